@@ -1,0 +1,45 @@
+# Thin names for what the scripts and the CMake presets do. `make` builds build/release.
+JOBS ?= $(shell nproc)
+PREFIX ?= /usr/local
+
+.PHONY: release dev test demo check check-full check-peer bench fuzz fmt install setup clean
+release:
+	@cmake --preset release >/dev/null
+	@cmake --build --preset release -j $(JOBS)
+
+dev:
+	@cmake --preset dev >/dev/null
+	@cmake --build --preset dev -j $(JOBS)
+
+test: dev
+	@ctest --preset dev -j $(JOBS)
+
+setup:
+	@scripts/setup
+
+demo: setup
+	@scripts/demo
+
+check: setup
+	@scripts/check
+
+check-full: setup
+	@scripts/check --full
+
+check-peer: setup
+	@scripts/check_peer
+
+bench: release
+	@scripts/bench $(BENCH)
+
+fuzz:
+	@scripts/fuzz --seconds 300
+
+fmt:
+	@git ls-files -z '*.c' '*.h' | xargs -0 -r clang-format -i
+
+install: release
+	@cmake --install build/release --prefix $(PREFIX)
+
+clean:
+	@rm -rf build

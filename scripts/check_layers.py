@@ -1,0 +1,105 @@
+#!/usr/bin/env python3
+"""Compares every #include of the tree with scripts/layers.txt."""
+import fnmatch
+import os
+import re
+import subprocess
+import sys
+
+INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
+
+
+def read_table(path):
+    rooms, floors, third, system = {}, {}, [], []
+    with open(path, encoding="utf-8") as table:
+        for line in table:
+            words = line.split("#")[0].split()
+            if not words:
+                continue
+            if words[0] == "room":
+                floors[words[2]] = int(words[1])
+                rooms[words[2]] = words[4:]
+            elif words[0] == "third":
+                third.append((words[1], words[3:]))
+            elif words[0] == "system":
+                system += words[1:]
+            else:
+                sys.exit(f"{path}: unknown line: {line.strip()}")
+    for room, names in rooms.items():
+        for name in names:
+            if name != "*" and floors[name] >= floors[room]:
+                sys.exit(f"{path}: {room} names {name}, which is not on a floor below it")
+    return rooms, floors, third, system
+
+
+def closure(rooms, room):
+    """The rooms that `room` may include: itself, its row, and what those include."""
+    seen, todo = set(), [room]
+    while todo:
+        name = todo.pop()
+        if name == "*":
+            return set(rooms)
+        if name not in seen:
+            seen.add(name)
+            todo += rooms[name]
+    return seen
+
+
+def room_of(path, rooms):
+    found = [r for r in rooms if path.startswith(r + "/")]
+    return max(found, key=len, default=None)
+
+
+def matches(name, patterns):
+    return any(fnmatch.fnmatchcase(name, p) for p in patterns)
+
+
+def check_file(path, table, allowed):
+    rooms, floors, third, system = table
+    room = room_of(path, rooms)
+    if room is None:
+        yield 0, "is in no room of scripts/layers.txt"
+        return
+    with open(path, encoding="utf-8") as source:
+        for number, line in enumerate(source, 1):
+            match = INCLUDE.match(line)
+            if not match:
+                continue
+            quote, name = match.groups()
+            places = [p for pattern, where in third if fnmatch.fnmatchcase(name, pattern)
+                      for p in where]
+            if places:
+                if not any(path.startswith(p + "/") for p in places):
+                    yield number, f"<{name}> belongs to {' '.join(places)}"
+            elif quote == "<":
+                if not matches(name, system):
+                    yield number, f"<{name}> is not in scripts/layers.txt"
+            elif not os.path.exists(name) and "/" not in name:
+                yield number, f'"{name}" is not spelled from the repository root'
+            else:
+                other = room_of(name, rooms)
+                if other not in allowed[room]:
+                    yield number, f"{room} may not include {name}"
+                elif other != room and floors[other] == 9:
+                    yield number, f"nobody includes {name}"
+
+
+def main():
+    os.chdir(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+    table = read_table("scripts/layers.txt")
+    allowed = {room: closure(table[0], room) for room in table[0]}
+    files = subprocess.run(["git", "ls-files", "*.c", "*.h", "*.def", "*.inc"], text=True,
+                           check=True, stdout=subprocess.PIPE).stdout.split()
+    bad = 0
+    for path in files:
+        if not os.path.exists(path):
+            continue
+        for number, problem in check_file(path, table, allowed):
+            print(f"{path}:{number}: {problem}")
+            bad += 1
+    print(f"layers: {len(files)} files, {bad} problems")
+    return 1 if bad else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

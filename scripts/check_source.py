@@ -1,0 +1,83 @@
+#!/usr/bin/env python3
+"""Looks for what a compiler does not: banned functions, file names used twice, oversized files.
+
+A line that must use a banned function says so and why: /* allow exit: the child of a fork */
+"""
+import os
+import re
+import subprocess
+import sys
+
+# Everywhere.
+UNSAFE = ("strcpy strcat stpcpy sprintf vsprintf strtok strtok_r gets atoi atol atoll atof rand srand "
+          "random srandom drand48 alloca tmpnam mktemp ctime asctime localtime gmtime usleep popen "
+          "system")
+# In rooms: the library does not end the process, does not print, and lets tests fail any
+# allocation (support/alloc.h) and choose the time (support/clock.h).
+IN_ROOMS = ("exit abort quick_exit atexit printf vprintf puts putchar perror setlocale time "
+            "gettimeofday malloc calloc realloc reallocarray strdup strndup asprintf vasprintf "
+            "aligned_alloc posix_memalign")
+# What is embedded in every compiled model knows nothing but the C library.
+FREE = {"support/alloc.c": IN_ROOMS, "support/clock.c": "time", "runtime/model/": IN_ROOMS,
+        "tools/": "exit abort printf vprintf puts putchar perror atexit setlocale",
+        "tests/": IN_ROOMS + " rand system", "bench/": IN_ROOMS, "examples/": IN_ROOMS}
+
+MAX_LINES = 700
+COMMENT_OR_STRING = re.compile(
+    r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', re.S)
+ALLOW = re.compile(r"/\* allow (\w+): \S")
+
+
+def blank(match):
+    return re.sub(r"[^\n]", " ", match.group(0))
+
+
+def banned_for(path):
+    names = set((UNSAFE + " " + IN_ROOMS).split())
+    for prefix, free in FREE.items():
+        if path.startswith(prefix):
+            names -= set(free.split())
+    return re.compile(r"(?<![\w.>])(" + "|".join(sorted(names)) + r")\s*\(")
+
+
+def check_file(path, text):
+    code = COMMENT_OR_STRING.sub(blank, text).split("\n")
+    pattern = banned_for(path)
+    for number, (line, original) in enumerate(zip(code, text.split("\n")), 1):
+        for match in pattern.finditer(line):
+            if match.group(1) not in ALLOW.findall(original):
+                yield number, f"{match.group(1)}() is banned here"
+    if not text.endswith("\n"):
+        yield len(code), "does not end with a newline"
+    if "\t" in text or "\r" in text:
+        yield 0, "has tabs or carriage returns"
+
+
+def main():
+    os.chdir(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+    listed = subprocess.run(["git", "ls-files", "*.c", "*.h"], text=True, check=True,
+                            stdout=subprocess.PIPE).stdout.split()
+    files = [f for f in listed if os.path.exists(f)]
+    bad, long_files, seen = 0, [], {}
+    for path in files:
+        with open(path, encoding="utf-8", newline="") as source:
+            text = source.read()
+        for number, problem in check_file(path, text):
+            print(f"{path}:{number}: {problem}")
+            bad += 1
+        name = os.path.basename(path)
+        if not path.startswith("include/hone/"):  # those are known as <hone/name.h>
+            if name in seen:
+                print(f"{path}: its name is taken by {seen[name]}")
+                bad += 1
+            seen[name] = path
+        if text.count("\n") > MAX_LINES:
+            long_files.append((text.count("\n"), path))
+    for lines, path in sorted(long_files, reverse=True):
+        print(f"note: {path} has {lines} lines, {MAX_LINES} are meant to be enough")
+    print(f"source: {len(files)} files, {bad} problems")
+    return 1 if bad else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
