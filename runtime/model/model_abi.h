@@ -1,0 +1,111 @@
+/* model_abi.h - how programs call a model that `hone compile` made. C99 and C++.
+ *
+ * This text stands at the head of every generated header, so a program needs nothing else of Hone.
+ * Tensors are DLPack's: include <dlpack/dlpack.h> before this header to use your own copy.
+ *
+ * A tensor is dense and row-major (strides NULL, or saying so), on the CPU. Data that is aligned to
+ * 64 bytes is used in place, other data is copied on the way. Outputs are memory of the caller.
+ * Threads: a model may be called from several threads at once; calls share one thread pool, and a
+ * call that finds it busy computes in its own thread. After the first call no memory is allocated.
+ */
+#ifndef HONE_MODEL_ABI_H
+#define HONE_MODEL_ABI_H
+
+#include <stdint.h>
+
+#if !defined(DLPACK_DLPACK_H_) && !defined(HONE_DLTENSOR)
+#define HONE_DLTENSOR
+#ifdef __cplusplus
+extern "C" {
+#endif
+typedef struct {
+    int32_t device_type; /* 1 = CPU */
+    int32_t device_id;
+} DLDevice;
+typedef struct {
+    uint8_t code; /* 0 int, 1 uint, 2 float, 4 bfloat, 6 bool, 10 float8_e4m3fn, 12 float8_e5m2 */
+    uint8_t bits;
+    uint16_t lanes;
+} DLDataType;
+typedef struct {
+    void *data;
+    DLDevice device;
+    int32_t ndim;
+    DLDataType dtype;
+    int64_t *shape;
+    int64_t *strides; /* in elements; NULL = dense */
+    uint64_t byte_offset;
+} DLTensor;
+#ifdef __cplusplus
+}
+#endif
+#endif
+
+#define HONE_MODEL_VERSION 1
+/* Exported by every model under this name: a hone_model_get. For programs that load any model. */
+#define HONE_MODEL_SYMBOL "hone_model_v1"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* What a call returns: 0, or one of these; the words are in last_error(). */
+enum {
+    HONE_MODEL_OK = 0,
+    HONE_MODEL_BAD_ARGUMENT = -1, /* a tensor that does not fit: shape, type, device, NULL */
+    HONE_MODEL_BAD_CPU = -2,      /* this CPU lacks features that the model was compiled for */
+    HONE_MODEL_BAD_WEIGHTS = -3,  /* the file of weights is missing or belongs to another model */
+    HONE_MODEL_NO_MEMORY = -4,    /* memory or threads cannot be had */
+    HONE_MODEL_NO_EXTERN = -5,    /* an external function was not found */
+    HONE_MODEL_FAILED = -6        /* a kernel or an external function said no */
+};
+
+typedef struct hone_rt hone_rt; /* a thread pool; NULL means the model's own */
+
+/* One tensor that an entry takes or gives. */
+typedef struct hone_model_port {
+    const char *name;
+    const char *dtype_name; /* "float32" */
+    DLDataType dtype;
+    int32_t ndim;
+    const int64_t *shape;         /* -1: whatever the caller's tensor has, see dim_names */
+    const char *const *dim_names; /* per dimension: the name of a size ("N"), or NULL */
+    int32_t is_updated;           /* an input that is also written */
+} hone_model_port;
+
+/* Takes tensors in the order of the ports. rt may be NULL. */
+typedef int32_t (*hone_model_run_fn)(const hone_rt *rt, DLTensor *const *inputs,
+                                     DLTensor *const *outputs);
+/* Fills in ndim, dtype and shape of the outputs for given inputs; each output's shape must have
+ * room for its dimensions, data is not looked at. */
+typedef int32_t (*hone_model_shapes_fn)(DLTensor *const *inputs, DLTensor *const *outputs);
+
+typedef struct hone_model_entry {
+    const char *name; /* of the function in the model: "main" */
+    int32_t input_count, output_count;
+    const hone_model_port *inputs, *outputs;
+    hone_model_run_fn run;
+    hone_model_shapes_fn output_shapes;
+} hone_model_entry;
+
+/* What a model says of itself. Constant, valid as long as the library is loaded. */
+typedef struct hone_model_info {
+    uint32_t version;   /* HONE_MODEL_VERSION */
+    int32_t threads;    /* that its own pool uses at most */
+    const char *name;   /* prefix of its functions */
+    const char *target; /* what it was compiled for */
+    int32_t entry_count;
+    const hone_model_entry *entries;
+    /* The words for the last failure in the calling thread; "" when there was none. */
+    const char *(*last_error)(void);
+    /* A thread pool of the caller's for one or more models; threads 0 = one per usable core. */
+    int32_t (*rt_create)(int32_t threads, hone_rt **out_rt);
+    void (*rt_destroy)(hone_rt *rt); /* no call may be running on it; NULL is allowed */
+} hone_model_info;
+
+typedef const hone_model_info *(*hone_model_get)(void);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

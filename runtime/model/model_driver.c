@@ -1,0 +1,622 @@
+/* runtime/model/model_driver.c - runs the plans of a compiled model (model_table.h).
+ *
+ *   call ─► state of the model (CPU checked, weights mapped, once)
+ *        ─► tensors checked, plan chosen, values computed
+ *        ─► one piece of scratch memory: pointers, workspace, copies of unaligned tensors
+ *        ─► steps ─► copied outputs go back
+ *
+ * Nothing is allocated here after the first call: scratch memory comes from the stack that each
+ * thread keeps in the runtime (workspace.c). Threads: any number of calls at once.
+ */
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "runtime/model/model_rt.h"
+#include "runtime/model/model_table.h"
+
+#define ALIGNMENT 64
+enum { MAX_PORT_RANK = 32 };
+
+/* ---- words for the last failure ---- */
+
+static _Thread_local char last_message[512];
+
+int32_t hone_mt_fail(int32_t code, const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    vsnprintf(last_message, sizeof last_message, format, args);
+    va_end(args);
+    return code;
+}
+
+const char *hone_mt_last_error(void) {
+    return last_message;
+}
+
+/* ---- what a model keeps between calls ---- */
+
+typedef struct mt_state {
+    struct mt_state *next;
+    hone_mt_model *model;
+    const uint8_t *weights;
+    int64_t mapped_bytes;   /* of the file, 0 when embedded */
+    _Atomic(hone_rt *) own; /* the model's own threads, made when first needed */
+} mt_state;
+
+static pthread_mutex_t states_lock = PTHREAD_MUTEX_INITIALIZER;
+static mt_state *states; /* all of this library */
+
+static int32_t make_state(hone_mt_model *model, mt_state **out_state) {
+    if (model->version != HONE_MT_VERSION) {
+        return hone_mt_fail(HONE_MODEL_BAD_ARGUMENT, "the tables have version %u, not %u",
+                            (unsigned)model->version, (unsigned)HONE_MT_VERSION);
+    }
+    int32_t code = hone_mt_check_cpu(model->cpu_features);
+    if (code) return code;
+    mt_state *state = calloc(1, sizeof *state);
+    if (!state) return hone_mt_fail(HONE_MODEL_NO_MEMORY, "no memory");
+    state->model = model;
+    state->weights = model->weights;
+    if (model->weights_file) {
+        code = hone_mt_map_weights(model, &state->weights, &state->mapped_bytes);
+    }
+    if (code) {
+        free(state);
+        return code;
+    }
+    state->next = states;
+    states = state;
+    *out_state = state;
+    return HONE_MODEL_OK;
+}
+
+static int32_t get_state(hone_mt_model *model, mt_state **out_state) {
+    *out_state = atomic_load_explicit(&model->state, memory_order_acquire);
+    if (*out_state) return HONE_MODEL_OK;
+    int32_t code = HONE_MODEL_OK;
+    pthread_mutex_lock(&states_lock);
+    *out_state = atomic_load_explicit(&model->state, memory_order_relaxed);
+    if (!*out_state) {
+        code = make_state(model, out_state);
+        if (!code) atomic_store_explicit(&model->state, *out_state, memory_order_release);
+    }
+    pthread_mutex_unlock(&states_lock);
+    return code;
+}
+
+int32_t hone_mt_rt_create(int32_t threads, hone_rt **out_rt) {
+    if (!out_rt || threads < 0 || threads > 4096) {
+        return hone_mt_fail(HONE_MODEL_BAD_ARGUMENT, "%d threads, must be 0 to 4096", (int)threads);
+    }
+    hone_model_rt_options options = {.thread_count = threads};
+    if (hone_model_rt_create(&options, out_rt) == 0) return HONE_MODEL_OK;
+    return hone_mt_fail(HONE_MODEL_NO_MEMORY, "%d threads cannot be started", (int)threads);
+}
+
+void hone_mt_rt_destroy(hone_rt *rt) {
+    hone_model_rt_destroy(rt);
+}
+
+static int32_t own_rt(mt_state *state, const hone_rt **out_rt) {
+    hone_rt *rt = atomic_load_explicit(&state->own, memory_order_acquire);
+    if (!rt) {
+        int32_t threads = hone_model_rt_usable_cores(), code = HONE_MODEL_OK;
+        if (state->model->info->threads < threads) threads = state->model->info->threads;
+        pthread_mutex_lock(&states_lock);
+        rt = atomic_load_explicit(&state->own, memory_order_relaxed);
+        if (!rt) code = hone_mt_rt_create(threads, &rt);
+        if (!code) atomic_store_explicit(&state->own, rt, memory_order_release);
+        pthread_mutex_unlock(&states_lock);
+        if (code) return code;
+    }
+    *out_rt = rt;
+    return HONE_MODEL_OK;
+}
+
+/* The code of the pool's threads is in this library: they end before it is unloaded. */
+__attribute__((destructor)) static void end_states(void) {
+    while (states) {
+        mt_state *state = states;
+        states = state->next;
+        hone_model_rt_destroy(atomic_load(&state->own));
+        if (state->mapped_bytes) {
+            const uint8_t *begin = state->weights - HONE_MT_WEIGHTS_HEAD;
+            munmap((void *)(uintptr_t)begin, (size_t)state->mapped_bytes);
+        }
+        atomic_store(&state->model->state, NULL);
+        free(state);
+    }
+}
+
+/* ---- one call ---- */
+
+typedef struct mt_call {
+    hone_rt rt; /* first: an hone_rt * of this call is a mt_call *. The caller's, with our errors */
+    const hone_rt *base;
+    const hone_model_entry *info;
+    const hone_mt_plan *plan;
+    DLTensor *const *inputs, *const *outputs;
+    atomic_flag has_message; /* kernels may fail in several threads at once */
+    char message[256];
+} mt_call;
+
+static void keep_message(const hone_rt *rt, int32_t code, const char *message) {
+    mt_call *call = (mt_call *)(uintptr_t)rt;
+    (void)code;
+    if (atomic_flag_test_and_set(&call->has_message)) return;
+    snprintf(call->message, sizeof call->message, "%s", message ? message : "");
+}
+
+static void *find_extern(const hone_rt *rt, const char *name) {
+    const mt_call *call = (const mt_call *)(const void *)rt;
+    void *found = call->base->find_extern ? call->base->find_extern(call->base, name) : NULL;
+    return found ? found : dlsym(RTLD_DEFAULT, name);
+}
+
+static DLTensor *port_tensor(const mt_call *call, int32_t port) {
+    int32_t inputs = call->info->input_count;
+    return port < inputs ? call->inputs[port] : call->outputs[port - inputs];
+}
+
+static const hone_model_port *port_info(const mt_call *call, int32_t port) {
+    int32_t inputs = call->info->input_count;
+    return port < inputs ? &call->info->inputs[port] : &call->info->outputs[port - inputs];
+}
+
+static const char *port_kind(const mt_call *call, int32_t port) {
+    return port < call->info->input_count ? "input" : "output";
+}
+
+static int32_t bad_port(const mt_call *call, int32_t port, const char *what) {
+    return hone_mt_fail(HONE_MODEL_BAD_ARGUMENT, "%s '%s': %s", port_kind(call, port),
+                        port_info(call, port)->name, what);
+}
+
+static bool is_type(DLDataType got, DLDataType want) {
+    if (want.code == 6) { /* bool, also in older spellings */
+        return (got.code == 6 || got.code == 1) && (got.bits == 8 || got.bits == 1) &&
+               got.lanes == want.lanes;
+    }
+    return got.code == want.code && got.bits == want.bits && got.lanes == want.lanes;
+}
+
+static int32_t check_dims(const mt_call *call, int32_t port, const DLTensor *t) {
+    const hone_model_port *want = port_info(call, port);
+    if (t->ndim != want->ndim) {
+        return hone_mt_fail(HONE_MODEL_BAD_ARGUMENT, "%s '%s' has %d dimensions, wants %d",
+                            port_kind(call, port), want->name, (int)t->ndim, (int)want->ndim);
+    }
+    if (t->ndim > 0 && !t->shape) return bad_port(call, port, "no shape");
+    for (int32_t d = 0; d < t->ndim; d++) {
+        if (want->shape[d] >= 0 ? t->shape[d] == want->shape[d] : t->shape[d] > 0) continue;
+        if (want->shape[d] < 0) {
+            return hone_mt_fail(HONE_MODEL_BAD_ARGUMENT,
+                                "%s '%s': dimension %d is %lld, must be at least 1",
+                                port_kind(call, port), want->name, (int)d, (long long)t->shape[d]);
+        }
+        return hone_mt_fail(HONE_MODEL_BAD_ARGUMENT, "%s '%s': dimension %d is %lld, wants %lld",
+                            port_kind(call, port), want->name, (int)d, (long long)t->shape[d],
+                            (long long)want->shape[d]);
+    }
+    return HONE_MODEL_OK;
+}
+
+static bool is_dense(const DLTensor *t) {
+    int64_t stride = 1;
+    for (int32_t d = t->ndim - 1; t->strides && d >= 0; d--) {
+        if (t->shape[d] != 1 && t->strides[d] != stride) return false;
+        stride *= t->shape[d];
+    }
+    return true;
+}
+
+static int32_t check_port(const mt_call *call, int32_t port) {
+    const DLTensor *t = port_tensor(call, port);
+    const hone_model_port *want = port_info(call, port);
+    if (!t) return bad_port(call, port, "no tensor");
+    if (t->device.device_type != 1 && t->device.device_type != 3) {
+        return hone_mt_fail(HONE_MODEL_BAD_ARGUMENT, "%s '%s' is on device type %d, wants the CPU",
+                            port_kind(call, port), want->name, (int)t->device.device_type);
+    }
+    if (!is_type(t->dtype, want->dtype)) {
+        return hone_mt_fail(HONE_MODEL_BAD_ARGUMENT,
+                            "%s '%s' has type {code %d, bits %d, lanes %d}, wants %s",
+                            port_kind(call, port), want->name, (int)t->dtype.code,
+                            (int)t->dtype.bits, (int)t->dtype.lanes, want->dtype_name);
+    }
+    int32_t code = check_dims(call, port, t);
+    if (code) return code;
+    if (!is_dense(t)) return bad_port(call, port, "not dense and row-major");
+    return t->data ? HONE_MODEL_OK : bad_port(call, port, "no data");
+}
+
+/* ---- values ---- */
+
+static int64_t floor_div(int64_t a, int64_t b) {
+    return b > 0 ? a / b - (a % b != 0 && a < 0) : -1;
+}
+
+static int64_t arithmetic(int32_t op, int64_t a, int64_t b) {
+    int64_t out = -1;
+    switch ((hone_mt_op)op) {
+    case HONE_MT_ADD:
+        return __builtin_add_overflow(a, b, &out) ? -1 : out;
+    case HONE_MT_SUB:
+        return __builtin_sub_overflow(a, b, &out) ? -1 : out;
+    case HONE_MT_MUL:
+        return __builtin_mul_overflow(a, b, &out) ? -1 : out;
+    case HONE_MT_DIV:
+        return floor_div(a, b);
+    case HONE_MT_MOD:
+        return b > 0 ? a - floor_div(a, b) * b : -1;
+    case HONE_MT_MIN:
+        return a < b ? a : b;
+    case HONE_MT_MAX:
+        return a > b ? a : b;
+    default:
+        return -1;
+    }
+}
+
+/* What a kernel gets for a scalar parameter: an integer, or a float as the bits of a double. */
+static int64_t scalar_bits(const DLTensor *t) {
+    const char *at = (const char *)t->data + t->byte_offset;
+    int64_t i = 0;
+    double f = 0;
+    float f32;
+    int32_t i32;
+    int16_t i16;
+    switch (t->dtype.code * 256 + t->dtype.bits) {
+    case 2 * 256 + 32:
+        memcpy(&f32, at, sizeof f32);
+        f = (double)f32;
+        memcpy(&i, &f, sizeof i);
+        return i;
+    case 0 * 256 + 32:
+        memcpy(&i32, at, sizeof i32);
+        return i32;
+    case 0 * 256 + 16:
+        memcpy(&i16, at, sizeof i16);
+        return i16;
+    case 0 * 256 + 8:
+        return *(const int8_t *)at;
+    default: /* doubles as they are; unsigned and bool are in the low bytes */
+        memcpy(&i, at, (size_t)(t->dtype.bits + 7) / 8 < 8 ? (size_t)(t->dtype.bits + 7) / 8 : 8);
+        return i;
+    }
+}
+
+static void compute_values(const mt_call *call, int64_t *values) {
+    const hone_mt_plan *plan = call->plan;
+    for (int32_t i = 0; i < plan->value_count; i++) {
+        const hone_mt_value *v = &plan->values[i];
+        if (v->op == HONE_MT_CONST) {
+            values[i] = v->k;
+        } else if (v->op == HONE_MT_DIM) {
+            const DLTensor *t = port_tensor(call, v->a);
+            values[i] = v->b < t->ndim ? t->shape[v->b] : -1;
+        } else if (v->op == HONE_MT_SCALAR) {
+            const DLTensor *t = port_tensor(call, v->a);
+            values[i] = t->data ? scalar_bits(t) : -1;
+        } else {
+            values[i] = arithmetic(v->op, values[v->a], values[v->b]);
+        }
+    }
+}
+
+/* Dimensions that are computed from others ("2 * N") and sizes that appear twice. */
+static int32_t check_shapes(const mt_call *call, const int64_t *values) {
+    int32_t ports = call->info->input_count + call->info->output_count;
+    for (int32_t p = 0; p < ports; p++) {
+        const DLTensor *t = port_tensor(call, p);
+        for (int32_t d = 0; d < t->ndim; d++) {
+            int64_t want = values[call->plan->ports[p].shape[d]];
+            if (t->shape[d] == want) continue;
+            return hone_mt_fail(HONE_MODEL_BAD_ARGUMENT,
+                                "%s '%s': dimension %d is %lld, wants %lld with these inputs",
+                                port_kind(call, p), port_info(call, p)->name, (int)d,
+                                (long long)t->shape[d], (long long)want);
+        }
+    }
+    return HONE_MODEL_OK;
+}
+
+static bool guards_hold(const mt_call *call, const hone_mt_plan *plan) {
+    for (int32_t i = 0; i < plan->guard_count; i++) {
+        const hone_mt_guard *g = &plan->guards[i];
+        const DLTensor *t = port_tensor(call, g->port);
+        if (g->dim >= t->ndim || t->shape[g->dim] != g->wanted) return false;
+    }
+    return true;
+}
+
+static int32_t choose_plan(mt_call *call, const hone_mt_entry *entry) {
+    for (int32_t i = 0; i < entry->plan_count; i++) {
+        if (!guards_hold(call, &entry->plans[i])) continue;
+        call->plan = &entry->plans[i];
+        return HONE_MODEL_OK;
+    }
+    return hone_mt_fail(HONE_MODEL_BAD_ARGUMENT,
+                        "the model was not compiled for inputs of these shapes");
+}
+
+/* ---- memory ---- */
+
+/* Scratch memory of one call, in this order. */
+typedef struct mt_frame {
+    int64_t *values;
+    char **ports;  /* data of each port that kernels see */
+    bool *is_copy; /* per port: it is a copy */
+    void **args;
+    int64_t *sizes;
+    const int64_t **shapes; /* of an external function's arguments */
+    int32_t *ranks;
+    int64_t *dims; /* what shapes points to */
+    char *workspace;
+} mt_frame;
+
+static char *port_data(const DLTensor *t) {
+    return (char *)t->data + t->byte_offset;
+}
+
+static int64_t port_bytes(const DLTensor *t) {
+    int64_t bytes = (int64_t)t->dtype.lanes * ((t->dtype.bits + 7) / 8);
+    for (int32_t d = 0; d < t->ndim; d++)
+        bytes *= t->shape[d];
+    return bytes;
+}
+
+static int64_t round_up(int64_t bytes) {
+    return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+}
+
+/* Kernels may assume that what they write shares no memory with anything else. */
+static bool is_shared(const mt_call *call, int32_t port, int32_t port_count) {
+    const DLTensor *t = port_tensor(call, port);
+    const char *begin = port_data(t), *end = begin + port_bytes(t);
+    for (int32_t other = 0; other < port_count; other++) {
+        bool matters = other != port &&
+                       (call->plan->ports[port].is_written || call->plan->ports[other].is_written);
+        if (!matters) continue;
+        const DLTensor *o = port_tensor(call, other);
+        const char *at = port_data(o);
+        if (at < end && begin < at + port_bytes(o)) return true;
+    }
+    return false;
+}
+
+/* Which ports need a copy; the bytes that all copies need. */
+static int64_t plan_copies(const mt_call *call, mt_frame *frame, int32_t port_count) {
+    int64_t bytes = 0;
+    for (int32_t p = 0; p < port_count; p++) {
+        const DLTensor *t = port_tensor(call, p);
+        bool is_aligned = (uintptr_t)port_data(t) % ALIGNMENT == 0;
+        frame->is_copy[p] = !is_aligned || is_shared(call, p, port_count);
+        frame->ports[p] = port_data(t);
+        if (frame->is_copy[p]) bytes += round_up(port_bytes(t));
+    }
+    return bytes;
+}
+
+static void copy_in(const mt_call *call, mt_frame *frame, int32_t port_count, char *memory) {
+    for (int32_t p = 0; p < port_count; p++) {
+        if (!frame->is_copy[p]) continue;
+        const DLTensor *t = port_tensor(call, p);
+        if (call->plan->ports[p].is_input) memcpy(memory, port_data(t), (size_t)port_bytes(t));
+        frame->ports[p] = memory;
+        memory += round_up(port_bytes(t));
+    }
+}
+
+static void copy_out(const mt_call *call, const mt_frame *frame, int32_t port_count) {
+    for (int32_t p = 0; p < port_count; p++) {
+        if (!frame->is_copy[p] || !call->plan->ports[p].is_written) continue;
+        const DLTensor *t = port_tensor(call, p);
+        memcpy(port_data(t), frame->ports[p], (size_t)port_bytes(t));
+    }
+}
+
+/* ---- steps ---- */
+
+static void *tensor_data(const mt_call *call, const mt_frame *frame, const uint8_t *weights,
+                         int32_t index) {
+    const hone_mt_tensor *t = &call->plan->tensors[index];
+    if (t->place == HONE_MT_PORT) return frame->ports[t->index];
+    if (t->place == HONE_MT_WEIGHT) return (void *)(uintptr_t)(weights + t->offset);
+    return frame->workspace + frame->values[t->value];
+}
+
+static int32_t step_failed(const mt_call *call, const hone_mt_step *step, int32_t code) {
+    return hone_mt_fail(HONE_MODEL_FAILED, "'%s' failed with code %d%s%s", step->name, (int)code,
+                        call->message[0] ? ": " : "", call->message);
+}
+
+static int32_t run_extern(mt_call *call, const hone_mt_step *step, mt_frame *frame) {
+    void *found = find_extern(&call->rt, step->name);
+    if (!found) {
+        return hone_mt_fail(HONE_MODEL_NO_EXTERN, "external function '%s' was not found",
+                            step->name);
+    }
+    int64_t *dims = frame->dims;
+    for (int32_t i = 0; i < step->arg_count; i++) {
+        const hone_mt_tensor *t = &call->plan->tensors[step->args[i]];
+        frame->shapes[i] = dims;
+        frame->ranks[i] = t->rank;
+        for (int32_t d = 0; d < t->rank; d++)
+            *dims++ = frame->values[t->shape[d]];
+    }
+    hone_extern function;
+    memcpy(&function, &found, sizeof function); /* ISO C has no cast for this */
+    int32_t code = function(frame->args, frame->shapes, frame->ranks, step->arg_count);
+    return code ? step_failed(call, step, code) : HONE_MODEL_OK;
+}
+
+static int32_t run_step(mt_call *call, const hone_mt_step *step, mt_frame *frame,
+                        const uint8_t *weights) {
+    for (int32_t i = 0; i < step->arg_count; i++)
+        frame->args[i] = tensor_data(call, frame, weights, step->args[i]);
+    if (step->kind == HONE_MT_COPY) {
+        const hone_mt_tensor *to = &call->plan->tensors[step->args[1]];
+        memmove(frame->args[1], frame->args[0], (size_t)frame->values[to->bytes]);
+        return HONE_MODEL_OK;
+    }
+    if (step->kind == HONE_MT_EXTERN) return run_extern(call, step, frame);
+    for (int32_t i = 0; i < step->size_count; i++)
+        frame->sizes[i] = frame->values[step->sizes[i]];
+    int32_t code = step->kernel(&call->rt, frame->args, frame->sizes);
+    return code ? step_failed(call, step, code) : HONE_MODEL_OK;
+}
+
+static int32_t run_in_frame(mt_call *call, mt_frame *frame, const uint8_t *weights) {
+    const hone_mt_plan *plan = call->plan;
+    int32_t port_count = call->info->input_count + call->info->output_count;
+    compute_values(call, frame->values);
+    int32_t code = check_shapes(call, frame->values);
+    if (code) return code;
+    int64_t planned = round_up(frame->values[plan->workspace]);
+    int64_t copies = plan_copies(call, frame, port_count);
+    char *memory = NULL;
+    if (planned + copies != 0) {
+        memory = planned < 0 ? NULL : call->base->workspace_alloc(call->base, planned + copies);
+        if (!memory) {
+            return hone_mt_fail(HONE_MODEL_NO_MEMORY, "no memory for %lld bytes of workspace",
+                                (long long)(planned + copies));
+        }
+        frame->workspace = memory;
+        copy_in(call, frame, port_count, memory + planned);
+    }
+    for (int32_t i = 0; i < plan->step_count && !code; i++)
+        code = run_step(call, &plan->steps[i], frame, weights);
+    if (!code) copy_out(call, frame, port_count);
+    if (memory) call->base->workspace_free(call->base, memory);
+    return code;
+}
+
+static int64_t frame_bytes(const mt_call *call) {
+    const hone_mt_plan *plan = call->plan;
+    int64_t ports = call->info->input_count + call->info->output_count;
+    return 8 * ((int64_t)plan->value_count + ports + plan->max_args * (3 + MAX_PORT_RANK) +
+                plan->max_sizes) +
+           ports;
+}
+
+static void lay_out(const mt_call *call, char *memory, mt_frame *frame) {
+    const hone_mt_plan *plan = call->plan;
+    int32_t ports = call->info->input_count + call->info->output_count;
+    memset(frame, 0, sizeof *frame);
+    frame->values = (int64_t *)(void *)memory;
+    frame->sizes = frame->values + plan->value_count;
+    frame->dims = frame->sizes + plan->max_sizes;
+    frame->ports = (char **)(void *)(frame->dims + (int64_t)plan->max_args * MAX_PORT_RANK);
+    frame->args = (void **)(frame->ports + ports);
+    frame->shapes = (const int64_t **)(void *)(frame->args + plan->max_args);
+    frame->ranks = (int32_t *)(void *)(frame->shapes + plan->max_args);
+    frame->is_copy = (bool *)(frame->ranks + 2 * plan->max_args);
+}
+
+static int32_t run_plan(mt_call *call, const uint8_t *weights) {
+    char *memory = call->base->workspace_alloc(call->base, frame_bytes(call));
+    if (!memory) return hone_mt_fail(HONE_MODEL_NO_MEMORY, "no memory");
+    mt_frame frame;
+    lay_out(call, memory, &frame);
+    int32_t code = run_in_frame(call, &frame, weights);
+    call->base->workspace_free(call->base, memory);
+    return code;
+}
+
+static int32_t check_ports(const mt_call *call) {
+    int32_t ports = call->info->input_count + call->info->output_count;
+    if ((call->info->input_count && !call->inputs) ||
+        (call->info->output_count && !call->outputs)) {
+        return hone_mt_fail(HONE_MODEL_BAD_ARGUMENT, "inputs or outputs are NULL");
+    }
+    for (int32_t p = 0; p < ports; p++) {
+        int32_t code = check_port(call, p);
+        if (code) return code;
+    }
+    return HONE_MODEL_OK;
+}
+
+static int32_t begin_call(mt_call *call, mt_state *state, const hone_rt *rt) {
+    call->base = rt;
+    int32_t code = rt ? HONE_MODEL_OK : own_rt(state, &call->base);
+    if (code) return code;
+    if (call->base->abi_version != HONE_ABI_VERSION) {
+        return hone_mt_fail(HONE_MODEL_BAD_ARGUMENT, "the hone_rt has version %u, wants %u",
+                            (unsigned)call->base->abi_version, (unsigned)HONE_ABI_VERSION);
+    }
+    call->rt = *call->base;
+    call->rt.set_error = keep_message;
+    call->rt.find_extern = find_extern;
+    atomic_flag_clear(&call->has_message);
+    call->message[0] = 0;
+    return HONE_MODEL_OK;
+}
+
+int32_t hone_mt_run(hone_mt_model *model, const hone_rt *rt, DLTensor *const *inputs,
+                    DLTensor *const *outputs, int32_t entry) {
+    mt_state *state;
+    mt_call call;
+    int32_t code = get_state(model, &state);
+    if (code) return code;
+    call.info = &model->info->entries[entry];
+    call.inputs = inputs;
+    call.outputs = outputs;
+    code = check_ports(&call);
+    if (!code) code = begin_call(&call, state, rt);
+    if (!code) code = choose_plan(&call, &model->entries[entry]);
+    return code ? code : run_plan(&call, state->weights);
+}
+
+/* ---- shapes of outputs ---- */
+
+static int32_t check_inputs(const mt_call *call) {
+    for (int32_t p = 0; p < call->info->input_count; p++) {
+        const DLTensor *t = port_tensor(call, p);
+        if (!t) return bad_port(call, p, "no tensor");
+        int32_t code = check_dims(call, p, t);
+        if (code) return code;
+    }
+    for (int32_t p = 0; p < call->info->output_count; p++) {
+        if (!call->outputs[p] || (call->info->outputs[p].ndim && !call->outputs[p]->shape)) {
+            return bad_port(call, call->info->input_count + p, "no tensor or no shape");
+        }
+    }
+    return HONE_MODEL_OK;
+}
+
+static int32_t fill_shapes(const mt_call *call, const int64_t *values) {
+    for (int32_t p = 0; p < call->info->output_count; p++) {
+        int32_t port = call->info->input_count + p;
+        DLTensor *t = call->outputs[p];
+        for (int32_t d = 0; d < call->info->outputs[p].ndim; d++) {
+            int64_t size = values[call->plan->ports[port].shape[d]];
+            if (size < 0) return bad_port(call, port, "its shape does not follow from the inputs");
+            t->shape[d] = size;
+        }
+        t->ndim = call->info->outputs[p].ndim;
+        t->dtype = call->info->outputs[p].dtype;
+    }
+    return HONE_MODEL_OK;
+}
+
+int32_t hone_mt_output_shapes(hone_mt_model *model, DLTensor *const *inputs,
+                              DLTensor *const *outputs, int32_t entry) {
+    mt_call call = {.info = &model->info->entries[entry], .inputs = inputs, .outputs = outputs};
+    int32_t code = check_inputs(&call);
+    if (!code) code = choose_plan(&call, &model->entries[entry]);
+    if (code) return code;
+    int64_t *values = malloc((size_t)(call.plan->value_count + 1) * sizeof *values);
+    if (!values) return hone_mt_fail(HONE_MODEL_NO_MEMORY, "no memory");
+    compute_values(&call, values);
+    code = fill_shapes(&call, values);
+    free(values);
+    return code;
+}

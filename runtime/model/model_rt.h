@@ -1,0 +1,34 @@
+/* runtime/model/model_rt.h - the small runtime inside every compiled model: a thread pool,
+ * scratch memory, external functions and the last error, behind the table of abi.h.
+ *
+ * libc and pthreads only; no other room is included, because these files are linked into models
+ * that know nothing of libhone. Threads: kernels of one runtime may be called from several threads;
+ * while one of them uses the pool, parallel loops of the others run in their calling thread.
+ */
+#ifndef HONE_RUNTIME_MODEL_MODEL_RT_H
+#define HONE_RUNTIME_MODEL_MODEL_RT_H
+
+#include "runtime/model/abi.h"
+
+typedef struct hone_model_rt_options {
+    int32_t thread_count; /* 0 = one per usable core */
+    int64_t spin_ns;      /* how long an idle thread spins before it sleeps; 0 = 100 us, -1 = never
+                             spin: sleep at once */
+    /* Looks up external functions; NULL = there are none. */
+    void *(*find_extern)(void *ctx, const char *name);
+    void *extern_ctx;
+} hone_model_rt_options;
+
+/* Returns 0, or -1 when memory or threads cannot be had. options NULL = defaults. */
+int hone_model_rt_create(const hone_model_rt_options *options, hone_rt **out_rt);
+/* No kernel may be running. NULL is allowed. */
+void hone_model_rt_destroy(hone_rt *rt);
+
+/* CPUs in the affinity mask of the caller, at least 1. */
+int32_t hone_model_rt_usable_cores(void);
+
+/* Copies the message of the last set_error, "" when there was none, and forgets it. Returns its
+ * code. */
+int32_t hone_model_rt_take_error(hone_rt *rt, char *message, size_t capacity);
+
+#endif

@@ -1,0 +1,138 @@
+/* runtime/model/model_table.h - what the driver in a compiled model runs: plans as constant tables.
+ *
+ * compile/ writes these structures as data into the model; model_driver.c walks them. Layout is
+ * the C ABI of 64-bit targets; compile/table.c writes it field by field in this order.
+ *
+ *   values[]   numbers of one call in order: constants, sizes read off tensors, arithmetic on
+ *              earlier ones. Everything below names values by index.
+ *   tensors[]  places in memory; the first ones are the ports: inputs, then outputs.
+ *   steps[]    calls in order.
+ *
+ * An entry has one plan per choice of sizes that it was compiled for, then the general one; the
+ * first whose guards hold is run.
+ */
+#ifndef HONE_RUNTIME_MODEL_MODEL_TABLE_H
+#define HONE_RUNTIME_MODEL_MODEL_TABLE_H
+
+#include "runtime/model/abi.h"
+#include "runtime/model/model_abi.h"
+
+typedef enum hone_mt_op {
+    HONE_MT_CONST,  /* k */
+    HONE_MT_DIM,    /* dimension b of port a */
+    HONE_MT_SCALAR, /* the element of port a: an integer, or the bits of a float as double */
+    HONE_MT_ADD,    /* values a, b */
+    HONE_MT_SUB,
+    HONE_MT_MUL,
+    HONE_MT_DIV, /* rounds down; by zero or less gives -1 */
+    HONE_MT_MOD,
+    HONE_MT_MIN,
+    HONE_MT_MAX,
+    HONE_MT_OP_COUNT,
+} hone_mt_op;
+
+typedef struct hone_mt_value {
+    int32_t op, a, b, reserved;
+    int64_t k;
+} hone_mt_value;
+
+typedef enum hone_mt_place {
+    HONE_MT_PORT,      /* index: port */
+    HONE_MT_WEIGHT,    /* offset: bytes into the weights */
+    HONE_MT_WORKSPACE, /* value: offset in bytes */
+} hone_mt_place;
+
+typedef struct hone_mt_tensor {
+    int32_t place, index;
+    int64_t offset;
+    int32_t value, bytes; /* values */
+    int32_t rank, reserved;
+    const int32_t *shape; /* values */
+} hone_mt_tensor;
+
+typedef enum hone_mt_step_kind {
+    HONE_MT_KERNEL,
+    HONE_MT_EXTERN,
+    HONE_MT_COPY,
+} hone_mt_step_kind;
+
+typedef struct hone_mt_step {
+    int32_t kind, arg_count, size_count, reserved;
+    const char *name;
+    hone_kernel kernel;   /* KERNEL */
+    const int32_t *args;  /* tensors */
+    const int32_t *sizes; /* values */
+} hone_mt_step;
+
+/* What a port must look like. */
+typedef struct hone_mt_port {
+    int32_t is_input, is_written;
+    const int32_t *shape; /* values */
+} hone_mt_port;
+
+/* A plan is for calls where this dimension of this port is `wanted`. */
+typedef struct hone_mt_guard {
+    int32_t port, dim;
+    int64_t wanted;
+} hone_mt_guard;
+
+typedef struct hone_mt_plan {
+    int32_t guard_count, value_count, tensor_count, step_count;
+    int32_t max_args, max_sizes; /* of a step */
+    int32_t workspace, reserved; /* value: bytes */
+    const hone_mt_guard *guards;
+    const hone_mt_value *values;
+    const hone_mt_port *ports; /* of this plan, inputs first */
+    const hone_mt_tensor *tensors;
+    const hone_mt_step *steps;
+} hone_mt_plan;
+
+typedef struct hone_mt_entry {
+    int32_t plan_count, reserved;
+    const hone_mt_plan *plans;
+} hone_mt_entry;
+
+typedef struct hone_mt_model {
+    uint32_t version; /* HONE_MT_VERSION */
+    uint32_t reserved;
+    const hone_model_info *info;
+    const hone_mt_entry *entries; /* as many as info has */
+    const char *cpu_features;     /* names that kernels use, "avx2,fma"; "" = none */
+    const uint8_t *weights;       /* embedded, or NULL */
+    const char *weights_file;     /* beside the library: its name, or NULL */
+    int64_t weights_bytes;
+    uint64_t weights_hash[2]; /* what the file's head must say */
+    _Atomic(void *) state;    /* of the driver, NULL at first; in writable memory */
+} hone_mt_model;
+
+#define HONE_MT_VERSION 1
+
+/* A weights file: this head, zeroes up to HONE_MT_WEIGHTS_HEAD bytes, then the weights. */
+#define HONE_MT_WEIGHTS_MAGIC UINT64_C(0x3173746867696577) /* "weights1" in little endian */
+#define HONE_MT_WEIGHTS_HEAD 64
+typedef struct hone_mt_weights_head {
+    uint64_t magic, hash[2], bytes;
+} hone_mt_weights_head;
+
+/* What the generated entry points call. */
+int32_t hone_mt_run(hone_mt_model *model, const hone_rt *rt, DLTensor *const *inputs,
+                    DLTensor *const *outputs, int32_t entry);
+int32_t hone_mt_output_shapes(hone_mt_model *model, DLTensor *const *inputs,
+                              DLTensor *const *outputs, int32_t entry);
+const char *hone_mt_last_error(void);
+int32_t hone_mt_rt_create(int32_t threads, hone_rt **out_rt);
+void hone_mt_rt_destroy(hone_rt *rt);
+
+/* For the files of the driver. Keeps the words for last_error and returns code. */
+int32_t hone_mt_fail(int32_t code, const char *format, ...)
+#ifdef __GNUC__
+    __attribute__((format(printf, 2, 3)))
+#endif
+    ;
+/* 0, or BAD_CPU with the missing features. */
+int32_t hone_mt_check_cpu(const char *features);
+/* Maps the file beside this library. *out_base is NULL on failure. */
+int32_t hone_mt_map_weights(const hone_mt_model *model, const uint8_t **out_base,
+                            int64_t *out_mapped);
+
+#endif

@@ -1,0 +1,136 @@
+#include "tests/support/compiled.h"
+
+#include <dlfcn.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "builder/link.h"
+#include "codegen/codegen.h"
+#include "ir/interp.h"
+#include "lower/lower.h"
+#include "runtime/model/model_rt.h"
+
+static hone_status load(const char *path, test_compiled *out) {
+    out->library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (!out->library) return HONE_ERROR(HONE_CODE_INVALID, "dlopen: %s", dlerror());
+    void *symbol = dlsym(out->library, "kernel");
+    if (!symbol) return HONE_ERROR(HONE_CODE_INVALID, "no symbol 'kernel'");
+    memcpy(&out->kernel, &symbol, sizeof symbol);
+    return HONE_OK;
+}
+
+static hone_status build(const hone_func *func, const hone_target *target, hone_arena *arena,
+                         const char *path) {
+    hone_lower_options lower = {.target = target};
+    hone_func *lowered;
+    HONE_TRY(hone_lower_func(func, &lower, arena, &lowered));
+    hone_codegen_kernel kernel = {lowered, "kernel"};
+    hone_codegen_options options = {.target = target, .emit = HONE_EMIT_OBJECT, .verify = true};
+    hone_str object = {0};
+    hone_status st = hone_codegen_llvm(&kernel, 1, &options, &object);
+    if (!st) st = hone_link_shared(target, object.data, object.length, path);
+    hone_str_deinit(&object);
+    return st;
+}
+
+hone_status test_compile(const hone_func *func, const hone_target *target,
+                         test_compiled *out_compiled) {
+    static int number;
+    memset(out_compiled, 0, sizeof *out_compiled);
+    char path[128];
+    snprintf(path, sizeof path, "/tmp/hone-test-%ld-%d.so", (long)getpid(), number++);
+    hone_arena *arena = hone_arena_create(1 << 16);
+    if (!arena) return HONE_ERROR(HONE_CODE_NO_MEMORY, "test");
+    hone_status st = build(func, target, arena, path);
+    hone_arena_destroy(arena);
+    if (st) return st;
+    st = load(path, out_compiled);
+    unlink(path);
+    hone_model_rt_options options = {.thread_count = target->num_threads};
+    if (!st && hone_model_rt_create(&options, &out_compiled->rt) != 0) {
+        st = HONE_ERROR(HONE_CODE_NO_MEMORY, "runtime");
+    }
+    if (st) test_compiled_deinit(out_compiled);
+    return st;
+}
+
+void test_compiled_deinit(test_compiled *compiled) {
+    hone_model_rt_destroy(compiled->rt);
+    if (compiled->library) dlclose(compiled->library);
+    memset(compiled, 0, sizeof *compiled);
+}
+
+int32_t test_compiled_run(const test_compiled *compiled, hone_tensor *const *args,
+                          const int64_t *sizes) {
+    void *buffers[32] = {0};
+    for (size_t i = 0; i < 32 && args[i]; i++)
+        buffers[i] = args[i]->data;
+    return compiled->kernel(compiled->rt, buffers, sizes);
+}
+
+/* ---- comparison with the interpreter ---- */
+
+enum { MOST = 31 };
+
+static hone_status make_args(const hone_func *func, uint64_t seed, hone_tensor **args) {
+    hone_rng rng = hone_rng_from_seed(seed);
+    for (uint32_t p = 0; p < func->param_count && p < MOST; p++) {
+        const hone_buffer_info *buffer = &func->buffers[func->params[p].buffer];
+        int64_t shape[HONE_MAX_RANK];
+        for (uint32_t d = 0; d < buffer->rank; d++)
+            shape[d] = hone_expr_const(buffer->shape[d]);
+        HONE_TRY(hone_tensor_create(buffer->dtype, (int32_t)buffer->rank, shape, &args[p]));
+        bool is_float = hone_dtype_is_float(buffer->dtype);
+        hone_tensor_fill_random(args[p], &rng, is_float ? -1.0 : 0.0, is_float ? 1.0 : 5.0);
+    }
+    return HONE_OK;
+}
+
+static hone_status compare(const hone_func *func, hone_tensor *const *got, hone_tensor *const *want,
+                           double tolerance) {
+    for (uint32_t p = 0; p < func->param_count; p++) {
+        double largest = 0;
+        for (int64_t i = 0; i < hone_tensor_count(want[p]); i++) {
+            double value = fabs(hone_tensor_get_f64(want[p], i));
+            if (isfinite(value) && value > largest) largest = value;
+        }
+        bool is_float = hone_dtype_is_float(want[p]->dtype);
+        double epsilon = is_float ? hone_dtype_epsilon(want[p]->dtype) : 0;
+        double bound = is_float ? (tolerance + 2 * epsilon) * (largest > 1e-30 ? largest : 1) : 0;
+        hone_tensor_diff diff = hone_tensor_diff_make(got[p], want[p], 0, bound);
+        if (diff.is_comparable && diff.bad_count == 0) continue;
+        hone_str text = {0};
+        hone_tensor_diff_print(&diff, want[p], &text);
+        hone_status st =
+            HONE_ERROR(HONE_CODE_INVALID, "buffer '%s': %s",
+                       func->buffers[func->params[p].buffer].name, hone_str_text(&text));
+        hone_str_deinit(&text);
+        return st;
+    }
+    return HONE_OK;
+}
+
+hone_status test_compare(const hone_func *func, const hone_target *target, uint64_t seed,
+                         double tolerance) {
+    hone_tensor *got[MOST + 1] = {0}, *want[MOST + 1] = {0};
+    test_compiled compiled = {0};
+    hone_interp_options options = {0};
+    hone_status st = make_args(func, seed, got);
+    if (!st) st = make_args(func, seed, want);
+    if (!st) st = hone_interp_func(func, want, func->param_count, &options);
+    if (!st) st = test_compile(func, target, &compiled);
+    if (!st) {
+        int32_t code = test_compiled_run(&compiled, got, NULL);
+        if (code != 0) st = HONE_ERROR(HONE_CODE_INVALID, "the kernel returned %d", (int)code);
+    }
+    if (!st) st = compare(func, got, want, tolerance);
+    test_compiled_deinit(&compiled);
+    for (int i = 0; i < MOST; i++) {
+        hone_tensor_destroy(got[i]);
+        hone_tensor_destroy(want[i]);
+    }
+    return st;
+}

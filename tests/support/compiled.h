@@ -1,0 +1,32 @@
+/* tests/support/compiled.h - compiles a program, loads it, runs it: for tests that compare
+ * generated code with the interpreter. */
+#ifndef HONE_TESTS_SUPPORT_COMPILED_H
+#define HONE_TESTS_SUPPORT_COMPILED_H
+
+#include "ir/func.h"
+#include "runtime/model/abi.h"
+#include "support/tensor.h"
+#include "target/target.h"
+
+typedef struct test_compiled {
+    void *library;
+    hone_kernel kernel;
+    hone_rt *rt;
+} test_compiled;
+
+/* Lowers, generates, links into a temporary file (removed again), loads. */
+HONE_NODISCARD hone_status test_compile(const hone_func *func, const hone_target *target,
+                                        test_compiled *out_compiled);
+void test_compiled_deinit(test_compiled *compiled);
+
+/* args: one tensor per buffer parameter; sizes as lower/signature.h orders them, or NULL. */
+int32_t test_compiled_run(const test_compiled *compiled, hone_tensor *const *args,
+                          const int64_t *sizes);
+
+/* Compiles func, runs it and the interpreter on the same random inputs, compares all buffers.
+ * tolerance: relative to the largest number of a buffer. INVALID with the difference. Constant
+ * shapes only. */
+HONE_NODISCARD hone_status test_compare(const hone_func *func, const hone_target *target,
+                                        uint64_t seed, double tolerance);
+
+#endif

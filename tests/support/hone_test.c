@@ -1,0 +1,99 @@
+/* tests/support/hone_test.c - see hone_test.h. */
+#include "tests/support/hone_test.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "support/alloc.h"
+#include "support/strbuf.h"
+
+/* cmocka passes rows as void *; the tests only read them. */
+static void *drop_const(const void *pointer) {
+    return (void *)(uintptr_t)pointer;
+}
+
+int hone_test_run_rows(const char *group, const void *rows, size_t row_bytes, size_t count,
+                       void (*check)(void **state)) {
+    struct CMUnitTest *tests = calloc(count ? count : 1, sizeof *tests);
+    if (!tests) return 1;
+    for (size_t i = 0; i < count; i++) {
+        const char *row = (const char *)rows + i * row_bytes;
+        const char *name = NULL;
+        memcpy(&name, row, sizeof name);
+        tests[i].name = name ? name : "(unnamed row)";
+        tests[i].test_func = check;
+        tests[i].initial_state = drop_const(row);
+    }
+    int failed = _cmocka_run_group_tests(group, tests, count, NULL, NULL);
+    free(tests);
+    return failed;
+}
+
+void hone_test_assert_ok(hone_status st, const char *file, int line) {
+    if (!st) return;
+    hone_str text = {0};
+    hone_status_print(st, &text);
+    hone_status_free(st);
+    print_error("unexpected failure: %s", text.data ? text.data : "(no memory)\n");
+    hone_str_deinit(&text);
+    _fail(file, line);
+}
+
+void hone_test_assert_status(hone_status st, hone_code want, const char *part, const char *file,
+                             int line) {
+    hone_code got = hone_status_code(st);
+    int has_part = !part || strstr(hone_status_message(st), part) != NULL;
+    if (got != want || !has_part) {
+        print_error("status is %s '%s', want %s%s%s\n", hone_code_name(got),
+                    hone_status_message(st), hone_code_name(want), part ? " with " : "",
+                    part ? part : "");
+    }
+    hone_status_free(st);
+    if (got != want || !has_part) _fail(file, line);
+}
+
+/* True when an allocation of this run was made to fail. */
+static int sweep_once(hone_status (*run)(void *context), void *context, uint64_t nth, bool sticky) {
+    hone_alloc_fail_nth(nth, sticky);
+    hone_status st = run(context);
+    int has_failed = hone_alloc_has_failed();
+    hone_alloc_fail_nth(0, false);
+    hone_code code = hone_status_code(st);
+    if (code != HONE_CODE_OK && code != HONE_CODE_NO_MEMORY) {
+        print_error("allocation %llu failed: ", (unsigned long long)nth);
+        hone_test_assert_ok(st, __FILE__, __LINE__);
+    }
+    hone_status_free(st);
+    return has_failed;
+}
+
+void hone_test_sweep_allocs(hone_status (*run)(void *context), void *context) {
+    for (uint64_t nth = 1; sweep_once(run, context, nth, false); nth++) {
+    }
+    for (uint64_t nth = 1; sweep_once(run, context, nth, true); nth++) {
+    }
+}
+
+void hone_test_skip_all(const char *reason) {
+    printf("skipped: %s\n", reason);
+    fflush(stdout);
+    exit(77);
+}
+
+static const char *path_under(const char *variable, const char *fallback, const char *relative,
+                              char *out, size_t out_bytes) {
+    const char *base = getenv(variable);
+    snprintf(out, out_bytes, "%s/%s", base ? base : fallback, relative);
+    return out;
+}
+
+const char *hone_test_source_path(const char *relative) {
+    static char path[4096];
+    return path_under("HONE_SOURCE_DIR", ".", relative, path, sizeof path);
+}
+
+const char *hone_test_build_path(const char *relative) {
+    static char path[4096];
+    return path_under("HONE_BUILD_DIR", "build/dev", relative, path, sizeof path);
+}

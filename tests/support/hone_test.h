@@ -1,0 +1,58 @@
+/* tests/support/hone_test.h - what every cmocka test of the tree uses.
+ *
+ * Includes cmocka with the headers it needs. HONE_RUN_ROWS turns each row of a table into one
+ * cmocka test, named by the row's first member. The HONE_ASSERT_* helpers end the status they get,
+ * so a test does not leak one; they jump out of the function on failure, so release other things
+ * before them.
+ */
+#ifndef HONE_TESTS_SUPPORT_HONE_TEST_H
+#define HONE_TESTS_SUPPORT_HONE_TEST_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h> /* wants the four above */
+
+#include "support/status.h"
+
+/* Runs `check` once per row; the first member of a row is its name, a `const char *`.
+ * The row arrives as *state. Returns what main() should return. */
+#define HONE_RUN_ROWS(group, rows, check)                                                          \
+    hone_test_run_rows((group), (rows), sizeof((rows)[0]), sizeof(rows) / sizeof((rows)[0]),       \
+                       (check))
+
+int hone_test_run_rows(const char *group, const void *rows, size_t row_bytes, size_t count,
+                       void (*check)(void **state));
+
+/* The status is HONE_OK; else fails with its message and trail. */
+#define HONE_ASSERT_OK(st) hone_test_assert_ok((st), __FILE__, __LINE__)
+
+/* The status has this code (HONE_CODE_OK is allowed). */
+#define HONE_ASSERT_CODE(st, code) hone_test_assert_status((st), (code), NULL, __FILE__, __LINE__)
+
+/* The status has this code and its message contains `part`. */
+#define HONE_ASSERT_ERROR(st, code, part)                                                          \
+    hone_test_assert_status((st), (code), (part), __FILE__, __LINE__)
+
+void hone_test_assert_ok(hone_status st, const char *file, int line);
+void hone_test_assert_status(hone_status st, hone_code want, const char *part, const char *file,
+                             int line);
+
+/* Calls `run` with its 1st, 2nd, 3rd… allocation failing (once, then from there on) until none
+ * fails any more. Each call must give HONE_OK or NO_MEMORY and, under ASan, leak nothing. Only
+ * allocations through support/alloc.h on the calling thread count. */
+void hone_test_sweep_allocs(hone_status (*run)(void *context), void *context);
+
+/* Ends the whole program as skipped (exit 77), with the reason. */
+HONE_NORETURN void hone_test_skip_all(const char *reason);
+
+/* The path of a file of the source tree, from HONE_SOURCE_DIR or the working directory; the
+ * string is owned by the helper and valid until the next call. */
+const char *hone_test_source_path(const char *relative);
+
+/* The path of a built program or library ("hone", "hone-worker"), from HONE_BUILD_DIR. */
+const char *hone_test_build_path(const char *relative);
+
+#endif

@@ -1,0 +1,14 @@
+/* tests/support/program_text.h - programs for tests, from TVMScript text. */
+#ifndef HONE_TESTS_SUPPORT_PROGRAM_TEXT_H
+#define HONE_TESTS_SUPPORT_PROGRAM_TEXT_H
+
+#include "ir/module.h"
+
+/* The only tensor program (or the one named main) of a text; the module owns it. A text that does
+ * not parse fails the test with the parser's message. */
+const hone_func *hone_test_parse(const char *text, hone_module **out_module);
+
+/* The block with this name, or HONE_NO_ID. */
+hone_node_id hone_test_block(const hone_func *func, const char *name);
+
+#endif

@@ -1,0 +1,41 @@
+/* tests/support/random_program.h - random legal tensor programs, and whether two programs agree.
+ *
+ * A program is a chain of stages (elementwise, broadcast, reduction, window, matmul, convolution,
+ * transpose, reshape, padding, strides, selects) over small shapes with ones and primes; some loops
+ * are split with a predicate or reordered, as if written by hand. The same seed gives the same
+ * program. Values stay small, so float32 results are far from overflow and integers do not wrap.
+ */
+#ifndef HONE_TESTS_SUPPORT_RANDOM_PROGRAM_H
+#define HONE_TESTS_SUPPORT_RANDOM_PROGRAM_H
+
+#include "ir/func.h"
+#include "support/strbuf.h"
+#include "support/tensor.h"
+
+typedef struct hone_random_options {
+    uint32_t max_stages; /* 0 = 4 */
+    bool without_splits; /* every block directly below loops that are its axes, in order */
+    bool only_float, only_int;
+    bool use_int64; /* for shapes and indices */
+} hone_random_options;
+
+/* The program for a seed, in the arena; NULL when memory is short. options NULL = defaults. */
+hone_func *hone_random_program(hone_arena *arena, uint64_t seed,
+                               const hone_random_options *options);
+
+/* Random arguments for all parameters of a function with constant shapes (buffers that it writes
+ * hold garbage). NULL on failure; free with hone_test_free_args. */
+hone_tensor **hone_test_make_args(const hone_func *func, uint64_t seed);
+void hone_test_free_args(const hone_func *func, hone_tensor **args);
+/* Integers exactly; floats within 1e-4 of the largest magnitude of the reference. out_why (may be
+ * NULL) gets the first buffer that differs, and where. */
+bool hone_test_args_agree(const hone_func *func, hone_tensor *const *got, hone_tensor *const *want,
+                          hone_str *out_why);
+
+/* Runs both functions on the same random arguments in the interpreter (uninitialised reads are
+ * errors) and compares all parameters. False with the reason: also when one of them fails. */
+bool hone_test_agrees(const hone_func *a, const hone_func *b, uint64_t seed, hone_str *out_why);
+/* The same as an assertion of cmocka; the message has the seed. */
+void hone_test_agree(const hone_func *a, const hone_func *b, uint64_t seed);
+
+#endif

@@ -1,0 +1,88 @@
+/* tests/support_room/test_clock.c - clocks, deadlines and the printed forms of times. */
+#include "support/clock.h"
+#include "tests/support/hone_test.h"
+
+static const struct row {
+    const char *want; /* names the test */
+    int64_t ns;
+} rows[] = {
+    {"0 ns",    0            },
+    {"999 ns",  999          },
+    {"1 us",    1000         },
+    {"12.3 us", 12345        },
+    {"999 us",  999400       },
+    {"1 ms",    999600       },
+    {"4.56 ms", 4560000      },
+    {"7.89 s",  7890000000   },
+    {"59.9 s",  59900000000  },
+    {"1m 00s",  59999000000  },
+    {"3m 05s",  185000000000 },
+    {"2h 03m",  7380000000000},
+    {"-5 ms",   -5000000     },
+};
+
+static void prints_durations(void **state) {
+    const struct row *row = *state;
+    char text[HONE_DURATION_BYTES];
+    assert_string_equal(hone_duration_print(row->ns, text), row->want);
+}
+
+static void prints_wall_times(void **state) {
+    (void)state;
+    char text[HONE_WALL_TIME_BYTES];
+    assert_string_equal(hone_wall_time_print(0, text), "1970-01-01T00:00:00Z");
+    assert_string_equal(hone_wall_time_print(-1, text), "1969-12-31T23:59:59Z");
+    assert_string_equal(hone_wall_time_print(INT64_C(1714566896) * HONE_NS_PER_S, text),
+                        "2024-05-01T12:34:56Z");
+    assert_true(hone_wall_time_ns() > INT64_C(1700000000) * HONE_NS_PER_S);
+}
+
+static void system_clock_moves(void **state) {
+    (void)state;
+    const hone_clock *clock = hone_clock_system();
+    int64_t start = hone_clock_now(clock);
+    hone_clock_sleep_until(clock, start + 2 * HONE_NS_PER_MS);
+    assert_true(hone_clock_now(clock) - start >= 2 * HONE_NS_PER_MS);
+    hone_clock_sleep_until(clock, 0); /* long past */
+    assert_true(hone_thread_cpu_ns() >= 0);
+    assert_true(hone_process_cpu_ns() > 0);
+}
+
+static void virtual_clock_stands_still(void **state) {
+    (void)state;
+    hone_virtual_clock v;
+    hone_virtual_clock_init(&v, 1000);
+    const hone_clock *clock = &v.clock;
+    assert_int_equal(hone_clock_now(clock), 1000);
+    hone_clock_sleep_until(clock, INT64_C(3600) * HONE_NS_PER_S);
+    assert_int_equal(hone_clock_now(clock), INT64_C(3600) * HONE_NS_PER_S);
+    hone_clock_sleep_until(clock, 5); /* never goes back */
+    hone_virtual_clock_advance(&v, 7);
+    assert_int_equal(hone_clock_now(clock), INT64_C(3600) * HONE_NS_PER_S + 7);
+}
+
+static void deadlines_do_not_overflow(void **state) {
+    (void)state;
+    hone_virtual_clock v;
+    hone_virtual_clock_init(&v, 100);
+    assert_int_equal(hone_deadline_after(&v.clock, 50), 150);
+    assert_int_equal(hone_deadline_after(&v.clock, INT64_MAX), HONE_DEADLINE_NEVER);
+    assert_int_equal(hone_deadline_after(&v.clock, -1), HONE_DEADLINE_NEVER);
+    assert_int_equal(hone_deadline_poll_ms(&v.clock, HONE_DEADLINE_NEVER), -1);
+    assert_int_equal(hone_deadline_poll_ms(&v.clock, HONE_DEADLINE_NOW), 0);
+    assert_int_equal(hone_deadline_poll_ms(&v.clock, 100), 0);
+    assert_int_equal(hone_deadline_poll_ms(&v.clock, 101), 1);
+    assert_int_equal(hone_deadline_poll_ms(&v.clock, 100 + 2 * HONE_NS_PER_MS), 2);
+    assert_int_equal(hone_deadline_poll_ms(&v.clock, INT64_MAX - 1), INT32_MAX);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(prints_wall_times),
+        cmocka_unit_test(system_clock_moves),
+        cmocka_unit_test(virtual_clock_stands_still),
+        cmocka_unit_test(deadlines_do_not_overflow),
+    };
+    return HONE_RUN_ROWS("support/clock durations", rows, prints_durations) +
+           cmocka_run_group_tests_name("support/clock", tests, NULL, NULL);
+}

@@ -1,0 +1,116 @@
+/* tests/support_room/test_float16.c - short floats: every bit pattern there and back, and every
+ * rounding boundary between neighbours, against the definition (nearest, ties to even). */
+#include <math.h>
+#include <string.h>
+
+#include "support/float16.h"
+#include "tests/support/hone_test.h"
+
+/* One format: its conversions with one signature, and facts. */
+struct format_row {
+    const char *name;
+    float (*widen)(uint32_t bits);
+    uint32_t (*from_f32)(float value);
+    uint32_t (*from_f64)(double value);
+    uint32_t sign_bit, largest; /* the largest finite number */
+    bool has_infinity;
+};
+
+#define ADAPT(name, type)                                                                          \
+    static float name##_widen(uint32_t bits) {                                                     \
+        return hone_##name##_to_f32((type)bits);                                                   \
+    }                                                                                              \
+    static uint32_t name##_f32(float value) {                                                      \
+        return hone_##name##_from_f32(value);                                                      \
+    }                                                                                              \
+    static uint32_t name##_f64(double value) {                                                     \
+        return hone_##name##_from_f64(value);                                                      \
+    }
+ADAPT(f16, uint16_t)
+ADAPT(bf16, uint16_t)
+ADAPT(f8e4m3, uint8_t)
+ADAPT(f8e5m2, uint8_t)
+
+static const struct format_row formats[] = {
+    {"float16",       f16_widen,    f16_f32,    f16_f64,    0x8000, 0x7bff, true },
+    {"bfloat16",      bf16_widen,   bf16_f32,   bf16_f64,   0x8000, 0x7f7f, true },
+    {"float8_e4m3fn", f8e4m3_widen, f8e4m3_f32, f8e4m3_f64, 0x80,   0x7e,   false},
+    {"float8_e5m2",   f8e5m2_widen, f8e5m2_f32, f8e5m2_f64, 0x80,   0x7b,   true },
+};
+
+static void check_round_trip(const struct format_row *f) {
+    for (uint32_t bits = 0; bits <= f->largest; bits++) {
+        float value = f->widen(bits);
+        assert_int_equal(f->from_f32(value), bits);
+        assert_int_equal(f->from_f64((double)value), bits);
+        assert_int_equal(f->from_f32(-value), bits | f->sign_bit);
+        assert_true(f->widen(bits | f->sign_bit) == -value);
+    }
+}
+
+/* Between neighbours: the middle goes to the even one, a hair beside it to the nearer one. */
+static void check_boundaries(const struct format_row *f) {
+    for (uint32_t bits = 0; bits < f->largest; bits++) {
+        double lo = (double)f->widen(bits), hi = (double)f->widen(bits + 1);
+        double middle = lo + (hi - lo) / 2;
+        uint32_t even = bits & 1 ? bits + 1 : bits;
+        assert_true(lo < hi);
+        assert_int_equal(f->from_f64(middle), even);
+        assert_int_equal(f->from_f64(nextafter(middle, 0)), bits);
+        assert_int_equal(f->from_f64(nextafter(middle, INFINITY)), bits + 1);
+        if ((double)(float)middle == middle) assert_int_equal(f->from_f32((float)middle), even);
+    }
+}
+
+static void check_specials(const struct format_row *f) {
+    double largest = (double)f->widen(f->largest), below = (double)f->widen(f->largest - 1);
+    double half_step = (largest - below) / 2;
+    uint32_t beyond = f->largest + 1; /* infinity, or NaN where there is none */
+    assert_int_equal(f->from_f64(nextafter(largest + half_step, 0)), f->largest);
+    assert_int_equal(f->from_f64(largest + 2 * half_step), beyond);
+    assert_int_equal(f->from_f64(1e300), beyond);
+    assert_int_equal(f->from_f32(INFINITY), beyond);
+    assert_int_equal(f->from_f32(-INFINITY), beyond | f->sign_bit);
+    assert_int_equal(isinf(f->widen(beyond)) != 0, f->has_infinity);
+    assert_true(isnan(f->widen(f->from_f32(NAN))));
+    assert_true(isnan(f->widen(f->from_f64((double)NAN))));
+    assert_int_equal(f->from_f64(1e-300), 0);
+    assert_int_equal(f->from_f64(4.9e-324), 0);
+    assert_int_equal(f->from_f32(-0.0f), f->sign_bit);
+    assert_true(signbit(f->widen(f->sign_bit)));
+    assert_true(f->widen(f->from_f32(1.0f)) == 1.0f);
+}
+
+static void converts(void **state) {
+    const struct format_row *f = *state;
+    check_round_trip(f);
+    check_boundaries(f);
+    check_specials(f);
+}
+
+/* float16 against the compiler's conversion is not possible with gcc 12 in C11 mode on every
+ * machine; known values instead. */
+static const struct known {
+    const char *name;
+    float value;
+    uint16_t f16, bf16;
+} known[] = {
+    {"one third", 0.33333334f,   0x3555, 0x3eab},
+    {"pi",        3.14159274f,   0x4248, 0x4049},
+    {"65504",     65504.0f,      0x7bff, 0x4780},
+    {"65519.99",  65519.996f,    0x7bff, 0x4780},
+    {"65520",     65520.0f,      0x7c00, 0x4780},
+    {"5.96e-8",   5.9604645e-8f, 0x0001, 0x3380},
+    {"2.98e-8",   2.9802322e-8f, 0x0000, 0x3300},
+};
+
+static void knows(void **state) {
+    const struct known *row = *state;
+    assert_int_equal(hone_f16_from_f32(row->value), row->f16);
+    assert_int_equal(hone_bf16_from_f32(row->value), row->bf16);
+}
+
+int main(void) {
+    return HONE_RUN_ROWS("support/float16", formats, converts) +
+           HONE_RUN_ROWS("support/float16 known", known, knows);
+}

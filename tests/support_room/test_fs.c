@@ -1,0 +1,253 @@
+/* tests/support_room/test_fs.c - files, directories, paths; each test in a directory of its own. */
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "support/alloc.h"
+#include "support/fs.h"
+#include "tests/support/hone_test.h"
+
+static const struct row {
+    const char *path, *dirname, *basename, *extension, *stem;
+} rows[] = {
+    {"a/b.c",    "a",   "b.c",      ".c",  "b"       },
+    {"b.tar.gz", ".",   "b.tar.gz", ".gz", "b.tar"   },
+    {"/b",       "/",   "b",        "",    "b"       },
+    {"/",        "/",   "",         "",    ""        },
+    {"a//b",     "a",   "b",        "",    "b"       },
+    {"a.d/b",    "a.d", "b",        "",    "b"       },
+    {".profile", ".",   ".profile", "",    ".profile"},
+    {"a/b/",     "a/b", "",         "",    ""        },
+    {"",         ".",   "",         "",    ""        },
+};
+
+static void splits(void **state) {
+    const struct row *row = *state;
+    char *dirname = hone_path_dirname(row->path), *stem = hone_path_stem(row->path);
+    assert_string_equal(dirname, row->dirname);
+    assert_string_equal(hone_path_basename(row->path), row->basename);
+    assert_string_equal(hone_path_extension(row->path), row->extension);
+    assert_string_equal(stem, row->stem);
+    hone_free(dirname);
+    hone_free(stem);
+}
+
+static void joins(void **state) {
+    (void)state;
+    static const char *const joined[][3] = {
+        {"a",  "b",  "a/b"},
+        {"a/", "b",  "a/b"},
+        {"",   "b",  "b"  },
+        {"a",  "/b", "/b" },
+        {"/",  "b",  "/b" },
+    };
+    for (size_t i = 0; i < HONE_COUNT(joined); i++) {
+        char *path = hone_path_join(joined[i][0], joined[i][1]);
+        assert_string_equal(path, joined[i][2]);
+        hone_free(path);
+    }
+}
+
+static char *dir; /* of the running test */
+
+static int enter(void **state) {
+    (void)state;
+    hone_status st = hone_fs_temp_dir("hone-test-fs", &dir);
+    return (int)hone_status_consume(st);
+}
+
+static int leave(void **state) {
+    (void)state;
+    hone_status st = hone_fs_remove_tree(dir);
+    hone_free(dir);
+    return (int)hone_status_consume(st);
+}
+
+static char *at(const char *name) {
+    char *path = hone_path_join(dir, name);
+    assert_non_null(path);
+    return path;
+}
+
+static bool count_names(void *context, const char *name) {
+    hone_str_printf(context, "%s ", name);
+    return true;
+}
+
+static void assert_names(const char *want) {
+    hone_str names = {0};
+    HONE_ASSERT_OK(hone_fs_list(dir, count_names, &names));
+    assert_string_equal(hone_str_text(&names), want);
+    hone_str_deinit(&names);
+}
+
+static void writes_and_reads(void **state) {
+    (void)state;
+    char *path = at("file"), *bytes = NULL;
+    size_t count = 0;
+    int64_t size = 0;
+    HONE_ASSERT_OK(hone_fs_write_atomic(path, "one\0two", 7));
+    HONE_ASSERT_OK(hone_fs_write_atomic(path, "longer than before", 18));
+    HONE_ASSERT_OK(hone_fs_read(path, 18, &bytes, &count));
+    assert_int_equal(count, 18);
+    assert_string_equal(bytes, "longer than before");
+    hone_free(bytes);
+    HONE_ASSERT_ERROR(hone_fs_read(path, 17, &bytes, &count), HONE_CODE_INVALID,
+                      "more than 17 bytes");
+    assert_null(bytes);
+    HONE_ASSERT_OK(hone_fs_size(path, &size));
+    assert_int_equal(size, 18);
+    assert_names("file ");
+    hone_free(path);
+}
+
+static void keeps_the_mode(void **state) {
+    (void)state;
+    char *path = at("file");
+    struct stat info;
+    mode_t before = umask(027);
+    HONE_ASSERT_OK(hone_fs_write_atomic(path, "x", 1));
+    umask(before);
+    assert_int_equal(stat(path, &info), 0);
+    assert_int_equal(info.st_mode & 0777, 0640);
+    assert_int_equal(chmod(path, 0751), 0);
+    HONE_ASSERT_OK(hone_fs_write_atomic(path, "y", 1));
+    assert_int_equal(stat(path, &info), 0);
+    assert_int_equal(info.st_mode & 0777, 0751);
+    hone_free(path);
+}
+
+static void abandons_drafts(void **state) {
+    (void)state;
+    char *path = at("file");
+    hone_fs_draft draft;
+    HONE_ASSERT_OK(hone_fs_draft_open(path, &draft));
+    HONE_ASSERT_OK(hone_fd_write_full(draft.fd, "half", 4));
+    assert_false(hone_fs_exists(path));
+    hone_fs_draft_abandon(&draft);
+    hone_fs_draft_abandon(&draft);
+    assert_names("");
+    HONE_ASSERT_OK(hone_fs_draft_open(path, &draft));
+    HONE_ASSERT_OK(hone_fs_draft_commit(&draft));
+    assert_names("file ");
+    hone_free(path);
+}
+
+static void a_failed_rename_leaves_nothing(void **state) {
+    (void)state;
+    char *path = at("busy/inner");
+    HONE_ASSERT_OK(hone_fs_mkdirs(path));
+    char *outer = at("busy");
+    HONE_ASSERT_CODE(hone_fs_write_atomic(outer, "x", 1), HONE_CODE_IO); /* a directory */
+    assert_names("busy ");
+    hone_free(path);
+    hone_free(outer);
+}
+
+static void keeps_pipes(void **state) {
+    (void)state;
+    char *path = at("pipe"), got[8] = "";
+    size_t count = 0;
+    struct stat info;
+    assert_int_equal(mkfifo(path, 0600), 0);
+    int fd = open(path, O_RDWR | O_CLOEXEC);
+    HONE_ASSERT_OK(hone_fs_write_atomic(path, "through", 7));
+    HONE_ASSERT_OK(hone_fd_read_full(fd, got, 7, &count));
+    assert_string_equal(got, "through");
+    assert_int_equal(stat(path, &info), 0);
+    assert_true(S_ISFIFO(info.st_mode));
+    assert_names("pipe ");
+    close(fd);
+    hone_free(path);
+}
+
+static void says_what_is_missing(void **state) {
+    (void)state;
+    char *path = at("none/file"), *bytes = NULL;
+    size_t count = 0;
+    HONE_ASSERT_ERROR(hone_fs_read(path, 10, &bytes, &count), HONE_CODE_NOT_FOUND, "none/file: ");
+    HONE_ASSERT_CODE(hone_fs_write_atomic(path, "", 0), HONE_CODE_IO);
+    HONE_ASSERT_ERROR(hone_fs_read(dir, 10, &bytes, &count), HONE_CODE_IO, "is a directory");
+    HONE_ASSERT_OK(hone_fs_remove_tree(path));
+    HONE_ASSERT_OK(hone_fs_remove_file(path));
+    hone_free(path);
+}
+
+static void reads_files_without_a_size(void **state) {
+    (void)state;
+    char *bytes = NULL;
+    size_t count = 0;
+    HONE_ASSERT_OK(hone_fs_read("/proc/self/status", 1 << 20, &bytes, &count));
+    assert_true(count > 100);
+    assert_int_equal(strlen(bytes), count);
+    hone_free(bytes);
+}
+
+static void makes_and_removes_trees(void **state) {
+    (void)state;
+    char *deep = at("a/b/c"), *file = at("a/b/file"), *outside = at("outside"),
+         *link = at("a/link");
+    HONE_ASSERT_OK(hone_fs_mkdirs(deep));
+    HONE_ASSERT_OK(hone_fs_mkdirs(deep));
+    assert_true(hone_fs_is_dir(deep));
+    HONE_ASSERT_OK(hone_fs_write_atomic(file, "x", 1));
+    HONE_ASSERT_CODE(hone_fs_mkdirs(file), HONE_CODE_NOT_FOUND);
+    HONE_ASSERT_OK(hone_fs_mkdirs(outside));
+    assert_int_equal(symlink(outside, link), 0);
+    assert_names("a outside ");
+    char *a = at("a");
+    HONE_ASSERT_OK(hone_fs_remove_tree(a));
+    assert_false(hone_fs_exists(a));
+    assert_true(hone_fs_is_dir(outside)); /* links are not followed */
+    hone_free(a);
+    hone_free(deep);
+    hone_free(file);
+    hone_free(outside);
+    hone_free(link);
+}
+
+static hone_status write_and_read(void *context) {
+    char *bytes = NULL;
+    size_t count = 0;
+    HONE_TRY(hone_fs_write_atomic(context, "abc", 3));
+    HONE_TRY(hone_fs_read(context, 3, &bytes, &count));
+    hone_free(bytes);
+    return HONE_OK;
+}
+
+static void sweeps(void **state) {
+    (void)state;
+    char *path = at("file");
+    hone_test_sweep_allocs(write_and_read, path);
+    assert_names("file ");
+    hone_free(path);
+}
+
+static void finds_the_program(void **state) {
+    (void)state;
+    char *path = NULL;
+    HONE_ASSERT_OK(hone_fs_program_dir(&path));
+    assert_true(hone_fs_is_dir(path));
+    assert_string_equal(hone_path_basename(path), "tests");
+    hone_free(path);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(joins),
+        cmocka_unit_test(finds_the_program),
+        cmocka_unit_test_setup_teardown(writes_and_reads, enter, leave),
+        cmocka_unit_test_setup_teardown(keeps_the_mode, enter, leave),
+        cmocka_unit_test_setup_teardown(abandons_drafts, enter, leave),
+        cmocka_unit_test_setup_teardown(a_failed_rename_leaves_nothing, enter, leave),
+        cmocka_unit_test_setup_teardown(keeps_pipes, enter, leave),
+        cmocka_unit_test_setup_teardown(says_what_is_missing, enter, leave),
+        cmocka_unit_test_setup_teardown(reads_files_without_a_size, enter, leave),
+        cmocka_unit_test_setup_teardown(makes_and_removes_trees, enter, leave),
+        cmocka_unit_test_setup_teardown(sweeps, enter, leave),
+    };
+    return HONE_RUN_ROWS("support/path", rows, splits) +
+           cmocka_run_group_tests_name("support/fs", tests, NULL, NULL);
+}
