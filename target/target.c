@@ -1,0 +1,260 @@
+/* target/target.c - defaults, checks, questions and the canonical text of a target. */
+#include "target/target.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "support/attributes.h"
+#include "target/cpu_info.h"
+#include "target/target_impl.h"
+
+#if defined(__x86_64__)
+#define HERE_ARCH "x86_64"
+#elif defined(__aarch64__)
+#define HERE_ARCH "aarch64"
+#else
+#define HERE_ARCH "unknown"
+#endif
+
+static const char *const kind_names[HONE_TARGET_KIND_COUNT] = {"llvm", "cuda", "c"};
+
+static const hone_target_name names[] = {
+    {"host",                  "host",                                                          "this machine, detected"  },
+    {"x86-64-v3",             "llvm -mtriple=x86_64-linux-gnu -mcpu=x86-64-v3",                "any x86 CPU with AVX2"   },
+    {"x86-64-v4",             "llvm -mtriple=x86_64-linux-gnu -mcpu=x86-64-v4",                "any x86 CPU with AVX-512"},
+    {"amd/epyc-zen4",         "llvm -mtriple=x86_64-linux-gnu -mcpu=znver4",                   "AMD Zen 4"               },
+    {"amd/epyc-zen5",         "llvm -mtriple=x86_64-linux-gnu -mcpu=znver5",                   "AMD Zen 5"               },
+    {"intel/icelake",         "llvm -mtriple=x86_64-linux-gnu -mcpu=icelake-server",           "Intel Ice Lake"          },
+    {"intel/sapphire-rapids", "llvm -mtriple=x86_64-linux-gnu -mcpu=sapphirerapids",
+     "Intel Sapphire Rapids"                                                                                             },
+    {"aarch64",               "llvm -mtriple=aarch64-linux-gnu -mcpu=generic",                 "any 64-bit ARM CPU"      },
+    {"arm/neoverse-n1",       "llvm -mtriple=aarch64-linux-gnu -mcpu=neoverse-n1",             "ARM Neoverse N1"         },
+    {"arm/cortex-a72",        "llvm -mtriple=aarch64-linux-gnu -mcpu=cortex-a72 -num-cores=4",
+     "ARM Cortex-A72 (Raspberry Pi 4)"                                                                                   },
+    {"nvidia/nvidia-a100",    "cuda -arch=sm_80 -max_shared_memory_per_block=166912",          "NVIDIA A100"             },
+    {"nvidia/nvidia-h100",    "cuda -arch=sm_90 -max_shared_memory_per_block=232448",          "NVIDIA H100"             },
+    {"nvidia/nvidia-h200",    "cuda -arch=sm_90 -max_shared_memory_per_block=232448",          "NVIDIA H200"             },
+    {NULL,                    NULL,                                                            NULL                      },
+};
+
+const hone_target_name *hone_target_names(void) {
+    return names;
+}
+
+const char *hone_target_kind_name(hone_target_kind kind) {
+    return kind < HONE_TARGET_KIND_COUNT ? kind_names[kind] : "unknown";
+}
+
+void hone_target_init(hone_target *target, hone_target_kind kind) {
+    memset(target, 0, sizeof *target);
+    target->kind = kind;
+    target->num_cores = 1;
+    target->num_threads = 1;
+    if (kind == HONE_TARGET_CUDA) {
+        snprintf(target->triple, sizeof target->triple, "nvptx64-nvidia-cuda");
+        snprintf(target->cpu, sizeof target->cpu, "sm_70");
+        target->vector_bits = 128;
+        target->cache_line_bytes = 128;
+        target->max_threads_per_block = 1024;
+        target->warp_size = 32;
+        target->max_shared_bytes = 49152;
+        target->registers_per_block = 65536;
+        return;
+    }
+    snprintf(target->triple, sizeof target->triple, HERE_ARCH "-linux-gnu");
+    snprintf(target->cpu, sizeof target->cpu, "generic");
+    target->vector_bits = 128;
+    target->cache_line_bytes = 64;
+    target->l1d_bytes = 32 << 10;
+    target->l2_bytes = 1 << 20;
+    target->l3_bytes = 8 << 20;
+}
+
+const char *hone_target_arch(const hone_target *target) {
+    static const struct {
+        const char *prefix, *arch;
+    } rows[] = {
+        {"x86_64",      "x86_64" },
+        {"amd64",       "x86_64" },
+        {"aarch64",     "aarch64"},
+        {"arm64",       "aarch64"},
+        {"nvptx64",     "nvptx64"},
+        {"arm",         "arm"    },
+        {"riscv64",     "riscv64"},
+        {"powerpc64",   "ppc64"  },
+        {"s390x",       "s390x"  },
+        {"wasm32",      "wasm32" },
+        {"loongarch64", "loong"  },
+    };
+    for (size_t i = 0; i < HONE_COUNT(rows); i++) {
+        size_t length = strlen(rows[i].prefix);
+        if (strncmp(target->triple, rows[i].prefix, length) == 0) return rows[i].arch;
+    }
+    return "unknown";
+}
+
+static uint64_t x86_features(const hone_target *target) {
+    uint64_t set;
+    cpu_name_features(target->cpu, &set);
+    return cpu_features_apply(set, target->features);
+}
+
+static bool is_x86(const hone_target *target) {
+    return strcmp(hone_target_arch(target), "x86_64") == 0;
+}
+
+int32_t hone_target_default_vector_bits(const hone_target *target) {
+    if (!is_x86(target)) return 128;
+    uint64_t set = x86_features(target);
+    if (set & CPU_BIT(AVX512F)) return 512;
+    return set & CPU_BIT(AVX) ? 256 : 128;
+}
+
+bool hone_target_is_gpu(const hone_target *target) {
+    return target->kind == HONE_TARGET_CUDA;
+}
+
+bool hone_target_is_native_arch(const hone_target *target) {
+    return !hone_target_is_gpu(target) && strcmp(hone_target_arch(target), HERE_ARCH) == 0;
+}
+
+bool hone_target_runs_here(const hone_target *target) {
+    if (hone_target_is_gpu(target)) return false;
+    if (strcmp(hone_target_arch(target), HERE_ARCH) != 0) return false;
+    return !is_x86(target) || (x86_features(target) & ~cpu_features_here()) == 0;
+}
+
+bool hone_target_has_feature(const hone_target *target, const char *feature) {
+    cpu_feature which = cpu_feature_find(feature, strlen(feature));
+    if (which == CPU_FEATURE_COUNT || hone_target_is_gpu(target) || !is_x86(target)) return false;
+    return (x86_features(target) >> which) & 1;
+}
+
+int32_t hone_target_lanes(const hone_target *target, int32_t element_bits) {
+    if (element_bits < 8) element_bits = 8;
+    int32_t lanes = target->vector_bits / element_bits;
+    return lanes > 0 ? lanes : 1;
+}
+
+int32_t hone_target_vector_registers(const hone_target *target) {
+    if (hone_target_is_gpu(target)) return 255;
+    if (!is_x86(target)) return 32;
+    return x86_features(target) & CPU_BIT(AVX512VL) ? 32 : 16;
+}
+
+static bool is_plain(const char *text, bool may_be_empty) {
+    if (!*text) return may_be_empty;
+    for (const char *at = text; *at; at++) {
+        bool is_word = (*at >= 'a' && *at <= 'z') || (*at >= 'A' && *at <= 'Z') ||
+                       (*at >= '0' && *at <= '9') || strchr("_-+.,", *at);
+        if (!is_word) return false;
+    }
+    return true;
+}
+
+static hone_status check_number(const char *name, int64_t value, int64_t min, int64_t max) {
+    if (value >= min && value <= max) return HONE_OK;
+    return HONE_ERROR(HONE_CODE_INVALID, "target: %s is %lld, must be from %lld to %lld", name,
+                      (long long)value, (long long)min, (long long)max);
+}
+
+hone_status hone_target_check(const hone_target *target) {
+    if (target->kind >= HONE_TARGET_KIND_COUNT) {
+        return HONE_ERROR(HONE_CODE_INVALID, "target: unknown kind %d", (int)target->kind);
+    }
+    if (!is_plain(target->triple, false) || !is_plain(target->cpu, false) ||
+        !is_plain(target->features, true)) {
+        return HONE_ERROR(HONE_CODE_INVALID,
+                          "target: triple, cpu and features are words of letters, digits and "
+                          "'_-+.,' (got '%s', '%s', '%s')",
+                          target->triple, target->cpu, target->features);
+    }
+    if (target->vector_bits & (target->vector_bits - 1)) {
+        return HONE_ERROR(HONE_CODE_INVALID, "target: vector-width is %d, must be a power of two",
+                          (int)target->vector_bits);
+    }
+    HONE_TRY(check_number("vector-width", target->vector_bits, 32, 4096));
+    HONE_TRY(check_number("num-cores", target->num_cores, 1, 65536));
+    HONE_TRY(check_number("num-threads", target->num_threads, 1, 65536));
+    HONE_TRY(check_number("cache-line", target->cache_line_bytes, 1, 4096));
+    int64_t limit = INT64_C(1) << 40;
+    HONE_TRY(check_number("l1d-cache", target->l1d_bytes, 0, limit));
+    HONE_TRY(check_number("l2-cache", target->l2_bytes, 0, limit));
+    HONE_TRY(check_number("l3-cache", target->l3_bytes, 0, limit));
+    HONE_TRY(check_number("max_threads_per_block", target->max_threads_per_block, 0, 1 << 20));
+    HONE_TRY(check_number("thread_warp_size", target->warp_size, 0, 1024));
+    HONE_TRY(check_number("max_shared_memory_per_block", target->max_shared_bytes, 0, limit));
+    return check_number("registers_per_block", target->registers_per_block, 0, limit);
+}
+
+void hone_target_print(const hone_target *target, hone_str *out) {
+    hone_str_printf(out, "%s", hone_target_kind_name(target->kind));
+    if (hone_target_is_gpu(target)) {
+        hone_str_printf(out, " -arch=%s", target->cpu);
+    } else {
+        hone_str_printf(out, " -mtriple=%s -mcpu=%s", target->triple, target->cpu);
+    }
+    if (target->features[0]) hone_str_printf(out, " -mattr=%s", target->features);
+    hone_str_printf(out, " -vector-width=%d -num-cores=%d -num-threads=%d -cache-line=%d",
+                    (int)target->vector_bits, (int)target->num_cores, (int)target->num_threads,
+                    (int)target->cache_line_bytes);
+    if (hone_target_is_gpu(target)) {
+        hone_str_printf(out,
+                        " -max_threads_per_block=%d -thread_warp_size=%d"
+                        " -max_shared_memory_per_block=%lld -registers_per_block=%lld",
+                        (int)target->max_threads_per_block, (int)target->warp_size,
+                        (long long)target->max_shared_bytes,
+                        (long long)target->registers_per_block);
+    } else {
+        hone_str_printf(out, " -l1d-cache=%lld -l2-cache=%lld -l3-cache=%lld",
+                        (long long)target->l1d_bytes, (long long)target->l2_bytes,
+                        (long long)target->l3_bytes);
+    }
+}
+
+void hone_target_print_json(const hone_target *target, hone_str *out) {
+    hone_str_printf(out, "{\"kind\": \"%s\"", hone_target_kind_name(target->kind));
+    if (hone_target_is_gpu(target)) {
+        hone_str_printf(out, ", \"arch\": \"%s\"", target->cpu);
+    } else {
+        hone_str_printf(out, ", \"mtriple\": \"%s\", \"mcpu\": \"%s\"", target->triple,
+                        target->cpu);
+    }
+    if (target->features[0]) hone_str_printf(out, ", \"mattr\": \"%s\"", target->features);
+    hone_str_printf(out,
+                    ", \"vector-width\": %d, \"num-cores\": %d, \"num-threads\": %d"
+                    ", \"cache-line\": %d",
+                    (int)target->vector_bits, (int)target->num_cores, (int)target->num_threads,
+                    (int)target->cache_line_bytes);
+    if (hone_target_is_gpu(target)) {
+        hone_str_printf(out,
+                        ", \"max_threads_per_block\": %d, \"thread_warp_size\": %d"
+                        ", \"max_shared_memory_per_block\": %lld, \"registers_per_block\": %lld}",
+                        (int)target->max_threads_per_block, (int)target->warp_size,
+                        (long long)target->max_shared_bytes,
+                        (long long)target->registers_per_block);
+    } else {
+        hone_str_printf(out, ", \"l1d-cache\": %lld, \"l2-cache\": %lld, \"l3-cache\": %lld}",
+                        (long long)target->l1d_bytes, (long long)target->l2_bytes,
+                        (long long)target->l3_bytes);
+    }
+}
+
+bool hone_target_equal(const hone_target *a, const hone_target *b) {
+    hone_str left = {0}, right = {0};
+    hone_target_print(a, &left);
+    hone_target_print(b, &right);
+    bool same =
+        !left.failed && !right.failed && strcmp(hone_str_text(&left), hone_str_text(&right)) == 0;
+    hone_str_deinit(&left);
+    hone_str_deinit(&right);
+    return same;
+}
+
+hone_hash128 hone_target_hash(const hone_target *target) {
+    hone_str text = {0};
+    hone_target_print(target, &text);
+    hone_hash128 hash = hone_hash128_text(hone_str_text(&text));
+    hone_str_deinit(&text);
+    return hash;
+}

@@ -1,0 +1,14 @@
+/* target/target_impl.h - shared by the files of target/ only. */
+#ifndef HONE_TARGET_TARGET_IMPL_H
+#define HONE_TARGET_TARGET_IMPL_H
+
+#include "target/target.h"
+
+/* Defaults of a kind: caches, lines, limits; one core, one thread, this machine's triple. */
+void hone_target_init(hone_target *target, hone_target_kind kind);
+/* The widest vectors that the cpu name and its feature differences allow. */
+int32_t hone_target_default_vector_bits(const hone_target *target);
+/* The architecture part of a triple, normalised: "x86_64", "aarch64", "nvptx64", … */
+const char *hone_target_arch(const hone_target *target);
+
+#endif

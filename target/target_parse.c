@@ -1,0 +1,266 @@
+/* target/target_parse.c - reads the text forms of a target: words, tags, triples.
+ *
+ * Every form becomes a list of options that are applied in order; what an option does not say is
+ * filled in at the end from the cpu name. */
+#include <ctype.h>
+#include <errno.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "support/attributes.h"
+#include "target/cpu_info.h"
+#include "target/target_impl.h"
+#include "target/target_json.h"
+
+typedef enum option_type { OPTION_TEXT, OPTION_INT32, OPTION_INT64, OPTION_IGNORED } option_type;
+
+#define TEXT(name, member)                                                                         \
+    { name, OPTION_TEXT, offsetof(hone_target, member), sizeof(((hone_target *)0)->member) }
+#define INT32(name, member)                                                                        \
+    { name, OPTION_INT32, offsetof(hone_target, member), 0 }
+#define INT64(name, member)                                                                        \
+    { name, OPTION_INT64, offsetof(hone_target, member), 0 }
+#define IGNORED(name)                                                                              \
+    { name, OPTION_IGNORED, 0, 0 }
+
+/* Every spelling of every option; '-' and '_' in names are the same. */
+static const struct option {
+    const char *name;
+    option_type type;
+    size_t offset, bytes;
+} options[] = {
+    TEXT("mtriple", triple),
+    TEXT("mcpu", cpu),
+    TEXT("arch", cpu),
+    TEXT("mattr", features),
+    INT32("vector-width", vector_bits),
+    INT32("num-cores", num_cores),
+    INT32("num-threads", num_threads),
+    INT32("cache-line", cache_line_bytes),
+    INT64("l1d-cache", l1d_bytes),
+    INT64("l2-cache", l2_bytes),
+    INT64("l3-cache", l3_bytes),
+    INT32("max-threads-per-block", max_threads_per_block),
+    INT32("max-num-threads", max_threads_per_block),
+    INT32("thread-warp-size", warp_size),
+    INT64("max-shared-memory-per-block", max_shared_bytes),
+    INT64("registers-per-block", registers_per_block),
+    INT64("l2-cache-size-bytes", l2_bytes),
+    /* TVM's, without a meaning here */
+    IGNORED("keys"),
+    IGNORED("tag"),
+    IGNORED("device"),
+    IGNORED("model"),
+    IGNORED("libs"),
+    IGNORED("opt-level"),
+    IGNORED("mfloat-abi"),
+    IGNORED("mabi"),
+    IGNORED("host"),
+};
+
+/* What was said, so that the rest can be derived. */
+typedef struct parse_state {
+    hone_target *target;
+    bool has_cpu, has_features, has_cores, has_threads, has_width;
+} parse_state;
+
+static bool names_match(const char *name, const char *text, size_t length) {
+    if (strlen(name) != length) return false;
+    for (size_t i = 0; i < length; i++) {
+        char a = name[i] == '_' ? '-' : name[i], b = text[i] == '_' ? '-' : text[i];
+        if (a != b) return false;
+    }
+    return true;
+}
+
+/* Edit distance, for "did you mean"; names are short. */
+static size_t distance(const char *a, const char *b, size_t b_length) {
+    size_t row[64], a_length = strlen(a);
+    if (b_length >= HONE_COUNT(row)) return b_length;
+    for (size_t j = 0; j <= b_length; j++)
+        row[j] = j;
+    for (size_t i = 1; i <= a_length; i++) {
+        size_t diagonal = row[0];
+        row[0] = i;
+        for (size_t j = 1; j <= b_length; j++) {
+            size_t best = diagonal + (a[i - 1] != b[j - 1]);
+            diagonal = row[j];
+            if (row[j] + 1 < best) best = row[j] + 1;
+            if (row[j - 1] + 1 < best) best = row[j - 1] + 1;
+            row[j] = best;
+        }
+    }
+    return row[b_length];
+}
+
+static hone_status unknown_option(const char *name, size_t length) {
+    const char *nearest = NULL;
+    size_t best = 4;
+    for (size_t i = 0; i < HONE_COUNT(options); i++) {
+        size_t d = distance(options[i].name, name, length);
+        if (d < best) {
+            best = d;
+            nearest = options[i].name;
+        }
+    }
+    if (nearest) {
+        return HONE_ERROR(HONE_CODE_INVALID, "target: unknown option '%.*s', did you mean '%s'?",
+                          (int)length, name, nearest);
+    }
+    return HONE_ERROR(HONE_CODE_INVALID, "target: unknown option '%.*s'", (int)length, name);
+}
+
+static hone_status set_number(const struct option *option, hone_target *target, const char *text) {
+    char *end;
+    errno = 0;
+    long long value = strtoll(text, &end, 10);
+    if (end == text || *end || errno) {
+        return HONE_ERROR(HONE_CODE_INVALID, "target: %s is '%s', must be an integer", option->name,
+                          text);
+    }
+    char *at = (char *)target + option->offset;
+    if (option->type == OPTION_INT64) {
+        int64_t wide = value;
+        memcpy(at, &wide, sizeof wide);
+        return HONE_OK;
+    }
+    if (value < 0 || value > INT32_MAX) {
+        return HONE_ERROR(HONE_CODE_INVALID, "target: %s is %lld, must be from 0 to %d",
+                          option->name, value, INT32_MAX);
+    }
+    int32_t narrow = (int32_t)value;
+    memcpy(at, &narrow, sizeof narrow);
+    return HONE_OK;
+}
+
+static bool at_member(const struct option *option, size_t offset) {
+    return option->offset == offset;
+}
+
+static hone_status apply(void *ctx, const char *name, size_t length, const char *value) {
+    parse_state *state = ctx;
+    const struct option *option = NULL;
+    for (size_t i = 0; i < HONE_COUNT(options) && !option; i++) {
+        if (names_match(options[i].name, name, length)) option = &options[i];
+    }
+    if (!option) return unknown_option(name, length);
+    if (option->type == OPTION_IGNORED) return HONE_OK;
+    if (option->type == OPTION_TEXT) {
+        char *at = (char *)state->target + option->offset;
+        if (strlen(value) >= option->bytes) {
+            return HONE_ERROR(HONE_CODE_INVALID, "target: %s has %zu characters, at most %zu fit",
+                              option->name, strlen(value), option->bytes - 1);
+        }
+        snprintf(at, option->bytes, "%s", value);
+    } else {
+        HONE_TRY(set_number(option, state->target, value));
+    }
+    state->has_cpu |= at_member(option, offsetof(hone_target, cpu));
+    state->has_features |= at_member(option, offsetof(hone_target, features));
+    state->has_cores |= at_member(option, offsetof(hone_target, num_cores));
+    state->has_threads |= at_member(option, offsetof(hone_target, num_threads));
+    state->has_width |= at_member(option, offsetof(hone_target, vector_bits));
+    return HONE_OK;
+}
+
+static hone_status finish(parse_state *state) {
+    hone_target *t = state->target;
+    if (!hone_target_is_gpu(t)) {
+        uint64_t set;
+        bool is_x86 = strcmp(hone_target_arch(t), "x86_64") == 0;
+        if (is_x86 && state->has_cpu && !cpu_name_features(t->cpu, &set)) {
+            return HONE_ERROR(HONE_CODE_INVALID, "target: unknown mcpu '%s' for x86_64", t->cpu);
+        }
+        if (!state->has_width && (state->has_cpu || state->has_features)) {
+            t->vector_bits = hone_target_default_vector_bits(t);
+        }
+    }
+    if (state->has_cores && !state->has_threads) t->num_threads = t->num_cores;
+    return hone_target_check(t);
+}
+
+/* "-num-cores=2", "--num-cores=2" and "-num-cores 2", separated by spaces. */
+static hone_status apply_words(parse_state *state, const char *text) {
+    const char *at = text + strspn(text, " \t\n");
+    while (*at) {
+        if (*at != '-') {
+            return HONE_ERROR(HONE_CODE_INVALID, "target: expected an option, got '%s'", at);
+        }
+        const char *name = at + strspn(at, "-");
+        size_t length = strcspn(name, "= \t\n");
+        const char *value = name + length;
+        value += *value == '=' ? 1 : strspn(value, " \t\n");
+        size_t value_length = strcspn(value, " \t\n");
+        char copy[512];
+        if (value_length == 0 || value_length >= sizeof copy) {
+            return HONE_ERROR(HONE_CODE_INVALID, "target: option '%.*s' has no value", (int)length,
+                              name);
+        }
+        memcpy(copy, value, value_length);
+        copy[value_length] = 0;
+        HONE_TRY(apply(state, name, length, copy));
+        at = value + value_length;
+        at += strspn(at, " \t\n");
+    }
+    return HONE_OK;
+}
+
+static bool is_word(const char *word, size_t length, const char *want) {
+    return strlen(want) == length && memcmp(word, want, length) == 0;
+}
+
+static hone_status begin(parse_state *state, const char *word, size_t length) {
+    hone_target *t = state->target;
+    if (is_word(word, length, "host") || is_word(word, length, "native")) {
+        return hone_target_detect(t);
+    }
+    for (int kind = 0; kind < HONE_TARGET_KIND_COUNT; kind++) {
+        if (is_word(word, length, hone_target_kind_name((hone_target_kind)kind))) {
+            hone_target_init(t, (hone_target_kind)kind);
+            return HONE_OK;
+        }
+    }
+    for (const hone_target_name *name = hone_target_names(); name->name; name++) {
+        if (is_word(word, length, name->name)) return hone_target_parse(name->text, t);
+    }
+    hone_target_init(t, HONE_TARGET_LLVM);
+    if (length < sizeof t->triple) {
+        memcpy(t->triple, word, length);
+        t->triple[length] = 0;
+        bool has_dash = memchr(word, '-', length) != NULL;
+        if (has_dash && strcmp(hone_target_arch(t), "unknown") != 0) return HONE_OK;
+    }
+    return HONE_ERROR(HONE_CODE_INVALID,
+                      "target: unknown target '%.*s'; expected 'host', 'llvm', 'cuda', 'c', a name "
+                      "of 'hone target --list' or a triple as 'aarch64-linux-gnu'",
+                      (int)length, word);
+}
+
+static hone_status begin_kind(void *ctx, const char *kind) {
+    parse_state *state = ctx;
+    return begin(state, kind, strlen(kind));
+}
+
+static hone_status parse(parse_state *state, const char *text) {
+    text += strspn(text, " \t\n");
+    if (*text == '{') {
+        HONE_TRY(target_json_read(text, begin_kind, apply, state));
+        return finish(state);
+    }
+    size_t length = strcspn(text, " \t\n");
+    if (length == 0) return HONE_ERROR(HONE_CODE_INVALID, "target: the text is empty");
+    HONE_TRY(begin(state, text, length));
+    HONE_TRY(apply_words(state, text + length));
+    return finish(state);
+}
+
+hone_status hone_target_parse(const char *text, hone_target *out_target) {
+    memset(out_target, 0, sizeof *out_target);
+    hone_target target;
+    parse_state state = {.target = &target};
+    HONE_TRY(parse(&state, text));
+    *out_target = target;
+    return HONE_OK;
+}

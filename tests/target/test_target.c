@@ -1,0 +1,128 @@
+/* Texts of targets: every spelling, the canonical one, refusals, this machine. */
+#include <stdio.h>
+#include <string.h>
+
+#include "target/target.h"
+#include "tests/support/hone_test.h"
+
+#define ZEN4                                                                                       \
+    "llvm -mtriple=x86_64-linux-gnu -mcpu=znver4 -vector-width=512 -num-cores=2 "                  \
+    "-num-threads=2 -cache-line=64 -l1d-cache=32768 -l2-cache=1048576 -l3-cache=8388608"
+
+static const struct row {
+    const char *in, *want; /* NULL = refused */
+    const char *error;
+} rows[] = {
+    {"llvm -mtriple=x86_64-linux-gnu -mcpu=znver4 -num-cores=2",             ZEN4,         NULL                            },
+    {"llvm --mtriple=x86_64-linux-gnu  --mcpu znver4 --num-cores 2",         ZEN4,         NULL                            },
+    {" llvm -mcpu=znver4 -num_cores=2 -keys=cpu -mtriple=x86_64-linux-gnu ", ZEN4,         NULL                            },
+    {"amd/epyc-zen4 -num-cores=2",                                           ZEN4,         NULL                            },
+    {"{\"kind\": \"llvm\", \"mtriple\": \"x86_64-linux-gnu\", \"mcpu\": \"znver4\", "
+     "\"num-cores\": 2, \"keys\": [\"cpu\"]}",                          ZEN4,         NULL                            },
+    {"llvm -mtriple=x86_64-linux-gnu -mcpu=x86-64 -mattr=+avx2",
+     "llvm -mtriple=x86_64-linux-gnu -mcpu=x86-64 -mattr=+avx2 -vector-width=128 -num-cores=1 "
+     "-num-threads=1 -cache-line=64 -l1d-cache=32768 -l2-cache=1048576 -l3-cache=8388608", NULL                            },
+    {"aarch64-linux-gnu -num-cores=4",
+     "llvm -mtriple=aarch64-linux-gnu -mcpu=generic -vector-width=128 -num-cores=4 "
+     "-num-threads=4 -cache-line=64 -l1d-cache=32768 -l2-cache=1048576 -l3-cache=8388608", NULL                            },
+    {"cuda -arch=sm_90 -max_shared_memory_per_block=1000",
+     "cuda -arch=sm_90 -vector-width=128 -num-cores=1 -num-threads=1 -cache-line=128 "
+     "-max_threads_per_block=1024 -thread_warp_size=32 -max_shared_memory_per_block=1000 "
+     "-registers_per_block=65536",                                                         NULL                            },
+    {"",                                                                     NULL,         "is empty"                      },
+    {"vax",                                                                  NULL,         "unknown target 'vax'"          },
+    {"llvm -num-crores=2",                                                   NULL,         "did you mean 'num-cores'"      },
+    {"llvm -frobnicate=2",                                                   NULL,         "unknown option 'frobnicate'"   },
+    {"llvm -num-cores",                                                      NULL,         "has no value"                  },
+    {"llvm -num-cores=two",                                                  NULL,         "must be an integer"            },
+    {"llvm -num-cores=0",                                                    NULL,         "num-cores is 0, must be from 1"},
+    {"llvm -num-cores=99999999999999999999",                                 NULL,         "must be an integer"            },
+    {"llvm -num-cores=-4",                                                   NULL,         "must be from 0"                },
+    {"llvm -vector-width=96",                                                NULL,         "power of two"                  },
+    {"llvm -mtriple=x86_64-linux-gnu -mcpu=pentium17",                       NULL,         "unknown mcpu 'pentium17'"      },
+    {"llvm mcpu=znver4",                                                     NULL,         "expected an option"            },
+    {"llvm -mattr=+avx2;rm",                                                 NULL,         "words of letters"              },
+    {"{\"mcpu\": \"znver4\"}",                                               NULL,         "no text \"kind\""              },
+    {"{\"kind\": \"llvm\", \"num-cores\": 1.5}",                             NULL,         "must be text"                  },
+    {"{\"kind\": ",                                                          NULL,         "target"                        },
+    {"[1]x",                                                                 NULL,         "unknown target"                },
+};
+
+static void check_row(void **state) {
+    const struct row *row = *state;
+    hone_target target, again;
+    hone_status st = hone_target_parse(row->in, &target);
+    if (!row->want) {
+        HONE_ASSERT_ERROR(st, HONE_CODE_INVALID, row->error);
+        return;
+    }
+    HONE_ASSERT_OK(st);
+    hone_str text = {0}, json = {0};
+    hone_target_print(&target, &text);
+    hone_target_print_json(&target, &json);
+    char got[1024], got_json[1024];
+    snprintf(got, sizeof got, "%s", hone_str_text(&text));
+    snprintf(got_json, sizeof got_json, "%s", hone_str_text(&json));
+    hone_str_deinit(&text);
+    hone_str_deinit(&json);
+    assert_string_equal(got, row->want);
+    HONE_ASSERT_OK(hone_target_parse(got, &again));
+    assert_true(hone_target_equal(&target, &again));
+    HONE_ASSERT_OK(hone_target_parse(got_json, &again));
+    assert_true(hone_target_equal(&target, &again));
+    assert_true(hone_hash128_equal(hone_target_hash(&target), hone_target_hash(&again)));
+}
+
+static void detects_this_machine(void **state) {
+    (void)state;
+    hone_target here, other;
+    HONE_ASSERT_OK(hone_target_detect(&here));
+    assert_true(hone_target_runs_here(&here));
+    assert_true(here.num_cores >= 1 && here.num_threads == here.num_cores);
+    hone_str text = {0};
+    hone_target_print(&here, &text);
+    hone_status st = hone_target_parse(hone_str_text(&text), &other);
+    hone_str_deinit(&text);
+    HONE_ASSERT_OK(st);
+    assert_true(hone_target_equal(&here, &other));
+    HONE_ASSERT_OK(hone_target_parse("host -num-threads=1", &other));
+    assert_int_equal(other.num_threads, 1);
+    assert_int_equal(other.num_cores, here.num_cores);
+}
+
+static void every_name_parses(void **state) {
+    (void)state;
+    for (const hone_target_name *name = hone_target_names(); name->name; name++) {
+        hone_target a, b;
+        HONE_ASSERT_OK(hone_target_parse(name->name, &a));
+        HONE_ASSERT_OK(hone_target_parse(name->text, &b));
+        assert_true(hone_target_equal(&a, &b));
+    }
+}
+
+static void knows_widths(void **state) {
+    (void)state;
+    hone_target t;
+    HONE_ASSERT_OK(hone_target_parse("x86-64-v4", &t));
+    assert_int_equal(hone_target_lanes(&t, 32), 16);
+    assert_int_equal(hone_target_vector_registers(&t), 32);
+    assert_true(hone_target_has_feature(&t, "avx512f"));
+    HONE_ASSERT_OK(hone_target_parse("x86-64-v3 -mattr=-fma", &t));
+    assert_int_equal(hone_target_lanes(&t, 64), 4);
+    assert_int_equal(hone_target_vector_registers(&t), 16);
+    assert_false(hone_target_has_feature(&t, "fma"));
+    assert_false(hone_target_has_feature(&t, "no-such-thing"));
+    HONE_ASSERT_OK(hone_target_parse("nvidia/nvidia-h100", &t));
+    assert_true(hone_target_is_gpu(&t));
+    assert_false(hone_target_runs_here(&t));
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(detects_this_machine),
+        cmocka_unit_test(every_name_parses),
+        cmocka_unit_test(knows_widths),
+    };
+    int failed = HONE_RUN_ROWS("target/text", rows, check_row);
+    return failed + cmocka_run_group_tests_name("target", tests, NULL, NULL);
+}
