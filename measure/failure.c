@@ -1,0 +1,31 @@
+/* measure/failure.c - names of outcomes. */
+#include "measure/failure.h"
+
+#include <string.h>
+
+static const struct row {
+    const char *name, *meaning;
+} rows[] = {
+#define HONE_FAILURE(name, spelling, meaning) {spelling, meaning},
+#include "measure/failures.def"
+#undef HONE_FAILURE
+};
+
+const char *hone_failure_name(hone_failure failure) {
+    return (unsigned)failure < HONE_FAILURE_COUNT ? rows[failure].name : "unknown";
+}
+
+const char *hone_failure_meaning(hone_failure failure) {
+    return (unsigned)failure < HONE_FAILURE_COUNT ? rows[failure].meaning : "not a known outcome";
+}
+
+bool hone_failure_parse(const char *name, hone_failure *out_failure) {
+    *out_failure = HONE_FAILURE_NONE;
+    for (unsigned i = 0; i < HONE_FAILURE_COUNT; i++) {
+        if (strcmp(name, rows[i].name) == 0) {
+            *out_failure = (hone_failure)i;
+            return true;
+        }
+    }
+    return false;
+}

@@ -1,0 +1,73 @@
+/* measure/wire_fields.h - structs as CBOR maps with integer keys, by tables of fields.
+ *
+ * One row per member: its key (never reused), what it is, where it lies. Encoder and decoder walk
+ * the same table, so they cannot disagree. For files of measure/ only.
+ */
+#ifndef HONE_MEASURE_WIRE_FIELDS_H
+#define HONE_MEASURE_WIRE_FIELDS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "measure/cborio.h"
+#include "support/arena.h"
+
+typedef enum wire_kind {
+    WIRE_BOOL,
+    WIRE_INT32,
+    WIRE_UINT32,
+    WIRE_INT64,
+    WIRE_UINT64,
+    WIRE_DOUBLE,
+    WIRE_ENUM,   /* unsigned int; limit: how many values there are */
+    WIRE_TEXT,   /* const char *, in the arena; limit: bytes */
+    WIRE_STRUCT, /* a member struct; sub: its table */
+    WIRE_CUSTOM, /* put and get, which see the whole struct */
+} wire_kind;
+
+typedef struct wire_table wire_table;
+typedef struct wire_reader {
+    hone_cbor_reader *cbor;
+    hone_arena *arena; /* NULL when nothing needs it */
+} wire_reader;
+
+typedef struct wire_field {
+    uint16_t key;
+    uint8_t kind;
+    uint32_t offset;
+    uint32_t limit;
+    const wire_table *sub;
+    void (*put)(hone_str *out, const void *record);
+    void (*get)(wire_reader *reader, void *record);
+} wire_field;
+
+struct wire_table {
+    size_t count;
+    const wire_field *fields;
+};
+
+/* Rows: a plain member, one with a limit, a member struct, a pair of functions. */
+#define WIRE_MEMBER(number, what, type, member)                                                    \
+    { .key = (number), .kind = (what), .offset = offsetof(type, member) }
+#define WIRE_LIMITED(number, what, type, member, most)                                             \
+    { .key = (number), .kind = (what), .offset = offsetof(type, member), .limit = (most) }
+#define WIRE_SUB(number, type, member, table)                                                      \
+    { .key = (number), .kind = WIRE_STRUCT, .offset = offsetof(type, member), .sub = (table) }
+#define WIRE_HOOK(number, put_function, get_function)                                              \
+    { .key = (number), .kind = WIRE_CUSTOM, .put = (put_function), .get = (get_function) }
+
+#define WIRE_TABLE(name, rows) static const wire_table name = {sizeof(rows) / sizeof *(rows), rows}
+
+void hone_wire_put(hone_str *out, const wire_table *table, const void *record);
+/* Members whose keys are absent stay as they are. */
+void hone_wire_get(wire_reader *reader, const wire_table *table, void *record);
+
+/* A copy of text in the arena, NULL for null; fails the reader beyond `limit` bytes. */
+const char *hone_wire_get_text(wire_reader *reader, size_t limit);
+/* Zeroed memory from the arena; NULL (and a failed reader) when there is none. */
+void *hone_wire_alloc(wire_reader *reader, size_t count, size_t bytes);
+/* Length of a list, at most `limit`. */
+size_t hone_wire_get_array(wire_reader *reader, size_t limit);
+
+#endif

@@ -1,0 +1,108 @@
+/* measure/wire_manifest.c - the wire form of manifests, a part of runs and builds. */
+#include "measure/wire_manifest.h"
+
+#include "support/dtype.h"
+
+#define MAX_NAME 4096
+#define MAX_TARGET 8192
+
+static void put_dtype(hone_str *out, const void *record) {
+    hone_cbor_put_text(out, HONE_DTYPE_NAME(((const hone_arg *)record)->dtype));
+}
+
+static void get_dtype(wire_reader *reader, void *record) {
+    hone_arg *arg = record;
+    const char *text = NULL;
+    size_t count = 0;
+    hone_cbor_get_text(reader->cbor, &text, &count);
+    if (!text || !hone_dtype_parse_n(text, count, &arg->dtype)) {
+        hone_cbor_reader_fail(reader->cbor, "has an unknown element type");
+    }
+}
+
+static void put_shape(hone_str *out, const void *record) {
+    const hone_arg *arg = record;
+    hone_cbor_put_array(out, arg->rank);
+    for (uint32_t i = 0; i < arg->rank; i++)
+        hone_cbor_put_int(out, arg->shape[i]);
+}
+
+static void get_shape(wire_reader *reader, void *record) {
+    hone_arg *arg = record;
+    arg->rank = (uint32_t)hone_wire_get_array(reader, HONE_MAX_RANK);
+    for (uint32_t i = 0; i < arg->rank; i++)
+        arg->shape[i] = hone_cbor_get_int(reader->cbor);
+}
+
+static const wire_field arg_fields[] = {
+    WIRE_LIMITED(1, WIRE_TEXT, hone_arg, name, MAX_NAME),
+    WIRE_HOOK(2, put_dtype, get_dtype),
+    {3, WIRE_ENUM, offsetof(hone_arg, role), .limit = HONE_ARG_INOUT + 1},
+    WIRE_HOOK(4, put_shape, get_shape),
+};
+WIRE_TABLE(arg_table, arg_fields);
+
+static void put_args(hone_str *out, const void *record) {
+    const hone_manifest *m = record;
+    hone_cbor_put_array(out, m->arg_count);
+    for (size_t i = 0; i < m->arg_count; i++)
+        hone_wire_put(out, &arg_table, &m->args[i]);
+}
+
+static void get_args(wire_reader *reader, void *record) {
+    hone_manifest *m = record;
+    size_t count = hone_wire_get_array(reader, HONE_MANIFEST_MAX_ARGS);
+    hone_arg *args = hone_wire_alloc(reader, count, sizeof *args);
+    if (!args) return;
+    for (size_t i = 0; i < count; i++)
+        hone_wire_get(reader, &arg_table, &args[i]);
+    m->arg_count = count;
+    m->args = args;
+}
+
+static void put_sizes(hone_str *out, const void *record) {
+    const hone_manifest *m = record;
+    hone_cbor_put_array(out, m->size_count);
+    for (size_t i = 0; i < m->size_count; i++)
+        hone_cbor_put_int(out, m->sizes[i]);
+}
+
+static void get_sizes(wire_reader *reader, void *record) {
+    hone_manifest *m = record;
+    size_t count = hone_wire_get_array(reader, HONE_MANIFEST_MAX_SIZES);
+    int64_t *sizes = hone_wire_alloc(reader, count, sizeof *sizes);
+    if (!sizes) return;
+    for (size_t i = 0; i < count; i++)
+        sizes[i] = hone_cbor_get_int(reader->cbor);
+    m->size_count = count;
+    m->sizes = sizes;
+}
+
+static void put_externs(hone_str *out, const void *record) {
+    const hone_manifest *m = record;
+    hone_cbor_put_array(out, m->extern_count);
+    for (size_t i = 0; i < m->extern_count; i++)
+        hone_cbor_put_text(out, m->externs[i]);
+}
+
+static void get_externs(wire_reader *reader, void *record) {
+    hone_manifest *m = record;
+    size_t count = hone_wire_get_array(reader, HONE_MANIFEST_MAX_EXTERNS);
+    const char **externs = hone_wire_alloc(reader, count, sizeof *externs);
+    if (!externs) return;
+    for (size_t i = 0; i < count; i++)
+        externs[i] = hone_wire_get_text(reader, MAX_NAME);
+    m->extern_count = count;
+    m->externs = externs;
+}
+
+static const wire_field manifest_fields[] = {
+    WIRE_MEMBER(1, WIRE_UINT32, hone_manifest, abi_version),
+    WIRE_LIMITED(2, WIRE_TEXT, hone_manifest, entry, MAX_NAME),
+    {3, WIRE_TEXT, offsetof(hone_manifest, target), .limit = MAX_TARGET},
+    WIRE_HOOK(4, put_args, get_args),
+    WIRE_HOOK(5, put_sizes, get_sizes),
+    WIRE_HOOK(6, put_externs, get_externs),
+};
+const wire_table hone_wire_manifest_table = {sizeof manifest_fields / sizeof *manifest_fields,
+                                             manifest_fields};
