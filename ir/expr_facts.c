@@ -1,0 +1,76 @@
+#include "ir/expr.h"
+
+#include <string.h>
+
+/* What ops.def and intrins.def say, as functions. */
+
+static const struct {
+    const char *spelling, *function;
+    int8_t precedence, commutes, is_bool;
+} ops[] = {
+#define HONE_OP(name, spelling, named, precedence, commutes, result_bool)                          \
+    {spelling, named, precedence, commutes, result_bool},
+#include "ir/ops.def"
+#undef HONE_OP
+};
+
+static const struct {
+    const char *spelling;
+    int8_t arity, pure, math;
+    hone_intrin_result result;
+} intrins[] = {
+#define HONE_INTRIN(name, spelling, args, pure, math, result)                                      \
+    {spelling, args, pure, math, HONE_INTRIN_RESULT_##result},
+#include "ir/intrins.def"
+#undef HONE_INTRIN
+};
+
+const char *hone_op_spelling(hone_op op) {
+    return ops[op].spelling ? ops[op].spelling : ops[op].function;
+}
+
+const char *hone_op_function(hone_op op) {
+    return ops[op].function;
+}
+
+int hone_op_precedence(hone_op op) {
+    return ops[op].precedence;
+}
+
+bool hone_op_commutes(hone_op op) {
+    return ops[op].commutes;
+}
+
+bool hone_op_is_compare(hone_op op) {
+    return op >= HONE_OP_EQ && op <= HONE_OP_GE;
+}
+
+const char *hone_intrin_spelling(hone_intrin intrin) {
+    return intrins[intrin].spelling;
+}
+
+int hone_intrin_arity(hone_intrin intrin) {
+    return intrins[intrin].arity;
+}
+
+bool hone_intrin_is_pure(hone_intrin intrin) {
+    return intrins[intrin].pure;
+}
+
+bool hone_intrin_is_math(hone_intrin intrin) {
+    return intrins[intrin].math;
+}
+
+hone_intrin_result hone_intrin_result_rule(hone_intrin intrin) {
+    return intrins[intrin].result;
+}
+
+bool hone_intrin_find(const char *spelling, hone_intrin *out_intrin) {
+    for (int i = 0; i < HONE_INTRIN_COUNT; i++) {
+        if (strcmp(intrins[i].spelling, spelling) == 0) {
+            *out_intrin = (hone_intrin)i;
+            return true;
+        }
+    }
+    return false;
+}

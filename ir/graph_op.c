@@ -1,0 +1,56 @@
+#include "ir/graph_op.h"
+
+#include <string.h>
+
+#include "ir/graph_infer_impl.h"
+
+static const hone_graph_op ops[] = {
+#define HONE_GRAPH_OP(name, args, attrs, pattern, rule)                                            \
+    {name, args, attrs, HONE_PATTERN_##pattern, HONE_INFER_##rule},
+#include "ir/graph_ops.def"
+#undef HONE_GRAPH_OP
+};
+
+size_t hone_graph_op_count(void) {
+    return sizeof ops / sizeof ops[0];
+}
+
+const hone_graph_op *hone_graph_op_at(size_t index) {
+    assert(index < hone_graph_op_count());
+    return &ops[index];
+}
+
+const hone_graph_op *hone_graph_op_find(const char *name) {
+    for (size_t i = 0; i < hone_graph_op_count(); i++) {
+        if (strcmp(ops[i].name, name) == 0) return &ops[i];
+    }
+    return NULL;
+}
+
+/* The word number *position of a list, counting it down over the words passed. */
+static const char *word_at(const char *list, size_t *position, size_t *out_length) {
+    while (*list) {
+        size_t length = strcspn(list, " ");
+        if (*position == 0) {
+            *out_length = length;
+            return list;
+        }
+        --*position;
+        list += length;
+        list += strspn(list, " ");
+    }
+    return NULL;
+}
+
+const char *hone_graph_op_param(const hone_graph_op *op, size_t position, size_t *out_length,
+                                bool *out_is_attr) {
+    size_t length = 0;
+    *out_is_attr = false;
+    const char *word = word_at(op->args, &position, &length);
+    if (!word) {
+        *out_is_attr = true;
+        word = word_at(op->attrs, &position, &length);
+    }
+    *out_length = word ? strcspn(word, "=?* ") : 0;
+    return word;
+}

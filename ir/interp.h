@@ -1,0 +1,58 @@
+/* ir/interp.h - the interpreter: what a tensor program means, slowly and exactly.
+ *
+ * The oracle of every lowering, schedule and code generator test. Runs programs before and after
+ * lowering. Every store rounds to the dtype of its buffer (f16, bf16, fp8 by round to nearest
+ * even); float32 arithmetic is done in float32, integers wrap at their width. Parallel, vectorized
+ * and thread-bound loops run in order. It finds wrong programs, not only wrong numbers:
+ * out-of-bounds accesses, reads of elements never written (check_uninitialised), divisions by
+ * zero, reduction axes out of their domain, a block axis outside its domain, and (check_races) two
+ * iterations of a parallel, vectorized or thread-bound loop touching one element, one of them
+ * writing.
+ *
+ * Semantics where the language leaves a choice: min and max are a < b ? a : b and a > b ? a : b (so
+ * with a NaN the result is b); and, or and Select evaluate all operands, if_then_else only the side
+ * it takes; a float that does not fit the integer it is cast to saturates, NaN becomes 0; integer
+ * division by zero and a shift by the width or more are errors; float functions are computed in
+ * double and rounded once. A block's init runs when its predicate holds and all its reduction axes
+ * are at the beginning of their domains. What a block allocates is new at each execution and holds
+ * garbage (NaN). Thread-bound loops are nested serial loops, also when a tag occurs twice, which is
+ * what scheduled programs mean before their threads are unified; tvm_storage_sync then has nothing
+ * to wait for. After unification a program whose threads exchange data is not run faithfully.
+ */
+#ifndef HONE_IR_INTERP_H
+#define HONE_IR_INTERP_H
+
+#include "ir/module.h"
+
+/* An external function (call_extern, call_packed, call_dps_packed): args are dense tensor views,
+ * scalars are rank-0 tensors. The last one is the output of a DPS call, and of a call_pure_extern
+ * or a call_extern with a result other than int32 (then of rank 0). */
+typedef hone_status (*hone_extern_fn)(void *ctx, const char *name, hone_tensor *const *args,
+                                      size_t arg_count);
+
+typedef struct hone_interp_options {
+    hone_extern_fn call_extern; /* NULL: external calls are refused */
+    void *extern_ctx;
+    bool check_uninitialised;
+    bool check_races;
+    bool widen_f64;    /* compute and keep every float buffer in f64: the widened reference */
+    int64_t max_steps; /* 0 = no limit; else CANCELLED beyond it */
+} hone_interp_options;
+
+/* With widen_f64 a float argument may be a float64 tensor whatever the program says; others are
+ * rounded when they are written back. args: one tensor per buffer parameter in order, scalar
+ * parameters as rank-0 tensors; shapes must match (symbolic sizes are bound by them). Outputs are
+ * written in place. ILLEGAL for a wrong program, with the place; INVALID for arguments that do not
+ * fit. */
+HONE_NODISCARD hone_status hone_interp_func(const hone_func *func, hone_tensor *const *args,
+                                            size_t arg_count, const hone_interp_options *options);
+
+/* Runs a graph function whose calls are call_tir, call_dps_packed, calls of other graph functions,
+ * tuples, shapes and casts (legalise operators first). inputs: one per parameter. Results are
+ * created; a tuple result gives several. */
+HONE_NODISCARD hone_status hone_interp_graph(const hone_module *module, const char *name,
+                                             hone_tensor *const *inputs, size_t input_count,
+                                             const hone_interp_options *options,
+                                             hone_tensor ***out_results, size_t *out_count);
+
+#endif

@@ -1,0 +1,269 @@
+/* ir/interp_impl.h - inside the interpreter.
+ *
+ *   hone_func ──compile──► xstmt tree with xexpr trees ──run──► machine
+ *
+ * An xexpr carries a pointer to the function that evaluates it, chosen once by kind and dtype.
+ * Values are int64 (integers, bool; unsigned ones zero-extended) or double (all floats, rounded to
+ * their dtype after every operation, which for + - * / and square root of float32 and narrower is
+ * the same as computing in that dtype). Vectors are evaluated lane by lane: machine.lane says
+ * which.
+ *
+ * A wrong program ends the run: machine_fail records the status and jumps out to the entry, so
+ * evaluation has no error paths. Everything that a run allocates hangs on the machine.
+ * For ir/interp*.c only.
+ */
+#ifndef HONE_IR_INTERP_IMPL_H
+#define HONE_IR_INTERP_IMPL_H
+
+#include <setjmp.h>
+
+#include "ir/interp.h"
+
+enum { INTERP_MAX_LANES = 1024 };
+
+typedef struct machine machine;
+typedef struct xexpr xexpr;
+typedef struct xstmt xstmt;
+
+/* How a number is represented and rounded. */
+typedef enum xtype {
+    X_I64, /* integers of 64 bits, signed */
+    X_U64,
+    X_I32,
+    X_INT, /* other widths: bits and is_unsigned say which; bool is one unsigned bit */
+    X_F64, /* no rounding */
+    X_F32,
+    X_FLOAT, /* f16, bf16, fp8: rounded by hone_float_round */
+    X_HANDLE,
+} xtype;
+
+struct xexpr {
+    union {
+        int64_t (*i)(const xexpr *e, machine *m);
+        double (*f)(const xexpr *e, machine *m);
+    } eval;
+    union {
+        int64_t i;
+        double f;
+        uint32_t slot;      /* variables */
+        hone_buffer buffer; /* loads */
+    } u;
+    const hone_expr *source;
+    uint8_t type; /* xtype */
+    uint8_t count;
+    uint8_t bits;
+    bool is_unsigned;
+    uint16_t lanes;
+    hone_dtype dtype;
+    const xexpr *args[]; /* count */
+};
+
+typedef union xvalue {
+    int64_t i;
+    double f;
+    union xvalue *lanes; /* a variable that holds a vector */
+} xvalue;
+
+/* ---- memory ---- */
+
+/* Who touched an element last, for the race check: tasks (see interp_race.c). */
+typedef struct xshadow {
+    uint32_t writer, first_reader, last_reader;
+} xshadow;
+
+/* A piece of storage. */
+typedef struct xstore {
+    uint8_t *data;
+    int64_t elements, capacity;
+    hone_dtype dtype;      /* as stored: f64 for every float when widened */
+    bool is_argument;      /* belongs to the caller */
+    bool is_shared;        /* scope "shared": threads work on it together */
+    bool *is_written;      /* NULL unless check_uninitialised and not an argument */
+    xshadow *shadow;       /* NULL unless check_races */
+    hone_tensor *argument; /* what a widened argument is written back to */
+} xstore;
+
+/* A buffer as it is now: a view of storage. The expressions of its shape are compiled when it first
+ * becomes live. */
+typedef struct xbuffer {
+    const xexpr **shape_exprs, **stride_exprs, *offset_expr;
+    xstore *store; /* NULL: not live */
+    int64_t offset;
+    int64_t *shape, *strides; /* rank, at least 1 */
+    uint32_t rank;
+    bool is_plain; /* dense, whole, nothing to check but the indices */
+    hone_dtype dtype;
+    xstore own; /* storage of its own, kept from one execution to the next */
+} xbuffer;
+
+/* ---- statements ---- */
+
+typedef enum xflow { FLOW_NEXT, FLOW_BREAK, FLOW_CONTINUE, FLOW_RETURN } xflow;
+
+typedef struct xrange {
+    const xexpr *min, *extent;
+    bool is_constant;
+    int64_t constant_min, constant_extent;
+} xrange;
+
+typedef struct xaxis {
+    hone_var var;
+    bool is_reduce;
+    const xexpr *binding;
+    xrange dom;
+} xaxis;
+
+typedef struct xmatch {
+    hone_buffer buffer, source;
+    xrange *ranges; /* of the source */
+} xmatch;
+
+typedef struct xblock {
+    const hone_block *block;
+    xaxis *axes;
+    xmatch *matches;
+    const xexpr *predicate; /* NULL = true */
+    bool has_init;
+} xblock;
+
+typedef struct xaccess {
+    hone_buffer buffer;
+    uint32_t rank;
+    const xexpr **indices;
+} xaccess;
+
+struct xstmt {
+    xflow (*run)(const xstmt *s, machine *m);
+    xstmt *first, *next; /* children; the INIT of a block and the ELSE of an IF are apart */
+    xstmt *other;        /* INIT of a BLOCK, ELSE of an IF */
+    hone_node_id node;
+    hone_var var;        /* FOR, LET */
+    bool is_race_loop;   /* parallel, vectorized, thread-bound */
+    bool is_thread_loop; /* threadIdx and vthread: shared storage is no race */
+    bool is_vector;      /* STORE, LET */
+    uint16_t lanes;
+    xrange range;       /* FOR */
+    const xexpr *value; /* STORE, EVAL, IF, WHILE, ASSERT, LET */
+    xblock *block;
+    xaccess access;      /* STORE; ALLOC and DECL use access.buffer */
+    const char *message; /* ASSERT */
+};
+
+/* Who gives a variable its value: nobody yet (a size that a shape will bind), a view that may bind
+ * it again, or a loop, axis, let or parameter. */
+typedef enum xbound { VAR_FREE, VAR_OF_VIEW, VAR_BOUND } xbound;
+
+/* One iteration of a race loop, inside another. */
+typedef struct xtask {
+    uint32_t parent, loop, depth;
+    bool is_thread;
+} xtask;
+
+struct machine {
+    const hone_func *func;
+    hone_interp_options options;
+    hone_arena *arena; /* of the compiled form and small tables of one run */
+    xvalue *slots;     /* by variable */
+    uint8_t *bound;    /* by variable: xbound */
+    xbuffer *buffers;  /* by buffer */
+    uint16_t lane;
+    const xexpr *mask;  /* lanes that a vector store may write; NULL = all */
+    const xstmt *block; /* the innermost block that runs, and the statement: for messages */
+    hone_node_id at;
+    int64_t steps;
+    /* races */
+    xtask *tasks;
+    uint32_t task_count, task_capacity, task, next_loop;
+    struct extern_frame *extern_frame; /* external calls in progress, on the stack */
+    /* how a run ends early */
+    hone_status status;
+    jmp_buf escape;
+};
+
+/* Ends the run with st (takes it). "…, in block 'B' (vi = 3)" is added. Never returns. */
+HONE_NORETURN void machine_fail(machine *m, hone_status st);
+HONE_NORETURN void machine_out_of_memory(machine *m);
+void *machine_alloc(machine *m, size_t bytes); /* zeroed, in the arena; never NULL */
+
+/* ---- interp_compile.c ---- */
+const xexpr *compile_expr(machine *m, const hone_expr *e); /* never NULL */
+xtype xtype_of(const machine *m, hone_dtype dtype);
+xstmt *compile_stmt(machine *m, hone_node_id node);
+xstmt *compile_children(machine *m, hone_node_id parent);
+
+/* ---- choosing evaluators ---- */
+void choose_binary(machine *m, xexpr *x, hone_op op, const xexpr *a);
+void choose_intrin(machine *m, xexpr *x, hone_intrin intrin);
+void choose_cast(machine *m, xexpr *x, const xexpr *from);
+void choose_load(machine *m, xexpr *x);
+void choose_extern(machine *m, xexpr *x);
+
+static inline bool x_is_float(const xexpr *e) {
+    return e->type == X_F64 || e->type == X_F32 || e->type == X_FLOAT;
+}
+
+/* ---- numbers (interp_number.c) ---- */
+int64_t wrap_slow(int64_t value, uint8_t bits, bool is_unsigned);
+double round_slow(double value, hone_dtype dtype);
+
+static inline int64_t wrap_to(const xexpr *e, int64_t value) {
+    if (e->type == X_I32) return (int32_t)(uint32_t)(uint64_t)value;
+    if (e->type == X_INT) return wrap_slow(value, e->bits, e->is_unsigned);
+    return value;
+}
+static inline double round_to(const xexpr *e, double value) {
+    if (e->type == X_F32) return (double)(float)value;
+    if (e->type == X_FLOAT) return round_slow(value, e->dtype);
+    return value;
+}
+
+/* ---- memory (interp_memory.c) ---- */
+/* The place of an element in its storage; fails when it is outside. Checks all that is asked for.
+ */
+int64_t locate(machine *m, hone_buffer id, uint32_t rank, const xexpr *const *indices,
+               bool is_write);
+int64_t read_int(const xstore *s, hone_dtype dtype, int64_t at);
+double read_float(const xstore *s, hone_dtype dtype, int64_t at);
+void write_int(const xstore *s, hone_dtype dtype, int64_t at, int64_t value);
+void write_float(const xstore *s, hone_dtype dtype, int64_t at, double value);
+/* Storage of its own, poisoned, with the shape that the buffer has now. */
+void buffer_allocate(machine *m, hone_buffer id);
+/* A view of another buffer's storage by its own shape, strides and elem_offset. */
+void buffer_alias(machine *m, hone_buffer id);
+void buffer_match(machine *m, const xmatch *match);
+/* A parameter: storage of the caller, or a widened copy of it. Sizes must be bound before. */
+void buffer_argument(machine *m, hone_buffer id, hone_tensor *argument);
+/* Evaluates shape and strides (dense where none are written). */
+void buffer_layout(machine *m, hone_buffer id);
+void buffer_drop(machine *m, hone_buffer id);
+/* Binds a size to a value when e is a variable that has none yet. */
+void bind_if_free(machine *m, const hone_expr *e, int64_t value);
+void machine_free_buffers(machine *m);
+hone_dtype stored_dtype(const machine *m, hone_dtype dtype);
+
+/* ---- races (interp_race.c) ---- */
+void race_begin(machine *m);
+void race_enter_loop(machine *m, uint32_t *out_loop, uint32_t *out_parent);
+void race_iteration(machine *m, uint32_t loop, uint32_t parent, bool is_thread);
+void race_leave_loop(machine *m, uint32_t parent);
+void race_touch(machine *m, xstore *s, int64_t at, hone_buffer id, bool is_write);
+
+/* ---- external calls (interp_extern.c) ---- */
+void machine_free_extern(machine *m);
+
+/* ---- statements (interp_stmt.c) ---- */
+static inline int64_t x_int(const xexpr *e, machine *m) {
+    return e->eval.i(e, m);
+}
+static inline double x_float(const xexpr *e, machine *m) {
+    return e->eval.f(e, m);
+}
+xrange compile_range(machine *m, const hone_range *range);
+static inline int64_t range_min(const xrange *r, machine *m) {
+    return r->is_constant ? r->constant_min : x_int(r->min, m);
+}
+static inline int64_t range_extent(const xrange *r, machine *m) {
+    return r->is_constant ? r->constant_extent : x_int(r->extent, m);
+}
+
+#endif

@@ -1,0 +1,353 @@
+/* Calls that the language knows. Float functions are computed in double and rounded once to their
+ * dtype, which is at least as accurate as the function of that width. */
+#include <math.h>
+#include <string.h>
+
+#include "ir/interp_impl.h"
+
+#define A (x_float(e->args[0], m))
+#define B (x_float(e->args[1], m))
+
+static double sigmoid(double x) {
+    return 1.0 / (1.0 + exp(-x));
+}
+static double rsqrt_(double x) {
+    return 1.0 / sqrt(x);
+}
+static double ten_to(double x) {
+    return pow(10.0, x);
+}
+
+typedef double (*unary_fn)(double);
+typedef double (*binary_fn)(double, double);
+
+static const unary_fn unary_fns[HONE_INTRIN_COUNT] = {
+    [HONE_INTRIN_EXP] = exp,     [HONE_INTRIN_EXP2] = exp2,   [HONE_INTRIN_EXP10] = ten_to,
+    [HONE_INTRIN_LOG] = log,     [HONE_INTRIN_LOG2] = log2,   [HONE_INTRIN_LOG10] = log10,
+    [HONE_INTRIN_LOG1P] = log1p, [HONE_INTRIN_SQRT] = sqrt,   [HONE_INTRIN_RSQRT] = rsqrt_,
+    [HONE_INTRIN_SIN] = sin,     [HONE_INTRIN_COS] = cos,     [HONE_INTRIN_TAN] = tan,
+    [HONE_INTRIN_ASIN] = asin,   [HONE_INTRIN_ACOS] = acos,   [HONE_INTRIN_ATAN] = atan,
+    [HONE_INTRIN_SINH] = sinh,   [HONE_INTRIN_COSH] = cosh,   [HONE_INTRIN_TANH] = tanh,
+    [HONE_INTRIN_ASINH] = asinh, [HONE_INTRIN_ACOSH] = acosh, [HONE_INTRIN_ATANH] = atanh,
+    [HONE_INTRIN_ERF] = erf,     [HONE_INTRIN_FLOOR] = floor, [HONE_INTRIN_SIGMOID] = sigmoid,
+    [HONE_INTRIN_CEIL] = ceil,   [HONE_INTRIN_ROUND] = round, [HONE_INTRIN_NEARBYINT] = nearbyint,
+    [HONE_INTRIN_TRUNC] = trunc, [HONE_INTRIN_FABS] = fabs,   [HONE_INTRIN_ABS] = fabs,
+};
+
+static const binary_fn binary_fns[HONE_INTRIN_COUNT] = {
+    [HONE_INTRIN_POW] = pow,     [HONE_INTRIN_FMOD] = fmod,         [HONE_INTRIN_ATAN2] = atan2,
+    [HONE_INTRIN_HYPOT] = hypot, [HONE_INTRIN_COPYSIGN] = copysign,
+};
+
+static double unary_f(const xexpr *e, machine *m) {
+    return round_to(e, unary_fns[e->source->op](A));
+}
+static double binary_f(const xexpr *e, machine *m) {
+    double a = A, b = B;
+    return round_to(e, binary_fns[e->source->op](a, b));
+}
+
+static double fma_f(const xexpr *e, machine *m) {
+    double a = A, b = B, c = x_float(e->args[2], m);
+    if (e->type == X_F32) return (double)fmaf((float)a, (float)b, (float)c);
+    return round_to(e, fma(a, b, c));
+}
+
+/* The next number of the dtype, not of double. */
+static double nextafter_f(const xexpr *e, machine *m) {
+    double a = A, b = B;
+    if (e->type == X_F32) return (double)nextafterf((float)a, (float)b);
+    if (e->type == X_F64) return nextafter(a, b);
+    machine_fail(m, HONE_ERROR(HONE_CODE_UNSUPPORTED, "nextafter of a short float"));
+}
+
+static int64_t isnan_i(const xexpr *e, machine *m) {
+    return isnan(A) != 0;
+}
+static int64_t isinf_i(const xexpr *e, machine *m) {
+    return isinf(A) != 0;
+}
+static int64_t isfinite_i(const xexpr *e, machine *m) {
+    return isfinite(A) != 0;
+}
+
+/* ---- integers ---- */
+
+static int64_t abs_i(const xexpr *e, machine *m) {
+    int64_t a = x_int(e->args[0], m);
+    return a < 0 && !e->is_unsigned ? wrap_to(e, (int64_t)(0 - (uint64_t)a)) : a;
+}
+
+static int64_t pow_i(const xexpr *e, machine *m) {
+    uint64_t base = (uint64_t)x_int(e->args[0], m), result = 1;
+    int64_t exponent = x_int(e->args[1], m);
+    if (exponent < 0 && !e->is_unsigned) {
+        machine_fail(m, HONE_ERROR(HONE_CODE_ILLEGAL, "integer power with the exponent %lld",
+                                   (long long)exponent));
+    }
+    for (uint64_t rest = (uint64_t)exponent; rest; rest >>= 1) {
+        if (rest & 1) result *= base;
+        base *= base;
+    }
+    return wrap_to(e, (int64_t)result);
+}
+
+static int64_t popcount_i(const xexpr *e, machine *m) {
+    uint64_t a = (uint64_t)x_int(e->args[0], m);
+    if (e->bits < 64) a &= (UINT64_C(1) << e->bits) - 1;
+    return __builtin_popcountll(a);
+}
+
+static int shift_by(const xexpr *e, machine *m) {
+    int64_t by = x_int(e->args[1], m);
+    if (by < 0 || by >= e->bits) {
+        machine_fail(m, HONE_ERROR(HONE_CODE_ILLEGAL, "shift of a %d-bit value by %lld",
+                                   (int)e->bits, (long long)by));
+    }
+    return (int)by;
+}
+static int64_t shift_left_i(const xexpr *e, machine *m) {
+    uint64_t a = (uint64_t)x_int(e->args[0], m);
+    return wrap_to(e, (int64_t)(a << shift_by(e, m)));
+}
+static int64_t shift_right_i(const xexpr *e, machine *m) {
+    int64_t a = x_int(e->args[0], m);
+    int by = shift_by(e, m);
+    return e->is_unsigned ? (int64_t)((uint64_t)a >> by) : a >> by;
+}
+static int64_t bit_and_i(const xexpr *e, machine *m) {
+    int64_t a = x_int(e->args[0], m);
+    return a & x_int(e->args[1], m);
+}
+static int64_t bit_or_i(const xexpr *e, machine *m) {
+    int64_t a = x_int(e->args[0], m);
+    return a | x_int(e->args[1], m);
+}
+static int64_t bit_xor_i(const xexpr *e, machine *m) {
+    int64_t a = x_int(e->args[0], m);
+    return a ^ x_int(e->args[1], m);
+}
+static int64_t bit_not_i(const xexpr *e, machine *m) {
+    return wrap_to(e, ~x_int(e->args[0], m));
+}
+
+/* ---- control and the rest ---- */
+
+static int64_t if_then_else_i(const xexpr *e, machine *m) {
+    return x_int(e->args[0], m) ? x_int(e->args[1], m) : x_int(e->args[2], m);
+}
+static double if_then_else_f(const xexpr *e, machine *m) {
+    return x_int(e->args[0], m) ? x_float(e->args[1], m) : x_float(e->args[2], m);
+}
+static int64_t pass_i(const xexpr *e, machine *m) {
+    return x_int(e->args[0], m);
+}
+static double pass_f(const xexpr *e, machine *m) {
+    return A;
+}
+
+static int64_t nothing_i(const xexpr *e, machine *m) {
+    (void)e;
+    (void)m;
+    return 0;
+}
+static double nothing_f(const xexpr *e, machine *m) {
+    (void)e;
+    (void)m;
+    return NAN;
+}
+
+static int64_t assume_i(const xexpr *e, machine *m) {
+    if (!x_int(e->args[0], m)) {
+        machine_fail(m, HONE_ERROR(HONE_CODE_ILLEGAL, "what T.assume states is not true"));
+    }
+    return 1;
+}
+
+/* The same bits under another dtype of the same width. */
+static void reinterpret(const xexpr *e, machine *m, void *bytes) {
+    const xexpr *from = e->args[0];
+    if (x_is_float(from))
+        hone_element_set_f64(hone_dtype_element(from->dtype), bytes, x_float(from, m));
+    else
+        hone_element_set_i64(hone_dtype_element(from->dtype), bytes, x_int(from, m));
+}
+static int64_t reinterpret_i(const xexpr *e, machine *m) {
+    uint8_t bytes[8] = {0};
+    reinterpret(e, m, bytes);
+    return hone_element_get_i64(hone_dtype_element(e->dtype), bytes);
+}
+static double reinterpret_f(const xexpr *e, machine *m) {
+    uint8_t bytes[8] = {0};
+    reinterpret(e, m, bytes);
+    return hone_element_get_f64(hone_dtype_element(e->dtype), bytes);
+}
+
+static int64_t reduce_lanes_i(const xexpr *e, machine *m) {
+    const xexpr *vector = e->args[0];
+    uint16_t keep = m->lane;
+    int64_t result = 0;
+    for (m->lane = 0; m->lane < vector->lanes; m->lane++) {
+        int64_t value = x_int(vector, m);
+        if (m->lane == 0)
+            result = value;
+        else if (e->source->op == HONE_INTRIN_VECTOR_REDUCE_ADD)
+            result = wrap_to(e, result + value);
+        else if (e->source->op == HONE_INTRIN_VECTOR_REDUCE_MUL) {
+            result = wrap_to(e, (int64_t)((uint64_t)result * (uint64_t)value));
+        } else if (e->source->op == HONE_INTRIN_VECTOR_REDUCE_MIN) {
+            result = value < result ? value : result;
+        } else
+            result = value > result ? value : result;
+    }
+    m->lane = keep;
+    return result;
+}
+static double reduce_lanes_f(const xexpr *e, machine *m) {
+    const xexpr *vector = e->args[0];
+    uint16_t keep = m->lane;
+    double result = 0;
+    for (m->lane = 0; m->lane < vector->lanes; m->lane++) {
+        double value = x_float(vector, m);
+        if (m->lane == 0)
+            result = value;
+        else if (e->source->op == HONE_INTRIN_VECTOR_REDUCE_ADD)
+            result = round_to(e, result + value);
+        else if (e->source->op == HONE_INTRIN_VECTOR_REDUCE_MUL)
+            result = round_to(e, result * value);
+        else if (e->source->op == HONE_INTRIN_VECTOR_REDUCE_MIN)
+            result = value < result ? value : result;
+        else
+            result = value > result ? value : result;
+    }
+    m->lane = keep;
+    return result;
+}
+
+/* ---- choosing ---- */
+
+static void choose_pair(xexpr *x, int64_t (*i)(const xexpr *, machine *),
+                        double (*f)(const xexpr *, machine *)) {
+    if (x_is_float(x))
+        x->eval.f = f;
+    else
+        x->eval.i = i;
+}
+
+static void refuse(machine *m, hone_intrin intrin) {
+    machine_fail(m, HONE_ERROR(HONE_CODE_UNSUPPORTED, "T.%s cannot be interpreted here",
+                               hone_intrin_spelling(intrin)));
+}
+
+static bool choose_integer(xexpr *x, hone_intrin intrin) {
+    switch (intrin) {
+    case HONE_INTRIN_ABS:
+        x->eval.i = abs_i;
+        return true;
+    case HONE_INTRIN_POW:
+        x->eval.i = pow_i;
+        return true;
+    case HONE_INTRIN_POPCOUNT:
+        x->eval.i = popcount_i;
+        return true;
+    case HONE_INTRIN_SHIFT_LEFT:
+        x->eval.i = shift_left_i;
+        return true;
+    case HONE_INTRIN_SHIFT_RIGHT:
+        x->eval.i = shift_right_i;
+        return true;
+    case HONE_INTRIN_BITWISE_AND:
+        x->eval.i = bit_and_i;
+        return true;
+    case HONE_INTRIN_BITWISE_OR:
+        x->eval.i = bit_or_i;
+        return true;
+    case HONE_INTRIN_BITWISE_XOR:
+        x->eval.i = bit_xor_i;
+        return true;
+    case HONE_INTRIN_BITWISE_NOT:
+        x->eval.i = bit_not_i;
+        return true;
+    default:
+        return false;
+    }
+}
+
+static void check_predicate_argument(machine *m, xexpr *x, hone_intrin intrin) {
+    if (!x_is_float(x->args[0])) {
+        x->eval.i = nothing_i; /* no integer is nan or inf */
+        if (intrin == HONE_INTRIN_ISFINITE) refuse(m, intrin);
+        return;
+    }
+    x->eval.i = intrin == HONE_INTRIN_ISNAN   ? isnan_i
+                : intrin == HONE_INTRIN_ISINF ? isinf_i
+                                              : isfinite_i;
+}
+
+static void choose_float(machine *m, xexpr *x, hone_intrin intrin) {
+    bool has_float_args = x->count > 0;
+    for (uint32_t i = 0; i < x->count; i++)
+        has_float_args &= x_is_float(x->args[i]);
+    if (!has_float_args) refuse(m, intrin);
+    if (intrin == HONE_INTRIN_FMA && x->count == 3)
+        x->eval.f = fma_f;
+    else if (intrin == HONE_INTRIN_NEXTAFTER && x->count == 2)
+        x->eval.f = nextafter_f;
+    else if (unary_fns[intrin] && x->count == 1)
+        x->eval.f = unary_f;
+    else if (binary_fns[intrin] && x->count == 2)
+        x->eval.f = binary_f;
+    else
+        refuse(m, intrin);
+}
+
+void choose_intrin(machine *m, xexpr *x, hone_intrin intrin) {
+    switch (intrin) {
+    case HONE_INTRIN_IF_THEN_ELSE:
+        choose_pair(x, if_then_else_i, if_then_else_f);
+        return;
+    case HONE_INTRIN_LIKELY:
+    case HONE_INTRIN_RETURN:
+        choose_pair(x, pass_i, pass_f);
+        return;
+    case HONE_INTRIN_ISNAN:
+    case HONE_INTRIN_ISINF:
+    case HONE_INTRIN_ISFINITE:
+        check_predicate_argument(m, x, intrin);
+        return;
+    case HONE_INTRIN_REINTERPRET:
+        if (m->options.widen_f64 && (x_is_float(x) || x_is_float(x->args[0]))) refuse(m, intrin);
+        choose_pair(x, reinterpret_i, reinterpret_f);
+        return;
+    case HONE_INTRIN_ASSUME:
+        x->eval.i = assume_i;
+        return;
+    case HONE_INTRIN_UNDEF:
+    case HONE_INTRIN_TYPE_ANNOTATION:
+    case HONE_INTRIN_STORAGE_SYNC: /* threads run one after the other, see interp.h */
+    case HONE_INTRIN_PREFETCH:
+        choose_pair(x, nothing_i, nothing_f);
+        return;
+    case HONE_INTRIN_VECTOR_REDUCE_ADD:
+    case HONE_INTRIN_VECTOR_REDUCE_MUL:
+    case HONE_INTRIN_VECTOR_REDUCE_MIN:
+    case HONE_INTRIN_VECTOR_REDUCE_MAX:
+        choose_pair(x, reduce_lanes_i, reduce_lanes_f);
+        return;
+    case HONE_INTRIN_CALL_EXTERN:
+    case HONE_INTRIN_CALL_PURE_EXTERN:
+    case HONE_INTRIN_CALL_PACKED:
+        choose_extern(m, x);
+        return;
+    case HONE_INTRIN_ADDRESS_OF:
+    case HONE_INTRIN_ACCESS_PTR:
+        x->eval.i = nothing_i;
+        return; /* read by the call around it */
+    default:
+        break;
+    }
+    if (x_is_float(x))
+        choose_float(m, x, intrin);
+    else if (!choose_integer(x, intrin))
+        refuse(m, intrin);
+}

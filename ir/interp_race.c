@@ -1,0 +1,101 @@
+/* The race check. Every iteration of a parallel, vectorized or thread-bound loop is a task below
+ * the task around it. Two tasks are concurrent when, on their ways up to the first common ancestor,
+ * they come through the same execution of a loop (by different iterations); executions of
+ * different loops under one task follow each other and are ordered.
+ *
+ * Each element remembers its last writer and two readers since then (the first and the last): when
+ * a later writer is concurrent with any reader of one loop execution, it is so with one of those
+ * two. Threads of one block may work on shared storage together (they synchronise), and may share a
+ * reduction.
+ */
+#include "ir/interp_impl.h"
+
+#include "support/alloc.h"
+
+static uint32_t add_task(machine *m, uint32_t parent, uint32_t loop, bool is_thread) {
+    if (m->task_count == m->task_capacity) {
+        uint32_t capacity = m->task_capacity ? m->task_capacity * 2 : 256;
+        xtask *tasks = hone_realloc_array(m->tasks, capacity, sizeof *tasks);
+        if (!tasks) machine_out_of_memory(m);
+        m->tasks = tasks;
+        m->task_capacity = capacity;
+    }
+    uint32_t depth = m->task_count ? m->tasks[parent].depth + 1 : 0;
+    m->tasks[m->task_count] = (xtask){parent, loop, depth, is_thread};
+    return m->task_count++;
+}
+
+void race_begin(machine *m) {
+    add_task(m, 0, 0, false); /* 0 stands for "nobody" in a shadow */
+    m->task = add_task(m, 0, 0, false);
+    m->tasks[m->task].depth = 0;
+}
+
+void race_enter_loop(machine *m, uint32_t *out_loop, uint32_t *out_parent) {
+    *out_parent = m->task;
+    *out_loop = ++m->next_loop;
+}
+
+void race_iteration(machine *m, uint32_t loop, uint32_t parent, bool is_thread) {
+    m->task = add_task(m, parent, loop, is_thread);
+}
+
+void race_leave_loop(machine *m, uint32_t parent) {
+    m->task = parent;
+}
+
+/* The loop execution through which the two are concurrent, as the task of a; 0 = ordered. */
+static uint32_t concurrent(const machine *m, uint32_t a, uint32_t b) {
+    const xtask *tasks = m->tasks;
+    if (a == 0 || b == 0 || a == b) return 0;
+    while (tasks[a].depth > tasks[b].depth)
+        a = tasks[a].parent;
+    while (tasks[b].depth > tasks[a].depth)
+        b = tasks[b].parent;
+    if (a == b) return 0;
+    while (tasks[a].parent != tasks[b].parent) {
+        a = tasks[a].parent;
+        b = tasks[b].parent;
+    }
+    return tasks[a].loop == tasks[b].loop ? a : 0;
+}
+
+static bool writes_buffer(const xblock *block, hone_buffer buffer) {
+    for (uint32_t i = 0; i < block->block->write_count; i++) {
+        if (block->block->writes[i].buffer == buffer) return true;
+    }
+    return false;
+}
+
+/* Threads synchronise on shared storage and when they reduce together. */
+static bool is_allowed(const machine *m, const xstore *s, hone_buffer buffer, uint32_t task) {
+    if (!m->tasks[task].is_thread) return false;
+    if (s->is_shared) return true;
+    const xblock *block = m->block ? m->block->block : NULL;
+    return block && block->has_init && writes_buffer(block, buffer);
+}
+
+static void check_pair(machine *m, const xstore *s, int64_t at, hone_buffer buffer, uint32_t other,
+                       const char *what) {
+    uint32_t task = concurrent(m, m->task, other);
+    if (task == 0 || is_allowed(m, s, buffer, task)) return;
+    machine_fail(m, HONE_ERROR(HONE_CODE_ILLEGAL,
+                               "two iterations of a parallel loop touch element %lld of '%s' (%s)",
+                               (long long)at, hone_func_buffer(m->func, buffer)->name, what));
+}
+
+void race_touch(machine *m, xstore *s, int64_t at, hone_buffer buffer, bool is_write) {
+    xshadow *shadow = &s->shadow[at];
+    uint32_t me = m->task;
+    check_pair(m, s, at, buffer, shadow->writer, is_write ? "both write" : "one writes");
+    if (is_write) {
+        check_pair(m, s, at, buffer, shadow->first_reader, "one writes");
+        check_pair(m, s, at, buffer, shadow->last_reader, "one writes");
+    }
+    if (is_write) {
+        *shadow = (xshadow){.writer = me};
+    } else {
+        if (!shadow->first_reader) shadow->first_reader = me;
+        shadow->last_reader = me;
+    }
+}

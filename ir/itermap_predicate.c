@@ -1,0 +1,247 @@
+/* ir/itermap_predicate.c - predicates as bounds on sums of loops.
+ *
+ * A split of 10 by 4 leaves "i0*4 + i1 < 10" behind. The sum i0*4 + i1 is a mixed-radix number of
+ * extent 12, and under the predicate one of extent 10: wherever a map uses that sum it uses the
+ * constrained number, and stays a bijection.
+ */
+#include "ir/itermap_impl.h"
+
+/* sum = rest + sum of coeff * loop: takes the loops out. False when another term uses a loop. */
+static bool take_loops(imap *m, const arith_sum *s, imap_sum *loops) {
+    imap_sum_init(loops);
+    arith_sum_add_const(&loops->base, s->constant, 1);
+    for (uint32_t i = 0; i < s->count; i++) {
+        const hone_expr *term = s->terms[i].term;
+        int64_t k = term->kind == HONE_EXPR_VAR ? imap_loop_of(m, term->u.var) : -1;
+        int64_t c = s->terms[i].coeff;
+        if (k < 0) {
+            if (imap_uses_loops(m, term)) return false;
+            arith_sum_add_term(m->a, &loops->base, term, c);
+            continue;
+        }
+        arith_sum_add_expr(m->a, &loops->base, m->loop_mins[k], c);
+        if (!m->loops[k].extent) continue;
+        hone_iter_split split = {&m->loops[k], imap_int(m, 1), m->loops[k].extent, imap_int(m, c)};
+        if (!imap_add_split(m, loops, split)) return false;
+    }
+    return arith_sum_finish(m->a, &loops->base);
+}
+
+/* All coefficients of one sign: makes them positive with no common divisor. False otherwise. */
+static bool normalise(imap *m, imap_sum *s, int64_t *out_sign, int64_t *out_divisor) {
+    int64_t g = 0;
+    bool negative = s->count && s->splits[0].scale->u.i < 0;
+    for (uint32_t i = 0; i < s->count; i++) {
+        int64_t c = s->splits[i].scale->u.i;
+        if ((c < 0) != negative || c == INT64_MIN) return false;
+        g = arith_gcd(g, c);
+    }
+    for (uint32_t i = 0; i < s->count; i++) {
+        int64_t c = s->splits[i].scale->u.i / g;
+        s->splits[i].scale = imap_int(m, negative ? -c : c);
+    }
+    *out_sign = negative ? -1 : 1;
+    *out_divisor = g;
+    return true;
+}
+
+static const hone_expr *tighter(imap *m, const hone_expr *old, const hone_expr *bound,
+                                bool is_upper) {
+    if (!old) return bound;
+    if (is_upper ? imap_less_equal(m, old, bound) : imap_less_equal(m, bound, old)) return old;
+    hone_op op = is_upper ? HONE_OP_MIN : HONE_OP_MAX;
+    return arith_simp(m->a, hone_expr_binary(&m->a->ir, op, old, bound));
+}
+
+static imap_constraint *find_constraint(imap *m, const imap_sum *s) {
+    for (uint32_t c = 0; c < m->constraint_count; c++) {
+        imap_constraint *known = &m->constraints[c];
+        uint32_t i = 0;
+        if (known->count != s->count) continue;
+        while (i < s->count && known->splits[i].source == s->splits[i].source &&
+               hone_expr_same(known->splits[i].scale, s->splits[i].scale)) {
+            i++;
+        }
+        if (i == s->count) return known;
+    }
+    void *items = m->constraints;
+    if (!arith_grow(m->a, &items, m->constraint_count, &m->constraint_capacity,
+                    sizeof *m->constraints)) {
+        return NULL;
+    }
+    m->constraints = items;
+    imap_constraint *made = &m->constraints[m->constraint_count++];
+    *made = (imap_constraint){.count = s->count, .splits = s->splits};
+    return made;
+}
+
+/* A bound on one loop: the loop becomes shorter. */
+static bool shrink_loop(imap *m, hone_iter_source *loop, const hone_expr *bound, bool is_upper) {
+    hone_ir *ir = &m->a->ir;
+    const hone_expr *one = imap_int(m, 1), *zero = imap_int(m, 0), *extent = NULL;
+    if (is_upper) {
+        extent = arith_simp(m->a, hone_expr_add(ir, bound, one));
+        if (imap_less_equal(m, loop->extent, extent)) return true;
+    } else {
+        if (imap_less_equal(m, bound, zero)) return true;
+        if (!imap_less_equal(m, zero, bound)) return false;
+        extent = arith_simp(m->a, hone_expr_sub(ir, loop->extent, bound));
+    }
+    if (!imap_less_equal(m, one, extent) || !imap_less_equal(m, extent, loop->extent)) return false;
+    loop->extent = extent;
+    if (!is_upper) loop->min = arith_simp(m->a, hone_expr_add(ir, loop->min, bound));
+    m->loop_mins[loop - m->loops] = loop->min;
+    return loop->min != NULL;
+}
+
+/* s >= 0, s = base + sum: an upper bound base when the coefficients are negative, else a lower
+ * bound -base; divided by what they have in common. */
+static bool add_bound(imap *m, const arith_sum *s) {
+    imap_sum loops;
+    int64_t sign = 0, g = 0;
+    if (!take_loops(m, s, &loops) || loops.count == 0 || !normalise(m, &loops, &sign, &g)) {
+        m->predicate_is_lost = true;
+        return !m->a->ir.error;
+    }
+    arith_sum end, scaled;
+    arith_sum_init(&end);
+    arith_sum_add_sum(m->a, &end, &loops.base, -sign);
+    if (sign > 0) arith_sum_add_const(&end, g - 1, 1); /* a lower bound rounds up */
+    if (!arith_sum_finish(m->a, &end) ||
+        !arith_divmod_const(m->a, &end, g, false, m->dtype, &scaled)) {
+        m->predicate_is_lost = true;
+        return true;
+    }
+    const hone_expr *bound = arith_sum_expr(m->a, &scaled, m->dtype, NULL);
+    if (!bound || !imap_sort_splits(m, loops.splits, loops.count)) {
+        m->predicate_is_lost = true;
+        return true;
+    }
+    if (loops.count == 1) {
+        hone_iter_source *loop = &m->loops[loops.splits[0].source - m->loops];
+        if (m->predicate_pass == 0 && !shrink_loop(m, loop, bound, sign < 0)) {
+            m->predicate_is_lost = true;
+        }
+        return true;
+    }
+    if (m->predicate_pass == 0) return true;
+    imap_constraint *c = find_constraint(m, &loops);
+    if (!c) return false;
+    if (sign > 0)
+        c->lower = tighter(m, c->lower, bound, false);
+    else
+        c->upper = tighter(m, c->upper, bound, true);
+    return true;
+}
+
+static bool read_comparison(imap *m, const hone_expr *e) {
+    arith_sum d, s;
+    hone_op op = (hone_op)e->op;
+    if (op == HONE_OP_NE || !arith_is_index(e->args[0]->dtype) ||
+        !arith_sum_diff(m->a, &d, e->args[0], e->args[1])) {
+        m->predicate_is_lost = true;
+        return true;
+    }
+    if (arith_decide(m->a, op, &d, ARITH_QUICK_FUEL) == 1) return true;
+    bool flip = op == HONE_OP_LT || op == HONE_OP_LE;
+    arith_sum_init(&s);
+    arith_sum_add_sum(m->a, &s, &d, flip ? -1 : 1);
+    if (op == HONE_OP_LT || op == HONE_OP_GT) arith_sum_add_const(&s, -1, 1);
+    if (s.failed) {
+        m->predicate_is_lost = true;
+        return true;
+    }
+    if (!add_bound(m, &s)) return false;
+    if (op != HONE_OP_EQ) return true;
+    arith_sum_init(&s);
+    arith_sum_add_sum(m->a, &s, &d, -1);
+    return add_bound(m, &s);
+}
+
+bool imap_read_predicate(imap *m, const hone_expr *e) {
+    if (e->kind == HONE_EXPR_INT) {
+        m->predicate_is_lost |= e->u.i == 0;
+        return true;
+    }
+    if (hone_expr_is_call(e, HONE_INTRIN_LIKELY)) return imap_read_predicate(m, e->args[0]);
+    if (hone_expr_is_op(e, HONE_OP_AND)) {
+        return imap_read_predicate(m, e->args[0]) && imap_read_predicate(m, e->args[1]);
+    }
+    if (e->kind == HONE_EXPR_BINARY && hone_op_is_compare((hone_op)e->op)) {
+        return read_comparison(m, e);
+    }
+    m->predicate_is_lost = true;
+    return true;
+}
+
+/* ---- use ---- */
+
+/* The constrained number, made on first use. */
+static bool make_source(imap *m, imap_constraint *c) {
+    if (c->source) return true;
+    if (!imap_is_compact(m, c->splits, c->count) || !imap_is_one(c->splits[c->count - 1].scale)) {
+        return false;
+    }
+    hone_ir *ir = &m->a->ir;
+    const hone_expr *zero = imap_int(m, 0), *one = imap_int(m, 1);
+    const hone_expr *end = imap_mul(m, c->splits[0].scale, c->splits[0].extent);
+    const hone_expr *lower = c->lower && !imap_less_equal(m, c->lower, zero) ? c->lower : zero;
+    if (lower != zero && !imap_less_equal(m, zero, lower)) return false;
+    if (c->upper) {
+        const hone_expr *limit = arith_simp(m->a, hone_expr_add(ir, c->upper, one));
+        if (!imap_less_equal(m, end, limit)) {
+            if (!imap_less_equal(m, limit, end)) return false;
+            end = limit;
+        }
+    }
+    const hone_expr *extent = lower == zero ? end : arith_simp(m->a, hone_expr_sub(ir, end, lower));
+    if (!extent || !imap_less_equal(m, one, extent)) return false;
+    /* the source counts from 0: its sum is shifted down by the lower end */
+    const hone_expr *base = arith_simp(m->a, hone_expr_sub(ir, zero, lower));
+    c->source = imap_fuse(m, c->splits, c->count, extent, base);
+    c->source_min = lower;
+    return c->source != NULL;
+}
+
+static int64_t find_split(const imap_sum *s, const hone_iter_split *want) {
+    for (uint32_t i = 0; i < s->count; i++) {
+        if (s->splits[i].source == want->source && imap_is_one(s->splits[i].lower) &&
+            hone_expr_same(s->splits[i].extent, want->extent)) {
+            return i;
+        }
+    }
+    return -1;
+}
+
+/* All splits of the constraint stand in s with one common factor. */
+static bool matches(imap *m, const imap_sum *s, const imap_constraint *c,
+                    const hone_expr **factor) {
+    *factor = NULL;
+    for (uint32_t i = c->count; i-- > 0;) {
+        int64_t at = find_split(s, &c->splits[i]);
+        if (at < 0) return false;
+        if (!*factor) *factor = s->splits[at].scale; /* the last scale of c is 1 */
+        const hone_expr *wanted = imap_mul(m, *factor, c->splits[i].scale);
+        if (!imap_equal(m, s->splits[at].scale, wanted)) return false;
+    }
+    return true;
+}
+
+bool imap_apply_constraints(imap *m, imap_sum *s) {
+    for (uint32_t k = 0; k < m->constraint_count; k++) {
+        imap_constraint *c = &m->constraints[k];
+        const hone_expr *factor = NULL;
+        if (c->count > s->count || !imap_is_one(c->splits[c->count - 1].scale)) continue;
+        if (!matches(m, s, c, &factor) || !make_source(m, c)) continue;
+        for (uint32_t i = 0; i < c->count; i++) {
+            int64_t at = find_split(s, &c->splits[i]);
+            s->splits[at] = s->splits[--s->count];
+        }
+        const hone_expr *shift = imap_mul(m, factor, c->source_min);
+        arith_sum_add_expr(m->a, &s->base, shift, 1);
+        if (!arith_sum_finish(m->a, &s->base)) return false;
+        hone_iter_split split = {c->source, imap_int(m, 1), c->source->extent, factor};
+        if (!imap_add_split(m, s, split)) return false;
+    }
+    return true;
+}

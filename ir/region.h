@@ -1,0 +1,40 @@
+/* ir/region.h - which elements of which buffers a piece of program touches.
+ *
+ * Regions are boxes of symbolic intervals (ranges per dimension), over the variables that are free
+ * in the piece. Memory comes from the arena of the function. Thread-compatible.
+ */
+#ifndef HONE_IR_REGION_H
+#define HONE_IR_REGION_H
+
+#include "ir/arith.h"
+
+/* Reads and writes of a block as TVMScript infers them when T.reads/T.writes are left out: the
+ * union box of all accesses below (nested blocks by their declared regions with bindings put in),
+ * over the block's own axes; loops inside are relaxed and tightened by the conditions around an
+ * access. A block with an init does not read what it writes. Buffers made inside are left out;
+ * views and aliases count as their source; a buffer whose address escapes is touched as a whole.
+ * Each buffer once, in order of first access (the right side of a store before its indices). */
+HONE_NODISCARD hone_status hone_block_infer_regions(const hone_func *func, hone_node_id block,
+                                                    hone_arena *arena, uint32_t *out_read_count,
+                                                    const hone_region **out_reads,
+                                                    uint32_t *out_write_count,
+                                                    const hone_region **out_writes);
+/* Fills in the regions of every block that has regions_inferred, inner blocks first. The root block
+ * keeps none, as in TVM. */
+HONE_NODISCARD hone_status hone_func_infer_regions(hone_func *func);
+
+/* A region of a block over the loops outside it: axes replaced by bindings, then the loops marked
+ * in relax[] run over their domains. The block's predicate tightens the box; an end that depends on
+ * a loop that is not relaxed comes out as min/max. The caller has bound the loops in arith. A
+ * dimension of which nothing is known is the whole one. out_is_exact (may be NULL): every element
+ * of the box is touched, so it may stand for what is surely written. */
+HONE_NODISCARD hone_status hone_region_relax(hone_arith *arith, const hone_func *func,
+                                             hone_node_id block, const hone_region *region,
+                                             const bool *relax, uint32_t relax_count,
+                                             hone_interval *out_intervals /* rank */,
+                                             bool *out_is_exact);
+/* True when every point of inner surely lies in outer. */
+bool hone_region_covers(hone_arith *arith, const hone_func *func, const hone_region *outer,
+                        const hone_region *inner);
+
+#endif

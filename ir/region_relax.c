@@ -1,0 +1,380 @@
+#include "ir/region_impl.h"
+
+#include "ir/region.h"
+
+/* ---- facts ---- */
+
+static bool push_fact(region_facts *facts, hone_arith *arith, hone_linear linear) {
+    if (facts->count == facts->capacity) {
+        uint32_t capacity = facts->capacity ? facts->capacity * 2 : 8;
+        hone_linear *items = hone_arena_alloc(arith->ir.arena, capacity * sizeof *items);
+        if (!items) return false;
+        for (uint32_t i = 0; i < facts->count; i++)
+            items[i] = facts->items[i];
+        facts->items = items;
+        facts->capacity = capacity;
+    }
+    facts->items[facts->count++] = linear;
+    return true;
+}
+
+/* The fact  small - big + offset <= 0. */
+static bool add_difference(region_facts *facts, hone_arith *arith, const hone_expr *small,
+                           const hone_expr *big, int64_t offset) {
+    hone_linear linear;
+    const hone_expr *difference = hone_expr_sub(&arith->ir, small, big);
+    if (!difference) return false;
+    if (!hone_linear_of(arith, difference, &linear) ||
+        __builtin_add_overflow(linear.constant, offset, &linear.constant)) {
+        facts->has_others = true;
+        return true;
+    }
+    return push_fact(facts, arith, linear);
+}
+
+bool region_facts_add(region_facts *facts, hone_arith *arith, const hone_expr *condition) {
+    if (!condition) return true;
+    if (hone_expr_is_int(condition) && condition->u.i) return true;
+    if (hone_expr_is_call(condition, HONE_INTRIN_LIKELY)) {
+        return region_facts_add(facts, arith, condition->args[0]);
+    }
+    if (hone_expr_is_op(condition, HONE_OP_AND)) {
+        return region_facts_add(facts, arith, condition->args[0]) &&
+               region_facts_add(facts, arith, condition->args[1]);
+    }
+    if (condition->kind != HONE_EXPR_BINARY || !hone_dtype_is_integer(condition->args[0]->dtype)) {
+        facts->has_others = true;
+        return true;
+    }
+    const hone_expr *a = condition->args[0], *b = condition->args[1];
+    switch ((hone_op)condition->op) {
+    case HONE_OP_LT:
+        return add_difference(facts, arith, a, b, 1);
+    case HONE_OP_LE:
+        return add_difference(facts, arith, a, b, 0);
+    case HONE_OP_GT:
+        return add_difference(facts, arith, b, a, 1);
+    case HONE_OP_GE:
+        return add_difference(facts, arith, b, a, 0);
+    case HONE_OP_EQ:
+        return add_difference(facts, arith, a, b, 0) && add_difference(facts, arith, b, a, 0);
+    default:
+        facts->has_others = true;
+        return true;
+    }
+}
+
+/* ---- relaxing one span ---- */
+
+/* e - c*p as a linear form; false on overflow or when memory is short. */
+static bool linear_minus(hone_arith *arith, const hone_linear *e, int64_t c, const hone_linear *p,
+                         hone_linear *out) {
+    hone_linear_term *terms =
+        hone_arena_alloc(arith->ir.arena, (e->count + p->count + 1) * sizeof *terms);
+    if (!terms) return false;
+    int64_t product;
+    if (__builtin_mul_overflow(c, p->constant, &product) ||
+        __builtin_sub_overflow(e->constant, product, &out->constant)) {
+        return false;
+    }
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < e->count; i++)
+        terms[count++] = e->terms[i];
+    for (uint32_t i = 0; i < p->count; i++) {
+        if (__builtin_mul_overflow(c, p->terms[i].coeff, &product)) return false;
+        uint32_t at = 0;
+        while (at < count && !hone_expr_same(terms[at].term, p->terms[i].term))
+            at++;
+        if (at == count) terms[count++] = (hone_linear_term){p->terms[i].term, 0};
+        if (__builtin_sub_overflow(terms[at].coeff, product, &terms[at].coeff)) return false;
+    }
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        if (terms[i].coeff != 0) terms[kept++] = terms[i];
+    }
+    out->terms = terms;
+    out->count = kept;
+    return true;
+}
+
+/* The integer ratio of the coefficients of a relaxed term that both forms have, or 0. */
+static int64_t shared_ratio(const hone_linear *e, const hone_linear *p, const bool *relax,
+                            uint32_t relax_count) {
+    for (uint32_t i = 0; i < e->count; i++) {
+        if (!hone_expr_uses_any(e->terms[i].term, relax, relax_count)) continue;
+        for (uint32_t k = 0; k < p->count; k++) {
+            int64_t pc = p->terms[k].coeff;
+            if (!hone_expr_same(e->terms[i].term, p->terms[k].term)) continue;
+            if (pc == 0 || e->terms[i].coeff % pc != 0) return 0;
+            return e->terms[i].coeff / pc;
+        }
+    }
+    return 0;
+}
+
+static const hone_expr *tighter(hone_arith *arith, const hone_expr *old, const hone_expr *fresh,
+                                hone_op op) {
+    if (!old || !fresh) return old ? old : fresh;
+    const hone_expr *low = op == HONE_OP_MIN ? old : fresh;
+    const hone_expr *high = op == HONE_OP_MIN ? fresh : old;
+    if (hone_prove_less_equal(arith, low, high)) return old;
+    if (hone_prove_less_equal(arith, high, low)) return fresh;
+    return hone_simplify(arith, hone_expr_binary(&arith->ir, op, old, fresh));
+}
+
+/* Tightens one side of the interval of e by all facts. */
+static const hone_expr *tighten(hone_arith *arith, const region_facts *facts, const hone_expr *e,
+                                const hone_expr *bound, bool is_upper, const bool *relax,
+                                uint32_t relax_count) {
+    hone_linear form, rest;
+    if (!facts || facts->count == 0 || !hone_linear_of(arith, e, &form)) return bound;
+    for (uint32_t i = 0; i < facts->count; i++) {
+        int64_t ratio = shared_ratio(&form, &facts->items[i], relax, relax_count);
+        if (ratio == 0 || (ratio > 0) != is_upper) continue;
+        if (!linear_minus(arith, &form, ratio, &facts->items[i], &rest)) continue;
+        const hone_expr *other = hone_linear_expr(arith, &rest, e->dtype);
+        if (!other) continue;
+        bool is_exact;
+        hone_interval span = hone_arith_relax(arith, other, relax, relax_count, &is_exact);
+        const hone_expr *candidate = is_upper ? span.max : span.min;
+        bound = tighter(arith, bound, candidate, is_upper ? HONE_OP_MIN : HONE_OP_MAX);
+    }
+    return bound;
+}
+
+hone_interval region_relax_span(hone_arith *arith, const region_facts *facts, const hone_expr *lo,
+                                const hone_expr *hi, const bool *relax, uint32_t relax_count,
+                                bool *out_is_exact) {
+    *out_is_exact = true;
+    bool lo_runs = hone_expr_uses_any(lo, relax, relax_count);
+    bool hi_runs = lo == hi ? lo_runs : hone_expr_uses_any(hi, relax, relax_count);
+    if (!lo_runs && !hi_runs) {
+        const hone_expr *min = hone_simplify(arith, lo);
+        return (hone_interval){min, lo == hi ? min : hone_simplify(arith, hi)};
+    }
+    hone_interval low = hone_arith_relax(arith, lo, relax, relax_count, out_is_exact);
+    hone_interval high = low;
+    if (lo != hi) {
+        bool is_exact;
+        high = hone_arith_relax(arith, hi, relax, relax_count, &is_exact);
+        *out_is_exact &= is_exact;
+    }
+    return (hone_interval){
+        .min = tighten(arith, facts, lo, low.min, false, relax, relax_count),
+        .max = tighten(arith, facts, hi, high.max, true, relax, relax_count),
+    };
+}
+
+hone_interval region_whole_dim(hone_arith *arith, const hone_buffer_info *buffer, uint32_t dim) {
+    const hone_expr *extent = buffer->shape[dim];
+    const hone_expr *one = hone_expr_int(&arith->ir, extent->dtype, 1);
+    return (hone_interval){
+        .min = hone_expr_int(&arith->ir, extent->dtype, 0),
+        .max = hone_simplify(arith, hone_expr_sub(&arith->ir, extent, one)),
+    };
+}
+
+/* ---- the region of a block over the loops around it ---- */
+
+typedef struct relax_ctx {
+    hone_arith *arith;
+    const hone_node *node;
+    const hone_expr **map; /* axis variable → binding */
+    uint32_t map_count;
+    const bool *relax;
+    uint32_t relax_count;
+    region_facts facts;
+} relax_ctx;
+
+static bool fill_map(relax_ctx *ctx, const hone_func *func) {
+    const hone_block *block = ctx->node->u.block.block;
+    ctx->map_count = func->var_count;
+    ctx->map = hone_arena_zalloc(ctx->arith->ir.arena, (func->var_count + 1) * sizeof *ctx->map);
+    if (!ctx->map) return false;
+    for (uint32_t i = 0; i < block->axis_count; i++) {
+        ctx->map[block->axes[i].var] = ctx->node->u.block.bindings[i];
+    }
+    return true;
+}
+
+static hone_interval relax_range(relax_ctx *ctx, const hone_range *range, bool *out_is_exact) {
+    hone_ir *ir = &ctx->arith->ir;
+    *out_is_exact = false;
+    /* A[J[i]]: what J holds is known only where J is read */
+    if (!hone_expr_is_pure_index(range->min) || !hone_expr_is_pure_index(range->extent)) {
+        return (hone_interval){0};
+    }
+    const hone_expr *lo = hone_expr_substitute(ir, range->min, ctx->map, ctx->map_count);
+    const hone_expr *hi = lo;
+    if (!hone_expr_is_int_value(range->extent, 1)) {
+        const hone_expr *extent = hone_expr_substitute(ir, range->extent, ctx->map, ctx->map_count);
+        const hone_expr *end = hone_expr_add(ir, lo, extent);
+        hi = end ? hone_expr_sub(ir, end, hone_expr_int(ir, end->dtype, 1)) : NULL;
+    }
+    if (!lo || !hi) return (hone_interval){0};
+    return region_relax_span(ctx->arith, &ctx->facts, lo, hi, ctx->relax, ctx->relax_count,
+                             out_is_exact);
+}
+
+/* No element between the ends is left out: sorted by stride, each relaxed term closes the gaps of
+ * the ones before. width = elements that are touched at one point of the loops. */
+static bool has_no_holes(relax_ctx *ctx, const hone_range *range) {
+    hone_linear form;
+    const hone_expr *index =
+        hone_expr_substitute(&ctx->arith->ir, range->min, ctx->map, ctx->map_count);
+    if (!index || !hone_linear_of(ctx->arith, index, &form)) return false;
+    int64_t reach = range->extent->kind == HONE_EXPR_INT ? range->extent->u.i : 1, done = 0;
+    for (;;) { /* the next larger stride; few terms, so no sorting */
+        int64_t stride = INT64_MAX;
+        for (uint32_t i = 0; i < form.count; i++) {
+            int64_t c = form.terms[i].coeff;
+            if (!hone_expr_uses_any(form.terms[i].term, ctx->relax, ctx->relax_count)) continue;
+            if (c == INT64_MIN) return false;
+            c = c < 0 ? -c : c;
+            if (c > done && c < stride) stride = c;
+        }
+        if (stride == INT64_MAX) return true;
+        if (stride > reach) return false;
+        for (uint32_t i = 0; i < form.count; i++) {
+            int64_t c = form.terms[i].coeff < 0 ? -form.terms[i].coeff : form.terms[i].coeff;
+            if (c != stride ||
+                !hone_expr_uses_any(form.terms[i].term, ctx->relax, ctx->relax_count)) {
+                continue;
+            }
+            hone_bound bound = hone_arith_bound(ctx->arith, form.terms[i].term);
+            int64_t span, more;
+            if (bound.min == HONE_BOUND_NEG_INF || bound.max == HONE_BOUND_POS_INF ||
+                __builtin_sub_overflow(bound.max, bound.min, &span) ||
+                __builtin_mul_overflow(span, stride, &more) ||
+                __builtin_add_overflow(reach, more, &reach)) {
+                continue; /* at least one point */
+            }
+        }
+        done = stride;
+    }
+}
+
+/* True when a fact over relaxed variables cuts exactly one dimension: its relaxed part is the index
+ * of that dimension, so the box after tightening has no holes. */
+static bool fact_is_a_box_side(relax_ctx *ctx, const hone_linear *fact, const hone_region *region,
+                               uint32_t rank) {
+    bool runs = false;
+    for (uint32_t k = 0; k < fact->count; k++) {
+        runs |= hone_expr_uses_any(fact->terms[k].term, ctx->relax, ctx->relax_count);
+    }
+    if (!runs) return false; /* it holds or not for the whole piece: not every point is touched */
+    for (uint32_t d = 0; d < rank; d++) {
+        const hone_expr *index =
+            hone_expr_substitute(&ctx->arith->ir, region->ranges[d].min, ctx->map, ctx->map_count);
+        hone_linear form, rest;
+        if (!index || !hone_linear_of(ctx->arith, index, &form)) continue;
+        int64_t ratio = shared_ratio(&form, fact, ctx->relax, ctx->relax_count);
+        if (ratio != 1 && ratio != -1) continue;
+        if (!linear_minus(ctx->arith, &form, ratio, fact, &rest)) continue;
+        bool is_clean = true;
+        for (uint32_t k = 0; k < rest.count; k++) {
+            is_clean &= !hone_expr_uses_any(rest.terms[k].term, ctx->relax, ctx->relax_count);
+        }
+        if (is_clean) return true;
+    }
+    return false;
+}
+
+/* True when a fact speaks only of relaxed variables that index nothing (reduce loops) and holds
+ * where all of them begin: then each element is touched there. */
+static bool fact_is_beside_the_box(relax_ctx *ctx, const hone_linear *fact,
+                                   const hone_region *region, uint32_t rank) {
+    int64_t value = fact->constant;
+    for (uint32_t k = 0; k < fact->count; k++) {
+        const hone_expr *term = fact->terms[k].term;
+        if (term->kind != HONE_EXPR_VAR || term->u.var >= ctx->relax_count) return false;
+        if (!ctx->relax[term->u.var]) return false;
+        for (uint32_t d = 0; d < rank; d++) {
+            const hone_expr *index = hone_expr_substitute(&ctx->arith->ir, region->ranges[d].min,
+                                                          ctx->map, ctx->map_count);
+            if (!index || hone_expr_uses_var(index, term->u.var)) return false;
+        }
+        int64_t begin = hone_arith_bound(ctx->arith, term).min, part;
+        if (begin == HONE_BOUND_NEG_INF ||
+            __builtin_mul_overflow(begin, fact->terms[k].coeff, &part) ||
+            __builtin_add_overflow(value, part, &value)) {
+            return false;
+        }
+    }
+    return value <= 0;
+}
+
+/* No two dimensions share a relaxed variable: the box is the product of its sides. */
+static bool sides_are_independent(relax_ctx *ctx, const hone_region *region, uint32_t rank) {
+    for (uint32_t v = 0; v < ctx->relax_count; v++) {
+        uint32_t users = 0;
+        if (!ctx->relax[v]) continue;
+        for (uint32_t d = 0; d < rank; d++) {
+            const hone_expr *index = hone_expr_substitute(&ctx->arith->ir, region->ranges[d].min,
+                                                          ctx->map, ctx->map_count);
+            if (index && hone_expr_uses_var(index, (hone_var)v)) users++;
+        }
+        if (users > 1) return false;
+    }
+    return true;
+}
+
+hone_status hone_region_relax(hone_arith *arith, const hone_func *func, hone_node_id block,
+                              const hone_region *region, const bool *relax, uint32_t relax_count,
+                              hone_interval *out_intervals, bool *out_is_exact) {
+    const hone_node *node = hone_func_node(func, block);
+    assert(node->kind == HONE_NODE_BLOCK);
+    relax_ctx ctx = {.arith = arith, .node = node, .relax = relax, .relax_count = relax_count};
+    const hone_buffer_info *buffer = hone_func_buffer(func, region->buffer);
+    if (!fill_map(&ctx, func) || !region_facts_add(&ctx.facts, arith, node->u.block.predicate)) {
+        HONE_TRY(hone_ir_finish(&arith->ir));
+        return HONE_ERROR(HONE_CODE_NO_MEMORY, "region of '%s'", buffer->name);
+    }
+    bool is_exact = !ctx.facts.has_others;
+    for (uint32_t d = 0; d < buffer->rank; d++) {
+        bool is_dim_exact;
+        out_intervals[d] = relax_range(&ctx, &region->ranges[d], &is_dim_exact);
+        hone_interval whole = region_whole_dim(arith, buffer, d);
+        if (!out_intervals[d].min || !out_intervals[d].max) {
+            is_dim_exact = false;
+            out_intervals[d] = whole;
+        }
+        is_exact &= is_dim_exact;
+        if (out_is_exact && is_exact) is_exact = has_no_holes(&ctx, &region->ranges[d]);
+    }
+    if (out_is_exact) {
+        for (uint32_t i = 0; is_exact && i < ctx.facts.count; i++) {
+            const hone_linear *fact = &ctx.facts.items[i];
+            is_exact = fact_is_a_box_side(&ctx, fact, region, buffer->rank) ||
+                       fact_is_beside_the_box(&ctx, fact, region, buffer->rank);
+        }
+        *out_is_exact = is_exact && sides_are_independent(&ctx, region, buffer->rank);
+    }
+    return hone_ir_finish(&arith->ir);
+}
+
+/* ---- covering ---- */
+
+static bool covers_dim(hone_arith *arith, const hone_expr *extent_of_dim, const hone_range *outer,
+                       const hone_range *inner) {
+    if (hone_expr_is_int_value(outer->min, 0) &&
+        hone_prove_equal(arith, outer->extent, extent_of_dim)) {
+        return true; /* all that there is */
+    }
+    if (!hone_prove_less_equal(arith, outer->min, inner->min)) return false;
+    const hone_expr *outer_end = hone_expr_add(&arith->ir, outer->min, outer->extent);
+    const hone_expr *inner_end = hone_expr_add(&arith->ir, inner->min, inner->extent);
+    return outer_end && inner_end && hone_prove_less_equal(arith, inner_end, outer_end);
+}
+
+bool hone_region_covers(hone_arith *arith, const hone_func *func, const hone_region *outer,
+                        const hone_region *inner) {
+    if (outer->buffer != inner->buffer) return false;
+    const hone_buffer_info *buffer = hone_func_buffer(func, outer->buffer);
+    for (uint32_t d = 0; d < buffer->rank; d++) {
+        if (!covers_dim(arith, buffer->shape[d], &outer->ranges[d], &inner->ranges[d])) {
+            return false;
+        }
+    }
+    return true;
+}

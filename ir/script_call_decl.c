@@ -1,0 +1,310 @@
+/* ir/script_call_decl.c - buffers: T.Buffer, T.match_buffer, T.alloc_buffer and their kin.
+ *
+ *   T.sblock_alloc_buffer, T.alloc_buffer in a program with blocks: an allocation of the innermost
+ *       block around the statement (the root block where there is none)
+ *   T.alloc_buffer, T.allocate in a lowered program: an ALLOC node, alive to the end of the suite
+ *   T.decl_buffer, T.Buffer(data=...): another view of storage, by its handle
+ */
+#include "ir/script_impl.h"
+
+#include <string.h>
+
+/* ---- handles ---- */
+
+bool script_new_var(script_parser *p, const char *name, hone_dtype dtype, hone_var *out_var) {
+    *out_var = hone_func_add_var(p->func, name, dtype);
+    return *out_var != HONE_NO_ID || script_no_memory(p);
+}
+
+bool script_buffer_data(script_parser *p, hone_buffer buffer, hone_var *out_var) {
+    while (p->func->buffers[buffer].alias_of != HONE_NO_ID) {
+        buffer = p->func->buffers[buffer].alias_of;
+    }
+    *out_var = p->func->buffers[buffer].data;
+    if (*out_var != HONE_NO_ID) return true;
+    const char *name = p->func->buffers[buffer].name;
+    if (!script_new_var(p, name, HONE_DTYPE_HANDLE, out_var)) return false;
+    p->func->buffers[buffer].data = *out_var;
+    return true;
+}
+
+bool script_buffer_with_data(script_parser *p, hone_var data, hone_buffer *out_buffer) {
+    for (uint32_t i = 0; i < p->func->buffer_count; i++) {
+        if (p->func->buffers[i].data == data && p->func->buffers[i].alias_of == HONE_NO_ID) {
+            *out_buffer = i;
+            return true;
+        }
+    }
+    *out_buffer = HONE_NO_ID;
+    return false;
+}
+
+bool script_name_buffer(script_parser *p, hone_buffer buffer, const char *name) {
+    hone_buffer_info *info = &p->func->buffers[buffer];
+    info->name = script_strdup(p, name);
+    if (info->data != HONE_NO_ID && info->alias_of == HONE_NO_ID &&
+        strcmp(p->func->vars[info->data].name, "buffer") == 0) {
+        p->func->vars[info->data].name = info->name;
+    }
+    return info->name != NULL;
+}
+
+/* ---- the description of a buffer ---- */
+
+typedef struct places { /* where the positional arguments stand */
+    uint32_t shape, dtype, data, strides, elem_offset, scope, align, offset_factor;
+} places;
+
+#define NOWHERE UINT32_MAX
+static const places buffer_places = {0, 1, 2, 3, 4, 5, 6, 7};
+static const places match_places = {1, 2, 3, 4, 5, 6, 7, 8};
+static const places alloc_places = {0, 1, NOWHERE, NOWHERE, NOWHERE, 2, 3, NOWHERE};
+
+static bool index_exprs(script_parser *p, const script_value *v, uint32_t *out_count,
+                        const hone_expr *const **out) {
+    if (!script_to_exprs(p, v, out_count, out)) return false;
+    if (*out_count > 64) return script_fail(p, v->at, "%u dimensions, at most 64", *out_count);
+    for (uint32_t i = 0; i < *out_count; i++) {
+        const hone_expr *e = (*out)[i];
+        if (!hone_dtype_is_integer(e->dtype) || e->dtype.lanes != 1) {
+            return script_fail_type(p, v->at, "a size is %s, expected an integer",
+                                    HONE_DTYPE_NAME(e->dtype));
+        }
+    }
+    return true;
+}
+
+static bool int_option(script_parser *p, const script_value *v, int32_t *out) {
+    int64_t value = 0;
+    if (!v) return true;
+    if (!script_to_int(p, v, &value)) return false;
+    if (value < 0 && value != -1)
+        return script_fail(p, v->at, "%lld is negative", (long long)value);
+    if (value > INT32_MAX) return script_fail(p, v->at, "%lld is too large", (long long)value);
+    *out = value < 0 ? 0 : (int32_t)value;
+    return true;
+}
+
+static bool separators_of(script_parser *p, const script_value *v, hone_buffer_info *info) {
+    const script_value *items = NULL;
+    if (!v) return true;
+    script_items(v, &items, &info->separator_count);
+    int32_t *places_of = script_alloc(p, p->arena, info->separator_count, sizeof *places_of);
+    if (!places_of) return false;
+    for (uint32_t i = 0; i < info->separator_count; i++) {
+        if (!int_option(p, &items[i], &places_of[i])) return false;
+    }
+    info->separators = places_of;
+    return true;
+}
+
+/* T.Buffer((m, n), strides=("s0", 1), elem_offset=T.int32()): new variables in place. */
+static bool offset_of(script_parser *p, const script_value *v, hone_buffer_info *info) {
+    if (v) return script_to_expr(p, v, &info->elem_offset);
+    if (info->offset_factor == 0) return true;
+    hone_var var = HONE_NO_ID; /* TVM makes one where a factor is named */
+    if (!script_new_var(p, "elem_offset", HONE_DTYPE_I32, &var)) return false;
+    info->elem_offset = hone_func_var_expr(&p->ir, p->func, var);
+    return info->elem_offset || script_check_ir(p, p->pos);
+}
+
+static bool describe_buffer(script_parser *p, const script_call *call, const places *at,
+                            hone_buffer_info *info) {
+    *info = (hone_buffer_info){.name = "buffer",
+                               .dtype = HONE_DTYPE_F32,
+                               .scope = "global",
+                               .data = HONE_NO_ID,
+                               .alias_of = HONE_NO_ID,
+                               .matched_handle = HONE_NO_ID};
+    const script_value *shape = NULL, *v = NULL;
+    if (!script_need_arg(p, call, at->shape, "shape", &shape)) return false;
+    if (!index_exprs(p, shape, &info->rank, &info->shape)) return false;
+    for (uint32_t i = 0; i < info->rank; i++) {
+        const hone_expr *e = info->shape[i];
+        if (e->kind == HONE_EXPR_INT && e->u.i < 0) {
+            return script_fail(p, shape->at, "size %u is %lld, must be at least 0", i,
+                               (long long)e->u.i);
+        }
+    }
+    if ((v = script_arg(call, at->dtype, "dtype")) && !script_to_dtype(p, v, &info->dtype))
+        return false;
+    if ((v = script_arg(call, at->strides, "strides"))) {
+        uint32_t count = 0;
+        if (!index_exprs(p, v, &count, &info->strides)) return false;
+        if (count == 0) info->strides = NULL;
+        if (count && count != info->rank) {
+            return script_fail(p, v->at, "%u strides for %u dimensions", count, info->rank);
+        }
+    }
+    if ((v = script_arg(call, at->scope, "scope")) && !script_to_string(p, v, &info->scope))
+        return false;
+    if (!*info->scope) info->scope = "global";
+    info->scope = script_strdup(p, info->scope);
+    return info->scope && int_option(p, script_arg(call, at->align, "align"), &info->align) &&
+           int_option(p, script_arg(call, at->offset_factor, "offset_factor"),
+                      &info->offset_factor) &&
+           separators_of(p, script_arg(call, NOWHERE, "axis_separators"), info) &&
+           offset_of(p, script_arg(call, at->elem_offset, "elem_offset"), info);
+}
+
+/* data=: the storage of another buffer, or a handle on its own. */
+static bool attach_data(script_parser *p, const script_value *v, hone_buffer_info *info) {
+    if (!v) return true;
+    bool is_data = v->kind == SCRIPT_METHOD && v->u.method.base->kind == SCRIPT_BUFFER &&
+                   strcmp(v->u.method.name, "data") == 0;
+    if (is_data) v = v->u.method.base;
+    if (v->kind == SCRIPT_BUFFER) {
+        info->alias_of = v->u.buffer;
+        return true;
+    }
+    const hone_expr *e = NULL;
+    if (!script_to_expr(p, v, &e)) return false;
+    if (e->kind != HONE_EXPR_VAR) {
+        return script_fail(p, v->at, "expected the handle of a buffer as data");
+    }
+    info->data = e->u.var;
+    hone_buffer owner = HONE_NO_ID;
+    if (script_buffer_with_data(p, e->u.var, &owner)) {
+        while (p->func->buffers[owner].alias_of != HONE_NO_ID)
+            owner = p->func->buffers[owner].alias_of;
+        info->alias_of = owner;
+        info->data = HONE_NO_ID;
+    }
+    return true;
+}
+
+static bool add_buffer(script_parser *p, const hone_buffer_info *info, script_value *out) {
+    hone_buffer buffer = hone_func_add_buffer(p->func, info);
+    if (buffer == HONE_NO_ID) return script_no_memory(p);
+    *out = (script_value){.kind = SCRIPT_BUFFER, .is_fresh = true, .u.buffer = buffer};
+    return true;
+}
+
+static bool inside_func(script_parser *p, const script_call *call) {
+    if (p->func) return true;
+    return script_fail(p, call->at, "'%s' stands outside of a tensor program", call->callee);
+}
+
+/* ---- calls ---- */
+
+static bool view_node(script_parser *p, const script_call *call, hone_buffer buffer) {
+    hone_node_id node;
+    if (!script_add_node(p, HONE_NODE_DECL, call->at, &node)) return false;
+    hone_func_node(p->func, node)->u.alloc.buffer = buffer;
+    p->parent = node;
+    return true;
+}
+
+/* The type of a parameter; in a body a view from here on (without data, storage of its own). */
+static bool call_buffer(script_parser *p, const script_call *call, script_value *out) {
+    hone_buffer_info info;
+    const script_value *data = script_arg(call, 2, "data");
+    return inside_func(p, call) && describe_buffer(p, call, &buffer_places, &info) &&
+           attach_data(p, data, &info) && add_buffer(p, &info, out) &&
+           (p->in_signature || view_node(p, call, out->u.buffer));
+}
+
+static bool block_alloc(script_parser *p, hone_buffer buffer) {
+    script_block *b = p->block ? p->block : p->root;
+    if (!script_grow(p, p->scratch, (void **)&b->allocs, &b->alloc_capacity, b->alloc_count,
+                     sizeof *b->allocs)) {
+        return false;
+    }
+    b->allocs[b->alloc_count++] = buffer;
+    return true;
+}
+
+static bool alloc_node(script_parser *p, const script_call *call, hone_buffer buffer) {
+    hone_node_id node;
+    if (!script_add_node(p, HONE_NODE_ALLOC, call->at, &node)) return false;
+    hone_func_node(p->func, node)->u.alloc.buffer = buffer;
+    p->parent = node;
+    return true;
+}
+
+static bool call_alloc(script_parser *p, const script_call *call, script_value *out) {
+    hone_buffer_info info;
+    if (!inside_func(p, call) || !describe_buffer(p, call, &alloc_places, &info)) return false;
+    bool has_scope = script_arg(call, 2, "scope") != NULL;
+    if (!has_scope && strcmp(call->callee, "T.alloc_shared") == 0) info.scope = "shared";
+    if (!has_scope && strcmp(call->callee, "T.alloc_local") == 0) info.scope = "local";
+    if (!add_buffer(p, &info, out)) return false;
+    bool in_block = p->func->is_scheduled_form || strstr(call->callee, "sblock") != NULL;
+    return in_block ? block_alloc(p, out->u.buffer) : alloc_node(p, call, out->u.buffer);
+}
+
+/* T.allocate([128], "float32", "global") gives the handle, T.Buffer(data=it) the buffer. */
+static bool call_allocate(script_parser *p, const script_call *call, script_value *out) {
+    hone_buffer_info info;
+    if (!inside_func(p, call)) return false;
+    const script_value *shape = script_arg(call, 0, "extents"),
+                       *scope = script_arg(call, 2, "scope");
+    const script_value *type = script_arg(call, 1, "dtype");
+    if (!shape || !type) return script_fail(p, call->at, "T.allocate needs extents and dtype");
+    script_keyword words[] = {
+        {"shape", *shape               },
+        {"dtype", *type                },
+        {"scope", {.kind = SCRIPT_NONE}}
+    };
+    if (scope) words[2].value = *scope;
+    script_call inner = {
+        .callee = call->callee, .at = call->at, .keyword_count = 3, .keywords = words};
+    if (!describe_buffer(p, &inner, &alloc_places, &info)) return false;
+    return add_buffer(p, &info, out) && alloc_node(p, call, out->u.buffer);
+}
+
+/* ---- T.match_buffer ---- */
+
+static bool match_region(script_parser *p, const script_value *source, hone_buffer buffer) {
+    hone_region region;
+    if (!p->block) {
+        return script_fail(p, source->at, "a region is matched outside of a block");
+    }
+    if (!script_to_region(p, source, &region)) return false;
+    script_block *b = p->block;
+    if (!script_grow(p, p->scratch, (void **)&b->matches, &b->match_capacity, b->match_count,
+                     sizeof *b->matches)) {
+        return false;
+    }
+    b->matches[b->match_count++] = (hone_match){.buffer = buffer, .source = region};
+    return true;
+}
+
+static bool match_param(script_parser *p, const script_value *source, hone_var handle,
+                        hone_buffer buffer) {
+    for (uint32_t i = 0; i < p->param_count; i++) {
+        if (p->params[i].var != handle) continue;
+        if (p->params[i].buffer != HONE_NO_ID) {
+            return script_fail(p, source->at, "this parameter is matched twice");
+        }
+        p->params[i].buffer = buffer;
+        p->func->buffers[buffer].matched_handle = handle;
+        return true;
+    }
+    return script_fail(p, source->at, "'%s' is no parameter", p->func->vars[handle].name);
+}
+
+static bool call_match_buffer(script_parser *p, const script_call *call, script_value *out) {
+    const script_value *source = NULL;
+    hone_buffer_info info;
+    if (!inside_func(p, call) || !script_need_arg(p, call, 0, "param", &source)) return false;
+    if (!describe_buffer(p, call, &match_places, &info) || !add_buffer(p, &info, out)) return false;
+    if (source->kind == SCRIPT_EXPR && source->u.expr->kind == HONE_EXPR_VAR) {
+        return match_param(p, source, source->u.expr->u.var, out->u.buffer);
+    }
+    return match_region(p, source, out->u.buffer);
+}
+
+const script_entry script_decl_calls[] = {
+    {"T.Buffer",              call_buffer      },
+    {"T.buffer_decl",         call_buffer      },
+    {"T.buffer",              call_buffer      },
+    {"T.decl_buffer",         call_buffer      },
+    {"T.match_buffer",        call_match_buffer},
+    {"T.alloc_buffer",        call_alloc       },
+    {"T.sblock_alloc_buffer", call_alloc       },
+    {"T.alloc_shared",        call_alloc       },
+    {"T.alloc_local",         call_alloc       },
+    {"T.allocate",            call_allocate    },
+    {NULL,                    NULL             },
+};

@@ -1,0 +1,367 @@
+/* ir/script_call_graph.c - calls in graph programs. Each gives a binding with a new value, so that
+ * nested calls come out in A-normal form. */
+#include <string.h>
+
+#include "ir/script_graph_impl.h"
+
+bool script_garg_value(script_parser *p, hone_garg garg, script_value *out) {
+    hone_garg *copy = script_alloc(p, p->arena, 1, sizeof *copy);
+    if (!copy) return false;
+    *copy = garg;
+    *out = (script_value){.kind = SCRIPT_GARG, .u.garg = copy};
+    return true;
+}
+
+/* ---- arguments ---- */
+
+static bool is_number(const script_value *v) {
+    return v->kind == SCRIPT_INT || v->kind == SCRIPT_EXPR ||
+           (v->kind == SCRIPT_GARG && v->u.garg->kind == HONE_GARG_PRIM);
+}
+
+static bool shape_garg(script_parser *p, const script_value *v, hone_garg *out) {
+    int32_t rank = 0;
+    const hone_expr *const *extents = NULL;
+    if (!script_to_extents(p, v, &rank, &extents)) return false;
+    *out = (hone_garg){.kind = HONE_GARG_SHAPE, .count = (uint32_t)rank, .u.exprs = extents};
+    return true;
+}
+
+static bool tuple_garg(script_parser *p, const script_value *items, uint32_t count, bool shapes,
+                       hone_garg *out) {
+    hone_garg *gargs = script_alloc(p, p->arena, count, sizeof *gargs);
+    if (!gargs || !script_enter(p)) return false;
+    for (uint32_t i = 0; i < count; i++) {
+        if (!script_to_garg(p, &items[i], shapes, &gargs[i])) return false;
+    }
+    p->depth--;
+    *out = (hone_garg){.kind = HONE_GARG_TUPLE, .count = count, .u.items = gargs};
+    return true;
+}
+
+static bool prim_garg(script_parser *p, const script_value *v, hone_garg *out) {
+    const hone_expr *e = NULL;
+    if (!script_to_expr(p, v, &e)) return false;
+    if (v->kind == SCRIPT_INT) e = script_cast(p, HONE_DTYPE_I64, e);
+    if (v->kind == SCRIPT_FLOAT) e = script_cast(p, HONE_DTYPE_F64, e);
+    *out = (hone_garg){.kind = HONE_GARG_PRIM, .u.expr = e};
+    if (e) out->dtype = e->dtype;
+    return e || script_check_ir(p, v->at);
+}
+
+bool script_to_garg(script_parser *p, const script_value *v, bool numbers_are_shape,
+                    hone_garg *out) {
+    if (p->value_budget == 0) return script_fail(p, v->at, "this argument is too large");
+    p->value_budget--;
+    *out = (hone_garg){.kind = HONE_GARG_NONE};
+    switch (v->kind) {
+    case SCRIPT_GARG:
+        *out = *v->u.garg;
+        return true;
+    case SCRIPT_NONE:
+        return true;
+    case SCRIPT_INT:
+    case SCRIPT_BOOL:
+    case SCRIPT_FLOAT:
+    case SCRIPT_EXPR:
+        return prim_garg(p, v, out);
+    case SCRIPT_STRING:
+        *out = (hone_garg){.kind = HONE_GARG_STRING, .u.s = script_strdup(p, v->u.s)};
+        return out->u.s != NULL;
+    case SCRIPT_GLOBAL:
+        *out = (hone_garg){.kind = HONE_GARG_GLOBAL, .u.s = script_strdup(p, v->u.s)};
+        return out->u.s != NULL;
+    case SCRIPT_DTYPE:
+        *out = (hone_garg){.kind = HONE_GARG_DTYPE, .dtype = v->u.dtype};
+        return true;
+    case SCRIPT_TUPLE:
+    case SCRIPT_LIST: {
+        bool numbers = numbers_are_shape;
+        for (uint32_t i = 0; i < v->count; i++) {
+            numbers &= is_number(&v->u.items[i]) || v->u.items[i].kind == SCRIPT_STRING;
+        }
+        if (numbers) return shape_garg(p, v, out);
+        return tuple_garg(p, v->u.items, v->count, numbers_are_shape, out);
+    }
+    default:
+        return script_fail(p, v->at, "expected a tensor or another graph value, found %s",
+                           v->kind == SCRIPT_PATH ? v->u.s : script_kind_name(v));
+    }
+}
+
+bool script_bind(script_parser *p, uint32_t at, const hone_gbind *bind, const hone_sinfo *info,
+                 script_value *out) {
+    if (!p->graph) return script_fail(p, at, "this call stands outside of a graph function");
+    if (p->graph->bind_count > 1000000) return script_fail(p, at, "this function is too large");
+    hone_gvalue value = hone_graph_add_value(p->graph, p->in_dataflow ? "lv" : "gv", info);
+    if (value == HONE_NO_ID) return script_no_memory(p);
+    hone_gbind *made = hone_graph_add_bind(p->graph, bind->kind, value);
+    if (!made) return script_no_memory(p);
+    *made = *bind;
+    made->value = value;
+    made->in_dataflow = p->in_dataflow;
+    made->dataflow_block = p->in_dataflow ? p->dataflow_count : 0;
+    made->line = p->tokens[at].line;
+    made->column = p->tokens[at].column;
+    if (!script_garg_value(p, HONE_GARG_OF_VALUE(value), out)) return false;
+    out->is_fresh = true;
+    return true;
+}
+
+/* ---- operators ---- */
+
+typedef struct operands {
+    hone_garg *args;
+    uint32_t arg_count;
+    hone_attrs attrs;
+} operands;
+
+static bool attr_value(script_parser *p, const script_value *v, hone_value *out) {
+    if (v->kind == SCRIPT_DTYPE) {
+        const char *name = script_strdup(p, HONE_DTYPE_NAME(v->u.dtype));
+        *out = HONE_VALUE_OF_STRING(name);
+        return name != NULL;
+    }
+    if (v->kind == SCRIPT_GARG && v->u.garg->kind == HONE_GARG_DTYPE) {
+        const char *name = script_strdup(p, HONE_DTYPE_NAME(v->u.garg->dtype));
+        *out = HONE_VALUE_OF_STRING(name);
+        return name != NULL;
+    }
+    return script_to_value(p, v, out);
+}
+
+static bool set_attr(script_parser *p, operands *o, const char *key, const script_value *v) {
+    hone_value value;
+    key = script_strdup(p, key);
+    return key && attr_value(p, v, &value) &&
+           (hone_attrs_with(p->arena, &o->attrs, key, value, &o->attrs) || script_no_memory(p));
+}
+
+/* The parameter at a position of a known operator: true for an attribute, its name in name. */
+static bool is_attr_at(const hone_graph_op *op, uint32_t position, char *name, size_t bytes) {
+    size_t length = 0;
+    bool is_attr = false;
+    const char *word = op ? hone_graph_op_param(op, position, &length, &is_attr) : NULL;
+    *name = '\0';
+    if (!word || length >= bytes) return false;
+    memcpy(name, word, length);
+    name[length] = '\0';
+    return is_attr;
+}
+
+/* The position of an argument of that name, or -1 (an attribute). */
+static int arg_position(const hone_graph_op *op, const char *name) {
+    char param[64];
+    for (uint32_t i = 0; op && i < 32; i++) {
+        if (is_attr_at(op, i, param, sizeof param)) return -1;
+        if (!*param) return -1;
+        if (strcmp(param, name) == 0) return (int)i;
+    }
+    return -1;
+}
+
+static bool positional(script_parser *p, const script_call *call, const hone_graph_op *op,
+                       operands *o) {
+    char name[64];
+    for (uint32_t i = 0; i < call->count; i++) {
+        if (is_attr_at(op, i, name, sizeof name)) {
+            if (!set_attr(p, o, name, &call->args[i])) return false;
+            continue;
+        }
+        bool shape = strcmp(name, "shape") == 0 || (!op && strstr(call->callee, "alloc"));
+        if (!script_to_garg(p, &call->args[i], shape, &o->args[o->arg_count++])) return false;
+    }
+    return true;
+}
+
+static bool keywords(script_parser *p, const script_call *call, const hone_graph_op *op,
+                     operands *o, const hone_sinfo **info) {
+    for (uint32_t i = 0; i < call->keyword_count; i++) {
+        const script_keyword *word = &call->keywords[i];
+        int position = arg_position(op, word->name);
+        if (strcmp(word->name, "sinfo_args") == 0 || strcmp(word->name, "out_sinfo") == 0) {
+            if (!script_to_sinfo(p, &word->value, info)) return false;
+        } else if (position >= 0) {
+            if ((uint32_t)position != o->arg_count) {
+                return script_fail(p, word->value.at, "argument '%s' is out of place", word->name);
+            }
+            if (!script_to_garg(p, &word->value, strcmp(word->name, "shape") == 0,
+                                &o->args[o->arg_count++])) {
+                return false;
+            }
+        } else if (!set_attr(p, o, word->name, &word->value)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool call_operator(script_parser *p, const script_call *call, script_value *out) {
+    const char *name = script_strdup(p, call->callee + 2);
+    if (!name) return false;
+    const hone_graph_op *op = hone_graph_op_find(name);
+    operands o = {0};
+    const hone_sinfo *info = NULL;
+    o.args = script_alloc(p, p->arena, call->count + call->keyword_count, sizeof *o.args);
+    if (!o.args || !positional(p, call, op, &o) || !keywords(p, call, op, &o, &info)) return false;
+    hone_gbind bind = {.kind = HONE_GBIND_CALL,
+                       .callee = name,
+                       .arg_count = o.arg_count,
+                       .args = o.args,
+                       .attrs = o.attrs};
+    return script_bind(p, call->at, &bind, info, out);
+}
+
+/* ---- leaves ---- */
+
+static bool call_shape(script_parser *p, const script_call *call, script_value *out) {
+    const script_value *v = NULL;
+    hone_garg garg;
+    return script_need_arg(p, call, 0, "value", &v) && shape_garg(p, v, &garg) &&
+           script_garg_value(p, garg, out);
+}
+
+static bool call_prim(script_parser *p, const script_call *call, script_value *out) {
+    const script_value *v = NULL;
+    hone_garg garg;
+    return script_need_arg(p, call, 0, "value", &v) && prim_garg(p, v, &garg) &&
+           script_garg_value(p, garg, out);
+}
+
+static bool call_str(script_parser *p, const script_call *call, script_value *out) {
+    const script_value *v = NULL;
+    hone_garg garg = {.kind = strcmp(call->callee, "R.ExternFunc") == 0 ? HONE_GARG_EXTERN
+                                                                        : HONE_GARG_STRING};
+    if (!script_need_arg(p, call, 0, "value", &v) || !script_to_string(p, v, &garg.u.s))
+        return false;
+    garg.u.s = script_strdup(p, garg.u.s);
+    return garg.u.s && script_garg_value(p, garg, out);
+}
+
+static bool call_dtype(script_parser *p, const script_call *call, script_value *out) {
+    const script_value *v = NULL;
+    hone_garg garg = {.kind = HONE_GARG_DTYPE};
+    return script_need_arg(p, call, 0, "value", &v) && script_to_dtype(p, v, &garg.dtype) &&
+           script_garg_value(p, garg, out);
+}
+
+static bool call_tuple(script_parser *p, const script_call *call, script_value *out) {
+    const script_value *items = call->args;
+    uint32_t count = call->count;
+    bool one = count == 1 && (items[0].kind == SCRIPT_TUPLE || items[0].kind == SCRIPT_LIST);
+    if (one) script_items(&call->args[0], &items, &count);
+    hone_garg garg;
+    return tuple_garg(p, items, count, false, &garg) && script_garg_value(p, garg, out);
+}
+
+static bool call_tuple_get(script_parser *p, const script_call *call, script_value *out) {
+    const script_value *v = NULL, *place = NULL;
+    int64_t index = 0;
+    if (!script_need_arg(p, call, 0, "tuple", &v) ||
+        !script_need_arg(p, call, 1, "index", &place) || !script_to_int(p, place, &index)) {
+        return false;
+    }
+    hone_garg *arg = script_alloc(p, p->arena, 1, sizeof *arg);
+    if (!arg || !script_to_garg(p, v, false, arg)) return false;
+    if (index < 0 || index > INT32_MAX) {
+        return script_fail(p, place->at, "index %lld of a tuple", (long long)index);
+    }
+    if (arg->kind == HONE_GARG_TUPLE) {
+        if (index >= arg->count)
+            return script_fail(p, place->at, "index %lld of %u items", (long long)index,
+                               arg->count);
+        return script_garg_value(p, arg->u.items[index], out);
+    }
+    hone_gbind bind = {
+        .kind = HONE_GBIND_TUPLE_GET, .arg_count = 1, .args = arg, .index = (int32_t)index};
+    return script_bind(p, call->at, &bind, NULL, out);
+}
+
+static bool call_match_cast(script_parser *p, const script_call *call, script_value *out) {
+    const script_value *v = NULL, *type = NULL;
+    const hone_sinfo *info = NULL;
+    hone_garg *arg = script_alloc(p, p->arena, 1, sizeof *arg);
+    if (!arg || !script_need_arg(p, call, 0, "value", &v) ||
+        !script_need_arg(p, call, 1, "struct_info", &type) || !script_to_garg(p, v, false, arg) ||
+        !script_to_sinfo(p, type, &info)) {
+        return false;
+    }
+    hone_gbind bind = {.kind = HONE_GBIND_MATCH_CAST, .arg_count = 1, .args = arg};
+    return script_bind(p, call->at, &bind, info, out);
+}
+
+static bool call_func_attr(script_parser *p, const script_call *call, script_value *out) {
+    const script_value *v = NULL;
+    hone_attrs attrs;
+    *out = (script_value){.kind = SCRIPT_NONE};
+    if (!script_need_arg(p, call, 0, "attrs", &v) || !script_to_attrs(p, v, &attrs)) return false;
+    for (uint32_t i = 0; i < attrs.count; i++) {
+        if (!hone_attrs_with(p->arena, &p->graph->attrs, attrs.items[i].key, attrs.items[i].value,
+                             &p->graph->attrs)) {
+            return script_no_memory(p);
+        }
+    }
+    return true;
+}
+
+static bool call_output(script_parser *p, const script_call *call, script_value *out) {
+    *out = (script_value){.kind = SCRIPT_NONE};
+    if (!p->in_dataflow) return script_fail(p, call->at, "R.output stands outside of R.dataflow");
+    for (uint32_t i = 0; i < call->count; i++) {
+        const script_value *v = &call->args[i];
+        if (v->kind != SCRIPT_GARG || v->u.garg->kind != HONE_GARG_VALUE) {
+            return script_fail(p, v->at, "R.output takes variables");
+        }
+        p->graph->values[v->u.garg->u.value].is_output = true;
+    }
+    return true;
+}
+
+static bool call_dataflow(script_parser *p, const script_call *call, script_value *out) {
+    script_frame *frame = script_alloc(p, p->scratch, 1, sizeof *frame);
+    (void)call;
+    if (!frame) return false;
+    frame->kind = SCRIPT_FRAME_DATAFLOW;
+    *out = (script_value){.kind = SCRIPT_FRAME, .u.frame = frame};
+    return true;
+}
+
+static bool call_impure(script_parser *p, const script_call *call, script_value *out) {
+    (void)call;
+    p->graph->is_pure = false;
+    *out = (script_value){.kind = SCRIPT_NONE};
+    return true;
+}
+
+static const script_entry graph_calls[] = {
+    {"R.shape",        call_shape          },
+    {"R.prim_value",   call_prim           },
+    {"R.str",          call_str            },
+    {"R.ExternFunc",   call_str            },
+    {"R.dtype",        call_dtype          },
+    {"R.tuple",        call_tuple          },
+    {"R.TupleGetItem", call_tuple_get      },
+    {"R.match_cast",   call_match_cast     },
+    {"R.func_attr",    call_func_attr      },
+    {"R.output",       call_output         },
+    {"R.dataflow",     call_dataflow       },
+    {"R.is_impure",    call_impure         },
+    {"R.const",        script_call_const   },
+    {"R.metadata",     script_call_metadata},
+};
+
+bool script_call_graph(script_parser *p, const script_call *call, script_value *out) {
+    bool known = false;
+    if (!p->graph) {
+        bool is_extern = strcmp(call->callee, "R.ExternFunc") == 0;
+        if (is_extern) return call_str(p, call, out);
+        return script_fail(p, call->at, "'%s' stands outside of a graph function", call->callee);
+    }
+    if (!script_call_sinfo(p, call, out, &known)) return false;
+    if (known) return true;
+    for (size_t i = 0; i < HONE_COUNT(graph_calls); i++) {
+        if (strcmp(graph_calls[i].name, call->callee) == 0) return graph_calls[i].run(p, call, out);
+    }
+    if (!script_call_through(p, call, out, &known)) return false;
+    return known || call_operator(p, call, out);
+}

@@ -1,0 +1,272 @@
+/* ir/script_call_loop.c - what stands behind `in` and behind `with`: loop ranges and frames. */
+#include "ir/script_impl.h"
+
+#include <string.h>
+
+/* ---- loops ---- */
+
+static bool loop_result(script_parser *p, uint32_t count, const hone_range *ranges,
+                        hone_loop_kind kind, script_loop **out_loop, script_value *out) {
+    script_loop *loop = script_alloc(p, p->scratch, 1, sizeof *loop);
+    if (!loop) return false;
+    *loop = (script_loop){.count = count, .kind = kind, .ranges = ranges};
+    *out = (script_value){.kind = SCRIPT_LOOP, .u.loop = loop};
+    *out_loop = loop;
+    return true;
+}
+
+static bool check_extent(script_parser *p, const script_value *v, const hone_expr *e) {
+    if (hone_dtype_is_integer(e->dtype) && e->dtype.lanes == 1) return true;
+    return script_fail_type(p, v->at, "a loop bound is %s, expected an integer",
+                            HONE_DTYPE_NAME(e->dtype));
+}
+
+static bool call_grid(script_parser *p, const script_call *call, script_value *out) {
+    hone_range *ranges = script_alloc(p, p->scratch, call->count, sizeof *ranges);
+    script_loop *loop = NULL;
+    if (!ranges) return false;
+    if (!call->count) return script_fail(p, call->at, "T.grid needs at least one extent");
+    for (uint32_t i = 0; i < call->count; i++) {
+        const hone_expr *e = NULL;
+        if (!script_to_expr(p, &call->args[i], &e) || !check_extent(p, &call->args[i], e)) {
+            return false;
+        }
+        ranges[i] = (hone_range){hone_expr_int(&p->ir, e->dtype, 0), e};
+    }
+    return script_check_ir(p, call->at) &&
+           loop_result(p, call->count, ranges, HONE_LOOP_SERIAL, &loop, out);
+}
+
+static const struct {
+    const char *name;
+    hone_loop_kind kind;
+} loop_kinds[] = {
+    {"range",            HONE_LOOP_SERIAL    },
+    {"T.range",          HONE_LOOP_SERIAL    },
+    {"T.serial",         HONE_LOOP_SERIAL    },
+    {"T.const_range",    HONE_LOOP_UNROLLED  },
+    {"T.parallel",       HONE_LOOP_PARALLEL  },
+    {"T.vectorized",     HONE_LOOP_VECTORIZED},
+    {"T.unroll",         HONE_LOOP_UNROLLED  },
+    {"T.thread_binding", HONE_LOOP_THREAD    },
+};
+
+static bool loop_bounds(script_parser *p, const script_call *call, uint32_t count,
+                        hone_range *range) {
+    const script_value *first = script_arg(call, 0, "start"), *second = NULL;
+    if (!first) first = script_arg(call, 0, "extent");
+    if (!first) first = script_arg(call, 0, "stop");
+    if (!first) return script_fail(p, call->at, "%s: the extent is missing", call->callee);
+    second = count > 1 ? &call->args[1] : script_arg(call, UINT32_MAX, "stop");
+    if (!second) second = script_arg(call, UINT32_MAX, "end");
+    const hone_expr *a = NULL, *b = NULL;
+    if (!script_to_expr(p, first, &a) || !check_extent(p, first, a)) return false;
+    if (!second || second == first || second->kind == SCRIPT_NONE) {
+        *range = (hone_range){hone_expr_int(&p->ir, a->dtype, 0), a};
+    } else {
+        if (!script_to_expr(p, second, &b) || !check_extent(p, second, b)) return false;
+        script_unify(&p->ir, &a, &b);
+        *range = (hone_range){a, script_extent_between(&p->ir, a, b)};
+    }
+    return script_check_ir(p, call->at);
+}
+
+static bool call_loop(script_parser *p, const script_call *call, script_value *out) {
+    size_t row = 0;
+    while (strcmp(loop_kinds[row].name, call->callee) != 0)
+        row++;
+    uint32_t count = call->count;
+    const script_value *thread = script_arg(call, UINT32_MAX, "thread");
+    bool is_thread = loop_kinds[row].kind == HONE_LOOP_THREAD;
+    if (is_thread && !thread && count > 1) thread = &call->args[--count];
+    if (count > 2) {
+        const script_value *step = &call->args[2];
+        if (count > 3 || step->kind != SCRIPT_INT || step->u.i != 1) {
+            return script_fail(p, step->at, "a loop takes no step here");
+        }
+        count = 2;
+    }
+    hone_range *range = script_alloc(p, p->scratch, 1, sizeof *range);
+    script_loop *loop = NULL;
+    if (!range || !loop_bounds(p, call, count, range)) return false;
+    if (!loop_result(p, 1, range, loop_kinds[row].kind, &loop, out)) return false;
+    if (is_thread) {
+        if (!thread) return script_fail(p, call->at, "T.thread_binding: thread= is missing");
+        if (!script_to_string(p, thread, &loop->thread_tag)) return false;
+        loop->thread_tag = script_strdup(p, loop->thread_tag);
+        if (!loop->thread_tag) return false;
+    }
+    const script_value *notes = script_arg(call, UINT32_MAX, "annotations");
+    return !notes || script_to_attrs(p, notes, &loop->annotations);
+}
+
+const script_entry script_loop_calls[] = {
+    {"T.grid",           call_grid},
+    {"range",            call_loop},
+    {"T.range",          call_loop},
+    {"T.serial",         call_loop},
+    {"T.const_range",    call_loop},
+    {"T.parallel",       call_loop},
+    {"T.vectorized",     call_loop},
+    {"T.unroll",         call_loop},
+    {"T.thread_binding", call_loop},
+    {NULL,               NULL     },
+};
+
+/* ---- frames ---- */
+
+static bool frame_result(script_parser *p, script_frame_kind kind, script_frame **out_frame,
+                         script_value *out) {
+    script_frame *frame = script_alloc(p, p->scratch, 1, sizeof *frame);
+    if (!frame) return false;
+    *frame = (script_frame){.kind = kind, .var = HONE_NO_ID, .buffer = HONE_NO_ID};
+    *out = (script_value){.kind = SCRIPT_FRAME, .u.frame = frame};
+    *out_frame = frame;
+    return true;
+}
+
+static bool call_block(script_parser *p, const script_call *call, script_value *out) {
+    script_frame *frame = NULL;
+    const script_value *name = script_arg(call, 0, "name");
+    const char *text = "";
+    if (name && !script_to_string(p, name, &text)) return false;
+    if (!frame_result(p, SCRIPT_FRAME_BLOCK, &frame, out)) return false;
+    frame->text = script_strdup(p, text);
+    return frame->text != NULL;
+}
+
+static bool call_init(script_parser *p, const script_call *call, script_value *out) {
+    script_frame *frame = NULL;
+    if (!p->block) return script_fail(p, call->at, "T.init stands outside of a block");
+    return frame_result(p, SCRIPT_FRAME_INIT, &frame, out);
+}
+
+static bool call_sequential(script_parser *p, const script_call *call, script_value *out) {
+    script_frame *frame = NULL;
+    (void)call;
+    return frame_result(p, SCRIPT_FRAME_SEQUENTIAL, &frame, out);
+}
+
+static bool call_env_thread(script_parser *p, const script_call *call, script_value *out) {
+    const script_value *tag = NULL;
+    *out = (script_value){.kind = SCRIPT_THREAD};
+    return script_need_arg(p, call, 0, "thread_tag", &tag) && script_to_string(p, tag, &out->u.s);
+}
+
+/* T.launch_thread("threadIdx.x", 32), or of an environment thread. */
+static bool call_launch(script_parser *p, const script_call *call, script_value *out) {
+    const script_value *thread = NULL, *extent = NULL;
+    script_frame *frame = NULL;
+    if (!script_need_arg(p, call, 0, "thread", &thread) ||
+        !script_need_arg(p, call, 1, "extent", &extent) ||
+        !frame_result(p, SCRIPT_FRAME_LAUNCH, &frame, out)) {
+        return false;
+    }
+    frame->text = thread->kind == SCRIPT_THREAD ? thread->u.s : NULL;
+    if (thread->kind == SCRIPT_THREAD) frame->node = HONE_VALUE_OF_INT(1); /* rebind its name */
+    if (!frame->text && !script_to_string(p, thread, &frame->text)) return false;
+    frame->text = script_strdup(p, frame->text);
+    return frame->text && script_to_expr(p, extent, &frame->value) &&
+           check_extent(p, extent, frame->value);
+}
+
+static bool call_attr(script_parser *p, const script_call *call, script_value *out) {
+    const script_value *node = script_arg(call, 0, "node"), *key = NULL, *value = NULL;
+    script_frame *frame = NULL;
+    const script_value none = {.kind = SCRIPT_NONE};
+    if (!node) node = &none;
+    return script_need_arg(p, call, 1, "attr_key", &key) &&
+           script_need_arg(p, call, 2, "value", &value) &&
+           frame_result(p, SCRIPT_FRAME_ATTR, &frame, out) &&
+           script_to_string(p, key, &frame->text) &&
+           (frame->text = script_strdup(p, frame->text)) != NULL &&
+           script_to_value(p, node, &frame->node) && script_to_expr(p, value, &frame->value);
+}
+
+static bool call_assert(script_parser *p, const script_call *call, script_value *out) {
+    const script_value *cond = NULL, *text = script_arg(call, 1, "message");
+    script_frame *frame = NULL;
+    const char *message = "";
+    if (!script_need_arg(p, call, 0, "condition", &cond) ||
+        !frame_result(p, SCRIPT_FRAME_ASSERT, &frame, out)) {
+        return false;
+    }
+    if (text && !script_to_string(p, text, &message)) return false;
+    frame->text = script_strdup(p, message);
+    return frame->text && script_to_expr_as(p, cond, HONE_DTYPE_BOOL, &frame->value);
+}
+
+/* T.let(x, value), T.LetStmt(value, var=x), T.bind(value). */
+static bool call_let_frame(script_parser *p, const script_call *call, script_value *out) {
+    script_frame *frame = NULL;
+    bool var_first = strcmp(call->callee, "T.let") == 0 && call->count == 2;
+    const script_value *var = var_first ? &call->args[0] : script_arg(call, 1, "var");
+    const script_value *value = var_first ? &call->args[1] : script_arg(call, 0, "value");
+    if (!value) return script_fail(p, call->at, "%s: the value is missing", call->callee);
+    if (!frame_result(p, SCRIPT_FRAME_LET, &frame, out)) return false;
+    if (!script_to_expr(p, value, &frame->value)) return false;
+    if (var && (var->kind != SCRIPT_EXPR || var->u.expr->kind != HONE_EXPR_VAR)) {
+        return script_fail(p, var->at, "expected a variable, found %s", script_kind_name(var));
+    }
+    if (var) {
+        frame->var = var->u.expr->u.var;
+        frame->value = script_cast(p, var->u.expr->dtype, frame->value);
+    }
+    return script_check_ir(p, call->at);
+}
+
+static bool call_evaluate(script_parser *p, const script_call *call, script_value *out) {
+    const script_value *v = NULL;
+    const hone_expr *e = NULL;
+    hone_node_id node;
+    *out = (script_value){.kind = SCRIPT_NONE};
+    if (!script_need_arg(p, call, 0, "value", &v) || !script_to_expr(p, v, &e)) return false;
+    if (!script_add_node(p, HONE_NODE_EVAL, call->at, &node)) return false;
+    hone_func_node(p->func, node)->u.eval.value = e;
+    return true;
+}
+
+static bool call_jump(script_parser *p, const script_call *call, script_value *out) {
+    hone_node_id node;
+    bool is_break = strcmp(call->callee, "T.break_loop") == 0;
+    *out = (script_value){.kind = SCRIPT_NONE};
+    return script_add_node(p, is_break ? HONE_NODE_BREAK : HONE_NODE_CONTINUE, call->at, &node);
+}
+
+/* T.buffer_store(A, value, [i, j]) */
+static bool call_store(script_parser *p, const script_call *call, script_value *out) {
+    const script_value *buffer = NULL, *value = NULL, *indices = NULL, *items = NULL;
+    uint32_t count = 0;
+    *out = (script_value){.kind = SCRIPT_NONE};
+    if (!script_need_arg(p, call, 0, "buffer", &buffer) ||
+        !script_need_arg(p, call, 1, "value", &value) ||
+        !script_need_arg(p, call, 2, "indices", &indices)) {
+        return false;
+    }
+    if (buffer->kind != SCRIPT_BUFFER) return script_fail(p, buffer->at, "expected a buffer");
+    script_items(indices, &items, &count);
+    script_value target = {
+        .kind = SCRIPT_ACCESS, .at = call->at, .u.access = {buffer->u.buffer, count, items}
+    };
+    return script_store(p, &target, value);
+}
+
+const script_entry script_frame_calls[] = {
+    {"T.block",         call_block     },
+    {"T.sblock",        call_block     },
+    {"T.init",          call_init      },
+    {"T.Sequential",    call_sequential},
+    {"T.seq_scope",     call_sequential},
+    {"T.env_thread",    call_env_thread},
+    {"T.launch_thread", call_launch    },
+    {"T.attr",          call_attr      },
+    {"T.Assert",        call_assert    },
+    {"T.let",           call_let_frame },
+    {"T.LetStmt",       call_let_frame },
+    {"T.bind",          call_let_frame },
+    {"T.evaluate",      call_evaluate  },
+    {"T.break_loop",    call_jump      },
+    {"T.continue_loop", call_jump      },
+    {"T.buffer_store",  call_store     },
+    {NULL,              NULL           },
+};

@@ -1,0 +1,143 @@
+/* ir/script_graph_call_tir.c - calls of functions from graph programs: tensor programs of the
+ * module (R.call_tir), external functions (R.call_dps_packed, R.call_packed), graph functions.
+ *
+ * Spellings of the result: out_sinfo=R.Tensor((1, 128), "float32"), a list of those, or the older
+ * (1, 128), dtype="float32".
+ */
+#include <string.h>
+
+#include "ir/script_graph_impl.h"
+
+static bool result_of(script_parser *p, const script_call *call, const hone_sinfo **out) {
+    const script_value *v = script_arg(call, 2, "out_sinfo");
+    if (!v) v = script_arg(call, 2, "shape");
+    if (!v) return script_fail(p, call->at, "%s: argument 'out_sinfo' is missing", call->callee);
+    bool is_shape = v->kind == SCRIPT_TUPLE || v->kind == SCRIPT_LIST;
+    for (uint32_t i = 0; is_shape && i < v->count; i++) {
+        is_shape = v->u.items[i].kind != SCRIPT_SINFO && v->u.items[i].kind != SCRIPT_PATH;
+    }
+    if (v->kind == SCRIPT_GARG && v->u.garg->kind == HONE_GARG_SHAPE) is_shape = true;
+    if (!is_shape) return script_to_sinfo(p, v, out);
+    const script_value *type = script_arg(call, 3, "dtype");
+    hone_sinfo *info = script_alloc(p, p->arena, 1, sizeof *info);
+    if (!info) return false;
+    *info = (hone_sinfo){.kind = HONE_SINFO_TENSOR, .dtype = HONE_DTYPE_F32};
+    if (type && !script_to_dtype(p, type, &info->dtype)) return false;
+    *out = info;
+    if (v->kind == SCRIPT_GARG) {
+        info->rank = (int32_t)v->u.garg->count;
+        info->shape = v->u.garg->u.exprs;
+        return true;
+    }
+    return script_to_extents(p, v, &info->rank, &info->shape);
+}
+
+/* The argument tuple; one lone value counts as a tuple of one. */
+static bool arguments_of(script_parser *p, const script_value *v, hone_gbind *bind) {
+    hone_garg all;
+    if (!script_to_garg(p, v, false, &all)) return false;
+    if (all.kind == HONE_GARG_TUPLE) {
+        bind->args = all.u.items;
+        bind->arg_count = all.count;
+        return true;
+    }
+    hone_garg *one = script_alloc(p, p->arena, 1, sizeof *one);
+    if (!one) return false;
+    *one = all;
+    bind->args = one;
+    bind->arg_count = 1;
+    return true;
+}
+
+static bool sizes_of(script_parser *p, const script_call *call, hone_gbind *bind) {
+    const script_value *v = script_arg(call, UINT32_MAX, "tir_vars");
+    if (!v) return true;
+    if (v->kind == SCRIPT_GARG && v->u.garg->kind == HONE_GARG_SHAPE) {
+        bind->symbolic = v->u.garg->u.exprs;
+        bind->symbolic_count = v->u.garg->count;
+        return true;
+    }
+    int32_t count = 0;
+    if (!script_to_extents(p, v, &count, &bind->symbolic)) return false;
+    bind->symbolic_count = (uint32_t)count;
+    return true;
+}
+
+static bool callee_of(script_parser *p, const script_value *v, hone_gbind *bind) {
+    bool is_extern = v->kind == SCRIPT_GARG && v->u.garg->kind == HONE_GARG_EXTERN;
+    if (v->kind == SCRIPT_GLOBAL) {
+        bind->kind = HONE_GBIND_CALL_TIR;
+        bind->callee = script_strdup(p, v->u.s);
+    } else if (v->kind == SCRIPT_STRING || is_extern) {
+        bind->kind = HONE_GBIND_CALL_DPS;
+        bind->callee = script_strdup(p, is_extern ? v->u.garg->u.s : v->u.s);
+    } else {
+        return script_fail(p, v->at,
+                           "expected a function of the module or the name of an external "
+                           "function, found %s",
+                           script_kind_name(v));
+    }
+    return bind->callee != NULL;
+}
+
+static bool call_tir(script_parser *p, const script_call *call, script_value *out) {
+    const script_value *callee = NULL, *args = NULL;
+    hone_gbind bind = {.kind = HONE_GBIND_CALL_TIR};
+    const hone_sinfo *info = NULL;
+    return script_need_arg(p, call, 0, "gvar", &callee) &&
+           script_need_arg(p, call, 1, "args", &args) && callee_of(p, callee, &bind) &&
+           arguments_of(p, args, &bind) && sizes_of(p, call, &bind) && result_of(p, call, &info) &&
+           script_bind(p, call->at, &bind, info, out);
+}
+
+static bool call_packed(script_parser *p, const script_call *call, script_value *out) {
+    const script_value *callee = NULL, *types = script_arg(call, UINT32_MAX, "sinfo_args");
+    hone_gbind bind = {0};
+    const hone_sinfo *info = NULL;
+    if (!script_need_arg(p, call, 0, "func", &callee) || !callee_of(p, callee, &bind)) return false;
+    bind.kind = HONE_GBIND_CALL_PACKED;
+    hone_garg *args = script_alloc(p, p->arena, call->count, sizeof *args);
+    if (!args) return false;
+    for (uint32_t i = 1; i < call->count; i++) {
+        if (!script_to_garg(p, &call->args[i], false, &args[i - 1])) return false;
+    }
+    bind.args = args;
+    bind.arg_count = call->count - 1;
+    bool one =
+        types && (types->kind == SCRIPT_TUPLE || types->kind == SCRIPT_LIST) && types->count == 1;
+    if (types && !script_to_sinfo(p, one ? &types->u.items[0] : types, &info)) return false;
+    return script_bind(p, call->at, &bind, info, out);
+}
+
+bool script_call_through(script_parser *p, const script_call *call, script_value *out,
+                         bool *out_known) {
+    static const script_entry rows[] = {
+        {"R.call_tir",         call_tir   },
+        {"R.call_dps_packed",  call_tir   },
+        {"R.call_packed",      call_packed},
+        {"R.call_pure_packed", call_packed}
+    };
+    *out_known = false;
+    for (size_t i = 0; i < HONE_COUNT(rows); i++) {
+        if (strcmp(rows[i].name, call->callee) != 0) continue;
+        *out_known = true;
+        return rows[i].run(p, call, out);
+    }
+    return true;
+}
+
+bool script_call_global(script_parser *p, const char *name, const script_call *call,
+                        script_value *out) {
+    if (!p->graph) {
+        return script_fail(p, call->at, "'%s' is called outside of a graph function", name);
+    }
+    hone_gbind bind = {.kind = HONE_GBIND_CALL_FUNC, .callee = script_strdup(p, name)};
+    hone_garg *args = script_alloc(p, p->arena, call->count, sizeof *args);
+    if (!args || !bind.callee) return false;
+    for (uint32_t i = 0; i < call->count; i++) {
+        if (!script_to_garg(p, &call->args[i], false, &args[i])) return false;
+    }
+    bind.args = args;
+    bind.arg_count = call->count;
+    return script_bind(p, call->at, &bind, NULL, out);
+}

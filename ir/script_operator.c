@@ -1,0 +1,272 @@
+/* ir/script_operator.c - the operators of Python between the values of a text: numbers are computed
+ * as Python does it, expressions become nodes, tensors become calls of graph operators. */
+#include <math.h>
+#include <string.h>
+
+#include "ir/script_impl.h"
+
+/* ---- operators of the text ---- */
+
+typedef struct operator_row {
+    const char *text;
+    hone_op op;
+    int intrin; /* -1, or the call that it means */
+} operator_row;
+
+static const operator_row operators[] = {
+    {"+",   HONE_OP_ADD,      -1                     },
+    {"-",   HONE_OP_SUB,      -1                     },
+    {"*",   HONE_OP_MUL,      -1                     },
+    {"/",   HONE_OP_DIV,      -1                     },
+    {"//",  HONE_OP_FLOORDIV, -1                     },
+    {"%",   HONE_OP_FLOORMOD, -1                     },
+    {"==",  HONE_OP_EQ,       -1                     },
+    {"!=",  HONE_OP_NE,       -1                     },
+    {"<",   HONE_OP_LT,       -1                     },
+    {"<=",  HONE_OP_LE,       -1                     },
+    {">",   HONE_OP_GT,       -1                     },
+    {">=",  HONE_OP_GE,       -1                     },
+    {"and", HONE_OP_AND,      -1                     },
+    {"or",  HONE_OP_OR,       -1                     },
+    {"<<",  HONE_OP_COUNT,    HONE_INTRIN_SHIFT_LEFT },
+    {">>",  HONE_OP_COUNT,    HONE_INTRIN_SHIFT_RIGHT},
+    {"&",   HONE_OP_COUNT,    HONE_INTRIN_BITWISE_AND},
+    {"|",   HONE_OP_COUNT,    HONE_INTRIN_BITWISE_OR },
+    {"^",   HONE_OP_COUNT,    HONE_INTRIN_BITWISE_XOR},
+    {"**",  HONE_OP_COUNT,    HONE_INTRIN_POW        },
+};
+
+static const operator_row *find_operator(const char *text) {
+    for (size_t i = 0; i < HONE_COUNT(operators); i++) {
+        if (strcmp(operators[i].text, text) == 0) return &operators[i];
+    }
+    return NULL;
+}
+
+static bool is_python(const script_value *v) {
+    return v->kind == SCRIPT_INT || v->kind == SCRIPT_FLOAT || v->kind == SCRIPT_BOOL;
+}
+
+static double number_of(const script_value *v) {
+    return v->kind == SCRIPT_FLOAT ? v->u.f : (double)v->u.i;
+}
+
+static bool power(int64_t base, int64_t exponent, int64_t *out) {
+    *out = 1;
+    for (int64_t i = 0; i < exponent; i++) {
+        if (__builtin_mul_overflow(*out, base, out)) return false;
+        if (base == 0 || base == 1) break;
+        if (base == -1) {
+            *out = exponent % 2 ? -1 : 1;
+            break;
+        }
+    }
+    return exponent >= 0;
+}
+
+static bool python_ints(const operator_row *row, int64_t x, int64_t y, int64_t *out) {
+    if (row->op != HONE_OP_COUNT) return script_fold_ints(row->op, x, y, out);
+    switch (row->intrin) {
+    case HONE_INTRIN_SHIFT_LEFT:
+        if (y < 0 || y > 62 || x < 0 || x > (INT64_MAX >> y)) return false;
+        *out = x << y;
+        return true;
+    case HONE_INTRIN_SHIFT_RIGHT:
+        if (y < 0 || y > 63) return false;
+        *out = x >> y;
+        return true;
+    case HONE_INTRIN_BITWISE_AND:
+        *out = x & y;
+        return true;
+    case HONE_INTRIN_BITWISE_OR:
+        *out = x | y;
+        return true;
+    case HONE_INTRIN_BITWISE_XOR:
+        *out = x ^ y;
+        return true;
+    default:
+        return power(x, y, out);
+    }
+}
+
+static bool python_binary(script_parser *p, uint32_t at, const operator_row *row,
+                          const script_value *a, const script_value *b, script_value *out) {
+    bool is_compare = row->op != HONE_OP_COUNT && hone_op_is_compare(row->op);
+    *out = (script_value){.at = a->at};
+    if (row->op == HONE_OP_DIV || a->kind == SCRIPT_FLOAT || b->kind == SCRIPT_FLOAT) {
+        double x = number_of(a), y = number_of(b), r = 0;
+        out->kind = is_compare ? SCRIPT_BOOL : SCRIPT_FLOAT;
+        switch (row->op) {
+        case HONE_OP_ADD:
+            r = x + y;
+            break;
+        case HONE_OP_SUB:
+            r = x - y;
+            break;
+        case HONE_OP_MUL:
+            r = x * y;
+            break;
+        case HONE_OP_DIV:
+            r = x / y;
+            break;
+        case HONE_OP_FLOORDIV:
+            r = floor(x / y);
+            break;
+        case HONE_OP_FLOORMOD:
+            r = x - y * floor(x / y);
+            break;
+        case HONE_OP_EQ:
+            out->u.i = x == y;
+            return true;
+        case HONE_OP_NE:
+            out->u.i = x != y;
+            return true;
+        case HONE_OP_LT:
+            out->u.i = x < y;
+            return true;
+        case HONE_OP_LE:
+            out->u.i = x <= y;
+            return true;
+        case HONE_OP_GT:
+            out->u.i = x > y;
+            return true;
+        case HONE_OP_GE:
+            out->u.i = x >= y;
+            return true;
+        default:
+            if (row->intrin != HONE_INTRIN_POW) {
+                return script_fail_type(p, at, "operands of '%s' are floats", row->text);
+            }
+            r = pow(x, y);
+        }
+        bool divides =
+            row->op == HONE_OP_DIV || row->op == HONE_OP_FLOORDIV || row->op == HONE_OP_FLOORMOD;
+        if (divides && y == 0) return script_fail(p, at, "division by zero");
+        out->u.f = r;
+        return true;
+    }
+    out->kind =
+        is_compare || row->op == HONE_OP_AND || row->op == HONE_OP_OR ? SCRIPT_BOOL : SCRIPT_INT;
+    if (python_ints(row, a->u.i, b->u.i, &out->u.i)) return true;
+    bool divides = row->op == HONE_OP_FLOORDIV || row->op == HONE_OP_FLOORMOD;
+    if (divides && b->u.i == 0) return script_fail(p, at, "division by zero");
+    return script_fail(p, at, "'%s' of these constants does not fit 64 bits", row->text);
+}
+
+static const char *graph_operator(const char *op) {
+    static const char *const rows[][2] = {
+        {"+",   "R.add"          },
+        {"-",   "R.subtract"     },
+        {"*",   "R.multiply"     },
+        {"/",   "R.divide"       },
+        {"**",  "R.power"        },
+        {"//",  "R.floor_divide" },
+        {"%",   "R.floor_mod"    },
+        {"==",  "R.equal"        },
+        {"!=",  "R.not_equal"    },
+        {"<",   "R.less"         },
+        {"<=",  "R.less_equal"   },
+        {">",   "R.greater"      },
+        {">=",  "R.greater_equal"},
+        {"&",   "R.bitwise_and"  },
+        {"|",   "R.bitwise_or"   },
+        {"^",   "R.bitwise_xor"  },
+        {"and", "R.logical_and"  },
+        {"or",  "R.logical_or"   }
+    };
+    for (size_t i = 0; i < HONE_COUNT(rows); i++) {
+        if (strcmp(rows[i][0], op) == 0) return rows[i][1];
+    }
+    return NULL;
+}
+
+static bool graph_binary(script_parser *p, uint32_t at, const char *op, const script_value *a,
+                         const script_value *b, script_value *out) {
+    const char *callee = graph_operator(op);
+    if (!callee) return script_fail(p, at, "'%s' has no meaning between tensors", op);
+    script_value args[2] = {*a, *b};
+    script_call call = {.callee = callee, .at = at, .count = 2, .args = args};
+    return script_call_graph(p, &call, out);
+}
+
+bool script_binary_value(script_parser *p, uint32_t at, const char *op, const script_value *a,
+                         const script_value *b, script_value *out) {
+    const operator_row *row = find_operator(op);
+    if (!row) return script_fail(p, at, "operator '%s' is not part of TVMScript", op);
+    if (p->budget == 0) return script_fail(p, at, "this statement has too many operators");
+    p->budget--;
+    if (is_python(a) && is_python(b)) return python_binary(p, at, row, a, b, out);
+    if (a->kind == SCRIPT_GARG || b->kind == SCRIPT_GARG) return graph_binary(p, at, op, a, b, out);
+    const hone_expr *x = NULL, *y = NULL;
+    if (!script_to_expr(p, a, &x) || !script_to_expr(p, b, &y)) return false;
+    const hone_expr *result = NULL;
+    if (row->op != HONE_OP_COUNT) {
+        hone_op kind = row->op;
+        if (kind == HONE_OP_DIV && hone_dtype_is_integer(x->dtype) &&
+            hone_dtype_is_integer(y->dtype)) {
+            return script_fail_type(p, at,
+                                    "'/' of integers: write '//' (rounds down) or "
+                                    "T.truncdiv (rounds to zero)");
+        }
+        result = script_fold_binary(&p->ir, kind, x, y);
+    } else {
+        const hone_expr *args[2] = {x, y};
+        if (script_unify(&p->ir, &x, &y)) {
+            args[0] = x;
+            args[1] = y;
+        }
+        result = hone_expr_call(&p->ir, args[0]->dtype, (hone_intrin)row->intrin, 2, args);
+    }
+    *out = SCRIPT_VALUE_EXPR(result);
+    out->at = a->at;
+    return script_check_ir(p, at);
+}
+
+bool script_unary_value(script_parser *p, uint32_t at, const char *op, const script_value *a,
+                        script_value *out) {
+    if (p->budget == 0) return script_fail(p, at, "this statement has too many operators");
+    p->budget--;
+    bool negates = strcmp(op, "-") == 0, inverts = strcmp(op, "~") == 0;
+    *out = *a;
+    out->at = at;
+    if (is_python(a)) {
+        if (strcmp(op, "not") == 0) {
+            out->u.i = number_of(a) == 0;
+            out->kind = SCRIPT_BOOL;
+        } else if (inverts && a->kind != SCRIPT_FLOAT) {
+            out->u.i = ~a->u.i;
+            out->kind = SCRIPT_INT;
+        } else if (negates && a->kind == SCRIPT_FLOAT) {
+            out->u.f = -a->u.f;
+        } else if (negates) {
+            out->kind = SCRIPT_INT;
+            if (a->u.i == INT64_MIN) return script_fail(p, at, "this does not fit 64 bits");
+            out->u.i = -a->u.i;
+        }
+        return true;
+    }
+    if (a->kind == SCRIPT_GARG) {
+        const char *callee = negates ? "R.negative" : inverts ? "R.bitwise_not" : "R.logical_not";
+        script_call call = {.callee = callee, .at = at, .count = 1, .args = a};
+        return script_call_graph(p, &call, out);
+    }
+    const hone_expr *x = NULL;
+    if (!script_to_expr(p, a, &x)) return false;
+    if (strcmp(op, "not") == 0) {
+        x = x->kind == HONE_EXPR_INT && x->dtype.lanes == 1 ? hone_expr_bool(&p->ir, !x->u.i)
+                                                            : hone_expr_not(&p->ir, x);
+    } else if (inverts) {
+        x = hone_expr_call(&p->ir, x->dtype, HONE_INTRIN_BITWISE_NOT, 1, &x);
+    } else if (negates) {
+        const hone_expr *zero =
+            script_fold_cast(&p->ir, hone_dtype_element(x->dtype), hone_expr_i32(&p->ir, 0));
+        if (hone_dtype_is_float(x->dtype) && x->kind == HONE_EXPR_FLOAT) {
+            x = hone_expr_float(&p->ir, x->dtype, -x->u.f);
+        } else {
+            x = script_fold_binary(&p->ir, HONE_OP_SUB, zero, x);
+        }
+    }
+    *out = SCRIPT_VALUE_EXPR(x);
+    out->at = at;
+    return script_check_ir(p, at);
+}

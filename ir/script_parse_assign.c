@@ -1,0 +1,249 @@
+/* ir/script_parse_assign.c - assignments and expressions that stand as statements of a tensor
+ * program: names, stores, let bindings. */
+#include <string.h>
+
+#include "ir/script_impl.h"
+
+/* ---- assignments ---- */
+
+bool script_store(script_parser *p, const script_value *target, const script_value *value) {
+    const hone_expr *load = NULL, *e = NULL;
+    hone_node_id node;
+    if (!script_to_expr(p, target, &load) || !script_to_expr_as(p, value, load->dtype, &e)) {
+        return false;
+    }
+    if (e->kind == HONE_EXPR_STRING || !hone_dtype_equal(e->dtype, load->dtype)) {
+        return script_fail_type(p, value->at, "a value of type %s is stored as %s",
+                                HONE_DTYPE_NAME(e->dtype), HONE_DTYPE_NAME(load->dtype));
+    }
+    if (!script_add_node(p, HONE_NODE_STORE, target->at, &node)) return false;
+    hone_node *n = hone_func_node(p->func, node);
+    n->u.store.buffer = target->u.access.buffer;
+    n->u.store.rank = load->count;
+    n->u.store.value = e;
+    n->u.store.indices = load->args;
+    return true;
+}
+
+static bool is_constant(const script_value *v) {
+    return v->kind == SCRIPT_INT || v->kind == SCRIPT_FLOAT || v->kind == SCRIPT_BOOL ||
+           v->kind == SCRIPT_STRING || v->kind == SCRIPT_TUPLE || v->kind == SCRIPT_LIST ||
+           v->kind == SCRIPT_DICT || v->kind == SCRIPT_PATH || v->kind == SCRIPT_DTYPE ||
+           v->kind == SCRIPT_MODULE || v->kind == SCRIPT_GLOBAL || v->kind == SCRIPT_THREAD ||
+           v->kind == SCRIPT_BUFFER;
+}
+
+/* The variable of a T.int32() that gets its name here; a size of a graph has one per name. */
+static bool name_new_var(script_parser *p, const char *name, const script_value *v,
+                         script_value *out) {
+    hone_var var = HONE_NO_ID;
+    if (p->graph) {
+        *out = (script_value){.at = v->at};
+        const hone_expr *e = script_graph_size(p, name);
+        *out = SCRIPT_VALUE_EXPR(e);
+        return e != NULL;
+    }
+    if (!script_new_var(p, name, v->u.var.dtype, &var)) return false;
+    p->func->vars[var].is_size = v->u.var.is_size;
+    *out = SCRIPT_VALUE_EXPR(hone_func_var_expr(&p->ir, p->func, var));
+    return script_check_ir(p, v->at);
+}
+
+bool script_assign(script_parser *p, const char *name, uint32_t at, const script_value *v) {
+    script_value value = *v;
+    if (v->kind == SCRIPT_NEWVAR) {
+        if (!name_new_var(p, name, v, &value)) return false;
+    } else if (v->kind == SCRIPT_FRAME) {
+        script_value inner;
+        if (!script_open_frame(p, v, &inner)) return false;
+        if (inner.kind == SCRIPT_NONE) return script_fail(p, at, "this statement gives no value");
+        return script_assign(p, name, at, &inner);
+    } else if (v->kind == SCRIPT_BUFFER && v->is_fresh) {
+        if (!script_name_buffer(p, v->u.buffer, name)) return false;
+    } else if (v->kind == SCRIPT_EXPR && v->is_fresh && v->u.expr->kind == HONE_EXPR_VAR) {
+        if (!script_rename_var(p, v->u.expr->u.var, name)) return false;
+    } else if (!is_constant(v) && !v->is_meta) {
+        const hone_expr *e = NULL;
+        if (!script_to_expr(p, v, &e) || !script_open_let(p, at, HONE_NO_ID, e, &value))
+            return false;
+        if (!script_rename_var(p, value.u.expr->u.var, name)) return false;
+    }
+    value.is_fresh = value.is_meta = false;
+    const char *copy = hone_arena_strdup(p->scratch, name);
+    return copy ? script_define(p, copy, value) : script_no_memory(p);
+}
+
+/* x: T.int32 = value */
+static bool parse_annotated(script_parser *p, const char *name, uint32_t at) {
+    script_value type, v, bound;
+    hone_dtype dtype = HONE_DTYPE_VOID;
+    if (!script_parse_expr(p, &type)) return false;
+    bool plain = type.kind == SCRIPT_BUFFER;
+    if (type.kind == SCRIPT_NEWVAR) {
+        dtype = type.u.var.dtype;
+    } else if (!plain && type.kind == SCRIPT_PATH && strcmp(type.u.s, "T.let") == 0) {
+        dtype = HONE_DTYPE_VOID; /* x: T.let = value: the type of the value */
+    } else if (!plain && !script_to_dtype(p, &type, &dtype)) {
+        return false;
+    }
+    if (!script_take_op(p, "=")) return script_need_op(p, "=", "and a value");
+    if (!script_parse_expr_list(p, &v)) return false;
+    const hone_expr *e = NULL;
+    if (v.kind == SCRIPT_FRAME || v.kind == SCRIPT_NEWVAR || v.kind == SCRIPT_BUFFER) {
+        return script_assign(p, name, at, &v);
+    }
+    if (!script_to_expr(p, &v, &e)) return false;
+    if (!hone_dtype_is_void(dtype) && !script_to_expr_as(p, &v, dtype, &e)) return false;
+    if (!script_open_let(p, at, HONE_NO_ID, e, &bound)) return false;
+    return script_rename_var(p, bound.u.expr->u.var, name) && script_assign(p, name, at, &bound);
+}
+
+typedef struct target {
+    const char *name; /* or NULL: an access */
+    uint32_t at;
+    script_value access;
+} target;
+
+static bool assign_one(script_parser *p, const target *t, const script_value *v) {
+    if (t->name) return script_assign(p, t->name, t->at, v);
+    return script_store(p, &t->access, v);
+}
+
+/* A name that is being assigned to (so it need not exist yet). */
+static bool at_plain_name(const script_parser *p) {
+    const script_token *t = script_peek(p);
+    if (t->kind != SCRIPT_TOKEN_NAME || script_is_keyword(p, t)) return false;
+    return script_at_op_ahead(p, 1, "=") || script_at_op_ahead(p, 1, ",") ||
+           script_at_op_ahead(p, 1, ":") || script_at_op_ahead(p, 1, ")");
+}
+
+static bool parse_targets(script_parser *p, target *targets, uint32_t most, uint32_t *out_count,
+                          bool *out_tuple) {
+    bool bracket = script_at_op(p, "(") && script_take_op(p, "(");
+    *out_tuple = bracket;
+    for (*out_count = 0; *out_count < most;) {
+        target *t = &targets[(*out_count)++];
+        *t = (target){.at = p->pos};
+        if (at_plain_name(p)) {
+            if (!script_need_name(p, "a name", &t->name)) return false;
+        } else {
+            if (!script_parse_expr(p, &t->access)) return false;
+            if (t->access.kind != SCRIPT_ACCESS) {
+                return script_fail(p, t->at, "this cannot be assigned to");
+            }
+        }
+        if (!script_take_op(p, ",")) break;
+        *out_tuple = true;
+        if (script_at_op(p, "=") || script_at_op(p, ")")) break;
+    }
+    return !bracket || script_need_op(p, ")", "");
+}
+
+static bool assign_all(script_parser *p, const target *targets, uint32_t count, bool is_tuple,
+                       const script_value *v) {
+    if (!is_tuple) return assign_one(p, &targets[0], v);
+    const script_value *items = NULL;
+    uint32_t have = 0;
+    script_items(v, &items, &have);
+    if (have != count) {
+        return script_fail(p, targets[0].at, "%u names for %u values", count, have);
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        if (!assign_one(p, &targets[i], &items[i])) return false;
+    }
+    return true;
+}
+
+/* Is this line an assignment to names? Looks for '=' outside of brackets. */
+static bool line_assigns(const script_parser *p) {
+    uint32_t open = 0;
+    for (uint32_t i = p->pos; i < p->token_count; i++) {
+        const script_token *t = &p->tokens[i];
+        if (t->kind == SCRIPT_TOKEN_NEWLINE || t->kind == SCRIPT_TOKEN_END) return false;
+        if (t->kind != SCRIPT_TOKEN_OP || t->length != 1) continue;
+        char c = p->source.text[t->start];
+        if (c == '(' || c == '[' || c == '{') open++;
+        if ((c == ')' || c == ']' || c == '}') && open) open--;
+        if (c == '=' && !open) return true;
+        if (c == ';' && !open) return false;
+    }
+    return false;
+}
+
+static bool parse_assignment(script_parser *p) {
+    enum { MOST = 64 };
+    target targets[MOST];
+    uint32_t count = 0;
+    bool is_tuple = false;
+    if (!parse_targets(p, targets, MOST, &count, &is_tuple)) return false;
+    if (count == 1 && targets[0].name && script_take_op(p, ":")) {
+        return parse_annotated(p, targets[0].name, targets[0].at) && script_need_newline(p);
+    }
+    if (!script_need_op(p, "=", "of an assignment")) return false;
+    script_value v;
+    if (!script_parse_expr_list(p, &v)) return false;
+    return assign_all(p, targets, count, is_tuple, &v) && script_need_newline(p);
+}
+
+static bool parse_augmented(script_parser *p, const script_value *left) {
+    static const char *const ops[][2] = {
+        {"+=",  "+" },
+        {"-=",  "-" },
+        {"*=",  "*" },
+        {"/=",  "/" },
+        {"%=",  "%" },
+        {"//=", "//"},
+        {"&=",  "&" },
+        {"|=",  "|" },
+        {"^=",  "^" },
+        {"<<=", "<<"},
+        {">>=", ">>"},
+        {"**=", "**"}
+    };
+    uint32_t at = p->pos;
+    for (size_t i = 0; i < HONE_COUNT(ops); i++) {
+        if (!script_take_op(p, ops[i][0])) continue;
+        script_value right, v;
+        if (left->kind != SCRIPT_ACCESS) {
+            return script_fail(p, left->at, "'%s' needs an element of a buffer", ops[i][0]);
+        }
+        return script_parse_expr(p, &right) &&
+               script_binary_value(p, at, ops[i][1], left, &right, &v) &&
+               script_store(p, left, &v) && script_need_newline(p);
+    }
+    return script_expected(p, "the end of the line", "");
+}
+
+/* A call for its effect. */
+static bool run_expression(script_parser *p, const script_value *v) {
+    hone_node_id node;
+    const hone_expr *e = NULL;
+    script_value ignored;
+    switch (v->kind) {
+    case SCRIPT_NONE:
+    case SCRIPT_ELLIPSIS:
+    case SCRIPT_STRING:
+        return true; /* a docstring, '...', or a statement that is done */
+    case SCRIPT_BUFFER:
+        return true;
+    case SCRIPT_FRAME:
+        return script_open_frame(p, v, &ignored);
+    default:
+        break;
+    }
+    if (!script_to_expr(p, v, &e)) return false;
+    if (v->is_fresh) return true; /* T.axis.spatial(...) without a name */
+    if (!script_add_node(p, HONE_NODE_EVAL, v->at, &node)) return false;
+    hone_func_node(p->func, node)->u.eval.value = e;
+    return true;
+}
+
+bool script_parse_simple(script_parser *p) {
+    if (line_assigns(p)) return parse_assignment(p);
+    script_value v;
+    if (!script_parse_expr(p, &v)) return false;
+    if (script_peek(p)->kind == SCRIPT_TOKEN_NEWLINE || script_at_op(p, ";")) {
+        return run_expression(p, &v) && script_need_newline(p);
+    }
+    return parse_augmented(p, &v);
+}

@@ -1,0 +1,347 @@
+/* ir/script_parse_module.c - the outermost level: imports, constants, classes, bare functions. */
+#include "ir/graph_op.h"
+#include "ir/script_impl.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* ---- names of functions, known before they are read ---- */
+
+static bool collect_globals(script_parser *p) {
+    for (uint32_t i = 0; i + 1 < p->token_count; i++) {
+        const script_token *t = &p->tokens[i];
+        if (t->kind != SCRIPT_TOKEN_NAME || t->length != 3 ||
+            memcmp(p->source.text + t->start, "def", 3) != 0 ||
+            p->tokens[i + 1].kind != SCRIPT_TOKEN_NAME) {
+            continue;
+        }
+        if (!script_grow(p, p->scratch, (void **)&p->globals, &p->global_capacity, p->global_count,
+                         sizeof *p->globals)) {
+            return false;
+        }
+        const char *name = script_token_text(p, &p->tokens[i + 1]);
+        if (!name) return false;
+        p->globals[p->global_count++] = name;
+    }
+    return true;
+}
+
+/* ---- imports ---- */
+
+static const char *meaning_of_import(const char *name) {
+    static const char *const rows[][2] = {
+        {"tir",   "T"  },
+        {"tirx",  "T"  },
+        {"relax", "R"  },
+        {"ir",    "I"  },
+        {"tvm",   "tvm"}
+    };
+    for (size_t i = 0; i < HONE_COUNT(rows); i++) {
+        if (strcmp(rows[i][0], name) == 0) return rows[i][1];
+    }
+    return NULL;
+}
+
+/* import a.b as c, from a.b import c as d, e: only what comes from tvm.script matters. */
+static bool parse_import(script_parser *p) {
+    const char *last = NULL;
+    for (p->pos++;
+         script_peek(p)->kind == SCRIPT_TOKEN_NAME || script_peek(p)->kind == SCRIPT_TOKEN_OP;
+         p->pos++) {
+        if (script_at_word(p, "as")) {
+            p->pos++;
+            const char *name = NULL;
+            if (!script_need_name(p, "a name", &name)) return false;
+            const char *meaning = last ? meaning_of_import(last) : NULL;
+            if (meaning && !script_define(p, name, SCRIPT_VALUE_PATH(meaning))) return false;
+            p->pos--;
+            last = NULL;
+        } else if (script_peek(p)->kind == SCRIPT_TOKEN_NAME) {
+            last = script_token_text(p, script_peek(p));
+            if (!last) return false;
+        }
+    }
+    return script_need_newline(p);
+}
+
+/* ---- decorators ---- */
+
+typedef struct decorator {
+    const char *path; /* "T.prim_func", "R.function", "I.ir_module" */
+    script_value options;
+    uint32_t at;
+} decorator;
+
+static bool parse_options(script_parser *p, decorator *d) {
+    script_call call;
+    if (!script_parse_arguments(p, d->path, d->at, &call)) return false;
+    script_value *items =
+        script_alloc(p, p->scratch, 2 * (size_t)call.keyword_count, sizeof *items);
+    if (!items) return false;
+    for (uint32_t i = 0; i < call.keyword_count; i++) {
+        items[2 * i] = (script_value){.kind = SCRIPT_STRING, .u.s = call.keywords[i].name};
+        items[2 * i + 1] = call.keywords[i].value;
+    }
+    d->options = (script_value){
+        .kind = SCRIPT_DICT, .count = call.keyword_count, .at = d->at, .u.items = items};
+    return true;
+}
+
+static bool parse_decorator(script_parser *p, decorator *d) {
+    *d = (decorator){.at = ++p->pos, .options = {.kind = SCRIPT_DICT}};
+    script_value v;
+    const char *name = NULL;
+    if (!script_need_name(p, "a decorator", &name)) return false;
+    p->pos--;
+    static const char *const known[] = {"T", "R", "I", "tvm", "tir", "tirx", "relax", "ir"};
+    bool found = script_lookup(p, name) != NULL;
+    for (size_t i = 0; i < HONE_COUNT(known); i++)
+        found |= strcmp(known[i], name) == 0;
+    if (!found) return script_undefined(p, p->pos, name);
+    const script_value *alias = script_lookup(p, name);
+    v = SCRIPT_VALUE_PATH(alias && alias->kind == SCRIPT_PATH ? alias->u.s
+                          : meaning_of_import(name)           ? meaning_of_import(name)
+                                                              : name);
+    for (p->pos++; script_take_op(p, ".");) {
+        if (!script_need_name(p, "a name", &name)) return false;
+        script_value base = v;
+        if (!script_attribute(p, &base, name, p->pos - 1, &v)) return false;
+    }
+    d->path = v.u.s;
+    if (script_at_op(p, "(") && !parse_options(p, d)) return false;
+    return script_need_newline(p);
+}
+
+/* ---- functions ---- */
+
+static bool parse_def(script_parser *p, const decorator *d) {
+    const char *name = NULL;
+    uint32_t at = p->pos++;
+    if (!script_need_name(p, "the name of the function", &name)) return false;
+    name = script_strdup(p, name);
+    if (!name) return false;
+    if (!d) {
+        return script_fail(p, at,
+                           "function '%s' has no decorator; expected @T.prim_func or "
+                           "@R.function",
+                           name);
+    }
+    if (strcmp(d->path, "T.prim_func") == 0) return script_parse_func(p, &d->options, name);
+    if (strcmp(d->path, "R.function") == 0) return script_parse_graph(p, &d->options, name);
+    return script_fail(p, d->at, "unknown decorator '@%s'; expected @T.prim_func or @R.function",
+                       d->path);
+}
+
+static bool parse_decorated(script_parser *p, bool in_class);
+
+static bool skip_docstring(script_parser *p) {
+    while (script_peek(p)->kind == SCRIPT_TOKEN_TEXT)
+        p->pos++;
+    return script_need_newline(p);
+}
+
+/* N, M = 128, 64 beside the functions; n = TypeVar("n"). */
+static bool parse_constant(script_parser *p) {
+    enum { MOST = 32 };
+    const char *names[MOST];
+    uint32_t count = 0, have = 0, at = p->pos;
+    do {
+        if (count == MOST) return script_fail(p, p->pos, "too many names");
+        if (!script_need_name(p, "a name", &names[count++])) return false;
+    } while (script_take_op(p, ",") && !script_at_op(p, "="));
+    if (script_take_op(p, ":")) {
+        script_value ignored;
+        if (!script_parse_expr(p, &ignored)) return false;
+    }
+    script_value v;
+    const script_value *items = NULL;
+    if (!script_need_op(p, "=", "of an assignment") || !script_parse_expr_list(p, &v)) return false;
+    items = &v;
+    have = 1;
+    if (count > 1) script_items(&v, &items, &have);
+    if (have != count) return script_fail(p, at, "%u names for %u values", count, have);
+    for (uint32_t i = 0; i < count; i++) {
+        if (!script_define(p, names[i], items[i])) return false;
+        bool is_extern = items[i].kind == SCRIPT_GARG && items[i].u.garg->kind == HONE_GARG_EXTERN;
+        if (is_extern &&
+            !script_check(p, at, hone_module_add_extern(p->module, items[i].u.garg->u.s))) {
+            return false;
+        }
+    }
+    return script_need_newline(p);
+}
+
+/* Module attributes and what else a class may hold as a call. */
+static bool parse_module_call(script_parser *p) {
+    uint32_t at = p->pos;
+    script_value v = SCRIPT_VALUE_PATH("I");
+    const char *name = NULL;
+    if (!script_need_name(p, "a name", &name)) return false;
+    while (script_take_op(p, ".")) {
+        script_value base = v;
+        if (!script_need_name(p, "a name", &name) ||
+            !script_attribute(p, &base, name, p->pos - 1, &v)) {
+            return false;
+        }
+    }
+    script_call call;
+    if (!script_at_op(p, "(")) return script_fail(p, at, "expected a function definition");
+    p->value_budget = 1000000;
+    if (strcmp(v.u.s, "I.module_global_infos") == 0) { /* devices: nothing here depends on them */
+        script_skip_line(p);
+        return true;
+    }
+    if (!script_parse_arguments(p, v.u.s, at, &call)) return false;
+    if (strcmp(v.u.s, "I.module_attrs") == 0) {
+        const script_value *attrs = NULL;
+        if (!script_need_arg(p, &call, 0, "attrs", &attrs) ||
+            !script_to_attrs(p, attrs, &p->module->attrs)) {
+            return false;
+        }
+        return script_need_newline(p);
+    }
+    return script_fail(p, at, "unknown statement '%s' in a module", v.u.s);
+}
+
+static bool class_statement(script_parser *p) {
+    p->budget = 4000;
+    if (script_at_op(p, "@")) return parse_decorated(p, true);
+    if (script_at_word(p, "def")) return parse_def(p, NULL);
+    if (script_take_word(p, "pass")) return script_need_newline(p);
+    if (script_peek(p)->kind == SCRIPT_TOKEN_TEXT) return skip_docstring(p);
+    if (script_take_op(p, "...")) return script_need_newline(p);
+    if (script_at_op_ahead(p, 1, "=") || script_at_op_ahead(p, 1, ",")) return parse_constant(p);
+    return parse_module_call(p);
+}
+
+static bool parse_class(script_parser *p) {
+    uint32_t at = p->pos++;
+    const char *name = NULL;
+    if (!script_need_name(p, "the name of the module", &name)) return false;
+    if (p->module_name || p->module->member_count) {
+        return script_fail(p, at, "a text holds one module");
+    }
+    p->module_name = name;
+    uint32_t names = p->name_count;
+    if (script_at_op(p, "(")) {
+        script_call ignored;
+        if (!script_parse_arguments(p, name, at, &ignored)) return false;
+    }
+    if (!script_suite(p, class_statement)) return false;
+    p->name_count = names;
+    return true;
+}
+
+static bool parse_decorated(script_parser *p, bool in_class) {
+    decorator d;
+    if (!parse_decorator(p, &d)) return false;
+    while (script_at_op(p, "@")) { /* the innermost decides */
+        if (!parse_decorator(p, &d)) return false;
+    }
+    if (script_at_word(p, "def")) return parse_def(p, &d);
+    if (script_at_word(p, "class") && !in_class) {
+        if (strcmp(d.path, "I.ir_module") != 0) {
+            return script_fail(p, d.at, "unknown decorator '@%s'; expected @I.ir_module", d.path);
+        }
+        for (uint32_t i = 0; i < d.options.count; i++) {
+            if (strcmp(d.options.u.items[2 * i].u.s, "s_tir") == 0 &&
+                !script_to_bool(p, &d.options.u.items[2 * i + 1], &p->default_s_tir)) {
+                return false;
+            }
+        }
+        return parse_class(p);
+    }
+    return script_expected(p, in_class ? "'def'" : "'def' or 'class'", "behind the decorator");
+}
+
+static bool parse_top(script_parser *p) {
+    script_token_kind kind = script_peek(p)->kind;
+    p->budget = 4000;
+    if (kind == SCRIPT_TOKEN_NEWLINE) {
+        p->pos++;
+        return true;
+    }
+    if (kind == SCRIPT_TOKEN_INDENT) return script_fail(p, p->pos, "unexpected indentation");
+    if (kind == SCRIPT_TOKEN_TEXT) return skip_docstring(p);
+    if (script_at_op(p, "@")) return parse_decorated(p, false);
+    if (script_at_word(p, "import") || script_at_word(p, "from")) return parse_import(p);
+    if (script_at_word(p, "def")) return parse_def(p, NULL);
+    if (script_at_word(p, "class")) {
+        return script_fail(p, p->pos, "this class has no decorator; expected @I.ir_module");
+    }
+    if (kind == SCRIPT_TOKEN_NAME &&
+        (script_at_op_ahead(p, 1, "=") || script_at_op_ahead(p, 1, ","))) {
+        return parse_constant(p);
+    }
+    return script_expected(p, "a function or a module", "");
+}
+
+/* A function may be called before it is read, but it must come. */
+static bool check_callees(script_parser *p, const hone_graph_func *graph) {
+    for (uint32_t i = 0; i < graph->bind_count; i++) {
+        const hone_gbind *bind = &graph->bindings[i];
+        bool calls = bind->kind == HONE_GBIND_CALL_TIR || bind->kind == HONE_GBIND_CALL_FUNC;
+        if (!calls || hone_module_find(p->module, bind->callee)) continue;
+        char text[200];
+        snprintf(text, sizeof text, "the module has no function '%s'", bind->callee);
+        p->error = script_error_at(&p->source, HONE_CODE_INVALID, bind->line, bind->column, text);
+        return false;
+    }
+    return true;
+}
+
+/* Types that the text leaves out are found where that is possible; what is wrong with the written
+ * ones is for verify to say. */
+static bool infer_graphs(script_parser *p) {
+    for (uint32_t i = 0; i < p->module->member_count; i++) {
+        if (p->module->members[i].kind != HONE_MEMBER_GRAPH) continue;
+        if (!check_callees(p, p->module->members[i].graph)) return false;
+        hone_status st = hone_graph_infer(p->module, p->module->members[i].graph);
+        if (hone_status_consume(st) == HONE_CODE_NO_MEMORY) return script_no_memory(p);
+    }
+    return true;
+}
+
+static bool parse_all(script_parser *p) {
+    if (!collect_globals(p)) return false;
+    while (script_peek(p)->kind != SCRIPT_TOKEN_END) {
+        if (!parse_top(p)) return false;
+    }
+    if (!p->module->member_count && !p->module_name) {
+        return script_fail(p, p->pos, "expected a function or a module, found nothing");
+    }
+    return infer_graphs(p);
+}
+
+hone_status script_parse_module(const script_source *source, hone_tensor *const *weights,
+                                uint32_t weight_count, hone_module **out_module) {
+    *out_module = NULL;
+    script_parser p = {.source = *source, .weights = weights, .weight_count = weight_count};
+    HONE_TRY(hone_module_create(&p.module));
+    hone_status st = HONE_OK;
+    script_token *tokens = NULL;
+    p.arena = p.module->arena;
+    p.ir.arena = p.arena;
+    p.scratch = hone_arena_create(1 << 16);
+    if (!p.scratch) {
+        st = HONE_ERROR(HONE_CODE_NO_MEMORY, "program text");
+        goto done;
+    }
+    HONE_TRY_GOTO(st, script_lex(source, p.scratch, &tokens, &p.token_count), done);
+    p.tokens = tokens;
+    p.value_budget = 1000000;
+    bool ok = parse_all(&p);
+    st = p.error;
+    if (!ok && !st)
+        st = HONE_ERROR(HONE_CODE_INTERNAL, "%s: parsing failed without a reason", source->name);
+    hone_status left = hone_ir_finish(&p.ir);
+    st = hone_status_join(st, left);
+done:
+    hone_arena_destroy(p.scratch);
+    if (st) {
+        hone_module_release(p.module);
+        return st;
+    }
+    *out_module = p.module;
+    return HONE_OK;
+}

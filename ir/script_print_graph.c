@@ -1,0 +1,307 @@
+/* ir/script_print_graph.c - a graph program as text: one binding per line. */
+#include "ir/script_print_graph.h"
+
+#include <string.h>
+
+const char *printer_value(printer *pr, hone_gvalue value) {
+    if (value >= pr->graph->value_count) return "no_such_value";
+    return pr->value_names[value] ? pr->value_names[value] : pr->graph->values[value].name;
+}
+
+/* ---- what is used ---- */
+
+typedef struct usage {
+    const hone_graph_func *graph;
+    uint8_t *vars;
+    bool module;
+} usage;
+
+static bool visit_expr(void *ctx, const hone_expr *e) {
+    usage *u = ctx;
+    if (e->kind == HONE_EXPR_VAR && e->u.var < u->graph->var_count) u->vars[e->u.var] = 1;
+    return true;
+}
+
+static void use_exprs(usage *u, uint32_t count, const hone_expr *const *exprs) {
+    for (uint32_t i = 0; exprs && i < count; i++)
+        hone_expr_walk(exprs[i], visit_expr, u);
+}
+
+static void use_sinfo(usage *u, const hone_sinfo *info) {
+    if (!info) return;
+    if (info->shape && info->rank > 0) use_exprs(u, (uint32_t)info->rank, info->shape);
+    for (uint32_t i = 0; i < info->field_count; i++)
+        use_sinfo(u, info->fields[i]);
+}
+
+static void use_garg(usage *u, const hone_garg *arg) {
+    if (arg->kind == HONE_GARG_GLOBAL) u->module = true;
+    if (arg->kind == HONE_GARG_PRIM) use_exprs(u, 1, &arg->u.expr);
+    if (arg->kind == HONE_GARG_SHAPE) use_exprs(u, arg->count, arg->u.exprs);
+    for (uint32_t i = 0; arg->kind == HONE_GARG_TUPLE && i < arg->count; i++) {
+        use_garg(u, &arg->u.items[i]);
+    }
+}
+
+static void use_bind(usage *u, const hone_gbind *bind) {
+    if (bind->kind == HONE_GBIND_CALL_TIR || bind->kind == HONE_GBIND_CALL_FUNC) u->module = true;
+    for (uint32_t i = 0; i < bind->arg_count; i++)
+        use_garg(u, &bind->args[i]);
+    use_exprs(u, bind->symbolic_count, bind->symbolic);
+    for (uint32_t i = 0; i < bind->attrs.count; i++) {
+        const hone_value *v = &bind->attrs.items[i].value;
+        if (v->kind == HONE_VALUE_EXPR) use_exprs(u, 1, &v->u.expr);
+    }
+}
+
+static bool find_usage(printer *pr, usage *u) {
+    const hone_graph_func *g = pr->graph;
+    *u = (usage){.graph = g, .vars = hone_arena_zalloc(pr->arena, g->var_count + 1)};
+    if (!u->vars) return false;
+    for (uint32_t i = 0; i < g->value_count; i++)
+        use_sinfo(u, g->values[i].sinfo);
+    for (uint32_t i = 0; i < g->bind_count; i++)
+        use_bind(u, &g->bindings[i]);
+    use_sinfo(u, g->result_sinfo);
+    use_garg(u, &g->result);
+    return true;
+}
+
+/* ---- bindings ---- */
+
+static void print_out_sinfo(printer *pr, const hone_sinfo *info) {
+    hone_str_append(pr->out, ", out_sinfo=");
+    if (!info || info->kind != HONE_SINFO_TUPLE) {
+        print_sinfo(pr, info);
+        return;
+    }
+    hone_str_append_char(pr->out, '[');
+    for (uint32_t i = 0; i < info->field_count; i++) {
+        if (i) hone_str_append(pr->out, ", ");
+        print_sinfo(pr, info->fields[i]);
+    }
+    hone_str_append_char(pr->out, ']');
+}
+
+static void print_through(printer *pr, const hone_gbind *bind, const hone_sinfo *info) {
+    if (bind->kind == HONE_GBIND_CALL_TIR) {
+        hone_str_printf(pr->out, "R.call_tir(cls.%s, ", bind->callee);
+    } else {
+        hone_str_append(pr->out, "R.call_dps_packed(");
+        print_quoted(pr, bind->callee);
+        hone_str_append(pr->out, ", ");
+    }
+    print_garg_tuple(pr, bind->arg_count, bind->args);
+    print_out_sinfo(pr, info);
+    if (bind->symbolic_count) {
+        hone_garg sizes = {
+            .kind = HONE_GARG_SHAPE, .count = bind->symbolic_count, .u.exprs = bind->symbolic};
+        hone_str_append(pr->out, ", tir_vars=");
+        print_garg(pr, &sizes);
+    }
+    hone_str_append_char(pr->out, ')');
+}
+
+static void print_packed(printer *pr, const hone_gbind *bind, const hone_sinfo *info) {
+    hone_str_append(pr->out, bind->in_dataflow ? "R.call_pure_packed(" : "R.call_packed(");
+    print_quoted(pr, bind->callee);
+    for (uint32_t i = 0; i < bind->arg_count; i++) {
+        hone_str_append(pr->out, ", ");
+        print_garg(pr, &bind->args[i]);
+    }
+    if (info) {
+        hone_str_append(pr->out, ", sinfo_args=(");
+        print_sinfo(pr, info);
+        hone_str_append(pr->out, ",)");
+    }
+    hone_str_append_char(pr->out, ')');
+}
+
+static void print_operator(printer *pr, const hone_gbind *bind) {
+    bool is_function = bind->kind == HONE_GBIND_CALL_FUNC;
+    hone_str_printf(pr->out, "%s.%s(", is_function ? "cls" : "R", bind->callee);
+    print_gargs(pr, bind->arg_count, bind->args);
+    for (uint32_t i = 0; i < bind->attrs.count; i++) {
+        hone_str_printf(pr->out, "%s%s=", i || bind->arg_count ? ", " : "",
+                        bind->attrs.items[i].key);
+        print_value(pr, &bind->attrs.items[i].value);
+    }
+    hone_str_append_char(pr->out, ')');
+}
+
+static void print_right_side(printer *pr, const hone_gbind *bind, const hone_sinfo *info) {
+    switch (bind->kind) {
+    case HONE_GBIND_CALL:
+    case HONE_GBIND_CALL_FUNC:
+        print_operator(pr, bind);
+        return;
+    case HONE_GBIND_CALL_TIR:
+    case HONE_GBIND_CALL_DPS:
+        print_through(pr, bind, info);
+        return;
+    case HONE_GBIND_CALL_PACKED:
+        print_packed(pr, bind, info);
+        return;
+    case HONE_GBIND_ARG:
+        print_garg(pr, &bind->args[0]);
+        return;
+    case HONE_GBIND_TUPLE_GET:
+        print_garg(pr, &bind->args[0]);
+        hone_str_printf(pr->out, "[%d]", bind->index);
+        return;
+    case HONE_GBIND_MATCH_CAST:
+        hone_str_append(pr->out, "R.match_cast(");
+        print_garg(pr, &bind->args[0]);
+        hone_str_append(pr->out, ", ");
+        print_sinfo(pr, info);
+        hone_str_append_char(pr->out, ')');
+        return;
+    case HONE_GBIND_IF:
+        hone_str_append(pr->out, "None");
+        return;
+    }
+}
+
+/* Does the right side say the type already? */
+static bool tells_type(const hone_gbind *bind) {
+    return bind->kind == HONE_GBIND_CALL_TIR || bind->kind == HONE_GBIND_CALL_DPS ||
+           bind->kind == HONE_GBIND_CALL_PACKED || bind->kind == HONE_GBIND_MATCH_CAST;
+}
+
+static void print_bind(printer *pr, const hone_gbind *bind) {
+    const hone_gvalue_info *made = &pr->graph->values[bind->value];
+    hone_str right = {0}, *out = pr->out;
+    pr->out = &right;
+    print_right_side(pr, bind, made->sinfo);
+    pr->out = out;
+    const char *name = printer_define(pr, made->name);
+    pr->value_names[bind->value] = name;
+    printer_line_begin(pr);
+    hone_str_append(pr->out, name);
+    if (made->sinfo && !tells_type(bind)) {
+        hone_str_append(pr->out, ": ");
+        print_sinfo(pr, made->sinfo);
+    }
+    hone_str_printf(pr->out, " = %s", hone_str_text(&right));
+    printer_line_end(pr);
+    pr->out->failed |= right.failed;
+    hone_str_deinit(&right);
+}
+
+/* ---- dataflow blocks ---- */
+
+static void print_outputs(printer *pr, uint32_t begin, uint32_t end) {
+    const char *comma = "";
+    printer_line_begin(pr);
+    hone_str_append(pr->out, "R.output(");
+    for (uint32_t i = begin; i < end; i++) {
+        hone_gvalue value = pr->graph->bindings[i].value;
+        if (!pr->graph->values[value].is_output) continue;
+        hone_str_printf(pr->out, "%s%s", comma, printer_value(pr, value));
+        comma = ", ";
+    }
+    hone_str_append_char(pr->out, ')');
+    printer_line_end(pr);
+}
+
+static void print_bindings(printer *pr) {
+    const hone_graph_func *g = pr->graph;
+    for (uint32_t i = 0; i < g->bind_count;) {
+        if (!g->bindings[i].in_dataflow) {
+            print_bind(pr, &g->bindings[i++]);
+            continue;
+        }
+        uint32_t end = i;
+        printer_line(pr, "with R.dataflow():");
+        pr->indent++;
+        while (end < g->bind_count && g->bindings[end].in_dataflow &&
+               g->bindings[end].dataflow_block == g->bindings[i].dataflow_block) {
+            print_bind(pr, &g->bindings[end++]);
+        }
+        print_outputs(pr, i, end);
+        pr->indent--;
+        i = end;
+    }
+}
+
+/* ---- the function ---- */
+
+static void print_head(printer *pr) {
+    const hone_graph_func *g = pr->graph;
+    printer_line_begin(pr);
+    hone_str_append(pr->out, "@R.function");
+    if (g->is_private || !g->is_pure) {
+        hone_str_printf(pr->out, "(%s%s%s)", g->is_private ? "private=True" : "",
+                        g->is_private && !g->is_pure ? ", " : "", g->is_pure ? "" : "pure=False");
+    }
+    printer_line_end(pr);
+    printer_line_begin(pr);
+    hone_str_printf(pr->out, "def %s(", g->name);
+    pr->in_signature = true;
+    for (uint32_t i = 0; i < g->param_count; i++) {
+        pr->value_names[i] = printer_define(pr, g->values[i].name);
+        hone_str_printf(pr->out, "%s%s", i ? ", " : "", pr->value_names[i]);
+        if (!g->values[i].sinfo) continue;
+        hone_str_append(pr->out, ": ");
+        print_sinfo(pr, g->values[i].sinfo);
+    }
+    hone_str_append_char(pr->out, ')');
+    if (g->result_sinfo) {
+        hone_str_append(pr->out, " -> ");
+        print_sinfo(pr, g->result_sinfo);
+    }
+    pr->in_signature = false;
+    hone_str_append_char(pr->out, ':');
+    printer_line_end(pr);
+}
+
+static void print_declarations(printer *pr, const usage *u) {
+    const hone_graph_func *g = pr->graph;
+    for (hone_var var = 0; var < g->var_count; var++) {
+        if (!u->vars[var]) continue;
+        printer_line_begin(pr);
+        hone_str_printf(pr->out, "%s = T.int64()", printer_var(pr, var));
+        printer_line_end(pr);
+    }
+    if (g->attrs.count) {
+        printer_line_begin(pr);
+        hone_str_append(pr->out, "R.func_attr(");
+        print_attrs(pr, &g->attrs);
+        hone_str_append_char(pr->out, ')');
+        printer_line_end(pr);
+    }
+    if (u->module) printer_line(pr, "cls = Module");
+}
+
+static bool begin_tables(printer *pr, usage *u) {
+    const hone_graph_func *g = pr->graph;
+    pr->var_names = hone_arena_zalloc(pr->arena, (g->var_count + 1) * sizeof *pr->var_names);
+    pr->value_names = hone_arena_zalloc(pr->arena, (g->value_count + 1) * sizeof *pr->value_names);
+    if (!pr->var_names || !pr->value_names || !find_usage(pr, u)) return false;
+    for (hone_var var = 0; var < g->var_count; var++) {
+        if (u->vars[var]) printer_define_var(pr, var);
+    }
+    return true;
+}
+
+void print_graph(printer *pr, const hone_graph_func *graph) {
+    usage u;
+    uint32_t scope = printer_scope_begin(pr);
+    pr->graph = graph;
+    pr->func = NULL;
+    if (!begin_tables(pr, &u)) {
+        pr->is_short_of_memory = true;
+        return;
+    }
+    print_head(pr);
+    pr->indent++;
+    print_declarations(pr, &u);
+    print_bindings(pr);
+    printer_line_begin(pr);
+    hone_str_append(pr->out, "return ");
+    print_garg(pr, &graph->result);
+    printer_line_end(pr);
+    pr->indent--;
+    printer_scope_end(pr, scope);
+    pr->graph = NULL;
+}

@@ -1,0 +1,325 @@
+/* ir/script_print_stmt.c - loops, branches and leaves as text.
+ *
+ * A statement that holds what follows it (LET, ATTR, ALLOC, DECL) is printed without a suite where
+ * it is the last of its suite, because then reading puts the rest inside it again.
+ */
+#include <string.h>
+
+#include "ir/script_print_impl.h"
+
+/* ---- loops ---- */
+
+static bool joins_grid(const printer *pr, hone_node_id id, hone_node_id first) {
+    const hone_node *node = hone_func_node(pr->func, id);
+    if (node->kind != HONE_NODE_FOR || node->loop_kind != HONE_LOOP_SERIAL) return false;
+    if (!hone_expr_is_int_value(node->u.loop.range.min, 0) || node->u.loop.annotations.count)
+        return false;
+    if (id == pr->options.mark) return false;
+    for (hone_node_id outer = first; outer != id; outer = hone_func_node(pr->func, outer)->first) {
+        hone_var var = hone_func_node(pr->func, outer)->u.loop.var;
+        if (hone_expr_uses_var(node->u.loop.range.extent, var)) return false;
+    }
+    return true;
+}
+
+/* The innermost loop that one T.grid may hold, starting with first. */
+static hone_node_id grid_end(const printer *pr, hone_node_id first) {
+    hone_node_id last = first;
+    if (!joins_grid(pr, first, first)) return last;
+    for (;;) {
+        hone_node_id child = hone_func_node(pr->func, last)->first;
+        bool alone = child != HONE_NO_ID && hone_func_node(pr->func, child)->next == HONE_NO_ID;
+        if (!alone || !joins_grid(pr, child, first)) return last;
+        last = child;
+    }
+}
+
+static void print_grid(printer *pr, hone_node_id first, hone_node_id last) {
+    hone_str_append(pr->out, "for ");
+    for (hone_node_id id = first;; id = hone_func_node(pr->func, id)->first) {
+        const char *name = printer_define_var(pr, hone_func_node(pr->func, id)->u.loop.var);
+        hone_str_printf(pr->out, "%s%s", id == first ? "" : ", ", name);
+        if (id == last) break;
+    }
+    hone_str_append(pr->out, " in T.grid(");
+    for (hone_node_id id = first;; id = hone_func_node(pr->func, id)->first) {
+        if (id != first) hone_str_append(pr->out, ", ");
+        print_expr(pr, hone_func_node(pr->func, id)->u.loop.range.extent);
+        if (id == last) break;
+    }
+    hone_str_append(pr->out, "):");
+}
+
+static const char *loop_function(const hone_node *node) {
+    switch ((hone_loop_kind)node->loop_kind) {
+    case HONE_LOOP_PARALLEL:
+        return "T.parallel";
+    case HONE_LOOP_VECTORIZED:
+        return "T.vectorized";
+    case HONE_LOOP_UNROLLED:
+        return "T.unroll";
+    case HONE_LOOP_THREAD:
+        return "T.thread_binding";
+    case HONE_LOOP_SERIAL:
+        break;
+    }
+    return node->u.loop.annotations.count ? "T.serial" : "range";
+}
+
+static void print_one_loop(printer *pr, hone_node_id id) {
+    const hone_node *node = hone_func_node(pr->func, id);
+    const hone_range *range = &node->u.loop.range;
+    hone_str_append(pr->out, "for ");
+    /* the bounds do not see the variable */
+    const char *name = printer_define_var(pr, node->u.loop.var);
+    hone_str_printf(pr->out, "%s in %s(", name, loop_function(node));
+    if (!hone_expr_is_int_value(range->min, 0)) {
+        print_expr(pr, range->min);
+        hone_str_append(pr->out, ", ");
+    }
+    print_expr(pr, print_range_end(pr, range));
+    if (node->loop_kind == HONE_LOOP_THREAD) {
+        hone_str_append(pr->out, ", thread=");
+        print_quoted(pr, node->u.loop.thread_tag);
+    }
+    if (node->u.loop.annotations.count) {
+        hone_str_append(pr->out, ", annotations=");
+        print_attrs(pr, &node->u.loop.annotations);
+    }
+    hone_str_append(pr->out, "):");
+}
+
+static void print_suite(printer *pr, hone_node_id first) {
+    uint32_t lines = pr->lines;
+    pr->indent++;
+    print_statements(pr, first);
+    if (pr->lines == lines) printer_line(pr, "pass");
+    pr->indent--;
+}
+
+static void print_for(printer *pr, hone_node_id id) {
+    uint32_t scope = printer_scope_begin(pr);
+    hone_node_id last = grid_end(pr, id);
+    size_t start = pr->out->length;
+    printer_line_begin(pr);
+    if (last != id) {
+        print_grid(pr, id, last);
+    } else {
+        print_one_loop(pr, id);
+    }
+    printer_line_end(pr);
+    printer_mark(pr, id, start);
+    print_suite(pr, hone_func_node(pr->func, last)->first);
+    printer_scope_end(pr, scope);
+}
+
+/* ---- branches ---- */
+
+static void print_headed(printer *pr, hone_node_id id, const char *word) {
+    const hone_node *node = hone_func_node(pr->func, id);
+    uint32_t scope = printer_scope_begin(pr);
+    size_t start = pr->out->length;
+    printer_line_begin(pr);
+    hone_str_printf(pr->out, "%s ", word);
+    print_expr(pr, node->u.eval.value);
+    hone_str_append_char(pr->out, ':');
+    printer_line_end(pr);
+    printer_mark(pr, id, start);
+    uint32_t lines = pr->lines;
+    pr->indent++;
+    print_statements(pr, node->first);
+    if (pr->lines == lines) printer_line(pr, "pass");
+    pr->indent--;
+    printer_scope_end(pr, scope);
+}
+
+static void print_if(printer *pr, hone_node_id id) {
+    print_headed(pr, id, "if");
+    for (hone_node_id child = hone_func_node(pr->func, id)->first; child != HONE_NO_ID;
+         child = hone_func_node(pr->func, child)->next) {
+        if (hone_func_node(pr->func, child)->kind != HONE_NODE_ELSE) continue;
+        uint32_t scope = printer_scope_begin(pr);
+        printer_line(pr, "else:");
+        print_suite(pr, hone_func_node(pr->func, child)->first);
+        printer_scope_end(pr, scope);
+    }
+}
+
+/* ---- statements that hold what follows ---- */
+
+static bool is_holder(const hone_node *node) {
+    return node->kind == HONE_NODE_LET || node->kind == HONE_NODE_ATTR ||
+           node->kind == HONE_NODE_ALLOC || node->kind == HONE_NODE_DECL;
+}
+
+static void print_let_head(printer *pr, const hone_node *node, bool concise) {
+    hone_dtype dtype = pr->func->vars[node->u.let.var].dtype;
+    if (concise) {
+        hone_str text = {0}, *out = pr->out;
+        pr->out = &text;
+        print_expr(pr, node->u.let.value); /* which does not see the variable */
+        pr->out = out;
+        const char *name = printer_define_var(pr, node->u.let.var);
+        hone_str_printf(pr->out, printer_is_classic(pr) ? "%s: T.%s = %s" : "%s: T.let[T.%s] = %s",
+                        name, HONE_DTYPE_NAME(dtype), hone_str_text(&text));
+        pr->out->failed |= text.failed;
+        hone_str_deinit(&text);
+        return;
+    }
+    hone_str_append(pr->out, "with T.LetStmt(");
+    print_expr(pr, node->u.let.value);
+    hone_str_printf(pr->out, ") as %s:", printer_define_var(pr, node->u.let.var));
+}
+
+static void print_attr_head(printer *pr, const hone_node *node, bool concise) {
+    hone_str_append(pr->out, concise ? "T.attr(" : "with T.attr(");
+    print_value(pr, &node->u.attr.node);
+    hone_str_append(pr->out, ", ");
+    print_quoted(pr, node->u.attr.key);
+    hone_str_append(pr->out, ", ");
+    print_expr(pr, node->u.attr.value);
+    hone_str_append(pr->out, concise ? ")" : "):");
+}
+
+static void print_buffer_head(printer *pr, const hone_node *node, bool concise) {
+    hone_buffer buffer = node->u.alloc.buffer;
+    bool alloc = node->kind == HONE_NODE_ALLOC;
+    const char *fn = !alloc                        ? "T.decl_buffer"
+                     : pr->func->is_scheduled_form ? "T.allocate"
+                                                   : "T.alloc_buffer";
+    hone_str call = {0}, *out = pr->out;
+    pr->out = &call;
+    print_buffer_call(pr, fn, "", buffer, pr->func->is_scheduled_form && alloc);
+    pr->out = out;
+    const char *name = printer_define_buffer(pr, buffer);
+    if (concise) {
+        hone_str_printf(pr->out, "%s = %s", name, hone_str_text(&call));
+    } else {
+        hone_str_printf(pr->out, "with %s as %s:", hone_str_text(&call), name);
+    }
+    pr->out->failed |= call.failed;
+    hone_str_deinit(&call);
+}
+
+static void print_holder_head(printer *pr, hone_node_id id, bool concise) {
+    const hone_node *node = hone_func_node(pr->func, id);
+    size_t start = pr->out->length;
+    printer_line_begin(pr);
+    if (node->kind == HONE_NODE_LET) print_let_head(pr, node, concise);
+    if (node->kind == HONE_NODE_ATTR) print_attr_head(pr, node, concise);
+    if (node->kind == HONE_NODE_ALLOC || node->kind == HONE_NODE_DECL) {
+        print_buffer_head(pr, node, concise);
+    }
+    printer_line_end(pr);
+    printer_mark(pr, id, start);
+}
+
+/* ---- leaves ---- */
+
+static void print_store(printer *pr, const hone_node *node) {
+    const hone_expr *load =
+        hone_func_load(&pr->ir, pr->func, node->u.store.buffer, node->u.store.indices);
+    if (!load) return;
+    print_expr(pr, load);
+    hone_str_append(pr->out, " = ");
+    print_expr(pr, node->u.store.value);
+}
+
+static void print_eval(printer *pr, const hone_expr *e) {
+    if (e->kind == HONE_EXPR_CALL && !hone_intrin_is_pure((hone_intrin)e->op)) {
+        print_expr(pr, e);
+        return;
+    }
+    hone_str_append(pr->out, "T.evaluate(");
+    print_expr(pr, e);
+    hone_str_append_char(pr->out, ')');
+}
+
+static void print_leaf(printer *pr, hone_node_id id) {
+    const hone_node *node = hone_func_node(pr->func, id);
+    size_t start = pr->out->length;
+    printer_line_begin(pr);
+    switch ((hone_node_kind)node->kind) {
+    case HONE_NODE_STORE:
+        print_store(pr, node);
+        break;
+    case HONE_NODE_EVAL:
+        print_eval(pr, node->u.eval.value);
+        break;
+    case HONE_NODE_ASSERT:
+        hone_str_append(pr->out, "assert ");
+        print_expr(pr, node->u.eval.value);
+        hone_str_append(pr->out, ", ");
+        print_quoted(pr, node->u.eval.message);
+        break;
+    case HONE_NODE_BREAK:
+        hone_str_append(pr->out, "break");
+        break;
+    default:
+        hone_str_append(pr->out, "continue");
+        break;
+    }
+    printer_line_end(pr);
+    printer_mark(pr, id, start);
+}
+
+static void print_init(printer *pr, hone_node_id id) {
+    uint32_t scope = printer_scope_begin(pr);
+    size_t start = pr->out->length;
+    printer_line(pr, "with T.init():");
+    printer_mark(pr, id, start);
+    print_suite(pr, hone_func_node(pr->func, id)->first);
+    printer_scope_end(pr, scope);
+}
+
+static void print_statement(printer *pr, hone_node_id id) {
+    switch ((hone_node_kind)hone_func_node(pr->func, id)->kind) {
+    case HONE_NODE_FOR:
+        print_for(pr, id);
+        return;
+    case HONE_NODE_BLOCK:
+        print_block_statement(pr, id);
+        return;
+    case HONE_NODE_INIT:
+        print_init(pr, id);
+        return;
+    case HONE_NODE_IF:
+        print_if(pr, id);
+        return;
+    case HONE_NODE_WHILE:
+        print_headed(pr, id, "while");
+        return;
+    case HONE_NODE_TOP:
+    case HONE_NODE_ELSE:
+        return; /* printed with its IF */
+    case HONE_NODE_LET:
+    case HONE_NODE_ATTR:
+    case HONE_NODE_ALLOC:
+    case HONE_NODE_DECL: {
+        uint32_t scope = printer_scope_begin(pr);
+        print_holder_head(pr, id, false);
+        print_suite(pr, hone_func_node(pr->func, id)->first);
+        printer_scope_end(pr, scope);
+        return;
+    }
+    default:
+        print_leaf(pr, id);
+        return;
+    }
+}
+
+void print_statements(printer *pr, hone_node_id first) {
+    hone_node_id id = first;
+    while (id != HONE_NO_ID) {
+        const hone_node *node = hone_func_node(pr->func, id);
+        bool is_last = node->next == HONE_NO_ID ||
+                       hone_func_node(pr->func, node->next)->kind == HONE_NODE_ELSE;
+        if (is_holder(node) && is_last) {
+            print_holder_head(pr, id, true);
+            id = node->first;
+        } else {
+            print_statement(pr, id);
+            id = node->next;
+        }
+    }
+}

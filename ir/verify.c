@@ -1,0 +1,465 @@
+#include "ir/verify.h"
+
+#include <stdarg.h>
+#include <string.h>
+
+#include "ir/verify_impl.h"
+
+/* ---- findings ---- */
+
+void verify_add(hone_findings *out, hone_finding finding, const char *text) {
+    if (out->count == out->capacity) {
+        uint32_t capacity = out->capacity ? out->capacity * 2 : 8;
+        hone_finding *items = hone_arena_alloc(out->arena, capacity * sizeof *items);
+        if (!items) return;
+        for (uint32_t i = 0; i < out->count; i++)
+            items[i] = out->items[i];
+        out->items = items;
+        out->capacity = capacity;
+    }
+    finding.text = text ? text : "no memory for the reason";
+    out->items[out->count++] = finding;
+    if (!finding.is_warning) out->error_count++;
+}
+
+HONE_PRINTF(4, 0)
+static void add(verifier *v, bool is_warning, hone_node_id node, const char *format, va_list args) {
+    hone_str text = {0};
+    hone_finding finding = {.is_warning = is_warning, .node = node};
+    hone_node_id n = node;
+    while (n != HONE_NO_ID && !hone_func_node(v->func, n)->line) {
+        n = hone_func_node(v->func, n)->parent;
+    }
+    if (n != HONE_NO_ID) {
+        finding.line = hone_func_node(v->func, n)->line;
+        finding.column = hone_func_node(v->func, n)->column;
+    }
+    hone_str_vprintf(&text, format, args);
+    const char *kept = hone_arena_strdup(v->out->arena, hone_str_text(&text));
+    if (!kept || text.failed) v->is_short_of_memory = true;
+    verify_add(v->out, finding, kept);
+    hone_str_deinit(&text);
+}
+
+void verify_error(verifier *v, hone_node_id node, const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    add(v, false, node, format, args);
+    va_end(args);
+}
+
+void verify_warning(verifier *v, hone_node_id node, const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    add(v, true, node, format, args);
+    va_end(args);
+}
+
+const char *verify_block_name(const verifier *v) {
+    if (v->block == HONE_NO_ID) return v->func->name ? v->func->name : "?";
+    return hone_func_node(v->func, v->block)->u.block.block->name;
+}
+
+const char *verify_var_name(const verifier *v, hone_var var) {
+    return var < v->func->var_count && v->func->vars[var].name ? v->func->vars[var].name : "?";
+}
+
+/* ---- scopes ---- */
+
+static void walk(verifier *v, hone_node_id id);
+
+static void walk_children(verifier *v, hone_node_id parent) {
+    hone_node_id child = hone_func_node(v->func, parent)->first;
+    for (; child != HONE_NO_ID; child = hone_func_node(v->func, child)->next)
+        walk(v, child);
+}
+
+static bool define(verifier *v, hone_node_id id, hone_var var, const char *what) {
+    if (var >= v->func->var_count) {
+        verify_error(v, id, "%s has no variable", what);
+        return false;
+    }
+    if (v->is_defined[var]) {
+        verify_error(v, id, "%s '%s' is bound again inside its own scope", what,
+                     verify_var_name(v, var));
+    }
+    v->is_defined[var] = v->was_bound[var] = true;
+    return true;
+}
+
+/* ---- buffers ---- */
+
+static void declare_buffer(verifier *v, hone_node_id id, hone_buffer buffer) {
+    if (buffer >= v->func->buffer_count) {
+        verify_error(v, id, "a buffer that does not exist is declared");
+        return;
+    }
+    const hone_buffer_info *info = hone_func_buffer(v->func, buffer);
+    if (v->is_live[buffer]) verify_error(v, id, "buffer '%s' is declared twice", info->name);
+    v->is_live[buffer] = true;
+    for (uint32_t d = 0; d < info->rank; d++) {
+        verify_integer(v, info->shape[d], "the extent of a buffer");
+        if (info->shape[d]->kind == HONE_EXPR_INT && info->shape[d]->u.i < 0) {
+            verify_error(v, id, "buffer '%s' has the negative extent %lld", info->name,
+                         (long long)info->shape[d]->u.i);
+        }
+        if (info->strides) verify_integer(v, info->strides[d], "the stride of a buffer");
+    }
+    if (info->elem_offset) verify_integer(v, info->elem_offset, "the offset of a buffer");
+    if (info->alias_of != HONE_NO_ID &&
+        (info->alias_of >= v->func->buffer_count || !v->is_live[info->alias_of])) {
+        verify_error(v, id, "buffer '%s' shows the storage of a buffer that does not exist here",
+                     info->name);
+    }
+}
+
+/* Sizes that the shape of a parameter or a view brings in. */
+static void define_sizes(verifier *v, const hone_buffer_info *info) {
+    for (uint32_t d = 0; d < info->rank; d++) {
+        if (info->shape[d]->kind == HONE_EXPR_VAR) v->is_defined[info->shape[d]->u.var] = true;
+        if (info->strides && info->strides[d]->kind == HONE_EXPR_VAR) {
+            v->is_defined[info->strides[d]->u.var] = true;
+        }
+    }
+    if (info->elem_offset && info->elem_offset->kind == HONE_EXPR_VAR) {
+        v->is_defined[info->elem_offset->u.var] = true;
+    }
+    if (info->data != HONE_NO_ID) v->is_defined[info->data] = true;
+}
+
+static void walk_params(verifier *v) {
+    for (uint32_t i = 0; i < v->func->param_count; i++) {
+        const hone_param *param = &v->func->params[i];
+        if (param->var != HONE_NO_ID) define(v, HONE_NO_ID, param->var, "parameter");
+        if (param->buffer < v->func->buffer_count) {
+            define_sizes(v, hone_func_buffer(v->func, param->buffer));
+        }
+    }
+    for (uint32_t i = 0; i < v->func->param_count; i++) {
+        hone_buffer buffer = v->func->params[i].buffer;
+        if (buffer != HONE_NO_ID) declare_buffer(v, HONE_NO_ID, buffer);
+    }
+}
+
+/* ---- loops ---- */
+
+static bool is_thread_tag(const char *tag) {
+    static const char *const tags[] = {"blockIdx.x",  "blockIdx.y",  "blockIdx.z", "threadIdx.x",
+                                       "threadIdx.y", "threadIdx.z", "vthread",    "vthread.x",
+                                       "vthread.y",   "vthread.z"};
+    for (size_t i = 0; i < HONE_COUNT(tags); i++) {
+        if (tag && strcmp(tag, tags[i]) == 0) return true;
+    }
+    return false;
+}
+
+static void check_thread(verifier *v, hone_node_id id) {
+    const hone_node *node = hone_func_node(v->func, id);
+    const char *tag = node->u.loop.thread_tag;
+    if (!is_thread_tag(tag)) {
+        verify_error(v, id, "loop '%s' is bound to '%s', which is no thread",
+                     verify_var_name(v, node->u.loop.var), tag ? tag : "");
+        return;
+    }
+    if (strncmp(tag, "vthread", 7) == 0) return;
+    for (hone_node_id n = node->parent; n != HONE_NO_ID; n = hone_func_node(v->func, n)->parent) {
+        const hone_node *outer = hone_func_node(v->func, n);
+        if (outer->kind != HONE_NODE_FOR || outer->loop_kind != HONE_LOOP_THREAD) continue;
+        if (!outer->u.loop.thread_tag || strcmp(outer->u.loop.thread_tag, tag) != 0) continue;
+        if (!hone_prove_equal(&v->arith, outer->u.loop.range.extent, node->u.loop.range.extent)) {
+            verify_error(v, id, "loops '%s' and '%s' are both bound to %s, with different extents",
+                         verify_var_name(v, outer->u.loop.var),
+                         verify_var_name(v, node->u.loop.var), tag);
+        }
+        return;
+    }
+}
+
+static void check_loop_kind(verifier *v, hone_node_id id) {
+    const hone_node *node = hone_func_node(v->func, id);
+    const char *name = verify_var_name(v, node->u.loop.var);
+    const hone_expr *extent = node->u.loop.range.extent;
+    if (extent->kind == HONE_EXPR_INT && extent->u.i < 0) {
+        verify_error(v, id, "loop '%s' has the negative extent %lld", name, (long long)extent->u.i);
+    }
+    if (node->loop_kind == HONE_LOOP_THREAD) check_thread(v, id);
+    if ((node->loop_kind == HONE_LOOP_VECTORIZED || node->loop_kind == HONE_LOOP_UNROLLED) &&
+        extent->kind != HONE_EXPR_INT) {
+        verify_error(v, id, "loop '%s' is %s, so its extent must be a constant", name,
+                     node->loop_kind == HONE_LOOP_VECTORIZED ? "vectorized" : "unrolled");
+    }
+}
+
+static void walk_loop(verifier *v, hone_node_id id) {
+    const hone_node *node = hone_func_node(v->func, id);
+    hone_var var = node->u.loop.var;
+    verify_integer(v, node->u.loop.range.min, "the begin of a loop");
+    verify_integer(v, node->u.loop.range.extent, "the extent of a loop");
+    if (!define(v, id, var, "loop variable")) return;
+    if (!hone_dtype_is_integer(v->func->vars[var].dtype)) {
+        verify_error(v, id, "loop variable '%s' is %s, must be an integer", verify_var_name(v, var),
+                     HONE_DTYPE_NAME(v->func->vars[var].dtype));
+    }
+    check_loop_kind(v, id);
+    if (!hone_arith_bind(&v->arith, var, node->u.loop.range)) v->is_short_of_memory = true;
+    v->relax[var] = true;
+    walk_children(v, id);
+    v->relax[var] = false;
+    v->is_defined[var] = false;
+}
+
+/* ---- blocks ---- */
+
+static void walk_block_body(verifier *v, hone_node_id id) {
+    const hone_block *block = hone_func_node(v->func, id)->u.block.block;
+    for (uint32_t i = 0; i < block->alloc_count; i++)
+        declare_buffer(v, id, block->allocs[i]);
+    for (uint32_t i = 0; i < block->match_count; i++) {
+        hone_buffer view = block->matches[i].buffer;
+        if (view >= v->func->buffer_count) continue;
+        define_sizes(v, hone_func_buffer(v->func, view));
+        declare_buffer(v, id, view);
+    }
+    verify_block_inside(v, id);
+    walk_children(v, id);
+    for (uint32_t i = 0; i < block->alloc_count; i++) {
+        if (block->allocs[i] < v->func->buffer_count) v->is_live[block->allocs[i]] = false;
+    }
+    for (uint32_t i = 0; i < block->match_count; i++) {
+        hone_buffer view = block->matches[i].buffer;
+        if (view < v->func->buffer_count) v->is_live[view] = false;
+    }
+}
+
+/* Loops around a block that has axes are hidden inside of it: only its axes may be used there. */
+static void walk_block(verifier *v, hone_node_id id) {
+    const hone_block *block = hone_func_node(v->func, id)->u.block.block;
+    hone_node_id outer = v->block;
+    region_facts facts = v->facts;
+    bool *hidden = v->is_hidden;
+    bool *now = hone_arena_zalloc(v->arena, v->func->var_count + 1);
+    if (!now) {
+        v->is_short_of_memory = true;
+        return;
+    }
+    verify_block_outside(v, id);
+    memcpy(now, hidden, v->func->var_count);
+    hone_node_id n = hone_func_node(v->func, id)->parent;
+    for (; block->axis_count > 0 && n != HONE_NO_ID &&
+           hone_func_node(v->func, n)->kind != HONE_NODE_BLOCK;
+         n = hone_func_node(v->func, n)->parent) {
+        const hone_node *node = hone_func_node(v->func, n);
+        if (node->kind == HONE_NODE_FOR) now[node->u.loop.var] = true;
+    }
+    for (uint32_t i = 0; i < block->axis_count; i++) {
+        hone_var var = block->axes[i].var;
+        if (!define(v, id, var, "axis")) return;
+        if (!hone_arith_bind(&v->arith, var, block->axes[i].dom)) v->is_short_of_memory = true;
+        v->relax[var] = true;
+    }
+    v->is_hidden = now;
+    v->block = id;
+    v->facts = (region_facts){0};
+    walk_block_body(v, id);
+    v->facts = facts;
+    v->block = outer;
+    v->is_hidden = hidden;
+    for (uint32_t i = 0; i < block->axis_count; i++) {
+        v->is_defined[block->axes[i].var] = v->relax[block->axes[i].var] = false;
+    }
+}
+
+/* ---- other statements ---- */
+
+static void walk_store(verifier *v, hone_node_id id) {
+    const hone_node *node = hone_func_node(v->func, id);
+    verify_access(v, node->u.store.buffer, node->u.store.rank, node->u.store.indices, "written");
+    verify_expr(v, node->u.store.value);
+    if (node->u.store.buffer >= v->func->buffer_count) return;
+    const hone_buffer_info *info = hone_func_buffer(v->func, node->u.store.buffer);
+    if (!hone_dtype_same_element(info->dtype, node->u.store.value->dtype)) {
+        verify_error(v, id, "'%s' holds %s and is given a value of type %s", info->name,
+                     HONE_DTYPE_NAME(info->dtype), HONE_DTYPE_NAME(node->u.store.value->dtype));
+    }
+}
+
+/* Lowered programs: a condition per lane, over vector stores alone. */
+static void walk_masked(verifier *v, hone_node_id id) {
+    const hone_node *node = hone_func_node(v->func, id);
+    verify_expr(v, node->u.eval.value);
+    for (hone_node_id c = node->first; c != HONE_NO_ID; c = hone_func_node(v->func, c)->next) {
+        if (hone_func_node(v->func, c)->kind != HONE_NODE_STORE) {
+            verify_error(v, c, "only stores may stand below a condition on lanes");
+        }
+        walk(v, c);
+    }
+}
+
+static void walk_if(verifier *v, hone_node_id id) {
+    const hone_node *node = hone_func_node(v->func, id);
+    if (node->u.eval.value->dtype.lanes > 1) {
+        walk_masked(v, id);
+        return;
+    }
+    verify_condition(v, node->u.eval.value, "the condition of an if");
+    uint32_t facts = v->facts.count, mark = hone_arith_push(&v->arith, node->u.eval.value);
+    bool has_others = v->facts.has_others;
+    region_facts_add(&v->facts, &v->arith, node->u.eval.value);
+    v->facts.has_others = true;
+    hone_node_id child = node->first;
+    for (; child != HONE_NO_ID; child = hone_func_node(v->func, child)->next) {
+        if (hone_func_node(v->func, child)->kind == HONE_NODE_ELSE) {
+            v->facts.count = facts;
+            hone_arith_pop(&v->arith, mark);
+        }
+        walk(v, child);
+    }
+    v->facts.count = facts;
+    v->facts.has_others = has_others;
+    hone_arith_pop(&v->arith, mark);
+}
+
+static void walk_let(verifier *v, hone_node_id id) {
+    const hone_node *node = hone_func_node(v->func, id);
+    verify_expr(v, node->u.let.value);
+    if (!define(v, id, node->u.let.var, "variable")) return;
+    walk_children(v, id);
+    v->is_defined[node->u.let.var] = false;
+}
+
+static void walk_storage(verifier *v, hone_node_id id) {
+    hone_buffer buffer = hone_func_node(v->func, id)->u.alloc.buffer;
+    if (buffer < v->func->buffer_count) {
+        const hone_buffer_info *info = hone_func_buffer(v->func, buffer);
+        if (info->data != HONE_NO_ID) v->is_defined[info->data] = true;
+    }
+    declare_buffer(v, id, buffer);
+    walk_children(v, id);
+    if (buffer < v->func->buffer_count) v->is_live[buffer] = false;
+}
+
+static bool is_in_loop(const verifier *v, hone_node_id id) {
+    for (hone_node_id n = id; n != HONE_NO_ID; n = hone_func_node(v->func, n)->parent) {
+        uint8_t kind = hone_func_node(v->func, n)->kind;
+        if (kind == HONE_NODE_FOR || kind == HONE_NODE_WHILE) return true;
+    }
+    return false;
+}
+
+static void walk(verifier *v, hone_node_id id) {
+    const hone_node *node = hone_func_node(v->func, id);
+    v->node = id;
+    switch ((hone_node_kind)node->kind) {
+    case HONE_NODE_FOR:
+        walk_loop(v, id);
+        return;
+    case HONE_NODE_BLOCK:
+        walk_block(v, id);
+        return;
+    case HONE_NODE_STORE:
+        walk_store(v, id);
+        return;
+    case HONE_NODE_IF:
+        walk_if(v, id);
+        return;
+    case HONE_NODE_LET:
+        walk_let(v, id);
+        return;
+    case HONE_NODE_ALLOC:
+    case HONE_NODE_DECL:
+        walk_storage(v, id);
+        return;
+    case HONE_NODE_WHILE:
+        verify_condition(v, node->u.eval.value, "the condition of a while");
+        break;
+    case HONE_NODE_ASSERT:
+        verify_condition(v, node->u.eval.value, "an assertion");
+        break;
+    case HONE_NODE_EVAL:
+        verify_expr(v, node->u.eval.value);
+        break;
+    case HONE_NODE_ATTR:
+        if (node->u.attr.value) verify_expr(v, node->u.attr.value);
+        break;
+    case HONE_NODE_BREAK:
+    case HONE_NODE_CONTINUE:
+        if (!is_in_loop(v, id)) verify_error(v, id, "break or continue outside of a loop");
+        break;
+    default:
+        break;
+    }
+    walk_children(v, id);
+}
+
+/* ---- entries ---- */
+
+static bool verifier_init(verifier *v, const hone_func *func, hone_findings *out) {
+    *v = (verifier){.func = func, .out = out, .node = HONE_NO_ID, .block = HONE_NO_ID};
+    v->arena = hone_arena_create(1 << 15);
+    if (!v->arena) return false;
+    hone_arith_init(&v->arith, v->arena);
+    size_t vars = func->var_count + 1;
+    v->is_defined = hone_arena_zalloc(v->arena, vars);
+    v->was_bound = hone_arena_zalloc(v->arena, vars);
+    v->is_hidden = hone_arena_zalloc(v->arena, vars);
+    v->relax = hone_arena_zalloc(v->arena, vars);
+    v->is_live = hone_arena_zalloc(v->arena, func->buffer_count + 1);
+    return v->is_defined && v->was_bound && v->is_hidden && v->relax && v->is_live &&
+           hone_arith_bind_sizes(&v->arith, func);
+}
+
+hone_status hone_verify_func(const hone_func *func, hone_findings *out) {
+    verifier v;
+    assert(func && out && out->arena);
+    hone_status st = HONE_OK;
+    bool is_ready = verifier_init(&v, func, out);
+    if (is_ready) {
+        walk_params(&v);
+        walk(&v, 0);
+        hone_code code = hone_status_consume(hone_ir_finish(&v.arith.ir)); /* of helpers only */
+        v.is_short_of_memory |= code == HONE_CODE_NO_MEMORY;
+    }
+    if (!is_ready || v.is_short_of_memory) {
+        st = HONE_ERROR(HONE_CODE_NO_MEMORY, "verification of '%s'", func->name);
+    }
+    if (v.arena) hone_arena_destroy(v.arena);
+    return st;
+}
+
+hone_status hone_verify_module(const hone_module *module, hone_findings *out) {
+    for (uint32_t i = 0; i < module->member_count; i++) {
+        const hone_member *member = &module->members[i];
+        if (member->kind == HONE_MEMBER_FUNC) HONE_TRY(hone_verify_func(member->func, out));
+        if (member->kind == HONE_MEMBER_GRAPH) HONE_TRY(verify_graph(module, member->graph, out));
+    }
+    return HONE_OK;
+}
+
+static hone_status first_error(const hone_findings *findings) {
+    for (uint32_t i = 0; i < findings->count; i++) {
+        const hone_finding *f = &findings->items[i];
+        if (f->is_warning) continue;
+        if (!f->line) return HONE_ERROR(HONE_CODE_INVALID, "%s", f->text);
+        return HONE_ERROR(HONE_CODE_INVALID, "%u:%u: %s", (unsigned)f->line, (unsigned)f->column,
+                          f->text);
+    }
+    return HONE_OK;
+}
+
+hone_status hone_check_func(const hone_func *func) {
+    hone_findings findings = {.arena = hone_arena_create(4096)};
+    if (!findings.arena) return HONE_ERROR(HONE_CODE_NO_MEMORY, "verification");
+    hone_status st = hone_verify_func(func, &findings);
+    if (!st) st = first_error(&findings);
+    hone_arena_destroy(findings.arena);
+    return st;
+}
+
+hone_status hone_check_module(const hone_module *module) {
+    hone_findings findings = {.arena = hone_arena_create(4096)};
+    if (!findings.arena) return HONE_ERROR(HONE_CODE_NO_MEMORY, "verification");
+    hone_status st = hone_verify_module(module, &findings);
+    if (!st) st = first_error(&findings);
+    hone_arena_destroy(findings.arena);
+    return st;
+}

@@ -1,0 +1,28 @@
+/* ir/verify.h - is this program well formed? Independent of the parser, so that passes are checked
+ * by the same rules as people. */
+#ifndef HONE_IR_VERIFY_H
+#define HONE_IR_VERIFY_H
+
+#include "ir/module.h"
+
+typedef struct hone_finding {
+    bool is_warning;
+    hone_node_id node;     /* where; HONE_NO_ID for a whole function */
+    uint32_t line, column; /* in the text, 0 = unknown */
+    const char *text;      /* names the block or loop and the reason */
+} hone_finding;
+
+typedef struct hone_findings {
+    hone_arena *arena; /* owns the texts; given by the caller */
+    hone_finding *items;
+    uint32_t count, capacity, error_count;
+} hone_findings;
+
+/* Collects all findings. The status is about memory only; ill-formed programs are data. */
+HONE_NODISCARD hone_status hone_verify_func(const hone_func *func, hone_findings *out);
+HONE_NODISCARD hone_status hone_verify_module(const hone_module *module, hone_findings *out);
+/* The first error as a status (INVALID), or HONE_OK. */
+HONE_NODISCARD hone_status hone_check_func(const hone_func *func);
+HONE_NODISCARD hone_status hone_check_module(const hone_module *module);
+
+#endif

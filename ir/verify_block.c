@@ -1,0 +1,355 @@
+/* What a block promises: its bindings run exactly over its axes, reductions add up once, and its
+ * regions hold what it touches. */
+#include "ir/region.h"
+#include "ir/verify_impl.h"
+
+/* ---- bindings and domains ---- */
+
+static const char *axis_word(hone_axis_kind kind) {
+    switch (kind) {
+    case HONE_AXIS_SPATIAL:
+        return "spatial axis";
+    case HONE_AXIS_REDUCE:
+        return "reduction axis";
+    case HONE_AXIS_SCAN:
+        return "scan axis";
+    case HONE_AXIS_OPAQUE:
+        return "opaque axis";
+    }
+    return "axis";
+}
+
+/* Another block also writes what this one writes, so each may do a part. */
+static bool shares_its_output(const verifier *v, hone_node_id id) {
+    const hone_block *block = hone_func_node(v->func, id)->u.block.block;
+    for (hone_node_id n = 0; n != HONE_NO_ID; n = hone_tree_next(v->func, 0, n)) {
+        const hone_node *node = hone_func_node(v->func, n);
+        if (node->kind != HONE_NODE_BLOCK || n == id) continue;
+        if (hone_tree_is_ancestor(v->func, n, id) || hone_tree_is_ancestor(v->func, id, n))
+            continue;
+        const hone_block *other = node->u.block.block;
+        for (uint32_t i = 0; i < other->write_count; i++) {
+            for (uint32_t k = 0; k < block->write_count; k++) {
+                if (other->writes[i].buffer == block->writes[k].buffer) return true;
+            }
+        }
+    }
+    return false;
+}
+
+static bool writes_parameter(const verifier *v, const hone_block *block) {
+    for (uint32_t i = 0; i < block->write_count; i++) {
+        for (uint32_t p = 0; p < v->func->param_count; p++) {
+            if (v->func->params[p].buffer == block->writes[i].buffer) return true;
+        }
+    }
+    return false;
+}
+
+/* Part of an axis is enough for an intermediate buffer (its readers may want no more) and for one
+ * of several writers; an output or a reduction would be wrong. */
+static void report_uncovered(verifier *v, hone_node_id id, const hone_axis *axis, int64_t lo,
+                             int64_t hi, int64_t min, int64_t extent) {
+    const hone_block *block = hone_func_node(v->func, id)->u.block.block;
+    bool is_error =
+        !shares_its_output(v, id) && (axis->kind == HONE_AXIS_REDUCE || writes_parameter(v, block));
+    (is_error ? verify_error : verify_warning)(
+        v, id,
+        "%s '%s' of block '%s' has %lld values (%lld to %lld), its binding takes only %lld (%lld "
+        "to %lld)",
+        axis_word(axis->kind), verify_var_name(v, axis->var), block->name, (long long)extent,
+        (long long)min, (long long)(min + extent - 1), (long long)(hi - lo + 1), (long long)lo,
+        (long long)hi);
+}
+
+static void check_constant_domain(verifier *v, hone_node_id id, const hone_axis *axis,
+                                  hone_interval span, bool is_exact, bool has_conditions) {
+    const char *block = hone_func_node(v->func, id)->u.block.block->name;
+    int64_t min = axis->dom.min->u.i, extent = axis->dom.extent->u.i;
+    int64_t lo = span.min->u.i, hi = span.max->u.i;
+    if (hi < lo) return; /* nothing runs */
+    if (lo < min || hi > min + extent - 1) {
+        bool is_certain = is_exact && !has_conditions;
+        (is_certain ? verify_error : verify_warning)(
+            v, id,
+            "binding of %s '%s' of block '%s' %s %lld to %lld, outside of its domain [%lld, %lld)",
+            axis_word(axis->kind), verify_var_name(v, axis->var), block,
+            is_certain ? "runs from" : "may run from", (long long)lo, (long long)hi, (long long)min,
+            (long long)(min + extent));
+    } else if (hi - lo + 1 < extent) {
+        report_uncovered(v, id, axis, lo, hi, min, extent);
+    }
+}
+
+static void check_symbolic_domain(verifier *v, hone_node_id id, const hone_axis *axis,
+                                  hone_interval span) {
+    hone_ir *ir = &v->arith.ir;
+    const char *block = hone_func_node(v->func, id)->u.block.block->name;
+    if (!span.min || !span.max) return;
+    const hone_expr *end = hone_expr_add(ir, axis->dom.min, axis->dom.extent);
+    if (!end) return;
+    if (!hone_prove_less_equal(&v->arith, axis->dom.min, span.min) ||
+        !hone_prove_less(&v->arith, span.max, end)) {
+        verify_warning(v, id,
+                       "cannot show that the binding of %s '%s' of block '%s' stays in its domain",
+                       axis_word(axis->kind), verify_var_name(v, axis->var), block);
+    }
+}
+
+static void check_binding(verifier *v, hone_node_id id, uint32_t i) {
+    const hone_node *node = hone_func_node(v->func, id);
+    const hone_axis *axis = &node->u.block.block->axes[i];
+    const hone_expr *binding = node->u.block.bindings[i];
+    verify_integer(v, binding, "the binding of an axis");
+    verify_integer(v, axis->dom.min, "the begin of an axis");
+    verify_integer(v, axis->dom.extent, "the extent of an axis");
+    if (!binding || !hone_dtype_is_integer(binding->dtype) || axis->kind == HONE_AXIS_OPAQUE ||
+        !hone_expr_is_pure_index(binding)) {
+        return;
+    }
+    bool is_exact;
+    hone_interval span = region_relax_span(&v->arith, &v->facts, binding, binding, v->relax,
+                                           v->func->var_count, &is_exact);
+    bool has_conditions = v->facts.count > 0 || v->facts.has_others;
+    bool is_constant = span.min && span.max && span.min->kind == HONE_EXPR_INT &&
+                       span.max->kind == HONE_EXPR_INT && axis->dom.min->kind == HONE_EXPR_INT &&
+                       axis->dom.extent->kind == HONE_EXPR_INT;
+    if (is_constant)
+        check_constant_domain(v, id, axis, span, is_exact, has_conditions);
+    else
+        check_symbolic_domain(v, id, axis, span);
+}
+
+/* ---- reductions ---- */
+
+static bool binds(const verifier *v, hone_node_id id, hone_var var, bool reduce_only) {
+    const hone_node *node = hone_func_node(v->func, id);
+    const hone_block *block = node->u.block.block;
+    for (uint32_t i = 0; i < block->axis_count; i++) {
+        if (reduce_only && block->axes[i].kind != HONE_AXIS_REDUCE) continue;
+        if (hone_expr_uses_var(node->u.block.bindings[i], var)) return true;
+    }
+    return false;
+}
+
+static bool has_reduce_axis(const hone_block *block) {
+    for (uint32_t i = 0; i < block->axis_count; i++) {
+        if (block->axes[i].kind == HONE_AXIS_REDUCE) return true;
+    }
+    return false;
+}
+
+/* Iterations that run apart must not reduce into one element; threads of one group may. */
+static void check_reduce_loop_kind(verifier *v, hone_node_id id, const hone_node *loop) {
+    const char *how = NULL;
+    if (loop->loop_kind == HONE_LOOP_PARALLEL) how = "parallel";
+    if (loop->loop_kind == HONE_LOOP_VECTORIZED) how = "vectorized";
+    if (loop->loop_kind == HONE_LOOP_THREAD && loop->u.loop.thread_tag &&
+        loop->u.loop.thread_tag[0] == 'b') {
+        how = loop->u.loop.thread_tag;
+    }
+    if (how) {
+        verify_error(v, id, "loop '%s' is %s and runs over a reduction axis of block '%s'",
+                     verify_var_name(v, loop->u.loop.var), how,
+                     hone_func_node(v->func, id)->u.block.block->name);
+    }
+}
+
+/* A loop inside the reduction that moves no axis repeats every update. */
+static void check_reduction_loops(verifier *v, hone_node_id id) {
+    const hone_node *block = hone_func_node(v->func, id);
+    hone_node_id idle = HONE_NO_ID;
+    for (hone_node_id n = block->parent; n != HONE_NO_ID; n = hone_func_node(v->func, n)->parent) {
+        const hone_node *node = hone_func_node(v->func, n);
+        if (node->kind == HONE_NODE_BLOCK) break;
+        if (node->kind != HONE_NODE_FOR) continue;
+        hone_var var = node->u.loop.var;
+        bool is_guarded =
+            block->u.block.predicate && hone_expr_uses_var(block->u.block.predicate, var);
+        if (!binds(v, id, var, false) && !is_guarded &&
+            hone_expr_const(node->u.loop.range.extent) > 1) {
+            idle = n;
+        }
+        if (!binds(v, id, var, true)) continue;
+        check_reduce_loop_kind(v, id, node);
+        if (idle == HONE_NO_ID) continue;
+        verify_error(
+            v, id, "loop '%s' moves no axis of block '%s', so its updates run %lld times",
+            verify_var_name(v, hone_func_node(v->func, idle)->u.loop.var),
+            block->u.block.block->name,
+            (long long)hone_expr_const(hone_func_node(v->func, idle)->u.loop.range.extent));
+        return;
+    }
+}
+
+static bool updates_in_place(const hone_block *block) {
+    for (uint32_t i = 0; i < block->read_count; i++) {
+        for (uint32_t k = 0; k < block->write_count; k++) {
+            if (block->reads[i].buffer == block->writes[k].buffer) return true;
+        }
+    }
+    return false;
+}
+
+/* A spatial axis takes each value once; an update in place shows when it does not. */
+static void check_repeated_update(verifier *v, hone_node_id id) {
+    const hone_block *block = hone_func_node(v->func, id)->u.block.block;
+    if (block->axis_count == 0 || !updates_in_place(block)) return;
+    hone_node_id n = hone_func_node(v->func, id)->parent;
+    for (; n != HONE_NO_ID; n = hone_func_node(v->func, n)->parent) {
+        const hone_node *loop = hone_func_node(v->func, n);
+        if (loop->kind == HONE_NODE_BLOCK) return;
+        if (loop->kind != HONE_NODE_FOR || binds(v, id, loop->u.loop.var, false)) continue;
+        if (hone_expr_const(loop->u.loop.range.extent) < 2) continue;
+        verify_warning(v, id, "block '%s' updates in place, and loop '%s' repeats it", block->name,
+                       verify_var_name(v, loop->u.loop.var));
+        return;
+    }
+}
+
+static void mark_reduce_vars(const hone_block *block, bool *set, bool value) {
+    for (uint32_t i = 0; i < block->axis_count; i++) {
+        if (block->axes[i].kind == HONE_AXIS_REDUCE) set[block->axes[i].var] = value;
+    }
+}
+
+static bool store_uses(const verifier *v, const hone_node *store, const bool *set) {
+    for (uint32_t i = 0; i < store->u.store.rank; i++) {
+        if (hone_expr_uses_any(store->u.store.indices[i], set, v->func->var_count)) return true;
+    }
+    return false;
+}
+
+static void check_init_store(verifier *v, hone_node_id id, hone_node_id init, hone_node_id at,
+                             const bool *reduce) {
+    const hone_node *store = hone_func_node(v->func, at);
+    const char *block = hone_func_node(v->func, id)->u.block.block->name;
+    bool is_in_init = init != HONE_NO_ID && hone_tree_is_ancestor(v->func, init, at);
+    const char *buffer = store->u.store.buffer < v->func->buffer_count
+                             ? hone_func_buffer(v->func, store->u.store.buffer)->name
+                             : "?";
+    if (store_uses(v, store, reduce)) {
+        verify_error(v, at, "block '%s' writes '%s' at an index that moves with a reduction axis",
+                     block, buffer);
+    } else if (is_in_init && hone_expr_uses_any(store->u.store.value, reduce, v->func->var_count)) {
+        verify_error(v, at, "the init of block '%s' depends on a reduction axis", block);
+    }
+}
+
+/* The next node of a block that is not inside of a nested block. */
+static hone_node_id next_inside(const verifier *v, hone_node_id id, hone_node_id n) {
+    bool is_nested = n != id && hone_func_node(v->func, n)->kind == HONE_NODE_BLOCK;
+    return is_nested ? hone_tree_next_over(v->func, id, n) : hone_tree_next(v->func, id, n);
+}
+
+static void check_outputs(verifier *v, hone_node_id id) {
+    const hone_block *block = hone_func_node(v->func, id)->u.block.block;
+    hone_node_id init = hone_block_init_of(v->func, id);
+    bool *reduce = hone_arena_zalloc(v->arena, v->func->var_count + 1);
+    if (!reduce) {
+        v->is_short_of_memory = true;
+        return;
+    }
+    if (init == HONE_NO_ID || !has_reduce_axis(block)) return;
+    mark_reduce_vars(block, reduce, true);
+    for (hone_node_id n = next_inside(v, id, id); n != HONE_NO_ID; n = next_inside(v, id, n)) {
+        if (hone_func_node(v->func, n)->kind == HONE_NODE_STORE) {
+            check_init_store(v, id, init, n, reduce);
+        }
+    }
+}
+
+/* ---- regions ---- */
+
+static void check_region_shape(verifier *v, hone_node_id id, const hone_region *region,
+                               const char *what) {
+    if (region->buffer >= v->func->buffer_count || !v->is_live[region->buffer]) {
+        verify_error(v, id, "block '%s' says that it %s a buffer that does not exist there",
+                     hone_func_node(v->func, id)->u.block.block->name, what);
+        return;
+    }
+    const hone_buffer_info *info = hone_func_buffer(v->func, region->buffer);
+    for (uint32_t d = 0; d < info->rank; d++) {
+        verify_integer(v, region->ranges[d].min, "the begin of a region");
+        verify_integer(v, region->ranges[d].extent, "the extent of a region");
+    }
+}
+
+static void check_covered(verifier *v, hone_node_id id, const hone_region *actual, uint32_t count,
+                          const hone_region *declared, const char *what) {
+    const hone_block *block = hone_func_node(v->func, id)->u.block.block;
+    const char *buffer = hone_func_buffer(v->func, actual->buffer)->name;
+    for (uint32_t i = 0; i < count; i++) {
+        if (declared[i].buffer != actual->buffer) continue;
+        if (hone_region_covers(&v->arith, v->func, &declared[i], actual)) return;
+        verify_warning(v, id, "block '%s' %s more of '%s' than it declares", block->name, what,
+                       buffer);
+        return;
+    }
+    verify_warning(v, id, "block '%s' %s '%s', which it does not declare", block->name, what,
+                   buffer);
+}
+
+static void check_regions(verifier *v, hone_node_id id) {
+    const hone_block *block = hone_func_node(v->func, id)->u.block.block;
+    uint32_t read_count, write_count;
+    const hone_region *reads, *writes;
+    for (uint32_t i = 0; i < block->read_count; i++) {
+        check_region_shape(v, id, &block->reads[i], "reads");
+    }
+    for (uint32_t i = 0; i < block->write_count; i++) {
+        check_region_shape(v, id, &block->writes[i], "writes");
+    }
+    if (block->regions_inferred || v->out->error_count > 0) return;
+    if (id == hone_func_root_block(v->func)) return;
+    hone_status st =
+        hone_block_infer_regions(v->func, id, v->arena, &read_count, &reads, &write_count, &writes);
+    if (st) {
+        v->is_short_of_memory |= hone_status_consume(st) == HONE_CODE_NO_MEMORY;
+        return;
+    }
+    for (uint32_t i = 0; i < read_count; i++) {
+        check_covered(v, id, &reads[i], block->read_count, block->reads, "reads");
+    }
+    for (uint32_t i = 0; i < write_count; i++) {
+        check_covered(v, id, &writes[i], block->write_count, block->writes, "writes");
+    }
+}
+
+/* ---- the two halves ---- */
+
+void verify_block_outside(verifier *v, hone_node_id id) {
+    const hone_node *node = hone_func_node(v->func, id);
+    const hone_block *block = node->u.block.block;
+    region_facts facts = v->facts;
+    uint32_t mark = v->arith.fact_count;
+    v->node = id;
+    if (node->u.block.predicate) {
+        verify_condition(v, node->u.block.predicate, "the predicate of a block");
+        hone_arith_push(&v->arith, node->u.block.predicate);
+        region_facts_add(&v->facts, &v->arith, node->u.block.predicate);
+    }
+    for (uint32_t i = 0; i < block->axis_count; i++)
+        check_binding(v, id, i);
+    hone_arith_pop(&v->arith, mark);
+    v->facts = facts;
+    if (has_reduce_axis(block))
+        check_reduction_loops(v, id);
+    else
+        check_repeated_update(v, id);
+}
+
+void verify_block_inside(verifier *v, hone_node_id id) {
+    const hone_block *block = hone_func_node(v->func, id)->u.block.block;
+    v->node = id;
+    for (uint32_t i = 0; i < block->match_count; i++) {
+        const hone_match *match = &block->matches[i];
+        if (match->buffer >= v->func->buffer_count) {
+            verify_error(v, id, "block '%s' matches a buffer that does not exist", block->name);
+            continue;
+        }
+        check_region_shape(v, id, &match->source, "views");
+    }
+    check_regions(v, id);
+    check_outputs(v, id);
+}

@@ -1,0 +1,46 @@
+/* ir/verify_impl.h - what the files of the verifier share. For ir/verify*.c only. */
+#ifndef HONE_IR_VERIFY_IMPL_H
+#define HONE_IR_VERIFY_IMPL_H
+
+#include "ir/region_impl.h"
+#include "ir/verify.h"
+
+typedef struct verifier {
+    const hone_func *func;
+    hone_findings *out;
+    hone_arith arith;   /* loops and axes in force, with their ranges */
+    hone_arena *arena;  /* scratch */
+    bool *is_defined;   /* by variable */
+    bool *was_bound;    /* by variable: by a loop, an axis or a let, now or before */
+    bool *is_hidden;    /* by variable: a loop outside of the block in hand */
+    bool *is_live;      /* by buffer */
+    bool *relax;        /* by variable: all that run */
+    region_facts facts; /* conditions in force */
+    hone_node_id node;  /* the statement in hand */
+    hone_node_id block; /* the innermost block, or HONE_NO_ID */
+    bool is_short_of_memory;
+} verifier;
+
+void verify_error(verifier *v, hone_node_id node, const char *format, ...) HONE_PRINTF(3, 4);
+void verify_warning(verifier *v, hone_node_id node, const char *format, ...) HONE_PRINTF(3, 4);
+const char *verify_block_name(const verifier *v); /* of the innermost block, or the function */
+const char *verify_var_name(const verifier *v, hone_var var);
+
+/* verify_expr.c */
+void verify_expr(verifier *v, const hone_expr *e);
+/* An expression that must be one integer: loop ends, extents, indices. */
+void verify_integer(verifier *v, const hone_expr *e, const char *what);
+void verify_condition(verifier *v, const hone_expr *e, const char *what);
+void verify_access(verifier *v, hone_buffer buffer, uint32_t rank, const hone_expr *const *indices,
+                   const char *verb);
+
+/* verify_block.c: with the axes not yet defined, then inside */
+void verify_block_outside(verifier *v, hone_node_id id);
+void verify_block_inside(verifier *v, hone_node_id id);
+
+/* verify_graph.c */
+hone_status verify_graph(const hone_module *module, const hone_graph_func *graph,
+                         hone_findings *out);
+void verify_add(hone_findings *out, hone_finding finding, const char *text);
+
+#endif

@@ -1,0 +1,115 @@
+/* The region of block B over some of the loops outside, and whether all of the box is touched. */
+#include <stdio.h>
+#include <string.h>
+
+#include "ir/region.h"
+#include "ir/script.h"
+#include "tests/support/hone_test.h"
+#include "tests/support/program_text.h"
+
+#define HEAD                                                                                       \
+    "@T.prim_func\n"                                                                               \
+    "def main(A: T.Buffer((128, 128), \"float32\"), C: T.Buffer((128, 128), \"float32\")):\n"
+
+static const struct row {
+    const char *name, *body;
+    const char *loops; /* names of the loops that run, with a space behind each */
+    const char *want;  /* "min..max, min..max" of the first thing that B writes */
+    bool is_exact;
+} rows[] = {
+    {"all loops",
+     "  for i, j in T.grid(128, 64):\n"
+     "    with T.block(\"B\"):\n"
+     "      vi, vj = T.axis.remap(\"SS\", [i, j])\n"
+     "      C[vi, vj] = A[vi, vj]\n",                 "i j ", "0..127, 0..63",                        true },
+    {"inner loop",
+     "  for i, j in T.grid(128, 64):\n"
+     "    with T.block(\"B\"):\n"
+     "      vi, vj = T.axis.remap(\"SS\", [i, j])\n"
+     "      C[vi, vj] = A[vi, vj]\n",                 "j ",   "i..i, 0..63",                          true },
+    {"a tile",
+     "  for i, j, k in T.grid(16, 8, 128):\n"
+     "    with T.block(\"B\"):\n"
+     "      vi = T.axis.spatial(128, i * 8 + j)\n"
+     "      vk = T.axis.spatial(128, k)\n"
+     "      C[vi, vk] = A[vi, vk]\n",                 "j ",   "i * 8..i * 8 + 7, k..k",               true },
+    {"every second",
+     "  for i in range(64):\n"
+     "    with T.block(\"B\"):\n"
+     "      vi = T.axis.spatial(64, i)\n"
+     "      C[vi * 2, 0] = A[vi, 0]\n",               "i ",   "0..126, 0..0",                         false},
+    {"the predicate cuts the end",
+     "  for i, j in T.grid(13, 10):\n"
+     "    with T.block(\"B\"):\n"
+     "      vi = T.axis.spatial(128, i * 10 + j)\n"
+     "      T.where(i * 10 + j < 128)\n"
+     "      C[vi, 0] = A[vi, 0]\n",                   "i j ", "0..127, 0..0",                         true },
+    {"the predicate cuts the last tile",
+     "  for i, j in T.grid(13, 10):\n"
+     "    with T.block(\"B\"):\n"
+     "      vi = T.axis.spatial(128, i * 10 + j)\n"
+     "      T.where(i * 10 + j < 128)\n"
+     "      C[vi, 0] = A[vi, 0]\n",                   "j ",   "i * 10..T.min(i * 10 + 9, 127), 0..0", true },
+    {"a diagonal is not its box",
+     "  for i in range(128):\n"
+     "    with T.block(\"B\"):\n"
+     "      vi = T.axis.spatial(128, i)\n"
+     "      C[vi, vi] = A[vi, 0]\n",                  "i ",   "0..127, 0..127",                       false},
+    {"a predicate on what does not run",
+     "  for i, j in T.grid(64, 128):\n"
+     "    with T.block(\"B\"):\n"
+     "      vi, vj = T.axis.remap(\"SS\", [i, j])\n"
+     "      T.where(i < 60)\n"
+     "      C[vi, vj] = A[vi, vj]\n",                 "j ",   "i..i, 0..127",                         false},
+    {"a region with extents",
+     "  for i in range(16):\n"
+     "    with T.block(\"B\"):\n"
+     "      vi = T.axis.spatial(16, i)\n"
+     "      for j in range(8):\n"
+     "        C[vi * 8 + j, 0] = A[vi * 8 + j, 0]\n", "i ",   "0..127, 0..0",                         true },
+};
+
+static void print_expr(const hone_func *func, const hone_expr *e, hone_str *out) {
+    hone_status_free(hone_expr_print(func, e, out));
+}
+
+static void relaxes(void **state) {
+    const struct row *row = *state;
+    char text[4096], name[32];
+    hone_module *module = NULL;
+    hone_arith arith;
+    bool relax[64] = {false}, is_exact = false;
+    hone_interval box[2];
+    snprintf(text, sizeof text, "%s%s", HEAD, row->body);
+    const hone_func *func = hone_test_parse(text, &module);
+    hone_node_id block = hone_test_block(func, "B");
+    hone_arena *arena = hone_arena_create(4096);
+    hone_arith_init(&arith, arena);
+    for (hone_node_id n = block; n != HONE_NO_ID; n = hone_func_node(func, n)->parent) {
+        const hone_node *node = hone_func_node(func, n);
+        if (node->kind != HONE_NODE_FOR) continue;
+        hone_arith_bind(&arith, node->u.loop.var, node->u.loop.range);
+        snprintf(name, sizeof name, "%s ", func->vars[node->u.loop.var].name);
+        relax[node->u.loop.var] = strstr(row->loops, name) != NULL;
+    }
+    const hone_region *written = &hone_func_node(func, block)->u.block.block->writes[0];
+    HONE_ASSERT_OK(
+        hone_region_relax(&arith, func, block, written, relax, func->var_count, box, &is_exact));
+    hone_str got = {0};
+    for (int d = 0; d < 2; d++) {
+        hone_str_append(&got, d ? ", " : "");
+        print_expr(func, box[d].min, &got);
+        hone_str_append(&got, "..");
+        print_expr(func, box[d].max, &got);
+    }
+    snprintf(text, sizeof text, "%s", hone_str_text(&got));
+    hone_str_deinit(&got);
+    hone_arena_destroy(arena);
+    hone_module_release(module);
+    assert_string_equal(text, row->want);
+    assert_int_equal(is_exact, row->is_exact);
+}
+
+int main(void) {
+    return HONE_RUN_ROWS("ir/region_relax", rows, relaxes);
+}

@@ -1,0 +1,94 @@
+/* What is wrong with a text is said with its place, the line and a caret. */
+#include <string.h>
+
+#include "ir/script.h"
+#include "tests/support/hone_test.h"
+
+#define FUNC "@T.prim_func\ndef f(A: T.Buffer((4, 4), \"float32\"), n: T.int32):\n"
+#define GRAPH "@R.function\ndef f(x: R.Tensor((4, 4), \"float32\")):\n"
+
+static const struct row {
+    const char *name, *text, *want;
+    hone_code code;
+} rows[] = {
+    {"nothing",                  "",                                                                             "p.py:1:1: expected a function or a module, found nothing", HONE_CODE_INVALID},
+    {"undefined name",           FUNC "    A[0, 0] = A[nn, 0]\n",
+     "p.py:3:17: undefined name 'nn'; did you mean 'n'?\n    A[0, 0] = A[nn, 0]\n                ^",                                                                         HONE_CODE_INVALID},
+    {"undefined function",       FUNC "    T.evalute(0)\n",
+     "p.py:3:5: unknown function 'T.evalute'; did you mean 'T.evaluate'?",                                                                                                   HONE_CODE_INVALID},
+    {"scope of a loop",          FUNC "    for i in range(4):\n        A[i, i] = 0\n    A[i, 0] = 1\n",
+     "p.py:5:7: undefined name 'i'",                                                                                                                                         HONE_CODE_INVALID},
+    {"rank",                     FUNC "    A[0] = 1\n",                                                          "p.py:3:5: buffer 'A' has 2 dimensions, 1 given",
+     HONE_CODE_TYPE                                                                                                                                                                           },
+    {"dtype",                    "@T.prim_func\ndef f(A: T.Buffer((4,), \"floot32\")):\n    pass\n",
+     "p.py:2:25: unknown dtype \"floot32\"",                                                                                                                                 HONE_CODE_TYPE   },
+    {"negative size",            "@T.prim_func\ndef f(A: T.Buffer((-4,))):\n    pass\n",                         "size 0 is -4",
+     HONE_CODE_INVALID                                                                                                                                                                        },
+    {"no body",                  FUNC "    for i in range(4):\n    A[0, 0] = 1\n",
+     "p.py:4:5: expected an indented body, found 'A'",                                                                                                                       HONE_CODE_INVALID},
+    {"lost indentation",         "@I.ir_module\nclass M:\n@T.prim_func\ndef f():\npass\n",
+     "p.py:3:1: expected an indented body, found '@'",                                                                                                                       HONE_CODE_INVALID},
+    {"uneven indentation",       FUNC "    if n > 1:\n        pass\n      pass\n",
+     "p.py:5:7: this indentation matches no line above",                                                                                                                     HONE_CODE_INVALID},
+    {"loop variables",           FUNC "    for i, j in T.grid(4):\n        pass\n",
+     "p.py:3:17: 2 loop variables for 1 extents",                                                                                                                            HONE_CODE_INVALID},
+    {"remap of no loop",
+     FUNC "    with T.block(\"b\"):\n        v = T.axis.remap(\"S\", [n])\n        A[v, v] = 1\n",
+     "T.axis.remap takes loop variables",                                                                                                                                    HONE_CODE_INVALID},
+    {"remap kinds",
+     FUNC "    for i in range(4):\n        with T.block(\"b\"):\n            v = "
+          "T.axis.remap(\"SS\", [i])\n",                                                                         "p.py:5:17: T.axis.remap: 2 kinds for 1 bindings",          HONE_CODE_INVALID},
+    {"axis outside",             FUNC "    v = T.axis.spatial(4, n)\n",                                          "stands outside of a block",
+     HONE_CODE_INVALID                                                                                                                                                                        },
+    {"init twice",
+     FUNC "    with T.block(\"b\"):\n        with T.init():\n            A[0, 0] = 0\n        with "
+          "T.init():\n            A[0, 0] = 0\n        A[0, 0] = 1\n",                                           "p.py:6:14: T.init stands twice in this block",             HONE_CODE_INVALID},
+    {"integer division",         FUNC "    A[n / 2, 0] = 1\n",                                                   "p.py:3:9: '/' of integers",                                HONE_CODE_TYPE   },
+    {"constant too wide",        FUNC "    A[0, 0] = T.int8(300)\n",                                             "300 does not fit int8",
+     HONE_CODE_INVALID                                                                                                                                                                        },
+    {"closing bracket",          FUNC "    A[0, 0] = (1 + n\n",                                                  "p.py:3:15: this bracket is never closed",
+     HONE_CODE_INVALID                                                                                                                                                                        },
+    {"string",                   FUNC "    assert n > 0, \"half\n",                                              "p.py:3:19: this string has no closing quote",
+     HONE_CODE_INVALID                                                                                                                                                                        },
+    {"byte",                     FUNC "    A[0, 0] = 1 $ 2\n",                                                   "p.py:3:17: unexpected character '$'",
+     HONE_CODE_INVALID                                                                                                                                                                        },
+    {"column counts characters", FUNC "    assert n > 0, \"\xc3\xa4\xc3\xb6\"; A[0, q] = 1\n",
+     "p.py:3:30: undefined name 'q'",                                                                                                                                        HONE_CODE_INVALID},
+    {"decorator",                "def f():\n    pass\n",                                                         "p.py:1:1: function 'f' has no decorator",
+     HONE_CODE_INVALID                                                                                                                                                                        },
+    {"unknown decorator",        "@T.prim_fun\ndef f():\n    pass\n",                                            "unknown decorator '@T.prim_fun'",
+     HONE_CODE_INVALID                                                                                                                                                                        },
+    {"two of a name",            "@T.prim_func\ndef f():\n    pass\n@T.prim_func\ndef f():\n    pass\n",         "'f'",
+     HONE_CODE_INVALID                                                                                                                                                                        },
+    {"two parameters of a name", "@T.prim_func\ndef f(a: T.handle, a: T.handle):\n    pass\n",
+     "two parameters are named 'a'",                                                                                                                                         HONE_CODE_INVALID},
+    {"metadata",                 GRAPH "    y = R.add(x, metadata[\"relax.expr.Constant\"][0])\n    return y\n",
+     "p.py:3:49: constant 0 is named here but its numbers are not at hand",                                                                                                  HONE_CODE_INVALID},
+    {"no return",                GRAPH "    y = R.add(x, x)\n",                                                  "graph function 'f' has no return",
+     HONE_CODE_INVALID                                                                                                                                                                        },
+    {"member",
+     "@I.ir_module\nclass M:\n    @R.function\n    def main(x: R.Tensor((4,))):\n        cls = M\n "
+     "       y = R.call_tir(cls.mian, (x,), out_sinfo=R.Tensor((4,)))\n        return y\n",                      "the module has no function 'mian'; did you mean 'main'?",  HONE_CODE_INVALID},
+    {"sizes in quotes",          "@R.function\ndef f(x: R.Tensor((\"n +\",))):\n    return x\n",
+     "p.py:2:20: \"n +\" is no size",                                                                                                                                        HONE_CODE_INVALID},
+    {"output outside",           GRAPH "    R.output(x)\n    return x\n",                                        "R.output stands outside",
+     HONE_CODE_INVALID                                                                                                                                                                        },
+    {"store of a string",        FUNC "    A[0, 0] = \"x\"\n",                                                   "p.py:3:15: a value of type handle",
+     HONE_CODE_TYPE                                                                                                                                                                           },
+    {"missing argument",         FUNC "    B = T.alloc_buffer()\n",
+     "p.py:3:9: T.alloc_buffer: argument 'shape' is missing",                                                                                                                HONE_CODE_INVALID},
+    {"intrinsic arity",          FUNC "    A[0, 0] = T.exp(A[0, 0], 1)\n",
+     "p.py:3:15: T.exp takes 1 arguments, 2 given",                                                                                                                          HONE_CODE_TYPE   },
+};
+
+static void check_row(void **state) {
+    const struct row *row = *state;
+    hone_module *module = NULL;
+    hone_status st = hone_script_parse(row->text, strlen(row->text), "p.py", &module);
+    hone_module_release(module);
+    HONE_ASSERT_ERROR(st, row->code, row->want);
+}
+
+int main(void) {
+    return HONE_RUN_ROWS("ir/script_errors", rows, check_row);
+}

@@ -1,0 +1,122 @@
+/* Different spellings of one thing are read as the same program, and what differs is not. */
+#include <stdio.h>
+#include <string.h>
+
+#include "ir/script.h"
+#include "ir/structural.h"
+#include "tests/support/hone_test.h"
+
+static const struct row {
+    const char *name, *left, *right; /* statements of a function over A, B, S and n, m */
+    bool same;
+} rows[] = {
+    {"cast",                       "A[0] = T.Cast(\"float32\", n)",                                  "A[0] = n.astype(\"float32\")",                                               true },
+    {"cast function",              "A[0] = T.cast(n, \"float32\")",                                  "A[0] = T.float32(n)",                                                        true },
+    {"stored constant",            "A[0] = 0",                                                       "A[0] = T.float32(0.0)",                                                      true },
+    {"stored integer",             "A[0] = n",                                                       "A[0] = T.Cast(\"float32\", n)",                                              true },
+    {"constant takes the type",    "A[0] = A[1] * 2",                                                "A[0] = A[1] * T.float32(2)",                                                 true },
+    {"python folds",               "A[16 // 3 - 4] = 1",                                             "A[1] = 1",                                                                   true },
+    {"zero folds",                 "A[n + 0] = 1",                                                   "A[n] = 1",                                                                   true },
+    {"one folds",                  "A[n * 1] = 1",                                                   "A[n] = 1",                                                                   true },
+    {"a named node stays",         "A[T.Add(n, 0)] = 1",                                             "A[n] = 1",                                                                   false},
+    {"augmented",                  "A[0] += A[1]",                                                   "A[0] = A[0] + A[1]",                                                         true },
+    {"floor division",             "A[n // 4 % 2] = 1",                                              "A[T.floormod(T.floordiv(n, 4), 2)] = 1",                                     true },
+    {"ceil division",              "A[T.ceildiv(n, 4)] = 1",                                         "A[(n + 3) // 4] = 1",                                                        true },
+    {"truncating is not flooring", "A[T.truncdiv(n, 4)] = 1",                                        "A[n // 4] = 1",                                                              false},
+    {"precedence",                 "A[n + m * 2 - 1] = 1",                                           "A[(n + (m * 2)) - 1] = 1",                                                   true },
+    {"left to right",              "A[n - m - 1] = 1",                                               "A[n - (m - 1)] = 1",                                                         false},
+    {"negation",                   "A[-n] = 1",                                                      "A[0 - n] = 1",                                                               true },
+    {"power binds tighter",        "A[0] = -A[1] ** 2.0",                                            "A[0] = -(A[1] ** 2.0)",                                                      true },
+    {"chain",                      "assert 0 <= n < 4, \"\"",                                        "assert 0 <= n and n < 4, \"\"",                                              true },
+    {"not binds weaker",           "assert not n == 1 and m == 2, \"\"",
+     "assert (not (n == 1)) and (m == 2), \"\"",                                                                                                                                   true },
+    {"or and",                     "assert n < 1 or n < 2 and n < 3, \"\"",                          "assert n < 1 or (n < 2 and n < 3), \"\"",
+     true                                                                                                                                                                               },
+    {"shift",                      "A[n << 2] = 1",                                                  "A[T.shift_left(n, 2)] = 1",                                                  true },
+    {"bits",                       "A[n & 3 | m] = 1",                                               "A[T.bitwise_or(T.bitwise_and(n, 3), m)] = 1",                                true },
+    {"conditional",                "A[0] = A[1] if n > 0 else 0.0",
+     "A[0] = T.if_then_else(n > 0, A[1], T.float32(0))",                                                                                                                           true },
+    {"select is no conditional",   "A[0] = T.Select(n > 0, A[1], A[2])",
+     "A[0] = T.if_then_else(n > 0, A[1], A[2])",                                                                                                                                   false},
+    {"elif",                       "if n > 0:\n        A[0] = 1\n    elif n > 1:\n        A[0] = 2",
+     "if n > 0:\n        A[0] = 1\n    else:\n        if n > 1:\n            A[0] = 2",                                                                                            true },
+    {"one line",                   "if n > 0: A[0] = 1; A[1] = 2",                                   "if n > 0:\n        A[0] = 1\n        A[1] = 2",
+     true                                                                                                                                                                               },
+    {"continued line",             "A[0] = A[1] + \\\n  A[2]",                                       "A[0] = (A[1] +\n\n # note\n  A[2])",                                         true },
+    {"grid",                       "for i, j in T.grid(4, 5):\n        B[i, j] = 0",
+     "for i in range(4):\n        for j in T.serial(5):\n            B[i, j] = 0",                                                                                                 true },
+    {"bounds",                     "for i in range(2, 6):\n        A[i] = 0",
+     "for i in T.serial(2, 6):\n        A[i] = 0",                                                                                                                                 true },
+    {"loop kinds differ",          "for i in T.parallel(4):\n        A[i] = 0",
+     "for i in T.unroll(4):\n        A[i] = 0",                                                                                                                                    false},
+    {"names do not count",         "for i in range(4):\n        A[i] = 0",
+     "for k in range(4):\n        A[k] = 0",                                                                                                                                       true },
+    {"let",                        "x: T.int32 = n + 1\n    A[x] = 0",                               "with T.LetStmt(n + 1) as y:\n        A[y] = 0",
+     true                                                                                                                                                                               },
+    {"let type",                   "x: T.let[T.int32] = n + 1\n    A[x] = 0",                        "x = T.bind(n + 1)\n    A[x] = 0",
+     true                                                                                                                                                                               },
+    {"meta value",                 "x = T.meta_var(n + 1)\n    A[x] = 0",                            "A[n + 1] = 0",                                                               true },
+    {"slice",                      "A[4:8] = A[0:4]",                                                "A[T.Ramp(4, 1, 4)] = A[T.Ramp(0, 1, 4)]",                                    true },
+    {"broadcast",                  "A[0:4] = 1",                                                     "A[0:4] = T.Broadcast(T.float32(1), 4)",                                      true },
+    {"extern",                     "T.evaluate(T.call_extern(\"f\", n, dtype=\"int32\"))",
+     "T.call_extern(\"int32\", \"f\", n)",                                                                                                                                         true },
+    {"scalar buffer",              "S[()] = A[0]",                                                   "S[()] = A[T.int32(0)]",                                                      true },
+    {"remap",
+     "for i, j in T.grid(4, 5):\n        with T.block(\"b\"):\n            vi, vj = "
+     "T.axis.remap(\"SR\", [i, j])\n            B[vi, vj] = 0",                                      "for i, j in T.grid(4, 5):\n        with T.sblock(\"c\"):\n            vi = T.axis.S(4, i)\n  "
+     "          vj = T.axis.R(5, j)\n            B[vi, vj] = 0",                                                    true },
+    {"spelled root",
+     "with T.block(\"root\"):\n        for i in range(4):\n            with T.block(\"b\"):\n      "
+     "          vi = T.axis.spatial(4, i)\n                A[vi] = 0",                               "for i in range(4):\n        with T.block(\"b\"):\n            vi = T.axis.spatial(4, i)\n    "
+     "        A[vi] = 0",                                                                                    true },
+    {"regions",
+     "for i in range(4):\n        with T.block(\"b\"):\n            vi = T.axis.spatial(4, i)\n    "
+     "        A[vi] = B[vi, 0] + B[vi, 1]",                                                          "for i in range(4):\n        with T.block(\"b\"):\n            vi = T.axis.spatial(4, i)\n    "
+     "        T.reads([B[vi, 0:2]])\n            T.writes(A[vi])\n            A[vi] = B[vi, 0] + "
+     "B[vi, 1]",                                                                                                                        true },
+    {"where",
+     "for i in range(4):\n        with T.block(\"b\"):\n            vi = T.axis.spatial(16, i * "
+     "4)\n            T.where(i < 3)\n            A[vi] = 0",                                        "for i in range(4):\n        with T.block(\"b\"):\n            vi = T.axis.spatial(16, i * "
+     "4)\n            A[vi] = 0",                                                                                     false},
+    {"launch",                     "tx = T.launch_thread(\"threadIdx.x\", 4)\n    A[tx] = 0",
+     "for t in T.thread_binding(4, thread=\"threadIdx.x\"):\n        A[t] = 0",                                                                                                    true },
+    {"environment thread",
+     "tx = T.env_thread(\"threadIdx.x\")\n    with T.launch_thread(tx, 4):\n        A[tx] = 0",      "for t in T.thread_binding(0, 4, thread=\"threadIdx.x\"):\n        A[t] = 0", true },
+    {"limits",                     "A[0] = T.min_value(\"float32\")",                                "A[0] = -T.max_value(\"float32\")",                                           true },
+    {"infinity",                   "A[0] = T.infinity(\"float32\")",                                 "A[0] = T.float32(\"inf\")",                                                  true },
+    {"maximum",                    "A[0] = max(A[1], 0)",                                            "A[0] = T.max(A[1], T.float32(0))",                                           true },
+};
+
+static hone_module *read_body(const char *body) {
+    char text[4096];
+    hone_module *module = NULL;
+    snprintf(text, sizeof text,
+             "@T.prim_func\ndef f(A: T.Buffer((64,)), B: T.Buffer[(8, 8), \"float32\"], "
+             "S: T.Buffer((), \"float32\"), n: T.int32, m: T.int32):\n    %s\n",
+             body);
+    HONE_ASSERT_OK(hone_script_parse(text, strlen(text), "p.py", &module));
+    return module;
+}
+
+static void check_row(void **state) {
+    const struct row *row = *state;
+    hone_module *left = read_body(row->left), *right = read_body(row->right), *copy = NULL;
+    hone_str difference = {0}, text = {0};
+    bool same = hone_module_equal(left, right, &difference);
+    if (same != row->same) print_error("%s\n", hone_str_text(&difference));
+    HONE_ASSERT_OK(hone_module_print(left, NULL, &text));
+    HONE_ASSERT_OK(hone_script_parse(text.data, text.length, "again.py", &copy));
+    bool round = hone_module_equal(left, copy, &difference);
+    if (!round) print_error("%s\n%s", hone_str_text(&difference), text.data);
+    hone_module_release(left);
+    hone_module_release(right);
+    hone_module_release(copy);
+    hone_str_deinit(&difference);
+    hone_str_deinit(&text);
+    assert_int_equal(same, row->same);
+    assert_true(round);
+}
+
+int main(void) {
+    return HONE_RUN_ROWS("ir/script_spelling", rows, check_row);
+}

@@ -1,0 +1,199 @@
+/* What verify says of programs: each row a program and a part of its first finding. */
+#include <stdio.h>
+#include <string.h>
+
+#include "ir/verify.h"
+#include "tests/support/hone_test.h"
+#include "tests/support/program_text.h"
+
+#define HEAD                                                                                       \
+    "@T.prim_func\n"                                                                               \
+    "def main(A: T.Buffer((128, 128), \"float32\"), C: T.Buffer((128, 128), \"float32\"), "        \
+    "X: T.Buffer((128,), \"int32\")):\n"
+
+static const struct row {
+    const char *name, *body;
+    const char *want; /* part of the first finding; NULL = no finding */
+    bool is_warning;
+} rows[] = {
+    {"matmul is well formed",
+     "  for i, j, k in T.grid(128, 128, 128):\n"
+     "    with T.block(\"B\"):\n"
+     "      vi, vj, vk = T.axis.remap(\"SSR\", [i, j, k])\n"
+     "      with T.init():\n"
+     "        C[vi, vj] = 0.0\n"
+     "      C[vi, vj] = C[vi, vj] + A[vi, vk] * A[vk, vj]\n",            NULL,                                                                                           false},
+    {"axis of 128, loop of 127",
+     "  for i, j in T.grid(127, 128):\n"
+     "    with T.block(\"B\"):\n"
+     "      vi = T.axis.spatial(128, i)\n"
+     "      vj = T.axis.spatial(128, j)\n"
+     "      C[vi, vj] = A[vi, vj]\n",                                    "spatial axis 'vi' of block 'B' has 128 values (0 to 127), its binding takes only 127 (0 to "
+     "126)",                                                                                                                        false},
+    {"axis of 128, loop of 129",
+     "  for i, j in T.grid(129, 128):\n"
+     "    with T.block(\"B\"):\n"
+     "      vi = T.axis.spatial(128, i)\n"
+     "      vj = T.axis.spatial(128, j)\n"
+     "      C[vi, vj] = A[vi, vj]\n",                                    "binding of spatial axis 'vi' of block 'B' runs from 0 to 128, outside of its domain [0, 128)",
+     false                                                                                                                                                                    },
+    {"a predicate keeps it inside",
+     "  for i, j in T.grid(13, 10):\n"
+     "    with T.block(\"B\"):\n"
+     "      vi = T.axis.spatial(128, i * 10 + j)\n"
+     "      T.where(i * 10 + j < 128)\n"
+     "      C[vi, 0] = A[vi, 0]\n",                                      NULL,                                                                                           false},
+    {"without it the binding leaves",
+     "  for i, j in T.grid(13, 10):\n"
+     "    with T.block(\"B\"):\n"
+     "      vi = T.axis.spatial(128, i * 10 + j)\n"
+     "      C[vi, 0] = A[vi, 0]\n",                                      "runs from 0 to 129",                                                                           false},
+    {"half a reduction",
+     "  for i, k in T.grid(128, 64):\n"
+     "    with T.block(\"B\"):\n"
+     "      vi = T.axis.spatial(128, i)\n"
+     "      vk = T.axis.reduce(128, k)\n"
+     "      with T.init():\n"
+     "        C[vi, 0] = 0.0\n"
+     "      C[vi, 0] = C[vi, 0] + A[vi, vk]\n",                          "reduction axis 'vk' of block 'B' has 128 values",                                              false},
+    {"two blocks may do a half each",
+     "  for i in range(64):\n"
+     "    with T.block(\"B\"):\n"
+     "      vi = T.axis.spatial(128, i)\n"
+     "      C[vi, 0] = A[vi, 0]\n"
+     "  for i in range(64):\n"
+     "    with T.block(\"D\"):\n"
+     "      vi = T.axis.spatial(128, i + 64)\n"
+     "      C[vi, 0] = A[vi, 1]\n",                                      "has 128 values",                                                                               true },
+    {"a producer may make what is wanted",
+     "  D = T.alloc_buffer((128,), \"float32\")\n"
+     "  for i in range(64):\n"
+     "    with T.block(\"B\"):\n"
+     "      vi = T.axis.spatial(128, i)\n"
+     "      D[vi] = A[vi, 0]\n"
+     "  for i in range(64):\n"
+     "    with T.block(\"E\"):\n"
+     "      vi = T.axis.spatial(64, i)\n"
+     "      C[vi, 0] = D[vi]\n",                                         "has 128 values",                                                                               true },
+    {"a loop that moves no axis of a reduction",
+     "  for i, k, r in T.grid(128, 128, 2):\n"
+     "    with T.block(\"B\"):\n"
+     "      vi, vk = T.axis.remap(\"SR\", [i, k])\n"
+     "      with T.init():\n"
+     "        C[vi, 0] = 0.0\n"
+     "      C[vi, 0] = C[vi, 0] + A[vi, vk]\n",                          "loop 'r' moves no axis of block 'B', so its updates run 2 times",                              false},
+    {"the same outside of the reduction repeats it whole",
+     "  for r, i, k in T.grid(2, 128, 128):\n"
+     "    with T.block(\"B\"):\n"
+     "      vi, vk = T.axis.remap(\"SR\", [i, k])\n"
+     "      with T.init():\n"
+     "        C[vi, 0] = 0.0\n"
+     "      C[vi, 0] = C[vi, 0] + A[vi, vk]\n",                          NULL,                                                                                           false},
+    {"an update in place that is repeated",
+     "  for r, i in T.grid(2, 128):\n"
+     "    with T.block(\"B\"):\n"
+     "      vi = T.axis.spatial(128, i)\n"
+     "      C[vi, 0] = C[vi, 0] + A[vi, 0]\n",                           "block 'B' updates in place, and loop 'r' repeats it",                                          true },
+    {"parallel over a reduction",
+     "  for i in range(128):\n"
+     "    for k in T.parallel(128):\n"
+     "      with T.block(\"B\"):\n"
+     "        vi, vk = T.axis.remap(\"SR\", [i, k])\n"
+     "        with T.init():\n"
+     "          C[vi, 0] = 0.0\n"
+     "        C[vi, 0] = C[vi, 0] + A[vi, vk]\n",                        "loop 'k' is parallel and runs over a reduction axis of block 'B'",                             false},
+    {"output moves with the reduction",
+     "  for i, k in T.grid(128, 128):\n"
+     "    with T.block(\"B\"):\n"
+     "      vi, vk = T.axis.remap(\"SR\", [i, k])\n"
+     "      with T.init():\n"
+     "        C[vi, vk] = 0.0\n"
+     "      C[vi, vk] = C[vi, vk] + A[vi, vk]\n",                        "block 'B' writes 'C' at an index that moves with a reduction axis",                            false},
+    {"loop variable inside a block",
+     "  for i, j in T.grid(128, 128):\n"
+     "    with T.block(\"B\"):\n"
+     "      vi = T.axis.spatial(128, i)\n"
+     "      C[vi, j] = A[vi, j]\n",                                      "loop variable 'j' is used inside block 'B'",                                                   false},
+    {"beyond the shape",
+     "  for i, j in T.grid(128, 128):\n"
+     "    with T.block(\"B\"):\n"
+     "      vi, vj = T.axis.remap(\"SS\", [i, j])\n"
+     "      C[vi, vj] = A[vi + 1, vj]\n",                                "'A' is read in 'B' with an index from 1 to 128 in dimension 0, which has the extent 128",
+     false                                                                                                                                                                    },
+    {"guarded beyond the shape",
+     "  for i, j in T.grid(128, 128):\n"
+     "    with T.block(\"B\"):\n"
+     "      vi, vj = T.axis.remap(\"SS\", [i, j])\n"
+     "      C[vi, vj] = T.if_then_else(vi < 127, A[vi + 1, vj], 0.0)\n", NULL,                                                                                           false},
+    {"fewer reads declared",
+     "  for i in range(128):\n"
+     "    with T.block(\"B\"):\n"
+     "      vi = T.axis.spatial(128, i)\n"
+     "      T.reads(A[vi, 0:3])\n"
+     "      T.writes(C[vi, 0])\n"
+     "      C[vi, 0] = A[vi, 0] + A[vi, 3]\n",                           "block 'B' reads more of 'A' than it declares",                                                 true },
+    {"write not declared",
+     "  for i in range(128):\n"
+     "    with T.block(\"B\"):\n"
+     "      vi = T.axis.spatial(128, i)\n"
+     "      T.reads(A[vi, 0:3])\n"
+     "      T.writes()\n"
+     "      C[vi, 0] = A[vi, 0]\n",                                      "block 'B' writes 'C', which it does not declare",                                              true },
+    {"more declared is fine",
+     "  for i in range(128):\n"
+     "    with T.block(\"B\"):\n"
+     "      vi = T.axis.spatial(128, i)\n"
+     "      T.reads(A[0:128, 0:128])\n"
+     "      T.writes(C[vi, 0:128])\n"
+     "      C[vi, 0] = A[vi, 0]\n",                                      NULL,                                                                                           false},
+    {"no such thread",
+     "  for i in T.thread_binding(128, thread=\"threadIdx.w\"):\n"
+     "    with T.block(\"B\"):\n"
+     "      vi = T.axis.spatial(128, i)\n"
+     "      C[vi, 0] = A[vi, 0]\n",                                      "loop 'i' is bound to 'threadIdx.w', which is no thread",                                       false},
+    {"one thread, two extents",
+     "  for i in T.thread_binding(64, thread=\"threadIdx.x\"):\n"
+     "    for j in T.thread_binding(2, thread=\"threadIdx.x\"):\n"
+     "      with T.block(\"B\"):\n"
+     "        vi = T.axis.spatial(128, i * 2 + j)\n"
+     "        C[vi, 0] = A[vi, 0]\n",                                    "loops 'i' and 'j' are both bound to threadIdx.x, with different extents",                      false},
+    {"lowered form",
+     "  for i in range(128):\n"
+     "    for j in T.vectorized(4):\n"
+     "      C[i, j] = A[i, j] + T.Cast(\"float32\", X[i])\n",            NULL,                                                                                           false},
+    {"division by zero",
+     "  for i in range(128):\n"
+     "    C[i, 0] = A[i % 0, 0]\n",                                      "division by zero in 'main'",                                                                   false},
+};
+
+static void finds(void **state) {
+    const struct row *row = *state;
+    char text[4096], got[512] = "";
+    hone_module *module = NULL;
+    bool is_warning = false;
+    snprintf(text, sizeof text, "%s%s", HEAD, row->body);
+    hone_test_parse(text, &module);
+    hone_findings findings = {.arena = hone_arena_create(4096)};
+    HONE_ASSERT_OK(hone_verify_module(module, &findings));
+    if (findings.count > 0) {
+        snprintf(got, sizeof got, "%s", findings.items[0].text);
+        is_warning = findings.items[0].is_warning;
+    }
+    hone_status st = hone_check_module(module);
+    bool is_refused = st != HONE_OK;
+    hone_status_free(st);
+    hone_arena_destroy(findings.arena);
+    hone_module_release(module);
+    if (!row->want) {
+        assert_string_equal(got, "");
+        assert_false(is_refused);
+        return;
+    }
+    if (!strstr(got, row->want)) assert_string_equal(got, row->want);
+    assert_int_equal(is_warning, row->is_warning);
+    assert_int_equal(is_refused, !row->is_warning);
+}
+
+int main(void) {
+    return HONE_RUN_ROWS("ir/verify", rows, finds);
+}

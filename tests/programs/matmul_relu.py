@@ -1,0 +1,26 @@
+import tvm
+from tvm.script import tir as T
+
+@tvm.script.ir_module
+class MatmulRelu:
+    """A product of two matrices, then the positive part of it."""
+
+    @T.prim_func
+    def matmul_relu(X: T.Buffer((96, 64), "float32"),
+                    W: T.Buffer((64, 80), "float32"),
+                    R0: T.Buffer((96, 80), "float32")):
+        T.func_attr({"global_symbol": "matmul_relu", "tir.noalias": True})
+        M = T.alloc_buffer((96, 80), dtype="float32")
+        for i, j, k in T.grid(96, 80, 64):
+            with T.block("M"):
+                vi = T.axis.spatial(96, i)
+                vj = T.axis.spatial(80, j)
+                vk = T.axis.reduce(64, k)
+                with T.init():
+                    M[vi, vj] = T.float32(0)
+                M[vi, vj] = M[vi, vj] + X[vi, vk] * W[vk, vj]
+        for i, j in T.grid(96, 80):
+            with T.block("R0"):
+                vi = T.axis.spatial(96, i)
+                vj = T.axis.spatial(80, j)
+                R0[vi, vj] = T.max(M[vi, vj], T.float32(0))

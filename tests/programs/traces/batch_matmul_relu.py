@@ -1,0 +1,16 @@
+# Makes batch_matmul_relu_target.py of batch_matmul_relu.py.
+def apply_trace(sch):
+    b0 = sch.get_block(name="M", func_name="bmm_relu")
+    b1 = sch.get_block(name="R0", func_name="bmm_relu")
+    n, i, j, k = sch.get_loops(block=b0)
+    j0, j1 = sch.split(loop=j, factors=[8, 8])
+    k0, k1 = sch.split(loop=k, factors=[16, 4])
+    sch.reorder(n, i, j0, k0, k1, j1)
+    sch.reverse_compute_at(block=b1, loop=j0)
+    b2 = sch.decompose_reduction(block=b0, loop=k0)
+    sch.parallel(loop=n)
+    sch.unroll(loop=k1)
+    x0, x1, x2, x3 = sch.get_loops(block=b2)
+    sch.vectorize(loop=x3)
+    y0, y1, y2, y3 = sch.get_loops(block=b1)
+    sch.vectorize(loop=y3)

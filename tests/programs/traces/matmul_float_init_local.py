@@ -1,0 +1,16 @@
+# GPU: threads in two dimensions, a tile of the result kept by each thread (local memory blocking).
+def apply_trace(sch):
+    b0 = sch.get_block(name="M", func_name="main")
+    b1 = sch.cache_write(block=b0, write_buffer_index=0, storage_scope="local")
+    i, j, k = sch.get_loops(block=b0)
+    i0, i1, i2 = sch.split(loop=i, factors=[4, 8, 4])
+    j0, j1, j2 = sch.split(loop=j, factors=[7, 8, 2])
+    k0, k1 = sch.split(loop=k, factors=[24, 4])
+    sch.unroll(loop=k1)
+    sch.reorder(i0, j0, i1, j1, k0, k1, i2, j2)
+    sch.reverse_compute_at(block=b1, loop=j1)
+    sch.bind(loop=i0, thread_axis="blockIdx.y")
+    sch.bind(loop=j0, thread_axis="blockIdx.x")
+    sch.bind(loop=i1, thread_axis="threadIdx.y")
+    sch.bind(loop=j1, thread_axis="threadIdx.x")
+    b2 = sch.decompose_reduction(block=b0, loop=k0)

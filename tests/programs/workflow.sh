@@ -1,0 +1,75 @@
+#!/bin/sh
+# usage: workflow.sh SOURCE_DIR BUILD_DIR
+# The workflows of the public chapters as their users type them: verify, schedule, equal, tune with a
+# space of one's own, compile, run, and compare with the interpreter.
+set -eu
+programs=$1/tests/programs
+hone=$2/hone
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work"
+
+fail() {
+    echo "workflow.sh: $*" >&2
+    exit 1
+}
+expect_exit() { # code, command…
+    want=$1
+    shift
+    code=0
+    "$@" >out.txt 2>&1 || code=$?
+    [ "$code" -eq "$want" ] || { cat out.txt; fail "exit $code, not $want: $*"; }
+}
+# What the interpreter makes of FILE goes to DIR; another file must agree with it on the same inputs.
+interpret() { # FILE, DIR, options…
+    file=$1
+    dir=$2
+    shift 2
+    mkdir -p "$dir"
+    expect_exit 0 "$hone" run "$file" --interpret --out-dir "$dir" "$@"
+    result=$(find "$dir" -name '*.npy')
+    [ -n "$result" ] || fail "$file: no result in $dir"
+}
+agree() { # FILE, options…
+    expect_exit 0 "$hone" run "$@" --expect "$result"
+}
+
+# a wrong domain is refused with the place
+expect_exit 1 "$hone" verify "$programs/matmul_relu_bad_axis.py"
+grep -q 'matmul_relu_bad_axis.py:[0-9]' out.txt || fail "verify gives no place: $(cat out.txt)"
+expect_exit 0 "$hone" verify "$programs/matmul_relu.py"
+
+# transform one function, run what comes out
+interpret "$programs/matmul_relu.py" reference
+expect_exit 0 "$hone" schedule "$programs/matmul_relu.py" --trace "$programs/traces/matmul_relu.py" -o tiled.py
+expect_exit 1 "$hone" equal "$programs/matmul_relu.py" tiled.py
+agree tiled.py
+agree tiled.py --interpret
+
+# transform a program into a given one
+expect_exit 0 "$hone" schedule "$programs/batch_matmul_relu.py" --trace "$programs/traces/batch_matmul_relu.py" -o got.py
+expect_exit 0 "$hone" equal got.py "$programs/batch_matmul_relu_target.py"
+
+# a step that is not legal: exit 2, the step's number, the place
+printf 'b0 = sch.get_block(name="M", func_name="matmul_relu")\nl1, l2, l3 = sch.get_loops(block=b0)\nsch.parallel(loop=l3)\n' >bad.py
+expect_exit 2 "$hone" schedule "$programs/matmul_relu.py" --trace bad.py
+grep -q 'step 3' out.txt || fail "no step in: $(cat out.txt)"
+
+# search over a space of one's own, then over the rules'
+interpret "$programs/matmul_float_init.py" searched
+expect_exit 0 "$hone" tune "$programs/matmul_float_init.py" --db tuned.db --trials 4 --threads 1 --strategy random \
+    --space "$programs/traces/matmul_float_init_stochastic.py" --no-report
+expect_exit 0 "$hone" tune "$programs/matmul_float_init.py" --db tuned.db --trials 6 --threads 1 --no-report
+expect_exit 0 "$hone" db sql tuned.db "SELECT count(*) AS n FROM v_trials WHERE outcome = 'ok'"
+expect_exit 0 "$hone" compile "$programs/matmul_float_init.py" --db tuned.db --threads 1 -o best
+grep -q '1 from records' out.txt || fail "no record was used: $(cat out.txt)"
+agree best.so
+
+# and back to the whole model
+interpret "$programs/mlp_call_tir.py" whole
+expect_exit 0 "$hone" tune "$programs/mlp_call_tir.py" --db tuned.db --trials 6 --threads 1 --no-report
+expect_exit 0 "$hone" compile "$programs/mlp_call_tir.py" --db tuned.db --threads 1 -o mlp
+agree mlp.so
+interpret "$programs/mlp_operators.py" operators
+agree "$programs/mlp_operators.py"
+echo "all workflows work"
