@@ -1,0 +1,95 @@
+/* runtime/device.h - where kernels run: buffers, modules, launches, behind one table of functions.
+ *
+ * Backends: cpu (shared objects in this process), null (nothing runs, outputs are zero). A GPU is
+ * another backend with memory that the host does not see.
+ *
+ * Lifetime: create/destroy by one owner; buffers and modules end before their device.
+ * Threads:  one thread at a time uses a device.
+ * Layer:    may include support/, target/, measure/, runtime/model/.
+ */
+#ifndef HONE_RUNTIME_DEVICE_H
+#define HONE_RUNTIME_DEVICE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "measure/manifest.h"
+#include "measure/run.h"
+#include "support/status.h"
+
+typedef struct hone_device hone_device;
+
+/* A backend's buffer begins with this. */
+typedef struct hone_device_buffer {
+    size_t bytes;
+    void *host; /* its data for the host; NULL when the host does not see this memory */
+} hone_device_buffer;
+
+typedef struct hone_device_module hone_device_module; /* a loaded artifact */
+
+/* An artifact to load: a file, or bytes when path is NULL. */
+typedef struct hone_device_artifact {
+    const char *path;
+    const uint8_t *bytes;
+    size_t byte_count;
+    const char *extern_path; /* library with external functions, or NULL */
+} hone_device_artifact;
+
+/* Kernels run in this process, on `threads` threads (1 to begin with). */
+HONE_NODISCARD hone_status hone_device_create_cpu(hone_device **out_device);
+HONE_NODISCARD hone_status hone_device_create_null(hone_device **out_device);
+void hone_device_destroy(hone_device *device);              /* NULL is allowed */
+const char *hone_device_backend(const hone_device *device); /* "cpu", "null" */
+
+/* How many threads kernels may use from now on. UNAVAILABLE when they cannot be started. */
+HONE_NODISCARD hone_status hone_device_set_threads(hone_device *device, int32_t threads);
+
+/* ---- buffers ---- */
+
+/* `index` is the number of the argument: it decides on which side of its guard the buffer lies.
+ * NO_MEMORY. */
+HONE_NODISCARD hone_status hone_device_buffer_create(hone_device *device, size_t bytes,
+                                                     size_t index, hone_device_buffer **out_buffer);
+void hone_device_buffer_destroy(hone_device *device, hone_device_buffer *buffer); /* NULL is ok */
+HONE_NODISCARD hone_status hone_device_buffer_write(hone_device *device, hone_device_buffer *buffer,
+                                                    const void *data);
+HONE_NODISCARD hone_status hone_device_buffer_read(hone_device *device,
+                                                   const hone_device_buffer *buffer, void *data);
+/* Fills with what is a NaN in every float type. */
+HONE_NODISCARD hone_status hone_device_buffer_poison(hone_device *device,
+                                                     hone_device_buffer *buffer);
+/* Read-only for kernels from now on, or writable again; a device that cannot protect does not. */
+HONE_NODISCARD hone_status hone_device_buffer_protect(hone_device *device,
+                                                      hone_device_buffer *buffer, bool writable);
+/* Bytes relative to the data where somebody wrote beside it; INT64_MIN: nobody did. */
+int64_t hone_device_buffer_damage(hone_device *device, hone_device_buffer *buffer);
+/* Whether an address is in or just beside a buffer, and how far from its beginning. Safe in a
+ * signal handler. */
+bool hone_device_buffer_contains(const hone_device *device, const hone_device_buffer *buffer,
+                                 const void *address, int64_t *out_offset);
+
+/* ---- kernels ---- */
+
+/* INVALID: not an artifact, or without the entry; UNSUPPORTED: for another machine or with CPU
+ * features that this one lacks; NOT_FOUND: an external function; VERSION: another ABI. */
+HONE_NODISCARD hone_status hone_device_load(hone_device *device,
+                                            const hone_device_artifact *artifact,
+                                            const hone_manifest *manifest,
+                                            hone_device_module **out_module);
+void hone_device_unload(hone_device *device, hone_device_module *module); /* NULL is allowed */
+
+typedef struct hone_device_launch {
+    hone_device_module *module;
+    hone_device_buffer *const *buffers; /* as many as the manifest has arguments */
+    int64_t count;                      /* runs, one after the other */
+    hone_cache_state cache;
+} hone_device_launch;
+
+/* Runs and waits; *out_ns is the time of all runs (flushing not counted). Returns 0 or the code of
+ * the first run that failed. */
+int32_t hone_device_run(hone_device *device, const hone_device_launch *launch, int64_t *out_ns);
+/* What the last failing kernel said; "" when nothing. */
+void hone_device_take_error(hone_device *device, char *message, size_t capacity);
+
+#endif

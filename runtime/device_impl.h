@@ -1,0 +1,33 @@
+/* runtime/device_impl.h - for backends only; everybody else includes device.h. */
+#ifndef HONE_RUNTIME_DEVICE_IMPL_H
+#define HONE_RUNTIME_DEVICE_IMPL_H
+
+#include "runtime/device.h"
+
+/* The dispatcher has checked arguments and cleared outputs. */
+typedef struct hone_device_vtable {
+    const char *name;
+    void (*destroy)(hone_device *self);
+    hone_status (*set_threads)(hone_device *self, int32_t threads);
+    hone_status (*buffer_create)(hone_device *self, size_t bytes, size_t index,
+                                 hone_device_buffer **out_buffer);
+    void (*buffer_destroy)(hone_device *self, hone_device_buffer *buffer);
+    hone_status (*buffer_write)(hone_device *self, hone_device_buffer *buffer, const void *data);
+    hone_status (*buffer_read)(hone_device *self, const hone_device_buffer *buffer, void *data);
+    hone_status (*buffer_poison)(hone_device *self, hone_device_buffer *buffer);
+    hone_status (*buffer_protect)(hone_device *self, hone_device_buffer *buffer, bool writable);
+    int64_t (*buffer_damage)(hone_device *self, hone_device_buffer *buffer);
+    bool (*buffer_contains)(const hone_device *self, const hone_device_buffer *buffer,
+                            const void *address, int64_t *out_offset);
+    hone_status (*load)(hone_device *self, const hone_device_artifact *artifact,
+                        const hone_manifest *manifest, hone_device_module **out_module);
+    void (*unload)(hone_device *self, hone_device_module *module);
+    int32_t (*run)(hone_device *self, const hone_device_launch *launch, int64_t *out_ns);
+    void (*take_error)(hone_device *self, char *message, size_t capacity);
+} hone_device_vtable;
+
+struct hone_device {
+    const hone_device_vtable *vtable;
+};
+
+#endif

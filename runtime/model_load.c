@@ -1,0 +1,245 @@
+/* runtime/model_load.c - dlopen, and hone_tensor to DLTensor. */
+#include "runtime/model_load.h"
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "support/alloc.h"
+#include "support/strbuf.h"
+
+struct hone_loaded_model {
+    void *library;
+    const hone_model_info *info;
+    hone_rt *rt; /* of the number of threads that was asked for, or NULL */
+};
+
+static hone_status open_library(const char *path, hone_loaded_model *model) {
+    char here[4096];
+    if (!strchr(path, '/')) {
+        snprintf(here, sizeof here, "./%s", path);
+        path = here;
+    }
+    dlerror();
+    model->library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (!model->library) {
+        const char *why = dlerror();
+        return HONE_ERROR(HONE_CODE_INVALID, "cannot be loaded: %s", why ? why : "no reason given");
+    }
+    void *symbol = dlsym(model->library, HONE_MODEL_SYMBOL);
+    if (!symbol) return HONE_ERROR(HONE_CODE_INVALID, "is a library, but no compiled model");
+    hone_model_get get;
+    memcpy(&get, &symbol, sizeof get); /* ISO C has no cast for this */
+    model->info = get();
+    if (model->info->version != HONE_MODEL_VERSION) {
+        return HONE_ERROR(HONE_CODE_VERSION, "was compiled by another version of hone (%u, not %u)",
+                          (unsigned)model->info->version, (unsigned)HONE_MODEL_VERSION);
+    }
+    return HONE_OK;
+}
+
+hone_status hone_loaded_model_open(const char *path, int32_t threads,
+                                   hone_loaded_model **out_model) {
+    *out_model = NULL;
+    hone_loaded_model *model = hone_calloc(1, sizeof *model);
+    if (!model) return HONE_ERROR(HONE_CODE_NO_MEMORY, "model");
+    hone_status st = open_library(path, model);
+    if (!st && threads > 0 && model->info->rt_create(threads, &model->rt) != HONE_MODEL_OK) {
+        st = HONE_ERROR(HONE_CODE_UNAVAILABLE, "%s", model->info->last_error());
+    }
+    if (st) {
+        hone_loaded_model_close(model);
+        return hone_status_annotate(st, "%s", path);
+    }
+    *out_model = model;
+    return HONE_OK;
+}
+
+void hone_loaded_model_close(hone_loaded_model *model) {
+    if (!model) return;
+    if (model->rt) model->info->rt_destroy(model->rt);
+    if (model->library) dlclose(model->library);
+    hone_free(model);
+}
+
+const hone_model_info *hone_loaded_model_info(const hone_loaded_model *model) {
+    return model->info;
+}
+
+static hone_status no_entry(const hone_model_info *info, const char *name) {
+    hone_str names = {0};
+    for (int32_t i = 0; i < info->entry_count; i++)
+        hone_str_printf(&names, "%s'%s'", i ? ", " : "", info->entries[i].name);
+    hone_status st = HONE_ERROR(HONE_CODE_NOT_FOUND, "there is no function '%s'; there is %s", name,
+                                hone_str_text(&names));
+    hone_str_deinit(&names);
+    return st;
+}
+
+hone_status hone_loaded_model_entry(const hone_loaded_model *model, const char *name_or_null,
+                                    const hone_model_entry **out_entry) {
+    const hone_model_info *info = model->info;
+    *out_entry = name_or_null ? NULL : &info->entries[0];
+    const char *name = name_or_null ? name_or_null : "main";
+    for (int32_t i = 0; i < info->entry_count; i++) {
+        if (strcmp(info->entries[i].name, name) == 0) *out_entry = &info->entries[i];
+    }
+    return *out_entry ? HONE_OK : no_entry(info, name);
+}
+
+hone_dtype hone_model_port_dtype(const hone_model_port *port) {
+    hone_dtype dtype = HONE_DTYPE_VOID;
+    if (!hone_dtype_parse(port->dtype_name, &dtype)) return HONE_DTYPE_VOID;
+    return dtype;
+}
+
+/* ---- tensors ---- */
+
+static DLDataType dl_type(hone_dtype dtype) {
+    static const uint8_t codes[HONE_DTYPE_CODE_COUNT] = {
+        [HONE_DTYPE_CODE_INT] = 0,          [HONE_DTYPE_CODE_UINT] = 1,
+        [HONE_DTYPE_CODE_FLOAT] = 2,        [HONE_DTYPE_CODE_HANDLE] = 3,
+        [HONE_DTYPE_CODE_BFLOAT] = 4,       [HONE_DTYPE_CODE_BOOL] = 6,
+        [HONE_DTYPE_CODE_FLOAT8_E4M3] = 10, [HONE_DTYPE_CODE_FLOAT8_E5M2] = 12,
+    };
+    return (DLDataType){codes[dtype.code], dtype.bits, dtype.lanes};
+}
+
+struct hone_model_call {
+    const hone_loaded_model *model;
+    const hone_model_entry *entry;
+    DLTensor **inputs, **outputs; /* into tensors */
+    DLTensor tensors[];           /* shapes point into the caller's tensors */
+};
+
+static void fill(DLTensor *out, hone_tensor *tensor) {
+    *out = (DLTensor){
+        .data = tensor->data,
+        .device = {1, 0},
+        .ndim = tensor->rank,
+        .dtype = dl_type(tensor->dtype),
+        .shape = tensor->shape
+    };
+}
+
+static hone_status create_call(const hone_loaded_model *model, const hone_model_entry *entry,
+                               hone_model_call **out_call) {
+    size_t inputs = (size_t)entry->input_count, count = inputs + (size_t)entry->output_count;
+    hone_model_call *call = hone_calloc(1, sizeof *call + count * sizeof *call->tensors);
+    DLTensor **pointers = hone_calloc(count + 1, sizeof *pointers);
+    if (!call || !pointers) {
+        hone_free(call);
+        hone_free(pointers);
+        return HONE_ERROR(HONE_CODE_NO_MEMORY, "call of '%s'", entry->name);
+    }
+    for (size_t i = 0; i < count; i++)
+        pointers[i] = &call->tensors[i];
+    call->model = model;
+    call->entry = entry;
+    call->inputs = pointers;
+    call->outputs = pointers + inputs;
+    *out_call = call;
+    return HONE_OK;
+}
+
+hone_status hone_model_call_create(const hone_loaded_model *model, const hone_model_entry *entry,
+                                   hone_tensor *const *inputs, hone_tensor *const *outputs,
+                                   hone_model_call **out_call) {
+    *out_call = NULL;
+    HONE_TRY(create_call(model, entry, out_call));
+    for (int32_t i = 0; i < entry->input_count; i++)
+        fill((*out_call)->inputs[i], inputs[i]);
+    for (int32_t i = 0; i < entry->output_count; i++)
+        fill((*out_call)->outputs[i], outputs[i]);
+    return HONE_OK;
+}
+
+int32_t hone_model_call_run(const hone_model_call *call) {
+    return call->entry->run(call->model->rt, call->inputs, call->outputs);
+}
+
+void hone_model_call_destroy(hone_model_call *call) {
+    if (!call) return;
+    hone_free(call->inputs);
+    hone_free(call);
+}
+
+static hone_code code_of(int32_t code) {
+    switch (code) {
+    case HONE_MODEL_BAD_ARGUMENT:
+        return HONE_CODE_INVALID;
+    case HONE_MODEL_BAD_CPU:
+        return HONE_CODE_UNSUPPORTED;
+    case HONE_MODEL_BAD_WEIGHTS:
+        return HONE_CODE_IO;
+    case HONE_MODEL_NO_MEMORY:
+        return HONE_CODE_NO_MEMORY;
+    case HONE_MODEL_NO_EXTERN:
+        return HONE_CODE_NOT_FOUND;
+    default:
+        return HONE_CODE_ILLEGAL;
+    }
+}
+
+hone_status hone_model_call_status(const hone_model_call *call, int32_t code) {
+    if (code == HONE_MODEL_OK) return HONE_OK;
+    return HONE_ERROR(code_of(code), "%s", call->model->info->last_error());
+}
+
+hone_status hone_loaded_model_run(const hone_loaded_model *model, const hone_model_entry *entry,
+                                  hone_tensor *const *inputs, hone_tensor *const *outputs) {
+    hone_model_call *call;
+    HONE_TRY(hone_model_call_create(model, entry, inputs, outputs, &call));
+    hone_status st = hone_model_call_status(call, hone_model_call_run(call));
+    hone_model_call_destroy(call);
+    return st;
+}
+
+/* ---- outputs ---- */
+
+void hone_model_free_outputs(const hone_model_entry *entry, hone_tensor **outputs) {
+    for (int32_t i = 0; outputs && i < entry->output_count; i++)
+        hone_tensor_destroy(outputs[i]);
+    hone_free(outputs);
+}
+
+static hone_status make_outputs(hone_model_call *call, const hone_model_entry *entry,
+                                hone_tensor **outputs, int64_t *shapes) {
+    for (int32_t i = 0; i < entry->output_count; i++) {
+        call->outputs[i]->shape = shapes + (size_t)i * HONE_MAX_RANK;
+        if (entry->outputs[i].ndim > HONE_MAX_RANK) {
+            return HONE_ERROR(HONE_CODE_UNSUPPORTED, "output '%s' has %d dimensions",
+                              entry->outputs[i].name, (int)entry->outputs[i].ndim);
+        }
+    }
+    HONE_TRY(hone_model_call_status(call, entry->output_shapes(call->inputs, call->outputs)));
+    for (int32_t i = 0; i < entry->output_count; i++) {
+        hone_dtype dtype = hone_model_port_dtype(&entry->outputs[i]);
+        HONE_TRY(hone_tensor_create(dtype, entry->outputs[i].ndim, call->outputs[i]->shape,
+                                    &outputs[i]));
+    }
+    return HONE_OK;
+}
+
+hone_status hone_loaded_model_make_outputs(const hone_loaded_model *model,
+                                           const hone_model_entry *entry,
+                                           hone_tensor *const *inputs, hone_tensor ***out_outputs) {
+    *out_outputs = NULL;
+    hone_model_call *call;
+    HONE_TRY(create_call(model, entry, &call));
+    for (int32_t i = 0; i < entry->input_count; i++)
+        fill(call->inputs[i], inputs[i]);
+    size_t count = (size_t)entry->output_count;
+    hone_tensor **outputs = hone_calloc(count + 1, sizeof *outputs);
+    int64_t *shapes = hone_calloc(count + 1, HONE_MAX_RANK * sizeof *shapes);
+    hone_status st = outputs && shapes ? make_outputs(call, entry, outputs, shapes)
+                                       : HONE_ERROR(HONE_CODE_NO_MEMORY, "outputs");
+    hone_free(shapes);
+    hone_model_call_destroy(call);
+    if (st) {
+        hone_model_free_outputs(entry, outputs);
+        return st;
+    }
+    *out_outputs = outputs;
+    return HONE_OK;
+}

@@ -1,0 +1,57 @@
+/* runtime/model_load.h - loads and calls what `hone compile` made, with our own tensors.
+ *
+ * Lifetime: from _open to _close; entries and infos live as long.
+ * Threads:  calls may come from several threads at once; open and close from one.
+ */
+#ifndef HONE_RUNTIME_MODEL_LOAD_H
+#define HONE_RUNTIME_MODEL_LOAD_H
+
+#include "runtime/model/model_abi.h"
+#include "support/status.h"
+#include "support/tensor.h"
+
+typedef struct hone_loaded_model hone_loaded_model;
+
+/* threads 0 = what the model was compiled for. INVALID: no library, or no compiled model.
+ * VERSION: made by another version. NO_MEMORY. */
+HONE_NODISCARD hone_status hone_loaded_model_open(const char *path, int32_t threads,
+                                                  hone_loaded_model **out_model);
+void hone_loaded_model_close(hone_loaded_model *model); /* NULL is allowed */
+
+const hone_model_info *hone_loaded_model_info(const hone_loaded_model *model);
+/* NULL = "main", or the first. NOT_FOUND with the list of names. */
+HONE_NODISCARD hone_status hone_loaded_model_entry(const hone_loaded_model *model,
+                                                   const char *name_or_null,
+                                                   const hone_model_entry **out_entry);
+
+/* The element type of a port; void when it is none of ours. */
+hone_dtype hone_model_port_dtype(const hone_model_port *port);
+
+/* Makes the outputs of a call, owned by the caller (each tensor and the array). INVALID: inputs
+ * that do not fit. */
+HONE_NODISCARD hone_status hone_loaded_model_make_outputs(const hone_loaded_model *model,
+                                                          const hone_model_entry *entry,
+                                                          hone_tensor *const *inputs,
+                                                          hone_tensor ***out_outputs);
+void hone_model_free_outputs(const hone_model_entry *entry, hone_tensor **outputs);
+
+/* As many inputs and outputs as the entry has. INVALID: tensors that do not fit; UNSUPPORTED: this
+ * CPU; IO: weights; NOT_FOUND: an external function; NO_MEMORY; ILLEGAL: a kernel failed. */
+HONE_NODISCARD hone_status hone_loaded_model_run(const hone_loaded_model *model,
+                                                 const hone_model_entry *entry,
+                                                 hone_tensor *const *inputs,
+                                                 hone_tensor *const *outputs);
+
+/* A call with its tensors made ready once, for timing. Returns the model's code. */
+typedef struct hone_model_call hone_model_call;
+HONE_NODISCARD hone_status hone_model_call_create(const hone_loaded_model *model,
+                                                  const hone_model_entry *entry,
+                                                  hone_tensor *const *inputs,
+                                                  hone_tensor *const *outputs,
+                                                  hone_model_call **out_call);
+int32_t hone_model_call_run(const hone_model_call *call);
+void hone_model_call_destroy(hone_model_call *call); /* NULL is allowed */
+/* The failure that a code of run() stands for, with the model's words. */
+HONE_NODISCARD hone_status hone_model_call_status(const hone_model_call *call, int32_t code);
+
+#endif

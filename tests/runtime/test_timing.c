@@ -1,0 +1,141 @@
+/* tests/runtime/test_timing.c - how often a kernel is run, with kernels that only say how long they
+ * took. */
+#include <math.h>
+
+#include "runtime/timing.h"
+#include "support/rng.h"
+#include "tests/support/hone_test.h"
+
+#define MS INT64_C(1000000)
+
+/* A kernel whose runs take `each_ns`, the first one `cold_ns`; run number `fail_at` fails. */
+typedef struct fake {
+    double each_ns, cold_ns, noise;
+    int64_t runs, calls, spent_ns, largest_batch, fail_at;
+    hone_rng rng;
+} fake;
+
+static int32_t fake_run(void *ctx, int64_t count, int64_t *out_ns) {
+    fake *f = ctx;
+    double ns = 0;
+    if (f->runs == 0 && count > 0) ns = f->cold_ns;
+    double factor = 1 + f->noise * hone_rng_normal(&f->rng);
+    ns += f->each_ns * (double)count * (factor > 0.1 ? factor : 0.1);
+    f->runs += count;
+    f->calls++;
+    if (count > f->largest_batch) f->largest_batch = count;
+    *out_ns = (int64_t)ns;
+    f->spent_ns += *out_ns;
+    return f->fail_at && f->runs >= f->fail_at ? -5 : 0;
+}
+
+static const struct row {
+    const char *name;
+    double each_ns, noise;
+    hone_timing_policy policy;
+    int64_t first_ns, budget_ns, max_batch;
+    int min_samples, max_samples; /* of the result */
+    double max_spent_ms;
+    bool early;
+} rows[] = {
+    {"tiny kernel",                     20,    0.01, {0},                     500,       0,         0, 16, 32, 60,   false},
+    {"middling kernel",                 300e3, 0.01, {0},                     400000,    0,         0, 16, 32, 40,   false},
+    {"slow kernel",                     50e6,  0.01, {0},                     60 * MS,   0,         0, 2,  2,  120,  false},
+    {"as good as the incumbent",
+     100e3,                                    0.02,
+     {.incumbent_ns = 99e3},
+     150000,                                                                             0,
+     0,                                                                                                16,
+     32,                                                                                                       40,
+     false                                                                                                                },
+    {"behind",                          200e3, 0.02, {.incumbent_ns = 100e3}, 250000,    0,         0, 3,  20, 20,   false},
+    {"clearly behind",                  400e3, 0.02, {.incumbent_ns = 100e3}, 500000,    0,         0, 3,  3,  5,    true },
+    {"hopeless",                        50e6,  0.01, {.incumbent_ns = 100e3}, 55 * MS,   0,         0, 1,  1,  60,   true },
+    {"hopeless at second sight",        5e6,   0.01, {.incumbent_ns = 100e3}, 6 * MS,    0,         0, 1,  1,  6,    true },
+    {"slower, but allowed to be",
+     400e3,                                    0.02,
+     {.incumbent_ns = 100e3, .slow_ratio = 5},
+     500000,                                                                             0,
+     0,                                                                                                3,
+     20,                                                                                                       20,
+     false                                                                                                                },
+    {"out of budget",                   2e9,   0,    {0},                     2000 * MS, 3000 * MS, 0, 1,  1,  2100, false},
+    {"out of budget before it is sure",
+     20e6,                                     0,
+     {.min_repeat_ns = 300 * MS},
+     20 * MS,
+     50 * MS,
+     0,                                                                                                2,
+     2,                                                                                                        70,
+     false                                                                                                                },
+    {"no batches",                      20,    0,    {.max_samples = 7},      500,       0,         1, 7,  7,  1,    false},
+    {"few samples",                     1e6,   0.01, {.max_samples = 2},      MS,        0,         0, 2,  2,  50,   false},
+};
+
+static void check_row(void **state) {
+    const struct row *row = *state;
+    for (uint64_t seed = 0; seed < 20; seed++) {
+        fake f = {.each_ns = row->each_ns, .noise = row->noise, .rng = hone_rng_from_seed(seed)};
+        const hone_timing_options options = {.policy = row->policy,
+                                             .first_ns = row->first_ns,
+                                             .budget_ns = row->budget_ns,
+                                             .max_batch = row->max_batch};
+        hone_run_result r;
+        hone_run_result_init(&r);
+        assert_int_equal(hone_timing_measure(&options, fake_run, &f, &r), 0);
+        assert_in_range(r.sample_count, row->min_samples, row->max_samples);
+        assert_int_equal(r.stopped_early, row->early);
+        assert_true((double)f.spent_ns <= row->max_spent_ms * 1e6);
+        double off = fabs(r.median_ns / row->each_ns - 1);
+        assert_true(off <= 4 * row->noise + 0.01);
+        assert_true(r.best_ns <= r.median_ns);
+        if (row->max_batch) assert_int_equal(r.batch, row->max_batch);
+    }
+}
+
+/* The cost of a cold start must not end up in the samples, nor make batches of one. */
+static void cold_starts_do_not_count(void **state) {
+    (void)state;
+    fake f = {.each_ns = 200, .cold_ns = 500000, .rng = hone_rng_from_seed(1)};
+    const hone_timing_options options = {.first_ns = 700000};
+    hone_run_result r;
+    hone_run_result_init(&r);
+    assert_int_equal(hone_timing_measure(&options, fake_run, &f, &r), 0);
+    assert_true(fabs(r.median_ns - 200) < 2);
+    assert_true(r.batch * 200 >= 100000);
+}
+
+/* No samples of a kernel that failed, whichever run it was. */
+static void failures_end_it(void **state) {
+    (void)state;
+    static const int64_t when[] = {1, 2, 700, 5000, 40000};
+    for (size_t i = 0; i < sizeof when / sizeof *when; i++) {
+        fake f = {.each_ns = 500, .fail_at = when[i], .rng = hone_rng_from_seed(1)};
+        const hone_timing_options options = {.first_ns = 1000};
+        hone_run_result r;
+        hone_run_result_init(&r);
+        assert_int_equal(hone_timing_measure(&options, fake_run, &f, &r), -5);
+        assert_int_equal(r.sample_count, 0);
+        assert_true(isnan(r.median_ns));
+    }
+}
+
+/* A clock that stands still must not make it run for ever. */
+static void zero_times_are_survived(void **state) {
+    (void)state;
+    fake f = {.each_ns = 0, .rng = hone_rng_from_seed(1)};
+    const hone_timing_options options = {.first_ns = 0};
+    hone_run_result r;
+    hone_run_result_init(&r);
+    assert_int_equal(hone_timing_measure(&options, fake_run, &f, &r), 0);
+    assert_true(r.sample_count > 0 && r.median_ns >= 0);
+    assert_true(f.largest_batch <= 1000000);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(cold_starts_do_not_count),
+                                       cmocka_unit_test(failures_end_it),
+                                       cmocka_unit_test(zero_times_are_survived)};
+    return HONE_RUN_ROWS("runtime/timing", rows, check_row) +
+           cmocka_run_group_tests_name("runtime/timing_edges", tests, NULL, NULL);
+}
