@@ -1,0 +1,115 @@
+/* lower/accesses.c - finds the loads and stores of a buffer, and the variables around them. */
+#include "lower/accesses.h"
+
+typedef struct finder {
+    const hone_func *func;
+    hone_buffer buffer;
+    hone_node_id node;
+    lower_accesses *out;
+    bool has_memory;
+} finder;
+
+static void add(finder *f, const hone_expr *const *indices, bool is_store) {
+    lower_accesses *a = f->out;
+    if (a->count == a->capacity) {
+        uint32_t capacity = a->capacity ? a->capacity * 2 : 16;
+        lower_access *items = hone_arena_alloc(f->func->arena, capacity * sizeof *items);
+        if (!items) {
+            f->has_memory = false;
+            return;
+        }
+        for (uint32_t i = 0; i < a->count; i++)
+            items[i] = a->items[i];
+        a->items = items;
+        a->capacity = capacity;
+    }
+    a->items[a->count++] = (lower_access){f->node, indices, is_store};
+}
+
+static bool visit(void *ctx, const hone_expr *e) {
+    finder *f = ctx;
+    if (e->kind == HONE_EXPR_LOAD && e->u.buffer == f->buffer) add(f, e->args, false);
+    if (e->kind == HONE_EXPR_CALL && e->op == HONE_INTRIN_ADDRESS_OF &&
+        e->args[0]->kind == HONE_EXPR_LOAD && e->args[0]->u.buffer == f->buffer) {
+        f->out->is_opaque = true;
+    }
+    hone_var data = f->func->buffers[f->buffer].data;
+    if (e->kind == HONE_EXPR_VAR && data != HONE_NO_ID && e->u.var == data) {
+        f->out->is_opaque = true;
+    }
+    return true;
+}
+
+static void visit_top(finder *f, const hone_expr *e) {
+    if (e) hone_expr_walk(e, visit, f);
+}
+
+static void visit_node(finder *f, const hone_node *node) {
+    switch ((hone_node_kind)node->kind) {
+    case HONE_NODE_FOR:
+        visit_top(f, node->u.loop.range.min);
+        visit_top(f, node->u.loop.range.extent);
+        return;
+    case HONE_NODE_STORE:
+        for (uint32_t d = 0; d < node->u.store.rank; d++)
+            visit_top(f, node->u.store.indices[d]);
+        visit_top(f, node->u.store.value);
+        if (node->u.store.buffer == f->buffer) add(f, node->u.store.indices, true);
+        return;
+    case HONE_NODE_IF:
+    case HONE_NODE_WHILE:
+    case HONE_NODE_EVAL:
+    case HONE_NODE_ASSERT:
+        visit_top(f, node->u.eval.value);
+        return;
+    case HONE_NODE_LET:
+        visit_top(f, node->u.let.value);
+        return;
+    case HONE_NODE_ATTR:
+        visit_top(f, node->u.attr.value);
+        return;
+    case HONE_NODE_DECL:
+        f->out->is_opaque |= f->func->buffers[node->u.alloc.buffer].alias_of == f->buffer;
+        return;
+    default:
+        return;
+    }
+}
+
+hone_status lower_find_accesses(const hone_func *func, hone_node_id root, hone_buffer buffer,
+                                lower_accesses *out) {
+    *out = (lower_accesses){0};
+    finder f = {.func = func, .buffer = buffer, .out = out, .has_memory = true};
+    for (hone_node_id n = root; n != HONE_NO_ID; n = hone_tree_next(func, root, n)) {
+        f.node = n;
+        visit_node(&f, hone_func_node(func, n));
+    }
+    return f.has_memory ? HONE_OK : LOWER_NO_MEMORY();
+}
+
+hone_status lower_mark_vars(const hone_func *func, hone_node_id root, hone_arith *arith,
+                            bool *loops, bool *others) {
+    for (uint32_t i = 0; i < func->var_count; i++)
+        loops[i] = others[i] = false;
+    for (hone_node_id n = root; n != HONE_NO_ID; n = hone_tree_next(func, root, n)) {
+        const hone_node *node = hone_func_node(func, n);
+        if (node->kind == HONE_NODE_LET) others[node->u.let.var] = true;
+        if (node->kind != HONE_NODE_FOR) continue;
+        loops[node->u.loop.var] = true;
+        if (!hone_arith_bind(arith, node->u.loop.var, node->u.loop.range)) {
+            return LOWER_NO_MEMORY();
+        }
+    }
+    return HONE_OK;
+}
+
+hone_status lower_bind_around(const hone_func *func, hone_node_id id, hone_arith *arith) {
+    for (hone_node_id n = id; n != HONE_NO_ID; n = hone_func_node(func, n)->parent) {
+        const hone_node *node = hone_func_node(func, n);
+        if (node->kind != HONE_NODE_FOR) continue;
+        if (!hone_arith_bind(arith, node->u.loop.var, node->u.loop.range)) {
+            return LOWER_NO_MEMORY();
+        }
+    }
+    return HONE_OK;
+}

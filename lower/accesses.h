@@ -1,0 +1,30 @@
+/* lower/accesses.h - where a buffer is touched below a node; inside lower/ only. */
+#ifndef HONE_LOWER_ACCESSES_H
+#define HONE_LOWER_ACCESSES_H
+
+#include "lower/passes.h"
+
+typedef struct lower_access {
+    hone_node_id node; /* the statement it stands in */
+    const hone_expr *const *indices;
+    bool is_store;
+} lower_access;
+
+typedef struct lower_accesses {
+    uint32_t count, capacity;
+    lower_access *items; /* in program order; loads of a statement before its store */
+    bool is_opaque;      /* its address is taken, or a view of it exists */
+} lower_accesses;
+
+/* In program order. NO_MEMORY only. */
+HONE_NODISCARD hone_status lower_find_accesses(const hone_func *func, hone_node_id root,
+                                               hone_buffer buffer, lower_accesses *out);
+/* Marks the variables that are bound below root: loops true in loops[], others (let) in others[];
+ * both have func->var_count entries. Binds the loops in arith. */
+HONE_NODISCARD hone_status lower_mark_vars(const hone_func *func, hone_node_id root,
+                                           hone_arith *arith, bool *loops, bool *others);
+/* Binds the loops around a node. */
+HONE_NODISCARD hone_status lower_bind_around(const hone_func *func, hone_node_id node,
+                                             hone_arith *arith);
+
+#endif

@@ -1,0 +1,82 @@
+/* lower/edit.c - tree edits and substitutions that several passes need. */
+#include "lower/passes.h"
+
+hone_node_id lower_new_if(hone_func *func, const hone_expr *condition) {
+    hone_node_id id = hone_func_add_node(func, HONE_NODE_IF);
+    if (id != HONE_NO_ID) hone_func_node(func, id)->u.eval.value = condition;
+    return id;
+}
+
+void lower_wrap(hone_func *func, hone_node_id node, hone_node_id wrapper) {
+    hone_tree_insert_before(func, node, wrapper);
+    hone_tree_remove(func, node);
+    hone_tree_append(func, wrapper, node);
+}
+
+void lower_splice(hone_func *func, hone_node_id node) {
+    for (hone_node_id child; (child = hone_func_node(func, node)->first) != HONE_NO_ID;) {
+        hone_tree_remove(func, child);
+        hone_tree_insert_before(func, node, child);
+    }
+    hone_tree_remove(func, node);
+}
+
+typedef struct substitution {
+    const hone_expr *const *map;
+    uint32_t count;
+} substitution;
+
+static const hone_expr *replace_var(void *ctx, hone_ir *ir, const hone_expr *e) {
+    (void)ir;
+    const substitution *s = ctx;
+    if (e->kind != HONE_EXPR_VAR || e->u.var >= s->count || !s->map[e->u.var]) return e;
+    return s->map[e->u.var];
+}
+
+hone_status lower_substitute(hone_func *func, hone_node_id root, const hone_expr *const *map,
+                             uint32_t count) {
+    substitution s = {map, count};
+    return hone_tree_transform(func, root, replace_var, &s, true);
+}
+
+typedef struct substitution_one {
+    hone_var var;
+    const hone_expr *value;
+} substitution_one;
+
+static const hone_expr *replace_one(void *ctx, hone_ir *ir, const hone_expr *e) {
+    (void)ir;
+    const substitution_one *s = ctx;
+    return e->kind == HONE_EXPR_VAR && e->u.var == s->var ? s->value : e;
+}
+
+hone_status lower_substitute_one(hone_func *func, hone_node_id root, hone_var var,
+                                 const hone_expr *value) {
+    substitution_one s = {var, value};
+    return hone_tree_transform(func, root, replace_one, &s, true);
+}
+
+const hone_expr *lower_and(hone_ir *ir, const hone_expr *condition, const hone_expr *other) {
+    if (!condition) return other;
+    if (!other) return condition;
+    return hone_expr_binary(ir, HONE_OP_AND, condition, other);
+}
+
+bool lower_conjuncts(const hone_expr *condition, bool (*visit)(void *ctx, const hone_expr *part),
+                     void *ctx) {
+    if (!condition) return true;
+    if (hone_expr_is_op(condition, HONE_OP_AND)) {
+        return lower_conjuncts(condition->args[0], visit, ctx) &&
+               lower_conjuncts(condition->args[1], visit, ctx);
+    }
+    return visit(ctx, condition);
+}
+
+uint32_t lower_size(const hone_func *func, hone_node_id root, uint32_t limit) {
+    uint32_t count = 0;
+    for (hone_node_id n = root; n != HONE_NO_ID && count < limit;
+         n = hone_tree_next(func, root, n)) {
+        count++;
+    }
+    return count;
+}

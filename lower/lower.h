@@ -1,0 +1,49 @@
+/* lower/lower.h - from a scheduled program to loops over flat buffers that code is generated from.
+ *
+ *   blocks, regions, init ──► loops, ifs, flat loads and stores, vectors, allocations
+ *
+ * An ordered list of passes, program to program, each in its own file and dumpable. The result has
+ * no BLOCK and INIT nodes; every access has one index (a ramp where it is a vector); vectorized and
+ * unrolled loops are gone where that was possible; parallel loops are left for the generator.
+ * Lowering keeps the meaning of a program exactly: the interpreter runs it after any pass.
+ *
+ * Threads: thread-compatible. Memory: the arena given.
+ */
+#ifndef HONE_LOWER_LOWER_H
+#define HONE_LOWER_LOWER_H
+
+#include "ir/arith.h"
+#include "ir/func.h"
+#include "target/target.h"
+
+typedef struct hone_lower_options {
+    const hone_target *target; /* what to lower for; must outlive the call */
+    /* Called after each pass with its name and the program then; NULL = nobody wants to know. A
+     * failure ends lowering. */
+    hone_status (*after)(void *ctx, const char *pass, const hone_func *func);
+    void *ctx;
+    int64_t max_unrolled_nodes; /* statements that unrolling may make; 0 = 512 */
+} hone_lower_options;
+
+/* What a pass works on. */
+typedef struct hone_lower {
+    hone_func *func; /* changed in place; in ir.arena */
+    hone_ir ir;
+    const hone_lower_options *options;
+} hone_lower;
+
+typedef struct hone_lower_pass {
+    const char *name;
+    hone_status (*run)(hone_lower *lower);
+    const char *summary; /* one line for --list */
+} hone_lower_pass;
+
+/* The passes in order. */
+const hone_lower_pass *hone_lower_pipeline(size_t *out_count);
+
+/* Lowers a copy of func, made in arena; func and its arena must outlive the result. UNSUPPORTED: a
+ * program that this target cannot run (thread-bound loops on a CPU), with the loop named. */
+HONE_NODISCARD hone_status hone_lower_func(const hone_func *func, const hone_lower_options *options,
+                                           hone_arena *arena, hone_func **out_func);
+
+#endif

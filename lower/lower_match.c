@@ -1,0 +1,131 @@
+/* lower/lower_match.c
+ * needs: blocks (their match list). keeps: what is computed. Accesses of a matched buffer become
+ * accesses of what it views; its symbolic strides and offset get their values. */
+#include "lower/passes.h"
+
+typedef struct matching {
+    hone_lower *lower;
+    const hone_match *match;
+} matching;
+
+/* The last dimensions of the view are those of the source region; the ones in front are 1 wide. */
+static const hone_expr **source_indices(matching *m, const hone_expr *const *indices) {
+    hone_func *func = m->lower->func;
+    const hone_region *source = &m->match->source;
+    uint32_t view_rank = func->buffers[m->match->buffer].rank;
+    uint32_t rank = func->buffers[source->buffer].rank;
+    const hone_expr **out = hone_arena_alloc(func->arena, (rank ? rank : 1) * sizeof *out);
+    if (!out) return NULL;
+    uint32_t lead = rank > view_rank ? rank - view_rank : 0;
+    for (uint32_t d = 0; d < rank; d++) {
+        const hone_expr *min = source->ranges[d].min;
+        out[d] = d < lead ? min : hone_expr_add(&m->lower->ir, min, indices[d - lead]);
+        if (!out[d]) return NULL;
+    }
+    return out;
+}
+
+static const hone_expr *rewrite_load(void *ctx, hone_ir *ir, const hone_expr *e) {
+    matching *m = ctx;
+    if (e->kind != HONE_EXPR_LOAD || e->u.buffer != m->match->buffer) return e;
+    const hone_expr **indices = source_indices(m, e->args);
+    if (!indices) return hone_ir_fail(ir, LOWER_NO_MEMORY());
+    hone_buffer source = m->match->source.buffer;
+    return hone_expr_load(ir, e->dtype, source, m->lower->func->buffers[source].rank, indices);
+}
+
+static hone_status rewrite_stores(matching *m, hone_node_id root) {
+    hone_func *func = m->lower->func;
+    for (hone_node_id n = root; n != HONE_NO_ID; n = hone_tree_next(func, root, n)) {
+        hone_node *node = hone_func_node(func, n);
+        if (node->kind != HONE_NODE_STORE || node->u.store.buffer != m->match->buffer) continue;
+        const hone_expr **indices = source_indices(m, node->u.store.indices);
+        if (!indices) return LOWER_NO_MEMORY();
+        node->u.store.buffer = m->match->source.buffer;
+        node->u.store.rank = func->buffers[m->match->source.buffer].rank;
+        node->u.store.indices = indices;
+    }
+    return HONE_OK;
+}
+
+/* Strides of the source, in elements, row-major unless given. */
+static const hone_expr *source_stride(hone_ir *ir, const hone_buffer_info *source, uint32_t dim) {
+    if (source->strides) return source->strides[dim];
+    const hone_expr *stride = hone_expr_i32(ir, 1);
+    for (uint32_t d = source->rank; d > dim + 1; d--) {
+        stride = hone_expr_mul(ir, source->shape[d - 1], stride);
+    }
+    return stride;
+}
+
+static const hone_expr *source_offset(hone_ir *ir, const hone_buffer_info *source,
+                                      const hone_region *region) {
+    const hone_expr *sum = source->elem_offset ? source->elem_offset : hone_expr_i32(ir, 0);
+    for (uint32_t d = 0; d < source->rank; d++) {
+        const hone_expr *part =
+            hone_expr_mul(ir, region->ranges[d].min, source_stride(ir, source, d));
+        sum = hone_expr_add(ir, sum, part);
+    }
+    return sum;
+}
+
+static hone_status bind_symbol(matching *m, hone_node_id root, const hone_expr *symbol,
+                               const hone_expr *value) {
+    if (!symbol || symbol->kind != HONE_EXPR_VAR) return HONE_OK;
+    if (value) value = hone_simplify_plain(&m->lower->ir, value);
+    if (!value) return hone_ir_finish(&m->lower->ir);
+    if (!hone_dtype_equal(value->dtype, symbol->dtype)) {
+        value = hone_expr_cast(&m->lower->ir, symbol->dtype, value);
+    }
+    return lower_substitute_one(m->lower->func, root, symbol->u.var, value);
+}
+
+static hone_status bind_symbols(matching *m, hone_node_id root) {
+    hone_func *func = m->lower->func;
+    hone_ir *ir = &m->lower->ir;
+    hone_buffer_info view = func->buffers[m->match->buffer];
+    hone_buffer_info source = func->buffers[m->match->source.buffer];
+    uint32_t lead = source.rank > view.rank ? source.rank - view.rank : 0;
+    for (uint32_t d = 0; d < view.rank; d++) {
+        HONE_TRY(bind_symbol(m, root, view.shape[d], m->match->source.ranges[d + lead].extent));
+        if (!view.strides) continue;
+        HONE_TRY(bind_symbol(m, root, view.strides[d], source_stride(ir, &source, d + lead)));
+    }
+    return bind_symbol(m, root, view.elem_offset, source_offset(ir, &source, &m->match->source));
+}
+
+static hone_status lower_block_matches(hone_lower *lower, hone_node_id id) {
+    hone_func *func = lower->func;
+    const hone_block *block = hone_func_node(func, id)->u.block.block;
+    for (uint32_t i = 0; i < block->match_count; i++) {
+        matching m = {lower, &block->matches[i]};
+        for (hone_node_id c = hone_func_node(func, id)->first; c != HONE_NO_ID;
+             c = hone_func_node(func, c)->next) {
+            HONE_TRY(bind_symbols(&m, c));
+            HONE_TRY(rewrite_stores(&m, c));
+            HONE_TRY(hone_tree_transform(func, c, rewrite_load, &m, true));
+        }
+    }
+    hone_block *bare = hone_block_copy(func->arena, block);
+    if (!bare) return LOWER_NO_MEMORY();
+    bare->match_count = 0;
+    bare->matches = NULL;
+    hone_func_node(func, id)->u.block.block = bare;
+    return HONE_OK;
+}
+
+/* Inner blocks first: what they match may be a view of the block around. */
+static hone_status visit(hone_lower *lower, hone_node_id id) {
+    hone_func *func = lower->func;
+    for (hone_node_id c = hone_func_node(func, id)->first; c != HONE_NO_ID;
+         c = hone_func_node(func, c)->next) {
+        HONE_TRY(visit(lower, c));
+    }
+    const hone_node *node = hone_func_node(func, id);
+    if (node->kind != HONE_NODE_BLOCK || node->u.block.block->match_count == 0) return HONE_OK;
+    return lower_block_matches(lower, id);
+}
+
+hone_status lower_match(hone_lower *lower) {
+    return visit(lower, 0);
+}

@@ -1,0 +1,282 @@
+/* lower/lower_plan_allocs.c
+ * needs: ALLOC nodes, no blocks. keeps: what is computed. An allocation sinks to the innermost
+ * place that holds all uses of its buffer. It enters a loop only when no value is carried from one
+ * iteration to the next: what an iteration reads, it has surely written before. The iterations of a
+ * parallel loop carry nothing: it is entered when nothing else stands around it. */
+#include "lower/accesses.h"
+#include "support/tensor.h"
+
+typedef struct planner {
+    hone_lower *lower;
+    hone_arith arith;
+    hone_buffer buffer;
+    bool *loops, *others; /* by variable, see lower_mark_vars */
+} planner;
+
+/* A conjunct that only keeps an index of the store inside of the buffer takes nothing away. */
+typedef struct guard {
+    planner *p;
+    const lower_access *store;
+} guard;
+
+static bool is_bound_check(void *ctx, const hone_expr *part) {
+    guard *g = ctx;
+    hone_arith *arith = &g->p->arith;
+    const hone_buffer_info *buffer = &g->p->lower->func->buffers[g->p->buffer];
+    if (!hone_expr_is_op(part, HONE_OP_LT)) return false;
+    for (uint32_t d = 0; d < buffer->rank; d++) {
+        const hone_expr *left = hone_expr_sub(&arith->ir, part->args[0], g->store->indices[d]);
+        const hone_expr *right = hone_expr_sub(&arith->ir, part->args[1], buffer->shape[d]);
+        if (!left || !right) return false;
+        if (hone_prove_equal(arith, hone_simplify(arith, left), hone_simplify(arith, right))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Whether a store below root happens in each iteration of the loops around it, but for indices
+ * outside of the buffer. */
+static bool is_unconditional(planner *p, const lower_access *store, hone_node_id root) {
+    const hone_func *func = p->lower->func;
+    for (hone_node_id n = hone_func_node(func, store->node)->parent; n != root;
+         n = hone_func_node(func, n)->parent) {
+        const hone_node *node = hone_func_node(func, n);
+        switch ((hone_node_kind)node->kind) {
+        case HONE_NODE_FOR:
+            if (hone_expr_const(node->u.loop.range.extent) < 1) return false;
+            break;
+        case HONE_NODE_ALLOC:
+            break;
+        case HONE_NODE_IF: {
+            guard g = {p, store};
+            if (!lower_conjuncts(node->u.eval.value, is_bound_check, &g)) return false;
+            break;
+        }
+        default:
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool uses_marked(const hone_expr *e, const bool *marked, uint32_t count) {
+    return hone_expr_uses_any(e, marked, count);
+}
+
+/* Two dimensions that share a loop do not fill a box. */
+static bool dims_are_apart(const planner *p, const lower_access *store) {
+    const hone_func *func = p->lower->func;
+    uint32_t rank = func->buffers[p->buffer].rank;
+    for (hone_var v = 0; v < func->var_count; v++) {
+        uint32_t users = 0;
+        for (uint32_t d = 0; p->loops[v] && d < rank; d++) {
+            users += hone_expr_uses_var(store->indices[d], v);
+        }
+        if (users > 1) return false;
+    }
+    return true;
+}
+
+/* Whether the loops below take an index through every value of its interval, without holes: in
+ * order of size, each coefficient is at most one more than what the smaller ones reach. */
+static bool has_no_holes(planner *p, const hone_expr *index) {
+    hone_linear linear;
+    if (!hone_linear_of(&p->arith, index, &linear)) return false;
+    int64_t reach = 0, last = 0;
+    for (uint32_t done = 0; done < linear.count;) {
+        int64_t next = INT64_MAX;
+        for (uint32_t i = 0; i < linear.count; i++) { /* the next larger coefficient */
+            int64_t size =
+                linear.terms[i].coeff < 0 ? -linear.terms[i].coeff : linear.terms[i].coeff;
+            if (size > last && size < next) next = size;
+        }
+        int64_t grown = reach;
+        for (uint32_t i = 0; i < linear.count; i++) {
+            const hone_expr *term = linear.terms[i].term;
+            int64_t size =
+                linear.terms[i].coeff < 0 ? -linear.terms[i].coeff : linear.terms[i].coeff;
+            if (size != next) continue;
+            done++;
+            if (!uses_marked(term, p->loops, p->lower->func->var_count)) continue;
+            if (term->kind != HONE_EXPR_VAR) return false;
+            hone_bound bound = hone_arith_bound(&p->arith, term);
+            if (bound.max == HONE_BOUND_POS_INF || bound.min == HONE_BOUND_NEG_INF) return false;
+            if (next > reach + 1 && bound.max > bound.min) return false;
+            grown += next * (bound.max - bound.min);
+        }
+        reach = grown;
+        last = next;
+    }
+    return true;
+}
+
+static bool box_of(planner *p, const lower_access *access, hone_interval *out, bool *out_exact) {
+    uint32_t rank = p->lower->func->buffers[p->buffer].rank, vars = p->lower->func->var_count;
+    *out_exact = true;
+    for (uint32_t d = 0; d < rank; d++) {
+        bool is_exact = false;
+        if (uses_marked(access->indices[d], p->others, vars)) return false;
+        if (!hone_expr_is_pure_index(access->indices[d])) return false;
+        out[d] = hone_arith_relax(&p->arith, access->indices[d], p->loops, vars, &is_exact);
+        if (!out[d].min || !out[d].max) return false;
+        *out_exact &= is_exact;
+    }
+    return true;
+}
+
+static bool covers(planner *p, const hone_interval *outer, const hone_interval *inner) {
+    hone_arith *arith = &p->arith;
+    const hone_buffer_info *buffer = &p->lower->func->buffers[p->buffer];
+    for (uint32_t d = 0; d < buffer->rank; d++) {
+        /* nothing outside of the buffer is ever read */
+        bool starts = hone_prove_less_equal(arith, outer[d].min, inner[d].min) ||
+                      hone_expr_is_int_value(outer[d].min, 0);
+        const hone_expr *end = hone_expr_add(&arith->ir, outer[d].max,
+                                             hone_expr_int(&arith->ir, outer[d].max->dtype, 1));
+        bool ends = hone_prove_less_equal(arith, inner[d].max, outer[d].max) ||
+                    (end && hone_prove_less_equal(arith, buffer->shape[d], end));
+        if (!starts || !ends) return false;
+    }
+    return true;
+}
+
+/* The child of root that holds a node. */
+static hone_node_id child_of(const hone_func *func, hone_node_id root, hone_node_id node) {
+    while (hone_func_node(func, node)->parent != root)
+        node = hone_func_node(func, node)->parent;
+    return node;
+}
+
+/* Stands the access behind the store in the same body, at the same element? R[i] = 0; R[i] += … */
+static bool follows_store(const hone_func *func, const lower_access *store,
+                          const lower_access *access, uint32_t rank) {
+    hone_node_id body = hone_func_node(func, store->node)->parent;
+    if (!hone_tree_is_ancestor(func, body, access->node)) return false;
+    for (uint32_t d = 0; d < rank; d++) {
+        if (!hone_expr_same(store->indices[d], access->indices[d])) return false;
+    }
+    hone_node_id child = child_of(func, body, access->node);
+    hone_node_id n = hone_func_node(func, store->node)->next;
+    while (n != HONE_NO_ID && n != child)
+        n = hone_func_node(func, n)->next;
+    return n == child;
+}
+
+/* Everything that is read in an iteration of root was written in it before: by one store in an
+ * earlier child (or in an earlier statement of straight code). */
+static bool is_fresh_each_time(planner *p, const lower_accesses *all, hone_node_id root) {
+    const hone_func *func = p->lower->func;
+    hone_interval written[HONE_MAX_RANK], read[HONE_MAX_RANK];
+    if (all->count == 0 || func->buffers[p->buffer].rank > HONE_MAX_RANK) return false;
+    const lower_access *first = NULL;
+    for (uint32_t i = 0; i < all->count && !first; i++) {
+        if (all->items[i].is_store) first = &all->items[i];
+    }
+    bool is_exact;
+    if (!first || !box_of(p, first, written, &is_exact) || !is_exact) return false;
+    for (uint32_t d = 0; d < func->buffers[p->buffer].rank; d++) {
+        if (!has_no_holes(p, first->indices[d])) return false;
+    }
+    if (!dims_are_apart(p, first) || !is_unconditional(p, first, root)) return false;
+    hone_node_id writer = child_of(func, root, first->node);
+    bool is_behind = false;
+    for (uint32_t i = 0; i < all->count; i++) {
+        const lower_access *access = &all->items[i];
+        is_behind |= child_of(func, root, access->node) != writer;
+        if (access->is_store) continue;
+        if (follows_store(func, first, access, func->buffers[p->buffer].rank)) continue;
+        bool ignored;
+        if (!is_behind || !box_of(p, access, read, &ignored)) return false;
+        if (!covers(p, written, read)) return false;
+    }
+    return true;
+}
+
+/* The only child of a node that touches the buffer, or HONE_NO_ID when there are several. */
+static hone_node_id only_user(const hone_func *func, hone_node_id parent,
+                              const lower_accesses *all) {
+    hone_node_id only = HONE_NO_ID;
+    for (uint32_t i = 0; i < all->count; i++) {
+        hone_node_id child = child_of(func, parent, all->items[i].node);
+        if (only != HONE_NO_ID && child != only) return HONE_NO_ID;
+        only = child;
+    }
+    return only;
+}
+
+/* The innermost place that holds all uses: a loop, or an allocation. */
+static hone_node_id innermost(const hone_func *func, hone_node_id alloc,
+                              const lower_accesses *all) {
+    hone_node_id place = alloc;
+    for (hone_node_id at = alloc;;) {
+        at = only_user(func, at, all);
+        if (at == HONE_NO_ID) return place;
+        const hone_node *node = hone_func_node(func, at);
+        if (node->kind == HONE_NODE_STORE || node->kind == HONE_NODE_EVAL) return place;
+        for (uint32_t i = 0; i < all->count; i++) {
+            if (all->items[i].node == at) return place; /* used in its bounds or condition */
+        }
+        if (node->kind == HONE_NODE_FOR || node->kind == HONE_NODE_ALLOC) place = at;
+    }
+}
+
+/* A parallel loop directly below the allocation that holds all uses, or HONE_NO_ID. Its iterations
+ * hand nothing to each other, so each may have a buffer of its own; it must where they overlap. */
+static hone_node_id parallel_user(const hone_func *func, hone_node_id alloc,
+                                  const lower_accesses *all) {
+    hone_node_id at = only_user(func, alloc, all);
+    while (at != HONE_NO_ID && hone_func_node(func, at)->kind == HONE_NODE_ALLOC)
+        at = only_user(func, at, all);
+    if (at == HONE_NO_ID || hone_func_node(func, at)->kind != HONE_NODE_FOR) return HONE_NO_ID;
+    for (uint32_t i = 0; i < all->count; i++) {
+        if (all->items[i].node == at) return HONE_NO_ID; /* used in its bounds */
+    }
+    return hone_func_node(func, at)->loop_kind == HONE_LOOP_PARALLEL ? at : HONE_NO_ID;
+}
+
+/* Whether the allocation may be made anew in each iteration of the loops down to place. */
+static hone_status may_enter(planner *p, const lower_accesses *all, hone_node_id place,
+                             bool *out_may) {
+    const hone_func *func = p->lower->func;
+    hone_arith_clear(&p->arith);
+    if (!hone_arith_bind_sizes(&p->arith, func)) return LOWER_NO_MEMORY();
+    HONE_TRY(lower_bind_around(func, place, &p->arith));
+    HONE_TRY(lower_mark_vars(func, place, &p->arith, p->loops, p->others));
+    const hone_node *node = hone_func_node(func, place);
+    if (node->kind == HONE_NODE_FOR) p->loops[node->u.loop.var] = false; /* fixed at a time */
+    *out_may = is_fresh_each_time(p, all, place);
+    return HONE_OK;
+}
+
+static hone_status plan(planner *p, hone_node_id alloc) {
+    hone_func *func = p->lower->func;
+    p->buffer = hone_func_node(func, alloc)->u.alloc.buffer;
+    lower_accesses all;
+    HONE_TRY(lower_find_accesses(func, alloc, p->buffer, &all));
+    if (all.is_opaque || all.count == 0) return HONE_OK;
+    hone_node_id place = innermost(func, alloc, &all);
+    if (place == alloc) return HONE_OK;
+    bool may = false;
+    HONE_TRY(may_enter(p, &all, place, &may));
+    if (!may) place = parallel_user(func, alloc, &all);
+    if (place == HONE_NO_ID) return HONE_OK;
+    lower_splice(func, alloc); /* its children take its place */
+    hone_tree_move_children(func, place, alloc);
+    hone_tree_append(func, place, alloc);
+    return HONE_OK;
+}
+
+hone_status lower_plan_allocs(hone_lower *lower) {
+    hone_func *func = lower->func;
+    planner p = {.lower = lower};
+    hone_arith_init(&p.arith, func->arena);
+    p.loops = hone_arena_zalloc(func->arena, func->var_count + 1);
+    p.others = hone_arena_zalloc(func->arena, func->var_count + 1);
+    if (!p.loops || !p.others) return LOWER_NO_MEMORY();
+    for (hone_node_id n = 0; n < func->node_count; n++) { /* by number: they move */
+        const hone_node *node = hone_func_node(func, n);
+        if (node->kind == HONE_NODE_ALLOC && node->parent != HONE_NO_ID) HONE_TRY(plan(&p, n));
+    }
+    return hone_ir_finish(&p.arith.ir);
+}

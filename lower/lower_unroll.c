@@ -1,0 +1,111 @@
+/* lower/lower_unroll.c
+ * needs: no blocks. keeps: what is computed, in order. Repeats the body of a loop that is marked
+ * unrolled, or that a surrounding pragma allows (pragma_auto_unroll_max_step: loops whose
+ * iterations, multiplied over the nest, are at most so many), as long as the program does not grow
+ * beyond a limit; a loop that would is left as it is. What is counted are statements of the
+ * machine: a store of a vector that fills four registers is four. */
+#include "lower/passes.h"
+
+enum { DEFAULT_MAX_STATEMENTS = 512, MAX_COPIES = 512 };
+
+typedef struct unroller {
+    hone_lower *lower;
+    int64_t budget;  /* statements that may still be made */
+    int64_t natural; /* lanes of a register */
+} unroller;
+
+/* What the nearest pragmas around say; a pragma on an inner loop wins. */
+typedef struct pragmas {
+    int64_t max_step;
+} pragmas;
+
+static hone_status repeat_body(unroller *u, hone_node_id id, int64_t extent) {
+    hone_func *func = u->lower->func;
+    hone_ir *ir = &u->lower->ir;
+    hone_var var = hone_func_node(func, id)->u.loop.var;
+    const hone_expr *min = hone_func_node(func, id)->u.loop.range.min;
+    hone_dtype dtype = func->vars[var].dtype;
+    for (int64_t i = 0; i < extent; i++) {
+        const hone_expr *value = hone_expr_add(ir, min, hone_expr_int(ir, dtype, i));
+        if (!value) return hone_ir_finish(ir);
+        value = hone_simplify_plain(ir, value);
+        for (hone_node_id c = hone_func_node(func, id)->first; c != HONE_NO_ID;
+             c = hone_func_node(func, c)->next) {
+            hone_node_id copy = hone_tree_copy(func, c);
+            if (copy == HONE_NO_ID) return LOWER_NO_MEMORY();
+            HONE_TRY(lower_substitute_one(func, copy, var, value));
+            hone_tree_insert_before(func, id, copy);
+        }
+    }
+    hone_tree_remove(func, id);
+    return HONE_OK;
+}
+
+static bool can_repeat(const hone_func *func, hone_node_id root) {
+    for (hone_node_id n = hone_func_node(func, root)->first; n != HONE_NO_ID;
+         n = hone_tree_next(func, root, n)) {
+        uint8_t kind = hone_func_node(func, n)->kind;
+        if (kind == HONE_NODE_BREAK || kind == HONE_NODE_CONTINUE) return false;
+    }
+    return true;
+}
+
+/* Statements below a loop, as many as there are registers of results; stops beyond limit. */
+static int64_t count_statements(const unroller *u, hone_node_id root, int64_t limit) {
+    const hone_func *func = u->lower->func;
+    int64_t sum = 0;
+    for (hone_node_id n = hone_func_node(func, root)->first; n != HONE_NO_ID && sum <= limit;
+         n = hone_tree_next(func, root, n)) {
+        const hone_node *node = hone_func_node(func, n);
+        sum++;
+        if (node->kind != HONE_NODE_STORE || node->u.store.rank == 0) continue;
+        sum += (node->u.store.indices[0]->dtype.lanes - 1) / u->natural;
+    }
+    return sum;
+}
+
+static hone_status unroll_loop(unroller *u, hone_node_id id, int64_t extent) {
+    hone_func *func = u->lower->func;
+    if (extent > MAX_COPIES || !can_repeat(func, id)) return HONE_OK;
+    int64_t before = count_statements(u, id, u->budget), after = extent * before;
+    if (after - before > u->budget) return HONE_OK;
+    u->budget -= after - before;
+    return repeat_body(u, id, extent);
+}
+
+/* Unrolls below a node, inner loops first. *out_step: iterations of the nest below, multiplied; it
+ * decides whether the loop around still fits the pragma. */
+static hone_status visit(unroller *u, hone_node_id id, pragmas p, int64_t *out_step) {
+    hone_func *func = u->lower->func;
+    hone_node *node = hone_func_node(func, id);
+    if (node->kind == HONE_NODE_FOR) {
+        const hone_attrs *attrs = &node->u.loop.annotations;
+        p.max_step = hone_attrs_int(attrs, "pragma_auto_unroll_max_step", p.max_step);
+    }
+    int64_t most = 1;
+    hone_node_id next;
+    for (hone_node_id c = node->first; c != HONE_NO_ID; c = next) {
+        next = hone_func_node(func, c)->next;
+        int64_t step = 1;
+        HONE_TRY(visit(u, c, p, &step));
+        if (step > most) most = step;
+    }
+    node = hone_func_node(func, id);
+    *out_step = most;
+    if (node->kind != HONE_NODE_FOR) return HONE_OK;
+    int64_t extent = hone_expr_const(node->u.loop.range.extent);
+    *out_step = extent < 0 || extent > INT32_MAX || most > INT32_MAX ? INT64_MAX : most * extent;
+    if (extent < 0) return HONE_OK;
+    bool is_asked = node->loop_kind == HONE_LOOP_UNROLLED;
+    bool is_allowed = node->loop_kind == HONE_LOOP_SERIAL && *out_step <= p.max_step;
+    if (is_asked || is_allowed) return unroll_loop(u, id, extent);
+    return HONE_OK;
+}
+
+hone_status lower_unroll(hone_lower *lower) {
+    int64_t budget = lower->options->max_unrolled_nodes;
+    unroller u = {lower, budget > 0 ? budget : DEFAULT_MAX_STATEMENTS,
+                  hone_target_lanes(lower->options->target, 32)};
+    int64_t step;
+    return visit(&u, 0, (pragmas){0}, &step);
+}

@@ -1,0 +1,43 @@
+/* lower/passes.h - the passes and the helpers they share, inside lower/ only. */
+#ifndef HONE_LOWER_PASSES_H
+#define HONE_LOWER_PASSES_H
+
+#include "lower/lower.h"
+
+hone_status lower_hoist_init(hone_lower *lower);
+hone_status lower_init(hone_lower *lower);
+hone_status lower_plan_allocs(hone_lower *lower);
+hone_status lower_compact(hone_lower *lower);
+hone_status lower_match(hone_lower *lower);
+hone_status lower_blocks(hone_lower *lower);
+hone_status lower_threads(hone_lower *lower);
+hone_status lower_simplify(hone_lower *lower);
+hone_status lower_clip(hone_lower *lower);
+hone_status lower_version(hone_lower *lower);
+hone_status lower_flatten(hone_lower *lower);
+hone_status lower_vectorize(hone_lower *lower);
+hone_status lower_unroll(hone_lower *lower);
+hone_status lower_cleanup(hone_lower *lower);
+
+#define LOWER_NO_MEMORY() HONE_ERROR(HONE_CODE_NO_MEMORY, "lowering")
+
+/* An ALLOC, IF or other container node; HONE_NO_ID when memory is short. */
+hone_node_id lower_new_if(hone_func *func, const hone_expr *condition);
+/* Puts wrapper where node was, with node as its only child. */
+void lower_wrap(hone_func *func, hone_node_id node, hone_node_id wrapper);
+/* Puts the children of node where node was. */
+void lower_splice(hone_func *func, hone_node_id node);
+/* Replaces variables below root (regions of blocks too): map[v] for v < count, NULL = keep. */
+HONE_NODISCARD hone_status lower_substitute(hone_func *func, hone_node_id root,
+                                            const hone_expr *const *map, uint32_t count);
+HONE_NODISCARD hone_status lower_substitute_one(hone_func *func, hone_node_id root, hone_var var,
+                                                const hone_expr *value);
+/* condition and other, either of which may be NULL (true). */
+const hone_expr *lower_and(hone_ir *ir, const hone_expr *condition, const hone_expr *other);
+/* Calls visit for each conjunct; stops at and returns false. */
+bool lower_conjuncts(const hone_expr *condition, bool (*visit)(void *ctx, const hone_expr *part),
+                     void *ctx);
+/* Number of nodes below root, root included; stops counting at limit. */
+uint32_t lower_size(const hone_func *func, hone_node_id root, uint32_t limit);
+
+#endif

@@ -1,0 +1,276 @@
+/* lower/signature.c - parameters, sizes, roles and external functions of a program. */
+#include "lower/signature.h"
+
+#include <string.h>
+
+typedef struct collector {
+    const hone_func *func;
+    hone_signature *out;
+    hone_var *sizes;
+    bool *is_size;              /* by variable: noted already */
+    bool *is_read, *is_written; /* by buffer */
+    const char **externs;
+} collector;
+
+static void note_size(collector *c, const hone_expr *e) {
+    if (!e || e->kind != HONE_EXPR_VAR || c->is_size[e->u.var]) return;
+    c->is_size[e->u.var] = true;
+    c->sizes[c->out->size_count++] = e->u.var;
+}
+
+static void note_shape(collector *c, const hone_buffer_info *buffer) {
+    for (uint32_t d = 0; d < buffer->rank; d++)
+        note_size(c, buffer->shape[d]);
+    for (uint32_t d = 0; buffer->strides && d < buffer->rank; d++)
+        note_size(c, buffer->strides[d]);
+    note_size(c, buffer->elem_offset);
+}
+
+static hone_buffer storage_of(const hone_func *func, hone_buffer id) {
+    for (int hops = 0; hops < 64 && func->buffers[id].alias_of != HONE_NO_ID; hops++) {
+        id = func->buffers[id].alias_of;
+    }
+    return id;
+}
+
+static void note_extern(collector *c, const char *name) {
+    for (uint32_t i = 0; c->externs && i < c->out->extern_count; i++) {
+        if (strcmp(c->externs[i], name) == 0) return;
+    }
+    if (c->externs) c->externs[c->out->extern_count] = name;
+    c->out->extern_count++;
+}
+
+static bool note_expr(void *ctx, const hone_expr *e) {
+    collector *c = ctx;
+    if (e->kind == HONE_EXPR_LOAD) c->is_read[storage_of(c->func, e->u.buffer)] = true;
+    if (e->kind != HONE_EXPR_CALL) return true;
+    bool is_pointer = e->op == HONE_INTRIN_ADDRESS_OF && e->args[0]->kind == HONE_EXPR_LOAD;
+    if (is_pointer) c->is_written[storage_of(c->func, e->args[0]->u.buffer)] = true;
+    return true;
+}
+
+static void note_handles(collector *c, const hone_expr *e) {
+    if (e->kind == HONE_EXPR_VAR && hone_dtype_is_handle(e->dtype)) {
+        for (hone_buffer id = 0; id < c->func->buffer_count; id++) {
+            if (c->func->buffers[id].data != e->u.var) continue;
+            hone_buffer at = storage_of(c->func, id);
+            c->is_read[at] = c->is_written[at] = true;
+        }
+    }
+    for (uint16_t i = 0; i < e->count; i++)
+        note_handles(c, e->args[i]);
+}
+
+static void note_top(void *ctx, hone_node_id at, const hone_expr *e) {
+    (void)at;
+    hone_expr_walk(e, note_expr, ctx);
+    note_handles(ctx, e);
+}
+
+static bool find_extern(void *ctx, const hone_expr *e) {
+    bool is_call = hone_expr_is_call(e, HONE_INTRIN_CALL_EXTERN) ||
+                   hone_expr_is_call(e, HONE_INTRIN_CALL_PACKED) ||
+                   hone_expr_is_call(e, HONE_INTRIN_CALL_PURE_EXTERN);
+    if (is_call && e->count > 0 && e->args[0]->kind == HONE_EXPR_STRING) {
+        note_extern(ctx, e->args[0]->u.s);
+    }
+    return true;
+}
+
+static void find_externs(void *ctx, hone_node_id at, const hone_expr *e) {
+    (void)at;
+    hone_expr_walk(e, find_extern, ctx);
+}
+
+/* A matched buffer stands for its source. */
+static void note_matches(collector *c) {
+    const hone_func *func = c->func;
+    for (hone_node_id n = 0; n != HONE_NO_ID; n = hone_tree_next(func, 0, n)) {
+        const hone_node *node = hone_func_node(func, n);
+        if (node->kind == HONE_NODE_STORE) {
+            c->is_written[storage_of(func, node->u.store.buffer)] = true;
+        }
+        if (node->kind != HONE_NODE_BLOCK) continue;
+        for (uint32_t i = 0; i < node->u.block.block->match_count; i++) {
+            const hone_match *match = &node->u.block.block->matches[i];
+            hone_buffer source = storage_of(func, match->source.buffer);
+            c->is_read[source] = c->is_written[source] = true;
+        }
+    }
+}
+
+/* The indices of a store that writes a whole buffer: distinct axes (or loop variables) that run
+ * over the whole extents, unconditionally. */
+static bool is_full_range(const hone_func *func, const hone_node *block, const hone_expr *index,
+                          const hone_expr *extent) {
+    if (index->kind != HONE_EXPR_VAR) {
+        return hone_expr_is_int_value(index, 0) && hone_expr_is_int_value(extent, 1);
+    }
+    const hone_block *b = block->u.block.block;
+    for (uint32_t i = 0; i < b->axis_count; i++) {
+        if (b->axes[i].var != index->u.var) continue;
+        return hone_expr_is_int_value(b->axes[i].dom.min, 0) &&
+               hone_expr_same(b->axes[i].dom.extent, extent);
+    }
+    (void)func;
+    return false;
+}
+
+/* Each axis bound to a loop variable of its own that covers the axis; no predicate, no condition
+ * around. That is how programs look before they are scheduled. */
+static bool is_plain_nest(const hone_func *func, hone_node_id id) {
+    const hone_node *block = hone_func_node(func, id);
+    const hone_block *b = block->u.block.block;
+    if (block->u.block.predicate && !hone_expr_is_int_value(block->u.block.predicate, 1)) {
+        return false;
+    }
+    for (uint32_t i = 0; i < b->axis_count; i++) {
+        const hone_expr *binding = block->u.block.bindings[i];
+        if (hone_expr_is_int_value(binding, 0) &&
+            hone_expr_is_int_value(b->axes[i].dom.extent, 1)) {
+            continue;
+        }
+        if (binding->kind != HONE_EXPR_VAR) return false;
+        for (uint32_t j = 0; j < i; j++) {
+            if (hone_expr_same(binding, block->u.block.bindings[j])) return false;
+        }
+        bool is_found = false;
+        for (hone_node_id p = block->parent; p != HONE_NO_ID && !is_found;
+             p = hone_func_node(func, p)->parent) {
+            const hone_node *node = hone_func_node(func, p);
+            is_found = node->kind == HONE_NODE_FOR && node->u.loop.var == binding->u.var &&
+                       hone_expr_is_int_value(node->u.loop.range.min, 0) &&
+                       hone_expr_same(node->u.loop.range.extent, b->axes[i].dom.extent);
+        }
+        if (!is_found) return false;
+    }
+    for (hone_node_id p = block->parent; p != HONE_NO_ID; p = hone_func_node(func, p)->parent) {
+        uint8_t kind = hone_func_node(func, p)->kind;
+        bool is_plain =
+            kind == HONE_NODE_FOR || kind == HONE_NODE_TOP ||
+            (kind == HONE_NODE_BLOCK && hone_func_node(func, p)->u.block.block->axis_count == 0);
+        if (!is_plain) return false;
+    }
+    return true;
+}
+
+static bool store_covers(const hone_func *func, hone_node_id block, const hone_node *store) {
+    const hone_buffer_info *buffer = &func->buffers[store->u.store.buffer];
+    for (uint32_t d = 0; d < buffer->rank; d++) {
+        const hone_expr *index = store->u.store.indices[d];
+        if (!is_full_range(func, hone_func_node(func, block), index, buffer->shape[d])) {
+            return false;
+        }
+        for (uint32_t k = 0; k < d && index->kind == HONE_EXPR_VAR; k++) {
+            if (hone_expr_same(index, store->u.store.indices[k])) return false;
+        }
+    }
+    return true;
+}
+
+/* The first statement that touches the buffer, in program order, is a store that covers it: the
+ * store of a block without init, or of its init. */
+static bool is_written_first_and_fully(const hone_func *func, hone_buffer id) {
+    for (hone_node_id n = 0; n != HONE_NO_ID; n = hone_tree_next(func, 0, n)) {
+        const hone_node *node = hone_func_node(func, n);
+        if (node->kind != HONE_NODE_STORE || node->u.store.buffer != id) continue;
+        hone_node_id parent = node->parent;
+        if (hone_func_node(func, parent)->kind == HONE_NODE_INIT) {
+            parent = hone_func_node(func, parent)->parent;
+        }
+        return hone_func_node(func, parent)->kind == HONE_NODE_BLOCK &&
+               is_plain_nest(func, parent) && store_covers(func, parent, node);
+    }
+    return false;
+}
+
+typedef struct read_check {
+    hone_buffer id;
+    bool is_read;
+    hone_node_id writer_block; /* whose own reads of its reduction do not count */
+    const hone_func *func;
+} read_check;
+
+static bool note_read(void *ctx, const hone_expr *e) {
+    read_check *r = ctx;
+    if (e->kind == HONE_EXPR_LOAD && e->u.buffer == r->id) r->is_read = true;
+    return true;
+}
+
+static void check_read(void *ctx, hone_node_id at, const hone_expr *e) {
+    read_check *r = ctx;
+    if (r->writer_block != HONE_NO_ID && hone_tree_is_ancestor(r->func, r->writer_block, at))
+        return;
+    hone_expr_walk(e, note_read, r);
+}
+
+/* Reads elsewhere than in the first block that writes it come after that block in a plain nest. */
+static bool is_output(const hone_func *func, hone_buffer id) {
+    if (!is_written_first_and_fully(func, id)) return false;
+    for (hone_node_id n = 0; n != HONE_NO_ID; n = hone_tree_next(func, 0, n)) {
+        const hone_node *node = hone_func_node(func, n);
+        if (node->kind != HONE_NODE_STORE || node->u.store.buffer != id) continue;
+        hone_node_id block = node->parent;
+        bool has_init = hone_func_node(func, block)->kind == HONE_NODE_INIT;
+        if (has_init) block = hone_func_node(func, block)->parent;
+        read_check r = {id, false, has_init ? block : HONE_NO_ID, func};
+        hone_tree_walk_exprs(func, 0, false, check_read, &r);
+        return !r.is_read;
+    }
+    return false;
+}
+
+static hone_status collect(collector *c, hone_arena *arena) {
+    const hone_func *func = c->func;
+    hone_signature *s = c->out;
+    hone_buffer *buffers = hone_arena_alloc(arena, (func->param_count + 1) * sizeof *buffers);
+    hone_param_role *roles = hone_arena_alloc(arena, (func->param_count + 1) * sizeof *roles);
+    if (!buffers || !roles) return HONE_ERROR(HONE_CODE_NO_MEMORY, "signature");
+    hone_tree_walk_exprs(func, 0, false, note_top, c);
+    note_matches(c);
+    for (uint32_t p = 0; p < func->param_count; p++) {
+        const hone_param *param = &func->params[p];
+        if (param->buffer == HONE_NO_ID) {
+            if (hone_dtype_is_handle(func->vars[param->var].dtype)) {
+                return HONE_ERROR(HONE_CODE_INVALID, "parameter '%s' is a handle without a buffer",
+                                  func->vars[param->var].name);
+            }
+            if (c->is_size[param->var]) continue;
+            c->is_size[param->var] = true;
+            c->sizes[s->size_count++] = param->var;
+            continue;
+        }
+        roles[s->buffer_count] = !c->is_written[param->buffer]    ? HONE_PARAM_IN
+                                 : is_output(func, param->buffer) ? HONE_PARAM_OUT
+                                                                  : HONE_PARAM_INOUT;
+        buffers[s->buffer_count++] = param->buffer;
+        note_shape(c, &func->buffers[param->buffer]);
+    }
+    s->buffers = buffers;
+    s->roles = roles;
+    s->sizes = c->sizes;
+    return HONE_OK;
+}
+
+hone_status hone_signature_of(const hone_func *func, hone_arena *arena,
+                              hone_signature *out_signature) {
+    memset(out_signature, 0, sizeof *out_signature);
+    collector c = {.func = func, .out = out_signature};
+    c.sizes = hone_arena_alloc(arena, (func->var_count + 1) * sizeof *c.sizes);
+    c.is_size = hone_arena_zalloc(arena, func->var_count + 1);
+    c.is_read = hone_arena_zalloc(arena, func->buffer_count + 1);
+    c.is_written = hone_arena_zalloc(arena, func->buffer_count + 1);
+    if (!c.sizes || !c.is_size || !c.is_read || !c.is_written) {
+        return HONE_ERROR(HONE_CODE_NO_MEMORY, "signature");
+    }
+    HONE_TRY(collect(&c, arena));
+    hone_tree_walk_exprs(func, 0, false, find_externs, &c); /* counts, repeats included */
+    if (out_signature->extern_count == 0) return HONE_OK;
+    c.externs = hone_arena_alloc(arena, out_signature->extern_count * sizeof *c.externs);
+    if (!c.externs) return HONE_ERROR(HONE_CODE_NO_MEMORY, "signature");
+    out_signature->extern_count = 0;
+    hone_tree_walk_exprs(func, 0, false, find_externs, &c);
+    out_signature->externs = c.externs;
+    return HONE_OK;
+}

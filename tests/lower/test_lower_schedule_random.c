@@ -1,0 +1,103 @@
+/* Random programs under random schedules, lowered: after every pass they mean what they did, and
+ * once allocations stand where they belong no two iterations of a parallel, vectorized or
+ * thread-bound loop touch one element. HONE_SEQUENCES sets how many. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ir/interp.h"
+#include "ir/script.h"
+#include "lower/lower.h"
+#include "schedule/schedule.h"
+#include "tests/schedule/random_steps.h"
+#include "tests/support/hone_test.h"
+#include "tests/support/random_program.h"
+
+enum { DEFAULT_SEQUENCES = 1500, STEPS = 7 };
+
+typedef struct oracle {
+    const hone_func *base;
+    hone_tensor **want;
+    uint64_t seed;
+    bool is_planned; /* allocations are where they belong */
+} oracle;
+
+static hone_status check_pass(void *ctx, const char *pass, const hone_func *func) {
+    oracle *o = ctx;
+    o->is_planned = o->is_planned || strcmp(pass, "plan_allocs") == 0;
+    bool is_vector = strcmp(pass, "vectorize") == 0;
+    hone_tensor **got = hone_test_make_args(o->base, o->seed);
+    hone_interp_options options = {.check_uninitialised = true,
+                                   .check_races = o->is_planned && !is_vector};
+    hone_status st = hone_interp_func(func, got, func->param_count, &options);
+    hone_str why = {0};
+    if (!st && !hone_test_args_agree(o->base, got, o->want, &why)) {
+        st = HONE_ERROR(HONE_CODE_INTERNAL, "%s", hone_str_text(&why));
+    }
+    hone_str_clear(&why);
+    if (st && !hone_func_print(func, NULL, &why)) fputs(hone_str_text(&why), stderr);
+    hone_str_deinit(&why);
+    hone_test_free_args(o->base, got);
+    return hone_status_annotate(st, "after %s", pass);
+}
+
+static hone_status lower_and_check(const hone_func *base, hone_schedule *sch, uint64_t seed,
+                                   hone_arena *arena) {
+    hone_target target;
+    HONE_TRY(hone_target_parse("x86-64-v3", &target));
+    oracle o = {.base = base, .want = hone_test_make_args(base, seed), .seed = seed};
+    hone_interp_options interp = {0};
+    hone_status st = hone_interp_func(base, o.want, base->param_count, &interp);
+    hone_lower_options options = {.target = &target, .after = check_pass, .ctx = &o};
+    hone_func *lowered;
+    if (!st) st = hone_lower_func(sch->func, &options, arena, &lowered);
+    hone_test_free_args(base, o.want);
+    return st;
+}
+
+static bool run_sequence(uint64_t seed, uint64_t *io_lowered) {
+    hone_arena *arena = hone_arena_create(1 << 16);
+    hone_func *base = hone_random_program(arena, seed, NULL);
+    hone_schedule *sch = NULL;
+    assert_non_null(base);
+    HONE_ASSERT_OK(hone_schedule_create(base, &sch));
+    hone_rng rng = hone_rng_from_seed(seed * 31 + 7);
+    sch->rng = hone_rng_from_seed(seed);
+    for (int i = 0; i < STEPS; i++) {
+        const char *name = "";
+        hone_status_free(hone_random_step(sch, &rng, &name));
+    }
+    hone_status st = lower_and_check(base, sch, seed, arena);
+    hone_code code = hone_status_code(st);
+    bool fine = code == HONE_CODE_OK || code == HONE_CODE_UNSUPPORTED;
+    *io_lowered += code == HONE_CODE_OK;
+    if (!fine) {
+        hone_str text = {0};
+        hone_status_free(hone_func_print(sch->func, NULL, &text));
+        fprintf(stderr, "seed %llu: %s\nscheduled as\n%s\n", (unsigned long long)seed,
+                hone_status_message(st), hone_str_text(&text));
+        hone_str_deinit(&text);
+    }
+    hone_status_free(st);
+    hone_schedule_destroy(sch);
+    hone_arena_destroy(arena);
+    return fine;
+}
+
+static void lowered_schedules_keep_the_meaning(void **state) {
+    (void)state;
+    const char *wanted = getenv("HONE_SEQUENCES"), *first = getenv("HONE_FIRST_SEED");
+    uint64_t count = wanted ? strtoull(wanted, NULL, 10) : DEFAULT_SEQUENCES;
+    uint64_t seed = first ? strtoull(first, NULL, 10) : 1;
+    uint64_t lowered = 0, failed = 0;
+    for (uint64_t i = 0; i < count; i++)
+        failed += !run_sequence(seed + i, &lowered);
+    print_message("%llu of %llu lowered\n", (unsigned long long)lowered, (unsigned long long)count);
+    assert_int_equal(failed, 0);
+    assert_true(lowered > count / 2);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(lowered_schedules_keep_the_meaning)};
+    return cmocka_run_group_tests_name("lower/schedule_random", tests, NULL, NULL);
+}
