@@ -1,0 +1,37 @@
+/* schedule/defaults/default_impl.h - for the parts of default schedules only. */
+#ifndef HONE_SCHEDULE_DEFAULT_IMPL_H
+#define HONE_SCHEDULE_DEFAULT_IMPL_H
+
+#include "schedule/defaults/default_schedule.h"
+#include "schedule/nest_facts.h"
+
+/* A reduction block about to be scheduled. */
+typedef struct hone_default_nest {
+    hone_schedule *sch;
+    const hone_default_limits *limits;
+    hone_rv block;
+    hone_reduction_facts facts;
+    int32_t lanes; /* of a vector register, for what the block writes */
+} hone_default_nest;
+
+/* The largest divisor of extent from low to high that is a multiple of step; 0 when there is none.
+ */
+int64_t hone_default_divisor(int64_t extent, int64_t low, int64_t high, int64_t step);
+/* The only consumer of a block when it is no reduction; HONE_NO_ID otherwise. */
+hone_status hone_default_epilogue(hone_schedule *sch, hone_rv block, hone_rv *out_consumer);
+/* Splits a loop in two with this inner part. Where it divides the extent it is a sampled tile with
+ * its decision made, so that a search can go on from here; its inner part grows to limit at most.
+ */
+hone_status hone_default_split(hone_schedule *sch, hone_rv loop, int64_t inner, int64_t limit,
+                               hone_rv out[2]);
+/* ILLEGAL (the step was refused, the program is as before) is no failure. */
+hone_status hone_default_optional(hone_status st);
+
+/* default_tile.c: vectors along the output, a tile of it in registers. */
+hone_status hone_default_tile(hone_default_nest *nest);
+/* default_lanes.c: vectors along the reduction. */
+hone_status hone_default_lanes(hone_default_nest *nest);
+/* default_rows.c: moves what is computed per row into the loop over rows of its consumer. */
+hone_status hone_default_rows(hone_schedule *sch);
+
+#endif

@@ -1,0 +1,131 @@
+#include "schedule/defaults/default_impl.h"
+#include "schedule/loop_strides.h"
+
+/* Programs that go over the same rows several times (softmax, normalisation): a producer moves into
+ * the loop over rows of its consumer when nothing is computed twice by that. */
+
+enum { MAX_BLOCKS = 64, MAX_LOOPS = 64, LONG_VECTOR = 64, LEAST_VECTOR = 16 };
+
+/* What must not get worse: how often a block runs, and how long its vectors are. */
+typedef struct shape {
+    int64_t runs;   /* the product of the loops around it; -1 when that is unknown */
+    int64_t vector; /* the product of the innermost loops that are contiguous */
+} shape;
+
+/* Everything that is read stays in place or moves by one element. */
+static bool reads_evenly(hone_schedule *sch, hone_node_id block, hone_node_id loop) {
+    const hone_block *inner = hone_func_node(sch->func, block)->u.block.block;
+    hone_var var = hone_func_node(sch->func, loop)->u.loop.var;
+    for (uint32_t r = 0; r < inner->read_count; r++) {
+        int64_t stride;
+        if (!sch_stride_in_loop(sch, block, &inner->reads[r], var, &stride)) return false;
+        if (stride != 0 && stride != 1) return false;
+    }
+    return true;
+}
+
+static shape shape_of(hone_schedule *sch, hone_node_id block) {
+    hone_node_id loops[MAX_LOOPS];
+    shape out = {1, 1};
+    uint32_t count = 0;
+    for (hone_node_id n = block; n != HONE_NO_ID; n = hone_func_node(sch->func, n)->parent) {
+        const hone_node *node = hone_func_node(sch->func, n);
+        if (node->kind != HONE_NODE_FOR) continue;
+        int64_t extent = hone_expr_const(node->u.loop.range.extent);
+        if (extent < 1 || out.runs > INT32_MAX || extent > INT32_MAX || count == MAX_LOOPS) {
+            return (shape){-1, 1};
+        }
+        out.runs *= extent;
+        loops[count++] = n;
+    }
+    for (uint32_t i = 0; i < count / 2; i++) { /* outermost first */
+        hone_node_id swap = loops[i];
+        loops[i] = loops[count - 1 - i];
+        loops[count - 1 - i] = swap;
+    }
+    sch_vector_run run = sch_find_vector_run(sch, block, count, loops, LONG_VECTOR);
+    if (run.first <= run.last && reads_evenly(sch, block, loops[run.last])) {
+        out.vector = run.full_product;
+    }
+    return out;
+}
+
+static bool feeds_spatial_only(const hone_schedule *sch, hone_node_id block, hone_var var) {
+    const hone_node *node = hone_func_node(sch->func, block);
+    for (uint32_t a = 0; a < node->u.block.block->axis_count; a++) {
+        if (!hone_expr_uses_var(node->u.block.bindings[a], var)) continue;
+        if (node->u.block.block->axes[a].kind != HONE_AXIS_SPATIAL) return false;
+    }
+    return true;
+}
+
+/* The outermost loop around a block that runs more than once, as a variable; HONE_NO_ID when there
+ * is none or it is not one over rows. */
+static hone_status row_loop(hone_schedule *sch, hone_rv block_rv, hone_rv *out) {
+    uint32_t count = 0;
+    const hone_rv *loops = NULL;
+    hone_node_id block;
+    *out = HONE_NO_ID;
+    HONE_TRY(hone_schedule_node(sch, block_rv, &block));
+    HONE_TRY(hone_sch_get_loops(sch, block_rv, &count, &loops));
+    for (uint32_t i = 0; i < count; i++) {
+        hone_node_id node;
+        HONE_TRY(hone_schedule_node(sch, loops[i], &node));
+        const hone_node *loop = hone_func_node(sch->func, node);
+        if (hone_expr_is_int_value(loop->u.loop.range.extent, 1)) continue;
+        if (feeds_spatial_only(sch, block, loop->u.loop.var)) *out = loops[i];
+        return HONE_OK;
+    }
+    return HONE_OK;
+}
+
+static hone_status move(hone_schedule *sch, hone_rv block) {
+    uint32_t count = 0;
+    const hone_rv *consumers = NULL;
+    hone_rv loop;
+    HONE_TRY(hone_sch_get_consumers(sch, block, &count, &consumers));
+    if (count == 0) return HONE_OK;
+    HONE_TRY(row_loop(sch, consumers[0], &loop));
+    return loop == HONE_NO_ID ? HONE_OK : hone_sch_compute_at(sch, block, loop, true, -1);
+}
+
+/* Would the block run no more often than now, in vectors? Found out on a copy. */
+static hone_status try_move(const hone_schedule *sch, hone_rv block, bool *out_pays) {
+    hone_schedule *copy = NULL;
+    hone_node_id before, after;
+    *out_pays = false;
+    HONE_TRY(hone_schedule_copy(sch, &copy));
+    copy->wants_reasons = false;
+    hone_status st = hone_schedule_node(copy, block, &before);
+    shape old = st ? (shape){-1, 1} : shape_of(copy, before);
+    if (!st) st = move(copy, block);
+    if (!st) st = hone_schedule_node(copy, block, &after);
+    if (!st) {
+        shape now = shape_of(copy, after);
+        int64_t least = old.vector < LONG_VECTOR ? old.vector : LONG_VECTOR;
+        bool keeps_vectors = now.vector >= least || now.vector >= LEAST_VECTOR;
+        *out_pays = old.runs > 0 && now.runs == old.runs && keeps_vectors;
+    }
+    hone_schedule_destroy(copy);
+    return hone_default_optional(st);
+}
+
+hone_status hone_default_rows(hone_schedule *sch) {
+    hone_node_id root = hone_func_root_block(sch->func);
+    hone_rv blocks[MAX_BLOCKS];
+    uint32_t count = 0;
+    for (hone_node_id n = root; n != HONE_NO_ID && count < MAX_BLOCKS;
+         n = hone_tree_next(sch->func, root, n)) {
+        const hone_node *node = hone_func_node(sch->func, n);
+        if (n == root || node->kind != HONE_NODE_BLOCK) continue;
+        hone_rv block = HONE_NO_ID;
+        HONE_TRY(hone_default_optional(hone_sch_get_block(sch, node->u.block.block->name, &block)));
+        if (block != HONE_NO_ID) blocks[count++] = block;
+    }
+    for (uint32_t i = count; i-- > 0;) {
+        bool pays;
+        HONE_TRY(try_move(sch, blocks[i], &pays));
+        if (pays) HONE_TRY(hone_default_optional(move(sch, blocks[i])));
+    }
+    return HONE_OK;
+}

@@ -1,0 +1,168 @@
+#include "schedule/defaults/default_schedule.h"
+
+#include "schedule/auto_loops.h"
+#include "schedule/defaults/default_impl.h"
+
+/* The steps, each of which leaves out what is refused:
+ *
+ *   inline ─► tile reductions (columns, or lanes) ─► join rows ─► parallel, vectors ─► decompose
+ */
+
+enum { MAX_BLOCKS = 256, UNROLL_STEP = 64, JOBS_PER_THREAD = 4, WORTH_THREADS = 1 << 15 };
+
+hone_status hone_default_optional(hone_status st) {
+    hone_code code = hone_status_code(st);
+    if (code == HONE_CODE_NO_MEMORY || code == HONE_CODE_OK) return st;
+    hone_status_free(st);
+    return HONE_OK;
+}
+
+int64_t hone_default_divisor(int64_t extent, int64_t low, int64_t high, int64_t step) {
+    if (low < 1) low = 1;
+    for (int64_t d = high - high % step; d >= low; d -= step) {
+        if (extent % d == 0) return d;
+    }
+    return 0;
+}
+
+hone_status hone_default_split(hone_schedule *sch, hone_rv loop, int64_t inner, int64_t limit,
+                               hone_rv out[2]) {
+    hone_node_id node;
+    HONE_TRY(hone_schedule_node(sch, loop, &node));
+    int64_t extent = hone_expr_const(hone_func_node(sch->func, node)->u.loop.range.extent);
+    hone_factor factors[] = {{.kind = HONE_FACTOR_NONE}, HONE_FACTOR_OF_INT(inner)};
+    const hone_rv *parts = NULL;
+    if (extent > 0 && extent % inner == 0) {
+        const int64_t tile[] = {extent / inner, inner};
+        hone_decision decision = {2, tile};
+        if (limit < inner) limit = inner;
+        HONE_TRY(hone_sch_sample_perfect_tile(sch, loop, 2, limit, &decision, &parts));
+        factors[0] = HONE_FACTOR_OF_RV(parts[0]);
+        factors[1] = HONE_FACTOR_OF_RV(parts[1]);
+    }
+    HONE_TRY(hone_sch_split(sch, loop, 2, factors, true, false, &parts));
+    out[0] = parts[0];
+    out[1] = parts[1];
+    return HONE_OK;
+}
+
+hone_status hone_default_epilogue(hone_schedule *sch, hone_rv block, hone_rv *out_consumer) {
+    uint32_t count = 0;
+    const hone_rv *consumers = NULL;
+    hone_node_id node, self;
+    *out_consumer = HONE_NO_ID;
+    HONE_TRY(hone_sch_get_consumers(sch, block, &count, &consumers));
+    if (count != 1) return HONE_OK;
+    HONE_TRY(hone_schedule_node(sch, consumers[0], &node));
+    HONE_TRY(hone_schedule_node(sch, block, &self));
+    if (!hone_nest_has_reduce_axis(sch, node)) *out_consumer = consumers[0];
+    return HONE_OK;
+}
+
+/* ---- over all blocks, last to first ---- */
+
+typedef struct block_list {
+    uint32_t count;
+    const char *names[MAX_BLOCKS]; /* below the root, in program order */
+} block_list;
+
+static void list_blocks(const hone_schedule *sch, block_list *out) {
+    hone_node_id root = hone_func_root_block(sch->func);
+    out->count = 0;
+    for (hone_node_id n = hone_tree_next(sch->func, root, root);
+         n != HONE_NO_ID && out->count < MAX_BLOCKS; n = hone_tree_next(sch->func, root, n)) {
+        const hone_node *node = hone_func_node(sch->func, n);
+        if (node->kind != HONE_NODE_BLOCK) continue;
+        out->names[out->count++] = node->u.block.block->name;
+    }
+}
+
+static hone_status inline_one(hone_schedule *sch, const char *name) {
+    hone_rv block;
+    hone_node_id node;
+    HONE_TRY(hone_sch_get_block(sch, name, &block));
+    HONE_TRY(hone_schedule_node(sch, block, &node));
+    return hone_nest_should_inline(sch, node) ? hone_sch_compute_inline(sch, block) : HONE_OK;
+}
+
+static hone_status tile_one(hone_schedule *sch, const char *name,
+                            const hone_default_limits *limits) {
+    hone_default_nest n = {.sch = sch, .limits = limits};
+    hone_node_id node;
+    HONE_TRY(hone_sch_get_block(sch, name, &n.block));
+    HONE_TRY(hone_schedule_node(sch, n.block, &node));
+    if (!hone_nest_reduction(sch, node, &n.facts)) return HONE_OK;
+    n.lanes = limits->vector_lanes * 32 / (n.facts.element_bits > 0 ? n.facts.element_bits : 32);
+    if (n.lanes < 1) n.lanes = 1;
+    if (n.facts.is_spatially_contiguous) return hone_default_tile(&n);
+    return n.facts.is_reduce_contiguous ? hone_default_lanes(&n) : HONE_OK;
+}
+
+static int64_t largest_work(const hone_schedule *sch) {
+    int64_t most = 0;
+    hone_node_id root = hone_func_root_block(sch->func);
+    for (hone_node_id n = root; n != HONE_NO_ID; n = hone_tree_next(sch->func, root, n)) {
+        if (hone_func_node(sch->func, n)->kind != HONE_NODE_BLOCK) continue;
+        int64_t work = hone_nest_instances(sch, n);
+        if (work > most) most = work;
+    }
+    return most;
+}
+
+/* Annotates the root with one of some values: a sampled choice that is made already. */
+static hone_status annotate_choice(hone_schedule *sch, hone_rv root, const char *key,
+                                   uint32_t count, const int64_t *values, int64_t chosen) {
+    double probs[8];
+    int64_t index = 0;
+    assert(count <= 8);
+    for (uint32_t i = 0; i < count; i++) {
+        probs[i] = 1.0 / count;
+        if (values[i] == chosen) index = i;
+    }
+    hone_decision decision = {1, &index};
+    hone_rv value;
+    HONE_TRY(hone_sch_sample_categorical(sch, count, values, probs, &decision, &value));
+    return hone_sch_annotate(sch, root, key, HONE_VALUE_OF_INT(0), value);
+}
+
+static hone_status annotate_root(hone_schedule *sch, const hone_default_limits *limits,
+                                 int64_t work) {
+    hone_rv root;
+    hone_node_id node = hone_func_root_block(sch->func);
+    HONE_TRY(hone_sch_get_block(sch, hone_func_node(sch->func, node)->u.block.block->name, &root));
+    if (limits->threads > 1) {
+        const int64_t jobs[] = {1, limits->threads, (int64_t)limits->threads * JOBS_PER_THREAD,
+                                (int64_t)limits->threads * JOBS_PER_THREAD * 4};
+        HONE_TRY(annotate_choice(sch, root, HONE_ANNOTATION_PARALLEL, 4, jobs,
+                                 work >= WORTH_THREADS ? jobs[2] : 1));
+    }
+    int64_t elements = limits->vector_lanes > 1 ? 4 * (int64_t)limits->vector_lanes : 1;
+    HONE_TRY(hone_sch_annotate(sch, root, HONE_ANNOTATION_VECTORIZE, HONE_VALUE_OF_INT(elements),
+                               HONE_NO_ID));
+    static const int64_t steps[] = {0, 16, UNROLL_STEP, 256, 512};
+    return annotate_choice(sch, root, HONE_ANNOTATION_UNROLL_EXPLICIT,
+                           sizeof steps / sizeof steps[0], steps, UNROLL_STEP);
+}
+
+hone_status hone_default_schedule(hone_schedule *sch, const hone_default_limits *limits) {
+    assert(sch && limits);
+    bool wants_reasons = sch->wants_reasons;
+    sch->wants_reasons = false;
+    hone_status st = HONE_OK;
+    int64_t work = largest_work(sch);
+    block_list blocks;
+    list_blocks(sch, &blocks);
+    for (uint32_t i = blocks.count; i-- > 0 && !st;) {
+        st = hone_default_optional(inline_one(sch, blocks.names[i]));
+    }
+    for (uint32_t i = blocks.count; i-- > 0 && !st;) {
+        st = hone_default_optional(tile_one(sch, blocks.names[i], limits));
+    }
+    if (!st) st = hone_default_optional(hone_default_rows(sch));
+    if (!st) st = hone_default_optional(annotate_root(sch, limits, work));
+    if (!st) st = hone_sch_enter_postproc(sch);
+    if (!st) st = hone_default_optional(hone_auto_loops(sch));
+    if (!st) st = hone_default_optional(hone_auto_decompose(sch));
+    sch->wants_reasons = wants_reasons;
+    return st;
+}

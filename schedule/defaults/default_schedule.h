@@ -1,0 +1,21 @@
+/* schedule/defaults/default_schedule.h - a good schedule without any search: what `hone compile`
+ * uses where there is no record. */
+#ifndef HONE_SCHEDULE_DEFAULT_SCHEDULE_H
+#define HONE_SCHEDULE_DEFAULT_SCHEDULE_H
+
+#include "schedule/schedule.h"
+
+/* What the schedule must know of a CPU; plain numbers, so that this room needs no target. */
+typedef struct hone_default_limits {
+    int32_t threads;      /* that kernels run on */
+    int32_t vector_lanes; /* f32 lanes of a vector register */
+    int32_t vector_registers;
+    int64_t l1_bytes, l2_bytes;
+} hone_default_limits;
+
+/* Schedules a program that was just reset. Never makes it wrong; what it can't improve it leaves.
+ * ILLEGAL and INVALID do not come out of it: a step that is refused is left out. */
+HONE_NODISCARD hone_status hone_default_schedule(hone_schedule *sch,
+                                                 const hone_default_limits *limits);
+
+#endif

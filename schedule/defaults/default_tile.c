@@ -1,0 +1,126 @@
+#include "schedule/auto_loops.h"
+#include "schedule/defaults/default_impl.h"
+#include "schedule/loop_strides.h"
+
+/* Dense layers, convolutions, pooling: the last axis of the output is contiguous in all that is
+ * read, so it becomes vectors; some rows of them are held in registers while the reduction runs.
+ *
+ *   for outer spatial…, col0, row0:         parallel, by auto_loops
+ *     for reduce…:
+ *       for row1 (unrolled): for col1 (vector): tile += …
+ *     out = epilogue(tile)
+ */
+
+enum { MAX_VECTORS = 4, SPARE_REGISTERS = 4, MAX_ROWS = 32 };
+
+/* Elements of the vector part: whole registers if they divide the extent, else what does. */
+static int64_t column_tile(const hone_default_nest *n, int64_t extent) {
+    int64_t most = (int64_t)MAX_VECTORS * n->lanes;
+    int64_t tile = hone_default_divisor(extent, n->lanes, most, n->lanes);
+    if (!tile) tile = hone_default_divisor(extent, n->lanes / 2 + 1, most, 1);
+    if (!tile && extent <= 2 * most) tile = extent;
+    if (!tile) tile = hone_default_divisor(extent, 4, most, 1);
+    return tile ? tile : extent; /* lowering cuts a long vector */
+}
+
+/* Rows share what is read along a column: the best loop is one that some such read does not move
+ * along. -1: no loop is worth it. */
+static int32_t row_loop(const hone_default_nest *n, uint32_t count, const hone_node_id *loops) {
+    const hone_reduction_facts *f = &n->facts;
+    const hone_func *func = n->sch->func;
+    const hone_block *block = hone_func_node(func, f->block)->u.block.block;
+    hone_var column = hone_func_node(func, loops[f->contiguous_space])->u.loop.var;
+    int32_t best = -1;
+    for (uint32_t i = 0; i < count; i++) {
+        if (!f->is_spatial[i] || (int32_t)i == f->contiguous_space || f->extents[i] == 1) continue;
+        hone_var var = hone_func_node(func, loops[i])->u.loop.var;
+        for (uint32_t r = 0; r < block->read_count; r++) {
+            int64_t along_column, along_row;
+            const hone_region *read = &block->reads[r];
+            if (!sch_stride_in_loop(n->sch, f->block, read, column, &along_column) ||
+                !sch_stride_in_loop(n->sch, f->block, read, var, &along_row)) {
+                continue;
+            }
+            if (along_column != 0 && along_row == 0) best = (int32_t)i;
+        }
+    }
+    return best;
+}
+
+typedef struct plan {
+    int32_t row, column; /* loops; row may be -1 */
+    int64_t rows, columns;
+} plan;
+
+static plan make_plan(const hone_default_nest *n, uint32_t count, const hone_node_id *loops) {
+    const hone_reduction_facts *f = &n->facts;
+    plan p = {.column = f->contiguous_space, .rows = 1};
+    p.columns = column_tile(n, f->extents[p.column]);
+    int64_t vectors = (p.columns + n->lanes - 1) / n->lanes;
+    int64_t budget = (n->limits->vector_registers - SPARE_REGISTERS) / vectors;
+    p.row = vectors <= MAX_VECTORS ? row_loop(n, count, loops) : -1;
+    if (p.row >= 0) p.rows = hone_default_divisor(f->extents[p.row], 1, budget, 1);
+    if (p.rows <= 1) p.row = -1;
+    return p;
+}
+
+/* Outer loops, then the reduction, then the tile. With two spatial loops only (a matrix product)
+ * columns go outside, so that a panel of the right matrix stays in the cache. Gives the last outer
+ * loop, or HONE_NO_ID. */
+static hone_status apply_plan(hone_default_nest *n, const plan *p, uint32_t count,
+                              const hone_rv *loops, hone_rv *out_place, hone_rv *out_row) {
+    const hone_reduction_facts *f = &n->facts;
+    hone_rv column[2], row[2] = {HONE_NO_ID, HONE_NO_ID}, order[HONE_NEST_MAX_LOOPS + 2];
+    uint32_t at = 0, wide = 0;
+    for (uint32_t i = 0; i < count; i++)
+        wide += f->is_spatial[i] && f->extents[i] > 1;
+    HONE_TRY(hone_default_split(n->sch, loops[p->column], p->columns,
+                                (int64_t)2 * MAX_VECTORS * n->lanes, column));
+    if (p->row >= 0) {
+        HONE_TRY(hone_default_split(n->sch, loops[p->row], p->rows, MAX_ROWS, row));
+    }
+    bool is_product = wide == 2 && p->row >= 0;
+    if (is_product) order[at++] = column[0];
+    for (uint32_t i = 0; i < count; i++) {
+        if (!f->is_spatial[i]) continue;
+        if ((int32_t)i == p->row) {
+            order[at++] = row[0];
+        } else if ((int32_t)i != p->column) {
+            order[at++] = loops[i];
+        } else if (!is_product) {
+            order[at++] = column[0];
+        }
+    }
+    *out_place = order[at - 1];
+    for (uint32_t i = 0; i < count; i++) {
+        if (!f->is_spatial[i]) order[at++] = loops[i];
+    }
+    if (p->row >= 0) order[at++] = row[1];
+    order[at++] = column[1];
+    *out_row = row[1];
+    return hone_sch_reorder(n->sch, at, order);
+}
+
+hone_status hone_default_tile(hone_default_nest *n) {
+    hone_rv epilogue, place, row;
+    HONE_TRY(hone_default_epilogue(n->sch, n->block, &epilogue));
+    if (epilogue == HONE_NO_ID) {
+        HONE_TRY(hone_default_optional(
+            hone_sch_cache_write(n->sch, n->block, 0, "global", 0, NULL, &epilogue)));
+    }
+    uint32_t count = 0;
+    const hone_rv *loops = NULL;
+    HONE_TRY(hone_sch_get_loops(n->sch, n->block, &count, &loops));
+    hone_node_id nodes[HONE_NEST_MAX_LOOPS];
+    if (count != n->facts.loop_count) return HONE_OK;
+    for (uint32_t i = 0; i < count; i++) {
+        HONE_TRY(hone_schedule_node(n->sch, loops[i], &nodes[i]));
+    }
+    plan p = make_plan(n, count, nodes);
+    HONE_TRY(apply_plan(n, &p, count, loops, &place, &row));
+    if (epilogue != HONE_NO_ID) {
+        HONE_TRY(
+            hone_default_optional(hone_sch_reverse_compute_at(n->sch, epilogue, place, true, -1)));
+    }
+    return row == HONE_NO_ID ? HONE_OK : hone_default_optional(hone_sch_unroll(n->sch, row));
+}

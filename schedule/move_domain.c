@@ -1,0 +1,438 @@
+#include "schedule/move_domain.h"
+
+#include <string.h>
+
+#include "ir/region.h"
+
+/* ---- boxes ---- */
+
+hone_status sch_box_below(hone_schedule *sch, hone_node_id loop, uint32_t count,
+                          const hone_node_id *blocks, hone_buffer buffer, bool of_writes,
+                          sch_box *out, bool *out_is_exact) {
+    uint32_t rank = hone_func_buffer(sch->func, buffer)->rank;
+    hone_interval *one = hone_arena_alloc(sch->arena, (rank + 1) * sizeof *one);
+    out->buffer = buffer;
+    out->dims = NULL;
+    uint32_t boxes = 0;
+    bool all_exact = true;
+    if (!one) return sch_no_memory();
+    for (uint32_t b = 0; b < count; b++) {
+        const hone_block *block = sch_block(sch, blocks[b]);
+        const hone_region *regions = of_writes ? block->writes : block->reads;
+        uint32_t region_count = of_writes ? block->write_count : block->read_count;
+        for (uint32_t r = 0; r < region_count; r++) {
+            if (regions[r].buffer != buffer) continue;
+            bool *marks = NULL, is_exact = false;
+            HONE_TRY(sch_mark_loops(sch, blocks[b], loop, false, &marks));
+            HONE_TRY(hone_region_relax(&sch->arith, sch->func, blocks[b], &regions[r], marks,
+                                       sch->func->var_count, one, &is_exact));
+            all_exact = all_exact && is_exact;
+            boxes++;
+            if (!out->dims) {
+                out->dims = hone_arena_alloc(sch->arena, (rank + 1) * sizeof *out->dims);
+                if (!out->dims) return sch_no_memory();
+                memcpy(out->dims, one, rank * sizeof *one);
+                continue;
+            }
+            for (uint32_t d = 0; d < rank; d++) {
+                out->dims[d] = hone_interval_union(&sch->arith, out->dims[d], one[d]);
+            }
+        }
+    }
+    if (out_is_exact) *out_is_exact = all_exact && boxes == 1;
+    return HONE_OK;
+}
+
+/* ---- solving one index for one axis ---- */
+
+/* What one dimension says of an axis: low <= axis <= high; NULL = nothing. */
+typedef struct hint {
+    hone_interval dom;
+    bool is_solved; /* the index depends on this axis alone and was inverted */
+} hint;
+
+static const hone_expr *constant(hone_schedule *sch, hone_dtype dtype, int64_t value) {
+    return hone_expr_int(&sch->ir, dtype, value);
+}
+
+/* (e + add) // by, simplified */
+static const hone_expr *shifted_div(hone_schedule *sch, const hone_expr *e, int64_t add,
+                                    int64_t by) {
+    if (!e) return NULL;
+    if (add) e = hone_expr_add(&sch->ir, e, constant(sch, e->dtype, add));
+    if (by != 1 && e) e = hone_expr_floordiv(&sch->ir, e, constant(sch, e->dtype, by));
+    return hone_simplify(&sch->arith, e);
+}
+
+/* index = axis * coeff + offset stands for [index, index + extent): the axis values whose elements
+ * touch the box (to make all of it), or lie inside it (to use nothing else). */
+static hint invert_linear(hone_schedule *sch, int64_t coeff, int64_t offset, int64_t extent,
+                          bool inside, hone_interval box) {
+    hint h = {.is_solved = true};
+    int64_t slack = extent - 1;
+    h.dom.min = shifted_div(sch, box.min, coeff - 1 - offset - (inside ? 0 : slack), coeff);
+    h.dom.max = shifted_div(sch, box.max, -offset - (inside ? slack : 0), coeff);
+    return h;
+}
+
+/* index = axis // by */
+static hint invert_div(hone_schedule *sch, int64_t by, hone_interval box) {
+    hint h = {.is_solved = true};
+    if (box.min) {
+        const hone_expr *scaled =
+            hone_expr_mul(&sch->ir, box.min, constant(sch, box.min->dtype, by));
+        h.dom.min = hone_simplify(&sch->arith, scaled);
+    }
+    if (box.max) {
+        const hone_expr *scaled =
+            hone_expr_mul(&sch->ir, box.max, constant(sch, box.max->dtype, by));
+        h.dom.max = shifted_div(sch, scaled, by - 1, 1);
+    }
+    return h;
+}
+
+static hint solve_index(hone_schedule *sch, const hone_range *index, hone_var axis, bool inside,
+                        hone_interval box) {
+    int64_t extent = hone_expr_const(index->extent);
+    const hone_expr *e = index->min;
+    if (extent < 1) return (hint){.is_solved = false};
+    if (e->kind == HONE_EXPR_VAR && e->u.var == axis) {
+        return invert_linear(sch, 1, 0, extent, inside, box);
+    }
+    if (hone_expr_is_op(e, HONE_OP_FLOORDIV) && extent == 1 && e->args[0]->kind == HONE_EXPR_VAR &&
+        e->args[0]->u.var == axis && hone_expr_const(e->args[1]) > 0) {
+        return invert_div(sch, e->args[1]->u.i, box);
+    }
+    hone_linear linear;
+    if (hone_linear_of(&sch->arith, e, &linear) && linear.count == 1 &&
+        linear.terms[0].term->kind == HONE_EXPR_VAR && linear.terms[0].term->u.var == axis &&
+        linear.terms[0].coeff > 0) {
+        return invert_linear(sch, linear.terms[0].coeff, linear.constant, extent, inside, box);
+    }
+    return (hint){.is_solved = false};
+}
+
+/* ---- all axes ---- */
+
+static bool uses_axis(const hone_range *range, hone_var var) {
+    return hone_expr_uses_var(range->min, var) || hone_expr_uses_var(range->extent, var);
+}
+
+static hone_interval intersect(hone_schedule *sch, hone_interval a, hone_interval b) {
+    return hone_interval_intersect(&sch->arith, a, b);
+}
+
+/* Takes clamps off an end: max(x, c) → x with x >= c wanted; the condition replaces the clamp, so
+ * that bindings stay affine. */
+static const hone_expr *unclamp(const hone_expr *e, hone_op clamp, const hone_expr **out_limit) {
+    while (e && hone_expr_is_op(e, clamp)) {
+        if (hone_expr_is_int(e->args[1])) {
+            *out_limit = e->args[1];
+            e = e->args[0];
+        } else if (hone_expr_is_int(e->args[0])) {
+            *out_limit = e->args[0];
+            e = e->args[1];
+        } else {
+            return e;
+        }
+    }
+    return e;
+}
+
+static const hone_expr *last_of(hone_schedule *sch, hone_range dom) {
+    const hone_expr *end = hone_expr_add(&sch->ir, dom.min, dom.extent);
+    return hone_simplify(&sch->arith,
+                         hone_expr_sub(&sch->ir, end, constant(sch, dom.extent->dtype, 1)));
+}
+
+static void whole_domain(hone_range dom, sch_axis_domain *out) {
+    *out = (sch_axis_domain){.low = dom.min, .extent = dom.extent};
+}
+
+static const hone_expr *in_dtype(hone_schedule *sch, const hone_expr *e, hone_dtype dtype) {
+    return hone_simplify(&sch->arith, hone_expr_cast(&sch->ir, dtype, e));
+}
+
+/* The greater (MAX) or smaller (MIN) of two limits; the plain one where it is known which. */
+static const hone_expr *stricter(hone_schedule *sch, hone_op op, const hone_expr *a,
+                                 const hone_expr *b) {
+    const hone_expr *low = op == HONE_OP_MAX ? b : a, *high = op == HONE_OP_MAX ? a : b;
+    if (hone_prove_less_equal(&sch->arith, low, high)) return a;
+    if (hone_prove_less_equal(&sch->arith, high, low)) return b;
+    return hone_expr_binary(&sch->ir, op, a, b);
+}
+
+/* From an interval to loop bounds: constant extent where one is known, conditions for the rest.
+ * False when an end is unknown or no constant extent is: then the whole domain stands in out. */
+static bool close_domain(hone_schedule *sch, hone_range dom, hone_interval need,
+                         sch_axis_domain *out) {
+    const hone_expr *at_least = NULL, *at_most = NULL;
+    const hone_expr *low = unclamp(need.min, HONE_OP_MAX, &at_least);
+    const hone_expr *high = unclamp(need.max, HONE_OP_MIN, &at_most);
+    const hone_expr *last = last_of(sch, dom);
+    whole_domain(dom, out);
+    if (!low || !high || !last) return false;
+    low = in_dtype(sch, low, dom.extent->dtype);
+    high = in_dtype(sch, high, dom.extent->dtype);
+    const hone_expr *one = constant(sch, dom.extent->dtype, 1);
+    const hone_expr *span = hone_expr_sub(&sch->ir, high, low);
+    span = hone_simplify(&sch->arith, hone_expr_add(&sch->ir, span, one));
+    if (!span) return false;
+    /* all of the domain, shown: simpler, and exact */
+    if (!at_least && !at_most && hone_prove_less_equal(&sch->arith, low, dom.min) &&
+        hone_prove_less_equal(&sch->arith, last, high)) {
+        return true;
+    }
+    const hone_expr *extent = span;
+    if (!hone_expr_is_int(span)) {
+        hone_bound bound = hone_arith_bound(&sch->arith, span);
+        if (bound.max == HONE_BOUND_POS_INF || bound.max < 1) return false;
+        extent = constant(sch, dom.extent->dtype, bound.max);
+        at_most = high;
+    }
+    if (at_least) {
+        at_least = stricter(sch, HONE_OP_MAX, at_least, dom.min);
+    } else if (!hone_prove_less_equal(&sch->arith, dom.min, low)) {
+        at_least = dom.min;
+    }
+    const hone_expr *end = hone_simplify(&sch->arith, hone_expr_add(&sch->ir, low, extent));
+    if (!hone_prove_less_equal(&sch->arith, end, hone_expr_add(&sch->ir, last, one))) {
+        at_most = at_most ? stricter(sch, HONE_OP_MIN, at_most, last) : last;
+    } else if (at_most && hone_expr_is_int(at_most) &&
+               hone_prove_less_equal(&sch->arith, last, at_most)) {
+        at_most = NULL;
+    }
+    *out = (sch_axis_domain){low, extent, at_least, at_most};
+    return true;
+}
+
+/* compute_at may make more than is needed: where the box is as large as the domain, all of it. */
+static void prefer_whole(hone_range dom, sch_axis_domain *io) {
+    if (!hone_expr_is_int(io->extent) || !hone_expr_is_int(dom.extent)) return;
+    if (io->extent->u.i >= dom.extent->u.i) whole_domain(dom, io);
+}
+
+/* All that one region of the block says of one axis, given the box of its buffer. */
+static hone_status solve_in_region(hone_schedule *sch, hone_node_id block,
+                                   const hone_region *region, const sch_box *box, hone_var axis,
+                                   bool must_solve, hone_interval *io, bool *out_is_bounded) {
+    uint32_t rank = hone_func_buffer(sch->func, region->buffer)->rank;
+    for (uint32_t d = 0; d < rank; d++) {
+        if (!uses_axis(&region->ranges[d], axis)) continue;
+        hint h = solve_index(sch, &region->ranges[d], axis, must_solve, box->dims[d]);
+        if (h.is_solved) {
+            *io = *out_is_bounded ? intersect(sch, *io, h.dom) : h.dom;
+            *out_is_bounded = true;
+        } else if (must_solve) {
+            return sch_refuse(sch, block,
+                              "dimension %u of buffer '%s' in %s is indexed in a way "
+                              "that can't be solved for axis '%s'",
+                              d, hone_func_buffer(sch->func, region->buffer)->name,
+                              sch_block_name(sch, block), sch->func->vars[axis].name);
+        }
+    }
+    return HONE_OK;
+}
+
+/* reverse: what is read by no axis must lie in the box as it is. */
+static hone_status check_fixed_dimensions(hone_schedule *sch, hone_node_id id,
+                                          const hone_region *region, const sch_box *box) {
+    const hone_block *block = sch_block(sch, id);
+    const hone_buffer_info *buffer = hone_func_buffer(sch->func, region->buffer);
+    for (uint32_t d = 0; d < buffer->rank; d++) {
+        hone_range range = region->ranges[d];
+        bool is_axis = false;
+        for (uint32_t a = 0; a < block->axis_count; a++) {
+            is_axis = is_axis || uses_axis(&range, block->axes[a].var);
+        }
+        hone_interval dim = box->dims[d];
+        if (is_axis) continue;
+        const hone_expr *last = last_of(sch, range);
+        if (dim.min && dim.max && last && hone_prove_less_equal(&sch->arith, dim.min, range.min) &&
+            hone_prove_less_equal(&sch->arith, last, dim.max)) {
+            continue;
+        }
+        return sch_refuse(sch, id, "%s reads more of dimension %u of '%s' than one iteration makes",
+                          sch_block_name(sch, id), d, buffer->name);
+    }
+    return HONE_OK;
+}
+
+static hone_status check_fixed(hone_schedule *sch, hone_node_id id, uint32_t box_count,
+                               const sch_box *boxes) {
+    const hone_block *block = sch_block(sch, id);
+    for (uint32_t b = 0; b < box_count; b++) {
+        for (uint32_t r = 0; r < block->read_count; r++) {
+            if (block->reads[r].buffer != boxes[b].buffer) continue;
+            HONE_TRY(check_fixed_dimensions(sch, id, &block->reads[r], &boxes[b]));
+        }
+    }
+    return HONE_OK;
+}
+
+hone_status sch_solve_axes(hone_schedule *sch, hone_node_id id, uint32_t box_count,
+                           const sch_box *boxes, bool of_writes, bool must_solve,
+                           sch_axis_domain *out) {
+    const hone_block *block = sch_block(sch, id);
+    const hone_region *regions = of_writes ? block->writes : block->reads;
+    uint32_t region_count = of_writes ? block->write_count : block->read_count;
+    if (!of_writes) HONE_TRY(check_fixed(sch, id, box_count, boxes));
+    for (uint32_t a = 0; a < block->axis_count; a++) {
+        hone_interval need = {NULL, NULL};
+        bool has_need = false, is_free = false;
+        for (uint32_t b = 0; b < box_count; b++) {
+            for (uint32_t r = 0; r < region_count; r++) {
+                if (regions[r].buffer != boxes[b].buffer) continue;
+                hone_interval here = {NULL, NULL};
+                bool is_bounded = false;
+                HONE_TRY(solve_in_region(sch, id, &regions[r], &boxes[b], block->axes[a].var,
+                                         must_solve, &here, &is_bounded));
+                if (!is_bounded) {
+                    /* compute_at: this buffer needs all of the axis; reverse: no restriction */
+                    is_free = is_free || of_writes;
+                    continue;
+                }
+                if (!has_need) {
+                    need = here;
+                } else {
+                    need = of_writes ? hone_interval_union(&sch->arith, need, here)
+                                     : intersect(sch, need, here);
+                }
+                has_need = true;
+            }
+        }
+        if (!has_need || is_free) {
+            whole_domain(block->axes[a].dom, &out[a]);
+        } else if (close_domain(sch, block->axes[a].dom, need, &out[a])) {
+            if (of_writes) prefer_whole(block->axes[a].dom, &out[a]);
+        } else if (must_solve) {
+            return sch_refuse(sch, id,
+                              "the values that axis '%s' of %s takes in one iteration "
+                              "are not known",
+                              sch->func->vars[block->axes[a].var].name, sch_block_name(sch, id));
+        }
+    }
+    return sch_ir_error(sch);
+}
+
+void sch_keep_instances(hone_schedule *sch, hone_node_id id, sch_axis_domain *io) {
+    const hone_node *node = sch_node(sch, id);
+    for (uint32_t a = 0; a < node->u.block.block->axis_count; a++) {
+        hone_bound now = hone_arith_bound(&sch->arith, node->u.block.bindings[a]);
+        hone_bound low = hone_arith_bound(&sch->arith, io[a].low);
+        hone_bound size = hone_arith_bound(&sch->arith, io[a].extent);
+        hone_dtype dtype = io[a].extent->dtype;
+        if (now.min != HONE_BOUND_NEG_INF && low.min < now.min) {
+            const hone_expr *limit = constant(sch, dtype, now.min);
+            io[a].at_least =
+                io[a].at_least ? stricter(sch, HONE_OP_MAX, io[a].at_least, limit) : limit;
+        }
+        bool is_known = low.max < INT64_MAX / 4 && size.max < INT64_MAX / 4;
+        if (now.max != HONE_BOUND_POS_INF && (!is_known || low.max + size.max - 1 > now.max)) {
+            const hone_expr *limit = constant(sch, dtype, now.max);
+            io[a].at_most =
+                io[a].at_most ? stricter(sch, HONE_OP_MIN, io[a].at_most, limit) : limit;
+        }
+    }
+}
+
+/* ---- the nest ---- */
+
+static const hone_expr *and_also(hone_schedule *sch, const hone_expr *a, const hone_expr *b) {
+    return a ? hone_expr_binary(&sch->ir, HONE_OP_AND, a, b) : b;
+}
+
+static hone_status add_loop(hone_schedule *sch, const sch_axis_domain *dom, uint32_t number,
+                            sch_nest *io, const hone_expr **out_binding) {
+    const char *name = sch_name(sch, "ax", "", number);
+    hone_node_id loop = sch_make_loop(sch, name, dom->extent->dtype, dom->extent);
+    if (loop == HONE_NO_ID) return sch_no_memory();
+    const hone_expr *var = sch_var(sch, sch_node(sch, loop)->u.loop.var);
+    *out_binding = hone_expr_is_int_value(dom->low, 0)
+                       ? var
+                       : hone_simplify(&sch->arith, hone_expr_add(&sch->ir, dom->low, var));
+    if (io->bottom == HONE_NO_ID) {
+        io->top = loop;
+    } else {
+        hone_tree_append(sch->func, io->bottom, loop);
+    }
+    io->bottom = loop;
+    return HONE_OK;
+}
+
+static void add_conditions(hone_schedule *sch, const sch_axis_domain *dom, const hone_expr *binding,
+                           sch_nest *io) {
+    if (dom->at_least) {
+        const hone_expr *c = hone_expr_binary(&sch->ir, HONE_OP_GE, binding, dom->at_least);
+        io->predicate = and_also(sch, io->predicate, c);
+    }
+    if (dom->at_most) {
+        const hone_expr *one = hone_expr_int(&sch->ir, dom->at_most->dtype, 1);
+        const hone_expr *end = hone_expr_add(&sch->ir, dom->at_most, one);
+        const hone_expr *c =
+            hone_expr_binary(&sch->ir, HONE_OP_LT, binding, hone_simplify(&sch->arith, end));
+        io->predicate = and_also(sch, io->predicate, c);
+    }
+}
+
+hone_status sch_make_nest(hone_schedule *sch, uint32_t axis_count, const sch_axis_domain *domains,
+                          bool keep_units, sch_nest *out) {
+    *out = (sch_nest){.top = HONE_NO_ID, .bottom = HONE_NO_ID};
+    out->bindings = hone_arena_alloc(sch->arena, (axis_count + 1) * sizeof *out->bindings);
+    if (!out->bindings) return sch_no_memory();
+    uint32_t number = 0;
+    for (uint32_t a = 0; a < axis_count; a++) {
+        out->bindings[a] = domains[a].low;
+        if (keep_units || !hone_expr_is_int_value(domains[a].extent, 1)) {
+            HONE_TRY(add_loop(sch, &domains[a], number++, out, &out->bindings[a]));
+        }
+        add_conditions(sch, &domains[a], out->bindings[a], out);
+    }
+    return sch_ir_error(sch);
+}
+
+/* ---- conditions of others ---- */
+
+static const hone_expr *outer_parts(hone_schedule *sch, hone_node_id block, hone_node_id place,
+                                    const hone_expr *e) {
+    if (!e) return NULL;
+    if (hone_expr_is_op(e, HONE_OP_AND)) {
+        const hone_expr *a = outer_parts(sch, block, place, e->args[0]);
+        const hone_expr *b = outer_parts(sch, block, place, e->args[1]);
+        return a && b ? and_also(sch, a, b) : a ? a : b;
+    }
+    if (hone_expr_is_int(e)) return NULL;
+    for (hone_node_id n = sch_node(sch, block)->parent; n != place; n = sch_node(sch, n)->parent) {
+        const hone_node *node = sch_node(sch, n);
+        if (node->kind != HONE_NODE_FOR || !hone_expr_uses_var(e, node->u.loop.var)) continue;
+        if (!hone_expr_is_int_value(node->u.loop.range.extent, 1)) return NULL;
+        e = hone_expr_substitute_one(&sch->ir, e, node->u.loop.var, node->u.loop.range.min);
+        e = hone_simplify(&sch->arith, e);
+        if (!e) return NULL;
+    }
+    return hone_expr_is_int(e) ? NULL : e;
+}
+
+hone_status sch_outer_conditions(hone_schedule *sch, hone_node_id block, hone_node_id place,
+                                 const hone_expr **out) {
+    *out = outer_parts(sch, block, place, sch_node(sch, block)->u.block.predicate);
+    return sch_ir_error(sch);
+}
+
+static bool says(const hone_expr *predicate, const hone_expr *condition) {
+    if (!predicate) return false;
+    if (hone_expr_same(predicate, condition)) return true;
+    return hone_expr_is_op(predicate, HONE_OP_AND) &&
+           (says(predicate->args[0], condition) || says(predicate->args[1], condition));
+}
+
+hone_status sch_nest_add_condition(hone_schedule *sch, const hone_expr *condition, sch_nest *io) {
+    if (hone_expr_is_op(condition, HONE_OP_AND)) {
+        HONE_TRY(sch_nest_add_condition(sch, condition->args[0], io));
+        return sch_nest_add_condition(sch, condition->args[1], io);
+    }
+    if (!says(io->predicate, condition)) {
+        io->predicate = and_also(sch, io->predicate, condition);
+    }
+    return sch_ir_error(sch);
+}

@@ -1,0 +1,475 @@
+#include "ir/region.h"
+#include "schedule/move_domain.h"
+#include "schedule/schedule_impl.h"
+
+#include <string.h>
+
+/* cache_read: makes a copy of what a block reads, in another scope, and lets it read the copy.
+ * cache_write: lets a block write into a buffer of another scope and copies that out behind it.
+ *
+ * The copy stands in the innermost loop that is around all who take part (a buffer that comes from
+ * outside the scope is copied at its top), over the box that they touch there.
+ *
+ * Checks: the scope name is known; the buffer index exists; cache_read: at most one block of the
+ * scope writes the buffer, and surely all that is copied; cache_write: the block is the only
+ * writer, does not begin with what is there, and surely writes all of the box that is copied; only
+ * loops stand around those who take part; nobody takes the buffer's address. */
+
+static bool is_storage_scope(const char *scope) {
+    static const char *const known[] = {"global", "shared", "shared.dyn", "local", "warp"};
+    size_t length = strcspn(scope, ".");
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
+        if (strcmp(scope, known[i]) == 0) return true;
+    }
+    if (length == 6 && memcmp(scope, "global", 6) == 0) return true; /* global.A_reg */
+    return strncmp(scope, "wmma.", 5) == 0 || strncmp(scope, "m16n8k8.", 8) == 0 ||
+           strncmp(scope, "metal.", 6) == 0;
+}
+
+typedef struct caching {
+    hone_schedule *sch;
+    hone_node_id block, scope;
+    hone_buffer buffer, cache;
+    bool is_write;
+    uint32_t user_count; /* who reads the cache (cache_read), or the writer (cache_write) */
+    const hone_node_id *users;
+    hone_node_id writer; /* of the buffer in the scope, or HONE_NO_ID */
+    hone_node_id place;  /* the loop or scope block that the copy stands in */
+    hone_node_id anchor; /* the child of place to stand before (read) or behind (write) */
+} caching;
+
+/* ---- the new buffer ---- */
+
+static hone_status make_buffer(caching *c, const char *storage_scope) {
+    hone_schedule *sch = c->sch;
+    const hone_buffer_info old = *hone_func_buffer(sch->func, c->buffer);
+    char scope_tag[64];
+    size_t n = 0;
+    for (; storage_scope[n] && n + 1 < sizeof scope_tag; n++) {
+        scope_tag[n] = storage_scope[n] == '.' ? '_' : storage_scope[n];
+    }
+    scope_tag[n] = '\0';
+    const char *name = sch_name(sch, sch_name(sch, old.name, "_", -1), scope_tag, -1);
+    if (!name) return sch_no_memory();
+    hone_buffer_info info = {.name = name,
+                             .dtype = old.dtype,
+                             .rank = old.rank,
+                             .shape = old.shape,
+                             .scope = storage_scope,
+                             .data = HONE_NO_ID,
+                             .alias_of = HONE_NO_ID,
+                             .matched_handle = HONE_NO_ID};
+    c->cache = hone_func_add_buffer(sch->func, &info);
+    return c->cache == HONE_NO_ID ? sch_no_memory() : sch_add_alloc(sch, c->scope, c->cache);
+}
+
+hone_status sch_add_alloc(hone_schedule *sch, hone_node_id scope, hone_buffer buffer) {
+    hone_block *block = hone_block_copy(sch->arena, sch_block(sch, scope));
+    hone_buffer *allocs = hone_arena_alloc(sch->arena, (block->alloc_count + 1) * sizeof *allocs);
+    if (!block || !allocs) return sch_no_memory();
+    if (block->alloc_count) memcpy(allocs, block->allocs, block->alloc_count * sizeof *allocs);
+    allocs[block->alloc_count++] = buffer;
+    block->allocs = allocs;
+    sch_node(sch, scope)->u.block.block = block;
+    return HONE_OK;
+}
+
+/* ---- where ---- */
+
+static hone_node_id child_towards(const caching *c, hone_node_id top, hone_node_id node) {
+    while (sch_node(c->sch, node)->parent != top)
+        node = sch_node(c->sch, node)->parent;
+    return node;
+}
+
+/* The lowest loop around everybody, or the scope block. */
+static hone_node_id common_place(const caching *c, hone_node_id with) {
+    hone_node_id place = with;
+    for (uint32_t i = 0; i < c->user_count; i++)
+        place = sch_lca(c->sch, place, c->users[i]);
+    if (place == with) place = sch_node(c->sch, place)->parent;
+    while (sch_node(c->sch, place)->kind != HONE_NODE_FOR && place != c->scope) {
+        place = sch_node(c->sch, place)->parent;
+    }
+    return place;
+}
+
+static bool is_in(const caching *c, hone_node_id top, hone_node_id node) {
+    return top == node || hone_tree_is_ancestor(c->sch->func, top, node);
+}
+
+static hone_status find_read_place(caching *c) {
+    hone_schedule *sch = c->sch;
+    c->place = c->writer == HONE_NO_ID ? c->scope : common_place(c, c->writer);
+    c->anchor = HONE_NO_ID;
+    for (hone_node_id n = sch_node(sch, c->place)->first; n != HONE_NO_ID;
+         n = sch_node(sch, n)->next) {
+        for (uint32_t i = 0; i < c->user_count && c->anchor == HONE_NO_ID; i++) {
+            if (is_in(c, n, c->users[i])) c->anchor = n;
+        }
+    }
+    assert(c->anchor != HONE_NO_ID);
+    if (c->writer == HONE_NO_ID || !is_in(c, c->anchor, c->writer)) return HONE_OK;
+    return sch_refuse(sch, c->writer, "no place is behind %s and before all who read '%s'",
+                      sch_block_name(sch, c->writer), hone_func_buffer(sch->func, c->buffer)->name);
+}
+
+static uint32_t depth_of(const caching *c, hone_node_id node) {
+    uint32_t depth = 0;
+    for (; node != 0; node = sch_node(c->sch, node)->parent)
+        depth++;
+    return depth;
+}
+
+/* Right behind the block, in the innermost loop that it shares with somebody who reads the buffer;
+ * readers further out find that all iterations copied all of it. */
+static hone_status find_write_place(caching *c) {
+    hone_schedule *sch = c->sch;
+    uint32_t count = 0;
+    const hone_node_id *readers = NULL;
+    HONE_TRY(sch_consumers(sch, c->block, &count, &readers));
+    c->place = c->scope;
+    for (uint32_t i = 0; i < count; i++) {
+        hone_node_id common = sch_lca(sch, c->block, readers[i]);
+        while (sch_node(sch, common)->kind != HONE_NODE_FOR && common != c->scope) {
+            common = sch_node(sch, common)->parent;
+        }
+        if (depth_of(c, common) > depth_of(c, c->place)) c->place = common;
+    }
+    c->anchor = child_towards(c, c->place, c->block);
+    return HONE_OK;
+}
+
+/* ---- the copying block ---- */
+
+/* A block over the whole buffer: axes v0…, cache[v] = buffer[v] or the other way round. */
+static hone_status make_copy_block(caching *c, hone_node_id *out_block) {
+    hone_schedule *sch = c->sch;
+    hone_func *func = sch->func;
+    uint32_t rank = hone_func_buffer(func, c->buffer)->rank;
+    hone_buffer from = c->is_write ? c->cache : c->buffer;
+    hone_buffer to = c->is_write ? c->buffer : c->cache;
+    hone_block *block = hone_arena_zalloc(sch->arena, sizeof *block);
+    hone_axis *axes = hone_arena_alloc(sch->arena, (rank + 1) * sizeof *axes);
+    hone_range *ranges = hone_arena_alloc(sch->arena, (rank + 1) * sizeof *ranges);
+    hone_region *regions = hone_arena_alloc(sch->arena, 2 * sizeof *regions);
+    const hone_expr **indices = hone_arena_alloc(sch->arena, (rank + 1) * sizeof *indices);
+    if (!block || !axes || !ranges || !regions || !indices) return sch_no_memory();
+    for (uint32_t d = 0; d < rank; d++) {
+        const hone_expr *extent = hone_func_buffer(func, c->buffer)->shape[d];
+        hone_range dom = {hone_expr_int(&sch->ir, extent->dtype, 0), extent};
+        hone_var var = hone_func_add_named_var(func, sch_name(sch, "v", "", d), extent->dtype);
+        if (var == HONE_NO_ID || !dom.min || !hone_arith_bind(&sch->arith, var, dom)) {
+            return sch_no_memory();
+        }
+        axes[d] = (hone_axis){var, HONE_AXIS_SPATIAL, dom};
+        indices[d] = sch_var(sch, var);
+        ranges[d] = (hone_range){indices[d], hone_expr_int(&sch->ir, extent->dtype, 1)};
+    }
+    regions[0] = (hone_region){from, ranges};
+    regions[1] = (hone_region){to, ranges};
+    block->name = hone_func_buffer(func, c->cache)->name;
+    block->axes = axes;
+    block->axis_count = rank;
+    block->reads = &regions[0];
+    block->writes = &regions[1];
+    block->read_count = block->write_count = 1;
+    const hone_expr *value = hone_func_load(&sch->ir, func, from, indices);
+    hone_node_id id = hone_func_add_node(func, HONE_NODE_BLOCK);
+    hone_node_id store = hone_func_add_node(func, HONE_NODE_STORE);
+    if (!value || id == HONE_NO_ID || store == HONE_NO_ID) return sch_no_memory();
+    sch_node(sch, id)->u.block.block = block;
+    sch_node(sch, store)->u.store.buffer = to;
+    sch_node(sch, store)->u.store.rank = rank;
+    sch_node(sch, store)->u.store.value = value;
+    sch_node(sch, store)->u.store.indices = indices;
+    hone_tree_append(func, id, store);
+    *out_block = id;
+    return HONE_OK;
+}
+
+/* The box that is copied, as domains of the copying block's axes. */
+static hone_status find_domains(caching *c, hone_node_id copy, sch_axis_domain **out) {
+    hone_schedule *sch = c->sch;
+    uint32_t rank = hone_func_buffer(sch->func, c->buffer)->rank;
+    *out = hone_arena_alloc(sch->arena, (rank + 1) * sizeof **out);
+    if (!*out) return sch_no_memory();
+    sch_box box;
+    bool is_exact = false;
+    HONE_TRY(sch_box_below(sch, c->place, c->user_count, c->users, c->buffer, c->is_write, &box,
+                           &is_exact));
+    if (!box.dims || (c->is_write && !is_exact)) {
+        return sch_refuse(sch, c->block,
+                          "%s does not surely write all of the box of '%s' that it "
+                          "touches",
+                          sch_block_name(sch, c->block),
+                          hone_func_buffer(sch->func, c->buffer)->name);
+    }
+    if (c->writer != HONE_NO_ID && !c->is_write &&
+        !sch_surely_writes(sch, c->writer, c->buffer, c->place, box.dims)) {
+        return sch_refuse(sch, c->writer, "%s does not surely write all of '%s' that is copied",
+                          sch_block_name(sch, c->writer),
+                          hone_func_buffer(sch->func, c->buffer)->name);
+    }
+    box.buffer = c->is_write ? c->buffer : c->cache;
+    return sch_solve_axes(sch, copy, 1, &box, true, false, *out);
+}
+
+/* ---- redirecting accesses ---- */
+
+static const hone_expr *redirect_load(void *ctx, hone_ir *ir, const hone_expr *e) {
+    const caching *c = ctx;
+    if (e->kind != HONE_EXPR_LOAD || e->u.buffer != c->buffer) return e;
+    return hone_expr_load(ir, e->dtype, c->cache, e->count, e->args);
+}
+
+static const hone_region *redirect_regions(caching *c, const hone_region *regions, uint32_t count) {
+    hone_region *copy = hone_arena_alloc(c->sch->arena, (count + 1) * sizeof *copy);
+    for (uint32_t i = 0; copy && i < count; i++) {
+        copy[i] = regions[i];
+        if (copy[i].buffer == c->buffer) copy[i].buffer = c->cache;
+    }
+    return copy;
+}
+
+static hone_status redirect_block(caching *c, hone_node_id id, bool writes_too) {
+    hone_schedule *sch = c->sch;
+    hone_block *block = hone_block_copy(sch->arena, sch_block(sch, id));
+    if (!block) return sch_no_memory();
+    block->reads = redirect_regions(c, block->reads, block->read_count);
+    if (writes_too) block->writes = redirect_regions(c, block->writes, block->write_count);
+    if (!block->reads || !block->writes) return sch_no_memory();
+    sch_node(sch, id)->u.block.block = block;
+    return HONE_OK;
+}
+
+/* All accesses of a block, those of nested blocks and views included. */
+static hone_status redirect(caching *c, hone_node_id top, bool writes_too) {
+    hone_schedule *sch = c->sch;
+    HONE_TRY(hone_tree_transform(sch->func, top, redirect_load, c, true));
+    for (hone_node_id n = top; n != HONE_NO_ID; n = hone_tree_next(sch->func, top, n)) {
+        hone_node *node = sch_node(sch, n);
+        if (node->kind == HONE_NODE_BLOCK) {
+            HONE_TRY(redirect_block(c, n, writes_too));
+        } else if (node->kind == HONE_NODE_STORE && writes_too &&
+                   node->u.store.buffer == c->buffer) {
+            node->u.store.buffer = c->cache;
+        }
+    }
+    return HONE_OK;
+}
+
+/* ---- conditions ---- */
+
+/* ---- putting it together ---- */
+
+static hone_status make_copy_nest(caching *c, hone_node_id copy, sch_nest *out) {
+    sch_axis_domain *domains = NULL;
+    HONE_TRY(find_domains(c, copy, &domains));
+    uint32_t rank = hone_func_buffer(c->sch->func, c->buffer)->rank;
+    HONE_TRY(sch_make_nest(c->sch, rank, domains, true, out));
+    for (uint32_t i = 0; i < c->user_count && c->place != c->scope; i++) {
+        const hone_expr *outer = NULL;
+        HONE_TRY(sch_outer_conditions(c->sch, c->users[i], c->place, &outer));
+        if (!outer) continue;
+        if (c->user_count > 1) {
+            return sch_refuse(c->sch, c->users[0],
+                              "a predicate of %s leaves out iterations of the loop "
+                              "that the copy would stand in",
+                              sch_block_name(c->sch, c->users[i]));
+        }
+        HONE_TRY(sch_nest_add_condition(c->sch, outer, out));
+    }
+    return HONE_OK;
+}
+
+static hone_status insert_copy(caching *c, hone_node_id copy, sch_nest nest) {
+    hone_schedule *sch = c->sch;
+    if (nest.bottom != HONE_NO_ID) hone_tree_append(sch->func, nest.bottom, copy);
+    sch_node(sch, copy)->u.block.bindings = nest.bindings;
+    sch_node(sch, copy)->u.block.predicate = nest.predicate;
+    hone_node_id top = nest.top == HONE_NO_ID ? copy : nest.top;
+    if (c->is_write) {
+        hone_tree_insert_after(sch->func, c->anchor, top);
+    } else {
+        hone_tree_insert_before(sch->func, c->anchor, top);
+    }
+    return HONE_OK;
+}
+
+static hone_status finish(caching *c, const char *storage_scope, hone_node_id *out_block) {
+    hone_node_id copy = HONE_NO_ID;
+    sch_nest nest;
+    hone_status st = make_buffer(c, storage_scope);
+    if (!st) st = make_copy_block(c, &copy);
+    if (!st) st = make_copy_nest(c, copy, &nest);
+    if (st) {
+        /* the tables only grow: the buffer stays in its table, unused */
+        if (c->cache != HONE_NO_ID) {
+            hone_status dropped = sch_drop_alloc(c->sch, c->scope, c->cache);
+            st = hone_status_join(st, dropped);
+        }
+        return st;
+    }
+    if (c->is_write) {
+        HONE_TRY(redirect(c, c->block, true));
+    } else {
+        for (uint32_t i = 0; i < c->user_count; i++)
+            HONE_TRY(redirect(c, c->users[i], false));
+    }
+    HONE_TRY(insert_copy(c, copy, nest));
+    *out_block = copy;
+    return HONE_OK;
+}
+
+static hone_status begin(caching *c, hone_rv block_rv, int64_t index, const char *storage_scope) {
+    hone_schedule *sch = c->sch;
+    c->cache = c->writer = HONE_NO_ID;
+    HONE_TRY(sch_resolve_block(sch, block_rv, &c->block));
+    c->scope = sch_scope_of(sch, c->block);
+    if (c->scope == HONE_NO_ID) return sch_refuse(sch, c->block, "the root block has no scope");
+    if (!is_storage_scope(storage_scope)) {
+        return sch_refuse(sch, c->block,
+                          "'%s' is no storage scope; expected global, shared, local, "
+                          "warp or global.NAME",
+                          storage_scope);
+    }
+    const hone_block *block = sch_block(sch, c->block);
+    uint32_t count = c->is_write ? block->write_count : block->read_count;
+    if (index < 0 || index >= count) {
+        return sch_refuse(sch, c->block, "buffer index is %lld, %s %s %u buffers", (long long)index,
+                          sch_block_name(sch, c->block), c->is_write ? "writes" : "reads", count);
+    }
+    c->buffer = (c->is_write ? block->writes : block->reads)[index].buffer;
+    if (!sch_has_opaque_access(sch, c->buffer)) return HONE_OK;
+    return sch_refuse(sch, c->block, "buffer '%s' is also used by its address or as a view",
+                      hone_func_buffer(sch->func, c->buffer)->name);
+}
+
+static hone_status find_writer(caching *c) {
+    for (hone_node_id n = sch_next_block(c->sch, c->scope, c->scope); n != HONE_NO_ID;
+         n = sch_next_block(c->sch, c->scope, n)) {
+        if (!sch_writes(sch_block(c->sch, n), c->buffer)) continue;
+        if (c->writer != HONE_NO_ID) {
+            return sch_refuse(c->sch, n, "both %s and %s write '%s'",
+                              sch_block_name(c->sch, c->writer), sch_block_name(c->sch, n),
+                              hone_func_buffer(c->sch->func, c->buffer)->name);
+        }
+        c->writer = n;
+    }
+    return HONE_OK;
+}
+
+/* Who shall read the cache: the blocks named, or all of the scope that read the buffer. */
+static hone_status find_users(caching *c, uint32_t count, const hone_rv *consumers) {
+    hone_schedule *sch = c->sch;
+    size_t room = (size_t)sch->func->node_count + count;
+    hone_node_id *users = hone_arena_alloc(sch->arena, room * sizeof *users);
+    if (!users) return sch_no_memory();
+    c->users = users;
+    for (uint32_t i = 0; i < count; i++) {
+        hone_node_id user;
+        HONE_TRY(sch_resolve_block(sch, consumers[i], &user));
+        if (!sch_reads(sch_block(sch, user), c->buffer) || user == c->writer) {
+            return sch_refuse(sch, user, "%s does not read '%s'", sch_block_name(sch, user),
+                              hone_func_buffer(sch->func, c->buffer)->name);
+        }
+        if (sch_scope_of(sch, user) != c->scope) {
+            return sch_refuse(sch, user, "%s is not in the scope of %s", sch_block_name(sch, user),
+                              sch_block_name(sch, c->block));
+        }
+        bool is_known = false;
+        for (uint32_t k = 0; k < c->user_count; k++)
+            is_known = is_known || users[k] == user;
+        if (!is_known) users[c->user_count++] = user;
+    }
+    for (hone_node_id n = sch_next_block(sch, c->scope, c->scope); n != HONE_NO_ID && count == 0;
+         n = sch_next_block(sch, c->scope, n)) {
+        if (sch_reads(sch_block(sch, n), c->buffer) && n != c->writer) users[c->user_count++] = n;
+    }
+    if (c->user_count) return HONE_OK;
+    return sch_refuse(sch, c->block, "no other block reads '%s'",
+                      hone_func_buffer(sch->func, c->buffer)->name);
+}
+
+/* A copy beside something else than loops might run where its user does not. */
+static hone_status check_paths(caching *c) {
+    for (uint32_t i = 0; i <= c->user_count; i++) {
+        hone_node_id block = i < c->user_count ? c->users[i] : c->writer;
+        if (block == HONE_NO_ID || sch_is_below_loops_only(c->sch, block)) continue;
+        return sch_refuse(c->sch, block,
+                          "something other than loops of known bounds stands around %s",
+                          sch_block_name(c->sch, block));
+    }
+    return HONE_OK;
+}
+
+/* cache_write: the cache begins empty, and who shall read it must find it written. */
+static hone_status check_write(caching *c, uint32_t consumer_count) {
+    hone_schedule *sch = c->sch;
+    if (sch_reads(sch_block(sch, c->block), c->buffer)) {
+        return sch_refuse(sch, c->block, "%s goes on with what is in '%s'",
+                          sch_block_name(sch, c->block),
+                          hone_func_buffer(sch->func, c->buffer)->name);
+    }
+    if (consumer_count) HONE_TRY(sch_require_pipeline(sch, c->scope));
+    return check_paths(c);
+}
+
+static hone_status record(hone_schedule *sch, hone_inst_kind kind, hone_rv block, int64_t index,
+                          const char *scope, uint32_t count, const hone_rv *consumers,
+                          hone_node_id copy, hone_rv *out_block) {
+    hone_operand *list = hone_arena_alloc(sch->arena, (count + 1) * sizeof *list);
+    const char *scope_copy = hone_arena_strdup(sch->arena, scope);
+    if (!list || !scope_copy) return sch_no_memory();
+    for (uint32_t i = 0; i < count; i++)
+        list[i] = SCH_RV(consumers[i]);
+    hone_operand inputs[] = {
+        SCH_RV(block), {.kind = HONE_OPERAND_LIST, .count = count, .u.items = list}
+    };
+    hone_value attrs[] = {HONE_VALUE_OF_INT(index), HONE_VALUE_OF_STRING(scope_copy)};
+    hone_rv_value value = {.kind = HONE_RV_BLOCK, .node = copy};
+    return sch_record(sch, kind, 2, inputs, 2, attrs, 1, &value, SCH_NO_DECISION, out_block);
+}
+
+hone_status hone_sch_cache_read(hone_schedule *sch, hone_rv block, int64_t read_buffer_index,
+                                const char *scope, uint32_t consumer_count,
+                                const hone_rv *consumers, hone_rv *out_block) {
+    caching c = {.sch = sch};
+    hone_node_id copy;
+    HONE_TRY(begin(&c, block, read_buffer_index, scope));
+    HONE_TRY(find_writer(&c));
+    if (c.writer != HONE_NO_ID) HONE_TRY(sch_require_pipeline(sch, c.scope));
+    HONE_TRY(find_users(&c, consumer_count, consumers));
+    HONE_TRY(check_paths(&c));
+    HONE_TRY(find_read_place(&c));
+    HONE_TRY(finish(&c, scope, &copy));
+    return record(sch, HONE_INST_CACHE_READ, block, read_buffer_index, scope, consumer_count,
+                  consumers, copy, out_block);
+}
+
+hone_status hone_sch_cache_write(hone_schedule *sch, hone_rv block, int64_t write_buffer_index,
+                                 const char *scope, uint32_t consumer_count,
+                                 const hone_rv *consumers, hone_rv *out_block) {
+    caching c = {.sch = sch, .is_write = true};
+    hone_node_id copy;
+    HONE_TRY(begin(&c, block, write_buffer_index, scope));
+    HONE_TRY(find_writer(&c)); /* refuses a second writer */
+    c.user_count = 1;
+    c.users = &c.block;
+    HONE_TRY(check_write(&c, consumer_count));
+    HONE_TRY(find_write_place(&c));
+    caching readers = c;
+    readers.user_count = 0;
+    if (consumer_count) {
+        readers.writer = c.block;
+        HONE_TRY(find_users(&readers, consumer_count, consumers));
+    }
+    HONE_TRY(finish(&c, scope, &copy));
+    readers.cache = c.cache;
+    for (uint32_t i = 0; i < readers.user_count; i++) {
+        HONE_TRY(redirect(&readers, readers.users[i], false));
+    }
+    return record(sch, HONE_INST_CACHE_WRITE, block, write_buffer_index, scope, consumer_count,
+                  consumers, copy, out_block);
+}

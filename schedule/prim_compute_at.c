@@ -1,0 +1,380 @@
+#include "ir/itermap.h"
+#include "schedule/move_domain.h"
+#include "schedule/schedule_impl.h"
+
+/* compute_at: moves a producer into a loop around its consumers, so that each iteration makes what
+ * it uses.        reverse_compute_at: moves a consumer into a loop around its producers.
+ *
+ *   for i: B[i] = f(A[i])                 for i0:
+ *   for i0, i1: C[4*i0+i1] = g(B[…])  →       for ax0 in 4: B[4*i0+ax0] = f(A[…])
+ *                                             for i1: C[4*i0+i1] = g(B[…])
+ *
+ * Checks: block and loop are in one scope, which is a pipeline of stages; the loop is not around
+ * the block; the block is complete or a reduction, its predicate follows from its axes; compute_at:
+ * it is no output block and all its consumers are below the loop; reverse: all its producers are
+ * below the loop, none of which still reduces over it or a loop around it, each iteration surely
+ * makes the box that it reads, and the new loops meet each of its instances (once, when it is a
+ * reduction). */
+
+typedef struct move {
+    hone_schedule *sch;
+    hone_node_id block, loop, scope;
+    bool is_reverse;
+    bool keep_units;
+    int64_t index;
+    uint32_t other_count; /* consumers, or producers */
+    const hone_node_id *others;
+    sch_axis_domain *domains; /* per axis */
+    hone_node_id before;      /* insert before this child of the loop; HONE_NO_ID = at the end */
+} move;
+
+/* ---- checks ---- */
+
+/* A predicate that only keeps the bindings inside their axes is made anew; any other forbids. */
+static hone_status check_predicate(move *m) {
+    hone_schedule *sch = m->sch;
+    const hone_node *node = sch_node(sch, m->block);
+    const hone_expr *predicate = node->u.block.predicate;
+    if (!predicate || hone_expr_is_int_value(predicate, 1)) return HONE_OK;
+    uint32_t mark = sch->arith.fact_count;
+    for (uint32_t i = 0; i < node->u.block.block->axis_count; i++) {
+        hone_range dom = node->u.block.block->axes[i].dom;
+        const hone_expr *end = hone_expr_add(&sch->ir, dom.min, dom.extent);
+        end = hone_simplify(&sch->arith, end);
+        const hone_expr *fact =
+            hone_expr_binary(&sch->ir, HONE_OP_LT, node->u.block.bindings[i], end);
+        if (fact) hone_arith_push(&sch->arith, fact);
+    }
+    bool follows = hone_prove(&sch->arith, predicate);
+    hone_arith_pop(&sch->arith, mark);
+    if (follows) return HONE_OK;
+    return sch_refuse(sch, m->block, "%s has a predicate that does not follow from its axes",
+                      sch_block_name(sch, m->block));
+}
+
+static hone_status check_place(move *m) {
+    hone_schedule *sch = m->sch;
+    if (sch_scope_of(sch, m->block) != m->scope || m->scope == HONE_NO_ID) {
+        return sch_refuse(sch, m->loop, "%s and %s are not in the same scope",
+                          sch_block_name(sch, m->block), sch_loop_name(sch, m->loop));
+    }
+    if (hone_tree_is_ancestor(sch->func, m->loop, m->block)) {
+        return sch_refuse(sch, m->loop, "%s is already around %s", sch_loop_name(sch, m->loop),
+                          sch_block_name(sch, m->block));
+    }
+    HONE_TRY(sch_require_pipeline(sch, m->scope));
+    const char *why = NULL;
+    if (sch_classify(sch, m->block, m->scope, &why) == SCH_BLOCK_OTHER) {
+        return sch_refuse(sch, m->block, "%s is neither complete nor a reduction: %s",
+                          sch_block_name(sch, m->block), why);
+    }
+    return check_predicate(m);
+}
+
+static hone_status check_others(move *m) {
+    hone_schedule *sch = m->sch;
+    const char *what = m->is_reverse ? "producer" : "consumer";
+    if (!m->is_reverse && sch_is_output_block(sch, m->block)) {
+        return sch_refuse(sch, m->block, "%s writes an output of the function",
+                          sch_block_name(sch, m->block));
+    }
+    if (m->other_count == 0) {
+        return sch_refuse(sch, m->block, "%s has no %s", sch_block_name(sch, m->block), what);
+    }
+    for (uint32_t i = 0; i < m->other_count; i++) {
+        if (hone_tree_is_ancestor(sch->func, m->loop, m->others[i])) continue;
+        return sch_refuse(sch, m->others[i], "%s, a %s of %s, is not below %s",
+                          sch_block_name(sch, m->others[i]), what, sch_block_name(sch, m->block),
+                          sch_loop_name(sch, m->loop));
+    }
+    return HONE_OK;
+}
+
+/* reverse: what a producer has reduced so far in one iteration is not its result. */
+static hone_status check_producers_are_done(move *m) {
+    hone_schedule *sch = m->sch;
+    for (uint32_t i = 0; i < m->other_count; i++) {
+        const hone_node *node = sch_node(sch, m->others[i]);
+        for (hone_node_id l = m->loop; sch_node(sch, l)->kind == HONE_NODE_FOR;
+             l = sch_node(sch, l)->parent) {
+            hone_var var = sch_node(sch, l)->u.loop.var;
+            for (uint32_t a = 0; a < node->u.block.block->axis_count; a++) {
+                if (node->u.block.block->axes[a].kind == HONE_AXIS_SPATIAL) continue;
+                if (!hone_expr_uses_var(node->u.block.bindings[a], var)) continue;
+                return sch_refuse(sch, l, "%s, a producer of %s, reduces over %s",
+                                  sch_block_name(sch, m->others[i]), sch_block_name(sch, m->block),
+                                  sch_loop_name(sch, l));
+            }
+        }
+    }
+    return HONE_OK;
+}
+
+/* ---- where in the loop ---- */
+
+static bool contains(const move *m, hone_node_id child, hone_node_id block) {
+    return child == block || hone_tree_is_ancestor(m->sch->func, child, block);
+}
+
+static bool contains_any(const move *m, hone_node_id child, uint32_t count,
+                         const hone_node_id *blocks) {
+    for (uint32_t i = 0; i < count; i++) {
+        if (contains(m, child, blocks[i])) return true;
+    }
+    return false;
+}
+
+/* After the last producer, before the first consumer: -1 as late as can be, -2 as early. */
+static hone_status find_position(move *m) {
+    hone_schedule *sch = m->sch;
+    uint32_t producer_count = 0, consumer_count = 0;
+    const hone_node_id *producers = NULL, *consumers = NULL;
+    HONE_TRY(sch_producers(sch, m->block, &producer_count, &producers));
+    HONE_TRY(sch_consumers(sch, m->block, &consumer_count, &consumers));
+    int64_t first = 0, last = 0, at = 0;
+    bool met_consumer = false;
+    for (hone_node_id c = sch_node(sch, m->loop)->first; c != HONE_NO_ID;
+         c = sch_node(sch, c)->next, at++) {
+        if (contains_any(m, c, producer_count, producers)) first = at + 1;
+        met_consumer = met_consumer || contains_any(m, c, consumer_count, consumers);
+        if (!met_consumer) last = at + 1;
+    }
+    if (first > last) {
+        return sch_refuse(sch, m->loop,
+                          "no place in %s is after all producers and before all "
+                          "consumers of %s",
+                          sch_loop_name(sch, m->loop), sch_block_name(sch, m->block));
+    }
+    int64_t wanted = m->index == -1 ? last : m->index == -2 ? first : m->index;
+    if (wanted < first || wanted > last) {
+        return sch_refuse(sch, m->loop, "index is %lld, places from %lld to %lld are legal",
+                          (long long)m->index, (long long)first, (long long)last);
+    }
+    m->before = sch_node(sch, m->loop)->first;
+    for (int64_t i = 0; i < wanted; i++)
+        m->before = sch_node(sch, m->before)->next;
+    return HONE_OK;
+}
+
+/* ---- what to run over ---- */
+
+static bool is_touched_by_others(const move *m, hone_buffer buffer) {
+    for (uint32_t i = 0; i < m->other_count; i++) {
+        const hone_block *other = sch_block(m->sch, m->others[i]);
+        if (m->is_reverse ? sch_writes(other, buffer) : sch_reads(other, buffer)) return true;
+    }
+    return false;
+}
+
+static hone_status solve(move *m) {
+    hone_schedule *sch = m->sch;
+    const hone_block *block = sch_block(sch, m->block);
+    const hone_region *regions = m->is_reverse ? block->reads : block->writes;
+    uint32_t count = m->is_reverse ? block->read_count : block->write_count;
+    sch_box *boxes = hone_arena_alloc(sch->arena, (count + 1) * sizeof *boxes);
+    m->domains = hone_arena_alloc(sch->arena, (block->axis_count + 1) * sizeof *m->domains);
+    if (!boxes || !m->domains) return sch_no_memory();
+    uint32_t box_count = 0;
+    for (uint32_t r = 0; r < count; r++) {
+        if (!is_touched_by_others(m, regions[r].buffer)) continue;
+        bool is_exact = false;
+        HONE_TRY(sch_box_below(sch, m->loop, m->other_count, m->others, regions[r].buffer,
+                               m->is_reverse, &boxes[box_count++], &is_exact));
+        if (!m->is_reverse || is_exact) continue;
+        return sch_refuse(sch, m->loop,
+                          "an iteration of %s does not surely write all of the box "
+                          "of '%s' that it touches",
+                          sch_loop_name(sch, m->loop),
+                          hone_func_buffer(sch->func, regions[r].buffer)->name);
+    }
+    return sch_solve_axes(sch, m->block, box_count, boxes, !m->is_reverse, m->is_reverse,
+                          m->domains);
+}
+
+/* ---- the new nest ---- */
+
+/* Does a binding take every value of its axis? Its conditions may only keep it in the axis. */
+static bool reaches_all(hone_schedule *sch, const sch_axis_domain *dom, hone_range axis,
+                        const hone_expr *binding) {
+    hone_bound low = hone_arith_bound(&sch->arith, axis.min);
+    hone_bound size = hone_arith_bound(&sch->arith, axis.extent);
+    if (dom->low == axis.min && dom->extent == axis.extent) return true;
+    if (dom->at_least && hone_arith_bound(&sch->arith, dom->at_least).max > low.min) return false;
+    if (dom->at_most && hone_arith_bound(&sch->arith, dom->at_most).min < low.max + size.max - 1) {
+        return false;
+    }
+    hone_bound bound = hone_arith_bound(&sch->arith, binding);
+    return bound.min <= low.min && bound.max >= low.max + size.max - 1;
+}
+
+/* reverse: do the loops around the new place meet every instance of the block? */
+static hone_status check_coverage(move *m, const sch_nest *n) {
+    hone_schedule *sch = m->sch;
+    const hone_block *block = sch_block(sch, m->block);
+    uint32_t outer_count = 0, count = 0;
+    const hone_node_id *outer = NULL;
+    HONE_TRY(sch_loops_of(sch, m->loop, &outer_count, &outer));
+    uint32_t inner_count = 0;
+    for (hone_node_id l = n->bottom; l != HONE_NO_ID; l = sch_node(sch, l)->parent)
+        inner_count++;
+    hone_iter *iters =
+        hone_arena_alloc(sch->arena, (outer_count + 2 + inner_count) * sizeof *iters);
+    if (!iters) return sch_no_memory();
+    for (uint32_t i = 0; i <= outer_count; i++) {
+        const hone_node *loop = sch_node(sch, i < outer_count ? outer[i] : m->loop);
+        iters[count++] = (hone_iter){loop->u.loop.var, loop->u.loop.range};
+    }
+    for (hone_node_id l = n->bottom; l != HONE_NO_ID; l = sch_node(sch, l)->parent) {
+        iters[count++] = (hone_iter){sch_node(sch, l)->u.loop.var, sch_node(sch, l)->u.loop.range};
+    }
+    bool is_reduction = hone_block_init_of(sch->func, m->block) != HONE_NO_ID;
+    hone_itermap map;
+    if (!hone_itermap_detect(
+            &sch->arith, block->axis_count, n->bindings, count, iters, n->predicate,
+            is_reduction ? HONE_ITERMAP_BIJECTIVE : HONE_ITERMAP_SURJECTIVE, true, &map)) {
+        return sch_refuse(sch, m->block,
+                          "the iterations of %s would not meet every instance of "
+                          "%s%s",
+                          sch_loop_name(sch, m->loop), sch_block_name(sch, m->block),
+                          is_reduction ? " just once" : "");
+    }
+    for (uint32_t a = 0; a < block->axis_count; a++) {
+        if (reaches_all(sch, &m->domains[a], block->axes[a].dom, n->bindings[a])) continue;
+        return sch_refuse(sch, m->block, "the iterations of %s do not reach all of axis '%s' of %s",
+                          sch_loop_name(sch, m->loop), sch->func->vars[block->axes[a].var].name,
+                          sch_block_name(sch, m->block));
+    }
+    return HONE_OK;
+}
+
+/* reverse: a loop around the new place that runs its iterations at once must feed a spatial axis of
+ * the block: else it would repeat the block, or reduce in no order. */
+static hone_status check_concurrent(move *m, const sch_nest *n) {
+    hone_schedule *sch = m->sch;
+    const hone_block *block = sch_block(sch, m->block);
+    for (hone_node_id l = m->loop; sch_node(sch, l)->kind != HONE_NODE_BLOCK;
+         l = sch_node(sch, l)->parent) {
+        const hone_node *loop = sch_node(sch, l);
+        if (loop->kind != HONE_NODE_FOR || loop->loop_kind == HONE_LOOP_SERIAL ||
+            loop->loop_kind == HONE_LOOP_UNROLLED ||
+            hone_expr_is_int_value(loop->u.loop.range.extent, 1)) {
+            continue;
+        }
+        bool is_spatial = false, is_other = false;
+        for (uint32_t a = 0; a < block->axis_count; a++) {
+            if (!hone_expr_uses_var(n->bindings[a], loop->u.loop.var)) continue;
+            is_spatial = is_spatial || block->axes[a].kind == HONE_AXIS_SPATIAL;
+            is_other = is_other || block->axes[a].kind != HONE_AXIS_SPATIAL;
+        }
+        if (is_spatial && !is_other) continue;
+        return sch_refuse(sch, l,
+                          "%s runs its iterations at once and does not feed a spatial axis "
+                          "of %s",
+                          sch_loop_name(sch, l), sch_block_name(sch, m->block));
+    }
+    return HONE_OK;
+}
+
+static void place(move *m, const sch_nest *n) {
+    hone_schedule *sch = m->sch;
+    hone_node_id top = n->top == HONE_NO_ID ? m->block : n->top;
+    sch_remove_with_loops(sch, m->block);
+    if (n->bottom != HONE_NO_ID) hone_tree_append(sch->func, n->bottom, m->block);
+    if (m->before == HONE_NO_ID) {
+        hone_tree_append(sch->func, m->loop, top);
+    } else {
+        hone_tree_insert_before(sch->func, m->before, top);
+    }
+    sch_node(sch, m->block)->u.block.bindings = n->bindings;
+    sch_node(sch, m->block)->u.block.predicate = n->predicate;
+    sch_forget_affine(sch, m->block);
+}
+
+/* Where the only consumer does not run, its producers may not have run either. */
+static hone_status add_conditions(move *m, sch_nest *io) {
+    const hone_expr *outer = NULL;
+    if (m->other_count != 1) return HONE_OK;
+    HONE_TRY(sch_outer_conditions(m->sch, m->others[0], m->loop, &outer));
+    return outer ? sch_nest_add_condition(m->sch, outer, io) : HONE_OK;
+}
+
+static hone_status prepare(move *m, sch_nest *out) {
+    hone_schedule *sch = m->sch;
+    m->scope = sch_scope_of(sch, m->loop);
+    HONE_TRY(check_place(m));
+    HONE_TRY(m->is_reverse ? sch_producers(sch, m->block, &m->other_count, &m->others)
+                           : sch_consumers(sch, m->block, &m->other_count, &m->others));
+    HONE_TRY(check_others(m));
+    if (m->is_reverse) HONE_TRY(check_producers_are_done(m));
+    HONE_TRY(find_position(m));
+    HONE_TRY(solve(m));
+    if (!m->is_reverse) sch_keep_instances(sch, m->block, m->domains);
+    HONE_TRY(
+        sch_make_nest(sch, sch_block(sch, m->block)->axis_count, m->domains, m->keep_units, out));
+    if (!m->is_reverse) return add_conditions(m, out);
+    HONE_TRY(check_coverage(m, out));
+    return check_concurrent(m, out);
+}
+
+static hone_status run(hone_schedule *sch, hone_inst_kind kind, hone_rv block_rv, hone_rv loop_rv,
+                       bool keep_units, int64_t index) {
+    hone_operand inputs[] = {SCH_RV(block_rv), SCH_RV(loop_rv)};
+    hone_value attrs[] = {HONE_VALUE_OF_INT(keep_units), HONE_VALUE_OF_INT(index)};
+    bool is_reverse = kind == HONE_INST_REVERSE_COMPUTE_AT;
+    move m = {.sch = sch, .is_reverse = is_reverse, .keep_units = keep_units, .index = index};
+    HONE_TRY(sch_resolve_block(sch, block_rv, &m.block));
+    HONE_TRY(sch_resolve_loop(sch, loop_rv, &m.loop));
+    sch_nest n;
+    HONE_TRY(prepare(&m, &n));
+    place(&m, &n);
+    return sch_record(sch, kind, 2, inputs, 2, attrs, 0, NULL, SCH_NO_DECISION, NULL);
+}
+
+/* The marks that sample_compute_location returns: leave the block, or inline it. */
+static hone_status run_mark(hone_schedule *sch, hone_rv block_rv, hone_rv loop_rv, uint32_t mark,
+                            bool keep_units, int64_t index, hone_inst_kind kind) {
+    hone_operand inputs[] = {SCH_RV(block_rv), SCH_RV(loop_rv)};
+    hone_value attrs[] = {HONE_VALUE_OF_INT(keep_units), HONE_VALUE_OF_INT(index)};
+    hone_node_id block;
+    HONE_TRY(sch_resolve_block(sch, block_rv, &block));
+    if (mark == HONE_RV_INLINE_MARK) {
+        HONE_TRY(kind == HONE_INST_COMPUTE_AT ? sch_inline_block(sch, block)
+                                              : sch_reverse_inline_block(sch, block));
+    }
+    return sch_record(sch, kind, 2, inputs, 2, attrs, 0, NULL, SCH_NO_DECISION, NULL);
+}
+
+static bool is_mark(const hone_schedule *sch, hone_rv loop) {
+    return loop < sch->trace.rv_count && sch->rvs[loop].kind == HONE_RV_LOOP &&
+           (sch->rvs[loop].node == HONE_RV_INLINE_MARK || sch->rvs[loop].node == HONE_RV_ROOT_MARK);
+}
+
+hone_status hone_sch_compute_at(hone_schedule *sch, hone_rv block, hone_rv loop,
+                                bool preserve_unit_loops, int64_t index) {
+    if (is_mark(sch, loop)) {
+        return run_mark(sch, block, loop, sch->rvs[loop].node, preserve_unit_loops, index,
+                        HONE_INST_COMPUTE_AT);
+    }
+    return run(sch, HONE_INST_COMPUTE_AT, block, loop, preserve_unit_loops, index);
+}
+
+hone_status hone_sch_reverse_compute_at(hone_schedule *sch, hone_rv block, hone_rv loop,
+                                        bool preserve_unit_loops, int64_t index) {
+    if (is_mark(sch, loop)) {
+        return run_mark(sch, block, loop, sch->rvs[loop].node, preserve_unit_loops, index,
+                        HONE_INST_REVERSE_COMPUTE_AT);
+    }
+    return run(sch, HONE_INST_REVERSE_COMPUTE_AT, block, loop, preserve_unit_loops, index);
+}
+
+bool sch_can_compute_at(hone_schedule *sch, hone_node_id block, hone_node_id loop) {
+    bool wants_reasons = sch->wants_reasons;
+    sch->wants_reasons = false;
+    move m = {.sch = sch, .block = block, .loop = loop, .keep_units = true, .index = -1};
+    sch_nest n;
+    hone_status st = prepare(&m, &n);
+    sch->wants_reasons = wants_reasons;
+    if (!st) return true;
+    hone_status_free(st);
+    return false;
+}

@@ -1,0 +1,185 @@
+#include "schedule/schedule_impl.h"
+
+#include <string.h>
+
+/* parallel, vectorize, unroll, bind: how a loop runs.
+ *
+ * Checks for parallel, vectorize and bind: each block below is complete, a reduction, or the update
+ * of one (reads where it writes); the loop feeds spatial axes only (threadIdx may feed reduce axes:
+ * a cross-thread reduction). A block whose bindings are not affine, as compute_at leaves a producer
+ * with a halo, may stand below when all who read its output are below as well: then each iteration
+ * has its own copy. vectorize wants a constant extent. unroll checks nothing but that. */
+
+/* Every block that touches a buffer that this block writes stands below the loop, and the buffer is
+ * local to the scope: lowering gives each iteration its own. */
+static bool is_private_below(hone_schedule *sch, hone_node_id block, hone_node_id loop) {
+    if (sch_is_output_block(sch, block)) return false;
+    hone_node_id scope = sch_scope_of(sch, block);
+    for (hone_node_id n = sch_next_block(sch, scope, scope); n != HONE_NO_ID;
+         n = sch_next_block(sch, scope, n)) {
+        if (hone_tree_is_ancestor(sch->func, loop, n)) continue;
+        const hone_block *self = sch_block(sch, block);
+        for (uint32_t w = 0; w < self->write_count; w++) {
+            hone_buffer buffer = self->writes[w].buffer;
+            if (sch_reads(sch_block(sch, n), buffer) || sch_writes(sch_block(sch, n), buffer)) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+static hone_status check_axes(hone_schedule *sch, hone_node_id block, hone_node_id loop,
+                              bool allow_reduce) {
+    hone_var var = sch_node(sch, loop)->u.loop.var;
+    const hone_block *inner = sch_block(sch, block);
+    for (uint32_t i = 0; i < inner->axis_count; i++) {
+        if (!hone_expr_uses_var(sch_node(sch, block)->u.block.bindings[i], var)) continue;
+        hone_axis_kind kind = inner->axes[i].kind;
+        if (kind == HONE_AXIS_SPATIAL || (kind == HONE_AXIS_REDUCE && allow_reduce)) continue;
+        return sch_refuse(sch, loop, "%s feeds axis '%s' of %s, which is not spatial",
+                          sch_loop_name(sch, loop), sch->func->vars[inner->axes[i].var].name,
+                          sch_block_name(sch, block));
+    }
+    return HONE_OK;
+}
+
+/* A loop that no axis uses repeats the block: harmless for a complete one only. */
+static bool is_unused(hone_schedule *sch, hone_node_id block, hone_node_id loop) {
+    hone_var var = sch_node(sch, loop)->u.loop.var;
+    const hone_node *node = sch_node(sch, block);
+    for (uint32_t i = 0; i < node->u.block.block->axis_count; i++) {
+        if (hone_expr_uses_var(node->u.block.bindings[i], var)) return false;
+    }
+    return !hone_expr_is_int_value(sch_node(sch, loop)->u.loop.range.extent, 1);
+}
+
+/* The innermost loop around this one whose iterations have copies of the block's outputs of their
+ * own, or HONE_NO_ID: a tile with a halo that compute_at put there. */
+static hone_node_id private_around(hone_schedule *sch, hone_node_id block, hone_node_id loop) {
+    for (hone_node_id n = sch_node(sch, loop)->parent; n != HONE_NO_ID;
+         n = sch_node(sch, n)->parent) {
+        const hone_node *node = sch_node(sch, n);
+        if (node->kind == HONE_NODE_BLOCK) break;
+        if (node->kind == HONE_NODE_FOR && is_private_below(sch, block, n)) return n;
+    }
+    return HONE_NO_ID;
+}
+
+static hone_status check_block(hone_schedule *sch, hone_node_id block, hone_node_id loop,
+                               bool allow_reduce) {
+    HONE_TRY(check_axes(sch, block, loop, allow_reduce));
+    if (is_private_below(sch, block, loop)) return HONE_OK;
+    if (is_unused(sch, block, loop)) {
+        return sch_refuse(sch, loop, "%s repeats %s: its iterations would write the same elements",
+                          sch_loop_name(sch, loop), sch_block_name(sch, block));
+    }
+    const char *why = NULL;
+    if (sch_is_order_free(sch, block, &why)) return HONE_OK;
+    hone_node_id around = private_around(sch, block, loop);
+    if (around != HONE_NO_ID && sch_is_order_free_below(sch, block, around, &why)) return HONE_OK;
+    return sch_refuse(sch, block, "iterations of %s can't run at once: in %s, %s",
+                      sch_loop_name(sch, loop), sch_block_name(sch, block), why);
+}
+
+static hone_status check_independent(hone_schedule *sch, hone_node_id loop, bool allow_reduce) {
+    uint32_t count = 0;
+    bool all_private = true;
+    if (sch_has_other_statements(sch, loop)) {
+        return sch_refuse(sch, loop, "a statement in %s stands outside of blocks",
+                          sch_loop_name(sch, loop));
+    }
+    for (hone_node_id n = sch_next_block(sch, loop, loop); n != HONE_NO_ID;
+         n = sch_next_block(sch, loop, n)) {
+        HONE_TRY(check_block(sch, n, loop, allow_reduce));
+        all_private = all_private && is_private_below(sch, n, loop);
+        count++;
+    }
+    if (count < 2) return HONE_OK;
+    if (!all_private) HONE_TRY(sch_require_own_outputs(sch, loop));
+    return sch_require_pipeline(sch, sch_scope_of(sch, loop));
+}
+
+static hone_status check_constant(hone_schedule *sch, hone_node_id loop, const char *what) {
+    if (hone_expr_is_int(sch_node(sch, loop)->u.loop.range.extent)) return HONE_OK;
+    return sch_refuse(sch, loop, "%s can't be %s: its extent is not a constant",
+                      sch_loop_name(sch, loop), what);
+}
+
+static hone_status record(hone_schedule *sch, hone_inst_kind kind, hone_rv loop,
+                          const char *thread_axis) {
+    hone_operand inputs[] = {SCH_RV(loop)};
+    hone_value attrs[] = {HONE_VALUE_OF_STRING(thread_axis)};
+    return sch_record(sch, kind, 1, inputs, thread_axis ? 1 : 0, attrs, 0, NULL, SCH_NO_DECISION,
+                      NULL);
+}
+
+hone_status hone_sch_parallel(hone_schedule *sch, hone_rv loop_rv) {
+    hone_node_id loop;
+    HONE_TRY(sch_resolve_loop(sch, loop_rv, &loop));
+    HONE_TRY(check_independent(sch, loop, false));
+    sch_node(sch, loop)->loop_kind = HONE_LOOP_PARALLEL;
+    return record(sch, HONE_INST_PARALLEL, loop_rv, NULL);
+}
+
+hone_status hone_sch_vectorize(hone_schedule *sch, hone_rv loop_rv) {
+    hone_node_id loop;
+    HONE_TRY(sch_resolve_loop(sch, loop_rv, &loop));
+    HONE_TRY(check_constant(sch, loop, "vectorized"));
+    HONE_TRY(check_independent(sch, loop, false));
+    sch_node(sch, loop)->loop_kind = HONE_LOOP_VECTORIZED;
+    return record(sch, HONE_INST_VECTORIZE, loop_rv, NULL);
+}
+
+hone_status hone_sch_unroll(hone_schedule *sch, hone_rv loop_rv) {
+    hone_node_id loop;
+    HONE_TRY(sch_resolve_loop(sch, loop_rv, &loop));
+    HONE_TRY(check_constant(sch, loop, "unrolled"));
+    sch_node(sch, loop)->loop_kind = HONE_LOOP_UNROLLED;
+    return record(sch, HONE_INST_UNROLL, loop_rv, NULL);
+}
+
+static bool is_thread_axis(const char *tag) {
+    static const char *const known[] = {"blockIdx.x",  "blockIdx.y",  "blockIdx.z", "threadIdx.x",
+                                        "threadIdx.y", "threadIdx.z", "vthread",    "vthread.x",
+                                        "vthread.y",   "vthread.z"};
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
+        if (strcmp(tag, known[i]) == 0) return true;
+    }
+    return false;
+}
+
+/* A thread axis is one loop deep: no loop around or below may have the same tag. */
+static hone_status check_unbound(hone_schedule *sch, hone_node_id loop, const char *tag) {
+    for (hone_node_id n = 0; n != HONE_NO_ID; n = hone_tree_next(sch->func, 0, n)) {
+        const hone_node *node = sch_node(sch, n);
+        if (n == loop || node->kind != HONE_NODE_FOR || node->loop_kind != HONE_LOOP_THREAD)
+            continue;
+        if (strcmp(node->u.loop.thread_tag, tag) != 0) continue;
+        if (!hone_tree_is_ancestor(sch->func, n, loop) &&
+            !hone_tree_is_ancestor(sch->func, loop, n)) {
+            continue;
+        }
+        return sch_refuse(sch, n, "%s is bound to %s already, around or inside %s",
+                          sch_loop_name(sch, n), tag, sch_loop_name(sch, loop));
+    }
+    return HONE_OK;
+}
+
+hone_status hone_sch_bind(hone_schedule *sch, hone_rv loop_rv, const char *thread_axis) {
+    hone_node_id loop;
+    HONE_TRY(sch_resolve_loop(sch, loop_rv, &loop));
+    if (!is_thread_axis(thread_axis)) {
+        return sch_refuse(sch, loop,
+                          "'%s' is no thread axis; expected blockIdx, threadIdx or "
+                          "vthread with .x, .y or .z",
+                          thread_axis);
+    }
+    HONE_TRY(check_unbound(sch, loop, thread_axis));
+    HONE_TRY(check_independent(sch, loop, strncmp(thread_axis, "threadIdx", 9) == 0));
+    const char *tag = hone_arena_strdup(sch->arena, thread_axis);
+    if (!tag) return sch_no_memory();
+    sch_node(sch, loop)->loop_kind = HONE_LOOP_THREAD;
+    sch_node(sch, loop)->u.loop.thread_tag = tag;
+    return record(sch, HONE_INST_BIND, loop_rv, tag);
+}

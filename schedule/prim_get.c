@@ -1,0 +1,107 @@
+#include "schedule/schedule_impl.h"
+
+#include <string.h>
+
+/* get_block, get_loops, get_child_blocks, get_producers, get_consumers, get_output_blocks: getting
+ * hold of things. They change nothing. */
+
+static hone_status find_block(hone_schedule *sch, const char *name, hone_node_id *out) {
+    *out = HONE_NO_ID;
+    for (hone_node_id n = 0; n != HONE_NO_ID; n = hone_tree_next(sch->func, 0, n)) {
+        if (sch_node(sch, n)->kind != HONE_NODE_BLOCK) continue;
+        if (strcmp(sch_block(sch, n)->name, name) != 0) continue;
+        if (*out != HONE_NO_ID) return sch_refuse(sch, n, "two blocks are named '%s'", name);
+        *out = n;
+    }
+    if (*out != HONE_NO_ID) return HONE_OK;
+    hone_str names = {0};
+    for (hone_node_id n = 0; n != HONE_NO_ID; n = hone_tree_next(sch->func, 0, n)) {
+        if (sch_node(sch, n)->kind != HONE_NODE_BLOCK) continue;
+        hone_str_printf(&names, "%s'%s'", names.length ? ", " : "", sch_block(sch, n)->name);
+    }
+    hone_status st = sch_refuse(sch, HONE_NO_ID, "no block is named '%s'; there are %s", name,
+                                names.data ? names.data : "none");
+    hone_str_deinit(&names);
+    return st;
+}
+
+hone_status hone_sch_get_block(hone_schedule *sch, const char *name, hone_rv *out) {
+    hone_node_id block;
+    HONE_TRY(find_block(sch, name, &block));
+    const char *copy = hone_arena_strdup(sch->arena, name);
+    if (!copy) return sch_no_memory();
+    hone_value attrs[] = {HONE_VALUE_OF_STRING(copy), HONE_VALUE_OF_STRING("main")};
+    hone_rv_value value = {.kind = HONE_RV_BLOCK, .node = block};
+    return sch_record(sch, HONE_INST_GET_BLOCK, 0, NULL, 2, attrs, 1, &value, SCH_NO_DECISION, out);
+}
+
+hone_status hone_sch_get_loops(hone_schedule *sch, hone_rv block_rv, uint32_t *out_count,
+                               const hone_rv **out_loops) {
+    hone_node_id block;
+    HONE_TRY(sch_resolve_block(sch, block_rv, &block));
+    const hone_node_id *loops = NULL;
+    HONE_TRY(sch_loops_of(sch, block, out_count, &loops));
+    hone_operand input = SCH_RV(block_rv);
+    return sch_record_nodes(sch, HONE_INST_GET_LOOPS, 1, &input, 0, NULL, *out_count, loops,
+                            HONE_RV_LOOP, out_loops);
+}
+
+hone_status hone_sch_get_child_blocks(hone_schedule *sch, hone_rv rv, uint32_t *out_count,
+                                      const hone_rv **out) {
+    hone_node_id top;
+    HONE_TRY(sch_resolve_node(sch, rv, &top));
+    uint32_t count = 0;
+    for (hone_node_id n = sch_next_block(sch, top, top); n != HONE_NO_ID;
+         n = sch_next_block(sch, top, n)) {
+        count++;
+    }
+    hone_node_id *blocks = hone_arena_alloc(sch->arena, (count + 1) * sizeof *blocks);
+    if (!blocks) return sch_no_memory();
+    count = 0;
+    for (hone_node_id n = sch_next_block(sch, top, top); n != HONE_NO_ID;
+         n = sch_next_block(sch, top, n)) {
+        blocks[count++] = n;
+    }
+    *out_count = count;
+    hone_operand input = SCH_RV(rv);
+    return sch_record_nodes(sch, HONE_INST_GET_CHILD_BLOCKS, 1, &input, 0, NULL, count, blocks,
+                            HONE_RV_BLOCK, out);
+}
+
+static hone_status get_neighbours(hone_schedule *sch, hone_inst_kind kind, hone_rv rv,
+                                  uint32_t *out_count, const hone_rv **out) {
+    hone_node_id block;
+    HONE_TRY(sch_resolve_block(sch, rv, &block));
+    const hone_node_id *blocks = NULL;
+    HONE_TRY(kind == HONE_INST_GET_PRODUCERS ? sch_producers(sch, block, out_count, &blocks)
+                                             : sch_consumers(sch, block, out_count, &blocks));
+    hone_operand input = SCH_RV(rv);
+    return sch_record_nodes(sch, kind, 1, &input, 0, NULL, *out_count, blocks, HONE_RV_BLOCK, out);
+}
+
+hone_status hone_sch_get_producers(hone_schedule *sch, hone_rv block, uint32_t *out_count,
+                                   const hone_rv **out) {
+    return get_neighbours(sch, HONE_INST_GET_PRODUCERS, block, out_count, out);
+}
+
+hone_status hone_sch_get_consumers(hone_schedule *sch, hone_rv block, uint32_t *out_count,
+                                   const hone_rv **out) {
+    return get_neighbours(sch, HONE_INST_GET_CONSUMERS, block, out_count, out);
+}
+
+hone_status hone_sch_get_output_blocks(hone_schedule *sch, hone_rv scope_rv, uint32_t *out_count,
+                                       const hone_rv **out) {
+    hone_node_id scope;
+    HONE_TRY(sch_resolve_block(sch, scope_rv, &scope));
+    hone_node_id *blocks = hone_arena_alloc(sch->arena, sch->func->node_count * sizeof *blocks);
+    if (!blocks) return sch_no_memory();
+    uint32_t count = 0;
+    for (hone_node_id n = sch_next_block(sch, scope, scope); n != HONE_NO_ID;
+         n = sch_next_block(sch, scope, n)) {
+        if (sch_is_output_block(sch, n)) blocks[count++] = n;
+    }
+    *out_count = count;
+    hone_operand input = SCH_RV(scope_rv);
+    return sch_record_nodes(sch, HONE_INST_GET_OUTPUT_BLOCKS, 1, &input, 0, NULL, count, blocks,
+                            HONE_RV_BLOCK, out);
+}

@@ -1,0 +1,431 @@
+#include "ir/itermap.h"
+#include "ir/region.h"
+#include "schedule/schedule_impl.h"
+
+#include <string.h>
+
+/* compute_inline: puts the body of a producer where its consumers load what it stores.
+ *     B[i] = A[i] + 1;  C[i] = B[i] * 2   →   C[i] = (A[i] + 1) * 2
+ *
+ * Checks: the scope is a pipeline of stages; the block is complete, without init and predicate, and
+ * is no output block; its body is one store whose indices are a bijective affine map of its axes;
+ * no one else takes the buffer's address or a view of it; the scope has another block. */
+
+/* ---- what both directions share ---- */
+
+static bool takes_address(const hone_expr *e) {
+    return hone_expr_is_call(e, HONE_INTRIN_ADDRESS_OF) ||
+           hone_expr_is_call(e, HONE_INTRIN_ACCESS_PTR);
+}
+
+typedef struct opaque_search {
+    const hone_func *func;
+    hone_buffer buffer;
+    bool found;
+} opaque_search;
+
+static bool look_inside(void *ctx, const hone_expr *e) {
+    opaque_search *s = ctx;
+    hone_var data = hone_func_buffer(s->func, s->buffer)->data;
+    if (takes_address(e) && e->count && e->args[0]->kind == HONE_EXPR_LOAD &&
+        e->args[0]->u.buffer == s->buffer) {
+        s->found = true;
+    }
+    if (e->kind == HONE_EXPR_VAR && data != HONE_NO_ID && e->u.var == data) s->found = true;
+    return !s->found;
+}
+
+static void look_at(void *ctx, hone_node_id at, const hone_expr *e) {
+    (void)at;
+    hone_expr_walk(e, look_inside, ctx);
+}
+
+bool sch_has_opaque_access(const hone_schedule *sch, hone_buffer buffer) {
+    opaque_search s = {sch->func, buffer, false};
+    hone_tree_walk_exprs(sch->func, 0, false, look_at, &s);
+    for (hone_node_id n = 0; n != HONE_NO_ID && !s.found; n = hone_tree_next(sch->func, 0, n)) {
+        if (sch_node(sch, n)->kind != HONE_NODE_BLOCK) continue;
+        const hone_block *block = sch_block(sch, n);
+        for (uint32_t i = 0; i < block->match_count; i++) {
+            s.found = s.found || block->matches[i].source.buffer == buffer;
+        }
+    }
+    return s.found;
+}
+
+static bool is_true(const hone_expr *predicate) {
+    return !predicate || hone_expr_is_int_value(predicate, 1);
+}
+
+hone_status sch_update_regions(hone_schedule *sch, hone_node_id id) {
+    hone_block *block = hone_block_copy(sch->arena, sch_block(sch, id));
+    if (!block) return sch_no_memory();
+    HONE_TRY(hone_block_infer_regions(sch->func, id, sch->arena, &block->read_count, &block->reads,
+                                      &block->write_count, &block->writes));
+    sch_node(sch, id)->u.block.block = block;
+    sch_node(sch, id)->flags &= (uint16_t) ~(SCH_APART_KNOWN | SCH_APART);
+    return HONE_OK;
+}
+
+/* Blocks below first (they stand behind in pre-order), then the block itself. */
+static hone_status update_regions_below(hone_schedule *sch, hone_node_id id) {
+    for (hone_node_id n = sch_next_block(sch, id, id); n != HONE_NO_ID;
+         n = sch_next_block(sch, id, n)) {
+        HONE_TRY(update_regions_below(sch, n));
+    }
+    return sch_update_regions(sch, id);
+}
+
+hone_status sch_drop_alloc(hone_schedule *sch, hone_node_id scope, hone_buffer buffer) {
+    hone_block *block = hone_block_copy(sch->arena, sch_block(sch, scope));
+    hone_buffer *allocs = hone_arena_alloc(sch->arena, (block->alloc_count + 1) * sizeof *allocs);
+    if (!block || !allocs) return sch_no_memory();
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < block->alloc_count; i++) {
+        if (block->allocs[i] != buffer) allocs[kept++] = block->allocs[i];
+    }
+    block->allocs = allocs;
+    block->alloc_count = kept;
+    sch_node(sch, scope)->u.block.block = block;
+    return HONE_OK;
+}
+
+/* The checks that hold for a block whose single store is moved elsewhere. */
+static hone_status check_simple(hone_schedule *sch, hone_node_id block, hone_node_id *out_store) {
+    hone_node_id scope = sch_scope_of(sch, block);
+    if (scope == HONE_NO_ID) {
+        return sch_refuse(sch, block, "the root block can't be inlined");
+    }
+    if (hone_block_init_of(sch->func, block) != HONE_NO_ID) {
+        return sch_refuse(sch, block, "%s has an init, a reduction can't be inlined",
+                          sch_block_name(sch, block));
+    }
+    const char *why = NULL;
+    if (sch_classify(sch, block, scope, &why) != SCH_BLOCK_COMPLETE) {
+        return sch_refuse(sch, block, "%s is not complete: %s", sch_block_name(sch, block),
+                          why ? why : "it is a reduction");
+    }
+    *out_store = sch_single_store(sch, block);
+    if (*out_store == HONE_NO_ID || sch_block(sch, block)->write_count != 1) {
+        return sch_refuse(sch, block, "the body of %s is not a single store",
+                          sch_block_name(sch, block));
+    }
+    if (!is_true(sch_node(sch, block)->u.block.predicate)) {
+        return sch_refuse(sch, block, "%s has a predicate", sch_block_name(sch, block));
+    }
+    return sch_require_pipeline(sch, scope);
+}
+
+/* Axes as functions of index values: values[axis variable]; the map of indices must be bijective.
+ * The array has var_count entries, NULL where nothing is to be replaced. */
+static hone_status invert(hone_schedule *sch, hone_node_id block, uint32_t rank,
+                          const hone_expr *const *indices, const hone_expr *const *index_values,
+                          const hone_expr ***out_values) {
+    const hone_block *b = sch_block(sch, block);
+    const hone_expr **values =
+        hone_arena_zalloc(sch->arena, (sch->func->var_count + 1) * sizeof *values);
+    if (!values) return sch_no_memory();
+    *out_values = values;
+    uint32_t solved = 0;
+    bool is_plain = true;
+    for (uint32_t d = 0; d < rank && is_plain; d++) {
+        is_plain = indices[d]->kind == HONE_EXPR_VAR ? !values[indices[d]->u.var]
+                                                     : hone_expr_is_int(indices[d]);
+        if (!is_plain || indices[d]->kind != HONE_EXPR_VAR) continue;
+        hone_dtype dtype = sch->func->vars[indices[d]->u.var].dtype;
+        values[indices[d]->u.var] = hone_expr_cast(&sch->ir, dtype, index_values[d]);
+        solved++;
+    }
+    for (uint32_t a = 0; a < b->axis_count && is_plain; a++) {
+        if (values[b->axes[a].var]) continue;
+        if (!hone_expr_is_int_value(b->axes[a].dom.extent, 1)) is_plain = false;
+        values[b->axes[a].var] = b->axes[a].dom.min;
+    }
+    if (is_plain) return sch_ir_error(sch);
+    memset(values, 0, sch->func->var_count * sizeof *values);
+    hone_iter *iters = hone_arena_alloc(sch->arena, (b->axis_count + 1) * sizeof *iters);
+    const hone_expr **solution =
+        hone_arena_zalloc(sch->arena, (b->axis_count + 1) * sizeof *solution);
+    if (!iters || !solution) return sch_no_memory();
+    for (uint32_t a = 0; a < b->axis_count; a++) {
+        iters[a] = (hone_iter){b->axes[a].var, b->axes[a].dom};
+    }
+    hone_itermap map;
+    if (!hone_itermap_detect(&sch->arith, rank, indices, b->axis_count, iters, NULL,
+                             HONE_ITERMAP_BIJECTIVE, true, &map) ||
+        !hone_itermap_inverse(&sch->arith, &map, index_values, b->axis_count, iters, solution)) {
+        return sch_refuse(sch, block,
+                          "the indices in %s are not a bijective affine map of its axes",
+                          sch_block_name(sch, block));
+    }
+    for (uint32_t a = 0; a < b->axis_count; a++) {
+        values[b->axes[a].var] = solution[a] ? solution[a] : b->axes[a].dom.min;
+    }
+    return sch_ir_error(sch);
+}
+
+/* ---- compute_inline ---- */
+
+typedef struct inliner {
+    hone_schedule *sch;
+    hone_node_id block;
+    hone_buffer buffer;
+    hone_node store; /* a copy */
+    hone_status error;
+} inliner;
+
+static const hone_expr *inline_load(void *ctx, hone_ir *ir, const hone_expr *e) {
+    inliner *in = ctx;
+    if (e->kind != HONE_EXPR_LOAD || e->u.buffer != in->buffer) return e;
+    const hone_expr **values = NULL;
+    in->error = invert(in->sch, in->block, in->store.u.store.rank, in->store.u.store.indices,
+                       e->args, &values);
+    if (in->error) return hone_ir_fail(ir, HONE_ERROR(HONE_CODE_ILLEGAL, "inline"));
+    return hone_expr_substitute(ir, in->store.u.store.value, values, in->sch->func->var_count);
+}
+
+static hone_status check_inline(hone_schedule *sch, hone_node_id block, hone_node_id *out_store) {
+    HONE_TRY(check_simple(sch, block, out_store));
+    if (sch_is_output_block(sch, block)) {
+        return sch_refuse(sch, block, "%s writes an output of the function",
+                          sch_block_name(sch, block));
+    }
+    hone_node *store = sch_node(sch, *out_store);
+    const hone_expr **ignored = NULL;
+    HONE_TRY(invert(sch, block, store->u.store.rank, store->u.store.indices, store->u.store.indices,
+                    &ignored));
+    if (sch_has_opaque_access(sch, store->u.store.buffer)) {
+        return sch_refuse(sch, block, "buffer '%s' is also used by its address or as a view",
+                          hone_func_buffer(sch->func, store->u.store.buffer)->name);
+    }
+    hone_node_id scope = sch_scope_of(sch, block);
+    hone_node_id first = sch_next_block(sch, scope, scope);
+    if (first == block && sch_next_block(sch, scope, first) == HONE_NO_ID) {
+        return sch_refuse(sch, block, "%s is the only block in its scope",
+                          sch_block_name(sch, block));
+    }
+    return HONE_OK;
+}
+
+/* Rewrites one consumer; the loads may stand in blocks nested in it. */
+static hone_status rewrite_consumer(hone_schedule *sch, hone_node_id consumer, inliner *in) {
+    hone_status st = hone_tree_transform(sch->func, consumer, inline_load, in, false);
+    if (in->error) {
+        hone_status_free(st);
+        st = in->error;
+        in->error = HONE_OK;
+    }
+    return st ? st : update_regions_below(sch, consumer);
+}
+
+hone_status sch_inline_block(hone_schedule *sch, hone_node_id block) {
+    hone_node_id store;
+    HONE_TRY(check_inline(sch, block, &store));
+    hone_buffer buffer = sch_node(sch, store)->u.store.buffer;
+    inliner in = {.sch = sch, .block = block, .buffer = buffer, .store = *sch_node(sch, store)};
+    hone_node_id scope = sch_scope_of(sch, block);
+    uint32_t count = 0;
+    const hone_node_id *consumers = NULL;
+    HONE_TRY(sch_consumers(sch, block, &count, &consumers));
+    for (uint32_t i = 0; i < count; i++)
+        HONE_TRY(rewrite_consumer(sch, consumers[i], &in));
+    sch_remove_with_loops(sch, block);
+    return sch_drop_alloc(sch, scope, buffer);
+}
+
+hone_status hone_sch_compute_inline(hone_schedule *sch, hone_rv block_rv) {
+    hone_node_id block;
+    HONE_TRY(sch_resolve_block(sch, block_rv, &block));
+    HONE_TRY(sch_inline_block(sch, block));
+    hone_operand input = SCH_RV(block_rv);
+    return sch_record(sch, HONE_INST_COMPUTE_INLINE, 1, &input, 0, NULL, 0, NULL, SCH_NO_DECISION,
+                      NULL);
+}
+
+static bool quietly(hone_schedule *sch, hone_status (*check)(hone_schedule *, hone_node_id),
+                    hone_node_id block) {
+    bool wants_reasons = sch->wants_reasons;
+    sch->wants_reasons = false;
+    hone_status st = check(sch, block);
+    sch->wants_reasons = wants_reasons;
+    if (!st) return true;
+    hone_status_free(st);
+    return false;
+}
+
+static hone_status only_check_inline(hone_schedule *sch, hone_node_id block) {
+    hone_node_id store;
+    HONE_TRY(check_inline(sch, block, &store));
+    uint32_t count = 0;
+    const hone_node_id *consumers = NULL;
+    HONE_TRY(sch_consumers(sch, block, &count, &consumers));
+    return count ? HONE_OK : sch_refuse(sch, block, "it has no consumer");
+}
+
+bool sch_can_compute_inline(hone_schedule *sch, hone_node_id block) {
+    return quietly(sch, only_check_inline, block);
+}
+
+/* ---- reverse_compute_inline ----
+ *
+ * Puts the body of a consumer behind the store of its only producer.
+ *     B[i] = A[i] + 1;  C[i] = B[i] * 2   →   C[i] = (A[i] + 1) * 2    in the loops of B
+ *
+ * Checks: as above for the consumer; it reads just one buffer that a block of the scope writes, at
+ * one place per instance, which is one axis per dimension over the whole buffer; the producer is
+ * complete with one store, writes nothing else, and nobody else reads the buffer. */
+
+typedef struct reverse {
+    hone_node_id block, producer, store, producer_store;
+    hone_buffer buffer;
+    const hone_expr *load; /* the load of the buffer in the consumer */
+    bool has_other_load;
+} reverse;
+
+static bool find_load(void *ctx, const hone_expr *e) {
+    reverse *r = ctx;
+    if (e->kind == HONE_EXPR_LOAD && e->u.buffer == r->buffer) {
+        if (!r->load) r->load = e;
+        if (!hone_expr_same(r->load, e)) r->has_other_load = true;
+    }
+    return true;
+}
+
+static hone_status check_producer(hone_schedule *sch, reverse *r) {
+    uint32_t count = 0, consumer_count = 0;
+    const hone_node_id *producers = NULL, *consumers = NULL;
+    HONE_TRY(sch_producers(sch, r->block, &count, &producers));
+    if (count != 1) {
+        return sch_refuse(sch, r->block, "%s has %u producers, must have one",
+                          sch_block_name(sch, r->block), count);
+    }
+    r->producer = producers[0];
+    HONE_TRY(check_simple(sch, r->producer, &r->producer_store));
+    r->buffer = sch_node(sch, r->producer_store)->u.store.buffer;
+    if (sch_is_output_block(sch, r->producer)) {
+        return sch_refuse(sch, r->producer, "%s writes an output of the function",
+                          sch_block_name(sch, r->producer));
+    }
+    HONE_TRY(sch_consumers(sch, r->producer, &consumer_count, &consumers));
+    if (consumer_count != 1) {
+        return sch_refuse(sch, r->producer, "%s has %u consumers, must have one",
+                          sch_block_name(sch, r->producer), consumer_count);
+    }
+    if (sch_has_opaque_access(sch, r->buffer)) {
+        return sch_refuse(sch, r->producer, "buffer '%s' is also used by its address or as a view",
+                          hone_func_buffer(sch->func, r->buffer)->name);
+    }
+    return HONE_OK;
+}
+
+/* The load must read dimension d by an axis that runs over all of it, each axis once. */
+static hone_status check_load(hone_schedule *sch, const reverse *r) {
+    const hone_block *block = sch_block(sch, r->block);
+    const hone_buffer_info *buffer = hone_func_buffer(sch->func, r->buffer);
+    uint32_t used = 0;
+    for (uint32_t d = 0; d < buffer->rank; d++) {
+        const hone_expr *index = r->load->args[d];
+        if (hone_expr_is_int_value(index, 0) && hone_expr_is_int_value(buffer->shape[d], 1)) {
+            continue;
+        }
+        bool fits = false;
+        for (uint32_t a = 0; a < block->axis_count; a++) {
+            if (index->kind != HONE_EXPR_VAR || index->u.var != block->axes[a].var) continue;
+            fits = hone_expr_is_int_value(block->axes[a].dom.min, 0) &&
+                   hone_prove_equal(&sch->arith, block->axes[a].dom.extent, buffer->shape[d]);
+        }
+        for (uint32_t k = 0; k < d; k++)
+            fits = fits && !hone_expr_same(index, r->load->args[k]);
+        if (!fits) {
+            return sch_refuse(sch, r->block,
+                              "%s does not read dimension %u of '%s' by one axis "
+                              "over all of it",
+                              sch_block_name(sch, r->block), d, buffer->name);
+        }
+        used++;
+    }
+    for (uint32_t a = 0; a < block->axis_count; a++) {
+        used += hone_expr_is_int_value(block->axes[a].dom.extent, 1) &&
+                !hone_expr_uses_var(r->load, block->axes[a].var);
+    }
+    if (used == block->axis_count) return HONE_OK;
+    return sch_refuse(sch, r->block, "an axis of %s does not index '%s'",
+                      sch_block_name(sch, r->block), buffer->name);
+}
+
+static hone_status check_reverse(hone_schedule *sch, hone_node_id block, reverse *r) {
+    *r = (reverse){.block = block};
+    HONE_TRY(check_simple(sch, block, &r->store));
+    HONE_TRY(check_producer(sch, r));
+    hone_node *store = sch_node(sch, r->store);
+    hone_expr_walk(store->u.store.value, find_load, r);
+    for (uint32_t d = 0; d < store->u.store.rank; d++) {
+        hone_expr_walk(store->u.store.indices[d], find_load, r);
+    }
+    if (!r->load || r->has_other_load) {
+        return sch_refuse(sch, block, "%s reads '%s' at more than one place",
+                          sch_block_name(sch, block), hone_func_buffer(sch->func, r->buffer)->name);
+    }
+    return check_load(sch, r);
+}
+
+typedef struct replacer {
+    hone_buffer buffer;
+    const hone_expr *value;
+} replacer;
+
+static const hone_expr *replace_load(void *ctx, hone_ir *ir, const hone_expr *e) {
+    (void)ir;
+    const replacer *r = ctx;
+    return e->kind == HONE_EXPR_LOAD && e->u.buffer == r->buffer ? r->value : e;
+}
+
+/* An expression of the consumer, in terms of the producer's axes and value. */
+static const hone_expr *carry_over(hone_schedule *sch, const reverse *r, const hone_expr *e,
+                                   const hone_expr *const *values) {
+    replacer ctx = {r->buffer, sch_node(sch, r->producer_store)->u.store.value};
+    /* axes first: the producer's value must not be touched by the substitution */
+    const hone_expr *moved = hone_expr_substitute(&sch->ir, e, values, sch->func->var_count);
+    return moved ? hone_expr_transform(&sch->ir, moved, replace_load, &ctx) : NULL;
+}
+
+static hone_status do_reverse(hone_schedule *sch, const reverse *r) {
+    const hone_node producer = *sch_node(sch, r->producer_store);
+    const hone_node consumer = *sch_node(sch, r->store);
+    const hone_expr **values = NULL;
+    HONE_TRY(invert(sch, r->block, producer.u.store.rank, r->load->args, producer.u.store.indices,
+                    &values));
+    uint32_t rank = consumer.u.store.rank;
+    const hone_expr **indices = hone_arena_alloc(sch->arena, (rank + 1) * sizeof *indices);
+    if (!indices) return sch_no_memory();
+    const hone_expr *value = carry_over(sch, r, consumer.u.store.value, values);
+    for (uint32_t d = 0; d < rank; d++) {
+        indices[d] =
+            hone_simplify(&sch->arith, carry_over(sch, r, consumer.u.store.indices[d], values));
+    }
+    HONE_TRY(sch_ir_error(sch));
+    hone_node *store = sch_node(sch, r->producer_store);
+    store->u.store.buffer = consumer.u.store.buffer;
+    store->u.store.rank = rank;
+    store->u.store.indices = indices;
+    store->u.store.value = value;
+    hone_node_id scope = sch_scope_of(sch, r->block);
+    sch_remove_with_loops(sch, r->block);
+    HONE_TRY(sch_update_regions(sch, r->producer));
+    return sch_drop_alloc(sch, scope, r->buffer);
+}
+
+hone_status sch_reverse_inline_block(hone_schedule *sch, hone_node_id block) {
+    reverse r;
+    HONE_TRY(check_reverse(sch, block, &r));
+    return do_reverse(sch, &r);
+}
+
+hone_status hone_sch_reverse_compute_inline(hone_schedule *sch, hone_rv block_rv) {
+    hone_node_id block;
+    HONE_TRY(sch_resolve_block(sch, block_rv, &block));
+    HONE_TRY(sch_reverse_inline_block(sch, block));
+    hone_operand input = SCH_RV(block_rv);
+    return sch_record(sch, HONE_INST_REVERSE_COMPUTE_INLINE, 1, &input, 0, NULL, 0, NULL,
+                      SCH_NO_DECISION, NULL);
+}

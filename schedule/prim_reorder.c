@@ -1,0 +1,159 @@
+#include "schedule/schedule_impl.h"
+
+/* reorder: permutes loops of one nest. Loops in between that are not named keep their places.
+ *
+ * Checks: the loops are distinct and lie on one chain, with nothing but loops of one child in
+ * between; the instances of every block below may run in another order (sch_require_order_free); no
+ * loop feeds both spatial and reduce axes of a block with an init, which must meet the beginning of
+ * its reduce axes first; no bound of a loop uses a loop that comes to stand inside it. */
+
+static bool is_named(uint32_t count, const hone_node_id *loops, hone_node_id loop) {
+    for (uint32_t i = 0; i < count; i++) {
+        if (loops[i] == loop) return true;
+    }
+    return false;
+}
+
+/* Finds the chain from the outermost to the innermost named loop, inclusive. */
+static hone_status find_chain(hone_schedule *sch, uint32_t count, const hone_node_id *loops,
+                              uint32_t *out_length, hone_node_id **out_chain) {
+    for (uint32_t i = 0; i < count; i++) {
+        if (!is_named(i, loops, loops[i])) continue;
+        return sch_refuse(sch, loops[i], "%s is named twice", sch_loop_name(sch, loops[i]));
+    }
+    hone_node_id top = loops[0], bottom = loops[0];
+    for (uint32_t i = 1; i < count; i++) {
+        if (hone_tree_is_ancestor(sch->func, loops[i], top)) top = loops[i];
+        if (hone_tree_is_ancestor(sch->func, bottom, loops[i])) bottom = loops[i];
+    }
+    uint32_t length = 1, named = 0;
+    for (hone_node_id n = bottom; n != top; n = sch_node(sch, n)->parent)
+        length++;
+    hone_node_id *chain = hone_arena_alloc(sch->arena, length * sizeof *chain);
+    if (!chain) return sch_no_memory();
+    uint32_t at = length;
+    for (hone_node_id n = bottom;; n = sch_node(sch, n)->parent) {
+        const hone_node *node = sch_node(sch, n);
+        if (node->kind != HONE_NODE_FOR) {
+            return sch_refuse(sch, loops[0],
+                              "the loops are not in one nest: something other than "
+                              "a loop stands between them");
+        }
+        if (n != top && (node->next != HONE_NO_ID || node->prev != HONE_NO_ID)) {
+            return sch_refuse(sch, n, "%s is not the only statement in the loop around it",
+                              sch_loop_name(sch, n));
+        }
+        chain[--at] = n;
+        named += is_named(count, loops, n);
+        if (n == top) break;
+    }
+    if (named != count) {
+        return sch_refuse(sch, loops[0], "the loops do not lie on one chain");
+    }
+    *out_length = length;
+    *out_chain = chain;
+    return HONE_OK;
+}
+
+/* The chain in its new order. */
+static hone_node_id *permute(hone_schedule *sch, uint32_t count, const hone_node_id *loops,
+                             uint32_t length, const hone_node_id *chain) {
+    hone_node_id *order = hone_arena_alloc(sch->arena, length * sizeof *order);
+    if (!order) return NULL;
+    uint32_t next = 0;
+    for (uint32_t i = 0; i < length; i++) {
+        order[i] = is_named(count, loops, chain[i]) ? loops[next++] : chain[i];
+    }
+    return order;
+}
+
+static hone_status check_bounds(hone_schedule *sch, uint32_t length, const hone_node_id *order) {
+    for (uint32_t i = 0; i < length; i++) {
+        hone_range range = sch_node(sch, order[i])->u.loop.range;
+        if (hone_expr_is_int(range.min) && hone_expr_is_int(range.extent)) continue;
+        for (uint32_t k = i + 1; k < length; k++) {
+            hone_var var = sch_node(sch, order[k])->u.loop.var;
+            if (!hone_expr_uses_var(range.min, var) && !hone_expr_uses_var(range.extent, var)) {
+                continue;
+            }
+            return sch_refuse(sch, order[i], "the bounds of %s use %s, which would be inside it",
+                              sch_loop_name(sch, order[i]), sch_loop_name(sch, order[k]));
+        }
+    }
+    return HONE_OK;
+}
+
+static bool feeds(const hone_schedule *sch, hone_node_id block, hone_var var, bool reduce) {
+    const hone_node *node = sch_node(sch, block);
+    for (uint32_t a = 0; a < node->u.block.block->axis_count; a++) {
+        if ((node->u.block.block->axes[a].kind == HONE_AXIS_REDUCE) != reduce) continue;
+        if (hone_expr_uses_var(node->u.block.bindings[a], var)) return true;
+    }
+    return false;
+}
+
+/* i = f // 3, k = f % 3: in another order, k = 0 may come last for some i. */
+static hone_status check_inits(hone_schedule *sch, uint32_t length, const hone_node_id *chain) {
+    for (hone_node_id n = sch_next_block(sch, chain[0], chain[0]); n != HONE_NO_ID;
+         n = sch_next_block(sch, chain[0], n)) {
+        if (hone_block_init_of(sch->func, n) == HONE_NO_ID) continue;
+        for (uint32_t i = 0; i < length; i++) {
+            hone_var var = sch_node(sch, chain[i])->u.loop.var;
+            if (!feeds(sch, n, var, false) || !feeds(sch, n, var, true)) continue;
+            return sch_refuse(sch, chain[i],
+                              "%s feeds both spatial and reduce axes of %s: its init "
+                              "might come too late",
+                              sch_loop_name(sch, chain[i]), sch_block_name(sch, n));
+        }
+    }
+    return HONE_OK;
+}
+
+/* Relinks the chain; the first takes the place of the old outermost loop. */
+static void relink(hone_schedule *sch, uint32_t length, const hone_node_id *chain,
+                   const hone_node_id *order) {
+    hone_func *func = sch->func;
+    hone_node_id top = chain[0], parent = sch_node(sch, top)->parent;
+    hone_node_id next = sch_node(sch, top)->next;
+    hone_node_id first = sch_node(sch, chain[length - 1])->first;
+    hone_node_id last = sch_node(sch, chain[length - 1])->last;
+    hone_tree_remove(func, top);
+    for (uint32_t i = 0; i < length; i++) {
+        hone_node *node = sch_node(sch, order[i]);
+        node->parent = node->prev = node->next = node->first = node->last = HONE_NO_ID;
+    }
+    for (uint32_t i = 1; i < length; i++)
+        hone_tree_append(func, order[i - 1], order[i]);
+    sch_node(sch, order[length - 1])->first = first;
+    sch_node(sch, order[length - 1])->last = last;
+    for (hone_node_id n = first; n != HONE_NO_ID; n = sch_node(sch, n)->next) {
+        sch_node(sch, n)->parent = order[length - 1];
+    }
+    if (next == HONE_NO_ID) {
+        hone_tree_append(func, parent, order[0]);
+    } else {
+        hone_tree_insert_before(func, next, order[0]);
+    }
+}
+
+hone_status hone_sch_reorder(hone_schedule *sch, uint32_t count, const hone_rv *loop_rvs) {
+    if (count == 0) return sch_refuse(sch, HONE_NO_ID, "reorder needs at least one loop");
+    hone_node_id *loops = hone_arena_alloc(sch->arena, count * sizeof *loops);
+    hone_operand *inputs = hone_arena_alloc(sch->arena, count * sizeof *inputs);
+    if (!loops || !inputs) return sch_no_memory();
+    for (uint32_t i = 0; i < count; i++) {
+        HONE_TRY(sch_resolve_loop(sch, loop_rvs[i], &loops[i]));
+        inputs[i] = SCH_RV(loop_rvs[i]);
+    }
+    uint32_t length = 0;
+    hone_node_id *chain = NULL;
+    HONE_TRY(find_chain(sch, count, loops, &length, &chain));
+    HONE_TRY(sch_require_order_free(sch, chain[0]));
+    HONE_TRY(check_inits(sch, length, chain));
+    hone_node_id *order = permute(sch, count, loops, length, chain);
+    if (!order) return sch_no_memory();
+    HONE_TRY(check_bounds(sch, length, order));
+    relink(sch, length, chain, order);
+    return sch_record(sch, HONE_INST_REORDER, count, inputs, 0, NULL, 0, NULL, SCH_NO_DECISION,
+                      NULL);
+}

@@ -1,0 +1,610 @@
+#include "schedule/schedule_impl.h"
+
+#include <string.h>
+
+#include "ir/itermap.h"
+#include "ir/region.h"
+
+/* What primitives ask about blocks and loops: who writes what, complete or reduction, affine
+ * bindings, the kind of a loop. */
+
+bool sch_writes(const hone_block *block, hone_buffer buffer) {
+    for (uint32_t i = 0; i < block->write_count; i++) {
+        if (block->writes[i].buffer == buffer) return true;
+    }
+    return false;
+}
+
+bool sch_reads(const hone_block *block, hone_buffer buffer) {
+    for (uint32_t i = 0; i < block->read_count; i++) {
+        if (block->reads[i].buffer == buffer) return true;
+    }
+    return false;
+}
+
+bool sch_is_output_block(hone_schedule *sch, hone_node_id block) {
+    const hone_block *inner = sch_block(sch, block);
+    hone_node_id scope = sch_scope_of(sch, block);
+    if (scope == HONE_NO_ID) return true;
+    const hone_block *outer = sch_block(sch, scope);
+    for (uint32_t i = 0; i < inner->write_count; i++) {
+        bool is_local = false;
+        for (uint32_t k = 0; k < outer->alloc_count; k++) {
+            is_local |= outer->allocs[k] == inner->writes[i].buffer;
+        }
+        if (!is_local) return true;
+    }
+    return false;
+}
+
+/* ---- producers and consumers ---- */
+
+static bool feeds(const hone_block *from, const hone_block *to) {
+    for (uint32_t i = 0; i < from->write_count; i++) {
+        if (sch_reads(to, from->writes[i].buffer)) return true;
+    }
+    return false;
+}
+
+static hone_status neighbours(hone_schedule *sch, hone_node_id block, bool want_producers,
+                              uint32_t *out_count, const hone_node_id **out) {
+    hone_node_id scope = sch_scope_of(sch, block);
+    const hone_block *self = sch_block(sch, block);
+    uint32_t count = 0, capacity = 0;
+    hone_node_id *list = NULL;
+    *out_count = 0;
+    *out = NULL;
+    if (scope == HONE_NO_ID) return HONE_OK;
+    for (hone_node_id n = sch_next_block(sch, scope, scope); n != HONE_NO_ID;
+         n = sch_next_block(sch, scope, n)) {
+        const hone_block *other = sch_block(sch, n);
+        if (n == block || !(want_producers ? feeds(other, self) : feeds(self, other))) continue;
+        if (count == capacity) {
+            capacity = capacity ? capacity * 2 : 8;
+            hone_node_id *bigger = hone_arena_alloc(sch->arena, capacity * sizeof *bigger);
+            if (!bigger) return sch_no_memory();
+            if (count) memcpy(bigger, list, count * sizeof *bigger);
+            list = bigger;
+        }
+        list[count++] = n;
+    }
+    *out_count = count;
+    *out = list;
+    return HONE_OK;
+}
+
+hone_status sch_producers(hone_schedule *sch, hone_node_id block, uint32_t *out_count,
+                          const hone_node_id **out) {
+    return neighbours(sch, block, true, out_count, out);
+}
+
+hone_status sch_consumers(hone_schedule *sch, hone_node_id block, uint32_t *out_count,
+                          const hone_node_id **out) {
+    return neighbours(sch, block, false, out_count, out);
+}
+
+/* ---- affine bindings ---- */
+
+/* above: a loop around the block that counts as fixed, with those around it; HONE_NO_ID = none. */
+static bool compute_affine(hone_schedule *sch, hone_node_id block, hone_node_id above) {
+    uint32_t count = sch_block(sch, block)->axis_count;
+    const hone_node_id *loops = NULL;
+    uint32_t loop_count = 0;
+    hone_status st = sch_loops_of(sch, block, &loop_count, &loops);
+    if (st) {
+        hone_status_free(st);
+        return false;
+    }
+    if (count == 0) return true;
+    for (uint32_t i = 0; above != HONE_NO_ID && i < loop_count; i++) {
+        if (loops[i] != above) continue;
+        loops += i + 1;
+        loop_count -= i + 1;
+        break;
+    }
+    hone_iter *iters = hone_arena_alloc(sch->arena, (loop_count + 1) * sizeof *iters);
+    if (!iters) return false;
+    for (uint32_t i = 0; i < loop_count; i++) {
+        const hone_node *loop = sch_node(sch, loops[i]);
+        iters[i] = (hone_iter){loop->u.loop.var, loop->u.loop.range};
+    }
+    /* a complete block may run twice for one point; a reduction would count it twice */
+    bool is_once = hone_block_init_of(sch->func, block) != HONE_NO_ID;
+    hone_itermap_level level = above != HONE_NO_ID ? HONE_ITERMAP_INJECTIVE
+                               : is_once           ? HONE_ITERMAP_BIJECTIVE
+                                                   : HONE_ITERMAP_SURJECTIVE;
+    hone_itermap map;
+    const hone_node *node = sch_node(sch, block);
+    return hone_itermap_detect(&sch->arith, count, node->u.block.bindings, loop_count, iters,
+                               node->u.block.predicate, level, true, &map);
+}
+
+bool sch_has_affine_bindings(hone_schedule *sch, hone_node_id block) {
+    if (!(sch_node(sch, block)->flags & SCH_AFFINE_KNOWN)) {
+        bool is_affine = compute_affine(sch, block, HONE_NO_ID);
+        sch_node(sch, block)->flags |= SCH_AFFINE_KNOWN | (is_affine ? SCH_AFFINE : 0);
+    }
+    return (sch_node(sch, block)->flags & SCH_AFFINE) != 0;
+}
+
+void sch_forget_affine(hone_schedule *sch, hone_node_id block) {
+    sch_node(sch, block)->flags &= (uint16_t) ~(SCH_AFFINE_KNOWN | SCH_AFFINE);
+}
+
+/* ---- writes ---- */
+
+static bool writes_region_apart(hone_schedule *sch, const hone_region *region, uint32_t iter_count,
+                                const hone_iter *iters) {
+    uint32_t rank = hone_func_buffer(sch->func, region->buffer)->rank;
+    const hone_expr **indices = hone_arena_alloc(sch->arena, (rank + 1) * sizeof *indices);
+    if (!indices) return false;
+    for (uint32_t d = 0; d < rank; d++) {
+        const hone_range *range = &region->ranges[d];
+        indices[d] = range->min;
+        if (!hone_expr_is_pure_index(range->min)) return false;
+        if (hone_expr_is_int_value(range->extent, 1)) continue;
+        /* boxes side by side: their numbers */
+        if (!hone_expr_is_int(range->extent) || range->extent->u.i < 1) {
+            indices[d] = hone_expr_int(&sch->ir, range->min->dtype, 0);
+        } else {
+            indices[d] = hone_expr_floordiv(&sch->ir, range->min, range->extent);
+            indices[d] = hone_simplify(&sch->arith, indices[d]);
+        }
+        if (!indices[d]) return false;
+    }
+    hone_itermap map;
+    return hone_itermap_detect(&sch->arith, rank, indices, iter_count, iters, NULL,
+                               HONE_ITERMAP_INJECTIVE, true, &map);
+}
+
+static bool compute_apart(hone_schedule *sch, const hone_block *block) {
+    hone_iter *iters = hone_arena_alloc(sch->arena, (block->axis_count + 1) * sizeof *iters);
+    uint32_t count = 0;
+    if (!iters) return false;
+    for (uint32_t a = 0; a < block->axis_count; a++) {
+        if (block->axes[a].kind != HONE_AXIS_SPATIAL) continue;
+        iters[count++] = (hone_iter){block->axes[a].var, block->axes[a].dom};
+    }
+    for (uint32_t w = 0; w < block->write_count; w++) {
+        if (!writes_region_apart(sch, &block->writes[w], count, iters)) return false;
+    }
+    return true;
+}
+
+bool sch_writes_apart(hone_schedule *sch, hone_node_id block) {
+    if (!(sch_node(sch, block)->flags & SCH_APART_KNOWN)) {
+        bool is_apart = compute_apart(sch, sch_block(sch, block));
+        sch_node(sch, block)->flags |= SCH_APART_KNOWN | (is_apart ? SCH_APART : 0);
+    }
+    return (sch_node(sch, block)->flags & SCH_APART) != 0;
+}
+
+/* ---- complete and reduction blocks ---- */
+
+bool sch_is_below_loops_only(const hone_schedule *sch, hone_node_id block) {
+    for (hone_node_id n = sch_node(sch, block)->parent; n != HONE_NO_ID;
+         n = sch_node(sch, n)->parent) {
+        const hone_node *node = sch_node(sch, n);
+        if (node->kind == HONE_NODE_BLOCK || node->kind == HONE_NODE_TOP) return true;
+        if (node->kind != HONE_NODE_FOR) return false;
+        const hone_range *range = &node->u.loop.range;
+        if (!hone_expr_is_int(range->extent) && !hone_expr_is_pure_index(range->extent)) {
+            return false;
+        }
+        if (!hone_expr_is_int(range->min) && !hone_expr_is_pure_index(range->min)) return false;
+    }
+    return true;
+}
+
+static bool is_only_writer(hone_schedule *sch, hone_node_id block, hone_node_id within) {
+    const hone_block *self = sch_block(sch, block);
+    for (hone_node_id n = sch_next_block(sch, within, within); n != HONE_NO_ID;
+         n = sch_next_block(sch, within, n)) {
+        if (n == block) continue;
+        for (uint32_t i = 0; i < self->write_count; i++) {
+            if (sch_writes(sch_block(sch, n), self->writes[i].buffer)) return false;
+        }
+    }
+    return true;
+}
+
+static bool reads_own_output(const hone_block *block) {
+    for (uint32_t i = 0; i < block->write_count; i++) {
+        if (sch_reads(block, block->writes[i].buffer)) return true;
+    }
+    return false;
+}
+
+/* Does a reduce axis occur in the region that the block writes? */
+static bool reduce_axis_indexes_output(const hone_schedule *sch, const hone_block *block) {
+    for (uint32_t a = 0; a < block->axis_count; a++) {
+        if (block->axes[a].kind != HONE_AXIS_REDUCE) continue;
+        for (uint32_t w = 0; w < block->write_count; w++) {
+            uint32_t rank = hone_func_buffer(sch->func, block->writes[w].buffer)->rank;
+            for (uint32_t d = 0; d < rank; d++) {
+                const hone_range *range = &block->writes[w].ranges[d];
+                if (hone_expr_uses_var(range->min, block->axes[a].var)) return true;
+                if (hone_expr_uses_var(range->extent, block->axes[a].var)) return true;
+            }
+        }
+    }
+    return false;
+}
+
+static sch_block_class class_of(hone_schedule *sch, hone_node_id id, hone_node_id within,
+                                const char **why) {
+    const hone_block *block = sch_block(sch, id);
+    if (!sch_is_below_loops_only(sch, id)) {
+        *why = "something other than loops of known bounds stands around it";
+        return SCH_BLOCK_OTHER;
+    }
+    bool has_reduce = false;
+    for (uint32_t i = 0; i < block->axis_count; i++) {
+        hone_axis_kind kind = block->axes[i].kind;
+        if (kind == HONE_AXIS_SCAN || kind == HONE_AXIS_OPAQUE) {
+            *why = "it has an axis that is neither spatial nor reduce";
+            return SCH_BLOCK_OTHER;
+        }
+        has_reduce |= kind == HONE_AXIS_REDUCE;
+    }
+    bool has_init = hone_block_init_of(sch->func, id) != HONE_NO_ID;
+    if (has_reduce && !has_init) {
+        *why = "it has a reduce axis but no init";
+        return SCH_BLOCK_OTHER;
+    }
+    if (!is_only_writer(sch, id, within)) {
+        *why = "another block writes the same buffer";
+        return SCH_BLOCK_OTHER;
+    }
+    if (!has_reduce && !has_init) {
+        if (!reads_own_output(block)) return SCH_BLOCK_COMPLETE;
+        *why = "it reads and writes the same buffer";
+        return SCH_BLOCK_OTHER;
+    }
+    if (!sch_has_affine_bindings(sch, id)) {
+        *why = "its bindings are not affine in the loops";
+        return SCH_BLOCK_OTHER;
+    }
+    if (reduce_axis_indexes_output(sch, block)) {
+        *why = "a reduce axis indexes its output";
+        return SCH_BLOCK_OTHER;
+    }
+    return SCH_BLOCK_REDUCTION;
+}
+
+sch_block_class sch_classify(hone_schedule *sch, hone_node_id block, hone_node_id within,
+                             const char **out_why) {
+    const char *why = NULL;
+    sch_block_class class = class_of(sch, block, within, &why);
+    if (out_why) *out_why = why;
+    return class;
+}
+
+/* ---- stage pipeline ---- */
+
+/* The region (over the loops above `top`) of a block's access, into intervals. */
+static bool region_above(hone_schedule *sch, hone_node_id block, const hone_region *region,
+                         hone_node_id top, hone_interval *out, bool *out_is_exact) {
+    bool *marks = NULL;
+    hone_status st = sch_mark_loops(sch, block, top, false, &marks);
+    if (!st) {
+        st = hone_region_relax(&sch->arith, sch->func, block, region, marks, sch->func->var_count,
+                               out, out_is_exact);
+    }
+    if (!st) return true;
+    hone_status_free(st);
+    return false;
+}
+
+/* Does one dimension of what is written surely contain all that is read of it? What lies outside
+ * the buffer is never read, so the ends of the buffer will do as well. */
+static bool covers_dimension(hone_schedule *sch, const hone_expr *shape, hone_interval written,
+                             hone_interval read) {
+    hone_arith *arith = &sch->arith;
+    if (!written.min || !written.max) return false;
+    const hone_expr *zero = hone_expr_int(&sch->ir, written.min->dtype, 0);
+    const hone_expr *one = hone_expr_int(&sch->ir, shape->dtype, 1);
+    const hone_expr *last = hone_expr_sub(&sch->ir, shape, one);
+    if (!zero || !last) return false;
+    bool low = hone_prove_less_equal(arith, written.min, zero) ||
+               (read.min && hone_prove_less_equal(arith, written.min, read.min));
+    if (!low) return false;
+    return hone_prove_less_equal(arith, last, written.max) ||
+           (read.max && hone_prove_less_equal(arith, read.max, written.max));
+}
+
+/* Does a block, during one iteration of the loop (or the scope) top, surely write all of a box? */
+static bool writes_box(hone_schedule *sch, hone_node_id block, const hone_region *written,
+                       hone_node_id top, const hone_interval *box) {
+    const hone_buffer_info *buffer = hone_func_buffer(sch->func, written->buffer);
+    hone_interval *out = hone_arena_alloc(sch->arena, (buffer->rank + 1) * sizeof *out);
+    bool is_exact = false;
+    if (!out || !region_above(sch, block, written, top, out, &is_exact) || !is_exact) return false;
+    for (uint32_t d = 0; d < buffer->rank; d++) {
+        if (!covers_dimension(sch, buffer->shape[d], out[d], box[d])) return false;
+    }
+    return true;
+}
+
+bool sch_surely_writes(hone_schedule *sch, hone_node_id block, hone_buffer buffer, hone_node_id top,
+                       const hone_interval *box) {
+    const hone_block *writer = sch_block(sch, block);
+    for (uint32_t w = 0; w < writer->write_count; w++) {
+        if (writer->writes[w].buffer != buffer) continue;
+        if (writes_box(sch, block, &writer->writes[w], top, box)) return true;
+    }
+    return false;
+}
+
+/* Does what `from` writes to a buffer surely contain all that `to` reads of it? */
+static bool covers(hone_schedule *sch, hone_node_id from, const hone_region *written,
+                   hone_node_id to, const hone_region *read) {
+    uint32_t rank = hone_func_buffer(sch->func, read->buffer)->rank;
+    hone_node_id top = sch_lca(sch, from, to);
+    hone_interval *box = hone_arena_alloc(sch->arena, (rank + 1) * sizeof *box);
+    return box && region_above(sch, to, read, top, box, NULL) &&
+           writes_box(sch, from, written, top, box);
+}
+
+static bool feeds_axis(const hone_node *node, uint32_t axis, hone_var var) {
+    return hone_expr_uses_var(node->u.block.bindings[axis], var);
+}
+
+static bool axis_indexes(const hone_schedule *sch, const hone_block *block, hone_var axis,
+                         hone_buffer buffer) {
+    uint32_t rank = hone_func_buffer(sch->func, buffer)->rank;
+    for (uint32_t w = 0; w < block->write_count; w++) {
+        for (uint32_t d = 0; block->writes[w].buffer == buffer && d < rank; d++) {
+            if (hone_expr_uses_var(block->writes[w].ranges[d].min, axis)) return true;
+        }
+    }
+    return false;
+}
+
+/* Does an element that the writer makes keep its value through the iterations of a loop that is
+ * around writer and reader? Else a reader that is moved would meet another one. */
+static bool keeps_values(const hone_schedule *sch, hone_node_id writer, hone_buffer buffer,
+                         hone_node_id loop) {
+    const hone_node *node = sch_node(sch, writer);
+    const hone_block *block = node->u.block.block;
+    hone_var var = sch_node(sch, loop)->u.loop.var;
+    bool is_used = false;
+    if (hone_expr_is_int_value(sch_node(sch, loop)->u.loop.range.extent, 1)) return true;
+    for (uint32_t a = 0; a < block->axis_count; a++) {
+        if (!feeds_axis(node, a, var)) continue;
+        is_used = true;
+        if (block->axes[a].kind != HONE_AXIS_SPATIAL) return false;
+        if (!axis_indexes(sch, block, block->axes[a].var, buffer)) return false;
+    }
+    return is_used || !reads_own_output(block);
+}
+
+static bool is_settled(const hone_schedule *sch, hone_node_id writer, hone_node_id reader,
+                       hone_buffer buffer) {
+    for (hone_node_id n = sch_lca(sch, writer, reader); sch_node(sch, n)->kind == HONE_NODE_FOR;
+         n = sch_node(sch, n)->parent) {
+        if (!keeps_values(sch, writer, buffer, n)) return false;
+    }
+    return true;
+}
+
+/* Checks one read of one block against its writers in the scope. */
+static bool read_is_fed(hone_schedule *sch, hone_node_id scope, hone_node_id reader,
+                        const hone_region *read, const char **why) {
+    bool has_writer = false, is_covered = false;
+    for (hone_node_id n = sch_next_block(sch, scope, scope); n != HONE_NO_ID;
+         n = sch_next_block(sch, scope, n)) {
+        const hone_block *writer = sch_block(sch, n);
+        for (uint32_t w = 0; w < writer->write_count; w++) {
+            if (writer->writes[w].buffer != read->buffer || n == reader) continue;
+            has_writer = true;
+            if (!sch_is_before(sch, n, reader)) {
+                *why = "a buffer is written after it was read";
+                return false;
+            }
+            if (!is_settled(sch, n, reader, read->buffer)) {
+                *why = "a buffer is read while its values still change";
+                return false;
+            }
+            is_covered = is_covered || covers(sch, n, &writer->writes[w], reader, read);
+        }
+    }
+    if (!has_writer || is_covered) return true;
+    *why = "a block reads more of a buffer than its producer surely wrote";
+    return false;
+}
+
+/* Nothing but loops and blocks stands in the scope; the init of the scope itself is left out. */
+static bool holds_blocks_only(const hone_schedule *sch, hone_node_id scope, hone_node_id *blame) {
+    hone_node_id n = hone_tree_next(sch->func, scope, scope);
+    while (n != HONE_NO_ID) {
+        const hone_node *node = sch_node(sch, n);
+        bool is_loop = node->kind == HONE_NODE_FOR &&
+                       hone_expr_is_pure_index(node->u.loop.range.min) &&
+                       hone_expr_is_pure_index(node->u.loop.range.extent);
+        if (!is_loop && node->kind != HONE_NODE_BLOCK && node->kind != HONE_NODE_INIT) {
+            *blame = n;
+            return false;
+        }
+        n = is_loop ? hone_tree_next(sch->func, scope, n)
+                    : hone_tree_next_over(sch->func, scope, n);
+    }
+    return true;
+}
+
+static bool compute_pipeline(hone_schedule *sch, hone_node_id scope, const char **why,
+                             hone_node_id *blame) {
+    if (!holds_blocks_only(sch, scope, blame)) {
+        *why = "a statement stands outside of its blocks";
+        return false;
+    }
+    for (hone_node_id n = sch_next_block(sch, scope, scope); n != HONE_NO_ID;
+         n = sch_next_block(sch, scope, n)) {
+        const hone_block *block = sch_block(sch, n);
+        for (uint32_t r = 0; r < block->read_count; r++) {
+            if (read_is_fed(sch, scope, n, &block->reads[r], why)) continue;
+            *blame = n;
+            return false;
+        }
+    }
+    return true;
+}
+
+bool sch_is_stage_pipeline(hone_schedule *sch, hone_node_id scope, const char **out_why,
+                           hone_node_id *out_blame) {
+    const char *why = NULL;
+    hone_node_id blame = scope;
+    uint16_t flags = sch_node(sch, scope)->flags;
+    bool is_known = (flags & SCH_PIPELINE_KNOWN) != 0;
+    bool is_pipeline = (flags & SCH_PIPELINE) != 0;
+    if (!is_known || (!is_pipeline && out_why)) {
+        is_pipeline = compute_pipeline(sch, scope, &why, &blame);
+        sch_node(sch, scope)->flags |=
+            (uint16_t)(SCH_PIPELINE_KNOWN | (is_pipeline ? SCH_PIPELINE : 0));
+    }
+    if (out_why) *out_why = why;
+    if (out_blame) *out_blame = blame;
+    return is_pipeline;
+}
+
+hone_status sch_require_pipeline(hone_schedule *sch, hone_node_id scope) {
+    const char *why = NULL;
+    hone_node_id blame = scope;
+    if (sch_is_stage_pipeline(sch, scope, sch->wants_reasons ? &why : NULL, &blame)) {
+        return HONE_OK;
+    }
+    if (sch_node(sch, blame)->kind != HONE_NODE_BLOCK) {
+        return sch_refuse(sch, blame, "the blocks of %s are not a pipeline of stages: %s",
+                          sch_block_name(sch, scope), why ? why : "a dependency");
+    }
+    return sch_refuse(sch, blame, "the blocks of %s are not a pipeline of stages: %s (%s)",
+                      sch_block_name(sch, scope), why ? why : "a dependency",
+                      sch_block_name(sch, blame));
+}
+
+/* ---- order ---- */
+
+static bool same_region(const hone_schedule *sch, const hone_region *a, const hone_region *b) {
+    uint32_t rank = hone_func_buffer(sch->func, a->buffer)->rank;
+    for (uint32_t d = 0; d < rank; d++) {
+        if (!hone_expr_same(a->ranges[d].min, b->ranges[d].min)) return false;
+        if (!hone_expr_same(a->ranges[d].extent, b->ranges[d].extent)) return false;
+    }
+    return true;
+}
+
+static bool reads_where_it_writes(const hone_schedule *sch, const hone_block *block) {
+    for (uint32_t w = 0; w < block->write_count; w++) {
+        for (uint32_t r = 0; r < block->read_count; r++) {
+            if (block->reads[r].buffer != block->writes[w].buffer) continue;
+            if (!same_region(sch, &block->reads[r], &block->writes[w])) return false;
+        }
+    }
+    return true;
+}
+
+bool sch_is_order_free_below(hone_schedule *sch, hone_node_id id, hone_node_id above,
+                             const char **out_why) {
+    const hone_block *block = sch_block(sch, id);
+    for (uint32_t i = 0; i < block->axis_count; i++) {
+        if (block->axes[i].kind <= HONE_AXIS_REDUCE) continue;
+        *out_why = "it has an axis that is neither spatial nor reduce";
+        return false;
+    }
+    if (!sch_is_below_loops_only(sch, id)) {
+        *out_why = "something other than loops of known bounds stands around it";
+        return false;
+    }
+    if (!reads_where_it_writes(sch, block)) {
+        *out_why = "it reads what other instances of it write";
+        return false;
+    }
+    if (!sch_writes_apart(sch, id)) {
+        *out_why = "different values of its spatial axes may write the same element";
+        return false;
+    }
+    bool is_affine =
+        above == HONE_NO_ID ? sch_has_affine_bindings(sch, id) : compute_affine(sch, id, above);
+    if (is_affine) return true;
+    *out_why = "its bindings are not affine in the loops";
+    return false;
+}
+
+bool sch_is_order_free(hone_schedule *sch, hone_node_id id, const char **out_why) {
+    return sch_is_order_free_below(sch, id, HONE_NO_ID, out_why);
+}
+
+hone_status sch_require_own_outputs(hone_schedule *sch, hone_node_id loop) {
+    for (hone_node_id n = sch_next_block(sch, loop, loop); n != HONE_NO_ID;
+         n = sch_next_block(sch, loop, n)) {
+        const hone_block *later = sch_block(sch, n);
+        for (hone_node_id o = sch_next_block(sch, loop, loop); o != n;
+             o = sch_next_block(sch, loop, o)) {
+            for (uint32_t w = 0; w < later->write_count; w++) {
+                hone_buffer buffer = later->writes[w].buffer;
+                if (!sch_writes(sch_block(sch, o), buffer) || sch_reads(later, buffer)) continue;
+                return sch_refuse(sch, n, "both %s and %s, below %s, write '%s'",
+                                  sch_block_name(sch, o), sch_block_name(sch, n),
+                                  sch_loop_name(sch, loop),
+                                  hone_func_buffer(sch->func, buffer)->name);
+            }
+        }
+    }
+    return HONE_OK;
+}
+
+bool sch_has_other_statements(const hone_schedule *sch, hone_node_id loop) {
+    hone_node_id n = hone_tree_next(sch->func, loop, loop);
+    while (n != HONE_NO_ID) {
+        hone_node_kind kind = (hone_node_kind)sch_node(sch, n)->kind;
+        if (kind != HONE_NODE_FOR && kind != HONE_NODE_BLOCK) return true;
+        n = kind == HONE_NODE_FOR ? hone_tree_next(sch->func, loop, n)
+                                  : hone_tree_next_over(sch->func, loop, n);
+    }
+    return false;
+}
+
+hone_status sch_require_order_free(hone_schedule *sch, hone_node_id loop) {
+    if (sch_has_other_statements(sch, loop)) {
+        return sch_refuse(sch, loop, "a statement in %s stands outside of blocks",
+                          sch_loop_name(sch, loop));
+    }
+    uint32_t count = 0;
+    for (hone_node_id n = sch_next_block(sch, loop, loop); n != HONE_NO_ID;
+         n = sch_next_block(sch, loop, n)) {
+        const char *why = NULL;
+        count++;
+        if (sch_is_order_free(sch, n, &why)) continue;
+        return sch_refuse(sch, n, "the instances of %s can't change their order: %s",
+                          sch_block_name(sch, n), why);
+    }
+    if (count < 2) return HONE_OK;
+    HONE_TRY(sch_require_own_outputs(sch, loop));
+    return sch_require_pipeline(sch, sch_scope_of(sch, loop));
+}
+
+/* ---- loops ---- */
+
+sch_loop_type sch_loop_type_of(hone_schedule *sch, hone_node_id loop) {
+    hone_var var = sch_node(sch, loop)->u.loop.var;
+    bool spatial = false, reduce = false, other = false;
+    for (hone_node_id n = sch_next_block(sch, loop, loop); n != HONE_NO_ID;
+         n = sch_next_block(sch, loop, n)) {
+        const hone_node *node = sch_node(sch, n);
+        const hone_block *block = node->u.block.block;
+        for (uint32_t i = 0; i < block->axis_count; i++) {
+            if (!hone_expr_uses_var(node->u.block.bindings[i], var)) continue;
+            spatial |= block->axes[i].kind == HONE_AXIS_SPATIAL;
+            reduce |= block->axes[i].kind == HONE_AXIS_REDUCE;
+            other |= block->axes[i].kind > HONE_AXIS_REDUCE;
+        }
+    }
+    if (other || (spatial && reduce)) return SCH_LOOP_OPAQUE;
+    return reduce ? SCH_LOOP_REDUCE : SCH_LOOP_DATA_PARALLEL;
+}
+
+hone_node_id sch_single_store(const hone_schedule *sch, hone_node_id block) {
+    hone_node_id body = hone_block_body_of(sch->func, block);
+    if (body == HONE_NO_ID || sch_node(sch, body)->next != HONE_NO_ID) return HONE_NO_ID;
+    return sch_node(sch, body)->kind == HONE_NODE_STORE ? body : HONE_NO_ID;
+}

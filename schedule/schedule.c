@@ -1,0 +1,383 @@
+#include "schedule/schedule_impl.h"
+
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "ir/grow.h"
+#include "ir/region.h"
+#include "ir/script.h"
+#include "ir/verify.h"
+#include "support/alloc.h"
+
+/* Life of a schedule, random variables, and the recording of steps. */
+
+enum { ARENA_BLOCK_BYTES = 256 * 1024, MESSAGE_BYTES = 1024 };
+
+/* The program that schedules start from, with cached facts; shared by copies. */
+struct hone_schedule_base {
+    atomic_int references;
+    hone_arena *arena;
+    hone_func *func;
+};
+
+static void base_release(struct hone_schedule_base *base) {
+    if (!base || atomic_fetch_sub(&base->references, 1) != 1) return;
+    if (base->arena) hone_arena_destroy(base->arena);
+    hone_free(base);
+}
+
+static hone_status base_create(const hone_func *func, struct hone_schedule_base **out) {
+    struct hone_schedule_base *base = hone_calloc(1, sizeof *base);
+    *out = base;
+    if (!base) return sch_no_memory();
+    atomic_init(&base->references, 1);
+    base->arena = hone_arena_create(ARENA_BLOCK_BYTES);
+    if (base->arena) base->func = hone_func_copy_canonical(base->arena, func);
+    if (!base->func) return sch_no_memory();
+    for (uint32_t i = 0; i < base->func->node_count; i++)
+        base->func->nodes[i].flags = 0;
+    return HONE_OK;
+}
+
+/* Tells arith the range of every loop variable and block axis. */
+static bool bind_ranges(hone_schedule *sch) {
+    const hone_func *func = sch->func;
+    if (!hone_arith_bind_sizes(&sch->arith, func)) return false;
+    for (hone_node_id n = 0; n != HONE_NO_ID; n = hone_tree_next(func, 0, n)) {
+        const hone_node *node = hone_func_node(func, n);
+        if (node->kind == HONE_NODE_FOR) {
+            if (!hone_arith_bind(&sch->arith, node->u.loop.var, node->u.loop.range)) return false;
+        } else if (node->kind == HONE_NODE_BLOCK) {
+            const hone_block *block = node->u.block.block;
+            for (uint32_t i = 0; i < block->axis_count; i++) {
+                if (!hone_arith_bind(&sch->arith, block->axes[i].var, block->axes[i].dom)) {
+                    return false;
+                }
+            }
+        }
+    }
+    return true;
+}
+
+static hone_status start(hone_schedule *sch) {
+    hone_arena_reset(sch->arena);
+    sch->ir = (hone_ir){.arena = sch->arena};
+    sch->func = hone_func_clone(sch->arena, sch->base->func);
+    hone_arith_init(&sch->arith, sch->arena);
+    hone_trace_init(&sch->trace, sch->arena);
+    sch->rvs = NULL;
+    sch->rv_capacity = 0;
+    sch->blame = HONE_NO_ID;
+    if (!sch->func || !bind_ranges(sch)) return sch_no_memory();
+    return HONE_OK;
+}
+
+static hone_status allocate(struct hone_schedule_base *base, hone_schedule **out_sch) {
+    hone_schedule *sch = hone_calloc(1, sizeof *sch);
+    *out_sch = sch;
+    if (!sch) {
+        base_release(base);
+        return sch_no_memory();
+    }
+    sch->base = base;
+    sch->wants_reasons = true;
+    sch->rng = hone_rng_from_seed(0);
+    sch->arena = hone_arena_create(ARENA_BLOCK_BYTES);
+    return sch->arena ? HONE_OK : sch_no_memory();
+}
+
+static bool declares(hone_schedule *sch, uint32_t count, const hone_region *declared,
+                     const hone_region *inferred) {
+    for (uint32_t i = 0; i < count; i++) {
+        if (hone_region_covers(&sch->arith, sch->func, &declared[i], inferred)) return true;
+    }
+    return false;
+}
+
+/* Regions that a hand-edited text declares too small would make steps blind: they are taken from
+ * the body instead. */
+static hone_status mend_regions(hone_schedule *sch, hone_node_id id) {
+    struct hone_schedule_base *base = sch->base;
+    hone_block *fresh = hone_block_copy(base->arena, sch_block(sch, id));
+    const hone_block *old = sch_block(sch, id);
+    if (!fresh) return sch_no_memory();
+    HONE_TRY(hone_block_infer_regions(base->func, id, base->arena, &fresh->read_count,
+                                      &fresh->reads, &fresh->write_count, &fresh->writes));
+    bool is_stale = false;
+    for (uint32_t i = 0; i < fresh->read_count; i++) {
+        is_stale = is_stale || !declares(sch, old->read_count, old->reads, &fresh->reads[i]);
+    }
+    for (uint32_t i = 0; i < fresh->write_count; i++) {
+        is_stale = is_stale || !declares(sch, old->write_count, old->writes, &fresh->writes[i]);
+    }
+    if (!is_stale) return HONE_OK;
+    hone_func_node(base->func, id)->u.block.block = fresh;
+    sch_node(sch, id)->u.block.block = fresh;
+    return HONE_OK;
+}
+
+/* Inner blocks first: outer ones go by what those declare. */
+static hone_status mend_all_regions(hone_schedule *sch) {
+    hone_node_id *blocks = hone_arena_alloc(sch->arena, sch->func->node_count * sizeof *blocks);
+    uint32_t count = 0;
+    if (!blocks) return sch_no_memory();
+    for (hone_node_id n = 0; n != HONE_NO_ID; n = hone_tree_next(sch->func, 0, n)) {
+        const hone_node *node = sch_node(sch, n);
+        if (node->kind == HONE_NODE_BLOCK && node->parent != 0) blocks[count++] = n;
+    }
+    while (count-- > 0)
+        HONE_TRY(mend_regions(sch, blocks[count]));
+    return HONE_OK;
+}
+
+/* Works out the facts that all later clones inherit. */
+static void cache_facts(hone_schedule *sch) {
+    for (hone_node_id n = 0; n != HONE_NO_ID; n = hone_tree_next(sch->func, 0, n)) {
+        if (sch_node(sch, n)->kind != HONE_NODE_BLOCK) continue;
+        sch_has_affine_bindings(sch, n);
+        sch_is_stage_pipeline(sch, n, NULL, NULL);
+        sch_writes_apart(sch, n);
+        sch->base->func->nodes[n].flags = sch_node(sch, n)->flags;
+    }
+}
+
+hone_status hone_schedule_create(const hone_func *base, hone_schedule **out_sch) {
+    assert(base && out_sch);
+    *out_sch = NULL;
+    if (hone_func_root_block(base) == HONE_NO_ID) {
+        return HONE_ERROR(HONE_CODE_INVALID,
+                          "function '%s' has no blocks, so it can't be scheduled", base->name);
+    }
+    HONE_TRY(hone_check_func(base));
+    struct hone_schedule_base *shared = NULL;
+    hone_schedule *sch = NULL;
+    hone_status st = base_create(base, &shared);
+    if (st) {
+        base_release(shared);
+        return st;
+    }
+    HONE_TRY_GOTO(st, allocate(shared, &sch), fail);
+    HONE_TRY_GOTO(st, start(sch), fail);
+    HONE_TRY_GOTO(st, mend_all_regions(sch), fail);
+    cache_facts(sch);
+    HONE_TRY_GOTO(st, start(sch), fail);
+    *out_sch = sch;
+    return HONE_OK;
+fail:
+    hone_schedule_destroy(sch);
+    return st;
+}
+
+void hone_schedule_destroy(hone_schedule *sch) {
+    if (!sch) return;
+    if (sch->arena) {
+        hone_status_free(hone_ir_finish(&sch->ir));
+        hone_status_free(hone_ir_finish(&sch->arith.ir));
+        hone_arena_destroy(sch->arena);
+    }
+    base_release(sch->base);
+    hone_free(sch);
+}
+
+hone_status hone_schedule_reset(hone_schedule *sch) {
+    hone_status_free(hone_ir_finish(&sch->ir));
+    hone_status_free(hone_ir_finish(&sch->arith.ir));
+    return start(sch);
+}
+
+hone_status hone_schedule_copy(const hone_schedule *sch, hone_schedule **out_sch) {
+    *out_sch = NULL;
+    hone_schedule *copy = NULL;
+    atomic_fetch_add(&sch->base->references, 1);
+    hone_status st = HONE_OK;
+    HONE_TRY_GOTO(st, allocate(sch->base, &copy), fail);
+    copy->ir = (hone_ir){.arena = copy->arena};
+    copy->func = hone_func_copy_deep(copy->arena, sch->func);
+    copy->rvs = hone_arena_alloc(copy->arena, (sch->trace.rv_count + 1) * sizeof *copy->rvs);
+    hone_arith_init(&copy->arith, copy->arena);
+    if (!copy->func || !copy->rvs || !hone_trace_copy(copy->arena, &sch->trace, &copy->trace) ||
+        !bind_ranges(copy)) {
+        st = sch_no_memory();
+        goto fail;
+    }
+    if (sch->trace.rv_count) {
+        memcpy(copy->rvs, sch->rvs, sch->trace.rv_count * sizeof *copy->rvs);
+    }
+    copy->rv_capacity = sch->trace.rv_count;
+    copy->blame = HONE_NO_ID;
+    copy->wants_reasons = sch->wants_reasons;
+    hone_rng rng = sch->rng;
+    copy->rng = hone_rng_from_seed(hone_rng_next(&rng));
+    *out_sch = copy;
+    return HONE_OK;
+fail:
+    hone_schedule_destroy(copy);
+    return st;
+}
+
+/* ---- refusals ---- */
+
+hone_status sch_no_memory(void) {
+    return HONE_ERROR(HONE_CODE_NO_MEMORY, "schedule");
+}
+
+hone_status sch_ir_error(hone_schedule *sch) {
+    hone_status first = hone_ir_finish(&sch->ir);
+    hone_status second = hone_ir_finish(&sch->arith.ir);
+    return first || second ? hone_status_join(first, second) : HONE_OK;
+}
+
+hone_status sch_refuse(hone_schedule *sch, hone_node_id blame, const char *format, ...) {
+    sch->blame = blame;
+    hone_status pending = sch_ir_error(sch); /* of an expression that the check gave up */
+    if (hone_status_code(pending) == HONE_CODE_NO_MEMORY) return pending;
+    hone_status_free(pending);
+    if (!sch->wants_reasons) return HONE_ERROR(HONE_CODE_ILLEGAL, "%s", format);
+    char text[MESSAGE_BYTES];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    return HONE_ERROR(HONE_CODE_ILLEGAL, "%s", text);
+}
+
+const char *sch_block_name(const hone_schedule *sch, hone_node_id block) {
+    const char *text = hone_arena_printf(sch->arena, "block '%s'", sch_block(sch, block)->name);
+    return text ? text : "a block";
+}
+
+const char *sch_loop_name(const hone_schedule *sch, hone_node_id loop) {
+    const char *name = sch->func->vars[sch_node(sch, loop)->u.loop.var].name;
+    const char *text = hone_arena_printf(sch->arena, "loop '%s'", name);
+    return text ? text : "a loop";
+}
+
+hone_status hone_schedule_print_blame(const hone_schedule *sch, const char *note, hone_str *out) {
+    hone_print_options options = {.mark = sch->blame, .mark_note = note, .bare = true};
+    return hone_func_print(sch->func, &options, out);
+}
+
+/* ---- random variables ---- */
+
+static bool is_in_tree(const hone_schedule *sch, hone_node_id node) {
+    while (node != 0) {
+        node = sch_node(sch, node)->parent;
+        if (node == HONE_NO_ID) return false;
+    }
+    return true;
+}
+
+static hone_status lookup(hone_schedule *sch, hone_rv rv, hone_rv_value *out) {
+    *out = (hone_rv_value){.kind = HONE_RV_INT, .node = HONE_NO_ID};
+    if (rv >= sch->trace.rv_count) {
+        return HONE_ERROR(HONE_CODE_INVALID, "random variable %u is not defined", rv);
+    }
+    *out = sch->rvs[rv];
+    return HONE_OK;
+}
+
+hone_status hone_schedule_node(hone_schedule *sch, hone_rv rv, hone_node_id *out_node) {
+    *out_node = HONE_NO_ID;
+    hone_rv_value value;
+    HONE_TRY(lookup(sch, rv, &value));
+    if (value.kind == HONE_RV_INT) {
+        return HONE_ERROR(HONE_CODE_INVALID, "v%u is an integer, expected a block or a loop", rv);
+    }
+    if (value.node >= sch->func->node_count) {
+        return sch_refuse(sch, HONE_NO_ID, "l%u is a mark (root or inline), not a loop", rv);
+    }
+    if (!is_in_tree(sch, value.node)) {
+        return sch_refuse(sch, HONE_NO_ID, "%s%u no longer exists: an earlier step replaced it",
+                          value.kind == HONE_RV_BLOCK ? "b" : "l", rv);
+    }
+    *out_node = value.node;
+    return HONE_OK;
+}
+
+hone_status hone_schedule_int(hone_schedule *sch, hone_rv rv, int64_t *out_value) {
+    *out_value = 0;
+    hone_rv_value value;
+    HONE_TRY(lookup(sch, rv, &value));
+    if (value.kind != HONE_RV_INT) {
+        return HONE_ERROR(HONE_CODE_INVALID, "random variable %u is not an integer", rv);
+    }
+    *out_value = value.value;
+    return HONE_OK;
+}
+
+hone_status sch_resolve_node(hone_schedule *sch, hone_rv rv, hone_node_id *out) {
+    return hone_schedule_node(sch, rv, out);
+}
+
+hone_status sch_resolve_loop(hone_schedule *sch, hone_rv rv, hone_node_id *out) {
+    HONE_TRY(hone_schedule_node(sch, rv, out));
+    if (sch_node(sch, *out)->kind == HONE_NODE_FOR) return HONE_OK;
+    return HONE_ERROR(HONE_CODE_INVALID, "b%u is a block, expected a loop", rv);
+}
+
+hone_status sch_resolve_block(hone_schedule *sch, hone_rv rv, hone_node_id *out) {
+    HONE_TRY(hone_schedule_node(sch, rv, out));
+    if (sch_node(sch, *out)->kind == HONE_NODE_BLOCK) return HONE_OK;
+    return HONE_ERROR(HONE_CODE_INVALID, "l%u is a loop, expected a block", rv);
+}
+
+/* ---- recording ---- */
+
+static bool reserve_rvs(hone_schedule *sch, uint32_t count) {
+    uint32_t wanted = sch->trace.rv_count + count;
+    if (wanted <= sch->rv_capacity) return true;
+    uint32_t capacity = wanted * 2 + 32;
+    hone_rv_value *bigger = hone_arena_alloc(sch->arena, capacity * sizeof *bigger);
+    if (!bigger) return false;
+    if (sch->trace.rv_count) {
+        memcpy(bigger, sch->rvs, sch->trace.rv_count * sizeof *bigger);
+    }
+    sch->rvs = bigger;
+    sch->rv_capacity = capacity;
+    return true;
+}
+
+hone_status sch_record(hone_schedule *sch, hone_inst_kind kind, uint32_t input_count,
+                       const hone_operand *inputs, uint32_t attr_count, const hone_value *attrs,
+                       uint32_t output_count, const hone_rv_value *values, hone_decision decision,
+                       hone_rv *out_first) {
+    if (!reserve_rvs(sch, output_count)) return sch_no_memory();
+    uint32_t first = sch->trace.rv_count;
+    hone_rv_kind output_kind = output_count ? values[0].kind : HONE_RV_BLOCK;
+    HONE_TRY(hone_trace_append(&sch->trace, kind, input_count, inputs, attr_count, attrs,
+                               output_count, output_kind, decision));
+    for (uint32_t i = 0; i < output_count; i++)
+        sch->rvs[first + i] = values[i];
+    if (out_first) *out_first = first;
+    return HONE_OK;
+}
+
+hone_status sch_record_nodes(hone_schedule *sch, hone_inst_kind kind, uint32_t input_count,
+                             const hone_operand *inputs, uint32_t attr_count,
+                             const hone_value *attrs, uint32_t output_count,
+                             const hone_node_id *nodes, hone_rv_kind output_kind,
+                             const hone_rv **out) {
+    hone_rv_value *values = hone_arena_alloc(sch->arena, (output_count + 1) * sizeof *values);
+    hone_rv *list = hone_arena_alloc(sch->arena, (output_count + 1) * sizeof *list);
+    if (!values || !list) return sch_no_memory();
+    for (uint32_t i = 0; i < output_count; i++) {
+        values[i] = (hone_rv_value){.kind = output_kind, .node = nodes[i]};
+    }
+    hone_rv first = 0;
+    HONE_TRY(sch_record(sch, kind, input_count, inputs, attr_count, attrs, output_count, values,
+                        SCH_NO_DECISION, &first));
+    for (uint32_t i = 0; i < output_count; i++)
+        list[i] = first + i;
+    if (out) *out = list;
+    return HONE_OK;
+}
+
+hone_rv hone_schedule_bind_node(hone_schedule *sch, hone_node_id node) {
+    if (!reserve_rvs(sch, 1)) return HONE_NO_ID;
+    hone_rv_kind kind = sch_node(sch, node)->kind == HONE_NODE_BLOCK ? HONE_RV_BLOCK : HONE_RV_LOOP;
+    hone_rv rv = hone_trace_add_rv(&sch->trace, kind);
+    if (rv != HONE_NO_ID) sch->rvs[rv] = (hone_rv_value){.kind = kind, .node = node};
+    return rv;
+}

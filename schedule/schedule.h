@@ -1,0 +1,145 @@
+/* schedule/schedule.h - a program being transformed, and the record of how.
+ *
+ * A schedule owns a private copy of a function and applies primitives to it. Each primitive checks
+ * its own legality and either changes the program and appends one instruction to the trace, or
+ * refuses (ILLEGAL, with the reason and the place) and changes nothing. None can make a wrong
+ * program, except the few that are unsafe by name, which mark the trace.
+ *
+ * Blocks, loops and sampled integers are random variables: small numbers (hone_rv) that name what a
+ * step of the trace produced. hone_schedule_node / hone_schedule_int look up what they stand for.
+ *
+ *   base function (frozen) ──clone──► schedule ──primitive, primitive, …──► program + trace
+ *                                        ▲ hone_schedule_reset: O(size of the program), no malloc
+ *
+ * Memory: one arena, reset by hone_schedule_reset; a search thread keeps one schedule and replays
+ * thousands of traces on it. What must outlive a reset is copied out (hone_trace_copy,
+ * hone_module_of_func).
+ * Threads: thread-compatible; copies may be used by other threads than the original.
+ */
+#ifndef HONE_SCHEDULE_SCHEDULE_H
+#define HONE_SCHEDULE_SCHEDULE_H
+
+#include "ir/arith.h"
+#include "ir/module.h"
+#include "schedule/trace.h"
+#include "support/rng.h"
+
+typedef struct hone_schedule hone_schedule;
+
+struct hone_schedule {
+    hone_func *func;   /* the program now; in arena */
+    hone_ir ir;        /* ir.arena == arena */
+    hone_arith arith;  /* knows the range of every loop variable and block axis, always */
+    hone_arena *arena; /* owned */
+    struct hone_schedule_base *base; /* shared with copies: the program to begin with */
+    hone_trace trace;                /* what was done since the reset; in arena */
+    hone_rv_value *rvs; /* what each random variable of the trace stands for; in arena */
+    uint32_t rv_capacity;
+    hone_rng rng;       /* where sampling draws from */
+    hone_node_id blame; /* after a refusal: the node it is about, or HONE_NO_ID */
+    bool wants_reasons; /* false: refusals carry a fixed text only (search); true: full messages */
+};
+
+/* Copies base. It must be in scheduled form and well formed (hone_check_func); INVALID says why
+ * not. */
+HONE_NODISCARD hone_status hone_schedule_create(const hone_func *base, hone_schedule **out_sch);
+void hone_schedule_destroy(hone_schedule *sch);
+/* Back to the program it began with: forgets trace and variables; rng and switches stay. */
+HONE_NODISCARD hone_status hone_schedule_reset(hone_schedule *sch);
+/* A second schedule in the same state (rules try variants); rng is forked. */
+HONE_NODISCARD hone_status hone_schedule_copy(const hone_schedule *sch, hone_schedule **out_sch);
+
+/* What a random variable stands for. A loop or block that no longer exists is ILLEGAL. */
+HONE_NODISCARD hone_status hone_schedule_node(hone_schedule *sch, hone_rv rv,
+                                              hone_node_id *out_node);
+HONE_NODISCARD hone_status hone_schedule_int(hone_schedule *sch, hone_rv rv, int64_t *out_value);
+/* A new variable for a node, not recorded by any instruction (for tests and analyses). */
+hone_rv hone_schedule_bind_node(hone_schedule *sch, hone_node_id node);
+
+/* Prints the program with the blamed node marked: what a user sees after a refusal. */
+HONE_NODISCARD hone_status hone_schedule_print_blame(const hone_schedule *sch, const char *note,
+                                                     hone_str *out);
+
+/* ---- getting hold of things ---- */
+/* NOT_FOUND or ILLEGAL (two blocks of that name). func_name NULL = this function. */
+HONE_NODISCARD hone_status hone_sch_get_block(hone_schedule *sch, const char *name, hone_rv *out);
+/* The loops around a block, outermost first; out in the arena. */
+HONE_NODISCARD hone_status hone_sch_get_loops(hone_schedule *sch, hone_rv block,
+                                              uint32_t *out_count, const hone_rv **out_loops);
+HONE_NODISCARD hone_status hone_sch_get_child_blocks(hone_schedule *sch, hone_rv block_or_loop,
+                                                     uint32_t *out_count, const hone_rv **out);
+HONE_NODISCARD hone_status hone_sch_get_producers(hone_schedule *sch, hone_rv block,
+                                                  uint32_t *out_count, const hone_rv **out);
+HONE_NODISCARD hone_status hone_sch_get_consumers(hone_schedule *sch, hone_rv block,
+                                                  uint32_t *out_count, const hone_rv **out);
+HONE_NODISCARD hone_status hone_sch_get_output_blocks(hone_schedule *sch, hone_rv block,
+                                                      uint32_t *out_count, const hone_rv **out);
+
+/* ---- sampling: decision NULL = draw from sch->rng; else used (and repaired as TVM does) ---- */
+HONE_NODISCARD hone_status hone_sch_sample_perfect_tile(hone_schedule *sch, hone_rv loop,
+                                                        uint32_t n, int64_t max_innermost_factor,
+                                                        const hone_decision *decision,
+                                                        const hone_rv **out_factors);
+HONE_NODISCARD hone_status hone_sch_sample_categorical(hone_schedule *sch, uint32_t count,
+                                                       const int64_t *candidates,
+                                                       const double *probs,
+                                                       const hone_decision *decision, hone_rv *out);
+/* The result is a loop, or the marks HONE_RV_ROOT ("leave it") and HONE_RV_INLINE. */
+HONE_NODISCARD hone_status hone_sch_sample_compute_location(hone_schedule *sch, hone_rv block,
+                                                            const hone_decision *decision,
+                                                            hone_rv *out);
+
+/* ---- loops ---- */
+/* A factor: a random variable, a constant, or "None" (inferred). */
+typedef struct hone_factor {
+    enum { HONE_FACTOR_NONE, HONE_FACTOR_INT, HONE_FACTOR_RV } kind;
+    int64_t value;
+    hone_rv rv;
+} hone_factor;
+#define HONE_FACTOR_OF_INT(x) ((hone_factor){.kind = HONE_FACTOR_INT, .value = (x)})
+#define HONE_FACTOR_OF_RV(x) ((hone_factor){.kind = HONE_FACTOR_RV, .rv = (x)})
+
+HONE_NODISCARD hone_status hone_sch_split(hone_schedule *sch, hone_rv loop, uint32_t count,
+                                          const hone_factor *factors, bool preserve_unit_iters,
+                                          bool disable_predication, const hone_rv **out_loops);
+HONE_NODISCARD hone_status hone_sch_fuse(hone_schedule *sch, uint32_t count, const hone_rv *loops,
+                                         bool preserve_unit_iters, hone_rv *out_loop);
+HONE_NODISCARD hone_status hone_sch_reorder(hone_schedule *sch, uint32_t count,
+                                            const hone_rv *loops);
+HONE_NODISCARD hone_status hone_sch_add_unit_loop(hone_schedule *sch, hone_rv block_or_loop,
+                                                  hone_rv *out_loop);
+HONE_NODISCARD hone_status hone_sch_parallel(hone_schedule *sch, hone_rv loop);
+HONE_NODISCARD hone_status hone_sch_vectorize(hone_schedule *sch, hone_rv loop);
+HONE_NODISCARD hone_status hone_sch_unroll(hone_schedule *sch, hone_rv loop);
+HONE_NODISCARD hone_status hone_sch_bind(hone_schedule *sch, hone_rv loop, const char *thread_axis);
+
+/* ---- blocks ---- */
+HONE_NODISCARD hone_status hone_sch_compute_at(hone_schedule *sch, hone_rv block, hone_rv loop,
+                                               bool preserve_unit_loops, int64_t index);
+HONE_NODISCARD hone_status hone_sch_reverse_compute_at(hone_schedule *sch, hone_rv block,
+                                                       hone_rv loop, bool preserve_unit_loops,
+                                                       int64_t index);
+HONE_NODISCARD hone_status hone_sch_compute_inline(hone_schedule *sch, hone_rv block);
+HONE_NODISCARD hone_status hone_sch_reverse_compute_inline(hone_schedule *sch, hone_rv block);
+/* consumers: blocks that shall read the cache; count 0 = all of them. */
+HONE_NODISCARD hone_status hone_sch_cache_read(hone_schedule *sch, hone_rv block,
+                                               int64_t read_buffer_index, const char *scope,
+                                               uint32_t consumer_count, const hone_rv *consumers,
+                                               hone_rv *out_block);
+HONE_NODISCARD hone_status hone_sch_cache_write(hone_schedule *sch, hone_rv block,
+                                                int64_t write_buffer_index, const char *scope,
+                                                uint32_t consumer_count, const hone_rv *consumers,
+                                                hone_rv *out_block);
+HONE_NODISCARD hone_status hone_sch_decompose_reduction(hone_schedule *sch, hone_rv block,
+                                                        hone_rv loop, hone_rv *out_init);
+HONE_NODISCARD hone_status hone_sch_rfactor(hone_schedule *sch, hone_rv loop, int64_t factor_axis,
+                                            hone_rv *out_rf);
+/* value: INT, FLOAT, STRING, BOOL, LIST, MAP; value_rv != HONE_NO_ID: that variable's integer. */
+HONE_NODISCARD hone_status hone_sch_annotate(hone_schedule *sch, hone_rv block_or_loop,
+                                             const char *key, hone_value value, hone_rv value_rv);
+HONE_NODISCARD hone_status hone_sch_unannotate(hone_schedule *sch, hone_rv block_or_loop,
+                                               const char *key);
+/* Marks that what follows is a postprocessor's work. */
+HONE_NODISCARD hone_status hone_sch_enter_postproc(hone_schedule *sch);
+
+#endif

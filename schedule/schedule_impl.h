@@ -1,0 +1,175 @@
+/* schedule/schedule_impl.h - for the primitives only: what they share.
+ *
+ * A primitive is a public function hone_sch_x(sch, random variables, …) in a file of its own: it
+ * resolves its variables to nodes, checks, changes the tree, and records. Checks come before the
+ * first change, so a refusal leaves the program as it was.
+ */
+#ifndef HONE_SCHEDULE_SCHEDULE_IMPL_H
+#define HONE_SCHEDULE_SCHEDULE_IMPL_H
+
+#include "schedule/schedule.h"
+
+/* ---- hone_node.flags: cached facts, inherited by clones ---- */
+enum {
+    SCH_AFFINE_KNOWN = 1,   /* BLOCK: SCH_AFFINE is valid */
+    SCH_AFFINE = 2,         /* BLOCK: bindings are an injective affine map of the loops */
+    SCH_PIPELINE_KNOWN = 4, /* BLOCK as a scope: SCH_PIPELINE is valid */
+    SCH_PIPELINE = 8,       /* every consumer in the scope finds all it reads written before it */
+    SCH_APART_KNOWN = 16,   /* BLOCK: SCH_APART is valid */
+    SCH_APART = 32,         /* BLOCK: no two values of its spatial axes write one element */
+};
+
+/* Makes the refusal of a step: ILLEGAL, blames node. The message is made only when wanted. */
+HONE_NODISCARD hone_status sch_refuse(hone_schedule *sch, hone_node_id blame, const char *format,
+                                      ...) HONE_PRINTF(3, 4);
+HONE_NODISCARD hone_status sch_no_memory(void);
+/* The error of the expression builder, if any. */
+HONE_NODISCARD hone_status sch_ir_error(hone_schedule *sch);
+
+/* Names for messages: "block 'C'", "loop 'i_0'"; in the arena. */
+const char *sch_block_name(const hone_schedule *sch, hone_node_id block);
+const char *sch_loop_name(const hone_schedule *sch, hone_node_id loop);
+
+/* ---- random variables ---- */
+HONE_NODISCARD hone_status sch_resolve_loop(hone_schedule *sch, hone_rv rv, hone_node_id *out);
+HONE_NODISCARD hone_status sch_resolve_block(hone_schedule *sch, hone_rv rv, hone_node_id *out);
+/* A block or a loop. */
+HONE_NODISCARD hone_status sch_resolve_node(hone_schedule *sch, hone_rv rv, hone_node_id *out);
+
+#define SCH_RV(x) ((hone_operand){.kind = HONE_OPERAND_RV, .u.rv = (x)})
+#define SCH_INT(x) ((hone_operand){.kind = HONE_OPERAND_INT, .u.i = (x)})
+#define SCH_STRING(x) ((hone_operand){.kind = HONE_OPERAND_STRING, .u.s = (x)})
+#define SCH_NO_DECISION ((hone_decision){0, NULL})
+
+/* Appends the instruction and makes its output variables; values has output_count entries. The
+ * first output is out_first (may be NULL); outputs are consecutive. */
+HONE_NODISCARD hone_status sch_record(hone_schedule *sch, hone_inst_kind kind, uint32_t input_count,
+                                      const hone_operand *inputs, uint32_t attr_count,
+                                      const hone_value *attrs, uint32_t output_count,
+                                      const hone_rv_value *values, hone_decision decision,
+                                      hone_rv *out_first);
+/* Records an instruction whose outputs are nodes of one kind; out (may be NULL) gets the variables
+ * as an array in the arena. */
+HONE_NODISCARD hone_status sch_record_nodes(hone_schedule *sch, hone_inst_kind kind,
+                                            uint32_t input_count, const hone_operand *inputs,
+                                            uint32_t attr_count, const hone_value *attrs,
+                                            uint32_t output_count, const hone_node_id *nodes,
+                                            hone_rv_kind output_kind, const hone_rv **out);
+
+/* ---- the tree ---- */
+static inline hone_node *sch_node(const hone_schedule *sch, hone_node_id id) {
+    return hone_func_node(sch->func, id);
+}
+static inline const hone_block *sch_block(const hone_schedule *sch, hone_node_id id) {
+    return hone_func_node(sch->func, id)->u.block.block;
+}
+/* The nearest block above a node. */
+hone_node_id sch_scope_of(const hone_schedule *sch, hone_node_id node);
+/* The next block in the scope of root (blocks are not entered): start with node == root. */
+hone_node_id sch_next_block(const hone_schedule *sch, hone_node_id root, hone_node_id node);
+/* The loops between a block and its scope, outermost first; out in the arena. */
+HONE_NODISCARD hone_status sch_loops_of(hone_schedule *sch, hone_node_id node, uint32_t *out_count,
+                                        const hone_node_id **out);
+/* The lowest node that is above (or is) both. */
+hone_node_id sch_lca(const hone_schedule *sch, hone_node_id a, hone_node_id b);
+/* Removes a node and every loop above it that has no other child, up to the scope. */
+void sch_remove_with_loops(hone_schedule *sch, hone_node_id node);
+/* True when a comes before b in program order (neither is above the other). */
+bool sch_is_before(const hone_schedule *sch, hone_node_id a, hone_node_id b);
+
+/* A loop that is not in the tree yet, over [0, extent) with a new variable, known to arith. name
+ * lives in the arena. HONE_NO_ID when memory is short. */
+hone_node_id sch_make_loop(hone_schedule *sch, const char *name, hone_dtype dtype,
+                           const hone_expr *extent);
+/* "base" + "suffix" + number (number < 0: none), in the arena; NULL when memory is short. */
+const char *sch_name(hone_schedule *sch, const char *base, const char *suffix, int64_t number);
+/* Replaces a loop variable in all below node, not inside blocks, simplifying the bindings. */
+HONE_NODISCARD hone_status sch_substitute_below(hone_schedule *sch, hone_node_id node, hone_var var,
+                                                const hone_expr *value);
+/* Adds a condition to the predicate of a block. */
+HONE_NODISCARD hone_status sch_add_predicate(hone_schedule *sch, hone_node_id block,
+                                             const hone_expr *condition);
+const hone_expr *sch_var(hone_schedule *sch, hone_var var);
+
+/* ---- facts ---- */
+typedef enum sch_block_class {
+    SCH_BLOCK_COMPLETE,  /* spatial only, the only writer of its outputs, reads none of them */
+    SCH_BLOCK_REDUCTION, /* with init, spatial and reduce axes, affine, dominant */
+    SCH_BLOCK_OTHER,
+} sch_block_class;
+/* within: the sub-tree in which the block must be the only writer (a scope or a loop). out_why (may
+ * be NULL): why it is neither; a text in the arena or static. */
+sch_block_class sch_classify(hone_schedule *sch, hone_node_id block, hone_node_id within,
+                             const char **out_why);
+/* No two values of its spatial axes write the same element. */
+bool sch_writes_apart(hone_schedule *sch, hone_node_id block);
+bool sch_has_affine_bindings(hone_schedule *sch, hone_node_id block);
+/* Bindings were changed in a way that may have made them other than affine. */
+void sch_forget_affine(hone_schedule *sch, hone_node_id block);
+/* May the instances of the block run in another order? Its axes are spatial or reduce, its bindings
+ * affine, different spatial values write different elements, and what it both reads and writes it
+ * reads where it writes. */
+bool sch_is_order_free(hone_schedule *sch, hone_node_id block, const char **out_why);
+/* The same within one iteration of a loop around it (HONE_NO_ID: of all). */
+bool sch_is_order_free_below(hone_schedule *sch, hone_node_id block, hone_node_id above,
+                             const char **out_why);
+/* The same for all blocks below a loop together: each order free, and where there are several, what
+ * one reads of another was written in the same iteration. ILLEGAL with the reason. */
+HONE_NODISCARD hone_status sch_require_order_free(hone_schedule *sch, hone_node_id loop);
+/* Of several blocks below a loop that write one buffer, each but the first updates what is there
+ * (reads it where it writes it). ILLEGAL names the two. */
+HONE_NODISCARD hone_status sch_require_own_outputs(hone_schedule *sch, hone_node_id loop);
+/* Something other than loops and blocks stands below the loop. */
+bool sch_has_other_statements(const hone_schedule *sch, hone_node_id loop);
+/* Only loops stand between the block and its scope, with bounds that load nothing. */
+bool sch_is_below_loops_only(const hone_schedule *sch, hone_node_id block);
+/* During one iteration of top (a loop around the block, or its scope), does the block surely write
+ * all of the box of a buffer? */
+bool sch_surely_writes(hone_schedule *sch, hone_node_id block, hone_buffer buffer, hone_node_id top,
+                       const hone_interval *box);
+bool sch_is_stage_pipeline(hone_schedule *sch, hone_node_id scope, const char **out_why,
+                           hone_node_id *out_blame);
+HONE_NODISCARD hone_status sch_require_pipeline(hone_schedule *sch, hone_node_id scope);
+/* Writes a buffer that is visible outside its scope. */
+bool sch_is_output_block(hone_schedule *sch, hone_node_id block);
+bool sch_writes(const hone_block *block, hone_buffer buffer);
+bool sch_reads(const hone_block *block, hone_buffer buffer);
+/* Blocks of the scope that write what block reads / read what it writes; in program order, in the
+ * arena, without block itself. */
+HONE_NODISCARD hone_status sch_producers(hone_schedule *sch, hone_node_id block,
+                                         uint32_t *out_count, const hone_node_id **out);
+HONE_NODISCARD hone_status sch_consumers(hone_schedule *sch, hone_node_id block,
+                                         uint32_t *out_count, const hone_node_id **out);
+
+typedef enum sch_loop_type {
+    SCH_LOOP_DATA_PARALLEL, /* feeds spatial axes only (or none) */
+    SCH_LOOP_REDUCE,        /* feeds reduce axes only */
+    SCH_LOOP_OPAQUE,        /* feeds others, or both */
+} sch_loop_type;
+sch_loop_type sch_loop_type_of(hone_schedule *sch, hone_node_id loop);
+
+/* The only STORE of a block's body (not in nested blocks or loops), or HONE_NO_ID. */
+hone_node_id sch_single_store(const hone_schedule *sch, hone_node_id block);
+
+/* marks[v] = true for the variables of all loops between node (excluded) and above (excluded when a
+ * block, included when include_above). The array has func->var_count entries, in the arena. */
+HONE_NODISCARD hone_status sch_mark_loops(hone_schedule *sch, hone_node_id node, hone_node_id above,
+                                          bool include_above, bool **out_marks);
+
+/* Somebody takes the buffer's address or a view of it. */
+bool sch_has_opaque_access(const hone_schedule *sch, hone_buffer buffer);
+/* Works out reads and writes of a block anew. */
+HONE_NODISCARD hone_status sch_update_regions(hone_schedule *sch, hone_node_id block);
+HONE_NODISCARD hone_status sch_drop_alloc(hone_schedule *sch, hone_node_id scope,
+                                          hone_buffer buffer);
+HONE_NODISCARD hone_status sch_add_alloc(hone_schedule *sch, hone_node_id scope,
+                                         hone_buffer buffer);
+
+/* A trial run for compute-location sampling: would the step be accepted? Changes nothing. */
+bool sch_can_compute_at(hone_schedule *sch, hone_node_id block, hone_node_id loop);
+/* The work of compute_inline on a node, with its checks, not recorded. */
+HONE_NODISCARD hone_status sch_inline_block(hone_schedule *sch, hone_node_id block);
+HONE_NODISCARD hone_status sch_reverse_inline_block(hone_schedule *sch, hone_node_id block);
+bool sch_can_compute_inline(hone_schedule *sch, hone_node_id block);
+
+#endif

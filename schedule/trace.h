@@ -1,0 +1,156 @@
+/* schedule/trace.h - a trace: the instructions that make a schedule, and the decisions of its
+ * sampling instructions.
+ *
+ * A trace is text (TVM's JSON, or the Python that TVM prints), data (here), and a search space:
+ * with its decisions removed, each sampling instruction draws anew.
+ *
+ * Instructions are immutable; decisions stand beside them, one slot per instruction, so a candidate
+ * of a search is (sketch trace, decisions). Random variables are numbered in order of creation, the
+ * outputs of one instruction are consecutive.
+ *
+ * Lifetime: in an arena. Threads: a finished trace may be read by many.
+ */
+#ifndef HONE_SCHEDULE_TRACE_H
+#define HONE_SCHEDULE_TRACE_H
+
+#include "ir/expr.h"
+#include "support/rng.h"
+#include "support/status.h"
+
+typedef uint32_t hone_rv;
+
+typedef enum hone_rv_kind {
+    HONE_RV_BLOCK, /* printed b0, b1, … */
+    HONE_RV_LOOP,  /* l0, … ; node, or one of the marks below */
+    HONE_RV_INT,   /* v0, … */
+} hone_rv_kind;
+
+typedef struct hone_rv_value {
+    hone_rv_kind kind;
+    uint32_t node; /* BLOCK, LOOP: hone_node_id, HONE_RV_ROOT_MARK or HONE_RV_INLINE_MARK */
+    int64_t value; /* INT */
+} hone_rv_value;
+#define HONE_RV_ROOT_MARK (UINT32_MAX - 1)   /* compute location "at the root": leave the block */
+#define HONE_RV_INLINE_MARK (UINT32_MAX - 2) /* compute location "inline" */
+
+typedef enum hone_inst_kind {
+#define HONE_INST(name, json, old_json, python, pure) HONE_INST_##name,
+#include "schedule/insts.def"
+#undef HONE_INST
+    HONE_INST_COUNT
+} hone_inst_kind;
+
+typedef enum hone_operand_kind {
+    HONE_OPERAND_RV,     /* u.rv */
+    HONE_OPERAND_INT,    /* u.i */
+    HONE_OPERAND_FLOAT,  /* u.f */
+    HONE_OPERAND_STRING, /* u.s */
+    HONE_OPERAND_NONE,
+    HONE_OPERAND_LIST,  /* u.items[count] */
+    HONE_OPERAND_VALUE, /* u.value: a map or anything else that is plain data */
+} hone_operand_kind;
+
+typedef struct hone_operand hone_operand;
+struct hone_operand {
+    hone_operand_kind kind;
+    uint32_t count;
+    union {
+        hone_rv rv;
+        int64_t i;
+        double f;
+        const char *s;
+        const hone_operand *items;
+        const hone_value *value;
+    } u;
+};
+
+typedef struct hone_inst {
+    hone_inst_kind kind;
+    uint32_t input_count, attr_count, output_count;
+    const hone_operand *inputs;
+    const hone_value *attrs;
+    hone_rv first_output; /* outputs: first_output … first_output + output_count - 1 */
+} hone_inst;
+
+/* What a sampling instruction decided: tile factors, a candidate's index, or a location. */
+typedef struct hone_decision {
+    uint32_t count; /* 0 = no decision */
+    const int64_t *values;
+} hone_decision;
+
+typedef struct hone_trace {
+    hone_arena *arena;
+    hone_inst *insts;
+    hone_decision *decisions; /* one per instruction */
+    uint32_t count, capacity;
+    hone_rv_kind *rv_kinds;
+    uint32_t rv_count, rv_capacity;
+    bool is_unsafe; /* holds an instruction that is unsafe by name */
+} hone_trace;
+
+struct hone_schedule;
+
+void hone_trace_init(hone_trace *trace, hone_arena *arena);
+/* A copy that owns everything (in arena). False when memory is short. */
+bool hone_trace_copy(hone_arena *arena, const hone_trace *trace, hone_trace *out_trace);
+/* Appends; makes output_count new variables of the given kinds. inputs and attrs are copied one
+ * level deep. */
+HONE_NODISCARD hone_status hone_trace_append(hone_trace *trace, hone_inst_kind kind,
+                                             uint32_t input_count, const hone_operand *inputs,
+                                             uint32_t attr_count, const hone_value *attrs,
+                                             uint32_t output_count, hone_rv_kind output_kind,
+                                             hone_decision decision);
+
+/* A variable that no instruction made; HONE_NO_ID when memory is short. */
+hone_rv hone_trace_add_rv(hone_trace *trace, hone_rv_kind kind);
+
+/* Makes a plain value own all it refers to (in arena). False when memory is short. */
+bool hone_value_own(hone_arena *arena, hone_value *io);
+
+/* ---- replay ---- */
+typedef struct hone_apply_options {
+    const hone_decision *decisions; /* one per instruction; NULL = those of the trace */
+    bool resample;                  /* ignore decisions, draw anew */
+    bool skip_postproc;             /* stop at EnterPostproc */
+    uint32_t *out_failed; /* where it stopped, index of the refused instruction; may be NULL */
+    /* called after each instruction (hone schedule --steps); may be NULL */
+    hone_status (*after_step)(void *ctx, struct hone_schedule *sch, uint32_t step);
+    void *ctx;
+} hone_apply_options;
+/* Applies to a schedule (freshly reset or not: variables of the trace are renumbered). A refused
+ * step is ILLEGAL; the message starts with its number and its call as text ("step 7:
+ * sch.split(l3, factors=[None, 5]): …") when sch->wants_reasons. */
+HONE_NODISCARD hone_status hone_trace_apply(const hone_trace *trace, struct hone_schedule *sch,
+                                            const hone_apply_options *options);
+
+/* ---- editing ---- */
+/* Drops pure instructions whose outputs nobody uses; optionally all from EnterPostproc on. */
+HONE_NODISCARD hone_status hone_trace_simplify(hone_arena *arena, const hone_trace *trace,
+                                               bool remove_postproc, hone_trace *out_trace);
+/* Index of EnterPostproc, or trace->count. */
+uint32_t hone_trace_postproc_start(const hone_trace *trace);
+
+/* ---- text ---- */
+/* TVM's JSON form [instructions, decisions]; old and new instruction names are read, new ones
+ * written. Also reads whole tuning records' trace arrays. Errors say instruction and field. */
+HONE_NODISCARD hone_status hone_trace_parse_json(hone_arena *arena, const char *text, size_t length,
+                                                 const char *source_name, hone_trace *out_trace);
+HONE_NODISCARD hone_status hone_trace_print_json(const hone_trace *trace, hone_str *out);
+/* The Python that TVM prints: def apply_trace(sch) … or bare `b0 = sch.get_block(…)` lines. Errors
+ * with file:line:column and caret. */
+HONE_NODISCARD hone_status hone_trace_parse_python(hone_arena *arena, const char *text,
+                                                   size_t length, const char *source_name,
+                                                   hone_trace *out_trace);
+HONE_NODISCARD hone_status hone_trace_print_python(const hone_trace *trace, hone_str *out);
+/* One instruction as Python, "l5, l6 = sch.split(loop=l2, factors=[v3, v4], …)". */
+HONE_NODISCARD hone_status hone_inst_print_python(const hone_trace *trace, uint32_t index,
+                                                  hone_str *out);
+/* Reads a file by its ending (.json, .py) or, for "-" and others, by its first character. */
+HONE_NODISCARD hone_status hone_trace_load(hone_arena *arena, const char *path,
+                                           hone_trace *out_trace);
+
+const char *hone_inst_json_name(hone_inst_kind kind);
+bool hone_inst_is_pure(hone_inst_kind kind);
+bool hone_inst_is_sampling(hone_inst_kind kind);
+
+#endif

@@ -1,0 +1,163 @@
+#include "schedule/trace_args.h"
+
+#include <string.h>
+
+#define BLOCK                                                                                      \
+    { .name = "block", .place = HONE_ARG_INPUT, .is_required = true }
+#define LOOP                                                                                       \
+    { .name = "loop", .place = HONE_ARG_INPUT, .is_required = true }
+#define EITHER                                                                                     \
+    { .name = "block_or_loop", .place = HONE_ARG_INPUT, .is_required = true }
+#define KEEP_UNITS                                                                                 \
+    { .name = "preserve_unit_iters", .place = HONE_ARG_BOOL, .fallback = 1 }
+#define DECISION                                                                                   \
+    { .name = "decision", .place = HONE_ARG_DECISION }
+#define COMPUTE_AT                                                                                 \
+    {                                                                                              \
+        BLOCK, {.name = "loop", .place = HONE_ARG_INPUT, .index = 1, .is_required = true},         \
+            {.name = "preserve_unit_loops", .place = HONE_ARG_BOOL},                               \
+            {.name = "index", .place = HONE_ARG_INT, .index = 1, .fallback = -1},                  \
+    }
+#define CACHE(index_name)                                                                          \
+    {                                                                                              \
+        BLOCK, {.name = index_name, .place = HONE_ARG_INT, .is_required = true},                   \
+            {.name = "storage_scope", .place = HONE_ARG_STRING, .index = 1, .is_required = true},  \
+            {.name = "consumer_blocks", .place = HONE_ARG_LIST, .index = 1},                       \
+    }
+
+static const hone_arg_spec specs[HONE_INST_COUNT][HONE_MAX_ARGS + 1] = {
+    [HONE_INST_SAMPLE_CATEGORICAL] =
+        {{.name = "candidates", .place = HONE_ARG_VALUES, .is_required = true},
+                                        {.name = "probs", .place = HONE_ARG_VALUES, .index = 1, .is_required = true},
+                                        DECISION},
+    [HONE_INST_SAMPLE_PERFECT_TILE] =
+        {LOOP,
+                                        {.name = "n", .place = HONE_ARG_INT, .is_required = true},
+                                        {.name = "max_innermost_factor", .place = HONE_ARG_INT, .index = 1, .fallback = 16},
+                                        DECISION},
+    [HONE_INST_SAMPLE_COMPUTE_LOCATION] = {BLOCK,                                                                                DECISION},
+    [HONE_INST_GET_BLOCK] =
+        {{.name = "name", .place = HONE_ARG_STRING, .is_required = true},
+                                        {.name = "func_name", .place = HONE_ARG_STRING, .index = 1, .text_fallback = "main"}},
+    [HONE_INST_GET_LOOPS] = {BLOCK                                                                                  },
+    [HONE_INST_GET_CHILD_BLOCKS] = {EITHER},
+    [HONE_INST_GET_PRODUCERS] = {BLOCK                    },
+    [HONE_INST_GET_CONSUMERS] = {BLOCK                                                                                  },
+    [HONE_INST_GET_OUTPUT_BLOCKS] = {{.name = "scope_block",
+                                      .place = HONE_ARG_INPUT,
+                                      .is_required = true}},
+    [HONE_INST_SPLIT] =
+        {LOOP,
+                                        {.name = "factors", .place = HONE_ARG_REST, .index = 1, .is_required = true},
+                                        KEEP_UNITS, {.name = "disable_predication", .place = HONE_ARG_BOOL, .index = 1}},
+    [HONE_INST_FUSE] = {{.name = "loops", .place = HONE_ARG_VARARGS},                                                               KEEP_UNITS},
+    [HONE_INST_REORDER] = {{.name = "loops", .place = HONE_ARG_VARARGS}},
+    [HONE_INST_ADD_UNIT_LOOP] = {EITHER                                                                                  },
+    [HONE_INST_PARALLEL] = {LOOP       },
+    [HONE_INST_VECTORIZE] = {LOOP               },
+    [HONE_INST_UNROLL] = {LOOP                                       },
+    [HONE_INST_BIND] = {LOOP,
+                                        {.name = "thread_axis", .place = HONE_ARG_STRING, .is_required = true}},
+    [HONE_INST_COMPUTE_AT] = COMPUTE_AT,
+    [HONE_INST_REVERSE_COMPUTE_AT] = COMPUTE_AT,
+    [HONE_INST_COMPUTE_INLINE] = {BLOCK                                                                                  },
+    [HONE_INST_REVERSE_COMPUTE_INLINE] = {BLOCK},
+    [HONE_INST_CACHE_READ] = CACHE("read_buffer_index"),
+    [HONE_INST_CACHE_WRITE] = CACHE("write_buffer_index"),
+    [HONE_INST_DECOMPOSE_REDUCTION] =
+        {BLOCK,                                                                            {.name = "loop", .place = HONE_ARG_INPUT, .index = 1, .is_required = true}},
+    [HONE_INST_RFACTOR] = {LOOP,
+                                        {.name = "factor_axis", .place = HONE_ARG_INT, .is_required = true}},
+    [HONE_INST_ANNOTATE] =
+        {EITHER,
+                                        {.name = "ann_key", .place = HONE_ARG_STRING, .is_required = true},
+                                        {.name = "ann_val", .place = HONE_ARG_INPUT, .index = 1, .is_required = true}},
+    [HONE_INST_UNANNOTATE] = {EITHER,
+                                        {.name = "ann_key", .place = HONE_ARG_STRING, .is_required = true}},
+    [HONE_INST_ENTER_POSTPROC] = {{.place = HONE_ARG_END}                                                                              },
+};
+
+static const struct {
+    const char *json, *old_json, *python;
+} names[] = {
+#define HONE_INST(name, json, old_json, python, pure) {json, old_json, python},
+#include "schedule/insts.def"
+#undef HONE_INST
+};
+
+const hone_arg_spec *hone_inst_args(hone_inst_kind kind) {
+    return specs[kind];
+}
+
+const char *hone_inst_python_name(hone_inst_kind kind) {
+    return names[kind].python;
+}
+
+bool hone_inst_find_json(const char *name, hone_inst_kind *out_kind) {
+    for (int i = 0; i < HONE_INST_COUNT; i++) {
+        bool is_old = names[i].old_json && strcmp(names[i].old_json, name) == 0;
+        if (strcmp(names[i].json, name) != 0 && !is_old) continue;
+        *out_kind = (hone_inst_kind)i;
+        return true;
+    }
+    return false;
+}
+
+bool hone_inst_find_python(const char *name, hone_inst_kind *out_kind) {
+    if (strcmp(name, "get_block") == 0) name = "get_sblock";
+    for (int i = 0; i < HONE_INST_COUNT; i++) {
+        if (strcmp(names[i].python, name) != 0) continue;
+        *out_kind = (hone_inst_kind)i;
+        return true;
+    }
+    return false;
+}
+
+void hone_trace_print_rv(const hone_trace *trace, hone_rv rv, hone_str *out) {
+    hone_rv_kind kind = trace->rv_kinds[rv];
+    char letter = kind == HONE_RV_BLOCK ? 'b' : kind == HONE_RV_LOOP ? 'l' : 'v';
+    hone_str_printf(out, "%c%u", letter, rv);
+}
+
+hone_rv_kind hone_inst_output_kind(hone_inst_kind kind) {
+    switch (kind) {
+    case HONE_INST_SAMPLE_CATEGORICAL:
+    case HONE_INST_SAMPLE_PERFECT_TILE:
+        return HONE_RV_INT;
+    case HONE_INST_SAMPLE_COMPUTE_LOCATION:
+    case HONE_INST_GET_LOOPS:
+    case HONE_INST_SPLIT:
+    case HONE_INST_FUSE:
+    case HONE_INST_ADD_UNIT_LOOP:
+        return HONE_RV_LOOP;
+    default:
+        return HONE_RV_BLOCK;
+    }
+}
+
+bool hone_inst_gives_list(hone_inst_kind kind) {
+    return kind == HONE_INST_GET_LOOPS || kind == HONE_INST_GET_CHILD_BLOCKS ||
+           kind == HONE_INST_GET_PRODUCERS || kind == HONE_INST_GET_CONSUMERS ||
+           kind == HONE_INST_GET_OUTPUT_BLOCKS || kind == HONE_INST_SPLIT ||
+           kind == HONE_INST_SAMPLE_PERFECT_TILE;
+}
+
+bool hone_inst_gives_nothing(hone_inst_kind kind) {
+    switch (kind) {
+    case HONE_INST_REORDER:
+    case HONE_INST_PARALLEL:
+    case HONE_INST_VECTORIZE:
+    case HONE_INST_UNROLL:
+    case HONE_INST_BIND:
+    case HONE_INST_COMPUTE_AT:
+    case HONE_INST_REVERSE_COMPUTE_AT:
+    case HONE_INST_COMPUTE_INLINE:
+    case HONE_INST_REVERSE_COMPUTE_INLINE:
+    case HONE_INST_ANNOTATE:
+    case HONE_INST_UNANNOTATE:
+    case HONE_INST_ENTER_POSTPROC:
+        return true;
+    default:
+        return false;
+    }
+}

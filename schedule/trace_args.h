@@ -1,0 +1,45 @@
+/* schedule/trace_args.h - how the arguments of each instruction are called in Python, and where
+ * they stand in its inputs and attributes. One table serves printer and parser. */
+#ifndef HONE_SCHEDULE_TRACE_ARGS_H
+#define HONE_SCHEDULE_TRACE_ARGS_H
+
+#include "schedule/trace.h"
+
+typedef enum hone_arg_place {
+    HONE_ARG_END,
+    HONE_ARG_INPUT,    /* inputs[index] */
+    HONE_ARG_REST,     /* inputs[index…] as one list */
+    HONE_ARG_VARARGS,  /* all inputs, positional */
+    HONE_ARG_LIST,     /* inputs[index], which is a list; left out when empty */
+    HONE_ARG_INT,      /* attrs[index] */
+    HONE_ARG_BOOL,     /* attrs[index]: 0 or 1 in JSON, True or False in Python */
+    HONE_ARG_STRING,   /* attrs[index] */
+    HONE_ARG_VALUES,   /* attrs[index], a list of numbers */
+    HONE_ARG_DECISION, /* the decision: an integer or a list */
+} hone_arg_place;
+
+typedef struct hone_arg_spec {
+    const char *name;
+    hone_arg_place place;
+    uint32_t index;
+    bool is_required;
+    int64_t fallback;          /* INT, BOOL */
+    const char *text_fallback; /* STRING */
+} hone_arg_spec;
+
+enum { HONE_MAX_ARGS = 5 };
+
+/* Ends with HONE_ARG_END. */
+const hone_arg_spec *hone_inst_args(hone_inst_kind kind);
+const char *hone_inst_python_name(hone_inst_kind kind);
+/* Finds an instruction by its JSON name (old or new), or by its Python method (old or new). */
+bool hone_inst_find_json(const char *name, hone_inst_kind *out_kind);
+bool hone_inst_find_python(const char *name, hone_inst_kind *out_kind);
+/* A variable's name in both texts: "b0", "l1", "v2". */
+void hone_trace_print_rv(const hone_trace *trace, hone_rv rv, hone_str *out);
+/* The kind of its results, and whether they are a list of unknown length (get_loops, …). */
+hone_rv_kind hone_inst_output_kind(hone_inst_kind kind);
+bool hone_inst_gives_list(hone_inst_kind kind);
+bool hone_inst_gives_nothing(hone_inst_kind kind);
+
+#endif

@@ -1,0 +1,275 @@
+#include <string.h>
+
+#include "ir/grow.h"
+#include "schedule/trace_args.h"
+#include "schedule/trace_parse_impl.h"
+
+/* One call of the Python form: its arguments, by name or by place, become an instruction. */
+
+/* ---- calls ---- */
+
+typedef struct call {
+    hone_inst_kind kind;
+    const char *start;
+    hone_operand args[HONE_MAX_ARGS];
+    bool given[HONE_MAX_ARGS];
+    hone_operand *varargs;
+    uint32_t vararg_count, vararg_capacity;
+} call;
+
+static uint32_t spec_count(hone_inst_kind kind) {
+    uint32_t count = 0;
+    while (hone_inst_args(kind)[count].place != HONE_ARG_END)
+        count++;
+    return count;
+}
+
+/* Is a keyword at the cursor? Then it is passed over. */
+static const char *read_keyword(pytrace *p) {
+    const char *start = p->at;
+    const char *name = pytrace_read_name(p);
+    if (name) {
+        pytrace_skip_all(p);
+        if (pytrace_peek(p) == '=' && p->at + 1 < p->end && p->at[1] != '=') {
+            p->at++;
+            return name;
+        }
+    }
+    p->at = start;
+    return NULL;
+}
+
+static hone_status store_arg(pytrace *p, call *c, const char *keyword, uint32_t position,
+                             hone_operand value) {
+    const hone_arg_spec *specs = hone_inst_args(c->kind);
+    uint32_t count = spec_count(c->kind), i = position;
+    if (keyword) {
+        for (i = 0; i < count && strcmp(specs[i].name, keyword) != 0;)
+            i++;
+        /* TVM calls the same thing by several names */
+        if (i == count && count && specs[0].place == HONE_ARG_INPUT &&
+            (strcmp(keyword, "block") == 0 || strcmp(keyword, "loop") == 0 ||
+             strcmp(keyword, "block_or_loop") == 0)) {
+            i = 0;
+        }
+    } else if (count && specs[0].place == HONE_ARG_VARARGS) {
+        if (!hone_grow(p->arena, (void **)&c->varargs, &c->vararg_capacity, c->vararg_count,
+                       sizeof *c->varargs)) {
+            return pytrace_no_memory();
+        }
+        c->varargs[c->vararg_count++] = value;
+        return HONE_OK;
+    }
+    if (i >= count) {
+        const char *text = keyword ? hone_arena_printf(p->arena, "'%s' has no argument '%s'",
+                                                       hone_inst_python_name(c->kind), keyword)
+                                   : hone_arena_printf(p->arena, "'%s' takes at most %u arguments",
+                                                       hone_inst_python_name(c->kind), count);
+        return text ? pytrace_fail(p, text) : pytrace_no_memory();
+    }
+    c->args[i] = value;
+    c->given[i] = true;
+    return HONE_OK;
+}
+
+static hone_status read_args(pytrace *p, call *c) {
+    uint32_t position = 0;
+    while (!pytrace_accept(p, ')')) {
+        pytrace_skip_all(p);
+        if (pytrace_peek(p) == '*') p->at++; /* *loops: a list stands for its items */
+        const char *keyword = read_keyword(p);
+        hone_operand value;
+        HONE_TRY(pytrace_read_value(p, &value));
+        HONE_TRY(store_arg(p, c, keyword, position++, value));
+        if (!pytrace_accept(p, ',') && (pytrace_skip_all(p), pytrace_peek(p) != ')'))
+            return pytrace_fail(p, "expected ',' or ')'");
+    }
+    return HONE_OK;
+}
+
+/* ---- from arguments to an instruction ---- */
+
+typedef struct draft {
+    hone_operand *inputs;
+    uint32_t input_count, input_capacity;
+    hone_value attrs[HONE_MAX_ARGS];
+    uint32_t attr_count;
+    hone_decision decision;
+} draft;
+
+static hone_status add_input(pytrace *p, draft *d, hone_operand o) {
+    if (!hone_grow(p->arena, (void **)&d->inputs, &d->input_capacity, d->input_count,
+                   sizeof *d->inputs)) {
+        return pytrace_no_memory();
+    }
+    d->inputs[d->input_count++] = o;
+    return HONE_OK;
+}
+
+/* Items of a list, one level of lists inside flattened. */
+static hone_status add_items(pytrace *p, draft *d, const hone_operand *items, uint32_t count) {
+    for (uint32_t i = 0; i < count; i++) {
+        if (items[i].kind == HONE_OPERAND_LIST) {
+            HONE_TRY(add_items(p, d, items[i].u.items, items[i].count));
+        } else {
+            HONE_TRY(add_input(p, d, items[i]));
+        }
+    }
+    return HONE_OK;
+}
+
+static hone_status read_decision(pytrace *p, const call *c, const hone_operand *o, draft *d) {
+    if (o->kind == HONE_OPERAND_NONE) return HONE_OK;
+    const hone_operand *items = o->kind == HONE_OPERAND_LIST ? o->u.items : o;
+    uint32_t count = o->kind == HONE_OPERAND_LIST ? o->count : 1;
+    int64_t *values = hone_arena_alloc(p->arena, (count + 1) * sizeof *values);
+    if (!values) return pytrace_no_memory();
+    for (uint32_t i = 0; i < count; i++) {
+        if (items[i].kind != HONE_OPERAND_INT) {
+            return pytrace_fail_at(p, c->start,
+                                   "the decision must be an integer or a list of integers");
+        }
+        values[i] = items[i].u.i;
+    }
+    d->decision = (hone_decision){count, values};
+    return HONE_OK;
+}
+
+static hone_status wrong_type(pytrace *p, const call *c, const hone_arg_spec *spec,
+                              const char *wanted) {
+    const char *text = hone_arena_printf(p->arena, "argument '%s' must be %s", spec->name, wanted);
+    return text ? pytrace_fail_at(p, c->start, text) : pytrace_no_memory();
+}
+
+static hone_status add_attr(pytrace *p, const call *c, uint32_t i, draft *d) {
+    const hone_arg_spec *spec = &hone_inst_args(c->kind)[i];
+    hone_value value = HONE_VALUE_OF_INT(spec->fallback);
+    if (!c->given[i]) {
+        if (spec->place == HONE_ARG_STRING) value = HONE_VALUE_OF_STRING(spec->text_fallback);
+    } else if (spec->place == HONE_ARG_STRING && c->args[i].kind == HONE_OPERAND_NONE &&
+               spec->text_fallback) {
+        value = HONE_VALUE_OF_STRING(spec->text_fallback);
+    } else {
+        HONE_TRY(pytrace_to_value(p, &c->args[i], &value));
+        bool is_int = value.kind == HONE_VALUE_INT || value.kind == HONE_VALUE_BOOL;
+        if (spec->place == HONE_ARG_STRING && value.kind != HONE_VALUE_STRING) {
+            return wrong_type(p, c, spec, "a string");
+        }
+        if (spec->place == HONE_ARG_VALUES && value.kind != HONE_VALUE_LIST) {
+            return wrong_type(p, c, spec, "a list");
+        }
+        if ((spec->place == HONE_ARG_INT || spec->place == HONE_ARG_BOOL) && !is_int) {
+            return wrong_type(p, c, spec, "an integer");
+        }
+        if (value.kind == HONE_VALUE_BOOL) value.kind = HONE_VALUE_INT;
+    }
+    d->attrs[spec->index] = value;
+    if (spec->index >= d->attr_count) d->attr_count = spec->index + 1;
+    return HONE_OK;
+}
+
+static hone_status add_arg(pytrace *p, const call *c, uint32_t i, draft *d) {
+    const hone_arg_spec *spec = &hone_inst_args(c->kind)[i];
+    const hone_operand *o = &c->args[i];
+    if (spec->is_required && !c->given[i]) {
+        const char *text = hone_arena_printf(p->arena, "'%s' needs an argument '%s'",
+                                             hone_inst_python_name(c->kind), spec->name);
+        return text ? pytrace_fail_at(p, c->start, text) : pytrace_no_memory();
+    }
+    switch (spec->place) {
+    case HONE_ARG_INPUT: {
+        bool is_value = c->kind == HONE_INST_ANNOTATE && spec->index == 1;
+        if (!is_value && o->kind != HONE_OPERAND_RV) {
+            return wrong_type(p, c, spec, "a block or a loop");
+        }
+        hone_operand input = *o;
+        if (is_value && o->kind == HONE_OPERAND_LIST) {
+            hone_value *value = hone_arena_alloc(p->arena, sizeof *value);
+            if (!value) return pytrace_no_memory();
+            HONE_TRY(pytrace_to_value(p, o, value));
+            input = (hone_operand){.kind = HONE_OPERAND_VALUE, .u.value = value};
+        }
+        return add_input(p, d, input);
+    }
+    case HONE_ARG_REST:
+        if (o->kind != HONE_OPERAND_LIST) return wrong_type(p, c, spec, "a list");
+        return add_items(p, d, o->u.items, o->count);
+    case HONE_ARG_VARARGS:
+        return add_items(p, d, c->varargs, c->vararg_count);
+    case HONE_ARG_LIST: {
+        hone_operand empty = {.kind = HONE_OPERAND_LIST};
+        bool is_list = c->given[i] && o->kind == HONE_OPERAND_LIST;
+        return add_input(p, d, is_list ? *o : empty);
+    }
+    case HONE_ARG_DECISION:
+        return c->given[i] ? read_decision(p, c, o, d) : HONE_OK;
+    case HONE_ARG_END:
+        return HONE_OK;
+    default:
+        return add_attr(p, c, i, d);
+    }
+}
+
+/* How many results: as many as names, except where a list goes into one name. */
+static hone_status count_outputs(pytrace *p, const call *c, const draft *d, uint32_t name_count,
+                                 bool is_one_list, uint32_t *out) {
+    *out = name_count;
+    if (hone_inst_gives_nothing(c->kind)) {
+        *out = 0;
+        return name_count ? pytrace_fail_at(p, c->start, "this step has no result") : HONE_OK;
+    }
+    if (!hone_inst_gives_list(c->kind)) {
+        *out = 1;
+        return name_count > 1 ? pytrace_fail_at(p, c->start, "this step has one result") : HONE_OK;
+    }
+    uint32_t known = HONE_NO_ID;
+    if (c->kind == HONE_INST_SPLIT) known = d->input_count - 1;
+    if (c->kind == HONE_INST_SAMPLE_PERFECT_TILE) {
+        int64_t n = d->attrs[0].u.i;
+        if (n < 1 || n > 4096) return pytrace_fail_at(p, c->start, "n is out of range");
+        known = (uint32_t)n;
+    }
+    if (known != HONE_NO_ID && known > 4096)
+        return pytrace_fail_at(p, c->start, "too many results");
+    if (name_count == 0 && known == HONE_NO_ID) return HONE_OK; /* nobody wants the result */
+    if (name_count == 0 || is_one_list) {
+        *out = known;
+        return known == HONE_NO_ID
+                   ? pytrace_fail_at(p, c->start, "unpack the result: i, j, k = sch.get_loops(…)")
+                   : HONE_OK;
+    }
+    if (known == HONE_NO_ID || known == name_count) return HONE_OK;
+    const char *text = hone_arena_printf(p->arena, "%u names for %u results", name_count, known);
+    return text ? pytrace_fail_at(p, c->start, text) : pytrace_no_memory();
+}
+
+static hone_status finish_call(pytrace *p, call *c, uint32_t name_count, const char *const *names,
+                               bool has_comma) {
+    draft d = {0};
+    for (uint32_t i = 0; i < spec_count(c->kind); i++)
+        HONE_TRY(add_arg(p, c, i, &d));
+    bool is_one_list = name_count == 1 && !has_comma && hone_inst_gives_list(c->kind);
+    uint32_t outputs = 0;
+    HONE_TRY(count_outputs(p, c, &d, name_count, is_one_list, &outputs));
+    uint32_t first = p->trace->rv_count;
+    HONE_TRY(hone_trace_append(p->trace, c->kind, d.input_count, d.inputs, d.attr_count, d.attrs,
+                               outputs, hone_inst_output_kind(c->kind), d.decision));
+    if (is_one_list) return pytrace_bind(p, names[0], outputs, first, true);
+    for (uint32_t i = 0; i < name_count; i++)
+        HONE_TRY(pytrace_bind(p, names[i], 1, first + i, false));
+    return HONE_OK;
+}
+
+hone_status pytrace_read_call(pytrace *p, uint32_t name_count, const char *const *names,
+                              bool has_comma) {
+    call c = {.start = p->at};
+    const char *method = pytrace_read_name(p);
+    if (!method) return pytrace_fail(p, "expected the name of a step");
+    if (!hone_inst_find_python(method, &c.kind)) {
+        const char *text = hone_arena_printf(p->arena, "unknown step '%s'", method);
+        return text ? pytrace_fail_at(p, c.start, text) : pytrace_no_memory();
+    }
+    if (!pytrace_accept(p, '(')) return pytrace_fail(p, "expected '('");
+    HONE_TRY(read_args(p, &c));
+    return finish_call(p, &c, name_count, names, has_comma);
+}

@@ -1,0 +1,346 @@
+#include <ctype.h>
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ir/grow.h"
+#include "schedule/trace_parse_impl.h"
+
+/* Characters and values of the Python form of traces: numbers, strings, variables, lists, dicts. */
+
+enum { MAX_DEPTH = 60, MAX_LINE_SHOWN = 160 };
+
+/* ---- errors ---- */
+
+hone_status pytrace_fail_at(const pytrace *p, const char *where, const char *what) {
+    if (p->lacks_memory) return pytrace_no_memory();
+    const char *line = where;
+    uint32_t number = 1;
+    while (line > p->text && line[-1] != '\n')
+        line--;
+    for (const char *c = p->text; c < line; c++)
+        number += *c == '\n';
+    const char *line_end = line;
+    while (line_end < p->end && *line_end != '\n')
+        line_end++;
+    int length = (int)(line_end - line);
+    int column = (int)(where - line);
+    if (length > MAX_LINE_SHOWN) length = MAX_LINE_SHOWN;
+    return HONE_ERROR(HONE_CODE_INVALID, "%s:%u:%d: %s\n    %.*s\n    %*s^", p->source, number,
+                      column + 1, what, length, line, column < length ? column : length, "");
+}
+
+hone_status pytrace_fail(const pytrace *p, const char *what) {
+    return pytrace_fail_at(p, p->at, what);
+}
+
+hone_status pytrace_no_memory(void) {
+    return HONE_ERROR(HONE_CODE_NO_MEMORY, "trace");
+}
+
+/* ---- characters ---- */
+
+void pytrace_skip_blanks(pytrace *p) {
+    while (pytrace_peek(p) == ' ' || pytrace_peek(p) == '\t' || pytrace_peek(p) == '\r')
+        p->at++;
+}
+
+/* Inside brackets, line ends and comments are blanks too. */
+void pytrace_skip_all(pytrace *p) {
+    for (;;) {
+        pytrace_skip_blanks(p);
+        if (pytrace_peek(p) == '#') {
+            while (p->at < p->end && *p->at != '\n')
+                p->at++;
+        }
+        if (pytrace_peek(p) != '\n') return;
+        p->at++;
+    }
+}
+
+bool pytrace_accept(pytrace *p, char c) {
+    pytrace_skip_all(p);
+    if (pytrace_peek(p) != c) return false;
+    p->at++;
+    return true;
+}
+
+static bool is_name_char(char c) {
+    return isalnum((unsigned char)c) || c == '_';
+}
+
+/* A name at the cursor, copied; NULL when there is none. */
+const char *pytrace_read_name(pytrace *p) {
+    const char *start = p->at;
+    if (!isalpha((unsigned char)pytrace_peek(p)) && pytrace_peek(p) != '_') return NULL;
+    while (is_name_char(pytrace_peek(p)))
+        p->at++;
+    const char *name = hone_arena_strndup(p->arena, start, (size_t)(p->at - start));
+    p->lacks_memory = p->lacks_memory || !name;
+    return name;
+}
+
+/* ---- variables ---- */
+
+static const pytrace_binding *find_binding(const pytrace *p, const char *name) {
+    uint64_t at = 0;
+    return hone_strmap_find(&p->names, name, &at) ? &p->bindings[at] : NULL;
+}
+
+hone_status pytrace_bind(pytrace *p, const char *name, uint32_t count, hone_rv first,
+                         bool is_list) {
+    hone_rv *rvs = hone_arena_alloc(p->arena, (count + 1) * sizeof *rvs);
+    if (!rvs || !hone_grow(p->arena, (void **)&p->bindings, &p->binding_capacity, p->binding_count,
+                           sizeof *p->bindings)) {
+        return pytrace_no_memory();
+    }
+    for (uint32_t i = 0; i < count; i++)
+        rvs[i] = first + i;
+    if (!hone_strmap_put(&p->names, name, p->binding_count)) return pytrace_no_memory();
+    p->bindings[p->binding_count++] = (pytrace_binding){count, rvs, is_list};
+    return HONE_OK;
+}
+
+/* ---- values ---- */
+
+static int hex_digit(char c) {
+    if (c >= '0' && c <= '9') return c - '0';
+    if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+    return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+}
+
+/* What stands behind a backslash. */
+static hone_status read_escape(pytrace *p, char *out) {
+    static const char from[] = "ntr\\'\"", to[] = "\n\t\r\\'\"";
+    const char *start = p->at - 1;
+    char c = pytrace_peek(p);
+    const char *known = c ? strchr(from, c) : NULL;
+    if (known) {
+        p->at++;
+        *out = to[known - from];
+        return HONE_OK;
+    }
+    if (c == 'x' && p->end - p->at >= 3) {
+        int high = hex_digit(p->at[1]), low = hex_digit(p->at[2]);
+        if (high >= 0 && low >= 0 && high + low > 0) {
+            p->at += 3;
+            *out = (char)(high * 16 + low);
+            return HONE_OK;
+        }
+    }
+    return pytrace_fail_at(p, start,
+                           "unknown escape; \\n \\t \\r \\\\ \\' \\\" and \\xNN are known");
+}
+
+/* JSON, the other form of a trace, holds nothing else. */
+static bool is_utf8(const char *text) {
+    const unsigned char *at = (const unsigned char *)text;
+    while (*at) {
+        int more = *at < 0x80 ? 0 : *at >= 0xc2 && *at < 0xe0 ? 1 : (*at & 0xf0) == 0xe0 ? 2 : 3;
+        if (more == 3 && (*at < 0xf0 || *at > 0xf4)) return false;
+        if ((*at == 0xe0 && at[1] < 0xa0) || (*at == 0xed && at[1] > 0x9f) ||
+            (*at == 0xf0 && at[1] < 0x90) || (*at == 0xf4 && at[1] > 0x8f)) {
+            return false;
+        }
+        for (at++; more > 0; more--, at++) {
+            if ((*at & 0xc0) != 0x80) return false;
+        }
+    }
+    return true;
+}
+
+static hone_status read_string(pytrace *p, const char **out) {
+    const char *start = p->at, *stop = p->at + 1;
+    char quote = *p->at++;
+    while (stop < p->end && *stop != quote && *stop != '\n') {
+        stop += *stop == '\\' && p->end - stop > 1 ? 2 : 1;
+    }
+    if (stop >= p->end || *stop != quote) {
+        return pytrace_fail_at(p, start, "a string without its end");
+    }
+    char *copy = hone_arena_alloc(p->arena, (size_t)(stop - p->at) + 1);
+    if (!copy) return pytrace_no_memory();
+    size_t length = 0;
+    while (p->at < stop) {
+        char c = *p->at++;
+        if (c == '\\') HONE_TRY(read_escape(p, &c));
+        if (c == '\0') return pytrace_fail_at(p, p->at - 1, "a zero byte in a string");
+        copy[length++] = c;
+    }
+    p->at = stop + 1;
+    copy[length] = '\0';
+    if (!is_utf8(copy)) return pytrace_fail_at(p, start, "the string is not UTF-8");
+    *out = copy;
+    return HONE_OK;
+}
+
+static hone_status read_number(pytrace *p, hone_operand *out) {
+    const char *start = p->at;
+    if (pytrace_peek(p) == '-' || pytrace_peek(p) == '+') p->at++;
+    bool is_float = false;
+    while (isalnum((unsigned char)pytrace_peek(p)) || pytrace_peek(p) == '.' ||
+           pytrace_peek(p) == '_' ||
+           ((pytrace_peek(p) == '-' || pytrace_peek(p) == '+') &&
+            (p->at[-1] == 'e' || p->at[-1] == 'E'))) {
+        is_float =
+            is_float || pytrace_peek(p) == '.' || pytrace_peek(p) == 'e' || pytrace_peek(p) == 'E';
+        p->at++;
+    }
+    const char *text = hone_arena_strndup(p->arena, start, (size_t)(p->at - start));
+    if (!text) return pytrace_no_memory();
+    char *stop = NULL;
+    errno = 0;
+    if (is_float) {
+        *out = (hone_operand){.kind = HONE_OPERAND_FLOAT, .u.f = strtod(text, &stop)};
+    } else {
+        *out = (hone_operand){.kind = HONE_OPERAND_INT, .u.i = strtoll(text, &stop, 10)};
+    }
+    if (*stop || stop == text) return pytrace_fail_at(p, start, "expected a number");
+    bool is_too_large = is_float ? !isfinite(out->u.f) : errno == ERANGE;
+    return is_too_large ? pytrace_fail_at(p, start, "the number is too large") : HONE_OK;
+}
+
+static hone_status read_items(pytrace *p, char closing, hone_operand *out) {
+    hone_operand *items = NULL;
+    uint32_t count = 0, capacity = 0;
+    while (!pytrace_accept(p, closing)) {
+        if (!hone_grow(p->arena, (void **)&items, &capacity, count, sizeof *items)) {
+            return pytrace_no_memory();
+        }
+        HONE_TRY(pytrace_read_value(p, &items[count++]));
+        if (!pytrace_accept(p, ',') && (pytrace_skip_all(p), pytrace_peek(p) != closing)) {
+            return pytrace_fail(p, closing == ']' ? "expected ',' or ']'" : "expected ',' or ')'");
+        }
+    }
+    *out = (hone_operand){.kind = HONE_OPERAND_LIST, .count = count, .u.items = items};
+    return HONE_OK;
+}
+
+/* Plain data from an operand: annotations and attribute lists hold no variables. */
+hone_status pytrace_to_value(pytrace *p, const hone_operand *o, hone_value *out) {
+    switch (o->kind) {
+    case HONE_OPERAND_INT:
+        *out = HONE_VALUE_OF_INT(o->u.i);
+        return HONE_OK;
+    case HONE_OPERAND_FLOAT:
+        *out = HONE_VALUE_OF_FLOAT(o->u.f);
+        return HONE_OK;
+    case HONE_OPERAND_STRING:
+        *out = HONE_VALUE_OF_STRING(o->u.s);
+        return HONE_OK;
+    case HONE_OPERAND_NONE:
+        *out = (hone_value){.kind = HONE_VALUE_NONE};
+        return HONE_OK;
+    case HONE_OPERAND_VALUE:
+        *out = *o->u.value;
+        return HONE_OK;
+    case HONE_OPERAND_RV:
+        return pytrace_fail(p, "expected a plain value, not a variable");
+    case HONE_OPERAND_LIST:
+        break;
+    }
+    hone_value *items = hone_arena_zalloc(p->arena, (o->count + 1) * sizeof *items);
+    if (!items) return pytrace_no_memory();
+    for (uint32_t i = 0; i < o->count; i++)
+        HONE_TRY(pytrace_to_value(p, &o->u.items[i], &items[i]));
+    *out = (hone_value){.kind = HONE_VALUE_LIST, .count = o->count, .u.items = items};
+    return HONE_OK;
+}
+
+static hone_status read_dict(pytrace *p, hone_operand *out) {
+    hone_attr *items = NULL;
+    uint32_t count = 0, capacity = 0;
+    while (!pytrace_accept(p, '}')) {
+        hone_operand key, value;
+        if (!hone_grow(p->arena, (void **)&items, &capacity, count, sizeof *items)) {
+            return pytrace_no_memory();
+        }
+        HONE_TRY(pytrace_read_value(p, &key));
+        if (key.kind != HONE_OPERAND_STRING) return pytrace_fail(p, "the key must be a string");
+        if (!pytrace_accept(p, ':')) return pytrace_fail(p, "expected ':'");
+        HONE_TRY(pytrace_read_value(p, &value));
+        items[count].key = key.u.s;
+        HONE_TRY(pytrace_to_value(p, &value, &items[count++].value));
+        if (!pytrace_accept(p, ',') && (pytrace_skip_all(p), pytrace_peek(p) != '}'))
+            return pytrace_fail(p, "expected ',' or '}'");
+    }
+    hone_value *map = hone_arena_zalloc(p->arena, sizeof *map);
+    if (!map) return pytrace_no_memory();
+    *map = (hone_value){.kind = HONE_VALUE_MAP, .count = count, .u.attrs = items};
+    *out = (hone_operand){.kind = HONE_OPERAND_VALUE, .u.value = map};
+    return HONE_OK;
+}
+
+static hone_status read_bool(pytrace *p, bool value, hone_operand *out) {
+    hone_value *copy = hone_arena_alloc(p->arena, sizeof *copy);
+    if (!copy) return pytrace_no_memory();
+    *copy = HONE_VALUE_OF_BOOL(value);
+    *out = (hone_operand){.kind = HONE_OPERAND_VALUE, .u.value = copy};
+    return HONE_OK;
+}
+
+/* name or name[3] or name[-1] */
+static hone_status read_variable(pytrace *p, const char *start, const char *name,
+                                 hone_operand *out) {
+    const pytrace_binding *b = find_binding(p, name);
+    if (!b) {
+        const char *text = hone_arena_printf(p->arena, "undefined name '%s'", name);
+        return text ? pytrace_fail_at(p, start, text) : pytrace_no_memory();
+    }
+    if (b->is_list && pytrace_accept(p, '[')) {
+        hone_operand index;
+        HONE_TRY(pytrace_read_value(p, &index));
+        int64_t i = index.kind == HONE_OPERAND_INT ? index.u.i : INT64_MAX;
+        if (i < 0) i += b->count;
+        if (i < 0 || i >= b->count) return pytrace_fail(p, "the index is out of range");
+        if (!pytrace_accept(p, ']')) return pytrace_fail(p, "expected ']'");
+        *out = (hone_operand){.kind = HONE_OPERAND_RV, .u.rv = b->rvs[i]};
+        return HONE_OK;
+    }
+    if (!b->is_list) {
+        *out = (hone_operand){.kind = HONE_OPERAND_RV, .u.rv = b->rvs[0]};
+        return HONE_OK;
+    }
+    hone_operand *items = hone_arena_zalloc(p->arena, (b->count + 1) * sizeof *items);
+    if (!items) return pytrace_no_memory();
+    for (uint32_t i = 0; i < b->count; i++) {
+        items[i] = (hone_operand){.kind = HONE_OPERAND_RV, .u.rv = b->rvs[i]};
+    }
+    *out = (hone_operand){.kind = HONE_OPERAND_LIST, .count = b->count, .u.items = items};
+    return HONE_OK;
+}
+
+static hone_status read_plain(pytrace *p, hone_operand *out) {
+    char c = pytrace_peek(p);
+    if (c == '[' || c == '(') {
+        p->at++;
+        return read_items(p, c == '[' ? ']' : ')', out);
+    }
+    if (c == '{') {
+        p->at++;
+        return read_dict(p, out);
+    }
+    if (c == '"' || c == '\'') {
+        *out = (hone_operand){.kind = HONE_OPERAND_STRING};
+        return read_string(p, &out->u.s);
+    }
+    if (isdigit((unsigned char)c) || c == '-' || c == '+' || c == '.') return read_number(p, out);
+    const char *start = p->at, *name = pytrace_read_name(p);
+    if (!name) return pytrace_fail(p, "expected a value");
+    if (strcmp(name, "None") == 0) {
+        *out = (hone_operand){.kind = HONE_OPERAND_NONE};
+        return HONE_OK;
+    }
+    if (strcmp(name, "True") == 0) return read_bool(p, true, out);
+    if (strcmp(name, "False") == 0) return read_bool(p, false, out);
+    return read_variable(p, start, name, out);
+}
+
+hone_status pytrace_read_value(pytrace *p, hone_operand *out) {
+    pytrace_skip_all(p);
+    if (++p->depth > MAX_DEPTH) return pytrace_fail(p, "nested too deeply");
+    hone_status st = read_plain(p, out);
+    p->depth--;
+    return st;
+}

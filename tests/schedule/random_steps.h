@@ -1,0 +1,13 @@
+/* tests/schedule/random_steps.h - one random step of a schedule, legal or not. */
+#ifndef HONE_TESTS_SCHEDULE_RANDOM_STEPS_H
+#define HONE_TESTS_SCHEDULE_RANDOM_STEPS_H
+
+#include "schedule/schedule.h"
+
+enum { HONE_RANDOM_STEP_KINDS = 16 };
+
+/* Tries a random primitive on random blocks and loops. A refusal is fine (ILLEGAL); the name of the
+ * primitive goes to out_name. */
+hone_status hone_random_step(hone_schedule *sch, hone_rng *rng, const char **out_name);
+
+#endif

@@ -1,0 +1,200 @@
+/* Default schedules: never fail, keep the meaning, and make loops that run fast. */
+#include "tests/support/hone_test.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ir/script.h"
+#include "ir/structural.h"
+#include "ir/verify.h"
+#include "schedule/defaults/default_schedule.h"
+#include "tests/support/program_text.h"
+#include "tests/support/random_program.h"
+#include "tests/support/workloads.h"
+
+enum { RANDOM_PROGRAMS = 400 };
+
+static const hone_default_limits machines[] = {
+    {.threads = 4,
+     .vector_lanes = 8,
+     .vector_registers = 16,
+     .l1_bytes = 32768,
+     .l2_bytes = 1 << 20                                                                         },
+    {.threads = 1,  .vector_lanes = 1, .vector_registers = 8, .l1_bytes = 4096, .l2_bytes = 65536},
+    {.threads = 64,
+     .vector_lanes = 16,
+     .vector_registers = 32,
+     .l1_bytes = 49152,
+     .l2_bytes = 1 << 21                                                                         },
+};
+
+static bool is_right(const hone_func *func, const hone_default_limits *limits, uint64_t seed) {
+    hone_schedule *sch = NULL;
+    hone_str why = {0};
+    HONE_ASSERT_OK(hone_schedule_create(func, &sch));
+    HONE_ASSERT_OK(hone_default_schedule(sch, limits));
+    hone_status st = hone_check_func(sch->func);
+    if (st) hone_str_append(&why, hone_status_message(st));
+    bool is_good = !st && hone_test_agrees(func, sch->func, seed, &why);
+    hone_status_free(st);
+    if (!is_good) {
+        hone_str text = {0};
+        hone_status_free(hone_func_print(func, NULL, &text));
+        hone_str_append(&text, "---- became ----\n");
+        hone_status_free(hone_func_print(sch->func, NULL, &text));
+        fprintf(stderr, "%s\n%s\n", hone_str_text(&why), hone_str_text(&text));
+        hone_str_deinit(&text);
+    }
+    hone_str_deinit(&why);
+    hone_schedule_destroy(sch);
+    return is_good;
+}
+
+static void workload_is_right(void **state) {
+    const hone_workload *row = *state;
+    hone_module *module = NULL;
+    const hone_func *func = hone_test_parse(row->text, &module);
+    bool is_good = true;
+    for (size_t i = 0; i < HONE_COUNT(machines); i++) {
+        is_good = is_good && is_right(func, &machines[i], i);
+    }
+    hone_module_release(module);
+    assert_true(is_good);
+}
+
+static void random_programs_are_right(void **state) {
+    (void)state;
+    const char *wanted = getenv("HONE_SEQUENCES");
+    uint64_t programs = wanted ? strtoull(wanted, NULL, 10) : RANDOM_PROGRAMS;
+    for (uint64_t seed = 0; seed < programs; seed++) {
+        hone_arena *arena = hone_arena_create(1 << 16);
+        hone_func *func = hone_random_program(arena, seed, NULL);
+        assert_non_null(func);
+        bool is_good = is_right(func, &machines[seed % HONE_COUNT(machines)], seed);
+        hone_arena_destroy(arena);
+        if (!is_good) fail_msg("seed %llu", (unsigned long long)seed);
+    }
+}
+
+/* ---- what loops come out ---- */
+
+typedef struct loops {
+    uint32_t top, parallel, vectorized, unrolled; /* top: nests below the root */
+    int64_t longest_vector;
+} loops;
+
+static loops count_loops(const hone_func *func) {
+    loops out = {0};
+    hone_node_id root = hone_func_root_block(func);
+    for (hone_node_id n = hone_func_node(func, root)->first; n != HONE_NO_ID;
+         n = hone_func_node(func, n)->next) {
+        out.top++;
+    }
+    for (hone_node_id n = root; n != HONE_NO_ID; n = hone_tree_next(func, root, n)) {
+        const hone_node *node = hone_func_node(func, n);
+        if (node->kind != HONE_NODE_FOR) continue;
+        int64_t extent = hone_expr_const(node->u.loop.range.extent);
+        out.parallel += node->loop_kind == HONE_LOOP_PARALLEL;
+        out.unrolled += node->loop_kind == HONE_LOOP_UNROLLED;
+        out.vectorized += node->loop_kind == HONE_LOOP_VECTORIZED;
+        bool is_vector = node->loop_kind == HONE_LOOP_VECTORIZED;
+        if (is_vector && extent > out.longest_vector) out.longest_vector = extent;
+    }
+    return out;
+}
+
+static const struct row {
+    const char *name;
+    const char *text;
+    uint32_t top, parallel, unrolled;
+    int64_t vector; /* the longest */
+} rows[] = {
+    {"product",
+     "@T.prim_func\n"
+     "def main(A: T.Buffer((128, 128), \"float32\"), B: T.Buffer((128, 128), \"float32\"), "
+     "C: T.Buffer((128, 128), \"float32\")):\n"
+     "    for i, j, k in T.grid(128, 128, 128):\n"
+     "        with T.block(\"C\"):\n"
+     "            vi, vj, vk = T.axis.remap(\"SSR\", [i, j, k])\n"
+     "            with T.init():\n"
+     "                C[vi, vj] = T.float32(0)\n"
+     "            C[vi, vj] = C[vi, vj] + A[vi, vk] * B[vk, vj]\n", 1, 1, 1, 32},
+    {"product, transposed weights",
+     "@T.prim_func\n"
+     "def main(A: T.Buffer((1, 512), \"float32\"), B: T.Buffer((128, 512), \"float32\"), "
+     "C: T.Buffer((1, 128), \"float32\")):\n"
+     "    for i, j, k in T.grid(1, 128, 512):\n"
+     "        with T.block(\"C\"):\n"
+     "            vi, vj, vk = T.axis.remap(\"SSR\", [i, j, k])\n"
+     "            with T.init():\n"
+     "                C[vi, vj] = T.float32(0)\n"
+     "            C[vi, vj] = C[vi, vj] + A[vi, vk] * B[vj, vk]\n", 1, 1, 1, 16},
+    {"a chain becomes one loop",
+     "@T.prim_func\n"
+     "def main(A: T.Buffer((256, 512), \"float32\"), C: T.Buffer((256, 512), \"float32\")):\n"
+     "    B = T.alloc_buffer((256, 512))\n"
+     "    for i, j in T.grid(256, 512):\n"
+     "        with T.block(\"B\"):\n"
+     "            vi, vj = T.axis.remap(\"SS\", [i, j])\n"
+     "            B[vi, vj] = A[vi, vj] + T.float32(1)\n"
+     "    for i, j in T.grid(256, 512):\n"
+     "        with T.block(\"C\"):\n"
+     "            vi, vj = T.axis.remap(\"SS\", [i, j])\n"
+     "            C[vi, vj] = B[vi, vj] * T.float32(2)\n",          1, 1, 0, 32},
+    {"small work stays on one thread",
+     "@T.prim_func\n"
+     "def main(A: T.Buffer((16, 16), \"float32\"), C: T.Buffer((16, 16), \"float32\")):\n"
+     "    for i, j in T.grid(16, 16):\n"
+     "        with T.block(\"C\"):\n"
+     "            vi, vj = T.axis.remap(\"SS\", [i, j])\n"
+     "            C[vi, vj] = A[vi, vj] + T.float32(1)\n",          1, 0, 0, 32},
+};
+
+static void loops_are_as_wanted(void **state) {
+    const struct row *row = *state;
+    hone_module *module = NULL;
+    const hone_func *func = hone_test_parse(row->text, &module);
+    hone_schedule *sch = NULL;
+    HONE_ASSERT_OK(hone_schedule_create(func, &sch));
+    HONE_ASSERT_OK(hone_default_schedule(sch, &machines[0]));
+    loops got = count_loops(sch->func);
+    hone_schedule_destroy(sch);
+    hone_module_release(module);
+    assert_int_equal(got.top, row->top);
+    assert_int_equal(got.parallel, row->parallel);
+    assert_int_equal(got.unrolled, row->unrolled);
+    assert_int_equal(got.longest_vector, row->vector);
+}
+
+/* A row-wise program goes over its rows once. */
+static void softmax_is_one_nest(void **state) {
+    (void)state;
+    const hone_workload *w = hone_workloads;
+    while (strcmp(w->name, "softmax") != 0)
+        w++;
+    hone_module *module = NULL;
+    const hone_func *func = hone_test_parse(w->text, &module);
+    hone_schedule *sch = NULL;
+    HONE_ASSERT_OK(hone_schedule_create(func, &sch));
+    HONE_ASSERT_OK(hone_default_schedule(sch, &machines[0]));
+    loops got = count_loops(sch->func);
+    hone_schedule_destroy(sch);
+    hone_module_release(module);
+    assert_int_equal(got.top, 1);
+    assert_true(got.vectorized >= 4);
+}
+
+int main(void) {
+    size_t count = 0;
+    while (hone_workloads[count].name)
+        count++;
+    int failed = hone_test_run_rows("schedule/default", hone_workloads, sizeof hone_workloads[0],
+                                    count, workload_is_right);
+    failed += HONE_RUN_ROWS("schedule/default loops", rows, loops_are_as_wanted);
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(random_programs_are_right),
+        cmocka_unit_test(softmax_is_one_nest),
+    };
+    return failed + cmocka_run_group_tests_name("schedule/default", tests, NULL, NULL);
+}
