@@ -1,0 +1,126 @@
+/* graph/frontend/onnx_impl.h - between the files of the ONNX reader.
+ *
+ *   onnx_file.c    bytes → protobuf messages, with limits
+ *   onnx_tensor.c  TensorProto → hone_tensor
+ *   onnx_attr.c    attributes of a node, checked
+ *   onnx_emit.c    graph values: names, operator calls, constants, known integers
+ *   onnx_import.c  models: inputs, initializers, nodes in order, outputs
+ *   onnx_math.c, onnx_nn.c, onnx_shape.c   one converter per operator
+ *
+ * A converter gets its inputs as graph arguments and gives one argument per output. Integers that
+ * are known while reading (shapes) are HONE_GARG_SHAPE (a vector) or HONE_GARG_PRIM (a scalar) of
+ * int64 expressions; a constant tensor of integers counts as known as well.
+ */
+#ifndef HONE_GRAPH_FRONTEND_ONNX_IMPL_H
+#define HONE_GRAPH_FRONTEND_ONNX_IMPL_H
+
+#include "graph/frontend/onnx_import.h"
+#include "ir/graph_infer_impl.h"
+#include "ir/graph_op.h"
+#include "onnx/onnx.pb-c.h"
+#include "support/map.h"
+
+enum { ONNX_MAX_INPUTS = 256, ONNX_MAX_OUTPUTS = 64 };
+
+typedef struct onnx_reader {
+    hone_module *module;
+    hone_graph_func *graph;
+    hone_arena *arena; /* the module's */
+    hone_ir ir;
+    const char *source, *directory;
+    const hone_graph_options *options;
+    bool dim_used[64]; /* by place in options->dims */
+    int64_t opset;
+    hone_strmap names; /* ONNX value name → index into args */
+    hone_garg *args;
+    uint32_t arg_count, arg_capacity;
+    const Onnx__NodeProto *node; /* being converted */
+    uint32_t input_count;        /* its inputs; absent ones are HONE_GARG_NONE */
+    hone_garg inputs[ONNX_MAX_INPUTS];
+    uint32_t output_count; /* outputs that have a name or come before one that has */
+} onnx_reader;
+
+typedef hone_status (*onnx_convert_fn)(onnx_reader *r, hone_garg *outputs);
+
+typedef struct onnx_converter {
+    const char *op;
+    onnx_convert_fn convert;
+    uint8_t least_inputs, most_inputs, most_outputs; /* 255 inputs: any number */
+    const char *attrs;                               /* allowed ones, separated by spaces */
+    const char *target; /* the operator of the graph, for converters that serve several */
+} onnx_converter;
+
+/* Tables end with op == NULL. */
+extern const onnx_converter onnx_math_converters[];
+extern const onnx_converter onnx_nn_converters[];
+extern const onnx_converter onnx_shape_converters[];
+const onnx_converter *onnx_find_converter(const char *op);
+
+/* ---- files ---- */
+enum { ONNX_MAX_NESTING = 32 };
+/* Nesting within limits, so that unpacking cannot exhaust the stack. */
+hone_status onnx_check_nesting(const ProtobufCMessageDescriptor *type, const uint8_t *bytes,
+                               size_t size);
+hone_status onnx_unpack_tensor(const onnx_reader *r, const Onnx__TensorProto *proto,
+                               const char *directory, hone_tensor **out_tensor);
+/* The element type, or UNSUPPORTED with its number. */
+hone_status onnx_dtype(int32_t type, hone_dtype *out_dtype);
+
+/* ---- attributes ---- */
+const Onnx__AttributeProto *onnx_attr(const onnx_reader *r, const char *name); /* or NULL */
+/* INVALID when present with another type. */
+hone_status onnx_attr_int(const onnx_reader *r, const char *name, int64_t fallback, int64_t *out);
+hone_status onnx_attr_float(const onnx_reader *r, const char *name, double fallback, double *out);
+hone_status onnx_attr_text(const onnx_reader *r, const char *name, const char *fallback,
+                           char out[64]);
+/* *out_count = 0 when absent. */
+hone_status onnx_attr_ints(const onnx_reader *r, const char *name, uint32_t most, int64_t *out,
+                           uint32_t *out_count);
+/* Exactly count, or absent (fallback everywhere). */
+hone_status onnx_attr_ints_n(const onnx_reader *r, const char *name, uint32_t count,
+                             int64_t fallback, int64_t *out);
+hone_status onnx_check_attrs(const onnx_reader *r, const char *allowed);
+
+/* ---- graph values ---- */
+bool onnx_has_input(const onnx_reader *r, uint32_t index);
+/* The tensor info of an argument; INVALID when it is no tensor of known rank. */
+hone_status onnx_info(const onnx_reader *r, const hone_garg *arg, const hone_sinfo **out_info);
+hone_status onnx_input_info(const onnx_reader *r, uint32_t index, const hone_sinfo **out_info);
+/* The constant tensor behind an argument, or NULL. */
+const hone_tensor *onnx_constant_of(const onnx_reader *r, const hone_garg *arg);
+/* Adds an operator call, with shape inference; attrs may be NULL. */
+hone_status onnx_emit(onnx_reader *r, const char *op, uint32_t arg_count, const hone_garg *args,
+                      uint32_t attr_count, const hone_attr *attrs, hone_garg *out);
+hone_status onnx_emit1(onnx_reader *r, const char *op, hone_garg a, hone_garg *out);
+hone_status onnx_emit2(onnx_reader *r, const char *op, hone_garg a, hone_garg b, hone_garg *out);
+hone_status onnx_emit_get(onnx_reader *r, hone_garg tuple, int32_t index, hone_garg *out);
+hone_status onnx_emit_reshape(onnx_reader *r, hone_garg x, uint32_t rank,
+                              const hone_expr *const *shape, hone_garg *out);
+hone_status onnx_emit_permute(onnx_reader *r, hone_garg x, uint32_t rank, const int64_t *axes,
+                              hone_garg *out);
+hone_status onnx_emit_cast(onnx_reader *r, hone_garg x, hone_dtype dtype, hone_garg *out);
+/* A scalar constant of the given type. */
+hone_status onnx_scalar(onnx_reader *r, hone_dtype dtype, double value, hone_garg *out);
+/* Takes tensor. */
+hone_status onnx_add_constant(onnx_reader *r, hone_tensor *tensor, hone_garg *out);
+/* The argument as a tensor: known integers become a constant. */
+hone_status onnx_as_tensor(onnx_reader *r, hone_garg *arg);
+/* Integers known while reading; false when they are not. *out_rank: 0 for a scalar, else 1. */
+bool onnx_known_ints(onnx_reader *r, const hone_garg *arg, uint32_t *out_count,
+                     const hone_expr **out, int32_t *out_rank);
+/* The same, constants only; at most `most`. INVALID when they are not known: `what` names them. */
+hone_status onnx_const_ints(onnx_reader *r, uint32_t input, const char *what, uint32_t most,
+                            int64_t *out, uint32_t *out_count);
+/* A HONE_GARG_SHAPE (rank 1) or HONE_GARG_PRIM (rank 0); exprs are copied. */
+hone_status onnx_make_ints(onnx_reader *r, uint32_t count, const hone_expr *const *exprs,
+                           int32_t rank, hone_garg *out);
+/* An axis in [0, rank). */
+hone_status onnx_axis(const onnx_reader *r, int64_t axis, int32_t rank, int32_t *out_axis);
+
+/* Attribute values in the arena. */
+hone_value onnx_ints_value(onnx_reader *r, uint32_t count, const int64_t *ints);
+hone_value onnx_text_value(onnx_reader *r, const char *text);
+
+enum { ONNX_MAX_KNOWN = 64 }; /* integers that are tracked while reading */
+
+#endif

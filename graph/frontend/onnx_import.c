@@ -1,0 +1,444 @@
+#include "graph/frontend/onnx_import.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "graph/frontend/onnx_impl.h"
+#include "ir/grow.h"
+#include "support/alloc.h"
+#include "support/fs.h"
+
+/* Models: opset, inputs, initializers, nodes in order, outputs. */
+
+enum { MAX_NODES = 1 << 20 };
+
+const onnx_converter *onnx_find_converter(const char *op) {
+    const onnx_converter *const tables[] = {onnx_math_converters, onnx_nn_converters,
+                                            onnx_shape_converters};
+    for (size_t t = 0; t < HONE_COUNT(tables); t++) {
+        for (const onnx_converter *row = tables[t]; row->op; row++) {
+            if (strcmp(row->op, op) == 0) return row;
+        }
+    }
+    return NULL;
+}
+
+static hone_status define(onnx_reader *r, const char *name, hone_garg arg) {
+    if (hone_strmap_find(&r->names, name, NULL)) {
+        return HONE_ERROR(HONE_CODE_INVALID, "value '%s' is defined twice", name);
+    }
+    if (!hone_grow(r->arena, (void **)&r->args, &r->arg_capacity, r->arg_count, sizeof *r->args) ||
+        !hone_strmap_put(&r->names, name, r->arg_count)) {
+        return HONE_ERROR(HONE_CODE_NO_MEMORY, "model");
+    }
+    r->args[r->arg_count++] = arg;
+    return HONE_OK;
+}
+
+/* A name that Python allows. */
+static const char *identifier(onnx_reader *r, const char *name) {
+    char *copy = hone_arena_printf(r->arena, "%s%s", isdigit((unsigned char)name[0]) ? "_" : "",
+                                   name[0] ? name : "_");
+    if (!copy) return "_";
+    for (char *c = copy; *c; c++) {
+        if (!isalnum((unsigned char)*c)) *c = '_';
+    }
+    return copy;
+}
+
+/* ---- inputs ---- */
+
+/* A named size: the number that the caller gave, or a variable. */
+static hone_status named_size(onnx_reader *r, const char *name, const hone_expr **out) {
+    const hone_graph_options *options = r->options;
+    for (size_t i = 0; options && i < options->dim_count; i++) {
+        if (strcmp(options->dims[i].name, name) == 0) {
+            *out = hone_extent_int(&r->ir, options->dims[i].size);
+            r->dim_used[i < 64 ? i : 63] = true;
+            return hone_ir_finish(&r->ir);
+        }
+    }
+    hone_var var = 0;
+    const char *id = identifier(r, name);
+    while (var < r->graph->var_count && strcmp(r->graph->vars[var].name, id) != 0)
+        var++;
+    if (var == r->graph->var_count) var = hone_graph_add_var(r->graph, id);
+    if (var == HONE_NO_ID) return HONE_ERROR(HONE_CODE_NO_MEMORY, "model");
+    *out = hone_expr_var(&r->ir, HONE_DTYPE_I64, var);
+    return hone_ir_finish(&r->ir);
+}
+
+static hone_status input_extent(onnx_reader *r, const char *input, size_t i,
+                                const Onnx__TensorShapeProto__Dimension *dim,
+                                const hone_expr **out) {
+    if (dim->value_case == ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_VALUE &&
+        dim->dim_value >= 0) {
+        if (dim->dim_value == 0) {
+            return HONE_ERROR(HONE_CODE_UNSUPPORTED,
+                              "dimension %zu is 0: empty tensors are not implemented", i);
+        }
+        if (dim->dim_value > INT32_MAX) {
+            return HONE_ERROR(HONE_CODE_INVALID,
+                              "dimension %zu is %lld, must be from 1 to 2^31 - 1", i,
+                              (long long)dim->dim_value);
+        }
+        *out = hone_extent_int(&r->ir, dim->dim_value);
+        return hone_ir_finish(&r->ir);
+    }
+    if (dim->value_case == ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_PARAM && dim->dim_param &&
+        dim->dim_param[0]) {
+        return named_size(r, dim->dim_param, out);
+    }
+    const char *name = hone_arena_printf(r->arena, "%s_dim%zu", identifier(r, input), i);
+    if (!name) return HONE_ERROR(HONE_CODE_NO_MEMORY, "model");
+    return named_size(r, name, out);
+}
+
+static hone_status read_input_type(onnx_reader *r, const Onnx__ValueInfoProto *input,
+                                   const hone_sinfo **out_info) {
+    const Onnx__TypeProto *type = input->type;
+    if (!type || type->value_case != ONNX__TYPE_PROTO__VALUE_TENSOR_TYPE || !type->tensor_type) {
+        return HONE_ERROR(HONE_CODE_UNSUPPORTED, "the input is no tensor");
+    }
+    const Onnx__TypeProto__Tensor *tensor = type->tensor_type;
+    hone_dtype dtype;
+    HONE_TRY(onnx_dtype(tensor->elem_type, &dtype));
+    if (!tensor->shape) return HONE_ERROR(HONE_CODE_UNSUPPORTED, "the input's rank is not known");
+    size_t rank = tensor->shape->n_dim;
+    if (rank > HONE_MAX_RANK) {
+        return HONE_ERROR(HONE_CODE_UNSUPPORTED, "the input has %zu dimensions, at most %d", rank,
+                          HONE_MAX_RANK);
+    }
+    const hone_expr **shape = hone_arena_zalloc(r->arena, (rank + 1) * sizeof *shape);
+    if (!shape) return HONE_ERROR(HONE_CODE_NO_MEMORY, "model");
+    for (size_t i = 0; i < rank; i++) {
+        HONE_TRY(input_extent(r, input->name, i, tensor->shape->dim[i], &shape[i]));
+    }
+    *out_info = hone_sinfo_tensor(r->arena, dtype, (int32_t)rank, shape);
+    return *out_info ? HONE_OK : HONE_ERROR(HONE_CODE_NO_MEMORY, "model");
+}
+
+/* An input that the caller has given a value: a constant then. */
+static const hone_tensor *given_weight(const onnx_reader *r, const char *name) {
+    for (size_t i = 0; r->options && i < r->options->weight_count; i++) {
+        if (strcmp(r->options->weights[i].name, name) == 0) return r->options->weights[i].tensor;
+    }
+    return NULL;
+}
+
+static hone_status read_input(onnx_reader *r, const Onnx__ValueInfoProto *input) {
+    if (!input->name || !input->name[0]) {
+        return HONE_ERROR(HONE_CODE_INVALID, "an input without a name");
+    }
+    if (hone_strmap_find(&r->names, input->name, NULL)) return HONE_OK; /* an initializer */
+    const hone_sinfo *info = NULL;
+    const hone_tensor *weight = given_weight(r, input->name);
+    if (weight) {
+        hone_tensor *copy;
+        hone_garg constant;
+        HONE_TRY(hone_tensor_clone(weight, &copy));
+        HONE_TRY(onnx_add_constant(r, copy, &constant));
+        return define(r, input->name, constant);
+    }
+    HONE_TRY(hone_status_annotate(read_input_type(r, input, &info), "input '%s'", input->name));
+    hone_gvalue value = hone_graph_add_param(r->graph, identifier(r, input->name), info);
+    if (value == HONE_NO_ID) return HONE_ERROR(HONE_CODE_NO_MEMORY, "model");
+    return define(r, input->name, HONE_GARG_OF_VALUE(value));
+}
+
+static hone_status read_initializer(onnx_reader *r, const Onnx__TensorProto *proto) {
+    if (!proto->name || !proto->name[0]) {
+        return HONE_ERROR(HONE_CODE_INVALID, "an initializer without a name");
+    }
+    hone_tensor *tensor;
+    hone_garg arg;
+    hone_status st = onnx_unpack_tensor(r, proto, r->directory, &tensor);
+    if (st) return hone_status_annotate(st, "initializer '%s'", proto->name);
+    HONE_TRY(onnx_add_constant(r, tensor, &arg));
+    return define(r, proto->name, arg);
+}
+
+/* ---- nodes ---- */
+
+/* "node 'conv1' (Conv)" */
+static hone_status at_node(const Onnx__NodeProto *node, hone_status st) {
+    const char *name = node->name && node->name[0]         ? node->name
+                       : node->n_output && node->output[0] ? node->output[0]
+                                                           : "";
+    return hone_status_annotate(st, "node '%.200s' (%.100s)", name,
+                                node->op_type ? node->op_type : "");
+}
+
+static bool is_plain_domain(const char *domain) {
+    return !domain || !domain[0] || strcmp(domain, "ai.onnx") == 0;
+}
+
+static const onnx_converter *converter_of(const Onnx__NodeProto *node) {
+    if (!node->op_type || !is_plain_domain(node->domain)) return NULL;
+    return onnx_find_converter(node->op_type);
+}
+
+/* Second outputs of some operators (the mask of Dropout) may be named, but not used. */
+static hone_status check_implemented(const hone_garg *arg, const char *name) {
+    if (arg->kind != HONE_GARG_STRING) return HONE_OK;
+    return HONE_ERROR(HONE_CODE_UNSUPPORTED,
+                      "'%.200s', a further output of '%.100s', is not "
+                      "implemented",
+                      name, arg->u.s);
+}
+
+static hone_status define_unimplemented(onnx_reader *r, const Onnx__NodeProto *node, size_t from) {
+    const char *op = hone_arena_strdup(r->arena, node->op_type);
+    if (!op) return HONE_ERROR(HONE_CODE_NO_MEMORY, "model");
+    for (size_t i = from; i < node->n_output; i++) {
+        if (!node->output[i][0]) continue;
+        HONE_TRY(define(r, node->output[i], (hone_garg){.kind = HONE_GARG_STRING, .u.s = op}));
+    }
+    return HONE_OK;
+}
+
+static hone_status node_inputs(onnx_reader *r, const Onnx__NodeProto *node) {
+    if (node->n_input > ONNX_MAX_INPUTS) {
+        return HONE_ERROR(HONE_CODE_UNSUPPORTED, "%zu inputs, at most %d", node->n_input,
+                          ONNX_MAX_INPUTS);
+    }
+    r->input_count = (uint32_t)node->n_input;
+    for (uint32_t i = 0; i < r->input_count; i++) {
+        uint64_t at;
+        r->inputs[i] = (hone_garg){.kind = HONE_GARG_NONE};
+        if (!node->input[i][0]) continue;
+        if (!hone_strmap_find(&r->names, node->input[i], &at)) {
+            return HONE_ERROR(
+                HONE_CODE_INVALID,
+                "input '%.200s' is not defined before it is used (a missing value, or "
+                "a cycle)",
+                node->input[i]);
+        }
+        r->inputs[i] = r->args[at];
+        HONE_TRY(check_implemented(&r->inputs[i], node->input[i]));
+    }
+    while (r->input_count && r->inputs[r->input_count - 1].kind == HONE_GARG_NONE)
+        r->input_count--;
+    return HONE_OK;
+}
+
+static hone_status check_arity(const onnx_reader *r, const onnx_converter *row) {
+    if (r->input_count < row->least_inputs ||
+        (row->most_inputs != 255 && r->input_count > row->most_inputs)) {
+        return HONE_ERROR(HONE_CODE_INVALID, "%u inputs, expected %u to %u", r->input_count,
+                          row->least_inputs, row->most_inputs);
+    }
+    for (uint32_t i = 0; i < row->least_inputs; i++) {
+        if (!onnx_has_input(r, i)) return HONE_ERROR(HONE_CODE_INVALID, "input %u is missing", i);
+    }
+    if (r->output_count < 1) return HONE_ERROR(HONE_CODE_INVALID, "the first output has no name");
+    return HONE_OK;
+}
+
+/* The value keeps the name it has in the model. */
+static void name_value(onnx_reader *r, const hone_garg *arg, const char *name) {
+    if (arg->kind != HONE_GARG_VALUE || arg->u.value < r->graph->param_count) return;
+    hone_gvalue_info *value = &r->graph->values[arg->u.value];
+    if (strcmp(value->name, "lv") == 0) value->name = identifier(r, name);
+}
+
+static hone_status convert_node(onnx_reader *r, const Onnx__NodeProto *node) {
+    const onnx_converter *row = converter_of(node);
+    hone_garg outputs[ONNX_MAX_OUTPUTS] = {{0}};
+    r->node = node;
+    r->output_count = 0;
+    for (size_t i = 0; i < node->n_output && i < row->most_outputs; i++) {
+        if (node->output[i][0]) r->output_count = (uint32_t)i + 1;
+    }
+    HONE_TRY(node_inputs(r, node));
+    HONE_TRY(check_arity(r, row));
+    HONE_TRY(onnx_check_attrs(r, row->attrs));
+    HONE_TRY(row->convert(r, outputs));
+    HONE_TRY(hone_ir_finish(&r->ir));
+    for (uint32_t i = 0; i < r->output_count; i++) {
+        if (!node->output[i][0]) continue;
+        name_value(r, &outputs[i], node->output[i]);
+        HONE_TRY(define(r, node->output[i], outputs[i]));
+    }
+    return define_unimplemented(r, node, row->most_outputs);
+}
+
+/* All operators that are missing, each once, so that nobody finds them one by one. */
+static hone_status check_operators(const Onnx__GraphProto *graph) {
+    const Onnx__NodeProto *first = NULL;
+    hone_str list = {0};
+    hone_strmap seen = {0};
+    for (size_t i = 0; i < graph->n_node; i++) {
+        const Onnx__NodeProto *node = graph->node[i];
+        if (converter_of(node)) continue;
+        if (!first) first = node;
+        char name[160];
+        snprintf(name, sizeof name, "%.60s%s%.90s",
+                 is_plain_domain(node->domain) ? "" : node->domain,
+                 is_plain_domain(node->domain) ? "" : ".", node->op_type ? node->op_type : "?");
+        if (hone_strmap_find(&seen, name, NULL) || hone_strmap_count(&seen) >= 20) continue;
+        if (!hone_strmap_put(&seen, name, 1)) break;
+        hone_str_printf(&list, "%s%s", list.length ? ", " : "", name);
+    }
+    hone_status st = HONE_OK;
+    if (first) {
+        st = at_node(first, HONE_ERROR(HONE_CODE_UNSUPPORTED,
+                                       "the operator is not implemented (in this model: %s)",
+                                       hone_str_text(&list)));
+    }
+    hone_str_deinit(&list);
+    hone_strmap_deinit(&seen);
+    return st;
+}
+
+/* ---- outputs ---- */
+
+static hone_status read_outputs(onnx_reader *r, const Onnx__GraphProto *graph) {
+    if (graph->n_output == 0) return HONE_ERROR(HONE_CODE_INVALID, "the model has no outputs");
+    if (graph->n_output > 1024) return HONE_ERROR(HONE_CODE_UNSUPPORTED, "more than 1024 outputs");
+    hone_garg *items = hone_arena_zalloc(r->arena, graph->n_output * sizeof *items);
+    hone_value *names = hone_arena_zalloc(r->arena, graph->n_output * sizeof *names);
+    if (!items || !names) return HONE_ERROR(HONE_CODE_NO_MEMORY, "model");
+    for (size_t i = 0; i < graph->n_output; i++) {
+        const char *name = graph->output[i]->name;
+        uint64_t at;
+        if (!name || !hone_strmap_find(&r->names, name, &at)) {
+            return HONE_ERROR(HONE_CODE_INVALID, "output '%.200s' is not defined by any node",
+                              name ? name : "");
+        }
+        items[i] = r->args[at];
+        HONE_TRY(check_implemented(&items[i], name));
+        HONE_TRY(onnx_as_tensor(r, &items[i]));
+        if (items[i].kind == HONE_GARG_VALUE) r->graph->values[items[i].u.value].is_output = true;
+        names[i] = onnx_text_value(r, identifier(r, name));
+    }
+    r->graph->result = items[0];
+    if (graph->n_output > 1) {
+        r->graph->result = (hone_garg){
+            .kind = HONE_GARG_TUPLE, .count = (uint32_t)graph->n_output, .u.items = items};
+    }
+    hone_value list = {
+        .kind = HONE_VALUE_LIST, .count = (uint32_t)graph->n_output, .u.items = names};
+    if (!hone_attrs_with(r->arena, &r->graph->attrs, "output_names", list, &r->graph->attrs)) {
+        return HONE_ERROR(HONE_CODE_NO_MEMORY, "model");
+    }
+    r->graph->result_sinfo = hone_garg_sinfo(r->module, r->graph, &r->graph->result, r->arena);
+    return hone_ir_finish(&r->ir);
+}
+
+/* ---- models ---- */
+
+static hone_status read_opset(onnx_reader *r, const Onnx__ModelProto *model) {
+    r->opset = 0;
+    for (size_t i = 0; i < model->n_opset_import; i++) {
+        const Onnx__OperatorSetIdProto *set = model->opset_import[i];
+        if (is_plain_domain(set->domain)) r->opset = set->version;
+    }
+    if (r->opset == 0) return HONE_ERROR(HONE_CODE_INVALID, "the model names no operator set");
+    if (r->opset < 0) {
+        return HONE_ERROR(HONE_CODE_INVALID, "operator set %lld", (long long)r->opset);
+    }
+    return HONE_OK;
+}
+
+static hone_status read_graph(onnx_reader *r, const Onnx__GraphProto *graph) {
+    if (graph->n_node > MAX_NODES)
+        return HONE_ERROR(HONE_CODE_INVALID, "more than %d nodes", MAX_NODES);
+    if (graph->n_sparse_initializer) {
+        return HONE_ERROR(HONE_CODE_UNSUPPORTED, "sparse initializers are not implemented");
+    }
+    for (size_t i = 0; i < graph->n_initializer; i++) {
+        HONE_TRY(read_initializer(r, graph->initializer[i]));
+    }
+    for (size_t i = 0; i < graph->n_input; i++)
+        HONE_TRY(read_input(r, graph->input[i]));
+    for (size_t i = 0; i < graph->n_node; i++) {
+        hone_status st = convert_node(r, graph->node[i]);
+        if (st) return at_node(graph->node[i], st);
+    }
+    return read_outputs(r, graph);
+}
+
+/* Sizes that the caller gave must be there; the module remembers them (graph/bind.c). */
+static hone_status record_sizes(onnx_reader *r) {
+    hone_attrs sizes = {0};
+    for (size_t i = 0; r->options && i < r->options->dim_count; i++) {
+        const hone_graph_dim *dim = &r->options->dims[i];
+        const char *name = hone_arena_strdup(r->arena, dim->name);
+        if (!r->dim_used[i < 64 ? i : 63]) {
+            return HONE_ERROR(HONE_CODE_INVALID, "there is no size '%s' in this model", dim->name);
+        }
+        if (!name ||
+            !hone_attrs_with(r->arena, &sizes, name, HONE_VALUE_OF_INT(dim->size), &sizes)) {
+            return HONE_ERROR(HONE_CODE_NO_MEMORY, "model");
+        }
+    }
+    hone_value map = {.kind = HONE_VALUE_MAP, .count = sizes.count, .u.attrs = sizes.items};
+    if (sizes.count &&
+        !hone_attrs_with(r->arena, &r->module->attrs, "bound_sizes", map, &r->module->attrs)) {
+        return HONE_ERROR(HONE_CODE_NO_MEMORY, "model");
+    }
+    return HONE_OK;
+}
+
+static hone_status read_model(onnx_reader *r, const Onnx__ModelProto *model) {
+    if (!model->graph) return HONE_ERROR(HONE_CODE_INVALID, "the file holds no graph");
+    if (model->n_functions) {
+        return HONE_ERROR(HONE_CODE_UNSUPPORTED, "functions in models are not implemented");
+    }
+    HONE_TRY(check_operators(model->graph));
+    HONE_TRY(read_opset(r, model));
+    r->graph = hone_graph_func_create(r->arena, "main");
+    if (!r->graph) return HONE_ERROR(HONE_CODE_NO_MEMORY, "model");
+    HONE_TRY(read_graph(r, model->graph));
+    HONE_TRY(record_sizes(r));
+    return hone_module_add_graph(r->module, r->graph);
+}
+
+hone_status hone_onnx_parse(const void *bytes, size_t size, const char *source_name,
+                            const char *directory, const hone_graph_options *options,
+                            hone_module **out_module) {
+    assert(source_name && out_module);
+    *out_module = NULL;
+    if (size == 0) return HONE_ERROR(HONE_CODE_INVALID, "%s: the file is empty", source_name);
+    hone_status st = onnx_check_nesting(&onnx__model_proto__descriptor, bytes, size);
+    if (st) return hone_status_annotate(st, "%s", source_name);
+    Onnx__ModelProto *model = onnx__model_proto__unpack(NULL, size, bytes);
+    if (!model) return HONE_ERROR(HONE_CODE_INVALID, "%s: not an ONNX model", source_name);
+    onnx_reader *r = hone_calloc(1, sizeof *r);
+    if (!r) st = HONE_ERROR(HONE_CODE_NO_MEMORY, "model");
+    if (!st) st = hone_module_create(&r->module);
+    if (!st) {
+        r->arena = r->ir.arena = r->module->arena;
+        r->source = source_name;
+        r->directory = directory;
+        r->options = options;
+        st = read_model(r, model);
+        st = hone_status_join(st, hone_ir_finish(&r->ir));
+        hone_strmap_deinit(&r->names);
+        if (st)
+            hone_module_release(r->module);
+        else
+            *out_module = r->module;
+    }
+    hone_free(r);
+    onnx__model_proto__free_unpacked(model, NULL);
+    return hone_status_annotate(st, "%s", source_name);
+}
+
+hone_status hone_onnx_load(const char *path, const hone_graph_options *options,
+                           hone_module **out_module) {
+    *out_module = NULL;
+    char *bytes = NULL;
+    size_t size = 0;
+    HONE_TRY(hone_fs_read(path, SIZE_MAX / 4, &bytes, &size));
+    char *directory = hone_path_dirname(path);
+    hone_status st = HONE_OK;
+    if (!directory) st = HONE_ERROR(HONE_CODE_NO_MEMORY, "path");
+    if (!st) st = hone_onnx_parse(bytes, size, path, directory, options, out_module);
+    hone_free(directory);
+    hone_free(bytes);
+    return st;
+}

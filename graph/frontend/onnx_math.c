@@ -1,0 +1,561 @@
+#include <math.h>
+#include <string.h>
+
+#include "graph/frontend/onnx_impl.h"
+
+/* Elementwise operators, comparisons, matrix products and reductions. */
+
+static const onnx_converter *row_of(const onnx_reader *r) {
+    return onnx_find_converter(r->node->op_type);
+}
+
+/* ---- operators with a counterpart ---- */
+
+static hone_status convert_unary(onnx_reader *r, hone_garg *out) {
+    return onnx_emit1(r, row_of(r)->target, r->inputs[0], out);
+}
+
+/* Shape arithmetic: integers that are known stay known. */
+static bool fold_ints(onnx_reader *r, hone_op op, hone_garg *out) {
+    const hone_expr *a[ONNX_MAX_KNOWN], *b[ONNX_MAX_KNOWN], *c[ONNX_MAX_KNOWN];
+    uint32_t n, m;
+    int32_t rank_a, rank_b;
+    if (!onnx_known_ints(r, &r->inputs[0], &n, a, &rank_a) ||
+        !onnx_known_ints(r, &r->inputs[1], &m, b, &rank_b)) {
+        return false;
+    }
+    uint32_t count = n == 1 ? m : n;
+    if (n != m && n != 1 && m != 1) return false;
+    for (uint32_t i = 0; i < count; i++) {
+        const hone_expr *x = a[n == 1 ? 0 : i], *y = b[m == 1 ? 0 : i];
+        if (op == HONE_OP_ADD) {
+            c[i] = hone_extent_sum(&r->ir, x, y);
+        } else if (op == HONE_OP_MUL) {
+            c[i] = hone_extent_mul(&r->ir, x, y);
+        } else if (op == HONE_OP_SUB && hone_expr_is_int(y) && y->u.i != INT64_MIN) {
+            c[i] = hone_extent_add(&r->ir, x, -y->u.i);
+        } else if (op == HONE_OP_DIV && hone_expr_is_int(y) && y->u.i > 0 &&
+                   !(hone_expr_is_int(x) && x->u.i < 0)) {
+            c[i] = hone_extent_div(&r->ir, x, y->u.i);
+        } else {
+            return false;
+        }
+        if (!c[i]) return false;
+    }
+    int32_t rank = rank_a > rank_b ? rank_a : rank_b;
+    hone_status st = onnx_make_ints(r, count, c, rank, out);
+    if (st) hone_status_free(st);
+    return !st;
+}
+
+static bool is_symbolic_kind(const hone_garg *arg) {
+    return arg->kind == HONE_GARG_SHAPE || arg->kind == HONE_GARG_PRIM;
+}
+
+/* Up to opset 6 the second operand was laid along the first from `axis` on. */
+static hone_status align_from_axis(onnx_reader *r, hone_garg *b) {
+    const hone_sinfo *left, *right;
+    int64_t axis;
+    int32_t at;
+    if (!onnx_attr(r, "axis")) return HONE_OK;
+    HONE_TRY(onnx_attr_int(r, "axis", 0, &axis));
+    HONE_TRY(onnx_input_info(r, 0, &left));
+    HONE_TRY(onnx_input_info(r, 1, &right));
+    HONE_TRY(onnx_axis(r, axis, left->rank, &at));
+    if (at + right->rank > left->rank) {
+        return HONE_ERROR(HONE_CODE_INVALID, "the second input does not fit at axis %d", at);
+    }
+    const hone_expr *shape[HONE_MAX_RANK];
+    for (int32_t i = 0; i < left->rank - at; i++) {
+        shape[i] = i < right->rank ? right->shape[i] : hone_extent_int(&r->ir, 1);
+    }
+    return onnx_emit_reshape(r, *b, (uint32_t)(left->rank - at), shape, b);
+}
+
+static hone_status convert_binary(onnx_reader *r, hone_garg *out) {
+    static const struct {
+        const char *name;
+        hone_op op;
+    } foldable[] = {
+        {"Add", HONE_OP_ADD},
+        {"Sub", HONE_OP_SUB},
+        {"Mul", HONE_OP_MUL},
+        {"Div", HONE_OP_DIV}
+    };
+    bool may_fold = is_symbolic_kind(&r->inputs[0]) || is_symbolic_kind(&r->inputs[1]);
+    for (size_t i = 0; may_fold && i < HONE_COUNT(foldable); i++) {
+        if (strcmp(r->node->op_type, foldable[i].name) == 0 && fold_ints(r, foldable[i].op, out)) {
+            return HONE_OK;
+        }
+    }
+    HONE_TRY(align_from_axis(r, &r->inputs[1]));
+    return onnx_emit2(r, row_of(r)->target, r->inputs[0], r->inputs[1], out);
+}
+
+/* Max, Min, Sum: any number of inputs. */
+static hone_status convert_variadic(onnx_reader *r, hone_garg *out) {
+    *out = r->inputs[0];
+    for (uint32_t i = 1; i < r->input_count; i++) {
+        HONE_TRY(onnx_emit2(r, row_of(r)->target, *out, r->inputs[i], out));
+    }
+    return HONE_OK;
+}
+
+static hone_status scalar_like(onnx_reader *r, const hone_garg *x, double value, hone_garg *out) {
+    const hone_sinfo *info;
+    HONE_TRY(onnx_info(r, x, &info));
+    return onnx_scalar(r, info->dtype, value, out);
+}
+
+static hone_status with_scalar(onnx_reader *r, const char *op, hone_garg x, double value,
+                               hone_garg *out) {
+    hone_garg scalar;
+    HONE_TRY(scalar_like(r, &x, value, &scalar));
+    return onnx_emit2(r, op, x, scalar, out);
+}
+
+static hone_status convert_mean(onnx_reader *r, hone_garg *out) {
+    *out = r->inputs[0];
+    for (uint32_t i = 1; i < r->input_count; i++) {
+        HONE_TRY(onnx_emit2(r, "add", *out, r->inputs[i], out));
+    }
+    return with_scalar(r, "divide", *out, r->input_count, out);
+}
+
+/* The exponent may have another type than the base. */
+static hone_status convert_pow(onnx_reader *r, hone_garg *out) {
+    const hone_sinfo *base;
+    hone_garg exponent = r->inputs[1];
+    HONE_TRY(onnx_input_info(r, 0, &base));
+    HONE_TRY(onnx_emit_cast(r, exponent, base->dtype, &exponent));
+    return onnx_emit2(r, "power", r->inputs[0], exponent, out);
+}
+
+static hone_status convert_where(onnx_reader *r, hone_garg *out) {
+    return onnx_emit(r, "where", 3, r->inputs, 0, NULL, out);
+}
+
+static hone_status convert_mod(onnx_reader *r, hone_garg *out) {
+    int64_t fmod_form;
+    HONE_TRY(onnx_attr_int(r, "fmod", 0, &fmod_form));
+    if (fmod_form)
+        return HONE_ERROR(HONE_CODE_UNSUPPORTED, "attribute 'fmod' = 1 is not implemented");
+    return onnx_emit2(r, "mod", r->inputs[0], r->inputs[1], out);
+}
+
+static hone_status convert_cast(onnx_reader *r, hone_garg *out) {
+    int64_t to;
+    hone_dtype dtype;
+    if (!onnx_attr(r, "to")) return HONE_ERROR(HONE_CODE_INVALID, "attribute 'to' is missing");
+    HONE_TRY(onnx_attr_int(r, "to", 0, &to));
+    HONE_TRY(onnx_dtype(to > INT32_MAX || to < 0 ? -1 : (int32_t)to, &dtype));
+    bool keeps_ints = dtype.code == HONE_DTYPE_CODE_INT && dtype.bits >= 32;
+    if (is_symbolic_kind(&r->inputs[0]) && keeps_ints && dtype.bits == 64) {
+        *out = r->inputs[0];
+        return HONE_OK;
+    }
+    return onnx_emit_cast(r, r->inputs[0], dtype, out);
+}
+
+static hone_status convert_identity(onnx_reader *r, hone_garg *out) {
+    *out = r->inputs[0];
+    return HONE_OK;
+}
+
+/* ---- activations ---- */
+
+static hone_status float_limit(onnx_reader *r, uint32_t input, const char *name, double fallback,
+                               hone_dtype dtype, hone_garg *out) {
+    double value = fallback;
+    if (onnx_has_input(r, input)) {
+        const hone_tensor *constant = onnx_constant_of(r, &r->inputs[input]);
+        if (!constant) {
+            return HONE_ERROR(HONE_CODE_UNSUPPORTED, "%s (input %u) must be constant", name, input);
+        }
+        if (hone_tensor_count(constant) != 1) {
+            return HONE_ERROR(HONE_CODE_INVALID, "%s (input %u) must be a scalar", name, input);
+        }
+        value = hone_tensor_get_f64(constant, 0);
+    } else {
+        HONE_TRY(onnx_attr_float(r, name, fallback, &value));
+    }
+    bool is_float = hone_dtype_is_float(dtype);
+    const hone_expr *e = NULL;
+    if (is_float) {
+        e = hone_expr_float(&r->ir, dtype, value);
+    } else {
+        double low = (double)hone_dtype_min_int(dtype), high = (double)hone_dtype_max_int(dtype);
+        int64_t whole = !(value > low)    ? hone_dtype_min_int(dtype)
+                        : !(value < high) ? hone_dtype_max_int(dtype)
+                                          : (int64_t)value;
+        e = hone_expr_int(&r->ir, dtype, whole);
+    }
+    *out = (hone_garg){.kind = HONE_GARG_PRIM, .u.expr = e};
+    return hone_ir_finish(&r->ir);
+}
+
+static hone_status convert_clip(onnx_reader *r, hone_garg *out) {
+    const hone_sinfo *info;
+    hone_garg args[3] = {r->inputs[0]};
+    HONE_TRY(onnx_input_info(r, 0, &info));
+    for (uint32_t i = 1; i < 3; i++) { /* limits that are computed */
+        const char *op = i == 1 ? "maximum" : "minimum";
+        if (!onnx_has_input(r, i) || onnx_constant_of(r, &r->inputs[i])) continue;
+        HONE_TRY(onnx_emit2(r, op, args[0], r->inputs[i], &args[0]));
+        r->inputs[i].kind = HONE_GARG_NONE;
+    }
+    HONE_TRY(float_limit(r, 1, "min", -HUGE_VAL, info->dtype, &args[1]));
+    HONE_TRY(float_limit(r, 2, "max", HUGE_VAL, info->dtype, &args[2]));
+    return onnx_emit(r, "clip", 3, args, 0, NULL, out);
+}
+
+static hone_status convert_leaky_relu(onnx_reader *r, hone_garg *out) {
+    double alpha;
+    HONE_TRY(onnx_attr_float(r, "alpha", 0.01, &alpha));
+    hone_attr attr = {"alpha", HONE_VALUE_OF_FLOAT(alpha)};
+    return onnx_emit(r, "nn.leakyrelu", 1, r->inputs, 1, &attr, out);
+}
+
+/* x where x > 0, else other */
+static hone_status where_positive(onnx_reader *r, hone_garg x, hone_garg other, hone_garg *out) {
+    hone_garg args[3] = {x, x, other};
+    HONE_TRY(with_scalar(r, "greater", x, 0, &args[0]));
+    return onnx_emit(r, "where", 3, args, 0, NULL, out);
+}
+
+/* Up to opset 6 the slope was a vector over the channels. */
+static hone_status convert_prelu(onnx_reader *r, hone_garg *out) {
+    hone_garg scaled;
+    const hone_sinfo *data, *slope;
+    HONE_TRY(onnx_input_info(r, 0, &data));
+    HONE_TRY(onnx_input_info(r, 1, &slope));
+    if (r->opset < 7 && slope->rank == 1 && data->rank > 1) {
+        const hone_expr *shape[HONE_MAX_RANK] = {slope->shape[0]};
+        for (int32_t i = 1; i < data->rank - 1; i++)
+            shape[i] = hone_extent_int(&r->ir, 1);
+        HONE_TRY(
+            onnx_emit_reshape(r, r->inputs[1], (uint32_t)data->rank - 1, shape, &r->inputs[1]));
+    }
+    HONE_TRY(onnx_emit2(r, "multiply", r->inputs[0], r->inputs[1], &scaled));
+    return where_positive(r, r->inputs[0], scaled, out);
+}
+
+/* alpha * (exp(min(x, 0)) - 1) below zero: the exponent never overflows */
+static hone_status elu(onnx_reader *r, hone_garg x, double alpha, hone_garg *out) {
+    hone_garg below;
+    HONE_TRY(with_scalar(r, "minimum", x, 0, &below));
+    HONE_TRY(onnx_emit1(r, "exp", below, &below));
+    HONE_TRY(with_scalar(r, "subtract", below, 1, &below));
+    HONE_TRY(with_scalar(r, "multiply", below, alpha, &below));
+    return where_positive(r, x, below, out);
+}
+
+static hone_status convert_elu(onnx_reader *r, hone_garg *out) {
+    double alpha;
+    HONE_TRY(onnx_attr_float(r, "alpha", 1.0, &alpha));
+    return elu(r, r->inputs[0], alpha, out);
+}
+
+static hone_status convert_selu(onnx_reader *r, hone_garg *out) {
+    double alpha, gamma;
+    HONE_TRY(onnx_attr_float(r, "alpha", 1.67326319217681884765625, &alpha));
+    HONE_TRY(onnx_attr_float(r, "gamma", 1.05070102214813232421875, &gamma));
+    HONE_TRY(elu(r, r->inputs[0], alpha, out));
+    return with_scalar(r, "multiply", *out, gamma, out);
+}
+
+static hone_status hard_sigmoid(onnx_reader *r, hone_garg x, double alpha, double beta,
+                                hone_garg *out) {
+    HONE_TRY(with_scalar(r, "multiply", x, alpha, out));
+    HONE_TRY(with_scalar(r, "add", *out, beta, out));
+    HONE_TRY(with_scalar(r, "maximum", *out, 0, out));
+    return with_scalar(r, "minimum", *out, 1, out);
+}
+
+static hone_status convert_hard_sigmoid(onnx_reader *r, hone_garg *out) {
+    double alpha, beta;
+    HONE_TRY(onnx_attr_float(r, "alpha", 0.2, &alpha));
+    HONE_TRY(onnx_attr_float(r, "beta", 0.5, &beta));
+    return hard_sigmoid(r, r->inputs[0], alpha, beta, out);
+}
+
+static hone_status convert_hard_swish(onnx_reader *r, hone_garg *out) {
+    hone_garg gate;
+    HONE_TRY(hard_sigmoid(r, r->inputs[0], 1.0 / 6.0, 0.5, &gate));
+    return onnx_emit2(r, "multiply", r->inputs[0], gate, out);
+}
+
+/* max(x, 0) + log(1 + exp(-|x|)) */
+static hone_status convert_softplus(onnx_reader *r, hone_garg *out) {
+    hone_garg tail, top;
+    HONE_TRY(onnx_emit1(r, "abs", r->inputs[0], &tail));
+    HONE_TRY(onnx_emit1(r, "negative", tail, &tail));
+    HONE_TRY(onnx_emit1(r, "exp", tail, &tail));
+    HONE_TRY(with_scalar(r, "add", tail, 1, &tail));
+    HONE_TRY(onnx_emit1(r, "log", tail, &tail));
+    HONE_TRY(with_scalar(r, "maximum", r->inputs[0], 0, &top));
+    return onnx_emit2(r, "add", top, tail, out);
+}
+
+static hone_status convert_softsign(onnx_reader *r, hone_garg *out) {
+    hone_garg below;
+    HONE_TRY(onnx_emit1(r, "abs", r->inputs[0], &below));
+    HONE_TRY(with_scalar(r, "add", below, 1, &below));
+    return onnx_emit2(r, "divide", r->inputs[0], below, out);
+}
+
+/* x where x > alpha, else 0 */
+static hone_status convert_thresholded_relu(onnx_reader *r, hone_garg *out) {
+    double alpha;
+    hone_garg args[3] = {{0}, r->inputs[0]};
+    HONE_TRY(onnx_attr_float(r, "alpha", 1.0, &alpha));
+    HONE_TRY(with_scalar(r, "greater", r->inputs[0], alpha, &args[0]));
+    HONE_TRY(scalar_like(r, &r->inputs[0], 0, &args[2]));
+    return onnx_emit(r, "where", 3, args, 0, NULL, out);
+}
+
+static hone_status convert_sign(onnx_reader *r, hone_garg *out) {
+    hone_garg is_above, is_below;
+    const hone_sinfo *info;
+    HONE_TRY(onnx_input_info(r, 0, &info));
+    HONE_TRY(with_scalar(r, "greater", r->inputs[0], 0, &is_above));
+    HONE_TRY(with_scalar(r, "less", r->inputs[0], 0, &is_below));
+    HONE_TRY(onnx_emit_cast(r, is_above, info->dtype, &is_above));
+    HONE_TRY(onnx_emit_cast(r, is_below, info->dtype, &is_below));
+    return onnx_emit2(r, "subtract", is_above, is_below, out);
+}
+
+static hone_status convert_cast_like(onnx_reader *r, hone_garg *out) {
+    const hone_sinfo *like;
+    HONE_TRY(onnx_input_info(r, 1, &like));
+    return onnx_emit_cast(r, r->inputs[0], like->dtype, out);
+}
+
+static hone_status convert_reciprocal(onnx_reader *r, hone_garg *out) {
+    hone_garg one;
+    HONE_TRY(scalar_like(r, &r->inputs[0], 1, &one));
+    return onnx_emit2(r, "divide", one, r->inputs[0], out);
+}
+
+static hone_status convert_gelu(onnx_reader *r, hone_garg *out) {
+    char form[64];
+    HONE_TRY(onnx_attr_text(r, "approximate", "none", form));
+    if (strcmp(form, "none") == 0) return onnx_emit1(r, "nn.gelu", r->inputs[0], out);
+    if (strcmp(form, "tanh") == 0) return onnx_emit1(r, "nn.gelu_tanh", r->inputs[0], out);
+    return HONE_ERROR(HONE_CODE_INVALID,
+                      "attribute 'approximate' has value '%s'; expected one of none, tanh", form);
+}
+
+/* ---- matrix products ---- */
+
+static hone_status convert_matmul(onnx_reader *r, hone_garg *out) {
+    return onnx_emit2(r, "matmul", r->inputs[0], r->inputs[1], out);
+}
+
+/* alpha * A' * B' + beta * C. The transposition stays on the product as an attribute; graph/
+ * fold_transpose.c turns constant weights. */
+static hone_status convert_gemm(onnx_reader *r, hone_garg *out) {
+    double alpha, beta;
+    int64_t trans_a, trans_b;
+    const hone_sinfo *a, *b;
+    HONE_TRY(onnx_attr_float(r, "alpha", 1, &alpha));
+    HONE_TRY(onnx_attr_float(r, "beta", 1, &beta));
+    HONE_TRY(onnx_attr_int(r, "transA", 0, &trans_a));
+    HONE_TRY(onnx_attr_int(r, "transB", 0, &trans_b));
+    HONE_TRY(onnx_input_info(r, 0, &a));
+    HONE_TRY(onnx_input_info(r, 1, &b));
+    if (a->rank != 2 || b->rank != 2) {
+        return HONE_ERROR(HONE_CODE_INVALID, "A and B must have 2 dimensions, have %d and %d",
+                          a->rank, b->rank);
+    }
+    hone_attr attrs[2];
+    uint32_t count = 0;
+    if (trans_a) attrs[count++] = (hone_attr){"transpose_a", HONE_VALUE_OF_INT(1)};
+    if (trans_b) attrs[count++] = (hone_attr){"transpose_b", HONE_VALUE_OF_INT(1)};
+    HONE_TRY(onnx_emit(r, "matmul", 2, r->inputs, count, attrs, out));
+    if (alpha != 1) HONE_TRY(with_scalar(r, "multiply", *out, alpha, out));
+    if (!onnx_has_input(r, 2) || beta == 0) return HONE_OK;
+    hone_garg c = r->inputs[2];
+    const hone_sinfo *product, *sum;
+    if (beta != 1) HONE_TRY(with_scalar(r, "multiply", c, beta, &c));
+    HONE_TRY(onnx_info(r, out, &product));
+    HONE_TRY(onnx_emit2(r, "add", *out, c, out));
+    HONE_TRY(onnx_info(r, out, &sum));
+    for (int32_t i = 0; i < sum->rank; i++) {
+        if (sum->rank != 2 || !hone_extent_same(sum->shape[i], product->shape[i])) {
+            return HONE_ERROR(HONE_CODE_INVALID, "C cannot be broadcast to the product's shape");
+        }
+    }
+    return HONE_OK;
+}
+
+/* ---- reductions ---- */
+
+/* Axes as an attribute, or (sum since opset 13, all since 18) as an input. */
+static hone_status reduce_axes(onnx_reader *r, int64_t *axes, uint32_t *out_count, bool *out_noop) {
+    int64_t noop;
+    HONE_TRY(onnx_attr_int(r, "noop_with_empty_axes", 0, &noop));
+    if (onnx_has_input(r, 1)) {
+        HONE_TRY(onnx_const_ints(r, 1, "axes", HONE_MAX_RANK, axes, out_count));
+    } else {
+        HONE_TRY(onnx_attr_ints(r, "axes", HONE_MAX_RANK, axes, out_count));
+    }
+    *out_noop = *out_count == 0 && noop;
+    return HONE_OK;
+}
+
+static hone_status emit_reduce(onnx_reader *r, const char *op, hone_garg x, hone_garg *out) {
+    int64_t axes[HONE_MAX_RANK], keep;
+    uint32_t count = 0;
+    bool is_noop = false;
+    HONE_TRY(reduce_axes(r, axes, &count, &is_noop));
+    HONE_TRY(onnx_attr_int(r, "keepdims", 1, &keep));
+    *out = x;
+    if (is_noop) return HONE_OK;
+    hone_attr attrs[] = {
+        {"keepdims", HONE_VALUE_OF_BOOL(keep != 0)},
+        { "axis", onnx_ints_value(r,                             count, axes)}
+    };
+    return onnx_emit(r, op, 1, &x, count ? 2 : 1, attrs, out);
+}
+
+static hone_status convert_reduce(onnx_reader *r, hone_garg *out) {
+    return emit_reduce(r, row_of(r)->target, r->inputs[0], out);
+}
+
+static hone_status convert_reduce_l1(onnx_reader *r, hone_garg *out) {
+    HONE_TRY(onnx_emit1(r, "abs", r->inputs[0], out));
+    return emit_reduce(r, "sum", *out, out);
+}
+
+static hone_status convert_reduce_square(onnx_reader *r, hone_garg *out) {
+    HONE_TRY(onnx_emit2(r, "multiply", r->inputs[0], r->inputs[0], out));
+    HONE_TRY(emit_reduce(r, "sum", *out, out));
+    bool is_norm = strcmp(r->node->op_type, "ReduceL2") == 0;
+    return is_norm ? onnx_emit1(r, "sqrt", *out, out) : HONE_OK;
+}
+
+/* log of a sum, or of a sum of exponentials: those with the maximum taken out first */
+static hone_status convert_reduce_log(onnx_reader *r, hone_garg *out) {
+    hone_garg x = r->inputs[0];
+    if (strcmp(r->node->op_type, "ReduceLogSum") == 0) {
+        HONE_TRY(emit_reduce(r, "sum", x, out));
+        return onnx_emit1(r, "log", *out, out);
+    }
+    int64_t axes[HONE_MAX_RANK];
+    uint32_t count;
+    bool is_noop;
+    hone_garg kept, top;
+    HONE_TRY(reduce_axes(r, axes, &count, &is_noop));
+    hone_attr attrs[] = {
+        {"keepdims", HONE_VALUE_OF_BOOL(1)},
+        { "axis", onnx_ints_value(r,                     count, axes)}
+    };
+    HONE_TRY(onnx_emit(r, "max", 1, &x, count ? 2 : 1, attrs, &kept));
+    HONE_TRY(emit_reduce(r, "max", x, &top));
+    HONE_TRY(onnx_emit2(r, "subtract", x, kept, &x));
+    HONE_TRY(onnx_emit1(r, "exp", x, &x));
+    HONE_TRY(emit_reduce(r, "sum", x, &x));
+    HONE_TRY(onnx_emit1(r, "log", x, &x));
+    return onnx_emit2(r, "add", x, top, out);
+}
+
+static hone_status convert_arg_reduce(onnx_reader *r, hone_garg *out) {
+    int64_t axis, keep, last;
+    HONE_TRY(onnx_attr_int(r, "axis", 0, &axis));
+    HONE_TRY(onnx_attr_int(r, "keepdims", 1, &keep));
+    HONE_TRY(onnx_attr_int(r, "select_last_index", 0, &last));
+    if (last) {
+        return HONE_ERROR(HONE_CODE_UNSUPPORTED,
+                          "attribute 'select_last_index' = 1 is not implemented");
+    }
+    hone_attr attrs[] = {
+        {"axis",     HONE_VALUE_OF_INT(axis)      },
+        {"keepdims", HONE_VALUE_OF_BOOL(keep != 0)}
+    };
+    return onnx_emit(r, row_of(r)->target, 1, r->inputs, 2, attrs, out);
+}
+
+#define UNARY(onnx, op)                                                                            \
+    { onnx, convert_unary, 1, 1, 1, "", op }
+#define BINARY(onnx, op)                                                                           \
+    { onnx, convert_binary, 2, 2, 1, "axis broadcast", op }
+#define REDUCE(onnx, fn, op)                                                                       \
+    { onnx, fn, 1, 2, 1, "axes keepdims noop_with_empty_axes", op }
+
+const onnx_converter onnx_math_converters[] = {
+    UNARY("Relu", "nn.relu"),
+    UNARY("Sigmoid", "sigmoid"),
+    UNARY("Tanh", "tanh"),
+    UNARY("Exp", "exp"),
+    UNARY("Log", "log"),
+    UNARY("Sqrt", "sqrt"),
+    UNARY("Abs", "abs"),
+    UNARY("Neg", "negative"),
+    UNARY("Erf", "erf"),
+    UNARY("Floor", "floor"),
+    UNARY("Ceil", "ceil"),
+    UNARY("Round", "round"),
+    UNARY("Sin", "sin"),
+    UNARY("Cos", "cos"),
+    UNARY("Tan", "tan"),
+    UNARY("Asin", "asin"),
+    UNARY("Acos", "acos"),
+    UNARY("Atan", "atan"),
+    UNARY("Sinh", "sinh"),
+    UNARY("Cosh", "cosh"),
+    UNARY("Asinh", "asinh"),
+    UNARY("Acosh", "acosh"),
+    UNARY("Atanh", "atanh"),
+    UNARY("Not", "logical_not"),
+    BINARY("Add", "add"),
+    BINARY("Sub", "subtract"),
+    BINARY("Mul", "multiply"),
+    BINARY("Div", "divide"),
+    BINARY("Equal", "equal"),
+    BINARY("Less", "less"),
+    BINARY("LessOrEqual", "less_equal"),
+    BINARY("Greater", "greater"),
+    BINARY("GreaterOrEqual", "greater_equal"),
+    BINARY("And", "logical_and"),
+    BINARY("Or", "logical_or"),
+    BINARY("Xor", "logical_xor"),
+    {"Max",      convert_variadic, 1, 255, 1, "", "maximum"},
+    {"Min",         convert_variadic, 1, 255, 1, "", "minimum"},
+    {"Sum",         convert_variadic, 1, 255, 1, "", "add"},
+    {"Mean", convert_mean, 1, 255, 1, "", NULL},
+    {"Mod",      convert_mod, 2, 2, 1, "fmod", NULL},
+    {"Pow",         convert_pow, 2, 2, 1, "", NULL},
+    {"Where",         convert_where, 3, 3, 1, "", NULL},
+    {"Cast", convert_cast, 1, 1, 1, "to", NULL},
+    {"Identity",      convert_identity, 1, 1, 1, "", NULL},
+    {"Clip",         convert_clip, 1, 3, 1, "min max", NULL},
+    {"LeakyRelu",         convert_leaky_relu, 1, 1, 1, "alpha", NULL},
+    {"PRelu",     convert_prelu, 2, 2, 1, "", NULL},
+    {"Elu",     convert_elu, 1, 1, 1, "alpha", NULL},
+    {"Selu",         convert_selu, 1, 1, 1, "alpha gamma", NULL},
+    {"HardSigmoid",         convert_hard_sigmoid, 1, 1, 1, "alpha beta", NULL},
+    {"HardSwish",      convert_hard_swish, 1, 1, 1, "", NULL},
+    {"Softplus",      convert_softplus, 1, 1, 1, "", NULL},
+    {"Softsign",         convert_softsign, 1, 1, 1, "", NULL},
+    {"ThresholdedRelu",         convert_thresholded_relu, 1, 1, 1, "alpha", NULL},
+    {"Sign",      convert_sign, 1, 1, 1, "", NULL},
+    {"CastLike",      convert_cast_like, 2, 2, 1, "", NULL},
+    {"Reciprocal",         convert_reciprocal, 1, 1, 1, "", NULL},
+    {"Gelu",         convert_gelu, 1, 1, 1, "approximate", NULL},
+    {"MatMul",      convert_matmul, 2, 2, 1, "", NULL},
+    {"Gemm",    convert_gemm, 2, 3, 1, "alpha beta broadcast transA transB", NULL},
+    REDUCE("ReduceSum", convert_reduce, "sum"),
+    REDUCE("ReduceMean", convert_reduce, "mean"),
+    REDUCE("ReduceMax", convert_reduce, "max"),
+    REDUCE("ReduceMin", convert_reduce, "min"),
+    REDUCE("ReduceProd", convert_reduce, "prod"),
+    REDUCE("ReduceL1", convert_reduce_l1, NULL),
+    REDUCE("ReduceL2", convert_reduce_square, NULL),
+    REDUCE("ReduceSumSquare", convert_reduce_square, NULL),
+    REDUCE("ReduceLogSum", convert_reduce_log, NULL),
+    REDUCE("ReduceLogSumExp", convert_reduce_log, NULL),
+    {"ArgMax",         convert_arg_reduce, 1, 1, 1, "axis keepdims select_last_index", "argmax"},
+    {"ArgMin",         convert_arg_reduce, 1, 1, 1, "axis keepdims select_last_index", "argmin"},
+    {0     },
+};

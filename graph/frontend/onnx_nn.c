@@ -1,0 +1,346 @@
+#include <string.h>
+
+#include "graph/frontend/onnx_impl.h"
+
+/* Convolutions, pools, normalisations, softmax. */
+
+enum { MAX_SPATIAL = 3 };
+
+/* What convolutions and pools have in common. */
+typedef struct window {
+    uint32_t spatial;
+    int64_t kernel[MAX_SPATIAL], strides[MAX_SPATIAL], dilations[MAX_SPATIAL];
+    int64_t pads[2 * MAX_SPATIAL];
+} window;
+
+static hone_status check_range(const char *name, uint32_t count, const int64_t *values,
+                               int64_t least) {
+    for (uint32_t i = 0; i < count; i++) {
+        if (values[i] < least || values[i] > INT32_MAX) {
+            return HONE_ERROR(HONE_CODE_INVALID,
+                              "attribute '%s' holds %lld, must be from %lld to 2^31 - 1", name,
+                              (long long)values[i], (long long)least);
+        }
+    }
+    return HONE_OK;
+}
+
+/* SAME: as many windows as ceil(extent / stride), the padding split evenly. */
+static hone_status same_pads(const hone_sinfo *data, window *w, bool is_upper) {
+    for (uint32_t i = 0; i < w->spatial; i++) {
+        int64_t extent = hone_expr_const(data->shape[i + 2]);
+        if (extent < 0) {
+            return HONE_ERROR(HONE_CODE_UNSUPPORTED, "attribute 'auto_pad' needs known extents; "
+                                                     "give them with --shape");
+        }
+        int64_t reach = (w->kernel[i] - 1) * w->dilations[i] + 1;
+        int64_t count = (extent + w->strides[i] - 1) / w->strides[i];
+        int64_t total = (count - 1) * w->strides[i] + reach - extent;
+        if (total < 0) total = 0;
+        int64_t small = total / 2, large = total - small;
+        w->pads[i] = is_upper ? small : large;
+        w->pads[i + w->spatial] = is_upper ? large : small;
+    }
+    return HONE_OK;
+}
+
+static hone_status auto_pads(onnx_reader *r, const hone_sinfo *data, window *w) {
+    char mode[64];
+    HONE_TRY(onnx_attr_text(r, "auto_pad", "NOTSET", mode));
+    if (strcmp(mode, "NOTSET") == 0) return HONE_OK;
+    bool has_pads = false;
+    for (uint32_t i = 0; i < 2 * w->spatial; i++)
+        has_pads |= w->pads[i] != 0;
+    if (has_pads) {
+        return HONE_ERROR(HONE_CODE_INVALID, "attributes 'pads' and 'auto_pad' exclude each other");
+    }
+    if (strcmp(mode, "VALID") == 0) return HONE_OK;
+    if (strcmp(mode, "SAME_UPPER") == 0) return same_pads(data, w, true);
+    if (strcmp(mode, "SAME_LOWER") == 0) return same_pads(data, w, false);
+    return HONE_ERROR(HONE_CODE_INVALID,
+                      "attribute 'auto_pad' has value '%s'; expected one of NOTSET, SAME_UPPER, "
+                      "SAME_LOWER, VALID",
+                      mode);
+}
+
+static hone_status spatial_rank(const hone_sinfo *data, uint32_t *out) {
+    if (data->rank < 3 || data->rank > MAX_SPATIAL + 2) {
+        return HONE_ERROR(HONE_CODE_UNSUPPORTED,
+                          "the data has %d dimensions, 3 to %d are implemented", data->rank,
+                          MAX_SPATIAL + 2);
+    }
+    *out = (uint32_t)data->rank - 2;
+    return HONE_OK;
+}
+
+/* kernel is filled in. */
+static hone_status read_window(onnx_reader *r, const hone_sinfo *data, window *w) {
+    HONE_TRY(onnx_attr_ints_n(r, "strides", w->spatial, 1, w->strides));
+    HONE_TRY(onnx_attr_ints_n(r, "dilations", w->spatial, 1, w->dilations));
+    HONE_TRY(onnx_attr_ints_n(r, "pads", 2 * w->spatial, 0, w->pads));
+    HONE_TRY(check_range("kernel_shape", w->spatial, w->kernel, 1));
+    HONE_TRY(check_range("strides", w->spatial, w->strides, 1));
+    HONE_TRY(check_range("dilations", w->spatial, w->dilations, 1));
+    HONE_TRY(check_range("pads", 2 * w->spatial, w->pads, 0));
+    return auto_pads(r, data, w);
+}
+
+static hone_status numbered(onnx_reader *r, const char *stem, uint32_t spatial, const char **out) {
+    *out = hone_arena_printf(r->arena, "%s%ud", stem, spatial);
+    return *out ? HONE_OK : HONE_ERROR(HONE_CODE_NO_MEMORY, "model");
+}
+
+/* ---- convolution ---- */
+
+/* A vector over the channels as [1, C, 1, ...]. */
+static hone_status channel_shape(onnx_reader *r, hone_garg vector, uint32_t spatial,
+                                 hone_garg *out) {
+    const hone_sinfo *info;
+    HONE_TRY(onnx_info(r, &vector, &info));
+    if (info->rank != 1) {
+        return HONE_ERROR(HONE_CODE_INVALID, "the bias must be a vector, has %d dimensions",
+                          info->rank);
+    }
+    const hone_expr *shape[MAX_SPATIAL + 2];
+    for (uint32_t i = 0; i < spatial + 2; i++)
+        shape[i] = hone_extent_int(&r->ir, 1);
+    shape[1] = info->shape[0];
+    return onnx_emit_reshape(r, vector, spatial + 2, shape, out);
+}
+
+static hone_status convert_conv(onnx_reader *r, hone_garg *out) {
+    const hone_sinfo *data, *weight;
+    window w = {0};
+    int64_t groups, stated[MAX_SPATIAL];
+    HONE_TRY(onnx_input_info(r, 0, &data));
+    HONE_TRY(onnx_input_info(r, 1, &weight));
+    HONE_TRY(spatial_rank(data, &w.spatial));
+    if (weight->rank != data->rank) {
+        return HONE_ERROR(HONE_CODE_INVALID, "the weight has %d dimensions, the data has %d",
+                          weight->rank, data->rank);
+    }
+    for (uint32_t i = 0; i < w.spatial; i++) {
+        w.kernel[i] = hone_expr_const(weight->shape[i + 2]);
+        if (w.kernel[i] < 0) return HONE_ERROR(HONE_CODE_UNSUPPORTED, "a kernel of unknown size");
+    }
+    HONE_TRY(onnx_attr_ints_n(r, "kernel_shape", w.spatial, 0, stated));
+    for (uint32_t i = 0; onnx_attr(r, "kernel_shape") && i < w.spatial; i++) {
+        if (stated[i] != w.kernel[i]) {
+            return HONE_ERROR(HONE_CODE_INVALID,
+                              "attribute 'kernel_shape' says %lld, the weight has %lld",
+                              (long long)stated[i], (long long)w.kernel[i]);
+        }
+    }
+    HONE_TRY(onnx_attr_int(r, "group", 1, &groups));
+    HONE_TRY(read_window(r, data, &w));
+    const char *op;
+    HONE_TRY(numbered(r, "nn.conv", w.spatial, &op));
+    hone_attr attrs[] = {
+        {"strides",          onnx_ints_value(r,    w.spatial, w.strides)},
+        {"padding",        onnx_ints_value(r,                            2 * w.spatial, w.pads)},
+        {"dilation",onnx_ints_value(r,w.spatial, w.dilations)},
+        {"groups",                  HONE_VALUE_OF_INT(groups)                            }
+    };
+    HONE_TRY(onnx_emit(r, op, 2, r->inputs, HONE_COUNT(attrs), attrs, out));
+    if (!onnx_has_input(r, 2)) return HONE_OK;
+    hone_garg bias;
+    HONE_TRY(channel_shape(r, r->inputs[2], w.spatial, &bias));
+    return onnx_emit2(r, "add", *out, bias, out);
+}
+
+/* ---- pools ---- */
+
+static hone_status convert_pool(onnx_reader *r, hone_garg *out) {
+    const hone_sinfo *data;
+    window w = {0};
+    int64_t ceil_mode, count_pad, storage_order;
+    HONE_TRY(onnx_input_info(r, 0, &data));
+    HONE_TRY(spatial_rank(data, &w.spatial));
+    if (!onnx_attr(r, "kernel_shape")) {
+        return HONE_ERROR(HONE_CODE_INVALID, "attribute 'kernel_shape' is missing");
+    }
+    HONE_TRY(onnx_attr_ints_n(r, "kernel_shape", w.spatial, 1, w.kernel));
+    HONE_TRY(onnx_attr_int(r, "ceil_mode", 0, &ceil_mode));
+    HONE_TRY(onnx_attr_int(r, "count_include_pad", 0, &count_pad));
+    HONE_TRY(onnx_attr_int(r, "storage_order", 0, &storage_order));
+    HONE_TRY(read_window(r, data, &w));
+    const char *op,
+        *stem = strcmp(r->node->op_type, "MaxPool") == 0 ? "nn.max_pool" : "nn.avg_pool";
+    HONE_TRY(numbered(r, stem, w.spatial, &op));
+    hone_attr attrs[] = {
+        {"pool_size",        onnx_ints_value(r,          w.spatial, w.kernel)},
+        {"strides",         onnx_ints_value(r,                                   w.spatial, w.strides)},
+        {"padding",onnx_ints_value(r,2 * w.spatial, w.pads)},
+        {"dilation",                  onnx_ints_value(r,                                    w.spatial, w.dilations)},
+        {"ceil_mode",     HONE_VALUE_OF_BOOL(ceil_mode != 0)                                                },
+        {"count_include_pad",         HONE_VALUE_OF_BOOL(count_pad != 0)}
+    };
+    return onnx_emit(r, op, 1, r->inputs, HONE_COUNT(attrs), attrs, out);
+}
+
+/* A mean or maximum over everything behind the channels. */
+static hone_status convert_global_pool(onnx_reader *r, hone_garg *out) {
+    const hone_sinfo *data;
+    int64_t axes[HONE_MAX_RANK], ones[MAX_SPATIAL] = {1, 1, 1};
+    bool is_mean = strcmp(r->node->op_type, "GlobalAveragePool") == 0;
+    HONE_TRY(onnx_input_info(r, 0, &data));
+    if (data->rank < 2) return HONE_ERROR(HONE_CODE_INVALID, "the data has no channels");
+    if (is_mean && data->rank >= 3 && data->rank <= MAX_SPATIAL + 2) {
+        const char *op;
+        uint32_t spatial = (uint32_t)data->rank - 2;
+        HONE_TRY(numbered(r, "nn.adaptive_avg_pool", spatial, &op));
+        hone_attr attr = {"output_size", onnx_ints_value(r, spatial, ones)};
+        return onnx_emit(r, op, 1, r->inputs, 1, &attr, out);
+    }
+    for (int32_t i = 2; i < data->rank; i++)
+        axes[i - 2] = i;
+    hone_attr attrs[] = {
+        {"axis", onnx_ints_value(r, (uint32_t)data->rank - 2, axes)},
+        {"keepdims", HONE_VALUE_OF_BOOL(1)                 }
+    };
+    return onnx_emit(r, is_mean ? "mean" : "max", 1, r->inputs, 2, attrs, out);
+}
+
+/* ---- normalisations ---- */
+
+static hone_status convert_batch_norm(onnx_reader *r, hone_garg *out) {
+    double epsilon, momentum;
+    int64_t spatial, training, is_test;
+    hone_garg tuple;
+    HONE_TRY(onnx_attr_float(r, "epsilon", 1e-5, &epsilon));
+    HONE_TRY(onnx_attr_float(r, "momentum", 0.9, &momentum));
+    HONE_TRY(onnx_attr_int(r, "spatial", 1, &spatial));
+    HONE_TRY(onnx_attr_int(r, "training_mode", 0, &training));
+    HONE_TRY(onnx_attr_int(r, "is_test", r->opset >= 7, &is_test));
+    training |= !is_test;
+    if (training || !spatial) {
+        return HONE_ERROR(HONE_CODE_UNSUPPORTED, "attribute '%s' = %d is not implemented",
+                          training ? "training_mode" : "spatial", training ? 1 : 0);
+    }
+    hone_attr attrs[] = {
+        {"axis",    HONE_VALUE_OF_INT(1)        },
+        {"epsilon", HONE_VALUE_OF_FLOAT(epsilon)}
+    };
+    HONE_TRY(onnx_emit(r, "nn.batch_norm", 5, r->inputs, 2, attrs, &tuple));
+    return onnx_emit_get(r, tuple, 0, out);
+}
+
+static hone_status convert_layer_norm(onnx_reader *r, hone_garg *out) {
+    const hone_sinfo *data;
+    int64_t axis, stash, axes[HONE_MAX_RANK];
+    int32_t first;
+    double epsilon;
+    HONE_TRY(onnx_input_info(r, 0, &data));
+    HONE_TRY(onnx_attr_int(r, "axis", -1, &axis));
+    HONE_TRY(onnx_attr_int(r, "stash_type", 1, &stash));
+    HONE_TRY(onnx_attr_float(r, "epsilon", 1e-5, &epsilon));
+    HONE_TRY(onnx_axis(r, axis, data->rank, &first));
+    for (int32_t i = first; i < data->rank; i++)
+        axes[i - first] = i;
+    hone_garg args[3] = {r->inputs[0], r->inputs[1], r->inputs[2]};
+    uint32_t rank = (uint32_t)(data->rank - first);
+    for (uint32_t i = 1; i < 3; i++) { /* scale and bias in the normalised shape */
+        const hone_sinfo *info;
+        if (!onnx_has_input(r, i)) HONE_TRY(onnx_scalar(r, data->dtype, 0, &args[i]));
+        HONE_TRY(onnx_info(r, &args[i], &info));
+        if (info->rank == (int32_t)rank) continue;
+        hone_garg target[2] = {args[i]};
+        HONE_TRY(onnx_make_ints(r, rank, data->shape + first, 1, &target[1]));
+        HONE_TRY(onnx_emit(r, "broadcast_to", 2, target, 0, NULL, &args[i]));
+    }
+    hone_attr attrs[] = {
+        {"axes", onnx_ints_value(r, rank, axes)},
+        {"epsilon", HONE_VALUE_OF_FLOAT(epsilon)                 }
+    };
+    return onnx_emit(r, "nn.layer_norm", 3, args, 2, attrs, out);
+}
+
+static hone_status mean_over_space(onnx_reader *r, hone_garg x, int32_t rank, hone_garg *out) {
+    int64_t axes[HONE_MAX_RANK];
+    for (int32_t i = 2; i < rank; i++)
+        axes[i - 2] = i;
+    hone_attr attrs[] = {
+        {"axis", onnx_ints_value(r, (uint32_t)rank - 2, axes)},
+        {"keepdims", HONE_VALUE_OF_BOOL(1)                 }
+    };
+    return onnx_emit(r, "mean", 1, &x, 2, attrs, out);
+}
+
+/* (x - mean) / sqrt(variance + epsilon) * scale + bias, per image and channel */
+static hone_status convert_instance_norm(onnx_reader *r, hone_garg *out) {
+    const hone_sinfo *data;
+    double epsilon;
+    hone_garg mean, away, spread, number, scale, bias;
+    HONE_TRY(onnx_input_info(r, 0, &data));
+    HONE_TRY(onnx_attr_float(r, "epsilon", 1e-5, &epsilon));
+    if (data->rank < 3) return HONE_ERROR(HONE_CODE_INVALID, "the data has no space");
+    uint32_t spatial = (uint32_t)data->rank - 2;
+    if (spatial > MAX_SPATIAL) return HONE_ERROR(HONE_CODE_UNSUPPORTED, "too many dimensions");
+    HONE_TRY(mean_over_space(r, r->inputs[0], data->rank, &mean));
+    HONE_TRY(onnx_emit2(r, "subtract", r->inputs[0], mean, &away));
+    HONE_TRY(onnx_emit2(r, "multiply", away, away, &spread));
+    HONE_TRY(mean_over_space(r, spread, data->rank, &spread));
+    HONE_TRY(onnx_scalar(r, data->dtype, epsilon, &number));
+    HONE_TRY(onnx_emit2(r, "add", spread, number, &spread));
+    HONE_TRY(onnx_emit1(r, "sqrt", spread, &spread));
+    HONE_TRY(channel_shape(r, r->inputs[1], spatial, &scale));
+    HONE_TRY(channel_shape(r, r->inputs[2], spatial, &bias));
+    HONE_TRY(onnx_emit2(r, "divide", away, spread, out));
+    HONE_TRY(onnx_emit2(r, "multiply", *out, scale, out));
+    return onnx_emit2(r, "add", *out, bias, out);
+}
+
+/* Up to opset 12 everything from the axis on counts as one dimension. */
+static hone_status convert_softmax(onnx_reader *r, hone_garg *out) {
+    const hone_sinfo *data;
+    int64_t wanted;
+    int32_t axis;
+    const char *op = strcmp(r->node->op_type, "Softmax") == 0 ? "nn.softmax" : "nn.log_softmax";
+    HONE_TRY(onnx_input_info(r, 0, &data));
+    HONE_TRY(onnx_attr_int(r, "axis", r->opset < 13 ? 1 : -1, &wanted));
+    if (data->rank == 0) return HONE_ERROR(HONE_CODE_INVALID, "the data is a scalar");
+    HONE_TRY(onnx_axis(r, wanted, data->rank, &axis));
+    hone_attr attr = {"axis", HONE_VALUE_OF_INT(axis)};
+    if (r->opset >= 13 || axis == data->rank - 1) {
+        return onnx_emit(r, op, 1, r->inputs, 1, &attr, out);
+    }
+    const hone_expr *flat = hone_extent_int(&r->ir, 1), *shape[HONE_MAX_RANK];
+    for (int32_t i = axis; i < data->rank; i++)
+        flat = hone_extent_mul(&r->ir, flat, data->shape[i]);
+    memcpy(shape, data->shape, (size_t)axis * sizeof *shape);
+    shape[axis] = flat;
+    hone_garg rows;
+    HONE_TRY(onnx_emit_reshape(r, r->inputs[0], (uint32_t)axis + 1, shape, &rows));
+    HONE_TRY(onnx_emit(r, op, 1, &rows, 1, &attr, &rows));
+    return onnx_emit_reshape(r, rows, (uint32_t)data->rank, data->shape, out);
+}
+
+/* At inference nothing is dropped; the mask is all true. */
+static hone_status convert_dropout(onnx_reader *r, hone_garg *out) {
+    *out = r->inputs[0];
+    if (!onnx_has_input(r, 2)) return HONE_OK;
+    const hone_tensor *training = onnx_constant_of(r, &r->inputs[2]);
+    if (!training || hone_tensor_count(training) != 1 || hone_tensor_get_f64(training, 0) != 0) {
+        return HONE_ERROR(HONE_CODE_UNSUPPORTED, "dropout in training mode is not implemented");
+    }
+    return HONE_OK;
+}
+
+#define POOL_ATTRS                                                                                 \
+    "auto_pad ceil_mode count_include_pad dilations kernel_shape pads storage_order strides"
+
+const onnx_converter onnx_nn_converters[] = {
+    {"Conv",        convert_conv, 2, 3, 1, "auto_pad dilations group kernel_shape pads strides", NULL},
+    {"MaxPool",            convert_pool, 1, 1, 1, POOL_ATTRS, NULL},
+    {"AveragePool",            convert_pool, 1, 1, 1, POOL_ATTRS, NULL},
+    {"GlobalAveragePool",         convert_global_pool, 1, 1, 1, "", NULL},
+    {"GlobalMaxPool",     convert_global_pool, 1, 1, 1, "", NULL},
+    {"BatchNormalization",            convert_batch_norm, 5, 5, 1,
+     "epsilon is_test momentum spatial training_mode", NULL},
+    {"LayerNormalization",            convert_layer_norm, 2, 3, 1, "axis epsilon stash_type", NULL},
+    {"InstanceNormalization",         convert_instance_norm, 3, 3, 1, "epsilon", NULL},
+    {"Softmax", convert_softmax, 1, 1, 1, "axis", NULL},
+    {"LogSoftmax",            convert_softmax, 1, 1, 1, "axis", NULL},
+    {"Dropout",            convert_dropout, 1, 3, 1, "is_test ratio seed", NULL},
+    {0        },
+};

@@ -1,0 +1,538 @@
+#include <string.h>
+
+#include "graph/frontend/onnx_impl.h"
+
+/* Operators that move data, and the arithmetic of shapes around them. */
+
+static hone_status convert_constant(onnx_reader *r, hone_garg *out) {
+    const Onnx__NodeProto *node = r->node;
+    if (node->n_attribute != 1) {
+        return HONE_ERROR(HONE_CODE_INVALID, "%zu attributes, expected one value",
+                          node->n_attribute);
+    }
+    const Onnx__AttributeProto *attr = node->attribute[0];
+    hone_tensor *tensor = NULL;
+    int64_t count;
+    if (strcmp(attr->name, "value") == 0) {
+        if (!attr->t) return HONE_ERROR(HONE_CODE_INVALID, "attribute 'value' must be a tensor");
+        HONE_TRY(onnx_unpack_tensor(r, attr->t, r->directory, &tensor));
+    } else if (strcmp(attr->name, "value_float") == 0) {
+        return onnx_scalar(r, HONE_DTYPE_F32, (double)attr->f, out);
+    } else if (strcmp(attr->name, "value_int") == 0) {
+        HONE_TRY(hone_tensor_create(HONE_DTYPE_I64, 0, NULL, &tensor));
+        hone_tensor_set_i64(tensor, 0, attr->i);
+    } else if (strcmp(attr->name, "value_floats") == 0) {
+        count = (int64_t)attr->n_floats;
+        HONE_TRY(hone_tensor_create(HONE_DTYPE_F32, 1, &count, &tensor));
+        if (count) memcpy(tensor->data, attr->floats, attr->n_floats * sizeof *attr->floats);
+    } else {
+        count = (int64_t)attr->n_ints;
+        HONE_TRY(hone_tensor_create(HONE_DTYPE_I64, 1, &count, &tensor));
+        if (count) memcpy(tensor->data, attr->ints, attr->n_ints * sizeof *attr->ints);
+    }
+    return onnx_add_constant(r, tensor, out);
+}
+
+/* ---- shapes as values ---- */
+
+static hone_status convert_shape(onnx_reader *r, hone_garg *out) {
+    const hone_sinfo *info;
+    int64_t start, end;
+    HONE_TRY(onnx_input_info(r, 0, &info));
+    HONE_TRY(onnx_attr_int(r, "start", 0, &start));
+    HONE_TRY(onnx_attr_int(r, "end", info->rank, &end));
+    if (start < 0) start += info->rank;
+    if (end < 0) end += info->rank;
+    start = start < 0 ? 0 : start > info->rank ? info->rank : start;
+    end = end < start ? start : end > info->rank ? info->rank : end;
+    return onnx_make_ints(r, (uint32_t)(end - start), info->shape + start, 1, out);
+}
+
+static hone_status convert_size(onnx_reader *r, hone_garg *out) {
+    const hone_sinfo *info;
+    HONE_TRY(onnx_input_info(r, 0, &info));
+    const hone_expr *size = hone_extent_int(&r->ir, 1);
+    for (int32_t i = 0; i < info->rank; i++)
+        size = hone_extent_mul(&r->ir, size, info->shape[i]);
+    return onnx_make_ints(r, 1, &size, 0, out);
+}
+
+static bool is_known_kind(const hone_garg *arg) {
+    return arg->kind == HONE_GARG_SHAPE || arg->kind == HONE_GARG_PRIM;
+}
+
+/* ---- views ---- */
+
+static hone_status convert_reshape(onnx_reader *r, hone_garg *out) {
+    const hone_sinfo *data;
+    const hone_expr *shape[ONNX_MAX_KNOWN];
+    uint32_t count;
+    int32_t rank;
+    int64_t allow_zero, attr_shape[HONE_MAX_RANK];
+    HONE_TRY(onnx_attr_int(r, "allowzero", 0, &allow_zero));
+    if (is_known_kind(&r->inputs[0])) HONE_TRY(onnx_as_tensor(r, &r->inputs[0]));
+    HONE_TRY(onnx_input_info(r, 0, &data));
+    if (onnx_has_input(r, 1)) {
+        if (!onnx_known_ints(r, &r->inputs[1], &count, shape, &rank)) {
+            return HONE_ERROR(HONE_CODE_UNSUPPORTED, "the shape (input 1) must be constant");
+        }
+    } else {
+        HONE_TRY(onnx_attr_ints(r, "shape", HONE_MAX_RANK, attr_shape, &count));
+        for (uint32_t i = 0; i < count; i++)
+            shape[i] = hone_extent_int(&r->ir, attr_shape[i]);
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        if (!hone_expr_is_int_value(shape[i], 0)) continue;
+        if (allow_zero || i >= (uint32_t)data->rank) {
+            return HONE_ERROR(HONE_CODE_INVALID, "dimension %u of the shape is 0", i);
+        }
+        shape[i] = data->shape[i];
+    }
+    return onnx_emit_reshape(r, r->inputs[0], count, shape, out);
+}
+
+static hone_status convert_flatten(onnx_reader *r, hone_garg *out) {
+    const hone_sinfo *data;
+    int64_t wanted;
+    HONE_TRY(onnx_input_info(r, 0, &data));
+    HONE_TRY(onnx_attr_int(r, "axis", 1, &wanted));
+    if (wanted < -data->rank || wanted > data->rank) {
+        return HONE_ERROR(HONE_CODE_INVALID, "axis is %lld, must be from %d to %d",
+                          (long long)wanted, -data->rank, data->rank);
+    }
+    int32_t axis = (int32_t)(wanted < 0 ? wanted + data->rank : wanted);
+    const hone_expr *shape[2] = {hone_extent_int(&r->ir, 1), hone_extent_int(&r->ir, 1)};
+    for (int32_t i = 0; i < data->rank; i++) {
+        shape[i >= axis] = hone_extent_mul(&r->ir, shape[i >= axis], data->shape[i]);
+    }
+    return onnx_emit_reshape(r, r->inputs[0], 2, shape, out);
+}
+
+/* Axes as an attribute, or as an input since opset 13. */
+static hone_status view_axes(onnx_reader *r, int64_t *axes, uint32_t *out_count) {
+    if (onnx_has_input(r, 1)) {
+        return onnx_const_ints(r, 1, "axes", HONE_MAX_RANK, axes, out_count);
+    }
+    return onnx_attr_ints(r, "axes", HONE_MAX_RANK, axes, out_count);
+}
+
+static hone_status convert_squeeze(onnx_reader *r, hone_garg *out) {
+    int64_t axes[HONE_MAX_RANK];
+    uint32_t count;
+    HONE_TRY(view_axes(r, axes, &count));
+    if (r->inputs[0].kind == HONE_GARG_SHAPE && r->inputs[0].count == 1) {
+        return onnx_make_ints(r, 1, r->inputs[0].u.exprs, 0, out);
+    }
+    hone_attr attr = {"axis", onnx_ints_value(r, count, axes)};
+    return onnx_emit(r, "squeeze", 1, r->inputs, count ? 1 : 0, &attr, out);
+}
+
+static hone_status convert_unsqueeze(onnx_reader *r, hone_garg *out) {
+    int64_t axes[HONE_MAX_RANK];
+    uint32_t count;
+    HONE_TRY(view_axes(r, axes, &count));
+    if (count == 0) {
+        *out = r->inputs[0];
+        return HONE_OK;
+    }
+    if (r->inputs[0].kind == HONE_GARG_PRIM && count == 1) {
+        return onnx_make_ints(r, 1, &r->inputs[0].u.expr, 1, out);
+    }
+    hone_attr attr = {"axis", onnx_ints_value(r, count, axes)};
+    return onnx_emit(r, "expand_dims", 1, r->inputs, 1, &attr, out);
+}
+
+static hone_status convert_transpose(onnx_reader *r, hone_garg *out) {
+    const hone_sinfo *data;
+    int64_t axes[HONE_MAX_RANK];
+    uint32_t count;
+    HONE_TRY(onnx_input_info(r, 0, &data));
+    HONE_TRY(onnx_attr_ints(r, "perm", HONE_MAX_RANK, axes, &count));
+    if (!onnx_attr(r, "perm")) {
+        count = (uint32_t)data->rank;
+        for (uint32_t i = 0; i < count; i++)
+            axes[i] = data->rank - 1 - (int64_t)i;
+    }
+    if (count != (uint32_t)data->rank) {
+        return HONE_ERROR(HONE_CODE_INVALID,
+                          "attribute 'perm' has %u integers, the data %d dimensions", count,
+                          data->rank);
+    }
+    return onnx_emit_permute(r, r->inputs[0], count, axes, out);
+}
+
+/* Blocks of b × b positions become channels, or the other way round: reshape, permute, reshape. */
+static hone_status convert_depth_space(onnx_reader *r, hone_garg *out) {
+    static const int64_t to_space_dcr[] = {0, 3, 4, 1, 5, 2}, to_space_crd[] = {0, 1, 4, 2, 5, 3};
+    static const int64_t to_depth[] = {0, 3, 5, 1, 2, 4};
+    const hone_sinfo *data;
+    int64_t block;
+    char mode[64];
+    bool to_space = strcmp(r->node->op_type, "DepthToSpace") == 0;
+    HONE_TRY(onnx_input_info(r, 0, &data));
+    HONE_TRY(onnx_attr_int(r, "blocksize", 0, &block));
+    HONE_TRY(onnx_attr_text(r, "mode", "DCR", mode));
+    bool is_dcr = strcmp(mode, "DCR") == 0;
+    if (!is_dcr && strcmp(mode, "CRD") != 0) {
+        return HONE_ERROR(HONE_CODE_INVALID,
+                          "attribute 'mode' has value '%s'; expected one of CRD, DCR", mode);
+    }
+    if (data->rank != 4 || block < 1 || block > 4096) {
+        return HONE_ERROR(HONE_CODE_INVALID, "data of %d dimensions with blocks of %lld",
+                          data->rank, (long long)block);
+    }
+    const hone_expr *b = hone_extent_int(&r->ir, block), *n = data->shape[0], *c = data->shape[1];
+    const hone_expr *h = data->shape[2], *w = data->shape[3];
+    const hone_expr *fewer = hone_extent_div(&r->ir, c, block * block);
+    const hone_expr *low = hone_extent_div(&r->ir, h, block),
+                    *narrow = hone_extent_div(&r->ir, w, block);
+    const hone_expr *dcr[] = {n, b, b, fewer, h, w}, *crd[] = {n, fewer, b, b, h, w};
+    const hone_expr *blocks[] = {n, c, low, b, narrow, b};
+    const hone_expr *const *split = !to_space ? blocks : is_dcr ? dcr : crd;
+    const hone_expr *space[] = {n, fewer, hone_extent_mul(&r->ir, h, b),
+                                hone_extent_mul(&r->ir, w, b)};
+    const hone_expr *depth[] = {n, hone_extent_mul(&r->ir, c, hone_extent_mul(&r->ir, b, b)), low,
+                                narrow};
+    const int64_t *axes = !to_space ? to_depth : is_dcr ? to_space_dcr : to_space_crd;
+    HONE_TRY(onnx_emit_reshape(r, r->inputs[0], 6, split, out));
+    HONE_TRY(onnx_emit_permute(r, *out, 6, axes, out));
+    return onnx_emit_reshape(r, *out, 4, to_space ? space : depth, out);
+}
+
+static hone_status convert_expand(onnx_reader *r, hone_garg *out) {
+    const hone_sinfo *data;
+    const hone_expr *shape[ONNX_MAX_KNOWN], *both[HONE_MAX_RANK];
+    uint32_t count;
+    int32_t ignored;
+    HONE_TRY(onnx_input_info(r, 0, &data));
+    if (!onnx_known_ints(r, &r->inputs[1], &count, shape, &ignored)) {
+        return HONE_ERROR(HONE_CODE_UNSUPPORTED, "the shape (input 1) must be constant");
+    }
+    int32_t rank = data->rank > (int32_t)count ? data->rank : (int32_t)count;
+    if (rank > HONE_MAX_RANK) return HONE_ERROR(HONE_CODE_INVALID, "too many dimensions");
+    for (int32_t i = 0; i < rank; i++) { /* either side may be 1 */
+        int32_t d = i - (rank - data->rank), t = i - (rank - (int32_t)count);
+        both[i] =
+            t < 0 || (d >= 0 && hone_expr_is_int_value(shape[t], 1)) ? data->shape[d] : shape[t];
+        if (hone_expr_is_int(both[i]) && both[i]->u.i < 1) {
+            return HONE_ERROR(HONE_CODE_INVALID, "dimension %d of the shape is %lld", i,
+                              (long long)both[i]->u.i);
+        }
+    }
+    hone_garg args[2] = {r->inputs[0]};
+    HONE_TRY(onnx_make_ints(r, (uint32_t)rank, both, 1, &args[1]));
+    return onnx_emit(r, "broadcast_to", 2, args, 0, NULL, out);
+}
+
+/* ---- pieces ---- */
+
+/* Known integers joined to known integers. */
+static bool concat_ints(onnx_reader *r, hone_garg *out) {
+    const hone_expr *all[ONNX_MAX_KNOWN], *part[ONNX_MAX_KNOWN];
+    uint32_t total = 0, count;
+    int32_t rank;
+    bool any = false;
+    for (uint32_t i = 0; i < r->input_count; i++) {
+        any |= is_known_kind(&r->inputs[i]);
+        if (!onnx_known_ints(r, &r->inputs[i], &count, part, &rank) || rank != 1 ||
+            total + count > ONNX_MAX_KNOWN) {
+            return false;
+        }
+        memcpy(all + total, part, count * sizeof *all);
+        total += count;
+    }
+    if (!any) return false;
+    hone_status st = onnx_make_ints(r, total, all, 1, out);
+    if (st) hone_status_free(st);
+    return !st;
+}
+
+static hone_status convert_concat(onnx_reader *r, hone_garg *out) {
+    int64_t axis;
+    if (!onnx_attr(r, "axis")) return HONE_ERROR(HONE_CODE_INVALID, "attribute 'axis' is missing");
+    HONE_TRY(onnx_attr_int(r, "axis", 0, &axis));
+    if (concat_ints(r, out)) return HONE_OK;
+    for (uint32_t i = 0; i < r->input_count; i++) {
+        if (!onnx_has_input(r, i)) return HONE_ERROR(HONE_CODE_INVALID, "input %u is missing", i);
+        HONE_TRY(onnx_as_tensor(r, &r->inputs[i]));
+    }
+    hone_garg *items = hone_arena_copy(r->arena, r->inputs, r->input_count * sizeof *items);
+    if (!items) return HONE_ERROR(HONE_CODE_NO_MEMORY, "model");
+    hone_garg tuple = {.kind = HONE_GARG_TUPLE, .count = r->input_count, .u.items = items};
+    hone_attr attr = {"axis", HONE_VALUE_OF_INT(axis)};
+    return onnx_emit(r, "concat", 1, &tuple, 1, &attr, out);
+}
+
+static hone_status convert_split(onnx_reader *r, hone_garg *out) {
+    const hone_sinfo *data;
+    int64_t axis, sizes[ONNX_MAX_OUTPUTS], parts;
+    uint32_t count = 0;
+    int32_t at;
+    HONE_TRY(onnx_input_info(r, 0, &data));
+    HONE_TRY(onnx_attr_int(r, "axis", 0, &axis));
+    HONE_TRY(onnx_attr_int(r, "num_outputs", r->output_count, &parts));
+    HONE_TRY(onnx_axis(r, axis, data->rank, &at));
+    if (onnx_has_input(r, 1)) {
+        HONE_TRY(onnx_const_ints(r, 1, "split", ONNX_MAX_OUTPUTS, sizes, &count));
+    } else {
+        HONE_TRY(onnx_attr_ints(r, "split", ONNX_MAX_OUTPUTS, sizes, &count));
+    }
+    int64_t extent = hone_expr_const(data->shape[at]), sum = 0;
+    if (extent < 0)
+        return HONE_ERROR(HONE_CODE_UNSUPPORTED, "the extent of axis %d is not known", at);
+    if (count == 0) { /* equal parts, the last one smaller */
+        if (parts < 1 || parts > ONNX_MAX_OUTPUTS) {
+            return HONE_ERROR(HONE_CODE_INVALID, "%lld parts", (long long)parts);
+        }
+        int64_t part = (extent + parts - 1) / parts;
+        for (count = 0; count < (uint32_t)parts; count++) {
+            int64_t left = extent - part * count;
+            sizes[count] = left < part ? left : part;
+        }
+    }
+    if (count < r->output_count) {
+        return HONE_ERROR(HONE_CODE_INVALID, "%u parts for %u outputs", count, r->output_count);
+    }
+    int64_t cuts[ONNX_MAX_OUTPUTS];
+    for (uint32_t i = 0; i < count; i++) {
+        if (sizes[i] < 1 || sizes[i] > extent - sum) {
+            return HONE_ERROR(HONE_CODE_INVALID, "part %u has %lld of %lld elements", i,
+                              (long long)sizes[i], (long long)extent);
+        }
+        sum += sizes[i];
+        cuts[i] = sum;
+    }
+    if (sum != extent) {
+        return HONE_ERROR(HONE_CODE_INVALID, "the parts have %lld elements, the axis has %lld",
+                          (long long)sum, (long long)extent);
+    }
+    hone_garg tuple;
+    hone_attr attrs[] = {
+        {"indices_or_sections", onnx_ints_value(r, count - 1, cuts)},
+        {"axis",                HONE_VALUE_OF_INT(at)                                }
+    };
+    HONE_TRY(onnx_emit(r, "split", 1, r->inputs, 2, attrs, &tuple));
+    for (uint32_t i = 0; i < r->output_count; i++) {
+        HONE_TRY(onnx_emit_get(r, tuple, (int32_t)i, &out[i]));
+    }
+    return HONE_OK;
+}
+
+static hone_status int_items(onnx_reader *r, uint32_t count, const int64_t *values,
+                             hone_garg *out) {
+    hone_garg *items = hone_arena_zalloc(r->arena, (count + 1) * sizeof *items);
+    if (!items) return HONE_ERROR(HONE_CODE_NO_MEMORY, "model");
+    for (uint32_t i = 0; i < count; i++) {
+        items[i].kind = HONE_GARG_PRIM;
+        items[i].u.expr = hone_extent_int(&r->ir, values[i]);
+    }
+    *out = (hone_garg){.kind = HONE_GARG_TUPLE, .count = count, .u.items = items};
+    return hone_ir_finish(&r->ir);
+}
+
+static int64_t clamp_place(int64_t place, int64_t count) {
+    if (place < 0) place += count;
+    return place < 0 ? 0 : place > count ? count : place;
+}
+
+/* A slice of known integers, forwards. */
+static bool slice_ints(onnx_reader *r, int64_t begin, int64_t end, int64_t step, hone_garg *out) {
+    const hone_expr *from[ONNX_MAX_KNOWN], *to[ONNX_MAX_KNOWN];
+    uint32_t count, taken = 0;
+    int32_t rank;
+    if (!is_known_kind(&r->inputs[0]) || step < 1 || step > ONNX_MAX_KNOWN ||
+        !onnx_known_ints(r, &r->inputs[0], &count, from, &rank)) {
+        return false;
+    }
+    begin = clamp_place(begin, count);
+    end = clamp_place(end, count);
+    for (int64_t i = begin; i < end; i += step)
+        to[taken++] = from[i];
+    hone_status st = onnx_make_ints(r, taken, to, 1, out);
+    if (st) hone_status_free(st);
+    return !st;
+}
+
+/* starts, ends, axes, steps: attributes up to opset 9, inputs since. */
+static hone_status slice_list(onnx_reader *r, uint32_t input, const char *name, int64_t *out,
+                              uint32_t *out_count) {
+    if (onnx_has_input(r, input)) {
+        return onnx_const_ints(r, input, name, HONE_MAX_RANK, out, out_count);
+    }
+    return onnx_attr_ints(r, name, HONE_MAX_RANK, out, out_count);
+}
+
+static hone_status convert_slice(onnx_reader *r, hone_garg *out) {
+    int64_t lists[4][HONE_MAX_RANK]; /* starts, ends, axes, steps */
+    uint32_t counts[4];
+    static const char *const names[] = {"starts", "ends", "axes", "steps"};
+    for (uint32_t i = 0; i < 4; i++) {
+        HONE_TRY(slice_list(r, i + 1, names[i], lists[i], &counts[i]));
+    }
+    uint32_t count = counts[0];
+    for (uint32_t i = 1; i < 4; i++) {
+        if (i > 1 && counts[i] == 0) {
+            for (uint32_t d = 0; d < count; d++)
+                lists[i][d] = i == 2 ? (int64_t)d : 1;
+        } else if (counts[i] != count) {
+            return HONE_ERROR(HONE_CODE_INVALID, "%u %s for %u starts", counts[i], names[i], count);
+        }
+    }
+    if (count == 1 && slice_ints(r, lists[0][0], lists[1][0], lists[3][0], out)) return HONE_OK;
+    hone_garg args[5] = {r->inputs[0]};
+    HONE_TRY(int_items(r, count, lists[2], &args[1]));
+    HONE_TRY(int_items(r, count, lists[0], &args[2]));
+    HONE_TRY(int_items(r, count, lists[1], &args[3]));
+    HONE_TRY(int_items(r, count, lists[3], &args[4]));
+    return onnx_emit(r, "strided_slice", 5, args, 0, NULL, out);
+}
+
+static bool gather_ints(onnx_reader *r, hone_garg *out) {
+    const hone_expr *from[ONNX_MAX_KNOWN], *places[ONNX_MAX_KNOWN], *to[ONNX_MAX_KNOWN];
+    uint32_t count, taken;
+    int32_t rank, places_rank;
+    if (r->inputs[0].kind != HONE_GARG_SHAPE ||
+        !onnx_known_ints(r, &r->inputs[0], &count, from, &rank) ||
+        !onnx_known_ints(r, &r->inputs[1], &taken, places, &places_rank)) {
+        return false;
+    }
+    for (uint32_t i = 0; i < taken; i++) {
+        if (!hone_expr_is_int(places[i])) return false;
+        int64_t at = places[i]->u.i < 0 ? places[i]->u.i + count : places[i]->u.i;
+        if (at < 0 || at >= count) return false;
+        to[i] = from[at];
+    }
+    hone_status st = onnx_make_ints(r, taken, to, places_rank, out);
+    if (st) hone_status_free(st);
+    return !st;
+}
+
+/* Places must be constants, so that none lies outside; negative ones count from the end. */
+static hone_status convert_gather(onnx_reader *r, hone_garg *out) {
+    const hone_sinfo *data;
+    int64_t axis;
+    int32_t at;
+    if (gather_ints(r, out)) return HONE_OK;
+    HONE_TRY(onnx_input_info(r, 0, &data));
+    HONE_TRY(onnx_attr_int(r, "axis", 0, &axis));
+    HONE_TRY(onnx_axis(r, axis, data->rank, &at));
+    int64_t extent = hone_expr_const(data->shape[at]);
+    HONE_TRY(onnx_as_tensor(r, &r->inputs[1]));
+    const hone_tensor *places = onnx_constant_of(r, &r->inputs[1]);
+    if (!places || extent < 0) {
+        return HONE_ERROR(HONE_CODE_UNSUPPORTED,
+                          "the indices (input 1) must be constant and the axis known");
+    }
+    if (!hone_dtype_is_integer(places->dtype)) {
+        return HONE_ERROR(HONE_CODE_INVALID, "the indices (input 1) must be integers");
+    }
+    hone_tensor *checked;
+    HONE_TRY(hone_tensor_clone(places, &checked));
+    for (int64_t i = 0; i < hone_tensor_count(checked); i++) {
+        int64_t place = hone_tensor_get_i64(checked, i);
+        if (place < -extent || place >= extent) {
+            hone_tensor_destroy(checked);
+            return HONE_ERROR(HONE_CODE_INVALID, "index %lld is not from %lld to %lld",
+                              (long long)place, (long long)-extent, (long long)(extent - 1));
+        }
+        if (place < 0) hone_tensor_set_i64(checked, i, place + extent);
+    }
+    hone_garg args[2] = {r->inputs[0]};
+    HONE_TRY(onnx_add_constant(r, checked, &args[1]));
+    hone_attr attr = {"axis", HONE_VALUE_OF_INT(at)};
+    return onnx_emit(r, "take", 2, args, 1, &attr, out);
+}
+
+static hone_status convert_pad(onnx_reader *r, hone_garg *out) {
+    const hone_sinfo *data;
+    char mode[64];
+    int64_t pads[2 * HONE_MAX_RANK], widths[2 * HONE_MAX_RANK];
+    uint32_t count;
+    double value;
+    HONE_TRY(onnx_input_info(r, 0, &data));
+    HONE_TRY(onnx_attr_text(r, "mode", "constant", mode));
+    HONE_TRY(onnx_attr_float(r, "value", 0, &value));
+    if (strcmp(mode, "constant") != 0) {
+        return HONE_ERROR(HONE_CODE_UNSUPPORTED,
+                          "attribute 'mode' has value '%s'; expected one of constant", mode);
+    }
+    if (onnx_has_input(r, 1)) {
+        HONE_TRY(onnx_const_ints(r, 1, "pads", 2 * HONE_MAX_RANK, pads, &count));
+    } else {
+        HONE_TRY(onnx_attr_ints(r, "pads", 2 * HONE_MAX_RANK, pads, &count));
+    }
+    if (count != 2 * (uint32_t)data->rank) {
+        return HONE_ERROR(HONE_CODE_INVALID, "%u pads for %d dimensions", count, data->rank);
+    }
+    if (onnx_has_input(r, 2)) {
+        const hone_tensor *constant = onnx_constant_of(r, &r->inputs[2]);
+        if (!constant || hone_tensor_count(constant) != 1) {
+            return HONE_ERROR(HONE_CODE_UNSUPPORTED,
+                              "the value (input 2) must be a constant scalar");
+        }
+        value = hone_tensor_get_f64(constant, 0);
+    }
+    for (int32_t i = 0; i < data->rank; i++) {
+        widths[2 * i] = pads[i];
+        widths[2 * i + 1] = pads[i + data->rank];
+    }
+    hone_attr attrs[] = {
+        {"pad_width",        onnx_ints_value(r,     count, widths)},
+        {"pad_mode",           onnx_text_value(r,                                "constant")},
+        {"pad_value",HONE_VALUE_OF_FLOAT(value)}
+    };
+    return onnx_emit(r, "nn.pad", 1, r->inputs, 3, attrs, out);
+}
+
+static hone_status convert_constant_of_shape(onnx_reader *r, hone_garg *out) {
+    int64_t shape[HONE_MAX_RANK], elements = 1;
+    uint32_t rank;
+    const Onnx__AttributeProto *attr = onnx_attr(r, "value");
+    hone_tensor *value = NULL, *tensor = NULL;
+    HONE_TRY(onnx_const_ints(r, 0, "the shape", HONE_MAX_RANK, shape, &rank));
+    for (uint32_t i = 0; i < rank; i++) {
+        if (shape[i] == 0) {
+            return HONE_ERROR(HONE_CODE_UNSUPPORTED, "empty tensors are not implemented");
+        }
+        if (shape[i] < 1 || __builtin_mul_overflow(elements, shape[i], &elements) ||
+            elements > INT64_C(1) << 28) {
+            return HONE_ERROR(HONE_CODE_INVALID, "dimension %u of the shape is %lld", i,
+                              (long long)shape[i]);
+        }
+    }
+    if (attr && attr->t) HONE_TRY(onnx_unpack_tensor(r, attr->t, NULL, &value));
+    hone_status st = HONE_OK;
+    if (value && hone_tensor_count(value) != 1) {
+        st = HONE_ERROR(HONE_CODE_INVALID, "attribute 'value' must hold one element");
+    }
+    hone_dtype dtype = value ? value->dtype : HONE_DTYPE_F32;
+    if (!st) st = hone_tensor_create(dtype, (int32_t)rank, shape, &tensor);
+    size_t bytes = hone_dtype_bytes(dtype);
+    for (int64_t i = 0; !st && value && i < elements; i++) {
+        memcpy((char *)tensor->data + (size_t)i * bytes, value->data, bytes);
+    }
+    hone_tensor_destroy(value);
+    return st ? st : onnx_add_constant(r, tensor, out);
+}
+
+const onnx_converter onnx_shape_converters[] = {
+    {"Constant",        convert_constant, 0, 0, 1, "value value_float value_floats value_int value_ints",
+     NULL},
+    {"ConstantOfShape",                convert_constant_of_shape, 1, 1, 1, "value", NULL},
+    {"Shape",                convert_shape, 1, 1, 1, "start end", NULL},
+    {"Size",              convert_size, 1, 1, 1, "", NULL},
+    {"Reshape", convert_reshape, 1, 2, 1, "allowzero shape", NULL},
+    {"Flatten",                convert_flatten, 1, 1, 1, "axis", NULL},
+    {"Squeeze",                convert_squeeze, 1, 2, 1, "axes", NULL},
+    {"Unsqueeze",             convert_unsqueeze, 1, 2, 1, "axes", NULL},
+    {"Transpose",           convert_transpose, 1, 1, 1, "perm", NULL},
+    {"DepthToSpace",                convert_depth_space, 1, 1, 1, "blocksize mode", NULL},
+    {"SpaceToDepth",                convert_depth_space, 1, 1, 1, "blocksize", NULL},
+    {"Expand",             convert_expand, 2, 2, 1, "", NULL},
+    {"Concat",            convert_concat, 1, 255, 1, "axis", NULL},
+    {"Split",                convert_split, 1, 2, ONNX_MAX_OUTPUTS, "axis num_outputs split", NULL},
+    {"Slice",                convert_slice, 1, 5, 1, "axes ends starts steps", NULL},
+    {"Gather",             convert_gather, 2, 2, 1, "axis", NULL},
+    {"Pad",         convert_pad, 1, 3, 1, "mode pads value", NULL},
+    {0               },
+};

@@ -1,0 +1,22 @@
+/* graph/plan_impl.h - between plan.c (what runs on which tensors) and plan_memory.c (where they
+ * lie). */
+#ifndef HONE_GRAPH_PLAN_IMPL_H
+#define HONE_GRAPH_PLAN_IMPL_H
+
+#include "graph/plan.h"
+
+/* A piece of memory that some step writes: shared by all tensors that are views of it. */
+typedef struct plan_storage {
+    hone_plan_place place;   /* WORKSPACE until an output takes it */
+    uint32_t index;          /* of the output */
+    const hone_expr *bytes;  /* int64 */
+    const hone_expr *offset; /* found by plan_place */
+    uint32_t first, last;    /* steps that touch it, both included */
+} plan_storage;
+
+/* Gives every WORKSPACE storage an offset such that two that live at the same time do not overlap;
+ * the size of the whole, and of all without sharing (-1 = symbolic). */
+hone_status plan_place(hone_ir *ir, plan_storage *storages, uint32_t count,
+                       const hone_expr **out_bytes, int64_t *out_unplanned);
+
+#endif

@@ -1,0 +1,84 @@
+/* graph/topi.h - what operators compute, as PrimFuncs: one builder per kind of operator.
+ *
+ * A builder finds its inputs as buffers (or as literals, when they are constants of one element)
+ * and leaves the buffers of the results. Shapes are in te's index type: int32, or int64 when a size
+ * is symbolic or a tensor has 2^31 elements or more.
+ */
+#ifndef HONE_GRAPH_TOPI_H
+#define HONE_GRAPH_TOPI_H
+
+#include "ir/graph_infer_impl.h"
+#include "ir/graph_op.h"
+#include "ir/te.h"
+
+enum { HONE_TOPI_MAX_ARGS = 64 };
+
+typedef struct hone_topi {
+    hone_te te;
+    const char *op; /* "nn.conv2d" */
+    const hone_gbind *bind;
+    const hone_garg *args;             /* the binding's arguments */
+    const hone_sinfo *out;             /* tensor */
+    const hone_expr *const *out_shape; /* in te's index type */
+    /* flattened: items of a tuple argument count singly */
+    uint32_t count;
+    const hone_sinfo *infos[HONE_TOPI_MAX_ARGS];
+    hone_buffer buffers[HONE_TOPI_MAX_ARGS];       /* HONE_NO_ID: a literal */
+    const hone_expr *literals[HONE_TOPI_MAX_ARGS]; /* else NULL */
+    const hone_expr *const *shapes[HONE_TOPI_MAX_ARGS];
+    hone_buffer result;
+} hone_topi;
+
+typedef hone_status (*hone_topi_fn)(hone_topi *t);
+
+/* The builder of an operator, or NULL. */
+hone_topi_fn hone_topi_find(const char *op);
+
+hone_status hone_topi_elementwise(hone_topi *t);
+hone_status hone_topi_matmul(hone_topi *t);
+hone_status hone_topi_conv(hone_topi *t);
+hone_status hone_topi_pool(hone_topi *t);
+hone_status hone_topi_adaptive_pool(hone_topi *t);
+hone_status hone_topi_softmax(hone_topi *t);
+hone_status hone_topi_layer_norm(hone_topi *t);
+hone_status hone_topi_reduce(hone_topi *t);
+hone_status hone_topi_arg_reduce(hone_topi *t);
+hone_status hone_topi_reshape(hone_topi *t);
+hone_status hone_topi_permute(hone_topi *t);
+hone_status hone_topi_broadcast_to(hone_topi *t);
+hone_status hone_topi_concat(hone_topi *t);
+hone_status hone_topi_slice(hone_topi *t);
+hone_status hone_topi_take(hone_topi *t);
+hone_status hone_topi_pad(hone_topi *t);
+
+/* ---- helpers ---- */
+/* Argument i at the output's axes, broadcast as numpy does. */
+const hone_expr *hone_topi_at(hone_topi *t, uint32_t i, const hone_expr *const *axes,
+                              uint32_t rank);
+/* Argument i at exactly these indices. */
+const hone_expr *hone_topi_load(hone_topi *t, uint32_t i, const hone_expr *const *indices);
+/* A literal of any dtype. */
+const hone_expr *hone_topi_number(hone_topi *t, hone_dtype dtype, double value);
+const hone_expr *hone_topi_intrin(hone_topi *t, hone_intrin intrin, const hone_expr *x);
+/* x + c, x * c without needless nodes. */
+const hone_expr *hone_topi_add_int(hone_topi *t, const hone_expr *x, int64_t c);
+const hone_expr *hone_topi_mul_int(hone_topi *t, const hone_expr *x, int64_t c);
+/* x + y for extents and indices, constants folded */
+const hone_expr *hone_topi_sum(hone_topi *t, const hone_expr *x, const hone_expr *y);
+/* A stage over the output's shape. */
+void hone_topi_stage(hone_topi *t, hone_te_stage *stage);
+/* A copy of argument i with `before` and `after` elements of `value` around each dimension (both
+ * have rank entries); all zero: the argument's own buffer. */
+hone_buffer hone_topi_padded(hone_topi *t, uint32_t i, const int64_t *before, const int64_t *after,
+                             const hone_expr *value);
+/* UNSUPPORTED with the operator's name. */
+hone_status hone_topi_unsupported(const hone_topi *t, const char *format, ...) HONE_PRINTF(2, 3);
+
+/* Builds the PrimFunc of an operator call whose arguments are known in `graph`. out_args[] (room
+ * for HONE_TOPI_MAX_ARGS) are the tensors that it takes, in order. */
+hone_status hone_topi_build(const hone_module *module, const hone_graph_func *graph,
+                            const hone_gbind *bind, const hone_sinfo *out, const char *name,
+                            hone_arena *arena, hone_func **out_func, hone_garg *out_args,
+                            uint32_t *out_arg_count);
+
+#endif

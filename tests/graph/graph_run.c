@@ -1,0 +1,144 @@
+#include "tests/graph/graph_run.h"
+
+#include <string.h>
+
+#include "graph/plan.h"
+#include "ir/interp.h"
+#include "ir/verify.h"
+#include "support/alloc.h"
+
+void run_results_deinit(run_results *results) {
+    for (size_t i = 0; i < results->count; i++)
+        hone_tensor_destroy(results->items[i]);
+    hone_free(results->items);
+    memset(results, 0, sizeof *results);
+}
+
+hone_status run_plain(const hone_module *module, const hone_graph_options *options,
+                      hone_tensor *const *inputs, size_t input_count, int64_t max_steps,
+                      run_results *out_results) {
+    hone_module *plain;
+    memset(out_results, 0, sizeof *out_results);
+    HONE_TRY(hone_graph_prepare_plain(module, options, &plain));
+    hone_status st = hone_check_module(plain);
+    hone_interp_options how = {.check_uninitialised = true, .max_steps = max_steps};
+    if (!st) {
+        st = hone_interp_graph(plain, "main", inputs, input_count, &how, &out_results->items,
+                               &out_results->count);
+    }
+    hone_module_release(plain);
+    return st;
+}
+
+/* ---- a plan, step by step ---- */
+
+typedef struct machine {
+    const hone_plan *plan;
+    int64_t sizes[16];
+    char *workspace;
+    hone_tensor *const *inputs;
+    run_results *results;
+    int64_t max_steps;
+} machine;
+
+static hone_tensor view_of(const machine *m, uint32_t index) {
+    const hone_plan_tensor *tensor = &m->plan->tensors[index];
+    int64_t shape[HONE_MAX_RANK];
+    void *data = NULL;
+    for (uint32_t d = 0; d < tensor->rank; d++) {
+        shape[d] = hone_plan_eval(m->plan, tensor->shape[d], m->sizes);
+    }
+    switch (tensor->place) {
+    case HONE_PLAN_INPUT:
+        data = m->inputs[tensor->index]->data;
+        break;
+    case HONE_PLAN_OUTPUT:
+        data = m->results->items[tensor->index]->data;
+        break;
+    case HONE_PLAN_CONSTANT:
+        data = m->plan->module->constants[tensor->index]->data;
+        break;
+    case HONE_PLAN_WORKSPACE:
+        data = m->workspace + hone_plan_eval(m->plan, tensor->offset, m->sizes);
+        break;
+    }
+    return hone_tensor_view(data, tensor->dtype, (int32_t)tensor->rank, shape);
+}
+
+static hone_status run_step(const machine *m, const hone_plan_step *step) {
+    hone_tensor views[128], *args[128];
+    uint32_t next = 0, size = 0, count = 0;
+    if (step->kind == HONE_PLAN_COPY) {
+        hone_tensor from = view_of(m, step->args[0]), to = view_of(m, step->args[1]);
+        memcpy(to.data, from.data, hone_tensor_bytes(&to));
+        return HONE_OK;
+    }
+    int64_t scalars[16];
+    for (uint32_t i = 0; i < step->func->param_count; i++, count++) {
+        args[count] = &views[count];
+        if (step->func->params[i].buffer != HONE_NO_ID) {
+            views[count] = view_of(m, step->args[next++]);
+            continue;
+        }
+        scalars[size] = hone_plan_eval(m->plan, step->sizes[size], m->sizes);
+        views[count] = hone_tensor_view(&scalars[size++], HONE_DTYPE_I64, 0, NULL);
+    }
+    hone_interp_options how = {.max_steps = m->max_steps};
+    return hone_interp_func(step->func, args, count, &how);
+}
+
+static hone_status make_outputs(machine *m) {
+    const hone_plan *plan = m->plan;
+    m->results->items = hone_calloc(plan->output_count + 1, sizeof *m->results->items);
+    if (!m->results->items) return HONE_ERROR(HONE_CODE_NO_MEMORY, "outputs");
+    for (uint32_t i = 0; i < plan->output_count; i++) {
+        const hone_plan_tensor *tensor = &plan->tensors[plan->outputs[i].tensor];
+        int64_t shape[HONE_MAX_RANK];
+        for (uint32_t d = 0; d < tensor->rank; d++) {
+            shape[d] = hone_plan_eval(plan, tensor->shape[d], m->sizes);
+        }
+        HONE_TRY(
+            hone_tensor_create(tensor->dtype, (int32_t)tensor->rank, shape, &m->results->items[i]));
+        m->results->count++;
+        memset(m->results->items[i]->data, 0x5a, hone_tensor_bytes(m->results->items[i]));
+    }
+    return HONE_OK;
+}
+
+static hone_status run_plan(const hone_plan *plan, hone_tensor *const *inputs, size_t input_count,
+                            int64_t max_steps, run_results *out_results) {
+    machine m = {.plan = plan, .inputs = inputs, .results = out_results, .max_steps = max_steps};
+    if (input_count != plan->input_count) {
+        return HONE_ERROR(HONE_CODE_INVALID, "%zu inputs for %u", input_count, plan->input_count);
+    }
+    for (uint32_t v = 0; v < plan->var_count; v++) {
+        if (plan->vars[v].input == HONE_NO_ID) continue;
+        m.sizes[v] = inputs[plan->vars[v].input]->shape[plan->vars[v].dim];
+    }
+    HONE_TRY(make_outputs(&m));
+    int64_t bytes = hone_plan_eval(plan, plan->workspace_bytes, m.sizes);
+    m.workspace = hone_aligned_alloc(64, (size_t)bytes + 64);
+    if (!m.workspace) return HONE_ERROR(HONE_CODE_NO_MEMORY, "workspace");
+    memset(m.workspace, 0x5a, (size_t)bytes);
+    hone_status st = HONE_OK;
+    for (uint32_t i = 0; !st && i < plan->step_count; i++)
+        st = run_step(&m, &plan->steps[i]);
+    hone_free(m.workspace);
+    return st;
+}
+
+hone_status run_planned(const hone_module *module, const hone_graph_options *options,
+                        hone_tensor *const *inputs, size_t input_count, int64_t max_steps,
+                        run_results *out_results) {
+    hone_module *prepared;
+    hone_plan *plan = NULL;
+    memset(out_results, 0, sizeof *out_results);
+    HONE_TRY(hone_graph_prepare(module, options, &prepared));
+    hone_status st = hone_check_module(prepared);
+    if (!st) st = hone_plan_create(prepared, "main", &plan);
+    if (!st) st = run_plan(plan, inputs, input_count, max_steps, out_results);
+    hone_plan_destroy(plan);
+    hone_module_release(prepared);
+    if (st) run_results_deinit(out_results);
+    return st;
+}

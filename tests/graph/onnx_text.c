@@ -1,0 +1,260 @@
+#include "tests/graph/onnx_text.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "support/rng.h"
+#include "tests/support/hone_test.h"
+
+/* Writes protobuf by hand: field numbers are those of onnx.proto. */
+
+static void put_varint(hone_str *out, uint64_t value) {
+    do {
+        hone_str_append_char(out, (char)((value & 0x7f) | (value > 0x7f ? 0x80 : 0)));
+        value >>= 7;
+    } while (value);
+}
+
+static void put_int(hone_str *out, unsigned field, int64_t value) {
+    put_varint(out, field << 3);
+    put_varint(out, (uint64_t)value);
+}
+
+static void put_bytes(hone_str *out, unsigned field, const void *bytes, size_t count) {
+    put_varint(out, field << 3 | 2);
+    put_varint(out, count);
+    hone_str_append_n(out, bytes, count);
+}
+
+static void put_text(hone_str *out, unsigned field, const char *text) {
+    put_bytes(out, field, text, strlen(text));
+}
+
+/* Ends a message: puts it under a field of another one. */
+static void put_message(hone_str *out, unsigned field, hone_str *message) {
+    put_bytes(out, field, hone_str_text(message), message->length);
+    hone_str_deinit(message);
+}
+
+/* ---- words ---- */
+
+/* The next word, up to a space; empty at the end. */
+static const char *next_word(char **at) {
+    while (**at == ' ')
+        ++*at;
+    char *word = *at;
+    while (**at && **at != ' ')
+        ++*at;
+    if (**at) *(*at)++ = 0;
+    return word;
+}
+
+/* The next part of a comma-separated list, or NULL. */
+static char *next_item(char **at) {
+    if (!*at) return NULL;
+    char *item = *at, *comma = strchr(item, ',');
+    if (comma) *comma = 0;
+    *at = comma ? comma + 1 : NULL;
+    return item;
+}
+
+static const struct {
+    const char *name;
+    int type;
+    hone_dtype dtype;
+} types[] = {
+    {"f32",  1,  HONE_DTYPE_INIT(FLOAT, 32, 1)},
+    {"u8",   2,  HONE_DTYPE_INIT(UINT,  8,  1)},
+    {"i32",  6,  HONE_DTYPE_INIT(INT,   32, 1)},
+    {"i64",  7,  HONE_DTYPE_INIT(INT,   64, 1)},
+    {"str",  8,  HONE_DTYPE_INIT(VOID,  0,  1)},
+    {"bool", 9,  HONE_DTYPE_INIT(BOOL,  8,  1)},
+    {"f16",  10, HONE_DTYPE_INIT(FLOAT, 16, 1)},
+    {"f64",  11, HONE_DTYPE_INIT(FLOAT, 64, 1)}
+};
+
+static size_t type_row(const char *name) {
+    for (size_t i = 0; i < sizeof types / sizeof types[0]; i++) {
+        if (strcmp(types[i].name, name) == 0) return i;
+    }
+    fail_msg("no type '%s'", name);
+    return 0;
+}
+
+/* ---- statements ---- */
+
+static void encode_value_info(char *rest, unsigned field, bool has_type, hone_str *graph) {
+    hone_str info = {0}, type = {0}, tensor = {0}, shape = {0};
+    put_text(&info, 1, next_word(&rest));
+    if (has_type) {
+        put_int(&tensor, 1, types[type_row(next_word(&rest))].type);
+        const char *word = next_word(&rest);
+        char dims[256], *list = dims;
+        snprintf(dims, sizeof dims, "%s", word);
+        for (char *item; *word && (item = next_item(&list)) != NULL;) {
+            hone_str dim = {0};
+            char *end;
+            long long size = strtoll(item, &end, 10);
+            if (*item && !*end)
+                put_int(&dim, 1, size);
+            else if (*item != '?')
+                put_text(&dim, 2, item);
+            put_message(&shape, 1, &dim);
+        }
+        put_message(&tensor, 2, &shape);
+        put_message(&type, 1, &tensor);
+        put_message(&info, 2, &type);
+    }
+    put_message(graph, field, &info);
+}
+
+static void encode_const(char *rest, hone_str *graph) {
+    hone_str proto = {0};
+    int64_t shape[HONE_MAX_RANK];
+    int32_t rank = 0;
+    const char *name = next_word(&rest);
+    size_t row = type_row(next_word(&rest));
+    char *dims = (char *)(uintptr_t)next_word(&rest);
+    for (char *item; (item = next_item(&dims)) != NULL && *item && *item != '=';) {
+        shape[rank++] = strtoll(item, NULL, 10);
+        put_int(&proto, 1, shape[rank - 1]);
+    }
+    if (rank) assert_string_equal(next_word(&rest), "=");
+    hone_tensor *tensor;
+    HONE_ASSERT_OK(hone_tensor_create(types[row].dtype, rank, shape, &tensor));
+    if (strncmp(rest, "random", 6) == 0) {
+        hone_rng rng = hone_rng_from_seed(hone_hash64(name, strlen(name)));
+        hone_tensor_fill_random(tensor, &rng, -1, 1);
+    } else {
+        for (int64_t i = 0; i < hone_tensor_count(tensor); i++) {
+            char *item = next_item(&rest);
+            assert_non_null(item);
+            hone_tensor_set_f64(tensor, i, strtod(item, NULL));
+        }
+    }
+    put_int(&proto, 2, types[row].type);
+    put_text(&proto, 8, name);
+    put_bytes(&proto, 9, tensor->data, hone_tensor_bytes(tensor));
+    hone_tensor_destroy(tensor);
+    put_message(graph, 5, &proto);
+}
+
+/* external NAME TYPE DIMS LOCATION OFFSET LENGTH: the data lies in another file. */
+static void encode_external(char *rest, hone_str *graph) {
+    static const char *const keys[] = {"location", "offset", "length"};
+    hone_str proto = {0};
+    const char *name = next_word(&rest);
+    size_t row = type_row(next_word(&rest));
+    char *dims = (char *)(uintptr_t)next_word(&rest);
+    for (char *item; (item = next_item(&dims)) != NULL;) {
+        put_int(&proto, 1, strtoll(item, NULL, 10));
+    }
+    put_int(&proto, 2, types[row].type);
+    put_text(&proto, 8, name);
+    for (int i = 0; i < 3; i++) {
+        hone_str entry = {0};
+        put_text(&entry, 1, keys[i]);
+        put_text(&entry, 2, next_word(&rest));
+        put_message(&proto, 13, &entry);
+    }
+    put_int(&proto, 14, 1);
+    put_message(graph, 5, &proto);
+}
+
+enum { TYPE_FLOAT = 1, TYPE_INT = 2, TYPE_STRING = 3, TYPE_INTS = 7 };
+
+static void encode_attr(char *word, hone_str *node) {
+    hone_str attr = {0};
+    char *value = strchr(word, '=');
+    assert_non_null(value);
+    *value++ = 0;
+    put_text(&attr, 1, word);
+    if (*value == '\'') {
+        put_bytes(&attr, 4, value + 1, strlen(value) - 2);
+        put_int(&attr, 20, TYPE_STRING);
+    } else if (*value == '[') {
+        value[strlen(value) - 1] = 0;
+        char *list = value[1] ? value + 1 : NULL;
+        for (char *item; (item = next_item(&list)) != NULL;) {
+            put_int(&attr, 8, strtoll(item, NULL, 10));
+        }
+        put_int(&attr, 20, TYPE_INTS);
+    } else if (strchr(value, '.')) {
+        float number = strtof(value, NULL);
+        put_varint(&attr, 2 << 3 | 5);
+        hone_str_append_n(&attr, (const char *)&number, sizeof number);
+        put_int(&attr, 20, TYPE_FLOAT);
+    } else {
+        put_int(&attr, 3, strtoll(value, NULL, 10));
+        put_int(&attr, 20, TYPE_INT);
+    }
+    put_message(node, 5, &attr);
+}
+
+static void encode_node(char *rest, hone_str *graph) {
+    hone_str node = {0};
+    const char *op = next_word(&rest);
+    for (int field = 1; field <= 2; field++) {
+        char *list = (char *)(uintptr_t)next_word(&rest);
+        if (strcmp(list, "->") == 0) { /* no inputs */
+            field++;
+            list = (char *)(uintptr_t)next_word(&rest);
+        }
+        char first[64];
+        snprintf(first, sizeof first, "%.60s", list);
+        for (char *item; (item = next_item(&list)) != NULL;)
+            put_text(&node, (unsigned)field, item);
+        if (field == 1) assert_string_equal(next_word(&rest), "->");
+        if (field == 2) {
+            first[strcspn(first, ",")] = 0;
+            put_text(&node, 3, first);
+        }
+    }
+    put_text(&node, 4, op);
+    for (const char *word; *(word = next_word(&rest));)
+        encode_attr((char *)(uintptr_t)word, &node);
+    put_message(graph, 1, &node);
+}
+
+void onnx_text_encode(const char *text, hone_str *out) {
+    hone_str graph = {0}, set = {0};
+    int64_t opset = 13;
+    put_text(&graph, 2, "test");
+    while (*text) {
+        char line[4096], *rest = line;
+        size_t length = strcspn(text, "\n");
+        assert_true(length < sizeof line);
+        memcpy(line, text, length);
+        line[length] = 0;
+        text += length + (text[length] != 0);
+        const char *word = next_word(&rest);
+        if (strcmp(word, "opset") == 0)
+            opset = strtoll(next_word(&rest), NULL, 10);
+        else if (strcmp(word, "input") == 0)
+            encode_value_info(rest, 11, true, &graph);
+        else if (strcmp(word, "output") == 0)
+            encode_value_info(rest, 12, false, &graph);
+        else if (strcmp(word, "const") == 0)
+            encode_const(rest, &graph);
+        else if (strcmp(word, "external") == 0)
+            encode_external(rest, &graph);
+        else if (strcmp(word, "node") == 0)
+            encode_node(rest, &graph);
+        else if (*word)
+            fail_msg("statement '%s'", word);
+    }
+    put_int(out, 1, 8);
+    put_message(out, 7, &graph);
+    put_int(&set, 2, opset);
+    put_message(out, 8, &set);
+}
+
+hone_status onnx_text_load(const char *text, hone_module **out_module) {
+    hone_str bytes = {0};
+    onnx_text_encode(text, &bytes);
+    hone_status st =
+        hone_onnx_parse(hone_str_text(&bytes), bytes.length, "test.onnx", NULL, NULL, out_module);
+    hone_str_deinit(&bytes);
+    return st;
+}

@@ -1,0 +1,24 @@
+/* tests/graph/onnx_text.h - small ONNX models from text, for tests: one statement per line.
+ *
+ *   opset 13
+ *   input x f32 1,3,N             a name is a symbolic size; '?' a size without a name
+ *   const w f32 2,2 = 1,2,3,4     or "= random", the same numbers in every run
+ *   external w f32 2,2 w.bin 0 16 data in another file: location, offset, length
+ *   node Conv x,w -> y pads=[1,1,1,1] auto_pad='SAME' group=1 alpha=0.5   (a number with a dot is a
+ *                                 float; an empty name is an input left out: x,,w)
+ *   output y
+ *
+ * A text that is not of this form is a mistake in the test and fails it.
+ */
+#ifndef HONE_TESTS_GRAPH_ONNX_TEXT_H
+#define HONE_TESTS_GRAPH_ONNX_TEXT_H
+
+#include "graph/frontend/onnx_import.h"
+#include "support/strbuf.h"
+
+/* The model's bytes. */
+void onnx_text_encode(const char *text, hone_str *out);
+/* Encodes and reads; source name "test.onnx". */
+hone_status onnx_text_load(const char *text, hone_module **out_module);
+
+#endif

@@ -1,0 +1,221 @@
+/* Modules written as program text: tasks of bare PrimFuncs, calls of symbolic kernels, weights
+ * given by name, patterns, flops, and the plan of a function with views and shared results. */
+#include <string.h>
+
+#include "graph/pass.h"
+#include "graph/pattern.h"
+#include "graph/plan.h"
+#include "graph/tasks.h"
+#include "ir/script.h"
+#include "ir/structural.h"
+#include "tests/graph/graph_run.h"
+#include "tests/support/hone_test.h"
+
+static const char mm_text[] = "@T.prim_func\n"
+                              "def mm(A: T.Buffer((4, 8), \"float32\"), B: T.Buffer((8, 6), "
+                              "\"float32\"), C: T.Buffer((4, 6), "
+                              "\"float32\")):\n"
+                              "    for i, j, k in T.grid(4, 6, 8):\n"
+                              "        with T.block(\"C\"):\n"
+                              "            vi, vj, vk = T.axis.remap(\"SSR\", [i, j, k])\n"
+                              "            with T.init():\n"
+                              "                C[vi, vj] = T.float32(0)\n"
+                              "            C[vi, vj] = C[vi, vj] + A[vi, vk] * B[vk, vj]\n";
+
+static const char calls_text[] =
+    "@I.ir_module\n"
+    "class Module:\n"
+    "    @T.prim_func\n"
+    "    def scale(x: T.handle, y: T.handle):\n"
+    "        n = T.int64()\n"
+    "        X = T.match_buffer(x, (n, 4), \"float32\")\n"
+    "        Y = T.match_buffer(y, (n, 4), \"float32\")\n"
+    "        for i, j in T.grid(n, 4):\n"
+    "            with T.block(\"Y\"):\n"
+    "                vi, vj = T.axis.remap(\"SS\", [i, j])\n"
+    "                Y[vi, vj] = X[vi, vj] * T.float32(2)\n"
+    "    @R.function\n"
+    "    def main(x: R.Tensor((3, 4), \"float32\"), w: R.Tensor((4, 4), \"float32\")):\n"
+    "        cls = Module\n"
+    "        with R.dataflow():\n"
+    "            a = R.call_tir(cls.scale, (x,), out_sinfo=R.Tensor((3, 4), dtype=\"float32\"))\n"
+    "            b: R.Tensor((3, 4), \"float32\") = R.matmul(a, w)\n"
+    "            c: R.Tensor((12,), \"float32\") = R.reshape(b, R.shape([12]))\n"
+    "            d: R.Tensor((12,), \"float32\") = R.nn.relu(c)\n"
+    "            R.output(d)\n"
+    "        return (d, d, x)\n";
+
+static hone_module *parse(const char *text) {
+    hone_module *module;
+    HONE_ASSERT_OK(hone_script_parse(text, strlen(text), "test.py", &module));
+    return module;
+}
+
+static void lone_functions_are_tasks(void **state) {
+    (void)state;
+    hone_module *module = parse(mm_text), *prepared;
+    hone_task_list tasks;
+    HONE_ASSERT_OK(hone_graph_prepare(module, NULL, &prepared));
+    HONE_ASSERT_OK(hone_tasks_extract(&prepared, 1, &tasks));
+    assert_int_equal(tasks.count, 1);
+    assert_string_equal(tasks.items[0].name, "mm");
+    assert_int_equal(tasks.items[0].weight, 1);
+    assert_true(tasks.items[0].flops == 2.0 * 4 * 6 * 8);
+    assert_true(tasks.items[0].bytes == 4.0 * (32 + 48 + 24));
+    assert_true(hone_hash128_equal(tasks.items[0].hash, hone_func_hash(module->members[0].func)));
+    assert_int_equal(hone_func_pattern(module->members[0].func), HONE_PATTERN_OUT_FUSABLE);
+    hone_task_list_deinit(&tasks);
+    hone_module_release(prepared);
+    hone_module_release(module);
+}
+
+static void symbolic_calls_are_specialised(void **state) {
+    (void)state;
+    hone_module *module = parse(calls_text), *prepared;
+    hone_task_list tasks;
+    assert_int_equal(hone_func_pattern(hone_module_find(module, "scale")->func),
+                     HONE_PATTERN_ELEMWISE);
+    HONE_ASSERT_OK(hone_graph_prepare(module, NULL, &prepared));
+    HONE_ASSERT_OK(hone_tasks_extract(&prepared, 1, &tasks));
+    assert_int_equal(tasks.skipped, 0);
+    for (uint32_t i = 0; i < tasks.count; i++) {
+        bool is_symbolic;
+        hone_func_flops(tasks.items[i].func, &is_symbolic);
+        assert_false(is_symbolic);
+    }
+    hone_task_list_deinit(&tasks);
+    hone_module_release(prepared);
+    hone_module_release(module);
+}
+
+static void weights_become_constants(void **state) {
+    (void)state;
+    hone_module *module = parse(calls_text);
+    int64_t x_shape[] = {3, 4}, w_shape[] = {4, 4};
+    hone_tensor *x, *w;
+    HONE_ASSERT_OK(hone_tensor_create(HONE_DTYPE_F32, 2, x_shape, &x));
+    HONE_ASSERT_OK(hone_tensor_create(HONE_DTYPE_F32, 2, w_shape, &w));
+    for (int i = 0; i < 12; i++)
+        hone_tensor_set_f64(x, i, i - 5);
+    for (int i = 0; i < 16; i++)
+        hone_tensor_set_f64(w, i, i % 5 == 0 ? 3 : 0);
+    hone_graph_weight weight = {"w", w};
+    hone_graph_options options = {.weights = &weight, .weight_count = 1};
+    hone_tensor *inputs[] = {x, w};
+    run_results both, bound;
+    HONE_ASSERT_OK(run_planned(module, NULL, inputs, 2, 0, &both));
+    HONE_ASSERT_OK(run_planned(module, &options, inputs, 1, 0, &bound));
+    assert_int_equal(both.count, 3);
+    assert_int_equal(bound.count, 3);
+    for (int i = 0; i < 12; i++) {
+        double want = i > 5 ? 6.0 * (i - 5) : 0;
+        for (int k = 0; k < 2; k++) {
+            assert_true(hone_tensor_get_f64(both.items[k], i) == want);
+            assert_true(hone_tensor_get_f64(bound.items[k], i) == want);
+        }
+        assert_true(hone_tensor_get_f64(bound.items[2], i) == i - 5);
+    }
+    run_results_deinit(&both);
+    run_results_deinit(&bound);
+    weight.name = "v";
+    hone_module *out;
+    hone_status unknown = hone_graph_prepare(module, &options, &out);
+    weight = (hone_graph_weight){"w", x};
+    hone_status misfit = hone_graph_prepare(module, &options, &out);
+    hone_tensor_destroy(x);
+    hone_tensor_destroy(w);
+    hone_module_release(module);
+    HONE_ASSERT_ERROR(unknown, HONE_CODE_INVALID, "there is no parameter 'v'");
+    HONE_ASSERT_ERROR(misfit, HONE_CODE_TYPE,
+                      "parameter 'w' is float32[4, 4], the given tensor is "
+                      "float32[3, 4]");
+}
+
+/* Tensors that live at the same time and are not views of each other must not overlap. */
+static void plans_do_not_overlap(void **state) {
+    (void)state;
+    hone_module *module = parse(calls_text), *prepared;
+    hone_plan *plan;
+    HONE_ASSERT_OK(hone_graph_prepare(module, NULL, &prepared));
+    HONE_ASSERT_OK(hone_plan_create(prepared, NULL, &plan));
+    hone_str text = {0};
+    hone_plan_print(plan, &text);
+    for (uint32_t i = 0; i < plan->step_count; i++) {
+        const hone_plan_step *step = &plan->steps[i];
+        const hone_plan_tensor *out = &plan->tensors[step->args[step->arg_count - 1]];
+        for (uint32_t a = 0; a + 1 < step->arg_count; a++) {
+            const hone_plan_tensor *in = &plan->tensors[step->args[a]];
+            if (in->place != HONE_PLAN_WORKSPACE || out->place != HONE_PLAN_WORKSPACE) continue;
+            int64_t x = in->offset->u.i, y = out->offset->u.i;
+            assert_true(x + in->bytes->u.i <= y || y + out->bytes->u.i <= x);
+        }
+    }
+    assert_int_equal(plan->output_count, 3);
+    assert_non_null(strstr(hone_str_text(&text), "copy(")); /* d twice, and x itself */
+    hone_str_deinit(&text);
+    hone_plan_destroy(plan);
+    hone_module_release(prepared);
+    hone_module_release(module);
+}
+
+static void external_calls_are_steps(void **state) {
+    (void)state;
+    static const char text[] =
+        "@I.ir_module\n"
+        "class Module:\n"
+        "    @R.function\n"
+        "    def main(x: R.Tensor((2, 3), \"float32\")):\n"
+        "        with R.dataflow():\n"
+        "            a = R.call_dps_packed(\"env.twice\", (x,), out_sinfo=R.Tensor((2, 3), "
+        "dtype=\"float32\"))\n"
+        "            b: R.Tensor((2, 3), \"float32\") = R.nn.relu(a)\n"
+        "            R.output(b)\n"
+        "        return b\n";
+    hone_module *module = parse(text), *prepared;
+    hone_plan *plan;
+    HONE_ASSERT_OK(hone_graph_prepare(module, NULL, &prepared));
+    HONE_ASSERT_OK(hone_plan_create(prepared, NULL, &plan));
+    assert_int_equal(plan->step_count, 2);
+    assert_int_equal(plan->steps[0].kind, HONE_PLAN_EXTERN);
+    assert_string_equal(plan->steps[0].callee, "env.twice");
+    assert_int_equal(plan->steps[0].output_count, 1);
+    assert_int_equal(plan->steps[1].kind, HONE_PLAN_KERNEL);
+    assert_int_equal(plan->steps[1].args[0], plan->steps[0].args[1]);
+    hone_plan_destroy(plan);
+    hone_module_release(prepared);
+    hone_module_release(module);
+}
+
+static void passes_have_names(void **state) {
+    (void)state;
+    hone_module *module = parse(mm_text), *out;
+    const char *name = "no_such_pass";
+    hone_status st = hone_graph_run_passes(module, &name, 1, NULL, &out);
+    hone_module_release(module);
+    HONE_ASSERT_ERROR(st, HONE_CODE_NOT_FOUND,
+                      "no graph pass 'no_such_pass'; there are link_calls, ");
+    for (size_t i = 0; i < hone_graph_pass_count(); i++) {
+        const hone_graph_pass *pass = hone_graph_pass_at(i);
+        assert_ptr_equal(hone_graph_pass_find(pass->name), pass);
+        assert_true(strlen(pass->help) > 10);
+    }
+    static const char *const pipelines[] = {"prepare", "interpret"};
+    for (size_t p = 0; p < 2; p++) {
+        for (const char *const *at = hone_graph_pipeline(pipelines[p]); *at; at++) {
+            assert_non_null(hone_graph_pass_find(*at));
+        }
+    }
+    assert_null(hone_graph_pipeline("nonsense"));
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(lone_functions_are_tasks),
+        cmocka_unit_test(symbolic_calls_are_specialised),
+        cmocka_unit_test(weights_become_constants),
+        cmocka_unit_test(plans_do_not_overlap),
+        cmocka_unit_test(passes_have_names),
+        cmocka_unit_test(external_calls_are_steps),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,288 @@
+/* Models that do not fit together, or need what is not implemented: each with its message. */
+#include <stdio.h>
+#include <string.h>
+
+#include "graph/prepare.h"
+#include "support/alloc.h"
+#include "support/fs.h"
+#include "tests/graph/onnx_text.h"
+#include "tests/support/hone_test.h"
+
+#define CONV "input x f32 1,3,8,8\nconst w f32 4,3,3,3 = random\n"
+#define VEC "input x f32 4\n"
+#define MAT "input x f32 2,3\n"
+
+static const struct row {
+    const char *name, *model, *want;
+    hone_code code;
+} rows[] = {
+    {"unknown auto_pad",            CONV "node Conv x,w -> y auto_pad='FOO'\noutput y",
+     "test.onnx: node 'y' (Conv): attribute 'auto_pad' has value 'FOO'; expected one of NOTSET, "
+     "SAME_UPPER, SAME_LOWER, VALID",                                                                                                       HONE_CODE_INVALID    },
+    {"pads beside auto_pad",        CONV "node Conv x,w -> y auto_pad='VALID' pads=[1,1,1,1]\noutput y",
+     "'pads' and 'auto_pad' exclude each other",                                                                                            HONE_CODE_INVALID    },
+    {"unknown attribute",           CONV "node Conv x,w -> y colour=3\noutput y",
+     "attribute 'colour' is not implemented; known ones are: auto_pad dilations group",                                                     HONE_CODE_UNSUPPORTED},
+    {"attribute of another type",   CONV "node Conv x,w -> y pads=1\noutput y",
+     "attribute 'pads' must be a list of integers",                                                                                         HONE_CODE_INVALID    },
+    {"too few pads",                CONV "node Conv x,w -> y pads=[1,1]\noutput y",
+     "attribute 'pads' has 2 integers, must have 4",                                                                                        HONE_CODE_INVALID    },
+    {"negative pads",               CONV "node Conv x,w -> y pads=[-1,0,0,0]\noutput y",
+     "attribute 'pads' holds -1, must be from 0",                                                                                           HONE_CODE_INVALID    },
+    {"stride of zero",              CONV "node Conv x,w -> y strides=[0,1]\noutput y",
+     "attribute 'strides' holds 0, must be from 1",                                                                                         HONE_CODE_INVALID    },
+    {"kernel_shape differs",        CONV "node Conv x,w -> y kernel_shape=[5,5]\noutput y",
+     "attribute 'kernel_shape' says 5, the weight has 3",                                                                                   HONE_CODE_INVALID    },
+    {"groups do not divide",        CONV "node Conv x,w -> y group=2\noutput y",
+     "3 channels are not 2 groups of 3",                                                                                                    HONE_CODE_TYPE       },
+    {"window larger than the data",
+     "input x f32 1,1,2,2\nnode MaxPool x -> y kernel_shape=[3,3]\noutput y",                            "a window of 3 does not fit",      HONE_CODE_TYPE       },
+    {"pool without kernel",         CONV "node MaxPool x -> y\noutput y",
+     "attribute 'kernel_shape' is missing",                                                                                                 HONE_CODE_INVALID    },
+    {"unknown operators",           VEC "node Foo x -> a\nnode Bar a -> b\nnode Foo b -> y\noutput y",
+     "test.onnx: node 'a' (Foo): the operator is not implemented (in this model: Foo, Bar)",                                                HONE_CODE_UNSUPPORTED},
+    {"missing value",               VEC "node Add x,z -> y\noutput y",
+     "input 'z' is not defined before it is used (a missing value, or a cycle)",                                                            HONE_CODE_INVALID    },
+    {"cycle",                       VEC "node Add x,b -> a\nnode Relu a -> b\noutput b",                 "or a cycle",                      HONE_CODE_INVALID    },
+    {"defined twice",               VEC "node Relu x -> y\nnode Relu x -> y\noutput y",
+     "value 'y' is defined twice",                                                                                                          HONE_CODE_INVALID    },
+    {"output without node",         VEC "node Relu x -> y\noutput z",
+     "output 'z' is not defined by any node",                                                                                               HONE_CODE_INVALID    },
+    {"no outputs",                  VEC "node Relu x -> y",                                              "the model has no outputs",        HONE_CODE_INVALID    },
+    {"too few inputs",              VEC "node Add x -> y\noutput y",                                     "1 inputs, expected 2 to 2",
+     HONE_CODE_INVALID                                                                                                                                           },
+    {"input left out",              VEC "node Add ,x -> y\noutput y",                                    "input 0 is missing",              HONE_CODE_INVALID    },
+    {"shapes do not broadcast",     "input a f32 2,3\ninput b f32 4\nnode Add a,b -> y\noutput y",
+     "'add' of float32[2, 3] and float32[4]: extents 3 and 4 cannot be broadcast",                                                          HONE_CODE_TYPE       },
+    {"element types differ",        "input a f32 3\ninput b i32 3\nnode Add a,b -> y\noutput y",
+     "element types differ",                                                                                                                HONE_CODE_TYPE       },
+    {"strings",                     "input a str 3\nnode Identity a -> y\noutput y",                     "element type 8",
+     HONE_CODE_UNSUPPORTED                                                                                                                                       },
+    {"dimension of zero",           "input a f32 0,3\nnode Relu a -> y\noutput y",                       "dimension 0 is 0",
+     HONE_CODE_UNSUPPORTED                                                                                                                                       },
+    {"huge dimension",              "input a f32 99999999999\nnode Relu a -> y\noutput y",
+     "dimension 0 is 99999999999",                                                                                                          HONE_CODE_INVALID    },
+    {"huge result",
+     "input a f32 2000000000,1\ninput b f32 1,2000000000\nnode Add a,b -> y\noutput y",                  "more than 2^40 elements",         HONE_CODE_INVALID    },
+    {"matmul that does not fit",    "input a f32 2,3\ninput b f32 4,5\nnode MatMul a,b -> y\noutput y",
+     "the summed extents differ",                                                                                                           HONE_CODE_TYPE       },
+    {"gemm of vectors",             VEC "node Gemm x,x -> y\noutput y",                                  "A and B must have 2 dimensions",
+     HONE_CODE_INVALID                                                                                                                                           },
+    {"gemm bias too large",
+     "input a f32 1,3\nconst b f32 3,2 = random\nconst c f32 5,2 = random\nnode Gemm a,b,c -> "
+     "y\noutput y",                                                                                      "C cannot be broadcast",           HONE_CODE_INVALID    },
+    {"reshape to another size",     MAT "const s i64 2 = 4,2\nnode Reshape x,s -> y\noutput y",
+     "6 elements cannot become 8",                                                                                                          HONE_CODE_TYPE       },
+    {"reshape with two holes",      MAT "const s i64 2 = -1,-1\nnode Reshape x,s -> y\noutput y",
+     "more than one -1",                                                                                                                    HONE_CODE_TYPE       },
+    {"reshape by data",             MAT "input s i64 2\nnode Reshape x,s -> y\noutput y",
+     "the shape (input 1) must be constant",                                                                                                HONE_CODE_UNSUPPORTED},
+    {"permutation too short",       MAT "node Transpose x -> y perm=[0]\noutput y",
+     "attribute 'perm' has 1 integers, the data 2 dimensions",                                                                              HONE_CODE_INVALID    },
+    {"permutation with doubles",    MAT "node Transpose x -> y perm=[0,0]\noutput y",
+     "axis 0 is given twice",                                                                                                               HONE_CODE_TYPE       },
+    {"concat axis",                 MAT "node Concat x,x -> y axis=5\noutput y",                         "axis 5 is not in [-2, 2)",
+     HONE_CODE_TYPE                                                                                                                                              },
+    {"concat without axis",         MAT "node Concat x,x -> y\noutput y",                                "attribute 'axis' is missing",
+     HONE_CODE_INVALID                                                                                                                                           },
+    {"softmax axis",                MAT "node Softmax x -> y axis=2\noutput y",                          "axis is 2, must be from -2 to 1",
+     HONE_CODE_INVALID                                                                                                                                           },
+    {"gather out of range",         MAT "const i i64 1 = 7\nnode Gather x,i -> y axis=1\noutput y",
+     "index 7 is not from -3 to 2",                                                                                                         HONE_CODE_INVALID    },
+    {"split sizes",                 MAT "const s i64 2 = 1,1\nnode Split x,s -> a,b axis=1\noutput a",
+     "the parts have 2 elements, the axis has 3",                                                                                           HONE_CODE_INVALID    },
+    {"second output in use",        VEC "node Dropout x -> a,b\nnode Not b -> y\noutput y",
+     "'b', a further output of 'Dropout', is not implemented",                                                                              HONE_CODE_UNSUPPORTED},
+    {"batch norm statistics",
+     CONV "const s f32 4 = random\nnode BatchNormalization x,s,s,s,s -> y\noutput y",
+     "the statistics must be vectors as long as axis 1",                                                                                    HONE_CODE_TYPE       },
+};
+
+static void check_row(void **state) {
+    const struct row *row = *state;
+    hone_module *module;
+    hone_status st = onnx_text_load(row->model, &module);
+    assert_null(module);
+    HONE_ASSERT_ERROR(st, row->code, row->want);
+}
+
+/* ---- bytes ---- */
+
+static void refuse(const char *bytes, size_t size, const char *want) {
+    hone_module *module;
+    hone_status st = hone_onnx_parse(bytes, size, "bad.onnx", NULL, NULL, &module);
+    assert_null(module);
+    HONE_ASSERT_ERROR(st, HONE_CODE_INVALID, want);
+}
+
+static void refuses_bytes(void **state) {
+    (void)state;
+    refuse("", 0, "bad.onnx: the file is empty");
+    refuse("hello world, this is text", 25, "bad.onnx: ");
+    refuse("\x08\x08", 2, "bad.onnx: the file holds no graph");
+    /* a graph in an attribute in a node in a graph in ...: field 7, then 1, 5, 6 over and over */
+    hone_str deep = {0}, next = {0};
+    for (int i = 0; i < 300; i++) {
+        static const char fields[] = {0x2a, 0x0a, 0x32};
+        hone_str_clear(&next);
+        hone_str_append_char(&next, i == 299 ? 0x3a : fields[i % 3]);
+        size_t left = deep.length;
+        for (; left > 0x7f; left >>= 7)
+            hone_str_append_char(&next, (char)(left | 0x80));
+        hone_str_append_char(&next, (char)left);
+        hone_str_append_n(&next, hone_str_text(&deep), deep.length);
+        hone_str swap = deep;
+        deep = next;
+        next = swap;
+    }
+    refuse(hone_str_text(&deep), deep.length, "nested deeper than 32 levels");
+    hone_str_deinit(&deep);
+    hone_str_deinit(&next);
+}
+
+static void refuses_unknown_file(void **state) {
+    (void)state;
+    hone_module *module;
+    HONE_ASSERT_CODE(hone_onnx_load("/nonexistent/model.onnx", NULL, &module), HONE_CODE_NOT_FOUND);
+}
+
+/* ---- sizes and weights given by users ---- */
+
+static void checks_given_names(void **state) {
+    (void)state;
+    hone_module *module, *out;
+    hone_graph_dim dim = {"M", 3};
+    hone_graph_options options = {.dims = &dim, .dim_count = 1};
+    HONE_ASSERT_OK(onnx_text_load("input x f32 N,4\nnode Relu x -> y\noutput y", &module));
+    hone_status st = hone_graph_prepare(module, &options, &out);
+    dim.name = "N";
+    hone_status ok = hone_graph_prepare(module, &options, &out);
+    bool has_result = out != NULL;
+    hone_module_release(out);
+    hone_module_release(module);
+    assert_true(has_result);
+    HONE_ASSERT_OK(ok);
+    HONE_ASSERT_ERROR(st, HONE_CODE_INVALID, "there is no size 'M' in this module");
+}
+
+static const struct spec_row {
+    const char *name, *specs[3], *want; /* want: part of the message, or the sizes */
+} specs[] = {
+    {"none",             {NULL},              "()"                                    },
+    {"one",              {"N=1"},             "(N=1)"                                 },
+    {"several",          {"N=1,64"},          "(N=1)(N=64)"                           },
+    {"product",          {"N=1,64", "M=8,9"}, "(N=1 M=8)(N=1 M=9)(N=64 M=8)(N=64 M=9)"},
+    {"no equals",        {"N"},               "must be NAME=SIZE"                     },
+    {"no name",          {"=3"},              "must be NAME=SIZE"                     },
+    {"no size",          {"N="},              "is no size from 1 to 2147483647"       },
+    {"zero",             {"N=0"},             "is no size"                            },
+    {"negative",         {"N=-1"},            "is no size"                            },
+    {"too large",        {"N=2147483648"},    "is no size"                            },
+    {"letters",          {"N=1x"},            "is no size"                            },
+    {"comma at the end", {"N=1,"},            "ends with a comma"                     },
+    {"size twice",       {"N=1,1"},           "has 1 twice"                           },
+    {"name twice",       {"N=1", "N=2"},      "'N' is given twice"                    },
+};
+
+static void check_spec(void **state) {
+    const struct spec_row *row = *state;
+    size_t count = 0;
+    while (count < 3 && row->specs[count])
+        count++;
+    hone_dim_variants variants;
+    hone_status st = hone_dim_variants_parse(row->specs, count, &variants);
+    hone_str text = {0};
+    hone_str_append(&text, hone_status_message(st));
+    for (size_t v = 0; !st && v < variants.count; v++) {
+        hone_str_append(&text, "(");
+        for (size_t d = 0; d < variants.items[v].dim_count; d++) {
+            const hone_graph_dim *dim = &variants.items[v].dims[d];
+            hone_str_printf(&text, "%s%s=%lld", d ? " " : "", dim->name, (long long)dim->size);
+        }
+        hone_str_append(&text, ")");
+    }
+    bool ok = strstr(hone_str_text(&text), row->want) != NULL;
+    if (!ok) print_error("got %s\n", hone_str_text(&text));
+    hone_str_deinit(&text);
+    hone_status_free(st);
+    hone_dim_variants_deinit(&variants);
+    assert_true(ok);
+}
+
+/* ---- data in other files ---- */
+
+static const struct external_row {
+    const char *name, *statement, *want; /* want NULL: it is read */
+} externals[] = {
+    {"whole file",     "external w f32 2,2 w.bin 0 16",         NULL                                       },
+    {"part of it",     "external w f32 2 w.bin 8 8",            NULL                                       },
+    {"beyond the end", "external w f32 2,2 w.bin 8 16",         "has 16 bytes, 16 from 8 are wanted"       },
+    {"other length",   "external w f32 2,2 w.bin 0 12",         "the data has 12 bytes, the shape wants 16"},
+    {"no number",      "external w f32 2,2 w.bin x 16",         "offset is 'x', no number"                 },
+    {"parent folder",  "external w f32 2,2 ../w.bin 0 16",      "outside of the model's folder"            },
+    {"parent within",  "external w f32 2,2 a/../../w.bin 0 16", "outside of the model's folder"            },
+    {"absolute path",  "external w f32 2,2 /etc/passwd 0 16",   "outside of the model's folder"            },
+    {"no such file",   "external w f32 2,2 v.bin 0 16",         "initializer 'w': "                        },
+};
+
+static void check_external(void **state) {
+    const struct external_row *row = *state;
+    char *folder, text[256], path[512];
+    hone_str bytes = {0};
+    hone_module *module;
+    static const float numbers[] = {1, 2, 3, 4};
+    HONE_ASSERT_OK(hone_fs_temp_dir("hone-onnx", &folder));
+    snprintf(path, sizeof path, "%s/w.bin", folder);
+    HONE_ASSERT_OK(hone_fs_write_atomic(path, numbers, sizeof numbers));
+    snprintf(text, sizeof text, "input x f32 2\n%s\nnode Add x,w -> y\noutput y", row->statement);
+    onnx_text_encode(text, &bytes);
+    snprintf(path, sizeof path, "%s/model.onnx", folder);
+    HONE_ASSERT_OK(hone_fs_write_atomic(path, hone_str_text(&bytes), bytes.length));
+    hone_status st = hone_onnx_load(path, NULL, &module);
+    double last = st ? 0 : ((const float *)module->constants[0]->data)[1];
+    hone_module_release(module);
+    hone_str_deinit(&bytes);
+    hone_status removed = hone_fs_remove_tree(folder);
+    hone_free(folder);
+    HONE_ASSERT_OK(removed);
+    if (row->want) {
+        assert_non_null(strstr(hone_status_message(st), row->want));
+        hone_status_free(st);
+    } else {
+        HONE_ASSERT_OK(st);
+        assert_true(last == 2 || last == 4);
+    }
+}
+
+/* ---- memory that runs out ---- */
+
+static hone_status load_and_prepare(void *context) {
+    hone_module *module, *prepared = NULL;
+    const hone_str *bytes = context;
+    HONE_TRY(hone_onnx_parse(bytes->data, bytes->length, "test.onnx", NULL, NULL, &module));
+    hone_status st = hone_graph_prepare(module, NULL, &prepared);
+    hone_module_release(prepared);
+    hone_module_release(module);
+    return st;
+}
+
+static void survives_short_memory(void **state) {
+    (void)state;
+    static const char model[] = "input x f32 N,3\nconst w f32 4,3 = 1,2,3,4,5,6,7,8,9,10,11,12\n"
+                                "node Gemm x,w -> a transB=1\nnode Relu a -> b\nnode Flatten b -> "
+                                "y\noutput y\noutput a";
+    hone_str bytes = {0};
+    onnx_text_encode(model, &bytes);
+    hone_test_sweep_allocs(load_and_prepare, &bytes);
+    hone_str_deinit(&bytes);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(refuses_bytes), cmocka_unit_test(refuses_unknown_file),
+        cmocka_unit_test(checks_given_names), cmocka_unit_test(survives_short_memory)};
+    int failed = HONE_RUN_ROWS("graph/onnx_errors", rows, check_row);
+    failed += HONE_RUN_ROWS("graph/dims", specs, check_spec);
+    failed += HONE_RUN_ROWS("graph/onnx_external", externals, check_external);
+    return failed + cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,354 @@
+/* Operators with random attributes and awkward shapes (1, primes, a batch of 7) against plain loops
+ * in double precision, written here from the definitions of ONNX. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "graph/pass.h"
+#include "support/alloc.h"
+#include "support/rng.h"
+#include "tests/graph/graph_run.h"
+#include "tests/graph/onnx_text.h"
+#include "tests/support/hone_test.h"
+
+enum { CASES = 60 };
+
+typedef struct numbers {
+    hone_tensor *tensor;
+    const float *data;
+} numbers;
+
+static hone_rng rng;
+
+static int between(int low, int high) {
+    return (int)hone_rng_between(&rng, low, high);
+}
+
+/* 1, a prime, or something round */
+static int extent(void) {
+    static const int sizes[] = {1, 2, 3, 5, 7, 8};
+    return sizes[between(0, 5)];
+}
+
+static numbers make(int32_t rank, const int64_t *shape) {
+    numbers n;
+    HONE_ASSERT_OK(hone_tensor_create(HONE_DTYPE_F32, rank, shape, &n.tensor));
+    hone_tensor_fill_random(n.tensor, &rng, -1, 1);
+    n.data = n.tensor->data;
+    return n;
+}
+
+/* Runs the model both ways and compares with what was computed here. */
+static void check(const char *text, hone_tensor *const *inputs, size_t count, const double *want,
+                  int64_t want_count) {
+    hone_module *module;
+    run_results got[2];
+    HONE_ASSERT_OK(onnx_text_load(text, &module));
+    HONE_ASSERT_OK(run_plain(module, NULL, inputs, count, 0, &got[0]));
+    HONE_ASSERT_OK(run_planned(module, NULL, inputs, count, 0, &got[1]));
+    bool ok = true;
+    for (int way = 0; way < 2; way++) {
+        ok &= hone_tensor_count(got[way].items[0]) == want_count;
+        for (int64_t i = 0; ok && i < want_count; i++) {
+            double here = hone_tensor_get_f64(got[way].items[0], i);
+            ok = fabs(here - want[i]) <= 1e-4 + 1e-4 * fabs(want[i]);
+            if (!ok)
+                print_error("way %d, element %lld: got %g, want %g\n", way, (long long)i, here,
+                            want[i]);
+        }
+        run_results_deinit(&got[way]);
+    }
+    hone_module_release(module);
+    if (!ok) print_error("%s\n", text);
+    assert_true(ok);
+}
+
+/* ---- windows ---- */
+
+typedef struct window {
+    int n, c, h, w, kh, kw, sh, sw, dh, dw, top, left, bottom, right, oh, ow;
+} window;
+
+/* A window that fits at least once. */
+static window random_window(bool may_ceil, bool *out_ceil) {
+    window v;
+    do {
+        v = (window){.n = between(0, 3) ? 1 : 7, .c = extent(), .h = extent(), .w = extent()};
+        v.kh = between(1, 4), v.kw = between(1, 4), v.sh = between(1, 3), v.sw = between(1, 3);
+        v.dh = between(1, 2), v.dw = between(1, 2);
+        /* padding is smaller than the kernel, so that no window lies in it alone */
+        v.top = between(0, v.kh - 1), v.left = between(0, v.kw - 1);
+        v.bottom = between(0, v.kh - 1), v.right = between(0, v.kw - 1);
+        *out_ceil = may_ceil && between(0, 1);
+        int room_h = v.h + v.top + v.bottom - (v.kh - 1) * v.dh - 1;
+        int room_w = v.w + v.left + v.right - (v.kw - 1) * v.dw - 1;
+        v.oh = room_h < 0 ? 0 : (room_h + (*out_ceil ? v.sh - 1 : 0)) / v.sh + 1;
+        v.ow = room_w < 0 ? 0 : (room_w + (*out_ceil ? v.sw - 1 : 0)) / v.sw + 1;
+        if (*out_ceil && v.oh > 0 && (v.oh - 1) * v.sh >= v.h + v.top) v.oh--;
+        if (*out_ceil && v.ow > 0 && (v.ow - 1) * v.sw >= v.w + v.left) v.ow--;
+    } while (v.oh < 1 || v.ow < 1);
+    return v;
+}
+
+static void print_window(hone_str *out, const window *v) {
+    hone_str_printf(out, " strides=[%d,%d] dilations=[%d,%d] pads=[%d,%d,%d,%d]", v->sh, v->sw,
+                    v->dh, v->dw, v->top, v->left, v->bottom, v->right);
+}
+
+static void random_conv(void) {
+    bool ceil_mode;
+    window v = random_window(false, &ceil_mode);
+    int groups = between(0, 2) ? 1 : between(0, 1) ? v.c : 1, filters = groups * between(1, 3);
+    int per = v.c / groups;
+    bool has_bias = between(0, 1);
+    int64_t x_shape[] = {v.n, v.c, v.h, v.w}, w_shape[] = {filters, per, v.kh, v.kw},
+            b_shape[] = {filters};
+    numbers x = make(4, x_shape), w = make(4, w_shape), b = make(1, b_shape);
+    int64_t count = (int64_t)v.n * filters * v.oh * v.ow, at = 0;
+    double *want = hone_calloc((size_t)count, sizeof *want);
+    for (int n = 0; n < v.n; n++) {
+        for (int f = 0; f < filters; f++) {
+            for (int i = 0; i < v.oh; i++) {
+                for (int j = 0; j < v.ow; j++, at++) {
+                    double sum = has_bias ? b.data[f] : 0;
+                    for (int c = 0; c < per; c++) {
+                        for (int p = 0; p < v.kh; p++) {
+                            for (int q = 0; q < v.kw; q++) {
+                                int y = i * v.sh + p * v.dh - v.top,
+                                    z = j * v.sw + q * v.dw - v.left;
+                                if (y < 0 || y >= v.h || z < 0 || z >= v.w) continue;
+                                int channel = f / (filters / groups) * per + c;
+                                sum += (double)x.data[((n * v.c + channel) * v.h + y) * v.w + z] *
+                                       (double)w.data[((f * per + c) * v.kh + p) * v.kw + q];
+                            }
+                        }
+                    }
+                    want[at] = sum > 0 ? sum : 0;
+                }
+            }
+        }
+    }
+    hone_str text = {0};
+    hone_str_printf(&text, "input x f32 %d,%d,%d,%d\ninput w f32 %d,%d,%d,%d\ninput b f32 %d\n",
+                    v.n, v.c, v.h, v.w, filters, per, v.kh, v.kw, filters);
+    hone_str_printf(&text, "node Conv x,w%s -> c group=%d", has_bias ? ",b" : "", groups);
+    print_window(&text, &v);
+    hone_str_append(&text, "\nnode Relu c -> y\noutput y");
+    hone_tensor *inputs[] = {x.tensor, w.tensor, b.tensor};
+    check(hone_str_text(&text), inputs, 3, want, count);
+    hone_str_deinit(&text);
+    hone_free(want);
+    for (int i = 0; i < 3; i++)
+        hone_tensor_destroy(inputs[i]);
+}
+
+/* One output of a pool: the maximum, or the mean over the taps that count. */
+static double pool_at(const window *v, const float *plane, int i, int j, bool is_max,
+                      bool include_pad) {
+    double best = -INFINITY, sum = 0;
+    int taps = 0;
+    for (int p = 0; p < v->kh; p++) {
+        for (int q = 0; q < v->kw; q++) {
+            int y = i * v->sh + p * v->dh - v->top, z = j * v->sw + q * v->dw - v->left;
+            bool inside = y >= 0 && y < v->h && z >= 0 && z < v->w;
+            bool in_padding = y < v->h + v->bottom && z < v->w + v->right;
+            taps += inside || (include_pad && in_padding);
+            if (!inside) continue;
+            double here = plane[y * v->w + z];
+            sum += here;
+            if (here > best) best = here;
+        }
+    }
+    return is_max ? best : taps ? sum / taps : 0;
+}
+
+static void random_pool(void) {
+    bool ceil_mode, is_max = between(0, 1), include_pad = between(0, 1);
+    window v;
+    bool is_covered; /* a dilated window may miss the data: its maximum is not defined */
+    do {
+        v = random_window(true, &ceil_mode);
+        if (!is_max) v.dh = v.dw = 1;
+        is_covered = v.dh == 1 && v.dw == 1;
+        int room_h = v.h + v.top + v.bottom - v.kh, room_w = v.w + v.left + v.right - v.kw;
+        if (is_covered) {
+            v.oh = room_h < 0 ? 0 : (room_h + (ceil_mode ? v.sh - 1 : 0)) / v.sh + 1;
+            v.ow = room_w < 0 ? 0 : (room_w + (ceil_mode ? v.sw - 1 : 0)) / v.sw + 1;
+            if (ceil_mode && v.oh > 0 && (v.oh - 1) * v.sh >= v.h + v.top) v.oh--;
+            if (ceil_mode && v.ow > 0 && (v.ow - 1) * v.sw >= v.w + v.left) v.ow--;
+        }
+    } while (!is_covered || v.oh < 1 || v.ow < 1);
+    int64_t shape[] = {v.n, v.c, v.h, v.w};
+    numbers x = make(4, shape);
+    int64_t count = (int64_t)v.n * v.c * v.oh * v.ow, at = 0;
+    double *want = hone_calloc((size_t)count, sizeof *want);
+    for (int plane = 0; plane < v.n * v.c; plane++) {
+        for (int i = 0; i < v.oh; i++) {
+            for (int j = 0; j < v.ow; j++) {
+                want[at++] = pool_at(&v, x.data + plane * v.h * v.w, i, j, is_max, include_pad);
+            }
+        }
+    }
+    hone_str text = {0};
+    hone_str_printf(
+        &text,
+        "opset 19\ninput x f32 %d,%d,%d,%d\nnode %s x -> y kernel_shape=[%d,%d] ceil_mode=%d", v.n,
+        v.c, v.h, v.w, is_max ? "MaxPool" : "AveragePool", v.kh, v.kw, ceil_mode);
+    if (!is_max) hone_str_printf(&text, " count_include_pad=%d", include_pad);
+    print_window(&text, &v);
+    hone_str_append(&text, "\noutput y");
+    check(hone_str_text(&text), &x.tensor, 1, want, count);
+    hone_str_deinit(&text);
+    hone_free(want);
+    hone_tensor_destroy(x.tensor);
+}
+
+/* ---- matrix products ---- */
+
+static void random_gemm(void) {
+    int m = extent(), n = extent(), k = extent();
+    bool ta = between(0, 1), tb = between(0, 1), is_constant = between(0, 1);
+    int form = between(0, 4); /* of C: none, full, row, column, scalar */
+    double alpha = between(0, 1) ? 1 : 0.5, beta = between(0, 1) ? 1 : -2;
+    static const int rows_of[] = {0, 1, 0, 1, 0}, columns_of[] = {0, 1, 1, 0, 0};
+    int cm = rows_of[form] ? m : 1, cn = columns_of[form] ? n : 1;
+    int64_t a_shape[] = {ta ? k : m, ta ? m : k}, b_shape[] = {tb ? n : k, tb ? k : n},
+            c_shape[] = {cm, cn};
+    numbers a = make(2, a_shape), b = make(2, b_shape), c = make(2, c_shape);
+    if (is_constant) { /* the numbers that "random" gives under this name */
+        hone_rng fixed = hone_rng_from_seed(hone_hash64("b", 1));
+        hone_tensor_fill_random(b.tensor, &fixed, -1, 1);
+    }
+    double *want = hone_calloc((size_t)(m * n), sizeof *want);
+    for (int i = 0; i < m; i++) {
+        for (int j = 0; j < n; j++) {
+            double sum = 0;
+            for (int p = 0; p < k; p++) {
+                sum += (double)a.data[ta ? p * m + i : i * k + p] *
+                       (double)b.data[tb ? j * k + p : p * n + j];
+            }
+            double bias =
+                form ? c.data[(rows_of[form] ? i : 0) * cn + (columns_of[form] ? j : 0)] : 0;
+            want[i * n + j] = alpha * sum + beta * bias;
+        }
+    }
+    hone_str text = {0};
+    hone_str_printf(&text, "input a f32 %lld,%lld\n%s b f32 %lld,%lld%s\ninput c f32 %d,%d\n",
+                    (long long)a_shape[0], (long long)a_shape[1], is_constant ? "const" : "input",
+                    (long long)b_shape[0], (long long)b_shape[1], is_constant ? " = random" : "",
+                    cm, cn);
+    hone_str_printf(&text,
+                    "node Gemm a,b%s -> y alpha=%.1f beta=%.1f transA=%d transB=%d\noutput y",
+                    form ? ",c" : "", alpha, beta, ta, tb);
+    hone_tensor *inputs[] = {a.tensor, is_constant ? c.tensor : b.tensor, c.tensor};
+    check(hone_str_text(&text), inputs, is_constant ? 2 : 3, want, (int64_t)m * n);
+    hone_str_deinit(&text);
+    hone_free(want);
+    hone_tensor_destroy(a.tensor);
+    hone_tensor_destroy(b.tensor);
+    hone_tensor_destroy(c.tensor);
+}
+
+/* ---- batch norms behind a convolution: folded when planned, written out when plain ---- */
+
+/* Calls of an operator that are left after folding. */
+static int count_operators(const hone_module *module, const char *op) {
+    static const char *const passes[] = {"infer", "normalize", "fold_constants", "fold_batch_norm"};
+    hone_module *folded;
+    int count = 0;
+    HONE_ASSERT_OK(hone_graph_run_passes(module, passes, 4, NULL, &folded));
+    const hone_graph_func *graph = hone_module_find(folded, "main")->graph;
+    for (uint32_t i = 0; i < graph->bind_count; i++) {
+        count += strstr(graph->bindings[i].callee ? graph->bindings[i].callee : "", op) != NULL;
+    }
+    hone_module_release(folded);
+    return count;
+}
+
+static void random_batch_norm(void) {
+    int channels = extent(), filters = extent(), size = between(3, 8);
+    bool has_bias = between(0, 1), has_conv = between(0, 3) != 0;
+    if (!has_conv) filters = channels;
+    hone_str text = {0};
+    hone_str_printf(
+        &text, "input x f32 2,%d,%d,%d\nconst w f32 %d,%d,3,3 = random\nconst b f32 %d = random\n",
+        channels, size, size, filters, channels, filters);
+    hone_str_printf(&text,
+                    "const g f32 %d = random\nconst h f32 %d = random\nconst m f32 %d = random\n"
+                    "const r f32 %d = random\nnode Mul r,r -> v\n",
+                    filters, filters, filters, filters);
+    if (has_conv) hone_str_printf(&text, "node Conv x,w%s -> c\n", has_bias ? ",b" : "");
+    hone_str_printf(
+        &text, "node BatchNormalization %s,g,h,m,v -> n epsilon=0.01\nnode Relu n -> y\noutput y",
+        has_conv ? "c" : "x");
+    int64_t shape[] = {2, channels, size, size};
+    numbers x = make(4, shape);
+    hone_module *module;
+    run_results plain, planned;
+    HONE_ASSERT_OK(onnx_text_load(hone_str_text(&text), &module));
+    HONE_ASSERT_OK(run_plain(module, NULL, &x.tensor, 1, 0, &plain));
+    HONE_ASSERT_OK(run_planned(module, NULL, &x.tensor, 1, 0, &planned));
+    bool ok = hone_tensor_allclose(planned.items[0], plain.items[0], 1e-3, 1e-4);
+    ok &= !has_conv || count_operators(module, "batch_norm") == 0;
+    run_results_deinit(&plain);
+    run_results_deinit(&planned);
+    hone_module_release(module);
+    hone_tensor_destroy(x.tensor);
+    if (!ok) print_error("%s\n", hone_str_text(&text));
+    hone_str_deinit(&text);
+    assert_true(ok);
+}
+
+/* ---- softmax, both meanings ---- */
+
+static void random_softmax(void) {
+    int a = extent(), b = extent(), c = extent(), axis = between(-3, 2);
+    bool is_old = between(0, 1);
+    int64_t shape[] = {a, b, c};
+    numbers x = make(3, shape);
+    int at = axis < 0 ? axis + 3 : axis, count = a * b * c;
+    double *want = hone_calloc((size_t)count, sizeof *want);
+    int inner = 1, length = (int)shape[at];
+    for (int i = at + 1; i < 3; i++) {
+        if (is_old)
+            length *= (int)shape[i];
+        else
+            inner *= (int)shape[i];
+    }
+    for (int i = 0; i < count; i++) {
+        int first = i / (inner * length) * inner * length + i % inner;
+        double sum = 0;
+        for (int k = 0; k < length; k++)
+            sum += exp((double)x.data[first + k * inner]);
+        want[i] = exp((double)x.data[i]) / sum;
+    }
+    char text[200];
+    snprintf(text, sizeof text,
+             "opset %d\ninput x f32 %d,%d,%d\nnode Softmax x -> y axis=%d\noutput y",
+             is_old ? 11 : 13, a, b, c, axis);
+    check(text, &x.tensor, 1, want, count);
+    hone_free(want);
+    hone_tensor_destroy(x.tensor);
+}
+
+static const struct row {
+    const char *name;
+    void (*run)(void);
+} rows[] = {
+    {"conv",       random_conv      },
+    {"pool",       random_pool      },
+    {"gemm",       random_gemm      },
+    {"batch_norm", random_batch_norm},
+    {"softmax",    random_softmax   },
+};
+
+static void check_row(void **state) {
+    const struct row *row = *state;
+    rng = hone_rng_from_seed(hone_hash64(row->name, strlen(row->name)));
+    for (int i = 0; i < CASES; i++)
+        row->run();
+}
+
+int main(void) {
+    return HONE_RUN_ROWS("graph/ops_random", rows, check_row);
+}
