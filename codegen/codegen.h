@@ -1,0 +1,39 @@
+/* codegen/codegen.h - lowered programs to machine code or text.
+ *
+ * Takes programs that lower/ made and writes kernels of runtime/model/abi.h. Knows nothing of
+ * schedules. LLVM is loaded into whoever links this room: only hone-worker does.
+ *
+ * Threads: thread-compatible; one call at a time per process is what the worker does.
+ */
+#ifndef HONE_CODEGEN_CODEGEN_H
+#define HONE_CODEGEN_CODEGEN_H
+
+#include "ir/func.h"
+#include "support/strbuf.h"
+#include "target/target.h"
+
+typedef enum hone_emit {
+    HONE_EMIT_OBJECT,
+    HONE_EMIT_ASM,
+    HONE_EMIT_LLVM, /* text */
+    HONE_EMIT_BITCODE,
+} hone_emit;
+
+typedef struct hone_codegen_kernel {
+    const hone_func *func; /* lowered */
+    const char *symbol;    /* of the hone_kernel */
+} hone_codegen_kernel;
+
+typedef struct hone_codegen_options {
+    const hone_target *target;
+    hone_emit emit;
+    bool verify;      /* run LLVM's verifier (INTERNAL when it finds something) */
+    bool unoptimised; /* LLVM text as it was made, before passes */
+} hone_codegen_options;
+
+/* Appends the bytes (text or binary) to out. UNSUPPORTED: something this target or generator cannot
+ * do, with its name. INVALID: a program that lower/ did not make, an unknown target. */
+HONE_NODISCARD hone_status hone_codegen_llvm(const hone_codegen_kernel *kernels, size_t count,
+                                             const hone_codegen_options *options, hone_str *out);
+
+#endif

@@ -1,0 +1,125 @@
+/* codegen/llvm/emit.c - the target machine, LLVM's passes, and the bytes that come out.
+ *
+ * A program that a schedule shaped gets a slim list of passes: what the schedule decided is not
+ * decided again (no vectoriser, no unroller), and a candidate is built in tens of milliseconds. A
+ * program without a schedule gets LLVM's own -O2, vectoriser included. */
+#include "codegen/llvm/gen.h"
+
+#include <llvm-c/BitWriter.h>
+#include <llvm-c/Support.h>
+#include <llvm-c/Target.h>
+#include <llvm-c/Transforms/PassBuilder.h>
+
+#include <string.h>
+
+#include "codegen/codegen.h"
+
+static const char slim_passes[] =
+    "function(sroa,early-cse,simplifycfg,instcombine<no-verify-fixpoint>,"
+    "loop-mssa(licm),loop(indvars),early-cse<memssa>,sroa,instcombine<no-verify-fixpoint>,"
+    "loop-mssa(licm),simplifycfg,gvn<no-pre>,dse,instcombine<no-verify-fixpoint>,adce,"
+    "simplifycfg)";
+static const char full_passes[] = "default<O2>";
+
+static hone_status llvm_error(hone_code code, const char *what, char *message) {
+    hone_status st = HONE_ERROR(code, "%s: %s", what, message ? message : "unknown error");
+    LLVMDisposeMessage(message);
+    return st;
+}
+
+static hone_status find_target(const char *triple, LLVMTargetRef *out) {
+    if (strncmp(triple, "x86_64", 6) == 0) {
+        LLVMInitializeX86TargetInfo();
+        LLVMInitializeX86Target();
+        LLVMInitializeX86TargetMC();
+        LLVMInitializeX86AsmPrinter();
+    } else if (strncmp(triple, "aarch64", 7) == 0 || strncmp(triple, "arm64", 5) == 0) {
+        LLVMInitializeAArch64TargetInfo();
+        LLVMInitializeAArch64Target();
+        LLVMInitializeAArch64TargetMC();
+        LLVMInitializeAArch64AsmPrinter();
+    } else {
+        return HONE_ERROR(HONE_CODE_UNSUPPORTED, "no code generator for '%s'", triple);
+    }
+    char *message = NULL;
+    if (LLVMGetTargetFromTriple(triple, out, &message)) {
+        return llvm_error(HONE_CODE_UNSUPPORTED, triple, message);
+    }
+    return HONE_OK;
+}
+
+/* Unrolled tiles are one long block of loads and stores, and the scheduler's dependence maps grow
+ * with its square: they are thinned early. So does the search for dead stores: it gives up early.
+ * The same instructions come out, in a fifth of the time.
+ * LLVM takes these options once per process only. */
+static void thin_scheduler_maps(void) {
+    static const char *const options[] = {"hone",
+                                          "-dag-maps-huge-region=200",
+                                          "-dag-maps-reduction-size=100",
+                                          "-enable-post-misched=false",
+                                          "-post-RA-scheduler=false",
+                                          "-dse-memoryssa-scanlimit=30",
+                                          "-dse-memoryssa-walklimit=20",
+                                          "-dse-memoryssa-path-check-limit=5"};
+    static bool done; /* workers compile in one thread */
+    if (done) return;
+    done = true;
+    LLVMParseCommandLineOptions(sizeof options / sizeof options[0], options, NULL);
+}
+
+hone_status gen_machine(const hone_target *target, LLVMTargetMachineRef *out_machine) {
+    LLVMTargetRef llvm;
+    *out_machine = NULL;
+    thin_scheduler_maps();
+    HONE_TRY(find_target(target->triple, &llvm));
+    *out_machine =
+        LLVMCreateTargetMachine(llvm, target->triple, target->cpu, target->features,
+                                LLVMCodeGenLevelDefault, LLVMRelocPIC, LLVMCodeModelDefault);
+    if (!*out_machine) {
+        return HONE_ERROR(HONE_CODE_UNSUPPORTED, "LLVM makes no machine for '%s'", target->triple);
+    }
+    return HONE_OK;
+}
+
+static hone_status run_passes(gen *g, LLVMTargetMachineRef machine, bool is_scheduled) {
+    LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();
+    LLVMPassBuilderOptionsSetLoopVectorization(options, 1);
+    LLVMPassBuilderOptionsSetSLPVectorization(options, 0);
+    LLVMErrorRef error =
+        LLVMRunPasses(g->module, is_scheduled ? slim_passes : full_passes, machine, options);
+    LLVMDisposePassBuilderOptions(options);
+    if (!error) return HONE_OK;
+    char *message = LLVMGetErrorMessage(error);
+    hone_status st = HONE_ERROR(HONE_CODE_INTERNAL, "LLVM passes: %s", message);
+    LLVMDisposeErrorMessage(message);
+    return st;
+}
+
+static hone_status emit_text(gen *g, hone_str *out) {
+    char *text = LLVMPrintModuleToString(g->module);
+    hone_str_append(out, text);
+    LLVMDisposeMessage(text);
+    return hone_str_check(out);
+}
+
+static hone_status take_buffer(LLVMMemoryBufferRef buffer, hone_str *out) {
+    hone_str_append_n(out, LLVMGetBufferStart(buffer), LLVMGetBufferSize(buffer));
+    LLVMDisposeMemoryBuffer(buffer);
+    return hone_str_check(out);
+}
+
+hone_status gen_emit(gen *g, LLVMTargetMachineRef machine, bool is_scheduled, int emit,
+                     bool unoptimised, hone_str *out) {
+    if (!unoptimised) HONE_TRY(run_passes(g, machine, is_scheduled));
+    gen_mask_partial(g);
+    if (emit == HONE_EMIT_LLVM) return emit_text(g, out);
+    if (emit == HONE_EMIT_BITCODE)
+        return take_buffer(LLVMWriteBitcodeToMemoryBuffer(g->module), out);
+    LLVMCodeGenFileType type = emit == HONE_EMIT_ASM ? LLVMAssemblyFile : LLVMObjectFile;
+    char *message = NULL;
+    LLVMMemoryBufferRef buffer = NULL;
+    if (LLVMTargetMachineEmitToMemoryBuffer(machine, g->module, type, &message, &buffer)) {
+        return llvm_error(HONE_CODE_UNSUPPORTED, "LLVM code generation", message);
+    }
+    return take_buffer(buffer, out);
+}

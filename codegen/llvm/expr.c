@@ -1,0 +1,285 @@
+/* codegen/llvm/expr.c - expressions as values of their dtype. */
+#include "codegen/llvm/gen.h"
+
+static LLVMValueRef undefined(gen *g, hone_dtype dtype) {
+    return LLVMGetUndef(gen_type(g, dtype));
+}
+
+LLVMValueRef gen_contract(LLVMValueRef value) {
+    if (LLVMIsAInstruction(value) && LLVMCanValueUseFastMathFlags(value)) {
+        LLVMSetFastMathFlags(value, LLVMFastMathAllowContract);
+    }
+    return value;
+}
+
+static LLVMValueRef float_binary(gen *g, const hone_expr *e, LLVMValueRef a, LLVMValueRef b) {
+    LLVMBuilderRef ir = g->builder;
+    switch ((hone_op)e->op) {
+    case HONE_OP_ADD:
+        return gen_contract(LLVMBuildFAdd(ir, a, b, ""));
+    case HONE_OP_SUB:
+        return gen_contract(LLVMBuildFSub(ir, a, b, ""));
+    case HONE_OP_MUL:
+        return gen_contract(LLVMBuildFMul(ir, a, b, ""));
+    case HONE_OP_DIV:
+        return LLVMBuildFDiv(ir, a, b, "");
+    case HONE_OP_MIN:
+        return LLVMBuildSelect(ir, LLVMBuildFCmp(ir, LLVMRealOLT, a, b, ""), a, b, "");
+    case HONE_OP_MAX:
+        return LLVMBuildSelect(ir, LLVMBuildFCmp(ir, LLVMRealOGT, a, b, ""), a, b, "");
+    case HONE_OP_EQ:
+        return LLVMBuildFCmp(ir, LLVMRealOEQ, a, b, "");
+    case HONE_OP_NE:
+        return LLVMBuildFCmp(ir, LLVMRealUNE, a, b, "");
+    case HONE_OP_LT:
+        return LLVMBuildFCmp(ir, LLVMRealOLT, a, b, "");
+    case HONE_OP_LE:
+        return LLVMBuildFCmp(ir, LLVMRealOLE, a, b, "");
+    case HONE_OP_GT:
+        return LLVMBuildFCmp(ir, LLVMRealOGT, a, b, "");
+    case HONE_OP_GE:
+        return LLVMBuildFCmp(ir, LLVMRealOGE, a, b, "");
+    case HONE_OP_FLOORDIV:
+    case HONE_OP_FLOORMOD: {
+        LLVMTypeRef type = LLVMTypeOf(a);
+        LLVMValueRef quotient = LLVMBuildFDiv(ir, a, b, "");
+        quotient = gen_intrinsic(g, "llvm.floor", type, &quotient, 1);
+        if (e->op == HONE_OP_FLOORDIV) return quotient;
+        return LLVMBuildFSub(ir, a, LLVMBuildFMul(ir, quotient, b, ""), "");
+    }
+    default:
+        gen_fail(g,
+                 HONE_ERROR(HONE_CODE_UNSUPPORTED, "operator '%s' on %s",
+                            hone_op_function((hone_op)e->op), HONE_DTYPE_NAME(e->args[0]->dtype)));
+        return undefined(g, e->dtype);
+    }
+}
+
+static LLVMValueRef floor_division(gen *g, LLVMValueRef a, LLVMValueRef b, bool wants_quotient) {
+    LLVMBuilderRef ir = g->builder;
+    LLVMTypeRef type = LLVMTypeOf(a);
+    LLVMValueRef zero = LLVMConstNull(type);
+    LLVMValueRef rest = LLVMBuildSRem(ir, a, b, "");
+    LLVMValueRef is_inexact = LLVMBuildICmp(ir, LLVMIntNE, rest, zero, "");
+    LLVMValueRef signs = LLVMBuildXor(ir, rest, b, "");
+    LLVMValueRef fix =
+        LLVMBuildAnd(ir, is_inexact, LLVMBuildICmp(ir, LLVMIntSLT, signs, zero, ""), "");
+    if (!wants_quotient) {
+        return LLVMBuildSelect(ir, fix, LLVMBuildAdd(ir, rest, b, ""), rest, "");
+    }
+    LLVMValueRef quotient = LLVMBuildSDiv(ir, a, b, "");
+    LLVMValueRef less = LLVMBuildAdd(ir, quotient, LLVMConstAllOnes(type), "");
+    return LLVMBuildSelect(ir, fix, less, quotient, "");
+}
+
+static LLVMValueRef int_divide(gen *g, hone_op op, bool is_signed, LLVMValueRef a, LLVMValueRef b) {
+    LLVMBuilderRef ir = g->builder;
+    bool wants_quotient = op == HONE_OP_FLOORDIV || op == HONE_OP_TRUNCDIV || op == HONE_OP_DIV;
+    if (!is_signed)
+        return wants_quotient ? LLVMBuildUDiv(ir, a, b, "") : LLVMBuildURem(ir, a, b, "");
+    if (op == HONE_OP_FLOORDIV || op == HONE_OP_FLOORMOD) {
+        return floor_division(g, a, b, wants_quotient);
+    }
+    return wants_quotient ? LLVMBuildSDiv(ir, a, b, "") : LLVMBuildSRem(ir, a, b, "");
+}
+
+static LLVMIntPredicate int_predicate(hone_op op, bool is_signed) {
+    switch (op) {
+    case HONE_OP_EQ:
+        return LLVMIntEQ;
+    case HONE_OP_NE:
+        return LLVMIntNE;
+    case HONE_OP_LT:
+        return is_signed ? LLVMIntSLT : LLVMIntULT;
+    case HONE_OP_LE:
+        return is_signed ? LLVMIntSLE : LLVMIntULE;
+    case HONE_OP_GT:
+        return is_signed ? LLVMIntSGT : LLVMIntUGT;
+    default:
+        return is_signed ? LLVMIntSGE : LLVMIntUGE;
+    }
+}
+
+static LLVMValueRef int_binary(gen *g, const hone_expr *e, LLVMValueRef a, LLVMValueRef b) {
+    LLVMBuilderRef ir = g->builder;
+    hone_op op = (hone_op)e->op;
+    bool is_signed = hone_dtype_is_int(e->args[0]->dtype);
+    switch (op) {
+    case HONE_OP_ADD:
+        return LLVMBuildAdd(ir, a, b, "");
+    case HONE_OP_SUB:
+        return LLVMBuildSub(ir, a, b, "");
+    case HONE_OP_MUL:
+        return LLVMBuildMul(ir, a, b, "");
+    case HONE_OP_MIN:
+    case HONE_OP_MAX: {
+        LLVMIntPredicate p = int_predicate(op == HONE_OP_MIN ? HONE_OP_LT : HONE_OP_GT, is_signed);
+        return LLVMBuildSelect(ir, LLVMBuildICmp(ir, p, a, b, ""), a, b, "");
+    }
+    case HONE_OP_AND:
+        return LLVMBuildAnd(ir, a, b, "");
+    case HONE_OP_OR:
+        return LLVMBuildOr(ir, a, b, "");
+    default:
+        if (hone_op_is_compare(op)) {
+            return LLVMBuildICmp(ir, int_predicate(op, is_signed), a, b, "");
+        }
+        return int_divide(g, op, is_signed, a, b);
+    }
+}
+
+/* Comparisons of index arithmetic are made in i64, like the indices themselves. */
+static bool is_index_compare(const hone_expr *e) {
+    const hone_expr *a = e->args[0], *b = e->args[1];
+    return hone_op_is_compare((hone_op)e->op) && hone_dtype_is_int(a->dtype) &&
+           a->dtype.lanes == 1 && hone_expr_is_pure_index(a) && hone_expr_is_pure_index(b);
+}
+
+/* `and` and `or` evaluate their right side only when it matters: it may load out of bounds. */
+static LLVMValueRef short_circuit(gen *g, const hone_expr *e) {
+    LLVMBuilderRef ir = g->builder;
+    LLVMValueRef left = gen_value(g, e->args[0]);
+    LLVMBasicBlockRef from = LLVMGetInsertBlock(ir);
+    LLVMBasicBlockRef more = LLVMAppendBasicBlockInContext(g->context, g->frame->function, "");
+    LLVMBasicBlockRef done = LLVMAppendBasicBlockInContext(g->context, g->frame->function, "");
+    bool is_and = e->op == HONE_OP_AND;
+    LLVMBuildCondBr(ir, left, is_and ? more : done, is_and ? done : more);
+    LLVMPositionBuilderAtEnd(ir, more);
+    LLVMValueRef right = gen_value(g, e->args[1]);
+    LLVMBasicBlockRef right_end = LLVMGetInsertBlock(ir);
+    LLVMBuildBr(ir, done);
+    LLVMPositionBuilderAtEnd(ir, done);
+    LLVMValueRef phi = LLVMBuildPhi(ir, g->i1, "");
+    LLVMValueRef values[] = {LLVMConstInt(g->i1, is_and ? 0 : 1, 0), right};
+    LLVMBasicBlockRef blocks[] = {from, right_end};
+    LLVMAddIncoming(phi, values, blocks, 2);
+    return phi;
+}
+
+static LLVMValueRef binary(gen *g, const hone_expr *e) {
+    const hone_expr *a = e->args[0], *b = e->args[1];
+    if (is_index_compare(e)) {
+        return LLVMBuildICmp(g->builder, int_predicate((hone_op)e->op, true), gen_index(g, a),
+                             gen_index(g, b), "");
+    }
+    bool is_logic = e->op == HONE_OP_AND || e->op == HONE_OP_OR;
+    if (is_logic && e->dtype.lanes == 1 && !hone_expr_is_pure_index(b)) return short_circuit(g, e);
+    LLVMValueRef x = gen_value(g, a), y = gen_value(g, b);
+    return hone_dtype_is_float(a->dtype) ? float_binary(g, e, x, y) : int_binary(g, e, x, y);
+}
+
+static LLVMValueRef variable(gen *g, const hone_expr *e) {
+    const gen_var *var = &g->vars[e->u.var];
+    if (!var->value && hone_dtype_is_handle(e->dtype)) {
+        hone_buffer id = gen_buffer_of_data(g, e->u.var);
+        if (id != HONE_NO_ID) return gen_buffer(g, id);
+    }
+    if (!var->value) {
+        gen_fail(g, HONE_ERROR(HONE_CODE_INVALID, "variable '%s' has no value here",
+                               g->func->vars[e->u.var].name));
+        return undefined(g, e->dtype);
+    }
+    if (!var->is_index) return var->value;
+    LLVMTypeRef type = gen_type(g, e->dtype);
+    return type == g->i64 ? var->value : LLVMBuildTrunc(g->builder, var->value, type, "");
+}
+
+static LLVMValueRef ramp(gen *g, const hone_expr *e) {
+    unsigned lanes = e->dtype.lanes;
+    LLVMTypeRef element = gen_type(g, hone_dtype_element(e->dtype));
+    LLVMValueRef base = gen_splat(g, gen_value(g, e->args[0]), lanes);
+    LLVMValueRef stride = gen_splat(g, gen_value(g, e->args[1]), lanes);
+    LLVMValueRef steps[1024];
+    if (lanes > 1024) {
+        gen_fail(g, HONE_ERROR(HONE_CODE_UNSUPPORTED, "a vector of %u lanes", lanes));
+        return undefined(g, e->dtype);
+    }
+    for (unsigned i = 0; i < lanes; i++)
+        steps[i] = LLVMConstInt(element, i, 0);
+    LLVMValueRef offset = LLVMBuildMul(g->builder, stride, LLVMConstVector(steps, lanes), "");
+    return LLVMBuildAdd(g->builder, base, offset, "");
+}
+
+static LLVMValueRef let(gen *g, const hone_expr *e) {
+    gen_var saved = g->vars[e->u.var];
+    g->vars[e->u.var] = (gen_var){.value = gen_value(g, e->args[0])};
+    LLVMValueRef body = gen_value(g, e->args[1]);
+    g->vars[e->u.var] = saved;
+    return body;
+}
+
+/* Vectors one after the other, then the lanes picked by the constants behind them. */
+static LLVMValueRef shuffle(gen *g, const hone_expr *e) {
+    uint16_t picks = (uint16_t)e->u.i, vectors = (uint16_t)(e->count - picks);
+    LLVMTypeRef type = gen_type(g, e->dtype);
+    LLVMValueRef result = LLVMGetPoison(type);
+    for (uint16_t i = 0; i < picks; i++) {
+        int64_t lane = hone_expr_const(e->args[vectors + i]);
+        uint16_t which = 0;
+        while (which < vectors && lane >= e->args[which]->dtype.lanes) {
+            lane -= e->args[which++]->dtype.lanes;
+        }
+        if (lane < 0 || which == vectors) {
+            gen_fail(g, HONE_ERROR(HONE_CODE_INVALID, "shuffle picks a lane that is not there"));
+            return LLVMGetUndef(type);
+        }
+        LLVMValueRef value = gen_value(g, e->args[which]);
+        if (e->args[which]->dtype.lanes > 1) {
+            value = LLVMBuildExtractElement(g->builder, value, gen_i32(g, (int32_t)lane), "");
+        }
+        if (picks == 1) return value;
+        result = LLVMBuildInsertElement(g->builder, result, value, gen_i32(g, i), "");
+    }
+    return result;
+}
+
+static LLVMValueRef integer(gen *g, const hone_expr *e) {
+    LLVMTypeRef type = gen_type(g, hone_dtype_element(e->dtype));
+    return gen_splat(g, LLVMConstInt(type, (unsigned long long)e->u.i, 1), e->dtype.lanes);
+}
+
+LLVMValueRef gen_value(gen *g, const hone_expr *e) {
+    if (g->error) return undefined(g, e->dtype);
+    switch ((hone_expr_kind)e->kind) {
+    case HONE_EXPR_INT:
+        return integer(g, e);
+    case HONE_EXPR_FLOAT: {
+        LLVMTypeRef type = gen_type(g, hone_dtype_element(e->dtype));
+        return gen_splat(g, LLVMConstReal(type, e->u.f), e->dtype.lanes);
+    }
+    case HONE_EXPR_STRING:
+        return LLVMBuildGlobalStringPtr(g->builder, e->u.s, "text");
+    case HONE_EXPR_VAR:
+        return variable(g, e);
+    case HONE_EXPR_BINARY:
+        return binary(g, e);
+    case HONE_EXPR_NOT:
+        return LLVMBuildNot(g->builder, gen_value(g, e->args[0]), "");
+    case HONE_EXPR_SELECT: {
+        LLVMValueRef condition = gen_value(g, e->args[0]);
+        LLVMValueRef a = gen_value(g, e->args[1]), b = gen_value(g, e->args[2]);
+        return LLVMBuildSelect(g->builder, condition, a, b, "");
+    }
+    case HONE_EXPR_CAST:
+        return gen_cast(g, e->args[0]->dtype, e->dtype, gen_value(g, e->args[0]));
+    case HONE_EXPR_LOAD:
+        return gen_load(g, e);
+    case HONE_EXPR_CALL:
+        return gen_call(g, e);
+    case HONE_EXPR_RAMP:
+        return ramp(g, e);
+    case HONE_EXPR_BROADCAST:
+        return gen_splat(g, gen_value(g, e->args[0]), e->dtype.lanes);
+    case HONE_EXPR_SHUFFLE:
+        return shuffle(g, e);
+    case HONE_EXPR_LET:
+        return let(g, e);
+    }
+    return undefined(g, e->dtype);
+}
+
+LLVMValueRef gen_condition(gen *g, const hone_expr *e) {
+    LLVMValueRef value = gen_value(g, e);
+    if (hone_dtype_is_bool(e->dtype)) return value;
+    return LLVMBuildICmp(g->builder, LLVMIntNE, value, LLVMConstNull(LLVMTypeOf(value)), "");
+}

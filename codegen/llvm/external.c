@@ -1,0 +1,165 @@
+/* codegen/llvm/external.c - calls of external functions, and of libm by name.
+ *
+ * call_pure_extern("float32", "tanhf", x) with a name that libm has is a direct call. Everything
+ * else goes through rt->find_extern and the convention of hone_extern: an array of pointers, with
+ * shapes and ranks. A scalar argument is a rank-0 tensor. A call that gives a value other than
+ * int32 (or is pure) gets one more argument, where the function puts it; other calls are 0. */
+#include "codegen/llvm/gen.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "support/attributes.h"
+
+static int compare_names(const void *a, const void *b) {
+    return strcmp(a, *(const char *const *)b);
+}
+
+static bool is_libm(const char *name) {
+    static const char *const names[] = {
+        "acos",       "acosf",  "acosh",     "acoshf",     "asin",     "asinf",     "asinh",
+        "asinhf",     "atan",   "atan2",     "atan2f",     "atanf",    "atanh",     "atanhf",
+        "cbrt",       "cbrtf",  "ceil",      "ceilf",      "copysign", "copysignf", "cos",
+        "cosf",       "cosh",   "coshf",     "erf",        "erfc",     "erfcf",     "erff",
+        "exp",        "exp2",   "exp2f",     "expf",       "expm1",    "expm1f",    "fabs",
+        "fabsf",      "floor",  "floorf",    "fma",        "fmaf",     "fmax",      "fmaxf",
+        "fmin",       "fminf",  "fmod",      "fmodf",      "hypot",    "hypotf",    "lgamma",
+        "lgammaf",    "log",    "log10",     "log10f",     "log1p",    "log1pf",    "log2",
+        "log2f",      "logf",   "nearbyint", "nearbyintf", "pow",      "powf",      "remainder",
+        "remainderf", "rint",   "rintf",     "round",      "roundf",   "sin",       "sinf",
+        "sinh",       "sinhf",  "sqrt",      "sqrtf",      "tan",      "tanf",      "tanh",
+        "tanhf",      "tgamma", "tgammaf",   "trunc",      "truncf",
+    };
+    return bsearch(name, names, HONE_COUNT(names), sizeof *names, compare_names) != NULL;
+}
+
+static LLVMValueRef libm(gen *g, const hone_expr *e, const char *name) {
+    LLVMTypeRef types[4], result = gen_type(g, e->dtype);
+    LLVMValueRef args[4];
+    unsigned count = e->count - 1u;
+    for (unsigned i = 0; i < count; i++) {
+        args[i] = gen_value(g, e->args[i + 1]);
+        types[i] = LLVMTypeOf(args[i]);
+    }
+    LLVMTypeRef type = LLVMFunctionType(result, types, count, 0);
+    LLVMValueRef function = LLVMGetNamedFunction(g->module, name);
+    if (!function) function = LLVMAddFunction(g->module, name, type);
+    return LLVMBuildCall2(g->builder, type, function, args, count, "");
+}
+
+/* An argument: where its data lies, and its shape. */
+typedef struct passed {
+    LLVMValueRef data, shape;
+    int32_t rank;
+} passed;
+
+static LLVMValueRef shape_array(gen *g, uint32_t rank, const hone_expr *const *shape) {
+    if (rank == 0) return LLVMConstNull(g->ptr);
+    LLVMValueRef memory = gen_alloca(g, g->i64, rank, "shape");
+    for (uint32_t d = 0; d < rank; d++) {
+        LLVMValueRef at = gen_i64(g, d);
+        at = LLVMBuildInBoundsGEP2(g->builder, g->i64, memory, &at, 1, "");
+        LLVMBuildStore(g->builder, gen_index(g, shape[d]), at);
+    }
+    return memory;
+}
+
+/* A buffer's data variable stands for the whole buffer; a pointer into one for a row of elements.
+ */
+static passed pass_handle(gen *g, const hone_expr *e) {
+    if (e->kind == HONE_EXPR_VAR) {
+        hone_buffer id = gen_buffer_of_data(g, e->u.var);
+        if (id != HONE_NO_ID) {
+            const hone_buffer_info *buffer = &g->func->buffers[id];
+            return (passed){.data = gen_buffer(g, id),
+                            .shape = shape_array(g, buffer->rank, buffer->shape),
+                            .rank = (int32_t)buffer->rank};
+        }
+    }
+    passed p = {.data = gen_value(g, e), .shape = LLVMConstNull(g->ptr)};
+    if (hone_expr_is_call(e, HONE_INTRIN_ACCESS_PTR)) {
+        p.rank = 1;
+        p.shape = shape_array(g, 1, &e->args[3]);
+    } else if (hone_expr_is_call(e, HONE_INTRIN_ADDRESS_OF)) {
+        const hone_expr *load = e->args[0];
+        const hone_buffer_info *buffer = &g->func->buffers[load->u.buffer];
+        const hone_expr *left = hone_expr_sub(&g->ir, buffer->shape[0], load->args[0]);
+        p.rank = 1;
+        p.shape = left ? shape_array(g, 1, &left) : p.shape;
+    }
+    return p;
+}
+
+static passed pass_scalar(gen *g, const hone_expr *e) {
+    LLVMTypeRef type = gen_storage_type(g, e->dtype);
+    LLVMValueRef memory = gen_alloca(g, type, 1, "scalar");
+    LLVMBuildStore(g->builder, gen_to_storage(g, e->dtype, gen_value(g, e)), memory);
+    return (passed){.data = memory, .shape = LLVMConstNull(g->ptr)};
+}
+
+static void put(gen *g, LLVMTypeRef type, LLVMValueRef array, uint32_t index, LLVMValueRef value) {
+    LLVMValueRef at = gen_i64(g, index);
+    LLVMBuildStore(g->builder, value, LLVMBuildInBoundsGEP2(g->builder, type, array, &at, 1, ""));
+}
+
+static LLVMValueRef find(gen *g, const char *name) {
+    LLVMTypeRef parameters[] = {g->ptr, g->ptr};
+    LLVMTypeRef type = LLVMFunctionType(g->ptr, parameters, 2, 0);
+    LLVMValueRef args[] = {g->frame->rt, LLVMBuildGlobalStringPtr(g->builder, name, "name")};
+    LLVMValueRef function = LLVMBuildCall2(g->builder, type, gen_rt_member(g, 3), args, 2, "");
+    LLVMBasicBlockRef fail =
+        LLVMAppendBasicBlockInContext(g->context, g->frame->function, "unknown");
+    LLVMBasicBlockRef next = LLVMAppendBasicBlockInContext(g->context, g->frame->function, "");
+    LLVMBuildCondBr(g->builder, LLVMBuildIsNull(g->builder, function, ""), fail, next);
+    LLVMPositionBuilderAtEnd(g->builder, fail);
+    const char *message = hone_arena_printf(g->arena, "external function '%s' is unknown", name);
+    gen_set_error(g, -3, message ? message : "an external function is unknown");
+    LLVMBuildStore(g->builder, gen_i32(g, -3), g->frame->code);
+    LLVMBuildBr(g->builder, g->frame->leave);
+    LLVMPositionBuilderAtEnd(g->builder, next);
+    return function;
+}
+
+static LLVMValueRef call(gen *g, const hone_expr *e, const char *name) {
+    bool has_value =
+        !hone_dtype_is_void(e->dtype) && !hone_dtype_is_handle(e->dtype) &&
+        (e->op == HONE_INTRIN_CALL_PURE_EXTERN || !hone_dtype_equal(e->dtype, HONE_DTYPE_I32));
+    uint32_t given = e->count - 1u, count = given + (has_value ? 1 : 0);
+    uint32_t room = count ? count : 1;
+    LLVMValueRef data = gen_alloca(g, g->ptr, room, "args");
+    LLVMValueRef shapes = gen_alloca(g, g->ptr, room, "shapes");
+    LLVMValueRef ranks = gen_alloca(g, g->i32, room, "ranks");
+    LLVMValueRef result = NULL;
+    for (uint32_t i = 0; i < count; i++) {
+        passed p;
+        if (i == given) {
+            result = gen_alloca(g, gen_storage_type(g, e->dtype), 1, "result");
+            p = (passed){.data = result, .shape = LLVMConstNull(g->ptr)};
+        } else {
+            const hone_expr *arg = e->args[i + 1];
+            p = hone_dtype_is_handle(arg->dtype) ? pass_handle(g, arg) : pass_scalar(g, arg);
+        }
+        put(g, g->ptr, data, i, p.data);
+        put(g, g->ptr, shapes, i, p.shape);
+        put(g, g->i32, ranks, i, gen_i32(g, p.rank));
+    }
+    LLVMTypeRef parameters[] = {g->ptr, g->ptr, g->ptr, g->i32};
+    LLVMTypeRef type = LLVMFunctionType(g->i32, parameters, 4, 0);
+    LLVMValueRef args[] = {data, shapes, ranks, gen_i32(g, (int32_t)count)};
+    LLVMValueRef code = LLVMBuildCall2(g->builder, type, find(g, name), args, 4, "");
+    gen_leave_if(g, LLVMBuildICmp(g->builder, LLVMIntNE, code, gen_i32(g, 0), ""), code);
+    if (!has_value) return LLVMConstNull(hone_dtype_is_handle(e->dtype) ? g->ptr : g->i32);
+    LLVMTypeRef stored = gen_storage_type(g, e->dtype);
+    return gen_from_storage(g, e->dtype, LLVMBuildLoad2(g->builder, stored, result, ""));
+}
+
+LLVMValueRef gen_extern_call(gen *g, const hone_expr *e) {
+    if (e->count == 0 || e->args[0]->kind != HONE_EXPR_STRING) {
+        gen_fail(g, HONE_ERROR(HONE_CODE_INVALID, "an external call without a name"));
+        return LLVMGetUndef(gen_type(g, e->dtype));
+    }
+    const char *name = e->args[0]->u.s;
+    bool is_math = e->op != HONE_INTRIN_CALL_PACKED && hone_dtype_is_float(e->dtype) &&
+                   e->count >= 2 && e->count <= 4 && e->dtype.lanes == 1 && is_libm(name);
+    return is_math ? libm(g, e, name) : call(g, e, name);
+}

@@ -1,0 +1,142 @@
+/* codegen/llvm/gen.h - the state of one code generation, shared by the files of codegen/llvm/.
+ *
+ * Values: a lane of bool is i1, an integer iN, float and double themselves; float16, bfloat16 and
+ * float8 are computed as float and rounded when they are stored or cast. Loop variables and sizes
+ * are kept as i64, so that index arithmetic needs no conversions; `gen_value` narrows them.
+ *
+ * An error is recorded once in gen.error; emitters then return undef values, so that callers need
+ * not check, and the result is thrown away.
+ */
+#ifndef HONE_CODEGEN_LLVM_GEN_H
+#define HONE_CODEGEN_LLVM_GEN_H
+
+#include <llvm-c/Core.h>
+#include <llvm-c/TargetMachine.h>
+
+#include "ir/arith.h"
+#include "ir/func.h"
+#include "lower/signature.h"
+#include "target/target.h"
+
+/* What a variable stands for in the function being emitted. */
+typedef struct gen_var {
+    LLVMValueRef value; /* NULL = not in scope */
+    bool is_index;      /* an i64, whatever the variable's dtype */
+} gen_var;
+
+/* The function being emitted: the kernel's body, or the body of a parallel loop. */
+typedef struct gen_frame {
+    LLVMValueRef function;
+    LLVMValueRef rt;          /* ptr */
+    LLVMBasicBlockRef entry;  /* allocas go here */
+    LLVMBasicBlockRef leave;  /* frees scratch memory and returns code */
+    LLVMValueRef code;        /* alloca i32: what is returned */
+    LLVMValueRef scratch[64]; /* workspace memory to free, in order of allocation */
+    uint32_t scratch_count;
+    int64_t stack_bytes; /* in allocas so far */
+    bool is_parallel;    /* inside a parallel loop: further ones are serial */
+} gen_frame;
+
+typedef struct gen_loop {
+    LLVMBasicBlockRef latch, after;
+} gen_loop;
+
+typedef struct gen {
+    LLVMContextRef context;
+    LLVMModuleRef module;
+    LLVMBuilderRef builder;
+    LLVMTypeRef i1, i8, i16, i32, i64, f16, f32, f64, ptr, empty;
+    const hone_target *target;
+    const hone_func *func;
+    const char *symbol;
+    hone_arena *arena;     /* scratch of this generation */
+    hone_ir ir;            /* makes expressions in it */
+    gen_var *vars;         /* func->var_count */
+    LLVMValueRef *buffers; /* func->buffer_count: base pointers, NULL = not in scope */
+    gen_frame *frame;
+    gen_loop loop;           /* innermost loop, for break and continue */
+    LLVMValueRef mask;       /* lanes that may be touched, NULL = all */
+    uint32_t parallel_count; /* names of outlined bodies */
+    hone_status error;
+} gen;
+
+/* Records the first error (takes st). */
+void gen_fail(gen *g, hone_status st);
+
+/* types.c */
+LLVMTypeRef gen_type(gen *g, hone_dtype dtype);         /* as a value */
+LLVMTypeRef gen_storage_type(gen *g, hone_dtype dtype); /* as it lies in memory */
+LLVMTypeRef gen_vector(LLVMTypeRef element, unsigned lanes);
+LLVMValueRef gen_i64(gen *g, int64_t value);
+LLVMValueRef gen_i32(gen *g, int32_t value);
+LLVMValueRef gen_splat(gen *g, LLVMValueRef scalar, unsigned lanes);
+bool gen_is_small_float(hone_dtype dtype); /* float16, bfloat16, float8: computed as float */
+/* Value to storage form and back, lanes and all. */
+LLVMValueRef gen_to_storage(gen *g, hone_dtype dtype, LLVMValueRef value);
+LLVMValueRef gen_from_storage(gen *g, hone_dtype dtype, LLVMValueRef stored);
+LLVMValueRef gen_cast(gen *g, hone_dtype from, hone_dtype to, LLVMValueRef value);
+
+/* expr.c */
+LLVMValueRef gen_value(gen *g, const hone_expr *e);
+LLVMValueRef gen_condition(gen *g, const hone_expr *e); /* i1 */
+
+/* index.c: integer expressions as mathematical integers in i64 */
+LLVMValueRef gen_index(gen *g, const hone_expr *e);
+
+/* access.c */
+LLVMValueRef gen_load(gen *g, const hone_expr *e);
+void gen_store(gen *g, hone_buffer buffer, const hone_expr *index, const hone_expr *value);
+LLVMValueRef gen_address(gen *g, hone_buffer buffer, LLVMValueRef index); /* index: i64 */
+LLVMValueRef gen_buffer(gen *g, hone_buffer buffer);
+/* The buffer that a handle variable is the data of, or HONE_NO_ID. */
+hone_buffer gen_buffer_of_data(gen *g, hone_var var);
+
+/* math.c */
+LLVMValueRef gen_call(gen *g, const hone_expr *e);
+LLVMValueRef gen_intrinsic(gen *g, const char *name, LLVMTypeRef type, LLVMValueRef *args,
+                           unsigned count);
+/* A call with `contract` set where it is a float operation. */
+LLVMValueRef gen_contract(LLVMValueRef value);
+/* vecmath.c: polynomial kernels on float vectors and scalars; NULL when there is none. */
+LLVMValueRef gen_vector_math(gen *g, hone_intrin intrin, LLVMValueRef x, unsigned lanes);
+
+/* external.c */
+LLVMValueRef gen_extern_call(gen *g, const hone_expr *e);
+
+/* stmt.c */
+void gen_children(gen *g, hone_node_id parent);
+/* The body of a loop for its variable from min to end - 1, both i64. */
+void gen_counted_loop(gen *g, hone_node_id loop, LLVMValueRef min, LLVMValueRef end);
+/* Ends the block with a branch to `leave`, the code stored, when failed (i1) holds. */
+void gen_leave_if(gen *g, LLVMValueRef failed, LLVMValueRef code);
+void gen_set_error(gen *g, int32_t code, const char *message);
+/* An alloca in the entry block, 64-byte aligned. */
+LLVMValueRef gen_alloca(gen *g, LLVMTypeRef type, uint64_t count, const char *name);
+LLVMValueRef gen_rt_member(gen *g, unsigned index); /* a function pointer of the hone_rt table */
+
+/* memory.c */
+/* Allocates what the function needs, where it begins; frees it where it ends. */
+void gen_reserve(gen *g, hone_node_id root);
+void gen_release_all(gen *g);
+void gen_alloc(gen *g, hone_node_id node);
+
+/* parallel.c */
+void gen_parallel(gen *g, hone_node_id loop);
+/* A new internal function `i32 (ptr rt, …)`; begins its frame. */
+void gen_frame_begin(gen *g, gen_frame *frame, LLVMValueRef function);
+/* Closes the current block, emits `leave`. */
+void gen_frame_end(gen *g);
+void gen_noalias(gen *g, LLVMValueRef function, unsigned parameter);
+
+/* kernel.c */
+void gen_kernel(gen *g);
+
+/* partial.c: behind LLVM's passes, accesses of odd vectors become masked ones. */
+void gen_mask_partial(gen *g);
+
+/* emit.c */
+hone_status gen_emit(gen *g, LLVMTargetMachineRef machine, bool is_scheduled, int emit,
+                     bool unoptimised, hone_str *out);
+hone_status gen_machine(const hone_target *target, LLVMTargetMachineRef *out_machine);
+
+#endif

@@ -1,0 +1,368 @@
+/* codegen/llvm/math.c - calls: intrinsics of LLVM, functions of libm, bit operations, choices.
+ *
+ * float16 and its relatives arrive as float, so the float function serves them. A vector without
+ * a polynomial of its own is taken apart into scalars. */
+#include "codegen/llvm/gen.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "support/attributes.h"
+
+/* What a math call becomes: an LLVM intrinsic that is one instruction, or a function of libm. */
+static const struct math_row {
+    hone_intrin intrin;
+    const char *llvm; /* NULL = none */
+    const char *libm; /* double's name; float's has an f behind */
+} math_rows[] = {
+    {HONE_INTRIN_EXP,       NULL,             "exp"      },
+    {HONE_INTRIN_EXP2,      NULL,             "exp2"     },
+    {HONE_INTRIN_LOG,       NULL,             "log"      },
+    {HONE_INTRIN_LOG2,      NULL,             "log2"     },
+    {HONE_INTRIN_LOG10,     NULL,             "log10"    },
+    {HONE_INTRIN_LOG1P,     NULL,             "log1p"    },
+    {HONE_INTRIN_SQRT,      "llvm.sqrt",      "sqrt"     },
+    {HONE_INTRIN_SIN,       NULL,             "sin"      },
+    {HONE_INTRIN_COS,       NULL,             "cos"      },
+    {HONE_INTRIN_TAN,       NULL,             "tan"      },
+    {HONE_INTRIN_ASIN,      NULL,             "asin"     },
+    {HONE_INTRIN_ACOS,      NULL,             "acos"     },
+    {HONE_INTRIN_ATAN,      NULL,             "atan"     },
+    {HONE_INTRIN_SINH,      NULL,             "sinh"     },
+    {HONE_INTRIN_COSH,      NULL,             "cosh"     },
+    {HONE_INTRIN_TANH,      NULL,             "tanh"     },
+    {HONE_INTRIN_ASINH,     NULL,             "asinh"    },
+    {HONE_INTRIN_ACOSH,     NULL,             "acosh"    },
+    {HONE_INTRIN_ATANH,     NULL,             "atanh"    },
+    {HONE_INTRIN_ERF,       NULL,             "erf"      },
+    {HONE_INTRIN_FLOOR,     "llvm.floor",     "floor"    },
+    {HONE_INTRIN_CEIL,      "llvm.ceil",      "ceil"     },
+    {HONE_INTRIN_ROUND,     "llvm.round",     "round"    },
+    {HONE_INTRIN_NEARBYINT, "llvm.nearbyint", "nearbyint"},
+    {HONE_INTRIN_TRUNC,     "llvm.trunc",     "trunc"    },
+    {HONE_INTRIN_FABS,      "llvm.fabs",      "fabs"     },
+    {HONE_INTRIN_POW,       NULL,             "pow"      },
+    {HONE_INTRIN_FMOD,      NULL,             "fmod"     },
+    {HONE_INTRIN_ATAN2,     NULL,             "atan2"    },
+    {HONE_INTRIN_HYPOT,     NULL,             "hypot"    },
+    {HONE_INTRIN_COPYSIGN,  "llvm.copysign",  "copysign" },
+    {HONE_INTRIN_NEXTAFTER, NULL,             "nextafter"},
+    {HONE_INTRIN_FMA,       "llvm.fma",       "fma"      },
+};
+
+static LLVMValueRef undefined(gen *g, const hone_expr *e) {
+    return LLVMGetUndef(gen_type(g, e->dtype));
+}
+
+LLVMValueRef gen_intrinsic(gen *g, const char *name, LLVMTypeRef type, LLVMValueRef *args,
+                           unsigned count) {
+    unsigned id = LLVMLookupIntrinsicID(name, strlen(name));
+    LLVMValueRef function = LLVMGetIntrinsicDeclaration(g->module, id, &type, 1);
+    LLVMTypeRef signature = LLVMIntrinsicGetType(g->context, id, &type, 1);
+    return LLVMBuildCall2(g->builder, signature, function, args, count, "");
+}
+
+static LLVMValueRef libm_call(gen *g, const char *name, LLVMTypeRef type, LLVMValueRef *args,
+                              unsigned count) {
+    char symbol[32];
+    snprintf(symbol, sizeof symbol, "%s%s", name, type == g->f32 ? "f" : "");
+    LLVMTypeRef parameters[4] = {type, type, type, type};
+    LLVMTypeRef signature = LLVMFunctionType(type, parameters, count, 0);
+    LLVMValueRef function = LLVMGetNamedFunction(g->module, symbol);
+    if (!function) {
+        function = LLVMAddFunction(g->module, symbol, signature);
+        static const char *const attributes[] = {"nounwind", "willreturn"};
+        for (size_t i = 0; i < HONE_COUNT(attributes); i++) {
+            unsigned kind = LLVMGetEnumAttributeKindForName(attributes[i], strlen(attributes[i]));
+            LLVMAddAttributeAtIndex(function, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
+                                    LLVMCreateEnumAttribute(g->context, kind, 0));
+        }
+    }
+    return LLVMBuildCall2(g->builder, signature, function, args, count, "");
+}
+
+/* Calls libm once per lane. */
+static LLVMValueRef libm_lanes(gen *g, const char *name, hone_dtype dtype, LLVMValueRef *args,
+                               unsigned count) {
+    LLVMTypeRef type = gen_type(g, dtype);
+    LLVMTypeRef element = gen_type(g, hone_dtype_element(dtype));
+    if (dtype.lanes == 1) return libm_call(g, name, element, args, count);
+    LLVMValueRef result = LLVMGetPoison(type);
+    for (unsigned lane = 0; lane < dtype.lanes; lane++) {
+        LLVMValueRef at = gen_i32(g, (int32_t)lane), scalars[4];
+        for (unsigned i = 0; i < count; i++) {
+            scalars[i] = LLVMBuildExtractElement(g->builder, args[i], at, "");
+        }
+        LLVMValueRef value = libm_call(g, name, element, scalars, count);
+        result = LLVMBuildInsertElement(g->builder, result, value, at, "");
+    }
+    return result;
+}
+
+static LLVMValueRef constant(gen *g, const hone_expr *e, double value) {
+    LLVMTypeRef type = gen_type(g, hone_dtype_element(e->dtype));
+    return gen_splat(g, LLVMConstReal(type, value), e->dtype.lanes);
+}
+
+static LLVMValueRef sigmoid(gen *g, const hone_expr *e, LLVMValueRef x) {
+    LLVMValueRef one = constant(g, e, 1.0), negative = LLVMBuildFNeg(g->builder, x, "");
+    LLVMValueRef power = gen_vector_math(g, HONE_INTRIN_EXP, negative, e->dtype.lanes);
+    if (!power) power = libm_lanes(g, "exp", e->dtype, &negative, 1);
+    return LLVMBuildFDiv(g->builder, one, LLVMBuildFAdd(g->builder, one, power, ""), "");
+}
+
+static LLVMValueRef derived_math(gen *g, const hone_expr *e, LLVMValueRef *args) {
+    LLVMTypeRef type = gen_type(g, e->dtype);
+    switch ((hone_intrin)e->op) {
+    case HONE_INTRIN_SIGMOID:
+        return sigmoid(g, e, args[0]);
+    case HONE_INTRIN_RSQRT: {
+        LLVMValueRef root = gen_intrinsic(g, "llvm.sqrt", type, args, 1);
+        return LLVMBuildFDiv(g->builder, constant(g, e, 1.0), root, "");
+    }
+    case HONE_INTRIN_EXP10: {
+        LLVMValueRef both[] = {constant(g, e, 10.0), args[0]};
+        return libm_lanes(g, "pow", e->dtype, both, 2);
+    }
+    default:
+        return NULL;
+    }
+}
+
+static LLVMValueRef math_call(gen *g, const hone_expr *e) {
+    LLVMValueRef args[4];
+    if (e->count > 4) return NULL;
+    for (uint16_t i = 0; i < e->count; i++)
+        args[i] = gen_value(g, e->args[i]);
+    LLVMValueRef value = derived_math(g, e, args);
+    if (value) return value;
+    bool is_f32 = e->dtype.bits < 64;
+    if (is_f32 && e->count == 1) {
+        value = gen_vector_math(g, (hone_intrin)e->op, args[0], e->dtype.lanes);
+        if (value) return value;
+    }
+    for (size_t i = 0; i < HONE_COUNT(math_rows); i++) {
+        const struct math_row *row = &math_rows[i];
+        if (row->intrin != (hone_intrin)e->op) continue;
+        if (row->llvm) return gen_intrinsic(g, row->llvm, gen_type(g, e->dtype), args, e->count);
+        return libm_lanes(g, row->libm, e->dtype, args, e->count);
+    }
+    return NULL;
+}
+
+static LLVMValueRef absolute(gen *g, const hone_expr *e) {
+    LLVMValueRef x = gen_value(g, e->args[0]);
+    LLVMTypeRef type = gen_type(g, e->dtype);
+    if (hone_dtype_is_float(e->dtype)) return gen_intrinsic(g, "llvm.fabs", type, &x, 1);
+    if (!hone_dtype_is_int(e->dtype)) return x;
+    LLVMValueRef negative = LLVMBuildNeg(g->builder, x, "");
+    LLVMValueRef is_negative = LLVMBuildICmp(g->builder, LLVMIntSLT, x, LLVMConstNull(type), "");
+    return LLVMBuildSelect(g->builder, is_negative, negative, x, "");
+}
+
+/* isnan and relatives. */
+static LLVMValueRef classify(gen *g, const hone_expr *e) {
+    LLVMBuilderRef b = g->builder;
+    LLVMValueRef x = gen_value(g, e->args[0]);
+    if (!hone_dtype_is_float(e->args[0]->dtype)) {
+        LLVMTypeRef type = gen_type(g, e->dtype);
+        return e->op == HONE_INTRIN_ISFINITE ? LLVMConstAllOnes(type) : LLVMConstNull(type);
+    }
+    if (e->op == HONE_INTRIN_ISNAN) return LLVMBuildFCmp(b, LLVMRealUNO, x, x, "");
+    LLVMTypeRef type = LLVMTypeOf(x);
+    LLVMValueRef size = gen_intrinsic(g, "llvm.fabs", type, &x, 1);
+    LLVMTypeRef element = gen_type(g, hone_dtype_element(e->args[0]->dtype));
+    LLVMValueRef infinity =
+        gen_splat(g, LLVMConstReal(element, __builtin_inf()), e->args[0]->dtype.lanes);
+    LLVMRealPredicate p = e->op == HONE_INTRIN_ISINF ? LLVMRealOEQ : LLVMRealONE;
+    return LLVMBuildFCmp(b, p, size, infinity, "");
+}
+
+static LLVMValueRef bit_operation(gen *g, const hone_expr *e) {
+    LLVMBuilderRef b = g->builder;
+    LLVMValueRef x = gen_value(g, e->args[0]);
+    LLVMValueRef y = e->count > 1 ? gen_value(g, e->args[1]) : NULL;
+    if (y && LLVMTypeOf(y) != LLVMTypeOf(x)) {
+        y = gen_cast(g, e->args[1]->dtype, e->args[0]->dtype, y);
+    }
+    switch ((hone_intrin)e->op) {
+    case HONE_INTRIN_SHIFT_LEFT:
+        return LLVMBuildShl(b, x, y, "");
+    case HONE_INTRIN_SHIFT_RIGHT:
+        return hone_dtype_is_int(e->dtype) ? LLVMBuildAShr(b, x, y, "")
+                                           : LLVMBuildLShr(b, x, y, "");
+    case HONE_INTRIN_BITWISE_AND:
+        return LLVMBuildAnd(b, x, y, "");
+    case HONE_INTRIN_BITWISE_OR:
+        return LLVMBuildOr(b, x, y, "");
+    case HONE_INTRIN_BITWISE_XOR:
+        return LLVMBuildXor(b, x, y, "");
+    case HONE_INTRIN_BITWISE_NOT:
+        return LLVMBuildNot(b, x, "");
+    default:
+        return gen_intrinsic(g, "llvm.ctpop", LLVMTypeOf(x), &x, 1);
+    }
+}
+
+/* Only the branch taken is evaluated. */
+static LLVMValueRef scalar_choice(gen *g, const hone_expr *e) {
+    LLVMBuilderRef b = g->builder;
+    LLVMValueRef condition = gen_condition(g, e->args[0]);
+    LLVMBasicBlockRef blocks[3];
+    for (int i = 0; i < 3; i++) {
+        blocks[i] = LLVMAppendBasicBlockInContext(g->context, g->frame->function, "");
+    }
+    LLVMBuildCondBr(b, condition, blocks[0], blocks[1]);
+    LLVMValueRef values[2];
+    for (int i = 0; i < 2; i++) {
+        LLVMPositionBuilderAtEnd(b, blocks[i]);
+        values[i] = gen_value(g, e->args[i + 1]);
+        blocks[i] = LLVMGetInsertBlock(b);
+        LLVMBuildBr(b, blocks[2]);
+    }
+    LLVMPositionBuilderAtEnd(b, blocks[2]);
+    LLVMValueRef phi = LLVMBuildPhi(b, gen_type(g, e->dtype), "");
+    LLVMAddIncoming(phi, values, blocks, 2);
+    return phi;
+}
+
+/* Loads in each branch touch only the lanes that take it. */
+static LLVMValueRef vector_choice(gen *g, const hone_expr *e) {
+    LLVMBuilderRef b = g->builder;
+    LLVMValueRef condition = gen_value(g, e->args[0]), outer = g->mask;
+    g->mask = outer ? LLVMBuildAnd(b, outer, condition, "") : condition;
+    LLVMValueRef yes = gen_value(g, e->args[1]);
+    LLVMValueRef rest = LLVMBuildNot(b, condition, "");
+    g->mask = outer ? LLVMBuildAnd(b, outer, rest, "") : rest;
+    LLVMValueRef no = gen_value(g, e->args[2]);
+    g->mask = outer;
+    return LLVMBuildSelect(b, condition, yes, no, "");
+}
+
+static LLVMValueRef choice(gen *g, const hone_expr *e) {
+    if (e->args[0]->dtype.lanes > 1) return vector_choice(g, e);
+    if (hone_expr_is_pure_index(e->args[1]) && hone_expr_is_pure_index(e->args[2])) {
+        LLVMValueRef condition = gen_condition(g, e->args[0]);
+        LLVMValueRef yes = gen_value(g, e->args[1]), no = gen_value(g, e->args[2]);
+        return LLVMBuildSelect(g->builder, condition, yes, no, "");
+    }
+    return scalar_choice(g, e);
+}
+
+static LLVMValueRef reduce_lanes(gen *g, const hone_expr *e) {
+    LLVMValueRef x = gen_value(g, e->args[0]);
+    hone_dtype dtype = hone_dtype_element(e->dtype);
+    hone_op op = e->op == HONE_INTRIN_VECTOR_REDUCE_ADD   ? HONE_OP_ADD
+                 : e->op == HONE_INTRIN_VECTOR_REDUCE_MUL ? HONE_OP_MUL
+                 : e->op == HONE_INTRIN_VECTOR_REDUCE_MIN ? HONE_OP_MIN
+                                                          : HONE_OP_MAX;
+    bool is_float = hone_dtype_is_float(dtype);
+    LLVMValueRef total = LLVMBuildExtractElement(g->builder, x, gen_i32(g, 0), "");
+    for (int32_t lane = 1; lane < e->args[0]->dtype.lanes; lane++) { /* order as written */
+        LLVMValueRef next = LLVMBuildExtractElement(g->builder, x, gen_i32(g, lane), "");
+        if (op == HONE_OP_ADD) {
+            total = is_float ? LLVMBuildFAdd(g->builder, total, next, "")
+                             : LLVMBuildAdd(g->builder, total, next, "");
+        } else if (op == HONE_OP_MUL) {
+            total = is_float ? LLVMBuildFMul(g->builder, total, next, "")
+                             : LLVMBuildMul(g->builder, total, next, "");
+        } else {
+            bool is_min = op == HONE_OP_MIN;
+            LLVMValueRef wins =
+                is_float
+                    ? LLVMBuildFCmp(g->builder, is_min ? LLVMRealOLT : LLVMRealOGT, total, next, "")
+                    : LLVMBuildICmp(g->builder, is_min ? LLVMIntSLT : LLVMIntSGT, total, next, "");
+            total = LLVMBuildSelect(g->builder, wins, total, next, "");
+        }
+    }
+    return total;
+}
+
+static LLVMValueRef reinterpret(gen *g, const hone_expr *e) {
+    hone_dtype from = e->args[0]->dtype;
+    LLVMValueRef stored = gen_to_storage(g, from, gen_value(g, e->args[0]));
+    LLVMTypeRef type = gen_storage_type(g, e->dtype);
+    stored = LLVMBuildBitCast(g->builder, stored, type, "");
+    return gen_from_storage(g, e->dtype, stored);
+}
+
+/* address_of(load): where the element lies. tvm_access_ptr(type, data, offset, extent, rw). */
+static LLVMValueRef address(gen *g, const hone_expr *e) {
+    if (e->op == HONE_INTRIN_ADDRESS_OF) {
+        const hone_expr *load = e->args[0];
+        if (load->kind == HONE_EXPR_LOAD && load->count == 1 && load->args[0]->dtype.lanes == 1) {
+            return gen_address(g, load->u.buffer, gen_index(g, load->args[0]));
+        }
+    } else if (e->args[1]->kind == HONE_EXPR_VAR) {
+        hone_buffer id = gen_buffer_of_data(g, e->args[1]->u.var);
+        if (id != HONE_NO_ID) return gen_address(g, id, gen_index(g, e->args[2]));
+    }
+    gen_fail(g, HONE_ERROR(HONE_CODE_UNSUPPORTED, "%s of something that is no buffer element",
+                           hone_intrin_spelling((hone_intrin)e->op)));
+    return LLVMGetUndef(g->ptr);
+}
+
+static LLVMValueRef give_back(gen *g, const hone_expr *e) {
+    LLVMValueRef code = gen_value(g, e->args[0]);
+    if (hone_dtype_is_integer(e->args[0]->dtype)) {
+        code = gen_cast(g, e->args[0]->dtype, HONE_DTYPE_I32, code);
+    } else {
+        code = gen_i32(g, 0);
+    }
+    gen_leave_if(g, LLVMConstInt(g->i1, 1, 0), code);
+    return gen_i32(g, 0);
+}
+
+LLVMValueRef gen_call(gen *g, const hone_expr *e) {
+    LLVMValueRef value = NULL;
+    switch ((hone_intrin)e->op) {
+    case HONE_INTRIN_ABS:
+        return absolute(g, e);
+    case HONE_INTRIN_ISNAN:
+    case HONE_INTRIN_ISINF:
+    case HONE_INTRIN_ISFINITE:
+        return classify(g, e);
+    case HONE_INTRIN_POPCOUNT:
+    case HONE_INTRIN_SHIFT_LEFT:
+    case HONE_INTRIN_SHIFT_RIGHT:
+    case HONE_INTRIN_BITWISE_AND:
+    case HONE_INTRIN_BITWISE_OR:
+    case HONE_INTRIN_BITWISE_XOR:
+    case HONE_INTRIN_BITWISE_NOT:
+        return bit_operation(g, e);
+    case HONE_INTRIN_IF_THEN_ELSE:
+        return choice(g, e);
+    case HONE_INTRIN_LIKELY:
+        return gen_value(g, e->args[0]);
+    case HONE_INTRIN_REINTERPRET:
+        return reinterpret(g, e);
+    case HONE_INTRIN_VECTOR_REDUCE_ADD:
+    case HONE_INTRIN_VECTOR_REDUCE_MUL:
+    case HONE_INTRIN_VECTOR_REDUCE_MIN:
+    case HONE_INTRIN_VECTOR_REDUCE_MAX:
+        return reduce_lanes(g, e);
+    case HONE_INTRIN_ADDRESS_OF:
+    case HONE_INTRIN_ACCESS_PTR:
+        return address(g, e);
+    case HONE_INTRIN_UNDEF:
+    case HONE_INTRIN_TYPE_ANNOTATION:
+        return undefined(g, e);
+    case HONE_INTRIN_ASSUME:
+        return LLVMConstInt(g->i1, 1, 0);
+    case HONE_INTRIN_STORAGE_SYNC:
+    case HONE_INTRIN_PREFETCH:
+        return gen_i32(g, 0);
+    case HONE_INTRIN_RETURN:
+        return give_back(g, e);
+    case HONE_INTRIN_CALL_EXTERN:
+    case HONE_INTRIN_CALL_PURE_EXTERN:
+    case HONE_INTRIN_CALL_PACKED:
+        return gen_extern_call(g, e);
+    default:
+        if (hone_dtype_is_float(e->dtype)) value = math_call(g, e);
+    }
+    if (value) return value;
+    gen_fail(g, HONE_ERROR(HONE_CODE_UNSUPPORTED, "'%s' of %s",
+                           hone_intrin_spelling((hone_intrin)e->op), HONE_DTYPE_NAME(e->dtype)));
+    return undefined(g, e);
+}

@@ -1,0 +1,13 @@
+/* codegen/llvm/smallfloat.h - conversions between float and the floats of 16 and 8 bits. */
+#ifndef HONE_CODEGEN_LLVM_SMALLFLOAT_H
+#define HONE_CODEGEN_LLVM_SMALLFLOAT_H
+
+#include "codegen/llvm/gen.h"
+
+LLVMValueRef gen_f16_to_f32(gen *g, LLVMValueRef half, unsigned lanes);
+LLVMValueRef gen_f32_to_f16(gen *g, LLVMValueRef value, unsigned lanes);
+/* bfloat16 and float8 are integers of their width. */
+LLVMValueRef gen_small_to_f32(gen *g, hone_dtype dtype, LLVMValueRef bits);
+LLVMValueRef gen_f32_to_small(gen *g, hone_dtype dtype, LLVMValueRef value);
+
+#endif

@@ -1,0 +1,248 @@
+/* codegen/llvm/stmt.c - statements: loops, conditions, stores, early exits. */
+#include "codegen/llvm/gen.h"
+
+#include <stddef.h>
+
+#include "runtime/model/abi.h"
+
+static LLVMBasicBlockRef new_block(gen *g, const char *name) {
+    return LLVMAppendBasicBlockInContext(g->context, g->frame->function, name);
+}
+
+static bool is_terminated(gen *g) {
+    return LLVMGetBasicBlockTerminator(LLVMGetInsertBlock(g->builder)) != NULL;
+}
+
+static void branch(gen *g, LLVMBasicBlockRef to) {
+    if (!is_terminated(g)) LLVMBuildBr(g->builder, to);
+}
+
+LLVMValueRef gen_alloca(gen *g, LLVMTypeRef type, uint64_t count, const char *name) {
+    LLVMBasicBlockRef here = LLVMGetInsertBlock(g->builder);
+    LLVMValueRef first = LLVMGetFirstInstruction(g->frame->entry);
+    if (first)
+        LLVMPositionBuilderBefore(g->builder, first);
+    else
+        LLVMPositionBuilderAtEnd(g->builder, g->frame->entry);
+    LLVMTypeRef array = LLVMArrayType2(type, count);
+    LLVMValueRef memory = LLVMBuildAlloca(g->builder, array, name);
+    LLVMSetAlignment(memory, 64);
+    LLVMPositionBuilderAtEnd(g->builder, here);
+    return memory;
+}
+
+LLVMValueRef gen_rt_member(gen *g, unsigned index) {
+    static const size_t offsets[] = {
+        offsetof(hone_rt, parallel_for),   offsetof(hone_rt, workspace_alloc),
+        offsetof(hone_rt, workspace_free), offsetof(hone_rt, find_extern),
+        offsetof(hone_rt, set_error),
+    };
+    LLVMValueRef offset = gen_i64(g, (int64_t)offsets[index]);
+    LLVMValueRef at = LLVMBuildInBoundsGEP2(g->builder, g->i8, g->frame->rt, &offset, 1, "");
+    return LLVMBuildLoad2(g->builder, g->ptr, at, "");
+}
+
+void gen_set_error(gen *g, int32_t code, const char *message) {
+    LLVMTypeRef parameters[] = {g->ptr, g->i32, g->ptr};
+    LLVMTypeRef type = LLVMFunctionType(g->empty, parameters, 3, 0);
+    LLVMValueRef args[] = {g->frame->rt, gen_i32(g, code),
+                           LLVMBuildGlobalStringPtr(g->builder, message, "message")};
+    LLVMBuildCall2(g->builder, type, gen_rt_member(g, 4), args, 3, "");
+}
+
+void gen_leave_if(gen *g, LLVMValueRef failed, LLVMValueRef code) {
+    LLVMBasicBlockRef fail = new_block(g, "fail"), next = new_block(g, "");
+    LLVMBuildCondBr(g->builder, failed, fail, next);
+    LLVMPositionBuilderAtEnd(g->builder, fail);
+    LLVMBuildStore(g->builder, code, g->frame->code);
+    LLVMBuildBr(g->builder, g->frame->leave);
+    LLVMPositionBuilderAtEnd(g->builder, next);
+}
+
+void gen_counted_loop(gen *g, hone_node_id id, LLVMValueRef min, LLVMValueRef end) {
+    LLVMBuilderRef b = g->builder;
+    const hone_node *node = hone_func_node(g->func, id);
+    hone_var var = node->u.loop.var;
+    LLVMBasicBlockRef body = new_block(g, g->func->vars[var].name);
+    LLVMBasicBlockRef latch = new_block(g, ""), after = new_block(g, "");
+    LLVMBasicBlockRef before = LLVMGetInsertBlock(b);
+    LLVMBuildCondBr(b, LLVMBuildICmp(b, LLVMIntSLT, min, end, ""), body, after);
+    LLVMPositionBuilderAtEnd(b, body);
+    LLVMValueRef iv = LLVMBuildPhi(b, g->i64, g->func->vars[var].name);
+    gen_loop outer = g->loop;
+    g->loop = (gen_loop){latch, after};
+    g->vars[var] = (gen_var){.value = iv, .is_index = true};
+    gen_children(g, id);
+    g->loop = outer;
+    branch(g, latch);
+    LLVMPositionBuilderAtEnd(b, latch);
+    LLVMValueRef next = LLVMBuildNSWAdd(b, iv, gen_i64(g, 1), "");
+    LLVMBuildCondBr(b, LLVMBuildICmp(b, LLVMIntSLT, next, end, ""), body, after);
+    LLVMValueRef values[] = {min, next};
+    LLVMBasicBlockRef blocks[] = {before, latch};
+    LLVMAddIncoming(iv, values, blocks, 2);
+    LLVMPositionBuilderAtEnd(b, after);
+}
+
+static void serial_loop(gen *g, const hone_node *node, hone_node_id id) {
+    LLVMValueRef min = gen_index(g, node->u.loop.range.min);
+    LLVMValueRef extent = gen_index(g, node->u.loop.range.extent);
+    /* with constant bounds the builder folds the first comparison */
+    gen_counted_loop(g, id, min, LLVMBuildNSWAdd(g->builder, min, extent, ""));
+}
+
+static void loop(gen *g, hone_node_id id) {
+    const hone_node *node = hone_func_node(g->func, id);
+    if (node->loop_kind == HONE_LOOP_THREAD) {
+        gen_fail(g, HONE_ERROR(HONE_CODE_UNSUPPORTED, "loop '%s' is bound to thread '%s' on a CPU",
+                               g->func->vars[node->u.loop.var].name,
+                               node->u.loop.thread_tag ? node->u.loop.thread_tag : "?"));
+        return;
+    }
+    if (node->loop_kind == HONE_LOOP_PARALLEL && !g->frame->is_parallel) {
+        gen_parallel(g, id);
+        return;
+    }
+    serial_loop(g, node, id);
+}
+
+/* A condition on lanes: skipped when no lane has it, else the stores inside are masked. */
+static void masked(gen *g, hone_node_id id) {
+    LLVMBuilderRef b = g->builder;
+    const hone_expr *e = hone_func_node(g->func, id)->u.eval.value;
+    LLVMValueRef mask = gen_value(g, e), outer = g->mask;
+    if (outer) mask = LLVMBuildAnd(b, mask, outer, "");
+    LLVMTypeRef bits = LLVMIntTypeInContext(g->context, e->dtype.lanes);
+    LLVMValueRef all = LLVMBuildBitCast(b, mask, bits, "");
+    LLVMBasicBlockRef some = new_block(g, "masked"), after = new_block(g, "");
+    LLVMBuildCondBr(b, LLVMBuildICmp(b, LLVMIntNE, all, LLVMConstNull(bits), ""), some, after);
+    LLVMPositionBuilderAtEnd(b, some);
+    g->mask = mask;
+    gen_children(g, id);
+    g->mask = outer;
+    branch(g, after);
+    LLVMPositionBuilderAtEnd(b, after);
+}
+
+static void condition(gen *g, hone_node_id id) {
+    LLVMBuilderRef b = g->builder;
+    const hone_node *node = hone_func_node(g->func, id);
+    if (node->u.eval.value->dtype.lanes > 1) {
+        masked(g, id);
+        return;
+    }
+    hone_node_id last = node->last;
+    bool has_else = last != HONE_NO_ID && hone_func_node(g->func, last)->kind == HONE_NODE_ELSE;
+    LLVMValueRef value = gen_condition(g, node->u.eval.value);
+    LLVMBasicBlockRef yes = new_block(g, "then"), after = new_block(g, "");
+    LLVMBasicBlockRef no = has_else ? new_block(g, "else") : after;
+    LLVMBuildCondBr(b, value, yes, no);
+    LLVMPositionBuilderAtEnd(b, yes);
+    gen_children(g, id); /* skips ELSE */
+    branch(g, after);
+    if (has_else) {
+        LLVMPositionBuilderAtEnd(b, no);
+        gen_children(g, last);
+        branch(g, after);
+    }
+    LLVMPositionBuilderAtEnd(b, after);
+}
+
+static void while_loop(gen *g, hone_node_id id) {
+    LLVMBuilderRef b = g->builder;
+    LLVMBasicBlockRef head = new_block(g, "while"), body = new_block(g, ""),
+                      after = new_block(g, "");
+    LLVMBuildBr(b, head);
+    LLVMPositionBuilderAtEnd(b, head);
+    LLVMBuildCondBr(b, gen_condition(g, hone_func_node(g->func, id)->u.eval.value), body, after);
+    LLVMPositionBuilderAtEnd(b, body);
+    gen_loop outer = g->loop;
+    g->loop = (gen_loop){head, after};
+    gen_children(g, id);
+    g->loop = outer;
+    branch(g, head);
+    LLVMPositionBuilderAtEnd(b, after);
+}
+
+static void let(gen *g, hone_node_id id) {
+    const hone_node *node = hone_func_node(g->func, id);
+    hone_var var = node->u.let.var;
+    g->vars[var] = (gen_var){.value = gen_value(g, node->u.let.value)};
+    gen_children(g, id);
+}
+
+/* Everything behind a jump in the same block is unreachable; it goes into a block of its own. */
+static void jump(gen *g, LLVMBasicBlockRef to) {
+    if (!to) {
+        gen_fail(g, HONE_ERROR(HONE_CODE_INVALID, "break or continue outside of a loop"));
+        return;
+    }
+    LLVMBuildBr(g->builder, to);
+    LLVMPositionBuilderAtEnd(g->builder, new_block(g, "dead"));
+}
+
+static void assertion(gen *g, const hone_node *node) {
+    LLVMBasicBlockRef fail = new_block(g, "assert"), next = new_block(g, "");
+    LLVMBuildCondBr(g->builder, gen_condition(g, node->u.eval.value), next, fail);
+    LLVMPositionBuilderAtEnd(g->builder, fail);
+    gen_set_error(g, -1, node->u.eval.message ? node->u.eval.message : "assertion failed");
+    LLVMBuildStore(g->builder, gen_i32(g, -1), g->frame->code);
+    LLVMBuildBr(g->builder, g->frame->leave);
+    LLVMPositionBuilderAtEnd(g->builder, next);
+}
+
+static void statement(gen *g, hone_node_id id) {
+    const hone_node *node = hone_func_node(g->func, id);
+    switch ((hone_node_kind)node->kind) {
+    case HONE_NODE_FOR:
+        loop(g, id);
+        return;
+    case HONE_NODE_IF:
+        condition(g, id);
+        return;
+    case HONE_NODE_ELSE:
+        return; /* made by its IF */
+    case HONE_NODE_WHILE:
+        while_loop(g, id);
+        return;
+    case HONE_NODE_LET:
+        let(g, id);
+        return;
+    case HONE_NODE_ALLOC:
+        gen_alloc(g, id);
+        return;
+    case HONE_NODE_ATTR:
+    case HONE_NODE_DECL:
+        gen_children(g, id);
+        return;
+    case HONE_NODE_STORE:
+        if (node->u.store.rank != 1) {
+            gen_fail(g, HONE_ERROR(HONE_CODE_INVALID, "buffer '%s' is not flat",
+                                   g->func->buffers[node->u.store.buffer].name));
+            return;
+        }
+        gen_store(g, node->u.store.buffer, node->u.store.indices[0], node->u.store.value);
+        return;
+    case HONE_NODE_EVAL:
+        gen_value(g, node->u.eval.value);
+        return;
+    case HONE_NODE_ASSERT:
+        assertion(g, node);
+        return;
+    case HONE_NODE_BREAK:
+        jump(g, g->loop.after);
+        return;
+    case HONE_NODE_CONTINUE:
+        jump(g, g->loop.latch);
+        return;
+    default:
+        gen_fail(g, HONE_ERROR(HONE_CODE_INVALID, "the program was not lowered"));
+    }
+}
+
+void gen_children(gen *g, hone_node_id parent) {
+    for (hone_node_id c = hone_func_node(g->func, parent)->first; c != HONE_NO_ID && !g->error;
+         c = hone_func_node(g->func, c)->next) {
+        statement(g, c);
+    }
+}

@@ -1,0 +1,154 @@
+/* codegen/llvm/types.c - dtypes as LLVM types, storage forms, conversions.
+ *
+ * float16 uses the processor's conversions where it has them (F16C, AArch64); bfloat16 and float8
+ * are converted with integer operations, because the calls that LLVM would make have no place in a
+ * kernel. Rounding is to nearest even everywhere. */
+#include "codegen/llvm/gen.h"
+
+#include <string.h>
+
+#include "codegen/llvm/smallfloat.h"
+
+bool gen_is_small_float(hone_dtype dtype) {
+    return hone_dtype_is_float(dtype) && (dtype.code != HONE_DTYPE_CODE_FLOAT || dtype.bits == 16);
+}
+
+LLVMTypeRef gen_vector(LLVMTypeRef element, unsigned lanes) {
+    return lanes > 1 ? LLVMVectorType(element, lanes) : element;
+}
+
+static LLVMTypeRef int_type(gen *g, unsigned bits) {
+    return bits == 1 ? g->i1 : LLVMIntTypeInContext(g->context, bits);
+}
+
+LLVMTypeRef gen_type(gen *g, hone_dtype dtype) {
+    LLVMTypeRef element;
+    if (hone_dtype_is_bool(dtype))
+        element = g->i1;
+    else if (hone_dtype_is_integer(dtype))
+        element = int_type(g, dtype.bits);
+    else if (hone_dtype_is_float(dtype))
+        element = dtype.bits == 64 ? g->f64 : g->f32;
+    else if (hone_dtype_is_handle(dtype))
+        element = g->ptr;
+    else
+        element = g->empty;
+    return element == g->empty ? element : gen_vector(element, dtype.lanes);
+}
+
+LLVMTypeRef gen_storage_type(gen *g, hone_dtype dtype) {
+    LLVMTypeRef element;
+    if (hone_dtype_is_bool(dtype))
+        element = g->i8;
+    else if (dtype.code == HONE_DTYPE_CODE_FLOAT && dtype.bits == 16)
+        element = g->f16;
+    else if (gen_is_small_float(dtype))
+        element = int_type(g, dtype.bits);
+    else if (hone_dtype_is_integer(dtype))
+        element = int_type(g, dtype.bits < 8 ? 8 : dtype.bits);
+    else
+        return gen_type(g, dtype);
+    return gen_vector(element, dtype.lanes);
+}
+
+LLVMValueRef gen_i64(gen *g, int64_t value) {
+    return LLVMConstInt(g->i64, (unsigned long long)value, 1);
+}
+
+LLVMValueRef gen_i32(gen *g, int32_t value) {
+    return LLVMConstInt(g->i32, (unsigned long long)(int64_t)value, 1);
+}
+
+LLVMValueRef gen_splat(gen *g, LLVMValueRef scalar, unsigned lanes) {
+    if (lanes <= 1) return scalar;
+    LLVMTypeRef type = LLVMVectorType(LLVMTypeOf(scalar), lanes);
+    LLVMValueRef one =
+        LLVMBuildInsertElement(g->builder, LLVMGetPoison(type), scalar, gen_i32(g, 0), "");
+    LLVMValueRef zeros = LLVMConstNull(LLVMVectorType(g->i32, lanes));
+    return LLVMBuildShuffleVector(g->builder, one, LLVMGetPoison(type), zeros, "splat");
+}
+
+LLVMValueRef gen_to_storage(gen *g, hone_dtype dtype, LLVMValueRef value) {
+    LLVMTypeRef type = gen_storage_type(g, dtype);
+    if (hone_dtype_is_bool(dtype)) return LLVMBuildZExt(g->builder, value, type, "");
+    if (!gen_is_small_float(dtype)) {
+        return LLVMTypeOf(value) == type ? value : LLVMBuildZExt(g->builder, value, type, "");
+    }
+    if (dtype.code == HONE_DTYPE_CODE_FLOAT) return gen_f32_to_f16(g, value, dtype.lanes);
+    return gen_f32_to_small(g, dtype, value);
+}
+
+LLVMValueRef gen_from_storage(gen *g, hone_dtype dtype, LLVMValueRef stored) {
+    LLVMTypeRef type = gen_type(g, dtype);
+    if (hone_dtype_is_bool(dtype)) {
+        return LLVMBuildICmp(g->builder, LLVMIntNE, stored, LLVMConstNull(LLVMTypeOf(stored)), "");
+    }
+    if (!gen_is_small_float(dtype)) {
+        return LLVMTypeOf(stored) == type ? stored : LLVMBuildTrunc(g->builder, stored, type, "");
+    }
+    if (dtype.code == HONE_DTYPE_CODE_FLOAT) return gen_f16_to_f32(g, stored, dtype.lanes);
+    return gen_small_to_f32(g, dtype, stored);
+}
+
+/* Rounds a float that stands for a small float type to what that type can hold. */
+static LLVMValueRef round_small(gen *g, hone_dtype dtype, LLVMValueRef value) {
+    return gen_from_storage(g, dtype, gen_to_storage(g, dtype, value));
+}
+
+static LLVMValueRef from_float(gen *g, hone_dtype from, hone_dtype to, LLVMValueRef value) {
+    LLVMTypeRef type = gen_type(g, to);
+    LLVMBuilderRef b = g->builder;
+    if (hone_dtype_is_bool(to)) {
+        return LLVMBuildFCmp(b, LLVMRealUNE, value, LLVMConstNull(LLVMTypeOf(value)), "");
+    }
+    if (hone_dtype_is_integer(to)) {
+        /* out of range is undefined in C; saturation keeps it defined, as the interpreter does */
+        char name[64];
+        const char *kind = hone_dtype_is_int(to) ? "llvm.fptosi.sat" : "llvm.fptoui.sat";
+        memcpy(name, kind, strlen(kind) + 1);
+        LLVMTypeRef types[] = {type, LLVMTypeOf(value)};
+        unsigned id = LLVMLookupIntrinsicID(name, strlen(name));
+        LLVMValueRef function = LLVMGetIntrinsicDeclaration(g->module, id, types, 2);
+        LLVMTypeRef signature = LLVMIntrinsicGetType(g->context, id, types, 2);
+        return LLVMBuildCall2(b, signature, function, &value, 1, "");
+    }
+    bool is_wide_from = from.bits == 64, is_wide_to = to.bits == 64;
+    if (is_wide_from && !is_wide_to) value = LLVMBuildFPTrunc(b, value, type, "");
+    if (!is_wide_from && is_wide_to) value = LLVMBuildFPExt(b, value, type, "");
+    bool is_same = hone_dtype_same_element(from, to);
+    return gen_is_small_float(to) && !is_same ? round_small(g, to, value) : value;
+}
+
+static LLVMValueRef from_integer(gen *g, hone_dtype from, hone_dtype to, LLVMValueRef value) {
+    LLVMTypeRef type = gen_type(g, to);
+    LLVMBuilderRef b = g->builder;
+    bool is_signed = hone_dtype_is_int(from);
+    if (hone_dtype_is_bool(to)) {
+        return LLVMBuildICmp(b, LLVMIntNE, value, LLVMConstNull(LLVMTypeOf(value)), "");
+    }
+    if (hone_dtype_is_float(to)) {
+        value =
+            is_signed ? LLVMBuildSIToFP(b, value, type, "") : LLVMBuildUIToFP(b, value, type, "");
+        return gen_is_small_float(to) ? round_small(g, to, value) : value;
+    }
+    unsigned have = hone_dtype_is_bool(from) ? 1 : from.bits;
+    if (to.bits < have) return LLVMBuildTrunc(b, value, type, "");
+    if (to.bits == have) return value;
+    return is_signed ? LLVMBuildSExt(b, value, type, "") : LLVMBuildZExt(b, value, type, "");
+}
+
+LLVMValueRef gen_cast(gen *g, hone_dtype from, hone_dtype to, LLVMValueRef value) {
+    if (hone_dtype_equal(from, to)) return value;
+    if (from.lanes == 1 && to.lanes > 1) {
+        value = gen_splat(g, value, to.lanes);
+        from.lanes = to.lanes;
+        if (hone_dtype_equal(from, to)) return value;
+    }
+    if (hone_dtype_is_handle(from) || hone_dtype_is_handle(to)) {
+        gen_fail(g, HONE_ERROR(HONE_CODE_UNSUPPORTED, "cannot convert %s to %s",
+                               HONE_DTYPE_NAME(from), HONE_DTYPE_NAME(to)));
+        return LLVMGetUndef(gen_type(g, to));
+    }
+    return hone_dtype_is_float(from) ? from_float(g, from, to, value)
+                                     : from_integer(g, from, to, value);
+}

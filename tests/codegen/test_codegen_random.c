@@ -1,0 +1,129 @@
+/* Random programs, as written and with random loop kinds, compiled in batches and compared with the
+ * interpreter. */
+#include <dlfcn.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "builder/link.h"
+#include "codegen/codegen.h"
+#include "ir/interp.h"
+#include "ir/script.h"
+#include "lower/lower.h"
+#include "runtime/model/model_rt.h"
+#include "tests/support/annotate_loops.h"
+#include "tests/support/hone_test.h"
+#include "tests/support/random_program.h"
+
+enum { BATCH = 32 };
+
+static const struct row {
+    const char *name, *target;
+    uint64_t first, count;
+    bool is_annotated;
+} rows[] = {
+    {"as written",            "host -num-threads=1",                 0,    160, false},
+    {"annotated",             "host -num-threads=3",                 1000, 320, true },
+    {"annotated, AVX2",       "llvm -mcpu=x86-64-v3 -num-threads=2", 2000, 96,  true },
+    {"annotated, SSE2 alone", "llvm -mcpu=x86-64 -num-threads=2",    3000, 64,  true },
+};
+
+typedef struct batch {
+    hone_arena *arena;
+    hone_func *funcs[BATCH];
+    char symbols[BATCH][32];
+    size_t count;
+} batch;
+
+static hone_status make(const struct row *row, uint64_t first, const hone_target *target, batch *b,
+                        hone_codegen_kernel *kernels) {
+    for (size_t i = 0; i < b->count; i++) {
+        uint64_t seed = first + i;
+        b->funcs[i] = hone_random_program(b->arena, seed, NULL);
+        hone_rng rng = hone_rng_from_seed(seed);
+        if (row->is_annotated) test_annotate_loops(b->funcs[i], &rng);
+        hone_func *lowered;
+        hone_lower_options options = {.target = target};
+        HONE_TRY(hone_lower_func(b->funcs[i], &options, b->arena, &lowered));
+        snprintf(b->symbols[i], sizeof b->symbols[i], "k%zu", i);
+        kernels[i] = (hone_codegen_kernel){lowered, b->symbols[i]};
+    }
+    return HONE_OK;
+}
+
+static hone_status build(const struct row *row, uint64_t first, const hone_target *target, batch *b,
+                         const char *path) {
+    hone_codegen_kernel kernels[BATCH];
+    HONE_TRY(make(row, first, target, b, kernels));
+    hone_codegen_options options = {.target = target, .emit = HONE_EMIT_OBJECT, .verify = true};
+    hone_str object = {0};
+    hone_status st = hone_codegen_llvm(kernels, b->count, &options, &object);
+    if (!st) st = hone_link_shared(target, object.data, object.length, path);
+    hone_str_deinit(&object);
+    return st;
+}
+
+static hone_status compare(const hone_func *func, uint64_t seed, hone_kernel kernel,
+                           const hone_rt *rt) {
+    hone_tensor **want = hone_test_make_args(func, seed), **got = hone_test_make_args(func, seed);
+    hone_interp_options options = {0};
+    hone_status st = hone_interp_func(func, want, func->param_count, &options);
+    void *buffers[64];
+    for (uint32_t i = 0; i < func->param_count; i++)
+        buffers[i] = got[i]->data;
+    int32_t code = st ? 0 : kernel(rt, buffers, NULL);
+    hone_str why = {0};
+    if (!st && code != 0) st = HONE_ERROR(HONE_CODE_INVALID, "the kernel returned %d", (int)code);
+    if (!st && !hone_test_args_agree(func, got, want, &why)) {
+        st = HONE_ERROR(HONE_CODE_INVALID, "%s", hone_str_text(&why));
+        hone_status_free(hone_func_print(func, NULL, &why));
+        fputs(hone_str_text(&why), stderr);
+    }
+    hone_str_deinit(&why);
+    hone_test_free_args(func, want);
+    hone_test_free_args(func, got);
+    return hone_status_annotate(st, "seed %llu", (unsigned long long)seed);
+}
+
+static hone_status run(const batch *b, uint64_t first, const char *path, int32_t threads) {
+    void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (!library) return HONE_ERROR(HONE_CODE_INVALID, "dlopen: %s", dlerror());
+    hone_model_rt_options options = {.thread_count = threads};
+    hone_rt *rt;
+    hone_status st = HONE_OK;
+    if (hone_model_rt_create(&options, &rt) != 0) return HONE_ERROR(HONE_CODE_NO_MEMORY, "rt");
+    for (size_t i = 0; !st && i < b->count; i++) {
+        hone_kernel kernel;
+        void *symbol = dlsym(library, b->symbols[i]);
+        memcpy(&kernel, &symbol, sizeof symbol);
+        st = compare(b->funcs[i], first + i, kernel, rt);
+    }
+    hone_model_rt_destroy(rt);
+    dlclose(library);
+    return st;
+}
+
+static hone_status check_batch(const struct row *row, uint64_t first, size_t count) {
+    hone_target target;
+    HONE_TRY(hone_target_parse(row->target, &target));
+    char path[128];
+    snprintf(path, sizeof path, "/tmp/hone-random-%ld.so", (long)getpid());
+    batch b = {.arena = hone_arena_create(1 << 18), .count = count};
+    hone_status st = build(row, first, &target, &b, path);
+    if (!st && hone_target_runs_here(&target)) st = run(&b, first, path, target.num_threads);
+    unlink(path);
+    hone_arena_destroy(b.arena);
+    return st;
+}
+
+static void agrees_with_the_interpreter(void **state) {
+    const struct row *row = *state;
+    for (uint64_t done = 0; done < row->count; done += BATCH) {
+        uint64_t left = row->count - done;
+        HONE_ASSERT_OK(check_batch(row, row->first + done, left < BATCH ? (size_t)left : BATCH));
+    }
+}
+
+int main(void) {
+    return HONE_RUN_ROWS("codegen/random", rows, agrees_with_the_interpreter);
+}

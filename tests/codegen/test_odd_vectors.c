@@ -1,0 +1,61 @@
+/* Vectors of any length, read with any small stride, against the interpreter: what fills a register
+ * in part, and what is shuffled out of dense loads. */
+#include "ir/te.h"
+#include "tests/support/compiled.h"
+#include "tests/support/hone_test.h"
+
+/* out[i, j] = max over k < 2 of A[i, stride * j + k], the loop over j a vector. */
+static hone_status make_windows(hone_arena *arena, int64_t columns, int64_t stride,
+                                hone_dtype dtype, hone_func **out) {
+    hone_te te;
+    HONE_TRY(hone_te_begin(&te, arena, "windows"));
+    const hone_expr *rows = hone_te_int(&te, 3), *m = hone_te_int(&te, columns);
+    const hone_expr *width = hone_te_int(&te, stride * (columns - 1) + 2);
+    const hone_expr *two = hone_te_int(&te, 2);
+    hone_buffer a = hone_te_input(&te, "A", dtype, 2, (const hone_expr *[]){rows, width});
+    hone_te_stage s;
+    hone_te_stage_begin(&te, &s, 2, (const hone_expr *[]){rows, m}, 1, &two);
+    const hone_expr *at = hone_expr_mul(&te.ir, s.axis[1], hone_te_int(&te, stride));
+    const hone_expr *indices[] = {s.axis[0], hone_expr_add(&te.ir, at, s.axis[2])};
+    hone_buffer c = hone_te_reduce(&te, &s, "windows", HONE_TE_MAX, hone_te_load(&te, a, indices));
+    HONE_TRY(hone_te_finish(&te, 1, &c, out));
+    int number = 0;
+    for (hone_node_id n = 0; n != HONE_NO_ID; n = hone_tree_next(*out, 0, n)) {
+        hone_node *node = hone_func_node(*out, n);
+        if (node->kind != HONE_NODE_FOR || number++ != 1) continue;
+        node->loop_kind = HONE_LOOP_VECTORIZED;
+    }
+    return HONE_OK;
+}
+
+static const struct target_row {
+    const char *name, *target;
+} target_rows[] = {
+    {"widest", "host"                  },
+    {"256",    "host -vector-width=256"},
+    {"128",    "host -vector-width=128"},
+};
+
+static void every_length_and_stride(void **state) {
+    const struct target_row *row = *state;
+    static const int64_t lengths[] = {2, 3, 5, 7, 8, 10, 13, 14, 15, 17, 24, 28, 31, 49, 65};
+    const hone_dtype dtypes[] = {HONE_DTYPE_F32, HONE_DTYPE_I32, HONE_DTYPE_F64};
+    hone_target target;
+    HONE_ASSERT_OK(hone_target_parse(row->target, &target));
+    for (size_t l = 0; l < HONE_COUNT(lengths); l++) {
+        for (int64_t stride = 1; stride <= 5; stride++) {
+            hone_arena *arena = hone_arena_create(1 << 14);
+            hone_func *func = NULL;
+            hone_dtype dtype = dtypes[(l + (size_t)stride) % HONE_COUNT(dtypes)];
+            hone_status st = make_windows(arena, lengths[l], stride, dtype, &func);
+            if (!st) st = test_compare(func, &target, l, 0);
+            hone_arena_destroy(arena);
+            HONE_ASSERT_OK(
+                hone_status_annotate(st, "%d columns, stride %d", (int)lengths[l], (int)stride));
+        }
+    }
+}
+
+int main(void) {
+    return HONE_RUN_ROWS("codegen/odd vectors", target_rows, every_length_and_stride);
+}
