@@ -1,0 +1,77 @@
+/* database/database_impl.h - for backends only; everybody else includes database.h.
+ *
+ * The dispatcher (database.c) holds the handle's lock around every call, has checked the arguments
+ * and cleared the outputs. A backend does only its work.
+ */
+#ifndef HONE_DATABASE_DATABASE_IMPL_H
+#define HONE_DATABASE_DATABASE_IMPL_H
+
+#include <math.h>
+#include <stdatomic.h>
+
+#include "database/database.h"
+#include "support/thread.h"
+
+/* What the public reading calls come down to. */
+typedef enum hone_db_confirmed {
+    HONE_DB_CONFIRMED_ANY,
+    HONE_DB_CONFIRMED_ONLY,
+    HONE_DB_CONFIRMED_NOT,
+} hone_db_confirmed;
+
+typedef struct hone_db_query {
+    hone_db_filter filter;
+    int64_t record; /* 0 = any */
+    hone_db_confirmed confirmed;
+    bool by_confirmed; /* order by confirmed_ns, then record; overrides filter.order */
+} hone_db_query;
+
+typedef struct hone_db_vtable {
+    const char *name;
+    void (*destroy)(hone_db *self);
+    hone_status (*put_workload)(hone_db *self, const hone_db_workload *workload);
+    hone_status (*put_target)(hone_db *self, const hone_db_target *target);
+    hone_status (*begin_session)(hone_db *self, const hone_db_session *session);
+    hone_status (*end_session)(hone_db *self, const char *id, const char *state, int64_t ended_ns);
+    /* All or none. out_record gets the number of the last one. `uid` of the trials is not set:
+     * hone_db_trial_uid. */
+    hone_status (*commit)(hone_db *self, const hone_db_trial *trials, size_t count,
+                          int64_t *out_record);
+    hone_status (*confirm)(hone_db *self, int64_t record, double confirmed_ns);
+    hone_status (*query)(hone_db *self, const hone_db_query *query, hone_db_visit_trial visit,
+                         void *ctx);
+    /* The records whose uid begins with this lower-case hex prefix: 0, 1 or 2 (= several); the
+     * first goes to out_record. */
+    hone_status (*find_uid)(hone_db *self, const char *prefix, int *out_count, int64_t *out_record);
+    hone_status (*seen_programs)(hone_db *self, const hone_hash128 *workload,
+                                 const hone_hash128 *target, hone_db_visit_hash visit, void *ctx);
+    hone_status (*last_proposal)(hone_db *self, const char *session, const hone_hash128 *workload,
+                                 const hone_hash128 *target, int64_t *out_proposal);
+    hone_status (*workloads)(hone_db *self, const hone_hash128 *hash, hone_db_visit_workload visit,
+                             void *ctx);
+    hone_status (*targets)(hone_db *self, const hone_hash128 *hash, hone_db_visit_target visit,
+                           void *ctx);
+    hone_status (*sessions)(hone_db *self, const char *id, hone_db_visit_session visit, void *ctx);
+    hone_status (*tasks)(hone_db *self, hone_db_visit_task visit, void *ctx);
+    hone_status (*failures)(hone_db *self, hone_db_visit_failure visit, void *ctx);
+    hone_status (*stats)(hone_db *self, hone_db_stats *out_stats);
+    hone_status (*check)(hone_db *self, hone_db_report report, void *ctx);
+    /* NULL where there is no SQL. */
+    hone_status (*sql)(hone_db *self, const char *sql, int64_t timeout_ns, hone_db_visit_row visit,
+                       void *ctx);
+} hone_db_vtable;
+
+struct hone_db {
+    const hone_db_vtable *vt;
+    atomic_int references;
+    hone_mutex lock;
+    bool read_only;
+};
+
+/* Begins a handle with one reference. */
+void hone_db_init(hone_db *db, const hone_db_vtable *vt);
+
+/* A copy of a trial with all that it points to; NULL when memory is short. */
+hone_db_trial *hone_db_trial_copy(hone_arena *arena, const hone_db_trial *trial);
+
+#endif

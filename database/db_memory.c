@@ -1,0 +1,538 @@
+/* database/db_memory.c - the memory backend: plain arrays, for tests and for tuning without a
+ * file. Everything it keeps lives in one arena; nothing is ever removed. Queries sort an array of
+ * pointers: simple on purpose, it is what the sqlite backend is compared with.
+ */
+#include <assert.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "database/database_impl.h"
+#include "support/alloc.h"
+#include "support/map.h"
+#include "support/vec.h"
+
+typedef HONE_VEC(hone_db_workload *) workload_vec;
+typedef HONE_VEC(hone_db_target *) target_vec;
+typedef HONE_VEC(hone_db_session *) session_vec;
+typedef HONE_VEC(hone_db_trial *) trial_vec;
+
+typedef struct db_memory {
+    hone_db base; /* first: a db_memory * is an hone_db * */
+    hone_arena *arena;
+    workload_vec workloads;
+    target_vec targets;
+    session_vec sessions;
+    trial_vec trials; /* trials.data[i]->record == i + 1 */
+    hone_map128 uids; /* → index into trials */
+} db_memory;
+
+static db_memory *as_memory(hone_db *base) {
+    return (db_memory *)base;
+}
+
+static hone_status no_memory(void) {
+    return HONE_ERROR(HONE_CODE_NO_MEMORY, "database in memory");
+}
+
+static void destroy(hone_db *base) {
+    db_memory *db = as_memory(base);
+    hone_vec_deinit(&db->workloads);
+    hone_vec_deinit(&db->targets);
+    hone_vec_deinit(&db->sessions);
+    hone_vec_deinit(&db->trials);
+    hone_map128_deinit(&db->uids);
+    hone_arena_destroy(db->arena);
+    hone_free(db);
+}
+
+static const char *keep(db_memory *db, const char *text, bool *ok) {
+    const char *copy = text ? hone_arena_strdup(db->arena, text) : NULL;
+    if (text && !copy) *ok = false;
+    return copy;
+}
+
+/* ---- lookups ---- */
+
+static hone_db_workload *find_workload(const db_memory *db, const hone_hash128 *hash) {
+    for (size_t i = 0; i < db->workloads.count; i++) {
+        if (hone_hash128_equal(db->workloads.data[i]->hash, *hash)) return db->workloads.data[i];
+    }
+    return NULL;
+}
+
+static hone_db_target *find_target(const db_memory *db, const hone_hash128 *hash) {
+    for (size_t i = 0; i < db->targets.count; i++) {
+        if (hone_hash128_equal(db->targets.data[i]->hash, *hash)) return db->targets.data[i];
+    }
+    return NULL;
+}
+
+static hone_db_session *find_session(const db_memory *db, const char *id) {
+    for (size_t i = 0; i < db->sessions.count; i++) {
+        if (strcmp(db->sessions.data[i]->id, id) == 0) return db->sessions.data[i];
+    }
+    return NULL;
+}
+
+static bool is_ok(const hone_db_trial *trial) {
+    return strcmp(trial->outcome, HONE_DB_OUTCOME_OK) == 0;
+}
+
+/* ---- writing ---- */
+
+static hone_status put_workload(hone_db *base, const hone_db_workload *workload) {
+    db_memory *db = as_memory(base);
+    if (find_workload(db, &workload->hash)) return HONE_OK;
+    hone_db_workload *copy = hone_arena_copy(db->arena, workload, sizeof *workload);
+    if (!copy) return no_memory();
+    bool ok = true;
+    copy->name = keep(db, workload->name, &ok);
+    copy->program = keep(db, workload->program, &ok);
+    copy->args_json = keep(db, workload->args_json, &ok);
+    return ok && hone_vec_push(&db->workloads, copy) ? HONE_OK : no_memory();
+}
+
+static hone_status put_target(hone_db *base, const hone_db_target *target) {
+    db_memory *db = as_memory(base);
+    if (find_target(db, &target->hash)) return HONE_OK;
+    hone_db_target *copy = hone_arena_copy(db->arena, target, sizeof *target);
+    if (!copy) return no_memory();
+    bool ok = true;
+    copy->text = keep(db, target->text, &ok);
+    return ok && hone_vec_push(&db->targets, copy) ? HONE_OK : no_memory();
+}
+
+static hone_status begin_session(hone_db *base, const hone_db_session *session) {
+    db_memory *db = as_memory(base);
+    if (find_session(db, session->id)) {
+        return HONE_ERROR(HONE_CODE_INVALID, "there is a session '%s' already", session->id);
+    }
+    hone_db_session *copy = hone_arena_copy(db->arena, session, sizeof *session);
+    if (!copy) return no_memory();
+    bool ok = true;
+    copy->id = keep(db, session->id, &ok);
+    copy->model = keep(db, session->model, &ok);
+    copy->command_line = keep(db, session->command_line, &ok);
+    copy->hone_version = keep(db, session->hone_version, &ok);
+    copy->options_json = keep(db, session->options_json, &ok);
+    copy->state = keep(db, session->state, &ok);
+    return ok && hone_vec_push(&db->sessions, copy) ? HONE_OK : no_memory();
+}
+
+static hone_status end_session(hone_db *base, const char *id, const char *state, int64_t ended_ns) {
+    db_memory *db = as_memory(base);
+    hone_db_session *session = find_session(db, id);
+    if (!session) return HONE_ERROR(HONE_CODE_NOT_FOUND, "no session '%s'", id);
+    bool ok = true;
+    const char *copy = keep(db, state, &ok);
+    if (!ok) return no_memory();
+    session->state = copy;
+    session->ended_ns = ended_ns;
+    return HONE_OK;
+}
+
+static hone_status missing(const char *what, const char *identity) {
+    return HONE_ERROR(HONE_CODE_INVALID, "the trial's %s '%s' is not in the database", what,
+                      identity);
+}
+
+static hone_status put_trial(db_memory *db, const hone_db_trial *trial) {
+    char hex[HONE_HASH_HEX_BYTES];
+    if (!find_session(db, trial->session)) return missing("session", trial->session);
+    if (!find_workload(db, &trial->workload)) {
+        return missing("workload", hone_hash128_print(trial->workload, hex));
+    }
+    if (!find_target(db, &trial->target)) {
+        return missing("target", hone_hash128_print(trial->target, hex));
+    }
+    hone_hash128 uid =
+        hone_db_trial_uid(trial->session, &trial->workload, &trial->target, trial->proposal);
+    if (hone_map128_find(&db->uids, uid, NULL)) {
+        return HONE_ERROR(HONE_CODE_INVALID,
+                          "proposal %" PRId64 " of session '%s' was committed before",
+                          trial->proposal, trial->session);
+    }
+    hone_db_trial *copy = hone_db_trial_copy(db->arena, trial);
+    if (!copy) return no_memory();
+    copy->uid = uid;
+    copy->record = (int64_t)db->trials.count + 1;
+    if (!hone_map128_put(&db->uids, uid, db->trials.count)) return no_memory();
+    if (hone_vec_push(&db->trials, copy)) return HONE_OK;
+    hone_map128_remove(&db->uids, uid);
+    return no_memory();
+}
+
+static hone_status commit(hone_db *base, const hone_db_trial *trials, size_t count,
+                          int64_t *out_record) {
+    db_memory *db = as_memory(base);
+    size_t before = db->trials.count;
+    hone_status st = HONE_OK;
+    for (size_t i = 0; i < count && !st; i++)
+        st = put_trial(db, &trials[i]);
+    if (!st) {
+        *out_record = (int64_t)db->trials.count;
+        return HONE_OK;
+    }
+    while (db->trials.count > before) {
+        hone_map128_remove(&db->uids, hone_vec_pop(&db->trials)->uid);
+    }
+    return st;
+}
+
+static hone_status confirm(hone_db *base, int64_t record, double confirmed_ns) {
+    db_memory *db = as_memory(base);
+    bool fits =
+        record > 0 && (uint64_t)record <= db->trials.count && is_ok(db->trials.data[record - 1]);
+    if (!fits) return HONE_ERROR(HONE_CODE_NOT_FOUND, "no ok record %" PRId64, record);
+    db->trials.data[record - 1]->confirmed_ns = confirmed_ns;
+    return HONE_OK;
+}
+
+/* ---- trials ---- */
+
+static bool matches(const hone_db_query *query, const hone_db_trial *trial) {
+    const hone_db_filter *f = &query->filter;
+    bool ok_only = f->order == HONE_DB_ORDER_FASTEST || query->by_confirmed;
+    bool is_confirmed = !isnan(trial->confirmed_ns);
+    if (query->record && trial->record != query->record) return false;
+    if (f->workload && !hone_hash128_equal(*f->workload, trial->workload)) return false;
+    if (f->target && !hone_hash128_equal(*f->target, trial->target)) return false;
+    if (f->program && !hone_hash128_equal(*f->program, trial->program)) return false;
+    if (f->session && strcmp(f->session, trial->session) != 0) return false;
+    if (f->outcome && strcmp(f->outcome, trial->outcome) != 0) return false;
+    if (ok_only && !is_ok(trial)) return false;
+    if (query->confirmed == HONE_DB_CONFIRMED_ONLY) return is_confirmed;
+    if (query->confirmed == HONE_DB_CONFIRMED_NOT) return !is_confirmed;
+    return true;
+}
+
+/* One chosen trial with the keys that it is sorted by. */
+typedef struct sort_entry {
+    double time;
+    int64_t started_ns;
+    const hone_db_trial *trial;
+} sort_entry;
+
+static int compare_int(int64_t a, int64_t b) {
+    return (a > b) - (a < b);
+}
+
+static int by_time(const void *a, const void *b) {
+    const sort_entry *x = a, *y = b;
+    if (x->time != y->time) return x->time < y->time ? -1 : 1;
+    return compare_int(x->trial->record, y->trial->record);
+}
+
+static int by_latest(const void *a, const void *b) {
+    const sort_entry *x = a, *y = b;
+    return compare_int(y->trial->record, x->trial->record);
+}
+
+static int by_proposal(const void *a, const void *b) {
+    const sort_entry *x = a, *y = b;
+    int order = compare_int(x->started_ns, y->started_ns);
+    if (!order) order = strcmp(x->trial->session, y->trial->session);
+    if (!order) order = compare_int(x->trial->proposal, y->trial->proposal);
+    return order ? order : compare_int(x->trial->record, y->trial->record);
+}
+
+static void sort_entries(sort_entry *entries, size_t count, const hone_db_query *query) {
+    if (query->by_confirmed || query->filter.order == HONE_DB_ORDER_FASTEST) {
+        qsort(entries, count, sizeof *entries, by_time);
+    } else if (query->filter.order == HONE_DB_ORDER_LATEST) {
+        qsort(entries, count, sizeof *entries, by_latest);
+    } else {
+        qsort(entries, count, sizeof *entries, by_proposal);
+    }
+}
+
+static void visit_entries(const sort_entry *entries, size_t count, const hone_db_filter *filter,
+                          hone_db_visit_trial visit, void *ctx) {
+    if (filter->limit > 0 && (uint64_t)filter->limit < count) count = (size_t)filter->limit;
+    for (size_t i = 0; i < count; i++) {
+        hone_db_trial shown = *entries[i].trial;
+        if (!filter->with_samples) {
+            shown.samples_ns = NULL;
+            shown.sample_count = 0;
+        }
+        if (!filter->with_features) {
+            shown.features = NULL;
+            shown.feature_version = 0;
+            shown.feature_rows = shown.feature_columns = 0;
+        }
+        if (!visit(ctx, &shown)) return;
+    }
+}
+
+static hone_status query_trials(hone_db *base, const hone_db_query *query,
+                                hone_db_visit_trial visit, void *ctx) {
+    db_memory *db = as_memory(base);
+    size_t count = 0;
+    sort_entry *entries = hone_calloc(db->trials.count + 1, sizeof *entries);
+    if (!entries) return no_memory();
+    for (size_t i = 0; i < db->trials.count; i++) {
+        const hone_db_trial *trial = db->trials.data[i];
+        if (!matches(query, trial)) continue;
+        entries[count++] = (sort_entry){
+            .time = query->by_confirmed ? trial->confirmed_ns : trial->median_ns,
+            .started_ns = find_session(db, trial->session)->started_ns,
+            .trial = trial,
+        };
+    }
+    sort_entries(entries, count, query);
+    visit_entries(entries, count, &query->filter, visit, ctx);
+    hone_free(entries);
+    return HONE_OK;
+}
+
+static hone_status find_uid(hone_db *base, const char *prefix, int *out_count,
+                            int64_t *out_record) {
+    db_memory *db = as_memory(base);
+    *out_count = 0;
+    for (size_t i = 0; i < db->trials.count && *out_count < 2; i++) {
+        char hex[HONE_HASH_HEX_BYTES];
+        hone_hash128_print(db->trials.data[i]->uid, hex);
+        if (strncmp(hex, prefix, strlen(prefix)) != 0) continue;
+        if (!*out_count) *out_record = db->trials.data[i]->record;
+        ++*out_count;
+    }
+    return HONE_OK;
+}
+
+static bool of_task(const hone_db_trial *trial, const hone_hash128 *workload,
+                    const hone_hash128 *target) {
+    return hone_hash128_equal(trial->workload, *workload) &&
+           hone_hash128_equal(trial->target, *target);
+}
+
+static hone_status seen_programs(hone_db *base, const hone_hash128 *workload,
+                                 const hone_hash128 *target, hone_db_visit_hash visit, void *ctx) {
+    db_memory *db = as_memory(base);
+    hone_map128 seen = {0};
+    hone_status st = HONE_OK;
+    for (size_t i = 0; i < db->trials.count; i++) {
+        const hone_db_trial *trial = db->trials.data[i];
+        if (!of_task(trial, workload, target)) continue;
+        if (hone_map128_find(&seen, trial->program, NULL)) continue;
+        if (!hone_map128_put(&seen, trial->program, 1)) {
+            st = no_memory();
+            break;
+        }
+        if (!visit(ctx, &trial->program)) break;
+    }
+    hone_map128_deinit(&seen);
+    return st;
+}
+
+static hone_status last_proposal(hone_db *base, const char *session, const hone_hash128 *workload,
+                                 const hone_hash128 *target, int64_t *out_proposal) {
+    db_memory *db = as_memory(base);
+    for (size_t i = 0; i < db->trials.count; i++) {
+        const hone_db_trial *trial = db->trials.data[i];
+        if (!of_task(trial, workload, target) || strcmp(trial->session, session) != 0) continue;
+        if (trial->proposal > *out_proposal) *out_proposal = trial->proposal;
+    }
+    return HONE_OK;
+}
+
+/* ---- the rest ---- */
+
+static hone_status workloads(hone_db *base, const hone_hash128 *hash, hone_db_visit_workload visit,
+                             void *ctx) {
+    db_memory *db = as_memory(base);
+    for (size_t i = 0; i < db->workloads.count; i++) {
+        const hone_db_workload *workload = db->workloads.data[i];
+        if (hash && !hone_hash128_equal(*hash, workload->hash)) continue;
+        if (!visit(ctx, workload)) break;
+    }
+    return HONE_OK;
+}
+
+static hone_status targets(hone_db *base, const hone_hash128 *hash, hone_db_visit_target visit,
+                           void *ctx) {
+    db_memory *db = as_memory(base);
+    for (size_t i = 0; i < db->targets.count; i++) {
+        const hone_db_target *target = db->targets.data[i];
+        if (hash && !hone_hash128_equal(*hash, target->hash)) continue;
+        if (!visit(ctx, target)) break;
+    }
+    return HONE_OK;
+}
+
+static int by_start(const void *a, const void *b) {
+    const hone_db_session *const *x = a, *const *y = b;
+    int order = compare_int((*x)->started_ns, (*y)->started_ns);
+    return order ? order : strcmp((*x)->id, (*y)->id);
+}
+
+static hone_status sessions(hone_db *base, const char *id, hone_db_visit_session visit, void *ctx) {
+    db_memory *db = as_memory(base);
+    if (db->sessions.count) {
+        qsort(db->sessions.data, db->sessions.count, sizeof *db->sessions.data, by_start);
+    }
+    for (size_t i = 0; i < db->sessions.count; i++) {
+        const hone_db_session *session = db->sessions.data[i];
+        if (id && strcmp(id, session->id) != 0) continue;
+        if (!visit(ctx, session)) break;
+    }
+    return HONE_OK;
+}
+
+static hone_db_task task_of(const db_memory *db, const hone_db_workload *workload,
+                            const hone_db_target *target) {
+    hone_db_task task = {
+        .workload = workload->hash,
+        .target = target->hash,
+        .name = workload->name,
+        .target_text = target->text,
+        .threads = target->threads,
+        .flops = workload->flops,
+        .best_ns = NAN,
+    };
+    for (size_t i = 0; i < db->trials.count; i++) {
+        const hone_db_trial *trial = db->trials.data[i];
+        if (!of_task(trial, &task.workload, &task.target)) continue;
+        task.trials++;
+        if (is_ok(trial)) task.ok++;
+        if (!isnan(trial->confirmed_ns)) task.confirmed++;
+        if (is_ok(trial) && !(task.best_ns <= trial->median_ns)) task.best_ns = trial->median_ns;
+        if (trial->wall_ns > task.last_wall_ns) task.last_wall_ns = trial->wall_ns;
+    }
+    task.failed = task.trials - task.ok;
+    return task;
+}
+
+static int by_task(const void *a, const void *b) {
+    const hone_db_task *x = a, *y = b;
+    int order = strcmp(x->name, y->name);
+    if (!order) order = hone_hash128_compare(x->workload, y->workload);
+    return order ? order : hone_hash128_compare(x->target, y->target);
+}
+
+static hone_status tasks(hone_db *base, hone_db_visit_task visit, void *ctx) {
+    db_memory *db = as_memory(base);
+    HONE_VEC(hone_db_task) found = {0};
+    hone_status st = HONE_OK;
+    for (size_t w = 0; w < db->workloads.count && !st; w++) {
+        for (size_t t = 0; t < db->targets.count && !st; t++) {
+            hone_db_task task = task_of(db, db->workloads.data[w], db->targets.data[t]);
+            if (task.trials && !hone_vec_push(&found, task)) st = no_memory();
+        }
+    }
+    if (found.count) qsort(found.data, found.count, sizeof *found.data, by_task);
+    for (size_t i = 0; i < found.count && !st; i++) {
+        if (!visit(ctx, &found.data[i])) break;
+    }
+    hone_vec_deinit(&found);
+    return st;
+}
+
+static int by_frequency(const void *a, const void *b) {
+    const hone_db_failure_count *x = a, *y = b;
+    int order = compare_int(y->count, x->count);
+    if (!order) order = strcmp(x->outcome, y->outcome);
+    if (!order) order = strcmp(x->workload_name, y->workload_name);
+    return order ? order : hone_hash128_compare(x->workload, y->workload);
+}
+
+static hone_status failures(hone_db *base, hone_db_visit_failure visit, void *ctx) {
+    db_memory *db = as_memory(base);
+    HONE_VEC(hone_db_failure_count) found = {0};
+    hone_status st = HONE_OK;
+    for (size_t i = 0; i < db->trials.count && !st; i++) {
+        const hone_db_trial *trial = db->trials.data[i];
+        if (is_ok(trial)) continue;
+        size_t at = 0;
+        while (at < found.count &&
+               !(strcmp(found.data[at].outcome, trial->outcome) == 0 &&
+                 hone_hash128_equal(found.data[at].workload, trial->workload))) {
+            at++;
+        }
+        if (at == found.count) {
+            hone_db_failure_count fresh = {
+                .outcome = trial->outcome,
+                .workload = trial->workload,
+                .workload_name = find_workload(db, &trial->workload)->name,
+            };
+            if (!hone_vec_push(&found, fresh)) {
+                st = no_memory();
+                break;
+            }
+        }
+        found.data[at].count++;
+        found.data[at].last_message = trial->message;
+    }
+    if (found.count) qsort(found.data, found.count, sizeof *found.data, by_frequency);
+    for (size_t i = 0; i < found.count && !st; i++) {
+        if (!visit(ctx, &found.data[i])) break;
+    }
+    hone_vec_deinit(&found);
+    return st;
+}
+
+static hone_status stats(hone_db *base, hone_db_stats *out) {
+    db_memory *db = as_memory(base);
+    out->workloads = (int64_t)db->workloads.count;
+    out->targets = (int64_t)db->targets.count;
+    out->sessions = (int64_t)db->sessions.count;
+    out->trials = (int64_t)db->trials.count;
+    for (size_t i = 0; i < db->trials.count; i++) {
+        const hone_db_trial *trial = db->trials.data[i];
+        if (is_ok(trial)) out->ok++;
+        if (!isnan(trial->confirmed_ns)) out->confirmed++;
+        if (!i || trial->wall_ns < out->first_wall_ns) out->first_wall_ns = trial->wall_ns;
+        if (!i || trial->wall_ns > out->last_wall_ns) out->last_wall_ns = trial->wall_ns;
+        out->times.search += trial->times.search;
+        out->times.queue += trial->times.queue;
+        out->times.build += trial->times.build;
+        out->times.transfer += trial->times.transfer;
+        out->times.load += trial->times.load;
+        out->times.measure += trial->times.measure;
+        out->times.check += trial->times.check;
+    }
+    out->failed = out->trials - out->ok;
+    return HONE_OK;
+}
+
+static hone_status check(hone_db *base, hone_db_report report, void *ctx) {
+    (void)base, (void)report, (void)ctx;
+    return HONE_OK; /* nothing can be damaged but by a bug */
+}
+
+static const hone_db_vtable memory_vtable = {
+    .name = "memory",
+    .destroy = destroy,
+    .put_workload = put_workload,
+    .put_target = put_target,
+    .begin_session = begin_session,
+    .end_session = end_session,
+    .commit = commit,
+    .confirm = confirm,
+    .query = query_trials,
+    .find_uid = find_uid,
+    .seen_programs = seen_programs,
+    .last_proposal = last_proposal,
+    .workloads = workloads,
+    .targets = targets,
+    .sessions = sessions,
+    .tasks = tasks,
+    .failures = failures,
+    .stats = stats,
+    .check = check,
+};
+
+hone_status hone_db_create_memory(hone_db **out_db) {
+    assert(out_db);
+    *out_db = NULL;
+    db_memory *db = hone_calloc(1, sizeof *db);
+    if (!db) return no_memory();
+    hone_db_init(&db->base, &memory_vtable);
+    db->arena = hone_arena_create(1 << 16);
+    if (!db->arena) {
+        hone_db_release(&db->base);
+        return no_memory();
+    }
+    *out_db = &db->base;
+    return HONE_OK;
+}

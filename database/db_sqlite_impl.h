@@ -1,0 +1,133 @@
+/* database/db_sqlite_impl.h - what the files of the sqlite backend share.
+ *
+ *   db_sqlite.c         the table of functions, create and destroy
+ *   db_sqlite_open.c    connecting: whose file is it, settings, migrations
+ *   db_sqlite_schema.c  tables, views, migrations
+ *   db_sqlite_stmt.c    prepared statements, binding, errors
+ *   db_sqlite_write.c   put, begin, end, commit
+ *   db_sqlite_read.c    queries with typed rows
+ *   db_sqlite_user.c    SQL that people type; check
+ */
+#ifndef HONE_DATABASE_DB_SQLITE_IMPL_H
+#define HONE_DATABASE_DB_SQLITE_IMPL_H
+
+#include <sqlite3.h>
+
+#include "database/database_impl.h"
+
+/* One row per statement that is kept prepared; the text is in db_sqlite_stmt.c. */
+typedef enum db_stmt_id {
+    DB_STMT_BEGIN,
+    DB_STMT_COMMIT,
+    DB_STMT_ROLLBACK,
+    DB_STMT_PUT_WORKLOAD,
+    DB_STMT_PUT_TARGET,
+    DB_STMT_BEGIN_SESSION,
+    DB_STMT_END_SESSION,
+    DB_STMT_FIND_WORKLOAD,
+    DB_STMT_FIND_TARGET,
+    DB_STMT_FIND_SESSION,
+    DB_STMT_PUT_TRIAL,
+    DB_STMT_PUT_SAMPLE,
+    DB_STMT_PUT_FEATURE,
+    DB_STMT_CONFIRM,
+    DB_STMT_SAMPLES,
+    DB_STMT_FEATURE,
+    DB_STMT_FIND_UID,
+    DB_STMT_SEEN,
+    DB_STMT_LAST_PROPOSAL,
+    DB_STMT_WORKLOADS,
+    DB_STMT_TARGETS,
+    DB_STMT_SESSIONS,
+    DB_STMT_TASKS,
+    DB_STMT_FAILURES,
+    DB_STMT_STATS,
+    DB_STMT_COUNTS,
+    DB_STMT_COUNT,
+} db_stmt_id;
+
+typedef struct db_sqlite {
+    hone_db base; /* first: a db_sqlite * is an hone_db * */
+    sqlite3 *sql;
+    char *path; /* owned; for messages */
+    sqlite3_stmt *stmts[DB_STMT_COUNT];
+    double *samples; /* scratch of the row being visited, as is the next */
+    float *features;
+    size_t sample_capacity, feature_capacity;
+} db_sqlite;
+
+static inline db_sqlite *db_sqlite_of(hone_db *base) {
+    return (db_sqlite *)base;
+}
+
+/* ---- db_sqlite_stmt.c ---- */
+
+/* Makes a failure of an SQLite result code, with the file's path. `doing` reads after "cannot". */
+HONE_NODISCARD hone_status db_sqlite_error(const db_sqlite *db, int rc, const char *doing);
+/* Runs SQL without results. */
+HONE_NODISCARD hone_status db_sqlite_exec(db_sqlite *db, const char *text, const char *doing);
+/* The statement, reset and without bindings; prepared when first used. */
+HONE_NODISCARD hone_status db_sqlite_stmt(db_sqlite *db, db_stmt_id id, sqlite3_stmt **out_stmt);
+/* Steps once; *out_row tells whether there is a row. Resets the statement when there is none. */
+HONE_NODISCARD hone_status db_sqlite_step(db_sqlite *db, sqlite3_stmt *stmt, const char *doing,
+                                          bool *out_row);
+/* Runs a statement that has no rows. */
+HONE_NODISCARD hone_status db_sqlite_run(db_sqlite *db, sqlite3_stmt *stmt, const char *doing);
+void db_sqlite_finalize_all(db_sqlite *db);
+
+/* Binding: NULL text and NAN become NULL. Failures are out of memory; they show in step, because
+ * what was not bound is NULL: so each returns the first failure of a chain. */
+void db_bind_text(sqlite3_stmt *stmt, int at, const char *text, int *rc);
+void db_bind_int(sqlite3_stmt *stmt, int at, int64_t value, int *rc);
+void db_bind_real(sqlite3_stmt *stmt, int at, double value, int *rc);
+void db_bind_hash(sqlite3_stmt *stmt, int at, const hone_hash128 *hash, int *rc);
+
+const char *db_column_text(sqlite3_stmt *stmt, int at); /* NULL for NULL */
+double db_column_real(sqlite3_stmt *stmt, int at);      /* NAN for NULL */
+/* INVALID when the text is no hash (a damaged file). */
+HONE_NODISCARD hone_status db_column_hash(const db_sqlite *db, sqlite3_stmt *stmt, int at,
+                                          hone_hash128 *out_hash);
+
+/* ---- db_sqlite_open.c ---- */
+
+/* Opens a connection to db->path into db->sql with all settings made, checks that the file is ours
+ * and migrates it where the mode allows. */
+HONE_NODISCARD hone_status db_sqlite_connect(db_sqlite *db, const hone_db_options *options);
+
+/* ---- db_sqlite_write.c ---- */
+hone_status db_sqlite_put_workload(hone_db *base, const hone_db_workload *workload);
+hone_status db_sqlite_put_target(hone_db *base, const hone_db_target *target);
+hone_status db_sqlite_begin_session(hone_db *base, const hone_db_session *session);
+hone_status db_sqlite_end_session(hone_db *base, const char *id, const char *state,
+                                  int64_t ended_ns);
+hone_status db_sqlite_commit(hone_db *base, const hone_db_trial *trials, size_t count,
+                             int64_t *out_record);
+hone_status db_sqlite_confirm(hone_db *base, int64_t record, double confirmed_ns);
+
+/* ---- db_sqlite_read.c ---- */
+hone_status db_sqlite_query(hone_db *base, const hone_db_query *query, hone_db_visit_trial visit,
+                            void *ctx);
+hone_status db_sqlite_find_uid(hone_db *base, const char *prefix, int *out_count,
+                               int64_t *out_record);
+hone_status db_sqlite_seen_programs(hone_db *base, const hone_hash128 *workload,
+                                    const hone_hash128 *target, hone_db_visit_hash visit,
+                                    void *ctx);
+hone_status db_sqlite_last_proposal(hone_db *base, const char *session,
+                                    const hone_hash128 *workload, const hone_hash128 *target,
+                                    int64_t *out_proposal);
+hone_status db_sqlite_workloads(hone_db *base, const hone_hash128 *hash,
+                                hone_db_visit_workload visit, void *ctx);
+hone_status db_sqlite_targets(hone_db *base, const hone_hash128 *hash, hone_db_visit_target visit,
+                              void *ctx);
+hone_status db_sqlite_sessions(hone_db *base, const char *id, hone_db_visit_session visit,
+                               void *ctx);
+hone_status db_sqlite_tasks(hone_db *base, hone_db_visit_task visit, void *ctx);
+hone_status db_sqlite_failures(hone_db *base, hone_db_visit_failure visit, void *ctx);
+hone_status db_sqlite_stats(hone_db *base, hone_db_stats *out_stats);
+
+/* ---- db_sqlite_user.c ---- */
+hone_status db_sqlite_user_sql(hone_db *base, const char *sql, int64_t timeout_ns,
+                               hone_db_visit_row visit, void *ctx);
+hone_status db_sqlite_check(hone_db *base, hone_db_report report, void *ctx);
+
+#endif

@@ -1,0 +1,275 @@
+/* database/db_sqlite_open.c - connects to a file: whose is it, is it whole, which settings,
+ * migrations.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include "database/db_sqlite_impl.h"
+#include "database/db_sqlite_schema.h"
+#include "database/network_fs.h"
+#include "support/strbuf.h"
+
+#define DEFAULT_BUSY_NS INT64_C(10000000000)
+
+/* What was found out about the file before SQLite saw it. */
+typedef struct file_facts {
+    bool exists, empty, has_log; /* has_log: a write-ahead log was left behind, or is in use */
+} file_facts;
+
+/* ---- before SQLite ---- */
+
+static hone_status check_file_system(const char *path) {
+    struct statfs facts;
+    char dir[4096];
+    snprintf(dir, sizeof dir, "%s", path);
+    char *slash = strrchr(dir, '/');
+    if (slash) {
+        slash[slash == dir] = '\0';
+    } else {
+        memcpy(dir, ".", 2);
+    }
+    if (statfs(dir, &facts) != 0 || !hone_db_is_network_fs((long)facts.f_type)) return HONE_OK;
+    return HONE_ERROR(HONE_CODE_UNSUPPORTED,
+                      "%s: is on a network file system (type 0x%lx), where several processes "
+                      "cannot share a database safely; keep it on a local disk",
+                      path, (unsigned long)facts.f_type);
+}
+
+static hone_status check_header(const char *path, const struct stat *facts) {
+    static const char magic[16] = "SQLite format 3";
+    char head[16] = {0};
+    int file = open(path, O_RDONLY | O_CLOEXEC);
+    if (file < 0) return HONE_ERROR(HONE_CODE_IO, "%s: cannot open: %s", path, strerror(errno));
+    ssize_t got = read(file, head, sizeof head);
+    int reason = errno;
+    close(file);
+    if (got < 0) return HONE_ERROR(HONE_CODE_IO, "%s: cannot read: %s", path, strerror(reason));
+    if (got == (ssize_t)sizeof head && memcmp(head, magic, sizeof magic) == 0) return HONE_OK;
+    return HONE_ERROR(HONE_CODE_INVALID,
+                      "%s: is not a Hone database (%" PRId64 " bytes that are no SQLite file)",
+                      path, (int64_t)facts->st_size);
+}
+
+static hone_status look_at_file(const char *path, hone_db_mode mode, file_facts *out_facts) {
+    *out_facts = (file_facts){0};
+    struct stat facts;
+    if (stat(path, &facts) != 0) {
+        if (errno != ENOENT) {
+            return HONE_ERROR(HONE_CODE_IO, "%s: cannot open: %s", path, strerror(errno));
+        }
+        if (mode == HONE_DB_CREATE) return HONE_OK;
+        return HONE_ERROR(HONE_CODE_NOT_FOUND, "%s: there is no such database", path);
+    }
+    if (!S_ISREG(facts.st_mode)) {
+        return HONE_ERROR(HONE_CODE_INVALID, "%s: is not a regular file", path);
+    }
+    out_facts->exists = true;
+    out_facts->empty = facts.st_size == 0;
+    hone_str log = {0};
+    hone_str_printf(&log, "%s-wal", path);
+    HONE_TRY(hone_str_check(&log));
+    struct stat log_facts;
+    out_facts->has_log = stat(log.data, &log_facts) == 0 && log_facts.st_size > 0;
+    hone_str_deinit(&log);
+    /* An empty file may be one that another process is about to fill. */
+    if (!out_facts->empty) return check_header(path, &facts);
+    if (mode == HONE_DB_CREATE) return HONE_OK;
+    return HONE_ERROR(HONE_CODE_INVALID, "%s: is empty, not a Hone database", path);
+}
+
+/* ---- connecting ---- */
+
+/* "file:/path%3Fx?immutable=1"; relative paths stay relative. */
+static void append_uri(hone_str *uri, const char *path, bool immutable) {
+    hone_str_append(uri, "file:");
+    for (const char *c = path; *c; c++) {
+        if (strchr("?#%", *c)) {
+            hone_str_printf(uri, "%%%02x", (unsigned)(unsigned char)*c);
+        } else {
+            hone_str_append_char(uri, *c);
+        }
+    }
+    if (immutable) hone_str_append(uri, "?immutable=1");
+}
+
+static hone_status open_connection(db_sqlite *db, hone_db_mode mode, bool immutable) {
+    int flags = SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE;
+    flags |= mode == HONE_DB_READ ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE;
+    if (mode == HONE_DB_CREATE) flags |= SQLITE_OPEN_CREATE;
+    hone_str uri = {0};
+    append_uri(&uri, db->path, immutable);
+    HONE_TRY(hone_str_check(&uri));
+    int rc = sqlite3_open_v2(uri.data, &db->sql, flags, NULL);
+    hone_str_deinit(&uri);
+    return rc == SQLITE_OK ? HONE_OK : db_sqlite_error(db, rc, "open");
+}
+
+static hone_status apply_settings(db_sqlite *db, int64_t busy_ns) {
+    int64_t busy_ms = (busy_ns > 0 ? busy_ns : DEFAULT_BUSY_NS) / 1000000;
+    sqlite3_busy_timeout(db->sql, busy_ms > INT32_MAX ? INT32_MAX : (int)busy_ms);
+    sqlite3_db_config(db->sql, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
+    sqlite3_db_config(db->sql, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
+    sqlite3_db_config(db->sql, SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 0, NULL);
+    sqlite3_db_config(db->sql, SQLITE_DBCONFIG_ENABLE_FKEY, 1, NULL);
+    return HONE_OK;
+}
+
+static hone_status read_number(db_sqlite *db, const char *text, int64_t *out_number) {
+    sqlite3_stmt *stmt = NULL;
+    int rc = sqlite3_prepare_v2(db->sql, text, -1, &stmt, NULL);
+    if (rc == SQLITE_OK) rc = sqlite3_step(stmt);
+    if (rc == SQLITE_ROW) *out_number = sqlite3_column_int64(stmt, 0);
+    hone_status st = rc == SQLITE_ROW ? HONE_OK : db_sqlite_error(db, rc, "read the file");
+    sqlite3_finalize(stmt);
+    return st;
+}
+
+typedef struct identity {
+    int64_t application, version, tables;
+} identity;
+
+static hone_status read_identity(db_sqlite *db, identity *out) {
+    *out = (identity){0};
+    HONE_TRY(read_number(db, "PRAGMA application_id", &out->application));
+    HONE_TRY(read_number(db, "PRAGMA user_version", &out->version));
+    return read_number(db, "SELECT count(*) FROM sqlite_schema", &out->tables);
+}
+
+static bool is_fresh(const identity *id) {
+    return !id->application && !id->version && !id->tables;
+}
+
+static hone_status check_identity(const db_sqlite *db, const identity *id, hone_db_mode mode) {
+    int latest = hone_db_schema_latest();
+    if (is_fresh(id) && mode == HONE_DB_CREATE) return HONE_OK;
+    if (id->application != HONE_DB_APPLICATION_ID) {
+        return HONE_ERROR(HONE_CODE_INVALID,
+                          "%s: is an SQLite database, but not one of Hone's (application_id is "
+                          "%" PRId64 ", must be %d)",
+                          db->path, id->application, HONE_DB_APPLICATION_ID);
+    }
+    if (id->version > latest) {
+        return HONE_ERROR(HONE_CODE_VERSION,
+                          "%s: has schema version %" PRId64 ", this hone reads up to %d; it was "
+                          "written by a newer hone",
+                          db->path, id->version, latest);
+    }
+    if (id->version < 1) {
+        return HONE_ERROR(HONE_CODE_INVALID, "%s: has schema version %" PRId64 ", must be 1 to %d",
+                          db->path, id->version, latest);
+    }
+    if (mode == HONE_DB_READ && id->version < latest) {
+        return HONE_ERROR(HONE_CODE_VERSION,
+                          "%s: has the older schema version %" PRId64 "; 'hone db check' with "
+                          "write access brings it to %d",
+                          db->path, id->version, latest);
+    }
+    return HONE_OK;
+}
+
+/* ---- writers: log, migrations ---- */
+
+/* Two processes that make one file at once meet here: SQLite answers BUSY to the change of the
+ * journal mode without waiting, so wait ourselves. */
+static hone_status enable_log(db_sqlite *db, int64_t busy_ns) {
+    int64_t waited_ns = 0, limit_ns = busy_ns > 0 ? busy_ns : DEFAULT_BUSY_NS;
+    const int64_t step_ns = 5000000;
+    for (;;) {
+        int rc = sqlite3_exec(db->sql, "PRAGMA journal_mode = WAL", NULL, NULL, NULL);
+        if (rc == SQLITE_OK) break;
+        if ((rc & 0xff) != SQLITE_BUSY || waited_ns >= limit_ns) {
+            return db_sqlite_error(db, rc, "turn on the write-ahead log");
+        }
+        sqlite3_sleep((int)(step_ns / 1000000));
+        waited_ns += step_ns;
+    }
+    return db_sqlite_exec(db, "PRAGMA synchronous = FULL", "change a setting");
+}
+
+static hone_status migrate_from(db_sqlite *db, int version) {
+    for (const char *const *text = hone_db_schema_migration(version); *text; text++) {
+        HONE_TRY(db_sqlite_exec(db, *text, "make the tables"));
+    }
+    char pragma[64];
+    snprintf(pragma, sizeof pragma, "PRAGMA user_version = %d", version + 1);
+    return db_sqlite_exec(db, pragma, "set the schema version");
+}
+
+static hone_status migrate_all(db_sqlite *db, hone_db_mode mode) {
+    identity id;
+    HONE_TRY(read_identity(db, &id)); /* again: another process may have been faster */
+    HONE_TRY(check_identity(db, &id, mode));
+    if (is_fresh(&id)) {
+        char pragma[64];
+        snprintf(pragma, sizeof pragma, "PRAGMA application_id = %d", HONE_DB_APPLICATION_ID);
+        HONE_TRY(db_sqlite_exec(db, pragma, "mark the file"));
+    }
+    for (int version = (int)id.version; version < hone_db_schema_latest(); version++) {
+        HONE_TRY(migrate_from(db, version));
+    }
+    return HONE_OK;
+}
+
+static hone_status migrate(db_sqlite *db, hone_db_mode mode) {
+    HONE_TRY(db_sqlite_exec(db, "BEGIN IMMEDIATE", "begin a transaction"));
+    hone_status st = migrate_all(db, mode);
+    if (!st) st = db_sqlite_exec(db, "COMMIT", "commit");
+    if (st && !sqlite3_get_autocommit(db->sql)) {
+        sqlite3_exec(db->sql, "ROLLBACK", NULL, NULL, NULL);
+    }
+    return st;
+}
+
+static hone_status quick_check(db_sqlite *db) {
+    sqlite3_stmt *stmt = NULL;
+    int rc = sqlite3_prepare_v2(db->sql, "PRAGMA quick_check(1)", -1, &stmt, NULL);
+    if (rc == SQLITE_OK) rc = sqlite3_step(stmt);
+    hone_status st = HONE_OK;
+    if (rc != SQLITE_ROW) {
+        st = db_sqlite_error(db, rc, "check the file");
+    } else if (strcmp(db_column_text(stmt, 0), "ok") != 0) {
+        st = HONE_ERROR(HONE_CODE_INVALID, "%s: is damaged: %s; 'hone db check' tells more",
+                        db->path, db_column_text(stmt, 0));
+    }
+    sqlite3_finalize(stmt);
+    return st;
+}
+
+static bool directory_is_writable(const char *path) {
+    char dir[4096];
+    snprintf(dir, sizeof dir, "%s", path);
+    char *slash = strrchr(dir, '/');
+    if (slash) {
+        slash[slash == dir] = '\0';
+    } else {
+        memcpy(dir, ".", 2);
+    }
+    return access(dir, W_OK) == 0;
+}
+
+hone_status db_sqlite_connect(db_sqlite *db, const hone_db_options *options) {
+    file_facts facts;
+    hone_db_mode mode = options->mode;
+    HONE_TRY(look_at_file(db->path, mode, &facts));
+    bool reading = mode == HONE_DB_READ;
+    if (!reading) HONE_TRY(check_file_system(db->path));
+    /* Even readers of a log share memory in a file beside it. Where none can be made and no log
+     * is left, nobody can be writing: the file is read as it lies. */
+    bool immutable = reading && !facts.has_log && !directory_is_writable(db->path);
+    HONE_TRY(open_connection(db, mode, immutable));
+    HONE_TRY(apply_settings(db, options->busy_timeout_ns));
+    identity id;
+    HONE_TRY(read_identity(db, &id));
+    HONE_TRY(check_identity(db, &id, mode));
+    /* A log that was left behind means a crash, or another writer at work: a writer makes sure. */
+    if (options->check_always || (facts.has_log && !reading)) HONE_TRY(quick_check(db));
+    if (reading) return HONE_OK;
+    HONE_TRY(enable_log(db, options->busy_timeout_ns));
+    return id.version < hone_db_schema_latest() ? migrate(db, mode) : HONE_OK;
+}

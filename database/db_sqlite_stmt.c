@@ -1,0 +1,212 @@
+/* database/db_sqlite_stmt.c - prepared statements, binding, and what SQLite's codes mean. */
+#include <assert.h>
+#include <math.h>
+#include <string.h>
+
+#include "database/db_sqlite_impl.h"
+
+static const char *const texts[DB_STMT_COUNT] = {
+    [DB_STMT_BEGIN] = "BEGIN IMMEDIATE",
+    [DB_STMT_COMMIT] = "COMMIT",
+    [DB_STMT_ROLLBACK] = "ROLLBACK",
+    [DB_STMT_PUT_WORKLOAD] =
+        "INSERT INTO workload(hash, hash_version, name, flops, args_json, program)"
+        " VALUES(?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT(hash) DO NOTHING",
+    [DB_STMT_PUT_TARGET] = "INSERT INTO target(hash, threads, text) VALUES(?1, ?2, ?3)"
+                           " ON CONFLICT(hash) DO NOTHING",
+    [DB_STMT_BEGIN_SESSION] =
+        "INSERT INTO session(uid, state, started_ns, ended_ns, seed, look_ahead, budget_trials,"
+        " budget_ns, model, hone_version, command_line, options_json)"
+        " VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12) ON CONFLICT(uid) DO NOTHING",
+    [DB_STMT_END_SESSION] = "UPDATE session SET state = ?2, ended_ns = ?3 WHERE uid = ?1",
+    [DB_STMT_FIND_WORKLOAD] = "SELECT id FROM workload WHERE hash = ?1",
+    [DB_STMT_FIND_TARGET] = "SELECT id FROM target WHERE hash = ?1",
+    [DB_STMT_FIND_SESSION] = "SELECT id FROM session WHERE uid = ?1",
+    [DB_STMT_PUT_TRIAL] =
+        "INSERT INTO trial(uid, session_id, workload_id, target_id, proposal, sketch, program,"
+        " outcome, median_ns, spread, max_error, confirmed_ns, predicted_score, search_ns,"
+        " queue_ns, build_ns, transfer_ns, load_ns, measure_ns, check_ns, wall_ns, drift, device,"
+        " message, trace) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15,"
+        " ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24, ?25) ON CONFLICT DO NOTHING",
+    [DB_STMT_PUT_SAMPLE] = "INSERT INTO sample(trial_id, number, ns) VALUES(?1, ?2, ?3)",
+    [DB_STMT_PUT_FEATURE] = "INSERT INTO feature(trial_id, version, row_count, column_count, data)"
+                            " VALUES(?1, ?2, ?3, ?4, ?5)",
+    [DB_STMT_CONFIRM] = "UPDATE trial SET confirmed_ns = ?2 WHERE id = ?1 AND outcome = 'ok'",
+    [DB_STMT_SAMPLES] = "SELECT ns FROM sample WHERE trial_id = ?1 ORDER BY number",
+    [DB_STMT_FEATURE] =
+        "SELECT version, row_count, column_count, data FROM feature WHERE trial_id = ?1",
+    [DB_STMT_FIND_UID] = "SELECT id FROM trial WHERE uid >= ?1 AND uid < ?1 || 'g' LIMIT 2",
+    [DB_STMT_SEEN] = "SELECT DISTINCT program FROM trial"
+                     " WHERE workload_id = (SELECT id FROM workload WHERE hash = ?1)"
+                     " AND target_id = (SELECT id FROM target WHERE hash = ?2)",
+    [DB_STMT_LAST_PROPOSAL] = "SELECT max(proposal) FROM trial"
+                              " WHERE session_id = (SELECT id FROM session WHERE uid = ?1)"
+                              " AND workload_id = (SELECT id FROM workload WHERE hash = ?2)"
+                              " AND target_id = (SELECT id FROM target WHERE hash = ?3)",
+    [DB_STMT_WORKLOADS] = "SELECT hash, hash_version, name, flops, args_json, program"
+                          " FROM workload WHERE ?1 IS NULL OR hash = ?1 ORDER BY id",
+    [DB_STMT_TARGETS] =
+        "SELECT hash, threads, text FROM target WHERE ?1 IS NULL OR hash = ?1 ORDER BY id",
+    [DB_STMT_SESSIONS] =
+        "SELECT uid, state, started_ns, ended_ns, seed, look_ahead, budget_trials, budget_ns,"
+        " model, hone_version, command_line, options_json FROM session"
+        " WHERE ?1 IS NULL OR uid = ?1 ORDER BY started_ns, uid",
+    [DB_STMT_TASKS] =
+        "SELECT w.hash, g.hash, w.name, g.text, g.threads, w.flops, count(*), count(t.median_ns),"
+        " count(t.confirmed_ns), min(t.median_ns), max(t.wall_ns)"
+        " FROM trial t JOIN workload w ON w.id = t.workload_id"
+        " JOIN target g ON g.id = t.target_id"
+        " GROUP BY t.workload_id, t.target_id ORDER BY w.name, w.hash, g.hash",
+    /* max(t.id) makes t.message that of the latest trial: SQLite's rule for bare columns. */
+    [DB_STMT_FAILURES] =
+        "SELECT t.outcome, w.name, w.hash, count(*), t.message, max(t.id)"
+        " FROM trial t JOIN workload w ON w.id = t.workload_id WHERE t.outcome <> 'ok'"
+        " GROUP BY t.outcome, t.workload_id ORDER BY count(*) DESC, t.outcome, w.name, w.hash",
+    [DB_STMT_STATS] = "SELECT count(*), count(median_ns), count(confirmed_ns), min(wall_ns),"
+                      " max(wall_ns), sum(search_ns), sum(queue_ns), sum(build_ns),"
+                      " sum(transfer_ns), sum(load_ns), sum(measure_ns), sum(check_ns) FROM trial",
+    [DB_STMT_COUNTS] = "SELECT (SELECT count(*) FROM workload), (SELECT count(*) FROM target),"
+                       " (SELECT count(*) FROM session),"
+                       " (SELECT page_count * page_size FROM pragma_page_count,"
+                       " pragma_page_size), (SELECT user_version FROM pragma_user_version)",
+};
+
+static hone_code code_of(int rc) {
+    switch (rc & 0xff) {
+    case SQLITE_NOMEM:
+        return HONE_CODE_NO_MEMORY;
+    case SQLITE_BUSY:
+    case SQLITE_LOCKED:
+        return HONE_CODE_TIMEOUT;
+    case SQLITE_IOERR:
+    case SQLITE_FULL:
+    case SQLITE_CANTOPEN:
+    case SQLITE_READONLY:
+    case SQLITE_PERM:
+        return HONE_CODE_IO;
+    case SQLITE_CORRUPT:
+    case SQLITE_NOTADB:
+    case SQLITE_CONSTRAINT:
+    case SQLITE_TOOBIG:
+    case SQLITE_SCHEMA:
+        return HONE_CODE_INVALID;
+    case SQLITE_INTERRUPT:
+        return HONE_CODE_CANCELLED;
+    default:
+        return HONE_CODE_INTERNAL;
+    }
+}
+
+/* What a person should know beside SQLite's own words. */
+static const char *advice_of(int rc) {
+    switch (rc & 0xff) {
+    case SQLITE_FULL:
+        return "; what was committed before is kept";
+    case SQLITE_IOERR:
+        return "; is the disk full or gone? what was committed before is kept";
+    case SQLITE_BUSY:
+    case SQLITE_LOCKED:
+        return "; another process holds the database";
+    case SQLITE_CORRUPT:
+    case SQLITE_NOTADB:
+        return "; the file is damaged, 'hone db check' tells more";
+    case SQLITE_READONLY:
+        return "; the file or its directory cannot be written";
+    default:
+        return "";
+    }
+}
+
+hone_status db_sqlite_error(const db_sqlite *db, int rc, const char *doing) {
+    const char *reason = db->sql ? sqlite3_errmsg(db->sql) : sqlite3_errstr(rc);
+    int number = db->sql ? sqlite3_system_errno(db->sql) : 0;
+    bool tell = number && code_of(rc) == HONE_CODE_IO && (rc & 0xff) != SQLITE_READONLY;
+    return HONE_ERROR(code_of(rc), "%s: cannot %s: %s%s%s%s", db->path, doing, reason,
+                      tell ? ": " : "", tell ? strerror(number) : "", advice_of(rc));
+}
+
+hone_status db_sqlite_exec(db_sqlite *db, const char *text, const char *doing) {
+    int rc = sqlite3_exec(db->sql, text, NULL, NULL, NULL);
+    return rc == SQLITE_OK ? HONE_OK : db_sqlite_error(db, rc, doing);
+}
+
+hone_status db_sqlite_stmt(db_sqlite *db, db_stmt_id id, sqlite3_stmt **out_stmt) {
+    assert(id < DB_STMT_COUNT && texts[id]);
+    *out_stmt = NULL;
+    if (!db->stmts[id]) {
+        int rc = sqlite3_prepare_v3(db->sql, texts[id], -1, SQLITE_PREPARE_PERSISTENT,
+                                    &db->stmts[id], NULL);
+        if (rc != SQLITE_OK) return db_sqlite_error(db, rc, "prepare a statement");
+    }
+    sqlite3_reset(db->stmts[id]);
+    sqlite3_clear_bindings(db->stmts[id]);
+    *out_stmt = db->stmts[id];
+    return HONE_OK;
+}
+
+hone_status db_sqlite_step(db_sqlite *db, sqlite3_stmt *stmt, const char *doing, bool *out_row) {
+    int rc = sqlite3_step(stmt);
+    *out_row = rc == SQLITE_ROW;
+    if (*out_row) return HONE_OK;
+    hone_status st = rc == SQLITE_DONE ? HONE_OK : db_sqlite_error(db, rc, doing);
+    sqlite3_reset(stmt);
+    return st;
+}
+
+hone_status db_sqlite_run(db_sqlite *db, sqlite3_stmt *stmt, const char *doing) {
+    bool row = true;
+    while (row)
+        HONE_TRY(db_sqlite_step(db, stmt, doing, &row));
+    return HONE_OK;
+}
+
+void db_sqlite_finalize_all(db_sqlite *db) {
+    for (int i = 0; i < DB_STMT_COUNT; i++) {
+        sqlite3_finalize(db->stmts[i]);
+        db->stmts[i] = NULL;
+    }
+}
+
+static void keep_first(int *rc, int next) {
+    if (*rc == SQLITE_OK) *rc = next;
+}
+
+void db_bind_text(sqlite3_stmt *stmt, int at, const char *text, int *rc) {
+    keep_first(rc, text ? sqlite3_bind_text(stmt, at, text, -1, SQLITE_TRANSIENT)
+                        : sqlite3_bind_null(stmt, at));
+}
+
+void db_bind_int(sqlite3_stmt *stmt, int at, int64_t value, int *rc) {
+    keep_first(rc, sqlite3_bind_int64(stmt, at, value));
+}
+
+void db_bind_real(sqlite3_stmt *stmt, int at, double value, int *rc) {
+    keep_first(rc,
+               isnan(value) ? sqlite3_bind_null(stmt, at) : sqlite3_bind_double(stmt, at, value));
+}
+
+void db_bind_hash(sqlite3_stmt *stmt, int at, const hone_hash128 *hash, int *rc) {
+    if (!hash) {
+        keep_first(rc, sqlite3_bind_null(stmt, at));
+        return;
+    }
+    char hex[33];
+    hone_hash128_print(*hash, hex);
+    db_bind_text(stmt, at, hex, rc);
+}
+
+const char *db_column_text(sqlite3_stmt *stmt, int at) {
+    return (const char *)sqlite3_column_text(stmt, at);
+}
+
+double db_column_real(sqlite3_stmt *stmt, int at) {
+    return sqlite3_column_type(stmt, at) == SQLITE_NULL ? NAN : sqlite3_column_double(stmt, at);
+}
+
+hone_status db_column_hash(const db_sqlite *db, sqlite3_stmt *stmt, int at,
+                           hone_hash128 *out_hash) {
+    const char *text = db_column_text(stmt, at);
+    if (text && hone_hash128_parse(text, out_hash)) return HONE_OK;
+    return HONE_ERROR(HONE_CODE_INVALID, "%s: '%s' in column %s is no hash; the file is damaged",
+                      db->path, text ? text : "<null>", sqlite3_column_name(stmt, at));
+}

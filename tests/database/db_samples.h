@@ -1,0 +1,18 @@
+/* tests/database/db_samples.h - rows for tests of databases, all made from small numbers. */
+#ifndef HONE_TESTS_DATABASE_DB_SAMPLES_H
+#define HONE_TESTS_DATABASE_DB_SAMPLES_H
+
+#include "database/database.h"
+
+#define SAMPLE_WALL_NS INT64_C(1700000000000000000)
+
+hone_db_workload sample_workload(int number);
+hone_db_target sample_target(int threads);
+hone_db_session sample_session(const char *id);
+/* An ok trial of workload 1, target 1, session "s1"; median_ns NAN makes it a wrong_result. */
+hone_db_trial sample_trial(int64_t proposal, double median_ns);
+
+/* Puts workloads 1 and 2, targets 1 and 2 (threads), sessions "s1" and "s2". */
+void sample_fill(hone_db *db);
+
+#endif

@@ -1,0 +1,669 @@
+/* tests/database/test_database_sqlite.c - files that are not ours, damaged, unwritable or full;
+ * SQL of people; the queries of docs/database.md. */
+#include <fcntl.h>
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "database/database.h"
+#include "database/network_fs.h"
+#include "support/alloc.h"
+#include "support/fs.h"
+#include "support/rng.h"
+#include "tests/database/db_samples.h"
+#include "tests/support/hone_test.h"
+
+enum { OFFSET_USER_VERSION = 60, OFFSET_APPLICATION_ID = 68 }; /* of SQLite's file header */
+
+static char *dir;
+
+static char *path_of(const char *name) {
+    char *path = hone_path_join(dir, name);
+    assert_non_null(path);
+    return path;
+}
+
+static hone_status open_db(const char *path, hone_db_mode mode, hone_db **out_db) {
+    hone_db_options options = {.path = path, .mode = mode};
+    return hone_db_open_sqlite(&options, out_db);
+}
+
+/* A closed database with `trials` trials. */
+static char *make_file(const char *name, int trials) {
+    char *path = path_of(name);
+    hone_db *db = NULL;
+    HONE_ASSERT_OK(open_db(path, HONE_DB_CREATE, &db));
+    sample_fill(db);
+    for (int i = 0; i < trials; i++) {
+        double samples[] = {100 + i, 101 + i, 102 + i};
+        hone_db_trial trial = sample_trial(i, i % 5 == 4 ? (double)NAN : 100 + i);
+        trial.samples_ns = samples;
+        trial.sample_count = 3;
+        HONE_ASSERT_OK(hone_db_commit_trial(db, &trial, NULL));
+    }
+    hone_db_release(db);
+    return path;
+}
+
+static void set_bytes(const char *path, long offset, const char *bytes, size_t count) {
+    FILE *file = fopen(path, "r+b");
+    assert_non_null(file);
+    assert_int_equal(fseek(file, offset, SEEK_SET), 0);
+    assert_int_equal(fwrite(bytes, 1, count, file), count);
+    assert_int_equal(fclose(file), 0);
+}
+
+static void assert_refused(const char *path, hone_code code, const char *part) {
+    static const hone_db_mode modes[] = {HONE_DB_READ, HONE_DB_WRITE, HONE_DB_CREATE};
+    for (size_t i = 0; i < 3; i++) {
+        hone_db *db = (hone_db *)&db;
+        HONE_ASSERT_ERROR(open_db(path, modes[i], &db), code, part);
+        assert_null(db);
+    }
+}
+
+static int64_t count_trials(hone_db *db) {
+    hone_db_stats stats;
+    HONE_ASSERT_OK(hone_db_get_stats(db, &stats));
+    return stats.trials;
+}
+
+/* ---- whose file is it ---- */
+
+static void refuses_a_newer_version(void **state) {
+    (void)state;
+    char *path = make_file("newer.db", 1);
+    set_bytes(path, OFFSET_USER_VERSION, "\0\0\0\x63", 4);
+    assert_refused(path, HONE_CODE_VERSION, "schema version 99");
+    hone_free(path);
+}
+
+static void refuses_foreign_files(void **state) {
+    (void)state;
+    char *path = make_file("foreign.db", 1);
+    set_bytes(path, OFFSET_APPLICATION_ID, "\0\0\0\1", 4);
+    assert_refused(path, HONE_CODE_INVALID, "not one of Hone's");
+    HONE_ASSERT_OK(hone_fs_write_atomic(path, "hello, world, this is text\n", 27));
+    assert_refused(path, HONE_CODE_INVALID, "not a Hone database");
+    hone_free(path);
+    assert_refused(dir, HONE_CODE_INVALID, "not a regular file");
+    path = path_of("empty.db");
+    HONE_ASSERT_OK(hone_fs_write_atomic(path, "", 0));
+    hone_db *db = NULL;
+    HONE_ASSERT_ERROR(open_db(path, HONE_DB_READ, &db), HONE_CODE_INVALID, "empty");
+    HONE_ASSERT_OK(open_db(path, HONE_DB_CREATE, &db)); /* somebody touched it: it becomes ours */
+    hone_db_release(db);
+    hone_free(path);
+}
+
+static void says_what_is_missing(void **state) {
+    (void)state;
+    char *path = path_of("missing.db");
+    hone_db *db = NULL;
+    HONE_ASSERT_ERROR(open_db(path, HONE_DB_READ, &db), HONE_CODE_NOT_FOUND, "missing.db");
+    HONE_ASSERT_CODE(open_db(path, HONE_DB_WRITE, &db), HONE_CODE_NOT_FOUND);
+    HONE_ASSERT_ERROR(open_db("/nowhere/at/all.db", HONE_DB_CREATE, &db), HONE_CODE_IO,
+                      "/nowhere/at/all.db");
+    HONE_ASSERT_CODE(open_db("", HONE_DB_CREATE, &db), HONE_CODE_INVALID);
+    hone_free(path);
+}
+
+static void opens_odd_names(void **state) {
+    (void)state;
+    static const char *const names[] = {"a b.db", "50%.db", "what?.db", "#1.db", "ü&x=1.db"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        char *path = make_file(names[i], 2);
+        hone_db *db = NULL;
+        assert_true(hone_fs_exists(path));
+        HONE_ASSERT_OK(open_db(path, HONE_DB_READ, &db));
+        assert_int_equal(count_trials(db), 2);
+        hone_db_release(db);
+        hone_free(path);
+    }
+}
+
+static void readers_change_nothing(void **state) {
+    (void)state;
+    char *path = make_file("reader.db", 2), *before = NULL, *after = NULL;
+    size_t before_count = 0, after_count = 0;
+    HONE_ASSERT_OK(hone_fs_read(path, 1 << 24, &before, &before_count));
+    hone_db *db = NULL;
+    hone_db_trial trial = sample_trial(9, 1);
+    HONE_ASSERT_OK(open_db(path, HONE_DB_READ, &db));
+    HONE_ASSERT_ERROR(hone_db_commit_trial(db, &trial, NULL), HONE_CODE_INVALID, "reading only");
+    HONE_ASSERT_CODE(hone_db_confirm(db, 1, 5), HONE_CODE_INVALID);
+    HONE_ASSERT_CODE(hone_db_end_session(db, "s1", "done", 1), HONE_CODE_INVALID);
+    hone_db_release(db);
+    HONE_ASSERT_OK(hone_fs_read(path, 1 << 24, &after, &after_count));
+    assert_int_equal(before_count, after_count);
+    assert_memory_equal(before, after, after_count);
+    hone_free(before);
+    hone_free(after);
+    hone_free(path);
+}
+
+static void knows_network_file_systems(void **state) {
+    (void)state;
+    assert_true(hone_db_is_network_fs(0x6969));           /* NFS */
+    assert_true(hone_db_is_network_fs((long)0xff534d42)); /* CIFS */
+    assert_true(hone_db_is_network_fs((int)0xfe534d42));  /* SMB2, sign-extended */
+    assert_false(hone_db_is_network_fs(0xef53));          /* ext4 */
+    assert_false(hone_db_is_network_fs(0x01021994));      /* tmpfs */
+    assert_false(hone_db_is_network_fs(0));
+}
+
+/* ---- damage ---- */
+
+static bool ignore_trial(void *ctx, const hone_db_trial *trial) {
+    (void)ctx, (void)trial;
+    return true;
+}
+static bool ignore_task(void *ctx, const hone_db_task *task) {
+    (void)ctx, (void)task;
+    return true;
+}
+static void count_line(void *ctx, const char *line) {
+    assert_non_null(line);
+    ++*(int *)ctx;
+}
+
+/* Opens, reads everything, writes a little. Whatever happens is a status. True: nothing failed. */
+static bool exercise(const char *path) {
+    hone_db *db = NULL;
+    int lines = 0;
+    hone_db_filter all = {.with_samples = true, .with_features = true};
+    hone_status st = open_db(path, HONE_DB_WRITE, &db);
+    if (st) {
+        hone_code code = hone_status_consume(st);
+        assert_true(code == HONE_CODE_INVALID || code == HONE_CODE_VERSION ||
+                    code == HONE_CODE_IO || code == HONE_CODE_INTERNAL);
+        return false;
+    }
+    hone_db_trial trial = sample_trial(1000, 5);
+    bool ok = !hone_status_consume(hone_db_trials(db, &all, ignore_trial, NULL));
+    ok &= !hone_status_consume(hone_db_tasks(db, ignore_task, NULL));
+    ok &= !hone_status_consume(hone_db_check(db, count_line, &lines));
+    ok &= !hone_status_consume(hone_db_commit_trial(db, &trial, NULL));
+    hone_db_release(db);
+    return ok;
+}
+
+static void survives_truncation(void **state) {
+    (void)state;
+    char *path = make_file("whole.db", 40), *bytes = NULL, *cut = path_of("cut.db");
+    size_t count = 0;
+    HONE_ASSERT_OK(hone_fs_read(path, 1 << 24, &bytes, &count));
+    for (size_t length = 1; length < count; length += length < 200 ? 37 : 4099) {
+        HONE_ASSERT_OK(hone_fs_write_atomic(cut, bytes, length));
+        assert_false(exercise(cut));
+    }
+    HONE_ASSERT_OK(hone_fs_write_atomic(cut, bytes, count));
+    assert_true(exercise(cut));
+    hone_free(bytes);
+    hone_free(path);
+    hone_free(cut);
+}
+
+static void survives_flipped_bits(void **state) {
+    (void)state;
+    char *path = make_file("sound.db", 40), *bytes = NULL, *bad = path_of("flipped.db");
+    size_t count = 0;
+    int noticed = 0;
+    hone_rng rng = hone_rng_from_seed(1);
+    HONE_ASSERT_OK(hone_fs_read(path, 1 << 24, &bytes, &count));
+    for (int i = 0; i < 60; i++) {
+        size_t at = hone_rng_below(&rng, i < 20 ? 100 : count);
+        char was = bytes[at];
+        bytes[at] = (char)(was ^ (1 << hone_rng_below(&rng, 8)));
+        HONE_ASSERT_OK(hone_fs_write_atomic(bad, bytes, count));
+        noticed += !exercise(bad);
+        bytes[at] = was;
+    }
+    assert_true(noticed > 0); /* most flips hit text or free space, which no page check sees */
+    hone_free(bytes);
+    hone_free(path);
+    hone_free(bad);
+}
+
+/* ---- the outside world ---- */
+
+/* Runs `body` in a child without privileges; its exit status must be 0. */
+static void in_child(void (*body)(const char *path), const char *path, bool as_nobody) {
+    fflush(NULL);
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        if (as_nobody && geteuid() == 0 && (setgid(65534) || setuid(65534))) _exit(3);
+        body(path);
+        _exit(0);
+    }
+    int status = 0;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), 0);
+}
+
+static void expect(bool condition, int code) {
+    if (!condition) _exit(code);
+}
+
+static void use_read_only_place(const char *path) {
+    hone_db *db = NULL;
+    hone_status st = open_db(path, HONE_DB_READ, &db);
+    expect(!st, 10);
+    hone_db_stats stats;
+    expect(!hone_db_get_stats(db, &stats) && stats.trials == 3, 11);
+    hone_db_release(db);
+    st = open_db(path, HONE_DB_WRITE, &db);
+    expect(hone_status_consume(st) == HONE_CODE_IO, 12);
+    char other[512];
+    snprintf(other, sizeof other, "%s.new", path);
+    st = open_db(other, HONE_DB_CREATE, &db);
+    expect(hone_status_code(st) == HONE_CODE_IO, 13);
+    expect(strstr(hone_status_message(st), other) != NULL, 14);
+    hone_status_free(st);
+}
+
+static void reads_from_a_read_only_directory(void **state) {
+    (void)state;
+    char *place = path_of("fixed");
+    HONE_ASSERT_OK(hone_fs_mkdirs(place));
+    char *path = make_file("fixed/kept.db", 3);
+    assert_int_equal(chmod(dir, 0755), 0);
+    assert_int_equal(chmod(path, 0444), 0);
+    assert_int_equal(chmod(place, 0555), 0);
+    in_child(use_read_only_place, path, true);
+    assert_int_equal(chmod(place, 0755), 0);
+    hone_free(path);
+    hone_free(place);
+}
+
+/* The limit on the size of files stands for a full disk: writes fail half-way. */
+static void fill_the_disk(const char *path) {
+    hone_db *db = NULL;
+    struct rlimit limit, small = {.rlim_cur = 800000, .rlim_max = RLIM_INFINITY};
+    char *trace = calloc(1, 3001);
+    memset(trace, 'x', 3000);
+    signal(SIGXFSZ, SIG_IGN);
+    expect(!hone_status_consume(open_db(path, HONE_DB_CREATE, &db)), 10);
+    sample_fill(db);
+    expect(!getrlimit(RLIMIT_FSIZE, &limit), 11);
+    small.rlim_max = limit.rlim_max;
+    expect(!setrlimit(RLIMIT_FSIZE, &small), 12);
+    int64_t committed = 0;
+    hone_status st = HONE_OK;
+    while (!st && committed < 500) {
+        hone_db_trial trial = sample_trial(committed, 100);
+        trial.trace = trace;
+        st = hone_db_commit_trial(db, &trial, NULL);
+        committed += !st;
+    }
+    expect(st && committed > 5, 13);
+    expect(hone_status_code(st) == HONE_CODE_IO, 14);
+    expect(strstr(hone_status_message(st), "disk") != NULL, 15);
+    hone_status_free(st);
+    hone_db_stats stats;
+    expect(!hone_status_consume(hone_db_get_stats(db, &stats)), 16);
+    expect(stats.trials == committed, 17);
+    expect(!setrlimit(RLIMIT_FSIZE, &limit), 18); /* there is room again */
+    hone_db_trial trial = sample_trial(committed, 100);
+    expect(!hone_status_consume(hone_db_commit_trial(db, &trial, NULL)), 19);
+    hone_db_release(db);
+    int lines = 0;
+    expect(!hone_status_consume(open_db(path, HONE_DB_WRITE, &db)), 20);
+    expect(!hone_status_consume(hone_db_check(db, count_line, &lines)), 21);
+    expect(!hone_status_consume(hone_db_get_stats(db, &stats)), 22);
+    expect(stats.trials == committed + 1, 23);
+    hone_db_release(db);
+    free(trace);
+}
+
+static void a_full_disk_loses_nothing(void **state) {
+    (void)state;
+    char *path = path_of("full.db");
+    in_child(fill_the_disk, path, false);
+    hone_free(path);
+}
+
+/* Commits until it is killed; says each proposal that was acknowledged. */
+static void commit_for_ever(const char *path, int pipe_fd) {
+    hone_db *db = NULL;
+    hone_db_trial trial = sample_trial(0, 100);
+    int64_t last = -1;
+    expect(!hone_status_consume(open_db(path, HONE_DB_WRITE, &db)), 10);
+    expect(!hone_status_consume(
+               hone_db_last_proposal(db, "s1", &trial.workload, &trial.target, &last)),
+           11);
+    for (int64_t i = last + 1;; i++) {
+        double samples[] = {1, 2, 3};
+        trial = sample_trial(i, 100);
+        trial.samples_ns = samples;
+        trial.sample_count = 3;
+        expect(!hone_status_consume(hone_db_commit_trial(db, &trial, NULL)), 12);
+        expect(write(pipe_fd, &i, sizeof i) == sizeof i, 13);
+    }
+}
+
+static bool mark_seen(void *ctx, const hone_db_trial *trial) {
+    bool *seen = ctx;
+    assert_int_equal(trial->sample_count, 3);
+    if (trial->proposal < 100000) seen[trial->proposal] = true;
+    return true;
+}
+
+static void kill_once(const char *path, int wait_ms, bool *acknowledged) {
+    int fds[2];
+    assert_int_equal(pipe(fds), 0);
+    fflush(NULL);
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        close(fds[0]);
+        commit_for_ever(path, fds[1]);
+        _exit(0);
+    }
+    close(fds[1]);
+    usleep((useconds_t)wait_ms * 1000); /* allow usleep: lets the child write */
+    kill(child, SIGKILL);
+    int64_t proposal;
+    while (read(fds[0], &proposal, sizeof proposal) == sizeof proposal) {
+        if (proposal < 100000) acknowledged[proposal] = true;
+    }
+    close(fds[0]);
+    int status = 0;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+}
+
+static void a_killed_process_loses_nothing(void **state) {
+    (void)state;
+    char *path = make_file("killed.db", 0);
+    bool *acknowledged = calloc(100000, sizeof *acknowledged);
+    int64_t total = 0;
+    for (int round = 0; round < 15; round++) {
+        bool *seen = calloc(100000, sizeof *seen);
+        hone_db *db = NULL;
+        int lines = 0;
+        hone_db_filter filter = {.with_samples = true};
+        kill_once(path, 15 + 7 * round, acknowledged);
+        HONE_ASSERT_OK(open_db(path, HONE_DB_WRITE, &db));
+        HONE_ASSERT_OK(hone_db_trials(db, &filter, mark_seen, seen));
+        HONE_ASSERT_OK(hone_db_check(db, count_line, &lines));
+        hone_db_release(db);
+        total = 0;
+        for (int i = 0; i < 100000; i++) {
+            if (acknowledged[i]) assert_true(seen[i]);
+            total += acknowledged[i];
+        }
+        free(seen);
+    }
+    print_message("%lld trials acknowledged, none lost\n", (long long)total);
+    assert_true(total > 10);
+    free(acknowledged);
+    hone_free(path);
+}
+
+/* Two processes make and fill one file at the same time. */
+static void two_writers_share_a_file(void **state) {
+    (void)state;
+    enum { EACH = 40, WRITERS = 3 };
+    char *path = path_of("shared.db");
+    pid_t children[WRITERS];
+    fflush(NULL);
+    for (int w = 0; w < WRITERS; w++) {
+        children[w] = fork();
+        assert_true(children[w] >= 0);
+        if (children[w]) continue;
+        hone_db *db = NULL;
+        char session[16];
+        snprintf(session, sizeof session, "w%d", w);
+        expect(!hone_status_consume(open_db(path, HONE_DB_CREATE, &db)), 10);
+        hone_db_workload workload = sample_workload(1);
+        hone_db_target target = sample_target(1);
+        hone_db_session begun = sample_session(session);
+        expect(!hone_status_consume(hone_db_put_workload(db, &workload)), 11);
+        expect(!hone_status_consume(hone_db_put_target(db, &target)), 12);
+        expect(!hone_status_consume(hone_db_begin_session(db, &begun)), 13);
+        for (int i = 0; i < EACH; i++) {
+            hone_db_trial trial = sample_trial(i, 10 + i);
+            trial.session = session;
+            expect(!hone_status_consume(hone_db_commit_trial(db, &trial, NULL)), 14);
+        }
+        hone_db_release(db);
+        _exit(0);
+    }
+    for (int w = 0; w < WRITERS; w++) {
+        int status = 0;
+        assert_int_equal(waitpid(children[w], &status, 0), children[w]);
+        assert_true(WIFEXITED(status));
+        assert_int_equal(WEXITSTATUS(status), 0);
+    }
+    hone_db *db = NULL;
+    HONE_ASSERT_OK(open_db(path, HONE_DB_READ, &db));
+    assert_int_equal(count_trials(db), WRITERS * EACH);
+    hone_db_release(db);
+    hone_free(path);
+}
+
+/* Takes the lock of writers in the memory that the processes of a log share (byte 120 of the -shm
+ * file, see SQLite's wal.c), says so, and waits to be killed. */
+static void hold_write_lock(const char *path, int pipe_fd) {
+    char shared[512];
+    snprintf(shared, sizeof shared, "%s-shm", path);
+    int file = open(shared, O_RDWR | O_CLOEXEC);
+    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = 120, .l_len = 1};
+    expect(file >= 0 && fcntl(file, F_SETLK, &lock) == 0, 10);
+    expect(write(pipe_fd, "x", 1) == 1, 11);
+    for (;;)
+        pause();
+}
+
+static void says_who_is_in_the_way(void **state) {
+    (void)state;
+    char *path = make_file("busy.db", 1), byte;
+    hone_db *db = NULL;
+    hone_db_options options = {.path = path, .mode = HONE_DB_WRITE, .busy_timeout_ns = 50000000};
+    int fds[2];
+    hone_db_trial trial = sample_trial(7, 5);
+    HONE_ASSERT_OK(hone_db_open_sqlite(&options, &db));
+    assert_int_equal(pipe(fds), 0);
+    fflush(NULL);
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        hold_write_lock(path, fds[1]);
+        _exit(0);
+    }
+    close(fds[1]);
+    assert_int_equal(read(fds[0], &byte, 1), 1);
+    close(fds[0]);
+    hone_status st = hone_db_commit_trial(db, &trial, NULL);
+    int64_t readable = count_trials(db); /* readers do not wait for writers */
+    kill(child, SIGKILL);
+    int status = 0;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    HONE_ASSERT_ERROR(st, HONE_CODE_TIMEOUT, "another process holds the database");
+    assert_int_equal(readable, 1);
+    HONE_ASSERT_OK(hone_db_commit_trial(db, &trial, NULL));
+    hone_db_release(db);
+    hone_free(path);
+}
+
+/* ---- SQL ---- */
+
+static bool count_rows(void *ctx, const hone_db_row *row) {
+    assert_non_null(row->names);
+    *(int *)ctx += row->cells != NULL;
+    return true;
+}
+
+static const struct sql_row {
+    const char *name, *sql;
+    hone_code code;
+    const char *part; /* of the message */
+    int rows;
+} sql_rows[] = {
+    {"select",                "SELECT * FROM v_trials",                                      HONE_CODE_OK,      NULL,            20},
+    {"trailing semicolon",    "SELECT count(*) FROM v_trials;  \n",                          HONE_CODE_OK,      NULL,            1 },
+    {"with",                  "WITH x(n) AS (VALUES (1), (2)) SELECT n FROM x",              HONE_CODE_OK,      NULL,            2 },
+    {"table info",            "PRAGMA table_info(trial)",                                    HONE_CODE_OK,      NULL,            26},
+    {"explain",               "EXPLAIN QUERY PLAN SELECT * FROM v_best",                     HONE_CODE_OK,      NULL,            -1},
+    {"insert",                "INSERT INTO target(hash, threads, text) VALUES('x', 1, 'y')", HONE_CODE_INVALID,
+     "only reading",                                                                                                             0 },
+    {"delete",                "DELETE FROM trial",                                           HONE_CODE_INVALID, "only reading",  0 },
+    {"drop",                  "DROP VIEW v_trials",                                          HONE_CODE_INVALID, "only reading",  0 },
+    {"create temp",           "CREATE TEMP TABLE x(y)",                                      HONE_CODE_INVALID, "only reading",  0 },
+    {"attach",                "ATTACH '/tmp/other.db' AS o",                                 HONE_CODE_INVALID, "only reading",  0 },
+    {"vacuum into",           "VACUUM INTO '/tmp/copy.db'",                                  HONE_CODE_INVALID, NULL,            0 },
+    {"pragma that writes",    "PRAGMA user_version = 7",                                     HONE_CODE_INVALID, "only reading",  0 },
+    {"pragma of the journal", "PRAGMA journal_mode = DELETE",                                HONE_CODE_INVALID, "only reading",  0 },
+    {"load extension",        "SELECT load_extension('x')",                                  HONE_CODE_INVALID, NULL,            0 },
+    {"begin",                 "BEGIN EXCLUSIVE",                                             HONE_CODE_INVALID, "only reading",  0 },
+    {"two statements",        "SELECT 1; SELECT 2",                                          HONE_CODE_INVALID, "one statement", 0 },
+    {"nothing",               "  -- only a comment",                                         HONE_CODE_INVALID, "no statement",  0 },
+    {"syntax",                "SELEC 1",                                                     HONE_CODE_INVALID, "syntax error",  0 },
+    {"unknown column",        "SELECT speed FROM v_best",                                    HONE_CODE_INVALID, "speed",         0 },
+    {"unknown view",          "SELECT * FROM trials",                                        HONE_CODE_INVALID, "v_trials",      0 },
+    {"endless",
+     "WITH RECURSIVE x(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM x) SELECT max(n) FROM x", HONE_CODE_TIMEOUT, "ran for more",  0 },
+    {"huge value",            "SELECT length(zeroblob(1000000000))",                         HONE_CODE_INVALID, "too big",       0 },
+};
+
+static void runs_sql(void **state) {
+    const struct sql_row *row = *state;
+    static int number;
+    char name[32];
+    snprintf(name, sizeof name, "sql%d.db", number++);
+    char *path = make_file(name, 20);
+    hone_db *db = NULL;
+    int rows = 0;
+    HONE_ASSERT_OK(open_db(path, HONE_DB_WRITE, &db));
+    HONE_ASSERT_ERROR(hone_db_sql(db, row->sql, 300000000, count_rows, &rows), row->code,
+                      row->part);
+    if (row->rows >= 0) assert_int_equal(rows, row->rows);
+    assert_int_equal(count_trials(db), 20);
+    hone_db_release(db);
+    hone_free(path);
+}
+
+/* Runs every block marked sql of the documentation; each has rows. */
+static void documented_queries_run(void **state) {
+    (void)state;
+    char *path = make_file("docs.db", 25), *text = NULL;
+    size_t count = 0;
+    int queries = 0;
+    hone_db *db = NULL;
+    HONE_ASSERT_OK(hone_fs_read(hone_test_source_path("docs/database.md"), 1 << 20, &text, &count));
+    HONE_ASSERT_OK(open_db(path, HONE_DB_READ, &db));
+    for (char *at = text; (at = strstr(at, "```sql\n")) != NULL;) {
+        char *from = at + 7, *to = strstr(from, "```");
+        int rows = 0;
+        assert_non_null(to);
+        *to = '\0';
+        HONE_ASSERT_OK(hone_db_sql(db, from, 0, count_rows, &rows));
+        assert_true(rows > 0);
+        queries++;
+        at = to + 1;
+    }
+    assert_true(queries >= 5);
+    hone_db_release(db);
+    hone_free(text);
+    hone_free(path);
+}
+
+static bool has_column(void *ctx, const hone_db_row *row) {
+    const char *text = ctx;
+    for (size_t i = 0; i < row->count && !row->cells; i++) {
+        char quoted[64];
+        snprintf(quoted, sizeof quoted, "`%s`", row->names[i]);
+        if (!strstr(text, quoted)) fail_msg("column %s is not in docs/database.md", quoted);
+    }
+    return false;
+}
+
+/* Every column of every view is in the documentation. */
+static void documentation_is_complete(void **state) {
+    (void)state;
+    static const char *const views[] = {"v_trials",    "v_best",     "v_tasks",
+                                        "v_failures",  "v_sessions", "v_targets",
+                                        "v_workloads", "v_samples",  "v_curve"};
+    char *path = make_file("columns.db", 1), *text = NULL;
+    size_t count = 0;
+    hone_db *db = NULL;
+    HONE_ASSERT_OK(hone_fs_read(hone_test_source_path("docs/database.md"), 1 << 20, &text, &count));
+    HONE_ASSERT_OK(open_db(path, HONE_DB_READ, &db));
+    for (size_t i = 0; i < sizeof views / sizeof views[0]; i++) {
+        char sql[64];
+        assert_non_null(strstr(text, views[i]));
+        snprintf(sql, sizeof sql, "SELECT * FROM %s", views[i]);
+        HONE_ASSERT_OK(hone_db_sql(db, sql, 0, has_column, text));
+    }
+    hone_db_release(db);
+    hone_free(text);
+    hone_free(path);
+}
+
+static bool take_number(void *ctx, const hone_db_row *row) {
+    if (row->cells) *(int64_t *)ctx = row->cells[0].i;
+    return true;
+}
+
+/* v_best makes the choice of hone_db_best, whatever was confirmed. */
+static void best_view_agrees_with_best(void **state) {
+    (void)state;
+    hone_rng rng = hone_rng_from_seed(4);
+    char *path = make_file("best.db", 0);
+    hone_db *db = NULL;
+    HONE_ASSERT_OK(open_db(path, HONE_DB_WRITE, &db));
+    for (int i = 0; i < 60; i++) {
+        int64_t record = 0, viewed = -1;
+        hone_db_trial trial = sample_trial(i, 1000 - 12 * i + (double)hone_rng_below(&rng, 60));
+        HONE_ASSERT_OK(hone_db_commit_trial(db, &trial, &record));
+        if (hone_rng_below(&rng, 4) == 0) {
+            double confirmed_ns = trial.median_ns + (double)hone_rng_below(&rng, 100) - 30;
+            HONE_ASSERT_OK(hone_db_confirm(db, record, confirmed_ns));
+        }
+        hone_arena *arena = hone_arena_create(4096);
+        const hone_db_trial *best = NULL;
+        HONE_ASSERT_OK(hone_db_best(db, &trial.workload, &trial.target, arena, &best));
+        HONE_ASSERT_OK(hone_db_sql(db, "SELECT record FROM v_best", 0, take_number, &viewed));
+        assert_int_equal(best->record, viewed);
+        hone_arena_destroy(arena);
+    }
+    hone_db_release(db);
+    hone_free(path);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(refuses_a_newer_version),
+        cmocka_unit_test(refuses_foreign_files),
+        cmocka_unit_test(says_what_is_missing),
+        cmocka_unit_test(opens_odd_names),
+        cmocka_unit_test(readers_change_nothing),
+        cmocka_unit_test(knows_network_file_systems),
+        cmocka_unit_test(survives_truncation),
+        cmocka_unit_test(survives_flipped_bits),
+        cmocka_unit_test(reads_from_a_read_only_directory),
+        cmocka_unit_test(a_full_disk_loses_nothing),
+        cmocka_unit_test(a_killed_process_loses_nothing),
+        cmocka_unit_test(two_writers_share_a_file),
+        cmocka_unit_test(says_who_is_in_the_way),
+        cmocka_unit_test(documented_queries_run),
+        cmocka_unit_test(documentation_is_complete),
+        cmocka_unit_test(best_view_agrees_with_best),
+    };
+    hone_status st = hone_fs_temp_dir("hone-sqlite", &dir);
+    if (st) return 1;
+    int failed = cmocka_run_group_tests_name("database/sqlite", tests, NULL, NULL);
+    failed += HONE_RUN_ROWS("database/sql", sql_rows, runs_sql);
+    hone_status_free(hone_fs_remove_tree(dir));
+    hone_free(dir);
+    return failed;
+}
