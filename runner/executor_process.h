@@ -1,0 +1,59 @@
+/* runner/executor_process.h - the runner's end of one executor child: start, talk, end, explain.
+ *
+ * Its output goes to a memory file, so that the last line can be shown when it dies.
+ * Lifetime: a value in the caller's storage; init, then start and end any number of times, deinit.
+ * Threads: thread-compatible.
+ */
+#ifndef HONE_RUNNER_EXECUTOR_PROCESS_H
+#define HONE_RUNNER_EXECUTOR_PROCESS_H
+
+#include "measure/run.h"
+#include "runner/message.h"
+#include "support/clock.h"
+#include "support/proc.h"
+
+typedef struct hone_executor_program {
+    const char *path;
+    const char *quiet_path; /* or NULL */
+    int64_t memory_bytes;
+    bool unsandboxed;
+} hone_executor_program;
+
+typedef struct hone_executor_process {
+    hone_proc proc; /* pid 0: none */
+    int fd, log_fd; /* -1: none */
+    hone_str received;
+    uint64_t nonce; /* of the last request */
+    int32_t trials; /* that it has finished */
+    bool said_hello;
+} hone_executor_process;
+
+void hone_executor_process_init(hone_executor_process *process);
+void hone_executor_process_deinit(hone_executor_process *process);
+
+/* Starts the program; what was there before is ended. Fails as hone_proc_spawn does. */
+HONE_NODISCARD hone_status hone_executor_process_start(hone_executor_process *process,
+                                                       const hone_executor_program *program);
+/* Kills it, closes everything; fine when there is none. */
+void hone_executor_process_end(hone_executor_process *process);
+
+HONE_NODISCARD hone_status hone_executor_process_send(hone_executor_process *process,
+                                                      uint64_t ticket, uint64_t nonce,
+                                                      const hone_run_request *request);
+
+typedef enum hone_executor_received {
+    HONE_EXECUTOR_NOTHING, /* nothing more for now */
+    HONE_EXECUTOR_BYTES,   /* something: look with hone_message_peek */
+    HONE_EXECUTOR_CLOSED,  /* it has ended, or closed its socket */
+    HONE_EXECUTOR_UNHEARD, /* there was no memory to listen: it must be ended */
+} hone_executor_received;
+/* Takes what has arrived, without waiting. */
+hone_executor_received hone_executor_process_receive(hone_executor_process *process);
+
+/* How it ended ("killed by SIGSEGV", "exit 3") and the last line that it wrote; waits a moment for
+ * the end when it is near, kills first when `kill`. The buffers may be "" afterwards. */
+void hone_executor_process_explain(hone_executor_process *process, const hone_clock *clock,
+                                   bool kill, char *out_end, size_t end_capacity, char *out_said,
+                                   size_t said_capacity);
+
+#endif

@@ -1,0 +1,83 @@
+/* runner/runner.c - checks arguments and clears outputs once, so that no backend has to. */
+#include <assert.h>
+#include <string.h>
+
+#include "runner/runner_impl.h"
+
+void hone_runner_init(hone_runner *runner, const hone_runner_vtable *vtable, int32_t slots,
+                      int32_t queue_depth) {
+    runner->vtable = vtable;
+    atomic_init(&runner->references, 1);
+    runner->slots = slots;
+    runner->queue_depth = queue_depth;
+}
+
+hone_runner *hone_runner_retain(hone_runner *runner) {
+    assert(runner);
+    atomic_fetch_add_explicit(&runner->references, 1, memory_order_relaxed);
+    return runner;
+}
+
+void hone_runner_release(hone_runner *runner) {
+    if (!runner) return;
+    if (atomic_fetch_sub_explicit(&runner->references, 1, memory_order_acq_rel) == 1) {
+        runner->vtable->destroy(runner);
+    }
+}
+
+const char *hone_runner_backend(const hone_runner *runner) {
+    return runner->vtable->name;
+}
+
+int32_t hone_runner_slots(const hone_runner *runner) {
+    return runner->slots;
+}
+
+int32_t hone_runner_in_flight(const hone_runner *runner) {
+    return runner->in_flight;
+}
+
+hone_status hone_runner_submit(hone_runner *runner, const hone_run_request *request,
+                               hone_ticket *out_ticket) {
+    assert(runner && request && out_ticket);
+    *out_ticket = 0;
+    HONE_TRY(hone_run_request_check(request));
+    if (runner->in_flight >= runner->queue_depth) {
+        return HONE_ERROR(HONE_CODE_UNAVAILABLE,
+                          "the %s runner has %d requests in flight, which is all it takes",
+                          runner->vtable->name, runner->in_flight);
+    }
+    hone_ticket ticket = runner->last_ticket + 1;
+    HONE_TRY(runner->vtable->submit(runner, request, ticket));
+    runner->last_ticket = ticket;
+    runner->in_flight++;
+    *out_ticket = ticket;
+    return HONE_OK;
+}
+
+hone_status hone_runner_next_result(hone_runner *runner, int64_t deadline_ns,
+                                    hone_ticket *out_ticket, hone_run_result *out_result) {
+    assert(runner && out_ticket && out_result);
+    *out_ticket = 0;
+    hone_run_result_init(out_result);
+    if (runner->in_flight == 0) {
+        return HONE_ERROR(HONE_CODE_INVALID, "nothing is in flight on the %s runner",
+                          runner->vtable->name);
+    }
+    HONE_TRY(runner->vtable->next_result(runner, deadline_ns, out_ticket, out_result));
+    assert(*out_ticket);
+    runner->in_flight--;
+    return HONE_OK;
+}
+
+int hone_runner_fd(const hone_runner *runner) {
+    return runner->vtable->fd(runner);
+}
+
+bool hone_runner_wants_quiet(const hone_runner *runner) {
+    return runner->vtable->wants_quiet && runner->vtable->wants_quiet(runner);
+}
+
+void hone_runner_cancel_all(hone_runner *runner) {
+    if (runner->in_flight) runner->vtable->cancel_all(runner);
+}

@@ -1,0 +1,92 @@
+/* runner/runner.h - runs built kernels on a device and reports how long they took.
+ *
+ * A runner takes requests and answers each one exactly once, in any order. Where the work happens
+ * (a child process, a board behind a tracker, nowhere) is the backend's business: callers see this
+ * header only. A kernel that crashes, hangs or is wrong is a result, not a failure of the runner.
+ *
+ *     submit ──► queue ──► device slot ──► result ──► next_result
+ *
+ * Lifetime:  made with one reference; share with _retain, drop with _release. Releasing the last
+ *            one stops what is running.
+ * Threads:   one thread at a time drives a runner (the loop that polls it).
+ * Layer:     may include support/, target/, measure/, runtime/, net/.
+ */
+#ifndef HONE_RUNNER_RUNNER_H
+#define HONE_RUNNER_RUNNER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "measure/run.h"
+#include "support/status.h"
+
+typedef struct hone_runner hone_runner;
+typedef uint64_t hone_ticket; /* never 0 */
+
+typedef struct hone_runner_local_options {
+    const char *executor_path;   /* hone-runner; NULL = beside this program, else in PATH */
+    int32_t slots;               /* executor processes; 0 = 1 */
+    int32_t queue_depth;         /* requests taken at once; 0 = 2 * slots + 2 */
+    const char *quiet_path;      /* lock file of the quiet gate; NULL = timings do not take it */
+    int64_t memory_bytes;        /* address space limit of an executor; 0 = 3/4 of this machine */
+    int32_t trials_per_executor; /* then it is replaced; 0 = 2000 */
+    bool unsandboxed;            /* no seccomp filter (debuggers, odd kernels) */
+} hone_runner_local_options;
+
+/* One executor child per slot, started at the first request. options may be NULL. NOT_FOUND when
+ * there is no executor program. */
+HONE_NODISCARD hone_status hone_runner_create_local(const hone_runner_local_options *options,
+                                                    hone_runner **out_runner);
+
+typedef struct hone_runner_simulated_options {
+    int32_t slots;       /* devices that work at the same time; 0 = 1 */
+    int32_t queue_depth; /* 0 = 1024 */
+    /* Where virtual time starts. Time passes only in next_result, which jumps to the next event. */
+    int64_t start_ns;
+} hone_runner_simulated_options;
+
+/* Turns request.simulated into a result, deterministically, in virtual time, without running
+ * anything. options may be NULL. */
+HONE_NODISCARD hone_status hone_runner_create_simulated(
+    const hone_runner_simulated_options *options, hone_runner **out_runner);
+/* Virtual now of a simulated runner. */
+int64_t hone_runner_simulated_now(const hone_runner *runner);
+
+/* Answers every request with `failure` and no times. */
+HONE_NODISCARD hone_status hone_runner_create_null(hone_failure failure, hone_runner **out_runner);
+
+hone_runner *hone_runner_retain(hone_runner *runner);       /* returns runner */
+void hone_runner_release(hone_runner *runner);              /* NULL is allowed */
+const char *hone_runner_backend(const hone_runner *runner); /* "local", "simulated", "null" */
+
+/* How many requests keep the device busy: submit as long as fewer are in flight. */
+int32_t hone_runner_slots(const hone_runner *runner);
+int32_t hone_runner_in_flight(const hone_runner *runner);
+
+/* Takes a request; all it points to is copied, but the files must stay until the result. INVALID:
+ * the request is not sane. UNAVAILABLE: queue_depth requests are in flight, or the device is gone.
+ */
+HONE_NODISCARD hone_status hone_runner_submit(hone_runner *runner, const hone_run_request *request,
+                                              hone_ticket *out_ticket);
+
+/* Waits for any result until `deadline_ns` of the monotonic clock (a time in the past: just looks;
+ * INT64_MAX: for ever). TIMEOUT: none yet. INVALID: nothing is in flight. The result is owned by
+ * the caller (hone_run_result_deinit) and is always initialised. */
+HONE_NODISCARD hone_status hone_runner_next_result(hone_runner *runner, int64_t deadline_ns,
+                                                   hone_ticket *out_ticket,
+                                                   hone_run_result *out_result);
+
+/* A descriptor that is readable when next_result has something to do (then call it with a past
+ * deadline, until TIMEOUT); -1 when the backend never makes one wait. Owned by the runner. */
+int hone_runner_fd(const hone_runner *runner);
+
+/* True from the moment that a trial asks for the quiet gate until its result: whoever loads this
+ * machine on the runner's behalf (builds, search) should stop, and let go of its share of the gate.
+ * It changes in submit and next_result only, and hone_runner_fd becomes readable when it will. */
+bool hone_runner_wants_quiet(const hone_runner *runner);
+
+/* Asks to end all that is in flight: each request still gets its result, CANCELLED unless it was
+ * done. */
+void hone_runner_cancel_all(hone_runner *runner);
+
+#endif

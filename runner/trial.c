@@ -1,0 +1,315 @@
+/* runner/trial.c - load, check, time. */
+#include "runner/trial.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "measure/bound.h"
+#include "runner/heap_fence.h"
+#include "runner/operands.h"
+#include "runtime/probe.h"
+#include "runtime/timing.h"
+#include "support/alloc.h"
+
+#define DEFAULT_TIMEOUT_NS (10 * HONE_NS_PER_S)
+#define GATE_PATIENCE_NS (30 * HONE_NS_PER_S) /* then it is timed without the gate, and flagged */
+#define ROUND_TRIP_EVERY 256                  /* trials; sooner when it could not be done */
+
+struct hone_trial_bench {
+    hone_trial_options options;
+    hone_operands_cache *cache;
+    hone_reference_kernel reference;
+    int cpus[2]; /* for the round trip probe */
+    bool has_cpus;
+    double round_trip_ns; /* of the last probe */
+    uint32_t trials, next_probe;
+    /* of the running trial, for crash reports */
+    const hone_run_request *request;
+    hone_operands *operands;
+};
+
+/* What the steps of one trial share. */
+typedef struct trial {
+    hone_trial_bench *bench;
+    const hone_run_request *request;
+    hone_run_result *result;
+    hone_operands *operands;
+    hone_device_module *module;
+    hone_heap_fence fence;
+    int64_t first_ns; /* of the first run */
+} trial;
+
+hone_status hone_trial_bench_create(const hone_trial_options *options,
+                                    hone_trial_bench **out_bench) {
+    *out_bench = NULL;
+    hone_trial_bench *bench = hone_calloc(1, sizeof *bench);
+    if (!bench) return HONE_ERROR(HONE_CODE_NO_MEMORY, "trial bench");
+    bench->options = *options;
+    bench->has_cpus = hone_probe_cpus(bench->cpus);
+    bench->round_trip_ns = (double)NAN;
+    hone_status st = hone_operands_cache_create(options->device, &bench->cache);
+    if (!st && !hone_reference_kernel_init(&bench->reference)) {
+        st = HONE_ERROR(HONE_CODE_NO_MEMORY, "reference kernel");
+    }
+    if (st) {
+        hone_trial_bench_destroy(bench);
+        return st;
+    }
+    *out_bench = bench;
+    return HONE_OK;
+}
+
+void hone_trial_bench_destroy(hone_trial_bench *bench) {
+    if (!bench) return;
+    hone_operands_cache_destroy(bench->cache);
+    hone_reference_kernel_deinit(&bench->reference);
+    hone_free(bench);
+}
+
+static int64_t now(const trial *t) {
+    return hone_clock_now(t->bench->options.clock);
+}
+
+static void tell(const trial *t, hone_trial_phase phase) {
+    if (t->bench->options.on_phase) t->bench->options.on_phase(t->bench->options.ctx, phase);
+}
+
+/* Ends a status as a failure of the candidate. */
+static bool failed(trial *t, hone_failure failure, hone_status st) {
+    if (!st) return false;
+    hone_run_result_fail(t->result, failure, "%s", hone_status_message(st));
+    hone_status_free(st);
+    return true;
+}
+
+static const char *arg_name(const hone_run_request *request, size_t i) {
+    const char *name = request->manifest.args[i].name;
+    return name ? name : "";
+}
+
+/* ---- steps: each returns false when the trial is over ---- */
+
+static bool prepare(trial *t) {
+    const hone_run_request *r = t->request;
+    const hone_device_artifact artifact = {r->artifact_path, r->artifact_bytes,
+                                           r->artifact_byte_count, r->extern_path};
+    hone_device *device = t->bench->options.device;
+    hone_status st = hone_operands_get(t->bench->cache, r, &t->operands);
+    if (!st) st = hone_device_set_threads(device, r->threads > 0 ? r->threads : 1);
+    if (!st) st = hone_device_load(device, &artifact, &r->manifest, &t->module);
+    t->bench->operands = t->operands;
+    return !failed(t, HONE_FAILURE_LOAD_ERROR, st);
+}
+
+static int32_t run(void *ctx, int64_t count, int64_t *out_ns) {
+    trial *t = ctx;
+    const hone_device_launch launch = {t->module, t->operands->buffers, count, t->request->cache};
+    return hone_device_run(t->bench->options.device, &launch, out_ns);
+}
+
+static bool returned_zero(trial *t, int32_t code) {
+    if (code == 0) return true;
+    char said[256];
+    hone_device_take_error(t->bench->options.device, said, sizeof said);
+    hone_run_result_fail(t->result, HONE_FAILURE_RUN_CRASH, "the kernel returned %d%s%s", code,
+                         said[0] ? ": " : "", said);
+    t->result->return_code = code;
+    return false;
+}
+
+static bool guards_hold(trial *t) {
+    for (size_t i = 0; i < t->operands->count; i++) {
+        hone_device_buffer *b = t->operands->buffers[i];
+        int64_t at = hone_device_buffer_damage(t->bench->options.device, b);
+        if (at == INT64_MIN) continue;
+        bool before = at < 0;
+        hone_run_result_fail(t->result, HONE_FAILURE_RUN_CRASH,
+                             "wrote out of bounds: %lld bytes %s argument %zu '%s'",
+                             (long long)(before ? -at : at - (int64_t)b->bytes),
+                             before ? "before the beginning of" : "behind the end of", i,
+                             arg_name(t->request, i));
+        return false;
+    }
+    return true;
+}
+
+/* Of all that the executor owns, the heap is what a candidate's own malloc lies nearest to. */
+static bool heap_holds(trial *t) {
+    size_t bytes = 0;
+    if (hone_heap_fence_holds(&t->fence, &bytes)) return true;
+    hone_run_result_fail(
+        t->result, HONE_FAILURE_RUN_CRASH,
+        "damaged the heap: a block of %zu bytes that is not its own was written to", bytes);
+    return false;
+}
+
+static void note_error(trial *t, const hone_check_tensor *want, const hone_tensor_difference *d) {
+    hone_run_result *r = t->result;
+    double ratio = d->max_error == 0 ? 0 : d->max_error / want->bound;
+    if (!(r->max_error >= d->max_error)) r->max_error = d->max_error; /* also when it was NAN */
+    if (!(r->error_ratio >= ratio)) r->error_ratio = ratio;
+}
+
+static bool compare_one(trial *t, size_t i) {
+    const hone_check_tensor *want = &t->operands->bundle.tensors[i];
+    const void *got = NULL;
+    hone_tensor_difference d = {.max_index = -1};
+    hone_status st = hone_operands_view(t->bench->cache, t->operands, i, &got);
+    if (!st) {
+        st = hone_tensor_compare(want->dtype, got, want->reference_dtype, want->reference,
+                                 want->count, want->bound, &d);
+    }
+    if (failed(t, HONE_FAILURE_WRONG_RESULT, st)) return false;
+    note_error(t, want, &d);
+    if (d.wrong_count == 0) return true;
+    hone_run_result_fail(t->result, HONE_FAILURE_WRONG_RESULT,
+                         "argument %zu '%s': element %lld is %.9g, must be %.9g within %.3g; %lld "
+                         "of %lld elements are wrong",
+                         i, arg_name(t->request, i), (long long)d.max_index, d.got, d.want,
+                         want->bound, (long long)d.wrong_count, (long long)want->count);
+    return false;
+}
+
+static bool compare(trial *t) {
+    if (!t->operands->is_checked) return true;
+    t->result->checked = true;
+    for (size_t i = 0; i < t->operands->count; i++) {
+        if (t->operands->bundle.tensors[i].role == HONE_ARG_IN) continue;
+        if (!compare_one(t, i)) return false;
+    }
+    return true;
+}
+
+static bool first_run(trial *t) {
+    if (failed(t, HONE_FAILURE_LOAD_ERROR,
+               hone_operands_reset(t->bench->cache, t->operands, true))) {
+        return false;
+    }
+    tell(t, HONE_TRIAL_RUNNING);
+    hone_heap_fence_begin(&t->fence);
+    int32_t code = run(t, 1, &t->first_ns);
+    return returned_zero(t, code) && guards_hold(t) && heap_holds(t) && compare(t);
+}
+
+static bool copy_outputs(trial *t) {
+    const hone_manifest *m = &t->request->manifest;
+    size_t total = 0;
+    for (size_t i = 0; i < m->arg_count; i++) {
+        if (m->args[i].role != HONE_ARG_IN) total += t->operands->buffers[i]->bytes;
+    }
+    t->result->outputs = hone_malloc(total ? total : 1);
+    if (!t->result->outputs) {
+        return !failed(t, HONE_FAILURE_LOAD_ERROR, HONE_ERROR(HONE_CODE_NO_MEMORY, "outputs"));
+    }
+    for (size_t i = 0; i < m->arg_count; i++) {
+        if (m->args[i].role == HONE_ARG_IN) continue;
+        const void *data = NULL;
+        hone_status st = hone_operands_view(t->bench->cache, t->operands, i, &data);
+        if (failed(t, HONE_FAILURE_LOAD_ERROR, st)) return false;
+        memcpy(t->result->outputs + t->result->output_bytes, data, t->operands->buffers[i]->bytes);
+        t->result->output_bytes += t->operands->buffers[i]->bytes;
+    }
+    return true;
+}
+
+/* False when the gate was not to be had: then somebody else may be at work. */
+static bool take_gate(trial *t) {
+    hone_quiet_gate *gate = t->bench->options.gate;
+    if (!gate) return true;
+    tell(t, HONE_TRIAL_WAITING);
+    int64_t start = now(t);
+    hone_status st =
+        hone_quiet_begin(gate, HONE_QUIET_ALONE, t->bench->options.clock, start + GATE_PATIENCE_NS);
+    t->result->times.wait_ns = now(t) - start;
+    tell(t, HONE_TRIAL_RUNNING);
+    return hone_status_consume(st) == HONE_CODE_OK;
+}
+
+/* INOUT arguments hold something else after every run, so only pure outputs are looked at again:
+ * a race between threads often shows in one run out of many. */
+static bool still_right(trial *t) {
+    for (size_t i = 0; i < t->operands->count; i++) {
+        if (t->operands->bundle.tensors[i].role == HONE_ARG_INOUT) return true;
+    }
+    return compare(t);
+}
+
+static void probe_round_trip(trial *t) {
+    hone_trial_bench *bench = t->bench;
+    if (!bench->has_cpus || t->request->threads < 2 || bench->trials < bench->next_probe) return;
+    bench->round_trip_ns = hone_probe_round_trip(bench->cpus);
+    bench->next_probe =
+        bench->trials + (isnan(bench->round_trip_ns) ? ROUND_TRIP_EVERY / 8 : ROUND_TRIP_EVERY);
+}
+
+static bool time_it(trial *t) {
+    hone_run_result *r = t->result;
+    hone_trial_bench *bench = t->bench;
+    const int64_t timeout =
+        t->request->timeout_ns > 0 ? t->request->timeout_ns : DEFAULT_TIMEOUT_NS;
+    const hone_timing_options options = {
+        .policy = t->request->timing,
+        .first_ns = t->first_ns,
+        .budget_ns = timeout / 2,
+        .max_batch = t->request->cache == HONE_CACHE_COLD ? 1 : 0,
+    };
+    if (failed(t, HONE_FAILURE_LOAD_ERROR, hone_operands_reset(bench->cache, t->operands, false))) {
+        return false;
+    }
+    bool quiet = take_gate(t);
+    int64_t start = now(t);
+    probe_round_trip(t);
+    double before = hone_reference_kernel_time(&bench->reference);
+    int32_t code = hone_timing_measure(&options, run, t, r);
+    double after = hone_reference_kernel_time(&bench->reference);
+    r->times.measure_ns = now(t) - start;
+    if (bench->options.gate && quiet) hone_quiet_end(bench->options.gate);
+    r->reference_ns = (before + after) / 2;
+    r->drift_flagged = !quiet || fabs(after / before - 1) > HONE_DRIFT_LIMIT;
+    r->round_trip_ns = bench->round_trip_ns;
+    return returned_zero(t, code) && guards_hold(t) && heap_holds(t) && still_right(t);
+}
+
+void hone_trial_run(hone_trial_bench *bench, const hone_run_request *request,
+                    hone_run_result *result) {
+    trial t = {.bench = bench, .request = request, .result = result};
+    bench->request = request;
+    bench->operands = NULL;
+    bench->trials++;
+    int64_t start = now(&t);
+    bool ok = prepare(&t);
+    int64_t loaded = now(&t);
+    result->times.load_ns = loaded - start;
+    ok = ok && first_run(&t);
+    if (t.module) result->times.check_ns = now(&t) - loaded;
+    ok = ok && (!request->want_outputs || copy_outputs(&t));
+    if (ok && !request->want_outputs && !request->skip_timing) time_it(&t);
+    hone_device_unload(bench->options.device, t.module);
+    hone_heap_fence_end(&t.fence);
+    bench->operands = NULL;
+    bench->request = NULL;
+}
+
+bool hone_trial_explain_address(const hone_trial_bench *bench, const void *address, char *out,
+                                size_t capacity) {
+    if (!bench || !bench->operands || !bench->request) return false;
+    for (size_t i = 0; i < bench->operands->count; i++) {
+        const hone_device_buffer *b = bench->operands->buffers[i];
+        int64_t at = 0;
+        if (!hone_device_buffer_contains(bench->options.device, b, address, &at)) continue;
+        const char *name = arg_name(bench->request, i);
+        if (at < 0) {
+            snprintf(out, capacity, "%lld bytes before the beginning of argument %zu '%s'",
+                     (long long)-at, i, name);
+        } else if (at >= (int64_t)b->bytes) {
+            snprintf(out, capacity, "%lld bytes behind the end of argument %zu '%s'",
+                     (long long)(at - (int64_t)b->bytes), i, name);
+        } else {
+            snprintf(out, capacity, "byte %lld of argument %zu '%s', which is read-only",
+                     (long long)at, i, name);
+        }
+        return true;
+    }
+    return false;
+}

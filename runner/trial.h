@@ -1,0 +1,48 @@
+/* runner/trial.h - one trial on a device: load, run once and check, then time.
+ *
+ *     load ─► reset, poison ─► first run ─► guards ─► compare ─► outputs? ─► gate ─► time ─► guards
+ *       │                         │           │          │                            │
+ *   load_error                run_crash   run_crash  wrong_result                run_crash, wrong
+ *
+ * Everything that a candidate can do wrong without dying ends here as a failure class in the
+ * result; what it does by dying or hanging is seen by the process that watches this one.
+ * Lifetime: create/destroy by one owner. Threads: thread-compatible.
+ */
+#ifndef HONE_RUNNER_TRIAL_H
+#define HONE_RUNNER_TRIAL_H
+
+#include "measure/run.h"
+#include "runtime/device.h"
+#include "support/clock.h"
+#include "support/quiet.h"
+
+typedef struct hone_trial_bench hone_trial_bench; /* what is kept between trials */
+
+typedef enum hone_trial_phase {
+    HONE_TRIAL_RUNNING, /* on the device; its timeout starts anew */
+    HONE_TRIAL_WAITING, /* for the quiet gate; time does not count */
+} hone_trial_phase;
+
+typedef struct hone_trial_options {
+    hone_device *device; /* not owned */
+    const hone_clock *clock;
+    hone_quiet_gate *gate; /* NULL: timings do not take it */
+    /* Told at the beginning of each phase. May be NULL. */
+    void (*on_phase)(void *ctx, hone_trial_phase phase);
+    void *ctx;
+} hone_trial_options;
+
+HONE_NODISCARD hone_status hone_trial_bench_create(const hone_trial_options *options,
+                                                   hone_trial_bench **out_bench);
+void hone_trial_bench_destroy(hone_trial_bench *bench); /* NULL is allowed */
+
+/* Fills *result, which is initialised; never fails: what goes wrong is in the result. */
+void hone_trial_run(hone_trial_bench *bench, const hone_run_request *request,
+                    hone_run_result *result);
+
+/* For crash reports, callable in a signal handler: "4 bytes behind the end of argument 2 'C'" for
+ * an address near a buffer of the running trial; false when it is near none. */
+bool hone_trial_explain_address(const hone_trial_bench *bench, const void *address, char *out,
+                                size_t capacity);
+
+#endif
