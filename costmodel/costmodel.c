@@ -1,0 +1,245 @@
+/* costmodel/costmodel.c - checks arguments and takes the lock once, so that no backend has to. */
+#include "costmodel/costmodel.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "costmodel/costmodel_impl.h"
+#include "costmodel/model_bytes.h"
+#include "support/alloc.h"
+
+enum { FORMAT_VERSION = 1, MAX_FEATURES = 1 << 16 };
+
+static const char magic[8] = "HoneCost";
+
+static int32_t or_default(int32_t value, int32_t fallback) {
+    return value ? value : fallback;
+}
+
+hone_status hone_costmodel_init(hone_costmodel *model, const hone_costmodel_vtable *vt,
+                                const hone_costmodel_options *options) {
+    model->vt = vt;
+    model->options = *options;
+    hone_costmodel_options *o = &model->options;
+    o->min_samples = or_default(o->min_samples, 24);
+    o->max_depth = or_default(o->max_depth, 5);
+    o->max_rounds = or_default(o->max_rounds, 160);
+    o->max_train_samples = or_default(o->max_train_samples, 4096);
+    atomic_init(&model->references, 1);
+    hone_mutex_init(&model->lock);
+    if (o->feature_count < 1 || o->feature_count > MAX_FEATURES) {
+        return HONE_ERROR(HONE_CODE_INVALID, "feature_count is %u, must be 1 to %d",
+                          o->feature_count, MAX_FEATURES);
+    }
+    if (o->min_samples < 0 || o->max_depth < 0 || o->max_rounds < 0 || o->max_train_samples < 0 ||
+        o->max_depth > 12) {
+        return HONE_ERROR(HONE_CODE_INVALID,
+                          "min_samples %d, max_depth %d, max_rounds %d, max_train_samples %d: "
+                          "must be at least 0, the depth at most 12",
+                          o->min_samples, o->max_depth, o->max_rounds, o->max_train_samples);
+    }
+    return HONE_OK;
+}
+
+hone_status hone_costmodel_create(const char *name, const hone_costmodel_options *options,
+                                  hone_costmodel **out_model) {
+    assert(name && options && out_model);
+    *out_model = NULL;
+    if (strcmp(name, "xgboost") == 0) return hone_costmodel_create_xgboost(options, out_model);
+    if (strcmp(name, "random") == 0) return hone_costmodel_create_random(options, out_model);
+    if (strcmp(name, "null") == 0 || strcmp(name, "none") == 0) {
+        return hone_costmodel_create_null(options, out_model);
+    }
+    return HONE_ERROR(HONE_CODE_INVALID,
+                      "no cost model '%s'; there are 'xgboost', 'random' and 'null'", name);
+}
+
+hone_costmodel *hone_costmodel_retain(hone_costmodel *model) {
+    assert(model);
+    atomic_fetch_add(&model->references, 1);
+    return model;
+}
+
+void hone_costmodel_release(hone_costmodel *model) {
+    if (!model || atomic_fetch_sub(&model->references, 1) != 1) return;
+    hone_mutex_deinit(&model->lock);
+    model->vt->destroy(model);
+}
+
+const char *hone_costmodel_name(const hone_costmodel *model) {
+    assert(model);
+    return model->vt->name;
+}
+
+uint32_t hone_costmodel_feature_count(const hone_costmodel *model) {
+    assert(model);
+    return model->options.feature_count;
+}
+
+/* ---- learning ---- */
+
+static hone_status check_rows(const hone_costmodel *model, const hone_costmodel_rows *rows,
+                              size_t at) {
+    if (rows->row_count && !rows->data) {
+        return HONE_ERROR(HONE_CODE_INVALID, "candidate %zu has %u rows, but no features", at,
+                          rows->row_count);
+    }
+    size_t columns = model->options.feature_count;
+    for (size_t i = 0; i < rows->row_count * columns; i++) {
+        if (isfinite(rows->data[i])) continue;
+        return HONE_ERROR(HONE_CODE_INVALID, "feature %zu of row %zu of candidate %zu is %g",
+                          i % columns, i / columns, at, (double)rows->data[i]);
+    }
+    return HONE_OK;
+}
+
+static hone_status check_samples(const hone_costmodel *model, const hone_costmodel_sample *samples,
+                                 size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        HONE_TRY(check_rows(model, &samples[i].rows, i));
+        if (isinf(samples[i].time_ns)) {
+            return HONE_ERROR(HONE_CODE_INVALID, "time of sample %zu is infinite", i);
+        }
+    }
+    return HONE_OK;
+}
+
+static hone_status add_and_train(hone_costmodel *model, const hone_costmodel_sample *samples,
+                                 size_t count, bool may_train) {
+    HONE_TRY(model->vt->add(model, samples, count));
+    if (!may_train || !model->vt->is_due(model)) return HONE_OK;
+    return model->vt->train(model);
+}
+
+static hone_status take(hone_costmodel *model, const hone_costmodel_sample *samples, size_t count,
+                        bool may_train) {
+    assert(model && (samples || !count));
+    HONE_TRY(check_samples(model, samples, count));
+    hone_mutex_lock(&model->lock);
+    hone_status st = add_and_train(model, samples, count, may_train);
+    hone_mutex_unlock(&model->lock);
+    return st;
+}
+
+hone_status hone_costmodel_update(hone_costmodel *model, const hone_costmodel_sample *samples,
+                                  size_t count) {
+    HONE_TRY(take(model, samples, count, true));
+    return HONE_OK;
+}
+
+hone_status hone_costmodel_add(hone_costmodel *model, const hone_costmodel_sample *samples,
+                               size_t count) {
+    HONE_TRY(take(model, samples, count, false));
+    return HONE_OK;
+}
+
+hone_status hone_costmodel_train(hone_costmodel *model) {
+    assert(model);
+    hone_mutex_lock(&model->lock);
+    hone_status st = model->vt->train(model);
+    hone_mutex_unlock(&model->lock);
+    if (st) return hone_status_trail(st, __FILE__, __LINE__);
+    return HONE_OK;
+}
+
+void hone_costmodel_get_quality(hone_costmodel *model, hone_costmodel_quality *out_quality) {
+    assert(model && out_quality);
+    *out_quality = (hone_costmodel_quality){.pair_accuracy = NAN, .rank_correlation = NAN};
+    hone_mutex_lock(&model->lock);
+    model->vt->quality(model, out_quality);
+    hone_mutex_unlock(&model->lock);
+}
+
+/* ---- ranking ---- */
+
+hone_status hone_costmodel_score(hone_costmodel *model, const hone_hash128 *group,
+                                 const hone_costmodel_rows *candidates, size_t count,
+                                 float *out_scores) {
+    assert(model && group && (candidates || !count) && (out_scores || !count));
+    for (size_t i = 0; i < count; i++) {
+        out_scores[i] = 0;
+        HONE_TRY(check_rows(model, &candidates[i], i));
+    }
+    if (!count) return HONE_OK;
+    return model->vt->score(model, group, candidates, count, out_scores);
+}
+
+float hone_costmodel_random_score(uint64_t seed, uint32_t feature_count,
+                                  const hone_costmodel_rows *candidate) {
+    size_t bytes = (size_t)candidate->row_count * feature_count * sizeof(float);
+    uint64_t hash = bytes ? hone_hash64(candidate->data, bytes) : 0;
+    uint64_t mixed = hone_hash_mix(hash ^ hone_hash_mix(seed + UINT64_C(0x9e3779b97f4a7c15)));
+    return (float)(mixed >> 40) * 0x1p-24F;
+}
+
+/* ---- bytes: magic, version, backend, feature_count, state, hash of all before ---- */
+
+static hone_status save_all(hone_costmodel *model, hone_str *bytes) {
+    hone_str_append_n(bytes, magic, sizeof magic);
+    model_put_u32(bytes, FORMAT_VERSION);
+    model_put_text(bytes, model->vt->name);
+    model_put_u32(bytes, model->options.feature_count);
+    HONE_TRY(model->vt->save(model, bytes));
+    hone_hash128 hash = hone_hash128_bytes(bytes->data, bytes->length);
+    model_put_u64(bytes, hash.lo);
+    model_put_u64(bytes, hash.hi);
+    return hone_str_check(bytes);
+}
+
+hone_status hone_costmodel_save(hone_costmodel *model, void **out_bytes, size_t *out_count) {
+    assert(model && out_bytes && out_count);
+    *out_bytes = NULL;
+    *out_count = 0;
+    hone_str bytes = {0};
+    hone_mutex_lock(&model->lock);
+    hone_status st = save_all(model, &bytes);
+    hone_mutex_unlock(&model->lock);
+    if (st) {
+        hone_str_deinit(&bytes);
+        return st;
+    }
+    *out_count = bytes.length;
+    *out_bytes = hone_str_take(&bytes);
+    return HONE_OK;
+}
+
+static hone_status load_all(hone_costmodel *model, const unsigned char *bytes, size_t count) {
+    model_reader r = {.next = bytes, .left = count};
+    const void *head = model_get_bytes(&r, sizeof magic);
+    if (!head || memcmp(head, magic, sizeof magic) != 0) {
+        return HONE_ERROR(HONE_CODE_INVALID, "these bytes are no saved cost model");
+    }
+    uint32_t version = model_get_u32(&r);
+    if (!r.failed && version > FORMAT_VERSION) {
+        return HONE_ERROR(HONE_CODE_VERSION, "cost model has version %u, this hone reads up to %d",
+                          version, FORMAT_VERSION);
+    }
+    if (count < 16 + sizeof magic) return HONE_ERROR(HONE_CODE_INVALID, "cost model is cut short");
+    hone_hash128 hash = hone_hash128_bytes(bytes, count - 16);
+    model_reader tail = {.next = bytes + count - 16, .left = 16};
+    uint64_t lo = model_get_u64(&tail), hi = model_get_u64(&tail);
+    if (lo != hash.lo || hi != hash.hi) {
+        return HONE_ERROR(HONE_CODE_INVALID, "saved cost model is damaged or cut short");
+    }
+    char name[32];
+    model_get_text(&r, name, sizeof name);
+    uint32_t features = model_get_u32(&r);
+    if (r.failed || strcmp(name, model->vt->name) != 0) {
+        return HONE_ERROR(HONE_CODE_INVALID, "saved cost model is '%s', not '%s'", name,
+                          model->vt->name);
+    }
+    if (features != model->options.feature_count) {
+        return HONE_ERROR(HONE_CODE_INVALID, "saved cost model has %u features, not %u", features,
+                          model->options.feature_count);
+    }
+    return model->vt->load(model, r.next, r.left - 16);
+}
+
+hone_status hone_costmodel_load(hone_costmodel *model, const void *bytes, size_t count) {
+    assert(model && (bytes || !count));
+    hone_mutex_lock(&model->lock);
+    hone_status st = load_all(model, bytes, count);
+    hone_mutex_unlock(&model->lock);
+    if (st) return hone_status_trail(st, __FILE__, __LINE__);
+    return HONE_OK;
+}

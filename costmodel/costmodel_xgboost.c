@@ -1,0 +1,235 @@
+/* costmodel/costmodel_xgboost.c - gradient-boosted trees over the rows of a candidate.
+ *
+ *   add ─► judge the present trees on the new samples ─► history
+ *   train ─► history ─► tree_train ─► new forest, swapped in
+ *   score ─► the forest when it is trusted, else the random order
+ *
+ * Trees are trusted when there are any, enough samples were seen, and they do not rank unseen
+ * samples worse than chance. Distrusted trees are judged and trained on, and may win trust back.
+ */
+#include <assert.h>
+
+#include "costmodel/costmodel_impl.h"
+#include "costmodel/model_bytes.h"
+#include "costmodel/rank_quality.h"
+#include "costmodel/train_history.h"
+#include "costmodel/tree_forest.h"
+#include "costmodel/tree_train.h"
+#include "support/alloc.h"
+#include "support/clock.h"
+
+#define KEEP_JUDGEMENT 0.7 /* how much an older judgement counts when the next one comes */
+
+enum { MIN_NEW_SAMPLES = 16, MIN_JUDGED_PAIRS = 30, MAX_JUDGED = 512 };
+
+typedef struct xgboost_model {
+    hone_costmodel base; /* first: an xgboost_model * is an hone_costmodel * */
+    train_history history;
+    uint64_t trained_at, trained_samples; /* history.seen and samples.count when last trained */
+    rank_quality judged;
+    int64_t last_train_ns;
+    hone_mutex swap;     /* guards the two below, which score reads */
+    tree_forest *forest; /* NULL = not trained */
+    bool trusted;
+} xgboost_model;
+
+static xgboost_model *as_xgboost(hone_costmodel *base) {
+    return (xgboost_model *)base;
+}
+
+static void destroy(hone_costmodel *base) {
+    xgboost_model *self = as_xgboost(base);
+    train_history_deinit(&self->history);
+    tree_forest_release(self->forest);
+    hone_mutex_deinit(&self->swap);
+    hone_free(self);
+}
+
+static double forest_score(const tree_forest *forest, uint32_t columns,
+                           const hone_costmodel_rows *rows) {
+    double sum = 0;
+    for (uint32_t r = 0; r < rows->row_count; r++) {
+        sum += tree_forest_row(forest, rows->data + (size_t)r * columns);
+    }
+    return tree_train_label(sum);
+}
+
+/* ---- learning ---- */
+
+static void update_trust(xgboost_model *self) {
+    bool is_worse_than_chance =
+        self->judged.pairs >= MIN_JUDGED_PAIRS && rank_quality_accuracy(&self->judged) < 0.5;
+    bool has_enough = self->history.seen >= (uint64_t)self->base.options.min_samples;
+    hone_mutex_lock(&self->swap);
+    self->trusted = self->forest && has_enough && !is_worse_than_chance;
+    hone_mutex_unlock(&self->swap);
+}
+
+/* Scores samples that the trees have not seen and compares with their times. */
+static hone_status judge(xgboost_model *self, const hone_costmodel_sample *samples, size_t count) {
+    if (!self->forest) return HONE_OK;
+    if (count > MAX_JUDGED) count = MAX_JUDGED;
+    rank_item *items = hone_calloc(count + 1, sizeof *items);
+    if (!items) return HONE_ERROR(HONE_CODE_NO_MEMORY, "judging the cost model");
+    for (size_t i = 0; i < count; i++) {
+        double score =
+            forest_score(self->forest, self->base.options.feature_count, &samples[i].rows);
+        bool failed = hone_costmodel_failed(samples[i].time_ns);
+        items[i] =
+            (rank_item){samples[i].group, failed ? (double)NAN : samples[i].time_ns, (float)score};
+    }
+    rank_quality latest = rank_quality_of(items, count);
+    hone_free(items);
+    if (latest.pairs > 0) rank_quality_fold(&self->judged, &latest, KEEP_JUDGEMENT);
+    return HONE_OK;
+}
+
+static hone_status add(hone_costmodel *base, const hone_costmodel_sample *samples, size_t count) {
+    xgboost_model *self = as_xgboost(base);
+    HONE_TRY(train_history_add(&self->history, base->options.feature_count, samples, count));
+    HONE_TRY(judge(self, samples, count));
+    train_history_trim(&self->history, (size_t)base->options.max_train_samples);
+    update_trust(self);
+    return HONE_OK;
+}
+
+static bool is_due(const hone_costmodel *base) {
+    const xgboost_model *self = (const xgboost_model *)base;
+    uint64_t fresh = self->history.seen - self->trained_at;
+    uint64_t enough = self->trained_samples / 5;
+    if (self->history.seen < (uint64_t)base->options.min_samples) return false;
+    if (!self->trained_at) return true;
+    return fresh >= (enough > MIN_NEW_SAMPLES ? enough : MIN_NEW_SAMPLES);
+}
+
+static hone_status train(hone_costmodel *base) {
+    xgboost_model *self = as_xgboost(base);
+    const hone_costmodel_options *o = &base->options;
+    tree_train_options options = {o->feature_count, o->seed, o->max_depth, o->max_rounds};
+    int64_t started_ns = hone_clock_now(hone_clock_system());
+    tree_forest *fresh = NULL;
+    HONE_TRY(tree_train(&self->history, &options, &fresh));
+    self->last_train_ns = hone_clock_now(hone_clock_system()) - started_ns;
+    self->trained_at = self->history.seen;
+    self->trained_samples = self->history.samples.count;
+    hone_mutex_lock(&self->swap);
+    tree_forest *old = self->forest;
+    self->forest = fresh;
+    hone_mutex_unlock(&self->swap);
+    tree_forest_release(old);
+    update_trust(self);
+    return HONE_OK;
+}
+
+/* ---- ranking ---- */
+
+static hone_status score(hone_costmodel *base, const hone_hash128 *group,
+                         const hone_costmodel_rows *candidates, size_t count, float *out_scores) {
+    (void)group; /* labels are relative to the group already */
+    xgboost_model *self = as_xgboost(base);
+    const hone_costmodel_options *o = &base->options;
+    hone_mutex_lock(&self->swap);
+    tree_forest *forest = self->trusted ? tree_forest_retain(self->forest) : NULL;
+    hone_mutex_unlock(&self->swap);
+    for (size_t i = 0; i < count; i++) {
+        out_scores[i] =
+            forest ? (float)forest_score(forest, o->feature_count, &candidates[i])
+                   : hone_costmodel_random_score(o->seed, o->feature_count, &candidates[i]);
+    }
+    tree_forest_release(forest);
+    return HONE_OK;
+}
+
+static void quality(hone_costmodel *base, hone_costmodel_quality *out) {
+    xgboost_model *self = as_xgboost(base);
+    out->samples = (int64_t)self->history.seen;
+    out->judged_pairs = (int64_t)self->judged.pairs;
+    out->pair_accuracy = rank_quality_accuracy(&self->judged);
+    out->rank_correlation = rank_quality_correlation(&self->judged);
+    out->trusted = self->trusted;
+    out->last_train_ns = self->last_train_ns;
+    out->trees = (int32_t)tree_forest_count(self->forest);
+}
+
+/* ---- bytes ---- */
+
+static hone_status save(hone_costmodel *base, hone_str *bytes) {
+    xgboost_model *self = as_xgboost(base);
+    model_put_u64(bytes, self->trained_at);
+    model_put_u64(bytes, self->trained_samples);
+    model_put_f64(bytes, self->judged.pairs);
+    model_put_f64(bytes, self->judged.right);
+    model_put_f64(bytes, self->judged.correlation);
+    model_put_f64(bytes, self->judged.weight);
+    tree_forest_save(self->forest, bytes);
+    train_history_save(&self->history, base->options.feature_count, bytes);
+    return HONE_OK;
+}
+
+static bool is_sound(const rank_quality *q) {
+    return q->pairs >= 0 && q->right >= 0 && q->right <= q->pairs && q->weight >= 0 &&
+           isfinite(q->pairs) && isfinite(q->weight) && isfinite(q->correlation);
+}
+
+static hone_status load(hone_costmodel *base, const unsigned char *bytes, size_t count) {
+    xgboost_model *self = as_xgboost(base);
+    model_reader r = {.next = bytes, .left = count};
+    uint64_t trained_at = model_get_u64(&r), trained_samples = model_get_u64(&r);
+    rank_quality judged = {.pairs = model_get_f64(&r)};
+    judged.right = model_get_f64(&r);
+    judged.correlation = model_get_f64(&r);
+    judged.weight = model_get_f64(&r);
+    tree_forest *forest = NULL;
+    train_history history = {0};
+    hone_status st = HONE_OK;
+    HONE_TRY_GOTO(st, tree_forest_load(&r, base->options.feature_count, &forest), fail);
+    HONE_TRY_GOTO(st, train_history_load(&history, base->options.feature_count, &r), fail);
+    if (r.left || !is_sound(&judged) || trained_at > history.seen) {
+        st = HONE_ERROR(HONE_CODE_INVALID, "saved xgboost cost model is damaged");
+        goto fail;
+    }
+    train_history_deinit(&self->history);
+    self->history = history;
+    self->judged = judged;
+    self->trained_at = trained_at;
+    self->trained_samples = trained_samples;
+    hone_mutex_lock(&self->swap);
+    tree_forest *old = self->forest;
+    self->forest = forest;
+    hone_mutex_unlock(&self->swap);
+    tree_forest_release(old);
+    update_trust(self);
+    return HONE_OK;
+fail:
+    tree_forest_release(forest);
+    train_history_deinit(&history);
+    return st;
+}
+
+static const hone_costmodel_vtable xgboost_vtable = {
+    .name = "xgboost",
+    .destroy = destroy,
+    .add = add,
+    .is_due = is_due,
+    .train = train,
+    .score = score,
+    .quality = quality,
+    .save = save,
+    .load = load,
+};
+
+hone_status hone_costmodel_create_xgboost(const hone_costmodel_options *options,
+                                          hone_costmodel **out_model) {
+    assert(options && out_model);
+    *out_model = NULL;
+    xgboost_model *self = hone_calloc(1, sizeof *self);
+    if (!self) return HONE_ERROR(HONE_CODE_NO_MEMORY, "xgboost cost model");
+    hone_mutex_init(&self->swap);
+    hone_status st = hone_costmodel_init(&self->base, &xgboost_vtable, options);
+    if (st) {
+        hone_costmodel_release(&self->base);
+        return st;
+    }
+    *out_model = &self->base;
+    return HONE_OK;
+}

@@ -1,0 +1,248 @@
+/* costmodel/tree_forest.c - see tree_forest.h.
+ *
+ * The nodes of all trees stand in one array; children are indices into it and always behind their
+ * parent, so a walk ends. A leaf has column LEAF and its value in `threshold`.
+ */
+#include "costmodel/tree_forest.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+#include "support/alloc.h"
+#include "support/vec.h"
+
+#define LEAF UINT32_MAX
+
+enum { MAX_NODE_ID = 1 << 16 };
+
+typedef struct tree_node {
+    uint32_t column;
+    float threshold; /* row[column] < threshold: go to yes */
+    uint32_t yes, no;
+} tree_node;
+
+struct tree_forest {
+    atomic_int references;
+    HONE_VEC(tree_node) nodes;
+    HONE_VEC(uint32_t) roots;
+};
+
+static hone_status no_memory(void) {
+    return HONE_ERROR(HONE_CODE_NO_MEMORY, "trees of the cost model");
+}
+
+static tree_forest *make(void) {
+    tree_forest *forest = hone_calloc(1, sizeof *forest);
+    if (forest) atomic_init(&forest->references, 1);
+    return forest;
+}
+
+tree_forest *tree_forest_retain(tree_forest *forest) {
+    if (forest) atomic_fetch_add(&forest->references, 1);
+    return forest;
+}
+
+void tree_forest_release(tree_forest *forest) {
+    if (!forest || atomic_fetch_sub(&forest->references, 1) != 1) return;
+    hone_vec_deinit(&forest->nodes);
+    hone_vec_deinit(&forest->roots);
+    hone_free(forest);
+}
+
+size_t tree_forest_count(const tree_forest *forest) {
+    return forest ? forest->roots.count : 0;
+}
+
+double tree_forest_row(const tree_forest *forest, const float *row) {
+    const tree_node *nodes = forest->nodes.data;
+    double sum = 0;
+    for (size_t i = 0; i < forest->roots.count; i++) {
+        const tree_node *node = &nodes[forest->roots.data[i]];
+        while (node->column != LEAF) {
+            node = &nodes[row[node->column] < node->threshold ? node->yes : node->no];
+        }
+        sum += (double)node->threshold;
+    }
+    return sum;
+}
+
+/* ---- XGBoost's text: "0:[f3<1.5] yes=1,no=2,missing=1\n\t1:leaf=0.25\n..." ---- */
+
+typedef struct parsed_node {
+    bool is_there, is_leaf;
+    uint32_t feature, yes, no;
+    float threshold;
+} parsed_node;
+
+typedef HONE_VEC(parsed_node) parsed_vec;
+
+/* Expects a literal text and steps over it. */
+static bool eat(const char **at, const char *text) {
+    size_t length = strlen(text);
+    if (strncmp(*at, text, length) != 0) return false;
+    *at += length;
+    return true;
+}
+
+static bool eat_number(const char **at, uint32_t *out) {
+    char *end;
+    unsigned long value = strtoul(*at, &end, 10);
+    if (end == *at || value > MAX_NODE_ID) return false;
+    *at = end;
+    *out = (uint32_t)value;
+    return true;
+}
+
+static bool eat_float(const char **at, float *out) {
+    char *end;
+    *out = strtof(*at, &end);
+    if (end == *at || !isfinite(*out)) return false;
+    *at = end;
+    return true;
+}
+
+static bool parse_line(const char **at, uint32_t *out_id, parsed_node *node) {
+    uint32_t missing;
+    *node = (parsed_node){.is_there = true};
+    *at += strspn(*at, "\t ");
+    if (!eat_number(at, out_id) || !eat(at, ":")) return false;
+    node->is_leaf = eat(at, "leaf=");
+    if (node->is_leaf) return eat_float(at, &node->threshold) && eat(at, "\n");
+    return eat(at, "[f") && eat_number(at, &node->feature) && eat(at, "<") &&
+           eat_float(at, &node->threshold) && eat(at, "] yes=") && eat_number(at, &node->yes) &&
+           eat(at, ",no=") && eat_number(at, &node->no) && eat(at, ",missing=") &&
+           eat_number(at, &missing) && eat(at, "\n");
+}
+
+/* Fills `nodes` by node id. False: no text of a tree; memory shows in *out_full. */
+static bool parse_tree(const char *text, parsed_vec *nodes, bool *out_full) {
+    *out_full = false;
+    hone_vec_clear(nodes);
+    while (*text) {
+        uint32_t id;
+        parsed_node node;
+        if (!parse_line(&text, &id, &node)) return false;
+        if (id >= nodes->count && !hone_vec_resize(nodes, (size_t)id + 1)) {
+            *out_full = true;
+            return false;
+        }
+        nodes->data[id] = node;
+    }
+    return nodes->count > 0;
+}
+
+/* Copies the parsed tree below `id` behind what is there, children after parents. */
+static hone_status copy_tree(tree_forest *forest, const parsed_vec *parsed, const uint32_t *columns,
+                             size_t column_count) {
+    HONE_VEC(uint32_t) ids = {0}; /* ids.data[k] stands at nodes[base + k] */
+    size_t base = forest->nodes.count;
+    bool ok = hone_vec_push(&ids, 0u) && hone_vec_push(&forest->roots, (uint32_t)base);
+    bool sound = true;
+    for (size_t k = 0; ok && sound && k < ids.count; k++) {
+        uint32_t id = ids.data[k];
+        sound = id < parsed->count && parsed->data[id].is_there && ids.count <= 2 * parsed->count;
+        if (!sound) break;
+        const parsed_node *from = &parsed->data[id];
+        sound = from->is_leaf || from->feature < column_count;
+        if (!sound) break;
+        tree_node node = {.column = LEAF, .threshold = from->threshold};
+        if (!from->is_leaf) {
+            node.column = columns[from->feature];
+            node.yes = (uint32_t)(base + ids.count);
+            node.no = node.yes + 1;
+            ok = hone_vec_push(&ids, from->yes) && hone_vec_push(&ids, from->no);
+        }
+        ok = ok && hone_vec_push(&forest->nodes, node);
+    }
+    hone_vec_deinit(&ids);
+    if (!ok) return no_memory();
+    return sound ? HONE_OK : HONE_ERROR(HONE_CODE_INTERNAL, "a tree of the cost model is broken");
+}
+
+hone_status tree_forest_parse(const char *const *trees, size_t tree_count, const uint32_t *columns,
+                              size_t column_count, tree_forest **out_forest) {
+    *out_forest = NULL;
+    tree_forest *forest = make();
+    if (!forest) return no_memory();
+    parsed_vec parsed = {0};
+    hone_status st = HONE_OK;
+    for (size_t i = 0; i < tree_count && !st; i++) {
+        bool full = false;
+        if (parse_tree(trees[i], &parsed, &full)) {
+            st = copy_tree(forest, &parsed, columns, column_count);
+        } else if (full) {
+            st = no_memory();
+        } else {
+            st = HONE_ERROR(HONE_CODE_INTERNAL, "cannot read tree %zu of XGBoost", i);
+        }
+    }
+    hone_vec_deinit(&parsed);
+    if (st) {
+        tree_forest_release(forest);
+        return st;
+    }
+    *out_forest = forest;
+    return HONE_OK;
+}
+
+/* ---- bytes ---- */
+
+void tree_forest_save(const tree_forest *forest, hone_str *bytes) {
+    size_t roots = tree_forest_count(forest), nodes = forest ? forest->nodes.count : 0;
+    model_put_u32(bytes, (uint32_t)roots);
+    model_put_u32(bytes, (uint32_t)nodes);
+    for (size_t i = 0; i < roots; i++)
+        model_put_u32(bytes, forest->roots.data[i]);
+    for (size_t i = 0; i < nodes; i++) {
+        const tree_node *node = &forest->nodes.data[i];
+        model_put_u32(bytes, node->column);
+        model_put_f32(bytes, node->threshold);
+        model_put_u32(bytes, node->yes);
+        model_put_u32(bytes, node->no);
+    }
+}
+
+static bool is_sound(const tree_node *node, size_t at, size_t count, uint32_t column_limit) {
+    if (!isfinite(node->threshold)) return false;
+    if (node->column == LEAF) return true;
+    return node->column < column_limit && node->yes > at && node->yes < count && node->no > at &&
+           node->no < count;
+}
+
+/* False when memory is short; nonsense shows in r->failed. */
+static bool load_nodes(tree_forest *forest, model_reader *r, uint32_t column_limit) {
+    uint32_t roots = model_get_u32(r), nodes = model_get_u32(r);
+    for (uint32_t i = 0; i < roots && !r->failed; i++) {
+        uint32_t root = model_get_u32(r);
+        if (root >= nodes) r->failed = true;
+        if (!r->failed && !hone_vec_push(&forest->roots, root)) return false;
+    }
+    for (uint32_t i = 0; i < nodes && !r->failed; i++) {
+        tree_node node = {.column = model_get_u32(r)};
+        node.threshold = model_get_f32(r);
+        node.yes = model_get_u32(r);
+        node.no = model_get_u32(r);
+        if (!is_sound(&node, i, nodes, column_limit)) r->failed = true;
+        if (!r->failed && !hone_vec_push(&forest->nodes, node)) return false;
+    }
+    return true;
+}
+
+hone_status tree_forest_load(model_reader *reader, uint32_t column_limit,
+                             tree_forest **out_forest) {
+    *out_forest = NULL;
+    tree_forest *forest = make();
+    if (!forest) return no_memory();
+    bool has_memory = load_nodes(forest, reader, column_limit);
+    if (!has_memory || reader->failed || !forest->roots.count) {
+        tree_forest_release(forest);
+        if (!has_memory) return no_memory();
+        if (!reader->failed) return HONE_OK;
+        return HONE_ERROR(HONE_CODE_INVALID, "trees of the saved cost model are damaged");
+    }
+    *out_forest = forest;
+    return HONE_OK;
+}

@@ -1,0 +1,31 @@
+/* costmodel/tree_forest.h - evaluates trained trees: flat, read-only, shared by threads.
+ *
+ * XGBoost trains; scoring is done here, because a score is asked for a few rows at a time, by many
+ * threads, thousands of times per second. A forest is immutable and reference-counted.
+ */
+#ifndef HONE_COSTMODEL_TREE_FOREST_H
+#define HONE_COSTMODEL_TREE_FOREST_H
+
+#include "costmodel/model_bytes.h"
+#include "support/status.h"
+
+typedef struct tree_forest tree_forest;
+
+/* Reads trees in XGBoost's text form, one string per tree; feature k of it is column columns[k]
+ * (of `column_count`) of the rows that are scored. INTERNAL: the text is none. */
+HONE_NODISCARD hone_status tree_forest_parse(const char *const *trees, size_t tree_count,
+                                             const uint32_t *columns, size_t column_count,
+                                             tree_forest **out_forest);
+tree_forest *tree_forest_retain(tree_forest *forest); /* NULL stays NULL */
+void tree_forest_release(tree_forest *forest);
+size_t tree_forest_count(const tree_forest *forest); /* 0 for NULL */
+
+/* The sum of the trees for one row. */
+double tree_forest_row(const tree_forest *forest, const float *row);
+
+void tree_forest_save(const tree_forest *forest, hone_str *bytes); /* NULL too */
+/* *out_forest may become NULL (none was saved). Columns must be below column_limit. */
+HONE_NODISCARD hone_status tree_forest_load(model_reader *reader, uint32_t column_limit,
+                                            tree_forest **out_forest);
+
+#endif
