@@ -1,0 +1,215 @@
+/* builder/build_one.c - text of program, trace and target to an artifact with its manifest.
+ *
+ *   program text ─► parse ─► trace applied ─► lower ─► LLVM ─► ld ─► .so
+ */
+#include "builder/build_one.h"
+
+#include <string.h>
+
+#include "builder/link.h"
+#include "codegen/codegen.h"
+#include "ir/script.h"
+#include "ir/structural.h"
+#include "lower/lower.h"
+#include "lower/signature.h"
+#include "runtime/model/abi.h"
+#include "schedule/schedule.h"
+#include "support/clock.h"
+#include "support/fs.h"
+
+typedef struct build {
+    const hone_build_request *request;
+    hone_arena *arena;
+    hone_build_result *result;
+    hone_str *bytes;
+    hone_target target;
+    hone_module *module;     /* owned */
+    hone_schedule *schedule; /* owned */
+    hone_func *func;         /* of module or schedule */
+    hone_func *lowered;
+} build;
+
+static hone_status no_memory(void) {
+    return HONE_ERROR(HONE_CODE_NO_MEMORY, "build");
+}
+
+static int64_t lap(int64_t *since) {
+    int64_t now = hone_clock_now(hone_clock_system()), passed = now - *since;
+    *since = now;
+    return passed;
+}
+
+static hone_status read_program(build *b) {
+    const char *text = b->request->program;
+    HONE_TRY(hone_target_parse(b->request->target, &b->target));
+    if (b->request->threads > 0) b->target.num_threads = b->request->threads;
+    HONE_TRY(hone_script_parse(text, strlen(text), "program", &b->module));
+    const hone_member *member;
+    HONE_TRY(hone_module_pick(b->module, b->request->func, &member));
+    if (member->kind != HONE_MEMBER_FUNC) {
+        return HONE_ERROR(HONE_CODE_INVALID, "'%s' is not a PrimFunc", member->name);
+    }
+    b->func = member->func;
+    return HONE_OK;
+}
+
+static hone_status apply_trace(build *b) {
+    const char *text = b->request->trace;
+    if (!text) return HONE_OK;
+    hone_trace trace;
+    text += strspn(text, " \t\r\n");
+    if (*text == '[' || *text == '{') {
+        HONE_TRY(hone_trace_parse_json(b->arena, text, strlen(text), "trace", &trace));
+    } else {
+        HONE_TRY(hone_trace_parse_python(b->arena, text, strlen(text), "trace", &trace));
+    }
+    HONE_TRY(hone_schedule_create(b->func, &b->schedule));
+    b->schedule->wants_reasons = true;
+    hone_apply_options options = {0};
+    HONE_TRY(hone_trace_apply(&trace, b->schedule, &options));
+    b->func = b->schedule->func;
+    return HONE_OK;
+}
+
+static hone_status describe_arg(build *b, hone_buffer id, hone_param_role role, hone_arg *out) {
+    static const hone_arg_role roles[] = {HONE_ARG_IN, HONE_ARG_OUT, HONE_ARG_INOUT};
+    const hone_buffer_info *buffer = &b->func->buffers[id];
+    *out = (hone_arg){.dtype = buffer->dtype, .role = roles[role], .rank = buffer->rank};
+    out->name = hone_arena_strdup(b->arena, buffer->name);
+    if (!out->name) return no_memory();
+    if (buffer->rank > HONE_MAX_RANK) {
+        return HONE_ERROR(HONE_CODE_UNSUPPORTED, "parameter '%s' has rank %u, at most %d",
+                          buffer->name, buffer->rank, HONE_MAX_RANK);
+    }
+    for (uint32_t d = 0; d < buffer->rank; d++) {
+        int64_t extent = hone_expr_const(buffer->shape[d]);
+        out->shape[d] =
+            hone_expr_is_int(buffer->shape[d]) ? extent : -1; /* -1: known at run time */
+    }
+    return HONE_OK;
+}
+
+/* Objects and texts are not loaded alone, so they need no list of arguments and their sizes may be
+ * open. */
+static hone_status describe(build *b) {
+    hone_signature s;
+    HONE_TRY(hone_signature_of(b->func, b->arena, &s));
+    hone_arg *args = hone_arena_zalloc(b->arena, (s.buffer_count + 1) * sizeof *args);
+    int64_t *sizes = hone_arena_zalloc(b->arena, (s.size_count + 1) * sizeof *sizes);
+    const char **externs = hone_arena_zalloc(b->arena, (s.extern_count + 1) * sizeof *externs);
+    if (!args || !sizes || !externs) return no_memory();
+    for (uint32_t i = 0; i < s.buffer_count; i++) {
+        HONE_TRY(describe_arg(b, s.buffers[i], s.roles[i], &args[i]));
+    }
+    for (uint32_t i = 0; i < s.extern_count; i++) {
+        externs[i] = hone_arena_strdup(b->arena, s.externs[i]);
+        if (!externs[i]) return no_memory();
+    }
+    const char *target = hone_arena_strdup(b->arena, b->request->target);
+    if (!target) return no_memory();
+    b->result->manifest = (hone_manifest){
+        .abi_version = HONE_ABI_VERSION,
+        .entry = b->request->entry ? b->request->entry : "kernel",
+        .target = target,
+        .arg_count = s.buffer_count,
+        .args = args,
+        .size_count = s.size_count,
+        .sizes = sizes,
+        .extern_count = s.extern_count,
+        .externs = externs,
+    };
+    if (strcmp(b->request->emit ? b->request->emit : "so", "so") != 0) {
+        b->result->manifest.arg_count = b->result->manifest.size_count = 0;
+    }
+    return hone_manifest_check(&b->result->manifest);
+}
+
+/* Bytes in the order of the hash's hex form. */
+static void note_hash(build *b) {
+    hone_hash128 hash = hone_func_hash(b->func);
+    for (int i = 0; i < 8; i++) {
+        b->result->program_hash[i] = (uint8_t)(hash.hi >> (56 - 8 * i));
+        b->result->program_hash[8 + i] = (uint8_t)(hash.lo >> (56 - 8 * i));
+    }
+}
+
+static hone_status lower(build *b) {
+    hone_lower_options options = {.target = &b->target};
+    return hone_lower_func(b->func, &options, b->arena, &b->lowered);
+}
+
+static bool wants(const build *b, const char *what) {
+    return strcmp(b->request->emit ? b->request->emit : "so", what) == 0;
+}
+
+static hone_status generate(build *b) {
+    if (wants(b, "program")) return hone_func_print(b->func, NULL, b->bytes);
+    hone_codegen_options options = {.target = &b->target};
+    if (wants(b, "so") || wants(b, "obj"))
+        options.emit = HONE_EMIT_OBJECT;
+    else if (wants(b, "asm"))
+        options.emit = HONE_EMIT_ASM;
+    else if (wants(b, "llvm"))
+        options.emit = HONE_EMIT_LLVM;
+    else {
+        return HONE_ERROR(HONE_CODE_UNSUPPORTED,
+                          "emit is '%s', must be so, obj, asm, llvm or program", b->request->emit);
+    }
+#ifndef NDEBUG
+    options.verify = true;
+#endif
+    hone_codegen_kernel kernel = {b->lowered, b->result->manifest.entry};
+    return hone_codegen_llvm(&kernel, 1, &options, b->bytes);
+}
+
+/* The artifact goes to the path that was asked for, or back as bytes. */
+static hone_status deliver(build *b) {
+    const char *path = b->request->output_path;
+    if (!path) {
+        if (wants(b, "so")) return HONE_ERROR(HONE_CODE_INVALID, "a library needs an output path");
+        b->result->artifact_bytes = (const uint8_t *)b->bytes->data;
+        b->result->artifact_byte_count = b->bytes->length;
+        return HONE_OK;
+    }
+    if (wants(b, "so")) {
+        HONE_TRY(hone_link_shared(&b->target, b->bytes->data, b->bytes->length, path));
+    } else {
+        HONE_TRY(hone_fs_write_atomic(path, b->bytes->data, b->bytes->length));
+    }
+    b->result->artifact_path = path;
+    return HONE_OK;
+}
+
+static hone_status run(build *b) {
+    int64_t since = hone_clock_now(hone_clock_system());
+    hone_build_times *times = &b->result->times;
+    HONE_TRY(read_program(b));
+    HONE_TRY(describe(b)); /* before the schedule: roles are plain to see then */
+    HONE_TRY(apply_trace(b));
+    note_hash(b);
+    times->replay_ns = lap(&since);
+    if (!wants(b, "program")) HONE_TRY(lower(b));
+    times->lower_ns = lap(&since);
+    HONE_TRY(generate(b));
+    times->codegen_ns = lap(&since);
+    HONE_TRY(deliver(b));
+    times->link_ns = lap(&since);
+    return HONE_OK;
+}
+
+void hone_build_run(const hone_build_request *request, hone_arena *arena, hone_str *out_bytes,
+                    hone_build_result *out_result) {
+    memset(out_result, 0, sizeof *out_result);
+    build b = {.request = request, .arena = arena, .result = out_result, .bytes = out_bytes};
+    hone_status st = run(&b);
+    if (st) {
+        hone_build_times times = out_result->times;
+        memset(out_result, 0, sizeof *out_result);
+        out_result->times = times;
+        out_result->failure = HONE_FAILURE_BUILD_ERROR;
+        out_result->message = hone_arena_strdup(arena, hone_status_message(st));
+        hone_status_free(st);
+    }
+    hone_schedule_destroy(b.schedule);
+    hone_module_release(b.module);
+}

@@ -1,0 +1,313 @@
+/* The builder: what every backend does, real workers, and workers that crash, hang and babble. */
+#include <dlfcn.h>
+#include <poll.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "builder/builder.h"
+#include "runtime/model/model_rt.h"
+#include "support/alloc.h"
+#include "support/clock.h"
+#include "support/fs.h"
+#include "tests/support/hone_test.h"
+
+static const char scale[] =
+    "from tvm.script import tir as T\n"
+    "@T.prim_func\n"
+    "def main(A: T.Buffer((64,), \"float32\"), B: T.Buffer((64,), \"float32\")):\n"
+    "    for i in range(64):\n"
+    "        with T.block(\"B\"):\n"
+    "            vi = T.axis.spatial(64, i)\n"
+    "            B[vi] = A[vi] * T.float32(2)\n";
+
+static char dir[64];
+
+static int make_dir(void **state) {
+    (void)state;
+    snprintf(dir, sizeof dir, "/tmp/hone-builder-XXXXXX");
+    return mkdtemp(dir) ? 0 : -1;
+}
+
+static int remove_dir(void **state) {
+    (void)state;
+    hone_status_free(hone_fs_remove_tree(dir));
+    return 0;
+}
+
+static hone_status make_null(hone_builder **out) {
+    return hone_builder_create_null(HONE_FAILURE_NONE, out);
+}
+
+static hone_status make_local(hone_builder **out) {
+    hone_builder_local_options options = {.worker_path = hone_test_build_path("hone-worker"),
+                                          .workers = 2};
+    return hone_builder_create_local(&options, out);
+}
+
+static const struct backend {
+    const char *name;
+    hone_status (*make)(hone_builder **out);
+} backends[] = {
+    {"null",  make_null },
+    {"local", make_local},
+};
+
+static hone_build_request request_of(const char *program, const char *path) {
+    return (hone_build_request){
+        .program = program, .target = "host", .entry = "kernel", .output_path = path};
+}
+
+/* Each ticket is answered once; bad requests are refused; nothing in flight is INVALID. */
+static void conforms(void **state) {
+    const struct backend *backend = *state;
+    hone_builder *builder;
+    HONE_ASSERT_OK(backend->make(&builder));
+    hone_arena *arena = hone_arena_create(4096);
+    hone_ticket tickets[3], ticket;
+    hone_build_result result;
+    hone_build_request bad = {.program = "", .target = "host"};
+    HONE_ASSERT_ERROR(hone_builder_submit(builder, &bad, &ticket), HONE_CODE_INVALID, "no program");
+    bad = (hone_build_request){.program = "x"};
+    HONE_ASSERT_ERROR(hone_builder_submit(builder, &bad, &ticket), HONE_CODE_INVALID, "no target");
+    HONE_ASSERT_CODE(hone_builder_next_result(builder, 0, arena, &ticket, &result),
+                     HONE_CODE_INVALID);
+    char path[128];
+    for (int i = 0; i < 3; i++) {
+        snprintf(path, sizeof path, "%s/conform-%s-%d.so", dir, backend->name, i);
+        hone_build_request request = request_of(scale, path);
+        HONE_ASSERT_OK(hone_builder_submit(builder, &request, &tickets[i]));
+    }
+    assert_int_equal(hone_builder_in_flight(builder), 3);
+    bool seen[3] = {false, false, false};
+    for (int i = 0; i < 3; i++) {
+        HONE_ASSERT_OK(
+            hone_builder_next_result(builder, HONE_DEADLINE_NEVER, arena, &ticket, &result));
+        assert_string_equal(hone_failure_name(result.failure), "ok");
+        assert_non_null(result.artifact_path);
+        for (int k = 0; k < 3; k++) {
+            if (ticket != tickets[k]) continue;
+            assert_false(seen[k]);
+            seen[k] = true;
+        }
+    }
+    assert_true(seen[0] && seen[1] && seen[2]);
+    assert_int_equal(hone_builder_in_flight(builder), 0);
+    hone_builder_release(builder);
+    hone_arena_destroy(arena);
+}
+
+/* ---- real workers ---- */
+
+static hone_build_result build_one(hone_builder *builder, const hone_build_request *request,
+                                   hone_arena *arena) {
+    hone_ticket ticket, got;
+    hone_build_result result = {.failure = HONE_FAILURE_COUNT};
+    HONE_ASSERT_OK(hone_builder_submit(builder, request, &ticket));
+    HONE_ASSERT_OK(hone_builder_next_result(builder, HONE_DEADLINE_NEVER, arena, &got, &result));
+    assert_int_equal(ticket, got);
+    return result;
+}
+
+static void builds_a_library_that_runs(void **state) {
+    (void)state;
+    hone_builder *builder;
+    HONE_ASSERT_OK(make_local(&builder));
+    hone_arena *arena = hone_arena_create(4096);
+    char path[128];
+    snprintf(path, sizeof path, "%s/scale.so", dir);
+    hone_build_request request = request_of(scale, path);
+    hone_build_result r = build_one(builder, &request, arena);
+    assert_string_equal(r.message ? r.message : "", "");
+    assert_int_equal(r.failure, HONE_FAILURE_NONE);
+    assert_int_equal(r.manifest.arg_count, 2);
+    assert_int_equal(r.manifest.args[0].role, HONE_ARG_IN);
+    assert_int_equal(r.manifest.args[1].role, HONE_ARG_OUT);
+    assert_int_equal(r.manifest.args[1].shape[0], 64);
+    void *library = dlopen(r.artifact_path, RTLD_NOW);
+    assert_non_null(library);
+    hone_kernel kernel;
+    void *symbol = dlsym(library, "kernel");
+    assert_non_null(symbol);
+    memcpy(&kernel, &symbol, sizeof symbol);
+    static _Alignas(64) float a[64], b[64];
+    for (int i = 0; i < 64; i++)
+        a[i] = (float)i;
+    void *buffers[] = {a, b};
+    hone_rt *rt;
+    assert_int_equal(hone_model_rt_create(NULL, &rt), 0);
+    int32_t code = kernel(rt, buffers, NULL);
+    hone_model_rt_destroy(rt);
+    dlclose(library);
+    assert_int_equal(code, 0);
+    for (int i = 0; i < 64; i++)
+        assert_true(b[i] == 2 * (float)i);
+    hone_builder_release(builder);
+    hone_arena_destroy(arena);
+}
+
+static const struct emit_row {
+    const char *name, *program, *emit, *part; /* part of the bytes, or of the message */
+    hone_failure failure;
+} emit_rows[] = {
+    {"program",       scale,          "program",    "T.prim_func", HONE_FAILURE_NONE       },
+    {"llvm",          scale,          "llvm",       "define",      HONE_FAILURE_NONE       },
+    {"asm",           scale,          "asm",        ".text",       HONE_FAILURE_NONE       },
+    {"obj",           scale,          "obj",        "ELF",         HONE_FAILURE_NONE       },
+    {"no such form",  scale,          "punchcards", "punchcards",  HONE_FAILURE_BUILD_ERROR},
+    {"not a program", "def main(:\n", "obj",        "program:1:",  HONE_FAILURE_BUILD_ERROR},
+};
+
+static bool contains(const char *bytes, size_t count, const char *part) {
+    size_t length = strlen(part);
+    for (size_t i = 0; i + length <= count; i++) {
+        if (memcmp(bytes + i, part, length) == 0) return true;
+    }
+    return false;
+}
+
+static void emits(void **state) {
+    const struct emit_row *row = *state;
+    hone_builder *builder;
+    HONE_ASSERT_OK(make_local(&builder));
+    hone_arena *arena = hone_arena_create(4096);
+    hone_build_request request = request_of(row->program, NULL);
+    request.emit = row->emit;
+    hone_build_result r = build_one(builder, &request, arena);
+    bool is_good = r.failure == HONE_FAILURE_NONE;
+    const char *bytes = is_good ? (const char *)r.artifact_bytes : r.message;
+    size_t count = is_good ? r.artifact_byte_count : strlen(r.message);
+    bool has_part = contains(bytes, count, row->part);
+    hone_failure failure = r.failure;
+    if (!has_part) print_message("%.*s\n", (int)count, bytes);
+    hone_builder_release(builder);
+    hone_arena_destroy(arena);
+    assert_int_equal(failure, row->failure);
+    assert_true(has_part);
+}
+
+static void applies_a_trace(void **state) {
+    (void)state;
+    hone_builder *builder;
+    HONE_ASSERT_OK(make_local(&builder));
+    hone_arena *arena = hone_arena_create(4096);
+    hone_build_request request = request_of(scale, NULL);
+    request.emit = "program";
+    request.trace = "b0 = sch.get_block(name=\"B\", func_name=\"main\")\n"
+                    "l1, = sch.get_loops(block=b0)\n"
+                    "l2, l3 = sch.split(loop=l1, factors=[4, 16])\n"
+                    "sch.vectorize(loop=l3)\n";
+    hone_build_result r = build_one(builder, &request, arena);
+    bool is_split = r.artifact_bytes && contains((const char *)r.artifact_bytes,
+                                                 r.artifact_byte_count, "T.vectorized(16)");
+    if (!is_split) print_message("%s\n", r.message ? r.message : "no message");
+    request.trace = "b0 = sch.get_block(name=\"nobody\", func_name=\"main\")\n";
+    r = build_one(builder, &request, arena);
+    bool is_refused = r.failure == HONE_FAILURE_BUILD_ERROR && strstr(r.message, "nobody");
+    hone_builder_release(builder);
+    hone_arena_destroy(arena);
+    assert_true(is_split);
+    assert_true(is_refused);
+}
+
+/* ---- scripted workers ---- */
+
+static const struct hostile_row {
+    const char *name, *script, *part;
+    hone_failure failure;
+} hostile_rows[] = {
+    {"crash",       "read -r x <&3; echo boom >&2; kill -SEGV $$",                        "SIGSEGV: boom",
+     HONE_FAILURE_BUILD_ERROR                                                                                                        },
+    {"exit",        "exit 7",                                                             "exit 7",        HONE_FAILURE_BUILD_ERROR  },
+    {"spin",        "while :; do :; done",                                                "CPU time",      HONE_FAILURE_BUILD_TIMEOUT},
+    {"babble",      "printf 'xxxxxxxxxxxxxxxx' >&3; sleep 60",                            "died",          HONE_FAILURE_BUILD_ERROR  },
+    {"bad message", "{ printf '\\003'; head -c 3 /dev/zero; printf abc; } >&3; sleep 60",
+     "cannot be read",                                                                                     HONE_FAILURE_BUILD_ERROR  },
+};
+
+static void survives(void **state) {
+    const struct hostile_row *row = *state;
+    char path[128];
+    snprintf(path, sizeof path, "%s/fake-worker", dir);
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fprintf(file, "#!/bin/sh\n%s\n", row->script);
+    fclose(file);
+    assert_int_equal(chmod(path, 0755), 0);
+    hone_builder_local_options options = {.worker_path = path};
+    hone_builder *builder;
+    HONE_ASSERT_OK(hone_builder_create_local(&options, &builder));
+    hone_arena *arena = hone_arena_create(4096);
+    hone_build_request request = request_of(scale, NULL);
+    request.timeout_ns = 200 * HONE_NS_PER_MS;
+    bool ok = true;
+    for (int round = 0; round < 2; round++) { /* the second one gets a fresh worker */
+        hone_build_result r = build_one(builder, &request, arena);
+        ok &= r.failure == row->failure && r.message && strstr(r.message, row->part);
+        if (!ok) print_message("%s: %s\n", hone_failure_name(r.failure), r.message);
+    }
+    hone_builder_release(builder);
+    hone_arena_destroy(arena);
+    assert_true(ok);
+}
+
+static void says_when_there_is_no_worker(void **state) {
+    (void)state;
+    hone_builder_local_options options = {.worker_path = "/nowhere/hone-worker"};
+    hone_builder *builder;
+    HONE_ASSERT_ERROR(hone_builder_create_local(&options, &builder), HONE_CODE_NOT_FOUND,
+                      "/nowhere/hone-worker");
+    assert_null(builder);
+}
+
+static void pauses_and_cancels(void **state) {
+    (void)state;
+    hone_builder *builder;
+    HONE_ASSERT_OK(make_local(&builder));
+    hone_arena *arena = hone_arena_create(4096);
+    hone_build_request request = request_of(scale, NULL);
+    request.emit = "obj";
+    hone_ticket ticket;
+    hone_build_result r;
+    const hone_clock *clock = hone_clock_system();
+    hone_builder_pause(builder);
+    for (int i = 0; i < 4; i++)
+        HONE_ASSERT_OK(hone_builder_submit(builder, &request, &ticket));
+    HONE_ASSERT_CODE(hone_builder_next_result(builder,
+                                              hone_deadline_after(clock, 50 * HONE_NS_PER_MS),
+                                              arena, &ticket, &r),
+                     HONE_CODE_TIMEOUT);
+    hone_builder_resume(builder);
+    struct pollfd fd = {.fd = hone_builder_fd(builder), .events = POLLIN};
+    assert_int_equal(poll(&fd, 1, 60000), 1);
+    HONE_ASSERT_OK(hone_builder_next_result(builder, HONE_DEADLINE_NEVER, arena, &ticket, &r));
+    assert_int_equal(r.failure, HONE_FAILURE_NONE);
+    hone_builder_cancel_all(builder);
+    for (int i = 0; i < 3; i++) {
+        HONE_ASSERT_OK(hone_builder_next_result(builder, HONE_DEADLINE_NEVER, arena, &ticket, &r));
+        assert_true(r.failure == HONE_FAILURE_NONE || r.failure == HONE_FAILURE_CANCELLED);
+    }
+    r = build_one(builder, &request, arena); /* and it still builds */
+    hone_builder_release(builder);
+    hone_arena_destroy(arena);
+    assert_int_equal(r.failure, HONE_FAILURE_NONE);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(builds_a_library_that_runs),
+        cmocka_unit_test(applies_a_trace),
+        cmocka_unit_test(says_when_there_is_no_worker),
+        cmocka_unit_test(pauses_and_cancels),
+    };
+    if (make_dir(NULL) != 0) return 1;
+    int failed = HONE_RUN_ROWS("builder/conformance", backends, conforms);
+    failed += HONE_RUN_ROWS("builder/emit", emit_rows, emits);
+    failed += HONE_RUN_ROWS("builder/hostile", hostile_rows, survives);
+    failed += cmocka_run_group_tests_name("builder/local", tests, NULL, NULL);
+    remove_dir(NULL);
+    return failed;
+}
