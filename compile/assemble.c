@@ -1,0 +1,389 @@
+/* compile/assemble.c - objects, tables, runtime and weights to files.
+ *
+ * Everything is made in a temporary directory and put in place at the end, each file under a
+ * temporary name first. The tools are those of binutils: as, ld, for archives objcopy and ar; for
+ * another architecture the ones with its triple in front, and its gcc for runtime/model/. */
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "compile/parts.h"
+#include "support/alloc.h"
+#include "support/clock.h"
+#include "support/fs.h"
+#include "support/proc.h"
+
+enum { MAX_OUTPUT = 4000, MAX_ARGS = 48 };
+#define TOOL_TIMEOUT_NS (600 * HONE_NS_PER_S)
+
+typedef struct assembly {
+    parts *p;
+    hone_compile_result *result;
+    const char *dir; /* temporary */
+    HONE_VEC(const char *) objects;
+    HONE_VEC(const char *) files; /* written */
+    const char *weights_path;     /* to embed */
+    const char *weights_name;     /* beside the library */
+} assembly;
+
+static const char *in_dir(assembly *a, const char *name) {
+    return hone_arena_printf(a->p->arena, "%s/%s", a->dir, name);
+}
+
+static const char *output_name(assembly *a, const char *ending) {
+    return hone_arena_printf(a->p->arena, "%s%s", a->p->options->output, ending);
+}
+
+/* ---- tools ---- */
+
+static const char *tool_name(assembly *a, const char *tool) {
+    const hone_target *target = &a->p->options->target;
+    if (hone_target_is_native_arch(target) && strcmp(tool, "gcc") != 0) return tool;
+    return hone_arena_printf(a->p->arena, "%s-%s", target->triple, tool);
+}
+
+static hone_status run_tool(assembly *a, const char *tool, const char *const *args, size_t count) {
+    const char *argv[MAX_ARGS + 2] = {tool_name(a, tool)};
+    if (!argv[0]) return parts_no_memory();
+    for (size_t i = 0; i < count; i++) {
+        argv[i + 1] = args[i];
+        if (!args[i]) return parts_no_memory();
+    }
+    const hone_clock *clock = hone_clock_system();
+    hone_str out = {0}, err = {0};
+    hone_proc proc = {0};
+    hone_status st = hone_proc_run(argv, MAX_OUTPUT, clock,
+                                   hone_deadline_after(clock, TOOL_TIMEOUT_NS), &out, &err, &proc);
+    if (st && hone_status_code(st) == HONE_CODE_NOT_FOUND) {
+        st =
+            hone_status_annotate(st, "'%s' is needed (%s)", argv[0],
+                                 strcmp(tool, "gcc") == 0 ? "install the C compiler for this target"
+                                                          : "install binutils for this target");
+    }
+    if (!st && (proc.term_signal != 0 || proc.exit_code != 0)) {
+        st = HONE_ERROR(HONE_CODE_IO, "'%s' failed: %s%s", argv[0], hone_str_text(&err),
+                        hone_str_text(&out));
+    }
+    hone_str_deinit(&out);
+    hone_str_deinit(&err);
+    hone_proc_deinit(&proc);
+    return st;
+}
+
+#define RUN_TOOL(a, tool, ...)                                                                     \
+    run_tool((a), (tool), (const char *const[]){__VA_ARGS__},                                      \
+             HONE_COUNT(((const char *const[]){__VA_ARGS__})))
+
+/* ---- pieces ---- */
+
+static hone_status write_in_dir(assembly *a, const char *name, const void *bytes, size_t count,
+                                const char **out_path) {
+    *out_path = in_dir(a, name);
+    if (!*out_path) return parts_no_memory();
+    return hone_fs_write_atomic(*out_path, bytes, count);
+}
+
+static hone_status add_object(assembly *a, const char *path) {
+    return path && hone_vec_push(&a->objects, path) ? HONE_OK : parts_no_memory();
+}
+
+/* All kernels as one file of objects would be, one after the other. */
+static hone_status write_kernels(assembly *a) {
+    for (size_t i = 0; i < a->p->kernels.count; i++) {
+        const part_kernel *k = &a->p->kernels.data[i];
+        char name[32];
+        snprintf(name, sizeof name, "k%zu.o", i);
+        const char *path;
+        HONE_TRY(write_in_dir(a, name, k->object, k->object_bytes, &path));
+        HONE_TRY(add_object(a, path));
+    }
+    return HONE_OK;
+}
+
+static bool has_ending(const char *name, const char *ending) {
+    size_t length = strlen(name), want = strlen(ending);
+    return length > want && strcmp(name + length - want, ending) == 0;
+}
+
+static hone_status compile_runtime_file(assembly *a, const embedded_file *file) {
+    const char *source = hone_arena_printf(a->p->arena, "%s/runtime/model/%s", a->dir, file->name);
+    const char *object = hone_arena_printf(a->p->arena, "%s.o", source);
+    bool is_arm = strncmp(a->p->options->target.triple, "aarch64", 7) == 0;
+    HONE_TRY(RUN_TOOL(a, "gcc", "-std=c11", "-O2", "-DNDEBUG", "-D_GNU_SOURCE", "-fPIC",
+                      "-fvisibility=hidden", "-ffp-contract=off",
+                      is_arm ? "-mno-outline-atomics" : "-O2", "-I", a->dir, "-c", source, "-o",
+                      object));
+    return add_object(a, object);
+}
+
+/* The runtime for another architecture: its source is carried along. */
+static hone_status compile_runtime(assembly *a) {
+    const char *path = in_dir(a, "runtime/model");
+    if (!path) return parts_no_memory();
+    HONE_TRY(hone_fs_mkdirs(path));
+    for (const embedded_file *f = hone_embedded_files + 1; f->name; f++) {
+        char name[128];
+        snprintf(name, sizeof name, "runtime/model/%s", f->name);
+        HONE_TRY(write_in_dir(a, name, f->bytes, f->count, &path));
+    }
+    for (const embedded_file *f = hone_embedded_files + 1; f->name; f++) {
+        if (has_ending(f->name, ".c")) HONE_TRY(compile_runtime_file(a, f));
+    }
+    return HONE_OK;
+}
+
+static hone_status write_runtime(assembly *a) {
+    if (!hone_target_is_native_arch(&a->p->options->target)) return compile_runtime(a);
+    const char *path;
+    HONE_TRY(write_in_dir(a, "runtime.o", hone_embedded_files[0].bytes,
+                          hone_embedded_files[0].count, &path));
+    return add_object(a, path);
+}
+
+/* ---- weights ---- */
+
+static void hash_weights(parts *p) {
+    hone_hasher hasher;
+    hone_hasher_init(&hasher, 0);
+    for (size_t i = 0; i < p->weights.count; i++) {
+        const part_weight *w = &p->weights.data[i];
+        hone_hasher_i64(&hasher, w->offset);
+        hone_hasher_bytes(&hasher, w->tensor->data, hone_tensor_bytes(w->tensor));
+    }
+    p->weights_hash = hone_hasher_finish(&hasher);
+}
+
+static hone_status write_all(const parts *p, int fd) {
+    static const char zeros[HONE_PLAN_ALIGN];
+    for (size_t i = 0; i < p->weights.count; i++) {
+        const hone_tensor *tensor = p->weights.data[i].tensor;
+        size_t bytes = hone_tensor_bytes(tensor), rest = bytes % HONE_PLAN_ALIGN;
+        HONE_TRY(hone_fd_write_full(fd, tensor->data, bytes));
+        if (rest) HONE_TRY(hone_fd_write_full(fd, zeros, HONE_PLAN_ALIGN - rest));
+    }
+    return HONE_OK;
+}
+
+static hone_status write_weights_file(const parts *p, const char *path, bool with_head) {
+    hone_fs_draft draft;
+    HONE_TRY(hone_fs_draft_open(path, &draft));
+    hone_status st = HONE_OK;
+    if (with_head) {
+        union {
+            hone_mt_weights_head head;
+            char bytes[HONE_MT_WEIGHTS_HEAD];
+        } head = {.bytes = {0}};
+        head.head = (hone_mt_weights_head){
+            HONE_MT_WEIGHTS_MAGIC,
+            {p->weights_hash.lo, p->weights_hash.hi},
+            (uint64_t)p->weights_bytes
+        };
+        st = hone_fd_write_full(draft.fd, head.bytes, sizeof head.bytes);
+    }
+    if (!st) st = write_all(p, draft.fd);
+    if (!st) return hone_fs_draft_commit(&draft);
+    hone_fs_draft_abandon(&draft);
+    return st;
+}
+
+static hone_status note_file(assembly *a, const char *path) {
+    return path && hone_vec_push(&a->files, path) ? HONE_OK : parts_no_memory();
+}
+
+static hone_status write_weights(assembly *a) {
+    parts *p = a->p;
+    hash_weights(p);
+    if (p->weights_bytes == 0) return HONE_OK;
+    bool is_beside = p->options->weights == HONE_COMPILE_WEIGHTS_BESIDE ||
+                     (p->options->weights == HONE_COMPILE_WEIGHTS_AUTO &&
+                      p->weights_bytes > HONE_COMPILE_EMBED_LIMIT);
+    if (!is_beside) {
+        a->weights_path = in_dir(a, "weights.bin");
+        if (!a->weights_path) return parts_no_memory();
+        return write_weights_file(p, a->weights_path, false);
+    }
+    const char *path = output_name(a, ".weights");
+    if (!path) return parts_no_memory();
+    a->weights_name = hone_path_basename(path);
+    HONE_TRY(write_weights_file(p, path, true));
+    return note_file(a, path);
+}
+
+static hone_status write_tables(assembly *a) {
+    hone_str asm_text = {0};
+    const char *path, *object = in_dir(a, "tables.o");
+    hone_status st = parts_print_asm(a->p, a->weights_path, a->weights_name, &asm_text);
+    if (!st) st = write_in_dir(a, "tables.s", asm_text.data, asm_text.length, &path);
+    hone_str_deinit(&asm_text);
+    HONE_TRY(st);
+    HONE_TRY(RUN_TOOL(a, "as", "-o", object, path));
+    return add_object(a, object);
+}
+
+/* ---- linking ---- */
+
+/* Names that callers see, each on a line of the form given. */
+static void print_symbols(const parts *p, const char *before, const char *after, hone_str *out) {
+    static const char *const fixed[] = {"info", "last_error", "rt_create", "rt_destroy"};
+    for (size_t i = 0; i < HONE_COUNT(fixed); i++)
+        hone_str_printf(out, "%s%s_%s%s", before, p->prefix, fixed[i], after);
+    for (size_t i = 0; i < p->entries.count; i++) {
+        const char *suffix = p->entries.data[i].suffix;
+        hone_str_printf(out, "%s%s_%s%s", before, p->prefix, suffix, after);
+        hone_str_printf(out, "%s%s_%s_shapes%s", before, p->prefix, suffix, after);
+    }
+}
+
+/* Options and objects for the linker, one per line: there may be thousands of kernels. */
+static hone_status write_response(assembly *a, const char **out_option) {
+    hone_str list = {0};
+    const char *path = NULL;
+    for (size_t i = 0; i < a->objects.count; i++)
+        hone_str_printf(&list, "\"%s\"\n", a->objects.data[i]);
+    hone_status st = hone_str_check(&list);
+    if (!st) st = write_in_dir(a, "objects", list.data, list.length, &path);
+    hone_str_deinit(&list);
+    HONE_TRY(st);
+    *out_option = hone_arena_printf(a->p->arena, "@%s", path);
+    return *out_option ? HONE_OK : parts_no_memory();
+}
+
+/* From the temporary directory to where it was asked for. */
+static hone_status put_in_place(assembly *a, const char *from, const char *ending) {
+    const char *to = output_name(a, ending);
+    char *bytes = NULL;
+    size_t count = 0;
+    if (!to) return parts_no_memory();
+    HONE_TRY(hone_fs_read(from, SIZE_MAX, &bytes, &count));
+    hone_status st = hone_fs_write_atomic(to, bytes, count);
+    hone_free(bytes);
+    HONE_TRY(st);
+    a->result->library_bytes = (int64_t)count;
+    return note_file(a, to);
+}
+
+static hone_status link_shared(assembly *a) {
+    hone_str script = {0};
+    const char *map = NULL, *objects, *library = in_dir(a, "model.so");
+    const char *soname = hone_path_basename(output_name(a, ".so"));
+    hone_str_append(&script, "{ global: " HONE_MODEL_SYMBOL ";");
+    print_symbols(a->p, " ", ";", &script);
+    hone_str_append(&script, " local: *; };\n");
+    hone_status st = hone_str_check(&script);
+    if (!st) st = write_in_dir(a, "symbols.map", script.data, script.length, &map);
+    hone_str_deinit(&script);
+    HONE_TRY(st);
+    HONE_TRY(write_response(a, &objects));
+    HONE_TRY(RUN_TOOL(a, "ld", "-shared", "-Bsymbolic", "-z", "noexecstack", "-z", "now", "-z",
+                      "relro", "-s", "--build-id=none", "--hash-style=gnu", "--version-script", map,
+                      "-soname", soname, "-o", library, objects, "--as-needed", "-l:libm.so.6",
+                      "-l:libc.so.6"));
+    return put_in_place(a, library, ".so");
+}
+
+/* One object in which only the entry points are global. */
+static hone_status link_object(assembly *a, const char **out_path) {
+    const char *objects, *whole = in_dir(a, "whole.o"), *keep = NULL, *option;
+    *out_path = in_dir(a, hone_path_basename(output_name(a, ".o")));
+    HONE_TRY(write_response(a, &objects));
+    HONE_TRY(RUN_TOOL(a, "ld", "-r", "-o", whole, objects));
+    hone_str names = {0};
+    print_symbols(a->p, "", "\n", &names);
+    hone_status st = hone_str_check(&names);
+    if (!st) st = write_in_dir(a, "symbols.txt", names.data, names.length, &keep);
+    hone_str_deinit(&names);
+    HONE_TRY(st);
+    option = hone_arena_printf(a->p->arena, "--keep-global-symbols=%s", keep);
+    return RUN_TOOL(a, "objcopy", option, whole, *out_path);
+}
+
+static hone_status link_archive(assembly *a) {
+    const char *object, *archive = in_dir(a, "model.a");
+    HONE_TRY(link_object(a, &object));
+    HONE_TRY(RUN_TOOL(a, "ar", "rcsD", archive, object));
+    return put_in_place(a, archive, ".a");
+}
+
+static hone_status write_header(assembly *a) {
+    hone_str text = {0};
+    const char *path = output_name(a, ".h");
+    hone_status st = path ? parts_print_header(a->p, &text) : parts_no_memory();
+    if (!st) st = hone_fs_write_atomic(path, text.data, text.length);
+    hone_str_deinit(&text);
+    return st ? st : note_file(a, path);
+}
+
+static hone_status link_library(assembly *a) {
+    HONE_TRY(write_kernels(a));
+    HONE_TRY(write_runtime(a));
+    HONE_TRY(write_weights(a));
+    HONE_TRY(write_tables(a));
+    if (a->p->options->emit == HONE_COMPILE_SO) {
+        HONE_TRY(link_shared(a));
+    } else if (a->p->options->emit == HONE_COMPILE_A) {
+        HONE_TRY(link_archive(a));
+    } else {
+        const char *object;
+        HONE_TRY(link_object(a, &object));
+        HONE_TRY(put_in_place(a, object, ".o"));
+    }
+    return write_header(a);
+}
+
+/* ---- text ---- */
+
+static hone_status write_text(assembly *a) {
+    static const char *const endings[] = {"", "", "", ".c", ".ll", ".s", ".ptx", ".py"};
+    static const char *const comments[] = {"", "", "", "//", ";", "#", "//", "#"};
+    hone_compile_emit emit = a->p->options->emit;
+    hone_str text = {0};
+    for (size_t i = 0; i < a->p->kernels.count; i++) {
+        const part_kernel *k = &a->p->kernels.data[i];
+        hone_str_printf(&text, "%s%s kernel '%s', %s\n", i ? "\n" : "", comments[emit],
+                        k->facts.name, hone_compile_source_name(k->facts.source));
+        hone_str_append_n(&text, k->object, k->object_bytes);
+    }
+    const char *path = output_name(a, endings[emit]);
+    hone_status st = path ? hone_str_check(&text) : parts_no_memory();
+    if (!st) st = hone_fs_write_atomic(path, hone_str_text(&text), text.length);
+    hone_str_deinit(&text);
+    return st ? st : note_file(a, path);
+}
+
+static hone_status keep_files(assembly *a) {
+    const char **files = hone_arena_alloc(a->p->arena, (a->files.count + 1) * sizeof *files);
+    if (!files) return parts_no_memory();
+    for (size_t i = 0; i < a->files.count; i++)
+        files[i] = a->files.data[i];
+    a->result->files = files;
+    a->result->file_count = (uint32_t)a->files.count;
+    return HONE_OK;
+}
+
+/* "-o out/model" makes out/. */
+static hone_status make_output_dir(const parts *p) {
+    char *dir = hone_path_dirname(p->options->output);
+    if (!dir) return parts_no_memory();
+    hone_status st = hone_fs_mkdirs(dir);
+    hone_free(dir);
+    if (!st || hone_status_code(st) == HONE_CODE_NO_MEMORY) return st;
+    hone_status world = HONE_ERROR(HONE_CODE_IO, "%s", hone_status_message(st));
+    hone_status_free(st);
+    return world;
+}
+
+hone_status parts_write(parts *p, hone_compile_result *result) {
+    assembly a = {.p = p, .result = result};
+    char *dir = NULL;
+    HONE_TRY(make_output_dir(p));
+    HONE_TRY(hone_fs_temp_dir("hone-compile", &dir));
+    a.dir = dir;
+    bool is_library = p->options->emit <= HONE_COMPILE_OBJ;
+    hone_status st = is_library ? link_library(&a) : write_text(&a);
+    if (!st) st = keep_files(&a);
+    st = hone_status_join(st, hone_fs_remove_tree(dir));
+    hone_vec_deinit(&a.objects);
+    hone_vec_deinit(&a.files);
+    hone_free(dir);
+    return st;
+}

@@ -1,0 +1,81 @@
+/* compile/compile.c - the order of things. */
+#include "compile/compile.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "compile/parts.h"
+#include "support/fs.h"
+
+enum { ARENA_BYTES = 1 << 16 };
+
+static hone_status check(const hone_compile_options *options) {
+    const char *name = options->output ? hone_path_basename(options->output) : "";
+    if (!name[0]) return HONE_ERROR(HONE_CODE_INVALID, "the output has no name");
+    bool is_library = options->emit <= HONE_COMPILE_OBJ;
+    if (is_library && options->target.kind != HONE_TARGET_LLVM) {
+        return HONE_ERROR(HONE_CODE_UNSUPPORTED, "libraries are made for CPUs, not for '%s'",
+                          hone_target_kind_name(options->target.kind));
+    }
+    return hone_target_check(&options->target);
+}
+
+static hone_status begin(parts *p, const hone_compile_options *options, hone_arena *arena) {
+    hone_str text = {0};
+    hone_target_print(&options->target, &text);
+    p->options = options;
+    p->arena = arena;
+    p->target_text = hone_arena_strdup(arena, hone_str_text(&text));
+    hone_str_deinit(&text);
+    p->target_hash = hone_target_hash(&options->target);
+    p->prefix = parts_identifier(arena, hone_path_basename(options->output));
+    return p->prefix && p->target_text ? HONE_OK : parts_no_memory();
+}
+
+static hone_status keep_facts(const parts *p, hone_compile_result *result) {
+    hone_compile_kernel *kernels =
+        hone_arena_alloc(p->arena, (p->kernels.count + 1) * sizeof *kernels);
+    if (!kernels) return parts_no_memory();
+    for (size_t i = 0; i < p->kernels.count; i++) {
+        kernels[i] = p->kernels.data[i].facts;
+        result->counts[kernels[i].source]++;
+    }
+    result->kernels = kernels;
+    result->kernel_count = (uint32_t)p->kernels.count;
+    result->weights_bytes = p->weights_bytes;
+    for (size_t e = 0; e < p->entries.count; e++) {
+        result->plan_count += (uint32_t)p->entries.data[e].plans.count;
+        for (size_t n = 0; n < p->entries.data[e].plans.count; n++) {
+            int64_t bytes = p->entries.data[e].plans.data[n].workspace_bytes;
+            bool is_more = bytes < 0 || bytes > result->workspace_bytes;
+            if (is_more && result->workspace_bytes >= 0) result->workspace_bytes = bytes;
+        }
+    }
+    return HONE_OK;
+}
+
+static hone_status run(parts *p, const hone_module *module, hone_compile_result *result) {
+    HONE_TRY(begin(p, p->options, result->arena));
+    HONE_TRY(parts_collect(p, module));
+    HONE_TRY(parts_build_kernels(p));
+    HONE_TRY(keep_facts(p, result));
+    return parts_write(p, result);
+}
+
+hone_status hone_compile_module(const hone_module *module, const hone_compile_options *options,
+                                hone_compile_result *out_result) {
+    assert(module && options && out_result);
+    memset(out_result, 0, sizeof *out_result);
+    HONE_TRY(check(options));
+    out_result->arena = hone_arena_create(ARENA_BYTES);
+    if (!out_result->arena) return parts_no_memory();
+    parts p = {.options = options};
+    hone_status st = run(&p, module, out_result);
+    parts_deinit(&p);
+    return st;
+}
+
+void hone_compile_result_deinit(hone_compile_result *result) {
+    hone_arena_destroy(result->arena);
+    memset(result, 0, sizeof *result);
+}

@@ -1,0 +1,100 @@
+/* compile/compile_report.c - which kernel came from where, for people and programs. */
+#include <math.h>
+#include <string.h>
+
+#include "compile/compile.h"
+#include "support/json.h"
+
+static const char *const source_names[] = {"plain", "default", "record"};
+static const char *const emit_names[] = {"so", "a", "obj", "c", "llvm", "asm", "ptx", "program"};
+
+const char *hone_compile_source_name(hone_compile_source source) {
+    return source_names[source];
+}
+
+bool hone_compile_emit_parse(const char *text, hone_compile_emit *out_emit) {
+    *out_emit = HONE_COMPILE_SO;
+    for (int i = 0; i < HONE_COMPILE_EMIT_COUNT; i++) {
+        if (strcmp(emit_names[i], text) != 0) continue;
+        *out_emit = (hone_compile_emit)i;
+        return true;
+    }
+    return false;
+}
+
+static void print_time(double ns, hone_str *out) {
+    if (isnan(ns)) {
+        hone_str_printf(out, "%12s", "-");
+    } else if (ns < 1e6) {
+        hone_str_printf(out, "%9.2f us", ns / 1e3);
+    } else {
+        hone_str_printf(out, "%9.2f ms", ns / 1e6);
+    }
+}
+
+void hone_compile_result_print(const hone_compile_result *result, hone_str *out) {
+    int width = 6;
+    for (uint32_t i = 0; i < result->kernel_count; i++) {
+        int length = (int)strlen(result->kernels[i].name);
+        if (length > width) width = length;
+    }
+    hone_str_printf(out, "%-*s  calls  from      record          time  why\n", width, "kernel");
+    for (uint32_t i = 0; i < result->kernel_count; i++) {
+        const hone_compile_kernel *k = &result->kernels[i];
+        hone_str_printf(out, "%-*s  %5u  %-8s", width, k->name, k->calls, source_names[k->source]);
+        if (k->record) {
+            hone_str_printf(out, "  %6lld", (long long)k->record);
+        } else {
+            hone_str_printf(out, "  %6s", "-");
+        }
+        print_time(k->record_ns, out);
+        hone_str_printf(out, "  %s\n", k->reason ? k->reason : "");
+    }
+    hone_str_printf(out, "%u kernels: %u from records, %u with default schedules, %u plain\n",
+                    result->kernel_count, result->counts[HONE_COMPILE_RECORD],
+                    result->counts[HONE_COMPILE_DEFAULT], result->counts[HONE_COMPILE_PLAIN]);
+    if (result->plan_count > 1) {
+        hone_str_printf(out, "%u plans: for special sizes and functions\n", result->plan_count);
+    }
+    for (uint32_t i = 0; i < result->file_count; i++)
+        hone_str_printf(out, "wrote %s\n", result->files[i]);
+}
+
+static void json_text(hone_str *out, const char *text) {
+    hone_json_print_text(text ? text : "", text ? strlen(text) : 0, out);
+}
+
+void hone_compile_result_print_json(const hone_compile_result *result, hone_str *out) {
+    char hex[HONE_HASH_HEX_BYTES];
+    hone_str_append(out, "{\"kernels\": [");
+    for (uint32_t i = 0; i < result->kernel_count; i++) {
+        const hone_compile_kernel *k = &result->kernels[i];
+        hone_str_append(out, i ? ", {\"name\": " : "{\"name\": ");
+        json_text(out, k->name);
+        hone_str_printf(out, ", \"hash\": \"%s\", \"calls\": %u, \"from\": \"%s\", \"record\": ",
+                        hone_hash128_print(k->hash, hex), k->calls, source_names[k->source]);
+        if (k->record) {
+            hone_str_printf(out, "%lld", (long long)k->record);
+        } else {
+            hone_str_append(out, "null");
+        }
+        if (!isnan(k->record_ns)) hone_str_printf(out, ", \"record_ns\": %.1f", k->record_ns);
+        hone_str_printf(out, ", \"confirmed\": %s, \"stale\": %s, \"reason\": ",
+                        k->is_confirmed ? "true" : "false", k->is_stale ? "true" : "false");
+        json_text(out, k->reason);
+        hone_str_append(out, "}");
+    }
+    hone_str_printf(out,
+                    "], \"plans\": %u, \"records\": %u, \"defaults\": %u, \"plain\": %u, "
+                    "\"weights_bytes\": %lld, "
+                    "\"workspace_bytes\": %lld, \"library_bytes\": %lld, \"files\": [",
+                    result->plan_count, result->counts[HONE_COMPILE_RECORD],
+                    result->counts[HONE_COMPILE_DEFAULT], result->counts[HONE_COMPILE_PLAIN],
+                    (long long)result->weights_bytes, (long long)result->workspace_bytes,
+                    (long long)result->library_bytes);
+    for (uint32_t i = 0; i < result->file_count; i++) {
+        if (i) hone_str_append(out, ", ");
+        json_text(out, result->files[i]);
+    }
+    hone_str_append(out, "]}\n");
+}

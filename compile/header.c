@@ -1,0 +1,87 @@
+/* compile/header.c - OUT.h: the calling convention, then the model's own functions. */
+#include <string.h>
+
+#include "compile/parts.h"
+
+#define HONE_MT_FEATURE(name, leaf, sub_leaf, reg, bit, system) name,
+static const char *const feature_names[] = {
+#include "runtime/model/cpu_features.def"
+};
+#undef HONE_MT_FEATURE
+
+void parts_print_features(const hone_target *target, hone_str *out) {
+    if (strncmp(target->triple, "x86_64", 6) != 0) return;
+    for (size_t i = 0; i < HONE_COUNT(feature_names); i++) {
+        if (!hone_target_has_feature(target, feature_names[i])) continue;
+        hone_str_printf(out, "%s%s", out->length ? "," : "", feature_names[i]);
+    }
+}
+
+static const embedded_file *find_embedded(const char *name) {
+    const embedded_file *f = hone_embedded_files;
+    while (f->name && strcmp(f->name, name) != 0)
+        f++;
+    return f->name ? f : NULL;
+}
+
+/* Names come from models: nothing in them may end a comment. */
+static void comment_text(hone_str *out, const char *text) {
+    for (; *text; text++) {
+        unsigned char c = (unsigned char)*text;
+        hone_str_append_char(out, c < 32 || c == '*' || c == '\\' || c > 126 ? '_' : (char)c);
+    }
+}
+
+static void comment_ports(hone_str *out, const char *what, const part_port *ports, uint32_t count) {
+    for (uint32_t i = 0; i < count; i++) {
+        hone_str_printf(out, " *   %s %u: ", what, i);
+        comment_text(out, ports[i].name);
+        hone_str_printf(out, " %s[", HONE_DTYPE_NAME(ports[i].dtype));
+        for (uint32_t d = 0; d < ports[i].rank; d++) {
+            if (d) hone_str_append(out, ", ");
+            if (ports[i].shape[d] >= 0) {
+                hone_str_printf(out, "%lld", (long long)ports[i].shape[d]);
+            } else {
+                comment_text(out, ports[i].dim_names[d] ? ports[i].dim_names[d] : "?");
+            }
+        }
+        hone_str_printf(out, "]%s\n", ports[i].is_updated ? ", updated in place" : "");
+    }
+}
+
+static void declare_entry(const parts *p, const part_entry *entry, hone_str *out) {
+    hone_str_append(out, "\n/* Function '");
+    comment_text(out, entry->name);
+    hone_str_append(out, "':\n");
+    comment_ports(out, "input", entry->inputs, entry->input_count);
+    comment_ports(out, "output", entry->outputs, entry->output_count);
+    hone_str_append(out, " */\n");
+    hone_str_printf(out,
+                    "int32_t %s_%s(const hone_rt *rt, DLTensor *const *inputs,\n"
+                    "    DLTensor *const *outputs);\n",
+                    p->prefix, entry->suffix);
+    hone_str_printf(out,
+                    "int32_t %s_%s_shapes(DLTensor *const *inputs, DLTensor *const *outputs);\n",
+                    p->prefix, entry->suffix);
+}
+
+hone_status parts_print_header(const parts *p, hone_str *out) {
+    const embedded_file *abi = find_embedded("model_abi.h");
+    if (!abi) return HONE_ERROR(HONE_CODE_INTERNAL, "model_abi.h is not embedded");
+    hone_str_append_n(out, (const char *)abi->bytes, abi->count);
+    hone_str_printf(out, "\n#ifndef HONE_MODEL_%s_H\n#define HONE_MODEL_%s_H\n", p->prefix,
+                    p->prefix);
+    hone_str_append(out, "/* This model. Compiled for: ");
+    comment_text(out, p->target_text);
+    hone_str_append(out, " */\n#ifdef __cplusplus\nextern \"C\" {\n#endif\n");
+    for (size_t e = 0; e < p->entries.count; e++)
+        declare_entry(p, &p->entries.data[e], out);
+    hone_str_printf(out,
+                    "\nconst hone_model_info *%s_info(void);\n"
+                    "const char *%s_last_error(void); /* of this thread */\n"
+                    "int32_t %s_rt_create(int32_t threads, hone_rt **out_rt);\n"
+                    "void %s_rt_destroy(hone_rt *rt);\n",
+                    p->prefix, p->prefix, p->prefix, p->prefix);
+    hone_str_append(out, "\n#ifdef __cplusplus\n}\n#endif\n#endif\n");
+    return hone_str_check(out);
+}

@@ -1,0 +1,323 @@
+/* compile/kernels.c - a trace for every kernel, and its object.
+ *
+ *   record ──build──► same program? ──yes──► taken
+ *                        │no, or does not build: stale
+ *   default schedule ◄───┘──build──► taken
+ *                        │does not build
+ *   plain ◄──────────────┘──build──► taken, or the compilation fails
+ */
+#include <math.h>
+#include <string.h>
+
+#include "compile/parts.h"
+#include "graph/specialize.h"
+#include "ir/script.h"
+#include "schedule/defaults/default_schedule.h"
+#include "support/clock.h"
+
+#define BUILD_TIMEOUT_NS (300 * HONE_NS_PER_S)
+
+static hone_status say(parts *p, part_kernel *k, const char *reason) {
+    k->facts.reason = hone_arena_strdup(p->arena, reason);
+    return k->facts.reason ? HONE_OK : parts_no_memory();
+}
+
+/* ---- the program as text ---- */
+
+static hone_status print_program(parts *p, part_kernel *k) {
+    hone_str text = {0};
+    hone_status st = hone_func_print(k->func, NULL, &text);
+    if (!st) {
+        k->program = hone_arena_strdup(p->arena, hone_str_text(&text));
+        if (!k->program) st = parts_no_memory();
+    }
+    hone_str_deinit(&text);
+    return st;
+}
+
+/* ---- records ---- */
+
+typedef struct other_target {
+    const hone_hash128 *workload;
+    char text[160];
+    int64_t records;
+} other_target;
+
+static bool note_other(void *ctx, const hone_db_task *task) {
+    other_target *other = ctx;
+    if (!hone_hash128_equal(task->workload, *other->workload) || task->ok == 0) return true;
+    other->records += task->ok;
+    hone_str text = {0};
+    hone_str_append(&text, task->target_text ? task->target_text : "");
+    if (text.length < sizeof other->text) {
+        memcpy(other->text, hone_str_text(&text), text.length + 1);
+    }
+    hone_str_deinit(&text);
+    return true;
+}
+
+static hone_status explain_none(parts *p, part_kernel *k) {
+    if (!p->options->db) return say(p, k, "no database was given");
+    other_target other = {.workload = &k->facts.hash};
+    HONE_TRY(hone_db_tasks(p->options->db, note_other, &other));
+    if (other.records == 0) return say(p, k, "the database has no record of it");
+    k->facts.reason =
+        hone_arena_printf(p->arena, "%lld records, but for another target (%s)",
+                          (long long)other.records, other.text[0] ? other.text : "not shown");
+    return k->facts.reason ? HONE_OK : parts_no_memory();
+}
+
+static hone_status find_record(parts *p, part_kernel *k) {
+    k->facts.record_ns = NAN;
+    if (p->options->db) {
+        HONE_TRY(
+            hone_db_best(p->options->db, &k->facts.hash, &p->target_hash, p->arena, &k->trial));
+    }
+    if (!k->trial) return explain_none(p, k);
+    k->trace = k->trial->trace;
+    k->facts.source = HONE_COMPILE_RECORD;
+    k->facts.record = k->trial->record;
+    k->facts.is_confirmed = !isnan(k->trial->confirmed_ns);
+    k->facts.record_ns = k->facts.is_confirmed ? k->trial->confirmed_ns : k->trial->median_ns;
+    return say(p, k,
+               k->facts.is_confirmed ? "fastest confirmed record" : "fastest record, unconfirmed");
+}
+
+/* The result's bytes are in the order of the hash's hex form. */
+static bool is_same_program(const uint8_t bytes[16], hone_hash128 want) {
+    hone_hash128 got = {0};
+    for (int i = 0; i < 8; i++) {
+        got.hi = got.hi << 8 | bytes[i];
+        got.lo = got.lo << 8 | bytes[8 + i];
+    }
+    return hone_hash128_equal(got, want);
+}
+
+/* ---- default schedules ---- */
+
+static hone_status schedule_default(const parts *p, hone_schedule *sch) {
+    const hone_target *target = &p->options->target;
+    hone_default_limits limits = {
+        .threads = target->num_threads,
+        .vector_lanes = hone_target_lanes(target, 32),
+        .vector_registers = hone_target_vector_registers(target),
+        .l1_bytes = target->l1d_bytes,
+        .l2_bytes = target->l2_bytes,
+    };
+    return hone_default_schedule(sch, &limits);
+}
+
+static hone_status keep_trace(parts *p, part_kernel *k, const hone_schedule *sch) {
+    if (sch->trace.count == 0) return HONE_OK;
+    hone_str text = {0};
+    hone_status st = hone_trace_print_json(&sch->trace, &text);
+    if (!st) {
+        k->trace = hone_arena_strdup(p->arena, hone_str_text(&text));
+        if (!k->trace) st = parts_no_memory();
+    }
+    hone_str_deinit(&text);
+    return st;
+}
+
+/* The function with every open size 1. */
+static hone_status bind_ones(parts *p, const hone_func *func, hone_func **out_func) {
+    hone_ir ir = {.arena = p->arena};
+    const hone_expr **values = hone_arena_zalloc(p->arena, (func->var_count + 1) * sizeof *values);
+    *out_func = hone_func_copy_deep(p->arena, func);
+    if (!values || !*out_func) return parts_no_memory();
+    for (uint32_t v = 0; v < func->var_count; v++) {
+        if (func->vars[v].is_size) values[v] = hone_expr_int(&ir, func->vars[v].dtype, 1);
+    }
+    HONE_TRY(hone_ir_finish(&ir));
+    return hone_func_bind_sizes(*out_func, values);
+}
+
+static hone_status schedule_as_small(parts *p, hone_schedule *open_one) {
+    hone_func *small;
+    hone_schedule *sch;
+    HONE_TRY(bind_ones(p, open_one->func, &small));
+    HONE_TRY(hone_schedule_create(small, &sch));
+    hone_status st = schedule_default(p, sch);
+    hone_apply_options options = {0};
+    if (!st) st = hone_trace_apply(&sch->trace, open_one, &options);
+    hone_schedule_destroy(sch);
+    return st;
+}
+
+/* Open sizes tell a schedule little. What is good for size 1 is tried on the open program: each
+ * step checks that it is legal there. *out_done is false when one is not. */
+static hone_status borrow_schedule(parts *p, hone_schedule *open_one, bool *out_done) {
+    hone_status st = schedule_as_small(p, open_one);
+    *out_done = !st;
+    if (!st || hone_status_code(st) == HONE_CODE_NO_MEMORY) return st;
+    hone_status_free(st);
+    return hone_schedule_reset(open_one);
+}
+
+static hone_status print_default(parts *p, part_kernel *k, hone_schedule *sch) {
+    bool is_done = false;
+    if (hone_func_is_symbolic(k->func)) HONE_TRY(borrow_schedule(p, sch, &is_done));
+    if (!is_done) HONE_TRY(schedule_default(p, sch));
+    return keep_trace(p, k, sch);
+}
+
+/* Leaves the trace NULL where there is nothing to improve. */
+static hone_status use_default(parts *p, part_kernel *k) {
+    k->trace = NULL;
+    k->facts.source = HONE_COMPILE_PLAIN;
+    hone_schedule *sch;
+    hone_status st = hone_schedule_create(k->func, &sch);
+    if (hone_status_code(st) == HONE_CODE_INVALID) { /* a program without blocks: as it is */
+        hone_status_free(st);
+        return HONE_OK;
+    }
+    HONE_TRY(st);
+    st = print_default(p, k, sch);
+    hone_schedule_destroy(sch);
+    if (k->trace) k->facts.source = HONE_COMPILE_DEFAULT;
+    return st;
+}
+
+static hone_status choose(parts *p, part_kernel *k) {
+    k->facts.record_ns = NAN;
+    HONE_TRY(print_program(p, k));
+    if (p->options->no_schedule) return say(p, k, "no schedules were asked for");
+    HONE_TRY(find_record(p, k));
+    return k->trial ? HONE_OK : use_default(p, k);
+}
+
+/* ---- builds ---- */
+
+typedef struct builds {
+    parts *p;
+    hone_builder *builder;
+    hone_ticket *tickets; /* per kernel; 0 = not in flight */
+    size_t next;          /* first kernel that was not submitted */
+    size_t done;
+} builds;
+
+static const char *emit_name(hone_compile_emit emit) {
+    static const char *const names[] = {"obj", "obj", "obj", "c", "llvm", "asm", "ptx", "program"};
+    return names[emit];
+}
+
+static hone_status submit(builds *b, size_t index) {
+    parts *p = b->p;
+    const part_kernel *k = &p->kernels.data[index];
+    hone_build_request request = {
+        .program = k->program,
+        .trace = k->trace,
+        .target = p->target_text,
+        .entry = k->symbol,
+        .emit = emit_name(p->options->emit),
+        .threads = p->options->target.num_threads,
+        .timeout_ns = BUILD_TIMEOUT_NS,
+        .intrin_count = p->options->intrin_count,
+        .intrins = p->options->intrins,
+    };
+    return hone_builder_submit(b->builder, &request, &b->tickets[index]);
+}
+
+/* The next best thing to do for a kernel whose build was refused. */
+static hone_status fall_back(builds *b, size_t index, const char *why) {
+    parts *p = b->p;
+    part_kernel *k = &p->kernels.data[index];
+    const char *what = "default schedule";
+    if (k->facts.source == HONE_COMPILE_RECORD) {
+        k->facts.is_stale = true;
+        what = hone_arena_printf(p->arena, "record %lld", (long long)k->facts.record);
+        HONE_TRY(use_default(p, k));
+    } else if (k->facts.source == HONE_COMPILE_DEFAULT) {
+        k->trace = NULL;
+        k->facts.source = HONE_COMPILE_PLAIN;
+    } else {
+        return HONE_ERROR(HONE_CODE_INVALID, "kernel '%s' does not build: %s", k->facts.name, why);
+    }
+    k->facts.reason = hone_arena_printf(p->arena, "%s is not used: %s", what ? what : "it", why);
+    return k->facts.reason ? submit(b, index) : parts_no_memory();
+}
+
+static hone_status take(builds *b, size_t index, const hone_build_result *result) {
+    part_kernel *k = &b->p->kernels.data[index];
+    b->tickets[index] = 0;
+    if (result->failure != HONE_FAILURE_NONE) {
+        return fall_back(b, index,
+                         result->message ? result->message : hone_failure_name(result->failure));
+    }
+    if (k->facts.source == HONE_COMPILE_RECORD &&
+        !is_same_program(result->program_hash, k->trial->program)) {
+        return fall_back(b, index, "stale, its trace makes another program now");
+    }
+    k->object = (const char *)result->artifact_bytes;
+    k->object_bytes = result->artifact_byte_count;
+    b->done++;
+    return HONE_OK;
+}
+
+static void report(const builds *b, const char *detail) {
+    hone_progress_state state = {.label = "kernels",
+                                 .done = (int64_t)b->done,
+                                 .total = (int64_t)b->p->kernels.count,
+                                 .eta_ns = -1,
+                                 .detail = detail};
+    hone_progress_update(b->p->options->progress, &state);
+}
+
+static hone_status build_all(builds *b) {
+    parts *p = b->p;
+    while (b->done < p->kernels.count) {
+        while (b->next < p->kernels.count &&
+               hone_builder_in_flight(b->builder) < 2 * hone_builder_slots(b->builder)) {
+            HONE_TRY(submit(b, b->next));
+            b->next++;
+        }
+        hone_ticket ticket;
+        hone_build_result result;
+        HONE_TRY(hone_builder_next_result(b->builder, INT64_MAX, p->arena, &ticket, &result));
+        for (size_t i = 0; i < b->next; i++) {
+            if (b->tickets[i] != ticket) continue;
+            HONE_TRY(take(b, i, &result));
+            report(b, p->kernels.data[i].facts.name);
+            break;
+        }
+    }
+    return HONE_OK;
+}
+
+/* A failure leaves builds in flight; a builder that is not ours must get rid of them. */
+static void drain(builds *b) {
+    hone_builder_cancel_all(b->builder);
+    while (hone_builder_in_flight(b->builder) > 0) {
+        hone_ticket ticket;
+        hone_build_result result;
+        hone_status st =
+            hone_builder_next_result(b->builder, INT64_MAX, b->p->arena, &ticket, &result);
+        if (hone_status_consume(st) != HONE_CODE_OK) return;
+    }
+}
+
+static hone_status make_builder(parts *p, hone_builder **out_builder) {
+    if (p->options->builder) {
+        *out_builder = hone_builder_retain(p->options->builder);
+        return HONE_OK;
+    }
+    int32_t cores = p->options->target.num_cores, count = (int32_t)p->kernels.count;
+    hone_builder_local_options options = {.worker_path = p->options->worker_path,
+                                          .workers = cores < count ? cores : count};
+    return hone_builder_create_local(&options, out_builder);
+}
+
+hone_status parts_build_kernels(parts *p) {
+    for (size_t i = 0; i < p->kernels.count; i++)
+        HONE_TRY(choose(p, &p->kernels.data[i]));
+    if (p->kernels.count == 0) return HONE_OK;
+    builds b = {.p = p};
+    b.tickets = hone_arena_zalloc(p->arena, p->kernels.count * sizeof *b.tickets);
+    if (!b.tickets) return parts_no_memory();
+    HONE_TRY(make_builder(p, &b.builder));
+    hone_status st = build_all(&b);
+    if (st) drain(&b);
+    hone_progress_finish(p->options->progress);
+    hone_builder_release(b.builder);
+    return st;
+}

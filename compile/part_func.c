@@ -1,0 +1,208 @@
+/* compile/part_func.c - an entry that is one PrimFunc: its parameters are the ports.
+ *
+ * Parameters that are only read or updated in place are inputs, those that are surely written as a
+ * whole are outputs. A scalar parameter is an input of rank 0. */
+#include <string.h>
+
+#include "compile/parts.h"
+#include "lower/signature.h"
+
+typedef struct func_maker {
+    parts *p;
+    const hone_func *func;
+    hone_signature signature;
+    part_plan *out;
+    int32_t *values;   /* variable → value, -1 = none */
+    uint32_t *port_of; /* parameter → port */
+    part_port *ports;  /* inputs, then outputs */
+    uint32_t input_count, output_count;
+} func_maker;
+
+static hone_status bad_param(const func_maker *m, const char *name, const char *what) {
+    return HONE_ERROR(HONE_CODE_UNSUPPORTED, "'%s': parameter '%s' %s", m->func->name, name, what);
+}
+
+static const char *param_name(const func_maker *m, uint32_t param) {
+    const hone_param *at = &m->func->params[param];
+    return at->buffer != HONE_NO_ID ? m->func->buffers[at->buffer].name
+                                    : m->func->vars[at->var].name;
+}
+
+static hone_param_role role_of(const func_maker *m, uint32_t param) {
+    uint32_t buffer = 0;
+    if (m->func->params[param].buffer == HONE_NO_ID) return HONE_PARAM_IN;
+    for (uint32_t i = 0; i < param; i++)
+        buffer += m->func->params[i].buffer != HONE_NO_ID;
+    return m->signature.roles[buffer];
+}
+
+static hone_status describe(func_maker *m, uint32_t param, part_port *out) {
+    const hone_func *func = m->func;
+    const hone_param *at = &func->params[param];
+    out->name = hone_arena_strdup(m->p->arena, param_name(m, param));
+    if (!out->name) return parts_no_memory();
+    if (at->buffer == HONE_NO_ID) {
+        out->dtype = func->vars[at->var].dtype;
+        return HONE_OK;
+    }
+    const hone_buffer_info *buffer = &func->buffers[at->buffer];
+    out->dtype = buffer->dtype;
+    out->rank = buffer->rank;
+    out->is_updated = role_of(m, param) == HONE_PARAM_INOUT;
+    if (buffer->rank > HONE_MAX_RANK) return bad_param(m, out->name, "has too many dimensions");
+    for (uint32_t d = 0; d < buffer->rank; d++) {
+        const hone_expr *e = buffer->shape[d];
+        out->shape[d] = hone_expr_is_int(e) ? e->u.i : -1;
+        if (e->kind != HONE_EXPR_VAR) continue;
+        out->dim_names[d] = hone_arena_strdup(m->p->arena, func->vars[e->u.var].name);
+        if (!out->dim_names[d]) return parts_no_memory();
+    }
+    return HONE_OK;
+}
+
+static hone_status number_ports(func_maker *m) {
+    uint32_t count = m->func->param_count;
+    m->port_of = hone_arena_zalloc(m->p->arena, (count + 1) * sizeof *m->port_of);
+    m->ports = hone_arena_zalloc(m->p->arena, (count + 1) * sizeof *m->ports);
+    if (!m->port_of || !m->ports) return parts_no_memory();
+    for (uint32_t i = 0; i < count; i++)
+        m->input_count += role_of(m, i) != HONE_PARAM_OUT;
+    uint32_t input = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        bool is_output = role_of(m, i) == HONE_PARAM_OUT;
+        m->port_of[i] = is_output ? m->input_count + m->output_count++ : input++;
+        HONE_TRY(describe(m, i, &m->ports[m->port_of[i]]));
+    }
+    return HONE_OK;
+}
+
+/* Every variable that stands alone as a dimension, and every scalar, is read off a port. */
+static hone_status find_values(func_maker *m) {
+    const hone_func *func = m->func;
+    m->values = hone_arena_alloc(m->p->arena, (func->var_count + 1) * sizeof *m->values);
+    if (!m->values) return parts_no_memory();
+    for (uint32_t v = 0; v < func->var_count; v++)
+        m->values[v] = -1;
+    for (uint32_t i = 0; i < func->param_count; i++) {
+        int32_t port = (int32_t)m->port_of[i];
+        if (func->params[i].buffer == HONE_NO_ID) {
+            m->values[func->params[i].var] = part_value_make(m->out, HONE_MT_SCALAR, port, 0);
+            continue;
+        }
+        const hone_buffer_info *buffer = &func->buffers[func->params[i].buffer];
+        for (uint32_t d = 0; d < buffer->rank; d++) {
+            const hone_expr *e = buffer->shape[d];
+            if (e->kind != HONE_EXPR_VAR || m->values[e->u.var] >= 0) continue;
+            m->values[e->u.var] = part_value_make(m->out, HONE_MT_DIM, port, (int32_t)d);
+        }
+    }
+    return HONE_OK;
+}
+
+/* Tensors of callers are dense and begin at their first element; that fixes what a program leaves
+ * open. */
+static hone_status find_layout(func_maker *m, const hone_buffer_info *buffer) {
+    if (buffer->elem_offset && buffer->elem_offset->kind == HONE_EXPR_VAR &&
+        m->values[buffer->elem_offset->u.var] < 0) {
+        m->values[buffer->elem_offset->u.var] = part_value_const(m->out, 0);
+    }
+    int32_t stride = part_value_const(m->out, 1);
+    for (uint32_t k = 0; buffer->strides && k < buffer->rank; k++) {
+        uint32_t d = buffer->rank - 1 - k;
+        const hone_expr *e = buffer->strides[d];
+        if (e->kind == HONE_EXPR_VAR && m->values[e->u.var] < 0) m->values[e->u.var] = stride;
+        int32_t extent = part_value_expr(m->out, buffer->shape[d], m->values);
+        stride = part_value_make(m->out, HONE_MT_MUL, stride, extent);
+        if (stride < 0) return bad_param(m, buffer->name, "has a shape that cannot be computed");
+    }
+    return HONE_OK;
+}
+
+static hone_status make_tensor(func_maker *m, uint32_t param) {
+    const hone_buffer_info *buffer = &m->func->buffers[m->func->params[param].buffer];
+    part_tensor made = {
+        .row = {.place = HONE_MT_PORT,
+                .index = (int32_t)m->port_of[param],
+                .rank = (int32_t)buffer->rank}
+    };
+    int32_t *shape = hone_arena_alloc(m->p->arena, (buffer->rank + 1) * sizeof *shape);
+    if (!shape) return parts_no_memory();
+    int32_t bytes = part_value_const(m->out, (int64_t)hone_dtype_bytes(buffer->dtype));
+    for (uint32_t d = 0; d < buffer->rank; d++) {
+        shape[d] = part_value_expr(m->out, buffer->shape[d], m->values);
+        if (shape[d] < 0) {
+            return bad_param(m, buffer->name, "has a shape that does not follow from parameters");
+        }
+        bytes = part_value_make(m->out, HONE_MT_MUL, bytes, shape[d]);
+    }
+    made.shape = shape;
+    made.row.bytes = bytes;
+    m->out->ports[m->port_of[param]].shape = shape;
+    return bytes >= 0 && hone_vec_push(&m->out->tensors, made) ? HONE_OK : parts_no_memory();
+}
+
+static hone_status make_tensors(func_maker *m) {
+    const hone_func *func = m->func;
+    m->out->port_count = func->param_count;
+    m->out->ports = hone_arena_zalloc(m->p->arena, (func->param_count + 1) * sizeof *m->out->ports);
+    if (!m->out->ports) return parts_no_memory();
+    for (uint32_t i = 0; i < func->param_count; i++) {
+        hone_param_role role = role_of(m, i);
+        hone_mt_port *port = &m->out->ports[m->port_of[i]];
+        port->is_input = role != HONE_PARAM_OUT;
+        port->is_written = role != HONE_PARAM_IN;
+        if (func->params[i].buffer == HONE_NO_ID) continue;
+        HONE_TRY(find_layout(m, &func->buffers[func->params[i].buffer]));
+        HONE_TRY(make_tensor(m, i));
+    }
+    return HONE_OK;
+}
+
+static hone_status make_step(func_maker *m) {
+    const hone_signature *s = &m->signature;
+    part_step step = {
+        .kind = HONE_MT_KERNEL, .arg_count = s->buffer_count, .size_count = s->size_count};
+    int32_t *args = hone_arena_alloc(m->p->arena, (s->buffer_count + 1) * sizeof *args);
+    int32_t *sizes = hone_arena_alloc(m->p->arena, (s->size_count + 1) * sizeof *sizes);
+    step.name = hone_arena_strdup(m->p->arena, m->func->name);
+    if (!args || !sizes || !step.name) return parts_no_memory();
+    for (uint32_t i = 0; i < s->buffer_count; i++)
+        args[i] = (int32_t)i; /* tensors were made in this order */
+    for (uint32_t i = 0; i < s->size_count; i++) {
+        sizes[i] = m->values[s->sizes[i]];
+        if (sizes[i] < 0) {
+            return bad_param(m, m->func->vars[s->sizes[i]].name, "is a size that nothing gives");
+        }
+    }
+    step.args = args;
+    step.sizes = sizes;
+    HONE_TRY(parts_add_kernel(m->p, m->func, &step.kernel));
+    return hone_vec_push(&m->out->steps, step) ? HONE_OK : parts_no_memory();
+}
+
+static hone_status make(func_maker *m, part_entry *entry) {
+    HONE_TRY(hone_signature_of(m->func, m->p->arena, &m->signature));
+    HONE_TRY(number_ports(m));
+    HONE_TRY(find_values(m));
+    HONE_TRY(make_tensors(m));
+    HONE_TRY(make_step(m));
+    m->out->workspace = part_value_const(m->out, 0);
+    m->out->workspace_bytes = 0;
+    entry->input_count = m->input_count;
+    entry->output_count = m->output_count;
+    entry->inputs = m->ports;
+    entry->outputs = m->ports + m->input_count;
+    return m->out->workspace < 0 ? parts_no_memory() : HONE_OK;
+}
+
+hone_status parts_add_func(parts *p, const hone_func *func) {
+    part_entry entry = {.name = hone_arena_strdup(p->arena, func->name),
+                        .suffix = parts_identifier(p->arena, func->name)};
+    if (!entry.name || !entry.suffix || !hone_vec_push(&p->entries, entry)) {
+        return parts_no_memory();
+    }
+    part_entry *added = &hone_vec_last(&p->entries);
+    if (!hone_vec_push(&added->plans, (part_plan){.workspace = -1})) return parts_no_memory();
+    func_maker m = {.p = p, .func = func, .out = &added->plans.data[0]};
+    return make(&m, added);
+}

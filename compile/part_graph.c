@@ -1,0 +1,231 @@
+/* compile/part_graph.c - a memory plan (graph/plan.h) to the tables of the driver. */
+#include <string.h>
+
+#include "compile/parts.h"
+
+typedef struct maker {
+    parts *p;
+    const hone_plan *plan;
+    part_plan *out;
+    int32_t *values; /* variable → value */
+} maker;
+
+static hone_status bad_size(const maker *m) {
+    return HONE_ERROR(HONE_CODE_UNSUPPORTED, "'%s' has a size that compiled models cannot compute",
+                      m->plan->name);
+}
+
+static hone_status value_of(maker *m, const hone_expr *e, int32_t *out) {
+    *out = part_value_expr(m->out, e, m->values);
+    return *out < 0 ? bad_size(m) : HONE_OK;
+}
+
+static hone_status make_vars(maker *m) {
+    m->values = hone_arena_alloc(m->p->arena, (m->plan->var_count + 1) * sizeof *m->values);
+    if (!m->values) return parts_no_memory();
+    for (uint32_t v = 0; v < m->plan->var_count; v++) {
+        const hone_plan_var *var = &m->plan->vars[v];
+        bool is_known = var->input != HONE_NO_ID;
+        m->values[v] =
+            is_known ? part_value_make(m->out, HONE_MT_DIM, (int32_t)var->input, (int32_t)var->dim)
+                     : -1;
+        if (is_known && m->values[v] < 0) return parts_no_memory();
+    }
+    return HONE_OK;
+}
+
+static hone_status shape_values(maker *m, uint32_t rank, const hone_expr *const *shape,
+                                const int32_t **out) {
+    int32_t *values = hone_arena_alloc(m->p->arena, (rank + 1) * sizeof *values);
+    if (!values) return parts_no_memory();
+    for (uint32_t d = 0; d < rank; d++)
+        HONE_TRY(value_of(m, shape[d], &values[d]));
+    *out = values;
+    return HONE_OK;
+}
+
+static hone_status weight_offset(maker *m, uint32_t constant, int64_t *out_offset) {
+    parts *p = m->p;
+    const hone_tensor *tensor = m->plan->module->constants[constant];
+    hone_hasher hasher;
+    hone_hasher_init(&hasher, 0);
+    hone_hasher_bytes(&hasher, tensor->data, hone_tensor_bytes(tensor));
+    hone_hasher_u64(&hasher, hone_tensor_bytes(tensor));
+    hone_hash128 hash = hone_hasher_finish(&hasher);
+    uint64_t known;
+    if (hone_map128_find(&p->weight_of, hash, &known)) {
+        *out_offset = p->weights.data[known].offset;
+        return HONE_OK;
+    }
+    *out_offset = p->weights_bytes;
+    int64_t bytes = (int64_t)hone_tensor_bytes(tensor);
+    p->weights_bytes += (bytes + HONE_PLAN_ALIGN - 1) / HONE_PLAN_ALIGN * HONE_PLAN_ALIGN;
+    part_weight weight = {tensor, *out_offset};
+    if (!hone_map128_put(&p->weight_of, hash, p->weights.count) ||
+        !hone_vec_push(&p->weights, weight)) {
+        return parts_no_memory();
+    }
+    return HONE_OK;
+}
+
+static hone_status make_tensor(maker *m, const hone_plan_tensor *tensor) {
+    part_tensor made = {.row = {.rank = (int32_t)tensor->rank}};
+    HONE_TRY(shape_values(m, tensor->rank, tensor->shape, &made.shape));
+    HONE_TRY(value_of(m, tensor->bytes, &made.row.bytes));
+    switch (tensor->place) {
+    case HONE_PLAN_INPUT:
+    case HONE_PLAN_OUTPUT:
+        made.row.place = HONE_MT_PORT;
+        made.row.index = (int32_t)(tensor->place == HONE_PLAN_OUTPUT ? m->plan->input_count : 0) +
+                         (int32_t)tensor->index;
+        break;
+    case HONE_PLAN_CONSTANT:
+        made.row.place = HONE_MT_WEIGHT;
+        HONE_TRY(weight_offset(m, tensor->index, &made.row.offset));
+        break;
+    case HONE_PLAN_WORKSPACE:
+        made.row.place = HONE_MT_WORKSPACE;
+        HONE_TRY(value_of(m, tensor->offset, &made.row.value));
+        break;
+    }
+    return hone_vec_push(&m->out->tensors, made) ? HONE_OK : parts_no_memory();
+}
+
+static hone_status make_step(maker *m, const hone_plan_step *step) {
+    part_step made = {.arg_count = step->arg_count, .size_count = step->size_count};
+    made.kind = step->kind == HONE_PLAN_KERNEL   ? HONE_MT_KERNEL
+                : step->kind == HONE_PLAN_EXTERN ? HONE_MT_EXTERN
+                                                 : HONE_MT_COPY;
+    int32_t *args = hone_arena_alloc(m->p->arena, (step->arg_count + 1) * sizeof *args);
+    int32_t *sizes = hone_arena_alloc(m->p->arena, (step->size_count + 1) * sizeof *sizes);
+    made.name = hone_arena_strdup(m->p->arena, step->callee);
+    if (!args || !sizes || !made.name) return parts_no_memory();
+    for (uint32_t i = 0; i < step->arg_count; i++)
+        args[i] = (int32_t)step->args[i];
+    for (uint32_t i = 0; i < step->size_count; i++)
+        HONE_TRY(value_of(m, step->sizes[i], &sizes[i]));
+    made.args = args;
+    made.sizes = sizes;
+    if (step->kind == HONE_PLAN_KERNEL) HONE_TRY(parts_add_kernel(m->p, step->func, &made.kernel));
+    return hone_vec_push(&m->out->steps, made) ? HONE_OK : parts_no_memory();
+}
+
+static hone_status make_ports(maker *m) {
+    const hone_plan *plan = m->plan;
+    m->out->port_count = plan->input_count + plan->output_count;
+    m->out->ports =
+        hone_arena_zalloc(m->p->arena, (m->out->port_count + 1) * sizeof *m->out->ports);
+    if (!m->out->ports) return parts_no_memory();
+    for (uint32_t i = 0; i < m->out->port_count; i++) {
+        bool is_input = i < plan->input_count;
+        uint32_t t =
+            is_input ? plan->inputs[i].tensor : plan->outputs[i - plan->input_count].tensor;
+        m->out->ports[i] = (hone_mt_port){
+            .is_input = is_input, .is_written = !is_input, .shape = m->out->tensors.data[t].shape};
+    }
+    return HONE_OK;
+}
+
+static hone_status make_plan(maker *m) {
+    const hone_plan *plan = m->plan;
+    HONE_TRY(make_vars(m));
+    for (uint32_t i = 0; i < plan->tensor_count; i++)
+        HONE_TRY(make_tensor(m, &plan->tensors[i]));
+    for (uint32_t i = 0; i < plan->step_count; i++)
+        HONE_TRY(make_step(m, &plan->steps[i]));
+    HONE_TRY(make_ports(m));
+    m->out->workspace_bytes =
+        hone_expr_is_int(plan->workspace_bytes) ? plan->workspace_bytes->u.i : -1;
+    return value_of(m, plan->workspace_bytes, &m->out->workspace);
+}
+
+/* ---- ports of the entry ---- */
+
+static hone_status describe_port(parts *p, const hone_plan *plan, const hone_plan_port *port,
+                                 part_port *out) {
+    const hone_plan_tensor *tensor = &plan->tensors[port->tensor];
+    *out = (part_port){.name = hone_arena_strdup(p->arena, port->name),
+                       .dtype = tensor->dtype,
+                       .rank = tensor->rank};
+    if (tensor->rank > HONE_MAX_RANK) {
+        return HONE_ERROR(HONE_CODE_UNSUPPORTED, "'%s' has %u dimensions, at most %d are possible",
+                          port->name, tensor->rank, HONE_MAX_RANK);
+    }
+    for (uint32_t d = 0; d < tensor->rank; d++) {
+        const hone_expr *e = tensor->shape[d];
+        out->shape[d] = hone_expr_is_int(e) ? e->u.i : -1;
+        if (e->kind == HONE_EXPR_VAR) {
+            out->dim_names[d] = hone_arena_strdup(p->arena, plan->vars[e->u.var].name);
+            if (!out->dim_names[d]) return parts_no_memory();
+        }
+    }
+    return out->name ? HONE_OK : parts_no_memory();
+}
+
+static hone_status describe_ports(parts *p, const hone_plan *plan, const hone_plan_port *ports,
+                                  uint32_t count, const part_port **out) {
+    part_port *made = hone_arena_zalloc(p->arena, (count + 1) * sizeof *made);
+    if (!made) return parts_no_memory();
+    for (uint32_t i = 0; i < count; i++)
+        HONE_TRY(describe_port(p, plan, &ports[i], &made[i]));
+    *out = made;
+    return HONE_OK;
+}
+
+/* Where plans for special sizes differ, the entry takes any size. */
+static void merge_ports(const part_port *into_const, const part_port *from, uint32_t count) {
+    part_port *into = (part_port *)(uintptr_t)into_const; /* made by describe_ports */
+    for (uint32_t i = 0; i < count; i++) {
+        for (uint32_t d = 0; d < into[i].rank && d < from[i].rank; d++) {
+            if (into[i].shape[d] != from[i].shape[d]) into[i].shape[d] = -1;
+            if (!into[i].dim_names[d]) into[i].dim_names[d] = from[i].dim_names[d];
+        }
+    }
+}
+
+static hone_status describe_entry(parts *p, const hone_plan *plan, part_entry *entry) {
+    const part_port *inputs, *outputs;
+    HONE_TRY(describe_ports(p, plan, plan->inputs, plan->input_count, &inputs));
+    HONE_TRY(describe_ports(p, plan, plan->outputs, plan->output_count, &outputs));
+    if (!entry->inputs) {
+        entry->inputs = inputs;
+        entry->outputs = outputs;
+        entry->input_count = plan->input_count;
+        entry->output_count = plan->output_count;
+        return HONE_OK;
+    }
+    if (entry->input_count != plan->input_count || entry->output_count != plan->output_count) {
+        return HONE_ERROR(HONE_CODE_INTERNAL, "plans of '%s' differ in their tensors", entry->name);
+    }
+    merge_ports(entry->inputs, inputs, plan->input_count);
+    merge_ports(entry->outputs, outputs, plan->output_count);
+    return HONE_OK;
+}
+
+/* All static dimensions of the plan's inputs: what the entry as a whole fixes is checked anyway. */
+static hone_status make_guards(maker *m) {
+    for (uint32_t i = 0; i < m->plan->input_count; i++) {
+        const hone_plan_tensor *tensor = &m->plan->tensors[m->plan->inputs[i].tensor];
+        for (uint32_t d = 0; d < tensor->rank; d++) {
+            if (!hone_expr_is_int(tensor->shape[d])) continue;
+            hone_mt_guard guard = {(int32_t)i, (int32_t)d, tensor->shape[d]->u.i};
+            if (!hone_vec_push(&m->out->guards, guard)) return parts_no_memory();
+        }
+    }
+    return HONE_OK;
+}
+
+hone_status parts_add_graph(parts *p, hone_module *module, const char *name,
+                            const hone_dim_variant *variant, part_entry *entry) {
+    hone_plan *plan;
+    HONE_TRY(hone_plan_create(module, name, &plan));
+    if (!hone_vec_push(&p->plans, plan)) {
+        hone_plan_destroy(plan);
+        return parts_no_memory();
+    }
+    if (!hone_vec_push(&entry->plans, (part_plan){.workspace = -1})) return parts_no_memory();
+    maker m = {.p = p, .plan = plan, .out = &hone_vec_last(&entry->plans)};
+    HONE_TRY(make_plan(&m));
+    if (variant) HONE_TRY(make_guards(&m));
+    return describe_entry(p, plan, entry);
+}

@@ -1,0 +1,53 @@
+/* compile/part_values.c - expressions over sizes to the list of values that a model computes. */
+#include "compile/parts.h"
+
+static int32_t add(part_plan *plan, hone_mt_value value) {
+    for (size_t i = 0; i < plan->values.count; i++) {
+        const hone_mt_value *v = &plan->values.data[i];
+        if (v->op == value.op && v->a == value.a && v->b == value.b && v->k == value.k) {
+            return (int32_t)i;
+        }
+    }
+    if (!hone_vec_push(&plan->values, value)) return -1;
+    return (int32_t)plan->values.count - 1;
+}
+
+int32_t part_value_const(part_plan *plan, int64_t k) {
+    return add(plan, (hone_mt_value){.op = HONE_MT_CONST, .k = k});
+}
+
+int32_t part_value_make(part_plan *plan, hone_mt_op op, int32_t a, int32_t b) {
+    if (a < 0 || b < 0) return -1;
+    return add(plan, (hone_mt_value){.op = (int32_t)op, .a = a, .b = b});
+}
+
+static int32_t binary_op(hone_op op) {
+    switch (op) {
+    case HONE_OP_ADD:
+        return HONE_MT_ADD;
+    case HONE_OP_SUB:
+        return HONE_MT_SUB;
+    case HONE_OP_MUL:
+        return HONE_MT_MUL;
+    case HONE_OP_FLOORDIV:
+        return HONE_MT_DIV;
+    case HONE_OP_FLOORMOD:
+        return HONE_MT_MOD;
+    case HONE_OP_MIN:
+        return HONE_MT_MIN;
+    case HONE_OP_MAX:
+        return HONE_MT_MAX;
+    default:
+        return -1;
+    }
+}
+
+int32_t part_value_expr(part_plan *plan, const hone_expr *e, const int32_t *map) {
+    if (hone_expr_is_int(e)) return part_value_const(plan, e->u.i);
+    if (e->kind == HONE_EXPR_VAR) return map[e->u.var];
+    if (e->kind == HONE_EXPR_CAST) return part_value_expr(plan, e->args[0], map);
+    int32_t op = e->kind == HONE_EXPR_BINARY ? binary_op((hone_op)e->op) : -1;
+    if (op < 0) return -1;
+    int32_t a = part_value_expr(plan, e->args[0], map);
+    return part_value_make(plan, (hone_mt_op)op, a, part_value_expr(plan, e->args[1], map));
+}

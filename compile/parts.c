@@ -1,0 +1,218 @@
+/* compile/parts.c - what a module gives: entries, kernels, weights. */
+#include "compile/parts.h"
+
+#include <ctype.h>
+#include <string.h>
+
+#include "graph/prepare.h"
+#include "ir/structural.h"
+
+hone_status parts_no_memory(void) {
+    return HONE_ERROR(HONE_CODE_NO_MEMORY, "compilation");
+}
+
+const char *parts_identifier(hone_arena *arena, const char *text) {
+    bool is_led_by_digit = isdigit((unsigned char)*text) || !*text;
+    char *name = hone_arena_printf(arena, "%s%s", is_led_by_digit ? "m_" : "", text);
+    for (char *c = name; c && *c; c++) {
+        if (!isalnum((unsigned char)*c)) *c = '_';
+    }
+    return name;
+}
+
+hone_status parts_add_kernel(parts *p, const hone_func *func, uint32_t *out_index) {
+    hone_hash128 hash = hone_func_hash(func);
+    uint64_t known;
+    if (hone_map128_find(&p->kernel_of, hash, &known)) {
+        p->kernels.data[known].facts.calls++;
+        *out_index = (uint32_t)known;
+        return HONE_OK;
+    }
+    *out_index = (uint32_t)p->kernels.count;
+    part_kernel kernel = {.func = func};
+    kernel.facts = (hone_compile_kernel){.hash = hash, .calls = 1};
+    kernel.facts.name = hone_arena_strdup(p->arena, func->name);
+    kernel.symbol = hone_arena_printf(p->arena, "hone_kernel_%u_%s", (unsigned)*out_index,
+                                      parts_identifier(p->arena, func->name));
+    if (!kernel.facts.name || !kernel.symbol || !hone_vec_push(&p->kernels, kernel) ||
+        !hone_map128_put(&p->kernel_of, hash, *out_index)) {
+        return parts_no_memory();
+    }
+    return HONE_OK;
+}
+
+static hone_status prepare(parts *p, const hone_module *module, const hone_dim_variant *variant,
+                           hone_module **out_module) {
+    hone_graph_options options = {.weights = p->options->weight_values,
+                                  .weight_count = p->options->weight_count};
+    if (variant) {
+        options.dims = variant->dims;
+        options.dim_count = variant->dim_count;
+    }
+    HONE_TRY(hone_graph_prepare(module, &options, out_module));
+    if (hone_vec_push(&p->modules, *out_module)) return HONE_OK;
+    hone_module_release(*out_module);
+    return parts_no_memory();
+}
+
+static bool is_wanted(const parts *p, const hone_module *module, const hone_member *member) {
+    if (p->options->func) return strcmp(member->name, p->options->func) == 0;
+    bool has_graph = false;
+    for (uint32_t i = 0; i < module->member_count; i++) {
+        has_graph |= module->members[i].kind == HONE_MEMBER_GRAPH;
+    }
+    if (member->kind == HONE_MEMBER_GRAPH) {
+        const hone_member *main_one = hone_module_find(module, "main");
+        return main_one && main_one->kind == HONE_MEMBER_GRAPH ? member == main_one : true;
+    }
+    return member->kind == HONE_MEMBER_FUNC && !has_graph;
+}
+
+/* Whether the database has a record of some kernel of a prepared module. */
+static hone_status has_record(parts *p, const hone_module *prepared, bool *out_has) {
+    *out_has = false;
+    for (uint32_t i = 0; i < prepared->member_count && p->options->db && !*out_has; i++) {
+        const hone_db_trial *trial = NULL;
+        if (prepared->members[i].kind != HONE_MEMBER_FUNC) continue;
+        hone_hash128 hash = hone_func_hash(prepared->members[i].func);
+        HONE_TRY(hone_db_best(p->options->db, &hash, &p->target_hash, p->arena, &trial));
+        *out_has = trial != NULL;
+    }
+    return HONE_OK;
+}
+
+static hone_status add_variant(parts *p, const hone_module *module, const char *name,
+                               const hone_dim_variant *variant, size_t entry) {
+    hone_module *prepared;
+    bool is_wanted_plan = true;
+    hone_status st = prepare(p, module, variant, &prepared);
+    if (p->options->only_recorded && hone_status_code(st) == HONE_CODE_INVALID) {
+        hone_status_free(st); /* sizes of another model */
+        return HONE_OK;
+    }
+    HONE_TRY(st);
+    if (p->options->only_recorded) HONE_TRY(has_record(p, prepared, &is_wanted_plan));
+    if (!is_wanted_plan) return HONE_OK;
+    return parts_add_graph(p, prepared, name, variant, &p->entries.data[entry]);
+}
+
+/* One graph function: a plan per choice of sizes, the general one last. */
+static hone_status collect_graph(parts *p, const hone_module *module, const char *name) {
+    part_entry entry = {.name = hone_arena_strdup(p->arena, name)};
+    entry.suffix = parts_identifier(p->arena, name);
+    if (!entry.name || !entry.suffix || !hone_vec_push(&p->entries, entry)) {
+        return parts_no_memory();
+    }
+    size_t at = p->entries.count - 1;
+    const hone_dim_variants *variants = p->options->variants;
+    hone_module *prepared;
+    for (size_t i = 0; variants && i < variants->count; i++) {
+        if (variants->items[i].dim_count == 0) continue;
+        HONE_TRY(add_variant(p, module, name, &variants->items[i], at));
+    }
+    if (p->options->exact && p->entries.data[at].plans.count > 0) return HONE_OK;
+    HONE_TRY(prepare(p, module, NULL, &prepared));
+    return parts_add_graph(p, prepared, name, NULL, &p->entries.data[at]);
+}
+
+/* PrimFuncs with sizes bound: the first choice only, a function has no plans to choose from. */
+static hone_status collect_funcs(parts *p, const hone_module *module) {
+    const hone_dim_variants *variants = p->options->variants;
+    hone_module *prepared;
+    HONE_TRY(
+        prepare(p, module, variants && variants->count ? &variants->items[0] : NULL, &prepared));
+    for (uint32_t i = 0; i < prepared->member_count; i++) {
+        const hone_member *member = &prepared->members[i];
+        if (member->kind != HONE_MEMBER_FUNC || !is_wanted(p, module, member)) continue;
+        HONE_TRY(parts_add_func(p, member->func));
+    }
+    return HONE_OK;
+}
+
+/* Whether `name` or `name`_shapes is taken already. */
+static bool is_taken(const hone_strmap *names, const char *name, hone_str *room) {
+    hone_str_clear(room);
+    hone_str_printf(room, "%s_shapes", name);
+    return hone_strmap_find(names, name, NULL) ||
+           hone_strmap_find(names, hone_str_text(room), NULL);
+}
+
+static bool take(hone_strmap *names, const char *name, hone_str *room) {
+    is_taken(names, name, room); /* leaves the second name in room */
+    return !room->failed && hone_strmap_put(names, name, 1) &&
+           hone_strmap_put(names, hone_str_text(room), 1);
+}
+
+static hone_status name_entry(parts *p, part_entry *entry, hone_strmap *names, hone_str *room) {
+    /* "run" is how one calls the only thing there is */
+    bool is_main = p->entries.count == 1 || strcmp(entry->name, "main") == 0;
+    if (is_main) entry->suffix = "run";
+    while (entry->suffix && is_taken(names, entry->suffix, room)) {
+        entry->suffix = hone_arena_printf(p->arena, "%s_", entry->suffix);
+    }
+    return entry->suffix && take(names, entry->suffix, room) ? HONE_OK : parts_no_memory();
+}
+
+/* C names: no two the same, and none of those that every model has. */
+static hone_status name_entries(parts *p) {
+    static const char *const fixed[] = {"info", "last_error", "rt_create", "rt_destroy"};
+    hone_strmap names = {0};
+    hone_str room = {0};
+    hone_status st = HONE_OK;
+    for (size_t i = 0; i < HONE_COUNT(fixed) && !st; i++) {
+        if (!hone_strmap_put(&names, fixed[i], 1)) st = parts_no_memory();
+    }
+    for (size_t i = 0; i < p->entries.count && !st; i++)
+        st = name_entry(p, &p->entries.data[i], &names, &room);
+    hone_strmap_deinit(&names);
+    hone_str_deinit(&room);
+    return st;
+}
+
+hone_status parts_collect(parts *p, const hone_module *module) {
+    if (p->options->func) {
+        const hone_member *member;
+        HONE_TRY(hone_module_pick(module, p->options->func, &member));
+    }
+    bool has_func = false;
+    for (uint32_t i = 0; i < module->member_count; i++) {
+        const hone_member *member = &module->members[i];
+        if (!is_wanted(p, module, member)) continue;
+        if (member->kind == HONE_MEMBER_GRAPH) {
+            HONE_TRY(collect_graph(p, module, member->name));
+        }
+        has_func |= member->kind == HONE_MEMBER_FUNC;
+    }
+    if (has_func) HONE_TRY(collect_funcs(p, module));
+    if (p->entries.count == 0) {
+        return HONE_ERROR(HONE_CODE_INVALID, "there is no function to compile");
+    }
+    return name_entries(p);
+}
+
+static void deinit_entry(part_entry *entry) {
+    for (size_t i = 0; i < entry->plans.count; i++) {
+        part_plan *plan = &entry->plans.data[i];
+        hone_vec_deinit(&plan->guards);
+        hone_vec_deinit(&plan->values);
+        hone_vec_deinit(&plan->tensors);
+        hone_vec_deinit(&plan->steps);
+    }
+    hone_vec_deinit(&entry->plans);
+}
+
+void parts_deinit(parts *p) {
+    for (size_t i = 0; i < p->entries.count; i++)
+        deinit_entry(&p->entries.data[i]);
+    for (size_t i = 0; i < p->plans.count; i++)
+        hone_plan_destroy(p->plans.data[i]);
+    for (size_t i = 0; i < p->modules.count; i++)
+        hone_module_release(p->modules.data[i]);
+    hone_vec_deinit(&p->entries);
+    hone_vec_deinit(&p->plans);
+    hone_vec_deinit(&p->modules);
+    hone_vec_deinit(&p->kernels);
+    hone_vec_deinit(&p->weights);
+    hone_map128_deinit(&p->kernel_of);
+    hone_map128_deinit(&p->weight_of);
+}

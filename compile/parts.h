@@ -1,0 +1,131 @@
+/* compile/parts.h - shared by the files of compile/ only: what is being compiled, in memory. */
+#ifndef HONE_COMPILE_PARTS_H
+#define HONE_COMPILE_PARTS_H
+
+#include "compile/compile.h"
+#include "graph/plan.h"
+#include "runtime/model/model_table.h"
+#include "support/map.h"
+#include "support/vec.h"
+
+/* A kernel on its way from program to object. */
+typedef struct part_kernel {
+    hone_compile_kernel facts;
+    const hone_func *func; /* of a prepared module */
+    const char *symbol;
+    const char *program;        /* text, for the builder */
+    const char *trace;          /* JSON, or NULL */
+    const hone_db_trial *trial; /* NULL = none */
+    const char *object;         /* bytes, in the arena */
+    size_t object_bytes;
+} part_kernel;
+
+typedef struct part_tensor {
+    hone_mt_tensor row; /* shape is filled in when written */
+    const int32_t *shape;
+} part_tensor;
+
+typedef struct part_step {
+    hone_mt_step_kind kind;
+    const char *name;
+    uint32_t kernel; /* KERNEL: index */
+    uint32_t arg_count, size_count;
+    const int32_t *args, *sizes;
+} part_step;
+
+typedef struct part_plan {
+    HONE_VEC(hone_mt_guard) guards;
+    HONE_VEC(hone_mt_value) values;
+    HONE_VEC(part_tensor) tensors;
+    HONE_VEC(part_step) steps;
+    uint32_t port_count;
+    hone_mt_port *ports; /* shape: in the arena */
+    int32_t workspace;
+    int64_t workspace_bytes; /* -1 = symbolic */
+} part_plan;
+
+typedef struct part_port {
+    const char *name;
+    hone_dtype dtype;
+    uint32_t rank;
+    int64_t shape[HONE_MAX_RANK]; /* -1 = any */
+    const char *dim_names[HONE_MAX_RANK];
+    bool is_updated;
+} part_port;
+
+typedef struct part_entry {
+    const char *name;   /* in the model */
+    const char *suffix; /* of its C function: "run", or the name */
+    uint32_t input_count, output_count;
+    const part_port *inputs, *outputs;
+    HONE_VEC(part_plan) plans;
+} part_entry;
+
+typedef struct part_weight {
+    const hone_tensor *tensor; /* in a prepared module */
+    int64_t offset;
+} part_weight;
+
+/* The whole. */
+typedef struct parts {
+    const hone_compile_options *options;
+    hone_arena *arena;  /* the result's */
+    const char *prefix; /* of C names */
+    const char *target_text;
+    hone_hash128 target_hash;
+    HONE_VEC(part_kernel) kernels;
+    hone_map128 kernel_of; /* program hash → index */
+    HONE_VEC(part_entry) entries;
+    HONE_VEC(part_weight) weights;
+    hone_map128 weight_of; /* hash of content → index */
+    int64_t weights_bytes;
+    hone_hash128 weights_hash;
+    HONE_VEC(hone_module *) modules; /* retained */
+    HONE_VEC(hone_plan *) plans;     /* owned */
+} parts;
+
+hone_status parts_no_memory(void);
+
+/* parts.c: prepared modules and plans to kernels, entries and weights. */
+HONE_NODISCARD hone_status parts_collect(parts *p, const hone_module *module);
+void parts_deinit(parts *p);
+HONE_NODISCARD hone_status parts_add_kernel(parts *p, const hone_func *func, uint32_t *out_index);
+/* A C identifier from any text. */
+const char *parts_identifier(hone_arena *arena, const char *text);
+
+/* part_values.c: numbers of a call. Index of the value, or -1 when memory is short or the
+ * expression is of a kind that models cannot compute. map: variable → value, -1 = unknown. */
+int32_t part_value_const(part_plan *plan, int64_t k);
+int32_t part_value_make(part_plan *plan, hone_mt_op op, int32_t a, int32_t b);
+int32_t part_value_expr(part_plan *plan, const hone_expr *e, const int32_t *map);
+
+/* part_func.c: an entry that is one PrimFunc. */
+HONE_NODISCARD hone_status parts_add_func(parts *p, const hone_func *func);
+/* part_graph.c: an entry that is a graph function. guards: dims the plan is for; the last plan of
+ * an entry is added first_of_entry == false. */
+HONE_NODISCARD hone_status parts_add_graph(parts *p, hone_module *module, const char *name,
+                                           const hone_dim_variant *variant, part_entry *entry);
+
+/* kernels.c: records, default schedules, builds. */
+HONE_NODISCARD hone_status parts_build_kernels(parts *p);
+
+/* table_asm.c: tables and entry points as assembly. weights_path: the file to embed, or NULL. */
+HONE_NODISCARD hone_status parts_print_asm(const parts *p, const char *weights_path,
+                                           const char *weights_name, hone_str *out);
+/* header.c */
+HONE_NODISCARD hone_status parts_print_header(const parts *p, hone_str *out);
+/* CPU features that kernels for this target may use, "avx2,fma". */
+void parts_print_features(const hone_target *target, hone_str *out);
+
+/* assemble.c: objects, tables, runtime and weights to the files that were asked for. */
+HONE_NODISCARD hone_status parts_write(parts *p, hone_compile_result *result);
+
+/* One file of runtime/model/, carried in the program. */
+typedef struct embedded_file {
+    const char *name;
+    const unsigned char *bytes;
+    size_t count;
+} embedded_file;
+extern const embedded_file hone_embedded_files[]; /* ends with name NULL; [0]: the host's object */
+
+#endif

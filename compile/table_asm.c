@@ -1,0 +1,346 @@
+/* compile/table_asm.c - the tables of runtime/model/model_table.h and the entry points, as text for
+ * the assembler. Data directives are the same for all 64-bit ELF targets; the entry points, which
+ * put the table before the caller's arguments and go on to the driver, are a few lines for each
+ * architecture. */
+#include <string.h>
+
+#include "compile/parts.h"
+#include "runtime/model/abi.h"
+
+/* Tables whose rows hold pointers are in .data.rel.ro; local labels are .L<what><numbers>. */
+
+static void text(hone_str *out, const char *s) {
+    hone_str_append(out, "\t.string \"");
+    for (; *s; s++) {
+        unsigned char c = (unsigned char)*s;
+        if (c == '"' || c == '\\' || c < 32 || c > 126) {
+            hone_str_printf(out, "\\%03o", c);
+        } else {
+            hone_str_append_char(out, (char)c);
+        }
+    }
+    hone_str_append(out, "\"\n");
+}
+
+static void indices(hone_str *out, const char *label, size_t a, size_t b, size_t c,
+                    const int32_t *items, size_t count) {
+    hone_str_printf(out, ".L%s_%zu_%zu_%zu:\n", label, a, b, c);
+    for (size_t i = 0; i < count; i++)
+        hone_str_printf(out, "\t.long %d\n", (int)items[i]);
+}
+
+/* ---- plans: constants without pointers first ---- */
+
+static void plan_constants(const part_plan *plan, size_t e, size_t n, hone_str *out) {
+    hone_str_append(out, "\t.section .rodata\n\t.p2align 3\n");
+    hone_str_printf(out, ".Lguards_%zu_%zu:\n", e, n);
+    for (size_t i = 0; i < plan->guards.count; i++) {
+        const hone_mt_guard *g = &plan->guards.data[i];
+        hone_str_printf(out, "\t.long %d, %d\n\t.quad %lld\n", (int)g->port, (int)g->dim,
+                        (long long)g->wanted);
+    }
+    hone_str_printf(out, ".Lvalues_%zu_%zu:\n", e, n);
+    for (size_t i = 0; i < plan->values.count; i++) {
+        const hone_mt_value *v = &plan->values.data[i];
+        hone_str_printf(out, "\t.long %d, %d, %d, 0\n\t.quad %lld\n", (int)v->op, (int)v->a,
+                        (int)v->b, (long long)v->k);
+    }
+    for (size_t i = 0; i < plan->tensors.count; i++) {
+        const part_tensor *t = &plan->tensors.data[i];
+        indices(out, "tshape", e, n, i, t->shape, (size_t)t->row.rank);
+    }
+    for (size_t i = 0; i < plan->steps.count; i++) {
+        const part_step *s = &plan->steps.data[i];
+        indices(out, "args", e, n, i, s->args, s->arg_count);
+        indices(out, "sizes", e, n, i, s->sizes, s->size_count);
+    }
+}
+
+static void port_shapes(const part_entry *entry, const part_plan *plan, size_t e, size_t n,
+                        hone_str *out) {
+    for (size_t i = 0; i < plan->port_count; i++) {
+        const part_port *port =
+            i < entry->input_count ? &entry->inputs[i] : &entry->outputs[i - entry->input_count];
+        indices(out, "pshape", e, n, i, plan->ports[i].shape, port->rank);
+    }
+    for (size_t i = 0; i < plan->steps.count; i++) {
+        hone_str_printf(out, ".Lsname_%zu_%zu_%zu:\n", e, n, i);
+        text(out, plan->steps.data[i].name);
+    }
+}
+
+static void plan_rows(const parts *p, const part_plan *plan, size_t e, size_t n, hone_str *out) {
+    hone_str_append(out, "\t.section .data.rel.ro,\"aw\",@progbits\n\t.p2align 3\n");
+    hone_str_printf(out, ".Lports_%zu_%zu:\n", e, n);
+    for (size_t i = 0; i < plan->port_count; i++) {
+        hone_str_printf(out, "\t.long %d, %d\n\t.quad .Lpshape_%zu_%zu_%zu\n",
+                        (int)plan->ports[i].is_input, (int)plan->ports[i].is_written, e, n, i);
+    }
+    hone_str_printf(out, ".Ltensors_%zu_%zu:\n", e, n);
+    for (size_t i = 0; i < plan->tensors.count; i++) {
+        const hone_mt_tensor *t = &plan->tensors.data[i].row;
+        hone_str_printf(out,
+                        "\t.long %d, %d\n\t.quad %lld\n\t.long %d, %d, %d, 0\n"
+                        "\t.quad .Ltshape_%zu_%zu_%zu\n",
+                        (int)t->place, (int)t->index, (long long)t->offset, (int)t->value,
+                        (int)t->bytes, (int)t->rank, e, n, i);
+    }
+    hone_str_printf(out, ".Lsteps_%zu_%zu:\n", e, n);
+    for (size_t i = 0; i < plan->steps.count; i++) {
+        const part_step *s = &plan->steps.data[i];
+        bool is_kernel = s->kind == HONE_MT_KERNEL;
+        hone_str_printf(out, "\t.long %d, %u, %u, 0\n\t.quad .Lsname_%zu_%zu_%zu\n\t.quad %s\n",
+                        (int)s->kind, s->arg_count, s->size_count, e, n, i,
+                        is_kernel ? p->kernels.data[s->kernel].symbol : "0");
+        hone_str_printf(out, "\t.quad .Largs_%zu_%zu_%zu, .Lsizes_%zu_%zu_%zu\n", e, n, i, e, n, i);
+    }
+}
+
+static void plan_head(const part_plan *plan, size_t e, size_t n, hone_str *out) {
+    uint32_t max_args = 0, max_sizes = 0;
+    for (size_t i = 0; i < plan->steps.count; i++) {
+        const part_step *s = &plan->steps.data[i];
+        if (s->arg_count > max_args) max_args = s->arg_count;
+        if (s->size_count > max_sizes) max_sizes = s->size_count;
+    }
+    hone_str_printf(out, "\t.long %zu, %zu, %zu, %zu\n\t.long %u, %u, %d, 0\n", plan->guards.count,
+                    plan->values.count, plan->tensors.count, plan->steps.count, max_args, max_sizes,
+                    (int)plan->workspace);
+    hone_str_printf(out,
+                    "\t.quad .Lguards_%zu_%zu, .Lvalues_%zu_%zu, .Lports_%zu_%zu, "
+                    ".Ltensors_%zu_%zu, .Lsteps_%zu_%zu\n",
+                    e, n, e, n, e, n, e, n, e, n);
+}
+
+/* ---- what a model says of itself ---- */
+
+static int dlpack_code(hone_dtype dtype) {
+    switch (dtype.code) {
+    case HONE_DTYPE_CODE_INT:
+        return 0;
+    case HONE_DTYPE_CODE_UINT:
+        return 1;
+    case HONE_DTYPE_CODE_FLOAT:
+        return 2;
+    case HONE_DTYPE_CODE_HANDLE:
+        return 3;
+    case HONE_DTYPE_CODE_BFLOAT:
+        return 4;
+    case HONE_DTYPE_CODE_BOOL:
+        return 6;
+    case HONE_DTYPE_CODE_FLOAT8_E4M3:
+        return 10;
+    default:
+        return 12; /* float8_e5m2 */
+    }
+}
+
+static void info_constants(const part_port *ports, uint32_t count, size_t e, char kind,
+                           hone_str *out) {
+    hone_str_append(out, "\t.section .rodata\n\t.p2align 3\n");
+    for (size_t i = 0; i < count; i++) {
+        hone_str_printf(out, ".Lidims_%c_%zu_%zu:\n", kind, e, i);
+        for (uint32_t d = 0; d < ports[i].rank; d++)
+            hone_str_printf(out, "\t.quad %lld\n", (long long)ports[i].shape[d]);
+    }
+    for (size_t i = 0; i < count; i++) {
+        hone_str_printf(out, ".Liname_%c_%zu_%zu:\n", kind, e, i);
+        text(out, ports[i].name);
+        hone_str_printf(out, ".Litype_%c_%zu_%zu:\n", kind, e, i);
+        text(out, HONE_DTYPE_NAME(ports[i].dtype));
+        for (uint32_t d = 0; d < ports[i].rank; d++) {
+            if (!ports[i].dim_names[d]) continue;
+            hone_str_printf(out, ".Lidim_%c_%zu_%zu_%u:\n", kind, e, i, d);
+            text(out, ports[i].dim_names[d]);
+        }
+    }
+}
+
+static void info_rows(const part_port *ports, uint32_t count, size_t e, char kind, hone_str *out) {
+    hone_str_append(out, "\t.section .data.rel.ro,\"aw\",@progbits\n\t.p2align 3\n");
+    for (size_t i = 0; i < count; i++) {
+        hone_str_printf(out, ".Lidimnames_%c_%zu_%zu:\n", kind, e, i);
+        for (uint32_t d = 0; d < ports[i].rank; d++) {
+            if (ports[i].dim_names[d]) {
+                hone_str_printf(out, "\t.quad .Lidim_%c_%zu_%zu_%u\n", kind, e, i, d);
+            } else {
+                hone_str_append(out, "\t.quad 0\n");
+            }
+        }
+    }
+    hone_str_printf(out, ".Linfo_%c_%zu:\n", kind, e);
+    for (size_t i = 0; i < count; i++) {
+        const part_port *port = &ports[i];
+        hone_str_printf(out, "\t.quad .Liname_%c_%zu_%zu, .Litype_%c_%zu_%zu\n", kind, e, i, kind,
+                        e, i);
+        hone_str_printf(out, "\t.byte %d, %d\n\t.short %d\n\t.long %u\n", dlpack_code(port->dtype),
+                        (int)port->dtype.bits, (int)port->dtype.lanes, port->rank);
+        hone_str_printf(out, "\t.quad .Lidims_%c_%zu_%zu, .Lidimnames_%c_%zu_%zu\n\t.long %d, 0\n",
+                        kind, e, i, kind, e, i, (int)port->is_updated);
+    }
+}
+
+static void entry_tables(const parts *p, size_t e, hone_str *out) {
+    const part_entry *entry = &p->entries.data[e];
+    for (size_t n = 0; n < entry->plans.count; n++) {
+        plan_constants(&entry->plans.data[n], e, n, out);
+        port_shapes(entry, &entry->plans.data[n], e, n, out);
+        plan_rows(p, &entry->plans.data[n], e, n, out);
+    }
+    hone_str_printf(out, ".Lplans_%zu:\n", e);
+    for (size_t n = 0; n < entry->plans.count; n++)
+        plan_head(&entry->plans.data[n], e, n, out);
+    info_constants(entry->inputs, entry->input_count, e, 'i', out);
+    info_constants(entry->outputs, entry->output_count, e, 'o', out);
+    hone_str_printf(out, ".Lename_%zu:\n", e);
+    text(out, entry->name);
+    info_rows(entry->inputs, entry->input_count, e, 'i', out);
+    info_rows(entry->outputs, entry->output_count, e, 'o', out);
+}
+
+static void model_tables(const parts *p, hone_str *out) {
+    hone_str_append(out, ".Lentry_info:\n");
+    for (size_t e = 0; e < p->entries.count; e++) {
+        const part_entry *entry = &p->entries.data[e];
+        hone_str_printf(out,
+                        "\t.quad .Lename_%zu\n\t.long %u, %u\n\t.quad .Linfo_i_%zu, .Linfo_o_%zu\n"
+                        "\t.quad %s_%s, %s_%s_shapes\n",
+                        e, entry->input_count, entry->output_count, e, e, p->prefix, entry->suffix,
+                        p->prefix, entry->suffix);
+    }
+    hone_str_append(out, ".Lentries:\n");
+    for (size_t e = 0; e < p->entries.count; e++) {
+        hone_str_printf(out, "\t.long %zu, 0\n\t.quad .Lplans_%zu\n",
+                        p->entries.data[e].plans.count, e);
+    }
+    hone_str_printf(out, ".Linfo:\n\t.long %d, %d\n\t.quad .Lprefix, .Ltarget\n\t.long %zu, 0\n",
+                    HONE_MODEL_VERSION, (int)p->options->target.num_threads, p->entries.count);
+    hone_str_append(out, "\t.quad .Lentry_info, hone_mt_last_error, hone_mt_rt_create, "
+                         "hone_mt_rt_destroy\n");
+}
+
+static void model_head(const parts *p, const char *weights_path, const char *weights_name,
+                       hone_str *out) {
+    hone_str_append(out, "\t.section .rodata\n.Lprefix:\n");
+    text(out, p->prefix);
+    hone_str_append(out, ".Ltarget:\n");
+    text(out, p->target_text);
+    hone_str features = {0};
+    parts_print_features(&p->options->target, &features);
+    hone_str_append(out, ".Lfeatures:\n");
+    text(out, hone_str_text(&features));
+    out->failed |= features.failed;
+    hone_str_deinit(&features);
+    if (weights_name) {
+        hone_str_append(out, ".Lweights_name:\n");
+        text(out, weights_name);
+    }
+    if (weights_path) {
+        hone_str_append(out, "\t.p2align 6\n.Lweights:\n\t.incbin \"");
+        hone_str_printf(out, "%s\"\n", weights_path);
+    }
+    hone_str_append(out, "\t.data\n\t.p2align 3\nhone_model_table:\n");
+    hone_str_printf(out, "\t.long %d, 0\n\t.quad .Linfo, .Lentries, .Lfeatures\n", HONE_MT_VERSION);
+    hone_str_printf(out, "\t.quad %s, %s\n", weights_path ? ".Lweights" : "0",
+                    weights_name ? ".Lweights_name" : "0");
+    hone_str_printf(out, "\t.quad %lld\n\t.quad %llu, %llu\n\t.quad 0\n",
+                    (long long)p->weights_bytes, (unsigned long long)p->weights_hash.lo,
+                    (unsigned long long)p->weights_hash.hi);
+}
+
+/* ---- entry points ---- */
+
+typedef struct stub_text {
+    const char *arch; /* prefix of the triple */
+    /* Three arguments to the 2nd to 4th, the number of the entry to the 5th, the table to the 1st;
+     * the same for two arguments. Then jump. */
+    const char *run, *shapes, *jump, *get;
+} stub_text;
+
+static const stub_text stubs[] = {
+    {"x86_64",
+     "\tmovl $%zu, %%r8d\n\tmovq %%rdx, %%rcx\n\tmovq %%rsi, %%rdx\n\tmovq %%rdi, %%rsi\n"
+     "\tleaq hone_model_table(%%rip), %%rdi\n",                             "\tmovl $%zu, %%ecx\n\tmovq %%rsi, %%rdx\n\tmovq %%rdi, %%rsi\n"
+     "\tleaq hone_model_table(%%rip), %%rdi\n",                                                         "\tjmp %s\n", "\tleaq .Linfo(%rip), %rax\n\tret\n"                    },
+    {"aarch64",
+     "\tmov x3, x2\n\tmov x2, x1\n\tmov x1, x0\n\tmov w4, #%zu\n"
+     "\tadrp x0, hone_model_table\n\tadd x0, x0, :lo12:hone_model_table\n", "\tmov x2, x1\n\tmov x1, x0\n\tmov w3, #%zu\n"
+     "\tadrp x0, hone_model_table\n\tadd x0, x0, :lo12:hone_model_table\n", "\tb %s\n",   "\tadrp x0, .Linfo\n\tadd x0, x0, :lo12:.Linfo\n\tret\n"},
+};
+
+static const stub_text *find_stub(const char *triple) {
+    for (size_t i = 0; i < HONE_COUNT(stubs); i++) {
+        if (strncmp(stubs[i].arch, triple, strlen(stubs[i].arch)) == 0) return &stubs[i];
+    }
+    return NULL;
+}
+
+static void begin_function(hone_str *out, const char *prefix, const char *name, const char *more) {
+    hone_str_printf(out, "\t.globl %s%s%s\n\t.type %s%s%s, %%function\n%s%s%s:\n", prefix, name,
+                    more, prefix, name, more, prefix, name, more);
+}
+
+/* printf with a format of the table above. */
+static void number(hone_str *out, const char *format, size_t value) {
+    const char *at = strstr(format, "%zu");
+    for (const char *c = format; *c; c++) {
+        if (c == at) {
+            hone_str_printf(out, "%zu", value);
+            c += 2;
+        } else if (c[0] == '%' && c[1] == '%') {
+            hone_str_append_char(out, *++c);
+        } else {
+            hone_str_append_char(out, *c);
+        }
+    }
+}
+
+static void jump(hone_str *out, const stub_text *stub, const char *to) {
+    hone_str_append_n(out, stub->jump, (size_t)(strstr(stub->jump, "%s") - stub->jump));
+    hone_str_printf(out, "%s\n", to);
+}
+
+static void entry_points(const parts *p, const stub_text *stub, hone_str *out) {
+    hone_str_append(out, "\t.text\n\t.p2align 4\n");
+    hone_str prefix = {0};
+    hone_str_printf(&prefix, "%s_", p->prefix);
+    for (size_t e = 0; e < p->entries.count; e++) {
+        const char *suffix = p->entries.data[e].suffix;
+        begin_function(out, hone_str_text(&prefix), suffix, "");
+        number(out, stub->run, e);
+        jump(out, stub, "hone_mt_run");
+        begin_function(out, hone_str_text(&prefix), suffix, "_shapes");
+        number(out, stub->shapes, e);
+        jump(out, stub, "hone_mt_output_shapes");
+    }
+    begin_function(out, hone_str_text(&prefix), "last_error", "");
+    jump(out, stub, "hone_mt_last_error");
+    begin_function(out, hone_str_text(&prefix), "rt_create", "");
+    jump(out, stub, "hone_mt_rt_create");
+    begin_function(out, hone_str_text(&prefix), "rt_destroy", "");
+    jump(out, stub, "hone_mt_rt_destroy");
+    begin_function(out, hone_str_text(&prefix), "info", "");
+    hone_str_append(out, stub->get);
+    if (p->options->emit == HONE_COMPILE_SO) {
+        begin_function(out, HONE_MODEL_SYMBOL, "", "");
+        hone_str_append(out, stub->get);
+    }
+    out->failed |= prefix.failed;
+    hone_str_deinit(&prefix);
+}
+
+hone_status parts_print_asm(const parts *p, const char *weights_path, const char *weights_name,
+                            hone_str *out) {
+    const stub_text *stub = find_stub(p->options->target.triple);
+    if (!stub) {
+        return HONE_ERROR(HONE_CODE_UNSUPPORTED, "libraries for '%s' cannot be made",
+                          p->options->target.triple);
+    }
+    for (size_t e = 0; e < p->entries.count; e++)
+        entry_tables(p, e, out);
+    model_tables(p, out);
+    model_head(p, weights_path, weights_name, out);
+    entry_points(p, stub, out);
+    hone_str_append(out, "\t.section .note.GNU-stack,\"\",%progbits\n");
+    return hone_str_check(out);
+}

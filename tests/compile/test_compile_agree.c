@@ -1,0 +1,166 @@
+/* Compiled models compute what the interpreter says: real models, programs, graphs with every way
+ * of memory; plain and with default schedules; fixed sizes, open ones, and special plans. */
+#include <stdio.h>
+#include <string.h>
+
+#include "tests/compile/compile_fixture.h"
+#include "tests/support/hone_test.h"
+
+#define HEAD                                                                                       \
+    "from tvm.script import ir as I\nfrom tvm.script import relax as R\n"                          \
+    "from tvm.script import tir as T\n"
+#define GRAPH HEAD "@I.ir_module\nclass M:\n    @R.function\n"
+
+/* Concat, softmax and transpose; two outputs, one of them twice used. */
+static const char concat_graph[] =
+    GRAPH "    def main(a: R.Tensor((3, 4), \"float32\"), b: R.Tensor((3, 5), \"float32\")):\n"
+          "        with R.dataflow():\n"
+          "            c = R.concat((a, b), axis=1)\n"
+          "            s = R.nn.softmax(c, axis=-1)\n"
+          "            t = R.permute_dims(s, axes=[1, 0])\n"
+          "            r = R.nn.relu(c)\n"
+          "            R.output(t, r)\n"
+          "        return (t, r)\n";
+/* An output that is an input, one that is another's view, one that is computed. */
+static const char alias_graph[] = GRAPH "    def main(a: R.Tensor((4, 6), \"float32\")):\n"
+                                        "        with R.dataflow():\n"
+                                        "            v = R.reshape(a, (24,))\n"
+                                        "            e = R.exp(a)\n"
+                                        "            w = R.reshape(e, (6, 4))\n"
+                                        "            R.output(v, e, w)\n"
+                                        "        return (a, v, e, w)\n";
+static const char dynamic_graph[] = GRAPH
+    "    def main(x: R.Tensor((\"n\", 16), \"float32\"), w: R.Tensor((16, 8), \"float32\")):\n"
+    "        n = T.int64()\n"
+    "        with R.dataflow():\n"
+    "            d = R.matmul(x, w)\n"
+    "            e = R.tanh(d)\n"
+    "            f = R.add(e, d)\n"
+    "            g = R.concat((f, e), axis=1)\n"
+    "            R.output(g)\n"
+    "        return g\n";
+/* Two functions with no graph: one entry each; the second's size is open. */
+static const char two_funcs[] =
+    HEAD "@I.ir_module\nclass M:\n"
+         "    @T.prim_func\n"
+         "    def scale(A: T.Buffer((7, 9), \"float32\"), B: T.Buffer((7, 9), \"float32\")):\n"
+         "        for i, j in T.grid(7, 9):\n"
+         "            with T.block(\"B\"):\n"
+         "                vi, vj = T.axis.remap(\"SS\", [i, j])\n"
+         "                B[vi, vj] = A[vi, vj] * T.float32(3)\n"
+         "    @T.prim_func\n"
+         "    def twice(a: T.handle, b: T.handle):\n"
+         "        n = T.int64()\n"
+         "        A = T.match_buffer(a, (n, 3), \"int32\")\n"
+         "        B = T.match_buffer(b, (n, 3), \"int32\")\n"
+         "        for i, j in T.grid(n, 3):\n"
+         "            with T.block(\"B\"):\n"
+         "                vi, vj = T.axis.remap(\"SS\", [i, j])\n"
+         "                B[vi, vj] = A[vi, vj] + A[vi, vj]\n";
+
+/* Names that every model has, and that collide with each other; a scalar; an update in place. */
+static const char odd_names[] =
+    HEAD "@I.ir_module\nclass M:\n"
+         "    @T.prim_func\n"
+         "    def info(A: T.Buffer((4,), \"float32\"), B: T.Buffer((4,), \"float32\")):\n"
+         "        for i in range(4):\n"
+         "            with T.block(\"B\"):\n"
+         "                v = T.axis.spatial(4, i)\n"
+         "                B[v] = A[v] + T.float32(1)\n"
+         "    @T.prim_func\n"
+         "    def f(A: T.Buffer((5,), \"float32\"), x: T.int32, B: T.Buffer((5,), \"float32\")):\n"
+         "        for i in range(5):\n"
+         "            with T.block(\"B\"):\n"
+         "                v = T.axis.spatial(5, i)\n"
+         "                B[v] = A[v] + T.Cast(\"float32\", x)\n"
+         "    @T.prim_func\n"
+         "    def f_shapes(A: T.Buffer((6,), \"float32\"), y: T.float32,\n"
+         "                 B: T.Buffer((6,), \"float16\")):\n"
+         "        for i in range(6):\n"
+         "            with T.block(\"B\"):\n"
+         "                v = T.axis.spatial(6, i)\n"
+         "                B[v] = T.Cast(\"float16\", A[v] * y)\n";
+/* Open strides are those of a dense tensor. */
+static const char open_strides[] =
+    HEAD "@T.prim_func\n"
+         "def main(a: T.handle, b: T.handle):\n"
+         "    n = T.int64()\n    s = T.int64()\n    o = T.int64()\n"
+         "    A = T.match_buffer(a, (n, 3), \"float32\", strides=(s, 1), elem_offset=o)\n"
+         "    B = T.match_buffer(b, (n, 3), \"float32\")\n"
+         "    for i, j in T.grid(n, 3):\n"
+         "        with T.block(\"B\"):\n"
+         "            vi, vj = T.axis.remap(\"SS\", [i, j])\n"
+         "            B[vi, vj] = A[vi, vj] - T.float32(2)\n";
+/* No kernel and no input at all. */
+static const char constant_graph[] = GRAPH
+    "    def main():\n"
+    "        with R.dataflow():\n"
+    "            a = R.add(R.const([1.0, 2.0], \"float32\"), R.const([3.0, 4.0], \"float32\"))\n"
+    "            R.output(a)\n"
+    "        return a\n";
+
+#define MODELS "examples/fashion_mnist/"
+#define PROGRAMS "tests/programs/"
+
+static const struct row {
+    const char *name, *source;
+    bool no_schedule;
+    const char *shape; /* for special plans */
+    int64_t sizes[4];  /* of open dimensions; 0 ends */
+} rows[] = {
+    {"mlp plain",                  MODELS "mlp.onnx",               true,  NULL,    {1}           },
+    {"mlp default",                MODELS "mlp.onnx",               false, NULL,    {1}           },
+    {"mlp batch plain",            MODELS "mlp_batch.onnx",         true,  NULL,    {1, 7}        },
+    {"mlp batch default",          MODELS "mlp_batch.onnx",         false, NULL,    {1, 7, 64}    },
+    {"mlp batch special",          MODELS "mlp_batch.onnx",         false, "N=1,7", {1, 7, 64}    },
+    {"cnn plain",                  MODELS "cnn.onnx",               true,  NULL,    {1}           },
+    {"cnn default",                MODELS "cnn.onnx",               false, NULL,    {1}           },
+    {"cnn batch default",          MODELS "cnn_batch.onnx",         false, NULL,    {1, 3}        },
+    {"cnn batch special",          MODELS "cnn_batch.onnx",         false, "N=2",   {2, 3}        },
+    {"concat, softmax, transpose", concat_graph,                    false, NULL,    {1}           },
+    {"concat plain",               concat_graph,                    true,  NULL,    {1}           },
+    {"outputs that are inputs",    alias_graph,                     false, NULL,    {1}           },
+    {"open size",                  dynamic_graph,                   false, NULL,    {1, 7, 64, 13}},
+    {"open size, special",         dynamic_graph,                   false, "n=7",   {7, 1, 64}    },
+    {"two functions",              two_funcs,                       false, NULL,    {1, 5, 64}    },
+    {"names that collide",         odd_names,                       false, NULL,    {1}           },
+    {"open strides",               open_strides,                    false, NULL,    {1, 6}        },
+    {"constants alone",            constant_graph,                  false, NULL,    {1}           },
+    {"matmul_relu",                PROGRAMS "matmul_relu.py",       false, NULL,    {1}           },
+    {"batch_matmul_relu",          PROGRAMS "batch_matmul_relu.py", false, NULL,    {1}           },
+    {"conv2d",                     PROGRAMS "conv2d.py",            false, NULL,    {1}           },
+    {"mlp_call_tir",               PROGRAMS "mlp_call_tir.py",      false, NULL,    {1}           },
+    {"mlp_fused",                  PROGRAMS "mlp_fused.py",         true,  NULL,    {1}           },
+    {"add_int64",                  PROGRAMS "add_int64.py",         false, NULL,    {1}           },
+    {"window_sum",                 PROGRAMS "window_sum.py",        false, NULL,    {1}           },
+};
+
+static fixture shared;
+
+static void check_row(void **state) {
+    const struct row *row = *state;
+    hone_compile_options options = fixture_options(&shared, "model");
+    hone_dim_variants variants = {0};
+    hone_module *module = NULL;
+    hone_loaded_model *model = NULL;
+    options.no_schedule = row->no_schedule;
+    hone_status st = hone_dim_variants_parse(&row->shape, row->shape ? 1 : 0, &variants);
+    options.variants = &variants;
+    if (!st) st = fixture_module(row->source, &module);
+    if (!st) st = fixture_compile(module, &options, NULL, &model);
+    for (int i = 0; i < 4 && row->sizes[i] && !st; i++) {
+        st = hone_status_annotate(fixture_agree(module, model, row->sizes[i], (uint64_t)i + 1),
+                                  "size %d", (int)row->sizes[i]);
+    }
+    hone_loaded_model_close(model);
+    hone_module_release(module);
+    hone_dim_variants_deinit(&variants);
+    HONE_ASSERT_OK(st);
+}
+
+int main(void) {
+    if (fixture_begin(&shared) != 0) return 1;
+    int code = HONE_RUN_ROWS("compile/agree", rows, check_row);
+    fixture_end(&shared);
+    return code;
+}
