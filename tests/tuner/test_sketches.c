@@ -1,0 +1,87 @@
+/* What the sketches of a program contain: properties that good code needs. */
+#include "tests/support/hone_test.h"
+
+#include <string.h>
+
+#include "tests/support/program_text.h"
+#include "tests/support/workloads.h"
+#include "tuner/space.h"
+
+static const struct row {
+    const char *workload;
+    uint32_t least, most;    /* sketches */
+    const char *some, *none; /* a text that some sketch, and that no sketch has; NULL = any */
+} rows[] = {
+    {"dense",                     3, 3,  "sch.cache_write(",             "sch.rfactor("       },
+    {"dense, bias, relu",         3, 3,  "sch.reverse_compute_at(",      "sch.cache_write("   },
+    {"dense, bias, relu",         3, 3,  "sch.compute_inline(",          NULL                 },
+    {"dense, weights transposed", 5, 5,  "sch.rfactor(",                 NULL                 },
+    {"conv2d, bias, relu",        3, 3,  "sch.sample_compute_location(", NULL                 },
+    {"maxpool",                   3, 3,  "\"SSRSRS\"",                   NULL                 },
+    {"sum of all",                2, 4,  "sch.rfactor(",                 NULL                 },
+    {"sum of columns",            3, 3,  "\"SSRSRS\"",                   "sch.rfactor("       },
+    {"elementwise chain",         1, 1,  "sch.compute_inline(",          "sample_perfect_tile"},
+    {"transpose",                 1, 1,  "meta_schedule.vectorize",      "unroll"             },
+    {"dense of ones",             1, 1,  "meta_schedule.parallel",       "sample_perfect_tile"},
+    {"softmax",                   4, 32, "sch.rfactor(",                 NULL                 },
+};
+
+static const hone_target target = {.kind = HONE_TARGET_LLVM,
+                                   .triple = "x86_64-linux-gnu",
+                                   .vector_bits = 256,
+                                   .num_cores = 4,
+                                   .num_threads = 4,
+                                   .cache_line_bytes = 64};
+
+static const char *text_of(const char *name) {
+    for (const hone_workload *w = hone_workloads; w->name; w++) {
+        if (strcmp(w->name, name) == 0) return w->text;
+    }
+    fail_msg("no workload '%s'", name);
+    return NULL;
+}
+
+static void check_row(void **state) {
+    const struct row *row = *state;
+    hone_module *module = NULL;
+    const hone_func *func = hone_test_parse(text_of(row->workload), &module);
+    hone_space space;
+    hone_str all = {0};
+    HONE_ASSERT_OK(hone_space_generate(func, &target, &space));
+    for (uint32_t i = 0; i < space.count; i++) {
+        HONE_ASSERT_OK(hone_trace_print_python(&space.sketches[i], &all));
+    }
+    uint32_t count = space.count;
+    bool has_some = !row->some || strstr(hone_str_text(&all), row->some);
+    bool has_none = !row->none || !strstr(hone_str_text(&all), row->none);
+    if (!has_some || !has_none) print_message("%s\n", hone_str_text(&all));
+    hone_str_deinit(&all);
+    hone_space_deinit(&space);
+    hone_module_release(module);
+    assert_in_range(count, row->least, row->most);
+    assert_true(has_some);
+    assert_true(has_none);
+}
+
+/* One thread: no parallel decision at all. */
+static void one_thread_has_no_jobs(void **state) {
+    (void)state;
+    hone_module *module = NULL;
+    const hone_func *func = hone_test_parse(text_of("dense"), &module);
+    hone_target single = target;
+    single.num_threads = 1;
+    hone_space space;
+    hone_str text = {0};
+    HONE_ASSERT_OK(hone_space_generate(func, &single, &space));
+    HONE_ASSERT_OK(hone_trace_print_python(&space.sketches[0], &text));
+    assert_null(strstr(hone_str_text(&text), "meta_schedule.parallel"));
+    hone_str_deinit(&text);
+    hone_space_deinit(&space);
+    hone_module_release(module);
+}
+
+int main(void) {
+    int failed = HONE_RUN_ROWS("tuner/sketches", rows, check_row);
+    const struct CMUnitTest tests[] = {cmocka_unit_test(one_thread_has_no_jobs)};
+    return failed + cmocka_run_group_tests_name("tuner/sketches", tests, NULL, NULL);
+}

@@ -1,0 +1,196 @@
+/* Design spaces: every sketch of every workload, with random decisions and after postprocessing,
+ * verifies, means what the program meant, and can be replayed from its record. */
+#include "tests/support/hone_test.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "ir/script.h"
+#include "ir/structural.h"
+#include "ir/verify.h"
+#include "tests/support/program_text.h"
+#include "tests/support/random_program.h"
+#include "tests/support/workloads.h"
+#include "tuner/space.h"
+
+enum { SAMPLES = 4, MUTATIONS = 2, RANDOM_PROGRAMS = 150, MOST_REFUSED_PERCENT = 25 };
+
+static const hone_target target = {
+    .kind = HONE_TARGET_LLVM,
+    .triple = "x86_64-linux-gnu",
+    .cpu = "x86-64-v3",
+    .vector_bits = 256,
+    .num_cores = 4,
+    .num_threads = 4,
+    .cache_line_bytes = 64,
+    .l1d_bytes = 32768,
+    .l2_bytes = 1 << 20,
+};
+
+typedef struct tally {
+    uint32_t samples, refused;
+} tally;
+
+/* What is recorded makes the same program again. */
+static bool replays(const hone_func *func, const hone_schedule *sch, hone_str *out_why) {
+    hone_schedule *again = NULL;
+    hone_status st = hone_schedule_create(func, &again);
+    if (!st) st = hone_trace_apply(&sch->trace, again, NULL);
+    bool is_same =
+        !st && hone_hash128_equal(hone_func_hash(again->func), hone_func_hash(sch->func));
+    if (!is_same) {
+        hone_str_printf(out_why, "its record does not replay: %s",
+                        st ? hone_status_message(st) : "another program");
+    }
+    hone_status_free(st);
+    hone_schedule_destroy(again);
+    return is_same;
+}
+
+/* Replays a sketch and checks what came out. decisions NULL: random ones. */
+static bool check_candidate(const hone_func *func, hone_schedule *sch, const hone_trace *sketch,
+                            const hone_decision *decisions, tally *io, hone_str *out_why) {
+    hone_apply_options options = {.decisions = decisions, .resample = decisions == NULL};
+    HONE_ASSERT_OK(hone_schedule_reset(sch));
+    io->samples++;
+    hone_status st = hone_trace_apply(sketch, sch, &options);
+    if (!st) st = hone_postprocess(sch, &target);
+    if (st) {
+        bool is_refusal = hone_status_code(st) == HONE_CODE_ILLEGAL;
+        if (!is_refusal) hone_str_append(out_why, hone_status_message(st));
+        hone_status_free(st);
+        io->refused++;
+        return is_refusal;
+    }
+    st = hone_check_func(sch->func);
+    if (st) hone_str_printf(out_why, "ill-formed: %s", hone_status_message(st));
+    hone_status_free(st);
+    return out_why->length == 0 && hone_test_agrees(func, sch->func, io->samples, out_why) &&
+           replays(func, sch, out_why);
+}
+
+static bool check_sketch(const hone_func *func, hone_schedule *sch, const hone_trace *sketch,
+                         uint32_t samples, tally *io, hone_str *out_why) {
+    hone_arena *arena = hone_arena_create(4096);
+    bool is_good = true;
+    for (uint32_t i = 0; i < samples && is_good; i++) {
+        is_good = check_candidate(func, sch, sketch, NULL, io, out_why);
+    }
+    hone_decision *decisions = hone_arena_zalloc(arena, (sketch->count + 1) * sizeof *decisions);
+    hone_trace kept;
+    HONE_ASSERT_OK(hone_trace_simplify(arena, &sch->trace, true, &kept));
+    hone_rng rng = hone_rng_from_seed(io->samples);
+    bool is_whole = kept.count == sketch->count; /* the last sample was not refused */
+    for (uint32_t i = 0; is_whole && i < kept.count; i++)
+        decisions[i] = kept.decisions[i];
+    for (uint32_t i = 0; is_whole && i < MUTATIONS && is_good; i++) {
+        if (!hone_mutate(sketch, decisions, &rng, arena, decisions)) break;
+        is_good = check_candidate(func, sch, sketch, decisions, io, out_why);
+    }
+    hone_arena_destroy(arena);
+    return is_good;
+}
+
+static bool check_space(const hone_func *func, uint64_t seed, uint32_t samples, tally *io,
+                        hone_str *out_why) {
+    hone_space space;
+    hone_schedule *sch = NULL;
+    HONE_ASSERT_OK(hone_space_generate(func, &target, &space));
+    HONE_ASSERT_OK(hone_schedule_create(func, &sch));
+    sch->rng = hone_rng_from_seed(seed);
+    bool is_good = space.count > 0;
+    uint32_t k = 0;
+    for (; k < space.count && is_good; k++) {
+        is_good = check_sketch(func, sch, &space.sketches[k], samples, io, out_why);
+    }
+    if (!is_good) {
+        hone_str text = {0};
+        hone_status_free(hone_func_print(func, NULL, &text));
+        hone_str_append(&text, "---- became ----\n");
+        hone_status_free(hone_func_print(sch->func, NULL, &text));
+        fprintf(stderr, "sketch %u of %u: %s\n%s\n", k, space.count, hone_str_text(out_why),
+                hone_str_text(&text));
+        hone_str_deinit(&text);
+    }
+    hone_schedule_destroy(sch);
+    hone_space_deinit(&space);
+    return is_good;
+}
+
+static void workload_is_right(void **state) {
+    const hone_workload *row = *state;
+    hone_module *module = NULL;
+    const hone_func *func = hone_test_parse(row->text, &module);
+    hone_str why = {0};
+    tally t = {0};
+    bool is_good = check_space(func, 11, SAMPLES, &t, &why);
+    hone_str_deinit(&why);
+    hone_module_release(module);
+    assert_true(is_good);
+    print_message("%s: %u samples, %u refused\n", row->name, t.samples, t.refused);
+    assert_true(t.refused * 100 <= t.samples * MOST_REFUSED_PERCENT);
+}
+
+static void random_programs_are_right(void **state) {
+    (void)state;
+    tally t = {0};
+    const char *wanted = getenv("HONE_SEQUENCES");
+    uint64_t programs = wanted ? strtoull(wanted, NULL, 10) : RANDOM_PROGRAMS;
+    for (uint64_t seed = 0; seed < programs; seed++) {
+        hone_arena *arena = hone_arena_create(1 << 16);
+        hone_func *func = hone_random_program(arena, seed, NULL);
+        hone_str why = {0};
+        assert_non_null(func);
+        bool is_good = check_space(func, seed, 1, &t, &why);
+        hone_str_deinit(&why);
+        hone_arena_destroy(arena);
+        if (!is_good) fail_msg("seed %llu", (unsigned long long)seed);
+    }
+    print_message("random programs: %u samples, %u refused\n", t.samples, t.refused);
+    assert_true(t.refused * 100 <= t.samples * MOST_REFUSED_PERCENT);
+}
+
+static void is_deterministic(void **state) {
+    (void)state;
+    for (const hone_workload *w = hone_workloads; w->name; w++) {
+        hone_module *module = NULL;
+        const hone_func *func = hone_test_parse(w->text, &module);
+        hone_str texts[2] = {{0}, {0}};
+        for (int i = 0; i < 2; i++) {
+            hone_space space;
+            HONE_ASSERT_OK(hone_space_generate(func, &target, &space));
+            for (uint32_t k = 0; k < space.count; k++) {
+                HONE_ASSERT_OK(hone_trace_print_json(&space.sketches[k], &texts[i]));
+                for (uint32_t n = 0; n < space.sketches[k].count; n++) {
+                    assert_int_equal(space.sketches[k].decisions[n].count, 0);
+                }
+            }
+            hone_space_deinit(&space);
+        }
+        assert_string_equal(hone_str_text(&texts[0]), hone_str_text(&texts[1]));
+        hone_str_deinit(&texts[0]);
+        hone_str_deinit(&texts[1]);
+        hone_module_release(module);
+    }
+}
+
+static void absent_file_is_an_error(void **state) {
+    (void)state;
+    hone_space space;
+    HONE_ASSERT_CODE(hone_space_load("/nonexistent/space.py", &space), HONE_CODE_NOT_FOUND);
+    assert_null(space.arena);
+}
+
+int main(void) {
+    size_t count = 0;
+    while (hone_workloads[count].name)
+        count++;
+    int failed = hone_test_run_rows("tuner/space", hone_workloads, sizeof hone_workloads[0], count,
+                                    workload_is_right);
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(random_programs_are_right),
+        cmocka_unit_test(is_deterministic),
+        cmocka_unit_test(absent_file_is_an_error),
+    };
+    return failed + cmocka_run_group_tests_name("tuner/space", tests, NULL, NULL);
+}

@@ -1,0 +1,53 @@
+/* tuner/space_rule.h - for the rules of the design space only. */
+#ifndef HONE_TUNER_SPACE_RULE_H
+#define HONE_TUNER_SPACE_RULE_H
+
+#include "schedule/nest_facts.h"
+#include "tuner/space.h"
+
+enum { HONE_MAX_FORKS = 8 };
+
+/* What a rule makes of one schedule at one block: itself changed in place, and copies. */
+typedef struct hone_rule_results {
+    hone_schedule *items[HONE_MAX_FORKS]; /* owned by whoever called the rule */
+    uint32_t count;
+} hone_rule_results;
+
+/* Applies a rule to the block named block_name of sch (which it takes over: it ends up in results
+ * or destroyed; after a failure all of them belong to the caller through results). Refused steps
+ * are not errors: then results hold the schedule as it was. */
+typedef hone_status (*hone_space_rule)(hone_schedule *sch, const char *block_name,
+                                       const hone_target *target, hone_rule_results *out_results);
+
+hone_status hone_rule_auto_inline(hone_schedule *sch, const char *block_name,
+                                  const hone_target *target, hone_rule_results *out_results);
+hone_status hone_rule_add_rfactor(hone_schedule *sch, const char *block_name,
+                                  const hone_target *target, hone_rule_results *out_results);
+hone_status hone_rule_multi_level_tiling(hone_schedule *sch, const char *block_name,
+                                         const hone_target *target, hone_rule_results *out_results);
+hone_status hone_rule_parallel_vectorize_unroll(hone_schedule *sch, const char *block_name,
+                                                const hone_target *target,
+                                                hone_rule_results *out_results);
+hone_status hone_rule_random_compute_location(hone_schedule *sch, const char *block_name,
+                                              const hone_target *target,
+                                              hone_rule_results *out_results);
+
+/* ---- what rules share (space_facts.c) ---- */
+
+/* ILLEGAL and NOT_FOUND (a step was refused) become HONE_OK with *out_done false. */
+hone_status hone_rule_attempt(hone_status st, bool *out_done);
+
+/* A way to change a schedule; ILLEGAL: it can't be done. */
+typedef hone_status (*hone_rule_variant)(hone_schedule *sch, const char *block_name,
+                                         const hone_target *target, int32_t argument);
+/* Adds a copy of sch with the variant applied to the results; nothing when it is refused. */
+hone_status hone_rule_fork(const hone_schedule *sch, hone_rule_variant variant,
+                           const char *block_name, const hone_target *target, int32_t argument,
+                           hone_rule_results *io_results);
+/* Adds sch itself. */
+hone_status hone_rule_keep(hone_schedule *sch, hone_rule_results *io_results);
+
+/* The node of the block with that name, or HONE_NO_ID; records nothing. */
+hone_node_id hone_rule_find_block(const hone_schedule *sch, const char *name);
+
+#endif

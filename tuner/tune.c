@@ -1,0 +1,182 @@
+#include "tuner/tune.h"
+
+#include <math.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "ir/structural.h"
+#include "support/alloc.h"
+#include "tuner/reference.h"
+#include "tuner/tune_impl.h"
+
+enum { ARENA_BLOCK_BYTES = 64 * 1024 };
+#define SEARCH_SHARE 0.8 /* of a time limit; the rest is for the last rounds and for confirming */
+
+/* ---- setting up ---- */
+
+static hone_status make_tasks(hone_tuning *t, const hone_task_list *list) {
+    t->tasks = hone_calloc(list->count + 1, sizeof *t->tasks);
+    if (!t->tasks) return HONE_ERROR(HONE_CODE_NO_MEMORY, "tuning");
+    for (uint32_t i = 0; i < list->count; i++) {
+        const hone_task *task = &list->items[i];
+        if (t->options->only_task && strcmp(task->name, t->options->only_task) != 0) continue;
+        HONE_TRY(hone_tune_task_create(task, &t->options->target, t->options->space_path,
+                                       &t->tasks[t->task_count]));
+        t->task_count++;
+    }
+    if (t->task_count || !t->options->only_task) return HONE_OK;
+    return HONE_ERROR(HONE_CODE_NOT_FOUND, "no task is named '%s'; `hone tasks` lists them",
+                      t->options->only_task);
+}
+
+static hone_status make_model(hone_tuning *t) {
+    hone_costmodel_options options = {.feature_count = hone_feature_count(),
+                                      .seed = t->options->seed};
+    const char *name = t->options->cost_model ? t->options->cost_model : "xgboost";
+    HONE_TRY(hone_costmodel_create(name, &options, &t->model));
+    return hone_strategy_find(t->options->strategy, &t->strategy);
+}
+
+static hone_status register_tasks(hone_tuning *t) {
+    hone_db_target target = {.hash = t->target_hash,
+                             .text = hone_str_text(&t->target_text),
+                             .threads = t->options->target.num_threads};
+    HONE_TRY(hone_db_put_target(t->options->db, &target));
+    for (uint32_t i = 0; i < t->task_count; i++) {
+        const hone_tune_task *task = t->tasks[i];
+        hone_db_workload workload = {.hash = task->task->hash,
+                                     .hash_version = HONE_STRUCTURAL_VERSION,
+                                     .name = task->task->name,
+                                     .program = task->program,
+                                     .flops = task->task->flops};
+        HONE_TRY(hone_db_put_workload(t->options->db, &workload));
+    }
+    return HONE_OK;
+}
+
+static hone_status begin_session(hone_tuning *t) {
+    int64_t wall = hone_wall_time_ns();
+    hone_db_session_id(t->options->seed, wall, getpid(), t->result->session);
+    hone_db_session session = {.id = t->result->session,
+                               .model = t->options->model_name,
+                               .command_line = t->options->command_line,
+                               .hone_version = t->options->hone_version,
+                               .state = "running",
+                               .started_ns = wall,
+                               .seed = t->options->seed,
+                               .look_ahead = HONE_ROUND,
+                               .budget_trials = t->options->trials,
+                               .budget_ns = t->options->time_limit_ns};
+    return hone_db_begin_session(t->options->db, &session);
+}
+
+/* A task whose reference can't be made is tuned unchecked only when nothing else is possible: its
+ * candidates could be anything, so it is left out, with a warning. */
+static hone_status make_references(hone_tuning *t) {
+    for (uint32_t i = 0; i < t->task_count; i++) {
+        hone_tune_task *task = t->tasks[i];
+        hone_status st = hone_make_reference(
+            task, t->options->builder, t->options->runner, hone_str_text(&t->target_text),
+            t->options->extern_path, t->options->work_dir, t->options->seed);
+        if (st && hone_status_code(st) == HONE_CODE_UNSUPPORTED) {
+            hone_log_line(t->options->log, HONE_LOG_WARNING,
+                          "task '%s' has no reference and is left out: %s", task->task->name,
+                          hone_status_message(st));
+            hone_status_free(st);
+            task->is_exhausted = true;
+        } else if (st) {
+            return hone_status_annotate(st, "task '%s'", task->task->name);
+        }
+        if (hone_tuning_stop(t) != HONE_STOP_NO) break;
+    }
+    return HONE_OK;
+}
+
+static hone_status set_up(hone_tuning *t, const hone_task_list *list) {
+    hone_target_print(&t->options->target, &t->target_text);
+    HONE_TRY(hone_str_check(&t->target_text));
+    t->target_hash = hone_target_hash(&t->options->target);
+    for (int i = 0; i < 2; i++) {
+        t->rounds[i].arena = hone_arena_create(ARENA_BLOCK_BYTES);
+        if (!t->rounds[i].arena) return HONE_ERROR(HONE_CODE_NO_MEMORY, "tuning");
+    }
+    HONE_TRY(make_model(t));
+    HONE_TRY(make_tasks(t, list));
+    HONE_TRY(register_tasks(t));
+    HONE_TRY(begin_session(t));
+    HONE_TRY(hone_tuning_resume(t));
+    return t->options->simulate ? HONE_OK : make_references(t);
+}
+
+/* ---- winding up ---- */
+
+static hone_status summarize(hone_tuning *t) {
+    hone_tune_result *result = t->result;
+    result->tasks = hone_arena_zalloc(result->arena, (t->task_count + 1) * sizeof *result->tasks);
+    if (!result->tasks) return HONE_ERROR(HONE_CODE_NO_MEMORY, "tuning");
+    result->task_count = t->task_count;
+    for (uint32_t i = 0; i < t->task_count; i++) {
+        const hone_tune_task *task = t->tasks[i];
+        result->tasks[i] =
+            (hone_tune_task_result){.name = hone_arena_strdup(result->arena, task->task->name),
+                                    .workload = task->task->hash,
+                                    .weight = task->task->weight,
+                                    .flops = task->task->flops,
+                                    .before_ns = task->before_ns,
+                                    .best_ns = task->best_ns,
+                                    .is_confirmed = task->is_confirmed,
+                                    .trials = task->folded,
+                                    .failed = task->failed,
+                                    .known_trials = task->known_trials,
+                                    .seconds = (double)task->busy_ns / 1e9};
+        if (!result->tasks[i].name) return HONE_ERROR(HONE_CODE_NO_MEMORY, "tuning");
+    }
+    hone_costmodel_get_quality(t->model, &result->quality);
+    result->elapsed_ns = hone_clock_now(t->clock) - t->start_ns;
+    return HONE_OK;
+}
+
+static void tear_down(hone_tuning *t) {
+    for (uint32_t i = 0; i < t->task_count; i++)
+        hone_tune_task_destroy(t->tasks[i]);
+    hone_free(t->tasks);
+    hone_costmodel_release(t->model);
+    hone_str_deinit(&t->target_text);
+    for (int i = 0; i < 2; i++)
+        hone_arena_destroy(t->rounds[i].arena);
+}
+
+static hone_status run(hone_tuning *t, const hone_task_list *list) {
+    HONE_TRY(set_up(t, list));
+    HONE_TRY(hone_tuning_loop(t));
+    if (!t->options->simulate) HONE_TRY(hone_tuning_confirm(t));
+    return summarize(t);
+}
+
+hone_status hone_tune(const hone_task_list *tasks, const hone_tune_options *options,
+                      hone_tune_result *out_result) {
+    *out_result = (hone_tune_result){.arena = hone_arena_create(ARENA_BLOCK_BYTES)};
+    if (!out_result->arena) return HONE_ERROR(HONE_CODE_NO_MEMORY, "tuning");
+    hone_tuning t = {.options = options, .clock = hone_clock_system(), .result = out_result};
+    t.start_ns = hone_clock_now(t.clock);
+    t.deadline_ns = options->time_limit_ns ? t.start_ns + options->time_limit_ns : INT64_MAX;
+    t.propose_until_ns = options->time_limit_ns
+                             ? t.start_ns + (int64_t)((double)options->time_limit_ns * SEARCH_SHARE)
+                             : INT64_MAX;
+    hone_progress_meter_init(&t.meter, t.start_ns);
+    hone_status st = run(&t, tasks);
+    hone_progress_finish(options->progress);
+    if (out_result->session[0]) {
+        const char *state = st ? "failed" : out_result->was_stopped ? "stopped" : "done";
+        hone_status ended =
+            hone_db_end_session(options->db, out_result->session, state, hone_wall_time_ns());
+        st = hone_status_join(st, ended);
+    }
+    tear_down(&t);
+    return st;
+}
+
+void hone_tune_result_deinit(hone_tune_result *result) {
+    hone_arena_destroy(result->arena);
+    *result = (hone_tune_result){0};
+}

@@ -1,0 +1,130 @@
+#include <math.h>
+#include <string.h>
+
+#include "support/fs.h"
+#include "tuner/tune_impl.h"
+
+/* The winner of many noisy measurements is partly lucky. The fastest records of a task and its
+ * default schedule are therefore built again and timed in turns, forwards and backwards, and the
+ * medians of these times decide. */
+
+enum { CONTENDERS = 3, TURNS = 6 };
+
+typedef struct contender {
+    int64_t record;
+    int32_t sketch;
+    const char *trace;
+    hone_build_result built;
+    double times[TURNS];
+    uint32_t time_count;
+} contender;
+
+typedef struct confirming {
+    hone_tuning *t;
+    hone_tune_task *task;
+    hone_arena *arena;
+    contender items[CONTENDERS + 1];
+    uint32_t count;
+} confirming;
+
+static bool add(void *ctx, const hone_db_trial *trial) {
+    confirming *c = ctx;
+    const char *trace = hone_arena_strdup(c->arena, trial->trace);
+    if (!trace || c->count > CONTENDERS) return false;
+    c->items[c->count++] =
+        (contender){.record = trial->record, .sketch = trial->sketch, .trace = trace};
+    return true;
+}
+
+/* The default schedule's record, when it is not among the fastest. */
+static bool add_default(void *ctx, const hone_db_trial *trial) {
+    confirming *c = ctx;
+    if (trial->sketch >= 0 || strcmp(trial->outcome, HONE_DB_OUTCOME_OK) != 0) return true;
+    for (uint32_t i = 0; i < c->count; i++) {
+        if (c->items[i].record == trial->record) return false;
+    }
+    add(ctx, trial);
+    return false;
+}
+
+static hone_status build_all(confirming *c) {
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < c->count; i++) {
+        hone_ticket ticket, got;
+        HONE_TRY(hone_submit_build(c->t, c->task, c->items[i].trace, c->arena, &ticket));
+        HONE_TRY(hone_wait_build(c->t, c->arena, &got, &c->items[i].built));
+        if (!c->items[i].built.failure) c->items[kept++] = c->items[i];
+    }
+    c->count = kept;
+    return HONE_OK;
+}
+
+static hone_status time_once(confirming *c, contender *item) {
+    hone_ticket ticket, got;
+    hone_run_result ran;
+    HONE_TRY(hone_submit_run(c->t, c->task, &item->built, NULL, NAN, &ticket));
+    HONE_TRY(hone_wait_run(c->t, &got, &ran));
+    if (!ran.failure) item->times[item->time_count++] = ran.median_ns;
+    hone_run_result_deinit(&ran);
+    return HONE_OK;
+}
+
+static hone_status time_all(confirming *c) {
+    for (uint32_t turn = 0; turn < TURNS; turn++) {
+        for (uint32_t i = 0; i < c->count; i++) {
+            uint32_t at = turn % 2 ? c->count - 1 - i : i;
+            HONE_TRY(time_once(c, &c->items[at]));
+        }
+        if (hone_tuning_stop(c->t) == HONE_STOP_NOW) break;
+    }
+    return HONE_OK;
+}
+
+static hone_status record_all(confirming *c) {
+    double best = NAN;
+    for (uint32_t i = 0; i < c->count; i++) {
+        contender *item = &c->items[i];
+        if (item->time_count < TURNS / 2) continue;
+        double median = hone_stat_median(item->times, item->time_count);
+        HONE_TRY(hone_db_confirm(c->t->options->db, item->record, median));
+        if (item->sketch < 0) c->task->before_ns = median;
+        if (!(median >= best)) {
+            best = median;
+            c->task->best_record = item->record;
+        }
+    }
+    c->task->is_confirmed = !isnan(best);
+    if (!isnan(best)) c->task->best_ns = best;
+    return HONE_OK;
+}
+
+static hone_status confirm(confirming *c) {
+    const hone_hash128 *workload = &c->task->task->hash;
+    hone_db *db = c->t->options->db;
+    HONE_TRY(hone_db_top_k(db, workload, &c->t->target_hash, CONTENDERS, add, c));
+    hone_db_filter filter = {.workload = workload, .target = &c->t->target_hash};
+    HONE_TRY(hone_db_trials(db, &filter, add_default, c));
+    HONE_TRY(build_all(c));
+    hone_builder_pause(c->t->options->builder);
+    hone_status st = time_all(c);
+    hone_builder_resume(c->t->options->builder);
+    if (!st) st = record_all(c);
+    for (uint32_t i = 0; i < c->count; i++) {
+        st = hone_status_join(st, hone_fs_remove_file(c->items[i].built.artifact_path));
+    }
+    return st;
+}
+
+hone_status hone_tuning_confirm(hone_tuning *t) {
+    hone_arena *arena = hone_arena_create(64 * 1024);
+    hone_status st = arena ? HONE_OK : HONE_ERROR(HONE_CODE_NO_MEMORY, "confirmation");
+    for (uint32_t i = 0; i < t->task_count && !st; i++) {
+        if (t->tasks[i]->folded == 0 || hone_tuning_stop(t) == HONE_STOP_NOW) continue;
+        if (hone_clock_now(t->clock) >= t->deadline_ns) break; /* a limit is a limit */
+        confirming c = {.t = t, .task = t->tasks[i], .arena = arena};
+        hone_arena_reset(arena);
+        st = confirm(&c);
+    }
+    hone_arena_destroy(arena);
+    return st;
+}

@@ -1,0 +1,82 @@
+/* tuner/tune_task.h - what the loop knows of one task. For the tuner only. */
+#ifndef HONE_TUNER_TUNE_TASK_H
+#define HONE_TUNER_TUNE_TASK_H
+
+#include "costmodel/costmodel.h"
+#include "costmodel/feature.h"
+#include "database/database.h"
+#include "graph/tasks.h"
+#include "support/map.h"
+#include "tuner/space.h"
+
+/* A program that may be measured: a sketch with decisions, and what replaying it gave. */
+typedef struct hone_candidate {
+    int32_t sketch;                 /* -1: the default schedule */
+    const hone_decision *decisions; /* one per instruction of the sketch; in the task's arena */
+    hone_hash128 program;           /* of the postprocessed program */
+    const float *features;          /* row_count rows; in the task's arena */
+    uint32_t row_count;
+    float score;
+    const char *trace; /* JSON; made for those that are proposed */
+} hone_candidate;
+
+/* A measured candidate that may become a parent. */
+typedef struct hone_elite {
+    int32_t sketch;
+    const hone_decision *decisions;
+    double time_ns;
+} hone_elite;
+
+enum { HONE_ELITES = 48 };
+
+typedef struct hone_tune_task {
+    const hone_task *task;
+    hone_arena *arena;      /* lives as long as the tuning run */
+    hone_arena *scratch;    /* of one round; reset by the search */
+    hone_space space;       /* the rules' sketches, and behind them the default schedule as one */
+    int32_t default_sketch; /* its index, -1 = it has nothing to decide */
+    const hone_decision *default_decisions;
+    hone_schedule *schedule; /* replays run here */
+    hone_feature_state *features;
+    const hone_target *target;
+    const char *program; /* text */
+    hone_map128 seen;    /* hashes of programs that were proposed or are in the database */
+    hone_elite elites[HONE_ELITES]; /* fastest first */
+    uint32_t elite_count;
+    const char *check_path; /* bundle, or NULL */
+    double before_ns, best_ns;
+    double shown_ns; /* best of this run so far, for the progress line */
+    int64_t best_record;
+    bool is_confirmed; /* best_ns comes from the confirmation */
+    int64_t proposals; /* made in this session */
+    int64_t folded, failed;
+    int64_t known_trials;
+    int64_t since_better; /* folded trials since the last gain of 1 % */
+    bool is_exhausted;    /* the search finds nothing new */
+    bool has_default;     /* the default schedule was proposed */
+    double *history;      /* best time after each round */
+    uint32_t history_count, history_capacity;
+    int64_t busy_ns;
+} hone_tune_task;
+
+HONE_NODISCARD hone_status hone_tune_task_create(const hone_task *task, const hone_target *target,
+                                                 const char *space_path, hone_tune_task **out_task);
+void hone_tune_task_destroy(hone_tune_task *task);
+
+/* Replays a candidate: sketch and decisions (NULL: draws them from rng). ILLEGAL when it is
+ * refused. On success the schedule holds the program, and *out is filled but for score and trace;
+ * decisions and features are in arena. */
+HONE_NODISCARD hone_status hone_tune_task_replay(hone_tune_task *task, int32_t sketch,
+                                                 const hone_decision *decisions, hone_rng rng,
+                                                 hone_arena *arena, hone_candidate *out);
+/* The default schedule as a candidate. */
+HONE_NODISCARD hone_status hone_tune_task_default(hone_tune_task *task, hone_arena *arena,
+                                                  hone_candidate *out);
+/* The trace that the schedule holds now, as JSON in arena. */
+HONE_NODISCARD hone_status hone_tune_task_trace(hone_tune_task *task, hone_arena *arena,
+                                                const char **out_json);
+/* Takes a result: elites, best, history. time NAN = failed. */
+void hone_tune_task_fold(hone_tune_task *task, const hone_candidate *candidate, double time_ns,
+                         int64_t record);
+
+#endif
