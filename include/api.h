@@ -1,0 +1,16 @@
+/* include/api.h - shared by the files that implement the public headers; not installed. */
+#ifndef HONE_INCLUDE_API_H
+#define HONE_INCLUDE_API_H
+
+#include <hone/error.h>
+
+#include "support/status.h"
+#include "support/strbuf.h"
+
+/* A public error is a status under another name. Takes st; NULL for HONE_OK. */
+hone_error *hone_api_error(hone_status st);
+
+/* Moves the text out, to be freed with hone_text_free; empties `str` also on failure. */
+HONE_NODISCARD hone_status hone_api_take_text(hone_str *str, char **out_text);
+
+#endif

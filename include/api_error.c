@@ -1,0 +1,48 @@
+#include "include/api.h"
+
+#include <hone/version.h>
+
+#include "support/alloc.h"
+
+hone_error *hone_api_error(hone_status st) {
+    return (hone_error *)st;
+}
+
+/* hone_status_* take a status by value and do not change it, except for _free. */
+static hone_status status_of(const hone_error *error) {
+    union {
+        const hone_error *from;
+        hone_status to;
+    } cast = {.from = error};
+    return cast.to;
+}
+
+const char *hone_error_message(const hone_error *error) {
+    return hone_status_message(status_of(error));
+}
+
+const char *hone_error_kind(const hone_error *error) {
+    return hone_code_name(hone_status_code(status_of(error)));
+}
+
+void hone_error_free(hone_error *error) {
+    hone_status_free(status_of(error));
+}
+
+hone_status hone_api_take_text(hone_str *str, char **out_text) {
+    hone_status st = hone_str_check(str);
+    if (!st) {
+        *out_text = hone_str_take(str);
+        if (!*out_text) st = HONE_ERROR(HONE_CODE_NO_MEMORY, "text");
+    }
+    hone_str_deinit(str);
+    return st;
+}
+
+void hone_text_free(char *text) {
+    hone_free(text);
+}
+
+const char *hone_version(void) {
+    return HONE_VERSION;
+}

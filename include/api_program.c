@@ -1,0 +1,190 @@
+#include <hone/program.h>
+
+#include <string.h>
+
+#include "graph/frontend/onnx_import.h"
+#include "include/api.h"
+#include "ir/script.h"
+#include "ir/structural.h"
+#include "ir/verify.h"
+#include "schedule/schedule.h"
+#include "support/alloc.h"
+#include "support/fs.h"
+
+/* A hone_program is a frozen module under another name. */
+static hone_program *program_of(hone_module *module) {
+    hone_module_freeze(module);
+    return (hone_program *)module;
+}
+
+static const hone_module *module_of(const hone_program *program) {
+    return (const hone_module *)program;
+}
+
+hone_error *hone_program_load(const char *path, hone_program **out_program) {
+    *out_program = NULL;
+    hone_module *module = NULL;
+    bool is_onnx = strcmp(hone_path_extension(path), ".onnx") == 0;
+    hone_status st =
+        is_onnx ? hone_onnx_load(path, NULL, &module) : hone_script_load(path, &module);
+    if (!st) *out_program = program_of(module);
+    return hone_api_error(st);
+}
+
+hone_error *hone_program_parse(const char *text, const char *name, hone_program **out_program) {
+    *out_program = NULL;
+    hone_module *module = NULL;
+    hone_status st = hone_script_parse(text, strlen(text), name, &module);
+    if (!st) *out_program = program_of(module);
+    return hone_api_error(st);
+}
+
+void hone_program_free(hone_program *program) {
+    if (program) hone_module_release((hone_module *)program);
+}
+
+size_t hone_program_function_count(const hone_program *program) {
+    return module_of(program)->member_count;
+}
+
+const char *hone_program_function_name(const hone_program *program, size_t index) {
+    const hone_module *module = module_of(program);
+    return index < module->member_count ? module->members[index].name : NULL;
+}
+
+hone_error *hone_program_print(const hone_program *program, char **out_text) {
+    *out_text = NULL;
+    hone_str text = {0};
+    hone_status st = hone_module_print(module_of(program), NULL, &text);
+    if (st)
+        hone_str_deinit(&text);
+    else
+        st = hone_api_take_text(&text, out_text);
+    return hone_api_error(st);
+}
+
+hone_error *hone_program_save(const hone_program *program, const char *path) {
+    return hone_api_error(hone_script_save(module_of(program), path, NULL));
+}
+
+static hone_status findings_text(const hone_findings *findings, char **out_text) {
+    hone_str text = {0};
+    for (uint32_t i = 0; i < findings->count; i++) {
+        const hone_finding *f = &findings->items[i];
+        if (f->is_warning) continue;
+        if (f->line) hone_str_printf(&text, "%u:%u: ", (unsigned)f->line, (unsigned)f->column);
+        hone_str_printf(&text, "%s\n", f->text);
+    }
+    return hone_api_take_text(&text, out_text);
+}
+
+hone_error *hone_program_verify(const hone_program *program, char **out_findings) {
+    *out_findings = NULL;
+    hone_findings findings = {.arena = hone_arena_create(4096)};
+    if (!findings.arena) return hone_api_error(HONE_ERROR(HONE_CODE_NO_MEMORY, "findings"));
+    hone_status st = hone_verify_module(module_of(program), &findings);
+    if (!st && findings.error_count) st = findings_text(&findings, out_findings);
+    hone_arena_destroy(findings.arena);
+    return hone_api_error(st);
+}
+
+hone_error *hone_program_hash(const hone_program *program, const char *function,
+                              char out_hash[33]) {
+    memset(out_hash, 0, 33);
+    const hone_module *module = module_of(program);
+    hone_hash128 hash;
+    if (!function) {
+        hash = hone_module_hash(module);
+    } else {
+        const hone_member *member = NULL;
+        hone_status st = hone_module_pick(module, function, &member);
+        if (st) return hone_api_error(st);
+        if (member->kind == HONE_MEMBER_EXTERN)
+            return hone_api_error(HONE_ERROR(HONE_CODE_INVALID, "'%s' is external", function));
+        hash = member->kind == HONE_MEMBER_FUNC ? hone_func_hash(member->func)
+                                                : hone_graph_hash(module, member->graph);
+    }
+    hone_hash128_print(hash, out_hash);
+    return NULL;
+}
+
+int hone_program_equal(const hone_program *a, const hone_program *b, char **out_difference) {
+    hone_str difference = {0};
+    bool is_equal =
+        hone_module_equal(module_of(a), module_of(b), out_difference ? &difference : NULL);
+    if (out_difference) {
+        *out_difference = NULL;
+        if (!is_equal) hone_status_free(hone_api_take_text(&difference, out_difference));
+    }
+    hone_str_deinit(&difference);
+    return is_equal;
+}
+
+/* ---- replay ---- */
+
+static hone_status parse_trace(hone_arena *arena, const char *text, hone_trace *out_trace) {
+    const char *first = text + strspn(text, " \t\r\n");
+    size_t length = strlen(text);
+    return *first == '[' || *first == '{'
+               ? hone_trace_parse_json(arena, text, length, "trace", out_trace)
+               : hone_trace_parse_python(arena, text, length, "trace", out_trace);
+}
+
+static hone_status apply(hone_schedule *sch, const hone_trace *trace,
+                         const hone_replay_options *options) {
+    sch->wants_reasons = true;
+    sch->rng = hone_rng_from_seed(options->seed);
+    hone_status st =
+        hone_trace_apply(trace, sch, &(hone_apply_options){.resample = options->resample != 0});
+    if (!st || sch->blame == HONE_NO_ID) return st;
+    hone_str where = {0};
+    hone_status printed = hone_schedule_print_blame(sch, "refused here", &where);
+    hone_status full = HONE_ERROR(hone_status_code(st), "%s\n%s", hone_status_message(st),
+                                  printed ? "" : hone_str_text(&where));
+    hone_status_free(printed);
+    hone_status_free(st);
+    hone_str_deinit(&where);
+    return full;
+}
+
+static hone_status replay(const hone_func *func, const char *text,
+                          const hone_replay_options *options, hone_module **out_module,
+                          hone_str *out_trace) {
+    hone_arena *arena = hone_arena_create(1 << 14);
+    if (!arena) return HONE_ERROR(HONE_CODE_NO_MEMORY, "trace");
+    hone_schedule *sch = NULL;
+    hone_trace trace;
+    hone_status st = parse_trace(arena, text, &trace);
+    if (!st) st = hone_schedule_create(func, &sch);
+    if (!st) st = apply(sch, &trace, options);
+    if (!st && out_trace) st = hone_trace_print_json(&sch->trace, out_trace);
+    if (!st) st = hone_module_of_func(sch->func, out_module);
+    if (sch) hone_schedule_destroy(sch);
+    hone_arena_destroy(arena);
+    return st;
+}
+
+hone_error *hone_program_replay(const hone_program *program, const char *trace,
+                                const hone_replay_options *options, hone_program **out_program,
+                                char **out_trace) {
+    static const hone_replay_options none = {0};
+    if (!options) options = &none;
+    *out_program = NULL;
+    if (out_trace) *out_trace = NULL;
+    const hone_member *member = NULL;
+    hone_status st = hone_module_pick(module_of(program), options->function, &member);
+    if (st) return hone_api_error(st);
+    if (member->kind != HONE_MEMBER_FUNC)
+        return hone_api_error(
+            HONE_ERROR(HONE_CODE_INVALID, "'%s' is no tensor program", member->name));
+    hone_str text = {0};
+    hone_module *module = NULL;
+    st = replay(member->func, trace, options, &module, out_trace ? &text : NULL);
+    if (!st && out_trace) st = hone_api_take_text(&text, out_trace);
+    hone_str_deinit(&text);
+    if (st)
+        hone_module_release(module);
+    else
+        *out_program = program_of(module);
+    return hone_api_error(st);
+}

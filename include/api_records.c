@@ -1,0 +1,226 @@
+#include <hone/records.h>
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "database/database.h"
+#include "include/api.h"
+#include "support/alloc.h"
+#include "target/target.h"
+
+struct hone_records {
+    hone_db *db;
+};
+
+hone_error *hone_records_open(const char *path, hone_records **out_records) {
+    *out_records = NULL;
+    hone_records *records = hone_calloc(1, sizeof *records);
+    if (!records) return hone_api_error(HONE_ERROR(HONE_CODE_NO_MEMORY, "records"));
+    hone_status st =
+        hone_db_open_sqlite(&(hone_db_options){.path = path, .mode = HONE_DB_READ}, &records->db);
+    if (st)
+        hone_free(records);
+    else
+        *out_records = records;
+    return hone_api_error(st);
+}
+
+void hone_records_close(hone_records *records) {
+    if (!records) return;
+    hone_db_release(records->db);
+    hone_free(records);
+}
+
+/* ---- which records ---- */
+
+typedef struct scope {
+    hone_hash128 workload, target;
+    bool has_workload, has_target;
+} scope;
+
+static hone_status scope_init(const char *workload, const char *target, scope *out_scope) {
+    *out_scope = (scope){.has_workload = workload != NULL, .has_target = target != NULL};
+    if (workload && !hone_hash128_parse(workload, &out_scope->workload))
+        return HONE_ERROR(HONE_CODE_INVALID, "'%s' is no hash of 32 digits", workload);
+    if (target) {
+        hone_target parsed;
+        HONE_TRY(hone_target_parse(target, &parsed));
+        out_scope->target = hone_target_hash(&parsed);
+    }
+    return HONE_OK;
+}
+
+typedef struct collected {
+    hone_arena *arena;
+    hone_record *items;
+    hone_hash128 *targets, *workloads;
+    size_t count, capacity;
+    bool failed;
+} collected;
+
+static bool grow(collected *c) {
+    size_t capacity = c->capacity ? 2 * c->capacity : 16;
+    hone_record *items = hone_arena_alloc(c->arena, capacity * sizeof *items);
+    hone_hash128 *targets = hone_arena_alloc(c->arena, capacity * sizeof *targets);
+    hone_hash128 *workloads = hone_arena_alloc(c->arena, capacity * sizeof *workloads);
+    if (!items || !targets || !workloads) return false;
+    if (c->count) {
+        memcpy(items, c->items, c->count * sizeof *items);
+        memcpy(targets, c->targets, c->count * sizeof *targets);
+        memcpy(workloads, c->workloads, c->count * sizeof *workloads);
+    }
+    c->items = items;
+    c->targets = targets;
+    c->workloads = workloads;
+    c->capacity = capacity;
+    return true;
+}
+
+static bool collect(void *ctx, const hone_db_trial *trial) {
+    collected *c = ctx;
+    const char *trace = hone_arena_strdup(c->arena, trial->trace ? trial->trace : "");
+    if (!trace || (c->count == c->capacity && !grow(c))) {
+        c->failed = true;
+        return false;
+    }
+    c->targets[c->count] = trial->target;
+    c->workloads[c->count] = trial->workload;
+    hone_record *r = &c->items[c->count++];
+    *r = (hone_record){.number = trial->record,
+                       .workload_name = "",
+                       .target = "",
+                       .trace = trace,
+                       .median_ns = trial->median_ns,
+                       .spread = trial->spread,
+                       .is_confirmed = !isnan(trial->confirmed_ns)};
+    hone_hash128_print(trial->workload, r->workload);
+    return true;
+}
+
+typedef struct name_of {
+    collected *c;
+    const char **field; /* where the text goes */
+} name_of;
+
+static bool take_workload(void *ctx, const hone_db_workload *workload) {
+    name_of *n = ctx;
+    *n->field = hone_arena_strdup(n->c->arena, workload->name ? workload->name : "");
+    return false;
+}
+
+static bool take_target(void *ctx, const hone_db_target *target) {
+    name_of *n = ctx;
+    *n->field = hone_arena_strdup(n->c->arena, target->text);
+    return false;
+}
+
+/* Callbacks must not call into a database: names are looked up when the trials are collected. */
+static hone_status name_and_visit(hone_db *db, collected *c, hone_record_visit visit, void *ctx) {
+    for (size_t i = 0; i < c->count; i++) {
+        hone_record *r = &c->items[i];
+        name_of workload = {c, &r->workload_name}, target = {c, &r->target};
+        HONE_TRY(hone_db_workloads(db, &c->workloads[i], take_workload, &workload));
+        HONE_TRY(hone_db_targets(db, &c->targets[i], take_target, &target));
+        if (!r->workload_name || !r->target) return HONE_ERROR(HONE_CODE_NO_MEMORY, "records");
+        if (visit(ctx, r) != 0) break;
+    }
+    return HONE_OK;
+}
+
+hone_error *hone_records_top(hone_records *records, const char *workload, const char *target,
+                             size_t limit, hone_record_visit visit, void *ctx) {
+    scope s;
+    hone_status st = scope_init(workload, target, &s);
+    if (st) return hone_api_error(st);
+    collected c = {.arena = hone_arena_create(1 << 14)};
+    if (!c.arena) return hone_api_error(HONE_ERROR(HONE_CODE_NO_MEMORY, "records"));
+    hone_db_filter filter = {.workload = s.has_workload ? &s.workload : NULL,
+                             .target = s.has_target ? &s.target : NULL,
+                             .outcome = HONE_DB_OUTCOME_OK,
+                             .limit = limit > INT64_MAX ? 0 : (int64_t)limit,
+                             .order = HONE_DB_ORDER_FASTEST};
+    st = hone_db_trials(records->db, &filter, collect, &c);
+    if (!st && c.failed) st = HONE_ERROR(HONE_CODE_NO_MEMORY, "records");
+    if (!st) st = name_and_visit(records->db, &c, visit, ctx);
+    hone_arena_destroy(c.arena);
+    return hone_api_error(st);
+}
+
+hone_error *hone_records_best(hone_records *records, const char *workload, const char *target,
+                              hone_record_visit visit, void *ctx) {
+    scope s;
+    hone_status st = scope_init(workload, target, &s);
+    if (!st && (!s.has_workload || !s.has_target))
+        st = HONE_ERROR(HONE_CODE_INVALID, "the best record is that of a workload and a target");
+    if (st) return hone_api_error(st);
+    collected c = {.arena = hone_arena_create(1 << 14)};
+    if (!c.arena) return hone_api_error(HONE_ERROR(HONE_CODE_NO_MEMORY, "records"));
+    const hone_db_trial *best = NULL;
+    st = hone_db_best(records->db, &s.workload, &s.target, c.arena, &best);
+    if (!st && best) {
+        (void)collect(&c, best);
+        if (c.failed)
+            st = HONE_ERROR(HONE_CODE_NO_MEMORY, "records");
+        else
+            st = name_and_visit(records->db, &c, visit, ctx);
+    }
+    hone_arena_destroy(c.arena);
+    return hone_api_error(st);
+}
+
+/* ---- SQL ---- */
+
+enum { MAX_COLUMNS = 512, NUMBER_BYTES = 32 };
+
+typedef struct query {
+    hone_row_visit visit;
+    void *ctx;
+    const char *cells[MAX_COLUMNS];
+    char numbers[MAX_COLUMNS][NUMBER_BYTES];
+    bool is_too_wide;
+} query;
+
+static const char *cell_text(const hone_db_cell *cell, char number[NUMBER_BYTES]) {
+    switch (cell->kind) {
+    case HONE_DB_CELL_NULL:
+        return NULL;
+    case HONE_DB_CELL_INT:
+        snprintf(number, NUMBER_BYTES, "%" PRId64, cell->i);
+        return number;
+    case HONE_DB_CELL_REAL:
+        snprintf(number, NUMBER_BYTES, "%.17g", cell->f);
+        return number;
+    case HONE_DB_CELL_TEXT:
+        return cell->text;
+    case HONE_DB_CELL_BLOB:
+        break;
+    }
+    snprintf(number, NUMBER_BYTES, "(%zu bytes)", cell->length);
+    return number;
+}
+
+static bool visit_row(void *ctx, const hone_db_row *row) {
+    query *q = ctx;
+    if (row->count > MAX_COLUMNS) {
+        q->is_too_wide = true;
+        return false;
+    }
+    for (size_t i = 0; row->cells && i < row->count; i++)
+        q->cells[i] = cell_text(&row->cells[i], q->numbers[i]);
+    return q->visit(q->ctx, row->count, row->names, row->cells ? q->cells : NULL) == 0;
+}
+
+hone_error *hone_records_query(hone_records *records, const char *sql, hone_row_visit visit,
+                               void *ctx) {
+    query *q = hone_calloc(1, sizeof *q);
+    if (!q) return hone_api_error(HONE_ERROR(HONE_CODE_NO_MEMORY, "query"));
+    q->visit = visit;
+    q->ctx = ctx;
+    hone_status st = hone_db_sql(records->db, sql, 0, visit_row, q);
+    if (!st && q->is_too_wide)
+        st = HONE_ERROR(HONE_CODE_UNSUPPORTED, "more than %d columns", MAX_COLUMNS);
+    hone_free(q);
+    return hone_api_error(st);
+}

@@ -1,0 +1,58 @@
+/* hone/records.h - what a tuning database knows. Reading only: nothing here changes the file. */
+#ifndef HONE_RECORDS_H
+#define HONE_RECORDS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <hone/error.h>
+
+HONE_BEGIN_DECLS
+
+typedef struct hone_records hone_records;
+
+/* One measured candidate. Texts live during the callback. */
+typedef struct hone_record {
+    int64_t number;            /* in this file: what `hone db show` takes */
+    char workload[33];         /* structural hash of the program: hone_program_hash */
+    const char *workload_name; /* "" when the database has none */
+    const char *target;        /* canonical text of the device */
+    const char *trace;         /* JSON: what hone_program_replay takes */
+    double median_ns;          /* of one run */
+    double spread;             /* relative; NAN = not known */
+    int is_confirmed;          /* its time was confirmed in interleaved order */
+} hone_record;
+
+/* Opens a database for reading. Errors: not_found, invalid (not a database of Hone's, damaged),
+ * version (made by a newer Hone), io. */
+HONE_API hone_error *hone_records_open(const char *path, hone_records **out_records);
+
+/* NULL is allowed. */
+HONE_API void hone_records_close(hone_records *records);
+
+/* Called for each record; anything but 0 stops. It must not use the same hone_records. */
+typedef int (*hone_record_visit)(void *ctx, const hone_record *record);
+
+/* The fastest correct records, fastest first, at most `limit` (0 = all). `workload` is a hash of 32
+ * digits, `target` a target's text in any form ("host"); NULL does not restrict. */
+HONE_API hone_error *hone_records_top(hone_records *records, const char *workload,
+                                      const char *target, size_t limit, hone_record_visit visit,
+                                      void *ctx);
+
+/* Calls back with the one record that a compilation would use for a program on a target, or not at
+ * all when there is none. */
+HONE_API hone_error *hone_records_best(hone_records *records, const char *workload,
+                                       const char *target, hone_record_visit visit, void *ctx);
+
+/* Called once with cells NULL and the names of the columns, then for each row; cells[i] is the text
+ * of a value, NULL for SQL's NULL. Anything but 0 stops. */
+typedef int (*hone_row_visit)(void *ctx, size_t count, const char *const *names,
+                              const char *const *cells);
+
+/* Runs one read-only SQL statement over the documented views (docs/database.md). */
+HONE_API hone_error *hone_records_query(hone_records *records, const char *sql,
+                                        hone_row_visit visit, void *ctx);
+
+HONE_END_DECLS
+
+#endif

@@ -1,0 +1,152 @@
+/* tools/cli_db.c - rows of a database, copied out of its callbacks. */
+#include "tools/cli_db.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "support/attributes.h"
+
+hone_status hone_cli_open_db(const char *path, hone_db_mode mode, hone_db **out_db) {
+    hone_db_options options = {.path = path, .mode = mode};
+    return hone_db_open_sqlite(&options, out_db);
+}
+
+/* Room for one more item of `bytes`; the array pointer is at *items. NULL when memory is short. */
+static void *grow(hone_db_rows *rows, void **items, size_t bytes) {
+    if (rows->count == rows->capacity) {
+        size_t capacity = rows->capacity ? 2 * rows->capacity : 32;
+        void *bigger = hone_arena_alloc(rows->arena, capacity * bytes);
+        if (!bigger) {
+            rows->failed = true;
+            return NULL;
+        }
+        if (rows->count) memcpy(bigger, *items, rows->count * bytes);
+        *items = bigger;
+        rows->capacity = capacity;
+    }
+    return (char *)*items + rows->count++ * bytes;
+}
+
+static void keep(hone_db_rows *rows, const char **text) {
+    if (!*text) return;
+    *text = hone_arena_strdup(rows->arena, *text);
+    if (!*text) rows->failed = true;
+}
+
+#define COPY_ROW(type, member)                                                                     \
+    void *items = rows->member;                                                                    \
+    type *copy = grow(rows, &items, sizeof *copy);                                                 \
+    rows->member = items;                                                                          \
+    if (!copy) return false;                                                                       \
+    *copy = *row
+
+static bool take_task(void *ctx, const hone_db_task *row) {
+    hone_db_rows *rows = ctx;
+    COPY_ROW(hone_db_task, tasks);
+    keep(rows, &copy->name);
+    keep(rows, &copy->target_text);
+    return !rows->failed;
+}
+
+static bool take_session(void *ctx, const hone_db_session *row) {
+    hone_db_rows *rows = ctx;
+    COPY_ROW(hone_db_session, sessions);
+    keep(rows, &copy->id);
+    keep(rows, &copy->model);
+    keep(rows, &copy->command_line);
+    keep(rows, &copy->hone_version);
+    keep(rows, &copy->options_json);
+    keep(rows, &copy->state);
+    return !rows->failed;
+}
+
+static bool take_target(void *ctx, const hone_db_target *row) {
+    hone_db_rows *rows = ctx;
+    COPY_ROW(hone_db_target, targets);
+    keep(rows, &copy->text);
+    return !rows->failed;
+}
+
+static bool take_workload(void *ctx, const hone_db_workload *row) {
+    hone_db_rows *rows = ctx;
+    COPY_ROW(hone_db_workload, workloads);
+    keep(rows, &copy->name);
+    keep(rows, &copy->program);
+    keep(rows, &copy->args_json);
+    return !rows->failed;
+}
+
+static bool take_failure(void *ctx, const hone_db_failure_count *row) {
+    hone_db_rows *rows = ctx;
+    COPY_ROW(hone_db_failure_count, failures);
+    keep(rows, &copy->outcome);
+    keep(rows, &copy->workload_name);
+    keep(rows, &copy->last_message);
+    return !rows->failed;
+}
+
+static bool take_trial(void *ctx, const hone_db_trial *row) {
+    hone_db_rows *rows = ctx;
+    COPY_ROW(hone_db_trial, trials);
+    copy->samples_ns = NULL;
+    copy->features = NULL;
+    copy->sample_count = 0;
+    keep(rows, &copy->session);
+    keep(rows, &copy->trace);
+    keep(rows, &copy->outcome);
+    keep(rows, &copy->message);
+    keep(rows, &copy->drift);
+    keep(rows, &copy->device);
+    return !rows->failed;
+}
+
+static hone_status listed(const hone_db_rows *rows, hone_status st) {
+    if (st) return st;
+    return rows->failed ? HONE_ERROR(HONE_CODE_NO_MEMORY, "rows of the database") : HONE_OK;
+}
+
+hone_status hone_cli_list_tasks(hone_db *db, hone_db_rows *rows) {
+    return listed(rows, hone_db_tasks(db, take_task, rows));
+}
+
+hone_status hone_cli_list_sessions(hone_db *db, hone_db_rows *rows) {
+    return listed(rows, hone_db_sessions(db, NULL, take_session, rows));
+}
+
+hone_status hone_cli_list_targets(hone_db *db, hone_db_rows *rows) {
+    return listed(rows, hone_db_targets(db, NULL, take_target, rows));
+}
+
+hone_status hone_cli_list_workloads(hone_db *db, hone_db_rows *rows) {
+    return listed(rows, hone_db_workloads(db, NULL, take_workload, rows));
+}
+
+hone_status hone_cli_list_failures(hone_db *db, hone_db_rows *rows) {
+    return listed(rows, hone_db_failures(db, take_failure, rows));
+}
+
+hone_status hone_cli_list_trials(hone_db *db, const hone_db_filter *filter, hone_db_rows *rows) {
+    return listed(rows, hone_db_trials(db, filter, take_trial, rows));
+}
+
+hone_status hone_cli_known_tasks(hone_db *db, const hone_task_list *tasks,
+                                 const hone_target *target, hone_arena *arena,
+                                 hone_db_task **out_known) {
+    *out_known = NULL;
+    hone_db_rows rows = {.arena = arena};
+    HONE_TRY(hone_cli_list_tasks(db, &rows));
+    hone_hash128 target_hash = hone_target_hash(target);
+    hone_db_task *known = hone_arena_zalloc(arena, (tasks->count + 1) * sizeof *known);
+    if (!known) return HONE_ERROR(HONE_CODE_NO_MEMORY, "rows of the database");
+    for (uint32_t i = 0; i < tasks->count; i++) {
+        known[i].best_ns = NAN;
+        for (size_t j = 0; j < rows.count; j++) {
+            if (hone_hash128_equal(rows.tasks[j].workload, tasks->items[i].hash) &&
+                hone_hash128_equal(rows.tasks[j].target, target_hash)) {
+                known[i] = rows.tasks[j];
+            }
+        }
+    }
+    *out_known = known;
+    return HONE_OK;
+}

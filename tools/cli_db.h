@@ -1,0 +1,41 @@
+/* tools/cli_db.h - databases as the verbs use them. */
+#ifndef HONE_TOOLS_CLI_DB_H
+#define HONE_TOOLS_CLI_DB_H
+
+#include "database/database.h"
+#include "graph/tasks.h"
+#include "target/target.h"
+#include "tools/cli.h"
+
+/* Opens with the usual waiting time; messages begin with the path. */
+HONE_NODISCARD hone_status hone_cli_open_db(const char *path, hone_db_mode mode, hone_db **out_db);
+
+/* What the database knows of each task on the target: one row per task, in arena; trials 0 where
+ * it knows nothing. */
+HONE_NODISCARD hone_status hone_cli_known_tasks(hone_db *db, const hone_task_list *tasks,
+                                                const hone_target *target, hone_arena *arena,
+                                                hone_db_task **out_known);
+
+/* All rows of a kind, copied into arena. */
+typedef struct hone_db_rows {
+    hone_arena *arena;
+    hone_db_task *tasks;
+    hone_db_session *sessions;
+    hone_db_target *targets;
+    hone_db_workload *workloads;
+    hone_db_failure_count *failures;
+    hone_db_trial *trials;
+    size_t count, capacity;
+    bool failed;
+} hone_db_rows;
+
+HONE_NODISCARD hone_status hone_cli_list_tasks(hone_db *db, hone_db_rows *rows);
+HONE_NODISCARD hone_status hone_cli_list_sessions(hone_db *db, hone_db_rows *rows);
+HONE_NODISCARD hone_status hone_cli_list_targets(hone_db *db, hone_db_rows *rows);
+HONE_NODISCARD hone_status hone_cli_list_workloads(hone_db *db, hone_db_rows *rows);
+HONE_NODISCARD hone_status hone_cli_list_failures(hone_db *db, hone_db_rows *rows);
+/* Without samples and features. */
+HONE_NODISCARD hone_status hone_cli_list_trials(hone_db *db, const hone_db_filter *filter,
+                                                hone_db_rows *rows);
+
+#endif

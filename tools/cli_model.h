@@ -1,0 +1,36 @@
+/* tools/cli_model.h - reading what users name: programs and models, and their tuning tasks. */
+#ifndef HONE_TOOLS_CLI_MODEL_H
+#define HONE_TOOLS_CLI_MODEL_H
+
+#include "graph/graph_options.h"
+#include "graph/tasks.h"
+#include "ir/module.h"
+#include "target/target.h"
+#include "tools/cli.h"
+
+/* Reads a module of any kind: .py TVMScript, .onnx a model, others and "-" (standard input) by
+ * their first bytes. options (may be NULL) go to the ONNX reader. */
+HONE_NODISCARD hone_status hone_cli_load_module(const char *path, const hone_graph_options *options,
+                                                hone_module **out_module);
+
+/* The PrimFunc that --func names, or the only one, or "main". INVALID when it is a graph function;
+ * NOT_FOUND lists the names. */
+HONE_NODISCARD hone_status hone_cli_pick_func(const hone_module *module, const char *path,
+                                              const char *name_or_null, const hone_func **out_func);
+
+/* INVALID when the function is ill-formed: "path:line:column: reason", the line and a caret. */
+HONE_NODISCARD hone_status hone_cli_check_func(const char *path, const hone_func *func);
+/* Appends a line of the source (may be NULL: nothing) and a caret below the column. */
+void hone_cli_quote(const char *source, uint32_t line, uint32_t column, hone_str *out);
+
+/* Reads, prepares (one variant per combination of --shape) and extracts the tasks. Deinit also
+ * after failure. */
+HONE_NODISCARD hone_status hone_cli_load_tasks(const char *path, const hone_cli_list *shapes,
+                                               hone_task_list *out_tasks);
+
+/* "host" when text is NULL. With threads > 0 the target's number of threads is replaced. A path of
+ * a file holding a target is read ("target.json"). */
+HONE_NODISCARD hone_status hone_cli_parse_target(const char *text_or_null, int64_t threads,
+                                                 hone_target *out_target);
+
+#endif

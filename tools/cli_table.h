@@ -1,0 +1,36 @@
+/* tools/cli_table.h - columns of text, aligned; numbers to the right. */
+#ifndef HONE_TOOLS_CLI_TABLE_H
+#define HONE_TOOLS_CLI_TABLE_H
+
+#include "support/arena.h"
+#include "support/strbuf.h"
+
+enum { HONE_TABLE_MOST_COLUMNS = 24 };
+
+typedef struct hone_table {
+    hone_arena *arena;
+    const char **cells; /* row by row, the head first */
+    size_t count, capacity;
+    size_t columns;
+    bool failed;
+} hone_table;
+
+/* head: column names with '|' between them, "task|>trials": > aligns to the right. */
+void hone_table_init(hone_table *table, hone_arena *arena, const char *head);
+/* The next cell; rows fill up from the left. */
+void hone_table_add(hone_table *table, const char *format, ...) HONE_PRINTF(2, 3);
+/* Appends the lines; each without trailing blanks. */
+void hone_table_print(const hone_table *table, hone_str *out);
+
+/* "1.23 us", "-" for NAN; in arena. */
+const char *hone_text_of_ns(hone_arena *arena, double ns);
+/* flops / ns, "12.3"; "-" when one is not known. */
+const char *hone_text_of_gflops(hone_arena *arena, double flops, double ns);
+/* "2.1 G", "512 k", "37" */
+const char *hone_text_of_count(hone_arena *arena, double count);
+/* "2.10x"; "-" when one is not known. */
+const char *hone_text_of_ratio(hone_arena *arena, double before, double after);
+/* "3 min ago" for a wall time; "-" for 0. */
+const char *hone_text_of_age(hone_arena *arena, int64_t wall_ns, int64_t now_ns);
+
+#endif

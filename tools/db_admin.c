@@ -1,0 +1,87 @@
+/* tools/db_admin.c - `hone db check|merge`. */
+#include <inttypes.h>
+
+#include "tools/cli.h"
+#include "tools/cli_db.h"
+#include "tools/db_verbs.h"
+
+/* ---- check ---- */
+
+static void print_finding(void *ctx, const char *line) {
+    hone_cli *cli = ctx;
+    hone_str_printf(&cli->out, "%s: %s\n", cli->args[0], line);
+}
+
+static hone_status check(hone_cli *cli) {
+    hone_db *db = NULL;
+    HONE_TRY(hone_cli_open_db(cli->args[0], HONE_DB_READ, &db));
+    hone_status st = hone_db_check(db, print_finding, cli);
+    hone_db_release(db);
+    if (hone_status_code(st) == HONE_CODE_INVALID) {
+        /* The findings are the answer. */
+        hone_status_free(st);
+        cli->exit_code = HONE_EXIT_NO;
+        return HONE_OK;
+    }
+    if (!st && !cli->quiet) hone_str_printf(&cli->out, "%s: sound\n", cli->args[0]);
+    return st;
+}
+
+int hone_db_verb_check(int argc, char **argv) {
+    static const hone_cli_command command = {
+        .name = "db check",
+        .usage = "DB",
+        .summary = "Looks through the whole file: pages, indices, references, identities. Exit "
+                   "code 1: something is wrong.",
+        .example = "hone db check /tmp/tuned.db",
+        .min_args = 1,
+        .max_args = 1,
+    };
+    hone_cli cli;
+    int code;
+    if (!hone_cli_begin(&cli, &command, argc, argv, &code)) return code;
+    return hone_cli_end(&cli, check(&cli));
+}
+
+/* ---- merge ---- */
+
+static hone_status merge_one(hone_cli *cli, hone_db *into, const char *path) {
+    hone_db *from = NULL;
+    hone_db_merge_counts counts = {0};
+    HONE_TRY(hone_cli_open_db(path, HONE_DB_READ, &from));
+    hone_status st = hone_status_annotate(hone_db_merge(into, from, &counts), "%s", path);
+    hone_db_release(from);
+    if (!st && !cli->quiet) {
+        hone_str_printf(&cli->out,
+                        "%s: %" PRId64 " new trials in %" PRId64 " new sessions, %" PRId64
+                        " known already\n",
+                        path, counts.trials, counts.sessions, counts.known);
+    }
+    return st;
+}
+
+static hone_status merge(hone_cli *cli) {
+    hone_db *into = NULL;
+    HONE_TRY(hone_cli_open_db(cli->args[0], HONE_DB_CREATE, &into));
+    hone_status st = HONE_OK;
+    for (int i = 1; i < cli->arg_count && !st; i++)
+        st = merge_one(cli, into, cli->args[i]);
+    hone_db_release(into);
+    return st;
+}
+
+int hone_db_verb_merge(int argc, char **argv) {
+    static const hone_cli_command command = {
+        .name = "db merge",
+        .usage = "INTO FROM...",
+        .summary = "Copies what the other databases know and INTO does not; INTO is made when it "
+                   "is not there. Merging again changes nothing.",
+        .example = "hone db merge /tmp/all.db /tmp/tuned.db",
+        .min_args = 2,
+        .max_args = -1,
+    };
+    hone_cli cli;
+    int code;
+    if (!hone_cli_begin(&cli, &command, argc, argv, &code)) return code;
+    return hone_cli_end(&cli, merge(&cli));
+}

@@ -1,0 +1,166 @@
+/* tools/db_top.c - `hone db top`: the fastest records of each task. */
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "support/clock.h"
+#include "tools/cli.h"
+#include "tools/cli_db.h"
+#include "tools/cli_model.h"
+#include "tools/cli_table.h"
+#include "tools/db_verbs.h"
+
+typedef struct top_options {
+    const char *task, *target;
+    int64_t threads, k;
+} top_options;
+
+/* By name, or by the first digits of the workload's hash. */
+static bool is_wanted(const top_options *options, const hone_hash128 *target,
+                      const hone_db_task *task) {
+    char hash[HONE_HASH_HEX_BYTES];
+    if (target && !hone_hash128_equal(task->target, *target)) return false;
+    if (options->threads && task->threads != options->threads) return false;
+    if (!options->task || strcmp(options->task, task->name) == 0) return true;
+    size_t length = strlen(options->task);
+    hone_hash128_print(task->workload, hash);
+    return length >= 4 && strncmp(hash, options->task, length) == 0;
+}
+
+static bool is_confirmed(const hone_db_trial *trial) {
+    return !isnan(trial->confirmed_ns);
+}
+
+static void put_trial(hone_cli *cli, hone_table *table, const hone_db_task *task,
+                      const hone_db_trial *trial) {
+    hone_table_add(table, "%s", task->name);
+    hone_table_add(table, "%d", task->threads);
+    hone_table_add(table, "%" PRId64, trial->record);
+    hone_table_add(table, "%s", hone_text_of_ns(cli->arena, trial->median_ns));
+    hone_table_add(table, "%s", hone_text_of_gflops(cli->arena, task->flops, trial->median_ns));
+    hone_table_add(table, isnan(trial->spread) ? "-" : "%.1f%%", 100 * trial->spread);
+    hone_table_add(table, "%s",
+                   is_confirmed(trial) ? hone_text_of_ns(cli->arena, trial->confirmed_ns) : "no");
+    hone_table_add(table, "%s", hone_text_of_age(cli->arena, trial->wall_ns, hone_wall_time_ns()));
+    hone_table_add(table, "%d", trial->sketch);
+    hone_table_add(table, "%s", task->target_text);
+}
+
+static hone_json *trial_json(const hone_db_task *task, const hone_db_trial *trial) {
+    char hash[HONE_HASH_HEX_BYTES];
+    hone_json *json = hone_json_make_object();
+    bool ok = hone_json_set_i64(json, "record", trial->record);
+    ok &= hone_json_set_text(json, "uid", hone_hash128_print(trial->uid, hash));
+    ok &= hone_json_set_text(json, "task", task->name);
+    ok &= hone_json_set_text(json, "workload_hash", hone_hash128_print(task->workload, hash));
+    ok &= hone_json_set_text(json, "target", task->target_text);
+    ok &= hone_json_set_i64(json, "threads", task->threads);
+    ok &= hone_json_set_f64(json, "median_ns", trial->median_ns);
+    ok &= hone_json_set_f64(json, "gflops", task->flops / trial->median_ns);
+    ok &= hone_json_set_f64(json, "spread_fraction", trial->spread);
+    ok &= hone_json_set_bool(json, "confirmed", is_confirmed(trial));
+    ok &= hone_json_set_f64(json, "confirmed_ns", trial->confirmed_ns);
+    ok &= hone_json_set_i64(json, "wall_ns", trial->wall_ns);
+    ok &= hone_json_set_i64(json, "sketch", trial->sketch);
+    ok &= hone_json_set_text(json, "session", trial->session);
+    if (ok) return json;
+    hone_json_destroy(json);
+    return NULL;
+}
+
+static hone_status top_of(hone_cli *cli, hone_db *db, const hone_db_task *task, int64_t k,
+                          hone_table *table, hone_json *json) {
+    hone_db_rows rows = {.arena = cli->arena};
+    hone_db_filter filter = {.workload = &task->workload,
+                             .target = &task->target,
+                             .limit = k,
+                             .order = HONE_DB_ORDER_FASTEST};
+    HONE_TRY(hone_cli_list_trials(db, &filter, &rows));
+    for (size_t i = 0; i < rows.count; i++) {
+        put_trial(cli, table, task, &rows.trials[i]);
+        if (!json || hone_json_append(json, trial_json(task, &rows.trials[i]))) continue;
+        return HONE_ERROR(HONE_CODE_NO_MEMORY, "records");
+    }
+    return HONE_OK;
+}
+
+static hone_status top_on(hone_cli *cli, const top_options *options, hone_db *db,
+                          const hone_hash128 *target) {
+    hone_table table;
+    hone_db_rows tasks = {.arena = cli->arena};
+    hone_json *json = cli->json ? hone_json_make_array() : NULL;
+    hone_table_init(&table, cli->arena,
+                    "task|>threads|>record|>time|>GFLOPS|>spread|>confirmed|>age|>sketch|target");
+    size_t found = 0;
+    hone_status st = hone_cli_list_tasks(db, &tasks);
+    for (size_t i = 0; !st && i < tasks.count; i++) {
+        if (!is_wanted(options, target, &tasks.tasks[i])) continue;
+        found++;
+        st = top_of(cli, db, &tasks.tasks[i], options->k, &table, json);
+    }
+    if (!st && found == 0) cli->exit_code = HONE_EXIT_NO;
+    if (!st && json) return hone_cli_put_json(cli, json);
+    if (!st) hone_table_print(&table, &cli->out);
+    hone_json_destroy(json);
+    return st;
+}
+
+static hone_status top(hone_cli *cli, const top_options *options) {
+    hone_target target;
+    hone_hash128 hash = {0};
+    hone_db *db = NULL;
+    if (options->target) {
+        HONE_TRY(hone_cli_parse_target(options->target, options->threads, &target));
+        hash = hone_target_hash(&target);
+    }
+    HONE_TRY(hone_cli_open_db(cli->args[0], HONE_DB_READ, &db));
+    hone_status st = top_on(cli, options, db, options->target ? &hash : NULL);
+    hone_db_release(db);
+    return st;
+}
+
+int hone_db_verb_top(int argc, char **argv) {
+    top_options o = {.k = 5};
+    const hone_cli_option options[] = {
+        {.name = "task",
+         .value = "T",
+         .kind = HONE_CLI_TEXT,
+         .to = &o.task,
+         .help = "this task: its name, or the first digits of its hash"},
+        {.name = "target",
+         .value = "TARGET",
+         .kind = HONE_CLI_TEXT,
+         .to = &o.target,
+         .help = "records for this target alone"},
+        {.name = "threads",
+         .value = "N",
+         .kind = HONE_CLI_NUMBER,
+         .to = &o.threads,
+         .help = "for this number of threads alone",
+         .min = 1,
+         .max = 1024},
+        {.name = "count",
+         .letter = 'k',
+         .value = "N",
+         .kind = HONE_CLI_NUMBER,
+         .to = &o.k,
+         .help = "records per task; default 5",
+         .min = 1,
+         .max = 1000000},
+        {0                                         },
+    };
+    const hone_cli_command command = {
+        .name = "db top",
+        .usage = "DB [--task T] [--target TARGET] [-k 5]",
+        .summary = "The fastest records of each task and target. Exit code 1: there are none.",
+        .example = "hone db top /tmp/tuned.db -k 3",
+        .options = options,
+        .min_args = 1,
+        .max_args = 1,
+        .reports = true,
+    };
+    hone_cli cli;
+    int code;
+    if (!hone_cli_begin(&cli, &command, argc, argv, &code)) return code;
+    return hone_cli_end(&cli, top(&cli, &o));
+}

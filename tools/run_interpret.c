@@ -1,0 +1,254 @@
+/* tools/run_interpret.c - `hone run --interpret`: the reference semantics. */
+#include <dlfcn.h>
+#include <string.h>
+
+#include "graph/prepare.h"
+#include "ir/interp.h"
+#include "lower/signature.h"
+#include "runtime/model/abi.h"
+#include "support/alloc.h"
+#include "tools/run_job.h"
+
+/* ---- external functions: the convention of kernels (abi.h) ---- */
+
+enum { MAX_EXTERN_ARGS = 256 };
+
+static hone_status call_extern(void *ctx, const char *name, hone_tensor *const *args,
+                               size_t count) {
+    const hone_run_job *job = ctx;
+    void *symbol = job->extern_library ? dlsym(job->extern_library, name) : NULL;
+    if (!symbol) {
+        return HONE_ERROR(HONE_CODE_NOT_FOUND, "external function '%s' %s", name,
+                          job->extern_library ? "is not in the library of --extern"
+                                              : "is needed, give its library with --extern");
+    }
+    void *data[MAX_EXTERN_ARGS];
+    const int64_t *shapes[MAX_EXTERN_ARGS];
+    int32_t ranks[MAX_EXTERN_ARGS];
+    if (count > MAX_EXTERN_ARGS) {
+        return HONE_ERROR(HONE_CODE_UNSUPPORTED, "external function '%s' has %zu arguments", name,
+                          count);
+    }
+    for (size_t i = 0; i < count; i++) {
+        data[i] = args[i]->data;
+        shapes[i] = args[i]->shape;
+        ranks[i] = args[i]->rank;
+    }
+    hone_extern function;
+    memcpy(&function, &symbol, sizeof function); /* ISO C has no cast for this */
+    int32_t code = function(data, shapes, ranks, (int32_t)count);
+    if (code == 0) return HONE_OK;
+    return HONE_ERROR(HONE_CODE_ILLEGAL, "external function '%s' returned %d", name, (int)code);
+}
+
+static hone_status no_memory(void) {
+    return HONE_ERROR(HONE_CODE_NO_MEMORY, "interpreter");
+}
+
+/* ---- graph functions ---- */
+
+static hone_status wants_of_graph(hone_run_job *job, const hone_graph_func *graph,
+                                  const hone_cli_want **out_wants) {
+    hone_cli_want *wants =
+        hone_arena_zalloc(job->cli->arena, (graph->param_count + 1) * sizeof *wants);
+    if (!wants) return no_memory();
+    for (uint32_t i = 0; i < graph->param_count; i++) {
+        const hone_sinfo *info = graph->values[i].sinfo;
+        bool is_known = info && info->kind == HONE_SINFO_TENSOR && info->rank >= 0 &&
+                        !hone_dtype_is_void(info->dtype) && info->rank <= HONE_MAX_RANK &&
+                        (info->shape || info->rank == 0);
+        if (!is_known) {
+            return HONE_ERROR(HONE_CODE_UNSUPPORTED,
+                              "parameter '%s' is no tensor of known type and rank",
+                              graph->values[i].name);
+        }
+        wants[i].name = graph->values[i].name;
+        wants[i].dtype = info->dtype;
+        wants[i].rank = info->rank;
+        for (int32_t d = 0; d < info->rank; d++) {
+            const hone_expr *e = info->shape[d];
+            wants[i].shape[d] = hone_expr_is_int(e) ? e->u.i : -1;
+            if (e->kind == HONE_EXPR_VAR) wants[i].dim_names[d] = graph->vars[e->u.var].name;
+        }
+    }
+    *out_wants = wants;
+    return HONE_OK;
+}
+
+static hone_status keep_results(hone_run_job *job, const hone_graph_func *graph,
+                                hone_tensor **results, size_t count) {
+    const hone_value *names = hone_attrs_find(&graph->attrs, "output_names");
+    hone_status st = HONE_OK;
+    for (size_t i = 0; i < count; i++) {
+        char number[32];
+        snprintf(number, sizeof number, count == 1 ? "output" : "output%zu", i);
+        bool is_named = names && names->kind == HONE_VALUE_LIST && i < names->count &&
+                        names->u.items[i].kind == HONE_VALUE_STRING;
+        const char *name = is_named ? names->u.items[i].u.s : number;
+        if (st) {
+            hone_tensor_destroy(results[i]);
+        } else {
+            st = hone_tensor_set_add(&job->outputs, name, results[i]);
+        }
+    }
+    hone_free(results);
+    return st;
+}
+
+static hone_status interpret_graph(hone_run_job *job, const hone_module *module, const char *name) {
+    hone_graph_options options = {.weights = job->weights, .weight_count = job->params.count};
+    hone_module *plain = NULL;
+    HONE_TRY(hone_graph_prepare_plain(module, &options, &plain));
+    const hone_member *member = hone_module_find(plain, name);
+    const hone_cli_want *wants;
+    hone_tensor **inputs, **results = NULL;
+    size_t count = 0;
+    hone_status st = HONE_OK;
+    HONE_TRY_GOTO(st, wants_of_graph(job, member->graph, &wants), done);
+    HONE_TRY_GOTO(st,
+                  hone_cli_match_tensors(job->cli, wants, member->graph->param_count,
+                                         &job->o->shapes, &job->inputs, &inputs),
+                  done);
+    hone_interp_options how = {.call_extern = call_extern, .extern_ctx = job};
+    HONE_TRY_GOTO(
+        st,
+        hone_interp_graph(plain, name, inputs, member->graph->param_count, &how, &results, &count),
+        done);
+    st = keep_results(job, member->graph, results, count);
+done:
+    hone_module_release(plain);
+    return st;
+}
+
+/* ---- PrimFuncs ---- */
+
+static bool is_output(const hone_func *func, const hone_signature *s, uint32_t param) {
+    uint32_t buffer = 0;
+    if (func->params[param].buffer == HONE_NO_ID) return false;
+    for (uint32_t i = 0; i < param; i++)
+        buffer += func->params[i].buffer != HONE_NO_ID;
+    return s->roles[buffer] == HONE_PARAM_OUT;
+}
+
+static void want_of_param(const hone_func *func, uint32_t param, hone_cli_want *out) {
+    const hone_param *at = &func->params[param];
+    if (at->buffer == HONE_NO_ID) {
+        out->name = func->vars[at->var].name;
+        out->dtype = func->vars[at->var].dtype;
+        return;
+    }
+    const hone_buffer_info *buffer = &func->buffers[at->buffer];
+    out->name = buffer->name;
+    out->dtype = buffer->dtype;
+    out->rank = (int32_t)buffer->rank;
+    for (uint32_t d = 0; d < buffer->rank; d++) {
+        const hone_expr *e = buffer->shape[d];
+        out->shape[d] = hone_expr_is_int(e) ? e->u.i : -1;
+        if (e->kind == HONE_EXPR_VAR) out->dim_names[d] = func->vars[e->u.var].name;
+    }
+}
+
+/* The sizes that inputs have, by variable; -1 = not known. */
+static void bind_sizes(const hone_func *func, hone_tensor *const *args, int64_t *sizes) {
+    for (uint32_t v = 0; v < func->var_count; v++)
+        sizes[v] = -1;
+    for (uint32_t i = 0; i < func->param_count; i++) {
+        if (!args[i]) continue;
+        if (func->params[i].buffer == HONE_NO_ID) {
+            sizes[func->params[i].var] = hone_tensor_get_i64(args[i], 0);
+            continue;
+        }
+        const hone_buffer_info *buffer = &func->buffers[func->params[i].buffer];
+        for (uint32_t d = 0; d < buffer->rank && d < (uint32_t)args[i]->rank; d++) {
+            const hone_expr *e = buffer->shape[d];
+            if (e->kind == HONE_EXPR_VAR) sizes[e->u.var] = args[i]->shape[d];
+        }
+    }
+}
+
+static int64_t size_of(const hone_expr *e, const int64_t *sizes) {
+    if (hone_expr_is_int(e)) return e->u.i;
+    if (e->kind == HONE_EXPR_VAR) return sizes[e->u.var];
+    if (e->kind == HONE_EXPR_CAST) return size_of(e->args[0], sizes);
+    if (e->kind != HONE_EXPR_BINARY) return -1;
+    int64_t a = size_of(e->args[0], sizes), b = size_of(e->args[1], sizes);
+    if (a < 0 || b < 0) return -1;
+    switch ((hone_op)e->op) {
+    case HONE_OP_ADD:
+        return a + b;
+    case HONE_OP_SUB:
+        return a - b;
+    case HONE_OP_MUL:
+        return a * b;
+    case HONE_OP_FLOORDIV:
+        return b ? a / b : -1;
+    case HONE_OP_FLOORMOD:
+        return b ? a % b : -1;
+    default:
+        return -1;
+    }
+}
+
+static hone_status make_output(hone_run_job *job, const hone_func *func, uint32_t param,
+                               const int64_t *sizes, hone_tensor **out) {
+    const hone_buffer_info *buffer = &func->buffers[func->params[param].buffer];
+    int64_t shape[HONE_MAX_RANK];
+    for (uint32_t d = 0; d < buffer->rank; d++) {
+        shape[d] = size_of(buffer->shape[d], sizes);
+        if (shape[d] >= 0) continue;
+        return HONE_ERROR(HONE_CODE_INVALID, "the shape of '%s' does not follow from the inputs",
+                          buffer->name);
+    }
+    HONE_TRY(hone_tensor_create(buffer->dtype, (int32_t)buffer->rank, shape, out));
+    return hone_tensor_set_add(&job->outputs, buffer->name, *out);
+}
+
+/* Parameters that are updated in place are results as well. */
+static hone_status keep_updated(hone_run_job *job, const hone_func *func, const hone_signature *s,
+                                hone_tensor *const *args) {
+    uint32_t buffer = 0;
+    for (uint32_t i = 0; i < func->param_count; i++) {
+        if (func->params[i].buffer == HONE_NO_ID) continue;
+        if (s->roles[buffer++] != HONE_PARAM_INOUT) continue;
+        hone_tensor *copy;
+        HONE_TRY(hone_tensor_clone(args[i], &copy));
+        HONE_TRY(
+            hone_tensor_set_add(&job->outputs, func->buffers[func->params[i].buffer].name, copy));
+    }
+    return HONE_OK;
+}
+
+static hone_status interpret_func(hone_run_job *job, const hone_func *func) {
+    hone_arena *arena = job->cli->arena;
+    hone_signature s;
+    HONE_TRY(hone_signature_of(func, arena, &s));
+    hone_cli_want *wants = hone_arena_zalloc(arena, (func->param_count + 1) * sizeof *wants);
+    hone_tensor **args = hone_arena_zalloc(arena, (func->param_count + 1) * sizeof(hone_tensor *));
+    hone_tensor **inputs;
+    int64_t *sizes = hone_arena_zalloc(arena, (func->var_count + 1) * sizeof *sizes);
+    if (!wants || !args || !sizes) return no_memory();
+    size_t count = 0, at = 0;
+    for (uint32_t i = 0; i < func->param_count; i++) {
+        if (!is_output(func, &s, i)) want_of_param(func, i, &wants[count++]);
+    }
+    HONE_TRY(
+        hone_cli_match_tensors(job->cli, wants, count, &job->o->shapes, &job->inputs, &inputs));
+    for (uint32_t i = 0; i < func->param_count; i++) {
+        if (!is_output(func, &s, i)) args[i] = inputs[at++];
+    }
+    bind_sizes(func, args, sizes);
+    for (uint32_t i = 0; i < func->param_count; i++) {
+        if (is_output(func, &s, i)) HONE_TRY(make_output(job, func, i, sizes, &args[i]));
+    }
+    hone_interp_options how = {.call_extern = call_extern, .extern_ctx = job};
+    HONE_TRY(hone_interp_func(func, args, func->param_count, &how));
+    return keep_updated(job, func, &s, args);
+}
+
+hone_status hone_run_interpreted(hone_run_job *job, const hone_module *module) {
+    const hone_member *member;
+    HONE_TRY(hone_module_pick(module, job->o->func, &member));
+    if (member->kind == HONE_MEMBER_GRAPH) return interpret_graph(job, module, member->name);
+    if (member->kind == HONE_MEMBER_FUNC) return interpret_func(job, member->func);
+    return HONE_ERROR(HONE_CODE_INVALID, "'%s' is only declared here", member->name);
+}

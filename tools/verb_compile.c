@@ -1,0 +1,335 @@
+/* tools/verb_compile.c - `hone compile`: a model and its best records to one library. */
+#include <string.h>
+
+#include "compile/compile.h"
+#include "support/alloc.h"
+#include "support/fs.h"
+#include "support/progress.h"
+#include "tensorfile/tensorfile.h"
+#include "tools/cli.h"
+#include "tools/cli_model.h"
+#include "tools/verbs.h"
+
+typedef struct compile_options {
+    const char *output, *db, *target, *params, *emit, *weights, *func;
+    hone_cli_list shapes, intrins;
+    int64_t threads;
+    bool no_schedule, exact;
+} compile_options;
+
+/* What the verb opens. */
+typedef struct compile_job {
+    hone_cli *cli;
+    const compile_options *o;
+    hone_module *module;
+    hone_db *db;
+    hone_tensor_set params;
+    hone_dim_variants variants;
+    hone_compile_options options;
+    hone_compile_result result;
+} compile_job;
+
+static hone_status read_weights_choice(const char *text, hone_compile_weights *out) {
+    static const char *const names[] = {"auto", "embed", "beside"};
+    for (int i = 0; i < 3; i++) {
+        if (strcmp(names[i], text) != 0) continue;
+        *out = (hone_compile_weights)i;
+        return HONE_OK;
+    }
+    return HONE_ERROR(HONE_CODE_INVALID, "--weights is '%s', must be auto, embed or beside", text);
+}
+
+/* "out/model.so" and "out/model" mean the same. */
+static const char *without_ending(hone_cli *cli, const char *path) {
+    static const char *const endings[] = {".so", ".a",  ".o", ".h",  ".ll",
+                                          ".s",  ".py", ".c", ".ptx"};
+    const char *ending = hone_path_extension(path);
+    for (size_t i = 0; i < HONE_COUNT(endings); i++) {
+        if (strcmp(ending, endings[i]) != 0) continue;
+        return hone_arena_printf(cli->arena, "%.*s", (int)(ending - path), path);
+    }
+    return path;
+}
+
+static const char *default_output(hone_cli *cli) {
+    if (strcmp(cli->args[0], "-") == 0) return "model";
+    const char *base = hone_path_basename(cli->args[0]), *ending = hone_path_extension(base);
+    return hone_arena_printf(cli->arena, "%.*s", (int)(ending - base), base);
+}
+
+static hone_status open_params(compile_job *job) {
+    if (!job->o->params) return HONE_OK;
+    HONE_TRY(hone_tensor_set_load(job->o->params, &job->params));
+    hone_graph_weight *weights =
+        hone_arena_alloc(job->cli->arena, (job->params.count + 1) * sizeof *weights);
+    if (!weights) return HONE_ERROR(HONE_CODE_NO_MEMORY, "parameters");
+    for (size_t i = 0; i < job->params.count; i++) {
+        weights[i] = (hone_graph_weight){job->params.data[i].name, job->params.data[i].tensor};
+    }
+    job->options.weight_values = weights;
+    job->options.weight_count = job->params.count;
+    return HONE_OK;
+}
+
+static hone_status open_db(compile_job *job) {
+    if (!job->o->db || job->o->no_schedule) return HONE_OK;
+    hone_db_options options = {.path = job->o->db, .mode = HONE_DB_READ};
+    HONE_TRY(hone_db_open_sqlite(&options, &job->db));
+    job->options.db = job->db;
+    return HONE_OK;
+}
+
+static hone_status read_intrin(compile_job *job, const char *text, hone_build_intrin *out) {
+    const char *equals = strchr(text, '=');
+    char *bytes = NULL;
+    size_t count = 0;
+    if (!equals || equals == text || !equals[1]) {
+        return HONE_ERROR(HONE_CODE_INVALID, "--intrin is '%s', must be NAME=FILE.py", text);
+    }
+    HONE_TRY(hone_fs_read(equals + 1, 1 << 24, &bytes, &count));
+    out->name = hone_arena_printf(job->cli->arena, "%.*s", (int)(equals - text), text);
+    out->text = hone_arena_strdup(job->cli->arena, bytes);
+    hone_free(bytes);
+    return out->name && out->text ? HONE_OK : HONE_ERROR(HONE_CODE_NO_MEMORY, "intrinsics");
+}
+
+static hone_status open_intrins(compile_job *job) {
+    const hone_cli_list *list = &job->o->intrins;
+    hone_build_intrin *intrins =
+        hone_arena_zalloc(job->cli->arena, (list->count + 1) * sizeof *intrins);
+    if (!intrins) return HONE_ERROR(HONE_CODE_NO_MEMORY, "intrinsics");
+    for (size_t i = 0; i < list->count; i++)
+        HONE_TRY(read_intrin(job, list->items[i], &intrins[i]));
+    job->options.intrins = intrins;
+    job->options.intrin_count = list->count;
+    return HONE_OK;
+}
+
+/* ---- without --shape: the sizes that the database was tuned for ---- */
+
+typedef struct shape_finder {
+    hone_cli *cli;
+    hone_cli_list found;
+    hone_status st;
+} shape_finder;
+
+/* Whether the spec "N=1,64" has this size. */
+static bool has_size(const char *spec, const char *size, size_t length) {
+    const char *at = strchr(spec, '=');
+    while (at) {
+        at++;
+        if (strcspn(at, ",") == length && memcmp(at, size, length) == 0) return true;
+        at = strchr(at, ',');
+    }
+    return false;
+}
+
+/* One size of one name: into the spec of that name, or a new one. */
+static hone_status note_size(shape_finder *f, const char *name, size_t name_length,
+                             const char *size, size_t length) {
+    const char **items = f->found.items;
+    hone_arena *arena = f->cli->arena;
+    size_t at = 0;
+    while (at < f->found.count &&
+           (strncmp(items[at], name, name_length) != 0 || items[at][name_length] != '=')) {
+        at++;
+    }
+    if (at < f->found.count && has_size(items[at], size, length)) return HONE_OK;
+    if (at == f->found.count) {
+        items = hone_arena_alloc(arena, (at + 1) * sizeof *items);
+        if (!items) return HONE_ERROR(HONE_CODE_NO_MEMORY, "sizes");
+        for (size_t i = 0; i < at; i++)
+            items[i] = f->found.items[i];
+        items[at] =
+            hone_arena_printf(arena, "%.*s=%.*s", (int)name_length, name, (int)length, size);
+        f->found.count++;
+        f->found.items = items;
+    } else {
+        items[at] = hone_arena_printf(arena, "%s,%.*s", items[at], (int)length, size);
+    }
+    return items[at] ? HONE_OK : HONE_ERROR(HONE_CODE_NO_MEMORY, "sizes");
+}
+
+/* "N=1,64" in a command line. */
+static hone_status note_shape(shape_finder *f, const char *text, size_t length) {
+    size_t name_length = strcspn(text, "= ");
+    size_t at = name_length + 1;
+    while (at < length) {
+        size_t size_length = strcspn(text + at, ", ");
+        if (size_length) HONE_TRY(note_size(f, text, name_length, text + at, size_length));
+        at += size_length + 1;
+    }
+    return HONE_OK;
+}
+
+/* `hone tune` keeps its command line with the session. */
+static bool note_session(void *ctx, const hone_db_session *session) {
+    shape_finder *f = ctx;
+    const char *at = session->command_line ? session->command_line : "";
+    while (!f->st && (at = strstr(at, " --shape")) != NULL) {
+        at += strlen(" --shape");
+        if (*at != ' ' && *at != '=') continue;
+        size_t length = strcspn(++at, " ");
+        if (length) f->st = note_shape(f, at, length);
+    }
+    return !f->st;
+}
+
+/* Sizes of other models are among them; the compiler leaves out what has no record. */
+static hone_status find_shapes(compile_job *job) {
+    shape_finder f = {.cli = job->cli};
+    hone_status st = hone_db_sessions(job->db, NULL, note_session, &f);
+    HONE_TRY(hone_status_join(st, f.st));
+    if (f.found.count == 0) return HONE_OK;
+    hone_dim_variants_deinit(&job->variants);
+    st = hone_dim_variants_parse(f.found.items, f.found.count, &job->variants);
+    if (hone_status_code(st) == HONE_CODE_INVALID) { /* they do not go together: give --shape */
+        HONE_LOG(&job->cli->log, HONE_LOG_WARNING, "sizes of the database: %s",
+                 hone_status_message(st));
+        hone_status_free(st);
+        hone_dim_variants_deinit(&job->variants);
+        return HONE_OK;
+    }
+    job->options.only_recorded = true;
+    return st;
+}
+
+static hone_status read_options(compile_job *job) {
+    const compile_options *o = job->o;
+    hone_compile_options *options = &job->options;
+    options->output = without_ending(job->cli, o->output ? o->output : default_output(job->cli));
+    if (!options->output) return HONE_ERROR(HONE_CODE_NO_MEMORY, "compile");
+    options->func = o->func;
+    options->no_schedule = o->no_schedule;
+    options->exact = o->exact;
+    HONE_TRY(hone_cli_parse_target(o->target, o->threads, &options->target));
+    HONE_TRY(read_weights_choice(o->weights, &options->weights));
+    if (!hone_compile_emit_parse(o->emit, &options->emit)) {
+        return HONE_ERROR(HONE_CODE_INVALID,
+                          "--emit is '%s', must be so, a, obj, c, llvm, asm, ptx or program",
+                          o->emit);
+    }
+    HONE_TRY(hone_dim_variants_parse(o->shapes.items, o->shapes.count, &job->variants));
+    options->variants = &job->variants;
+    HONE_TRY(open_params(job));
+    HONE_TRY(open_intrins(job));
+    HONE_TRY(open_db(job));
+    return job->db && o->shapes.count == 0 ? find_shapes(job) : HONE_OK;
+}
+
+static hone_status compile(compile_job *job) {
+    hone_cli *cli = job->cli;
+    HONE_TRY(read_options(job));
+    HONE_TRY(hone_cli_load_module(cli->args[0], NULL, &job->module));
+    hone_module_freeze(job->module);
+    hone_status st = hone_compile_module(job->module, &job->options, &job->result);
+    if (st) {
+        hone_code code = hone_status_code(st);
+        bool is_models =
+            code == HONE_CODE_INVALID || code == HONE_CODE_UNSUPPORTED || code == HONE_CODE_TYPE;
+        return is_models ? hone_status_annotate(st, "%s", cli->args[0]) : st;
+    }
+    if (cli->json) {
+        hone_compile_result_print_json(&job->result, &cli->out);
+    } else if (!cli->quiet) {
+        hone_compile_result_print(&job->result, &cli->out);
+    }
+    return HONE_OK;
+}
+
+static hone_status run(hone_cli *cli, const compile_options *o) {
+    compile_job job = {.cli = cli, .o = o};
+    hone_status st = compile(&job);
+    if (job.result.arena) hone_compile_result_deinit(&job.result);
+    hone_module_release(job.module);
+    hone_db_release(job.db);
+    hone_tensor_set_deinit(&job.params);
+    hone_dim_variants_deinit(&job.variants);
+    return st;
+}
+
+int hone_verb_compile(int argc, char **argv) {
+    compile_options o = {.emit = "so", .weights = "auto"};
+    const hone_cli_option options[] = {
+        {.name = "output",
+         .letter = 'o',
+         .value = "PATH",
+         .kind = HONE_CLI_TEXT,
+         .to = &o.output,
+         .help = "PATH.so and PATH.h are written; default: the model's name, here"},
+        {.name = "db",
+         .value = "FILE",
+         .kind = HONE_CLI_TEXT,
+         .to = &o.db,
+         .help = "database of records; without it kernels get default schedules"},
+        {.name = "target",
+         .value = "T",
+         .kind = HONE_CLI_TEXT,
+         .to = &o.target,
+         .help = "what to compile for; default: this machine"},
+        {.name = "threads",
+         .value = "N",
+         .kind = HONE_CLI_NUMBER,
+         .to = &o.threads,
+         .help = "threads that the model runs on at most; records are of a number of threads",
+         .min = 1,
+         .max = 1024},
+        {.name = "params",
+         .value = "FILE",
+         .kind = HONE_CLI_TEXT,
+         .to = &o.params,
+         .help = "values of parameters by name, .npz or .safetensors"},
+        {.name = "shape",
+         .value = "N=1,64",
+         .kind = HONE_CLI_LIST,
+         .to = &o.shapes,
+         .help =
+             "sizes to make special kernels for, beside general ones; may be repeated; default: "
+             "those that the database was tuned for"},
+        {.name = "exact",
+         .kind = HONE_CLI_SWITCH,
+         .to = &o.exact,
+         .help = "no general kernels beside those of --shape"},
+        {.name = "no-schedule",
+         .kind = HONE_CLI_SWITCH,
+         .to = &o.no_schedule,
+         .help = "plain kernels, as the programs are written"},
+        {.name = "emit",
+         .value = "WHAT",
+         .kind = HONE_CLI_TEXT,
+         .to = &o.emit,
+         .help = "so, a, obj; c, llvm, asm, ptx, program: the kernels as text; default: so"},
+        {.name = "weights",
+         .value = "WHERE",
+         .kind = HONE_CLI_TEXT,
+         .to = &o.weights,
+         .help = "embed, beside (PATH.weights), or auto: beside when they take over 64 MiB"},
+        {.name = "func",
+         .value = "NAME",
+         .kind = HONE_CLI_TEXT,
+         .to = &o.func,
+         .help = "the one function to compile; default: main, else all"},
+        {.name = "intrin",
+         .value = "NAME=FILE",
+         .kind = HONE_CLI_LIST,
+         .to = &o.intrins,
+         .help = "a tensor intrinsic that records use; may be repeated"},
+        {0        },
+    };
+    const hone_cli_command command = {
+        .name = "compile",
+        .usage = "MODEL.onnx|PROGRAM.py [--db FILE] [-o PATH]",
+        .summary = "Makes one library of a model: for each kernel the best record of the database, "
+                   "or a default schedule. Never measures. Prints which kernel came from where.",
+        .example = "hone compile examples/fashion_mnist/mlp.onnx -o /tmp/mlp",
+        .notes = "The library needs libc, libm and nothing of Hone; PATH.h says how to call it.",
+        .options = options,
+        .min_args = 1,
+        .max_args = 1,
+        .reports = true,
+    };
+    hone_cli cli;
+    int code;
+    if (!hone_cli_begin(&cli, &command, argc, argv, &code)) return code;
+    return hone_cli_end(&cli, run(&cli, &o));
+}

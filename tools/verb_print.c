@@ -1,0 +1,97 @@
+/* tools/verb_print.c - `hone print`: canonical TVMScript of programs and models. */
+#include <string.h>
+
+#include "ir/script.h"
+#include "ir/structural.h"
+#include "tools/cli.h"
+#include "tools/cli_model.h"
+#include "tools/verbs.h"
+
+typedef struct print_options {
+    const char *dialect, *output;
+} print_options;
+
+static const char *kind_name(hone_member_kind kind) {
+    return kind == HONE_MEMBER_FUNC    ? "prim_func"
+           : kind == HONE_MEMBER_GRAPH ? "function"
+                                       : "extern";
+}
+
+/* {"text": …, "hash": …, "functions": [{"name", "kind"}]} */
+static hone_status put_json(hone_cli *cli, const hone_module *module, const hone_str *text) {
+    char hash[HONE_HASH_HEX_BYTES];
+    hone_json *json = hone_json_make_object(), *functions = hone_json_make_array();
+    bool ok = true;
+    for (uint32_t i = 0; i < module->member_count; i++) {
+        hone_json *item = hone_json_make_object();
+        ok &= hone_json_set_text(item, "name", module->members[i].name);
+        ok &= hone_json_set_text(item, "kind", kind_name(module->members[i].kind));
+        ok &= hone_json_append(functions, item);
+    }
+    ok &= hone_json_set_text(json, "hash", hone_hash128_print(hone_module_hash(module), hash));
+    ok &= hone_json_set(json, "functions", functions);
+    ok &= hone_json_set_text(json, "text", hone_str_text(text));
+    if (!ok) {
+        hone_json_destroy(json);
+        json = NULL;
+    }
+    return hone_cli_put_json(cli, json);
+}
+
+static hone_status print(hone_cli *cli, const print_options *options) {
+    hone_print_options style = {.mark = HONE_NO_ID};
+    if (strcmp(options->dialect, "classic") == 0) {
+        style.dialect = HONE_DIALECT_CLASSIC;
+    } else if (strcmp(options->dialect, "tvm-0.27") != 0) {
+        return HONE_ERROR(HONE_CODE_INVALID, "there is no dialect '%s': tvm-0.27 or classic",
+                          options->dialect);
+    }
+    hone_module *module = NULL;
+    HONE_TRY(hone_cli_load_module(cli->args[0], NULL, &module));
+    hone_str text = {0};
+    hone_status st = HONE_OK;
+    if (options->output && strcmp(options->output, "-") != 0 && !cli->json) {
+        st = hone_script_save(module, options->output, &style);
+    } else {
+        st = hone_module_print(module, &style, &text);
+        if (!st && cli->json)
+            st = put_json(cli, module, &text);
+        else if (!st)
+            st = hone_cli_put_result(cli, NULL, &text);
+    }
+    hone_str_deinit(&text);
+    hone_module_release(module);
+    return st;
+}
+
+int hone_verb_print(int argc, char **argv) {
+    print_options o = {.dialect = "tvm-0.27"};
+    const hone_cli_option options[] = {
+        {.name = "dialect",
+         .value = "NAME",
+         .kind = HONE_CLI_TEXT,
+         .to = &o.dialect,
+         .help = "tvm-0.27 (default) or classic, the spelling of older TVM"},
+        {.name = "output",
+         .letter = 'o',
+         .value = "FILE",
+         .kind = HONE_CLI_TEXT,
+         .to = &o.output,
+         .help = "write there; long weights go to FILE with .safetensors"},
+        {0},
+    };
+    const hone_cli_command command = {
+        .name = "print",
+        .usage = "FILE [--dialect NAME] [-o FILE]",
+        .summary = "Reads a program (.py) or model (.onnx) and prints it as TVMScript.",
+        .example = "hone print tests/programs/matmul_relu.py --dialect classic",
+        .options = options,
+        .min_args = 1,
+        .max_args = 1,
+        .reports = true,
+    };
+    hone_cli cli;
+    int code;
+    if (!hone_cli_begin(&cli, &command, argc, argv, &code)) return code;
+    return hone_cli_end(&cli, print(&cli, &o));
+}

@@ -1,0 +1,157 @@
+/* tools/verb_schedule.c - `hone schedule`: applies a trace to a program. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "ir/script.h"
+#include "schedule/schedule.h"
+#include "schedule/trace.h"
+#include "tools/cli.h"
+#include "tools/cli_model.h"
+#include "tools/verbs.h"
+
+typedef struct schedule_options {
+    const char *trace, *func, *output;
+    int64_t seed;
+    bool has_seed, steps, show_trace;
+} schedule_options;
+
+/* The instruction that was just done is the last of the schedule's own trace. */
+static hone_status print_step(void *ctx, hone_schedule *sch, uint32_t step) {
+    hone_cli *cli = ctx;
+    hone_str *out = &cli->out;
+    hone_str_printf(out, "# step %" PRIu32, step + 1);
+    if (sch->trace.count) {
+        hone_str_append(out, ": ");
+        HONE_TRY(hone_inst_print_python(&sch->trace, sch->trace.count - 1, out));
+    }
+    hone_str_append_char(out, '\n');
+    HONE_TRY(hone_func_print(sch->func, NULL, out));
+    hone_str_append_char(out, '\n');
+    return hone_cli_flush(cli);
+}
+
+/* Message of the refusal, then the program as it was with the place marked. */
+static hone_status explain_refusal(const hone_cli *cli, const hone_schedule *sch, hone_status st) {
+    st = hone_status_annotate(st, "%s", cli->args[0]);
+    if (sch->blame == HONE_NO_ID) return st;
+    hone_str text = {0};
+    hone_status printed = hone_schedule_print_blame(sch, "here", &text);
+    if (!printed) {
+        while (text.length && text.data[text.length - 1] == '\n') {
+            hone_str_truncate(&text, text.length - 1);
+        }
+        hone_code code = hone_status_code(st);
+        hone_status full =
+            HONE_ERROR(code, "%s\n%s", hone_status_message(st), hone_str_text(&text));
+        hone_status_free(st);
+        st = full;
+    }
+    hone_status_free(printed);
+    hone_str_deinit(&text);
+    return st;
+}
+
+/* The scheduled function as a module of its own, or its trace. */
+static hone_status put_program(hone_cli *cli, const schedule_options *options,
+                               const hone_schedule *sch) {
+    hone_module *module = NULL;
+    hone_str text = {0};
+    HONE_TRY(hone_module_of_func(sch->func, &module));
+    hone_status st = HONE_OK;
+    if (options->show_trace) {
+        st = hone_trace_print_python(&sch->trace, &text);
+    } else {
+        st = hone_module_print(module, NULL, &text);
+    }
+    if (!st) st = hone_cli_put_result(cli, options->output, &text);
+    hone_str_deinit(&text);
+    hone_module_release(module);
+    return st;
+}
+
+static hone_status apply(hone_cli *cli, const schedule_options *options, const hone_trace *trace,
+                         hone_schedule *sch) {
+    hone_apply_options how = {.resample = options->has_seed, .ctx = cli};
+    if (options->steps) how.after_step = print_step;
+    sch->wants_reasons = true;
+    sch->rng = hone_rng_from_seed((uint64_t)options->seed);
+    hone_status st = hone_trace_apply(trace, sch, &how);
+    if (st) return explain_refusal(cli, sch, st);
+    if (options->steps && !options->output) return HONE_OK;
+    return put_program(cli, options, sch);
+}
+
+static hone_status schedule(hone_cli *cli, const schedule_options *options) {
+    if (!options->trace) return HONE_ERROR(HONE_CODE_INVALID, "--trace FILE is missing");
+    if (strcmp(options->trace, "-") == 0 && strcmp(cli->args[0], "-") == 0) {
+        return HONE_ERROR(HONE_CODE_INVALID, "program and trace cannot both be standard input");
+    }
+    hone_module *module = NULL;
+    hone_schedule *sch = NULL;
+    const hone_func *func = NULL;
+    hone_trace trace;
+    hone_trace_init(&trace, cli->arena);
+    hone_status st = HONE_OK;
+    HONE_TRY_GOTO(st, hone_cli_load_module(cli->args[0], NULL, &module), done);
+    hone_module_freeze(module);
+    HONE_TRY_GOTO(st, hone_cli_pick_func(module, cli->args[0], options->func, &func), done);
+    HONE_TRY_GOTO(st, hone_trace_load(cli->arena, options->trace, &trace), done);
+    HONE_TRY_GOTO(st, hone_cli_check_func(cli->args[0], func), done);
+    st = hone_status_annotate(hone_schedule_create(func, &sch), "%s", cli->args[0]);
+    if (!st) st = apply(cli, options, &trace, sch);
+done:
+    hone_schedule_destroy(sch);
+    hone_module_release(module);
+    return st;
+}
+
+int hone_verb_schedule(int argc, char **argv) {
+    schedule_options o = {0};
+    const hone_cli_option options[] = {
+        {.name = "trace",
+         .value = "FILE",
+         .kind = HONE_CLI_TEXT,
+         .to = &o.trace,
+         .help = "the trace: .json, or .py as TVM prints it"},
+        {.name = "func",
+         .value = "NAME",
+         .kind = HONE_CLI_TEXT,
+         .to = &o.func,
+         .help = "the function to schedule; default: main, or the only one"},
+        {.name = "output",
+         .letter = 'o',
+         .value = "FILE",
+         .kind = HONE_CLI_TEXT,
+         .to = &o.output,
+         .help = "write the program there"},
+        {.name = "seed",
+         .value = "N",
+         .kind = HONE_CLI_NUMBER,
+         .to = &o.seed,
+         .was_given = &o.has_seed,
+         .help = "draw all decisions afresh, from this seed"},
+        {.name = "steps",
+         .kind = HONE_CLI_SWITCH,
+         .to = &o.steps,
+         .help = "print the program after each step"},
+        {.name = "show-trace",
+         .kind = HONE_CLI_SWITCH,
+         .to = &o.show_trace,
+         .help = "print the trace with its decisions instead of the program"},
+        {0                                                  },
+    };
+    const hone_cli_command command = {
+        .name = "schedule",
+        .usage = "FILE --trace FILE [--func NAME] [-o FILE] [--seed N] [--steps]",
+        .summary = "Applies a trace, decisions included, to a tensor program. A step that is not "
+                   "legal ends with exit code 2, its number, the call and the reason.",
+        .example = "hone schedule tests/programs/matmul_relu.py --trace tests/cli/data/tile.py",
+        .options = options,
+        .min_args = 1,
+        .max_args = 1,
+    };
+    hone_cli cli;
+    int code;
+    if (!hone_cli_begin(&cli, &command, argc, argv, &code)) return code;
+    return hone_cli_end(&cli, schedule(&cli, &o));
+}

@@ -1,0 +1,317 @@
+/* tools/verb_tune.c - `hone tune`: sets the tuner up on this machine and shows how it goes. */
+#include <inttypes.h>
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "builder/builder.h"
+#include "runner/runner.h"
+#include "support/alloc.h"
+#include "support/fs.h"
+#include "support/progress.h"
+#include "support/quiet.h"
+#include "support/thread.h"
+#include "tools/cli.h"
+#include "tools/cli_db.h"
+#include "tools/cli_model.h"
+#include "tools/report.h"
+#include "tools/tune_summary.h"
+#include "tools/verbs.h"
+#include "tuner/tune.h"
+
+typedef struct tune_options {
+    hone_cli_list shapes;
+    const char *db, *target, *task, *space, *strategy, *cost_model, *cache, *extern_path, *report;
+    int64_t trials, time_ns, seed, threads, builders;
+    bool has_trials, until_converged, no_report;
+} tune_options;
+
+/* What a run owns. */
+typedef struct tune_run {
+    hone_cli *cli;
+    hone_task_list tasks;
+    hone_db *db;
+    hone_builder *builder;
+    hone_runner *runner;
+    char *work_dir;
+    hone_str quiet_path, command_line;
+    hone_progress_renderer renderer;
+    hone_log plain_log; /* to stderr, below the progress line */
+    hone_tune_result result;
+} tune_run;
+
+/* ---- Ctrl-C: the first drains, the second stops now ---- */
+
+/* Signal handlers have nowhere else to leave their word. */
+static volatile sig_atomic_t interrupts;
+
+static void on_interrupt(int number) {
+    (void)number;
+    static const char first[] = "\nhone: finishing what is under way; once more stops at once\n";
+    if (interrupts < 2) interrupts++;
+    if (interrupts == 1) {
+        ssize_t ignored = write(STDERR_FILENO, first, sizeof first - 1);
+        (void)ignored;
+    }
+}
+
+static hone_stop should_stop(void *ctx) {
+    (void)ctx;
+    return interrupts == 0 ? HONE_STOP_NO : interrupts == 1 ? HONE_STOP_DRAIN : HONE_STOP_NOW;
+}
+
+static void catch_interrupts(void) {
+    struct sigaction action = {.sa_handler = on_interrupt, .sa_flags = SA_RESTART};
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+}
+
+/* ---- setting up ---- */
+
+static hone_status check_options(tune_options *o, hone_cache_state *out_cache) {
+    *out_cache = HONE_CACHE_HOT;
+    if (!o->db) return HONE_ERROR(HONE_CODE_INVALID, "--db FILE is missing");
+    if (strcmp(o->cache, "cold") == 0) *out_cache = HONE_CACHE_COLD;
+    if (*out_cache == HONE_CACHE_HOT && strcmp(o->cache, "hot") != 0) {
+        return HONE_ERROR(HONE_CODE_INVALID, "option '--cache' wants hot or cold, not '%s'",
+                          o->cache);
+    }
+    if (o->extern_path && !hone_fs_exists(o->extern_path)) {
+        return HONE_ERROR(HONE_CODE_NOT_FOUND, "%s: there is no such library", o->extern_path);
+    }
+    if (o->has_trials || o->time_ns || o->until_converged) return HONE_OK;
+    o->trials = 1000;
+    return HONE_OK;
+}
+
+static hone_status check_target(const hone_target *target) {
+    if (hone_target_runs_here(target)) return HONE_OK;
+    hone_str text = {0};
+    hone_target_print(target, &text);
+    hone_status st = HONE_ERROR(HONE_CODE_UNSUPPORTED,
+                                "target '%s' does not run on this machine, so nothing can be "
+                                "measured for it here",
+                                hone_str_text(&text));
+    hone_str_deinit(&text);
+    return st;
+}
+
+/* Log lines first take the progress line off the screen. */
+static void write_log(void *context, hone_log_level level, const char *text) {
+    tune_run *run = context;
+    hone_progress_renderer_clear(&run->renderer);
+    run->plain_log.write(run->plain_log.context, level, text);
+}
+
+static void remember_command(tune_run *run, const tune_options *o) {
+    hone_str *text = &run->command_line;
+    hone_str_printf(text, "hone tune %s --db %s", run->cli->args[0], o->db);
+    if (o->trials) hone_str_printf(text, " --trials %" PRId64, o->trials);
+    if (o->time_ns) hone_str_printf(text, " --time %.6gs", (double)o->time_ns / 1e9);
+    if (o->until_converged) hone_str_append(text, " --until-converged");
+    if (o->target) hone_str_printf(text, " --target '%s'", o->target);
+    if (o->threads) hone_str_printf(text, " --threads %" PRId64, o->threads);
+    if (o->task) hone_str_printf(text, " --task %s", o->task);
+    if (o->space) hone_str_printf(text, " --space %s", o->space);
+    for (size_t i = 0; i < o->shapes.count; i++) {
+        hone_str_printf(text, " --shape %s", o->shapes.items[i]);
+    }
+    hone_str_printf(text, " --strategy %s --cost-model %s --seed %" PRId64 " --cache %s",
+                    o->strategy, o->cost_model, o->seed, o->cache);
+}
+
+static hone_status open_services(tune_run *run, const tune_options *o) {
+    HONE_TRY(hone_cli_open_db(o->db, HONE_DB_CREATE, &run->db));
+    HONE_TRY(hone_fs_temp_dir("hone-tune-", &run->work_dir));
+    HONE_TRY(hone_quiet_default_path(&run->quiet_path));
+    hone_builder_local_options builder = {.workers = (int32_t)o->builders};
+    HONE_TRY(hone_builder_create_local(&builder, &run->builder));
+    hone_runner_local_options runner = {.slots = 1, .quiet_path = hone_str_text(&run->quiet_path)};
+    HONE_TRY(hone_runner_create_local(&runner, &run->runner));
+    return HONE_OK;
+}
+
+/* ---- the run ---- */
+
+static hone_status tune(tune_run *run, const tune_options *o, const hone_target *target,
+                        hone_cache_state cache) {
+    hone_log log = {run->cli->log.level, write_log, run};
+    hone_progress progress = hone_progress_renderer_sink(&run->renderer);
+    remember_command(run, o);
+    HONE_TRY(hone_str_check(&run->command_line));
+    hone_tune_options options = {.db = run->db,
+                                 .target = *target,
+                                 .builder = run->builder,
+                                 .runner = run->runner,
+                                 .strategy = o->strategy,
+                                 .cost_model = o->cost_model,
+                                 .seed = (uint64_t)o->seed,
+                                 .trials = o->trials,
+                                 .time_limit_ns = o->time_ns,
+                                 .until_converged = o->until_converged,
+                                 .only_task = o->task,
+                                 .space_path = o->space,
+                                 .extern_path = o->extern_path,
+                                 .cache = cache,
+                                 .work_dir = run->work_dir,
+                                 .model_name = hone_path_basename(run->cli->args[0]),
+                                 .command_line = hone_str_text(&run->command_line),
+                                 .hone_version = HONE_VERSION,
+                                 .progress = run->cli->quiet ? NULL : &progress,
+                                 .log = &log,
+                                 .should_stop = should_stop};
+    return hone_tune(&run->tasks, &options, &run->result);
+}
+
+/* The page beside the database; not being able to write it is not worth failing for. */
+static void write_report(tune_run *run, const tune_options *o) {
+    hone_str path = {0};
+    const char *extension = hone_path_extension(o->db);
+    hone_str_append_n(&path, o->db, strlen(o->db) - strlen(extension));
+    hone_str_append(&path, ".html");
+    const char *to = o->report ? o->report : hone_str_text(&path);
+    hone_status st = hone_report_write(run->db, o->db, to);
+    if (!st && !run->cli->json && !run->cli->quiet) {
+        hone_str_printf(&run->cli->out, "report: %s\n", to);
+    }
+    if (st) {
+        hone_log_line(&run->cli->log, HONE_LOG_WARNING, "no report: %s", hone_status_message(st));
+    }
+    hone_status_free(st);
+    hone_str_deinit(&path);
+}
+
+static hone_status tune_on(tune_run *run, tune_options *o) {
+    hone_target target;
+    hone_cache_state cache;
+    HONE_TRY(check_options(o, &cache));
+    HONE_TRY(hone_cli_parse_target(o->target, o->threads, &target));
+    HONE_TRY(check_target(&target));
+    HONE_TRY(hone_cli_load_tasks(run->cli->args[0], &o->shapes, &run->tasks));
+    if (run->tasks.skipped) {
+        hone_log_line(&run->cli->log, HONE_LOG_WARNING,
+                      "%" PRIu32 " kernels have symbolic sizes and are not tuned; give them with "
+                      "--shape NAME=SIZE",
+                      run->tasks.skipped);
+    }
+    if (run->tasks.count == 0) {
+        run->cli->exit_code = HONE_EXIT_NO;
+        hone_log_line(&run->cli->log, HONE_LOG_ERROR, "%s has no tuning tasks", run->cli->args[0]);
+        return HONE_OK;
+    }
+    HONE_TRY(open_services(run, o));
+    catch_interrupts();
+    HONE_TRY(tune(run, o, &target, cache));
+    HONE_TRY(run->cli->json ? hone_tune_summary_json(run->cli, &run->result)
+                            : hone_tune_summary_print(run->cli, &run->result));
+    if (!o->no_report) write_report(run, o);
+    if (run->result.was_stopped) {
+        run->cli->exit_code = HONE_EXIT_STOPPED;
+        if (!run->cli->quiet) {
+            hone_log_line(&run->cli->log, HONE_LOG_WARNING,
+                          "stopped; everything measured is in %s, the same command goes on", o->db);
+        }
+    } else if (!hone_tune_summary_has_best(&run->result)) {
+        run->cli->exit_code = HONE_EXIT_NO;
+    }
+    return HONE_OK;
+}
+
+static hone_status clean_up(tune_run *run) {
+    hone_tune_result_deinit(&run->result);
+    hone_runner_release(run->runner);
+    hone_builder_release(run->builder);
+    hone_db_release(run->db);
+    hone_task_list_deinit(&run->tasks);
+    hone_progress_renderer_deinit(&run->renderer);
+    hone_str_deinit(&run->quiet_path);
+    hone_str_deinit(&run->command_line);
+    hone_status st = run->work_dir ? hone_fs_remove_tree(run->work_dir) : HONE_OK;
+    hone_free(run->work_dir);
+    return st;
+}
+
+static hone_status tune_verb(hone_cli *cli, tune_options *o) {
+    tune_run run = {.cli = cli, .plain_log = cli->log};
+    hone_progress_renderer_init(&run.renderer, stderr, hone_clock_system());
+    hone_status st = tune_on(&run, o);
+    return hone_status_join(st, clean_up(&run));
+}
+
+#define TEXT_OPTION(option, shown, where, text)                                                    \
+    { .name = option, .value = shown, .kind = HONE_CLI_TEXT, .to = &(where), .help = text }
+#define NUMBER_OPTION(option, where, least, most, text)                                            \
+    {                                                                                              \
+        .name = option, .value = "N", .kind = HONE_CLI_NUMBER, .to = &(where), .min = least,       \
+        .max = most, .help = text                                                                  \
+    }
+
+int hone_verb_tune(int argc, char **argv) {
+    tune_options o = {.strategy = "evolutionary",
+                      .cost_model = "xgboost",
+                      .cache = "hot",
+                      .builders = hone_thread_cpu_count()};
+    const hone_cli_option options[] = {
+        TEXT_OPTION("db", "FILE", o.db, "where records are kept; made when it is not there"),
+        TEXT_OPTION("target", "TARGET", o.target, "what to tune for; default: host"),
+        {.name = "trials",
+                                                                           .value = "N",
+                                                                           .kind = HONE_CLI_NUMBER,
+                                                                           .to = &o.trials,
+                                                                           .was_given = &o.has_trials,
+                                                                           .min = 1,
+                                                                           .max = INT64_C(1000000000),
+                                                                           .help = "candidates to measure, over all tasks; default 1000"},
+        {.name = "time",
+                                                                           .value = "10m",
+                                                                           .kind = HONE_CLI_TIME,
+                                                                           .to = &o.time_ns,
+                                                                           .help = "stop after this time"},
+        {.name = "until-converged",
+                                                                           .kind = HONE_CLI_SWITCH,
+                                                                           .to = &o.until_converged,
+                                                                           .help = "stop when nothing has got better for a while"},
+        TEXT_OPTION("task", "NAME", o.task, "this task alone"),
+        TEXT_OPTION("space", "FILE", o.space, "a trace with sampling steps as the design space"),
+        TEXT_OPTION("strategy", "NAME", o.strategy, "evolutionary (default), random or replay"),
+        TEXT_OPTION("cost-model", "NAME", o.cost_model, "xgboost (default), random or null"),
+        NUMBER_OPTION("seed", o.seed, 0, INT64_MAX, "of all random choices; default 0"),
+        NUMBER_OPTION("threads", o.threads, 1, 1024, "that kernels run on; default: all cores"),
+        NUMBER_OPTION("builders", o.builders, 1, 256, "build processes; default: as many as cores"),
+        {.name = "shape",
+                                                                           .value = "N=1,64",
+                                                                           .kind = HONE_CLI_LIST,
+                                                                           .to = &o.shapes,
+                                                                           .help = "numbers for a symbolic size; may be repeated"},
+        TEXT_OPTION("cache", "STATE", o.cache,
+                    "of the arguments when timed: hot (default) or cold"),
+        TEXT_OPTION("extern", "LIB.so", o.extern_path, "library with external functions"),
+        TEXT_OPTION("report", "FILE", o.report,
+                    "write the report there; default: beside the database"),
+        {.name = "no-report",
+                                                                           .kind = HONE_CLI_SWITCH,
+                                                                           .to = &o.no_report,
+                                                                           .help = "write no report"},
+        {0            },
+    };
+    const hone_cli_command command = {
+        .name = "tune",
+        .usage = "MODEL --db FILE [--trials N | --time 10m | --until-converged] [options]",
+        .summary = "Searches fast schedules for the tensor programs of a model or program, by "
+                   "measuring candidates on this machine. What the database knows already is used, "
+                   "and every trial is kept: stop with Ctrl-C (twice: at once), go on with the "
+                   "same command.",
+        .example = "hone tune tests/programs/matmul_relu.py --db /tmp/tuned.db --trials 32",
+        .options = options,
+        .min_args = 1,
+        .max_args = 1,
+        .reports = true,
+    };
+    hone_cli cli;
+    int code;
+    if (!hone_cli_begin(&cli, &command, argc, argv, &code)) return code;
+    return hone_cli_end(&cli, tune_verb(&cli, &o));
+}
