@@ -1,0 +1,11 @@
+# A trace as TVM prints it, for tests/programs/matmul_relu.py: rows in parallel, columns in vectors.
+b0 = sch.get_sblock(name="M")
+b1 = sch.get_sblock(name="R0")
+l2, l3, l4 = sch.get_loops(block=b0)
+v5, v6 = sch.sample_perfect_tile(loop=l2, n=2, max_innermost_factor=16, decision=[12, 8])
+l7, l8 = sch.split(loop=l2, factors=[v5, v6])
+l9, l10 = sch.split(loop=l3, factors=[None, 16])
+sch.reorder(l7, l9, l8, l4, l10)
+sch.reverse_compute_at(block=b1, loop=l9)
+sch.vectorize(loop=l10)
+sch.parallel(loop=l7)

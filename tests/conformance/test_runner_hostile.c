@@ -1,0 +1,124 @@
+/* tests/conformance/test_runner_hostile.c - each kind of bad candidate is told by its class, and
+ * the next good one runs as if nothing had been. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "runner/sandbox.h"
+#include "support/clock.h"
+#include "tests/conformance/runner_fixture.h"
+#include "tests/support/hone_test.h"
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define UNDER_SANITIZER 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define UNDER_SANITIZER 1
+#endif
+#endif
+
+static runner_fixture fixture;
+static hone_runner *runner; /* one for all rows: what a row leaves behind hits the next */
+
+static const struct row {
+    const char *entry;
+    hone_failure want;
+    const char *message; /* a part of it */
+} rows[] = {
+    {"ok",                      HONE_FAILURE_NONE,         ""                                                },
+    {"slow",                    HONE_FAILURE_NONE,         ""                                                },
+    {"chatty",                  HONE_FAILURE_NONE,         ""                                                },
+    {"in_parallel",             HONE_FAILURE_NONE,         ""                                                },
+    {"hang",                    HONE_FAILURE_RUN_TIMEOUT,  "still running after 0.3 s"                       },
+    {"hang_later",              HONE_FAILURE_RUN_TIMEOUT,  "still running"                                   },
+    {"stubborn",                HONE_FAILURE_RUN_TIMEOUT,  "still running"                                   },
+    {"endless_output",          HONE_FAILURE_RUN_TIMEOUT,  "last words: "                                    },
+    {"call_abort",              HONE_FAILURE_RUN_CRASH,    "SIGABRT"                                         },
+    {"segfault",                HONE_FAILURE_RUN_CRASH,    "killed by SIGSEGV: memory access at address 0x40"},
+    {"stack_overflow",          HONE_FAILURE_RUN_CRASH,    "SIGSEGV"                                         },
+    {"exit_zero",               HONE_FAILURE_RUN_CRASH,    "exit "                                           },
+    {"exit_three",              HONE_FAILURE_RUN_CRASH,    "exit 3"                                          },
+    {"kill_itself",             HONE_FAILURE_RUN_CRASH,    "SIGKILL"                                         },
+    {"crash_in_thread",         HONE_FAILURE_RUN_CRASH,    "SIGSEGV"                                         },
+    {"wrong",                   HONE_FAILURE_WRONG_RESULT, "'C': element 17"                                 },
+    {"nan_result",              HONE_FAILURE_WRONG_RESULT, "element 3 is"                                    },
+    {"forgetful",               HONE_FAILURE_WRONG_RESULT, "element 63"                                      },
+    {"wrong_later",             HONE_FAILURE_WRONG_RESULT, "element 0 is 99"                                 },
+    {"write_behind",            HONE_FAILURE_RUN_CRASH,    "0 bytes behind the end of argument 1 'C'"        },
+    {"write_far_behind",        HONE_FAILURE_RUN_CRASH,    "behind the end of argument"                      },
+    {"write_before",            HONE_FAILURE_RUN_CRASH,    "4 bytes before the beginning of argument 1 'C'"  },
+    {"read_behind",             HONE_FAILURE_RUN_CRASH,    "0 bytes behind the end of argument 0 'A'"        },
+    {"write_input",             HONE_FAILURE_RUN_CRASH,    "argument 0 'A', which is read-only"              },
+#ifndef UNDER_SANITIZER  /* whose heap notices only what it has instrumented */
+    {"corrupt_heap",            HONE_FAILURE_RUN_CRASH,    ""                                                },
+#endif
+    {"fork_bomb",               HONE_FAILURE_NONE,         ""                                                }, /* it cannot, and goes on */
+    {"connect_out",             HONE_FAILURE_NONE,         ""                                                },
+    {"write_file",              HONE_FAILURE_NONE,         ""                                                },
+    {"kill_parent",             HONE_FAILURE_NONE,         ""                                                },
+    {"scribble_on_descriptors", HONE_FAILURE_RUN_CRASH,    "socket was written to"                           },
+    {"close_descriptors",       HONE_FAILURE_RUN_CRASH,    ""                                                },
+    {"error_code",              HONE_FAILURE_RUN_CRASH,    "returned -7: the kernel is not in the mood"      },
+    {"no_such_entry",           HONE_FAILURE_LOAD_ERROR,   "'no_such_entry'"                                 },
+};
+
+static void run_entry(const char *entry, hone_run_result *result) {
+    hone_run_request request = runner_fixture_request(&fixture, entry);
+    request.timeout_ns = 300 * HONE_NS_PER_MS;
+    if (strstr(entry, "parallel") || strstr(entry, "thread")) request.threads = 2;
+    runner_fixture_run(runner, &request, result);
+}
+
+/* Only the seccomp filter stops these. */
+static bool needs_filter(const char *entry) {
+    static const char *const entries[] = {"fork_bomb", "connect_out", "write_file", "kill_parent"};
+    for (size_t i = 0; i < sizeof entries / sizeof *entries; i++) {
+        if (strcmp(entry, entries[i]) == 0) return true;
+    }
+    return false;
+}
+
+/* Whether this kernel lets a process filter its own calls; tried out in a child. */
+static bool can_filter(void) {
+    pid_t child = fork();
+    if (child == 0) {
+        bool filtered = false;
+        const hone_sandbox_options options = {.filter = true};
+        hone_status st = hone_sandbox_enter(&options, &filtered);
+        _exit(!st && filtered ? 0 : 1);
+    }
+    int status = 1;
+    return child > 0 && waitpid(child, &status, 0) == child && status == 0;
+}
+
+static void check_row(void **state) {
+    const struct row *row = *state;
+    hone_run_result result;
+    if (needs_filter(row->entry) && !can_filter()) skip();
+    run_entry(row->entry, &result);
+    if (result.failure != row->want || !strstr(result.message, row->message)) {
+        fail_msg("%s: got %s (%s), want %s (%s)", row->entry, hone_failure_name(result.failure),
+                 result.message, hone_failure_name(row->want), row->message);
+    }
+    if (result.failure == HONE_FAILURE_NONE) {
+        assert_true(result.sample_count > 0 && result.median_ns > 0 && result.checked);
+    } else {
+        assert_int_equal(result.sample_count, 0);
+        assert_true(isnan(result.median_ns));
+    }
+    hone_run_result_deinit(&result);
+    run_entry("ok", &result);
+    if (result.failure != HONE_FAILURE_NONE) fail_msg("after %s: %s", row->entry, result.message);
+    hone_run_result_deinit(&result);
+}
+
+int main(void) {
+    runner_fixture_init(&fixture);
+    runner = runner_fixture_local(&fixture, 1);
+    int failed = HONE_RUN_ROWS("runner/hostile", rows, check_row);
+    hone_runner_release(runner);
+    runner_fixture_deinit(&fixture);
+    return failed;
+}

@@ -1,0 +1,354 @@
+/* tests/conformance/test_runner_local.c - what the local runner does beyond the common suite:
+ * outputs, roles, external functions, loading, isolation, early stops, accounting. */
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "runtime/model/abi.h"
+#include "support/alloc.h"
+#include "support/clock.h"
+#include "support/fs.h"
+#include "support/quiet.h"
+#include "tests/conformance/runner_fixture.h"
+#include "tests/support/hone_test.h"
+
+static runner_fixture fixture;
+
+static int begin(void **state) {
+    *state = runner_fixture_local(&fixture, 1);
+    return 0;
+}
+
+static int end(void **state) {
+    hone_runner_release(*state);
+    return 0;
+}
+
+static void run(hone_runner *runner, const hone_run_request *request, hone_run_result *result,
+                hone_failure want, const char *message) {
+    runner_fixture_run(runner, request, result);
+    if (result->failure != want || !strstr(result->message, message)) {
+        fail_msg("got %s (%s), want %s (%s)", hone_failure_name(result->failure), result->message,
+                 hone_failure_name(want), message);
+    }
+}
+
+static void gives_outputs(void **state) {
+    hone_run_request request = runner_fixture_request(&fixture, "ok");
+    hone_run_result result;
+    float a[FIXTURE_COUNT], c[FIXTURE_COUNT];
+    hone_generator g = hone_generator_default(HONE_DTYPE_F32);
+    request.want_outputs = true;
+    request.check_path = NULL;
+    request.seed = 99;
+    run(*state, &request, &result, HONE_FAILURE_NONE, "");
+    assert_int_equal(result.output_bytes, sizeof c);
+    assert_int_equal(result.sample_count, 0);
+    assert_false(result.checked);
+    HONE_ASSERT_OK(hone_generate(&g, 99, 0, HONE_DTYPE_F32, FIXTURE_COUNT, a));
+    memcpy(c, result.outputs, sizeof c);
+    for (int i = 0; i < FIXTURE_COUNT; i++)
+        assert_true(c[i] == 2 * a[i] + 1);
+    hone_run_result_deinit(&result);
+}
+
+/* C += A: the check sees the first run, the outputs are those of one run. */
+static void refills_what_is_in_and_out(void **state) {
+    hone_arg args[2] = {fixture.args[0], fixture.args[1]};
+    hone_run_request request = runner_fixture_request(&fixture, "accumulate");
+    hone_run_result result;
+    float a[FIXTURE_COUNT], c[FIXTURE_COUNT], got[FIXTURE_COUNT];
+    hone_generator g = hone_generator_default(HONE_DTYPE_F32);
+    args[1].role = HONE_ARG_INOUT;
+    request.manifest.args = args;
+    request.check_path = NULL;
+    run(*state, &request, &result, HONE_FAILURE_NONE, ""); /* changes C many times */
+    assert_true(result.sample_count > 0);
+    request.want_outputs = true;
+    run(*state, &request, &result, HONE_FAILURE_NONE, "");
+    HONE_ASSERT_OK(hone_generate(&g, 0, 0, HONE_DTYPE_F32, FIXTURE_COUNT, a));
+    HONE_ASSERT_OK(hone_generate(&g, 0, 1, HONE_DTYPE_F32, FIXTURE_COUNT, c));
+    memcpy(got, result.outputs, sizeof got);
+    for (int i = 0; i < FIXTURE_COUNT; i++)
+        assert_true(got[i] == c[i] + a[i]);
+    hone_run_result_deinit(&result);
+}
+
+static void passes_sizes(void **state) {
+    const int64_t sizes[] = {2, 1};
+    hone_run_request request = runner_fixture_request(&fixture, "with_sizes");
+    hone_run_result result;
+    request.manifest.sizes = sizes;
+    request.manifest.size_count = 2;
+    run(*state, &request, &result, HONE_FAILURE_NONE, "");
+    request.manifest.size_count = 0;
+    run(*state, &request, &result, HONE_FAILURE_RUN_CRASH, "returned -3");
+    assert_int_equal(result.return_code, -3);
+}
+
+static void finds_external_functions(void **state) {
+    static const char *const names[] = {"double_and_add"}, *const missing[] = {"treble"};
+    hone_run_request request = runner_fixture_request(&fixture, "with_extern");
+    hone_run_result result;
+    request.manifest.extern_count = 1;
+    request.manifest.externs = names;
+    run(*state, &request, &result, HONE_FAILURE_LOAD_ERROR, "no library was given");
+    request.extern_path = fixture.externs;
+    run(*state, &request, &result, HONE_FAILURE_NONE, "");
+    request.manifest.externs = missing;
+    run(*state, &request, &result, HONE_FAILURE_LOAD_ERROR, "'treble' is not in");
+    request.extern_path = "/nonexistent/lib.so";
+    run(*state, &request, &result, HONE_FAILURE_LOAD_ERROR, "/nonexistent/lib.so");
+}
+
+static void says_why_it_cannot_load(void **state) {
+    hone_run_request request = runner_fixture_request(&fixture, "ok");
+    hone_run_result result;
+    request.artifact_path = "/nonexistent/kernel.so";
+    run(*state, &request, &result, HONE_FAILURE_LOAD_ERROR, "/nonexistent/kernel.so");
+    request.artifact_path = fixture.bundle_path;
+    run(*state, &request, &result, HONE_FAILURE_LOAD_ERROR, "cannot be loaded");
+    request = runner_fixture_request(&fixture, "ok");
+    request.manifest.abi_version = HONE_ABI_VERSION + 1;
+    run(*state, &request, &result, HONE_FAILURE_LOAD_ERROR, "ABI version");
+    request = runner_fixture_request(&fixture, "ok");
+    request.manifest.target = "aarch64-linux-gnu -mcpu=cortex-a72";
+#ifdef __aarch64__
+    request.manifest.target = "x86_64-linux-gnu";
+#endif
+    run(*state, &request, &result, HONE_FAILURE_LOAD_ERROR, "the artifact is for");
+    request.manifest.target = "host";
+    run(*state, &request, &result, HONE_FAILURE_NONE, "");
+    request = runner_fixture_request(&fixture, "ok");
+    request.artifact_path = hone_test_build_path("tests/candidate_die_at_load.so");
+    run(*state, &request, &result, HONE_FAILURE_RUN_CRASH, "SIGABRT");
+}
+
+static void says_what_is_wrong_with_the_bundle(void **state) {
+    hone_run_request request = runner_fixture_request(&fixture, "ok");
+    hone_run_result result;
+    hone_arg args[2] = {fixture.args[0], fixture.args[1]};
+    request.check_path = "/nonexistent/x.check";
+    run(*state, &request, &result, HONE_FAILURE_LOAD_ERROR, "/nonexistent/x.check");
+    request.check_path = fixture.candidates;
+    run(*state, &request, &result, HONE_FAILURE_LOAD_ERROR, "not a check bundle");
+    request.check_path = fixture.bundle_path;
+    args[1].shape[0] = 65;
+    request.manifest.args = args;
+    run(*state, &request, &result, HONE_FAILURE_LOAD_ERROR, "65");
+}
+
+static void takes_bytes(void **state) {
+    char *bytes = NULL;
+    size_t count = 0;
+    HONE_ASSERT_OK(hone_fs_read(fixture.candidates, 1 << 26, &bytes, &count));
+    hone_run_request request = runner_fixture_request(&fixture, "ok");
+    hone_run_result result;
+    request.artifact_path = NULL;
+    request.artifact_bytes = (const uint8_t *)bytes;
+    request.artifact_byte_count = count;
+    for (int i = 0; i < 3; i++)
+        run(*state, &request, &result, HONE_FAILURE_NONE, "");
+    request.artifact_byte_count = 40; /* not even a whole ELF head */
+    run(*state, &request, &result, HONE_FAILURE_LOAD_ERROR, "cannot be loaded");
+    hone_free(bytes);
+}
+
+static void stops_early_for_losers(void **state) {
+    hone_run_request request = runner_fixture_request(&fixture, "slow");
+    hone_run_result result;
+    request.timing.min_repeat_ns = 60 * HONE_NS_PER_MS;
+    request.timing.incumbent_ns = 1000;
+    run(*state, &request, &result, HONE_FAILURE_NONE, "");
+    assert_true(result.stopped_early);
+    assert_int_equal(result.sample_count, 1); /* thousands of times slower: one look is enough */
+    request.timing.incumbent_ns = 3000000;
+    run(*state, &request, &result, HONE_FAILURE_NONE, "");
+    assert_false(result.stopped_early);
+    assert_true(result.sample_count >= 3);
+}
+
+static void runs_cold(void **state) {
+    hone_run_request request = runner_fixture_request(&fixture, "ok");
+    hone_run_result result;
+    request.cache = HONE_CACHE_COLD;
+    run(*state, &request, &result, HONE_FAILURE_NONE, "");
+    assert_int_equal(result.batch, 1);
+    assert_true(result.sample_count >= 3);
+}
+
+static void only_checks_when_asked_to(void **state) {
+    hone_run_request request = runner_fixture_request(&fixture, "ok");
+    hone_run_result result;
+    request.skip_timing = true;
+    run(*state, &request, &result, HONE_FAILURE_NONE, "");
+    assert_true(result.checked && result.sample_count == 0);
+    assert_true(result.max_error >= 0 && result.error_ratio <= 1);
+}
+
+static void accounts_for_its_time(void **state) {
+    hone_run_request request = runner_fixture_request(&fixture, "slow");
+    hone_run_result result;
+    request.threads = 2;
+    run(*state, &request, &result, HONE_FAILURE_NONE, "");
+    assert_true(result.times.load_ns > 0);
+    assert_true(result.times.check_ns > 3000000);
+    assert_true(result.times.measure_ns > 3000000);
+    assert_true(result.times.queue_ns >= 0);
+    assert_true(result.reference_ns > 0 && result.drift > 0);
+    /* NAN with one CPU, or when the other one is busy */
+    assert_true(isnan(result.round_trip_ns) || result.round_trip_ns > 0);
+    assert_true(result.executor >= 1);
+}
+
+static void keeps_healthy_executors(void **state) {
+    hone_run_request good = runner_fixture_request(&fixture, "ok");
+    hone_run_request bad = runner_fixture_request(&fixture, "segfault");
+    hone_run_result result;
+    run(*state, &good, &result, HONE_FAILURE_NONE, "");
+    uint32_t first = result.executor;
+    run(*state, &good, &result, HONE_FAILURE_NONE, "");
+    assert_int_equal(result.executor, first);
+    assert_false(result.retried);
+    run(*state, &bad, &result, HONE_FAILURE_RUN_CRASH, "SIGSEGV");
+    assert_true(result.retried); /* in a process that nobody had used */
+    assert_int_equal(result.executor, first + 1);
+    run(*state, &bad, &result, HONE_FAILURE_RUN_CRASH, "SIGSEGV");
+    assert_false(result.retried);
+    run(*state, &good, &result, HONE_FAILURE_NONE, "");
+    assert_true(result.executor > first + 1);
+}
+
+/* The process ids of our children; the kernel lists them. */
+static int children(long *out_pids, int capacity) {
+    char path[64];
+    int count = 0;
+    snprintf(path, sizeof path, "/proc/self/task/%ld/children", (long)getpid());
+    FILE *file = fopen(path, "r");
+    if (!file) return 0;
+    while (count < capacity && fscanf(file, "%ld", &out_pids[count]) == 1)
+        count++;
+    fclose(file);
+    return count;
+}
+
+static void outlives_a_killed_executor(void **state) {
+    hone_run_request request = runner_fixture_request(&fixture, "ok");
+    hone_run_result result;
+    long pids[8];
+    run(*state, &request, &result, HONE_FAILURE_NONE, "");
+    int count = children(pids, 8);
+    if (count == 0) skip(); /* a kernel without that file */
+    for (int i = 0; i < count; i++)
+        assert_int_equal(kill((pid_t)pids[i], SIGKILL), 0);
+    run(*state, &request, &result, HONE_FAILURE_NONE, "");
+    assert_true(result.executor > 1);
+}
+
+static void takes_the_gate(void **state) {
+    (void)state;
+    char *path = hone_path_join(fixture.dir, "quiet.lock");
+    const hone_runner_local_options options = {.executor_path = fixture.executor,
+                                               .quiet_path = path};
+    hone_runner *runner = NULL;
+    hone_quiet_gate gate;
+    hone_ticket ticket;
+    hone_run_result result;
+    hone_run_request request = runner_fixture_request(&fixture, "ok");
+    request.timeout_ns = 150 * HONE_NS_PER_MS;
+    HONE_ASSERT_OK(hone_runner_create_local(&options, &runner));
+    HONE_ASSERT_OK(hone_quiet_open(path, &gate));
+    HONE_ASSERT_OK(
+        hone_quiet_begin(&gate, HONE_QUIET_SHARED, hone_clock_system(), HONE_DEADLINE_NEVER));
+    HONE_ASSERT_OK(hone_runner_submit(runner, &request, &ticket));
+    /* longer than the timeout: waiting for the gate does not count */
+    int64_t later = hone_deadline_after(hone_clock_system(), 400 * HONE_NS_PER_MS);
+    HONE_ASSERT_CODE(hone_runner_next_result(runner, later, &ticket, &result), HONE_CODE_TIMEOUT);
+    assert_true(hone_quiet_is_wanted(&gate));
+    assert_true(hone_runner_wants_quiet(runner));
+    hone_quiet_end(&gate);
+    later = hone_deadline_after(hone_clock_system(), 30 * HONE_NS_PER_S);
+    HONE_ASSERT_OK(hone_runner_next_result(runner, later, &ticket, &result));
+    assert_int_equal(result.failure, HONE_FAILURE_NONE);
+    assert_true(result.times.wait_ns > 100 * HONE_NS_PER_MS);
+    assert_false(hone_runner_wants_quiet(runner));
+    hone_quiet_close(&gate);
+    hone_runner_release(runner);
+    hone_free(path);
+}
+
+static void needs_an_executor(void **state) {
+    (void)state;
+    hone_runner *runner = NULL;
+    hone_runner_local_options options = {.executor_path = "/nonexistent/hone-runner"};
+    HONE_ASSERT_ERROR(hone_runner_create_local(&options, &runner), HONE_CODE_NOT_FOUND,
+                      "/nonexistent/hone-runner");
+    assert_null(runner);
+    options = (hone_runner_local_options){.executor_path = fixture.executor, .slots = 100000};
+    HONE_ASSERT_CODE(hone_runner_create_local(&options, &runner), HONE_CODE_INVALID);
+    /* a program that is no executor: each trial is lost, the runner is not */
+    options = (hone_runner_local_options){.executor_path = "/bin/false"};
+    HONE_ASSERT_OK(hone_runner_create_local(&options, &runner));
+    hone_run_request request = runner_fixture_request(&fixture, "ok");
+    hone_run_result result;
+    run(runner, &request, &result, HONE_FAILURE_DEVICE_LOST, "did not start");
+    run(runner, &request, &result, HONE_FAILURE_DEVICE_LOST, "did not start");
+    hone_runner_release(runner);
+}
+
+/* Bad and good candidates side by side: a verdict belongs to its own ticket. */
+static void slots_do_not_mix(void **state) {
+    (void)state;
+    static const char *const entries[] = {"ok", "segfault", "ok", "wrong", "exit_three", "ok"};
+    enum { ROUNDS = 8, KINDS = 6 };
+    hone_runner *runner = runner_fixture_local(&fixture, 3);
+    hone_ticket ticket;
+    int sent = 0, answered = 0;
+    while (answered < ROUNDS * KINDS) {
+        while (sent < ROUNDS * KINDS && hone_runner_in_flight(runner) < 6) {
+            hone_run_request request = runner_fixture_request(&fixture, entries[sent % KINDS]);
+            HONE_ASSERT_OK(hone_runner_submit(runner, &request, &ticket));
+            sent++;
+        }
+        hone_run_result result;
+        int64_t limit = hone_deadline_after(hone_clock_system(), 60 * HONE_NS_PER_S);
+        HONE_ASSERT_OK(hone_runner_next_result(runner, limit, &ticket, &result));
+        const char *entry = entries[(ticket - 1) % KINDS];
+        hone_failure want = !strcmp(entry, "ok")      ? HONE_FAILURE_NONE
+                            : !strcmp(entry, "wrong") ? HONE_FAILURE_WRONG_RESULT
+                                                      : HONE_FAILURE_RUN_CRASH;
+        if (result.failure != want) fail_msg("%s: %s", entry, result.message);
+        hone_run_result_deinit(&result);
+        answered++;
+    }
+    hone_runner_release(runner);
+}
+
+#define LOCAL_TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        LOCAL_TEST(gives_outputs),
+        LOCAL_TEST(refills_what_is_in_and_out),
+        LOCAL_TEST(passes_sizes),
+        LOCAL_TEST(finds_external_functions),
+        LOCAL_TEST(says_why_it_cannot_load),
+        LOCAL_TEST(says_what_is_wrong_with_the_bundle),
+        LOCAL_TEST(takes_bytes),
+        LOCAL_TEST(stops_early_for_losers),
+        LOCAL_TEST(runs_cold),
+        LOCAL_TEST(only_checks_when_asked_to),
+        LOCAL_TEST(accounts_for_its_time),
+        LOCAL_TEST(keeps_healthy_executors),
+        LOCAL_TEST(outlives_a_killed_executor),
+        cmocka_unit_test(takes_the_gate),
+        cmocka_unit_test(needs_an_executor),
+        cmocka_unit_test(slots_do_not_mix),
+    };
+    runner_fixture_init(&fixture);
+    int failed = cmocka_run_group_tests_name("runner/local", tests, NULL, NULL);
+    runner_fixture_deinit(&fixture);
+    return failed;
+}

@@ -1,0 +1,25 @@
+/* tests/fuzz/fuzz_script.c - any bytes as program text: reading must not crash, and what was read
+ * prints, reads again and is the same program. */
+#include <stdlib.h>
+
+#include "ir/script.h"
+#include "ir/structural.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count);
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count) {
+    hone_module *module = NULL, *copy = NULL;
+    hone_status st = hone_script_parse((const char *)bytes, count, "fuzz.py", &module);
+    if (st) {
+        hone_status_free(st);
+        return 0;
+    }
+    hone_str text = {0};
+    if (hone_module_print(module, NULL, &text)) abort();
+    if (hone_script_parse(text.data, text.length, "again.py", &copy)) abort();
+    if (!hone_module_equal(module, copy, NULL)) abort();
+    hone_str_deinit(&text);
+    hone_module_release(module);
+    hone_module_release(copy);
+    return 0;
+}

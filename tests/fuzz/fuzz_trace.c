@@ -1,0 +1,65 @@
+/* tests/fuzz/fuzz_trace.c - any bytes as a trace, in both text forms: reading must not crash, what
+ * was read prints and reads again, and applying it ends with a status and a sound program. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "ir/script.h"
+#include "ir/verify.h"
+#include "schedule/schedule.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count);
+
+static const char program[] = "from tvm.script import tir as T\n"
+                              "@T.prim_func\n"
+                              "def main(A: T.Buffer((12, 8)), D: T.Buffer((12,))):\n"
+                              "    C = T.alloc_buffer((12,))\n"
+                              "    for i, k in T.grid(12, 8):\n"
+                              "        with T.block(\"C\"):\n"
+                              "            vi, vk = T.axis.remap(\"SR\", [i, k])\n"
+                              "            with T.init():\n"
+                              "                C[vi] = T.float32(0)\n"
+                              "            C[vi] = C[vi] + A[vi, vk]\n"
+                              "    for i in range(12):\n"
+                              "        with T.block(\"D\"):\n"
+                              "            vi = T.axis.spatial(12, i)\n"
+                              "            D[vi] = T.max(C[vi], T.float32(0))\n";
+
+static hone_schedule *start(void) {
+    hone_module *module = NULL;
+    const hone_member *member = NULL;
+    hone_schedule *sch = NULL;
+    if (hone_script_parse(program, sizeof program - 1, "p", &module)) abort();
+    if (hone_module_pick(module, NULL, &member)) abort();
+    if (hone_schedule_create(member->func, &sch)) abort();
+    hone_module_release(module);
+    return sch; /* kept for all inputs */
+}
+
+static void go_round(hone_arena *arena, const hone_trace *trace) {
+    hone_str text = {0};
+    hone_trace again;
+    if (hone_trace_print_json(trace, &text)) abort();
+    if (hone_trace_parse_json(arena, text.data, text.length, "again", &again)) abort();
+    if (again.count != trace->count || again.rv_count != trace->rv_count) abort();
+    hone_str_deinit(&text);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count) {
+    static hone_schedule *sch;
+    if (!sch) sch = start();
+    const char *text = (const char *)bytes;
+    hone_arena *arena = hone_arena_create(1 << 12);
+    hone_trace trace;
+    bool is_json = count && bytes[0] == '[';
+    hone_status st = is_json ? hone_trace_parse_json(arena, text, count, "fuzz", &trace)
+                             : hone_trace_parse_python(arena, text, count, "fuzz", &trace);
+    if (!st) {
+        go_round(arena, &trace);
+        if (hone_schedule_reset(sch)) abort();
+        st = hone_trace_apply(&trace, sch, NULL);
+        if (!st && hone_check_func(sch->func)) abort();
+    }
+    hone_status_free(st);
+    hone_arena_destroy(arena);
+    return 0;
+}

@@ -1,0 +1,347 @@
+/* The public headers, used as an outside program would: what is right, and what is refused. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <hone/hone.h>
+
+#include "database/database.h"
+#include "tests/support/hone_test.h"
+
+static const char product[] =
+    "from tvm.script import tir as T\n"
+    "@T.prim_func\n"
+    "def main(A: T.Buffer((64, 64), \"float32\"), B: T.Buffer((64, 64), \"float32\"),\n"
+    "         C: T.Buffer((64, 64), \"float32\")):\n"
+    "    for i, j, k in T.grid(64, 64, 64):\n"
+    "        with T.block(\"C\"):\n"
+    "            vi, vj, vk = T.axis.remap(\"SSR\", [i, j, k])\n"
+    "            with T.init():\n"
+    "                C[vi, vj] = T.float32(0)\n"
+    "            C[vi, vj] = C[vi, vj] + A[vi, vk] * B[vk, vj]\n";
+
+static hone_program *parse(const char *text) {
+    hone_program *program = NULL;
+    hone_error *error = hone_program_parse(text, "test.py", &program);
+    if (error) print_message("%s\n", hone_error_message(error));
+    assert_null(error);
+    return program;
+}
+
+static void expect(hone_error *error, const char *kind, const char *part) {
+    assert_non_null(error);
+    bool is_right = strcmp(hone_error_kind(error), kind) == 0 &&
+                    strstr(hone_error_message(error), part) != NULL;
+    if (!is_right) print_message("%s: %s\n", hone_error_kind(error), hone_error_message(error));
+    hone_error_free(error);
+    assert_true(is_right);
+}
+
+static void prints_what_it_parsed(void **state) {
+    (void)state;
+    hone_program *a = parse(product);
+    char *text = NULL, *difference = NULL, hash_a[33], hash_b[33];
+    assert_null(hone_program_print(a, &text));
+    hone_program *b = parse(text);
+    assert_int_equal(hone_program_equal(a, b, &difference), 1);
+    assert_null(difference);
+    assert_null(hone_program_hash(a, "main", hash_a));
+    assert_null(hone_program_hash(b, "main", hash_b));
+    assert_string_equal(hash_a, hash_b);
+    assert_int_equal(strlen(hash_a), 32);
+    assert_int_equal(hone_program_function_count(a), 1);
+    assert_string_equal(hone_program_function_name(a, 0), "main");
+    assert_null(hone_program_function_name(a, 1));
+    char *findings = NULL;
+    assert_null(hone_program_verify(a, &findings));
+    assert_null(findings);
+    expect(hone_program_hash(a, "nobody", hash_a), "not_found", "nobody");
+    assert_string_equal(hash_a, "");
+    hone_text_free(text);
+    hone_program_free(a);
+    hone_program_free(b);
+}
+
+static void tells_programs_apart(void **state) {
+    (void)state;
+    char other[sizeof product];
+    memcpy(other, product, sizeof product);
+    memcpy(strstr(other, "float32(0)"), "float32(1)", 10);
+    hone_program *a = parse(product), *b = parse(other);
+    char *difference = NULL;
+    int is_equal = hone_program_equal(a, b, &difference);
+    bool has_words = difference && *difference;
+    hone_text_free(difference);
+    hone_program_free(a);
+    hone_program_free(b);
+    assert_int_equal(is_equal, 0);
+    assert_true(has_words);
+}
+
+static void refuses_bad_text(void **state) {
+    (void)state;
+    hone_program *program = (hone_program *)state;
+    expect(hone_program_parse("def main(:\n", "bad.py", &program), "invalid", "bad.py:1:");
+    assert_null(program);
+    expect(hone_program_load("/nowhere/a.py", &program), "not_found", "/nowhere/a.py");
+    expect(hone_program_load("/nowhere/a.onnx", &program), "not_found", "/nowhere/a.onnx");
+}
+
+static void finds_ill_formed_programs(void **state) {
+    (void)state;
+    static const char bad[] = "from tvm.script import tir as T\n"
+                              "@T.prim_func\n"
+                              "def main(A: T.Buffer((64,), \"float32\")):\n"
+                              "    for i in range(64):\n"
+                              "        with T.block(\"A\"):\n"
+                              "            vi = T.axis.spatial(32, i)\n"
+                              "            A[vi] = T.float32(0)\n";
+    hone_program *program = parse(bad);
+    char *findings = NULL;
+    hone_error *error = hone_program_verify(program, &findings);
+    bool has_findings = findings && *findings;
+    hone_text_free(findings);
+    hone_program_free(program);
+    assert_null(error);
+    assert_true(has_findings);
+}
+
+static const char tile[] =
+    "b0 = sch.get_block(name=\"C\", func_name=\"main\")\n"
+    "l1, l2, l3 = sch.get_loops(block=b0)\n"
+    "v4, v5 = sch.sample_perfect_tile(loop=l1, n=2, max_innermost_factor=16, "
+    "decision=[8, 8])\n"
+    "l6, l7 = sch.split(loop=l1, factors=[v4, v5])\n"
+    "sch.reorder(l6, l2, l7, l3)\n";
+
+static char *replay(const hone_replay_options *options, const char *trace, char **out_trace) {
+    hone_program *program = parse(product), *scheduled = NULL;
+    char *text = NULL;
+    assert_null(hone_program_replay(program, trace, options, &scheduled, out_trace));
+    assert_null(hone_program_print(scheduled, &text));
+    hone_program_free(program);
+    hone_program_free(scheduled);
+    return text;
+}
+
+static void replays_traces(void **state) {
+    (void)state;
+    char *made = NULL;
+    char *text = replay(NULL, tile, &made);
+    assert_non_null(strstr(text, "T.grid(8, 64, 8, 64)"));
+    assert_true(made[0] == '[');
+    char *again = replay(NULL, made, NULL); /* decisions included */
+    assert_string_equal(again, text);
+    bool differs = false;
+    for (uint64_t seed = 0; seed < 8 && !differs; seed++) {
+        hone_replay_options options = {.resample = 1, .seed = seed};
+        char *one = replay(&options, tile, NULL), *two = replay(&options, tile, NULL);
+        assert_string_equal(one, two); /* a seed names one program */
+        differs = strcmp(one, text) != 0;
+        hone_text_free(one);
+        hone_text_free(two);
+    }
+    assert_true(differs);
+    hone_text_free(text);
+    hone_text_free(again);
+    hone_text_free(made);
+}
+
+static const struct refusal {
+    const char *name, *trace, *function, *kind, *part;
+} refusals[] = {
+    {"not a trace",      "what is this",                                         NULL,     "invalid",   "trace:1:"},
+    {"bad JSON",         "[1,",                                                  NULL,     "invalid",   "trace"   },
+    {"no such block",    "b0 = sch.get_block(name=\"X\", func_name=\"main\")\n", NULL,     "illegal",
+     "no block is named 'X'"                                                                                      },
+    {"no such function", "pass\n",                                               "nobody", "not_found", "nobody"  },
+    {"illegal step",
+     "b0 = sch.get_block(name=\"C\", func_name=\"main\")\nl1, l2, l3 = sch.get_loops(block=b0)\n"
+     "sch.parallel(loop=l3)\n",                                                  NULL,     "illegal",   "step 3"  },
+};
+
+static void refuses_traces(void **state) {
+    const struct refusal *row = *state;
+    hone_program *program = parse(product), *scheduled = NULL;
+    char *made = NULL;
+    hone_replay_options options = {.function = row->function};
+    hone_error *error = hone_program_replay(program, row->trace, &options, &scheduled, &made);
+    hone_program_free(program);
+    assert_null(scheduled);
+    assert_null(made);
+    expect(error, row->kind, row->part);
+}
+
+/* ---- records ---- */
+
+static char path[64];
+static hone_hash128 workload_hash = {.lo = 7, .hi = 9};
+
+static void fill(void) {
+    hone_db *db;
+    HONE_ASSERT_OK(
+        hone_db_open_sqlite(&(hone_db_options){.path = path, .mode = HONE_DB_CREATE}, &db));
+    hone_db_target target = {
+        .hash = {.lo = 1, .hi = 2},
+          .text = "llvm -mcpu=test", .threads = 1
+    };
+    hone_db_workload workload = {
+        .hash = workload_hash, .hash_version = 1, .name = "product", .program = "…"};
+    hone_db_session session = {.id = "0123", .model = "m", .state = "running"};
+    HONE_ASSERT_OK(hone_db_put_target(db, &target));
+    HONE_ASSERT_OK(hone_db_put_workload(db, &workload));
+    HONE_ASSERT_OK(hone_db_begin_session(db, &session));
+    for (int i = 0; i < 4; i++) {
+        bool is_ok = i != 2;
+        hone_db_trial trial = {.session = "0123",
+                               .workload = workload.hash,
+                               .target = target.hash,
+                               .proposal = i,
+                               .trace = "[[], []]",
+                               .outcome = is_ok ? "ok" : "run_crash",
+                               .median_ns = is_ok ? 1000.0 * (4 - i) : (double)NAN,
+                               .spread = 0.01,
+                               .max_error = (double)NAN,
+                               .confirmed_ns = (double)NAN,
+                               .predicted_score = (double)NAN};
+        HONE_ASSERT_OK(hone_db_commit_trial(db, &trial, NULL));
+    }
+    hone_db_release(db);
+}
+
+typedef struct seen {
+    int count;
+    double first_ns, last_ns;
+    char name[32], target[32];
+} seen;
+
+static int see(void *ctx, const hone_record *r) {
+    seen *s = ctx;
+    if (s->count++ == 0) s->first_ns = r->median_ns;
+    s->last_ns = r->median_ns;
+    snprintf(s->name, sizeof s->name, "%s", r->workload_name);
+    snprintf(s->target, sizeof s->target, "%s", r->target);
+    return 0;
+}
+
+static int see_row(void *ctx, size_t count, const char *const *names, const char *const *cells) {
+    char *out = ctx;
+    assert_int_equal(count, 2);
+    snprintf(out + strlen(out), 128 - strlen(out), "%s,%s;", cells ? cells[0] : names[0],
+             cells ? (cells[1] ? cells[1] : "null") : names[1]);
+    return 0;
+}
+
+static void reads_records(void **state) {
+    (void)state;
+    snprintf(path, sizeof path, "/tmp/hone-api-%d.db", (int)getpid());
+    hone_records *records = NULL;
+    expect(hone_records_open(path, &records), "not_found", path);
+    fill();
+    assert_null(hone_records_open(path, &records));
+    seen all = {0}, two = {0}, none = {0};
+    char hex[33];
+    hone_hash128_print(workload_hash, hex);
+    assert_null(hone_records_top(records, NULL, NULL, 0, see, &all));
+    assert_null(hone_records_top(records, hex, NULL, 2, see, &two));
+    assert_null(hone_records_top(records, "00000000000000000000000000000001", NULL, 0, see, &none));
+    char rows[128] = "";
+    assert_null(hone_records_query(
+        records, "SELECT record, median_ns FROM v_trials WHERE proposal > 1 ORDER BY 1", see_row,
+        rows));
+    expect(hone_records_top(records, "xyz", NULL, 0, see, &none), "invalid", "xyz");
+    expect(hone_records_query(records, "DELETE FROM trial", see_row, rows), "invalid", "");
+    expect(hone_records_best(records, hex, NULL, see, &none), "invalid", "target");
+    hone_records_close(records);
+    unlink(path);
+    assert_int_equal(all.count, 3); /* the crash is no record */
+    assert_true(all.first_ns == 1000 && all.last_ns == 4000);
+    assert_string_equal(all.name, "product");
+    assert_string_equal(all.target, "llvm -mcpu=test");
+    assert_int_equal(two.count, 2);
+    assert_int_equal(none.count, 0);
+    assert_string_equal(rows, "record,median_ns;3,null;4,1000;");
+}
+
+/* hone itself makes the model: the package test runs where it is built. */
+static void loads_models(void **state) {
+    (void)state;
+    char command[1024], model_path[64];
+    hone_model *model = NULL;
+    expect(hone_model_open("/nowhere/model.so", &model), "invalid", "/nowhere/model.so");
+    assert_null(model);
+    if (access(hone_test_build_path("hone"), X_OK) != 0) return; /* only this program was built */
+    snprintf(model_path, sizeof model_path, "/tmp/hone-api-%d", (int)getpid());
+    FILE *file;
+    char source[96];
+    snprintf(source, sizeof source, "%s.py", model_path);
+    file = fopen(source, "w");
+    assert_non_null(file);
+    fputs(product, file);
+    fclose(file);
+    snprintf(command, sizeof command, "%s compile %s --threads 1 -o %s -q >/dev/null",
+             hone_test_build_path("hone"), source, model_path);
+    assert_int_equal(system(command), 0);
+    unlink(source);
+    char library[96], header[96];
+    snprintf(library, sizeof library, "%s.so", model_path);
+    snprintf(header, sizeof header, "%s.h", model_path);
+    hone_error *error = hone_model_open(library, &model);
+    unlink(library);
+    unlink(header);
+    assert_null(error);
+    const hone_model_entry *entry = hone_model_find(model, NULL);
+    assert_null(hone_model_find(model, "nobody"));
+    assert_non_null(entry);
+    assert_int_equal(hone_model_describe(model)->threads, 1);
+    assert_int_equal(entry->input_count, 2);
+    assert_int_equal(entry->output_count, 1);
+    static _Alignas(64) float a[64 * 64], b[64 * 64], c[64 * 64];
+    for (int i = 0; i < 64 * 64; i++) {
+        a[i] = (float)(i % 7);
+        b[i] = i / 64 == i % 64; /* the identity */
+        c[i] = -1;
+    }
+    int64_t shape[2] = {64, 64}, wrong[2] = {64, 63};
+    DLTensor t[3] = {
+        {.data = a, .device = {1, 0}, .ndim = 2, .dtype = {2, 32, 1}, .shape = shape},
+        {.data = b, .device = {1, 0}, .ndim = 2, .dtype = {2, 32, 1}, .shape = shape},
+        {.data = c, .device = {1, 0}, .ndim = 2, .dtype = {2, 32, 1}, .shape = shape},
+    };
+    DLTensor *inputs[] = {&t[0], &t[1]}, *outputs[] = {&t[2]};
+    assert_null(hone_model_run(model, entry, inputs, outputs));
+    t[1].shape = wrong;
+    hone_error *refused = hone_model_run(model, entry, inputs, outputs);
+    bool is_same = memcmp(a, c, sizeof a) == 0;
+    hone_model_close(model);
+    assert_true(is_same);
+    expect(refused, "invalid", "");
+}
+
+static void has_a_version(void **state) {
+    (void)state;
+    assert_string_equal(hone_version(), HONE_VERSION);
+    assert_string_equal(hone_error_message(NULL), "");
+    assert_string_equal(hone_error_kind(NULL), "ok");
+    hone_error_free(NULL);
+    hone_program_free(NULL);
+    hone_records_close(NULL);
+    hone_model_close(NULL);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(has_a_version),
+        cmocka_unit_test(prints_what_it_parsed),
+        cmocka_unit_test(tells_programs_apart),
+        cmocka_unit_test(refuses_bad_text),
+        cmocka_unit_test(finds_ill_formed_programs),
+        cmocka_unit_test(replays_traces),
+        cmocka_unit_test(reads_records),
+        cmocka_unit_test(loads_models),
+    };
+    int failed = cmocka_run_group_tests_name("package/api", tests, NULL, NULL);
+    return failed + HONE_RUN_ROWS("package/refused", refusals, refuses_traces);
+}
