@@ -1,0 +1,210 @@
+/* bench/bench_replay.c - how many candidates per second one thread makes from their decisions.
+ *
+ * All sketches of a program in turn, fresh random decisions each time: once the sketch alone, once
+ * with postprocessing. The peer is TVM's MetaSchedule with its own sketches of the same program, in
+ * a process of its own that runs in turns with this one (bench/peer_replay.py).
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "bench/bench_util.h"
+#include "ir/script.h"
+#include "support/alloc.h"
+#include "support/fs.h"
+#include "support/proc.h"
+#include "tuner/space.h"
+
+enum { MAX_ROUNDS = 101, MIN_ROUNDS = 7, PEER_BATCH = 20, LINE_BYTES = 512 };
+
+static const char *const programs[] = {"matmul_512", "dense_64x1024x1024", "conv2d_64x56",
+                                       "softmax_256x1024"};
+
+typedef struct subject {
+    hone_module *module;
+    const hone_func *func;
+    hone_space space;
+    hone_schedule *sch;
+    hone_target target;
+    uint64_t refused, made;
+} subject;
+
+static void load(subject *s, const char *name) {
+    char path[512];
+    const hone_member *member;
+    *s = (subject){0};
+    snprintf(path, sizeof path, "%s/bench/programs/%s.py", HONE_SOURCE_DIR, name);
+    bench_must(hone_script_load(path, &s->module));
+    bench_must(hone_module_pick(s->module, NULL, &member));
+    s->func = member->func;
+    bench_must(hone_target_parse("llvm -mcpu=x86-64-v3 -num-cores=2 -num-threads=2", &s->target));
+    bench_must(hone_space_generate(s->func, &s->target, &s->space));
+    bench_must(hone_schedule_create(s->func, &s->sch));
+    s->sch->wants_reasons = false;
+    s->sch->rng = hone_rng_from_seed(1);
+}
+
+static void unload(subject *s) {
+    hone_schedule_destroy(s->sch);
+    hone_space_deinit(&s->space);
+    hone_module_release(s->module);
+}
+
+/* Seconds for `count` replays. */
+static double run(subject *s, bool has_postproc, int count) {
+    int64_t start = bench_now_ns();
+    for (int i = 0; i < count; i++) {
+        const hone_trace *sketch = &s->space.sketches[(uint32_t)i % s->space.count];
+        bench_must(hone_schedule_reset(s->sch));
+        hone_status st = hone_trace_apply(sketch, s->sch, &(hone_apply_options){.resample = true});
+        if (!st && has_postproc) st = hone_postprocess(s->sch, &s->target);
+        s->made++;
+        s->refused += st != HONE_OK;
+        hone_status_free(st);
+    }
+    return (double)(bench_now_ns() - start) / 1e9;
+}
+
+/* ---- the peer ---- */
+
+typedef struct peer {
+    hone_proc proc;
+    int to, from;
+    bool is_there;
+} peer;
+
+static void start_peer(peer *p) {
+    char python[512], script[512];
+    *p = (peer){.to = -1, .from = -1};
+    snprintf(python, sizeof python, "%s/build/peers/venv/bin/python", HONE_SOURCE_DIR);
+    snprintf(script, sizeof script, "%s/bench/peer_replay.py", HONE_SOURCE_DIR);
+    if (access(python, X_OK) != 0) return;
+    int in[2], out[2];
+    bench_must(hone_pipe_open(in));
+    bench_must(hone_pipe_open(out));
+    const char *argv[] = {python, script, NULL};
+    hone_fd_map fds[] = {
+        {in[0],  0},
+        {out[1], 1},
+        {-1,     2}
+    };
+    hone_proc_options options = {.argv = argv, .fds = fds, .fd_count = 3};
+    bench_must(hone_proc_spawn(&options, &p->proc));
+    hone_fd_close(&in[0]);
+    hone_fd_close(&out[1]);
+    p->to = in[1];
+    p->from = out[0];
+    p->is_there = true;
+}
+
+static void stop_peer(peer *p) {
+    if (!p->is_there) return;
+    hone_fd_close(&p->to);
+    hone_fd_close(&p->from);
+    hone_proc_deinit(&p->proc);
+    p->is_there = false;
+}
+
+/* One line there and one back; false when the peer has ended. */
+static bool ask(peer *p, const char *line, char out[LINE_BYTES]) {
+    size_t length = 0;
+    out[0] = '\0';
+    if (write(p->to, line, strlen(line)) != (ssize_t)strlen(line)) return false;
+    while (length + 1 < LINE_BYTES) {
+        if (read(p->from, out + length, 1) != 1) return false;
+        if (out[length] == '\n') break;
+        length++;
+    }
+    out[length] = '\0';
+    return true;
+}
+
+static bool load_peer(const bench *b, peer *p, const subject *s, const char *name,
+                      const char *dir) {
+    if (!p->is_there) return false;
+    char path[400], line[LINE_BYTES], reply[LINE_BYTES];
+    hone_str text = {0};
+    snprintf(path, sizeof path, "%s/%s.py", dir, name);
+    bench_must(hone_func_print(s->func, NULL, &text));
+    bench_must(hone_fs_write_atomic(path, text.data, text.length));
+    hone_str_deinit(&text);
+    snprintf(line, sizeof line, "load %s 2\n", path);
+    if (!ask(p, line, reply)) {
+        bench_skip(b, name, "TVM ended: is it installed? (scripts/peers tvm)");
+        stop_peer(p);
+        return false;
+    }
+    if (strncmp(reply, "ok", 2) == 0) return true;
+    bench_skip(b, name, reply);
+    return false;
+}
+
+/* Seconds per replay, or NAN. */
+static double run_peer(peer *p, bool has_postproc) {
+    char line[64], reply[LINE_BYTES];
+    snprintf(line, sizeof line, "run %s %d\n", has_postproc ? "postproc" : "replay", PEER_BATCH);
+    if (!ask(p, line, reply)) stop_peer(p);
+    if (!p->is_there || strncmp(reply, "error", 5) == 0) return (double)NAN;
+    return strtod(reply, NULL) / PEER_BATCH;
+}
+
+/* ---- rows ---- */
+
+static double spread_of(double *values, int count) {
+    double median = bench_quantile(values, count, 0.5);
+    return (bench_quantile(values, count, 0.75) - bench_quantile(values, count, 0.25)) / median;
+}
+
+static void bench_kind(bench *b, subject *s, peer *p, bool has_peer, const char *name,
+                       bool has_postproc) {
+    static double rates[MAX_ROUNDS], peers[MAX_ROUNDS], ratios[MAX_ROUNDS];
+    double seconds = b->seconds > 0 ? b->seconds : b->is_quick ? 0.2 : 4;
+    int64_t end = bench_now_ns() + (int64_t)(seconds * 1e9);
+    double once = run(s, has_postproc, 200) / 200; /* warms up and says how many make 10 ms */
+    int batch = 0.01 / once < 20 ? 20 : (int)(0.01 / once);
+    int n = 0;
+    for (; n < MAX_ROUNDS && (n < MIN_ROUNDS || bench_now_ns() < end); n++) {
+        rates[n] = batch / run(s, has_postproc, batch);
+        if (!has_peer) continue;
+        peers[n] = 1 / run_peer(p, has_postproc);
+        ratios[n] = rates[n] / peers[n];
+        if (isnan(peers[n])) has_peer = false;
+    }
+    bench_row row = {.work = name,
+                     .metric = has_postproc ? "postproc" : "replay",
+                     .unit = "1/s",
+                     .spread = spread_of(has_peer ? ratios : rates, n)};
+    row.hone = bench_quantile(rates, n, 0.5);
+    if (has_peer) {
+        row.peer_name = "TVM";
+        row.peer = bench_quantile(peers, n, 0.5);
+        row.ratio = bench_quantile(ratios, n, 0.5);
+    }
+    bench_add(b, &row);
+}
+
+int main(int argc, char **argv) {
+    bench b;
+    peer p;
+    char *dir;
+    bench_begin(&b, "replay", argc, argv);
+    bench_must(hone_fs_temp_dir("hone-bench-", &dir));
+    start_peer(&p);
+    if (!p.is_there) bench_skip(&b, "TVM", "not installed (scripts/peers tvm)");
+    for (size_t i = 0; i < HONE_COUNT(programs); i++) {
+        subject s;
+        load(&s, programs[i]);
+        bool has_peer = load_peer(&b, &p, &s, programs[i], dir);
+        bench_kind(&b, &s, &p, has_peer, programs[i], false);
+        bench_kind(&b, &s, &p, has_peer && p.is_there, programs[i], true);
+        fprintf(stderr, "%s: %u sketches, %.2f %% of the candidates refused\n", programs[i],
+                s.space.count, 100.0 * (double)s.refused / (double)s.made);
+        unload(&s);
+    }
+    stop_peer(&p);
+    hone_status_free(hone_fs_remove_tree(dir));
+    hone_free(dir);
+    return bench_finish(&b);
+}
