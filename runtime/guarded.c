@@ -7,6 +7,9 @@
 #include <unistd.h>
 
 #define ALIGNMENT 64
+/* On each side: far overruns, by a row or a tile, must not reach whatever is mapped next. Odd, so
+ * that equal buffers do not come to lie a power of two apart. */
+#define GUARD_PAGES 65
 #define SLACK_PATTERN 0xA5
 #define POISON 0xFF /* all ones: a quiet NaN in f16, bf16, f32, f64 and the fp8 formats */
 
@@ -18,12 +21,16 @@ static size_t page_bytes(void) {
     return (size_t)sysconf(_SC_PAGESIZE);
 }
 
+static size_t guard_bytes(void) {
+    return GUARD_PAGES * page_bytes();
+}
+
 static uint8_t *inner(const hone_guarded *g) {
-    return g->base + page_bytes();
+    return g->base + guard_bytes();
 }
 
 static size_t inner_bytes(const hone_guarded *g) {
-    return g->map_bytes - 2 * page_bytes();
+    return g->map_bytes - 2 * guard_bytes();
 }
 
 static void fill_slack(hone_guarded *g) {
@@ -33,24 +40,25 @@ static void fill_slack(hone_guarded *g) {
 }
 
 hone_status hone_guarded_map(size_t bytes, hone_guard_side side, hone_guarded *out_guarded) {
-    const size_t page = page_bytes();
+    const size_t page = page_bytes(), guard = guard_bytes();
     *out_guarded = (hone_guarded){0};
     if (bytes > SIZE_MAX / 2) return HONE_ERROR(HONE_CODE_NO_MEMORY, "buffer of %zu bytes", bytes);
     const size_t span = round_up(bytes ? bytes : 1, page);
+    const size_t total = span + 2 * guard;
     uint8_t *base =
-        mmap(NULL, span + 2 * page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        mmap(NULL, total, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (base == MAP_FAILED) {
         return HONE_ERROR(HONE_CODE_NO_MEMORY, "buffer of %zu bytes: %s", bytes, strerror(errno));
     }
-    *out_guarded = (hone_guarded){.bytes = bytes, .base = base, .map_bytes = span + 2 * page};
-    if (mprotect(base + page, span, PROT_READ | PROT_WRITE)) {
+    *out_guarded = (hone_guarded){.bytes = bytes, .base = base, .map_bytes = total};
+    if (mprotect(base + guard, span, PROT_READ | PROT_WRITE)) {
         hone_status st =
             HONE_ERROR(HONE_CODE_NO_MEMORY, "buffer of %zu bytes: %s", bytes, strerror(errno));
         hone_guarded_unmap(out_guarded);
         return st;
     }
     size_t room = span - round_up(bytes, ALIGNMENT);
-    out_guarded->data = base + page + (side == HONE_GUARD_END ? room : 0);
+    out_guarded->data = base + guard + (side == HONE_GUARD_END ? room : 0);
     fill_slack(out_guarded);
     return HONE_OK;
 }

@@ -1,8 +1,8 @@
-/* runtime/guarded.h - memory between two pages that nobody may touch.
+/* runtime/guarded.h - memory between pages that nobody may touch.
  *
- *     [guard page][slack ...][data .........][slack][guard page]
+ *     [guard pages][slack ...][data .........][slack][guard pages]
  *
- * A write or read beyond the data hits the guard page, or falls into the slack (what rounding to
+ * A write or read beyond the data hits a guard page, or falls into the slack (what rounding to
  * pages and to 64 bytes leaves), which is filled with a pattern and looked at afterwards. The
  * data lies against the lower guard (START) or the upper one (END), so both kinds of overrun are
  * caught exactly for half of the buffers; which half never changes between candidates of a task,

@@ -63,7 +63,7 @@ hone_run_request runner_fixture_request(const runner_fixture *fixture, const cha
         .check_path = fixture->bundle_path,
         .threads = 1,
         .timing = {.min_repeat_ns = HONE_NS_PER_MS,                  .min_sample_ns = 100 * HONE_NS_PER_US},
-        .timeout_ns = 2 * HONE_NS_PER_S,
+        .timeout_ns = 60 * HONE_NS_PER_S,
         .simulated = {.cost_ns = 1000                              },
     };
 }

@@ -54,6 +54,9 @@ static void check_row(void **state) {
         memcpy(&f, g.data, sizeof f);
         assert_true(isnan(d) && isnan(f));
     }
+    /* far away, where an index is wrong by a row */
+    assert_true(write_kills(g.data + row->bytes + (256 << 10)));
+    assert_true(write_kills(g.data - (256 << 10)));
     /* the first byte behind and before: killed, or found as damage */
     if (!write_kills(g.data + row->bytes)) {
         g.data[row->bytes] ^= 1;
