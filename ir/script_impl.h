@@ -204,6 +204,7 @@ bool script_need_name(script_parser *p, const char *what, const char **out_name)
 bool script_expected(script_parser *p, const char *what, const char *where);
 bool script_need_newline(script_parser *p);
 bool script_is_keyword(const script_parser *p, const script_token *token);
+bool script_can_be_name(const char *text); /* of a function: lexes as a name, is no keyword */
 /* The token as text in the scratch arena; NULL when memory is short (then p->error is set). */
 const char *script_token_text(script_parser *p, const script_token *token);
 /* Skips to behind the end of this logical line. */

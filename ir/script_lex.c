@@ -162,10 +162,17 @@ static hone_status begin_line(lexer *lx) {
 /* ---- tokens ---- */
 
 static bool is_name_start(char c) {
-    return c == '_' || isalpha((unsigned char)c) || c < 0;
+    return c == '_' || isalpha((unsigned char)c) || (unsigned char)c >= 0x80;
 }
 static bool is_name_char(char c) {
     return is_name_start(c) || isdigit((unsigned char)c);
+}
+
+bool script_lexes_as_name(const char *text) {
+    if (!is_name_start(*text)) return false;
+    while (is_name_char(*text))
+        text++;
+    return *text == '\0';
 }
 
 static size_t string_prefix(const lexer *lx) {

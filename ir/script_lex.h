@@ -47,6 +47,9 @@ HONE_NODISCARD hone_status script_error_at(const script_source *source, hone_cod
 HONE_NODISCARD hone_status script_lex(const script_source *source, hone_arena *arena,
                                       script_token **out_tokens, uint32_t *out_count);
 
+/* Whether the whole text is one name (which may still be a keyword). */
+bool script_lexes_as_name(const char *text);
+
 /* Decodes a string token into bytes (quotes, prefix and escapes done). The arena owns the result;
  * NULL when memory is short, or when the literal is not one that the language knows (*out_why). */
 char *script_decode_text(const script_source *source, const script_token *token, hone_arena *arena,

@@ -159,12 +159,13 @@ static void mark_sizes(script_parser *p) {
 
 /* ---- the function ---- */
 
-/* "global_symbol" names the function; one that only repeats the name says nothing. */
+/* "global_symbol" names the function, unless no function could be written with that name; one that
+ * only repeats the name says nothing. */
 static bool settle_name(script_parser *p) {
     const char *symbol = hone_attrs_string(&p->func->attrs, "global_symbol", NULL);
     if (!symbol) return true;
     bool is_bare = p->module_name == NULL;
-    if (is_bare && *symbol) p->func->name = symbol;
+    if (is_bare && script_can_be_name(symbol)) p->func->name = symbol;
     if (strcmp(symbol, p->func->name) != 0) return true;
     return hone_attrs_without(p->arena, &p->func->attrs, "global_symbol", &p->func->attrs) ||
            script_no_memory(p);

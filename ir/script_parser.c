@@ -214,14 +214,19 @@ static const char *const keywords[] = {
     "import", "in",     "is",     "lambda", "None",  "not",      "or",     "pass",
     "raise",  "return", "True",   "try",    "while", "with",     "yield"};
 
-bool script_is_keyword(const script_parser *p, const script_token *token) {
+static bool is_keyword(const char *text, size_t length) {
     for (size_t i = 0; i < HONE_COUNT(keywords); i++) {
-        if (token->length == strlen(keywords[i]) &&
-            memcmp(p->source.text + token->start, keywords[i], token->length) == 0) {
-            return true;
-        }
+        if (length == strlen(keywords[i]) && memcmp(text, keywords[i], length) == 0) return true;
     }
     return false;
+}
+
+bool script_is_keyword(const script_parser *p, const script_token *token) {
+    return is_keyword(p->source.text + token->start, token->length);
+}
+
+bool script_can_be_name(const char *text) {
+    return script_lexes_as_name(text) && !is_keyword(text, strlen(text));
 }
 
 const char *script_token_text(script_parser *p, const script_token *token) {

@@ -127,6 +127,36 @@ static void makes_names_unique(void **state) {
     hone_str_deinit(&out);
 }
 
+/* A symbol that no function can be written with stays an attribute. */
+static void names_functions_by_symbol(void **state) {
+    (void)state;
+    static const char *const symbols[][2] = {
+        {"other",  "def other("},
+        {"ma(in",  "def f("    },
+        {"main^=", "def f("    },
+        {"def",    "def f("    },
+        {"3d",     "def f("    },
+    };
+    for (size_t i = 0; i < HONE_COUNT(symbols); i++) {
+        char text[256];
+        snprintf(text, sizeof text,
+                 "@T.prim_func\n"
+                 "def f(A: T.Buffer((64,))):\n"
+                 "    T.func_attr({\"global_symbol\": \"%s\"})\n"
+                 "    A[0] = 1\n",
+                 symbols[i][0]);
+        hone_module *module = read_source(text), *again = NULL;
+        hone_str out = {0};
+        HONE_ASSERT_OK(hone_module_print(module, NULL, &out));
+        assert_non_null(strstr(out.data, symbols[i][1]));
+        again = read_source(out.data);
+        assert_true(hone_module_equal(module, again, NULL));
+        hone_module_release(module);
+        hone_module_release(again);
+        hone_str_deinit(&out);
+    }
+}
+
 /* Weights stand beside the text and come back: mlp_params.py names four of them. */
 static void keeps_weights(void **state) {
     (void)state;
@@ -181,8 +211,11 @@ static void keeps_weights(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(prints_canonical), cmocka_unit_test(prints_classic),
-        cmocka_unit_test(marks_a_node),     cmocka_unit_test(makes_names_unique),
+        cmocka_unit_test(prints_canonical),
+        cmocka_unit_test(prints_classic),
+        cmocka_unit_test(marks_a_node),
+        cmocka_unit_test(makes_names_unique),
+        cmocka_unit_test(names_functions_by_symbol),
         cmocka_unit_test(keeps_weights),
     };
     return cmocka_run_group_tests_name("ir/script_print", tests, NULL, NULL);
