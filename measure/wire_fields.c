@@ -1,10 +1,31 @@
 /* measure/wire_fields.c - walks tables of fields. */
 #include "measure/wire_fields.h"
 
+#include <assert.h>
 #include <limits.h>
 #include <string.h>
 
+#include "support/hash.h"
+
 _Static_assert(sizeof(hone_cbor_reader *) && sizeof(unsigned) == 4, "enums are 32 bits wide");
+
+static void put_hash(hone_str *out, const hone_hash128 *hash) {
+    uint8_t bytes[16];
+    for (int i = 0; i < 8; i++) {
+        bytes[i] = (uint8_t)(hash->lo >> (8 * i));
+        bytes[8 + i] = (uint8_t)(hash->hi >> (8 * i));
+    }
+    hone_cbor_put_bytes(out, bytes, sizeof bytes);
+}
+
+/* The struct with the member has a name and a pointer type of its own: copied, not cast. */
+static void put_list(hone_str *out, const wire_field *f, const void *at) {
+    wire_list list;
+    memcpy(&list, at, sizeof list);
+    hone_cbor_put_array(out, list.count);
+    for (size_t i = 0; i < list.count; i++)
+        hone_wire_put(out, f->sub, (const char *)list.items + i * f->stride);
+}
 
 static void put_field(hone_str *out, const wire_field *f, const void *record) {
     const void *at = (const char *)record + f->offset;
@@ -36,6 +57,25 @@ static void put_field(hone_str *out, const wire_field *f, const void *record) {
     case WIRE_STRUCT:
         hone_wire_put(out, f->sub, at);
         break;
+    case WIRE_NAME:
+    case WIRE_NOTE:
+        hone_cbor_put_text(out, at);
+        break;
+    case WIRE_FIXED:
+        hone_cbor_put_bytes(out, at, f->limit);
+        break;
+    case WIRE_HASH:
+        put_hash(out, at);
+        break;
+    case WIRE_BYTES: {
+        wire_bytes view;
+        memcpy(&view, at, sizeof view);
+        hone_cbor_put_bytes(out, view.data, view.count);
+        break;
+    }
+    case WIRE_LIST:
+        put_list(out, f, at);
+        break;
     case WIRE_CUSTOM:
         f->put(out, record);
         break;
@@ -44,6 +84,10 @@ static void put_field(hone_str *out, const wire_field *f, const void *record) {
 
 void hone_wire_put(hone_str *out, const wire_table *table, const void *record) {
     hone_cbor_put_map(out, table->count);
+    hone_wire_put_pairs(out, table, record);
+}
+
+void hone_wire_put_pairs(hone_str *out, const wire_table *table, const void *record) {
     for (size_t i = 0; i < table->count; i++) {
         hone_cbor_put_uint(out, table->fields[i].key);
         put_field(out, &table->fields[i], record);
@@ -55,6 +99,75 @@ static int64_t get_between(hone_cbor_reader *cbor, int64_t low, int64_t high) {
     if (value >= low && value <= high) return value;
     hone_cbor_reader_fail(cbor, "has a number that is out of range");
     return 0;
+}
+
+static bool is_printable(char c) {
+    return c >= ' ' && c <= '~';
+}
+
+static void get_name(hone_cbor_reader *cbor, size_t limit, char *out) {
+    const char *text = NULL;
+    size_t count = 0;
+    hone_cbor_get_text(cbor, &text, &count);
+    if (count >= limit) {
+        hone_cbor_reader_fail(cbor, "has a name that is too long");
+        count = 0;
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (!is_printable(text[i])) hone_cbor_reader_fail(cbor, "has an odd character in a name");
+        out[i] = text[i];
+    }
+    memset(out + count, 0, limit - count);
+}
+
+static void get_note(hone_cbor_reader *cbor, size_t limit, char *out) {
+    const char *text = NULL;
+    size_t count = 0;
+    hone_cbor_get_text(cbor, &text, &count);
+    if (count >= limit) count = limit - 1;
+    for (size_t i = 0; i < count; i++)
+        out[i] = is_printable(text[i]) ? text[i] : '?';
+    memset(out + count, 0, limit - count);
+}
+
+static void get_fixed(hone_cbor_reader *cbor, size_t limit, uint8_t *out) {
+    const uint8_t *bytes = NULL;
+    size_t count = 0;
+    hone_cbor_get_bytes(cbor, &bytes, &count);
+    if (count == limit) {
+        memcpy(out, bytes, count);
+    } else {
+        hone_cbor_reader_fail(cbor, "has a number of bytes that does not fit");
+    }
+}
+
+static void get_hash(hone_cbor_reader *cbor, hone_hash128 *out) {
+    uint8_t bytes[16] = {0};
+    get_fixed(cbor, sizeof bytes, bytes);
+    *out = (hone_hash128){0, 0};
+    for (int i = 0; i < 8; i++) {
+        out->lo |= (uint64_t)bytes[i] << (8 * i);
+        out->hi |= (uint64_t)bytes[8 + i] << (8 * i);
+    }
+}
+
+static void get_bytes(hone_cbor_reader *cbor, size_t limit, void *at) {
+    wire_bytes view = {NULL, 0};
+    hone_cbor_get_bytes(cbor, &view.data, &view.count);
+    if (view.count > limit) {
+        hone_cbor_reader_fail(cbor, "has more bytes than are allowed");
+        view = (wire_bytes){NULL, 0};
+    }
+    memcpy(at, &view, sizeof view);
+}
+
+static void get_list(wire_reader *reader, const wire_field *f, void *at) {
+    wire_list list = {.count = hone_wire_get_array(reader, f->limit)};
+    if (list.count) list.items = hone_wire_alloc(reader, list.count, f->stride);
+    if (!list.items) list.count = 0;
+    for (size_t i = 0; i < list.count && hone_cbor_reader_ok(reader->cbor); i++)
+        hone_wire_get(reader, f->sub, (char *)list.items + i * f->stride);
+    memcpy(at, &list, sizeof list);
 }
 
 static void get_field(wire_reader *reader, const wire_field *f, void *record) {
@@ -88,27 +201,51 @@ static void get_field(wire_reader *reader, const wire_field *f, void *record) {
     case WIRE_STRUCT:
         hone_wire_get(reader, f->sub, at);
         break;
+    case WIRE_NAME:
+        get_name(cbor, f->limit, at);
+        break;
+    case WIRE_NOTE:
+        get_note(cbor, f->limit, at);
+        break;
+    case WIRE_FIXED:
+        get_fixed(cbor, f->limit, at);
+        break;
+    case WIRE_HASH:
+        get_hash(cbor, at);
+        break;
+    case WIRE_BYTES:
+        get_bytes(cbor, f->limit, at);
+        break;
+    case WIRE_LIST:
+        get_list(reader, f, at);
+        break;
     case WIRE_CUSTOM:
         f->get(reader, record);
         break;
     }
 }
 
-static const wire_field *find(const wire_table *table, uint64_t key) {
-    for (size_t i = 0; i < table->count; i++) {
-        if (table->fields[i].key == key) return &table->fields[i];
-    }
-    return NULL;
+static size_t find(const wire_table *table, uint64_t key) {
+    size_t i = 0;
+    while (i < table->count && table->fields[i].key != key)
+        i++;
+    return i;
 }
 
+/* A key that comes twice is refused: else a small message could fill the arena many times over. */
 void hone_wire_get(wire_reader *reader, const wire_table *table, void *record) {
+    assert(table->count <= 64);
+    uint64_t seen = 0;
     size_t pairs = hone_cbor_get_map(reader->cbor);
     for (size_t i = 0; i < pairs && hone_cbor_reader_ok(reader->cbor); i++) {
-        const wire_field *f = find(table, hone_cbor_get_uint(reader->cbor));
-        if (f) {
-            get_field(reader, f, record);
-        } else {
+        size_t at = find(table, hone_cbor_get_uint(reader->cbor));
+        if (at == table->count) {
             hone_cbor_skip(reader->cbor);
+        } else if (seen & UINT64_C(1) << at) {
+            hone_cbor_reader_fail(reader->cbor, "has a key twice");
+        } else {
+            seen |= UINT64_C(1) << at;
+            get_field(reader, &table->fields[at], record);
         }
     }
 }

@@ -23,6 +23,12 @@ typedef enum wire_kind {
     WIRE_ENUM,   /* unsigned int; limit: how many values there are */
     WIRE_TEXT,   /* const char *, in the arena; limit: bytes */
     WIRE_STRUCT, /* a member struct; sub: its table */
+    WIRE_NAME,   /* char[limit], printable ASCII, ends with NUL */
+    WIRE_NOTE,   /* the same, but only explains: cut when too long, odd characters become '?' */
+    WIRE_FIXED,  /* uint8_t[limit]: exactly so many bytes */
+    WIRE_HASH,   /* hone_hash128: 16 bytes, lo first, each little-endian */
+    WIRE_BYTES,  /* wire_bytes, into the input; limit: bytes */
+    WIRE_LIST,   /* wire_list, in the arena; sub: table of an element, stride: its size; limit */
     WIRE_CUSTOM, /* put and get, which see the whole struct */
 } wire_kind;
 
@@ -37,29 +43,47 @@ typedef struct wire_field {
     uint8_t kind;
     uint32_t offset;
     uint32_t limit;
+    uint32_t stride;
     const wire_table *sub;
     void (*put)(hone_str *out, const void *record);
     void (*get)(wire_reader *reader, void *record);
 } wire_field;
+
+/* How members of these kinds are laid out (whatever the struct with them is called). */
+typedef struct wire_bytes {
+    const uint8_t *data;
+    size_t count;
+} wire_bytes;
+typedef struct wire_list {
+    size_t count;
+    void *items;
+} wire_list;
 
 struct wire_table {
     size_t count;
     const wire_field *fields;
 };
 
-/* Rows: a plain member, one with a limit, a member struct, a pair of functions. */
+/* Rows: a plain member, one with a limit, a member struct, a list, a pair of functions. */
 #define WIRE_MEMBER(number, what, type, member)                                                    \
     { .key = (number), .kind = (what), .offset = offsetof(type, member) }
 #define WIRE_LIMITED(number, what, type, member, most)                                             \
     { .key = (number), .kind = (what), .offset = offsetof(type, member), .limit = (most) }
 #define WIRE_SUB(number, type, member, table)                                                      \
     { .key = (number), .kind = WIRE_STRUCT, .offset = offsetof(type, member), .sub = (table) }
+#define WIRE_ITEMS(number, type, member, table, most)                                              \
+    {                                                                                              \
+        .key = (number), .kind = WIRE_LIST, .offset = offsetof(type, member), .sub = (table),      \
+        .limit = (most), .stride = sizeof *((type *)0)->member.items                               \
+    }
 #define WIRE_HOOK(number, put_function, get_function)                                              \
     { .key = (number), .kind = WIRE_CUSTOM, .put = (put_function), .get = (get_function) }
 
 #define WIRE_TABLE(name, rows) static const wire_table name = {sizeof(rows) / sizeof *(rows), rows}
 
 void hone_wire_put(hone_str *out, const wire_table *table, const void *record);
+/* The pairs alone, for a map whose head is written already. */
+void hone_wire_put_pairs(hone_str *out, const wire_table *table, const void *record);
 /* Members whose keys are absent stay as they are. */
 void hone_wire_get(wire_reader *reader, const wire_table *table, void *record);
 

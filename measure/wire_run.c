@@ -121,7 +121,6 @@ static void get_outputs(wire_reader *reader, void *record) {
     const uint8_t *bytes = NULL;
     size_t count = 0;
     hone_cbor_get_bytes(reader->cbor, &bytes, &count);
-    hone_run_result_deinit(r); /* the key may come twice */
     if (!count) return;
     r->outputs = hone_malloc(count);
     if (!r->outputs) {

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "measure/check_bundle.h"
+#include "measure/farm.h"
 #include "measure/wire.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -44,12 +45,23 @@ static void build_result(const uint8_t *data, size_t size, hone_arena *arena, ho
     require(!hone_build_result_decode(out->data, out->length, arena, &r));
 }
 
+static void farm_message(const uint8_t *data, size_t size, hone_arena *arena, hone_str *out) {
+    hone_farm_message m;
+    if (hone_status_consume(hone_farm_decode(data, size, arena, &m))) return;
+    require(!hone_farm_encode(&m, out));
+    hone_str again = {0};
+    require(!hone_farm_decode(out->data, out->length, arena, &m));
+    require(!hone_farm_encode(&m, &again));
+    require(again.length == out->length && memcmp(again.data, out->data, out->length) == 0);
+    hone_str_deinit(&again);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     if (size < 1) return 0;
     hone_arena *arena = hone_arena_create(4096);
     hone_str out = {0};
     hone_check_bundle bundle;
-    switch (data[0] % 5) {
+    switch (data[0] % 6) {
     case 0:
         run_request(data + 1, size - 1, arena, &out);
         break;
@@ -61,6 +73,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         break;
     case 3:
         build_result(data + 1, size - 1, arena, &out);
+        break;
+    case 4:
+        farm_message(data + 1, size - 1, arena, &out);
         break;
     default:
         hone_status_free(hone_check_bundle_parse(data + 1, size - 1, &bundle));
