@@ -199,6 +199,9 @@ typedef struct hone_farm_submit {
     hone_farm_blobs blobs;                 /* 4 */
     hone_farm_bytes request;               /* 5: hone_run_request without the files */
     int64_t timeout_ns;                    /* 6: from files at hand to result; then it is lost */
+    /* 7: "runner/slot" = there and nowhere else, without a second try on another device, and lost
+     * when it is not there: for times that are compared with each other. "" = any of the key. */
+    char device[HONE_FARM_NAME_BYTES + 8];
 } hone_farm_submit;
 
 typedef struct hone_farm_accepted {

@@ -124,6 +124,7 @@ static const wire_field submit_fields[] = {
     WIRE_ITEMS(4, hone_farm_submit, blobs, &blob_table, HONE_FARM_MAX_BLOBS),
     BYTES(5, hone_farm_submit, request, HONE_FARM_MAX_REQUEST),
     I64(6, hone_farm_submit, timeout_ns),
+    NAME(7, hone_farm_submit, device),
 };
 static const wire_field accepted_fields[] = {U64(2, hone_farm_accepted, trial)};
 static const wire_field outcome_fields[] = {

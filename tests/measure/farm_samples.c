@@ -83,7 +83,7 @@ static void fill_trials(hone_farm_message *m) {
     case HONE_FARM_SUBMIT:
         m->u.submit = (hone_farm_submit){
             5, "pi4", {3, blobs},
-              bytes, 30000000000
+              bytes, 30000000000, "board-1/2"
         };
         break;
     case HONE_FARM_ACCEPTED:
