@@ -15,17 +15,6 @@
  * writer, does not begin with what is there, and surely writes all of the box that is copied; only
  * loops stand around those who take part; nobody takes the buffer's address. */
 
-static bool is_storage_scope(const char *scope) {
-    static const char *const known[] = {"global", "shared", "shared.dyn", "local", "warp"};
-    size_t length = strcspn(scope, ".");
-    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
-        if (strcmp(scope, known[i]) == 0) return true;
-    }
-    if (length == 6 && memcmp(scope, "global", 6) == 0) return true; /* global.A_reg */
-    return strncmp(scope, "wmma.", 5) == 0 || strncmp(scope, "m16n8k8.", 8) == 0 ||
-           strncmp(scope, "metal.", 6) == 0;
-}
-
 typedef struct caching {
     hone_schedule *sch;
     hone_node_id block, scope;
@@ -43,23 +32,8 @@ typedef struct caching {
 static hone_status make_buffer(caching *c, const char *storage_scope) {
     hone_schedule *sch = c->sch;
     const hone_buffer_info old = *hone_func_buffer(sch->func, c->buffer);
-    char scope_tag[64];
-    size_t n = 0;
-    for (; storage_scope[n] && n + 1 < sizeof scope_tag; n++) {
-        scope_tag[n] = storage_scope[n] == '.' ? '_' : storage_scope[n];
-    }
-    scope_tag[n] = '\0';
-    const char *name = sch_name(sch, sch_name(sch, old.name, "_", -1), scope_tag, -1);
-    if (!name) return sch_no_memory();
-    hone_buffer_info info = {.name = name,
-                             .dtype = old.dtype,
-                             .rank = old.rank,
-                             .shape = old.shape,
-                             .scope = storage_scope,
-                             .data = HONE_NO_ID,
-                             .alias_of = HONE_NO_ID,
-                             .matched_handle = HONE_NO_ID};
-    c->cache = hone_func_add_buffer(sch->func, &info);
+    c->cache = sch_make_buffer(sch, sch_scoped_name(sch, old.name, storage_scope), old.dtype,
+                               old.rank, old.shape, storage_scope);
     return c->cache == HONE_NO_ID ? sch_no_memory() : sch_add_alloc(sch, c->scope, c->cache);
 }
 
@@ -328,19 +302,8 @@ static hone_status begin(caching *c, hone_rv block_rv, int64_t index, const char
     HONE_TRY(sch_resolve_block(sch, block_rv, &c->block));
     c->scope = sch_scope_of(sch, c->block);
     if (c->scope == HONE_NO_ID) return sch_refuse(sch, c->block, "the root block has no scope");
-    if (!is_storage_scope(storage_scope)) {
-        return sch_refuse(sch, c->block,
-                          "'%s' is no storage scope; expected global, shared, local, "
-                          "warp or global.NAME",
-                          storage_scope);
-    }
-    const hone_block *block = sch_block(sch, c->block);
-    uint32_t count = c->is_write ? block->write_count : block->read_count;
-    if (index < 0 || index >= count) {
-        return sch_refuse(sch, c->block, "buffer index is %lld, %s %s %u buffers", (long long)index,
-                          sch_block_name(sch, c->block), c->is_write ? "writes" : "reads", count);
-    }
-    c->buffer = (c->is_write ? block->writes : block->reads)[index].buffer;
+    HONE_TRY(sch_require_scope_name(sch, c->block, storage_scope));
+    HONE_TRY(sch_nth_buffer(sch, c->block, c->is_write, index, &c->buffer));
     if (!sch_has_opaque_access(sch, c->buffer)) return HONE_OK;
     return sch_refuse(sch, c->block, "buffer '%s' is also used by its address or as a view",
                       hone_func_buffer(sch->func, c->buffer)->name);

@@ -4,8 +4,9 @@
 #include <float.h>
 #include <string.h>
 
-/* sample_perfect_tile, sample_categorical, sample_compute_location: the random steps of a trace. A
- * decision that is given is used, and repaired where it no longer fits; else one is drawn. */
+/* sample_perfect_tile, sample_partitioned_tile, sample_categorical, sample_compute_location: the
+ * random steps of a trace. A decision that is given is used, and repaired where it no longer fits;
+ * else one is drawn. */
 
 static hone_status record_ints(hone_schedule *sch, hone_inst_kind kind, uint32_t input_count,
                                const hone_operand *inputs, uint32_t attr_count,
@@ -18,6 +19,22 @@ static hone_status record_ints(hone_schedule *sch, hone_inst_kind kind, uint32_t
     }
     return sch_record(sch, kind, input_count, inputs, attr_count, attrs, count, outputs, decision,
                       out_first);
+}
+
+/* Factors, which are the decision as well. */
+static hone_status record_factors(hone_schedule *sch, hone_inst_kind kind,
+                                  const hone_operand *input, uint32_t attr_count,
+                                  const hone_value *attrs, uint32_t n, const int64_t *factors,
+                                  const hone_rv **out_factors) {
+    hone_rv *rvs = hone_arena_alloc(sch->arena, n * sizeof *rvs);
+    hone_rv first = 0;
+    if (!rvs) return sch_no_memory();
+    HONE_TRY(record_ints(sch, kind, 1, input, attr_count, attrs, n, factors,
+                         (hone_decision){n, factors}, &first));
+    for (uint32_t i = 0; i < n; i++)
+        rvs[i] = first + i;
+    if (out_factors) *out_factors = rvs;
+    return HONE_OK;
 }
 
 /* ---- perfect tile ---- */
@@ -52,19 +69,59 @@ hone_status hone_sch_sample_perfect_tile(hone_schedule *sch, hone_rv loop_rv, ui
         return sch_refuse(sch, loop, "the decision has %u factors, n is %u", decision->count, n);
     }
     int64_t *factors = hone_arena_alloc(sch->arena, n * sizeof *factors);
-    hone_rv *rvs = hone_arena_alloc(sch->arena, n * sizeof *rvs);
-    if (!factors || !rvs) return sch_no_memory();
+    if (!factors) return sch_no_memory();
     int64_t extent = hone_expr_const(sch_node(sch, loop)->u.loop.range.extent);
     decide_tile(sch, extent, n, max_innermost_factor, decision, factors);
     hone_operand input = SCH_RV(loop_rv);
     hone_value attrs[] = {HONE_VALUE_OF_INT(n), HONE_VALUE_OF_INT(max_innermost_factor)};
-    hone_rv first = 0;
-    HONE_TRY(record_ints(sch, HONE_INST_SAMPLE_PERFECT_TILE, 1, &input, 2, attrs, n, factors,
-                         (hone_decision){n, factors}, &first));
-    for (uint32_t i = 0; i < n; i++)
-        rvs[i] = first + i;
-    if (out_factors) *out_factors = rvs;
-    return HONE_OK;
+    return record_factors(sch, HONE_INST_SAMPLE_PERFECT_TILE, &input, 2, attrs, n, factors,
+                          out_factors);
+}
+
+/* ---- partitioned tile ---- */
+
+static hone_status check_partition(hone_schedule *sch, hone_node_id loop, uint32_t n, int64_t pos,
+                                   int64_t inner, const hone_decision *decision) {
+    if (n < 1 || n > HONE_MAX_TILE_PARTS) {
+        return sch_refuse(sch, loop, "n is %u, must be from 1 to %d", n, HONE_MAX_TILE_PARTS);
+    }
+    if (pos < 0 || pos >= n) {
+        return sch_refuse(sch, loop, "partition_pos is %lld, must be from 0 to %u", (long long)pos,
+                          n - 1);
+    }
+    if (inner < 1) {
+        return sch_refuse(sch, loop, "innerpart_factor is %lld, must be at least 1",
+                          (long long)inner);
+    }
+    if (!decision || decision->count == n) return HONE_OK;
+    return sch_refuse(sch, loop, "the decision has %u factors, n is %u", decision->count, n);
+}
+
+hone_status hone_sch_sample_partitioned_tile(hone_schedule *sch, hone_rv loop_rv, uint32_t n,
+                                             int64_t partition_pos, int64_t innerpart_factor,
+                                             const hone_decision *decision,
+                                             const hone_rv **out_factors) {
+    hone_node_id loop;
+    HONE_TRY(sch_resolve_loop(sch, loop_rv, &loop));
+    HONE_TRY(check_partition(sch, loop, n, partition_pos, innerpart_factor, decision));
+    int64_t *factors = hone_arena_alloc(sch->arena, n * sizeof *factors);
+    if (!factors) return sch_no_memory();
+    int64_t extent = hone_expr_const(sch_node(sch, loop)->u.loop.range.extent);
+    uint32_t pos = (uint32_t)partition_pos;
+    if (extent < 1 || extent % innerpart_factor) {
+        for (uint32_t i = 0; i < n; i++)
+            factors[i] = i ? 1 : -1;
+    } else if (decision) {
+        memcpy(factors, decision->values, n * sizeof *factors);
+        hone_repair_partitioned_tile(extent, n, pos, innerpart_factor, factors);
+    } else {
+        hone_sample_partitioned_tile(&sch->rng, extent, n, pos, innerpart_factor, factors);
+    }
+    hone_operand input = SCH_RV(loop_rv);
+    hone_value attrs[] = {HONE_VALUE_OF_INT(n), HONE_VALUE_OF_INT(partition_pos),
+                          HONE_VALUE_OF_INT(innerpart_factor)};
+    return record_factors(sch, HONE_INST_SAMPLE_PARTITIONED_TILE, &input, 3, attrs, n, factors,
+                          out_factors);
 }
 
 /* ---- categorical ---- */

@@ -68,10 +68,11 @@ static void draw(hone_rng *rng, uint32_t prime_count, const int64_t *primes, con
     }
 }
 
+enum { MAX_REJECTIONS = 200 };
+
 void hone_sample_perfect_tile(hone_rng *rng, int64_t extent, uint32_t parts, int64_t max_innermost,
                               int64_t *out) {
     assert(parts >= 1 && parts <= HONE_MAX_TILE_PARTS && extent >= 1);
-    enum { MAX_REJECTIONS = 200 };
     int64_t primes[HONE_MAX_PRIMES];
     int32_t powers[HONE_MAX_PRIMES];
     uint32_t count = hone_factorize(extent, primes, powers);
@@ -96,4 +97,50 @@ bool hone_repair_perfect_tile(int64_t extent, uint32_t parts, int64_t *io) {
     changed = changed || io[0] != rest;
     io[0] = rest;
     return changed;
+}
+
+/* ---- partitioned ---- */
+
+static bool is_partitioned(uint32_t parts, uint32_t pos, int64_t inner, const int64_t *tile) {
+    int64_t rest = inner; /* what is left of inner when common factors are taken out */
+    for (uint32_t i = pos; i < parts && rest > 1; i++) {
+        int64_t a = rest, b = tile[i];
+        while (b) {
+            int64_t t = a % b;
+            a = b;
+            b = t;
+        }
+        rest /= a;
+    }
+    return rest == 1;
+}
+
+static void partition_plainly(int64_t extent, uint32_t parts, uint32_t pos, int64_t inner,
+                              int64_t *out) {
+    for (uint32_t i = 0; i < parts; i++)
+        out[i] = 1;
+    out[0] = extent / inner;
+    out[pos] *= inner;
+}
+
+void hone_sample_partitioned_tile(hone_rng *rng, int64_t extent, uint32_t parts, uint32_t pos,
+                                  int64_t inner, int64_t *out) {
+    assert(parts >= 1 && parts <= HONE_MAX_TILE_PARTS && pos < parts && extent >= 1);
+    assert(inner >= 1 && extent % inner == 0);
+    int64_t primes[HONE_MAX_PRIMES];
+    int32_t powers[HONE_MAX_PRIMES];
+    uint32_t count = hone_factorize(extent, primes, powers);
+    for (int i = 0; i < MAX_REJECTIONS; i++) {
+        draw(rng, count, primes, powers, parts, out);
+        if (is_partitioned(parts, pos, inner, out)) return;
+    }
+    partition_plainly(extent, parts, pos, inner, out);
+}
+
+bool hone_repair_partitioned_tile(int64_t extent, uint32_t parts, uint32_t pos, int64_t inner,
+                                  int64_t *io) {
+    bool changed = hone_repair_perfect_tile(extent, parts, io);
+    if (is_partitioned(parts, pos, inner, io)) return changed;
+    partition_plainly(extent, parts, pos, inner, io);
+    return true;
 }

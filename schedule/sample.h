@@ -20,6 +20,13 @@ uint32_t hone_divisors(int64_t n, uint32_t capacity, int64_t *out);
  * max_innermost (-1: no limit). After many rejections the surplus moves to the first part. */
 void hone_sample_perfect_tile(hone_rng *rng, int64_t extent, uint32_t parts, int64_t max_innermost,
                               int64_t *out);
+/* The same where the factors from position pos on shall multiply to a multiple of inner, which
+ * divides extent. Repairs, likewise: what no longer fits becomes extent / inner at the front and
+ * inner at pos. */
+void hone_sample_partitioned_tile(hone_rng *rng, int64_t extent, uint32_t parts, uint32_t pos,
+                                  int64_t inner, int64_t *out);
+bool hone_repair_partitioned_tile(int64_t extent, uint32_t parts, uint32_t pos, int64_t inner,
+                                  int64_t *io);
 /* Makes stale factors fit an extent, from the innermost: a factor that does not divide what is left
  * takes all of it. Returns false when nothing had to change. */
 bool hone_repair_perfect_tile(int64_t extent, uint32_t parts, int64_t *io);

@@ -131,6 +131,13 @@ void sch_forget_affine(hone_schedule *sch, hone_node_id block) {
     sch_node(sch, block)->flags &= (uint16_t) ~(SCH_AFFINE_KNOWN | SCH_AFFINE);
 }
 
+void sch_forget_facts(hone_schedule *sch, hone_node_id block) {
+    sch_node(sch, block)->flags = 0;
+    for (hone_node_id n = sch_scope_of(sch, block); n != HONE_NO_ID; n = sch_scope_of(sch, n)) {
+        sch_node(sch, n)->flags &= (uint16_t) ~(SCH_PIPELINE_KNOWN | SCH_PIPELINE);
+    }
+}
+
 /* ---- writes ---- */
 
 static bool writes_region_apart(hone_schedule *sch, const hone_region *region, uint32_t iter_count,

@@ -80,6 +80,13 @@ HONE_NODISCARD hone_status hone_sch_sample_perfect_tile(hone_schedule *sch, hone
                                                         uint32_t n, int64_t max_innermost_factor,
                                                         const hone_decision *decision,
                                                         const hone_rv **out_factors);
+/* As above; the factors from partition_pos on multiply to a multiple of innerpart_factor. An extent
+ * that this does not divide gives -1, 1, … (all of it in the first part). */
+HONE_NODISCARD hone_status hone_sch_sample_partitioned_tile(hone_schedule *sch, hone_rv loop,
+                                                            uint32_t n, int64_t partition_pos,
+                                                            int64_t innerpart_factor,
+                                                            const hone_decision *decision,
+                                                            const hone_rv **out_factors);
 HONE_NODISCARD hone_status hone_sch_sample_categorical(hone_schedule *sch, uint32_t count,
                                                        const int64_t *candidates,
                                                        const double *probs,
@@ -134,6 +141,26 @@ HONE_NODISCARD hone_status hone_sch_decompose_reduction(hone_schedule *sch, hone
                                                         hone_rv loop, hone_rv *out_init);
 HONE_NODISCARD hone_status hone_sch_rfactor(hone_schedule *sch, hone_rv loop, int64_t factor_axis,
                                             hone_rv *out_rf);
+/* new_order: a permutation of the block's axes, count of them. */
+HONE_NODISCARD hone_status hone_sch_reorder_block_iter_var(hone_schedule *sch, hone_rv block,
+                                                           uint32_t count,
+                                                           const int64_t *new_order);
+
+/* ---- storage: buffer_index counts what the block writes ---- */
+HONE_NODISCARD hone_status hone_sch_storage_align(hone_schedule *sch, hone_rv block,
+                                                  int64_t buffer_index, int64_t axis,
+                                                  int64_t factor, int64_t offset);
+HONE_NODISCARD hone_status hone_sch_set_scope(hone_schedule *sch, hone_rv block,
+                                              int64_t buffer_index, const char *storage_scope);
+/* Unsafe: marks the trace. */
+HONE_NODISCARD hone_status hone_sch_unsafe_set_dtype(hone_schedule *sch, hone_rv block,
+                                                     int64_t buffer_index, const char *dtype);
+/* Unsafe: marks the trace. buf_type: "read" or "write". */
+HONE_NODISCARD hone_status hone_sch_unsafe_hide_buffer_access(hone_schedule *sch, hone_rv block,
+                                                              const char *buf_type, uint32_t count,
+                                                              const int64_t *indices);
+
+/* ---- notes ---- */
 /* value: INT, FLOAT, STRING, BOOL, LIST, MAP; value_rv != HONE_NO_ID: that variable's integer. */
 HONE_NODISCARD hone_status hone_sch_annotate(hone_schedule *sch, hone_rv block_or_loop,
                                              const char *key, hone_value value, hone_rv value_rv);

@@ -106,6 +106,8 @@ bool sch_writes_apart(hone_schedule *sch, hone_node_id block);
 bool sch_has_affine_bindings(hone_schedule *sch, hone_node_id block);
 /* Bindings were changed in a way that may have made them other than affine. */
 void sch_forget_affine(hone_schedule *sch, hone_node_id block);
+/* The regions of the block were changed: what was known of it and of the scopes around it. */
+void sch_forget_facts(hone_schedule *sch, hone_node_id block);
 /* May the instances of the block run in another order? Its axes are spatial or reduce, its bindings
  * affine, different spatial values write different elements, and what it both reads and writes it
  * reads where it writes. */
@@ -164,6 +166,29 @@ HONE_NODISCARD hone_status sch_drop_alloc(hone_schedule *sch, hone_node_id scope
                                           hone_buffer buffer);
 HONE_NODISCARD hone_status sch_add_alloc(hone_schedule *sch, hone_node_id scope,
                                          hone_buffer buffer);
+
+/* ---- buffers ---- */
+/* The buffer at an index of what the block reads (or writes); the index of the one of a name. */
+HONE_NODISCARD hone_status sch_nth_buffer(hone_schedule *sch, hone_node_id block, bool is_write,
+                                          int64_t index, hone_buffer *out);
+HONE_NODISCARD hone_status sch_find_buffer(hone_schedule *sch, hone_node_id block, const char *name,
+                                           bool is_write, int64_t *out_index);
+/* The block that allocates a buffer; HONE_NO_ID for parameters, views and the like. */
+hone_node_id sch_alloc_site(const hone_schedule *sch, hone_buffer buffer);
+HONE_NODISCARD hone_status sch_require_allocated(hone_schedule *sch, hone_node_id block,
+                                                 hone_buffer buffer);
+HONE_NODISCARD hone_status sch_require_no_views(hone_schedule *sch, hone_node_id block,
+                                                hone_buffer buffer);
+HONE_NODISCARD hone_status sch_require_scope_name(hone_schedule *sch, hone_node_id block,
+                                                  const char *scope);
+/* "A_shared_dyn", in the arena; NULL when memory is short. */
+const char *sch_scoped_name(hone_schedule *sch, const char *base, const char *scope);
+/* A dense buffer, not allocated by any block yet; strings are not copied, NULL gives HONE_NO_ID. */
+hone_buffer sch_make_buffer(hone_schedule *sch, const char *name, hone_dtype dtype, uint32_t rank,
+                            const hone_expr *const *shape, const char *scope);
+/* Records a step on one block that has no results. */
+HONE_NODISCARD hone_status sch_record_simple(hone_schedule *sch, hone_inst_kind kind, hone_rv block,
+                                             uint32_t attr_count, const hone_value *attrs);
 
 /* A trial run for compute-location sampling: would the step be accepted? Changes nothing. */
 bool sch_can_compute_at(hone_schedule *sch, hone_node_id block, hone_node_id loop);

@@ -26,7 +26,12 @@ bool hone_inst_is_pure(hone_inst_kind kind) {
 
 bool hone_inst_is_sampling(hone_inst_kind kind) {
     return kind == HONE_INST_SAMPLE_CATEGORICAL || kind == HONE_INST_SAMPLE_PERFECT_TILE ||
-           kind == HONE_INST_SAMPLE_COMPUTE_LOCATION;
+           kind == HONE_INST_SAMPLE_PARTITIONED_TILE || kind == HONE_INST_SAMPLE_COMPUTE_LOCATION;
+}
+
+bool hone_inst_is_unsafe(const hone_inst *inst) {
+    return inst->kind == HONE_INST_UNSAFE_SET_DTYPE ||
+           inst->kind == HONE_INST_UNSAFE_HIDE_BUFFER_ACCESS;
 }
 
 void hone_trace_init(hone_trace *trace, hone_arena *arena) {
@@ -80,6 +85,7 @@ hone_status hone_trace_append(hone_trace *trace, hone_inst_kind kind, uint32_t i
         if (hone_trace_add_rv(trace, output_kind) == HONE_NO_ID) return no_memory();
     }
     trace->insts[trace->count] = inst;
+    trace->is_unsafe = trace->is_unsafe || hone_inst_is_unsafe(&inst);
     trace->decisions[trace->count++] = decision;
     return HONE_OK;
 }
@@ -229,7 +235,6 @@ hone_status hone_trace_simplify(hone_arena *arena, const hone_trace *trace, bool
         }
     }
     hone_trace_init(out, arena);
-    out->is_unsafe = trace->is_unsafe;
     for (uint32_t i = 0; i < end; i++) {
         if (!keep[i]) continue;
         hone_inst inst = full.insts[i];

@@ -152,5 +152,7 @@ HONE_NODISCARD hone_status hone_trace_load(hone_arena *arena, const char *path,
 const char *hone_inst_json_name(hone_inst_kind kind);
 bool hone_inst_is_pure(hone_inst_kind kind);
 bool hone_inst_is_sampling(hone_inst_kind kind);
+/* May make a wrong program, as its name says. */
+bool hone_inst_is_unsafe(const hone_inst *inst);
 
 #endif

@@ -1,65 +1,87 @@
 #include "schedule/sample.h"
-#include "schedule/schedule_impl.h"
+#include "schedule/trace_apply_impl.h"
 
 #include <string.h>
 
 /* Replay: every instruction of a trace, on a schedule. The trace's variables are mapped to those
  * that the schedule makes. */
 
-typedef struct replay {
-    hone_schedule *sch;
-    const hone_trace *trace;
-    hone_rv *map; /* trace's variable → schedule's */
-} replay;
-
-static hone_status malformed(const hone_inst *inst, const char *what) {
+hone_status replay_malformed(const hone_inst *inst, const char *what) {
     return HONE_ERROR(HONE_CODE_INVALID, "%s: %s", hone_inst_json_name(inst->kind), what);
 }
 
 /* ---- reading operands and attributes; all may come from a file ---- */
 
-static hone_status input_rv(const replay *r, const hone_inst *inst, uint32_t i, hone_rv *out) {
+hone_status replay_rv(const replay *r, const hone_inst *inst, uint32_t i, hone_rv *out) {
     if (i >= inst->input_count || inst->inputs[i].kind != HONE_OPERAND_RV) {
-        return malformed(inst, "an input must be a block or a loop");
+        return replay_malformed(inst, "an input must be a block or a loop");
     }
     *out = r->map[inst->inputs[i].u.rv];
     return HONE_OK;
 }
 
-static hone_status attr_int(const hone_inst *inst, uint32_t i, int64_t fallback, bool is_optional,
-                            int64_t *out) {
+hone_status replay_int(const hone_inst *inst, uint32_t i, int64_t fallback, bool is_optional,
+                       int64_t *out) {
     *out = fallback;
     if (i >= inst->attr_count) {
-        return is_optional ? HONE_OK : malformed(inst, "an attribute is missing");
+        return is_optional ? HONE_OK : replay_malformed(inst, "an attribute is missing");
     }
     const hone_value *v = &inst->attrs[i];
     if (v->kind != HONE_VALUE_INT && v->kind != HONE_VALUE_BOOL) {
-        return malformed(inst, "an attribute must be an integer");
+        return replay_malformed(inst, "an attribute must be an integer");
     }
     *out = v->u.i;
     return HONE_OK;
 }
 
-static hone_status attr_string(const hone_inst *inst, uint32_t i, const char **out) {
+hone_status replay_string(const hone_inst *inst, uint32_t i, const char **out) {
     if (i >= inst->attr_count || inst->attrs[i].kind != HONE_VALUE_STRING) {
-        return malformed(inst, "an attribute must be a string");
+        return replay_malformed(inst, "an attribute must be a string");
     }
     *out = inst->attrs[i].u.s;
     return HONE_OK;
 }
 
 /* All inputs from `first` on as variables. */
-static hone_status rest_rvs(const replay *r, const hone_operand *items, uint32_t count,
-                            const hone_inst *inst, hone_rv **out) {
+hone_status replay_rvs(const replay *r, const hone_operand *items, uint32_t count,
+                       const hone_inst *inst, hone_rv **out) {
     *out = hone_arena_alloc(r->sch->arena, (count + 1) * sizeof **out);
     if (!*out) return sch_no_memory();
     for (uint32_t i = 0; i < count; i++) {
         if (items[i].kind != HONE_OPERAND_RV) {
-            return malformed(inst, "an input must be a block or a loop");
+            return replay_malformed(inst, "an input must be a block or a loop");
         }
         (*out)[i] = r->map[items[i].u.rv];
     }
     return HONE_OK;
+}
+
+hone_status replay_ints(const replay *r, const hone_inst *inst, uint32_t i, uint32_t *out_count,
+                        int64_t **out) {
+    if (i >= inst->input_count || inst->inputs[i].kind != HONE_OPERAND_LIST) {
+        return replay_malformed(inst, "an input must be a list of integers");
+    }
+    const hone_operand *list = &inst->inputs[i];
+    *out_count = list->count;
+    *out = hone_arena_alloc(r->sch->arena, (list->count + 1) * sizeof **out);
+    if (!*out) return sch_no_memory();
+    for (uint32_t k = 0; k < list->count; k++) {
+        if (list->u.items[k].kind != HONE_OPERAND_INT) {
+            return replay_malformed(inst, "an input must be a list of integers");
+        }
+        (*out)[k] = list->u.items[k].u.i;
+    }
+    return HONE_OK;
+}
+
+hone_status replay_buffer(const replay *r, const hone_inst *inst, uint32_t i, hone_rv block,
+                          bool is_write, int64_t *out) {
+    if (i >= inst->attr_count || inst->attrs[i].kind != HONE_VALUE_STRING) {
+        return replay_int(inst, i, 0, false, out);
+    }
+    hone_node_id node;
+    HONE_TRY(sch_resolve_block(r->sch, block, &node));
+    return sch_find_buffer(r->sch, node, inst->attrs[i].u.s, is_write, out);
 }
 
 /* ---- instructions with arguments of their own kind ---- */
@@ -67,9 +89,9 @@ static hone_status rest_rvs(const replay *r, const hone_operand *items, uint32_t
 static hone_status run_split(replay *r, const hone_inst *inst) {
     hone_rv loop;
     int64_t keep, unguarded;
-    HONE_TRY(input_rv(r, inst, 0, &loop));
-    HONE_TRY(attr_int(inst, 0, 1, true, &keep));
-    HONE_TRY(attr_int(inst, 1, 0, true, &unguarded));
+    HONE_TRY(replay_rv(r, inst, 0, &loop));
+    HONE_TRY(replay_int(inst, 0, 1, true, &keep));
+    HONE_TRY(replay_int(inst, 1, 0, true, &unguarded));
     uint32_t count = inst->input_count - 1;
     hone_factor *factors = hone_arena_alloc(r->sch->arena, (count + 1) * sizeof *factors);
     if (!factors) return sch_no_memory();
@@ -81,7 +103,7 @@ static hone_status run_split(replay *r, const hone_inst *inst) {
         bool is_none = o->kind == HONE_OPERAND_NONE ||
                        (o->kind == HONE_OPERAND_STRING && strcmp(o->u.s, "None") == 0);
         if (factors[i].kind == HONE_FACTOR_NONE && !is_none) {
-            return malformed(inst, "a factor must be an integer, a variable or None");
+            return replay_malformed(inst, "a factor must be an integer, a variable or None");
         }
     }
     return hone_sch_split(r->sch, loop, count, factors, keep != 0, unguarded != 0, NULL);
@@ -89,10 +111,10 @@ static hone_status run_split(replay *r, const hone_inst *inst) {
 
 static hone_status run_fuse_or_reorder(replay *r, const hone_inst *inst) {
     hone_rv *loops = NULL;
-    HONE_TRY(rest_rvs(r, inst->inputs, inst->input_count, inst, &loops));
+    HONE_TRY(replay_rvs(r, inst->inputs, inst->input_count, inst, &loops));
     if (inst->kind == HONE_INST_REORDER) return hone_sch_reorder(r->sch, inst->input_count, loops);
     int64_t keep;
-    HONE_TRY(attr_int(inst, 0, 1, true, &keep));
+    HONE_TRY(replay_int(inst, 0, 1, true, &keep));
     return hone_sch_fuse(r->sch, inst->input_count, loops, keep != 0, NULL);
 }
 
@@ -100,14 +122,14 @@ static hone_status run_cache(replay *r, const hone_inst *inst) {
     hone_rv block;
     int64_t index;
     const char *scope;
-    HONE_TRY(input_rv(r, inst, 0, &block));
-    HONE_TRY(attr_int(inst, 0, 0, false, &index));
-    HONE_TRY(attr_string(inst, 1, &scope));
+    HONE_TRY(replay_rv(r, inst, 0, &block));
+    HONE_TRY(replay_buffer(r, inst, 0, block, inst->kind == HONE_INST_CACHE_WRITE, &index));
+    HONE_TRY(replay_string(inst, 1, &scope));
     uint32_t count = 0;
     hone_rv *consumers = NULL;
     if (inst->input_count > 1 && inst->inputs[1].kind == HONE_OPERAND_LIST) {
         count = inst->inputs[1].count;
-        HONE_TRY(rest_rvs(r, inst->inputs[1].u.items, count, inst, &consumers));
+        HONE_TRY(replay_rvs(r, inst->inputs[1].u.items, count, inst, &consumers));
     }
     return inst->kind == HONE_INST_CACHE_READ
                ? hone_sch_cache_read(r->sch, block, index, scope, count, consumers, NULL)
@@ -117,10 +139,10 @@ static hone_status run_cache(replay *r, const hone_inst *inst) {
 static hone_status run_compute_at(replay *r, const hone_inst *inst) {
     hone_rv block, loop;
     int64_t keep, index;
-    HONE_TRY(input_rv(r, inst, 0, &block));
-    HONE_TRY(input_rv(r, inst, 1, &loop));
-    HONE_TRY(attr_int(inst, 0, 0, true, &keep));
-    HONE_TRY(attr_int(inst, 1, -1, true, &index));
+    HONE_TRY(replay_rv(r, inst, 0, &block));
+    HONE_TRY(replay_rv(r, inst, 1, &loop));
+    HONE_TRY(replay_int(inst, 0, 0, true, &keep));
+    HONE_TRY(replay_int(inst, 1, -1, true, &index));
     return inst->kind == HONE_INST_COMPUTE_AT
                ? hone_sch_compute_at(r->sch, block, loop, keep != 0, index)
                : hone_sch_reverse_compute_at(r->sch, block, loop, keep != 0, index);
@@ -129,9 +151,9 @@ static hone_status run_compute_at(replay *r, const hone_inst *inst) {
 static hone_status run_annotate(replay *r, const hone_inst *inst) {
     hone_rv node;
     const char *key;
-    HONE_TRY(input_rv(r, inst, 0, &node));
-    HONE_TRY(attr_string(inst, 0, &key));
-    if (inst->input_count < 2) return malformed(inst, "the value is missing");
+    HONE_TRY(replay_rv(r, inst, 0, &node));
+    HONE_TRY(replay_string(inst, 0, &key));
+    if (inst->input_count < 2) return replay_malformed(inst, "the value is missing");
     const hone_operand *o = &inst->inputs[1];
     hone_value value = {.kind = HONE_VALUE_NONE};
     hone_rv value_rv = HONE_NO_ID;
@@ -154,7 +176,7 @@ static hone_status run_annotate(replay *r, const hone_inst *inst) {
     case HONE_OPERAND_NONE:
         break;
     case HONE_OPERAND_LIST:
-        return malformed(inst, "a list of variables is no annotation");
+        return replay_malformed(inst, "a list of variables is no annotation");
     }
     return hone_sch_annotate(r->sch, node, key, value, value_rv);
 }
@@ -163,7 +185,8 @@ static hone_status run_categorical(replay *r, const hone_inst *inst,
                                    const hone_decision *decision) {
     if (inst->attr_count < 2 || inst->attrs[0].kind != HONE_VALUE_LIST ||
         inst->attrs[1].kind != HONE_VALUE_LIST || inst->attrs[0].count != inst->attrs[1].count) {
-        return malformed(inst, "candidates and probabilities must be two lists of one length");
+        return replay_malformed(inst,
+                                "candidates and probabilities must be two lists of one length");
     }
     uint32_t count = inst->attrs[0].count;
     int64_t *candidates = hone_arena_alloc(r->sch->arena, (count + 1) * sizeof *candidates);
@@ -173,7 +196,7 @@ static hone_status run_categorical(replay *r, const hone_inst *inst,
         const hone_value *c = &inst->attrs[0].u.items[i], *p = &inst->attrs[1].u.items[i];
         bool is_number = p->kind == HONE_VALUE_FLOAT || p->kind == HONE_VALUE_INT;
         if (c->kind != HONE_VALUE_INT || !is_number) {
-            return malformed(inst, "candidates must be integers, probabilities numbers");
+            return replay_malformed(inst, "candidates must be integers, probabilities numbers");
         }
         candidates[i] = c->u.i;
         probs[i] = p->kind == HONE_VALUE_FLOAT ? p->u.f : (double)p->u.i;
@@ -184,16 +207,28 @@ static hone_status run_categorical(replay *r, const hone_inst *inst,
 static hone_status run_tile(replay *r, const hone_inst *inst, const hone_decision *decision) {
     hone_rv loop;
     int64_t n, limit;
-    HONE_TRY(input_rv(r, inst, 0, &loop));
-    HONE_TRY(attr_int(inst, 0, 0, false, &n));
-    HONE_TRY(attr_int(inst, 1, 16, true, &limit));
-    if (n < 1 || n > HONE_MAX_TILE_PARTS) return malformed(inst, "n must be from 1 to 16");
+    HONE_TRY(replay_rv(r, inst, 0, &loop));
+    HONE_TRY(replay_int(inst, 0, 0, false, &n));
+    HONE_TRY(replay_int(inst, 1, 16, true, &limit));
+    if (n < 1 || n > HONE_MAX_TILE_PARTS) return replay_malformed(inst, "n must be from 1 to 16");
     return hone_sch_sample_perfect_tile(r->sch, loop, (uint32_t)n, limit, decision, NULL);
+}
+
+static hone_status run_partitioned_tile(replay *r, const hone_inst *inst,
+                                        const hone_decision *decision) {
+    hone_rv loop;
+    int64_t n, pos, inner;
+    HONE_TRY(replay_rv(r, inst, 0, &loop));
+    HONE_TRY(replay_int(inst, 0, 0, false, &n));
+    HONE_TRY(replay_int(inst, 1, 0, true, &pos));
+    HONE_TRY(replay_int(inst, 2, 1, true, &inner));
+    if (n < 1 || n > HONE_MAX_TILE_PARTS) return replay_malformed(inst, "n must be from 1 to 16");
+    return hone_sch_sample_partitioned_tile(r->sch, loop, (uint32_t)n, pos, inner, decision, NULL);
 }
 
 static hone_status run_get_block(replay *r, const hone_inst *inst) {
     const char *name;
-    HONE_TRY(attr_string(inst, 0, &name));
+    HONE_TRY(replay_string(inst, 0, &name));
     return hone_sch_get_block(r->sch, name, NULL);
 }
 
@@ -211,6 +246,8 @@ static hone_status run_one(replay *r, const hone_inst *inst, const hone_decision
         return run_categorical(r, inst, decision);
     case HONE_INST_SAMPLE_PERFECT_TILE:
         return run_tile(r, inst, decision);
+    case HONE_INST_SAMPLE_PARTITIONED_TILE:
+        return run_partitioned_tile(r, inst, decision);
     case HONE_INST_GET_BLOCK:
         return run_get_block(r, inst);
     case HONE_INST_SPLIT:
@@ -231,7 +268,7 @@ static hone_status run_one(replay *r, const hone_inst *inst, const hone_decision
     default:
         break;
     }
-    HONE_TRY(input_rv(r, inst, 0, &a));
+    HONE_TRY(replay_rv(r, inst, 0, &a));
     switch (inst->kind) {
     case HONE_INST_SAMPLE_COMPUTE_LOCATION:
         return hone_sch_sample_compute_location(sch, a, decision, &b);
@@ -258,19 +295,19 @@ static hone_status run_one(replay *r, const hone_inst *inst, const hone_decision
     case HONE_INST_REVERSE_COMPUTE_INLINE:
         return hone_sch_reverse_compute_inline(sch, a);
     case HONE_INST_BIND:
-        HONE_TRY(attr_string(inst, 0, &text));
+        HONE_TRY(replay_string(inst, 0, &text));
         return hone_sch_bind(sch, a, text);
     case HONE_INST_UNANNOTATE:
-        HONE_TRY(attr_string(inst, 0, &text));
+        HONE_TRY(replay_string(inst, 0, &text));
         return hone_sch_unannotate(sch, a, text);
     case HONE_INST_RFACTOR:
-        HONE_TRY(attr_int(inst, 0, 0, false, &number));
+        HONE_TRY(replay_int(inst, 0, 0, false, &number));
         return hone_sch_rfactor(sch, a, number, NULL);
     case HONE_INST_DECOMPOSE_REDUCTION:
-        HONE_TRY(input_rv(r, inst, 1, &b));
+        HONE_TRY(replay_rv(r, inst, 1, &b));
         return hone_sch_decompose_reduction(sch, a, b, NULL);
     default:
-        return malformed(inst, "unknown instruction");
+        return replay_buffer_step(r, inst, a);
     }
 }
 
@@ -288,7 +325,7 @@ static hone_status run_checked(replay *r, uint32_t index, const hone_decision *d
     const hone_inst *inst = &r->trace->insts[index];
     for (uint32_t i = 0; i < inst->input_count; i++) {
         if (!is_defined(&inst->inputs[i], inst->first_output)) {
-            return malformed(inst, "an input is used before it is defined");
+            return replay_malformed(inst, "an input is used before it is defined");
         }
     }
     uint32_t first = r->sch->trace.rv_count;

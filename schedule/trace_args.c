@@ -18,10 +18,17 @@
             {.name = "preserve_unit_loops", .place = HONE_ARG_BOOL},                               \
             {.name = "index", .place = HONE_ARG_INT, .index = 1, .fallback = -1},                  \
     }
+#define BUFFER_INDEX(index_name)                                                                   \
+    { .name = index_name, .place = HONE_ARG_BUFFER, .is_required = true }
+#define REQUIRED_INT(name_, index_)                                                                \
+    { .name = name_, .place = HONE_ARG_INT, .index = index_, .is_required = true }
+#define REQUIRED_STRING(name_, index_)                                                             \
+    { .name = name_, .place = HONE_ARG_STRING, .index = index_, .is_required = true }
+#define REQUIRED_LIST(name_, index_)                                                               \
+    { .name = name_, .place = HONE_ARG_LIST, .index = index_, .is_required = true }
 #define CACHE(index_name)                                                                          \
     {                                                                                              \
-        BLOCK, {.name = index_name, .place = HONE_ARG_INT, .is_required = true},                   \
-            {.name = "storage_scope", .place = HONE_ARG_STRING, .index = 1, .is_required = true},  \
+        BLOCK, BUFFER_INDEX(index_name), REQUIRED_STRING("storage_scope", 1),                      \
             {.name = "consumer_blocks", .place = HONE_ARG_LIST, .index = 1},                       \
     }
 
@@ -35,46 +42,63 @@ static const hone_arg_spec specs[HONE_INST_COUNT][HONE_MAX_ARGS + 1] = {
                                         {.name = "n", .place = HONE_ARG_INT, .is_required = true},
                                         {.name = "max_innermost_factor", .place = HONE_ARG_INT, .index = 1, .fallback = 16},
                                         DECISION},
-    [HONE_INST_SAMPLE_COMPUTE_LOCATION] = {BLOCK,                                                                                DECISION},
+    [HONE_INST_SAMPLE_PARTITIONED_TILE] =
+        {LOOP,
+                                        REQUIRED_INT("n", 0),
+                                        {.name = "partition_pos", .place = HONE_ARG_INT, .index = 1},
+                                        {.name = "innerpart_factor", .place = HONE_ARG_INT, .index = 2, .fallback = 1},
+                                        DECISION},
+    [HONE_INST_SAMPLE_COMPUTE_LOCATION] = {BLOCK,  DECISION},
     [HONE_INST_GET_BLOCK] =
         {{.name = "name", .place = HONE_ARG_STRING, .is_required = true},
                                         {.name = "func_name", .place = HONE_ARG_STRING, .index = 1, .text_fallback = "main"}},
-    [HONE_INST_GET_LOOPS] = {BLOCK                                                                                  },
-    [HONE_INST_GET_CHILD_BLOCKS] = {EITHER},
-    [HONE_INST_GET_PRODUCERS] = {BLOCK                    },
-    [HONE_INST_GET_CONSUMERS] = {BLOCK                                                                                  },
+    [HONE_INST_GET_LOOPS] = {BLOCK                                                                    },
+    [HONE_INST_GET_CHILD_BLOCKS] = {EITHER                        },
+    [HONE_INST_GET_PRODUCERS] = {BLOCK                                                                            },
+    [HONE_INST_GET_CONSUMERS] = {BLOCK                                                                               },
     [HONE_INST_GET_OUTPUT_BLOCKS] = {{.name = "scope_block",
                                       .place = HONE_ARG_INPUT,
-                                      .is_required = true}},
+                                      .is_required = true}                                                                                   },
     [HONE_INST_SPLIT] =
         {LOOP,
                                         {.name = "factors", .place = HONE_ARG_REST, .index = 1, .is_required = true},
                                         KEEP_UNITS, {.name = "disable_predication", .place = HONE_ARG_BOOL, .index = 1}},
-    [HONE_INST_FUSE] = {{.name = "loops", .place = HONE_ARG_VARARGS},                                                               KEEP_UNITS},
-    [HONE_INST_REORDER] = {{.name = "loops", .place = HONE_ARG_VARARGS}},
-    [HONE_INST_ADD_UNIT_LOOP] = {EITHER                                                                                  },
-    [HONE_INST_PARALLEL] = {LOOP       },
-    [HONE_INST_VECTORIZE] = {LOOP               },
-    [HONE_INST_UNROLL] = {LOOP                                       },
+    [HONE_INST_FUSE] = {{.name = "loops", .place = HONE_ARG_VARARGS},                                                                                KEEP_UNITS},
+    [HONE_INST_REORDER] = {{.name = "loops", .place = HONE_ARG_VARARGS}                                                                              },
+    [HONE_INST_REORDER_BLOCK_ITER_VAR] = {BLOCK,                                                                                REQUIRED_LIST("new_order", 1)},
+    [HONE_INST_ADD_UNIT_LOOP] = {EITHER                                                                               },
+    [HONE_INST_PARALLEL] = {LOOP                          },
+    [HONE_INST_VECTORIZE] = {LOOP                                                                                },
+    [HONE_INST_UNROLL] = {LOOP                                                                          },
     [HONE_INST_BIND] = {LOOP,
                                         {.name = "thread_axis", .place = HONE_ARG_STRING, .is_required = true}},
     [HONE_INST_COMPUTE_AT] = COMPUTE_AT,
     [HONE_INST_REVERSE_COMPUTE_AT] = COMPUTE_AT,
-    [HONE_INST_COMPUTE_INLINE] = {BLOCK                                                                                  },
-    [HONE_INST_REVERSE_COMPUTE_INLINE] = {BLOCK},
+    [HONE_INST_COMPUTE_INLINE] = {BLOCK},
+    [HONE_INST_REVERSE_COMPUTE_INLINE] = {BLOCK                                        },
     [HONE_INST_CACHE_READ] = CACHE("read_buffer_index"),
     [HONE_INST_CACHE_WRITE] = CACHE("write_buffer_index"),
     [HONE_INST_DECOMPOSE_REDUCTION] =
-        {BLOCK,                                                                            {.name = "loop", .place = HONE_ARG_INPUT, .index = 1, .is_required = true}},
+        {BLOCK,                                                                                {.name = "loop", .place = HONE_ARG_INPUT, .index = 1, .is_required = true}},
     [HONE_INST_RFACTOR] = {LOOP,
                                         {.name = "factor_axis", .place = HONE_ARG_INT, .is_required = true}},
+    [HONE_INST_STORAGE_ALIGN] = {BLOCK,                                                                               BUFFER_INDEX("buffer_index"), REQUIRED_INT("axis", 1),
+                                        REQUIRED_INT("factor", 2), REQUIRED_INT("offset", 3)},
+    [HONE_INST_SET_SCOPE] = {BLOCK,                                                                                 BUFFER_INDEX("buffer_index"),
+                                        REQUIRED_STRING("storage_scope", 1)},
+    [HONE_INST_UNSAFE_SET_DTYPE] = {BLOCK,                                                                                 BUFFER_INDEX("buffer_index"),
+                                        REQUIRED_STRING("dtype", 1)},
+    [HONE_INST_UNSAFE_HIDE_BUFFER_ACCESS] =
+        {BLOCK,
+                                        {.name = "buf_type", .place = HONE_ARG_DATA, .index = 1, .is_required = true},
+                                        REQUIRED_LIST("buf_index_array", 2)},
     [HONE_INST_ANNOTATE] =
         {EITHER,
                                         {.name = "ann_key", .place = HONE_ARG_STRING, .is_required = true},
-                                        {.name = "ann_val", .place = HONE_ARG_INPUT, .index = 1, .is_required = true}},
+                                        {.name = "ann_val", .place = HONE_ARG_DATA, .index = 1, .is_required = true}},
     [HONE_INST_UNANNOTATE] = {EITHER,
                                         {.name = "ann_key", .place = HONE_ARG_STRING, .is_required = true}},
-    [HONE_INST_ENTER_POSTPROC] = {{.place = HONE_ARG_END}                                                                              },
+    [HONE_INST_ENTER_POSTPROC] = {{.place = HONE_ARG_END}                                                                                         },
 };
 
 static const struct {
@@ -123,6 +147,7 @@ hone_rv_kind hone_inst_output_kind(hone_inst_kind kind) {
     switch (kind) {
     case HONE_INST_SAMPLE_CATEGORICAL:
     case HONE_INST_SAMPLE_PERFECT_TILE:
+    case HONE_INST_SAMPLE_PARTITIONED_TILE:
         return HONE_RV_INT;
     case HONE_INST_SAMPLE_COMPUTE_LOCATION:
     case HONE_INST_GET_LOOPS:
@@ -139,7 +164,11 @@ bool hone_inst_gives_list(hone_inst_kind kind) {
     return kind == HONE_INST_GET_LOOPS || kind == HONE_INST_GET_CHILD_BLOCKS ||
            kind == HONE_INST_GET_PRODUCERS || kind == HONE_INST_GET_CONSUMERS ||
            kind == HONE_INST_GET_OUTPUT_BLOCKS || kind == HONE_INST_SPLIT ||
-           kind == HONE_INST_SAMPLE_PERFECT_TILE;
+           hone_inst_decides_list(kind);
+}
+
+bool hone_inst_decides_list(hone_inst_kind kind) {
+    return kind == HONE_INST_SAMPLE_PERFECT_TILE || kind == HONE_INST_SAMPLE_PARTITIONED_TILE;
 }
 
 bool hone_inst_gives_nothing(hone_inst_kind kind) {
@@ -153,6 +182,11 @@ bool hone_inst_gives_nothing(hone_inst_kind kind) {
     case HONE_INST_REVERSE_COMPUTE_AT:
     case HONE_INST_COMPUTE_INLINE:
     case HONE_INST_REVERSE_COMPUTE_INLINE:
+    case HONE_INST_REORDER_BLOCK_ITER_VAR:
+    case HONE_INST_STORAGE_ALIGN:
+    case HONE_INST_SET_SCOPE:
+    case HONE_INST_UNSAFE_SET_DTYPE:
+    case HONE_INST_UNSAFE_HIDE_BUFFER_ACCESS:
     case HONE_INST_ANNOTATE:
     case HONE_INST_UNANNOTATE:
     case HONE_INST_ENTER_POSTPROC:

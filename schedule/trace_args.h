@@ -14,6 +14,8 @@ typedef enum hone_arg_place {
     HONE_ARG_INT,      /* attrs[index] */
     HONE_ARG_BOOL,     /* attrs[index]: 0 or 1 in JSON, True or False in Python */
     HONE_ARG_STRING,   /* attrs[index] */
+    HONE_ARG_BUFFER,   /* attrs[index], the number of a buffer; its name is read as well */
+    HONE_ARG_DATA,     /* inputs[index], plain data or a variable */
     HONE_ARG_VALUES,   /* attrs[index], a list of numbers */
     HONE_ARG_DECISION, /* the decision: an integer or a list */
 } hone_arg_place;
@@ -41,5 +43,7 @@ void hone_trace_print_rv(const hone_trace *trace, hone_rv rv, hone_str *out);
 hone_rv_kind hone_inst_output_kind(hone_inst_kind kind);
 bool hone_inst_gives_list(hone_inst_kind kind);
 bool hone_inst_gives_nothing(hone_inst_kind kind);
+/* Its decision is a list, else one number. */
+bool hone_inst_decides_list(hone_inst_kind kind);
 
 #endif

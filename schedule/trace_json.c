@@ -130,7 +130,7 @@ static void print_inst(const hone_trace *trace, const hone_inst *inst, hone_str 
 
 static void print_decision(const hone_trace *trace, uint32_t index, hone_str *out) {
     const hone_decision *d = &trace->decisions[index];
-    bool is_list = trace->insts[index].kind == HONE_INST_SAMPLE_PERFECT_TILE;
+    bool is_list = hone_inst_decides_list(trace->insts[index].kind);
     hone_str_printf(out, "[%u, %s", index, is_list ? "[" : "");
     for (uint32_t i = 0; i < d->count; i++) {
         hone_str_printf(out, "%s%lld", i ? ", " : "", (long long)d->values[i]);

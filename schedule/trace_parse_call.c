@@ -152,6 +152,10 @@ static hone_status add_attr(pytrace *p, const call *c, uint32_t i, draft *d) {
     } else {
         HONE_TRY(pytrace_to_value(p, &c->args[i], &value));
         bool is_int = value.kind == HONE_VALUE_INT || value.kind == HONE_VALUE_BOOL;
+        bool is_name = spec->place == HONE_ARG_BUFFER && value.kind == HONE_VALUE_STRING;
+        if (spec->place == HONE_ARG_BUFFER && !is_int && !is_name) {
+            return wrong_type(p, c, spec, "the number or name of a buffer");
+        }
         if (spec->place == HONE_ARG_STRING && value.kind != HONE_VALUE_STRING) {
             return wrong_type(p, c, spec, "a string");
         }
@@ -177,13 +181,12 @@ static hone_status add_arg(pytrace *p, const call *c, uint32_t i, draft *d) {
         return text ? pytrace_fail_at(p, c->start, text) : pytrace_no_memory();
     }
     switch (spec->place) {
-    case HONE_ARG_INPUT: {
-        bool is_value = c->kind == HONE_INST_ANNOTATE && spec->index == 1;
-        if (!is_value && o->kind != HONE_OPERAND_RV) {
-            return wrong_type(p, c, spec, "a block or a loop");
-        }
+    case HONE_ARG_INPUT:
+        if (o->kind != HONE_OPERAND_RV) return wrong_type(p, c, spec, "a block or a loop");
+        return add_input(p, d, *o);
+    case HONE_ARG_DATA: {
         hone_operand input = *o;
-        if (is_value && o->kind == HONE_OPERAND_LIST) {
+        if (o->kind == HONE_OPERAND_LIST) {
             hone_value *value = hone_arena_alloc(p->arena, sizeof *value);
             if (!value) return pytrace_no_memory();
             HONE_TRY(pytrace_to_value(p, o, value));
@@ -199,6 +202,7 @@ static hone_status add_arg(pytrace *p, const call *c, uint32_t i, draft *d) {
     case HONE_ARG_LIST: {
         hone_operand empty = {.kind = HONE_OPERAND_LIST};
         bool is_list = c->given[i] && o->kind == HONE_OPERAND_LIST;
+        if (spec->is_required && !is_list) return wrong_type(p, c, spec, "a list");
         return add_input(p, d, is_list ? *o : empty);
     }
     case HONE_ARG_DECISION:
@@ -224,7 +228,7 @@ static hone_status count_outputs(pytrace *p, const call *c, const draft *d, uint
     }
     uint32_t known = HONE_NO_ID;
     if (c->kind == HONE_INST_SPLIT) known = d->input_count - 1;
-    if (c->kind == HONE_INST_SAMPLE_PERFECT_TILE) {
+    if (hone_inst_decides_list(c->kind)) {
         int64_t n = d->attrs[0].u.i;
         if (n < 1 || n > 4096) return pytrace_fail_at(p, c->start, "n is out of range");
         known = (uint32_t)n;

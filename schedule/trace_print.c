@@ -99,7 +99,7 @@ static void print_operand(const hone_trace *trace, const hone_operand *o, hone_s
 
 static void print_decision(const hone_trace *trace, uint32_t index, hone_str *out) {
     const hone_decision *d = &trace->decisions[index];
-    bool is_list = trace->insts[index].kind == HONE_INST_SAMPLE_PERFECT_TILE;
+    bool is_list = hone_inst_decides_list(trace->insts[index].kind);
     if (is_list) hone_str_append_char(out, '[');
     for (uint32_t i = 0; i < d->count; i++) {
         hone_str_printf(out, "%s%lld", i ? ", " : "", (long long)d->values[i]);
@@ -112,6 +112,7 @@ static bool is_present(const hone_trace *trace, uint32_t index, const hone_arg_s
     const hone_inst *inst = &trace->insts[index];
     switch (spec->place) {
     case HONE_ARG_INPUT:
+    case HONE_ARG_DATA:
         return spec->index < inst->input_count;
     case HONE_ARG_REST:
         return true;
@@ -120,7 +121,7 @@ static bool is_present(const hone_trace *trace, uint32_t index, const hone_arg_s
     case HONE_ARG_LIST:
         return spec->index < inst->input_count &&
                inst->inputs[spec->index].kind == HONE_OPERAND_LIST &&
-               inst->inputs[spec->index].count > 0;
+               (inst->inputs[spec->index].count > 0 || spec->is_required);
     case HONE_ARG_DECISION:
         return trace->decisions[index].count > 0;
     case HONE_ARG_END:
@@ -140,6 +141,7 @@ static void print_arg(const hone_trace *trace, uint32_t index, const hone_arg_sp
     hone_str_printf(out, "%s=", spec->name);
     switch (spec->place) {
     case HONE_ARG_INPUT:
+    case HONE_ARG_DATA:
     case HONE_ARG_LIST:
         print_operand(trace, &inst->inputs[spec->index], out);
         break;

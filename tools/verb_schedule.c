@@ -69,6 +69,22 @@ static hone_status put_program(hone_cli *cli, const schedule_options *options,
     return st;
 }
 
+/* To stderr: what the program computes may differ, and by which steps. */
+static hone_status warn_of_unsafe_steps(hone_cli *cli, const hone_trace *trace) {
+    for (uint32_t i = 0; i < trace->count && trace->is_unsafe; i++) {
+        if (!hone_inst_is_unsafe(&trace->insts[i])) continue;
+        hone_str text = {0};
+        hone_status st = hone_inst_print_python(trace, i, &text);
+        if (!st) {
+            hone_log_line(&cli->log, HONE_LOG_WARNING, "%s: step %" PRIu32 " is unsafe by name: %s",
+                          cli->args[0], i + 1, hone_str_text(&text));
+        }
+        hone_str_deinit(&text);
+        HONE_TRY(st);
+    }
+    return HONE_OK;
+}
+
 static hone_status apply(hone_cli *cli, const schedule_options *options, const hone_trace *trace,
                          hone_schedule *sch) {
     hone_apply_options how = {.resample = options->has_seed, .ctx = cli};
@@ -77,6 +93,7 @@ static hone_status apply(hone_cli *cli, const schedule_options *options, const h
     sch->rng = hone_rng_from_seed((uint64_t)options->seed);
     hone_status st = hone_trace_apply(trace, sch, &how);
     if (st) return explain_refusal(cli, sch, st);
+    HONE_TRY(warn_of_unsafe_steps(cli, &sch->trace));
     if (options->steps && !options->output) return HONE_OK;
     return put_program(cli, options, sch);
 }

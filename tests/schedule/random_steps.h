@@ -4,10 +4,10 @@
 
 #include "schedule/schedule.h"
 
-enum { HONE_RANDOM_STEP_KINDS = 16 };
-
 /* Tries a random primitive on random blocks and loops. A refusal is fine (ILLEGAL); the name of the
  * primitive goes to out_name. */
 hone_status hone_random_step(hone_schedule *sch, hone_rng *rng, const char **out_name);
+/* The same of those that are unsafe by name. */
+hone_status hone_random_unsafe_step(hone_schedule *sch, hone_rng *rng, const char **out_name);
 
 #endif

@@ -1,0 +1,109 @@
+#include "schedule/schedule_impl.h"
+
+#include <string.h>
+
+/* What primitives ask about buffers: which one a block means, who allocates it, how copies in other
+ * storage scopes are called. */
+
+hone_status sch_nth_buffer(hone_schedule *sch, hone_node_id id, bool is_write, int64_t index,
+                           hone_buffer *out) {
+    const hone_block *block = sch_block(sch, id);
+    uint32_t count = is_write ? block->write_count : block->read_count;
+    if (index < 0 || index >= count) {
+        return sch_refuse(sch, id, "buffer index is %lld, %s %s %u buffers", (long long)index,
+                          sch_block_name(sch, id), is_write ? "writes" : "reads", count);
+    }
+    *out = (is_write ? block->writes : block->reads)[index].buffer;
+    return HONE_OK;
+}
+
+hone_status sch_find_buffer(hone_schedule *sch, hone_node_id id, const char *name, bool is_write,
+                            int64_t *out_index) {
+    const hone_block *block = sch_block(sch, id);
+    uint32_t count = is_write ? block->write_count : block->read_count;
+    const hone_region *regions = is_write ? block->writes : block->reads;
+    *out_index = -1;
+    for (uint32_t i = 0; i < count; i++) {
+        if (strcmp(hone_func_buffer(sch->func, regions[i].buffer)->name, name) != 0) continue;
+        if (*out_index >= 0) {
+            return sch_refuse(sch, id, "%s %s two buffers named '%s'", sch_block_name(sch, id),
+                              is_write ? "writes" : "reads", name);
+        }
+        *out_index = i;
+    }
+    if (*out_index >= 0) return HONE_OK;
+    return sch_refuse(sch, id, "%s %s no buffer named '%s'", sch_block_name(sch, id),
+                      is_write ? "writes" : "reads", name);
+}
+
+hone_node_id sch_alloc_site(const hone_schedule *sch, hone_buffer buffer) {
+    for (hone_node_id n = 0; n != HONE_NO_ID; n = hone_tree_next(sch->func, 0, n)) {
+        if (sch_node(sch, n)->kind != HONE_NODE_BLOCK) continue;
+        const hone_block *block = sch_block(sch, n);
+        for (uint32_t i = 0; i < block->alloc_count; i++) {
+            if (block->allocs[i] == buffer) return n;
+        }
+    }
+    return HONE_NO_ID;
+}
+
+hone_status sch_require_allocated(hone_schedule *sch, hone_node_id block, hone_buffer buffer) {
+    if (sch_alloc_site(sch, buffer) != HONE_NO_ID) return HONE_OK;
+    return sch_refuse(sch, block, "buffer '%s' is not allocated in the function",
+                      hone_func_buffer(sch->func, buffer)->name);
+}
+
+hone_status sch_require_no_views(hone_schedule *sch, hone_node_id block, hone_buffer buffer) {
+    bool has_view = sch_has_opaque_access(sch, buffer);
+    for (hone_buffer b = 0; b < sch->func->buffer_count; b++) {
+        has_view = has_view || hone_func_buffer(sch->func, b)->alias_of == buffer;
+    }
+    if (!has_view) return HONE_OK;
+    return sch_refuse(sch, block, "buffer '%s' is also used by its address or as a view",
+                      hone_func_buffer(sch->func, buffer)->name);
+}
+
+hone_status sch_require_scope_name(hone_schedule *sch, hone_node_id block, const char *scope) {
+    static const char *const known[] = {"global", "shared", "shared.dyn", "local", "warp"};
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
+        if (strcmp(scope, known[i]) == 0) return HONE_OK;
+    }
+    static const char *const families[] = {"global.", "wmma.", "m16n8k8.", "metal."};
+    for (size_t i = 0; i < sizeof families / sizeof families[0]; i++) {
+        size_t length = strlen(families[i]);
+        if (strncmp(scope, families[i], length) == 0 && scope[length]) return HONE_OK;
+    }
+    return sch_refuse(sch, block,
+                      "'%s' is no storage scope; expected global, shared, local, "
+                      "warp or global.NAME",
+                      scope);
+}
+
+const char *sch_scoped_name(hone_schedule *sch, const char *base, const char *scope) {
+    char tag[64];
+    size_t n = 0;
+    for (; scope[n] && n + 1 < sizeof tag; n++)
+        tag[n] = scope[n] == '.' ? '_' : scope[n];
+    tag[n] = '\0';
+    const char *stem = sch_name(sch, base, "_", -1);
+    return stem ? sch_name(sch, stem, tag, -1) : NULL;
+}
+
+hone_buffer sch_make_buffer(hone_schedule *sch, const char *name, hone_dtype dtype, uint32_t rank,
+                            const hone_expr *const *shape, const char *scope) {
+    hone_buffer_info info = {.name = name,
+                             .dtype = dtype,
+                             .rank = rank,
+                             .shape = shape,
+                             .scope = scope,
+                             .data = HONE_NO_ID,
+                             .alias_of = HONE_NO_ID,
+                             .matched_handle = HONE_NO_ID};
+    return name ? hone_func_add_buffer(sch->func, &info) : HONE_NO_ID;
+}
+
+hone_status sch_record_simple(hone_schedule *sch, hone_inst_kind kind, hone_rv block,
+                              uint32_t attr_count, const hone_value *attrs) {
+    hone_operand input = SCH_RV(block);
+    return sch_record(sch, kind, 1, &input, attr_count, attrs, 0, NULL, SCH_NO_DECISION, NULL);
+}

@@ -1,0 +1,72 @@
+#include "tests/schedule/random_pick.h"
+#include "tests/schedule/random_steps.h"
+
+/* Random steps on the storage and the accesses of one block. */
+
+static hone_status align(hone_schedule *sch, hone_rng *rng, hone_rv block) {
+    int64_t axis = hone_rng_between(rng, -2, 2);
+    return hone_sch_storage_align(sch, block, (int64_t)hone_rng_below(rng, 2), axis,
+                                  (int64_t)hone_rng_below(rng, 4) * 8,
+                                  (int64_t)hone_rng_below(rng, 8));
+}
+
+static hone_status set_scope(hone_schedule *sch, hone_rng *rng, hone_rv block) {
+    static const char *const scopes[] = {"global", "global.vtcm", "wrong"};
+    return hone_sch_set_scope(sch, block, (int64_t)hone_rng_below(rng, 2),
+                              scopes[hone_rng_below(rng, HONE_COUNT(scopes))]);
+}
+
+static hone_status reorder_axes(hone_schedule *sch, hone_rng *rng, hone_rv block) {
+    hone_node_id node;
+    int64_t order[8];
+    HONE_TRY(sch_resolve_block(sch, block, &node));
+    uint32_t count = sch_block(sch, node)->axis_count;
+    if (count > 8) return hone_random_nothing();
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t at = (uint32_t)hone_rng_below(rng, i + 1);
+        order[i] = order[at];
+        order[at] = i;
+    }
+    if (count && hone_rng_below(rng, 8) == 0) order[0] = 1;
+    return hone_sch_reorder_block_iter_var(sch, block, count, order);
+}
+
+static const struct {
+    const char *name;
+    hone_status (*run)(hone_schedule *sch, hone_rng *rng, hone_rv block);
+} steps[] = {
+    {"storage_align",          align       },
+    {"set_scope",              set_scope   },
+    {"reorder_block_iter_var", reorder_axes},
+};
+
+hone_status hone_random_buffer_step(hone_schedule *sch, hone_rng *rng, const char **out_name) {
+    hone_rv block = hone_random_pick(sch, rng, HONE_NODE_BLOCK);
+    uint64_t kind = hone_rng_below(rng, HONE_COUNT(steps));
+    *out_name = steps[kind].name;
+    return block == HONE_NO_ID ? hone_random_nothing() : steps[kind].run(sch, rng, block);
+}
+
+/* ---- unsafe ---- */
+
+static hone_status set_dtype(hone_schedule *sch, hone_rng *rng, hone_rv block) {
+    static const char *const types[] = {"float16",   "float64", "int8",
+                                        "float32x4", "handle",  "bool"};
+    return hone_sch_unsafe_set_dtype(sch, block, (int64_t)hone_rng_below(rng, 2),
+                                     types[hone_rng_below(rng, HONE_COUNT(types))]);
+}
+
+static hone_status hide(hone_schedule *sch, hone_rng *rng, hone_rv block) {
+    const int64_t indices[] = {(int64_t)hone_rng_below(rng, 2), (int64_t)hone_rng_below(rng, 2)};
+    const char *type = hone_rng_below(rng, 2) ? "read" : "write";
+    return hone_sch_unsafe_hide_buffer_access(sch, block, type, (uint32_t)hone_rng_below(rng, 3),
+                                              indices);
+}
+
+hone_status hone_random_unsafe_step(hone_schedule *sch, hone_rng *rng, const char **out_name) {
+    hone_rv block = hone_random_pick(sch, rng, HONE_NODE_BLOCK);
+    bool is_dtype = hone_rng_below(rng, 2);
+    *out_name = is_dtype ? "unsafe_set_dtype" : "unsafe_hide_buffer_access";
+    if (block == HONE_NO_ID) return hone_random_nothing();
+    return is_dtype ? set_dtype(sch, rng, block) : hide(sch, rng, block);
+}

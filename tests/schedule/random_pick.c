@@ -1,0 +1,65 @@
+#include "tests/schedule/random_pick.h"
+
+/* Gets hold of a block by recorded steps, so that the trace can be replayed: from the root down.
+ * Where the root's name is not its own, the variable is bound without a step. */
+static hone_rv name_block(hone_schedule *sch, hone_node_id block) {
+    hone_node_id root = hone_func_root_block(sch->func);
+    hone_rv rv = HONE_NO_ID;
+    if (block == root) {
+        hone_status st = hone_sch_get_block(sch, sch_block(sch, root)->name, &rv);
+        return hone_status_consume(st) ? hone_schedule_bind_node(sch, block) : rv;
+    }
+    hone_node_id scope = sch_scope_of(sch, block);
+    uint32_t count = 0;
+    const hone_rv *children = NULL;
+    hone_status st = hone_sch_get_child_blocks(sch, name_block(sch, scope), &count, &children);
+    if (hone_status_consume(st)) return HONE_NO_ID;
+    for (uint32_t i = 0; i < count; i++) {
+        hone_node_id node;
+        if (hone_status_consume(hone_schedule_node(sch, children[i], &node))) continue;
+        if (node == block) return children[i];
+    }
+    return HONE_NO_ID;
+}
+
+hone_rv hone_random_name(hone_schedule *sch, hone_node_id node) {
+    if (sch_node(sch, node)->kind == HONE_NODE_BLOCK) return name_block(sch, node);
+    hone_node_id block = sch_next_block(sch, node, node);
+    uint32_t count = 0;
+    const hone_rv *loops = NULL;
+    if (block == HONE_NO_ID) return hone_schedule_bind_node(sch, node);
+    hone_status st = hone_sch_get_loops(sch, name_block(sch, block), &count, &loops);
+    if (hone_status_consume(st)) return HONE_NO_ID;
+    for (uint32_t i = 0; i < count; i++) {
+        hone_node_id at;
+        if (hone_status_consume(hone_schedule_node(sch, loops[i], &at))) continue;
+        if (at == node) return loops[i];
+    }
+    return HONE_NO_ID;
+}
+
+/* All nodes of one kind that are in the tree (the root block left out), picked from at random. */
+hone_rv hone_random_pick(hone_schedule *sch, hone_rng *rng, hone_node_kind kind) {
+    hone_node_id root = hone_func_root_block(sch->func);
+    uint32_t count = 0;
+    hone_node_id found = HONE_NO_ID;
+    for (hone_node_id n = 0; n != HONE_NO_ID; n = hone_tree_next(sch->func, 0, n)) {
+        if (sch_node(sch, n)->kind != kind || n == root) continue;
+        if (hone_rng_below(rng, ++count) == 0) found = n;
+    }
+    return found == HONE_NO_ID ? HONE_NO_ID : hone_random_name(sch, found);
+}
+
+/* A loop around the block of another one is the likelier choice for compute_at and friends. */
+hone_rv hone_random_loop_of(hone_schedule *sch, hone_rng *rng, hone_rv block) {
+    const hone_node_id *loops = NULL;
+    uint32_t count = 0;
+    hone_node_id node;
+    if (sch_resolve_block(sch, block, &node) != HONE_OK) return HONE_NO_ID;
+    if (sch_loops_of(sch, node, &count, &loops) != HONE_OK || count == 0) return HONE_NO_ID;
+    return hone_random_name(sch, loops[hone_rng_below(rng, count)]);
+}
+
+hone_status hone_random_nothing(void) {
+    return HONE_ERROR(HONE_CODE_ILLEGAL, "nothing to work on");
+}
