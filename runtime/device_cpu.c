@@ -145,10 +145,7 @@ static hone_status check_target(const hone_manifest *manifest) {
     if (!manifest->target || !manifest->target[0]) return HONE_OK;
     hone_target target;
     HONE_TRY(hone_target_parse(manifest->target, &target));
-    if (hone_target_runs_here(&target)) return HONE_OK;
-    return HONE_ERROR(HONE_CODE_UNSUPPORTED,
-                      "the artifact is for '%s', which has CPU features that this machine lacks",
-                      manifest->target);
+    return hone_target_check_here(&target);
 }
 
 /* The loader looks for a name without a slash elsewhere. */

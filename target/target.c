@@ -124,6 +124,31 @@ bool hone_target_runs_here(const hone_target *target) {
     return !is_x86(target) || (x86_features(target) & ~cpu_features_here()) == 0;
 }
 
+/* "avx512f, avx512vl" */
+static void list_missing(const hone_target *target, hone_str *out) {
+    uint64_t missing = x86_features(target) & ~cpu_features_here();
+    for (int i = 0; i < CPU_FEATURE_COUNT; i++) {
+        if (!((missing >> i) & 1)) continue;
+        hone_str_printf(out, "%s%s", out->length ? ", " : "", cpu_feature_name((cpu_feature)i));
+    }
+}
+
+hone_status hone_target_check_here(const hone_target *target) {
+    if (hone_target_runs_here(target)) return HONE_OK;
+    if (hone_target_is_gpu(target) || !hone_target_is_native_arch(target)) {
+        return HONE_ERROR(HONE_CODE_UNSUPPORTED,
+                          "code for %s does not run on this machine, which is " HERE_ARCH,
+                          target->triple);
+    }
+    hone_str missing = {0};
+    list_missing(target, &missing);
+    hone_status st = HONE_ERROR(HONE_CODE_UNSUPPORTED,
+                                "code for %s needs CPU features that this machine lacks: %s",
+                                target->cpu, hone_str_text(&missing));
+    hone_str_deinit(&missing);
+    return st;
+}
+
 bool hone_target_has_feature(const hone_target *target, const char *feature) {
     cpu_feature which = cpu_feature_find(feature, strlen(feature));
     if (which == CPU_FEATURE_COUNT || hone_target_is_gpu(target) || !is_x86(target)) return false;

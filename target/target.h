@@ -64,6 +64,8 @@ bool hone_target_is_gpu(const hone_target *target);
 /* Whether kernels for this target can run in this process's machine: same architecture and no
  * feature that this CPU lacks. */
 bool hone_target_runs_here(const hone_target *target);
+/* The same as a status: UNSUPPORTED says what this machine is not or has not. */
+HONE_NODISCARD hone_status hone_target_check_here(const hone_target *target);
 /* Whether the target has this machine's architecture. */
 bool hone_target_is_native_arch(const hone_target *target);
 /* Lanes of one vector register for an element of so many bits, at least 1. */

@@ -117,11 +117,27 @@ static void knows_widths(void **state) {
     assert_false(hone_target_runs_here(&t));
 }
 
+static void says_why_not_here(void **state) {
+    (void)state;
+    hone_target t;
+    HONE_ASSERT_OK(hone_target_detect(&t));
+    HONE_ASSERT_OK(hone_target_check_here(&t));
+    HONE_ASSERT_OK(hone_target_parse("nvidia/nvidia-h100", &t));
+    HONE_ASSERT_ERROR(hone_target_check_here(&t), HONE_CODE_UNSUPPORTED, "nvptx64");
+    HONE_ASSERT_OK(hone_target_parse("riscv64-linux-gnu", &t));
+    assert_false(hone_target_is_native_arch(&t));
+    HONE_ASSERT_ERROR(hone_target_check_here(&t), HONE_CODE_UNSUPPORTED, "riscv64-linux-gnu");
+    HONE_ASSERT_OK(hone_target_parse("llvm -mattr=+amx-bf16,+avx512fp16,+avx512bf16", &t));
+    if (hone_target_runs_here(&t)) return; /* this CPU has everything */
+    HONE_ASSERT_ERROR(hone_target_check_here(&t), HONE_CODE_UNSUPPORTED, "amx-bf16");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(detects_this_machine),
         cmocka_unit_test(every_name_parses),
         cmocka_unit_test(knows_widths),
+        cmocka_unit_test(says_why_not_here),
     };
     int failed = HONE_RUN_ROWS("target/text", rows, check_row);
     return failed + cmocka_run_group_tests_name("target", tests, NULL, NULL);
