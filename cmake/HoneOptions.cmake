@@ -13,6 +13,7 @@ include(GNUInstallDirs)
 
 option(HONE_BUILD_TESTS "build the tests" ON)
 option(HONE_BUILD_FUZZERS "build the fuzzers (clang only)" OFF)
+option(HONE_RUNNER_ONLY "build hone-runner and nothing else" OFF)
 option(HONE_WERROR "treat warnings as errors" OFF)
 set(HONE_SANITIZE "" CACHE STRING "sanitizers for -fsanitize=, e.g. address,undefined")
 set(CMAKE_C_FLAGS_RELEASE "-O2 -g1 -DNDEBUG" CACHE STRING "" FORCE)
