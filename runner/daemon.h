@@ -1,0 +1,75 @@
+/* runner/daemon.h - hone-runner as a member of a farm: what a tracker assigns, local runners run.
+ *
+ *     tracker ──ASSIGN──► fetch files ─► waits for its slot ─► runs ─► result ──RESULT──► tracker
+ *             ◄─TAKEN──        │               │                │        (repeated until
+ * RESULT_ACK) └───────────────┴──ABORT, stop───┴────► RETURNED, repeated as well
+ *
+ * A state machine over a hone_net client and its clock: it never waits, so it runs the same over a
+ * simulated network in virtual time. The connection may come and go; what runs goes on, results are
+ * kept until the tracker has them, and HELLO tells a tracker what is still held. Trials that have
+ * not begun are forgotten when the tracker was silent for so long that it must have given them to
+ * somebody else. What a tracker or tuner sends can fail a trial, never the daemon.
+ *
+ * Lifetime: create/destroy; what the options point to outlives it. Threads: one at a time.
+ * Layer: support, target, net, measure, runtime, runner.
+ */
+#ifndef HONE_RUNNER_DAEMON_H
+#define HONE_RUNNER_DAEMON_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "measure/farm.h"
+#include "net/net.h"
+#include "runner/blob_cache.h"
+#include "runner/runner.h"
+#include "support/log.h"
+
+typedef struct hone_daemon hone_daemon;
+
+typedef struct hone_daemon_slot {
+    hone_runner *runner; /* not owned; nobody else submits to it; has one trial at a time */
+    hone_farm_slot facts;
+} hone_daemon_slot;
+
+typedef struct hone_daemon_options {
+    hone_net *net; /* a client */
+    hone_blob_cache *cache;
+    const hone_daemon_slot *slots; /* copied */
+    size_t slot_count;             /* 1 to HONE_FARM_MAX_SLOTS */
+    const char *name;              /* unique in the farm; "" = that of the key */
+    const char *software;
+    hone_farm_instance instance; /* random, not zero */
+    const hone_log *log;         /* NULL: silence */
+} hone_daemon_options;
+
+HONE_NODISCARD hone_status hone_daemon_create(const hone_daemon_options *options,
+                                              hone_daemon **out_daemon);
+void hone_daemon_destroy(hone_daemon *daemon); /* NULL is allowed; the network is told nothing */
+
+/* Does all that can be done now. VERSION, INVALID: the tracker refuses this program or its key's
+ * role for good; IO, NO_MEMORY: the endpoint is of no more use. */
+HONE_NODISCARD hone_status hone_daemon_step(hone_daemon *daemon);
+
+/* When _step has to be called at the latest; sooner when the endpoint or a slot's runner has
+ * something (hone_net_fd, hone_runner_fd). */
+int64_t hone_daemon_next_ns(const hone_daemon *daemon);
+
+/* Begins to leave: what has not begun is given back; what runs may end within 15 s (is_urgent: is
+ * given back as well), then the tracker is told. Call _step until _is_over. */
+void hone_daemon_stop(hone_daemon *daemon, bool is_urgent);
+bool hone_daemon_is_over(const hone_daemon *daemon);
+
+typedef struct hone_daemon_stats {
+    bool is_connected; /* and welcome */
+    uint64_t assigned, results, returned, fetched_files, fetched_bytes;
+    size_t held; /* trials now */
+} hone_daemon_stats;
+hone_daemon_stats hone_daemon_get_stats(const hone_daemon *daemon);
+
+/* Steps and waits until it is over. `stop_fd` (a signalfd of SIGTERM and SIGINT, or a pipe): each
+ * byte or signal that it gives calls for _stop, the second one urgently; -1: none. */
+HONE_NODISCARD hone_status hone_daemon_run(hone_daemon *daemon, int stop_fd);
+
+#endif
