@@ -110,27 +110,34 @@ static bool init_is_apart(hone_func *func, const nest *n) {
     return true;
 }
 
-/* Splits the predicate: what speaks only of loops that are kept. False when a part mixes them. */
+/* Splits the predicate: a part that speaks only of dropped loops goes with them. False when a part
+ * speaks of a dropped loop and of something else, be it a loop around the nest. */
 typedef struct predicate_split {
     hone_lower *lower;
     const nest *nest;
     const hone_expr *kept;
+    bool has_dropped, has_kept; /* in the part that is looked at */
 } predicate_split;
+
+static bool note_part_var(void *ctx, const hone_expr *e) {
+    predicate_split *p = ctx;
+    if (e->kind != HONE_EXPR_VAR) return true;
+    bool is_dropped = false;
+    for (uint32_t i = 0; i < p->nest->count; i++) {
+        const hone_node *loop = hone_func_node(p->lower->func, p->nest->loops[i]);
+        is_dropped |= p->nest->is_reducing[i] && loop->u.loop.var == e->u.var;
+    }
+    p->has_dropped |= is_dropped;
+    p->has_kept |= !is_dropped;
+    return true;
+}
 
 static bool split_part(void *ctx, const hone_expr *part) {
     predicate_split *p = ctx;
-    const hone_func *func = p->lower->func;
-    bool has_dropped = false, has_kept = false;
-    for (uint32_t i = 0; i < p->nest->count; i++) {
-        hone_var var = hone_func_node(func, p->nest->loops[i])->u.loop.var;
-        if (!hone_expr_uses_var(part, var)) continue;
-        if (p->nest->is_reducing[i])
-            has_dropped = true;
-        else
-            has_kept = true;
-    }
-    if (has_dropped && has_kept) return false;
-    if (!has_dropped) p->kept = lower_and(&p->lower->ir, p->kept, part);
+    p->has_dropped = p->has_kept = false;
+    hone_expr_walk(part, note_part_var, p);
+    if (p->has_dropped && p->has_kept) return false;
+    if (!p->has_dropped) p->kept = lower_and(&p->lower->ir, p->kept, part);
     return true;
 }
 
@@ -202,7 +209,7 @@ static hone_status hoist(hone_lower *lower, hone_node_id block, hone_node_id ini
     hone_func *func = lower->func;
     nest n = {.block = block, .init = init};
     if (!find_nest(func, &n) || !init_is_apart(func, &n)) return HONE_OK;
-    predicate_split split = {lower, &n, NULL};
+    predicate_split split = {.lower = lower, .nest = &n};
     const hone_expr *predicate = hone_func_node(func, block)->u.block.predicate;
     if (!lower_conjuncts(predicate, split_part, &split)) return HONE_OK;
     HONE_TRY(hone_ir_finish(&lower->ir));

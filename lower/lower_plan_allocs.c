@@ -13,31 +13,82 @@ typedef struct planner {
     bool *loops, *others; /* by variable, see lower_mark_vars */
 } planner;
 
-/* A conjunct that only keeps an index of the store inside of the buffer takes nothing away. */
+/* A conjunct that takes nothing away from a store, for one of two reasons. */
 typedef struct guard {
     planner *p;
     const lower_access *store;
+    const lower_accesses *all;
+    hone_node_id root;
 } guard;
 
-static bool is_bound_check(void *ctx, const hone_expr *part) {
-    guard *g = ctx;
+/* 1. It only keeps an index inside of the buffer: index < extent or 0 <= index, with terms moved to
+ * the other side. */
+static bool is_bound_check(const guard *g, const hone_expr *part) {
     hone_arith *arith = &g->p->arith;
     const hone_buffer_info *buffer = &g->p->lower->func->buffers[g->p->buffer];
-    if (!hone_expr_is_op(part, HONE_OP_LT)) return false;
+    bool is_less = hone_expr_is_op(part, HONE_OP_LT) || hone_expr_is_op(part, HONE_OP_LE);
+    bool is_more = hone_expr_is_op(part, HONE_OP_GT) || hone_expr_is_op(part, HONE_OP_GE);
+    bool is_strict = hone_expr_is_op(part, HONE_OP_LT) || hone_expr_is_op(part, HONE_OP_GT);
+    if (!is_less && !is_more) return false;
     for (uint32_t d = 0; d < buffer->rank; d++) {
-        const hone_expr *left = hone_expr_sub(&arith->ir, part->args[0], g->store->indices[d]);
-        const hone_expr *right = hone_expr_sub(&arith->ir, part->args[1], buffer->shape[d]);
-        if (!left || !right) return false;
-        if (hone_prove_equal(arith, hone_simplify(arith, left), hone_simplify(arith, right))) {
+        const hone_expr *low = part->args[is_more], *high = part->args[!is_more];
+        const hone_expr *index = g->store->indices[d];
+        if (is_strict) {
+            low = hone_expr_sub(&arith->ir, low, index);
+            high = hone_expr_sub(&arith->ir, high, buffer->shape[d]);
+        } else {
+            high = hone_expr_sub(&arith->ir, high, index);
+        }
+        if (!low || !high) return false;
+        if (hone_prove_equal(arith, hone_simplify(arith, low), hone_simplify(arith, high))) {
             return true;
         }
     }
     return false;
 }
 
+static bool differs(void *ctx, const hone_expr *part) {
+    const hone_expr *const *sought = ctx;
+    return !hone_expr_same(*sought, part);
+}
+
+/* Whether an IF between a node and root has this conjunct. */
+static bool is_under(const guard *g, hone_node_id at, const hone_expr *part) {
+    const hone_func *func = g->p->lower->func;
+    hone_node_id below = at;
+    for (hone_node_id n = hone_func_node(func, at)->parent; below != g->root;
+         below = n, n = hone_func_node(func, n)->parent) {
+        const hone_node *node = hone_func_node(func, n);
+        if (node->kind != HONE_NODE_IF || hone_func_node(func, below)->kind == HONE_NODE_ELSE)
+            continue;
+        if (!lower_conjuncts(node->u.eval.value, differs, &part)) return true;
+    }
+    return false;
+}
+
+/* 2. It is decided before root's body begins, and whoever reads stands under it as well. */
+static bool is_shared(const guard *g, const hone_expr *part) {
+    const planner *p = g->p;
+    uint32_t vars = p->lower->func->var_count;
+    if (!hone_expr_is_pure_index(part) || hone_expr_uses_any(part, p->loops, vars) ||
+        hone_expr_uses_any(part, p->others, vars)) {
+        return false;
+    }
+    for (uint32_t i = 0; i < g->all->count; i++) {
+        const lower_access *access = &g->all->items[i];
+        if (!access->is_store && !is_under(g, access->node, part)) return false;
+    }
+    return true;
+}
+
+static bool takes_nothing(void *ctx, const hone_expr *part) {
+    return is_bound_check(ctx, part) || is_shared(ctx, part);
+}
+
 /* Whether a store below root happens in each iteration of the loops around it, but for indices
- * outside of the buffer. */
-static bool is_unconditional(planner *p, const lower_access *store, hone_node_id root) {
+ * outside of the buffer, whenever something is read. */
+static bool is_unconditional(planner *p, const lower_accesses *all, const lower_access *store,
+                             hone_node_id root) {
     const hone_func *func = p->lower->func;
     for (hone_node_id n = hone_func_node(func, store->node)->parent; n != root;
          n = hone_func_node(func, n)->parent) {
@@ -49,8 +100,8 @@ static bool is_unconditional(planner *p, const lower_access *store, hone_node_id
         case HONE_NODE_ALLOC:
             break;
         case HONE_NODE_IF: {
-            guard g = {p, store};
-            if (!lower_conjuncts(node->u.eval.value, is_bound_check, &g)) return false;
+            guard g = {p, store, all, root};
+            if (!lower_conjuncts(node->u.eval.value, takes_nothing, &g)) return false;
             break;
         }
         default:
@@ -178,7 +229,7 @@ static bool is_fresh_each_time(planner *p, const lower_accesses *all, hone_node_
     for (uint32_t d = 0; d < func->buffers[p->buffer].rank; d++) {
         if (!has_no_holes(p, first->indices[d])) return false;
     }
-    if (!dims_are_apart(p, first) || !is_unconditional(p, first, root)) return false;
+    if (!dims_are_apart(p, first) || !is_unconditional(p, all, first, root)) return false;
     hone_node_id writer = child_of(func, root, first->node);
     bool is_behind = false;
     for (uint32_t i = 0; i < all->count; i++) {

@@ -51,6 +51,18 @@
     "            vi = T.axis.spatial(33, i)\n"                                                     \
     "            C[vi] = B[vi] + B[vi + 1] + B[vi + 2]\n"
 
+/* A reduction whose axes are fused and cut: its predicate speaks of all loops at once. */
+#define FUSED_SUM                                                                                  \
+    "from tvm.script import tir as T\n"                                                            \
+    "@T.prim_func\n"                                                                               \
+    "def main(A: T.Buffer((7, 13), \"float32\"), C: T.Buffer((7, 6), \"float32\")):\n"             \
+    "    for i, j, k in T.grid(7, 6, 2):\n"                                                        \
+    "        with T.block(\"C\"):\n"                                                               \
+    "            vi, vj, vk = T.axis.remap(\"SSR\", [i, j, k])\n"                                  \
+    "            with T.init():\n"                                                                 \
+    "                C[vi, vj] = T.float32(-10)\n"                                                 \
+    "            C[vi, vj] = T.max(C[vi, vj], A[vi, vj * 2 + vk])\n"
+
 static const struct row {
     const char *name, *program, *trace;
     const char *buffer;    /* that must have shrunk */
@@ -85,6 +97,19 @@ static const struct row {
      "b = sch.get_block(name=\"B\", func_name=\"main\")\n"
      "c = sch.get_block(name=\"C\", func_name=\"main\")\n"
      "i, = sch.get_loops(block=c)\nsch.compute_at(block=b, loop=i)\n",                                                                                                                                                                                              "B",                                                                                                                                                                                                                                                                                                                 3                                         },
+    {"fused with its reduction and cut",                                                                                 FUSED_SUM,
+     "c = sch.get_block(name=\"C\", func_name=\"main\")\n"
+     "i, j, k = sch.get_loops(block=c)\n"
+     "f = sch.fuse(i, j, k)\n"
+     "f0, f1, f2 = sch.split(loop=f, factors=[None, 4, 2])\n",                                                                                                                                      "C",                                                                                                                                                                                                                                                                                                                                             42},
+    {"producer under the same tail in lanes",                                                                  BLUR,
+     "b = sch.get_block(name=\"B\", func_name=\"main\")\n"
+     "c = sch.get_block(name=\"C\", func_name=\"main\")\n"
+     "i, = sch.get_loops(block=c)\n"
+     "i0, i1 = sch.split(loop=i, factors=[None, 4])\n"
+     "sch.reorder(i1, i0)\n"
+     "sch.vectorize(loop=i1)\n"
+     "sch.compute_at(block=b, loop=i0)\n",                                                                                                                                                                         "B",                                                                                                                                                                                                                                                             3                                                                                                                                                             },
 };
 
 typedef struct after_pass {
