@@ -190,6 +190,19 @@ static void check_loop_kind(verifier *v, hone_node_id id) {
     }
 }
 
+/* Inside of a loop its extent is at least 1; of a min, each side is. */
+static void know_not_empty(verifier *v, const hone_expr *extent) {
+    if (hone_expr_is_op(extent, HONE_OP_MIN)) {
+        know_not_empty(v, extent->args[0]);
+        know_not_empty(v, extent->args[1]);
+    } else if (extent->kind != HONE_EXPR_INT) {
+        const hone_expr *zero = hone_expr_int(&v->arith.ir, extent->dtype, 0);
+        const hone_expr *fact = hone_expr_binary(&v->arith.ir, HONE_OP_LT, zero, extent);
+        hone_arith_push(&v->arith, fact);
+        if (!fact || !region_facts_add(&v->facts, &v->arith, fact)) v->is_short_of_memory = true;
+    }
+}
+
 static void walk_loop(verifier *v, hone_node_id id) {
     const hone_node *node = hone_func_node(v->func, id);
     hone_var var = node->u.loop.var;
@@ -203,7 +216,11 @@ static void walk_loop(verifier *v, hone_node_id id) {
     check_loop_kind(v, id);
     if (!hone_arith_bind(&v->arith, var, node->u.loop.range)) v->is_short_of_memory = true;
     v->relax[var] = true;
+    uint32_t facts = v->facts.count, mark = hone_arith_push(&v->arith, NULL);
+    know_not_empty(v, node->u.loop.range.extent);
     walk_children(v, id);
+    v->facts.count = facts;
+    hone_arith_pop(&v->arith, mark);
     v->relax[var] = false;
     v->is_defined[var] = false;
 }
