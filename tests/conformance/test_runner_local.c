@@ -118,7 +118,7 @@ static void says_why_it_cannot_load(void **state) {
 #ifdef __aarch64__
     request.manifest.target = "x86_64-linux-gnu";
 #endif
-    run(*state, &request, &result, HONE_FAILURE_LOAD_ERROR, "the artifact is for");
+    run(*state, &request, &result, HONE_FAILURE_LOAD_ERROR, "code for");
     request.manifest.target = "host";
     run(*state, &request, &result, HONE_FAILURE_NONE, "");
     request = runner_fixture_request(&fixture, "ok");
