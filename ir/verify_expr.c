@@ -23,9 +23,7 @@ static void verify_var(verifier *v, const hone_expr *e) {
 
 /* Do the axes in an index take all values of their domains, whatever its other variables are? Not
  * where a block copies a part of a buffer, nor in v - u * 2 when v is bound to u * 2 + i. */
-static bool axes_run_freely(verifier *v, const hone_expr *index) {
-    if (v->block == HONE_NO_ID) return true;
-    const hone_node *node = hone_func_node(v->func, v->block);
+static bool axes_of_run_freely(verifier *v, const hone_node *node, const hone_expr *index) {
     const hone_block *block = node->u.block.block;
     for (uint32_t a = 0; a < block->axis_count; a++) {
         if (!hone_expr_uses_var(index, block->axes[a].var)) continue;
@@ -38,6 +36,15 @@ static bool axes_run_freely(verifier *v, const hone_expr *index) {
             if (!v->relax[var] || !hone_expr_uses_var(index, var)) continue;
             if (hone_expr_uses_var(binding, var)) return false;
         }
+    }
+    return true;
+}
+
+/* The same for the blocks around as well: their axes stand in an index of a nested block. */
+static bool axes_run_freely(verifier *v, const hone_expr *index) {
+    for (hone_node_id n = v->block; n != HONE_NO_ID; n = hone_func_node(v->func, n)->parent) {
+        const hone_node *node = hone_func_node(v->func, n);
+        if (node->kind == HONE_NODE_BLOCK && !axes_of_run_freely(v, node, index)) return false;
     }
     return true;
 }

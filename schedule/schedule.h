@@ -161,6 +161,14 @@ HONE_NODISCARD hone_status hone_sch_unsafe_hide_buffer_access(hone_schedule *sch
                                                               const int64_t *indices);
 
 /* ---- notes ---- */
+/* One block of all below a loop (of neighbouring blocks with the loops that are not around all of
+ * them). preserve_unit_iters is kept for the trace: axes of the new block that take one value stay
+ * either way. */
+HONE_NODISCARD hone_status hone_sch_blockize_loop(hone_schedule *sch, hone_rv loop,
+                                                  bool preserve_unit_iters, hone_rv *out_block);
+HONE_NODISCARD hone_status hone_sch_blockize_blocks(hone_schedule *sch, uint32_t count,
+                                                    const hone_rv *blocks, bool preserve_unit_iters,
+                                                    hone_rv *out_block);
 /* value: INT, FLOAT, STRING, BOOL, LIST, MAP; value_rv != HONE_NO_ID: that variable's integer. */
 HONE_NODISCARD hone_status hone_sch_annotate(hone_schedule *sch, hone_rv block_or_loop,
                                              const char *key, hone_value value, hone_rv value_rv);

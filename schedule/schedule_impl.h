@@ -190,6 +190,9 @@ hone_buffer sch_make_buffer(hone_schedule *sch, const char *name, hone_dtype dty
 HONE_NODISCARD hone_status sch_record_simple(hone_schedule *sch, hone_inst_kind kind, hone_rv block,
                                              uint32_t attr_count, const hone_value *attrs);
 
+/* The work of blockize on a loop, with its checks, not recorded. */
+HONE_NODISCARD hone_status sch_blockize_loop(hone_schedule *sch, hone_node_id loop,
+                                             hone_node_id *out_block);
 /* A trial run for compute-location sampling: would the step be accepted? Changes nothing. */
 bool sch_can_compute_at(hone_schedule *sch, hone_node_id block, hone_node_id loop);
 /* The work of compute_inline on a node, with its checks, not recorded. */

@@ -136,6 +136,20 @@ static hone_status run_cache(replay *r, const hone_inst *inst) {
                : hone_sch_cache_write(r->sch, block, index, scope, count, consumers, NULL);
 }
 
+static hone_status run_blockize(replay *r, const hone_inst *inst) {
+    int64_t keep;
+    HONE_TRY(replay_int(inst, 0, 1, true, &keep));
+    if (inst->input_count == 1 && inst->inputs[0].kind == HONE_OPERAND_LIST) {
+        const hone_operand *list = &inst->inputs[0];
+        hone_rv *blocks = NULL;
+        HONE_TRY(replay_rvs(r, list->u.items, list->count, inst, &blocks));
+        return hone_sch_blockize_blocks(r->sch, list->count, blocks, keep != 0, NULL);
+    }
+    hone_rv loop;
+    HONE_TRY(replay_rv(r, inst, 0, &loop));
+    return hone_sch_blockize_loop(r->sch, loop, keep != 0, NULL);
+}
+
 static hone_status run_compute_at(replay *r, const hone_inst *inst) {
     hone_rv block, loop;
     int64_t keep, index;
@@ -261,6 +275,8 @@ static hone_status run_one(replay *r, const hone_inst *inst, const hone_decision
     case HONE_INST_COMPUTE_AT:
     case HONE_INST_REVERSE_COMPUTE_AT:
         return run_compute_at(r, inst);
+    case HONE_INST_BLOCKIZE:
+        return run_blockize(r, inst);
     case HONE_INST_ANNOTATE:
         return run_annotate(r, inst);
     case HONE_INST_ENTER_POSTPROC:

@@ -8,6 +8,7 @@
 typedef enum hone_arg_place {
     HONE_ARG_END,
     HONE_ARG_INPUT,    /* inputs[index] */
+    HONE_ARG_TARGET,   /* inputs[index]: a variable, or a list of them */
     HONE_ARG_REST,     /* inputs[index…] as one list */
     HONE_ARG_VARARGS,  /* all inputs, positional */
     HONE_ARG_LIST,     /* inputs[index], which is a list; left out when empty */

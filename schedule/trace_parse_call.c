@@ -194,6 +194,11 @@ static hone_status add_arg(pytrace *p, const call *c, uint32_t i, draft *d) {
         }
         return add_input(p, d, input);
     }
+    case HONE_ARG_TARGET:
+        if (o->kind != HONE_OPERAND_RV && o->kind != HONE_OPERAND_LIST) {
+            return wrong_type(p, c, spec, "a block, a loop or a list of blocks");
+        }
+        return add_input(p, d, *o);
     case HONE_ARG_REST:
         if (o->kind != HONE_OPERAND_LIST) return wrong_type(p, c, spec, "a list");
         return add_items(p, d, o->u.items, o->count);

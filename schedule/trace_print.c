@@ -113,6 +113,7 @@ static bool is_present(const hone_trace *trace, uint32_t index, const hone_arg_s
     switch (spec->place) {
     case HONE_ARG_INPUT:
     case HONE_ARG_DATA:
+    case HONE_ARG_TARGET:
         return spec->index < inst->input_count;
     case HONE_ARG_REST:
         return true;
@@ -142,6 +143,7 @@ static void print_arg(const hone_trace *trace, uint32_t index, const hone_arg_sp
     switch (spec->place) {
     case HONE_ARG_INPUT:
     case HONE_ARG_DATA:
+    case HONE_ARG_TARGET:
     case HONE_ARG_LIST:
         print_operand(trace, &inst->inputs[spec->index], out);
         break;

@@ -30,7 +30,8 @@ static const struct row {
     const char *file;
 } rows[] = {{"split.txt"},      {"fuse_reorder.txt"}, {"loop_kinds.txt"}, {"get.txt"},
             {"compute_at.txt"}, {"inline.txt"},       {"cache.txt"},      {"reduction.txt"},
-            {"annotate.txt"},   {"sample.txt"},       {"mm_relu.txt"},    {"storage.txt"}};
+            {"annotate.txt"},   {"sample.txt"},       {"mm_relu.txt"},    {"storage.txt"},
+            {"blockize.txt"}};
 
 typedef struct piece {
     const char *at;
