@@ -13,6 +13,7 @@
 
 #include "net/net_impl.h"
 #include "support/alloc.h"
+#include "support/strbuf.h"
 #include "support/vec.h"
 
 #define CUT_LIMIT_NS (10 * HONE_NS_PER_S)
@@ -68,6 +69,7 @@ struct hone_simnet {
     HONE_VEC(sim_endpoint *) endpoints;
     HONE_VEC(sim_link *) links;
     size_t frames, bytes, peak_bytes;
+    uint32_t ports; /* given for "*" so far */
 };
 
 static sim_endpoint *as_sim(hone_net *net) {
@@ -378,7 +380,8 @@ static hone_status sim_send(hone_net *net, hone_net_peer peer, const void *bytes
     hone_simnet *simnet = self->simnet;
     int side;
     sim_link *link = find_link(self, peer, &side);
-    if (!link || link->is_dead) return HONE_ERROR(HONE_CODE_NOT_FOUND, "the peer is gone");
+    if (!link) return HONE_ERROR(HONE_CODE_NOT_FOUND, "the peer is gone");
+    if (link->is_dead) return HONE_OK; /* this side does not know yet */
     sim_endpoint *to = link->sides[!side].endpoint;
     if (self->is_cut || to->is_cut) return HONE_OK;
     if (link->sides[!side].queued >= net->queue_frames) {
@@ -479,6 +482,19 @@ static hone_status make_endpoint(hone_simnet *simnet, const char *address, size_
     return HONE_OK;
 }
 
+/* A port for the "*" of an address. */
+static hone_status pick_port(sim_endpoint *self) {
+    hone_str address = {0};
+    char *star = strchr(strrchr(self->net.address, ':'), '*');
+    if (!star) return HONE_OK;
+    hone_str_append_n(&address, self->net.address, (size_t)(star - self->net.address));
+    hone_str_printf(&address, "%u", (unsigned)(1 + self->simnet->ports++ % 65535));
+    HONE_TRY(hone_str_check(&address));
+    hone_free(self->net.address);
+    self->net.address = hone_str_take(&address);
+    return HONE_OK;
+}
+
 hone_status hone_simnet_listen(hone_simnet *simnet, const hone_net_server_options *options,
                                hone_net **out_net) {
     assert(simnet && options && out_net);
@@ -491,6 +507,11 @@ hone_status hone_simnet_listen(hone_simnet *simnet, const hone_net_server_option
     }
     HONE_TRY(make_endpoint(simnet, options->address, options->max_frame_bytes,
                            options->queue_frames, &self));
+    hone_status st = pick_port(self);
+    if (st) {
+        hone_net_destroy(&self->net);
+        return st;
+    }
     self->is_server = true;
     self->is_insecure = options->is_insecure;
     if (!options->is_insecure) self->keys = options->keys;
