@@ -131,7 +131,7 @@ hone_status hone_run_request_copy(const hone_run_request *request, struct hone_a
     if (!copy_text(arena, &out_copy->artifact_path) ||
         !copy_bytes(arena, &bytes, request->artifact_byte_count) ||
         !copy_text(arena, &out_copy->check_path) || !copy_text(arena, &out_copy->extern_path) ||
-        !copy_manifest(arena, &out_copy->manifest)) {
+        !copy_text(arena, &out_copy->device) || !copy_manifest(arena, &out_copy->manifest)) {
         memset(out_copy, 0, sizeof *out_copy);
         return HONE_ERROR(HONE_CODE_NO_MEMORY, "copying a run request");
     }

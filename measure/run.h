@@ -18,6 +18,7 @@
 
 #define HONE_RUN_MAX_SAMPLES 64
 #define HONE_RUN_MESSAGE_BYTES 512
+#define HONE_RUN_DEVICE_BYTES 64
 #define HONE_RUN_NS_PER_MS INT64_C(1000000)
 
 typedef enum hone_cache_state {
@@ -53,6 +54,8 @@ typedef struct hone_run_request {
     const char *check_path;  /* check bundle file; NULL = inputs by default generators,
                                 nothing is compared */
     const char *extern_path; /* shared library with the external functions, or NULL */
+    const char *device;      /* name of the one device that shall run it; NULL = any. Decides where
+                                it goes, so it is not part of the wire form */
     int32_t threads;         /* that the kernel may use; 0 = 1 */
     hone_cache_state cache;
     hone_timing_policy timing;
@@ -96,8 +99,9 @@ typedef struct hone_run_result {
     double round_trip_ns; /* a cache line between the two first cores; NAN when not probed */
 
     hone_run_times times;
-    bool retried;      /* crashed in a used process, then judged in a fresh one */
-    uint32_t executor; /* number of the process that ran it, from 1 */
+    bool retried;                       /* crashed in a used process, then judged in a fresh one */
+    uint32_t executor;                  /* number of the process that ran it, from 1 */
+    char device[HONE_RUN_DEVICE_BYTES]; /* who ran it; "" = this machine. Not in the wire form */
 
     uint8_t *outputs; /* OUT and INOUT tensors, concatenated in order; owned; or NULL */
     size_t output_bytes;

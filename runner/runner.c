@@ -78,6 +78,18 @@ bool hone_runner_wants_quiet(const hone_runner *runner) {
     return runner->vtable->wants_quiet && runner->vtable->wants_quiet(runner);
 }
 
+bool hone_runner_times_here(const hone_runner *runner) {
+    return runner->vtable->wants_quiet != NULL;
+}
+
+hone_status hone_runner_tend(hone_runner *runner) {
+    return runner->vtable->tend ? runner->vtable->tend(runner) : HONE_OK;
+}
+
+const char *hone_runner_note(const hone_runner *runner) {
+    return runner->vtable->note ? runner->vtable->note(runner) : NULL;
+}
+
 void hone_runner_cancel_all(hone_runner *runner) {
     if (runner->in_flight) runner->vtable->cancel_all(runner);
 }

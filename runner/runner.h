@@ -85,6 +85,18 @@ int hone_runner_fd(const hone_runner *runner);
  * It changes in submit and next_result only, and hone_runner_fd becomes readable when it will. */
 bool hone_runner_wants_quiet(const hone_runner *runner);
 
+/* True when it times on this machine, so that building and timing must take turns. */
+bool hone_runner_times_here(const hone_runner *runner);
+
+/* Does what is due without waiting: heartbeats, news of devices. next_result does it, too; call
+ * this when hone_runner_fd is readable and nothing is in flight. UNAVAILABLE (from next_result,
+ * too): no device is left and none is waited for; what is in flight can only be cancelled. */
+HONE_NODISCARD hone_status hone_runner_tend(hone_runner *runner);
+
+/* A few words on its devices for a progress line ("3 devices"); NULL = nothing to say. Valid until
+ * the next call. */
+const char *hone_runner_note(const hone_runner *runner);
+
 /* Asks to end all that is in flight: each request still gets its result, CANCELLED unless it was
  * done. */
 void hone_runner_cancel_all(hone_runner *runner);

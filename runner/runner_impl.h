@@ -15,7 +15,9 @@ typedef struct hone_runner_vtable {
     hone_status (*next_result)(hone_runner *self, int64_t deadline_ns, hone_ticket *out_ticket,
                                hone_run_result *out_result);
     int (*fd)(const hone_runner *self);
-    bool (*wants_quiet)(const hone_runner *self); /* NULL: never */
+    bool (*wants_quiet)(const hone_runner *self); /* NULL: it does not time on this machine */
+    hone_status (*tend)(hone_runner *self);       /* NULL: nothing to do */
+    const char *(*note)(const hone_runner *self); /* NULL: none */
     void (*cancel_all)(hone_runner *self);
 } hone_runner_vtable;
 

@@ -3,21 +3,22 @@
 #include "ir/grow.h"
 #include "tuner/tune_impl.h"
 
-enum { WINDOW = 3, CONVERGED_TRIALS = 96, HOPELESS_ROUNDS = 4 };
+enum { WINDOW = 3, CONVERGED_TRIALS = 96, HOPELESS_BATCHES = 4 };
 #define SLOPE_SHARE 0.2
 
-/* What one more round may bring, in nanoseconds of the whole model: part of what the last rounds
- * brought, and part of what there is to win at all, which fades with the rounds spent. */
+/* What one more batch may bring, in nanoseconds of the whole model: part of what the last batches
+ * brought, and part of what there is to win at all, which fades with the batches spent (those
+ * under way, too: all that is in flight shall not go to one task). */
 static double gain_of(const hone_tune_task *task) {
     uint32_t n = task->history_count;
-    if (n == 0) return 0; /* its first round is under way */
+    if (n == 0) return -(double)task->batches; /* the first is under way: after all others */
     double last = task->history[n - 1];
-    if (isnan(last)) return n < HOPELESS_ROUNDS ? INFINITY : 0;
+    if (isnan(last)) return n < HOPELESS_BATCHES ? INFINITY : 0;
     double slope = 0;
     if (n > WINDOW && !isnan(task->history[n - 1 - WINDOW])) {
         slope = (task->history[n - 1 - WINDOW] - last) / WINDOW;
     }
-    return task->task->weight * (SLOPE_SHARE * slope + (1 - SLOPE_SHARE) * last / n);
+    return task->task->weight * (SLOPE_SHARE * slope + (1 - SLOPE_SHARE) * last / task->batches);
 }
 
 /* What one run of the model takes now, for the choice of sizes that a task came from. Choices are
@@ -35,7 +36,7 @@ static double latency_of_variant(const hone_tuning *t, uint32_t variant) {
 
 hone_tune_task *hone_pick_task(const hone_tuning *t) {
     hone_tune_task *best = NULL;
-    double best_gain = -1;
+    double best_gain = -INFINITY;
     for (uint32_t i = 0; i < t->task_count; i++) {
         hone_tune_task *task = t->tasks[i];
         if (task->is_exhausted) continue;
@@ -50,7 +51,7 @@ hone_tune_task *hone_pick_task(const hone_tuning *t) {
     return best;
 }
 
-hone_status hone_note_round(hone_tune_task *task) {
+hone_status hone_note_batch(hone_tune_task *task) {
     if (!hone_grow(task->arena, (void **)&task->history, &task->history_capacity,
                    task->history_count, sizeof *task->history)) {
         return HONE_ERROR(HONE_CODE_NO_MEMORY, "task history");

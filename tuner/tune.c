@@ -10,7 +10,8 @@
 #include "tuner/tune_impl.h"
 
 enum { ARENA_BLOCK_BYTES = 64 * 1024 };
-#define SEARCH_SHARE 0.8 /* of a time limit; the rest is for the last rounds and for confirming */
+/* Of a time limit; the rest is for what is under way then and for confirming. */
+#define SEARCH_SHARE 0.8
 
 /* ---- setting up ---- */
 
@@ -64,7 +65,7 @@ static hone_status begin_session(hone_tuning *t) {
                                .state = "running",
                                .started_ns = wall,
                                .seed = t->options->seed,
-                               .look_ahead = HONE_ROUND,
+                               .look_ahead = (int32_t)t->look_ahead,
                                .budget_trials = t->options->trials,
                                .budget_ns = t->options->time_limit_ns};
     return hone_db_begin_session(t->options->db, &session);
@@ -72,34 +73,41 @@ static hone_status begin_session(hone_tuning *t) {
 
 /* A task whose reference can't be made is tuned unchecked only when nothing else is possible: its
  * candidates could be anything, so it is left out, with a warning. */
-static hone_status make_references(hone_tuning *t) {
-    for (uint32_t i = 0; i < t->task_count; i++) {
-        hone_tune_task *task = t->tasks[i];
-        hone_status st = hone_make_reference(
-            task, t->options->builder, t->options->runner, hone_str_text(&t->target_text),
-            t->options->extern_path, t->options->work_dir, t->options->seed);
-        if (st && hone_status_code(st) == HONE_CODE_UNSUPPORTED) {
-            hone_log_line(t->options->log, HONE_LOG_WARNING,
-                          "task '%s' has no reference and is left out: %s", task->task->name,
-                          hone_status_message(st));
-            hone_status_free(st);
-            task->is_exhausted = true;
-        } else if (st) {
-            return hone_status_annotate(st, "task '%s'", task->task->name);
-        }
-        if (hone_tuning_stop(t) != HONE_STOP_NO) break;
+static hone_status make_reference(hone_tuning *t, hone_tune_task *task, hone_runner *runner,
+                                  const char *target) {
+    const hone_tune_options *o = t->options;
+    hone_status st =
+        hone_make_reference(task, o->builder, runner, target, o->extern_path, o->work_dir, o->seed);
+    if (hone_status_code(st) != HONE_CODE_UNSUPPORTED) {
+        return st ? hone_status_annotate(st, "task '%s'", task->task->name) : HONE_OK;
     }
+    hone_log_line(o->log, HONE_LOG_WARNING, "task '%s' has no reference and is left out: %s",
+                  task->task->name, hone_status_message(st));
+    hone_status_free(st);
+    task->is_exhausted = true;
     return HONE_OK;
+}
+
+static hone_status make_references(hone_tuning *t) {
+    const hone_tune_options *o = t->options;
+    hone_str target = {0};
+    hone_target_print(o->reference_target ? o->reference_target : &o->target, &target);
+    hone_status st = hone_str_check(&target);
+    hone_runner *runner = o->reference_runner ? o->reference_runner : o->runner;
+    for (uint32_t i = 0; i < t->task_count && !st; i++) {
+        if (hone_tuning_must_stop(t) != HONE_STOP_NO) break;
+        st = make_reference(t, t->tasks[i], runner, hone_str_text(&target));
+        if (!st) st = hone_tuning_tend(t);
+    }
+    hone_str_deinit(&target);
+    return st;
 }
 
 static hone_status set_up(hone_tuning *t, const hone_task_list *list) {
     hone_target_print(&t->options->target, &t->target_text);
     HONE_TRY(hone_str_check(&t->target_text));
     t->target_hash = hone_target_hash(&t->options->target);
-    for (int i = 0; i < 2; i++) {
-        t->rounds[i].arena = hone_arena_create(ARENA_BLOCK_BYTES);
-        if (!t->rounds[i].arena) return HONE_ERROR(HONE_CODE_NO_MEMORY, "tuning");
-    }
+    HONE_TRY(hone_tuning_loop_init(t));
     HONE_TRY(make_model(t));
     HONE_TRY(make_tasks(t, list));
     HONE_TRY(register_tasks(t));
@@ -137,13 +145,12 @@ static hone_status summarize(hone_tuning *t) {
 }
 
 static void tear_down(hone_tuning *t) {
+    hone_tuning_loop_deinit(t);
     for (uint32_t i = 0; i < t->task_count; i++)
         hone_tune_task_destroy(t->tasks[i]);
     hone_free(t->tasks);
     hone_costmodel_release(t->model);
     hone_str_deinit(&t->target_text);
-    for (int i = 0; i < 2; i++)
-        hone_arena_destroy(t->rounds[i].arena);
 }
 
 static hone_status run(hone_tuning *t, const hone_task_list *list) {
@@ -167,7 +174,8 @@ hone_status hone_tune(const hone_task_list *tasks, const hone_tune_options *opti
     hone_status st = run(&t, tasks);
     hone_progress_finish(options->progress);
     if (out_result->session[0]) {
-        const char *state = st ? "failed" : out_result->was_stopped ? "stopped" : "done";
+        bool was_cut = out_result->was_stopped || out_result->lost_devices;
+        const char *state = st ? "failed" : was_cut ? "stopped" : "done";
         hone_status ended =
             hone_db_end_session(options->db, out_result->session, state, hone_wall_time_ns());
         st = hone_status_join(st, ended);

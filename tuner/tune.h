@@ -1,16 +1,17 @@
 /* tuner/tune.h - the tuning loop: proposes schedules, builds, runs and records them.
  *
- *   pick task ─► search proposes a round ─► builder ─► runner ─► database ─► cost model, search
+ *   pick task ─► search proposes a batch ─► builder ─► runner ─► database ─► cost model, search
  *
- * Rounds: a round is a handful of proposals for one task. Round r sees exactly the results up to
- * round r - 2 (look-ahead W), so that it can be thought out while round r - 1 is built and
- * measured; results are folded in proposal order. Same seed + same results give the same run. On a
- * machine that measures itself, building and measuring alternate: while candidates are timed,
- * builds are stopped and search waits.
+ * Steady state: builders and devices always have something to do, and results come in any order.
+ * They are folded in the order of the proposals, with a fixed look-ahead W: a batch of proposals
+ * that ends with proposal k sees exactly the results up to k - W. So at most W trials are under
+ * way, and the same seed, W and results give the same run, however many builders and devices there
+ * are. On a machine that measures itself, building and measuring alternate: while candidates are
+ * timed, builds are stopped and search waits.
  *
  * Durability: a trial is committed before it counts. A run on a database that has trials of a task
  * goes on with what they taught.
- * Threads: one thread drives the loop; the caller's stop callback may be asked at any time.
+ * Threads: one thread drives the loop and makes the callbacks; another one thinks.
  */
 #ifndef HONE_TUNER_TUNE_H
 #define HONE_TUNER_TUNE_H
@@ -34,8 +35,13 @@ typedef enum hone_stop {
 typedef struct hone_tune_options {
     hone_db *db; /* not owned, open for writing */
     hone_target target;
-    hone_builder *builder;  /* not owned */
-    hone_runner *runner;    /* not owned */
+    hone_builder *builder; /* not owned */
+    hone_runner *runner;   /* not owned */
+    int32_t look_ahead;    /* W, at least 8; 0 = by the slots of builder and runner */
+    /* Where the references of tasks are run, and the target that they are built for; NULL = the
+     * runner and the target above. */
+    hone_runner *reference_runner;
+    const hone_target *reference_target;
     const char *strategy;   /* "evolutionary" (NULL), "random", "replay" */
     const char *cost_model; /* "xgboost" (NULL), "random", "null" */
     uint64_t seed;
@@ -77,7 +83,8 @@ typedef struct hone_tune_result {
     hone_tune_task_result *tasks;
     uint32_t task_count;
     int64_t trials, failed;
-    bool was_stopped; /* by should_stop */
+    bool was_stopped;         /* by should_stop */
+    const char *lost_devices; /* why it ended for want of devices; NULL = it did not */
     bool has_converged;
     hone_db_times times; /* summed over this run */
     int64_t elapsed_ns, train_ns;

@@ -5,10 +5,10 @@
 #include "tuner/tune_impl.h"
 
 /* The winner of many noisy measurements is partly lucky. The fastest records of a task and its
- * default schedule are therefore built again and timed in turns, forwards and backwards, and the
- * medians of these times decide. */
+ * default schedule are therefore built again and timed in turns, forwards and backwards, all on one
+ * device, and the medians of these times decide. */
 
-enum { CONTENDERS = 3, TURNS = 6 };
+enum { CONTENDERS = 3, TURNS = 6, DEVICES = 2 /* tried, one after the other */ };
 
 typedef struct contender {
     int64_t record;
@@ -25,6 +25,8 @@ typedef struct confirming {
     hone_arena *arena;
     contender items[CONTENDERS + 1];
     uint32_t count;
+    char device[HONE_RUN_DEVICE_BYTES]; /* that answered first; "" = none yet, or this machine */
+    bool lost_device;
 } confirming;
 
 static bool add(void *ctx, const hone_db_trial *trial) {
@@ -50,9 +52,9 @@ static bool add_default(void *ctx, const hone_db_trial *trial) {
 static hone_status build_all(confirming *c) {
     uint32_t kept = 0;
     for (uint32_t i = 0; i < c->count; i++) {
-        hone_ticket ticket, got;
+        hone_ticket ticket;
         HONE_TRY(hone_submit_build(c->t, c->task, c->items[i].trace, c->arena, &ticket));
-        HONE_TRY(hone_wait_build(c->t, c->arena, &got, &c->items[i].built));
+        HONE_TRY(hone_wait_build(c->t, c->arena, &c->items[i].built));
         if (!c->items[i].built.failure) c->items[kept++] = c->items[i];
     }
     c->count = kept;
@@ -60,11 +62,14 @@ static hone_status build_all(confirming *c) {
 }
 
 static hone_status time_once(confirming *c, contender *item) {
-    hone_ticket ticket, got;
+    hone_ticket ticket;
     hone_run_result ran;
-    HONE_TRY(hone_submit_run(c->t, c->task, &item->built, NULL, NAN, &ticket));
-    HONE_TRY(hone_wait_run(c->t, &got, &ran));
+    const char *device = c->device[0] ? c->device : NULL;
+    HONE_TRY(hone_submit_run(c->t, c->task, &item->built, NULL, NAN, device, &ticket));
+    HONE_TRY(hone_wait_run(c->t, &ran));
     if (!ran.failure) item->times[item->time_count++] = ran.median_ns;
+    if (!device) memcpy(c->device, ran.device, sizeof c->device);
+    c->lost_device = ran.failure == HONE_FAILURE_DEVICE_LOST;
     hone_run_result_deinit(&ran);
     return HONE_OK;
 }
@@ -74,8 +79,21 @@ static hone_status time_all(confirming *c) {
         for (uint32_t i = 0; i < c->count; i++) {
             uint32_t at = turn % 2 ? c->count - 1 - i : i;
             HONE_TRY(time_once(c, &c->items[at]));
+            if (c->lost_device) return HONE_OK;
         }
-        if (hone_tuning_stop(c->t) == HONE_STOP_NOW) break;
+        if (hone_tuning_must_stop(c->t) == HONE_STOP_NOW) break;
+    }
+    return HONE_OK;
+}
+
+/* Times of different devices are never compared: one that leaves takes its times with it. */
+static hone_status time_on_one_device(confirming *c) {
+    for (int tried = 0; tried < DEVICES; tried++) {
+        c->device[0] = 0;
+        for (uint32_t i = 0; i < c->count; i++)
+            c->items[i].time_count = 0;
+        HONE_TRY(time_all(c));
+        if (!c->lost_device || hone_tuning_must_stop(c->t) == HONE_STOP_NOW) break;
     }
     return HONE_OK;
 }
@@ -106,7 +124,7 @@ static hone_status confirm(confirming *c) {
     HONE_TRY(hone_db_trials(db, &filter, add_default, c));
     HONE_TRY(build_all(c));
     hone_builder_pause(c->t->options->builder);
-    hone_status st = time_all(c);
+    hone_status st = time_on_one_device(c);
     hone_builder_resume(c->t->options->builder);
     if (!st) st = record_all(c);
     for (uint32_t i = 0; i < c->count; i++) {
@@ -119,8 +137,8 @@ hone_status hone_tuning_confirm(hone_tuning *t) {
     hone_arena *arena = hone_arena_create(64 * 1024);
     hone_status st = arena ? HONE_OK : HONE_ERROR(HONE_CODE_NO_MEMORY, "confirmation");
     for (uint32_t i = 0; i < t->task_count && !st; i++) {
-        if (t->tasks[i]->folded == 0 || hone_tuning_stop(t) == HONE_STOP_NOW) continue;
-        if (hone_clock_now(t->clock) >= t->deadline_ns) break; /* a limit is a limit */
+        if (hone_tuning_must_stop(t) == HONE_STOP_NOW) break;
+        if (t->tasks[i]->folded == 0) continue;
         confirming c = {.t = t, .task = t->tasks[i], .arena = arena};
         hone_arena_reset(arena);
         st = confirm(&c);

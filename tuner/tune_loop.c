@@ -1,264 +1,181 @@
-#include <math.h>
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
 #include <string.h>
 
-#include "ir/structural.h"
-#include "measure/failure.h"
 #include "support/alloc.h"
 #include "support/fs.h"
 #include "tuner/tune_impl.h"
 
-/* Rounds: propose, build, measure, commit, fold.
+/* The loop: whenever there is room somewhere, the next trial moves on.
  *
- *   round r:    submit builds ──► (propose round r + 1) ──► wait ──► pause builds ──► measure ──►
- * fold
+ *   (think) ─► PROPOSED ─► BUILDING ─► BUILT ─► RUNNING ─► DONE ─► (think: folded in order)
+ *                 builder has room ─┘      └─ a device has room
+ *
+ * On a machine that measures itself the two halves take turns: builders and search work until a
+ * batch is built (or they have nothing to do), then they stand still while that batch is timed.
  */
 
-enum { WAIT_SLICE_NS = 100 * 1000 * 1000, MIN_TIMEOUT_S = 2, MAX_TIMEOUT_S = 20 };
-#define NS_PER_S INT64_C(1000000000)
+enum { WAIT_SLICE_MS = 100, ARENA_BLOCK_BYTES = 4096 };
 
 hone_stop hone_tuning_stop(const hone_tuning *t) {
     return t->options->should_stop ? t->options->should_stop(t->options->ctx) : HONE_STOP_NO;
 }
 
-/* ---- requests ---- */
-
-hone_status hone_submit_build(hone_tuning *t, const hone_tune_task *task, const char *trace,
-                              hone_arena *arena, hone_ticket *out_ticket) {
-    const char *path = hone_arena_printf(arena, "%s/%llu.so", t->options->work_dir,
-                                         (unsigned long long)t->artifact_number++);
-    if (!path) return HONE_ERROR(HONE_CODE_NO_MEMORY, "build request");
-    hone_build_request request = {.program = task->program,
-                                  .trace = trace,
-                                  .target = hone_str_text(&t->target_text),
-                                  .entry = "kernel",
-                                  .output_path = path,
-                                  .threads = t->options->target.num_threads};
-    return hone_builder_submit(t->options->builder, &request, out_ticket);
+hone_stop hone_tuning_must_stop(const hone_tuning *t) {
+    bool is_late = t->result->trials > 0 && hone_clock_now(t->clock) >= t->deadline_ns;
+    return is_late || t->result->lost_devices ? HONE_STOP_NOW : hone_tuning_stop(t);
 }
 
-/* Long enough for anything that could still win, short enough that a hang costs little. */
-static int64_t timeout_for(double incumbent_ns) {
-    double wanted = isnan(incumbent_ns) ? MAX_TIMEOUT_S * 1e9 : incumbent_ns * 1000;
-    if (wanted < MIN_TIMEOUT_S * 1e9) return MIN_TIMEOUT_S * NS_PER_S;
-    if (wanted > MAX_TIMEOUT_S * 1e9) return MAX_TIMEOUT_S * NS_PER_S;
-    return (int64_t)wanted;
-}
-
-hone_status hone_submit_run(hone_tuning *t, const hone_tune_task *task,
-                            const hone_build_result *built, const hone_candidate *candidate,
-                            double incumbent_ns, hone_ticket *out_ticket) {
-    hone_run_request request = {
-        .artifact_path = built->artifact_path,
-        .manifest = built->manifest,
-        .check_path = task->check_path,
-        .extern_path = t->options->extern_path,
-        .threads = t->options->target.num_threads,
-        .cache = t->options->cache,
-        .timing = {.incumbent_ns = isnan(incumbent_ns) ? 0 : incumbent_ns},
-        .timeout_ns = timeout_for(task->best_ns),
-        .seed = t->options->seed,
-    };
-    if (t->options->simulate) {
-        t->options->simulate(t->options->ctx, candidate->program, candidate->features,
-                             candidate->row_count, &request.simulated);
+hone_status hone_tuning_note_devices(hone_tuning *t, hone_status st) {
+    if (hone_status_code(st) != HONE_CODE_UNAVAILABLE) return st;
+    if (!t->result->lost_devices) {
+        t->result->lost_devices = hone_arena_strdup(t->result->arena, hone_status_message(st));
+        if (!t->result->lost_devices) return st;
     }
-    return hone_runner_submit(t->options->runner, &request, out_ticket);
-}
-
-hone_status hone_wait_build(hone_tuning *t, hone_arena *arena, hone_ticket *ticket,
-                            hone_build_result *out) {
-    for (;;) {
-        int64_t deadline = hone_clock_now(t->clock) + WAIT_SLICE_NS;
-        hone_status st =
-            hone_builder_next_result(t->options->builder, deadline, arena, ticket, out);
-        if (!st || hone_status_code(st) != HONE_CODE_TIMEOUT) return st;
-        hone_status_free(st);
-        if (hone_tuning_stop(t) == HONE_STOP_NOW) hone_builder_cancel_all(t->options->builder);
-    }
-}
-
-hone_status hone_wait_run(hone_tuning *t, hone_ticket *ticket, hone_run_result *out) {
-    for (;;) {
-        int64_t deadline = hone_clock_now(t->clock) + WAIT_SLICE_NS;
-        hone_status st = hone_runner_next_result(t->options->runner, deadline, ticket, out);
-        if (!st || hone_status_code(st) != HONE_CODE_TIMEOUT) return st;
-        hone_status_free(st);
-        if (hone_tuning_stop(t) == HONE_STOP_NOW) hone_runner_cancel_all(t->options->runner);
-    }
-}
-
-/* ---- proposing ---- */
-
-static bool has_budget(const hone_tuning *t) {
-    if (hone_tuning_stop(t) != HONE_STOP_NO) return false;
-    if (hone_clock_now(t->clock) >= t->propose_until_ns) return false;
-    if (t->options->until_converged && t->proposed && hone_has_converged(t)) return false;
-    return t->options->trials == 0 || t->proposed < t->options->trials;
-}
-
-/* Small budgets are shared out: every task shall have its default schedule and a try or two. */
-static uint32_t round_size(const hone_tuning *t) {
-    if (t->options->trials == 0) return HONE_ROUND;
-    int64_t left = t->options->trials - t->proposed;
-    int64_t share = t->options->trials / t->task_count;
-    int64_t size = share < HONE_ROUND ? share : HONE_ROUND;
-    if (size < 1) size = 1;
-    return (uint32_t)(left < size ? left : size);
-}
-
-/* The first proposal for a task is the default schedule: what tuning has to beat. */
-static hone_status propose_default(hone_tune_task *task, hone_candidate *out, uint32_t *io_count) {
-    task->has_default = true;
-    HONE_TRY(hone_tune_task_default(task, task->arena, out));
-    uint64_t where = 0;
-    if (hone_map128_find(&task->seen, out->program, &where)) return HONE_OK;
-    if (!hone_map128_put(&task->seen, out->program, 0)) {
-        return HONE_ERROR(HONE_CODE_NO_MEMORY, "proposal");
-    }
-    out->score = NAN;
-    HONE_TRY(hone_tune_task_trace(task, task->arena, &out->trace));
-    ++*io_count;
+    hone_status_free(st);
     return HONE_OK;
 }
 
-static hone_status fill_round(hone_tuning *t, hone_tune_task *task, hone_round *round) {
-    hone_candidate candidates[HONE_ROUND];
-    uint32_t count = 0, more = 0, size = round_size(t);
-    if (!task->has_default) HONE_TRY(propose_default(task, &candidates[0], &count));
-    hone_rng rng = hone_rng_make(t->options->seed, task->task->hash, (uint64_t)task->proposals);
-    if (count < size) {
-        HONE_TRY(
-            t->strategy->propose(task, t->model, rng, size - count, candidates + count, &more));
-    }
-    if (more == 0) task->is_exhausted = true;
-    round->count = count + more;
-    for (uint32_t i = 0; i < round->count; i++) {
-        round->trials[i] = (hone_trial){.task = task,
-                                        .candidate = candidates[i],
-                                        .proposal = task->proposals++,
-                                        .time_ns = NAN,
-                                        .record = -1};
-        hone_run_result_init(&round->trials[i].ran);
-    }
-    t->proposed += round->count;
-    return HONE_OK;
-}
-
-/* Thinks out a round for the task that promises most; an empty one when nothing is left to do. */
-static hone_status propose(hone_tuning *t, hone_round *round) {
-    round->count = 0;
-    hone_arena_reset(round->arena);
-    int64_t start = hone_clock_now(t->clock);
-    while (round->count == 0 && has_budget(t)) {
-        hone_tune_task *task = hone_pick_task(t);
-        if (!task) return HONE_OK;
-        HONE_TRY(fill_round(t, task, round));
-    }
-    int64_t spent = hone_clock_now(t->clock) - start;
-    for (uint32_t i = 0; i < round->count; i++) {
-        round->trials[i].times.search = spent / round->count;
+hone_status hone_tuning_tend(hone_tuning *t) {
+    HONE_TRY(hone_tuning_note_devices(t, hone_runner_tend(t->options->runner)));
+    const char *note = hone_runner_note(t->options->runner);
+    if (note && strncmp(note, t->shown_note, sizeof t->shown_note - 1) != 0) {
+        snprintf(t->shown_note, sizeof t->shown_note, "%s", note);
+        hone_tuning_show(t);
     }
     return HONE_OK;
 }
 
-/* ---- committing ---- */
+/* ---- the ring ---- */
 
-static const char *drift_name(const hone_run_result *ran) {
-    return isnan(ran->drift) ? NULL : ran->drift_flagged ? "flagged" : "none";
+static void move(hone_tuning *t, hone_trial *trial, hone_trial_state to) {
+    t->in_state[trial->state]--;
+    t->in_state[to]++;
+    trial->state = to;
 }
 
-static hone_status commit(hone_tuning *t, hone_trial *trial, hone_failure failure,
-                          const char *message) {
-    const hone_run_result *ran = &trial->ran;
-    const hone_candidate *c = &trial->candidate;
-    bool is_ok = failure == HONE_FAILURE_NONE;
-    hone_db_trial row = {
-        .session = t->result->session,
-        .workload = trial->task->task->hash,
-        .target = t->target_hash,
-        .proposal = trial->proposal,
-        .sketch = c->sketch,
-        .trace = c->trace,
-        .program = c->program,
-        .outcome = is_ok ? HONE_DB_OUTCOME_OK : hone_failure_name(failure),
-        .message = message && *message ? message : NULL,
-        .median_ns = is_ok ? ran->median_ns : NAN,
-        .spread = is_ok ? ran->spread : NAN,
-        .samples_ns = is_ok ? ran->samples_ns : NULL,
-        .sample_count = is_ok ? (size_t)ran->sample_count : 0,
-        .max_error = ran->max_error,
-        .confirmed_ns = NAN,
-        .predicted_score = c->score,
-        .drift = drift_name(ran),
-        .times = trial->times,
-        .wall_ns = hone_wall_time_ns(),
-        .feature_version = HONE_FEATURE_VERSION,
-        .feature_rows = c->row_count,
-        .feature_columns = hone_feature_count(),
-        .features = c->features,
-    };
-    HONE_TRY(hone_db_commit_trial(t->options->db, &row, &trial->record));
-    trial->is_done = true;
-    trial->time_ns = row.median_ns;
-    t->result->trials++;
-    t->result->failed += !is_ok;
-    hone_db_times *sum = &t->result->times;
-    sum->search += trial->times.search;
-    sum->queue += trial->times.queue;
-    sum->build += trial->times.build;
-    sum->transfer += trial->times.transfer;
-    sum->load += trial->times.load;
-    sum->measure += trial->times.measure;
-    sum->check += trial->times.check;
-    return HONE_OK;
-}
-
-static void report(hone_tuning *t, const hone_trial *trial) {
-    hone_tune_task *task = trial->task;
-    char best[160];
-    if (trial->time_ns > 0 && !(task->shown_ns <= trial->time_ns)) task->shown_ns = trial->time_ns;
-    double ns = task->best_ns <= task->shown_ns ? task->best_ns : task->shown_ns;
-    snprintf(best, sizeof best, isnan(ns) ? "%s: nothing yet" : "%s: %.4g us, %.4g GFLOPS",
-             task->task->name, ns / 1e3, task->task->flops / ns);
-    hone_progress_state state = {.label = "tune",
-                                 .done = t->result->trials,
-                                 .total = t->options->trials,
-                                 .best = best,
-                                 .eta_ns = -1};
-    int64_t now = hone_clock_now(t->clock);
-    hone_progress_meter_feed(&t->meter, now, &state);
-    if (t->deadline_ns != INT64_MAX && (state.eta_ns < 0 || state.eta_ns > t->deadline_ns - now)) {
-        state.eta_ns = t->deadline_ns > now ? t->deadline_ns - now : 0;
-    }
-    hone_progress_update(t->options->progress, &state);
-}
-
-static hone_status finish(hone_tuning *t, hone_trial *trial, hone_failure failure,
-                          const char *message) {
-    if (failure == HONE_FAILURE_CANCELLED) {
-        trial->is_done = true; /* it was never judged: nothing to record */
-        return HONE_OK;
-    }
-    HONE_TRY(commit(t, trial, failure, message));
-    report(t, trial);
-    return HONE_OK;
-}
-
-/* ---- building ---- */
-
-static hone_trial *find_trial(hone_round *round, hone_ticket ticket) {
-    for (uint32_t i = 0; i < round->count; i++) {
-        if (round->trials[i].ticket == ticket && !round->trials[i].is_done)
-            return &round->trials[i];
+/* The trial that was proposed first of those in a state, or NULL. */
+static hone_trial *first_in(const hone_tuning *t, hone_trial_state state) {
+    if (t->in_state[state] == 0) return NULL;
+    for (int64_t i = t->folded; i < t->proposed; i++) {
+        if (hone_tuning_trial(t, i)->state == state) return hone_tuning_trial(t, i);
     }
     return NULL;
 }
 
-static hone_status submit_builds(hone_tuning *t, hone_round *round) {
-    for (uint32_t i = 0; i < round->count; i++) {
-        hone_trial *trial = &round->trials[i];
-        HONE_TRY(hone_submit_build(t, trial->task, trial->candidate.trace, round->arena,
-                                   &trial->ticket));
+static hone_trial *by_ticket(const hone_tuning *t, hone_trial_state state, hone_ticket ticket) {
+    for (int64_t i = t->folded; i < t->proposed; i++) {
+        hone_trial *trial = hone_tuning_trial(t, i);
+        if (trial->state == state && trial->ticket == ticket) return trial;
+    }
+    return NULL;
+}
+
+static uint32_t pending(const hone_tuning *t) {
+    return t->in_state[HONE_TRIAL_PROPOSED] + t->in_state[HONE_TRIAL_BUILDING] +
+           t->in_state[HONE_TRIAL_BUILT] + t->in_state[HONE_TRIAL_RUNNING];
+}
+
+/* So many may be under way that neither builders nor devices wait for the search, when it is not
+ * said how many. */
+static int64_t usual_look_ahead(const hone_tune_options *o) {
+    if (hone_runner_times_here(o->runner)) return 2 * HONE_BATCH;
+    int64_t busy = (int64_t)hone_runner_slots(o->runner) + hone_builder_slots(o->builder);
+    int64_t batches = (busy + HONE_BATCH - 1) / HONE_BATCH + 1;
+    return HONE_BATCH * (batches < 2 ? 2 : batches);
+}
+
+hone_status hone_tuning_loop_init(hone_tuning *t) {
+    const hone_tune_options *o = t->options;
+    t->look_ahead = o->look_ahead ? o->look_ahead : usual_look_ahead(o);
+    if (t->look_ahead < HONE_BATCH) {
+        return HONE_ERROR(HONE_CODE_INVALID, "the look-ahead is %d, must be at least %d",
+                          (int)t->look_ahead, HONE_BATCH);
+    }
+    t->trials = hone_calloc((size_t)t->look_ahead, sizeof *t->trials);
+    t->samples = hone_calloc((size_t)t->look_ahead, sizeof *t->samples);
+    t->spare = hone_arena_create(ARENA_BLOCK_BYTES);
+    bool ok = t->trials && t->samples && t->spare;
+    for (int64_t i = 0; ok && i < t->look_ahead; i++) {
+        t->trials[i].arena = hone_arena_create(ARENA_BLOCK_BYTES);
+        ok = t->trials[i].arena != NULL;
+    }
+    if (!ok) return HONE_ERROR(HONE_CODE_NO_MEMORY, "tuning");
+    return hone_side_thread_init(&t->thinker, "hone-search", hone_think, t);
+}
+
+void hone_tuning_loop_deinit(hone_tuning *t) {
+    hone_side_thread_deinit(&t->thinker);
+    hone_status_free(t->thought.status); /* of a thought that nobody waited for */
+    for (int64_t i = 0; t->trials && i < t->look_ahead; i++)
+        hone_arena_destroy(t->trials[i].arena);
+    hone_arena_destroy(t->spare);
+    hone_free(t->trials);
+    hone_free(t->samples);
+}
+
+/* ---- thinking ---- */
+
+static bool has_budget(const hone_tuning *t) {
+    if (hone_tuning_must_stop(t) != HONE_STOP_NO) return false;
+    if (hone_clock_now(t->clock) >= t->propose_until_ns) return false;
+    return t->options->trials == 0 || t->proposed < t->options->trials;
+}
+
+/* Begins the next thought when the results are there that it shall see. */
+static void begin_thought(hone_tuning *t) {
+    if (t->thought.is_under_way || t->has_ended || t->is_timing) return;
+    int64_t fold_to = t->proposed + HONE_BATCH - t->look_ahead;
+    if (fold_to < t->folded) fold_to = t->folded;
+    for (int64_t i = t->folded; i < fold_to; i++) {
+        if (hone_tuning_trial(t, i)->state != HONE_TRIAL_DONE) return;
+    }
+    if (!has_budget(t)) {
+        t->has_ended = true;
+        return;
+    }
+    t->thought = (hone_thought){
+        .fold_from = t->folded, .fold_to = fold_to, .may_propose = true, .is_under_way = true};
+    t->folded = fold_to;
+    hone_side_thread_begin(&t->thinker);
+}
+
+static hone_status end_thought(hone_tuning *t) {
+    if (!t->thought.is_under_way || !hone_side_thread_take(&t->thinker)) return HONE_OK;
+    hone_status st = t->thought.status;
+    uint32_t count = t->thought.count;
+    t->thought = (hone_thought){0};
+    if (st) return st;
+    t->proposed += count;
+    t->in_state[HONE_TRIAL_PROPOSED] += count;
+    t->has_ended = count == 0;
+    return HONE_OK;
+}
+
+/* What is left when the loop ends: nobody proposes any more, so it is folded as it is. */
+static hone_status fold_rest(hone_tuning *t) {
+    t->thought = (hone_thought){.fold_from = t->folded, .fold_to = t->proposed};
+    hone_think(t);
+    hone_status st = t->thought.status;
+    t->thought = (hone_thought){0};
+    return st;
+}
+
+/* ---- building ---- */
+
+static hone_status submit_builds(hone_tuning *t) {
+    for (hone_trial *trial; (trial = first_in(t, HONE_TRIAL_PROPOSED));) {
+        hone_arena_reset(trial->arena);
+        hone_status st =
+            hone_submit_build(t, trial->task, trial->candidate.trace, trial->arena, &trial->ticket);
+        if (st && hone_status_code(st) == HONE_CODE_UNAVAILABLE &&
+            hone_builder_in_flight(t->options->builder) > 0) {
+            hone_status_free(st); /* it is full */
+            return HONE_OK;
+        }
+        if (st) return st;
+        move(t, trial, HONE_TRIAL_BUILDING);
     }
     return HONE_OK;
 }
@@ -275,109 +192,200 @@ static bool is_same_program(const hone_trial *trial) {
            hone_hash128_equal(built, trial->candidate.program);
 }
 
-static hone_status take_build(hone_tuning *t, hone_round *round) {
-    hone_ticket ticket;
-    hone_build_result built;
-    HONE_TRY(hone_wait_build(t, round->arena, &ticket, &built));
-    hone_trial *trial = find_trial(round, ticket);
+/* Ends a trial that did not get to a device. */
+static hone_status give_up(hone_tuning *t, hone_trial *trial, hone_failure failure,
+                           const char *message) {
+    bool has_file = trial->state == HONE_TRIAL_BUILT;
+    move(t, trial, HONE_TRIAL_DONE);
+    hone_status st = hone_trial_record(t, trial, failure, message, NULL);
+    if (has_file) st = hone_status_join(st, hone_fs_remove_file(trial->built.artifact_path));
+    return st;
+}
+
+static hone_status take_build(hone_tuning *t, hone_ticket ticket, const hone_build_result *built) {
+    hone_trial *trial = by_ticket(t, HONE_TRIAL_BUILDING, ticket);
     if (!trial) return HONE_ERROR(HONE_CODE_INTERNAL, "a build answered with an unknown ticket");
-    trial->built = built;
-    trial->times.queue += built.times.queue_ns;
-    trial->times.build =
-        built.times.replay_ns + built.times.lower_ns + built.times.codegen_ns + built.times.link_ns;
-    if (built.failure) return finish(t, trial, built.failure, built.message);
-    trial->artifact = built.artifact_path;
+    hone_arena *arena = trial->arena;
+    trial->arena = t->spare; /* the result lives there */
+    t->spare = arena;
+    hone_arena_reset(t->spare);
+    trial->built = *built;
+    trial->built_at_ns = hone_clock_now(t->clock);
+    trial->times.queue += built->times.queue_ns;
+    trial->times.build = built->times.replay_ns + built->times.lower_ns + built->times.codegen_ns +
+                         built->times.link_ns;
+    if (built->failure) return give_up(t, trial, built->failure, built->message);
+    move(t, trial, HONE_TRIAL_BUILT);
     if (is_same_program(trial)) return HONE_OK;
-    return finish(t, trial, HONE_FAILURE_BUILD_ERROR,
-                  "the worker's replay of the trace gave another program");
+    return give_up(t, trial, HONE_FAILURE_BUILD_ERROR,
+                   "the worker's replay of the trace gave another program");
+}
+
+static hone_status take_builds(hone_tuning *t) {
+    while (hone_builder_in_flight(t->options->builder) > 0) {
+        hone_ticket ticket;
+        hone_build_result built;
+        hone_status st = hone_builder_next_result(t->options->builder, HONE_DEADLINE_NOW, t->spare,
+                                                  &ticket, &built);
+        if (hone_status_code(st) == HONE_CODE_TIMEOUT) {
+            hone_status_free(st);
+            return HONE_OK;
+        }
+        HONE_TRY(st);
+        HONE_TRY(take_build(t, ticket, &built));
+    }
+    return HONE_OK;
 }
 
 /* ---- measuring ---- */
 
-static hone_status take_run(hone_tuning *t, hone_round *round) {
-    hone_ticket ticket;
-    hone_run_result ran;
-    HONE_TRY(hone_wait_run(t, &ticket, &ran));
-    hone_trial *trial = find_trial(round, ticket);
-    if (!trial) return HONE_ERROR(HONE_CODE_INTERNAL, "a run answered with an unknown ticket");
-    hone_run_result_deinit(&trial->ran);
-    trial->ran = ran;
-    trial->times.queue += ran.times.queue_ns;
-    trial->times.transfer = ran.times.transfer_ns;
-    trial->times.load = ran.times.load_ns;
-    trial->times.check = ran.times.check_ns;
-    trial->times.measure = ran.times.measure_ns + ran.times.wait_ns;
-    hone_status st = finish(t, trial, ran.failure, ran.message);
-    if (trial->artifact) st = hone_status_join(st, hone_fs_remove_file(trial->artifact));
-    return st;
+/* On a machine that measures itself: whether it is time to, or still is. */
+static bool shall_time(const hone_tuning *t) {
+    uint32_t ready = t->in_state[HONE_TRIAL_BUILT];
+    if (t->is_timing) return ready || t->in_state[HONE_TRIAL_RUNNING];
+    if (!ready || t->thought.is_under_way) return false;
+    uint32_t unbuilt = t->in_state[HONE_TRIAL_PROPOSED] + t->in_state[HONE_TRIAL_BUILDING];
+    return ready >= HONE_BATCH || unbuilt < (uint32_t)hone_builder_slots(t->options->builder);
 }
 
-static hone_status measure(hone_tuning *t, hone_round *round) {
-    uint32_t running = 0;
-    for (uint32_t i = 0; i < round->count; i++) {
-        hone_trial *trial = &round->trials[i];
-        if (trial->is_done) continue;
+static void begin_timing(hone_tuning *t) {
+    if (t->is_timing || !hone_runner_times_here(t->options->runner) || !shall_time(t)) return;
+    hone_builder_pause(t->options->builder);
+    t->is_timing = true;
+}
+
+static void end_timing(hone_tuning *t) {
+    if (!t->is_timing || shall_time(t)) return;
+    hone_builder_resume(t->options->builder);
+    t->is_timing = false;
+}
+
+/* One more than runs at a time where that costs nothing: the next one is loaded at once. */
+static bool has_room(const hone_tuning *t) {
+    hone_runner *runner = t->options->runner;
+    bool is_here = hone_runner_times_here(runner);
+    if (is_here && !t->is_timing) return false;
+    return hone_runner_in_flight(runner) < hone_runner_slots(runner) + is_here;
+}
+
+static hone_status submit_runs(hone_tuning *t) {
+    while (has_room(t)) {
+        hone_trial *trial = first_in(t, HONE_TRIAL_BUILT);
+        if (!trial) return HONE_OK;
         HONE_TRY(hone_submit_run(t, trial->task, &trial->built, &trial->candidate,
-                                 trial->task->best_ns, &trial->ticket));
-        running++;
-        while (running >= (uint32_t)hone_runner_slots(t->options->runner) + 1) {
-            HONE_TRY(take_run(t, round));
-            running--;
-        }
+                                 trial->task->shown_ns, NULL, &trial->ticket));
+        trial->times.queue += hone_clock_now(t->clock) - trial->built_at_ns;
+        move(t, trial, HONE_TRIAL_RUNNING);
     }
-    for (; running; running--)
-        HONE_TRY(take_run(t, round));
     return HONE_OK;
 }
 
-/* ---- folding ---- */
+static hone_status take_run(hone_tuning *t, hone_ticket ticket, const hone_run_result *ran) {
+    hone_trial *trial = by_ticket(t, HONE_TRIAL_RUNNING, ticket);
+    if (!trial) return HONE_ERROR(HONE_CODE_INTERNAL, "a run answered with an unknown ticket");
+    trial->times.queue += ran->times.queue_ns;
+    trial->times.transfer = ran->times.transfer_ns;
+    trial->times.load = ran->times.load_ns;
+    trial->times.check = ran->times.check_ns;
+    trial->times.measure = ran->times.measure_ns + ran->times.wait_ns;
+    move(t, trial, HONE_TRIAL_DONE);
+    hone_status st = hone_trial_record(t, trial, ran->failure, ran->message, ran);
+    return hone_status_join(st, hone_fs_remove_file(trial->built.artifact_path));
+}
 
-static hone_status fold(hone_tuning *t, hone_round *round) {
-    hone_costmodel_sample samples[HONE_ROUND];
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < round->count; i++) {
-        hone_trial *trial = &round->trials[i];
-        if (trial->record < 0) continue; /* cancelled */
-        hone_tune_task_fold(trial->task, &trial->candidate, trial->time_ns, trial->record);
-        samples[count++] = (hone_costmodel_sample){
-            .group = trial->task->task->hash,
-            .rows = {trial->candidate.features, trial->candidate.row_count},
-            .time_ns = trial->time_ns
-        };
-        hone_run_result_deinit(&trial->ran);
+static hone_status take_runs(hone_tuning *t) {
+    while (hone_runner_in_flight(t->options->runner) > 0) {
+        hone_ticket ticket;
+        hone_run_result ran;
+        hone_status st =
+            hone_runner_next_result(t->options->runner, HONE_DEADLINE_NOW, &ticket, &ran);
+        if (hone_status_code(st) == HONE_CODE_TIMEOUT) {
+            hone_status_free(st);
+            return HONE_OK;
+        }
+        if (st) return hone_tuning_note_devices(t, st);
+        st = take_run(t, ticket, &ran);
+        hone_run_result_deinit(&ran);
+        HONE_TRY(st);
+        HONE_TRY(submit_runs(t)); /* a device waits for nothing else */
     }
-    int64_t start = hone_clock_now(t->clock);
-    HONE_TRY(hone_costmodel_update(t->model, samples, count));
-    t->result->train_ns += hone_clock_now(t->clock) - start;
-    return round->count ? hone_note_round(round->trials[0].task) : HONE_OK;
+    return HONE_OK;
 }
 
 /* ---- the loop ---- */
 
-static hone_status run_round(hone_tuning *t, hone_round *round, hone_round *next) {
-    int64_t start = hone_clock_now(t->clock);
-    HONE_TRY(submit_builds(t, round));
-    HONE_TRY(propose(t, next));
-    for (uint32_t i = 0; i < round->count; i++)
-        HONE_TRY(take_build(t, round));
-    hone_builder_pause(t->options->builder);
-    hone_status st = measure(t, round);
-    hone_builder_resume(t->options->builder);
-    if (!st) st = fold(t, round);
-    round->trials[0].task->busy_ns += hone_clock_now(t->clock) - start;
-    return st;
+/* Stopping: what has not begun is dropped; stopping at once ends what is under way, too. */
+static hone_status drop(hone_tuning *t, hone_stop stop) {
+    if (stop == HONE_STOP_NO) return HONE_OK;
+    for (hone_trial *trial; (trial = first_in(t, HONE_TRIAL_PROPOSED));)
+        HONE_TRY(give_up(t, trial, HONE_FAILURE_CANCELLED, NULL));
+    if (stop != HONE_STOP_NOW) return HONE_OK;
+    for (hone_trial *trial; (trial = first_in(t, HONE_TRIAL_BUILT));)
+        HONE_TRY(give_up(t, trial, HONE_FAILURE_CANCELLED, NULL));
+    hone_builder_cancel_all(t->options->builder);
+    hone_runner_cancel_all(t->options->runner);
+    return HONE_OK;
+}
+
+/* Shares the time since the last call out among the tasks that have something under way. */
+static void share_time(hone_tuning *t) {
+    int64_t now = hone_clock_now(t->clock), spent = now - t->shared_until_ns;
+    uint32_t count = pending(t);
+    t->shared_until_ns = now;
+    if (count == 0) return;
+    for (int64_t i = t->folded; i < t->proposed; i++) {
+        hone_trial *trial = hone_tuning_trial(t, i);
+        if (trial->state != HONE_TRIAL_DONE) trial->task->busy_ns += spent / count;
+    }
+}
+
+/* Until something may have happened; a backend without a descriptor never makes one wait. */
+static hone_status wait_for_events(hone_tuning *t) {
+    int builder = hone_builder_fd(t->options->builder), runner = hone_runner_fd(t->options->runner);
+    bool is_ready = (builder < 0 && hone_builder_in_flight(t->options->builder) > 0) ||
+                    (runner < 0 && hone_runner_in_flight(t->options->runner) > 0);
+    struct pollfd fds[] = {
+        {.fd = builder,       .events = POLLIN},
+        {.fd = runner,        .events = POLLIN},
+        {.fd = t->thinker.fd, .events = POLLIN},
+    };
+    if (poll(fds, sizeof fds / sizeof *fds, is_ready ? 0 : WAIT_SLICE_MS) < 0 && errno != EINTR) {
+        return HONE_ERROR(HONE_CODE_IO, "poll: %s", strerror(errno));
+    }
+    return HONE_OK;
+}
+
+/* One turn: takes what came, hands on what may go on. */
+static hone_status turn(hone_tuning *t) {
+    share_time(t);
+    HONE_TRY(end_thought(t));
+    HONE_TRY(take_builds(t));
+    HONE_TRY(take_runs(t));
+    HONE_TRY(hone_tuning_tend(t));
+    HONE_TRY(drop(t, hone_tuning_must_stop(t)));
+    end_timing(t);
+    begin_thought(t);
+    HONE_TRY(submit_builds(t));
+    begin_timing(t);
+    return submit_runs(t);
+}
+
+static bool is_over(const hone_tuning *t) {
+    return t->has_ended && !t->thought.is_under_way && pending(t) == 0;
 }
 
 hone_status hone_tuning_loop(hone_tuning *t) {
-    hone_round *round = &t->rounds[0], *next = &t->rounds[1];
-    HONE_TRY(propose(t, round));
-    while (round->count) {
-        HONE_TRY(run_round(t, round, next));
-        hone_round *swap = round;
-        round = next;
-        next = swap;
+    hone_status st = HONE_OK;
+    t->shared_until_ns = hone_clock_now(t->clock);
+    begin_thought(t);
+    while (!st && !is_over(t)) {
+        st = turn(t);
+        if (!st && !is_over(t)) st = wait_for_events(t);
     }
+    if (t->is_timing) hone_builder_resume(t->options->builder);
+    if (st) return st;
     t->result->was_stopped = hone_tuning_stop(t) != HONE_STOP_NO;
+    HONE_TRY(fold_rest(t));
     t->result->has_converged = hone_has_converged(t);
     return HONE_OK;
 }

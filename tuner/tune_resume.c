@@ -73,6 +73,7 @@ hone_status hone_tuning_resume(hone_tuning *t) {
         if (st || r.error) return hone_status_join(st, r.error);
         known += r.task->known_trials;
         r.task->folded = r.task->failed = r.task->since_better = 0;
+        r.task->shown_ns = r.task->best_ns;
     }
     return known ? hone_costmodel_train(t->model) : HONE_OK;
 }

@@ -32,7 +32,7 @@ enum { HONE_ELITES = 48 };
 typedef struct hone_tune_task {
     const hone_task *task;
     hone_arena *arena;      /* lives as long as the tuning run */
-    hone_arena *scratch;    /* of one round; reset by the search */
+    hone_arena *scratch;    /* of one batch; reset by the search */
     hone_space space;       /* the rules' sketches, and behind them the default schedule as one */
     int32_t default_sketch; /* its index, -1 = it has nothing to decide */
     const hone_decision *default_decisions;
@@ -45,7 +45,7 @@ typedef struct hone_tune_task {
     uint32_t elite_count;
     const char *check_path; /* bundle, or NULL */
     double before_ns, best_ns;
-    double shown_ns; /* best of this run so far, for the progress line */
+    double shown_ns; /* best so far, folded or not: for the progress line and for timing */
     int64_t best_record;
     bool is_confirmed; /* best_ns comes from the confirmation */
     int64_t proposals; /* made in this session */
@@ -54,7 +54,8 @@ typedef struct hone_tune_task {
     int64_t since_better; /* folded trials since the last gain of 1 % */
     bool is_exhausted;    /* the search finds nothing new */
     bool has_default;     /* the default schedule was proposed */
-    double *history;      /* best time after each round */
+    uint32_t batches;     /* proposed */
+    double *history;      /* best time after each batch that was folded */
     uint32_t history_count, history_capacity;
     int64_t busy_ns;
 } hone_tune_task;

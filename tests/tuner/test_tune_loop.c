@@ -4,10 +4,11 @@
 #include <math.h>
 #include <string.h>
 
+#include "builder/builder_impl.h"
 #include "costmodel/feature.h"
 #include "graph/prepare.h"
 #include "ir/script.h"
-#include "support/fs.h"
+#include "support/alloc.h"
 #include "support/vec.h"
 #include "tuner/tune.h"
 
@@ -39,6 +40,7 @@ typedef struct world {
     int64_t asked; /* how often a stop was asked for */
     int64_t stop_after;
     int fail_every;
+    bool is_uneven; /* devices answer in another order than they were asked */
     int64_t simulated;
 } world;
 
@@ -57,6 +59,7 @@ static void simulate(void *ctx, hone_hash128 hash, const float *features, uint32
                                   .noise = 0.01,
                                   .noise_seed = hash.lo,
                                   .latency_ns = 1000000};
+    if (w->is_uneven) out->latency_ns *= 1 + (int64_t)(hash.hi % 40);
     w->simulated++;
     if (w->fail_every && w->simulated % w->fail_every == 0) out->failure = HONE_FAILURE_RUN_CRASH;
 }
@@ -105,6 +108,7 @@ typedef struct trials {
     HONE_VEC(hone_hash128) programs;
     int64_t ok, failed;
     double best_ns;
+    uint64_t fingerprint; /* of who was proposed when, in whatever order they came back */
 } trials;
 
 static bool note(void *ctx, const hone_db_trial *trial) {
@@ -113,6 +117,8 @@ static bool note(void *ctx, const hone_db_trial *trial) {
     t->ok += is_ok;
     t->failed += !is_ok;
     if (is_ok && !(trial->median_ns >= t->best_ns)) t->best_ns = trial->median_ns;
+    uint64_t place = hone_hash_mix(trial->workload.lo ^ (uint64_t)trial->proposal);
+    t->fingerprint += hone_hash_mix(trial->program.lo ^ place);
     return hone_vec_push(&t->programs, trial->program);
 }
 
@@ -173,6 +179,184 @@ static void same_seed_gives_the_same_trials(void **state) {
     assert_memory_not_equal(runs[0].programs.data, runs[2].programs.data, bytes);
     for (int i = 0; i < 3; i++)
         hone_vec_deinit(&runs[i].programs);
+}
+
+/* What is proposed depends on the look-ahead, not on how many devices there are or who answers
+ * first. */
+static void devices_do_not_matter(void **state) {
+    (void)state;
+    static const struct {
+        int32_t slots, look_ahead;
+        bool is_uneven;
+    } runs[] = {
+        {1,  24, false},
+        {3,  24, true },
+        {60, 24, true },
+        {3,  16, true }
+    };
+    enum { RUNS = sizeof runs / sizeof runs[0] };
+    uint64_t fingerprints[RUNS];
+    for (int i = 0; i < RUNS; i++) {
+        world w;
+        open_world(&w);
+        w.is_uneven = runs[i].is_uneven;
+        w.options.trials = 48;
+        w.options.look_ahead = runs[i].look_ahead;
+        hone_runner_release(w.runner);
+        hone_runner_simulated_options options = {.slots = runs[i].slots};
+        HONE_ASSERT_OK(hone_runner_create_simulated(&options, &w.runner));
+        w.options.runner = w.runner;
+        hone_tune_result result;
+        HONE_ASSERT_OK(hone_tune(&w.tasks, &w.options, &result));
+        trials all;
+        list_trials(&w, NULL, &all);
+        assert_int_equal(all.programs.count, 48);
+        fingerprints[i] = all.fingerprint;
+        hone_vec_deinit(&all.programs);
+        hone_tune_result_deinit(&result);
+        close_world(&w);
+    }
+    assert_true(fingerprints[1] == fingerprints[0]);
+    assert_true(fingerprints[2] == fingerprints[0]);
+    assert_true(fingerprints[3] != fingerprints[0]); /* another look-ahead is another run */
+}
+
+static void look_ahead_is_kept_and_checked(void **state) {
+    (void)state;
+    world w;
+    open_world(&w);
+    hone_tune_result result;
+    w.options.look_ahead = 7;
+    HONE_ASSERT_ERROR(hone_tune(&w.tasks, &w.options, &result), HONE_CODE_INVALID, "look-ahead");
+    hone_tune_result_deinit(&result);
+    w.options.strategy = "random";
+    w.options.look_ahead = 8; /* nobody thinks while somebody works */
+    HONE_ASSERT_OK(hone_tune(&w.tasks, &w.options, &result));
+    assert_int_equal(result.trials, 40);
+    hone_tune_result_deinit(&result);
+    close_world(&w);
+}
+
+/* ---- a build that takes its time ---- */
+
+/* With a look-ahead of 32 so many others can be done before the third proposal is. */
+enum { OTHERS = 31 };
+
+/* The null builder, but the third build answers after all the others that do not depend on it, or
+ * when half a minute shows that they wait for it. */
+typedef struct late_builder {
+    hone_builder base;
+    hone_builder *inner; /* owned */
+    hone_arena *arena;
+    hone_ticket late;
+    int answered;
+    int64_t give_up_ns;
+    hone_build_result late_result;
+} late_builder;
+
+static hone_status late_submit(hone_builder *base, const hone_build_request *request,
+                               hone_ticket ticket) {
+    hone_ticket same;
+    HONE_TRY(hone_builder_submit(((late_builder *)base)->inner, request, &same));
+    assert_int_equal(same, ticket);
+    return HONE_OK;
+}
+
+static hone_status late_next(hone_builder *base, int64_t deadline_ns, hone_arena *arena,
+                             hone_ticket *out_ticket, hone_build_result *out_result) {
+    late_builder *self = (late_builder *)base;
+    bool is_time =
+        self->answered >= OTHERS || hone_clock_now(hone_clock_system()) >= self->give_up_ns;
+    if (self->late && is_time) {
+        *out_ticket = self->late;
+        *out_result = self->late_result;
+        out_result->artifact_path = hone_arena_strdup(arena, out_result->artifact_path);
+        self->late = 0;
+        return HONE_OK;
+    }
+    if (hone_builder_in_flight(self->inner) == 0) return HONE_ERROR(HONE_CODE_TIMEOUT, "not yet");
+    HONE_TRY(hone_builder_next_result(self->inner, deadline_ns, arena, out_ticket, out_result));
+    self->answered += *out_ticket != 3;
+    if (*out_ticket != 3) return HONE_OK;
+    self->late = *out_ticket;
+    self->late_result = *out_result;
+    self->late_result.artifact_path = hone_arena_strdup(self->arena, out_result->artifact_path);
+    return HONE_ERROR(HONE_CODE_TIMEOUT, "not yet");
+}
+
+static int late_fd(const hone_builder *base) {
+    (void)base;
+    return -1;
+}
+
+static void late_nothing(hone_builder *base) {
+    (void)base;
+}
+
+static void late_destroy(hone_builder *base) {
+    late_builder *self = (late_builder *)base;
+    hone_builder_release(self->inner);
+    hone_arena_destroy(self->arena);
+    hone_free(self);
+}
+
+static const hone_builder_vtable late_vtable = {.name = "late",
+                                                .destroy = late_destroy,
+                                                .submit = late_submit,
+                                                .next_result = late_next,
+                                                .fd = late_fd,
+                                                .pause = late_nothing,
+                                                .resume = late_nothing,
+                                                .cancel_all = late_nothing};
+
+static hone_builder *make_late_builder(void) {
+    late_builder *self = hone_calloc(1, sizeof *self);
+    assert_non_null(self);
+    self->arena = hone_arena_create(4096);
+    assert_non_null(self->arena);
+    self->give_up_ns = hone_deadline_after(hone_clock_system(), 30 * HONE_NS_PER_S);
+    HONE_ASSERT_OK(hone_builder_create_null(HONE_FAILURE_NONE, &self->inner));
+    hone_builder_init(&self->base, &late_vtable, 1, 64);
+    return &self->base;
+}
+
+typedef struct order {
+    int64_t records_before; /* that were committed before the late one */
+    int64_t late_record;
+    int64_t records[64];
+    int64_t count;
+} order;
+
+static bool note_order(void *ctx, const hone_db_trial *trial) {
+    order *o = ctx;
+    if (trial->proposal == 2) o->late_record = trial->record;
+    o->records[o->count++] = trial->record;
+    return o->count < 64;
+}
+
+/* Devices go on with the others, as far as the look-ahead reaches. */
+static void a_slow_build_holds_nobody(void **state) {
+    (void)state;
+    world w;
+    open_world(&w);
+    w.options.only_task = "dense";
+    w.options.strategy = "random"; /* quick */
+    w.options.look_ahead = 32;
+    hone_builder_release(w.builder);
+    w.builder = make_late_builder();
+    w.options.builder = w.builder;
+    hone_tune_result result;
+    HONE_ASSERT_OK(hone_tune(&w.tasks, &w.options, &result));
+    assert_int_equal(result.trials, 40);
+    order o = {0};
+    hone_db_filter filter = {0};
+    HONE_ASSERT_OK(hone_db_trials(w.db, &filter, note_order, &o));
+    for (int64_t i = 0; i < o.count; i++)
+        o.records_before += o.records[i] < o.late_record;
+    assert_int_equal(o.count, 40);
+    assert_true(o.records_before >= OTHERS - 8); /* the last batch was built only */
+    hone_tune_result_deinit(&result);
+    close_world(&w);
 }
 
 static void second_run_goes_on(void **state) {
@@ -292,6 +476,9 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(budget_is_kept_and_nothing_is_tried_twice),
         cmocka_unit_test(same_seed_gives_the_same_trials),
+        cmocka_unit_test(devices_do_not_matter),
+        cmocka_unit_test(look_ahead_is_kept_and_checked),
+        cmocka_unit_test(a_slow_build_holds_nobody),
         cmocka_unit_test(second_run_goes_on),
         cmocka_unit_test(stop_drains_and_keeps_everything),
         cmocka_unit_test(failures_are_recorded_and_tuning_goes_on),

@@ -1,0 +1,98 @@
+/* tuner/tune_record.c - a finished trial: committed, counted, shown. */
+#include <math.h>
+#include <stdio.h>
+
+#include "measure/failure.h"
+#include "tuner/tune_impl.h"
+
+static const char *drift_name(const hone_run_result *ran) {
+    return isnan(ran->drift) ? NULL : ran->drift_flagged ? "flagged" : "none";
+}
+
+static void add_times(hone_db_times *sum, const hone_db_times *times) {
+    sum->search += times->search;
+    sum->queue += times->queue;
+    sum->build += times->build;
+    sum->transfer += times->transfer;
+    sum->load += times->load;
+    sum->measure += times->measure;
+    sum->check += times->check;
+}
+
+static hone_status commit(hone_tuning *t, hone_trial *trial, hone_failure failure,
+                          const char *message, const hone_run_result *ran) {
+    const hone_candidate *c = &trial->candidate;
+    bool is_ok = failure == HONE_FAILURE_NONE;
+    hone_db_trial row = {
+        .session = t->result->session,
+        .workload = trial->task->task->hash,
+        .target = t->target_hash,
+        .proposal = trial->proposal,
+        .sketch = c->sketch,
+        .trace = c->trace,
+        .program = c->program,
+        .outcome = is_ok ? HONE_DB_OUTCOME_OK : hone_failure_name(failure),
+        .message = message && *message ? message : NULL,
+        .median_ns = is_ok ? ran->median_ns : NAN,
+        .spread = is_ok ? ran->spread : NAN,
+        .samples_ns = is_ok ? ran->samples_ns : NULL,
+        .sample_count = is_ok ? (size_t)ran->sample_count : 0,
+        .max_error = ran->max_error,
+        .confirmed_ns = NAN,
+        .predicted_score = c->score,
+        .drift = drift_name(ran),
+        .device = ran->device[0] ? ran->device : NULL,
+        .times = trial->times,
+        .wall_ns = hone_wall_time_ns(),
+        .feature_version = HONE_FEATURE_VERSION,
+        .feature_rows = c->row_count,
+        .feature_columns = hone_feature_count(),
+        .features = c->features,
+    };
+    HONE_TRY(hone_db_commit_trial(t->options->db, &row, &trial->record));
+    trial->time_ns = row.median_ns;
+    t->result->trials++;
+    t->result->failed += !is_ok;
+    add_times(&t->result->times, &trial->times);
+    return HONE_OK;
+}
+
+/* "dense: 12.3 us, 456 GFLOPS" of the task that was recorded last. */
+static void print_best(const hone_tune_task *task, char *out, size_t bytes) {
+    if (!task || isnan(task->shown_ns)) {
+        snprintf(out, bytes, "%s%snothing yet", task ? task->task->name : "", task ? ": " : "");
+        return;
+    }
+    snprintf(out, bytes, "%s: %.4g us, %.4g GFLOPS", task->task->name, task->shown_ns / 1e3,
+             task->task->flops / task->shown_ns);
+}
+
+void hone_tuning_show(hone_tuning *t) {
+    char best[160];
+    print_best(t->last_task, best, sizeof best);
+    hone_progress_state state = {.label = "tune",
+                                 .done = t->result->trials,
+                                 .total = t->options->trials,
+                                 .best = best,
+                                 .detail = hone_runner_note(t->options->runner),
+                                 .eta_ns = -1};
+    int64_t now = hone_clock_now(t->clock);
+    hone_progress_meter_feed(&t->meter, now, &state);
+    if (t->deadline_ns != INT64_MAX && (state.eta_ns < 0 || state.eta_ns > t->deadline_ns - now)) {
+        state.eta_ns = t->deadline_ns > now ? t->deadline_ns - now : 0;
+    }
+    hone_progress_update(t->options->progress, &state);
+}
+
+hone_status hone_trial_record(hone_tuning *t, hone_trial *trial, hone_failure failure,
+                              const char *message, const hone_run_result *ran) {
+    if (failure == HONE_FAILURE_CANCELLED) return HONE_OK;
+    hone_run_result none;
+    hone_run_result_init(&none);
+    HONE_TRY(commit(t, trial, failure, message, ran ? ran : &none));
+    hone_tune_task *task = trial->task;
+    if (trial->time_ns > 0 && !(task->shown_ns <= trial->time_ns)) task->shown_ns = trial->time_ns;
+    t->last_task = task;
+    hone_tuning_show(t);
+    return HONE_OK;
+}
