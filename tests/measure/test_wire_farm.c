@@ -102,7 +102,9 @@ static void frames_beyond_the_limit_are_refused(void **state) {
 static void text_is_made_fit(void **state) {
     (void)state;
     char name[8];
-    hone_farm_set_text(name, sizeof name, "a\tb\xc3\xa9" "cdefg");
+    hone_farm_set_text(name, sizeof name,
+                       "a\tb\xc3\xa9"
+                       "cdefg");
     assert_string_equal(name, "a?b??cd");
     hone_farm_set_text(name, sizeof name, "");
     assert_string_equal(name, "");
