@@ -37,8 +37,20 @@ static hone_status spawn(hone_executor_process *process, const hone_executor_pro
                          int child_fd) {
     char memory[32];
     snprintf(memory, sizeof memory, "%lld", (long long)program->memory_bytes);
-    const char *argv[9] = {program->path, "--executor", "--memory", memory};
-    size_t count = 4;
+    const char *argv[HONE_EXECUTOR_LAUNCHER_WORDS + 9] = {NULL};
+    size_t count = 0;
+    while (program->launcher && program->launcher[count]) {
+        if (count == HONE_EXECUTOR_LAUNCHER_WORDS) {
+            return HONE_ERROR(HONE_CODE_INVALID, "the launcher has more than %d words",
+                              HONE_EXECUTOR_LAUNCHER_WORDS);
+        }
+        argv[count] = program->launcher[count];
+        count++;
+    }
+    argv[count++] = program->path;
+    argv[count++] = "--executor";
+    argv[count++] = "--memory";
+    argv[count++] = memory;
     if (program->quiet_path) {
         argv[count++] = "--quiet";
         argv[count++] = program->quiet_path;
@@ -102,6 +114,12 @@ hone_executor_received hone_executor_process_receive(hone_executor_process *proc
     return HONE_EXECUTOR_BYTES;
 }
 
+/* A user-mode emulator has its own last word, behind that of the program. */
+static bool is_of_emulator(const char *line, ssize_t count) {
+    static const char head[] = "qemu: uncaught target signal";
+    return count >= (ssize_t)sizeof head - 1 && memcmp(line, head, sizeof head - 1) == 0;
+}
+
 /* The last line of the output, without its newline and with printable characters only. */
 static void last_line(const hone_executor_process *process, char *out, size_t capacity) {
     char tail[512];
@@ -109,12 +127,15 @@ static void last_line(const hone_executor_process *process, char *out, size_t ca
     off_t end = process->log_fd >= 0 ? lseek(process->log_fd, 0, SEEK_END) : 0;
     if (end <= 0) return;
     off_t start = end > (off_t)sizeof tail ? end - (off_t)sizeof tail : 0;
-    ssize_t got = pread(process->log_fd, tail, (size_t)(end - start), start);
-    while (got > 0 && (unsigned char)tail[got - 1] <= ' ')
-        got--;
-    ssize_t from = got;
-    while (from > 0 && tail[from - 1] != '\n')
-        from--;
+    ssize_t got = pread(process->log_fd, tail, (size_t)(end - start), start), from = 0;
+    if (got < 0) return;
+    do {
+        while (got > 0 && (unsigned char)tail[got - 1] <= ' ')
+            got--;
+        from = got;
+        while (from > 0 && tail[from - 1] != '\n')
+            from--;
+    } while (is_of_emulator(tail + from, got - from) && (got = from) > 0);
     size_t used = 0;
     for (ssize_t i = from; i < got && used + 1 < capacity; i++) {
         unsigned char c = (unsigned char)tail[i];

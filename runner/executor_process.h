@@ -12,9 +12,12 @@
 #include "support/clock.h"
 #include "support/proc.h"
 
+#define HONE_EXECUTOR_LAUNCHER_WORDS 16
+
 typedef struct hone_executor_program {
     const char *path;
-    const char *quiet_path; /* or NULL */
+    const char *const *launcher; /* words before the path, ended by NULL; or NULL */
+    const char *quiet_path;      /* or NULL */
     int64_t memory_bytes;
     bool unsandboxed;
 } hone_executor_program;

@@ -25,6 +25,8 @@ typedef uint64_t hone_ticket; /* never 0 */
 
 typedef struct hone_runner_local_options {
     const char *executor_path;   /* hone-runner; NULL = beside this program, else in PATH */
+    const char *const *launcher; /* words before it, an emulator for example; ended by NULL; NULL =
+                                    none. Must outlive the runner */
     int32_t slots;               /* executor processes; 0 = 1 */
     int32_t queue_depth;         /* requests taken at once; 0 = 2 * slots + 2 */
     const char *quiet_path;      /* lock file of the quiet gate; NULL = timings do not take it */

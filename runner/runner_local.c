@@ -529,6 +529,7 @@ static hone_status set_up(runner_local *self, const hone_runner_local_options *o
     }
     self->program = (hone_executor_program){
         .path = self->executor_path,
+        .launcher = options->launcher,
         .quiet_path = self->quiet_path,
         .memory_bytes = options->memory_bytes > 0 ? options->memory_bytes : default_memory(),
         .unsandboxed = options->unsandboxed};

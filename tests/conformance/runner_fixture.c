@@ -1,6 +1,7 @@
 /* tests/conformance/runner_fixture.c - see runner_fixture.h. */
 #include "tests/conformance/runner_fixture.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "runtime/model/abi.h"
@@ -31,6 +32,15 @@ static void write_bundle(const char *path) {
     HONE_ASSERT_OK(hone_check_bundle_write(&bundle, path));
 }
 
+static char *built(const char *relative) {
+    const char *board = getenv("HONE_TEST_BOARD");
+    return board ? hone_path_join(board, relative) : hone_strdup(hone_test_build_path(relative));
+}
+
+bool runner_fixture_is_emulated(void) {
+    return getenv("HONE_TEST_LAUNCHER") != NULL;
+}
+
 void runner_fixture_init(runner_fixture *fixture) {
     *fixture = (runner_fixture){
         .args = {{"A", HONE_DTYPE_F32, HONE_ARG_IN, 1, {FIXTURE_COUNT}},
@@ -38,9 +48,11 @@ void runner_fixture_init(runner_fixture *fixture) {
     };
     HONE_ASSERT_OK(hone_fs_temp_dir("hone-runner-test", &fixture->dir));
     fixture->bundle_path = hone_path_join(fixture->dir, "bundle.check");
-    fixture->candidates = hone_strdup(hone_test_build_path("tests/candidates.so"));
-    fixture->externs = hone_strdup(hone_test_build_path("tests/candidate_externs.so"));
-    fixture->executor = hone_strdup(hone_test_build_path("hone-runner"));
+    fixture->candidates = built("tests/candidates.so");
+    fixture->externs = built("tests/candidate_externs.so");
+    fixture->die_at_load = built("tests/candidate_die_at_load.so");
+    fixture->executor = built("hone-runner");
+    fixture->launcher[0] = getenv("HONE_TEST_LAUNCHER");
     write_bundle(fixture->bundle_path);
 }
 
@@ -50,6 +62,7 @@ void runner_fixture_deinit(runner_fixture *fixture) {
     hone_free(fixture->bundle_path);
     hone_free(fixture->candidates);
     hone_free(fixture->externs);
+    hone_free(fixture->die_at_load);
     hone_free(fixture->executor);
 }
 
@@ -70,7 +83,10 @@ hone_run_request runner_fixture_request(const runner_fixture *fixture, const cha
 
 hone_runner *runner_fixture_local(const runner_fixture *fixture, int32_t slots) {
     hone_runner *runner = NULL;
-    const hone_runner_local_options options = {.executor_path = fixture->executor, .slots = slots};
+    const hone_runner_local_options options = {.executor_path = fixture->executor,
+                                               .launcher =
+                                                   fixture->launcher[0] ? fixture->launcher : NULL,
+                                               .slots = slots};
     HONE_ASSERT_OK(hone_runner_create_local(&options, &runner));
     return runner;
 }

@@ -114,15 +114,12 @@ static void says_why_it_cannot_load(void **state) {
     request.manifest.abi_version = HONE_ABI_VERSION + 1;
     run(*state, &request, &result, HONE_FAILURE_LOAD_ERROR, "ABI version");
     request = runner_fixture_request(&fixture, "ok");
-    request.manifest.target = "aarch64-linux-gnu -mcpu=cortex-a72";
-#ifdef __aarch64__
-    request.manifest.target = "x86_64-linux-gnu";
-#endif
+    request.manifest.target = "riscv64-linux-gnu";
     run(*state, &request, &result, HONE_FAILURE_LOAD_ERROR, "code for");
     request.manifest.target = "host";
     run(*state, &request, &result, HONE_FAILURE_NONE, "");
     request = runner_fixture_request(&fixture, "ok");
-    request.artifact_path = hone_test_build_path("tests/candidate_die_at_load.so");
+    request.artifact_path = fixture.die_at_load;
     run(*state, &request, &result, HONE_FAILURE_RUN_CRASH, "SIGABRT");
 }
 
@@ -251,6 +248,8 @@ static void takes_the_gate(void **state) {
     (void)state;
     char *path = hone_path_join(fixture.dir, "quiet.lock");
     const hone_runner_local_options options = {.executor_path = fixture.executor,
+                                               .launcher =
+                                                   fixture.launcher[0] ? fixture.launcher : NULL,
                                                .quiet_path = path};
     hone_runner *runner = NULL;
     hone_quiet_gate gate;
