@@ -51,7 +51,7 @@ static void init(farm_world *w, uint64_t seed) {
     hone_virtual_clock_init(&w->clock, 1000 * HONE_NS_PER_S);
     HONE_ASSERT_OK(hone_simnet_create(&w->clock, seed, &w->simnet));
     w->options.heartbeat_ns = FARM_HEARTBEAT_NS;
-    HONE_ASSERT_OK(hone_key_pair_create(&w->keys));
+    if (w->allowed) HONE_ASSERT_OK(hone_key_pair_create(&w->keys));
 }
 
 void farm_world_init(farm_world *w, uint64_t seed, const hone_tracker_options *options) {
@@ -81,9 +81,9 @@ void farm_world_deinit(farm_world *w) {
 
 farm_peer *farm_connect(farm_world *w, const hone_key_pair *keys) {
     farm_peer *peer = hone_calloc(1, sizeof *peer);
-    hone_key_pair own;
+    hone_key_pair own = {0};
     assert_non_null(peer);
-    HONE_ASSERT_OK(hone_key_pair_create(&own));
+    if (w->allowed && !keys) HONE_ASSERT_OK(hone_key_pair_create(&own));
     hone_net_client_options net = {.address = ADDRESS,
                                    .server_key = w->keys.public_key,
                                    .keys = keys ? *keys : own,
