@@ -1,29 +1,55 @@
 /* tests/runner/test_hone_runner_tool.c - `hone-runner` as people type it. */
+#include <stdlib.h>
 #include <string.h>
 
+#include "support/alloc.h"
+#include "support/fs.h"
 #include "support/proc.h"
 #include "tests/support/hone_test.h"
 
+#define KEY "0123456789012345678901234567890123456789"
+
 static const struct row {
     const char *name;
-    const char *args[4];
+    const char *args[6];
     int exit_code;
     const char *out, *err; /* parts */
 } rows[] = {
-    {"help",            {"--help"},            0, "Usage: hone-runner", ""                     },
-    {"version",         {"--version"},         0, "hone-runner 0.",     ""                     },
-    {"nothing",         {NULL},                2, "",                   "--executor is missing"},
-    {"unknown option",  {"--faster"},          2, "",                   "'--faster'"           },
-    {"an argument",     {"--executor", "now"}, 2, "",                   "'now'"                },
-    {"a bad number",    {"--memory", "lots"},  2, "",                   "'lots'"               },
-    {"a missing value", {"--memory"},          2, "",                   "--memory"             },
-    {"no socket",       {"--executor"},        3, "",                   "descriptor 3"         },
+    {"help",               {"--help"},                                                         0, "Usage: hone-runner", ""                        },
+    {"version",            {"--version"},                                                      0, "hone-runner 0.",     ""                        },
+    {"nothing",            {NULL},                                                             2, "",                   "--tracker URL is missing"},
+    {"unknown option",     {"--faster"},                                                       2, "",                   "'--faster'"              },
+    {"an argument",        {"--executor", "now"},                                              2, "",                   "'now'"                   },
+    {"a bad size",         {"--memory", "lots"},                                               2, "",                   "'lots'"                  },
+    {"a size too large",   {"--memory", "99999999T"},                                          2, "",                   "'99999999T'"             },
+    {"a missing value",    {"--memory"},                                                       2, "",                   "--memory"                },
+    {"no socket",          {"--executor"},                                                     3, "",                   "descriptor 3"            },
+    {"no key",             {"--tracker", "tcp://127.0.0.1:1"},                                 2, "",                   "hone keygen"             },
+    {"no such key",
+     {"--tracker", "tcp://127.0.0.1:1", "--key", "/nonexistent/k", "--tracker-key", KEY},
+     3,                                                                                           "",
+     "/nonexistent/k"                                                                                                                             },
+    {"no tracker key",
+     {"--tracker", "tcp://127.0.0.1:1", "--key", "/nonexistent/k"},
+     2,                                                                                           "",
+     "--tracker-key PUB is missing"                                                                                                               },
+    {"a bad tracker key",
+     {"--tracker", "tcp://127.0.0.1:1", "--key", "/nonexistent/k", "--tracker-key", "secret"},
+     2,                                                                                           "",
+     "--tracker-key wants a public key"                                                                                                           },
+    {"a bad address",      {"--insecure", "--tracker", "127.0.0.1"},                           2, "",                   "tcp://"                  },
+    {"insecure elsewhere", {"--insecure", "--tracker", "tcp://192.0.2.1:9190"},                2, "",                   "loopback"                },
+    {"no slots",           {"--slots", "0"},                                                   2, "",                   "'0'"                     },
+    {"too many slots",     {"--slots", "65"},                                                  2, "",                   "'65'"                    },
+    {"an odd name",        {"--name", "a/b"},                                                  2, "",                   "'a/b'"                   },
+    {"an odd device key",  {"--device-key", ""},                                               2, "",                   "--device-key"            },
+    {"no launcher",        {"--launcher", "  "},                                               2, "",                   "--launcher"              },
 };
 
 static void check_row(void **state) {
     const struct row *row = *state;
-    const char *argv[6] = {hone_test_build_path("hone-runner")};
-    for (int i = 0; i < 4; i++)
+    const char *argv[8] = {hone_test_build_path("hone-runner")};
+    for (int i = 0; i < 6; i++)
         argv[1 + i] = row->args[i];
     hone_str out = {0}, err = {0};
     hone_proc proc;
@@ -40,5 +66,14 @@ static void check_row(void **state) {
 }
 
 int main(void) {
-    return HONE_RUN_ROWS("tools/hone-runner", rows, check_row);
+    char *cache = NULL;
+    HONE_ASSERT_OK(hone_fs_temp_dir("hone-runner-tool", &cache));
+    setenv("XDG_CACHE_HOME", cache, 1);
+    unsetenv("HONE_TRACKER");
+    unsetenv("HONE_KEY_FILE");
+    unsetenv("HONE_TRACKER_KEY");
+    int failed = HONE_RUN_ROWS("tools/hone-runner", rows, check_row);
+    HONE_ASSERT_OK(hone_fs_remove_tree(cache));
+    hone_free(cache);
+    return failed;
 }
