@@ -11,6 +11,7 @@
 
 #include "measure/farm.h"
 #include "runner/executor.h"
+#include "support/alloc.h"
 #include "support/status.h"
 #include "tools/hone_runner_farm.h"
 
@@ -81,8 +82,8 @@ static bool read_slots(const char *text, int32_t *out_slots) {
 /* At most RUNNER_LAUNCHER_WORDS words between spaces. */
 static bool read_launcher(const char *text, command *c) {
     size_t count = 0;
-    free(c->launcher);
-    c->launcher = strdup(text);
+    hone_free(c->launcher);
+    c->launcher = hone_strdup(text);
     for (char *at = c->launcher; at && *at;) {
         at += strspn(at, " ");
         if (!*at) break;
@@ -257,6 +258,6 @@ static int run(command *c, int argc, char **argv) {
 int main(int argc, char **argv) {
     command c = {.is_executor = false};
     int code = run(&c, argc, argv);
-    free(c.launcher);
+    hone_free(c.launcher);
     return code;
 }
