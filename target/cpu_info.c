@@ -22,6 +22,11 @@
     (X86_ZNVER5 | CPU_BIT(AVX512FP16) | CPU_BIT(AMXTILE) | CPU_BIT(AMXINT8) | CPU_BIT(AMXBF16))
 #define X86_ALDER (X86_V3 | CPU_BIT(AVXVNNI) | CPU_BIT(GFNI))
 
+#define ARM_V8 CPU_BIT(CRC)
+#define ARM_V8_2 (ARM_V8 | CPU_BIT(LSE) | CPU_BIT(RDM) | CPU_BIT(FULLFP16) | CPU_BIT(DOTPROD))
+#define ARM_V8_4 (ARM_V8_2 | CPU_BIT(FP16FML) | CPU_BIT(I8MM) | CPU_BIT(BF16))
+#define ARM_V9 (ARM_V8_4 | CPU_BIT(SVE) | CPU_BIT(SVE2))
+
 static const struct feature_row {
     const char *name, *flag;
 } features[] = {
@@ -40,6 +45,16 @@ static const struct cpu_row {
     {name, CPU_VENDOR_##vendor, family, from, to, implied},
 #include "target/cpu_table.def"
 #undef HONE_CPU
+};
+
+static const struct arm_row {
+    const char *name;
+    long part;
+    uint64_t features;
+} arms[] = {
+#define HONE_ARM_CPU(name, part, implied) {name, part, implied},
+#include "target/cpu_table.def"
+#undef HONE_ARM_CPU
 };
 
 const char *cpu_feature_name(cpu_feature feature) {
@@ -72,6 +87,23 @@ const char *cpu_name_of_model(cpu_vendor vendor, int family, int model) {
             model <= cpus[i].model_to) {
             return cpus[i].name;
         }
+    }
+    return NULL;
+}
+
+bool cpu_arm_name_features(const char *name, uint64_t *out_features) {
+    *out_features = 0;
+    for (size_t i = 0; i < sizeof arms / sizeof arms[0]; i++) {
+        if (strcmp(arms[i].name, name) != 0) continue;
+        *out_features = arms[i].features;
+        return true;
+    }
+    return false;
+}
+
+const char *cpu_arm_name_of_part(long part) {
+    for (size_t i = 0; i < sizeof arms / sizeof arms[0]; i++) {
+        if (arms[i].part == part) return arms[i].name;
     }
     return NULL;
 }
@@ -145,6 +177,35 @@ uint64_t cpu_features_here(void) {
     }
     if ((saved & 0x60000) != 0x60000) {
         set &= ~(CPU_BIT(AMXTILE) | CPU_BIT(AMXINT8) | CPU_BIT(AMXBF16));
+    }
+    return set;
+}
+
+#elif defined(__aarch64__)
+
+#include <sys/auxv.h>
+
+/* Which feature is which bit of AT_HWCAP and AT_HWCAP2 (arch/arm64 of Linux). */
+static const struct {
+    unsigned long type, bit;
+    uint64_t feature;
+} hwcaps[] = {
+    {AT_HWCAP,  7,  CPU_BIT(CRC)     },
+    {AT_HWCAP,  8,  CPU_BIT(LSE)     },
+    {AT_HWCAP,  10, CPU_BIT(FULLFP16)},
+    {AT_HWCAP,  12, CPU_BIT(RDM)     },
+    {AT_HWCAP,  20, CPU_BIT(DOTPROD) },
+    {AT_HWCAP,  22, CPU_BIT(SVE)     },
+    {AT_HWCAP,  23, CPU_BIT(FP16FML) },
+    {AT_HWCAP2, 1,  CPU_BIT(SVE2)    },
+    {AT_HWCAP2, 13, CPU_BIT(I8MM)    },
+    {AT_HWCAP2, 14, CPU_BIT(BF16)    },
+};
+
+uint64_t cpu_features_here(void) {
+    uint64_t set = 0;
+    for (size_t i = 0; i < sizeof hwcaps / sizeof hwcaps[0]; i++) {
+        if ((getauxval(hwcaps[i].type) >> hwcaps[i].bit) & 1) set |= hwcaps[i].feature;
     }
     return set;
 }

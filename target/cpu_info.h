@@ -35,7 +35,10 @@ bool cpu_name_features(const char *name, uint64_t *out_features);
 const char *cpu_name_of_model(cpu_vendor vendor, int family, int model);
 /* Applies "+avx2,-fma" to a set; unknown features are skipped. */
 uint64_t cpu_features_apply(uint64_t features, const char *differences);
-/* Features of the CPU of this process; 0 when it is not x86. */
+/* The same for aarch64; names and the part number of /proc/cpuinfo. */
+bool cpu_arm_name_features(const char *name, uint64_t *out_features);
+const char *cpu_arm_name_of_part(long part);
+/* Features of the CPU of this process; 0 when it is neither x86 nor aarch64. */
 uint64_t cpu_features_here(void);
 
 #endif

@@ -93,19 +93,31 @@ const char *hone_target_arch(const hone_target *target) {
     return "unknown";
 }
 
-static uint64_t x86_features(const hone_target *target) {
-    uint64_t set;
-    cpu_name_features(target->cpu, &set);
-    return cpu_features_apply(set, target->features);
-}
-
 static bool is_x86(const hone_target *target) {
     return strcmp(hone_target_arch(target), "x86_64") == 0;
 }
 
+static bool is_aarch64(const hone_target *target) {
+    return strcmp(hone_target_arch(target), "aarch64") == 0;
+}
+
+void hone_target_name_features(const hone_target *target, uint64_t *out_features) {
+    *out_features = 0;
+    if (is_x86(target)) cpu_name_features(target->cpu, out_features);
+    if (is_aarch64(target)) cpu_arm_name_features(target->cpu, out_features);
+}
+
+/* With the differences applied; none for other architectures. */
+static uint64_t features_of(const hone_target *target) {
+    uint64_t set;
+    if (!is_x86(target) && !is_aarch64(target)) return 0;
+    hone_target_name_features(target, &set);
+    return cpu_features_apply(set, target->features);
+}
+
 int32_t hone_target_default_vector_bits(const hone_target *target) {
     if (!is_x86(target)) return 128;
-    uint64_t set = x86_features(target);
+    uint64_t set = features_of(target);
     if (set & CPU_BIT(AVX512F)) return 512;
     return set & CPU_BIT(AVX) ? 256 : 128;
 }
@@ -121,12 +133,12 @@ bool hone_target_is_native_arch(const hone_target *target) {
 bool hone_target_runs_here(const hone_target *target) {
     if (hone_target_is_gpu(target)) return false;
     if (strcmp(hone_target_arch(target), HERE_ARCH) != 0) return false;
-    return !is_x86(target) || (x86_features(target) & ~cpu_features_here()) == 0;
+    return (features_of(target) & ~cpu_features_here()) == 0;
 }
 
 /* "avx512f, avx512vl" */
 static void list_missing(const hone_target *target, hone_str *out) {
-    uint64_t missing = x86_features(target) & ~cpu_features_here();
+    uint64_t missing = features_of(target) & ~cpu_features_here();
     for (int i = 0; i < CPU_FEATURE_COUNT; i++) {
         if (!((missing >> i) & 1)) continue;
         hone_str_printf(out, "%s%s", out->length ? ", " : "", cpu_feature_name((cpu_feature)i));
@@ -151,8 +163,8 @@ hone_status hone_target_check_here(const hone_target *target) {
 
 bool hone_target_has_feature(const hone_target *target, const char *feature) {
     cpu_feature which = cpu_feature_find(feature, strlen(feature));
-    if (which == CPU_FEATURE_COUNT || hone_target_is_gpu(target) || !is_x86(target)) return false;
-    return (x86_features(target) >> which) & 1;
+    if (which == CPU_FEATURE_COUNT || hone_target_is_gpu(target)) return false;
+    return (features_of(target) >> which) & 1;
 }
 
 int32_t hone_target_lanes(const hone_target *target, int32_t element_bits) {
@@ -164,7 +176,7 @@ int32_t hone_target_lanes(const hone_target *target, int32_t element_bits) {
 int32_t hone_target_vector_registers(const hone_target *target) {
     if (hone_target_is_gpu(target)) return 255;
     if (!is_x86(target)) return 32;
-    return x86_features(target) & CPU_BIT(AVX512VL) ? 32 : 16;
+    return features_of(target) & CPU_BIT(AVX512VL) ? 32 : 16;
 }
 
 static bool is_plain(const char *text, bool may_be_empty) {

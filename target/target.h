@@ -70,8 +70,8 @@ HONE_NODISCARD hone_status hone_target_check_here(const hone_target *target);
 bool hone_target_is_native_arch(const hone_target *target);
 /* Lanes of one vector register for an element of so many bits, at least 1. */
 int32_t hone_target_lanes(const hone_target *target, int32_t element_bits);
-/* Whether the CPU has a feature by LLVM's name ("avx2", "f16c"), implied or given. Known for x86;
- * false for names this table does not have. */
+/* Whether the CPU has a feature by LLVM's name ("avx2", "f16c"), implied or given. Known for
+ * x86 and AArch64; false for names this table does not have. */
 bool hone_target_has_feature(const hone_target *target, const char *feature);
 /* Vector registers that the architecture has (16 for AVX2, 32 for AVX-512 and AArch64). */
 int32_t hone_target_vector_registers(const hone_target *target);

@@ -61,7 +61,7 @@ static int32_t usable_cores(void) {
 
 #include <cpuid.h>
 
-static const char *x86_name(uint64_t features) {
+static const char *cpu_name_here(uint64_t features) {
     uint32_t a, b, c, d;
     char vendor[13] = {0};
     const char *name = NULL;
@@ -88,23 +88,6 @@ static const char *x86_name(uint64_t features) {
     return name ? name : "x86-64";
 }
 
-/* A virtual machine may hide features that the cpu name implies, and a new CPU may have more. */
-static void detect_cpu(hone_target *target) {
-    uint64_t here = cpu_features_here(), implied;
-    snprintf(target->cpu, sizeof target->cpu, "%s", x86_name(here));
-    cpu_name_features(target->cpu, &implied);
-    size_t used = 0;
-    for (int i = 0; i < CPU_FEATURE_COUNT; i++) {
-        uint64_t bit = UINT64_C(1) << i;
-        if (((here ^ implied) & bit) == 0) continue;
-        int wrote =
-            snprintf(target->features + used, sizeof target->features - used, "%s%c%s",
-                     used ? "," : "", here & bit ? '+' : '-', cpu_feature_name((cpu_feature)i));
-        if (wrote < 0 || used + (size_t)wrote >= sizeof target->features) break;
-        used += (size_t)wrote;
-    }
-}
-
 #else
 
 /* The value behind "key : value" for the first CPU in /proc/cpuinfo. */
@@ -128,31 +111,33 @@ static bool cpuinfo_value(const char *key, char *value, size_t capacity) {
     return found;
 }
 
-static void detect_cpu(hone_target *target) {
-    static const struct {
-        long part;
-        const char *name;
-    } rows[] = {
-        {0xd03, "cortex-a53" },
-        {0xd07, "cortex-a57" },
-        {0xd08, "cortex-a72" },
-        {0xd09, "cortex-a73" },
-        {0xd0a, "cortex-a75" },
-        {0xd0b, "cortex-a76" },
-        {0xd0c, "neoverse-n1"},
-        {0xd40, "neoverse-v1"},
-        {0xd49, "neoverse-n2"},
-        {0xd4f, "neoverse-v2"},
-    };
+static const char *cpu_name_here(uint64_t features) {
     char value[64];
-    if (!cpuinfo_value("CPU part", value, sizeof value)) return;
-    long part = strtol(value, NULL, 0);
-    for (size_t i = 0; i < HONE_COUNT(rows); i++) {
-        if (rows[i].part == part) snprintf(target->cpu, sizeof target->cpu, "%s", rows[i].name);
-    }
+    (void)features;
+    const char *name = cpuinfo_value("CPU part", value, sizeof value)
+                           ? cpu_arm_name_of_part(strtol(value, NULL, 0))
+                           : NULL;
+    return name ? name : "generic";
 }
 
 #endif
+
+/* A virtual machine may hide features that the cpu name implies, and a new CPU may have more. */
+static void detect_cpu(hone_target *target) {
+    uint64_t here = cpu_features_here(), implied;
+    snprintf(target->cpu, sizeof target->cpu, "%s", cpu_name_here(here));
+    hone_target_name_features(target, &implied);
+    size_t used = 0;
+    for (int i = 0; i < CPU_FEATURE_COUNT; i++) {
+        uint64_t bit = UINT64_C(1) << i;
+        if (((here ^ implied) & bit) == 0) continue;
+        int wrote =
+            snprintf(target->features + used, sizeof target->features - used, "%s%c%s",
+                     used ? "," : "", here & bit ? '+' : '-', cpu_feature_name((cpu_feature)i));
+        if (wrote < 0 || used + (size_t)wrote >= sizeof target->features) break;
+        used += (size_t)wrote;
+    }
+}
 
 hone_status hone_target_detect(hone_target *out_target) {
     hone_target_init(out_target, HONE_TARGET_LLVM);

@@ -112,6 +112,13 @@ static void knows_widths(void **state) {
     assert_int_equal(hone_target_vector_registers(&t), 16);
     assert_false(hone_target_has_feature(&t, "fma"));
     assert_false(hone_target_has_feature(&t, "no-such-thing"));
+    HONE_ASSERT_OK(hone_target_parse("arm/neoverse-n1", &t));
+    assert_true(hone_target_has_feature(&t, "dotprod"));
+    assert_false(hone_target_has_feature(&t, "sve"));
+    assert_int_equal(hone_target_vector_registers(&t), 32);
+    HONE_ASSERT_OK(hone_target_parse("aarch64 -mcpu=neoverse-v2 -mattr=-bf16", &t));
+    assert_true(hone_target_has_feature(&t, "sve2"));
+    assert_false(hone_target_has_feature(&t, "bf16"));
     HONE_ASSERT_OK(hone_target_parse("nvidia/nvidia-h100", &t));
     assert_true(hone_target_is_gpu(&t));
     assert_false(hone_target_runs_here(&t));
