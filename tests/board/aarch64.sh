@@ -1,5 +1,5 @@
 #!/bin/bash
-# hone-runner for aarch64, cross-built and run by qemu-user: aarch64.sh BUILD_DIR build|hostile|local.
+# hone-runner for aarch64, cross-built and run by qemu-user: aarch64.sh BUILD_DIR build|hostile|local|daemon.
 # "build" makes BUILD_DIR/aarch64; the others run the runner's conformance tests on it. Exit 77 =
 # skipped, with the reason; scripts/setup --aarch64 installs what is needed.
 set -eu
@@ -28,7 +28,7 @@ build)
     cmake --build "$board" -j 2 --target candidates candidate_externs candidate_die_at_load
     "$emulator" "$board/hone-runner" --version
     ;;
-hostile | local)
+hostile | local | daemon)
     [ -x "$board/hone-runner" ] || skip "the runner for aarch64 was not built"
     HONE_TEST_BOARD=$board HONE_TEST_LAUNCHER=$emulator "$build/tests/test_runner_$step"
     ;;

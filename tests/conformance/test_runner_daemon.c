@@ -54,25 +54,17 @@ static void listen_at(world *w, const char *address) {
 static void start(world *w, const char *address) {
     char key[HONE_KEY_TEXT_BYTES];
     hone_key_print(&w->server_keys.public_key, key);
-    const char *argv[] = {fixture.executor,
-                          "--tracker",
-                          address,
-                          "--key",
-                          w->key_path,
-                          "--name",
-                          "bench",
-                          "--tracker-key",
-                          key,
-                          "--slots",
-                          "2",
-                          "--cache",
-                          w->cache_dir,
-                          "--quiet",
-                          "none",
-                          "--device-key",
-                          "board",
-                          "--verbose",
-                          NULL};
+    const char *emulator = fixture.launcher[0], *argv[32] = {NULL};
+    const char *const words[] = {
+        fixture.executor, "--tracker",     address, "--key",        w->key_path, "--name",
+        "bench",          "--tracker-key", key,     "--slots",      "2",         "--cache",
+        w->cache_dir,     "--quiet",       "none",  "--device-key", "board",     "--verbose"};
+    size_t count = 0;
+    if (emulator) argv[count++] = emulator;
+    for (size_t i = 0; i < HONE_COUNT(words); i++)
+        argv[count++] = words[i];
+    if (emulator) argv[count++] = "--launcher";
+    argv[count] = emulator;
     int log = open(w->log_path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
     const hone_fd_map fds[] = {
         {-1,  0},
