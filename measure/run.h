@@ -18,7 +18,7 @@
 
 #define HONE_RUN_MAX_SAMPLES 64
 #define HONE_RUN_MESSAGE_BYTES 512
-#define HONE_RUN_DEVICE_BYTES 64
+#define HONE_RUN_DEVICE_BYTES 80
 #define HONE_RUN_NS_PER_MS INT64_C(1000000)
 
 typedef enum hone_cache_state {

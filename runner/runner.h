@@ -54,14 +54,17 @@ HONE_NODISCARD hone_status hone_runner_create_simulated(
 /* Virtual now of a simulated runner. */
 int64_t hone_runner_simulated_now(const hone_runner *runner);
 
+/* A runner whose devices are behind a tracker: runner/runner_remote.h. */
+
 /* Answers every request with `failure` and no times. */
 HONE_NODISCARD hone_status hone_runner_create_null(hone_failure failure, hone_runner **out_runner);
 
 hone_runner *hone_runner_retain(hone_runner *runner);       /* returns runner */
 void hone_runner_release(hone_runner *runner);              /* NULL is allowed */
-const char *hone_runner_backend(const hone_runner *runner); /* "local", "simulated", "null" */
+const char *hone_runner_backend(const hone_runner *runner); /* "local", "remote", "null" */
 
-/* How many requests keep the device busy: submit as long as fewer are in flight. */
+/* How many requests keep the devices busy: submit as long as fewer are in flight. It may change
+ * with each call of next_result or tend; 0: no device is there just now. */
 int32_t hone_runner_slots(const hone_runner *runner);
 int32_t hone_runner_in_flight(const hone_runner *runner);
 

@@ -1,0 +1,119 @@
+/* runner/remote_devices.c - which devices the tracker has for the remote runner.
+ *
+ * The tracker sends a new list when something changes, but that may be lost: each PONG says which
+ * list is the present one. While there is no connection the devices are taken to be where they
+ * were, for a while: trials that were submitted are still run.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "runner/remote_impl.h"
+#include "support/vec.h"
+
+enum { SLOTS_PER_DEVICE = 2 }; /* one trial runs, the next one is there already */
+
+const char *remote_note(const hone_runner *base) {
+    return ((const runner_remote *)base)->note;
+}
+
+/* What the progress line says. */
+static void make_note(runner_remote *r) {
+    if (!remote_is_up(r)) {
+        snprintf(r->note, sizeof r->note, "no tracker");
+    } else if (r->device_count == 0) {
+        snprintf(r->note, sizeof r->note, "no device '%s'", r->device_key);
+    } else {
+        snprintf(r->note, sizeof r->note, "%u device%s", r->device_count,
+                 r->device_count == 1 ? "" : "s");
+    }
+}
+
+static void note_want(runner_remote *r) {
+    bool is_there = remote_is_up(r) && r->device_count > 0;
+    make_note(r);
+    if (is_there) {
+        r->had_device = true;
+        r->none_since_ns = HONE_DEADLINE_NEVER;
+    } else if (r->none_since_ns == HONE_DEADLINE_NEVER) {
+        r->none_since_ns = remote_now(r);
+    }
+}
+
+bool remote_is_abandoned(const runner_remote *r) {
+    if (r->waits_for_devices || !r->had_device || r->none_since_ns == HONE_DEADLINE_NEVER) {
+        return false;
+    }
+    return remote_now(r) >= r->none_since_ns + r->patience_ns;
+}
+
+static void log_change(const runner_remote *r, uint32_t before) {
+    const hone_log *log = r->link.log;
+    if (r->device_count == before) return;
+    if (r->device_count == 0 && r->waits_for_devices) {
+        HONE_LOG(log, HONE_LOG_WARNING, "no device '%s' is there: waiting for one", r->device_key);
+    } else if (r->device_count == 0) {
+        HONE_LOG(log, HONE_LOG_WARNING, "no device '%s' is there", r->device_key);
+    } else {
+        HONE_LOG(log, HONE_LOG_INFO, "%u device%s '%s'", r->device_count,
+                 r->device_count == 1 ? "" : "s", r->device_key);
+    }
+}
+
+static void note_target(runner_remote *r, const hone_farm_device *device) {
+    if (!r->target[0]) {
+        memcpy(r->target, device->target, sizeof r->target);
+    } else if (strcmp(r->target, device->target) != 0 && !r->other_target[0]) {
+        snprintf(r->other_target, sizeof r->other_target, "%s/%u is '%s'", device->runner,
+                 device->slot, device->target);
+        HONE_LOG(r->link.log, HONE_LOG_WARNING,
+                 "devices '%s' differ: %s, others are '%s'; give them another --device-key",
+                 r->device_key, r->other_target, r->target);
+    }
+}
+
+void remote_on_device_list(runner_remote *r, const hone_farm_device_list *list) {
+    if (list->number < r->device_number) return; /* overtaken */
+    uint32_t before = r->device_count, count = 0;
+    for (size_t i = 0; i < list->devices.count; i++) {
+        const hone_farm_device *device = &list->devices.items[i];
+        if (strcmp(device->device_key, r->device_key) != 0 || device->is_draining) continue;
+        note_target(r, device);
+        count++;
+    }
+    bool is_first = !r->has_devices;
+    r->device_number = list->number;
+    r->has_devices = true;
+    r->device_count = count;
+    r->base.slots = (int32_t)count * SLOTS_PER_DEVICE;
+    r->ask_devices.at_ns = HONE_DEADLINE_NEVER;
+    note_want(r);
+    log_change(r, is_first ? UINT32_MAX : before);
+}
+
+void remote_on_pong(runner_remote *r, const hone_farm_pong *pong) {
+    if (pong->devices == r->device_number || r->ask_devices.at_ns != HONE_DEADLINE_NEVER) return;
+    remote_repeat_start(&r->ask_devices, remote_now(r));
+}
+
+void remote_devices_restart(runner_remote *r) {
+    r->device_number = 0; /* another tracker counts anew */
+    remote_repeat_start(&r->ask_devices, remote_now(r));
+}
+
+void remote_devices_timers(runner_remote *r) {
+    note_want(r);
+    if (!remote_is_up(r) || remote_now(r) < r->ask_devices.at_ns) return;
+    hone_farm_message ask = {.kind = HONE_FARM_DEVICES, .id = ++r->link.last_id};
+    memcpy(ask.u.devices.device_key, r->device_key, sizeof r->device_key);
+    remote_send(r, &ask);
+    remote_repeat_rang(r, &r->ask_devices);
+}
+
+int64_t remote_devices_next_ns(const runner_remote *r) {
+    int64_t at = remote_is_up(r) ? r->ask_devices.at_ns : HONE_DEADLINE_NEVER;
+    if (r->had_device && !r->waits_for_devices && r->none_since_ns != HONE_DEADLINE_NEVER &&
+        !remote_is_abandoned(r)) {
+        remote_sooner(&at, r->none_since_ns + r->patience_ns);
+    }
+    return at;
+}

@@ -1,0 +1,159 @@
+/* runner/remote_impl.h - what the files of the remote runner share. */
+#ifndef HONE_RUNNER_REMOTE_IMPL_H
+#define HONE_RUNNER_REMOTE_IMPL_H
+
+#include "measure/farm.h"
+#include "net/net.h"
+#include "runner/runner_impl.h"
+#include "support/arena.h"
+#include "support/log.h"
+#include "support/strbuf.h"
+#include "support/vec.h"
+
+enum { REMOTE_KNOWN_HASHES = 8, REMOTE_MAX_FILES = HONE_FARM_BLOB_ROLE_COUNT };
+
+/* A timer that rings at once, then after one heartbeat, then ever later up to 8 of them. */
+typedef struct remote_repeat {
+    int64_t at_ns, step_ns;
+} remote_repeat;
+
+/* What a trial needs, as the tracker asks for it: a file, or bytes of the request. */
+typedef struct remote_file {
+    hone_farm_blob blob;
+    const char *path; /* NULL: */
+    const uint8_t *data;
+} remote_file;
+
+/*  SUBMITTED ──ACCEPTED──► WAITED_FOR ──OUTCOME──► DONE ──next_result──► (forgotten)
+ *      └──────────────────────OUTCOME──────────────►┘        a reconnect: SUBMITTED again  */
+typedef enum remote_state {
+    REMOTE_SUBMITTED, /* repeated until the tracker has it */
+    REMOTE_WAITED_FOR,
+    REMOTE_DONE,
+} remote_state;
+
+/* Made by submit with room for its result. */
+typedef struct remote_trial {
+    struct remote_trial *next;
+    hone_ticket ticket; /* also its number at the tracker */
+    remote_state state;
+    hone_arena *arena; /* of files and device */
+    hone_str request;  /* encoded */
+    const char *device;
+    int64_t timeout_ns;
+    remote_file files[REMOTE_MAX_FILES];
+    size_t file_count;
+    remote_repeat repeat;
+    int64_t submitted_ns;
+    hone_run_result result;
+} remote_trial;
+
+/* A trial that was answered as cancelled; the tracker is told until it knows. */
+typedef struct remote_cancel {
+    hone_ticket ticket;
+    remote_repeat repeat;
+} remote_cancel;
+
+/* Files that many trials share (check bundles) are hashed once. */
+typedef struct remote_known_hash {
+    char *path; /* owned; NULL = free */
+    int64_t bytes, modified_ns, inode;
+    hone_farm_hash hash;
+} remote_known_hash;
+
+typedef struct remote_link {
+    hone_net *net; /* owned */
+    const hone_clock *clock;
+    const hone_log *log;
+    char name[HONE_FARM_NAME_BYTES], software[HONE_FARM_NAME_BYTES];
+    hone_farm_instance instance;
+    hone_net_peer peer; /* 0: no connection */
+    bool is_welcome, was_welcome;
+    int64_t heartbeat_ns, expiry_ns;
+    uint32_t chunk_bytes;
+    int64_t heard_ns, sent_ns;
+    remote_repeat hello;
+    hone_net_reason failure;            /* the last one that was logged … */
+    int64_t failure_log_ns;             /* … and when it may be logged again */
+    bool is_refused;                    /* for good */
+    char trouble[HONE_FARM_NOTE_BYTES]; /* why there is no connection, or is_refused */
+    uint64_t last_id;
+    hone_arena *arena; /* of the message at hand */
+    hone_str frame;
+} remote_link;
+
+typedef struct runner_remote {
+    hone_runner base;
+    remote_link link;
+    char device_key[HONE_FARM_NAME_BYTES];
+    bool waits_for_devices;
+    int64_t patience_ns;
+
+    uint64_t device_number; /* of the list below; 0 = none yet */
+    remote_repeat ask_devices;
+    uint32_t device_count; /* that take trials */
+    bool has_devices;      /* a list was seen */
+    bool had_device;
+    int64_t none_since_ns; /* since when no device is to be had; NEVER = there is one */
+    char target[HONE_FARM_TARGET_BYTES]; /* of the first one seen; "" = none yet */
+    char other_target[HONE_FARM_NAME_BYTES + HONE_FARM_TARGET_BYTES +
+                      32]; /* whose differs, for people; "" = nobody's */
+    char note[HONE_FARM_NAME_BYTES + 64];
+
+    remote_trial *trials; /* in the order of their submission */
+    HONE_VEC(remote_cancel) cancels;
+    remote_known_hash known[REMOTE_KNOWN_HASHES];
+    uint32_t next_known;
+    int epoll_fd, timer_fd; /* -1: a simulated network */
+} runner_remote;
+
+static inline int64_t remote_now(const runner_remote *r) {
+    return hone_clock_now(r->link.clock);
+}
+
+static inline void remote_sooner(int64_t *at_ns, int64_t other_ns) {
+    if (other_ns < *at_ns) *at_ns = other_ns;
+}
+
+/* ---- remote_link.c ---- */
+
+void remote_repeat_start(remote_repeat *repeat, int64_t now_ns);
+void remote_repeat_rang(const runner_remote *r, remote_repeat *repeat);
+/* False when it could not be sent now: what matters is repeated by its timer. */
+bool remote_send(runner_remote *r, const hone_farm_message *message);
+static inline bool remote_is_up(const runner_remote *r) {
+    return r->link.peer != 0 && r->link.is_welcome;
+}
+/* Handles what has come; waits for the first of it. IO, NO_MEMORY: the endpoint is of no more use.
+ */
+HONE_NODISCARD hone_status remote_link_receive(runner_remote *r, int64_t deadline_ns);
+void remote_link_timers(runner_remote *r);
+int64_t remote_link_next_ns(const runner_remote *r);
+
+/* ---- remote_devices.c ---- */
+
+void remote_on_device_list(runner_remote *r, const hone_farm_device_list *list);
+void remote_on_pong(runner_remote *r, const hone_farm_pong *pong);
+void remote_devices_restart(runner_remote *r); /* after a reconnect */
+void remote_devices_timers(runner_remote *r);
+int64_t remote_devices_next_ns(const runner_remote *r);
+/* True when no device is to be had for so long that whoever does not wait gives up. */
+bool remote_is_abandoned(const runner_remote *r);
+const char *remote_note(const hone_runner *base);
+
+/* ---- remote_files.c ---- */
+
+HONE_NODISCARD hone_status remote_add_files(runner_remote *r, const hone_run_request *request,
+                                            remote_trial *trial);
+void remote_on_blob_want(runner_remote *r, const hone_farm_message *message);
+void remote_files_destroy(runner_remote *r);
+
+/* ---- runner_remote.c ---- */
+
+void remote_on_accepted(runner_remote *r, uint64_t number);
+void remote_on_outcome(runner_remote *r, const hone_farm_outcome *outcome);
+void remote_on_cancelled(runner_remote *r, uint64_t number);
+void remote_on_submit_refused(runner_remote *r, const hone_farm_refused *refused);
+void remote_submit_again(runner_remote *r); /* after a reconnect */
+
+#endif
