@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shlex
 import signal
 import sqlite3
 import struct
@@ -211,6 +212,21 @@ def example_of(*verb):
     return lines[0][len("Example: "):]
 
 
+def farm_examples():
+    """Those of tracker and farm work with each other."""
+    tracker = subprocess.Popen(shlex.split(example_of("tracker")), text=True,
+                               stdout=subprocess.PIPE)
+    try:
+        expect(tracker.stdout.readline().startswith("tcp://"), "the tracker says nothing")
+        for verb in (["farm"], ["farm", "status"]):
+            example = example_of(*verb)
+            done = subprocess.run(example, shell=True, timeout=100, stdout=subprocess.PIPE)
+            expect(done.returncode == 0 and done.stdout, f"{example}: exit {done.returncode}")
+    finally:
+        tracker.terminate()
+    expect(tracker.wait(timeout=100) == 0, f"the tracker ends with {tracker.returncode}")
+
+
 def documentation():
     """The example of every verb works, and so does every query of docs/database.md."""
     here = os.getcwd()
@@ -219,7 +235,10 @@ def documentation():
     expect(len(verbs) >= 18 and len(subs) >= 13, "help has fewer verbs than there are")
     hone("compile", SOURCE + "/examples/fashion_mnist/mlp.onnx", "--no-schedule", "-o",
          "mlp_plain", "-q")
-    for verb in [["tune"]] + [[v] for v in verbs if v != "tune"] + [["db", v] for v in subs]:
+    alone = [[v] for v in verbs if v not in ("tune", "tracker", "farm")]
+    farm_examples()
+    for verb in ([["tune"]] + alone + [["db", v] for v in subs] +
+                 [["farm", "allow"], ["farm", "keys"]]):
         example = example_of(*verb).replace("/tmp/", here + "/")
         done = subprocess.run(example, shell=True, cwd=SOURCE, text=True, timeout=100,
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE)
