@@ -100,6 +100,7 @@ struct tracker_runner {
 struct tracker_lane {
     tracker_tuner *tuner;
     tracker_class *class;
+    char device[HONE_FARM_NAME_BYTES + 8]; /* "runner/slot": for that one alone; "" = any */
     tracker_trial *head, *tail;
     size_t count;
     tracker_lane *prev, *next; /* in the ring of the class, when count > 0 */

@@ -132,10 +132,17 @@ static bool is_free_for_more(const hone_tracker *t, const tracker_slot *slot) {
            slot->hold_ns <= t->now_ns;
 }
 
-/* The next lane whose tuner is there. */
-static tracker_lane *next_lane(const tracker_class *class) {
+static bool is_for(const tracker_lane *lane, const tracker_slot *slot) {
+    char name[sizeof lane->device];
+    if (!lane->device[0]) return true;
+    tracker_slot_name(slot, name, sizeof name);
+    return strcmp(lane->device, name) == 0;
+}
+
+/* The next lane whose tuner is there, with something for this slot. */
+static tracker_lane *next_lane(const tracker_class *class, const tracker_slot *slot) {
     tracker_lane *lane = class->first;
-    while (lane && !lane->tuner->peer)
+    while (lane && !(lane->tuner->peer && is_for(lane, slot)))
         lane = lane->next;
     return lane;
 }
@@ -167,18 +174,44 @@ static hone_status give(hone_tracker *t, tracker_slot *slot, tracker_lane *lane)
     return tracker_store_trial(t, trial);
 }
 
-static tracker_lane *lane_of(const tracker_class *class, const tracker_tuner *tuner) {
+static tracker_lane *lane_of(const tracker_class *class, const tracker_slot *slot) {
     for (tracker_lane *lane = class->first; lane; lane = lane->next) {
-        if (lane->tuner == tuner) return lane;
+        if (lane->tuner == slot->tuner && is_for(lane, slot)) return lane;
     }
     return NULL;
 }
 
-static bool others_wait(const tracker_class *class, const tracker_tuner *tuner) {
+static bool others_wait(const tracker_class *class, const tracker_slot *slot) {
     for (const tracker_lane *lane = class->first; lane; lane = lane->next) {
-        if (lane->tuner != tuner && lane->tuner->peer) return true;
+        if (lane->tuner != slot->tuner && lane->tuner->peer && is_for(lane, slot)) return true;
     }
     return false;
+}
+
+static bool has_device(const tracker_class *class, const tracker_lane *lane) {
+    for (size_t i = 0; i < class->slots.count; i++) {
+        const tracker_slot *slot = class->slots.data[i];
+        if (is_for(lane, slot) && !slot->is_draining) return true;
+    }
+    return false;
+}
+
+/* A lane for one device that is not there: its trials are lost, not run elsewhere. */
+static tracker_lane *stranded_lane(const tracker_class *class) {
+    for (tracker_lane *lane = class->first; lane; lane = lane->next) {
+        if (lane->device[0] && !has_device(class, lane)) return lane;
+    }
+    return NULL;
+}
+
+static hone_status end_stranded(hone_tracker *t, const tracker_class *class) {
+    for (tracker_lane *lane; (lane = stranded_lane(class));) {
+        tracker_trial *trial = lane->head;
+        tracker_dequeue(t, trial);
+        HONE_TRY(tracker_finish_failed(t, trial, HONE_FAILURE_DEVICE_LOST,
+                                       "device '%s' is not there", lane->device));
+    }
+    return HONE_OK;
 }
 
 /* Idle slots first, each to the tuner whose turn it is; then a second trial behind the first of
@@ -187,20 +220,19 @@ static hone_status schedule_class(hone_tracker *t, tracker_class *class) {
     for (size_t i = 0; i < class->slots.count && class->first; i++) {
         tracker_slot *slot = class->slots.data[i];
         if (slot->trial_count || !is_free_for_more(t, slot)) continue;
-        tracker_lane *lane = next_lane(class);
-        if (!lane) return HONE_OK;
-        HONE_TRY(give(t, slot, lane));
+        tracker_lane *lane = next_lane(class, slot);
+        if (lane) HONE_TRY(give(t, slot, lane));
     }
     for (size_t i = 0; i < class->slots.count && class->first; i++) {
         tracker_slot *slot = class->slots.data[i];
         if (!slot->trial_count || !is_free_for_more(t, slot)) continue;
         bool is_over = t->now_ns - slot->lease_ns >= t->o.quantum_ns;
-        if (is_over && others_wait(class, slot->tuner)) continue;
-        tracker_lane *lane = slot->tuner->peer ? lane_of(class, slot->tuner) : NULL;
+        if (is_over && others_wait(class, slot)) continue;
+        tracker_lane *lane = slot->tuner->peer ? lane_of(class, slot) : NULL;
         while (lane && lane->count && slot->trial_count < TRACKER_LEASE_TRIALS)
             HONE_TRY(give(t, slot, lane));
     }
-    return HONE_OK;
+    return end_stranded(t, class);
 }
 
 hone_status tracker_schedule(hone_tracker *t) {

@@ -66,6 +66,7 @@ hone_status tracker_store_new_trial(hone_tracker *t, const tracker_trial *trial)
     };
     hone_farm_set_text(m.u.submit.device_key, sizeof m.u.submit.device_key,
                        trial->lane->class->key);
+    memcpy(m.u.submit.device, trial->lane->device, sizeof m.u.submit.device);
     hone_str_clear(&t->scratch);
     HONE_TRY(hone_farm_encode(&m, &t->scratch));
     hone_farm_stored_trial row = row_of(trial);

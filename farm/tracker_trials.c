@@ -87,11 +87,20 @@ static void deactivate(hone_tracker *t, tracker_trial *trial) {
     trial->prev = trial->next = NULL;
 }
 
-static tracker_lane *get_lane(hone_tracker *t, tracker_tuner *tuner, const char *key) {
+static tracker_lane *find_lane(const tracker_tuner *tuner, const hone_farm_submit *m) {
     for (size_t i = 0; i < tuner->lanes.count; i++) {
-        if (strcmp(tuner->lanes.data[i]->class->key, key) == 0) return tuner->lanes.data[i];
+        tracker_lane *lane = tuner->lanes.data[i];
+        if (strcmp(lane->class->key, m->device_key) == 0 && strcmp(lane->device, m->device) == 0) {
+            return lane;
+        }
     }
-    tracker_class *class = tracker_get_class(t, key);
+    return NULL;
+}
+
+static tracker_lane *get_lane(hone_tracker *t, tracker_tuner *tuner, const hone_farm_submit *m) {
+    tracker_lane *known = find_lane(tuner, m);
+    if (known) return known;
+    tracker_class *class = tracker_get_class(t, m->device_key);
     tracker_lane *lane = class ? hone_calloc(1, sizeof *lane) : NULL;
     if (!lane || !hone_vec_push(&tuner->lanes, lane)) {
         if (class) tracker_class_release(t, class);
@@ -100,15 +109,9 @@ static tracker_lane *get_lane(hone_tracker *t, tracker_tuner *tuner, const char 
     }
     lane->tuner = tuner;
     lane->class = class;
+    hone_farm_set_text(lane->device, sizeof lane->device, m->device);
     class->lanes++;
     return lane;
-}
-
-static bool has_lane(const tracker_tuner *tuner, const char *key) {
-    for (size_t i = 0; i < tuner->lanes.count; i++) {
-        if (strcmp(tuner->lanes.data[i]->class->key, key) == 0) return true;
-    }
-    return false;
 }
 
 /* ---- trials ---- */
@@ -142,7 +145,7 @@ static void drop_request(hone_tracker *t, tracker_trial *trial) {
 
 hone_status tracker_fill_trial(hone_tracker *t, tracker_trial *trial, const hone_farm_submit *m) {
     assert(!trial->is_submitted);
-    tracker_lane *lane = get_lane(t, trial->tuner, m->device_key);
+    tracker_lane *lane = get_lane(t, trial->tuner, m);
     uint8_t *request = hone_malloc(m->request.count + 1);
     if (!lane || !request) {
         hone_free(request);
@@ -403,8 +406,8 @@ static const char *over_limit(const hone_tracker *t, const tracker_tuner *tuner,
     if (t->stats.request_bytes + (int64_t)m->request.count > t->o.max_request_bytes) {
         return "the queue has no room for more";
     }
-    if (tuner->lanes.count >= TRACKER_MAX_LANES && !has_lane(tuner, m->device_key)) {
-        return "too many device keys";
+    if (tuner->lanes.count >= TRACKER_MAX_LANES && !find_lane(tuner, m)) {
+        return "too many devices and device keys";
     }
     return NULL;
 }

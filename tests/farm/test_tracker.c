@@ -414,6 +414,48 @@ static void turns(void **state) {
     farm_world_deinit(&w);
 }
 
+static void submit_for(farm_peer *tuner, uint64_t trial, const char *device) {
+    hone_farm_message m = farm_submit(trial, "pi4");
+    hone_farm_set_text(m.u.submit.device, sizeof m.u.submit.device, device);
+    farm_send(tuner, &m);
+    assert_int_equal(farm_expect(tuner, HONE_FARM_ACCEPTED).u.accepted.trial, trial);
+}
+
+/* A trial for one device runs there or nowhere. */
+static void one_device(void **state) {
+    (void)state;
+    farm_world w;
+    farm_world_init(&w, 1, NULL);
+    farm_peer *tuner = farm_tuner(&w, 1, "alice");
+    farm_peer *one = farm_runner(&w, 2, "one", "pi4", 2),
+              *two = farm_runner(&w, 3, "two", "pi4", 1);
+    for (uint64_t i = 1; i <= 3; i++)
+        submit_for(tuner, i, "one/1");
+    submit_for(tuner, 4, "two/0");
+    hone_farm_assign first = take(one);
+    assert_int_equal(first.slot, 1);
+    assert_int_equal(take(one).slot, 1);
+    assert_int_equal(take(two).trial, 4);
+    farm_expect_none(two, HONE_FARM_ASSIGN, HONE_NS_PER_S); /* though it has room */
+    submit_for(tuner, 5, "three/0");
+    expect_outcome(tuner, 5, HONE_FAILURE_DEVICE_LOST);
+    answer(one, &first, 10);
+    expect_outcome(tuner, 1, HONE_FAILURE_NONE);
+    acknowledge(tuner, 1);
+    assert_int_equal(take(one).trial, 3);
+    farm_disconnect(one); /* for good: all that were its are lost */
+    for (int i = 0; i < 2; i++) {
+        hone_farm_outcome outcome = farm_expect(tuner, HONE_FARM_OUTCOME).u.outcome;
+        hone_failure failure;
+        farm_outcome_median(&outcome, &failure);
+        assert_int_equal(failure, HONE_FAILURE_DEVICE_LOST);
+        assert_true(outcome.trial == 2 || outcome.trial == 3);
+        acknowledge(tuner, outcome.trial);
+    }
+    farm_expect_none(two, HONE_FARM_ASSIGN, HONE_NS_PER_S);
+    farm_world_deinit(&w);
+}
+
 static void draining_and_devices(void **state) {
     (void)state;
     farm_world w;
@@ -653,6 +695,7 @@ int main(void) {
         cmocka_unit_test(name_in_use),
         cmocka_unit_test(two_in_flight),
         cmocka_unit_test(turns),
+        cmocka_unit_test(one_device),
         cmocka_unit_test(draining_and_devices),
         cmocka_unit_test(tuner_comes_back),
         cmocka_unit_test(tuner_stays_away),
