@@ -133,17 +133,19 @@ static void note_hash(build *b) {
     }
 }
 
-static hone_status lower(build *b) {
-    hone_lower_options options = {.target = &b->target};
-    return hone_lower_func(b->func, &options, b->arena, &b->lowered);
-}
-
 static bool wants(const build *b, const char *what) {
     return strcmp(b->request->emit ? b->request->emit : "so", what) == 0;
 }
 
+static hone_status lower(build *b) {
+    hone_lower_options options = {.target = &b->target, .keeps_loops = wants(b, "c")};
+    return hone_lower_func(b->func, &options, b->arena, &b->lowered);
+}
+
 static hone_status generate(build *b) {
     if (wants(b, "program")) return hone_func_print(b->func, NULL, b->bytes);
+    hone_codegen_kernel kernel = {b->lowered, b->result->manifest.entry};
+    if (wants(b, "c")) return hone_codegen_c(&kernel, 1, b->bytes);
     hone_codegen_options options = {.target = &b->target};
     if (wants(b, "so") || wants(b, "obj"))
         options.emit = HONE_EMIT_OBJECT;
@@ -153,12 +155,12 @@ static hone_status generate(build *b) {
         options.emit = HONE_EMIT_LLVM;
     else {
         return HONE_ERROR(HONE_CODE_UNSUPPORTED,
-                          "emit is '%s', must be so, obj, asm, llvm or program", b->request->emit);
+                          "emit is '%s', must be so, obj, c, asm, llvm or program",
+                          b->request->emit);
     }
 #ifndef NDEBUG
     options.verify = true;
 #endif
-    hone_codegen_kernel kernel = {b->lowered, b->result->manifest.entry};
     return hone_codegen_llvm(&kernel, 1, &options, b->bytes);
 }
 

@@ -36,4 +36,11 @@ typedef struct hone_codegen_options {
 HONE_NODISCARD hone_status hone_codegen_llvm(const hone_codegen_kernel *kernels, size_t count,
                                              const hone_codegen_options *options, hone_str *out);
 
+/* Appends a file of C11 that any compiler takes and that gives the same results, within the error
+ * bound: one function per kernel, with the ABI's declarations in front. Vectorized loops come out
+ * as loops over lanes, which compilers vectorise again. UNSUPPORTED: integers of odd widths, a
+ * buffer seen as another type. INVALID as above. */
+HONE_NODISCARD hone_status hone_codegen_c(const hone_codegen_kernel *kernels, size_t count,
+                                          hone_str *out);
+
 #endif

@@ -70,6 +70,8 @@ hone_status hone_lower_func(const hone_func *func, const hone_lower_options *opt
         return LOWER_NO_MEMORY();
     }
     for (size_t i = 0; i < HONE_COUNT(pipeline); i++) {
+        bool ends_loops = pipeline[i].run == lower_vectorize || pipeline[i].run == lower_unroll;
+        if (ends_loops && options->keeps_loops) continue;
         HONE_TRY(run_pass(&lower, &pipeline[i]));
     }
     *out_func = lower.func;

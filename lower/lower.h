@@ -23,6 +23,7 @@ typedef struct hone_lower_options {
     hone_status (*after)(void *ctx, const char *pass, const hone_func *func);
     void *ctx;
     int64_t max_unrolled_nodes; /* statements that unrolling may make; 0 = 512 */
+    bool keeps_loops;           /* vectorized and unrolled loops stay loops: for source text */
 } hone_lower_options;
 
 /* What a pass works on. */

@@ -4,34 +4,8 @@
  * else goes through rt->find_extern and the convention of hone_extern: an array of pointers, with
  * shapes and ranks. A scalar argument is a rank-0 tensor. A call that gives a value other than
  * int32 (or is pure) gets one more argument, where the function puts it; other calls are 0. */
+#include "codegen/extern_calls.h"
 #include "codegen/llvm/gen.h"
-
-#include <stdlib.h>
-#include <string.h>
-
-#include "support/attributes.h"
-
-static int compare_names(const void *a, const void *b) {
-    return strcmp(a, *(const char *const *)b);
-}
-
-static bool is_libm(const char *name) {
-    static const char *const names[] = {
-        "acos",       "acosf",  "acosh",     "acoshf",     "asin",     "asinf",     "asinh",
-        "asinhf",     "atan",   "atan2",     "atan2f",     "atanf",    "atanh",     "atanhf",
-        "cbrt",       "cbrtf",  "ceil",      "ceilf",      "copysign", "copysignf", "cos",
-        "cosf",       "cosh",   "coshf",     "erf",        "erfc",     "erfcf",     "erff",
-        "exp",        "exp2",   "exp2f",     "expf",       "expm1",    "expm1f",    "fabs",
-        "fabsf",      "floor",  "floorf",    "fma",        "fmaf",     "fmax",      "fmaxf",
-        "fmin",       "fminf",  "fmod",      "fmodf",      "hypot",    "hypotf",    "lgamma",
-        "lgammaf",    "log",    "log10",     "log10f",     "log1p",    "log1pf",    "log2",
-        "log2f",      "logf",   "nearbyint", "nearbyintf", "pow",      "powf",      "remainder",
-        "remainderf", "rint",   "rintf",     "round",      "roundf",   "sin",       "sinf",
-        "sinh",       "sinhf",  "sqrt",      "sqrtf",      "tan",      "tanf",      "tanh",
-        "tanhf",      "tgamma", "tgammaf",   "trunc",      "truncf",
-    };
-    return bsearch(name, names, HONE_COUNT(names), sizeof *names, compare_names) != NULL;
-}
 
 static LLVMValueRef libm(gen *g, const hone_expr *e, const char *name) {
     LLVMTypeRef types[4], result = gen_type(g, e->dtype);
@@ -121,9 +95,7 @@ static LLVMValueRef find(gen *g, const char *name) {
 }
 
 static LLVMValueRef call(gen *g, const hone_expr *e, const char *name) {
-    bool has_value =
-        !hone_dtype_is_void(e->dtype) && !hone_dtype_is_handle(e->dtype) &&
-        (e->op == HONE_INTRIN_CALL_PURE_EXTERN || !hone_dtype_equal(e->dtype, HONE_DTYPE_I32));
+    bool has_value = codegen_gives_value(e);
     uint32_t given = e->count - 1u, count = given + (has_value ? 1 : 0);
     uint32_t room = count ? count : 1;
     LLVMValueRef data = gen_alloca(g, g->ptr, room, "args");
@@ -159,7 +131,5 @@ LLVMValueRef gen_extern_call(gen *g, const hone_expr *e) {
         return LLVMGetUndef(gen_type(g, e->dtype));
     }
     const char *name = e->args[0]->u.s;
-    bool is_math = e->op != HONE_INTRIN_CALL_PACKED && hone_dtype_is_float(e->dtype) &&
-                   e->count >= 2 && e->count <= 4 && e->dtype.lanes == 1 && is_libm(name);
-    return is_math ? libm(g, e, name) : call(g, e, name);
+    return codegen_is_libm_call(e) ? libm(g, e, name) : call(g, e, name);
 }

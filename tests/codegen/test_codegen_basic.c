@@ -62,6 +62,9 @@ static const struct dense_row {
     {"unrolled reduction",      4,  48,  9,  2,  HONE_LOOP_UNROLLED,   "host"                  },
     {"AVX2",                    8,  32,  16, 1,  HONE_LOOP_VECTORIZED, "host -vector-width=256"},
     {"large",                   70, 90,  64, 0,  HONE_LOOP_PARALLEL,   "host -num-threads=2"   },
+    {"C, parallel rows",        33, 17,  9,  0,  HONE_LOOP_PARALLEL,   "c -num-threads=3"      },
+    {"C, vectorized columns",   4,  48,  9,  1,  HONE_LOOP_VECTORIZED, "c"                     },
+    {"C, large",                70, 90,  64, 0,  HONE_LOOP_PARALLEL,   "c -num-threads=2"      },
 };
 
 static void check_dense(void **state) {
@@ -107,7 +110,6 @@ static hone_status parse_func(const char *text, hone_module **out_module, hone_f
 
 /* A batch that is known at run time only: one kernel for every size. */
 static void takes_sizes_at_run_time(void **state) {
-    (void)state;
     static const char text[] = "from tvm.script import tir as T\n"
                                "@T.prim_func\n"
                                "def main(a: T.handle, b: T.handle):\n"
@@ -129,7 +131,7 @@ static void takes_sizes_at_run_time(void **state) {
     hone_func *func;
     hone_target target;
     test_compiled compiled = {0};
-    HONE_ASSERT_OK(hone_target_parse("host", &target));
+    HONE_ASSERT_OK(hone_target_parse(*state, &target));
     hone_status st = parse_func(text, &module, &func);
     if (!st) st = test_compile(func, &target, &compiled);
     hone_module_release(module);
@@ -168,7 +170,6 @@ static void *find_extern(void *ctx, const char *name) {
 }
 
 static void calls_external_functions(void **state) {
-    (void)state;
     static const char text[] =
         "from tvm.script import tir as T\n"
         "@T.prim_func\n"
@@ -178,7 +179,7 @@ static void calls_external_functions(void **state) {
     hone_func *func;
     hone_target target;
     test_compiled compiled = {0};
-    HONE_ASSERT_OK(hone_target_parse("host -num-threads=1", &target));
+    HONE_ASSERT_OK(hone_target_parse(*state, &target));
     hone_status st = parse_func(text, &module, &func);
     if (!st) st = test_compile(func, &target, &compiled);
     hone_module_release(module);
@@ -202,10 +203,13 @@ static void calls_external_functions(void **state) {
 }
 
 int main(void) {
+    static char llvm[] = "host -num-threads=1", c[] = "c -num-threads=1";
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(refuses_thread_bindings),
-        cmocka_unit_test(takes_sizes_at_run_time),
-        cmocka_unit_test(calls_external_functions),
+        cmocka_unit_test_prestate(takes_sizes_at_run_time, llvm),
+        cmocka_unit_test_prestate(takes_sizes_at_run_time, c),
+        cmocka_unit_test_prestate(calls_external_functions, llvm),
+        cmocka_unit_test_prestate(calls_external_functions, c),
     };
     int failed = HONE_RUN_ROWS("codegen/dense", dense_rows, check_dense);
     return failed + cmocka_run_group_tests_name("codegen", tests, NULL, NULL);

@@ -1,5 +1,5 @@
-/* Random programs, as written and with random loop kinds, compiled in batches and compared with the
- * interpreter. */
+/* Random programs, as written and with random loop kinds, compiled in batches (through LLVM, or as
+ * C source by the system's compiler) and compared with the interpreter. */
 #include <dlfcn.h>
 #include <stdio.h>
 #include <string.h>
@@ -12,6 +12,7 @@
 #include "lower/lower.h"
 #include "runtime/model/model_rt.h"
 #include "tests/support/annotate_loops.h"
+#include "tests/support/compiled.h"
 #include "tests/support/hone_test.h"
 #include "tests/support/random_program.h"
 
@@ -21,11 +22,15 @@ static const struct row {
     const char *name, *target;
     uint64_t first, count;
     bool is_annotated;
+    enum { TO_OBJECT, TO_C, TO_C_LANES } to; /* LANES: vectors are made before C is printed */
 } rows[] = {
-    {"as written",            "host -num-threads=1",                 0,    160, false},
-    {"annotated",             "host -num-threads=3",                 1000, 320, true },
-    {"annotated, AVX2",       "llvm -mcpu=x86-64-v3 -num-threads=2", 2000, 96,  true },
-    {"annotated, SSE2 alone", "llvm -mcpu=x86-64 -num-threads=2",    3000, 64,  true },
+    {"as written",            "host -num-threads=1",                 0,    160, false, TO_OBJECT },
+    {"annotated",             "host -num-threads=3",                 1000, 320, true,  TO_OBJECT },
+    {"annotated, AVX2",       "llvm -mcpu=x86-64-v3 -num-threads=2", 2000, 96,  true,  TO_OBJECT },
+    {"annotated, SSE2 alone", "llvm -mcpu=x86-64 -num-threads=2",    3000, 64,  true,  TO_OBJECT },
+    {"C",                     "host -num-threads=1",                 4000, 64,  false, TO_C      },
+    {"annotated, C",          "host -num-threads=3",                 5000, 96,  true,  TO_C      },
+    {"annotated, C, lanes",   "host -num-threads=3",                 6000, 96,  true,  TO_C_LANES},
 };
 
 typedef struct batch {
@@ -43,7 +48,7 @@ static hone_status make(const struct row *row, uint64_t first, const hone_target
         hone_rng rng = hone_rng_from_seed(seed);
         if (row->is_annotated) test_annotate_loops(b->funcs[i], &rng);
         hone_func *lowered;
-        hone_lower_options options = {.target = target};
+        hone_lower_options options = {.target = target, .keeps_loops = row->to == TO_C};
         HONE_TRY(hone_lower_func(b->funcs[i], &options, b->arena, &lowered));
         snprintf(b->symbols[i], sizeof b->symbols[i], "k%zu", i);
         kernels[i] = (hone_codegen_kernel){lowered, b->symbols[i]};
@@ -57,6 +62,12 @@ static hone_status build(const struct row *row, uint64_t first, const hone_targe
     HONE_TRY(make(row, first, target, b, kernels));
     hone_codegen_options options = {.target = target, .emit = HONE_EMIT_OBJECT, .verify = true};
     hone_str object = {0};
+    if (row->to != TO_OBJECT) {
+        hone_status st = hone_codegen_c(kernels, b->count, &object);
+        if (!st) st = test_compile_c(object.data, object.length, path);
+        hone_str_deinit(&object);
+        return st;
+    }
     hone_status st = hone_codegen_llvm(kernels, b->count, &options, &object);
     if (!st) st = hone_link_shared(target, object.data, object.length, path);
     hone_str_deinit(&object);

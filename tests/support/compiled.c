@@ -12,6 +12,9 @@
 #include "ir/interp.h"
 #include "lower/lower.h"
 #include "runtime/model/model_rt.h"
+#include "support/clock.h"
+#include "support/fs.h"
+#include "support/proc.h"
 
 static hone_status load(const char *path, test_compiled *out) {
     out->library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
@@ -22,14 +25,43 @@ static hone_status load(const char *path, test_compiled *out) {
     return HONE_OK;
 }
 
+/* With all warnings: the text is meant for any compiler and any project's flags. */
+hone_status test_compile_c(const char *text, size_t length, const char *path) {
+    char source[160];
+    snprintf(source, sizeof source, "%s.c", path);
+    HONE_TRY(hone_fs_write_atomic(source, text, length));
+    const char *const argv[] = {"cc",      "-std=c11", "-Wall", "-Wextra", "-pedantic",
+                                "-Werror", "-O1",      "-fPIC", "-shared", "-ffp-contract=off",
+                                "-o",      path,       source,  "-lm",     NULL};
+    const hone_clock *clock = hone_clock_system();
+    hone_str said = {0};
+    hone_proc proc;
+    hone_status st = hone_proc_run(
+        argv, 1 << 16, clock, hone_deadline_after(clock, 300 * HONE_NS_PER_S), NULL, &said, &proc);
+    if (!st && (proc.term_signal != 0 || proc.exit_code != 0)) {
+        st = HONE_ERROR(HONE_CODE_INVALID, "cc %s: %s", source, hone_str_text(&said));
+    } else {
+        unlink(source);
+    }
+    hone_str_deinit(&said);
+    return st;
+}
+
 static hone_status build(const hone_func *func, const hone_target *target, hone_arena *arena,
                          const char *path) {
-    hone_lower_options lower = {.target = target};
+    bool is_c = target->kind == HONE_TARGET_C;
+    hone_lower_options lower = {.target = target, .keeps_loops = is_c};
     hone_func *lowered;
     HONE_TRY(hone_lower_func(func, &lower, arena, &lowered));
     hone_codegen_kernel kernel = {lowered, "kernel"};
     hone_codegen_options options = {.target = target, .emit = HONE_EMIT_OBJECT, .verify = true};
     hone_str object = {0};
+    if (is_c) {
+        hone_status st = hone_codegen_c(&kernel, 1, &object);
+        if (!st) st = test_compile_c(object.data, object.length, path);
+        hone_str_deinit(&object);
+        return st;
+    }
     hone_status st = hone_codegen_llvm(&kernel, 1, &options, &object);
     if (!st) st = hone_link_shared(target, object.data, object.length, path);
     hone_str_deinit(&object);

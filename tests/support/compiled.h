@@ -14,7 +14,11 @@ typedef struct test_compiled {
     hone_rt *rt;
 } test_compiled;
 
-/* Lowers, generates, links into a temporary file (removed again), loads. */
+/* Compiles C text with the system's compiler, all warnings being errors, into a shared object. */
+HONE_NODISCARD hone_status test_compile_c(const char *text, size_t length, const char *path);
+
+/* Lowers, generates (through LLVM, or as C text for a target of kind c), links into a temporary
+ * file (removed again), loads. */
 HONE_NODISCARD hone_status test_compile(const hone_func *func, const hone_target *target,
                                         test_compiled *out_compiled);
 void test_compiled_deinit(test_compiled *compiled);

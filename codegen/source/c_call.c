@@ -1,0 +1,308 @@
+/* codegen/source/c_call.c - calls: libm, bits, addresses, sums of lanes, external functions. */
+#include <string.h>
+
+#include "codegen/extern_calls.h"
+#include "codegen/source/c_gen.h"
+
+static c_text fail(c_gen *g, hone_status st) {
+    c_fail(g, st);
+    return (c_text){"0", C_PREC_POSTFIX};
+}
+
+static const char *arguments(c_gen *g, const hone_expr *e, uint16_t first) {
+    const char *all = "";
+    for (uint16_t i = first; i < e->count; i++) {
+        c_text value = c_value(g, e->args[i]);
+        all = c_printf(g, "%s%s%s", all, i > first ? ", " : "", value.s);
+    }
+    return all;
+}
+
+static c_text math_call(c_gen *g, const hone_expr *e) {
+    const char *f = e->dtype.bits == 64 ? "" : "f";
+    switch ((hone_intrin)e->op) {
+    case HONE_INTRIN_EXP10:
+        return (c_text){c_printf(g, "pow%s(10, %s)", f, arguments(g, e, 0)), C_PREC_POSTFIX};
+    case HONE_INTRIN_RSQRT:
+        return (c_text){c_printf(g, "1 / sqrt%s(%s)", f, arguments(g, e, 0)), C_PREC_MUL};
+    case HONE_INTRIN_SIGMOID:
+        return (c_text){c_printf(g, "1 / (1 + exp%s(-(%s)))", f, arguments(g, e, 0)), C_PREC_MUL};
+    default:
+        return (c_text){c_printf(g, "%s%s(%s)", hone_intrin_spelling((hone_intrin)e->op), f,
+                                 arguments(g, e, 0)),
+                        C_PREC_POSTFIX};
+    }
+}
+
+static c_text absolute(c_gen *g, const hone_expr *e) {
+    c_text x = c_value(g, e->args[0]);
+    if (hone_dtype_is_float(e->dtype)) {
+        return (c_text){c_printf(g, "fabs%s(%s)", e->dtype.bits == 64 ? "" : "f", x.s),
+                        C_PREC_POSTFIX};
+    }
+    if (!hone_dtype_is_int(e->dtype)) return x;
+    return (c_text){c_printf(g, "%s(%s)", c_helper(g, "abs", c_type(g, e->dtype)), x.s),
+                    C_PREC_POSTFIX};
+}
+
+static c_text classify(c_gen *g, const hone_expr *e) {
+    if (!hone_dtype_is_float(e->args[0]->dtype)) {
+        return (c_text){e->op == HONE_INTRIN_ISFINITE ? "true" : "false", C_PREC_POSTFIX};
+    }
+    c_text x = c_value(g, e->args[0]);
+    return (c_text){c_printf(g, "%s(%s) != 0", hone_intrin_spelling((hone_intrin)e->op), x.s),
+                    C_PREC_COMPARE};
+}
+
+static c_text bit_operation(c_gen *g, const hone_expr *e) {
+    hone_dtype dtype = hone_dtype_element(e->dtype);
+    const char *type = c_type(g, dtype), *sign = NULL;
+    const char *wide = dtype.bits == 64 ? "uint64_t" : "uint32_t";
+    c_text x = c_value(g, e->args[0]);
+    c_text y = {"0", C_PREC_POSTFIX};
+    if (e->count > 1) y = c_cast(g, e->args[1]->dtype, dtype, c_value(g, e->args[1]));
+    switch ((hone_intrin)e->op) {
+    case HONE_INTRIN_SHIFT_LEFT:
+        sign = "<<";
+        break;
+    case HONE_INTRIN_SHIFT_RIGHT:
+        if (!hone_dtype_is_int(dtype)) {
+            sign = ">>";
+            break;
+        }
+        return (c_text){c_printf(g, "%s(%s, %s)", c_helper(g, "shift_right", type), x.s, y.s),
+                        C_PREC_POSTFIX};
+    case HONE_INTRIN_BITWISE_AND:
+        sign = "&";
+        break;
+    case HONE_INTRIN_BITWISE_OR:
+        sign = "|";
+        break;
+    case HONE_INTRIN_BITWISE_XOR:
+        sign = "^";
+        break;
+    case HONE_INTRIN_BITWISE_NOT:
+        if (hone_dtype_is_bool(dtype)) {
+            return (c_text){c_printf(g, "!%s", c_at(g, x, C_PREC_UNARY)), C_PREC_UNARY};
+        }
+        return (c_text){c_printf(g, "(%s)~%s", type, c_at(g, x, C_PREC_UNARY)), C_PREC_UNARY};
+    default:
+        return (c_text){c_printf(g, "%s(%s)", c_helper(g, "popcount", type), x.s), C_PREC_POSTFIX};
+    }
+    return (c_text){c_printf(g, "(%s)((%s)%s %s (%s)%s)", type, wide, c_at(g, x, C_PREC_UNARY),
+                             sign, wide, c_at(g, y, C_PREC_UNARY)),
+                    C_PREC_UNARY};
+}
+
+/* The lanes in the order they are written. */
+static c_text reduce_lanes(c_gen *g, const hone_expr *e) {
+    const hone_expr *x = e->args[0];
+    const char *type = c_type(g, e->dtype), *total = c_name(g, "total");
+    c_line(g, "%s %s = 0;", type, total);
+    const char *outer = c_open_lanes(g, x->dtype.lanes);
+    c_text value = c_value(g, x);
+    const char *lane = c_name(g, "value");
+    c_line(g, "const %s %s = %s;", type, lane, value.s);
+    const char *next;
+    if (e->op == HONE_INTRIN_VECTOR_REDUCE_ADD || e->op == HONE_INTRIN_VECTOR_REDUCE_MUL) {
+        next = c_printf(g, "(%s)(%s %s %s)", type, total,
+                        e->op == HONE_INTRIN_VECTOR_REDUCE_ADD ? "+" : "*", lane);
+    } else {
+        const char *kind = e->op == HONE_INTRIN_VECTOR_REDUCE_MIN ? "min" : "max";
+        next = c_printf(g, "%s(%s, %s)", c_helper(g, kind, type), total, lane);
+    }
+    c_line(g, "%s = %s == 0 ? %s : %s;", total, g->lane, lane, next);
+    c_close_lanes(g, outer);
+    return (c_text){total, C_PREC_POSTFIX};
+}
+
+static c_text reinterpret(c_gen *g, const hone_expr *e) {
+    hone_dtype from = e->args[0]->dtype;
+    if (from.lanes != e->dtype.lanes) {
+        return fail(g, HONE_ERROR(HONE_CODE_UNSUPPORTED, "C source cannot reinterpret %s as %s",
+                                  HONE_DTYPE_NAME(from), HONE_DTYPE_NAME(e->dtype)));
+    }
+    const char *source = c_name(g, "bits"), *result = c_name(g, "same");
+    c_text stored = c_to_storage(g, from, c_value(g, e->args[0]));
+    c_line(g, "const %s %s = %s;", c_storage(g, from), source, stored.s);
+    c_line(g, "%s %s;", c_storage(g, e->dtype), result);
+    c_line(g, "memcpy(&%s, &%s, sizeof %s);", result, source, result);
+    return c_from_storage(g, e->dtype, (c_text){result, C_PREC_POSTFIX});
+}
+
+/* address_of(load): where the element lies. tvm_access_ptr(type, data, offset, extent, rw). */
+static c_text address(c_gen *g, const hone_expr *e) {
+    if (e->op == HONE_INTRIN_ADDRESS_OF) {
+        const hone_expr *load = e->args[0];
+        if (load->kind == HONE_EXPR_LOAD && load->count == 1 && load->args[0]->dtype.lanes == 1) {
+            return (c_text){c_printf(g, "&%s", c_element(g, load->u.buffer, load->args[0])),
+                            C_PREC_UNARY};
+        }
+    } else if (e->args[1]->kind == HONE_EXPR_VAR) {
+        hone_buffer id = c_buffer_of_data(g, e->args[1]->u.var);
+        if (id != HONE_NO_ID) {
+            return (c_text){c_printf(g, "&%s", c_element(g, id, e->args[2])), C_PREC_UNARY};
+        }
+    }
+    return fail(g, HONE_ERROR(HONE_CODE_UNSUPPORTED, "%s of something that is no buffer element",
+                              hone_intrin_spelling((hone_intrin)e->op)));
+}
+
+/* ---- external functions: the convention of hone_extern in abi.h ---- */
+
+/* An argument: where its data lies, and its shape. */
+typedef struct passed {
+    const char *data, *shape;
+    uint32_t rank;
+} passed;
+
+static const char *shape_array(c_gen *g, uint32_t rank, const hone_expr *const *shape) {
+    if (rank == 0) return "NULL";
+    const char *name = c_name(g, "shape"), *all = "";
+    for (uint32_t d = 0; d < rank; d++) {
+        c_text extent = c_index(g, shape[d]);
+        all = c_printf(g, "%s%s%s", all, d ? ", " : "", extent.s);
+    }
+    c_line(g, "const int64_t %s[] = {%s};", name, all);
+    return name;
+}
+
+static passed pass_handle(c_gen *g, const hone_expr *e) {
+    if (e->kind == HONE_EXPR_VAR) {
+        hone_buffer id = c_buffer_of_data(g, e->u.var);
+        if (id != HONE_NO_ID) {
+            const hone_buffer_info *buffer = &g->func->buffers[id];
+            return (passed){c_printf(g, "(void *)%s", c_buffer(g, id)),
+                            shape_array(g, buffer->rank, buffer->shape), buffer->rank};
+        }
+    }
+    c_text data = c_value(g, e);
+    passed p = {c_printf(g, "(void *)%s", c_at(g, data, C_PREC_UNARY)), "NULL", 1};
+    if (hone_expr_is_call(e, HONE_INTRIN_ACCESS_PTR)) {
+        p.shape = shape_array(g, 1, &e->args[3]);
+    } else if (hone_expr_is_call(e, HONE_INTRIN_ADDRESS_OF)) {
+        const hone_expr *load = e->args[0];
+        const hone_buffer_info *buffer = &g->func->buffers[load->u.buffer];
+        const hone_expr *left = hone_expr_sub(&g->arith.ir, buffer->shape[0], load->args[0]);
+        if (left) p.shape = shape_array(g, 1, &left);
+    } else {
+        p.rank = 0;
+    }
+    return p;
+}
+
+static passed pass_scalar(c_gen *g, const hone_expr *e) {
+    const char *name = c_name(g, "scalar");
+    c_text value = c_to_storage(g, e->dtype, c_value(g, e));
+    c_line(g, "%s %s = %s;", c_storage(g, e->dtype), name, value.s);
+    return (passed){c_printf(g, "&%s", name), "NULL", 0};
+}
+
+static c_text external(c_gen *g, const hone_expr *e) {
+    if (e->count == 0 || e->args[0]->kind != HONE_EXPR_STRING) {
+        return fail(g, HONE_ERROR(HONE_CODE_INVALID, "an external call without a name"));
+    }
+    const char *function = e->args[0]->u.s;
+    if (codegen_is_libm_call(e)) {
+        return (c_text){c_printf(g, "%s(%s)", function, arguments(g, e, 1)), C_PREC_POSTFIX};
+    }
+    bool has_value = codegen_gives_value(e);
+    const char *result = has_value ? c_name(g, "result") : NULL;
+    if (has_value) c_line(g, "%s %s = 0;", c_storage(g, e->dtype), result);
+    const char *data = "", *shapes = "", *ranks = "";
+    uint32_t count = 0;
+    for (uint16_t i = 1; i < e->count; i++, count++) {
+        const hone_expr *arg = e->args[i];
+        passed p = hone_dtype_is_handle(arg->dtype) ? pass_handle(g, arg) : pass_scalar(g, arg);
+        const char *comma = count ? ", " : "";
+        data = c_printf(g, "%s%s%s", data, comma, p.data);
+        shapes = c_printf(g, "%s%s%s", shapes, comma, p.shape);
+        ranks = c_printf(g, "%s%s%u", ranks, comma, (unsigned)p.rank);
+    }
+    if (has_value) {
+        const char *comma = count++ ? ", " : "";
+        data = c_printf(g, "%s%s&%s", data, comma, result);
+        shapes = c_printf(g, "%s%sNULL", shapes, comma);
+        ranks = c_printf(g, "%s%s0", ranks, comma);
+    }
+    const char *args = c_name(g, "args"), *arg_shapes = c_name(g, "shapes");
+    const char *arg_ranks = c_name(g, "ranks"), *found = c_name(g, "found");
+    c_line(g, "void *const %s[] = {%s};", args, count ? data : "NULL");
+    c_line(g, "const int64_t *const %s[] = {%s};", arg_shapes, count ? shapes : "NULL");
+    c_line(g, "const int32_t %s[] = {%s};", arg_ranks, count ? ranks : "0");
+    c_line(g, "void *const %s = rt->find_extern(rt, \"%s\");", found, function);
+    c_open(g, "if (%s == NULL)", found);
+    c_line(g, "rt->set_error(rt, -3, \"external function '%s' is unknown\");", function);
+    c_leave(g, "-3");
+    c_close(g);
+    const char *pointer = c_name(g, "function"), *code = c_name(g, "failed");
+    c_line(g, "hone_extern %s;", pointer);
+    c_line(g, "memcpy(&%s, &%s, sizeof %s);", pointer, found, pointer);
+    c_line(g, "const int32_t %s = %s(%s, %s, %s, %u);", code, pointer, args, arg_shapes, arg_ranks,
+           (unsigned)count);
+    c_open(g, "if (%s != 0)", code);
+    c_leave(g, code);
+    c_close(g);
+    if (!has_value) return (c_text){"0", C_PREC_POSTFIX};
+    return c_from_storage(g, e->dtype, (c_text){result, C_PREC_POSTFIX});
+}
+
+static c_text give_back(c_gen *g, const hone_expr *e) {
+    c_text code = {"0", C_PREC_POSTFIX};
+    if (hone_dtype_is_integer(e->args[0]->dtype)) {
+        code = c_cast(g, e->args[0]->dtype, HONE_DTYPE_I32, c_value(g, e->args[0]));
+    }
+    c_leave(g, code.s);
+    return (c_text){"0", C_PREC_POSTFIX};
+}
+
+c_text c_call(c_gen *g, const hone_expr *e) {
+    switch ((hone_intrin)e->op) {
+    case HONE_INTRIN_ABS:
+        return absolute(g, e);
+    case HONE_INTRIN_ISNAN:
+    case HONE_INTRIN_ISINF:
+    case HONE_INTRIN_ISFINITE:
+        return classify(g, e);
+    case HONE_INTRIN_POPCOUNT:
+    case HONE_INTRIN_SHIFT_LEFT:
+    case HONE_INTRIN_SHIFT_RIGHT:
+    case HONE_INTRIN_BITWISE_AND:
+    case HONE_INTRIN_BITWISE_OR:
+    case HONE_INTRIN_BITWISE_XOR:
+    case HONE_INTRIN_BITWISE_NOT:
+        return bit_operation(g, e);
+    case HONE_INTRIN_LIKELY:
+        return c_value(g, e->args[0]);
+    case HONE_INTRIN_REINTERPRET:
+        return reinterpret(g, e);
+    case HONE_INTRIN_VECTOR_REDUCE_ADD:
+    case HONE_INTRIN_VECTOR_REDUCE_MUL:
+    case HONE_INTRIN_VECTOR_REDUCE_MIN:
+    case HONE_INTRIN_VECTOR_REDUCE_MAX:
+        return reduce_lanes(g, e);
+    case HONE_INTRIN_ADDRESS_OF:
+    case HONE_INTRIN_ACCESS_PTR:
+        return address(g, e);
+    case HONE_INTRIN_UNDEF:
+    case HONE_INTRIN_TYPE_ANNOTATION:
+    case HONE_INTRIN_STORAGE_SYNC:
+    case HONE_INTRIN_PREFETCH:
+        return (c_text){"0", C_PREC_POSTFIX};
+    case HONE_INTRIN_ASSUME:
+        return (c_text){"true", C_PREC_POSTFIX};
+    case HONE_INTRIN_RETURN:
+        return give_back(g, e);
+    case HONE_INTRIN_CALL_EXTERN:
+    case HONE_INTRIN_CALL_PURE_EXTERN:
+    case HONE_INTRIN_CALL_PACKED:
+        return external(g, e);
+    default:
+        if (hone_dtype_is_float(e->dtype) && hone_intrin_is_math((hone_intrin)e->op)) {
+            return math_call(g, e);
+        }
+        return fail(g, HONE_ERROR(HONE_CODE_UNSUPPORTED, "'%s' of %s in C source",
+                                  hone_intrin_spelling((hone_intrin)e->op),
+                                  HONE_DTYPE_NAME(e->dtype)));
+    }
+}

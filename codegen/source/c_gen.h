@@ -1,0 +1,118 @@
+/* codegen/source/c_gen.h - the state of printing one kernel as C11, shared by codegen/source/.
+ *
+ * Values: a lane of bool is bool, an integer intN_t, float and double themselves; float16,
+ * bfloat16 and float8 are computed as float and rounded when they are stored or cast. Indices are
+ * int64_t. Integer arithmetic on values wraps, so it is done unsigned.
+ *
+ * C has no vectors: a vector statement becomes a loop over its lanes, and an expression is printed
+ * for one lane (`lane` is its variable). What an expression cannot say (a let, a sum of lanes, an
+ * external call) becomes statements in front of it.
+ *
+ * An error is recorded once in error; printers then return "0", so that callers need not check.
+ */
+#ifndef HONE_CODEGEN_SOURCE_C_GEN_H
+#define HONE_CODEGEN_SOURCE_C_GEN_H
+
+#include "ir/arith.h"
+#include "ir/func.h"
+#include "lower/signature.h"
+#include "support/map.h"
+#include "support/strbuf.h"
+
+/* What a variable stands for in the function being printed. */
+typedef struct c_var {
+    const char *text; /* NULL = not in scope */
+    bool is_index;    /* an int64_t, whatever the variable's dtype */
+    bool is_lanes;    /* an array, one element per lane */
+} c_var;
+
+typedef struct c_gen {
+    const hone_func *func;
+    const char *symbol;
+    hone_arena *arena; /* scratch of this kernel */
+    hone_arith arith;  /* knows the ranges of the loops around */
+    hone_str *out;     /* body of the function being printed */
+    hone_str *done;    /* functions printed already: bodies of parallel loops */
+    hone_strmap helpers;
+    hone_str helper_text; /* definitions of the helpers that are used, each once */
+    hone_strmap names;    /* C identifiers that are taken */
+    c_var *vars;          /* func->var_count */
+    const char **buffers; /* func->buffer_count; NULL = not in scope */
+    const char *mask;     /* array of the lanes that stores may touch; NULL = all */
+    const char *lane;     /* NULL outside of a loop over lanes */
+    int32_t indent;
+    uint32_t parallel_count;
+    bool is_parallel; /* inside a parallel loop: further ones are serial */
+    bool uses_leave;
+    hone_buffer scratch[64]; /* workspace memory to free, in order of allocation */
+    uint32_t scratch_count;
+    hone_status error;
+} c_gen;
+
+/* A piece of C and how tightly it binds. */
+typedef enum c_prec {
+    C_PREC_CHOICE,
+    C_PREC_LOGIC, /* && and ||, which are never mixed without parentheses */
+    C_PREC_COMPARE,
+    C_PREC_ADD,
+    C_PREC_MUL,
+    C_PREC_UNARY,
+    C_PREC_POSTFIX,
+} c_prec;
+typedef struct c_text {
+    const char *s;
+    c_prec prec;
+} c_text;
+
+/* c_print.c */
+void c_fail(c_gen *g, hone_status st); /* records the first error (takes st) */
+const char *c_printf(c_gen *g, const char *format, ...) HONE_PRINTF(2, 3); /* in the arena */
+void c_line(c_gen *g, const char *format, ...) HONE_PRINTF(2, 3);          /* indented */
+void c_open(c_gen *g, const char *format, ...) HONE_PRINTF(2, 3); /* "… {", indents further */
+void c_close(c_gen *g);
+const char *c_name(c_gen *g, const char *hint); /* a fresh identifier */
+const char *c_at(c_gen *g, c_text text, c_prec least);
+
+/* c_types.c */
+const char *c_type(c_gen *g, hone_dtype dtype);    /* of a value, one lane */
+const char *c_storage(c_gen *g, hone_dtype dtype); /* as it lies in memory, one lane */
+bool c_is_small_float(hone_dtype dtype);
+c_text c_to_storage(c_gen *g, hone_dtype dtype, c_text value);
+c_text c_from_storage(c_gen *g, hone_dtype dtype, c_text stored);
+c_text c_cast(c_gen *g, hone_dtype from, hone_dtype to, c_text value);
+c_text c_int_constant(hone_dtype dtype, int64_t value, c_gen *g);
+
+/* c_helpers.c: small functions that are printed when they are used. Each returns its name. */
+const char *c_helper(c_gen *g, const char *kind, const char *type);
+
+/* c_expr.c */
+c_text c_value(c_gen *g, const hone_expr *e); /* of the lane g->lane when it is a vector */
+c_text c_condition(c_gen *g, const hone_expr *e);
+c_text c_index(c_gen *g, const hone_expr *e);                                /* as int64_t */
+const char *c_element(c_gen *g, hone_buffer buffer, const hone_expr *index); /* "A[i]" */
+const char *c_buffer(c_gen *g, hone_buffer buffer);
+hone_buffer c_buffer_of_data(c_gen *g, hone_var var); /* or HONE_NO_ID */
+/* A loop over `lanes` lanes begins and ends; what was the lane before is given back. */
+const char *c_open_lanes(c_gen *g, uint32_t lanes);
+void c_close_lanes(c_gen *g, const char *outer);
+/* Whether an expression needs statements in front of it. */
+bool c_needs_statements(const hone_expr *e);
+
+/* c_call.c */
+c_text c_call(c_gen *g, const hone_expr *e);
+
+/* c_stmt.c */
+void c_children(c_gen *g, hone_node_id parent);
+void c_leave(c_gen *g, const char *code); /* code = …; goto leave; */
+
+/* c_memory.c */
+void c_reserve(c_gen *g, hone_node_id root);
+void c_alloc(c_gen *g, hone_node_id node);
+void c_release_all(c_gen *g);
+
+/* c_parallel.c */
+void c_parallel(c_gen *g, hone_node_id loop);
+/* Marks what is in scope and used below root. */
+void c_find_uses(c_gen *g, hone_node_id root, bool *vars, bool *buffers);
+
+#endif

@@ -1,0 +1,163 @@
+/* codegen/source/c_helpers.c - the small functions that the text calls, each printed once, where it
+ * is used. A guard keeps several kernels in one file from defining one twice. */
+#include <string.h>
+
+#include "codegen/source/c_gen.h"
+#include "support/attributes.h"
+
+/* $T: the type, $U: its unsigned sibling, $N: the function's name. */
+typedef struct helper {
+    const char *kind, *text;
+} helper;
+
+static const helper helpers[] = {
+    {"min",         "static inline $T $N($T a, $T b) {\n"
+            "    return a < b ? a : b;\n"
+            "}\n"                },
+    {"max",         "static inline $T $N($T a, $T b) {\n"
+            "    return a > b ? a : b;\n"
+            "}\n"                },
+    {"abs",         "static inline $T $N($T a) {\n"
+            "    return a < 0 ? ($T)(0 - ($U)a) : a;\n"
+            "}\n"                },
+    {"floordiv",    "/* rounds towards minus infinity */\n"
+                 "static inline $T $N($T a, $T b) {\n"
+                 "    $T q = a / b, r = a % b;\n"
+                 "    return r != 0 && (r < 0) != (b < 0) ? ($T)(q - 1) : q;\n"
+                 "}\n"      },
+    {"floormod",    "/* has the sign of b */\n"
+                 "static inline $T $N($T a, $T b) {\n"
+                 "    $T r = a % b;\n"
+                 "    return r != 0 && (r < 0) != (b < 0) ? ($T)(r + b) : r;\n"
+                 "}\n"      },
+    {"shift_right", "/* copies the sign */\n"
+                    "static inline $T $N($T a, $T b) {\n"
+                    "    return a < 0 ? ($T)~(($T)~a >> b) : ($T)(a >> b);\n"
+                    "}\n"},
+    {"popcount",    "static inline $T $N($T a) {\n"
+                 "    $U bits = ($U)a;\n"
+                 "    int count = 0;\n"
+                 "    for (; bits; bits = ($U)(bits & (bits - 1)))\n"
+                 "        count++;\n"
+                 "    return ($T)count;\n"
+                 "}\n"      },
+    {"saturate",    "/* towards zero, out of range to the nearest end, NaN to 0 */\n"
+                 "static inline $T $N(double a) {\n"
+                 "    const int bits = (int)sizeof($T) * 8, is_signed = ($T)-1 < 1;\n"
+                 "    const double limit = ldexp(1.0, bits - is_signed);\n"
+                 "    const $U all = ($U)~($U)0, most = is_signed ? ($U)(all >> 1) : all;\n"
+                 "    if (a != a) return 0;\n"
+                 "    if (a >= limit) return ($T)most;\n"
+                 "    if (is_signed && a < -limit) return ($T)(0 - ($T)most - 1);\n"
+                 "    return !is_signed && a <= 0 ? 0 : ($T)a;\n"
+                 "}\n"      },
+};
+
+/* Conversions of the small floats; the layout is the type's. */
+static const struct small_row {
+    const char *type, *layout; /* width, bits of the mantissa, bias, whether it has infinities */
+} small_rows[] = {
+    {"f16",    "16, 10, 15, 1"},
+    {"bf16",   "16, 7, 127, 1"},
+    {"f8e4m3", "8, 3, 7, 0"   },
+    {"f8e5m2", "8, 2, 15, 1"  },
+};
+
+static const char from_small_text[] =
+    "/* Small floats are held as their bits: sign, exponent, mantissa. */\n"
+    "static inline float hone_small_to_f32(uint32_t bits, int width, int mantissa, int bias,\n"
+    "                                      int has_infinity) {\n"
+    "    uint32_t mask = (1u << (width - 1 - mantissa)) - 1, low = bits & ((1u << mantissa) - 1);\n"
+    "    uint32_t exponent = bits >> mantissa & mask;\n"
+    "    float sign = bits >> (width - 1) & 1 ? -1.0f : 1.0f;\n"
+    "    if (exponent == mask && has_infinity) return low ? NAN : sign * INFINITY;\n"
+    "    if (exponent == mask && low == (1u << mantissa) - 1) return NAN;\n"
+    "    if (exponent == 0) return sign * ldexpf((float)low, 1 - bias - mantissa);\n"
+    "    return sign * ldexpf((float)(low | 1u << mantissa), (int)exponent - bias - mantissa);\n"
+    "}\n";
+
+static const char to_small_text[] =
+    "/* To the nearest, ties to even; too large: infinity, or NaN where there is none. */\n"
+    "static inline uint32_t hone_f32_to_small(float value, int width, int mantissa, int bias,\n"
+    "                                         int has_infinity) {\n"
+    "    uint32_t mask = (1u << (width - 1 - mantissa)) - 1, one = 1u << mantissa;\n"
+    "    uint32_t sign = signbit(value) ? 1u << (width - 1) : 0, top = mask << mantissa;\n"
+    "    float size = fabsf(value);\n"
+    "    int exponent;\n"
+    "    if (value != value) return sign | top | (has_infinity ? one >> 1 : one - 1);\n"
+    "    if (isinf(value)) return sign | top | (has_infinity ? 0 : one - 1);\n"
+    "    (void)frexpf(size, &exponent);\n"
+    "    if (size == 0.0f || exponent < 2 - bias) exponent = 2 - bias;\n"
+    "    exponent--; /* size = 1.… * 2^exponent, or less when it is subnormal */\n"
+    "    uint32_t scaled = (uint32_t)nearbyintf(ldexpf(size, mantissa - exponent));\n"
+    "    uint32_t bits = ((uint32_t)(exponent + bias - 1) << mantissa) + scaled;\n"
+    "    if (has_infinity && bits > top) bits = top;\n"
+    "    if (!has_infinity && bits > (top | (one - 1))) bits = top | (one - 1);\n"
+    "    return sign | bits;\n"
+    "}\n";
+
+static void define(c_gen *g, const char *name, const char *text) {
+    hone_str_printf(&g->helper_text, "#ifndef %s\n#define %s %s\n%s#endif\n", name, name, name,
+                    text);
+}
+
+static const char *unsigned_of(c_gen *g, const char *type) {
+    return type[0] == 'i' ? c_printf(g, "u%s", type) : type;
+}
+
+/* The text with its $-letters replaced. */
+static const char *fill_in(c_gen *g, const char *text, const char *name, const char *type) {
+    hone_str out = {0};
+    for (const char *c = text; *c; c++) {
+        if (*c != '$') {
+            hone_str_append_n(&out, c, 1);
+            continue;
+        }
+        c++;
+        hone_str_append(&out, *c == 'N' ? name : *c == 'T' ? type : unsigned_of(g, type));
+    }
+    const char *copy = hone_arena_strdup(g->arena, hone_str_text(&out));
+    hone_str_deinit(&out);
+    if (!copy) c_fail(g, HONE_ERROR(HONE_CODE_NO_MEMORY, "C text"));
+    return copy ? copy : "";
+}
+
+/* Whether the helper is new; it counts as printed from now on. */
+static bool is_first(c_gen *g, const char *name) {
+    if (hone_strmap_find(&g->helpers, name, NULL)) return false;
+    if (!hone_strmap_put(&g->helpers, name, 1)) {
+        c_fail(g, HONE_ERROR(HONE_CODE_NO_MEMORY, "C text"));
+    }
+    return true;
+}
+
+static void define_small(c_gen *g, bool to_f32, const char *type, const char *name) {
+    const char *common = to_f32 ? "hone_small_to_f32" : "hone_f32_to_small";
+    if (is_first(g, common)) define(g, common, to_f32 ? from_small_text : to_small_text);
+    for (size_t i = 0; i < HONE_COUNT(small_rows); i++) {
+        const struct small_row *row = &small_rows[i];
+        if (strcmp(row->type, type) != 0) continue;
+        const char *storage = row->layout[0] == '8' ? "uint8_t" : "uint16_t";
+        define(g, name,
+               to_f32 ? c_printf(g,
+                                 "static inline float %s(%s bits) {\n"
+                                 "    return hone_small_to_f32(bits, %s);\n}\n",
+                                 name, storage, row->layout)
+                      : c_printf(g,
+                                 "static inline %s %s(float value) {\n"
+                                 "    return (%s)hone_f32_to_small(value, %s);\n}\n",
+                                 storage, name, storage, row->layout));
+    }
+}
+
+const char *c_helper(c_gen *g, const char *kind, const char *type) {
+    const char *name = c_printf(g, "hone_%s_%s", kind, type);
+    if (!is_first(g, name)) return name;
+    for (size_t i = 0; i < HONE_COUNT(helpers); i++) {
+        if (strcmp(helpers[i].kind, kind) != 0) continue;
+        define(g, name, fill_in(g, helpers[i].text, name, type));
+        return name;
+    }
+    define_small(g, strcmp(kind, "to_f32") == 0, type, name);
+    return name;
+}

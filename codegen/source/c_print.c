@@ -1,0 +1,106 @@
+/* codegen/source/c_print.c - lines, names, parentheses. */
+#include <ctype.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "codegen/source/c_gen.h"
+#include "support/attributes.h"
+
+void c_fail(c_gen *g, hone_status st) {
+    if (g->error)
+        hone_status_free(st);
+    else
+        g->error = st;
+}
+
+static const char *format_text(c_gen *g, const char *format, va_list args) {
+    va_list again;
+    va_copy(again, args);
+    int length = vsnprintf(NULL, 0, format, again);
+    va_end(again);
+    char *text = length < 0 ? NULL : hone_arena_alloc(g->arena, (size_t)length + 1);
+    if (!text) {
+        c_fail(g, HONE_ERROR(HONE_CODE_NO_MEMORY, "C text"));
+        return "0";
+    }
+    vsnprintf(text, (size_t)length + 1, format, args);
+    return text;
+}
+
+const char *c_printf(c_gen *g, const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    const char *text = format_text(g, format, args);
+    va_end(args);
+    return text;
+}
+
+static void put_line(c_gen *g, const char *text, const char *end) {
+    hone_str_printf(g->out, "%*s%s%s\n", g->indent * 4, "", text, end);
+}
+
+void c_line(c_gen *g, const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    put_line(g, format_text(g, format, args), "");
+    va_end(args);
+}
+
+void c_open(c_gen *g, const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    const char *text = format_text(g, format, args);
+    put_line(g, text, *text ? " {" : "{");
+    va_end(args);
+    g->indent++;
+}
+
+void c_close(c_gen *g) {
+    g->indent--;
+    put_line(g, "}", "");
+}
+
+/* Keywords, and what the text around and <math.h> call things. */
+static bool is_reserved(const char *name) {
+    static const char *const words[] = {
+        "auto",     "bool",    "break",     "case",     "char",   "const",    "continue",
+        "default",  "do",      "double",    "else",     "enum",   "extern",   "float",
+        "for",      "goto",    "if",        "inline",   "int",    "long",     "register",
+        "restrict", "return",  "short",     "signed",   "sizeof", "static",   "struct",
+        "switch",   "typedef", "union",     "unsigned", "void",   "volatile", "while",
+        "true",     "false",   "main",      "NULL",     "NAN",    "INFINITY", "asm",
+        "rt",       "buffers", "sizes",     "closure",  "begin",  "end",      "code",
+        "leave",    "all",     "y0",        "y1",       "yn",     "j0",       "j1",
+        "jn",       "gamma",   "signgam",   "linux",    "unix",   "lgamma",   "tgamma",
+        "cbrt",     "rint",    "remainder",
+    };
+    for (size_t i = 0; i < HONE_COUNT(words); i++) {
+        if (strcmp(words[i], name) == 0) return true;
+    }
+    hone_intrin function;
+    return strncmp(name, "hone_", 5) == 0 || name[0] == '_' || hone_intrin_find(name, &function);
+}
+
+const char *c_name(c_gen *g, const char *hint) {
+    char *base = hone_arena_strdup(g->arena, hint && *hint ? hint : "v");
+    if (!base) {
+        c_fail(g, HONE_ERROR(HONE_CODE_NO_MEMORY, "C text"));
+        return "v";
+    }
+    for (char *c = base; *c; c++) {
+        if (!isalnum((unsigned char)*c) || (unsigned char)*c >= 0x80) *c = '_';
+    }
+    bool is_bad = isdigit((unsigned char)*base) || is_reserved(base);
+    const char *first = is_bad ? c_printf(g, "v_%s", base) : base, *name = first;
+    for (unsigned i = 1; hone_strmap_find(&g->names, name, NULL); i++)
+        name = c_printf(g, "%s_%u", first, i);
+    if (!hone_strmap_put(&g->names, name, 1)) {
+        c_fail(g, HONE_ERROR(HONE_CODE_NO_MEMORY, "C text"));
+    }
+    return name;
+}
+
+const char *c_at(c_gen *g, c_text text, c_prec least) {
+    return text.prec >= least ? text.s : c_printf(g, "(%s)", text.s);
+}

@@ -1,0 +1,119 @@
+/* codegen/source/codegen_c.c - kernels as a file of C11 that needs nothing but libc and libm.
+ *
+ *   text of abi.h (behind its own guard), helpers that are used, bodies of parallel loops,
+ *   int32_t symbol(const hone_rt *rt, void *const *buffers, const int64_t *sizes)
+ */
+#include "codegen/codegen.h"
+
+#include "codegen/source/c_gen.h"
+
+extern const char hone_abi_text[]; /* abi.h, put here by the build */
+
+static void unpack_buffers(c_gen *g, const hone_signature *s, const bool *used) {
+    for (uint32_t i = 0; i < s->buffer_count; i++) {
+        const hone_buffer_info *buffer = &g->func->buffers[s->buffers[i]];
+        if (!used[s->buffers[i]]) continue;
+        c_line(g, "%s *restrict %s = buffers[%u]; /* %s */", c_storage(g, buffer->dtype),
+               g->buffers[s->buffers[i]], (unsigned)i, HONE_DTYPE_NAME(buffer->dtype));
+    }
+}
+
+/* A float travels as the bits of a double; integers stay int64_t. */
+static void unpack_sizes(c_gen *g, const hone_signature *s, const bool *used) {
+    for (uint32_t i = 0; i < s->size_count; i++) {
+        hone_dtype dtype = g->func->vars[s->sizes[i]].dtype;
+        const char *name = g->vars[s->sizes[i]].text;
+        if (!used[s->sizes[i]]) continue;
+        if (!hone_dtype_is_float(dtype)) {
+            c_line(g, "const int64_t %s = sizes[%u];", name, (unsigned)i);
+            continue;
+        }
+        const char *bits = c_name(g, "bits");
+        c_line(g, "double %s;", bits);
+        c_line(g, "memcpy(&%s, &sizes[%u], sizeof %s);", bits, (unsigned)i, bits);
+        c_text value = c_cast(g, HONE_DTYPE_F64, dtype, (c_text){bits, C_PREC_POSTFIX});
+        c_line(g, "const %s %s = %s;", c_type(g, dtype), name, value.s);
+    }
+}
+
+static void declare(c_gen *g, const hone_signature *s) {
+    for (uint32_t i = 0; i < s->buffer_count; i++) {
+        g->buffers[s->buffers[i]] = c_name(g, g->func->buffers[s->buffers[i]].name);
+    }
+    for (uint32_t i = 0; i < s->size_count; i++) {
+        hone_var var = s->sizes[i];
+        g->vars[var] = (c_var){.text = c_name(g, g->func->vars[var].name),
+                               .is_index = !hone_dtype_is_float(g->func->vars[var].dtype)};
+    }
+}
+
+static hone_status print_function(c_gen *g) {
+    hone_signature s;
+    HONE_TRY(hone_signature_of(g->func, g->arena, &s));
+    bool *vars = hone_arena_zalloc(g->arena, g->func->var_count + 1);
+    bool *buffers = hone_arena_zalloc(g->arena, g->func->buffer_count + 1);
+    g->vars = hone_arena_zalloc(g->arena, (g->func->var_count + 1) * sizeof *g->vars);
+    g->buffers = hone_arena_zalloc(g->arena, (g->func->buffer_count + 1) * sizeof *g->buffers);
+    if (!vars || !buffers || !g->vars || !g->buffers) {
+        return HONE_ERROR(HONE_CODE_NO_MEMORY, "C text");
+    }
+    if (!hone_arith_bind_sizes(&g->arith, g->func)) {
+        return HONE_ERROR(HONE_CODE_NO_MEMORY, "C text");
+    }
+    declare(g, &s);
+    c_find_uses(g, 0, vars, buffers);
+    g->indent = 1;
+    c_line(g, "(void)rt, (void)buffers, (void)sizes;");
+    unpack_buffers(g, &s, buffers);
+    unpack_sizes(g, &s, vars);
+    c_line(g, "int32_t code = 0;");
+    c_reserve(g, 0);
+    c_children(g, 0);
+    if (g->uses_leave) hone_str_append(g->out, "leave:\n");
+    c_release_all(g);
+    c_line(g, "return code;");
+    hone_status st = g->error ? g->error : hone_ir_finish(&g->arith.ir);
+    g->error = HONE_OK;
+    return st;
+}
+
+static hone_status print_kernel(const hone_codegen_kernel *kernel, hone_str *out) {
+    hone_str body = {0}, done = {0};
+    c_gen g = {.func = kernel->func,
+               .symbol = kernel->symbol,
+               .arena = hone_arena_create(1 << 16),
+               .out = &body,
+               .done = &done};
+    if (!g.arena) return HONE_ERROR(HONE_CODE_NO_MEMORY, "C text");
+    hone_arith_init(&g.arith, g.arena);
+    hone_status st = print_function(&g);
+    if (!st) {
+        hone_str_printf(out, "%s%s%s", hone_str_text(&g.helper_text),
+                        g.helper_text.length ? "\n" : "", hone_str_text(&done));
+        hone_str_printf(out,
+                        "int32_t %s(const hone_rt *rt, void *const *buffers, "
+                        "const int64_t *sizes);\n"
+                        "int32_t %s(const hone_rt *rt, void *const *buffers, "
+                        "const int64_t *sizes) {\n%s}\n",
+                        kernel->symbol, kernel->symbol, hone_str_text(&body));
+    }
+    bool is_short = body.failed || done.failed || g.helper_text.failed;
+    hone_str_deinit(&body);
+    hone_str_deinit(&done);
+    hone_str_deinit(&g.helper_text);
+    hone_strmap_deinit(&g.helpers);
+    hone_strmap_deinit(&g.names);
+    hone_arena_destroy(g.arena);
+    if (!st && is_short) return HONE_ERROR(HONE_CODE_NO_MEMORY, "C text");
+    return st;
+}
+
+hone_status hone_codegen_c(const hone_codegen_kernel *kernels, size_t count, hone_str *out) {
+    hone_str_printf(out,
+                    "#include <math.h>\n#include <stdbool.h>\n#include <stddef.h>\n"
+                    "#include <stdint.h>\n#include <string.h>\n\n%s\n",
+                    hone_abi_text);
+    for (size_t i = 0; i < count; i++)
+        HONE_TRY(print_kernel(&kernels[i], out));
+    return hone_str_check(out);
+}

@@ -1,0 +1,120 @@
+/* What C spells differently from the language, each as a small program against the interpreter:
+ * small floats, integers that wrap, rounding divisions, casts that saturate, lanes. Every row is
+ * compiled with all warnings as errors. */
+#include <stdio.h>
+#include <string.h>
+
+#include "ir/script.h"
+#include "tests/support/compiled.h"
+#include "tests/support/hone_test.h"
+
+#define ONE_BUFFER(in, out, value)                                                                 \
+    "from tvm.script import tir as T\n"                                                            \
+    "@T.prim_func\n"                                                                               \
+    "def main(A: T.Buffer((64,), \"" in "\"), B: T.Buffer((64,), \"" out "\")):\n"                 \
+    "    for i in range(64):\n"                                                                    \
+    "        with T.block(\"B\"):\n"                                                               \
+    "            vi = T.axis.spatial(64, i)\n"                                                     \
+    "            B[vi] = " value "\n"
+
+#define BODY(in, out, lines)                                                                       \
+    "from tvm.script import tir as T\n"                                                            \
+    "@T.prim_func\n"                                                                               \
+    "def main(A: T.Buffer((64,), \"" in "\"), B: T.Buffer((64,), \"" out "\")):\n" lines
+
+static const struct row {
+    const char *name, *text;
+} rows[] = {
+    {"float16",
+     ONE_BUFFER("float16",                                                                          "float16",       "A[vi] * T.float16(1.0009765625) + T.float16(0.5)")           },
+    {"to float16, subnormal and too large",
+     ONE_BUFFER("float32",                                                                          "float16",
+     "T.cast(A[vi] * T.float32(1e-7) + T.if_then_else(vi % 8 == 0, T.float32(1e6), "
+                "T.float32(0)), \"float16\")")                                                                                                                                     },
+    {"bfloat16",                            ONE_BUFFER("bfloat16",                                  "bfloat16",      "A[vi] * A[vi]")                                              },
+    {"float8 e4m3",                         ONE_BUFFER("float32",                                   "float8_e4m3fn",
+     "T.cast(A[vi] * T.cast(vi, \"float32\"), \"float8_e4m3fn\")")                                                                                                                 },
+    {"float8 e5m2",
+     ONE_BUFFER("float8_e5m2",                                                                      "float32",       "T.cast(A[vi], \"float32\") * T.float32(3)")                  },
+    {"int8 wraps",                          ONE_BUFFER("int8",                                      "int8",          "A[vi] * T.int8(77) + T.int8(100)")                           },
+    {"uint8 wraps",                         ONE_BUFFER("uint8",                                     "uint8",         "A[vi] - T.uint8(3)")                                         },
+    {"int32 wraps",                         ONE_BUFFER("int32",                                     "int32",         "(A[vi] + 3) * 2000000011")                                   },
+    {"int64",                               ONE_BUFFER("int64",                                     "int64",         "A[vi] * T.int64(5000000000) - T.int64(7)")                   },
+    {"floor division",                      ONE_BUFFER("int32",                                     "int32",         "(A[vi] - 3) // 2 * 10 + (A[vi] - 3) % 2")                    },
+    {"floor division of indices",
+     ONE_BUFFER("int32",                                                                            "int32",         "A[(vi - 63 + 63) // 2] + (vi - 40) // 7 + (vi - 40) % 7")    },
+    {"floor division of floats",
+     ONE_BUFFER("float32",                                                                          "float32",
+     "T.floordiv(A[vi], T.float32(0.25)) + T.floormod(A[vi], T.float32(0.25))")                                                                                                    },
+    {"shifts",                              ONE_BUFFER("int32",                                     "int32",
+     "T.bitwise_xor(T.shift_left(A[vi], 3), T.shift_right(A[vi] - 4, 1))")                                                                                                         },
+    {"popcount",                            ONE_BUFFER("int32",                                     "int32",         "T.popcount(A[vi] - 2) + T.bitwise_not(A[vi])")               },
+    {"casts saturate",                      ONE_BUFFER("float32",                                   "int8",          "T.cast(A[vi] * T.float32(1000), \"int8\")")                  },
+    {"casts to unsigned",
+     ONE_BUFFER("float32",                                                                          "uint8",         "T.cast(A[vi] * T.float32(500), \"uint8\")")                  },
+    {"casts to int64",
+     ONE_BUFFER("float32",                                                                          "int64",         "T.cast(A[vi] * T.float32(1e20), \"int64\")")                 },
+    {"bool",                                ONE_BUFFER("float32",                                   "bool",          "A[vi] > T.float32(0) and vi != 3 or vi == 5")                },
+    {"not",                                 ONE_BUFFER("bool",                                      "bool",          "not A[vi]")                                                  },
+    {"functions",
+     ONE_BUFFER(
+         "float32",                                                                                 "float32",
+     "T.sigmoid(A[vi]) + T.rsqrt(A[vi] + T.float32(2)) + T.erf(A[vi]) - T.exp10(A[vi])")                                                                                           },
+    {"double",                              ONE_BUFFER("float64",                                   "float64",
+     "T.tanh(A[vi]) + T.max(A[vi], T.float64(0.1)) / T.float64(3)")                                                                                                                },
+    {"guarded load",
+     ONE_BUFFER("float32",                                                                          "float32",       "T.if_then_else(vi >= 1, A[vi - 1], T.float32(-1))")          },
+    {"select and abs",
+     ONE_BUFFER("int32",                                                                            "int32",         "T.Select(A[vi] > 2, T.abs(A[vi] - 4), T.min(vi, 9))")        },
+    {"constants",                           ONE_BUFFER("float32",                                   "float32",
+     "T.if_then_else(vi < 32, T.float32(\"inf\"), T.float32(\"-inf\"))")                                                                                                           },
+    {"large constants",
+     ONE_BUFFER("int64",                                                                            "int64",         "A[vi] + T.int64(-9223372036854775807) + T.int64(4294967296)")},
+    {"reinterpret",                         ONE_BUFFER("float32",                                   "int32",         "T.reinterpret(\"int32\", A[vi])")                            },
+    {"lanes",                               BODY("float32",                                         "float32",
+     "    for i in range(4):\n        B[T.ramp(i * 16, 1, 16)] = A[T.ramp(i * 16 + "
+                   "15, -1, 16)] + T.broadcast(A[i], 16)\n")                                                                                                                       },
+    {"lanes that overlap",                  BODY("float32",                                         "float32",
+     "    for i in range(64):\n        B[i] = A[i]\n    B[T.ramp(1, 1, "
+                                "32)] = B[T.ramp(0, 1, 32)]\n")                                                                                                                    },
+    {"a let",
+     BODY("float32",                                                                                "float32",
+     "    for i in range(64):\n        x: T.float32 = A[i] * A[i]\n        B[i] = x + x\n")                                                                                        },
+    {"while",                               BODY("int32",                                           "int32",
+     "    n = T.alloc_buffer((1,), \"int32\")\n    n[0] = 0\n    for i in "
+                   "range(64):\n        B[i] = 1\n    while n[0] < 64:\n        B[n[0]] = A[n[0]] "
+                   "* 2\n        n[0] = n[0] + 3\n")                                                                                                                               },
+    {"else",                                BODY("int32",                                           "int32",
+     "    for i in range(64):\n        if A[i] > 2:\n            B[i] = 1\n        "
+                  "else:\n            B[i] = A[i] - 9\n")                                                                                                                          },
+    {"names of C",                          "from tvm.script import tir as T\n@T.prim_func\ndef main(int: T.Buffer((8,), "
+                   "\"float32\"), tanh: T.Buffer((8,), \"float32\")):\n    for register in "
+                   "range(8):\n        tanh[register] = T.tanh(int[register])\n"},
+    {"scratch of each iteration",
+     BODY("float32",           "float32",
+     "    big = T.alloc_buffer((8000,))\n    for i in range(64):\n        big[i * 125] = "
+          "A[i]\n    for i in range(64):\n        B[i] = big[i * 125] + T.float32(1)\n")                                                   },
+    {"parallel with scratch",
+     BODY("float32",                             "float32",
+     "    big = T.alloc_buffer((8000,))\n    for i in T.parallel(4):\n        for j in "
+     "range(16):\n            big[j * 500] = A[i * 16 + j]\n        for j in range(16):\n     "
+     "       B[i * 16 + j] = big[j * 500] + T.cast(i, \"float32\")\n")              },
+};
+
+static void agrees(void **state) {
+    const struct row *row = *state;
+    hone_target target;
+    HONE_ASSERT_OK(hone_target_parse("c -num-threads=2", &target));
+    hone_module *module = NULL;
+    const hone_member *member;
+    HONE_ASSERT_OK(hone_script_parse(row->text, strlen(row->text), row->name, &module));
+    hone_status st = hone_module_pick(module, NULL, &member);
+    for (uint64_t seed = 1; !st && seed <= 3; seed++)
+        st = test_compare(member->func, &target, seed, 1e-6);
+    hone_module_release(module);
+    HONE_ASSERT_OK(st);
+}
+
+int main(void) {
+    return HONE_RUN_ROWS("codegen/c", rows, agrees);
+}
