@@ -44,6 +44,7 @@ void farm_tracker_stop(farm_world *w) {
 
 void farm_tracker_restart(farm_world *w) {
     farm_tracker_stop(w);
+    farm_run(w, HONE_NS_PER_MS); /* its peers notice */
     farm_tracker_start(w);
 }
 
@@ -355,4 +356,42 @@ farm_peer *farm_runner(farm_world *w, uint64_t instance, const char *name, const
     farm_expect(peer, HONE_FARM_WELCOME);
     peer->beats = true;
     return peer;
+}
+
+/* ---- what tests do all the time ---- */
+
+void farm_do_submit(farm_peer *tuner, uint64_t trial, const char *device_key) {
+    hone_farm_message m = farm_submit(trial, device_key);
+    farm_send(tuner, &m);
+    assert_int_equal(farm_expect(tuner, HONE_FARM_ACCEPTED).u.accepted.trial, trial);
+}
+
+hone_farm_assign farm_take(farm_peer *runner) {
+    hone_farm_assign assign = farm_expect(runner, HONE_FARM_ASSIGN).u.assign;
+    hone_farm_message taken = farm_lease(HONE_FARM_TAKEN, &assign);
+    farm_send(runner, &taken);
+    return assign;
+}
+
+void farm_answer(farm_peer *runner, const hone_farm_assign *assign, double median_ns) {
+    hone_farm_message result = farm_result(assign, median_ns);
+    farm_send(runner, &result);
+    assert_int_equal(farm_expect(runner, HONE_FARM_RESULT_ACK).u.lease.token, assign->token);
+}
+
+void farm_acknowledge(farm_peer *tuner, uint64_t trial) {
+    hone_farm_message ack = farm_plain(HONE_FARM_OUTCOME_ACK);
+    ack.u.outcome_ack.trial = trial;
+    farm_send(tuner, &ack);
+}
+
+hone_farm_outcome farm_expect_outcome(farm_peer *tuner, uint64_t trial, hone_failure failure) {
+    hone_farm_outcome outcome = farm_expect(tuner, HONE_FARM_OUTCOME).u.outcome;
+    hone_failure got;
+    farm_outcome_median(&outcome, &got);
+    assert_int_equal(outcome.trial, trial);
+    assert_string_equal(hone_failure_name(got), hone_failure_name(failure));
+    farm_acknowledge(tuner, trial);
+    farm_run(tuner->world, HONE_NS_PER_MS);
+    return outcome;
 }

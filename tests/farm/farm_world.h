@@ -92,4 +92,13 @@ farm_peer *farm_tuner(farm_world *w, uint64_t instance, const char *name);
 farm_peer *farm_runner(farm_world *w, uint64_t instance, const char *name, const char *device_key,
                        uint32_t slots);
 
+/* ---- what tests do all the time ---- */
+void farm_do_submit(farm_peer *tuner, uint64_t trial, const char *device_key); /* and is accepted */
+hone_farm_assign farm_take(farm_peer *runner);                                 /* ASSIGN, TAKEN */
+/* RESULT, RESULT_ACK */
+void farm_answer(farm_peer *runner, const hone_farm_assign *assign, double median_ns);
+void farm_acknowledge(farm_peer *tuner, uint64_t trial);
+/* The next outcome is of that trial and that failure; it is acknowledged. */
+hone_farm_outcome farm_expect_outcome(farm_peer *tuner, uint64_t trial, hone_failure failure);
+
 #endif

@@ -5,42 +5,6 @@
 #include "tests/farm/farm_world.h"
 #include "tests/support/hone_test.h"
 
-static void submit(farm_peer *tuner, uint64_t trial, const char *device_key) {
-    hone_farm_message m = farm_submit(trial, device_key);
-    farm_send(tuner, &m);
-    assert_int_equal(farm_expect(tuner, HONE_FARM_ACCEPTED).u.accepted.trial, trial);
-}
-
-static hone_farm_assign take(farm_peer *runner) {
-    hone_farm_assign assign = farm_expect(runner, HONE_FARM_ASSIGN).u.assign;
-    hone_farm_message taken = farm_lease(HONE_FARM_TAKEN, &assign);
-    farm_send(runner, &taken);
-    return assign;
-}
-
-static void answer(farm_peer *runner, const hone_farm_assign *assign, double median_ns) {
-    hone_farm_message result = farm_result(assign, median_ns);
-    farm_send(runner, &result);
-    assert_int_equal(farm_expect(runner, HONE_FARM_RESULT_ACK).u.lease.token, assign->token);
-}
-
-static void acknowledge(farm_peer *tuner, uint64_t trial) {
-    hone_farm_message ack = farm_plain(HONE_FARM_OUTCOME_ACK);
-    ack.u.outcome_ack.trial = trial;
-    farm_send(tuner, &ack);
-}
-
-static hone_farm_outcome expect_outcome(farm_peer *tuner, uint64_t trial, hone_failure failure) {
-    hone_farm_outcome outcome = farm_expect(tuner, HONE_FARM_OUTCOME).u.outcome;
-    hone_failure got;
-    farm_outcome_median(&outcome, &got);
-    assert_int_equal(outcome.trial, trial);
-    assert_string_equal(hone_failure_name(got), hone_failure_name(failure));
-    acknowledge(tuner, trial);
-    farm_run(tuner->world, HONE_NS_PER_MS);
-    return outcome;
-}
-
 /* ---- hello ---- */
 
 static void versions(void **state) {
@@ -110,21 +74,21 @@ static void round_trip(void **state) {
     farm_world w;
     farm_world_init(&w, 1, NULL);
     farm_peer *tuner = farm_tuner(&w, 1, "alice"), *runner = farm_runner(&w, 2, "board", "pi4", 1);
-    submit(tuner, 7, "pi4");
-    hone_farm_assign assign = take(runner);
+    farm_do_submit(tuner, 7, "pi4");
+    hone_farm_assign assign = farm_take(runner);
     assert_int_equal(assign.trial, 7);
     assert_int_equal(assign.losses, 0);
     assert_int_equal(assign.request.count, 1);
     assert_int_equal(assign.timeout_ns, 10 * HONE_NS_PER_S);
     assert_true(hone_hash128_equal(assign.tuner, farm_instance(1)));
     farm_run(&w, 2 * HONE_NS_PER_S);
-    answer(runner, &assign, 1234.5);
+    farm_answer(runner, &assign, 1234.5);
     hone_farm_outcome outcome = farm_expect(tuner, HONE_FARM_OUTCOME).u.outcome;
     hone_failure failure;
     assert_true(farm_outcome_median(&outcome, &failure) == 1234.5);
     assert_string_equal(outcome.runner, "board");
     assert_int_equal(outcome.losses, 0);
-    acknowledge(tuner, 7);
+    farm_acknowledge(tuner, 7);
     farm_run(&w, HONE_NS_PER_S);
     hone_tracker_stats stats = hone_tracker_get_stats(w.tracker);
     assert_int_equal(stats.waiting + stats.running, 0);
@@ -138,14 +102,14 @@ static void everything_is_said_again(void **state) {
     farm_world w;
     farm_world_init(&w, 1, NULL);
     farm_peer *tuner = farm_tuner(&w, 1, "alice"), *runner = farm_runner(&w, 2, "board", "pi4", 1);
-    submit(tuner, 7, "pi4");
+    farm_do_submit(tuner, 7, "pi4");
     hone_farm_assign first = farm_expect(runner, HONE_FARM_ASSIGN).u.assign;
-    hone_farm_assign again = take(runner); /* the first one was not answered */
+    hone_farm_assign again = farm_take(runner); /* the first one was not answered */
     assert_int_equal(again.token, first.token);
     farm_expect_none(runner, HONE_FARM_ASSIGN, 5 * HONE_NS_PER_S);
-    answer(runner, &first, 1);
+    farm_answer(runner, &first, 1);
     farm_expect(tuner, HONE_FARM_OUTCOME);
-    expect_outcome(tuner, 7, HONE_FAILURE_NONE);
+    farm_expect_outcome(tuner, 7, HONE_FAILURE_NONE);
     farm_expect_none(tuner, HONE_FARM_OUTCOME, 5 * HONE_NS_PER_S);
     farm_world_deinit(&w);
 }
@@ -155,20 +119,20 @@ static void doubles_change_nothing(void **state) {
     farm_world w;
     farm_world_init(&w, 1, NULL);
     farm_peer *tuner = farm_tuner(&w, 1, "alice"), *runner = farm_runner(&w, 2, "board", "pi4", 1);
-    submit(tuner, 7, "pi4");
-    submit(tuner, 7, "pi4");
-    hone_farm_assign assign = take(runner);
-    submit(tuner, 7, "pi4");
+    farm_do_submit(tuner, 7, "pi4");
+    farm_do_submit(tuner, 7, "pi4");
+    hone_farm_assign assign = farm_take(runner);
+    farm_do_submit(tuner, 7, "pi4");
     farm_expect_none(runner, HONE_FARM_ASSIGN, 2 * HONE_NS_PER_S);
-    answer(runner, &assign, 1);
-    answer(runner, &assign, 2); /* acknowledged, dropped */
+    farm_answer(runner, &assign, 1);
+    farm_answer(runner, &assign, 2); /* acknowledged, dropped */
     hone_farm_outcome outcome = farm_expect(tuner, HONE_FARM_OUTCOME).u.outcome;
     hone_failure failure;
     assert_true(farm_outcome_median(&outcome, &failure) == 1);
-    acknowledge(tuner, 7);
-    acknowledge(tuner, 7);
+    farm_acknowledge(tuner, 7);
+    farm_acknowledge(tuner, 7);
     farm_run(&w, HONE_NS_PER_S);
-    submit(tuner, 7, "pi4"); /* late: it is over */
+    farm_do_submit(tuner, 7, "pi4"); /* late: it is over */
     farm_expect_none(runner, HONE_FARM_ASSIGN, 2 * HONE_NS_PER_S);
     hone_tracker_stats stats = hone_tracker_get_stats(w.tracker);
     assert_int_equal(stats.submitted, 1);
@@ -183,17 +147,17 @@ static void lost_runner(void **state) {
     farm_world w;
     farm_world_init(&w, 1, NULL);
     farm_peer *tuner = farm_tuner(&w, 1, "alice"), *first = farm_runner(&w, 2, "one", "pi4", 1);
-    submit(tuner, 7, "pi4");
-    hone_farm_assign lost = take(first);
+    farm_do_submit(tuner, 7, "pi4");
+    hone_farm_assign lost = farm_take(first);
     farm_disconnect(first);
     farm_peer *second = farm_runner(&w, 3, "two", "pi4", 1);
     farm_expect_none(second, HONE_FARM_ASSIGN, HONE_NS_PER_S); /* it may come back */
-    hone_farm_assign again = take(second);
+    hone_farm_assign again = farm_take(second);
     assert_true(again.token > lost.token);
     assert_int_equal(again.losses, 1);
     assert_int_equal(hone_tracker_get_stats(w.tracker).requeued, 1);
-    answer(second, &again, 5);
-    assert_int_equal(expect_outcome(tuner, 7, HONE_FAILURE_NONE).losses, 1);
+    farm_answer(second, &again, 5);
+    assert_int_equal(farm_expect_outcome(tuner, 7, HONE_FAILURE_NONE).losses, 1);
     farm_world_deinit(&w);
 }
 
@@ -202,19 +166,19 @@ static void lost_twice(void **state) {
     farm_world w;
     farm_world_init(&w, 1, NULL);
     farm_peer *tuner = farm_tuner(&w, 1, "alice");
-    submit(tuner, 7, "pi4");
-    submit(tuner, 8, "pi4");
+    farm_do_submit(tuner, 7, "pi4");
+    farm_do_submit(tuner, 8, "pi4");
     for (uint64_t i = 0; i < 2; i++) {
         farm_peer *runner = farm_runner(&w, 10 + i, "board", "pi4", 1);
-        assert_int_equal(take(runner).trial, 7);
-        assert_int_equal(take(runner).trial, 8); /* behind it: not to blame */
+        assert_int_equal(farm_take(runner).trial, 7);
+        assert_int_equal(farm_take(runner).trial, 8); /* behind it: not to blame */
         farm_disconnect(runner);
     }
-    hone_farm_outcome outcome = expect_outcome(tuner, 7, HONE_FAILURE_DEVICE_LOST);
+    hone_farm_outcome outcome = farm_expect_outcome(tuner, 7, HONE_FAILURE_DEVICE_LOST);
     assert_int_equal(outcome.losses, 2);
     assert_string_equal(outcome.runner, "board");
     farm_peer *runner = farm_runner(&w, 20, "board", "pi4", 1);
-    hone_farm_assign assign = take(runner);
+    hone_farm_assign assign = farm_take(runner);
     assert_int_equal(assign.trial, 8);
     assert_int_equal(assign.losses, 0);
     assert_int_equal(hone_tracker_get_stats(w.tracker).lost, 1);
@@ -226,12 +190,12 @@ static void late_result_is_dropped(void **state) {
     farm_world w;
     farm_world_init(&w, 1, NULL);
     farm_peer *tuner = farm_tuner(&w, 1, "alice"), *first = farm_runner(&w, 2, "one", "pi4", 1);
-    submit(tuner, 7, "pi4");
-    hone_farm_assign lost = take(first);
+    farm_do_submit(tuner, 7, "pi4");
+    hone_farm_assign lost = farm_take(first);
     first->beats = false;
     farm_run(&w, FARM_EXPIRY_NS + HONE_NS_PER_S);
     farm_peer *second = farm_runner(&w, 3, "two", "pi4", 1);
-    hone_farm_assign again = take(second);
+    hone_farm_assign again = farm_take(second);
     /* the first one is back, says what it holds, and is told to let go */
     farm_run(&w, 3 * HONE_NS_PER_S);
     hone_farm_held held = {lost.token, lost.tuner, lost.trial, 0, HONE_FARM_HELD_RUNNING};
@@ -239,8 +203,8 @@ static void late_result_is_dropped(void **state) {
     hello.u.hello.held = (hone_farm_helds){1, &held};
     farm_send(first, &hello);
     assert_int_equal(farm_expect(first, HONE_FARM_ABORT).u.lease.token, lost.token);
-    answer(first, &lost, 1);
-    answer(second, &again, 2);
+    farm_answer(first, &lost, 1);
+    farm_answer(second, &again, 2);
     hone_farm_outcome outcome = farm_expect(tuner, HONE_FARM_OUTCOME).u.outcome;
     hone_failure failure;
     assert_true(farm_outcome_median(&outcome, &failure) == 2);
@@ -253,21 +217,21 @@ static void lease_runs_out(void **state) {
     farm_world w;
     farm_world_init(&w, 1, NULL);
     farm_peer *tuner = farm_tuner(&w, 1, "alice"), *runner = farm_runner(&w, 2, "one", "pi4", 1);
-    submit(tuner, 7, "pi4");
-    hone_farm_assign assign = take(runner);
+    farm_do_submit(tuner, 7, "pi4");
+    hone_farm_assign assign = farm_take(runner);
     farm_expect_none(runner, HONE_FARM_ABORT, 12 * HONE_NS_PER_S);
     assert_int_equal(farm_expect(runner, HONE_FARM_ABORT).u.lease.trial, 7);
     /* until it has answered it gets nothing, others do */
     farm_expect_none(runner, HONE_FARM_ASSIGN, 5 * HONE_NS_PER_S);
     farm_peer *other = farm_runner(&w, 3, "two", "pi4", 1);
-    hone_farm_assign again = take(other);
+    hone_farm_assign again = farm_take(other);
     assert_int_equal(again.losses, 1);
     hone_farm_message back = farm_plain(HONE_FARM_RETURNED);
     back.u.returned = (hone_farm_returned){assign.token, assign.tuner, assign.trial, "killed it"};
     farm_send(runner, &back);
     farm_expect(runner, HONE_FARM_RESULT_ACK);
-    submit(tuner, 8, "pi4");
-    assert_int_equal(take(runner).trial, 8);
+    farm_do_submit(tuner, 8, "pi4");
+    assert_int_equal(farm_take(runner).trial, 8);
     farm_world_deinit(&w);
 }
 
@@ -276,10 +240,10 @@ static void returned(void **state) {
     farm_world w;
     farm_world_init(&w, 1, NULL);
     farm_peer *tuner = farm_tuner(&w, 1, "alice"), *runner = farm_runner(&w, 2, "one", "pi4", 1);
-    submit(tuner, 7, "pi4");
+    farm_do_submit(tuner, 7, "pi4");
     uint64_t token = 0;
     for (int i = 0; i < 8; i++) {
-        hone_farm_assign assign = take(runner);
+        hone_farm_assign assign = farm_take(runner);
         assert_true(assign.token > token);
         assert_int_equal(assign.losses, 0);
         token = assign.token;
@@ -288,7 +252,7 @@ static void returned(void **state) {
         farm_send(runner, &back);
         farm_expect(runner, HONE_FARM_RESULT_ACK);
     }
-    expect_outcome(tuner, 7, HONE_FAILURE_DEVICE_LOST);
+    farm_expect_outcome(tuner, 7, HONE_FAILURE_DEVICE_LOST);
     farm_world_deinit(&w);
 }
 
@@ -297,9 +261,9 @@ static void reconnected_runner(void **state) {
     farm_world w;
     farm_world_init(&w, 1, NULL);
     farm_peer *tuner = farm_tuner(&w, 1, "alice"), *runner = farm_runner(&w, 2, "one", "pi4", 1);
-    submit(tuner, 7, "pi4");
-    submit(tuner, 8, "pi4");
-    hone_farm_assign one = take(runner), two = take(runner);
+    farm_do_submit(tuner, 7, "pi4");
+    farm_do_submit(tuner, 8, "pi4");
+    hone_farm_assign one = farm_take(runner), two = farm_take(runner);
     farm_disconnect(runner);
     runner = farm_connect(&w, NULL);
     farm_run(&w, HONE_NS_PER_S);
@@ -308,12 +272,12 @@ static void reconnected_runner(void **state) {
     hone_farm_message hello = farm_hello_runner(2, "one", "pi4", 1);
     hello.u.hello.held = (hone_farm_helds){1, &held};
     farm_send(runner, &hello);
-    hone_farm_assign again = take(runner);
+    hone_farm_assign again = farm_take(runner);
     assert_int_equal(again.trial, 8);
     assert_int_equal(again.token, two.token);
     farm_expect_none(runner, HONE_FARM_ASSIGN, HONE_NS_PER_S / 2);
-    answer(runner, &one, 1);
-    assert_int_equal(expect_outcome(tuner, 7, HONE_FAILURE_NONE).losses, 0);
+    farm_answer(runner, &one, 1);
+    assert_int_equal(farm_expect_outcome(tuner, 7, HONE_FAILURE_NONE).losses, 0);
     assert_int_equal(hone_tracker_get_stats(w.tracker).requeued, 0);
     farm_world_deinit(&w);
 }
@@ -323,12 +287,12 @@ static void restarted_runner(void **state) {
     farm_world w;
     farm_world_init(&w, 1, NULL);
     farm_peer *tuner = farm_tuner(&w, 1, "alice"), *runner = farm_runner(&w, 2, "one", "pi4", 1);
-    submit(tuner, 7, "pi4");
-    take(runner);
+    farm_do_submit(tuner, 7, "pi4");
+    farm_take(runner);
     farm_disconnect(runner); /* killed; the same name again, at once */
     runner = farm_runner(&w, 9, "one", "pi4", 1);
     int64_t before_ns = hone_clock_now(&w.clock.clock);
-    assert_int_equal(take(runner).losses, 1);
+    assert_int_equal(farm_take(runner).losses, 1);
     assert_true(hone_clock_now(&w.clock.clock) - before_ns < FARM_HEARTBEAT_NS);
     farm_world_deinit(&w);
 }
@@ -364,14 +328,14 @@ static void two_in_flight(void **state) {
     farm_world_init(&w, 1, NULL);
     farm_peer *tuner = farm_tuner(&w, 1, "alice");
     for (uint64_t i = 1; i <= 6; i++)
-        submit(tuner, i, "pi4");
-    submit(tuner, 100, "pi5");
+        farm_do_submit(tuner, i, "pi4");
+    farm_do_submit(tuner, 100, "pi5");
     farm_peer *runner = farm_runner(&w, 2, "one", "pi4", 2);
     /* one for each slot, then one behind each */
     uint32_t slots[4];
     uint64_t tokens[4];
     for (uint64_t i = 0; i < 4; i++) {
-        hone_farm_assign assign = take(runner);
+        hone_farm_assign assign = farm_take(runner);
         assert_int_equal(assign.trial, i + 1);
         slots[i] = assign.slot;
         tokens[i] = assign.token;
@@ -393,21 +357,21 @@ static void turns(void **state) {
     farm_peer *tuners[2] = {farm_tuner(&w, 1, "alice"), farm_tuner(&w, 2, "bob")};
     /* alice has come first and has many */
     for (uint64_t i = 0; i < 200; i++)
-        submit(tuners[0], i, "pi4");
+        farm_do_submit(tuners[0], i, "pi4");
     farm_peer *runner = farm_runner(&w, 3, "one", "pi4", 1);
     for (uint64_t i = 0; i < 60; i++)
-        submit(tuners[1], i, "pi4");
+        farm_do_submit(tuners[1], i, "pi4");
     int count[2] = {0, 0}, switches = 0, last = -1;
     for (int i = 0; i < 120; i++) {
-        hone_farm_assign assign = take(runner);
+        hone_farm_assign assign = farm_take(runner);
         int who = hone_hash128_equal(assign.tuner, farm_instance(1)) ? 0 : 1;
         count[who]++;
         switches += last >= 0 && who != last;
         last = who;
         farm_run(&w, HONE_NS_PER_S / 2);
-        answer(runner, &assign, 1);
+        farm_answer(runner, &assign, 1);
         farm_expect(tuners[who], HONE_FARM_OUTCOME);
-        acknowledge(tuners[who], assign.trial);
+        farm_acknowledge(tuners[who], assign.trial);
     }
     assert_true(count[0] >= 50 && count[1] >= 50);
     assert_true(switches >= 10 && switches <= 60); /* a lease lasts about a quantum */
@@ -485,15 +449,15 @@ static void draining_and_devices(void **state) {
     list = farm_expect(tuner, HONE_FARM_DEVICE_LIST);
     assert_true(list.u.device_list.devices.items[0].is_draining);
     assert_false(list.u.device_list.devices.items[1].is_draining);
-    submit(tuner, 1, "pi4");
-    submit(tuner, 2, "pi4");
-    submit(tuner, 3, "pi4");
-    assert_int_equal(take(runner).slot, 1);
-    assert_int_equal(take(runner).slot, 1);
+    farm_do_submit(tuner, 1, "pi4");
+    farm_do_submit(tuner, 2, "pi4");
+    farm_do_submit(tuner, 3, "pi4");
+    assert_int_equal(farm_take(runner).slot, 1);
+    assert_int_equal(farm_take(runner).slot, 1);
     farm_expect_none(runner, HONE_FARM_ASSIGN, HONE_NS_PER_S);
     m.u.drain.is_over = true;
     farm_send(admin, &m);
-    assert_int_equal(take(runner).slot, 0);
+    assert_int_equal(farm_take(runner).slot, 0);
 
     m = farm_plain(HONE_FARM_KICK);
     hone_farm_set_text(m.u.kick.device, sizeof m.u.kick.device, "nobody");
@@ -524,17 +488,17 @@ static void tuner_comes_back(void **state) {
     farm_world_init(&w, 1, NULL);
     farm_peer *tuner = farm_tuner(&w, 1, "alice"), *runner = farm_runner(&w, 2, "one", "pi4", 1);
     for (uint64_t i = 1; i <= 4; i++)
-        submit(tuner, i, "pi4");
-    hone_farm_assign one = take(runner), two = take(runner);
+        farm_do_submit(tuner, i, "pi4");
+    hone_farm_assign one = farm_take(runner), two = farm_take(runner);
     farm_disconnect(tuner);
     farm_run(&w, HONE_NS_PER_S);
-    answer(runner, &one, 1);
-    answer(runner, &two, 2);
+    farm_answer(runner, &one, 1);
+    farm_answer(runner, &two, 2);
     farm_expect_none(runner, HONE_FARM_ASSIGN, 20 * HONE_NS_PER_S); /* not for somebody absent */
     tuner = farm_tuner(&w, 1, "alice");
-    expect_outcome(tuner, 1, HONE_FAILURE_NONE);
-    expect_outcome(tuner, 2, HONE_FAILURE_NONE);
-    assert_int_equal(take(runner).trial, 3);
+    farm_expect_outcome(tuner, 1, HONE_FAILURE_NONE);
+    farm_expect_outcome(tuner, 2, HONE_FAILURE_NONE);
+    assert_int_equal(farm_take(runner).trial, 3);
     farm_world_deinit(&w);
 }
 
@@ -549,18 +513,18 @@ static void tuner_stays_away(void **state) {
         farm_send(tuner, &m);
         farm_expect(tuner, HONE_FARM_ACCEPTED);
     }
-    hone_farm_assign one = take(runner), two = take(runner);
+    hone_farm_assign one = farm_take(runner), two = farm_take(runner);
     farm_disconnect(tuner);
     farm_expect(runner, HONE_FARM_ABORT);
     hone_tracker_stats stats = hone_tracker_get_stats(w.tracker);
     assert_int_equal(stats.tuners, 0);
     assert_int_equal(stats.waiting + stats.running, 0);
     assert_int_equal(stats.request_bytes, 0);
-    answer(runner, &one, 1);
-    answer(runner, &two, 2);
+    farm_answer(runner, &one, 1);
+    farm_answer(runner, &two, 2);
     farm_peer *bob = farm_tuner(&w, 5, "bob");
-    submit(bob, 1, "pi4");
-    take(runner);
+    farm_do_submit(bob, 1, "pi4");
+    farm_take(runner);
     farm_world_deinit(&w);
 }
 
@@ -569,8 +533,8 @@ static void farewells(void **state) {
     farm_world w;
     farm_world_init(&w, 1, NULL);
     farm_peer *tuner = farm_tuner(&w, 1, "alice"), *runner = farm_runner(&w, 2, "one", "pi4", 1);
-    submit(tuner, 1, "pi4");
-    take(runner);
+    farm_do_submit(tuner, 1, "pi4");
+    farm_take(runner);
     hone_farm_message bye = farm_plain(HONE_FARM_BYE);
     farm_send(runner, &bye);
     farm_run(&w, HONE_NS_PER_MS);
@@ -599,21 +563,21 @@ static void cancelling(void **state) {
     farm_world_init(&w, 1, NULL);
     farm_peer *tuner = farm_tuner(&w, 1, "alice"), *runner = farm_runner(&w, 2, "one", "pi4", 1);
     for (uint64_t i = 1; i <= 3; i++)
-        submit(tuner, i, "pi4");
-    hone_farm_assign one = take(runner), two = take(runner);
+        farm_do_submit(tuner, i, "pi4");
+    hone_farm_assign one = farm_take(runner), two = farm_take(runner);
     cancel(tuner, 99, false);
     cancel(tuner, 3, true);
-    expect_outcome(tuner, 3, HONE_FAILURE_CANCELLED);
+    farm_expect_outcome(tuner, 3, HONE_FAILURE_CANCELLED);
     cancel(tuner, 1, true);
     assert_int_equal(farm_expect(runner, HONE_FARM_ABORT).u.lease.trial, 1);
     assert_int_equal(farm_expect(runner, HONE_FARM_ABORT).u.lease.trial, 1); /* until answered */
     hone_farm_message back = farm_plain(HONE_FARM_RETURNED);
     back.u.returned = (hone_farm_returned){one.token, one.tuner, one.trial, "aborted"};
     farm_send(runner, &back);
-    expect_outcome(tuner, 1, HONE_FAILURE_CANCELLED);
+    farm_expect_outcome(tuner, 1, HONE_FAILURE_CANCELLED);
     cancel(tuner, 2, true); /* the result was faster */
-    answer(runner, &two, 3);
-    expect_outcome(tuner, 2, HONE_FAILURE_NONE);
+    farm_answer(runner, &two, 3);
+    farm_expect_outcome(tuner, 2, HONE_FAILURE_NONE);
     assert_int_equal(hone_tracker_get_stats(w.tracker).request_bytes, 0);
     farm_world_deinit(&w);
 }
@@ -625,8 +589,8 @@ static void limits(void **state) {
         .max_trials = 3, .max_tuners = 1, .max_runners = 1, .max_request_bytes = 2};
     farm_world_init(&w, 1, &o);
     farm_peer *tuner = farm_tuner(&w, 1, "alice"), *runner = farm_runner(&w, 2, "one", "pi4", 1);
-    submit(tuner, 1, "pi4");
-    submit(tuner, 2, "pi4");
+    farm_do_submit(tuner, 1, "pi4");
+    farm_do_submit(tuner, 2, "pi4");
     hone_farm_message m = farm_submit(3, "pi4");
     farm_send(tuner, &m);
     farm_expect_refused(tuner, HONE_FARM_REFUSAL_BUSY, "no room");
@@ -638,7 +602,7 @@ static void limits(void **state) {
     hello = farm_hello_runner(8, "two", "pi4", 1);
     farm_send(other, &hello);
     farm_expect_refused(other, HONE_FARM_REFUSAL_BUSY, "runners already");
-    take(runner);
+    farm_take(runner);
     farm_world_deinit(&w);
 }
 
@@ -649,14 +613,14 @@ static void too_many_trials(void **state) {
     farm_world_init(&w, 1, &o);
     farm_peer *tuner = farm_tuner(&w, 1, "alice");
     for (uint64_t i = 1; i <= 3; i++)
-        submit(tuner, i, "pi4");
+        farm_do_submit(tuner, i, "pi4");
     hone_farm_message m = farm_submit(4, "pi4");
     farm_send(tuner, &m);
     assert_int_equal(farm_expect_refused(tuner, HONE_FARM_REFUSAL_BUSY, "too many").u.refused.trial,
                      4);
     cancel(tuner, 1, true);
-    expect_outcome(tuner, 1, HONE_FAILURE_CANCELLED);
-    submit(tuner, 4, "pi4");
+    farm_expect_outcome(tuner, 1, HONE_FAILURE_CANCELLED);
+    farm_do_submit(tuner, 4, "pi4");
     farm_world_deinit(&w);
 }
 
@@ -668,12 +632,12 @@ static void too_many_device_keys(void **state) {
     char key[16];
     for (uint64_t i = 0; i < 64; i++) {
         snprintf(key, sizeof key, "key%d", (int)i);
-        submit(tuner, i, key);
+        farm_do_submit(tuner, i, key);
     }
     hone_farm_message m = farm_submit(1000, "one more");
     farm_send(tuner, &m);
     farm_expect_refused(tuner, HONE_FARM_REFUSAL_BUSY, "device keys");
-    submit(tuner, 1001, "key0");
+    farm_do_submit(tuner, 1001, "key0");
     farm_world_deinit(&w);
 }
 

@@ -1,0 +1,273 @@
+/* tests/farm/test_tracker_restart.c - a tracker that is killed and comes back, with and without its
+ * state; the store itself.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "support/alloc.h"
+#include "support/fs.h"
+#include "tests/farm/farm_world.h"
+#include "tests/support/hone_test.h"
+
+static char *dir, *store_path;
+
+static int make_dir(void **state) {
+    (void)state;
+    HONE_ASSERT_OK(hone_fs_temp_dir("hone-tracker", &dir));
+    store_path = hone_path_join(dir, "state.db");
+    return store_path ? 0 : -1;
+}
+
+static int remove_dir(void **state) {
+    (void)state;
+    HONE_ASSERT_OK(hone_fs_remove_tree(dir));
+    hone_free(dir);
+    hone_free(store_path);
+    return 0;
+}
+
+static hone_farm_held held_of(const hone_farm_assign *a, hone_farm_held_state state) {
+    return (hone_farm_held){a->token, a->tuner, a->trial, a->slot, state};
+}
+
+static void hello_again(farm_peer *peer, hone_farm_message hello) {
+    int64_t end_ns = hone_clock_now(&peer->world->clock.clock) + 20 * HONE_NS_PER_S;
+    while (!peer->link && hone_clock_now(&peer->world->clock.clock) < end_ns)
+        farm_run(peer->world, 10 * HONE_NS_PER_MS);
+    farm_send(peer, &hello);
+    farm_expect(peer, HONE_FARM_WELCOME);
+}
+
+static void runner_back(farm_peer *runner, const hone_farm_held *held, size_t count) {
+    hone_farm_held copy[4];
+    memcpy(copy, held, count * sizeof *held);
+    hone_farm_message hello = farm_hello_runner(2, "board", "pi4", 1);
+    hello.u.hello.held = (hone_farm_helds){count, copy};
+    hello_again(runner, hello);
+}
+
+/* Three trials: one has a result that was not acknowledged, one runs, one waits. */
+typedef struct scene {
+    farm_world w;
+    farm_peer *tuner, *runner;
+    hone_farm_assign one, two, three;
+} scene;
+
+static void begin(scene *s, bool with_state) {
+    if (with_state) {
+        farm_world_init_keys(&s->w, NULL, store_path);
+    } else {
+        farm_world_init(&s->w, 1, NULL);
+    }
+    s->tuner = farm_tuner(&s->w, 1, "alice");
+    s->runner = farm_runner(&s->w, 2, "board", "pi4", 1);
+    for (uint64_t i = 1; i <= 4; i++)
+        farm_do_submit(s->tuner, i, "pi4");
+    s->one = farm_take(s->runner);
+    s->two = farm_take(s->runner);
+    farm_answer(s->runner, &s->one, 11);
+    farm_expect(s->tuner, HONE_FARM_OUTCOME); /* not acknowledged */
+    s->three = farm_take(s->runner);
+}
+
+static void end(scene *s, bool with_state) {
+    farm_world_deinit(&s->w);
+    if (with_state) HONE_ASSERT_OK(hone_fs_remove_file(store_path));
+}
+
+/* Neither peer says more than that it is there: the state knows the rest. */
+static void with_state(void **state) {
+    (void)state;
+    scene s;
+    begin(&s, true);
+    farm_tracker_restart(&s.w);
+    hone_farm_held held[] = {held_of(&s.two, HONE_FARM_HELD_RUNNING),
+                             held_of(&s.three, HONE_FARM_HELD_WAITING)};
+    runner_back(s.runner, held, 2);
+    hello_again(s.tuner, farm_hello_tuner(1, "alice"));
+    hone_farm_outcome outcome = farm_expect_outcome(s.tuner, 1, HONE_FAILURE_NONE);
+    assert_string_equal(outcome.runner, "board");
+    farm_expect_none(s.runner, HONE_FARM_ASSIGN, 2 * HONE_NS_PER_S); /* nothing is run twice */
+    farm_answer(s.runner, &s.two, 22);
+    assert_int_equal(farm_expect_outcome(s.tuner, 2, HONE_FAILURE_NONE).losses, 0);
+    hone_farm_assign four = farm_take(s.runner); /* the same tuner, the same lease */
+    assert_int_equal(four.trial, 4);
+    assert_int_equal(four.token, s.three.token);
+    farm_answer(s.runner, &s.three, 33);
+    farm_expect_outcome(s.tuner, 3, HONE_FAILURE_NONE);
+    farm_answer(s.runner, &four, 44);
+    farm_expect_outcome(s.tuner, 4, HONE_FAILURE_NONE);
+    farm_do_submit(s.tuner, 5, "pi4");
+    assert_true(farm_take(s.runner).token > s.three.token);
+    end(&s, true);
+}
+
+static void with_state_and_lost_runner(void **state) {
+    (void)state;
+    scene s;
+    begin(&s, true);
+    farm_disconnect(s.runner);
+    farm_tracker_restart(&s.w);
+    hello_again(s.tuner, farm_hello_tuner(1, "alice"));
+    farm_expect_outcome(s.tuner, 1, HONE_FAILURE_NONE);
+    farm_peer *other = farm_runner(&s.w, 9, "other", "pi4", 1);
+    hone_farm_assign again = farm_take(other); /* the others' runner may come back yet */
+    assert_int_equal(again.trial, 4);
+    farm_answer(other, &again, 44);
+    farm_expect_outcome(s.tuner, 4, HONE_FAILURE_NONE);
+    again = farm_take(other);
+    assert_int_equal(again.trial, 2);
+    assert_int_equal(again.losses, 1);
+    assert_true(again.token > s.three.token);
+    assert_int_equal(farm_take(other).trial, 3);
+    end(&s, true);
+}
+
+static void with_state_and_lost_tuner(void **state) {
+    (void)state;
+    scene s;
+    begin(&s, true);
+    farm_disconnect(s.tuner);
+    farm_disconnect(s.runner);
+    farm_tracker_restart(&s.w);
+    assert_int_equal(hone_tracker_get_stats(s.w.tracker).tuners, 1);
+    farm_run(&s.w, 70 * HONE_NS_PER_S);
+    hone_tracker_stats stats = hone_tracker_get_stats(s.w.tracker);
+    assert_int_equal(stats.tuners, 0);
+    assert_int_equal(stats.waiting + stats.running, 0);
+    farm_tracker_restart(&s.w); /* and it is gone from the state as well */
+    assert_int_equal(hone_tracker_get_stats(s.w.tracker).tuners, 0);
+    end(&s, true);
+}
+
+/* The runner says what it holds, the tuner submits all that has no outcome. */
+static void without_state(void **state) {
+    (void)state;
+    scene s;
+    begin(&s, false);
+    farm_tracker_restart(&s.w);
+    hone_farm_held held[] = {held_of(&s.two, HONE_FARM_HELD_RUNNING),
+                             held_of(&s.three, HONE_FARM_HELD_WAITING)};
+    runner_back(s.runner, held, 2);
+    farm_expect_none(s.runner, HONE_FARM_ABORT, HONE_NS_PER_S);
+    farm_answer(s.runner, &s.two, 22); /* before its tuner is back */
+    hello_again(s.tuner, farm_hello_tuner(1, "alice"));
+    farm_expect_outcome(s.tuner, 2, HONE_FAILURE_NONE);
+    farm_do_submit(s.tuner, 3, "pi4");
+    farm_do_submit(s.tuner, 4, "pi4");
+    hone_farm_assign four = farm_take(s.runner); /* the third runs already */
+    assert_int_equal(four.trial, 4);
+    farm_answer(s.runner, &s.three, 33);
+    farm_expect_outcome(s.tuner, 3, HONE_FAILURE_NONE);
+    assert_int_equal(hone_tracker_get_stats(s.w.tracker).requeued, 0);
+    end(&s, false);
+}
+
+static void without_state_tuner_first(void **state) {
+    (void)state;
+    scene s;
+    begin(&s, false);
+    farm_tracker_restart(&s.w);
+    hello_again(s.tuner, farm_hello_tuner(1, "alice"));
+    for (uint64_t i = 2; i <= 4; i++)
+        farm_do_submit(s.tuner, i, "pi4");
+    hone_farm_held held = held_of(&s.two, HONE_FARM_HELD_RUNNING);
+    runner_back(s.runner, &held, 1);
+    hone_farm_assign next = farm_take(s.runner);
+    assert_int_equal(next.trial, 3);
+    assert_int_equal(next.token, s.two.token); /* behind the one it holds */
+    farm_answer(s.runner, &s.two, 22);
+    farm_expect_outcome(s.tuner, 2, HONE_FAILURE_NONE);
+    end(&s, false);
+}
+
+/* A runner cannot claim what it was never given: a token from nowhere, or of a trial that is under
+ * way elsewhere. */
+static void claims_are_checked(void **state) {
+    (void)state;
+    scene s;
+    begin(&s, false);
+    farm_peer *liar = farm_connect(&s.w, NULL);
+    hone_farm_held held[] = {
+        {1,          s.two.tuner,       2, 0, HONE_FARM_HELD_RUNNING}, /* is on the other one */
+        {UINT64_MAX, s.two.tuner,       4, 0, HONE_FARM_HELD_RUNNING}, /* the future */
+        {1,          farm_instance(77), 5, 7, HONE_FARM_HELD_RUNNING}, /* no such slot */
+    };
+    hone_farm_message hello = farm_hello_runner(5, "liar", "pi5", 1);
+    hello.u.hello.held = (hone_farm_helds){3, held};
+    hello_again(liar, hello);
+    for (int i = 0; i < 3; i++)
+        farm_expect(liar, HONE_FARM_ABORT);
+    hone_farm_assign forged = s.two;
+    forged.token = 1;
+    farm_answer(liar, &forged, 1);
+    farm_expect_none(s.tuner, HONE_FARM_OUTCOME, HONE_NS_PER_S / 8);
+    assert_int_equal(hone_tracker_get_stats(s.w.tracker).duplicates, 1);
+    assert_int_equal(hone_tracker_get_stats(s.w.tracker).tuners, 1);
+    end(&s, false);
+}
+
+/* ---- the store ---- */
+
+static hone_status count_row(void *ctx, const hone_farm_stored_trial *trial) {
+    (void)trial;
+    (*(int *)ctx)++;
+    return HONE_OK;
+}
+
+static void only_commits_last(void **state) {
+    (void)state;
+    hone_farm_store *store;
+    static const uint8_t bytes[] = {1, 2, 3};
+    HONE_ASSERT_OK(hone_farm_store_open(store_path, &store));
+    hone_farm_stored_tuner tuner = {
+        {1, 2},
+        "", "alice"
+    };
+    hone_farm_stored_trial trial = {
+        .tuner = {1,     2},
+          .trial = UINT64_MAX, .submit = {bytes, 3}
+    };
+    HONE_ASSERT_OK(hone_farm_store_put_tuner(store, &tuner));
+    HONE_ASSERT_OK(hone_farm_store_put_trial(store, &trial));
+    HONE_ASSERT_OK(hone_farm_store_put_token(store, UINT64_MAX));
+    HONE_ASSERT_OK(hone_farm_store_commit(store));
+    trial.trial = 5;
+    HONE_ASSERT_OK(hone_farm_store_put_trial(store, &trial));
+    hone_farm_store_close(store);
+    HONE_ASSERT_OK(hone_farm_store_open(store_path, &store));
+    int rows = 0;
+    uint64_t token;
+    HONE_ASSERT_OK(hone_farm_store_trials(store, count_row, &rows));
+    HONE_ASSERT_OK(hone_farm_store_get_token(store, &token));
+    hone_farm_store *second;
+    HONE_ASSERT_ERROR(hone_farm_store_open(store_path, &second), HONE_CODE_UNAVAILABLE,
+                      "another tracker");
+    hone_farm_store_close(store);
+    HONE_ASSERT_OK(hone_fs_remove_file(store_path));
+    assert_int_equal(rows, 1);
+    assert_true(token == UINT64_MAX);
+}
+
+static void other_files_are_refused(void **state) {
+    (void)state;
+    hone_farm_store *store;
+    HONE_ASSERT_OK(hone_fs_write_atomic(store_path, "no database at all, just text", 29));
+    HONE_ASSERT_CODE(hone_farm_store_open(store_path, &store), HONE_CODE_INVALID);
+    HONE_ASSERT_OK(hone_fs_remove_file(store_path));
+    HONE_ASSERT_CODE(hone_farm_store_open("/nowhere/at/all", &store), HONE_CODE_IO);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(with_state),
+        cmocka_unit_test(with_state_and_lost_runner),
+        cmocka_unit_test(with_state_and_lost_tuner),
+        cmocka_unit_test(without_state),
+        cmocka_unit_test(without_state_tuner_first),
+        cmocka_unit_test(claims_are_checked),
+        cmocka_unit_test(only_commits_last),
+        cmocka_unit_test(other_files_are_refused),
+    };
+    return cmocka_run_group_tests_name("farm/tracker_restart", tests, make_dir, remove_dir);
+}
