@@ -14,6 +14,7 @@
 #include "lower/signature.h"
 #include "runtime/model/abi.h"
 #include "schedule/schedule.h"
+#include "schedule/tensor_intrin.h"
 #include "support/clock.h"
 #include "support/fs.h"
 
@@ -23,9 +24,10 @@ typedef struct build {
     hone_build_result *result;
     hone_str *bytes;
     hone_target target;
-    hone_module *module;     /* owned */
-    hone_schedule *schedule; /* owned */
-    hone_func *func;         /* of module or schedule */
+    hone_module *module;          /* owned */
+    hone_schedule *schedule;      /* owned */
+    hone_tensor_intrins *intrins; /* owned */
+    hone_func *func;              /* of module or schedule */
     hone_func *lowered;
 } build;
 
@@ -53,6 +55,18 @@ static hone_status read_program(build *b) {
     return HONE_OK;
 }
 
+static hone_status read_intrins(build *b) {
+    const hone_build_request *request = b->request;
+    if (request->intrin_count == 0) return HONE_OK;
+    HONE_TRY(hone_tensor_intrins_create(&b->intrins));
+    for (size_t i = 0; i < request->intrin_count; i++) {
+        const hone_build_intrin *intrin = &request->intrins[i];
+        HONE_TRY(hone_tensor_intrins_add(b->intrins, intrin->name, intrin->text,
+                                         strlen(intrin->text), intrin->name));
+    }
+    return HONE_OK;
+}
+
 static hone_status apply_trace(build *b) {
     const char *text = b->request->trace;
     if (!text) return HONE_OK;
@@ -65,6 +79,8 @@ static hone_status apply_trace(build *b) {
     }
     HONE_TRY(hone_schedule_create(b->func, &b->schedule));
     b->schedule->wants_reasons = true;
+    HONE_TRY(read_intrins(b));
+    b->schedule->intrins = b->intrins;
     hone_apply_options options = {0};
     HONE_TRY(hone_trace_apply(&trace, b->schedule, &options));
     b->func = b->schedule->func;
@@ -213,5 +229,6 @@ void hone_build_run(const hone_build_request *request, hone_arena *arena, hone_s
         hone_status_free(st);
     }
     hone_schedule_destroy(b.schedule);
+    hone_tensor_intrins_destroy(b.intrins);
     hone_module_release(b.module);
 }

@@ -240,6 +240,13 @@ void hone_tree_move_children(hone_func *func, hone_node_id from, hone_node_id to
 /* A deep copy of a sub-tree within the function, not in the tree yet; variables are shared. */
 hone_node_id hone_tree_copy(hone_func *func, hone_node_id node);
 
+/* A deep copy of a sub-tree of another function, not in the tree yet. All variables and buffers of
+ * that function are added to this one; out_buffers: the new number of each of its buffers, in the
+ * arena of func. NO_MEMORY is the only failure. */
+HONE_NODISCARD hone_status hone_tree_import(hone_func *func, const hone_func *from,
+                                            hone_node_id node, const hone_buffer **out_buffers,
+                                            hone_node_id *out_node);
+
 /* ---- walking ---- */
 /* The next node in pre-order below root, or HONE_NO_ID; start with node == root. */
 hone_node_id hone_tree_next(const hone_func *func, hone_node_id root, hone_node_id node);

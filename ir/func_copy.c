@@ -7,10 +7,15 @@
 typedef struct copier {
     hone_ir ir;
     const hone_var *var_map; /* old number → new one; NULL = the same */
+    const hone_buffer *buffer_map;
 } copier;
 
 static hone_var var(const copier *c, hone_var old) {
     return c->var_map && old != HONE_NO_ID ? c->var_map[old] : old;
+}
+
+static hone_buffer buffer(const copier *c, hone_buffer old) {
+    return c->buffer_map && old != HONE_NO_ID ? c->buffer_map[old] : old;
 }
 
 static void *room(copier *c, size_t bytes) {
@@ -27,7 +32,7 @@ static const char *text(copier *c, const char *s) {
 }
 
 static const hone_expr *expr(copier *c, const hone_expr *e) {
-    return e ? hone_expr_copy(&c->ir, e, c->var_map, NULL) : NULL;
+    return e ? hone_expr_copy(&c->ir, e, c->var_map, c->buffer_map) : NULL;
 }
 
 static const hone_expr *const *exprs(copier *c, const hone_expr *const *list, uint32_t count) {
@@ -89,6 +94,7 @@ static hone_region copy_region(copier *c, const hone_func *func, hone_region reg
     for (uint32_t i = 0; ranges && i < rank; i++)
         ranges[i] = copy_range(c, region.ranges[i]);
     region.ranges = ranges;
+    region.buffer = buffer(c, region.buffer);
     return region;
 }
 
@@ -112,10 +118,11 @@ static const hone_block *copy_block(copier *c, const hone_func *func, const hone
         axes[i].var = var(c, axes[i].var);
     }
     for (uint32_t i = 0; i < block->match_count; i++) {
-        matches[i].buffer = block->matches[i].buffer;
+        matches[i].buffer = buffer(c, block->matches[i].buffer);
         matches[i].source = copy_region(c, func, block->matches[i].source);
     }
-    if (block->alloc_count) memcpy(allocs, block->allocs, block->alloc_count * sizeof *allocs);
+    for (uint32_t i = 0; i < block->alloc_count; i++)
+        allocs[i] = buffer(c, block->allocs[i]);
     copy->name = text(c, block->name);
     copy->axes = axes;
     copy->matches = matches;
@@ -140,6 +147,7 @@ static void copy_payload(copier *c, const hone_func *func, hone_node *n) {
         n->u.block.block = copy_block(c, func, n->u.block.block);
         break;
     case HONE_NODE_STORE:
+        n->u.store.buffer = buffer(c, n->u.store.buffer);
         n->u.store.value = expr(c, n->u.store.value);
         n->u.store.indices = exprs(c, n->u.store.indices, n->u.store.rank);
         break;
@@ -159,37 +167,40 @@ static void copy_payload(copier *c, const hone_func *func, hone_node *n) {
         n->u.attr.node = copy_value(c, n->u.attr.node);
         n->u.attr.value = expr(c, n->u.attr.value);
         break;
+    case HONE_NODE_ALLOC:
+    case HONE_NODE_DECL:
+        n->u.alloc.buffer = buffer(c, n->u.alloc.buffer);
+        break;
     case HONE_NODE_TOP:
     case HONE_NODE_INIT:
     case HONE_NODE_ELSE:
-    case HONE_NODE_ALLOC:
-    case HONE_NODE_DECL:
     case HONE_NODE_BREAK:
     case HONE_NODE_CONTINUE:
         break;
     }
 }
 
+static void copy_buffer(copier *c, hone_buffer_info *b) {
+    b->name = text(c, b->name);
+    b->scope = text(c, b->scope);
+    b->shape = exprs(c, b->shape, b->rank);
+    b->strides = exprs(c, b->strides, b->rank);
+    b->elem_offset = expr(c, b->elem_offset);
+    b->data = var(c, b->data);
+    b->matched_handle = var(c, b->matched_handle);
+    b->alias_of = buffer(c, b->alias_of);
+    if (!b->separators) return;
+    int32_t *separators = room(c, b->separator_count * sizeof *separators);
+    if (separators) memcpy(separators, b->separators, b->separator_count * sizeof *separators);
+    b->separators = separators;
+}
+
 static void copy_tables(copier *c, hone_func *copy) {
     for (uint32_t i = 0; i < copy->var_count; i++) {
         copy->vars[i].name = text(c, copy->vars[i].name);
     }
-    for (uint32_t i = 0; i < copy->buffer_count; i++) {
-        hone_buffer_info *b = &copy->buffers[i];
-        b->name = text(c, b->name);
-        b->scope = text(c, b->scope);
-        b->shape = exprs(c, b->shape, b->rank);
-        b->strides = exprs(c, b->strides, b->rank);
-        b->elem_offset = expr(c, b->elem_offset);
-        b->data = var(c, b->data);
-        b->matched_handle = var(c, b->matched_handle);
-        if (b->separators) {
-            int32_t *separators = room(c, b->separator_count * sizeof *separators);
-            if (!separators) return;
-            memcpy(separators, b->separators, b->separator_count * sizeof *separators);
-            b->separators = separators;
-        }
-    }
+    for (uint32_t i = 0; i < copy->buffer_count; i++)
+        copy_buffer(c, &copy->buffers[i]);
 }
 
 static hone_func *copy_with(hone_arena *arena, const hone_func *func, const hone_var *var_map) {
@@ -220,6 +231,59 @@ static hone_func *copy_with(hone_arena *arena, const hone_func *func, const hone
 
 hone_func *hone_func_copy_deep(hone_arena *arena, const hone_func *func) {
     return copy_with(arena, func, NULL);
+}
+
+/* ---- a part of one function into another ---- */
+
+static hone_node_id import_node(copier *c, hone_func *to, const hone_func *from,
+                                hone_node_id node) {
+    hone_node_id copy = hone_func_add_node(to, (hone_node_kind)hone_func_node(from, node)->kind);
+    if (copy == HONE_NO_ID) return HONE_NO_ID;
+    hone_node *n = hone_func_node(to, copy);
+    *n = *hone_func_node(from, node);
+    n->parent = n->first = n->last = n->prev = n->next = HONE_NO_ID;
+    copy_payload(c, from, n);
+    for (hone_node_id child = hone_func_node(from, node)->first; child != HONE_NO_ID;
+         child = hone_func_node(from, child)->next) {
+        hone_node_id inner = import_node(c, to, from, child);
+        if (inner == HONE_NO_ID) return HONE_NO_ID;
+        hone_tree_append(to, copy, inner);
+    }
+    return copy;
+}
+
+static bool import_tables(copier *c, hone_func *to, const hone_func *from, hone_var *var_map,
+                          hone_buffer *buffer_map) {
+    for (uint32_t i = 0; i < from->var_count; i++) {
+        var_map[i] = hone_func_add_var(to, from->vars[i].name, from->vars[i].dtype);
+        if (var_map[i] == HONE_NO_ID) return false;
+        to->vars[var_map[i]].is_size = from->vars[i].is_size;
+    }
+    for (uint32_t i = 0; i < from->buffer_count; i++)
+        buffer_map[i] = to->buffer_count + i;
+    for (uint32_t i = 0; i < from->buffer_count; i++) {
+        hone_buffer_info info = from->buffers[i];
+        copy_buffer(c, &info);
+        if (hone_func_add_buffer(to, &info) == HONE_NO_ID) return false;
+    }
+    return true;
+}
+
+hone_status hone_tree_import(hone_func *func, const hone_func *from, hone_node_id node,
+                             const hone_buffer **out_buffers, hone_node_id *out_node) {
+    copier c = {.ir = {.arena = func->arena}};
+    hone_var *var_map = room(&c, from->var_count * sizeof *var_map);
+    hone_buffer *buffer_map = room(&c, from->buffer_count * sizeof *buffer_map);
+    c.var_map = var_map;
+    c.buffer_map = buffer_map;
+    *out_node = HONE_NO_ID;
+    if (var_map && buffer_map && import_tables(&c, func, from, var_map, buffer_map)) {
+        *out_node = import_node(&c, func, from, node);
+    }
+    *out_buffers = buffer_map;
+    HONE_TRY(hone_ir_finish(&c.ir));
+    return *out_node == HONE_NO_ID ? HONE_ERROR(HONE_CODE_NO_MEMORY, "copy of a function")
+                                   : HONE_OK;
 }
 
 /* ---- canonical numbers ---- */

@@ -89,7 +89,12 @@ static void pass_pointer(machine *m, extern_arg *arg, const xexpr *e) {
     if (id == HONE_NO_ID) {
         machine_fail(m, HONE_ERROR(HONE_CODE_ILLEGAL, "tvm_access_ptr of something unknown"));
     }
-    int64_t offset = m->buffers[id].offset + x_int(e->args[2], m), extent = x_int(e->args[3], m);
+    int64_t offset = x_int(e->args[2], m), extent = x_int(e->args[3], m);
+    if (!hone_func_buffer(m->func, id)->elem_offset) offset += m->buffers[id].offset;
+    const xstore *s = m->buffers[id].store; /* rows of a part may say more than there is */
+    if (s && offset >= 0 && offset < s->elements && extent > s->elements - offset) {
+        extent = s->elements - offset;
+    }
     pass_storage(m, arg, id, offset, 1, &extent);
 }
 

@@ -94,6 +94,44 @@ static hone_status bind_symbols(matching *m, hone_node_id root) {
     return bind_symbol(m, root, view.elem_offset, source_offset(ir, &source, &m->match->source));
 }
 
+/* The variable that names a buffer's storage. */
+static hone_status storage_of(hone_func *func, hone_buffer id, hone_var *out) {
+    while (func->buffers[id].alias_of != HONE_NO_ID)
+        id = func->buffers[id].alias_of;
+    if (func->buffers[id].data == HONE_NO_ID) {
+        func->buffers[id].data = hone_func_add_var(func, func->buffers[id].name, HONE_DTYPE_HANDLE);
+    }
+    *out = func->buffers[id].data;
+    return *out == HONE_NO_ID ? LOWER_NO_MEMORY() : HONE_OK;
+}
+
+/* A pointer into a view that has no symbol for its offset begins where the view does. */
+static const hone_expr *rewrite_pointer(void *ctx, hone_ir *ir, const hone_expr *e) {
+    matching *m = ctx;
+    const hone_buffer_info *view = &m->lower->func->buffers[m->match->buffer];
+    if (!hone_expr_is_call(e, HONE_INTRIN_ACCESS_PTR) || view->elem_offset) return e;
+    if (e->args[1]->kind != HONE_EXPR_VAR || e->args[1]->u.var != view->data) return e;
+    const hone_buffer_info *source = &m->lower->func->buffers[m->match->source.buffer];
+    const hone_expr *args[5];
+    for (int i = 0; i < 5; i++)
+        args[i] = e->args[i];
+    args[2] = hone_expr_add(ir, args[2], source_offset(ir, source, &m->match->source));
+    if (args[2]) args[2] = hone_simplify_plain(ir, args[2]);
+    return args[2] ? hone_expr_with_args(ir, e, args) : NULL;
+}
+
+/* Who takes the view's storage by name gets that of the source. */
+static hone_status rewrite_data(matching *m, hone_node_id root) {
+    hone_func *func = m->lower->func;
+    hone_var data = func->buffers[m->match->buffer].data, storage;
+    if (data == HONE_NO_ID) return HONE_OK;
+    HONE_TRY(hone_tree_transform(func, root, rewrite_pointer, m, true));
+    HONE_TRY(storage_of(func, m->match->source.buffer, &storage));
+    const hone_expr *value = hone_func_var_expr(&m->lower->ir, func, storage);
+    if (!value) return hone_ir_finish(&m->lower->ir);
+    return lower_substitute_one(func, root, data, value);
+}
+
 static hone_status lower_block_matches(hone_lower *lower, hone_node_id id) {
     hone_func *func = lower->func;
     const hone_block *block = hone_func_node(func, id)->u.block.block;
@@ -102,6 +140,7 @@ static hone_status lower_block_matches(hone_lower *lower, hone_node_id id) {
         for (hone_node_id c = hone_func_node(func, id)->first; c != HONE_NO_ID;
              c = hone_func_node(func, c)->next) {
             HONE_TRY(bind_symbols(&m, c));
+            HONE_TRY(rewrite_data(&m, c));
             HONE_TRY(rewrite_stores(&m, c));
             HONE_TRY(hone_tree_transform(func, c, rewrite_load, &m, true));
         }

@@ -37,6 +37,7 @@ struct hone_schedule {
     uint32_t rv_capacity;
     hone_rng rng;       /* where sampling draws from */
     hone_node_id blame; /* after a refusal: the node it is about, or HONE_NO_ID */
+    const struct hone_tensor_intrins *intrins; /* not owned; NULL: the built-in ones only */
     bool wants_reasons; /* false: refusals carry a fixed text only (search); true: full messages */
 };
 
@@ -169,6 +170,9 @@ HONE_NODISCARD hone_status hone_sch_blockize_loop(hone_schedule *sch, hone_rv lo
 HONE_NODISCARD hone_status hone_sch_blockize_blocks(hone_schedule *sch, uint32_t count,
                                                     const hone_rv *blocks, bool preserve_unit_iters,
                                                     hone_rv *out_block);
+/* NOT_FOUND: no such intrinsic, built in or in sch->intrins (schedule/tensor_intrin.h). */
+HONE_NODISCARD hone_status hone_sch_tensorize(hone_schedule *sch, hone_rv block_or_loop,
+                                              const char *tensor_intrin, bool preserve_unit_iters);
 /* value: INT, FLOAT, STRING, BOOL, LIST, MAP; value_rv != HONE_NO_ID: that variable's integer. */
 HONE_NODISCARD hone_status hone_sch_annotate(hone_schedule *sch, hone_rv block_or_loop,
                                              const char *key, hone_value value, hone_rv value_rv);

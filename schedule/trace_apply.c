@@ -150,6 +150,16 @@ static hone_status run_blockize(replay *r, const hone_inst *inst) {
     return hone_sch_blockize_loop(r->sch, loop, keep != 0, NULL);
 }
 
+static hone_status run_tensorize(replay *r, const hone_inst *inst) {
+    hone_rv node;
+    const char *name;
+    int64_t keep;
+    HONE_TRY(replay_rv(r, inst, 0, &node));
+    HONE_TRY(replay_string(inst, 0, &name));
+    HONE_TRY(replay_int(inst, 1, 1, true, &keep));
+    return hone_sch_tensorize(r->sch, node, name, keep != 0);
+}
+
 static hone_status run_compute_at(replay *r, const hone_inst *inst) {
     hone_rv block, loop;
     int64_t keep, index;
@@ -275,6 +285,8 @@ static hone_status run_one(replay *r, const hone_inst *inst, const hone_decision
     case HONE_INST_COMPUTE_AT:
     case HONE_INST_REVERSE_COMPUTE_AT:
         return run_compute_at(r, inst);
+    case HONE_INST_TENSORIZE:
+        return run_tensorize(r, inst);
     case HONE_INST_BLOCKIZE:
         return run_blockize(r, inst);
     case HONE_INST_ANNOTATE:

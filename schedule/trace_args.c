@@ -92,6 +92,10 @@ static const hone_arg_spec specs[HONE_INST_COUNT][HONE_MAX_ARGS + 1] = {
         {BLOCK,
                                         {.name = "buf_type", .place = HONE_ARG_DATA, .index = 1, .is_required = true},
                                         REQUIRED_LIST("buf_index_array", 2)},
+    [HONE_INST_TENSORIZE] =
+        {EITHER,
+                                        {.name = "tensor_intrin", .place = HONE_ARG_STRING, .is_required = true},
+                                        {.name = "preserve_unit_iters", .place = HONE_ARG_BOOL, .index = 1, .fallback = 1}},
     [HONE_INST_BLOCKIZE] = {{.name = "target", .place = HONE_ARG_TARGET, .is_required = true},
                                         KEEP_UNITS},
     [HONE_INST_ANNOTATE] =
@@ -100,7 +104,7 @@ static const hone_arg_spec specs[HONE_INST_COUNT][HONE_MAX_ARGS + 1] = {
                                         {.name = "ann_val", .place = HONE_ARG_DATA, .index = 1, .is_required = true}},
     [HONE_INST_UNANNOTATE] = {EITHER,
                                         {.name = "ann_key", .place = HONE_ARG_STRING, .is_required = true}},
-    [HONE_INST_ENTER_POSTPROC] = {{.place = HONE_ARG_END}                                           },
+    [HONE_INST_ENTER_POSTPROC] = {{.place = HONE_ARG_END}},
 };
 
 static const struct {
@@ -191,6 +195,7 @@ bool hone_inst_gives_nothing(hone_inst_kind kind) {
     case HONE_INST_UNSAFE_HIDE_BUFFER_ACCESS:
     case HONE_INST_ANNOTATE:
     case HONE_INST_UNANNOTATE:
+    case HONE_INST_TENSORIZE:
     case HONE_INST_ENTER_POSTPROC:
         return true;
     default:

@@ -7,6 +7,7 @@
 #include "support/progress.h"
 #include "tensorfile/tensorfile.h"
 #include "tools/cli.h"
+#include "tools/cli_intrins.h"
 #include "tools/cli_model.h"
 #include "tools/verbs.h"
 
@@ -76,32 +77,6 @@ static hone_status open_db(compile_job *job) {
     hone_db_options options = {.path = job->o->db, .mode = HONE_DB_READ};
     HONE_TRY(hone_db_open_sqlite(&options, &job->db));
     job->options.db = job->db;
-    return HONE_OK;
-}
-
-static hone_status read_intrin(compile_job *job, const char *text, hone_build_intrin *out) {
-    const char *equals = strchr(text, '=');
-    char *bytes = NULL;
-    size_t count = 0;
-    if (!equals || equals == text || !equals[1]) {
-        return HONE_ERROR(HONE_CODE_INVALID, "--intrin is '%s', must be NAME=FILE.py", text);
-    }
-    HONE_TRY(hone_fs_read(equals + 1, 1 << 24, &bytes, &count));
-    out->name = hone_arena_printf(job->cli->arena, "%.*s", (int)(equals - text), text);
-    out->text = hone_arena_strdup(job->cli->arena, bytes);
-    hone_free(bytes);
-    return out->name && out->text ? HONE_OK : HONE_ERROR(HONE_CODE_NO_MEMORY, "intrinsics");
-}
-
-static hone_status open_intrins(compile_job *job) {
-    const hone_cli_list *list = &job->o->intrins;
-    hone_build_intrin *intrins =
-        hone_arena_zalloc(job->cli->arena, (list->count + 1) * sizeof *intrins);
-    if (!intrins) return HONE_ERROR(HONE_CODE_NO_MEMORY, "intrinsics");
-    for (size_t i = 0; i < list->count; i++)
-        HONE_TRY(read_intrin(job, list->items[i], &intrins[i]));
-    job->options.intrins = intrins;
-    job->options.intrin_count = list->count;
     return HONE_OK;
 }
 
@@ -212,7 +187,8 @@ static hone_status read_options(compile_job *job) {
     HONE_TRY(hone_dim_variants_parse(o->shapes.items, o->shapes.count, &job->variants));
     options->variants = &job->variants;
     HONE_TRY(open_params(job));
-    HONE_TRY(open_intrins(job));
+    HONE_TRY(hone_cli_read_intrins(job->cli, &job->o->intrins, &job->options.intrins));
+    job->options.intrin_count = job->o->intrins.count;
     HONE_TRY(open_db(job));
     return job->db && o->shapes.count == 0 ? find_shapes(job) : HONE_OK;
 }

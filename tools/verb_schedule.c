@@ -4,8 +4,10 @@
 
 #include "ir/script.h"
 #include "schedule/schedule.h"
+#include "schedule/tensor_intrin.h"
 #include "schedule/trace.h"
 #include "tools/cli.h"
+#include "tools/cli_intrins.h"
 #include "tools/cli_model.h"
 #include "tools/verbs.h"
 
@@ -13,6 +15,7 @@ typedef struct schedule_options {
     const char *trace, *func, *output;
     int64_t seed;
     bool has_seed, steps, show_trace;
+    hone_cli_list intrins;
 } schedule_options;
 
 /* The instruction that was just done is the last of the schedule's own trace. */
@@ -105,6 +108,7 @@ static hone_status schedule(hone_cli *cli, const schedule_options *options) {
     }
     hone_module *module = NULL;
     hone_schedule *sch = NULL;
+    hone_tensor_intrins *intrins = NULL;
     const hone_func *func = NULL;
     hone_trace trace;
     hone_trace_init(&trace, cli->arena);
@@ -114,10 +118,14 @@ static hone_status schedule(hone_cli *cli, const schedule_options *options) {
     HONE_TRY_GOTO(st, hone_cli_pick_func(module, cli->args[0], options->func, &func), done);
     HONE_TRY_GOTO(st, hone_trace_load(cli->arena, options->trace, &trace), done);
     HONE_TRY_GOTO(st, hone_cli_check_func(cli->args[0], func), done);
+    HONE_TRY_GOTO(st, hone_cli_open_intrins(cli, &options->intrins, &intrins), done);
     st = hone_status_annotate(hone_schedule_create(func, &sch), "%s", cli->args[0]);
-    if (!st) st = apply(cli, options, &trace, sch);
+    if (st) goto done;
+    sch->intrins = intrins;
+    st = apply(cli, options, &trace, sch);
 done:
     hone_schedule_destroy(sch);
+    hone_tensor_intrins_destroy(intrins);
     hone_module_release(module);
     return st;
 }
@@ -147,6 +155,11 @@ int hone_verb_schedule(int argc, char **argv) {
          .to = &o.seed,
          .was_given = &o.has_seed,
          .help = "draw all decisions afresh, from this seed"},
+        {.name = "intrin",
+         .value = "NAME=FILE",
+         .kind = HONE_CLI_LIST,
+         .to = &o.intrins,
+         .help = "a tensor intrinsic (functions desc and impl); may be repeated"},
         {.name = "steps",
          .kind = HONE_CLI_SWITCH,
          .to = &o.steps,
@@ -155,11 +168,12 @@ int hone_verb_schedule(int argc, char **argv) {
          .kind = HONE_CLI_SWITCH,
          .to = &o.show_trace,
          .help = "print the trace with its decisions instead of the program"},
-        {0                                                  },
+        {0                                                   },
     };
     const hone_cli_command command = {
         .name = "schedule",
-        .usage = "FILE --trace FILE [--func NAME] [-o FILE] [--seed N] [--steps]",
+        .usage = "FILE --trace FILE [--func NAME] [-o FILE] [--seed N] [--intrin NAME=FILE.py] "
+                 "[--steps]",
         .summary = "Applies a trace, decisions included, to a tensor program. A step that is not "
                    "legal ends with exit code 2, its number, the call and the reason.",
         .example = "hone schedule tests/programs/matmul_relu.py --trace tests/cli/data/tile.py",

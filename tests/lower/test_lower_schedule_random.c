@@ -55,12 +55,13 @@ static hone_status lower_and_check(const hone_func *base, hone_schedule *sch, ui
     return st;
 }
 
-static bool run_sequence(uint64_t seed, uint64_t *io_lowered) {
+static bool run_sequence(uint64_t seed, const hone_tensor_intrins *intrins, uint64_t *io_lowered) {
     hone_arena *arena = hone_arena_create(1 << 16);
     hone_func *base = hone_random_program(arena, seed, NULL);
     hone_schedule *sch = NULL;
     assert_non_null(base);
     HONE_ASSERT_OK(hone_schedule_create(base, &sch));
+    sch->intrins = intrins;
     hone_rng rng = hone_rng_from_seed(seed * 31 + 7);
     sch->rng = hone_rng_from_seed(seed);
     for (int i = 0; i < STEPS; i++) {
@@ -90,8 +91,11 @@ static void lowered_schedules_keep_the_meaning(void **state) {
     uint64_t count = wanted ? strtoull(wanted, NULL, 10) : DEFAULT_SEQUENCES;
     uint64_t seed = first ? strtoull(first, NULL, 10) : 1;
     uint64_t lowered = 0, failed = 0;
+    hone_tensor_intrins *intrins = hone_random_intrins();
+    assert_non_null(intrins);
     for (uint64_t i = 0; i < count; i++)
-        failed += !run_sequence(seed + i, &lowered);
+        failed += !run_sequence(seed + i, intrins, &lowered);
+    hone_tensor_intrins_destroy(intrins);
     print_message("%llu of %llu lowered\n", (unsigned long long)lowered, (unsigned long long)count);
     assert_int_equal(failed, 0);
     assert_true(lowered > count / 2);

@@ -1,6 +1,8 @@
 #include "tests/schedule/random_pick.h"
 #include "tests/schedule/random_steps.h"
 
+#include <stdio.h>
+
 /* Random steps that make blocks of nests, or change what is inside blocks. */
 
 /* A loop, or a block with the one whose nest stands behind its own. */
@@ -29,11 +31,67 @@ static hone_status blockize(hone_schedule *sch, hone_rng *rng) {
     return hone_sch_blockize_blocks(sch, 1 + (uint32_t)hone_rng_below(rng, 2), blocks, keep, &out);
 }
 
+/* ---- tensorize: copies, which cache_read and cache_write make ---- */
+
+enum { LONGEST_COPY = 6 };
+
+hone_tensor_intrins *hone_random_intrins(void) {
+    hone_tensor_intrins *set = NULL;
+    if (hone_status_consume(hone_tensor_intrins_create(&set))) return NULL;
+    for (int n = 2; n <= LONGEST_COPY; n++) {
+        hone_str text = {0};
+        char name[32];
+        snprintf(name, sizeof name, "copy_%d", n);
+        hone_str_append(&text, "from tvm.script import tir as T\n");
+        for (int k = 0; k < 2; k++) {
+            hone_str_printf(&text,
+                            "@T.prim_func\n"
+                            "def %s(A: T.Buffer((%d,)), B: T.Buffer((%d,))):\n"
+                            "    with T.block(\"root\"):\n"
+                            "        T.reads(A[0:%d])\n"
+                            "        T.writes(B[0:%d])\n",
+                            k ? "impl" : "desc", n, n, n, n);
+            hone_str_printf(&text,
+                            k ? "        B[T.ramp(0, 1, %d)] = A[T.ramp(0, 1, %d)]\n"
+                              : "        for i in range(%d):\n"
+                                "            with T.block(\"\"):\n"
+                                "                vi = T.axis.spatial(%d, i)\n"
+                                "                B[vi] = A[vi]\n",
+                            n, n);
+        }
+        hone_status st =
+            hone_tensor_intrins_add(set, name, hone_str_text(&text), text.length, name);
+        hone_str_deinit(&text);
+        if (!hone_status_consume(st)) continue;
+        hone_tensor_intrins_destroy(set);
+        return NULL;
+    }
+    return set;
+}
+
+/* Mostly one that might fit: as long as the loop. */
+static hone_status tensorize(hone_schedule *sch, hone_rng *rng) {
+    hone_node_kind kind = hone_rng_below(rng, 3) ? HONE_NODE_FOR : HONE_NODE_BLOCK;
+    hone_rv rv = hone_random_pick(sch, rng, kind);
+    hone_node_id node;
+    if (rv == HONE_NO_ID || !sch->intrins) return hone_random_nothing();
+    HONE_TRY(sch_resolve_node(sch, rv, &node));
+    int64_t length = 2 + (int64_t)hone_rng_below(rng, LONGEST_COPY - 1);
+    if (kind == HONE_NODE_FOR) {
+        int64_t extent = hone_expr_const(sch_node(sch, node)->u.loop.range.extent);
+        if (extent >= 2 && extent <= LONGEST_COPY) length = extent;
+    }
+    char name[32];
+    snprintf(name, sizeof name, "copy_%d", (int)length);
+    return hone_sch_tensorize(sch, rv, name, hone_rng_below(rng, 2));
+}
+
 static const struct {
     const char *name;
     hone_status (*run)(hone_schedule *sch, hone_rng *rng);
 } steps[] = {
-    {"blockize", blockize},
+    {"blockize",  blockize },
+    {"tensorize", tensorize},
 };
 
 hone_status hone_random_nest_step(hone_schedule *sch, hone_rng *rng, const char **out_name) {

@@ -18,6 +18,7 @@
 #include "ir/script.h"
 #include "ir/structural.h"
 #include "schedule/schedule.h"
+#include "schedule/tensor_intrin.h"
 #include "support/alloc.h"
 #include "support/fs.h"
 #include "tests/schedule/same_meaning.h"
@@ -31,7 +32,7 @@ static const struct row {
 } rows[] = {{"split.txt"},      {"fuse_reorder.txt"}, {"loop_kinds.txt"}, {"get.txt"},
             {"compute_at.txt"}, {"inline.txt"},       {"cache.txt"},      {"reduction.txt"},
             {"annotate.txt"},   {"sample.txt"},       {"mm_relu.txt"},    {"storage.txt"},
-            {"blockize.txt"}};
+            {"blockize.txt"},   {"tensorize.txt"}};
 
 typedef struct piece {
     const char *at;
@@ -81,6 +82,21 @@ static hone_status apply(piece steps, hone_schedule *sch, hone_arena *arena, hon
     return hone_trace_apply(&trace, sch, &options);
 }
 
+/* The intrinsics that cases may name: sections of golden/intrins.txt. */
+static hone_tensor_intrins *read_intrins(void) {
+    hone_tensor_intrins *set = NULL;
+    char *text = read_text("intrins.txt");
+    HONE_ASSERT_OK(hone_tensor_intrins_create(&set));
+    for (const char *at = strstr(text, MARK "intrin "); at; at = strstr(at + 1, MARK "intrin ")) {
+        char name[64];
+        piece part = section(at, MARK "intrin ");
+        assert_int_equal(sscanf(at, MARK "intrin %63s", name), 1);
+        HONE_ASSERT_OK(hone_tensor_intrins_add(set, name, part.at, part.length, "intrins.txt"));
+    }
+    hone_free(text);
+    return set;
+}
+
 /* Runs one case; what came out goes to got, what is wrong beyond that to why. */
 static void run_case(const char *programs, piece steps, hone_str *got, hone_str *why) {
     hone_module *module = NULL;
@@ -90,6 +106,8 @@ static void run_case(const char *programs, piece steps, hone_str *got, hone_str 
     const hone_func *base = hone_test_parse(text, &module);
     free(text);
     HONE_ASSERT_OK(hone_schedule_create(base, &sch));
+    hone_tensor_intrins *intrins = read_intrins();
+    sch->intrins = intrins;
     hone_arena *arena = hone_arena_create(1 << 12);
     hone_status st = apply(steps, sch, arena, &last);
     hone_arena_destroy(arena);
@@ -105,6 +123,7 @@ static void run_case(const char *programs, piece steps, hone_str *got, hone_str 
         if (!why->length) hone_trace_survives(base, sch, why);
     }
     hone_schedule_destroy(sch);
+    hone_tensor_intrins_destroy(intrins);
     hone_module_release(module);
 }
 

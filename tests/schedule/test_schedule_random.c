@@ -54,13 +54,14 @@ static bool step_is_clean(hone_schedule *sch, hone_rng *rng, uint64_t seed, bool
     return false;
 }
 
-static bool run_sequence(uint64_t seed, uint64_t *io_accepted) {
+static bool run_sequence(uint64_t seed, const hone_tensor_intrins *intrins, uint64_t *io_accepted) {
     hone_arena *arena = hone_arena_create(1 << 16);
     hone_random_options options = {.use_int64 = seed % 5 == 0};
     hone_func *base = hone_random_program(arena, seed, &options);
     assert_non_null(base);
     hone_schedule *sch = NULL;
     HONE_ASSERT_OK(hone_schedule_create(base, &sch));
+    sch->intrins = intrins;
     hone_rng rng = hone_rng_from_seed(seed * 7919 + 1);
     sch->rng = hone_rng_from_seed(seed);
     sch->wants_reasons = seed % 2;
@@ -93,8 +94,11 @@ static void accepted_sequences_keep_the_meaning(void **state) {
     uint64_t count = wanted ? strtoull(wanted, NULL, 10) : DEFAULT_SEQUENCES;
     uint64_t seed = first ? strtoull(first, NULL, 10) : 1;
     uint64_t accepted = 0, failed = 0;
+    hone_tensor_intrins *intrins = hone_random_intrins();
+    assert_non_null(intrins);
     for (uint64_t i = 0; i < count; i++)
-        failed += !run_sequence(seed + i, &accepted);
+        failed += !run_sequence(seed + i, intrins, &accepted);
+    hone_tensor_intrins_destroy(intrins);
     print_message("%llu sequences, %llu steps accepted of %llu\n", (unsigned long long)count,
                   (unsigned long long)accepted, (unsigned long long)count * STEPS);
     assert_int_equal(failed, 0);

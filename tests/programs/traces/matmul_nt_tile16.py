@@ -1,0 +1,17 @@
+# Tiles of 16 x 16 x 16 as blocks, in memory of their own, done by the intrinsic tile16
+# (tile16_intrin.py).
+product = sch.get_block("product")
+i, j, k = sch.get_loops(product)
+i, ii = sch.split(i, factors=[None, 16])
+j, ji = sch.split(j, factors=[None, 16])
+k, ki = sch.split(k, factors=[None, 16])
+sch.reorder(i, j, k, ii, ji, ki)
+tile = sch.blockize(ii)
+x_reg = sch.cache_read(tile, 0, storage_scope="global.A_reg")
+w_reg = sch.cache_read(tile, 1, storage_scope="global.B_reg")
+sch.compute_at(x_reg, k)
+sch.compute_at(w_reg, k)
+write_back = sch.cache_write(tile, 0, storage_scope="global.accumulator")
+sch.reverse_compute_at(write_back, j)
+init = sch.decompose_reduction(tile, k)
+sch.tensorize(tile, "tile16")

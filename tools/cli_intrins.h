@@ -1,0 +1,17 @@
+/* tools/cli_intrins.h - tensor intrinsics that users name by --intrin NAME=FILE.py. */
+#ifndef HONE_TOOLS_CLI_INTRINS_H
+#define HONE_TOOLS_CLI_INTRINS_H
+
+#include "measure/build.h"
+#include "tools/cli.h"
+
+/* Names and texts, in the arena of the cli; count entries. INVALID: not NAME=FILE.py. */
+HONE_NODISCARD hone_status hone_cli_read_intrins(hone_cli *cli, const hone_cli_list *list,
+                                                 const hone_build_intrin **out_intrins);
+
+struct hone_tensor_intrins;
+/* The same as a set, with every text checked; NULL when the list is empty. Owned by the caller. */
+HONE_NODISCARD hone_status hone_cli_open_intrins(hone_cli *cli, const hone_cli_list *list,
+                                                 struct hone_tensor_intrins **out_set);
+
+#endif
