@@ -204,7 +204,13 @@ static tracker_lane *stranded_lane(const tracker_class *class) {
     return NULL;
 }
 
+/* After a start runners get the time to come back that they have when they are lost. */
 static hone_status end_stranded(hone_tracker *t, const tracker_class *class) {
+    int64_t back_ns = t->started_ns + SLACK_HEARTBEATS * t->o.heartbeat_ns;
+    if (t->now_ns < back_ns) {
+        tracker_wake_at(t, back_ns);
+        return HONE_OK;
+    }
     for (tracker_lane *lane; (lane = stranded_lane(class));) {
         tracker_trial *trial = lane->head;
         tracker_dequeue(t, trial);

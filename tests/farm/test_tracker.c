@@ -396,17 +396,17 @@ static void one_device(void **state) {
     for (uint64_t i = 1; i <= 3; i++)
         submit_for(tuner, i, "one/1");
     submit_for(tuner, 4, "two/0");
-    hone_farm_assign first = take(one);
+    hone_farm_assign first = farm_take(one);
     assert_int_equal(first.slot, 1);
-    assert_int_equal(take(one).slot, 1);
-    assert_int_equal(take(two).trial, 4);
+    assert_int_equal(farm_take(one).slot, 1);
+    assert_int_equal(farm_take(two).trial, 4);
     farm_expect_none(two, HONE_FARM_ASSIGN, HONE_NS_PER_S); /* though it has room */
     submit_for(tuner, 5, "three/0");
-    expect_outcome(tuner, 5, HONE_FAILURE_DEVICE_LOST);
-    answer(one, &first, 10);
-    expect_outcome(tuner, 1, HONE_FAILURE_NONE);
-    acknowledge(tuner, 1);
-    assert_int_equal(take(one).trial, 3);
+    farm_expect_outcome(tuner, 5, HONE_FAILURE_DEVICE_LOST);
+    farm_answer(one, &first, 10);
+    farm_expect_outcome(tuner, 1, HONE_FAILURE_NONE);
+    farm_acknowledge(tuner, 1);
+    assert_int_equal(farm_take(one).trial, 3);
     farm_disconnect(one); /* for good: all that were its are lost */
     for (int i = 0; i < 2; i++) {
         hone_farm_outcome outcome = farm_expect(tuner, HONE_FARM_OUTCOME).u.outcome;
@@ -414,7 +414,7 @@ static void one_device(void **state) {
         farm_outcome_median(&outcome, &failure);
         assert_int_equal(failure, HONE_FAILURE_DEVICE_LOST);
         assert_true(outcome.trial == 2 || outcome.trial == 3);
-        acknowledge(tuner, outcome.trial);
+        farm_acknowledge(tuner, outcome.trial);
     }
     farm_expect_none(two, HONE_FARM_ASSIGN, HONE_NS_PER_S);
     farm_world_deinit(&w);
