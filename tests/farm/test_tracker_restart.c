@@ -181,6 +181,23 @@ static void without_state_tuner_first(void **state) {
     end(&s, false);
 }
 
+/* A trial for one device waits for its runner, which is back a little later than its tuner. */
+static void device_comes_back(void **state) {
+    (void)state;
+    scene s;
+    begin(&s, false);
+    farm_disconnect(s.runner);
+    farm_tracker_restart(&s.w);
+    hello_again(s.tuner, farm_hello_tuner(1, "alice"));
+    hone_farm_message m = farm_submit(9, "pi4");
+    hone_farm_set_text(m.u.submit.device, sizeof m.u.submit.device, "board/0");
+    farm_send(s.tuner, &m);
+    farm_expect_none(s.tuner, HONE_FARM_OUTCOME, 2 * HONE_NS_PER_S);
+    farm_peer *board = farm_runner(&s.w, 12, "board", "pi4", 1);
+    assert_int_equal(farm_take(board).trial, 9);
+    end(&s, false);
+}
+
 /* A runner cannot claim what it was never given: a token from nowhere, or of a trial that is under
  * way elsewhere. */
 static void claims_are_checked(void **state) {
@@ -265,6 +282,7 @@ int main(void) {
         cmocka_unit_test(with_state_and_lost_tuner),
         cmocka_unit_test(without_state),
         cmocka_unit_test(without_state_tuner_first),
+        cmocka_unit_test(device_comes_back),
         cmocka_unit_test(claims_are_checked),
         cmocka_unit_test(only_commits_last),
         cmocka_unit_test(other_files_are_refused),
