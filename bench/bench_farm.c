@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "bench/bench_util.h"
-#include "bench/farm_world.h"
+#include "bench/farm_processes.h"
 #include "runner/trial.h"
 #include "runtime/model/abi.h"
 #include "support/alloc.h"
@@ -128,14 +128,14 @@ static void bench_throughput(subject *s) {
     hone_runner_release(local);
     for (size_t i = 0; i < HONE_COUNT(sizes); i++) {
         char work[64];
-        farm_world w;
-        farm_world_open(&w);
+        farm_processes w;
+        farm_processes_open(&w);
         for (int k = 0; k < sizes[i]; k++)
-            farm_world_start_runner(&w, k);
-        hone_runner *remote = farm_world_connect(&w, sizes[i]);
+            farm_processes_start_runner(&w, k);
+        hone_runner *remote = farm_processes_connect(&w, sizes[i]);
         double rate = throughput(remote, &request, 4 * sizes[i], each * sizes[i]);
         hone_runner_release(remote);
-        farm_world_close(&w);
+        farm_processes_close(&w);
         snprintf(work, sizeof work, "%d runner%s, sleep 50 ms", sizes[i], sizes[i] > 1 ? "s" : "");
         bench_add(s->b, &(bench_row){.work = work,
                                      .metric = "trials per second",
@@ -183,10 +183,10 @@ static void bench_overhead(subject *s, bool is_fresh) {
     hone_arg arg;
     hone_run_request request = request_for(s, "nothing", &arg);
     const int count = s->b->is_quick ? 50 : MAX_SAMPLES;
-    farm_world w;
-    farm_world_open(&w);
-    farm_world_start_runner(&w, 0);
-    hone_runner *remote = farm_world_connect(&w, 1), *local = create_local();
+    farm_processes w;
+    farm_processes_open(&w);
+    farm_processes_start_runner(&w, 0);
+    hone_runner *remote = farm_processes_connect(&w, 1), *local = create_local();
     if (is_fresh) request.artifact_path = s->fresh;
     for (int i = -20; i < count; i++) {
         if (is_fresh) renew(s);
@@ -195,7 +195,7 @@ static void bench_overhead(subject *s, bool is_fresh) {
     }
     hone_runner_release(local);
     hone_runner_release(remote);
-    farm_world_close(&w);
+    farm_processes_close(&w);
     add_overhead(s, is_fresh ? "a trial with a new artifact" : "a trial with a known artifact",
                  there, count, bench_quantile(here, count, 0.5));
 }
@@ -319,24 +319,24 @@ static void bench_recovery(subject *s) {
     hone_arg arg;
     const hone_run_request request = request_for(s, "sleep_50ms", &arg);
     const int count = s->b->is_quick ? 1 : 8;
-    farm_world w;
-    farm_world_open(&w);
-    farm_world_start_runner(&w, 0);
-    hone_runner *remote = farm_world_connect(&w, 1);
+    farm_processes w;
+    farm_processes_open(&w);
+    farm_processes_start_runner(&w, 0);
+    hone_runner *remote = farm_processes_connect(&w, 1);
     for (int i = 0; i < count; i++) {
         run_one(remote, &request);
         int64_t since = bench_now_ns();
-        farm_world_kill_runner(&w, 0);
-        farm_world_start_runner(&w, 0);
+        farm_processes_kill_runner(&w, 0);
+        farm_processes_start_runner(&w, 0);
         runner_ends[i] = heartbeats_until_new(remote, &request, since);
         run_one(remote, &request);
         since = bench_now_ns();
-        farm_world_kill_tracker(&w);
-        farm_world_start_tracker(&w);
+        farm_processes_kill_tracker(&w);
+        farm_processes_start_tracker(&w);
         tracker_ends[i] = heartbeats_until_new(remote, &request, since);
     }
     hone_runner_release(remote);
-    farm_world_close(&w);
+    farm_processes_close(&w);
     add_recovery(s, "kill -9 of the runner, started again", runner_ends, count);
     add_recovery(s, "kill -9 of the tracker, started again", tracker_ends, count);
 }
@@ -370,10 +370,10 @@ static void bench_size(subject *s) {
     };
     char program[512], stripped[512], path[64];
     struct stat info;
-    farm_world w;
-    farm_world_open(&w);
-    farm_world_start_runner(&w, 0);
-    hone_runner_release(farm_world_connect(&w, 1)); /* it is up */
+    farm_processes w;
+    farm_processes_open(&w);
+    farm_processes_start_runner(&w, 0);
+    hone_runner_release(farm_processes_connect(&w, 1)); /* it is up */
     snprintf(path, sizeof path, "/proc/%d/smaps_rollup", (int)w.runners[0].pid);
     for (size_t i = 0; i < HONE_COUNT(keys); i++)
         add_figure(s, keys[i][1], "KiB", read_kib(path, keys[i][0]));
@@ -386,7 +386,7 @@ static void bench_size(subject *s) {
     if (stat(stripped, &info) == 0)
         add_figure(s, "program, stripped", "KiB", (double)info.st_size / 1024);
     hone_proc_deinit(&proc);
-    farm_world_close(&w);
+    farm_processes_close(&w);
 }
 
 int main(int argc, char **argv) {

@@ -1,5 +1,5 @@
-/* bench/farm_world.c - starts, kills and starts again. */
-#include "bench/farm_world.h"
+/* bench/farm_processes.c - starts, kills and starts again. */
+#include "bench/farm_processes.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -18,11 +18,11 @@
 #define PATIENCE_NS (30 * HONE_NS_PER_S)
 #define DEVICE_KEY "bench"
 
-static void path_in(const farm_world *w, const char *name, char out[512]) {
+static void path_in(const farm_processes *w, const char *name, char out[512]) {
     snprintf(out, 512, "%s/%s", w->dir, name);
 }
 
-static hone_proc spawn(const farm_world *w, const char *program, const char *const *words,
+static hone_proc spawn(const farm_processes *w, const char *program, const char *const *words,
                        size_t count, int out_fd) {
     char path[512], log[512];
     const char *argv[32] = {path};
@@ -44,7 +44,7 @@ static hone_proc spawn(const farm_world *w, const char *program, const char *con
 }
 
 /* Its first line is "ADDRESS KEY". */
-static void read_address(farm_world *w, int fd) {
+static void read_address(farm_processes *w, int fd) {
     char line[256];
     size_t used = 0;
     int64_t deadline = hone_deadline_after(hone_clock_system(), PATIENCE_NS);
@@ -61,7 +61,7 @@ static void read_address(farm_world *w, int fd) {
     snprintf(w->address, sizeof w->address, "%.*s", (int)strcspn(line, " \n"), line);
 }
 
-void farm_world_start_tracker(farm_world *w) {
+void farm_processes_start_tracker(farm_processes *w) {
     char state[512];
     int pipe_fds[2];
     path_in(w, "state.db", state);
@@ -73,11 +73,11 @@ void farm_world_start_tracker(farm_world *w) {
     close(pipe_fds[0]);
 }
 
-void farm_world_kill_tracker(farm_world *w) {
+void farm_processes_kill_tracker(farm_processes *w) {
     hone_proc_deinit(&w->tracker);
 }
 
-void farm_world_start_runner(farm_world *w, int index) {
+void farm_processes_start_runner(farm_processes *w, int index) {
     char key[512], cache[512], name[16], tracker_key[HONE_KEY_TEXT_BYTES];
     path_in(w, "runner/" HONE_KEY_SECRET_FILE, key);
     snprintf(name, sizeof name, "cache-%d", index);
@@ -95,11 +95,11 @@ void farm_world_start_runner(farm_world *w, int index) {
     w->runners[index] = spawn(w, "hone-runner", words, HONE_COUNT(words), -1);
 }
 
-void farm_world_kill_runner(farm_world *w, int index) {
+void farm_processes_kill_runner(farm_processes *w, int index) {
     hone_proc_deinit(&w->runners[index]);
 }
 
-static void make_keys(farm_world *w) {
+static void make_keys(farm_processes *w) {
     char dir[512];
     hone_allow_list *allowed;
     bench_must(hone_key_pair_create(&w->tracker_keys));
@@ -114,15 +114,15 @@ static void make_keys(farm_world *w) {
     hone_allow_list_close(allowed);
 }
 
-void farm_world_open(farm_world *w) {
-    *w = (farm_world){.address = "tcp://127.0.0.1:*"};
+void farm_processes_open(farm_processes *w) {
+    *w = (farm_processes){.address = "tcp://127.0.0.1:*"};
     bench_must(hone_fs_temp_dir("bench-farm", &w->dir));
     bench_must(hone_fs_program_dir(&w->bin_dir));
     make_keys(w);
-    farm_world_start_tracker(w);
+    farm_processes_start_tracker(w);
 }
 
-void farm_world_close(farm_world *w) {
+void farm_processes_close(farm_processes *w) {
     for (int i = 0; i < FARM_MAX_RUNNERS; i++)
         hone_proc_deinit(&w->runners[i]);
     hone_proc_deinit(&w->tracker);
@@ -131,7 +131,7 @@ void farm_world_close(farm_world *w) {
     hone_free(w->bin_dir);
 }
 
-hone_runner *farm_world_connect(farm_world *w, int devices) {
+hone_runner *farm_processes_connect(farm_processes *w, int devices) {
     const hone_net_client_options net = {.address = w->address,
                                          .server_key = w->tracker_keys.public_key,
                                          .keys = w->tuner_keys,
