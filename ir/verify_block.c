@@ -46,13 +46,23 @@ static bool writes_parameter(const verifier *v, const hone_block *block) {
     return false;
 }
 
-/* Part of an axis is enough for an intermediate buffer (its readers may want no more) and for one
- * of several writers; an output or a reduction would be wrong. */
+/* The blocks beside a block that is nested in another one may do the rest. */
+static bool is_nested(const verifier *v, hone_node_id id) {
+    hone_node_id root = hone_func_root_block(v->func);
+    for (hone_node_id n = hone_func_node(v->func, id)->parent; n != HONE_NO_ID;
+         n = hone_func_node(v->func, n)->parent) {
+        if (hone_func_node(v->func, n)->kind == HONE_NODE_BLOCK) return n != root;
+    }
+    return false;
+}
+
+/* Part of an axis is enough for an intermediate buffer (its readers may want no more), for one of
+ * several writers and within another block; an output or a reduction would be wrong. */
 static void report_uncovered(verifier *v, hone_node_id id, const hone_axis *axis, int64_t lo,
                              int64_t hi, int64_t min, int64_t extent) {
     const hone_block *block = hone_func_node(v->func, id)->u.block.block;
-    bool is_error =
-        !shares_its_output(v, id) && (axis->kind == HONE_AXIS_REDUCE || writes_parameter(v, block));
+    bool is_error = !is_nested(v, id) && !shares_its_output(v, id) &&
+                    (axis->kind == HONE_AXIS_REDUCE || writes_parameter(v, block));
     (is_error ? verify_error : verify_warning)(
         v, id,
         "%s '%s' of block '%s' has %lld values (%lld to %lld), its binding takes only %lld (%lld "

@@ -222,6 +222,7 @@ hone_status sch_inline_block(hone_schedule *sch, hone_node_id block) {
     hone_node_id store;
     HONE_TRY(check_inline(sch, block, &store));
     hone_buffer buffer = sch_node(sch, store)->u.store.buffer;
+    HONE_TRY(sch_require_declared(sch, buffer));
     inliner in = {.sch = sch, .block = block, .buffer = buffer, .store = *sch_node(sch, store)};
     hone_node_id scope = sch_scope_of(sch, block);
     uint32_t count = 0;
@@ -302,6 +303,7 @@ static hone_status check_producer(hone_schedule *sch, reverse *r) {
     r->producer = producers[0];
     HONE_TRY(check_simple(sch, r->producer, &r->producer_store));
     r->buffer = sch_node(sch, r->producer_store)->u.store.buffer;
+    HONE_TRY(sch_require_declared(sch, r->buffer));
     if (sch_is_output_block(sch, r->producer)) {
         return sch_refuse(sch, r->producer, "%s writes an output of the function",
                           sch_block_name(sch, r->producer));

@@ -150,10 +150,10 @@ static hone_status add_guard(hone_schedule *sch, hone_node_id loop, const hone_e
     return HONE_OK;
 }
 
-static hone_status record(hone_schedule *sch, hone_rv loop, uint32_t count,
-                          const hone_factor *factors, bool keep_units, bool unguarded,
-                          const hone_node_id *nodes, const hone_rv **out_loops) {
+hone_status sch_factor_operands(hone_schedule *sch, hone_rv loop, uint32_t count,
+                                const hone_factor *factors, hone_operand **out) {
     hone_operand *inputs = hone_arena_alloc(sch->arena, (count + 1) * sizeof *inputs);
+    *out = inputs;
     if (!inputs) return sch_no_memory();
     inputs[0] = SCH_RV(loop);
     for (uint32_t i = 0; i < count; i++) {
@@ -169,11 +169,18 @@ static hone_status record(hone_schedule *sch, hone_rv loop, uint32_t count,
             break;
         }
     }
+    return HONE_OK;
+}
+
+static hone_status record(hone_schedule *sch, hone_rv loop, uint32_t count,
+                          const hone_factor *factors, bool keep_units, bool unguarded,
+                          const hone_node_id *nodes, const hone_rv **out_loops) {
+    hone_operand *inputs = NULL;
+    HONE_TRY(sch_factor_operands(sch, loop, count, factors, &inputs));
     hone_value attrs[] = {HONE_VALUE_OF_INT(keep_units), HONE_VALUE_OF_INT(unguarded)};
     return sch_record_nodes(sch, HONE_INST_SPLIT, count + 1, inputs, 2, attrs, count, nodes,
                             HONE_RV_LOOP, out_loops);
 }
-
 hone_status hone_sch_split(hone_schedule *sch, hone_rv loop_rv, uint32_t count,
                            const hone_factor *factors, bool preserve_unit_iters,
                            bool disable_predication, const hone_rv **out_loops) {

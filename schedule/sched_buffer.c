@@ -63,6 +63,47 @@ hone_status sch_require_no_views(hone_schedule *sch, hone_node_id block, hone_bu
                       hone_func_buffer(sch->func, buffer)->name);
 }
 
+typedef struct access_search {
+    const hone_schedule *sch;
+    hone_buffer buffer;
+    bool found;         /* in the expression at hand */
+    hone_node_id hider; /* a block that accesses the buffer and does not say so */
+} access_search;
+
+static void note_access(access_search *s, hone_node_id at) {
+    while (sch_node(s->sch, at)->kind != HONE_NODE_BLOCK && at != 0)
+        at = sch_node(s->sch, at)->parent;
+    if (at == 0 || at == hone_func_root_block(s->sch->func)) return;
+    const hone_block *block = sch_block(s->sch, at);
+    if (!sch_reads(block, s->buffer) && !sch_writes(block, s->buffer)) s->hider = at;
+}
+
+static bool look_for_load(void *ctx, const hone_expr *e) {
+    access_search *s = ctx;
+    s->found = s->found || (e->kind == HONE_EXPR_LOAD && e->u.buffer == s->buffer);
+    return !s->found;
+}
+
+static void look_for_access(void *ctx, hone_node_id at, const hone_expr *e) {
+    access_search *s = ctx;
+    s->found = false;
+    hone_expr_walk(e, look_for_load, s);
+    if (s->found) note_access(s, at);
+}
+
+hone_status sch_require_declared(hone_schedule *sch, hone_buffer buffer) {
+    if (!sch->trace.is_unsafe) return HONE_OK;
+    access_search s = {.sch = sch, .buffer = buffer, .hider = HONE_NO_ID};
+    hone_tree_walk_exprs(sch->func, 0, false, look_for_access, &s);
+    for (hone_node_id n = 0; n != HONE_NO_ID; n = hone_tree_next(sch->func, 0, n)) {
+        const hone_node *node = sch_node(sch, n);
+        if (node->kind == HONE_NODE_STORE && node->u.store.buffer == buffer) note_access(&s, n);
+    }
+    if (s.hider == HONE_NO_ID) return HONE_OK;
+    return sch_refuse(sch, s.hider, "%s accesses '%s' and does not say so",
+                      sch_block_name(sch, s.hider), hone_func_buffer(sch->func, buffer)->name);
+}
+
 hone_status sch_require_scope_name(hone_schedule *sch, hone_node_id block, const char *scope) {
     static const char *const known[] = {"global", "shared", "shared.dyn", "local", "warp"};
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {

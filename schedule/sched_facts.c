@@ -131,8 +131,35 @@ void sch_forget_affine(hone_schedule *sch, hone_node_id block) {
     sch_node(sch, block)->flags &= (uint16_t) ~(SCH_AFFINE_KNOWN | SCH_AFFINE);
 }
 
+typedef struct open_search {
+    const bool *loops;
+    uint32_t count;
+    bool found;
+} open_search;
+
+static void look_for_loops(void *ctx, hone_node_id at, const hone_expr *e) {
+    open_search *s = ctx;
+    (void)at;
+    s->found = s->found || hone_expr_uses_any(e, s->loops, s->count);
+}
+
+bool sch_is_open(const hone_schedule *sch, hone_node_id block) {
+    bool *loops = hone_arena_zalloc(sch->arena, (sch->func->var_count + 1) * sizeof *loops);
+    if (!loops) return true;
+    for (hone_node_id n = sch_node(sch, block)->parent; n != HONE_NO_ID;
+         n = sch_node(sch, n)->parent) {
+        if (sch_node(sch, n)->kind == HONE_NODE_FOR) loops[sch_node(sch, n)->u.loop.var] = true;
+    }
+    open_search s = {loops, sch->func->var_count, false};
+    for (hone_node_id n = sch_node(sch, block)->first; n != HONE_NO_ID && !s.found;
+         n = sch_node(sch, n)->next) {
+        hone_tree_walk_exprs(sch->func, n, true, look_for_loops, &s);
+    }
+    return s.found;
+}
+
 void sch_forget_facts(hone_schedule *sch, hone_node_id block) {
-    sch_node(sch, block)->flags = 0;
+    sch_node(sch, block)->flags &= SCH_OPEN;
     for (hone_node_id n = sch_scope_of(sch, block); n != HONE_NO_ID; n = sch_scope_of(sch, n)) {
         sch_node(sch, n)->flags &= (uint16_t) ~(SCH_PIPELINE_KNOWN | SCH_PIPELINE);
     }
@@ -243,6 +270,10 @@ static sch_block_class class_of(hone_schedule *sch, hone_node_id id, hone_node_i
     const hone_block *block = sch_block(sch, id);
     if (!sch_is_below_loops_only(sch, id)) {
         *why = "something other than loops of known bounds stands around it";
+        return SCH_BLOCK_OTHER;
+    }
+    if (sch_node(sch, id)->flags & SCH_OPEN) {
+        *why = "it uses loops around it in other ways than by its bindings";
         return SCH_BLOCK_OTHER;
     }
     bool has_reduce = false;
@@ -377,6 +408,7 @@ static bool keeps_values(const hone_schedule *sch, hone_node_id writer, hone_buf
     hone_var var = sch_node(sch, loop)->u.loop.var;
     bool is_used = false;
     if (hone_expr_is_int_value(sch_node(sch, loop)->u.loop.range.extent, 1)) return true;
+    if (node->flags & SCH_OPEN) return false;
     for (uint32_t a = 0; a < block->axis_count; a++) {
         if (!feeds_axis(node, a, var)) continue;
         is_used = true;
@@ -516,6 +548,10 @@ bool sch_is_order_free_below(hone_schedule *sch, hone_node_id id, hone_node_id a
     for (uint32_t i = 0; i < block->axis_count; i++) {
         if (block->axes[i].kind <= HONE_AXIS_REDUCE) continue;
         *out_why = "it has an axis that is neither spatial nor reduce";
+        return false;
+    }
+    if (sch_node(sch, id)->flags & SCH_OPEN) {
+        *out_why = "it uses loops around it in other ways than by its bindings";
         return false;
     }
     if (!sch_is_below_loops_only(sch, id)) {

@@ -148,6 +148,12 @@ static hone_status substitute_block(hone_schedule *sch, hone_node_id id, hone_va
     hone_node *node = sch_node(sch, id);
     if (fresh) node->u.block.bindings = fresh;
     node->u.block.predicate = substituted(sch, node->u.block.predicate, var, value);
+    if (node->flags & SCH_OPEN) {
+        const hone_expr **map = hone_arena_zalloc(sch->arena, (var + 1) * sizeof *map);
+        if (!map) return sch_no_memory();
+        map[var] = value;
+        HONE_TRY(sch_replace_vars(sch, id, map, var + 1));
+    }
     return sch_ir_error(sch);
 }
 

@@ -139,6 +139,9 @@ static void cache_facts(hone_schedule *sch) {
         sch_has_affine_bindings(sch, n);
         sch_is_stage_pipeline(sch, n, NULL, NULL);
         sch_writes_apart(sch, n);
+        if (n != hone_func_root_block(sch->func) && sch_is_open(sch, n)) {
+            sch_node(sch, n)->flags |= SCH_OPEN;
+        }
         sch->base->func->nodes[n].flags = sch_node(sch, n)->flags;
     }
 }

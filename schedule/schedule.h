@@ -112,6 +112,13 @@ HONE_NODISCARD hone_status hone_sch_split(hone_schedule *sch, hone_rv loop, uint
                                           bool disable_predication, const hone_rv **out_loops);
 HONE_NODISCARD hone_status hone_sch_fuse(hone_schedule *sch, uint32_t count, const hone_rv *loops,
                                          bool preserve_unit_iters, hone_rv *out_loop);
+HONE_NODISCARD hone_status hone_sch_merge(hone_schedule *sch, uint32_t count, const hone_rv *loops,
+                                          hone_rv *out_loop);
+/* Factors are lengths; one loop each, and one more for the rest when none is None. */
+HONE_NODISCARD hone_status hone_sch_loop_partition(hone_schedule *sch, hone_rv loop, uint32_t count,
+                                                   const hone_factor *factors,
+                                                   bool preserve_unit_iters, uint32_t *out_count,
+                                                   const hone_rv **out_loops);
 HONE_NODISCARD hone_status hone_sch_reorder(hone_schedule *sch, uint32_t count,
                                             const hone_rv *loops);
 HONE_NODISCARD hone_status hone_sch_add_unit_loop(hone_schedule *sch, hone_rv block_or_loop,

@@ -17,6 +17,7 @@ enum {
     SCH_PIPELINE = 8,       /* every consumer in the scope finds all it reads written before it */
     SCH_APART_KNOWN = 16,   /* BLOCK: SCH_APART is valid */
     SCH_APART = 32,         /* BLOCK: no two values of its spatial axes write one element */
+    SCH_OPEN = 64,          /* BLOCK: uses loops around it in other ways than by its bindings */
 };
 
 /* Makes the refusal of a step: ILLEGAL, blames node. The message is made only when wanted. */
@@ -90,6 +91,21 @@ HONE_NODISCARD hone_status sch_substitute_below(hone_schedule *sch, hone_node_id
 HONE_NODISCARD hone_status sch_add_predicate(hone_schedule *sch, hone_node_id block,
                                              const hone_expr *condition);
 const hone_expr *sch_var(hone_schedule *sch, hone_var var);
+/* Replaces variables in all below root, blocks included: map[v] (NULL = keep) for v < count. */
+HONE_NODISCARD hone_status sch_replace_vars(hone_schedule *sch, hone_node_id root,
+                                            const hone_expr **map, uint32_t count);
+/* A copy under loop variables and axes of its own, not in the tree yet. */
+HONE_NODISCARD hone_status sch_copy_renamed(hone_schedule *sch, hone_node_id node,
+                                            hone_node_id *out_copy);
+/* A block below (or here) allocates a buffer or makes a view: a copy would share them. */
+bool sch_has_allocs_below(const hone_schedule *sch, hone_node_id node);
+/* For steps that are judged by what comes out: end_trial takes all edits since begin_trial back
+ * when st is a failure, which it returns. */
+HONE_NODISCARD hone_status sch_begin_trial(hone_schedule *sch, hone_func **out_saved);
+HONE_NODISCARD hone_status sch_end_trial(hone_schedule *sch, hone_func *saved, hone_status st);
+/* A loop and factors as inputs of an instruction; out in the arena. */
+HONE_NODISCARD hone_status sch_factor_operands(hone_schedule *sch, hone_rv loop, uint32_t count,
+                                               const hone_factor *factors, hone_operand **out);
 
 /* ---- facts ---- */
 typedef enum sch_block_class {
@@ -106,6 +122,8 @@ bool sch_writes_apart(hone_schedule *sch, hone_node_id block);
 bool sch_has_affine_bindings(hone_schedule *sch, hone_node_id block);
 /* Bindings were changed in a way that may have made them other than affine. */
 void sch_forget_affine(hone_schedule *sch, hone_node_id block);
+/* Works out SCH_OPEN. */
+bool sch_is_open(const hone_schedule *sch, hone_node_id block);
 /* The regions of the block were changed: what was known of it and of the scopes around it. */
 void sch_forget_facts(hone_schedule *sch, hone_node_id block);
 /* May the instances of the block run in another order? Its axes are spatial or reduce, its bindings
@@ -179,6 +197,8 @@ HONE_NODISCARD hone_status sch_require_allocated(hone_schedule *sch, hone_node_i
                                                  hone_buffer buffer);
 HONE_NODISCARD hone_status sch_require_no_views(hone_schedule *sch, hone_node_id block,
                                                 hone_buffer buffer);
+/* No block accesses the buffer without declaring it, as unsafe_hide_buffer_access allows. */
+HONE_NODISCARD hone_status sch_require_declared(hone_schedule *sch, hone_buffer buffer);
 HONE_NODISCARD hone_status sch_require_scope_name(hone_schedule *sch, hone_node_id block,
                                                   const char *scope);
 /* "A_shared_dyn", in the arena; NULL when memory is short. */

@@ -86,12 +86,9 @@ hone_status replay_buffer(const replay *r, const hone_inst *inst, uint32_t i, ho
 
 /* ---- instructions with arguments of their own kind ---- */
 
-static hone_status run_split(replay *r, const hone_inst *inst) {
-    hone_rv loop;
-    int64_t keep, unguarded;
-    HONE_TRY(replay_rv(r, inst, 0, &loop));
-    HONE_TRY(replay_int(inst, 0, 1, true, &keep));
-    HONE_TRY(replay_int(inst, 1, 0, true, &unguarded));
+/* Factors of split and loop_partition: all inputs behind the loop. */
+static hone_status read_factors(replay *r, const hone_inst *inst, uint32_t *out_count,
+                                hone_factor **out) {
     uint32_t count = inst->input_count - 1;
     hone_factor *factors = hone_arena_alloc(r->sch->arena, (count + 1) * sizeof *factors);
     if (!factors) return sch_no_memory();
@@ -106,6 +103,23 @@ static hone_status run_split(replay *r, const hone_inst *inst) {
             return replay_malformed(inst, "a factor must be an integer, a variable or None");
         }
     }
+    *out_count = count;
+    *out = factors;
+    return HONE_OK;
+}
+
+static hone_status run_split(replay *r, const hone_inst *inst) {
+    hone_rv loop;
+    int64_t keep, unguarded;
+    uint32_t count = 0;
+    hone_factor *factors = NULL;
+    HONE_TRY(replay_rv(r, inst, 0, &loop));
+    HONE_TRY(replay_int(inst, 0, 1, true, &keep));
+    HONE_TRY(replay_int(inst, 1, 0, true, &unguarded));
+    HONE_TRY(read_factors(r, inst, &count, &factors));
+    if (inst->kind == HONE_INST_LOOP_PARTITION) {
+        return hone_sch_loop_partition(r->sch, loop, count, factors, keep != 0, NULL, NULL);
+    }
     return hone_sch_split(r->sch, loop, count, factors, keep != 0, unguarded != 0, NULL);
 }
 
@@ -113,6 +127,9 @@ static hone_status run_fuse_or_reorder(replay *r, const hone_inst *inst) {
     hone_rv *loops = NULL;
     HONE_TRY(replay_rvs(r, inst->inputs, inst->input_count, inst, &loops));
     if (inst->kind == HONE_INST_REORDER) return hone_sch_reorder(r->sch, inst->input_count, loops);
+    if (inst->kind == HONE_INST_MERGE) {
+        return hone_sch_merge(r->sch, inst->input_count, loops, NULL);
+    }
     int64_t keep;
     HONE_TRY(replay_int(inst, 0, 1, true, &keep));
     return hone_sch_fuse(r->sch, inst->input_count, loops, keep != 0, NULL);
@@ -275,8 +292,10 @@ static hone_status run_one(replay *r, const hone_inst *inst, const hone_decision
     case HONE_INST_GET_BLOCK:
         return run_get_block(r, inst);
     case HONE_INST_SPLIT:
+    case HONE_INST_LOOP_PARTITION:
         return run_split(r, inst);
     case HONE_INST_FUSE:
+    case HONE_INST_MERGE:
     case HONE_INST_REORDER:
         return run_fuse_or_reorder(r, inst);
     case HONE_INST_CACHE_READ:

@@ -64,27 +64,32 @@ static const hone_arg_spec specs[HONE_INST_COUNT][HONE_MAX_ARGS + 1] = {
                                         {.name = "factors", .place = HONE_ARG_REST, .index = 1, .is_required = true},
                                         KEEP_UNITS, {.name = "disable_predication", .place = HONE_ARG_BOOL, .index = 1}},
     [HONE_INST_FUSE] = {{.name = "loops", .place = HONE_ARG_VARARGS},                                                                                KEEP_UNITS},
-    [HONE_INST_REORDER] = {{.name = "loops", .place = HONE_ARG_VARARGS}                                                                              },
-    [HONE_INST_REORDER_BLOCK_ITER_VAR] = {BLOCK,                                                                                REQUIRED_LIST("new_order", 1)},
-    [HONE_INST_ADD_UNIT_LOOP] = {EITHER                                                                               },
-    [HONE_INST_PARALLEL] = {LOOP                          },
-    [HONE_INST_VECTORIZE] = {LOOP                                                                                },
-    [HONE_INST_UNROLL] = {LOOP                                                                          },
+    [HONE_INST_MERGE] = {{.name = "loops", .place = HONE_ARG_VARARGS}                                                                              },
+    [HONE_INST_LOOP_PARTITION] =
+        {LOOP,
+                                        {.name = "factors", .place = HONE_ARG_REST, .index = 1, .is_required = true},
+                                        KEEP_UNITS},
+    [HONE_INST_REORDER] = {{.name = "loops", .place = HONE_ARG_VARARGS}                                                                               },
+    [HONE_INST_REORDER_BLOCK_ITER_VAR] = {BLOCK,                           REQUIRED_LIST("new_order", 1)},
+    [HONE_INST_ADD_UNIT_LOOP] = {EITHER                                                                                },
+    [HONE_INST_PARALLEL] = {LOOP                                                                          },
+    [HONE_INST_VECTORIZE] = {LOOP                                                                                   },
+    [HONE_INST_UNROLL] = {LOOP},
     [HONE_INST_BIND] = {LOOP,
                                         {.name = "thread_axis", .place = HONE_ARG_STRING, .is_required = true}},
     [HONE_INST_COMPUTE_AT] = COMPUTE_AT,
     [HONE_INST_REVERSE_COMPUTE_AT] = COMPUTE_AT,
-    [HONE_INST_COMPUTE_INLINE] = {BLOCK},
-    [HONE_INST_REVERSE_COMPUTE_INLINE] = {BLOCK                                        },
+    [HONE_INST_COMPUTE_INLINE] = {BLOCK                                                                                },
+    [HONE_INST_REVERSE_COMPUTE_INLINE] = {BLOCK                                                                          },
     [HONE_INST_CACHE_READ] = CACHE("read_buffer_index"),
     [HONE_INST_CACHE_WRITE] = CACHE("write_buffer_index"),
     [HONE_INST_DECOMPOSE_REDUCTION] =
-        {BLOCK,                                                                                {.name = "loop", .place = HONE_ARG_INPUT, .index = 1, .is_required = true}},
+        {BLOCK,                                         {.name = "loop", .place = HONE_ARG_INPUT, .index = 1, .is_required = true}},
     [HONE_INST_RFACTOR] = {LOOP,
                                         {.name = "factor_axis", .place = HONE_ARG_INT, .is_required = true}},
-    [HONE_INST_STORAGE_ALIGN] = {BLOCK,                                                                               BUFFER_INDEX("buffer_index"), REQUIRED_INT("axis", 1),
+    [HONE_INST_STORAGE_ALIGN] = {BLOCK,                                                                                  BUFFER_INDEX("buffer_index"), REQUIRED_INT("axis", 1),
                                         REQUIRED_INT("factor", 2), REQUIRED_INT("offset", 3)},
-    [HONE_INST_SET_SCOPE] = {BLOCK,                                                                                 BUFFER_INDEX("buffer_index"),
+    [HONE_INST_SET_SCOPE] = {BLOCK,                                                                               BUFFER_INDEX("buffer_index"),
                                         REQUIRED_STRING("storage_scope", 1)},
     [HONE_INST_UNSAFE_SET_DTYPE] = {BLOCK,                                                                                 BUFFER_INDEX("buffer_index"),
                                         REQUIRED_STRING("dtype", 1)},
@@ -104,7 +109,7 @@ static const hone_arg_spec specs[HONE_INST_COUNT][HONE_MAX_ARGS + 1] = {
                                         {.name = "ann_val", .place = HONE_ARG_DATA, .index = 1, .is_required = true}},
     [HONE_INST_UNANNOTATE] = {EITHER,
                                         {.name = "ann_key", .place = HONE_ARG_STRING, .is_required = true}},
-    [HONE_INST_ENTER_POSTPROC] = {{.place = HONE_ARG_END}},
+    [HONE_INST_ENTER_POSTPROC] = {{.place = HONE_ARG_END}         },
 };
 
 static const struct {
@@ -159,6 +164,8 @@ hone_rv_kind hone_inst_output_kind(hone_inst_kind kind) {
     case HONE_INST_GET_LOOPS:
     case HONE_INST_SPLIT:
     case HONE_INST_FUSE:
+    case HONE_INST_MERGE:
+    case HONE_INST_LOOP_PARTITION:
     case HONE_INST_ADD_UNIT_LOOP:
         return HONE_RV_LOOP;
     default:
@@ -170,7 +177,7 @@ bool hone_inst_gives_list(hone_inst_kind kind) {
     return kind == HONE_INST_GET_LOOPS || kind == HONE_INST_GET_CHILD_BLOCKS ||
            kind == HONE_INST_GET_PRODUCERS || kind == HONE_INST_GET_CONSUMERS ||
            kind == HONE_INST_GET_OUTPUT_BLOCKS || kind == HONE_INST_SPLIT ||
-           hone_inst_decides_list(kind);
+           kind == HONE_INST_LOOP_PARTITION || hone_inst_decides_list(kind);
 }
 
 bool hone_inst_decides_list(hone_inst_kind kind) {

@@ -233,6 +233,11 @@ static hone_status count_outputs(pytrace *p, const call *c, const draft *d, uint
     }
     uint32_t known = HONE_NO_ID;
     if (c->kind == HONE_INST_SPLIT) known = d->input_count - 1;
+    if (c->kind == HONE_INST_LOOP_PARTITION) {
+        known = d->input_count; /* the rest, if nobody stands for it */
+        for (uint32_t i = 1; i < d->input_count; i++)
+            known -= d->inputs[i].kind == HONE_OPERAND_NONE;
+    }
     if (hone_inst_decides_list(c->kind)) {
         int64_t n = d->attrs[0].u.i;
         if (n < 1 || n > 4096) return pytrace_fail_at(p, c->start, "n is out of range");

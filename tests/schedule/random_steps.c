@@ -47,6 +47,32 @@ static hone_status step_fuse(hone_schedule *sch, hone_rng *rng) {
     return hone_sch_fuse(sch, 2, loops, true, NULL);
 }
 
+/* Loops at one depth of two blocks: the likelier to fit together. */
+static hone_status step_merge(hone_schedule *sch, hone_rng *rng) {
+    hone_rv loops[2];
+    uint32_t depth = (uint32_t)hone_rng_below(rng, 3);
+    for (int i = 0; i < 2; i++) {
+        hone_rv block = hone_random_pick(sch, rng, HONE_NODE_BLOCK);
+        uint32_t count = 0;
+        const hone_rv *around = NULL;
+        if (block == HONE_NO_ID) return hone_random_nothing();
+        HONE_TRY(hone_sch_get_loops(sch, block, &count, &around));
+        if (depth >= count) return hone_random_nothing();
+        loops[i] = around[depth];
+    }
+    return hone_sch_merge(sch, 2, loops, NULL);
+}
+
+static hone_status step_partition(hone_schedule *sch, hone_rng *rng) {
+    hone_rv loop = hone_random_pick(sch, rng, HONE_NODE_FOR);
+    if (loop == HONE_NO_ID) return hone_random_nothing();
+    hone_factor factors[2] = {HONE_FACTOR_OF_INT(1 + (int64_t)hone_rng_below(rng, 4)),
+                              HONE_FACTOR_OF_INT((int64_t)hone_rng_below(rng, 4))};
+    if (factors[1].value == 0) factors[1].kind = HONE_FACTOR_NONE;
+    uint32_t count = 1 + (uint32_t)hone_rng_below(rng, 2);
+    return hone_sch_loop_partition(sch, loop, count, factors, hone_rng_below(rng, 2), NULL, NULL);
+}
+
 static hone_status step_reorder(hone_schedule *sch, hone_rng *rng) {
     hone_rv block = hone_random_pick(sch, rng, HONE_NODE_BLOCK);
     if (block == HONE_NO_ID) return hone_random_nothing();
@@ -208,6 +234,8 @@ static const struct {
     {"sample_perfect_tile",     step_tile                  },
     {"sample_partitioned_tile", step_partitioned_tile      },
     {"fuse",                    step_fuse                  },
+    {"merge",                   step_merge                 },
+    {"loop_partition",          step_partition             },
     {"reorder",                 step_reorder               },
     {"for_kind",                step_kind                  },
     {"compute_at",              step_compute_at            },

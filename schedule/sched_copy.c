@@ -1,0 +1,105 @@
+#include "schedule/schedule_impl.h"
+
+/* Copies of parts of the tree under new variables, and trials that can be taken back. */
+
+typedef struct renaming {
+    const hone_expr **map; /* variable → what stands for it now */
+    uint32_t count;
+} renaming;
+
+static const hone_expr *rename_var(void *ctx, hone_ir *ir, const hone_expr *e) {
+    const renaming *r = ctx;
+    (void)ir;
+    if (e->kind != HONE_EXPR_VAR || e->u.var >= r->count || !r->map[e->u.var]) return e;
+    return r->map[e->u.var];
+}
+
+hone_status sch_replace_vars(hone_schedule *sch, hone_node_id root, const hone_expr **map,
+                             uint32_t count) {
+    renaming r = {map, count};
+    HONE_TRY(hone_tree_transform(sch->func, root, rename_var, &r, true));
+    return sch_ir_error(sch);
+}
+
+/* A variable like another one; the map leads there. */
+static hone_status renew(hone_schedule *sch, hone_var old, const hone_expr **map, hone_var *out) {
+    const hone_var_info info = sch->func->vars[old];
+    *out = hone_func_add_named_var(sch->func, info.name, info.dtype);
+    if (*out == HONE_NO_ID) return sch_no_memory();
+    map[old] = sch_var(sch, *out);
+    return sch_ir_error(sch);
+}
+
+static hone_status renew_axes(hone_schedule *sch, hone_node_id id, const hone_expr **map) {
+    hone_block *block = hone_block_copy(sch->arena, sch_block(sch, id));
+    if (!block) return sch_no_memory();
+    hone_axis *axes = hone_arena_alloc(sch->arena, (block->axis_count + 1) * sizeof *axes);
+    if (!axes) return sch_no_memory();
+    for (uint32_t i = 0; i < block->axis_count; i++) {
+        axes[i] = block->axes[i];
+        HONE_TRY(renew(sch, axes[i].var, map, &axes[i].var));
+    }
+    block->axes = axes;
+    sch_node(sch, id)->u.block.block = block;
+    return HONE_OK;
+}
+
+/* The ranges of the new variables, once the expressions speak of them. */
+static hone_status bind_vars(hone_schedule *sch, hone_node_id n) {
+    const hone_node *node = sch_node(sch, n);
+    bool fine = true;
+    if (node->kind == HONE_NODE_FOR) {
+        fine = hone_arith_bind(&sch->arith, node->u.loop.var, node->u.loop.range);
+    }
+    for (uint32_t i = 0; node->kind == HONE_NODE_BLOCK && i < sch_block(sch, n)->axis_count; i++) {
+        const hone_axis *axis = &sch_block(sch, n)->axes[i];
+        fine = fine && hone_arith_bind(&sch->arith, axis->var, axis->dom);
+    }
+    return fine ? HONE_OK : sch_no_memory();
+}
+
+hone_status sch_copy_renamed(hone_schedule *sch, hone_node_id node, hone_node_id *out_copy) {
+    hone_node_id copy = hone_tree_copy(sch->func, node);
+    uint32_t count = sch->func->var_count;
+    const hone_expr **map = hone_arena_zalloc(sch->arena, (count + 1) * sizeof *map);
+    if (copy == HONE_NO_ID || !map) return sch_no_memory();
+    for (hone_node_id n = copy; n != HONE_NO_ID; n = hone_tree_next(sch->func, copy, n)) {
+        hone_var var = HONE_NO_ID;
+        if (sch_node(sch, n)->kind == HONE_NODE_FOR) {
+            HONE_TRY(renew(sch, sch_node(sch, n)->u.loop.var, map, &var));
+            sch_node(sch, n)->u.loop.var = var;
+        } else if (sch_node(sch, n)->kind == HONE_NODE_LET) {
+            HONE_TRY(renew(sch, sch_node(sch, n)->u.let.var, map, &var));
+            sch_node(sch, n)->u.let.var = var;
+        } else if (sch_node(sch, n)->kind == HONE_NODE_BLOCK) {
+            HONE_TRY(renew_axes(sch, n, map));
+        }
+    }
+    HONE_TRY(sch_replace_vars(sch, copy, map, count));
+    for (hone_node_id n = copy; n != HONE_NO_ID; n = hone_tree_next(sch->func, copy, n))
+        HONE_TRY(bind_vars(sch, n));
+    *out_copy = copy;
+    return HONE_OK;
+}
+
+bool sch_has_allocs_below(const hone_schedule *sch, hone_node_id node) {
+    for (hone_node_id n = node; n != HONE_NO_ID; n = hone_tree_next(sch->func, node, n)) {
+        hone_node_kind kind = (hone_node_kind)sch_node(sch, n)->kind;
+        if (kind == HONE_NODE_ALLOC || kind == HONE_NODE_DECL) return true;
+        if (kind != HONE_NODE_BLOCK) continue;
+        if (sch_block(sch, n)->alloc_count || sch_block(sch, n)->match_count) return true;
+    }
+    return false;
+}
+
+hone_status sch_begin_trial(hone_schedule *sch, hone_func **out_saved) {
+    *out_saved = hone_func_clone(sch->arena, sch->func);
+    return *out_saved ? HONE_OK : sch_no_memory();
+}
+
+hone_status sch_end_trial(hone_schedule *sch, hone_func *saved, hone_status st) {
+    if (!st) return HONE_OK;
+    sch->func = saved;
+    if (sch->blame != HONE_NO_ID && sch->blame >= saved->node_count) sch->blame = HONE_NO_ID;
+    return st;
+}
