@@ -20,6 +20,8 @@ const char *remote_note(const hone_runner *base) {
 static void make_note(runner_remote *r) {
     if (!remote_is_up(r)) {
         snprintf(r->note, sizeof r->note, "no tracker");
+    } else if (r->device_count == 0 && !r->device_key[0]) {
+        snprintf(r->note, sizeof r->note, "no device");
     } else if (r->device_count == 0) {
         snprintf(r->note, sizeof r->note, "no device '%s'", r->device_key);
     } else {
@@ -71,8 +73,23 @@ static void note_target(runner_remote *r, const hone_farm_device *device) {
     }
 }
 
+/* Nobody named a key: the only one that there is will do. */
+static void choose_key(runner_remote *r, const hone_farm_device_list *list) {
+    r->other_key[0] = 0;
+    if (r->device_key[0] || list->devices.count == 0) return;
+    const char *first = list->devices.items[0].device_key;
+    for (size_t i = 1; i < list->devices.count; i++) {
+        const char *other = list->devices.items[i].device_key;
+        if (strcmp(first, other) == 0) continue;
+        memcpy(r->other_key, other, sizeof r->other_key);
+        return;
+    }
+    memcpy(r->device_key, first, sizeof r->device_key);
+}
+
 void remote_on_device_list(runner_remote *r, const hone_farm_device_list *list) {
     if (list->number < r->device_number) return; /* overtaken */
+    choose_key(r, list);
     uint32_t before = r->device_count, count = 0;
     for (size_t i = 0; i < list->devices.count; i++) {
         const hone_farm_device *device = &list->devices.items[i];

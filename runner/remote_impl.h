@@ -85,7 +85,8 @@ typedef struct remote_link {
 typedef struct runner_remote {
     hone_runner base;
     remote_link link;
-    char device_key[HONE_FARM_NAME_BYTES];
+    char device_key[HONE_FARM_NAME_BYTES]; /* "" = not chosen yet */
+    char other_key[HONE_FARM_NAME_BYTES];  /* that there is as well, while none is chosen */
     bool waits_for_devices;
     int64_t patience_ns;
 

@@ -208,6 +208,10 @@ static void on_failed(runner_remote *r, const hone_net_event *event) {
     }
     snprintf(l->trouble, sizeof l->trouble, "no connection to %s: %s%s", hone_net_address(l->net),
              hone_net_reason_text(event->reason), advice);
+    if (event->reason == HONE_NET_KEY_REFUSED && !l->was_welcome) {
+        l->is_refused = true; /* a key that was allowed once may be so again: then it tries on */
+        return;
+    }
     int64_t now = remote_now(r);
     if (event->reason == l->failure && now < l->failure_log_ns) return;
     l->failure = event->reason;

@@ -382,6 +382,22 @@ static const hone_runner_vtable remote_vtable = {
 
 /* ---- the target ---- */
 
+bool hone_runner_remote_is_connected(const hone_runner *base) {
+    return remote_is_up((const runner_remote *)base);
+}
+
+const char *hone_runner_remote_device_key(const hone_runner *base) {
+    return ((const runner_remote *)base)->device_key;
+}
+
+static hone_status check_choice(const runner_remote *r) {
+    if (!r->other_key[0]) return HONE_OK;
+    return HONE_ERROR(HONE_CODE_INVALID,
+                      "the tracker has devices of several keys, '%s' and others: choose with "
+                      "--device-key ('hone farm status' lists them)",
+                      r->other_key);
+}
+
 static hone_status target_of(const runner_remote *r, const char **out_target) {
     if (r->other_target[0]) {
         return HONE_ERROR(HONE_CODE_INVALID,
@@ -393,6 +409,9 @@ static hone_status target_of(const runner_remote *r, const char **out_target) {
 }
 
 static hone_status no_target_yet(const runner_remote *r) {
+    if (remote_is_up(r) && !r->device_key[0]) {
+        return HONE_ERROR(HONE_CODE_TIMEOUT, "the tracker has no device");
+    }
     if (remote_is_up(r)) {
         return HONE_ERROR(HONE_CODE_TIMEOUT, "the tracker has no device '%s'", r->device_key);
     }
@@ -408,6 +427,7 @@ hone_status hone_runner_remote_find_target(hone_runner *base, int64_t deadline_n
     HONE_TRY(step(r, HONE_DEADLINE_NOW));
     while (r->device_count == 0) {
         HONE_TRY(check_devices(r));
+        HONE_TRY(check_choice(r));
         if (deadline_ns <= remote_now(r)) return no_target_yet(r);
         HONE_TRY(step(r, deadline_ns));
     }
@@ -455,7 +475,7 @@ static hone_status set_up(runner_remote *r, const hone_runner_remote_options *o)
     l->heard_ns = remote_now(r);
     hone_farm_set_text(l->name, sizeof l->name, o->name ? o->name : "");
     hone_farm_set_text(l->software, sizeof l->software, o->software ? o->software : "");
-    hone_farm_set_text(r->device_key, sizeof r->device_key, o->device_key);
+    hone_farm_set_text(r->device_key, sizeof r->device_key, o->device_key ? o->device_key : "");
     r->waits_for_devices = !o->stops_without_devices;
     r->patience_ns = o->patience_ns > 0 ? o->patience_ns : DEFAULT_PATIENCE_NS;
     r->none_since_ns = HONE_DEADLINE_NEVER;
@@ -467,7 +487,7 @@ static hone_status set_up(runner_remote *r, const hone_runner_remote_options *o)
 
 hone_status hone_runner_create_remote(const hone_runner_remote_options *options,
                                       hone_runner **out_runner) {
-    assert(options->net && options->device_key && out_runner);
+    assert(options->net && out_runner);
     *out_runner = NULL;
     runner_remote *r = hone_calloc(1, sizeof *r);
     if (!r) {

@@ -24,7 +24,7 @@
 
 typedef struct hone_runner_remote_options {
     hone_net *net;               /* a client; the runner's from now on, also on failure */
-    const char *device_key;      /* the devices to use */
+    const char *device_key;      /* the devices to use; NULL = those there are, if of one key */
     const char *name;            /* of this tuner, for people; NULL = the name of the key */
     const char *software;        /* "hone 0.1.0", for people */
     hone_farm_instance instance; /* zero: random */
@@ -39,9 +39,15 @@ HONE_NODISCARD hone_status hone_runner_create_remote(const hone_runner_remote_op
 
 /* The target of its devices, as canonical text that is the runner's; waits for a device until
  * `deadline_ns`. TIMEOUT: none yet, the message says why. UNAVAILABLE: the tracker refuses this
- * side for good. INVALID: devices of this key have different targets. */
+ * side or its key. INVALID: devices have different keys and none was named, or different targets.
+ */
 HONE_NODISCARD hone_status hone_runner_remote_find_target(hone_runner *runner, int64_t deadline_ns,
                                                           const char **out_target);
+
+/* True while the tracker is there. */
+bool hone_runner_remote_is_connected(const hone_runner *runner);
+/* The name of its devices; "" = not known yet. */
+const char *hone_runner_remote_device_key(const hone_runner *runner);
 
 /* When tend is to be called though nothing has come (what hone_runner_fd does with a real
  * network); for simulations. */

@@ -8,6 +8,7 @@
 
 #include "builder/builder.h"
 #include "runner/runner.h"
+#include "runner/runner_remote.h"
 #include "support/alloc.h"
 #include "support/fs.h"
 #include "support/progress.h"
@@ -17,6 +18,7 @@
 #include "tools/cli_db.h"
 #include "tools/cli_model.h"
 #include "tools/report.h"
+#include "tools/tune_farm.h"
 #include "tools/tune_summary.h"
 #include "tools/verbs.h"
 #include "tuner/tune.h"
@@ -24,8 +26,10 @@
 typedef struct tune_options {
     hone_cli_list shapes;
     const char *db, *target, *task, *space, *strategy, *cost_model, *cache, *extern_path, *report;
-    int64_t trials, time_ns, seed, threads, builders;
+    int64_t trials, time_ns, seed, threads, builders, look_ahead;
     bool has_trials, until_converged, no_report;
+    tune_farm_options farm;
+    bool is_remote;
 } tune_options;
 
 /* What a run owns. */
@@ -35,10 +39,13 @@ typedef struct tune_run {
     hone_db *db;
     hone_builder *builder;
     hone_runner *runner;
+    hone_runner *local_runner; /* for references, when trials run elsewhere; or NULL */
+    hone_target target, host;
     char *work_dir;
     hone_str quiet_path, command_line;
     hone_progress_renderer renderer;
     hone_log plain_log; /* to stderr, below the progress line */
+    hone_log log;
     hone_tune_result result;
 } tune_run;
 
@@ -60,6 +67,10 @@ static void on_interrupt(int number) {
 static hone_stop should_stop(void *ctx) {
     (void)ctx;
     return interrupts == 0 ? HONE_STOP_NO : interrupts == 1 ? HONE_STOP_DRAIN : HONE_STOP_NOW;
+}
+
+static bool is_interrupted(void) {
+    return interrupts > 0;
 }
 
 static void catch_interrupts(void) {
@@ -99,6 +110,12 @@ static hone_status check_target(const hone_target *target) {
     return st;
 }
 
+static hone_status check_local_target(const tune_options *o) {
+    hone_target target;
+    HONE_TRY(hone_cli_parse_target(o->target, o->threads, &target));
+    return check_target(&target);
+}
+
 /* Log lines first take the progress line off the screen. */
 static void write_log(void *context, hone_log_level level, const char *text) {
     tune_run *run = context;
@@ -119,33 +136,58 @@ static void remember_command(tune_run *run, const tune_options *o) {
     for (size_t i = 0; i < o->shapes.count; i++) {
         hone_str_printf(text, " --shape %s", o->shapes.items[i]);
     }
+    if (o->is_remote) {
+        hone_str_printf(text, " --tracker %s --device-key %s", o->farm.access.tracker,
+                        hone_runner_remote_device_key(run->runner));
+    }
+    if (o->look_ahead) hone_str_printf(text, " --look-ahead %" PRId64, o->look_ahead);
     hone_str_printf(text, " --strategy %s --cost-model %s --seed %" PRId64 " --cache %s",
                     o->strategy, o->cost_model, o->seed, o->cache);
 }
 
+static hone_status open_local_runner(tune_run *run, hone_runner **out_runner) {
+    HONE_TRY(hone_quiet_default_path(&run->quiet_path));
+    hone_runner_local_options runner = {.slots = 1, .quiet_path = hone_str_text(&run->quiet_path)};
+    return hone_runner_create_local(&runner, out_runner);
+}
+
+/* The target is the devices': they are asked first. References are made here. */
+static hone_status open_remote_runner(tune_run *run, const tune_options *o) {
+    const char *device_target = NULL;
+    HONE_TRY(tune_farm_connect(&o->farm, &run->log, &run->runner));
+    HONE_TRY(tune_farm_wait(&o->farm, run->runner, &run->log, is_interrupted, &device_target));
+    HONE_TRY(tune_farm_target(device_target, o->target, o->threads, &run->target));
+    HONE_TRY(hone_target_detect(&run->host));
+    return open_local_runner(run, &run->local_runner);
+}
+
+static hone_status open_runner(tune_run *run, const tune_options *o) {
+    if (o->is_remote) return open_remote_runner(run, o);
+    HONE_TRY(hone_cli_parse_target(o->target, o->threads, &run->target));
+    return open_local_runner(run, &run->runner);
+}
+
 static hone_status open_services(tune_run *run, const tune_options *o) {
+    hone_builder_local_options builder = {.workers = (int32_t)o->builders};
+    HONE_TRY(open_runner(run, o));
     HONE_TRY(hone_cli_open_db(o->db, HONE_DB_CREATE, &run->db));
     HONE_TRY(hone_fs_temp_dir("hone-tune-", &run->work_dir));
-    HONE_TRY(hone_quiet_default_path(&run->quiet_path));
-    hone_builder_local_options builder = {.workers = (int32_t)o->builders};
-    HONE_TRY(hone_builder_create_local(&builder, &run->builder));
-    hone_runner_local_options runner = {.slots = 1, .quiet_path = hone_str_text(&run->quiet_path)};
-    HONE_TRY(hone_runner_create_local(&runner, &run->runner));
-    return HONE_OK;
+    return hone_builder_create_local(&builder, &run->builder);
 }
 
 /* ---- the run ---- */
 
-static hone_status tune(tune_run *run, const tune_options *o, const hone_target *target,
-                        hone_cache_state cache) {
-    hone_log log = {run->cli->log.level, write_log, run};
+static hone_status tune(tune_run *run, const tune_options *o, hone_cache_state cache) {
     hone_progress progress = hone_progress_renderer_sink(&run->renderer);
     remember_command(run, o);
     HONE_TRY(hone_str_check(&run->command_line));
     hone_tune_options options = {.db = run->db,
-                                 .target = *target,
+                                 .target = run->target,
                                  .builder = run->builder,
                                  .runner = run->runner,
+                                 .look_ahead = (int32_t)o->look_ahead,
+                                 .reference_runner = run->local_runner,
+                                 .reference_target = run->local_runner ? &run->host : NULL,
                                  .strategy = o->strategy,
                                  .cost_model = o->cost_model,
                                  .seed = (uint64_t)o->seed,
@@ -161,7 +203,7 @@ static hone_status tune(tune_run *run, const tune_options *o, const hone_target 
                                  .command_line = hone_str_text(&run->command_line),
                                  .hone_version = HONE_VERSION,
                                  .progress = run->cli->quiet ? NULL : &progress,
-                                 .log = &log,
+                                 .log = &run->log,
                                  .should_stop = should_stop};
     return hone_tune(&run->tasks, &options, &run->result);
 }
@@ -185,11 +227,9 @@ static void write_report(tune_run *run, const tune_options *o) {
 }
 
 static hone_status tune_on(tune_run *run, tune_options *o) {
-    hone_target target;
     hone_cache_state cache;
     HONE_TRY(check_options(o, &cache));
-    HONE_TRY(hone_cli_parse_target(o->target, o->threads, &target));
-    HONE_TRY(check_target(&target));
+    if (!o->is_remote) HONE_TRY(check_local_target(o));
     HONE_TRY(hone_cli_load_tasks(run->cli->args[0], &o->shapes, &run->tasks));
     if (run->tasks.skipped) {
         hone_log_line(&run->cli->log, HONE_LOG_WARNING,
@@ -202,13 +242,18 @@ static hone_status tune_on(tune_run *run, tune_options *o) {
         hone_log_line(&run->cli->log, HONE_LOG_ERROR, "%s has no tuning tasks", run->cli->args[0]);
         return HONE_OK;
     }
-    HONE_TRY(open_services(run, o));
     catch_interrupts();
-    HONE_TRY(tune(run, o, &target, cache));
+    HONE_TRY(open_services(run, o));
+    HONE_TRY(tune(run, o, cache));
     HONE_TRY(run->cli->json ? hone_tune_summary_json(run->cli, &run->result)
                             : hone_tune_summary_print(run->cli, &run->result));
     if (!o->no_report) write_report(run, o);
-    if (run->result.was_stopped) {
+    if (run->result.lost_devices) {
+        run->cli->exit_code = HONE_EXIT_WORLD;
+        hone_log_line(&run->cli->log, HONE_LOG_ERROR,
+                      "%s; everything measured is in %s, the same command goes on",
+                      run->result.lost_devices, o->db);
+    } else if (run->result.was_stopped) {
         run->cli->exit_code = HONE_EXIT_STOPPED;
         if (!run->cli->quiet) {
             hone_log_line(&run->cli->log, HONE_LOG_WARNING,
@@ -223,6 +268,7 @@ static hone_status tune_on(tune_run *run, tune_options *o) {
 static hone_status clean_up(tune_run *run) {
     hone_tune_result_deinit(&run->result);
     hone_runner_release(run->runner);
+    hone_runner_release(run->local_runner);
     hone_builder_release(run->builder);
     hone_db_release(run->db);
     hone_task_list_deinit(&run->tasks);
@@ -236,6 +282,8 @@ static hone_status clean_up(tune_run *run) {
 
 static hone_status tune_verb(hone_cli *cli, tune_options *o) {
     tune_run run = {.cli = cli, .plain_log = cli->log};
+    run.log = (hone_log){cli->log.level, write_log, &run};
+    o->is_remote = tune_farm_is_wanted(&o->farm);
     hone_progress_renderer_init(&run.renderer, stderr, hone_clock_system());
     hone_status st = tune_on(&run, o);
     return hone_status_join(st, clean_up(&run));
@@ -253,6 +301,7 @@ int hone_verb_tune(int argc, char **argv) {
     tune_options o = {.strategy = "evolutionary",
                       .cost_model = "xgboost",
                       .cache = "hot",
+                      .farm = {.no_device = "wait"},
                       .builders = hone_thread_cpu_count()};
     const hone_cli_option options[] = {
         TEXT_OPTION("db", "FILE", o.db, "where records are kept; made when it is not there"),
@@ -280,6 +329,13 @@ int hone_verb_tune(int argc, char **argv) {
         TEXT_OPTION("cost-model", "NAME", o.cost_model, "xgboost (default), random or null"),
         NUMBER_OPTION("seed", o.seed, 0, INT64_MAX, "of all random choices; default 0"),
         NUMBER_OPTION("threads", o.threads, 1, 1024, "that kernels run on; default: all cores"),
+        NUMBER_OPTION("look-ahead", o.look_ahead, 8, 4096,
+                      "candidates under way at a time; decides with the seed what is proposed"),
+        HONE_FARM_ACCESS_OPTIONS(o.farm.access),
+        TEXT_OPTION("device-key", "NAME", o.farm.device_key,
+                    "devices of the farm to use; default: the only kind there is"),
+        TEXT_OPTION("no-device", "WHAT", o.farm.no_device,
+                    "when no device is left: wait (default) or stop"),
         NUMBER_OPTION("builders", o.builders, 1, 256, "build processes; default: as many as cores"),
         {.name = "shape",
                                                                            .value = "N=1,64",
@@ -301,7 +357,8 @@ int hone_verb_tune(int argc, char **argv) {
         .name = "tune",
         .usage = "MODEL --db FILE [--trials N | --time 10m | --until-converged] [options]",
         .summary = "Searches fast schedules for the tensor programs of a model or program, by "
-                   "measuring candidates on this machine. What the database knows already is used, "
+                   "measuring candidates on this machine, or on the devices of a farm (--tracker). "
+                   "What the database knows already is used, "
                    "and every trial is kept: stop with Ctrl-C (twice: at once), go on with the "
                    "same command.",
         .example = "hone tune tests/programs/matmul_relu.py --db /tmp/tuned.db --trials 32",
