@@ -70,6 +70,8 @@ struct hone_simnet {
     HONE_VEC(sim_link *) links;
     size_t frames, bytes, peak_bytes;
     uint32_t ports; /* given for "*" so far */
+    hone_simnet_tap tap;
+    void *tap_context;
 };
 
 static sim_endpoint *as_sim(hone_net *net) {
@@ -383,6 +385,7 @@ static hone_status sim_send(hone_net *net, hone_net_peer peer, const void *bytes
     if (!link) return HONE_ERROR(HONE_CODE_NOT_FOUND, "the peer is gone");
     if (link->is_dead) return HONE_OK; /* this side does not know yet */
     sim_endpoint *to = link->sides[!side].endpoint;
+    if (simnet->tap) simnet->tap(simnet->tap_context, net, &to->net, bytes, count);
     if (self->is_cut || to->is_cut) return HONE_OK;
     if (link->sides[!side].queued >= net->queue_frames) {
         return HONE_ERROR(HONE_CODE_UNAVAILABLE, "%d frames are waiting for this peer",
@@ -560,6 +563,11 @@ void hone_simnet_destroy(hone_simnet *simnet) {
 
 void hone_simnet_set_faults(hone_simnet *simnet, const hone_simnet_faults *faults) {
     simnet->faults = *faults;
+}
+
+void hone_simnet_set_tap(hone_simnet *simnet, hone_simnet_tap tap, void *context) {
+    simnet->tap = tap;
+    simnet->tap_context = context;
 }
 
 void hone_simnet_cut(hone_simnet *simnet, hone_net *endpoint, bool is_cut) {

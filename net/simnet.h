@@ -51,6 +51,11 @@ void hone_simnet_cut(hone_simnet *simnet, hone_net *endpoint, bool is_cut);
 /* Ends all connections of an endpoint now; both sides are told. */
 void hone_simnet_break(hone_simnet *simnet, hone_net *endpoint);
 
+/* Sees each frame as it is sent, before anything happens to it. */
+typedef void (*hone_simnet_tap)(void *context, const hone_net *from, const hone_net *to,
+                                const void *bytes, size_t count);
+void hone_simnet_set_tap(hone_simnet *simnet, hone_simnet_tap tap, void *context);
+
 /* The earliest moment at which some endpoint has something to do; HONE_DEADLINE_NEVER. */
 int64_t hone_simnet_next_ns(const hone_simnet *simnet);
 
