@@ -293,6 +293,8 @@ hone_status tracker_schedule(hone_tracker *t);
 /* Takes an assigned trial off its slot (it is then in no list). `evict`: the runner may still have
  * it and must say that it has let go before the slot gets anything else. */
 void tracker_take_off(hone_tracker *t, tracker_trial *trial, bool evict);
+/* The runner is told to let go of a trial, again and again; until it has, the slot gets nothing. */
+void tracker_evict(hone_tracker *t, tracker_slot *slot, const hone_farm_lease *lease);
 /* Puts a trial that is in no list on a slot. */
 void tracker_put_on(hone_tracker *t, tracker_trial *trial, tracker_slot *slot, uint64_t token);
 /* The trial, taken off its slot, was lost with it: once more, or device_lost. */

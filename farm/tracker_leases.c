@@ -61,13 +61,20 @@ void tracker_put_on(hone_tracker *t, tracker_trial *trial, tracker_slot *slot, u
     t->stats.running++;
 }
 
-static void add_evicted(hone_tracker *t, tracker_slot *slot, const tracker_trial *trial) {
-    if (slot->evicted_count == TRACKER_LEASE_TRIALS) { /* cannot be: it gets nothing meanwhile */
+void tracker_evict(hone_tracker *t, tracker_slot *slot, const hone_farm_lease *lease) {
+    for (size_t i = 0; i < slot->evicted_count; i++) {
+        const hone_farm_lease *e = &slot->evicted[i];
+        if (e->token == lease->token && e->trial == lease->trial &&
+            hone_hash128_equal(e->tuner, lease->tuner)) {
+            return;
+        }
+    }
+    if (slot->evicted_count ==
+        TRACKER_LEASE_TRIALS) { /* a runner that holds more than it was given */
         memmove(slot->evicted, slot->evicted + 1, sizeof *slot->evicted);
         slot->evicted_count--;
     }
-    slot->evicted[slot->evicted_count++] =
-        (hone_farm_lease){trial->token, trial->tuner->instance, trial->number};
+    slot->evicted[slot->evicted_count++] = *lease;
     tracker_repeat_now(t, &slot->evicted_repeat);
 }
 
@@ -82,7 +89,10 @@ void tracker_take_off(hone_tracker *t, tracker_trial *trial, bool evict) {
             (slot->trial_count - at - 1) * sizeof *slot->trials);
     slot->trial_count--;
     if (!slot->trial_count) slot->tuner = NULL;
-    if (evict) add_evicted(t, slot, trial);
+    if (evict) {
+        tracker_evict(t, slot,
+                      &(hone_farm_lease){trial->token, trial->tuner->instance, trial->number});
+    }
     *(trial->prev ? &trial->prev->next : &t->active) = trial->next;
     *(trial->next ? &trial->next->prev : &t->active_last) = trial->prev;
     trial->prev = trial->next = NULL;

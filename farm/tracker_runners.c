@@ -313,8 +313,12 @@ static hone_status settle_held(hone_tracker *t, tracker_peer *peer, const hone_f
     }
     tracker_slot *slot = tracker_runner_slot(runner, h->slot);
     if (may_adopt(t, slot, h)) return adopt(t, slot, h);
-    if (h->state != HONE_FARM_HELD_DONE) { /* else its RESULT is on its way, and acknowledged */
-        tracker_send_abort(t, peer, &(hone_farm_lease){h->token, h->tuner, h->trial});
+    if (h->state == HONE_FARM_HELD_DONE) return HONE_OK; /* its RESULT is on its way */
+    const hone_farm_lease lease = {h->token, h->tuner, h->trial};
+    if (slot) {
+        tracker_evict(t, slot, &lease);
+    } else {
+        tracker_send_abort(t, peer, &lease);
     }
     return HONE_OK;
 }
