@@ -22,6 +22,7 @@
 #include "support/clock.h"
 #include "support/fs.h"
 #include "support/proc.h"
+#include "support/queue.h"
 
 enum { MAX_WORKERS = 256, LOG_BYTES = 400 };
 #define DEFAULT_TIMEOUT_NS (30 * HONE_NS_PER_S)
@@ -31,7 +32,7 @@ enum { MAX_WORKERS = 256, LOG_BYTES = 400 };
 #define TIMER_KEY (UINT64_MAX - 1)
 
 typedef struct job {
-    struct job *next;
+    hone_link link; /* first */
     hone_ticket ticket;
     hone_str message; /* the request in wire form; then the reply */
     int64_t timeout_ns, submitted_ns, started_ns;
@@ -39,10 +40,6 @@ typedef struct job {
     char text[768];
     bool has_reply;
 } job;
-
-typedef struct job_list {
-    job *first, **end;
-} job_list;
 
 typedef struct worker {
     hone_proc proc; /* pid 0: not running */
@@ -62,7 +59,7 @@ typedef struct builder_local {
     int64_t checked_ns; /* when busy workers were looked at last */
     bool is_paused, is_timing;
     worker *workers; /* base.slots */
-    job_list queue, done;
+    hone_queue queue, done;
 } builder_local;
 
 static builder_local *as_local(hone_builder *base) {
@@ -75,18 +72,8 @@ static int64_t now_of(const builder_local *self) {
 
 /* ---- jobs ---- */
 
-static void push(job_list *list, job *j) {
-    j->next = NULL;
-    *list->end = j;
-    list->end = &j->next;
-}
-
-static job *pop(job_list *list) {
-    job *j = list->first;
-    if (!j) return NULL;
-    list->first = j->next;
-    if (!list->first) list->end = &list->first;
-    return j;
+static job *pop(hone_queue *queue) {
+    return (job *)hone_queue_pop(queue);
 }
 
 static void end_job(job *j) {
@@ -96,7 +83,7 @@ static void end_job(job *j) {
 }
 
 static void finish(builder_local *self, job *j) {
-    push(&self->done, j);
+    hone_queue_push(&self->done, &j->link);
     uint64_t one = 1;
     ssize_t ignored = write(self->done_fd, &one, sizeof one);
     (void)ignored; /* it can only be full, and then it is readable */
@@ -183,10 +170,11 @@ static hone_status send_job(builder_local *self, worker *w, job *j) {
 }
 
 static hone_status dispatch(builder_local *self) {
-    for (int32_t i = 0; i < self->base.slots && !self->is_paused && self->queue.first; i++) {
+    for (int32_t i = 0;
+         i < self->base.slots && !self->is_paused && !hone_queue_is_empty(&self->queue); i++) {
         worker *w = &self->workers[i];
         if (w->job) continue;
-        HONE_TRY(send_job(self, w, self->queue.first));
+        HONE_TRY(send_job(self, w, (job *)self->queue.first));
         job *j = pop(&self->queue);
         j->started_ns = now_of(self);
         w->job = j;
@@ -336,22 +324,16 @@ static hone_status local_submit(hone_builder *base, const hone_build_request *re
     j->ticket = ticket;
     j->submitted_ns = now_of(self);
     j->timeout_ns = request->timeout_ns > 0 ? request->timeout_ns : DEFAULT_TIMEOUT_NS;
-    push(&self->queue, j);
+    hone_queue_push(&self->queue, &j->link);
     st = dispatch(self);
     if (!st) return HONE_OK;
-    job **link = &self->queue.first; /* it is the last one: take it back */
-    while (*link && *link != j)
-        link = &(*link)->next;
-    if (*link != j) return st;
-    *link = NULL;
-    self->queue.end = link;
-    end_job(j);
+    if (hone_queue_remove(&self->queue, &j->link)) end_job(j); /* else it was sent */
     return st;
 }
 
 static hone_status take_result(builder_local *self, hone_arena *arena, hone_ticket *out_ticket,
                                hone_build_result *out) {
-    job *j = self->done.first;
+    job *j = (job *)self->done.first;
     if (j->has_reply) {
         /* artifact bytes point into what is decoded: that must live in the arena too */
         void *bytes = hone_arena_copy(arena, j->message.data, j->message.length);
@@ -366,7 +348,8 @@ static hone_status take_result(builder_local *self, hone_arena *arena, hone_tick
     *out_ticket = j->ticket;
     end_job(pop(&self->done));
     uint64_t ignored;
-    ssize_t count = self->done.first ? 0 : read(self->done_fd, &ignored, sizeof ignored);
+    ssize_t count =
+        !hone_queue_is_empty(&self->done) ? 0 : read(self->done_fd, &ignored, sizeof ignored);
     (void)count;
     return HONE_OK;
 }
@@ -386,16 +369,17 @@ static hone_status local_next_result(hone_builder *base, int64_t deadline_ns, ho
     builder_local *self = as_local(base);
     for (bool has_looked = false;; has_looked = true) {
         HONE_TRY(dispatch(self));
-        if (self->done.first && has_looked) {
+        if (!hone_queue_is_empty(&self->done) && has_looked) {
             return take_result(self, arena, out_ticket, out_result);
         }
-        int timeout = self->done.first ? 0 : hone_deadline_poll_ms(self->clock, deadline_ns);
+        int timeout =
+            !hone_queue_is_empty(&self->done) ? 0 : hone_deadline_poll_ms(self->clock, deadline_ns);
         struct epoll_event events[16];
         int count = epoll_wait(self->epoll_fd, events, HONE_COUNT(events), timeout);
         for (int i = 0; i < count; i++)
             handle(self, &events[i]);
-        bool is_over =
-            !self->done.first && deadline_ns != HONE_DEADLINE_NEVER && now_of(self) >= deadline_ns;
+        bool is_over = hone_queue_is_empty(&self->done) && deadline_ns != HONE_DEADLINE_NEVER &&
+                       now_of(self) >= deadline_ns;
         if (is_over) return HONE_ERROR(HONE_CODE_TIMEOUT, "no build is done yet");
     }
 }
@@ -522,8 +506,8 @@ hone_status hone_builder_create_local(const hone_builder_local_options *options,
     self->clock = hone_clock_system();
     self->memory_bytes = options->memory_bytes > 0 ? options->memory_bytes : INT64_C(1) << 30;
     self->builds_per_worker = options->builds_per_worker > 0 ? options->builds_per_worker : 500;
-    self->queue.end = &self->queue.first;
-    self->done.end = &self->done.first;
+    hone_queue_init(&self->queue);
+    hone_queue_init(&self->done);
     hone_status st = HONE_OK;
     self->workers = hone_calloc((size_t)slots, sizeof *self->workers);
     if (!self->workers) st = HONE_ERROR(HONE_CODE_NO_MEMORY, "builder");

@@ -28,6 +28,7 @@
 #include "support/fs.h"
 #include "support/hash.h"
 #include "support/proc.h"
+#include "support/queue.h"
 
 #define DEFAULT_TIMEOUT_NS (10 * HONE_NS_PER_S)
 #define LOAD_TIMEOUT_NS (30 * HONE_NS_PER_S) /* starting, loading, making inputs: at least this */
@@ -40,7 +41,7 @@
 
 /* Made by submit with room for its result, so that answering never needs memory. */
 typedef struct job {
-    struct job *next;
+    hone_link link; /* first */
     hone_ticket ticket;
     hone_arena *arena; /* of the request */
     hone_run_request request;
@@ -48,10 +49,6 @@ typedef struct job {
     bool is_retry;
     hone_run_result result;
 } job;
-
-typedef struct job_list {
-    job *first, **end;
-} job_list;
 
 typedef struct slot {
     hone_executor_process process;
@@ -69,7 +66,7 @@ typedef struct runner_local {
     const hone_clock *clock;
     int epoll_fd, done_fd, timer_fd;
     slot *slots;
-    job_list queue, done;
+    hone_queue queue, done;
     uint32_t executors; /* started so far */
     double baseline_ns; /* of the reference kernel: the best of the first trials; NAN = none yet */
     int32_t baseline_trials;
@@ -83,18 +80,8 @@ static int64_t now_of(const runner_local *self) {
     return hone_clock_now(self->clock);
 }
 
-static void push(job_list *list, job *j) {
-    j->next = NULL;
-    *list->end = j;
-    list->end = &j->next;
-}
-
-static job *pop(job_list *list) {
-    job *j = list->first;
-    if (!j) return NULL;
-    list->first = j->next;
-    if (!list->first) list->end = &list->first;
-    return j;
+static job *pop(hone_queue *queue) {
+    return (job *)hone_queue_pop(queue);
 }
 
 static void end_job(job *j) {
@@ -123,7 +110,7 @@ static void finish(runner_local *self, job *j) {
     j->result.times.queue_ns = until - j->submitted_ns;
     j->result.retried = j->is_retry;
     judge_drift(self, &j->result);
-    push(&self->done, j);
+    hone_queue_push(&self->done, &j->link);
     uint64_t one = 1;
     ssize_t ignored = write(self->done_fd, &one, sizeof one);
     (void)ignored; /* it can only be full, and then it is readable */
@@ -193,7 +180,7 @@ static void assign(runner_local *self, slot *s, job *j) {
 }
 
 static void dispatch(runner_local *self) {
-    for (int32_t i = 0; i < self->base.slots && self->queue.first; i++) {
+    for (int32_t i = 0; i < self->base.slots && !hone_queue_is_empty(&self->queue); i++) {
         if (!self->slots[i].job) assign(self, &self->slots[i], pop(&self->queue));
     }
 }
@@ -386,7 +373,7 @@ static hone_status local_submit(hone_runner *base, const hone_run_request *reque
         return st;
     }
     j->submitted_ns = now_of(self);
-    push(&self->queue, j);
+    hone_queue_push(&self->queue, &j->link);
     dispatch(self);
     arm_timer(self);
     return HONE_OK;
@@ -394,7 +381,7 @@ static hone_status local_submit(hone_runner *base, const hone_run_request *reque
 
 static void take_done(runner_local *self, hone_ticket *out_ticket, hone_run_result *out_result) {
     job *j = pop(&self->done);
-    if (!self->done.first) {
+    if (hone_queue_is_empty(&self->done)) {
         uint64_t count;
         ssize_t ignored = read(self->done_fd, &count, sizeof count);
         (void)ignored;
@@ -409,7 +396,7 @@ static hone_status local_next_result(hone_runner *base, int64_t deadline_ns,
                                      hone_ticket *out_ticket, hone_run_result *out_result) {
     runner_local *self = as_local(base);
     HONE_TRY(handle_events(self, 0));
-    while (!self->done.first) {
+    while (hone_queue_is_empty(&self->done)) {
         int wait_ms = hone_deadline_poll_ms(self->clock, deadline_ns);
         if (wait_ms == 0) return HONE_ERROR(HONE_CODE_TIMEOUT, "no result yet");
         HONE_TRY(handle_events(self, wait_ms));
@@ -557,8 +544,8 @@ hone_status hone_runner_create_local(const hone_runner_local_options *options,
                      options->queue_depth > 0 ? options->queue_depth : 2 * slots + 2);
     self->clock = hone_clock_system();
     self->epoll_fd = self->done_fd = self->timer_fd = -1;
-    self->queue.end = &self->queue.first;
-    self->done.end = &self->done.first;
+    hone_queue_init(&self->queue);
+    hone_queue_init(&self->done);
     self->baseline_ns = (double)NAN;
     self->trials_per_executor =
         options->trials_per_executor > 0 ? options->trials_per_executor : DEFAULT_TRIALS;
