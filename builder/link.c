@@ -27,9 +27,21 @@ static hone_status open_object(const void *object, size_t count, int *out_fd) {
     return st;
 }
 
-/* A cross linker has the triple in front, as Debian names them. */
-static const char *linker_name(const hone_target *target, char *room, size_t capacity) {
-    if (hone_target_is_native_arch(target)) return "ld";
+typedef struct link_job {
+    const hone_target *target;
+    const char *const *inputs;
+    size_t count;
+    const char *const *options; /* ended by NULL; or NULL */
+    int object_fd;              /* -1: no input is in memory */
+    bool needs_libm;            /* names it; else whoever loads the library has it */
+} link_job;
+
+/* The linker of this machine; for others a cross linker, which has the triple in front, as Debian
+ * names them, or LLVM's, which links for all. NULL: there are no more. */
+static const char *linker_name(const hone_target *target, int attempt, char *room,
+                               size_t capacity) {
+    if (hone_target_is_native_arch(target)) return attempt ? NULL : "ld";
+    if (attempt) return attempt == 1 ? "ld.lld" : NULL;
     snprintf(room, capacity, "%s-ld", target->triple);
     return room;
 }
@@ -51,8 +63,8 @@ static bool push_words(word_list *words, const char *const *from, size_t count) 
     return hone_vec_append(words, from, count);
 }
 
-static hone_status make_words(word_list *words, const char *linker, const char *draft_path,
-                              const char *const *inputs, size_t count, const char *const *options) {
+static hone_status make_words(word_list *words, const link_job *job, const char *linker,
+                              const char *draft_path) {
     const char *const head[] = {linker,
                                 "-shared",
                                 "-z",
@@ -64,13 +76,15 @@ static hone_status make_words(word_list *words, const char *linker, const char *
                                 "--hash-style=gnu",
                                 "-o",
                                 draft_path};
-    const char *const tail[] = {"--as-needed", "-l:libm.so.6", NULL};
+    static const char *const libm[] = {"--as-needed", "-l:libm.so.6"}, *const end[] = {NULL};
     size_t option_count = 0;
-    while (options && options[option_count])
+    while (job->options && job->options[option_count])
         option_count++;
     bool ok = push_words(words, head, HONE_COUNT(head)) &&
-              (option_count == 0 || push_words(words, options, option_count)) &&
-              push_words(words, inputs, count) && push_words(words, tail, HONE_COUNT(tail));
+              (option_count == 0 || push_words(words, job->options, option_count)) &&
+              push_words(words, job->inputs, job->count) &&
+              (!job->needs_libm || push_words(words, libm, HONE_COUNT(libm))) &&
+              push_words(words, end, 1);
     return ok ? HONE_OK : HONE_ERROR(HONE_CODE_NO_MEMORY, "linker");
 }
 
@@ -88,7 +102,8 @@ static hone_status run_linker(const char *const *argv, int object_fd, int messag
     hone_status st = hone_proc_spawn(&options, &proc);
     if (st) {
         return hone_status_code(st) == HONE_CODE_NOT_FOUND
-                   ? hone_status_annotate(st, "linker '%s' (install binutils)", linker)
+                   ? hone_status_annotate(st, "linker '%s' (install binutils for the target)",
+                                          linker)
                    : st;
     }
     const hone_clock *clock = hone_clock_system();
@@ -103,14 +118,32 @@ static hone_status run_linker(const char *const *argv, int object_fd, int messag
     return st;
 }
 
+/* The first linker that is there. */
+static hone_status try_linkers(const link_job *job, const char *draft_path, int message_fd) {
+    char room[96];
+    hone_status st = HONE_OK;
+    const char *linker;
+    for (int attempt = 0; (linker = linker_name(job->target, attempt, room, sizeof room)) != NULL;
+         attempt++) {
+        word_list words = {0};
+        hone_status again = make_words(&words, job, linker, draft_path);
+        if (!again) again = run_linker(words.data, job->object_fd, message_fd);
+        hone_vec_deinit(&words);
+        if (hone_status_code(again) != HONE_CODE_NOT_FOUND) {
+            hone_status_free(st);
+            return again;
+        }
+        st = hone_status_join(st, again);
+    }
+    return st;
+}
+
 /* Links into a draft beside the output and renames it when it is whole. */
-static hone_status link_all(const hone_target *target, const char *const *inputs, size_t count,
-                            const char *const *options, int object_fd, const char *output_path) {
-    char room[96], *draft = NULL;
+static hone_status link_all(const link_job *job, const char *output_path) {
+    char *draft = NULL;
     int message_fd = -1;
     hone_status st = HONE_OK;
     hone_str path = {0};
-    word_list words = {0};
     hone_str_printf(&path, "%s.%ld.tmp", output_path, (long)getpid());
     HONE_TRY_GOTO(st, hone_str_check(&path), end);
     draft = hone_str_take(&path);
@@ -119,32 +152,40 @@ static hone_status link_all(const hone_target *target, const char *const *inputs
         st = HONE_ERROR(HONE_CODE_IO, "memory file for the linker: %s", strerror(errno));
         goto end;
     }
-    const char *linker = linker_name(target, room, sizeof room);
-    HONE_TRY_GOTO(st, make_words(&words, linker, draft, inputs, count, options), end);
-    HONE_TRY_GOTO(st, run_linker(words.data, object_fd, message_fd), end);
+    HONE_TRY_GOTO(st, try_linkers(job, draft, message_fd), end);
     if (rename(draft, output_path) != 0) {
         st = HONE_ERROR(HONE_CODE_IO, "%s: %s", output_path, strerror(errno));
     }
 end:
     if (st && draft) unlink(draft);
     hone_fd_close(&message_fd);
-    hone_vec_deinit(&words);
     hone_str_deinit(&path);
     hone_free(draft);
     return st;
 }
 
+/* A kernel for another machine is loaded by hone-runner, which has libm: so the cross linker needs
+ * no libraries of that machine. */
 hone_status hone_link_shared(const hone_target *target, const void *object, size_t count,
                              const char *output_path) {
     static const char *const inputs[] = {"/proc/self/fd/3"};
-    int object_fd = -1;
-    HONE_TRY(open_object(object, count, &object_fd));
-    hone_status st = link_all(target, inputs, 1, NULL, object_fd, output_path);
-    hone_fd_close(&object_fd);
+    link_job job = {.target = target,
+                    .inputs = inputs,
+                    .count = 1,
+                    .needs_libm = hone_target_is_native_arch(target)};
+    HONE_TRY(open_object(object, count, &job.object_fd));
+    hone_status st = link_all(&job, output_path);
+    hone_fd_close(&job.object_fd);
     return st;
 }
 
 hone_status hone_link_files(const hone_target *target, const char *const *inputs, size_t count,
                             const char *const *options, const char *output_path) {
-    return link_all(target, inputs, count, options, -1, output_path);
+    const link_job job = {.target = target,
+                          .inputs = inputs,
+                          .count = count,
+                          .options = options,
+                          .object_fd = -1,
+                          .needs_libm = true};
+    return link_all(&job, output_path);
 }

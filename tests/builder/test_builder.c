@@ -254,6 +254,64 @@ static void survives(void **state) {
     assert_true(ok);
 }
 
+/* Where the shell would find a program; owned by the caller. */
+static char *which(const char *program) {
+    char command[64], path[512];
+    snprintf(command, sizeof command, "command -v %s", program);
+    FILE *pipe = popen(command, "r");
+    bool is_there = pipe && fgets(path, sizeof path, pipe);
+    if (pipe) pclose(pipe);
+    if (!is_there) return NULL;
+    path[strcspn(path, "\n")] = 0;
+    return hone_strdup(path);
+}
+
+static void expect_aarch64(const char *path) {
+    char *bytes;
+    size_t count;
+    HONE_ASSERT_OK(hone_fs_read(path, 1 << 24, &bytes, &count));
+    assert_true(count > 20);
+    assert_memory_equal(bytes, "\177ELF", 4);
+    assert_int_equal((unsigned char)bytes[18], 183); /* e_machine: EM_AARCH64 */
+    hone_free(bytes);
+}
+
+/* For another machine: with its own linker, with LLVM's, with none (which is said). */
+static void links_for_another_machine(void **state) {
+    static const char *const linkers[] = {"aarch64-linux-gnu-ld", "ld.lld", NULL};
+    (void)state;
+    char *old = hone_strdup(getenv("PATH") ? getenv("PATH") : "");
+    for (int i = 0; i < 3; i++) {
+        char bin[128], link[256], path[128];
+        snprintf(bin, sizeof bin, "%s/bin-%d", dir, i);
+        snprintf(path, sizeof path, "%s/cross-%d.so", dir, i);
+        HONE_ASSERT_OK(hone_fs_mkdirs(bin));
+        char *program = linkers[i] ? which(linkers[i]) : NULL;
+        if (linkers[i] && !program) continue; /* not installed here */
+        snprintf(link, sizeof link, "%s/%s", bin, linkers[i] ? linkers[i] : "nothing");
+        if (program) assert_int_equal(symlink(program, link), 0);
+        hone_free(program);
+        setenv("PATH", bin, 1);
+        hone_builder *builder;
+        hone_arena *arena = hone_arena_create(4096);
+        hone_build_request request = request_of(scale, path);
+        request.target = "llvm -mtriple=aarch64-linux-gnu -mcpu=cortex-a72";
+        HONE_ASSERT_OK(make_local(&builder));
+        hone_build_result result = build_one(builder, &request, arena);
+        setenv("PATH", old, 1);
+        if (linkers[i]) {
+            if (result.failure) fail_msg("%s: %s", linkers[i], result.message);
+            expect_aarch64(path);
+        } else {
+            assert_int_equal(result.failure, HONE_FAILURE_BUILD_ERROR);
+            assert_non_null(strstr(result.message, "aarch64-linux-gnu-ld"));
+        }
+        hone_builder_release(builder);
+        hone_arena_destroy(arena);
+    }
+    hone_free(old);
+}
+
 static void says_when_there_is_no_worker(void **state) {
     (void)state;
     hone_builder_local_options options = {.worker_path = "/nowhere/hone-worker"};
@@ -300,6 +358,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(builds_a_library_that_runs),
         cmocka_unit_test(applies_a_trace),
+        cmocka_unit_test(links_for_another_machine),
         cmocka_unit_test(says_when_there_is_no_worker),
         cmocka_unit_test(pauses_and_cancels),
     };
