@@ -95,10 +95,10 @@ static const struct row {
      "    big = T.alloc_buffer((8000,))\n    for i in range(64):\n        big[i * 125] = "
           "A[i]\n    for i in range(64):\n        B[i] = big[i * 125] + T.float32(1)\n")                                                   },
     {"parallel with scratch",
-     BODY("float32",                             "float32",
+     BODY("float32",                        "float32",
      "    big = T.alloc_buffer((8000,))\n    for i in T.parallel(4):\n        for j in "
-     "range(16):\n            big[j * 500] = A[i * 16 + j]\n        for j in range(16):\n     "
-     "       B[i * 16 + j] = big[j * 500] + T.cast(i, \"float32\")\n")              },
+          "range(16):\n            big[j * 500] = A[i * 16 + j]\n        for j in range(16):\n     "
+          "       B[i * 16 + j] = big[j * 500] + T.cast(i, \"float32\")\n")              },
 };
 
 static void agrees(void **state) {
