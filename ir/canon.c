@@ -185,6 +185,24 @@ static hone_value plain_value(const hone_value *value) {
     return *value;
 }
 
+static hone_dtype lambda_param_dtype(const canon *c, hone_var var) {
+    return c->func ? c->func->vars[var].dtype : c->graph->vars[var].dtype;
+}
+
+static void write_lambda(canon *c, const hone_lambda *lambda) {
+    canon_byte(c, 'L');
+    canon_byte(c, lambda->is_reducer);
+    canon_uint(c, lambda->param_count);
+    for (uint32_t i = 0; i < lambda->param_count; i++)
+        canon_var_definition(c, lambda->params[i], lambda_param_dtype(c, lambda->params[i]));
+    canon_uint(c, lambda->body_count);
+    for (uint32_t i = 0; i < lambda->body_count; i++)
+        canon_expr(c, "body of the lambda", lambda->bodies[i]);
+    canon_uint(c, lambda->identity_count);
+    for (uint32_t i = 0; i < lambda->identity_count; i++)
+        canon_expr(c, "identity of the reducer", lambda->identities[i]);
+}
+
 static void write_attr_value(canon *c, const hone_value *written) {
     hone_value value = plain_value(written);
     switch (value.kind) {
@@ -216,6 +234,9 @@ static void write_attr_value(canon *c, const hone_value *written) {
         canon_uint(c, value.count);
         for (uint32_t i = 0; i < value.count; i++)
             write_attr_value(c, &value.u.items[i]);
+        return;
+    case HONE_VALUE_LAMBDA:
+        write_lambda(c, value.u.lambda);
         return;
     case HONE_VALUE_MAP: {
         hone_attrs attrs = {value.count, value.u.attrs};

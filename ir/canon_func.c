@@ -377,6 +377,7 @@ static void write_node(canon *c, hone_node_id id) {
         write_letter(c, 'Q');
         canon_expr(c, "condition", node->u.eval.value);
         canon_string(c, node->u.eval.message);
+        if (node->u.eval.error_kind) canon_string(c, node->u.eval.error_kind);
         break;
     case HONE_NODE_BREAK:
         write_letter(c, 'k');

@@ -63,7 +63,7 @@ typedef enum hone_expr_kind {
     HONE_EXPR_CALL,      /* op = hone_intrin; args. CALL_EXTERN: args[0] is the name      */
     HONE_EXPR_RAMP,      /* args: base, stride; dtype.lanes elements                      */
     HONE_EXPR_BROADCAST, /* args[0] repeated dtype.lanes times                            */
-    HONE_EXPR_SHUFFLE,   /* args: vectors..., then u.i index constants                    */
+    HONE_EXPR_SHUFFLE,   /* args: vectors..., then u.i indices into all their lanes       */
     HONE_EXPR_LET,       /* u.var = args[0] in args[1]                                    */
 } hone_expr_kind;
 
@@ -116,6 +116,9 @@ const hone_expr *hone_expr_call(hone_ir *ir, hone_dtype dtype, hone_intrin intri
 const hone_expr *hone_expr_ramp(hone_ir *ir, const hone_expr *base, const hone_expr *stride,
                                 uint16_t lanes);
 const hone_expr *hone_expr_broadcast(hone_ir *ir, const hone_expr *value, uint16_t lanes);
+/* args: vectors of one element type, then the lanes to take (int32 scalars), in a row. */
+const hone_expr *hone_expr_shuffle(hone_ir *ir, size_t vector_count, size_t index_count,
+                                   const hone_expr *const *args);
 const hone_expr *hone_expr_let(hone_ir *ir, hone_var var, const hone_expr *value,
                                const hone_expr *body);
 /* The same node with other children (as many); returns e itself when none differs. */

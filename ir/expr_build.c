@@ -230,6 +230,31 @@ const hone_expr *hone_expr_broadcast(hone_ir *ir, const hone_expr *value, uint16
                      &value);
 }
 
+const hone_expr *hone_expr_shuffle(hone_ir *ir, size_t vector_count, size_t index_count,
+                                   const hone_expr *const *args) {
+    size_t count = vector_count + index_count;
+    if (!vector_count || !index_count || count > UINT16_MAX) {
+        return hone_ir_fail(ir, HONE_ERROR(HONE_CODE_INVALID,
+                                           "a shuffle of %zu vectors with %zu indices",
+                                           vector_count, index_count));
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (!args[i]) return NULL;
+        bool is_vector = i < vector_count;
+        if (is_vector ? !hone_dtype_same_element(args[i]->dtype, args[0]->dtype)
+                      : !hone_dtype_is_integer(args[i]->dtype) || args[i]->dtype.lanes != 1) {
+            return hone_ir_fail(ir, HONE_ERROR(HONE_CODE_TYPE, "%s %zu of a shuffle is %s",
+                                               is_vector ? "vector" : "index",
+                                               is_vector ? i : i - vector_count,
+                                               HONE_DTYPE_NAME(args[i]->dtype)));
+        }
+    }
+    hone_dtype dtype = hone_dtype_with_lanes(args[0]->dtype, (uint16_t)index_count);
+    hone_expr *e = make_with(ir, HONE_EXPR_SHUFFLE, dtype, count, args);
+    if (e) e->u.i = (int64_t)index_count;
+    return e;
+}
+
 const hone_expr *hone_expr_let(hone_ir *ir, hone_var var, const hone_expr *value,
                                const hone_expr *body) {
     if (!value || !body) return NULL;

@@ -67,6 +67,7 @@ hone_intrin_result hone_intrin_result_rule(hone_intrin intrin) {
 
 bool hone_intrin_find(const char *spelling, hone_intrin *out_intrin) {
     for (int i = 0; i < HONE_INTRIN_COUNT; i++) {
+        if (i == HONE_INTRIN_NAMED) continue; /* is spelled by its first argument */
         if (strcmp(intrins[i].spelling, spelling) == 0) {
             *out_intrin = (hone_intrin)i;
             return true;

@@ -42,6 +42,13 @@ typedef struct hone_range {
     const hone_expr *min, *extent;
 } hone_range;
 
+/* How the text spells a buffer of the tree; its meaning is the same. */
+typedef enum hone_buffer_form {
+    HONE_BUFFER_PLAIN,  /* T.alloc_buffer, T.decl_buffer */
+    HONE_BUFFER_SCALAR, /* x: T.int32: one local element, read and assigned by its name */
+    HONE_BUFFER_VIEW,   /* A.view(4, 4) */
+} hone_buffer_form;
+
 /* A buffer. Strides NULL means row-major and dense. elem_offset NULL means 0. */
 typedef struct hone_buffer_info {
     const char *name;
@@ -57,6 +64,7 @@ typedef struct hone_buffer_info {
     int32_t offset_factor; /* 0 = none */
     uint32_t separator_count; /* axis separators */
     const int32_t *separators;
+    hone_buffer_form form;
     hone_var matched_handle; /* the parameter of T.match_buffer(a, ...), else HONE_NO_ID */
 } hone_buffer_info;
 
@@ -132,6 +140,7 @@ typedef struct hone_node {
     union {
         struct {
             hone_var var;
+            bool is_launch;         /* is spelled T.launch_thread; no meaning of its own */
             const char *thread_tag; /* NULL unless HONE_LOOP_THREAD */
             hone_range range;
             hone_attrs annotations;
@@ -148,8 +157,10 @@ typedef struct hone_node {
             const hone_expr *const *indices;
         } store;
         struct {
-            const hone_expr *value; /* IF, WHILE: condition. EVAL: the call. ASSERT: condition */
-            const char *message;    /* ASSERT */
+            const hone_expr *value;  /* IF, WHILE: condition. EVAL: the call. ASSERT: condition */
+            const char *message;     /* ASSERT */
+            const char *error_kind;  /* ASSERT: "ValueError"; NULL = "RuntimeError" */
+            const hone_value *parts; /* ASSERT: a list of strings that make the message, or NULL */
         } eval;
         struct {
             hone_var var;

@@ -45,6 +45,19 @@ static const hone_expr *const *exprs(copier *c, const hone_expr *const *list, ui
 
 static hone_attrs copy_attrs(copier *c, hone_attrs attrs);
 
+static const hone_lambda *copy_lambda(copier *c, const hone_lambda *lambda) {
+    hone_lambda *copy = room(c, sizeof *copy);
+    hone_var *params = room(c, lambda->param_count * sizeof *params);
+    if (!copy || !params) return NULL;
+    *copy = *lambda;
+    for (uint32_t i = 0; i < lambda->param_count; i++)
+        params[i] = c->var_map ? c->var_map[lambda->params[i]] : lambda->params[i];
+    copy->params = params;
+    copy->bodies = exprs(c, lambda->bodies, lambda->body_count);
+    copy->identities = exprs(c, lambda->identities, lambda->identity_count);
+    return copy;
+}
+
 static hone_value copy_value(copier *c, hone_value value) {
     switch (value.kind) {
     case HONE_VALUE_STRING:
@@ -66,6 +79,9 @@ static hone_value copy_value(copier *c, hone_value value) {
         value.u.attrs = copy.items;
         break;
     }
+    case HONE_VALUE_LAMBDA:
+        value.u.lambda = copy_lambda(c, value.u.lambda);
+        break;
     case HONE_VALUE_NONE:
     case HONE_VALUE_BOOL:
     case HONE_VALUE_INT:
@@ -82,6 +98,12 @@ static hone_attrs copy_attrs(copier *c, hone_attrs attrs) {
     }
     attrs.items = items;
     return attrs;
+}
+
+static const hone_value *copy_parts(copier *c, const hone_value *parts) {
+    hone_value *copy = parts ? room(c, sizeof *copy) : NULL;
+    if (copy) *copy = copy_value(c, *parts);
+    return copy;
 }
 
 static hone_range copy_range(copier *c, hone_range range) {
@@ -157,6 +179,8 @@ static void copy_payload(copier *c, const hone_func *func, hone_node *n) {
     case HONE_NODE_ASSERT:
         n->u.eval.value = expr(c, n->u.eval.value);
         n->u.eval.message = text(c, n->u.eval.message);
+        n->u.eval.error_kind = text(c, n->u.eval.error_kind);
+        n->u.eval.parts = copy_parts(c, n->u.eval.parts);
         break;
     case HONE_NODE_LET:
         n->u.let.var = var(c, n->u.let.var);

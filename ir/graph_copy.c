@@ -77,9 +77,22 @@ static hone_garg garg(hone_ir *ir, hone_garg arg) {
 
 static hone_attrs attributes(hone_ir *ir, hone_attrs attrs);
 
+static const hone_lambda *lambda_of(hone_ir *ir, const hone_lambda *lambda) {
+    hone_lambda *copy = room(ir, 1, sizeof *copy);
+    hone_var *params = room(ir, lambda->param_count, sizeof *params);
+    if (!copy || !params) return NULL;
+    *copy = *lambda;
+    memcpy(params, lambda->params, lambda->param_count * sizeof *params);
+    copy->params = params;
+    copy->bodies = exprs(ir, lambda->bodies, lambda->body_count);
+    copy->identities = exprs(ir, lambda->identities, lambda->identity_count);
+    return copy;
+}
+
 static hone_value value_of(hone_ir *ir, hone_value value) {
     if (value.kind == HONE_VALUE_STRING) value.u.s = text(ir, value.u.s);
     if (value.kind == HONE_VALUE_EXPR) value.u.expr = expr(ir, value.u.expr);
+    if (value.kind == HONE_VALUE_LAMBDA) value.u.lambda = lambda_of(ir, value.u.lambda);
     if (value.kind == HONE_VALUE_MAP) {
         value.u.attrs = attributes(ir, (hone_attrs){value.count, value.u.attrs}).items;
     }

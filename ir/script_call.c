@@ -1,13 +1,14 @@
 /* ir/script_call.c - what `name(...)`, `value.name` and `value[...]` mean. */
+#include "ir/named_op.h"
 #include "ir/script_impl.h"
 
 #include <string.h>
 
 /* ---- calls of dotted names ---- */
 
-static const script_entry *const tables[] = {script_expr_calls, script_decl_calls,
+static const script_entry *const tables[] = {script_expr_calls,  script_decl_calls,
                                              script_block_calls, script_loop_calls,
-                                             script_frame_calls};
+                                             script_frame_calls, script_lambda_calls};
 
 static script_function find_call(const char *name) {
     for (size_t t = 0; t < HONE_COUNT(tables); t++) {
@@ -31,6 +32,10 @@ static bool unknown_call(script_parser *p, const script_call *call) {
             hone_arena_printf(p->scratch, "T.%s", hone_intrin_spelling((hone_intrin)i));
         if (full) names[count++] = full;
     }
+    for (size_t i = 0; hone_named_op_at(i) && count < MOST; i++) {
+        const char *full = hone_arena_printf(p->scratch, "T.%s", hone_named_op_at(i)->name);
+        if (full) names[count++] = full;
+    }
     const char *near_name = script_nearest(call->callee, names, count);
     if (near_name) {
         return script_fail(p, call->at, "unknown function '%s'; did you mean '%s'?", call->callee,
@@ -49,6 +54,7 @@ bool script_call_path(script_parser *p, const script_call *call, script_value *o
     if (run) return run(p, call, out);
     bool known = false;
     if (!script_call_intrin(p, call, out, &known)) return false;
+    if (!known && needs_func && !script_call_named(p, call, out, &known)) return false;
     return known || unknown_call(p, call);
 }
 
@@ -145,6 +151,10 @@ bool script_attribute(script_parser *p, const script_value *base, const char *na
         return false;
     }
     if (known) return true;
+    if (base->kind == SCRIPT_NEWVAR && strcmp(name, "ty") == 0) { /* T.handle().ty */
+        *out = (script_value){.kind = SCRIPT_DTYPE, .u.dtype = base->u.var.dtype};
+        return true;
+    }
     bool is_value = base->kind == SCRIPT_EXPR || base->kind == SCRIPT_ACCESS;
     if (is_value && strcmp(name, "dtype") == 0) {
         const hone_expr *e = NULL;
@@ -248,6 +258,9 @@ bool script_call_method(script_parser *p, const script_value *callee, const scri
     if (base->kind == SCRIPT_BUFFER && strcmp(name, "vload") == 0) {
         return vector_load(p, base, call, out);
     }
+    if (base->kind == SCRIPT_BUFFER && strcmp(name, "view") == 0) {
+        return script_view(p, base->u.buffer, call, out);
+    }
     if (base->kind == SCRIPT_BUFFER && strcmp(name, "scope") == 0) {
         *out = (script_value){.kind = SCRIPT_STRING,
                               .u.s = hone_func_buffer(p->func, base->u.buffer)->scope};
@@ -335,12 +348,23 @@ static bool subscript_path(script_parser *p, const script_value *base, uint32_t 
         *out = (script_value){.kind = SCRIPT_DTYPE};
         return script_to_dtype(p, &items[0], &out->u.dtype);
     }
+    hone_dtype dtype;
+    if (p->func && strncmp(path, "T.", 2) == 0 && script_is_dtype_name(path + 2, &dtype)) {
+        script_call call = {.callee = path, .at = at, .count = count, .args = items};
+        return script_new_local(p, &call, dtype, out);
+    }
     if (strcmp(path, "T.Ptr") == 0) {
         *out = (script_value){.kind = SCRIPT_DTYPE, .u.dtype = HONE_DTYPE_HANDLE};
         return true;
     }
     if (strcmp(path, "metadata") == 0) {
-        *out = SCRIPT_VALUE_PATH("metadata.");
+        bool constant =
+            items[0].kind == SCRIPT_STRING && strcmp(items[0].u.s, "relax.expr.Constant") == 0;
+        *out = SCRIPT_VALUE_PATH(constant || p->graph ? "metadata." : "metadata:");
+        return true;
+    }
+    if (strcmp(path, "metadata:") == 0) { /* a string that the text names but does not hold */
+        *out = (script_value){.kind = SCRIPT_STRING, .u.s = "<metadata>"};
         return true;
     }
     if (strcmp(path, "metadata.") == 0) {

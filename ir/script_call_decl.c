@@ -60,10 +60,27 @@ static const places buffer_places = {0, 1, 2, 3, 4, 5, 6, 7};
 static const places match_places = {1, 2, 3, 4, 5, 6, 7, 8};
 static const places alloc_places = {0, 1, NOWHERE, NOWHERE, NOWHERE, 2, 3, NOWHERE};
 
+/* A size in quotes is one that the buffer defines: T.Buffer(("n", 16)), strides=("", 1). */
+static bool size_expr(script_parser *p, const script_value *v, const hone_expr **out) {
+    hone_var var = HONE_NO_ID;
+    if (v->kind != SCRIPT_STRING) return script_to_expr(p, v, out);
+    if (*v->u.s) return script_quoted_extent(p, v, out);
+    if (!script_new_var(p, "s", HONE_DTYPE_I32, &var)) return false;
+    *out = hone_func_var_expr(&p->ir, p->func, var);
+    return *out || script_check_ir(p, v->at);
+}
+
 static bool index_exprs(script_parser *p, const script_value *v, uint32_t *out_count,
                         const hone_expr *const **out) {
-    if (!script_to_exprs(p, v, out_count, out)) return false;
+    const script_value *items = NULL;
+    script_items(v, &items, out_count);
     if (*out_count > 64) return script_fail(p, v->at, "%u dimensions, at most 64", *out_count);
+    const hone_expr **exprs = script_alloc(p, p->arena, *out_count, sizeof *exprs);
+    *out = exprs;
+    if (!exprs) return false;
+    for (uint32_t i = 0; i < *out_count; i++) {
+        if (!size_expr(p, &items[i], &exprs[i])) return false;
+    }
     for (uint32_t i = 0; i < *out_count; i++) {
         const hone_expr *e = (*out)[i];
         if (!hone_dtype_is_integer(e->dtype) || e->dtype.lanes != 1) {
@@ -108,6 +125,30 @@ static bool offset_of(script_parser *p, const script_value *v, hone_buffer_info 
     return info->elem_offset || script_check_ir(p, p->pos);
 }
 
+static bool known_keywords(script_parser *p, const script_call *call) {
+    static const char *const names[] = {
+        "shape",           "dtype",         "data",           "strides", "elem_offset",
+        "byte_offset",     "scope",         "align",          "layout",  "offset_factor",
+        "buffer_type",     "annotations",   "allocated_addr", "param",   "logical_scope",
+        "axis_separators", "axis_separator"};
+    for (uint32_t i = 0; i < call->keyword_count; i++) {
+        const char *name = call->keywords[i].name;
+        size_t row = 0;
+        while (row < HONE_COUNT(names) && strcmp(names[row], name) != 0)
+            row++;
+        if (row < HONE_COUNT(names)) continue;
+        const char *near_name = script_nearest(name, names, HONE_COUNT(names));
+        if (!near_name) {
+            return script_fail(p, call->keywords[i].value.at, "%s takes no argument '%s'",
+                               call->callee, name);
+        }
+        return script_fail(p, call->keywords[i].value.at,
+                           "%s takes no argument '%s'; did you mean '%s'?", call->callee, name,
+                           near_name);
+    }
+    return true;
+}
+
 static bool describe_buffer(script_parser *p, const script_call *call, const places *at,
                             hone_buffer_info *info) {
     *info = (hone_buffer_info){.name = "buffer",
@@ -117,6 +158,7 @@ static bool describe_buffer(script_parser *p, const script_call *call, const pla
                                .alias_of = HONE_NO_ID,
                                .matched_handle = HONE_NO_ID};
     const script_value *shape = NULL, *v = NULL;
+    if (!known_keywords(p, call)) return false;
     if (!script_need_arg(p, call, at->shape, "shape", &shape)) return false;
     if (!index_exprs(p, shape, &info->rank, &info->shape)) return false;
     for (uint32_t i = 0; i < info->rank; i++) {
@@ -159,8 +201,16 @@ static bool attach_data(script_parser *p, const script_value *v, hone_buffer_inf
     }
     const hone_expr *e = NULL;
     if (!script_to_expr(p, v, &e)) return false;
-    if (e->kind != HONE_EXPR_VAR) {
+    if (!hone_dtype_is_handle(e->dtype) || p->in_signature) {
         return script_fail(p, v->at, "expected the handle of a buffer as data");
+    }
+    if (e->kind != HONE_EXPR_VAR) { /* a pointer that is computed gets a name */
+        script_value named;
+        if (!script_open_let(p, v->at, HONE_NO_ID, e, &named) ||
+            !script_rename_var(p, named.u.expr->u.var, "data")) {
+            return false;
+        }
+        e = named.u.expr;
     }
     info->data = e->u.var;
     hone_buffer owner = HONE_NO_ID;
@@ -195,13 +245,18 @@ static bool view_node(script_parser *p, const script_call *call, hone_buffer buf
     return true;
 }
 
+/* TVM 0.27: T.Buffer without data is a buffer that something outside of the function owns. */
+static bool is_free(const script_parser *p, const script_call *call, const script_value *data) {
+    return !p->is_classic && !data && strcmp(call->callee, "T.Buffer") == 0;
+}
+
 /* The type of a parameter; in a body a view from here on (without data, storage of its own). */
 static bool call_buffer(script_parser *p, const script_call *call, script_value *out) {
     hone_buffer_info info;
     const script_value *data = script_arg(call, 2, "data");
     return inside_func(p, call) && describe_buffer(p, call, &buffer_places, &info) &&
            attach_data(p, data, &info) && add_buffer(p, &info, out) &&
-           (p->in_signature || view_node(p, call, out->u.buffer));
+           (p->in_signature || is_free(p, call, data) || view_node(p, call, out->u.buffer));
 }
 
 static bool block_alloc(script_parser *p, hone_buffer buffer) {
@@ -229,8 +284,93 @@ static bool call_alloc(script_parser *p, const script_call *call, script_value *
     if (!has_scope && strcmp(call->callee, "T.alloc_shared") == 0) info.scope = "shared";
     if (!has_scope && strcmp(call->callee, "T.alloc_local") == 0) info.scope = "local";
     if (!add_buffer(p, &info, out)) return false;
-    bool in_block = p->func->is_scheduled_form || strstr(call->callee, "sblock") != NULL;
+    bool in_block =
+        (p->is_classic && p->func->is_scheduled_form) || strstr(call->callee, "sblock") != NULL;
     return in_block ? block_alloc(p, out->u.buffer) : alloc_node(p, call, out->u.buffer);
+}
+
+bool script_new_scalar(script_parser *p, const char *name, uint32_t at, hone_dtype dtype,
+                       script_value *out) {
+    static const script_value zero = {.kind = SCRIPT_INT};
+    const hone_expr **shape = script_alloc(p, p->arena, 1, sizeof *shape);
+    const char *copy = script_strdup(p, name);
+    hone_node_id node;
+    if (!shape || !copy) return false;
+    shape[0] = hone_expr_i32(&p->ir, 1);
+    hone_buffer_info info = {.name = copy,
+                             .dtype = dtype,
+                             .rank = 1,
+                             .shape = shape,
+                             .scope = "local",
+                             .data = HONE_NO_ID,
+                             .alias_of = HONE_NO_ID,
+                             .form = HONE_BUFFER_SCALAR,
+                             .matched_handle = HONE_NO_ID};
+    if (!add_buffer(p, &info, out) || !script_add_node(p, HONE_NODE_ALLOC, at, &node)) return false;
+    hone_func_node(p->func, node)->u.alloc.buffer = out->u.buffer;
+    p->parent = node;
+    *out = (script_value){
+        .kind = SCRIPT_ACCESS, .at = at, .u.access = {out->u.buffer, 1, &zero}
+    };
+    return script_check_ir(p, at);
+}
+
+bool script_new_local(script_parser *p, const script_call *call, hone_dtype dtype,
+                      script_value *out) {
+    script_value type = {.kind = SCRIPT_DTYPE, .at = call->at, .u.dtype = dtype};
+    script_value shape = {
+        .kind = SCRIPT_TUPLE, .at = call->at, .count = call->count, .u.items = call->args};
+    script_keyword words[] = {
+        {"shape", shape},
+        {"dtype", type }
+    };
+    script_call inner = {.callee = "T.alloc_local", .at = call->at, .keyword_count = 2};
+    inner.keywords = words;
+    hone_buffer_info info;
+    if (!inside_func(p, call) || !describe_buffer(p, &inner, &alloc_places, &info)) return false;
+    info.scope = "local";
+    return add_buffer(p, &info, out) && alloc_node(p, call, out->u.buffer);
+}
+
+/* A.view(4, 4): the same storage in another shape; -1 is what is left. */
+bool script_view(script_parser *p, hone_buffer base, const script_call *call, script_value *out) {
+    const hone_expr **shape = script_alloc(p, p->arena, call->count, sizeof *shape);
+    const hone_expr *whole = hone_expr_i32(&p->ir, 1), *rest = whole;
+    uint32_t left = UINT32_MAX;
+    if (!shape) return false;
+    if (!call->count) return script_fail(p, call->at, "view: the shape is missing");
+    for (uint32_t i = 0; i < call->count; i++) {
+        if (!script_to_expr(p, &call->args[i], &shape[i])) return false;
+        if (!hone_dtype_is_integer(shape[i]->dtype) || shape[i]->dtype.lanes != 1) {
+            return script_fail_type(p, call->args[i].at, "a size is %s, expected an integer",
+                                    HONE_DTYPE_NAME(shape[i]->dtype));
+        }
+        if (hone_expr_is_int_value(shape[i], -1) && left == UINT32_MAX) {
+            left = i;
+        } else {
+            rest = script_fold_binary(&p->ir, HONE_OP_MUL, rest, shape[i]);
+        }
+    }
+    hone_buffer_info info = *hone_func_buffer(p->func, base);
+    for (uint32_t i = 0; left < call->count && i < info.rank; i++)
+        whole = script_fold_binary(&p->ir, HONE_OP_MUL, whole, info.shape[i]);
+    if (left < call->count) {
+        bool zero = rest && hone_expr_is_int_value(rest, 0);
+        if (zero) return script_fail(p, call->at, "view: the size of -1 is unknown");
+        shape[left] = script_fold_binary(&p->ir, HONE_OP_FLOORDIV, whole, rest);
+    }
+    if (info.strides && info.rank != call->count) {
+        return script_fail(p, call->at, "'%s' has strides, so its views have %u dimensions",
+                           info.name, info.rank);
+    }
+    info.rank = call->count;
+    info.shape = shape;
+    info.alias_of = base;
+    info.data = info.matched_handle = HONE_NO_ID;
+    info.form = HONE_BUFFER_VIEW;
+    info.separator_count = 0;
+    return script_check_ir(p, call->at) && add_buffer(p, &info, out) &&
+           view_node(p, call, out->u.buffer);
 }
 
 /* T.allocate([128], "float32", "global") gives the handle, T.Buffer(data=it) the buffer. */

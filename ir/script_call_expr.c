@@ -304,6 +304,26 @@ static bool call_broadcast(script_parser *p, const script_call *call, script_val
     return finish(p, call, hone_expr_broadcast(&p->ir, e, lanes), out);
 }
 
+/* T.Shuffle([a, b], [i, j]): lanes i and j of the vectors a and b behind each other. */
+static bool call_shuffle(script_parser *p, const script_call *call, script_value *out) {
+    const script_value *vectors = NULL, *indices = NULL, *items[2] = {NULL, NULL};
+    uint32_t counts[2] = {0, 0};
+    if (!script_need_arg(p, call, 0, "vectors", &vectors) ||
+        !script_need_arg(p, call, 1, "indices", &indices)) {
+        return false;
+    }
+    script_items(vectors, &items[0], &counts[0]);
+    script_items(indices, &items[1], &counts[1]);
+    const hone_expr **args =
+        script_alloc(p, p->scratch, (size_t)counts[0] + counts[1], sizeof *args);
+    if (!args) return false;
+    for (uint32_t i = 0; i < counts[0] + counts[1]; i++) {
+        const script_value *v = i < counts[0] ? &items[0][i] : &items[1][i - counts[0]];
+        if (!script_to_expr(p, v, &args[i])) return false;
+    }
+    return finish(p, call, hone_expr_shuffle(&p->ir, counts[0], counts[1], args), out);
+}
+
 /* ---- T.Let(body, where={x: value}) and T.Let(x, value, body) ---- */
 
 static bool let_var(script_parser *p, const script_value *v, hone_var *out) {
@@ -410,14 +430,10 @@ static bool call_python(script_parser *p, const script_call *call, script_value 
 /* ---- intrinsics ---- */
 
 static const char *const renamed_intrins[][2] = {
-    {"T.Return",                  "ret"           },
-    {"T.access_ptr",              "tvm_access_ptr"},
-    {"T.call_cpacked",            "call_packed"   },
-    {"T.call_packed_lowered",     "call_packed"   },
-    {"T.tvm_call_packed_lowered", "call_packed"   },
-    {"T.tvm_call_cpacked",        "call_packed"   },
-    {"T.tvm_call_packed",         "call_packed"   },
-    {"T.power",                   "pow"           },
+    {"T.Return",          "ret"           },
+    {"T.access_ptr",      "tvm_access_ptr"},
+    {"T.tvm_call_packed", "call_packed"   },
+    {"T.power",           "pow"           },
 };
 
 /* The dtype of a call that must say it: dtype=, or a leading dtype string. */
@@ -466,8 +482,7 @@ static bool call_dtype(const hone_expr *const *args, uint32_t count, hone_intrin
     return false;
 }
 
-/* An argument: a buffer stands for its handle. */
-static bool intrin_arg(script_parser *p, const script_value *v, const hone_expr **out) {
+bool script_to_argument(script_parser *p, const script_value *v, const hone_expr **out) {
     if (v->kind == SCRIPT_BUFFER) {
         hone_var data = HONE_NO_ID;
         if (!script_buffer_data(p, v->u.buffer, &data)) return false;
@@ -515,7 +530,7 @@ bool script_call_intrin(script_parser *p, const script_call *call, script_value 
     const hone_expr **args = script_alloc(p, p->scratch, count, sizeof *args);
     if (!args) return false;
     for (uint32_t i = 0; i < count; i++) {
-        if (!intrin_arg(p, &call->args[first + i], &args[i])) return false;
+        if (!script_to_argument(p, &call->args[first + i], &args[i])) return false;
     }
     int arity = hone_intrin_arity(intrin);
     if (arity >= 0 && (uint32_t)arity != count) {
@@ -530,62 +545,64 @@ bool script_call_intrin(script_parser *p, const script_call *call, script_value 
 }
 
 const script_entry script_expr_calls[] = {
-    {"TypeVar",        call_type_var },
-    {"T.var",          call_var      },
-    {"T.SizeVar",      call_size_var },
-    {"T.Cast",         call_cast     },
-    {"T.cast",         call_cast     },
-    {"T.min_value",    call_limit    },
-    {"T.max_value",    call_limit    },
-    {"T.infinity",     call_limit    },
-    {"T.nan",          call_limit    },
-    {"T.Add",          call_op       },
-    {"T.Sub",          call_op       },
-    {"T.Mul",          call_op       },
-    {"T.Div",          call_op       },
-    {"T.FloorDiv",     call_op       },
-    {"T.FloorMod",     call_op       },
-    {"T.Mod",          call_op       },
-    {"T.Min",          call_op       },
-    {"T.Max",          call_op       },
-    {"T.EQ",           call_op       },
-    {"T.NE",           call_op       },
-    {"T.LT",           call_op       },
-    {"T.LE",           call_op       },
-    {"T.GT",           call_op       },
-    {"T.GE",           call_op       },
-    {"T.And",          call_op       },
-    {"T.Or",           call_op       },
-    {"T.TruncDiv",     call_op       },
-    {"T.TruncMod",     call_op       },
-    {"T.floordiv",     call_op       },
-    {"T.floormod",     call_op       },
-    {"T.indexdiv",     call_op       },
-    {"T.indexmod",     call_op       },
-    {"T.truncdiv",     call_op       },
-    {"T.truncmod",     call_op       },
-    {"T.div",          call_op       },
-    {"T.min",          call_op       },
-    {"T.max",          call_op       },
-    {"T.Not",          call_not      },
-    {"T.ceildiv",      call_ceildiv  },
-    {"T.abs",          call_abs      },
-    {"T.Select",       call_choice   },
-    {"T.if_then_else", call_choice   },
-    {"T.Ramp",         call_ramp     },
-    {"T.ramp",         call_ramp     },
-    {"T.Broadcast",    call_broadcast},
-    {"T.broadcast",    call_broadcast},
-    {"T.Let",          call_let      },
-    {"T.meta_var",     call_identity },
-    {"I.meta_var",     call_identity },
-    {"T.target",       call_identity },
-    {"T.StringImm",    call_identity },
-    {"T.FloatImm",     call_float_imm},
-    {"T.IntImm",       call_float_imm},
-    {"len",            call_len      },
-    {"int",            call_python   },
-    {"float",          call_python   },
-    {"bool",           call_python   },
-    {NULL,             NULL          },
+    {"TypeVar",                    call_type_var },
+    {"T.var",                      call_var      },
+    {"T.SizeVar",                  call_size_var },
+    {"T.Cast",                     call_cast     },
+    {"T.cast",                     call_cast     },
+    {"T.min_value",                call_limit    },
+    {"T.max_value",                call_limit    },
+    {"T.infinity",                 call_limit    },
+    {"T.nan",                      call_limit    },
+    {"T.Add",                      call_op       },
+    {"T.Sub",                      call_op       },
+    {"T.Mul",                      call_op       },
+    {"T.Div",                      call_op       },
+    {"T.FloorDiv",                 call_op       },
+    {"T.FloorMod",                 call_op       },
+    {"T.Mod",                      call_op       },
+    {"T.Min",                      call_op       },
+    {"T.Max",                      call_op       },
+    {"T.EQ",                       call_op       },
+    {"T.NE",                       call_op       },
+    {"T.LT",                       call_op       },
+    {"T.LE",                       call_op       },
+    {"T.GT",                       call_op       },
+    {"T.GE",                       call_op       },
+    {"T.And",                      call_op       },
+    {"T.Or",                       call_op       },
+    {"T.TruncDiv",                 call_op       },
+    {"T.TruncMod",                 call_op       },
+    {"T.floordiv",                 call_op       },
+    {"T.floormod",                 call_op       },
+    {"T.indexdiv",                 call_op       },
+    {"T.indexmod",                 call_op       },
+    {"T.truncdiv",                 call_op       },
+    {"T.truncmod",                 call_op       },
+    {"T.div",                      call_op       },
+    {"T.min",                      call_op       },
+    {"T.max",                      call_op       },
+    {"T.Not",                      call_not      },
+    {"T.ceildiv",                  call_ceildiv  },
+    {"T.abs",                      call_abs      },
+    {"T.Select",                   call_choice   },
+    {"T.if_then_else",             call_choice   },
+    {"T.Ramp",                     call_ramp     },
+    {"T.ramp",                     call_ramp     },
+    {"T.Broadcast",                call_broadcast},
+    {"T.broadcast",                call_broadcast},
+    {"T.Let",                      call_let      },
+    {"T.Shuffle",                  call_shuffle  },
+    {"T.llvm_lookup_intrinsic_id", call_identity },
+    {"T.meta_var",                 call_identity },
+    {"I.meta_var",                 call_identity },
+    {"T.target",                   call_identity },
+    {"T.StringImm",                call_identity },
+    {"T.FloatImm",                 call_float_imm},
+    {"T.IntImm",                   call_float_imm},
+    {"len",                        call_len      },
+    {"int",                        call_python   },
+    {"float",                      call_python   },
+    {"bool",                       call_python   },
+    {NULL,                         NULL          },
 };

@@ -170,7 +170,33 @@ static bool call_launch(script_parser *p, const script_call *call, script_value 
            check_extent(p, extent, frame->value);
 }
 
+/* T.attr({"a": 1, "b": 2}): attributes of nothing in particular, the first outermost. */
+static bool call_attr_dict(script_parser *p, const script_call *call, script_value *out) {
+    const script_value *dict = &call->args[0];
+    script_frame *frames = script_alloc(p, p->scratch, dict->count, sizeof *frames);
+    if (!frames) return false;
+    if (!dict->count) return script_fail(p, dict->at, "expected at least one attribute");
+    for (uint32_t i = 0; i < dict->count; i++) {
+        const char *key = NULL;
+        frames[i] = (script_frame){.kind = SCRIPT_FRAME_ATTR,
+                                   .var = HONE_NO_ID,
+                                   .buffer = HONE_NO_ID,
+                                   .node = HONE_VALUE_OF_INT(0)};
+        if (!script_to_string(p, &dict->u.items[2 * i], &key) ||
+            !(frames[i].text = script_strdup(p, key)) ||
+            !script_to_expr(p, &dict->u.items[2 * i + 1], &frames[i].value)) {
+            return false;
+        }
+        if (i) frames[i - 1].inner = &frames[i];
+    }
+    *out = (script_value){.kind = SCRIPT_FRAME, .u.frame = frames};
+    return true;
+}
+
 static bool call_attr(script_parser *p, const script_call *call, script_value *out) {
+    if (call->count == 1 && call->args[0].kind == SCRIPT_DICT) {
+        return call_attr_dict(p, call, out);
+    }
     const script_value *node = script_arg(call, 0, "node"), *key = NULL, *value = NULL;
     script_frame *frame = NULL;
     const script_value none = {.kind = SCRIPT_NONE};

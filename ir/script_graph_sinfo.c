@@ -21,7 +21,7 @@ const hone_expr *script_graph_size(script_parser *p, const char *name) {
 }
 
 /* "n + 1": the text is read as an expression whose unknown names are sizes. */
-static bool quoted_extent(script_parser *p, const script_value *v, const hone_expr **out) {
+bool script_quoted_extent(script_parser *p, const script_value *v, const hone_expr **out) {
     script_source source = {v->u.s, strlen(v->u.s), p->source.name};
     script_token *tokens = NULL;
     uint32_t count = 0;
@@ -53,7 +53,8 @@ static bool quoted_extent(script_parser *p, const script_value *v, const hone_ex
 }
 
 bool script_to_extent(script_parser *p, const script_value *v, const hone_expr **out) {
-    bool ok = v->kind == SCRIPT_STRING ? quoted_extent(p, v, out) : script_to_expr(p, v, out);
+    bool ok =
+        v->kind == SCRIPT_STRING ? script_quoted_extent(p, v, out) : script_to_expr(p, v, out);
     if (!ok) return false;
     const hone_expr *e = *out;
     if (!hone_dtype_is_integer(e->dtype) || e->dtype.lanes != 1) {

@@ -16,28 +16,30 @@
 typedef enum script_kind {
     SCRIPT_NONE,
     SCRIPT_ELLIPSIS,
-    SCRIPT_BOOL,   /* Python constants: they have no dtype until they meet an expression */
-    SCRIPT_INT,    /* u.i */
-    SCRIPT_FLOAT,  /* u.f */
-    SCRIPT_STRING, /* u.s */
-    SCRIPT_TUPLE,  /* u.items[count] */
-    SCRIPT_LIST,   /* u.items[count] */
-    SCRIPT_DICT,   /* u.items[2 * count]: key, value, key, value */
-    SCRIPT_SLICE,  /* u.items[3]: start, stop, step; NONE where left out */
-    SCRIPT_PATH,   /* u.s: a dotted name ("T.axis.remap") */
-    SCRIPT_METHOD, /* u.method: attribute of a buffer, expression or graph value */
-    SCRIPT_EXPR,   /* u.expr: over the variables of the current function */
-    SCRIPT_NEWVAR, /* u.var: T.int32(), a variable that the assignment will name */
-    SCRIPT_BUFFER, /* u.buffer */
-    SCRIPT_ACCESS, /* u.access: buffer[...]: a load, a store target or a region */
-    SCRIPT_LOOP,   /* u.loop: T.grid(...), range(...): stands behind `in` only */
-    SCRIPT_FRAME,  /* u.frame: T.block(...), T.init(): stands behind `with` only */
-    SCRIPT_THREAD, /* u.s: T.env_thread("threadIdx.x") */
-    SCRIPT_GARG,   /* u.garg: a value of the graph program */
-    SCRIPT_SINFO,  /* u.sinfo: R.Tensor(...) */
-    SCRIPT_GLOBAL, /* u.s: a function of the module */
-    SCRIPT_MODULE, /* the module itself: cls */
-    SCRIPT_DTYPE,  /* u.dtype: a type as an annotation */
+    SCRIPT_BOOL,     /* Python constants: they have no dtype until they meet an expression */
+    SCRIPT_INT,      /* u.i */
+    SCRIPT_FLOAT,    /* u.f */
+    SCRIPT_STRING,   /* u.s */
+    SCRIPT_TUPLE,    /* u.items[count] */
+    SCRIPT_LIST,     /* u.items[count] */
+    SCRIPT_DICT,     /* u.items[2 * count]: key, value, key, value */
+    SCRIPT_SLICE,    /* u.items[3]: start, stop, step; NONE where left out */
+    SCRIPT_PATH,     /* u.s: a dotted name ("T.axis.remap") */
+    SCRIPT_METHOD,   /* u.method: attribute of a buffer, expression or graph value */
+    SCRIPT_EXPR,     /* u.expr: over the variables of the current function */
+    SCRIPT_NEWVAR,   /* u.var: T.int32(), a variable that the assignment will name */
+    SCRIPT_BUFFER,   /* u.buffer */
+    SCRIPT_ACCESS,   /* u.access: buffer[...]: a load, a store target or a region */
+    SCRIPT_LOOP,     /* u.loop: T.grid(...), range(...): stands behind `in` only */
+    SCRIPT_FRAME,    /* u.frame: T.block(...), T.init(): stands behind `with` only */
+    SCRIPT_THREAD,   /* u.s: T.env_thread("threadIdx.x") */
+    SCRIPT_GARG,     /* u.garg: a value of the graph program */
+    SCRIPT_SINFO,    /* u.sinfo: R.Tensor(...) */
+    SCRIPT_GLOBAL,   /* u.s: a function of the module */
+    SCRIPT_MODULE,   /* the module itself: cls */
+    SCRIPT_DTYPE,    /* u.dtype: a type as an annotation */
+    SCRIPT_LAMBDA,   /* u.i: the token where it stands; not read yet */
+    SCRIPT_FUNCTION, /* u.lambda: T.index_map(...), T.comm_reducer(...) */
 } script_kind;
 
 typedef struct script_value script_value;
@@ -70,6 +72,7 @@ typedef struct script_frame {
     hone_value node;
     hone_var var;
     hone_buffer buffer;
+    const struct script_frame *inner; /* ATTR: opened inside this one, or NULL */
 } script_frame;
 
 typedef struct script_access {
@@ -105,6 +108,7 @@ struct script_value {
         const hone_garg *garg;
         const hone_sinfo *sinfo;
         hone_dtype dtype;
+        const hone_lambda *lambda;
     } u;
 };
 
@@ -168,11 +172,13 @@ typedef struct script_parser {
     script_pending *pending;
     uint32_t pending_count, pending_capacity;
 
-    hone_graph_func *graph; /* the graph program being read, or NULL */
-    bool in_signature;      /* a buffer is the type of a parameter */
+    hone_graph_func *graph;  /* the graph program being read, or NULL */
+    bool in_signature;       /* a buffer is the type of a parameter */
+    hone_var signature_vars; /* variables that the parameters made; first of the body */
     bool in_dataflow, has_return;
     bool names_are_sizes; /* inside "n + 1": unknown names are sizes of the graph */
     bool default_s_tir;   /* @I.ir_module(s_tir=True) */
+    bool is_classic;      /* no word of TVM 0.27 in the text: x = e is a let, not a scalar */
     uint32_t dataflow_count;
 
     hone_tensor *const *weights; /* what metadata["relax.expr.Constant"][i] names */
@@ -309,6 +315,14 @@ extern const script_entry script_loop_calls[];
 extern const script_entry script_frame_calls[];
 bool script_call_intrin(script_parser *p, const script_call *call, script_value *out,
                         bool *out_known);
+extern const script_entry script_lambda_calls[];
+/* The same for operations that are known by name only. */
+bool script_call_named(script_parser *p, const script_call *call, script_value *out,
+                       bool *out_known);
+/* An argument of a call: a buffer stands for its handle. */
+bool script_to_argument(script_parser *p, const script_value *v, const hone_expr **out_expr);
+/* At `lambda`: skips it. */
+bool script_skip_lambda(script_parser *p, script_value *out);
 bool script_call_graph(script_parser *p, const script_call *call, script_value *out);
 bool script_call_global(script_parser *p, const char *name, const script_call *call,
                         script_value *out);
@@ -318,10 +332,19 @@ bool script_parse_statement(script_parser *p); /* of a tensor program */
 /* From the parameter list on; options is a dictionary of the decorator's keywords, or NULL. */
 bool script_parse_func(script_parser *p, const script_value *options, const char *name);
 bool script_parse_graph(script_parser *p, const script_value *options, const char *name);
+/* "n + 1" in quotes: an expression whose unknown names are sizes, made here. */
+bool script_quoted_extent(script_parser *p, const script_value *v, const hone_expr **out);
 /* The symbolic size of that name in the graph program being read; NULL after an error. */
 const hone_expr *script_graph_size(script_parser *p, const char *name);
 /* A statement that begins with no keyword. */
 bool script_parse_simple(script_parser *p);
+/* x: T.int32 - one local element; out is the access to it. */
+bool script_new_scalar(script_parser *p, const char *name, uint32_t at, hone_dtype dtype,
+                       script_value *out);
+/* T.float32[4, 4] as a type: a local buffer of that shape (the arguments of call). */
+bool script_new_local(script_parser *p, const script_call *call, hone_dtype dtype,
+                      script_value *out);
+bool script_view(script_parser *p, hone_buffer base, const script_call *call, script_value *out);
 /* Opens a LET node; var HONE_NO_ID makes a new variable, which takes the name it is assigned to. */
 bool script_open_let(script_parser *p, uint32_t at, hone_var var, const hone_expr *value,
                      script_value *out);

@@ -33,6 +33,42 @@ static bool is_constant(const script_value *v) {
            v->kind == SCRIPT_BUFFER;
 }
 
+/* ---- scalars: one local element under a name ---- */
+
+/* The element that a name stands for, or NULL. */
+static const script_value *scalar_of(const script_parser *p, const char *name) {
+    const script_value *known = p->func ? script_lookup(p, name) : NULL;
+    bool is_access = known && known->kind == SCRIPT_ACCESS;
+    if (!is_access) return NULL;
+    return p->func->buffers[known->u.access.buffer].form == HONE_BUFFER_SCALAR ? known : NULL;
+}
+
+/* Does TVM 0.27 make a scalar of `x = v`? (A handle, a thread, a fresh axis have a name only.) */
+static bool is_scalar_value(const script_value *v) {
+    if (v->is_meta || v->is_fresh) return false;
+    if (v->kind == SCRIPT_EXPR) {
+        return !hone_dtype_is_handle(v->u.expr->dtype) && !hone_dtype_is_void(v->u.expr->dtype);
+    }
+    return v->kind == SCRIPT_INT || v->kind == SCRIPT_FLOAT || v->kind == SCRIPT_BOOL ||
+           v->kind == SCRIPT_ACCESS;
+}
+
+static bool define(script_parser *p, const char *name, script_value value) {
+    value.is_fresh = value.is_meta = false;
+    const char *copy = hone_arena_strdup(p->scratch, name);
+    return copy ? script_define(p, copy, value) : script_no_memory(p);
+}
+
+/* x: T.int32, x: T.int32 = v and x = v; v NULL leaves it without a value. */
+static bool assign_scalar(script_parser *p, const char *name, uint32_t at, const hone_dtype *dtype,
+                          const script_value *v) {
+    const hone_expr *e = NULL;
+    script_value scalar;
+    if (v && !script_to_expr(p, v, &e)) return false;
+    if (!script_new_scalar(p, name, at, dtype ? *dtype : e->dtype, &scalar)) return false;
+    return (!v || script_store(p, &scalar, v)) && define(p, name, scalar);
+}
+
 /* The variable of a T.int32() that gets its name here; a size of a graph has one per name. */
 static bool name_new_var(script_parser *p, const char *name, const script_value *v,
                          script_value *out) {
@@ -43,14 +79,30 @@ static bool name_new_var(script_parser *p, const char *name, const script_value 
         *out = SCRIPT_VALUE_EXPR(e);
         return e != NULL;
     }
-    if (!script_new_var(p, name, v->u.var.dtype, &var)) return false;
-    p->func->vars[var].is_size = v->u.var.is_size;
+    const script_value *known = script_lookup(p, name); /* T.Buffer(("n",)) may have made it */
+    bool is_signature = known && known->kind == SCRIPT_EXPR &&
+                        known->u.expr->kind == HONE_EXPR_VAR &&
+                        known->u.expr->u.var < p->signature_vars &&
+                        hone_dtype_equal(known->u.expr->dtype, v->u.var.dtype);
+    if (is_signature) {
+        var = known->u.expr->u.var;
+    } else if (!script_new_var(p, name, v->u.var.dtype, &var)) {
+        return false;
+    }
+    p->func->vars[var].is_size |= v->u.var.is_size;
     *out = SCRIPT_VALUE_EXPR(hone_func_var_expr(&p->ir, p->func, var));
     return script_check_ir(p, v->at);
 }
 
 bool script_assign(script_parser *p, const char *name, uint32_t at, const script_value *v) {
     script_value value = *v;
+    const script_value *scalar = scalar_of(p, name);
+    if (scalar && is_scalar_value(v)) {
+        script_value target = *scalar;
+        target.at = at;
+        return script_store(p, &target, v);
+    }
+    if (p->func && !p->is_classic && is_scalar_value(v)) return assign_scalar(p, name, at, NULL, v);
     if (v->kind == SCRIPT_NEWVAR) {
         if (!name_new_var(p, name, v, &value)) return false;
     } else if (v->kind == SCRIPT_FRAME) {
@@ -68,9 +120,7 @@ bool script_assign(script_parser *p, const char *name, uint32_t at, const script
             return false;
         if (!script_rename_var(p, value.u.expr->u.var, name)) return false;
     }
-    value.is_fresh = value.is_meta = false;
-    const char *copy = hone_arena_strdup(p->scratch, name);
-    return copy ? script_define(p, copy, value) : script_no_memory(p);
+    return define(p, name, value);
 }
 
 /* x: T.int32 = value */
@@ -78,20 +128,25 @@ static bool parse_annotated(script_parser *p, const char *name, uint32_t at) {
     script_value type, v, bound;
     hone_dtype dtype = HONE_DTYPE_VOID;
     if (!script_parse_expr(p, &type)) return false;
-    bool plain = type.kind == SCRIPT_BUFFER;
+    bool plain = type.kind == SCRIPT_BUFFER, is_let = true;
+    if (plain && !script_at_op(p, "=")) return script_assign(p, name, at, &type); /* T.int32[4] */
     if (type.kind == SCRIPT_NEWVAR) {
         dtype = type.u.var.dtype;
     } else if (!plain && type.kind == SCRIPT_PATH && strcmp(type.u.s, "T.let") == 0) {
         dtype = HONE_DTYPE_VOID; /* x: T.let = value: the type of the value */
-    } else if (!plain && !script_to_dtype(p, &type, &dtype)) {
-        return false;
+    } else if (!plain) {
+        if (!script_to_dtype(p, &type, &dtype)) return false;
+        is_let = type.kind != SCRIPT_PATH || hone_dtype_is_handle(dtype);
     }
-    if (!script_take_op(p, "=")) return script_need_op(p, "=", "and a value");
+    bool has_value = script_take_op(p, "=");
+    if (!has_value && (is_let || !p->func)) return script_need_op(p, "=", "and a value");
+    if (!has_value) return assign_scalar(p, name, at, &dtype, NULL);
     if (!script_parse_expr_list(p, &v)) return false;
     const hone_expr *e = NULL;
     if (v.kind == SCRIPT_FRAME || v.kind == SCRIPT_NEWVAR || v.kind == SCRIPT_BUFFER) {
         return script_assign(p, name, at, &v);
     }
+    if (!is_let && p->func && !p->is_classic) return assign_scalar(p, name, at, &dtype, &v);
     if (!script_to_expr(p, &v, &e)) return false;
     if (!hone_dtype_is_void(dtype) && !script_to_expr_as(p, &v, dtype, &e)) return false;
     if (!script_open_let(p, at, HONE_NO_ID, e, &bound)) return false;
@@ -239,7 +294,8 @@ static bool run_expression(script_parser *p, const script_value *v) {
 }
 
 bool script_parse_simple(script_parser *p) {
-    if (line_assigns(p)) return parse_assignment(p);
+    bool declares = script_peek(p)->kind == SCRIPT_TOKEN_NAME && script_at_op_ahead(p, 1, ":");
+    if (declares || line_assigns(p)) return parse_assignment(p);
     script_value v;
     if (!script_parse_expr(p, &v)) return false;
     if (script_peek(p)->kind == SCRIPT_TOKEN_NEWLINE || script_at_op(p, ";")) {

@@ -191,6 +191,14 @@ static bool shared_size(script_parser *p, const char *name, const script_value *
     return script_check_ir(p, p->pos);
 }
 
+/* T.Buffer(("n",), ...): the size n, an int32, from here on. */
+static bool signature_size(script_parser *p, const char *name, script_value *out) {
+    hone_var var = HONE_NO_ID;
+    if (!script_new_var(p, name, HONE_DTYPE_I32, &var)) return false;
+    *out = SCRIPT_VALUE_EXPR(hone_func_var_expr(&p->ir, p->func, var));
+    return script_check_ir(p, p->pos) && script_define(p, name, *out);
+}
+
 static bool parse_name(script_parser *p, script_value *out) {
     const script_token *t = script_peek(p);
     const char *name = script_token_text(p, t);
@@ -229,6 +237,10 @@ static bool parse_name(script_parser *p, script_value *out) {
                 *out = SCRIPT_VALUE_EXPR(script_graph_size(p, name));
                 if (!out->u.expr) return false;
             }
+            if (!found && p->func && p->names_are_sizes) {
+                found = true;
+                if (!signature_size(p, name, out)) return false;
+            }
             if (!found) return script_undefined(p, p->pos, name);
         }
         out->at = p->pos;
@@ -247,9 +259,7 @@ static bool parse_atom(script_parser *p, script_value *out) {
     case SCRIPT_TOKEN_TEXT:
         return parse_text(p, out);
     case SCRIPT_TOKEN_NAME:
-        if (script_at_word(p, "lambda")) {
-            return script_fail(p, p->pos, "lambda is not part of a program here");
-        }
+        if (script_at_word(p, "lambda")) return script_skip_lambda(p, out);
         return parse_name(p, out);
     default:
         break;

@@ -195,6 +195,7 @@ static bool parse_body(script_parser *p, const char *name, const script_value *o
     p->in_signature = true;
     bool ok = parse_params(p);
     p->in_signature = false;
+    p->signature_vars = p->func->var_count;
     ok = ok && script_suite(p, script_parse_statement);
     p->root = NULL;
     if (!ok) return false;

@@ -302,6 +302,18 @@ static bool infer_graphs(script_parser *p) {
     return true;
 }
 
+/* TVM 0.27 says tirx or sblock somewhere; its assignments mean something else (scalars). */
+static bool is_classic_text(const script_source *source) {
+    static const char *const words[] = {"tirx", "s_tir", "sblock"};
+    for (size_t i = 0; i < HONE_COUNT(words); i++) {
+        size_t length = strlen(words[i]);
+        for (size_t at = 0; at + length <= source->length; at++) {
+            if (memcmp(source->text + at, words[i], length) == 0) return false;
+        }
+    }
+    return true;
+}
+
 static bool parse_all(script_parser *p) {
     if (!collect_globals(p)) return false;
     while (script_peek(p)->kind != SCRIPT_TOKEN_END) {
@@ -330,6 +342,7 @@ hone_status script_parse_module(const script_source *source, hone_tensor *const 
     HONE_TRY_GOTO(st, script_lex(source, p.scratch, &tokens, &p.token_count), done);
     p.tokens = tokens;
     p.value_budget = 1000000;
+    p.is_classic = is_classic_text(source);
     bool ok = parse_all(&p);
     st = p.error;
     if (!ok && !st)

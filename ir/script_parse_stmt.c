@@ -59,6 +59,7 @@ static bool open_launch(script_parser *p, uint32_t at, const script_frame *frame
     hone_node_id node = hone_func_add_loop(p->func, var, HONE_LOOP_THREAD, range);
     if (node == HONE_NO_ID) return script_no_memory(p);
     hone_func_node(p->func, node)->u.loop.thread_tag = frame->text;
+    hone_func_node(p->func, node)->u.loop.is_launch = true;
     hone_func_node(p->func, node)->line = p->tokens[at].line;
     hone_func_node(p->func, node)->column = p->tokens[at].column;
     hone_tree_append(p->func, p->parent, node);
@@ -80,11 +81,13 @@ bool script_open_frame(script_parser *p, const script_value *v, script_value *ou
     case SCRIPT_FRAME_LET:
         return script_open_let(p, v->at, frame->var, frame->value, out);
     case SCRIPT_FRAME_ATTR:
-        if (!script_add_node(p, HONE_NODE_ATTR, v->at, &node)) return false;
-        hone_func_node(p->func, node)->u.attr.key = frame->text;
-        hone_func_node(p->func, node)->u.attr.node = frame->node;
-        hone_func_node(p->func, node)->u.attr.value = frame->value;
-        p->parent = node;
+        for (; frame; frame = frame->inner) {
+            if (!script_add_node(p, HONE_NODE_ATTR, v->at, &node)) return false;
+            hone_func_node(p->func, node)->u.attr.key = frame->text;
+            hone_func_node(p->func, node)->u.attr.node = frame->node;
+            hone_func_node(p->func, node)->u.attr.value = frame->value;
+            p->parent = node;
+        }
         return true;
     case SCRIPT_FRAME_ASSERT:
         if (!script_add_node(p, HONE_NODE_ASSERT, v->at, &node)) return false;
@@ -156,7 +159,8 @@ static bool parse_init(script_parser *p, const script_value *v) {
     hone_node_id parent = p->parent, node;
     script_block *b = p->block;
     if (b->has_init) return script_fail(p, v->at, "T.init stands twice in this block");
-    if (p->parent != b->node) {
+    for (hone_node_id n = parent; n != b->node; n = hone_func_node(p->func, n)->parent) {
+        if (hone_func_node(p->func, n)->kind == HONE_NODE_DECL) continue;
         return script_fail(p, v->at, "T.init stands at the top of its block only");
     }
     b->has_init = true;
@@ -317,20 +321,55 @@ static bool parse_while(script_parser *p) {
     return scoped_suite(p, node);
 }
 
+/* ("ValueError", ["the ", "parts"]), or the parts alone: the message is all of them in a row. */
+static bool assert_parts(script_parser *p, const script_value *v, const char **out_kind,
+                         const char **out_message, const hone_value **out_parts) {
+    if (v->kind == SCRIPT_TUPLE && v->count == 2 && v->u.items[1].kind == SCRIPT_LIST) {
+        if (!script_to_string(p, &v->u.items[0], out_kind) ||
+            !(*out_kind = script_strdup(p, *out_kind))) {
+            return false;
+        }
+        v = &v->u.items[1];
+    }
+    hone_str whole = {0};
+    hone_value *list = script_alloc(p, p->arena, 1, sizeof *list);
+    if (!list || !script_to_value(p, v, list)) return false;
+    for (uint32_t i = 0; i < list->count; i++) {
+        if (list->u.items[i].kind != HONE_VALUE_STRING) {
+            hone_str_deinit(&whole);
+            return script_fail(p, v->at, "expected strings that make the message");
+        }
+        hone_str_append(&whole, list->u.items[i].u.s);
+    }
+    *out_message = whole.failed ? NULL : hone_arena_strdup(p->scratch, hone_str_text(&whole));
+    *out_parts = list;
+    hone_str_deinit(&whole);
+    return *out_message || script_no_memory(p);
+}
+
 static bool parse_assert(script_parser *p) {
     hone_node_id node;
     const hone_expr *cond = NULL;
     const char *message = "";
     uint32_t at = p->pos++;
     if (!parse_condition(p, &cond)) return false;
+    script_value v = {.kind = SCRIPT_NONE};
+    const char *kind = NULL;
+    const hone_value *parts = NULL;
     if (script_take_op(p, ",")) {
-        script_value v;
-        if (!script_parse_expr(p, &v) || !script_to_string(p, &v, &message)) return false;
+        if (!script_parse_expr(p, &v)) return false;
+        bool many = v.kind == SCRIPT_TUPLE || v.kind == SCRIPT_LIST;
+        if (many ? !assert_parts(p, &v, &kind, &message, &parts)
+                 : !script_to_string(p, &v, &message)) {
+            return false;
+        }
     }
     if (!script_add_node(p, HONE_NODE_ASSERT, at, &node)) return false;
     message = script_strdup(p, message);
     hone_func_node(p->func, node)->u.eval.value = cond;
     hone_func_node(p->func, node)->u.eval.message = message;
+    hone_func_node(p->func, node)->u.eval.error_kind = kind;
+    hone_func_node(p->func, node)->u.eval.parts = parts;
     return message && script_need_newline(p);
 }
 

@@ -114,6 +114,10 @@ const char *script_kind_name(const script_value *v) {
         return "the module";
     case SCRIPT_DTYPE:
         return "a dtype";
+    case SCRIPT_LAMBDA:
+        return "a lambda";
+    case SCRIPT_FUNCTION:
+        return "an index map or a reducer";
     }
     return "a value";
 }

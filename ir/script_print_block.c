@@ -12,11 +12,26 @@ static bool has_implied_offset(const printer *pr, const hone_buffer_info *info) 
            pr->offset_of[e->u.var] != HONE_NO_ID;
 }
 
+static void print_shape(printer *pr, const hone_buffer_info *info) {
+    if (!pr->in_parameters) {
+        print_tuple(pr, info->rank, info->shape);
+        return;
+    }
+    hone_str_append_char(pr->out, '(');
+    for (uint32_t i = 0; i < info->rank; i++) {
+        const char *quote = pr->is_quoted[i] ? "\"" : "";
+        hone_str_printf(pr->out, "%s%s", i ? ", " : "", quote);
+        print_expr(pr, info->shape[i]);
+        hone_str_append(pr->out, quote);
+    }
+    hone_str_append(pr->out, info->rank == 1 ? ",)" : ")");
+}
+
 void print_buffer_call(printer *pr, const char *fn, const char *first, hone_buffer buffer,
                        bool always_dtype) {
     const hone_buffer_info *info = hone_func_buffer(pr->func, buffer);
     hone_str_printf(pr->out, "%s(%s", fn, first);
-    print_tuple(pr, info->rank, info->shape);
+    print_shape(pr, info);
     if (always_dtype || !hone_dtype_equal(info->dtype, HONE_DTYPE_F32)) {
         hone_str_append(pr->out, ", ");
         print_dtype(pr, info->dtype);
@@ -179,6 +194,26 @@ static void print_regions(printer *pr, const char *fn, uint32_t count, const hon
     printer_line_end(pr);
 }
 
+static bool is_root_name(const char *name) {
+    return !name || !*name || strcmp(name, "root") == 0;
+}
+
+/* A view that the attributes name is declared before them. */
+static hone_node_id print_leading_views(printer *pr, hone_node_id first, const hone_attrs *attrs) {
+    bool any = false;
+    for (uint32_t i = 0; i < attrs->count; i++) {
+        const hone_value *v = &attrs->items[i].value;
+        any |= v->kind == HONE_VALUE_EXPR || v->kind == HONE_VALUE_LIST;
+    }
+    while (any && first != HONE_NO_ID) {
+        const hone_node *node = hone_func_node(pr->func, first);
+        if (node->kind != HONE_NODE_DECL || node->next != HONE_NO_ID) break;
+        print_holder_head(pr, first, true);
+        first = node->first;
+    }
+    return first;
+}
+
 static void print_block_body(printer *pr, hone_node_id id, bool is_root) {
     const hone_node *node = hone_func_node(pr->func, id);
     const hone_block *block = node->u.block.block;
@@ -192,11 +227,13 @@ static void print_block_body(printer *pr, hone_node_id id, bool is_root) {
         printer_line_end(pr);
     }
     /* the root block has no regions unless they are written */
-    if (!is_root || block->read_count)
+    if (!is_root || block->read_count || block->write_count || !is_root_name(block->name)) {
         print_regions(pr, "T.reads", block->read_count, block->reads);
-    if (!is_root || block->write_count) {
         print_regions(pr, "T.writes", block->write_count, block->writes);
     }
+    hone_node_id init = hone_block_init_of(pr->func, id);
+    hone_node_id body =
+        print_leading_views(pr, hone_block_body_of(pr->func, id), &block->annotations);
     if (block->annotations.count) {
         printer_line_begin(pr);
         hone_str_append(pr->out, printer_is_classic(pr) ? "T.block_attr(" : "T.sblock_attr(");
@@ -206,7 +243,8 @@ static void print_block_body(printer *pr, hone_node_id id, bool is_root) {
     }
     print_allocs(pr, block);
     print_matches(pr, block);
-    print_statements(pr, node->first);
+    if (init != HONE_NO_ID) print_init(pr, init);
+    print_statements(pr, body);
 }
 
 static void print_whole_block(printer *pr, hone_node_id id, bool is_root) {
@@ -246,6 +284,7 @@ static bool is_implied_root(const printer *pr, hone_node_id id) {
     const hone_node *node = hone_func_node(pr->func, id);
     const hone_block *block = node->u.block.block;
     if (id == pr->options.mark) return false;
+    if (!is_root_name(block->name)) return false;
     if (block->axis_count || block->read_count || block->write_count || block->match_count ||
         block->annotations.count || node->u.block.predicate) {
         return false;

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ir/named_op.h"
 #include "ir/script_impl.h"
 #include "ir/script_print_impl.h"
 
@@ -138,9 +139,18 @@ static void print_binary(printer *pr, const hone_expr *e) {
 
 /* ---- accesses ---- */
 
-static void print_index(printer *pr, const hone_expr *e) {
-    bool is_slice = e->kind == HONE_EXPR_RAMP && e->args[1]->kind == HONE_EXPR_INT &&
-                    e->args[1]->u.i > 0 && e->args[1]->u.i < 65536 && e->dtype.lanes > 1;
+/* A vector of elements: a slice in the classic dialect; TVM 0.27 takes slices as regions only, and
+ * of step 1 as the target of a store. */
+static bool prints_slice(const printer *pr, const hone_expr *e, bool is_store) {
+    if (e->kind != HONE_EXPR_RAMP || e->args[1]->kind != HONE_EXPR_INT || e->dtype.lanes < 2) {
+        return false;
+    }
+    if (!printer_is_classic(pr)) return is_store && e->args[1]->u.i == 1;
+    return e->args[1]->u.i > 0 && e->args[1]->u.i < 65536;
+}
+
+static void print_index(printer *pr, const hone_expr *e, bool is_store) {
+    bool is_slice = prints_slice(pr, e, is_store);
     if (!is_slice) {
         print_expr(pr, e);
         return;
@@ -155,12 +165,18 @@ static void print_index(printer *pr, const hone_expr *e) {
     if (e->args[1]->u.i != 1) hone_str_printf(pr->out, ":%lld", (long long)e->args[1]->u.i);
 }
 
-static void print_load(printer *pr, const hone_expr *e) {
+void print_access(printer *pr, const hone_expr *e, bool is_store) {
+    bool is_scalar = pr->as_scalar && pr->as_scalar[e->u.buffer] && e->count == 1 &&
+                     hone_expr_is_int_value(e->args[0], 0);
+    if (is_scalar) {
+        hone_str_append(pr->out, printer_buffer(pr, e->u.buffer));
+        return;
+    }
     hone_str_printf(pr->out, "%s[", printer_buffer(pr, e->u.buffer));
     if (e->count == 0) hone_str_append(pr->out, "()");
     for (uint32_t i = 0; i < e->count; i++) {
         if (i) hone_str_append(pr->out, ", ");
-        print_index(pr, e->args[i]);
+        print_index(pr, e->args[i], is_store);
     }
     hone_str_append_char(pr->out, ']');
 }
@@ -198,7 +214,31 @@ static hone_dtype implied_dtype(const hone_expr *e) {
     return e->dtype;
 }
 
+static void print_named_call(printer *pr, const hone_expr *e) {
+    const char *name = e->args[0]->u.s;
+    const hone_named_op *op = hone_named_op_find(name);
+    uint32_t count = e->count - 1u;
+    bool first = op && op->place == HONE_NAMED_DTYPE_FIRST && !printer_is_classic(pr);
+    bool last = op && op->place == HONE_NAMED_DTYPE_LAST && !printer_is_classic(pr);
+    bool implied = op && op->place == HONE_NAMED_DTYPE_NONE &&
+                   hone_dtype_equal(hone_named_op_dtype(op, count, e->args + 1), e->dtype);
+    hone_str_printf(pr->out, "T.%s(", name);
+    if (first) print_dtype(pr, e->dtype);
+    if (first && count) hone_str_append(pr->out, ", ");
+    print_exprs(pr, count, e->args + 1);
+    if (!first && !implied) {
+        hone_str_append(pr->out, count ? ", " : "");
+        if (!last) hone_str_append(pr->out, "dtype=");
+        print_dtype(pr, e->dtype);
+    }
+    hone_str_append_char(pr->out, ')');
+}
+
 static void print_call(printer *pr, const hone_expr *e) {
+    if (hone_expr_is_call(e, HONE_INTRIN_NAMED)) {
+        print_named_call(pr, e);
+        return;
+    }
     bool given = hone_intrin_result_rule((hone_intrin)e->op) == HONE_INTRIN_RESULT_GIVEN;
     hone_str_printf(pr->out, "T.%s(", hone_intrin_spelling((hone_intrin)e->op));
     if (given && !printer_is_classic(pr)) {
@@ -237,9 +277,12 @@ static void print_let(printer *pr, const hone_expr *e) {
 }
 
 static void print_shuffle(printer *pr, const hone_expr *e) {
+    uint32_t vectors = e->count - (uint32_t)e->u.i;
     hone_str_append(pr->out, "T.Shuffle([");
-    print_exprs(pr, e->count, e->args);
-    hone_str_printf(pr->out, "], [%lld])", (long long)e->u.i);
+    print_exprs(pr, vectors, e->args);
+    hone_str_append(pr->out, "], [");
+    print_exprs(pr, e->count - vectors, e->args + vectors);
+    hone_str_append(pr->out, "])");
 }
 
 void print_expr(printer *pr, const hone_expr *e) {
@@ -282,7 +325,7 @@ void print_expr(printer *pr, const hone_expr *e) {
         hone_str_append_char(pr->out, ')');
         return;
     case HONE_EXPR_LOAD:
-        print_load(pr, e);
+        print_access(pr, e, false);
         return;
     case HONE_EXPR_CALL:
         print_call(pr, e);
@@ -315,13 +358,33 @@ void print_tuple(printer *pr, uint32_t count, const hone_expr *const *exprs) {
 
 /* ---- values ---- */
 
+/* An attribute names a buffer by itself where an expression says A.data. */
+static bool print_buffer_of_handle(printer *pr, const hone_expr *e) {
+    bool known = e->kind == HONE_EXPR_VAR && pr->func && e->u.var < pr->func->var_count &&
+                 pr->data_of && pr->data_of[e->u.var] != HONE_NO_ID && !pr->var_names[e->u.var];
+    if (known) hone_str_append(pr->out, printer_buffer(pr, pr->data_of[e->u.var]));
+    return known;
+}
+
+/* "tir.noalias" is "tirx.noalias" in TVM 0.27. */
+static void print_key(printer *pr, const char *key) {
+    bool renamed = strncmp(key, "tir.", 4) == 0 && !printer_is_classic(pr);
+    const char *now = renamed ? hone_arena_printf(pr->arena, "tirx.%s", key + 4) : key;
+    print_quoted(pr, now ? now : key);
+}
+
 void print_attrs(printer *pr, const hone_attrs *attrs) {
     hone_str_append_char(pr->out, '{');
     for (uint32_t i = 0; i < attrs->count; i++) {
         if (i) hone_str_append(pr->out, ", ");
-        print_quoted(pr, attrs->items[i].key);
-        hone_str_append(pr->out, ": ");
-        print_value(pr, &attrs->items[i].value);
+        const hone_attr *attr = &attrs->items[i];
+        bool is_target =
+            strcmp(attr->key, "target") == 0 && !printer_is_classic(pr) &&
+            (attr->value.kind == HONE_VALUE_MAP || attr->value.kind == HONE_VALUE_STRING);
+        print_key(pr, attr->key);
+        hone_str_append(pr->out, is_target ? ": T.target(" : ": ");
+        print_value(pr, &attr->value);
+        if (is_target) hone_str_append_char(pr->out, ')');
     }
     hone_str_append_char(pr->out, '}');
 }
@@ -333,6 +396,38 @@ static void print_float_value(printer *pr, double value) {
     } else {
         print_float(pr->out, value);
     }
+}
+
+static hone_dtype dtype_of_var(const printer *pr, hone_var var) {
+    return pr->func ? pr->func->vars[var].dtype : pr->graph->vars[var].dtype;
+}
+
+static void print_lambda(printer *pr, const hone_lambda *lambda) {
+    uint32_t scope = printer_scope_begin(pr);
+    hone_str_append(pr->out, lambda->is_reducer ? "T.comm_reducer(lambda" : "T.index_map(lambda");
+    for (uint32_t i = 0; i < lambda->param_count; i++) {
+        hone_str_printf(pr->out, "%s %s", i ? "," : "", printer_define_var(pr, lambda->params[i]));
+    }
+    hone_str_append(pr->out, ": ");
+    if (lambda->is_reducer && lambda->body_count == 1) {
+        print_expr(pr, lambda->bodies[0]);
+    } else {
+        print_tuple(pr, lambda->body_count, lambda->bodies);
+    }
+    if (lambda->is_reducer) {
+        hone_str_append(pr->out, ", [");
+        print_exprs(pr, lambda->identity_count, lambda->identities);
+        hone_str_append_char(pr->out, ']');
+    } else if (lambda->param_count) {
+        hone_dtype dtype = dtype_of_var(pr, lambda->params[0]);
+        hone_dtype usual = printer_is_classic(pr) ? HONE_DTYPE_I32 : HONE_DTYPE_I64;
+        if (!hone_dtype_equal(dtype, usual)) {
+            hone_str_append(pr->out, ", index_dtype=");
+            print_dtype(pr, dtype);
+        }
+    }
+    hone_str_append_char(pr->out, ')');
+    printer_scope_end(pr, scope);
 }
 
 void print_value(printer *pr, const hone_value *v) {
@@ -354,10 +449,14 @@ void print_value(printer *pr, const hone_value *v) {
         print_quoted(pr, v->u.s);
         return;
     case HONE_VALUE_EXPR:
-        print_expr(pr, v->u.expr);
+        if (printer_is_classic(pr) || !print_buffer_of_handle(pr, v->u.expr))
+            print_expr(pr, v->u.expr);
         return;
     case HONE_VALUE_MAP:
         print_attrs(pr, &map);
+        return;
+    case HONE_VALUE_LAMBDA:
+        print_lambda(pr, v->u.lambda);
         return;
     case HONE_VALUE_LIST:
         hone_str_append_char(pr->out, '[');

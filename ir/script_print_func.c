@@ -24,13 +24,18 @@ static bool visit_expr(void *ctx, const hone_expr *e) {
     return true;
 }
 
+static void define_buffer(usage *u, hone_buffer buffer) {
+    use_buffer(u, buffer);
+    if (buffer < u->func->buffer_count) u->buffers[buffer] |= VAR_BOUND;
+}
+
 static void use_expr(usage *u, const hone_expr *e) {
     if (e) hone_expr_walk(e, visit_expr, u);
 }
 
 static void use_buffer(usage *u, hone_buffer buffer) {
-    if (buffer >= u->func->buffer_count || u->buffers[buffer]) return;
-    u->buffers[buffer] = 1;
+    if (buffer >= u->func->buffer_count || (u->buffers[buffer] & VAR_USED)) return;
+    u->buffers[buffer] |= VAR_USED;
     const hone_buffer_info *info = hone_func_buffer(u->func, buffer);
     for (uint32_t i = 0; i < info->rank; i++) {
         use_expr(u, info->shape[i]);
@@ -47,6 +52,8 @@ static void visit_top(void *ctx, hone_node_id at, const hone_expr *e) {
 
 static void use_values(usage *u, const hone_value *v) {
     if (v->kind == HONE_VALUE_EXPR) use_expr(u, v->u.expr);
+    for (uint32_t i = 0; v->kind == HONE_VALUE_LAMBDA && i < v->u.lambda->param_count; i++)
+        u->vars[v->u.lambda->params[i]] |= VAR_BOUND;
     for (uint32_t i = 0; v->kind == HONE_VALUE_LIST && i < v->count; i++)
         use_values(u, &v->u.items[i]);
     for (uint32_t i = 0; v->kind == HONE_VALUE_MAP && i < v->count; i++) {
@@ -73,7 +80,7 @@ static void bind_node(usage *u, const hone_node *node) {
         return;
     case HONE_NODE_ALLOC:
     case HONE_NODE_DECL:
-        use_buffer(u, node->u.alloc.buffer);
+        define_buffer(u, node->u.alloc.buffer);
         return;
     case HONE_NODE_STORE:
         use_buffer(u, node->u.store.buffer);
@@ -83,9 +90,9 @@ static void bind_node(usage *u, const hone_node *node) {
         for (uint32_t i = 0; i < b->axis_count; i++)
             u->vars[b->axes[i].var] |= VAR_BOUND;
         for (uint32_t i = 0; i < b->alloc_count; i++)
-            use_buffer(u, b->allocs[i]);
+            define_buffer(u, b->allocs[i]);
         for (uint32_t i = 0; i < b->match_count; i++)
-            use_buffer(u, b->matches[i].buffer);
+            define_buffer(u, b->matches[i].buffer);
         use_attrs(u, &b->annotations);
         return;
     }
@@ -101,7 +108,7 @@ static bool find_usage(printer *pr, usage *u) {
     u->buffers = hone_arena_zalloc(pr->arena, func->buffer_count + 1);
     if (!u->vars || !u->buffers) return false;
     for (uint32_t i = 0; i < func->param_count; i++) {
-        if (func->params[i].buffer != HONE_NO_ID) use_buffer(u, func->params[i].buffer);
+        if (func->params[i].buffer != HONE_NO_ID) define_buffer(u, func->params[i].buffer);
         if (func->params[i].var != HONE_NO_ID) u->vars[func->params[i].var] |= VAR_BOUND;
     }
     for (hone_node_id id = HONE_NODE_TOP; id != HONE_NO_ID;
@@ -122,7 +129,8 @@ static bool make_tables(printer *pr) {
     pr->buffer_names = hone_arena_zalloc(pr->arena, buffers * sizeof *pr->buffer_names);
     pr->data_of = hone_arena_alloc(pr->arena, vars * sizeof *pr->data_of);
     pr->offset_of = hone_arena_alloc(pr->arena, vars * sizeof *pr->offset_of);
-    if (!pr->var_names || !pr->buffer_names || !pr->data_of || !pr->offset_of) {
+    pr->as_scalar = hone_arena_zalloc(pr->arena, buffers * sizeof *pr->as_scalar);
+    if (!pr->var_names || !pr->buffer_names || !pr->data_of || !pr->offset_of || !pr->as_scalar) {
         pr->is_short_of_memory = true;
         return false;
     }
@@ -154,17 +162,38 @@ static bool is_ready(const printer *pr, const hone_expr *e) {
     return e->kind == HONE_EXPR_BINARY || e->kind == HONE_EXPR_CAST;
 }
 
+/* A size that is a variable of its own, an int32, is named where it first stands. */
+static bool may_be_quoted(const printer *pr, const hone_expr *e) {
+    if (printer_is_classic(pr) || e->kind != HONE_EXPR_VAR) return false;
+    if (!hone_dtype_equal(e->dtype, HONE_DTYPE_I32)) return false;
+    for (uint32_t i = 0; i < pr->func->param_count; i++) {
+        if (pr->func->params[i].var == e->u.var) return false; /* a parameter, further on */
+    }
+    return true;
+}
+
 static bool prints_inline(const printer *pr, const hone_param *param) {
     if (param->var != HONE_NO_ID) return false;
     const hone_buffer_info *info = hone_func_buffer(pr->func, param->buffer);
+    if (info->rank > HONE_COUNT(pr->is_quoted)) return false;
     for (uint32_t i = 0; i < info->rank; i++) {
-        if (!is_ready(pr, info->shape[i])) return false;
+        if (!is_ready(pr, info->shape[i]) && !may_be_quoted(pr, info->shape[i])) return false;
         if (info->strides && !is_ready(pr, info->strides[i])) return false;
     }
     const hone_expr *offset = info->elem_offset;
     bool implied =
         offset && offset->kind == HONE_EXPR_VAR && pr->offset_of[offset->u.var] == param->buffer;
     return implied || is_ready(pr, offset);
+}
+
+/* Sizes that this parameter defines: T.Buffer(("n", 16)). */
+static void quote_sizes(printer *pr, const hone_buffer_info *info) {
+    for (uint32_t i = 0; i < info->rank; i++) {
+        const hone_expr *e = info->shape[i];
+        bool quoted = e->kind == HONE_EXPR_VAR && !pr->var_names[e->u.var];
+        if (quoted) printer_define_var(pr, e->u.var);
+        pr->is_quoted[i] = quoted;
+    }
 }
 
 static void print_param(printer *pr, uint32_t index, const char **handles) {
@@ -177,7 +206,10 @@ static void print_param(printer *pr, uint32_t index, const char **handles) {
     }
     if (prints_inline(pr, param)) {
         hone_str_printf(pr->out, "%s: ", printer_define_buffer(pr, param->buffer));
+        quote_sizes(pr, hone_func_buffer(pr->func, param->buffer));
+        pr->in_parameters = true;
         print_buffer_call(pr, "T.Buffer", "", param->buffer, true);
+        pr->in_parameters = false;
         return;
     }
     if (param->var != HONE_NO_ID) {
@@ -241,6 +273,21 @@ static void print_declarations(printer *pr, const usage *u) {
     }
 }
 
+/* Buffers that nothing defines: T.Buffer(...) in the body, for attributes that name one. */
+static void print_free_buffers(printer *pr, const usage *u) {
+    for (hone_buffer b = 0; b < pr->func->buffer_count; b++) {
+        const hone_buffer_info *info = hone_func_buffer(pr->func, b);
+        bool named = info->data != HONE_NO_ID && info->alias_of == HONE_NO_ID &&
+                     (u->vars[info->data] & VAR_USED) && !(u->vars[info->data] & VAR_BOUND);
+        bool used = named || (u->buffers[b] & VAR_USED);
+        if (!used || (u->buffers[b] & VAR_BOUND) || pr->buffer_names[b]) continue;
+        printer_line_begin(pr);
+        hone_str_printf(pr->out, "%s = ", printer_define_buffer(pr, b));
+        print_buffer_call(pr, "T.Buffer", "", b, false);
+        printer_line_end(pr);
+    }
+}
+
 static void print_match_params(printer *pr, const char *const *handles) {
     for (uint32_t i = 0; i < pr->func->param_count; i++) {
         if (!handles[i]) continue;
@@ -265,6 +312,7 @@ static void print_body(printer *pr, const usage *u, const char *const *handles) 
     }
     print_declarations(pr, u);
     print_match_params(pr, handles);
+    print_free_buffers(pr, u);
     hone_node_id root = func->is_scheduled_form ? hone_func_root_block(func) : HONE_NO_ID;
     if (root != HONE_NO_ID) {
         print_root_block(pr, root);

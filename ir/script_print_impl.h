@@ -26,8 +26,11 @@ typedef struct printer {
     const char **value_names;
     hone_buffer *data_of;   /* var → the buffer whose handle it is */
     hone_buffer *offset_of; /* var → the buffer whose elem_offset it is, when that is implied */
+    bool *as_scalar;        /* buffers that are spelled by their name alone */
     bool in_string;         /* a size of a graph program: plain integers */
-    bool in_signature;      /* sizes are not defined yet and stand in quotes */
+    bool in_parameters;     /* is_quoted[d]: the parameter being printed defines its size d */
+    bool is_quoted[64];
+    bool in_signature; /* sizes are not defined yet and stand in quotes */
 
     hone_strmap used;   /* names in sight */
     hone_strmap next;   /* base → the next suffix to try */
@@ -58,6 +61,7 @@ void printer_mark(printer *pr, hone_node_id node, size_t line_start);
 
 /* ---- pieces ---- */
 void print_expr(printer *pr, const hone_expr *e);
+void print_access(printer *pr, const hone_expr *load, bool is_store);
 void print_exprs(printer *pr, uint32_t count, const hone_expr *const *exprs); /* a, b, c */
 void print_tuple(printer *pr, uint32_t count, const hone_expr *const *exprs); /* (a,) */
 void print_float(hone_str *out, double value); /* shortest text that reads back, with '.' or 'e' */
@@ -72,6 +76,9 @@ const hone_expr *print_range_end(printer *pr, const hone_range *range);
 void print_buffer_call(printer *pr, const char *fn, const char *first, hone_buffer buffer,
                        bool always_dtype);
 
+/* The line of a statement that holds what follows; concise: without `with` and a suite. */
+void print_holder_head(printer *pr, hone_node_id id, bool concise);
+void print_init(printer *pr, hone_node_id id);
 void print_statements(printer *pr, hone_node_id first);
 void print_block_statement(printer *pr, hone_node_id node);
 void print_root_block(printer *pr, hone_node_id node);

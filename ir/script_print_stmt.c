@@ -147,9 +147,34 @@ static void print_if(printer *pr, hone_node_id id) {
 
 /* ---- statements that hold what follows ---- */
 
+/* T.launch_thread: a thread loop around what follows it. */
+static bool is_launch(const hone_node *node) {
+    return node->kind == HONE_NODE_FOR && node->u.loop.is_launch &&
+           node->loop_kind == HONE_LOOP_THREAD && !node->u.loop.annotations.count &&
+           hone_expr_is_int_value(node->u.loop.range.min, 0);
+}
+
+static void print_launch_head(printer *pr, const hone_node *node, bool concise) {
+    hone_str extent = {0}, *out = pr->out;
+    pr->out = &extent;
+    print_quoted(pr, node->u.loop.thread_tag);
+    hone_str_append(pr->out, ", ");
+    print_expr(pr, node->u.loop.range.extent); /* which does not see the variable */
+    pr->out = out;
+    const char *name = printer_define_var(pr, node->u.loop.var);
+    const char *text = hone_str_text(&extent);
+    if (concise) {
+        hone_str_printf(pr->out, "%s = T.launch_thread(%s)", name, text);
+    } else {
+        hone_str_printf(pr->out, "with T.launch_thread(%s) as %s:", text, name);
+    }
+    pr->out->failed |= extent.failed;
+    hone_str_deinit(&extent);
+}
+
 static bool is_holder(const hone_node *node) {
     return node->kind == HONE_NODE_LET || node->kind == HONE_NODE_ATTR ||
-           node->kind == HONE_NODE_ALLOC || node->kind == HONE_NODE_DECL;
+           node->kind == HONE_NODE_ALLOC || node->kind == HONE_NODE_DECL || is_launch(node);
 }
 
 static void print_let_head(printer *pr, const hone_node *node, bool concise) {
@@ -181,15 +206,106 @@ static void print_attr_head(printer *pr, const hone_node *node, bool concise) {
     hone_str_append(pr->out, concise ? ")" : "):");
 }
 
+/* ---- scalars: x: T.int32 ---- */
+
+static bool loads_buffer(const hone_expr *e, hone_buffer buffer) {
+    if (e->kind == HONE_EXPR_LOAD && e->u.buffer == buffer) return true;
+    for (uint32_t i = 0; i < e->count; i++) {
+        if (loads_buffer(e->args[i], buffer)) return true;
+    }
+    return false;
+}
+
+/* The store behind the declaration of a scalar that can stand on its line, or HONE_NO_ID. */
+static hone_node_id first_value(const printer *pr, const hone_node *node) {
+    bool is_scalar = node->kind == HONE_NODE_ALLOC && pr->as_scalar[node->u.alloc.buffer];
+    if (!is_scalar || pr->options.bare || printer_is_classic(pr)) return HONE_NO_ID;
+    if (node->first == HONE_NO_ID || node->first == pr->options.mark) return HONE_NO_ID;
+    const hone_node *store = hone_func_node(pr->func, node->first);
+    bool fits = store->kind == HONE_NODE_STORE && store->u.store.buffer == node->u.alloc.buffer &&
+                store->u.store.rank == 1 && hone_expr_is_int_value(store->u.store.indices[0], 0) &&
+                !loads_buffer(store->u.store.value, store->u.store.buffer);
+    return fits ? node->first : HONE_NO_ID;
+}
+
+static void print_scalar_head(printer *pr, const hone_node *node) {
+    const hone_buffer_info *info = hone_func_buffer(pr->func, node->u.alloc.buffer);
+    hone_node_id store = first_value(pr, node);
+    hone_str value = {0}, *out = pr->out;
+    pr->out = &value;
+    if (store != HONE_NO_ID) {
+        hone_str_append(pr->out, " = ");
+        print_expr(pr, hone_func_node(pr->func, store)->u.store.value);
+    }
+    pr->out = out;
+    const char *name = printer_define_buffer(pr, node->u.alloc.buffer);
+    hone_str_printf(pr->out, "%s: T.%s%s", name, HONE_DTYPE_NAME(info->dtype),
+                    hone_str_text(&value));
+    pr->out->failed |= value.failed;
+    hone_str_deinit(&value);
+}
+
+/* Spells it with its name alone, as long as that reads back. */
+static bool is_plain_scalar(const hone_buffer_info *info) {
+    return info->form == HONE_BUFFER_SCALAR && info->rank == 1 &&
+           hone_expr_is_int_value(info->shape[0], 1) &&
+           hone_dtype_equal(info->shape[0]->dtype, HONE_DTYPE_I32) && info->scope &&
+           strcmp(info->scope, "local") == 0 && !info->strides && !info->elem_offset &&
+           !info->align && !info->offset_factor && info->data == HONE_NO_ID &&
+           info->alias_of == HONE_NO_ID && !info->separator_count &&
+           !hone_dtype_is_handle(info->dtype) && !hone_dtype_is_void(info->dtype);
+}
+
+/* ---- views ---- */
+
+static bool same_offset(const hone_expr *a, const hone_expr *b) {
+    if (!a || !b) return !a && !b;
+    return hone_expr_same(a, b);
+}
+
+static bool is_plain_view(const printer *pr, const hone_buffer_info *info) {
+    if (info->form != HONE_BUFFER_VIEW || info->alias_of == HONE_NO_ID || !info->rank) return false;
+    const hone_buffer_info *base = hone_func_buffer(pr->func, info->alias_of);
+    bool strides = !info->strides == !base->strides;
+    if (info->strides && strides) {
+        strides = info->rank == base->rank;
+        for (uint32_t i = 0; i < info->rank && strides; i++)
+            strides = hone_expr_same(info->strides[i], base->strides[i]);
+    }
+    for (uint32_t i = 0; i < info->rank; i++) {
+        if (hone_expr_is_int_value(info->shape[i], -1)) return false;
+    }
+    return strides && hone_dtype_equal(info->dtype, base->dtype) &&
+           strcmp(info->scope, base->scope) == 0 && info->align == base->align &&
+           info->offset_factor == base->offset_factor && !info->separator_count &&
+           same_offset(info->elem_offset, base->elem_offset);
+}
+
+static void print_buffer_or_view(printer *pr, const char *fn, hone_buffer buffer, bool alloc) {
+    const hone_buffer_info *info = hone_func_buffer(pr->func, buffer);
+    if (alloc || !is_plain_view(pr, info)) {
+        print_buffer_call(pr, fn, "", buffer,
+                          printer_is_classic(pr) && pr->func->is_scheduled_form && alloc);
+        return;
+    }
+    hone_str_printf(pr->out, "%s.view(", printer_buffer(pr, info->alias_of));
+    print_exprs(pr, info->rank, info->shape);
+    hone_str_append_char(pr->out, ')');
+}
+
 static void print_buffer_head(printer *pr, const hone_node *node, bool concise) {
     hone_buffer buffer = node->u.alloc.buffer;
     bool alloc = node->kind == HONE_NODE_ALLOC;
-    const char *fn = !alloc                        ? "T.decl_buffer"
-                     : pr->func->is_scheduled_form ? "T.allocate"
-                                                   : "T.alloc_buffer";
+    bool allocate = alloc && pr->func->is_scheduled_form && printer_is_classic(pr);
+    const char *fn = !alloc ? "T.decl_buffer" : allocate ? "T.allocate" : "T.alloc_buffer";
+    pr->as_scalar[buffer] = alloc && concise && is_plain_scalar(hone_func_buffer(pr->func, buffer));
+    if (pr->as_scalar[buffer]) {
+        print_scalar_head(pr, node);
+        return;
+    }
     hone_str call = {0}, *out = pr->out;
     pr->out = &call;
-    print_buffer_call(pr, fn, "", buffer, pr->func->is_scheduled_form && alloc);
+    print_buffer_or_view(pr, fn, buffer, alloc);
     pr->out = out;
     const char *name = printer_define_buffer(pr, buffer);
     if (concise) {
@@ -201,10 +317,11 @@ static void print_buffer_head(printer *pr, const hone_node *node, bool concise) 
     hone_str_deinit(&call);
 }
 
-static void print_holder_head(printer *pr, hone_node_id id, bool concise) {
+void print_holder_head(printer *pr, hone_node_id id, bool concise) {
     const hone_node *node = hone_func_node(pr->func, id);
     size_t start = pr->out->length;
     printer_line_begin(pr);
+    if (node->kind == HONE_NODE_FOR) print_launch_head(pr, node, concise);
     if (node->kind == HONE_NODE_LET) print_let_head(pr, node, concise);
     if (node->kind == HONE_NODE_ATTR) print_attr_head(pr, node, concise);
     if (node->kind == HONE_NODE_ALLOC || node->kind == HONE_NODE_DECL) {
@@ -220,7 +337,7 @@ static void print_store(printer *pr, const hone_node *node) {
     const hone_expr *load =
         hone_func_load(&pr->ir, pr->func, node->u.store.buffer, node->u.store.indices);
     if (!load) return;
-    print_expr(pr, load);
+    print_access(pr, load, true);
     hone_str_append(pr->out, " = ");
     print_expr(pr, node->u.store.value);
 }
@@ -233,6 +350,21 @@ static void print_eval(printer *pr, const hone_expr *e) {
     hone_str_append(pr->out, "T.evaluate(");
     print_expr(pr, e);
     hone_str_append_char(pr->out, ')');
+}
+
+static void print_message(printer *pr, const hone_node *node) {
+    if (!node->u.eval.parts) {
+        print_quoted(pr, node->u.eval.message);
+        return;
+    }
+    const char *kind = node->u.eval.error_kind;
+    if (kind) {
+        hone_str_append_char(pr->out, '(');
+        print_quoted(pr, kind);
+        hone_str_append(pr->out, ", ");
+    }
+    print_value(pr, node->u.eval.parts);
+    if (kind) hone_str_append_char(pr->out, ')');
 }
 
 static void print_leaf(printer *pr, hone_node_id id) {
@@ -250,7 +382,7 @@ static void print_leaf(printer *pr, hone_node_id id) {
         hone_str_append(pr->out, "assert ");
         print_expr(pr, node->u.eval.value);
         hone_str_append(pr->out, ", ");
-        print_quoted(pr, node->u.eval.message);
+        print_message(pr, node);
         break;
     case HONE_NODE_BREAK:
         hone_str_append(pr->out, "break");
@@ -263,7 +395,7 @@ static void print_leaf(printer *pr, hone_node_id id) {
     printer_mark(pr, id, start);
 }
 
-static void print_init(printer *pr, hone_node_id id) {
+void print_init(printer *pr, hone_node_id id) {
     uint32_t scope = printer_scope_begin(pr);
     size_t start = pr->out->length;
     printer_line(pr, "with T.init():");
@@ -273,6 +405,13 @@ static void print_init(printer *pr, hone_node_id id) {
 }
 
 static void print_statement(printer *pr, hone_node_id id) {
+    if (is_holder(hone_func_node(pr->func, id))) {
+        uint32_t scope = printer_scope_begin(pr);
+        print_holder_head(pr, id, false);
+        print_suite(pr, hone_func_node(pr->func, id)->first);
+        printer_scope_end(pr, scope);
+        return;
+    }
     switch ((hone_node_kind)hone_func_node(pr->func, id)->kind) {
     case HONE_NODE_FOR:
         print_for(pr, id);
@@ -292,16 +431,6 @@ static void print_statement(printer *pr, hone_node_id id) {
     case HONE_NODE_TOP:
     case HONE_NODE_ELSE:
         return; /* printed with its IF */
-    case HONE_NODE_LET:
-    case HONE_NODE_ATTR:
-    case HONE_NODE_ALLOC:
-    case HONE_NODE_DECL: {
-        uint32_t scope = printer_scope_begin(pr);
-        print_holder_head(pr, id, false);
-        print_suite(pr, hone_func_node(pr->func, id)->first);
-        printer_scope_end(pr, scope);
-        return;
-    }
     default:
         print_leaf(pr, id);
         return;
@@ -316,7 +445,8 @@ void print_statements(printer *pr, hone_node_id first) {
                        hone_func_node(pr->func, node->next)->kind == HONE_NODE_ELSE;
         if (is_holder(node) && is_last) {
             print_holder_head(pr, id, true);
-            id = node->first;
+            hone_node_id value = first_value(pr, node);
+            id = value == HONE_NO_ID ? node->first : hone_func_node(pr->func, value)->next;
         } else {
             print_statement(pr, id);
             id = node->next;

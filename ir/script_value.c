@@ -194,6 +194,10 @@ bool script_to_dtype(script_parser *p, const script_value *v, hone_dtype *out_dt
         *out_dtype = v->u.dtype;
         return true;
     }
+    if (v->kind == SCRIPT_NEWVAR) {
+        *out_dtype = v->u.var.dtype;
+        return true;
+    }
     if (v->kind == SCRIPT_GARG && v->u.garg->kind == HONE_GARG_DTYPE) {
         *out_dtype = v->u.garg->dtype;
         return true;
@@ -324,6 +328,9 @@ bool script_to_value(script_parser *p, const script_value *v, hone_value *out_va
         const hone_expr *e = hone_func_var_expr(&p->ir, p->func, data);
         return e ? expr_value(e, out_value) : script_check_ir(p, v->at);
     }
+    case SCRIPT_FUNCTION:
+        *out_value = (hone_value){.kind = HONE_VALUE_LAMBDA, .u.lambda = v->u.lambda};
+        return true;
     case SCRIPT_GARG:
         if (v->u.garg->kind == HONE_GARG_STRING) {
             *out_value = HONE_VALUE_OF_STRING(v->u.garg->u.s);

@@ -67,6 +67,23 @@ static bool same_items(const hone_value *a, const hone_value *b) {
     return true;
 }
 
+static bool same_exprs(uint32_t count, const hone_expr *const *a, const hone_expr *const *b) {
+    for (uint32_t i = 0; i < count; i++) {
+        if (!hone_expr_same(a[i], b[i])) return false;
+    }
+    return true;
+}
+
+static bool same_lambda(const hone_lambda *a, const hone_lambda *b) {
+    if (a->is_reducer != b->is_reducer || a->param_count != b->param_count ||
+        a->body_count != b->body_count || a->identity_count != b->identity_count) {
+        return false;
+    }
+    return memcmp(a->params, b->params, a->param_count * sizeof *a->params) == 0 &&
+           same_exprs(a->body_count, a->bodies, b->bodies) &&
+           same_exprs(a->identity_count, a->identities, b->identities);
+}
+
 bool hone_value_same(const hone_value *a, const hone_value *b) {
     if (a->kind != b->kind || a->count != b->count) return false;
     switch (a->kind) {
@@ -85,6 +102,8 @@ bool hone_value_same(const hone_value *a, const hone_value *b) {
         return same_items(a, b);
     case HONE_VALUE_MAP:
         return same_attrs(a, b);
+    case HONE_VALUE_LAMBDA:
+        return same_lambda(a->u.lambda, b->u.lambda);
     }
     return false;
 }

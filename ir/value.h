@@ -16,6 +16,7 @@
 typedef struct hone_expr hone_expr;
 typedef struct hone_value hone_value;
 typedef struct hone_attr hone_attr;
+typedef struct hone_lambda hone_lambda;
 
 typedef enum hone_value_kind {
     HONE_VALUE_NONE,
@@ -26,6 +27,7 @@ typedef enum hone_value_kind {
     HONE_VALUE_EXPR,   /* u.expr: an expression over the function's variables */
     HONE_VALUE_LIST,   /* u.items[count] */
     HONE_VALUE_MAP,    /* u.attrs[count] */
+    HONE_VALUE_LAMBDA, /* u.lambda: T.index_map, T.comm_reducer */
 } hone_value_kind;
 
 struct hone_value {
@@ -38,7 +40,19 @@ struct hone_value {
         const hone_expr *expr;
         const hone_value *items;
         const hone_attr *attrs;
+        const hone_lambda *lambda;
     } u;
+};
+
+/* A function of numbers: T.index_map(lambda i: (i // 4, i % 4)), or with identities
+ * T.comm_reducer(lambda x, y: x + y, [T.float32(0)]). Parameters are variables of the function (or
+ * graph) that the value belongs to, used nowhere else. */
+struct hone_lambda {
+    bool is_reducer;
+    uint32_t param_count, body_count, identity_count;
+    const uint32_t *params; /* variables */
+    const hone_expr *const *bodies;
+    const hone_expr *const *identities; /* of a reducer: one per body */
 };
 
 struct hone_attr {

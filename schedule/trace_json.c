@@ -29,6 +29,7 @@ static void print_value(const hone_value *v, hone_str *out) {
         hone_json_print_text(v->u.s, strlen(v->u.s), out);
         break;
     case HONE_VALUE_EXPR:
+    case HONE_VALUE_LAMBDA:
         hone_str_append(out, "null");
         break; /* no trace holds one */
     case HONE_VALUE_LIST:

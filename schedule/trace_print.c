@@ -24,6 +24,7 @@ static void print_value(const hone_value *v, hone_str *out) {
     switch (v->kind) {
     case HONE_VALUE_NONE:
     case HONE_VALUE_EXPR:
+    case HONE_VALUE_LAMBDA:
         hone_str_append(out, "None");
         break;
     case HONE_VALUE_BOOL:

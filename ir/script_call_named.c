@@ -1,0 +1,63 @@
+/* ir/script_call_named.c - calls of operations that are known by name only (named_ops.def). */
+#include "ir/named_op.h"
+#include "ir/script_impl.h"
+
+#include <string.h>
+
+static bool says_dtype(const script_value *v) {
+    hone_dtype ignored;
+    if (v->kind == SCRIPT_STRING) return script_is_dtype_name(v->u.s, &ignored);
+    return v->kind == SCRIPT_DTYPE || v->kind == SCRIPT_PATH || v->kind == SCRIPT_NEWVAR;
+}
+
+/* The dtype among the arguments or as dtype=; [first, end) are the others. */
+static bool find_dtype(script_parser *p, const script_call *call, const hone_named_op *op,
+                       uint32_t *first, uint32_t *end, bool *out_said, hone_dtype *out) {
+    const script_value *v = script_arg(call, UINT32_MAX, "dtype");
+    *first = 0;
+    *end = call->count;
+    if (!v && call->count && op->place == HONE_NAMED_DTYPE_FIRST && says_dtype(&call->args[0])) {
+        v = &call->args[(*first)++];
+    } else if (!v && call->count && op->place == HONE_NAMED_DTYPE_LAST &&
+               says_dtype(&call->args[call->count - 1])) {
+        v = &call->args[--*end];
+    }
+    *out_said = v != NULL;
+    if (!v && op->place != HONE_NAMED_DTYPE_NONE) {
+        return script_fail(p, call->at, "%s: the dtype is missing", call->callee);
+    }
+    return !v || script_to_dtype(p, v, out);
+}
+
+static bool check_keywords(script_parser *p, const script_call *call) {
+    for (uint32_t i = 0; i < call->keyword_count; i++) {
+        if (strcmp(call->keywords[i].name, "dtype") == 0) continue;
+        return script_fail(p, call->keywords[i].value.at, "%s takes no argument '%s' here",
+                           call->callee, call->keywords[i].name);
+    }
+    return true;
+}
+
+bool script_call_named(script_parser *p, const script_call *call, script_value *out,
+                       bool *out_known) {
+    const char *name = call->callee + 2;
+    const hone_named_op *op = hone_named_op_find(name);
+    uint32_t first = 0, end = 0;
+    bool said = false;
+    hone_dtype dtype = HONE_DTYPE_VOID;
+    *out_known = op != NULL;
+    if (!op) return true;
+    if (!check_keywords(p, call) || !find_dtype(p, call, op, &first, &end, &said, &dtype)) {
+        return false;
+    }
+    uint32_t count = end - first;
+    const hone_expr **args = script_alloc(p, p->scratch, count + 1, sizeof *args);
+    if (!args) return false;
+    args[0] = hone_expr_string(&p->ir, name);
+    for (uint32_t i = 0; i < count; i++) {
+        if (!script_to_argument(p, &call->args[first + i], &args[i + 1])) return false;
+    }
+    if (!said) dtype = hone_named_op_dtype(op, count, args + 1);
+    *out = SCRIPT_VALUE_EXPR(hone_expr_call(&p->ir, dtype, HONE_INTRIN_NAMED, count + 1, args));
+    return script_check_ir(p, call->at);
+}
