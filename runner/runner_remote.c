@@ -494,7 +494,8 @@ hone_status hone_runner_create_remote(const hone_runner_remote_options *options,
         hone_net_destroy(options->net);
         return HONE_ERROR(HONE_CODE_NO_MEMORY, "remote runner");
     }
-    hone_runner_init(&r->base, &remote_vtable, 0, QUEUE_DEPTH);
+    hone_runner_init(&r->base, &remote_vtable, 0,
+                     options->queue_depth > 0 ? options->queue_depth : QUEUE_DEPTH);
     r->link.net = options->net;
     r->epoll_fd = r->timer_fd = -1;
     hone_status st = set_up(r, options);

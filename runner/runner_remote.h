@@ -30,6 +30,7 @@ typedef struct hone_runner_remote_options {
     hone_farm_instance instance; /* zero: random */
     bool stops_without_devices;  /* next_result and tend fail when none is left for patience_ns */
     int64_t patience_ns;         /* 0 = 20 s */
+    int32_t queue_depth;         /* requests taken at once; 0 = 512 */
     const hone_log *log;         /* NULL: silence; outlives the runner */
 } hone_runner_remote_options;
 

@@ -8,6 +8,7 @@
 
 #include "runner/sandbox.h"
 #include "support/clock.h"
+#include "tests/conformance/loopback_farm.h"
 #include "tests/conformance/runner_fixture.h"
 #include "tests/support/hone_test.h"
 
@@ -123,6 +124,11 @@ int main(void) {
     runner = runner_fixture_local(&fixture, 1);
     int failed = HONE_RUN_ROWS("runner/hostile", rows, check_row);
     hone_runner_release(runner);
+    loopback_farm *farm = loopback_farm_start(&fixture, 1);
+    runner = loopback_farm_connect(farm);
+    failed += HONE_RUN_ROWS("runner/hostile over a farm", rows, check_row);
+    hone_runner_release(runner);
+    loopback_farm_stop(farm);
     runner_fixture_deinit(&fixture);
     return failed;
 }
