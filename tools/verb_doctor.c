@@ -5,6 +5,7 @@
 #include "tools/cli.h"
 #include "tools/cli_table.h"
 #include "tools/doctor.h"
+#include "tools/farm_client.h"
 #include "tools/verbs.h"
 
 static const char *const levels[] = {"ok", "note", "warning", "problem"};
@@ -49,11 +50,15 @@ static void put_text(hone_cli *cli, const hone_checkup *checkup) {
     }
 }
 
-static hone_status doctor(hone_cli *cli) {
+static hone_status doctor(hone_cli *cli, hone_farm_access *access) {
     hone_checkup checkup = {.arena = cli->arena};
     hone_doctor_tools(&checkup);
     hone_doctor_machine(&checkup);
     hone_doctor_timing(&checkup);
+    if (access->tracker) {
+        hone_farm_access_from_environment(access);
+        hone_doctor_farm(&checkup, access);
+    }
     if (checkup.failed) return HONE_ERROR(HONE_CODE_NO_MEMORY, "doctor");
     if (checkup.worst == HONE_DOCTOR_PROBLEM) cli->exit_code = HONE_EXIT_NO;
     if (cli->json) return put_json(cli, &checkup);
@@ -62,16 +67,20 @@ static hone_status doctor(hone_cli *cli) {
 }
 
 int hone_verb_doctor(int argc, char **argv) {
-    static const hone_cli_command command = {
+    hone_farm_access access = {0};
+    const hone_cli_option options[] = {HONE_FARM_ACCESS_OPTIONS(access), {0}};
+    const hone_cli_command command = {
         .name = "doctor",
-        .usage = "[--json]",
+        .usage = "[--tracker URL] [--json]",
         .summary = "Looks at what building and measuring need: programs, cores, clock, noise, "
-                   "governor, devices; each with what to do. Exit code 1: something is missing.",
+                   "governor, devices, with --tracker also keys and the farm; each with what to "
+                   "do. Exit code 1: something is missing.",
+        .options = options,
         .example = "hone doctor",
         .reports = true,
     };
     hone_cli cli;
     int code;
     if (!hone_cli_begin(&cli, &command, argc, argv, &code)) return code;
-    return hone_cli_end(&cli, doctor(&cli));
+    return hone_cli_end(&cli, doctor(&cli, &access));
 }

@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "tests/farm/farm_world.h"
+#include "tests/farm/tracker_world.h"
 #include "tests/support/hone_test.h"
 
 /* ---- hello ---- */

@@ -3,7 +3,7 @@
 
 #include "net/blob_hash.h"
 #include "support/alloc.h"
-#include "tests/farm/farm_world.h"
+#include "tests/farm/tracker_world.h"
 #include "tests/support/hone_test.h"
 
 #define CHUNK (256 << 10)

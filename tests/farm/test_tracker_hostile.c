@@ -4,7 +4,7 @@
 #include "measure/cborio.h"
 #include "support/alloc.h"
 #include "support/rng.h"
-#include "tests/farm/farm_world.h"
+#include "tests/farm/tracker_world.h"
 #include "tests/measure/farm_samples.h"
 #include "tests/support/hone_test.h"
 

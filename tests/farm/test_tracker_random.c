@@ -8,7 +8,7 @@
 
 #include "support/alloc.h"
 #include "support/fs.h"
-#include "tests/farm/farm_party.h"
+#include "tests/farm/tracker_party.h"
 #include "tests/support/hone_test.h"
 
 enum { TUNERS = 2, RUNNERS = 3, SEEDS = 8 };

@@ -6,7 +6,7 @@
 
 #include "support/alloc.h"
 #include "support/fs.h"
-#include "tests/farm/farm_world.h"
+#include "tests/farm/tracker_world.h"
 #include "tests/support/hone_test.h"
 
 static char *dir, *store_path;

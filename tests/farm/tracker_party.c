@@ -1,5 +1,5 @@
-/* tests/farm/farm_party.c - see farm_party.h. */
-#include "tests/farm/farm_party.h"
+/* tests/farm/tracker_party.c - see tracker_party.h. */
+#include "tests/farm/tracker_party.h"
 
 #include <stdio.h>
 #include <string.h>

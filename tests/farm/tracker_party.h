@@ -1,11 +1,11 @@
-/* tests/farm/farm_party.h - a tuner and a runner that follow docs/protocol.md, as small as they can
- * be: the second implementation of it, driven by a farm_world.
+/* tests/farm/tracker_party.h - a tuner and a runner that follow docs/protocol.md, as small as they
+ * can be: the second implementation of it, driven by a farm_world.
  */
-#ifndef HONE_TESTS_FARM_FARM_PARTY_H
-#define HONE_TESTS_FARM_FARM_PARTY_H
+#ifndef HONE_TESTS_FARM_TRACKER_PARTY_H
+#define HONE_TESTS_FARM_TRACKER_PARTY_H
 
 #include "support/rng.h"
-#include "tests/farm/farm_world.h"
+#include "tests/farm/tracker_world.h"
 
 enum { PARTY_TRIALS = 24, PARTY_SLOTS = 2 };
 

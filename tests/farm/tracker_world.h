@@ -1,10 +1,10 @@
-/* tests/farm/farm_world.h - a tracker and peers of one's own in a simulated network.
+/* tests/farm/tracker_world.h - a tracker and peers of one's own in a simulated network.
  *
  * A peer is a client that sends and receives messages of measure/farm.h and knows nothing of the
  * protocol: tests say what it sends. Time is virtual: farm_run lets it pass.
  */
-#ifndef HONE_TESTS_FARM_FARM_WORLD_H
-#define HONE_TESTS_FARM_FARM_WORLD_H
+#ifndef HONE_TESTS_FARM_TRACKER_WORLD_H
+#define HONE_TESTS_FARM_TRACKER_WORLD_H
 
 #include "farm/tracker.h"
 #include "measure/failure.h"

@@ -1,5 +1,5 @@
-/* tests/farm/farm_world.c - see farm_world.h. */
-#include "tests/farm/farm_world.h"
+/* tests/farm/tracker_world.c - see tracker_world.h. */
+#include "tests/farm/tracker_world.h"
 
 #include <math.h>
 #include <string.h>
