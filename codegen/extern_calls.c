@@ -34,7 +34,21 @@ bool codegen_is_libm_call(const hone_expr *e) {
            is_libm(e->args[0]->u.s);
 }
 
+bool codegen_is_c_call(const hone_expr *e) {
+    return e->op == HONE_INTRIN_CALL_EXTERN || e->op == HONE_INTRIN_CALL_PURE_EXTERN;
+}
+
+bool codegen_is_c_type(hone_dtype dtype) {
+    if (hone_dtype_is_handle(dtype)) return true;
+    if (dtype.lanes > 1) return false;
+    if (hone_dtype_is_float(dtype)) {
+        return hone_dtype_equal(dtype, HONE_DTYPE_F32) || hone_dtype_equal(dtype, HONE_DTYPE_F64);
+    }
+    return hone_dtype_is_bool(dtype) || dtype.bits == 8 || dtype.bits == 16 || dtype.bits == 32 ||
+           dtype.bits == 64;
+}
+
 bool codegen_gives_value(const hone_expr *e) {
     return !hone_dtype_is_void(e->dtype) && !hone_dtype_is_handle(e->dtype) &&
-           (e->op == HONE_INTRIN_CALL_PURE_EXTERN || !hone_dtype_equal(e->dtype, HONE_DTYPE_I32));
+           !hone_dtype_equal(e->dtype, HONE_DTYPE_I32);
 }

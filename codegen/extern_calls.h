@@ -6,6 +6,11 @@
 
 /* A function of libm by its name, called directly: float in, float out. */
 bool codegen_is_libm_call(const hone_expr *e);
+/* call_extern and call_pure_extern follow the rules of C: pointers and numbers in, one number or
+ * nothing out. Others follow hone_extern (abi.h). */
+bool codegen_is_c_call(const hone_expr *e);
+/* May a value of this type be handed over by the rules of C? bool and narrow integers go as int. */
+bool codegen_is_c_type(hone_dtype dtype);
 /* The call has one more argument, where the function puts its value. */
 bool codegen_gives_value(const hone_expr *e);
 

@@ -25,13 +25,19 @@
 #include "ir/module.h"
 
 /* An external function (call_extern, call_packed, call_dps_packed): args are dense tensor views,
- * scalars are rank-0 tensors. The last one is the output of a DPS call, and of a call_pure_extern
- * or a call_extern with a result other than int32 (then of rank 0). */
+ * scalars are rank-0 tensors. The last one is the output of a DPS call, and of a
+ * call_pure_extern or another call with a result other than int32 (then of rank 0). */
 typedef hone_status (*hone_extern_fn)(void *ctx, const char *name, hone_tensor *const *args,
                                       size_t arg_count);
 
+/* A function of C: pointers are tensors of a rank above 0, numbers of rank 0; result is NULL when
+ * there is none. */
+typedef hone_status (*hone_c_fn)(void *ctx, const char *name, hone_tensor *const *args,
+                                 size_t arg_count, hone_tensor *result);
+
 typedef struct hone_interp_options {
     hone_extern_fn call_extern; /* NULL: external calls are refused */
+    hone_c_fn call_c; /* call_extern and call_pure_extern; NULL: call_extern does these too */
     void *extern_ctx;
     bool check_uninitialised;
     bool check_races;

@@ -154,33 +154,49 @@ static void take_back(extern_arg *args, uint32_t count) {
     }
 }
 
-static bool has_result(const xexpr *e) {
+static bool is_c_call(const machine *m, const xexpr *e) {
+    return m->options.call_c && e->source->op != HONE_INTRIN_CALL_PACKED;
+}
+
+static bool has_result(const machine *m, const xexpr *e) {
     if (hone_dtype_is_void(e->dtype) || hone_dtype_is_handle(e->dtype)) return false;
-    return e->source->op == HONE_INTRIN_CALL_PURE_EXTERN ||
+    return is_c_call(m, e) || e->source->op == HONE_INTRIN_CALL_PURE_EXTERN ||
            !hone_dtype_equal(e->dtype, HONE_DTYPE_I32);
+}
+
+/* C tells a pointer from a number by its rank. */
+static void show_as_pointer(extern_arg *arg, const xexpr *e) {
+    static const int64_t one = 1;
+    if (hone_dtype_is_handle(e->source->dtype) && arg->tensor.rank == 0) {
+        arg->tensor = hone_tensor_view(arg->tensor.data, arg->tensor.dtype, 1, &one);
+    }
 }
 
 static void call(const xexpr *e, machine *m, extern_arg *result) {
     struct extern_frame frame = {.outer = m->extern_frame};
     hone_tensor *tensors[MAX_EXTERN_ARGS + 1];
     const char *name = e->source->args[0]->u.s;
-    if (!m->options.call_extern) {
+    bool is_c = is_c_call(m, e);
+    if (!is_c && !m->options.call_extern) {
         machine_fail(m, HONE_ERROR(HONE_CODE_UNAVAILABLE,
                                    "external function '%s' is called, and there is none", name));
     }
     m->extern_frame = &frame;
     for (uint32_t i = 1; i < e->count; i++) {
         pass(m, &frame.args[i - 1], e->args[i]);
+        if (is_c) show_as_pointer(&frame.args[i - 1], e->args[i]);
         tensors[i - 1] = &frame.args[i - 1].tensor;
         frame.count = i;
     }
     *result = (extern_arg){0};
-    if (has_result(e)) {
+    if (has_result(m, e)) {
         result->tensor = hone_tensor_view(result->scalar, hone_dtype_element(e->dtype), 0, NULL);
         tensors[frame.count] = &result->tensor;
     }
-    hone_status st = m->options.call_extern(m->options.extern_ctx, name, tensors,
-                                            frame.count + (has_result(e) ? 1 : 0));
+    hone_tensor *out = has_result(m, e) ? &result->tensor : NULL;
+    void *ctx = m->options.extern_ctx;
+    hone_status st = is_c ? m->options.call_c(ctx, name, tensors, frame.count, out)
+                          : m->options.call_extern(ctx, name, tensors, frame.count + (out ? 1 : 0));
     take_back(frame.args, frame.count);
     m->extern_frame = frame.outer;
     if (st) machine_fail(m, hone_status_annotate(st, "external function '%s'", name));
@@ -197,7 +213,7 @@ void machine_free_extern(machine *m) {
 static int64_t call_i(const xexpr *e, machine *m) {
     extern_arg result;
     call(e, m, &result);
-    return has_result(e) ? hone_tensor_get_i64(&result.tensor, 0) : 0;
+    return has_result(m, e) ? hone_tensor_get_i64(&result.tensor, 0) : 0;
 }
 static double call_f(const xexpr *e, machine *m) {
     extern_arg result;

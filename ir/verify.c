@@ -229,8 +229,13 @@ static void walk_loop(verifier *v, hone_node_id id) {
 
 static void walk_block_body(verifier *v, hone_node_id id) {
     const hone_block *block = hone_func_node(v->func, id)->u.block.block;
-    for (uint32_t i = 0; i < block->alloc_count; i++)
-        declare_buffer(v, id, block->allocs[i]);
+    for (uint32_t i = 0; i < block->alloc_count; i++) {
+        hone_buffer alloc = block->allocs[i];
+        hone_var data = HONE_NO_ID;
+        if (alloc < v->func->buffer_count) data = hone_func_buffer(v->func, alloc)->data;
+        if (data != HONE_NO_ID) v->is_defined[data] = true;
+        declare_buffer(v, id, alloc);
+    }
     for (uint32_t i = 0; i < block->match_count; i++) {
         hone_buffer view = block->matches[i].buffer;
         if (view >= v->func->buffer_count) continue;

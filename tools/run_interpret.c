@@ -7,21 +7,32 @@
 #include "lower/signature.h"
 #include "runtime/model/abi.h"
 #include "support/alloc.h"
+#include "tools/c_call.h"
 #include "tools/run_job.h"
 
 /* ---- external functions: the convention of kernels (abi.h) ---- */
 
 enum { MAX_EXTERN_ARGS = 256 };
 
+static hone_status find_extern(const hone_run_job *job, const char *name, void **out_symbol) {
+    *out_symbol = job->extern_library ? dlsym(job->extern_library, name) : NULL;
+    if (*out_symbol) return HONE_OK;
+    return HONE_ERROR(HONE_CODE_NOT_FOUND, "external function '%s' %s", name,
+                      job->extern_library ? "is not in the library of --extern"
+                                          : "is needed, give its library with --extern");
+}
+
+static hone_status call_c(void *ctx, const char *name, hone_tensor *const *args, size_t count,
+                          hone_tensor *result) {
+    void *symbol = NULL;
+    HONE_TRY(find_extern(ctx, name, &symbol));
+    return hone_call_c(symbol, name, args, count, result);
+}
+
 static hone_status call_extern(void *ctx, const char *name, hone_tensor *const *args,
                                size_t count) {
-    const hone_run_job *job = ctx;
-    void *symbol = job->extern_library ? dlsym(job->extern_library, name) : NULL;
-    if (!symbol) {
-        return HONE_ERROR(HONE_CODE_NOT_FOUND, "external function '%s' %s", name,
-                          job->extern_library ? "is not in the library of --extern"
-                                              : "is needed, give its library with --extern");
-    }
+    void *symbol = NULL;
+    HONE_TRY(find_extern(ctx, name, &symbol));
     void *data[MAX_EXTERN_ARGS];
     const int64_t *shapes[MAX_EXTERN_ARGS];
     int32_t ranks[MAX_EXTERN_ARGS];
@@ -109,7 +120,7 @@ static hone_status interpret_graph(hone_run_job *job, const hone_module *module,
                   hone_cli_match_tensors(job->cli, wants, member->graph->param_count,
                                          &job->o->shapes, &job->inputs, &inputs),
                   done);
-    hone_interp_options how = {.call_extern = call_extern, .extern_ctx = job};
+    hone_interp_options how = {.call_extern = call_extern, .call_c = call_c, .extern_ctx = job};
     HONE_TRY_GOTO(
         st,
         hone_interp_graph(plain, name, inputs, member->graph->param_count, &how, &results, &count),
@@ -240,7 +251,7 @@ static hone_status interpret_func(hone_run_job *job, const hone_func *func) {
     for (uint32_t i = 0; i < func->param_count; i++) {
         if (is_output(func, &s, i)) HONE_TRY(make_output(job, func, i, sizes, &args[i]));
     }
-    hone_interp_options how = {.call_extern = call_extern, .extern_ctx = job};
+    hone_interp_options how = {.call_extern = call_extern, .call_c = call_c, .extern_ctx = job};
     HONE_TRY(hone_interp_func(func, args, func->param_count, &how));
     return keep_updated(job, func, &s, args);
 }

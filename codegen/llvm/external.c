@@ -1,9 +1,10 @@
 /* codegen/llvm/external.c - calls of external functions, and of libm by name.
  *
- * call_pure_extern("float32", "tanhf", x) with a name that libm has is a direct call. Everything
- * else goes through rt->find_extern and the convention of hone_extern: an array of pointers, with
- * shapes and ranks. A scalar argument is a rank-0 tensor. A call that gives a value other than
- * int32 (or is pure) gets one more argument, where the function puts it; other calls are 0. */
+ * call_pure_extern("float32", "tanhf", x) with a name that libm has is a direct call. Other
+ * call_extern follow the rules of C: a function that the program brought along, else one that
+ * rt->find_extern knows. call_packed follows hone_extern: an array of pointers, with shapes and
+ * ranks; a scalar argument is a rank-0 tensor, and a call that gives a value other than int32 gets
+ * one more argument, where the function puts it. */
 #include "codegen/extern_calls.h"
 #include "codegen/llvm/gen.h"
 
@@ -125,11 +126,70 @@ static LLVMValueRef call(gen *g, const hone_expr *e, const char *name) {
     return gen_from_storage(g, e->dtype, LLVMBuildLoad2(g->builder, stored, result, ""));
 }
 
+/* ---- by the rules of C ---- */
+
+static LLVMTypeRef c_type(gen *g, hone_dtype dtype) {
+    if (hone_dtype_is_void(dtype)) return g->empty;
+    if (hone_dtype_is_handle(dtype)) return g->ptr;
+    if (hone_dtype_is_float(dtype)) return dtype.bits == 64 ? g->f64 : g->f32;
+    return dtype.bits == 64 ? g->i64 : g->i32;
+}
+
+static bool check_c_type(gen *g, const char *name, hone_dtype dtype) {
+    if (codegen_is_c_type(dtype)) return true;
+    gen_fail(g, HONE_ERROR(HONE_CODE_UNSUPPORTED,
+                           "a value of type %s is handed to or from the C function '%s'",
+                           HONE_DTYPE_NAME(dtype), name));
+    return false;
+}
+
+static LLVMValueRef c_argument(gen *g, const hone_expr *e) {
+    if (e->kind == HONE_EXPR_STRING) return LLVMBuildGlobalStringPtr(g->builder, e->u.s, "text");
+    if (hone_dtype_is_handle(e->dtype)) return gen_value(g, e);
+    bool is_narrow = !hone_dtype_is_float(e->dtype) && e->dtype.bits < 32;
+    LLVMValueRef value = gen_value(g, e);
+    return is_narrow ? gen_cast(g, e->dtype, HONE_DTYPE_I32, value) : value;
+}
+
+/* A function that the program brought along, or one that is found at run time. */
+static LLVMValueRef c_function(gen *g, LLVMTypeRef type, const char *name) {
+    LLVMValueRef known = LLVMGetNamedFunction(g->module, name);
+    bool is_known = known && LLVMCountBasicBlocks(known) > 0;
+    return LLVMBuildBitCast(g->builder, is_known ? known : find(g, name), LLVMPointerType(type, 0),
+                            name);
+}
+
+static LLVMValueRef c_call(gen *g, const hone_expr *e, const char *name) {
+    uint32_t count = e->count - 1u;
+    LLVMTypeRef *types = hone_arena_alloc(g->arena, (count + 1) * sizeof(LLVMTypeRef));
+    LLVMValueRef *args = hone_arena_alloc(g->arena, (count + 1) * sizeof(LLVMValueRef));
+    bool is_void = hone_dtype_is_void(e->dtype);
+    LLVMValueRef undefined = LLVMGetUndef(is_void ? g->i32 : gen_type(g, e->dtype));
+    if (!types || !args) {
+        gen_fail(g, HONE_ERROR(HONE_CODE_NO_MEMORY, "code generation"));
+        return undefined;
+    }
+    if (!is_void && !check_c_type(g, name, e->dtype)) return undefined;
+    for (uint32_t i = 0; i < count; i++) {
+        hone_dtype dtype = e->args[i + 1]->dtype;
+        if (!check_c_type(g, name, dtype)) return undefined;
+        types[i] = c_type(g, dtype);
+        args[i] = c_argument(g, e->args[i + 1]);
+    }
+    LLVMTypeRef type = LLVMFunctionType(c_type(g, e->dtype), types, count, 0);
+    LLVMValueRef function = c_function(g, type, name);
+    LLVMValueRef result = LLVMBuildCall2(g->builder, type, function, args, count, "");
+    if (is_void) return LLVMConstNull(g->i32);
+    bool is_narrow = hone_dtype_is_integer(e->dtype) && e->dtype.bits < 32;
+    return is_narrow ? gen_cast(g, HONE_DTYPE_I32, e->dtype, result) : result;
+}
+
 LLVMValueRef gen_extern_call(gen *g, const hone_expr *e) {
     if (e->count == 0 || e->args[0]->kind != HONE_EXPR_STRING) {
         gen_fail(g, HONE_ERROR(HONE_CODE_INVALID, "an external call without a name"));
         return LLVMGetUndef(gen_type(g, e->dtype));
     }
     const char *name = e->args[0]->u.s;
-    return codegen_is_libm_call(e) ? libm(g, e, name) : call(g, e, name);
+    if (codegen_is_libm_call(e)) return libm(g, e, name);
+    return codegen_is_c_call(e) ? c_call(g, e, name) : call(g, e, name);
 }

@@ -198,6 +198,63 @@ static passed pass_scalar(c_gen *g, const hone_expr *e) {
     return (passed){c_printf(g, "&%s", name), "NULL", 0};
 }
 
+/* ---- external functions: the rules of C ---- */
+
+static const char *c_call_type(c_gen *g, const char *function, hone_dtype dtype) {
+    if (hone_dtype_is_void(dtype)) return "void";
+    if (hone_dtype_is_handle(dtype)) return "void *";
+    if (!codegen_is_c_type(dtype)) {
+        c_fail(g, HONE_ERROR(HONE_CODE_UNSUPPORTED,
+                             "a value of type %s is handed to or from the C function '%s'",
+                             HONE_DTYPE_NAME(dtype), function));
+    }
+    bool is_narrow = !hone_dtype_is_float(dtype) && dtype.bits < 32;
+    return is_narrow ? "int" : c_storage(g, dtype);
+}
+
+static const char *c_call_argument(c_gen *g, const hone_expr *e) {
+    if (e->kind == HONE_EXPR_STRING) return c_printf(g, "\"%s\"", e->u.s);
+    if (!hone_dtype_is_handle(e->dtype)) return c_value(g, e).s;
+    if (e->kind == HONE_EXPR_VAR) {
+        hone_buffer id = c_buffer_of_data(g, e->u.var);
+        if (id != HONE_NO_ID) return c_printf(g, "(void *)%s", c_buffer(g, id));
+    }
+    return c_printf(g, "(void *)%s", c_at(g, c_value(g, e), C_PREC_UNARY));
+}
+
+/* Where a function lies that is found at run time. */
+static const char *found_function(c_gen *g, const char *function) {
+    const char *found = c_name(g, "found");
+    c_line(g, "void *const %s = rt->find_extern(rt, \"%s\");", found, function);
+    c_open(g, "if (%s == NULL)", found);
+    c_line(g, "rt->set_error(rt, -3, \"external function '%s' is unknown\");", function);
+    c_leave(g, "-3");
+    c_close(g);
+    return found;
+}
+
+static c_text plain_call(c_gen *g, const hone_expr *e) {
+    const char *function = e->args[0]->u.s, *types = "", *args = "";
+    const char *result_type = c_call_type(g, function, e->dtype);
+    for (uint16_t i = 1; i < e->count; i++) {
+        const char *comma = i > 1 ? ", " : "";
+        types = c_printf(g, "%s%s%s", types, comma, c_call_type(g, function, e->args[i]->dtype));
+        args = c_printf(g, "%s%s%s", args, comma, c_call_argument(g, e->args[i]));
+    }
+    const char *found = found_function(g, function), *pointer = c_name(g, "function");
+    c_line(g, "%s (*%s)(%s);", result_type, pointer, e->count > 1 ? types : "void");
+    c_line(g, "memcpy(&%s, &%s, sizeof %s);", pointer, found, pointer);
+    if (hone_dtype_is_void(e->dtype)) {
+        c_line(g, "%s(%s);", pointer, args);
+        return (c_text){"0", C_PREC_POSTFIX};
+    }
+    const char *result = c_name(g, "result");
+    c_line(g, "const %s %s = %s(%s);", result_type, result, pointer, args);
+    if (hone_dtype_is_bool(e->dtype))
+        return (c_text){c_printf(g, "%s != 0", result), C_PREC_COMPARE};
+    return (c_text){result, C_PREC_POSTFIX};
+}
+
 static c_text external(c_gen *g, const hone_expr *e) {
     if (e->count == 0 || e->args[0]->kind != HONE_EXPR_STRING) {
         return fail(g, HONE_ERROR(HONE_CODE_INVALID, "an external call without a name"));
@@ -206,6 +263,7 @@ static c_text external(c_gen *g, const hone_expr *e) {
     if (codegen_is_libm_call(e)) {
         return (c_text){c_printf(g, "%s(%s)", function, arguments(g, e, 1)), C_PREC_POSTFIX};
     }
+    if (codegen_is_c_call(e)) return plain_call(g, e);
     bool has_value = codegen_gives_value(e);
     const char *result = has_value ? c_name(g, "result") : NULL;
     if (has_value) c_line(g, "%s %s = 0;", c_storage(g, e->dtype), result);
@@ -226,15 +284,11 @@ static c_text external(c_gen *g, const hone_expr *e) {
         ranks = c_printf(g, "%s%s0", ranks, comma);
     }
     const char *args = c_name(g, "args"), *arg_shapes = c_name(g, "shapes");
-    const char *arg_ranks = c_name(g, "ranks"), *found = c_name(g, "found");
+    const char *arg_ranks = c_name(g, "ranks");
     c_line(g, "void *const %s[] = {%s};", args, count ? data : "NULL");
     c_line(g, "const int64_t *const %s[] = {%s};", arg_shapes, count ? shapes : "NULL");
     c_line(g, "const int32_t %s[] = {%s};", arg_ranks, count ? ranks : "0");
-    c_line(g, "void *const %s = rt->find_extern(rt, \"%s\");", found, function);
-    c_open(g, "if (%s == NULL)", found);
-    c_line(g, "rt->set_error(rt, -3, \"external function '%s' is unknown\");", function);
-    c_leave(g, "-3");
-    c_close(g);
+    const char *found = found_function(g, function);
     const char *pointer = c_name(g, "function"), *code = c_name(g, "failed");
     c_line(g, "hone_extern %s;", pointer);
     c_line(g, "memcpy(&%s, &%s, sizeof %s);", pointer, found, pointer);

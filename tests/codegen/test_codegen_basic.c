@@ -1,5 +1,6 @@
 /* Whole programs through lowering, code generation, linking and loading, against the interpreter.
  */
+#include <stdio.h>
 #include <string.h>
 
 #include "ir/script.h"
@@ -161,45 +162,65 @@ static int32_t add_to(void *const *args, const int64_t *const *shapes, const int
     return 0;
 }
 
+/* The same as a plain C function; tells how much it did. */
+static int64_t add_in_c(const float *in, float *out, float x, int8_t count, double scale) {
+    for (int i = 0; i < count; i++)
+        out[i] = in[i] + x * (float)scale;
+    return count - 100;
+}
+
 static void *find_extern(void *ctx, const char *name) {
     (void)ctx;
-    int32_t (*function)(void *const *, const int64_t *const *, const int32_t *, int32_t) = add_to;
-    void *address;
-    memcpy(&address, &function, sizeof address);
-    return strcmp(name, "add_to") == 0 ? address : NULL;
+    int32_t (*packed)(void *const *, const int64_t *const *, const int32_t *, int32_t) = add_to;
+    int64_t (*plain)(const float *, float *, float, int8_t, double) = add_in_c;
+    void *address = NULL;
+    if (strcmp(name, "add_to") == 0) memcpy(&address, &packed, sizeof address);
+    if (strcmp(name, "add_in_c") == 0) memcpy(&address, &plain, sizeof address);
+    return address;
 }
 
 static void calls_external_functions(void **state) {
-    static const char text[] =
-        "from tvm.script import tir as T\n"
-        "@T.prim_func\n"
-        "def main(A: T.Buffer((8,), \"float32\"), B: T.Buffer((8,), \"float32\")):\n"
-        "    T.evaluate(T.call_extern(\"int32\", \"add_to\", A.data, B.data, T.float32(3)))\n";
-    hone_module *module = NULL;
-    hone_func *func;
-    hone_target target;
-    test_compiled compiled = {0};
-    HONE_ASSERT_OK(hone_target_parse(*state, &target));
-    hone_status st = parse_func(text, &module, &func);
-    if (!st) st = test_compile(func, &target, &compiled);
-    hone_module_release(module);
-    HONE_ASSERT_OK(st);
-    hone_rt *rt;
-    hone_model_rt_options options = {.thread_count = 1, .find_extern = find_extern};
-    assert_int_equal(hone_model_rt_create(&options, &rt), 0);
-    static _Alignas(64) float a[8] = {1, 2, 3, 4, 5, 6, 7, 8}, b[8];
-    void *buffers[] = {a, b};
-    int32_t code = compiled.kernel(rt, buffers, NULL);
-    int32_t without = compiled.kernel(compiled.rt, buffers, NULL);
-    char message[128];
-    hone_model_rt_take_error(compiled.rt, message, sizeof message);
-    hone_model_rt_destroy(rt);
-    test_compiled_deinit(&compiled);
-    assert_int_equal(code, 0);
-    for (int i = 0; i < 8; i++)
-        assert_true(b[i] == a[i] + 3);
-    assert_int_equal(without, -3);
-    assert_non_null(strstr(message, "'add_to'"));
+    (void)state;
+    static const char *const calls[] = {
+        "T.call_packed(\"add_to\", A.data, B.data, T.float32(3))",
+        "T.call_extern(\"int64\", \"add_in_c\", A.data, T.address_of(B[0]), T.float32(1.5), "
+        "T.int8(8), T.float64(2))",
+    };
+    for (int k = 0; k < 2; k++) {
+        char text[400];
+        snprintf(text, sizeof text,
+                 "from tvm.script import tir as T\n"
+                 "@T.prim_func\n"
+                 "def main(A: T.Buffer((8,), \"float32\"), B: T.Buffer((8,), \"float32\")):\n"
+                 "    T.evaluate(%s)\n",
+                 calls[k]);
+        hone_module *module = NULL;
+        hone_func *func;
+        hone_target target;
+        test_compiled compiled = {0};
+        HONE_ASSERT_OK(hone_target_parse("host -num-threads=1", &target));
+        hone_status st = parse_func(text, &module, &func);
+        if (!st) st = test_compile(func, &target, &compiled);
+        hone_module_release(module);
+        HONE_ASSERT_OK(st);
+        hone_rt *rt;
+        hone_model_rt_options options = {.thread_count = 1, .find_extern = find_extern};
+        assert_int_equal(hone_model_rt_create(&options, &rt), 0);
+        static _Alignas(64) float a[8] = {1, 2, 3, 4, 5, 6, 7, 8}, b[8];
+        memset(b, 0, sizeof b);
+        void *buffers[] = {a, b};
+        int32_t code = compiled.kernel(rt, buffers, NULL);
+        int32_t without = compiled.kernel(compiled.rt, buffers, NULL);
+        char message[128];
+        hone_model_rt_take_error(compiled.rt, message, sizeof message);
+        hone_model_rt_destroy(rt);
+        test_compiled_deinit(&compiled);
+        assert_int_equal(code, 0);
+        for (int i = 0; i < 8; i++)
+            assert_true(b[i] == a[i] + 3);
+        assert_int_equal(without, -3);
+        assert_non_null(strstr(message, k ? "'add_in_c'" : "'add_to'"));
+    }
 }
 
 int main(void) {

@@ -72,4 +72,29 @@ expect_exit 0 "$hone" compile "$programs/mlp_call_tir.py" --db tuned.db --thread
 agree mlp.so
 interpret "$programs/mlp_operators.py" operators
 agree "$programs/mlp_operators.py"
+# tiles of 16 x 16 x 16 by an intrinsic that calls a C function
+cat >tile16.c <<'END'
+int tile16(float *c, const float *a, const float *b, int step_a, int step_b, int step_c) {
+    for (int i = 0; i < 16; i++) {
+        for (int j = 0; j < 16; j++) {
+            for (int k = 0; k < 16; k++)
+                c[i * step_c + j] += a[i * step_a + k] * b[j * step_b + k];
+        }
+    }
+    return 0;
+}
+END
+expect_exit 0 cc -O2 -shared -fPIC -o libtile16.so tile16.c
+expect_exit 0 "$hone" schedule "$programs/matmul_nt.py" --trace "$programs/traces/matmul_nt_tile16.py" \
+    --intrin "tile16=$programs/tile16_intrin.py" -o tiles.py
+expect_exit 0 "$hone" verify tiles.py
+interpret tiles.py tiles --extern ./libtile16.so
+agree "$programs/matmul_nt.py"
+agree "$programs/matmul_block16.py"
+expect_exit 0 "$hone" compile tiles.py --no-schedule --threads 1 -o tiles
+agree tiles.so --extern ./libtile16.so
+expect_exit 2 "$hone" run tiles.so
+grep -q tile16 out.txt || fail "no function named in: $(cat out.txt)"
+expect_exit 2 "$hone" schedule "$programs/matmul_nt.py" --trace "$programs/traces/matmul_nt_tile16.py"
+grep -q "no tensor intrinsic 'tile16'" out.txt || fail "no intrinsic named in: $(cat out.txt)"
 echo "all workflows work"
