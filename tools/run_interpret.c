@@ -7,7 +7,7 @@
 #include "lower/signature.h"
 #include "runtime/model/abi.h"
 #include "support/alloc.h"
-#include "tools/c_call.h"
+#include "tools/native_call.h"
 #include "tools/run_job.h"
 
 /* ---- external functions: the convention of kernels (abi.h) ---- */

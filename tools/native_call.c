@@ -1,10 +1,10 @@
-/* tools/c_call.c
+/* tools/native_call.c
  *
  * Both calling conventions hand integers and pointers over in one row of registers and floating
  * numbers in another, each in order, whatever stands in between: a call with all of them filled
  * serves every function. A float is the low half of its register.
  */
-#include "tools/c_call.h"
+#include "tools/native_call.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
-/* tools/c_call.h - calls a C function whose types are known at run time only. */
-#ifndef HONE_TOOLS_C_CALL_H
-#define HONE_TOOLS_C_CALL_H
+/* tools/native_call.h - calls a C function whose types are known at run time only. */
+#ifndef HONE_TOOLS_NATIVE_CALL_H
+#define HONE_TOOLS_NATIVE_CALL_H
 
 #include "support/status.h"
 #include "support/tensor.h"
