@@ -1,7 +1,9 @@
 #!/bin/bash
-# hone-runner for aarch64, cross-built and run by qemu-user: aarch64.sh BUILD_DIR build|hostile|local|daemon.
-# "build" makes BUILD_DIR/aarch64; the others run the runner's conformance tests on it. Exit 77 =
-# skipped, with the reason; scripts/setup --aarch64 installs what is needed.
+# hone-runner for aarch64, cross-built and run by qemu-user: aarch64.sh BUILD_DIR STEP.
+#   build                    makes BUILD_DIR/aarch64; the other steps need it
+#   hostile, local, daemon   the runner's conformance tests on it
+#   farm                     a tune whose device it is
+# Exit 77 = skipped, with the reason; scripts/setup --aarch64 installs what is needed.
 set -eu
 build=$1 step=$2
 source=$(cd "$(dirname "$0")/../.." && pwd)
@@ -31,6 +33,10 @@ build)
 hostile | local | daemon)
     [ -x "$board/hone-runner" ] || skip "the runner for aarch64 was not built"
     HONE_TEST_BOARD=$board HONE_TEST_LAUNCHER=$emulator "$build/tests/test_runner_$step"
+    ;;
+farm)
+    [ -x "$board/hone-runner" ] || skip "the runner for aarch64 was not built"
+    python3 "$source/tests/board/aarch64_farm.py" "$build" "$emulator"
     ;;
 *)
     echo "unknown step '$step'" >&2
