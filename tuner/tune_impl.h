@@ -79,8 +79,8 @@ typedef struct hone_tuning {
 } hone_tuning;
 
 hone_stop hone_tuning_stop(const hone_tuning *t);
-/* As above, and NOW when the time limit is over and something was measured, or no device is left.
- */
+/* As above, and NOW when the time limit is over and something was measured, when no device is left
+ * and nobody waits for one, and when none is there to drain what is under way. */
 hone_stop hone_tuning_must_stop(const hone_tuning *t);
 /* Looks after the runner's devices and keeps its word that none is left. */
 HONE_NODISCARD hone_status hone_tuning_tend(hone_tuning *t);

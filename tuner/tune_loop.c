@@ -23,8 +23,14 @@ hone_stop hone_tuning_stop(const hone_tuning *t) {
 }
 
 hone_stop hone_tuning_must_stop(const hone_tuning *t) {
-    bool is_late = t->result->trials > 0 && hone_clock_now(t->clock) >= t->deadline_ns;
-    return is_late || t->result->lost_devices ? HONE_STOP_NOW : hone_tuning_stop(t);
+    bool has_devices = hone_runner_slots(t->options->runner) > 0;
+    bool is_late = hone_clock_now(t->clock) >= t->deadline_ns;
+    if (t->result->lost_devices || (is_late && (t->result->trials > 0 || !has_devices))) {
+        return HONE_STOP_NOW;
+    }
+    hone_stop stop = hone_tuning_stop(t);
+    bool is_stuck = stop == HONE_STOP_DRAIN && !has_devices; /* what is under way cannot end */
+    return is_stuck ? HONE_STOP_NOW : stop;
 }
 
 hone_status hone_tuning_note_devices(hone_tuning *t, hone_status st) {

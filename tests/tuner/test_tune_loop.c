@@ -8,6 +8,7 @@
 #include "costmodel/feature.h"
 #include "graph/prepare.h"
 #include "ir/script.h"
+#include "runner/runner_impl.h"
 #include "support/alloc.h"
 #include "support/vec.h"
 #include "tuner/tune.h"
@@ -359,6 +360,138 @@ static void a_slow_build_holds_nobody(void **state) {
     close_world(&w);
 }
 
+/* ---- devices that come and go ---- */
+
+/* A simulated runner whose devices leave after so many results, for ever or for a while. */
+typedef struct fading_runner {
+    hone_runner base;
+    hone_runner *inner; /* owned */
+    int64_t results, leave_after;
+    int tends_left; /* until they come back; -1 = they do not, and nobody waits */
+    bool are_gone;
+    int64_t gone_count;
+} fading_runner;
+
+static void fading_destroy(hone_runner *base) {
+    hone_runner_release(((fading_runner *)base)->inner);
+    hone_free(base);
+}
+
+static hone_status fading_submit(hone_runner *base, const hone_run_request *request,
+                                 hone_ticket ticket) {
+    hone_ticket same;
+    assert_false(((fading_runner *)base)->are_gone); /* nothing is submitted without a slot */
+    HONE_TRY(hone_runner_submit(((fading_runner *)base)->inner, request, &same));
+    assert_int_equal(same, ticket);
+    return HONE_OK;
+}
+
+static hone_status fading_next(hone_runner *base, int64_t deadline_ns, hone_ticket *out_ticket,
+                               hone_run_result *out_result) {
+    fading_runner *self = (fading_runner *)base;
+    if (self->are_gone) return HONE_ERROR(HONE_CODE_TIMEOUT, "no result yet");
+    HONE_TRY(hone_runner_next_result(self->inner, deadline_ns, out_ticket, out_result));
+    if (++self->results != self->leave_after) return HONE_OK;
+    self->are_gone = true;
+    self->gone_count++;
+    base->slots = 0;
+    return HONE_OK;
+}
+
+static hone_status fading_tend(hone_runner *base) {
+    fading_runner *self = (fading_runner *)base;
+    if (!self->are_gone) return HONE_OK;
+    if (self->tends_left < 0) return HONE_ERROR(HONE_CODE_UNAVAILABLE, "no device is left");
+    if (--self->tends_left > 0) return HONE_OK;
+    self->are_gone = false;
+    base->slots = 3; /* more than before */
+    return HONE_OK;
+}
+
+static int fading_fd(const hone_runner *base) {
+    (void)base;
+    return -1;
+}
+
+static void fading_cancel_all(hone_runner *base) {
+    fading_runner *self = (fading_runner *)base;
+    hone_runner_cancel_all(self->inner);
+    self->are_gone = false; /* what is cancelled is answered */
+}
+
+static const hone_runner_vtable fading_vtable = {.name = "fading",
+                                                 .destroy = fading_destroy,
+                                                 .submit = fading_submit,
+                                                 .next_result = fading_next,
+                                                 .tend = fading_tend,
+                                                 .fd = fading_fd,
+                                                 .cancel_all = fading_cancel_all};
+
+static fading_runner *make_fading_runner(world *w, int64_t leave_after, int tends) {
+    fading_runner *self = hone_calloc(1, sizeof *self);
+    hone_runner_simulated_options options = {.slots = 2};
+    assert_non_null(self);
+    HONE_ASSERT_OK(hone_runner_create_simulated(&options, &self->inner));
+    hone_runner_init(&self->base, &fading_vtable, 2, 64);
+    self->leave_after = leave_after;
+    self->tends_left = tends;
+    hone_runner_release(w->runner);
+    w->runner = w->options.runner = &self->base;
+    w->options.strategy = "random"; /* quick */
+    return self;
+}
+
+static void devices_that_come_back_are_waited_for(void **state) {
+    (void)state;
+    world w;
+    open_world(&w);
+    fading_runner *runner = make_fading_runner(&w, 10, 20);
+    hone_tune_result result;
+    HONE_ASSERT_OK(hone_tune(&w.tasks, &w.options, &result));
+    assert_int_equal(runner->gone_count, 1);
+    assert_int_equal(result.trials, 40);
+    assert_int_equal(result.failed, 0);
+    assert_null(result.lost_devices);
+    hone_tune_result_deinit(&result);
+    close_world(&w);
+}
+
+static void without_devices_it_ends_with_all_saved(void **state) {
+    (void)state;
+    world w;
+    open_world(&w);
+    make_fading_runner(&w, 10, -1);
+    hone_tune_result result;
+    HONE_ASSERT_OK(hone_tune(&w.tasks, &w.options, &result));
+    trials all;
+    list_trials(&w, result.session, &all);
+    assert_int_equal(result.trials, 10);
+    assert_int_equal(all.programs.count, 10);
+    assert_string_equal(result.lost_devices, "no device is left");
+    hone_vec_deinit(&all.programs);
+    hone_tune_result_deinit(&result);
+    close_world(&w);
+}
+
+/* A drain does not wait for devices, and neither does a time limit. */
+static void stops_without_devices(void **state) {
+    (void)state;
+    for (int is_late = 0; is_late < 2; is_late++) {
+        world w;
+        open_world(&w);
+        make_fading_runner(&w, 10, 1 << 30);
+        w.stop_after = is_late ? 0 : 10;
+        w.options.time_limit_ns = is_late ? HONE_NS_PER_S : 0;
+        w.options.trials = is_late ? 0 : 1000;
+        hone_tune_result result;
+        HONE_ASSERT_OK(hone_tune(&w.tasks, &w.options, &result));
+        assert_int_equal(result.was_stopped, !is_late);
+        assert_true(result.trials <= 10);
+        hone_tune_result_deinit(&result);
+        close_world(&w);
+    }
+}
+
 static void second_run_goes_on(void **state) {
     (void)state;
     world w;
@@ -479,6 +612,9 @@ int main(void) {
         cmocka_unit_test(devices_do_not_matter),
         cmocka_unit_test(look_ahead_is_kept_and_checked),
         cmocka_unit_test(a_slow_build_holds_nobody),
+        cmocka_unit_test(devices_that_come_back_are_waited_for),
+        cmocka_unit_test(without_devices_it_ends_with_all_saved),
+        cmocka_unit_test(stops_without_devices),
         cmocka_unit_test(second_run_goes_on),
         cmocka_unit_test(stop_drains_and_keeps_everything),
         cmocka_unit_test(failures_are_recorded_and_tuning_goes_on),
