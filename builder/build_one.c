@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+#include "builder/c_import.h"
 #include "builder/link.h"
 #include "codegen/codegen.h"
 #include "ir/script.h"
@@ -177,7 +178,10 @@ static hone_status generate(build *b) {
 #ifndef NDEBUG
     options.verify = true;
 #endif
-    return hone_codegen_llvm(&kernel, 1, &options, b->bytes);
+    HONE_TRY(hone_codegen_llvm(&kernel, 1, &options, b->bytes));
+    const hone_value *texts = hone_attrs_find(&b->lowered->attrs, HONE_LOWER_IMPORT_C);
+    if (!texts || options.emit != HONE_EMIT_OBJECT) return HONE_OK;
+    return hone_c_import(&b->target, texts, b->bytes);
 }
 
 /* The artifact goes to the path that was asked for, or back as bytes. */

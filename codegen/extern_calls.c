@@ -52,3 +52,13 @@ bool codegen_gives_value(const hone_expr *e) {
     return !hone_dtype_is_void(e->dtype) && !hone_dtype_is_handle(e->dtype) &&
            !hone_dtype_equal(e->dtype, HONE_DTYPE_I32);
 }
+
+void codegen_append_c_source(const char *text, hone_str *out) {
+    static const char marker[] = "extern \"C\"";
+    while (*text) {
+        const char *found = strstr(text, marker);
+        size_t length = found ? (size_t)(found - text) : strlen(text);
+        hone_str_append_n(out, text, length);
+        text += length + (found ? strlen(marker) : 0);
+    }
+}

@@ -69,6 +69,7 @@ hone_status hone_lower_func(const hone_func *func, const hone_lower_options *opt
                                             HONE_VALUE_OF_BOOL(true), &lower.func->attrs)) {
         return LOWER_NO_MEMORY();
     }
+    HONE_TRY(lower_collect_imports(&lower));
     for (size_t i = 0; i < HONE_COUNT(pipeline); i++) {
         bool ends_loops = pipeline[i].run == lower_vectorize || pipeline[i].run == lower_unroll;
         if (ends_loops && options->keeps_loops) continue;

@@ -26,6 +26,15 @@ typedef struct hone_lower_options {
     bool keeps_loops;           /* vectorized and unrolled loops stay loops: for source text */
 } hone_lower_options;
 
+/* Function attributes of a lowered program: lists of texts that loops brought along as
+ * pragma_import_llvm and pragma_import_c, with external functions that the program calls. */
+#define HONE_LOWER_IMPORT_LLVM "hone.import_llvm"
+#define HONE_LOWER_IMPORT_C "hone.import_c"
+
+/* Does the program (lowered or not) bring along a function of this name, as C source (in_c) or as
+ * either? Goes by the text: a name in front of a bracket. */
+bool hone_lower_brings_along(const hone_func *func, const char *name, bool in_c);
+
 /* What a pass works on. */
 typedef struct hone_lower {
     hone_func *func; /* changed in place; in ir.arena */

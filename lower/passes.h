@@ -19,6 +19,9 @@ hone_status lower_vectorize(hone_lower *lower);
 hone_status lower_unroll(hone_lower *lower);
 hone_status lower_cleanup(hone_lower *lower);
 
+/* Before the first pass: see HONE_LOWER_IMPORT_LLVM. */
+hone_status lower_collect_imports(hone_lower *lower);
+
 #define LOWER_NO_MEMORY() HONE_ERROR(HONE_CODE_NO_MEMORY, "lowering")
 
 /* An ALLOC, IF or other container node; HONE_NO_ID when memory is short. */

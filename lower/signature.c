@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "lower/lower.h"
+
 typedef struct collector {
     const hone_func *func;
     hone_signature *out;
@@ -73,7 +75,9 @@ static bool find_extern(void *ctx, const hone_expr *e) {
                    hone_expr_is_call(e, HONE_INTRIN_CALL_PACKED) ||
                    hone_expr_is_call(e, HONE_INTRIN_CALL_PURE_EXTERN);
     if (is_call && e->count > 0 && e->args[0]->kind == HONE_EXPR_STRING) {
-        note_extern(ctx, e->args[0]->u.s);
+        collector *c = ctx;
+        const char *name = e->args[0]->u.s;
+        if (!hone_lower_brings_along(c->func, name, false)) note_extern(c, name);
     }
     return true;
 }

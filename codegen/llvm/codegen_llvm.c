@@ -79,6 +79,7 @@ static hone_status generate(gen *g, const hone_codegen_kernel *kernels, size_t c
     LLVMSetModuleDataLayout(g->module, layout);
     LLVMDisposeTargetData(layout);
     LLVMSetTarget(g->module, g->target->triple);
+    HONE_TRY(gen_imports(g, kernels, count));
     bool all_scheduled = true;
     for (size_t i = 0; i < count; i++) {
         g->func = kernels[i].func;

@@ -7,6 +7,7 @@
  * one more argument, where the function puts it. */
 #include "codegen/extern_calls.h"
 #include "codegen/llvm/gen.h"
+#include "lower/lower.h"
 
 static LLVMValueRef libm(gen *g, const hone_expr *e, const char *name) {
     LLVMTypeRef types[4], result = gen_type(g, e->dtype);
@@ -154,9 +155,9 @@ static LLVMValueRef c_argument(gen *g, const hone_expr *e) {
 /* A function that the program brought along, or one that is found at run time. */
 static LLVMValueRef c_function(gen *g, LLVMTypeRef type, const char *name) {
     LLVMValueRef known = LLVMGetNamedFunction(g->module, name);
-    bool is_known = known && LLVMCountBasicBlocks(known) > 0;
-    return LLVMBuildBitCast(g->builder, is_known ? known : find(g, name), LLVMPointerType(type, 0),
-                            name);
+    if (known && LLVMCountBasicBlocks(known) > 0) return known;
+    if (!hone_lower_brings_along(g->func, name, true)) return find(g, name);
+    return known ? known : LLVMAddFunction(g->module, name, type);
 }
 
 static LLVMValueRef c_call(gen *g, const hone_expr *e, const char *name) {

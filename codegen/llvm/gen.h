@@ -13,6 +13,7 @@
 #include <llvm-c/Core.h>
 #include <llvm-c/TargetMachine.h>
 
+#include "codegen/codegen.h"
 #include "ir/arith.h"
 #include "ir/func.h"
 #include "lower/signature.h"
@@ -99,6 +100,9 @@ LLVMValueRef gen_intrinsic(gen *g, const char *name, LLVMTypeRef type, LLVMValue
 LLVMValueRef gen_contract(LLVMValueRef value);
 /* vecmath.c: polynomial kernels on float vectors and scalars; NULL when there is none. */
 LLVMValueRef gen_vector_math(gen *g, hone_intrin intrin, LLVMValueRef x, unsigned lanes);
+
+/* imports.c: links what the programs bring along; the module is empty before. */
+hone_status gen_imports(gen *g, const hone_codegen_kernel *kernels, size_t count);
 
 /* external.c */
 LLVMValueRef gen_extern_call(gen *g, const hone_expr *e);

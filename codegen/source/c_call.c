@@ -3,6 +3,7 @@
 
 #include "codegen/extern_calls.h"
 #include "codegen/source/c_gen.h"
+#include "lower/lower.h"
 
 static c_text fail(c_gen *g, hone_status st) {
     c_fail(g, st);
@@ -241,9 +242,13 @@ static c_text plain_call(c_gen *g, const hone_expr *e) {
         types = c_printf(g, "%s%s%s", types, comma, c_call_type(g, function, e->args[i]->dtype));
         args = c_printf(g, "%s%s%s", args, comma, c_call_argument(g, e->args[i]));
     }
-    const char *found = found_function(g, function), *pointer = c_name(g, "function");
-    c_line(g, "%s (*%s)(%s);", result_type, pointer, e->count > 1 ? types : "void");
-    c_line(g, "memcpy(&%s, &%s, sizeof %s);", pointer, found, pointer);
+    const char *pointer = function;
+    if (!hone_lower_brings_along(g->func, function, true)) {
+        const char *found = found_function(g, function);
+        pointer = c_name(g, "function");
+        c_line(g, "%s (*%s)(%s);", result_type, pointer, e->count > 1 ? types : "void");
+        c_line(g, "memcpy(&%s, &%s, sizeof %s);", pointer, found, pointer);
+    }
     if (hone_dtype_is_void(e->dtype)) {
         c_line(g, "%s(%s);", pointer, args);
         return (c_text){"0", C_PREC_POSTFIX};

@@ -5,7 +5,9 @@
  */
 #include "codegen/codegen.h"
 
+#include "codegen/extern_calls.h"
 #include "codegen/source/c_gen.h"
+#include "lower/lower.h"
 
 extern const char hone_abi_text[]; /* abi.h, put here by the build */
 
@@ -77,6 +79,19 @@ static hone_status print_function(c_gen *g) {
     return st;
 }
 
+/* C source that the program brings along; LLVM IR has no place here. */
+static hone_status print_imports(const hone_func *func, hone_str *out) {
+    const hone_value *texts = hone_attrs_find(&func->attrs, HONE_LOWER_IMPORT_C);
+    if (hone_attrs_find(&func->attrs, HONE_LOWER_IMPORT_LLVM)) {
+        return HONE_ERROR(HONE_CODE_UNSUPPORTED, "pragma_import_llvm in C source");
+    }
+    for (uint32_t i = 0; texts && i < texts->count; i++) {
+        codegen_append_c_source(texts->u.items[i].u.s, out);
+        hone_str_append_char(out, '\n');
+    }
+    return HONE_OK;
+}
+
 static hone_status print_kernel(const hone_codegen_kernel *kernel, hone_str *out) {
     hone_str body = {0}, done = {0};
     c_gen g = {.func = kernel->func,
@@ -86,7 +101,8 @@ static hone_status print_kernel(const hone_codegen_kernel *kernel, hone_str *out
                .done = &done};
     if (!g.arena) return HONE_ERROR(HONE_CODE_NO_MEMORY, "C text");
     hone_arith_init(&g.arith, g.arena);
-    hone_status st = print_function(&g);
+    hone_status st = print_imports(kernel->func, out);
+    if (!st) st = print_function(&g);
     if (!st) {
         hone_str_printf(out, "%s%s%s", hone_str_text(&g.helper_text),
                         g.helper_text.length ? "\n" : "", hone_str_text(&done));

@@ -97,4 +97,19 @@ expect_exit 2 "$hone" run tiles.so
 grep -q tile16 out.txt || fail "no function named in: $(cat out.txt)"
 expect_exit 2 "$hone" schedule "$programs/matmul_nt.py" --trace "$programs/traces/matmul_nt_tile16.py"
 grep -q "no tensor intrinsic 'tile16'" out.txt || fail "no intrinsic named in: $(cat out.txt)"
+# the same with the function as C source, then as LLVM IR, in the schedule
+for kind in c llvm; do
+    expect_exit 0 "$hone" schedule "$programs/matmul_nt.py" --trace "$programs/traces/matmul_nt_kernel_$kind.py" \
+        --intrin "tile16=$programs/tile16_intrin.py" -o kernel_$kind.py
+    expect_exit 0 "$hone" compile kernel_$kind.py --no-schedule --threads 1 -o kernel_$kind
+    agree kernel_$kind.so
+done
+expect_exit 0 "$hone" compile kernel_c.py --no-schedule --emit c -o kernel_c
+expect_exit 0 cc -std=c11 -c kernel_c.c -o kernel_c.o
+sed 's/return 0/return O/' kernel_c.py >wrong.py
+expect_exit 2 "$hone" compile wrong.py --no-schedule -o wrong
+grep -q 'text0.c:[0-9]' out.txt || fail "no place in: $(cat out.txt)"
+sed 's/ret i32 0/ret i33 0/' kernel_llvm.py >wrong.py
+expect_exit 2 "$hone" compile wrong.py --no-schedule -o wrong
+grep -q 'pragma_import_llvm' out.txt || fail "no pragma in: $(cat out.txt)"
 echo "all workflows work"

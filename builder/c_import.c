@@ -1,0 +1,162 @@
+/* builder/c_import.c
+ *
+ *   text.c ─ cc -c ─► text.o ─┐
+ *                kernel.o ────┴─ ld -r ─► all.o ─ objcopy --localize-hidden ─► all.o
+ *
+ * Texts are compiled with hidden names, which objcopy then makes local: two kernels of one library
+ * may bring along the same function.
+ */
+#include "builder/c_import.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "codegen/extern_calls.h"
+#include "support/alloc.h"
+#include "support/clock.h"
+#include "support/fs.h"
+#include "support/proc.h"
+
+enum { MAX_MESSAGE = 2000, MAX_TEXTS = 16, NAME_BYTES = 128 };
+
+typedef struct workplace {
+    const hone_target *target;
+    char *dir; /* owned */
+    uint32_t count;
+} workplace;
+
+static void path_of(const workplace *w, const char *name, hone_str *out) {
+    hone_str_printf(out, "%s/%s", w->dir, name);
+}
+
+/* "gcc", or "aarch64-linux-gnu-gcc" for another processor, as Debian names them. */
+static void tool_name(const workplace *w, const char *name, char out[NAME_BYTES]) {
+    bool is_native = hone_target_is_native_arch(w->target);
+    snprintf(out, NAME_BYTES, "%s%s%s", is_native ? "" : w->target->triple, is_native ? "" : "-",
+             name);
+}
+
+static hone_status read_message(int fd, char *text, size_t capacity) {
+    size_t count = 0;
+    if (lseek(fd, 0, SEEK_SET) < 0) return HONE_ERROR(HONE_CODE_IO, "what a compiler said");
+    HONE_TRY(hone_fd_read_full(fd, text, capacity - 1, &count));
+    text[count] = '\0';
+    return HONE_OK;
+}
+
+/* Runs a tool in the workplace; what it says is the message of a failure. */
+static hone_status run_tool(const workplace *w, const char *const *argv) {
+    int message_fd = memfd_create("hone-cc", MFD_CLOEXEC);
+    if (message_fd < 0) return HONE_ERROR(HONE_CODE_IO, "memory file for %s", argv[0]);
+    const hone_fd_map fds[] = {
+        {-1,         0},
+        {message_fd, 1},
+        {message_fd, 2},
+    };
+    hone_proc_options options = {.argv = argv, .fds = fds, .fd_count = 3, .work_dir = w->dir};
+    hone_proc proc = {0};
+    const hone_clock *clock = hone_clock_system();
+    hone_status st = hone_proc_spawn(&options, &proc);
+    if (st) {
+        bool is_missing = hone_status_code(st) == HONE_CODE_NOT_FOUND;
+        hone_fd_close(&message_fd);
+        if (!is_missing) return st;
+        hone_status_free(st);
+        return HONE_ERROR(HONE_CODE_UNAVAILABLE, "pragma_import_c needs '%s', which is not here",
+                          argv[0]);
+    }
+    st = hone_proc_wait(&proc, clock, hone_deadline_after(clock, 60 * HONE_NS_PER_S));
+    if (!st && (proc.term_signal || proc.exit_code)) {
+        char text[MAX_MESSAGE];
+        st = read_message(message_fd, text, sizeof text);
+        if (!st) st = HONE_ERROR(HONE_CODE_INVALID, "pragma_import_c: %s: %s", argv[0], text);
+    }
+    hone_proc_deinit(&proc);
+    hone_fd_close(&message_fd);
+    return st;
+}
+
+static hone_status write_text(const workplace *w, uint32_t index, const char *text) {
+    hone_str path = {0}, clean = {0};
+    hone_str_printf(&path, "%s/text%u.c", w->dir, index);
+    codegen_append_c_source(text, &clean);
+    hone_status st = hone_str_check(&path);
+    if (!st) st = hone_str_check(&clean);
+    if (!st) st = hone_fs_write_atomic(hone_str_text(&path), hone_str_text(&clean), clean.length);
+    hone_str_deinit(&path);
+    hone_str_deinit(&clean);
+    return st;
+}
+
+static hone_status compile(const workplace *w, uint32_t index) {
+    char tool[NAME_BYTES], source[32], object[32];
+    tool_name(w, hone_target_is_native_arch(w->target) ? "cc" : "gcc", tool);
+    snprintf(source, sizeof source, "text%u.c", index);
+    snprintf(object, sizeof object, "text%u.o", index);
+    const char *const argv[] = {tool, "-O3",  "-fPIC", "-fvisibility=hidden", "-w", "-c", source,
+                                "-o", object, NULL};
+    return run_tool(w, argv);
+}
+
+static hone_status join(const workplace *w) {
+    char ld[NAME_BYTES], objcopy[NAME_BYTES], names[MAX_TEXTS][32];
+    const char *argv[MAX_TEXTS + 6] = {ld, "-r", "-o", "all.o", "kernel.o"};
+    tool_name(w, "ld", ld);
+    tool_name(w, "objcopy", objcopy);
+    for (uint32_t i = 0; i < w->count; i++) {
+        snprintf(names[i], sizeof names[i], "text%u.o", i);
+        argv[5 + i] = names[i];
+    }
+    HONE_TRY(run_tool(w, argv));
+    const char *const hide[] = {objcopy, "--localize-hidden", "all.o", NULL};
+    return run_tool(w, hide);
+}
+
+static hone_status put_object(const workplace *w, const hone_str *object) {
+    hone_str path = {0};
+    path_of(w, "kernel.o", &path);
+    hone_status st = hone_str_check(&path);
+    if (!st) st = hone_fs_write_atomic(hone_str_text(&path), object->data, object->length);
+    hone_str_deinit(&path);
+    return st;
+}
+
+static hone_status take_object(const workplace *w, hone_str *object) {
+    hone_str path = {0};
+    char *bytes = NULL;
+    size_t count = 0;
+    path_of(w, "all.o", &path);
+    hone_status st = hone_str_check(&path);
+    if (!st) st = hone_fs_read(hone_str_text(&path), 1 << 28, &bytes, &count);
+    hone_str_deinit(&path);
+    if (st) return st;
+    hone_str_truncate(object, 0);
+    hone_str_append_n(object, bytes, count);
+    hone_free(bytes);
+    return hone_str_check(object);
+}
+
+static hone_status import_all(const workplace *w, const hone_value *texts, hone_str *io_object) {
+    for (uint32_t i = 0; i < w->count; i++) {
+        HONE_TRY(write_text(w, i, texts->u.items[i].u.s));
+        HONE_TRY(compile(w, i));
+    }
+    HONE_TRY(put_object(w, io_object));
+    HONE_TRY(join(w));
+    return take_object(w, io_object);
+}
+
+hone_status hone_c_import(const hone_target *target, const hone_value *texts, hone_str *io_object) {
+    workplace w = {.target = target, .count = texts->count};
+    if (w.count > MAX_TEXTS) {
+        return HONE_ERROR(HONE_CODE_UNSUPPORTED, "%u texts of pragma_import_c, at most %d", w.count,
+                          MAX_TEXTS);
+    }
+    HONE_TRY(hone_fs_temp_dir("hone-c", &w.dir));
+    hone_status st = import_all(&w, texts, io_object);
+    hone_status removed = hone_fs_remove_tree(w.dir);
+    hone_free(w.dir);
+    return hone_status_join(st, removed);
+}
