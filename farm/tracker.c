@@ -19,6 +19,7 @@
 #include "support/alloc.h"
 
 #define STEP_EVENTS 512
+#define STEPS_UNTIMED 16 /* so long timers wait for what has come: a sign of life may be in it */
 #define BOX_BYTES (8u << 20) /* more than this goes out before the next event is looked at */
 #define LOG_LINES 20
 
@@ -362,7 +363,8 @@ hone_status hone_tracker_step(hone_tracker *t) {
     t->now_ns = hone_clock_now(t->clock);
     bool more;
     HONE_TRY(take_events(t, &more));
-    HONE_TRY(run_timers(t));
+    t->untimed_steps = more ? t->untimed_steps + 1 : 0;
+    if (t->untimed_steps % STEPS_UNTIMED == 0) HONE_TRY(run_timers(t));
     if (more) tracker_wake_at(t, t->now_ns);
     HONE_TRY(tracker_schedule(t));
     tracker_tell_devices(t);

@@ -157,6 +157,7 @@ struct tracker_tuner {
     uint64_t recent_count;
     uint64_t waiting, running, done;
     int64_t device_ns;
+    int64_t result_bytes; /* that it has not acknowledged */
 };
 
 typedef struct tracker_waiter {
@@ -196,6 +197,7 @@ struct hone_tracker {
     hone_tracker_options o; /* with defaults filled in */
     const hone_clock *clock;
     int64_t now_ns, started_ns, wake_ns;
+    unsigned untimed_steps; /* since there were no more events than a step takes */
     uint64_t next_token, stored_token, first_token;
     hone_u64map peers;                   /* number of the connection → tracker_peer *, owned */
     hone_map128 runners;                 /* instance → tracker_runner *, owned */

@@ -149,10 +149,16 @@ static bool is_for(const tracker_lane *lane, const tracker_slot *slot) {
     return strcmp(lane->device, name) == 0;
 }
 
-/* The next lane whose tuner is there, with something for this slot. */
-static tracker_lane *next_lane(const tracker_class *class, const tracker_slot *slot) {
+/* Not for a tuner that is away, or does not acknowledge the results that it has. */
+static bool is_served(const hone_tracker *t, const tracker_tuner *tuner) {
+    return tuner->peer && tuner->result_bytes <= t->o.max_request_bytes / 4;
+}
+
+/* The next lane whose tuner is served, with something for this slot. */
+static tracker_lane *next_lane(const hone_tracker *t, const tracker_class *class,
+                               const tracker_slot *slot) {
     tracker_lane *lane = class->first;
-    while (lane && !(lane->tuner->peer && is_for(lane, slot)))
+    while (lane && !(is_served(t, lane->tuner) && is_for(lane, slot)))
         lane = lane->next;
     return lane;
 }
@@ -191,9 +197,12 @@ static tracker_lane *lane_of(const tracker_class *class, const tracker_slot *slo
     return NULL;
 }
 
-static bool others_wait(const tracker_class *class, const tracker_slot *slot) {
+static bool others_wait(const hone_tracker *t, const tracker_class *class,
+                        const tracker_slot *slot) {
     for (const tracker_lane *lane = class->first; lane; lane = lane->next) {
-        if (lane->tuner != slot->tuner && lane->tuner->peer && is_for(lane, slot)) return true;
+        if (lane->tuner != slot->tuner && is_served(t, lane->tuner) && is_for(lane, slot)) {
+            return true;
+        }
     }
     return false;
 }
@@ -236,15 +245,15 @@ static hone_status schedule_class(hone_tracker *t, tracker_class *class) {
     for (size_t i = 0; i < class->slots.count && class->first; i++) {
         tracker_slot *slot = class->slots.data[i];
         if (slot->trial_count || !is_free_for_more(t, slot)) continue;
-        tracker_lane *lane = next_lane(class, slot);
+        tracker_lane *lane = next_lane(t, class, slot);
         if (lane) HONE_TRY(give(t, slot, lane));
     }
     for (size_t i = 0; i < class->slots.count && class->first; i++) {
         tracker_slot *slot = class->slots.data[i];
         if (!slot->trial_count || !is_free_for_more(t, slot)) continue;
         bool is_over = t->now_ns - slot->lease_ns >= t->o.quantum_ns;
-        if (is_over && others_wait(class, slot)) continue;
-        tracker_lane *lane = slot->tuner->peer ? lane_of(class, slot) : NULL;
+        if (is_over && others_wait(t, class, slot)) continue;
+        tracker_lane *lane = is_served(t, slot->tuner) ? lane_of(class, slot) : NULL;
         while (lane && lane->count && slot->trial_count < TRACKER_LEASE_TRIALS)
             HONE_TRY(give(t, slot, lane));
     }

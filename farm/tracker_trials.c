@@ -181,6 +181,7 @@ static void unlist(hone_tracker *t, tracker_trial *trial) {
 void tracker_free_trial(hone_tracker *t, tracker_trial *trial) {
     drop_request(t, trial);
     t->stats.request_bytes -= (int64_t)trial->result_count;
+    trial->tuner->result_bytes -= (int64_t)trial->result_count;
     hone_u64map_remove(&trial->tuner->trials, trial->number);
     hone_free(trial->result);
     hone_free(trial);
@@ -219,6 +220,7 @@ hone_status tracker_finish(hone_tracker *t, tracker_trial *trial, hone_farm_byte
     trial->result = copy;
     trial->result_count = result.count;
     t->stats.request_bytes += (int64_t)result.count;
+    trial->tuner->result_bytes += (int64_t)result.count;
     drop_request(t, trial);
     trial->state = HONE_FARM_TRIAL_DONE;
     tracker_activate(t, trial);

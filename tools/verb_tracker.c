@@ -124,6 +124,7 @@ static void print_metrics(void *ctx, hone_str *out) {
 static hone_status take_signals(serving *s) {
     sigset_t set;
     signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN); /* writing fails instead, and says what failed */
     sigemptyset(&set);
     sigaddset(&set, SIGTERM);
     sigaddset(&set, SIGINT);

@@ -606,6 +606,36 @@ static void limits(void **state) {
     farm_world_deinit(&w);
 }
 
+/* Who does not acknowledge what he gets gets no more; the others do. */
+static void results_nobody_takes(void **state) {
+    (void)state;
+    farm_world w;
+    hone_tracker_options o = {.max_request_bytes = 1000};
+    farm_world_init(&w, 1, &o);
+    farm_peer *greedy = farm_tuner(&w, 1, "greedy"), *bob = farm_tuner(&w, 2, "bob");
+    farm_peer *runner = farm_runner(&w, 3, "one", "pi4", 1);
+    for (uint64_t i = 0; i < 20; i++)
+        farm_do_submit(greedy, i, "pi4");
+    for (int i = 0; i < 20; i++) {
+        farm_run(&w, HONE_NS_PER_MS);
+        if (hone_tracker_get_stats(w.tracker).running == 0) break;
+        hone_farm_assign assign = farm_take(runner);
+        farm_answer(runner, &assign, 1);
+    }
+    assert_true(hone_tracker_get_stats(w.tracker).waiting > 0);
+    assert_int_equal(hone_tracker_get_stats(w.tracker).running, 0);
+    farm_do_submit(bob, 1, "pi4");
+    hone_farm_assign assign = farm_take(runner);
+    assert_true(hone_hash128_equal(assign.tuner, farm_instance(2)));
+    farm_answer(runner, &assign, 1);
+    farm_expect_outcome(bob, 1, HONE_FAILURE_NONE);
+    hone_vec_clear(&greedy->inbox);
+    for (uint64_t i = 0; i < 20; i++)
+        farm_acknowledge(greedy, i);
+    farm_take(runner);
+    farm_world_deinit(&w);
+}
+
 static void too_many_trials(void **state) {
     (void)state;
     farm_world w;
@@ -666,6 +696,7 @@ int main(void) {
         cmocka_unit_test(farewells),
         cmocka_unit_test(cancelling),
         cmocka_unit_test(limits),
+        cmocka_unit_test(results_nobody_takes),
         cmocka_unit_test(too_many_trials),
         cmocka_unit_test(too_many_device_keys),
     };

@@ -1,8 +1,9 @@
 /* tests/farm/test_tracker_restart.c - a tracker that is killed and comes back, with and without its
  * state; the store itself.
  */
-#include <stdio.h>
+#include <signal.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include "support/alloc.h"
 #include "support/fs.h"
@@ -198,6 +199,35 @@ static void device_comes_back(void **state) {
     end(&s, false);
 }
 
+/* A tracker that cannot write its state ends, and has promised nothing that is not in it. */
+static void full_disk(void **state) {
+    (void)state;
+    scene s;
+    begin(&s, true);
+    struct rlimit limit, old;
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &old), 0);
+    limit = old;
+    limit.rlim_cur = 1024;
+    void (*before)(int) = signal(SIGXFSZ, SIG_IGN);
+    hone_vec_clear(&s.tuner->inbox);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+    hone_farm_message m = farm_submit(5, "pi4");
+    farm_send(s.tuner, &m);
+    hone_status st = hone_tracker_step(s.w.tracker);
+    setrlimit(RLIMIT_FSIZE, &old);
+    signal(SIGXFSZ, before);
+    HONE_ASSERT_ERROR(st, HONE_CODE_IO, "state.db: cannot write");
+    farm_tracker_stop(&s.w);
+    farm_run(&s.w, HONE_NS_PER_S);
+    for (size_t i = 0; i < s.tuner->inbox.count; i++)
+        assert_int_not_equal(s.tuner->inbox.data[i].kind, HONE_FARM_ACCEPTED);
+    farm_tracker_start(&s.w); /* there is room again */
+    hello_again(s.tuner, farm_hello_tuner(1, "alice"));
+    farm_expect_outcome(s.tuner, 1, HONE_FAILURE_NONE);
+    farm_do_submit(s.tuner, 5, "pi4");
+    end(&s, true);
+}
+
 /* A runner cannot claim what it was never given: a token from nowhere, or of a trial that is under
  * way elsewhere. */
 static void claims_are_checked(void **state) {
@@ -283,6 +313,7 @@ int main(void) {
         cmocka_unit_test(without_state),
         cmocka_unit_test(without_state_tuner_first),
         cmocka_unit_test(device_comes_back),
+        cmocka_unit_test(full_disk),
         cmocka_unit_test(claims_are_checked),
         cmocka_unit_test(only_commits_last),
         cmocka_unit_test(other_files_are_refused),
