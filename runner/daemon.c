@@ -14,7 +14,6 @@
 #define MIN_HEARTBEAT_NS (10 * HONE_NS_PER_MS)
 #define MAX_HEARTBEAT_NS (300 * HONE_NS_PER_S)
 #define FIRST_CHUNK_BYTES (256u << 10)
-#define MAX_REPEAT_HEARTBEATS 8
 #define STOP_PATIENCE_NS (15 * HONE_NS_PER_S)
 #define ACK_PATIENCE_NS (2 * HONE_NS_PER_S)
 #define FAILURE_LOG_NS (60 * HONE_NS_PER_S)
@@ -30,10 +29,10 @@ void daemon_repeat_start(daemon_repeat *repeat, int64_t now_ns) {
     *repeat = (daemon_repeat){.at_ns = now_ns};
 }
 
-void daemon_repeat_rang(const hone_daemon *d, daemon_repeat *repeat) {
-    const int64_t most = MAX_REPEAT_HEARTBEATS * d->heartbeat_ns;
-    repeat->step_ns = repeat->step_ns ? 2 * repeat->step_ns : d->heartbeat_ns;
-    if (repeat->step_ns > most) repeat->step_ns = most;
+void daemon_repeat_rang(const hone_daemon *d, daemon_repeat *repeat, int64_t first_ns,
+                        int64_t most_ns) {
+    repeat->step_ns = repeat->step_ns ? 2 * repeat->step_ns : first_ns;
+    if (repeat->step_ns > most_ns) repeat->step_ns = most_ns;
     repeat->at_ns = daemon_now(d) + repeat->step_ns;
 }
 
@@ -72,7 +71,7 @@ static void send_hello(hone_daemon *d) {
     memcpy(hello->software, d->software, sizeof d->software);
     daemon_list_held(d, &hello->held, held);
     daemon_send(d, &message);
-    daemon_repeat_rang(d, &d->hello);
+    daemon_repeat_rang(d, &d->hello, d->heartbeat_ns / 4, d->heartbeat_ns);
 }
 
 /* ---- coming and going ---- */
@@ -113,7 +112,7 @@ static void on_welcome(hone_daemon *d, const hone_farm_welcome *welcome) {
     d->chunk_bytes = (uint32_t)within(welcome->chunk_bytes, 1024, HONE_FARM_MAX_CHUNK);
     d->is_welcome = d->stats.is_connected = true;
     d->is_away_noted = false;
-    d->failure_log_ns = 0;
+    d->failure_log_ns = d->refusal_log_ns = 0;
     HONE_LOG(d->log, HONE_LOG_INFO, "welcome at %s%s%s, %zu slot%s of '%s'",
              hone_net_address(d->net), d->name[0] ? " as " : "", d->name, d->slot_count,
              d->slot_count == 1 ? "" : "s", d->slots[0].facts.device_key);
@@ -138,7 +137,9 @@ static hone_status on_refused(hone_daemon *d, const hone_farm_message *message) 
         return HONE_OK;
     case HONE_FARM_REFUSAL_TAKEN:
     case HONE_FARM_REFUSAL_BUSY: /* the timers repeat what was said */
-        HONE_LOG(d->log, HONE_LOG_WARNING, "the tracker says: %s", r->text);
+        if (daemon_now(d) < d->refusal_log_ns) return HONE_OK;
+        d->refusal_log_ns = daemon_now(d) + FAILURE_LOG_NS;
+        HONE_LOG(d->log, HONE_LOG_WARNING, "the tracker says: %s; trying again", r->text);
         return HONE_OK;
     default:
         HONE_LOG(d->log, HONE_LOG_ERROR, "the tracker refused '%s': %s",

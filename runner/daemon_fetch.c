@@ -68,7 +68,8 @@ static void ask(hone_daemon *d, const daemon_fetch *f, daemon_chunk *chunk) {
     message.u.blob_want.offset = chunk->offset;
     message.u.blob_want.count = chunk->count;
     daemon_send(d, &message);
-    daemon_repeat_rang(d, &chunk->repeat);
+    /* patient: on a slow line the answer is on its way, and asking again makes it slower */
+    daemon_repeat_rang(d, &chunk->repeat, d->heartbeat_ns, 8 * d->heartbeat_ns);
 }
 
 /* The next part of the file that was not asked for yet; false when there is none. */

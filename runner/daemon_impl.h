@@ -82,6 +82,7 @@ struct hone_daemon {
     daemon_repeat hello;
     hone_net_reason failure; /* the last one that was logged … */
     int64_t failure_log_ns;  /* … and when it may be logged again */
+    int64_t refusal_log_ns;  /* the same for what the tracker refuses for now */
     bool is_away_noted;      /* waiting trials were forgotten since the last connection */
 
     bool is_stopping, is_over;
@@ -101,9 +102,10 @@ static inline int64_t daemon_now(const hone_daemon *d) {
     return hone_clock_now(d->clock);
 }
 
-/* A timer that rings at once, then after one heartbeat, then ever later up to 8 of them. */
+/* A timer that rings at once, then after `first_ns`, then ever later up to `most_ns`. */
 void daemon_repeat_start(daemon_repeat *repeat, int64_t now_ns);
-void daemon_repeat_rang(const hone_daemon *d, daemon_repeat *repeat);
+void daemon_repeat_rang(const hone_daemon *d, daemon_repeat *repeat, int64_t first_ns,
+                        int64_t most_ns);
 void daemon_sooner(int64_t *at_ns, int64_t other_ns); /* the minimum */
 
 /* daemon.c: false when it could not be sent now: what matters is repeated by its timer. */

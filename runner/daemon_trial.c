@@ -467,7 +467,7 @@ void daemon_send_results(hone_daemon *d) {
     for (daemon_trial *t = d->trials; t && daemon_is_up(d); t = t->next) {
         if (!has_ended(t) || now < t->repeat.at_ns) continue;
         send_result(d, t);
-        daemon_repeat_rang(d, &t->repeat);
+        daemon_repeat_rang(d, &t->repeat, d->heartbeat_ns / 4, d->heartbeat_ns);
     }
 }
 

@@ -310,7 +310,7 @@ static void says_who_it_is(void **state) {
     fixture *f = *state;
     f->is_mute = true;
     run_for(f, 2500 * MS);
-    assert_int_equal(count_heard(f, HONE_FARM_HELLO), 2); /* repeated: 0 s, 1 s, (3 s) */
+    assert_int_equal(count_heard(f, HONE_FARM_HELLO), 4); /* 0 s, 0.25 s, 0.75 s, 1.75 s */
     const hone_farm_hello *hello = &last(f, HONE_FARM_HELLO)->u.hello;
     assert_int_equal(hello->version_max, HONE_FARM_VERSION);
     assert_int_equal(hello->role, HONE_FARM_RUNNER);
@@ -409,8 +409,7 @@ static void runs_what_is_assigned(void **state) {
     check_file(f, r->extern_path, 2);
     held_runner_finish(f->runners[1], 5000);
     run_for(f, 3500 * MS);
-    assert_int_equal(count_heard(f, HONE_FARM_RESULT),
-                     3); /* until somebody says that it is there */
+    assert_in_range(count_heard(f, HONE_FARM_RESULT), 4, 6); /* until somebody has it */
     hone_run_result result = result_of(last(f, HONE_FARM_RESULT));
     assert_true(result.median_ns == 5000);
     assert_int_equal(last(f, HONE_FARM_RESULT)->u.result.token, 9);
