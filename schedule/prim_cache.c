@@ -6,6 +6,7 @@
 
 /* cache_read: makes a copy of what a block reads, in another scope, and lets it read the copy.
  * cache_write: lets a block write into a buffer of another scope and copies that out behind it.
+ * cache_inplace: both, around each instance of a block that reads and writes one buffer.
  *
  * The copy stands in the innermost loop that is around all who take part (a buffer that comes from
  * outside the scope is copied at its top), over the box that they touch there.
@@ -13,7 +14,8 @@
  * Checks: the scope name is known; the buffer index exists; cache_read: at most one block of the
  * scope writes the buffer, and surely all that is copied; cache_write: the block is the only
  * writer, does not begin with what is there, and surely writes all of the box that is copied; only
- * loops stand around those who take part; nobody takes the buffer's address. */
+ * loops stand around those who take part; nobody takes the buffer's address. cache_inplace: the
+ * block writes just what it reads. */
 
 typedef struct caching {
     hone_schedule *sch;
@@ -191,49 +193,55 @@ static hone_status find_domains(caching *c, hone_node_id copy, sch_axis_domain *
 
 /* ---- redirecting accesses ---- */
 
+typedef struct redirection {
+    hone_buffer from, to;
+} redirection;
+
 static const hone_expr *redirect_load(void *ctx, hone_ir *ir, const hone_expr *e) {
-    const caching *c = ctx;
-    if (e->kind != HONE_EXPR_LOAD || e->u.buffer != c->buffer) return e;
-    return hone_expr_load(ir, e->dtype, c->cache, e->count, e->args);
+    const redirection *r = ctx;
+    if (e->kind != HONE_EXPR_LOAD || e->u.buffer != r->from) return e;
+    return hone_expr_load(ir, e->dtype, r->to, e->count, e->args);
 }
 
-static const hone_region *redirect_regions(caching *c, const hone_region *regions, uint32_t count) {
-    hone_region *copy = hone_arena_alloc(c->sch->arena, (count + 1) * sizeof *copy);
+static const hone_region *redirect_regions(hone_schedule *sch, const redirection *r,
+                                           const hone_region *regions, uint32_t count) {
+    hone_region *copy = hone_arena_alloc(sch->arena, (count + 1) * sizeof *copy);
     for (uint32_t i = 0; copy && i < count; i++) {
         copy[i] = regions[i];
-        if (copy[i].buffer == c->buffer) copy[i].buffer = c->cache;
+        if (copy[i].buffer == r->from) copy[i].buffer = r->to;
     }
     return copy;
 }
 
-static hone_status redirect_block(caching *c, hone_node_id id, bool writes_too) {
-    hone_schedule *sch = c->sch;
+static hone_status redirect_block(hone_schedule *sch, const redirection *r, hone_node_id id,
+                                  bool writes_too) {
     hone_block *block = hone_block_copy(sch->arena, sch_block(sch, id));
     if (!block) return sch_no_memory();
-    block->reads = redirect_regions(c, block->reads, block->read_count);
-    if (writes_too) block->writes = redirect_regions(c, block->writes, block->write_count);
+    block->reads = redirect_regions(sch, r, block->reads, block->read_count);
+    if (writes_too) block->writes = redirect_regions(sch, r, block->writes, block->write_count);
     if (!block->reads || !block->writes) return sch_no_memory();
     sch_node(sch, id)->u.block.block = block;
     return HONE_OK;
 }
 
-/* All accesses of a block, those of nested blocks and views included. */
-static hone_status redirect(caching *c, hone_node_id top, bool writes_too) {
-    hone_schedule *sch = c->sch;
-    HONE_TRY(hone_tree_transform(sch->func, top, redirect_load, c, true));
+hone_status sch_redirect_accesses(hone_schedule *sch, hone_node_id top, hone_buffer from,
+                                  hone_buffer to, bool writes_too) {
+    redirection r = {from, to};
+    HONE_TRY(hone_tree_transform(sch->func, top, redirect_load, &r, true));
     for (hone_node_id n = top; n != HONE_NO_ID; n = hone_tree_next(sch->func, top, n)) {
         hone_node *node = sch_node(sch, n);
         if (node->kind == HONE_NODE_BLOCK) {
-            HONE_TRY(redirect_block(c, n, writes_too));
-        } else if (node->kind == HONE_NODE_STORE && writes_too &&
-                   node->u.store.buffer == c->buffer) {
-            node->u.store.buffer = c->cache;
+            HONE_TRY(redirect_block(sch, &r, n, writes_too));
+        } else if (node->kind == HONE_NODE_STORE && writes_too && node->u.store.buffer == from) {
+            node->u.store.buffer = to;
         }
     }
     return HONE_OK;
 }
 
-/* ---- conditions ---- */
+static hone_status redirect(caching *c, hone_node_id top, bool writes_too) {
+    return sch_redirect_accesses(c->sch, top, c->buffer, c->cache, writes_too);
+}
 
 /* ---- putting it together ---- */
 
@@ -435,4 +443,84 @@ hone_status hone_sch_cache_write(hone_schedule *sch, hone_rv block, int64_t writ
     }
     return record(sch, HONE_INST_CACHE_WRITE, block, write_buffer_index, scope, consumer_count,
                   consumers, copy, out_block);
+}
+
+/* ---- cache_inplace ---- */
+
+/* The copies move what the block reads, so it must write just there. */
+static hone_status check_inplace(caching *c) {
+    hone_schedule *sch = c->sch;
+    const hone_block *block = sch_block(sch, c->block);
+    const char *name = hone_func_buffer(sch->func, c->buffer)->name;
+    uint32_t rank = hone_func_buffer(sch->func, c->buffer)->rank;
+    const hone_region *read = NULL, *written = NULL;
+    for (uint32_t i = 0; i < block->read_count; i++) {
+        if (block->reads[i].buffer == c->buffer) read = &block->reads[i];
+    }
+    for (uint32_t i = 0; i < block->write_count; i++) {
+        if (block->writes[i].buffer == c->buffer) written = &block->writes[i];
+    }
+    if (!written) {
+        return sch_refuse(sch, c->block, "%s does not write '%s'", sch_block_name(sch, c->block),
+                          name);
+    }
+    for (uint32_t d = 0; d < rank; d++) {
+        if (hone_expr_same(read->ranges[d].min, written->ranges[d].min) &&
+            hone_expr_same(read->ranges[d].extent, written->ranges[d].extent)) {
+            continue;
+        }
+        return sch_refuse(sch, c->block, "%s reads and writes '%s' at different places",
+                          sch_block_name(sch, c->block), name);
+    }
+    hone_node_kind kind = (hone_node_kind)sch_node(sch, c->place)->kind;
+    if (kind == HONE_NODE_FOR || c->place == c->scope) return HONE_OK;
+    return sch_refuse(sch, c->block, "%s stands directly in something other than a loop",
+                      sch_block_name(sch, c->block));
+}
+
+static hone_status copy_both_ways(caching *in, const char *storage_scope, hone_node_id copies[2]) {
+    HONE_TRY(make_buffer(in, storage_scope));
+    caching out = *in;
+    out.is_write = true;
+    for (int i = 0; i < 2; i++) {
+        caching *c = i ? &out : in;
+        sch_axis_domain *domains = NULL;
+        uint32_t rank = hone_func_buffer(c->sch->func, c->buffer)->rank;
+        sch_box box;
+        sch_nest nest;
+        HONE_TRY(make_copy_block(c, &copies[i]));
+        HONE_TRY(sch_box_below(c->sch, c->place, 1, c->users, c->buffer, false, &box, NULL));
+        box.buffer = c->is_write ? c->buffer : c->cache;
+        domains = hone_arena_alloc(c->sch->arena, (rank + 1) * sizeof *domains);
+        if (!domains) return sch_no_memory();
+        HONE_TRY(sch_solve_axes(c->sch, copies[i], 1, &box, true, false, domains));
+        HONE_TRY(sch_make_nest(c->sch, rank, domains, true, &nest));
+        const hone_expr *outer = NULL;
+        HONE_TRY(sch_outer_conditions(c->sch, c->block, c->place, &outer));
+        if (outer) HONE_TRY(sch_nest_add_condition(c->sch, outer, &nest));
+        HONE_TRY(insert_copy(c, copies[i], nest));
+    }
+    return redirect(in, in->block, true);
+}
+
+hone_status hone_sch_cache_inplace(hone_schedule *sch, hone_rv block, int64_t read_buffer_index,
+                                   const char *storage_scope, const hone_rv **out_blocks) {
+    caching c = {.sch = sch};
+    hone_node_id copies[2];
+    hone_func *saved = NULL;
+    HONE_TRY(begin(&c, block, read_buffer_index, storage_scope));
+    c.user_count = 1;
+    c.users = &c.block;
+    c.place = sch_node(sch, c.block)->parent;
+    c.anchor = c.block;
+    HONE_TRY(check_inplace(&c));
+    const char *scope = hone_arena_strdup(sch->arena, storage_scope);
+    if (!scope) return sch_no_memory();
+    HONE_TRY(sch_begin_trial(sch, &saved));
+    HONE_TRY(sch_end_trial(sch, saved, copy_both_ways(&c, scope, copies)));
+    sch_forget_facts(sch, c.block);
+    hone_operand input = SCH_RV(block);
+    hone_value attrs[] = {HONE_VALUE_OF_INT(read_buffer_index), HONE_VALUE_OF_STRING(scope)};
+    return sch_record_nodes(sch, HONE_INST_CACHE_INPLACE, 1, &input, 2, attrs, 2, copies,
+                            HONE_RV_BLOCK, out_blocks);
 }

@@ -148,38 +148,50 @@ static bool look_for_buffer(void *ctx, const hone_expr *e) {
     return !s->found;
 }
 
-static hone_status match_reducer(rfactoring *r) {
-    hone_schedule *sch = r->sch;
-    hone_node_id init = hone_block_init_of(sch->func, r->block);
-    r->init_store = sch_node(sch, init)->first;
-    r->store = sch_single_store(sch, r->block);
-    bool is_plain = r->store != HONE_NO_ID && r->init_store != HONE_NO_ID &&
-                    sch_node(sch, init)->first == sch_node(sch, init)->last &&
-                    sch_node(sch, r->init_store)->kind == HONE_NODE_STORE;
-    if (!is_plain) {
-        return sch_refuse(sch, r->block, "init and body of %s must be one store each",
-                          sch_block_name(sch, r->block));
+hone_status sch_match_reducer(hone_schedule *sch, hone_node_id block, sch_reducer *out) {
+    hone_node_id init = hone_block_init_of(sch->func, block);
+    *out = (sch_reducer){.init_store = HONE_NO_ID, .store = sch_single_store(sch, block)};
+    if (init != HONE_NO_ID && sch_node(sch, init)->first == sch_node(sch, init)->last) {
+        out->init_store = sch_node(sch, init)->first;
     }
-    const hone_node *store = sch_node(sch, r->store);
+    bool is_plain = out->store != HONE_NO_ID && out->init_store != HONE_NO_ID &&
+                    sch_node(sch, out->init_store)->kind == HONE_NODE_STORE;
+    if (!is_plain) {
+        return sch_refuse(sch, block, "init and body of %s must be one store each",
+                          sch_block_name(sch, block));
+    }
+    const hone_node *store = sch_node(sch, out->store);
     const hone_expr *value = store->u.store.value;
     if (value->kind == HONE_EXPR_BINARY) {
-        r->reducer = (hone_op)value->op;
+        out->op = (hone_op)value->op;
         bool left = loads_same(value->args[0], store);
-        bool right = !left && hone_op_commutes(r->reducer) && loads_same(value->args[1], store);
-        r->rhs = left ? value->args[1] : right ? value->args[0] : NULL;
+        bool right = !left && hone_op_commutes(out->op) && loads_same(value->args[1], store);
+        out->rhs = left ? value->args[1] : right ? value->args[0] : NULL;
     }
-    r->identity = sch_node(sch, r->init_store)->u.store.value;
-    r->buffer = store->u.store.buffer;
-    buffer_search s = {r->buffer, false};
-    if (r->rhs) hone_expr_walk(r->rhs, look_for_buffer, &s);
-    if (r->rhs && !s.found && is_identity(r->reducer, r->identity) &&
-        sch_node(sch, r->init_store)->u.store.buffer == r->buffer) {
+    out->identity = sch_node(sch, out->init_store)->u.store.value;
+    out->buffer = store->u.store.buffer;
+    buffer_search s = {out->buffer, false};
+    if (out->rhs) hone_expr_walk(out->rhs, look_for_buffer, &s);
+    if (out->rhs && !s.found && is_identity(out->op, out->identity) &&
+        sch_node(sch, out->init_store)->u.store.buffer == out->buffer) {
         return HONE_OK;
     }
-    return sch_refuse(sch, r->block,
+    return sch_refuse(sch, block,
                       "%s matches none of sum, product, min and max with its "
                       "identity as init",
-                      sch_block_name(sch, r->block));
+                      sch_block_name(sch, block));
+}
+
+static hone_status match_reducer(rfactoring *r) {
+    sch_reducer found;
+    HONE_TRY(sch_match_reducer(r->sch, r->block, &found));
+    r->init_store = found.init_store;
+    r->store = found.store;
+    r->reducer = found.op;
+    r->identity = found.identity;
+    r->rhs = found.rhs;
+    r->buffer = found.buffer;
+    return HONE_OK;
 }
 
 /* ---- the new buffer ---- */

@@ -157,6 +157,22 @@ static hone_status substitute_block(hone_schedule *sch, hone_node_id id, hone_va
     return sch_ir_error(sch);
 }
 
+static hone_status substitute_store(hone_schedule *sch, hone_node_id id, hone_var var,
+                                    const hone_expr *value) {
+    hone_node *node = sch_node(sch, id);
+    uint32_t rank = node->u.store.rank;
+    const hone_expr **indices = hone_arena_alloc(sch->arena, (rank + 1) * sizeof *indices);
+    if (!indices) return sch_no_memory();
+    for (uint32_t d = 0; d < rank; d++)
+        indices[d] = substituted(sch, node->u.store.indices[d], var, value);
+    node->u.store.indices = indices;
+    const hone_expr *old = node->u.store.value; /* not simplified: loads keep their form */
+    if (hone_expr_uses_var(old, var)) {
+        node->u.store.value = hone_expr_substitute_one(&sch->ir, old, var, value);
+    }
+    return sch_ir_error(sch);
+}
+
 hone_status sch_substitute_below(hone_schedule *sch, hone_node_id root, hone_var var,
                                  const hone_expr *value) {
     hone_node_id n = root;
@@ -183,8 +199,11 @@ hone_status sch_substitute_below(hone_schedule *sch, hone_node_id root, hone_var
         case HONE_NODE_ATTR:
             node->u.attr.value = substituted(sch, node->u.attr.value, var, value);
             break;
+        case HONE_NODE_STORE: /* in a loop inside of a block */
+            HONE_TRY(substitute_store(sch, n, var, value));
+            break;
         default:
-            break; /* stores stand in blocks only */
+            break;
         }
         n = hone_tree_next(sch->func, root, n);
     }

@@ -145,6 +145,24 @@ HONE_NODISCARD hone_status hone_sch_cache_write(hone_schedule *sch, hone_rv bloc
                                                 int64_t write_buffer_index, const char *scope,
                                                 uint32_t consumer_count, const hone_rv *consumers,
                                                 hone_rv *out_block);
+/* The buffer, a number among what the block reads or writes, in the layout of the block's axes. */
+HONE_NODISCARD hone_status hone_sch_reindex(hone_schedule *sch, hone_rv block, bool is_write,
+                                            int64_t buffer_index, hone_rv *out_block);
+/* What the block both reads and writes; out_blocks (may be NULL): the copy in and the copy out. */
+HONE_NODISCARD hone_status hone_sch_cache_inplace(hone_schedule *sch, hone_rv block,
+                                                  int64_t read_buffer_index,
+                                                  const char *storage_scope,
+                                                  const hone_rv **out_blocks);
+/* One block of copies for each iteration of a loop around the block. */
+HONE_NODISCARD hone_status hone_sch_read_at(hone_schedule *sch, hone_rv loop, hone_rv block,
+                                            int64_t read_buffer_index, const char *storage_scope,
+                                            hone_rv *out_block);
+HONE_NODISCARD hone_status hone_sch_write_at(hone_schedule *sch, hone_rv loop, hone_rv block,
+                                             int64_t write_buffer_index, const char *storage_scope,
+                                             hone_rv *out_block);
+HONE_NODISCARD hone_status hone_sch_fuse_reduction_epilogue(hone_schedule *sch,
+                                                            hone_rv reduction_block,
+                                                            hone_rv epilogue_block);
 HONE_NODISCARD hone_status hone_sch_decompose_reduction(hone_schedule *sch, hone_rv block,
                                                         hone_rv loop, hone_rv *out_init);
 HONE_NODISCARD hone_status hone_sch_rfactor(hone_schedule *sch, hone_rv loop, int64_t factor_axis,

@@ -206,6 +206,21 @@ const char *sch_scoped_name(hone_schedule *sch, const char *base, const char *sc
 /* A dense buffer, not allocated by any block yet; strings are not copied, NULL gives HONE_NO_ID. */
 hone_buffer sch_make_buffer(hone_schedule *sch, const char *name, hone_dtype dtype, uint32_t rank,
                             const hone_expr *const *shape, const char *scope);
+/* All accesses of what is below top to one buffer go to another of the same shape; writes_too: the
+ * stores as well. Declared regions follow. */
+HONE_NODISCARD hone_status sch_redirect_accesses(hone_schedule *sch, hone_node_id top,
+                                                 hone_buffer from, hone_buffer to, bool writes_too);
+
+/* A reduction of one store: init buffer[…] = identity; buffer[…] = buffer[…] op rhs. */
+typedef struct sch_reducer {
+    hone_node_id init_store, store;
+    hone_op op; /* ADD, MUL, MIN, MAX */
+    const hone_expr *identity, *rhs;
+    hone_buffer buffer;
+} sch_reducer;
+/* ILLEGAL when the block has none, or its init is not the identity of the operation. */
+HONE_NODISCARD hone_status sch_match_reducer(hone_schedule *sch, hone_node_id block,
+                                             sch_reducer *out);
 /* Records a step on one block that has no results. */
 HONE_NODISCARD hone_status sch_record_simple(hone_schedule *sch, hone_inst_kind kind, hone_rv block,
                                              uint32_t attr_count, const hone_value *attrs);

@@ -20,8 +20,40 @@ static hone_status run_hide(replay *r, const hone_inst *inst, hone_rv block) {
     return hone_sch_unsafe_hide_buffer_access(r->sch, block, inst->inputs[1].u.s, count, indices);
 }
 
+/* A number and whether it counts what is written, or a name: then of what is read, else written. */
+static hone_status run_reindex(replay *r, const hone_inst *inst, hone_rv block) {
+    int64_t buffer = 0, is_write = 0;
+    if (inst->attr_count && inst->attrs[0].kind == HONE_VALUE_STRING) {
+        hone_node_id node;
+        HONE_TRY(sch_resolve_block(r->sch, block, &node));
+        hone_status st = sch_find_buffer(r->sch, node, inst->attrs[0].u.s, false, &buffer);
+        is_write = hone_status_consume(st);
+        if (is_write) {
+            HONE_TRY(sch_find_buffer(r->sch, node, inst->attrs[0].u.s, true, &buffer));
+        }
+    } else {
+        HONE_TRY(replay_int(inst, 0, 0, false, &buffer));
+        HONE_TRY(replay_int(inst, 1, 0, false, &is_write));
+    }
+    return hone_sch_reindex(r->sch, block, is_write != 0, buffer, NULL);
+}
+
+/* Loop, block, buffer and scope. */
+static hone_status run_copy_at(replay *r, const hone_inst *inst, hone_rv loop) {
+    hone_rv block;
+    int64_t buffer;
+    const char *scope;
+    bool is_write = inst->kind == HONE_INST_WRITE_AT;
+    HONE_TRY(replay_rv(r, inst, 1, &block));
+    HONE_TRY(replay_buffer(r, inst, 0, block, is_write, &buffer));
+    HONE_TRY(replay_string(inst, 1, &scope));
+    return is_write ? hone_sch_write_at(r->sch, loop, block, buffer, scope, NULL)
+                    : hone_sch_read_at(r->sch, loop, block, buffer, scope, NULL);
+}
+
 hone_status replay_buffer_step(replay *r, const hone_inst *inst, hone_rv block) {
     int64_t buffer = 0;
+    hone_rv other = 0;
     uint32_t count = 0;
     int64_t *order = NULL;
     const char *text = NULL;
@@ -29,6 +61,18 @@ hone_status replay_buffer_step(replay *r, const hone_inst *inst, hone_rv block) 
     case HONE_INST_REORDER_BLOCK_ITER_VAR:
         HONE_TRY(replay_ints(r, inst, 1, &count, &order));
         return hone_sch_reorder_block_iter_var(r->sch, block, count, order);
+    case HONE_INST_REINDEX:
+        return run_reindex(r, inst, block);
+    case HONE_INST_READ_AT:
+    case HONE_INST_WRITE_AT:
+        return run_copy_at(r, inst, block);
+    case HONE_INST_CACHE_INPLACE:
+        HONE_TRY(replay_buffer(r, inst, 0, block, false, &buffer));
+        HONE_TRY(replay_string(inst, 1, &text));
+        return hone_sch_cache_inplace(r->sch, block, buffer, text, NULL);
+    case HONE_INST_FUSE_REDUCTION_EPILOGUE:
+        HONE_TRY(replay_rv(r, inst, 1, &other));
+        return hone_sch_fuse_reduction_epilogue(r->sch, block, other);
     case HONE_INST_STORAGE_ALIGN:
         HONE_TRY(replay_buffer(r, inst, 0, block, true, &buffer));
         return run_align(r, inst, block, buffer);

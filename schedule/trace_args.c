@@ -83,15 +83,32 @@ static const hone_arg_spec specs[HONE_INST_COUNT][HONE_MAX_ARGS + 1] = {
     [HONE_INST_REVERSE_COMPUTE_INLINE] = {BLOCK                                                                          },
     [HONE_INST_CACHE_READ] = CACHE("read_buffer_index"),
     [HONE_INST_CACHE_WRITE] = CACHE("write_buffer_index"),
+    [HONE_INST_REINDEX] = {BLOCK,
+                                        {.name = "buffer", .place = HONE_ARG_ACCESS, .is_required = true}},
+    [HONE_INST_CACHE_INPLACE] = {BLOCK,                                                                                BUFFER_INDEX("read_buffer_index"),
+                                        REQUIRED_STRING("storage_scope", 1)},
+    [HONE_INST_READ_AT] =
+        {LOOP,
+                                        {.name = "block", .place = HONE_ARG_INPUT, .index = 1, .is_required = true},
+                                        BUFFER_INDEX("read_buffer_index"),
+                                        REQUIRED_STRING("storage_scope", 1)},
+    [HONE_INST_WRITE_AT] =
+        {LOOP,
+                                        {.name = "block", .place = HONE_ARG_INPUT, .index = 1, .is_required = true},
+                                        BUFFER_INDEX("write_buffer_index"),
+                                        REQUIRED_STRING("storage_scope", 1)},
+    [HONE_INST_FUSE_REDUCTION_EPILOGUE] =
+        {{.name = "reduction_block", .place = HONE_ARG_INPUT, .is_required = true},
+                                        {.name = "epilogue_block", .place = HONE_ARG_INPUT, .index = 1, .is_required = true}},
     [HONE_INST_DECOMPOSE_REDUCTION] =
-        {BLOCK,                                         {.name = "loop", .place = HONE_ARG_INPUT, .index = 1, .is_required = true}},
+        {BLOCK,                                                                                 {.name = "loop", .place = HONE_ARG_INPUT, .index = 1, .is_required = true}},
     [HONE_INST_RFACTOR] = {LOOP,
                                         {.name = "factor_axis", .place = HONE_ARG_INT, .is_required = true}},
-    [HONE_INST_STORAGE_ALIGN] = {BLOCK,                                                                                  BUFFER_INDEX("buffer_index"), REQUIRED_INT("axis", 1),
+    [HONE_INST_STORAGE_ALIGN] = {BLOCK,                                                                                 BUFFER_INDEX("buffer_index"), REQUIRED_INT("axis", 1),
                                         REQUIRED_INT("factor", 2), REQUIRED_INT("offset", 3)},
-    [HONE_INST_SET_SCOPE] = {BLOCK,                                                                               BUFFER_INDEX("buffer_index"),
+    [HONE_INST_SET_SCOPE] = {BLOCK,                                                                                    BUFFER_INDEX("buffer_index"),
                                         REQUIRED_STRING("storage_scope", 1)},
-    [HONE_INST_UNSAFE_SET_DTYPE] = {BLOCK,                                                                                 BUFFER_INDEX("buffer_index"),
+    [HONE_INST_UNSAFE_SET_DTYPE] = {BLOCK,    BUFFER_INDEX("buffer_index"),
                                         REQUIRED_STRING("dtype", 1)},
     [HONE_INST_UNSAFE_HIDE_BUFFER_ACCESS] =
         {BLOCK,
@@ -177,7 +194,8 @@ bool hone_inst_gives_list(hone_inst_kind kind) {
     return kind == HONE_INST_GET_LOOPS || kind == HONE_INST_GET_CHILD_BLOCKS ||
            kind == HONE_INST_GET_PRODUCERS || kind == HONE_INST_GET_CONSUMERS ||
            kind == HONE_INST_GET_OUTPUT_BLOCKS || kind == HONE_INST_SPLIT ||
-           kind == HONE_INST_LOOP_PARTITION || hone_inst_decides_list(kind);
+           kind == HONE_INST_LOOP_PARTITION || kind == HONE_INST_CACHE_INPLACE ||
+           hone_inst_decides_list(kind);
 }
 
 bool hone_inst_decides_list(hone_inst_kind kind) {
@@ -196,6 +214,7 @@ bool hone_inst_gives_nothing(hone_inst_kind kind) {
     case HONE_INST_COMPUTE_INLINE:
     case HONE_INST_REVERSE_COMPUTE_INLINE:
     case HONE_INST_REORDER_BLOCK_ITER_VAR:
+    case HONE_INST_FUSE_REDUCTION_EPILOGUE:
     case HONE_INST_STORAGE_ALIGN:
     case HONE_INST_SET_SCOPE:
     case HONE_INST_UNSAFE_SET_DTYPE:

@@ -16,6 +16,7 @@ typedef enum hone_arg_place {
     HONE_ARG_BOOL,     /* attrs[index]: 0 or 1 in JSON, True or False in Python */
     HONE_ARG_STRING,   /* attrs[index] */
     HONE_ARG_BUFFER,   /* attrs[index], the number of a buffer; its name is read as well */
+    HONE_ARG_ACCESS,   /* attrs[index] and attrs[index + 1]: ("read" or "write", number) */
     HONE_ARG_DATA,     /* inputs[index], plain data or a variable */
     HONE_ARG_VALUES,   /* attrs[index], a list of numbers */
     HONE_ARG_DECISION, /* the decision: an integer or a list */

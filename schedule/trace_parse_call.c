@@ -172,6 +172,27 @@ static hone_status add_attr(pytrace *p, const call *c, uint32_t i, draft *d) {
     return HONE_OK;
 }
 
+/* ("read", 0), or the name of a buffer, which stands alone. */
+static hone_status add_access(pytrace *p, const call *c, const hone_arg_spec *spec,
+                              const hone_operand *o, draft *d) {
+    hone_value *attrs = &d->attrs[spec->index];
+    d->attr_count = spec->index + 2;
+    attrs[1] = (hone_value){.kind = HONE_VALUE_NONE};
+    if (o->kind == HONE_OPERAND_STRING) {
+        attrs[0] = HONE_VALUE_OF_STRING(o->u.s);
+        return HONE_OK;
+    }
+    bool fits = o->kind == HONE_OPERAND_LIST && o->count == 2 &&
+                o->u.items[0].kind == HONE_OPERAND_STRING && o->u.items[1].kind == HONE_OPERAND_INT;
+    bool is_write = fits && strcmp(o->u.items[0].u.s, "write") == 0;
+    if (!fits || (!is_write && strcmp(o->u.items[0].u.s, "read") != 0)) {
+        return wrong_type(p, c, spec, "(\"read\", number), (\"write\", number) or a name");
+    }
+    attrs[0] = HONE_VALUE_OF_INT(o->u.items[1].u.i);
+    attrs[1] = HONE_VALUE_OF_INT(is_write);
+    return HONE_OK;
+}
+
 static hone_status add_arg(pytrace *p, const call *c, uint32_t i, draft *d) {
     const hone_arg_spec *spec = &hone_inst_args(c->kind)[i];
     const hone_operand *o = &c->args[i];
@@ -184,6 +205,8 @@ static hone_status add_arg(pytrace *p, const call *c, uint32_t i, draft *d) {
     case HONE_ARG_INPUT:
         if (o->kind != HONE_OPERAND_RV) return wrong_type(p, c, spec, "a block or a loop");
         return add_input(p, d, *o);
+    case HONE_ARG_ACCESS:
+        return add_access(p, c, spec, o, d);
     case HONE_ARG_DATA: {
         hone_operand input = *o;
         if (o->kind == HONE_OPERAND_LIST) {
@@ -233,6 +256,7 @@ static hone_status count_outputs(pytrace *p, const call *c, const draft *d, uint
     }
     uint32_t known = HONE_NO_ID;
     if (c->kind == HONE_INST_SPLIT) known = d->input_count - 1;
+    if (c->kind == HONE_INST_CACHE_INPLACE) known = 2;
     if (c->kind == HONE_INST_LOOP_PARTITION) {
         known = d->input_count; /* the rest, if nobody stands for it */
         for (uint32_t i = 1; i < d->input_count; i++)

@@ -158,6 +158,14 @@ static void print_arg(const hone_trace *trace, uint32_t index, const hone_arg_sp
     case HONE_ARG_DECISION:
         print_decision(trace, index, out);
         break;
+    case HONE_ARG_ACCESS: {
+        const hone_value *v = &inst->attrs[spec->index];
+        bool is_plain = spec->index + 1 < inst->attr_count && v->kind == HONE_VALUE_INT;
+        if (is_plain) hone_str_append(out, v[1].u.i ? "(\"write\", " : "(\"read\", ");
+        print_value(v, out);
+        if (is_plain) hone_str_append_char(out, ')');
+        break;
+    }
     case HONE_ARG_BOOL: {
         const hone_value *v = &inst->attrs[spec->index];
         bool is_true = (v->kind == HONE_VALUE_INT || v->kind == HONE_VALUE_BOOL) && v->u.i;

@@ -31,13 +31,47 @@ static hone_status reorder_axes(hone_schedule *sch, hone_rng *rng, hone_rv block
     return hone_sch_reorder_block_iter_var(sch, block, count, order);
 }
 
+static hone_status reindex(hone_schedule *sch, hone_rng *rng, hone_rv block) {
+    return hone_sch_reindex(sch, block, hone_rng_below(rng, 2), (int64_t)hone_rng_below(rng, 2),
+                            NULL);
+}
+
+static hone_status cache_inplace(hone_schedule *sch, hone_rng *rng, hone_rv block) {
+    return hone_sch_cache_inplace(sch, block, (int64_t)hone_rng_below(rng, 2), "global", NULL);
+}
+
+static hone_status copy_at(hone_schedule *sch, hone_rng *rng, hone_rv block) {
+    hone_rv loop = hone_random_loop_of(sch, rng, block);
+    int64_t index = (int64_t)hone_rng_below(rng, 2);
+    if (loop == HONE_NO_ID) return hone_random_nothing();
+    return hone_rng_below(rng, 2) ? hone_sch_read_at(sch, loop, block, index, "global", NULL)
+                                  : hone_sch_write_at(sch, loop, block, index, "global", NULL);
+}
+
+/* With one of those who read the result. */
+static hone_status fuse_epilogue(hone_schedule *sch, hone_rng *rng, hone_rv block) {
+    hone_node_id node;
+    uint32_t count = 0;
+    const hone_node_id *readers = NULL;
+    HONE_TRY(sch_resolve_block(sch, block, &node));
+    HONE_TRY(sch_consumers(sch, node, &count, &readers));
+    if (count == 0) return hone_random_nothing();
+    hone_rv reader = hone_random_name(sch, readers[hone_rng_below(rng, count)]);
+    return hone_sch_fuse_reduction_epilogue(sch, block, reader);
+}
+
 static const struct {
     const char *name;
     hone_status (*run)(hone_schedule *sch, hone_rng *rng, hone_rv block);
 } steps[] = {
-    {"storage_align",          align       },
-    {"set_scope",              set_scope   },
-    {"reorder_block_iter_var", reorder_axes},
+    {"reindex",                 reindex      },
+    {"reindex",                 reindex      },
+    {"cache_inplace",           cache_inplace},
+    {"read_at or write_at",     copy_at      },
+    {"fuse_reduction_epilogue", fuse_epilogue},
+    {"storage_align",           align        },
+    {"set_scope",               set_scope    },
+    {"reorder_block_iter_var",  reorder_axes },
 };
 
 hone_status hone_random_buffer_step(hone_schedule *sch, hone_rng *rng, const char **out_name) {

@@ -45,6 +45,8 @@ hone_rv hone_random_pick(hone_schedule *sch, hone_rng *rng, hone_node_kind kind)
     hone_node_id found = HONE_NO_ID;
     for (hone_node_id n = 0; n != HONE_NO_ID; n = hone_tree_next(sch->func, 0, n)) {
         if (sch_node(sch, n)->kind != kind || n == root) continue;
+        /* no step of a trace can name a loop inside a block */
+        if (kind == HONE_NODE_FOR && sch_next_block(sch, n, n) == HONE_NO_ID) continue;
         if (hone_rng_below(rng, ++count) == 0) found = n;
     }
     return found == HONE_NO_ID ? HONE_NO_ID : hone_random_name(sch, found);

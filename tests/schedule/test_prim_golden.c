@@ -32,7 +32,8 @@ static const struct row {
 } rows[] = {{"split.txt"},      {"fuse_reorder.txt"}, {"loop_kinds.txt"}, {"get.txt"},
             {"compute_at.txt"}, {"inline.txt"},       {"cache.txt"},      {"reduction.txt"},
             {"annotate.txt"},   {"sample.txt"},       {"mm_relu.txt"},    {"storage.txt"},
-            {"blockize.txt"},   {"tensorize.txt"},    {"merge.txt"},      {"partition.txt"}};
+            {"blockize.txt"},   {"tensorize.txt"},    {"merge.txt"},      {"epilogue.txt"},
+            {"reindex.txt"},    {"partition.txt"}};
 
 typedef struct piece {
     const char *at;

@@ -1,0 +1,302 @@
+#include "schedule/move_domain.h"
+#include "schedule/schedule_impl.h"
+
+/* read_at: copies what a block reads into another scope, once in each iteration of a loop around
+ * it, by one block that holds the loops of the copy. write_at: the same for what it writes, behind.
+ *
+ *     for i0: for i1: with block C: … A[i0*4 + i1] …                read_at(i0, c, 0, "shared")
+ *  →  for i0:
+ *         with block A_shared: v0 = i0; attr auto_copy
+ *             for ax0 in 4: A_shared[v0*4 + ax0] = A[v0*4 + ax0]
+ *         for i1: with block C: … A_shared[i0*4 + i1] …
+ *
+ * Checks: the scope name is known; the buffer index exists, nobody takes the buffer's address or a
+ * view; the loop is around the block; the box of one iteration has constant extents and lies in the
+ * buffer (TVM copies what is behind its end). read_at: no block below the loop writes the buffer,
+ * and all of the box was written before. write_at: the block is the only writer, does not begin
+ * with what is there, surely writes all of the box, and reduces over neither the loop nor one
+ * outside. */
+
+typedef struct copying {
+    hone_schedule *sch;
+    hone_node_id block, loop, scope;
+    hone_buffer buffer, cache;
+    bool is_write;
+    uint32_t user_count; /* blocks below the loop that read the buffer, or the writer */
+    hone_node_id *users;
+    hone_node_id
+        anchor; /* the copy stands before (read) or behind (write) this child of the loop */
+    uint32_t rank;
+    hone_range *box; /* per dimension, extents constant */
+    hone_node_id copy;
+} copying;
+
+/* ---- checks ---- */
+
+static hone_status find_users(copying *c) {
+    hone_schedule *sch = c->sch;
+    const char *name = hone_func_buffer(sch->func, c->buffer)->name;
+    c->users = hone_arena_alloc(sch->arena, sch->func->node_count * sizeof *c->users);
+    if (!c->users) return sch_no_memory();
+    for (hone_node_id n = sch_next_block(sch, c->scope, c->scope); n != HONE_NO_ID;
+         n = sch_next_block(sch, c->scope, n)) {
+        const hone_block *other = sch_block(sch, n);
+        bool is_below = hone_tree_is_ancestor(sch->func, c->loop, n);
+        if (sch_writes(other, c->buffer) && n != c->block && (c->is_write || is_below)) {
+            return sch_refuse(sch, n, "%s also writes '%s'", sch_block_name(sch, n), name);
+        }
+        if (c->is_write && sch_reads(other, c->buffer) && is_below) {
+            return sch_refuse(sch, n, "%s, below %s, reads '%s'", sch_block_name(sch, n),
+                              sch_loop_name(sch, c->loop), name);
+        }
+        if (!is_below || (c->is_write ? n != c->block : !sch_reads(other, c->buffer))) continue;
+        if (!sch_is_below_loops_only(sch, n)) {
+            return sch_refuse(sch, n, "something other than loops of known bounds stands around %s",
+                              sch_block_name(sch, n));
+        }
+        c->users[c->user_count++] = n;
+    }
+    if (c->is_write || !sch_writes(sch_block(sch, c->block), c->buffer)) return HONE_OK;
+    return sch_refuse(sch, c->block, "%s also writes '%s'", sch_block_name(sch, c->block), name);
+}
+
+static hone_status check_writer(copying *c) {
+    hone_schedule *sch = c->sch;
+    const hone_node *node = sch_node(sch, c->block);
+    const char *why = NULL;
+    if (sch_classify(sch, c->block, c->scope, &why) == SCH_BLOCK_OTHER) {
+        return sch_refuse(sch, c->block, "%s is neither complete nor a reduction: %s",
+                          sch_block_name(sch, c->block), why);
+    }
+    for (hone_node_id n = c->loop; n != c->scope; n = sch_node(sch, n)->parent) {
+        for (uint32_t a = 0; a < node->u.block.block->axis_count; a++) {
+            if (node->u.block.block->axes[a].kind == HONE_AXIS_SPATIAL) continue;
+            if (!hone_expr_uses_var(node->u.block.bindings[a], sch_node(sch, n)->u.loop.var)) {
+                continue;
+            }
+            return sch_refuse(sch, n, "%s reduces over %s", sch_block_name(sch, c->block),
+                              sch_loop_name(sch, n));
+        }
+    }
+    return HONE_OK;
+}
+
+/* The box that one iteration touches, as ranges of constant extent that lie in the buffer. */
+static hone_status find_box(copying *c) {
+    hone_schedule *sch = c->sch;
+    const hone_buffer_info *buffer = hone_func_buffer(sch->func, c->buffer);
+    sch_box box;
+    bool is_exact = false;
+    HONE_TRY(sch_box_below(sch, c->loop, c->user_count, c->users, c->buffer, c->is_write, &box,
+                           &is_exact));
+    if (c->is_write && !is_exact) {
+        return sch_refuse(sch, c->block,
+                          "%s does not surely write all of the box of '%s' that it "
+                          "touches",
+                          sch_block_name(sch, c->block), buffer->name);
+    }
+    c->box = hone_arena_alloc(sch->arena, (c->rank + 1) * sizeof *c->box);
+    if (!c->box) return sch_no_memory();
+    for (uint32_t d = 0; d < c->rank; d++) {
+        hone_dtype dtype = buffer->shape[d]->dtype;
+        const hone_expr *zero = hone_expr_int(&sch->ir, dtype, 0), *end = NULL;
+        bool is_known = hone_interval_range(&sch->arith, box.dims[d], dtype, &c->box[d]) &&
+                        hone_expr_is_int(c->box[d].extent);
+        if (is_known) end = hone_expr_add(&sch->ir, c->box[d].min, c->box[d].extent);
+        if (is_known && hone_prove_less_equal(&sch->arith, zero, c->box[d].min) &&
+            hone_prove_less_equal(&sch->arith, end, buffer->shape[d])) {
+            continue;
+        }
+        return sch_refuse(
+            sch, c->block,
+            "dimension %u of what an iteration of %s touches of '%s' is no box of one "
+            "size inside the buffer",
+            d, sch_loop_name(sch, c->loop), buffer->name);
+    }
+    return sch_ir_error(sch);
+}
+
+/* ---- the copy ---- */
+
+static int64_t gcd(int64_t a, int64_t b) {
+    while (b) {
+        int64_t t = a % b;
+        a = b;
+        b = t;
+    }
+    return a < 0 ? -a : a;
+}
+
+/* By how much the beginning of the box grows in each step of an axis: the greatest number that
+ * divides it. */
+static int64_t stride_of(copying *c, const hone_expr *low) {
+    hone_linear linear;
+    int64_t stride = 0;
+    if (!hone_linear_of(&c->sch->arith, low, &linear)) return 1;
+    stride = linear.constant;
+    for (uint32_t i = 0; i < linear.count; i++)
+        stride = gcd(stride, linear.terms[i].coeff);
+    return stride ? gcd(stride, 0) : 1;
+}
+
+/* An axis for each dimension whose box moves; out_low: where the box begins, by that axis. */
+static hone_status make_axes(copying *c, hone_block *block, hone_axis *axes,
+                             const hone_expr **bindings, const hone_expr **lows) {
+    hone_schedule *sch = c->sch;
+    for (uint32_t d = 0; d < c->rank; d++) {
+        lows[d] = c->box[d].min;
+        if (hone_expr_is_int(lows[d])) continue;
+        hone_dtype dtype = lows[d]->dtype;
+        int64_t stride = stride_of(c, lows[d]);
+        const hone_expr *step = hone_expr_int(&sch->ir, dtype, stride);
+        const hone_expr *binding = hone_expr_floordiv(&sch->ir, lows[d], step);
+        binding = hone_simplify(&sch->arith, binding);
+        if (!binding) return sch_ir_error(sch);
+        hone_bound bound = hone_arith_bound(&sch->arith, binding);
+        bool is_known = bound.min >= 0 && bound.max < hone_dtype_max_int(dtype);
+        const hone_expr *count = is_known ? hone_expr_int(&sch->ir, dtype, bound.max + 1)
+                                          : hone_func_buffer(sch->func, c->buffer)->shape[d];
+        hone_range dom = {hone_expr_int(&sch->ir, dtype, 0), count};
+        hone_var var =
+            hone_func_add_named_var(sch->func, sch_name(sch, "v", "", block->axis_count), dtype);
+        if (var == HONE_NO_ID || !dom.min || !hone_arith_bind(&sch->arith, var, dom)) {
+            return sch_no_memory();
+        }
+        axes[block->axis_count] = (hone_axis){var, HONE_AXIS_SPATIAL, dom};
+        bindings[block->axis_count++] = binding;
+        const hone_expr *axis = sch_var(sch, var);
+        lows[d] = stride == 1 ? axis : hone_expr_mul(&sch->ir, axis, step);
+    }
+    block->axes = axes;
+    return sch_ir_error(sch);
+}
+
+static hone_status make_body(copying *c, const hone_expr *const *lows) {
+    hone_schedule *sch = c->sch;
+    hone_node_id at = c->copy;
+    const hone_expr **indices = hone_arena_alloc(sch->arena, (c->rank + 1) * sizeof *indices);
+    if (!indices) return sch_no_memory();
+    for (uint32_t d = 0; d < c->rank; d++) {
+        const hone_expr *extent = c->box[d].extent;
+        hone_node_id loop = sch_make_loop(sch, sch_name(sch, "ax", "", d), extent->dtype, extent);
+        if (loop == HONE_NO_ID) return sch_no_memory();
+        hone_tree_append(sch->func, at, loop);
+        at = loop;
+        const hone_expr *var = sch_var(sch, sch_node(sch, loop)->u.loop.var);
+        indices[d] =
+            hone_expr_is_int_value(lows[d], 0) ? var : hone_expr_add(&sch->ir, lows[d], var);
+    }
+    hone_buffer from = c->is_write ? c->cache : c->buffer, to = c->is_write ? c->buffer : c->cache;
+    hone_node_id store = hone_func_add_node(sch->func, HONE_NODE_STORE);
+    const hone_expr *value = hone_func_load(&sch->ir, sch->func, from, indices);
+    HONE_TRY(sch_ir_error(sch));
+    if (store == HONE_NO_ID) return sch_no_memory();
+    sch_node(sch, store)->u.store.buffer = to;
+    sch_node(sch, store)->u.store.rank = c->rank;
+    sch_node(sch, store)->u.store.indices = indices;
+    sch_node(sch, store)->u.store.value = value;
+    hone_tree_append(sch->func, at, store);
+    return sch_update_regions(sch, c->copy);
+}
+
+static hone_status make_copy(copying *c) {
+    hone_schedule *sch = c->sch;
+    hone_block *block = hone_arena_zalloc(sch->arena, sizeof *block);
+    hone_axis *axes = hone_arena_alloc(sch->arena, (c->rank + 1) * sizeof *axes);
+    const hone_expr **bindings = hone_arena_alloc(sch->arena, (c->rank + 1) * sizeof *bindings);
+    const hone_expr **lows = hone_arena_alloc(sch->arena, (c->rank + 1) * sizeof *lows);
+    if (!block || !axes || !bindings || !lows) return sch_no_memory();
+    block->name = hone_func_buffer(sch->func, c->cache)->name;
+    HONE_TRY(make_axes(c, block, axes, bindings, lows));
+    if (!hone_attrs_with(sch->arena, &block->annotations, "auto_copy", HONE_VALUE_OF_BOOL(true),
+                         &block->annotations)) {
+        return sch_no_memory();
+    }
+    c->copy = hone_func_add_node(sch->func, HONE_NODE_BLOCK);
+    if (c->copy == HONE_NO_ID) return sch_no_memory();
+    sch_node(sch, c->copy)->u.block.block = block;
+    sch_node(sch, c->copy)->u.block.bindings = bindings;
+    return make_body(c, lows);
+}
+
+/* Iterations in which the block does not run copy nothing. */
+static hone_status add_conditions(copying *c) {
+    hone_schedule *sch = c->sch;
+    for (uint32_t i = 0; i < c->user_count; i++) {
+        const hone_expr *outer = NULL;
+        HONE_TRY(sch_outer_conditions(sch, c->users[i], c->loop, &outer));
+        if (!outer) continue;
+        if (c->user_count > 1) {
+            return sch_refuse(sch, c->users[i], "a predicate of %s leaves out iterations of %s",
+                              sch_block_name(sch, c->users[i]), sch_loop_name(sch, c->loop));
+        }
+        HONE_TRY(sch_add_predicate(sch, c->copy, outer));
+    }
+    return HONE_OK;
+}
+
+static hone_status rebuild(copying *c, const char *storage_scope) {
+    hone_schedule *sch = c->sch;
+    const hone_buffer_info old = *hone_func_buffer(sch->func, c->buffer);
+    c->cache = sch_make_buffer(sch, sch_scoped_name(sch, old.name, storage_scope), old.dtype,
+                               old.rank, old.shape, storage_scope);
+    if (c->cache == HONE_NO_ID) return sch_no_memory();
+    HONE_TRY(sch_add_alloc(sch, c->scope, c->cache));
+    HONE_TRY(make_copy(c));
+    HONE_TRY(add_conditions(c));
+    for (uint32_t i = 0; i < c->user_count; i++) {
+        HONE_TRY(sch_redirect_accesses(sch, c->users[i], c->buffer, c->cache, c->is_write));
+        sch_forget_facts(sch, c->users[i]);
+    }
+    if (c->is_write) {
+        hone_tree_insert_after(sch->func, c->anchor, c->copy);
+    } else {
+        hone_tree_insert_before(sch->func, c->anchor, c->copy);
+    }
+    return sch_require_pipeline(sch, c->scope);
+}
+
+static hone_status run(hone_schedule *sch, hone_inst_kind kind, hone_rv loop_rv, hone_rv block_rv,
+                       int64_t index, const char *storage_scope, hone_rv *out_block) {
+    copying c = {.sch = sch, .is_write = kind == HONE_INST_WRITE_AT};
+    HONE_TRY(sch_resolve_loop(sch, loop_rv, &c.loop));
+    HONE_TRY(sch_resolve_block(sch, block_rv, &c.block));
+    c.scope = sch_scope_of(sch, c.block);
+    if (c.scope != sch_scope_of(sch, c.loop) ||
+        !hone_tree_is_ancestor(sch->func, c.loop, c.block)) {
+        return sch_refuse(sch, c.loop, "%s is not around %s", sch_loop_name(sch, c.loop),
+                          sch_block_name(sch, c.block));
+    }
+    HONE_TRY(sch_require_scope_name(sch, c.block, storage_scope));
+    HONE_TRY(sch_nth_buffer(sch, c.block, c.is_write, index, &c.buffer));
+    c.rank = hone_func_buffer(sch->func, c.buffer)->rank;
+    HONE_TRY(sch_require_no_views(sch, c.block, c.buffer));
+    HONE_TRY(sch_require_pipeline(sch, c.scope));
+    HONE_TRY(find_users(&c));
+    if (c.is_write) HONE_TRY(check_writer(&c));
+    HONE_TRY(find_box(&c));
+    c.anchor = c.users[0];
+    while (sch_node(sch, c.anchor)->parent != c.loop)
+        c.anchor = sch_node(sch, c.anchor)->parent;
+    const char *scope = hone_arena_strdup(sch->arena, storage_scope);
+    hone_func *saved = NULL;
+    if (!scope) return sch_no_memory();
+    HONE_TRY(sch_begin_trial(sch, &saved));
+    HONE_TRY(sch_end_trial(sch, saved, rebuild(&c, scope)));
+    hone_operand inputs[] = {SCH_RV(loop_rv), SCH_RV(block_rv)};
+    hone_value attrs[] = {HONE_VALUE_OF_INT(index), HONE_VALUE_OF_STRING(scope)};
+    hone_rv_value value = {.kind = HONE_RV_BLOCK, .node = c.copy};
+    return sch_record(sch, kind, 2, inputs, 2, attrs, 1, &value, SCH_NO_DECISION, out_block);
+}
+
+hone_status hone_sch_read_at(hone_schedule *sch, hone_rv loop, hone_rv block,
+                             int64_t read_buffer_index, const char *storage_scope,
+                             hone_rv *out_block) {
+    return run(sch, HONE_INST_READ_AT, loop, block, read_buffer_index, storage_scope, out_block);
+}
+
+hone_status hone_sch_write_at(hone_schedule *sch, hone_rv loop, hone_rv block,
+                              int64_t write_buffer_index, const char *storage_scope,
+                              hone_rv *out_block) {
+    return run(sch, HONE_INST_WRITE_AT, loop, block, write_buffer_index, storage_scope, out_block);
+}

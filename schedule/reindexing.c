@@ -1,0 +1,330 @@
+#include "schedule/reindexing.h"
+
+#include <string.h>
+
+#include "ir/itermap.h"
+
+/* ---- the access ---- */
+
+typedef struct access_search {
+    sch_reindexing *r;
+    bool differs;
+} access_search;
+
+static void note_access(access_search *s, const hone_expr *const *indices) {
+    if (!s->r->indices) s->r->indices = indices;
+    for (uint32_t d = 0; d < s->r->rank; d++) {
+        s->differs = s->differs || !hone_expr_same(s->r->indices[d], indices[d]);
+    }
+}
+
+static bool visit(void *ctx, const hone_expr *e) {
+    access_search *s = ctx;
+    if (e->kind == HONE_EXPR_LOAD && e->u.buffer == s->r->buffer) note_access(s, e->args);
+    return true;
+}
+
+static void look_for_loads(void *ctx, hone_node_id at, const hone_expr *e) {
+    (void)at;
+    hone_expr_walk(e, visit, ctx);
+}
+
+static hone_status find_access(sch_reindexing *r) {
+    hone_schedule *sch = r->sch;
+    access_search s = {r, false};
+    bool is_leaf = true;
+    for (hone_node_id n = hone_tree_next(sch->func, r->block, r->block); n != HONE_NO_ID;
+         n = hone_tree_next(sch->func, r->block, n)) {
+        const hone_node *node = sch_node(sch, n);
+        is_leaf = is_leaf && node->kind != HONE_NODE_BLOCK;
+        if (node->kind == HONE_NODE_STORE && node->u.store.buffer == r->buffer) {
+            note_access(&s, node->u.store.indices);
+        }
+    }
+    if (!is_leaf) {
+        return sch_refuse(sch, r->block, "%s holds other blocks", sch_block_name(sch, r->block));
+    }
+    for (hone_node_id n = sch_node(sch, r->block)->first; n != HONE_NO_ID;
+         n = sch_node(sch, n)->next) {
+        hone_tree_walk_exprs(sch->func, n, false, look_for_loads, &s);
+    }
+    if (r->indices && !s.differs) return HONE_OK;
+    return sch_refuse(sch, r->block, "%s accesses '%s' at %s", sch_block_name(sch, r->block),
+                      hone_func_buffer(sch->func, r->buffer)->name,
+                      r->indices ? "more than one place" : "no place of its own");
+}
+
+static bool uses_var(const sch_reindexing *r, hone_var var) {
+    for (uint32_t d = 0; d < r->rank; d++) {
+        if (hone_expr_uses_var(r->indices[d], var)) return true;
+    }
+    return false;
+}
+
+/* Indices are made of axes (and sizes) alone, and stay in the buffer whatever these are. */
+static hone_status check_indices(sch_reindexing *r) {
+    hone_schedule *sch = r->sch;
+    const hone_buffer_info *buffer = hone_func_buffer(sch->func, r->buffer);
+    for (hone_node_id n = r->block; n != HONE_NO_ID; n = hone_tree_next(sch->func, r->block, n)) {
+        const hone_node *node = sch_node(sch, n);
+        bool is_used = (node->kind == HONE_NODE_FOR && uses_var(r, node->u.loop.var)) ||
+                       (node->kind == HONE_NODE_LET && uses_var(r, node->u.let.var));
+        if (!is_used) continue;
+        return sch_refuse(sch, n, "the place of '%s' in %s depends on more than its axes",
+                          buffer->name, sch_block_name(sch, r->block));
+    }
+    for (uint32_t d = 0; d < r->rank; d++) {
+        const hone_expr *index = r->indices[d];
+        if (!hone_expr_is_pure_index(index) || index->dtype.lanes != 1) {
+            return sch_refuse(sch, r->block, "an index of '%s' in %s is loaded or a vector",
+                              buffer->name, sch_block_name(sch, r->block));
+        }
+        const hone_expr *zero = hone_expr_int(&sch->ir, index->dtype, 0);
+        if (hone_prove_less_equal(&sch->arith, zero, index) &&
+            hone_prove_less(&sch->arith, index, buffer->shape[d])) {
+            continue;
+        }
+        return sch_refuse(sch, r->block,
+                          "index %u of '%s' in %s may leave the buffer: a condition keeps it in, "
+                          "which a copy would not know",
+                          d, buffer->name, sch_block_name(sch, r->block));
+    }
+    return sch_ir_error(sch);
+}
+
+static hone_status list_axes(sch_reindexing *r) {
+    hone_schedule *sch = r->sch;
+    const hone_block *block = sch_block(sch, r->block);
+    hone_axis *axes = hone_arena_alloc(sch->arena, (block->axis_count + 1) * sizeof *axes);
+    if (!axes) return sch_no_memory();
+    for (uint32_t i = 0; i < block->axis_count; i++) {
+        if (!uses_var(r, block->axes[i].var)) continue;
+        if (!hone_expr_is_int_value(block->axes[i].dom.min, 0)) {
+            return sch_refuse(sch, r->block, "axis '%s' of %s does not start at 0",
+                              sch->func->vars[block->axes[i].var].name,
+                              sch_block_name(sch, r->block));
+        }
+        axes[r->axis_count++] = block->axes[i];
+    }
+    r->axes = axes;
+    return HONE_OK;
+}
+
+/* ---- who else is there ---- */
+
+static hone_status check_nest(sch_reindexing *r) {
+    hone_schedule *sch = r->sch;
+    hone_node_id n = r->block;
+    if (sch_node(sch, n)->flags & SCH_OPEN) {
+        return sch_refuse(sch, n, "%s uses loops around it in other ways than by its bindings",
+                          sch_block_name(sch, n));
+    }
+    for (; sch_node(sch, n)->parent != r->scope; n = sch_node(sch, n)->parent) {
+        const hone_node *parent = sch_node(sch, sch_node(sch, n)->parent);
+        if (parent->kind == HONE_NODE_FOR && parent->first == parent->last) continue;
+        return sch_refuse(sch, sch_node(sch, n)->parent, "%s is not alone in its nest of loops",
+                          sch_block_name(sch, r->block));
+    }
+    r->top = n;
+    return sch_require_pipeline(sch, r->scope);
+}
+
+static hone_status check_writer(sch_reindexing *r) {
+    hone_schedule *sch = r->sch;
+    const char *why = NULL;
+    if (sch_classify(sch, r->block, r->scope, &why) == SCH_BLOCK_OTHER) {
+        return sch_refuse(sch, r->block, "%s is neither complete nor a reduction: %s",
+                          sch_block_name(sch, r->block), why);
+    }
+    if (sch_writes_apart(sch, r->block)) return HONE_OK;
+    return sch_refuse(sch, r->block,
+                      "different values of the axes of %s may write the same element",
+                      sch_block_name(sch, r->block));
+}
+
+hone_status sch_begin_reindexing(hone_schedule *sch, hone_rv block_rv, bool is_write,
+                                 int64_t buffer_index, sch_reindexing *out) {
+    *out = (sch_reindexing){.sch = sch, .is_write = is_write, .fresh = HONE_NO_ID};
+    HONE_TRY(sch_resolve_block(sch, block_rv, &out->block));
+    out->scope = sch_scope_of(sch, out->block);
+    if (out->scope == HONE_NO_ID) {
+        return sch_refuse(sch, out->block, "the root block has no scope");
+    }
+    HONE_TRY(sch_nth_buffer(sch, out->block, is_write, buffer_index, &out->buffer));
+    out->rank = hone_func_buffer(sch->func, out->buffer)->rank;
+    HONE_TRY(sch_require_no_views(sch, out->block, out->buffer));
+    HONE_TRY(check_nest(out));
+    if (is_write) {
+        HONE_TRY(check_writer(out));
+    } else if (sch_writes(sch_block(sch, out->block), out->buffer)) {
+        return sch_refuse(sch, out->block, "%s also writes '%s'", sch_block_name(sch, out->block),
+                          hone_func_buffer(sch->func, out->buffer)->name);
+    }
+    HONE_TRY(find_access(out));
+    HONE_TRY(check_indices(out));
+    return list_axes(out);
+}
+
+/* ---- the copy ---- */
+
+static const hone_expr **renamed(sch_reindexing *r, uint32_t count, const hone_expr *const *list,
+                                 const hone_expr *const *map, uint32_t map_count) {
+    const hone_expr **out = hone_arena_alloc(r->sch->arena, (count + 1) * sizeof *out);
+    for (uint32_t i = 0; out && i < count; i++)
+        out[i] = hone_expr_substitute(&r->sch->ir, list[i], map, map_count);
+    return out;
+}
+
+static hone_node_id make_store(hone_schedule *sch, hone_buffer to, uint32_t to_rank,
+                               const hone_expr *const *at, const hone_expr *value) {
+    hone_node_id store = hone_func_add_node(sch->func, HONE_NODE_STORE);
+    if (store == HONE_NO_ID || !value || !at) return HONE_NO_ID;
+    sch_node(sch, store)->u.store.buffer = to;
+    sch_node(sch, store)->u.store.rank = to_rank;
+    sch_node(sch, store)->u.store.indices = at;
+    sch_node(sch, store)->u.store.value = value;
+    return store;
+}
+
+/* The name of the loop that an axis is bound to, if it is bound to just that. */
+static const char *loop_name_of(const sch_reindexing *r, hone_var axis) {
+    const hone_node *node = sch_node(r->sch, r->block);
+    for (uint32_t i = 0; i < node->u.block.block->axis_count; i++) {
+        const hone_expr *binding = node->u.block.bindings[i];
+        if (node->u.block.block->axes[i].var == axis && binding->kind == HONE_EXPR_VAR) {
+            return r->sch->func->vars[binding->u.var].name;
+        }
+    }
+    return "ax";
+}
+
+/* Axes of the copying block, and a loop for each; the map leads from the old axes to the new. */
+static hone_status make_axes(sch_reindexing *r, hone_axis *axes, const hone_expr **bindings,
+                             const hone_expr **map, hone_node_id *out_top,
+                             hone_node_id *out_bottom) {
+    hone_schedule *sch = r->sch;
+    for (uint32_t i = 0; i < r->axis_count; i++) {
+        const hone_var_info old = sch->func->vars[r->axes[i].var];
+        const char *name = r->keeps_names ? old.name : sch_name(sch, "v", "", i);
+        const char *loop_name =
+            r->keeps_names ? loop_name_of(r, r->axes[i].var) : sch_name(sch, "ax", "", i);
+        hone_var var = hone_func_add_named_var(sch->func, name, old.dtype);
+        if (!name || var == HONE_NO_ID || !hone_arith_bind(&sch->arith, var, r->axes[i].dom)) {
+            return sch_no_memory();
+        }
+        hone_node_id loop = sch_make_loop(sch, loop_name, old.dtype, r->axes[i].dom.extent);
+        if (loop == HONE_NO_ID) return sch_no_memory();
+        axes[i] = (hone_axis){var, HONE_AXIS_SPATIAL, r->axes[i].dom};
+        bindings[i] = sch_var(sch, sch_node(sch, loop)->u.loop.var);
+        map[r->axes[i].var] = sch_var(sch, var);
+        if (*out_top == HONE_NO_ID) {
+            *out_top = loop;
+        } else {
+            hone_tree_append(sch->func, *out_bottom, loop);
+        }
+        *out_bottom = loop;
+    }
+    return sch_ir_error(sch);
+}
+
+static hone_status make_copy(sch_reindexing *r) {
+    hone_schedule *sch = r->sch;
+    uint32_t map_count = sch->func->var_count;
+    hone_block *block = hone_arena_zalloc(sch->arena, sizeof *block);
+    hone_axis *axes = hone_arena_alloc(sch->arena, (r->axis_count + 1) * sizeof *axes);
+    const hone_expr **bindings =
+        hone_arena_alloc(sch->arena, (r->axis_count + 1) * sizeof *bindings);
+    const hone_expr **map = hone_arena_zalloc(sch->arena, (map_count + 1) * sizeof *map);
+    if (!block || !axes || !bindings || !map) return sch_no_memory();
+    hone_node_id top = HONE_NO_ID, bottom = HONE_NO_ID;
+    HONE_TRY(make_axes(r, axes, bindings, map, &top, &bottom));
+    const hone_expr **old = renamed(r, r->rank, r->indices, map, map_count);
+    const hone_expr **fresh = renamed(r, r->fresh_rank, r->fresh_indices, map, map_count);
+    if (!old || !fresh) return sch_no_memory();
+    const hone_expr *value = r->is_write ? hone_func_load(&sch->ir, sch->func, r->fresh, fresh)
+                                         : hone_func_load(&sch->ir, sch->func, r->buffer, old);
+    hone_node_id store = r->is_write ? make_store(sch, r->buffer, r->rank, old, value)
+                                     : make_store(sch, r->fresh, r->fresh_rank, fresh, value);
+    HONE_TRY(sch_ir_error(sch));
+    r->copy = hone_func_add_node(sch->func, HONE_NODE_BLOCK);
+    if (store == HONE_NO_ID || r->copy == HONE_NO_ID) return sch_no_memory();
+    block->name = r->block_name;
+    block->axes = axes;
+    block->axis_count = r->axis_count;
+    sch_node(sch, r->copy)->u.block.block = block;
+    sch_node(sch, r->copy)->u.block.bindings = bindings;
+    hone_tree_append(sch->func, r->copy, store);
+    HONE_TRY(sch_update_regions(sch, r->copy));
+    if (bottom != HONE_NO_ID) hone_tree_append(sch->func, bottom, r->copy);
+    if (top == HONE_NO_ID) top = r->copy;
+    if (r->is_write) {
+        hone_tree_insert_after(sch->func, r->top, top);
+    } else {
+        hone_tree_insert_before(sch->func, r->top, top);
+    }
+    return HONE_OK;
+}
+
+/* ---- the block's own accesses ---- */
+
+static const hone_expr *redirect_load(void *ctx, hone_ir *ir, const hone_expr *e) {
+    const sch_reindexing *r = ctx;
+    if (e->kind != HONE_EXPR_LOAD || e->u.buffer != r->buffer) return e;
+    return hone_expr_load(ir, e->dtype, r->fresh, r->fresh_rank, r->fresh_indices);
+}
+
+static hone_status redirect(sch_reindexing *r) {
+    hone_schedule *sch = r->sch;
+    for (hone_node_id n = sch_node(sch, r->block)->first; n != HONE_NO_ID;
+         n = sch_node(sch, n)->next) {
+        HONE_TRY(hone_tree_transform(sch->func, n, redirect_load, r, false));
+    }
+    for (hone_node_id n = r->block; n != HONE_NO_ID; n = hone_tree_next(sch->func, r->block, n)) {
+        hone_node *node = sch_node(sch, n);
+        if (node->kind != HONE_NODE_STORE || node->u.store.buffer != r->buffer) continue;
+        node->u.store.buffer = r->fresh;
+        node->u.store.rank = r->fresh_rank;
+        node->u.store.indices = r->fresh_indices;
+    }
+    HONE_TRY(sch_update_regions(sch, r->block));
+    sch_forget_facts(sch, r->block);
+    return HONE_OK;
+}
+
+/* Two values of the axes must not share an element of the new buffer. */
+static hone_status check_injective(sch_reindexing *r) {
+    hone_schedule *sch = r->sch;
+    hone_iter *iters = hone_arena_alloc(sch->arena, (r->axis_count + 1) * sizeof *iters);
+    if (!iters) return sch_no_memory();
+    for (uint32_t i = 0; i < r->axis_count; i++)
+        iters[i] = (hone_iter){r->axes[i].var, r->axes[i].dom};
+    hone_itermap map;
+    if (hone_itermap_detect(&sch->arith, r->fresh_rank, r->fresh_indices, r->axis_count, iters,
+                            NULL, HONE_ITERMAP_INJECTIVE, true, &map)) {
+        return HONE_OK;
+    }
+    return sch_refuse(sch, r->block,
+                      "the new indices are not shown to tell all values of the axes "
+                      "of %s apart",
+                      sch_block_name(sch, r->block));
+}
+
+static hone_status rebuild(sch_reindexing *r, const char *name, const char *storage_scope) {
+    hone_schedule *sch = r->sch;
+    hone_dtype dtype = hone_func_buffer(sch->func, r->buffer)->dtype;
+    r->fresh = sch_make_buffer(sch, name, dtype, r->fresh_rank, r->fresh_shape, storage_scope);
+    if (r->fresh == HONE_NO_ID) return sch_no_memory();
+    HONE_TRY(sch_add_alloc(sch, r->scope, r->fresh));
+    HONE_TRY(make_copy(r));
+    HONE_TRY(redirect(r));
+    return sch_require_pipeline(sch, r->scope);
+}
+
+hone_status sch_finish_reindexing(sch_reindexing *r, const char *buffer_name,
+                                  const char *storage_scope) {
+    hone_func *saved = NULL;
+    if (!buffer_name || !r->block_name) return sch_no_memory();
+    HONE_TRY(check_injective(r));
+    HONE_TRY(sch_begin_trial(r->sch, &saved));
+    return sch_end_trial(r->sch, saved, rebuild(r, buffer_name, storage_scope));
+}
