@@ -136,19 +136,18 @@ static hone_status set_keys(void *socket, const net_zmq_socket_options *options)
 static hone_status set_options(const net_zmq *self, void *socket,
                                const net_zmq_socket_options *options) {
     const int_option rows[] = {
-        {ZMQ_SNDHWM,              self->net.queue_frames      },
-        {ZMQ_RCVHWM,              self->net.queue_frames      },
-        {ZMQ_LINGER,              NET_ZMQ_LINGER_MS           },
-        {ZMQ_IPV6,                options->is_ipv6            },
-        {ZMQ_HANDSHAKE_IVL,       NET_ZMQ_HANDSHAKE_MS        },
-        {ZMQ_HEARTBEAT_IVL,       NET_ZMQ_HEARTBEAT_MS        },
-        {ZMQ_HEARTBEAT_TIMEOUT,   NET_ZMQ_HEARTBEAT_TIMEOUT_MS},
-        {ZMQ_TCP_KEEPALIVE,       1                           },
-        {ZMQ_TCP_KEEPALIVE_IDLE,  30                          },
-        {ZMQ_TCP_KEEPALIVE_INTVL, 10                          },
-        {ZMQ_TCP_KEEPALIVE_CNT,   3                           },
-        {ZMQ_RECONNECT_IVL,       -1                          }, /* the client's own work */
-        {ZMQ_IMMEDIATE,           1                           },
+        {ZMQ_SNDHWM,              self->net.queue_frames},
+        {ZMQ_RCVHWM,              self->net.queue_frames},
+        {ZMQ_LINGER,              NET_ZMQ_LINGER_MS     },
+        {ZMQ_IPV6,                options->is_ipv6      },
+        {ZMQ_HANDSHAKE_IVL,       NET_ZMQ_HANDSHAKE_MS  },
+        {ZMQ_TCP_MAXRT,           NET_ZMQ_SILENCE_MS    },
+        {ZMQ_TCP_KEEPALIVE,       1                     },
+        {ZMQ_TCP_KEEPALIVE_IDLE,  10                    },
+        {ZMQ_TCP_KEEPALIVE_INTVL, 5                     },
+        {ZMQ_TCP_KEEPALIVE_CNT,   3                     },
+        {ZMQ_RECONNECT_IVL,       -1                    }, /* the client's own work */
+        {ZMQ_IMMEDIATE,           1                     },
     };
     int64_t max_bytes = (int64_t)self->net.max_frame_bytes + NET_ZMQ_CURVE_EXTRA_BYTES;
     HONE_TRY(set_ints(socket, rows, HONE_COUNT(rows)));
