@@ -356,8 +356,11 @@ static bool is_new(hone_daemon *d, const hone_farm_lease *lease, uint32_t slot) 
         if (known->lease.token == lease->token) return false; /* the return is on its way */
         forget(d, known);
         return lease->token >= d->lease_floor[slot];
+    } else if (known && known->state == TRIAL_RUNNING && known->slot != slot) {
+        turn_down(d, lease, "it runs on another slot");
     } else if (known && known->lease.token <= lease->token) {
         known->lease.token = lease->token; /* the same work, maybe under a newer lease */
+        known->slot = slot;
         send_lease(d, HONE_FARM_TAKEN, lease);
         if (known->state == TRIAL_DONE) daemon_repeat_start(&known->repeat, daemon_now(d));
     } else if (known || lease->token < d->lease_floor[slot]) {
