@@ -67,8 +67,9 @@ static hone_status time_once(confirming *c, contender *item) {
     const char *device = c->device[0] ? c->device : NULL;
     HONE_TRY(hone_submit_run(c->t, c->task, &item->built, NULL, NAN, device, &ticket));
     HONE_TRY(hone_wait_run(c->t, &ran));
-    if (!ran.failure) item->times[item->time_count++] = ran.median_ns;
     if (!device) memcpy(c->device, ran.device, sizeof c->device);
+    bool is_there = strcmp(ran.device, c->device) == 0; /* whatever the farm made of the wish */
+    if (!ran.failure && is_there) item->times[item->time_count++] = ran.median_ns;
     c->lost_device = ran.failure == HONE_FAILURE_DEVICE_LOST;
     hone_run_result_deinit(&ran);
     return HONE_OK;
