@@ -96,7 +96,7 @@ endfunction()
 
 function(hone_add_ctest name timeout labels)
     if(NOT timeout)
-        set(timeout 120)
+        set(timeout 600) # a hang, not slowness: CI is a small and busy machine
     endif()
     add_test(NAME ${name} COMMAND ${ARGN})
     set_tests_properties(${name} PROPERTIES
