@@ -63,7 +63,7 @@ typedef enum hone_expr_kind {
     HONE_EXPR_CALL,      /* op = hone_intrin; args. CALL_EXTERN: args[0] is the name      */
     HONE_EXPR_RAMP,      /* args: base, stride; dtype.lanes elements                      */
     HONE_EXPR_BROADCAST, /* args[0] repeated dtype.lanes times                            */
-    HONE_EXPR_SHUFFLE,   /* args: vectors..., then u.i indices into all their lanes       */
+    HONE_EXPR_SHUFFLE,   /* args: vectors, then an index into all their lanes for each lane       */
     HONE_EXPR_LET,       /* u.var = args[0] in args[1]                                    */
 } hone_expr_kind;
 

@@ -250,9 +250,7 @@ const hone_expr *hone_expr_shuffle(hone_ir *ir, size_t vector_count, size_t inde
         }
     }
     hone_dtype dtype = hone_dtype_with_lanes(args[0]->dtype, (uint16_t)index_count);
-    hone_expr *e = make_with(ir, HONE_EXPR_SHUFFLE, dtype, count, args);
-    if (e) e->u.i = (int64_t)index_count;
-    return e;
+    return make_with(ir, HONE_EXPR_SHUFFLE, dtype, count, args);
 }
 
 const hone_expr *hone_expr_let(hone_ir *ir, hone_var var, const hone_expr *value,

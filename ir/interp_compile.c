@@ -206,7 +206,7 @@ static void choose(machine *m, xexpr *x, const hone_expr *e) {
         choose_pair(x, broadcast_i, broadcast_f);
         return;
     case HONE_EXPR_SHUFFLE:
-        x->u.i = e->u.i > 0 ? e->u.i : (int64_t)e->count - e->dtype.lanes;
+        x->u.i = (int64_t)e->count - e->dtype.lanes;
         choose_pair(x, shuffle_i, shuffle_f);
         return;
     case HONE_EXPR_LET: {

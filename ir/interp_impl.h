@@ -89,11 +89,12 @@ typedef struct xbuffer {
     const xexpr **shape_exprs, **stride_exprs, *offset_expr;
     xstore *store; /* NULL: not live */
     int64_t offset;
-    int64_t *shape, *strides; /* rank, at least 1 */
+    int64_t *shape, *strides; /* rank, at least 1; strides in scalars */
     uint32_t rank;
-    bool is_plain; /* dense, whole, nothing to check but the indices */
-    hone_dtype dtype;
-    xstore own; /* storage of its own, kept from one execution to the next */
+    uint16_t lanes;   /* scalars per element */
+    bool is_plain;    /* dense, whole, nothing to check but the indices */
+    hone_dtype dtype; /* of a scalar */
+    xstore own;       /* storage of its own, kept from one execution to the next */
 } xbuffer;
 
 /* ---- statements ---- */
@@ -222,6 +223,9 @@ static inline double round_to(const xexpr *e, double value) {
  */
 int64_t locate(machine *m, hone_buffer id, uint32_t rank, const xexpr *const *indices,
                bool is_write);
+/* The same in a buffer whose elements are vectors: the scalar of the present lane. */
+int64_t locate_lane(machine *m, hone_buffer id, uint32_t rank, const xexpr *const *indices,
+                    bool is_write);
 int64_t read_int(const xstore *s, hone_dtype dtype, int64_t at);
 double read_float(const xstore *s, hone_dtype dtype, int64_t at);
 void write_int(const xstore *s, hone_dtype dtype, int64_t at, int64_t value);

@@ -105,6 +105,28 @@ int64_t locate(machine *m, hone_buffer id, uint32_t rank, const xexpr *const *in
     return locate_in(m, &m->buffers[id], id, rank, indices, is_write);
 }
 
+int64_t locate_lane(machine *m, hone_buffer id, uint32_t rank, const xexpr *const *indices,
+                    bool is_write) {
+    const xbuffer *b = &m->buffers[id];
+    uint16_t lane = m->lane;
+    m->lane = (uint16_t)(lane / b->lanes); /* the lane of a vector of indices */
+    int64_t at = locate(m, id, rank, indices, is_write) + lane % b->lanes;
+    m->lane = lane;
+    if (!b->is_plain && lane % b->lanes) check_element(m, b, id, at, is_write);
+    return at;
+}
+
+static int64_t load_lane_i(const xexpr *e, machine *m) {
+    const xbuffer *b = &m->buffers[e->u.buffer];
+    int64_t at = locate_lane(m, e->u.buffer, e->count, e->args, false);
+    return read_int(b->store, b->dtype, at);
+}
+static double load_lane_f(const xexpr *e, machine *m) {
+    const xbuffer *b = &m->buffers[e->u.buffer];
+    int64_t at = locate_lane(m, e->u.buffer, e->count, e->args, false);
+    return read_float(b->store, b->dtype, at);
+}
+
 #define LOAD(name, type, result, rank)                                                             \
     static result name(const xexpr *e, machine *m) {                                               \
         const xbuffer *b = &m->buffers[e->u.buffer];                                               \
@@ -136,7 +158,7 @@ void choose_load(machine *m, xexpr *x) {
         machine_fail(m, HONE_ERROR(HONE_CODE_ILLEGAL, "a buffer that does not exist is read"));
     }
     const hone_buffer_info *info = hone_func_buffer(m->func, id);
-    if (info->rank != x->count || info->rank > HONE_MAX_RANK || info->dtype.lanes > 1) {
+    if (info->rank != x->count || info->rank > HONE_MAX_RANK) {
         machine_fail(m, HONE_ERROR(HONE_CODE_UNSUPPORTED,
                                    "'%s' of rank %u and type %s is read with %u indices",
                                    info->name, (unsigned)info->rank, HONE_DTYPE_NAME(info->dtype),
@@ -148,7 +170,10 @@ void choose_load(machine *m, xexpr *x) {
     }
     hone_dtype stored = stored_dtype(m, info->dtype);
     x->u.buffer = id;
-    if (hone_dtype_equal(stored, HONE_DTYPE_F32)) {
+    if (info->dtype.lanes > 1) {
+        if (hone_dtype_is_float(stored)) x->eval.f = load_lane_f;
+        if (!hone_dtype_is_float(stored)) x->eval.i = load_lane_i;
+    } else if (hone_dtype_equal(stored, HONE_DTYPE_F32)) {
         x->eval.f = x->count == 1   ? load_f32_1
                     : x->count == 2 ? load_f32_2
                     : x->count == 4 ? load_f32_4
@@ -185,13 +210,13 @@ static void prepare(machine *m, hone_buffer id) {
     xbuffer *b = &m->buffers[id];
     const hone_buffer_info *info = hone_func_buffer(m->func, id);
     if (b->shape) return;
-    if (info->rank > HONE_MAX_RANK || info->dtype.lanes > 1 ||
-        !hone_dtype_is_storable(info->dtype)) {
+    if (info->rank > HONE_MAX_RANK || !hone_dtype_is_storable(hone_dtype_element(info->dtype))) {
         machine_fail(m, HONE_ERROR(HONE_CODE_UNSUPPORTED, "buffer '%s' of type %s and rank %u",
                                    info->name, HONE_DTYPE_NAME(info->dtype), (unsigned)info->rank));
     }
     b->rank = info->rank;
-    b->dtype = stored_dtype(m, info->dtype);
+    b->dtype = stored_dtype(m, hone_dtype_element(info->dtype));
+    b->lanes = info->dtype.lanes ? info->dtype.lanes : 1;
     b->shape = machine_alloc(m, (info->rank + 1) * sizeof *b->shape);
     b->strides = machine_alloc(m, (info->rank + 1) * sizeof *b->strides);
     b->shape_exprs = machine_alloc(m, (info->rank + 1) * sizeof *b->shape_exprs);
@@ -207,7 +232,7 @@ static void prepare(machine *m, hone_buffer id) {
 }
 
 static void dense_strides(xbuffer *b) {
-    int64_t stride = 1;
+    int64_t stride = b->lanes;
     for (uint32_t d = b->rank; d-- > 0;) {
         b->strides[d] = stride;
         stride *= b->shape[d];
@@ -229,30 +254,30 @@ void buffer_layout(machine *m, hone_buffer id) {
     dense_strides(b);
     if (!info->strides) return;
     for (uint32_t d = 0; d < b->rank; d++) {
-        bind_if_free(m, info->strides[d], b->strides[d]);
-        b->strides[d] = x_int(b->stride_exprs[d], m);
+        bind_if_free(m, info->strides[d], b->strides[d] / b->lanes);
+        b->strides[d] = x_int(b->stride_exprs[d], m) * b->lanes;
     }
 }
 
 static int64_t count_of(const xbuffer *b) {
-    int64_t count = 1;
+    int64_t count = b->lanes;
     for (uint32_t d = 0; d < b->rank; d++)
         count *= b->shape[d];
     return count;
 }
 
-/* Elements from the first to the last one that the layout reaches. */
+/* Scalars from the first to the last one that the layout reaches. */
 static int64_t span_of(const xbuffer *b) {
     int64_t last = 0;
     for (uint32_t d = 0; d < b->rank; d++) {
         if (b->shape[d] == 0) return 0;
         last += (b->shape[d] - 1) * b->strides[d];
     }
-    return last + 1;
+    return last + b->lanes;
 }
 
 static bool is_dense(const xbuffer *b) {
-    int64_t stride = 1;
+    int64_t stride = b->lanes;
     for (uint32_t d = b->rank; d-- > 0;) {
         if (b->shape[d] > 1 && b->strides[d] != stride) return false;
         stride *= b->shape[d];
@@ -351,7 +376,7 @@ void buffer_alias(machine *m, hone_buffer id) {
                                    info->name, HONE_DTYPE_NAME(source->store->dtype),
                                    HONE_DTYPE_NAME(info->dtype)));
     }
-    b->offset = b->offset_expr ? x_int(b->offset_expr, m) : source->offset;
+    b->offset = b->offset_expr ? x_int(b->offset_expr, m) * b->lanes : source->offset;
     settle(b, source->store, false);
 }
 

@@ -86,8 +86,9 @@ static xflow run_vector_store(const xstmt *s, machine *m) {
     }
     for (m->lane = 0; m->lane < s->lanes; m->lane++) {
         if (m->mask && !x_int(m->mask, m)) continue;
-        int64_t at = locate(m, id, s->access.rank, s->access.indices, true);
         const xbuffer *b = &m->buffers[id];
+        int64_t at = b->lanes > 1 ? locate_lane(m, id, s->access.rank, s->access.indices, true)
+                                  : locate(m, id, s->access.rank, s->access.indices, true);
         if (is_float)
             write_float(b->store, b->dtype, at, values[m->lane].f);
         else
@@ -326,7 +327,7 @@ static void compile_store(machine *m, xstmt *s, const hone_node *node) {
         s->access.indices[i] = compile_expr(m, node->u.store.indices[i]);
         if (s->access.indices[i]->lanes > s->lanes) s->lanes = s->access.indices[i]->lanes;
     }
-    if (info->rank != node->u.store.rank || info->rank > HONE_MAX_RANK || info->dtype.lanes > 1) {
+    if (info->rank != node->u.store.rank || info->rank > HONE_MAX_RANK) {
         machine_fail(m, HONE_ERROR(HONE_CODE_UNSUPPORTED,
                                    "'%s' of rank %u and type %s is written with %u indices",
                                    info->name, (unsigned)info->rank, HONE_DTYPE_NAME(info->dtype),

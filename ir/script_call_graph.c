@@ -174,13 +174,25 @@ static bool positional(script_parser *p, const script_call *call, const hone_gra
     return true;
 }
 
+/* What TVM 0.27 and what older releases call the type of a result. */
+static bool names_type(const char *keyword) {
+    static const char *const names[] = {"ty_args", "out_ty", "sinfo_args", "out_sinfo"};
+    for (size_t i = 0; i < HONE_COUNT(names); i++) {
+        if (strcmp(names[i], keyword) == 0) return true;
+    }
+    return false;
+}
+
 static bool keywords(script_parser *p, const script_call *call, const hone_graph_op *op,
                      operands *o, const hone_sinfo **info) {
     for (uint32_t i = 0; i < call->keyword_count; i++) {
         const script_keyword *word = &call->keywords[i];
         int position = arg_position(op, word->name);
-        if (strcmp(word->name, "sinfo_args") == 0 || strcmp(word->name, "out_sinfo") == 0) {
-            if (!script_to_sinfo(p, &word->value, info)) return false;
+        if (names_type(word->name)) {
+            const script_value *type = &word->value;
+            bool one =
+                (type->kind == SCRIPT_TUPLE || type->kind == SCRIPT_LIST) && type->count == 1;
+            if (!script_to_sinfo(p, one ? &type->u.items[0] : type, info)) return false;
         } else if (position >= 0) {
             if ((uint32_t)position != o->arg_count) {
                 return script_fail(p, word->value.at, "argument '%s' is out of place", word->name);
@@ -281,8 +293,9 @@ static bool call_match_cast(script_parser *p, const script_call *call, script_va
     const script_value *v = NULL, *type = NULL;
     const hone_sinfo *info = NULL;
     hone_garg *arg = script_alloc(p, p->arena, 1, sizeof *arg);
-    if (!arg || !script_need_arg(p, call, 0, "value", &v) ||
-        !script_need_arg(p, call, 1, "struct_info", &type) || !script_to_garg(p, v, false, arg) ||
+    if (!arg || !script_need_arg(p, call, 0, "value", &v)) return false;
+    type = script_arg(call, 1, "struct_info");
+    if ((!type && !script_need_arg(p, call, 1, "ty", &type)) || !script_to_garg(p, v, false, arg) ||
         !script_to_sinfo(p, type, &info)) {
         return false;
     }

@@ -4,6 +4,12 @@
 
 #include <string.h>
 
+static const char *const renamed[][2] = {
+    {"tvm_call_cpacked",         "call_cpacked"        },
+    {"tvm_call_cpacked_lowered", "call_cpacked_lowered"},
+    {"tvm_call_packed_lowered",  "call_packed_lowered" },
+};
+
 static bool says_dtype(const script_value *v) {
     hone_dtype ignored;
     if (v->kind == SCRIPT_STRING) return script_is_dtype_name(v->u.s, &ignored);
@@ -41,6 +47,9 @@ static bool check_keywords(script_parser *p, const script_call *call) {
 bool script_call_named(script_parser *p, const script_call *call, script_value *out,
                        bool *out_known) {
     const char *name = call->callee + 2;
+    for (size_t i = 0; i < HONE_COUNT(renamed); i++) {
+        if (strcmp(renamed[i][0], name) == 0) name = renamed[i][1];
+    }
     const hone_named_op *op = hone_named_op_find(name);
     uint32_t first = 0, end = 0;
     bool said = false;

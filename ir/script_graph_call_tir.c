@@ -1,8 +1,8 @@
 /* ir/script_graph_call_tir.c - calls of functions from graph programs: tensor programs of the
  * module (R.call_tir), external functions (R.call_dps_packed, R.call_packed), graph functions.
  *
- * Spellings of the result: out_sinfo=R.Tensor((1, 128), "float32"), a list of those, or the older
- * (1, 128), dtype="float32".
+ * Spellings of the result: out_ty=R.Tensor((1, 128), "float32"), a list of those, or the older
+ * out_sinfo= and (1, 128), dtype="float32".
  */
 #include <string.h>
 
@@ -10,8 +10,9 @@
 
 static bool result_of(script_parser *p, const script_call *call, const hone_sinfo **out) {
     const script_value *v = script_arg(call, 2, "out_sinfo");
+    if (!v) v = script_arg(call, 2, "out_ty");
     if (!v) v = script_arg(call, 2, "shape");
-    if (!v) return script_fail(p, call->at, "%s: argument 'out_sinfo' is missing", call->callee);
+    if (!v) return script_fail(p, call->at, "%s: argument 'out_ty' is missing", call->callee);
     bool is_shape = v->kind == SCRIPT_TUPLE || v->kind == SCRIPT_LIST;
     for (uint32_t i = 0; is_shape && i < v->count; i++) {
         is_shape = v->u.items[i].kind != SCRIPT_SINFO && v->u.items[i].kind != SCRIPT_PATH;
@@ -91,7 +92,8 @@ static bool call_tir(script_parser *p, const script_call *call, script_value *ou
 }
 
 static bool call_packed(script_parser *p, const script_call *call, script_value *out) {
-    const script_value *callee = NULL, *types = script_arg(call, UINT32_MAX, "sinfo_args");
+    const script_value *callee = NULL, *types = script_arg(call, UINT32_MAX, "ty_args");
+    if (!types) types = script_arg(call, UINT32_MAX, "sinfo_args");
     hone_gbind bind = {0};
     const hone_sinfo *info = NULL;
     if (!script_need_arg(p, call, 0, "func", &callee) || !callee_of(p, callee, &bind)) return false;

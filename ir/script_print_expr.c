@@ -277,7 +277,7 @@ static void print_let(printer *pr, const hone_expr *e) {
 }
 
 static void print_shuffle(printer *pr, const hone_expr *e) {
-    uint32_t vectors = e->count - (uint32_t)e->u.i;
+    uint32_t vectors = e->count - e->dtype.lanes;
     hone_str_append(pr->out, "T.Shuffle([");
     print_exprs(pr, vectors, e->args);
     hone_str_append(pr->out, "], [");

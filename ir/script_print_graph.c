@@ -70,7 +70,7 @@ static bool find_usage(printer *pr, usage *u) {
 /* ---- bindings ---- */
 
 static void print_out_sinfo(printer *pr, const hone_sinfo *info) {
-    hone_str_append(pr->out, ", out_sinfo=");
+    hone_str_append(pr->out, printer_is_classic(pr) ? ", out_sinfo=" : ", out_ty=");
     if (!info || info->kind != HONE_SINFO_TUPLE) {
         print_sinfo(pr, info);
         return;
@@ -110,7 +110,7 @@ static void print_packed(printer *pr, const hone_gbind *bind, const hone_sinfo *
         print_garg(pr, &bind->args[i]);
     }
     if (info) {
-        hone_str_append(pr->out, ", sinfo_args=(");
+        hone_str_append(pr->out, printer_is_classic(pr) ? ", sinfo_args=(" : ", ty_args=(");
         print_sinfo(pr, info);
         hone_str_append(pr->out, ",)");
     }

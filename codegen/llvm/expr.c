@@ -210,7 +210,7 @@ static LLVMValueRef let(gen *g, const hone_expr *e) {
 
 /* Vectors one after the other, then the lanes picked by the constants behind them. */
 static LLVMValueRef shuffle(gen *g, const hone_expr *e) {
-    uint16_t picks = (uint16_t)e->u.i, vectors = (uint16_t)(e->count - picks);
+    uint16_t picks = e->dtype.lanes, vectors = (uint16_t)(e->count - picks);
     LLVMTypeRef type = gen_type(g, e->dtype);
     LLVMValueRef result = LLVMGetPoison(type);
     for (uint16_t i = 0; i < picks; i++) {
