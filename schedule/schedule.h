@@ -195,6 +195,8 @@ HONE_NODISCARD hone_status hone_sch_blockize_loop(hone_schedule *sch, hone_rv lo
 HONE_NODISCARD hone_status hone_sch_blockize_blocks(hone_schedule *sch, uint32_t count,
                                                     const hone_rv *blocks, bool preserve_unit_iters,
                                                     hone_rv *out_block);
+HONE_NODISCARD hone_status hone_sch_decompose_padding(hone_schedule *sch, hone_rv block,
+                                                      hone_rv loop, hone_rv *out_block);
 /* NOT_FOUND: no such intrinsic, built in or in sch->intrins (schedule/tensor_intrin.h). */
 HONE_NODISCARD hone_status hone_sch_tensorize(hone_schedule *sch, hone_rv block_or_loop,
                                               const char *tensor_intrin, bool preserve_unit_iters);

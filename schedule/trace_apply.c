@@ -350,6 +350,9 @@ static hone_status run_one(replay *r, const hone_inst *inst, const hone_decision
     case HONE_INST_RFACTOR:
         HONE_TRY(replay_int(inst, 0, 0, false, &number));
         return hone_sch_rfactor(sch, a, number, NULL);
+    case HONE_INST_DECOMPOSE_PADDING:
+        HONE_TRY(replay_rv(r, inst, 1, &b));
+        return hone_sch_decompose_padding(sch, a, b, NULL);
     case HONE_INST_DECOMPOSE_REDUCTION:
         HONE_TRY(replay_rv(r, inst, 1, &b));
         return hone_sch_decompose_reduction(sch, a, b, NULL);

@@ -114,6 +114,8 @@ static const hone_arg_spec specs[HONE_INST_COUNT][HONE_MAX_ARGS + 1] = {
         {BLOCK,
                                         {.name = "buf_type", .place = HONE_ARG_DATA, .index = 1, .is_required = true},
                                         REQUIRED_LIST("buf_index_array", 2)},
+    [HONE_INST_DECOMPOSE_PADDING] =
+        {BLOCK,                                                                                 {.name = "loop", .place = HONE_ARG_INPUT, .index = 1, .is_required = true}},
     [HONE_INST_TENSORIZE] =
         {EITHER,
                                         {.name = "tensor_intrin", .place = HONE_ARG_STRING, .is_required = true},
@@ -126,7 +128,7 @@ static const hone_arg_spec specs[HONE_INST_COUNT][HONE_MAX_ARGS + 1] = {
                                         {.name = "ann_val", .place = HONE_ARG_DATA, .index = 1, .is_required = true}},
     [HONE_INST_UNANNOTATE] = {EITHER,
                                         {.name = "ann_key", .place = HONE_ARG_STRING, .is_required = true}},
-    [HONE_INST_ENTER_POSTPROC] = {{.place = HONE_ARG_END}         },
+    [HONE_INST_ENTER_POSTPROC] = {{.place = HONE_ARG_END}},
 };
 
 static const struct {

@@ -1,0 +1,369 @@
+#include "schedule/schedule_impl.h"
+
+#include <string.h>
+
+/* decompose_padding: fills with the padding in front of a loop, then computes what is inside only.
+ *
+ *     for i in 12: with block P: P[v] = if_then_else(1 <= v and v < 11, A[v - 1], 0)
+ *  →  for i in 12: with block P_pad_const: P[v] = 0
+ *     for i in 10: with block P: P[v + 1] = A[v]
+ *
+ * Checks: the block is complete and one nest of loops below the loop; it stores a choice between a
+ * value and a constant; each part of the condition bounds one axis, which is bound to a loop of its
+ * own from there on, over all of the axis; the block has no predicate; loops further out whose
+ * iterations run side by side do not share elements, which would be padding for a moment. */
+
+typedef struct padding {
+    hone_schedule *sch;
+    hone_node_id block, loop, store;
+    const hone_expr *condition, *inside, *outside;
+    int64_t *low, *high;    /* by axis: [low, high) is inside */
+    hone_node_id *own_loop; /* by axis: the loop that it is bound to, where it is cut */
+} padding;
+
+static hone_status check_choice(padding *p) {
+    hone_schedule *sch = p->sch;
+    p->store = sch_single_store(sch, p->block);
+    const hone_expr *value = p->store == HONE_NO_ID ? NULL : sch_node(sch, p->store)->u.store.value;
+    bool is_choice = value && (value->kind == HONE_EXPR_SELECT ||
+                               hone_expr_is_call(value, HONE_INTRIN_IF_THEN_ELSE));
+    if (is_choice) {
+        p->condition = value->args[0];
+        p->inside = value->args[1];
+        p->outside = value->args[2];
+        if (p->outside->kind == HONE_EXPR_INT || p->outside->kind == HONE_EXPR_FLOAT)
+            return HONE_OK;
+    }
+    return sch_refuse(
+        sch, p->block,
+        "%s is no padding: it does not store if_then_else(condition, value, constant)",
+        sch_block_name(sch, p->block));
+}
+
+static hone_status not_a_bound(padding *p) {
+    return sch_refuse(p->sch, p->block,
+                      "a part of the condition in %s does not bound one axis by constants",
+                      sch_block_name(p->sch, p->block));
+}
+
+/* form <= 0 */
+static hone_status add_bound(padding *p, const hone_linear *form) {
+    const hone_block *block = sch_block(p->sch, p->block);
+    if (form->count != 1 || form->terms[0].term->kind != HONE_EXPR_VAR) return not_a_bound(p);
+    int64_t coeff = form->terms[0].coeff;
+    for (uint32_t i = 0; i < block->axis_count; i++) {
+        if (block->axes[i].var != form->terms[0].term->u.var) continue;
+        if (coeff == 1 && p->high[i] > 1 - form->constant) p->high[i] = 1 - form->constant;
+        if (coeff == -1 && p->low[i] < form->constant) p->low[i] = form->constant;
+        return coeff == 1 || coeff == -1 ? HONE_OK : not_a_bound(p);
+    }
+    return not_a_bound(p);
+}
+
+/* low <= high, or low < high as integers */
+static hone_status add_order(padding *p, const hone_expr *low, const hone_expr *high,
+                             bool is_strict) {
+    hone_schedule *sch = p->sch;
+    hone_linear form;
+    if (!hone_dtype_is_integer(low->dtype)) return not_a_bound(p);
+    const hone_expr *difference = hone_expr_sub(&sch->ir, low, high);
+    if (!difference || !hone_linear_of(&sch->arith, difference, &form)) return not_a_bound(p);
+    form.constant += is_strict;
+    if (form.constant > INT32_MAX || form.constant < -INT32_MAX) return not_a_bound(p);
+    return add_bound(p, &form);
+}
+
+static hone_status read_condition(padding *p, const hone_expr *e) {
+    if (e->kind != HONE_EXPR_BINARY) return not_a_bound(p);
+    switch ((hone_op)e->op) {
+    case HONE_OP_AND:
+        HONE_TRY(read_condition(p, e->args[0]));
+        return read_condition(p, e->args[1]);
+    case HONE_OP_LT:
+        return add_order(p, e->args[0], e->args[1], true);
+    case HONE_OP_LE:
+        return add_order(p, e->args[0], e->args[1], false);
+    case HONE_OP_GT:
+        return add_order(p, e->args[1], e->args[0], true);
+    case HONE_OP_GE:
+        return add_order(p, e->args[1], e->args[0], false);
+    default:
+        return not_a_bound(p);
+    }
+}
+
+/* An axis that is cut runs with a loop of its own, so that the loop can be cut too. */
+static hone_status check_cut(padding *p, uint32_t axis) {
+    hone_schedule *sch = p->sch;
+    const hone_node *node = sch_node(sch, p->block);
+    const hone_expr *binding = node->u.block.bindings[axis];
+    const char *name = sch->func->vars[node->u.block.block->axes[axis].var].name;
+    hone_node_id found = HONE_NO_ID;
+    for (hone_node_id n = node->parent; n != HONE_NO_ID && n != sch_node(sch, p->loop)->parent;
+         n = sch_node(sch, n)->parent) {
+        const hone_node *loop = sch_node(sch, n);
+        if (binding->kind == HONE_EXPR_VAR && binding->u.var == loop->u.loop.var) found = n;
+    }
+    for (uint32_t i = 0; found != HONE_NO_ID && i < node->u.block.block->axis_count; i++) {
+        if (i != axis &&
+            hone_expr_uses_var(node->u.block.bindings[i], sch_node(sch, found)->u.loop.var)) {
+            found = HONE_NO_ID;
+        }
+    }
+    if (found != HONE_NO_ID) {
+        const hone_range *range = &sch_node(sch, found)->u.loop.range;
+        int64_t extent = hone_expr_const(node->u.block.block->axes[axis].dom.extent);
+        if (hone_expr_is_int_value(range->min, 0) && hone_expr_const(range->extent) == extent &&
+            sch_node(sch, found)->loop_kind == HONE_LOOP_SERIAL) {
+            p->own_loop[axis] = found;
+            return HONE_OK;
+        }
+    }
+    return sch_refuse(
+        sch, p->block,
+        "axis '%s' of %s is padded and not bound to a serial loop of its own, from %s "
+        "on, over all of it",
+        name, sch_block_name(sch, p->block), sch_loop_name(sch, p->loop));
+}
+
+static hone_status find_inside(padding *p) {
+    hone_schedule *sch = p->sch;
+    const hone_block *block = sch_block(sch, p->block);
+    uint32_t count = block->axis_count;
+    p->low = hone_arena_zalloc(sch->arena, (count + 1) * sizeof *p->low);
+    p->high = hone_arena_zalloc(sch->arena, (count + 1) * sizeof *p->high);
+    p->own_loop = hone_arena_alloc(sch->arena, (count + 1) * sizeof *p->own_loop);
+    if (!p->low || !p->high || !p->own_loop) return sch_no_memory();
+    for (uint32_t i = 0; i < count; i++) {
+        int64_t extent = hone_expr_const(block->axes[i].dom.extent);
+        p->high[i] = extent < 0 ? INT64_MAX : extent;
+        p->own_loop[i] = HONE_NO_ID;
+    }
+    HONE_TRY(read_condition(p, p->condition));
+    for (uint32_t i = 0; i < count; i++) {
+        int64_t extent = hone_expr_const(block->axes[i].dom.extent);
+        if (p->low[i] == 0 && p->high[i] == (extent < 0 ? INT64_MAX : extent)) continue;
+        if (extent < 0 || !hone_expr_is_int_value(block->axes[i].dom.min, 0)) return not_a_bound(p);
+        if (p->low[i] >= p->high[i]) {
+            return sch_refuse(sch, p->block, "%s is padding only", sch_block_name(sch, p->block));
+        }
+        HONE_TRY(check_cut(p, i));
+    }
+    return HONE_OK;
+}
+
+static hone_status check_place(padding *p) {
+    hone_schedule *sch = p->sch;
+    const char *why = NULL;
+    hone_node_id scope = sch_scope_of(sch, p->block);
+    if (!hone_tree_is_ancestor(sch->func, p->loop, p->block) ||
+        sch_scope_of(sch, p->loop) != scope) {
+        return sch_refuse(sch, p->loop, "%s is not around %s", sch_loop_name(sch, p->loop),
+                          sch_block_name(sch, p->block));
+    }
+    if (sch_classify(sch, p->block, scope, &why) != SCH_BLOCK_COMPLETE) {
+        return sch_refuse(sch, p->block, "%s is not complete: %s", sch_block_name(sch, p->block),
+                          why ? why : "it is a reduction");
+    }
+    const hone_expr *predicate = sch_node(sch, p->block)->u.block.predicate;
+    if (predicate && !hone_expr_is_int_value(predicate, 1)) {
+        return sch_refuse(sch, p->block, "%s has a predicate", sch_block_name(sch, p->block));
+    }
+    for (hone_node_id n = p->block; n != p->loop; n = sch_node(sch, n)->parent) {
+        if (sch_node(sch, n)->prev == HONE_NO_ID && sch_node(sch, n)->next == HONE_NO_ID) continue;
+        return sch_refuse(sch, p->loop, "there is more than the nest of %s in %s",
+                          sch_block_name(sch, p->block), sch_loop_name(sch, p->loop));
+    }
+    for (hone_node_id n = sch_node(sch, p->loop)->parent; n != scope;
+         n = sch_node(sch, n)->parent) {
+        const hone_node *node = sch_node(sch, n);
+        if (node->loop_kind == HONE_LOOP_SERIAL) continue;
+        bool is_used = false;
+        for (uint32_t i = 0; i < sch_block(sch, p->block)->axis_count; i++) {
+            const hone_expr *binding = sch_node(sch, p->block)->u.block.bindings[i];
+            is_used = is_used || hone_expr_uses_var(binding, node->u.loop.var);
+        }
+        if (is_used && sch_writes_apart(sch, p->block) && sch_has_affine_bindings(sch, p->block)) {
+            continue;
+        }
+        return sch_refuse(sch, n, "iterations of %s, which run side by side, may share elements",
+                          sch_loop_name(sch, n));
+    }
+    return HONE_OK;
+}
+
+/* ---- the padding ---- */
+
+static const hone_expr *rename_vars(void *ctx, hone_ir *ir, const hone_expr *e) {
+    const hone_expr *const *map = ctx;
+    (void)ir;
+    return e->kind == HONE_EXPR_VAR && map[e->u.var] ? map[e->u.var] : e;
+}
+
+/* Copies of the loops from p->loop on; map: old variable -> new one. */
+static hone_status copy_loops(padding *p, const hone_expr **map, hone_node_id *out_top,
+                              hone_node_id *out_bottom) {
+    hone_schedule *sch = p->sch;
+    uint32_t count = 0;
+    const hone_node_id *loops = NULL;
+    HONE_TRY(sch_loops_of(sch, p->block, &count, &loops));
+    bool is_inside = false;
+    *out_top = *out_bottom = HONE_NO_ID;
+    for (uint32_t i = 0; i < count; i++) {
+        is_inside = is_inside || loops[i] == p->loop;
+        if (!is_inside) continue;
+        const hone_node old = *sch_node(sch, loops[i]);
+        hone_range range = {
+            hone_expr_transform(&sch->ir, old.u.loop.range.min, rename_vars, map),
+            hone_expr_transform(&sch->ir, old.u.loop.range.extent, rename_vars, map)};
+        const hone_var_info var = sch->func->vars[old.u.loop.var];
+        hone_node_id copy = sch_make_loop(sch, var.name, var.dtype, range.extent);
+        if (copy == HONE_NO_ID || !range.min) return sch_no_memory();
+        hone_node *node = sch_node(sch, copy);
+        node->u.loop.range = range;
+        node->loop_kind = old.loop_kind;
+        node->u.loop.thread_tag = old.u.loop.thread_tag;
+        if (!hone_arith_bind(&sch->arith, node->u.loop.var, range)) return sch_no_memory();
+        map[old.u.loop.var] = sch_var(sch, node->u.loop.var);
+        if (*out_top == HONE_NO_ID) *out_top = copy;
+        if (*out_bottom != HONE_NO_ID) hone_tree_append(sch->func, *out_bottom, copy);
+        *out_bottom = copy;
+    }
+    return sch_ir_error(sch);
+}
+
+static hone_status make_axes(padding *p, const hone_expr **map, hone_block *block,
+                             const hone_expr ***out_bindings) {
+    hone_schedule *sch = p->sch;
+    const hone_node *old = sch_node(sch, p->block);
+    uint32_t count = block->axis_count;
+    hone_axis *axes = hone_arena_alloc(sch->arena, (count + 1) * sizeof *axes);
+    const hone_expr **bindings = hone_arena_alloc(sch->arena, (count + 1) * sizeof *bindings);
+    if (!axes || !bindings) return sch_no_memory();
+    for (uint32_t i = 0; i < count; i++) {
+        const hone_var_info var = sch->func->vars[block->axes[i].var];
+        bindings[i] = hone_expr_transform(&sch->ir, old->u.block.bindings[i], rename_vars, map);
+        axes[i] = block->axes[i];
+        axes[i].var = hone_func_add_named_var(sch->func, var.name, var.dtype);
+        if (axes[i].var == HONE_NO_ID || !bindings[i] ||
+            !hone_arith_bind(&sch->arith, axes[i].var, axes[i].dom)) {
+            return sch_no_memory();
+        }
+    }
+    for (uint32_t i = 0; i < count; i++)
+        map[block->axes[i].var] = sch_var(sch, axes[i].var);
+    block->axes = axes;
+    *out_bindings = bindings;
+    return sch_ir_error(sch);
+}
+
+static hone_status make_constant(padding *p, hone_node_id *out_block, hone_node_id *out_top) {
+    hone_schedule *sch = p->sch;
+    hone_node_id bottom;
+    const hone_expr **bindings = NULL;
+    const hone_expr **map = hone_arena_zalloc(sch->arena, (sch->func->var_count + 1) * sizeof *map);
+    hone_block *block = hone_block_copy(sch->arena, sch_block(sch, p->block));
+    if (!map || !block) return sch_no_memory();
+    HONE_TRY(copy_loops(p, map, out_top, &bottom));
+    HONE_TRY(make_axes(p, map, block, &bindings));
+    block->name = sch_name(sch, block->name, "_pad_const", -1);
+    block->annotations = (hone_attrs){0};
+    hone_node_id store = hone_tree_copy(sch->func, p->store);
+    *out_block = hone_func_add_node(sch->func, HONE_NODE_BLOCK);
+    if (!block->name || store == HONE_NO_ID || *out_block == HONE_NO_ID) return sch_no_memory();
+    sch_node(sch, store)->u.store.value = p->outside;
+    hone_node *node = sch_node(sch, *out_block);
+    node->u.block.block = block;
+    node->u.block.bindings = bindings;
+    hone_tree_append(sch->func, *out_block, store);
+    HONE_TRY(hone_tree_transform(sch->func, store, rename_vars, map, false));
+    hone_tree_append(sch->func, bottom, *out_block);
+    return sch_update_regions(sch, *out_block);
+}
+
+/* ---- what is inside ---- */
+
+typedef struct shifting {
+    hone_schedule *sch;
+    const hone_expr **map; /* axis -> axis + low */
+    size_t count;
+} shifting;
+
+static const hone_expr *shift(void *ctx, hone_ir *ir, const hone_expr *e) {
+    const shifting *s = ctx;
+    (void)ir;
+    return e->kind == HONE_EXPR_VAR && e->u.var < s->count && s->map[e->u.var] ? s->map[e->u.var]
+                                                                               : e;
+}
+
+static const hone_expr *shifted(const shifting *s, const hone_expr *e) {
+    shifting copy = *s;
+    return hone_simplify(&s->sch->arith, hone_expr_transform(&s->sch->ir, e, shift, &copy));
+}
+
+static hone_status cut_axes(padding *p, shifting *s) {
+    hone_schedule *sch = p->sch;
+    hone_block *block = hone_block_copy(sch->arena, sch_block(sch, p->block));
+    hone_axis *axes = hone_arena_alloc(sch->arena, (block->axis_count + 1) * sizeof *axes);
+    if (!block || !axes) return sch_no_memory();
+    for (uint32_t i = 0; i < block->axis_count; i++) {
+        axes[i] = block->axes[i];
+        if (p->own_loop[i] == HONE_NO_ID) continue;
+        hone_dtype dtype = axes[i].dom.extent->dtype;
+        const hone_expr *extent = hone_expr_int(&sch->ir, dtype, p->high[i] - p->low[i]);
+        const hone_expr *low = hone_expr_int(&sch->ir, dtype, p->low[i]);
+        hone_node *loop = sch_node(sch, p->own_loop[i]);
+        axes[i].dom.extent = extent;
+        loop->u.loop.range.extent =
+            hone_expr_int(&sch->ir, loop->u.loop.range.extent->dtype, p->high[i] - p->low[i]);
+        s->map[axes[i].var] = hone_expr_add(&sch->ir, sch_var(sch, axes[i].var), low);
+        if (!s->map[axes[i].var] || !loop->u.loop.range.extent) return sch_ir_error(sch);
+        if (!hone_arith_bind(&sch->arith, axes[i].var, axes[i].dom) ||
+            !hone_arith_bind(&sch->arith, loop->u.loop.var, loop->u.loop.range)) {
+            return sch_no_memory();
+        }
+    }
+    block->axes = axes;
+    sch_node(sch, p->block)->u.block.block = block;
+    sch_forget_affine(sch, p->block);
+    return sch_ir_error(sch);
+}
+
+static hone_status keep_inside(padding *p) {
+    hone_schedule *sch = p->sch;
+    shifting s = {.sch = sch, .count = sch->func->var_count};
+    s.map = hone_arena_zalloc(sch->arena, (s.count + 1) * sizeof *s.map);
+    if (!s.map) return sch_no_memory();
+    HONE_TRY(cut_axes(p, &s));
+    uint32_t rank = sch_node(sch, p->store)->u.store.rank;
+    const hone_expr **indices = hone_arena_alloc(sch->arena, (rank + 1) * sizeof *indices);
+    if (!indices) return sch_no_memory();
+    for (uint32_t d = 0; d < rank; d++) {
+        indices[d] = shifted(&s, sch_node(sch, p->store)->u.store.indices[d]);
+        if (!indices[d]) return sch_ir_error(sch);
+    }
+    const hone_expr *value = shifted(&s, p->inside);
+    if (!value) return sch_ir_error(sch);
+    sch_node(sch, p->store)->u.store.indices = indices;
+    sch_node(sch, p->store)->u.store.value = value;
+    return sch_update_regions(sch, p->block);
+}
+
+hone_status hone_sch_decompose_padding(hone_schedule *sch, hone_rv block_rv, hone_rv loop_rv,
+                                       hone_rv *out_block) {
+    padding p = {.sch = sch};
+    hone_node_id constant, top;
+    HONE_TRY(sch_resolve_block(sch, block_rv, &p.block));
+    HONE_TRY(sch_resolve_loop(sch, loop_rv, &p.loop));
+    HONE_TRY(check_place(&p));
+    HONE_TRY(check_choice(&p));
+    HONE_TRY(find_inside(&p));
+    HONE_TRY(make_constant(&p, &constant, &top));
+    HONE_TRY(keep_inside(&p));
+    hone_tree_insert_before(sch->func, p.loop, top);
+    sch_node(sch, sch_scope_of(sch, p.block))->flags &= (uint16_t)~SCH_PIPELINE_KNOWN;
+    hone_operand inputs[] = {SCH_RV(block_rv), SCH_RV(loop_rv)};
+    hone_rv_value value = {.kind = HONE_RV_BLOCK, .node = constant};
+    return sch_record(sch, HONE_INST_DECOMPOSE_PADDING, 2, inputs, 0, NULL, 1, &value,
+                      SCH_NO_DECISION, out_block);
+}
