@@ -10,6 +10,8 @@
  */
 #include <assert.h>
 #include <errno.h>
+#include <linux/tcp.h>
+#include <netinet/in.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -20,6 +22,8 @@
 #include "support/vec.h"
 
 #define CLOSE_LINGER_NS (NET_ZMQ_LINGER_MS * HONE_NS_PER_MS)
+#define BACKLOG_PERIOD_NS (500 * HONE_NS_PER_MS)
+#define BACKLOG_SLACK_BYTES (256 << 10)
 
 enum { ROUTE_BYTES = 5, ADDRESS_BYTES = 64, ZAP_FRAMES = 7 };
 
@@ -36,7 +40,8 @@ typedef struct zmq_peer {
 
 /* A TCP connection, from its acceptance to its end. */
 typedef struct zmq_connection {
-    zmq_peer *peer; /* NULL before its first message */
+    zmq_peer *peer;       /* NULL before its first message */
+    uint64_t taken_bytes; /* of the wire, in messages that were received here */
 } zmq_connection;
 
 typedef struct zmq_server {
@@ -47,6 +52,7 @@ typedef struct zmq_server {
     hone_u64map routes;               /* routing id → zmq_peer *, owned */
     hone_u64map peers;                /* id → zmq_peer * */
     size_t closing, ended;            /* how many of the peers are so */
+    int64_t backlog_ns;               /* when backlogs are looked at again */
     char last_address[ADDRESS_BYTES]; /* of the peer whose CLOSED was returned last */
     zmq_peer *held; /* whose message waits in base.message while OPENED is delivered */
     int32_t max_peers;
@@ -221,6 +227,38 @@ static void read_monitor(zmq_server *self) {
     }
 }
 
+/* ---- backlogs ----
+ *
+ * ZeroMQ's limit on waiting messages does not hold for the parts of one message: who sends parts
+ * without an end makes the process grow. So what the kernel has received from a connection is
+ * compared with what has arrived here. */
+
+/* A frame as ZMTP sends it: header, and with CURVE a command name, a nonce, a box and flags. */
+static uint64_t wire_bytes(const zmq_server *self, size_t count) {
+    uint64_t body = count + (self->is_insecure ? 0 : 33);
+    return body + (body > 255 ? 9 : 2);
+}
+
+static void cut_off_backlogs(zmq_server *self) {
+    uint64_t fd, value, limit = BACKLOG_SLACK_BYTES;
+    int64_t now_ns = hone_clock_now(self->base.net.clock);
+    if (now_ns < self->backlog_ns) return;
+    self->backlog_ns = now_ns + BACKLOG_PERIOD_NS;
+    limit += (uint64_t)(self->base.net.queue_frames + 2) *
+             (self->base.net.max_frame_bytes + NET_ZMQ_CURVE_EXTRA_BYTES);
+    for (size_t i = 0; hone_u64map_next(&self->connections, &i, &fd, &value);) {
+        const zmq_connection *connection = pointer_of(value);
+        struct tcp_info info = {0};
+        socklen_t size = sizeof info;
+        if (getsockopt((int)fd, IPPROTO_TCP, TCP_INFO, &info, &size) != 0) continue;
+        if (info.tcpi_bytes_received <= connection->taken_bytes + limit) continue;
+        HONE_LOG(self->base.log, HONE_LOG_WARNING,
+                 "cut off a connection that sent %llu bytes and no end of a message",
+                 (unsigned long long)(info.tcpi_bytes_received - connection->taken_bytes));
+        cut_off((int)fd);
+    }
+}
+
 /* ---- peers ---- */
 
 static zmq_peer *find_peer(const hone_u64map *map, uint64_t key) {
@@ -296,6 +334,11 @@ static bool is_proper(zmq_server *self, zmq_msg_t *route, zmq_msg_t *message, bo
            count <= self->base.net.max_frame_bytes;
 }
 
+static void count_taken(zmq_server *self, const zmq_peer *peer, size_t count) {
+    zmq_connection *connection = find_connection(self, peer->fd);
+    if (connection && connection->peer == peer) connection->taken_bytes += wire_bytes(self, count);
+}
+
 /* One message, of whoever has one. *out_peer NULL: there was one, but not to be taken. */
 static hone_status receive_message(zmq_server *self, zmq_peer **out_peer, bool *out_any) {
     uint8_t route[ROUTE_BYTES];
@@ -313,6 +356,7 @@ static hone_status receive_message(zmq_server *self, zmq_peer **out_peer, bool *
             memcpy(route, zmq_msg_data(&frame), ROUTE_BYTES);
             *out_peer = find_peer(&self->routes, route_key(route));
             if (!*out_peer) st = new_peer(self, route, &self->base.message, out_peer);
+            if (*out_peer) count_taken(self, *out_peer, zmq_msg_size(&self->base.message));
         } else {
             cut_off(zmq_msg_get(&self->base.message, ZMQ_SRCFD));
         }
@@ -359,6 +403,7 @@ static hone_status server_step(net_zmq *base, hone_net_event *out_event, bool *o
     answer_all_zap(self);
     read_monitor(self);
     cut_closing(self);
+    cut_off_backlogs(self);
     *out_found = true;
     if (self->held) {
         fill_message(self, self->held, out_event);

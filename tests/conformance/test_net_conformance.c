@@ -401,12 +401,34 @@ static void port_scan(net_world *world) {
     assert_int_equal(hone_net_get_stats(server->net).peers, 2);
 }
 
-/* A client that speaks ZeroMQ's protocol as ours never would, to a server without keys. */
-static void strange_frames(net_world *world) {
+/* Says hello as a ZeroMQ client without keys does. */
+static int raw_client(const net_party *server) {
     static const uint8_t greeting[64] = {0xff, 0,    0, 0, 0,   0,   0,   0,
                                          1,    0x7f, 3, 0, 'N', 'U', 'L', 'L'};
     static const char dealer[] = "\x04\x1a\x05READY\x0bSocket-Type\0\0\0\x06"
                                  "DEALER";
+    int fd = raw_connect(server);
+    raw_send(fd, greeting, sizeof greeting);
+    raw_send(fd, dealer, sizeof dealer - 1);
+    struct timeval wait = {.tv_usec = 1000};
+    setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &wait, sizeof wait);
+    return fd;
+}
+
+/* The server hangs up on it within a minute. */
+static bool is_cut_off(net_world *world, int fd) {
+    int64_t end_ns = hone_deadline_after(hone_clock_system(), 60 * HONE_NS_PER_S);
+    while (hone_clock_now(hone_clock_system()) < end_ns) {
+        char byte;
+        net_world_step(world);
+        ssize_t got = recv(fd, &byte, 1, 0);
+        if (got == 0 || (got < 0 && errno == ECONNRESET)) return true;
+    }
+    return false;
+}
+
+/* A client that speaks ZeroMQ's protocol as ours never would, to a server without keys. */
+static void strange_frames(net_world *world) {
     static const struct {
         const char *bytes;
         size_t count;
@@ -423,20 +445,9 @@ static void strange_frames(net_world *world) {
     net_party *server = echo_server(world, (server_options){.is_insecure = true});
     net_party *client = connect_and_echo(world, server, (client_options){.is_insecure = true});
     for (size_t i = 0; i < HONE_COUNT(frames); i++) {
-        int fd = raw_connect(server);
-        raw_send(fd, greeting, sizeof greeting);
-        raw_send(fd, dealer, sizeof dealer - 1);
+        int fd = raw_client(server);
         raw_send(fd, frames[i].bytes, frames[i].count);
-        char byte;
-        struct timeval wait = {.tv_usec = 1000};
-        setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &wait, sizeof wait);
-        int64_t end_ns = hone_deadline_after(hone_clock_system(), 60 * HONE_NS_PER_S);
-        bool is_cut = false; /* ours is the hand that closes */
-        while (!is_cut && hone_clock_now(hone_clock_system()) < end_ns) {
-            net_world_step(world);
-            ssize_t got = recv(fd, &byte, 1, 0);
-            is_cut = got == 0 || (got < 0 && errno == ECONNRESET);
-        }
+        bool is_cut = is_cut_off(world, fd);
         close(fd);
         assert_true(is_cut);
     }
@@ -444,6 +455,26 @@ static void strange_frames(net_world *world) {
     assert_text(net_world_await(world, client, HONE_NET_MESSAGE, 2), "still here");
     assert_int_equal(net_party_count(server, HONE_NET_MESSAGE), 2);
     assert_int_equal(net_party_count(server, HONE_NET_OPENED), 1);
+}
+
+/* Parts of a message without an end are no way to fill the server's memory. */
+static void endless_message(net_world *world) {
+    server_options options = {.is_insecure = true, .max_frame_bytes = 1000, .queue_frames = 4};
+    net_party *server = echo_server(world, options);
+    net_party *client = connect_and_echo(world, server, (client_options){.is_insecure = true});
+    static const uint8_t part[202] = {0x01, 200}; /* more to come, 200 bytes */
+    int fd = raw_client(server);
+    for (int i = 0; i < 5000; i++)
+        raw_send(fd, part, sizeof part);
+    bool is_cut = is_cut_off(world, fd);
+    close(fd);
+    assert_true(is_cut);
+    for (size_t i = 2; i < 500; i++) { /* who sends much, in whole messages, may stay */
+        char bytes[1000] = {0};
+        HONE_ASSERT_OK(hone_net_send(client->net, client->peer, bytes, sizeof bytes));
+        net_world_await(world, client, HONE_NET_MESSAGE, i);
+    }
+    assert_int_equal(net_party_count(client, HONE_NET_CLOSED), 0);
 }
 
 /* ---- rows ---- */
@@ -479,6 +510,7 @@ static const net_row rows[] = {
     ZMQ_ONLY(ipv6),
     ZMQ_ONLY(port_scan),
     ZMQ_ONLY(strange_frames),
+    ZMQ_ONLY(endless_message),
 };
 
 static void check_row(void **state) {
