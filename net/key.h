@@ -63,6 +63,9 @@ HONE_NODISCARD hone_status hone_key_pair_save(const hone_key_pair *pair, const c
 HONE_NODISCARD hone_status hone_key_pair_load(const char *path, hone_key_pair *out_pair);
 HONE_NODISCARD hone_status hone_key_load_public(const char *path, hone_key *out_key);
 
+/* A public key as people give it: its text, or the path of a file with it. INVALID, IO. */
+HONE_NODISCARD hone_status hone_key_read_public(const char *text_or_path, hone_key *out_key);
+
 /* The text of a key file, secret or public: comments and one key. INVALID. */
 HONE_NODISCARD hone_status hone_key_parse_file_text(const char *text, size_t count,
                                                     hone_key *out_key);

@@ -10,7 +10,6 @@
 #include "net/net_zmq.h"
 #include "support/alloc.h"
 #include "support/clock.h"
-#include "support/fs.h"
 
 #define REPEAT_NS HONE_NS_PER_S
 
@@ -42,16 +41,6 @@ void hone_farm_access_from_environment(hone_farm_access *access) {
     take_variable("HONE_TRACKER_KEY", &access->tracker_key);
 }
 
-static hone_status read_tracker_key(const char *given, hone_key *out_key) {
-    hone_status st = hone_key_parse(given, strlen(given), out_key);
-    if (!st) return HONE_OK;
-    if (!hone_fs_exists(given)) {
-        return hone_status_annotate(st, "--tracker-key wants a public key or a file with it");
-    }
-    hone_status_free(st);
-    return hone_key_load_public(given, out_key);
-}
-
 hone_status hone_farm_access_resolve(const hone_farm_access *access,
                                      hone_net_client_options *out_net) {
     *out_net = (hone_net_client_options){.address = access->tracker,
@@ -70,7 +59,8 @@ hone_status hone_farm_access_resolve(const hone_farm_access *access,
         return HONE_ERROR(HONE_CODE_INVALID, "--tracker-key PUB (or HONE_TRACKER_KEY) is missing; "
                                              "'hone tracker' prints it when it starts");
     }
-    HONE_TRY(read_tracker_key(access->tracker_key, &out_net->server_key));
+    HONE_TRY(hone_status_annotate(hone_key_read_public(access->tracker_key, &out_net->server_key),
+                                  "--tracker-key"));
     return hone_key_pair_load(access->key_path, &out_net->keys);
 }
 

@@ -112,16 +112,6 @@ static hone_status make_slots(serving *s) {
 
 /* ---- connection ---- */
 
-static hone_status read_tracker_key(const char *given, hone_key *out_key) {
-    hone_status st = hone_key_parse(given, strlen(given), out_key);
-    if (!st || !hone_fs_exists(given)) {
-        return st ? hone_status_annotate(st, "--tracker-key wants a public key or a file with it")
-                  : HONE_OK;
-    }
-    hone_status_free(st);
-    return hone_key_load_public(given, out_key);
-}
-
 static hone_status connect_net(serving *s) {
     const runner_farm_options *o = s->options;
     hone_net_client_options net = {.address = o->tracker,
@@ -131,7 +121,8 @@ static hone_status connect_net(serving *s) {
     hone_status st = HONE_OK;
     if (!o->is_insecure) {
         char text[HONE_KEY_TEXT_BYTES];
-        HONE_TRY(read_tracker_key(o->tracker_key, &net.server_key));
+        HONE_TRY(hone_status_annotate(hone_key_read_public(o->tracker_key, &net.server_key),
+                                      "--tracker-key"));
         HONE_TRY(hone_key_pair_load(o->key_path, &net.keys));
         HONE_LOG(&s->log, HONE_LOG_INFO, "this runner's public key is %s",
                  hone_key_print(&net.keys.public_key, text));
