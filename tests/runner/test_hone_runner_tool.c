@@ -36,7 +36,7 @@ static const struct row {
     {"a bad tracker key",
      {"--tracker", "tcp://127.0.0.1:1", "--key", "/nonexistent/k", "--tracker-key", "secret"},
      2,                                                                                           "",
-     "--tracker-key wants a public key"                                                                                                           },
+     "--tracker-key: a public key"                                                                                                                },
     {"a bad address",      {"--insecure", "--tracker", "127.0.0.1"},                           2, "",                   "tcp://"                  },
     {"insecure elsewhere", {"--insecure", "--tracker", "tcp://192.0.2.1:9190"},                2, "",                   "loopback"                },
     {"no slots",           {"--slots", "0"},                                                   2, "",                   "'0'"                     },
