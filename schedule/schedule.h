@@ -153,6 +153,10 @@ HONE_NODISCARD hone_status hone_sch_cache_inplace(hone_schedule *sch, hone_rv bl
                                                   int64_t read_buffer_index,
                                                   const char *storage_scope,
                                                   const hone_rv **out_blocks);
+/* One block for each index that the block computes at least cse_thresh times (0: at all). */
+HONE_NODISCARD hone_status hone_sch_cache_index(hone_schedule *sch, hone_rv block,
+                                                const char *storage_scope, int64_t cse_thresh,
+                                                uint32_t *out_count, const hone_rv **out_blocks);
 /* One block of copies for each iteration of a loop around the block. */
 HONE_NODISCARD hone_status hone_sch_read_at(hone_schedule *sch, hone_rv loop, hone_rv block,
                                             int64_t read_buffer_index, const char *storage_scope,

@@ -270,6 +270,13 @@ static hone_status run_partitioned_tile(replay *r, const hone_inst *inst,
 static hone_status run_get_block(replay *r, const hone_inst *inst) {
     const char *name;
     HONE_TRY(replay_string(inst, 0, &name));
+    if (inst->attr_count > 1 && inst->attrs[1].kind == HONE_VALUE_STRING) {
+        const char *wanted = inst->attrs[1].u.s, *own = r->sch->func->name;
+        if (strcmp(wanted, "main") != 0 && strcmp(wanted, own) != 0) {
+            return sch_refuse(r->sch, HONE_NO_ID,
+                              "the schedule works on function '%s', not on '%s'", own, wanted);
+        }
+    }
     return hone_sch_get_block(r->sch, name, NULL);
 }
 
@@ -381,7 +388,9 @@ static hone_status run_checked(replay *r, uint32_t index, const hone_decision *d
     uint32_t first = r->sch->trace.rv_count;
     HONE_TRY(run_one(r, inst, decision));
     uint32_t made = r->sch->trace.rv_count - first;
-    bool is_ignored = inst->output_count == 0 && hone_inst_is_pure(inst->kind);
+    /* nobody wants the results, whose number only the step knows */
+    bool is_ignored = inst->output_count == 0 &&
+                      (hone_inst_is_pure(inst->kind) || inst->kind == HONE_INST_CACHE_INDEX);
     if (made != inst->output_count && !is_ignored) {
         return sch_refuse(r->sch, HONE_NO_ID, "it gave %u results, the trace has names for %u",
                           made, inst->output_count);

@@ -70,6 +70,10 @@ hone_status replay_buffer_step(replay *r, const hone_inst *inst, hone_rv block) 
         HONE_TRY(replay_buffer(r, inst, 0, block, false, &buffer));
         HONE_TRY(replay_string(inst, 1, &text));
         return hone_sch_cache_inplace(r->sch, block, buffer, text, NULL);
+    case HONE_INST_CACHE_INDEX:
+        HONE_TRY(replay_string(inst, 0, &text));
+        HONE_TRY(replay_int(inst, 1, 0, true, &buffer));
+        return hone_sch_cache_index(r->sch, block, text, buffer, NULL, NULL);
     case HONE_INST_FUSE_REDUCTION_EPILOGUE:
         HONE_TRY(replay_rv(r, inst, 1, &other));
         return hone_sch_fuse_reduction_epilogue(r->sch, block, other);

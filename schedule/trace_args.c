@@ -87,6 +87,9 @@ static const hone_arg_spec specs[HONE_INST_COUNT][HONE_MAX_ARGS + 1] = {
                                         {.name = "buffer", .place = HONE_ARG_ACCESS, .is_required = true}},
     [HONE_INST_CACHE_INPLACE] = {BLOCK,                                                                                BUFFER_INDEX("read_buffer_index"),
                                         REQUIRED_STRING("storage_scope", 1)},
+    [HONE_INST_CACHE_INDEX] = {BLOCK,
+                                        REQUIRED_STRING("storage_scope", 0),
+                                        {.name = "cse_thresh", .place = HONE_ARG_INT, .index = 1}},
     [HONE_INST_READ_AT] =
         {LOOP,
                                         {.name = "block", .place = HONE_ARG_INPUT, .index = 1, .is_required = true},
@@ -104,18 +107,18 @@ static const hone_arg_spec specs[HONE_INST_COUNT][HONE_MAX_ARGS + 1] = {
         {BLOCK,                                                                                 {.name = "loop", .place = HONE_ARG_INPUT, .index = 1, .is_required = true}},
     [HONE_INST_RFACTOR] = {LOOP,
                                         {.name = "factor_axis", .place = HONE_ARG_INT, .is_required = true}},
-    [HONE_INST_STORAGE_ALIGN] = {BLOCK,                                                                                 BUFFER_INDEX("buffer_index"), REQUIRED_INT("axis", 1),
+    [HONE_INST_STORAGE_ALIGN] = {BLOCK,                                                                                    BUFFER_INDEX("buffer_index"), REQUIRED_INT("axis", 1),
                                         REQUIRED_INT("factor", 2), REQUIRED_INT("offset", 3)},
-    [HONE_INST_SET_SCOPE] = {BLOCK,                                                                                    BUFFER_INDEX("buffer_index"),
+    [HONE_INST_SET_SCOPE] = {BLOCK,    BUFFER_INDEX("buffer_index"),
                                         REQUIRED_STRING("storage_scope", 1)},
-    [HONE_INST_UNSAFE_SET_DTYPE] = {BLOCK,    BUFFER_INDEX("buffer_index"),
+    [HONE_INST_UNSAFE_SET_DTYPE] = {BLOCK,          BUFFER_INDEX("buffer_index"),
                                         REQUIRED_STRING("dtype", 1)},
     [HONE_INST_UNSAFE_HIDE_BUFFER_ACCESS] =
         {BLOCK,
                                         {.name = "buf_type", .place = HONE_ARG_DATA, .index = 1, .is_required = true},
                                         REQUIRED_LIST("buf_index_array", 2)},
     [HONE_INST_DECOMPOSE_PADDING] =
-        {BLOCK,                                                                                 {.name = "loop", .place = HONE_ARG_INPUT, .index = 1, .is_required = true}},
+        {BLOCK,                                                                                {.name = "loop", .place = HONE_ARG_INPUT, .index = 1, .is_required = true}},
     [HONE_INST_TENSORIZE] =
         {EITHER,
                                         {.name = "tensor_intrin", .place = HONE_ARG_STRING, .is_required = true},
@@ -128,7 +131,7 @@ static const hone_arg_spec specs[HONE_INST_COUNT][HONE_MAX_ARGS + 1] = {
                                         {.name = "ann_val", .place = HONE_ARG_DATA, .index = 1, .is_required = true}},
     [HONE_INST_UNANNOTATE] = {EITHER,
                                         {.name = "ann_key", .place = HONE_ARG_STRING, .is_required = true}},
-    [HONE_INST_ENTER_POSTPROC] = {{.place = HONE_ARG_END}},
+    [HONE_INST_ENTER_POSTPROC] = {{.place = HONE_ARG_END}                                                                                },
 };
 
 static const struct {
@@ -197,7 +200,7 @@ bool hone_inst_gives_list(hone_inst_kind kind) {
            kind == HONE_INST_GET_PRODUCERS || kind == HONE_INST_GET_CONSUMERS ||
            kind == HONE_INST_GET_OUTPUT_BLOCKS || kind == HONE_INST_SPLIT ||
            kind == HONE_INST_LOOP_PARTITION || kind == HONE_INST_CACHE_INPLACE ||
-           hone_inst_decides_list(kind);
+           kind == HONE_INST_CACHE_INDEX || hone_inst_decides_list(kind);
 }
 
 bool hone_inst_decides_list(hone_inst_kind kind) {

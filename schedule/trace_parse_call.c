@@ -145,7 +145,9 @@ static hone_status add_attr(pytrace *p, const call *c, uint32_t i, draft *d) {
     const hone_arg_spec *spec = &hone_inst_args(c->kind)[i];
     hone_value value = HONE_VALUE_OF_INT(spec->fallback);
     if (!c->given[i]) {
-        if (spec->place == HONE_ARG_STRING) value = HONE_VALUE_OF_STRING(spec->text_fallback);
+        const char *text = spec->text_fallback;
+        if (c->kind == HONE_INST_GET_BLOCK && p->working_on) text = p->working_on;
+        if (spec->place == HONE_ARG_STRING) value = HONE_VALUE_OF_STRING(text);
     } else if (spec->place == HONE_ARG_STRING && c->args[i].kind == HONE_OPERAND_NONE &&
                spec->text_fallback) {
         value = HONE_VALUE_OF_STRING(spec->text_fallback);
@@ -298,11 +300,31 @@ static hone_status finish_call(pytrace *p, call *c, uint32_t name_count, const c
     return HONE_OK;
 }
 
+/* sch.work_on("main") is no step: it names the function for the get_sblock that follow. */
+static hone_status read_work_on(pytrace *p, const char *start, uint32_t name_count) {
+    hone_operand name;
+    if (!pytrace_accept(p, '(')) return pytrace_fail(p, "expected '('");
+    pytrace_skip_all(p);
+    const char *keyword = read_keyword(p);
+    if (keyword && strcmp(keyword, "func_name") != 0) {
+        return pytrace_fail_at(p, start, "'work_on' has one argument, func_name");
+    }
+    HONE_TRY(pytrace_read_value(p, &name));
+    if (name.kind != HONE_OPERAND_STRING || name_count) {
+        return pytrace_fail_at(p, start, "work_on takes the name of a function and gives nothing");
+    }
+    pytrace_accept(p, ',');
+    if (!pytrace_accept(p, ')')) return pytrace_fail(p, "expected ')'");
+    p->working_on = name.u.s;
+    return HONE_OK;
+}
+
 hone_status pytrace_read_call(pytrace *p, uint32_t name_count, const char *const *names,
                               bool has_comma) {
     call c = {.start = p->at};
     const char *method = pytrace_read_name(p);
     if (!method) return pytrace_fail(p, "expected the name of a step");
+    if (strcmp(method, "work_on") == 0) return read_work_on(p, c.start, name_count);
     if (!hone_inst_find_python(method, &c.kind)) {
         const char *text = hone_arena_printf(p->arena, "unknown step '%s'", method);
         return text ? pytrace_fail_at(p, c.start, text) : pytrace_no_memory();

@@ -20,7 +20,8 @@ typedef struct pytrace {
     hone_trace *trace;
     const char *source, *text, *end, *at;
     const char *schedule_name;
-    hone_strmap names; /* name → index of its binding */
+    const char *working_on; /* the function that work_on named, or NULL */
+    hone_strmap names;      /* name → index of its binding */
     pytrace_binding *bindings;
     uint32_t binding_count, binding_capacity;
     uint32_t depth;

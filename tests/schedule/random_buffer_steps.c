@@ -40,6 +40,10 @@ static hone_status cache_inplace(hone_schedule *sch, hone_rng *rng, hone_rv bloc
     return hone_sch_cache_inplace(sch, block, (int64_t)hone_rng_below(rng, 2), "global", NULL);
 }
 
+static hone_status cache_index(hone_schedule *sch, hone_rng *rng, hone_rv block) {
+    return hone_sch_cache_index(sch, block, "global", (int64_t)hone_rng_below(rng, 3), NULL, NULL);
+}
+
 static hone_status copy_at(hone_schedule *sch, hone_rng *rng, hone_rv block) {
     hone_rv loop = hone_random_loop_of(sch, rng, block);
     int64_t index = (int64_t)hone_rng_below(rng, 2);
@@ -67,6 +71,7 @@ static const struct {
     {"reindex",                 reindex      },
     {"reindex",                 reindex      },
     {"cache_inplace",           cache_inplace},
+    {"cache_index",             cache_index  },
     {"read_at or write_at",     copy_at      },
     {"fuse_reduction_epilogue", fuse_epilogue},
     {"storage_align",           align        },

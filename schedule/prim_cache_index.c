@@ -1,0 +1,257 @@
+#include "schedule/schedule_impl.h"
+
+/* cache_index: computes indices of loads once, in blocks of their own, and loads them from there.
+ *
+ *     B[vi, vj] = A[vi // 4 + vj // 8, vj // 2]                        cache_index(b, "global")
+ *  →  with block index_0: index_var_0[v0, v1] = v0 // 4 + v1 // 8
+ *     with block index_1: index_var_1[v0] = v0 // 2
+ *     B[vi, vj] = A[index_var_0[vi, vj], index_var_1[vj]]
+ *
+ * Taken are indices that occur at least cse_thresh times (0: once) and are more than a variable or
+ * a number; those that load or that divide by something other than a number stay as they are. Where
+ * there are none, the program does. Checks: the scope name is known; the block uses loops by its
+ * bindings only; the axes that occur start at 0. */
+
+enum { MAX_INDICES = 64, MAX_RANK = 16 };
+
+typedef struct index_use {
+    const hone_expr *index;
+    int64_t count;
+    hone_buffer buffer; /* where it is kept, once it is */
+    uint32_t rank;
+    const hone_expr **at; /* over the axes of the block */
+} index_use;
+
+typedef struct caching_indices {
+    hone_schedule *sch;
+    hone_node_id block, scope, top;
+    bool *axes; /* by variable */
+    uint32_t var_count;
+    index_use uses[MAX_INDICES];
+    uint32_t count;
+} caching_indices;
+
+/* ---- which indices ---- */
+
+typedef struct fitness {
+    const caching_indices *c;
+    bool fits;
+} fitness;
+
+static bool check_part(void *ctx, const hone_expr *e) {
+    fitness *f = ctx;
+    bool divides =
+        e->kind == HONE_EXPR_BINARY && (e->op == HONE_OP_FLOORDIV || e->op == HONE_OP_FLOORMOD ||
+                                        e->op == HONE_OP_TRUNCDIV || e->op == HONE_OP_TRUNCMOD);
+    if (divides && hone_expr_const(e->args[1]) < 1) f->fits = false;
+    if (e->kind == HONE_EXPR_CALL || e->kind == HONE_EXPR_LET) f->fits = false;
+    if (e->kind == HONE_EXPR_VAR) {
+        bool is_axis = e->u.var < f->c->var_count && f->c->axes[e->u.var];
+        f->fits = f->fits && (is_axis || f->c->sch->func->vars[e->u.var].is_size);
+    }
+    return f->fits;
+}
+
+static bool is_worth_it(const caching_indices *c, const hone_expr *index) {
+    if (index->kind == HONE_EXPR_VAR || index->dtype.lanes != 1) return false;
+    if (!hone_dtype_is_integer(index->dtype) || !hone_expr_is_pure_index(index)) return false;
+    fitness f = {c, true};
+    hone_expr_walk(index, check_part, &f);
+    return f.fits && hone_expr_uses_any(index, c->axes, c->var_count);
+}
+
+static index_use *find_use(caching_indices *c, const hone_expr *index) {
+    for (uint32_t i = 0; i < c->count; i++) {
+        if (hone_expr_same(c->uses[i].index, index)) return &c->uses[i];
+    }
+    return NULL;
+}
+
+static bool visit(void *ctx, const hone_expr *e) {
+    caching_indices *c = ctx;
+    for (uint32_t d = 0; e->kind == HONE_EXPR_LOAD && d < e->count; d++) {
+        if (!is_worth_it(c, e->args[d])) continue;
+        index_use *use = find_use(c, e->args[d]);
+        if (!use && c->count == MAX_INDICES) continue;
+        if (!use) {
+            use = &c->uses[c->count++];
+            *use = (index_use){.index = e->args[d], .buffer = HONE_NO_ID};
+        }
+        use->count++;
+    }
+    return true;
+}
+
+static void look_at(void *ctx, hone_node_id at, const hone_expr *e) {
+    (void)at;
+    hone_expr_walk(e, visit, ctx);
+}
+
+static hone_status find_indices(caching_indices *c, int64_t threshold) {
+    hone_schedule *sch = c->sch;
+    const hone_block *block = sch_block(sch, c->block);
+    c->var_count = sch->func->var_count;
+    c->axes = hone_arena_zalloc(sch->arena, (c->var_count + 1) * sizeof *c->axes);
+    if (!c->axes) return sch_no_memory();
+    for (uint32_t a = 0; a < block->axis_count; a++) {
+        c->axes[block->axes[a].var] = hone_expr_is_int_value(block->axes[a].dom.min, 0);
+    }
+    for (hone_node_id n = sch_node(sch, c->block)->first; n != HONE_NO_ID;
+         n = sch_node(sch, n)->next) {
+        hone_tree_walk_exprs(sch->func, n, false, look_at, c);
+    }
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < c->count; i++) {
+        if (c->uses[i].count >= threshold) c->uses[kept++] = c->uses[i];
+    }
+    c->count = kept;
+    return HONE_OK;
+}
+
+/* ---- the block that computes one ---- */
+
+static hone_status make_axes(caching_indices *c, index_use *use, hone_axis *axes,
+                             const hone_expr **bindings, const hone_expr **shape,
+                             const hone_expr **map, hone_node_id *out_bottom) {
+    hone_schedule *sch = c->sch;
+    const hone_block *block = sch_block(sch, c->block);
+    for (uint32_t a = 0; a < block->axis_count; a++) {
+        hone_var old = block->axes[a].var;
+        hone_range dom = block->axes[a].dom;
+        if (!hone_expr_uses_var(use->index, old)) continue;
+        uint32_t i = use->rank++;
+        hone_dtype dtype = sch->func->vars[old].dtype;
+        hone_node_id loop = sch_make_loop(sch, sch_name(sch, "ax", "", i), dtype, dom.extent);
+        hone_var var = hone_func_add_named_var(sch->func, sch_name(sch, "v", "", i), dtype);
+        if (loop == HONE_NO_ID || var == HONE_NO_ID || !hone_arith_bind(&sch->arith, var, dom)) {
+            return sch_no_memory();
+        }
+        axes[i] = (hone_axis){var, HONE_AXIS_SPATIAL, dom};
+        bindings[i] = sch_var(sch, sch_node(sch, loop)->u.loop.var);
+        shape[i] = dom.extent;
+        use->at[i] = sch_var(sch, old);
+        map[old] = sch_var(sch, var);
+        if (*out_bottom == HONE_NO_ID) {
+            hone_tree_insert_before(sch->func, c->top, loop);
+        } else {
+            hone_tree_append(sch->func, *out_bottom, loop);
+        }
+        *out_bottom = loop;
+    }
+    return sch_ir_error(sch);
+}
+
+static hone_status make_block(caching_indices *c, uint32_t number, const char *storage_scope,
+                              hone_node_id *out_block) {
+    hone_schedule *sch = c->sch;
+    index_use *use = &c->uses[number];
+    uint32_t room = sch_block(sch, c->block)->axis_count + 1;
+    hone_block *block = hone_arena_zalloc(sch->arena, sizeof *block);
+    hone_axis *axes = hone_arena_alloc(sch->arena, room * sizeof *axes);
+    const hone_expr **bindings = hone_arena_alloc(sch->arena, room * sizeof *bindings);
+    const hone_expr **shape = hone_arena_alloc(sch->arena, room * sizeof *shape);
+    const hone_expr **map = hone_arena_zalloc(sch->arena, (c->var_count + 1) * sizeof *map);
+    use->at = hone_arena_alloc(sch->arena, room * sizeof *use->at);
+    if (!block || !axes || !bindings || !shape || !map || !use->at) return sch_no_memory();
+    hone_node_id bottom = HONE_NO_ID;
+    HONE_TRY(make_axes(c, use, axes, bindings, shape, map, &bottom));
+    use->buffer = sch_make_buffer(sch, sch_name(sch, "index_var_", "", number), use->index->dtype,
+                                  use->rank, shape, storage_scope);
+    hone_node_id id = hone_func_add_node(sch->func, HONE_NODE_BLOCK);
+    hone_node_id store = hone_func_add_node(sch->func, HONE_NODE_STORE);
+    const hone_expr **indices = hone_arena_alloc(sch->arena, room * sizeof *indices);
+    if (use->buffer == HONE_NO_ID || id == HONE_NO_ID || store == HONE_NO_ID || !indices) {
+        return sch_no_memory();
+    }
+    HONE_TRY(sch_add_alloc(sch, c->scope, use->buffer));
+    for (uint32_t i = 0; i < use->rank; i++)
+        indices[i] = sch_var(sch, axes[i].var);
+    block->name = sch_name(sch, "index_", "", number);
+    block->axes = axes;
+    block->axis_count = use->rank;
+    sch_node(sch, id)->u.block.block = block;
+    sch_node(sch, id)->u.block.bindings = bindings;
+    sch_node(sch, store)->u.store.buffer = use->buffer;
+    sch_node(sch, store)->u.store.rank = use->rank;
+    sch_node(sch, store)->u.store.indices = indices;
+    sch_node(sch, store)->u.store.value =
+        hone_expr_substitute(&sch->ir, use->index, map, c->var_count);
+    HONE_TRY(sch_ir_error(sch));
+    hone_tree_append(sch->func, id, store);
+    hone_tree_append(sch->func, bottom, id);
+    *out_block = id;
+    return sch_update_regions(sch, id);
+}
+
+/* ---- the loads ---- */
+
+static const hone_expr *use_cached(void *ctx, hone_ir *ir, const hone_expr *e) {
+    caching_indices *c = ctx;
+    const hone_expr *args[MAX_RANK];
+    if (e->kind != HONE_EXPR_LOAD || e->count > MAX_RANK) return e;
+    for (uint32_t d = 0; d < e->count; d++) {
+        const index_use *use = find_use(c, e->args[d]);
+        args[d] = use ? hone_func_load(ir, c->sch->func, use->buffer, use->at) : e->args[d];
+    }
+    return hone_expr_with_args(ir, e, args);
+}
+
+/* The regions stay as they were, indices computed: steps can go on reasoning about them. */
+static hone_status redirect(caching_indices *c) {
+    hone_schedule *sch = c->sch;
+    for (hone_node_id n = sch_node(sch, c->block)->first; n != HONE_NO_ID;
+         n = sch_node(sch, n)->next) {
+        HONE_TRY(hone_tree_transform(sch->func, n, use_cached, c, false));
+    }
+    hone_block *block = hone_block_copy(sch->arena, sch_block(sch, c->block));
+    if (!block) return sch_no_memory();
+    uint32_t old_count = block->read_count;
+    hone_region *reads = hone_arena_alloc(sch->arena, (old_count + c->count + 1) * sizeof *reads);
+    if (!reads) return sch_no_memory();
+    for (uint32_t i = 0; i < old_count; i++)
+        reads[i] = block->reads[i];
+    for (uint32_t i = 0; i < c->count; i++) {
+        const index_use *use = &c->uses[i];
+        hone_range *ranges = hone_arena_alloc(sch->arena, (use->rank + 1) * sizeof *ranges);
+        if (!ranges) return sch_no_memory();
+        for (uint32_t d = 0; d < use->rank; d++) {
+            ranges[d] = (hone_range){use->at[d], hone_expr_int(&sch->ir, use->at[d]->dtype, 1)};
+        }
+        reads[old_count + i] = (hone_region){use->buffer, ranges};
+    }
+    block->reads = reads;
+    block->read_count = old_count + c->count;
+    block->regions_inferred = false;
+    sch_node(sch, c->block)->u.block.block = block;
+    sch_forget_facts(sch, c->block);
+    return sch_ir_error(sch);
+}
+
+hone_status hone_sch_cache_index(hone_schedule *sch, hone_rv block_rv, const char *storage_scope,
+                                 int64_t cse_thresh, uint32_t *out_count,
+                                 const hone_rv **out_blocks) {
+    caching_indices c = {.sch = sch};
+    hone_node_id blocks[MAX_INDICES];
+    HONE_TRY(sch_resolve_block(sch, block_rv, &c.block));
+    c.scope = sch_scope_of(sch, c.block);
+    if (c.scope == HONE_NO_ID) return sch_refuse(sch, c.block, "the root block has no scope");
+    HONE_TRY(sch_require_scope_name(sch, c.block, storage_scope));
+    if (sch_node(sch, c.block)->flags & SCH_OPEN) {
+        return sch_refuse(sch, c.block,
+                          "%s uses loops around it in other ways than by its bindings",
+                          sch_block_name(sch, c.block));
+    }
+    for (c.top = c.block; sch_node(sch, c.top)->parent != c.scope;)
+        c.top = sch_node(sch, c.top)->parent;
+    const char *scope = hone_arena_strdup(sch->arena, storage_scope);
+    if (!scope) return sch_no_memory();
+    HONE_TRY(find_indices(&c, cse_thresh));
+    for (uint32_t i = 0; i < c.count; i++)
+        HONE_TRY(make_block(&c, i, scope, &blocks[i]));
+    if (c.count) HONE_TRY(redirect(&c));
+    hone_operand input = SCH_RV(block_rv);
+    hone_value attrs[] = {HONE_VALUE_OF_STRING(scope), HONE_VALUE_OF_INT(cse_thresh)};
+    if (out_count) *out_count = c.count;
+    return sch_record_nodes(sch, HONE_INST_CACHE_INDEX, 1, &input, 2, attrs, c.count, blocks,
+                            HONE_RV_BLOCK, out_blocks);
+}
