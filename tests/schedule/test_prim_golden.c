@@ -177,6 +177,19 @@ static void check_file(void **state) {
     assert_int_equal(failed, 0);
 }
 
+static void built_in_intrinsics_are_well_formed(void **state) {
+    (void)state;
+    for (size_t i = 0; hone_tensor_intrin_builtin(i); i++) {
+        hone_module *module = NULL;
+        const hone_func *desc, *impl;
+        HONE_ASSERT_OK(
+            hone_tensor_intrin_find(NULL, hone_tensor_intrin_builtin(i), &module, &desc, &impl));
+        hone_module_release(module);
+    }
+}
+
 int main(void) {
-    return HONE_RUN_ROWS("schedule/golden", rows, check_file);
+    const struct CMUnitTest tests[] = {cmocka_unit_test(built_in_intrinsics_are_well_formed)};
+    return HONE_RUN_ROWS("schedule/golden", rows, check_file) +
+           cmocka_run_group_tests_name("schedule/intrinsics", tests, NULL, NULL);
 }
