@@ -131,22 +131,7 @@ static bool known_keywords(script_parser *p, const script_call *call) {
         "byte_offset",     "scope",         "align",          "layout",  "offset_factor",
         "buffer_type",     "annotations",   "allocated_addr", "param",   "logical_scope",
         "axis_separators", "axis_separator"};
-    for (uint32_t i = 0; i < call->keyword_count; i++) {
-        const char *name = call->keywords[i].name;
-        size_t row = 0;
-        while (row < HONE_COUNT(names) && strcmp(names[row], name) != 0)
-            row++;
-        if (row < HONE_COUNT(names)) continue;
-        const char *near_name = script_nearest(name, names, HONE_COUNT(names));
-        if (!near_name) {
-            return script_fail(p, call->keywords[i].value.at, "%s takes no argument '%s'",
-                               call->callee, name);
-        }
-        return script_fail(p, call->keywords[i].value.at,
-                           "%s takes no argument '%s'; did you mean '%s'?", call->callee, name,
-                           near_name);
-    }
-    return true;
+    return script_check_keywords(p, call, names, HONE_COUNT(names));
 }
 
 static bool describe_buffer(script_parser *p, const script_call *call, const places *at,

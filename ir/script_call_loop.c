@@ -86,6 +86,8 @@ static bool call_loop(script_parser *p, const script_call *call, script_value *o
         }
         count = 2;
     }
+    static const char *const words[] = {"start", "stop", "end", "extent", "thread", "annotations"};
+    if (!script_check_keywords(p, call, words, HONE_COUNT(words))) return false;
     hone_range *range = script_alloc(p, p->scratch, 1, sizeof *range);
     script_loop *loop = NULL;
     if (!range || !loop_bounds(p, call, count, range)) return false;

@@ -300,6 +300,9 @@ typedef struct script_entry {
 const script_value *script_arg(const script_call *call, uint32_t index, const char *name);
 bool script_need_arg(script_parser *p, const script_call *call, uint32_t index, const char *name,
                      const script_value **out);
+/* Fails for an argument by a name that is none of these. */
+bool script_check_keywords(script_parser *p, const script_call *call, const char *const *names,
+                           size_t count);
 bool script_parse_arguments(script_parser *p, const char *callee, uint32_t at, script_call *out);
 bool script_call_path(script_parser *p, const script_call *call, script_value *out);
 bool script_call_method(script_parser *p, const script_value *callee, const script_call *call,

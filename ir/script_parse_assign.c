@@ -143,6 +143,9 @@ static bool parse_annotated(script_parser *p, const char *name, uint32_t at) {
     if (!has_value) return assign_scalar(p, name, at, &dtype, NULL);
     if (!script_parse_expr_list(p, &v)) return false;
     const hone_expr *e = NULL;
+    if (v.kind == SCRIPT_BUFFER && !is_let && p->func) { /* a buffer without indices is no number */
+        return script_to_expr(p, &v, &e) && assign_scalar(p, name, at, &dtype, &v);
+    }
     if (v.kind == SCRIPT_FRAME || v.kind == SCRIPT_NEWVAR || v.kind == SCRIPT_BUFFER) {
         return script_assign(p, name, at, &v);
     }

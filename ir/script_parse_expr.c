@@ -560,3 +560,22 @@ bool script_need_arg(script_parser *p, const script_call *call, uint32_t index, 
     if (*out) return true;
     return script_fail(p, call->at, "%s: argument '%s' is missing", call->callee, name);
 }
+
+bool script_check_keywords(script_parser *p, const script_call *call, const char *const *names,
+                           size_t count) {
+    for (uint32_t i = 0; i < call->keyword_count; i++) {
+        const script_keyword *word = &call->keywords[i];
+        size_t row = 0;
+        while (row < count && strcmp(names[row], word->name) != 0)
+            row++;
+        if (row < count) continue;
+        const char *near_name = script_nearest(word->name, names, count);
+        if (!near_name) {
+            return script_fail(p, word->value.at, "%s takes no argument '%s'", call->callee,
+                               word->name);
+        }
+        return script_fail(p, word->value.at, "%s takes no argument '%s'; did you mean '%s'?",
+                           call->callee, word->name, near_name);
+    }
+    return true;
+}
