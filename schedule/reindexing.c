@@ -142,6 +142,32 @@ static hone_status check_writer(sch_reindexing *r) {
                       sch_block_name(sch, r->block));
 }
 
+/* In a block of the program, more than the nest reads may never have been written around it. */
+static hone_status check_reach(sch_reindexing *r) {
+    hone_schedule *sch = r->sch;
+    const hone_node *node = sch_node(sch, r->block);
+    bool *marks = NULL;
+    if (r->is_write || r->scope == hone_func_root_block(sch->func)) return HONE_OK;
+    HONE_TRY(sch_mark_loops(sch, r->block, r->scope, false, &marks));
+    for (uint32_t i = 0; i < node->u.block.block->axis_count; i++) {
+        const hone_axis *axis = &node->u.block.block->axes[i];
+        if (!uses_var(r, axis->var)) continue;
+        bool is_exact = false;
+        hone_interval reach = hone_arith_relax(&sch->arith, node->u.block.bindings[i], marks,
+                                               sch->func->var_count, &is_exact);
+        const hone_expr *one = hone_expr_int(&sch->ir, axis->dom.extent->dtype, 1);
+        const hone_expr *last = hone_expr_sub(&sch->ir, axis->dom.extent, one);
+        if (reach.min && reach.max && last &&
+            hone_prove_less_equal(&sch->arith, reach.min, axis->dom.min) &&
+            hone_prove_less_equal(&sch->arith, last, reach.max)) {
+            continue;
+        }
+        return sch_refuse(sch, r->block, "%s runs over a part of axis '%s' only",
+                          sch_block_name(sch, r->block), sch->func->vars[axis->var].name);
+    }
+    return sch_ir_error(sch);
+}
+
 hone_status sch_begin_reindexing(hone_schedule *sch, hone_rv block_rv, bool is_write,
                                  int64_t buffer_index, sch_reindexing *out) {
     *out = (sch_reindexing){.sch = sch, .is_write = is_write, .fresh = HONE_NO_ID};
@@ -162,6 +188,7 @@ hone_status sch_begin_reindexing(hone_schedule *sch, hone_rv block_rv, bool is_w
     }
     HONE_TRY(find_access(out));
     HONE_TRY(check_indices(out));
+    HONE_TRY(check_reach(out));
     return list_axes(out);
 }
 
