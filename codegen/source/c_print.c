@@ -14,6 +14,7 @@ void c_fail(c_gen *g, hone_status st) {
         g->error = st;
 }
 
+HONE_PRINTF(2, 0)
 static const char *format_text(c_gen *g, const char *format, va_list args) {
     va_list again;
     va_copy(again, args);
