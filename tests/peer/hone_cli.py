@@ -1,0 +1,77 @@
+"""Calls of the hone binary, for the tests beside TVM."""
+import os
+import re
+import subprocess
+import tempfile
+
+import numpy
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+BUILD = os.environ.get("HONE_BUILD_DIR", os.path.join(ROOT, "build", "release"))
+STEP = re.compile(r"^# step (\d+).*\n", re.M)
+REFUSED_STEP = re.compile(r"step (\d+)")
+
+
+class Run:
+    """What one call gave: its exit code and both streams."""
+
+    def __init__(self, done):
+        self.code, self.out, self.err = done.returncode, done.stdout, done.stderr
+
+    def __bool__(self):
+        return self.code == 0
+
+    @property
+    def refused(self):
+        """A refusal is exit 2 with a message; anything else than 0 and 2 is a defect."""
+        return self.code == 2 and self.err.startswith("hone: ")
+
+    @property
+    def message(self):
+        return self.err.split("\n", 1)[0]
+
+    @property
+    def step(self):
+        """The number (from 0) of the step that was refused, or None."""
+        found = REFUSED_STEP.search(self.err)
+        return int(found.group(1)) - 1 if found else None
+
+
+class Hone:
+    """Runs hone in a directory of its own, which ends with it."""
+
+    def __init__(self, binary=None):
+        self.binary = binary or os.path.join(BUILD, "hone")
+        self.home = tempfile.TemporaryDirectory(prefix="hone-peer-")
+
+    def path(self, name):
+        return os.path.join(self.home.name, name)
+
+    def write(self, name, text):
+        with open(self.path(name), "w", encoding="utf-8") as file:
+            file.write(text)
+        return self.path(name)
+
+    def run(self, *words, timeout=300):
+        return Run(subprocess.run([self.binary, *words], capture_output=True, text=True,
+                                  timeout=timeout, check=False))
+
+    def schedule(self, before, trace, *options):
+        """before and trace are texts; the trace is Python if it does not begin with '['."""
+        suffix = "json" if trace.startswith("[") else "py"
+        return self.run("schedule", self.write("before.py", before), "--trace",
+                        self.write("trace." + suffix, trace), *options)
+
+    def steps(self, before, trace):
+        """The program after each step, by its number from 0."""
+        parts = STEP.split(self.schedule(before, trace, "--steps").out)
+        return {int(n) - 1: text for n, text in zip(parts[1::2], parts[2::2])}
+
+    def interpret(self, program):
+        """Results by name for made-up inputs, or the Run that failed."""
+        with tempfile.TemporaryDirectory(dir=self.home.name) as folder:
+            run = self.run("run", self.write("program.py", program), "--interpret", "-q",
+                           "--out-dir", folder)
+            if not run:
+                return run
+            return {name: numpy.load(os.path.join(folder, name)) for name in os.listdir(folder)}

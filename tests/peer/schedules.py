@@ -1,0 +1,248 @@
+"""Schedules applied by TVM, then by Hone: do both refuse, do both make the same program?
+
+    python schedules.py [--count N] [--seed S] [--kinds split,fuse] [--build-every K] [--out DIR]
+
+Random programs, random steps. TVM plays each step; the trace goes to `hone schedule` as JSON with
+decisions, as the JSON of a tuning record, or as the printed Python text, in turns. What comes out
+must parse in TVM and compute the same as the program before, and should be equal to TVM's. Steps
+that TVM refused are tried alone after the accepted ones: Hone refuses too, or what it makes computes
+the same. Every K-th result is also built by TVM and run. Findings go to DIR, one folder each.
+Exit code 1: a crash, a wrong program, or one that TVM cannot parse.
+"""
+import argparse
+import collections
+import json
+import os
+import random
+import sys
+
+import tvm
+
+import compare
+import programs
+import steps
+from hone_cli import Hone
+
+JSON_NAMES = {"get_sblock": "GetSBlock", "reindex": "ReIndex", "rfactor": "RFactor"}
+
+
+def python_name(inst_name):
+    """The method of an instruction: SamplePerfectTile is sample_perfect_tile."""
+    for method, name in JSON_NAMES.items():
+        if name == inst_name:
+            return method
+    out = ""
+    for c in inst_name:
+        out += ("_" if out else "") + c.lower() if c.isupper() else c
+    return out
+
+
+class Tally:
+    """Agreement per primitive, and the findings."""
+
+    def __init__(self, folder):
+        self.rows = collections.defaultdict(collections.Counter)
+        self.folder = folder
+        self.bad = 0
+        self.reasons = collections.defaultdict(collections.Counter)
+
+    def count(self, kind, what):
+        self.rows[kind][what] += 1
+
+    def find(self, kind, what, line, files, fatal=False):
+        """Notes one finding; the files are written for the first few of each sort."""
+        self.count(kind, what)
+        self.reasons[f"{kind}: {what}"][line] += 1
+        self.bad += fatal
+        number = sum(self.reasons[f"{kind}: {what}"].values())
+        if number > 12:
+            return
+        place = os.path.join(self.folder, f"{what}-{kind}-{number}".replace(" ", "_"))
+        os.makedirs(place, exist_ok=True)
+        for name, text in {**files, "why.txt": line + "\n"}.items():
+            with open(os.path.join(place, name), "w", encoding="utf-8") as file:
+                file.write(text)
+
+    def table(self):
+        columns = ["equal", "names", "skeleton", "differs", "hone refuses", "both refuse",
+                   "TVM refuses", "wrong", "does not parse", "crash"]
+        lines = ["| primitive | " + " | ".join(columns) + " |",
+                 "|--|" + "--|" * len(columns)]
+        for kind in sorted(self.rows):
+            row = self.rows[kind]
+            lines.append(f"| {kind} | " + " | ".join(str(row[c] or "") for c in columns) + " |")
+        return "\n".join(lines)
+
+    def report(self):
+        print(self.table())
+        for what, reasons in sorted(self.reasons.items()):
+            print(f"\n{what}")
+            for line, count in reasons.most_common(8):
+                print(f"  {count:4} {line[:220]}")
+
+
+def plain(value):
+    """What TVM's own objects are in JSON: literals by value, containers."""
+    if hasattr(value, "value"):
+        return value.value
+    return dict(value) if hasattr(value, "items") else list(value)
+
+
+def trace_text(sch, form):
+    """The trace as TVM writes it."""
+    if form == "python":
+        return str(sch.trace)
+    return json.dumps(sch.trace.as_json(), default=plain)
+
+
+def steps_of(text):
+    """The instructions of a trace by number."""
+    return [python_name(i.kind.name) for i in text.insts]
+
+
+class Case:
+    """One program and what TVM did to it."""
+
+    def __init__(self, hone, tally, name, mod, player, options):
+        self.hone, self.tally, self.name, self.mod = hone, tally, name, mod
+        self.player, self.options = player, options
+        self.text = mod.script()
+        self.before = None
+
+    def files(self, trace, **more):
+        return {"before.py": self.text, "trace." + ("json" if trace[0] == "[" else "py"): trace,
+                **{k.replace("_py", ".py").replace("_txt", ".txt"): v for k, v in more.items()}}
+
+    def wrong(self, out):
+        """Why the program does not compute what it did before, or None."""
+        if self.before is None:
+            self.before = self.hone.interpret(self.text)
+            if not isinstance(self.before, dict):
+                print("cannot interpret", self.name, self.before.message, file=sys.stderr)
+        if not isinstance(self.before, dict):
+            return None
+        got = self.hone.interpret(out)
+        if not isinstance(got, dict):
+            return "hone run: " + got.err.strip()
+        return None if compare.close(self.before, got) else "other results"
+
+    def wrong_in_tvm(self, mod):
+        try:
+            before, after = compare.compute(self.mod), compare.compute(mod)
+        except Exception as error:  # pylint: disable=broad-except
+            return "TVM's build: " + str(error).strip().splitlines()[-1]
+        return None if compare.close(before, after) else "other results in TVM's build"
+
+    def accepted(self, form, build):
+        """All that TVM accepted, at once."""
+        trace = trace_text(self.player.sch, form)
+        kinds = [python_name(i.kind.name) for i in self.player.sch.trace.insts]
+        run = self.hone.schedule(self.text, trace)
+        last = kinds[-1] if kinds else "nothing"
+        if not run and not run.refused:
+            self.tally.find(last, "crash", run.message, self.files(trace, err_txt=run.err), True)
+            return
+        if not run:
+            kind = kinds[run.step] if run.step is not None and run.step < len(kinds) else "trace"
+            theirs = self.player.sch.mod.script()
+            self.tally.find(kind, "hone refuses", run.message.split(": ", 2)[-1],
+                            self.files(trace, err_txt=run.err, tvm_py=theirs))
+            self.compare_steps(trace, kinds, run.step or 0)
+            return
+        try:
+            ours = compare.parse(run.out)
+        except Exception as error:  # pylint: disable=broad-except
+            self.tally.find(last, "does not parse", str(error).strip().splitlines()[-1],
+                            self.files(trace, out_py=run.out), True)
+            return
+        why = self.wrong(run.out)
+        if not why and build and "bind" not in kinds:
+            why = self.wrong_in_tvm(ours)
+        if why:
+            theirs = self.player.sch.mod.script()
+            kind, why_tvm = last, self.wrong(theirs)
+            word = "wrong" if not why_tvm else "TVM wrong too"
+            self.tally.find(kind, word, why.splitlines()[0],
+                            self.files(trace, out_py=run.out, tvm_py=theirs, err_txt=why), word == "wrong")
+        what, line = compare.verdict(ours, self.player.sch.mod)
+        if what == "equal":
+            for kind in kinds:
+                self.tally.count(kind, "equal")
+            return
+        self.compare_steps(trace, kinds, len(kinds))
+
+    def compare_steps(self, trace, kinds, until):
+        """Program by program, up to the first that is not equal."""
+        texts = self.hone.steps(self.text, trace)
+        for i in range(until):
+            theirs = self.player.after.get(i + 1)
+            if theirs is None or i not in texts:
+                self.tally.count(kinds[i], "equal")
+                continue
+            what, line = compare.verdict(compare.parse(texts[i]), theirs)
+            if what == "equal":
+                self.tally.count(kinds[i], "equal")
+                continue
+            self.tally.find(kinds[i], what, line,
+                            self.files(trace, out_py=texts[i], tvm_py=theirs.script(),
+                                       step_txt=f"step {i + 1} {kinds[i]}\n"))
+            return
+
+    def refused(self, line, kind, reason):
+        """A step that TVM refused, after the accepted ones."""
+        trace = str(self.player.sch.trace).rstrip("\n") + "\n" + line
+        if "  pass" in trace:
+            trace = trace.replace("  pass\n", "")
+        run = self.hone.schedule(self.text, trace)
+        if run.refused:
+            count = len(self.player.sch.trace.insts)
+            at_end = run.step is not None and run.step >= count
+            if at_end:
+                self.tally.count(kind, "both refuse")
+            return
+        if not run:
+            self.tally.find(kind, "crash", run.message, self.files(trace, err_txt=run.err), True)
+            return
+        why = self.wrong(run.out)
+        theirs = self.wrong(self.player.sch.mod.script()) if why else None
+        self.tally.find(kind, "wrong" if why and not theirs else "TVM refuses",
+                        reason.strip().splitlines()[-1] if reason.strip() else "",
+                        self.files(trace, out_py=run.out, err_txt=(why or "") + "\n" + reason),
+                        bool(why and not theirs))
+
+
+def one(number, hone, tally, options):
+    rng = random.Random(options.seed * 1000003 + number)
+    name, mod = programs.make(rng)
+    kinds = set(options.kinds.split(",")) if options.kinds else None
+    player = steps.Player(mod, rng, kinds)
+    case = Case(hone, tally, name, mod, player, options)
+    for _ in range(rng.randint(1, options.length)):
+        played = player.play()
+        if played and played[1] is not None:
+            step, reason = played
+            case.refused(player.text_of(step), step.kind, reason)
+    form = ["json", "python", "json"][number % 3]
+    case.accepted(form, options.build_every and number % options.build_every == 0)
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--count", type=int, default=200)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--only", type=int, default=None)
+    parser.add_argument("--kinds", default="")
+    parser.add_argument("--length", type=int, default=6)
+    parser.add_argument("--build-every", type=int, default=20)
+    parser.add_argument("--out", default="build/check_peer/schedules")
+    options = parser.parse_args()
+    hone, tally = Hone(), Tally(options.out)
+    numbers = range(options.count) if options.only is None else [options.only]
+    for number in numbers:
+        one(number, hone, tally, options)
+    tally.report()
+    sys.exit(1 if tally.bad else 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,248 @@
+"""Random primitives, applied by TVM and noted so that a refused one can be tried elsewhere too.
+
+A step is (kind, arguments): the kind is the name of a Schedule method; arguments are in the order
+of the Python text. Random variables are noted under the names that the printed trace gives them.
+"""
+from tvm import s_tir
+
+import compare
+
+SCOPES = ["global", "local", "shared"]
+THREADS = ["blockIdx.x", "blockIdx.y", "threadIdx.x", "threadIdx.y", "vthread.x"]
+
+
+def blocks_of(func):
+    """The names of all blocks but the root's."""
+    names = [b.name_hint for b in compare.walk(func.body) if isinstance(b, s_tir.SBlock)]
+    return [n for n in names if n != "root"]
+
+
+class Step:
+    """A call on a schedule: its name, and keyword arguments as the printed trace has them."""
+
+    def __init__(self, kind, **arguments):
+        self.kind, self.arguments = kind, arguments
+
+
+class Refused(Exception):
+    """TVM refused a step."""
+
+
+class Player:
+    """A schedule of TVM and what was done to it."""
+
+    def __init__(self, mod, rng, kinds=None):
+        self.rng = rng
+        self.sch = s_tir.Schedule(mod, seed=rng.randrange(1, 1 << 30), error_render_level="fast")
+        self.kinds = [k for k in KINDS if kinds is None or k[0] in kinds]
+        self.after = {0: self.sch.mod}  # number of instructions -> the program then
+
+    # ---- getting hold of things ----
+
+    def block(self):
+        names = blocks_of(self.sch.mod["main"])
+        return self.sch.get_sblock(self.rng.choice(names))
+
+    def loops(self, block=None):
+        found = list(self.sch.get_loops(block or self.block()))
+        if not found:
+            raise Refused("no loop")
+        return found
+
+    def loop(self, block=None):
+        return self.rng.choice(self.loops(block))
+
+    def flip(self, chance=0.5):
+        return self.rng.random() < chance
+
+    # ---- running ----
+
+    def text_of(self, step):
+        """The step as a line of a printed trace, with the names its variables have there."""
+        names = {}
+        for inst in self.sch.trace.insts:
+            for rv in inst.outputs:
+                letter = {"SBlockRV": "b", "LoopRV": "l"}.get(type(rv).__name__, "v")
+                names[rv] = f"{letter}{len(names)}"
+
+        def show(x):
+            if isinstance(x, (list, tuple)):
+                return "[" + ", ".join(map(show, x)) + "]"
+            if isinstance(x, dict):
+                return "{" + ", ".join(f'"{k}": {show(v)}' for k, v in x.items()) + "}"
+            if isinstance(x, str):
+                return f'"{x}"'
+            if isinstance(x, (bool, int, float)) or x is None:
+                return repr(x)
+            for rv, name in names.items():
+                if rv.same_as(x):
+                    return name
+            return repr(x)
+
+        arguments = dict(step.arguments)
+        spread = arguments.pop("spread", None)
+        parts = [show(x) for x in spread] if spread else []
+        parts += [f"{k}={show(v)}" for k, v in arguments.items()]
+        return f"  sch.{step.kind}({', '.join(parts)})\n"
+
+    def apply(self, step):
+        arguments = dict(step.arguments)
+        spread = arguments.pop("spread", ())
+        return getattr(self.sch, step.kind)(*spread, **arguments)
+
+    def mark(self):
+        self.after[len(self.sch.trace.insts)] = self.sch.mod
+
+    def play(self):
+        """One random step. Returns (step, why it was refused or None), or None: nothing fits."""
+        _, propose = self.rng.choices(self.kinds, weights=[WEIGHTS.get(k[0], 1)
+                                                           for k in self.kinds])[0]
+        try:
+            step = propose(self)
+        except Refused:
+            return None
+        finally:
+            self.mark()
+        try:
+            self.apply(step)
+        except Exception as error:  # pylint: disable=broad-except
+            return step, str(error)
+        self.mark()
+        return step, None
+
+
+# ---- what to propose; each gives a Step ----
+
+def split(p):
+    block = p.block()
+    loop = p.loop(block)
+    form = p.rng.randrange(4)
+    if form == 0:
+        n = p.rng.randint(2, 4)
+        factors = list(p.sch.sample_perfect_tile(loop, n=n,
+                                                 max_innermost_factor=p.rng.choice([4, 16, 64])))
+    elif form == 1:
+        factors = [p.rng.choice([2, 3, 4, 8]), None]
+    else:
+        factors = [None] + [p.rng.choice([1, 2, 3, 4, 8]) for _ in range(p.rng.randint(1, 2))]
+    return Step("split", loop=loop, factors=factors, preserve_unit_iters=p.flip(0.8),
+                disable_predication=p.flip(0.03))
+
+
+def fuse(p):
+    loops = p.loops()
+    start = p.rng.randrange(len(loops))
+    n = p.rng.randint(2, 3) if p.flip(0.9) else 1
+    return Step("fuse", spread=loops[start:start + n], preserve_unit_iters=p.flip(0.8))
+
+
+def reorder(p):
+    loops = p.loops()
+    n = min(len(loops), p.rng.randint(2, 5))
+    return Step("reorder", spread=p.rng.sample(loops, n))
+
+
+def add_unit_loop(p):
+    block = p.block()
+    return Step("add_unit_loop", block_or_loop=p.loop(block) if p.flip() else block)
+
+
+def of_loop(kind):
+    return lambda p: Step(kind, loop=p.loop())
+
+
+def bind(p):
+    return Step("bind", loop=p.loop(), thread_axis=p.rng.choice(THREADS))
+
+
+def compute_at(p):
+    block = p.block()
+    users = p.sch.get_consumers(block)
+    loop = p.loop(p.rng.choice(list(users)) if users and p.flip(0.9) else None)
+    return Step("compute_at", block=block, loop=loop, preserve_unit_loops=p.flip(),
+                index=p.rng.choice([-1, -1, -1, -2, 0, 1]))
+
+
+def reverse_compute_at(p):
+    block = p.block()
+    makers = p.sch.get_producers(block)
+    loop = p.loop(p.rng.choice(list(makers)) if makers and p.flip(0.9) else None)
+    return Step("reverse_compute_at", block=block, loop=loop, preserve_unit_loops=p.flip(),
+                index=p.rng.choice([-1, -1, -1, -2, 0, 1]))
+
+
+def of_block(kind):
+    return lambda p: Step(kind, block=p.block())
+
+
+def consumers(p, block):
+    if p.flip(0.7):
+        return None
+    users = list(p.sch.get_consumers(block)) or [block]
+    return [p.rng.choice(users)]
+
+
+def cache_read(p):
+    block = p.block()
+    users = [block] if p.flip(0.2) else []
+    return Step("cache_read", block=block, read_buffer_index=p.rng.choice([0, 0, 1, 2]),
+                storage_scope=p.rng.choice(SCOPES), **({"consumer_blocks": users} if users else {}))
+
+
+def cache_write(p):
+    block = p.block()
+    users = consumers(p, block)
+    return Step("cache_write", block=block, write_buffer_index=p.rng.choice([0, 0, 0, 1]),
+                storage_scope=p.rng.choice(SCOPES), **({"consumer_blocks": users} if users else {}))
+
+
+def decompose_reduction(p):
+    block = p.block()
+    return Step("decompose_reduction", block=block, loop=p.loop(block))
+
+
+def rfactor(p):
+    return Step("rfactor", loop=p.loop(), factor_axis=p.rng.choice([0, 0, 1, -1, 2]))
+
+
+def sample_categorical(p):
+    """A drawn value as an annotation."""
+    value = p.sch.sample_categorical([0, 16, 64, 512], [0.25, 0.25, 0.25, 0.25])
+    return Step("annotate", block_or_loop=p.block(), ann_key="pragma_auto_unroll_max_step",
+                ann_val=value)
+
+
+def sample_compute_location(p):
+    block = p.block()
+    loop = p.sch.sample_compute_location(block)
+    return Step("compute_at", block=block, loop=loop, preserve_unit_loops=True, index=-1)
+
+
+def annotate(p):
+    block = p.block()
+    value = p.rng.choice([1, "text", 1.5, [1, 2], [1, "two"], {"a": 1, "b": [1, 2]}])
+    return Step("annotate", block_or_loop=p.loop(block) if p.flip() else block,
+                ann_key=p.rng.choice(["pragma_x", "note", "software_pipeline_x"]), ann_val=value)
+
+
+def unannotate(p):
+    block = p.block()
+    return Step("unannotate", block_or_loop=p.loop(block) if p.flip() else block,
+                ann_key=p.rng.choice(["pragma_x", "note", "software_pipeline_x"]))
+
+
+KINDS = [
+    ("split", split), ("fuse", fuse), ("reorder", reorder), ("add_unit_loop", add_unit_loop),
+    ("parallel", of_loop("parallel")), ("vectorize", of_loop("vectorize")),
+    ("unroll", of_loop("unroll")), ("bind", bind), ("compute_at", compute_at),
+    ("reverse_compute_at", reverse_compute_at), ("compute_inline", of_block("compute_inline")),
+    ("reverse_compute_inline", of_block("reverse_compute_inline")), ("cache_read", cache_read),
+    ("cache_write", cache_write), ("decompose_reduction", decompose_reduction),
+    ("rfactor", rfactor), ("sample_categorical", sample_categorical),
+    ("sample_compute_location", sample_compute_location), ("annotate", annotate),
+    ("unannotate", unannotate),
+]
+WEIGHTS = {"split": 3, "compute_at": 3, "reverse_compute_at": 3, "reorder": 2, "fuse": 2,
+           "cache_read": 2, "cache_write": 2, "rfactor": 2, "decompose_reduction": 2,
+           "annotate": 0.5, "unannotate": 0.3, "parallel": 0.7, "vectorize": 0.7, "unroll": 0.5,
+           "add_unit_loop": 0.5}
