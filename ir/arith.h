@@ -50,6 +50,7 @@ typedef struct hone_arith {
     uint32_t depth, fuel; /* limits of the work in progress */
     uint32_t proofs;      /* in progress: within one, others look at bounds only */
     uint32_t rule_count;  /* rules that fired and may make room for others */
+    bool keeps_units;     /* a variable with one value stays a variable in what is simplified */
 } hone_arith;
 
 void hone_arith_init(hone_arith *arith, hone_arena *arena);

@@ -208,7 +208,7 @@ void hone_itermap_simplify(hone_arith *arith, uint32_t count, const hone_expr *c
                            const hone_expr **out) {
     hone_itermap map;
     bool ok = hone_itermap_detect(arith, count, indices, iter_count, iters, predicate,
-                                  HONE_ITERMAP_NONE, true, &map);
+                                  HONE_ITERMAP_NONE, !arith->keeps_units, &map);
     for (uint32_t i = 0; i < count; i++) {
         out[i] = ok ? hone_iter_sum_expr(arith, &map.sums[i], indices[i]->dtype) : NULL;
         if (!out[i]) out[i] = hone_simplify(arith, indices[i]);

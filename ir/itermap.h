@@ -67,7 +67,8 @@ bool hone_itermap_detect(hone_arith *arith, uint32_t count, const hone_expr *con
 /* The index expressions again, from the sums, simplified by what the map knows. */
 const hone_expr *hone_iter_sum_expr(hone_arith *arith, const hone_iter_sum *sum, hone_dtype dtype);
 /* TVM's IterMapSimplify: rewrites the indices when each is a sum of splits, else returns them
- * simplified one by one. out has room for count. */
+ * simplified one by one. Loops of extent 1 stay in them where arith->keeps_units. out has room for
+ * count. */
 void hone_itermap_simplify(hone_arith *arith, uint32_t count, const hone_expr *const *indices,
                            uint32_t iter_count, const hone_iter *iters, const hone_expr *predicate,
                            const hone_expr **out);

@@ -42,7 +42,7 @@ bool arith_sum_diff(hone_arith *a, arith_sum *s, const hone_expr *x, const hone_
 
 static void flatten_var(hone_arith *a, arith_sum *s, const hone_expr *e, int64_t scale) {
     hone_var v = e->u.var;
-    if (v < a->count) {
+    if (v < a->count && !a->keeps_units) {
         if (a->bounds[v].min == a->bounds[v].max && a->bounds[v].min != HONE_BOUND_NEG_INF &&
             a->bounds[v].min != HONE_BOUND_POS_INF) {
             arith_sum_add_const(s, a->bounds[v].min, scale);

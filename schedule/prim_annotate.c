@@ -59,12 +59,12 @@ hone_status hone_sch_annotate(hone_schedule *sch, hone_rv rv, const char *key, h
         HONE_TRY(operand_of(sch, value, &inputs[1]));
     }
     hone_attrs attrs = attrs_of(sch, node);
-    if (hone_attrs_find(&attrs, key)) {
-        return sch_refuse(sch, node, "the annotation '%s' is there already", key);
-    }
     const char *copy = hone_arena_strdup(sch->arena, key);
-    if (!copy || !hone_attrs_with(sch->arena, &attrs, copy, value, &attrs)) return sch_no_memory();
-    HONE_TRY(set_attrs(sch, node, attrs));
+    if (!copy) return sch_no_memory();
+    if (!hone_attrs_find(&attrs, key)) { /* as in TVM: the first value stays */
+        if (!hone_attrs_with(sch->arena, &attrs, copy, value, &attrs)) return sch_no_memory();
+        HONE_TRY(set_attrs(sch, node, attrs));
+    }
     hone_value key_attr = HONE_VALUE_OF_STRING(copy);
     return sch_record(sch, HONE_INST_ANNOTATE, 2, inputs, 1, &key_attr, 0, NULL, SCH_NO_DECISION,
                       NULL);

@@ -22,13 +22,7 @@ static hone_status check_outer(hone_schedule *sch, hone_node_id block, hone_node
                           sch_loop_name(sch, outer), sch_loop_name(sch, loop),
                           sch_block_name(sch, block));
     }
-    if (sch_feeds_axis(sch, block, var, HONE_AXIS_SPATIAL) ||
-        hone_expr_is_int_value(sch_node(sch, outer)->u.loop.range.extent, 1)) {
-        return HONE_OK;
-    }
-    return sch_refuse(sch, outer, "%s, outside %s, feeds no axis of %s: the init would be repeated",
-                      sch_loop_name(sch, outer), sch_loop_name(sch, loop),
-                      sch_block_name(sch, block));
+    return HONE_OK;
 }
 
 /* Who reads the result in the loop before the block writes it would find the init. */
@@ -60,6 +54,13 @@ static hone_status check(hone_schedule *sch, hone_node_id block, hone_node_id lo
     for (hone_node_id n = sch_node(sch, loop)->parent; sch_node(sch, n)->kind != HONE_NODE_BLOCK;
          n = sch_node(sch, n)->parent) {
         if (sch_node(sch, n)->kind == HONE_NODE_FOR) HONE_TRY(check_outer(sch, block, loop, n));
+    }
+    hone_node_id parent = sch_node(sch, loop)->parent;
+    bool is_inside = sch_node(sch, parent)->kind == HONE_NODE_FOR;
+    if (!sch_counts_once(sch, block, HONE_NO_ID) &&
+        !(is_inside && sch_counts_once(sch, block, parent))) {
+        return sch_refuse(sch, loop, "%s repeats %s, which would go on from one init",
+                          sch_loop_name(sch, loop), sch_block_name(sch, block));
     }
     return check_readers(sch, block, loop);
 }

@@ -133,6 +133,18 @@ static hone_status tidy_bindings(hone_schedule *sch, hone_node_id fused) {
     return sch_ir_error(sch);
 }
 
+/* Puts the fused loop in the place of the others. */
+static hone_status relink(hone_schedule *sch, uint32_t count, const hone_node_id *loops,
+                          const hone_expr *const *values, hone_node_id fused) {
+    for (uint32_t i = 0; i < count; i++) {
+        hone_var var = sch_node(sch, loops[i])->u.loop.var;
+        HONE_TRY(sch_substitute_below(sch, loops[count - 1], var, values[i]));
+    }
+    hone_tree_move_children(sch->func, loops[count - 1], fused);
+    hone_tree_replace(sch->func, loops[0], fused);
+    return tidy_bindings(sch, fused);
+}
+
 static hone_status record(hone_schedule *sch, uint32_t count, const hone_rv *loops,
                           bool preserve_unit_iters, hone_node_id fused, hone_rv *out_loop) {
     hone_operand *inputs = hone_arena_alloc(sch->arena, count * sizeof *inputs);
@@ -164,12 +176,9 @@ hone_status hone_sch_fuse(hone_schedule *sch, uint32_t count, const hone_rv *loo
     hone_node_id fused = sch_make_loop(sch, fused_name(sch, count, loops), extent->dtype, extent);
     if (fused == HONE_NO_ID) return sch_no_memory();
     HONE_TRY(make_values(sch, count, loops, fused, values));
-    for (uint32_t i = 0; i < count; i++) {
-        hone_var var = sch_node(sch, loops[i])->u.loop.var;
-        HONE_TRY(sch_substitute_below(sch, loops[count - 1], var, values[i]));
-    }
-    hone_tree_move_children(sch->func, loops[count - 1], fused);
-    hone_tree_replace(sch->func, loops[0], fused);
-    HONE_TRY(tidy_bindings(sch, fused));
+    sch->arith.keeps_units = preserve_unit_iters;
+    hone_status st = relink(sch, count, loops, values, fused);
+    sch->arith.keeps_units = false;
+    HONE_TRY(st);
     return record(sch, count, loop_rvs, preserve_unit_iters, fused, out_loop);
 }

@@ -86,7 +86,8 @@ hone_status sch_consumers(hone_schedule *sch, hone_node_id block, uint32_t *out_
 /* ---- affine bindings ---- */
 
 /* above: a loop around the block that counts as fixed, with those around it; HONE_NO_ID = none. */
-static bool compute_affine(hone_schedule *sch, hone_node_id block, hone_node_id above) {
+static bool is_affine_map(hone_schedule *sch, hone_node_id block, hone_node_id above,
+                          hone_itermap_level level) {
     uint32_t count = sch_block(sch, block)->axis_count;
     const hone_node_id *loops = NULL;
     uint32_t loop_count = 0;
@@ -108,27 +109,68 @@ static bool compute_affine(hone_schedule *sch, hone_node_id block, hone_node_id 
         const hone_node *loop = sch_node(sch, loops[i]);
         iters[i] = (hone_iter){loop->u.loop.var, loop->u.loop.range};
     }
-    /* a complete block may run twice for one point; a reduction would count it twice */
-    bool is_once = hone_block_init_of(sch->func, block) != HONE_NO_ID;
-    hone_itermap_level level = above != HONE_NO_ID ? HONE_ITERMAP_INJECTIVE
-                               : is_once           ? HONE_ITERMAP_BIJECTIVE
-                                                   : HONE_ITERMAP_SURJECTIVE;
     hone_itermap map;
     const hone_node *node = sch_node(sch, block);
     return hone_itermap_detect(&sch->arith, count, node->u.block.bindings, loop_count, iters,
                                node->u.block.predicate, level, true, &map);
 }
 
-bool sch_has_affine_bindings(hone_schedule *sch, hone_node_id block) {
-    if (!(sch_node(sch, block)->flags & SCH_AFFINE_KNOWN)) {
-        bool is_affine = compute_affine(sch, block, HONE_NO_ID);
-        sch_node(sch, block)->flags |= SCH_AFFINE_KNOWN | (is_affine ? SCH_AFFINE : 0);
+/* The loop just outside the outermost one that feeds a reduce axis, HONE_NO_ID when there is none:
+ * that one stands at the top of the scope. */
+static bool find_above_reduction(hone_schedule *sch, hone_node_id block, hone_node_id *out_above) {
+    const hone_node *node = sch_node(sch, block);
+    bool found = false;
+    for (hone_node_id l = node->parent; sch_node(sch, l)->kind == HONE_NODE_FOR;
+         l = sch_node(sch, l)->parent) {
+        for (uint32_t a = 0; a < node->u.block.block->axis_count; a++) {
+            if (node->u.block.block->axes[a].kind != HONE_AXIS_REDUCE) continue;
+            if (!hone_expr_uses_var(node->u.block.bindings[a], sch_node(sch, l)->u.loop.var)) {
+                continue;
+            }
+            hone_node_id parent = sch_node(sch, l)->parent;
+            *out_above = sch_node(sch, parent)->kind == HONE_NODE_FOR ? parent : HONE_NO_ID;
+            found = true;
+        }
     }
-    return (sch_node(sch, block)->flags & SCH_AFFINE) != 0;
+    return found;
+}
+
+/* A complete block may run twice for one point. A reduction would count it twice, unless all of it
+ * begins anew: loops outside of those that reduce may repeat it. */
+static uint16_t affine_flags(hone_schedule *sch, hone_node_id block) {
+    if (hone_block_init_of(sch->func, block) == HONE_NO_ID) {
+        return is_affine_map(sch, block, HONE_NO_ID, HONE_ITERMAP_SURJECTIVE) ? SCH_AFFINE : 0;
+    }
+    if (is_affine_map(sch, block, HONE_NO_ID, HONE_ITERMAP_BIJECTIVE)) return SCH_AFFINE | SCH_ONCE;
+    hone_node_id above = HONE_NO_ID;
+    bool begins_anew = !find_above_reduction(sch, block, &above) ||
+                       (above != HONE_NO_ID &&
+                        is_affine_map(sch, block, above, HONE_ITERMAP_INJECTIVE));
+    bool is_affine =
+        begins_anew && is_affine_map(sch, block, HONE_NO_ID, HONE_ITERMAP_SURJECTIVE);
+    return is_affine ? SCH_AFFINE : 0;
+}
+
+static uint16_t known_affine_flags(hone_schedule *sch, hone_node_id block) {
+    if (!(sch_node(sch, block)->flags & SCH_AFFINE_KNOWN)) {
+        uint16_t flags = affine_flags(sch, block);
+        sch_node(sch, block)->flags |= (uint16_t)(SCH_AFFINE_KNOWN | flags);
+    }
+    return sch_node(sch, block)->flags;
+}
+
+bool sch_has_affine_bindings(hone_schedule *sch, hone_node_id block) {
+    return (known_affine_flags(sch, block) & SCH_AFFINE) != 0;
+}
+
+bool sch_counts_once(hone_schedule *sch, hone_node_id block, hone_node_id above) {
+    if (above != HONE_NO_ID) return is_affine_map(sch, block, above, HONE_ITERMAP_INJECTIVE);
+    bool has_init = hone_block_init_of(sch->func, block) != HONE_NO_ID;
+    return (known_affine_flags(sch, block) & (has_init ? SCH_ONCE : SCH_AFFINE)) != 0;
 }
 
 void sch_forget_affine(hone_schedule *sch, hone_node_id block) {
-    sch_node(sch, block)->flags &= (uint16_t) ~(SCH_AFFINE_KNOWN | SCH_AFFINE);
+    sch_node(sch, block)->flags &= (uint16_t) ~(SCH_AFFINE_KNOWN | SCH_AFFINE | SCH_ONCE);
 }
 
 typedef struct open_search {
@@ -566,9 +608,7 @@ bool sch_is_order_free_below(hone_schedule *sch, hone_node_id id, hone_node_id a
         *out_why = "different values of its spatial axes may write the same element";
         return false;
     }
-    bool is_affine =
-        above == HONE_NO_ID ? sch_has_affine_bindings(sch, id) : compute_affine(sch, id, above);
-    if (is_affine) return true;
+    if (sch_counts_once(sch, id, above)) return true;
     *out_why = "its bindings are not affine in the loops";
     return false;
 }
@@ -612,12 +652,15 @@ hone_status sch_require_order_free(hone_schedule *sch, hone_node_id loop) {
         return sch_refuse(sch, loop, "a statement in %s stands outside of blocks",
                           sch_loop_name(sch, loop));
     }
+    hone_node_id parent = sch_node(sch, loop)->parent;
+    bool is_inside = sch_node(sch, parent)->kind == HONE_NODE_FOR;
     uint32_t count = 0;
     for (hone_node_id n = sch_next_block(sch, loop, loop); n != HONE_NO_ID;
          n = sch_next_block(sch, loop, n)) {
         const char *why = NULL;
         count++;
         if (sch_is_order_free(sch, n, &why)) continue;
+        if (is_inside && sch_is_order_free_below(sch, n, parent, &why)) continue;
         return sch_refuse(sch, n, "the instances of %s can't change their order: %s",
                           sch_block_name(sch, n), why);
     }

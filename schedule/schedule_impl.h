@@ -12,7 +12,8 @@
 /* ---- hone_node.flags: cached facts, inherited by clones ---- */
 enum {
     SCH_AFFINE_KNOWN = 1,   /* BLOCK: SCH_AFFINE is valid */
-    SCH_AFFINE = 2,         /* BLOCK: bindings are an injective affine map of the loops */
+    SCH_AFFINE = 2,         /* BLOCK: bindings are an affine map of the loops onto the axes */
+    SCH_ONCE = 64,          /* BLOCK with init: and no loop repeats it; valid with SCH_AFFINE_KNOWN */
     SCH_PIPELINE_KNOWN = 4, /* BLOCK as a scope: SCH_PIPELINE is valid */
     SCH_PIPELINE = 8,       /* every consumer in the scope finds all it reads written before it */
     SCH_APART_KNOWN = 16,   /* BLOCK: SCH_APART is valid */
@@ -119,7 +120,11 @@ sch_block_class sch_classify(hone_schedule *sch, hone_node_id block, hone_node_i
                              const char **out_why);
 /* No two values of its spatial axes write the same element. */
 bool sch_writes_apart(hone_schedule *sch, hone_node_id block);
+/* Bindings map the loops onto the axes; of a reduction, each run over its reduce axes is whole. */
 bool sch_has_affine_bindings(hone_schedule *sch, hone_node_id block);
+/* And no point is met twice within one iteration of `above` (HONE_NO_ID: at all, which only a block
+ * with an init is held to). */
+bool sch_counts_once(hone_schedule *sch, hone_node_id block, hone_node_id above);
 /* Bindings were changed in a way that may have made them other than affine. */
 void sch_forget_affine(hone_schedule *sch, hone_node_id block);
 /* Works out SCH_OPEN. */

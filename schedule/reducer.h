@@ -1,0 +1,35 @@
+/* schedule/reducer.h - what a reduction block does to its buffers in each step: sum, product, min,
+ * max, two sums at once, or the place and value of a maximum or minimum.
+ *
+ * A block of one buffer has one store in its init and one in its body. One of two buffers has two
+ * stores in its init; its body names both new values before it stores them (T.let), at the same
+ * indices.
+ */
+#ifndef HONE_SCHEDULE_REDUCER_H
+#define HONE_SCHEDULE_REDUCER_H
+
+#include "schedule/schedule_impl.h"
+
+enum { SCH_REDUCER_BUFFERS = 2 };
+
+typedef struct sch_reducer {
+    uint32_t count; /* buffers */
+    uint32_t form;  /* how the values are combined; reducer.c knows */
+    hone_buffer buffers[SCH_REDUCER_BUFFERS];
+    const hone_expr *identities[SCH_REDUCER_BUFFERS]; /* what init stores */
+    const hone_expr *rhs[SCH_REDUCER_BUFFERS];        /* what comes in with each step */
+    uint32_t rank;
+    const hone_expr *const *indices; /* of all stores in the body */
+} sch_reducer;
+
+/* Finds out what the block does; ILLEGAL when it is none of the above. */
+HONE_NODISCARD hone_status sch_reducer_match(hone_schedule *sch, hone_node_id block,
+                                             sch_reducer *out);
+/* Fills an empty block (no children): buffers[i][indices] combined with rhs[i]. With an init if
+ * has_init, else the block stores rhs. */
+HONE_NODISCARD hone_status sch_reducer_fill(hone_schedule *sch, const sch_reducer *reducer,
+                                            hone_node_id block, const hone_buffer *buffers,
+                                            uint32_t rank, const hone_expr *const *indices,
+                                            const hone_expr *const *rhs, bool has_init);
+
+#endif
