@@ -60,6 +60,9 @@ void hone_arith_clear(hone_arith *arith);
  */
 bool hone_arith_bind(hone_arith *arith, hone_var var, hone_range range);
 bool hone_arith_bind_const(hone_arith *arith, hone_var var, int64_t min, int64_t max);
+/* The range of a variable, as far as it is known: false where an end is missing. dtype: that of the
+ * variable. */
+bool hone_arith_range_of(hone_arith *arith, hone_var var, hone_dtype dtype, hone_range *out);
 /* Binds sizes (vars with is_size or integer parameters used as shapes) of a function to >= 1. */
 bool hone_arith_bind_sizes(hone_arith *arith, const hone_func *func);
 /* Conditions: push returns a mark for pop. A conjunction is split. */

@@ -100,6 +100,24 @@ bool hone_arith_bind(hone_arith *arith, hone_var var, hone_range range) {
     return true;
 }
 
+bool hone_arith_range_of(hone_arith *arith, hone_var var, hone_dtype dtype, hone_range *out) {
+    *out = (hone_range){NULL, NULL};
+    if (var >= arith->count) return false;
+    if (arith->mins[var]) {
+        *out = (hone_range){arith->mins[var], arith->extents[var]};
+        return true;
+    }
+    hone_bound bound = arith->bounds[var];
+    int64_t extent;
+    if (bound.min == HONE_BOUND_NEG_INF || bound.max == HONE_BOUND_POS_INF ||
+        __builtin_sub_overflow(bound.max, bound.min, &extent) || extent == INT64_MAX) {
+        return false;
+    }
+    out->min = hone_expr_int(&arith->ir, dtype, bound.min);
+    out->extent = hone_expr_int(&arith->ir, dtype, extent + 1);
+    return out->min && out->extent;
+}
+
 static bool is_size_dtype(hone_dtype dtype) {
     return arith_is_index(dtype) && dtype.bits >= 32;
 }

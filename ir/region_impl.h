@@ -28,6 +28,20 @@ hone_interval region_relax_span(hone_arith *arith, const region_facts *facts, co
                                 const hone_expr *hi, const bool *relax, uint32_t relax_count,
                                 bool *out_is_exact);
 
+/* What a block touches of a buffer, in terms of the loops around it. */
+typedef struct region_access {
+    const hone_region *region;
+    const hone_expr *const *map; /* axis variable → binding, map_count entries */
+    uint32_t map_count;
+    const bool *relax; /* by variable: the loops that run, relax_count entries */
+    uint32_t relax_count;
+} region_access;
+
+/* All dimensions together: true when the access touches exactly a box, which is out (rank entries),
+ * under the conditions of the predicate (NULL = true). False: don't know. */
+bool region_joint_box(hone_arith *arith, const region_access *access, uint32_t rank,
+                      const hone_expr *predicate, hone_interval *out);
+
 /* [0, extent - 1] of one dimension of a buffer. */
 hone_interval region_whole_dim(hone_arith *arith, const hone_buffer_info *buffer, uint32_t dim);
 

@@ -319,6 +319,19 @@ static bool sides_are_independent(relax_ctx *ctx, const hone_region *region, uin
     return true;
 }
 
+/* Replaces the intervals when all dimensions together make an exact box. */
+static bool find_joint_box(relax_ctx *ctx, const hone_region *region, uint32_t rank,
+                           hone_interval *io) {
+    const region_access access = {region, ctx->map, ctx->map_count, ctx->relax, ctx->relax_count};
+    hone_interval *box = hone_arena_alloc(ctx->arith->ir.arena, (rank + 1) * sizeof *box);
+    if (!box || !region_joint_box(ctx->arith, &access, rank, ctx->node->u.block.predicate, box)) {
+        return false;
+    }
+    for (uint32_t d = 0; d < rank; d++)
+        io[d] = box[d];
+    return true;
+}
+
 hone_status hone_region_relax(hone_arith *arith, const hone_func *func, hone_node_id block,
                               const hone_region *region, const bool *relax, uint32_t relax_count,
                               hone_interval *out_intervals, bool *out_is_exact) {
@@ -348,7 +361,8 @@ hone_status hone_region_relax(hone_arith *arith, const hone_func *func, hone_nod
             is_exact = fact_is_a_box_side(&ctx, fact, region, buffer->rank) ||
                        fact_is_beside_the_box(&ctx, fact, region, buffer->rank);
         }
-        *out_is_exact = is_exact && sides_are_independent(&ctx, region, buffer->rank);
+        is_exact = is_exact && sides_are_independent(&ctx, region, buffer->rank);
+        *out_is_exact = is_exact || find_joint_box(&ctx, region, buffer->rank, out_intervals);
     }
     return hone_ir_finish(&arith->ir);
 }
