@@ -6,6 +6,29 @@
 
 /* ---- boxes ---- */
 
+/* 0 where all blocks of a grid see one buffer, 1 where the threads of a block do, 2 for a warp. */
+static int sharing_rank(const char *scope) {
+    if (strncmp(scope, "shared", 6) == 0) return 1;
+    return strncmp(scope, "warp", 4) == 0 ? 2 : strncmp(scope, "global", 6) == 0 ? 0 : 3;
+}
+
+/* What is shared by threads is needed by all of them: the loops from `loop` outwards that are bound
+ * to threads which see the same buffer run, too. */
+static void mark_sharing_threads(const hone_schedule *sch, hone_buffer buffer, hone_node_id loop,
+                                 bool *io_marks) {
+    int rank = sharing_rank(hone_func_buffer(sch->func, buffer)->scope);
+    if (rank == 0 || rank == 3) return;
+    for (hone_node_id n = loop; sch_node(sch, n)->kind == HONE_NODE_FOR;
+         n = sch_node(sch, n)->parent) {
+        const hone_node *node = sch_node(sch, n);
+        if (node->loop_kind != HONE_LOOP_THREAD) continue;
+        const char *tag = node->u.loop.thread_tag;
+        bool is_thread = strncmp(tag, "threadIdx", 9) == 0 || strncmp(tag, "vthread", 7) == 0;
+        bool is_lane = strcmp(tag, "threadIdx.x") == 0;
+        if (rank == 1 ? is_thread : is_lane) io_marks[node->u.loop.var] = true;
+    }
+}
+
 hone_status sch_box_below(hone_schedule *sch, hone_node_id loop, uint32_t count,
                           const hone_node_id *blocks, hone_buffer buffer, bool of_writes,
                           sch_box *out, bool *out_is_exact) {
@@ -24,6 +47,7 @@ hone_status sch_box_below(hone_schedule *sch, hone_node_id loop, uint32_t count,
             if (regions[r].buffer != buffer) continue;
             bool *marks = NULL, is_exact = false;
             HONE_TRY(sch_mark_loops(sch, blocks[b], loop, false, &marks));
+            if (!of_writes) mark_sharing_threads(sch, buffer, loop, marks);
             HONE_TRY(hone_region_relax(&sch->arith, sch->func, blocks[b], &regions[r], marks,
                                        sch->func->var_count, one, &is_exact));
             all_exact = all_exact && is_exact;

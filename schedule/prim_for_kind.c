@@ -8,7 +8,9 @@
  * of one (reads where it writes); the loop feeds spatial axes only (threadIdx may feed reduce axes:
  * a cross-thread reduction). A block whose bindings are not affine, as compute_at leaves a producer
  * with a halo, may stand below when all who read its output are below as well: then each iteration
- * has its own copy. vectorize wants a constant extent. unroll checks nothing but that. */
+ * has its own copy. One thread axis may be bound twice in a nest where the threads of the outer
+ * loop share the work of the inner one. vectorize wants a constant extent. unroll checks nothing
+ * but that. */
 
 /* Every block that touches a buffer that this block writes stands below the loop, and the buffer is
  * local to the scope: lowering gives each iteration its own. */
@@ -44,14 +46,20 @@ static hone_status check_axes(hone_schedule *sch, hone_node_id block, hone_node_
     return HONE_OK;
 }
 
-/* A loop that no axis uses repeats the block: harmless for a complete one only. */
-static bool is_unused(hone_schedule *sch, hone_node_id block, hone_node_id loop) {
-    hone_var var = sch_node(sch, loop)->u.loop.var;
+static bool feeds(const hone_schedule *sch, hone_node_id block, hone_node_id loop) {
     const hone_node *node = sch_node(sch, block);
     for (uint32_t i = 0; i < node->u.block.block->axis_count; i++) {
-        if (hone_expr_uses_var(node->u.block.bindings[i], var)) return false;
+        if (hone_expr_uses_var(node->u.block.bindings[i], sch_node(sch, loop)->u.loop.var)) {
+            return true;
+        }
     }
-    return !hone_expr_is_int_value(sch_node(sch, loop)->u.loop.range.extent, 1);
+    return false;
+}
+
+/* A loop that no axis uses repeats the block: harmless for a complete one only. */
+static bool is_unused(hone_schedule *sch, hone_node_id block, hone_node_id loop) {
+    return !feeds(sch, block, loop) &&
+           !hone_expr_is_int_value(sch_node(sch, loop)->u.loop.range.extent, 1);
 }
 
 /* The innermost loop around this one whose iterations have copies of the block's outputs of their
@@ -149,18 +157,33 @@ static bool is_thread_axis(const char *tag) {
     return false;
 }
 
-/* A thread axis is one loop deep: no loop around or below may have the same tag. */
+/* The threads of the outer loop share the work of the inner one: the copy of a tile to shared
+ * memory. What is below does not know which thread of the outer loop it is. */
+static bool shares_work(hone_schedule *sch, hone_node_id outer, hone_node_id inner) {
+    if (!hone_prove_equal(&sch->arith, sch_node(sch, outer)->u.loop.range.extent,
+                          sch_node(sch, inner)->u.loop.range.extent)) {
+        return false;
+    }
+    for (hone_node_id n = sch_next_block(sch, inner, inner); n != HONE_NO_ID;
+         n = sch_next_block(sch, inner, n)) {
+        if (feeds(sch, n, outer)) return false;
+    }
+    return true;
+}
+
+/* A thread axis is one loop deep, but for threads that share the work of an inner loop. */
 static hone_status check_unbound(hone_schedule *sch, hone_node_id loop, const char *tag) {
     for (hone_node_id n = 0; n != HONE_NO_ID; n = hone_tree_next(sch->func, 0, n)) {
         const hone_node *node = sch_node(sch, n);
         if (n == loop || node->kind != HONE_NODE_FOR || node->loop_kind != HONE_LOOP_THREAD)
             continue;
         if (strcmp(node->u.loop.thread_tag, tag) != 0) continue;
-        if (!hone_tree_is_ancestor(sch->func, n, loop) &&
-            !hone_tree_is_ancestor(sch->func, loop, n)) {
-            continue;
-        }
-        return sch_refuse(sch, n, "%s is bound to %s already, around or inside %s",
+        bool is_outer = hone_tree_is_ancestor(sch->func, n, loop);
+        if (!is_outer && !hone_tree_is_ancestor(sch->func, loop, n)) continue;
+        if (is_outer ? shares_work(sch, n, loop) : shares_work(sch, loop, n)) continue;
+        return sch_refuse(sch, n,
+                          "%s is bound to %s already, around or inside %s, and the inner one's "
+                          "work is not the same for all threads, or for another number of them",
                           sch_loop_name(sch, n), tag, sch_loop_name(sch, loop));
     }
     return HONE_OK;
