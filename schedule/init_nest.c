@@ -20,10 +20,9 @@ static hone_status copy_loop(hone_schedule *sch, hone_node_id loop, const char *
         hone_expr_substitute(&sch->ir, old.u.loop.range.extent, nest->map, nest->count);
     hone_node_id copy = sch_make_loop(sch, sch_name(sch, var.name, suffix, -1), var.dtype, extent);
     if (copy == HONE_NO_ID) return sch_no_memory();
-    if (old.loop_kind == HONE_LOOP_THREAD) {
-        sch_node(sch, copy)->loop_kind = HONE_LOOP_THREAD;
-        sch_node(sch, copy)->u.loop.thread_tag = old.u.loop.thread_tag;
-    }
+    sch_node(sch, copy)->loop_kind = old.loop_kind;
+    sch_node(sch, copy)->u.loop.thread_tag = old.u.loop.thread_tag;
+    sch_node(sch, copy)->u.loop.annotations = old.u.loop.annotations;
     sch_node(sch, copy)->u.loop.range.min =
         hone_expr_substitute(&sch->ir, old.u.loop.range.min, nest->map, nest->count);
     hone_var fresh = sch_node(sch, copy)->u.loop.var;
