@@ -8,8 +8,9 @@
  * cache_write: lets a block write into a buffer of another scope and copies that out behind it.
  * cache_inplace: both, around each instance of a block that reads and writes one buffer.
  *
- * The copy stands in the innermost loop that is around all who take part (a buffer that comes from
- * outside the scope is copied at its top), over the box that they touch there.
+ * The copy stands in the innermost loop that is around all who take part, before the first who
+ * needs it, over the box that they touch there; a buffer that comes from outside the scope is
+ * copied at its top, one that nobody else in the scope reads at its end.
  *
  * Checks: the scope name is known; the buffer index exists; cache_read: at most one block of the
  * scope writes the buffer, and surely all that is copied; cache_write: the block is the only
@@ -78,6 +79,10 @@ static hone_status find_read_place(caching *c) {
     hone_schedule *sch = c->sch;
     c->place = c->writer == HONE_NO_ID ? c->scope : common_place(c, c->writer);
     c->anchor = HONE_NO_ID;
+    if (c->writer == HONE_NO_ID) {
+        c->anchor = hone_block_body_of(sch->func, c->scope);
+        return HONE_OK;
+    }
     for (hone_node_id n = sch_node(sch, c->place)->first; n != HONE_NO_ID;
          n = sch_node(sch, n)->next) {
         for (uint32_t i = 0; i < c->user_count && c->anchor == HONE_NO_ID; i++) {
@@ -85,7 +90,7 @@ static hone_status find_read_place(caching *c) {
         }
     }
     assert(c->anchor != HONE_NO_ID);
-    if (c->writer == HONE_NO_ID || !is_in(c, c->anchor, c->writer)) return HONE_OK;
+    if (!is_in(c, c->anchor, c->writer)) return HONE_OK;
     return sch_refuse(sch, c->writer, "no place is behind %s and before all who read '%s'",
                       sch_block_name(sch, c->writer), hone_func_buffer(sch->func, c->buffer)->name);
 }
@@ -97,23 +102,42 @@ static uint32_t depth_of(const caching *c, hone_node_id node) {
     return depth;
 }
 
-/* Right behind the block, in the innermost loop that it shares with somebody who reads the buffer;
- * readers further out find that all iterations copied all of it. */
-static hone_status find_write_place(caching *c) {
+static bool is_one_of(hone_node_id node, uint32_t count, const hone_node_id *list) {
+    for (uint32_t i = 0; i < count; i++) {
+        if (list[i] == node) return true;
+    }
+    return false;
+}
+
+/* Before the first who reads the buffer, in the innermost loop that the block shares with one of
+ * them; readers further out find that all iterations copied all of it. Those who shall read the
+ * cache do not count; where nobody else reads, the copy stands at the end of the scope. */
+static hone_status find_write_place(caching *c, const caching *cache_readers) {
     hone_schedule *sch = c->sch;
     uint32_t count = 0;
     const hone_node_id *readers = NULL;
+    hone_node_id first = HONE_NO_ID;
     HONE_TRY(sch_consumers(sch, c->block, &count, &readers));
     c->place = c->scope;
     for (uint32_t i = 0; i < count; i++) {
+        if (!sch_reads(sch_block(sch, readers[i]), c->buffer) ||
+            is_one_of(readers[i], cache_readers->user_count, cache_readers->users)) {
+            continue;
+        }
         hone_node_id common = sch_lca(sch, c->block, readers[i]);
         while (sch_node(sch, common)->kind != HONE_NODE_FOR && common != c->scope) {
             common = sch_node(sch, common)->parent;
         }
-        if (depth_of(c, common) > depth_of(c, c->place)) c->place = common;
+        if (first != HONE_NO_ID && depth_of(c, common) <= depth_of(c, c->place)) continue;
+        c->place = common;
+        first = readers[i];
     }
-    c->anchor = child_towards(c, c->place, c->block);
-    return HONE_OK;
+    c->anchor = sch_node(sch, c->scope)->last;
+    if (first == HONE_NO_ID) return HONE_OK;
+    c->anchor = sch_node(sch, child_towards(c, c->place, first))->prev;
+    if (c->anchor != HONE_NO_ID && sch_is_before(sch, c->block, first)) return HONE_OK;
+    return sch_refuse(sch, first, "%s reads '%s' before %s writes it", sch_block_name(sch, first),
+                      hone_func_buffer(sch->func, c->buffer)->name, sch_block_name(sch, c->block));
 }
 
 /* ---- the copying block ---- */
@@ -387,6 +411,21 @@ static hone_status check_write(caching *c, uint32_t consumer_count) {
     return check_paths(c);
 }
 
+/* cache_write: of the blocks named, those that read the buffer; the others do not mind. */
+static hone_status find_cache_readers(caching *c, uint32_t count, const hone_rv *consumers) {
+    hone_rv *reading = hone_arena_alloc(c->sch->arena, (count + 1) * sizeof *reading);
+    uint32_t reading_count = 0;
+    if (!reading) return sch_no_memory();
+    for (uint32_t i = 0; i < count; i++) {
+        hone_node_id user;
+        HONE_TRY(sch_resolve_block(c->sch, consumers[i], &user));
+        if (user == c->block || !sch_reads(sch_block(c->sch, user), c->buffer)) continue;
+        reading[reading_count++] = consumers[i];
+    }
+    c->writer = c->block;
+    return reading_count ? find_users(c, reading_count, reading) : HONE_OK;
+}
+
 static hone_status record(hone_schedule *sch, hone_inst_kind kind, hone_rv block, int64_t index,
                           const char *scope, uint32_t count, const hone_rv *consumers,
                           hone_node_id copy, hone_rv *out_block) {
@@ -429,13 +468,10 @@ hone_status hone_sch_cache_write(hone_schedule *sch, hone_rv block, int64_t writ
     c.user_count = 1;
     c.users = &c.block;
     HONE_TRY(check_write(&c, consumer_count));
-    HONE_TRY(find_write_place(&c));
     caching readers = c;
     readers.user_count = 0;
-    if (consumer_count) {
-        readers.writer = c.block;
-        HONE_TRY(find_users(&readers, consumer_count, consumers));
-    }
+    HONE_TRY(find_cache_readers(&readers, consumer_count, consumers));
+    HONE_TRY(find_write_place(&c, &readers));
     HONE_TRY(finish(&c, scope, &copy));
     readers.cache = c.cache;
     for (uint32_t i = 0; i < readers.user_count; i++) {

@@ -12,9 +12,9 @@
  * Checks: block and loop are in one scope, which is a pipeline of stages; the loop is not around
  * the block; the block is complete or a reduction, its predicate follows from its axes; compute_at:
  * it is no output block and all its consumers are below the loop; reverse: all its producers are
- * below the loop, none of which still reduces over it or a loop around it, each iteration surely
- * makes the box that it reads, and the new loops meet each of its instances (once, when it is a
- * reduction). */
+ * below the loop, no consumer stands before it, none of which still reduces over it or a loop
+ * around it, each iteration surely makes the box that it reads, and the new loops meet each of its
+ * instances (once, when it is a reduction). */
 
 typedef struct move {
     hone_schedule *sch;
@@ -29,28 +29,6 @@ typedef struct move {
 } move;
 
 /* ---- checks ---- */
-
-/* A predicate that only keeps the bindings inside their axes is made anew; any other forbids. */
-static hone_status check_predicate(move *m) {
-    hone_schedule *sch = m->sch;
-    const hone_node *node = sch_node(sch, m->block);
-    const hone_expr *predicate = node->u.block.predicate;
-    if (!predicate || hone_expr_is_int_value(predicate, 1)) return HONE_OK;
-    uint32_t mark = sch->arith.fact_count;
-    for (uint32_t i = 0; i < node->u.block.block->axis_count; i++) {
-        hone_range dom = node->u.block.block->axes[i].dom;
-        const hone_expr *end = hone_expr_add(&sch->ir, dom.min, dom.extent);
-        end = hone_simplify(&sch->arith, end);
-        const hone_expr *fact =
-            hone_expr_binary(&sch->ir, HONE_OP_LT, node->u.block.bindings[i], end);
-        if (fact) hone_arith_push(&sch->arith, fact);
-    }
-    bool follows = hone_prove(&sch->arith, predicate);
-    hone_arith_pop(&sch->arith, mark);
-    if (follows) return HONE_OK;
-    return sch_refuse(sch, m->block, "%s has a predicate that does not follow from its axes",
-                      sch_block_name(sch, m->block));
-}
 
 static hone_status check_place(move *m) {
     hone_schedule *sch = m->sch;
@@ -68,7 +46,9 @@ static hone_status check_place(move *m) {
         return sch_refuse(sch, m->block, "%s is neither complete nor a reduction: %s",
                           sch_block_name(sch, m->block), why);
     }
-    return check_predicate(m);
+    if (sch_predicate_follows(sch, m->block)) return HONE_OK;
+    return sch_refuse(sch, m->block, "%s has a predicate that does not follow from its axes",
+                      sch_block_name(sch, m->block));
 }
 
 static hone_status check_others(move *m) {
@@ -78,7 +58,7 @@ static hone_status check_others(move *m) {
         return sch_refuse(sch, m->block, "%s writes an output of the function",
                           sch_block_name(sch, m->block));
     }
-    if (m->other_count == 0) {
+    if (m->other_count == 0 && !m->is_reverse) {
         return sch_refuse(sch, m->block, "%s has no %s", sch_block_name(sch, m->block), what);
     }
     for (uint32_t i = 0; i < m->other_count; i++) {
@@ -86,6 +66,21 @@ static hone_status check_others(move *m) {
         return sch_refuse(sch, m->others[i], "%s, a %s of %s, is not below %s",
                           sch_block_name(sch, m->others[i]), what, sch_block_name(sch, m->block),
                           sch_loop_name(sch, m->loop));
+    }
+    return HONE_OK;
+}
+
+/* reverse: a block without producers comes from anywhere; who reads it must still stand behind. */
+static hone_status check_readers_are_behind(move *m) {
+    uint32_t count = 0;
+    const hone_node_id *readers = NULL;
+    HONE_TRY(sch_consumers(m->sch, m->block, &count, &readers));
+    for (uint32_t i = 0; i < count; i++) {
+        if (hone_tree_is_ancestor(m->sch->func, m->loop, readers[i])) continue;
+        if (sch_is_before(m->sch, m->loop, readers[i])) continue;
+        return sch_refuse(m->sch, readers[i], "%s, a consumer of %s, stands before %s",
+                          sch_block_name(m->sch, readers[i]), sch_block_name(m->sch, m->block),
+                          sch_loop_name(m->sch, m->loop));
     }
     return HONE_OK;
 }
@@ -166,7 +161,7 @@ static bool is_touched_by_others(const move *m, hone_buffer buffer) {
     return false;
 }
 
-static hone_status solve(move *m) {
+static hone_status solve_under_conditions(move *m) {
     hone_schedule *sch = m->sch;
     const hone_block *block = sch_block(sch, m->block);
     const hone_region *regions = m->is_reverse ? block->reads : block->writes;
@@ -189,6 +184,18 @@ static hone_status solve(move *m) {
     }
     return sch_solve_axes(sch, m->block, box_count, boxes, !m->is_reverse, m->is_reverse,
                           m->domains);
+}
+
+/* Conditions of the only other block that speak of loops outside will hold for this one, too. */
+static hone_status solve(move *m) {
+    hone_schedule *sch = m->sch;
+    const hone_expr *outer = NULL;
+    uint32_t mark = sch->arith.fact_count;
+    if (m->other_count == 1) HONE_TRY(sch_outer_conditions(sch, m->others[0], m->loop, &outer));
+    if (outer && m->is_reverse) hone_arith_push(&sch->arith, outer);
+    hone_status st = solve_under_conditions(m);
+    hone_arith_pop(&sch->arith, mark);
+    return st;
 }
 
 /* ---- the new nest ---- */
@@ -290,7 +297,7 @@ static void place(move *m, const sch_nest *n) {
     sch_forget_affine(sch, m->block);
 }
 
-/* Where the only consumer does not run, its producers may not have run either. */
+/* Where the only other block does not run, its producers may not have run, or it made nothing. */
 static hone_status add_conditions(move *m, sch_nest *io) {
     const hone_expr *outer = NULL;
     if (m->other_count != 1) return HONE_OK;
@@ -306,12 +313,14 @@ static hone_status prepare(move *m, sch_nest *out) {
                            : sch_consumers(sch, m->block, &m->other_count, &m->others));
     HONE_TRY(check_others(m));
     if (m->is_reverse) HONE_TRY(check_producers_are_done(m));
+    if (m->is_reverse) HONE_TRY(check_readers_are_behind(m));
     HONE_TRY(find_position(m));
     HONE_TRY(solve(m));
     if (!m->is_reverse) sch_keep_instances(sch, m->block, m->domains);
     HONE_TRY(
         sch_make_nest(sch, sch_block(sch, m->block)->axis_count, m->domains, m->keep_units, out));
-    if (!m->is_reverse) return add_conditions(m, out);
+    HONE_TRY(add_conditions(m, out));
+    if (!m->is_reverse) return HONE_OK;
     HONE_TRY(check_coverage(m, out));
     return check_concurrent(m, out);
 }

@@ -7,9 +7,10 @@
 /* compute_inline: puts the body of a producer where its consumers load what it stores.
  *     B[i] = A[i] + 1;  C[i] = B[i] * 2   →   C[i] = (A[i] + 1) * 2
  *
- * Checks: the scope is a pipeline of stages; the block is complete, without init and predicate, and
- * is no output block; its body is one store whose indices are a bijective affine map of its axes;
- * no one else takes the buffer's address or a view of it; the scope has another block. */
+ * Checks: the scope is a pipeline of stages; the block is complete, without init, and is no output
+ * block; (a predicate may go: consumers read only what surely was written;) its body is one store
+ * whose indices are a bijective affine map of its axes; no one else takes the buffer's address or a
+ * view of it; the scope has another block. */
 
 /* ---- what both directions share ---- */
 
@@ -51,10 +52,6 @@ bool sch_has_opaque_access(const hone_schedule *sch, hone_buffer buffer) {
         }
     }
     return s.found;
-}
-
-static bool is_true(const hone_expr *predicate) {
-    return !predicate || hone_expr_is_int_value(predicate, 1);
 }
 
 hone_status sch_update_regions(hone_schedule *sch, hone_node_id id) {
@@ -109,9 +106,6 @@ static hone_status check_simple(hone_schedule *sch, hone_node_id block, hone_nod
     if (*out_store == HONE_NO_ID || sch_block(sch, block)->write_count != 1) {
         return sch_refuse(sch, block, "the body of %s is not a single store",
                           sch_block_name(sch, block));
-    }
-    if (!is_true(sch_node(sch, block)->u.block.predicate)) {
-        return sch_refuse(sch, block, "%s has a predicate", sch_block_name(sch, block));
     }
     return sch_require_pipeline(sch, scope);
 }
@@ -273,13 +267,15 @@ bool sch_can_compute_inline(hone_schedule *sch, hone_node_id block) {
  *     B[i] = A[i] + 1;  C[i] = B[i] * 2   →   C[i] = (A[i] + 1) * 2    in the loops of B
  *
  * Checks: as above for the consumer; it reads just one buffer that a block of the scope writes, at
- * one place per instance, which is one axis per dimension over the whole buffer; the producer is
- * complete with one store, writes nothing else, and nobody else reads the buffer. */
+ * one place per instance, and each element of a box just once; the producer is complete with one
+ * store, writes nothing else, and nobody else reads the buffer; predicates say no more than the
+ * axes. Where the box is not the whole buffer, the producer gets a predicate. */
 
 typedef struct reverse {
     hone_node_id block, producer, store, producer_store;
     hone_buffer buffer;
     const hone_expr *load; /* the load of the buffer in the consumer */
+    hone_range *box;       /* what it reads of the buffer, by dimension */
     bool has_other_load;
 } reverse;
 
@@ -292,6 +288,13 @@ static bool find_load(void *ctx, const hone_expr *e) {
     return true;
 }
 
+/* reverse: all instances of a block run. */
+static hone_status check_runs_whole(hone_schedule *sch, hone_node_id block) {
+    if (sch_predicate_follows(sch, block)) return HONE_OK;
+    return sch_refuse(sch, block, "%s has a predicate that does not follow from its axes",
+                      sch_block_name(sch, block));
+}
+
 static hone_status check_producer(hone_schedule *sch, reverse *r) {
     uint32_t count = 0, consumer_count = 0;
     const hone_node_id *producers = NULL, *consumers = NULL;
@@ -302,6 +305,7 @@ static hone_status check_producer(hone_schedule *sch, reverse *r) {
     }
     r->producer = producers[0];
     HONE_TRY(check_simple(sch, r->producer, &r->producer_store));
+    HONE_TRY(check_runs_whole(sch, r->producer));
     r->buffer = sch_node(sch, r->producer_store)->u.store.buffer;
     HONE_TRY(sch_require_declared(sch, r->buffer));
     if (sch_is_output_block(sch, r->producer)) {
@@ -320,44 +324,40 @@ static hone_status check_producer(hone_schedule *sch, reverse *r) {
     return HONE_OK;
 }
 
-/* The load must read dimension d by an axis that runs over all of it, each axis once. */
-static hone_status check_load(hone_schedule *sch, const reverse *r) {
+/* The load must meet each element of a box just once: r->box is that box, by dimension. */
+static hone_status check_load(hone_schedule *sch, reverse *r) {
     const hone_block *block = sch_block(sch, r->block);
-    const hone_buffer_info *buffer = hone_func_buffer(sch->func, r->buffer);
-    uint32_t used = 0;
-    for (uint32_t d = 0; d < buffer->rank; d++) {
-        const hone_expr *index = r->load->args[d];
-        if (hone_expr_is_int_value(index, 0) && hone_expr_is_int_value(buffer->shape[d], 1)) {
-            continue;
-        }
-        bool fits = false;
-        for (uint32_t a = 0; a < block->axis_count; a++) {
-            if (index->kind != HONE_EXPR_VAR || index->u.var != block->axes[a].var) continue;
-            fits = hone_expr_is_int_value(block->axes[a].dom.min, 0) &&
-                   hone_prove_equal(&sch->arith, block->axes[a].dom.extent, buffer->shape[d]);
-        }
-        for (uint32_t k = 0; k < d; k++)
-            fits = fits && !hone_expr_same(index, r->load->args[k]);
-        if (!fits) {
-            return sch_refuse(sch, r->block,
-                              "%s does not read dimension %u of '%s' by one axis "
-                              "over all of it",
-                              sch_block_name(sch, r->block), d, buffer->name);
-        }
-        used++;
+    uint32_t rank = hone_func_buffer(sch->func, r->buffer)->rank;
+    hone_iter *iters = hone_arena_alloc(sch->arena, (block->axis_count + 1) * sizeof *iters);
+    r->box = hone_arena_alloc(sch->arena, (rank + 1) * sizeof *r->box);
+    if (!iters || !r->box) return sch_no_memory();
+    for (uint32_t a = 0; a < block->axis_count; a++)
+        iters[a] = (hone_iter){block->axes[a].var, block->axes[a].dom};
+    hone_itermap map;
+    if (!hone_itermap_detect(&sch->arith, rank, r->load->args, block->axis_count, iters, NULL,
+                             HONE_ITERMAP_BIJECTIVE, true, &map)) {
+        return sch_refuse(sch, r->block, "%s does not read each element of a box of '%s' just once",
+                          sch_block_name(sch, r->block),
+                          hone_func_buffer(sch->func, r->buffer)->name);
     }
-    for (uint32_t a = 0; a < block->axis_count; a++) {
-        used += hone_expr_is_int_value(block->axes[a].dom.extent, 1) &&
-                !hone_expr_uses_var(r->load, block->axes[a].var);
+    for (uint32_t d = 0; d < rank; d++) {
+        const hone_iter_sum *sum = &map.sums[d];
+        hone_dtype dtype = r->load->args[d]->dtype;
+        r->box[d].min = sum->base;
+        r->box[d].extent = hone_expr_int(&sch->ir, dtype, 1);
+        if (sum->count) {
+            r->box[d].extent =
+                hone_expr_mul(&sch->ir, hone_expr_cast(&sch->ir, dtype, sum->splits[0].scale),
+                              hone_expr_cast(&sch->ir, dtype, sum->splits[0].extent));
+        }
     }
-    if (used == block->axis_count) return HONE_OK;
-    return sch_refuse(sch, r->block, "an axis of %s does not index '%s'",
-                      sch_block_name(sch, r->block), buffer->name);
+    return sch_ir_error(sch);
 }
 
 static hone_status check_reverse(hone_schedule *sch, hone_node_id block, reverse *r) {
     *r = (reverse){.block = block};
     HONE_TRY(check_simple(sch, block, &r->store));
+    HONE_TRY(check_runs_whole(sch, block));
     HONE_TRY(check_producer(sch, r));
     hone_node *store = sch_node(sch, r->store);
     hone_expr_walk(store->u.store.value, find_load, r);
@@ -391,6 +391,31 @@ static const hone_expr *carry_over(hone_schedule *sch, const reverse *r, const h
     return moved ? hone_expr_transform(&sch->ir, moved, replace_load, &ctx) : NULL;
 }
 
+/* The producer runs only where the consumer would read what it makes. */
+static hone_status guard_producer(hone_schedule *sch, const reverse *r, uint32_t rank,
+                                  const hone_expr *const *indices) {
+    const hone_node node = *sch_node(sch, r->producer);
+    const hone_expr **map = hone_arena_zalloc(sch->arena, (sch->func->var_count + 1) * sizeof *map);
+    if (!map) return sch_no_memory();
+    for (uint32_t a = 0; a < node.u.block.block->axis_count; a++)
+        map[node.u.block.block->axes[a].var] = node.u.block.bindings[a];
+    for (uint32_t d = 0; d < rank; d++) {
+        const hone_expr *end = hone_expr_add(&sch->ir, r->box[d].min, r->box[d].extent);
+        const hone_expr *sides[] = {
+            hone_expr_binary(&sch->ir, HONE_OP_LE, r->box[d].min, indices[d]),
+            hone_expr_binary(&sch->ir, HONE_OP_LT, indices[d], hone_simplify(&sch->arith, end)),
+        };
+        HONE_TRY(sch_ir_error(sch));
+        for (int i = 0; i < 2; i++) {
+            if (hone_prove(&sch->arith, sides[i])) continue;
+            const hone_expr *side =
+                hone_expr_substitute(&sch->ir, sides[i], map, sch->func->var_count);
+            HONE_TRY(sch_add_predicate(sch, r->producer, hone_simplify(&sch->arith, side)));
+        }
+    }
+    return sch_ir_error(sch);
+}
+
 static hone_status do_reverse(hone_schedule *sch, const reverse *r) {
     const hone_node producer = *sch_node(sch, r->producer_store);
     const hone_node consumer = *sch_node(sch, r->store);
@@ -406,6 +431,7 @@ static hone_status do_reverse(hone_schedule *sch, const reverse *r) {
             hone_simplify(&sch->arith, carry_over(sch, r, consumer.u.store.indices[d], values));
     }
     HONE_TRY(sch_ir_error(sch));
+    HONE_TRY(guard_producer(sch, r, producer.u.store.rank, producer.u.store.indices));
     hone_node *store = sch_node(sch, r->producer_store);
     store->u.store.buffer = consumer.u.store.buffer;
     store->u.store.rank = rank;

@@ -143,11 +143,10 @@ static uint16_t affine_flags(hone_schedule *sch, hone_node_id block) {
     }
     if (is_affine_map(sch, block, HONE_NO_ID, HONE_ITERMAP_BIJECTIVE)) return SCH_AFFINE | SCH_ONCE;
     hone_node_id above = HONE_NO_ID;
-    bool begins_anew = !find_above_reduction(sch, block, &above) ||
-                       (above != HONE_NO_ID &&
-                        is_affine_map(sch, block, above, HONE_ITERMAP_INJECTIVE));
-    bool is_affine =
-        begins_anew && is_affine_map(sch, block, HONE_NO_ID, HONE_ITERMAP_SURJECTIVE);
+    bool begins_anew =
+        !find_above_reduction(sch, block, &above) ||
+        (above != HONE_NO_ID && is_affine_map(sch, block, above, HONE_ITERMAP_INJECTIVE));
+    bool is_affine = begins_anew && is_affine_map(sch, block, HONE_NO_ID, HONE_ITERMAP_SURJECTIVE);
     return is_affine ? SCH_AFFINE : 0;
 }
 
@@ -205,6 +204,24 @@ void sch_forget_facts(hone_schedule *sch, hone_node_id block) {
     for (hone_node_id n = sch_scope_of(sch, block); n != HONE_NO_ID; n = sch_scope_of(sch, n)) {
         sch_node(sch, n)->flags &= (uint16_t) ~(SCH_PIPELINE_KNOWN | SCH_PIPELINE);
     }
+}
+
+bool sch_predicate_follows(hone_schedule *sch, hone_node_id block) {
+    const hone_node *node = sch_node(sch, block);
+    const hone_expr *predicate = node->u.block.predicate;
+    if (!predicate || hone_expr_is_int_value(predicate, 1)) return true;
+    uint32_t mark = sch->arith.fact_count;
+    for (uint32_t i = 0; i < node->u.block.block->axis_count; i++) {
+        hone_range dom = node->u.block.block->axes[i].dom;
+        const hone_expr *end = hone_expr_add(&sch->ir, dom.min, dom.extent);
+        end = hone_simplify(&sch->arith, end);
+        const hone_expr *fact =
+            hone_expr_binary(&sch->ir, HONE_OP_LT, node->u.block.bindings[i], end);
+        if (fact) hone_arith_push(&sch->arith, fact);
+    }
+    bool follows = hone_prove(&sch->arith, predicate);
+    hone_arith_pop(&sch->arith, mark);
+    return follows;
 }
 
 /* ---- writes ---- */

@@ -125,6 +125,8 @@ bool sch_has_affine_bindings(hone_schedule *sch, hone_node_id block);
 /* And no point is met twice within one iteration of `above` (HONE_NO_ID: at all, which only a block
  * with an init is held to). */
 bool sch_counts_once(hone_schedule *sch, hone_node_id block, hone_node_id above);
+/* The predicate, if there is one, only keeps the bindings inside their axes. */
+bool sch_predicate_follows(hone_schedule *sch, hone_node_id block);
 /* Bindings were changed in a way that may have made them other than affine. */
 void sch_forget_affine(hone_schedule *sch, hone_node_id block);
 /* Works out SCH_OPEN. */
