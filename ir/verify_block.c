@@ -37,8 +37,19 @@ static bool shares_its_output(const verifier *v, hone_node_id id) {
     return false;
 }
 
-static bool writes_parameter(const verifier *v, const hone_block *block) {
+static bool region_uses(const verifier *v, const hone_region *region, hone_var var) {
+    uint32_t rank = hone_func_buffer(v->func, region->buffer)->rank;
+    for (uint32_t d = 0; d < rank; d++) {
+        if (hone_expr_uses_var(region->ranges[d].min, var)) return true;
+        if (hone_expr_uses_var(region->ranges[d].extent, var)) return true;
+    }
+    return false;
+}
+
+/* Does the axis say where in a parameter the block writes? */
+static bool indexes_parameter(const verifier *v, const hone_block *block, hone_var axis) {
     for (uint32_t i = 0; i < block->write_count; i++) {
+        if (!region_uses(v, &block->writes[i], axis)) continue;
         for (uint32_t p = 0; p < v->func->param_count; p++) {
             if (v->func->params[p].buffer == block->writes[i].buffer) return true;
         }
@@ -62,7 +73,7 @@ static void report_uncovered(verifier *v, hone_node_id id, const hone_axis *axis
                              int64_t hi, int64_t min, int64_t extent) {
     const hone_block *block = hone_func_node(v->func, id)->u.block.block;
     bool is_error = !is_nested(v, id) && !shares_its_output(v, id) &&
-                    (axis->kind == HONE_AXIS_REDUCE || writes_parameter(v, block));
+                    (axis->kind == HONE_AXIS_REDUCE || indexes_parameter(v, block, axis->var));
     (is_error ? verify_error : verify_warning)(
         v, id,
         "%s '%s' of block '%s' has %lld values (%lld to %lld), its binding takes only %lld (%lld "

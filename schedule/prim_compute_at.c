@@ -25,6 +25,7 @@ typedef struct move {
     uint32_t other_count; /* consumers, or producers */
     const hone_node_id *others;
     sch_axis_domain *domains; /* per axis */
+    const hone_expr *outer;   /* conditions of the only other block on loops outside, or NULL */
     hone_node_id before;      /* insert before this child of the loop; HONE_NO_ID = at the end */
 } move;
 
@@ -189,10 +190,9 @@ static hone_status solve_under_conditions(move *m) {
 /* Conditions of the only other block that speak of loops outside will hold for this one, too. */
 static hone_status solve(move *m) {
     hone_schedule *sch = m->sch;
-    const hone_expr *outer = NULL;
     uint32_t mark = sch->arith.fact_count;
-    if (m->other_count == 1) HONE_TRY(sch_outer_conditions(sch, m->others[0], m->loop, &outer));
-    if (outer && m->is_reverse) hone_arith_push(&sch->arith, outer);
+    if (m->other_count == 1) HONE_TRY(sch_outer_conditions(sch, m->others[0], m->loop, &m->outer));
+    if (m->outer && m->is_reverse) hone_arith_push(&sch->arith, m->outer);
     hone_status st = solve_under_conditions(m);
     hone_arith_pop(&sch->arith, mark);
     return st;
@@ -212,6 +212,18 @@ static bool reaches_all(hone_schedule *sch, const sch_axis_domain *dom, hone_ran
     }
     hone_bound bound = hone_arith_bound(&sch->arith, binding);
     return bound.min <= low.min && bound.max >= low.max + size.max - 1;
+}
+
+/* Does the sum, which has no gaps, take every value of its axis? */
+static bool is_whole(hone_schedule *sch, const hone_iter_sum *sum, hone_range axis) {
+    hone_dtype dtype = axis.extent->dtype;
+    const hone_expr *count = hone_expr_int(&sch->ir, dtype, 1);
+    if (sum->count) {
+        count = hone_expr_mul(&sch->ir, hone_expr_cast(&sch->ir, dtype, sum->splits[0].scale),
+                              hone_expr_cast(&sch->ir, dtype, sum->splits[0].extent));
+    }
+    return count && hone_prove_equal(&sch->arith, sum->base, axis.min) &&
+           hone_prove_equal(&sch->arith, count, axis.extent);
 }
 
 /* reverse: do the loops around the new place meet every instance of the block? */
@@ -246,7 +258,10 @@ static hone_status check_coverage(move *m, const sch_nest *n) {
                           is_reduction ? " just once" : "");
     }
     for (uint32_t a = 0; a < block->axis_count; a++) {
-        if (reaches_all(sch, &m->domains[a], block->axes[a].dom, n->bindings[a])) continue;
+        bool reaches = m->outer
+                           ? is_whole(sch, &map.sums[a], block->axes[a].dom)
+                           : reaches_all(sch, &m->domains[a], block->axes[a].dom, n->bindings[a]);
+        if (reaches) continue;
         return sch_refuse(sch, m->block, "the iterations of %s do not reach all of axis '%s' of %s",
                           sch_loop_name(sch, m->loop), sch->func->vars[block->axes[a].var].name,
                           sch_block_name(sch, m->block));
@@ -299,10 +314,7 @@ static void place(move *m, const sch_nest *n) {
 
 /* Where the only other block does not run, its producers may not have run, or it made nothing. */
 static hone_status add_conditions(move *m, sch_nest *io) {
-    const hone_expr *outer = NULL;
-    if (m->other_count != 1) return HONE_OK;
-    HONE_TRY(sch_outer_conditions(m->sch, m->others[0], m->loop, &outer));
-    return outer ? sch_nest_add_condition(m->sch, outer, io) : HONE_OK;
+    return m->outer ? sch_nest_add_condition(m->sch, m->outer, io) : HONE_OK;
 }
 
 static hone_status prepare(move *m, sch_nest *out) {

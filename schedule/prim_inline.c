@@ -201,6 +201,30 @@ static hone_status check_inline(hone_schedule *sch, hone_node_id block, hone_nod
     return HONE_OK;
 }
 
+typedef struct load_search {
+    hone_buffer buffer;
+    bool found;
+} load_search;
+
+static bool is_load(void *ctx, const hone_expr *e) {
+    load_search *s = ctx;
+    if (e->kind == HONE_EXPR_LOAD && e->u.buffer == s->buffer) s->found = true;
+    return !s->found;
+}
+
+static void look_for_load(void *ctx, hone_node_id at, const hone_expr *e) {
+    (void)at;
+    hone_expr_walk(e, is_load, ctx);
+}
+
+/* Says so or does so: an access may be hidden (unsafe_hide_buffer_access). */
+static bool loads(const hone_schedule *sch, hone_node_id block, hone_buffer buffer) {
+    if (sch_reads(sch_block(sch, block), buffer)) return true;
+    load_search s = {buffer, false};
+    hone_tree_walk_exprs(sch->func, block, false, look_for_load, &s);
+    return s.found;
+}
+
 /* Rewrites one consumer; the loads may stand in blocks nested in it. */
 static hone_status rewrite_consumer(hone_schedule *sch, hone_node_id consumer, inliner *in) {
     hone_status st = hone_tree_transform(sch->func, consumer, inline_load, in, false);
@@ -219,11 +243,10 @@ hone_status sch_inline_block(hone_schedule *sch, hone_node_id block) {
     HONE_TRY(sch_require_declared(sch, buffer));
     inliner in = {.sch = sch, .block = block, .buffer = buffer, .store = *sch_node(sch, store)};
     hone_node_id scope = sch_scope_of(sch, block);
-    uint32_t count = 0;
-    const hone_node_id *consumers = NULL;
-    HONE_TRY(sch_consumers(sch, block, &count, &consumers));
-    for (uint32_t i = 0; i < count; i++)
-        HONE_TRY(rewrite_consumer(sch, consumers[i], &in));
+    for (hone_node_id n = sch_next_block(sch, scope, scope); n != HONE_NO_ID;
+         n = sch_next_block(sch, scope, n)) {
+        if (n != block && loads(sch, n, buffer)) HONE_TRY(rewrite_consumer(sch, n, &in));
+    }
     sch_remove_with_loops(sch, block);
     return sch_drop_alloc(sch, scope, buffer);
 }
@@ -343,6 +366,7 @@ static hone_status check_load(hone_schedule *sch, reverse *r) {
     for (uint32_t d = 0; d < rank; d++) {
         const hone_iter_sum *sum = &map.sums[d];
         hone_dtype dtype = r->load->args[d]->dtype;
+        const hone_expr *shape = hone_func_buffer(sch->func, r->buffer)->shape[d];
         r->box[d].min = sum->base;
         r->box[d].extent = hone_expr_int(&sch->ir, dtype, 1);
         if (sum->count) {
@@ -350,6 +374,16 @@ static hone_status check_load(hone_schedule *sch, reverse *r) {
                 hone_expr_mul(&sch->ir, hone_expr_cast(&sch->ir, dtype, sum->splits[0].scale),
                               hone_expr_cast(&sch->ir, dtype, sum->splits[0].extent));
         }
+        const hone_expr *zero = hone_expr_int(&sch->ir, dtype, 0);
+        const hone_expr *end = hone_expr_add(&sch->ir, r->box[d].min, r->box[d].extent);
+        HONE_TRY(sch_ir_error(sch));
+        if (hone_prove_less_equal(&sch->arith, zero, r->box[d].min) &&
+            hone_prove_less_equal(&sch->arith, end, shape)) {
+            continue;
+        }
+        return sch_refuse(sch, r->block, "%s has instances that read outside dimension %u of '%s'",
+                          sch_block_name(sch, r->block), d,
+                          hone_func_buffer(sch->func, r->buffer)->name);
     }
     return sch_ir_error(sch);
 }
@@ -408,6 +442,11 @@ static hone_status guard_producer(hone_schedule *sch, const reverse *r, uint32_t
         HONE_TRY(sch_ir_error(sch));
         for (int i = 0; i < 2; i++) {
             if (hone_prove(&sch->arith, sides[i])) continue;
+            if (!hone_expr_is_int(r->box[d].min) || !hone_expr_is_int(r->box[d].extent)) {
+                return sch_refuse(
+                    sch, r->block, "%s reads a part of dimension %u of '%s' that changes around it",
+                    sch_block_name(sch, r->block), d, hone_func_buffer(sch->func, r->buffer)->name);
+            }
             const hone_expr *side =
                 hone_expr_substitute(&sch->ir, sides[i], map, sch->func->var_count);
             HONE_TRY(sch_add_predicate(sch, r->producer, hone_simplify(&sch->arith, side)));

@@ -79,6 +79,28 @@ static hone_status row_loop(hone_schedule *sch, hone_rv block_rv, hone_rv *out) 
     return HONE_OK;
 }
 
+/* Below its new place, the loops that reduce go outside of those over the lanes of its output. */
+static hone_status put_lanes_last(hone_schedule *sch, hone_rv block_rv, hone_rv place) {
+    uint32_t count = 0, at = 0;
+    const hone_rv *loops = NULL;
+    hone_rv order[MAX_LOOPS];
+    hone_node_id block, top, node;
+    HONE_TRY(hone_schedule_node(sch, block_rv, &block));
+    HONE_TRY(hone_schedule_node(sch, place, &top));
+    HONE_TRY(hone_sch_get_loops(sch, block_rv, &count, &loops));
+    if (count > MAX_LOOPS) return HONE_OK;
+    for (int pass = 0; pass < 2; pass++) {
+        for (uint32_t i = 0; i < count; i++) {
+            HONE_TRY(hone_schedule_node(sch, loops[i], &node));
+            if (!hone_tree_is_ancestor(sch->func, top, node)) continue;
+            bool is_lane =
+                feeds_spatial_only(sch, block, hone_func_node(sch->func, node)->u.loop.var);
+            if (is_lane == (pass == 1)) order[at++] = loops[i];
+        }
+    }
+    return at < 2 ? HONE_OK : hone_default_optional(hone_sch_reorder(sch, at, order));
+}
+
 static hone_status move(hone_schedule *sch, hone_rv block) {
     uint32_t count = 0;
     const hone_rv *consumers = NULL;
@@ -86,7 +108,9 @@ static hone_status move(hone_schedule *sch, hone_rv block) {
     HONE_TRY(hone_sch_get_consumers(sch, block, &count, &consumers));
     if (count == 0) return HONE_OK;
     HONE_TRY(row_loop(sch, consumers[0], &loop));
-    return loop == HONE_NO_ID ? HONE_OK : hone_sch_compute_at(sch, block, loop, true, -1);
+    if (loop == HONE_NO_ID) return HONE_OK;
+    HONE_TRY(hone_sch_compute_at(sch, block, loop, true, -1));
+    return put_lanes_last(sch, block, loop);
 }
 
 /* Would the block run no more often than now, in vectors? Found out on a copy. */

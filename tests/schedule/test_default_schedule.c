@@ -119,7 +119,7 @@ static const struct row {
      "            vi, vj, vk = T.axis.remap(\"SSR\", [i, j, k])\n"
      "            with T.init():\n"
      "                C[vi, vj] = T.float32(0)\n"
-     "            C[vi, vj] = C[vi, vj] + A[vi, vk] * B[vk, vj]\n", 1, 1, 1, 32},
+     "            C[vi, vj] = C[vi, vj] + A[vi, vk] * B[vk, vj]\n", 1, 1, 2, 32},
     {"product, transposed weights",
      "@T.prim_func\n"
      "def main(A: T.Buffer((1, 512), \"float32\"), B: T.Buffer((128, 512), \"float32\"), "
@@ -129,7 +129,7 @@ static const struct row {
      "            vi, vj, vk = T.axis.remap(\"SSR\", [i, j, k])\n"
      "            with T.init():\n"
      "                C[vi, vj] = T.float32(0)\n"
-     "            C[vi, vj] = C[vi, vj] + A[vi, vk] * B[vj, vk]\n", 1, 1, 1, 16},
+     "            C[vi, vj] = C[vi, vj] + A[vi, vk] * B[vj, vk]\n", 1, 1, 2, 16},
     {"a chain becomes one loop",
      "@T.prim_func\n"
      "def main(A: T.Buffer((256, 512), \"float32\"), C: T.Buffer((256, 512), \"float32\")):\n"
