@@ -46,15 +46,26 @@ static bool region_uses(const verifier *v, const hone_region *region, hone_var v
     return false;
 }
 
-/* Does the axis say where in a parameter the block writes? */
-static bool indexes_parameter(const verifier *v, const hone_block *block, hone_var axis) {
-    for (uint32_t i = 0; i < block->write_count; i++) {
-        if (!region_uses(v, &block->writes[i], axis)) continue;
-        for (uint32_t p = 0; p < v->func->param_count; p++) {
-            if (v->func->params[p].buffer == block->writes[i].buffer) return true;
-        }
+static bool is_parameter(const verifier *v, hone_buffer buffer) {
+    for (uint32_t p = 0; p < v->func->param_count; p++) {
+        if (v->func->params[p].buffer == buffer) return true;
     }
     return false;
+}
+
+/* A parameter is written, and the axis is not one that indexes intermediate buffers alone. */
+static bool writes_parameter(const verifier *v, const hone_block *block, hone_var axis) {
+    bool writes = false, indexes_other = false;
+    for (uint32_t i = 0; i < block->write_count; i++) {
+        bool indexes = region_uses(v, &block->writes[i], axis);
+        if (is_parameter(v, block->writes[i].buffer)) {
+            writes = true;
+            if (indexes) return true;
+        } else {
+            indexes_other = indexes_other || indexes;
+        }
+    }
+    return writes && !indexes_other;
 }
 
 /* The blocks beside a block that is nested in another one may do the rest. */
@@ -73,7 +84,7 @@ static void report_uncovered(verifier *v, hone_node_id id, const hone_axis *axis
                              int64_t hi, int64_t min, int64_t extent) {
     const hone_block *block = hone_func_node(v->func, id)->u.block.block;
     bool is_error = !is_nested(v, id) && !shares_its_output(v, id) &&
-                    (axis->kind == HONE_AXIS_REDUCE || indexes_parameter(v, block, axis->var));
+                    (axis->kind == HONE_AXIS_REDUCE || writes_parameter(v, block, axis->var));
     (is_error ? verify_error : verify_warning)(
         v, id,
         "%s '%s' of block '%s' has %lld values (%lld to %lld), its binding takes only %lld (%lld "

@@ -13,12 +13,12 @@
 enum {
     SCH_AFFINE_KNOWN = 1,   /* BLOCK: SCH_AFFINE is valid */
     SCH_AFFINE = 2,         /* BLOCK: bindings are an affine map of the loops onto the axes */
-    SCH_ONCE = 64,          /* BLOCK with init: and no loop repeats it; valid with SCH_AFFINE_KNOWN */
     SCH_PIPELINE_KNOWN = 4, /* BLOCK as a scope: SCH_PIPELINE is valid */
     SCH_PIPELINE = 8,       /* every consumer in the scope finds all it reads written before it */
     SCH_APART_KNOWN = 16,   /* BLOCK: SCH_APART is valid */
     SCH_APART = 32,         /* BLOCK: no two values of its spatial axes write one element */
     SCH_OPEN = 64,          /* BLOCK: uses loops around it in other ways than by its bindings */
+    SCH_ONCE = 128,         /* BLOCK with init: no loop repeats it; valid with SCH_AFFINE_KNOWN */
 };
 
 /* Makes the refusal of a step: ILLEGAL, blames node. The message is made only when wanted. */
