@@ -425,6 +425,14 @@ static const hone_expr *carry_over(hone_schedule *sch, const reverse *r, const h
     return moved ? hone_expr_transform(&sch->ir, moved, replace_load, &ctx) : NULL;
 }
 
+static bool writes_parameter(const hone_schedule *sch, hone_node_id block) {
+    for (uint32_t p = 0; p < sch->func->param_count; p++) {
+        hone_buffer buffer = sch->func->params[p].buffer;
+        if (buffer != HONE_NO_ID && sch_writes(sch_block(sch, block), buffer)) return true;
+    }
+    return false;
+}
+
 /* The producer runs only where the consumer would read what it makes. */
 static hone_status guard_producer(hone_schedule *sch, const reverse *r, uint32_t rank,
                                   const hone_expr *const *indices) {
@@ -442,6 +450,14 @@ static hone_status guard_producer(hone_schedule *sch, const reverse *r, uint32_t
         HONE_TRY(sch_ir_error(sch));
         for (int i = 0; i < 2; i++) {
             if (hone_prove(&sch->arith, sides[i])) continue;
+            if (writes_parameter(sch, r->block)) {
+                return sch_refuse(
+                    sch, r->block,
+                    "%s reads a part of '%s': instances of %s would leave out values of "
+                    "axes that index a parameter",
+                    sch_block_name(sch, r->block), hone_func_buffer(sch->func, r->buffer)->name,
+                    sch_block_name(sch, r->producer));
+            }
             if (!hone_expr_is_int(r->box[d].min) || !hone_expr_is_int(r->box[d].extent)) {
                 return sch_refuse(
                     sch, r->block, "%s reads a part of dimension %u of '%s' that changes around it",
