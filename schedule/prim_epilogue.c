@@ -19,7 +19,7 @@ typedef struct fusing {
     hone_schedule *sch;
     hone_node_id block, epilogue, scope;
     hone_node_id store; /* of the epilogue */
-    sch_reducer reducer;
+    sch_one_reduction reducer;
     const hone_expr *load;  /* of the result, in the epilogue */
     const hone_expr *start; /* what the reduction begins with, over the epilogue's axes */
     uint32_t load_count;
@@ -38,7 +38,7 @@ static hone_status check_blocks(fusing *f) {
         return sch_refuse(sch, f->block, "%s is not a reduction: %s", sch_block_name(sch, f->block),
                           why ? why : "it has no init");
     }
-    HONE_TRY(sch_match_reducer(sch, f->block, &f->reducer));
+    HONE_TRY(sch_match_one_reduction(sch, f->block, &f->reducer));
     if (sch_classify(sch, f->epilogue, f->scope, &why) != SCH_BLOCK_COMPLETE) {
         return sch_refuse(sch, f->epilogue, "%s is not complete: %s",
                           sch_block_name(sch, f->epilogue), why ? why : "it is a reduction");

@@ -325,3 +325,21 @@ hone_status sch_reducer_match(hone_schedule *sch, hone_node_id block, sch_reduce
                       "a min or max, with its identity as init",
                       sch_block_name(sch, block));
 }
+
+hone_status sch_match_one_reduction(hone_schedule *sch, hone_node_id block,
+                                    sch_one_reduction *out) {
+    sch_reducer r;
+    HONE_TRY(sch_reducer_match(sch, block, &r));
+    if (r.count != 1) {
+        return sch_refuse(sch, block, "init and body of %s must be one store each",
+                          sch_block_name(sch, block));
+    }
+    *out = (sch_one_reduction){.init_store =
+                                   sch_node(sch, hone_block_init_of(sch->func, block))->first,
+                               .store = sch_single_store(sch, block),
+                               .op = plain_ops[r.form],
+                               .identity = r.identities[0],
+                               .rhs = r.rhs[0],
+                               .buffer = r.buffers[0]};
+    return HONE_OK;
+}

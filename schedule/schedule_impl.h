@@ -219,15 +219,15 @@ HONE_NODISCARD hone_status sch_redirect_accesses(hone_schedule *sch, hone_node_i
                                                  hone_buffer from, hone_buffer to, bool writes_too);
 
 /* A reduction of one store: init buffer[…] = identity; buffer[…] = buffer[…] op rhs. */
-typedef struct sch_reducer {
+typedef struct sch_one_reduction {
     hone_node_id init_store, store;
     hone_op op; /* ADD, MUL, MIN, MAX */
     const hone_expr *identity, *rhs;
     hone_buffer buffer;
-} sch_reducer;
+} sch_one_reduction;
 /* ILLEGAL when the block has none, or its init is not the identity of the operation. */
-HONE_NODISCARD hone_status sch_match_reducer(hone_schedule *sch, hone_node_id block,
-                                             sch_reducer *out);
+HONE_NODISCARD hone_status sch_match_one_reduction(hone_schedule *sch, hone_node_id block,
+                                                   sch_one_reduction *out);
 /* Records a step on one block that has no results. */
 HONE_NODISCARD hone_status sch_record_simple(hone_schedule *sch, hone_inst_kind kind, hone_rv block,
                                              uint32_t attr_count, const hone_value *attrs);
