@@ -22,24 +22,10 @@ static hone_status lay_out_by_axes(sch_reindexing *r) {
     return sch_ir_error(sch);
 }
 
-/* The copy reads all that the axes may reach: more than what a block around declares to be read of
- * a buffer from outside. */
-static hone_status check_reads_of_scope(hone_schedule *sch, hone_node_id block,
-                                        hone_buffer buffer) {
-    hone_node_id scope = sch_scope_of(sch, block);
-    if (scope == hone_func_root_block(sch->func)) return HONE_OK;
-    for (uint32_t i = 0; i < sch_block(sch, scope)->alloc_count; i++) {
-        if (sch_block(sch, scope)->allocs[i] == buffer) return HONE_OK;
-    }
-    return sch_refuse(sch, block, "'%s' comes from outside of %s, which reads a part of it only",
-                      hone_func_buffer(sch->func, buffer)->name, sch_block_name(sch, scope));
-}
-
 hone_status hone_sch_reindex(hone_schedule *sch, hone_rv block, bool is_write, int64_t buffer_index,
                              hone_rv *out_block) {
     sch_reindexing r;
     HONE_TRY(sch_begin_reindexing(sch, block, is_write, buffer_index, &r));
-    if (!is_write) HONE_TRY(check_reads_of_scope(sch, r.block, r.buffer));
     HONE_TRY(lay_out_by_axes(&r));
     const hone_buffer_info *buffer = hone_func_buffer(sch->func, r.buffer);
     const char *name = sch_name(sch, buffer->name, "_reindex", -1);
