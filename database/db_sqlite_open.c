@@ -141,6 +141,14 @@ static hone_status read_identity(db_sqlite *db, identity *out) {
     return read_number(db, "SELECT count(*) FROM sqlite_schema", &out->tables);
 }
 
+/* All three as they are at one time: another process may be making the file just now. */
+static hone_status read_identity_at_once(db_sqlite *db, identity *out) {
+    HONE_TRY(db_sqlite_exec(db, "BEGIN", "begin a transaction"));
+    hone_status st = read_identity(db, out);
+    sqlite3_exec(db->sql, "ROLLBACK", NULL, NULL, NULL);
+    return st;
+}
+
 static bool is_fresh(const identity *id) {
     return !id->application && !id->version && !id->tables;
 }
@@ -265,7 +273,7 @@ hone_status db_sqlite_connect(db_sqlite *db, const hone_db_options *options) {
     HONE_TRY(open_connection(db, mode, immutable));
     HONE_TRY(apply_settings(db, options->busy_timeout_ns));
     identity id;
-    HONE_TRY(read_identity(db, &id));
+    HONE_TRY(read_identity_at_once(db, &id));
     HONE_TRY(check_identity(db, &id, mode));
     /* A log that was left behind means a crash, or another writer at work: a writer makes sure. */
     if (options->check_always || (facts.has_log && !reading)) HONE_TRY(quick_check(db));

@@ -423,7 +423,9 @@ static void two_writers_share_a_file(void **state) {
         hone_db *db = NULL;
         char session[16];
         snprintf(session, sizeof session, "w%d", w);
-        expect(!hone_status_consume(open_db(path, HONE_DB_CREATE, &db)), 10);
+        hone_status opened = open_db(path, HONE_DB_CREATE, &db);
+        if (opened) fprintf(stderr, "%s\n", hone_status_message(opened));
+        expect(!hone_status_consume(opened), 10);
         hone_db_workload workload = sample_workload(1);
         hone_db_target target = sample_target(1);
         hone_db_session begun = sample_session(session);
