@@ -52,7 +52,7 @@ int hone_verb_keygen(int argc, char **argv) {
         .usage = "[--out DIR]",
         .summary = "Makes a key pair for a tracker, a runner, a tuner or an admin of a farm and "
                    "prints the public key, by which others know it.",
-        .example = "hone keygen --out /tmp/board1",
+        .example = "hone keygen --out /tmp/pi4",
         .notes =
             "DIR/" HONE_KEY_SECRET_FILE " is the secret key: only its owner may read it, and it "
             "need not leave the machine.\nDIR/" HONE_KEY_PUBLIC_FILE
