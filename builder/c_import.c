@@ -13,7 +13,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "codegen/extern_calls.h"
+#include "codegen/facts.h"
 #include "support/alloc.h"
 #include "support/clock.h"
 #include "support/fs.h"

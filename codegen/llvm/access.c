@@ -19,13 +19,6 @@ LLVMValueRef gen_buffer(gen *g, hone_buffer buffer) {
     return LLVMGetUndef(g->ptr);
 }
 
-hone_buffer gen_buffer_of_data(gen *g, hone_var var) {
-    for (hone_buffer id = 0; id < g->func->buffer_count; id++) {
-        if (g->func->buffers[id].data == var) return id;
-    }
-    return HONE_NO_ID;
-}
-
 static unsigned element_bytes(hone_dtype dtype) {
     return (unsigned)hone_dtype_bytes(hone_dtype_element(dtype));
 }

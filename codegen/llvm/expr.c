@@ -128,13 +128,6 @@ static LLVMValueRef int_binary(gen *g, const hone_expr *e, LLVMValueRef a, LLVMV
     }
 }
 
-/* Comparisons of index arithmetic are made in i64, like the indices themselves. */
-static bool is_index_compare(const hone_expr *e) {
-    const hone_expr *a = e->args[0], *b = e->args[1];
-    return hone_op_is_compare((hone_op)e->op) && hone_dtype_is_int(a->dtype) &&
-           a->dtype.lanes == 1 && hone_expr_is_pure_index(a) && hone_expr_is_pure_index(b);
-}
-
 /* `and` and `or` evaluate their right side only when it matters: it may load out of bounds. */
 static LLVMValueRef short_circuit(gen *g, const hone_expr *e) {
     LLVMBuilderRef ir = g->builder;
@@ -158,7 +151,7 @@ static LLVMValueRef short_circuit(gen *g, const hone_expr *e) {
 
 static LLVMValueRef binary(gen *g, const hone_expr *e) {
     const hone_expr *a = e->args[0], *b = e->args[1];
-    if (is_index_compare(e)) {
+    if (codegen_is_index_compare(e)) {
         return LLVMBuildICmp(g->builder, int_predicate((hone_op)e->op, true), gen_index(g, a),
                              gen_index(g, b), "");
     }
@@ -171,7 +164,7 @@ static LLVMValueRef binary(gen *g, const hone_expr *e) {
 static LLVMValueRef variable(gen *g, const hone_expr *e) {
     const gen_var *var = &g->vars[e->u.var];
     if (!var->value && hone_dtype_is_handle(e->dtype)) {
-        hone_buffer id = gen_buffer_of_data(g, e->u.var);
+        hone_buffer id = codegen_buffer_of_data(g->func, e->u.var);
         if (id != HONE_NO_ID) return gen_buffer(g, id);
     }
     if (!var->value) {

@@ -5,7 +5,6 @@
  * rt->find_extern knows. call_packed follows hone_extern: an array of pointers, with shapes and
  * ranks; a scalar argument is a rank-0 tensor, and a call that gives a value other than int32 gets
  * one more argument, where the function puts it. */
-#include "codegen/extern_calls.h"
 #include "codegen/llvm/gen.h"
 #include "lower/lower.h"
 
@@ -44,7 +43,7 @@ static LLVMValueRef shape_array(gen *g, uint32_t rank, const hone_expr *const *s
  */
 static passed pass_handle(gen *g, const hone_expr *e) {
     if (e->kind == HONE_EXPR_VAR) {
-        hone_buffer id = gen_buffer_of_data(g, e->u.var);
+        hone_buffer id = codegen_buffer_of_data(g->func, e->u.var);
         if (id != HONE_NO_ID) {
             const hone_buffer_info *buffer = &g->func->buffers[id];
             return (passed){.data = gen_buffer(g, id),

@@ -14,6 +14,7 @@
 #include <llvm-c/TargetMachine.h>
 
 #include "codegen/codegen.h"
+#include "codegen/facts.h"
 #include "ir/arith.h"
 #include "ir/func.h"
 #include "lower/signature.h"
@@ -71,7 +72,6 @@ LLVMTypeRef gen_vector(LLVMTypeRef element, unsigned lanes);
 LLVMValueRef gen_i64(gen *g, int64_t value);
 LLVMValueRef gen_i32(gen *g, int32_t value);
 LLVMValueRef gen_splat(gen *g, LLVMValueRef scalar, unsigned lanes);
-bool gen_is_small_float(hone_dtype dtype); /* float16, bfloat16, float8: computed as float */
 /* Value to storage form and back, lanes and all. */
 LLVMValueRef gen_to_storage(gen *g, hone_dtype dtype, LLVMValueRef value);
 LLVMValueRef gen_from_storage(gen *g, hone_dtype dtype, LLVMValueRef stored);
@@ -89,8 +89,6 @@ LLVMValueRef gen_load(gen *g, const hone_expr *e);
 void gen_store(gen *g, hone_buffer buffer, const hone_expr *index, const hone_expr *value);
 LLVMValueRef gen_address(gen *g, hone_buffer buffer, LLVMValueRef index); /* index: i64 */
 LLVMValueRef gen_buffer(gen *g, hone_buffer buffer);
-/* The buffer that a handle variable is the data of, or HONE_NO_ID. */
-hone_buffer gen_buffer_of_data(gen *g, hone_var var);
 
 /* math.c */
 LLVMValueRef gen_call(gen *g, const hone_expr *e);

@@ -294,7 +294,7 @@ static LLVMValueRef address(gen *g, const hone_expr *e) {
             return gen_address(g, load->u.buffer, gen_index(g, load->args[0]));
         }
     } else if (e->args[1]->kind == HONE_EXPR_VAR) {
-        hone_buffer id = gen_buffer_of_data(g, e->args[1]->u.var);
+        hone_buffer id = codegen_buffer_of_data(g->func, e->args[1]->u.var);
         if (id != HONE_NO_ID) return gen_address(g, id, gen_index(g, e->args[2]));
     }
     gen_fail(g, HONE_ERROR(HONE_CODE_UNSUPPORTED, "%s of something that is no buffer element",

@@ -10,13 +10,6 @@
 
 enum { MAX_STACK_BUFFER = 16 << 10, MAX_STACK_FRAME = 128 << 10 };
 
-static int64_t constant_bytes(const hone_buffer_info *buffer) {
-    int64_t elements = hone_buffer_elements(buffer);
-    int64_t each = (int64_t)hone_dtype_bytes(buffer->dtype);
-    if (elements < 0 || (each > 0 && elements > INT64_MAX / 4 / each)) return -1;
-    return elements * each;
-}
-
 /* rt->workspace_alloc(rt, bytes), leaving the function when there is none. */
 static LLVMValueRef workspace(gen *g, LLVMValueRef bytes, const char *name) {
     LLVMTypeRef parameters[] = {g->ptr, g->i64};
@@ -63,7 +56,7 @@ void gen_reserve(gen *g, hone_node_id root) {
         next = is_other ? hone_tree_next_over(func, root, n) : hone_tree_next(func, root, n);
         if (node->kind != HONE_NODE_ALLOC) continue;
         const hone_buffer_info *buffer = &func->buffers[node->u.alloc.buffer];
-        int64_t bytes = constant_bytes(buffer);
+        int64_t bytes = codegen_constant_bytes(buffer);
         if (bytes < 0) continue;
         LLVMTypeRef type = gen_storage_type(g, buffer->dtype);
         int64_t elements = hone_buffer_elements(buffer);
@@ -99,7 +92,7 @@ void gen_release_all(gen *g) {
 void gen_alloc(gen *g, hone_node_id id) {
     hone_buffer buffer = hone_func_node(g->func, id)->u.alloc.buffer;
     const hone_buffer_info *info = &g->func->buffers[buffer];
-    if (g->buffers[buffer] && constant_bytes(info) >= 0) {
+    if (g->buffers[buffer] && codegen_constant_bytes(info) >= 0) {
         gen_children(g, id);
         return;
     }

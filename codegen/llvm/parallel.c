@@ -6,6 +6,7 @@
  *   share(rt, closure, begin, end)   unpacks the closure and calls
  *   body(rt, begin, end, …)          whose pointer parameters are noalias, like those of a kernel
  */
+#include "codegen/captures.h"
 #include "codegen/llvm/gen.h"
 
 #include <stdio.h>
@@ -51,50 +52,19 @@ void gen_frame_end(gen *g) {
     LLVMBuildRet(g->builder, LLVMBuildLoad2(g->builder, g->i32, g->frame->code, ""));
 }
 
-/* What a loop's body uses from around it. */
-typedef struct capture {
-    const gen *g;
-    bool *vars, *buffers;
-} capture;
-
-static void use_buffer(capture *c, hone_buffer buffer) {
-    while (!c->g->buffers[buffer] && c->g->func->buffers[buffer].alias_of != HONE_NO_ID) {
-        buffer = c->g->func->buffers[buffer].alias_of;
-    }
-    if (c->g->buffers[buffer]) c->buffers[buffer] = true;
-}
-
-static bool note_use(void *ctx, const hone_expr *e) {
-    capture *c = ctx;
-    if (e->kind == HONE_EXPR_VAR) {
-        if (c->g->vars[e->u.var].value) c->vars[e->u.var] = true;
-        for (hone_buffer id = 0; hone_dtype_is_handle(e->dtype) && id < c->g->func->buffer_count;
-             id++) {
-            if (c->g->func->buffers[id].data == e->u.var) use_buffer(c, id);
-        }
-    }
-    if (e->kind == HONE_EXPR_LOAD) use_buffer(c, e->u.buffer);
+static bool find_captures(gen *g, hone_node_id loop, codegen_captures *out) {
+    uint32_t vars = g->func->var_count + 1, buffers = g->func->buffer_count + 1;
+    bool *has_var = hone_arena_zalloc(g->arena, vars);
+    bool *has_buffer = hone_arena_zalloc(g->arena, buffers);
+    *out = (codegen_captures){has_var, has_buffer, hone_arena_zalloc(g->arena, vars),
+                              hone_arena_zalloc(g->arena, buffers)};
+    if (!has_var || !has_buffer || !out->vars || !out->buffers) return false;
+    for (uint32_t i = 0; i < g->func->var_count; i++)
+        has_var[i] = g->vars[i].value != NULL;
+    for (uint32_t i = 0; i < g->func->buffer_count; i++)
+        has_buffer[i] = g->buffers[i] != NULL;
+    codegen_find_captures(g->func, loop, out);
     return true;
-}
-
-static void note_expr(void *ctx, hone_node_id at, const hone_expr *e) {
-    (void)at;
-    hone_expr_walk(e, note_use, ctx);
-}
-
-static void find_captures(capture *c, hone_node_id root) {
-    const hone_func *func = c->g->func;
-    hone_tree_walk_exprs(func, root, false, note_expr, c);
-    for (hone_node_id n = root; n != HONE_NO_ID; n = hone_tree_next(func, root, n)) {
-        const hone_node *node = hone_func_node(func, n);
-        if (node->kind == HONE_NODE_STORE) use_buffer(c, node->u.store.buffer);
-        if (node->kind == HONE_NODE_ALLOC) {
-            const hone_buffer_info *buffer = &func->buffers[node->u.alloc.buffer];
-            for (uint32_t d = 0; d < buffer->rank; d++) {
-                hone_expr_walk(buffer->shape[d], note_use, c);
-            }
-        }
-    }
 }
 
 typedef struct slots {
@@ -105,7 +75,7 @@ typedef struct slots {
     bool *is_buffer;
 } slots;
 
-static bool collect_slots(gen *g, const capture *c, slots *s) {
+static bool collect_slots(gen *g, const codegen_captures *c, slots *s) {
     uint32_t most = g->func->var_count + g->func->buffer_count;
     s->values = hone_arena_alloc(g->arena, (most + 1) * sizeof *s->values);
     s->types = hone_arena_alloc(g->arena, (most + 3) * sizeof *s->types);
@@ -218,16 +188,10 @@ static void call_parallel(gen *g, const hone_node *node, LLVMTypeRef closure, LL
 }
 
 void gen_parallel(gen *g, hone_node_id id) {
-    capture c = {.g = g};
+    codegen_captures c;
     slots s = {0};
-    c.vars = hone_arena_zalloc(g->arena, g->func->var_count + 1);
-    c.buffers = hone_arena_zalloc(g->arena, g->func->buffer_count + 1);
-    if (!c.vars || !c.buffers) {
-        gen_fail(g, HONE_ERROR(HONE_CODE_NO_MEMORY, "code generation"));
-        return;
-    }
-    find_captures(&c, id);
-    LLVMTypeRef body_type = collect_slots(g, &c, &s) ? body_type_of(g, &s) : NULL;
+    bool is_found = find_captures(g, id, &c) && collect_slots(g, &c, &s);
+    LLVMTypeRef body_type = is_found ? body_type_of(g, &s) : NULL;
     if (!body_type) {
         gen_fail(g, HONE_ERROR(HONE_CODE_NO_MEMORY, "code generation"));
         return;

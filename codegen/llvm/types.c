@@ -9,10 +9,6 @@
 
 #include "codegen/llvm/smallfloat.h"
 
-bool gen_is_small_float(hone_dtype dtype) {
-    return hone_dtype_is_float(dtype) && (dtype.code != HONE_DTYPE_CODE_FLOAT || dtype.bits == 16);
-}
-
 LLVMTypeRef gen_vector(LLVMTypeRef element, unsigned lanes) {
     return lanes > 1 ? LLVMVectorType(element, lanes) : element;
 }
@@ -42,7 +38,7 @@ LLVMTypeRef gen_storage_type(gen *g, hone_dtype dtype) {
         element = g->i8;
     else if (dtype.code == HONE_DTYPE_CODE_FLOAT && dtype.bits == 16)
         element = g->f16;
-    else if (gen_is_small_float(dtype))
+    else if (codegen_is_small_float(dtype))
         element = int_type(g, dtype.bits);
     else if (hone_dtype_is_integer(dtype))
         element = int_type(g, dtype.bits < 8 ? 8 : dtype.bits);
@@ -71,7 +67,7 @@ LLVMValueRef gen_splat(gen *g, LLVMValueRef scalar, unsigned lanes) {
 LLVMValueRef gen_to_storage(gen *g, hone_dtype dtype, LLVMValueRef value) {
     LLVMTypeRef type = gen_storage_type(g, dtype);
     if (hone_dtype_is_bool(dtype)) return LLVMBuildZExt(g->builder, value, type, "");
-    if (!gen_is_small_float(dtype)) {
+    if (!codegen_is_small_float(dtype)) {
         return LLVMTypeOf(value) == type ? value : LLVMBuildZExt(g->builder, value, type, "");
     }
     if (dtype.code == HONE_DTYPE_CODE_FLOAT) return gen_f32_to_f16(g, value, dtype.lanes);
@@ -83,7 +79,7 @@ LLVMValueRef gen_from_storage(gen *g, hone_dtype dtype, LLVMValueRef stored) {
     if (hone_dtype_is_bool(dtype)) {
         return LLVMBuildICmp(g->builder, LLVMIntNE, stored, LLVMConstNull(LLVMTypeOf(stored)), "");
     }
-    if (!gen_is_small_float(dtype)) {
+    if (!codegen_is_small_float(dtype)) {
         return LLVMTypeOf(stored) == type ? stored : LLVMBuildTrunc(g->builder, stored, type, "");
     }
     if (dtype.code == HONE_DTYPE_CODE_FLOAT) return gen_f16_to_f32(g, stored, dtype.lanes);
@@ -116,7 +112,7 @@ static LLVMValueRef from_float(gen *g, hone_dtype from, hone_dtype to, LLVMValue
     if (is_wide_from && !is_wide_to) value = LLVMBuildFPTrunc(b, value, type, "");
     if (!is_wide_from && is_wide_to) value = LLVMBuildFPExt(b, value, type, "");
     bool is_same = hone_dtype_same_element(from, to);
-    return gen_is_small_float(to) && !is_same ? round_small(g, to, value) : value;
+    return codegen_is_small_float(to) && !is_same ? round_small(g, to, value) : value;
 }
 
 static LLVMValueRef from_integer(gen *g, hone_dtype from, hone_dtype to, LLVMValueRef value) {
@@ -129,7 +125,7 @@ static LLVMValueRef from_integer(gen *g, hone_dtype from, hone_dtype to, LLVMVal
     if (hone_dtype_is_float(to)) {
         value =
             is_signed ? LLVMBuildSIToFP(b, value, type, "") : LLVMBuildUIToFP(b, value, type, "");
-        return gen_is_small_float(to) ? round_small(g, to, value) : value;
+        return codegen_is_small_float(to) ? round_small(g, to, value) : value;
     }
     unsigned have = hone_dtype_is_bool(from) ? 1 : from.bits;
     if (to.bits < have) return LLVMBuildTrunc(b, value, type, "");

@@ -1,7 +1,6 @@
 /* codegen/source/c_call.c - calls: libm, bits, addresses, sums of lanes, external functions. */
 #include <string.h>
 
-#include "codegen/extern_calls.h"
 #include "codegen/source/c_gen.h"
 #include "lower/lower.h"
 
@@ -140,7 +139,7 @@ static c_text address(c_gen *g, const hone_expr *e) {
                             C_PREC_UNARY};
         }
     } else if (e->args[1]->kind == HONE_EXPR_VAR) {
-        hone_buffer id = c_buffer_of_data(g, e->args[1]->u.var);
+        hone_buffer id = codegen_buffer_of_data(g->func, e->args[1]->u.var);
         if (id != HONE_NO_ID) {
             return (c_text){c_printf(g, "&%s", c_element(g, id, e->args[2])), C_PREC_UNARY};
         }
@@ -170,7 +169,7 @@ static const char *shape_array(c_gen *g, uint32_t rank, const hone_expr *const *
 
 static passed pass_handle(c_gen *g, const hone_expr *e) {
     if (e->kind == HONE_EXPR_VAR) {
-        hone_buffer id = c_buffer_of_data(g, e->u.var);
+        hone_buffer id = codegen_buffer_of_data(g->func, e->u.var);
         if (id != HONE_NO_ID) {
             const hone_buffer_info *buffer = &g->func->buffers[id];
             return (passed){c_printf(g, "(void *)%s", c_buffer(g, id)),
@@ -217,7 +216,7 @@ static const char *c_call_argument(c_gen *g, const hone_expr *e) {
     if (e->kind == HONE_EXPR_STRING) return c_printf(g, "\"%s\"", e->u.s);
     if (!hone_dtype_is_handle(e->dtype)) return c_value(g, e).s;
     if (e->kind == HONE_EXPR_VAR) {
-        hone_buffer id = c_buffer_of_data(g, e->u.var);
+        hone_buffer id = codegen_buffer_of_data(g->func, e->u.var);
         if (id != HONE_NO_ID) return c_printf(g, "(void *)%s", c_buffer(g, id));
     }
     return c_printf(g, "(void *)%s", c_at(g, c_value(g, e), C_PREC_UNARY));

@@ -187,16 +187,9 @@ static c_text logic(c_gen *g, const hone_expr *e) {
                     C_PREC_LOGIC};
 }
 
-/* Comparisons of index arithmetic are made in int64_t, like the indices themselves. */
-static bool is_index_compare(const hone_expr *e) {
-    const hone_expr *a = e->args[0], *b = e->args[1];
-    return hone_op_is_compare((hone_op)e->op) && hone_dtype_is_int(a->dtype) &&
-           a->dtype.lanes == 1 && hone_expr_is_pure_index(a) && hone_expr_is_pure_index(b);
-}
-
 static c_text binary(c_gen *g, const hone_expr *e) {
     if (e->op == HONE_OP_AND || e->op == HONE_OP_OR) return logic(g, e);
-    if (is_index_compare(e)) {
+    if (codegen_is_index_compare(e)) {
         c_text low = c_index(g, e->args[0]);
         return infix(g, (hone_op)e->op, low, c_index(g, e->args[1]));
     }
@@ -282,13 +275,6 @@ c_text c_index(c_gen *g, const hone_expr *e) {
 
 /* ---- buffers ---- */
 
-hone_buffer c_buffer_of_data(c_gen *g, hone_var var) {
-    for (hone_buffer id = 0; id < g->func->buffer_count; id++) {
-        if (g->func->buffers[id].data == var) return id;
-    }
-    return HONE_NO_ID;
-}
-
 const char *c_buffer(c_gen *g, hone_buffer buffer) {
     hone_buffer at = buffer;
     for (int hops = 0; hops < 64; hops++) {
@@ -330,7 +316,7 @@ static c_text load(c_gen *g, const hone_expr *e) {
 static c_text variable(c_gen *g, const hone_expr *e) {
     const c_var *var = &g->vars[e->u.var];
     if (!var->text && hone_dtype_is_handle(e->dtype)) {
-        hone_buffer id = c_buffer_of_data(g, e->u.var);
+        hone_buffer id = codegen_buffer_of_data(g->func, e->u.var);
         if (id != HONE_NO_ID) return (c_text){c_buffer(g, id), C_PREC_POSTFIX};
     }
     if (!var->text) {

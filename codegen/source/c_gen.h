@@ -13,6 +13,7 @@
 #ifndef HONE_CODEGEN_SOURCE_C_GEN_H
 #define HONE_CODEGEN_SOURCE_C_GEN_H
 
+#include "codegen/facts.h"
 #include "ir/arith.h"
 #include "ir/func.h"
 #include "lower/signature.h"
@@ -76,7 +77,6 @@ const char *c_at(c_gen *g, c_text text, c_prec least);
 /* c_types.c */
 const char *c_type(c_gen *g, hone_dtype dtype);    /* of a value, one lane */
 const char *c_storage(c_gen *g, hone_dtype dtype); /* as it lies in memory, one lane */
-bool c_is_small_float(hone_dtype dtype);
 c_text c_to_storage(c_gen *g, hone_dtype dtype, c_text value);
 c_text c_from_storage(c_gen *g, hone_dtype dtype, c_text stored);
 c_text c_cast(c_gen *g, hone_dtype from, hone_dtype to, c_text value);
@@ -91,7 +91,6 @@ c_text c_condition(c_gen *g, const hone_expr *e);
 c_text c_index(c_gen *g, const hone_expr *e);                                /* as int64_t */
 const char *c_element(c_gen *g, hone_buffer buffer, const hone_expr *index); /* "A[i]" */
 const char *c_buffer(c_gen *g, hone_buffer buffer);
-hone_buffer c_buffer_of_data(c_gen *g, hone_var var); /* or HONE_NO_ID */
 /* A loop over `lanes` lanes begins and ends; what was the lane before is given back. */
 const char *c_open_lanes(c_gen *g, uint32_t lanes);
 void c_close_lanes(c_gen *g, const char *outer);
@@ -112,7 +111,7 @@ void c_release_all(c_gen *g);
 
 /* c_parallel.c */
 void c_parallel(c_gen *g, hone_node_id loop);
-/* Marks what is in scope and used below root. */
-void c_find_uses(c_gen *g, hone_node_id root, bool *vars, bool *buffers);
+/* Marks what is in scope and used below root, in the arena; false without memory. */
+bool c_find_uses(c_gen *g, hone_node_id root, bool **out_vars, bool **out_buffers);
 
 #endif

@@ -6,13 +6,6 @@
 
 enum { MAX_ARRAY_BYTES = 16 << 10 };
 
-static int64_t constant_bytes(const hone_buffer_info *buffer) {
-    int64_t elements = hone_buffer_elements(buffer);
-    int64_t each = (int64_t)hone_dtype_bytes(buffer->dtype);
-    if (elements < 0 || (each > 0 && elements > INT64_MAX / 4 / each)) return -1;
-    return elements * each;
-}
-
 static void workspace(c_gen *g, const char *name, const char *bytes) {
     c_line(g, "%s = rt->workspace_alloc(rt, %s);", name, bytes);
     c_open(g, "if (%s == NULL)", name);
@@ -22,7 +15,7 @@ static void workspace(c_gen *g, const char *name, const char *bytes) {
 }
 
 static bool is_scratch(const hone_buffer_info *buffer) {
-    return constant_bytes(buffer) > MAX_ARRAY_BYTES;
+    return codegen_constant_bytes(buffer) > MAX_ARRAY_BYTES;
 }
 
 /* All large buffers of constant size below root that belong to this function (the body of a
@@ -52,7 +45,7 @@ void c_reserve(c_gen *g, hone_node_id root) {
     for (uint32_t i = 0; i < g->scratch_count; i++) {
         const hone_buffer_info *buffer = &func->buffers[g->scratch[i]];
         workspace(g, g->buffers[g->scratch[i]],
-                  c_printf(g, "%lld", (long long)constant_bytes(buffer)));
+                  c_printf(g, "%lld", (long long)codegen_constant_bytes(buffer)));
     }
 }
 
@@ -71,7 +64,7 @@ void c_alloc(c_gen *g, hone_node_id id) {
         return;
     }
     const char *type = c_storage(g, info->dtype), *name = c_name(g, info->name);
-    int64_t elements = constant_bytes(info) < 0 ? -1 : hone_buffer_elements(info);
+    int64_t elements = codegen_constant_bytes(info) < 0 ? -1 : hone_buffer_elements(info);
     c_open(g, "%s", "");
     if (elements >= 0) {
         c_line(g, "_Alignas(64) %s %s[%lld];", type, name, (long long)(elements ? elements : 1));

@@ -6,54 +6,27 @@
  */
 #include <string.h>
 
+#include "codegen/captures.h"
 #include "codegen/source/c_gen.h"
 #include "support/attributes.h"
 
-typedef struct uses {
-    const c_gen *g;
-    bool *vars, *buffers;
-} uses;
-
-static void use_buffer(uses *u, hone_buffer buffer) {
-    while (!u->g->buffers[buffer] && u->g->func->buffers[buffer].alias_of != HONE_NO_ID) {
-        buffer = u->g->func->buffers[buffer].alias_of;
+bool c_find_uses(c_gen *g, hone_node_id root, bool **out_vars, bool **out_buffers) {
+    uint32_t vars = g->func->var_count + 1, buffers = g->func->buffer_count + 1;
+    bool *has_var = hone_arena_zalloc(g->arena, vars);
+    bool *has_buffer = hone_arena_zalloc(g->arena, buffers);
+    *out_vars = hone_arena_zalloc(g->arena, vars);
+    *out_buffers = hone_arena_zalloc(g->arena, buffers);
+    if (!has_var || !has_buffer || !*out_vars || !*out_buffers) {
+        c_fail(g, HONE_ERROR(HONE_CODE_NO_MEMORY, "C text"));
+        return false;
     }
-    if (u->g->buffers[buffer]) u->buffers[buffer] = true;
-}
-
-static bool note_use(void *ctx, const hone_expr *e) {
-    uses *u = ctx;
-    if (e->kind == HONE_EXPR_VAR) {
-        if (u->g->vars[e->u.var].text) u->vars[e->u.var] = true;
-        for (hone_buffer id = 0; hone_dtype_is_handle(e->dtype) && id < u->g->func->buffer_count;
-             id++) {
-            if (u->g->func->buffers[id].data != e->u.var) continue;
-            use_buffer(u, id); /* its shape may be handed over as well */
-            const hone_buffer_info *buffer = &u->g->func->buffers[id];
-            for (uint32_t d = 0; d < buffer->rank; d++)
-                hone_expr_walk(buffer->shape[d], note_use, u);
-        }
-    }
-    if (e->kind == HONE_EXPR_LOAD) use_buffer(u, e->u.buffer);
+    for (uint32_t i = 0; i < g->func->var_count; i++)
+        has_var[i] = g->vars[i].text != NULL;
+    for (uint32_t i = 0; i < g->func->buffer_count; i++)
+        has_buffer[i] = g->buffers[i] != NULL;
+    const codegen_captures out = {has_var, has_buffer, *out_vars, *out_buffers};
+    codegen_find_captures(g->func, root, &out);
     return true;
-}
-
-static void note_expr(void *ctx, hone_node_id at, const hone_expr *e) {
-    (void)at;
-    hone_expr_walk(e, note_use, ctx);
-}
-
-void c_find_uses(c_gen *g, hone_node_id root, bool *vars, bool *buffers) {
-    uses u = {g, vars, buffers};
-    hone_tree_walk_exprs(g->func, root, false, note_expr, &u);
-    for (hone_node_id n = root; n != HONE_NO_ID; n = hone_tree_next(g->func, root, n)) {
-        const hone_node *node = hone_func_node(g->func, n);
-        if (node->kind == HONE_NODE_STORE) use_buffer(&u, node->u.store.buffer);
-        if (node->kind != HONE_NODE_ALLOC) continue;
-        const hone_buffer_info *buffer = &g->func->buffers[node->u.alloc.buffer];
-        for (uint32_t d = 0; d < buffer->rank; d++)
-            hone_expr_walk(buffer->shape[d], note_use, &u);
-    }
 }
 
 static const char *member_type(c_gen *g, hone_var var) {
@@ -156,13 +129,8 @@ static void print_body(c_gen *g, hone_node_id loop, const char *name, const bool
 
 void c_parallel(c_gen *g, hone_node_id loop) {
     const hone_node *node = hone_func_node(g->func, loop);
-    bool *vars = hone_arena_zalloc(g->arena, g->func->var_count + 1);
-    bool *buffers = hone_arena_zalloc(g->arena, g->func->buffer_count + 1);
-    if (!vars || !buffers) {
-        c_fail(g, HONE_ERROR(HONE_CODE_NO_MEMORY, "C text"));
-        return;
-    }
-    c_find_uses(g, loop, vars, buffers);
+    bool *vars, *buffers;
+    if (!c_find_uses(g, loop, &vars, &buffers)) return;
     const char *name = c_printf(g, "%s_parallel_%u", g->symbol, (unsigned)++g->parallel_count);
     const char *values = closure_values(g, vars, buffers);
     c_text min = c_index(g, node->u.loop.range.min);

@@ -3,10 +3,6 @@
 
 #include "codegen/source/c_gen.h"
 
-bool c_is_small_float(hone_dtype dtype) {
-    return hone_dtype_is_float(dtype) && (dtype.code != HONE_DTYPE_CODE_FLOAT || dtype.bits == 16);
-}
-
 static const char *unknown(c_gen *g, hone_dtype dtype) {
     c_fail(g, HONE_ERROR(HONE_CODE_UNSUPPORTED, "C source has no type for %s",
                          HONE_DTYPE_NAME(hone_dtype_element(dtype))));
@@ -29,7 +25,7 @@ const char *c_type(c_gen *g, hone_dtype dtype) {
 
 const char *c_storage(c_gen *g, hone_dtype dtype) {
     if (hone_dtype_is_bool(dtype)) return "uint8_t";
-    if (c_is_small_float(dtype)) return dtype.bits == 16 ? "uint16_t" : "uint8_t";
+    if (codegen_is_small_float(dtype)) return dtype.bits == 16 ? "uint16_t" : "uint8_t";
     return c_type(g, dtype);
 }
 
@@ -47,7 +43,7 @@ static const char *small_name(hone_dtype dtype) {
 }
 
 c_text c_to_storage(c_gen *g, hone_dtype dtype, c_text value) {
-    if (!c_is_small_float(dtype)) return value;
+    if (!codegen_is_small_float(dtype)) return value;
     const char *helper = c_helper(g, "from_f32", small_name(dtype));
     return (c_text){c_printf(g, "%s(%s)", helper, value.s), C_PREC_POSTFIX};
 }
@@ -56,7 +52,7 @@ c_text c_from_storage(c_gen *g, hone_dtype dtype, c_text stored) {
     if (hone_dtype_is_bool(dtype)) {
         return (c_text){c_printf(g, "%s != 0", c_at(g, stored, C_PREC_ADD)), C_PREC_COMPARE};
     }
-    if (!c_is_small_float(dtype)) return stored;
+    if (!codegen_is_small_float(dtype)) return stored;
     const char *helper = c_helper(g, "to_f32", small_name(dtype));
     return (c_text){c_printf(g, "%s(%s)", helper, stored.s), C_PREC_POSTFIX};
 }
@@ -80,7 +76,7 @@ c_text c_cast(c_gen *g, hone_dtype from, hone_dtype to, c_text value) {
         return (c_text){c_printf(g, "%s(%s)", c_helper(g, "saturate", c_type(g, to)), value.s),
                         C_PREC_POSTFIX};
     }
-    if (!c_is_small_float(to)) return as(g, c_type(g, to), value);
+    if (!codegen_is_small_float(to)) return as(g, c_type(g, to), value);
     if (from.bits == 64 || !hone_dtype_is_float(from)) value = as(g, "float", value);
     return c_from_storage(g, to, c_to_storage(g, to, value));
 }

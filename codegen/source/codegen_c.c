@@ -5,7 +5,6 @@
  */
 #include "codegen/codegen.h"
 
-#include "codegen/extern_calls.h"
 #include "codegen/source/c_gen.h"
 #include "lower/lower.h"
 
@@ -52,18 +51,15 @@ static void declare(c_gen *g, const hone_signature *s) {
 static hone_status print_function(c_gen *g) {
     hone_signature s;
     HONE_TRY(hone_signature_of(g->func, g->arena, &s));
-    bool *vars = hone_arena_zalloc(g->arena, g->func->var_count + 1);
-    bool *buffers = hone_arena_zalloc(g->arena, g->func->buffer_count + 1);
+    bool *vars, *buffers;
     g->vars = hone_arena_zalloc(g->arena, (g->func->var_count + 1) * sizeof *g->vars);
     g->buffers = hone_arena_zalloc(g->arena, (g->func->buffer_count + 1) * sizeof *g->buffers);
-    if (!vars || !buffers || !g->vars || !g->buffers) {
-        return HONE_ERROR(HONE_CODE_NO_MEMORY, "C text");
-    }
+    if (!g->vars || !g->buffers) return HONE_ERROR(HONE_CODE_NO_MEMORY, "C text");
     if (!hone_arith_bind_sizes(&g->arith, g->func)) {
         return HONE_ERROR(HONE_CODE_NO_MEMORY, "C text");
     }
     declare(g, &s);
-    c_find_uses(g, 0, vars, buffers);
+    if (!c_find_uses(g, 0, &vars, &buffers)) return HONE_ERROR(HONE_CODE_NO_MEMORY, "C text");
     g->indent = 1;
     c_line(g, "(void)rt, (void)buffers, (void)sizes;");
     unpack_buffers(g, &s, buffers);

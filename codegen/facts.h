@@ -1,9 +1,12 @@
-/* codegen/extern_calls.h - what the generators must agree on about external calls. */
-#ifndef HONE_CODEGEN_EXTERN_CALLS_H
-#define HONE_CODEGEN_EXTERN_CALLS_H
+/* codegen/facts.h - what the generators must agree on: external calls, index arithmetic, storage.
+ */
+#ifndef HONE_CODEGEN_FACTS_H
+#define HONE_CODEGEN_FACTS_H
 
-#include "ir/expr.h"
+#include "ir/func.h"
 #include "support/strbuf.h"
+
+/* ---- external calls ---- */
 
 /* A function of libm by its name, called directly: float in, float out. */
 bool codegen_is_libm_call(const hone_expr *e);
@@ -16,5 +19,16 @@ bool codegen_is_c_type(hone_dtype dtype);
 void codegen_append_c_source(const char *text, hone_str *out);
 /* The call has one more argument, where the function puts its value. */
 bool codegen_gives_value(const hone_expr *e);
+
+/* ---- values and storage ---- */
+
+/* Comparisons of index arithmetic are made in 64 bits, like the indices themselves. */
+bool codegen_is_index_compare(const hone_expr *e);
+/* float16, bfloat16, float8: computed as float. */
+bool codegen_is_small_float(hone_dtype dtype);
+/* The first buffer that a handle variable is the data of, or HONE_NO_ID. */
+hone_buffer codegen_buffer_of_data(const hone_func *func, hone_var var);
+/* The size of a buffer of constant shape, else -1. */
+int64_t codegen_constant_bytes(const hone_buffer_info *buffer);
 
 #endif

@@ -1,5 +1,5 @@
-/* codegen/extern_calls.c - which external calls are calls of libm, and which give a value. */
-#include "codegen/extern_calls.h"
+/* codegen/facts.c - what both generators must agree on. */
+#include "codegen/facts.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -61,4 +61,28 @@ void codegen_append_c_source(const char *text, hone_str *out) {
         hone_str_append_n(out, text, length);
         text += length + (found ? strlen(marker) : 0);
     }
+}
+
+bool codegen_is_index_compare(const hone_expr *e) {
+    const hone_expr *a = e->args[0], *b = e->args[1];
+    return hone_op_is_compare((hone_op)e->op) && hone_dtype_is_int(a->dtype) &&
+           a->dtype.lanes == 1 && hone_expr_is_pure_index(a) && hone_expr_is_pure_index(b);
+}
+
+bool codegen_is_small_float(hone_dtype dtype) {
+    return hone_dtype_is_float(dtype) && (dtype.code != HONE_DTYPE_CODE_FLOAT || dtype.bits == 16);
+}
+
+hone_buffer codegen_buffer_of_data(const hone_func *func, hone_var var) {
+    for (hone_buffer id = 0; id < func->buffer_count; id++) {
+        if (func->buffers[id].data == var) return id;
+    }
+    return HONE_NO_ID;
+}
+
+int64_t codegen_constant_bytes(const hone_buffer_info *buffer) {
+    int64_t elements = hone_buffer_elements(buffer);
+    int64_t each = (int64_t)hone_dtype_bytes(buffer->dtype);
+    if (elements < 0 || (each > 0 && elements > INT64_MAX / 4 / each)) return -1;
+    return elements * each;
 }
