@@ -169,12 +169,24 @@ static int64_t add_in_c(const float *in, float *out, float x, int8_t count, doub
     return count - 100;
 }
 
+/* Row args[2] of a matrix twice, by the shape that it is told. */
+static int32_t double_row(void *const *args, const int64_t *const *shapes, const int32_t *ranks,
+                          int32_t count) {
+    if (count != 3 || ranks[0] != 2 || shapes[0][1] != shapes[1][1]) return -9;
+    int64_t row = *(const int64_t *)args[2], columns = shapes[0][1];
+    for (int64_t j = row * columns; j < (row + 1) * columns; j++)
+        ((float *)args[1])[j] = 2 * ((const float *)args[0])[j];
+    return 0;
+}
+
 static void *find_extern(void *ctx, const char *name) {
     (void)ctx;
+    int32_t (*row)(void *const *, const int64_t *const *, const int32_t *, int32_t) = double_row;
     int32_t (*packed)(void *const *, const int64_t *const *, const int32_t *, int32_t) = add_to;
     int64_t (*plain)(const float *, float *, float, int8_t, double) = add_in_c;
     void *address = NULL;
     if (strcmp(name, "add_to") == 0) memcpy(&address, &packed, sizeof address);
+    if (strcmp(name, "double_row") == 0) memcpy(&address, &row, sizeof address);
     if (strcmp(name, "add_in_c") == 0) memcpy(&address, &plain, sizeof address);
     return address;
 }
@@ -223,6 +235,43 @@ static void calls_external_functions(void **state) {
     }
 }
 
+/* The sizes of a shape are used nowhere else in the loop's body. */
+static void hands_sizes_into_parallel_loops(void **state) {
+    static const char text[] = "from tvm.script import tir as T\n"
+                               "@T.prim_func\n"
+                               "def main(a: T.handle, b: T.handle):\n"
+                               "    n = T.int64()\n"
+                               "    m = T.int64()\n"
+                               "    A = T.match_buffer(a, (n, m), \"float32\")\n"
+                               "    B = T.match_buffer(b, (n, m), \"float32\")\n"
+                               "    for i in T.parallel(n):\n"
+                               "        T.call_packed(\"double_row\", A.data, B.data, i)\n";
+    enum { ROWS = 7, COLUMNS = 5 };
+    hone_module *module = NULL;
+    hone_func *func;
+    hone_target target;
+    test_compiled compiled = {0};
+    HONE_ASSERT_OK(hone_target_parse(*state, &target));
+    hone_status st = parse_func(text, &module, &func);
+    if (!st) st = test_compile(func, &target, &compiled);
+    hone_module_release(module);
+    HONE_ASSERT_OK(st);
+    hone_rt *rt;
+    hone_model_rt_options options = {.thread_count = 2, .find_extern = find_extern};
+    assert_int_equal(hone_model_rt_create(&options, &rt), 0);
+    static _Alignas(64) float a[ROWS * COLUMNS], b[ROWS * COLUMNS];
+    for (int i = 0; i < ROWS * COLUMNS; i++)
+        a[i] = (float)(i + 1);
+    void *buffers[] = {a, b};
+    int64_t sizes[] = {ROWS, COLUMNS};
+    int32_t code = compiled.kernel(rt, buffers, sizes);
+    hone_model_rt_destroy(rt);
+    test_compiled_deinit(&compiled);
+    assert_int_equal(code, 0);
+    for (int i = 0; i < ROWS * COLUMNS; i++)
+        assert_true(b[i] == 2 * a[i]);
+}
+
 int main(void) {
     static char llvm[] = "host -num-threads=1", c[] = "c -num-threads=1";
     const struct CMUnitTest tests[] = {
@@ -231,6 +280,8 @@ int main(void) {
         cmocka_unit_test_prestate(takes_sizes_at_run_time, c),
         cmocka_unit_test_prestate(calls_external_functions, llvm),
         cmocka_unit_test_prestate(calls_external_functions, c),
+        cmocka_unit_test_prestate(hands_sizes_into_parallel_loops, llvm),
+        cmocka_unit_test_prestate(hands_sizes_into_parallel_loops, c),
     };
     int failed = HONE_RUN_ROWS("codegen/dense", dense_rows, check_dense);
     return failed + cmocka_run_group_tests_name("codegen", tests, NULL, NULL);
