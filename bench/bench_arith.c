@@ -151,7 +151,7 @@ int main(int argc, char **argv) {
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         double spread, ns = bench_run_one(
                            (bench_work){
-                               run_job, &(job){&s, &rows[i]}
+                               .run = run_job, .ctx = &(job){&s, &rows[i]}
         },
                            seconds, &spread);
         if (i == 0) base = ns;

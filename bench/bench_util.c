@@ -8,7 +8,7 @@
 
 #include "support/fs.h"
 
-enum { MIN_PAIRS = 7, MAX_PAIRS = 4001 };
+enum { MIN_PAIRS = 7, MAX_PAIRS = 4001, SETTLE_NS = 15000000 };
 static const double sample_ns = 2e6;
 
 void bench_must(hone_status st) {
@@ -20,7 +20,9 @@ void bench_must(hone_status st) {
 
 static void usage(const char *name, int code) {
     fprintf(code ? stderr : stdout,
-            "usage: bench_%s [--json FILE] [--quick] [--seconds S] [--threads N]\n", name);
+            "usage: bench_%s [--json FILE] [--quick] [--seconds S] [--threads N] [--only TEXT] "
+            "[--set NAME]\n",
+            name);
     exit(code);
 }
 
@@ -40,10 +42,18 @@ void bench_begin(bench *b, const char *name, int argc, char **argv) {
             b->seconds = strtod(value, NULL);
         else if (strcmp(argv[i], "--threads") == 0)
             b->threads = (int)strtol(value, NULL, 10);
+        else if (strcmp(argv[i], "--only") == 0)
+            b->only = value;
+        else if (strcmp(argv[i], "--set") == 0)
+            b->set = value;
         else
             usage(name, 2);
         i++;
     }
+}
+
+bool bench_wants(const bench *b, const char *name) {
+    return !b->only || strstr(name, b->only);
 }
 
 void bench_add(bench *b, const bench_row *row) {
@@ -55,6 +65,9 @@ void bench_add(bench *b, const bench_row *row) {
     hone_json_set_text(json, "peer_name", row->peer_name);
     hone_json_set_f64(json, "peer", row->peer_name ? row->peer : (double)NAN);
     hone_json_set_f64(json, "ratio", row->peer_name ? row->ratio : (double)NAN);
+    bool has_interval = row->peer_name && row->high > 0;
+    hone_json_set_f64(json, "low", has_interval ? row->low : (double)NAN);
+    hone_json_set_f64(json, "high", has_interval ? row->high : (double)NAN);
     hone_json_set_f64(json, "spread", row->spread);
     hone_json_append(b->rows, json);
 }
@@ -64,7 +77,8 @@ void bench_add_pair(bench *b, const char *work, const char *unit, double ns_per_
     bench_row row = {work,        "time",
                      unit,        pair->hone_ns / ns_per_unit,
                      peer_name,   pair->peer_ns / ns_per_unit,
-                     pair->ratio, pair->spread};
+                     pair->ratio, pair->spread,
+                     pair->low,   pair->high};
     bench_add(b, &row);
 }
 
@@ -92,16 +106,17 @@ static const char *number_of(const hone_json *row, const char *key, int decimals
 }
 
 static void print_row(const hone_json *row) {
-    char a[40], p[40], r[40], s[40];
-    printf("%-38s %-12s %12s %-10s %12s %-14s %7s %7s\n", text_of(row, "work"),
+    char a[40], p[40], r[40], s[40], low[40], high[40];
+    printf("%-44s %-8s %10s %-8s %10s %-14s %6s %6s %6s %6s\n", text_of(row, "work"),
            text_of(row, "metric"), number_of(row, "hone", -1, a, sizeof a), text_of(row, "unit"),
            number_of(row, "peer", -1, p, sizeof p), text_of(row, "peer_name"),
-           number_of(row, "ratio", 2, r, sizeof r), number_of(row, "spread", 3, s, sizeof s));
+           number_of(row, "ratio", 3, r, sizeof r), number_of(row, "low", 3, low, sizeof low),
+           number_of(row, "high", 3, high, sizeof high), number_of(row, "spread", 3, s, sizeof s));
 }
 
 int bench_finish(bench *b) {
-    printf("%-38s %-12s %12s %-10s %12s %-14s %7s %7s\n", b->name, "metric", "hone", "unit", "peer",
-           "named", "ratio", "spread");
+    printf("%-44s %-8s %10s %-8s %10s %-14s %6s %6s %6s %6s\n", b->name, "metric", "hone", "unit",
+           "peer", "named", "ratio", "low", "high", "spread");
     for (size_t i = 0; i < hone_json_count(b->rows); i++)
         print_row(hone_json_at(b->rows, i));
     if (b->json_path) {
@@ -146,6 +161,7 @@ static double relative_range(double *values, int count) {
 
 /* Nanoseconds of one run, over `repeats` of them. */
 static double time_runs(bench_work work, int repeats) {
+    if (work.time) return work.time(work.ctx, repeats);
     int64_t start = bench_now_ns();
     for (int i = 0; i < repeats; i++)
         work.run(work.ctx);
@@ -163,20 +179,48 @@ static int choose_repeats(bench_work work) {
     return repeats;
 }
 
-bench_pair bench_run_pair(bench_work hone, bench_work peer, double seconds) {
+/* The 95 % interval of the median of n sorted values: ranks n/2 -+ 1.96 * sqrt(n)/2. */
+static void median_interval(const double *sorted, int n, double *out_low, double *out_high) {
+    double half = 0.98 * sqrt(n);
+    int low = (int)floor((n - 1) / 2.0 - half), high = (int)ceil((n - 1) / 2.0 + half);
+    *out_low = sorted[low < 0 ? 0 : low];
+    *out_high = sorted[high > n - 1 ? n - 1 : high];
+}
+
+static double time_settled(bench_work work, int repeats) {
+    struct timespec pause = {.tv_nsec = SETTLE_NS};
+    nanosleep(&pause, NULL);
+    time_runs(work, 1);
+    return time_runs(work, repeats);
+}
+
+static bench_pair run_pairs(bench_work hone, bench_work peer, double seconds,
+                            double (*sample)(bench_work work, int repeats)) {
     static double a[MAX_PAIRS], b[MAX_PAIRS], ratio[MAX_PAIRS];
     int hone_repeats = choose_repeats(hone), peer_repeats = choose_repeats(peer), n = 0;
     int64_t deadline = bench_now_ns() + (int64_t)(seconds * 1e9);
     while (n < MIN_PAIRS || (n < MAX_PAIRS && bench_now_ns() < deadline)) {
         bool hone_first = n % 2 == 0;
-        if (hone_first) a[n] = time_runs(hone, hone_repeats);
-        b[n] = time_runs(peer, peer_repeats);
-        if (!hone_first) a[n] = time_runs(hone, hone_repeats);
+        if (hone_first) a[n] = sample(hone, hone_repeats);
+        b[n] = sample(peer, peer_repeats);
+        if (!hone_first) a[n] = sample(hone, hone_repeats);
         ratio[n] = b[n] / a[n];
         n++;
     }
-    return (bench_pair){bench_quantile(a, n, 0.5), bench_quantile(b, n, 0.5),
-                        bench_quantile(ratio, n, 0.5), relative_range(ratio, n)};
+    bench_pair pair = {.hone_ns = bench_quantile(a, n, 0.5),
+                       .peer_ns = bench_quantile(b, n, 0.5),
+                       .ratio = bench_quantile(ratio, n, 0.5),
+                       .spread = relative_range(ratio, n)};
+    median_interval(ratio, n, &pair.low, &pair.high);
+    return pair;
+}
+
+bench_pair bench_run_pair(bench_work hone, bench_work peer, double seconds) {
+    return run_pairs(hone, peer, seconds, time_runs);
+}
+
+bench_pair bench_run_settled_pair(bench_work hone, bench_work peer, double seconds) {
+    return run_pairs(hone, peer, seconds, time_settled);
 }
 
 double bench_run_one(bench_work work, double seconds, double *out_spread) {

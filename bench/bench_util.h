@@ -2,10 +2,11 @@
  *
  * A bench measures, adds rows, and ends with bench_finish, which prints the table to stdout and,
  * with `--json FILE`, writes the list of rows
- *     {"work", "metric", "unit", "hone", "peer_name", "peer", "ratio", "spread"}
+ *     {"work", "metric", "unit", "hone", "peer_name", "peer", "ratio", "low", "high", "spread"}
  * where ratio > 1 means that Hone is better, whatever the metric; a figure without a peer has null
- * there. Pairs are interleaved in one process (A B, B A, …), the ratio is the median of the ratios
- * of the pairs, and the spread their interquartile range over that median.
+ * there. Pairs are interleaved in one run (A B, B A, …), the ratio is the median of the ratios of
+ * the pairs, low and high bound its 95 % interval (order statistics), and the spread is the
+ * interquartile range over that median.
  *
  * Benches are programs: a failure is printed and ends them (exit 1). Not thread-safe.
  */
@@ -24,6 +25,8 @@ typedef struct bench {
     bool is_quick;         /* --quick: short, for checking that the bench works */
     double seconds;        /* --seconds: per row; 0 = the bench's own choice */
     int threads;           /* --threads; 0 = the bench's own choice */
+    const char *only;      /* --only: rows with this in their name; NULL = all */
+    const char *set;       /* --set: of schedules; NULL = the bench's own choice */
     hone_json *rows;
 } bench;
 
@@ -33,7 +36,8 @@ typedef struct bench_row {
     double hone;
     const char *peer_name;
     double peer, ratio;
-    double spread; /* relative; NAN = unknown */
+    double spread;    /* relative; NAN = unknown */
+    double low, high; /* of the ratio; both 0 = unknown */
 } bench_row;
 
 typedef void (*bench_fn)(void *ctx);
@@ -41,16 +45,23 @@ typedef void (*bench_fn)(void *ctx);
 typedef struct bench_work {
     bench_fn run; /* does the work once */
     void *ctx;
+    /* Runs it so often and says how many nanoseconds each took, by a clock of its own (a peer in
+     * another process). NULL = run is called and timed. */
+    double (*time)(void *ctx, int repeats);
 } bench_work;
 
 typedef struct bench_pair {
     double hone_ns, peer_ns; /* medians of one run each */
     double ratio;            /* peer / hone, median over the pairs */
     double spread;
+    double low, high; /* 95 % interval of the ratio */
 } bench_pair;
 
-/* Reads --json FILE, --quick, --seconds S, --threads N, --help; bad usage ends the program (2). */
+/* Reads --json FILE, --quick, --seconds S, --threads N, --only TEXT, --set NAME, --help; bad usage
+ * ends the program (2). */
 void bench_begin(bench *b, const char *name, int argc, char **argv);
+/* Whether --only lets a row of this name through. */
+bool bench_wants(const bench *b, const char *name);
 void bench_add(bench *b, const bench_row *row);
 /* A row of a time: ratio = peer / hone. */
 void bench_add_pair(bench *b, const char *work, const char *unit, double ns_per_unit,
@@ -67,6 +78,9 @@ int64_t bench_now_ns(void);
 /* Times both in turns for `seconds` altogether, at least 7 pairs; each sample runs the work often
  * enough to last about 2 ms (once, when it takes longer). */
 bench_pair bench_run_pair(bench_work hone, bench_work peer, double seconds);
+/* The same for works with threads that go on spinning when a run has ended: each sample comes after
+ * a pause and an untimed run. */
+bench_pair bench_run_settled_pair(bench_work hone, bench_work peer, double seconds);
 /* The same for one work: median and relative interquartile range. */
 double bench_run_one(bench_work work, double seconds, double *out_spread);
 

@@ -1,0 +1,103 @@
+/* bench/ops/ops_build.c - see ops_build.h. */
+#include "bench/ops/ops_build.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "compile/compile.h"
+#include "ir/script.h"
+#include "schedule/schedule.h"
+#include "support/fs.h"
+
+static const double plain_flops = 1e9; /* more of them take too long without a schedule */
+
+const char *ops_native_set(void) {
+    hone_target host;
+    bench_must(hone_target_detect(&host));
+    if (host.vector_bits >= 512) return "avx512";
+    return hone_target_has_feature(&host, "avx2") ? "avx2" : "generic";
+}
+
+static hone_target target_of(const char *set, int threads) {
+    hone_target target;
+    bench_must(hone_target_detect(&target));
+    if (strcmp(set, ops_native_set()) != 0 && strcmp(set, "avx2") == 0) {
+        bench_must(hone_target_parse("host -mcpu=x86-64-v3", &target));
+    }
+    target.num_threads = threads;
+    return target;
+}
+
+static hone_module *load_program(const ops_work *work) {
+    char path[512];
+    hone_module *module;
+    snprintf(path, sizeof path, "%s/bench/programs/%s.py", HONE_SOURCE_DIR,
+             work->program ? work->program : work->name);
+    bench_must(hone_script_load(path, &module));
+    hone_module_freeze(module);
+    return module;
+}
+
+/* The trace for so many threads, or the one for any number; false when there is none. */
+static bool find_trace(const ops_work *work, const char *set, int threads, char path[512]) {
+    snprintf(path, 512, "%s/bench/schedules/%s/%s.%dthreads.py", HONE_SOURCE_DIR, set, work->name,
+             threads);
+    if (hone_fs_exists(path)) return true;
+    snprintf(path, 512, "%s/bench/schedules/%s/%s.py", HONE_SOURCE_DIR, set, work->name);
+    return hone_fs_exists(path);
+}
+
+static hone_module *apply_trace(hone_module *module, const char *path) {
+    const hone_member *member;
+    hone_schedule *sch;
+    hone_trace trace;
+    hone_module *scheduled;
+    hone_arena *arena = hone_arena_create(1 << 16);
+    bench_must(hone_module_pick(module, NULL, &member));
+    bench_must(hone_schedule_create(member->func, &sch));
+    bench_must(hone_trace_load(arena, path, &trace));
+    sch->wants_reasons = true;
+    hone_status st = hone_trace_apply(&trace, sch, &(hone_apply_options){0});
+    bench_must(st ? hone_status_annotate(st, "%s", path) : st);
+    bench_must(hone_module_of_func(sch->func, &scheduled));
+    hone_module_freeze(scheduled);
+    hone_schedule_destroy(sch);
+    hone_arena_destroy(arena);
+    return scheduled;
+}
+
+static hone_db *open_records(void) {
+    hone_db *db = NULL;
+    hone_db_options options = {.path = HONE_SOURCE_DIR "/build/bench/ops.db", .mode = HONE_DB_READ};
+    hone_status_free(hone_db_open_sqlite(&options, &db)); /* there may be none */
+    return db;
+}
+
+void ops_build(const ops_work *work, const char *set, int threads, ops_how how, const char *path,
+               ops_built *out) {
+    char trace[512], library[600];
+    hone_module *module = load_program(work);
+    hone_compile_options options = {.output = path, .target = target_of(set, threads)};
+    hone_compile_result result;
+    bool has_trace = how == OPS_BEST && find_trace(work, set, threads, trace);
+    if (has_trace) {
+        hone_module *scheduled = apply_trace(module, trace);
+        hone_module_release(module);
+        module = scheduled;
+    }
+    options.no_schedule = has_trace || (how == OPS_REFERENCE && work->flops < plain_flops);
+    if (how == OPS_BEST && !has_trace) options.db = open_records();
+    bench_must(hone_compile_module(module, &options, &result));
+    out->source = has_trace ? "trace" : hone_compile_source_name(result.kernels[0].source);
+    hone_compile_result_deinit(&result);
+    hone_module_release(module);
+    hone_db_release(options.db);
+    snprintf(library, sizeof library, "%s.so", path);
+    bench_must(hone_loaded_model_open(library, threads, &out->model));
+    bench_must(hone_loaded_model_entry(out->model, NULL, &out->entry));
+}
+
+void ops_built_free(ops_built *built) {
+    hone_loaded_model_close(built->model);
+    *built = (ops_built){0};
+}

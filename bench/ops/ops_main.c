@@ -1,0 +1,82 @@
+/* bench/ops/ops_main.c - kernels under hand-written schedules beside the libraries that people use.
+ *
+ * The last rows are sizes on disk. --set avx2 times the AVX2 schedules on a CPU that has AVX-512,
+ * with peers kept to AVX2 as well; --only TEXT times the works that have it in their names.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench/ops/ops.h"
+#include "compile/compile.h"
+#include "graph/frontend/onnx_import.h"
+#include "support/alloc.h"
+#include "support/fs.h"
+
+static const ops_family *const families[] = {&ops_matmul};
+
+static void add_size(bench *b, const char *name, const char *path) {
+    int64_t bytes;
+    bench_must(hone_fs_size(path, &bytes));
+    bench_row row = {
+        .work = name, .metric = "size", .unit = "KiB", .hone = (double)bytes / 1024, .spread = 0};
+    bench_add(b, &row);
+}
+
+static void bench_sizes(bench *b, const char *dir) {
+    char path[600];
+    char *here;
+    hone_module *module;
+    bench_must(hone_fs_program_dir(&here));
+    static const char *const programs[] = {"hone", "hone-runner", "hone-worker"};
+    for (int i = 0; i < 3; i++) {
+        snprintf(path, sizeof path, "%s/%s", here, programs[i]);
+        add_size(b, programs[i], path);
+    }
+    hone_free(here);
+    bench_must(hone_onnx_load(HONE_SOURCE_DIR "/examples/fashion_mnist/mlp.onnx", NULL, &module));
+    hone_module_freeze(module);
+    snprintf(path, sizeof path, "%s/mlp", dir);
+    hone_compile_options options = {.output = path};
+    hone_compile_result result;
+    bench_must(hone_target_detect(&options.target));
+    options.target.num_threads = 1;
+    bench_must(hone_compile_module(module, &options, &result));
+    hone_compile_result_deinit(&result);
+    hone_module_release(module);
+    snprintf(path, sizeof path, "%s/mlp.so", dir);
+    add_size(b, "mlp.so (398 KiB of weights)", path);
+}
+
+/* What libraries read when they are loaded. Debian's OpenBLAS knows no new CPUs: it has to be told
+ * that there is AVX-512. Its threads are not to spin for as long as they would. */
+static void set_up_peers(const char *set) {
+    bool is_wide = strcmp(set, "avx512") == 0;
+    if (is_wide || strcmp(set, "avx2") == 0) {
+        setenv("OPENBLAS_CORETYPE", is_wide ? "SkylakeX" : "Haswell", 0);
+    }
+    if (!is_wide) setenv("DNNL_MAX_CPU_ISA", "AVX2", 0);
+    setenv("OPENBLAS_THREAD_TIMEOUT", "20", 0);
+}
+
+int main(int argc, char **argv) {
+    bench b;
+    bench_begin(&b, "ops", argc, argv);
+    if (!b.set) b.set = ops_native_set();
+    set_up_peers(b.set);
+    char *dir;
+    bench_must(hone_fs_temp_dir("hone-bench-", &dir));
+    for (size_t f = 0; f < sizeof families / sizeof *families; f++) {
+        for (size_t i = 0; i < families[f]->count; i++) {
+            const ops_work *work = &families[f]->works[i];
+            if (!bench_wants(&b, work->name) && !bench_wants(&b, families[f]->name)) continue;
+            for (int threads = 1; threads <= 2; threads++) {
+                if (!b.threads || b.threads == threads) ops_run_work(&b, work, threads, dir);
+            }
+        }
+    }
+    if (bench_wants(&b, "sizes")) bench_sizes(&b, dir);
+    hone_status_free(hone_fs_remove_tree(dir));
+    hone_free(dir);
+    return bench_finish(&b);
+}
