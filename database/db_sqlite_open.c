@@ -13,6 +13,8 @@
 #include "database/db_sqlite_impl.h"
 #include "database/db_sqlite_schema.h"
 #include "database/network_fs.h"
+#include "support/alloc.h"
+#include "support/fs.h"
 #include "support/strbuf.h"
 
 #define DEFAULT_BUSY_NS INT64_C(10000000000)
@@ -26,15 +28,11 @@ typedef struct file_facts {
 
 static hone_status check_file_system(const char *path) {
     struct statfs facts;
-    char dir[4096];
-    snprintf(dir, sizeof dir, "%s", path);
-    char *slash = strrchr(dir, '/');
-    if (slash) {
-        slash[slash == dir] = '\0';
-    } else {
-        memcpy(dir, ".", 2);
-    }
-    if (statfs(dir, &facts) != 0 || !hone_db_is_network_fs((long)facts.f_type)) return HONE_OK;
+    char *dir = hone_path_dirname(path);
+    if (!dir) return HONE_ERROR(HONE_CODE_NO_MEMORY, "%s", path);
+    bool is_network = statfs(dir, &facts) == 0 && hone_db_is_network_fs((long)facts.f_type);
+    hone_free(dir);
+    if (!is_network) return HONE_OK;
     return HONE_ERROR(HONE_CODE_UNSUPPORTED,
                       "%s: is on a network file system (type 0x%lx), where several processes "
                       "cannot share a database safely; keep it on a local disk",
@@ -250,15 +248,10 @@ static hone_status quick_check(db_sqlite *db) {
 }
 
 static bool directory_is_writable(const char *path) {
-    char dir[4096];
-    snprintf(dir, sizeof dir, "%s", path);
-    char *slash = strrchr(dir, '/');
-    if (slash) {
-        slash[slash == dir] = '\0';
-    } else {
-        memcpy(dir, ".", 2);
-    }
-    return access(dir, W_OK) == 0;
+    char *dir = hone_path_dirname(path);
+    bool is_writable = dir && access(dir, W_OK) == 0;
+    hone_free(dir);
+    return is_writable;
 }
 
 hone_status db_sqlite_connect(db_sqlite *db, const hone_db_options *options) {
