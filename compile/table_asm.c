@@ -250,14 +250,14 @@ static void model_head(const parts *p, const char *weights_path, const char *wei
 
 /* ---- entry points ---- */
 
-typedef struct stub_text {
-    const char *arch; /* prefix of the triple */
+typedef struct arch_text {
+    const char *prefix; /* of the triple */
     /* Three arguments to the 2nd to 4th, the number of the entry to the 5th, the table to the 1st;
      * the same for two arguments. Then jump. */
     const char *run, *shapes, *jump, *get;
-} stub_text;
+} arch_text;
 
-static const stub_text stubs[] = {
+static const arch_text archs[] = {
     {"x86_64",
      "\tmovl $%zu, %%r8d\n\tmovq %%rdx, %%rcx\n\tmovq %%rsi, %%rdx\n\tmovq %%rdi, %%rsi\n"
      "\tleaq hone_model_table(%%rip), %%rdi\n",                             "\tmovl $%zu, %%ecx\n\tmovq %%rsi, %%rdx\n\tmovq %%rdi, %%rsi\n"
@@ -268,9 +268,9 @@ static const stub_text stubs[] = {
      "\tadrp x0, hone_model_table\n\tadd x0, x0, :lo12:hone_model_table\n", "\tb %s\n",   "\tadrp x0, .Linfo\n\tadd x0, x0, :lo12:.Linfo\n\tret\n"},
 };
 
-static const stub_text *find_stub(const char *triple) {
-    for (size_t i = 0; i < HONE_COUNT(stubs); i++) {
-        if (strncmp(stubs[i].arch, triple, strlen(stubs[i].arch)) == 0) return &stubs[i];
+static const arch_text *find_arch(const char *triple) {
+    for (size_t i = 0; i < HONE_COUNT(archs); i++) {
+        if (strncmp(archs[i].prefix, triple, strlen(archs[i].prefix)) == 0) return &archs[i];
     }
     return NULL;
 }
@@ -295,35 +295,35 @@ static void number(hone_str *out, const char *format, size_t value) {
     }
 }
 
-static void jump(hone_str *out, const stub_text *stub, const char *to) {
-    hone_str_append_n(out, stub->jump, (size_t)(strstr(stub->jump, "%s") - stub->jump));
+static void jump(hone_str *out, const arch_text *arch, const char *to) {
+    hone_str_append_n(out, arch->jump, (size_t)(strstr(arch->jump, "%s") - arch->jump));
     hone_str_printf(out, "%s\n", to);
 }
 
-static void entry_points(const parts *p, const stub_text *stub, hone_str *out) {
+static void entry_points(const parts *p, const arch_text *arch, hone_str *out) {
     hone_str_append(out, "\t.text\n\t.p2align 4\n");
     hone_str prefix = {0};
     hone_str_printf(&prefix, "%s_", p->prefix);
     for (size_t e = 0; e < p->entries.count; e++) {
         const char *suffix = p->entries.data[e].suffix;
         begin_function(out, hone_str_text(&prefix), suffix, "");
-        number(out, stub->run, e);
-        jump(out, stub, "hone_mt_run");
+        number(out, arch->run, e);
+        jump(out, arch, "hone_mt_run");
         begin_function(out, hone_str_text(&prefix), suffix, "_shapes");
-        number(out, stub->shapes, e);
-        jump(out, stub, "hone_mt_output_shapes");
+        number(out, arch->shapes, e);
+        jump(out, arch, "hone_mt_output_shapes");
     }
     begin_function(out, hone_str_text(&prefix), "last_error", "");
-    jump(out, stub, "hone_mt_last_error");
+    jump(out, arch, "hone_mt_last_error");
     begin_function(out, hone_str_text(&prefix), "rt_create", "");
-    jump(out, stub, "hone_mt_rt_create");
+    jump(out, arch, "hone_mt_rt_create");
     begin_function(out, hone_str_text(&prefix), "rt_destroy", "");
-    jump(out, stub, "hone_mt_rt_destroy");
+    jump(out, arch, "hone_mt_rt_destroy");
     begin_function(out, hone_str_text(&prefix), "info", "");
-    hone_str_append(out, stub->get);
+    hone_str_append(out, arch->get);
     if (p->options->emit == HONE_COMPILE_SO) {
         begin_function(out, HONE_MODEL_SYMBOL, "", "");
-        hone_str_append(out, stub->get);
+        hone_str_append(out, arch->get);
     }
     out->failed |= prefix.failed;
     hone_str_deinit(&prefix);
@@ -331,8 +331,8 @@ static void entry_points(const parts *p, const stub_text *stub, hone_str *out) {
 
 hone_status parts_print_asm(const parts *p, const char *weights_path, const char *weights_name,
                             hone_str *out) {
-    const stub_text *stub = find_stub(p->options->target.triple);
-    if (!stub) {
+    const arch_text *arch = find_arch(p->options->target.triple);
+    if (!arch) {
         return HONE_ERROR(HONE_CODE_UNSUPPORTED, "libraries for '%s' cannot be made",
                           p->options->target.triple);
     }
@@ -340,7 +340,7 @@ hone_status parts_print_asm(const parts *p, const char *weights_path, const char
         entry_tables(p, e, out);
     model_tables(p, out);
     model_head(p, weights_path, weights_name, out);
-    entry_points(p, stub, out);
+    entry_points(p, arch, out);
     hone_str_append(out, "\t.section .note.GNU-stack,\"\",%progbits\n");
     return hone_str_check(out);
 }
