@@ -33,4 +33,16 @@ HONE_NODISCARD hone_status hone_cli_load_tasks(const char *path, const hone_cli_
 HONE_NODISCARD hone_status hone_cli_parse_target(const char *text_or_null, int64_t threads,
                                                  hone_target *out_target);
 
+/* The options of a verb whose struct has `const char *target` and `int64_t threads`, for it. */
+#define HONE_CLI_TARGET_OPTIONS(o)                                                                 \
+    {.name = "target",                                                                             \
+     .value = "TARGET",                                                                            \
+     .kind = HONE_CLI_TEXT,                                                                        \
+     .to = &(o).target,                                                                            \
+     .help = "for this target; default: host"},                                                    \
+    {                                                                                              \
+        .name = "threads", .value = "N", .kind = HONE_CLI_NUMBER, .to = &(o).threads,              \
+        .help = "for this number of threads", .min = 1, .max = 1024                                \
+    }
+
 #endif
