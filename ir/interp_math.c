@@ -183,43 +183,55 @@ static double reinterpret_f(const xexpr *e, machine *m) {
     return hone_element_get_f64(hone_dtype_element(e->dtype), bytes);
 }
 
-static int64_t reduce_lanes_i(const xexpr *e, machine *m) {
+/* Lanes are added up as a tree: those at even places, those at odd ones, then both sums. (start:
+ * the first lane of this branch, step: the distance to its next.) */
+static int64_t reduce_lanes_from_i(const xexpr *e, machine *m, uint32_t start, uint32_t step) {
     const xexpr *vector = e->args[0];
-    uint16_t keep = m->lane;
-    int64_t result = 0;
-    for (m->lane = 0; m->lane < vector->lanes; m->lane++) {
-        int64_t value = x_int(vector, m);
-        if (m->lane == 0)
-            result = value;
-        else if (e->source->op == HONE_INTRIN_VECTOR_REDUCE_ADD)
-            result = wrap_to(e, result + value);
-        else if (e->source->op == HONE_INTRIN_VECTOR_REDUCE_MUL) {
-            result = wrap_to(e, (int64_t)((uint64_t)result * (uint64_t)value));
-        } else if (e->source->op == HONE_INTRIN_VECTOR_REDUCE_MIN) {
-            result = value < result ? value : result;
-        } else
-            result = value > result ? value : result;
+    if (start + step >= vector->lanes) {
+        m->lane = (uint16_t)start;
+        return x_int(vector, m);
     }
+    int64_t a = reduce_lanes_from_i(e, m, start, 2 * step);
+    int64_t b = reduce_lanes_from_i(e, m, start + step, 2 * step);
+    switch ((hone_intrin)e->source->op) {
+    case HONE_INTRIN_VECTOR_REDUCE_ADD:
+        return wrap_to(e, (int64_t)((uint64_t)a + (uint64_t)b));
+    case HONE_INTRIN_VECTOR_REDUCE_MUL:
+        return wrap_to(e, (int64_t)((uint64_t)a * (uint64_t)b));
+    case HONE_INTRIN_VECTOR_REDUCE_MIN:
+        return a < b ? a : b;
+    default:
+        return a > b ? a : b;
+    }
+}
+static double reduce_lanes_from_f(const xexpr *e, machine *m, uint32_t start, uint32_t step) {
+    const xexpr *vector = e->args[0];
+    if (start + step >= vector->lanes) {
+        m->lane = (uint16_t)start;
+        return x_float(vector, m);
+    }
+    double a = reduce_lanes_from_f(e, m, start, 2 * step);
+    double b = reduce_lanes_from_f(e, m, start + step, 2 * step);
+    switch ((hone_intrin)e->source->op) {
+    case HONE_INTRIN_VECTOR_REDUCE_ADD:
+        return round_to(e, a + b);
+    case HONE_INTRIN_VECTOR_REDUCE_MUL:
+        return round_to(e, a * b);
+    case HONE_INTRIN_VECTOR_REDUCE_MIN:
+        return a < b ? a : b;
+    default:
+        return a > b ? a : b;
+    }
+}
+static int64_t reduce_lanes_i(const xexpr *e, machine *m) {
+    uint16_t keep = m->lane;
+    int64_t result = reduce_lanes_from_i(e, m, 0, 1);
     m->lane = keep;
     return result;
 }
 static double reduce_lanes_f(const xexpr *e, machine *m) {
-    const xexpr *vector = e->args[0];
     uint16_t keep = m->lane;
-    double result = 0;
-    for (m->lane = 0; m->lane < vector->lanes; m->lane++) {
-        double value = x_float(vector, m);
-        if (m->lane == 0)
-            result = value;
-        else if (e->source->op == HONE_INTRIN_VECTOR_REDUCE_ADD)
-            result = round_to(e, result + value);
-        else if (e->source->op == HONE_INTRIN_VECTOR_REDUCE_MUL)
-            result = round_to(e, result * value);
-        else if (e->source->op == HONE_INTRIN_VECTOR_REDUCE_MIN)
-            result = value < result ? value : result;
-        else
-            result = value > result ? value : result;
-    }
+    double result = reduce_lanes_from_f(e, m, 0, 1);
     m->lane = keep;
     return result;
 }

@@ -19,6 +19,7 @@ static const hone_lower_pass pipeline[] = {
     {"clip",        lower_clip,        "ends reduction loops early instead of guarding their bodies"  },
     {"version",     lower_version,     "makes a copy of a tile without conditions, for where all hold"},
     {"flatten",     lower_flatten,     "makes every buffer one-dimensional"                           },
+    {"reduce",      lower_reduce,      "collects reductions in vectors where a loop asks for it"      },
     {"vectorize",   lower_vectorize,   "turns vectorized loops into vector operations"                },
     {"unroll",      lower_unroll,      "repeats the bodies of unrolled loops"                         },
     {"cleanup",     lower_cleanup,     "simplifies again and removes what does nothing"               },
@@ -71,7 +72,8 @@ hone_status hone_lower_func(const hone_func *func, const hone_lower_options *opt
     }
     HONE_TRY(lower_collect_imports(&lower));
     for (size_t i = 0; i < HONE_COUNT(pipeline); i++) {
-        bool ends_loops = pipeline[i].run == lower_vectorize || pipeline[i].run == lower_unroll;
+        bool ends_loops = pipeline[i].run == lower_reduce || pipeline[i].run == lower_vectorize ||
+                          pipeline[i].run == lower_unroll;
         if (ends_loops && options->keeps_loops) continue;
         HONE_TRY(run_pass(&lower, &pipeline[i]));
     }

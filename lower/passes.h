@@ -15,6 +15,7 @@ hone_status lower_simplify(hone_lower *lower);
 hone_status lower_clip(hone_lower *lower);
 hone_status lower_version(hone_lower *lower);
 hone_status lower_flatten(hone_lower *lower);
+hone_status lower_reduce(hone_lower *lower);
 hone_status lower_vectorize(hone_lower *lower);
 hone_status lower_unroll(hone_lower *lower);
 hone_status lower_cleanup(hone_lower *lower);

@@ -26,4 +26,4 @@ def main(X: T.Buffer((256, 1024), "float32"), Y: T.Buffer((256, 1024), "float32"
     for i, k in T.grid(256, 1024):
         with T.block("norm"):
             vi, vk = T.axis.remap("SS", [i, k])
-            Y[vi, vk] = E[vi, vk] / S[vi]
+            Y[vi, vk] = E[vi, vk] * (T.float32(1) / S[vi])

@@ -249,33 +249,59 @@ static LLVMValueRef choice(gen *g, const hone_expr *e) {
     return scalar_choice(g, e);
 }
 
+enum { MAX_REDUCED_LANES = 1024 };
+
+static LLVMValueRef reduce_two(gen *g, hone_op op, hone_dtype dtype, LLVMValueRef x,
+                               LLVMValueRef y) {
+    LLVMBuilderRef b = g->builder;
+    bool is_float = hone_dtype_is_float(dtype), is_signed = hone_dtype_is_int(dtype);
+    if (op == HONE_OP_ADD) return is_float ? LLVMBuildFAdd(b, x, y, "") : LLVMBuildAdd(b, x, y, "");
+    if (op == HONE_OP_MUL) return is_float ? LLVMBuildFMul(b, x, y, "") : LLVMBuildMul(b, x, y, "");
+    bool is_min = op == HONE_OP_MIN;
+    LLVMIntPredicate p =
+        is_signed ? (is_min ? LLVMIntSLT : LLVMIntSGT) : (is_min ? LLVMIntULT : LLVMIntUGT);
+    LLVMValueRef wins = is_float ? LLVMBuildFCmp(b, is_min ? LLVMRealOLT : LLVMRealOGT, x, y, "")
+                                 : LLVMBuildICmp(b, p, x, y, "");
+    return LLVMBuildSelect(b, wins, x, y, "");
+}
+
+/* `count` lanes of a vector from `start` on. */
+static LLVMValueRef some_lanes(gen *g, LLVMValueRef x, unsigned start, unsigned count) {
+    LLVMValueRef picks[MAX_REDUCED_LANES];
+    if (count == 1) return LLVMBuildExtractElement(g->builder, x, gen_i32(g, (int32_t)start), "");
+    for (unsigned i = 0; i < count; i++)
+        picks[i] = gen_i32(g, (int32_t)(start + i));
+    return LLVMBuildShuffleVector(g->builder, x, LLVMGetPoison(LLVMTypeOf(x)),
+                                  LLVMConstVector(picks, count), "");
+}
+
+/* The tree of the interpreter: lanes at even places, at odd places, both. */
+static LLVMValueRef reduce_tree(gen *g, hone_op op, hone_dtype dtype, LLVMValueRef x,
+                                unsigned lanes, unsigned start, unsigned step) {
+    if (start + step >= lanes) return some_lanes(g, x, start, 1);
+    LLVMValueRef even = reduce_tree(g, op, dtype, x, lanes, start, 2 * step);
+    LLVMValueRef odd = reduce_tree(g, op, dtype, x, lanes, start + step, 2 * step);
+    return reduce_two(g, op, dtype, even, odd);
+}
+
 static LLVMValueRef reduce_lanes(gen *g, const hone_expr *e) {
     LLVMValueRef x = gen_value(g, e->args[0]);
     hone_dtype dtype = hone_dtype_element(e->dtype);
+    unsigned lanes = e->args[0]->dtype.lanes;
     hone_op op = e->op == HONE_INTRIN_VECTOR_REDUCE_ADD   ? HONE_OP_ADD
                  : e->op == HONE_INTRIN_VECTOR_REDUCE_MUL ? HONE_OP_MUL
                  : e->op == HONE_INTRIN_VECTOR_REDUCE_MIN ? HONE_OP_MIN
                                                           : HONE_OP_MAX;
-    bool is_float = hone_dtype_is_float(dtype);
-    LLVMValueRef total = LLVMBuildExtractElement(g->builder, x, gen_i32(g, 0), "");
-    for (int32_t lane = 1; lane < e->args[0]->dtype.lanes; lane++) { /* order as written */
-        LLVMValueRef next = LLVMBuildExtractElement(g->builder, x, gen_i32(g, lane), "");
-        if (op == HONE_OP_ADD) {
-            total = is_float ? LLVMBuildFAdd(g->builder, total, next, "")
-                             : LLVMBuildAdd(g->builder, total, next, "");
-        } else if (op == HONE_OP_MUL) {
-            total = is_float ? LLVMBuildFMul(g->builder, total, next, "")
-                             : LLVMBuildMul(g->builder, total, next, "");
-        } else {
-            bool is_min = op == HONE_OP_MIN;
-            LLVMValueRef wins =
-                is_float
-                    ? LLVMBuildFCmp(g->builder, is_min ? LLVMRealOLT : LLVMRealOGT, total, next, "")
-                    : LLVMBuildICmp(g->builder, is_min ? LLVMIntSLT : LLVMIntSGT, total, next, "");
-            total = LLVMBuildSelect(g->builder, wins, total, next, "");
-        }
+    if (lanes > MAX_REDUCED_LANES) {
+        gen_fail(g, HONE_ERROR(HONE_CODE_UNSUPPORTED, "a vector of %u lanes", lanes));
+        return undefined(g, e);
     }
-    return total;
+    if (lanes & (lanes - 1)) return reduce_tree(g, op, dtype, x, lanes, 0, 1);
+    for (; lanes > 1; lanes /= 2) { /* the same tree: halves are what differs in the last bit */
+        LLVMValueRef low = some_lanes(g, x, 0, lanes / 2);
+        x = reduce_two(g, op, dtype, low, some_lanes(g, x, lanes / 2, lanes / 2));
+    }
+    return x;
 }
 
 static LLVMValueRef reinterpret(gen *g, const hone_expr *e) {

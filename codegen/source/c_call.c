@@ -94,26 +94,29 @@ static c_text bit_operation(c_gen *g, const hone_expr *e) {
                     C_PREC_UNARY};
 }
 
-/* The lanes in the order they are written. */
+/* Lanes at even places, lanes at odd places, then both: the tree of the interpreter. */
+static const char *reduce_tree(c_gen *g, const hone_expr *e, const char *lanes, uint32_t start,
+                               uint32_t step) {
+    if (start + step >= e->args[0]->dtype.lanes) return c_printf(g, "%s[%u]", lanes, start);
+    const char *even = reduce_tree(g, e, lanes, start, 2 * step);
+    const char *odd = reduce_tree(g, e, lanes, start + step, 2 * step);
+    const char *type = c_type(g, e->dtype);
+    if (e->op == HONE_INTRIN_VECTOR_REDUCE_ADD || e->op == HONE_INTRIN_VECTOR_REDUCE_MUL) {
+        return c_printf(g, "(%s)(%s %s %s)", type, even,
+                        e->op == HONE_INTRIN_VECTOR_REDUCE_ADD ? "+" : "*", odd);
+    }
+    const char *kind = e->op == HONE_INTRIN_VECTOR_REDUCE_MIN ? "min" : "max";
+    return c_printf(g, "%s(%s, %s)", c_helper(g, kind, type), even, odd);
+}
+
 static c_text reduce_lanes(c_gen *g, const hone_expr *e) {
     const hone_expr *x = e->args[0];
-    const char *type = c_type(g, e->dtype), *total = c_name(g, "total");
-    c_line(g, "%s %s = 0;", type, total);
+    const char *type = c_type(g, e->dtype), *lanes = c_name(g, "lanes");
+    c_line(g, "%s %s[%u];", type, lanes, (unsigned)x->dtype.lanes);
     const char *outer = c_open_lanes(g, x->dtype.lanes);
-    c_text value = c_value(g, x);
-    const char *lane = c_name(g, "value");
-    c_line(g, "const %s %s = %s;", type, lane, value.s);
-    const char *next;
-    if (e->op == HONE_INTRIN_VECTOR_REDUCE_ADD || e->op == HONE_INTRIN_VECTOR_REDUCE_MUL) {
-        next = c_printf(g, "(%s)(%s %s %s)", type, total,
-                        e->op == HONE_INTRIN_VECTOR_REDUCE_ADD ? "+" : "*", lane);
-    } else {
-        const char *kind = e->op == HONE_INTRIN_VECTOR_REDUCE_MIN ? "min" : "max";
-        next = c_printf(g, "%s(%s, %s)", c_helper(g, kind, type), total, lane);
-    }
-    c_line(g, "%s = %s == 0 ? %s : %s;", total, g->lane, lane, next);
+    c_line(g, "%s[%s] = %s;", lanes, g->lane, c_value(g, x).s);
     c_close_lanes(g, outer);
-    return (c_text){total, C_PREC_POSTFIX};
+    return (c_text){reduce_tree(g, e, lanes, 0, 1), C_PREC_POSTFIX};
 }
 
 static c_text reinterpret(c_gen *g, const hone_expr *e) {

@@ -41,6 +41,17 @@ static hone_status check_pass(void *ctx, const char *pass, const hone_func *func
     return hone_status_annotate(st, "after %s", pass);
 }
 
+/* Asks for reductions in vectors at random loops: where there is none, nothing changes. */
+static void ask_for_vectors(hone_func *func, hone_rng *rng) {
+    for (hone_node_id n = 0; n != HONE_NO_ID; n = hone_tree_next(func, 0, n)) {
+        hone_node *node = hone_func_node(func, n);
+        uint64_t dice = hone_rng_next(rng) % 12;
+        if (node->kind != HONE_NODE_FOR || dice > 2) continue;
+        (void)hone_attrs_with(func->arena, &node->u.loop.annotations, "pragma_vector_reduce",
+                              HONE_VALUE_OF_INT((int64_t)dice), &node->u.loop.annotations);
+    }
+}
+
 static hone_status lower_and_check(const hone_func *base, hone_schedule *sch, uint64_t seed,
                                    hone_arena *arena) {
     hone_target target;
@@ -68,6 +79,7 @@ static bool run_sequence(uint64_t seed, const hone_tensor_intrins *intrins, uint
         const char *name = "";
         hone_status_free(hone_random_step(sch, &rng, &name));
     }
+    ask_for_vectors(sch->func, &rng);
     hone_status st = lower_and_check(base, sch, seed, arena);
     hone_code code = hone_status_code(st);
     bool fine = code == HONE_CODE_OK || code == HONE_CODE_UNSUPPORTED;

@@ -34,6 +34,12 @@ uint32_t test_annotate_loops(hone_func *func, hone_rng *rng) {
         else if (dice == 3)
             node->loop_kind = HONE_LOOP_UNROLLED;
         changed += node->loop_kind != HONE_LOOP_SERIAL;
+        if (dice == 5 || dice == 6) { /* any loop may be asked: what is no reduction stays */
+            (void)hone_attrs_with(func->arena, &node->u.loop.annotations, "pragma_vector_reduce",
+                                  HONE_VALUE_OF_INT((int64_t)(dice * 4 - 19)),
+                                  &node->u.loop.annotations);
+            changed++;
+        }
         if (dice != 4) continue;
         int64_t step = (int64_t)(hone_rng_next(rng) % 128);
         (void)hone_attrs_with(func->arena, &node->u.loop.annotations, "pragma_auto_unroll_max_step",

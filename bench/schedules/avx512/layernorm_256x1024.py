@@ -1,0 +1,15 @@
+# Three passes over a row that is in the first cache by then; sums in four registers.
+def apply_trace(sch):
+    s = sch.get_block(name="sum", func_name="main")
+    q = sch.get_block(name="squares", func_name="main")
+    n = sch.get_block(name="norm", func_name="main")
+    i, k = sch.get_loops(block=n)
+    sch.compute_at(block=q, loop=i)
+    sch.compute_at(block=s, loop=i)
+    _, sk = sch.get_loops(block=s)
+    _, qk = sch.get_loops(block=q)
+    sch.annotate(block_or_loop=sk, ann_key="pragma_vector_reduce", ann_val=4)
+    sch.annotate(block_or_loop=qk, ann_key="pragma_vector_reduce", ann_val=4)
+    k0, k1 = sch.split(loop=k, factors=[None, 64])
+    sch.vectorize(loop=k1)
+    sch.parallel(loop=i)
