@@ -65,10 +65,10 @@ hone_status sch_update_regions(hone_schedule *sch, hone_node_id id) {
 }
 
 /* Blocks below first (they stand behind in pre-order), then the block itself. */
-static hone_status update_regions_below(hone_schedule *sch, hone_node_id id) {
+hone_status sch_update_regions_below(hone_schedule *sch, hone_node_id id) {
     for (hone_node_id n = sch_next_block(sch, id, id); n != HONE_NO_ID;
          n = sch_next_block(sch, id, n)) {
-        HONE_TRY(update_regions_below(sch, n));
+        HONE_TRY(sch_update_regions_below(sch, n));
     }
     return sch_update_regions(sch, id);
 }
@@ -233,7 +233,7 @@ static hone_status rewrite_consumer(hone_schedule *sch, hone_node_id consumer, i
         st = in->error;
         in->error = HONE_OK;
     }
-    return st ? st : update_regions_below(sch, consumer);
+    return st ? st : sch_update_regions_below(sch, consumer);
 }
 
 hone_status sch_inline_block(hone_schedule *sch, hone_node_id block) {

@@ -200,7 +200,7 @@ bool sch_is_open(const hone_schedule *sch, hone_node_id block) {
 }
 
 void sch_forget_facts(hone_schedule *sch, hone_node_id block) {
-    sch_node(sch, block)->flags &= SCH_OPEN;
+    sch_node(sch, block)->flags &= SCH_OPEN | SCH_ROLLED;
     for (hone_node_id n = sch_scope_of(sch, block); n != HONE_NO_ID; n = sch_scope_of(sch, n)) {
         sch_node(sch, n)->flags &= (uint16_t) ~(SCH_PIPELINE_KNOWN | SCH_PIPELINE);
     }
@@ -447,12 +447,16 @@ static bool feeds_axis(const hone_node *node, uint32_t axis, hone_var var) {
     return hone_expr_uses_var(node->u.block.bindings[axis], var);
 }
 
-static bool axis_indexes(const hone_schedule *sch, const hone_block *block, hone_var axis,
-                         hone_buffer buffer) {
+/* Does the axis move what is written, one way? */
+static bool axis_moves(hone_schedule *sch, const hone_block *block, hone_var axis,
+                       hone_buffer buffer) {
     uint32_t rank = hone_func_buffer(sch->func, buffer)->rank;
     for (uint32_t w = 0; w < block->write_count; w++) {
         for (uint32_t d = 0; block->writes[w].buffer == buffer && d < rank; d++) {
-            if (hone_expr_uses_var(block->writes[w].ranges[d].min, axis)) return true;
+            const hone_expr *index = block->writes[w].ranges[d].min;
+            int64_t coeff = 0;
+            if (index->kind == HONE_EXPR_VAR && index->u.var == axis) return true;
+            if (hone_linear_coeff(&sch->arith, index, axis, &coeff) && coeff != 0) return true;
         }
     }
     return false;
@@ -460,7 +464,7 @@ static bool axis_indexes(const hone_schedule *sch, const hone_block *block, hone
 
 /* Does an element that the writer makes keep its value through the iterations of a loop that is
  * around writer and reader? Else a reader that is moved would meet another one. */
-static bool keeps_values(const hone_schedule *sch, hone_node_id writer, hone_buffer buffer,
+static bool keeps_values(hone_schedule *sch, hone_node_id writer, hone_buffer buffer,
                          hone_node_id loop) {
     const hone_node *node = sch_node(sch, writer);
     const hone_block *block = node->u.block.block;
@@ -471,13 +475,18 @@ static bool keeps_values(const hone_schedule *sch, hone_node_id writer, hone_buf
     for (uint32_t a = 0; a < block->axis_count; a++) {
         if (!feeds_axis(node, a, var)) continue;
         is_used = true;
-        if (block->axes[a].kind != HONE_AXIS_SPATIAL) return false;
-        if (!axis_indexes(sch, block, block->axes[a].var, buffer)) return false;
+        hone_var axis = block->axes[a].var;
+        bool is_spatial = block->axes[a].kind == HONE_AXIS_SPATIAL;
+        bool may_stay =
+            is_spatial || (block->axes[a].kind == HONE_AXIS_OPAQUE && !reads_own_output(block));
+        if (!may_stay) return false;
+        if (axis_moves(sch, block, axis, buffer)) continue;
+        if (!is_spatial || !sch_writes_apart(sch, writer)) return false;
     }
     return is_used || !reads_own_output(block);
 }
 
-static bool is_settled(const hone_schedule *sch, hone_node_id writer, hone_node_id reader,
+static bool is_settled(hone_schedule *sch, hone_node_id writer, hone_node_id reader,
                        hone_buffer buffer) {
     for (hone_node_id n = sch_lca(sch, writer, reader); sch_node(sch, n)->kind == HONE_NODE_FOR;
          n = sch_node(sch, n)->parent) {
@@ -487,8 +496,8 @@ static bool is_settled(const hone_schedule *sch, hone_node_id writer, hone_node_
 }
 
 /* Checks one read of one block against its writers in the scope. */
-static bool read_is_fed(hone_schedule *sch, hone_node_id scope, hone_node_id reader,
-                        const hone_region *read, const char **why) {
+bool sch_read_is_fed(hone_schedule *sch, hone_node_id scope, hone_node_id reader,
+                     const hone_region *read, const char **why) {
     bool has_writer = false, is_covered = false;
     for (hone_node_id n = sch_next_block(sch, scope, scope); n != HONE_NO_ID;
          n = sch_next_block(sch, scope, n)) {
@@ -540,7 +549,7 @@ static bool compute_pipeline(hone_schedule *sch, hone_node_id scope, const char 
          n = sch_next_block(sch, scope, n)) {
         const hone_block *block = sch_block(sch, n);
         for (uint32_t r = 0; r < block->read_count; r++) {
-            if (read_is_fed(sch, scope, n, &block->reads[r], why)) continue;
+            if (sch_read_is_fed(sch, scope, n, &block->reads[r], why)) continue;
             *blame = n;
             return false;
         }

@@ -201,6 +201,11 @@ HONE_NODISCARD hone_status hone_sch_blockize_blocks(hone_schedule *sch, uint32_t
                                                     hone_rv *out_block);
 HONE_NODISCARD hone_status hone_sch_decompose_padding(hone_schedule *sch, hone_rv block,
                                                       hone_rv loop, hone_rv *out_block);
+/* padding: one factor per axis of the block. */
+HONE_NODISCARD hone_status hone_sch_pad_einsum(hone_schedule *sch, hone_rv block, uint32_t count,
+                                               const int64_t *padding);
+HONE_NODISCARD hone_status hone_sch_rolling_buffer(hone_schedule *sch, hone_rv block,
+                                                   int64_t write_buffer_index);
 /* NOT_FOUND: no such intrinsic, built in or in sch->intrins (schedule/tensor_intrin.h). */
 HONE_NODISCARD hone_status hone_sch_tensorize(hone_schedule *sch, hone_rv block_or_loop,
                                               const char *tensor_intrin, bool preserve_unit_iters);

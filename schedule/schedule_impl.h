@@ -19,6 +19,8 @@ enum {
     SCH_APART = 32,         /* BLOCK: no two values of its spatial axes write one element */
     SCH_OPEN = 64,          /* BLOCK: uses loops around it in other ways than by its bindings */
     SCH_ONCE = 128,         /* BLOCK with init: no loop repeats it; valid with SCH_AFFINE_KNOWN */
+    SCH_ROLLED =
+        256, /* BLOCK: writes a rolling buffer, whose readers find what a whole one holds */
 };
 
 /* Makes the refusal of a step: ILLEGAL, blames node. The message is made only when wanted. */
@@ -157,6 +159,10 @@ bool sch_surely_writes(hone_schedule *sch, hone_node_id block, hone_buffer buffe
 bool sch_is_stage_pipeline(hone_schedule *sch, hone_node_id scope, const char **out_why,
                            hone_node_id *out_blame);
 HONE_NODISCARD hone_status sch_require_pipeline(hone_schedule *sch, hone_node_id scope);
+/* The same for one read of one block: nobody writes the buffer in the scope, or those who do stand
+ * before, are done with the values, and one of them surely wrote all that is read. */
+bool sch_read_is_fed(hone_schedule *sch, hone_node_id scope, hone_node_id reader,
+                     const hone_region *read, const char **out_why);
 /* Writes a buffer that is visible outside its scope. */
 bool sch_is_output_block(hone_schedule *sch, hone_node_id block);
 bool sch_writes(const hone_block *block, hone_buffer buffer);
@@ -185,8 +191,9 @@ HONE_NODISCARD hone_status sch_mark_loops(hone_schedule *sch, hone_node_id node,
 
 /* Somebody takes the buffer's address or a view of it. */
 bool sch_has_opaque_access(const hone_schedule *sch, hone_buffer buffer);
-/* Works out reads and writes of a block anew. */
+/* Works out reads and writes of a block anew; the same for the blocks in it first. */
 HONE_NODISCARD hone_status sch_update_regions(hone_schedule *sch, hone_node_id block);
+HONE_NODISCARD hone_status sch_update_regions_below(hone_schedule *sch, hone_node_id block);
 HONE_NODISCARD hone_status sch_drop_alloc(hone_schedule *sch, hone_node_id scope,
                                           hone_buffer buffer);
 HONE_NODISCARD hone_status sch_add_alloc(hone_schedule *sch, hone_node_id scope,

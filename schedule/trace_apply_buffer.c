@@ -38,6 +38,22 @@ static hone_status run_reindex(replay *r, const hone_inst *inst, hone_rv block) 
     return hone_sch_reindex(r->sch, block, is_write != 0, buffer, NULL);
 }
 
+static hone_status run_pad(replay *r, const hone_inst *inst, hone_rv block) {
+    if (inst->attr_count < 1 || inst->attrs[0].kind != HONE_VALUE_LIST) {
+        return replay_malformed(inst, "padding must be a list of integers");
+    }
+    const hone_value *list = &inst->attrs[0];
+    int64_t *padding = hone_arena_alloc(r->sch->arena, (list->count + 1) * sizeof *padding);
+    if (!padding) return sch_no_memory();
+    for (uint32_t i = 0; i < list->count; i++) {
+        if (list->u.items[i].kind != HONE_VALUE_INT) {
+            return replay_malformed(inst, "padding must be a list of integers");
+        }
+        padding[i] = list->u.items[i].u.i;
+    }
+    return hone_sch_pad_einsum(r->sch, block, list->count, padding);
+}
+
 /* Loop, block, buffer and scope. */
 static hone_status run_copy_at(replay *r, const hone_inst *inst, hone_rv loop) {
     hone_rv block;
@@ -66,6 +82,11 @@ hone_status replay_buffer_step(replay *r, const hone_inst *inst, hone_rv block) 
     case HONE_INST_READ_AT:
     case HONE_INST_WRITE_AT:
         return run_copy_at(r, inst, block);
+    case HONE_INST_PAD_EINSUM:
+        return run_pad(r, inst, block);
+    case HONE_INST_ROLLING_BUFFER:
+        HONE_TRY(replay_buffer(r, inst, 0, block, true, &buffer));
+        return hone_sch_rolling_buffer(r->sch, block, buffer);
     case HONE_INST_CACHE_INPLACE:
         HONE_TRY(replay_buffer(r, inst, 0, block, false, &buffer));
         HONE_TRY(replay_string(inst, 1, &text));

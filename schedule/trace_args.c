@@ -119,6 +119,9 @@ static const hone_arg_spec specs[HONE_INST_COUNT][HONE_MAX_ARGS + 1] = {
                                         REQUIRED_LIST("buf_index_array", 2)},
     [HONE_INST_DECOMPOSE_PADDING] =
         {BLOCK,                                                                                {.name = "loop", .place = HONE_ARG_INPUT, .index = 1, .is_required = true}},
+    [HONE_INST_PAD_EINSUM] = {BLOCK,
+                                        {.name = "padding", .place = HONE_ARG_VALUES, .is_required = true}},
+    [HONE_INST_ROLLING_BUFFER] = {BLOCK,                                                                                    BUFFER_INDEX("write_buffer_index")},
     [HONE_INST_TENSORIZE] =
         {EITHER,
                                         {.name = "tensor_intrin", .place = HONE_ARG_STRING, .is_required = true},
@@ -131,7 +134,7 @@ static const hone_arg_spec specs[HONE_INST_COUNT][HONE_MAX_ARGS + 1] = {
                                         {.name = "ann_val", .place = HONE_ARG_DATA, .index = 1, .is_required = true}},
     [HONE_INST_UNANNOTATE] = {EITHER,
                                         {.name = "ann_key", .place = HONE_ARG_STRING, .is_required = true}},
-    [HONE_INST_ENTER_POSTPROC] = {{.place = HONE_ARG_END}                                                                                },
+    [HONE_INST_ENTER_POSTPROC] = {{.place = HONE_ARG_END}                                                                                 },
 };
 
 static const struct {
@@ -226,6 +229,8 @@ bool hone_inst_gives_nothing(hone_inst_kind kind) {
     case HONE_INST_UNSAFE_HIDE_BUFFER_ACCESS:
     case HONE_INST_ANNOTATE:
     case HONE_INST_UNANNOTATE:
+    case HONE_INST_PAD_EINSUM:
+    case HONE_INST_ROLLING_BUFFER:
     case HONE_INST_TENSORIZE:
     case HONE_INST_ENTER_POSTPROC:
         return true;

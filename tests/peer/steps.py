@@ -3,6 +3,7 @@
 A step is (kind, arguments): the kind is the name of a Schedule method; arguments are in the order
 of the Python text. Random variables are noted under the names that the printed trace gives them.
 """
+import tvm
 from tvm import s_tir
 
 import compare
@@ -218,6 +219,26 @@ def sample_compute_location(p):
     return Step("compute_at", block=block, loop=loop, preserve_unit_loops=True, index=-1)
 
 
+def pad_einsum(p):
+    block = p.block()
+    axes = len(p.sch.get(block).iter_vars)
+    return Step("pad_einsum", block=block,
+                padding=[p.rng.choice([1, 1, 2, 3, 4, 5, 8]) for _ in range(axes)])
+
+
+def rolling_buffer(p):
+    """Mostly of a block that is put below a loop of its reader first."""
+    block = p.block()
+    users = list(p.sch.get_consumers(block))
+    if users and p.flip(0.8):
+        try:
+            p.sch.compute_at(block, p.loop(p.rng.choice(users)))
+        except tvm.error.TVMError:
+            pass
+        p.mark()
+    return Step("rolling_buffer", block=block, write_buffer_index=p.rng.choice([0, 0, 0, 1]))
+
+
 def annotate(p):
     block = p.block()
     value = p.rng.choice([1, "text", 1.5, [1, 2], [1, "two"], {"a": 1, "b": [1, 2]}])
@@ -240,7 +261,7 @@ KINDS = [
     ("cache_write", cache_write), ("decompose_reduction", decompose_reduction),
     ("rfactor", rfactor), ("sample_categorical", sample_categorical),
     ("sample_compute_location", sample_compute_location), ("annotate", annotate),
-    ("unannotate", unannotate),
+    ("unannotate", unannotate), ("pad_einsum", pad_einsum), ("rolling_buffer", rolling_buffer),
 ]
 WEIGHTS = {"split": 3, "compute_at": 3, "reverse_compute_at": 3, "reorder": 2, "fuse": 2,
            "cache_read": 2, "cache_write": 2, "rfactor": 2, "decompose_reduction": 2,

@@ -64,6 +64,37 @@ static hone_status fuse_epilogue(hone_schedule *sch, hone_rng *rng, hone_rv bloc
     return hone_sch_fuse_reduction_epilogue(sch, block, reader);
 }
 
+static hone_status pad_einsum(hone_schedule *sch, hone_rng *rng, hone_rv block) {
+    hone_node_id node;
+    int64_t padding[8];
+    HONE_TRY(sch_resolve_block(sch, block, &node));
+    uint32_t count = sch_block(sch, node)->axis_count;
+    if (count > 8) return hone_random_nothing();
+    for (uint32_t i = 0; i < count; i++)
+        padding[i] = hone_rng_below(rng, 3) ? 1 : (int64_t)hone_rng_below(rng, 6);
+    return hone_sch_pad_einsum(sch, block, count, padding);
+}
+
+/* Where the producer does not stand below a loop of its reader yet, it is put there first. */
+static hone_status roll(hone_schedule *sch, hone_rng *rng, hone_rv block) {
+    hone_node_id node;
+    uint32_t count = 0;
+    const hone_node_id *readers = NULL;
+    HONE_TRY(sch_resolve_block(sch, block, &node));
+    HONE_TRY(sch_consumers(sch, node, &count, &readers));
+    if (count && hone_rng_below(rng, 4)) {
+        hone_rv reader = hone_random_name(sch, readers[hone_rng_below(rng, count)]);
+        hone_rv loop = hone_random_loop_of(sch, rng, reader);
+        if (loop == HONE_NO_ID) return hone_random_nothing();
+        hone_status moved = hone_sch_compute_at(sch, block, loop, false, -1);
+        if (!hone_status_consume(moved)) {
+            hone_status_consume(hone_sch_rolling_buffer(sch, block, 0));
+            return HONE_OK; /* one of two steps was taken */
+        }
+    }
+    return hone_sch_rolling_buffer(sch, block, 0);
+}
+
 static const struct {
     const char *name;
     hone_status (*run)(hone_schedule *sch, hone_rng *rng, hone_rv block);
@@ -74,6 +105,10 @@ static const struct {
     {"cache_index",             cache_index  },
     {"read_at or write_at",     copy_at      },
     {"fuse_reduction_epilogue", fuse_epilogue},
+    {"pad_einsum",              pad_einsum   },
+    {"pad_einsum",              pad_einsum   },
+    {"rolling_buffer",          roll         },
+    {"rolling_buffer",          roll         },
     {"storage_align",           align        },
     {"set_scope",               set_scope    },
     {"reorder_block_iter_var",  reorder_axes },

@@ -33,7 +33,8 @@ static const struct row {
             {"compute_at.txt"}, {"inline.txt"},       {"cache.txt"},      {"reduction.txt"},
             {"annotate.txt"},   {"sample.txt"},       {"mm_relu.txt"},    {"storage.txt"},
             {"blockize.txt"},   {"tensorize.txt"},    {"merge.txt"},      {"epilogue.txt"},
-            {"reindex.txt"},    {"partition.txt"},    {"padding.txt"}};
+            {"reindex.txt"},    {"partition.txt"},    {"padding.txt"},    {"pad_einsum.txt"},
+            {"rolling.txt"}};
 
 typedef struct piece {
     const char *at;

@@ -1,0 +1,564 @@
+#include "schedule/schedule_impl.h"
+
+/* pad_einsum: rounds the axes of a block up to multiples; what it reads is copied into larger
+ * buffers first, with zeros around, and what it writes is copied out of one.
+ *
+ *     for i, j, k in 7, 5, 9: with block C: C[i, j] += A[i, k] * B[k, j]        padding 4, 1, 1
+ *  →  for i0, i1 in 8, 9: with block A_pad: A_pad[…] = if_then_else(v0 < 7, A[v0, v1], 0)
+ *     for i, j, k in 8, 5, 9: with block C: C_pad[i, j] += A_pad[i, k] * B[k, j]
+ *     for i0, i1 in 7, 5: with block C_pad: C[v0, v1] = C_pad[v0, v1]
+ *
+ * Checks: one factor from 1 on per axis; the scope is a pipeline of stages; the block is complete
+ * or a reduction, alone in its nest of loops, consists of stores, and its predicate only cuts off
+ * what lies outside its axes; it accesses each buffer at one place, whose indices are axes or
+ * constants (the pattern of an einsum). Where an axis grows: it starts at 0 and is bound to a loop
+ * of its own, over all of it and no thread; a buffer that grows has no views; one that is written
+ * is written as a whole; what is computed from the zeros can't fail; in a reduction it adds nothing
+ * (TVM does not check these). */
+
+typedef struct pad_buffer {
+    hone_buffer old, fresh;
+    bool is_written;
+    uint32_t rank;
+    const hone_expr *const *indices;
+    const hone_expr **shape; /* of the larger one */
+    const hone_expr **ends;  /* by dimension that grows: zeros begin here */
+    bool grows;
+} pad_buffer;
+
+typedef struct einsum {
+    hone_schedule *sch;
+    hone_node_id block, scope, top; /* top: the outermost loop of the nest, or the block */
+    hone_node_id last;              /* of the nests: top, or what was put behind it */
+    uint32_t axis_count;
+    const hone_expr **extents; /* by axis: what it grows to, or NULL */
+    hone_node_id *loops;       /* by axis that grows: the loop it is bound to */
+    uint32_t buffer_count;
+    pad_buffer *buffers; /* all that the block accesses; what it reads first */
+    hone_var zero_axis;  /* while asking what is zero beyond its end */
+} einsum;
+
+/* ---- the pattern ---- */
+
+static hone_status not_einsum(einsum *e, hone_buffer buffer, const char *why) {
+    return sch_refuse(e->sch, e->block, "%s is no einsum: '%s' is accessed %s",
+                      sch_block_name(e->sch, e->block),
+                      hone_func_buffer(e->sch->func, buffer)->name, why);
+}
+
+static uint32_t axis_of(const einsum *e, const hone_expr *index) {
+    const hone_block *block = sch_block(e->sch, e->block);
+    for (uint32_t i = 0; i < block->axis_count && index->kind == HONE_EXPR_VAR; i++) {
+        if (block->axes[i].var == index->u.var) return i;
+    }
+    return HONE_NO_ID;
+}
+
+static hone_status note_access(einsum *e, hone_buffer buffer, uint32_t rank,
+                               const hone_expr *const *indices, bool is_write) {
+    pad_buffer *found = NULL;
+    for (uint32_t i = 0; i < e->buffer_count; i++) {
+        if (e->buffers[i].old == buffer) found = &e->buffers[i];
+    }
+    for (uint32_t d = 0; d < rank; d++) {
+        if (found && !hone_expr_same(found->indices[d], indices[d])) {
+            return not_einsum(e, buffer, "at two places");
+        }
+        if (indices[d]->kind == HONE_EXPR_INT || axis_of(e, indices[d]) != HONE_NO_ID) continue;
+        return not_einsum(e, buffer, "at an index that is neither an axis nor a constant");
+    }
+    if (!found) {
+        found = &e->buffers[e->buffer_count++];
+        *found = (pad_buffer){.old = buffer, .fresh = HONE_NO_ID, .rank = rank, .indices = indices};
+    }
+    found->is_written |= is_write;
+    return HONE_OK;
+}
+
+typedef struct load_search {
+    einsum *e;
+    hone_status status; /* the first refusal */
+} load_search;
+
+static bool note_load(void *ctx, const hone_expr *x) {
+    load_search *s = ctx;
+    if (!s->status && x->kind == HONE_EXPR_LOAD) {
+        s->status = note_access(s->e, x->u.buffer, x->count, x->args, false);
+    }
+    return !s->status;
+}
+
+/* The accesses of one store; loads come first, as in the regions. */
+static hone_status note_store(einsum *e, hone_node_id n) {
+    hone_schedule *sch = e->sch;
+    load_search s = {.e = e};
+    if (sch_node(sch, n)->kind != HONE_NODE_STORE) {
+        return sch_refuse(sch, n, "%s is no einsum: it holds more than stores",
+                          sch_block_name(sch, e->block));
+    }
+    hone_expr_walk(sch_node(sch, n)->u.store.value, note_load, &s);
+    HONE_TRY(s.status);
+    const hone_node *node = sch_node(sch, n);
+    return note_access(e, node->u.store.buffer, node->u.store.rank, node->u.store.indices, true);
+}
+
+static hone_status find_buffers(einsum *e) {
+    hone_schedule *sch = e->sch;
+    hone_node_id init = hone_block_init_of(sch->func, e->block);
+    e->buffers = hone_arena_zalloc(sch->arena, (sch->func->buffer_count + 1) * sizeof *e->buffers);
+    if (!e->buffers) return sch_no_memory();
+    for (hone_node_id n = hone_block_body_of(sch->func, e->block); n != HONE_NO_ID;
+         n = sch_node(sch, n)->next) {
+        HONE_TRY(note_store(e, n));
+    }
+    for (hone_node_id n = init == HONE_NO_ID ? init : sch_node(sch, init)->first; n != HONE_NO_ID;
+         n = sch_node(sch, n)->next) {
+        HONE_TRY(note_store(e, n));
+    }
+    return HONE_OK;
+}
+
+/* ---- the block ---- */
+
+static hone_status check_nest(einsum *e) {
+    hone_schedule *sch = e->sch;
+    const char *why = NULL;
+    hone_node_id n = e->block;
+    for (; sch_node(sch, n)->parent != e->scope; n = sch_node(sch, n)->parent) {
+        const hone_node *parent = sch_node(sch, sch_node(sch, n)->parent);
+        if (parent->kind == HONE_NODE_FOR && parent->first == parent->last) continue;
+        return sch_refuse(sch, sch_node(sch, n)->parent, "%s is not alone in its nest of loops",
+                          sch_block_name(sch, e->block));
+    }
+    e->top = e->last = n;
+    HONE_TRY(sch_require_pipeline(sch, e->scope));
+    if (!sch_predicate_follows(sch, e->block)) {
+        return sch_refuse(sch, e->block,
+                          "the predicate of %s leaves out more than lies outside its axes",
+                          sch_block_name(sch, e->block));
+    }
+    if (sch_classify(sch, e->block, e->scope, &why) != SCH_BLOCK_OTHER) return HONE_OK;
+    return sch_refuse(sch, e->block, "%s is neither complete nor a reduction: %s",
+                      sch_block_name(sch, e->block), why);
+}
+
+/* The extent rounded up, or NULL when it is a multiple already. */
+static const hone_expr *rounded_up(einsum *e, const hone_expr *extent, int64_t padding) {
+    hone_ir *ir = &e->sch->ir;
+    const hone_expr *factor = hone_expr_int(ir, extent->dtype, padding);
+    const hone_expr *rest = hone_expr_int(ir, extent->dtype, padding - 1);
+    const hone_expr *tiles = hone_expr_floordiv(ir, hone_expr_add(ir, extent, rest), factor);
+    const hone_expr *grown = hone_simplify(&e->sch->arith, hone_expr_mul(ir, tiles, factor));
+    return grown && hone_prove_equal(&e->sch->arith, grown, extent) ? NULL : grown;
+}
+
+/* An axis that grows runs with a loop of its own, so that the loop can grow too. */
+static hone_status find_loop(einsum *e, uint32_t axis) {
+    hone_schedule *sch = e->sch;
+    const hone_node *node = sch_node(sch, e->block);
+    const hone_axis *a = &node->u.block.block->axes[axis];
+    const hone_expr *binding = node->u.block.bindings[axis];
+    hone_node_id found = HONE_NO_ID;
+    for (hone_node_id n = node->parent; n != e->scope; n = sch_node(sch, n)->parent) {
+        hone_var var = sch_node(sch, n)->u.loop.var;
+        if (binding->kind == HONE_EXPR_VAR && binding->u.var == var) found = n;
+    }
+    for (uint32_t i = 0; i < e->axis_count && found != HONE_NO_ID; i++) {
+        hone_var var = sch_node(sch, found)->u.loop.var;
+        if (i != axis && hone_expr_uses_var(node->u.block.bindings[i], var)) found = HONE_NO_ID;
+    }
+    if (found != HONE_NO_ID && hone_expr_is_int_value(a->dom.min, 0)) {
+        const hone_node *loop = sch_node(sch, found);
+        if (loop->loop_kind != HONE_LOOP_THREAD &&
+            hone_expr_is_int_value(loop->u.loop.range.min, 0) &&
+            hone_prove_equal(&sch->arith, loop->u.loop.range.extent, a->dom.extent)) {
+            e->loops[axis] = found;
+            return HONE_OK;
+        }
+    }
+    return sch_refuse(sch, e->block,
+                      "axis '%s' of %s is padded and not bound to a loop of its own, which is no "
+                      "thread and runs over all of it",
+                      sch->func->vars[a->var].name, sch_block_name(sch, e->block));
+}
+
+/* Loops whose bounds follow one that grows would grow too. */
+static hone_status check_bounds(einsum *e) {
+    hone_schedule *sch = e->sch;
+    for (uint32_t i = 0; i < e->axis_count; i++) {
+        if (!e->extents[i]) continue;
+        hone_var var = sch_node(sch, e->loops[i])->u.loop.var;
+        for (hone_node_id n = sch_node(sch, e->block)->parent; n != e->scope;
+             n = sch_node(sch, n)->parent) {
+            const hone_range *range = &sch_node(sch, n)->u.loop.range;
+            if (!hone_expr_uses_var(range->min, var) && !hone_expr_uses_var(range->extent, var)) {
+                continue;
+            }
+            return sch_refuse(sch, n, "the bounds of %s depend on a loop that is padded",
+                              sch_loop_name(sch, n));
+        }
+    }
+    return HONE_OK;
+}
+
+static hone_status find_extents(einsum *e, uint32_t count, const int64_t *padding) {
+    hone_schedule *sch = e->sch;
+    const hone_block *block = sch_block(sch, e->block);
+    e->axis_count = block->axis_count;
+    e->extents = hone_arena_zalloc(sch->arena, (count + 1) * sizeof *e->extents);
+    e->loops = hone_arena_zalloc(sch->arena, (count + 1) * sizeof *e->loops);
+    if (!e->extents || !e->loops) return sch_no_memory();
+    if (count != block->axis_count) {
+        return sch_refuse(sch, e->block, "there are %u paddings, %s has %u axes", count,
+                          sch_block_name(sch, e->block), block->axis_count);
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        const char *name = sch->func->vars[block->axes[i].var].name;
+        int64_t extent = hone_expr_const(block->axes[i].dom.extent);
+        if (padding[i] < 1 || padding[i] > INT32_MAX || extent > INT32_MAX - padding[i]) {
+            return sch_refuse(sch, e->block,
+                              "the padding of axis '%s' is %lld, must be at least "
+                              "1, and the axis must stay below 2^31",
+                              name, (long long)padding[i]);
+        }
+        e->extents[i] = rounded_up(e, block->axes[i].dom.extent, padding[i]);
+        HONE_TRY(sch_ir_error(sch));
+        if (e->extents[i]) HONE_TRY(find_loop(e, i));
+    }
+    return check_bounds(e);
+}
+
+/* ---- the buffers ---- */
+
+/* An axis that a written buffer does not show would be padded into the same elements. */
+static hone_status check_written(einsum *e, const pad_buffer *b) {
+    hone_schedule *sch = e->sch;
+    const hone_block *block = sch_block(sch, e->block);
+    const hone_buffer_info *info = hone_func_buffer(sch->func, b->old);
+    bool grows = false;
+    for (uint32_t i = 0; i < e->axis_count; i++) {
+        grows |= e->extents[i] && block->axes[i].kind == HONE_AXIS_SPATIAL;
+    }
+    if (!grows) return HONE_OK;
+    for (uint32_t i = 0; i < e->axis_count; i++) {
+        bool is_shown = !e->extents[i] || block->axes[i].kind == HONE_AXIS_REDUCE;
+        for (uint32_t d = 0; d < b->rank; d++)
+            is_shown |= axis_of(e, b->indices[d]) == i;
+        if (is_shown) continue;
+        return sch_refuse(sch, e->block, "axis '%s' of %s is padded and does not index '%s'",
+                          sch->func->vars[block->axes[i].var].name, sch_block_name(sch, e->block),
+                          info->name);
+    }
+    for (uint32_t d = 0; d < b->rank; d++) {
+        uint32_t axis = axis_of(e, b->indices[d]);
+        const hone_expr *one = hone_expr_int(&sch->ir, info->shape[d]->dtype, 1);
+        const hone_expr *extent = axis == HONE_NO_ID ? one : block->axes[axis].dom.extent;
+        bool is_whole = extent && hone_prove_equal(&sch->arith, extent, info->shape[d]);
+        for (uint32_t other = 0; other < d && axis != HONE_NO_ID; other++) {
+            is_whole = is_whole && axis_of(e, b->indices[other]) != axis;
+        }
+        if (is_whole) continue;
+        return sch_refuse(sch, e->block, "%s writes '%s' in part only",
+                          sch_block_name(sch, e->block), info->name);
+    }
+    if (sch_writes_apart(sch, e->block)) return HONE_OK;
+    return sch_refuse(sch, e->block,
+                      "different values of the axes of %s may write the same element",
+                      sch_block_name(sch, e->block));
+}
+
+/* Where the zeros begin: behind what the axis runs over, and where the buffer ends before that (a
+ * condition in the block keeps it in), there. */
+static hone_status find_end(einsum *e, pad_buffer *b, uint32_t d, uint32_t axis) {
+    hone_schedule *sch = e->sch;
+    const hone_expr *extent = sch_block(sch, e->block)->axes[axis].dom.extent;
+    const hone_expr *size = hone_func_buffer(sch->func, b->old)->shape[d];
+    if (hone_prove_less_equal(&sch->arith, extent, size)) {
+        b->ends[d] = extent;
+    } else if (hone_prove_less_equal(&sch->arith, size, extent)) {
+        b->ends[d] = size;
+    } else {
+        return sch_refuse(sch, e->block, "index %u of '%s' in %s may leave the buffer", d,
+                          hone_func_buffer(sch->func, b->old)->name, sch_block_name(sch, e->block));
+    }
+    b->shape[d] = e->extents[axis];
+    b->grows = true;
+    return HONE_OK;
+}
+
+static hone_status plan_buffer(einsum *e, pad_buffer *b) {
+    hone_schedule *sch = e->sch;
+    const hone_buffer_info *info = hone_func_buffer(sch->func, b->old);
+    b->shape = hone_arena_alloc(sch->arena, (b->rank + 1) * sizeof *b->shape);
+    b->ends = hone_arena_zalloc(sch->arena, (b->rank + 1) * sizeof *b->ends);
+    if (!b->shape || !b->ends) return sch_no_memory();
+    for (uint32_t d = 0; d < b->rank; d++) {
+        uint32_t axis = axis_of(e, b->indices[d]);
+        b->shape[d] = info->shape[d];
+        if (axis != HONE_NO_ID && e->extents[axis]) HONE_TRY(find_end(e, b, d, axis));
+    }
+    if (b->is_written) HONE_TRY(check_written(e, b));
+    if (!b->grows) return HONE_OK;
+    HONE_TRY(sch_require_declared(sch, b->old));
+    return sch_require_no_views(sch, e->block, b->old);
+}
+
+/* ---- what is computed from zeros ---- */
+
+typedef struct risk_search {
+    const hone_expr *found;
+} risk_search;
+
+static bool divides_by_unknown(const hone_expr *x) {
+    bool divides = x->op == HONE_OP_DIV || x->op == HONE_OP_FLOORDIV || x->op == HONE_OP_FLOORMOD ||
+                   x->op == HONE_OP_TRUNCDIV || x->op == HONE_OP_TRUNCMOD;
+    if (!divides || !hone_dtype_is_integer(x->dtype)) return false;
+    return !hone_expr_is_int(x->args[1]) || hone_expr_is_int_value(x->args[1], 0);
+}
+
+/* Integer division, conversion of what may be no number to an integer, shifts, calls. */
+static bool look_for_risks(void *ctx, const hone_expr *x) {
+    risk_search *s = ctx;
+    bool is_shift = hone_expr_is_call(x, HONE_INTRIN_SHIFT_LEFT) ||
+                    hone_expr_is_call(x, HONE_INTRIN_SHIFT_RIGHT);
+    bool is_risk = x->kind == HONE_EXPR_BINARY && divides_by_unknown(x);
+    if (x->kind == HONE_EXPR_CALL) {
+        is_risk =
+            !hone_intrin_is_pure((hone_intrin)x->op) || (is_shift && !hone_expr_is_int(x->args[1]));
+    }
+    if (x->kind == HONE_EXPR_CAST && hone_dtype_is_integer(x->dtype)) {
+        is_risk = hone_dtype_is_float(x->args[0]->dtype) && x->args[0]->kind != HONE_EXPR_LOAD;
+    }
+    if (is_risk && !s->found) s->found = x;
+    return !s->found;
+}
+
+static hone_status check_risks(einsum *e) {
+    hone_schedule *sch = e->sch;
+    risk_search s = {NULL};
+    for (hone_node_id n = hone_block_body_of(sch->func, e->block); n != HONE_NO_ID;
+         n = sch_node(sch, n)->next) {
+        hone_expr_walk(sch_node(sch, n)->u.store.value, look_for_risks, &s);
+    }
+    if (!s.found) return HONE_OK;
+    return sch_refuse(sch, e->block,
+                      "%s divides integers, shifts, converts to integers or calls: it may fail on "
+                      "the zeros of the padding",
+                      sch_block_name(sch, e->block));
+}
+
+static bool is_padding_load(const einsum *e, const hone_expr *x) {
+    for (uint32_t d = 0; d < x->count; d++) {
+        if (x->args[d]->kind == HONE_EXPR_VAR && x->args[d]->u.var == e->zero_axis) return true;
+    }
+    return false;
+}
+
+/* Is the value surely zero where zero_axis is beyond its old end? Zero times a float that is not
+ * known may be no number. */
+static bool is_zero(const einsum *e, const hone_expr *x) {
+    switch (x->kind) {
+    case HONE_EXPR_INT:
+        return x->u.i == 0;
+    case HONE_EXPR_FLOAT:
+        return x->u.f == 0;
+    case HONE_EXPR_LOAD:
+        return is_padding_load(e, x);
+    case HONE_EXPR_CAST:
+        return is_zero(e, x->args[0]);
+    case HONE_EXPR_SELECT:
+        return is_zero(e, x->args[1]) && is_zero(e, x->args[2]);
+    case HONE_EXPR_CALL:
+        return hone_expr_is_call(x, HONE_INTRIN_IF_THEN_ELSE) && is_zero(e, x->args[1]) &&
+               is_zero(e, x->args[2]);
+    case HONE_EXPR_BINARY: {
+        bool a = is_zero(e, x->args[0]), b = is_zero(e, x->args[1]);
+        bool adds = x->op == HONE_OP_ADD || x->op == HONE_OP_SUB || x->op == HONE_OP_MIN ||
+                    x->op == HONE_OP_MAX;
+        if (x->op != HONE_OP_MUL) return adds && a && b;
+        return (a && b) || ((a || b) && hone_dtype_is_integer(x->dtype));
+    }
+    default:
+        return false;
+    }
+}
+
+static hone_status check_sums(einsum *e) {
+    hone_schedule *sch = e->sch;
+    const hone_block *block = sch_block(sch, e->block);
+    for (uint32_t i = 0; i < e->axis_count; i++) {
+        if (!e->extents[i] || block->axes[i].kind != HONE_AXIS_REDUCE) continue;
+        sch_one_reduction r;
+        HONE_TRY(sch_match_one_reduction(sch, e->block, &r));
+        e->zero_axis = block->axes[i].var;
+        if (r.op == HONE_OP_ADD && is_zero(e, r.rhs)) continue;
+        return sch_refuse(sch, e->block,
+                          "zeros beyond the end of reduce axis '%s' may change the result of %s",
+                          sch->func->vars[e->zero_axis].name, sch_block_name(sch, e->block));
+    }
+    return HONE_OK;
+}
+
+/* ---- the copies ---- */
+
+/* The padding condition of a copy into a larger buffer: v0 < 7 and v2 < 5. */
+static const hone_expr *inside(einsum *e, const pad_buffer *b, const hone_expr *const *vars) {
+    hone_ir *ir = &e->sch->ir;
+    const hone_expr *all = NULL;
+    for (uint32_t d = 0; d < b->rank; d++) {
+        if (!b->ends[d]) continue;
+        const hone_expr *part = hone_expr_binary(ir, HONE_OP_LT, vars[d], b->ends[d]);
+        all = all ? hone_expr_binary(ir, HONE_OP_AND, all, part) : part;
+    }
+    return all;
+}
+
+static const hone_expr *copied_value(einsum *e, const pad_buffer *b, const hone_expr *const *vars) {
+    hone_ir *ir = &e->sch->ir;
+    if (b->is_written) return hone_func_load(ir, e->sch->func, b->fresh, vars);
+    hone_dtype dtype = hone_func_buffer(e->sch->func, b->old)->dtype;
+    const hone_expr *zero = hone_dtype_is_float(dtype)  ? hone_expr_float(ir, dtype, 0)
+                            : hone_dtype_is_bool(dtype) ? hone_expr_bool(ir, false)
+                                                        : hone_expr_int(ir, dtype, 0);
+    const hone_expr *args[] = {inside(e, b, vars), hone_func_load(ir, e->sch->func, b->old, vars),
+                               zero};
+    return hone_expr_call(ir, dtype, HONE_INTRIN_IF_THEN_ELSE, 3, args);
+}
+
+/* A loop and an axis per dimension; the loops are linked into a nest. */
+static hone_status make_loops(einsum *e, const pad_buffer *b, hone_axis *axes,
+                              const hone_expr **bindings, const hone_expr **vars,
+                              hone_node_id *out_top, hone_node_id *out_bottom) {
+    hone_schedule *sch = e->sch;
+    const hone_expr *const *shape =
+        b->is_written ? hone_func_buffer(sch->func, b->old)->shape : b->shape;
+    *out_top = *out_bottom = HONE_NO_ID;
+    for (uint32_t d = 0; d < b->rank; d++) {
+        hone_dtype dtype = shape[d]->dtype;
+        hone_node_id loop = sch_make_loop(sch, sch_name(sch, "i", "", d), dtype, shape[d]);
+        const char *name = sch_name(sch, "v", "", d);
+        if (loop == HONE_NO_ID || !name) return sch_no_memory();
+        hone_var var = hone_func_add_named_var(sch->func, name, dtype);
+        hone_range dom = sch_node(sch, loop)->u.loop.range;
+        if (var == HONE_NO_ID || !hone_arith_bind(&sch->arith, var, dom)) return sch_no_memory();
+        axes[d] = (hone_axis){var, HONE_AXIS_SPATIAL, dom};
+        bindings[d] = sch_var(sch, sch_node(sch, loop)->u.loop.var);
+        vars[d] = sch_var(sch, var);
+        if (*out_bottom == HONE_NO_ID) *out_top = loop;
+        if (*out_bottom != HONE_NO_ID) hone_tree_append(sch->func, *out_bottom, loop);
+        *out_bottom = loop;
+    }
+    return sch_ir_error(sch);
+}
+
+static hone_status make_copy(einsum *e, const pad_buffer *b) {
+    hone_schedule *sch = e->sch;
+    hone_block *block = hone_arena_zalloc(sch->arena, sizeof *block);
+    hone_axis *axes = hone_arena_alloc(sch->arena, (b->rank + 1) * sizeof *axes);
+    const hone_expr **bindings = hone_arena_alloc(sch->arena, (b->rank + 1) * sizeof *bindings);
+    const hone_expr **vars = hone_arena_alloc(sch->arena, (b->rank + 1) * sizeof *vars);
+    hone_node_id top, bottom;
+    if (!block || !axes || !bindings || !vars) return sch_no_memory();
+    HONE_TRY(make_loops(e, b, axes, bindings, vars, &top, &bottom));
+    const hone_expr *value = copied_value(e, b, vars);
+    HONE_TRY(sch_ir_error(sch));
+    hone_node_id store = hone_func_add_node(sch->func, HONE_NODE_STORE);
+    hone_node_id copy = hone_func_add_node(sch->func, HONE_NODE_BLOCK);
+    if (store == HONE_NO_ID || copy == HONE_NO_ID) return sch_no_memory();
+    hone_node *node = sch_node(sch, store);
+    node->u.store.buffer = b->is_written ? b->old : b->fresh;
+    node->u.store.rank = b->rank;
+    node->u.store.indices = vars;
+    node->u.store.value = value;
+    block->name = hone_func_buffer(sch->func, b->fresh)->name;
+    block->axes = axes;
+    block->axis_count = b->rank;
+    sch_node(sch, copy)->u.block.block = block;
+    sch_node(sch, copy)->u.block.bindings = bindings;
+    hone_tree_append(sch->func, copy, store);
+    hone_tree_append(sch->func, bottom, copy);
+    HONE_TRY(sch_update_regions(sch, copy));
+    if (b->is_written) {
+        hone_tree_insert_after(sch->func, e->last, top);
+        e->last = top;
+    } else {
+        hone_tree_insert_before(sch->func, e->top, top);
+    }
+    return HONE_OK;
+}
+
+static hone_status grow_buffer(einsum *e, pad_buffer *b) {
+    hone_schedule *sch = e->sch;
+    const hone_buffer_info *info = hone_func_buffer(sch->func, b->old);
+    const char *name = sch_name(sch, info->name, "_pad", -1);
+    b->fresh = sch_make_buffer(sch, name, info->dtype, b->rank, b->shape, info->scope);
+    if (b->fresh == HONE_NO_ID) return sch_no_memory();
+    HONE_TRY(sch_add_alloc(sch, e->scope, b->fresh));
+    HONE_TRY(make_copy(e, b));
+    return sch_redirect_accesses(sch, e->block, b->old, b->fresh, true);
+}
+
+static hone_status grow_axes(einsum *e) {
+    hone_schedule *sch = e->sch;
+    hone_block *block = hone_block_copy(sch->arena, sch_block(sch, e->block));
+    hone_axis *axes = hone_arena_alloc(sch->arena, (e->axis_count + 1) * sizeof *axes);
+    if (!block || !axes) return sch_no_memory();
+    for (uint32_t i = 0; i < e->axis_count; i++) {
+        axes[i] = block->axes[i];
+        if (!e->extents[i]) continue;
+        hone_node *loop = sch_node(sch, e->loops[i]);
+        axes[i].dom.extent = e->extents[i];
+        loop->u.loop.range.extent = e->extents[i];
+        if (!hone_arith_bind(&sch->arith, axes[i].var, axes[i].dom) ||
+            !hone_arith_bind(&sch->arith, loop->u.loop.var, loop->u.loop.range)) {
+            return sch_no_memory();
+        }
+    }
+    block->axes = axes;
+    sch_node(sch, e->block)->u.block.block = block;
+    sch_forget_facts(sch, e->block);
+    return HONE_OK;
+}
+
+/* Copies in first; each of them stands behind the one before. */
+static hone_status apply(einsum *e) {
+    for (int writes = 0; writes < 2; writes++) {
+        for (uint32_t i = 0; i < e->buffer_count; i++) {
+            pad_buffer *b = &e->buffers[i];
+            if (b->grows && b->is_written == (writes == 1)) HONE_TRY(grow_buffer(e, b));
+        }
+    }
+    return grow_axes(e);
+}
+
+static hone_status record(hone_schedule *sch, hone_rv block, uint32_t count,
+                          const int64_t *padding) {
+    hone_value *items = hone_arena_alloc(sch->arena, (count + 1) * sizeof *items);
+    if (!items) return sch_no_memory();
+    for (uint32_t i = 0; i < count; i++)
+        items[i] = HONE_VALUE_OF_INT(padding[i]);
+    hone_value attr = {.kind = HONE_VALUE_LIST, .count = count, .u.items = items};
+    return sch_record_simple(sch, HONE_INST_PAD_EINSUM, block, 1, &attr);
+}
+
+hone_status hone_sch_pad_einsum(hone_schedule *sch, hone_rv block, uint32_t count,
+                                const int64_t *padding) {
+    einsum e = {.sch = sch};
+    HONE_TRY(sch_resolve_block(sch, block, &e.block));
+    e.scope = sch_scope_of(sch, e.block);
+    if (e.scope == HONE_NO_ID) return sch_refuse(sch, e.block, "the root block has no scope");
+    HONE_TRY(check_nest(&e));
+    HONE_TRY(find_buffers(&e));
+    HONE_TRY(find_extents(&e, count, padding));
+    bool grows = false;
+    for (uint32_t i = 0; i < e.axis_count; i++)
+        grows |= e.extents[i] != NULL;
+    for (uint32_t i = 0; i < e.buffer_count; i++)
+        HONE_TRY(plan_buffer(&e, &e.buffers[i]));
+    if (grows) {
+        HONE_TRY(check_risks(&e));
+        HONE_TRY(check_sums(&e));
+        HONE_TRY(apply(&e));
+    }
+    return record(sch, block, count, padding);
+}
