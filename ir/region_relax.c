@@ -332,16 +332,17 @@ static bool find_joint_box(relax_ctx *ctx, const hone_region *region, uint32_t r
     return true;
 }
 
-hone_status hone_region_relax(hone_arith *arith, const hone_func *func, hone_node_id block,
-                              const hone_region *region, const bool *relax, uint32_t relax_count,
-                              hone_interval *out_intervals, bool *out_is_exact) {
+/* buffer: only its rank and shape count. */
+static hone_status relax_box(hone_arith *arith, const hone_func *func, hone_node_id block,
+                             const hone_region *region, const hone_buffer_info *buffer,
+                             const bool *relax, uint32_t relax_count, hone_interval *out_intervals,
+                             bool *out_is_exact) {
     const hone_node *node = hone_func_node(func, block);
     assert(node->kind == HONE_NODE_BLOCK);
     relax_ctx ctx = {.arith = arith, .node = node, .relax = relax, .relax_count = relax_count};
-    const hone_buffer_info *buffer = hone_func_buffer(func, region->buffer);
     if (!fill_map(&ctx, func) || !region_facts_add(&ctx.facts, arith, node->u.block.predicate)) {
         HONE_TRY(hone_ir_finish(&arith->ir));
-        return HONE_ERROR(HONE_CODE_NO_MEMORY, "region of '%s'", buffer->name);
+        return HONE_ERROR(HONE_CODE_NO_MEMORY, "region");
     }
     bool is_exact = !ctx.facts.has_others;
     for (uint32_t d = 0; d < buffer->rank; d++) {
@@ -365,6 +366,29 @@ hone_status hone_region_relax(hone_arith *arith, const hone_func *func, hone_nod
         *out_is_exact = is_exact || find_joint_box(&ctx, region, buffer->rank, out_intervals);
     }
     return hone_ir_finish(&arith->ir);
+}
+
+hone_status hone_region_relax(hone_arith *arith, const hone_func *func, hone_node_id block,
+                              const hone_region *region, const bool *relax, uint32_t relax_count,
+                              hone_interval *out_intervals, bool *out_is_exact) {
+    return relax_box(arith, func, block, region, hone_func_buffer(func, region->buffer), relax,
+                     relax_count, out_intervals, out_is_exact);
+}
+
+hone_status hone_values_relax(hone_arith *arith, const hone_func *func, hone_node_id block,
+                              uint32_t count, const hone_expr *const *values,
+                              const hone_expr *const *ends, const bool *relax, uint32_t relax_count,
+                              hone_interval *out_intervals, bool *out_is_exact) {
+    hone_buffer_info space = {.name = "values", .rank = count, .shape = ends};
+    hone_range *ranges = hone_arena_alloc(arith->ir.arena, (count + 1) * sizeof *ranges);
+    if (!ranges) return HONE_ERROR(HONE_CODE_NO_MEMORY, "values of '%s'", func->name);
+    for (uint32_t d = 0; d < count; d++) {
+        ranges[d] = (hone_range){values[d], hone_expr_int(&arith->ir, values[d]->dtype, 1)};
+    }
+    HONE_TRY(hone_ir_finish(&arith->ir));
+    hone_region region = {.buffer = HONE_NO_ID, .ranges = ranges};
+    return relax_box(arith, func, block, &region, &space, relax, relax_count, out_intervals,
+                     out_is_exact);
 }
 
 /* ---- covering ---- */

@@ -374,6 +374,35 @@ static bool subscript_path(script_parser *p, const script_value *base, uint32_t 
     return script_fail(p, at, "'%s' takes no subscript", path);
 }
 
+/* An end of items[a:b] as Python counts it: from behind when negative, never outside. */
+static bool slice_end(script_parser *p, const script_value *v, uint32_t count, int64_t fallback,
+                      int64_t *out) {
+    *out = fallback;
+    if (v->kind == SCRIPT_NONE) return true;
+    if (!script_to_int(p, v, out)) return false;
+    if (*out < 0) *out += count;
+    if (*out < 0) *out = 0;
+    if (*out > count) *out = count;
+    return true;
+}
+
+/* Some of the items of a tuple or list. */
+static bool slice_items(script_parser *p, const script_value *base, const script_value *slice,
+                        script_value *out) {
+    int64_t start, stop;
+    if (slice->u.items[2].kind != SCRIPT_NONE) {
+        return script_fail(p, slice->at, "a slice of a tuple takes no step");
+    }
+    if (!slice_end(p, &slice->u.items[0], base->count, 0, &start) ||
+        !slice_end(p, &slice->u.items[1], base->count, base->count, &stop)) {
+        return false;
+    }
+    *out = *base;
+    out->u.items = base->u.items + start;
+    out->count = stop > start ? (uint32_t)(stop - start) : 0;
+    return true;
+}
+
 bool script_subscript(script_parser *p, const script_value *base, uint32_t at, script_value *out) {
     const script_value *items = NULL;
     uint32_t count = 0;
@@ -391,6 +420,7 @@ bool script_subscript(script_parser *p, const script_value *base, uint32_t at, s
     case SCRIPT_LIST: {
         int64_t index = 0;
         if (count != 1) return script_fail(p, at, "expected one index");
+        if (items[0].kind == SCRIPT_SLICE) return slice_items(p, base, &items[0], out);
         if (!script_to_int(p, &items[0], &index)) return false;
         int64_t place = index < 0 ? index + base->count : index;
         if (place < 0 || place >= base->count) {

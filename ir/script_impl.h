@@ -326,6 +326,9 @@ bool script_call_named(script_parser *p, const script_call *call, script_value *
 bool script_to_argument(script_parser *p, const script_value *v, const hone_expr **out_expr);
 /* At `lambda`: skips it. */
 bool script_skip_lambda(script_parser *p, script_value *out);
+/* Behind `lambda`: its parameters, defined as names, and the ':'. rank: how many there are when one
+ * of them is `*rest`. */
+bool script_parse_params(script_parser *p, hone_dtype dtype, uint32_t rank, hone_lambda *lambda);
 bool script_call_graph(script_parser *p, const script_call *call, script_value *out);
 bool script_call_global(script_parser *p, const char *name, const script_call *call,
                         script_value *out);

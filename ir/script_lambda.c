@@ -35,28 +35,63 @@ static bool new_param(script_parser *p, const char *name, hone_dtype dtype, hone
     return *out_var != HONE_NO_ID || script_no_memory(p);
 }
 
+enum { MAX_PARAMS = 64 };
+
+typedef struct param_list {
+    hone_var params[MAX_PARAMS];
+    uint32_t count;
+} param_list;
+
+static bool add_param(script_parser *p, param_list *list, const char *name, hone_dtype dtype,
+                      script_value *out) {
+    if (list->count == MAX_PARAMS) return script_fail(p, p->pos, "too many parameters");
+    hone_var *var = &list->params[list->count++];
+    if (!new_param(p, name, dtype, var)) return false;
+    *out = SCRIPT_VALUE_EXPR(hone_expr_var(&p->ir, dtype, *var));
+    return out->u.expr || script_check_ir(p, p->pos);
+}
+
+/* "*rest": all parameters that the map has and that no other name takes. */
+static bool add_rest(script_parser *p, param_list *list, const char *name, hone_dtype dtype,
+                     uint32_t rank, script_value *out) {
+    uint32_t count = rank > list->count ? rank - list->count : 0;
+    if (!rank) return script_fail(p, p->pos, "this lambda needs a parameter per dimension");
+    script_value *items = script_alloc(p, p->scratch, count, sizeof *items);
+    if (!items) return false;
+    for (uint32_t i = 0; i < count; i++) {
+        const char *one = hone_arena_printf(p->scratch, "%s_%u", name, i);
+        if (!one) return script_no_memory(p);
+        if (!add_param(p, list, one, dtype, &items[i])) return false;
+    }
+    *out = (script_value){.kind = SCRIPT_TUPLE, .count = count, .u.items = items};
+    return true;
+}
+
 /* The names between `lambda` and ':', as new variables. */
 static bool parse_params(script_parser *p, hone_dtype dtype, const hone_expr *const *like,
-                         uint32_t like_count, hone_lambda *lambda) {
-    hone_var *params = NULL;
-    uint32_t capacity = 0;
+                         uint32_t like_count, uint32_t rank, hone_lambda *lambda) {
+    param_list list = {.count = 0};
     while (!script_at_op(p, ":")) {
         const char *name = NULL;
-        uint32_t i = lambda->param_count;
-        if (i > 64) return script_fail(p, p->pos, "too many parameters");
+        script_value v;
+        bool is_rest = script_take_op(p, "*");
         if (!script_need_name(p, "a parameter of the lambda", &name)) return false;
-        if (like_count) dtype = like[i % like_count]->dtype;
-        if (!script_grow(p, p->arena, (void **)&params, &capacity, i, sizeof *params) ||
-            !new_param(p, name, dtype, &params[i])) {
-            return false;
-        }
-        const hone_expr *e = hone_expr_var(&p->ir, dtype, params[i]);
-        if (!e || !script_define(p, name, SCRIPT_VALUE_EXPR(e))) return script_check_ir(p, p->pos);
-        lambda->param_count++;
-        if (!script_take_op(p, ",")) break;
+        if (like_count) dtype = like[list.count % like_count]->dtype;
+        bool ok = is_rest ? add_rest(p, &list, name, dtype, rank, &v)
+                          : add_param(p, &list, name, dtype, &v);
+        if (!ok || !script_define(p, name, v)) return false;
+        if (!script_take_op(p, ",") || is_rest) break;
     }
+    lambda->param_count = list.count;
+    hone_var *params = script_alloc(p, p->arena, list.count, sizeof *params);
+    if (!params) return false;
+    if (list.count) memcpy(params, list.params, list.count * sizeof *params);
     lambda->params = params;
     return script_need_op(p, ":", "behind the parameters of the lambda");
+}
+
+bool script_parse_params(script_parser *p, hone_dtype dtype, uint32_t rank, hone_lambda *lambda) {
+    return parse_params(p, dtype, NULL, 0, rank, lambda);
 }
 
 /* A lambda says what its parameters say and constants, nothing else. */
@@ -94,7 +129,7 @@ static bool read_lambda(script_parser *p, const script_value *v, hone_dtype dtyp
     uint32_t back = p->pos, names = p->name_count;
     script_value body;
     p->pos = (uint32_t)v->u.i + 1;
-    bool ok = script_enter(p) && parse_params(p, dtype, like, like_count, lambda) &&
+    bool ok = script_enter(p) && parse_params(p, dtype, like, like_count, 0, lambda) &&
               script_parse_expr(p, &body) &&
               script_to_exprs(p, &body, &lambda->body_count, &lambda->bodies) &&
               check_body(p, body.at, lambda);

@@ -293,8 +293,7 @@ static bool at_newline(const lexer *lx) {
     return peek(lx, 0) == '\n' || (peek(lx, 0) == '\r' && peek(lx, 1) == '\n');
 }
 
-static hone_status lex_all(lexer *lx) {
-    HONE_TRY(begin_line(lx));
+static hone_status lex_tokens(lexer *lx) {
     while (!at_end(lx)) {
         char c = peek(lx, 0);
         if (c == ' ' || c == '\t' || c == '\f') {
@@ -311,10 +310,10 @@ static hone_status lex_all(lexer *lx) {
             HONE_TRY(lex_one(lx));
         }
     }
-    if (lx->open_brackets) {
-        return script_error_at(lx->source, HONE_CODE_INVALID, lx->open_line, lx->open_column,
-                               "this bracket is never closed");
-    }
+    return HONE_OK;
+}
+
+static hone_status end_tokens(lexer *lx) {
     uint32_t column = column_of(lx, lx->at);
     if (lx->count && lx->tokens[lx->count - 1].kind != SCRIPT_TOKEN_NEWLINE) {
         HONE_TRY(push(lx, SCRIPT_TOKEN_NEWLINE, lx->at, 0, lx->line, column));
@@ -337,7 +336,30 @@ hone_status script_lex(const script_source *source, hone_arena *arena, script_to
     if (source->length >= 3 && memcmp(source->text, "\xEF\xBB\xBF", 3) == 0) {
         lx.at = lx.line_start = 3;
     }
-    HONE_TRY(lex_all(&lx));
+    HONE_TRY(begin_line(&lx));
+    HONE_TRY(lex_tokens(&lx));
+    if (lx.open_brackets) {
+        return script_error_at(source, HONE_CODE_INVALID, lx.open_line, lx.open_column,
+                               "this bracket is never closed");
+    }
+    HONE_TRY(end_tokens(&lx));
+    *out_tokens = lx.tokens;
+    *out_count = lx.count;
+    return HONE_OK;
+}
+
+hone_status script_lex_piece(const script_source *source, size_t from, size_t to, hone_arena *arena,
+                             script_token **out_tokens, uint32_t *out_count) {
+    enum { ALWAYS_OPEN = 1 << 30 }; /* brackets of the piece itself never bring it to zero */
+    script_source piece = {source->text, to, source->name};
+    lexer lx = {.source = &piece, .arena = arena, .line = 1, .open_brackets = ALWAYS_OPEN};
+    for (; lx.at < from; lx.at++) {
+        if (source->text[lx.at] != '\n') continue;
+        lx.line++;
+        lx.line_start = lx.at + 1;
+    }
+    HONE_TRY(lex_tokens(&lx));
+    HONE_TRY(end_tokens(&lx));
     *out_tokens = lx.tokens;
     *out_count = lx.count;
     return HONE_OK;

@@ -47,6 +47,12 @@ HONE_NODISCARD hone_status script_error_at(const script_source *source, hone_cod
 HONE_NODISCARD hone_status script_lex(const script_source *source, hone_arena *arena,
                                       script_token **out_tokens, uint32_t *out_count);
 
+/* The same of the bytes from … to, which stand inside the brackets of a text of another kind: lines
+ * mean nothing, and places are counted in the whole text. */
+HONE_NODISCARD hone_status script_lex_piece(const script_source *source, size_t from, size_t to,
+                                            hone_arena *arena, script_token **out_tokens,
+                                            uint32_t *out_count);
+
 /* Whether the whole text is one name (which may still be a keyword). */
 bool script_lexes_as_name(const char *text);
 

@@ -213,60 +213,149 @@ static hone_node_id make_store(hone_schedule *sch, hone_buffer to, uint32_t to_r
     return store;
 }
 
-/* The name of the loop that an axis is bound to, if it is bound to just that. */
-static const char *loop_name_of(const sch_reindexing *r, hone_var axis) {
-    const hone_node *node = sch_node(r->sch, r->block);
-    for (uint32_t i = 0; i < node->u.block.block->axis_count; i++) {
-        const hone_expr *binding = node->u.block.bindings[i];
-        if (node->u.block.block->axes[i].var == axis && binding->kind == HONE_EXPR_VAR) {
-            return r->sch->func->vars[binding->u.var].name;
-        }
+/* The copying block while it is made. */
+typedef struct copying {
+    hone_axis *axes;
+    const hone_expr **bindings, *predicate;
+    const hone_expr **map; /* from the old axes and loops to the new */
+    uint32_t map_count;
+    hone_node_id top, bottom; /* its loops */
+} copying;
+
+static hone_status add_loop(hone_schedule *sch, copying *c, hone_node_id loop) {
+    if (loop == HONE_NO_ID) return sch_no_memory();
+    if (c->top == HONE_NO_ID) {
+        c->top = loop;
+    } else {
+        hone_tree_append(sch->func, c->bottom, loop);
     }
-    return "ax";
+    c->bottom = loop;
+    return HONE_OK;
 }
 
-/* Axes of the copying block, and a loop for each; the map leads from the old axes to the new. */
-static hone_status make_axes(sch_reindexing *r, hone_axis *axes, const hone_expr **bindings,
-                             const hone_expr **map, hone_node_id *out_top,
-                             hone_node_id *out_bottom) {
+/* One loop for each axis. */
+static hone_status make_own_loops(sch_reindexing *r, copying *c) {
     hone_schedule *sch = r->sch;
     for (uint32_t i = 0; i < r->axis_count; i++) {
+        hone_node_id loop =
+            sch_make_loop(sch, sch_name(sch, "ax", "", i), sch->func->vars[r->axes[i].var].dtype,
+                          r->axes[i].dom.extent);
+        HONE_TRY(add_loop(sch, c, loop));
+        c->bindings[i] = sch_var(sch, sch_node(sch, loop)->u.loop.var);
+    }
+    return sch_ir_error(sch);
+}
+
+static bool is_copied_axis(const sch_reindexing *r, hone_var var) {
+    for (uint32_t i = 0; i < r->axis_count; i++) {
+        if (r->axes[i].var == var) return true;
+    }
+    return false;
+}
+
+/* Some axis of the copying block is bound to the loop. */
+static bool is_copied_loop(const sch_reindexing *r, hone_var loop) {
+    const hone_node *node = sch_node(r->sch, r->block);
+    for (uint32_t i = 0; i < node->u.block.block->axis_count; i++) {
+        if (is_copied_axis(r, node->u.block.block->axes[i].var) &&
+            hone_expr_uses_var(node->u.block.bindings[i], loop)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static hone_status copy_loop(sch_reindexing *r, copying *c, hone_node_id id) {
+    hone_schedule *sch = r->sch;
+    const hone_node node = *sch_node(sch, id);
+    const hone_var_info info = sch->func->vars[node.u.loop.var];
+    if (!hone_expr_is_int_value(node.u.loop.range.min, 0)) {
+        return sch_refuse(sch, id, "%s does not start at 0", sch_loop_name(sch, id));
+    }
+    const hone_expr *extent =
+        hone_expr_substitute(&sch->ir, node.u.loop.range.extent, c->map, c->map_count);
+    hone_node_id loop = sch_make_loop(sch, info.name, info.dtype, extent);
+    HONE_TRY(add_loop(sch, c, loop));
+    c->map[node.u.loop.var] = sch_var(sch, sch_node(sch, loop)->u.loop.var);
+    return sch_ir_error(sch);
+}
+
+/* Of the conditions on the block those on the copied loops hold for the copies as well. */
+static hone_status copy_predicate(sch_reindexing *r, copying *c, uint32_t loop_count,
+                                  const hone_node_id *loops, const hone_expr *condition) {
+    hone_schedule *sch = r->sch;
+    if (!condition) return HONE_OK;
+    if (hone_expr_is_op(condition, HONE_OP_AND)) {
+        HONE_TRY(copy_predicate(r, c, loop_count, loops, condition->args[0]));
+        return copy_predicate(r, c, loop_count, loops, condition->args[1]);
+    }
+    bool is_on_copied = false, is_on_others = false;
+    for (uint32_t i = 0; i < loop_count; i++) {
+        hone_var var = sch_node(sch, loops[i])->u.loop.var;
+        if (!hone_expr_uses_var(condition, var)) continue;
+        is_on_copied = is_on_copied || c->map[var];
+        is_on_others = is_on_others || !c->map[var];
+    }
+    if (is_on_copied && is_on_others) {
+        return sch_refuse(sch, r->block,
+                          "a condition on %s is on loops that a copy has and on others",
+                          sch_block_name(sch, r->block));
+    }
+    if (!is_on_copied) return HONE_OK;
+    condition = hone_expr_substitute(&sch->ir, condition, c->map, c->map_count);
+    c->predicate =
+        c->predicate ? hone_expr_binary(&sch->ir, HONE_OP_AND, c->predicate, condition) : condition;
+    return sch_ir_error(sch);
+}
+
+/* Loops like those of the block. */
+static hone_status make_like_loops(sch_reindexing *r, copying *c) {
+    hone_schedule *sch = r->sch;
+    uint32_t loop_count = 0, made = 0;
+    const hone_node_id *loops = NULL;
+    HONE_TRY(sch_loops_of(sch, r->block, &loop_count, &loops));
+    for (uint32_t i = 0; i < loop_count; i++) {
+        if (!is_copied_loop(r, sch_node(sch, loops[i])->u.loop.var)) continue;
+        HONE_TRY(copy_loop(r, c, loops[i]));
+    }
+    const hone_node node = *sch_node(sch, r->block);
+    HONE_TRY(copy_predicate(r, c, loop_count, loops, node.u.block.predicate));
+    for (uint32_t i = 0; i < node.u.block.block->axis_count; i++) {
+        if (!is_copied_axis(r, node.u.block.block->axes[i].var)) continue;
+        c->bindings[made++] =
+            hone_expr_substitute(&sch->ir, node.u.block.bindings[i], c->map, c->map_count);
+    }
+    return sch_ir_error(sch);
+}
+
+/* Axes of the copying block, and loops for them. */
+static hone_status make_axes(sch_reindexing *r, copying *c) {
+    hone_schedule *sch = r->sch;
+    HONE_TRY(r->keeps_loops ? make_like_loops(r, c) : make_own_loops(r, c));
+    for (uint32_t i = 0; i < r->axis_count; i++) {
         const hone_var_info old = sch->func->vars[r->axes[i].var];
-        const char *name = r->keeps_names ? old.name : sch_name(sch, "v", "", i);
-        const char *loop_name =
-            r->keeps_names ? loop_name_of(r, r->axes[i].var) : sch_name(sch, "ax", "", i);
-        hone_var var = hone_func_add_named_var(sch->func, name, old.dtype);
-        if (!name || var == HONE_NO_ID || !hone_arith_bind(&sch->arith, var, r->axes[i].dom)) {
+        const char *name = r->keeps_loops ? old.name : sch_name(sch, "v", "", i);
+        hone_var var = name ? hone_func_add_named_var(sch->func, name, old.dtype) : HONE_NO_ID;
+        if (var == HONE_NO_ID || !hone_arith_bind(&sch->arith, var, r->axes[i].dom)) {
             return sch_no_memory();
         }
-        hone_node_id loop = sch_make_loop(sch, loop_name, old.dtype, r->axes[i].dom.extent);
-        if (loop == HONE_NO_ID) return sch_no_memory();
-        axes[i] = (hone_axis){var, HONE_AXIS_SPATIAL, r->axes[i].dom};
-        bindings[i] = sch_var(sch, sch_node(sch, loop)->u.loop.var);
-        map[r->axes[i].var] = sch_var(sch, var);
-        if (*out_top == HONE_NO_ID) {
-            *out_top = loop;
-        } else {
-            hone_tree_append(sch->func, *out_bottom, loop);
-        }
-        *out_bottom = loop;
+        c->axes[i] = (hone_axis){var, HONE_AXIS_SPATIAL, r->axes[i].dom};
+        c->map[r->axes[i].var] = sch_var(sch, var);
     }
     return sch_ir_error(sch);
 }
 
 static hone_status make_copy(sch_reindexing *r) {
     hone_schedule *sch = r->sch;
-    uint32_t map_count = sch->func->var_count;
+    copying c = {.map_count = sch->func->var_count, .top = HONE_NO_ID, .bottom = HONE_NO_ID};
     hone_block *block = hone_arena_zalloc(sch->arena, sizeof *block);
-    hone_axis *axes = hone_arena_alloc(sch->arena, (r->axis_count + 1) * sizeof *axes);
-    const hone_expr **bindings =
-        hone_arena_alloc(sch->arena, (r->axis_count + 1) * sizeof *bindings);
-    const hone_expr **map = hone_arena_zalloc(sch->arena, (map_count + 1) * sizeof *map);
-    if (!block || !axes || !bindings || !map) return sch_no_memory();
-    hone_node_id top = HONE_NO_ID, bottom = HONE_NO_ID;
-    HONE_TRY(make_axes(r, axes, bindings, map, &top, &bottom));
-    const hone_expr **old = renamed(r, r->rank, r->indices, map, map_count);
-    const hone_expr **fresh = renamed(r, r->fresh_rank, r->fresh_indices, map, map_count);
+    c.axes = hone_arena_alloc(sch->arena, (r->axis_count + 1) * sizeof *c.axes);
+    c.bindings = hone_arena_alloc(sch->arena, (r->axis_count + 1) * sizeof *c.bindings);
+    c.map = hone_arena_zalloc(sch->arena, (c.map_count + 1) * sizeof *c.map);
+    if (!block || !c.axes || !c.bindings || !c.map) return sch_no_memory();
+    HONE_TRY(make_axes(r, &c));
+    const hone_expr **old = renamed(r, r->rank, r->indices, c.map, c.map_count);
+    const hone_expr **fresh = renamed(r, r->fresh_rank, r->fresh_indices, c.map, c.map_count);
     if (!old || !fresh) return sch_no_memory();
     const hone_expr *value = r->is_write ? hone_func_load(&sch->ir, sch->func, r->fresh, fresh)
                                          : hone_func_load(&sch->ir, sch->func, r->buffer, old);
@@ -276,18 +365,19 @@ static hone_status make_copy(sch_reindexing *r) {
     r->copy = hone_func_add_node(sch->func, HONE_NODE_BLOCK);
     if (store == HONE_NO_ID || r->copy == HONE_NO_ID) return sch_no_memory();
     block->name = r->block_name;
-    block->axes = axes;
+    block->axes = c.axes;
     block->axis_count = r->axis_count;
     sch_node(sch, r->copy)->u.block.block = block;
-    sch_node(sch, r->copy)->u.block.bindings = bindings;
+    sch_node(sch, r->copy)->u.block.bindings = c.bindings;
+    sch_node(sch, r->copy)->u.block.predicate = c.predicate;
     hone_tree_append(sch->func, r->copy, store);
     HONE_TRY(sch_update_regions(sch, r->copy));
-    if (bottom != HONE_NO_ID) hone_tree_append(sch->func, bottom, r->copy);
-    if (top == HONE_NO_ID) top = r->copy;
+    if (c.bottom != HONE_NO_ID) hone_tree_append(sch->func, c.bottom, r->copy);
+    if (c.top == HONE_NO_ID) c.top = r->copy;
     if (r->is_write) {
-        hone_tree_insert_after(sch->func, r->top, top);
+        hone_tree_insert_after(sch->func, r->top, c.top);
     } else {
-        hone_tree_insert_before(sch->func, r->top, top);
+        hone_tree_insert_before(sch->func, r->top, c.top);
     }
     return HONE_OK;
 }

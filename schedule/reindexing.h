@@ -17,7 +17,8 @@ typedef struct sch_reindexing {
     const hone_axis *axes;
     uint32_t fresh_rank;
     const hone_expr **fresh_indices, **fresh_shape; /* set by the caller */
-    bool keeps_names; /* the copying block and its loops get the names of axes and loops */
+    bool keeps_loops; /* the copies run in loops like those that these axes are bound to, under the
+                         same names; else in one loop for each axis */
     const char *block_name;
     hone_node_id copy; /* the copying block that was made */
 } sch_reindexing;

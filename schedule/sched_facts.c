@@ -439,8 +439,11 @@ static bool covers(hone_schedule *sch, hone_node_id from, const hone_region *wri
     uint32_t rank = hone_func_buffer(sch->func, read->buffer)->rank;
     hone_node_id top = sch_lca(sch, from, to);
     hone_interval *box = hone_arena_alloc(sch->arena, (rank + 1) * sizeof *box);
-    return box && region_above(sch, to, read, top, box, NULL) &&
-           writes_box(sch, from, written, top, box);
+    if (box && region_above(sch, to, read, top, box, NULL) &&
+        writes_box(sch, from, written, top, box)) {
+        return true;
+    }
+    return sch_writes_alike(sch, from, written, to, read, top);
 }
 
 static bool feeds_axis(const hone_node *node, uint32_t axis, hone_var var) {

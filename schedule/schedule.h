@@ -148,6 +148,17 @@ HONE_NODISCARD hone_status hone_sch_cache_write(hone_schedule *sch, hone_rv bloc
 /* The buffer, a number among what the block reads or writes, in the layout of the block's axes. */
 HONE_NODISCARD hone_status hone_sch_reindex(hone_schedule *sch, hone_rv block, bool is_write,
                                             int64_t buffer_index, hone_rv *out_block);
+/* The same in another storage scope, at the indices that a map makes of all axes of the block. */
+HONE_NODISCARD hone_status hone_sch_reindex_cache_read(hone_schedule *sch, hone_rv block,
+                                                       int64_t read_buffer_index,
+                                                       const char *storage_scope,
+                                                       const hone_index_map *index_map,
+                                                       hone_rv *out_block);
+HONE_NODISCARD hone_status hone_sch_reindex_cache_write(hone_schedule *sch, hone_rv block,
+                                                        int64_t write_buffer_index,
+                                                        const char *storage_scope,
+                                                        const hone_index_map *index_map,
+                                                        hone_rv *out_block);
 /* What the block both reads and writes; out_blocks (may be NULL): the copy in and the copy out. */
 HONE_NODISCARD hone_status hone_sch_cache_inplace(hone_schedule *sch, hone_rv block,
                                                   int64_t read_buffer_index,
@@ -175,6 +186,11 @@ HONE_NODISCARD hone_status hone_sch_rfactor(hone_schedule *sch, hone_rv loop, in
 HONE_NODISCARD hone_status hone_sch_reorder_block_iter_var(hone_schedule *sch, hone_rv block,
                                                            uint32_t count,
                                                            const int64_t *new_order);
+
+/* A bijective map of the axes; loops of their own around the block. The free variables of a map are
+ * random variables here (ir/index_map.h). */
+HONE_NODISCARD hone_status hone_sch_transform_block_layout(hone_schedule *sch, hone_rv block,
+                                                           const hone_index_map *index_map);
 
 /* ---- storage: buffer_index counts what the block writes ---- */
 HONE_NODISCARD hone_status hone_sch_storage_align(hone_schedule *sch, hone_rv block,

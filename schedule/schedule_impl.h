@@ -156,6 +156,10 @@ bool sch_is_below_loops_only(const hone_schedule *sch, hone_node_id block);
  * all of the box of a buffer? */
 bool sch_surely_writes(hone_schedule *sch, hone_node_id block, hone_buffer buffer, hone_node_id top,
                        const hone_interval *box);
+/* The reader reads one element at a place that is one of the writer with other values put in for
+ * its axes, and during one iteration of top the writer surely runs over these values. */
+bool sch_writes_alike(hone_schedule *sch, hone_node_id from, const hone_region *written,
+                      hone_node_id to, const hone_region *read, hone_node_id top);
 bool sch_is_stage_pipeline(hone_schedule *sch, hone_node_id scope, const char **out_why,
                            hone_node_id *out_blame);
 HONE_NODISCARD hone_status sch_require_pipeline(hone_schedule *sch, hone_node_id scope);

@@ -144,6 +144,9 @@ static bool copy_operand(hone_arena *arena, hone_operand *io) {
         *value = *io->u.value;
         io->u.value = value;
         return hone_value_own(arena, value);
+    } else if (io->kind == HONE_OPERAND_MAP) {
+        io->u.map = hone_index_map_copy(arena, io->u.map);
+        return io->u.map != NULL;
     }
     return true;
 }
@@ -192,6 +195,8 @@ bool hone_trace_copy(hone_arena *arena, const hone_trace *trace, hone_trace *out
 
 static void mark_used(const hone_operand *operand, bool *used) {
     if (operand->kind == HONE_OPERAND_RV) used[operand->u.rv] = true;
+    for (uint32_t i = 0; operand->kind == HONE_OPERAND_MAP && i < operand->u.map->free_count; i++)
+        used[operand->u.map->frees[i]] = true;
     if (operand->kind != HONE_OPERAND_LIST) return;
     for (uint32_t i = 0; i < operand->count; i++)
         mark_used(&operand->u.items[i], used);
@@ -205,8 +210,18 @@ static bool is_needed(const hone_inst *inst, const bool *used) {
     return false;
 }
 
+bool hone_operand_renumber_map(hone_arena *arena, hone_operand *io, const hone_rv *numbers) {
+    uint32_t count = io->u.map->free_count;
+    uint32_t *frees = hone_arena_alloc(arena, (count + 1) * sizeof *frees);
+    for (uint32_t i = 0; i < count && frees; i++)
+        frees[i] = numbers[io->u.map->frees[i]];
+    if (frees) io->u.map = hone_index_map_with_frees(arena, io->u.map, frees);
+    return frees && io->u.map;
+}
+
 static bool renumber(hone_arena *arena, hone_operand *io, const hone_rv *map) {
     if (io->kind == HONE_OPERAND_RV) io->u.rv = map[io->u.rv];
+    if (io->kind == HONE_OPERAND_MAP) return hone_operand_renumber_map(arena, io, map);
     if (io->kind != HONE_OPERAND_LIST) return true;
     hone_operand *items = hone_arena_alloc(arena, (io->count + 1) * sizeof *items);
     if (!items) return false;

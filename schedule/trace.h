@@ -13,7 +13,7 @@
 #ifndef HONE_SCHEDULE_TRACE_H
 #define HONE_SCHEDULE_TRACE_H
 
-#include "ir/expr.h"
+#include "ir/index_map.h"
 #include "support/rng.h"
 #include "support/status.h"
 
@@ -48,6 +48,7 @@ typedef enum hone_operand_kind {
     HONE_OPERAND_NONE,
     HONE_OPERAND_LIST,  /* u.items[count] */
     HONE_OPERAND_VALUE, /* u.value: a map or anything else that is plain data */
+    HONE_OPERAND_MAP,   /* u.map: an index map; its free variables are variables of the trace */
 } hone_operand_kind;
 
 typedef struct hone_operand hone_operand;
@@ -61,6 +62,7 @@ struct hone_operand {
         const char *s;
         const hone_operand *items;
         const hone_value *value;
+        const hone_index_map *map;
     } u;
 };
 
@@ -106,6 +108,10 @@ hone_rv hone_trace_add_rv(hone_trace *trace, hone_rv_kind kind);
 
 /* Makes a plain value own all it refers to (in arena). False when memory is short. */
 bool hone_value_own(hone_arena *arena, hone_value *io);
+
+/* An operand that is a map: numbers[rv] is what a variable in it is called from now on (in arena).
+ * False when memory is short. */
+bool hone_operand_renumber_map(hone_arena *arena, hone_operand *io, const hone_rv *numbers);
 
 /* ---- replay ---- */
 typedef struct hone_apply_options {

@@ -84,6 +84,21 @@ hone_status replay_buffer(const replay *r, const hone_inst *inst, uint32_t i, ho
     return sch_find_buffer(r->sch, node, inst->attrs[i].u.s, is_write, out);
 }
 
+hone_status replay_map(const replay *r, const hone_inst *inst, uint32_t i,
+                       const hone_index_map **out) {
+    *out = NULL;
+    if (i >= inst->input_count || inst->inputs[i].kind == HONE_OPERAND_NONE) return HONE_OK;
+    hone_operand input = inst->inputs[i];
+    if (input.kind != HONE_OPERAND_MAP) {
+        return replay_malformed(inst, "an input must be an index map");
+    }
+    if (input.u.map->free_count && !hone_operand_renumber_map(r->sch->arena, &input, r->map)) {
+        return sch_no_memory();
+    }
+    *out = input.u.map;
+    return HONE_OK;
+}
+
 /* ---- instructions with arguments of their own kind ---- */
 
 /* Factors of split and loop_partition: all inputs behind the loop. */
@@ -217,6 +232,7 @@ static hone_status run_annotate(replay *r, const hone_inst *inst) {
     case HONE_OPERAND_NONE:
         break;
     case HONE_OPERAND_LIST:
+    case HONE_OPERAND_MAP:
         return replay_malformed(inst, "a list of variables is no annotation");
     }
     return hone_sch_annotate(r->sch, node, key, value, value_rv);
@@ -371,6 +387,9 @@ static hone_status run_one(replay *r, const hone_inst *inst, const hone_decision
 /* Every variable that is used was made by an earlier instruction. */
 static bool is_defined(const hone_operand *operand, uint32_t defined) {
     if (operand->kind == HONE_OPERAND_RV) return operand->u.rv < defined;
+    for (uint32_t i = 0; operand->kind == HONE_OPERAND_MAP && i < operand->u.map->free_count; i++) {
+        if (operand->u.map->frees[i] >= defined) return false;
+    }
     if (operand->kind != HONE_OPERAND_LIST) return true;
     for (uint32_t i = 0; i < operand->count; i++) {
         if (!is_defined(&operand->u.items[i], defined)) return false;

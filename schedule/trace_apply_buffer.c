@@ -67,6 +67,26 @@ static hone_status run_copy_at(replay *r, const hone_inst *inst, hone_rv loop) {
                     : hone_sch_read_at(r->sch, loop, block, buffer, scope, NULL);
 }
 
+static hone_status run_reindex_cache(replay *r, const hone_inst *inst, hone_rv block) {
+    int64_t buffer;
+    const char *scope;
+    const hone_index_map *map;
+    bool is_write = inst->kind == HONE_INST_REINDEX_CACHE_WRITE;
+    HONE_TRY(replay_buffer(r, inst, 0, block, is_write, &buffer));
+    HONE_TRY(replay_string(inst, 1, &scope));
+    HONE_TRY(replay_map(r, inst, 1, &map));
+    if (!map) return replay_malformed(inst, "the index map is missing");
+    return is_write ? hone_sch_reindex_cache_write(r->sch, block, buffer, scope, map, NULL)
+                    : hone_sch_reindex_cache_read(r->sch, block, buffer, scope, map, NULL);
+}
+
+static hone_status run_block_layout(replay *r, const hone_inst *inst, hone_rv block) {
+    const hone_index_map *map;
+    HONE_TRY(replay_map(r, inst, 1, &map));
+    if (!map) return replay_malformed(inst, "the index map is missing");
+    return hone_sch_transform_block_layout(r->sch, block, map);
+}
+
 hone_status replay_buffer_step(replay *r, const hone_inst *inst, hone_rv block) {
     int64_t buffer = 0;
     hone_rv other = 0;
@@ -79,6 +99,11 @@ hone_status replay_buffer_step(replay *r, const hone_inst *inst, hone_rv block) 
         return hone_sch_reorder_block_iter_var(r->sch, block, count, order);
     case HONE_INST_REINDEX:
         return run_reindex(r, inst, block);
+    case HONE_INST_REINDEX_CACHE_READ:
+    case HONE_INST_REINDEX_CACHE_WRITE:
+        return run_reindex_cache(r, inst, block);
+    case HONE_INST_TRANSFORM_BLOCK_LAYOUT:
+        return run_block_layout(r, inst, block);
     case HONE_INST_READ_AT:
     case HONE_INST_WRITE_AT:
         return run_copy_at(r, inst, block);

@@ -30,6 +30,10 @@ HONE_NODISCARD hone_status replay_string(const hone_inst *inst, uint32_t i, cons
 HONE_NODISCARD hone_status replay_buffer(const replay *r, const hone_inst *inst, uint32_t i,
                                          hone_rv block, bool is_write, int64_t *out);
 
+/* Input i, an index map over variables of the schedule; NULL when it is missing or nothing. */
+HONE_NODISCARD hone_status replay_map(const replay *r, const hone_inst *inst, uint32_t i,
+                                      const hone_index_map **out);
+
 /* Steps that change where and how buffers are kept; block is the first input. */
 HONE_NODISCARD hone_status replay_buffer_step(replay *r, const hone_inst *inst, hone_rv block);
 

@@ -32,6 +32,12 @@
             {.name = "consumer_blocks", .place = HONE_ARG_LIST, .index = 1},                       \
     }
 
+#define REINDEX_CACHE(index_name)                                                                  \
+    {                                                                                              \
+        BLOCK, BUFFER_INDEX(index_name), REQUIRED_STRING("storage_scope", 1),                      \
+            {.name = "index_map", .place = HONE_ARG_MAP, .index = 1, .is_required = true},         \
+    }
+
 static const hone_arg_spec specs[HONE_INST_COUNT][HONE_MAX_ARGS + 1] = {
     [HONE_INST_SAMPLE_CATEGORICAL] =
         {{.name = "candidates", .place = HONE_ARG_VALUES, .is_required = true},
@@ -134,7 +140,11 @@ static const hone_arg_spec specs[HONE_INST_COUNT][HONE_MAX_ARGS + 1] = {
                                         {.name = "ann_val", .place = HONE_ARG_DATA, .index = 1, .is_required = true}},
     [HONE_INST_UNANNOTATE] = {EITHER,
                                         {.name = "ann_key", .place = HONE_ARG_STRING, .is_required = true}},
-    [HONE_INST_ENTER_POSTPROC] = {{.place = HONE_ARG_END}                                                                                 },
+    [HONE_INST_TRANSFORM_BLOCK_LAYOUT] =
+        {BLOCK,                                                                                  {.name = "index_map", .place = HONE_ARG_MAP, .index = 1, .is_required = true}},
+    [HONE_INST_REINDEX_CACHE_READ] = REINDEX_CACHE("read_buffer_index"),
+    [HONE_INST_REINDEX_CACHE_WRITE] = REINDEX_CACHE("write_buffer_index"),
+    [HONE_INST_ENTER_POSTPROC] = {{.place = HONE_ARG_END}                                                                                },
 };
 
 static const struct {
@@ -177,6 +187,25 @@ void hone_trace_print_rv(const hone_trace *trace, hone_rv rv, hone_str *out) {
     hone_rv_kind kind = trace->rv_kinds[rv];
     char letter = kind == HONE_RV_BLOCK ? 'b' : kind == HONE_RV_LOOP ? 'l' : 'v';
     hone_str_printf(out, "%c%u", letter, rv);
+}
+
+const char *const *hone_trace_free_names(const hone_trace *trace, const hone_index_map *map,
+                                         hone_arena *arena) {
+    const char **texts = hone_arena_zalloc(arena, (map->free_count + 1) * sizeof *texts);
+    for (uint32_t i = 0; i < map->free_count && texts; i++) {
+        hone_str name = {0};
+        hone_trace_print_rv(trace, map->frees[i], &name);
+        texts[i] = name.failed ? NULL : hone_arena_strdup(arena, hone_str_text(&name));
+        hone_str_deinit(&name);
+        if (!texts[i]) return NULL;
+    }
+    return texts;
+}
+
+bool hone_inst_has_map_attr(hone_inst_kind kind, uint32_t *out_input, uint32_t *out_attr) {
+    *out_input = 1;
+    *out_attr = 0;
+    return kind == HONE_INST_TRANSFORM_BLOCK_LAYOUT;
 }
 
 hone_rv_kind hone_inst_output_kind(hone_inst_kind kind) {
@@ -232,6 +261,7 @@ bool hone_inst_gives_nothing(hone_inst_kind kind) {
     case HONE_INST_PAD_EINSUM:
     case HONE_INST_ROLLING_BUFFER:
     case HONE_INST_TENSORIZE:
+    case HONE_INST_TRANSFORM_BLOCK_LAYOUT:
     case HONE_INST_ENTER_POSTPROC:
         return true;
     default:

@@ -19,6 +19,7 @@ typedef enum hone_arg_place {
     HONE_ARG_ACCESS,   /* attrs[index] and attrs[index + 1]: ("read" or "write", number) */
     HONE_ARG_DATA,     /* inputs[index], plain data or a variable */
     HONE_ARG_VALUES,   /* attrs[index], a list of numbers */
+    HONE_ARG_MAP,      /* inputs[index], an index map; a number is a map that is constant */
     HONE_ARG_DECISION, /* the decision: an integer or a list */
 } hone_arg_place;
 
@@ -39,8 +40,13 @@ const char *hone_inst_python_name(hone_inst_kind kind);
 /* Finds an instruction by its JSON name (old or new), or by its Python method (old or new). */
 bool hone_inst_find_json(const char *name, hone_inst_kind *out_kind);
 bool hone_inst_find_python(const char *name, hone_inst_kind *out_kind);
+/* One of the inputs is an index map that JSON has among the attributes: which, and where. */
+bool hone_inst_has_map_attr(hone_inst_kind kind, uint32_t *out_input, uint32_t *out_attr);
 /* A variable's name in both texts: "b0", "l1", "v2". */
 void hone_trace_print_rv(const hone_trace *trace, hone_rv rv, hone_str *out);
+/* The names of the variables in a map; NULL when memory is short. */
+const char *const *hone_trace_free_names(const hone_trace *trace, const hone_index_map *map,
+                                         hone_arena *arena);
 /* The kind of its results, and whether they are a list of unknown length (get_loops, …). */
 hone_rv_kind hone_inst_output_kind(hone_inst_kind kind);
 bool hone_inst_gives_list(hone_inst_kind kind);

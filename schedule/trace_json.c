@@ -1,6 +1,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ir/index_map.h"
 #include "schedule/trace_args.h"
 #include "support/json.h"
 #include "support/map.h"
@@ -76,7 +77,21 @@ static void print_input_value(const hone_value *v, hone_str *out) {
     }
 }
 
-static void print_operand(const hone_trace *trace, const hone_operand *o, hone_str *out) {
+/* A map is a text that holds JSON of its own. */
+static hone_status print_map(const hone_trace *trace, const hone_index_map *map, bool indented,
+                             hone_str *out) {
+    hone_str text = {0};
+    hone_arena *scratch = hone_arena_create(1024);
+    const char *const *names = scratch ? hone_trace_free_names(trace, map, scratch) : NULL;
+    hone_status st = names ? hone_index_map_print_json(map, names, indented, &text)
+                           : HONE_ERROR(HONE_CODE_NO_MEMORY, "trace");
+    if (!st) hone_json_print_text(hone_str_text(&text), text.length, out);
+    hone_str_deinit(&text);
+    hone_arena_destroy(scratch);
+    return st;
+}
+
+static hone_status print_operand(const hone_trace *trace, const hone_operand *o, hone_str *out) {
     switch (o->kind) {
     case HONE_OPERAND_RV:
         hone_str_append_char(out, '"');
@@ -98,28 +113,55 @@ static void print_operand(const hone_trace *trace, const hone_operand *o, hone_s
     case HONE_OPERAND_VALUE:
         print_input_value(o->u.value, out);
         break;
+    case HONE_OPERAND_MAP:
+        return print_map(trace, o->u.map, false, out);
     case HONE_OPERAND_LIST:
         hone_str_append_char(out, '[');
         for (uint32_t i = 0; i < o->count; i++) {
             if (i) hone_str_append(out, ", ");
-            print_operand(trace, &o->u.items[i], out);
+            HONE_TRY(print_operand(trace, &o->u.items[i], out));
         }
         hone_str_append_char(out, ']');
         break;
     }
+    return HONE_OK;
 }
 
-static void print_inst(const hone_trace *trace, const hone_inst *inst, hone_str *out) {
-    hone_str_printf(out, "[\"%s\", [", hone_inst_json_name(inst->kind));
+static hone_status print_inputs(const hone_trace *trace, const hone_inst *inst, hone_str *out) {
+    uint32_t input = 0, attr = 0;
+    bool moves_one = hone_inst_has_map_attr(inst->kind, &input, &attr);
+    bool is_first = true;
     for (uint32_t i = 0; i < inst->input_count; i++) {
-        if (i) hone_str_append(out, ", ");
-        print_operand(trace, &inst->inputs[i], out);
+        if (moves_one && i == input) continue;
+        if (!is_first) hone_str_append(out, ", ");
+        is_first = false;
+        HONE_TRY(print_operand(trace, &inst->inputs[i], out));
     }
+    return HONE_OK;
+}
+
+static hone_status print_attrs(const hone_trace *trace, const hone_inst *inst, hone_str *out) {
+    uint32_t input = 0, attr = 0;
+    bool moves_one = hone_inst_has_map_attr(inst->kind, &input, &attr);
+    uint32_t count = inst->attr_count + moves_one;
+    for (uint32_t i = 0, next = 0; i < count; i++) {
+        if (i) hone_str_append(out, ", ");
+        if (!moves_one || i != attr) {
+            print_value(&inst->attrs[next++], out);
+        } else if (input < inst->input_count && inst->inputs[input].kind == HONE_OPERAND_MAP) {
+            HONE_TRY(print_map(trace, inst->inputs[input].u.map, true, out));
+        } else {
+            hone_str_append(out, "null");
+        }
+    }
+    return HONE_OK;
+}
+
+static hone_status print_inst(const hone_trace *trace, const hone_inst *inst, hone_str *out) {
+    hone_str_printf(out, "[\"%s\", [", hone_inst_json_name(inst->kind));
+    HONE_TRY(print_inputs(trace, inst, out));
     hone_str_append(out, "], [");
-    for (uint32_t i = 0; i < inst->attr_count; i++) {
-        if (i) hone_str_append(out, ", ");
-        print_value(&inst->attrs[i], out);
-    }
+    HONE_TRY(print_attrs(trace, inst, out));
     hone_str_append(out, "], [");
     for (uint32_t i = 0; i < inst->output_count; i++) {
         hone_str_append(out, i ? ", \"" : "\"");
@@ -127,6 +169,7 @@ static void print_inst(const hone_trace *trace, const hone_inst *inst, hone_str 
         hone_str_append_char(out, '"');
     }
     hone_str_append(out, "]]");
+    return HONE_OK;
 }
 
 static void print_decision(const hone_trace *trace, uint32_t index, hone_str *out) {
@@ -143,7 +186,7 @@ hone_status hone_trace_print_json(const hone_trace *trace, hone_str *out) {
     hone_str_append(out, "[[");
     for (uint32_t i = 0; i < trace->count; i++) {
         if (i) hone_str_append(out, ", ");
-        print_inst(trace, &trace->insts[i], out);
+        HONE_TRY(print_inst(trace, &trace->insts[i], out));
     }
     hone_str_append(out, "], [");
     bool is_first = true;
@@ -166,6 +209,7 @@ typedef struct parser {
     hone_trace *trace;
     hone_strmap names; /* variable name → number */
     uint32_t at;       /* the instruction being read, for messages */
+    uint32_t found;    /* by find_int */
 } parser;
 
 static hone_status bad(const parser *p, const char *what) {
@@ -222,9 +266,30 @@ static hone_status read_value(parser *p, const hone_json *json, hone_value *out)
     return HONE_OK;
 }
 
-/* A string among the inputs: a quoted string, nothing, or the name of a variable. */
+/* Sampled integers may stand in an index map. */
+static bool find_int(void *ctx, const char *name, uint32_t *out_count, const uint32_t **out_frees,
+                     bool *out_is_tuple) {
+    parser *p = ctx;
+    uint64_t rv = 0;
+    if (!hone_strmap_find(&p->names, name, &rv)) return false;
+    if (p->trace->rv_kinds[rv] != HONE_RV_INT) return false;
+    p->found = (uint32_t)rv;
+    *out_frees = &p->found;
+    *out_count = 1;
+    *out_is_tuple = false;
+    return true;
+}
+
+static hone_status read_map(parser *p, const char *text, hone_operand *out) {
+    *out = (hone_operand){.kind = HONE_OPERAND_MAP};
+    hone_status st = hone_index_map_parse_json(p->arena, text, find_int, p, &out->u.map);
+    return st ? hone_status_annotate(st, "instruction %u", p->at) : HONE_OK;
+}
+
+/* A string among the inputs: a quoted string, nothing, an index map, or the name of a variable. */
 static hone_status read_text_operand(parser *p, const char *text, hone_operand *out) {
     size_t length = strlen(text);
+    if (text[0] == '{') return read_map(p, text, out);
     if (strcmp(text, "None") == 0) {
         *out = (hone_operand){.kind = HONE_OPERAND_NONE};
         return HONE_OK;
@@ -297,6 +362,7 @@ static hone_status to_value(parser *p, const hone_operand *o, hone_value *out) {
         *out = *o->u.value;
         return HONE_OK;
     case HONE_OPERAND_RV:
+    case HONE_OPERAND_MAP:
         return bad(p, "the value of an annotation is a list of variables");
     case HONE_OPERAND_LIST:
         break;
@@ -316,6 +382,23 @@ static hone_status list_to_value(parser *p, hone_operand *io) {
     HONE_TRY(to_value(p, io, value));
     *io = (hone_operand){.kind = HONE_OPERAND_VALUE, .u.value = value};
     return HONE_OK;
+}
+
+/* The map among the attributes goes to its place among the inputs. */
+static hone_status take_map_attr(parser *p, hone_inst_kind kind, uint32_t *io_input_count,
+                                 hone_operand *inputs, uint32_t *io_attr_count, hone_value *attrs) {
+    uint32_t input = 0, attr = 0;
+    if (!hone_inst_has_map_attr(kind, &input, &attr)) return HONE_OK;
+    if (attr >= *io_attr_count || input != *io_input_count) {
+        return bad(p, "an input or an attribute is missing");
+    }
+    hone_value text = attrs[attr];
+    memmove(&attrs[attr], &attrs[attr + 1], (*io_attr_count - attr - 1) * sizeof *attrs);
+    --*io_attr_count;
+    ++*io_input_count;
+    inputs[input] = (hone_operand){.kind = HONE_OPERAND_NONE};
+    if (text.kind == HONE_VALUE_STRING) return read_map(p, text.u.s, &inputs[input]);
+    return text.kind == HONE_VALUE_NONE ? HONE_OK : bad(p, "an index map must be a text");
 }
 
 static hone_status define_outputs(parser *p, const hone_json *outputs, uint32_t first) {
@@ -342,7 +425,7 @@ static hone_status read_inst(parser *p, const hone_json *json) {
     }
     uint32_t input_count = (uint32_t)hone_json_count(inputs);
     uint32_t attr_count = (uint32_t)hone_json_count(attrs);
-    hone_operand *operands = hone_arena_zalloc(p->arena, (input_count + 1) * sizeof *operands);
+    hone_operand *operands = hone_arena_zalloc(p->arena, (input_count + 2) * sizeof *operands);
     hone_value *values = hone_arena_zalloc(p->arena, (attr_count + 1) * sizeof *values);
     if (!operands || !values) return no_memory();
     for (uint32_t i = 0; i < input_count; i++) {
@@ -353,6 +436,7 @@ static hone_status read_inst(parser *p, const hone_json *json) {
         if (values[i].kind == HONE_VALUE_BOOL) values[i].kind = HONE_VALUE_INT; /* as TVM has it */
     }
     if (kind == HONE_INST_ANNOTATE && input_count == 2) HONE_TRY(list_to_value(p, &operands[1]));
+    HONE_TRY(take_map_attr(p, kind, &input_count, operands, &attr_count, values));
     uint32_t first = p->trace->rv_count;
     HONE_TRY(hone_trace_append(p->trace, kind, input_count, operands, attr_count, values,
                                (uint32_t)hone_json_count(outputs), hone_inst_output_kind(kind),

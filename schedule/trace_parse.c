@@ -8,6 +8,7 @@
  *   names  := name {"," name} [","]           one name for a list result holds the list
  *   arg    := [keyword "="] value
  *   value  := number | string | True | False | None | name | name "[" int "]" | list | tuple | dict
+ *           | index map (trace_parse_map.c)
  *
  * Imports, comments, docstrings, "def …:", "return …", "pass" and assignments of the schedule
  * itself are passed over. */

@@ -195,6 +195,31 @@ static hone_status add_access(pytrace *p, const call *c, const hone_arg_spec *sp
     return HONE_OK;
 }
 
+/* A lambda; or a number, which is that of any index. */
+static hone_status add_map(pytrace *p, const call *c, uint32_t i, draft *d) {
+    const hone_arg_spec *spec = &hone_inst_args(c->kind)[i];
+    hone_operand o = c->args[i];
+    hone_ir ir = {.arena = p->arena};
+    const hone_expr *number = NULL;
+    bool is_nothing = !c->given[i] || o.kind == HONE_OPERAND_NONE;
+    if (is_nothing && !spec->is_required) {
+        return add_input(p, d, (hone_operand){.kind = HONE_OPERAND_NONE});
+    }
+    if (o.kind == HONE_OPERAND_INT) number = hone_expr_i32(&ir, o.u.i);
+    if (o.kind == HONE_OPERAND_FLOAT) number = hone_expr_float(&ir, HONE_DTYPE_F32, o.u.f);
+    hone_status st = hone_ir_finish(&ir);
+    if (hone_status_consume(st)) {
+        return pytrace_fail_at(p, c->start, "a number does not fit an index");
+    }
+    if (number && !spec->is_required) {
+        o.kind = HONE_OPERAND_MAP;
+        o.u.map = hone_index_map_of_constant(p->arena, 0, number);
+        if (!o.u.map) return pytrace_no_memory();
+    }
+    if (o.kind != HONE_OPERAND_MAP) return wrong_type(p, c, spec, "a lambda or an index map");
+    return add_input(p, d, o);
+}
+
 static hone_status add_arg(pytrace *p, const call *c, uint32_t i, draft *d) {
     const hone_arg_spec *spec = &hone_inst_args(c->kind)[i];
     const hone_operand *o = &c->args[i];
@@ -235,6 +260,8 @@ static hone_status add_arg(pytrace *p, const call *c, uint32_t i, draft *d) {
         if (spec->is_required && !is_list) return wrong_type(p, c, spec, "a list");
         return add_input(p, d, is_list ? *o : empty);
     }
+    case HONE_ARG_MAP:
+        return add_map(p, c, i, d);
     case HONE_ARG_DECISION:
         return c->given[i] ? read_decision(p, c, o, d) : HONE_OK;
     case HONE_ARG_END:

@@ -1,6 +1,6 @@
 /* schedule/trace_parse_impl.h - for the files of the Python trace parser only: the cursor that they
  * share. Lines are read in trace_parse.c, calls in trace_parse_call.c, values in
- * trace_parse_value.c. All may come from a stranger's file.
+ * trace_parse_value.c, index maps in trace_parse_map.c. All may come from a stranger's file.
  */
 #ifndef HONE_SCHEDULE_TRACE_PARSE_IMPL_H
 #define HONE_SCHEDULE_TRACE_PARSE_IMPL_H
@@ -47,7 +47,12 @@ const char *pytrace_read_name(pytrace *p);
 
 HONE_NODISCARD hone_status pytrace_bind(pytrace *p, const char *name, uint32_t count, hone_rv first,
                                         bool is_list);
+/* The binding of a name, or NULL. */
+const pytrace_binding *pytrace_find(const pytrace *p, const char *name);
 HONE_NODISCARD hone_status pytrace_read_value(pytrace *p, hone_operand *out);
+/* At "lambda", or at a dotted name: an index map, or an expression of constants (a map without
+ * parameters); trace_parse_map.c. */
+HONE_NODISCARD hone_status pytrace_read_map(pytrace *p, hone_operand *out);
 /* Plain data from an operand: annotations and attribute lists hold no variables. */
 HONE_NODISCARD hone_status pytrace_to_value(pytrace *p, const hone_operand *o, hone_value *out);
 

@@ -83,7 +83,7 @@ const char *pytrace_read_name(pytrace *p) {
 
 /* ---- variables ---- */
 
-static const pytrace_binding *find_binding(const pytrace *p, const char *name) {
+const pytrace_binding *pytrace_find(const pytrace *p, const char *name) {
     uint64_t at = 0;
     return hone_strmap_find(&p->names, name, &at) ? &p->bindings[at] : NULL;
 }
@@ -237,6 +237,8 @@ hone_status pytrace_to_value(pytrace *p, const hone_operand *o, hone_value *out)
         return HONE_OK;
     case HONE_OPERAND_RV:
         return pytrace_fail(p, "expected a plain value, not a variable");
+    case HONE_OPERAND_MAP:
+        return pytrace_fail(p, "expected a plain value, not an expression");
     case HONE_OPERAND_LIST:
         break;
     }
@@ -283,7 +285,7 @@ static hone_status read_bool(pytrace *p, bool value, hone_operand *out) {
 /* name or name[3] or name[-1] */
 static hone_status read_variable(pytrace *p, const char *start, const char *name,
                                  hone_operand *out) {
-    const pytrace_binding *b = find_binding(p, name);
+    const pytrace_binding *b = pytrace_find(p, name);
     if (!b) {
         const char *text = hone_arena_printf(p->arena, "undefined name '%s'", name);
         return text ? pytrace_fail_at(p, start, text) : pytrace_no_memory();
@@ -334,6 +336,10 @@ static hone_status read_plain(pytrace *p, hone_operand *out) {
     }
     if (strcmp(name, "True") == 0) return read_bool(p, true, out);
     if (strcmp(name, "False") == 0) return read_bool(p, false, out);
+    if (strcmp(name, "lambda") == 0 || pytrace_peek(p) == '.') {
+        p->at = start;
+        return pytrace_read_map(p, out);
+    }
     return read_variable(p, start, name, out);
 }
 

@@ -60,6 +60,15 @@ static void print_value(const hone_value *v, hone_str *out) {
     }
 }
 
+static void print_map(const hone_trace *trace, const hone_index_map *map, hone_str *out) {
+    hone_arena *scratch = hone_arena_create(1024);
+    const char *const *names = scratch ? hone_trace_free_names(trace, map, scratch) : NULL;
+    hone_status st = names ? hone_index_map_print(map, names, out) : HONE_OK;
+    if (!names || st) out->failed = true; /* NO_MEMORY is the only reason */
+    hone_status_free(st);
+    hone_arena_destroy(scratch);
+}
+
 static void print_operand(const hone_trace *trace, const hone_operand *o, hone_str *out);
 
 static void print_operands(const hone_trace *trace, uint32_t count, const hone_operand *items,
@@ -90,6 +99,9 @@ static void print_operand(const hone_trace *trace, const hone_operand *o, hone_s
     case HONE_OPERAND_VALUE:
         print_value(o->u.value, out);
         break;
+    case HONE_OPERAND_MAP:
+        print_map(trace, o->u.map, out);
+        break;
     case HONE_OPERAND_LIST:
         hone_str_append_char(out, '[');
         print_operands(trace, o->count, o->u.items, out);
@@ -115,6 +127,7 @@ static bool is_present(const hone_trace *trace, uint32_t index, const hone_arg_s
     case HONE_ARG_INPUT:
     case HONE_ARG_DATA:
     case HONE_ARG_TARGET:
+    case HONE_ARG_MAP:
         return spec->index < inst->input_count;
     case HONE_ARG_REST:
         return true;
@@ -145,6 +158,7 @@ static void print_arg(const hone_trace *trace, uint32_t index, const hone_arg_sp
     case HONE_ARG_INPUT:
     case HONE_ARG_DATA:
     case HONE_ARG_TARGET:
+    case HONE_ARG_MAP:
     case HONE_ARG_LIST:
         print_operand(trace, &inst->inputs[spec->index], out);
         break;

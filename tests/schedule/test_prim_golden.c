@@ -34,7 +34,7 @@ static const struct row {
             {"annotate.txt"},   {"sample.txt"},       {"mm_relu.txt"},    {"storage.txt"},
             {"blockize.txt"},   {"tensorize.txt"},    {"merge.txt"},      {"epilogue.txt"},
             {"reindex.txt"},    {"partition.txt"},    {"padding.txt"},    {"pad_einsum.txt"},
-            {"rolling.txt"}};
+            {"rolling.txt"},    {"block_layout.txt"}};
 
 typedef struct piece {
     const char *at;

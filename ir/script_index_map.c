@@ -1,0 +1,334 @@
+/* ir/script_index_map.c - index maps as Python: lambda i, j: (i // 16, j, i % 16).
+ *
+ * The lambda may stand anywhere in another text (a trace). It is read by the parser of programs
+ * over an empty function that holds its variables: the parameters, and the names that its reader
+ * knows.
+ */
+#include "ir/index_map.h"
+
+#include <string.h>
+
+#include "ir/script_impl.h"
+#include "ir/script_print_impl.h"
+
+/* ---- reading ---- */
+
+typedef struct map_reader {
+    script_parser p;
+    const hone_index_map_text *text;
+    hone_index_map *map;
+    uint32_t *frees; /* by variable: the reader's number; parameters come behind them */
+    uint32_t free_count, free_capacity;
+} map_reader;
+
+static bool add_free(map_reader *r, const char *name, uint32_t number, hone_dtype dtype,
+                     script_value *out) {
+    hone_var var;
+    if (!script_grow(&r->p, r->p.arena, (void **)&r->frees, &r->free_capacity, r->free_count,
+                     sizeof *r->frees) ||
+        !script_new_var(&r->p, name, dtype, &var)) {
+        return false;
+    }
+    r->frees[r->free_count++] = number;
+    *out = SCRIPT_VALUE_EXPR(hone_expr_var(&r->p.ir, dtype, var));
+    return out->u.expr || script_check_ir(&r->p, r->p.pos);
+}
+
+/* The names in the text that stand for something are variables. */
+static bool define_frees(map_reader *r, hone_dtype dtype) {
+    script_parser *p = &r->p;
+    for (uint32_t i = 0; i < p->token_count && r->text->names; i++) {
+        const script_token *t = &p->tokens[i];
+        bool is_member = i && p->tokens[i - 1].kind == SCRIPT_TOKEN_OP &&
+                         p->source.text[p->tokens[i - 1].start] == '.';
+        if (t->kind != SCRIPT_TOKEN_NAME || is_member) continue;
+        const char *name = script_token_text(p, t);
+        uint32_t count = 0;
+        const uint32_t *numbers = NULL;
+        bool is_tuple = false;
+        if (!name) return false;
+        if (script_lookup(p, name)) continue;
+        if (!r->text->names(r->text->ctx, name, &count, &numbers, &is_tuple)) continue;
+        script_value *items = script_alloc(p, p->scratch, count, sizeof *items);
+        if (!items) return false;
+        for (uint32_t k = 0; k < count; k++) {
+            if (!add_free(r, name, numbers[k], dtype, &items[k])) return false;
+        }
+        script_value tuple = {.kind = SCRIPT_TUPLE, .count = count, .u.items = items};
+        if (!script_define(p, name, is_tuple || count != 1 ? tuple : items[0])) return false;
+    }
+    return true;
+}
+
+static bool is_separator(const script_value *v) {
+    static const char ending[] = ".AXIS_SEPARATOR";
+    size_t length = v->kind == SCRIPT_PATH ? strlen(v->u.s) : 0;
+    return length >= sizeof ending && strcmp(v->u.s + length - sizeof ending + 1, ending) == 0;
+}
+
+static bool keep_separator(map_reader *r, uint32_t at) {
+    uint32_t n = r->map->separator_count;
+    int32_t *places = script_alloc(&r->p, r->p.arena, n + 1, sizeof *places);
+    if (!places) return false;
+    for (uint32_t i = 0; i < n; i++)
+        places[i] = r->map->separators[i];
+    places[n] = (int32_t)at;
+    r->map->separators = places;
+    r->map->separator_count = n + 1;
+    return true;
+}
+
+/* (begin, end), or one index i, which is (i, i + 1). */
+static bool add_range(map_reader *r, const script_value *v, const hone_expr **indices) {
+    script_parser *p = &r->p;
+    bool is_pair = v->kind == SCRIPT_TUPLE || v->kind == SCRIPT_LIST;
+    if (is_pair && v->count != 2) {
+        return script_fail(p, v->at, "a range is (begin, end), found %u items", v->count);
+    }
+    if (!script_to_expr(p, is_pair ? &v->u.items[0] : v, &indices[0])) return false;
+    if (is_pair) return script_to_expr(p, &v->u.items[1], &indices[1]);
+    indices[1] = script_fold_binary(&p->ir, HONE_OP_ADD, indices[0], hone_expr_i32(&p->ir, 1));
+    return indices[1] || script_check_ir(p, v->at);
+}
+
+static bool convert_body(map_reader *r, const script_value *body) {
+    script_parser *p = &r->p;
+    const script_value *items = NULL;
+    uint32_t count = 0, made = 0;
+    script_items(body, &items, &count);
+    for (uint32_t i = 0; i < count; i++) {
+        r->map->is_ranges |= items[i].kind == SCRIPT_TUPLE || items[i].kind == SCRIPT_LIST;
+    }
+    const hone_expr **indices = script_alloc(p, p->arena, 2 * (size_t)count, sizeof *indices);
+    if (!indices) return false;
+    for (uint32_t i = 0; i < count; i++) {
+        bool ok = true;
+        if (is_separator(&items[i])) {
+            ok = keep_separator(r, made);
+        } else if (r->map->is_ranges) {
+            ok = add_range(r, &items[i], &indices[made]);
+            made += 2;
+        } else {
+            ok = script_to_expr(p, &items[i], &indices[made++]);
+        }
+        if (!ok) return false;
+    }
+    r->map->indices = indices;
+    r->map->count = made;
+    return true;
+}
+
+static bool visit_pure(void *ctx, const hone_expr *e) {
+    bool *is_pure = ctx;
+    bool opaque = e->kind == HONE_EXPR_LOAD || e->kind == HONE_EXPR_LET ||
+                  e->kind == HONE_EXPR_STRING || e->dtype.lanes != 1 ||
+                  (e->kind == HONE_EXPR_CALL && !hone_intrin_is_pure((hone_intrin)e->op));
+    *is_pure = *is_pure && !opaque;
+    return *is_pure;
+}
+
+static bool check_pure(map_reader *r, uint32_t at) {
+    bool is_pure = true;
+    for (uint32_t i = 0; i < r->map->count; i++)
+        hone_expr_walk(r->map->indices[i], visit_pure, &is_pure);
+    return is_pure || script_fail(&r->p, at, "an index map computes from its parameters only");
+}
+
+/* Parameters come first in the map, the free variables were made first: exchanges them. */
+static bool number_vars(map_reader *r, const hone_lambda *lambda) {
+    script_parser *p = &r->p;
+    hone_index_map *map = r->map;
+    uint32_t frees = r->free_count, params = lambda->param_count, count = frees + params;
+    hone_var *to = script_alloc(p, p->scratch, count, sizeof *to);
+    hone_var_info *vars = script_alloc(p, p->arena, count, sizeof *vars);
+    const hone_expr **indices = script_alloc(p, p->arena, map->count, sizeof *indices);
+    if (!to || !vars || !indices) return false;
+    for (uint32_t i = 0; i < count; i++) {
+        to[i] = i < frees ? params + i : i - frees;
+        vars[to[i]] = p->func->vars[i];
+    }
+    for (uint32_t i = 0; i < map->count; i++)
+        indices[i] = hone_expr_copy(&p->ir, map->indices[i], to, NULL);
+    map->vars = vars;
+    map->indices = indices;
+    map->frees = r->frees;
+    map->param_count = params;
+    map->free_count = frees;
+    return script_check_ir(p, 0);
+}
+
+/* The body says T.int64 where the map is over 64-bit indices. */
+static hone_dtype dtype_of_text(const hone_index_map_text *t) {
+    static const char word[] = "int64";
+    for (size_t at = t->from; at + sizeof word - 1 <= t->to; at++) {
+        if (memcmp(t->text + at, word, sizeof word - 1) == 0) return HONE_DTYPE_I64;
+    }
+    return HONE_DTYPE_I32;
+}
+
+static bool read_map(map_reader *r, uint32_t rank) {
+    script_parser *p = &r->p;
+    hone_lambda lambda = {0};
+    hone_dtype dtype = dtype_of_text(r->text);
+    script_value body;
+    if (!script_define(p, "IndexMap", SCRIPT_VALUE_PATH("IndexMap")) ||
+        !script_define(p, "te", SCRIPT_VALUE_PATH("te")) || !define_frees(r, dtype)) {
+        return false;
+    }
+    if (script_take_word(p, "lambda") && !script_parse_params(p, dtype, rank, &lambda)) {
+        return false;
+    }
+    uint32_t at = p->pos;
+    if (!script_parse_expr(p, &body) || !convert_body(r, &body) || !check_pure(r, at)) {
+        return false;
+    }
+    if (script_peek(p)->kind != SCRIPT_TOKEN_NEWLINE) {
+        return script_expected(p, "the end of the index map", "");
+    }
+    return number_vars(r, &lambda);
+}
+
+/* A parameter of any number: "lambda *i" or "lambda i, *rest". */
+static bool is_variadic(const script_parser *p) {
+    if (!script_at_word(p, "lambda")) return false;
+    for (uint32_t i = 1; i < p->token_count; i++) {
+        const script_token *t = &p->tokens[i];
+        char c = p->source.text[t->start];
+        if (t->kind == SCRIPT_TOKEN_OP && t->length == 1 && c == ':') return false;
+        if (t->kind == SCRIPT_TOKEN_OP && t->length == 1 && c == '*') return true;
+    }
+    return false;
+}
+
+/* Reads the piece as a text of its own; the place of an error is counted in it. */
+static hone_status read_piece(hone_arena *arena, const hone_index_map_text *text, uint32_t rank,
+                              const script_source *source, size_t from, hone_index_map *map) {
+    map_reader r = {.text = text, .map = map};
+    script_parser *p = &r.p;
+    script_token *tokens = NULL;
+    hone_status st = HONE_OK;
+    p->source = *source;
+    p->arena = p->ir.arena = arena;
+    p->budget = 4000;
+    p->value_budget = 100000;
+    p->scratch = hone_arena_create(1 << 12);
+    if (!p->scratch) return HONE_ERROR(HONE_CODE_NO_MEMORY, "index map");
+    HONE_TRY_GOTO(st,
+                  script_lex_piece(source, from, from + (text->to - text->from), p->scratch,
+                                   &tokens, &p->token_count),
+                  done);
+    p->tokens = tokens;
+    p->func = hone_func_create(arena, "index_map");
+    bool ok = p->func != NULL;
+    if (ok && !rank && is_variadic(p)) {
+        map->variadic = hone_arena_strndup(arena, text->text + text->from, text->to - text->from);
+        ok = map->variadic != NULL;
+    } else if (ok) {
+        ok = read_map(&r, rank);
+    }
+    st = p->error;
+    if (!ok && !st) st = HONE_ERROR(HONE_CODE_NO_MEMORY, "index map");
+    hone_status left = hone_ir_finish(&p->ir);
+    st = hone_status_join(st, left);
+done:
+    hone_arena_destroy(p->scratch);
+    return st;
+}
+
+hone_status hone_index_map_parse(hone_arena *arena, const hone_index_map_text *text, uint32_t rank,
+                                 const hone_index_map **out_map) {
+    *out_map = NULL;
+    hone_index_map *map = hone_arena_zalloc(arena, sizeof *map);
+    if (!map) return HONE_ERROR(HONE_CODE_NO_MEMORY, "index map");
+    script_source piece = {text->text + text->from, text->length - text->from, text->source_name};
+    hone_status st = read_piece(arena, text, rank, &piece, 0, map);
+    if (st && hone_status_code(st) != HONE_CODE_NO_MEMORY) {
+        /* once more for the place in the whole text, which only a message needs */
+        hone_status_free(st);
+        script_source whole = {text->text, text->length, text->source_name};
+        *map = (hone_index_map){0};
+        st = read_piece(arena, text, rank, &whole, text->from, map);
+    }
+    if (!st) *out_map = map;
+    return st;
+}
+
+hone_status hone_index_map_instantiate(hone_arena *arena, const hone_index_map *map, uint32_t rank,
+                                       const hone_index_map **out_map) {
+    *out_map = map;
+    if (!map->variadic) return HONE_OK;
+    size_t length = strlen(map->variadic);
+    hone_index_map_text text = {
+        .source_name = "index map", .text = map->variadic, .to = length, .length = length};
+    return hone_index_map_parse(arena, &text, rank, out_map);
+}
+
+/* ---- printing ---- */
+
+static void print_ranges(printer *pr, const hone_index_map *map) {
+    hone_str_append_char(pr->out, '[');
+    for (uint32_t i = 0; i + 1 < map->count; i += 2) {
+        if (i) hone_str_append(pr->out, ", ");
+        print_tuple(pr, 2, &map->indices[i]);
+    }
+    hone_str_append_char(pr->out, ']');
+}
+
+static void print_indices(printer *pr, const hone_index_map *map) {
+    hone_str_append_char(pr->out, '(');
+    for (uint32_t i = 0, k = 0; i <= map->count; i++) {
+        for (; k < map->separator_count && map->separators[k] == (int32_t)i; k++)
+            hone_str_append(pr->out, "IndexMap.AXIS_SEPARATOR, ");
+        if (i == map->count) break;
+        print_expr(pr, map->indices[i]);
+        bool is_last = i + 1 == map->count && k == map->separator_count;
+        hone_str_append(pr->out, is_last ? "," : ", ");
+    }
+    hone_str_append_char(pr->out, ')');
+}
+
+static hone_status print_lambda(const hone_index_map *map, const char *const *free_names,
+                                hone_str *out) {
+    if (map->variadic) {
+        hone_str_append(out, map->variadic);
+        return hone_str_check(out);
+    }
+    printer pr;
+    if (!printer_init(&pr, out, NULL)) return printer_finish(&pr);
+    uint32_t var_count = map->param_count + map->free_count;
+    hone_var_info *vars = hone_arena_alloc(pr.arena, (var_count + 1) * sizeof *vars);
+    pr.var_names = hone_arena_zalloc(pr.arena, (var_count + 1) * sizeof *pr.var_names);
+    if (!vars || !pr.var_names) {
+        pr.is_short_of_memory = true;
+        return printer_finish(&pr);
+    }
+    for (uint32_t i = 0; i < var_count; i++) {
+        vars[i] = map->vars[i];
+        if (i >= map->param_count) vars[i].name = free_names[i - map->param_count];
+    }
+    hone_func names = {.vars = vars, .var_count = var_count};
+    pr.func = &names;
+    for (uint32_t i = map->param_count; i < var_count; i++)
+        printer_define_var(&pr, i);
+    hone_str_append(out, "lambda");
+    for (uint32_t i = 0; i < map->param_count; i++)
+        hone_str_printf(out, "%s %s", i ? "," : "", printer_define_var(&pr, i));
+    hone_str_append(out, ": ");
+    if (map->is_ranges) {
+        print_ranges(&pr, map);
+    } else {
+        print_indices(&pr, map);
+    }
+    return printer_finish(&pr);
+}
+
+hone_status hone_index_map_print(const hone_index_map *map, const char *const *free_names,
+                                 hone_str *out) {
+    if (!map->inverse) return print_lambda(map, free_names, out);
+    hone_str_append(out, "tvm.tirx.IndexMap.from_func(");
+    HONE_TRY(print_lambda(map, free_names, out));
+    hone_str_append(out, ", inverse_index_map=");
+    HONE_TRY(print_lambda(map->inverse, free_names, out));
+    hone_str_append_char(out, ')');
+    return hone_str_check(out);
+}

@@ -1,0 +1,94 @@
+#include "schedule/layout_map.h"
+
+/* ---- the map itself ---- */
+
+hone_status sch_resolve_map(hone_schedule *sch, hone_node_id blame, const hone_index_map *map,
+                            uint32_t rank, hone_dtype dtype, const hone_index_map **out) {
+    *out = NULL;
+    HONE_TRY(hone_index_map_instantiate(sch->arena, map, rank, &map));
+    if (map->param_count != rank) {
+        return sch_refuse(sch, blame, "the index map has %u parameters, expected %u",
+                          map->param_count, rank);
+    }
+    if (map->is_ranges || !map->count) {
+        return sch_refuse(sch, blame, "the index map gives no indices");
+    }
+    int64_t *values = hone_arena_alloc(sch->arena, (map->free_count + 1) * sizeof *values);
+    if (!values) return sch_no_memory();
+    for (uint32_t i = 0; i < map->free_count; i++)
+        HONE_TRY(hone_schedule_int(sch, map->frees[i], &values[i]));
+    map = hone_index_map_bind_frees(sch->arena, map, values);
+    if (map) map = hone_index_map_with_dtype(sch->arena, map, dtype);
+    *out = map;
+    return map ? HONE_OK : sch_no_memory();
+}
+
+hone_status sch_map_operand(hone_schedule *sch, const hone_index_map *map, uint32_t rank,
+                            hone_dtype dtype, hone_operand *out) {
+    *out = (hone_operand){.kind = HONE_OPERAND_NONE};
+    if (!map) return HONE_OK;
+    HONE_TRY(hone_index_map_instantiate(sch->arena, map, rank, &map));
+    map = hone_index_map_copy(sch->arena, map);
+    if (map) map = hone_index_map_with_dtype(sch->arena, map, dtype);
+    *out = (hone_operand){.kind = HONE_OPERAND_MAP, .u.map = map};
+    return map ? HONE_OK : sch_no_memory();
+}
+
+/* ---- what it makes of iterators ---- */
+
+/* A sum of splits is below its largest scale times how many steps that has, unless they overlap;
+ * anything else is below the largest value that it can take. */
+static const hone_expr *extent_of(hone_schedule *sch, const sch_mapping *m, uint32_t i,
+                                  const bool *marks) {
+    hone_dtype dtype = m->indices[i]->dtype;
+    const hone_expr *one = hone_expr_int(&sch->ir, dtype, 1);
+    if (m->indices[i]->kind == HONE_EXPR_INT) return hone_expr_add(&sch->ir, m->indices[i], one);
+    const hone_iter_sum *sum = m->detected.reason ? NULL : &m->detected.sums[i];
+    if (sum && sum->count && (!sum->base || hone_expr_is_int_value(sum->base, 0))) {
+        const hone_expr *end = hone_expr_mul(&sch->ir, sum->splits[0].extent, sum->splits[0].scale);
+        if (end && hone_prove_less(&sch->arith, m->indices[i], end)) return end;
+    }
+    bool is_exact = false;
+    hone_interval reach =
+        hone_arith_relax(&sch->arith, m->indices[i], marks, sch->func->var_count, &is_exact);
+    return reach.max ? hone_expr_add(&sch->ir, reach.max, one) : NULL;
+}
+
+static hone_status check_index(hone_schedule *sch, hone_node_id blame, const sch_mapping *m,
+                               uint32_t i) {
+    const hone_expr *index = m->indices[i];
+    HONE_TRY(sch_ir_error(sch));
+    const hone_expr *zero = index ? hone_expr_int(&sch->ir, index->dtype, 0) : NULL;
+    if (index && m->extents[i] && hone_prove_less_equal(&sch->arith, zero, index) &&
+        hone_prove_less(&sch->arith, index, m->extents[i])) {
+        return HONE_OK;
+    }
+    return sch_refuse(sch, blame, "index %u of the map may be negative, or has no known bound", i);
+}
+
+hone_status sch_apply_map(hone_schedule *sch, hone_node_id blame, const hone_index_map *map,
+                          uint32_t iter_count, const hone_iter *iters, sch_mapping *out) {
+    *out = (sch_mapping){.iter_count = iter_count, .count = map->count, .iters = iters};
+    const hone_expr **args = hone_arena_alloc(sch->arena, (iter_count + 1) * sizeof *args);
+    bool *marks = hone_arena_zalloc(sch->arena, (sch->func->var_count + 1) * sizeof *marks);
+    out->indices = hone_arena_alloc(sch->arena, (map->count + 1) * sizeof *out->indices);
+    out->extents = hone_arena_alloc(sch->arena, (map->count + 1) * sizeof *out->extents);
+    if (!args || !marks || !out->indices || !out->extents) return sch_no_memory();
+    for (uint32_t i = 0; i < iter_count; i++) {
+        args[i] = sch_var(sch, iters[i].var);
+        marks[iters[i].var] = true;
+    }
+    hone_index_map_apply(&sch->ir, map, args, out->indices);
+    HONE_TRY(sch_ir_error(sch));
+    for (uint32_t i = 0; i < map->count; i++) {
+        out->indices[i] = hone_simplify(&sch->arith, out->indices[i]);
+        if (!out->indices[i]) return sch_ir_error(sch);
+    }
+    hone_itermap_detect(&sch->arith, map->count, out->indices, iter_count, iters, NULL,
+                        HONE_ITERMAP_NONE, true, &out->detected);
+    for (uint32_t i = 0; i < map->count; i++) {
+        out->extents[i] = hone_simplify(&sch->arith, extent_of(sch, out, i, marks));
+        HONE_TRY(check_index(sch, blame, out, i));
+    }
+    return HONE_OK;
+}
