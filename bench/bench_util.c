@@ -21,7 +21,7 @@ void bench_must(hone_status st) {
 static void usage(const char *name, int code) {
     fprintf(code ? stderr : stdout,
             "usage: bench_%s [--json FILE] [--quick] [--seconds S] [--threads N] [--only TEXT] "
-            "[--set NAME]\n",
+            "[--set NAME] [--peer NAME]\n",
             name);
     exit(code);
 }
@@ -46,6 +46,8 @@ void bench_begin(bench *b, const char *name, int argc, char **argv) {
             b->only = value;
         else if (strcmp(argv[i], "--set") == 0)
             b->set = value;
+        else if (strcmp(argv[i], "--peer") == 0)
+            b->peer = value;
         else
             usage(name, 2);
         i++;

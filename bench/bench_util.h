@@ -27,6 +27,7 @@ typedef struct bench {
     int threads;           /* --threads; 0 = the bench's own choice */
     const char *only;      /* --only: rows with this in their name; NULL = all */
     const char *set;       /* --set: of schedules; NULL = the bench's own choice */
+    const char *peer;      /* --peer: the only one to compare with; NULL = all */
     hone_json *rows;
 } bench;
 
@@ -57,8 +58,8 @@ typedef struct bench_pair {
     double low, high; /* 95 % interval of the ratio */
 } bench_pair;
 
-/* Reads --json FILE, --quick, --seconds S, --threads N, --only TEXT, --set NAME, --help; bad usage
- * ends the program (2). */
+/* Reads --json FILE, --quick, --seconds S, --threads N, --only TEXT, --set NAME, --peer NAME,
+ * --help; bad usage ends the program (2). */
 void bench_begin(bench *b, const char *name, int argc, char **argv);
 /* Whether --only lets a row of this name through. */
 bool bench_wants(const bench *b, const char *name);

@@ -36,6 +36,7 @@ typedef struct ops_work {
 typedef struct ops_data {
     int input_count, output_count;
     hone_tensor *inputs[OPS_MAX_PORTS], *outputs[OPS_MAX_PORTS];
+    char input_names[OPS_MAX_PORTS][32], output_names[OPS_MAX_PORTS][32];
 } ops_data;
 
 /* What a peer needs to know to get ready. */

@@ -31,12 +31,13 @@ static hone_tensor *make_tensor(const hone_model_port *port) {
 
 static void make_data(const hone_model_entry *entry, ops_data *out) {
     hone_rng rng = hone_rng_from_seed(1);
-    *out = (ops_data){entry->input_count, entry->output_count, {0}, {0}};
+    *out = (ops_data){.input_count = entry->input_count, .output_count = entry->output_count};
     if (entry->input_count > OPS_MAX_PORTS || entry->output_count > OPS_MAX_PORTS) {
         bench_must(HONE_ERROR(HONE_CODE_INVALID, "more than %d tensors", OPS_MAX_PORTS));
     }
     for (int i = 0; i < entry->input_count; i++) {
         out->inputs[i] = make_tensor(&entry->inputs[i]);
+        snprintf(out->input_names[i], sizeof *out->input_names, "%s", entry->inputs[i].name);
         bool is_float = hone_dtype_is_float(out->inputs[i]->dtype);
         bool is_signed = !hone_dtype_is_uint(out->inputs[i]->dtype);
         hone_tensor_fill_random(out->inputs[i], &rng,
@@ -45,8 +46,10 @@ static void make_data(const hone_model_entry *entry, ops_data *out) {
                                             : 0,
                                 is_float ? 1 : 8);
     }
-    for (int i = 0; i < entry->output_count; i++)
+    for (int i = 0; i < entry->output_count; i++) {
         out->outputs[i] = make_tensor(&entry->outputs[i]);
+        snprintf(out->output_names[i], sizeof *out->output_names, "%s", entry->outputs[i].name);
+    }
 }
 
 /* The same inputs, outputs of their own. */
@@ -97,12 +100,30 @@ static void check(const ops_work *work, const char *who, const ops_data *got,
     }
 }
 
+/* The tensor of a port. A scheduled program may have for an input that it updates what was an
+ * output (when it is not plain to see that all of it is written). */
+static hone_tensor *tensor_of(const ops_data *data, const char *name) {
+    for (int i = 0; i < data->input_count; i++) {
+        if (strcmp(data->input_names[i], name) == 0) return data->inputs[i];
+    }
+    for (int i = 0; i < data->output_count; i++) {
+        if (strcmp(data->output_names[i], name) == 0) return data->outputs[i];
+    }
+    bench_must(HONE_ERROR(HONE_CODE_INTERNAL, "the schedule made a new parameter '%s'", name));
+    return NULL;
+}
+
 static void open_kernel(const ops_work *work, const char *set, int threads, ops_how how,
                         const char *path, ops_data *io_data, kernel *out) {
     ops_build(work, set, threads, how, path, &out->built);
     if (io_data->input_count == 0) make_data(out->built.entry, io_data);
-    bench_must(hone_model_call_create(out->built.model, out->built.entry, io_data->inputs,
-                                      io_data->outputs, &out->call));
+    const hone_model_entry *entry = out->built.entry;
+    hone_tensor *inputs[2 * OPS_MAX_PORTS], *outputs[OPS_MAX_PORTS];
+    for (int i = 0; i < entry->input_count; i++)
+        inputs[i] = tensor_of(io_data, entry->inputs[i].name);
+    for (int i = 0; i < entry->output_count; i++)
+        outputs[i] = tensor_of(io_data, entry->outputs[i].name);
+    bench_must(hone_model_call_create(out->built.model, entry, inputs, outputs, &out->call));
     poison(io_data);
     kernel_run(out);
 }
@@ -113,6 +134,7 @@ static double seconds_of(const bench *b) {
 
 static void time_with_peer(bench *b, const ops_setup *setup, const ops_peer *peer, kernel *hone,
                            const ops_data *reference, const char *row) {
+    if (b->peer && strcmp(b->peer, peer->name) != 0) return;
     const char *reason = "it cannot be had";
     void *context = peer->open(setup, &reason);
     if (!context) {
