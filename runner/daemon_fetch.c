@@ -63,22 +63,22 @@ static hone_farm_hash farm_hash(const daemon_fetch *f) {
 /* ---- asking ---- */
 
 static void ask(hone_daemon *d, const daemon_fetch *f, daemon_chunk *chunk) {
-    hone_farm_message message = {.kind = HONE_FARM_BLOB_WANT, .id = ++d->last_id};
+    hone_farm_message message = {.kind = HONE_FARM_BLOB_WANT, .id = ++d->link.last_id};
     message.u.blob_want.hash = farm_hash(f);
     message.u.blob_want.offset = chunk->offset;
     message.u.blob_want.count = chunk->count;
-    daemon_send(d, &message);
+    farm_link_send(&d->link, &message);
     /* patient: on a slow line the answer is on its way, and asking again makes it slower */
-    daemon_repeat_rang(d, &chunk->repeat, d->heartbeat_ns, 8 * d->heartbeat_ns);
+    farm_repeat_rang(&chunk->repeat, daemon_now(d), d->link.heartbeat_ns, 8 * d->link.heartbeat_ns);
 }
 
 /* The next part of the file that was not asked for yet; false when there is none. */
 static bool fill(const hone_daemon *d, daemon_fetch *f, daemon_chunk *chunk) {
     int64_t left = f->draft.bytes - f->asked;
     if (left <= 0) return false;
-    uint32_t count = left < d->chunk_bytes ? (uint32_t)left : d->chunk_bytes;
+    uint32_t count = left < d->link.chunk_bytes ? (uint32_t)left : d->link.chunk_bytes;
     *chunk = (daemon_chunk){.offset = f->asked, .count = count};
-    daemon_repeat_start(&chunk->repeat, daemon_now(d));
+    farm_repeat_start(&chunk->repeat, daemon_now(d));
     f->asked += count;
     return true;
 }
@@ -93,7 +93,7 @@ static void ask_for_file(hone_daemon *d, daemon_fetch *f) {
 
 void daemon_fetch_ask(hone_daemon *d) {
     int count = 0;
-    if (!daemon_is_up(d)) return;
+    if (!farm_link_is_up(&d->link)) return;
     for (daemon_fetch *f = d->fetches; f && count < DAEMON_FETCHES; f = f->next, count++)
         ask_for_file(d, f);
 }
@@ -101,10 +101,10 @@ void daemon_fetch_ask(hone_daemon *d) {
 int64_t daemon_fetch_next_ns(const hone_daemon *d) {
     int64_t at = HONE_DEADLINE_NEVER;
     int count = 0;
-    if (!daemon_is_up(d)) return at;
+    if (!farm_link_is_up(&d->link)) return at;
     for (const daemon_fetch *f = d->fetches; f && count < DAEMON_FETCHES; f = f->next, count++) {
         for (int i = 0; i < DAEMON_WINDOW; i++) {
-            if (f->window[i].offset >= 0) daemon_sooner(&at, f->window[i].repeat.at_ns);
+            if (f->window[i].offset >= 0) farm_sooner(&at, f->window[i].repeat.at_ns);
         }
     }
     return at;
@@ -113,7 +113,7 @@ int64_t daemon_fetch_next_ns(const hone_daemon *d) {
 void daemon_fetch_restart(hone_daemon *d) {
     for (daemon_fetch *f = d->fetches; f; f = f->next) {
         for (int i = 0; i < DAEMON_WINDOW; i++)
-            daemon_repeat_start(&f->window[i].repeat, daemon_now(d));
+            farm_repeat_start(&f->window[i].repeat, daemon_now(d));
     }
 }
 

@@ -3,9 +3,7 @@
 #define HONE_RUNNER_DAEMON_IMPL_H
 
 #include "runner/daemon.h"
-#include "support/arena.h"
-#include "support/strbuf.h"
-#include "support/vec.h"
+#include "runner/farm_link.h"
 
 enum {
     DAEMON_TRIALS_PER_SLOT = 4, /* a lease covers two; the rest is for a tracker that restarts */
@@ -24,10 +22,6 @@ typedef enum daemon_state {
     TRIAL_RETURNED, /* `why` is */
 } daemon_state;
 
-typedef struct daemon_repeat {
-    int64_t at_ns, step_ns;
-} daemon_repeat;
-
 typedef struct daemon_trial {
     struct daemon_trial *next;
     hone_farm_lease lease;
@@ -45,13 +39,13 @@ typedef struct daemon_trial {
     char why[HONE_FARM_NOTE_BYTES];
     uint64_t message_id; /* of RESULT and RETURNED */
     bool is_refused;     /* the result was replaced by one that says so */
-    daemon_repeat repeat;
+    farm_repeat repeat;
 } daemon_trial;
 
 typedef struct daemon_chunk {
     int64_t offset; /* -1: free */
     uint32_t count;
-    daemon_repeat repeat;
+    farm_repeat repeat;
 } daemon_chunk;
 
 typedef struct daemon_fetch {
@@ -64,54 +58,28 @@ typedef struct daemon_fetch {
 } daemon_fetch;
 
 struct hone_daemon {
-    hone_net *net;
-    const hone_clock *clock;
+    farm_link link;
     hone_blob_cache *cache;
     const hone_log *log;
     hone_daemon_slot slots[HONE_FARM_MAX_SLOTS];
     size_t slot_count;
     uint64_t lease_floor[HONE_FARM_MAX_SLOTS]; /* the newest token of each slot: older are stale */
-    char name[HONE_FARM_NAME_BYTES], software[HONE_FARM_NAME_BYTES];
-    hone_farm_instance instance, tracker;
-
-    hone_net_peer peer; /* 0: no connection */
-    bool is_welcome;
-    int64_t heartbeat_ns, expiry_ns;
-    uint32_t chunk_bytes;
-    int64_t heard_ns, sent_ns;
-    daemon_repeat hello;
-    hone_net_reason failure; /* the last one that was logged … */
-    int64_t failure_log_ns;  /* … and when it may be logged again */
-    int64_t refusal_log_ns;  /* the same for what the tracker refuses for now */
-    bool is_away_noted;      /* waiting trials were forgotten since the last connection */
+    hone_farm_instance tracker;
+    int64_t refusal_log_ns; /* when what the tracker refuses for now may be logged again */
+    bool is_away_noted;     /* waiting trials were forgotten since the last connection */
 
     bool is_stopping, is_over;
     int64_t stop_ns; /* until then trials may run */
 
-    uint64_t last_id;
     daemon_trial *trials; /* in order of assignment */
     daemon_fetch *fetches;
     hone_farm_lease finished[DAEMON_FINISHED];
     size_t finished_count; /* so far: a ring */
-    hone_arena *arena;     /* of the message at hand */
-    hone_str frame;
     hone_daemon_stats stats;
 };
 
 static inline int64_t daemon_now(const hone_daemon *d) {
-    return hone_clock_now(d->clock);
-}
-
-/* A timer that rings at once, then after `first_ns`, then ever later up to `most_ns`. */
-void daemon_repeat_start(daemon_repeat *repeat, int64_t now_ns);
-void daemon_repeat_rang(const hone_daemon *d, daemon_repeat *repeat, int64_t first_ns,
-                        int64_t most_ns);
-void daemon_sooner(int64_t *at_ns, int64_t other_ns); /* the minimum */
-
-/* daemon.c: false when it could not be sent now: what matters is repeated by its timer. */
-bool daemon_send(hone_daemon *d, const hone_farm_message *message);
-static inline bool daemon_is_up(const hone_daemon *d) {
-    return d->peer != 0 && d->is_welcome;
+    return farm_link_now(&d->link);
 }
 
 /* daemon_trial.c */

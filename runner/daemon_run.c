@@ -20,7 +20,7 @@ static void watch(descriptors *w, int fd) {
 static void collect(const hone_daemon *d, int stop_fd, descriptors *out) {
     out->count = 0;
     watch(out, stop_fd);
-    watch(out, hone_net_fd(d->net));
+    watch(out, hone_net_fd(d->link.net));
     for (size_t i = 0; i < d->slot_count; i++)
         watch(out, hone_runner_fd(d->slots[i].runner));
 }
@@ -31,7 +31,8 @@ hone_status hone_daemon_run(hone_daemon *d, int stop_fd) {
         HONE_TRY(hone_daemon_step(d));
         if (hone_daemon_is_over(d)) break;
         collect(d, stop_fd, &w);
-        int ready = poll(w.fds, w.count, hone_deadline_poll_ms(d->clock, hone_daemon_next_ns(d)));
+        int ready =
+            poll(w.fds, w.count, hone_deadline_poll_ms(d->link.clock, hone_daemon_next_ns(d)));
         if (ready < 0 && errno != EINTR) {
             return HONE_ERROR(HONE_CODE_IO, "waiting: %s", strerror(errno));
         }

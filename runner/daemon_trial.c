@@ -96,8 +96,8 @@ static const char *name_of(const daemon_trial *t, char *room, size_t capacity) {
 
 static void end(hone_daemon *d, daemon_trial *t, daemon_state state) {
     t->state = state;
-    t->message_id = ++d->last_id;
-    daemon_repeat_start(&t->repeat, daemon_now(d));
+    t->message_id = ++d->link.last_id;
+    farm_repeat_start(&t->repeat, daemon_now(d));
     release_files(d, t);
 }
 
@@ -307,18 +307,18 @@ void daemon_on_file_missing(hone_daemon *d, const hone_farm_hash *hash, const ch
 /* ---- assignments ---- */
 
 static void send_lease(hone_daemon *d, hone_farm_kind kind, const hone_farm_lease *lease) {
-    const hone_farm_message message = {.kind = kind, .id = ++d->last_id, .u.lease = *lease};
-    daemon_send(d, &message);
+    const hone_farm_message message = {.kind = kind, .id = ++d->link.last_id, .u.lease = *lease};
+    farm_link_send(&d->link, &message);
 }
 
 /* A return that is not kept: whoever wants to know says it again. */
 static void turn_down(hone_daemon *d, const hone_farm_lease *lease, const char *why) {
-    hone_farm_message message = {.kind = HONE_FARM_RETURNED, .id = ++d->last_id};
+    hone_farm_message message = {.kind = HONE_FARM_RETURNED, .id = ++d->link.last_id};
     message.u.returned.token = lease->token;
     message.u.returned.tuner = lease->tuner;
     message.u.returned.trial = lease->trial;
     hone_farm_set_text(message.u.returned.text, sizeof message.u.returned.text, why);
-    daemon_send(d, &message);
+    farm_link_send(&d->link, &message);
 }
 
 /* The files come from the cache whatever the request says; artifacts are not inside of it. */
@@ -362,7 +362,7 @@ static bool is_new(hone_daemon *d, const hone_farm_lease *lease, uint32_t slot) 
         known->lease.token = lease->token; /* the same work, maybe under a newer lease */
         known->slot = slot;
         send_lease(d, HONE_FARM_TAKEN, lease);
-        if (known->state == TRIAL_DONE) daemon_repeat_start(&known->repeat, daemon_now(d));
+        if (known->state == TRIAL_DONE) farm_repeat_start(&known->repeat, daemon_now(d));
     } else if (known || lease->token < d->lease_floor[slot]) {
         turn_down(d, lease, "this lease is over");
     } else if (is_finished(d, lease)) {
@@ -414,7 +414,7 @@ void daemon_on_abort(hone_daemon *d, const hone_farm_lease *lease) {
     } else if (t->state == TRIAL_RUNNING) {
         if (!t->is_aborted) cancel(d, t, "aborted by the tracker");
     } else if (t->state == TRIAL_DONE || t->state == TRIAL_RETURNED) {
-        daemon_repeat_start(&t->repeat, daemon_now(d));
+        farm_repeat_start(&t->repeat, daemon_now(d));
     } else {
         give_back(d, t, "aborted by the tracker");
     }
@@ -458,7 +458,7 @@ static void send_result(hone_daemon *d, daemon_trial *t) {
     message.u.result.tuner = t->lease.tuner;
     message.u.result.trial = t->lease.trial;
     message.u.result.result = (hone_farm_bytes){(const uint8_t *)t->result.data, t->result.length};
-    daemon_send(d, &message);
+    farm_link_send(&d->link, &message);
 }
 
 static bool has_ended(const daemon_trial *t) {
@@ -467,24 +467,24 @@ static bool has_ended(const daemon_trial *t) {
 
 void daemon_send_results(hone_daemon *d) {
     int64_t now = daemon_now(d);
-    for (daemon_trial *t = d->trials; t && daemon_is_up(d); t = t->next) {
+    for (daemon_trial *t = d->trials; t && farm_link_is_up(&d->link); t = t->next) {
         if (!has_ended(t) || now < t->repeat.at_ns) continue;
         send_result(d, t);
-        daemon_repeat_rang(d, &t->repeat, d->heartbeat_ns / 4, d->heartbeat_ns);
+        farm_repeat_rang(&t->repeat, daemon_now(d), d->link.heartbeat_ns / 4, d->link.heartbeat_ns);
     }
 }
 
 void daemon_resend_all(hone_daemon *d) {
     for (daemon_trial *t = d->trials; t; t = t->next) {
-        if (has_ended(t)) daemon_repeat_start(&t->repeat, daemon_now(d));
+        if (has_ended(t)) farm_repeat_start(&t->repeat, daemon_now(d));
     }
 }
 
 int64_t daemon_trials_next_ns(const hone_daemon *d) {
     int64_t at = HONE_DEADLINE_NEVER;
-    if (!daemon_is_up(d)) return at;
+    if (!farm_link_is_up(&d->link)) return at;
     for (const daemon_trial *t = d->trials; t; t = t->next) {
-        if (has_ended(t)) daemon_sooner(&at, t->repeat.at_ns);
+        if (has_ended(t)) farm_sooner(&at, t->repeat.at_ns);
     }
     return at;
 }

@@ -109,12 +109,12 @@ void remote_on_device_list(runner_remote *r, const hone_farm_device_list *list) 
 
 void remote_on_pong(runner_remote *r, const hone_farm_pong *pong) {
     if (pong->devices == r->device_number || r->ask_devices.at_ns != HONE_DEADLINE_NEVER) return;
-    remote_repeat_start(&r->ask_devices, remote_now(r));
+    farm_repeat_start(&r->ask_devices, remote_now(r));
 }
 
 void remote_devices_restart(runner_remote *r) {
     r->device_number = 0; /* another tracker counts anew */
-    remote_repeat_start(&r->ask_devices, remote_now(r));
+    farm_repeat_start(&r->ask_devices, remote_now(r));
 }
 
 void remote_devices_timers(runner_remote *r) {
@@ -122,7 +122,7 @@ void remote_devices_timers(runner_remote *r) {
     if (!remote_is_up(r) || remote_now(r) < r->ask_devices.at_ns) return;
     hone_farm_message ask = {.kind = HONE_FARM_DEVICES, .id = ++r->link.last_id};
     memcpy(ask.u.devices.device_key, r->device_key, sizeof r->device_key);
-    remote_send(r, &ask);
+    farm_link_send(&r->link, &ask);
     remote_repeat_rang(r, &r->ask_devices);
 }
 
@@ -130,7 +130,7 @@ int64_t remote_devices_next_ns(const runner_remote *r) {
     int64_t at = remote_is_up(r) ? r->ask_devices.at_ns : HONE_DEADLINE_NEVER;
     if (r->had_device && !r->waits_for_devices && r->none_since_ns != HONE_DEADLINE_NEVER &&
         !remote_is_abandoned(r)) {
-        remote_sooner(&at, r->none_since_ns + r->patience_ns);
+        farm_sooner(&at, r->none_since_ns + r->patience_ns);
     }
     return at;
 }

@@ -139,7 +139,7 @@ static void send_missing(runner_remote *r, const hone_farm_message *want, const 
     hone_farm_message answer = {.kind = HONE_FARM_BLOB_MISSING, .id = want->id};
     answer.u.blob_missing.hash = want->u.blob_want.hash;
     hone_farm_set_text(answer.u.blob_missing.text, sizeof answer.u.blob_missing.text, why);
-    remote_send(r, &answer);
+    farm_link_send(&r->link, &answer);
 }
 
 void remote_on_blob_want(runner_remote *r, const hone_farm_message *message) {
@@ -166,5 +166,5 @@ void remote_on_blob_want(runner_remote *r, const hone_farm_message *message) {
     chunk.u.blob_chunk = (hone_farm_blob_chunk){
         want->hash, file->blob.bytes, want->offset, {bytes, count}
     };
-    remote_send(r, &chunk);
+    farm_link_send(&r->link, &chunk);
 }

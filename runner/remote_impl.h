@@ -2,20 +2,11 @@
 #ifndef HONE_RUNNER_REMOTE_IMPL_H
 #define HONE_RUNNER_REMOTE_IMPL_H
 
-#include "measure/farm.h"
-#include "net/net.h"
+#include "runner/farm_link.h"
 #include "runner/runner_impl.h"
-#include "support/arena.h"
-#include "support/log.h"
-#include "support/strbuf.h"
 #include "support/vec.h"
 
 enum { REMOTE_KNOWN_HASHES = 8, REMOTE_MAX_FILES = HONE_FARM_BLOB_ROLE_COUNT };
-
-/* A timer that rings at once, then after one heartbeat, then ever later up to 8 of them. */
-typedef struct remote_repeat {
-    int64_t at_ns, step_ns;
-} remote_repeat;
 
 /* What a trial needs, as the tracker asks for it: a file, or bytes of the request. */
 typedef struct remote_file {
@@ -43,7 +34,7 @@ typedef struct remote_trial {
     int64_t timeout_ns;
     remote_file files[REMOTE_MAX_FILES];
     size_t file_count;
-    remote_repeat repeat;
+    farm_repeat repeat;
     int64_t submitted_ns;
     hone_run_result result;
 } remote_trial;
@@ -51,7 +42,7 @@ typedef struct remote_trial {
 /* A trial that was answered as cancelled; the tracker is told until it knows. */
 typedef struct remote_cancel {
     hone_ticket ticket;
-    remote_repeat repeat;
+    farm_repeat repeat;
 } remote_cancel;
 
 /* Files that many trials share (check bundles) are hashed once. */
@@ -61,37 +52,18 @@ typedef struct remote_known_hash {
     hone_farm_hash hash;
 } remote_known_hash;
 
-typedef struct remote_link {
-    hone_net *net; /* owned */
-    const hone_clock *clock;
-    const hone_log *log;
-    char name[HONE_FARM_NAME_BYTES], software[HONE_FARM_NAME_BYTES];
-    hone_farm_instance instance;
-    hone_net_peer peer; /* 0: no connection */
-    bool is_welcome, was_welcome;
-    int64_t heartbeat_ns, expiry_ns;
-    uint32_t chunk_bytes;
-    int64_t heard_ns, sent_ns;
-    remote_repeat hello;
-    hone_net_reason failure;            /* the last one that was logged … */
-    int64_t failure_log_ns;             /* … and when it may be logged again */
-    bool is_refused;                    /* for good */
-    char trouble[HONE_FARM_NOTE_BYTES]; /* why there is no connection, or is_refused */
-    uint64_t last_id;
-    hone_arena *arena; /* of the message at hand */
-    hone_str frame;
-} remote_link;
-
 typedef struct runner_remote {
     hone_runner base;
-    remote_link link;
+    farm_link link; /* its network is owned */
+    bool was_welcome;
+    char trouble[HONE_FARM_NOTE_BYTES];    /* why there is no connection, or it was given up */
     char device_key[HONE_FARM_NAME_BYTES]; /* "" = not chosen yet */
     char other_key[HONE_FARM_NAME_BYTES];  /* that there is as well, while none is chosen */
     bool waits_for_devices;
     int64_t patience_ns;
 
     uint64_t device_number; /* of the list below; 0 = none yet */
-    remote_repeat ask_devices;
+    farm_repeat ask_devices;
     uint32_t device_count; /* that take trials */
     bool has_devices;      /* a list was seen */
     bool had_device;
@@ -109,27 +81,22 @@ typedef struct runner_remote {
 } runner_remote;
 
 static inline int64_t remote_now(const runner_remote *r) {
-    return hone_clock_now(r->link.clock);
+    return farm_link_now(&r->link);
 }
 
-static inline void remote_sooner(int64_t *at_ns, int64_t other_ns) {
-    if (other_ns < *at_ns) *at_ns = other_ns;
+static inline bool remote_is_up(const runner_remote *r) {
+    return farm_link_is_up(&r->link);
+}
+
+/* After one heartbeat, then ever later up to 8 of them. */
+static inline void remote_repeat_rang(const runner_remote *r, farm_repeat *repeat) {
+    farm_repeat_rang(repeat, remote_now(r), r->link.heartbeat_ns, 8 * r->link.heartbeat_ns);
 }
 
 /* ---- remote_link.c ---- */
 
-void remote_repeat_start(remote_repeat *repeat, int64_t now_ns);
-void remote_repeat_rang(const runner_remote *r, remote_repeat *repeat);
-/* False when it could not be sent now: what matters is repeated by its timer. */
-bool remote_send(runner_remote *r, const hone_farm_message *message);
-static inline bool remote_is_up(const runner_remote *r) {
-    return r->link.peer != 0 && r->link.is_welcome;
-}
-/* Handles what has come; waits for the first of it. IO, NO_MEMORY: the endpoint is of no more use.
- */
-HONE_NODISCARD hone_status remote_link_receive(runner_remote *r, int64_t deadline_ns);
-void remote_link_timers(runner_remote *r);
-int64_t remote_link_next_ns(const runner_remote *r);
+/* Of a runner_remote. */
+extern const farm_link_vtable remote_link_vtable;
 
 /* ---- remote_devices.c ---- */
 

@@ -17,10 +17,6 @@
 
 #define QUEUE_DEPTH 512
 #define ARENA_BLOCK_BYTES 4096
-#define MESSAGE_ARENA_BYTES 16384
-#define FIRST_HEARTBEAT_NS HONE_NS_PER_S /* until a tracker says otherwise */
-#define FIRST_EXPIRY_NS (10 * HONE_NS_PER_S)
-#define FIRST_CHUNK_BYTES (256u << 10)
 #define DEFAULT_PATIENCE_NS (20 * HONE_NS_PER_S)
 #define DEFAULT_RUN_TIMEOUT_NS (10 * HONE_NS_PER_S)
 #define DEVICE_OVERHEAD_NS                                                                         \
@@ -75,13 +71,13 @@ static bool send_submit(runner_remote *r, remote_trial *t) {
     };
     memcpy(submit->device_key, r->device_key, sizeof r->device_key);
     if (t->device) hone_farm_set_text(submit->device, sizeof submit->device, t->device);
-    return remote_send(r, &message);
+    return farm_link_send(&r->link, &message);
 }
 
 static bool send_cancel(runner_remote *r, hone_ticket ticket) {
     hone_farm_message message = {.kind = HONE_FARM_CANCEL, .id = ++r->link.last_id};
     message.u.cancel.trial = ticket;
-    return remote_send(r, &message);
+    return farm_link_send(&r->link, &message);
 }
 
 /* Sends what is due; stops when the connection takes no more for now. */
@@ -114,10 +110,10 @@ static int64_t trials_next_ns(const runner_remote *r) {
     int64_t at = HONE_DEADLINE_NEVER;
     if (!remote_is_up(r)) return at;
     for (const remote_trial *t = r->trials; t; t = t->next) {
-        if (t->state == REMOTE_SUBMITTED) remote_sooner(&at, t->repeat.at_ns);
+        if (t->state == REMOTE_SUBMITTED) farm_sooner(&at, t->repeat.at_ns);
     }
     for (size_t i = 0; i < r->cancels.count; i++)
-        remote_sooner(&at, r->cancels.data[i].repeat.at_ns);
+        farm_sooner(&at, r->cancels.data[i].repeat.at_ns);
     return at;
 }
 
@@ -177,7 +173,7 @@ void remote_on_outcome(runner_remote *r, const hone_farm_outcome *outcome) {
     drop_cancel(r, outcome->trial);
     hone_farm_message ack = {.kind = HONE_FARM_OUTCOME_ACK, .id = ++r->link.last_id};
     ack.u.outcome_ack.trial = outcome->trial;
-    remote_send(r, &ack); /* one that is lost is asked for by the next OUTCOME */
+    farm_link_send(&r->link, &ack); /* one that is lost is asked for by the next OUTCOME */
 }
 
 void remote_on_submit_refused(runner_remote *r, const hone_farm_refused *refused) {
@@ -190,10 +186,10 @@ void remote_submit_again(runner_remote *r) {
     for (remote_trial *t = r->trials; t; t = t->next) {
         if (t->state == REMOTE_DONE) continue;
         t->state = REMOTE_SUBMITTED;
-        remote_repeat_start(&t->repeat, now);
+        farm_repeat_start(&t->repeat, now);
     }
     for (size_t i = 0; i < r->cancels.count; i++)
-        remote_repeat_start(&r->cancels.data[i].repeat, now);
+        farm_repeat_start(&r->cancels.data[i].repeat, now);
 }
 
 /* ---- submit ---- */
@@ -227,7 +223,7 @@ static hone_status fill_trial(runner_remote *r, const hone_run_request *request,
 static hone_status remote_submit(hone_runner *base, const hone_run_request *request,
                                  hone_ticket ticket) {
     runner_remote *r = as_remote(base);
-    if (r->link.is_refused) return HONE_ERROR(HONE_CODE_UNAVAILABLE, "%s", r->link.trouble);
+    if (r->link.is_given_up) return HONE_ERROR(HONE_CODE_UNAVAILABLE, "%s", r->trouble);
     remote_trial *trial = hone_calloc(1, sizeof *trial);
     if (!trial) return HONE_ERROR(HONE_CODE_NO_MEMORY, "run request");
     hone_run_result_init(&trial->result);
@@ -242,7 +238,7 @@ static hone_status remote_submit(hone_runner *base, const hone_run_request *requ
     trial->ticket = ticket;
     trial->timeout_ns = DEVICE_OVERHEAD_NS + LOOKS * run_ns;
     trial->submitted_ns = remote_now(r);
-    remote_repeat_start(&trial->repeat, trial->submitted_ns);
+    farm_repeat_start(&trial->repeat, trial->submitted_ns);
     append(r, trial);
     trial_timers(r);
     return HONE_OK;
@@ -252,9 +248,9 @@ static hone_status remote_submit(hone_runner *base, const hone_run_request *requ
 
 int64_t hone_runner_remote_next_ns(const hone_runner *base) {
     const runner_remote *r = (const runner_remote *)base;
-    int64_t at = remote_link_next_ns(r);
-    remote_sooner(&at, remote_devices_next_ns(r));
-    remote_sooner(&at, trials_next_ns(r));
+    int64_t at = farm_link_next_ns(&r->link);
+    farm_sooner(&at, remote_devices_next_ns(r));
+    farm_sooner(&at, trials_next_ns(r));
     return at;
 }
 
@@ -274,17 +270,17 @@ static void arm_timer(const runner_remote *r) {
 /* Waits for something to come until the deadline, or until something is due. */
 static hone_status step(runner_remote *r, int64_t deadline_ns) {
     int64_t next = hone_runner_remote_next_ns(&r->base);
-    HONE_TRY(remote_link_receive(r, deadline_ns < next ? deadline_ns : next));
-    remote_link_timers(r);
+    HONE_TRY(farm_link_receive(&r->link, deadline_ns < next ? deadline_ns : next));
+    farm_link_beat(&r->link);
     remote_devices_timers(r);
     trial_timers(r);
     return HONE_OK;
 }
 
 static hone_status check_devices(const runner_remote *r) {
-    if (r->link.is_refused) return HONE_ERROR(HONE_CODE_UNAVAILABLE, "%s", r->link.trouble);
+    if (r->link.is_given_up) return HONE_ERROR(HONE_CODE_UNAVAILABLE, "%s", r->trouble);
     if (!remote_is_abandoned(r)) return HONE_OK;
-    const char *why = r->link.trouble[0] && !remote_is_up(r) ? r->link.trouble : NULL;
+    const char *why = r->trouble[0] && !remote_is_up(r) ? r->trouble : NULL;
     return HONE_ERROR(HONE_CODE_UNAVAILABLE, "no device '%s' is left%s%s%s", r->device_key,
                       why ? " (" : "", why ? why : "", why ? ")" : "");
 }
@@ -337,7 +333,7 @@ static void remote_cancel_all(hone_runner *base) {
     for (remote_trial *t = r->trials; t; t = t->next) {
         if (t->state == REMOTE_DONE) continue;
         remote_cancel cancel = {.ticket = t->ticket};
-        remote_repeat_start(&cancel.repeat, remote_now(r));
+        farm_repeat_start(&cancel.repeat, remote_now(r));
         if (!hone_vec_push(&r->cancels, cancel)) send_cancel(r, t->ticket); /* once, then */
         fail(t, HONE_FAILURE_CANCELLED, "cancelled");
     }
@@ -345,15 +341,9 @@ static void remote_cancel_all(hone_runner *base) {
     arm_timer(r);
 }
 
-static void say_bye(runner_remote *r) {
-    hone_farm_message bye = {.kind = HONE_FARM_BYE, .id = ++r->link.last_id};
-    hone_farm_set_text(bye.u.bye.text, sizeof bye.u.bye.text, "the tuner is done");
-    remote_send(r, &bye);
-}
-
 static void remote_destroy(hone_runner *base) {
     runner_remote *r = as_remote(base);
-    say_bye(r);
+    farm_link_send_bye(&r->link, "the tuner is done");
     while (r->trials) {
         remote_trial *t = r->trials;
         r->trials = t->next;
@@ -362,8 +352,7 @@ static void remote_destroy(hone_runner *base) {
     remote_files_destroy(r);
     hone_vec_deinit(&r->cancels);
     hone_net_destroy(r->link.net);
-    hone_arena_destroy(r->link.arena);
-    hone_str_deinit(&r->link.frame);
+    farm_link_deinit(&r->link);
     hone_fd_close(&r->epoll_fd);
     hone_fd_close(&r->timer_fd);
     hone_free(r);
@@ -415,7 +404,7 @@ static hone_status no_target_yet(const runner_remote *r) {
     if (remote_is_up(r)) {
         return HONE_ERROR(HONE_CODE_TIMEOUT, "the tracker has no device '%s'", r->device_key);
     }
-    const char *why = r->link.trouble[0] ? r->link.trouble : "no answer yet";
+    const char *why = r->trouble[0] ? r->trouble : "no answer yet";
     return HONE_ERROR(HONE_CODE_TIMEOUT, "no tracker: %s", why);
 }
 
@@ -466,22 +455,21 @@ static hone_status make_instance(const hone_farm_instance *given, hone_farm_inst
 }
 
 static hone_status set_up(runner_remote *r, const hone_runner_remote_options *o) {
-    remote_link *l = &r->link;
-    l->clock = hone_net_clock(l->net);
-    l->log = o->log;
-    l->heartbeat_ns = FIRST_HEARTBEAT_NS;
-    l->expiry_ns = FIRST_EXPIRY_NS;
-    l->chunk_bytes = FIRST_CHUNK_BYTES;
-    l->heard_ns = remote_now(r);
-    hone_farm_set_text(l->name, sizeof l->name, o->name ? o->name : "");
-    hone_farm_set_text(l->software, sizeof l->software, o->software ? o->software : "");
+    hone_farm_instance instance;
+    HONE_TRY(make_instance(&o->instance, &instance));
+    const farm_link_options link = {.vtable = &remote_link_vtable,
+                                    .owner = r,
+                                    .net = o->net,
+                                    .log = o->log,
+                                    .role = HONE_FARM_TUNER,
+                                    .instance = instance,
+                                    .name = o->name,
+                                    .software = o->software};
+    HONE_TRY(farm_link_init(&r->link, &link));
     hone_farm_set_text(r->device_key, sizeof r->device_key, o->device_key ? o->device_key : "");
     r->waits_for_devices = !o->stops_without_devices;
     r->patience_ns = o->patience_ns > 0 ? o->patience_ns : DEFAULT_PATIENCE_NS;
     r->none_since_ns = HONE_DEADLINE_NEVER;
-    l->arena = hone_arena_create(MESSAGE_ARENA_BYTES);
-    if (!l->arena) return HONE_ERROR(HONE_CODE_NO_MEMORY, "remote runner");
-    HONE_TRY(make_instance(&o->instance, &l->instance));
     return open_descriptors(r);
 }
 
