@@ -58,6 +58,8 @@ static hone_status run(parts *p, const hone_module *module, hone_compile_result 
     HONE_TRY(begin(p, p->options, result->arena));
     HONE_TRY(parts_collect(p, module));
     HONE_TRY(parts_build_kernels(p));
+    HONE_TRY(parts_pack_weights(p));
+    HONE_TRY(parts_lay_weights(p));
     HONE_TRY(keep_facts(p, result));
     return parts_write(p, result);
 }

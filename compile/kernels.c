@@ -203,10 +203,11 @@ static const char *emit_name(hone_compile_emit emit) {
 
 static hone_status submit(builds *b, size_t index) {
     parts *p = b->p;
-    const part_kernel *k = &p->kernels.data[index];
+    part_kernel *k = &p->kernels.data[index];
+    HONE_TRY(parts_split_kernel(p, k));
     hone_build_request request = {
-        .program = k->program,
-        .trace = k->trace,
+        .program = k->split ? k->rest : k->program,
+        .trace = k->split ? NULL : k->trace,
         .target = p->target_text,
         .entry = k->symbol,
         .emit = emit_name(p->options->emit),
@@ -244,7 +245,7 @@ static hone_status take(builds *b, size_t index, const hone_build_result *result
         return fall_back(b, index,
                          result->message ? result->message : hone_failure_name(result->failure));
     }
-    if (k->facts.source == HONE_COMPILE_RECORD &&
+    if (k->facts.source == HONE_COMPILE_RECORD && !k->split &&
         !is_same_program(result->program_hash, k->trial->program)) {
         return fall_back(b, index, "stale, its trace makes another program now");
     }

@@ -1,7 +1,8 @@
 /* compile/part_func.c - an entry that is one PrimFunc: its parameters are the ports.
  *
  * Parameters that are only read or updated in place are inputs, those that are surely written as a
- * whole are outputs. A scalar parameter is an input of rank 0. */
+ * whole are outputs. A scalar parameter is an input of rank 0. A parameter that the caller of the
+ * compiler gave a value is a weight, and no port. */
 #include <string.h>
 
 #include "compile/parts.h"
@@ -11,9 +12,10 @@ typedef struct func_maker {
     parts *p;
     const hone_func *func;
     hone_signature signature;
+    bool takes_weights; /* values of options->weight_values are meant for parameters */
     part_plan *out;
     int32_t *values;   /* variable → value, -1 = none */
-    uint32_t *port_of; /* parameter → port */
+    uint32_t *port_of; /* parameter → port, HONE_NO_ID = a weight */
     part_port *ports;  /* inputs, then outputs */
     uint32_t input_count, output_count;
 } func_maker;
@@ -34,6 +36,17 @@ static hone_param_role role_of(const func_maker *m, uint32_t param) {
     for (uint32_t i = 0; i < param; i++)
         buffer += m->func->params[i].buffer != HONE_NO_ID;
     return m->signature.roles[buffer];
+}
+
+/* The value that was given for a parameter, or NULL. */
+static const hone_tensor *weight_of(const func_maker *m, uint32_t param) {
+    const hone_compile_options *options = m->p->options;
+    for (size_t i = 0; i < options->weight_count && m->takes_weights; i++) {
+        if (strcmp(options->weight_values[i].name, param_name(m, param)) == 0) {
+            return options->weight_values[i].tensor;
+        }
+    }
+    return NULL;
 }
 
 static hone_status describe(func_maker *m, uint32_t param, part_port *out) {
@@ -65,10 +78,16 @@ static hone_status number_ports(func_maker *m) {
     m->port_of = hone_arena_zalloc(m->p->arena, (count + 1) * sizeof *m->port_of);
     m->ports = hone_arena_zalloc(m->p->arena, (count + 1) * sizeof *m->ports);
     if (!m->port_of || !m->ports) return parts_no_memory();
-    for (uint32_t i = 0; i < count; i++)
-        m->input_count += role_of(m, i) != HONE_PARAM_OUT;
+    for (uint32_t i = 0; i < count; i++) {
+        if (weight_of(m, i) && role_of(m, i) != HONE_PARAM_IN) {
+            return bad_param(m, param_name(m, i), "is written, so it cannot be given a value");
+        }
+        m->input_count += !weight_of(m, i) && role_of(m, i) != HONE_PARAM_OUT;
+    }
     uint32_t input = 0;
     for (uint32_t i = 0; i < count; i++) {
+        m->port_of[i] = HONE_NO_ID;
+        if (weight_of(m, i)) continue;
         bool is_output = role_of(m, i) == HONE_PARAM_OUT;
         m->port_of[i] = is_output ? m->input_count + m->output_count++ : input++;
         HONE_TRY(describe(m, i, &m->ports[m->port_of[i]]));
@@ -85,6 +104,7 @@ static hone_status find_values(func_maker *m) {
         m->values[v] = -1;
     for (uint32_t i = 0; i < func->param_count; i++) {
         int32_t port = (int32_t)m->port_of[i];
+        if (m->port_of[i] == HONE_NO_ID) continue;
         if (func->params[i].buffer == HONE_NO_ID) {
             m->values[func->params[i].var] = part_value_make(m->out, HONE_MT_SCALAR, port, 0);
             continue;
@@ -123,8 +143,13 @@ static hone_status make_tensor(func_maker *m, uint32_t param) {
     part_tensor made = {
         .row = {.place = HONE_MT_PORT,
                 .index = (int32_t)m->port_of[param],
-                .rank = (int32_t)buffer->rank}
+                .rank = (int32_t)buffer->rank},
+        .weight = weight_of(m, param),
     };
+    if (made.weight) {
+        made.row.place = HONE_MT_WEIGHT;
+        made.row.index = 0;
+    }
     int32_t *shape = hone_arena_alloc(m->p->arena, (buffer->rank + 1) * sizeof *shape);
     if (!shape) return parts_no_memory();
     int32_t bytes = part_value_const(m->out, (int64_t)hone_dtype_bytes(buffer->dtype));
@@ -137,20 +162,22 @@ static hone_status make_tensor(func_maker *m, uint32_t param) {
     }
     made.shape = shape;
     made.row.bytes = bytes;
-    m->out->ports[m->port_of[param]].shape = shape;
+    if (!made.weight) m->out->ports[m->port_of[param]].shape = shape;
     return bytes >= 0 && hone_vec_push(&m->out->tensors, made) ? HONE_OK : parts_no_memory();
 }
 
 static hone_status make_tensors(func_maker *m) {
     const hone_func *func = m->func;
-    m->out->port_count = func->param_count;
+    m->out->port_count = m->input_count + m->output_count;
     m->out->ports = hone_arena_zalloc(m->p->arena, (func->param_count + 1) * sizeof *m->out->ports);
     if (!m->out->ports) return parts_no_memory();
     for (uint32_t i = 0; i < func->param_count; i++) {
         hone_param_role role = role_of(m, i);
-        hone_mt_port *port = &m->out->ports[m->port_of[i]];
-        port->is_input = role != HONE_PARAM_OUT;
-        port->is_written = role != HONE_PARAM_IN;
+        if (m->port_of[i] != HONE_NO_ID) {
+            hone_mt_port *port = &m->out->ports[m->port_of[i]];
+            port->is_input = role != HONE_PARAM_OUT;
+            port->is_written = role != HONE_PARAM_IN;
+        }
         if (func->params[i].buffer == HONE_NO_ID) continue;
         HONE_TRY(find_layout(m, &func->buffers[func->params[i].buffer]));
         HONE_TRY(make_tensor(m, i));
@@ -176,7 +203,8 @@ static hone_status make_step(func_maker *m) {
     }
     step.args = args;
     step.sizes = sizes;
-    HONE_TRY(parts_add_kernel(m->p, m->func, &step.kernel));
+    uint64_t constants = parts_constants_of(m->out, args, step.arg_count);
+    HONE_TRY(parts_add_kernel(m->p, m->func, constants, &step.kernel));
     return hone_vec_push(&m->out->steps, step) ? HONE_OK : parts_no_memory();
 }
 
@@ -195,7 +223,7 @@ static hone_status make(func_maker *m, part_entry *entry) {
     return m->out->workspace < 0 ? parts_no_memory() : HONE_OK;
 }
 
-hone_status parts_add_func(parts *p, const hone_func *func) {
+hone_status parts_add_func(parts *p, const hone_func *func, bool takes_weights) {
     part_entry entry = {.name = hone_arena_strdup(p->arena, func->name),
                         .suffix = parts_identifier(p->arena, func->name)};
     if (!entry.name || !entry.suffix || !hone_vec_push(&p->entries, entry)) {
@@ -203,6 +231,9 @@ hone_status parts_add_func(parts *p, const hone_func *func) {
     }
     part_entry *added = &hone_vec_last(&p->entries);
     if (!hone_vec_push(&added->plans, (part_plan){.workspace = -1})) return parts_no_memory();
-    func_maker m = {.p = p, .func = func, .out = &added->plans.data[0]};
+    func_maker m = {.p = p,
+                    .func = func,
+                    .takes_weights = takes_weights,
+                    .out = &added->plans.data[0]};
     return make(&m, added);
 }

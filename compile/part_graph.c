@@ -44,30 +44,6 @@ static hone_status shape_values(maker *m, uint32_t rank, const hone_expr *const 
     return HONE_OK;
 }
 
-static hone_status weight_offset(maker *m, uint32_t constant, int64_t *out_offset) {
-    parts *p = m->p;
-    const hone_tensor *tensor = m->plan->module->constants[constant];
-    hone_hasher hasher;
-    hone_hasher_init(&hasher, 0);
-    hone_hasher_bytes(&hasher, tensor->data, hone_tensor_bytes(tensor));
-    hone_hasher_u64(&hasher, hone_tensor_bytes(tensor));
-    hone_hash128 hash = hone_hasher_finish(&hasher);
-    uint64_t known;
-    if (hone_map128_find(&p->weight_of, hash, &known)) {
-        *out_offset = p->weights.data[known].offset;
-        return HONE_OK;
-    }
-    *out_offset = p->weights_bytes;
-    int64_t bytes = (int64_t)hone_tensor_bytes(tensor);
-    p->weights_bytes += (bytes + HONE_PLAN_ALIGN - 1) / HONE_PLAN_ALIGN * HONE_PLAN_ALIGN;
-    part_weight weight = {tensor, *out_offset};
-    if (!hone_map128_put(&p->weight_of, hash, p->weights.count) ||
-        !hone_vec_push(&p->weights, weight)) {
-        return parts_no_memory();
-    }
-    return HONE_OK;
-}
-
 static hone_status make_tensor(maker *m, const hone_plan_tensor *tensor) {
     part_tensor made = {.row = {.rank = (int32_t)tensor->rank}};
     HONE_TRY(shape_values(m, tensor->rank, tensor->shape, &made.shape));
@@ -81,7 +57,7 @@ static hone_status make_tensor(maker *m, const hone_plan_tensor *tensor) {
         break;
     case HONE_PLAN_CONSTANT:
         made.row.place = HONE_MT_WEIGHT;
-        HONE_TRY(weight_offset(m, tensor->index, &made.row.offset));
+        made.weight = m->plan->module->constants[tensor->index];
         break;
     case HONE_PLAN_WORKSPACE:
         made.row.place = HONE_MT_WORKSPACE;
@@ -106,7 +82,10 @@ static hone_status make_step(maker *m, const hone_plan_step *step) {
         HONE_TRY(value_of(m, step->sizes[i], &sizes[i]));
     made.args = args;
     made.sizes = sizes;
-    if (step->kind == HONE_PLAN_KERNEL) HONE_TRY(parts_add_kernel(m->p, step->func, &made.kernel));
+    if (step->kind == HONE_PLAN_KERNEL) {
+        uint64_t constants = parts_constants_of(m->out, args, step->arg_count);
+        HONE_TRY(parts_add_kernel(m->p, step->func, constants, &made.kernel));
+    }
     return hone_vec_push(&m->out->steps, made) ? HONE_OK : parts_no_memory();
 }
 

@@ -20,22 +20,36 @@ const char *parts_identifier(hone_arena *arena, const char *text) {
     return name;
 }
 
-hone_status parts_add_kernel(parts *p, const hone_func *func, uint32_t *out_index) {
+uint64_t parts_constants_of(const part_plan *plan, const int32_t *args, uint32_t count) {
+    uint64_t bits = 0;
+    for (uint32_t i = 0; i < count && i < 64; i++) {
+        if (plan->tensors.data[args[i]].weight) bits |= UINT64_C(1) << i;
+    }
+    return bits;
+}
+
+hone_status parts_add_kernel(parts *p, const hone_func *func, uint64_t constants,
+                             uint32_t *out_index) {
     hone_hash128 hash = hone_func_hash(func);
+    hone_hasher key;
+    hone_hasher_init(&key, constants);
+    hone_hasher_u64(&key, hash.hi);
+    hone_hasher_u64(&key, hash.lo);
+    hone_hash128 both = hone_hasher_finish(&key);
     uint64_t known;
-    if (hone_map128_find(&p->kernel_of, hash, &known)) {
+    if (hone_map128_find(&p->kernel_of, both, &known)) {
         p->kernels.data[known].facts.calls++;
         *out_index = (uint32_t)known;
         return HONE_OK;
     }
     *out_index = (uint32_t)p->kernels.count;
-    part_kernel kernel = {.func = func};
+    part_kernel kernel = {.func = func, .constants = constants};
     kernel.facts = (hone_compile_kernel){.hash = hash, .calls = 1};
     kernel.facts.name = hone_arena_strdup(p->arena, func->name);
     kernel.symbol = hone_arena_printf(p->arena, "hone_kernel_%u_%s", (unsigned)*out_index,
                                       parts_identifier(p->arena, func->name));
     if (!kernel.facts.name || !kernel.symbol || !hone_vec_push(&p->kernels, kernel) ||
-        !hone_map128_put(&p->kernel_of, hash, *out_index)) {
+        !hone_map128_put(&p->kernel_of, both, *out_index)) {
         return parts_no_memory();
     }
     return HONE_OK;
@@ -55,17 +69,20 @@ static hone_status prepare(parts *p, const hone_module *module, const hone_dim_v
     return parts_no_memory();
 }
 
+static bool has_graph(const hone_module *module) {
+    for (uint32_t i = 0; i < module->member_count; i++) {
+        if (module->members[i].kind == HONE_MEMBER_GRAPH) return true;
+    }
+    return false;
+}
+
 static bool is_wanted(const parts *p, const hone_module *module, const hone_member *member) {
     if (p->options->func) return strcmp(member->name, p->options->func) == 0;
-    bool has_graph = false;
-    for (uint32_t i = 0; i < module->member_count; i++) {
-        has_graph |= module->members[i].kind == HONE_MEMBER_GRAPH;
-    }
     if (member->kind == HONE_MEMBER_GRAPH) {
         const hone_member *main_one = hone_module_find(module, "main");
         return main_one && main_one->kind == HONE_MEMBER_GRAPH ? member == main_one : true;
     }
-    return member->kind == HONE_MEMBER_FUNC && !has_graph;
+    return member->kind == HONE_MEMBER_FUNC && !has_graph(module);
 }
 
 /* Whether the database has a record of some kernel of a prepared module. */
@@ -124,7 +141,7 @@ static hone_status collect_funcs(parts *p, const hone_module *module) {
     for (uint32_t i = 0; i < prepared->member_count; i++) {
         const hone_member *member = &prepared->members[i];
         if (member->kind != HONE_MEMBER_FUNC || !is_wanted(p, module, member)) continue;
-        HONE_TRY(parts_add_func(p, member->func));
+        HONE_TRY(parts_add_func(p, member->func, !has_graph(module)));
     }
     return HONE_OK;
 }
@@ -212,7 +229,10 @@ void parts_deinit(parts *p) {
     hone_vec_deinit(&p->plans);
     hone_vec_deinit(&p->modules);
     hone_vec_deinit(&p->kernels);
+    for (size_t i = 0; i < p->packed.count; i++)
+        hone_tensor_destroy(p->packed.data[i]);
     hone_vec_deinit(&p->weights);
+    hone_vec_deinit(&p->packed);
     hone_map128_deinit(&p->kernel_of);
     hone_map128_deinit(&p->weight_of);
 }

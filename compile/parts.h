@@ -4,6 +4,7 @@
 
 #include "compile/compile.h"
 #include "graph/plan.h"
+#include "lower/split_constants.h"
 #include "runtime/model/model_table.h"
 #include "support/map.h"
 #include "support/vec.h"
@@ -12,9 +13,12 @@
 typedef struct part_kernel {
     hone_compile_kernel facts;
     const hone_func *func; /* of a prepared module */
+    uint64_t constants;    /* bit i: buffer parameter i is a weight wherever it is called */
     const char *symbol;
-    const char *program;        /* text, for the builder */
-    const char *trace;          /* JSON, or NULL */
+    const char *program;              /* text, for the builder */
+    const char *trace;                /* JSON, or NULL */
+    const hone_constant_split *split; /* of the program that the trace makes; NULL = none */
+    const char *rest;                 /* the text of split->rest, which is built instead */
     const hone_db_trial *trial; /* NULL = none */
     const char *object;         /* bytes, in the arena */
     size_t object_bytes;
@@ -23,6 +27,7 @@ typedef struct part_kernel {
 typedef struct part_tensor {
     hone_mt_tensor row; /* shape is filled in when written */
     const int32_t *shape;
+    const hone_tensor *weight; /* row.place is WEIGHT; its offset is set by parts_lay_weights */
 } part_tensor;
 
 typedef struct part_step {
@@ -62,7 +67,7 @@ typedef struct part_entry {
 } part_entry;
 
 typedef struct part_weight {
-    const hone_tensor *tensor; /* in a prepared module */
+    const hone_tensor *tensor; /* in a prepared module, the caller's, or packed */
     int64_t offset;
 } part_weight;
 
@@ -74,10 +79,11 @@ typedef struct parts {
     const char *target_text;
     hone_hash128 target_hash;
     HONE_VEC(part_kernel) kernels;
-    hone_map128 kernel_of; /* program hash → index */
+    hone_map128 kernel_of; /* hash of program and constants → index */
     HONE_VEC(part_entry) entries;
     HONE_VEC(part_weight) weights;
-    hone_map128 weight_of; /* hash of content → index */
+    HONE_VEC(hone_tensor *) packed; /* owned */
+    hone_map128 weight_of;          /* hash of content → index */
     int64_t weights_bytes;
     hone_hash128 weights_hash;
     HONE_VEC(hone_module *) modules; /* retained */
@@ -89,7 +95,10 @@ hone_status parts_no_memory(void);
 /* parts.c: prepared modules and plans to kernels, entries and weights. */
 HONE_NODISCARD hone_status parts_collect(parts *p, const hone_module *module);
 void parts_deinit(parts *p);
-HONE_NODISCARD hone_status parts_add_kernel(parts *p, const hone_func *func, uint32_t *out_index);
+HONE_NODISCARD hone_status parts_add_kernel(parts *p, const hone_func *func, uint64_t constants,
+                                            uint32_t *out_index);
+/* The bits of a step's arguments that are weights. */
+uint64_t parts_constants_of(const part_plan *plan, const int32_t *args, uint32_t count);
 /* A C identifier from any text. */
 const char *parts_identifier(hone_arena *arena, const char *text);
 
@@ -99,8 +108,9 @@ int32_t part_value_const(part_plan *plan, int64_t k);
 int32_t part_value_make(part_plan *plan, hone_mt_op op, int32_t a, int32_t b);
 int32_t part_value_expr(part_plan *plan, const hone_expr *e, const int32_t *map);
 
-/* part_func.c: an entry that is one PrimFunc. */
-HONE_NODISCARD hone_status parts_add_func(parts *p, const hone_func *func);
+/* part_func.c: an entry that is one PrimFunc. takes_weights: parameters that have a value among
+ * options->weight_values are weights. */
+HONE_NODISCARD hone_status parts_add_func(parts *p, const hone_func *func, bool takes_weights);
 /* part_graph.c: an entry that is a graph function. guards: dims the plan is for; the last plan of
  * an entry is added first_of_entry == false. */
 HONE_NODISCARD hone_status parts_add_graph(parts *p, hone_module *module, const char *name,
@@ -108,6 +118,14 @@ HONE_NODISCARD hone_status parts_add_graph(parts *p, hone_module *module, const 
 
 /* kernels.c: records, default schedules, builds. */
 HONE_NODISCARD hone_status parts_build_kernels(parts *p);
+
+/* weights.c: the part of a kernel that depends on weights alone is computed here, once. */
+/* Finds that part under the kernel's present trace; no split when there is none. */
+HONE_NODISCARD hone_status parts_split_kernel(parts *p, part_kernel *k);
+/* Computes what was split off; steps take the results. */
+HONE_NODISCARD hone_status parts_pack_weights(parts *p);
+/* Gives each weight that a step still uses its place, equal ones the same. */
+HONE_NODISCARD hone_status parts_lay_weights(parts *p);
 
 /* table_asm.c: tables and entry points as assembly. weights_path: the file to embed, or NULL. */
 HONE_NODISCARD hone_status parts_print_asm(const parts *p, const char *weights_path,

@@ -136,6 +136,35 @@ static hone_status bind_func_sizes(hone_func *func, const hone_graph_options *op
 
 /* ---- weights ---- */
 
+/* Of a module of PrimFuncs alone: whoever compiles them takes the values; they must fit. */
+static hone_status check_func_weights(const hone_func *func, const hone_graph_options *options,
+                                      bool *used) {
+    for (size_t w = 0; w < options->weight_count; w++) {
+        const hone_tensor *tensor = options->weights[w].tensor;
+        for (uint32_t i = 0; i < func->param_count; i++) {
+            if (func->params[i].buffer == HONE_NO_ID) continue;
+            const hone_buffer_info *info = &func->buffers[func->params[i].buffer];
+            if (strcmp(info->name, options->weights[w].name) != 0) continue;
+            bool fits = hone_dtype_equal(info->dtype, tensor->dtype) &&
+                        info->rank == (uint32_t)tensor->rank && !info->strides;
+            for (uint32_t d = 0; fits && d < info->rank; d++)
+                fits = hone_expr_is_int_value(info->shape[d], tensor->shape[d]);
+            if (!fits) {
+                hone_str have = {0};
+                hone_tensor_print_type(tensor, &have);
+                hone_status st = HONE_ERROR(HONE_CODE_TYPE,
+                                            "'%s': parameter '%s' does not take the given tensor, "
+                                            "which is %s",
+                                            func->name, info->name, hone_str_text(&have));
+                hone_str_deinit(&have);
+                return st;
+            }
+            used[w] = true;
+        }
+    }
+    return HONE_OK;
+}
+
 static hone_status check_weight(const hone_graph_func *graph, hone_gvalue value,
                                 const hone_tensor *tensor) {
     const hone_sinfo *info = graph->values[value].sinfo;
@@ -266,10 +295,15 @@ hone_status hone_pass_bind(hone_module *module, const hone_graph_options *option
     size_t count = options->dim_count + options->weight_count;
     bool *used = hone_arena_zalloc(module->arena, count + 1);
     if (!used) return HONE_ERROR(HONE_CODE_NO_MEMORY, "options");
+    bool has_graph = false;
+    for (uint32_t i = 0; i < module->member_count; i++)
+        has_graph |= module->members[i].kind == HONE_MEMBER_GRAPH;
     for (uint32_t i = 0; i < module->member_count; i++) {
         hone_member *member = &module->members[i];
         if (member->kind == HONE_MEMBER_FUNC) {
             HONE_TRY(bind_func_sizes(member->func, options, used));
+            if (has_graph) continue;
+            HONE_TRY(check_func_weights(member->func, options, used + options->dim_count));
         } else if (member->kind == HONE_MEMBER_GRAPH) {
             HONE_TRY(bind_graph_sizes(member->graph, options, used));
             HONE_TRY(bind_graph_weights(module, member->graph, options, used + options->dim_count));
