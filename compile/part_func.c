@@ -231,9 +231,7 @@ hone_status parts_add_func(parts *p, const hone_func *func, bool takes_weights) 
     }
     part_entry *added = &hone_vec_last(&p->entries);
     if (!hone_vec_push(&added->plans, (part_plan){.workspace = -1})) return parts_no_memory();
-    func_maker m = {.p = p,
-                    .func = func,
-                    .takes_weights = takes_weights,
-                    .out = &added->plans.data[0]};
+    func_maker m = {
+        .p = p, .func = func, .takes_weights = takes_weights, .out = &added->plans.data[0]};
     return make(&m, added);
 }

@@ -19,8 +19,8 @@ typedef struct part_kernel {
     const char *trace;                /* JSON, or NULL */
     const hone_constant_split *split; /* of the program that the trace makes; NULL = none */
     const char *rest;                 /* the text of split->rest, which is built instead */
-    const hone_db_trial *trial; /* NULL = none */
-    const char *object;         /* bytes, in the arena */
+    const hone_db_trial *trial;       /* NULL = none */
+    const char *object;               /* bytes, in the arena */
     size_t object_bytes;
 } part_kernel;
 

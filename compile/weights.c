@@ -1,4 +1,5 @@
-/* compile/weights.c - what kernels compute of weights alone is computed here, and where weights lie.
+/* compile/weights.c - what kernels compute of weights alone is computed here, and where weights
+ * lie.
  *
  *   kernel + trace ─replay─► program ─split─► rest      ─► built instead of the kernel
  *                                       └───► constants ─► run by the interpreter for each call's

@@ -27,10 +27,10 @@ typedef struct splitter {
     hone_node_id root_node;
     nest *nests;
     uint32_t nest_count;
-    hone_buffer *storage;  /* by buffer: what it is a view of */
-    bool *is_constant;     /* by buffer: a parameter that is one */
-    bool *is_local;        /* by buffer: allocated by the root block */
-    nest *now;             /* being looked at */
+    hone_buffer *storage; /* by buffer: what it is a view of */
+    bool *is_constant;    /* by buffer: a parameter that is one */
+    bool *is_local;       /* by buffer: allocated by the root block */
+    nest *now;            /* being looked at */
 } splitter;
 
 /* ---- what nests touch ---- */

@@ -17,8 +17,9 @@
 #include "ir/func.h"
 
 typedef struct hone_constant_split {
-    const hone_func *constants; /* parameters: inputs, then outputs; NULL = there is nothing to do */
-    const hone_func *rest;      /* parameters: those of the program that it still needs, outputs */
+    const hone_func
+        *constants;        /* parameters: inputs, then outputs; NULL = there is nothing to do */
+    const hone_func *rest; /* parameters: those of the program that it still needs, outputs */
     uint32_t input_count;
     const uint32_t *inputs; /* per input: which buffer parameter of the program it was */
     uint32_t output_count;
