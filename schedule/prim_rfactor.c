@@ -366,6 +366,28 @@ static void drop_loops(rfactoring *r) {
     }
 }
 
+/* The second block reads the new buffers, and names them in the order in which it writes. */
+static hone_status order_reads(const rfactoring *r) {
+    hone_schedule *sch = r->sch;
+    hone_block *block = hone_block_copy(sch->arena, sch_block(sch, r->block));
+    hone_region *reads =
+        block ? hone_arena_copy(sch->arena, block->reads, block->read_count * sizeof *reads) : NULL;
+    if (!reads) return sch_no_memory();
+    uint32_t done = 0;
+    for (uint32_t i = 0; i < r->reducer.count; i++) {
+        for (uint32_t k = done; k < block->read_count; k++) {
+            if (reads[k].buffer != r->rf_buffers[i]) continue;
+            hone_region found = reads[k];
+            reads[k] = reads[done];
+            reads[done++] = found;
+            break;
+        }
+    }
+    block->reads = reads;
+    sch_node(sch, r->block)->u.block.block = block;
+    return HONE_OK;
+}
+
 static hone_status make_final_block(rfactoring *r) {
     hone_schedule *sch = r->sch;
     const hone_block *old = sch_block(sch, r->block);
@@ -392,8 +414,9 @@ static hone_status make_final_block(rfactoring *r) {
         rhs[i] = hone_func_load(&sch->ir, sch->func, r->rf_buffers[i], rf_indices);
     const hone_expr *predicate = spatial_conditions(r, node.u.block.predicate);
     drop_loops(r);
-    return finish_block(r, &d, old->name, r->block, r->reducer.buffers, rank, indices, rhs,
-                        predicate);
+    HONE_TRY(finish_block(r, &d, old->name, r->block, r->reducer.buffers, rank, indices, rhs,
+                          predicate));
+    return order_reads(r);
 }
 
 static hone_status split_reduction(rfactoring *r, hone_node_id *out_rf) {

@@ -208,6 +208,50 @@ bool hone_inst_has_map_attr(hone_inst_kind kind, uint32_t *out_input, uint32_t *
     return kind == HONE_INST_TRANSFORM_BLOCK_LAYOUT;
 }
 
+uint32_t hone_inst_max_inputs(hone_inst_kind kind) {
+    uint32_t count = 0;
+    for (const hone_arg_spec *s = specs[kind]; s->place != HONE_ARG_END; s++) {
+        switch (s->place) {
+        case HONE_ARG_REST:
+        case HONE_ARG_VARARGS:
+            return HONE_ANY_COUNT;
+        case HONE_ARG_INPUT:
+        case HONE_ARG_TARGET:
+        case HONE_ARG_LIST:
+        case HONE_ARG_DATA:
+        case HONE_ARG_MAP:
+            if (s->index >= count) count = s->index + 1;
+            break;
+        default:
+            break;
+        }
+    }
+    return count;
+}
+
+uint32_t hone_inst_max_attrs(hone_inst_kind kind) {
+    uint32_t count = 0;
+    for (const hone_arg_spec *s = specs[kind]; s->place != HONE_ARG_END; s++) {
+        uint32_t end = 0;
+        switch (s->place) {
+        case HONE_ARG_INT:
+        case HONE_ARG_BOOL:
+        case HONE_ARG_STRING:
+        case HONE_ARG_BUFFER:
+        case HONE_ARG_VALUES:
+            end = s->index + 1;
+            break;
+        case HONE_ARG_ACCESS:
+            end = s->index + 2;
+            break;
+        default:
+            break;
+        }
+        if (end > count) count = end;
+    }
+    return count;
+}
+
 hone_rv_kind hone_inst_output_kind(hone_inst_kind kind) {
     switch (kind) {
     case HONE_INST_SAMPLE_CATEGORICAL:

@@ -67,6 +67,11 @@ static hone_status store_arg(pytrace *p, call *c, const char *keyword, uint32_t 
                                                        hone_inst_python_name(c->kind), count);
         return text ? pytrace_fail(p, text) : pytrace_no_memory();
     }
+    if (c->given[i]) {
+        const char *text =
+            hone_arena_printf(p->arena, "argument '%s' is given twice", specs[i].name);
+        return text ? pytrace_fail(p, text) : pytrace_no_memory();
+    }
     c->args[i] = value;
     c->given[i] = true;
     return HONE_OK;

@@ -100,7 +100,7 @@ class Player:
                                                            for k in self.kinds])[0]
         try:
             step = propose(self)
-        except Refused:
+        except (Refused, s_tir.ScheduleError):
             return None
         finally:
             self.mark()
