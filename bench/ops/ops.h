@@ -29,7 +29,6 @@ typedef struct ops_work {
     double flops;     /* of one run; 0 = not counted */
     double tolerance; /* of the largest |reference|; 0 = 1e-4 */
     const ops_peer *peers[OPS_MAX_PEERS];
-    bool is_constant_only; /* no row with the weight at run time */
 } ops_work;
 
 /* The tensors of a work, in the order of its program's parameters. `outputs` are the caller's own:

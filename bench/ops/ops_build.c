@@ -39,8 +39,8 @@ static hone_module *load_program(const ops_work *work) {
 }
 
 /* The trace made for such a row, from the most special name to the plain one:
- * NAME.runtime.2threads, NAME.2threads (the weight a constant), NAME.runtime, NAME. False when there
- * is none. */
+ * NAME.runtime.2threads, NAME.2threads (the weight a constant), NAME.runtime, NAME. False when
+ * there is none. */
 static bool find_trace(const ops_work *work, const char *set, int threads, bool is_constant,
                        char path[512]) {
     char number[32];
@@ -64,7 +64,7 @@ static hone_module *apply_trace(hone_module *module, const char *path) {
     hone_arena *arena = hone_arena_create(1 << 16);
     bench_must(hone_module_pick(module, NULL, &member));
     bench_must(hone_schedule_create(member->func, &sch));
-    bench_must(hone_trace_load(arena, path, &trace));
+    bench_must(hone_trace_load(arena, path, member->func, NULL, &trace));
     sch->wants_reasons = true;
     hone_status st = hone_trace_apply(&trace, sch, &(hone_apply_options){0});
     bench_must(st ? hone_status_annotate(st, "%s", path) : st);
@@ -91,7 +91,8 @@ void ops_build(const ops_work *work, const char *set, int threads, ops_how how, 
                                     .weight_values = weight,
                                     .weight_count = weight != NULL};
     hone_compile_result result;
-    bool has_trace = how == OPS_BEST && find_trace(work, set, threads, !work->weight || weight, trace);
+    bool has_trace =
+        how == OPS_BEST && find_trace(work, set, threads, !work->weight || weight, trace);
     if (has_trace) {
         hone_module *scheduled = apply_trace(module, trace);
         hone_module_release(module);
