@@ -17,6 +17,7 @@
 
 #include "ir/script.h"
 #include "ir/structural.h"
+#include "ir/verify.h"
 #include "schedule/schedule.h"
 #include "schedule/tensor_intrin.h"
 #include "support/alloc.h"
@@ -178,19 +179,32 @@ static void check_file(void **state) {
     assert_int_equal(failed, 0);
 }
 
-static void built_in_intrinsics_are_well_formed(void **state) {
+/* A description is a program in which its own intrinsic finds its place. */
+static void tensorize_description(const char *name, const hone_func *desc) {
+    hone_schedule *sch = NULL;
+    HONE_ASSERT_OK(hone_schedule_create(desc, &sch));
+    hone_node_id root = hone_func_root_block(sch->func);
+    hone_rv loop = hone_schedule_bind_node(sch, hone_func_node(sch->func, root)->first);
+    HONE_ASSERT_OK(hone_sch_tensorize(sch, loop, name, true));
+    HONE_ASSERT_OK(hone_check_func(sch->func));
+    hone_schedule_destroy(sch);
+}
+
+static void built_in_intrinsics_fit_their_descriptions(void **state) {
     (void)state;
     for (size_t i = 0; hone_tensor_intrin_builtin(i); i++) {
         hone_module *module = NULL;
         const hone_func *desc, *impl;
-        HONE_ASSERT_OK(
-            hone_tensor_intrin_find(NULL, hone_tensor_intrin_builtin(i), &module, &desc, &impl));
+        const char *name = hone_tensor_intrin_builtin(i);
+        HONE_ASSERT_OK(hone_tensor_intrin_find(NULL, name, &module, &desc, &impl));
+        tensorize_description(name, desc);
         hone_module_release(module);
     }
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(built_in_intrinsics_are_well_formed)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(built_in_intrinsics_fit_their_descriptions)};
     return HONE_RUN_ROWS("schedule/golden", rows, check_file) +
            cmocka_run_group_tests_name("schedule/intrinsics", tests, NULL, NULL);
 }
