@@ -327,8 +327,10 @@ static void check_region_shape(verifier *v, hone_node_id id, const hone_region *
     }
     const hone_buffer_info *info = hone_func_buffer(v->func, region->buffer);
     for (uint32_t d = 0; d < info->rank; d++) {
+        v->in_region = true;
         verify_integer(v, region->ranges[d].min, "the begin of a region");
         verify_integer(v, region->ranges[d].extent, "the extent of a region");
+        v->in_region = false;
     }
 }
 

@@ -24,7 +24,8 @@ import programs
 import steps
 from hone_cli import Hone
 
-JSON_NAMES = {"get_sblock": "GetSBlock", "reindex": "ReIndex", "rfactor": "RFactor"}
+JSON_NAMES = {"get_sblock": "GetSBlock", "reindex": "ReIndex", "rfactor": "RFactor",
+              "unsafe_set_dtype": "UnsafeSetDType"}
 
 
 def python_name(inst_name):
@@ -246,6 +247,7 @@ class Case:
 def one(number, hone, tally, options):
     rng = random.Random(options.seed * 1000003 + number)
     name, mod = programs.make(rng)
+    mod = compare.parse(mod.script())  # names as the text has them, which is what Hone reads
     kinds = set(options.kinds.split(",")) if options.kinds else None
     player = steps.Player(mod, rng, kinds)
     case = Case(hone, tally, name, mod, player)
