@@ -34,7 +34,7 @@ class Player:
     def __init__(self, mod, rng, kinds=None):
         self.rng = rng
         self.sch = s_tir.Schedule(mod, seed=rng.randrange(1, 1 << 30), error_render_level="fast")
-        self.kinds = [k for k in KINDS if k[0] in (kinds or [n for n, _ in KINDS if n not in BREAKS])]
+        self.kinds = [(n, f) for n, f in KINDS if (n in kinds if kinds else n not in BREAKS)]
         self.after = {0: self.sch.mod}  # number of instructions -> the program then
 
     # ---- getting hold of things ----
