@@ -236,6 +236,21 @@ static double reduce_lanes_f(const xexpr *e, machine *m) {
     return result;
 }
 
+static int64_t dot4_i(const xexpr *e, machine *m) {
+    const xexpr *a = e->args[1], *b = e->args[2];
+    uint16_t keep = m->lane;
+    uint64_t sum = (uint64_t)x_int(e->args[0], m);
+    for (uint16_t k = 0; k < 4; k++) {
+        uint16_t lane = (uint16_t)(4 * keep + k);
+        m->lane = (uint16_t)(lane % a->lanes);
+        int64_t left = x_int(a, m);
+        m->lane = lane;
+        sum += (uint64_t)(left * x_int(b, m));
+    }
+    m->lane = keep;
+    return wrap_to(e, (int64_t)sum);
+}
+
 /* ---- choosing ---- */
 
 static void choose_pair(xexpr *x, int64_t (*i)(const xexpr *, machine *),
@@ -345,6 +360,9 @@ void choose_intrin(machine *m, xexpr *x, hone_intrin intrin) {
     case HONE_INTRIN_VECTOR_REDUCE_MIN:
     case HONE_INTRIN_VECTOR_REDUCE_MAX:
         choose_pair(x, reduce_lanes_i, reduce_lanes_f);
+        return;
+    case HONE_INTRIN_DOT4:
+        x->eval.i = dot4_i;
         return;
     case HONE_INTRIN_CALL_EXTERN:
     case HONE_INTRIN_CALL_PURE_EXTERN:

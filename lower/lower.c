@@ -8,21 +8,23 @@
 #include "support/attributes.h"
 
 static const hone_lower_pass pipeline[] = {
-    {"hoist_init",  lower_hoist_init,  "moves the init of reductions before their reduction loops"    },
-    {"lower_init",  lower_init,        "turns what is left of init into a condition on the axes"      },
-    {"lower_match", lower_match,       "replaces matched buffers by what they view"                   },
-    {"blocks",      lower_blocks,      "removes blocks: axes become bindings, predicates ifs"         },
-    {"threads",     lower_threads,     "refuses thread-bound loops where there are no such threads"   },
-    {"simplify",    lower_simplify,    "simplifies every expression by the ranges of loops"           },
-    {"plan_allocs", lower_plan_allocs, "moves allocations to the innermost scope of their uses"       },
-    {"compact",     lower_compact,     "shrinks buffers to the region that is touched"                },
-    {"clip",        lower_clip,        "ends reduction loops early instead of guarding their bodies"  },
-    {"version",     lower_version,     "makes a copy of a tile without conditions, for where all hold"},
-    {"flatten",     lower_flatten,     "makes every buffer one-dimensional"                           },
-    {"reduce",      lower_reduce,      "collects reductions in vectors where a loop asks for it"      },
-    {"vectorize",   lower_vectorize,   "turns vectorized loops into vector operations"                },
-    {"unroll",      lower_unroll,      "repeats the bodies of unrolled loops"                         },
-    {"cleanup",     lower_cleanup,     "simplifies again and removes what does nothing"               },
+    {"hoist_init",  lower_hoist_init,  "moves the init of reductions in front of their loops",        false},
+    {"lower_init",  lower_init,        "turns what is left of init into a condition on the axes",     false},
+    {"lower_match", lower_match,       "replaces matched buffers by what they view",                  false},
+    {"blocks",      lower_blocks,      "removes blocks: axes become bindings, predicates ifs",        false},
+    {"threads",     lower_threads,     "refuses thread-bound loops where there are no such threads",  false},
+    {"simplify",    lower_simplify,    "simplifies every expression by the ranges of loops",          false},
+    {"plan_allocs", lower_plan_allocs, "moves allocations to the innermost scope of use",             false},
+    {"compact",     lower_compact,     "shrinks buffers to the region that is touched",               false},
+    {"clip",        lower_clip,        "ends reduction loops early instead of guarding their bodies", false},
+    {"version",     lower_version,     "copies tiles without conditions, for where all hold",         false},
+    {"flatten",     lower_flatten,     "makes every buffer one-dimensional",                          false},
+    {"dot",         lower_dot,         "sums of four products of bytes become calls of dot4",         true },
+    {"reduce",      lower_reduce,      "collects reductions in vectors where a loop asks for it",     true },
+    {"transpose",   lower_transpose,   "reads tiles along their rows and turns them around",          true },
+    {"vectorize",   lower_vectorize,   "turns vectorized loops into vector operations",               true },
+    {"unroll",      lower_unroll,      "repeats the bodies of unrolled loops",                        true },
+    {"cleanup",     lower_cleanup,     "simplifies again and removes what does nothing",              false},
 };
 
 const hone_lower_pass *hone_lower_pipeline(size_t *out_count) {
@@ -72,9 +74,7 @@ hone_status hone_lower_func(const hone_func *func, const hone_lower_options *opt
     }
     HONE_TRY(lower_collect_imports(&lower));
     for (size_t i = 0; i < HONE_COUNT(pipeline); i++) {
-        bool ends_loops = pipeline[i].run == lower_reduce || pipeline[i].run == lower_vectorize ||
-                          pipeline[i].run == lower_unroll;
-        if (ends_loops && options->keeps_loops) continue;
+        if (pipeline[i].makes_vectors && options->keeps_loops) continue;
         HONE_TRY(run_pass(&lower, &pipeline[i]));
     }
     *out_func = lower.func;

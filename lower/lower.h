@@ -46,6 +46,7 @@ typedef struct hone_lower_pass {
     const char *name;
     hone_status (*run)(hone_lower *lower);
     const char *summary; /* one line for --list */
+    bool makes_vectors;  /* left out where loops are kept */
 } hone_lower_pass;
 
 /* The passes in order. */

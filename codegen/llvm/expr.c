@@ -1,6 +1,8 @@
 /* codegen/llvm/expr.c - expressions as values of their dtype. */
 #include "codegen/llvm/gen.h"
 
+enum { MAX_SHUFFLE = 64 };
+
 static LLVMValueRef undefined(gen *g, hone_dtype dtype) {
     return LLVMGetUndef(gen_type(g, dtype));
 }
@@ -201,10 +203,28 @@ static LLVMValueRef let(gen *g, const hone_expr *e) {
     return body;
 }
 
+/* Lanes of one vector, or of two alike: what LLVM has an instruction for. NULL = something else. */
+static LLVMValueRef shuffle_of_two(gen *g, const hone_expr *e, uint16_t vectors) {
+    LLVMValueRef picks[MAX_SHUFFLE];
+    uint16_t lanes = e->args[0]->dtype.lanes, count = e->dtype.lanes;
+    bool is_alike = vectors == 1 || (vectors == 2 && e->args[1]->dtype.lanes == lanes);
+    if (!is_alike || lanes < 2 || count < 2 || count > MAX_SHUFFLE) return NULL;
+    for (uint16_t i = 0; i < count; i++) {
+        int64_t lane = hone_expr_const(e->args[vectors + i]);
+        if (lane < 0 || lane >= lanes * vectors) return NULL;
+        picks[i] = gen_i32(g, (int32_t)lane);
+    }
+    LLVMValueRef a = gen_value(g, e->args[0]);
+    LLVMValueRef b = vectors == 2 ? gen_value(g, e->args[1]) : LLVMGetPoison(LLVMTypeOf(a));
+    return LLVMBuildShuffleVector(g->builder, a, b, LLVMConstVector(picks, count), "");
+}
+
 /* Vectors one after the other, then the lanes picked by the constants behind them. */
 static LLVMValueRef shuffle(gen *g, const hone_expr *e) {
     uint16_t picks = e->dtype.lanes, vectors = (uint16_t)(e->count - picks);
     LLVMTypeRef type = gen_type(g, e->dtype);
+    LLVMValueRef two = shuffle_of_two(g, e, vectors);
+    if (two) return two;
     LLVMValueRef result = LLVMGetPoison(type);
     for (uint16_t i = 0; i < picks; i++) {
         int64_t lane = hone_expr_const(e->args[vectors + i]);

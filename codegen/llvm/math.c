@@ -105,9 +105,10 @@ static LLVMValueRef constant(gen *g, const hone_expr *e, double value) {
 }
 
 static LLVMValueRef sigmoid(gen *g, const hone_expr *e, LLVMValueRef x) {
+    LLVMValueRef own = gen_vector_math(g, HONE_INTRIN_SIGMOID, x, e->dtype.lanes);
+    if (own) return own;
     LLVMValueRef one = constant(g, e, 1.0), negative = LLVMBuildFNeg(g->builder, x, "");
-    LLVMValueRef power = gen_vector_math(g, HONE_INTRIN_EXP, negative, e->dtype.lanes);
-    if (!power) power = libm_lanes(g, "exp", e->dtype, &negative, 1);
+    LLVMValueRef power = libm_lanes(g, "exp", e->dtype, &negative, 1);
     return LLVMBuildFDiv(g->builder, one, LLVMBuildFAdd(g->builder, one, power, ""), "");
 }
 
@@ -367,6 +368,8 @@ LLVMValueRef gen_call(gen *g, const hone_expr *e) {
     case HONE_INTRIN_VECTOR_REDUCE_MIN:
     case HONE_INTRIN_VECTOR_REDUCE_MAX:
         return reduce_lanes(g, e);
+    case HONE_INTRIN_DOT4:
+        return gen_dot4(g, e);
     case HONE_INTRIN_ADDRESS_OF:
     case HONE_INTRIN_ACCESS_PTR:
         return address(g, e);

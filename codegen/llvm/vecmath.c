@@ -1,9 +1,10 @@
-/* codegen/llvm/vecmath.c - exp, exp2, log, tanh and erf in float32, on whole vectors.
+/* codegen/llvm/vecmath.c - exp, exp2, log, tanh, erf and sigmoid in float32, on whole vectors.
  *
  * Range reduction and a polynomial, no calls, no tables; within 4 units in the last place of the
  * correctly rounded result, special values as libm has them (tested against it). exp and log use
- * the classic reductions by ln 2 in two parts; the coefficients of erf were fitted for this file
- * (Chebyshev nodes): x * P(x^2) up to 1, behind that 1 - exp(Q(|x| - 2)) with Q close to log(erfc).
+ * the classic reductions by ln 2 in two parts. Coefficients were fitted for this file (reweighted
+ * least squares towards the smallest largest error): exp and 2^r of the lowest degree that serves;
+ * erf is x * P(x^2) up to 0.84, behind that 1 - 2^Q(|x| - 2) with Q close to log2(erfc).
  * Scalars take the same way, so vectorising a loop does not change its numbers. */
 #include "codegen/llvm/gen.h"
 
@@ -80,29 +81,43 @@ static LLVMValueRef power_of_two(const vec *v, LLVMValueRef n) {
     return as_float(v, LLVMBuildShl(B, biased, integer(v, 23), ""));
 }
 
-/* `count` lanes of x from `start` on; lanes that x does not have are poison. */
-static LLVMValueRef lanes_of(const vec *v, LLVMValueRef x, unsigned have, unsigned start,
-                             unsigned count) {
-    LLVMValueRef picks[MAX_LANES];
-    for (unsigned i = 0; i < count; i++)
-        picks[i] =
-            start + i < have ? gen_i32(v->g, (int32_t)(start + i)) : LLVMGetPoison(v->g->i32);
-    return LLVMBuildShuffleVector(B, x, LLVMGetPoison(LLVMTypeOf(x)), LLVMConstVector(picks, count),
-                                  "");
+static LLVMValueRef pick(const vec *v, LLVMValueRef a, LLVMValueRef b, unsigned have,
+                         unsigned start, unsigned count) {
+    LLVMValueRef picks[MAX_LANES + 16];
+    for (unsigned i = 0; i < count; i++) {
+        unsigned lane = start + i;
+        picks[i] = lane < have ? gen_i32(v->g, (int32_t)lane) : LLVMGetPoison(v->g->i32);
+    }
+    return LLVMBuildShuffleVector(B, a, b, LLVMConstVector(picks, count), "");
+}
+
+/* `count` lanes of x (a scalar: one) from `start` on; lanes that x does not have are poison. */
+static LLVMValueRef lanes_of(const vec *v, LLVMValueRef x, unsigned start, unsigned count) {
+    if (v->lanes == 1) {
+        LLVMValueRef none = LLVMGetPoison(LLVMVectorType(v->g->f32, count));
+        return LLVMBuildInsertElement(B, none, x, gen_i32(v->g, 0), "");
+    }
+    return pick(v, x, LLVMGetPoison(LLVMTypeOf(x)), v->lanes, start, count);
 }
 
 /* The `have` lanes of a, then those of b. */
 static LLVMValueRef append_lanes(const vec *v, LLVMValueRef a, unsigned have, LLVMValueRef b,
                                  unsigned count) {
-    LLVMValueRef picks[MAX_LANES];
-    LLVMValueRef wide = have == count ? b : lanes_of(v, b, count, 0, have);
-    for (unsigned i = 0; i < have + count; i++)
-        picks[i] = gen_i32(v->g, (int32_t)i);
-    return LLVMBuildShuffleVector(B, a, wide, LLVMConstVector(picks, have + count), "");
+    if (have > count) b = pick(v, b, LLVMGetPoison(LLVMTypeOf(b)), count, 0, have);
+    return pick(v, a, b, have + count, 0, have + count);
 }
 
-/* a op b by an instruction on registers of 4, 8 or 16 floats: `name` ends with their bits. */
-static LLVMValueRef by_register(const vec *v, const char *name, LLVMValueRef a, LLVMValueRef b) {
+/* The lanes of the value that x began with, as a scalar when that was one. */
+static LLVMValueRef lanes_of_all(const vec *v, LLVMValueRef x) {
+    if (v->lanes == 1) return LLVMBuildExtractElement(B, x, gen_i32(v->g, 0), "");
+    if (LLVMGetVectorSize(LLVMTypeOf(x)) == v->lanes) return x;
+    return pick(v, x, LLVMGetPoison(LLVMTypeOf(x)), v->lanes, 0, v->lanes);
+}
+
+/* What an AVX-512 instruction on registers of 4, 8 or 16 floats makes of x (and y, unless NULL):
+ * `name` ends with their bits, behind the operands come what masked lanes keep, the mask, and for
+ * whole registers perhaps how to round. */
+static LLVMValueRef by_register(const vec *v, const char *name, LLVMValueRef x, LLVMValueRef y) {
     unsigned widest = v->g->target->vector_bits >= 512 ? 16 : 8, width = 4;
     while (width < v->lanes && width < widest)
         width *= 2;
@@ -112,25 +127,19 @@ static LLVMValueRef by_register(const vec *v, const char *name, LLVMValueRef a, 
     LLVMValueRef function = LLVMGetIntrinsicDeclaration(v->g->module, id, NULL, 0);
     LLVMTypeRef signature = LLVMIntrinsicGetType(v->g->context, id, NULL, 0);
     LLVMTypeRef type = LLVMVectorType(v->g->f32, width);
-    LLVMValueRef all = LLVMConstAllOnes(width == 16 ? v->g->i16 : v->g->i8), result = NULL;
-    LLVMValueRef current_rounding = gen_i32(v->g, 4);
-    if (v->lanes == 1) {
-        LLVMValueRef zero = gen_i32(v->g, 0), empty = LLVMGetPoison(type);
-        a = LLVMBuildInsertElement(B, empty, a, zero, "");
-        b = LLVMBuildInsertElement(B, empty, b, zero, "");
-        LLVMValueRef args[] = {a, b, LLVMConstNull(type), all, current_rounding};
-        result = LLVMBuildCall2(B, signature, function, args, width == 16 ? 5 : 4, "");
-        return LLVMBuildExtractElement(B, result, zero, "");
-    }
+    LLVMValueRef result = NULL;
     for (unsigned at = 0; at < v->lanes; at += width) {
-        LLVMValueRef args[] = {lanes_of(v, a, v->lanes, at, width),
-                               lanes_of(v, b, v->lanes, at, width), LLVMConstNull(type), all,
-                               current_rounding};
-        LLVMValueRef part = LLVMBuildCall2(B, signature, function, args, width == 16 ? 5 : 4, "");
+        LLVMValueRef args[5];
+        unsigned count = 0;
+        args[count++] = lanes_of(v, x, at, width);
+        if (y) args[count++] = lanes_of(v, y, at, width);
+        args[count++] = LLVMConstNull(type);
+        args[count++] = LLVMConstAllOnes(width == 16 ? v->g->i16 : v->g->i8);
+        if (count < LLVMCountParamTypes(signature)) args[count++] = gen_i32(v->g, 4); /* as set */
+        LLVMValueRef part = LLVMBuildCall2(B, signature, function, args, count, "");
         result = result ? append_lanes(v, result, at, part, width) : part;
     }
-    unsigned have = LLVMGetVectorSize(LLVMTypeOf(result));
-    return have == v->lanes ? result : lanes_of(v, result, have, 0, v->lanes);
+    return lanes_of_all(v, result);
 }
 
 /* p * 2^n for the integer that lies in `shifted` (see round_of), n up to ±252: in two steps, so
@@ -156,19 +165,44 @@ static LLVMValueRef exp_core(const vec *v, LLVMValueRef r) {
     return polynomial(v, r, c, HONE_COUNT(c));
 }
 
-static LLVMValueRef exp_of(const vec *v, LLVMValueRef x) {
-    LLVMValueRef shifted, bounded = clamp(v, x, -104.0, 89.5);
-    LLVMValueRef n = round_of(v, bounded, 1.44269504088896341, &shifted);
-    LLVMValueRef r = fma_of(v, n, number(v, -0.693359375), bounded);
+/* e^x for x from -104 to 89.5, or NaN. */
+static LLVMValueRef exp_within(const vec *v, LLVMValueRef x) {
+    LLVMValueRef shifted, n = round_of(v, x, 1.44269504088896341, &shifted);
+    LLVMValueRef r = fma_of(v, n, number(v, -0.693359375), x);
     r = fma_of(v, n, number(v, 2.12194440e-4), r);
     return scale(v, exp_core(v, r), n, shifted);
 }
 
+static LLVMValueRef exp_of(const vec *v, LLVMValueRef x) {
+    return exp_within(v, clamp(v, x, -104.0, 89.5));
+}
+
+/* 2^r for |r| <= 1/2, fitted like exp_core. */
+static LLVMValueRef exp2_core(const vec *v, LLVMValueRef r) {
+    static const double c[] = {0.0013264700009346, 0.009671534317731429, 0.055507340042426835,
+                               0.240222417543478,  0.693146977352075,    1.0};
+    return polynomial(v, r, c, HONE_COUNT(c));
+}
+
+/* 2^x for x from -151 to 129, or NaN. */
+static LLVMValueRef exp2_within(const vec *v, LLVMValueRef x) {
+    LLVMValueRef shifted, n = round_of(v, x, 1.0, &shifted);
+    return scale(v, exp2_core(v, sub(v, x, n)), n, shifted);
+}
+
 static LLVMValueRef exp2_of(const vec *v, LLVMValueRef x) {
-    LLVMValueRef shifted, bounded = clamp(v, x, -151.0, 129.0);
-    LLVMValueRef n = round_of(v, bounded, 1.0, &shifted);
-    LLVMValueRef r = mul(v, sub(v, bounded, n), number(v, 0.693147180559945309));
-    return scale(v, exp_core(v, r), n, shifted);
+    return exp2_within(v, clamp(v, x, -151.0, 129.0));
+}
+
+/* a / b for b from 1 to 2 and a from 0 to 2, the last bit perhaps wrong: an approximation and two
+ * corrections take half the time of a division where there is an instruction for the first. */
+static LLVMValueRef quotient(const vec *v, LLVMValueRef a, LLVMValueRef b) {
+    if (!v->has_avx512) return LLVMBuildFDiv(B, a, b, "");
+    LLVMValueRef minus = LLVMBuildFNeg(B, b, "");
+    LLVMValueRef inverse = by_register(v, "llvm.x86.avx512.rcp14.ps", b, NULL);
+    inverse = fma_of(v, inverse, fma_of(v, minus, inverse, number(v, 1)), inverse);
+    LLVMValueRef first = mul(v, a, inverse);
+    return fma_of(v, fma_of(v, minus, first, a), inverse, first);
 }
 
 static LLVMValueRef log_of(const vec *v, LLVMValueRef x) {
@@ -203,33 +237,43 @@ static LLVMValueRef with_sign(const vec *v, LLVMValueRef size, LLVMValueRef sign
     return gen_intrinsic(v->g, "llvm.copysign", v->f, args, 2);
 }
 
+static LLVMValueRef at_most(const vec *v, LLVMValueRef x, double hi) {
+    return choose(v, LLVMRealOGT, x, number(v, hi), number(v, hi), x);
+}
+
+/* An odd polynomial near 0; behind that (1 - e) / (1 + e) with e = exp(-2 |x|). */
 static LLVMValueRef tanh_of(const vec *v, LLVMValueRef x) {
     static const double c[] = {-5.70498872745e-3, 2.06390887954e-2, -5.37397155531e-2,
                                1.33314422036e-1, -3.33332819422e-1};
-    LLVMValueRef size = call1(v, "llvm.fabs", x), z = mul(v, x, x);
+    LLVMValueRef size = call1(v, "llvm.fabs", x), z = mul(v, x, x), one = number(v, 1), shifted;
     LLVMValueRef small = fma_of(v, mul(v, polynomial(v, z, c, HONE_COUNT(c)), z), x, x);
-    LLVMValueRef power = exp_of(v, add(v, size, size));
-    LLVMValueRef part = LLVMBuildFDiv(B, number(v, 2), add(v, power, number(v, 1)), "");
-    LLVMValueRef large = with_sign(v, sub(v, number(v, 1), part), x);
-    return choose(v, LLVMRealOLT, size, number(v, 0.625), small, large);
+    LLVMValueRef bounded = at_most(v, size, 9.5), log2 = number(v, -2.88539008177792681);
+    LLVMValueRef n = round_of(v, bounded, -2.88539008177792681, &shifted);
+    LLVMValueRef r = fma_of(v, bounded, log2, LLVMBuildFNeg(B, n, ""));
+    LLVMValueRef e = scale(v, exp2_core(v, r), n, shifted);
+    LLVMValueRef large = quotient(v, sub(v, one, e), add(v, one, e));
+    return choose(v, LLVMRealOLT, size, number(v, 0.625), small, with_sign(v, large, x));
 }
 
 static LLVMValueRef erf_of(const vec *v, LLVMValueRef x) {
-    static const double p[] = {-9.673591193859465e-06, 0.00011268253729213029,
-                               -0.0008484396385028958, 0.005221053492277861,
-                               -0.026865437626838684,  0.11283782869577408,
-                               -0.37612637877464294,   1.128379225730896};
-    static const double q[] = {-4.986731383382903e-08,  1.8282278233527904e-06,
-                               -1.9914408767363057e-05, 0.00013486258103512228,
-                               -0.0007330357911996543,  0.003571286564692855,
-                               -0.01646493934094906,    -0.9237509965896606,
-                               -4.418160915374756,      -5.364941120147705};
+    static const double p[] = {-0.0006359560675169147, 0.005058301565646861, -0.026806598739635177,
+                               0.112828092263918,      -0.3761257901346168,  1.1283791611112932};
+    static const double q[] = {-0.0018960098412577466, 0.004202545189551101, -0.024011484345508226,
+                               -1.332534968198899,     -6.373975477206793,   -7.739967434597478};
     LLVMValueRef size = call1(v, "llvm.fabs", x);
     LLVMValueRef small = mul(v, x, polynomial(v, mul(v, x, x), p, HONE_COUNT(p)));
-    LLVMValueRef t = sub(v, clamp(v, size, 0.95, 4.0), number(v, 2));
-    LLVMValueRef rest = exp_of(v, polynomial(v, t, q, HONE_COUNT(q)));
-    LLVMValueRef large = with_sign(v, sub(v, number(v, 1), rest), x);
-    return choose(v, LLVMRealOLT, size, number(v, 1), small, large);
+    LLVMValueRef t = sub(v, at_most(v, size, 3.95), number(v, 2));
+    LLVMValueRef power = polynomial(v, t, q, HONE_COUNT(q));
+    LLVMValueRef large = with_sign(v, sub(v, number(v, 1), exp2_within(v, power)), x);
+    return choose(v, LLVMRealOLT, size, number(v, 0.84), small, large);
+}
+
+/* 1 / (1 + exp(-x)), by e = exp(-|x|), so that small results keep their digits. */
+static LLVMValueRef sigmoid_of(const vec *v, LLVMValueRef x) {
+    LLVMValueRef size = at_most(v, call1(v, "llvm.fabs", x), 104.0), one = number(v, 1);
+    LLVMValueRef e = exp_within(v, LLVMBuildFNeg(B, size, ""));
+    LLVMValueRef above = choose(v, LLVMRealOLT, x, number(v, 0), e, one);
+    return quotient(v, above, add(v, one, e));
 }
 
 LLVMValueRef gen_vector_math(gen *g, hone_intrin intrin, LLVMValueRef x, unsigned lanes) {
@@ -248,6 +292,8 @@ LLVMValueRef gen_vector_math(gen *g, hone_intrin intrin, LLVMValueRef x, unsigne
         return tanh_of(&value, x);
     case HONE_INTRIN_ERF:
         return erf_of(&value, x);
+    case HONE_INTRIN_SIGMOID:
+        return sigmoid_of(&value, x);
     default:
         return NULL;
     }

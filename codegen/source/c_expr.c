@@ -359,7 +359,7 @@ static c_text let(c_gen *g, const hone_expr *e) {
 
 /* Vectors one after the other into an array, from which the constants behind them pick. */
 static c_text shuffle(c_gen *g, const hone_expr *e) {
-    uint16_t picks = (uint16_t)e->u.i, vectors = (uint16_t)(e->count - picks);
+    uint16_t picks = e->dtype.lanes, vectors = (uint16_t)(e->count - picks);
     const char *type = c_type(g, e->dtype), *all = c_name(g, "all"), *outer = g->lane;
     uint32_t count = 0;
     for (uint16_t i = 0; i < vectors; i++)

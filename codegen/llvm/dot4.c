@@ -1,0 +1,173 @@
+/* codegen/llvm/dot4.c - sums of four products of bytes.
+ *
+ *   VNNI     vpdpbusd, unsigned times signed; other signs by what it takes to bring them there:
+ *            s * s = (s + 128) * s - 128 * s, u * u = u * (u - 128) + 2 * (64 * u)
+ *   x86      bytes at even and at odd places as 16-bit numbers, two vpmaddwd: exact, since
+ *            2 * 255 * 255 fits into 32 bits
+ *   others   widened, multiplied and added
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "codegen/llvm/gen.h"
+
+enum { MAX_BYTES = 256 };
+
+typedef struct dot {
+    gen *g;
+    unsigned lanes; /* of one part */
+    bool a_signed, b_signed;
+} dot;
+
+#define B (d->g->builder)
+
+static LLVMValueRef bytes(const dot *d, LLVMValueRef x) {
+    return LLVMBuildBitCast(B, x, LLVMVectorType(d->g->i8, 4 * d->lanes), "");
+}
+static LLVMValueRef words(const dot *d, LLVMValueRef x) {
+    return LLVMBuildBitCast(B, x, LLVMVectorType(d->g->i32, d->lanes), "");
+}
+static LLVMValueRef each_byte(const dot *d, int value) {
+    LLVMValueRef one = LLVMConstInt(d->g->i8, (unsigned long long)value & 255, 0), all[MAX_BYTES];
+    for (unsigned i = 0; i < 4 * d->lanes; i++)
+        all[i] = one;
+    return LLVMConstVector(all, 4 * d->lanes);
+}
+
+static LLVMValueRef call(const dot *d, const char *name, LLVMValueRef *args, unsigned count) {
+    unsigned id = LLVMLookupIntrinsicID(name, strlen(name));
+    LLVMValueRef function = LLVMGetIntrinsicDeclaration(d->g->module, id, NULL, 0);
+    LLVMTypeRef signature = LLVMIntrinsicGetType(d->g->context, id, NULL, 0);
+    return LLVMBuildCall2(B, signature, function, args, count, "");
+}
+
+/* ---- VNNI ---- */
+
+static LLVMValueRef dpbusd(const dot *d, LLVMValueRef c, LLVMValueRef a, LLVMValueRef b) {
+    char name[48];
+    snprintf(name, sizeof name, "llvm.x86.avx512.vpdpbusd.%u", d->lanes * 32);
+    LLVMValueRef args[] = {c, words(d, a), words(d, b)};
+    return call(d, name, args, 3);
+}
+
+static LLVMValueRef by_vnni(const dot *d, LLVMValueRef c, LLVMValueRef a, LLVMValueRef b) {
+    LLVMValueRef zero = LLVMConstNull(LLVMVectorType(d->g->i32, d->lanes));
+    if (!d->a_signed && d->b_signed) return dpbusd(d, c, a, b);
+    if (d->a_signed && !d->b_signed) return dpbusd(d, c, b, a);
+    if (d->a_signed) {
+        LLVMValueRef raised = LLVMBuildXor(B, bytes(d, a), each_byte(d, 128), "");
+        LLVMValueRef excess = dpbusd(d, zero, each_byte(d, 128), b);
+        return LLVMBuildSub(B, dpbusd(d, c, raised, b), excess, "");
+    }
+    LLVMValueRef lowered = LLVMBuildXor(B, bytes(d, b), each_byte(d, 128), "");
+    LLVMValueRef lack = dpbusd(d, zero, a, each_byte(d, 64));
+    lack = LLVMBuildAdd(B, lack, lack, "");
+    return LLVMBuildAdd(B, dpbusd(d, c, a, lowered), lack, "");
+}
+
+/* ---- pairs of 16 bits ---- */
+
+/* The bytes at even (odd) places, as numbers of 16 bits. */
+static LLVMValueRef half(const dot *d, LLVMValueRef x, bool is_signed, bool is_odd) {
+    LLVMTypeRef type = LLVMVectorType(d->g->i16, 2 * d->lanes);
+    LLVMValueRef eight = gen_splat(d->g, LLVMConstInt(d->g->i16, 8, 0), 2 * d->lanes);
+    x = LLVMBuildBitCast(B, x, type, "");
+    if (!is_odd) x = LLVMBuildShl(B, x, eight, "");
+    return is_signed ? LLVMBuildAShr(B, x, eight, "") : LLVMBuildLShr(B, x, eight, "");
+}
+
+static LLVMValueRef by_pairs(const dot *d, LLVMValueRef c, LLVMValueRef a, LLVMValueRef b) {
+    const char *name = d->lanes == 16  ? "llvm.x86.avx512.pmaddw.d.512"
+                       : d->lanes == 8 ? "llvm.x86.avx2.pmadd.wd"
+                                       : "llvm.x86.sse2.pmadd.wd";
+    for (int is_odd = 0; is_odd < 2; is_odd++) {
+        LLVMValueRef args[] = {half(d, a, d->a_signed, is_odd), half(d, b, d->b_signed, is_odd)};
+        c = LLVMBuildAdd(B, c, call(d, name, args, 2), "");
+    }
+    return c;
+}
+
+/* ---- any CPU ---- */
+
+static LLVMValueRef widened(const dot *d, LLVMValueRef x, bool is_signed, unsigned k) {
+    LLVMValueRef picks[MAX_BYTES];
+    LLVMTypeRef type = LLVMVectorType(d->g->i32, d->lanes);
+    x = bytes(d, x);
+    for (unsigned i = 0; i < d->lanes; i++)
+        picks[i] = gen_i32(d->g, (int32_t)(4 * i + k));
+    x = LLVMBuildShuffleVector(B, x, x, LLVMConstVector(picks, d->lanes), "");
+    return is_signed ? LLVMBuildSExt(B, x, type, "") : LLVMBuildZExt(B, x, type, "");
+}
+
+static LLVMValueRef by_products(const dot *d, LLVMValueRef c, LLVMValueRef a, LLVMValueRef b) {
+    for (unsigned k = 0; k < 4; k++) {
+        LLVMValueRef left = widened(d, a, d->a_signed, k), right = widened(d, b, d->b_signed, k);
+        c = LLVMBuildAdd(B, c, LLVMBuildMul(B, left, right, ""), "");
+    }
+    return c;
+}
+
+/* ---- parts of a register's size ---- */
+
+static LLVMValueRef lanes_of(const dot *d, LLVMValueRef x, unsigned start, unsigned count) {
+    LLVMValueRef picks[MAX_BYTES];
+    for (unsigned i = 0; i < count; i++)
+        picks[i] = gen_i32(d->g, (int32_t)(start + i));
+    return LLVMBuildShuffleVector(B, x, LLVMGetPoison(LLVMTypeOf(x)), LLVMConstVector(picks, count),
+                                  "");
+}
+
+static LLVMValueRef join(const dot *d, LLVMValueRef done, LLVMValueRef part, unsigned have) {
+    LLVMValueRef picks[MAX_BYTES];
+    unsigned all = have + d->lanes;
+    for (unsigned i = 0; i < have; i++)
+        picks[i] = i < d->lanes ? gen_i32(d->g, (int32_t)i) : LLVMGetPoison(d->g->i32);
+    if (have > d->lanes) {
+        part = LLVMBuildShuffleVector(B, part, part, LLVMConstVector(picks, have), "");
+    }
+    for (unsigned i = 0; i < all; i++)
+        picks[i] = gen_i32(d->g, (int32_t)i);
+    return LLVMBuildShuffleVector(B, done, part, LLVMConstVector(picks, all), "");
+}
+
+static bool has_vnni(const gen *g) {
+    return hone_target_has_feature(g->target, "avx512vnni") &&
+           hone_target_has_feature(g->target, "avx512vl");
+}
+
+static unsigned part_lanes(const gen *g, unsigned lanes) {
+    bool is_x86 = strncmp(g->target->triple, "x86_64", 6) == 0;
+    unsigned widest = (unsigned)g->target->vector_bits / 32;
+    bool has_wide = has_vnni(g) || hone_target_has_feature(g->target, "avx512bw");
+    if (is_x86 && widest > 8 && !has_wide) widest = 8;
+    if (widest < 4) widest = 4;
+    if (widest > 16) widest = 16;
+    return lanes < widest ? lanes : widest;
+}
+
+LLVMValueRef gen_dot4(gen *g, const hone_expr *e) {
+    unsigned lanes = e->dtype.lanes, a_lanes = e->args[1]->dtype.lanes;
+    LLVMValueRef c = gen_value(g, e->args[0]), a = gen_value(g, e->args[1]);
+    LLVMValueRef b = gen_value(g, e->args[2]), result = NULL;
+    dot dots = {g, part_lanes(g, lanes), hone_dtype_is_int(e->args[1]->dtype),
+                hone_dtype_is_int(e->args[2]->dtype)};
+    const dot *d = &dots;
+    if (lanes % d->lanes != 0 || 4 * lanes > MAX_BYTES) {
+        gen_fail(g, HONE_ERROR(HONE_CODE_UNSUPPORTED, "dot4 of %u lanes", lanes));
+        return LLVMGetUndef(gen_type(g, e->dtype));
+    }
+    if (a_lanes == 4) { /* the same four bytes for all */
+        a = gen_splat(g, LLVMBuildBitCast(B, a, g->i32, ""), d->lanes);
+    }
+    bool is_x86 = strncmp(g->target->triple, "x86_64", 6) == 0;
+    for (unsigned at = 0; at < lanes; at += d->lanes) {
+        LLVMValueRef left = a_lanes == 4 ? a : lanes_of(d, a, 4 * at, 4 * d->lanes);
+        LLVMValueRef right = lanes_of(d, b, 4 * at, 4 * d->lanes);
+        LLVMValueRef old = lanes_of(d, c, at, d->lanes);
+        LLVMValueRef part = has_vnni(g) ? by_vnni(d, old, left, right)
+                            : is_x86    ? by_pairs(d, old, left, right)
+                                        : by_products(d, old, left, right);
+        result = result ? join(d, result, part, at) : part;
+    }
+    return result;
+}

@@ -1,0 +1,237 @@
+/* lower/lower_transpose.c
+ * needs: flat buffers, no blocks. keeps: what is computed. A tile that is read across its rows is
+ * read along them and turned around in registers:
+ *
+ *   for i in N: for j in vectorized(N): Y[a + j] = f(X[b + j * stride + i])       stride > 1
+ *     ⇒ rows[k] = X[b + k * stride + 0:N]            for each k in N
+ *        rows exchanged with each other, one bit of their numbers with one bit of the lanes at a
+ *        time: log2(N) steps of N shuffles
+ *        for i in unrolled(N): for j in vectorized(N): Y[a + j] = f(rows[i][j])
+ *
+ * Only where N is a power of two that fits a register, the tile is all that the loops do, and the
+ * store goes to other memory than the loads. */
+#include "lower/passes.h"
+
+enum { MAX_TILE = 16 };
+
+typedef struct tile {
+    hone_lower *lower;
+    hone_arith *arith;
+    hone_node_id rows, lanes, store; /* the loops, the statement */
+    int64_t size;
+    const hone_expr *load; /* what is read across; NULL = nothing */
+    hone_buffer result;
+} tile;
+
+static hone_buffer storage_of(const hone_func *func, hone_buffer buffer) {
+    while (func->buffers[buffer].alias_of != HONE_NO_ID)
+        buffer = func->buffers[buffer].alias_of;
+    return buffer;
+}
+
+static hone_var loop_var(const tile *t, hone_node_id loop) {
+    return hone_func_node(t->lower->func, loop)->u.loop.var;
+}
+
+/* The only child of a node, when that is of this kind. */
+static hone_node_id only_child(const hone_func *func, hone_node_id parent, hone_node_kind kind) {
+    hone_node_id child = hone_func_node(func, parent)->first;
+    if (child == HONE_NO_ID || hone_func_node(func, child)->next != HONE_NO_ID) return HONE_NO_ID;
+    return hone_func_node(func, child)->kind == kind ? child : HONE_NO_ID;
+}
+
+static bool has_coefficients(const tile *t, const hone_expr *index, int64_t *out_row,
+                             int64_t *out_lane) {
+    return hone_expr_is_pure_index(index) &&
+           hone_linear_coeff(t->arith, index, loop_var(t, t->rows), out_row) &&
+           hone_linear_coeff(t->arith, index, loop_var(t, t->lanes), out_lane);
+}
+
+/* The first load across rows that every iteration makes. */
+static const hone_expr *find_load(const tile *t, const hone_expr *e) {
+    const hone_func *func = t->lower->func;
+    if (e->kind == HONE_EXPR_LOAD) {
+        int64_t row, lane;
+        hone_dtype dtype = func->buffers[e->u.buffer].dtype;
+        bool is_plain = e->count == 1 && e->dtype.lanes == 1 && dtype.lanes == 1 &&
+                        !hone_dtype_is_bool(dtype) && dtype.bits >= 8;
+        if (!is_plain || !has_coefficients(t, e->args[0], &row, &lane)) return NULL;
+        hone_buffer to = hone_func_node(func, t->store)->u.store.buffer;
+        bool is_apart = storage_of(func, e->u.buffer) != storage_of(func, to);
+        return row == 1 && lane > 1 && is_apart ? e : NULL;
+    }
+    if (e->kind == HONE_EXPR_LET || hone_expr_is_call(e, HONE_INTRIN_IF_THEN_ELSE) ||
+        hone_expr_is_op(e, HONE_OP_AND) || hone_expr_is_op(e, HONE_OP_OR)) {
+        return NULL; /* may not be read at all */
+    }
+    for (uint16_t i = 0; i < e->count; i++) {
+        const hone_expr *found = find_load(t, e->args[i]);
+        if (found) return found;
+    }
+    return NULL;
+}
+
+static bool match(tile *t, hone_node_id rows) {
+    const hone_func *func = t->lower->func;
+    const hone_node *node = hone_func_node(func, rows);
+    if (node->kind != HONE_NODE_FOR) return false;
+    if (node->loop_kind != HONE_LOOP_SERIAL && node->loop_kind != HONE_LOOP_UNROLLED) return false;
+    t->rows = rows;
+    t->lanes = only_child(func, rows, HONE_NODE_FOR);
+    if (t->lanes == HONE_NO_ID) return false;
+    const hone_node *lanes = hone_func_node(func, t->lanes);
+    t->store = only_child(func, t->lanes, HONE_NODE_STORE);
+    t->size = hone_expr_const(node->u.loop.range.extent);
+    if (t->store == HONE_NO_ID || lanes->loop_kind != HONE_LOOP_VECTORIZED) return false;
+    bool is_square = hone_expr_const(lanes->u.loop.range.extent) == t->size;
+    bool is_power = t->size > 1 && t->size <= MAX_TILE && (t->size & (t->size - 1)) == 0;
+    int64_t natural = hone_target_lanes(t->lower->options->target, 32);
+    if (!is_square || !is_power || t->size > natural) return false;
+    if (hone_expr_uses_var(lanes->u.loop.range.min, node->u.loop.var)) return false;
+    const hone_node *store = hone_func_node(func, t->store);
+    int64_t row, lane;
+    if (store->u.store.rank != 1) return false;
+    if (!has_coefficients(t, store->u.store.indices[0], &row, &lane) || lane != 1) return false;
+    t->load = find_load(t, store->u.store.value);
+    return t->load != NULL;
+}
+
+/* The vector of row k in a tile of rows. */
+static const hone_expr *row_at(const tile *t, int64_t k) {
+    hone_ir *ir = &t->lower->ir;
+    return hone_expr_ramp(ir, hone_expr_i32(ir, k * t->size), hone_expr_i32(ir, 1),
+                          (uint16_t)t->size);
+}
+
+static const hone_expr *load_row(const tile *t, hone_buffer rows, int64_t k) {
+    const hone_expr *at = row_at(t, k);
+    hone_dtype dtype = t->lower->func->buffers[rows].dtype;
+    return hone_expr_load(&t->lower->ir, hone_dtype_with_lanes(dtype, (uint16_t)t->size), rows, 1,
+                          &at);
+}
+
+/* rows[k] = value, in front of the loops. */
+static hone_status store_row(tile *t, hone_buffer rows, int64_t k, const hone_expr *value) {
+    hone_func *func = t->lower->func;
+    const hone_expr **indices = hone_arena_alloc(func->arena, sizeof *indices);
+    hone_node_id id = hone_func_add_node(func, HONE_NODE_STORE);
+    if (!indices || id == HONE_NO_ID) return LOWER_NO_MEMORY();
+    indices[0] = row_at(t, k);
+    hone_node *node = hone_func_node(func, id);
+    node->u.store.buffer = rows;
+    node->u.store.rank = 1;
+    node->u.store.indices = indices;
+    node->u.store.value = value;
+    hone_tree_insert_before(func, t->rows, id);
+    return HONE_OK;
+}
+
+static hone_status read_rows(tile *t, hone_buffer rows) {
+    hone_func *func = t->lower->func;
+    hone_ir *ir = &t->lower->ir;
+    hone_range row = hone_func_node(func, t->rows)->u.loop.range;
+    hone_range lane = hone_func_node(func, t->lanes)->u.loop.range;
+    hone_dtype dtype = func->buffers[t->load->u.buffer].dtype;
+    for (int64_t k = 0; k < t->size; k++) {
+        const hone_expr *at =
+            hone_expr_substitute_one(ir, t->load->args[0], loop_var(t, t->rows), row.min);
+        const hone_expr *j = hone_expr_add(ir, lane.min, hone_expr_int(ir, lane.min->dtype, k));
+        at = hone_expr_substitute_one(ir, at, loop_var(t, t->lanes), j);
+        if (!at) return hone_ir_finish(ir);
+        at = hone_simplify(t->arith, at);
+        at = hone_expr_ramp(ir, at, hone_expr_int(ir, at->dtype, 1), (uint16_t)t->size);
+        const hone_expr *value = hone_expr_load(ir, hone_dtype_with_lanes(dtype, (uint16_t)t->size),
+                                                t->load->u.buffer, 1, &at);
+        HONE_TRY(store_row(t, rows, k, value));
+    }
+    return HONE_OK;
+}
+
+/* Of rows a and b, which are `bit` apart: the lanes without that bit (those with it, when is_high),
+ * b's beside a's. */
+static const hone_expr *exchange(const tile *t, const hone_expr *a, const hone_expr *b, int64_t bit,
+                                 bool is_high) {
+    const hone_expr *args[2 + MAX_TILE] = {a, b};
+    for (int64_t lane = 0; lane < t->size; lane++) {
+        bool is_of_b = (lane & bit) != 0;
+        int64_t pick = is_high ? lane | bit : lane & ~bit;
+        args[2 + lane] = hone_expr_i32(&t->lower->ir, pick + (is_of_b ? t->size : 0));
+    }
+    return hone_expr_shuffle(&t->lower->ir, 2, (size_t)t->size, args);
+}
+
+/* Turns the tile around, from one buffer to the other and back; leaves the last in t->result. */
+static hone_status turn(tile *t, hone_buffer from, hone_buffer to) {
+    for (int64_t bit = 1; bit < t->size; bit *= 2) {
+        for (int64_t k = 0; k < t->size; k++) {
+            if (k & bit) continue;
+            const hone_expr *a = load_row(t, from, k), *b = load_row(t, from, k | bit);
+            HONE_TRY(store_row(t, to, k, exchange(t, a, b, bit, false)));
+            HONE_TRY(store_row(t, to, k | bit, exchange(t, a, b, bit, true)));
+        }
+        hone_buffer last = to;
+        to = from;
+        from = last;
+    }
+    t->result = from;
+    return hone_ir_finish(&t->lower->ir);
+}
+
+static const hone_expr *replace_load(void *ctx, hone_ir *ir, const hone_expr *e) {
+    const tile *t = ctx;
+    const hone_func *func = t->lower->func;
+    if (e->kind != HONE_EXPR_LOAD || !hone_expr_same(e, t->load)) return e;
+    const hone_node *row = hone_func_node(func, t->rows), *lane = hone_func_node(func, t->lanes);
+    const hone_expr *i =
+        hone_expr_sub(ir, hone_func_var_expr(ir, func, row->u.loop.var), row->u.loop.range.min);
+    const hone_expr *j =
+        hone_expr_sub(ir, hone_func_var_expr(ir, func, lane->u.loop.var), lane->u.loop.range.min);
+    if (!i || !j) return NULL;
+    const hone_expr *at = hone_expr_mul(ir, i, hone_expr_int(ir, i->dtype, t->size));
+    if (!hone_dtype_equal(i->dtype, j->dtype)) j = hone_expr_cast(ir, i->dtype, j);
+    at = hone_expr_add(ir, at, j);
+    if (!at) return NULL;
+    at = hone_simplify(t->arith, at);
+    return hone_expr_load(ir, e->dtype, t->result, 1, &at);
+}
+
+static hone_status allocate(tile *t, const char *name, hone_buffer *out_buffer) {
+    hone_func *func = t->lower->func;
+    int64_t elements = t->size * t->size;
+    hone_dtype dtype = func->buffers[t->load->u.buffer].dtype;
+    *out_buffer = hone_func_add_dense(func, name, dtype, 1, &elements, "local");
+    hone_node_id alloc = hone_func_add_node(func, HONE_NODE_ALLOC);
+    if (*out_buffer == HONE_NO_ID || alloc == HONE_NO_ID) return LOWER_NO_MEMORY();
+    hone_func_node(func, alloc)->u.alloc.buffer = *out_buffer;
+    lower_wrap(func, t->rows, alloc);
+    return HONE_OK;
+}
+
+static hone_status transpose(tile *t) {
+    hone_func *func = t->lower->func;
+    hone_buffer rows, turned;
+    HONE_TRY(allocate(t, "rows", &rows));
+    HONE_TRY(allocate(t, "turned", &turned));
+    HONE_TRY(read_rows(t, rows));
+    HONE_TRY(turn(t, rows, turned));
+    const hone_node *store = hone_func_node(func, t->store);
+    const hone_expr *value =
+        hone_expr_transform(&t->lower->ir, store->u.store.value, replace_load, t);
+    if (!value) return hone_ir_finish(&t->lower->ir);
+    hone_func_node(func, t->store)->u.store.value = value;
+    hone_func_node(func, t->rows)->loop_kind = HONE_LOOP_UNROLLED;
+    return hone_ir_finish(&t->lower->ir);
+}
+
+hone_status lower_transpose(hone_lower *lower) {
+    hone_func *func = lower->func;
+    hone_arith arith;
+    hone_arith_init(&arith, func->arena);
+    if (!hone_arith_bind_sizes(&arith, func)) return LOWER_NO_MEMORY();
+    for (hone_node_id n = 0; n != HONE_NO_ID; n = hone_tree_next(func, 0, n)) {
+        tile t = {.lower = lower, .arith = &arith};
+        while (match(&t, n))
+            HONE_TRY(transpose(&t));
+    }
+    return hone_ir_finish(&arith.ir);
+}

@@ -1,0 +1,169 @@
+/* Reductions, tiles turned around and sums of bytes, as vectors: the pass sees them, the machine
+ * code has the instruction that they are for, and the numbers are those of the interpreter, on
+ * several kinds of CPU. */
+#include <string.h>
+
+#include "codegen/codegen.h"
+#include "ir/script.h"
+#include "lower/lower.h"
+#include "tests/support/compiled.h"
+#include "tests/support/hone_test.h"
+
+#define HEAD                                                                                       \
+    "from tvm.script import tir as T\n"                                                            \
+    "@T.prim_func\n"
+
+/* The largest of each row, in `registers` vectors; rows of n elements. */
+#define ROW_MAX(n, dtype, registers)                                                               \
+    HEAD "def main(X: T.Buffer((5, " n "), \"" dtype "\"), Y: T.Buffer((5,), \"" dtype "\")):\n"   \
+         "    for i in range(5):\n"                                                                \
+         "        Y[i] = X[i, 0]\n"                                                                \
+         "        for k in T.serial(" n ", annotations={\"pragma_vector_reduce\": " registers      \
+         "}):\n"                                                                                   \
+         "            Y[i] = T.max(X[i, k], Y[i])\n"
+
+/* Two sums in one pass, what is summed computed beside it; the sums are collected around both
+ * loops. */
+#define ROW_SUMS(n)                                                                                \
+    HEAD "def main(X: T.Buffer((3, 4, " n "), \"float32\"), Z: T.Buffer((3, 4, " n                 \
+         "), \"float32\"), S: T.Buffer((3,), \"float32\"), Q: T.Buffer((3,), \"float32\")):\n"     \
+         "    for i in range(3):\n"                                                                \
+         "        S[i] = T.float32(0)\n"                                                           \
+         "        Q[i] = T.float32(1)\n"                                                           \
+         "        for j in T.serial(4, annotations={\"pragma_vector_reduce\": 4}):\n"              \
+         "            for k in T.vectorized(" n "):\n"                                             \
+         "                Z[i, j, k] = T.exp(X[i, j, k])\n"                                        \
+         "            for k in range(" n "):\n"                                                    \
+         "                S[i] = S[i] + Z[i, j, k]\n"                                              \
+         "                Q[i] = Q[i] + Z[i, j, k] * X[i, j, k]\n"
+
+/* What must stay as it is: each step reads the sum so far of another place. */
+#define PREFIX                                                                                     \
+    HEAD "def main(X: T.Buffer((64,), \"float32\"), Y: T.Buffer((65,), \"float32\")):\n"           \
+         "    Y[0] = T.float32(0)\n"                                                               \
+         "    for k in T.serial(64, annotations={\"pragma_vector_reduce\": 4}):\n"                 \
+         "        Y[k + 1] = Y[k] + X[k]\n"
+
+#define TRANSPOSE(n, dtype)                                                                        \
+    HEAD "def main(X: T.Buffer((3 * " n ", 2 * " n "), \"" dtype "\"), Z: T.Buffer((2 * " n        \
+         ", 3 * " n "), \"" dtype "\"), Y: T.Buffer((2 * " n ", 3 * " n "), \"" dtype "\")):\n"    \
+         "    for i0, j0 in T.grid(2, 3):\n"                                                       \
+         "        for i1 in range(" n "):\n"                                                       \
+         "            for j1 in T.vectorized(" n "):\n"                                            \
+         "                Y[i0 * " n " + i1, j0 * " n " + j1] = X[j0 * " n " + j1, i0 * " n        \
+         " + i1] + Z[i0 * " n " + i1, j0 * " n " + j1]\n"
+
+/* k4 says where the loop over four stands: around j or inside of it. */
+#define DOT(a, b, loops)                                                                           \
+    HEAD "def main(A: T.Buffer((3, 32), \"" a "\"), B: T.Buffer((8, 16, 4), \"" b                  \
+         "\"), C: T.Buffer((3, 16), \"int32\")):\n"                                                \
+         "    for i in range(3):\n"                                                                \
+         "        for j in range(16):\n"                                                           \
+         "            C[i, j] = 7\n"                                                               \
+         "        for k in range(8):\n" loops                                                      \
+         "                    C[i, j] = C[i, j] + T.Cast(\"int32\", A[i, k * 4 + u]) * "           \
+         "T.Cast(\"int32\", B[k, j, u])\n"
+#define LANES_OUTSIDE                                                                              \
+    "            for j in T.vectorized(16):\n"                                                     \
+    "                for u in range(4):\n"
+#define LANES_INSIDE                                                                               \
+    "            for u in T.unroll(4):\n"                                                          \
+    "                for j in range(16):\n"
+
+/* Written out, bytes of both sides moving with the lanes; 8 lanes. */
+#define TERM(k) "T.Cast(\"int32\", A[j * 4 + " k "]) * T.Cast(\"int32\", B[j * 4 + " k "])"
+#define DOT_PAIRS(a, b)                                                                            \
+    HEAD "def main(A: T.Buffer((32,), \"" a "\"), B: T.Buffer((32,), \"" b                         \
+         "\"), C: T.Buffer((8,), \"int32\")):\n"                                                   \
+         "    for j in range(8):\n"                                                                \
+         "        C[j] = C[j] + (" TERM("2") " + " TERM("0") " + (" TERM("1") " + " TERM(          \
+             "3") "))\n"
+
+/* clang-format off */
+static const struct row {
+    const char *name, *program;
+    const char *lowered;     /* text in the lowered program, for 512 bits; "!text": not in it */
+    const char *instruction; /* in the machine code for Zen 4; NULL = any */
+} rows[] = {
+    {"largest of a row",             ROW_MAX("100", "float32", "2"),             "vector_reduce_max", "vmaxps"    },
+    {"largest of a short row",       ROW_MAX("7", "float32", "4"),               "vector_reduce_max", NULL        },
+    {"largest of a long row",        ROW_MAX("1000", "float64", "1"),            "vector_reduce_max", "vmaxpd"    },
+    {"largest int of a row",         ROW_MAX("67", "int32", "3"),                "vector_reduce_max", "vpmaxsd"   },
+    {"sums beside what they sum",    ROW_SUMS("64"),                             "vector_reduce_add", "vscalefps" },
+    {"sums of odd rows",             ROW_SUMS("27"),                             "vector_reduce_add", NULL        },
+    {"running sums",                 PREFIX,                                     "!vector_reduce",    NULL        },
+    {"tile of 16",                   TRANSPOSE("16", "float32"),                 "T.Shuffle",         "vshufps" },
+    {"tile of 8",                    TRANSPOSE("8", "float64"),                  "T.Shuffle",         NULL        },
+    {"tile of 4",                    TRANSPOSE("4", "int8"),                     "T.Shuffle",         NULL        },
+    {"tile of 6 is left alone",      TRANSPOSE("6", "float32"),                  "!T.Shuffle",        NULL        },
+    {"bytes, unsigned by signed",    DOT("uint8", "int8", LANES_OUTSIDE),        "dot4",              "vpdpbusd"  },
+    {"bytes, signed by signed",      DOT("int8", "int8", LANES_INSIDE),          "dot4",              "vpdpbusd"  },
+    {"bytes, signed by unsigned",    DOT("int8", "uint8", LANES_INSIDE),         "dot4",              "vpdpbusd"  },
+    {"bytes, unsigned by unsigned",  DOT("uint8", "uint8", LANES_OUTSIDE),       "dot4",              "vpdpbusd"  },
+    {"bytes, written out",           DOT_PAIRS("uint8", "int8"),                 "dot4",              "vpdpbusd"  },
+    {"signed bytes, written out",    DOT_PAIRS("int8", "int8"),                  "dot4",              "vpdpbusd"  },
+    {"wider numbers are left alone", DOT("int16", "int8", LANES_INSIDE),         "!dot4",             NULL        },
+};
+/* clang-format on */
+
+static const char *const targets[] = {"host", "host -vector-width=256", "llvm -mcpu=x86-64-v3",
+                                      "llvm -mcpu=x86-64"};
+
+/* Whether text is there, or not there when it begins with '!'. */
+static bool holds(const hone_str *in, const char *text) {
+    bool is_absent = text[0] == '!';
+    return (strstr(hone_str_text(in), text + is_absent) == NULL) == is_absent;
+}
+
+static hone_status check_text(const struct row *row, const hone_func *func, hone_arena *arena) {
+    hone_target target;
+    hone_func *lowered;
+    hone_str text = {0};
+    HONE_TRY(hone_target_parse("llvm -mtriple=x86_64-linux-gnu -mcpu=znver4", &target));
+    hone_lower_options options = {.target = &target};
+    HONE_TRY(hone_lower_func(func, &options, arena, &lowered));
+    hone_status st = hone_func_print(lowered, NULL, &text);
+    if (!st && !holds(&text, row->lowered)) {
+        st = HONE_ERROR(HONE_CODE_INVALID, "'%s' in\n%s", row->lowered, hone_str_text(&text));
+    }
+    hone_str_clear(&text);
+    hone_codegen_kernel kernel = {lowered, "kernel"};
+    hone_codegen_options codegen = {.target = &target, .emit = HONE_EMIT_ASM, .verify = true};
+    if (!st && row->instruction) {
+        st = hone_codegen_llvm(&kernel, 1, &codegen, &text);
+        if (!st && !holds(&text, row->instruction)) {
+            st = HONE_ERROR(HONE_CODE_INVALID, "no %s in\n%s", row->instruction,
+                            hone_str_text(&text));
+        }
+    }
+    hone_str_deinit(&text);
+    return st;
+}
+
+static hone_status check(const struct row *row, const hone_func *func, hone_arena *arena) {
+    HONE_TRY(check_text(row, func, arena));
+    for (size_t i = 0; i < HONE_COUNT(targets); i++) {
+        hone_target target;
+        HONE_TRY(hone_target_parse(targets[i], &target));
+        if (!hone_target_runs_here(&target)) continue;
+        HONE_TRY(hone_status_annotate(test_compare(func, &target, i + 1, 1e-5), "%s", targets[i]));
+    }
+    return HONE_OK;
+}
+
+static void is_right_in_vectors(void **state) {
+    const struct row *row = *state;
+    hone_module *module;
+    const hone_member *member;
+    HONE_ASSERT_OK(hone_script_parse(row->program, strlen(row->program), "program", &module));
+    HONE_ASSERT_OK(hone_module_pick(module, NULL, &member));
+    hone_arena *arena = hone_arena_create(1 << 16);
+    hone_status st = check(row, member->func, arena);
+    hone_arena_destroy(arena);
+    hone_module_release(module);
+    HONE_ASSERT_OK(st);
+}
+
+int main(void) {
+    return HONE_RUN_ROWS("codegen/vector code", rows, is_right_in_vectors);
+}
