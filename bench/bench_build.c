@@ -44,7 +44,7 @@ static void load(subject *s, const char *name, const char *dir) {
     bench_must(hone_func_print(member->func, NULL, &s->program));
     snprintf(file, sizeof file, "%s.space.py", name);
     source_path(file, path);
-    bench_must(hone_trace_load(s->arena, path, &s->sketch));
+    bench_must(hone_trace_load(s->arena, path, NULL, NULL, &s->sketch));
     snprintf(s->path, sizeof s->path, "%s/%s.so", dir, name);
 }
 

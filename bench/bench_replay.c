@@ -13,6 +13,7 @@
 #include "bench/bench_util.h"
 #include "ir/script.h"
 #include "support/alloc.h"
+#include "support/arena.h"
 #include "support/fs.h"
 #include "support/proc.h"
 #include "tuner/space.h"
@@ -185,6 +186,16 @@ static void bench_kind(bench *b, subject *s, peer *p, bool has_peer, const char 
     bench_add(b, &row);
 }
 
+/* What a search thread needs for each program that it replays: it grows to its largest and stays.
+ */
+static void add_memory(bench *b, const subject *s, const char *name) {
+    bench_add(b, &(bench_row){.work = name,
+                              .metric = "memory",
+                              .unit = "KiB",
+                              .hone = (double)hone_arena_reserved(s->sch->arena) / 1024,
+                              .spread = (double)NAN});
+}
+
 int main(int argc, char **argv) {
     bench b;
     peer p;
@@ -199,6 +210,7 @@ int main(int argc, char **argv) {
         bool has_peer = load_peer(&b, &p, &s, programs[i], dir);
         bench_kind(&b, &s, &p, has_peer, programs[i], false);
         bench_kind(&b, &s, &p, has_peer && p.is_there, programs[i], true);
+        add_memory(&b, &s, programs[i]);
         fprintf(stderr, "%s: %u sketches, %.2f %% of the candidates refused\n", programs[i],
                 s.space.count, 100.0 * (double)s.refused / (double)s.made);
         unload(&s);

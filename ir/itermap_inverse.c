@@ -5,18 +5,22 @@
  */
 #include "ir/itermap_impl.h"
 
-enum { MAX_SOURCES = 64 };
+enum { MAX_SOURCES = 64, MAX_DIGITS = 16 };
 
 typedef struct decoded {
     const hone_iter_source *source;
-    const hone_expr *value;   /* sum of digit * lower so far */
-    uint32_t uses, filled;    /* splits that refer to it; of these, decoded */
-    const hone_expr *covered; /* product of the extents of its digits */
-    bool is_open;             /* its own sum was decoded */
+    const hone_expr *value;                    /* sum of digit * lower so far */
+    uint32_t uses, filled;                     /* splits that refer to it; of these, decoded */
+    const hone_expr *covered;                  /* product of the extents of its digits */
+    const hone_iter_split *digits[MAX_DIGITS]; /* where padding is allowed */
+    const hone_expr *digit_values[MAX_DIGITS];
+    bool is_open; /* its own sum was decoded */
 } decoded;
 
 typedef struct inverse {
     hone_arith *a;
+    bool may_pad; /* digits may have room for more than their source has values */
+    const hone_expr *padding;
     uint32_t count;
     decoded items[MAX_SOURCES];
 } inverse;
@@ -63,8 +67,78 @@ static bool decode(inverse *v, const hone_iter_sum *sum, const hone_expr *value)
                                       : split->extent;
         item->filled++;
         if (!item->value || !item->covered) return false;
+        if (!v->may_pad) continue;
+        if (item->filled > MAX_DIGITS) return false;
+        item->digits[item->filled - 1] = split;
+        item->digit_values[item->filled - 1] = digit;
     }
     return value != NULL;
+}
+
+/* ---- padding ---- */
+
+/* Every digit begins where the next smaller one ends, so that any digits are those of one value.
+ * out_top: the one that ends last. */
+static bool has_no_gaps(inverse *v, const decoded *item, uint32_t *out_top) {
+    bool used[MAX_DIGITS] = {false};
+    const hone_expr *end = hone_expr_int(&v->a->ir, item->covered->dtype, 1);
+    for (uint32_t n = 0; n < item->filled; n++) {
+        uint32_t i = 0;
+        while (i < item->filled &&
+               (used[i] || !hone_prove_equal(v->a, item->digits[i]->lower, end))) {
+            i++;
+        }
+        if (i == item->filled) return false;
+        used[i] = true;
+        *out_top = i;
+        end = simp(v, hone_expr_mul(&v->a->ir, end, item->digits[i]->extent));
+        if (!end) return false;
+    }
+    return true;
+}
+
+/* value >= extent. Of a loop this is told by the largest digit as far as that can: digit == 3 and
+ * rest >= 2. */
+static const hone_expr *is_beyond(inverse *v, const decoded *item, uint32_t top) {
+    hone_ir *ir = &v->a->ir;
+    const hone_expr *extent = item->source->extent, *lower = item->digits[top]->lower;
+    const hone_expr *top_value = item->digit_values[top];
+    const hone_expr *generic = hone_expr_binary(ir, HONE_OP_LE, extent, item->value);
+    int64_t n = hone_expr_const(extent), step = hone_expr_const(lower);
+    bool is_whole = item->source->is_fused || n < 1 || step < 2 || n % step == 0;
+    if (is_whole || hone_expr_const(item->digits[top]->extent) != n / step + 1)
+        return simp(v, generic);
+    const hone_expr *above = hone_expr_mul(ir, top_value, lower);
+    const hone_expr *rest = simp(v, hone_expr_sub(ir, item->value, above));
+    const hone_expr *first = hone_expr_int(ir, extent->dtype, n / step);
+    const hone_expr *least = hone_expr_int(ir, extent->dtype, n % step);
+    return simp(v, hone_expr_binary(ir, HONE_OP_AND,
+                                    hone_expr_binary(ir, HONE_OP_EQ, top_value, first),
+                                    hone_expr_binary(ir, HONE_OP_LE, least, rest)));
+}
+
+/* All values of a source are decoded from digits; which digits are of none? */
+static bool note_padding(inverse *v, const decoded *item) {
+    uint32_t top = 0;
+    if (v->may_pad && !has_no_gaps(v, item, &top)) return false;
+    if (hone_prove_equal(v->a, item->covered, item->source->extent)) return true;
+    if (!v->may_pad) return false;
+    if (!hone_prove_less_equal(v->a, item->source->extent, item->covered)) return false;
+    const hone_expr *beyond = is_beyond(v, item, top);
+    if (!beyond) return false;
+    if (hone_expr_is_int_value(beyond, 0)) return true;
+    v->padding = v->padding ? hone_expr_binary(&v->a->ir, HONE_OP_OR, v->padding, beyond) : beyond;
+    return v->padding != NULL;
+}
+
+/* An index runs over one range without gaps. */
+static bool is_compact(inverse *v, const hone_iter_sum *sum) {
+    const hone_expr *end = hone_expr_int(&v->a->ir, HONE_DTYPE_I32, 1);
+    for (uint32_t i = sum->count; i-- > 0 && end;) {
+        if (!hone_prove_equal(v->a, end, sum->splits[i].scale)) return false;
+        end = simp(v, hone_expr_mul(&v->a->ir, sum->splits[i].scale, sum->splits[i].extent));
+    }
+    return end != NULL;
 }
 
 /* Opens fused sources whose value is complete until none is left. */
@@ -83,7 +157,31 @@ static bool open_fused(inverse *v) {
     for (uint32_t i = 0; i < v->count; i++) {
         const decoded *item = &v->items[i];
         if (item->filled < item->uses || (item->source->is_fused && !item->is_open)) return false;
-        if (!hone_prove_equal(v->a, item->covered, item->source->extent)) return false;
+        if (!note_padding(v, item)) return false;
+    }
+    return true;
+}
+
+static bool invert(inverse *v, const hone_itermap *map, const hone_expr *const *index_values,
+                   uint32_t iter_count, const hone_iter *iters, const hone_expr **out) {
+    for (uint32_t k = 0; k < iter_count; k++)
+        out[k] = NULL;
+    if (map->reason) return false;
+    for (uint32_t i = 0; i < map->count; i++) {
+        if (!count_uses(v, &map->sums[i])) return false;
+        if (v->may_pad && !is_compact(v, &map->sums[i])) return false;
+    }
+    for (uint32_t i = 0; i < map->count; i++) {
+        if (!decode(v, &map->sums[i], index_values[i])) return false;
+    }
+    if (!open_fused(v)) return false;
+    for (uint32_t k = 0; k < iter_count; k++) {
+        if (hone_expr_is_int_value(iters[k].range.extent, 1)) out[k] = iters[k].range.min;
+        for (uint32_t i = 0; i < v->count; i++) {
+            const hone_iter_source *source = v->items[i].source;
+            if (source->is_fused || source->var != iters[k].var) continue;
+            out[k] = simp(v, hone_expr_add(&v->a->ir, v->items[i].value, source->min));
+        }
     }
     return true;
 }
@@ -91,24 +189,16 @@ static bool open_fused(inverse *v) {
 bool hone_itermap_inverse(hone_arith *arith, const hone_itermap *map,
                           const hone_expr *const *index_values, uint32_t iter_count,
                           const hone_iter *iters, const hone_expr **out) {
-    for (uint32_t k = 0; k < iter_count; k++)
-        out[k] = NULL;
-    if (map->reason) return false;
     inverse v = {.a = arith};
-    for (uint32_t i = 0; i < map->count; i++) {
-        if (!count_uses(&v, &map->sums[i])) return false;
-    }
-    for (uint32_t i = 0; i < map->count; i++) {
-        if (!decode(&v, &map->sums[i], index_values[i])) return false;
-    }
-    if (!open_fused(&v)) return false;
-    for (uint32_t k = 0; k < iter_count; k++) {
-        if (hone_expr_is_int_value(iters[k].range.extent, 1)) out[k] = iters[k].range.min;
-        for (uint32_t i = 0; i < v.count; i++) {
-            const hone_iter_source *source = v.items[i].source;
-            if (source->is_fused || source->var != iters[k].var) continue;
-            out[k] = simp(&v, hone_expr_add(&arith->ir, v.items[i].value, source->min));
-        }
-    }
-    return true;
+    return invert(&v, map, index_values, iter_count, iters, out);
+}
+
+bool hone_itermap_inverse_padded(hone_arith *arith, const hone_itermap *map,
+                                 const hone_expr *const *index_values, uint32_t iter_count,
+                                 const hone_iter *iters, const hone_expr **out,
+                                 const hone_expr **out_padding) {
+    inverse v = {.a = arith, .may_pad = true};
+    bool ok = invert(&v, map, index_values, iter_count, iters, out);
+    *out_padding = ok && v.padding ? simp(&v, v.padding) : NULL;
+    return ok && (!v.padding || *out_padding);
 }

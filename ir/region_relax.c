@@ -304,6 +304,18 @@ static bool fact_is_beside_the_box(relax_ctx *ctx, const hone_linear *fact,
     return value <= 0;
 }
 
+/* True when a fact is known to hold, whatever the relaxed variables are. */
+static bool fact_is_known(relax_ctx *ctx, const hone_linear *fact) {
+    hone_dtype dtype = HONE_DTYPE_I32;
+    for (uint32_t k = 0; k < fact->count; k++) {
+        if (hone_expr_uses_any(fact->terms[k].term, ctx->relax, ctx->relax_count)) return false;
+        dtype = fact->terms[k].term->dtype;
+    }
+    const hone_expr *value = hone_linear_expr(ctx->arith, fact, dtype);
+    const hone_expr *zero = hone_expr_int(&ctx->arith->ir, dtype, 0);
+    return value && zero && hone_prove_less_equal(ctx->arith, value, zero);
+}
+
 /* No two dimensions share a relaxed variable: the box is the product of its sides. */
 static bool sides_are_independent(relax_ctx *ctx, const hone_region *region, uint32_t rank) {
     for (uint32_t v = 0; v < ctx->relax_count; v++) {
@@ -360,7 +372,8 @@ static hone_status relax_box(hone_arith *arith, const hone_func *func, hone_node
         for (uint32_t i = 0; is_exact && i < ctx.facts.count; i++) {
             const hone_linear *fact = &ctx.facts.items[i];
             is_exact = fact_is_a_box_side(&ctx, fact, region, buffer->rank) ||
-                       fact_is_beside_the_box(&ctx, fact, region, buffer->rank);
+                       fact_is_beside_the_box(&ctx, fact, region, buffer->rank) ||
+                       fact_is_known(&ctx, fact);
         }
         is_exact = is_exact && sides_are_independent(&ctx, region, buffer->rank);
         *out_is_exact = is_exact || find_joint_box(&ctx, region, buffer->rank, out_intervals);

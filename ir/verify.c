@@ -66,12 +66,43 @@ const char *verify_var_name(const verifier *v, hone_var var) {
 
 /* ---- scopes ---- */
 
+void verify_know(verifier *v, const hone_expr *condition, bool is_negated, bool is_soft) {
+    if (!verify_guard_push(&v->points, v->arena, (verify_guard){condition, is_negated, is_soft})) {
+        v->is_short_of_memory = true;
+    }
+}
+
 static void walk(verifier *v, hone_node_id id);
 
+/* After `if c: continue` the rest runs where c does not hold. */
+static bool leaves_its_loop(const verifier *v, hone_node_id branch) {
+    hone_node_id last = hone_func_node(v->func, branch)->last;
+    if (last == HONE_NO_ID) return false;
+    const hone_node *node = hone_func_node(v->func, last);
+    return node->kind == HONE_NODE_BREAK || node->kind == HONE_NODE_CONTINUE ||
+           (node->kind == HONE_NODE_EVAL &&
+            hone_expr_is_call(node->u.eval.value, HONE_INTRIN_RETURN));
+}
+
+/* What a statement says of those behind it. */
+static void know_after(verifier *v, hone_node_id id) {
+    const hone_node *node = hone_func_node(v->func, id);
+    const hone_expr *value = node->u.eval.value;
+    if (node->kind == HONE_NODE_ASSERT) verify_know(v, value, false, false);
+    if (node->kind == HONE_NODE_EVAL && hone_expr_is_call(value, HONE_INTRIN_ASSUME)) {
+        verify_know(v, value->args[0], false, false);
+    }
+    if (node->kind == HONE_NODE_IF && leaves_its_loop(v, id)) verify_know(v, value, true, false);
+}
+
 static void walk_children(verifier *v, hone_node_id parent) {
+    uint32_t guards = v->points.guard_count;
     hone_node_id child = hone_func_node(v->func, parent)->first;
-    for (; child != HONE_NO_ID; child = hone_func_node(v->func, child)->next)
+    for (; child != HONE_NO_ID; child = hone_func_node(v->func, child)->next) {
         walk(v, child);
+        know_after(v, child);
+    }
+    v->points.guard_count = guards;
 }
 
 static bool define(verifier *v, hone_node_id id, hone_var var, const char *what) {
@@ -256,6 +287,7 @@ static void walk_block_body(verifier *v, hone_node_id id) {
 /* Loops around a block that has axes are hidden inside of it: only its axes may be used there. */
 static void walk_block(verifier *v, hone_node_id id) {
     const hone_block *block = hone_func_node(v->func, id)->u.block.block;
+    const hone_expr *predicate = hone_func_node(v->func, id)->u.block.predicate;
     hone_node_id outer = v->block;
     region_facts facts = v->facts;
     bool *hidden = v->is_hidden;
@@ -265,6 +297,8 @@ static void walk_block(verifier *v, hone_node_id id) {
         return;
     }
     verify_block_outside(v, id);
+    uint32_t guards = v->points.guard_count;
+    if (predicate) verify_know(v, predicate, false, false);
     memcpy(now, hidden, v->func->var_count);
     hone_node_id n = hone_func_node(v->func, id)->parent;
     for (; block->axis_count > 0 && n != HONE_NO_ID &&
@@ -278,12 +312,14 @@ static void walk_block(verifier *v, hone_node_id id) {
         if (!define(v, id, var, "axis")) return;
         if (!hone_arith_bind(&v->arith, var, block->axes[i].dom)) v->is_short_of_memory = true;
         v->relax[var] = true;
+        v->points.vars[var].source = hone_func_node(v->func, id)->u.block.bindings[i];
     }
     v->is_hidden = now;
     v->block = id;
     v->facts = (region_facts){0};
     walk_block_body(v, id);
     v->facts = facts;
+    v->points.guard_count = guards;
     v->block = outer;
     v->is_hidden = hidden;
     for (uint32_t i = 0; i < block->axis_count; i++) {
@@ -309,12 +345,15 @@ static void walk_store(verifier *v, hone_node_id id) {
 static void walk_masked(verifier *v, hone_node_id id) {
     const hone_node *node = hone_func_node(v->func, id);
     verify_expr(v, node->u.eval.value);
+    uint32_t guards = v->points.guard_count;
+    verify_know(v, node->u.eval.value, false, false);
     for (hone_node_id c = node->first; c != HONE_NO_ID; c = hone_func_node(v->func, c)->next) {
         if (hone_func_node(v->func, c)->kind != HONE_NODE_STORE) {
             verify_error(v, c, "only stores may stand below a condition on lanes");
         }
         walk(v, c);
     }
+    v->points.guard_count = guards;
 }
 
 static void walk_if(verifier *v, hone_node_id id) {
@@ -328,14 +367,20 @@ static void walk_if(verifier *v, hone_node_id id) {
     bool has_others = v->facts.has_others;
     region_facts_add(&v->facts, &v->arith, node->u.eval.value);
     v->facts.has_others = true;
+    uint32_t guards = v->points.guard_count;
+    verify_know(v, node->u.eval.value, false, false);
     hone_node_id child = node->first;
     for (; child != HONE_NO_ID; child = hone_func_node(v->func, child)->next) {
         if (hone_func_node(v->func, child)->kind == HONE_NODE_ELSE) {
             v->facts.count = facts;
             hone_arith_pop(&v->arith, mark);
+            v->points.guard_count = guards;
+            verify_know(v, node->u.eval.value, true, false);
         }
         walk(v, child);
+        know_after(v, child);
     }
+    v->points.guard_count = guards;
     v->facts.count = facts;
     v->facts.has_others = has_others;
     hone_arith_pop(&v->arith, mark);
@@ -345,6 +390,7 @@ static void walk_let(verifier *v, hone_node_id id) {
     const hone_node *node = hone_func_node(v->func, id);
     verify_expr(v, node->u.let.value);
     if (!define(v, id, node->u.let.var, "variable")) return;
+    v->points.vars[node->u.let.var].source = node->u.let.value;
     walk_children(v, id);
     v->is_defined[node->u.let.var] = false;
 }
@@ -358,6 +404,15 @@ static void walk_storage(verifier *v, hone_node_id id) {
     declare_buffer(v, id, buffer);
     walk_children(v, id);
     if (buffer < v->func->buffer_count) v->is_live[buffer] = false;
+}
+
+static void walk_while(verifier *v, hone_node_id id) {
+    const hone_expr *condition = hone_func_node(v->func, id)->u.eval.value;
+    verify_condition(v, condition, "the condition of a while");
+    uint32_t guards = v->points.guard_count;
+    verify_know(v, condition, false, false);
+    walk_children(v, id);
+    v->points.guard_count = guards;
 }
 
 static bool is_in_loop(const verifier *v, hone_node_id id) {
@@ -392,8 +447,8 @@ static void walk(verifier *v, hone_node_id id) {
         walk_storage(v, id);
         return;
     case HONE_NODE_WHILE:
-        verify_condition(v, node->u.eval.value, "the condition of a while");
-        break;
+        walk_while(v, id);
+        return;
     case HONE_NODE_ASSERT:
         verify_condition(v, node->u.eval.value, "an assertion");
         break;
@@ -427,7 +482,7 @@ static bool verifier_init(verifier *v, const hone_func *func, hone_findings *out
     v->relax = hone_arena_zalloc(v->arena, vars);
     v->is_live = hone_arena_zalloc(v->arena, func->buffer_count + 1);
     return v->is_defined && v->was_bound && v->is_hidden && v->relax && v->is_live &&
-           hone_arith_bind_sizes(&v->arith, func);
+           verify_points_init(&v->points, v->arena, func) && hone_arith_bind_sizes(&v->arith, func);
 }
 
 hone_status hone_verify_func(const hone_func *func, hone_findings *out) {

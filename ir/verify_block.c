@@ -94,23 +94,48 @@ static void report_uncovered(verifier *v, hone_node_id id, const hone_axis *axis
         (long long)hi);
 }
 
-static void check_constant_domain(verifier *v, hone_node_id id, const hone_axis *axis,
-                                  hone_interval span, bool is_exact, bool has_conditions) {
-    const char *block = hone_func_node(v->func, id)->u.block.block->name;
+/* Its range as a whole leaves the domain; whether some iteration does is looked for where there are
+ * conditions. */
+static void report_outside(verifier *v, hone_node_id id, uint32_t i, hone_interval span,
+                           bool is_certain) {
+    const hone_node *node = hone_func_node(v->func, id);
+    const hone_axis *axis = &node->u.block.block->axes[i];
+    const char *kind = axis_word(axis->kind), *name = verify_var_name(v, axis->var);
+    const char *block = node->u.block.block->name;
+    long long min = axis->dom.min->u.i, end = min + axis->dom.extent->u.i;
+    int64_t value;
+    verify_answer answer =
+        is_certain
+            ? VERIFY_UNKNOWN
+            : verify_find_outside(&v->points, id, node->u.block.bindings[i], min, end, &value);
+    if (answer == VERIFY_INSIDE) return;
+    if (answer == VERIFY_OUTSIDE) {
+        hone_str where = {0};
+        verify_show_point(v, node->u.block.bindings[i], &where);
+        verify_error(v, id,
+                     "binding of %s '%s' of block '%s' is %lld%s, outside of its domain [%lld, "
+                     "%lld)",
+                     kind, name, block, (long long)value, hone_str_text(&where), min, end);
+        hone_str_deinit(&where);
+        return;
+    }
+    (is_certain ? verify_error : verify_warning)(
+        v, id,
+        "binding of %s '%s' of block '%s' %s %lld to %lld, outside of its domain [%lld, %lld)",
+        kind, name, block, is_certain ? "runs from" : "may run from", (long long)span.min->u.i,
+        (long long)span.max->u.i, min, end);
+}
+
+static void check_constant_domain(verifier *v, hone_node_id id, uint32_t i, hone_interval span,
+                                  bool is_certain) {
+    const hone_axis *axis = &hone_func_node(v->func, id)->u.block.block->axes[i];
     int64_t min = axis->dom.min->u.i, extent = axis->dom.extent->u.i;
     int64_t lo = span.min->u.i, hi = span.max->u.i;
     if (hi < lo) return; /* nothing runs */
-    if (lo < min || hi > min + extent - 1) {
-        bool is_certain = is_exact && !has_conditions;
-        (is_certain ? verify_error : verify_warning)(
-            v, id,
-            "binding of %s '%s' of block '%s' %s %lld to %lld, outside of its domain [%lld, %lld)",
-            axis_word(axis->kind), verify_var_name(v, axis->var), block,
-            is_certain ? "runs from" : "may run from", (long long)lo, (long long)hi, (long long)min,
-            (long long)(min + extent));
-    } else if (hi - lo + 1 < extent) {
+    if (lo < min || hi > min + extent - 1)
+        report_outside(v, id, i, span, is_certain);
+    else if (hi - lo + 1 < extent)
         report_uncovered(v, id, axis, lo, hi, min, extent);
-    }
 }
 
 static void check_symbolic_domain(verifier *v, hone_node_id id, const hone_axis *axis,
@@ -147,7 +172,7 @@ static void check_binding(verifier *v, hone_node_id id, uint32_t i) {
                        span.max->kind == HONE_EXPR_INT && axis->dom.min->kind == HONE_EXPR_INT &&
                        axis->dom.extent->kind == HONE_EXPR_INT;
     if (is_constant)
-        check_constant_domain(v, id, axis, span, is_exact, has_conditions);
+        check_constant_domain(v, id, i, span, is_exact && !has_conditions);
     else
         check_symbolic_domain(v, id, axis, span);
 }
@@ -302,8 +327,10 @@ static void check_region_shape(verifier *v, hone_node_id id, const hone_region *
     }
     const hone_buffer_info *info = hone_func_buffer(v->func, region->buffer);
     for (uint32_t d = 0; d < info->rank; d++) {
+        v->in_region = true;
         verify_integer(v, region->ranges[d].min, "the begin of a region");
         verify_integer(v, region->ranges[d].extent, "the extent of a region");
+        v->in_region = false;
     }
 }
 
@@ -354,16 +381,18 @@ void verify_block_outside(verifier *v, hone_node_id id) {
     const hone_node *node = hone_func_node(v->func, id);
     const hone_block *block = node->u.block.block;
     region_facts facts = v->facts;
-    uint32_t mark = v->arith.fact_count;
+    uint32_t mark = v->arith.fact_count, guards = v->points.guard_count;
     v->node = id;
     if (node->u.block.predicate) {
         verify_condition(v, node->u.block.predicate, "the predicate of a block");
         hone_arith_push(&v->arith, node->u.block.predicate);
         region_facts_add(&v->facts, &v->arith, node->u.block.predicate);
+        verify_know(v, node->u.block.predicate, false, false);
     }
     for (uint32_t i = 0; i < block->axis_count; i++)
         check_binding(v, id, i);
     hone_arith_pop(&v->arith, mark);
+    v->points.guard_count = guards;
     v->facts = facts;
     if (has_reduce_axis(block))
         check_reduction_loops(v, id);

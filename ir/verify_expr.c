@@ -1,3 +1,6 @@
+#include <stdio.h>
+#include <string.h>
+
 #include "ir/verify_impl.h"
 
 static void verify_var(verifier *v, const hone_expr *e) {
@@ -21,54 +24,60 @@ static void verify_var(verifier *v, const hone_expr *e) {
     }
 }
 
-/* Do the axes in an index take all values of their domains, whatever its other variables are? Not
- * where a block copies a part of a buffer, nor in v - u * 2 when v is bound to u * 2 + i. */
-static bool axes_of_run_freely(verifier *v, const hone_node *node, const hone_expr *index) {
-    const hone_block *block = node->u.block.block;
-    for (uint32_t a = 0; a < block->axis_count; a++) {
-        if (!hone_expr_uses_var(index, block->axes[a].var)) continue;
-        const hone_expr *binding = node->u.block.bindings[a];
-        hone_bound taken = hone_arith_bound(&v->arith, binding);
-        hone_bound first = hone_arith_bound(&v->arith, block->axes[a].dom.min);
-        hone_bound size = hone_arith_bound(&v->arith, block->axes[a].dom.extent);
-        if (taken.min > first.min || taken.max < first.max + size.max - 1) return false;
-        for (hone_var var = 0; var < v->func->var_count; var++) {
-            if (!v->relax[var] || !hone_expr_uses_var(index, var)) continue;
-            if (hone_expr_uses_var(binding, var)) return false;
-        }
-    }
+/* ---- bounds ---- */
+
+typedef struct shown {
+    verifier *v;
+    hone_str *out;
+    uint32_t count;
+} shown;
+
+enum { MAX_SHOWN = 4 };
+
+static bool show_var(void *ctx, const hone_expr *e) {
+    shown *s = ctx;
+    int64_t value;
+    char item[128];
+    if (e->kind != HONE_EXPR_VAR || s->count == MAX_SHOWN) return true;
+    if (!verify_value_at(&s->v->points, e, &value)) return true;
+    snprintf(item, sizeof item, "%s = %lld", verify_var_name(s->v, e->u.var), (long long)value);
+    if (strstr(hone_str_text(s->out), item)) return true;
+    hone_str_printf(s->out, "%s%s", s->count++ ? ", " : " (", item);
     return true;
 }
 
-/* The same for the blocks around as well: their axes stand in an index of a nested block. */
-static bool axes_run_freely(verifier *v, const hone_expr *index) {
-    for (hone_node_id n = v->block; n != HONE_NO_ID; n = hone_func_node(v->func, n)->parent) {
-        const hone_node *node = hone_func_node(v->func, n);
-        if (node->kind == HONE_NODE_BLOCK && !axes_of_run_freely(v, node, index)) return false;
-    }
-    return true;
+void verify_show_point(verifier *v, const hone_expr *e, hone_str *out) {
+    shown s = {.v = v, .out = out};
+    hone_expr_walk(e, show_var, &s);
+    if (s.count > 0) hone_str_append(out, ")");
 }
 
-/* An index whose exact range leaves the buffer. Under a condition nothing is said: the range does
- * not know it. */
+/* An index that leaves the buffer in some iteration. Where the conditions on the way cannot be
+ * evaluated, nothing is said. */
 static void verify_bounds(verifier *v, const hone_buffer_info *info, uint32_t d,
                           const hone_expr *index, const char *verb) {
-    bool is_exact;
-    if (info->shape[d]->kind != HONE_EXPR_INT || index->dtype.lanes > 1) return;
-    if (v->facts.count > 0 || v->facts.has_others || !hone_expr_is_pure_index(index)) return;
-    int64_t extent = info->shape[d]->u.i;
-    hone_interval span =
-        hone_arith_relax(&v->arith, index, v->relax, v->func->var_count, &is_exact);
-    if (!is_exact || !span.min || !span.max || span.min->kind != HONE_EXPR_INT ||
-        span.max->kind != HONE_EXPR_INT || span.min->u.i > span.max->u.i) {
-        return;
-    }
-    if ((span.min->u.i < 0 || span.max->u.i >= extent) && axes_run_freely(v, index)) {
+    if (v->in_region) return;
+    /* the lanes of a vector may run over several rows */
+    if (info->shape[d]->kind != HONE_EXPR_INT || (index->dtype.lanes > 1 && info->rank > 1)) return;
+    int64_t extent = info->shape[d]->u.i, value;
+    hone_bound bound = hone_arith_bound(&v->arith, index);
+    if (index->dtype.lanes <= 1 && bound.min >= 0 && bound.max < extent) return;
+    verify_answer answer = verify_find_outside(&v->points, v->node, index, 0, extent, &value);
+    if (answer == VERIFY_OUTSIDE) {
+        hone_str where = {0};
+        verify_show_point(v, index, &where);
         verify_error(v, v->node,
-                     "'%s' is %s in '%s' with an index from %lld to %lld in dimension %u, which "
-                     "has the extent %lld",
-                     info->name, verb, verify_block_name(v), (long long)span.min->u.i,
-                     (long long)span.max->u.i, (unsigned)d, (long long)extent);
+                     "'%s' is %s in '%s' at index %lld%s of dimension %u, whose extent is %lld",
+                     info->name, verb, verify_block_name(v), (long long)value,
+                     hone_str_text(&where), (unsigned)d, (long long)extent);
+        hone_str_deinit(&where);
+    } else if (answer == VERIFY_UNGUARDED) {
+        verify_warning(v, v->node,
+                       "'%s' is %s in '%s' at index %lld of dimension %u, whose extent is "
+                       "%lld, where the condition beside it does not hold; T.if_then_else "
+                       "evaluates one side only",
+                       info->name, verb, verify_block_name(v), (long long)value, (unsigned)d,
+                       (long long)extent);
     }
 }
 
@@ -104,18 +113,21 @@ static void verify_args(verifier *v, const hone_expr *e) {
         verify_expr(v, e->args[i]);
 }
 
-static void verify_conditional(verifier *v, const hone_expr *e) {
-    uint32_t facts = v->facts.count;
-    bool has_others = v->facts.has_others;
+/* An operand that matters only where the condition is so. */
+static void verify_operand(verifier *v, const hone_expr *e, const hone_expr *condition,
+                           bool is_negated, bool is_soft) {
+    uint32_t guards = v->points.guard_count;
+    verify_know(v, condition, is_negated, is_soft);
+    verify_expr(v, e);
+    v->points.guard_count = guards;
+}
+
+static void verify_conditional(verifier *v, const hone_expr *e, bool is_soft) {
     verify_expr(v, e->args[0]);
-    uint32_t mark = hone_arith_push(&v->arith, e->args[0]);
-    region_facts_add(&v->facts, &v->arith, e->args[0]);
-    v->facts.has_others = true;
-    verify_expr(v, e->args[1]);
+    uint32_t mark = hone_arith_push(&v->arith, is_soft ? NULL : e->args[0]);
+    verify_operand(v, e->args[1], e->args[0], false, is_soft);
     hone_arith_pop(&v->arith, mark);
-    v->facts.count = facts;
-    verify_expr(v, e->args[2]);
-    v->facts.has_others = has_others;
+    verify_operand(v, e->args[2], e->args[0], true, is_soft);
 }
 
 void verify_expr(verifier *v, const hone_expr *e) {
@@ -128,11 +140,17 @@ void verify_expr(verifier *v, const hone_expr *e) {
     } else if (e->kind == HONE_EXPR_LOAD) {
         verify_access(v, e->u.buffer, e->count, e->args, "read");
     } else if (hone_expr_is_call(e, HONE_INTRIN_IF_THEN_ELSE) && e->count == 3) {
-        verify_conditional(v, e);
+        verify_conditional(v, e, false);
+    } else if (e->kind == HONE_EXPR_SELECT) {
+        verify_conditional(v, e, true);
+    } else if (hone_expr_is_op(e, HONE_OP_AND) || hone_expr_is_op(e, HONE_OP_OR)) {
+        verify_expr(v, e->args[0]);
+        verify_operand(v, e->args[1], e->args[0], e->op == HONE_OP_OR, true);
     } else if (e->kind == HONE_EXPR_LET && e->u.var < v->func->var_count) {
         verify_expr(v, e->args[0]);
         bool was_defined = v->is_defined[e->u.var];
         v->is_defined[e->u.var] = true;
+        v->points.vars[e->u.var].source = e->args[0];
         verify_expr(v, e->args[1]);
         v->is_defined[e->u.var] = was_defined;
     } else {

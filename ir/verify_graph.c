@@ -197,12 +197,22 @@ static void check_call_tir(graph_verifier *v, const hone_gbind *bind) {
 
 static void check_call_func(graph_verifier *v, const hone_gbind *bind) {
     const hone_member *member = bind->callee ? hone_module_find(v->module, bind->callee) : NULL;
-    if (!member || member->kind != HONE_MEMBER_GRAPH) {
-        report(v, false, "'%s' is called and is no graph function of the module",
+    if (!member) {
+        report(v, false, "'%s' is called and is no function of the module",
                bind->callee ? bind->callee : "?");
-    } else if (member->graph->param_count != bind->arg_count) {
-        report(v, false, "'%s' takes %u parameters, got %u", bind->callee,
-               (unsigned)member->graph->param_count, (unsigned)bind->arg_count);
+        return;
+    }
+    bool is_tensor_program = member->kind == HONE_MEMBER_FUNC;
+    uint32_t params = is_tensor_program ? member->func->param_count : member->graph->param_count;
+    if (params != bind->arg_count) {
+        report(v, false, "'%s' takes %u parameters, got %u", bind->callee, (unsigned)params,
+               (unsigned)bind->arg_count);
+        return;
+    }
+    for (uint32_t i = 0; is_tensor_program && i < params; i++) {
+        hone_sinfo scratch;
+        check_tensor(v, bind->callee, member->func, i, &bind->args[i],
+                     info_of(v, &bind->args[i], &scratch));
     }
 }
 

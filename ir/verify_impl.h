@@ -4,21 +4,24 @@
 
 #include "ir/region_impl.h"
 #include "ir/verify.h"
+#include "ir/verify_points.h"
 
 typedef struct verifier {
     const hone_func *func;
     hone_findings *out;
-    hone_arith arith;   /* loops and axes in force, with their ranges */
-    hone_arena *arena;  /* scratch */
-    bool *is_defined;   /* by variable */
-    bool *was_bound;    /* by variable: by a loop, an axis or a let, now or before */
-    bool *is_hidden;    /* by variable: a loop outside of the block in hand */
-    bool *is_live;      /* by buffer */
-    bool *relax;        /* by variable: all that run */
-    region_facts facts; /* conditions in force */
-    hone_node_id node;  /* the statement in hand */
-    hone_node_id block; /* the innermost block, or HONE_NO_ID */
+    hone_arith arith;     /* loops and axes in force, with their ranges */
+    hone_arena *arena;    /* scratch */
+    bool *is_defined;     /* by variable */
+    bool *was_bound;      /* by variable: by a loop, an axis or a let, now or before */
+    bool *is_hidden;      /* by variable: a loop outside of the block in hand */
+    bool *is_live;        /* by buffer */
+    bool *relax;          /* by variable: all that run */
+    region_facts facts;   /* conditions in force, those that are linear */
+    verify_points points; /* the same conditions as they stand, and where variables come from */
+    hone_node_id node;    /* the statement in hand */
+    hone_node_id block;   /* the innermost block, or HONE_NO_ID */
     bool is_short_of_memory;
+    bool in_region; /* indices there are not evaluated: they may leave a buffer */
 } verifier;
 
 void verify_error(verifier *v, hone_node_id node, const char *format, ...) HONE_PRINTF(3, 4);
@@ -26,7 +29,12 @@ void verify_warning(verifier *v, hone_node_id node, const char *format, ...) HON
 const char *verify_block_name(const verifier *v); /* of the innermost block, or the function */
 const char *verify_var_name(const verifier *v, hone_var var);
 
+/* What holds from here on, until guard_count of the points is put back. */
+void verify_know(verifier *v, const hone_expr *condition, bool is_negated, bool is_soft);
+
 /* verify_expr.c */
+/* Appends " (i = 3, j = 0)": the variables of e at the point in hand. */
+void verify_show_point(verifier *v, const hone_expr *e, hone_str *out);
 void verify_expr(verifier *v, const hone_expr *e);
 /* An expression that must be one integer: loop ends, extents, indices. */
 void verify_integer(verifier *v, const hone_expr *e, const char *what);

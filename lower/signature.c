@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "ir/arith.h"
 #include "lower/lower.h"
 
 typedef struct collector {
@@ -104,20 +105,51 @@ static void note_matches(collector *c) {
     }
 }
 
-/* The indices of a store that writes a whole buffer: distinct axes (or loop variables) that run
- * over the whole extents, unconditionally. */
-static bool is_full_range(const hone_func *func, const hone_node *block, const hone_expr *index,
+static const hone_axis *axis_of(const hone_node *block, const hone_expr *e) {
+    const hone_block *b = block->u.block.block;
+    for (uint32_t i = 0; i < b->axis_count && e->kind == HONE_EXPR_VAR; i++) {
+        if (b->axes[i].var == e->u.var) return &b->axes[i];
+    }
+    return NULL;
+}
+
+/* Axes as the digits of a number: vo * 16 + vi takes every value below extent, once. */
+static bool are_digits(hone_arith *arith, const hone_node *block, const hone_expr *index,
+                       int64_t extent) {
+    hone_linear linear;
+    if (!hone_linear_of(arith, index, &linear) || linear.constant != 0) return false;
+    int64_t reach = 1;
+    for (uint32_t taken = 0; taken < linear.count; taken++) {
+        const hone_axis *axis = NULL;
+        for (uint32_t i = 0; i < linear.count && !axis; i++) {
+            if (linear.terms[i].coeff == reach) axis = axis_of(block, linear.terms[i].term);
+        }
+        int64_t size = axis ? hone_expr_const(axis->dom.extent) : -1;
+        if (size < 2 || !hone_expr_is_int_value(axis->dom.min, 0)) return false;
+        if (__builtin_mul_overflow(reach, size, &reach)) return false;
+    }
+    return reach == extent;
+}
+
+/* The indices of a store that writes a whole buffer: distinct axes (or numbers made of them) that
+ * run over the whole extents, unconditionally. */
+static bool is_full_range(hone_arith *arith, const hone_node *block, const hone_expr *index,
                           const hone_expr *extent) {
-    if (index->kind != HONE_EXPR_VAR) {
+    if (hone_expr_is_int(index)) {
         return hone_expr_is_int_value(index, 0) && hone_expr_is_int_value(extent, 1);
     }
-    const hone_block *b = block->u.block.block;
-    for (uint32_t i = 0; i < b->axis_count; i++) {
-        if (b->axes[i].var != index->u.var) continue;
-        return hone_expr_is_int_value(b->axes[i].dom.min, 0) &&
-               hone_expr_same(b->axes[i].dom.extent, extent);
+    const hone_axis *axis = axis_of(block, index);
+    if (!axis) return are_digits(arith, block, index, hone_expr_const(extent));
+    return hone_expr_is_int_value(axis->dom.min, 0) && hone_expr_same(axis->dom.extent, extent);
+}
+
+static bool shares_an_axis(const hone_node *block, const hone_expr *a, const hone_expr *b) {
+    const hone_block *info = block->u.block.block;
+    for (uint32_t i = 0; i < info->axis_count; i++) {
+        if (hone_expr_uses_var(a, info->axes[i].var) && hone_expr_uses_var(b, info->axes[i].var)) {
+            return true;
+        }
     }
-    (void)func;
     return false;
 }
 
@@ -159,15 +191,15 @@ static bool is_plain_nest(const hone_func *func, hone_node_id id) {
     return true;
 }
 
-static bool store_covers(const hone_func *func, hone_node_id block, const hone_node *store) {
+static bool store_covers(const hone_func *func, hone_arith *arith, hone_node_id block_id,
+                         const hone_node *store) {
     const hone_buffer_info *buffer = &func->buffers[store->u.store.buffer];
+    const hone_node *block = hone_func_node(func, block_id);
     for (uint32_t d = 0; d < buffer->rank; d++) {
         const hone_expr *index = store->u.store.indices[d];
-        if (!is_full_range(func, hone_func_node(func, block), index, buffer->shape[d])) {
-            return false;
-        }
-        for (uint32_t k = 0; k < d && index->kind == HONE_EXPR_VAR; k++) {
-            if (hone_expr_same(index, store->u.store.indices[k])) return false;
+        if (!is_full_range(arith, block, index, buffer->shape[d])) return false;
+        for (uint32_t k = 0; k < d; k++) {
+            if (shares_an_axis(block, index, store->u.store.indices[k])) return false;
         }
     }
     return true;
@@ -175,7 +207,7 @@ static bool store_covers(const hone_func *func, hone_node_id block, const hone_n
 
 /* The first statement that touches the buffer, in program order, is a store that covers it: the
  * store of a block without init, or of its init. */
-static bool is_written_first_and_fully(const hone_func *func, hone_buffer id) {
+static bool is_written_first_and_fully(const hone_func *func, hone_arith *arith, hone_buffer id) {
     for (hone_node_id n = 0; n != HONE_NO_ID; n = hone_tree_next(func, 0, n)) {
         const hone_node *node = hone_func_node(func, n);
         if (node->kind != HONE_NODE_STORE || node->u.store.buffer != id) continue;
@@ -184,7 +216,7 @@ static bool is_written_first_and_fully(const hone_func *func, hone_buffer id) {
             parent = hone_func_node(func, parent)->parent;
         }
         return hone_func_node(func, parent)->kind == HONE_NODE_BLOCK &&
-               is_plain_nest(func, parent) && store_covers(func, parent, node);
+               is_plain_nest(func, parent) && store_covers(func, arith, parent, node);
     }
     return false;
 }
@@ -210,8 +242,8 @@ static void check_read(void *ctx, hone_node_id at, const hone_expr *e) {
 }
 
 /* Reads elsewhere than in the first block that writes it come after that block in a plain nest. */
-static bool is_output(const hone_func *func, hone_buffer id) {
-    if (!is_written_first_and_fully(func, id)) return false;
+static bool is_output(const hone_func *func, hone_arith *arith, hone_buffer id) {
+    if (!is_written_first_and_fully(func, arith, id)) return false;
     for (hone_node_id n = 0; n != HONE_NO_ID; n = hone_tree_next(func, 0, n)) {
         const hone_node *node = hone_func_node(func, n);
         if (node->kind != HONE_NODE_STORE || node->u.store.buffer != id) continue;
@@ -231,6 +263,8 @@ static hone_status collect(collector *c, hone_arena *arena) {
     hone_buffer *buffers = hone_arena_alloc(arena, (func->param_count + 1) * sizeof *buffers);
     hone_param_role *roles = hone_arena_alloc(arena, (func->param_count + 1) * sizeof *roles);
     if (!buffers || !roles) return HONE_ERROR(HONE_CODE_NO_MEMORY, "signature");
+    hone_arith arith;
+    hone_arith_init(&arith, arena);
     hone_tree_walk_exprs(func, 0, false, note_top, c);
     note_matches(c);
     for (uint32_t p = 0; p < func->param_count; p++) {
@@ -245,16 +279,16 @@ static hone_status collect(collector *c, hone_arena *arena) {
             c->sizes[s->size_count++] = param->var;
             continue;
         }
-        roles[s->buffer_count] = !c->is_written[param->buffer]    ? HONE_PARAM_IN
-                                 : is_output(func, param->buffer) ? HONE_PARAM_OUT
-                                                                  : HONE_PARAM_INOUT;
+        roles[s->buffer_count] = !c->is_written[param->buffer]            ? HONE_PARAM_IN
+                                 : is_output(func, &arith, param->buffer) ? HONE_PARAM_OUT
+                                                                          : HONE_PARAM_INOUT;
         buffers[s->buffer_count++] = param->buffer;
         note_shape(c, &func->buffers[param->buffer]);
     }
     s->buffers = buffers;
     s->roles = roles;
     s->sizes = c->sizes;
-    return HONE_OK;
+    return hone_ir_finish(&arith.ir);
 }
 
 hone_status hone_signature_of(const hone_func *func, hone_arena *arena,

@@ -17,7 +17,8 @@ hone_status sch_resolve_map(hone_schedule *sch, hone_node_id blame, const hone_i
     if (!values) return sch_no_memory();
     for (uint32_t i = 0; i < map->free_count; i++)
         HONE_TRY(hone_schedule_int(sch, map->frees[i], &values[i]));
-    map = hone_index_map_bind_frees(sch->arena, map, values);
+    map = hone_index_map_copy(sch->arena, map); /* a trace may live shorter than the program */
+    if (map) map = hone_index_map_bind_frees(sch->arena, map, values);
     if (map) map = hone_index_map_with_dtype(sch->arena, map, dtype);
     *out = map;
     return map ? HONE_OK : sch_no_memory();
@@ -91,4 +92,33 @@ hone_status sch_apply_map(hone_schedule *sch, hone_node_id blame, const hone_ind
         HONE_TRY(check_index(sch, blame, out, i));
     }
     return HONE_OK;
+}
+
+/* ---- accesses ---- */
+
+static const hone_expr **simplified(hone_schedule *sch, uint32_t count,
+                                    const hone_expr *const *indices) {
+    const hone_expr **out = hone_arena_alloc(sch->arena, (count + 1) * sizeof *out);
+    for (uint32_t i = 0; out && i < count; i++) {
+        out[i] = hone_simplify(&sch->arith, indices[i]);
+        if (!out[i]) return NULL;
+    }
+    return out;
+}
+
+static const hone_expr *simplify_load(void *ctx, hone_ir *ir, const hone_expr *e) {
+    if (e->kind != HONE_EXPR_LOAD) return e;
+    const hone_expr **indices = simplified(ctx, e->count, e->args);
+    return indices ? hone_expr_with_args(ir, e, indices) : hone_ir_fail(ir, sch_no_memory());
+}
+
+hone_status sch_simplify_accesses(hone_schedule *sch, hone_node_id root) {
+    for (hone_node_id n = root; n != HONE_NO_ID; n = hone_tree_next(sch->func, root, n)) {
+        hone_node *node = sch_node(sch, n);
+        if (node->kind != HONE_NODE_STORE) continue;
+        node->u.store.indices = simplified(sch, node->u.store.rank, node->u.store.indices);
+        if (!node->u.store.indices) return sch_no_memory();
+    }
+    HONE_TRY(hone_tree_transform(sch->func, root, simplify_load, sch, false));
+    return sch_ir_error(sch);
 }

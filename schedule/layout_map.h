@@ -29,5 +29,7 @@ HONE_NODISCARD hone_status sch_apply_map(hone_schedule *sch, hone_node_id blame,
  * this type. NULL is nothing. */
 HONE_NODISCARD hone_status sch_map_operand(hone_schedule *sch, const hone_index_map *map,
                                            uint32_t rank, hone_dtype dtype, hone_operand *out);
+/* Brings the indices of all accesses below root into the form in which they are written. */
+HONE_NODISCARD hone_status sch_simplify_accesses(hone_schedule *sch, hone_node_id root);
 
 #endif

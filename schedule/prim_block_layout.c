@@ -146,19 +146,6 @@ static hone_status invert(layout *l) {
     return sch_refuse(sch, l->block, "the index map cannot be inverted");
 }
 
-/* Indices of the body, with the axes replaced, in the form that they have in a program. */
-static const hone_expr *simplify_loads(void *ctx, hone_ir *ir, const hone_expr *e) {
-    hone_schedule *sch = ctx;
-    if (e->kind != HONE_EXPR_LOAD) return e;
-    const hone_expr **indices = hone_arena_alloc(ir->arena, (e->count + 1) * sizeof *indices);
-    if (!indices) return hone_ir_fail(ir, sch_no_memory());
-    for (uint32_t i = 0; i < e->count; i++) {
-        indices[i] = hone_simplify(&sch->arith, e->args[i]);
-        if (!indices[i]) return NULL;
-    }
-    return hone_expr_with_args(ir, e, indices);
-}
-
 static hone_status replace_axes(layout *l) {
     hone_schedule *sch = l->sch;
     uint32_t count = sch->func->var_count;
@@ -169,18 +156,7 @@ static hone_status replace_axes(layout *l) {
         map[sch_node(sch, l->loops[i])->u.loop.var] = l->old_of_loops[i];
     }
     HONE_TRY(sch_replace_vars(sch, l->block, map, count));
-    for (hone_node_id n = l->block; n != HONE_NO_ID; n = hone_tree_next(sch->func, l->block, n)) {
-        hone_node *node = sch_node(sch, n);
-        if (node->kind != HONE_NODE_STORE) continue;
-        const hone_expr **indices =
-            hone_arena_alloc(sch->arena, (node->u.store.rank + 1) * sizeof *indices);
-        if (!indices) return sch_no_memory();
-        for (uint32_t d = 0; d < node->u.store.rank; d++)
-            indices[d] = hone_simplify(&sch->arith, node->u.store.indices[d]);
-        node->u.store.indices = indices;
-    }
-    HONE_TRY(sch_ir_error(sch));
-    return hone_tree_transform(sch->func, l->block, simplify_loads, sch, false);
+    return sch_simplify_accesses(sch, l->block);
 }
 
 static hone_status rebuild(layout *l) {

@@ -312,9 +312,53 @@ static void place(move *m, const sch_nest *n) {
     sch_forget_affine(sch, m->block);
 }
 
+static bool share_loop(const move *m, hone_node_id loop, const hone_expr *a, const hone_expr *b) {
+    for (; loop != HONE_NO_ID && sch_node(m->sch, loop)->kind == HONE_NODE_FOR;
+         loop = sch_node(m->sch, loop)->parent) {
+        hone_var var = sch_node(m->sch, loop)->u.loop.var;
+        if (hone_expr_uses_var(a, var) && hone_expr_uses_var(b, var)) return true;
+    }
+    return false;
+}
+
+/* The first axis that runs with a loop that a condition speaks of; behind all where there is none.
+ */
+static uint32_t axis_of_condition(const move *m, const sch_nest *n, const hone_expr *condition) {
+    uint32_t a = 0, count = sch_block(m->sch, m->block)->axis_count;
+    while (a < count && !share_loop(m, n->bottom, n->bindings[a], condition) &&
+           !share_loop(m, m->loop, n->bindings[a], condition)) {
+        a++;
+    }
+    return a;
+}
+
+/* Puts the parts of the predicate that belong to an axis together, in the order of the axes. */
+static const hone_expr *in_order_of_axes(move *m, const sch_nest *n) {
+    uint32_t count = sch_block(m->sch, m->block)->axis_count;
+    const hone_expr *sorted = NULL;
+    for (uint32_t a = 0; a <= count; a++) {
+        const hone_expr *rest = n->predicate, *here = NULL;
+        while (rest) { /* a conjunction leans to the left: its last part is the second child */
+            bool is_and = hone_expr_is_op(rest, HONE_OP_AND);
+            const hone_expr *part = is_and ? rest->args[1] : rest;
+            if (axis_of_condition(m, n, part) == a) {
+                here = here ? hone_expr_binary(&m->sch->ir, HONE_OP_AND, part, here) : part;
+            }
+            rest = is_and ? rest->args[0] : NULL;
+        }
+        if (here) {
+            sorted = sorted ? hone_expr_binary(&m->sch->ir, HONE_OP_AND, sorted, here) : here;
+        }
+    }
+    return sorted;
+}
+
 /* Where the only other block does not run, its producers may not have run, or it made nothing. */
 static hone_status add_conditions(move *m, sch_nest *io) {
-    return m->outer ? sch_nest_add_condition(m->sch, m->outer, io) : HONE_OK;
+    if (!m->outer) return HONE_OK;
+    HONE_TRY(sch_nest_add_condition(m->sch, m->outer, io));
+    if (io->predicate) io->predicate = in_order_of_axes(m, io);
+    return sch_ir_error(m->sch);
 }
 
 static hone_status prepare(move *m, sch_nest *out) {

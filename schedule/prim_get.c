@@ -46,20 +46,30 @@ hone_status hone_sch_get_loops(hone_schedule *sch, hone_rv block_rv, uint32_t *o
                             HONE_RV_LOOP, out_loops);
 }
 
+/* The next block below top that is not part of its init, as in TVM. */
+static hone_node_id next_child(const hone_schedule *sch, hone_node_id top, hone_node_id node) {
+    hone_node_id init = sch_node(sch, top)->kind == HONE_NODE_BLOCK
+                            ? hone_block_init_of(sch->func, top)
+                            : HONE_NO_ID;
+    do {
+        node = sch_next_block(sch, top, node);
+    } while (node != HONE_NO_ID && init != HONE_NO_ID &&
+             hone_tree_is_ancestor(sch->func, init, node));
+    return node;
+}
+
 hone_status hone_sch_get_child_blocks(hone_schedule *sch, hone_rv rv, uint32_t *out_count,
                                       const hone_rv **out) {
     hone_node_id top;
     HONE_TRY(sch_resolve_node(sch, rv, &top));
     uint32_t count = 0;
-    for (hone_node_id n = sch_next_block(sch, top, top); n != HONE_NO_ID;
-         n = sch_next_block(sch, top, n)) {
+    for (hone_node_id n = next_child(sch, top, top); n != HONE_NO_ID; n = next_child(sch, top, n)) {
         count++;
     }
     hone_node_id *blocks = hone_arena_alloc(sch->arena, (count + 1) * sizeof *blocks);
     if (!blocks) return sch_no_memory();
     count = 0;
-    for (hone_node_id n = sch_next_block(sch, top, top); n != HONE_NO_ID;
-         n = sch_next_block(sch, top, n)) {
+    for (hone_node_id n = next_child(sch, top, top); n != HONE_NO_ID; n = next_child(sch, top, n)) {
         blocks[count++] = n;
     }
     *out_count = count;

@@ -1,3 +1,4 @@
+#include "ir/verify.h"
 #include "schedule/reducer.h"
 #include "schedule/schedule_impl.h"
 
@@ -20,7 +21,8 @@
 typedef struct rfactoring {
     hone_schedule *sch;
     hone_node_id loop, block, scope;
-    uint32_t axis; /* where the new dimension stands */
+    uint32_t axis;       /* where the new dimension stands */
+    bool cuts_reduction; /* the predicate speaks of reduce loops */
     uint32_t loop_count;
     const hone_node_id *loops;
     sch_reducer reducer;
@@ -130,20 +132,59 @@ static const hone_expr *spatial_conditions(rfactoring *r, const hone_expr *e) {
     return e;
 }
 
-/* Under a condition on its reduce loops the first block would leave parts of the new buffer without
- * a value, or have axes with points that no instance has. */
+/* Does a condition hold where all reduce loops but the factored one begin? There the first block
+ * gives each element its first value. */
+static bool holds_at_begin(rfactoring *r, const hone_expr *e) {
+    hone_schedule *sch = r->sch;
+    if (hone_expr_is_op(e, HONE_OP_AND)) {
+        return holds_at_begin(r, e->args[0]) && holds_at_begin(r, e->args[1]);
+    }
+    bool is_about_reduction = false;
+    for (uint32_t i = 0; i < r->loop_count && e; i++) {
+        const hone_node *loop = sch_node(sch, r->loops[i]);
+        if (!reduces(r, r->loops[i]) || !hone_expr_uses_var(e, loop->u.loop.var)) continue;
+        is_about_reduction = true;
+        if (r->loops[i] == r->loop) continue;
+        e = hone_expr_substitute_one(&sch->ir, e, loop->u.loop.var, loop->u.loop.range.min);
+    }
+    return e && (!is_about_reduction || hone_prove(&sch->arith, e));
+}
+
+/* Reduce axes are at their first values where the reduce loops begin. */
+static bool begins_with_loops(rfactoring *r) {
+    hone_schedule *sch = r->sch;
+    const hone_node *node = sch_node(sch, r->block);
+    for (uint32_t a = 0; a < node->u.block.block->axis_count; a++) {
+        const hone_axis *axis = &node->u.block.block->axes[a];
+        const hone_expr *first = node->u.block.bindings[a];
+        if (axis->kind != HONE_AXIS_REDUCE) continue;
+        for (uint32_t i = 0; i < r->loop_count && first; i++) {
+            const hone_node *loop = sch_node(sch, r->loops[i]);
+            if (!reduces(r, r->loops[i])) continue;
+            first =
+                hone_expr_substitute_one(&sch->ir, first, loop->u.loop.var, loop->u.loop.range.min);
+        }
+        if (!first || !hone_prove_equal(&sch->arith, first, axis->dom.min)) return false;
+    }
+    return true;
+}
+
+/* Under a condition on its reduce loops the first block might leave parts of the new buffer without
+ * a value. */
 static hone_status check_predicate(rfactoring *r) {
     hone_schedule *sch = r->sch;
     const hone_expr *predicate = sch_node(sch, r->block)->u.block.predicate;
     for (uint32_t i = 0; i < r->loop_count && predicate; i++) {
         hone_var var = sch_node(sch, r->loops[i])->u.loop.var;
         if (!reduces(r, r->loops[i]) || !hone_expr_uses_var(predicate, var)) continue;
+        r->cuts_reduction = holds_at_begin(r, predicate) && begins_with_loops(r);
+        if (r->cuts_reduction) break;
         return sch_refuse(sch, r->loops[i],
                           "the predicate of %s depends on %s: parts of the new buffer would stay "
                           "without a value",
                           sch_block_name(sch, r->block), sch_loop_name(sch, r->loops[i]));
     }
-    return HONE_OK;
+    return sch_ir_error(sch);
 }
 
 /* ---- the new buffers ---- */
@@ -366,6 +407,28 @@ static void drop_loops(rfactoring *r) {
     }
 }
 
+/* The second block reads the new buffers, and names them in the order in which it writes. */
+static hone_status order_reads(const rfactoring *r) {
+    hone_schedule *sch = r->sch;
+    hone_block *block = hone_block_copy(sch->arena, sch_block(sch, r->block));
+    hone_region *reads =
+        block ? hone_arena_copy(sch->arena, block->reads, block->read_count * sizeof *reads) : NULL;
+    if (!reads) return sch_no_memory();
+    uint32_t done = 0;
+    for (uint32_t i = 0; i < r->reducer.count; i++) {
+        for (uint32_t k = done; k < block->read_count; k++) {
+            if (reads[k].buffer != r->rf_buffers[i]) continue;
+            hone_region found = reads[k];
+            reads[k] = reads[done];
+            reads[done++] = found;
+            break;
+        }
+    }
+    block->reads = reads;
+    sch_node(sch, r->block)->u.block.block = block;
+    return HONE_OK;
+}
+
 static hone_status make_final_block(rfactoring *r) {
     hone_schedule *sch = r->sch;
     const hone_block *old = sch_block(sch, r->block);
@@ -392,8 +455,9 @@ static hone_status make_final_block(rfactoring *r) {
         rhs[i] = hone_func_load(&sch->ir, sch->func, r->rf_buffers[i], rf_indices);
     const hone_expr *predicate = spatial_conditions(r, node.u.block.predicate);
     drop_loops(r);
-    return finish_block(r, &d, old->name, r->block, r->reducer.buffers, rank, indices, rhs,
-                        predicate);
+    HONE_TRY(finish_block(r, &d, old->name, r->block, r->reducer.buffers, rank, indices, rhs,
+                          predicate));
+    return order_reads(r);
 }
 
 static hone_status split_reduction(rfactoring *r, hone_node_id *out_rf) {
@@ -412,6 +476,18 @@ static hone_status split_reduction(rfactoring *r, hone_node_id *out_rf) {
     return HONE_OK;
 }
 
+/* Under a condition on reduce loops the new axes may have values that no iteration gives them. */
+static hone_status split_and_check(rfactoring *r, hone_node_id *out_rf) {
+    HONE_TRY(split_reduction(r, out_rf));
+    hone_status st = hone_check_func(r->sch->func);
+    if (!st) return HONE_OK;
+    hone_status refusal =
+        sch_refuse(r->sch, r->block, "the predicate of %s allows no such axes: %s",
+                   sch_block_name(r->sch, r->block), hone_status_message(st));
+    hone_status_free(st);
+    return refusal;
+}
+
 hone_status hone_sch_rfactor(hone_schedule *sch, hone_rv loop_rv, int64_t factor_axis,
                              hone_rv *out_rf) {
     rfactoring r = {.sch = sch};
@@ -426,7 +502,13 @@ hone_status hone_sch_rfactor(hone_schedule *sch, hone_rv loop_rv, int64_t factor
                           (long long)factor_axis, (long long)(-(rank + 1)), (long long)rank);
     }
     r.axis = (uint32_t)(factor_axis < 0 ? factor_axis + rank + 1 : factor_axis);
-    HONE_TRY(split_reduction(&r, &rf));
+    if (r.cuts_reduction) {
+        hone_func *saved = NULL;
+        HONE_TRY(sch_begin_trial(sch, &saved));
+        HONE_TRY(sch_end_trial(sch, saved, split_and_check(&r, &rf)));
+    } else {
+        HONE_TRY(split_reduction(&r, &rf));
+    }
     hone_operand input = SCH_RV(loop_rv);
     hone_value attr = HONE_VALUE_OF_INT(factor_axis);
     hone_rv_value value = {.kind = HONE_RV_BLOCK, .node = rf};

@@ -16,8 +16,9 @@
  * dimension whose v is outermost is folded: an element keeps its place (modulo the extent) while
  * windows hold it, since the loops outside of v stand still meanwhile.
  *
- * As in TVM, the axes of all blocks in the scope that have the number of the folded dimension
- * become opaque. The producer is marked SCH_ROLLED: who reads it finds what a whole buffer holds.
+ * As in TVM, the spatial axes of all blocks in the scope that have the number of the folded
+ * dimension become opaque (TVM's reduce axes do, too, and begin anew in each step then). The
+ * producer is marked SCH_ROLLED: who reads it finds what a whole buffer holds.
  *
  * Checks: the buffer is allocated in the scope of the block, no view of it is taken, and the block
  * writes nothing else; it is the only writer; the lowest node around all that touch the buffer is a
@@ -392,7 +393,10 @@ static hone_status make_opaque(rolling *r) {
     for (hone_node_id n = hone_tree_next(sch->func, r->scope, r->scope); n != HONE_NO_ID;
          n = hone_tree_next(sch->func, r->scope, n)) {
         if (sch_node(sch, n)->kind != HONE_NODE_BLOCK) continue;
-        if (sch_block(sch, n)->axis_count <= r->dimension) continue;
+        if (sch_block(sch, n)->axis_count <= r->dimension ||
+            sch_block(sch, n)->axes[r->dimension].kind != HONE_AXIS_SPATIAL) {
+            continue;
+        }
         hone_block *block = hone_block_copy(sch->arena, sch_block(sch, n));
         if (!block) return sch_no_memory();
         hone_axis *axes = hone_arena_alloc(sch->arena, block->axis_count * sizeof *axes);

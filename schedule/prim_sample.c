@@ -39,6 +39,21 @@ static hone_status record_factors(hone_schedule *sch, hone_inst_kind kind,
 
 /* ---- perfect tile ---- */
 
+/* Factors whose product is not the extent are repaired, where they are used; below 1 is none. */
+static hone_status check_factors(hone_schedule *sch, hone_node_id loop, uint32_t n,
+                                 const hone_decision *decision, bool is_used) {
+    if (!decision) return HONE_OK;
+    if (decision->count != n) {
+        return sch_refuse(sch, loop, "the decision has %u factors, n is %u", decision->count, n);
+    }
+    for (uint32_t i = 0; i < n && is_used; i++) {
+        if (decision->values[i] >= 1) continue;
+        return sch_refuse(sch, loop, "factor %lld of the decision must be at least 1",
+                          (long long)decision->values[i]);
+    }
+    return HONE_OK;
+}
+
 static void decide_tile(hone_schedule *sch, int64_t extent, uint32_t n, int64_t limit,
                         const hone_decision *decision, int64_t *out) {
     if (extent < 1) { /* not constant: everything stays in the first part */
@@ -65,12 +80,10 @@ hone_status hone_sch_sample_perfect_tile(hone_schedule *sch, hone_rv loop_rv, ui
         return sch_refuse(sch, loop, "max_innermost_factor is %lld, must be at least 1, or -1",
                           (long long)max_innermost_factor);
     }
-    if (decision && decision->count != n) {
-        return sch_refuse(sch, loop, "the decision has %u factors, n is %u", decision->count, n);
-    }
+    int64_t extent = hone_expr_const(sch_node(sch, loop)->u.loop.range.extent);
+    HONE_TRY(check_factors(sch, loop, n, decision, extent >= 1));
     int64_t *factors = hone_arena_alloc(sch->arena, n * sizeof *factors);
     if (!factors) return sch_no_memory();
-    int64_t extent = hone_expr_const(sch_node(sch, loop)->u.loop.range.extent);
     decide_tile(sch, extent, n, max_innermost_factor, decision, factors);
     hone_operand input = SCH_RV(loop_rv);
     hone_value attrs[] = {HONE_VALUE_OF_INT(n), HONE_VALUE_OF_INT(max_innermost_factor)};
@@ -93,8 +106,8 @@ static hone_status check_partition(hone_schedule *sch, hone_node_id loop, uint32
         return sch_refuse(sch, loop, "innerpart_factor is %lld, must be at least 1",
                           (long long)inner);
     }
-    if (!decision || decision->count == n) return HONE_OK;
-    return sch_refuse(sch, loop, "the decision has %u factors, n is %u", decision->count, n);
+    int64_t extent = hone_expr_const(sch_node(sch, loop)->u.loop.range.extent);
+    return check_factors(sch, loop, n, decision, extent >= 1 && extent % inner == 0);
 }
 
 hone_status hone_sch_sample_partitioned_tile(hone_schedule *sch, hone_rv loop_rv, uint32_t n,
@@ -250,6 +263,11 @@ hone_status hone_sch_sample_compute_location(hone_schedule *sch, hone_rv block_r
     int64_t *choice = hone_arena_alloc(sch->arena, sizeof *choice);
     if (!choice) return sch_no_memory();
     HONE_TRY(check_single(sch, decision));
+    if (decision && decision->values[0] < -2) {
+        return sch_refuse(
+            sch, block, "decision %lld is no location: -2 is inline, -1 the root, 0 the first loop",
+            (long long)decision->values[0]);
+    }
     *choice = decision ? nearest_location(count, locations, decision->values[0])
                        : locations[hone_rng_below(&sch->rng, count)];
     uint32_t node = *choice == -2   ? HONE_RV_INLINE_MARK

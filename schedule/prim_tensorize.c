@@ -114,7 +114,10 @@ static hone_status check_offset(const tensorizing *t, uint32_t param) {
     const hone_buffer_info *view = hone_func_buffer(t->impl, t->impl->params[param].buffer);
     const hone_buffer_info *info = hone_func_buffer(sch->func, place->buffer);
     if (view->offset_factor <= 1) return HONE_OK;
-    const hone_expr *offset = info->elem_offset ? info->elem_offset : hone_expr_i32(&sch->ir, 0);
+    /* a parameter's own offset is a multiple of its factor */
+    bool is_known = !info->elem_offset ||
+                    (info->offset_factor > 0 && info->offset_factor % view->offset_factor == 0);
+    const hone_expr *offset = is_known ? hone_expr_i32(&sch->ir, 0) : info->elem_offset;
     for (uint32_t d = 0; d < info->rank; d++) {
         offset = hone_expr_add(&sch->ir, offset,
                                hone_expr_mul(&sch->ir, place->base[d], stride_of(sch, info, d)));

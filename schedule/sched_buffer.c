@@ -17,6 +17,13 @@ hone_status sch_nth_buffer(hone_schedule *sch, hone_node_id id, bool is_write, i
     return HONE_OK;
 }
 
+/* As it is, or as it is printed: the dot of "B_shared.dyn" is no letter of a name. */
+static bool is_called(const char *name, const char *wanted) {
+    while (*name && (*name == *wanted || (*name == '.' && *wanted == '_')))
+        name++, wanted++;
+    return *name == *wanted;
+}
+
 hone_status sch_find_buffer(hone_schedule *sch, hone_node_id id, const char *name, bool is_write,
                             int64_t *out_index) {
     const hone_block *block = sch_block(sch, id);
@@ -24,7 +31,7 @@ hone_status sch_find_buffer(hone_schedule *sch, hone_node_id id, const char *nam
     const hone_region *regions = is_write ? block->writes : block->reads;
     *out_index = -1;
     for (uint32_t i = 0; i < count; i++) {
-        if (strcmp(hone_func_buffer(sch->func, regions[i].buffer)->name, name) != 0) continue;
+        if (!is_called(hone_func_buffer(sch->func, regions[i].buffer)->name, name)) continue;
         if (*out_index >= 0) {
             return sch_refuse(sch, id, "%s %s two buffers named '%s'", sch_block_name(sch, id),
                               is_write ? "writes" : "reads", name);
@@ -121,13 +128,8 @@ hone_status sch_require_scope_name(hone_schedule *sch, hone_node_id block, const
 }
 
 const char *sch_scoped_name(hone_schedule *sch, const char *base, const char *scope) {
-    char tag[64];
-    size_t n = 0;
-    for (; scope[n] && n + 1 < sizeof tag; n++)
-        tag[n] = scope[n] == '.' ? '_' : scope[n];
-    tag[n] = '\0';
     const char *stem = sch_name(sch, base, "_", -1);
-    return stem ? sch_name(sch, stem, tag, -1) : NULL;
+    return stem ? sch_name(sch, stem, scope, -1) : NULL;
 }
 
 hone_buffer sch_make_buffer(hone_schedule *sch, const char *name, hone_dtype dtype, uint32_t rank,

@@ -96,23 +96,36 @@ static bool declares(hone_schedule *sch, uint32_t count, const hone_region *decl
     return false;
 }
 
+/* What was worked out about one block is of no use for the next one: without this, large programs
+ * would take memory by the square of their size. */
+static hone_status keep_small(hone_schedule *sch, size_t fresh_bytes) {
+    return hone_arena_used(sch->arena) > 4 * fresh_bytes ? start(sch) : HONE_OK;
+}
+
+static hone_status infer_regions(const hone_schedule *sch, hone_node_id id, hone_arena *arena,
+                                 hone_block *out) {
+    return hone_block_infer_regions(sch->base->func, id, arena, &out->read_count, &out->reads,
+                                    &out->write_count, &out->writes);
+}
+
 /* Regions that a hand-edited text declares too small would make steps blind: they are taken from
  * the body instead. */
 static hone_status mend_regions(hone_schedule *sch, hone_node_id id) {
     struct hone_schedule_base *base = sch->base;
-    hone_block *fresh = hone_block_copy(base->arena, sch_block(sch, id));
     const hone_block *old = sch_block(sch, id);
-    if (!fresh) return sch_no_memory();
-    HONE_TRY(hone_block_infer_regions(base->func, id, base->arena, &fresh->read_count,
-                                      &fresh->reads, &fresh->write_count, &fresh->writes));
+    hone_block found = *old;
+    HONE_TRY(infer_regions(sch, id, sch->arena, &found));
     bool is_stale = false;
-    for (uint32_t i = 0; i < fresh->read_count; i++) {
-        is_stale = is_stale || !declares(sch, old->read_count, old->reads, &fresh->reads[i]);
+    for (uint32_t i = 0; i < found.read_count; i++) {
+        is_stale = is_stale || !declares(sch, old->read_count, old->reads, &found.reads[i]);
     }
-    for (uint32_t i = 0; i < fresh->write_count; i++) {
-        is_stale = is_stale || !declares(sch, old->write_count, old->writes, &fresh->writes[i]);
+    for (uint32_t i = 0; i < found.write_count; i++) {
+        is_stale = is_stale || !declares(sch, old->write_count, old->writes, &found.writes[i]);
     }
     if (!is_stale) return HONE_OK;
+    hone_block *fresh = hone_block_copy(base->arena, hone_func_node(base->func, id)->u.block.block);
+    if (!fresh) return sch_no_memory();
+    HONE_TRY(infer_regions(sch, id, base->arena, fresh)); /* again, to stay */
     hone_func_node(base->func, id)->u.block.block = fresh;
     sch_node(sch, id)->u.block.block = fresh;
     return HONE_OK;
@@ -120,20 +133,25 @@ static hone_status mend_regions(hone_schedule *sch, hone_node_id id) {
 
 /* Inner blocks first: outer ones go by what those declare. */
 static hone_status mend_all_regions(hone_schedule *sch) {
-    hone_node_id *blocks = hone_arena_alloc(sch->arena, sch->func->node_count * sizeof *blocks);
+    const hone_func *func = sch->base->func;
+    size_t fresh_bytes = hone_arena_used(sch->arena);
+    hone_node_id *blocks = hone_arena_alloc(sch->base->arena, func->node_count * sizeof *blocks);
     uint32_t count = 0;
     if (!blocks) return sch_no_memory();
-    for (hone_node_id n = 0; n != HONE_NO_ID; n = hone_tree_next(sch->func, 0, n)) {
-        const hone_node *node = sch_node(sch, n);
+    for (hone_node_id n = 0; n != HONE_NO_ID; n = hone_tree_next(func, 0, n)) {
+        const hone_node *node = hone_func_node(func, n);
         if (node->kind == HONE_NODE_BLOCK && node->parent != 0) blocks[count++] = n;
     }
-    while (count-- > 0)
+    while (count-- > 0) {
         HONE_TRY(mend_regions(sch, blocks[count]));
+        HONE_TRY(keep_small(sch, fresh_bytes));
+    }
     return HONE_OK;
 }
 
 /* Works out the facts that all later clones inherit. */
-static void cache_facts(hone_schedule *sch) {
+static hone_status cache_facts(hone_schedule *sch) {
+    size_t fresh_bytes = hone_arena_used(sch->arena);
     for (hone_node_id n = 0; n != HONE_NO_ID; n = hone_tree_next(sch->func, 0, n)) {
         if (sch_node(sch, n)->kind != HONE_NODE_BLOCK) continue;
         sch_has_affine_bindings(sch, n);
@@ -143,7 +161,16 @@ static void cache_facts(hone_schedule *sch) {
             sch_node(sch, n)->flags |= SCH_OPEN;
         }
         sch->base->func->nodes[n].flags = sch_node(sch, n)->flags;
+        HONE_TRY(keep_small(sch, fresh_bytes));
     }
+    return HONE_OK;
+}
+
+/* The first look at a large program takes much more memory than a replay. */
+static hone_status start_small(hone_schedule *sch) {
+    hone_arena_destroy(sch->arena);
+    sch->arena = hone_arena_create(ARENA_BLOCK_BYTES);
+    return sch->arena ? start(sch) : sch_no_memory();
 }
 
 hone_status hone_schedule_create(const hone_func *base, hone_schedule **out_sch) {
@@ -164,8 +191,9 @@ hone_status hone_schedule_create(const hone_func *base, hone_schedule **out_sch)
     HONE_TRY_GOTO(st, allocate(shared, &sch), fail);
     HONE_TRY_GOTO(st, start(sch), fail);
     HONE_TRY_GOTO(st, mend_all_regions(sch), fail);
-    cache_facts(sch);
     HONE_TRY_GOTO(st, start(sch), fail);
+    HONE_TRY_GOTO(st, cache_facts(sch), fail);
+    HONE_TRY_GOTO(st, start_small(sch), fail);
     *out_sch = sch;
     return HONE_OK;
 fail:

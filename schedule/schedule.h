@@ -206,6 +206,19 @@ HONE_NODISCARD hone_status hone_sch_unsafe_hide_buffer_access(hone_schedule *sch
                                                               const char *buf_type, uint32_t count,
                                                               const int64_t *indices);
 
+/* The buffer, a number among what the block reads or writes, in another layout. pad_value (NULL:
+ * there may be no padding): a map from the new indices to what the padding holds, or one without
+ * parameters. assume_injective_transform is unsafe: marks the trace. */
+HONE_NODISCARD hone_status hone_sch_transform_layout(hone_schedule *sch, hone_rv block,
+                                                     bool is_write, int64_t buffer_index,
+                                                     const hone_index_map *index_map,
+                                                     const hone_index_map *pad_value,
+                                                     bool assume_injective_transform);
+HONE_NODISCARD hone_status hone_sch_set_axis_separator(hone_schedule *sch, hone_rv block,
+                                                       bool is_write, int64_t buffer_index,
+                                                       uint32_t count,
+                                                       const int64_t *axis_separators);
+
 /* ---- notes ---- */
 /* One block of all below a loop (of neighbouring blocks with the loops that are not around all of
  * them). preserve_unit_iters is kept for the trace: axes of the new block that take one value stay

@@ -219,7 +219,7 @@ HONE_NODISCARD hone_status sch_require_no_views(hone_schedule *sch, hone_node_id
 HONE_NODISCARD hone_status sch_require_declared(hone_schedule *sch, hone_buffer buffer);
 HONE_NODISCARD hone_status sch_require_scope_name(hone_schedule *sch, hone_node_id block,
                                                   const char *scope);
-/* "A_shared_dyn", in the arena; NULL when memory is short. */
+/* "A_shared.dyn", in the arena; NULL when memory is short. */
 const char *sch_scoped_name(hone_schedule *sch, const char *base, const char *scope);
 /* A dense buffer, not allocated by any block yet; strings are not copied, NULL gives HONE_NO_ID. */
 hone_buffer sch_make_buffer(hone_schedule *sch, const char *name, hone_dtype dtype, uint32_t rank,

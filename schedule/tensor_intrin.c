@@ -158,8 +158,13 @@ hone_status hone_tensor_intrin_find(const hone_tensor_intrins *set, const char *
             *out_module = hone_module_retain(set->items[i].module);
         }
     }
-    const tensor_intrin_text *builtin = *out_module ? NULL : tensor_intrin_find_builtin(name);
-    if (builtin) HONE_TRY(parse(name, builtin->text, strlen(builtin->text), name, out_module));
+    hone_str text = {0};
+    if (!*out_module && tensor_intrin_write_builtin(name, &text)) {
+        hone_status st = hone_str_check(&text);
+        if (!st) st = parse(name, hone_str_text(&text), text.length, name, out_module);
+        hone_str_deinit(&text);
+        HONE_TRY(st);
+    }
     if (!*out_module) {
         return HONE_ERROR(HONE_CODE_NOT_FOUND, "there is no tensor intrinsic '%s'", name);
     }

@@ -1,17 +1,48 @@
-/* schedule/tensor_intrin_impl.h - between the registry of tensor intrinsics, its built-in texts,
- * and tensorize. */
+/* schedule/tensor_intrin_impl.h - between the registry of tensor intrinsics, the writers of its
+ * built-in texts, and tensorize. */
 #ifndef HONE_SCHEDULE_TENSOR_INTRIN_IMPL_H
 #define HONE_SCHEDULE_TENSOR_INTRIN_IMPL_H
 
 #include "schedule/schedule_impl.h"
 #include "schedule/tensor_intrin.h"
+#include "support/strbuf.h"
 
-typedef struct tensor_intrin_text {
-    const char *name, *text;
-} tensor_intrin_text;
+/* What the name of a built-in intrinsic says, word by word: wmma_load_16x16x16_f16_b_trans_shared
+ * loads half floats of matrix b, transposed, out of shared memory. */
+typedef struct intrin_words {
+    int dims[3]; /* 16x16x16, m16n8k8 */
+    uint32_t dim_count;
+    const char *types[3]; /* f16f16f32, in TVM's long form */
+    uint32_t type_count;
+    const char *scope; /* "shared", "shared.dyn", "global"; NULL: not said */
+    bool is_b;         /* of matrix b */
+    bool is_trans;     /* …_trans */
+    bool is_trans_a, is_trans_b;
+    bool is_simple;
+} intrin_words;
 
-/* NULL when there is none of that name. */
-const tensor_intrin_text *tensor_intrin_find_builtin(const char *name);
+/* The text of a built-in intrinsic; false when there is none of that name. */
+bool tensor_intrin_write_builtin(const char *name, hone_str *out);
+
+/* Appends a text in which $x stands for values[i] where names[i] is x. */
+void intrin_expand(hone_str *out, const char *text, const char *names, const char *const *values);
+
+/* One per family of names (tensor_intrin_names.def). */
+void intrin_write_dot(const intrin_words *words, hone_str *out);
+void intrin_write_matmul(const intrin_words *words, hone_str *out);
+void intrin_write_dp4a(const intrin_words *words, hone_str *out);
+void intrin_write_wmma_fill(const intrin_words *words, hone_str *out);
+void intrin_write_wmma_load(const intrin_words *words, hone_str *out);
+void intrin_write_wmma_store(const intrin_words *words, hone_str *out);
+void intrin_write_wmma_sync(const intrin_words *words, hone_str *out);
+void intrin_write_ldmatrix(const intrin_words *words, hone_str *out);
+void intrin_write_mma(const intrin_words *words, hone_str *out);
+void intrin_write_mma_fill(const intrin_words *words, hone_str *out);
+void intrin_write_mma_store(const intrin_words *words, hone_str *out);
+void intrin_write_m16n8k8_init(const intrin_words *words, hone_str *out);
+void intrin_write_m16n8k8_load(const intrin_words *words, hone_str *out);
+void intrin_write_m16n8k8_store(const intrin_words *words, hone_str *out);
+void intrin_write_m16n8k8_sync(const intrin_words *words, hone_str *out);
 
 /* Where a buffer of a description lies in a program: at base (one index per dimension of buffer,
  * over the block's axes), its dimensions being the last ones there. */

@@ -30,6 +30,11 @@ bool hone_inst_is_sampling(hone_inst_kind kind) {
 }
 
 bool hone_inst_is_unsafe(const hone_inst *inst) {
+    if (inst->kind == HONE_INST_TRANSFORM_LAYOUT) { /* assume_injective_transform */
+        const hone_value *assumes = inst->attr_count > 2 ? &inst->attrs[2] : NULL;
+        return assumes && (assumes->kind == HONE_VALUE_INT || assumes->kind == HONE_VALUE_BOOL) &&
+               assumes->u.i;
+    }
     return inst->kind == HONE_INST_UNSAFE_SET_DTYPE ||
            inst->kind == HONE_INST_UNSAFE_HIDE_BUFFER_ACCESS;
 }

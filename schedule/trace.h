@@ -90,6 +90,7 @@ typedef struct hone_trace {
     bool is_unsafe; /* holds an instruction that is unsafe by name */
 } hone_trace;
 
+struct hone_func;
 struct hone_schedule;
 
 void hone_trace_init(hone_trace *trace, hone_arena *arena);
@@ -151,8 +152,11 @@ HONE_NODISCARD hone_status hone_trace_print_python(const hone_trace *trace, hone
 /* One instruction as Python, "l5, l6 = sch.split(loop=l2, factors=[v3, v4], …)". */
 HONE_NODISCARD hone_status hone_inst_print_python(const hone_trace *trace, uint32_t index,
                                                   hone_str *out);
-/* Reads a file by its ending (.json, .py) or, for "-" and others, by its first character. */
+/* Reads a file by its ending (.json, .py) or, for "-" and others, by its first character. A file of
+ * TVM's tuning records gives the fastest one whose arguments are those of func (NULL: of any);
+ * out_line (may be NULL): its line, or 0 where there is no choice. */
 HONE_NODISCARD hone_status hone_trace_load(hone_arena *arena, const char *path,
+                                           const struct hone_func *func, size_t *out_line,
                                            hone_trace *out_trace);
 
 const char *hone_inst_json_name(hone_inst_kind kind);

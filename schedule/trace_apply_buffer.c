@@ -21,37 +21,79 @@ static hone_status run_hide(replay *r, const hone_inst *inst, hone_rv block) {
 }
 
 /* A number and whether it counts what is written, or a name: then of what is read, else written. */
-static hone_status run_reindex(replay *r, const hone_inst *inst, hone_rv block) {
-    int64_t buffer = 0, is_write = 0;
+static hone_status read_access(replay *r, const hone_inst *inst, hone_rv block, bool *out_is_write,
+                               int64_t *out_buffer) {
+    int64_t is_write = 0;
     if (inst->attr_count && inst->attrs[0].kind == HONE_VALUE_STRING) {
         hone_node_id node;
         HONE_TRY(sch_resolve_block(r->sch, block, &node));
-        hone_status st = sch_find_buffer(r->sch, node, inst->attrs[0].u.s, false, &buffer);
+        hone_status st = sch_find_buffer(r->sch, node, inst->attrs[0].u.s, false, out_buffer);
         is_write = hone_status_consume(st);
         if (is_write) {
-            HONE_TRY(sch_find_buffer(r->sch, node, inst->attrs[0].u.s, true, &buffer));
+            HONE_TRY(sch_find_buffer(r->sch, node, inst->attrs[0].u.s, true, out_buffer));
         }
     } else {
-        HONE_TRY(replay_int(inst, 0, 0, false, &buffer));
+        HONE_TRY(replay_int(inst, 0, 0, false, out_buffer));
         HONE_TRY(replay_int(inst, 1, 0, false, &is_write));
     }
-    return hone_sch_reindex(r->sch, block, is_write != 0, buffer, NULL);
+    *out_is_write = is_write != 0;
+    return HONE_OK;
+}
+
+static hone_status run_reindex(replay *r, const hone_inst *inst, hone_rv block) {
+    int64_t buffer = 0;
+    bool is_write = false;
+    HONE_TRY(read_access(r, inst, block, &is_write, &buffer));
+    return hone_sch_reindex(r->sch, block, is_write, buffer, NULL);
+}
+
+static hone_status run_transform_layout(replay *r, const hone_inst *inst, hone_rv block) {
+    int64_t buffer = 0, assume_injective = 0;
+    bool is_write = false;
+    const hone_index_map *map, *pad_value;
+    HONE_TRY(read_access(r, inst, block, &is_write, &buffer));
+    HONE_TRY(replay_map(r, inst, 1, &map));
+    HONE_TRY(replay_map(r, inst, 2, &pad_value));
+    HONE_TRY(replay_int(inst, 2, 0, true, &assume_injective));
+    if (!map) return replay_malformed(inst, "the index map is missing");
+    return hone_sch_transform_layout(r->sch, block, is_write, buffer, map, pad_value,
+                                     assume_injective != 0);
+}
+
+/* Attribute i, a list of integers; out in the arena. */
+static hone_status read_list(replay *r, const hone_inst *inst, uint32_t i, uint32_t *out_count,
+                             int64_t **out) {
+    const hone_value *list = i < inst->attr_count ? &inst->attrs[i] : NULL;
+    if (!list || list->kind != HONE_VALUE_LIST) {
+        return replay_malformed(inst, "an attribute must be a list of integers");
+    }
+    *out_count = list->count;
+    *out = hone_arena_alloc(r->sch->arena, (list->count + 1) * sizeof **out);
+    if (!*out) return sch_no_memory();
+    for (uint32_t k = 0; k < list->count; k++) {
+        if (list->u.items[k].kind != HONE_VALUE_INT) {
+            return replay_malformed(inst, "an attribute must be a list of integers");
+        }
+        (*out)[k] = list->u.items[k].u.i;
+    }
+    return HONE_OK;
+}
+
+static hone_status run_axis_separator(replay *r, const hone_inst *inst, hone_rv block) {
+    int64_t buffer = 0;
+    bool is_write = false;
+    HONE_TRY(read_access(r, inst, block, &is_write, &buffer));
+    uint32_t count = 0;
+    int64_t *places = NULL;
+    HONE_TRY(read_list(r, inst, 2, &count, &places));
+    return hone_sch_set_axis_separator(r->sch, block, is_write, buffer, count, places);
 }
 
 static hone_status run_pad(replay *r, const hone_inst *inst, hone_rv block) {
-    if (inst->attr_count < 1 || inst->attrs[0].kind != HONE_VALUE_LIST) {
-        return replay_malformed(inst, "padding must be a list of integers");
-    }
-    const hone_value *list = &inst->attrs[0];
-    int64_t *padding = hone_arena_alloc(r->sch->arena, (list->count + 1) * sizeof *padding);
-    if (!padding) return sch_no_memory();
-    for (uint32_t i = 0; i < list->count; i++) {
-        if (list->u.items[i].kind != HONE_VALUE_INT) {
-            return replay_malformed(inst, "padding must be a list of integers");
-        }
-        padding[i] = list->u.items[i].u.i;
-    }
-    return hone_sch_pad_einsum(r->sch, block, list->count, padding);
+    uint32_t count = 0;
+    int64_t *padding = NULL;
+    HONE_TRY(read_list(r, inst, 0, &count, &padding));
+    return hone_sch_pad_einsum(r->sch, block, count, padding);
 }
 
 /* Loop, block, buffer and scope. */
@@ -102,6 +144,10 @@ hone_status replay_buffer_step(replay *r, const hone_inst *inst, hone_rv block) 
     case HONE_INST_REINDEX_CACHE_READ:
     case HONE_INST_REINDEX_CACHE_WRITE:
         return run_reindex_cache(r, inst, block);
+    case HONE_INST_TRANSFORM_LAYOUT:
+        return run_transform_layout(r, inst, block);
+    case HONE_INST_SET_AXIS_SEPARATOR:
+        return run_axis_separator(r, inst, block);
     case HONE_INST_TRANSFORM_BLOCK_LAYOUT:
         return run_block_layout(r, inst, block);
     case HONE_INST_READ_AT:

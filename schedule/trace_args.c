@@ -140,11 +140,21 @@ static const hone_arg_spec specs[HONE_INST_COUNT][HONE_MAX_ARGS + 1] = {
                                         {.name = "ann_val", .place = HONE_ARG_DATA, .index = 1, .is_required = true}},
     [HONE_INST_UNANNOTATE] = {EITHER,
                                         {.name = "ann_key", .place = HONE_ARG_STRING, .is_required = true}},
+    [HONE_INST_TRANSFORM_LAYOUT] =
+        {BLOCK,
+                                        {.name = "buffer", .place = HONE_ARG_ACCESS, .is_required = true},
+                                        {.name = "index_map", .place = HONE_ARG_MAP, .index = 1, .is_required = true},
+                                        {.name = "pad_value", .place = HONE_ARG_MAP, .index = 2},
+                                        {.name = "assume_injective_transform", .place = HONE_ARG_BOOL, .index = 2}},
+    [HONE_INST_SET_AXIS_SEPARATOR] =
+        {BLOCK,
+                                        {.name = "buffer", .place = HONE_ARG_ACCESS, .is_required = true},
+                                        {.name = "axis_separators", .place = HONE_ARG_VALUES, .index = 2, .is_required = true}},
     [HONE_INST_TRANSFORM_BLOCK_LAYOUT] =
-        {BLOCK,                                                                                  {.name = "index_map", .place = HONE_ARG_MAP, .index = 1, .is_required = true}},
+        {BLOCK,                                                   {.name = "index_map", .place = HONE_ARG_MAP, .index = 1, .is_required = true}},
     [HONE_INST_REINDEX_CACHE_READ] = REINDEX_CACHE("read_buffer_index"),
     [HONE_INST_REINDEX_CACHE_WRITE] = REINDEX_CACHE("write_buffer_index"),
-    [HONE_INST_ENTER_POSTPROC] = {{.place = HONE_ARG_END}                                                                                },
+    [HONE_INST_ENTER_POSTPROC] = {{.place = HONE_ARG_END}                                                                                 },
 };
 
 static const struct {
@@ -203,9 +213,53 @@ const char *const *hone_trace_free_names(const hone_trace *trace, const hone_ind
 }
 
 bool hone_inst_has_map_attr(hone_inst_kind kind, uint32_t *out_input, uint32_t *out_attr) {
-    *out_input = 1;
-    *out_attr = 0;
-    return kind == HONE_INST_TRANSFORM_BLOCK_LAYOUT;
+    *out_input = kind == HONE_INST_TRANSFORM_LAYOUT ? 2 : 1;
+    *out_attr = kind == HONE_INST_TRANSFORM_LAYOUT ? 2 : 0;
+    return kind == HONE_INST_TRANSFORM_LAYOUT || kind == HONE_INST_TRANSFORM_BLOCK_LAYOUT;
+}
+
+uint32_t hone_inst_max_inputs(hone_inst_kind kind) {
+    uint32_t count = 0;
+    for (const hone_arg_spec *s = specs[kind]; s->place != HONE_ARG_END; s++) {
+        switch (s->place) {
+        case HONE_ARG_REST:
+        case HONE_ARG_VARARGS:
+            return HONE_ANY_COUNT;
+        case HONE_ARG_INPUT:
+        case HONE_ARG_TARGET:
+        case HONE_ARG_LIST:
+        case HONE_ARG_DATA:
+        case HONE_ARG_MAP:
+            if (s->index >= count) count = s->index + 1;
+            break;
+        default:
+            break;
+        }
+    }
+    return count;
+}
+
+uint32_t hone_inst_max_attrs(hone_inst_kind kind) {
+    uint32_t count = 0;
+    for (const hone_arg_spec *s = specs[kind]; s->place != HONE_ARG_END; s++) {
+        uint32_t end = 0;
+        switch (s->place) {
+        case HONE_ARG_INT:
+        case HONE_ARG_BOOL:
+        case HONE_ARG_STRING:
+        case HONE_ARG_BUFFER:
+        case HONE_ARG_VALUES:
+            end = s->index + 1;
+            break;
+        case HONE_ARG_ACCESS:
+            end = s->index + 2;
+            break;
+        default:
+            break;
+        }
+        if (end > count) count = end;
+    }
+    return count;
 }
 
 hone_rv_kind hone_inst_output_kind(hone_inst_kind kind) {
@@ -261,6 +315,8 @@ bool hone_inst_gives_nothing(hone_inst_kind kind) {
     case HONE_INST_PAD_EINSUM:
     case HONE_INST_ROLLING_BUFFER:
     case HONE_INST_TENSORIZE:
+    case HONE_INST_TRANSFORM_LAYOUT:
+    case HONE_INST_SET_AXIS_SEPARATOR:
     case HONE_INST_TRANSFORM_BLOCK_LAYOUT:
     case HONE_INST_ENTER_POSTPROC:
         return true;

@@ -47,6 +47,10 @@ void hone_trace_print_rv(const hone_trace *trace, hone_rv rv, hone_str *out);
 /* The names of the variables in a map; NULL when memory is short. */
 const char *const *hone_trace_free_names(const hone_trace *trace, const hone_index_map *map,
                                          hone_arena *arena);
+/* How many inputs and attributes it can have; HONE_ANY_COUNT for inputs without a limit. */
+enum { HONE_ANY_COUNT = 1 << 30 };
+uint32_t hone_inst_max_inputs(hone_inst_kind kind);
+uint32_t hone_inst_max_attrs(hone_inst_kind kind);
 /* The kind of its results, and whether they are a list of unknown length (get_loops, …). */
 hone_rv_kind hone_inst_output_kind(hone_inst_kind kind);
 bool hone_inst_gives_list(hone_inst_kind kind);

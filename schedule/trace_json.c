@@ -1,8 +1,10 @@
-#include <stdlib.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "ir/index_map.h"
 #include "schedule/trace_args.h"
+#include "schedule/trace_records.h"
 #include "support/json.h"
 #include "support/map.h"
 
@@ -210,10 +212,19 @@ typedef struct parser {
     hone_strmap names; /* variable name → number */
     uint32_t at;       /* the instruction being read, for messages */
     uint32_t found;    /* by find_int */
+    const char *kind;  /* what it is called there, NULL when that is not known */
 } parser;
 
-static hone_status bad(const parser *p, const char *what) {
-    return HONE_ERROR(HONE_CODE_INVALID, "instruction %u: %s", p->at, what);
+/* Steps are counted from 1, as where a step is refused. */
+static hone_status bad(const parser *p, const char *format, ...) HONE_PRINTF(2, 3);
+static hone_status bad(const parser *p, const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    char reason[256];
+    vsnprintf(reason, sizeof reason, format, args);
+    va_end(args);
+    return HONE_ERROR(HONE_CODE_INVALID, "step %u%s%s: %s", p->at + 1, p->kind ? ": " : "",
+                      p->kind ? p->kind : "", reason);
 }
 
 static hone_status no_memory(void) {
@@ -283,7 +294,7 @@ static bool find_int(void *ctx, const char *name, uint32_t *out_count, const uin
 static hone_status read_map(parser *p, const char *text, hone_operand *out) {
     *out = (hone_operand){.kind = HONE_OPERAND_MAP};
     hone_status st = hone_index_map_parse_json(p->arena, text, find_int, p, &out->u.map);
-    return st ? hone_status_annotate(st, "instruction %u", p->at) : HONE_OK;
+    return hone_status_annotate(st, "step %u", p->at + 1);
 }
 
 /* A string among the inputs: a quoted string, nothing, an index map, or the name of a variable. */
@@ -304,8 +315,7 @@ static hone_status read_text_operand(parser *p, const char *text, hone_operand *
         *out = (hone_operand){.kind = HONE_OPERAND_RV, .u.rv = (hone_rv)rv};
         return HONE_OK;
     }
-    return HONE_ERROR(HONE_CODE_INVALID, "instruction %u: '%s' is not defined by an earlier one",
-                      p->at, text);
+    return bad(p, "'%.100s' is not defined by an earlier step", text);
 }
 
 static hone_status read_operand(parser *p, const hone_json *json, hone_operand *out) {
@@ -410,7 +420,24 @@ static hone_status define_outputs(parser *p, const hone_json *outputs, uint32_t 
     return HONE_OK;
 }
 
+static hone_status check_arity(const parser *p, hone_inst_kind kind, size_t inputs, size_t attrs) {
+    uint32_t max_inputs = hone_inst_max_inputs(kind), max_attrs = hone_inst_max_attrs(kind);
+    uint32_t map_input, map_attr;
+    if (hone_inst_has_map_attr(kind, &map_input, &map_attr)) {
+        max_inputs--;
+        max_attrs++;
+    }
+    if (inputs > max_inputs) {
+        return bad(p, "it has %zu inputs, takes at most %u", inputs, max_inputs);
+    }
+    if (attrs > max_attrs) {
+        return bad(p, "it has %zu attributes, takes at most %u", attrs, max_attrs);
+    }
+    return HONE_OK;
+}
+
 static hone_status read_inst(parser *p, const hone_json *json) {
+    p->kind = NULL;
     const hone_json *kind_name = hone_json_at(json, 0), *inputs = hone_json_at(json, 1);
     const hone_json *attrs = hone_json_at(json, 2), *outputs = hone_json_at(json, 3);
     if (hone_json_count(json) != 4 || !hone_json_is(kind_name, HONE_JSON_TEXT) ||
@@ -420,9 +447,11 @@ static hone_status read_inst(parser *p, const hone_json *json) {
     }
     hone_inst_kind kind;
     if (!hone_inst_find_json(hone_json_text(kind_name), &kind)) {
-        return HONE_ERROR(HONE_CODE_UNSUPPORTED, "instruction %u: unknown kind '%s'", p->at,
+        return HONE_ERROR(HONE_CODE_UNSUPPORTED, "step %u: unknown kind '%.100s'", p->at + 1,
                           hone_json_text(kind_name));
     }
+    p->kind = hone_inst_json_name(kind);
+    HONE_TRY(check_arity(p, kind, hone_json_count(inputs), hone_json_count(attrs)));
     uint32_t input_count = (uint32_t)hone_json_count(inputs);
     uint32_t attr_count = (uint32_t)hone_json_count(attrs);
     hone_operand *operands = hone_arena_zalloc(p->arena, (input_count + 2) * sizeof *operands);
@@ -472,21 +501,6 @@ static hone_status read_decision(parser *p, const hone_json *json) {
     return HONE_OK;
 }
 
-/* The trace in whatever was given: the pair itself, or a TVM tuning record around it. */
-static const hone_json *find_pair(const hone_json *json) {
-    for (int depth = 0; depth < 3 && hone_json_is(json, HONE_JSON_ARRAY); depth++) {
-        const hone_json *first = hone_json_at(json, 0), *second = hone_json_at(json, 1);
-        if (hone_json_is(first, HONE_JSON_INT) && hone_json_is(second, HONE_JSON_ARRAY)) {
-            json = second; /* [workload index, [trace, times, target, arguments]] */
-        } else if (hone_json_count(json) > 2 && hone_json_is(first, HONE_JSON_ARRAY)) {
-            json = first;
-        } else {
-            break;
-        }
-    }
-    return json;
-}
-
 static hone_status read_trace(parser *p, const hone_json *json) {
     const hone_json *insts = hone_json_at(json, 0), *decisions = hone_json_at(json, 1);
     if (hone_json_count(json) != 2 || !hone_json_is(insts, HONE_JSON_ARRAY) ||
@@ -506,14 +520,20 @@ static hone_status read_trace(parser *p, const hone_json *json) {
     return HONE_OK;
 }
 
+hone_status hone_trace_of_json(hone_arena *arena, const hone_json *json, hone_trace *out_trace) {
+    hone_trace_init(out_trace, arena);
+    parser p = {.arena = arena, .trace = out_trace};
+    hone_status st = read_trace(&p, hone_record_trace(json));
+    hone_strmap_deinit(&p.names);
+    return st;
+}
+
 hone_status hone_trace_parse_json(hone_arena *arena, const char *text, size_t length,
                                   const char *source_name, hone_trace *out_trace) {
     hone_trace_init(out_trace, arena);
-    parser p = {.arena = arena, .trace = out_trace};
     hone_json *json = NULL;
     hone_status st = hone_json_parse(text, length, &json);
-    if (!st) st = read_trace(&p, find_pair(json));
+    if (!st) st = hone_trace_of_json(arena, json, out_trace);
     hone_json_destroy(json);
-    hone_strmap_deinit(&p.names);
-    return st ? hone_status_annotate(st, "%s", source_name) : HONE_OK;
+    return hone_status_annotate(st, "%s", source_name);
 }

@@ -67,6 +67,11 @@ static hone_status store_arg(pytrace *p, call *c, const char *keyword, uint32_t 
                                                        hone_inst_python_name(c->kind), count);
         return text ? pytrace_fail(p, text) : pytrace_no_memory();
     }
+    if (c->given[i]) {
+        const char *text =
+            hone_arena_printf(p->arena, "argument '%s' is given twice", specs[i].name);
+        return text ? pytrace_fail(p, text) : pytrace_no_memory();
+    }
     c->args[i] = value;
     c->given[i] = true;
     return HONE_OK;
@@ -310,6 +315,33 @@ static hone_status count_outputs(pytrace *p, const call *c, const draft *d, uint
     return text ? pytrace_fail_at(p, c->start, text) : pytrace_no_memory();
 }
 
+/* transform_layout by a map with separators is two steps: the map without them, and
+ * set_axis_separator. */
+static hone_status take_separators(pytrace *p, hone_inst_kind kind, draft *d, hone_value *out) {
+    const hone_index_map *map = NULL;
+    *out = (hone_value){.kind = HONE_VALUE_LIST};
+    if (kind == HONE_INST_TRANSFORM_LAYOUT) map = d->inputs[1].u.map;
+    if (!map || !map->separator_count) return HONE_OK;
+    hone_value *places = hone_arena_alloc(p->arena, map->separator_count * sizeof *places);
+    hone_index_map *plain = hone_arena_alloc(p->arena, sizeof *plain);
+    if (!places || !plain) return pytrace_no_memory();
+    for (uint32_t i = 0; i < map->separator_count; i++)
+        places[i] = HONE_VALUE_OF_INT(map->separators[i]);
+    out->count = map->separator_count;
+    out->u.items = places;
+    *plain = *map;
+    plain->separator_count = 0;
+    d->inputs[1].u.map = plain;
+    return HONE_OK;
+}
+
+static hone_status add_separators(pytrace *p, const draft *d, hone_value places) {
+    if (!places.count) return HONE_OK;
+    hone_value attrs[3] = {d->attrs[0], d->attrs[1], places};
+    return hone_trace_append(p->trace, HONE_INST_SET_AXIS_SEPARATOR, 1, d->inputs, 3, attrs, 0,
+                             HONE_RV_BLOCK, (hone_decision){0, NULL});
+}
+
 static hone_status finish_call(pytrace *p, call *c, uint32_t name_count, const char *const *names,
                                bool has_comma) {
     draft d = {0};
@@ -319,12 +351,14 @@ static hone_status finish_call(pytrace *p, call *c, uint32_t name_count, const c
     uint32_t outputs = 0;
     HONE_TRY(count_outputs(p, c, &d, name_count, is_one_list, &outputs));
     uint32_t first = p->trace->rv_count;
+    hone_value separators;
+    HONE_TRY(take_separators(p, c->kind, &d, &separators));
     HONE_TRY(hone_trace_append(p->trace, c->kind, d.input_count, d.inputs, d.attr_count, d.attrs,
                                outputs, hone_inst_output_kind(c->kind), d.decision));
     if (is_one_list) return pytrace_bind(p, names[0], outputs, first, true);
     for (uint32_t i = 0; i < name_count; i++)
         HONE_TRY(pytrace_bind(p, names[i], 1, first + i, false));
-    return HONE_OK;
+    return add_separators(p, &d, separators);
 }
 
 /* sch.work_on("main") is no step: it names the function for the get_sblock that follow. */

@@ -116,7 +116,11 @@ static hone_status schedule(hone_cli *cli, const schedule_options *options) {
     HONE_TRY_GOTO(st, hone_cli_load_module(cli->args[0], NULL, &module), done);
     hone_module_freeze(module);
     HONE_TRY_GOTO(st, hone_cli_pick_func(module, cli->args[0], options->func, &func), done);
-    HONE_TRY_GOTO(st, hone_trace_load(cli->arena, options->trace, &trace), done);
+    size_t line = 0;
+    HONE_TRY_GOTO(st, hone_trace_load(cli->arena, options->trace, func, &line, &trace), done);
+    if (line) {
+        hone_log_line(&cli->log, HONE_LOG_INFO, "%s: the record of line %zu", options->trace, line);
+    }
     HONE_TRY_GOTO(st, hone_cli_check_func(cli->args[0], func), done);
     HONE_TRY_GOTO(st, hone_cli_open_intrins(cli, &options->intrins, &intrins), done);
     st = hone_status_annotate(hone_schedule_create(func, &sch), "%s", cli->args[0]);
@@ -137,7 +141,7 @@ int hone_verb_schedule(int argc, char **argv) {
          .value = "FILE",
          .kind = HONE_CLI_TEXT,
          .to = &o.trace,
-         .help = "the trace: .json, or .py as TVM prints it"},
+         .help = "the trace: .json (also TVM's tuning records), or .py as TVM prints it"},
         {.name = "func",
          .value = "NAME",
          .kind = HONE_CLI_TEXT,
@@ -168,7 +172,7 @@ int hone_verb_schedule(int argc, char **argv) {
          .kind = HONE_CLI_SWITCH,
          .to = &o.show_trace,
          .help = "print the trace with its decisions instead of the program"},
-        {0                                                   },
+        {0                                                                },
     };
     const hone_cli_command command = {
         .name = "schedule",

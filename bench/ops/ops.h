@@ -25,9 +25,9 @@ typedef struct ops_work {
     const char *program;        /* bench/programs/PROGRAM.py; NULL = name */
     const char *kind;           /* what peers are to compute, in the words of the family */
     int64_t dims[OPS_MAX_DIMS]; /* the sizes that peers need, in the order of the family */
-    int weight;                 /* the input that may be a constant, from 1; 0 = none */
-    double flops;               /* of one run; 0 = not counted */
-    double tolerance;           /* of the largest |reference|; 0 = 1e-4 */
+    int weight;       /* the input that may be a constant, from 1; 0 = none; -n: always is one */
+    double flops;     /* of one run; 0 = not counted */
+    double tolerance; /* of the largest |reference|; 0 = 1e-4 */
     const ops_peer *peers[OPS_MAX_PEERS];
 } ops_work;
 
@@ -66,9 +66,12 @@ typedef struct ops_family {
 } ops_family;
 
 extern const ops_family ops_matmul;
+extern const ops_family ops_conv;
 
 extern const ops_peer ops_blas_matmul;
 extern const ops_peer ops_onednn_matmul;
+extern const ops_peer ops_onednn_conv;     /* direct */
+extern const ops_peer ops_onednn_winograd; /* only where there is AVX-512 */
 /* Any work whose kind peer_onnxruntime.py has a builder for. */
 extern const ops_peer ops_onnxruntime;
 

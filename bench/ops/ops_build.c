@@ -38,13 +38,22 @@ static hone_module *load_program(const ops_work *work) {
     return module;
 }
 
-/* The trace for so many threads, or the one for any number; false when there is none. */
-static bool find_trace(const ops_work *work, const char *set, int threads, char path[512]) {
-    snprintf(path, 512, "%s/bench/schedules/%s/%s.%dthreads.py", HONE_SOURCE_DIR, set, work->name,
-             threads);
-    if (hone_fs_exists(path)) return true;
-    snprintf(path, 512, "%s/bench/schedules/%s/%s.py", HONE_SOURCE_DIR, set, work->name);
-    return hone_fs_exists(path);
+/* The trace made for such a row, from the most special name to the plain one:
+ * NAME.runtime.2threads, NAME.2threads (the weight a constant), NAME.runtime, NAME. False when
+ * there is none. */
+static bool find_trace(const ops_work *work, const char *set, int threads, bool is_constant,
+                       char path[512]) {
+    char number[32];
+    snprintf(number, sizeof number, ".%dthreads", threads);
+    const char *weights[] = {".runtime", ""}, *counts[] = {number, ""};
+    for (int w = is_constant ? 1 : 0; w < 2; w++) {
+        for (int t = 0; t < 2; t++) {
+            snprintf(path, 512, "%s/bench/schedules/%s/%s%s%s.py", HONE_SOURCE_DIR, set, work->name,
+                     weights[w], counts[t]);
+            if (hone_fs_exists(path)) return true;
+        }
+    }
+    return false;
 }
 
 static hone_module *apply_trace(hone_module *module, const char *path) {
@@ -55,7 +64,7 @@ static hone_module *apply_trace(hone_module *module, const char *path) {
     hone_arena *arena = hone_arena_create(1 << 16);
     bench_must(hone_module_pick(module, NULL, &member));
     bench_must(hone_schedule_create(member->func, &sch));
-    bench_must(hone_trace_load(arena, path, &trace));
+    bench_must(hone_trace_load(arena, path, member->func, NULL, &trace));
     sch->wants_reasons = true;
     hone_status st = hone_trace_apply(&trace, sch, &(hone_apply_options){0});
     bench_must(st ? hone_status_annotate(st, "%s", path) : st);
@@ -74,12 +83,16 @@ static hone_db *open_records(void) {
 }
 
 void ops_build(const ops_work *work, const char *set, int threads, ops_how how, const char *path,
-               ops_built *out) {
+               const hone_graph_weight *weight, ops_built *out) {
     char trace[512], library[600];
     hone_module *module = load_program(work);
-    hone_compile_options options = {.output = path, .target = target_of(set, threads)};
+    hone_compile_options options = {.output = path,
+                                    .target = target_of(set, threads),
+                                    .weight_values = weight,
+                                    .weight_count = weight != NULL};
     hone_compile_result result;
-    bool has_trace = how == OPS_BEST && find_trace(work, set, threads, trace);
+    bool has_trace =
+        how == OPS_BEST && find_trace(work, set, threads, !work->weight || weight, trace);
     if (has_trace) {
         hone_module *scheduled = apply_trace(module, trace);
         hone_module_release(module);

@@ -6,6 +6,7 @@
 #define HONE_BENCH_OPS_OPS_BUILD_H
 
 #include "bench/ops/ops.h"
+#include "graph/graph_options.h"
 #include "runtime/model_load.h"
 
 typedef struct ops_built {
@@ -19,9 +20,10 @@ typedef enum ops_how {
     OPS_REFERENCE, /* without a schedule, or with the default one where that would take long */
 } ops_how;
 
-/* path: of the library, without ending. */
+/* path: of the library, without ending. weight: the value of a parameter; NULL = all are given at
+ * run time. */
 void ops_build(const ops_work *work, const char *set, int threads, ops_how how, const char *path,
-               ops_built *out);
+               const hone_graph_weight *weight, ops_built *out);
 void ops_built_free(ops_built *built);
 
 #endif

@@ -1,6 +1,7 @@
 /* bench/ops/ops_case.c - one work: tensors, reference, checks, pairs. */
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "bench/ops/ops.h"
@@ -114,8 +115,9 @@ static hone_tensor *tensor_of(const ops_data *data, const char *name) {
 }
 
 static void open_kernel(const ops_work *work, const char *set, int threads, ops_how how,
-                        const char *path, ops_data *io_data, kernel *out) {
-    ops_build(work, set, threads, how, path, &out->built);
+                        const char *path, const hone_graph_weight *weight, ops_data *io_data,
+                        kernel *out) {
+    ops_build(work, set, threads, how, path, weight, &out->built);
     if (io_data->input_count == 0) make_data(out->built.entry, io_data);
     const hone_model_entry *entry = out->built.entry;
     hone_tensor *inputs[2 * OPS_MAX_PORTS], *outputs[OPS_MAX_PORTS];
@@ -181,12 +183,15 @@ void ops_run_work(bench *b, const ops_work *work, int threads, const char *dir) 
     ops_data reference = {0};
     kernel hone;
     snprintf(path, sizeof path, "%s/%s_reference", dir, work->name);
-    open_kernel(work, b->set, 1, OPS_REFERENCE, path, &reference, &hone);
+    open_kernel(work, b->set, 1, OPS_REFERENCE, path, NULL, &reference, &hone);
     kernel_free(&hone);
     ops_data ours = other_outputs(&reference), theirs = other_outputs(&reference);
-    for (int is_constant = work->weight != 0; is_constant >= 0; is_constant--) {
+    for (int is_constant = work->weight != 0; is_constant >= (work->weight < 0); is_constant--) {
         snprintf(path, sizeof path, "%s/%s_%d_%d", dir, work->name, threads, is_constant);
-        open_kernel(work, b->set, threads, OPS_BEST, path, &ours, &hone);
+        int at = is_constant ? abs(work->weight) - 1 : 0;
+        hone_graph_weight weight = {ours.input_names[at], ours.inputs[at]};
+        open_kernel(work, b->set, threads, OPS_BEST, path, is_constant ? &weight : NULL, &ours,
+                    &hone);
         check(work, "Hone", &ours, &reference);
         time_row(b, &(ops_setup){work, &theirs, threads, is_constant, dir}, &hone, &reference);
         kernel_free(&hone);

@@ -13,7 +13,7 @@
 #include "support/alloc.h"
 #include "support/fs.h"
 
-static const ops_family *const families[] = {&ops_matmul};
+static const ops_family *const families[] = {&ops_matmul, &ops_conv};
 
 static void add_size(bench *b, const char *name, const char *path) {
     int64_t bytes;
@@ -51,11 +51,12 @@ static void bench_sizes(bench *b, const char *dir) {
 /* What libraries read when they are loaded. Debian's OpenBLAS knows no new CPUs: it has to be told
  * that there is AVX-512. Its threads are not to spin for as long as they would. */
 static void set_up_peers(const char *set) {
-    bool is_wide = strcmp(set, "avx512") == 0;
-    if (is_wide || strcmp(set, "avx2") == 0) {
-        setenv("OPENBLAS_CORETYPE", is_wide ? "SkylakeX" : "Haswell", 0);
+    if (strcmp(set, "avx2") == 0) {
+        setenv("OPENBLAS_CORETYPE", "Haswell", 0);
+        setenv("DNNL_MAX_CPU_ISA", "AVX2", 0);
+    } else if (strcmp(ops_native_set(), "avx512") == 0) {
+        setenv("OPENBLAS_CORETYPE", "SkylakeX", 0);
     }
-    if (!is_wide) setenv("DNNL_MAX_CPU_ISA", "AVX2", 0);
     setenv("OPENBLAS_THREAD_TIMEOUT", "20", 0);
 }
 

@@ -43,7 +43,7 @@ static void start(ort *self, const ops_setup *setup) {
                                           HONE_SOURCE_DIR "/bench/ops/peer_onnxruntime.py",
                                           setup->work->kind, threads, constant};
     snprintf(threads, sizeof threads, "%d", setup->threads);
-    snprintf(constant, sizeof constant, "%d", setup->is_constant ? setup->work->weight : 0);
+    snprintf(constant, sizeof constant, "%d", setup->is_constant ? abs(setup->work->weight) : 0);
     int count = 5;
     for (int i = 0; i < OPS_MAX_DIMS && setup->work->dims[i] > 0; i++) {
         snprintf(dims[i], sizeof dims[i], "%lld", (long long)setup->work->dims[i]);

@@ -41,9 +41,27 @@ def batch_matmul(dims):
     return [[batch, m, k], [batch, k, n]], [batch, m, n], nodes
 
 
+def conv2d(dims):
+    # A padding of 0 ends the dims.
+    channels, size, filters, kernel, stride, groups = dims[:6]
+    padding = dims[6] if len(dims) > 6 else 0
+    out = (size + 2 * padding - kernel) // stride + 1
+    node = helper.make_node(
+        "Conv",
+        ["in0", "in1"],
+        ["out0"],
+        kernel_shape=[kernel, kernel],
+        strides=[stride, stride],
+        pads=[padding] * 4,
+        group=groups,
+    )
+    weight = [filters, channels // groups, kernel, kernel]
+    return [[1, channels, size, size], weight], [1, filters, out, out], [node]
+
+
 # A builder gives shapes of inputs, shape of the output, nodes from in0, in1, ... to out0; and
 # optionally the inputs' and the output's dtypes.
-BUILDERS = {"matmul": matmul, "dense": dense, "batch_matmul": batch_matmul}
+BUILDERS = {"matmul": matmul, "dense": dense, "batch_matmul": batch_matmul, "conv2d": conv2d}
 
 
 def main():

@@ -22,32 +22,32 @@ static const struct row {
      "      vi, vj, vk = T.axis.remap(\"SSR\", [i, j, k])\n"
      "      with T.init():\n"
      "        C[vi, vj] = 0.0\n"
-     "      C[vi, vj] = C[vi, vj] + A[vi, vk] * A[vk, vj]\n",            NULL,                                                                                           false},
+     "      C[vi, vj] = C[vi, vj] + A[vi, vk] * A[vk, vj]\n",                NULL,                                                                                           false},
     {"axis of 128, loop of 127",
      "  for i, j in T.grid(127, 128):\n"
      "    with T.block(\"B\"):\n"
      "      vi = T.axis.spatial(128, i)\n"
      "      vj = T.axis.spatial(128, j)\n"
-     "      C[vi, vj] = A[vi, vj]\n",                                    "spatial axis 'vi' of block 'B' has 128 values (0 to 127), its binding takes only 127 (0 to "
-     "126)",                                                                                                                        false},
+     "      C[vi, vj] = A[vi, vj]\n",                                        "spatial axis 'vi' of block 'B' has 128 values (0 to 127), its binding takes only 127 (0 to "
+     "126)",                                                                                                                            false},
     {"axis of 128, loop of 129",
      "  for i, j in T.grid(129, 128):\n"
      "    with T.block(\"B\"):\n"
      "      vi = T.axis.spatial(128, i)\n"
      "      vj = T.axis.spatial(128, j)\n"
-     "      C[vi, vj] = A[vi, vj]\n",                                    "binding of spatial axis 'vi' of block 'B' runs from 0 to 128, outside of its domain [0, 128)",
-     false                                                                                                                                                                    },
+     "      C[vi, vj] = A[vi, vj]\n",                                        "binding of spatial axis 'vi' of block 'B' runs from 0 to 128, outside of its domain [0, 128)",
+     false                                                                                                                                                                        },
     {"a predicate keeps it inside",
      "  for i, j in T.grid(13, 10):\n"
      "    with T.block(\"B\"):\n"
      "      vi = T.axis.spatial(128, i * 10 + j)\n"
      "      T.where(i * 10 + j < 128)\n"
-     "      C[vi, 0] = A[vi, 0]\n",                                      NULL,                                                                                           false},
+     "      C[vi, 0] = A[vi, 0]\n",                                          NULL,                                                                                           false},
     {"without it the binding leaves",
      "  for i, j in T.grid(13, 10):\n"
      "    with T.block(\"B\"):\n"
      "      vi = T.axis.spatial(128, i * 10 + j)\n"
-     "      C[vi, 0] = A[vi, 0]\n",                                      "runs from 0 to 129",                                                                           false},
+     "      C[vi, 0] = A[vi, 0]\n",                                          "runs from 0 to 129",                                                                           false},
     {"half a reduction",
      "  for i, k in T.grid(128, 64):\n"
      "    with T.block(\"B\"):\n"
@@ -55,7 +55,7 @@ static const struct row {
      "      vk = T.axis.reduce(128, k)\n"
      "      with T.init():\n"
      "        C[vi, 0] = 0.0\n"
-     "      C[vi, 0] = C[vi, 0] + A[vi, vk]\n",                          "reduction axis 'vk' of block 'B' has 128 values",                                              false},
+     "      C[vi, 0] = C[vi, 0] + A[vi, vk]\n",                              "reduction axis 'vk' of block 'B' has 128 values",                                              false},
     {"two blocks may do a half each",
      "  for i in range(64):\n"
      "    with T.block(\"B\"):\n"
@@ -64,7 +64,7 @@ static const struct row {
      "  for i in range(64):\n"
      "    with T.block(\"D\"):\n"
      "      vi = T.axis.spatial(128, i + 64)\n"
-     "      C[vi, 0] = A[vi, 1]\n",                                      "has 128 values",                                                                               true },
+     "      C[vi, 0] = A[vi, 1]\n",                                          "has 128 values",                                                                               true },
     {"a producer may make what is wanted",
      "  D = T.alloc_buffer((128,), \"float32\")\n"
      "  for i in range(64):\n"
@@ -74,26 +74,26 @@ static const struct row {
      "  for i in range(64):\n"
      "    with T.block(\"E\"):\n"
      "      vi = T.axis.spatial(64, i)\n"
-     "      C[vi, 0] = D[vi]\n",                                         "has 128 values",                                                                               true },
+     "      C[vi, 0] = D[vi]\n",                                             "has 128 values",                                                                               true },
     {"a loop that moves no axis of a reduction",
      "  for i, k, r in T.grid(128, 128, 2):\n"
      "    with T.block(\"B\"):\n"
      "      vi, vk = T.axis.remap(\"SR\", [i, k])\n"
      "      with T.init():\n"
      "        C[vi, 0] = 0.0\n"
-     "      C[vi, 0] = C[vi, 0] + A[vi, vk]\n",                          "loop 'r' moves no axis of block 'B', so its updates run 2 times",                              false},
+     "      C[vi, 0] = C[vi, 0] + A[vi, vk]\n",                              "loop 'r' moves no axis of block 'B', so its updates run 2 times",                              false},
     {"the same outside of the reduction repeats it whole",
      "  for r, i, k in T.grid(2, 128, 128):\n"
      "    with T.block(\"B\"):\n"
      "      vi, vk = T.axis.remap(\"SR\", [i, k])\n"
      "      with T.init():\n"
      "        C[vi, 0] = 0.0\n"
-     "      C[vi, 0] = C[vi, 0] + A[vi, vk]\n",                          NULL,                                                                                           false},
+     "      C[vi, 0] = C[vi, 0] + A[vi, vk]\n",                              NULL,                                                                                           false},
     {"an update in place that is repeated",
      "  for r, i in T.grid(2, 128):\n"
      "    with T.block(\"B\"):\n"
      "      vi = T.axis.spatial(128, i)\n"
-     "      C[vi, 0] = C[vi, 0] + A[vi, 0]\n",                           "block 'B' updates in place, and loop 'r' repeats it",                                          true },
+     "      C[vi, 0] = C[vi, 0] + A[vi, 0]\n",                               "block 'B' updates in place, and loop 'r' repeats it",                                          true },
     {"parallel over a reduction",
      "  for i in range(128):\n"
      "    for k in T.parallel(128):\n"
@@ -101,69 +101,125 @@ static const struct row {
      "        vi, vk = T.axis.remap(\"SR\", [i, k])\n"
      "        with T.init():\n"
      "          C[vi, 0] = 0.0\n"
-     "        C[vi, 0] = C[vi, 0] + A[vi, vk]\n",                        "loop 'k' is parallel and runs over a reduction axis of block 'B'",                             false},
+     "        C[vi, 0] = C[vi, 0] + A[vi, vk]\n",                            "loop 'k' is parallel and runs over a reduction axis of block 'B'",                             false},
     {"output moves with the reduction",
      "  for i, k in T.grid(128, 128):\n"
      "    with T.block(\"B\"):\n"
      "      vi, vk = T.axis.remap(\"SR\", [i, k])\n"
      "      with T.init():\n"
      "        C[vi, vk] = 0.0\n"
-     "      C[vi, vk] = C[vi, vk] + A[vi, vk]\n",                        "block 'B' writes 'C' at an index that moves with a reduction axis",                            false},
+     "      C[vi, vk] = C[vi, vk] + A[vi, vk]\n",                            "block 'B' writes 'C' at an index that moves with a reduction axis",                            false},
     {"loop variable inside a block",
      "  for i, j in T.grid(128, 128):\n"
      "    with T.block(\"B\"):\n"
      "      vi = T.axis.spatial(128, i)\n"
-     "      C[vi, j] = A[vi, j]\n",                                      "loop variable 'j' is used inside block 'B'",                                                   false},
+     "      C[vi, j] = A[vi, j]\n",                                          "loop variable 'j' is used inside block 'B'",                                                   false},
     {"beyond the shape",
      "  for i, j in T.grid(128, 128):\n"
      "    with T.block(\"B\"):\n"
      "      vi, vj = T.axis.remap(\"SS\", [i, j])\n"
-     "      C[vi, vj] = A[vi + 1, vj]\n",                                "'A' is read in 'B' with an index from 1 to 128 in dimension 0, which has the extent 128",
-     false                                                                                                                                                                    },
+     "      C[vi, vj] = A[vi + 1, vj]\n",                                    "'A' is read in 'B' at index 128 (vi = 127) of dimension 0, whose extent is 128",               false},
     {"guarded beyond the shape",
      "  for i, j in T.grid(128, 128):\n"
      "    with T.block(\"B\"):\n"
      "      vi, vj = T.axis.remap(\"SS\", [i, j])\n"
-     "      C[vi, vj] = T.if_then_else(vi < 127, A[vi + 1, vj], 0.0)\n", NULL,                                                                                           false},
+     "      C[vi, vj] = T.if_then_else(vi < 127, A[vi + 1, vj], 0.0)\n",     NULL,                                                                                           false},
+    {"a condition that does not keep it inside",
+     "  for i, j in T.grid(128, 128):\n"
+     "    with T.block(\"B\"):\n"
+     "      vi, vj = T.axis.remap(\"SS\", [i, j])\n"
+     "      C[vi, vj] = T.if_then_else(vj < 127, A[vi + 1, vj], 0.0)\n",     "'A' is read in 'B' at index 128 (vi = 127) of dimension 0, whose extent is 128",               false},
+    {"a condition that is one too wide",
+     "  for i in range(20):\n"
+     "    for j in range(8):\n"
+     "      if i * 8 + j <= 128:\n"
+     "        C[i * 8 + j, 0] = 0.0\n",                                      "'C' is written in 'main' at index 128 (i = 16, j = 0) of dimension 0",                         false},
+    {"a predicate over fused loops",
+     "  for i, j in T.grid(20, 7):\n"
+     "    with T.block(\"B\"):\n"
+     "      T.where(i * 7 + j < 128)\n"
+     "      T.reads(A[0:128, 0:128])\n"
+     "      T.writes(C[i * 7 + j, 0:128])\n"
+     "      C[i * 7 + j, 0] = A[(i * 7 + j) // 2 * 2, (i * 7 + j) % 128]\n", NULL,                                                                                           false},
+    {"a condition on a quotient",
+     "  for i in range(300):\n"
+     "    if i // 3 < 42 and i % 3 == 0:\n"
+     "      C[i, 0] = A[i // 3, i % 3]\n",                                   NULL,                                                                                           false},
+    {"the other branch",
+     "  for i in range(256):\n"
+     "    if i >= 128:\n"
+     "      C[i - 128, 0] = 0.0\n"
+     "    else:\n"
+     "      C[i, 0] = 1.0\n",                                                NULL,                                                                                           false},
+    {"what follows an assertion",
+     "  for i in range(256):\n"
+     "    assert i < 128, \"small\"\n"
+     "    C[i, 0] = 1.0\n",                                                  NULL,                                                                                           false},
+    {"what follows a continue",
+     "  for i in range(256):\n"
+     "    if i >= 128:\n"
+     "      continue\n"
+     "    C[i, 0] = 1.0\n",                                                  NULL,                                                                                           false},
+    {"a loop that ends early",
+     "  for i in range(256):\n"
+     "    C[i, 0] = 1.0\n"
+     "    if i == 127:\n"
+     "      break\n",                                                        NULL,                                                                                           false},
+    {"a condition that reads",
+     "  for i in range(256):\n"
+     "    if X[i % 128] > i:\n"
+     "      C[i, 0] = 1.0\n",                                                NULL,                                                                                           false},
+    {"a variable of a let",
+     "  for i in range(128):\n"
+     "    j: T.int32 = i + 1\n"
+     "    with T.LetStmt(i * 2) as k:\n"
+     "      C[k, 0] = 1.0\n",                                                "at index 128 (k = 128) of dimension 0",                                                        false},
+    {"an inner loop that depends on the outer one",
+     "  for i in range(127):\n"
+     "    for j in range(i, 129 - i):\n"
+     "      C[i + j, 0] = 1.0\n",                                            "(i = 0, j = 128)",                                                                             false},
+    {"T.Select evaluates both",
+     "  for i in range(128):\n"
+     "    C[i, 0] = T.Select(i < 127, A[i + 1, 0], 0.0)\n",                  "where the condition beside it does not hold",                                                  true },
     {"fewer reads declared",
      "  for i in range(128):\n"
      "    with T.block(\"B\"):\n"
      "      vi = T.axis.spatial(128, i)\n"
      "      T.reads(A[vi, 0:3])\n"
      "      T.writes(C[vi, 0])\n"
-     "      C[vi, 0] = A[vi, 0] + A[vi, 3]\n",                           "block 'B' reads more of 'A' than it declares",                                                 true },
+     "      C[vi, 0] = A[vi, 0] + A[vi, 3]\n",                               "block 'B' reads more of 'A' than it declares",                                                 true },
     {"write not declared",
      "  for i in range(128):\n"
      "    with T.block(\"B\"):\n"
      "      vi = T.axis.spatial(128, i)\n"
      "      T.reads(A[vi, 0:3])\n"
      "      T.writes()\n"
-     "      C[vi, 0] = A[vi, 0]\n",                                      "block 'B' writes 'C', which it does not declare",                                              true },
+     "      C[vi, 0] = A[vi, 0]\n",                                          "block 'B' writes 'C', which it does not declare",                                              true },
     {"more declared is fine",
      "  for i in range(128):\n"
      "    with T.block(\"B\"):\n"
      "      vi = T.axis.spatial(128, i)\n"
      "      T.reads(A[0:128, 0:128])\n"
      "      T.writes(C[vi, 0:128])\n"
-     "      C[vi, 0] = A[vi, 0]\n",                                      NULL,                                                                                           false},
+     "      C[vi, 0] = A[vi, 0]\n",                                          NULL,                                                                                           false},
     {"no such thread",
      "  for i in T.thread_binding(128, thread=\"threadIdx.w\"):\n"
      "    with T.block(\"B\"):\n"
      "      vi = T.axis.spatial(128, i)\n"
-     "      C[vi, 0] = A[vi, 0]\n",                                      "loop 'i' is bound to 'threadIdx.w', which is no thread",                                       false},
+     "      C[vi, 0] = A[vi, 0]\n",                                          "loop 'i' is bound to 'threadIdx.w', which is no thread",                                       false},
     {"one thread, two extents",
      "  for i in T.thread_binding(64, thread=\"threadIdx.x\"):\n"
      "    for j in T.thread_binding(2, thread=\"threadIdx.x\"):\n"
      "      with T.block(\"B\"):\n"
      "        vi = T.axis.spatial(128, i * 2 + j)\n"
-     "        C[vi, 0] = A[vi, 0]\n",                                    "loops 'i' and 'j' are both bound to threadIdx.x, with different extents",                      false},
+     "        C[vi, 0] = A[vi, 0]\n",                                        "loops 'i' and 'j' are both bound to threadIdx.x, with different extents",                      false},
     {"lowered form",
      "  for i in range(128):\n"
      "    for j in T.vectorized(4):\n"
-     "      C[i, j] = A[i, j] + T.Cast(\"float32\", X[i])\n",            NULL,                                                                                           false},
+     "      C[i, j] = A[i, j] + T.Cast(\"float32\", X[i])\n",                NULL,                                                                                           false},
     {"division by zero",
      "  for i in range(128):\n"
-     "    C[i, 0] = A[i % 0, 0]\n",                                      "division by zero in 'main'",                                                                   false},
+     "    C[i, 0] = A[i % 0, 0]\n",                                          "division by zero in 'main'",                                                                   false},
 };
 
 static void finds(void **state) {

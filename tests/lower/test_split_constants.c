@@ -32,35 +32,33 @@
 
 /* Filters that go through two steps, the first a reduction with an init of its own. */
 #define TWO_STEPS                                                                                  \
-    "    Q = T.alloc_buffer((8, 12))\n" ALLOC_P                                                    \
-        NEST("zero", "8, 12", "SS", "k, j", "vk, vj") "            Q[vk, vj] = "                   \
-                                                      "T.float32(0)\n" NEST(                       \
-                                                          "sum", "8, 12, 8", "SSR", "k, j, r",     \
-                                                          "vk, vj, vr") "            Q[vk, vj] = " \
-                                                                        "Q[vk, vj] + W[vr, vj] * " \
-                                                                        "V[vk]\n" NEST("pack",     \
-                                                                                       "3, 8, 4",  \
-                                                                                       "SSS",      \
-                                                                                       "j, k, l",  \
-                                                                                       "vj, vk, "  \
-                                                                                       "vl") "   " \
-                                                                                             "   " \
-                                                                                             "   " \
-                                                                                             "   " \
-                                                                                             "P["  \
-                                                                                             "vj," \
-                                                                                             " vk" \
-                                                                                             ", "  \
-                                                                                             "vl]" \
-                                                                                             " = " \
-                                                                                             "Q["  \
-                                                                                             "vk," \
-                                                                                             " vj" \
-                                                                                             " * " \
-                                                                                             "4 "  \
-                                                                                             "+ "  \
-                                                                                             "vl]" \
-                                                                                             "\n" MATMUL
+    "    Q = T.alloc_buffer((8, 12))\n" ALLOC_P NEST(                                              \
+        "zero", "8, 12", "SS", "k, j",                                                             \
+        "vk, vj") "            Q[vk, vj] = "                                                       \
+                  "T.float32(0)\n" NEST("sum", "8, 12, 8", "SSR", "k, j, r",                       \
+                                        "vk, vj, vr") "            Q[vk, vj] = "                   \
+                                                      "Q[vk, vj] + W[vr, vj] * "                   \
+                                                      "V[vk]\n" NEST("pack", "3, 8, 4", "SSS",     \
+                                                                     "j, k, l",                    \
+                                                                     "vj, vk, "                    \
+                                                                     "vl") "   "                   \
+                                                                           "   "                   \
+                                                                           "   "                   \
+                                                                           "   "                   \
+                                                                           "P["                    \
+                                                                           "vj,"                   \
+                                                                           " vk"                   \
+                                                                           ", "                    \
+                                                                           "vl]"                   \
+                                                                           " = "                   \
+                                                                           "Q["                    \
+                                                                           "vk,"                   \
+                                                                           " vj"                   \
+                                                                           " * "                   \
+                                                                           "4 "                    \
+                                                                           "+ "                    \
+                                                                           "vl]"                   \
+                                                                           "\n" MATMUL
 
 /* Programs whose packing must not move, or not all of it. */
 #define READS_BOTH                                                                                 \
@@ -73,11 +71,11 @@
         "vj, vk, vl") "            P[vj, vk, vl] = P[vj, vk, vl] * X[0, 0]\n" MATMUL
 #define PACKED_TWICE                                                                               \
     HEAD ALLOC_P PACK MATMUL NEST(                                                                 \
-        "pack2", "3, 8, 4", "SSS",                                                                 \
-        "j, k, l", "vj, vk, vl") "            P[vj, vk, vl] = W[vk, vj * 4 + vl] * "               \
-                                 "T.float32(2)\n" NEST("more", "6, 12", "SS", "i, j",              \
-                                                       "vi, vj") "            Y[vi, vj] = Y[vi, "  \
-                                                                 "vj] + P[vj // 4, 0, vj % 4]\n"
+        "pack2", "3, 8, 4", "SSS", "j, k, l",                                                      \
+        "vj, vk, vl") "            P[vj, vk, vl] = W[vk, vj * 4 + vl] * "                          \
+                      "T.float32(2)\n" NEST("more", "6, 12", "SS", "i, j",                         \
+                                            "vi, vj") "            Y[vi, vj] = Y[vi, "             \
+                                                      "vj] + P[vj // 4, 0, vj % 4]\n"
 #define COPY                                                                                       \
     HEAD NEST("copy", "6, 12", "SS", "i, j", "vi, vj") "            Y[vi, vj] = W[vi, vj]\n"
 #define VIEW_READ                                                                                  \

@@ -67,11 +67,17 @@ class Hone:
         parts = STEP.split(self.schedule(before, trace, "--steps").out)
         return {int(n) - 1: text for n, text in zip(parts[1::2], parts[2::2])}
 
-    def interpret(self, program):
-        """Results by name for made-up inputs, or the Run that failed."""
+    def interpret(self, program, arrays=(), sizes=None):
+        """Results by name, for given inputs or made-up ones, or the Run that failed."""
         with tempfile.TemporaryDirectory(dir=self.home.name) as folder:
+            words = []
+            for number, array in enumerate(arrays):
+                numpy.save(self.path(f"in{number}.npy"), array)
+                words += ["--in", self.path(f"in{number}.npy")]
+            for name, size in (sizes or {}).items():
+                words += ["--shape", f"{name}={size}"] if f"{name} " in program else []
             run = self.run("run", self.write("program.py", program), "--interpret", "-q",
-                           "--out-dir", folder)
+                           "--out-dir", folder, *words)
             if not run:
                 return run
             return {name: numpy.load(os.path.join(folder, name)) for name in os.listdir(folder)}

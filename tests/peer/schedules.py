@@ -17,13 +17,15 @@ import random
 import sys
 
 import tvm
+from tvm.s_tir import meta_schedule as ms
 
 import compare
 import programs
 import steps
 from hone_cli import Hone
 
-JSON_NAMES = {"get_sblock": "GetSBlock", "reindex": "ReIndex", "rfactor": "RFactor"}
+JSON_NAMES = {"get_sblock": "GetSBlock", "reindex": "ReIndex", "rfactor": "RFactor",
+              "unsafe_set_dtype": "UnsafeSetDType"}
 
 
 def python_name(inst_name):
@@ -45,6 +47,8 @@ class Tally:
         self.folder = folder
         self.bad = 0
         self.reasons = collections.defaultdict(collections.Counter)
+        self.cases = collections.Counter()  # how whole traces ended
+        self.programs = collections.Counter()  # why programs could not be compared
 
     def count(self, kind, what):
         self.rows[kind][what] += 1
@@ -64,7 +68,7 @@ class Tally:
                 file.write(text)
 
     def table(self):
-        columns = ["equal", "names", "skeleton", "differs", "hone refuses", "both refuse",
+        columns = ["equal", "names", "skeleton", "differs", "hone refuses", "refuses what is wrong", "both refuse",
                    "TVM refuses", "wrong", "does not parse", "crash"]
         lines = ["| primitive | " + " | ".join(columns) + " |",
                  "|--|" + "--|" * len(columns)]
@@ -75,6 +79,10 @@ class Tally:
 
     def report(self):
         print(self.table())
+        print(f"\n{sum(self.cases.values())} traces: " +
+              ", ".join(f"{n} {what}" for what, n in self.cases.most_common()))
+        for why, count in self.programs.most_common():
+            print(f"  {count:4} programs: {why}")
         for what, reasons in sorted(self.reasons.items()):
             print(f"\n{what}")
             for line, count in reasons.most_common(8):
@@ -88,24 +96,29 @@ def plain(value):
     return dict(value) if hasattr(value, "items") else list(value)
 
 
-def trace_text(sch, form):
-    """The trace as TVM writes it."""
+def trace_text(trace, form, mod):
+    """The trace as TVM writes it: its JSON, its printed text, or a line of a tuning database."""
     if form == "python":
-        return str(sch.trace)
-    return json.dumps(sch.trace.as_json(), default=plain)
+        return str(trace)
+    if form == "json":
+        return json.dumps(trace.as_json(), default=plain)
+    args = ms.arg_info.ArgInfo.from_prim_func(compare.only_func(mod))
+    record = ms.database.TuningRecord(trace, ms.database.Workload(mod), [0.5],
+                                      tvm.target.Target("llvm"), args)
+    return json.dumps([0, json.loads(json.dumps(record.as_json(), default=plain))])
 
 
-def steps_of(text):
+def steps_of(trace):
     """The instructions of a trace by number."""
-    return [python_name(i.kind.name) for i in text.insts]
+    return [python_name(i.kind.name) for i in trace.insts]
 
 
 class Case:
     """One program and what TVM did to it."""
 
-    def __init__(self, hone, tally, name, mod, player, options):
+    def __init__(self, hone, tally, name, mod, player, sizes=None):
         self.hone, self.tally, self.name, self.mod = hone, tally, name, mod
-        self.player, self.options = player, options
+        self.player, self.sizes = player, sizes or {}
         self.text = mod.script()
         self.before = None
 
@@ -113,79 +126,99 @@ class Case:
         return {"before.py": self.text, "trace." + ("json" if trace[0] == "[" else "py"): trace,
                 **{k.replace("_py", ".py").replace("_txt", ".txt"): v for k, v in more.items()}}
 
+    def interpret(self, text):
+        return self.hone.interpret(text, sizes=self.sizes)
+
     def wrong(self, out):
         """Why the program does not compute what it did before, or None."""
+        if "bfloat16" in self.text:
+            return None  # files of numpy do not hold it
         if self.before is None:
-            self.before = self.hone.interpret(self.text)
+            self.before = self.interpret(self.text)
             if not isinstance(self.before, dict):
                 print("cannot interpret", self.name, self.before.message, file=sys.stderr)
         if not isinstance(self.before, dict):
             return None
-        got = self.hone.interpret(out)
+        got = self.interpret(out)
         if not isinstance(got, dict):
             return "hone run: " + got.err.strip()
         return None if compare.close(self.before, got) else "other results"
 
     def wrong_in_tvm(self, mod):
         try:
-            before, after = compare.compute(self.mod), compare.compute(mod)
+            before, after = (compare.compute(m, sizes=self.sizes) for m in (self.mod, mod))
         except Exception as error:  # pylint: disable=broad-except
             return "TVM's build: " + str(error).strip().splitlines()[-1]
         return None if compare.close(before, after) else "other results in TVM's build"
 
-    def accepted(self, form, build):
+    def accepted(self, form, build, simplify=False):
         """All that TVM accepted, at once."""
-        trace = trace_text(self.player.sch, form)
-        kinds = [python_name(i.kind.name) for i in self.player.sch.trace.insts]
-        run = self.hone.schedule(self.text, trace)
+        trace = self.player.sch.trace
+        if simplify:
+            trace = trace.simplified(remove_postproc=False)
+        kinds = steps_of(trace)
+        text = trace_text(trace, form, self.mod)
+        theirs = self.player.sch.mod
+        run = self.hone.schedule(self.text, text)
         last = kinds[-1] if kinds else "nothing"
+        ended = self.ended(run, text, theirs, kinds, last, build)
+        self.tally.cases[ended] += 1
+        if ended == "equal":
+            for kind in kinds:
+                self.tally.count(kind, "equal")
+        elif ended not in ("crash", "does not parse"):
+            self.compare_steps(trace_text(self.player.sch.trace, "json", self.mod))
+
+    def ended(self, run, trace, theirs, kinds, last, build):
+        """How one trace ended; what is not as it should be is noted."""
         if not run and not run.refused:
             self.tally.find(last, "crash", run.message, self.files(trace, err_txt=run.err), True)
-            return
+            return "crash"
         if not run:
             kind = kinds[run.step] if run.step is not None and run.step < len(kinds) else "trace"
-            theirs = self.player.sch.mod.script()
-            self.tally.find(kind, "hone refuses", run.message.split(": ", 2)[-1],
-                            self.files(trace, err_txt=run.err, tvm_py=theirs))
-            self.compare_steps(trace, kinds, run.step or 0)
-            return
+            word = "refuses what is wrong" if self.wrong(theirs.script()) else "hone refuses"
+            self.tally.find(kind, word, run.message.split(": ", 2)[-1],
+                            self.files(trace, err_txt=run.err, tvm_py=theirs.script()))
+            return word
         try:
             ours = compare.parse(run.out)
         except Exception as error:  # pylint: disable=broad-except
             self.tally.find(last, "does not parse", str(error).strip().splitlines()[-1],
                             self.files(trace, out_py=run.out), True)
-            return
+            return "does not parse"
         why = self.wrong(run.out)
         if not why and build and "bind" not in kinds:
             why = self.wrong_in_tvm(ours)
+        if why and not self.wrong(theirs.script()):
+            self.tally.find(last, "wrong", why.splitlines()[0],
+                            self.files(trace, out_py=run.out, tvm_py=theirs.script(), err_txt=why),
+                            True)
+            return "wrong"
         if why:
-            theirs = self.player.sch.mod.script()
-            kind, why_tvm = last, self.wrong(theirs)
-            word = "wrong" if not why_tvm else "TVM wrong too"
-            self.tally.find(kind, word, why.splitlines()[0],
-                            self.files(trace, out_py=run.out, tvm_py=theirs, err_txt=why), word == "wrong")
-        what, line = compare.verdict(ours, self.player.sch.mod)
-        if what == "equal":
-            for kind in kinds:
-                self.tally.count(kind, "equal")
-            return
-        self.compare_steps(trace, kinds, len(kinds))
+            self.tally.find(last, "TVM wrong too", why.splitlines()[0],
+                            self.files(trace, out_py=run.out, tvm_py=theirs.script(), err_txt=why))
+        what, line = compare.verdict(ours, theirs)
+        if what not in ("equal", "names"):
+            self.tally.find("whole", what, line, self.files(trace, out_py=run.out,
+                                                            tvm_py=theirs.script()))
+        return what
 
-    def compare_steps(self, trace, kinds, until):
+    def compare_steps(self, trace):
         """Program by program, up to the first that is not equal."""
+        kinds = steps_of(self.player.sch.trace)
         texts = self.hone.steps(self.text, trace)
-        for i in range(until):
+        for i, kind in enumerate(kinds):
             theirs = self.player.after.get(i + 1)
-            if theirs is None or i not in texts:
-                self.tally.count(kinds[i], "equal")
-                continue
-            what, line = compare.verdict(compare.parse(texts[i]), theirs)
+            if i not in texts:
+                return
+            what, line = ("equal", "") if theirs is None else \
+                compare.verdict(compare.parse(texts[i]), theirs)
             if what == "equal":
-                self.tally.count(kinds[i], "equal")
+                self.tally.count(kind, "equal")
                 continue
-            self.tally.find(kinds[i], what, line,
+            self.tally.find(kind, what, line,
                             self.files(trace, out_py=texts[i], tvm_py=theirs.script(),
-                                       step_txt=f"step {i + 1} {kinds[i]}\n"))
+                                       step_txt=f"step {i + 1} {kind}\n"))
             return
 
     def refused(self, line, kind, reason):
@@ -214,9 +247,10 @@ class Case:
 def one(number, hone, tally, options):
     rng = random.Random(options.seed * 1000003 + number)
     name, mod = programs.make(rng)
+    mod = compare.parse(mod.script())  # names as the text has them, which is what Hone reads
     kinds = set(options.kinds.split(",")) if options.kinds else None
     player = steps.Player(mod, rng, kinds)
-    case = Case(hone, tally, name, mod, player, options)
+    case = Case(hone, tally, name, mod, player)
     for _ in range(rng.randint(1, options.length)):
         played = player.play()
         if played and played[1] is not None:

@@ -161,7 +161,7 @@ def play(hone, tally, name, mod, target, options):
             done = after_postprocs(context, replayed.sch)
             if done is not None:
                 replayed.sch = done
-            case = Case(hone, tally, f"{name}/{target}/{number}", mod, replayed, options)
+            case = Case(hone, tally, f"{name}/{target}/{number}", mod, replayed)
             case.accepted(["json", "python"][sample % 2], False)
             count += 1
     print(f"{name:12} {target:5} {len(sketches)} sketches, {count} traces", flush=True)

@@ -129,7 +129,7 @@ static void transforms(void **state) {
     hone_arena *arena = hone_arena_create(1 << 14);
     hone_trace trace;
     hone_schedule *sch;
-    HONE_ASSERT_OK(hone_trace_load(arena, path_of("traces/", row->trace), &trace));
+    HONE_ASSERT_OK(hone_trace_load(arena, path_of("traces/", row->trace), NULL, NULL, &trace));
     HONE_ASSERT_OK(hone_schedule_create(base, &sch));
     sch->wants_reasons = true;
     hone_hash128 seen[SEEDS];

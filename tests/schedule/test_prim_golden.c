@@ -17,6 +17,7 @@
 
 #include "ir/script.h"
 #include "ir/structural.h"
+#include "ir/verify.h"
 #include "schedule/schedule.h"
 #include "schedule/tensor_intrin.h"
 #include "support/alloc.h"
@@ -29,12 +30,12 @@
 
 static const struct row {
     const char *file;
-} rows[] = {{"split.txt"},      {"fuse_reorder.txt"}, {"loop_kinds.txt"}, {"get.txt"},
-            {"compute_at.txt"}, {"inline.txt"},       {"cache.txt"},      {"reduction.txt"},
-            {"annotate.txt"},   {"sample.txt"},       {"mm_relu.txt"},    {"storage.txt"},
-            {"blockize.txt"},   {"tensorize.txt"},    {"merge.txt"},      {"epilogue.txt"},
-            {"reindex.txt"},    {"partition.txt"},    {"padding.txt"},    {"pad_einsum.txt"},
-            {"rolling.txt"},    {"block_layout.txt"}};
+} rows[] = {{"split.txt"},      {"fuse_reorder.txt"}, {"loop_kinds.txt"},      {"get.txt"},
+            {"compute_at.txt"}, {"inline.txt"},       {"cache.txt"},           {"reduction.txt"},
+            {"annotate.txt"},   {"sample.txt"},       {"mm_relu.txt"},         {"storage.txt"},
+            {"blockize.txt"},   {"tensorize.txt"},    {"merge.txt"},           {"epilogue.txt"},
+            {"reindex.txt"},    {"partition.txt"},    {"padding.txt"},         {"pad_einsum.txt"},
+            {"rolling.txt"},    {"block_layout.txt"}, {"transform_layout.txt"}};
 
 typedef struct piece {
     const char *at;
@@ -99,6 +100,21 @@ static hone_tensor_intrins *read_intrins(void) {
     return set;
 }
 
+/* Parameters whose layout changed take other arguments: test_transform_layout.c runs these. */
+static bool has_same_params(const hone_func *base, const hone_func *func) {
+    for (uint32_t i = 0; i < base->param_count; i++) {
+        hone_buffer before = base->params[i].buffer, now = func->params[i].buffer;
+        if (before == HONE_NO_ID) continue;
+        const hone_buffer_info *a = hone_func_buffer(base, before),
+                               *b = hone_func_buffer(func, now);
+        if (a->rank != b->rank) return false;
+        for (uint32_t d = 0; d < a->rank; d++) {
+            if (hone_expr_const(a->shape[d]) != hone_expr_const(b->shape[d])) return false;
+        }
+    }
+    return true;
+}
+
 /* Runs one case; what came out goes to got, what is wrong beyond that to why. */
 static void run_case(const char *programs, piece steps, hone_str *got, hone_str *why) {
     hone_module *module = NULL;
@@ -121,7 +137,8 @@ static void run_case(const char *programs, piece steps, hone_str *got, hone_str 
     } else {
         hone_print_options options = {.bare = true, .mark = HONE_NO_ID};
         HONE_ASSERT_OK(hone_func_print(sch->func, &options, got));
-        if (!sch->trace.is_unsafe) hone_same_meaning(base, sch->func, 1, why);
+        bool is_comparable = !sch->trace.is_unsafe && has_same_params(base, sch->func);
+        if (is_comparable) hone_same_meaning(base, sch->func, 1, why);
         if (!why->length) hone_trace_survives(base, sch, why);
     }
     hone_schedule_destroy(sch);
@@ -178,19 +195,32 @@ static void check_file(void **state) {
     assert_int_equal(failed, 0);
 }
 
-static void built_in_intrinsics_are_well_formed(void **state) {
+/* A description is a program in which its own intrinsic finds its place. */
+static void tensorize_description(const char *name, const hone_func *desc) {
+    hone_schedule *sch = NULL;
+    HONE_ASSERT_OK(hone_schedule_create(desc, &sch));
+    hone_node_id root = hone_func_root_block(sch->func);
+    hone_rv loop = hone_schedule_bind_node(sch, hone_func_node(sch->func, root)->first);
+    HONE_ASSERT_OK(hone_sch_tensorize(sch, loop, name, true));
+    HONE_ASSERT_OK(hone_check_func(sch->func));
+    hone_schedule_destroy(sch);
+}
+
+static void built_in_intrinsics_fit_their_descriptions(void **state) {
     (void)state;
     for (size_t i = 0; hone_tensor_intrin_builtin(i); i++) {
         hone_module *module = NULL;
         const hone_func *desc, *impl;
-        HONE_ASSERT_OK(
-            hone_tensor_intrin_find(NULL, hone_tensor_intrin_builtin(i), &module, &desc, &impl));
+        const char *name = hone_tensor_intrin_builtin(i);
+        HONE_ASSERT_OK(hone_tensor_intrin_find(NULL, name, &module, &desc, &impl));
+        tensorize_description(name, desc);
         hone_module_release(module);
     }
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(built_in_intrinsics_are_well_formed)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(built_in_intrinsics_fit_their_descriptions)};
     return HONE_RUN_ROWS("schedule/golden", rows, check_file) +
            cmocka_run_group_tests_name("schedule/intrinsics", tests, NULL, NULL);
 }

@@ -1,0 +1,58 @@
+/* Which parameters a program surely writes as a whole. */
+#include <string.h>
+
+#include "ir/module.h"
+#include "ir/script.h"
+#include "lower/signature.h"
+#include "support/arena.h"
+#include "tests/support/hone_test.h"
+
+#define PROGRAM(shape, grid, axes, kinds, loops, index)                                            \
+    "from tvm.script import tir as T\n"                                                            \
+    "@T.prim_func\n"                                                                               \
+    "def main(Y: T.Buffer((" shape "), \"float32\")):\n"                                           \
+    "    for " loops " in T.grid(" grid "):\n"                                                     \
+    "        with T.block(\"b\"):\n"                                                               \
+    "            " axes " = T.axis.remap(\"" kinds "\", [" loops "])\n"                            \
+    "            Y[" index "] = T.float32(1)\n"
+#define TWO(shape, grid, index) PROGRAM(shape, grid, "va, vb", "SS", "a, b", index)
+#define THREE(shape, grid, index) PROGRAM(shape, grid, "va, vb, vc", "SSS", "a, b, c", index)
+
+static const struct row {
+    const char *name, *program;
+    hone_param_role want;
+} rows[] = {
+    {"axes",                     TWO("4, 6",    "4, 6",    "va, vb"),               HONE_PARAM_OUT  },
+    {"axes the other way",       TWO("6, 4",    "4, 6",    "vb, va"),               HONE_PARAM_OUT  },
+    {"too short",                TWO("4, 7",    "4, 6",    "va, vb"),               HONE_PARAM_INOUT},
+    {"one axis twice",           TWO("4, 4",    "4, 4",    "va, va"),               HONE_PARAM_INOUT},
+    {"digits",                   TWO("24,",     "4, 6",    "va * 6 + vb"),          HONE_PARAM_OUT  },
+    {"three digits",             THREE("2, 24", "2, 4, 6", "va, vb + vc * 4"),      HONE_PARAM_OUT  },
+    {"digits in another order",  THREE("24,",   "2, 4, 3", "va + vb * 6 + vc * 2"), HONE_PARAM_OUT  },
+    {"digits with holes",        TWO("28,",     "4, 6",    "va * 7 + vb"),          HONE_PARAM_INOUT},
+    {"digits that overlap",      TWO("24,",     "4, 6",    "va * 5 + vb"),          HONE_PARAM_INOUT},
+    {"digits that begin late",   TWO("24,",     "4, 6",    "va * 6 + vb + 1 - 1"),  HONE_PARAM_OUT  },
+    {"digits that begin at one", TWO("25,",     "4, 6",    "va * 6 + vb + 1"),      HONE_PARAM_INOUT},
+    {"digits, too few",          TWO("30,",     "4, 6",    "va * 6 + vb"),          HONE_PARAM_INOUT},
+    {"a digit of another index", TWO("4, 24",   "4, 6",    "va, va * 6 + vb"),      HONE_PARAM_INOUT},
+};
+
+static void check_row(void **state) {
+    const struct row *row = *state;
+    hone_module *module;
+    const hone_member *member;
+    hone_signature signature;
+    hone_arena *arena = hone_arena_create(1 << 12);
+    HONE_ASSERT_OK(hone_script_parse(row->program, strlen(row->program), "test", &module));
+    hone_module_freeze(module);
+    HONE_ASSERT_OK(hone_module_pick(module, NULL, &member));
+    HONE_ASSERT_OK(hone_signature_of(member->func, arena, &signature));
+    hone_param_role got = signature.roles[0];
+    hone_module_release(module);
+    hone_arena_destroy(arena);
+    assert_int_equal(got, row->want);
+}
+
+int main(void) {
+    return HONE_RUN_ROWS("lower/signature", rows, check_row);
+}
