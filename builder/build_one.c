@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+#include "builder/build_intrins.h"
 #include "builder/c_import.h"
 #include "builder/link.h"
 #include "codegen/codegen.h"
@@ -56,18 +57,6 @@ static hone_status read_program(build *b) {
     return HONE_OK;
 }
 
-static hone_status read_intrins(build *b) {
-    const hone_build_request *request = b->request;
-    if (request->intrin_count == 0) return HONE_OK;
-    HONE_TRY(hone_tensor_intrins_create(&b->intrins));
-    for (size_t i = 0; i < request->intrin_count; i++) {
-        const hone_build_intrin *intrin = &request->intrins[i];
-        HONE_TRY(hone_tensor_intrins_add(b->intrins, intrin->name, intrin->text,
-                                         strlen(intrin->text), intrin->name));
-    }
-    return HONE_OK;
-}
-
 static hone_status apply_trace(build *b) {
     const char *text = b->request->trace;
     if (!text) return HONE_OK;
@@ -80,7 +69,7 @@ static hone_status apply_trace(build *b) {
     }
     HONE_TRY(hone_schedule_create(b->func, &b->schedule));
     b->schedule->wants_reasons = true;
-    HONE_TRY(read_intrins(b));
+    HONE_TRY(hone_build_intrins_open(b->request->intrin_count, b->request->intrins, &b->intrins));
     b->schedule->intrins = b->intrins;
     hone_apply_options options = {0};
     HONE_TRY(hone_trace_apply(&trace, b->schedule, &options));

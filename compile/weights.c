@@ -10,13 +10,13 @@
  * Weights that nobody reads any more are left out; equal ones are kept once. */
 #include <string.h>
 
+#include "builder/build_intrins.h"
 #include "compile/parts.h"
 #include "ir/interp.h"
 #include "ir/script.h"
 #include "ir/structural.h"
 #include "lower/signature.h"
 #include "schedule/schedule.h"
-#include "schedule/tensor_intrin.h"
 
 /* What would keep the interpreter busy for longer (about a minute) stays in the kernel. */
 static const int64_t max_stores = INT64_C(1) << 28;
@@ -28,18 +28,6 @@ static hone_status parse_trace(const parts *p, const char *text, hone_trace *out
     bool is_json = *text == '[' || *text == '{';
     return is_json ? hone_trace_parse_json(p->arena, text, strlen(text), "trace", out_trace)
                    : hone_trace_parse_python(p->arena, text, strlen(text), "trace", out_trace);
-}
-
-static hone_status add_intrins(const parts *p, hone_tensor_intrins **out_intrins) {
-    *out_intrins = NULL;
-    if (p->options->intrin_count == 0) return HONE_OK;
-    HONE_TRY(hone_tensor_intrins_create(out_intrins));
-    for (size_t i = 0; i < p->options->intrin_count; i++) {
-        const hone_build_intrin *intrin = &p->options->intrins[i];
-        HONE_TRY(hone_tensor_intrins_add(*out_intrins, intrin->name, intrin->text,
-                                         strlen(intrin->text), intrin->name));
-    }
-    return HONE_OK;
 }
 
 /* Drops a failure that the builder will meet as well, and report. */
@@ -138,7 +126,8 @@ hone_status parts_split_kernel(parts *p, part_kernel *k) {
     hone_tensor_intrins *intrins = NULL;
     k->split = NULL;
     if (k->constants == 0) return HONE_OK;
-    hone_status st = add_intrins(p, &intrins);
+    hone_status st =
+        hone_build_intrins_open(p->options->intrin_count, p->options->intrins, &intrins);
     if (!st) st = replay(p, k, intrins, &func);
     if (!st && func) st = split(p, k, func);
     hone_tensor_intrins_destroy(intrins);

@@ -9,6 +9,13 @@
 HONE_NODISCARD hone_status hone_cli_read_intrins(hone_cli *cli, const hone_cli_list *list,
                                                  const hone_build_intrin **out_intrins);
 
+/* The row of the option; what: the beginning of its help. */
+#define HONE_CLI_INTRIN_OPTION(list, what)                                                         \
+    {                                                                                              \
+        .name = "intrin", .value = "NAME=FILE.py", .kind = HONE_CLI_LIST, .to = (list),            \
+        .help = what "; may be repeated"                                                           \
+    }
+
 struct hone_tensor_intrins;
 /* The same as a set, with every text checked; NULL when the list is empty. Owned by the caller. */
 HONE_NODISCARD hone_status hone_cli_open_intrins(hone_cli *cli, const hone_cli_list *list,

@@ -6,15 +6,17 @@
 
 #include "ir/structural.h"
 #include "schedule/schedule.h"
+#include "schedule/tensor_intrin.h"
 #include "tools/cli.h"
 #include "tools/cli_db.h"
+#include "tools/cli_intrins.h"
 #include "tools/cli_model.h"
 #include "tools/cli_table.h"
 #include "tools/db_verbs.h"
 
 typedef struct explain_options {
     const char *target;
-    hone_cli_list shapes;
+    hone_cli_list shapes, intrins;
     int64_t threads;
 } explain_options;
 
@@ -27,7 +29,7 @@ typedef struct choice {
 
 /* Replays a record's trace; NULL when it gives the program that was measured, else why not. */
 static hone_status replay(hone_arena *arena, const hone_task *task, const hone_db_trial *trial,
-                          const char **out_trouble) {
+                          const hone_tensor_intrins *intrins, const char **out_trouble) {
     hone_trace trace;
     hone_schedule *sch = NULL;
     hone_trace_init(&trace, arena);
@@ -37,6 +39,7 @@ static hone_status replay(hone_arena *arena, const hone_task *task, const hone_d
     if (!st) st = hone_schedule_create(task->func, &sch);
     if (!st) {
         sch->wants_reasons = true;
+        sch->intrins = intrins;
         st = hone_trace_apply(&trace, sch, &(hone_apply_options){0});
     }
     if (!st && !hone_hash128_equal(hone_func_hash(sch->func), trial->program)) {
@@ -59,12 +62,13 @@ static const hone_db_task *elsewhere(const hone_db_rows *known, const hone_task 
 }
 
 static hone_status choose(hone_cli *cli, hone_db *db, const hone_db_rows *known,
-                          const hone_hash128 *target, const hone_task *task, choice *out) {
+                          const hone_hash128 *target, const hone_tensor_intrins *intrins,
+                          const hone_task *task, choice *out) {
     *out = (choice){.match = "none", .reason = "no record of this program: default schedule"};
     HONE_TRY(hone_db_best(db, &task->hash, target, cli->arena, &out->trial));
     if (out->trial) {
         const char *trouble;
-        HONE_TRY(replay(cli->arena, task, out->trial, &trouble));
+        HONE_TRY(replay(cli->arena, task, out->trial, intrins, &trouble));
         out->match = trouble ? "stale" : "exact";
         out->reason = trouble                           ? trouble
                       : isnan(out->trial->confirmed_ns) ? "the fastest, not confirmed"
@@ -105,7 +109,7 @@ static hone_json *row_json(const hone_task *task, const choice *c) {
 }
 
 static hone_status explain_all(hone_cli *cli, hone_db *db, const hone_task_list *tasks,
-                               const hone_target *target) {
+                               const hone_target *target, const hone_tensor_intrins *intrins) {
     hone_db_rows known = {.arena = cli->arena};
     hone_hash128 target_hash = hone_target_hash(target);
     hone_table table;
@@ -115,7 +119,7 @@ static hone_status explain_all(hone_cli *cli, hone_db *db, const hone_task_list 
     hone_status st = HONE_OK;
     for (uint32_t i = 0; i < tasks->count && !st; i++) {
         choice c;
-        st = choose(cli, db, &known, &target_hash, &tasks->items[i], &c);
+        st = choose(cli, db, &known, &target_hash, intrins, &tasks->items[i], &c);
         if (st) break;
         put_row(cli, &table, &tasks->items[i], &c);
         if (json && !hone_json_append(json, row_json(&tasks->items[i], &c))) {
@@ -132,13 +136,16 @@ static hone_status explain(hone_cli *cli, const explain_options *o) {
     hone_target target;
     hone_task_list tasks = {0};
     hone_db *db = NULL;
+    hone_tensor_intrins *intrins = NULL;
     hone_status st = HONE_OK;
     HONE_TRY(hone_cli_parse_target(o->target, o->threads, &target));
     HONE_TRY(hone_cli_open_db(cli->args[0], HONE_DB_READ, &db));
+    HONE_TRY_GOTO(st, hone_cli_open_intrins(cli, &o->intrins, &intrins), done);
     HONE_TRY_GOTO(st, hone_cli_load_tasks(cli->args[1], &o->shapes, &tasks), done);
-    st = explain_all(cli, db, &tasks, &target);
+    st = explain_all(cli, db, &tasks, &target, intrins);
 done:
     hone_task_list_deinit(&tasks);
+    hone_tensor_intrins_destroy(intrins);
     hone_db_release(db);
     return st;
 }
@@ -163,11 +170,12 @@ int hone_db_verb_explain(int argc, char **argv) {
          .kind = HONE_CLI_LIST,
          .to = &o.shapes,
          .help = "numbers for a symbolic size; may be repeated"},
+        HONE_CLI_INTRIN_OPTION(&o.intrins, "a tensor intrinsic that records use"),
         {0                                  },
     };
     const hone_cli_command command = {
         .name = "db explain",
-        .usage = "DB MODEL [--target TARGET] [--threads N]",
+        .usage = "DB MODEL [--target TARGET] [--threads N] [--intrin NAME=FILE.py]",
         .summary = "Which record each kernel of a model would get from `hone compile`, and why: "
                    "exact, stale (its trace makes another program now), other target, or none.",
         .example = "hone db explain /tmp/tuned.db tests/programs/matmul_relu.py",

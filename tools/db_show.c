@@ -6,9 +6,11 @@
 #include "costmodel/feature.h"
 #include "ir/script.h"
 #include "schedule/schedule.h"
+#include "schedule/tensor_intrin.h"
 #include "support/clock.h"
 #include "tools/cli.h"
 #include "tools/cli_db.h"
+#include "tools/cli_intrins.h"
 #include "tools/cli_table.h"
 #include "tools/db_verbs.h"
 
@@ -20,6 +22,7 @@ typedef struct shown {
     hone_str trace;     /* as Python */
     hone_str scheduled; /* the program that the trace makes; empty when it does not replay */
     hone_str trouble;   /* why not */
+    hone_tensor_intrins *intrins;
 } shown;
 
 static hone_status find_rows(hone_cli *cli, hone_db *db, shown *s) {
@@ -58,6 +61,7 @@ static hone_status replay(hone_cli *cli, shown *s, const hone_trace *trace) {
     }
     HONE_TRY_GOTO(st, hone_schedule_create(member->func, &sch), done);
     sch->wants_reasons = true;
+    sch->intrins = s->intrins;
     HONE_TRY_GOTO(st, hone_trace_apply(trace, sch, &(hone_apply_options){0}), done);
     st = hone_func_print(sch->func, NULL, &s->scheduled);
 done:
@@ -198,11 +202,12 @@ static hone_status put_json(hone_cli *cli, const shown *s) {
     return hone_cli_put_json(cli, json);
 }
 
-static hone_status show(hone_cli *cli, bool trace_only) {
+static hone_status show(hone_cli *cli, bool trace_only, const hone_cli_list *intrins) {
     hone_db *db = NULL;
     shown s = {0};
     hone_status st = HONE_OK;
     HONE_TRY(hone_cli_open_db(cli->args[0], HONE_DB_READ, &db));
+    HONE_TRY_GOTO(st, hone_cli_open_intrins(cli, intrins, &s.intrins), done);
     HONE_TRY_GOTO(st, hone_db_get_trial(db, cli->args[1], cli->arena, &s.trial), done);
     HONE_TRY_GOTO(st, find_rows(cli, db, &s), done);
     if (trace_only) {
@@ -219,22 +224,25 @@ done:
     hone_str_deinit(&s.trace);
     hone_str_deinit(&s.scheduled);
     hone_str_deinit(&s.trouble);
+    hone_tensor_intrins_destroy(s.intrins);
     hone_db_release(db);
     return st;
 }
 
 int hone_db_verb_show(int argc, char **argv) {
     bool trace_only = false;
+    hone_cli_list intrins = {0};
     const hone_cli_option options[] = {
         {.name = "trace",
          .kind = HONE_CLI_SWITCH,
          .to = &trace_only,
          .help = "the trace alone, as JSON that `hone schedule` reads"},
+        HONE_CLI_INTRIN_OPTION(&intrins, "a tensor intrinsic that the trace uses"),
         {0},
     };
     const hone_cli_command command = {
         .name = "db show",
-        .usage = "DB RECORD",
+        .usage = "DB RECORD [--intrin NAME=FILE.py]",
         .summary = "All about one record, by its number or the first digits of its uid: where it "
                    "came from, samples, trace, the program before and after. -v adds features.",
         .example = "hone db show /tmp/tuned.db 1",
@@ -246,5 +254,5 @@ int hone_db_verb_show(int argc, char **argv) {
     hone_cli cli;
     int code;
     if (!hone_cli_begin(&cli, &command, argc, argv, &code)) return code;
-    return hone_cli_end(&cli, show(&cli, trace_only));
+    return hone_cli_end(&cli, show(&cli, trace_only, &intrins));
 }

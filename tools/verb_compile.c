@@ -285,12 +285,8 @@ int hone_verb_compile(int argc, char **argv) {
          .kind = HONE_CLI_TEXT,
          .to = &o.func,
          .help = "the one function to compile; default: main, else all"},
-        {.name = "intrin",
-         .value = "NAME=FILE",
-         .kind = HONE_CLI_LIST,
-         .to = &o.intrins,
-         .help = "a tensor intrinsic that records use; may be repeated"},
-        {0        },
+        HONE_CLI_INTRIN_OPTION(&o.intrins, "a tensor intrinsic that records use"),
+        {0},
     };
     const hone_cli_command command = {
         .name = "compile",

@@ -159,11 +159,7 @@ int hone_verb_schedule(int argc, char **argv) {
          .to = &o.seed,
          .was_given = &o.has_seed,
          .help = "draw all decisions afresh, from this seed"},
-        {.name = "intrin",
-         .value = "NAME=FILE",
-         .kind = HONE_CLI_LIST,
-         .to = &o.intrins,
-         .help = "a tensor intrinsic (functions desc and impl); may be repeated"},
+        HONE_CLI_INTRIN_OPTION(&o.intrins, "a tensor intrinsic (functions desc and impl)"),
         {.name = "steps",
          .kind = HONE_CLI_SWITCH,
          .to = &o.steps,
@@ -172,7 +168,7 @@ int hone_verb_schedule(int argc, char **argv) {
          .kind = HONE_CLI_SWITCH,
          .to = &o.show_trace,
          .help = "print the trace with its decisions instead of the program"},
-        {0                                                                },
+        {0                                                               },
     };
     const hone_cli_command command = {
         .name = "schedule",

@@ -16,6 +16,7 @@
 #include "support/thread.h"
 #include "tools/cli.h"
 #include "tools/cli_db.h"
+#include "tools/cli_intrins.h"
 #include "tools/cli_model.h"
 #include "tools/report.h"
 #include "tools/tune_farm.h"
@@ -24,7 +25,7 @@
 #include "tuner/tune.h"
 
 typedef struct tune_options {
-    hone_cli_list shapes;
+    hone_cli_list shapes, intrins;
     const char *db, *target, *task, *space, *strategy, *cost_model, *cache, *extern_path, *report;
     int64_t trials, time_ns, seed, threads, builders, look_ahead;
     bool has_trials, until_converged, no_report;
@@ -39,7 +40,8 @@ typedef struct tune_run {
     hone_db *db;
     hone_builder *builder;
     hone_runner *runner;
-    hone_runner *local_runner; /* for references, when trials run elsewhere; or NULL */
+    const hone_build_intrin *intrins; /* in the arena of cli */
+    hone_runner *local_runner;        /* for references, when trials run elsewhere; or NULL */
     hone_target target, host;
     char *work_dir;
     hone_str quiet_path, command_line;
@@ -197,6 +199,8 @@ static hone_status tune(tune_run *run, const tune_options *o, hone_cache_state c
                                  .only_task = o->task,
                                  .space_path = o->space,
                                  .extern_path = o->extern_path,
+                                 .intrin_count = o->intrins.count,
+                                 .intrins = run->intrins,
                                  .cache = cache,
                                  .work_dir = run->work_dir,
                                  .model_name = hone_path_basename(run->cli->args[0]),
@@ -230,6 +234,7 @@ static hone_status tune_on(tune_run *run, tune_options *o) {
     hone_cache_state cache;
     HONE_TRY(check_options(o, &cache));
     if (!o->is_remote) HONE_TRY(check_local_target(o));
+    HONE_TRY(hone_cli_read_intrins(run->cli, &o->intrins, &run->intrins));
     HONE_TRY(hone_cli_load_tasks(run->cli->args[0], &o->shapes, &run->tasks));
     if (run->tasks.skipped) {
         hone_log_line(&run->cli->log, HONE_LOG_WARNING,
@@ -345,6 +350,7 @@ int hone_verb_tune(int argc, char **argv) {
         TEXT_OPTION("cache", "STATE", o.cache,
                     "of the arguments when timed: hot (default) or cold"),
         TEXT_OPTION("extern", "LIB.so", o.extern_path, "library with external functions"),
+        HONE_CLI_INTRIN_OPTION(&o.intrins, "a tensor intrinsic that the space uses"),
         TEXT_OPTION("report", "FILE", o.report,
                     "write the report there; default: beside the database"),
         {.name = "no-report",

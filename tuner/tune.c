@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "builder/build_intrins.h"
 #include "ir/structural.h"
 #include "support/alloc.h"
 #include "tuner/reference.h"
@@ -22,7 +23,7 @@ static hone_status make_tasks(hone_tuning *t, const hone_task_list *list) {
         const hone_task *task = &list->items[i];
         if (t->options->only_task && strcmp(task->name, t->options->only_task) != 0) continue;
         HONE_TRY(hone_tune_task_create(task, &t->options->target, t->options->space_path,
-                                       &t->tasks[t->task_count]));
+                                       t->intrins, &t->tasks[t->task_count]));
         t->task_count++;
     }
     if (t->task_count || !t->options->only_task) return HONE_OK;
@@ -109,6 +110,7 @@ static hone_status set_up(hone_tuning *t, const hone_task_list *list) {
     t->target_hash = hone_target_hash(&t->options->target);
     HONE_TRY(hone_tuning_loop_init(t));
     HONE_TRY(make_model(t));
+    HONE_TRY(hone_build_intrins_open(t->options->intrin_count, t->options->intrins, &t->intrins));
     HONE_TRY(make_tasks(t, list));
     HONE_TRY(register_tasks(t));
     HONE_TRY(begin_session(t));
@@ -148,6 +150,7 @@ static void tear_down(hone_tuning *t) {
     hone_tuning_loop_deinit(t);
     for (uint32_t i = 0; i < t->task_count; i++)
         hone_tune_task_destroy(t->tasks[i]);
+    hone_tensor_intrins_destroy(t->intrins);
     hone_free(t->tasks);
     hone_costmodel_release(t->model);
     hone_str_deinit(&t->target_text);

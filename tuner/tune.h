@@ -51,6 +51,8 @@ typedef struct hone_tune_options {
     const char *only_task;  /* NULL = all */
     const char *space_path; /* a trace of the user's as the space of every task; NULL = rules */
     const char *extern_path;
+    size_t intrin_count; /* tensor intrinsics that the space may name */
+    const hone_build_intrin *intrins;
     hone_cache_state cache;
     const char *work_dir; /* for artifacts and check bundles; must exist */
     const char *model_name, *command_line, *hone_version; /* kept with the session */

@@ -2,6 +2,7 @@
 #ifndef HONE_TUNER_TUNE_IMPL_H
 #define HONE_TUNER_TUNE_IMPL_H
 
+#include "schedule/tensor_intrin.h"
 #include "support/clock.h"
 #include "tuner/search.h"
 #include "tuner/side_thread.h"
@@ -55,6 +56,7 @@ typedef struct hone_tuning {
     uint32_t task_count;
     hone_costmodel *model;
     const hone_strategy *strategy;
+    hone_tensor_intrins *intrins; /* owned; NULL: the built-in ones only */
     hone_str target_text;
     hone_hash128 target_hash;
     hone_tune_result *result;

@@ -15,7 +15,9 @@ hone_status hone_submit_build(hone_tuning *t, const hone_tune_task *task, const 
                                   .target = hone_str_text(&t->target_text),
                                   .entry = "kernel",
                                   .output_path = path,
-                                  .threads = t->options->target.num_threads};
+                                  .threads = t->options->target.num_threads,
+                                  .intrin_count = t->options->intrin_count,
+                                  .intrins = t->options->intrins};
     return hone_builder_submit(t->options->builder, &request, out_ticket);
 }
 

@@ -67,12 +67,14 @@ static hone_status add_default_sketch(hone_tune_task *task) {
     return HONE_OK;
 }
 
-static hone_status open_parts(hone_tune_task *task, const char *space_path) {
+static hone_status open_parts(hone_tune_task *task, const char *space_path,
+                              const struct hone_tensor_intrins *intrins) {
     task->arena = hone_arena_create(ARENA_BLOCK_BYTES);
     task->scratch = hone_arena_create(ARENA_BLOCK_BYTES);
     if (!task->arena || !task->scratch) return no_memory();
     HONE_TRY(hone_schedule_create(task->task->func, &task->schedule));
     task->schedule->wants_reasons = false;
+    task->schedule->intrins = intrins;
     HONE_TRY(hone_feature_state_create(&task->features));
     HONE_TRY(space_path ? hone_space_load(space_path, &task->space)
                         : hone_space_generate(task->task->func, task->target, &task->space));
@@ -81,7 +83,8 @@ static hone_status open_parts(hone_tune_task *task, const char *space_path) {
 }
 
 hone_status hone_tune_task_create(const hone_task *task, const hone_target *target,
-                                  const char *space_path, hone_tune_task **out_task) {
+                                  const char *space_path, const struct hone_tensor_intrins *intrins,
+                                  hone_tune_task **out_task) {
     *out_task = NULL;
     hone_tune_task *self = hone_calloc(1, sizeof *self);
     if (!self) return no_memory();
@@ -90,7 +93,7 @@ hone_status hone_tune_task_create(const hone_task *task, const hone_target *targ
     self->before_ns = self->best_ns = self->shown_ns = NAN;
     self->best_record = -1;
     self->default_sketch = -1;
-    hone_status st = open_parts(self, space_path);
+    hone_status st = open_parts(self, space_path, intrins);
     if (st) {
         hone_tune_task_destroy(self);
         return hone_status_annotate(st, "task '%s'", task->name);

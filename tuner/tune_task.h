@@ -61,7 +61,9 @@ typedef struct hone_tune_task {
 } hone_tune_task;
 
 HONE_NODISCARD hone_status hone_tune_task_create(const hone_task *task, const hone_target *target,
-                                                 const char *space_path, hone_tune_task **out_task);
+                                                 const char *space_path,
+                                                 const struct hone_tensor_intrins *intrins,
+                                                 hone_tune_task **out_task);
 void hone_tune_task_destroy(hone_tune_task *task);
 
 /* Replays a candidate: sketch and decisions (NULL: draws them from rng). ILLEGAL when it is

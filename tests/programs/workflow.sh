@@ -106,6 +106,19 @@ for kind in c llvm; do
 done
 expect_exit 0 "$hone" compile kernel_c.py --no-schedule --emit c -o kernel_c
 expect_exit 0 cc -std=c11 -c kernel_c.c -o kernel_c.o
+# the trace as a design space: its intrinsic is named wherever it is replayed
+nt="$programs/matmul_nt.py"
+expect_exit 0 "$hone" tune "$nt" --space "$programs/traces/matmul_nt_kernel_c.py" --db nt.db --trials 2 --threads 1 \
+    --intrin "tile16=$programs/tile16_intrin.py" --no-report
+expect_exit 0 "$hone" compile "$nt" --db nt.db --threads 1 --intrin "tile16=$programs/tile16_intrin.py" -o tuned_nt
+grep -q record out.txt || fail "no record in: $(cat out.txt)"
+agree tuned_nt.so
+expect_exit 0 "$hone" db explain nt.db "$nt" --threads 1 --intrin "tile16=$programs/tile16_intrin.py"
+grep -q exact out.txt || fail "no exact record in: $(cat out.txt)"
+"$hone" db show nt.db 1 --intrin "tile16=$programs/tile16_intrin.py" >1.txt
+"$hone" db show nt.db 2 --intrin "tile16=$programs/tile16_intrin.py" >2.txt
+cat 1.txt 2.txt | grep -q "import_c" || fail "neither record is of the tiles: $(cat 1.txt 2.txt)"
+expect_exit 2 "$hone" tune "$nt" --space "$programs/traces/matmul_nt_kernel_c.py" --db no.db --trials 2 --no-report
 sed 's/return 0/return O/' kernel_c.py >wrong.py
 expect_exit 2 "$hone" compile wrong.py --no-schedule -o wrong
 grep -q 'text0.c:[0-9]' out.txt || fail "no place in: $(cat out.txt)"
