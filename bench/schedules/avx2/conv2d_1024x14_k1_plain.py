@@ -1,0 +1,23 @@
+# Filters in 2 parts, for as many cores.
+# 2 rows of 2 columns by 16 filters stay in registers over the whole reduction.
+conv = sch.get_block(name="conv", func_name="main")
+out = sch.get_block(name="out", func_name="main")
+f, y, x, c, dy, dx, fi = sch.get_loops(block=conv)
+p, f0, f1 = sch.split(loop=f, factors=[2, None, 1])
+y1, y2 = sch.split(loop=y, factors=[None, 2])
+x0, x1 = sch.split(loop=x, factors=[None, 2])
+sch.reorder(p, f0, y1, x0, dy, dx, c, y2, x1, f1, fi)
+sch.parallel(loop=p)
+sch.vectorize(loop=fi)
+sch.unroll(loop=f1)
+sch.unroll(loop=y2)
+sch.unroll(loop=x1)
+# The tile is turned on its way out.
+sch.reverse_compute_at(block=out, loop=x0, preserve_unit_loops=True)
+_, _, _, _, t0, t1, t2, t3 = sch.get_loops(block=out)
+sch.reorder(t0, t2, t3, t1)
+sch.unroll(loop=t0)
+sch.unroll(loop=t2)
+sch.unroll(loop=t3)
+sch.vectorize(loop=t1)
+init = sch.decompose_reduction(block=conv, loop=dy)
