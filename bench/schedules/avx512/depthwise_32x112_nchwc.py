@@ -1,4 +1,5 @@
-# Padding is where columns and rows at the edges ask for it; in between there are no conditions.
+# Padding is done by the columns and rows at the edges; between them there are no conditions. Weights
+# are loaded once for 7 columns.
 pad = sch.get_block(name="pad", func_name="main")
 sch.compute_inline(block=pad)
 conv = sch.get_block(name="conv", func_name="main")

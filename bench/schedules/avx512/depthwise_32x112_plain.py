@@ -1,4 +1,4 @@
-# Strips of rows of one channel: the padded rows stay in L1, 4 rows by 1 vectors in registers.
+# Strips of rows of one channel: the padded rows stay in L1, 4 rows by 1 vector in registers.
 pad = sch.get_block(name="pad", func_name="main")
 conv = sch.get_block(name="conv", func_name="main")
 c, y, x, dy, dx = sch.get_loops(block=conv)

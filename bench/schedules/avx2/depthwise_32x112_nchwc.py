@@ -1,0 +1,16 @@
+# Padding is done by the columns and rows at the edges; between them there are no conditions. 4 columns
+# by 8 channels are in registers.
+pad = sch.get_block(name="pad", func_name="main")
+sch.compute_inline(block=pad)
+conv = sch.get_block(name="conv", func_name="main")
+c, y, x, dy, dx, ci = sch.get_loops(block=conv)
+x0, x1 = sch.split(loop=x, factors=[None, 4])
+i0, i1 = sch.split(loop=ci, factors=[None, 8])
+sch.reorder(c, y, x0, i0, dy, dx, x1, i1)
+p = sch.fuse(c, y)
+sch.parallel(loop=p)
+sch.unroll(loop=dy)
+sch.unroll(loop=dx)
+sch.unroll(loop=x1)
+sch.vectorize(loop=i1)
+init = sch.decompose_reduction(block=conv, loop=dy)
