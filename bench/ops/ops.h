@@ -67,11 +67,13 @@ typedef struct ops_family {
 
 extern const ops_family ops_matmul;
 extern const ops_family ops_conv;
+extern const ops_family ops_rows;
 
 extern const ops_peer ops_blas_matmul;
 extern const ops_peer ops_onednn_matmul;
 extern const ops_peer ops_onednn_conv;     /* direct */
 extern const ops_peer ops_onednn_winograd; /* only where there is AVX-512 */
+extern const ops_peer ops_onednn_rows;     /* rows, elements, bytes */
 /* Any work whose kind peer_onnxruntime.py has a builder for. */
 extern const ops_peer ops_onnxruntime;
 

@@ -13,7 +13,7 @@
 #include "support/alloc.h"
 #include "support/fs.h"
 
-static const ops_family *const families[] = {&ops_matmul, &ops_conv};
+static const ops_family *const families[] = {&ops_matmul, &ops_conv, &ops_rows};
 
 static void add_size(bench *b, const char *name, const char *path) {
     int64_t bytes;

@@ -10,3 +10,4 @@ static void *none_open(const ops_setup *setup, const char **out_reason) {
 const ops_peer ops_onednn_matmul = {.name = "oneDNN", .open = none_open};
 const ops_peer ops_onednn_conv = {.name = "oneDNN", .open = none_open};
 const ops_peer ops_onednn_winograd = {.name = "oneDNN Winograd", .open = none_open};
+const ops_peer ops_onednn_rows = {.name = "oneDNN", .open = none_open};

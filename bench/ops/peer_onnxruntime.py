@@ -59,9 +59,88 @@ def conv2d(dims):
     return [[1, channels, size, size], weight], [1, filters, out, out], [node]
 
 
+def make_constant(name, values, dtype=np.float32):
+    array = onnx.numpy_helper.from_array(np.array(values, dtype=dtype))
+    return helper.make_node("Constant", [], [name], value=array)
+
+
+def softmax(dims):
+    return [dims], dims, [helper.make_node("Softmax", ["in0"], ["out0"], axis=1)]
+
+
+def layernorm(dims):
+    node = helper.make_node(
+        "LayerNormalization", ["in0", "in1", "in2"], ["out0"], axis=1, epsilon=1e-5
+    )
+    return [dims, dims[1:], dims[1:]], dims, [node]
+
+
+def gelu(dims):  # onnxruntime makes its own Gelu of this
+    nodes = [
+        make_constant("root", 2**0.5),
+        make_constant("one", 1),
+        make_constant("half", 0.5),
+        helper.make_node("Div", ["in0", "root"], ["a"]),
+        helper.make_node("Erf", ["a"], ["b"]),
+        helper.make_node("Add", ["b", "one"], ["c"]),
+        helper.make_node("Mul", ["in0", "c"], ["d"]),
+        helper.make_node("Mul", ["d", "half"], ["out0"]),
+    ]
+    return [dims], dims, nodes
+
+
+def chain(dims):
+    nodes = [
+        helper.make_node("Mul", ["in0", "in1"], ["a"]),
+        helper.make_node("Add", ["a", "in2"], ["b"]),
+        helper.make_node("Relu", ["b"], ["c"]),
+        helper.make_node("Sigmoid", ["in0"], ["d"]),
+        helper.make_node("Mul", ["c", "d"], ["out0"]),
+    ]
+    return [dims] * 3, dims, nodes
+
+
+def reduce_sum(dims):
+    rows, columns, what = dims
+    axes = {1: [1], 2: [0], 3: [0, 1]}[what]
+    out = {1: [rows], 2: [columns], 3: [1]}[what]
+    shape = make_constant("shape", out, np.int64)
+    nodes = [
+        make_constant("axes", axes, np.int64),
+        helper.make_node("ReduceSum", ["in0", "axes"], ["out0"], keepdims=0),
+    ]
+    if what == 3:
+        nodes[1] = helper.make_node("ReduceSum", ["in0", "axes"], ["a"], keepdims=0)
+        nodes += [shape, helper.make_node("Reshape", ["a", "shape"], ["out0"])]
+    return [[rows, columns]], out, nodes
+
+
+def transpose(dims):
+    return [dims], dims[::-1], [helper.make_node("Transpose", ["in0"], ["out0"], perm=[1, 0])]
+
+
+def bytes_matmul(dims):
+    m, n, k, signs = dims
+    node = helper.make_node("MatMulInteger", ["in0", "in1"], ["out0"])
+    dtypes = [np.int8 if signs == 2 else np.uint8, np.int8]
+    return [[m, k], [k, n]], [m, n], [node], dtypes, np.int32
+
+
 # A builder gives shapes of inputs, shape of the output, nodes from in0, in1, ... to out0; and
 # optionally the inputs' and the output's dtypes.
-BUILDERS = {"matmul": matmul, "dense": dense, "batch_matmul": batch_matmul, "conv2d": conv2d}
+BUILDERS = {
+    "matmul": matmul,
+    "dense": dense,
+    "batch_matmul": batch_matmul,
+    "conv2d": conv2d,
+    "softmax": softmax,
+    "layernorm": layernorm,
+    "gelu": gelu,
+    "chain": chain,
+    "sum": reduce_sum,
+    "transpose": transpose,
+    "bytes_matmul": bytes_matmul,
+}
 
 
 def main():

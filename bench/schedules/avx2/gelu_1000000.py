@@ -1,3 +1,4 @@
+# One pass of vectors, the elements dealt out in chunks.
 def apply_trace(sch):
     b = sch.get_block(name="gelu", func_name="main")
     i, = sch.get_loops(block=b)

@@ -1,3 +1,4 @@
+# A row at a time: its maximum, then exponentials and their sum in one pass, then the quotient.
 def apply_trace(sch):
     m = sch.get_block(name="max", func_name="main")
     e = sch.get_block(name="exp", func_name="main")

@@ -1,3 +1,4 @@
+# One pass of vectors, the elements dealt out in chunks.
 def apply_trace(sch):
     for_each = sch.get_block(name="mul", func_name="main")
     sch.compute_inline(block=for_each)

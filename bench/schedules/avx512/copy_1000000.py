@@ -1,3 +1,4 @@
+# A copy by vectors: what memory allows.
 def apply_trace(sch):
     b = sch.get_block(name="copy", func_name="main")
     i, = sch.get_loops(block=b)

@@ -1,3 +1,4 @@
+# Two halves of the rows, one for each thread, each into eight registers of sums.
 def apply_trace(sch):
     b = sch.get_block(name="sum", func_name="main")
     i, k = sch.get_loops(block=b)

@@ -1,3 +1,4 @@
+# Each row into eight registers of sums.
 def apply_trace(sch):
     b = sch.get_block(name="sum", func_name="main")
     i, k = sch.get_loops(block=b)

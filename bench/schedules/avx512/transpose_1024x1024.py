@@ -1,3 +1,4 @@
+# Square tiles of one register's width, turned around in registers.
 def apply_trace(sch):
     b = sch.get_block(name="transpose", func_name="main")
     i, j = sch.get_loops(block=b)

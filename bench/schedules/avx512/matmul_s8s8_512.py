@@ -1,0 +1,20 @@
+# W lies as [columns / 64][rows / 4][64][4]: one vector of four rows by sixteen columns is one
+# operand of vpdpbusd. Six rows by 64 columns of sums stay in 24 registers.
+def apply_trace(sch):
+    b0 = sch.get_block(name="matmul", func_name="main")
+    b1 = sch.reindex_cache_read(block=b0, read_buffer_index=1, storage_scope="global", index_map=lambda i, j, k: (j // 64, k // 4, j % 64, k % 4))
+    i, j, k = sch.get_loops(block=b0)
+    i0, i1 = sch.split(loop=i, factors=[None, 4])
+    j0, j1 = sch.split(loop=j, factors=[None, 64])
+    k0, k1 = sch.split(loop=k, factors=[None, 4])
+    sch.reorder(j0, i0, k0, i1, k1, j1)
+    sch.vectorize(loop=j1)
+    sch.unroll(loop=k1)
+    sch.unroll(loop=i1)
+    b2 = sch.cache_write(block=b0, write_buffer_index=0, storage_scope="local")
+    sch.reverse_compute_at(block=b2, loop=i0)
+    _, _, w0, w1 = sch.get_loops(block=b2)
+    sch.vectorize(loop=w1)
+    sch.unroll(loop=w0)
+    b3 = sch.decompose_reduction(block=b0, loop=k0)
+    sch.parallel(loop=j0)
