@@ -17,11 +17,11 @@ hone_status hone_sch_set_scope(hone_schedule *sch, hone_rv block_rv, int64_t buf
     HONE_TRY(sch_resolve_block(sch, block_rv, &id));
     HONE_TRY(sch_require_scope_name(sch, id, storage_scope));
     HONE_TRY(sch_nth_buffer(sch, id, true, buffer_index, &buffer));
-    HONE_TRY(sch_require_allocated(sch, id, buffer));
     hone_buffer_info *info = &sch->func->buffers[buffer];
     const char *scope = hone_arena_strdup(sch->arena, storage_scope);
     if (!scope) return sch_no_memory();
-    if (strcmp(info->scope, scope) != 0) {
+    if (strcmp(info->scope, scope) != 0) { /* else nothing is asked of the buffer */
+        HONE_TRY(sch_require_allocated(sch, id, buffer));
         HONE_TRY(sch_require_no_views(sch, id, buffer));
         const char *name = sch_scoped_name(sch, info->name, scope);
         if (!name) return sch_no_memory();

@@ -192,6 +192,12 @@ HONE_NODISCARD hone_status hone_sch_reorder_block_iter_var(hone_schedule *sch, h
 HONE_NODISCARD hone_status hone_sch_transform_block_layout(hone_schedule *sch, hone_rv block,
                                                            const hone_index_map *index_map);
 
+/* The map gives a begin and an end for each dimension of a buffer, over the axes of the block. What
+ * cannot be shown of reads is believed, and marks the trace as unsafe. */
+HONE_NODISCARD hone_status hone_sch_annotate_buffer_access(hone_schedule *sch, hone_rv block,
+                                                           int64_t buffer_index, bool is_write,
+                                                           const hone_index_map *gen_new_ranges);
+
 /* ---- storage: buffer_index counts what the block writes ---- */
 HONE_NODISCARD hone_status hone_sch_storage_align(hone_schedule *sch, hone_rv block,
                                                   int64_t buffer_index, int64_t axis,

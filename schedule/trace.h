@@ -87,7 +87,8 @@ typedef struct hone_trace {
     uint32_t count, capacity;
     hone_rv_kind *rv_kinds;
     uint32_t rv_count, rv_capacity;
-    bool is_unsafe; /* holds an instruction that is unsafe by name */
+    bool is_unsafe; /* holds an instruction that is unsafe by name, or one that believed its caller
+                     */
 } hone_trace;
 
 struct hone_func;

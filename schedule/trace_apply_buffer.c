@@ -96,6 +96,18 @@ static hone_status run_pad(replay *r, const hone_inst *inst, hone_rv block) {
     return hone_sch_pad_einsum(r->sch, block, count, padding);
 }
 
+static hone_status run_annotate_access(replay *r, const hone_inst *inst, hone_rv block) {
+    const hone_index_map *map;
+    for (uint32_t i = 1; i < 3; i++) {
+        if (i < inst->input_count && inst->inputs[i].kind == HONE_OPERAND_INT) continue;
+        return replay_malformed(inst, "buffer_index and buf_type must be integers");
+    }
+    HONE_TRY(replay_map(r, inst, 3, &map));
+    if (!map) return replay_malformed(inst, "the index map is missing");
+    return hone_sch_annotate_buffer_access(r->sch, block, inst->inputs[1].u.i,
+                                           inst->inputs[2].u.i != 0, map);
+}
+
 /* Loop, block, buffer and scope. */
 static hone_status run_copy_at(replay *r, const hone_inst *inst, hone_rv loop) {
     hone_rv block;
@@ -153,6 +165,8 @@ hone_status replay_buffer_step(replay *r, const hone_inst *inst, hone_rv block) 
     case HONE_INST_READ_AT:
     case HONE_INST_WRITE_AT:
         return run_copy_at(r, inst, block);
+    case HONE_INST_ANNOTATE_BUFFER_ACCESS:
+        return run_annotate_access(r, inst, block);
     case HONE_INST_PAD_EINSUM:
         return run_pad(r, inst, block);
     case HONE_INST_ROLLING_BUFFER:

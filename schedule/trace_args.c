@@ -134,6 +134,11 @@ static const hone_arg_spec specs[HONE_INST_COUNT][HONE_MAX_ARGS + 1] = {
                                         {.name = "preserve_unit_iters", .place = HONE_ARG_BOOL, .index = 1, .fallback = 1}},
     [HONE_INST_BLOCKIZE] = {{.name = "target", .place = HONE_ARG_TARGET, .is_required = true},
                                         KEEP_UNITS},
+    [HONE_INST_ANNOTATE_BUFFER_ACCESS] =
+        {BLOCK,
+                                        {.name = "buffer_index", .place = HONE_ARG_DATA, .index = 1, .is_required = true},
+                                        {.name = "buf_type", .place = HONE_ARG_BUF_TYPE, .index = 2, .is_required = true},
+                                        {.name = "gen_new_ranges", .place = HONE_ARG_MAP, .index = 3, .is_required = true}},
     [HONE_INST_ANNOTATE] =
         {EITHER,
                                         {.name = "ann_key", .place = HONE_ARG_STRING, .is_required = true},
@@ -151,10 +156,10 @@ static const hone_arg_spec specs[HONE_INST_COUNT][HONE_MAX_ARGS + 1] = {
                                         {.name = "buffer", .place = HONE_ARG_ACCESS, .is_required = true},
                                         {.name = "axis_separators", .place = HONE_ARG_VALUES, .index = 2, .is_required = true}},
     [HONE_INST_TRANSFORM_BLOCK_LAYOUT] =
-        {BLOCK,                                                   {.name = "index_map", .place = HONE_ARG_MAP, .index = 1, .is_required = true}},
+        {BLOCK,                                                                                  {.name = "index_map", .place = HONE_ARG_MAP, .index = 1, .is_required = true}},
     [HONE_INST_REINDEX_CACHE_READ] = REINDEX_CACHE("read_buffer_index"),
     [HONE_INST_REINDEX_CACHE_WRITE] = REINDEX_CACHE("write_buffer_index"),
-    [HONE_INST_ENTER_POSTPROC] = {{.place = HONE_ARG_END}                                                                                 },
+    [HONE_INST_ENTER_POSTPROC] = {{.place = HONE_ARG_END}           },
 };
 
 static const struct {
@@ -311,6 +316,7 @@ bool hone_inst_gives_nothing(hone_inst_kind kind) {
     case HONE_INST_UNSAFE_SET_DTYPE:
     case HONE_INST_UNSAFE_HIDE_BUFFER_ACCESS:
     case HONE_INST_ANNOTATE:
+    case HONE_INST_ANNOTATE_BUFFER_ACCESS:
     case HONE_INST_UNANNOTATE:
     case HONE_INST_PAD_EINSUM:
     case HONE_INST_ROLLING_BUFFER:

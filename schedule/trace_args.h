@@ -18,6 +18,7 @@ typedef enum hone_arg_place {
     HONE_ARG_BUFFER,   /* attrs[index], the number of a buffer; its name is read as well */
     HONE_ARG_ACCESS,   /* attrs[index] and attrs[index + 1]: ("read" or "write", number) */
     HONE_ARG_DATA,     /* inputs[index], plain data or a variable */
+    HONE_ARG_BUF_TYPE, /* inputs[index]: 0 or 1 in JSON, "read" or "write" in Python */
     HONE_ARG_VALUES,   /* attrs[index], a list of numbers */
     HONE_ARG_MAP,      /* inputs[index], an index map; a number is a map that is constant */
     HONE_ARG_DECISION, /* the decision: an integer or a list */

@@ -225,6 +225,15 @@ static hone_status add_map(pytrace *p, const call *c, uint32_t i, draft *d) {
     return add_input(p, d, o);
 }
 
+static hone_status add_buf_type(pytrace *p, const call *c, const hone_arg_spec *spec,
+                                const hone_operand *o, draft *d) {
+    bool is_write = o->kind == HONE_OPERAND_STRING && strcmp(o->u.s, "write") == 0;
+    if (!is_write && (o->kind != HONE_OPERAND_STRING || strcmp(o->u.s, "read") != 0)) {
+        return wrong_type(p, c, spec, "\"read\" or \"write\"");
+    }
+    return add_input(p, d, (hone_operand){.kind = HONE_OPERAND_INT, .u.i = is_write});
+}
+
 static hone_status add_arg(pytrace *p, const call *c, uint32_t i, draft *d) {
     const hone_arg_spec *spec = &hone_inst_args(c->kind)[i];
     const hone_operand *o = &c->args[i];
@@ -267,6 +276,8 @@ static hone_status add_arg(pytrace *p, const call *c, uint32_t i, draft *d) {
     }
     case HONE_ARG_MAP:
         return add_map(p, c, i, d);
+    case HONE_ARG_BUF_TYPE:
+        return add_buf_type(p, c, spec, o, d);
     case HONE_ARG_DECISION:
         return c->given[i] ? read_decision(p, c, o, d) : HONE_OK;
     case HONE_ARG_END:

@@ -128,6 +128,7 @@ static bool is_present(const hone_trace *trace, uint32_t index, const hone_arg_s
     case HONE_ARG_DATA:
     case HONE_ARG_TARGET:
     case HONE_ARG_MAP:
+    case HONE_ARG_BUF_TYPE:
         return spec->index < inst->input_count;
     case HONE_ARG_REST:
         return true;
@@ -162,6 +163,11 @@ static void print_arg(const hone_trace *trace, uint32_t index, const hone_arg_sp
     case HONE_ARG_LIST:
         print_operand(trace, &inst->inputs[spec->index], out);
         break;
+    case HONE_ARG_BUF_TYPE: {
+        const hone_operand *o = &inst->inputs[spec->index];
+        hone_str_append(out, o->kind == HONE_OPERAND_INT && o->u.i ? "\"write\"" : "\"read\"");
+        break;
+    }
     case HONE_ARG_REST:
         hone_str_append_char(out, '[');
         if (inst->input_count > spec->index) {

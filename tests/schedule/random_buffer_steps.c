@@ -1,3 +1,4 @@
+#include "ir/index_map.h"
 #include "tests/schedule/random_pick.h"
 #include "tests/schedule/random_steps.h"
 
@@ -75,6 +76,48 @@ static hone_status pad_einsum(hone_schedule *sch, hone_rng *rng, hone_rv block) 
     return hone_sch_pad_einsum(sch, block, count, padding);
 }
 
+/* What the block says that it reads or writes, a little wider; with axes as parameters. */
+static hone_status annotate_access(hone_schedule *sch, hone_rng *rng, hone_rv block) {
+    hone_node_id node;
+    hone_buffer buffer;
+    bool is_write = hone_rng_below(rng, 4) == 0;
+    int64_t index = (int64_t)hone_rng_below(rng, 2);
+    HONE_TRY(sch_resolve_block(sch, block, &node));
+    HONE_TRY(sch_nth_buffer(sch, node, is_write, index, &buffer));
+    const hone_block *b = sch_block(sch, node);
+    const hone_region *region = is_write ? &b->writes[index] : &b->reads[index];
+    uint32_t rank = hone_func_buffer(sch->func, buffer)->rank;
+    hone_var_info *vars = hone_arena_zalloc(sch->arena, (b->axis_count + 1) * sizeof *vars);
+    hone_var *number = hone_arena_zalloc(sch->arena, (sch->func->var_count + 1) * sizeof *number);
+    const hone_expr **ends = hone_arena_alloc(sch->arena, (2 * (size_t)rank + 1) * sizeof *ends);
+    if (!vars || !number || !ends) return sch_no_memory();
+    for (uint32_t i = 0; i < b->axis_count; i++) {
+        vars[i] = sch->func->vars[b->axes[i].var];
+        number[b->axes[i].var] = i;
+    }
+    for (uint32_t d = 0; d < rank; d++) {
+        const hone_range *range = &region->ranges[d];
+        hone_dtype dtype = range->min->dtype;
+        if (!hone_expr_is_pure_index(range->min) || !hone_expr_is_int(range->extent) ||
+            (b->axis_count && !hone_dtype_equal(dtype, vars[0].dtype))) {
+            return hone_random_nothing();
+        }
+        int64_t below = (int64_t)hone_rng_below(rng, 3) / 2,
+                above = (int64_t)hone_rng_below(rng, 2);
+        const hone_expr *min = hone_expr_copy(&sch->ir, range->min, number, NULL);
+        ends[2 * d] = hone_expr_sub(&sch->ir, min, hone_expr_int(&sch->ir, dtype, below));
+        ends[2 * d + 1] = hone_expr_add(&sch->ir, min,
+                                        hone_expr_int(&sch->ir, dtype, range->extent->u.i + above));
+    }
+    HONE_TRY(sch_ir_error(sch));
+    hone_index_map map = {.param_count = b->axis_count,
+                          .count = 2 * rank,
+                          .vars = vars,
+                          .indices = ends,
+                          .is_ranges = true};
+    return hone_sch_annotate_buffer_access(sch, block, index, is_write, &map);
+}
+
 /* Where the producer does not stand below a loop of its reader yet, it is put there first. */
 static hone_status roll(hone_schedule *sch, hone_rng *rng, hone_rv block) {
     hone_node_id node;
@@ -99,19 +142,20 @@ static const struct {
     const char *name;
     hone_status (*run)(hone_schedule *sch, hone_rng *rng, hone_rv block);
 } steps[] = {
-    {"reindex",                 reindex      },
-    {"reindex",                 reindex      },
-    {"cache_inplace",           cache_inplace},
-    {"cache_index",             cache_index  },
-    {"read_at or write_at",     copy_at      },
-    {"fuse_reduction_epilogue", fuse_epilogue},
-    {"pad_einsum",              pad_einsum   },
-    {"pad_einsum",              pad_einsum   },
-    {"rolling_buffer",          roll         },
-    {"rolling_buffer",          roll         },
-    {"storage_align",           align        },
-    {"set_scope",               set_scope    },
-    {"reorder_block_iter_var",  reorder_axes },
+    {"reindex",                 reindex        },
+    {"reindex",                 reindex        },
+    {"cache_inplace",           cache_inplace  },
+    {"cache_index",             cache_index    },
+    {"read_at or write_at",     copy_at        },
+    {"fuse_reduction_epilogue", fuse_epilogue  },
+    {"annotate_buffer_access",  annotate_access},
+    {"pad_einsum",              pad_einsum     },
+    {"pad_einsum",              pad_einsum     },
+    {"rolling_buffer",          roll           },
+    {"rolling_buffer",          roll           },
+    {"storage_align",           align          },
+    {"set_scope",               set_scope      },
+    {"reorder_block_iter_var",  reorder_axes   },
 };
 
 hone_status hone_random_buffer_step(hone_schedule *sch, hone_rng *rng, const char **out_name) {
