@@ -19,7 +19,7 @@ def main(
     R = T.alloc_buffer((C, N, A, HP, B))
     V = T.alloc_buffer((N, A, A, C, N, B))
     Q = T.alloc_buffer((N, A, A, C, N, B))
-    O = T.alloc_buffer((C, N, M, A, N, B))
+    O = T.alloc_buffer((C, N, A, N * M, B))
     for f, c, u, x in T.grid(C * B, C * B, A, 3):
         with T.block("filter_rows"):
             vf, vc, vu, vx = T.axis.remap("SSSS", [f, c, u, x])
@@ -68,17 +68,17 @@ def main(
             with T.init():
                 Q[vt, vu, vv, vf, vx, vfi] = T.float32(0)
             Q[vt, vu, vv, vf, vx, vfi] += V[vt, vu, vv, vc, vx, vi] * U[vu, vv, vf // G, vc * B + vi, vf % G * B + vfi]
-    for f, t, y, v, x, fi in T.grid(C, N, M, A, N, B):
-        with T.block("output_rows"):
-            vf, vt, vy, vv, vx, vfi = T.axis.remap("SSSSSS", [f, t, y, v, x, fi])
-            O[vf, vt, vy, vv, vx, vfi] = T.if_then_else(vy == 0, Q[vt, 0, vv, vf, vx, vfi] + (Q[vt, 1, vv, vf, vx, vfi] + Q[vt, 2, vv, vf, vx, vfi]) + (Q[vt, 3, vv, vf, vx, vfi] + Q[vt, 4, vv, vf, vx, vfi]),
-                T.if_then_else(vy == 1, (Q[vt, 1, vv, vf, vx, vfi] - Q[vt, 2, vv, vf, vx, vfi]) + (Q[vt, 3, vv, vf, vx, vfi] - Q[vt, 4, vv, vf, vx, vfi]) * T.float32(2),
-                T.if_then_else(vy == 2, (Q[vt, 1, vv, vf, vx, vfi] + Q[vt, 2, vv, vf, vx, vfi]) + (Q[vt, 3, vv, vf, vx, vfi] + Q[vt, 4, vv, vf, vx, vfi]) * T.float32(4),
-                (Q[vt, 1, vv, vf, vx, vfi] - Q[vt, 2, vv, vf, vx, vfi]) + (Q[vt, 3, vv, vf, vx, vfi] - Q[vt, 4, vv, vf, vx, vfi]) * T.float32(8) + Q[vt, 5, vv, vf, vx, vfi])))
-    for f, fi, y, x in T.grid(C, B, H, H):
+    for f, t, u, x, fi in T.grid(C, N, A, N * M, B):
         with T.block("output_columns"):
+            vf, vt, vu, vx, vfi = T.axis.remap("SSSSS", [f, t, u, x, fi])
+            O[vf, vt, vu, vx, vfi] = T.if_then_else(vx % M == 0, Q[vt, vu, 0, vf, vx // M, vfi] + (Q[vt, vu, 1, vf, vx // M, vfi] + Q[vt, vu, 2, vf, vx // M, vfi]) + (Q[vt, vu, 3, vf, vx // M, vfi] + Q[vt, vu, 4, vf, vx // M, vfi]),
+                T.if_then_else(vx % M == 1, (Q[vt, vu, 1, vf, vx // M, vfi] - Q[vt, vu, 2, vf, vx // M, vfi]) + (Q[vt, vu, 3, vf, vx // M, vfi] - Q[vt, vu, 4, vf, vx // M, vfi]) * T.float32(2),
+                T.if_then_else(vx % M == 2, (Q[vt, vu, 1, vf, vx // M, vfi] + Q[vt, vu, 2, vf, vx // M, vfi]) + (Q[vt, vu, 3, vf, vx // M, vfi] + Q[vt, vu, 4, vf, vx // M, vfi]) * T.float32(4),
+                (Q[vt, vu, 1, vf, vx // M, vfi] - Q[vt, vu, 2, vf, vx // M, vfi]) + (Q[vt, vu, 3, vf, vx // M, vfi] - Q[vt, vu, 4, vf, vx // M, vfi]) * T.float32(8) + Q[vt, vu, 5, vf, vx // M, vfi])))
+    for f, fi, y, x in T.grid(C, B, H, H):
+        with T.block("output_rows"):
             vf, vfi, vy, vx = T.axis.remap("SSSS", [f, fi, y, x])
-            Y[0, vf * B + vfi, vy, vx] = T.if_then_else(vx % M == 0, O[vf, vy // M, vy % M, 0, vx // M, vfi] + (O[vf, vy // M, vy % M, 1, vx // M, vfi] + O[vf, vy // M, vy % M, 2, vx // M, vfi]) + (O[vf, vy // M, vy % M, 3, vx // M, vfi] + O[vf, vy // M, vy % M, 4, vx // M, vfi]),
-                T.if_then_else(vx % M == 1, (O[vf, vy // M, vy % M, 1, vx // M, vfi] - O[vf, vy // M, vy % M, 2, vx // M, vfi]) + (O[vf, vy // M, vy % M, 3, vx // M, vfi] - O[vf, vy // M, vy % M, 4, vx // M, vfi]) * T.float32(2),
-                T.if_then_else(vx % M == 2, (O[vf, vy // M, vy % M, 1, vx // M, vfi] + O[vf, vy // M, vy % M, 2, vx // M, vfi]) + (O[vf, vy // M, vy % M, 3, vx // M, vfi] + O[vf, vy // M, vy % M, 4, vx // M, vfi]) * T.float32(4),
-                (O[vf, vy // M, vy % M, 1, vx // M, vfi] - O[vf, vy // M, vy % M, 2, vx // M, vfi]) + (O[vf, vy // M, vy % M, 3, vx // M, vfi] - O[vf, vy // M, vy % M, 4, vx // M, vfi]) * T.float32(8) + O[vf, vy // M, vy % M, 5, vx // M, vfi])))
+            Y[0, vf * B + vfi, vy, vx] = T.if_then_else(vy % M == 0, O[vf, vy // M, 0, vx, vfi] + (O[vf, vy // M, 1, vx, vfi] + O[vf, vy // M, 2, vx, vfi]) + (O[vf, vy // M, 3, vx, vfi] + O[vf, vy // M, 4, vx, vfi]),
+                T.if_then_else(vy % M == 1, (O[vf, vy // M, 1, vx, vfi] - O[vf, vy // M, 2, vx, vfi]) + (O[vf, vy // M, 3, vx, vfi] - O[vf, vy // M, 4, vx, vfi]) * T.float32(2),
+                T.if_then_else(vy % M == 2, (O[vf, vy // M, 1, vx, vfi] + O[vf, vy // M, 2, vx, vfi]) + (O[vf, vy // M, 3, vx, vfi] + O[vf, vy // M, 4, vx, vfi]) * T.float32(4),
+                (O[vf, vy // M, 1, vx, vfi] - O[vf, vy // M, 2, vx, vfi]) + (O[vf, vy // M, 3, vx, vfi] - O[vf, vy // M, 4, vx, vfi]) * T.float32(8) + O[vf, vy // M, 5, vx, vfi])))
