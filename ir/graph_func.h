@@ -107,7 +107,8 @@ typedef struct hone_graph_func {
     uint32_t bind_count, bind_capacity;
     uint32_t param_count;
     hone_garg result;
-    const hone_sinfo *result_sinfo; /* NULL when not written */
+    uint32_t result_line, result_column; /* of return in the text; 0 = none */
+    const hone_sinfo *result_sinfo;      /* NULL when not written */
     hone_attrs attrs; /* "num_input": how many parameters are inputs, the rest are weights */
     bool is_private, is_pure;
 } hone_graph_func;

@@ -177,9 +177,8 @@ static hone_status infer_tuple_get(hone_infer *in) {
 
 static hone_status infer_call_func(hone_infer *in) {
     const hone_member *member = hone_module_find(in->module, in->bind->callee);
-    if (!member || member->kind != HONE_MEMBER_GRAPH) {
-        return HONE_ERROR(HONE_CODE_NOT_FOUND, "no graph function '%s'", in->bind->callee);
-    }
+    if (!member) return HONE_ERROR(HONE_CODE_NOT_FOUND, "no function '%s'", in->bind->callee);
+    if (member->kind != HONE_MEMBER_GRAPH) return HONE_OK;
     const hone_graph_func *callee = member->graph;
     in->result = callee->result_sinfo
                      ? callee->result_sinfo
@@ -219,22 +218,37 @@ hone_status hone_graph_infer_bind(const hone_module *module, const hone_graph_fu
     return st;
 }
 
-/* What was written must not contradict what was inferred. */
+/* ---- what is written beside what is inferred ---- */
+
+static bool tensors_contradict(const hone_sinfo *a, const hone_sinfo *b) {
+    if (!hone_dtype_is_void(a->dtype) && !hone_dtype_is_void(b->dtype) &&
+        !hone_dtype_equal(a->dtype, b->dtype)) {
+        return true;
+    }
+    if (a->rank < 0 || b->rank < 0) return false;
+    if (a->rank != b->rank) return true;
+    for (int32_t i = 0; a->shape && b->shape && i < a->rank; i++) {
+        if (hone_extent_differs(a->shape[i], b->shape[i])) return true;
+    }
+    return false;
+}
+
+bool hone_sinfo_contradicts(const hone_sinfo *a, const hone_sinfo *b) {
+    if (!a || !b || a == b) return false;
+    if (a->kind == HONE_SINFO_OBJECT || b->kind == HONE_SINFO_OBJECT) return false;
+    if (a->kind != b->kind) return true;
+    if (a->kind == HONE_SINFO_TENSOR) return tensors_contradict(a, b);
+    if (a->kind != HONE_SINFO_TUPLE) return false;
+    if (a->field_count != b->field_count) return true;
+    for (uint32_t i = 0; i < a->field_count; i++) {
+        if (hone_sinfo_contradicts(a->fields[i], b->fields[i])) return true;
+    }
+    return false;
+}
+
 static hone_status check_written(const hone_graph_func *graph, const hone_gbind *bind,
                                  const hone_sinfo *written, const hone_sinfo *inferred) {
-    if (written == inferred || written->kind != HONE_SINFO_TENSOR) return HONE_OK;
-    bool is_same = inferred->kind == HONE_SINFO_TENSOR;
-    if (is_same && written->rank >= 0 && inferred->rank >= 0) {
-        is_same = written->rank == inferred->rank;
-        for (int32_t i = 0; is_same && written->shape && inferred->shape && i < written->rank;
-             i++) {
-            is_same = !hone_extent_differs(written->shape[i], inferred->shape[i]);
-        }
-    }
-    if (is_same && !hone_dtype_is_void(written->dtype) && !hone_dtype_is_void(inferred->dtype)) {
-        is_same = hone_dtype_equal(written->dtype, inferred->dtype);
-    }
-    if (is_same) return HONE_OK;
+    if (!hone_sinfo_contradicts(written, inferred)) return HONE_OK;
     hone_str a = {0}, b = {0};
     hone_sinfo_describe(graph, written, &a);
     hone_sinfo_describe(graph, inferred, &b);
@@ -244,6 +258,13 @@ static hone_status check_written(const hone_graph_func *graph, const hone_gbind 
     hone_str_deinit(&a);
     hone_str_deinit(&b);
     return st;
+}
+
+hone_status hone_graph_check_bind(const hone_module *module, const hone_graph_func *graph,
+                                  const hone_gbind *bind, hone_arena *arena) {
+    const hone_sinfo *inferred;
+    HONE_TRY(hone_graph_infer_bind(module, graph, bind, arena, &inferred));
+    return check_written(graph, bind, graph->values[bind->value].sinfo, inferred);
 }
 
 hone_status hone_graph_infer(const hone_module *module, hone_graph_func *graph) {

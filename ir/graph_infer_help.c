@@ -68,7 +68,9 @@ void hone_sinfo_describe(const hone_graph_func *graph, const hone_sinfo *info, h
     hone_str_append(out, "]");
 }
 
-hone_status hone_infer_fail(const hone_infer *in, const char *format, ...) {
+HONE_PRINTF(3, 0)
+static hone_status fail_with(const hone_infer *in, hone_code code, const char *format,
+                             va_list args) {
     hone_str text = {0};
     hone_str_printf(&text, "'%s' of ", in->op->name);
     for (uint32_t i = 0; i < in->bind->arg_count && i < HONE_INFER_MAX_ARGS; i++) {
@@ -76,12 +78,25 @@ hone_status hone_infer_fail(const hone_infer *in, const char *format, ...) {
         hone_sinfo_describe(in->graph, in->args[i], &text);
     }
     hone_str_append(&text, ": ");
+    hone_str_vprintf(&text, format, args);
+    hone_status st = HONE_ERROR(code, "%s", hone_str_text(&text));
+    hone_str_deinit(&text);
+    return st;
+}
+
+hone_status hone_infer_fail(const hone_infer *in, const char *format, ...) {
     va_list args;
     va_start(args, format);
-    hone_str_vprintf(&text, format, args);
+    hone_status st = fail_with(in, HONE_CODE_TYPE, format, args);
     va_end(args);
-    hone_status st = HONE_ERROR(HONE_CODE_TYPE, "%s", hone_str_text(&text));
-    hone_str_deinit(&text);
+    return st;
+}
+
+hone_status hone_infer_doubt(const hone_infer *in, const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    hone_status st = fail_with(in, HONE_CODE_UNSUPPORTED, format, args);
+    va_end(args);
     return st;
 }
 
@@ -289,7 +304,7 @@ static hone_status broadcast_extent(const hone_infer *in, const hone_expr *a, co
         return hone_infer_fail(in, "extents %lld and %lld cannot be broadcast", (long long)a->u.i,
                                (long long)b->u.i);
     } else {
-        return hone_infer_fail(in, "two symbolic extents are not known to be equal");
+        return hone_infer_doubt(in, "two symbolic extents are not known to be equal");
     }
     return HONE_OK;
 }

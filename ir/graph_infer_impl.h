@@ -85,6 +85,8 @@ hone_status hone_infer_take(hone_infer *in);
 /* ---- helpers ---- */
 /* TYPE: "'add' of float32[2, 3] and float32[4]: <reason>". */
 hone_status hone_infer_fail(const hone_infer *in, const char *format, ...) HONE_PRINTF(2, 3);
+/* UNSUPPORTED, the same text: it may be right, and is nothing that we can do. */
+hone_status hone_infer_doubt(const hone_infer *in, const char *format, ...) HONE_PRINTF(2, 3);
 /* Sets the result to a tensor; the shape is copied. */
 hone_status hone_infer_tensor(hone_infer *in, hone_dtype dtype, int32_t rank,
                               const hone_expr *const *shape);

@@ -30,7 +30,7 @@ static hone_status broadcast_to_dtype(hone_infer *in, uint32_t count, hone_dtype
 
 static hone_status both_tensors(const hone_infer *in) {
     if (in->args[1]->kind == HONE_SINFO_TENSOR) return HONE_OK;
-    return hone_infer_fail(in, "the second argument must be a tensor");
+    return hone_infer_doubt(in, "the second argument must be a tensor");
 }
 
 hone_status hone_infer_binary(hone_infer *in) {
@@ -48,7 +48,7 @@ hone_status hone_infer_compare(hone_infer *in) {
 hone_status hone_infer_logical(hone_infer *in) {
     for (uint32_t i = 0; i < in->bind->arg_count; i++) {
         if (in->args[i]->kind != HONE_SINFO_TENSOR || !hone_dtype_is_bool(in->args[i]->dtype)) {
-            return hone_infer_fail(in, "wants bool tensors");
+            return hone_infer_doubt(in, "wants bool tensors");
         }
     }
     return broadcast_to_dtype(in, in->bind->arg_count, HONE_DTYPE_BOOL);
@@ -82,6 +82,15 @@ static hone_status matmul_batch(hone_infer *in, const hone_expr **shape, int32_t
     return hone_infer_broadcast(in, 2, batch, shape, out_rank);
 }
 
+static hone_status check_summed(const hone_infer *in, const hone_expr *a, const hone_expr *b) {
+    if (hone_extent_same(a, b)) return HONE_OK;
+    if (!hone_extent_differs(a, b)) {
+        return hone_infer_doubt(in, "the summed extents are not known to be equal");
+    }
+    return hone_infer_fail(in, "the summed extents are %lld and %lld", (long long)a->u.i,
+                           (long long)b->u.i);
+}
+
 hone_status hone_infer_matmul(hone_infer *in) {
     const hone_sinfo *a = in->args[0], *b = in->args[1];
     HONE_TRY(both_tensors(in));
@@ -91,7 +100,7 @@ hone_status hone_infer_matmul(hone_infer *in) {
     bool tb = hone_attrs_int(&in->bind->attrs, "transpose_b", 0) != 0 && b->rank > 1;
     const hone_expr *ka = ta ? a->shape[a->rank - 2] : a->shape[a->rank - 1];
     const hone_expr *kb = b->rank == 1 || tb ? b->shape[b->rank - 1] : b->shape[b->rank - 2];
-    if (!hone_extent_same(ka, kb)) return hone_infer_fail(in, "the summed extents differ");
+    HONE_TRY(check_summed(in, ka, kb));
     const hone_expr *shape[HONE_MAX_RANK + 2];
     int32_t rank;
     HONE_TRY(matmul_batch(in, shape, &rank));
@@ -107,9 +116,7 @@ hone_status hone_infer_linear(hone_infer *in) {
     if (x->rank < 1 || w->rank != 2) {
         return hone_infer_fail(in, "wants data of one or more and a weight of two dimensions");
     }
-    if (!hone_extent_same(x->shape[x->rank - 1], w->shape[1])) {
-        return hone_infer_fail(in, "the summed extents differ");
-    }
+    HONE_TRY(check_summed(in, x->shape[x->rank - 1], w->shape[1]));
     const hone_expr *shape[HONE_MAX_RANK];
     memcpy(shape, x->shape, (size_t)x->rank * sizeof *shape);
     shape[x->rank - 1] = w->shape[0];

@@ -85,8 +85,9 @@ static hone_status check_channels(const hone_infer *in, int64_t groups) {
     int64_t outputs = hone_expr_const(filters), product;
     if (channels >= 0 && per_group >= 0 &&
         (__builtin_mul_overflow(per_group, groups, &product) || product != channels)) {
-        return hone_infer_fail(in, "%lld channels are not %lld groups of %lld", (long long)channels,
-                               (long long)groups, (long long)per_group);
+        return hone_infer_fail(in,
+                               "the data has %lld channels, the weight takes %lld (groups = %lld)",
+                               (long long)channels, (long long)per_group, (long long)groups);
     }
     if (outputs >= 0 && outputs % groups != 0) {
         return hone_infer_fail(in, "%lld filters cannot be divided into %lld groups",
@@ -114,7 +115,7 @@ hone_status hone_infer_conv(hone_infer *in) {
     const hone_expr *shape[MAX_SPATIAL + 2] = {data->shape[0], weight->shape[0]};
     for (int32_t i = 0; i < spatial; i++) {
         int64_t kernel = hone_expr_const(weight->shape[i + 2]);
-        if (kernel < 0) return hone_infer_fail(in, "the kernel's size must be known");
+        if (kernel < 0) return hone_infer_doubt(in, "the kernel's size must be known");
         HONE_TRY(window_extent(in, &w, (uint32_t)spatial, (uint32_t)i, data->shape[i + 2], kernel,
                                &shape[i + 2]));
     }

@@ -48,7 +48,7 @@ static const hone_expr *quotient(hone_ir *ir, const hone_sinfo *x, int32_t count
 hone_status hone_infer_reshape(hone_infer *in) {
     const hone_sinfo *x = in->args[0], *target = in->args[1];
     if (target->kind != HONE_SINFO_SHAPE) return hone_infer_fail(in, "the target must be a shape");
-    if (target->rank > HONE_MAX_RANK) return hone_infer_fail(in, "too many dimensions");
+    if (target->rank > HONE_MAX_RANK) return hone_infer_doubt(in, "too many dimensions");
     const hone_expr *shape[HONE_MAX_RANK], *known[HONE_MAX_RANK];
     int32_t hole = -1, known_count = 0;
     for (int32_t i = 0; i < target->rank; i++) {
@@ -65,7 +65,7 @@ hone_status hone_infer_reshape(hone_infer *in) {
     }
     if (hole >= 0) {
         shape[hole] = quotient(&in->ir, x, known_count, known);
-        if (!shape[hole]) return hone_infer_fail(in, "the -1 in the target cannot be found");
+        if (!shape[hole]) return hone_infer_doubt(in, "the -1 in the target cannot be found");
     }
     const hone_expr *from = product(&in->ir, x->rank, x->shape);
     const hone_expr *to = product(&in->ir, target->rank, shape);
@@ -147,7 +147,9 @@ hone_status hone_infer_broadcast_to(hone_infer *in) {
     for (int32_t i = 0; i < x->rank; i++) {
         const hone_expr *from = x->shape[i], *to = target->shape[i + target->rank - x->rank];
         if (!hone_expr_is_int_value(from, 1) && !hone_extent_same(from, to)) {
-            return hone_infer_fail(in, "dimension %d does not fit", i);
+            return (hone_expr_is_int(from) && hone_expr_is_int(to)
+                        ? hone_infer_fail
+                        : hone_infer_doubt)(in, "dimension %d does not fit", i);
         }
     }
     return hone_infer_tensor(in, x->dtype, target->rank, target->shape);
@@ -170,8 +172,9 @@ hone_status hone_infer_concat(hone_infer *in) {
         }
         for (int32_t i = 0; i < first->rank; i++) {
             if (i != axis && !hone_extent_same(item->shape[i], first->shape[i])) {
-                return hone_infer_fail(in, "dimension %d of item %u differs from that of item 0", i,
-                                       t);
+                bool is_sure = hone_extent_differs(item->shape[i], first->shape[i]);
+                return (is_sure ? hone_infer_fail : hone_infer_doubt)(
+                    in, "dimension %d of item %u differs from that of item 0", i, t);
             }
         }
         shape[axis] = hone_extent_sum(&in->ir, shape[axis], item->shape[axis]);
@@ -190,7 +193,7 @@ hone_status hone_infer_split(hone_infer *in) {
     int64_t extent = hone_expr_const(x->shape[axis]);
     int64_t count = is_list ? (int64_t)cuts->count + 1
                             : hone_attrs_int(&in->bind->attrs, "indices_or_sections", 1);
-    if (extent < 0) return hone_infer_fail(in, "the extent of axis %d must be known", axis);
+    if (extent < 0) return hone_infer_doubt(in, "the extent of axis %d must be known", axis);
     if (count < 1 || count > 4096) return hone_infer_fail(in, "%lld parts", (long long)count);
     const hone_sinfo **fields = hone_arena_zalloc(in->ir.arena, (size_t)count * sizeof *fields);
     if (!fields) return HONE_ERROR(HONE_CODE_NO_MEMORY, "shape");
@@ -229,7 +232,7 @@ hone_status hone_infer_slice(hone_infer *in) {
     if (count < 0 || hone_garg_ints(&args[2], begin) != count ||
         hone_garg_ints(&args[3], end) != count ||
         (in->bind->arg_count > 4 && hone_garg_ints(&args[4], strides) != count)) {
-        return hone_infer_fail(in, "axes, begin, end and strides must be constants, equally many");
+        return hone_infer_doubt(in, "axes, begin, end and strides must be constants, equally many");
     }
     const hone_expr *shape[HONE_MAX_RANK];
     memcpy(shape, x->shape, (size_t)x->rank * sizeof *shape);
@@ -238,7 +241,7 @@ hone_status hone_infer_slice(hone_infer *in) {
         HONE_TRY(hone_infer_axis(in, axes[i], x->rank, &axis));
         int64_t extent = hone_expr_const(x->shape[axis]);
         int64_t stride = in->bind->arg_count > 4 ? strides[i] : 1;
-        if (extent < 0) return hone_infer_fail(in, "the extent of axis %d must be known", axis);
+        if (extent < 0) return hone_infer_doubt(in, "the extent of axis %d must be known", axis);
         if (stride == 0 || stride == INT64_MIN) return hone_infer_fail(in, "a stride of 0");
         shape[axis] = hone_extent_int(&in->ir, slice_extent(extent, begin[i], end[i], stride));
     }

@@ -56,6 +56,13 @@ HONE_NODISCARD hone_status hone_graph_infer_bind(const hone_module *module,
                                                  const hone_graph_func *graph,
                                                  const hone_gbind *bind, hone_arena *arena,
                                                  const hone_sinfo **out_info);
+/* What is written of a binding against what its operator makes: TYPE when they contradict, or as
+ * above. */
+HONE_NODISCARD hone_status hone_graph_check_bind(const hone_module *module,
+                                                 const hone_graph_func *graph,
+                                                 const hone_gbind *bind, hone_arena *arena);
+/* Surely different: another kind, dtype, number of dimensions or extent. */
+bool hone_sinfo_contradicts(const hone_sinfo *a, const hone_sinfo *b);
 /* Fills in every missing struct info of the function and checks the ones that are written. The
  * graph must belong to one thread; results live in its arena. */
 HONE_NODISCARD hone_status hone_graph_infer(const hone_module *module, hone_graph_func *graph);

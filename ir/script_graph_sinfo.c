@@ -36,6 +36,7 @@ bool script_quoted_extent(script_parser *p, const script_value *v, const hone_ex
     p->token_count = count;
     p->pos = 0;
     p->names_are_sizes = true;
+    p->quoted_in = &saved;
     script_value inner;
     bool ok = script_parse_expr(p, &inner) && script_peek(p)->kind == SCRIPT_TOKEN_NEWLINE &&
               script_to_expr(p, &inner, out);
@@ -44,6 +45,7 @@ bool script_quoted_extent(script_parser *p, const script_value *v, const hone_ex
     p->token_count = saved.token_count;
     p->pos = saved.pos;
     p->names_are_sizes = false;
+    p->quoted_in = NULL;
     if (ok) return true;
     if (p->error && hone_status_code(p->error) != HONE_CODE_NO_MEMORY) {
         hone_status_free(p->error);

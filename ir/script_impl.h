@@ -176,9 +176,10 @@ typedef struct script_parser {
     bool in_signature;       /* a buffer is the type of a parameter */
     hone_var signature_vars; /* variables that the parameters made; first of the body */
     bool in_dataflow, has_return;
-    bool names_are_sizes; /* inside "n + 1": unknown names are sizes of the graph */
-    bool default_s_tir;   /* @I.ir_module(s_tir=True) */
-    bool is_classic;      /* no word of TVM 0.27 in the text: x = e is a let, not a scalar */
+    bool names_are_sizes;                  /* inside "n + 1": unknown names are sizes */
+    const struct script_parser *quoted_in; /* then: the parser at that string, else NULL */
+    bool default_s_tir;                    /* @I.ir_module(s_tir=True) */
+    bool is_classic; /* no word of TVM 0.27 in the text: x = e is a let, not a scalar */
     uint32_t dataflow_count;
 
     hone_tensor *const *weights; /* what metadata["relax.expr.Constant"][i] names */

@@ -191,10 +191,28 @@ static bool shared_size(script_parser *p, const char *name, const script_value *
     return script_check_ir(p, p->pos);
 }
 
-/* T.Buffer(("n",), ...): the size n, an int32, from here on. */
+static bool is_text(const script_parser *p, uint32_t at, const char *text) {
+    if (at >= p->token_count) return false;
+    const script_token *t = &p->tokens[at];
+    return t->length == strlen(text) && memcmp(p->source.text + t->start, text, t->length) == 0;
+}
+
+/* A size in quotes is declared behind: `n: T.int64` among the parameters or `n = T.int64()` in the
+ * body; else it is an int32. */
+static hone_dtype dtype_declared_behind(const script_parser *p, const char *name) {
+    for (uint32_t i = p->pos; i + 4 < p->token_count && !is_text(p, i, "@"); i++) {
+        if (!is_text(p, i, name) || !is_text(p, i + 2, "T") || !is_text(p, i + 3, ".")) continue;
+        if (!is_text(p, i + 1, ":") && !is_text(p, i + 1, "=")) continue;
+        return is_text(p, i + 4, "int64") ? HONE_DTYPE_I64 : HONE_DTYPE_I32;
+    }
+    return HONE_DTYPE_I32;
+}
+
+/* T.Buffer(("n",), ...): the size n from here on. */
 static bool signature_size(script_parser *p, const char *name, script_value *out) {
     hone_var var = HONE_NO_ID;
-    if (!script_new_var(p, name, HONE_DTYPE_I32, &var)) return false;
+    hone_dtype dtype = dtype_declared_behind(p->quoted_in, name);
+    if (!script_new_var(p, name, dtype, &var)) return false;
     *out = SCRIPT_VALUE_EXPR(hone_func_var_expr(&p->ir, p->func, var));
     return script_check_ir(p, p->pos) && script_define(p, name, *out);
 }

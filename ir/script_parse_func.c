@@ -18,8 +18,14 @@ static bool add_param(script_parser *p, hone_var var, hone_buffer buffer) {
 
 static bool add_scalar_param(script_parser *p, const char *name, hone_dtype dtype, bool is_size) {
     hone_var var = HONE_NO_ID;
-    if (!script_new_var(p, name, dtype, &var)) return false;
-    p->func->vars[var].is_size = is_size;
+    const script_value *known = script_lookup(p, name); /* T.Buffer(("n",)) may have made it */
+    bool is_known = known && known->kind == SCRIPT_EXPR && known->u.expr->kind == HONE_EXPR_VAR &&
+                    hone_dtype_equal(known->u.expr->dtype, dtype);
+    if (is_known)
+        var = known->u.expr->u.var;
+    else if (!script_new_var(p, name, dtype, &var))
+        return false;
+    p->func->vars[var].is_size |= is_size;
     const hone_expr *e = hone_func_var_expr(&p->ir, p->func, var);
     return script_check_ir(p, p->pos) && script_define(p, name, SCRIPT_VALUE_EXPR(e)) &&
            add_param(p, var, HONE_NO_ID);

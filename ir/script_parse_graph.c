@@ -144,6 +144,8 @@ static bool parse_return(script_parser *p) {
     if (p->in_dataflow) return script_fail(p, at, "return stands inside of R.dataflow");
     if (p->has_return) return script_fail(p, at, "return stands twice in this function");
     p->has_return = true;
+    p->graph->result_line = p->tokens[at].line;
+    p->graph->result_column = p->tokens[at].column;
     if (script_peek(p)->kind == SCRIPT_TOKEN_NEWLINE) return script_need_newline(p);
     return script_parse_expr_list(p, &v) && script_to_garg(p, &v, false, &p->graph->result) &&
            script_need_newline(p);

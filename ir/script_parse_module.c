@@ -292,12 +292,23 @@ static bool check_callees(script_parser *p, const hone_graph_func *graph) {
 
 /* Types that the text leaves out are found where that is possible; what is wrong with the written
  * ones is for verify to say. */
+static bool infer_graph(script_parser *p, hone_graph_func *graph) {
+    for (uint32_t i = 0; i < graph->bind_count; i++) {
+        hone_gvalue_info *value = &graph->values[graph->bindings[i].value];
+        const hone_sinfo *inferred;
+        hone_status st =
+            hone_graph_infer_bind(p->module, graph, &graph->bindings[i], graph->arena, &inferred);
+        if (hone_status_consume(st) == HONE_CODE_NO_MEMORY) return script_no_memory(p);
+        if (!value->sinfo) value->sinfo = inferred;
+    }
+    return true;
+}
+
 static bool infer_graphs(script_parser *p) {
     for (uint32_t i = 0; i < p->module->member_count; i++) {
         if (p->module->members[i].kind != HONE_MEMBER_GRAPH) continue;
         if (!check_callees(p, p->module->members[i].graph)) return false;
-        hone_status st = hone_graph_infer(p->module, p->module->members[i].graph);
-        if (hone_status_consume(st) == HONE_CODE_NO_MEMORY) return script_no_memory(p);
+        if (!infer_graph(p, p->module->members[i].graph)) return false;
     }
     return true;
 }

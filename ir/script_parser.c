@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "support/nearest.h"
+
 /* ---- failing ---- */
 
 static bool fail_with(script_parser *p, hone_code code, uint32_t at, const char *format,
@@ -358,35 +360,15 @@ const script_value *script_lookup(const script_parser *p, const char *name) {
     return NULL;
 }
 
-/* Edit distance, for names of up to 63 bytes. */
-static unsigned distance(const char *a, const char *b) {
-    enum { LIMIT = 64 };
-    size_t n = strlen(a), m = strlen(b);
-    if (n >= LIMIT || m >= LIMIT) return LIMIT;
-    unsigned row[LIMIT + 1];
-    for (size_t j = 0; j <= m; j++)
-        row[j] = (unsigned)j;
-    for (size_t i = 1; i <= n; i++) {
-        unsigned diagonal = row[0];
-        row[0] = (unsigned)i;
-        for (size_t j = 1; j <= m; j++) {
-            unsigned above = row[j];
-            unsigned best = diagonal + (a[i - 1] != b[j - 1]);
-            if (row[j - 1] + 1 < best) best = row[j - 1] + 1;
-            if (above + 1 < best) best = above + 1;
-            diagonal = above;
-            row[j] = best;
-        }
-    }
-    return row[m];
-}
-
 const char *script_nearest(const char *name, const char *const *candidates, size_t count) {
     const char *best = NULL;
-    unsigned limit = (unsigned)(strlen(name) / 3) + 1, least = limit + 1;
+    size_t length = strlen(name), limit = length / 3 + 1;
+    size_t least = limit < length ? limit + 1 : length; /* one letter is like no other */
     for (size_t i = 0; i < count; i++) {
-        unsigned d = distance(name, candidates[i]);
-        if (d < least && strcmp(name, candidates[i]) != 0) {
+        if (strcmp(name, candidates[i]) == 0) continue;
+        if (hone_name_is_same_but_case(name, candidates[i])) return candidates[i];
+        size_t d = hone_name_distance(name, candidates[i]);
+        if (d < least) {
             least = d;
             best = candidates[i];
         }

@@ -4,10 +4,22 @@
 #include <string.h>
 
 #include "ir/verify_impl.h"
+#include "support/nearest.h"
 
 /* ---- findings ---- */
 
+/* The same of the same place, as where an index stands on both sides of a store. */
+static bool is_said(const hone_findings *out, const hone_finding *finding, const char *text) {
+    for (uint32_t i = out->count; i-- > 0;) {
+        const hone_finding *old = &out->items[i];
+        if (old->line != finding->line || old->node != finding->node) return false;
+        if (text && strcmp(old->text, text) == 0) return true;
+    }
+    return false;
+}
+
 void verify_add(hone_findings *out, hone_finding finding, const char *text) {
+    if (is_said(out, &finding, text)) return;
     if (out->count == out->capacity) {
         uint32_t capacity = out->capacity ? out->capacity * 2 : 8;
         hone_finding *items = hone_arena_alloc(out->arena, capacity * sizeof *items);
@@ -120,6 +132,27 @@ static bool define(verifier *v, hone_node_id id, hone_var var, const char *what)
 
 /* ---- buffers ---- */
 
+/* "shared.dyn", "global.A_reg": what stands behind the first dot is free. */
+static void check_scope(verifier *v, hone_node_id id, const hone_buffer_info *info) {
+    static const char *const known[] = {"global",  "shared", "local",   "warp",          "wmma",
+                                        "texture", "metal",  "m16n8k8", "texture:weight"};
+    size_t length = info->scope ? strcspn(info->scope, ".") : 0;
+    for (size_t i = 0; i < HONE_COUNT(known); i++) {
+        if (length == strlen(known[i]) && memcmp(info->scope, known[i], length) == 0) return;
+    }
+    if (length == 0) return;
+    for (size_t i = 0; i < HONE_COUNT(known); i++) {
+        char first[32];
+        if (length >= sizeof first) return;
+        memcpy(first, info->scope, length);
+        first[length] = 0;
+        if (hone_name_distance(first, known[i]) > 2) continue;
+        verify_warning(v, id, "buffer '%s' is in the scope \"%s\"; did you mean \"%s\"?",
+                       info->name, info->scope, known[i]);
+        return;
+    }
+}
+
 static void declare_buffer(verifier *v, hone_node_id id, hone_buffer buffer) {
     if (buffer >= v->func->buffer_count) {
         verify_error(v, id, "a buffer that does not exist is declared");
@@ -137,6 +170,7 @@ static void declare_buffer(verifier *v, hone_node_id id, hone_buffer buffer) {
         if (info->strides) verify_integer(v, info->strides[d], "the stride of a buffer");
     }
     if (info->elem_offset) verify_integer(v, info->elem_offset, "the offset of a buffer");
+    check_scope(v, id, info);
     if (info->alias_of != HONE_NO_ID &&
         (info->alias_of >= v->func->buffer_count || !v->is_live[info->alias_of])) {
         verify_error(v, id, "buffer '%s' shows the storage of a buffer that does not exist here",

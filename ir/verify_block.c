@@ -264,6 +264,70 @@ static void check_repeated_update(verifier *v, hone_node_id id) {
     }
 }
 
+static bool is_written_in(const verifier *v, hone_node_id root, hone_buffer buffer) {
+    for (hone_node_id n = root; n != HONE_NO_ID; n = hone_tree_next(v->func, root, n)) {
+        const hone_node *node = hone_func_node(v->func, n);
+        if (node->kind == HONE_NODE_STORE && node->u.store.buffer == buffer) return true;
+    }
+    return false;
+}
+
+static bool is_written_before(const verifier *v, hone_node_id id, hone_buffer buffer) {
+    for (hone_node_id n = 0; n != HONE_NO_ID && n != id; n = hone_tree_next(v->func, 0, n)) {
+        const hone_node *node = hone_func_node(v->func, n);
+        if (node->kind == HONE_NODE_STORE && node->u.store.buffer == buffer) return true;
+        if (node->kind == HONE_NODE_EVAL) return true; /* a call may fill it */
+    }
+    return false;
+}
+
+typedef struct load_search {
+    hone_buffer buffer;
+    bool is_found;
+} load_search;
+
+static bool find_load(void *ctx, const hone_expr *e) {
+    load_search *search = ctx;
+    search->is_found |= e->kind == HONE_EXPR_LOAD && e->u.buffer == search->buffer;
+    return !search->is_found;
+}
+
+/* C[i] = C[i] + ..., not in the T.init. */
+static bool updates(const verifier *v, hone_node_id id, hone_node_id init, hone_buffer buffer) {
+    for (hone_node_id n = id; n != HONE_NO_ID; n = hone_tree_next(v->func, id, n)) {
+        const hone_node *node = hone_func_node(v->func, n);
+        if (node->kind != HONE_NODE_STORE || node->u.store.buffer != buffer) continue;
+        if (init != HONE_NO_ID && hone_tree_is_ancestor(v->func, init, n)) continue;
+        load_search search = {.buffer = buffer};
+        hone_expr_walk(node->u.store.value, find_load, &search);
+        if (search.is_found) return true;
+    }
+    return false;
+}
+
+/* What a reduction adds to must have been set, by its T.init or before. */
+static void check_init(verifier *v, hone_node_id id) {
+    const hone_block *block = hone_func_node(v->func, id)->u.block.block;
+    hone_node_id init = hone_block_init_of(v->func, id);
+    bool has_reduce = has_reduce_axis(block);
+    for (uint32_t i = 0; i < block->write_count && (has_reduce || init != HONE_NO_ID); i++) {
+        hone_buffer buffer = block->writes[i].buffer;
+        if (buffer >= v->func->buffer_count || !updates(v, id, init, buffer)) continue;
+        if (!has_reduce) {
+            verify_warning(v, id,
+                           "block '%s' has T.init and no reduction axis, so that it starts anew "
+                           "with every update",
+                           block->name);
+            return;
+        }
+        if (init != HONE_NO_ID && is_written_in(v, init, buffer)) continue;
+        if (is_written_before(v, id, buffer)) continue;
+        verify_warning(v, id, "block '%s' adds up in '%s', which %s and nothing sets before",
+                       block->name, hone_func_buffer(v->func, buffer)->name,
+                       init == HONE_NO_ID ? "no T.init sets" : "its T.init does not set");
+    }
+}
+
 static void mark_reduce_vars(const hone_block *block, bool *set, bool value) {
     for (uint32_t i = 0; i < block->axis_count; i++) {
         if (block->axes[i].kind == HONE_AXIS_REDUCE) set[block->axes[i].var] = value;
@@ -353,10 +417,10 @@ static void check_regions(verifier *v, hone_node_id id) {
     const hone_block *block = hone_func_node(v->func, id)->u.block.block;
     uint32_t read_count, write_count;
     const hone_region *reads, *writes;
-    for (uint32_t i = 0; i < block->read_count; i++) {
+    for (uint32_t i = 0; i < block->read_count && !block->regions_inferred; i++) {
         check_region_shape(v, id, &block->reads[i], "reads");
     }
-    for (uint32_t i = 0; i < block->write_count; i++) {
+    for (uint32_t i = 0; i < block->write_count && !block->regions_inferred; i++) {
         check_region_shape(v, id, &block->writes[i], "writes");
     }
     if (block->regions_inferred || v->out->error_count > 0) return;
@@ -372,6 +436,38 @@ static void check_regions(verifier *v, hone_node_id id) {
     }
     for (uint32_t i = 0; i < write_count; i++) {
         check_covered(v, id, &writes[i], block->write_count, block->writes, "writes");
+    }
+}
+
+/* ---- views ---- */
+
+static bool surely_differ(const hone_expr *a, const hone_expr *b) {
+    return a->kind == HONE_EXPR_INT && b->kind == HONE_EXPR_INT && a->u.i != b->u.i;
+}
+
+/* T.match_buffer inside of a block: the last dimensions of the region are those of the view, the
+ * ones before are one wide. */
+static void check_match(verifier *v, hone_node_id id, const hone_match *match) {
+    const hone_buffer_info *view = hone_func_buffer(v->func, match->buffer);
+    const hone_buffer_info *source = hone_func_buffer(v->func, match->source.buffer);
+    if (!hone_dtype_equal(view->dtype, source->dtype)) {
+        verify_error(v, id, "'%s' is %s and matches '%s', which is %s", view->name,
+                     HONE_DTYPE_NAME(view->dtype), source->name, HONE_DTYPE_NAME(source->dtype));
+    }
+    if (view->rank > source->rank) {
+        verify_error(v, id, "'%s' has %u dimensions and matches a region of %u of '%s'", view->name,
+                     (unsigned)view->rank, (unsigned)source->rank, source->name);
+        return;
+    }
+    uint32_t ahead = source->rank - view->rank;
+    for (uint32_t d = 0; d < source->rank; d++) {
+        const hone_expr *extent = match->source.ranges[d].extent;
+        const hone_expr *one = hone_expr_i32(&v->arith.ir, 1);
+        const hone_expr *want = d < ahead ? one : view->shape[d - ahead];
+        if (!one || !surely_differ(extent, want)) continue;
+        verify_error(v, id,
+                     "'%s' has the extent %lld where the region of '%s' that it matches has %lld",
+                     view->name, (long long)want->u.i, source->name, (long long)extent->u.i);
     }
 }
 
@@ -410,7 +506,9 @@ void verify_block_inside(verifier *v, hone_node_id id) {
             continue;
         }
         check_region_shape(v, id, &match->source, "views");
+        if (match->source.buffer < v->func->buffer_count) check_match(v, id, match);
     }
     check_regions(v, id);
+    check_init(v, id);
     check_outputs(v, id);
 }

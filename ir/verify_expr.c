@@ -108,6 +108,22 @@ void verify_access(verifier *v, hone_buffer buffer, uint32_t rank, const hone_ex
     }
 }
 
+/* Bit operations are of integers. */
+static void verify_bits(verifier *v, const hone_expr *e) {
+    bool is_of_bits = e->kind == HONE_EXPR_CALL &&
+                      (e->op == HONE_INTRIN_POPCOUNT || e->op == HONE_INTRIN_SHIFT_LEFT ||
+                       e->op == HONE_INTRIN_SHIFT_RIGHT || e->op == HONE_INTRIN_BITWISE_AND ||
+                       e->op == HONE_INTRIN_BITWISE_OR || e->op == HONE_INTRIN_BITWISE_XOR ||
+                       e->op == HONE_INTRIN_BITWISE_NOT);
+    for (uint32_t i = 0; is_of_bits && i < e->count; i++) {
+        if (!hone_dtype_is_float(e->args[i]->dtype)) continue;
+        verify_error(v, v->node, "T.%s of %s in '%s', must be of integers",
+                     hone_intrin_spelling((hone_intrin)e->op), HONE_DTYPE_NAME(e->args[i]->dtype),
+                     verify_block_name(v));
+        return;
+    }
+}
+
 static void verify_args(verifier *v, const hone_expr *e) {
     for (uint32_t i = 0; i < e->count; i++)
         verify_expr(v, e->args[i]);
@@ -159,6 +175,7 @@ void verify_expr(verifier *v, const hone_expr *e) {
             hone_expr_is_int_value(e->args[1], 0)) {
             verify_error(v, v->node, "division by zero in '%s'", verify_block_name(v));
         }
+        verify_bits(v, e);
         verify_args(v, e);
     }
 }

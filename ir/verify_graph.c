@@ -1,16 +1,19 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "ir/graph_op.h"
 #include "ir/verify_impl.h"
+#include "support/nearest.h"
 
 typedef struct graph_verifier {
     const hone_module *module;
     const hone_graph_func *graph;
     hone_findings *out;
-    bool *is_defined; /* by value */
-    bool *is_size;    /* by symbolic size: some shape brings it in */
+    bool *is_defined;  /* by value */
+    uint32_t *made_by; /* by value: its binding; HONE_NO_ID for a parameter */
+    bool *is_size;     /* by symbolic size: some shape brings it in */
     uint32_t bind;
-    bool is_short_of_memory;
+    bool is_at_result, is_short_of_memory;
 } graph_verifier;
 
 static void report(graph_verifier *v, bool is_warning, const char *format, ...) HONE_PRINTF(3, 4);
@@ -23,6 +26,9 @@ static void report(graph_verifier *v, bool is_warning, const char *format, ...) 
         const hone_gbind *bind = &v->graph->bindings[v->bind];
         finding.line = bind->line;
         finding.column = bind->column;
+    } else if (v->is_at_result) {
+        finding.line = v->graph->result_line;
+        finding.column = v->graph->result_column;
     }
     hone_str_printf(&text, "in '%s': ", v->graph->name ? v->graph->name : "?");
     va_start(args, format);
@@ -76,11 +82,26 @@ static void check_sizes(graph_verifier *v, const hone_sinfo *info, const char *w
 
 /* ---- arguments ---- */
 
+/* What a dataflow block makes stays in it, unless R.output names it. */
+static bool is_out_of_reach(const graph_verifier *v, hone_gvalue value) {
+    uint32_t maker = v->made_by[value];
+    if (maker == HONE_NO_ID || v->graph->values[value].is_output) return false;
+    const hone_gbind *from = &v->graph->bindings[maker];
+    if (!from->in_dataflow) return false;
+    if (v->bind >= v->graph->bind_count) return true;
+    const hone_gbind *to = &v->graph->bindings[v->bind];
+    return !to->in_dataflow || to->dataflow_block != from->dataflow_block;
+}
+
 static void check_arg(graph_verifier *v, const hone_garg *arg) {
     switch (arg->kind) {
     case HONE_GARG_VALUE:
         if (arg->u.value >= v->graph->value_count || !v->is_defined[arg->u.value]) {
             report(v, false, "'%s' is used before it is defined", value_name(v, arg->u.value));
+        } else if (is_out_of_reach(v, arg->u.value)) {
+            report(v, false,
+                   "'%s' is used outside of its dataflow block, whose R.output does not name it",
+                   value_name(v, arg->u.value));
         }
         return;
     case HONE_GARG_CONSTANT:
@@ -135,29 +156,51 @@ static int64_t constant_extent(const graph_verifier *v, const hone_garg *arg,
 
 /* ---- call_tir ---- */
 
-/* One tensor beside one buffer: what is known on both sides must agree. */
-static void check_tensor(graph_verifier *v, const char *callee, const hone_func *func, uint32_t i,
-                         const hone_garg *arg, const hone_sinfo *info) {
-    const hone_param *param = &func->params[i];
-    if (param->buffer == HONE_NO_ID || !info || info->kind != HONE_SINFO_TENSOR) return;
-    const hone_buffer_info *buffer = hone_func_buffer(func, param->buffer);
-    if (!hone_dtype_is_void(info->dtype) && !hone_dtype_equal(info->dtype, buffer->dtype)) {
-        report(v, false, "'%s' gets %s for '%s', which is %s", callee, HONE_DTYPE_NAME(info->dtype),
-               buffer->name, HONE_DTYPE_NAME(buffer->dtype));
+/* What a parameter wants. */
+typedef struct wanted {
+    const char *callee, *name;
+    hone_dtype dtype;
+    int32_t rank; /* -1 = any */
+    const hone_expr *const *shape;
+} wanted;
+
+/* One tensor beside one parameter: what is known on both sides must agree. */
+static void check_tensor(graph_verifier *v, const wanted *want, const hone_garg *arg,
+                         const hone_sinfo *info) {
+    if (!info || info->kind != HONE_SINFO_TENSOR) return;
+    if (!hone_dtype_is_void(info->dtype) && !hone_dtype_is_void(want->dtype) &&
+        !hone_dtype_equal(info->dtype, want->dtype)) {
+        report(v, false, "'%s' gets %s for '%s', which is %s", want->callee,
+               HONE_DTYPE_NAME(info->dtype), want->name, HONE_DTYPE_NAME(want->dtype));
     }
-    if (info->rank >= 0 && (uint32_t)info->rank != buffer->rank) {
-        report(v, false, "'%s' gets a tensor of %d dimensions for '%s', which has %u", callee,
-               (int)info->rank, buffer->name, (unsigned)buffer->rank);
+    if (info->rank >= 0 && want->rank >= 0 && info->rank != want->rank) {
+        report(v, false, "'%s' gets a tensor of %d dimensions for '%s', which has %d", want->callee,
+               (int)info->rank, want->name, (int)want->rank);
         return;
     }
-    for (int32_t d = 0; d < info->rank; d++) {
-        int64_t got = constant_extent(v, arg, info, d);
-        if (got < 0 || buffer->shape[d]->kind != HONE_EXPR_INT) continue;
-        if (got != buffer->shape[d]->u.i) {
-            report(v, false, "'%s' gets the extent %lld in dimension %d of '%s', which has %lld",
-                   callee, (long long)got, (int)d, buffer->name, (long long)buffer->shape[d]->u.i);
-        }
+    for (int32_t d = 0; want->shape && d < info->rank && d < want->rank; d++) {
+        int64_t got = constant_extent(v, arg, info, d), extent = hone_expr_const(want->shape[d]);
+        if (got < 0 || extent < 0 || got == extent) continue;
+        report(v, false, "'%s' gets the extent %lld in dimension %d of '%s', which has %lld",
+               want->callee, (long long)got, (int)d, want->name, (long long)extent);
     }
+}
+
+static void check_buffer(graph_verifier *v, const char *callee, const hone_func *func, uint32_t i,
+                         const hone_garg *arg, const hone_sinfo *info) {
+    if (func->params[i].buffer == HONE_NO_ID) return;
+    const hone_buffer_info *buffer = hone_func_buffer(func, func->params[i].buffer);
+    const wanted want = {callee, buffer->name, buffer->dtype, (int32_t)buffer->rank, buffer->shape};
+    check_tensor(v, &want, arg, info);
+}
+
+static void check_graph_param(graph_verifier *v, const hone_graph_func *callee, uint32_t i,
+                              const hone_garg *arg, const hone_sinfo *info) {
+    const hone_gvalue_info *param = &callee->values[i];
+    if (!param->sinfo || param->sinfo->kind != HONE_SINFO_TENSOR) return;
+    const wanted want = {callee->name, param->name, param->sinfo->dtype, param->sinfo->rank,
+                         param->sinfo->shape};
+    check_tensor(v, &want, arg, info);
 }
 
 /* Inputs first, then outputs, then scalars for tir_vars. */
@@ -184,11 +227,11 @@ static void check_call_tir(graph_verifier *v, const hone_gbind *bind) {
     }
     for (uint32_t i = 0; i < bind->arg_count; i++) {
         hone_sinfo scratch;
-        check_tensor(v, bind->callee, func, i, &bind->args[i],
+        check_buffer(v, bind->callee, func, i, &bind->args[i],
                      info_of(v, &bind->args[i], &scratch));
     }
     for (uint32_t i = 0; i < outputs; i++) {
-        check_tensor(v, bind->callee, func, bind->arg_count + i, NULL,
+        check_buffer(v, bind->callee, func, bind->arg_count + i, NULL,
                      is_tuple ? result->fields[i] : result);
     }
 }
@@ -209,10 +252,13 @@ static void check_call_func(graph_verifier *v, const hone_gbind *bind) {
                (unsigned)bind->arg_count);
         return;
     }
-    for (uint32_t i = 0; is_tensor_program && i < params; i++) {
+    for (uint32_t i = 0; i < params; i++) {
         hone_sinfo scratch;
-        check_tensor(v, bind->callee, member->func, i, &bind->args[i],
-                     info_of(v, &bind->args[i], &scratch));
+        const hone_sinfo *info = info_of(v, &bind->args[i], &scratch);
+        if (is_tensor_program)
+            check_buffer(v, bind->callee, member->func, i, &bind->args[i], info);
+        else
+            check_graph_param(v, member->graph, i, &bind->args[i], info);
     }
 }
 
@@ -230,7 +276,58 @@ static void check_tuple_get(graph_verifier *v, const hone_gbind *bind) {
     }
 }
 
+/* An operator without a row may be one of TVM's; a name beside one of ours is a slip. */
+static void report_unknown_operator(graph_verifier *v, const hone_gbind *bind) {
+    if (hone_graph_op_find(bind->callee)) return;
+    const char *near_name = NULL;
+    for (size_t i = 0; i < hone_graph_op_count() && !near_name; i++) {
+        const char *known = hone_graph_op_at(i)->name;
+        if (hone_name_distance(bind->callee, known) == 1) near_name = known;
+    }
+    if (near_name) {
+        report(v, true, "operator 'R.%s' is not known; did you mean 'R.%s'?", bind->callee,
+               near_name);
+    }
+}
+
+/* Whether the operator's row has a parameter or an attribute of that name. */
+static bool has_param(const hone_graph_op *op, const char *name) {
+    size_t length;
+    bool is_attr;
+    for (size_t i = 0;; i++) {
+        const char *param = hone_graph_op_param(op, i, &length, &is_attr);
+        if (!param) return false;
+        if (strlen(name) == length && memcmp(param, name, length) == 0) return true;
+    }
+}
+
+static void check_attributes(graph_verifier *v, const hone_gbind *bind) {
+    const hone_graph_op *op =
+        bind->kind == HONE_GBIND_CALL ? hone_graph_op_find(bind->callee) : NULL;
+    for (uint32_t i = 0; op && i < bind->attrs.count; i++) {
+        const char *name = bind->attrs.items[i].key;
+        if (has_param(op, name)) continue;
+        report(v, true, "'R.%s' has no attribute '%s'; its attributes are: %s", op->name, name,
+               *op->attrs ? op->attrs : "none");
+    }
+}
+
+/* What the operator makes of its arguments, beside what is written. */
+static void check_types(graph_verifier *v, const hone_gbind *bind) {
+    hone_status st = hone_graph_check_bind(v->module, v->graph, bind, v->out->arena);
+    hone_code code = hone_status_code(st);
+    if (code == HONE_CODE_NO_MEMORY) v->is_short_of_memory = true;
+    if (code == HONE_CODE_TYPE || code == HONE_CODE_INVALID) {
+        report(v, false, "%s", hone_status_message(st));
+    }
+    if (code == HONE_CODE_UNSUPPORTED && bind->kind == HONE_GBIND_CALL) {
+        report_unknown_operator(v, bind);
+    }
+    hone_status_free(st);
+}
+
 static void check_bind(graph_verifier *v, const hone_gbind *bind) {
+    uint32_t errors = v->out->error_count;
     for (uint32_t i = 0; i < bind->arg_count; i++)
         check_arg(v, &bind->args[i]);
     switch (bind->kind) {
@@ -254,6 +351,9 @@ static void check_bind(graph_verifier *v, const hone_gbind *bind) {
         report(v, false, "'%s' is defined twice", value_name(v, bind->value));
     }
     v->is_defined[bind->value] = true;
+    v->made_by[bind->value] = v->bind;
+    check_attributes(v, bind);
+    if (v->out->error_count == errors) check_types(v, bind);
     const hone_sinfo *info = v->graph->values[bind->value].sinfo;
     if (bind->kind == HONE_GBIND_MATCH_CAST)
         bind_sizes(v, info);
@@ -261,12 +361,28 @@ static void check_bind(graph_verifier *v, const hone_gbind *bind) {
         check_sizes(v, info, value_name(v, bind->value));
 }
 
+static void check_result(graph_verifier *v) {
+    const hone_graph_func *graph = v->graph;
+    const hone_sinfo *got = hone_garg_sinfo(v->module, graph, &graph->result, v->out->arena);
+    if (!hone_sinfo_contradicts(graph->result_sinfo, got)) return;
+    hone_str a = {0}, b = {0};
+    hone_sinfo_describe(graph, graph->result_sinfo, &a);
+    hone_sinfo_describe(graph, got, &b);
+    report(v, false, "the result is declared %s but is %s", hone_str_text(&a), hone_str_text(&b));
+    hone_str_deinit(&a);
+    hone_str_deinit(&b);
+}
+
 hone_status verify_graph(const hone_module *module, const hone_graph_func *graph,
                          hone_findings *out) {
     graph_verifier v = {.module = module, .graph = graph, .out = out, .bind = HONE_NO_ID};
     v.is_defined = hone_arena_zalloc(out->arena, graph->value_count + 1);
     v.is_size = hone_arena_zalloc(out->arena, graph->var_count + 1);
-    if (!v.is_defined || !v.is_size) return HONE_ERROR(HONE_CODE_NO_MEMORY, "verification");
+    v.made_by = hone_arena_alloc(out->arena, (graph->value_count + 1) * sizeof *v.made_by);
+    if (!v.is_defined || !v.is_size || !v.made_by)
+        return HONE_ERROR(HONE_CODE_NO_MEMORY, "verification");
+    for (uint32_t i = 0; i < graph->value_count; i++)
+        v.made_by[i] = HONE_NO_ID;
     for (uint32_t i = 0; i < graph->param_count; i++) {
         v.is_defined[i] = true;
         bind_sizes(&v, graph->values[i].sinfo);
@@ -279,7 +395,9 @@ hone_status verify_graph(const hone_module *module, const hone_graph_func *graph
         check_bind(&v, &graph->bindings[i]);
     }
     v.bind = HONE_NO_ID;
+    v.is_at_result = true;
     check_arg(&v, &graph->result);
     check_sizes(&v, graph->result_sinfo, "the result");
+    check_result(&v);
     return v.is_short_of_memory ? HONE_ERROR(HONE_CODE_NO_MEMORY, "verification") : HONE_OK;
 }

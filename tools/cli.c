@@ -8,37 +8,10 @@
 
 #include "support/alloc.h"
 #include "support/fs.h"
+#include "support/nearest.h"
 #include "tools/cli_impl.h"
 
 /* ---- names that were meant ---- */
-
-/* Optimal string alignment distance (edits and swaps of neighbours), bounded to short words. */
-static size_t distance(const char *a, const char *b) {
-    enum { MOST = 32 };
-    size_t n = strlen(a), m = strlen(b), rows[3][MOST + 1];
-    if (n > MOST || m > MOST) return MOST;
-    size_t *before = rows[0], *last = rows[1], *now = rows[2];
-    for (size_t j = 0; j <= m; j++)
-        last[j] = j;
-    for (size_t i = 1; i <= n; i++) {
-        now[0] = i;
-        for (size_t j = 1; j <= m; j++) {
-            size_t best = last[j - 1] + (a[i - 1] != b[j - 1]);
-            if (last[j] + 1 < best) best = last[j] + 1;
-            if (now[j - 1] + 1 < best) best = now[j - 1] + 1;
-            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] &&
-                before[j - 2] + 1 < best) {
-                best = before[j - 2] + 1;
-            }
-            now[j] = best;
-        }
-        size_t *oldest = before;
-        before = last;
-        last = now;
-        now = oldest;
-    }
-    return last[m];
-}
 
 const char *hone_cli_suggest(const char *text, const void *candidates, size_t count,
                              size_t stride) {
@@ -46,7 +19,7 @@ const char *hone_cli_suggest(const char *text, const void *candidates, size_t co
     size_t best_distance = 3, length = strlen(text);
     for (size_t i = 0; i < count; i++) {
         const char *name = *(const char *const *)((const char *)candidates + i * stride);
-        size_t d = distance(text, name);
+        size_t d = hone_name_distance(text, name);
         if (length >= 3 && strncmp(name, text, length) == 0) d = 1;
         if (d < best_distance && d < strlen(name)) {
             best = name;
