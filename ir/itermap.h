@@ -79,8 +79,8 @@ bool hone_itermap_inverse(hone_arith *arith, const hone_itermap *map,
                           const hone_iter *iters, const hone_expr **out);
 /* The same for an injective map whose indices may take values that no loop point gives, because the
  * digits of a loop have room for more than it has iterations: padding. out_padding (NULL = there is
- * none): the condition that the index values are of this kind. False also where an index has gaps in
- * its range other than at the end. */
+ * none): the condition that the index values are of this kind. False also where an index has gaps
+ * in its range other than at the end. */
 bool hone_itermap_inverse_padded(hone_arith *arith, const hone_itermap *map,
                                  const hone_expr *const *index_values, uint32_t iter_count,
                                  const hone_iter *iters, const hone_expr **out,

@@ -18,5 +18,7 @@ hone_status hone_random_nothing(void);
 hone_status hone_random_buffer_step(hone_schedule *sch, hone_rng *rng, const char **out_name);
 /* Steps that make blocks of nests, or change what is inside of blocks. */
 hone_status hone_random_nest_step(hone_schedule *sch, hone_rng *rng, const char **out_name);
+/* Steps by index maps. */
+hone_status hone_random_layout_step(hone_schedule *sch, hone_rng *rng, const char **out_name);
 
 #endif

@@ -252,8 +252,9 @@ static const struct {
 };
 
 hone_status hone_random_step(hone_schedule *sch, hone_rng *rng, const char **out_name) {
-    uint64_t kind = hone_rng_below(rng, HONE_COUNT(steps) + 4);
-    if (kind >= HONE_COUNT(steps) + 5) return hone_random_nest_step(sch, rng, out_name);
+    uint64_t kind = hone_rng_below(rng, HONE_COUNT(steps) + 8);
+    if (kind >= HONE_COUNT(steps) + 5) return hone_random_layout_step(sch, rng, out_name);
+    if (kind >= HONE_COUNT(steps) + 3) return hone_random_nest_step(sch, rng, out_name);
     if (kind >= HONE_COUNT(steps)) return hone_random_buffer_step(sch, rng, out_name);
     *out_name = steps[kind].name;
     return steps[kind].run(sch, rng);
