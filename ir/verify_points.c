@@ -46,6 +46,14 @@ static bool need_var(void *ctx, const hone_expr *e) {
     return true;
 }
 
+/* A loop whose body may not run at all: whether it does counts, though nothing uses its variable.
+ */
+static bool may_not_run(const hone_func *func, const hone_node *loop) {
+    const hone_expr *extent = loop->u.loop.range.extent;
+    bool is_size = extent->kind == HONE_EXPR_VAR && func->vars[extent->u.var].is_size;
+    return !is_size && hone_expr_const(extent) < 1;
+}
+
 /* The loops around node that the expression or a guard depends on, and how finely they are
  * searched. False: too many. */
 static bool collect_loops(search *s, hone_node_id node) {
@@ -58,12 +66,14 @@ static bool collect_loops(search *s, hone_node_id node) {
     uint64_t all = 1, some = 1;
     for (hone_node_id n = node; n != HONE_NO_ID; n = hone_func_node(points->func, n)->parent) {
         const hone_node *loop = hone_func_node(points->func, n);
-        if (loop->kind != HONE_NODE_FOR || !points->vars[loop->u.loop.var].is_needed) continue;
+        if (loop->kind != HONE_NODE_FOR) continue;
+        bool is_needed = points->vars[loop->u.loop.var].is_needed;
+        if (!is_needed && !may_not_run(points->func, loop)) continue;
         if (s->count == MAX_LOOPS) return false;
         s->loops[s->count++] = n;
         hone_expr_walk(loop->u.loop.range.min, need_var, points);
         hone_expr_walk(loop->u.loop.range.extent, need_var, points);
-        int64_t extent = hone_expr_const(loop->u.loop.range.extent);
+        int64_t extent = is_needed ? hone_expr_const(loop->u.loop.range.extent) : 1;
         if (extent <= 0 || extent > MAX_POINTS) extent = MAX_POINTS + 1;
         if (all <= MAX_POINTS) all *= (uint64_t)extent;
         if (some <= MAX_POINTS) some *= extent < MAX_CHOICES ? (uint64_t)extent : MAX_CHOICES;
@@ -143,6 +153,7 @@ static bool run_loops(search *s, uint32_t at) {
     if (s->choices && extent > s->choices) tried = s->choices;
     if (tried > MAX_POINTS) tried = MAX_POINTS;
     if (tried < extent) s->is_complete = false;
+    if (tried > 1 && !var->is_needed) tried = 1;
     var->is_known = true;
     for (int64_t k = 0; k < tried; k++) {
         var->value = min + choice(s, k, extent);

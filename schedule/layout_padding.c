@@ -58,11 +58,17 @@ typedef struct load_check {
     bool differs;
 } load_check;
 
+/* The buffer itself is loaded where it is stored; others at no loaded index: what a block says it
+ * reads stands under no condition, so there such an index would leave its buffer. */
 static bool visit_load(void *ctx, const hone_expr *e) {
     load_check *c = ctx;
-    if (e->kind != HONE_EXPR_LOAD || e->u.buffer != c->l->buffer) return true;
-    for (uint32_t d = 0; d < e->count; d++)
-        c->differs = c->differs || !hone_expr_same(e->args[d], c->indices[d]);
+    if (e->kind != HONE_EXPR_LOAD) return true;
+    for (uint32_t d = 0; d < e->count; d++) {
+        bool is_own = e->u.buffer == c->l->buffer;
+        bool fits = is_own ? hone_expr_same(e->args[d], c->indices[d])
+                           : hone_expr_is_pure_index(e->args[d]);
+        c->differs = c->differs || !fits;
+    }
     return true;
 }
 

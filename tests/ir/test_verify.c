@@ -37,6 +37,10 @@ static const struct row {
      "      vj = T.axis.spatial(128, j)\n"
      "      C[vi, vj] = A[vi, vj]\n",                                        "binding of spatial axis 'vi' of block 'B' runs from 0 to 128, outside of its domain [0, 128)",
      false                                                                                                                                                                        },
+    {"a loop that does not run keeps it inside",
+     "  for i in range(130):\n"
+     "    for j in range(T.max(T.min(128 - i, 1), 0)):\n"
+     "      C[i, 0] = 0.0\n",                                                NULL,                                                                                           false},
     {"a predicate keeps it inside",
      "  for i, j in T.grid(13, 10):\n"
      "    with T.block(\"B\"):\n"

@@ -3,7 +3,7 @@
 A step is (kind, arguments): the kind is the name of a Schedule method; arguments are in the order
 of the Python text. Random variables are noted under the names that the printed trace gives them.
 """
-from tvm import s_tir
+from tvm import s_tir, tirx
 
 import compare
 
@@ -22,6 +22,13 @@ class Step:
 
     def __init__(self, kind, **arguments):
         self.kind, self.arguments = kind, arguments
+
+
+class Lambda:
+    """A function, as text and as what TVM takes."""
+
+    def __init__(self, text):
+        self.text, self.function = text, eval(text)  # pylint: disable=eval-used
 
 
 class Refused(Exception):
@@ -74,6 +81,8 @@ class Player:
                 return "{" + ", ".join(f'"{k}": {show(v)}' for k, v in x.items()) + "}"
             if isinstance(x, str):
                 return f'"{x}"'
+            if isinstance(x, Lambda):
+                return x.text
             if isinstance(x, (bool, int, float)) or x is None:
                 return repr(x)
             for rv, name in names.items():
@@ -88,7 +97,8 @@ class Player:
         return f"  sch.{step.kind}({', '.join(parts)})\n"
 
     def apply(self, step):
-        arguments = dict(step.arguments)
+        arguments = {k: v.function if isinstance(v, Lambda) else v
+                     for k, v in step.arguments.items()}
         spread = arguments.pop("spread", ())
         return getattr(self.sch, step.kind)(*spread, **arguments)
 
@@ -335,6 +345,71 @@ def unannotate(p):
                 ann_key=p.rng.choice(["pragma_x", "note", "software_pipeline_x"]))
 
 
+def index_map(p, extents):
+    """Some dimensions in another order, split, or taken together; now and then split unevenly."""
+    order = list(range(len(extents)))
+    if p.flip(0.3):
+        p.rng.shuffle(order)
+    high, low = [], []
+    while order:
+        a = order.pop(0)
+        source, extent = f"i{a}", extents[a]
+        if order and p.flip(0.3):
+            b = order.pop(0)
+            source, extent = f"(i{a} * {extents[b]} + i{b})", extent * extents[b]
+        fitting = [f for f in (2, 3, 4, 5, 8) if extent % f == 0]
+        if p.flip(0.5) and (fitting or p.flip(0.3)):
+            f = p.rng.choice(fitting or [3])
+            high.append(f"{source} // {f}")
+            low.append(f"{source} % {f}")
+        else:
+            p.rng.choice([high, low]).append(source)
+    names = ", ".join(f"i{k}" for k in range(len(extents)))
+    return Lambda(f"lambda {names}: ({', '.join(high + low)},)")
+
+
+def known(extents):
+    """Extents as numbers."""
+    found = [e.value for e in extents if isinstance(e, tirx.IntImm)]
+    if not found or len(found) < len(extents):
+        raise Refused("a size is not known")
+    return found
+
+
+def axes_of(p, block):
+    return known([iv.dom.extent for iv in p.sch.get(block).iter_vars])
+
+
+def transform_layout(p):
+    """Of a buffer that the function allocates: others would take other arguments."""
+    block = p.block()
+    kind, index = p.rng.choice([("read", 0), ("read", 1), ("write", 0)])
+    regions = getattr(p.sch.get(block), kind + "s")
+    if index >= len(regions):
+        raise Refused("no such buffer")
+    buffer = regions[index].buffer
+    if buffer.name in [param.name for param in p.sch.mod["main"].params]:
+        raise Refused("a parameter")
+    pads = {"pad_value": 0.0} if str(buffer.dtype).startswith("float") and p.flip() else {}
+    return Step("transform_layout", block=block, buffer=(kind, index),
+                index_map=index_map(p, known(buffer.shape)), **pads)
+
+
+def transform_block_layout(p):
+    block = p.block()
+    return Step("transform_block_layout", block=block, index_map=index_map(p, axes_of(p, block)))
+
+
+def reindex_cache(kind):
+    def propose(p):
+        block = p.block()
+        return Step(f"reindex_cache_{kind}", block=block,
+                    **{f"{kind}_buffer_index": p.rng.choice([0, 0, 1])},
+                    storage_scope=p.rng.choice(SCOPES),
+                    index_map=index_map(p, axes_of(p, block)))
+    return propose
+
+
 KINDS = [
     ("split", split), ("fuse", fuse), ("reorder", reorder), ("add_unit_loop", add_unit_loop),
     ("parallel", of_loop("parallel")), ("vectorize", of_loop("vectorize")),
@@ -353,6 +428,9 @@ KINDS = [
     ("fuse_reduction_epilogue", fuse_reduction_epilogue), ("storage_align", storage_align),
     ("set_scope", set_scope), ("blockize", blockize), ("decompose_padding", decompose_padding),
     ("sample_partitioned_tile", sample_partitioned_tile),
+    ("transform_layout", transform_layout), ("transform_block_layout", transform_block_layout),
+    ("reindex_cache_read", reindex_cache("read")),
+    ("reindex_cache_write", reindex_cache("write")),
 ]
 BREAKS = {"loop_partition", "merge"}  # TVM 0.27 may end with a segmentation fault: on request only
 WEIGHTS = {"split": 3, "compute_at": 3, "reverse_compute_at": 3, "reorder": 2, "fuse": 2,

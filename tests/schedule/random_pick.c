@@ -57,8 +57,9 @@ hone_rv hone_random_loop_of(hone_schedule *sch, hone_rng *rng, hone_rv block) {
     const hone_node_id *loops = NULL;
     uint32_t count = 0;
     hone_node_id node;
-    if (sch_resolve_block(sch, block, &node) != HONE_OK) return HONE_NO_ID;
-    if (sch_loops_of(sch, node, &count, &loops) != HONE_OK || count == 0) return HONE_NO_ID;
+    hone_status st = sch_resolve_block(sch, block, &node);
+    if (!st) st = sch_loops_of(sch, node, &count, &loops);
+    if (hone_status_consume(st) || count == 0) return HONE_NO_ID;
     return hone_random_name(sch, loops[hone_rng_below(rng, count)]);
 }
 
