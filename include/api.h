@@ -4,6 +4,7 @@
 
 #include <hone/error.h>
 
+#include "schedule/schedule.h"
 #include "support/status.h"
 #include "support/strbuf.h"
 
@@ -12,5 +13,8 @@ hone_error *hone_api_error(hone_status st);
 
 /* Moves the text out, to be freed with hone_text_free; empties `str` also on failure. */
 HONE_NODISCARD hone_status hone_api_take_text(hone_str *str, char **out_text);
+
+/* A refusal with the program behind it, the place marked. Takes st. */
+HONE_NODISCARD hone_status hone_api_show_blame(hone_schedule *sch, hone_status st);
 
 #endif

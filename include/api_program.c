@@ -130,13 +130,8 @@ static hone_status parse_trace(hone_arena *arena, const char *text, hone_trace *
                : hone_trace_parse_python(arena, text, length, "trace", out_trace);
 }
 
-static hone_status apply(hone_schedule *sch, const hone_trace *trace,
-                         const hone_replay_options *options) {
-    sch->wants_reasons = true;
-    sch->rng = hone_rng_from_seed(options->seed);
-    hone_status st =
-        hone_trace_apply(trace, sch, &(hone_apply_options){.resample = options->resample != 0});
-    if (!st || sch->blame == HONE_NO_ID) return st;
+hone_status hone_api_show_blame(hone_schedule *sch, hone_status st) {
+    if (sch->blame == HONE_NO_ID) return st;
     hone_str where = {0};
     hone_status printed = hone_schedule_print_blame(sch, "refused here", &where);
     hone_status full = HONE_ERROR(hone_status_code(st), "%s\n%s", hone_status_message(st),
@@ -145,6 +140,15 @@ static hone_status apply(hone_schedule *sch, const hone_trace *trace,
     hone_status_free(st);
     hone_str_deinit(&where);
     return full;
+}
+
+static hone_status apply(hone_schedule *sch, const hone_trace *trace,
+                         const hone_replay_options *options) {
+    sch->wants_reasons = true;
+    sch->rng = hone_rng_from_seed(options->seed);
+    hone_status st =
+        hone_trace_apply(trace, sch, &(hone_apply_options){.resample = options->resample != 0});
+    return st ? hone_api_show_blame(sch, st) : HONE_OK;
 }
 
 static hone_status replay(const hone_func *func, const char *text,

@@ -9,9 +9,13 @@
 #define HONE_HONE_H
 
 #include <hone/error.h>
+#include <hone/formula.h>
 #include <hone/model.h>
+#include <hone/pass.h>
 #include <hone/program.h>
 #include <hone/records.h>
+#include <hone/steps.h>
+#include <hone/term.h>
 #include <hone/version.h>
 
 #endif

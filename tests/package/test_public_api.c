@@ -331,8 +331,107 @@ static void has_a_version(void **state) {
     hone_model_close(NULL);
 }
 
+/* y[i] = twice x[i], by a formula that may be spoiled in one place. */
+static hone_error *build_twice(const char *type, const char *op, const char *reduction,
+                               hone_program **out) {
+    static const int64_t shape[] = {6};
+    hone_formula *f = NULL;
+    assert_null(hone_formula_create("main", &f));
+    hone_terms *terms = hone_formula_terms(f);
+    hone_array x = hone_formula_input(f, "X", type, 1, shape);
+    hone_formula_axes(f, 1, shape, 0, NULL);
+    const hone_term *i = hone_formula_axis(f, 0);
+    const hone_term *load = hone_formula_load(f, x, &i);
+    const hone_term *twice = hone_term_binary(terms, op, load, hone_term_int(terms, "int32", 2));
+    hone_array y = reduction ? hone_formula_reduce(f, "Y", reduction, twice)
+                             : hone_formula_compute(f, "Y", twice);
+    hone_error *error = hone_formula_finish(f, 1, &y, out);
+    hone_formula_free(f);
+    return error;
+}
+
+static void builds_from_formulas(void **state) {
+    (void)state;
+    hone_program *program = NULL;
+    char *text = NULL;
+    assert_null(build_twice("float32", "*", NULL, &program));
+    assert_null(hone_program_print(program, &text));
+    assert_non_null(strstr(text, "Y[v_i0] = X[v_i0] * T.float32(2.0)"));
+    hone_text_free(text);
+    hone_program_free(program);
+    expect(build_twice("float31", "*", NULL, &program), "type", "float31");
+    assert_null(program);
+    expect(build_twice("float32", "***", NULL, &program), "not_found", "***");
+    expect(build_twice("float32", "*", "sum", &program), "invalid", "no axes to reduce over");
+}
+
+static void steps_are_checked_one_by_one(void **state) {
+    (void)state;
+    hone_program *program = parse(product), *got = NULL, *want = NULL;
+    hone_steps *steps = NULL;
+    char *trace = NULL;
+    assert_null(hone_steps_create(program, "main", 1, &steps));
+    assert_null(hone_steps_add(steps, "b = sch.get_sblock(\"C\")\ni, j, k = sch.get_loops(b)"));
+    assert_null(hone_steps_add(steps, "f = sch.sample_perfect_tile(i, n=2)\n"
+                                      "i0, i1 = sch.split(i, f)"));
+    assert_null(hone_steps_trace(steps, &trace));
+    expect(hone_steps_add(steps, "sch.parallel(k)"), "illegal", "refused here");
+    expect(hone_steps_add(steps, "sch.parallel(nobody)"), "invalid", "nobody");
+    assert_null(hone_steps_add(steps, "sch.parallel(i0)"));
+    assert_null(hone_steps_program(steps, &got));
+    hone_steps_free(steps);
+    assert_null(hone_program_replay(program, trace, NULL, &want, NULL)); /* the same decision */
+    char *text = NULL;
+    assert_null(hone_program_print(got, &text));
+    assert_non_null(strstr(text, "T.parallel("));
+    assert_int_equal(hone_program_equal(got, want, NULL), 0);
+    hone_text_free(text);
+    hone_text_free(trace);
+    hone_program_free(got);
+    hone_program_free(want);
+    hone_program_free(program);
+}
+
+/* Numbers become what the context says. */
+static const hone_term *change_floats(void *context, hone_terms *terms, const hone_term *term) {
+    return hone_term_get_kind(term) == HONE_TERM_FLOAT ? hone_term_float(terms, context, 3) : term;
+}
+
+static void passes_make_other_programs(void **state) {
+    (void)state;
+    char f32[] = "float32", i32[] = "int32";
+    hone_program *program = parse(product), *other = NULL, *marked = NULL, *alone = NULL;
+    char *value = NULL, *text = NULL;
+    assert_null(hone_program_rewrite(program, NULL, change_floats, f32, &other));
+    assert_int_equal(hone_program_equal(program, other, NULL), 0);
+    expect(hone_program_rewrite(program, NULL, change_floats, i32, &marked), "invalid", "int32");
+    assert_null(marked);
+    assert_null(hone_program_set_attribute(other, "main", "note", "three", &marked));
+    hone_program_free(other); /* what was made of it lives on */
+    assert_null(hone_program_get_attribute(marked, NULL, "note", &value));
+    assert_string_equal(value, "three");
+    hone_text_free(value);
+    assert_null(hone_program_get_attribute(program, NULL, "note", &value));
+    assert_null(value);
+    assert_null(hone_program_get(marked, "main", &alone));
+    assert_null(hone_program_update(program, alone, &other));
+    assert_int_equal(hone_program_equal(other, marked, NULL), 1);
+    assert_null(hone_program_print(other, &text));
+    assert_non_null(strstr(text, "T.float32(3.0)"));
+    hone_text_free(text);
+    hone_program_free(alone);
+    expect(hone_program_get(program, "nobody", &alone), "not_found", "nobody");
+    assert_null(alone);
+    hone_program_free(other);
+    hone_program_free(marked);
+    hone_program_free(program);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(builds_from_formulas),
+        cmocka_unit_test(steps_are_checked_one_by_one),
+        cmocka_unit_test(passes_make_other_programs),
         cmocka_unit_test(has_a_version),
         cmocka_unit_test(prints_what_it_parsed),
         cmocka_unit_test(tells_programs_apart),

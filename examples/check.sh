@@ -1,0 +1,40 @@
+#!/bin/sh
+# usage: check.sh SOURCE_DIR BINARY_DIR [--update]
+# Runs each example as its head comment says, and compares what it prints with
+# examples/capi/expected/NAME.txt. --update writes those files: review them.
+set -eu
+source=$1 build=$2 update=${3:-}
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$source"
+failed=0
+
+check() { # NAME ARGUMENTS...: the example of that name
+    name=$1
+    shift
+    if ! "$build/examples/example_$name" "$@" >"$work/out.txt" 2>&1; then
+        echo "$name $*: exit code is not 0" >&2
+        cat "$work/out.txt" >&2
+        failed=1
+    elif [ -n "$update" ]; then
+        cp "$work/out.txt" "examples/capi/expected/$name.txt"
+    elif ! diff -u "examples/capi/expected/$name.txt" "$work/out.txt" >&2; then
+        failed=1
+    fi
+}
+
+check print_program tests/programs/matmul_relu.py
+check replay_trace tests/programs/matmul_relu.py tests/programs/traces/matmul_relu.py
+check build_matmul_relu
+check schedule_steps tests/programs/matmul_relu.py
+check own_pass examples/capi/twice.py
+
+# the same by commands: what a formula builds is a program like any other
+"$build/examples/example_build_matmul_relu" >"$work/built.py"
+"$build/hone" verify "$work/built.py" >/dev/null
+"$build/hone" schedule tests/programs/matmul_relu.py --trace tests/programs/traces/matmul_relu.py \
+    -o "$work/scheduled.py" >/dev/null
+"$build/examples/example_replay_trace" tests/programs/matmul_relu.py \
+    tests/programs/traces/matmul_relu.py >"$work/replayed.py"
+"$build/hone" equal "$work/scheduled.py" "$work/replayed.py"
+exit $failed

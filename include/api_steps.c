@@ -1,0 +1,106 @@
+#include <hone/steps.h>
+
+#include <string.h>
+
+#include "include/api.h"
+#include "schedule/schedule.h"
+#include "schedule/tensor_intrin.h"
+#include "support/alloc.h"
+
+/* The text so far is the state: adding to it applies all of it anew, from the same seed, so that
+ * names mean what they meant and decisions stay. */
+struct hone_steps {
+    hone_module *module; /* owned: the function at the beginning */
+    hone_schedule *schedule;
+    hone_tensor_intrins *intrins;
+    hone_str text;
+    uint64_t seed;
+};
+
+static hone_status open_steps(hone_steps *s, const hone_module *module, const char *function) {
+    const hone_member *member;
+    HONE_TRY(hone_module_pick(module, function, &member));
+    if (member->kind != HONE_MEMBER_FUNC) {
+        return HONE_ERROR(HONE_CODE_UNSUPPORTED, "'%s' is no tensor program", member->name);
+    }
+    HONE_TRY(hone_module_of_func(member->func, &s->module));
+    hone_module_freeze(s->module);
+    HONE_TRY(hone_tensor_intrins_create(&s->intrins));
+    HONE_TRY(hone_schedule_create(s->module->members[0].func, &s->schedule));
+    s->schedule->wants_reasons = true;
+    s->schedule->intrins = s->intrins;
+    return HONE_OK;
+}
+
+hone_error *hone_steps_create(const hone_program *program, const char *function, uint64_t seed,
+                              hone_steps **out_steps) {
+    *out_steps = NULL;
+    hone_steps *s = hone_calloc(1, sizeof *s);
+    if (!s) return hone_api_error(HONE_ERROR(HONE_CODE_NO_MEMORY, "schedule"));
+    s->seed = seed;
+    hone_status st = open_steps(s, (const hone_module *)program, function);
+    if (st) {
+        hone_steps_free(s);
+        return hone_api_error(st);
+    }
+    *out_steps = s;
+    return NULL;
+}
+
+void hone_steps_free(hone_steps *s) {
+    if (!s) return;
+    hone_schedule_destroy(s->schedule);
+    hone_tensor_intrins_destroy(s->intrins);
+    hone_module_release(s->module);
+    hone_str_deinit(&s->text);
+    hone_free(s);
+}
+
+hone_error *hone_steps_add_intrin(hone_steps *s, const char *name, const char *text) {
+    return hone_api_error(hone_tensor_intrins_add(s->intrins, name, text, strlen(text), name));
+}
+
+/* Applies the whole text to the program at the beginning. */
+static hone_status apply_all(hone_steps *s) {
+    hone_arena *arena = hone_arena_create(1 << 14);
+    if (!arena) return HONE_ERROR(HONE_CODE_NO_MEMORY, "trace");
+    hone_trace trace;
+    hone_status st =
+        hone_trace_parse_python(arena, hone_str_text(&s->text), s->text.length, "steps", &trace);
+    if (!st) st = hone_schedule_reset(s->schedule);
+    s->schedule->rng = hone_rng_from_seed(s->seed);
+    if (!st) st = hone_trace_apply(&trace, s->schedule, &(hone_apply_options){0});
+    hone_arena_destroy(arena);
+    return st ? hone_api_show_blame(s->schedule, st) : HONE_OK;
+}
+
+hone_error *hone_steps_add(hone_steps *s, const char *text) {
+    size_t before = s->text.length;
+    hone_str_append(&s->text, text);
+    hone_str_append_char(&s->text, '\n');
+    hone_status st = hone_str_check(&s->text);
+    if (!st) st = apply_all(s);
+    if (!st) return NULL;
+    hone_str_truncate(&s->text, before);
+    hone_status again = apply_all(s); /* was legal before */
+    return hone_api_error(hone_status_join(st, again));
+}
+
+hone_error *hone_steps_program(const hone_steps *s, hone_program **out_program) {
+    hone_module *module = NULL;
+    *out_program = NULL;
+    hone_status st = hone_module_of_func(s->schedule->func, &module);
+    if (st) return hone_api_error(st);
+    hone_module_freeze(module);
+    *out_program = (hone_program *)module;
+    return NULL;
+}
+
+hone_error *hone_steps_trace(const hone_steps *s, char **out_trace) {
+    hone_str text = {0};
+    *out_trace = NULL;
+    hone_status st = hone_trace_print_json(&s->schedule->trace, &text);
+    if (!st) st = hone_api_take_text(&text, out_trace);
+    hone_str_deinit(&text);
+    return hone_api_error(st);
+}

@@ -1,0 +1,37 @@
+/* hone/steps.h - a schedule made step by step.
+ *
+ * Steps are written as in a printed trace (`x0, x1 = sch.split(x, [None, 4])`), one per line, and
+ * name what earlier ones gave; every primitive of `hone schedule` is there. A step is checked when
+ * it is added: what is refused changes nothing, and the next one may follow.
+ */
+#ifndef HONE_STEPS_H
+#define HONE_STEPS_H
+
+#include <hone/program.h>
+
+HONE_BEGIN_DECLS
+
+typedef struct hone_steps hone_steps;
+
+/* Begins a schedule of one PrimFunc (NULL = "main", or the only one) of a program, which may end
+ * before it. What is sampled is drawn from the seed. Errors: not_found, invalid (not well formed).
+ */
+HONE_API hone_error *hone_steps_create(const hone_program *program, const char *function,
+                                       uint64_t seed, hone_steps **out_steps);
+HONE_API void hone_steps_free(hone_steps *steps); /* NULL is allowed */
+
+/* Adds a tensor intrinsic: program text with the functions desc and impl. Errors: as of parsing. */
+HONE_API hone_error *hone_steps_add_intrin(hone_steps *steps, const char *name, const char *text);
+
+/* Applies one or several steps: all of them, or none. Errors: illegal (refused; the message has the
+ * step and the reason, then the program with the place marked), invalid (not a step). */
+HONE_API hone_error *hone_steps_add(hone_steps *steps, const char *text);
+
+/* The program as it is now; the trace so far as JSON, decisions included, which the caller frees.
+ */
+HONE_API hone_error *hone_steps_program(const hone_steps *steps, hone_program **out_program);
+HONE_API hone_error *hone_steps_trace(const hone_steps *steps, char **out_trace);
+
+HONE_END_DECLS
+
+#endif
