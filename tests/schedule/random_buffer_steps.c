@@ -77,6 +77,18 @@ static hone_status pad_einsum(hone_schedule *sch, hone_rng *rng, hone_rv block) 
 }
 
 /* What the block says that it reads or writes, a little wider; with axes as parameters. */
+/* A region of a nested block may also speak of the axes around it, which a map does not have. */
+static bool is_of_axes(const hone_schedule *sch, const hone_block *block, const hone_expr *e) {
+    for (hone_var v = 0; v < sch->func->var_count; v++) {
+        if (!hone_expr_uses_var(e, v)) continue;
+        uint32_t i = 0;
+        while (i < block->axis_count && block->axes[i].var != v)
+            i++;
+        if (i == block->axis_count) return false;
+    }
+    return true;
+}
+
 static hone_status annotate_access(hone_schedule *sch, hone_rng *rng, hone_rv block) {
     hone_node_id node;
     hone_buffer buffer;
@@ -99,6 +111,7 @@ static hone_status annotate_access(hone_schedule *sch, hone_rng *rng, hone_rv bl
         const hone_range *range = &region->ranges[d];
         hone_dtype dtype = range->min->dtype;
         if (!hone_expr_is_pure_index(range->min) || !hone_expr_is_int(range->extent) ||
+            !is_of_axes(sch, b, range->min) ||
             (b->axis_count && !hone_dtype_equal(dtype, vars[0].dtype))) {
             return hone_random_nothing();
         }
