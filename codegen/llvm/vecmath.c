@@ -152,6 +152,15 @@ static LLVMValueRef scale(const vec *v, LLVMValueRef p, LLVMValueRef n, LLVMValu
     return mul(v, mul(v, p, power_of_two(v, half)), power_of_two(v, rest));
 }
 
+/* The same where the result is a normal number: one addition to the exponent. What becomes of NaN
+ * is undefined. */
+static LLVMValueRef scale_normal(const vec *v, LLVMValueRef p, LLVMValueRef n,
+                                 LLVMValueRef shifted) {
+    if (v->has_avx512) return scale(v, p, n, shifted);
+    LLVMValueRef raise = LLVMBuildShl(B, as_int(v, shifted), integer(v, 23), "");
+    return as_float(v, LLVMBuildAdd(B, as_int(v, p), raise, ""));
+}
+
 /* Between lo and hi; NaN stays. */
 static LLVMValueRef clamp(const vec *v, LLVMValueRef x, double lo, double hi) {
     x = choose(v, LLVMRealOLT, x, number(v, lo), number(v, lo), x);
@@ -250,9 +259,9 @@ static LLVMValueRef tanh_of(const vec *v, LLVMValueRef x) {
     LLVMValueRef bounded = at_most(v, size, 9.5), log2 = number(v, -2.88539008177792681);
     LLVMValueRef n = round_of(v, bounded, -2.88539008177792681, &shifted);
     LLVMValueRef r = fma_of(v, bounded, log2, LLVMBuildFNeg(B, n, ""));
-    LLVMValueRef e = scale(v, exp2_core(v, r), n, shifted);
+    LLVMValueRef e = scale_normal(v, exp2_core(v, r), n, shifted);
     LLVMValueRef large = quotient(v, sub(v, one, e), add(v, one, e));
-    return choose(v, LLVMRealOLT, size, number(v, 0.625), small, with_sign(v, large, x));
+    return choose(v, LLVMRealOGE, size, number(v, 0.625), with_sign(v, large, x), small);
 }
 
 static LLVMValueRef erf_of(const vec *v, LLVMValueRef x) {
@@ -263,9 +272,11 @@ static LLVMValueRef erf_of(const vec *v, LLVMValueRef x) {
     LLVMValueRef size = call1(v, "llvm.fabs", x);
     LLVMValueRef small = mul(v, x, polynomial(v, mul(v, x, x), p, HONE_COUNT(p)));
     LLVMValueRef t = sub(v, at_most(v, size, 3.95), number(v, 2));
-    LLVMValueRef power = polynomial(v, t, q, HONE_COUNT(q));
-    LLVMValueRef large = with_sign(v, sub(v, number(v, 1), exp2_within(v, power)), x);
-    return choose(v, LLVMRealOLT, size, number(v, 0.84), small, large);
+    LLVMValueRef shifted, power = polynomial(v, t, q, HONE_COUNT(q));
+    LLVMValueRef n = round_of(v, power, 1.0, &shifted);
+    LLVMValueRef rest = scale_normal(v, exp2_core(v, sub(v, power, n)), n, shifted);
+    LLVMValueRef large = with_sign(v, sub(v, number(v, 1), rest), x);
+    return choose(v, LLVMRealOGE, size, number(v, 0.84), large, small);
 }
 
 /* 1 / (1 + exp(-x)), by e = exp(-|x|), so that small results keep their digits. */

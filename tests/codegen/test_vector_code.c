@@ -70,6 +70,18 @@
     "            for u in T.unroll(4):\n"                                                          \
     "                for j in range(16):\n"
 
+/* The sum goes on over k around two loops over rows, as in a tile of a matrix product. */
+#define DOT_ROWS(a, b)                                                                             \
+    HEAD "def main(A: T.Buffer((6, 32), \"" a "\"), B: T.Buffer((8, 16, 4), \"" b                  \
+         "\"), C: T.Buffer((6, 16), \"int32\")):\n"                                                \
+         "    for k in range(8):\n"                                                                \
+         "        for i0 in range(2):\n"                                                           \
+         "            for i1 in T.unroll(3):\n"                                                    \
+         "                for u in range(4):\n"                                                    \
+         "                    for j in T.vectorized(16):\n"                                        \
+         "                        C[i0 * 3 + i1, j] = C[i0 * 3 + i1, j] + "                        \
+         "T.Cast(\"int32\", A[i0 * 3 + i1, k * 4 + u]) * T.Cast(\"int32\", B[k, j, u])\n"
+
 /* Written out, bytes of both sides moving with the lanes; 8 lanes. */
 #define TERM(k) "T.Cast(\"int32\", A[j * 4 + " k "]) * T.Cast(\"int32\", B[j * 4 + " k "])"
 #define DOT_PAIRS(a, b)                                                                            \
@@ -100,6 +112,8 @@ static const struct row {
     {"bytes, signed by signed",      DOT("int8", "int8", LANES_INSIDE),          "dot4",              "vpdpbusd"  },
     {"bytes, signed by unsigned",    DOT("int8", "uint8", LANES_INSIDE),         "dot4",              "vpdpbusd"  },
     {"bytes, unsigned by unsigned",  DOT("uint8", "uint8", LANES_OUTSIDE),       "dot4",              "vpdpbusd"  },
+    {"signed bytes, rows",           DOT_ROWS("int8", "int8"),                   "excess",            "vpdpbusd"  },
+    {"unsigned bytes, rows",         DOT_ROWS("uint8", "uint8"),                 "!excess",           "vpdpbusd"  },
     {"bytes, written out",           DOT_PAIRS("uint8", "int8"),                 "dot4",              "vpdpbusd"  },
     {"signed bytes, written out",    DOT_PAIRS("int8", "int8"),                  "dot4",              "vpdpbusd"  },
     {"wider numbers are left alone", DOT("int16", "int8", LANES_INSIDE),         "!dot4",             NULL        },
