@@ -438,6 +438,9 @@ bool script_subscript(script_parser *p, const script_value *base, uint32_t at, s
         script_call call = {.callee = "R.TupleGetItem", .at = at, .count = 2, .args = args};
         return script_call_graph(p, &call, out);
     }
+    case SCRIPT_METHOD:
+        return script_fail(p, at, "%s has no attribute '%s'", script_kind_name(base->u.method.base),
+                           base->u.method.name);
     default:
         return script_fail(p, at, "%s takes no subscript", script_kind_name(base));
     }

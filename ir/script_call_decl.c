@@ -397,6 +397,11 @@ static bool match_region(script_parser *p, const script_value *source, hone_buff
 
 static bool match_param(script_parser *p, const script_value *source, hone_var handle,
                         hone_buffer buffer) {
+    hone_dtype dtype = p->func->vars[handle].dtype;
+    if (!hone_dtype_equal(dtype, HONE_DTYPE_HANDLE)) {
+        return script_fail_type(p, source->at, "'%s' is %s, T.match_buffer takes a T.handle",
+                                p->func->vars[handle].name, HONE_DTYPE_NAME(dtype));
+    }
     for (uint32_t i = 0; i < p->param_count; i++) {
         if (p->params[i].var != handle) continue;
         if (p->params[i].buffer != HONE_NO_ID) {

@@ -18,7 +18,7 @@ static bool loop_result(script_parser *p, uint32_t count, const hone_range *rang
 static bool check_extent(script_parser *p, const script_value *v, const hone_expr *e) {
     if (hone_dtype_is_integer(e->dtype) && e->dtype.lanes == 1) return true;
     return script_fail_type(p, v->at, "a loop bound is %s, expected an integer",
-                            HONE_DTYPE_NAME(e->dtype));
+                            e->kind == HONE_EXPR_STRING ? "a string" : HONE_DTYPE_NAME(e->dtype));
 }
 
 static bool call_grid(script_parser *p, const script_call *call, script_value *out) {

@@ -16,8 +16,9 @@ typedef struct lexer {
     uint32_t column;
     uint32_t line;
     uint32_t open_brackets;
-    uint32_t open_line, open_column; /* of the outermost one */
-    uint32_t indents[SCRIPT_MAX_DEPTH + 1];
+    uint32_t open_line, open_column;             /* of the outermost one */
+    uint32_t indents[SCRIPT_MAX_DEPTH + 1];      /* a tab goes to the next multiple of 8 */
+    uint32_t indent_bytes[SCRIPT_MAX_DEPTH + 1]; /* a tab is one: both must agree, as in Python */
     uint32_t indent_depth;
     script_token *tokens;
     uint32_t count, capacity;
@@ -129,11 +130,14 @@ static bool take_newline(lexer *lx) {
 
 /* ---- indentation ---- */
 
-static hone_status set_indent(lexer *lx, uint32_t width) {
+static hone_status set_indent(lexer *lx, uint32_t width, uint32_t bytes) {
+    static const char mixed[] = "tabs and spaces are mixed in the indentation";
     uint32_t column = column_of(lx, lx->at);
     if (width > lx->indents[lx->indent_depth]) {
         if (lx->indent_depth == SCRIPT_MAX_DEPTH) return fail(lx, lx->at, "nested too deeply");
+        if (bytes <= lx->indent_bytes[lx->indent_depth]) return fail(lx, lx->at, mixed);
         lx->indents[++lx->indent_depth] = width;
+        lx->indent_bytes[lx->indent_depth] = bytes;
         return push(lx, SCRIPT_TOKEN_INDENT, lx->at, 0, lx->line, column);
     }
     while (width < lx->indents[lx->indent_depth]) {
@@ -143,19 +147,21 @@ static hone_status set_indent(lexer *lx, uint32_t width) {
     if (width != lx->indents[lx->indent_depth]) {
         return fail(lx, lx->at, "this indentation matches no line above");
     }
+    if (bytes != lx->indent_bytes[lx->indent_depth]) return fail(lx, lx->at, mixed);
     return HONE_OK;
 }
 
 /* At the start of a line: skips blank lines, then compares the indentation of the next one. */
 static hone_status begin_line(lexer *lx) {
     for (;;) {
-        uint32_t width = 0;
+        uint32_t width = 0, bytes = 0;
         for (; peek(lx, 0) == ' ' || peek(lx, 0) == '\t' || peek(lx, 0) == '\f'; lx->at++) {
+            bytes++;
             width = peek(lx, 0) == '\t' ? (width / 8 + 1) * 8 : width + 1;
         }
         if (peek(lx, 0) == '#') skip_comment(lx);
         if (at_end(lx)) return HONE_OK;
-        if (!take_newline(lx)) return set_indent(lx, width);
+        if (!take_newline(lx)) return set_indent(lx, width, bytes);
     }
 }
 

@@ -6,11 +6,21 @@
 
 /* ---- assignments ---- */
 
+/* The largest value of an integer type; of others nothing is said. */
+static int64_t largest(hone_dtype dtype) {
+    if (!hone_dtype_is_integer(dtype) || dtype.bits >= 64) return INT64_MAX;
+    return ((int64_t)1 << (dtype.bits - (dtype.code == HONE_DTYPE_CODE_INT))) - 1;
+}
+
 bool script_store(script_parser *p, const script_value *target, const script_value *value) {
     const hone_expr *load = NULL, *e = NULL;
     hone_node_id node;
     if (!script_to_expr(p, target, &load) || !script_to_expr_as(p, value, load->dtype, &e)) {
         return false;
+    }
+    if (value->kind == SCRIPT_INT && value->u.i > largest(load->dtype)) {
+        return script_fail(p, value->at, "%lld does not fit %s", (long long)value->u.i,
+                           HONE_DTYPE_NAME(load->dtype));
     }
     if (e->kind == HONE_EXPR_STRING || !hone_dtype_equal(e->dtype, load->dtype)) {
         return script_fail_type(p, value->at, "a value of type %s is stored as %s",
@@ -205,6 +215,16 @@ static bool assign_all(script_parser *p, const target *targets, uint32_t count, 
     script_items(v, &items, &have);
     if (have != count) {
         return script_fail(p, targets[0].at, "%u names for %u values", count, have);
+    }
+    for (uint32_t i = 1; i < count; i++) {
+        for (uint32_t k = 0; k < i; k++) {
+            bool is_twice = targets[i].name && targets[k].name &&
+                            strcmp(targets[i].name, targets[k].name) == 0 &&
+                            strcmp(targets[i].name, "_") != 0;
+            if (is_twice)
+                return script_fail(p, targets[i].at, "'%s' stands twice on the left",
+                                   targets[i].name);
+        }
     }
     for (uint32_t i = 0; i < count; i++) {
         if (!assign_one(p, &targets[i], &items[i])) return false;

@@ -414,5 +414,8 @@ bool script_parse_statement(script_parser *p) {
         if (script_at_word(p, rows[i].word)) return rows[i].parse(p);
     }
     if (script_take_word(p, "pass")) return script_need_newline(p);
+    if (script_at_word(p, "else") || script_at_word(p, "elif")) {
+        return script_fail(p, p->pos, "no 'if' stands before this at the same indentation");
+    }
     return script_parse_simple(p);
 }

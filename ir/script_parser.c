@@ -273,6 +273,9 @@ void script_skip_line(script_parser *p) {
 }
 
 bool script_suite(script_parser *p, script_statement statement) {
+    if (script_at_op(p, "=")) {
+        return script_fail(p, p->pos, "expected ':' before the body, found '='; '==' compares");
+    }
     if (!script_need_op(p, ":", "before the body")) return false;
     if (script_peek(p)->kind != SCRIPT_TOKEN_NEWLINE) { /* `if x: y = 1` */
         do {
@@ -385,6 +388,10 @@ bool script_undefined(script_parser *p, uint32_t at, const char *name) {
     }
     for (uint32_t i = 0; i < p->global_count && count < MOST; i++) {
         candidates[count++] = p->globals[i];
+    }
+    for (size_t i = 0; i < HONE_COUNT(keywords) && count < MOST; i++) {
+        bool is_first = at == 0 || p->tokens[at - 1].kind != SCRIPT_TOKEN_OP;
+        if (is_first && strlen(keywords[i]) > 2) candidates[count++] = keywords[i];
     }
     const char *near_name = script_nearest(name, candidates, count);
     if (near_name) {
