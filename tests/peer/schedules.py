@@ -13,7 +13,9 @@ import argparse
 import collections
 import json
 import os
+import pickle
 import random
+import subprocess
 import sys
 
 import tvm
@@ -75,6 +77,18 @@ class Tally:
         for kind in sorted(self.rows):
             row = self.rows[kind]
             lines.append(f"| {kind} | " + " | ".join(str(row[c] or "") for c in columns) + " |")
+        return "\n".join(lines)
+
+    def summary(self):
+        """Agreement in five columns: how many steps of each kind."""
+        columns = {"both accept, equal": ["equal", "names"], "both refuse": ["both refuse"],
+                   "only TVM accepts": ["hone refuses", "refuses what is wrong"],
+                   "only Hone accepts": ["TVM refuses"], "differ": ["skeleton", "differs"],
+                   "wrong": ["wrong", "does not parse", "crash"]}
+        lines = ["| primitive | " + " | ".join(columns) + " |", "|--|" + "--|" * len(columns)]
+        for kind in sorted(set(self.rows) - {"trace", "whole"}):
+            counts = [sum(self.rows[kind][c] for c in parts) for parts in columns.values()]
+            lines.append(f"| {kind} | " + " | ".join(str(n or "") for n in counts) + " |")
         return "\n".join(lines)
 
     def report(self):
@@ -186,10 +200,13 @@ class Case:
             self.tally.find(last, "does not parse", str(error).strip().splitlines()[-1],
                             self.files(trace, out_py=run.out), True)
             return "does not parse"
-        why = self.wrong(run.out)
-        if not why and build and "bind" not in kinds:
+        why, why_theirs = self.wrong(run.out), None
+        if why:
+            why_theirs = self.wrong(theirs.script())
+        elif build and "bind" not in kinds:
             why = self.wrong_in_tvm(ours)
-        if why and not self.wrong(theirs.script()):
+            why_theirs = self.wrong_in_tvm(theirs) if why else None
+        if why and not why_theirs:
             self.tally.find(last, "wrong", why.splitlines()[0],
                             self.files(trace, out_py=run.out, tvm_py=theirs.script(), err_txt=why),
                             True)
@@ -260,6 +277,47 @@ def one(number, hone, tally, options):
     case.accepted(form, options.build_every and number % options.build_every == 0)
 
 
+def play_all(options, state):
+    """All programs from state["next"] on, in this process; the state is kept after each."""
+    hone, tally = Hone(), state["tally"]
+    while state["next"] < options.count:
+        number = state["next"]
+        state["next"] = number + 1
+        save(options, state)  # TVM may end the process: then this program is left out
+        one(number, hone, tally, options)
+        save(options, state)
+
+
+def state_path(options):
+    return os.path.join(options.out, "state.pickle")
+
+
+def save(options, state):
+    with open(state_path(options) + ".new", "wb") as file:
+        pickle.dump(state, file)
+    os.replace(state_path(options) + ".new", state_path(options))
+
+
+def load(options):
+    with open(state_path(options), "rb") as file:
+        return pickle.load(file)
+
+
+def play_in_workers(options):
+    """The same in a process of its own, started again where TVM brings it down."""
+    os.makedirs(options.out, exist_ok=True)
+    save(options, {"next": 0, "tally": Tally(options.out)})
+    while load(options)["next"] < options.count:
+        done = subprocess.run([sys.executable, *sys.argv, "--worker"], check=False)
+        state = load(options)
+        if done.returncode < 0:
+            state["tally"].programs[f"TVM ended with signal {-done.returncode}"] += 1
+            save(options, state)
+        elif done.returncode > 0:
+            sys.exit(done.returncode)
+    return load(options)["tally"]
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--count", type=int, default=200)
@@ -269,11 +327,19 @@ def main():
     parser.add_argument("--length", type=int, default=6)
     parser.add_argument("--build-every", type=int, default=20)
     parser.add_argument("--out", default="build/check_peer/schedules")
+    parser.add_argument("--summary", action="store_true", help="agreement in few columns")
+    parser.add_argument("--worker", action="store_true", help="used by the script itself")
     options = parser.parse_args()
-    hone, tally = Hone(), Tally(options.out)
-    numbers = range(options.count) if options.only is None else [options.only]
-    for number in numbers:
-        one(number, hone, tally, options)
+    if options.worker:
+        play_all(options, load(options))
+        return
+    if options.only is None:
+        tally = play_in_workers(options)
+    else:
+        tally = Tally(options.out)
+        one(options.only, Hone(), tally, options)
+    if options.summary:
+        print(tally.summary(), "\n")
     tally.report()
     sys.exit(1 if tally.bad else 0)
 
