@@ -8,9 +8,9 @@
  * of one (reads where it writes); the loop feeds spatial axes only (threadIdx may feed reduce axes:
  * a cross-thread reduction). A block whose bindings are not affine, as compute_at leaves a producer
  * with a halo, may stand below when all who read its output are below as well: then each iteration
- * has its own copy. One thread axis may be bound twice in a nest where the threads of the outer
- * loop share the work of the inner one. vectorize wants a constant extent. unroll checks nothing
- * but that. */
+ * has its own copy; so may one whose instances meet in elements only within one iteration. One
+ * thread axis may be bound twice in a nest where the threads of the outer loop share the work of
+ * the inner one. vectorize wants a constant extent. unroll checks nothing but that. */
 
 /* Every block that touches a buffer that this block writes stands below the loop, and the buffer is
  * local to the scope: lowering gives each iteration its own. */
@@ -86,6 +86,9 @@ static hone_status check_block(hone_schedule *sch, hone_node_id block, hone_node
     if (sch_is_order_free(sch, block, &why)) return HONE_OK;
     hone_node_id around = private_around(sch, block, loop);
     if (around != HONE_NO_ID && sch_is_order_free_below(sch, block, around, &why)) return HONE_OK;
+    bool is_alone =
+        sch_next_block(sch, loop, loop) == block && sch_next_block(sch, loop, block) == HONE_NO_ID;
+    if (is_alone && sch_has_own_slices(sch, block, loop)) return HONE_OK;
     return sch_refuse(sch, block, "iterations of %s can't run at once: in %s, %s",
                       sch_loop_name(sch, loop), sch_block_name(sch, block), why);
 }

@@ -8,13 +8,13 @@
  *     for i, j, k in 8, 5, 9: with block C: C_pad[i, j] += A_pad[i, k] * B[k, j]
  *     for i0, i1 in 7, 5: with block C_pad: C[v0, v1] = C_pad[v0, v1]
  *
- * Checks: one factor from 1 on per axis; the scope is a pipeline of stages; the block is complete
- * or a reduction, alone in its nest of loops, consists of stores, and its predicate only cuts off
- * what lies outside its axes; it accesses each buffer at one place, whose indices are axes or
- * constants (the pattern of an einsum). Where an axis grows: it starts at 0 and is bound to a loop
- * of its own, over all of it and no thread; a buffer that grows has no views; one that is written
- * is written as a whole; what is computed from the zeros can't fail; in a reduction it adds nothing
- * (TVM does not check these). */
+ * Checks: one factor from 1 on per axis; the scope is the root block, a pipeline of stages; the
+ * block is complete or a reduction, alone in its nest of loops, consists of stores, and its
+ * predicate only cuts off what lies outside its axes; it accesses each buffer at one place, whose
+ * indices are axes or constants (the pattern of an einsum). Where an axis grows: it starts at 0 and
+ * is bound to a loop of its own, over all of it and no thread; a buffer that grows has no views;
+ * one that is written is written as a whole; what is computed from the zeros can't fail; in a
+ * reduction it adds nothing (TVM does not check these). */
 
 typedef struct pad_buffer {
     hone_buffer old, fresh;
@@ -565,6 +565,11 @@ hone_status hone_sch_pad_einsum(hone_schedule *sch, hone_rv block, uint32_t coun
     HONE_TRY(sch_resolve_block(sch, block, &e.block));
     e.scope = sch_scope_of(sch, e.block);
     if (e.scope == HONE_NO_ID) return sch_refuse(sch, e.block, "the root block has no scope");
+    if (e.scope != hone_func_root_block(sch->func)) {
+        return sch_refuse(sch, e.block,
+                          "%s stands in a block, which may run over a part of it only",
+                          sch_block_name(sch, e.block));
+    }
     HONE_TRY(check_nest(&e));
     HONE_TRY(find_buffers(&e));
     HONE_TRY(find_extents(&e, count, padding));

@@ -3,7 +3,8 @@
 /* reorder: permutes loops of one nest. Loops in between that are not named keep their places.
  *
  * Checks: the loops are distinct and lie on one chain, with nothing but loops of one child in
- * between; the instances of every block below may run in another order (sch_require_order_free); no
+ * between; the instances of every block below may run in another order (sch_require_order_free), or
+ * those that may meet in an element keep theirs; no
  * loop feeds both spatial and reduce axes of a block with an init, which must meet the beginning of
  * its reduce axes first; no bound of a loop uses a loop that comes to stand inside it. */
 
@@ -148,10 +149,15 @@ hone_status hone_sch_reorder(hone_schedule *sch, uint32_t count, const hone_rv *
     uint32_t length = 0;
     hone_node_id *chain = NULL;
     HONE_TRY(find_chain(sch, count, loops, &length, &chain));
-    HONE_TRY(sch_require_order_free(sch, chain[0]));
-    HONE_TRY(check_inits(sch, length, chain));
     hone_node_id *order = permute(sch, count, loops, length, chain);
     if (!order) return sch_no_memory();
+    hone_status st = sch_require_order_free(sch, chain[0]);
+    if (st && sch_may_reorder_slices(sch, length, chain, order)) {
+        hone_status_free(st);
+        st = HONE_OK;
+    }
+    HONE_TRY(st);
+    HONE_TRY(check_inits(sch, length, chain));
     HONE_TRY(check_bounds(sch, length, order));
     relink(sch, length, chain, order);
     return sch_record(sch, HONE_INST_REORDER, count, inputs, 0, NULL, 0, NULL, SCH_NO_DECISION,

@@ -145,6 +145,13 @@ bool sch_is_order_free_below(hone_schedule *sch, hone_node_id block, hone_node_i
 /* The same for all blocks below a loop together: each order free, and where there are several, what
  * one reads of another was written in the same iteration. ILLEGAL with the reason. */
 HONE_NODISCARD hone_status sch_require_order_free(hone_schedule *sch, hone_node_id loop);
+/* Instances of the block in different iterations of a loop around it touch different slices of what
+ * it writes: elements that several instances write are written within one iteration. */
+bool sch_has_own_slices(const hone_schedule *sch, hone_node_id block, hone_node_id loop);
+/* One block is below a chain of loops, and a new order of these leaves those without slices of
+ * their own in their order: instances that meet in an element keep theirs. */
+bool sch_may_reorder_slices(const hone_schedule *sch, uint32_t count, const hone_node_id *before,
+                            const hone_node_id *after);
 /* Of several blocks below a loop that write one buffer, each but the first updates what is there
  * (reads it where it writes it). ILLEGAL names the two. */
 HONE_NODISCARD hone_status sch_require_own_outputs(hone_schedule *sch, hone_node_id loop);

@@ -1,0 +1,63 @@
+#include "schedule/schedule_impl.h"
+
+/* Blocks whose instances may meet in one element, but not across the iterations of a loop:
+ * D[X[vi], vj] = … may write an element for several vi, yet each vj has a column of its own. */
+
+/* The dimension of the region that is the axis and nothing else, or HONE_NO_ID. */
+static uint32_t dimension_of(const hone_schedule *sch, const hone_region *region, hone_var axis) {
+    uint32_t rank = hone_func_buffer(sch->func, region->buffer)->rank;
+    for (uint32_t d = 0; d < rank; d++) {
+        const hone_range *range = &region->ranges[d];
+        if (range->min->kind == HONE_EXPR_VAR && range->min->u.var == axis &&
+            hone_expr_is_int_value(range->extent, 1)) {
+            return d;
+        }
+    }
+    return HONE_NO_ID;
+}
+
+/* Everything that the block touches of what it writes lies in the slice of the axis. */
+static bool stays_in_slice(const hone_schedule *sch, const hone_block *block, hone_var axis) {
+    for (uint32_t w = 0; w < block->write_count; w++) {
+        uint32_t d = dimension_of(sch, &block->writes[w], axis);
+        if (d == HONE_NO_ID) return false;
+        for (uint32_t r = 0; r < block->read_count; r++) {
+            if (block->reads[r].buffer != block->writes[w].buffer) continue;
+            if (dimension_of(sch, &block->reads[r], axis) != d) return false;
+        }
+    }
+    return block->write_count > 0;
+}
+
+bool sch_has_own_slices(const hone_schedule *sch, hone_node_id block, hone_node_id loop) {
+    const hone_node *node = sch_node(sch, block);
+    hone_var var = sch_node(sch, loop)->u.loop.var;
+    bool is_found = false;
+    if ((node->flags & SCH_OPEN) || !sch_is_below_loops_only(sch, block)) return false;
+    for (uint32_t i = 0; i < node->u.block.block->axis_count; i++) {
+        const hone_axis *axis = &node->u.block.block->axes[i];
+        const hone_expr *binding = node->u.block.bindings[i];
+        if (axis->kind > HONE_AXIS_REDUCE) return false; /* ordered, or nobody knows how */
+        if (axis->kind != HONE_AXIS_SPATIAL || binding->kind != HONE_EXPR_VAR) continue;
+        is_found = is_found ||
+                   (binding->u.var == var && stays_in_slice(sch, node->u.block.block, axis->var));
+    }
+    return is_found;
+}
+
+bool sch_may_reorder_slices(const hone_schedule *sch, uint32_t count, const hone_node_id *before,
+                            const hone_node_id *after) {
+    hone_node_id block = sch_next_block(sch, before[0], before[0]);
+    if (block == HONE_NO_ID || sch_next_block(sch, before[0], block) != HONE_NO_ID ||
+        sch_has_other_statements(sch, before[0])) {
+        return false;
+    }
+    uint32_t at = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        if (sch_has_own_slices(sch, block, before[i])) continue;
+        while (at < count && sch_has_own_slices(sch, block, after[at]))
+            at++;
+        if (at == count || after[at++] != before[i]) return false;
+    }
+    return true;
+}
