@@ -17,7 +17,9 @@
  * are at the beginning of their domains. What a block allocates is new at each execution and holds
  * garbage (NaN). Thread-bound loops are nested serial loops, also when a tag occurs twice, which is
  * what scheduled programs mean before their threads are unified; tvm_storage_sync then has nothing
- * to wait for. After unification a program whose threads exchange data is not run faithfully.
+ * to wait for. Matrix instructions (wmma, ldmatrix, mma of m16n8k16
+ * and m16n8k32) do to buffers what they do to registers, see interp_matrix.c. After unification a
+ * program whose threads exchange data is not run faithfully.
  */
 #ifndef HONE_IR_INTERP_H
 #define HONE_IR_INTERP_H

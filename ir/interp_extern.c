@@ -23,7 +23,7 @@ struct extern_frame {
     struct extern_frame *outer;
 };
 
-static hone_buffer buffer_of_data(const machine *m, hone_var var) {
+hone_buffer buffer_of_data(const machine *m, hone_var var) {
     hone_buffer found = HONE_NO_ID;
     for (uint32_t b = 0; b < m->func->buffer_count; b++) {
         if (m->func->buffers[b].data != var) continue;

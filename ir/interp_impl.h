@@ -71,15 +71,23 @@ typedef struct xshadow {
     uint32_t writer, first_reader, last_reader;
 } xshadow;
 
+/* How a fragment of a matrix unit was loaded last (interp_matrix.c); m = 0: never. */
+typedef struct xfragment {
+    int32_t m, n, k;
+    bool is_turned; /* columns first */
+} xfragment;
+
 /* A piece of storage. */
 typedef struct xstore {
     uint8_t *data;
     int64_t elements, capacity;
-    hone_dtype dtype;      /* as stored: f64 for every float when widened */
-    bool is_argument;      /* belongs to the caller */
-    bool is_shared;        /* scope "shared": threads work on it together */
-    bool *is_written;      /* NULL unless check_uninitialised and not an argument */
-    xshadow *shadow;       /* NULL unless check_races */
+    int64_t row;      /* extent of the last dimension; 0: there is one dimension at most */
+    hone_dtype dtype; /* as stored: f64 for every float when widened */
+    bool is_argument; /* belongs to the caller */
+    bool is_shared;   /* scope "shared": threads work on it together */
+    bool *is_written; /* NULL unless check_uninitialised and not an argument */
+    xshadow *shadow;  /* NULL unless check_races */
+    xfragment fragment;
     hone_tensor *argument; /* what a widened argument is written back to */
 } xstore;
 
@@ -198,6 +206,8 @@ void choose_intrin(machine *m, xexpr *x, hone_intrin intrin);
 void choose_cast(machine *m, xexpr *x, const xexpr *from);
 void choose_load(machine *m, xexpr *x);
 void choose_extern(machine *m, xexpr *x);
+/* An instruction of a matrix unit (interp_matrix.c); false when it is none. */
+bool choose_matrix(xexpr *x);
 
 static inline bool x_is_float(const xexpr *e) {
     return e->type == X_F64 || e->type == X_F32 || e->type == X_FLOAT;
@@ -226,6 +236,8 @@ int64_t locate(machine *m, hone_buffer id, uint32_t rank, const xexpr *const *in
 /* The same in a buffer whose elements are vectors: the scalar of the present lane. */
 int64_t locate_lane(machine *m, hone_buffer id, uint32_t rank, const xexpr *const *indices,
                     bool is_write);
+/* An element by its place in the storage: checks all that is asked for. */
+void touch_element(machine *m, hone_buffer id, int64_t at, bool is_write);
 int64_t read_int(const xstore *s, hone_dtype dtype, int64_t at);
 double read_float(const xstore *s, hone_dtype dtype, int64_t at);
 void write_int(const xstore *s, hone_dtype dtype, int64_t at, int64_t value);
@@ -253,6 +265,8 @@ void race_leave_loop(machine *m, uint32_t parent);
 void race_touch(machine *m, xstore *s, int64_t at, hone_buffer id, bool is_write);
 
 /* ---- external calls (interp_extern.c) ---- */
+/* The buffer that shows the storage of a data variable, a live one first; HONE_NO_ID. */
+hone_buffer buffer_of_data(const machine *m, hone_var var);
 void machine_free_extern(machine *m);
 
 /* ---- statements (interp_stmt.c) ---- */

@@ -266,6 +266,11 @@ static void refuse(machine *m, hone_intrin intrin) {
                                hone_intrin_spelling(intrin)));
 }
 
+static void refuse_named(machine *m, const xexpr *x) {
+    machine_fail(m, HONE_ERROR(HONE_CODE_UNSUPPORTED, "T.%s cannot be interpreted here",
+                               x->source->args[0]->u.s));
+}
+
 static bool choose_integer(xexpr *x, hone_intrin intrin) {
     switch (intrin) {
     case HONE_INTRIN_ABS:
@@ -345,6 +350,9 @@ void choose_intrin(machine *m, xexpr *x, hone_intrin intrin) {
     case HONE_INTRIN_REINTERPRET:
         if (m->options.widen_f64 && (x_is_float(x) || x_is_float(x->args[0]))) refuse(m, intrin);
         choose_pair(x, reinterpret_i, reinterpret_f);
+        return;
+    case HONE_INTRIN_NAMED:
+        if (!choose_matrix(x)) refuse_named(m, x);
         return;
     case HONE_INTRIN_ASSUME:
         x->eval.i = assume_i;

@@ -84,6 +84,10 @@ static void check_element(machine *m, const xbuffer *b, hone_buffer id, int64_t 
     if (s->shadow) race_touch(m, s, at, id, is_write);
 }
 
+void touch_element(machine *m, hone_buffer id, int64_t at, bool is_write) {
+    check_element(m, &m->buffers[id], id, at, is_write);
+}
+
 static inline int64_t locate_in(machine *m, const xbuffer *b, hone_buffer id, uint32_t rank,
                                 const xexpr *const *indices, bool is_write) {
     int64_t index[HONE_MAX_RANK];
@@ -336,6 +340,8 @@ void buffer_allocate(machine *m, hone_buffer id) {
     buffer_layout(m, id);
     make_storage(m, b, hone_func_buffer(m->func, id), is_dense(b) ? count_of(b) : span_of(b));
     attach_checks(m, &b->own, true);
+    b->own.row = b->rank > 1 ? b->shape[b->rank - 1] : 0;
+    b->own.fragment = (xfragment){0};
     b->offset = 0;
     settle(b, &b->own, true);
 }

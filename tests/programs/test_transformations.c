@@ -60,6 +60,18 @@ static const struct row {
      "matmul_float_init", "matmul_float_init_local",
      "main",        {"scope=\"local\"", "thread=\"threadIdx.y\"", "T.unroll(4)"},
      NULL,                       0},
+    {"matmul, threads that fetch together",
+     "matmul_float_init", "matmul_float_init_shared",
+     "main",        {"X_shared = T.sblock_alloc_buffer((128, 96), scope=\"shared\")", "T.vectorized(4)"},
+     NULL,                       0},
+    {"matmul by the fragments of a warp",
+     "matmul_half",       "matmul_half_wmma",
+     "main",        {"T.tvm_mma_sync(", "T.tvm_fill_fragment(", "\"col_major\""},
+     NULL,                       0},
+    {"matmul by the lanes of a warp",
+     "matmul_warp",       "matmul_warp_mma",
+     "main",        {"T.ptx_legacy.mma(\"m16n8k16\"", "T.ptx_legacy.ldmatrix(T.bool(True)"},
+     NULL,                       0},
 };
 
 static const char *path_of(const char *folder, const char *name) {

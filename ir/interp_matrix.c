@@ -1,0 +1,360 @@
+/* Matrix units of GPUs, as what they do to buffers.
+ *
+ * wmma: a fragment is a tile of the buffer that holds it. Its number counts tiles along the rows of
+ * that buffer, then down; in a flat buffer tiles lie one behind the other. How a tile was loaded
+ * (its sizes, rows or columns first) is remembered with the storage, as registers would.
+ *
+ * mma and ldmatrix: the lanes of a warp hold a tile together, in the layouts of PTX (ISA 9.7.14).
+ * Lanes run one after the other; what a lane takes from others is found by evaluating an argument
+ * with the lane's variable set to theirs. That is exact because an instruction reads registers that
+ * earlier ones wrote, and writes its own lane's.
+ *
+ * Sums go over k in order, each step rounded to the type of the accumulator, as the descriptions of
+ * the intrinsics have it.
+ */
+#include <string.h>
+
+#include "ir/interp_impl.h"
+
+enum { LANES = 32 };
+
+HONE_NORETURN static void fail(machine *m, const char *what) {
+    machine_fail(m, HONE_ERROR(HONE_CODE_ILLEGAL, "%s", what));
+}
+
+/* ---- what the arguments name ---- */
+
+/* A buffer by its data variable; it must be live. */
+static hone_buffer registers_of(machine *m, const xexpr *e) {
+    hone_buffer id = HONE_NO_ID;
+    if (e->source->kind == HONE_EXPR_VAR) id = buffer_of_data(m, e->source->u.var);
+    if (id == HONE_NO_ID || !m->buffers[id].store) {
+        fail(m, "a matrix instruction works on a buffer that does not exist");
+    }
+    return id;
+}
+
+/* Memory by tvm_access_ptr(type, data, offset, extent, mask). */
+static hone_buffer memory_of(machine *m, const xexpr *e, int64_t *out_offset) {
+    if (!hone_expr_is_call(e->source, HONE_INTRIN_ACCESS_PTR) || e->count != 5) {
+        fail(m, "a matrix instruction wants tvm_access_ptr for memory");
+    }
+    hone_buffer id = registers_of(m, e->args[1]);
+    *out_offset = x_int(e->args[2], m);
+    if (!hone_func_buffer(m->func, id)->elem_offset) *out_offset += m->buffers[id].offset;
+    return id;
+}
+
+typedef union number {
+    int64_t i;
+    double f;
+} number;
+
+static bool holds_floats(const machine *m, hone_buffer id) {
+    return hone_dtype_is_float(m->buffers[id].dtype);
+}
+
+static number get(machine *m, hone_buffer id, int64_t at) {
+    const xbuffer *b = &m->buffers[id];
+    touch_element(m, id, at, false);
+    return holds_floats(m, id) ? (number){.f = read_float(b->store, b->dtype, at)}
+                               : (number){.i = read_int(b->store, b->dtype, at)};
+}
+
+static void put(machine *m, hone_buffer id, int64_t at, number value) {
+    const xbuffer *b = &m->buffers[id];
+    touch_element(m, id, at, true);
+    if (holds_floats(m, id))
+        write_float(b->store, b->dtype, at, value.f);
+    else
+        write_int(b->store, b->dtype, at, value.i);
+}
+
+static void require_same_sort(machine *m, hone_buffer a, hone_buffer b) {
+    if (holds_floats(m, a) != holds_floats(m, b)) {
+        fail(m, "a matrix instruction mixes floats and integers");
+    }
+}
+
+static double rounded(double value, hone_dtype dtype) {
+    if (dtype.bits == 64) return value;
+    return dtype.bits == 32 ? (double)(float)value : round_slow(value, dtype);
+}
+
+/* sum + a * b in the type of the accumulator. */
+static number multiply_add(const machine *m, hone_buffer accumulator, number sum, number a,
+                           number b) {
+    hone_dtype dtype = m->buffers[accumulator].dtype;
+    if (hone_dtype_is_float(dtype)) {
+        return (number){.f = rounded(sum.f + rounded(a.f * b.f, dtype), dtype)};
+    }
+    uint64_t total = (uint64_t)sum.i + (uint64_t)a.i * (uint64_t)b.i;
+    return (number){.i = wrap_slow((int64_t)total, (uint8_t)dtype.bits, hone_dtype_is_uint(dtype))};
+}
+
+/* ---- wmma ---- */
+
+typedef struct tile {
+    hone_buffer buffer;
+    int64_t offset, stride, rows, columns;
+} tile;
+
+/* The tile of that number among tiles of rows by columns. */
+static tile tile_at(machine *m, hone_buffer id, int64_t index, int64_t rows, int64_t columns) {
+    const xstore *s = m->buffers[id].store;
+    int64_t row = s->row ? s->row : columns;
+    if (rows < 1 || columns < 1 || row % columns != 0) {
+        fail(m, "a fragment's tiles do not divide the rows of its buffer");
+    }
+    int64_t per_row = row / columns;
+    tile t = {id, 0, row, rows, columns};
+    t.offset = index / per_row * rows * row + index % per_row * columns;
+    if (index < 0 || t.offset + (rows - 1) * row + columns > s->elements) {
+        fail(m, "a fragment lies outside of its buffer");
+    }
+    return t;
+}
+
+static int64_t element_of(const tile *t, int64_t i, int64_t j) {
+    return t->offset + i * t->stride + j;
+}
+
+/* A tile as the scope of its buffer has it: a is m by k, b k by n, the accumulator m by n; turned
+ * around when columns came first. */
+static tile fragment(machine *m, hone_buffer id, int64_t index) {
+    const xfragment *f = &m->buffers[id].store->fragment;
+    const char *scope = hone_func_buffer(m->func, id)->scope;
+    bool is_a = strcmp(scope, "wmma.matrix_a") == 0, is_b = strcmp(scope, "wmma.matrix_b") == 0;
+    if (f->m == 0) fail(m, "a fragment is used before it is loaded or filled");
+    int64_t rows = is_b ? f->k : f->m, columns = is_a ? f->k : f->n;
+    return f->is_turned ? tile_at(m, id, index, columns, rows)
+                        : tile_at(m, id, index, rows, columns);
+}
+
+/* args[1] data, then m, n, k and the number of the fragment. */
+static tile shaped_fragment(machine *m, const xexpr *e, bool is_turned) {
+    hone_buffer id = registers_of(m, e->args[1]);
+    m->buffers[id].store->fragment =
+        (xfragment){(int32_t)x_int(e->args[2], m), (int32_t)x_int(e->args[3], m),
+                    (int32_t)x_int(e->args[4], m), is_turned};
+    return fragment(m, id, x_int(e->args[5], m));
+}
+
+static int64_t fill_fragment(const xexpr *e, machine *m) {
+    tile t = shaped_fragment(m, e, false);
+    double value = x_is_float(e->args[6]) ? x_float(e->args[6], m) : (double)x_int(e->args[6], m);
+    number n = holds_floats(m, t.buffer) ? (number){.f = value} : (number){.i = (int64_t)value};
+    for (int64_t i = 0; i < t.rows; i++) {
+        for (int64_t j = 0; j < t.columns; j++)
+            put(m, t.buffer, element_of(&t, i, j), n);
+    }
+    return 0;
+}
+
+/* (data, m, n, k, number, memory, stride, layout) */
+static int64_t move_fragment(const xexpr *e, machine *m, bool is_store) {
+    const char *layout =
+        e->args[8]->source->kind == HONE_EXPR_STRING ? e->args[8]->source->u.s : "";
+    int64_t offset, stride = x_int(e->args[7], m);
+    tile t = shaped_fragment(m, e, strcmp(layout, "col_major") == 0);
+    hone_buffer memory = memory_of(m, e->args[6], &offset);
+    require_same_sort(m, t.buffer, memory);
+    for (int64_t i = 0; i < t.rows; i++) {
+        for (int64_t j = 0; j < t.columns; j++) {
+            int64_t there = offset + i * stride + j, here = element_of(&t, i, j);
+            if (is_store)
+                put(m, memory, there, get(m, t.buffer, here));
+            else
+                put(m, t.buffer, here, get(m, memory, there));
+        }
+    }
+    return 0;
+}
+static int64_t load_fragment(const xexpr *e, machine *m) {
+    return move_fragment(e, m, false);
+}
+static int64_t store_fragment(const xexpr *e, machine *m) {
+    return move_fragment(e, m, true);
+}
+
+/* (D, number, A, number, B, number, C, number): D = A B + C */
+static int64_t multiply_fragments(const xexpr *e, machine *m) {
+    tile part[4]; /* D, A, B, C */
+    hone_buffer ids[4];
+    for (int i = 0; i < 4; i++)
+        ids[i] = registers_of(m, e->args[1 + 2 * i]);
+    xfragment *d = &m->buffers[ids[0]].store->fragment;
+    const xfragment *a = &m->buffers[ids[1]].store->fragment;
+    const xfragment *b = &m->buffers[ids[2]].store->fragment;
+    if (d->m == 0) *d = m->buffers[ids[3]].store->fragment;
+    for (int i = 0; i < 4; i++) {
+        require_same_sort(m, ids[i], ids[0]);
+        part[i] = fragment(m, ids[i], x_int(e->args[2 + 2 * i], m));
+    }
+    if (a->m != d->m || b->n != d->n || a->k != b->k) fail(m, "fragments of other sizes meet");
+    for (int64_t i = 0; i < d->m; i++) {
+        for (int64_t j = 0; j < d->n; j++) {
+            number sum = get(m, ids[3], element_of(&part[3], i, j));
+            for (int64_t k = 0; k < a->k; k++) {
+                int64_t left =
+                    a->is_turned ? element_of(&part[1], k, i) : element_of(&part[1], i, k);
+                int64_t right =
+                    b->is_turned ? element_of(&part[2], j, k) : element_of(&part[2], k, j);
+                sum = multiply_add(m, ids[0], sum, get(m, ids[1], left), get(m, ids[2], right));
+            }
+            put(m, ids[0], element_of(&part[0], i, j), sum);
+        }
+    }
+    return 0;
+}
+
+/* ---- mma, ldmatrix ---- */
+
+/* The variable of the loop over threadIdx.x around the statement. */
+static hone_var lane_variable(machine *m) {
+    for (hone_node_id n = m->at; n != HONE_NO_ID; n = hone_func_node(m->func, n)->parent) {
+        const hone_node *node = hone_func_node(m->func, n);
+        bool is_thread = node->kind == HONE_NODE_FOR && node->loop_kind == HONE_LOOP_THREAD;
+        if (is_thread && strcmp(node->u.loop.thread_tag, "threadIdx.x") == 0) {
+            return node->u.loop.var;
+        }
+    }
+    fail(m, "an instruction of a warp stands in no loop over threadIdx.x");
+}
+
+/* An argument as a lane of this warp has it. */
+static int64_t of_lane(machine *m, const xexpr *e, hone_var variable, int64_t lane) {
+    int64_t own = m->slots[variable].i;
+    m->slots[variable].i = own / LANES * LANES + lane;
+    int64_t value = x_int(e, m);
+    m->slots[variable].i = own;
+    return value;
+}
+
+/* Where the registers of this lane begin, for offsets that do not say it. */
+static int64_t lane_base(machine *m, hone_buffer id, hone_var variable, int64_t count) {
+    bool is_warp = strcmp(hone_func_buffer(m->func, id)->scope, "warp") == 0;
+    return is_warp ? m->slots[variable].i % LANES * count : 0;
+}
+
+/* Bytes may not be turned around in pairs: element by element, in the layout of matrix b. */
+static void load_bytes_turned(machine *m, hone_buffer to, int64_t to_offset, hone_buffer from,
+                              int64_t offset, int64_t stride, int64_t lane) {
+    for (int64_t l = 0; l < 16; l++) {
+        int64_t k = 4 * (lane % 4) + l % 4 + 16 * (l % 8 / 4), n = lane / 4 + 8 * (l / 8);
+        put(m, to, to_offset + l, get(m, from, offset + k * stride + n));
+    }
+}
+
+/* (is_turned, matrices, ".b16", registers, offset, memory, offset of the lane's row) */
+static int64_t ldmatrix(const xexpr *e, machine *m) {
+    hone_var variable = lane_variable(m);
+    hone_buffer to = registers_of(m, e->args[4]);
+    int64_t offset, lane = m->slots[variable].i % LANES, to_offset = x_int(e->args[5], m);
+    hone_buffer from = memory_of(m, e->args[6], &offset);
+    bool is_turned = x_int(e->args[1], m) != 0;
+    int64_t bits = hone_func_buffer(m->func, to)->dtype.bits, each = 16 / bits;
+    require_same_sort(m, to, from);
+    if (bits != 8 && bits != 16) fail(m, "ldmatrix loads elements of 8 or 16 bits");
+    if (is_turned && bits == 8) {
+        load_bytes_turned(m, to, to_offset, from, offset, x_int(e->args[7], m), lane);
+        return 0;
+    }
+    for (int64_t i = 0; i < x_int(e->args[2], m); i++) {
+        for (int64_t half = 0; half < 2; half++) {
+            int64_t row = is_turned ? 2 * (lane % 4) + half : lane / 4;
+            int64_t column = is_turned ? lane / 4 : 2 * (lane % 4) + half;
+            int64_t at = offset + of_lane(m, e->args[7], variable, 8 * i + row) + column * each;
+            for (int64_t s = 0; s < each; s++)
+                put(m, to, to_offset + (2 * i + half) * each + s, get(m, from, at + s));
+        }
+    }
+    return 0;
+}
+
+/* (shape, "row", "col", types, A, offset, B, offset, C, offset, saturate): C += A B, 16 by 8 */
+static int64_t mma(const xexpr *e, machine *m) {
+    const char *shape = e->args[1]->source->kind == HONE_EXPR_STRING ? e->args[1]->source->u.s : "";
+    bool is_k32 = strcmp(shape, "m16n8k32") == 0;
+    if (!is_k32 && strcmp(shape, "m16n8k16") != 0) {
+        machine_fail(m, HONE_ERROR(HONE_CODE_UNSUPPORTED,
+                                   "mma of shape '%s' cannot be interpreted here", shape));
+    }
+    hone_var variable = lane_variable(m);
+    hone_buffer a = registers_of(m, e->args[7]), b = registers_of(m, e->args[9]);
+    hone_buffer c = registers_of(m, e->args[11]);
+    int64_t lane = m->slots[variable].i % LANES, c_offset = x_int(e->args[12], m);
+    int64_t run = is_k32 ? 4 : 2; /* neighbours along k in one lane */
+    require_same_sort(m, a, c);
+    require_same_sort(m, b, c);
+    for (int64_t l = 0; l < 4; l++) {
+        int64_t row = lane / 4 + 8 * (l / 2), column = 2 * (lane % 4) + l % 2;
+        number sum = get(m, c, c_offset + l);
+        for (int64_t k = 0; k < 8 * run; k++) {
+            int64_t quarter = k % (4 * run) / run, upper = k / (4 * run), rest = k % run;
+            int64_t left = of_lane(m, e->args[8], variable, 4 * (row % 8) + quarter);
+            int64_t right = of_lane(m, e->args[10], variable, 4 * column + quarter);
+            number x = get(m, a, left + 2 * run * upper + run * (row / 8) + rest);
+            number y = get(m, b, right + run * upper + rest);
+            sum = multiply_add(m, c, sum, x, y);
+        }
+        put(m, c, c_offset + l, sum);
+    }
+    return 0;
+}
+
+/* (count, registers, offset) */
+static int64_t fill_registers(const xexpr *e, machine *m) {
+    hone_var variable = lane_variable(m);
+    hone_buffer to = registers_of(m, e->args[2]);
+    int64_t count = x_int(e->args[1], m);
+    int64_t base = x_int(e->args[3], m) + lane_base(m, to, variable, count);
+    for (int64_t l = 0; l < count; l++)
+        put(m, to, base + l, holds_floats(m, to) ? (number){.f = 0} : (number){.i = 0});
+    return 0;
+}
+
+/* (16, 16, memory, registers, offset, stride) */
+static int64_t store_registers(const xexpr *e, machine *m) {
+    hone_var variable = lane_variable(m);
+    hone_buffer from = registers_of(m, e->args[4]);
+    int64_t offset, stride = x_int(e->args[6], m), lane = m->slots[variable].i % LANES;
+    hone_buffer memory = memory_of(m, e->args[3], &offset);
+    int64_t base = x_int(e->args[5], m) + lane_base(m, from, variable, 8);
+    require_same_sort(m, from, memory);
+    for (int64_t l = 0; l < 8; l++) {
+        int64_t row = 8 * (l % 4 / 2) + lane / 4, column = 8 * (l / 4) + lane % 4 * 2 + l % 2;
+        put(m, memory, offset + row * stride + column, get(m, from, base + l));
+    }
+    return 0;
+}
+
+/* ---- */
+
+static const struct {
+    const char *name;
+    uint8_t count; /* of arguments, the name among them */
+    int64_t (*run)(const xexpr *e, machine *m);
+} instructions[] = {
+    {"tvm_fill_fragment",     7,  fill_fragment     },
+    {"tvm_load_matrix_sync",  9,  load_fragment     },
+    {"tvm_store_matrix_sync", 9,  store_fragment    },
+    {"tvm_mma_sync",          9,  multiply_fragments},
+    {"ptx_legacy.ldmatrix",   8,  ldmatrix          },
+    {"ptx_legacy.mma",        14, mma               },
+    {"cuda.mma_fill_legacy",  4,  fill_registers    },
+    {"cuda.mma_store_legacy", 7,  store_registers   },
+};
+
+bool choose_matrix(xexpr *x) {
+    const char *name = x->source->args[0]->u.s;
+    for (size_t i = 0; i < HONE_COUNT(instructions); i++) {
+        if (strcmp(instructions[i].name, name) != 0) continue;
+        /* the value is not used: it has no type, or that of what is moved */
+        if (x->count != instructions[i].count || x->lanes > 1) return false;
+        x->type = X_I64;
+        x->eval.i = instructions[i].run;
+        return true;
+    }
+    return false;
+}
