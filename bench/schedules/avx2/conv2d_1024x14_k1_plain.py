@@ -1,17 +1,17 @@
-# Filters in 2 parts, for as many cores. The weights of 256 channels stay in
-# L1 while all pixels pass by; 2 rows of 2 columns by 16 filters are in registers.
+# Filters in 2 parts, for as many cores. The weights of 256 channels stay in L1 while all pixels pass by;
+# 4 pixels by 16 filters are in registers.
 conv = sch.get_block(name="conv", func_name="main")
 out = sch.get_block(name="out", func_name="main")
 f, y, x, c, dy, dx, fi = sch.get_loops(block=conv)
 p, f0 = sch.split(loop=f, factors=[2, None])
-c0, c1 = sch.split(loop=c, factors=[None, 256])
-y1, y2 = sch.split(loop=y, factors=[None, 2])
-x0, x1 = sch.split(loop=x, factors=[None, 2])
-sch.reorder(p, c0, f0, y1, x0, dy, dx, c1, y2, x1, fi)
+c0, c1, c2 = sch.split(loop=c, factors=[None, 64, 4])
+q = sch.fuse(y, x)
+q0, q1 = sch.split(loop=q, factors=[None, 4])
+sch.reorder(p, c0, f0, q0, dy, dx, c1, c2, q1, fi)
 sch.parallel(loop=p)
 sch.vectorize(loop=fi)
-sch.unroll(loop=y2)
-sch.unroll(loop=x1)
+sch.unroll(loop=q1)
+sch.unroll(loop=c2)
 sch.reverse_compute_at(block=out, loop=p, preserve_unit_loops=True)
 _, t0, t1, t2, t3 = sch.get_loops(block=out)
 t4, t5 = sch.split(loop=t3, factors=[None, 14])
