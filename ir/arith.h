@@ -51,6 +51,8 @@ typedef struct hone_arith {
     uint32_t proofs;      /* in progress: within one, others look at bounds only */
     uint32_t rule_count;  /* rules that fired and may make room for others */
     bool keeps_units;     /* a variable with one value stays a variable in what is simplified */
+    bool keeps_numbers;   /* (x*8 + y*4 + z) // 20 stays, though it is (x*2 + y) // 5: what is a
+                             mixed-radix number stays the same number wherever it is divided */
 } hone_arith;
 
 void hone_arith_init(hone_arith *arith, hone_arena *arena);

@@ -123,8 +123,11 @@ bool hone_itermap_detect(hone_arith *arith, uint32_t count, const hone_expr *con
         hone_var var = iters[k].var;
         if (!arith_reserve_var(arith, var)) return false;
     }
+    bool kept_numbers = arith->keeps_numbers;
+    arith->keeps_numbers = true;
     bool ok = begin(&m, saved, trivial) && read_predicate(&m, predicate) &&
               parse_all(&m, count, indices, out);
+    arith->keeps_numbers = kept_numbers;
     if (ok) {
         ok = imap_check(&m, out, level);
         out->failed_index = m.failed_index;

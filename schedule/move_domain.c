@@ -372,11 +372,11 @@ static hone_status add_loop(hone_schedule *sch, const sch_axis_domain *dom, uint
     hone_node_id loop = sch_make_loop(sch, name, dom->extent->dtype, dom->extent);
     if (loop == HONE_NO_ID) return sch_no_memory();
     const hone_expr *var = sch_var(sch, sch_node(sch, loop)->u.loop.var);
-    sch->arith.keeps_units = true;
+    sch->arith.keeps_units = sch->arith.keeps_numbers = true;
     *out_binding = hone_expr_is_int_value(dom->low, 0)
                        ? var
                        : hone_simplify(&sch->arith, hone_expr_add(&sch->ir, dom->low, var));
-    sch->arith.keeps_units = false;
+    sch->arith.keeps_units = sch->arith.keeps_numbers = false;
     if (io->bottom == HONE_NO_ID) {
         io->top = loop;
     } else {

@@ -177,8 +177,9 @@ hone_status hone_sch_fuse(hone_schedule *sch, uint32_t count, const hone_rv *loo
     if (fused == HONE_NO_ID) return sch_no_memory();
     HONE_TRY(make_values(sch, count, loops, fused, values));
     sch->arith.keeps_units = preserve_unit_iters;
+    sch->arith.keeps_numbers = true;
     hone_status st = relink(sch, count, loops, values, fused);
-    sch->arith.keeps_units = false;
+    sch->arith.keeps_units = sch->arith.keeps_numbers = false;
     HONE_TRY(st);
     return record(sch, count, loop_rvs, preserve_unit_iters, fused, out_loop);
 }

@@ -211,7 +211,15 @@ static hone_status common_loops(hone_schedule *sch, uint32_t consumer_count,
     return HONE_OK;
 }
 
-/* Fills in the legal locations: -2 inline, -1 root, then indices of loops. */
+/* How many of the loops to look at: none behind the last spatial one. */
+static uint32_t count_candidates(hone_schedule *sch, uint32_t count, const hone_node_id *loops) {
+    while (count && sch_loop_type_of(sch, loops[count - 1]) != SCH_LOOP_DATA_PARALLEL)
+        count--;
+    return count;
+}
+
+/* Fills in the legal locations: -2 inline, -1 root, then indices of loops; loops of one iteration
+ * are no places. */
 static hone_status find_locations(hone_schedule *sch, hone_node_id block, uint32_t *out_count,
                                   int64_t **out_locations, const hone_node_id **out_loops) {
     uint32_t consumer_count = 0, loop_count = 0, count = 0;
@@ -225,13 +233,14 @@ static hone_status find_locations(hone_schedule *sch, hone_node_id block, uint32
     if (sch_can_compute_inline(sch, block)) list[count++] = -2;
     list[count++] = -1;
     bool met_reduce = false;
+    loop_count = count_candidates(sch, loop_count, *out_loops);
     for (uint32_t i = 0; i < loop_count; i++) {
         hone_node_id loop = (*out_loops)[i];
+        if (hone_expr_is_int_value(sch_node(sch, loop)->u.loop.range.extent, 1)) continue;
         sch_loop_type type = sch_loop_type_of(sch, loop);
         /* a spatial loop inside a reduction would compute the producer over and over */
         if (type == SCH_LOOP_DATA_PARALLEL && met_reduce) break;
         met_reduce = met_reduce || type != SCH_LOOP_DATA_PARALLEL;
-        if (hone_expr_is_int_value(sch_node(sch, loop)->u.loop.range.extent, 1)) continue;
         if (sch_can_compute_at(sch, block, loop)) list[count++] = i;
     }
     *out_count = count;

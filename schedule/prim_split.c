@@ -213,8 +213,9 @@ hone_status hone_sch_split(hone_schedule *sch, hone_rv loop_rv, uint32_t count,
     hone_var old_var = sch_node(sch, loop)->u.loop.var;
     if (!index) return sch_ir_error(sch);
     sch->arith.keeps_units = preserve_unit_iters;
+    sch->arith.keeps_numbers = true;
     hone_status st = sch_substitute_below(sch, loop, old_var, index);
-    sch->arith.keeps_units = false;
+    sch->arith.keeps_units = sch->arith.keeps_numbers = false;
     HONE_TRY(st);
     if (!is_exact) HONE_TRY(add_guard(sch, loop, index, old_extent));
     hone_tree_move_children(sch->func, loop, loops[count - 1]);

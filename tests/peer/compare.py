@@ -142,12 +142,17 @@ def buffers(mod):
     return [known[p] if p in known else p for p in func.params]
 
 
+def size_of(extent, sizes):
+    """The number of an extent where its variables have the given sizes."""
+    return int(eval(str(extent), {"T": None}, dict(sizes)))  # pylint: disable=eval-used
+
+
 def inputs(mod, seed=0, sizes=None):
     """Arrays at random for every parameter of the one function; sizes: those of symbolic shapes."""
     rng = numpy.random.default_rng(seed)
     arrays = []
     for buf in buffers(mod):
-        shape = [int(s) if isinstance(s, tirx.IntImm) else sizes[s.name] for s in buf.shape]
+        shape = [size_of(s, sizes) for s in buf.shape]
         dtype = numpy.dtype(str(buf.dtype))
         data = rng.integers(0, 2 if dtype.kind == "b" else 4, shape) if dtype.kind in "iub" \
             else rng.uniform(0.1, 1, shape)

@@ -10,6 +10,7 @@ the same. Every K-th result is also built by TVM and run. Findings go to DIR, on
 Exit code 1: a crash, a wrong program, or one that TVM cannot parse.
 """
 import argparse
+import bisect
 import collections
 import json
 import os
@@ -221,22 +222,24 @@ class Case:
         return what
 
     def compare_steps(self, trace):
-        """Program by program, up to the first that is not equal."""
+        """Up to the first program that is not equal, on the way from known ones to the last."""
         kinds = steps_of(self.player.sch.trace)
         texts = self.hone.steps(self.text, trace)
-        for i, kind in enumerate(kinds):
-            theirs = self.player.after.get(i + 1)
-            if i not in texts:
-                return
-            what, line = ("equal", "") if theirs is None else \
-                compare.verdict(compare.parse(texts[i]), theirs)
-            if what == "equal":
-                self.tally.count(kind, "equal")
-                continue
-            self.tally.find(kind, what, line,
-                            self.files(trace, out_py=texts[i], tvm_py=theirs.script(),
-                                       step_txt=f"step {i + 1} {kind}\n"))
-            return
+        known = [i for i in range(len(kinds)) if i in texts and i + 1 in self.player.after]
+
+        def compared(i):
+            return compare.verdict(compare.parse(texts[i]), self.player.after[i + 1])
+
+        first = bisect.bisect_left(known, True, key=lambda i: compared(i)[0] != "equal")
+        at = known[first] if first < len(known) else len(texts)
+        for kind in kinds[:at]:
+            self.tally.count(kind, "equal")
+        if first < len(known):
+            what, line = compared(at)
+            self.tally.find(kinds[at], what, line,
+                            self.files(trace, out_py=texts[at],
+                                       tvm_py=self.player.after[at + 1].script(),
+                                       step_txt=f"step {at + 1} {kinds[at]}\n"))
 
     def refused(self, line, kind, reason):
         """A step that TVM refused, after the accepted ones."""

@@ -115,21 +115,27 @@ class Replayed:
         self.mod = mod
         self.sch = s_tir.Schedule(mod, seed=seed, error_render_level="fast")
         trace.apply_to_schedule(self.sch, remove_postproc=False)
-        self._after = None
 
     @property
     def after(self):
-        """Made only where it is asked for: the trace, instruction by instruction."""
-        if self._after is None:
-            self._after = {}
-            trace = self.sch.trace
-            for n in range(1, len(trace.insts) + 1):
-                insts = trace.insts[:n]
-                known = {i: trace.decisions[i] for i in insts if i in trace.decisions}
-                sch = s_tir.Schedule(self.mod, seed=1, error_render_level="fast")
-                s_tir.schedule.Trace(insts, known).apply_to_schedule(sch, remove_postproc=False)
-                self._after[n] = sch.mod
-        return self._after
+        return Prefixes(self.mod, self.sch.trace)
+
+
+class Prefixes:
+    """The programs after the first instructions of a trace, made when asked for."""
+
+    def __init__(self, mod, trace):
+        self.mod, self.trace = mod, trace
+
+    def __contains__(self, count):
+        return 0 < count <= len(self.trace.insts)
+
+    def __getitem__(self, count):
+        insts = self.trace.insts[:count]
+        known = {i: self.trace.decisions[i] for i in insts if i in self.trace.decisions}
+        sch = s_tir.Schedule(self.mod, seed=1, error_render_level="fast")
+        s_tir.schedule.Trace(insts, known).apply_to_schedule(sch, remove_postproc=False)
+        return sch.mod
 
 
 def space(mod, target):
