@@ -188,6 +188,16 @@ static hone_status make_copy_block(caching *c, hone_node_id *out_block) {
     return HONE_OK;
 }
 
+/* cache_read: all that the writer makes is copied, where it is known to be a box; it holds what the
+ * users read. */
+static hone_status widen_to_written(caching *c, sch_box *io) {
+    sch_box written;
+    bool is_exact = false;
+    HONE_TRY(sch_box_below(c->sch, c->place, 1, &c->writer, c->buffer, true, &written, &is_exact));
+    if (written.dims && is_exact) *io = written;
+    return HONE_OK;
+}
+
 /* The box that is copied, as domains of the copying block's axes. */
 static hone_status find_domains(caching *c, hone_node_id copy, sch_axis_domain **out) {
     hone_schedule *sch = c->sch;
@@ -205,11 +215,14 @@ static hone_status find_domains(caching *c, hone_node_id copy, sch_axis_domain *
                           sch_block_name(sch, c->block),
                           hone_func_buffer(sch->func, c->buffer)->name);
     }
-    if (c->writer != HONE_NO_ID && !c->is_write &&
-        !sch_surely_writes(sch, c->writer, c->buffer, c->place, box.dims)) {
-        return sch_refuse(sch, c->writer, "%s does not surely write all of '%s' that is copied",
-                          sch_block_name(sch, c->writer),
-                          hone_func_buffer(sch->func, c->buffer)->name);
+    if (c->writer != HONE_NO_ID && !c->is_write) {
+        if (!sch_surely_writes(sch, c->writer, c->buffer, c->place, box.dims)) {
+            return sch_refuse(sch, c->writer,
+                              "%s does not surely write all of '%s' that is copied",
+                              sch_block_name(sch, c->writer),
+                              hone_func_buffer(sch->func, c->buffer)->name);
+        }
+        HONE_TRY(widen_to_written(c, &box));
     }
     box.buffer = c->is_write ? c->buffer : c->cache;
     return sch_solve_axes(sch, copy, 1, &box, true, false, *out);

@@ -309,35 +309,8 @@ static hone_status copy_nest(rfactoring *r, hone_node_id *out_top, hone_node_id 
     return sch_ir_error(sch);
 }
 
-static bool share_loop(const rfactoring *r, const hone_expr *a, const hone_expr *b) {
-    for (uint32_t k = 0; k < r->loop_count; k++) {
-        hone_var var = sch_node(r->sch, r->loops[k])->u.loop.var;
-        if (hone_expr_uses_var(a, var) && hone_expr_uses_var(b, var)) return true;
-    }
-    return false;
-}
-
-/* Those that the factored loop feeds, and those that share another loop with one of them: the
- * digits of one fused loop. out has an entry per axis, all false. */
-static void find_axes_to_split(const rfactoring *r, bool *out) {
-    const hone_node *node = sch_node(r->sch, r->block);
-    const hone_expr *const *bindings = node->u.block.bindings;
-    hone_var factored = sch_node(r->sch, r->loop)->u.loop.var;
-    uint32_t count = node->u.block.block->axis_count;
-    for (bool changed = true; changed;) {
-        changed = false;
-        for (uint32_t i = 0; i < count; i++) {
-            bool found = hone_expr_uses_var(bindings[i], factored);
-            for (uint32_t k = 0; k < count && !found; k++)
-                found = out[k] && share_loop(r, bindings[i], bindings[k]);
-            changed = changed || found != out[i];
-            out[i] = found;
-        }
-    }
-}
-
-/* A reduce axis that the factored loop feeds falls apart into one axis for each loop that feeds it,
- * the factored one excepted; axis_of: those made so far by loop variable. */
+/* A reduce axis falls apart into one axis for each loop that feeds it, the factored one excepted;
+ * axis_of: those made so far by loop variable. */
 static hone_status split_axis(rfactoring *r, draft *d, uint32_t i, const hone_expr **axis_of) {
     hone_schedule *sch = r->sch;
     const hone_node old = *sch_node(sch, r->block);
@@ -365,15 +338,13 @@ static hone_status make_rf_block(rfactoring *r, hone_node_id rf) {
     draft d;
     HONE_TRY(start_draft(r, &d));
     const hone_expr **axis_of = hone_arena_zalloc(sch->arena, (r->var_count + 1) * sizeof *axis_of);
-    bool *falls_apart = hone_arena_zalloc(sch->arena, old.u.block.block->axis_count + 1);
-    if (!axis_of || !falls_apart) return sch_no_memory();
-    find_axes_to_split(r, falls_apart);
+    if (!axis_of) return sch_no_memory();
     hone_var factored = sch_node(sch, r->loop)->u.loop.var;
     HONE_TRY(
         add_loop_axis(r, &d, r->loop, HONE_AXIS_SPATIAL, r->fresh[factored], &axis_of[factored]));
     for (uint32_t i = 0; i < old.u.block.block->axis_count; i++) {
         const hone_expr *binding = old.u.block.bindings[i];
-        if (falls_apart[i]) {
+        if (old.u.block.block->axes[i].kind == HONE_AXIS_REDUCE) {
             HONE_TRY(split_axis(r, &d, i, axis_of));
         } else {
             binding = hone_expr_substitute(&sch->ir, binding, r->fresh, r->var_count);
