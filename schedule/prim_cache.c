@@ -217,8 +217,7 @@ static hone_status find_domains(caching *c, hone_node_id copy, sch_axis_domain *
     }
     if (c->writer != HONE_NO_ID && !c->is_write) {
         if (!sch_surely_writes(sch, c->writer, c->buffer, c->place, box.dims)) {
-            return sch_refuse(sch, c->writer,
-                              "%s does not surely write all of '%s' that is copied",
+            return sch_refuse(sch, c->writer, "%s does not surely write all of '%s' that is copied",
                               sch_block_name(sch, c->writer),
                               hone_func_buffer(sch->func, c->buffer)->name);
         }
