@@ -17,6 +17,7 @@ static const hone_lower_pass pipeline[] = {
     {"plan_allocs", lower_plan_allocs, "moves allocations to the innermost scope of use",             false},
     {"compact",     lower_compact,     "shrinks buffers to the region that is touched",               false},
     {"clip",        lower_clip,        "ends reduction loops early instead of guarding their bodies", false},
+    {"partition",   lower_partition,   "gives first and last iterations bodies of their own",         false},
     {"version",     lower_version,     "copies tiles without conditions, for where all hold",         false},
     {"flatten",     lower_flatten,     "makes every buffer one-dimensional",                          false},
     {"dot",         lower_dot,         "sums of four products of bytes become calls of dot4",         true },

@@ -1,0 +1,158 @@
+/* lower/conditions.c - see conditions.h. */
+#include "lower/conditions.h"
+
+/* a < 0 for all iterations: the largest a is below 0. */
+static const hone_expr *always_negative(lower_conditions *c, const hone_expr *a) {
+    hone_ir *ir = &c->arith.ir;
+    if (!a) return NULL;
+    a = hone_simplify(&c->arith, a);
+    if (!a) return NULL;
+    hone_interval interval = hone_arith_relax(&c->arith, a, c->loops, c->var_count, NULL);
+    if (!interval.max || hone_expr_uses_any(interval.max, c->loops, c->var_count)) return NULL;
+    return hone_expr_binary(ir, HONE_OP_LT, interval.max,
+                            hone_expr_int(ir, interval.max->dtype, 0));
+}
+
+static const hone_expr *hoist(lower_conditions *c, const hone_expr *part) {
+    hone_ir *ir = &c->arith.ir;
+    if (!hone_expr_is_pure_index(part)) return NULL;
+    if (hone_expr_uses_any(part, c->others, c->var_count)) return NULL;
+    if (!hone_expr_uses_any(part, c->loops, c->var_count)) return part;
+    if (part->kind != HONE_EXPR_BINARY || part->dtype.lanes != 1) return NULL;
+    const hone_expr *a = part->args[0], *b = part->args[1];
+    if (!hone_dtype_is_int(a->dtype)) return NULL;
+    switch ((hone_op)part->op) {
+    case HONE_OP_LT:
+        return always_negative(c, hone_expr_sub(ir, a, b));
+    case HONE_OP_GT:
+        return always_negative(c, hone_expr_sub(ir, b, a));
+    case HONE_OP_LE:
+        return always_negative(
+            c, hone_expr_sub(ir, hone_expr_sub(ir, a, b), hone_expr_int(ir, a->dtype, 1)));
+    case HONE_OP_GE:
+        return always_negative(
+            c, hone_expr_sub(ir, hone_expr_sub(ir, b, a), hone_expr_int(ir, a->dtype, 1)));
+    default:
+        return NULL;
+    }
+}
+
+static bool note_condition(void *ctx, const hone_expr *part) {
+    lower_conditions *c = ctx;
+    if (hone_expr_is_int(part)) return true;
+    for (uint32_t i = 0; i < c->count; i++) {
+        if (hone_expr_same(c->conditions[i], part)) return true;
+    }
+    if (c->count == LOWER_MAX_CONDITIONS) return true;
+    const hone_expr *hoisted = hoist(c, part);
+    if (!hoisted) return true; /* stays where it is */
+    c->conditions[c->count] = part;
+    c->hoisted[c->count++] = hoisted;
+    return true;
+}
+
+static bool note_choice(void *ctx, const hone_expr *e) {
+    if (hone_expr_is_call(e, HONE_INTRIN_IF_THEN_ELSE) && e->dtype.lanes == 1) {
+        lower_conjuncts(e->args[0], note_condition, ctx);
+    }
+    return true;
+}
+
+static void note_expr(void *ctx, hone_node_id at, const hone_expr *e) {
+    (void)at;
+    hone_expr_walk(e, note_choice, ctx);
+}
+
+static bool has_else(const hone_func *func, const hone_node *node) {
+    return node->last != HONE_NO_ID && hone_func_node(func, node->last)->kind == HONE_NODE_ELSE;
+}
+
+/* Copies have variables of their own, so there are more of them from tile to tile. */
+static hone_status make_room(lower_conditions *c) {
+    hone_func *func = c->lower->func;
+    c->var_count = func->var_count;
+    if (c->var_count < c->capacity) return HONE_OK;
+    c->capacity = 2 * func->var_count + 64;
+    c->loops = hone_arena_zalloc(func->arena, c->capacity);
+    c->others = hone_arena_zalloc(func->arena, c->capacity);
+    return c->loops && c->others ? HONE_OK : LOWER_NO_MEMORY();
+}
+
+hone_status lower_enter(lower_conditions *c, hone_node_id root, hone_var kept) {
+    hone_func *func = c->lower->func;
+    HONE_TRY(make_room(c));
+    hone_arith_clear(&c->arith);
+    if (!hone_arith_bind_sizes(&c->arith, func)) return LOWER_NO_MEMORY();
+    HONE_TRY(lower_bind_around(func, root, &c->arith));
+    HONE_TRY(lower_mark_vars(func, root, &c->arith, c->loops, c->others));
+    if (kept != HONE_NO_ID) c->loops[kept] = false;
+    return HONE_OK;
+}
+
+bool lower_is_tile(const hone_func *func, hone_node_id id) {
+    const hone_node *node = hone_func_node(func, id);
+    return node->kind == HONE_NODE_FOR &&
+           (node->loop_kind == HONE_LOOP_VECTORIZED || node->loop_kind == HONE_LOOP_UNROLLED);
+}
+
+static void find_below(lower_conditions *c, hone_node_id root) {
+    hone_func *func = c->lower->func;
+    for (hone_node_id n = root; n != HONE_NO_ID; n = hone_tree_next(func, root, n)) {
+        const hone_node *node = hone_func_node(func, n);
+        if (node->kind != HONE_NODE_IF || has_else(func, node)) continue;
+        lower_conjuncts(node->u.eval.value, note_condition, c);
+    }
+    hone_tree_walk_exprs(func, root, false, note_expr, c);
+}
+
+hone_status lower_find_conditions(lower_conditions *c, hone_node_id root, hone_var kept,
+                                  bool only_in_tiles) {
+    hone_func *func = c->lower->func;
+    c->count = 0;
+    HONE_TRY(lower_enter(c, root, kept));
+    if (!only_in_tiles) {
+        find_below(c, root);
+        return hone_ir_finish(&c->arith.ir);
+    }
+    hone_node_id next;
+    for (hone_node_id n = root; n != HONE_NO_ID; n = next) {
+        bool is_tile = lower_is_tile(func, n);
+        next = is_tile ? hone_tree_next_over(func, root, n) : hone_tree_next(func, root, n);
+        if (is_tile) find_below(c, n);
+    }
+    return hone_ir_finish(&c->arith.ir);
+}
+
+void lower_drop_condition(lower_conditions *c, uint32_t i) {
+    c->count--;
+    c->conditions[i] = c->conditions[c->count];
+    c->hoisted[i] = c->hoisted[c->count];
+}
+
+static const hone_expr *make_true(void *ctx, hone_ir *ir, const hone_expr *e) {
+    lower_conditions *c = ctx;
+    if (!hone_dtype_is_bool(e->dtype) || e->dtype.lanes != 1) return e;
+    for (uint32_t i = 0; i < c->count; i++) {
+        if (hone_expr_same(c->conditions[i], e)) return hone_expr_bool(ir, true);
+    }
+    return e;
+}
+
+hone_status lower_assume_conditions(lower_conditions *c, hone_node_id root) {
+    return hone_tree_transform(c->lower->func, root, make_true, c, false);
+}
+
+hone_status lower_rename_loops(hone_lower *lower, hone_node_id root) {
+    hone_func *func = lower->func;
+    for (hone_node_id n = root; n != HONE_NO_ID; n = hone_tree_next(func, root, n)) {
+        if (hone_func_node(func, n)->kind != HONE_NODE_FOR) continue;
+        hone_var old = hone_func_node(func, n)->u.loop.var;
+        hone_var fresh = hone_func_add_var(func, func->vars[old].name, func->vars[old].dtype);
+        if (fresh == HONE_NO_ID) return LOWER_NO_MEMORY();
+        const hone_expr *value = hone_func_var_expr(&lower->ir, func, fresh);
+        if (!value) return hone_ir_finish(&lower->ir);
+        HONE_TRY(lower_substitute_one(func, n, old, value));
+        hone_func_node(func, n)->u.loop.var = fresh;
+    }
+    return HONE_OK;
+}

@@ -1,0 +1,305 @@
+/* lower/lower_partition.c
+ * needs: no blocks, allocations in their places. keeps: what is computed. Where the conditions
+ * inside of tiles (vectorized and unrolled loops) hold for all iterations of a loop but its first
+ * or its last one, those get copies of the body of their own:
+ *
+ *   for i0 in 63: for i1 in unrolled(8): if i0 * 8 + i1 < 500: S
+ *     ⇒
+ *   for i0 in 63:
+ *     if i0 < 62: for i1 in unrolled(8): S
+ *     else:       for i1 in unrolled(4): S                          i0 = 62
+ *
+ * so that a split that does not divide, or padding of one, leaves no condition behind: loops at the
+ * edges end where their work ends, and are unrolled and vectorized like the others. Allocations in
+ * the body are made for each copy, so that each keeps its own in registers. What is left over
+ * (symbolic sizes, more than one iteration at an edge) is lower_version's. */
+#include "lower/conditions.h"
+
+enum { MAX_BODY_NODES = 250, MAX_NEW_NODES = 1500 };
+
+typedef struct partition {
+    lower_conditions conditions;
+    int64_t lo, hi;      /* the iterations in which all conditions hold */
+    int64_t first, last; /* all iterations */
+    uint32_t new_nodes;
+} partition;
+
+/* ---- which iterations ---- */
+
+/* e as coefficient * var + rest. */
+static bool is_linear_in(hone_arith *arith, const hone_expr *e, hone_var var,
+                         int64_t *out_coefficient, int64_t *out_rest) {
+    hone_linear linear;
+    if (!e || !hone_linear_of(arith, e, &linear) || linear.count != 1) return false;
+    if (linear.terms[0].term->kind != HONE_EXPR_VAR || linear.terms[0].term->u.var != var) {
+        return false;
+    }
+    *out_coefficient = linear.terms[0].coeff;
+    *out_rest = linear.constant;
+    return true;
+}
+
+static int64_t floor_div(int64_t a, int64_t b) { /* b > 0 */
+    return a >= 0 ? a / b : -((-a + b - 1) / b);
+}
+
+/* Narrows [lo, hi] to where c * v + rest < 0; false when that takes more than one iteration off an
+ * end of the loop, or all. */
+static bool narrow(partition *p, int64_t c, int64_t rest) {
+    int64_t lo = p->first, hi = p->last;
+    if (c > 0) {
+        int64_t most = floor_div(-rest - 1, c);
+        if (most < hi) hi = most;
+    } else {
+        int64_t least = -floor_div(-rest - 1, -c);
+        if (least > lo) lo = least;
+    }
+    if (lo - p->first > 1 || p->last - hi > 1 || lo > hi) return false;
+    if (lo < p->lo) lo = p->lo;
+    if (hi > p->hi) hi = p->hi;
+    if (lo > hi) return false;
+    p->lo = lo;
+    p->hi = hi;
+    return true;
+}
+
+/* Finds the conditions that the middle iterations of the loop need not ask; true when there are. */
+static hone_status find_middle(partition *p, hone_node_id loop, bool *out_has) {
+    lower_conditions *c = &p->conditions;
+    const hone_func *func = c->lower->func;
+    const hone_node *node = hone_func_node(func, loop);
+    hone_var var = node->u.loop.var;
+    *out_has = false;
+    HONE_TRY(lower_find_conditions(c, loop, var, true));
+    p->first = p->lo = node->u.loop.range.min->u.i;
+    p->last = p->hi = p->first + hone_expr_const(node->u.loop.range.extent) - 1;
+    for (uint32_t i = c->count; i > 0; i--) {
+        const hone_expr *h = c->hoisted[i - 1];
+        int64_t coefficient, rest;
+        bool is_bound = hone_expr_is_op(h, HONE_OP_LT) && hone_expr_is_int(h->args[1]);
+        if (is_bound) {
+            const hone_expr *left = hone_simplify(&c->arith, h->args[0]);
+            is_bound = is_linear_in(&c->arith, left, var, &coefficient, &rest) &&
+                       narrow(p, coefficient, rest - h->args[1]->u.i);
+        }
+        if (!is_bound) lower_drop_condition(c, i - 1);
+    }
+    *out_has = c->count > 0 && (p->lo > p->first || p->hi < p->last);
+    return hone_ir_finish(&c->arith.ir);
+}
+
+/* ---- loops that end where their work ends ---- */
+
+/* The number of iterations of the loop after which this conjunct is never true again; INT64_MAX
+ * when that is not known. */
+static int64_t iterations_of(lower_conditions *c, hone_node_id loop, const hone_expr *part) {
+    const hone_node *node = hone_func_node(c->lower->func, loop);
+    hone_arith *arith = &c->arith;
+    int64_t coefficient, rest;
+    if (!hone_expr_is_op(part, HONE_OP_LT) || !hone_expr_is_pure_index(part) ||
+        part->dtype.lanes != 1 || hone_expr_uses_any(part, c->others, c->var_count)) {
+        return INT64_MAX;
+    }
+    const hone_expr *gap = hone_expr_sub(&arith->ir, part->args[0], part->args[1]);
+    gap = gap ? hone_simplify(arith, gap) : NULL;
+    if (!gap) return INT64_MAX;
+    hone_interval interval = hone_arith_relax(arith, gap, c->loops, c->var_count, NULL);
+    if (!interval.min ||
+        !is_linear_in(arith, hone_simplify(arith, interval.min), node->u.loop.var, &coefficient,
+                      &rest) ||
+        coefficient <= 0) {
+        return INT64_MAX;
+    }
+    return floor_div(-rest - 1, coefficient) + 1 - node->u.loop.range.min->u.i;
+}
+
+typedef struct trimmer {
+    lower_conditions *c;
+    hone_node_id loop;
+    int64_t extent;
+} trimmer;
+
+static bool trim_part(void *ctx, const hone_expr *part) {
+    trimmer *t = ctx;
+    int64_t most = iterations_of(t->c, t->loop, part);
+    if (most < t->extent) t->extent = most;
+    return true;
+}
+
+/* A loop whose whole body stands under conditions that its last iterations never meet. */
+static hone_status trim_loop(lower_conditions *c, hone_node_id loop) {
+    hone_func *func = c->lower->func;
+    hone_node *node = hone_func_node(func, loop);
+    int64_t extent = hone_expr_const(node->u.loop.range.extent);
+    if (extent < 2 || !hone_expr_is_int(node->u.loop.range.min)) return HONE_OK;
+    HONE_TRY(lower_enter(c, loop, node->u.loop.var));
+    trimmer t = {c, loop, extent};
+    for (hone_node_id at = node->first; at != HONE_NO_ID; at = hone_func_node(func, at)->first) {
+        const hone_node *inner = hone_func_node(func, at);
+        bool is_chain = inner->kind == HONE_NODE_FOR || inner->kind == HONE_NODE_IF;
+        if (inner->next != HONE_NO_ID || !is_chain) break;
+        if (inner->kind == HONE_NODE_IF) lower_conjuncts(inner->u.eval.value, trim_part, &t);
+    }
+    HONE_TRY(hone_ir_finish(&c->arith.ir));
+    if (t.extent >= extent || t.extent < 1) return HONE_OK;
+    const hone_expr *trimmed =
+        hone_expr_int(&c->lower->ir, node->u.loop.range.extent->dtype, t.extent);
+    if (!trimmed) return hone_ir_finish(&c->lower->ir);
+    hone_func_node(func, loop)->u.loop.range.extent = trimmed;
+    c->is_changed = true;
+    return HONE_OK;
+}
+
+/* All loops below root. */
+static hone_status trim_loops(lower_conditions *c, hone_node_id root) {
+    const hone_func *func = c->lower->func;
+    for (hone_node_id n = root; n != HONE_NO_ID; n = hone_tree_next(func, root, n)) {
+        if (hone_func_node(func, n)->kind == HONE_NODE_FOR) HONE_TRY(trim_loop(c, n));
+    }
+    return HONE_OK;
+}
+
+/* ---- copies ---- */
+
+/* Variables that are defined in the body would be defined twice; so would memory that has a name.
+ */
+static bool may_copy(const hone_func *func, hone_node_id loop) {
+    for (hone_node_id n = loop; n != HONE_NO_ID; n = hone_tree_next(func, loop, n)) {
+        const hone_node *node = hone_func_node(func, n);
+        if (node->kind == HONE_NODE_DECL || node->kind == HONE_NODE_LET) return false;
+        if (node->kind != HONE_NODE_ALLOC) continue;
+        const hone_buffer_info *buffer = &func->buffers[node->u.alloc.buffer];
+        if (buffer->alias_of != HONE_NO_ID || buffer->data != HONE_NO_ID || buffer->strides ||
+            buffer->elem_offset || hone_buffer_elements(buffer) < 0) {
+            return false;
+        }
+    }
+    return lower_size(func, loop, MAX_BODY_NODES) < MAX_BODY_NODES;
+}
+
+typedef struct renaming {
+    hone_func *func;
+    hone_buffer from, to;
+} renaming;
+
+static const hone_expr *rename_load(void *ctx, hone_ir *ir, const hone_expr *e) {
+    const renaming *r = ctx;
+    if (e->kind != HONE_EXPR_LOAD || e->u.buffer != r->from) return e;
+    return hone_expr_load(ir, e->dtype, r->to, e->count, e->args);
+}
+
+/* Allocations below root get buffers of their own. */
+static hone_status rename_buffers(hone_func *func, hone_node_id root) {
+    for (hone_node_id n = root; n != HONE_NO_ID; n = hone_tree_next(func, root, n)) {
+        if (hone_func_node(func, n)->kind != HONE_NODE_ALLOC) continue;
+        renaming r = {.func = func, .from = hone_func_node(func, n)->u.alloc.buffer};
+        hone_buffer_info info = func->buffers[r.from];
+        r.to = hone_func_add_buffer(func, &info);
+        if (r.to == HONE_NO_ID) return LOWER_NO_MEMORY();
+        hone_func_node(func, n)->u.alloc.buffer = r.to;
+        HONE_TRY(hone_tree_transform(func, n, rename_load, &r, false));
+        for (hone_node_id s = n; s != HONE_NO_ID; s = hone_tree_next(func, n, s)) {
+            hone_node *node = hone_func_node(func, s);
+            if (node->kind == HONE_NODE_STORE && node->u.store.buffer == r.from) {
+                node->u.store.buffer = r.to;
+            }
+        }
+    }
+    return HONE_OK;
+}
+
+/* The body of the loop for one iteration, below `into`. body: a container of the loop's children.
+ */
+static hone_status add_iteration(partition *p, hone_node_id body, hone_node_id into, hone_var var,
+                                 int64_t iteration) {
+    hone_lower *lower = p->conditions.lower;
+    hone_func *func = lower->func;
+    hone_node_id copy = hone_tree_copy(func, body);
+    const hone_expr *value = hone_expr_int(&lower->ir, func->vars[var].dtype, iteration);
+    if (copy == HONE_NO_ID) return LOWER_NO_MEMORY();
+    if (!value) return hone_ir_finish(&lower->ir);
+    hone_tree_move_children(func, copy, into);
+    HONE_TRY(lower_rename_loops(lower, into));
+    HONE_TRY(rename_buffers(func, into));
+    for (hone_node_id n = hone_func_node(func, into)->first; n != HONE_NO_ID;
+         n = hone_func_node(func, n)->next) {
+        HONE_TRY(lower_substitute_one(func, n, var, value)); /* but not in a condition of `into` */
+    }
+    return HONE_OK;
+}
+
+/* lo <= v and v <= hi, as far as that is not plain. */
+static const hone_expr *is_middle(const partition *p, hone_ir *ir, const hone_expr *var) {
+    const hone_expr *above = NULL, *below = NULL;
+    if (p->lo > p->first) {
+        above = hone_expr_binary(ir, HONE_OP_LE, hone_expr_int(ir, var->dtype, p->lo), var);
+    }
+    if (p->hi < p->last) {
+        below = hone_expr_binary(ir, HONE_OP_LT, var, hone_expr_int(ir, var->dtype, p->hi + 1));
+    }
+    return lower_and(ir, above, below);
+}
+
+static hone_status new_choice(hone_lower *lower, const hone_expr *condition,
+                              hone_node_id *out_choice, hone_node_id *out_else) {
+    HONE_TRY(hone_ir_finish(&lower->ir));
+    *out_choice = lower_new_if(lower->func, condition);
+    *out_else = hone_func_add_node(lower->func, HONE_NODE_ELSE);
+    return *out_choice == HONE_NO_ID || *out_else == HONE_NO_ID ? LOWER_NO_MEMORY() : HONE_OK;
+}
+
+static hone_status split_body(partition *p, hone_node_id loop) {
+    hone_lower *lower = p->conditions.lower;
+    hone_func *func = lower->func;
+    hone_var var = hone_func_node(func, loop)->u.loop.var;
+    const hone_expr *v = hone_func_var_expr(&lower->ir, func, var);
+    if (!v) return hone_ir_finish(&lower->ir);
+    hone_node_id middle, edges, begin, end;
+    HONE_TRY(new_choice(lower, is_middle(p, &lower->ir, v), &middle, &edges));
+    hone_tree_move_children(func, loop, middle);
+    if (p->lo > p->first && p->hi < p->last) {
+        const hone_expr *is_begin =
+            hone_expr_binary(&lower->ir, HONE_OP_LT, v, hone_expr_int(&lower->ir, v->dtype, p->lo));
+        HONE_TRY(new_choice(lower, is_begin, &begin, &end));
+        HONE_TRY(add_iteration(p, middle, begin, var, p->first));
+        HONE_TRY(add_iteration(p, middle, end, var, p->last));
+        hone_tree_append(func, begin, end);
+        hone_tree_append(func, edges, begin);
+    } else {
+        HONE_TRY(add_iteration(p, middle, edges, var, p->lo > p->first ? p->first : p->last));
+    }
+    for (hone_node_id n = hone_func_node(func, middle)->first; n != HONE_NO_ID;
+         n = hone_func_node(func, n)->next) {
+        HONE_TRY(lower_assume_conditions(&p->conditions, n)); /* but not of the choice itself */
+    }
+    hone_tree_append(func, loop, middle);
+    hone_tree_append(func, middle, edges);
+    p->conditions.is_changed = true;
+    return trim_loops(&p->conditions, edges);
+}
+
+static bool is_candidate(const hone_func *func, hone_node_id id) {
+    const hone_node *node = hone_func_node(func, id);
+    bool is_loop = node->kind == HONE_NODE_FOR &&
+                   (node->loop_kind == HONE_LOOP_SERIAL || node->loop_kind == HONE_LOOP_PARALLEL);
+    return is_loop && hone_expr_is_int(node->u.loop.range.min) &&
+           hone_expr_const(node->u.loop.range.extent) >= 2;
+}
+
+hone_status lower_partition(hone_lower *lower) {
+    hone_func *func = lower->func;
+    partition p = {.conditions = {.lower = lower}};
+    hone_arith_init(&p.conditions.arith, func->arena);
+    HONE_TRY(trim_loops(&p.conditions, 0));
+    for (hone_node_id n = 0; n != HONE_NO_ID; n = hone_tree_next(func, 0, n)) {
+        bool has_middle;
+        if (!is_candidate(func, n) || !may_copy(func, n)) continue;
+        HONE_TRY(find_middle(&p, n, &has_middle));
+        uint32_t size = lower_size(func, n, MAX_BODY_NODES);
+        if (!has_middle || p.new_nodes + size > MAX_NEW_NODES) continue;
+        p.new_nodes += size;
+        HONE_TRY(split_body(&p, n));
+    }
+    HONE_TRY(hone_ir_finish(&p.conditions.arith.ir));
+    return p.conditions.is_changed ? lower_simplify(lower) : HONE_OK;
+}

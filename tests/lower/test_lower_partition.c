@@ -1,0 +1,135 @@
+/* Tiles of a size that divides nothing: the main body has no condition, nor have the edges, and the
+ * program still means the same. */
+#include <stdio.h>
+#include <string.h>
+
+#include "ir/interp.h"
+#include "ir/script.h"
+#include "lower/lower.h"
+#include "schedule/schedule.h"
+#include "tests/support/hone_test.h"
+#include "tests/support/random_program.h"
+
+static const char trace_text[] = "b = sch.get_block(name=\"Y\", func_name=\"main\")\n"
+                                 "i, j, k = sch.get_loops(block=b)\n"
+                                 "i0, i1 = sch.split(loop=i, factors=[None, 4])\n"
+                                 "j0, j1 = sch.split(loop=j, factors=[None, 8])\n"
+                                 "sch.reorder(j0, i0, k, i1, j1)\n"
+                                 "sch.parallel(loop=j0)\n"
+                                 "sch.unroll(loop=i1)\n"
+                                 "sch.vectorize(loop=j1)\n"
+                                 "c = sch.cache_write(b, 0, \"local\")\n"
+                                 "sch.reverse_compute_at(block=c, loop=i0)\n"
+                                 "sch.decompose_reduction(block=b, loop=k)\n";
+
+static const struct row {
+    const char *name;
+    int m, n, k, pad;
+} rows[] = {
+    {"everything divides",        8,  16, 3, 0},
+    {"rows are left over",        9,  16, 3, 0},
+    {"columns are left over",     8,  17, 3, 0},
+    {"both",                      11, 21, 5, 0},
+    {"smaller than a tile",       3,  5,  4, 0},
+    {"one",                       1,  1,  1, 0},
+    {"padding of one all around", 10, 18, 3, 1},
+    {"padding and rest",          11, 21, 3, 1},
+};
+
+/* Y = A B, where A is the middle of a larger, padded matrix. */
+static void print_program(const struct row *row, char out[1024]) {
+    int p = row->pad;
+    snprintf(out, 1024,
+             "from tvm.script import tir as T\n"
+             "@T.prim_func\n"
+             "def main(A: T.Buffer((%d, %d), \"float32\"), B: T.Buffer((%d, %d), \"float32\"), "
+             "Y: T.Buffer((%d, %d), \"float32\")):\n"
+             "    for i, j, k in T.grid(%d, %d, %d):\n"
+             "        with T.block(\"Y\"):\n"
+             "            vi, vj, vk = T.axis.remap(\"SSR\", [i, j, k])\n"
+             "            with T.init():\n"
+             "                Y[vi, vj] = T.float32(0)\n"
+             "            Y[vi, vj] = Y[vi, vj] + T.if_then_else(vi >= %d and vi < %d, "
+             "A[vi - %d, vk], T.float32(0)) * B[vk, vj]\n",
+             row->m - 2 * p, row->k, row->k, row->n, row->m, row->n, row->m, row->n, row->k, p,
+             row->m - p, p);
+}
+
+/* Conditions and choices inside of reduction loops. */
+static bool has_choice(void *ctx, const hone_expr *e) {
+    if (hone_expr_is_call(e, HONE_INTRIN_IF_THEN_ELSE)) ++*(int *)ctx;
+    return true;
+}
+
+static int conditions_in(const hone_func *func, hone_node_id loop) {
+    int count = 0;
+    for (hone_node_id n = loop; n != HONE_NO_ID; n = hone_tree_next(func, loop, n)) {
+        const hone_node *node = hone_func_node(func, n);
+        count += node->kind == HONE_NODE_IF;
+        if (node->kind == HONE_NODE_STORE) {
+            hone_expr_walk(node->u.store.value, has_choice, &count);
+        }
+    }
+    return count;
+}
+
+static int conditions_of(const hone_func *func) {
+    int count = 0;
+    for (hone_node_id n = 0; n != HONE_NO_ID; n = hone_tree_next(func, 0, n)) {
+        const hone_node *node = hone_func_node(func, n);
+        if (node->kind != HONE_NODE_FOR) continue;
+        if (func->vars[node->u.loop.var].name[0] == 'k') count += conditions_in(func, n);
+    }
+    return count;
+}
+
+static hone_status lower(const hone_func *base, hone_schedule *sch, hone_arena *arena,
+                         const hone_func **out_func) {
+    hone_trace trace;
+    hone_target target;
+    hone_func *lowered;
+    HONE_TRY(hone_target_parse("x86-64-v3", &target));
+    HONE_TRY(hone_trace_parse_python(arena, trace_text, strlen(trace_text), "trace", &trace));
+    sch->wants_reasons = true;
+    HONE_TRY(hone_trace_apply(&trace, sch, &(hone_apply_options){0}));
+    hone_lower_options options = {.target = &target};
+    HONE_TRY(hone_lower_func(sch->func, &options, arena, &lowered));
+    *out_func = lowered;
+    hone_tensor **want = hone_test_make_args(base, 1), **got = hone_test_make_args(base, 1);
+    hone_interp_options interp = {.check_uninitialised = true};
+    hone_status st = hone_interp_func(base, want, base->param_count, &interp);
+    if (!st) st = hone_interp_func(lowered, got, base->param_count, &interp);
+    hone_str why = {0};
+    if (!st && !hone_test_args_agree(base, got, want, &why)) {
+        st = HONE_ERROR(HONE_CODE_INVALID, "%s", hone_str_text(&why));
+    }
+    hone_str_deinit(&why);
+    hone_test_free_args(base, want);
+    hone_test_free_args(base, got);
+    return st;
+}
+
+static void has_no_conditions(void **state) {
+    const struct row *row = *state;
+    char program[1024];
+    hone_module *module;
+    const hone_member *member;
+    const hone_func *lowered = NULL;
+    hone_schedule *sch = NULL;
+    print_program(row, program);
+    HONE_ASSERT_OK(hone_script_parse(program, strlen(program), "program", &module));
+    HONE_ASSERT_OK(hone_module_pick(module, NULL, &member));
+    hone_arena *arena = hone_arena_create(1 << 16);
+    hone_status st = hone_schedule_create(member->func, &sch);
+    if (!st) st = lower(member->func, sch, arena, &lowered);
+    int conditions = st ? 0 : conditions_of(lowered);
+    hone_schedule_destroy(sch);
+    hone_arena_destroy(arena);
+    hone_module_release(module);
+    HONE_ASSERT_OK(st);
+    assert_int_equal(conditions, 0);
+}
+
+int main(void) {
+    return HONE_RUN_ROWS("lower/partition", rows, has_no_conditions);
+}
