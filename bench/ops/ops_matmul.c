@@ -17,6 +17,7 @@
 
 static const ops_work works[] = {
     MATMUL("matmul_128", 128, 128, 128),
+    MATMUL("matmul_500", 500, 500, 500),
     MATMUL("matmul_512", 512, 512, 512),
     MATMUL("matmul_1024", 1024, 1024, 1024),
     MATMUL("matmul_2048", 2048, 2048, 2048),

@@ -1,0 +1,17 @@
+# Tiles of 4 x 16 in 8 registers; each W[b] is small enough to be read as it is.
+def apply_trace(sch):
+    b0 = sch.get_block(name="matmul", func_name="main")
+    l0, l1, l2, l3 = sch.get_loops(block=b0)
+    l4, l5 = sch.split(loop=l1, factors=[None, 4])
+    l6, l7 = sch.split(loop=l2, factors=[None, 16])
+    sch.reorder(l0, l6, l4, l3, l5, l7)
+    l8 = sch.fuse(l0, l6)
+    sch.parallel(loop=l8)
+    sch.unroll(loop=l5)
+    sch.vectorize(loop=l7)
+    b1 = sch.cache_write(block=b0, write_buffer_index=0, storage_scope="local")
+    sch.reverse_compute_at(block=b1, loop=l4)
+    l9, l10, l12, l13 = sch.get_loops(block=b1)
+    sch.unroll(loop=l12)
+    sch.vectorize(loop=l13)
+    b2 = sch.decompose_reduction(block=b0, loop=l3)
