@@ -345,6 +345,24 @@ static hone_status make_axes(sch_reindexing *r, copying *c) {
     return sch_ir_error(sch);
 }
 
+/* Copies of what is read stand as early as they can where they keep the loops of the block, as
+ * cache_read has them: behind the last writer, or first in the scope. */
+static void place_early(const sch_reindexing *r, hone_node_id top) {
+    hone_schedule *sch = r->sch;
+    hone_node_id last = HONE_NO_ID;
+    for (hone_node_id n = sch_next_block(sch, r->scope, r->scope); n != HONE_NO_ID;
+         n = sch_next_block(sch, r->scope, n)) {
+        if (sch_writes(sch_block(sch, n), r->buffer)) last = n;
+    }
+    while (last != HONE_NO_ID && sch_node(sch, last)->parent != r->scope)
+        last = sch_node(sch, last)->parent;
+    if (last != HONE_NO_ID) {
+        hone_tree_insert_after(sch->func, last, top);
+    } else {
+        hone_tree_insert_before(sch->func, hone_block_body_of(sch->func, r->scope), top);
+    }
+}
+
 static hone_status make_copy(sch_reindexing *r) {
     hone_schedule *sch = r->sch;
     copying c = {.map_count = sch->func->var_count, .top = HONE_NO_ID, .bottom = HONE_NO_ID};
@@ -376,6 +394,8 @@ static hone_status make_copy(sch_reindexing *r) {
     if (c.top == HONE_NO_ID) c.top = r->copy;
     if (r->is_write) {
         hone_tree_insert_after(sch->func, r->top, c.top);
+    } else if (r->keeps_loops) {
+        place_early(r, c.top);
     } else {
         hone_tree_insert_before(sch->func, r->top, c.top);
     }
