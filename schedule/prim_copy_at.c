@@ -87,8 +87,11 @@ static hone_status find_box(copying *c) {
     const hone_buffer_info *buffer = hone_func_buffer(sch->func, c->buffer);
     sch_box box;
     bool is_exact = false;
-    HONE_TRY(sch_box_below(sch, c->loop, c->user_count, c->users, c->buffer, c->is_write, &box,
-                           &is_exact));
+    sch->arith.keeps_units = true; /* loops of one iteration are axes, too */
+    hone_status st = sch_box_below(sch, c->loop, c->user_count, c->users, c->buffer, c->is_write,
+                                   &box, &is_exact);
+    sch->arith.keeps_units = false;
+    HONE_TRY(st);
     if (c->is_write && !is_exact) {
         return sch_refuse(sch, c->block,
                           "%s does not surely write all of the box of '%s' that it "
@@ -100,8 +103,10 @@ static hone_status find_box(copying *c) {
     for (uint32_t d = 0; d < c->rank; d++) {
         hone_dtype dtype = buffer->shape[d]->dtype;
         const hone_expr *zero = hone_expr_int(&sch->ir, dtype, 0), *end = NULL;
-        bool is_known = hone_interval_range(&sch->arith, box.dims[d], dtype, &c->box[d]) &&
-                        hone_expr_is_int(c->box[d].extent);
+        sch->arith.keeps_units = true;
+        bool is_known = hone_interval_range(&sch->arith, box.dims[d], dtype, &c->box[d]);
+        sch->arith.keeps_units = false;
+        is_known = is_known && hone_expr_is_int(c->box[d].extent);
         if (is_known) end = hone_expr_add(&sch->ir, c->box[d].min, c->box[d].extent);
         if (is_known && hone_prove_less_equal(&sch->arith, zero, c->box[d].min) &&
             hone_prove_less_equal(&sch->arith, end, buffer->shape[d])) {
@@ -150,7 +155,9 @@ static hone_status make_axes(copying *c, hone_block *block, hone_axis *axes,
         int64_t stride = stride_of(c, lows[d]);
         const hone_expr *step = hone_expr_int(&sch->ir, dtype, stride);
         const hone_expr *binding = hone_expr_floordiv(&sch->ir, lows[d], step);
+        sch->arith.keeps_units = true;
         binding = hone_simplify(&sch->arith, binding);
+        sch->arith.keeps_units = false;
         if (!binding) return sch_ir_error(sch);
         hone_bound bound = hone_arith_bound(&sch->arith, binding);
         bool is_known = bound.min >= 0 && bound.max < hone_dtype_max_int(dtype);
