@@ -329,6 +329,23 @@ static LLVMValueRef address(gen *g, const hone_expr *e) {
     return LLVMGetUndef(g->ptr);
 }
 
+/* prefetch(address, is_written = 0, locality = 3, is_data = 1): as LLVM has it. A place that is no
+ * address, or numbers that are not constant, ask for nothing. */
+static LLVMValueRef prefetch(gen *g, const hone_expr *e) {
+    int64_t numbers[] = {0, 3, 1};
+    static const int64_t most[] = {1, 3, 1};
+    bool is_known = e->count > 0 && hone_dtype_is_handle(e->args[0]->dtype);
+    for (uint16_t i = 1; i < e->count && i <= 3; i++) {
+        numbers[i - 1] = hone_expr_const(e->args[i]);
+        is_known &= numbers[i - 1] >= 0 && numbers[i - 1] <= most[i - 1];
+    }
+    if (!is_known) return gen_i32(g, 0);
+    LLVMValueRef args[] = {gen_value(g, e->args[0]), gen_i32(g, (int32_t)numbers[0]),
+                           gen_i32(g, (int32_t)numbers[1]), gen_i32(g, (int32_t)numbers[2])};
+    gen_intrinsic(g, "llvm.prefetch", g->ptr, args, 4);
+    return gen_i32(g, 0);
+}
+
 static LLVMValueRef give_back(gen *g, const hone_expr *e) {
     LLVMValueRef code = gen_value(g, e->args[0]);
     if (hone_dtype_is_integer(e->args[0]->dtype)) {
@@ -379,8 +396,9 @@ LLVMValueRef gen_call(gen *g, const hone_expr *e) {
     case HONE_INTRIN_ASSUME:
         return LLVMConstInt(g->i1, 1, 0);
     case HONE_INTRIN_STORAGE_SYNC:
-    case HONE_INTRIN_PREFETCH:
         return gen_i32(g, 0);
+    case HONE_INTRIN_PREFETCH:
+        return prefetch(g, e);
     case HONE_INTRIN_RETURN:
         return give_back(g, e);
     case HONE_INTRIN_CALL_EXTERN:

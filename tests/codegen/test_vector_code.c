@@ -92,6 +92,14 @@
              "3") "))\n"
 
 /* clang-format off */
+/* Memory that is asked for before it is needed: nothing else changes. */
+#define PREFETCH                                                                                   \
+    HEAD "def main(X: T.Buffer((64,), \"float32\"), Y: T.Buffer((64,), \"float32\")):\n"            \
+         "    for i in range(4):\n"                                                                \
+         "        T.evaluate(T.prefetch(T.address_of(X[i * 16]), 0, 3, 1))\n"                       \
+         "        for j in T.vectorized(16):\n"                                                    \
+         "            Y[i * 16 + j] = X[i * 16 + j] + T.float32(1)\n"
+
 static const struct row {
     const char *name, *program;
     const char *lowered;     /* text in the lowered program, for 512 bits; "!text": not in it */
@@ -116,6 +124,7 @@ static const struct row {
     {"unsigned bytes, rows",         DOT_ROWS("uint8", "uint8"),                 "!excess",           "vpdpbusd"  },
     {"bytes, written out",           DOT_PAIRS("uint8", "int8"),                 "dot4",              "vpdpbusd"  },
     {"signed bytes, written out",    DOT_PAIRS("int8", "int8"),                  "dot4",              "vpdpbusd"  },
+    {"prefetched",                   PREFETCH,                                   "prefetch",          "prefetcht0"},
     {"wider numbers are left alone", DOT("int16", "int8", LANES_INSIDE),         "!dot4",             NULL        },
 };
 /* clang-format on */
