@@ -177,6 +177,7 @@ static void run(machine *m, hone_tensor *const *args) {
     m->slots = machine_alloc(m, (func->var_count + 1) * sizeof *m->slots);
     m->bound = machine_alloc(m, func->var_count + 1);
     m->buffers = machine_alloc(m, (func->buffer_count + 1) * sizeof *m->buffers);
+    m->outer_buffers = m->buffers;
     if (m->options.check_races) race_begin(m);
     const xstmt *top = compile_stmt(m, 0);
     bind_arguments(m, args);
@@ -204,7 +205,8 @@ hone_status hone_interp_func(const hone_func *func, hone_tensor *const *args, si
     else if (setjmp(m->escape) == 0)
         run(m, args);
     hone_status st = m->status;
-    machine_free_buffers(m);
+    machine_free_teams(m);
+    machine_free_stores(m, m->outer_buffers);
     hone_free(m->tasks);
     if (m->arena) hone_arena_destroy(m->arena);
     hone_free(m);

@@ -15,11 +15,12 @@
  * division by zero and a shift by the width or more are errors; float functions are computed in
  * double and rounded once. A block's init runs when its predicate holds and all its reduction axes
  * are at the beginning of their domains. What a block allocates is new at each execution and holds
- * garbage (NaN). Thread-bound loops are nested serial loops, also when a tag occurs twice, which is
- * what scheduled programs mean before their threads are unified; tvm_storage_sync then has nothing
- * to wait for. Matrix instructions (wmma, ldmatrix, mma of m16n8k16
- * and m16n8k32) do to buffers what they do to registers, see interp_matrix.c. After unification a
- * program whose threads exchange data is not run faithfully.
+ * garbage (NaN). Thread-bound loops are nested serial loops, also when a tag occurs
+ * twice, which is what scheduled programs mean before their threads are unified. Where
+ * tvm_storage_sync stands below them, threads run together from one sync to the next, a tag that
+ * occurs twice is one thread, and what two of them touch in between is a race (interp_threads.c).
+ * Matrix instructions (wmma, ldmatrix, mma of m16n8k16 and m16n8k32) do to buffers what they do to
+ * registers (interp_matrix.c).
  */
 #ifndef HONE_IR_INTERP_H
 #define HONE_IR_INTERP_H

@@ -24,6 +24,7 @@ enum { INTERP_MAX_LANES = 1024 };
 typedef struct machine machine;
 typedef struct xexpr xexpr;
 typedef struct xstmt xstmt;
+typedef struct xteam xteam; /* threads that go through a nest together (interp_threads.c) */
 
 /* How a number is represented and rounded. */
 typedef enum xtype {
@@ -150,6 +151,8 @@ struct xstmt {
     bool is_race_loop;   /* parallel, vectorized, thread-bound */
     bool is_thread_loop; /* threadIdx and vthread: shared storage is no race */
     bool is_vector;      /* STORE, LET */
+    bool waits;          /* a tvm_storage_sync, or one below */
+    xteam *team;         /* of a thread loop that waits (interp_threads.c) */
     uint16_t lanes;
     xrange range;       /* FOR */
     const xexpr *value; /* STORE, EVAL, IF, WHILE, ASSERT, LET */
@@ -161,6 +164,12 @@ struct xstmt {
 /* Who gives a variable its value: nobody yet (a size that a shape will bind), a view that may bind
  * it again, or a loop, axis, let or parameter. */
 typedef enum xbound { VAR_FREE, VAR_OF_VIEW, VAR_BOUND } xbound;
+
+/* A thread tag that is bound around what runs. */
+typedef struct xbound_thread {
+    const char *tag;
+    hone_var var;
+} xbound_thread;
 
 /* One iteration of a race loop, inside another. */
 typedef struct xtask {
@@ -183,6 +192,10 @@ struct machine {
     /* races */
     xtask *tasks;
     uint32_t task_count, task_capacity, task, next_loop;
+    xbuffer *outer_buffers; /* of no thread in particular */
+    xteam *teams;
+    xbound_thread bound_threads[8]; /* those of threads that wait for each other */
+    uint32_t bound_thread_count;
     struct extern_frame *extern_frame; /* external calls in progress, on the stack */
     /* how a run ends early */
     hone_status status;
@@ -254,7 +267,9 @@ void buffer_layout(machine *m, hone_buffer id);
 void buffer_drop(machine *m, hone_buffer id);
 /* Binds a size to a value when e is a variable that has none yet. */
 void bind_if_free(machine *m, const hone_expr *e, int64_t value);
-void machine_free_buffers(machine *m);
+void machine_free_stores(machine *m, xbuffer *buffers);
+/* The storage that another thread has allocated for all. */
+void buffer_share(machine *m, hone_buffer id, const xbuffer *of);
 hone_dtype stored_dtype(const machine *m, hone_dtype dtype);
 
 /* ---- races (interp_race.c) ---- */
@@ -263,6 +278,15 @@ void race_enter_loop(machine *m, uint32_t *out_loop, uint32_t *out_parent);
 void race_iteration(machine *m, uint32_t loop, uint32_t parent, bool is_thread);
 void race_leave_loop(machine *m, uint32_t parent);
 void race_touch(machine *m, xstore *s, int64_t at, hone_buffer id, bool is_write);
+
+/* ---- threads that wait (interp_threads.c) ---- */
+xteam *team_create(machine *m);
+xflow run_waiting_loop(const xstmt *s, machine *m);
+/* Is the tag of this thread loop bound around it? Then the loop is one iteration. */
+bool thread_is_bound(const machine *m, const xstmt *s, int64_t *out_index);
+/* Sets the axes; returns whether all reduction axes stand at the beginning of their domains. */
+bool block_set_axes(const xblock *b, machine *m);
+void machine_free_teams(machine *m);
 
 /* ---- external calls (interp_extern.c) ---- */
 /* The buffer that shows the storage of a data variable, a live one first; HONE_NO_ID. */

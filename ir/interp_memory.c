@@ -412,8 +412,13 @@ void buffer_match(machine *m, const xmatch *match) {
     settle(b, source->store, false);
 }
 
-void machine_free_buffers(machine *m) {
-    for (uint32_t i = 0; m->buffers && i < m->func->buffer_count; i++) {
-        free_store(&m->buffers[i].own);
-    }
+void buffer_share(machine *m, hone_buffer id, const xbuffer *of) {
+    buffer_layout(m, id);
+    m->buffers[id].offset = 0;
+    settle(&m->buffers[id], of->store, true);
+}
+
+void machine_free_stores(machine *m, xbuffer *buffers) {
+    for (uint32_t i = 0; buffers && i < m->func->buffer_count; i++)
+        free_store(&buffers[i].own);
 }

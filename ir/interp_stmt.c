@@ -51,6 +51,17 @@ static xflow run_race_loop(const xstmt *s, machine *m) {
     return flow == FLOW_RETURN ? flow : FLOW_NEXT;
 }
 
+/* One's own iteration where the tag is bound already, else all of them. */
+static xflow run_thread_loop(const xstmt *s, machine *m) {
+    int64_t index;
+    if (!thread_is_bound(m, s, &index)) {
+        return m->options.check_races ? run_race_loop(s, m) : run_loop(s, m);
+    }
+    if (index - range_min(&s->range, m) >= range_extent(&s->range, m)) return FLOW_NEXT;
+    m->slots[s->var].i = index;
+    return run_children(s, m);
+}
+
 static xflow run_store(const xstmt *s, machine *m) {
     m->at = s->node;
     hone_buffer id = s->access.buffer;
@@ -205,8 +216,7 @@ HONE_NORETURN static void fail_domain(machine *m, const xblock *b, const xaxis *
                             (long long)min, (long long)(min + extent)));
 }
 
-/* Sets the axes; returns whether all reduction axes stand at the beginning of their domains. */
-static bool set_axes(const xblock *b, machine *m) {
+bool block_set_axes(const xblock *b, machine *m) {
     int64_t values[64], *all = values;
     uint32_t count = b->block->axis_count;
     bool is_first = true;
@@ -233,7 +243,7 @@ static xflow run_block(const xstmt *s, machine *m) {
     const xstmt *outer = m->block;
     m->at = s->node;
     if (b->predicate && !x_int(b->predicate, m)) return FLOW_NEXT;
-    bool is_first = set_axes(b, m);
+    bool is_first = block_set_axes(b, m);
     m->block = s;
     for (uint32_t i = 0; i < b->block->alloc_count; i++)
         buffer_allocate(m, b->block->allocs[i]);
@@ -278,7 +288,9 @@ static void compile_loop(machine *m, xstmt *s, const hone_node *node) {
     s->is_race_loop = node->loop_kind != HONE_LOOP_SERIAL && node->loop_kind != HONE_LOOP_UNROLLED;
     s->is_thread_loop = starts_with(node->u.loop.thread_tag, "threadIdx") ||
                         starts_with(node->u.loop.thread_tag, "vthread");
-    s->run = s->is_race_loop && m->options.check_races ? run_race_loop : run_loop;
+    s->run = s->is_thread_loop                           ? run_thread_loop
+             : s->is_race_loop && m->options.check_races ? run_race_loop
+                                                         : run_loop;
 }
 
 static void compile_matches(machine *m, xblock *b) {
@@ -407,6 +419,18 @@ static void compile_node(machine *m, xstmt *s, const hone_node *node) {
     s->message = node->u.eval.message;
 }
 
+/* The outermost thread loop around a sync runs its threads together. */
+static void note_waiting(machine *m, xstmt *s, const hone_node *node) {
+    s->waits = (node->kind == HONE_NODE_EVAL &&
+                hone_expr_is_call(node->u.eval.value, HONE_INTRIN_STORAGE_SYNC)) ||
+               (s->other && s->other->waits);
+    for (const xstmt *c = s->first; c && !s->waits; c = c->next)
+        s->waits = c->waits;
+    if (!s->waits || !s->is_thread_loop) return;
+    s->team = team_create(m);
+    s->run = run_waiting_loop;
+}
+
 xstmt *compile_stmt(machine *m, hone_node_id id) {
     const hone_node *node = hone_func_node(m->func, id);
     xstmt *s = machine_alloc(m, sizeof *s);
@@ -424,5 +448,6 @@ xstmt *compile_stmt(machine *m, hone_node_id id) {
         }
     }
     if (s->block) s->block->has_init = s->other != NULL;
+    note_waiting(m, s, node);
     return s;
 }

@@ -91,6 +91,37 @@ static const struct row {
      "    with T.block(\"B\"):\n"
      "      v = T.axis.spatial(4, t)\n"
      "      C[0, v] = S[3 - v]\n",                                                        HONE_CODE_OK,          ""                                                                        },
+    {"threads wait for each other",
+     "  S = T.alloc_buffer((4,), \"int32\", scope=\"shared\")\n"
+     "  for t in T.thread_binding(4, thread=\"threadIdx.x\"):\n"
+     "    L = T.alloc_buffer((1,), \"int32\", scope=\"local\")\n"
+     "    L[0] = A[0, t]\n"
+     "    for k in range(2):\n"
+     "      S[t] = L[0] + k\n"
+     "      T.evaluate(T.tvm_storage_sync(\"shared\"))\n"
+     "      L[0] = S[3 - t]\n"
+     "      T.evaluate(T.tvm_storage_sync(\"shared\"))\n"
+     "    assert L[0] == A[0, t] + 1, \"not what was exchanged\"\n"
+     "    C[0, t] = L[0]\n",                                                              HONE_CODE_OK,          ""                                                                        },
+    {"threads that should wait",
+     "  S = T.alloc_buffer((4,), \"int32\", scope=\"shared\")\n"
+     "  for t in T.thread_binding(4, thread=\"threadIdx.x\"):\n"
+     "    S[t] = A[0, t]\n"
+     "    C[0, t] = S[3 - t]\n"
+     "    T.evaluate(T.tvm_storage_sync(\"shared\"))\n",                                  HONE_CODE_ILLEGAL,     "two iterations of a parallel loop touch element"                         },
+    {"some threads wait",
+     "  for t in T.thread_binding(4, thread=\"threadIdx.x\"):\n"
+     "    if t < 2:\n"
+     "      T.evaluate(T.tvm_storage_sync(\"shared\"))\n",                                HONE_CODE_ILLEGAL,     "threads do not all come to tvm_storage_sync"                             },
+    {"threads that fetch together and wait",
+     "  S = T.alloc_buffer((8,), \"int32\", scope=\"shared\")\n"
+     "  for y in T.thread_binding(2, thread=\"threadIdx.y\"):\n"
+     "    for x in T.thread_binding(4, thread=\"threadIdx.x\"):\n"
+     "      for u in T.thread_binding(4, thread=\"threadIdx.x\"):\n"
+     "        S[y * 4 + u] = A[y, u]\n"
+     "      T.evaluate(T.tvm_storage_sync(\"shared\"))\n"
+     "      assert S[7 - y * 4 - x] == A[1 - y, 3 - x], \"not what was fetched\"\n"
+     "      C[y, x] = S[7 - y * 4 - x]\n",                                                HONE_CODE_OK,          ""                                                                        },
     {"a fragment before it is loaded",
      "  S = T.alloc_buffer((16, 16), \"int32\", scope=\"wmma.accumulator\")\n"
      "  T.evaluate(T.tvm_mma_sync(S.data, 0, S.data, 0, S.data, 0, S.data, 0))\n",        HONE_CODE_ILLEGAL,     "a fragment is used before it is loaded or filled"                        },
