@@ -81,14 +81,15 @@
 #define VIEW_READ                                                                                  \
     HEAD ALLOC_P PACK NEST(                                                                        \
         "matmul", "6, 12", "SS", "i, j",                                                           \
-        "vi, vj") "            B = T.match_buffer(P[vj // 4, 0:8, vj % 4], (8,), strides=[4], "    \
+        "vi, vj") "            B = T.match_buffer(P[vj // 4, 0:8, vj % 4], (8, 1), strides=[4, "   \
+                  "1], "                                                                           \
                   "offset_factor=1)\n"                                                             \
-                  "            Y[vi, vj] = X[vi, 0] * B[0] + X[vi, 7] * B[7]\n"
+                  "            Y[vi, vj] = X[vi, 0] * B[0, 0] + X[vi, 7] * B[7, 0]\n"
 #define VIEW_WRITTEN                                                                               \
     HEAD ALLOC_P PACK NEST("change", "3", "S", "j",                                                \
                            "vj") "            B = T.match_buffer(P[vj, 0:8, 0], (8,), "            \
                                  "strides=[4], offset_factor=1)\n"                                 \
-                                 "            B[0] = T.float32(3)\n" MATMUL
+                                 "            B[0, 0] = T.float32(3)\n" MATMUL
 #define ADDRESS                                                                                    \
     HEAD ALLOC_P PACK                                                                              \
         "    T.evaluate(T.call_extern(\"int32\", \"f\", T.address_of(P[0, 0, 0])))\n" MATMUL
