@@ -1,4 +1,6 @@
 """How far two programs of TVM are the same: equal, the same skeleton, or the first difference."""
+import types
+
 import numpy
 import tvm
 import tvm_ffi
@@ -144,7 +146,8 @@ def buffers(mod):
 
 def size_of(extent, sizes):
     """The number of an extent where its variables have the given sizes."""
-    return int(eval(str(extent), {"T": None}, dict(sizes)))  # pylint: disable=eval-used
+    words = {"T": types.SimpleNamespace(int32=int, int64=int, min=min, max=max)}
+    return int(eval(str(extent), words, dict(sizes or {})))  # pylint: disable=eval-used
 
 
 def inputs(mod, seed=0, sizes=None):
