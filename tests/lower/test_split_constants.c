@@ -87,8 +87,8 @@
                   "            Y[vi, vj] = X[vi, 0] * B[0, 0] + X[vi, 7] * B[7, 0]\n"
 #define VIEW_WRITTEN                                                                               \
     HEAD ALLOC_P PACK NEST("change", "3", "S", "j",                                                \
-                           "vj") "            B = T.match_buffer(P[vj, 0:8, 0], (8,), "            \
-                                 "strides=[4], offset_factor=1)\n"                                 \
+                           "vj") "            B = T.match_buffer(P[vj, 0:8, 0], (8, 1), "          \
+                                 "strides=[4, 1], offset_factor=1)\n"                              \
                                  "            B[0, 0] = T.float32(3)\n" MATMUL
 #define ADDRESS                                                                                    \
     HEAD ALLOC_P PACK                                                                              \
