@@ -501,19 +501,11 @@ static hone_status check_was_written(caching *c) {
     const hone_buffer_info *info = hone_func_buffer(sch->func, c->buffer);
     if (sch_next_block(sch, c->block, c->block) == HONE_NO_ID) return HONE_OK;
     if (sch_alloc_site(sch, c->buffer) == HONE_NO_ID) return HONE_OK;
-    hone_interval *whole = hone_arena_alloc(sch->arena, (info->rank + 1) * sizeof *whole);
-    if (!whole) return sch_no_memory();
-    for (uint32_t d = 0; d < info->rank; d++) {
-        const hone_expr *one = hone_expr_int(&sch->ir, info->shape[d]->dtype, 1);
-        whole[d].min = hone_expr_int(&sch->ir, info->shape[d]->dtype, 0);
-        whole[d].max = hone_expr_sub(&sch->ir, info->shape[d], one);
-        if (!whole[d].min || !whole[d].max) return sch_ir_error(sch);
-    }
     for (hone_node_id n = sch_next_block(sch, c->scope, c->scope); n != HONE_NO_ID;
          n = sch_next_block(sch, c->scope, n)) {
         if (!sch_is_before(sch, n, c->block) || !sch_writes(sch_block(sch, n), c->buffer)) continue;
         hone_node_id top = sch_lca(sch, n, c->block);
-        if (sch_surely_writes(sch, n, c->buffer, top, whole)) return HONE_OK;
+        if (sch_surely_writes(sch, n, c->buffer, top, NULL)) return HONE_OK;
     }
     return sch_refuse(sch, c->block, "'%s' may hold no values yet when %s begins", info->name,
                       sch_block_name(sch, c->block));

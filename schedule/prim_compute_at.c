@@ -200,18 +200,15 @@ static hone_status solve(move *m) {
 
 /* ---- the new nest ---- */
 
-/* Does a binding take every value of its axis? Its conditions may only keep it in the axis. */
+/* Does a binding take every value of an axis of known size? Its conditions may only keep it in the
+ * axis. */
 static bool reaches_all(hone_schedule *sch, const sch_axis_domain *dom, hone_range axis,
                         const hone_expr *binding) {
-    hone_bound low = hone_arith_bound(&sch->arith, axis.min);
-    hone_bound size = hone_arith_bound(&sch->arith, axis.extent);
-    if (dom->low == axis.min && dom->extent == axis.extent) return true;
-    if (dom->at_least && hone_arith_bound(&sch->arith, dom->at_least).max > low.min) return false;
-    if (dom->at_most && hone_arith_bound(&sch->arith, dom->at_most).min < low.max + size.max - 1) {
-        return false;
-    }
+    int64_t low = axis.min->u.i, high = low + axis.extent->u.i - 1;
+    if (dom->at_least && hone_arith_bound(&sch->arith, dom->at_least).max > low) return false;
+    if (dom->at_most && hone_arith_bound(&sch->arith, dom->at_most).min < high) return false;
     hone_bound bound = hone_arith_bound(&sch->arith, binding);
-    return bound.min <= low.min && bound.max >= low.max + size.max - 1;
+    return bound.min <= low && bound.max >= high;
 }
 
 /* Does the sum, which has no gaps, take every value of its axis? */
@@ -224,6 +221,16 @@ static bool is_whole(hone_schedule *sch, const hone_iter_sum *sum, hone_range ax
     }
     return count && hone_prove_equal(&sch->arith, sum->base, axis.min) &&
            hone_prove_equal(&sch->arith, count, axis.extent);
+}
+
+/* Bounds are enough where numbers are; what is symbolic must be shown. */
+static bool meets_all_of_axis(move *m, const sch_nest *n, uint32_t a, const hone_iter_sum *sum) {
+    const sch_axis_domain *dom = &m->domains[a];
+    hone_range axis = sch_block(m->sch, m->block)->axes[a].dom;
+    bool is_known = hone_expr_is_int(axis.min) && hone_expr_is_int(axis.extent);
+    if (m->outer) return is_whole(m->sch, sum, axis);
+    if (dom->low == axis.min && dom->extent == axis.extent) return true;
+    return is_known ? reaches_all(m->sch, dom, axis, n->bindings[a]) : is_whole(m->sch, sum, axis);
 }
 
 /* reverse: do the loops around the new place meet every instance of the block? */
@@ -258,10 +265,7 @@ static hone_status check_coverage(move *m, const sch_nest *n) {
                           is_reduction ? " just once" : "");
     }
     for (uint32_t a = 0; a < block->axis_count; a++) {
-        bool reaches = m->outer
-                           ? is_whole(sch, &map.sums[a], block->axes[a].dom)
-                           : reaches_all(sch, &m->domains[a], block->axes[a].dom, n->bindings[a]);
-        if (reaches) continue;
+        if (meets_all_of_axis(m, n, a, &map.sums[a])) continue;
         return sch_refuse(sch, m->block, "the iterations of %s do not reach all of axis '%s' of %s",
                           sch_loop_name(sch, m->loop), sch->func->vars[block->axes[a].var].name,
                           sch_block_name(sch, m->block));

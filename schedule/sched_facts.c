@@ -423,9 +423,23 @@ static bool writes_box(hone_schedule *sch, hone_node_id block, const hone_region
     return true;
 }
 
+static const hone_interval *whole_buffer(hone_schedule *sch, hone_buffer buffer) {
+    const hone_buffer_info *info = hone_func_buffer(sch->func, buffer);
+    hone_interval *box = hone_arena_alloc(sch->arena, (info->rank + 1) * sizeof *box);
+    for (uint32_t d = 0; box && d < info->rank; d++) {
+        const hone_expr *one = hone_expr_int(&sch->ir, info->shape[d]->dtype, 1);
+        box[d].min = hone_expr_int(&sch->ir, info->shape[d]->dtype, 0);
+        box[d].max = hone_expr_sub(&sch->ir, info->shape[d], one);
+        if (!box[d].min || !box[d].max) return NULL;
+    }
+    return box;
+}
+
 bool sch_surely_writes(hone_schedule *sch, hone_node_id block, hone_buffer buffer, hone_node_id top,
-                       const hone_interval *box) {
+                       const hone_interval *box_or_null) {
     const hone_block *writer = sch_block(sch, block);
+    const hone_interval *box = box_or_null ? box_or_null : whole_buffer(sch, buffer);
+    if (!box) return false; /* no memory, which the next step will say */
     for (uint32_t w = 0; w < writer->write_count; w++) {
         if (writer->writes[w].buffer != buffer) continue;
         if (writes_box(sch, block, &writer->writes[w], top, box)) return true;

@@ -162,7 +162,7 @@ bool sch_is_below_loops_only(const hone_schedule *sch, hone_node_id block);
 /* During one iteration of top (a loop around the block, or its scope), does the block surely write
  * all of the box of a buffer? */
 bool sch_surely_writes(hone_schedule *sch, hone_node_id block, hone_buffer buffer, hone_node_id top,
-                       const hone_interval *box);
+                       const hone_interval *box_or_null);
 /* The reader reads one element at a place that is one of the writer with other values put in for
  * its axes, and during one iteration of top the writer surely runs over these values. */
 bool sch_writes_alike(hone_schedule *sch, hone_node_id from, const hone_region *written,
