@@ -115,12 +115,11 @@ def trace_text(trace, form, mod):
     """The trace as TVM writes it: its JSON, its printed text, or a line of a tuning database."""
     if form == "python":
         return str(trace)
+    whole = json.loads(json.dumps(trace.as_json(), default=plain))
     if form == "json":
-        return json.dumps(trace.as_json(), default=plain)
-    args = ms.arg_info.ArgInfo.from_prim_func(compare.only_func(mod))
-    record = ms.database.TuningRecord(trace, ms.database.Workload(mod), [0.5],
-                                      tvm.target.Target("llvm"), args)
-    return json.dumps([0, json.loads(json.dumps(record.as_json(), default=plain))])
+        return json.dumps(whole)
+    args = [i.as_json() for i in ms.arg_info.ArgInfo.from_prim_func(compare.only_func(mod))]
+    return json.dumps([0, [whole, [0.5], {"kind": "llvm"}, args]], default=plain)
 
 
 def steps_of(trace):
