@@ -1,9 +1,10 @@
-/* tests/fuzz/fuzz_script.c - any bytes as program text: reading must not crash, and what was read
- * prints, reads again and is the same program. */
+/* tests/fuzz/fuzz_script.c - any bytes as program text: reading and verifying must not crash, and
+ * what was read prints, reads again and is the same program. */
 #include <stdlib.h>
 
 #include "ir/script.h"
 #include "ir/structural.h"
+#include "ir/verify.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count);
 
@@ -14,6 +15,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count) {
         hone_status_free(st);
         return 0;
     }
+    hone_findings findings = {.arena = hone_arena_create(4096)};
+    if (!findings.arena || hone_verify_module(module, &findings)) abort();
+    hone_arena_destroy(findings.arena);
     hone_str text = {0};
     if (hone_module_print(module, NULL, &text)) abort();
     if (hone_script_parse(text.data, text.length, "again.py", &copy)) abort();
