@@ -101,7 +101,7 @@ static hone_tensor_intrins *read_intrins(void) {
     return set;
 }
 
-/* Parameters whose layout changed take other arguments: test_transform_layout.c runs these. */
+/* Parameters whose layout changed take other arguments: these have their golden text only. */
 static bool has_same_params(const hone_func *base, const hone_func *func) {
     for (uint32_t i = 0; i < base->param_count; i++) {
         hone_buffer before = base->params[i].buffer, now = func->params[i].buffer;
