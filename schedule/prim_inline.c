@@ -438,7 +438,9 @@ static hone_status guard_producer(hone_schedule *sch, const reverse *r, uint32_t
                                   const hone_expr *const *indices) {
     const hone_node node = *sch_node(sch, r->producer);
     const hone_expr **map = hone_arena_zalloc(sch->arena, (sch->func->var_count + 1) * sizeof *map);
-    if (!map) return sch_no_memory();
+    const hone_expr **guards = hone_arena_alloc(sch->arena, (2 * rank + 1) * sizeof *guards);
+    uint32_t guard_count = 0;
+    if (!map || !guards) return sch_no_memory();
     for (uint32_t a = 0; a < node.u.block.block->axis_count; a++)
         map[node.u.block.block->axes[a].var] = node.u.block.bindings[a];
     for (uint32_t d = 0; d < rank; d++) {
@@ -463,11 +465,12 @@ static hone_status guard_producer(hone_schedule *sch, const reverse *r, uint32_t
                     sch, r->block, "%s reads a part of dimension %u of '%s' that changes around it",
                     sch_block_name(sch, r->block), d, hone_func_buffer(sch->func, r->buffer)->name);
             }
-            const hone_expr *side =
+            guards[guard_count++] =
                 hone_expr_substitute(&sch->ir, sides[i], map, sch->func->var_count);
-            HONE_TRY(sch_add_predicate(sch, r->producer, hone_simplify(&sch->arith, side)));
         }
     }
+    for (uint32_t i = 0; i < guard_count; i++) /* now that nothing is refused any more */
+        HONE_TRY(sch_add_predicate(sch, r->producer, hone_simplify(&sch->arith, guards[i])));
     return sch_ir_error(sch);
 }
 

@@ -512,6 +512,21 @@ static bool is_settled(hone_schedule *sch, hone_node_id writer, hone_node_id rea
     return true;
 }
 
+/* What the reader has changed in place is lost where a loop around both runs the writer again for
+ * the same element. */
+static bool starts_over(hone_schedule *sch, hone_node_id writer, hone_node_id reader,
+                        hone_buffer buffer) {
+    if (!sch_writes(sch_block(sch, reader), buffer)) return false;
+    bool is_repeated = false;
+    for (hone_node_id n = sch_lca(sch, writer, reader); sch_node(sch, n)->kind == HONE_NODE_FOR;
+         n = sch_node(sch, n)->parent) {
+        is_repeated |= !hone_expr_is_int_value(sch_node(sch, n)->u.loop.range.extent, 1);
+    }
+    if (!is_repeated) return false;
+    bool has_axes = sch_block(sch, writer)->axis_count > 0;
+    return !has_axes || !sch_counts_once(sch, writer, sch_scope_of(sch, writer));
+}
+
 /* Checks one read of one block against its writers in the scope. */
 bool sch_read_is_fed(hone_schedule *sch, hone_node_id scope, hone_node_id reader,
                      const hone_region *read, const char **why) {
@@ -526,7 +541,8 @@ bool sch_read_is_fed(hone_schedule *sch, hone_node_id scope, hone_node_id reader
                 *why = "a buffer is written after it was read";
                 return false;
             }
-            if (!is_settled(sch, n, reader, read->buffer)) {
+            if (!is_settled(sch, n, reader, read->buffer) ||
+                starts_over(sch, n, reader, read->buffer)) {
                 *why = "a buffer is read while its values still change";
                 return false;
             }
