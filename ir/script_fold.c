@@ -10,6 +10,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "ir/fold.h"
+
 static bool is_number(const hone_expr *e) {
     return (e->kind == HONE_EXPR_INT || e->kind == HONE_EXPR_FLOAT) && e->dtype.lanes == 1;
 }
@@ -94,63 +96,6 @@ static int64_t wrap(hone_dtype dtype, int64_t value) {
     uint64_t mask = (UINT64_C(1) << dtype.bits) - 1, low = (uint64_t)value & mask;
     bool negative = hone_dtype_is_int(dtype) && (low >> (dtype.bits - 1));
     return negative ? (int64_t)(low | ~mask) : (int64_t)low;
-}
-
-static int64_t floor_div(int64_t a, int64_t b) {
-    int64_t q = a / b;
-    return a % b != 0 && ((a < 0) != (b < 0)) ? q - 1 : q;
-}
-
-bool script_fold_ints(hone_op op, int64_t x, int64_t y, int64_t *out) {
-    bool divides = y != 0 && !(x == INT64_MIN && y == -1);
-    switch (op) {
-    case HONE_OP_ADD:
-        return !__builtin_add_overflow(x, y, out);
-    case HONE_OP_SUB:
-        return !__builtin_sub_overflow(x, y, out);
-    case HONE_OP_MUL:
-        return !__builtin_mul_overflow(x, y, out);
-    case HONE_OP_FLOORDIV:
-        return divides ? (*out = floor_div(x, y), true) : false;
-    case HONE_OP_FLOORMOD:
-        return divides ? (*out = x - floor_div(x, y) * y, true) : false;
-    case HONE_OP_TRUNCDIV:
-        return divides ? (*out = x / y, true) : false;
-    case HONE_OP_TRUNCMOD:
-        return divides ? (*out = x % y, true) : false;
-    case HONE_OP_MIN:
-        *out = x < y ? x : y;
-        return true;
-    case HONE_OP_MAX:
-        *out = x > y ? x : y;
-        return true;
-    case HONE_OP_EQ:
-        *out = x == y;
-        return true;
-    case HONE_OP_NE:
-        *out = x != y;
-        return true;
-    case HONE_OP_LT:
-        *out = x < y;
-        return true;
-    case HONE_OP_LE:
-        *out = x <= y;
-        return true;
-    case HONE_OP_GT:
-        *out = x > y;
-        return true;
-    case HONE_OP_GE:
-        *out = x >= y;
-        return true;
-    case HONE_OP_AND:
-        *out = x && y;
-        return true;
-    case HONE_OP_OR:
-        *out = x || y;
-        return true;
-    default:
-        return false;
-    }
 }
 
 static double round_to(hone_dtype dtype, double value) {
@@ -238,7 +183,7 @@ const hone_expr *script_fold_try(hone_ir *ir, hone_op op, const hone_expr *a, co
     if (!hone_dtype_equal(a->dtype, b->dtype) || a->dtype.lanes != 1) return NULL;
     if (a->kind == HONE_EXPR_INT && b->kind == HONE_EXPR_INT) {
         int64_t value = 0;
-        if (!script_fold_ints(op, a->u.i, b->u.i, &value)) return NULL;
+        if (!hone_fold_ints(op, a->u.i, b->u.i, &value)) return NULL;
         if (hone_op_is_compare(op) || op == HONE_OP_AND || op == HONE_OP_OR) {
             return hone_expr_bool(ir, value != 0);
         }

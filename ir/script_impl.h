@@ -258,8 +258,6 @@ const hone_expr *script_cast(script_parser *p, hone_dtype dtype, const hone_expr
 /* Applies the folds that TVM's `+` and friends apply (x + 0, 2 * 3, ...); NULL after an error. */
 const hone_expr *script_fold_binary(hone_ir *ir, hone_op op, const hone_expr *a,
                                     const hone_expr *b);
-/* Of two 64-bit constants; false where there is no result that fits. */
-bool script_fold_ints(hone_op op, int64_t x, int64_t y, int64_t *out);
 /* The result when the operator would not make a node over a and b themselves, else NULL. */
 const hone_expr *script_fold_try(hone_ir *ir, hone_op op, const hone_expr *a, const hone_expr *b);
 /* Brings operands to one dtype as TVM does. False when there is no common one. */

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "ir/fold.h"
 #include "ir/script_impl.h"
 
 /* ---- operators of the text ---- */
@@ -65,7 +66,7 @@ static bool power(int64_t base, int64_t exponent, int64_t *out) {
 }
 
 static bool python_ints(const operator_row *row, int64_t x, int64_t y, int64_t *out) {
-    if (row->op != HONE_OP_COUNT) return script_fold_ints(row->op, x, y, out);
+    if (row->op != HONE_OP_COUNT) return hone_fold_ints(row->op, x, y, out);
     switch (row->intrin) {
     case HONE_INTRIN_SHIFT_LEFT:
         if (y < 0 || y > 62 || x < 0 || x > (INT64_MAX >> y)) return false;

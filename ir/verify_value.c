@@ -1,4 +1,5 @@
 /* The value of an index or a condition in one iteration of the loops around it. */
+#include "ir/fold.h"
 #include "ir/verify_points.h"
 
 /* lets of lets of lets: deeper than that nothing is known */
@@ -18,62 +19,6 @@ static bool var_value(verify_points *p, hone_var id, uint32_t depth, int64_t *ou
     return var->is_known;
 }
 
-static int64_t floor_quotient(int64_t a, int64_t b) {
-    int64_t q = a / b;
-    return a % b != 0 && (a < 0) != (b < 0) ? q - 1 : q;
-}
-
-static bool divide(hone_op op, int64_t a, int64_t b, int64_t *out) {
-    if (b == 0 || (a == INT64_MIN && b == -1)) return false;
-    if (op == HONE_OP_FLOORDIV) *out = floor_quotient(a, b);
-    if (op == HONE_OP_FLOORMOD) *out = a - floor_quotient(a, b) * b;
-    if (op == HONE_OP_TRUNCDIV) *out = a / b;
-    if (op == HONE_OP_TRUNCMOD) *out = a % b;
-    return true;
-}
-
-static bool apply(hone_op op, int64_t a, int64_t b, int64_t *out) {
-    switch (op) {
-    case HONE_OP_ADD:
-        return !__builtin_add_overflow(a, b, out);
-    case HONE_OP_SUB:
-        return !__builtin_sub_overflow(a, b, out);
-    case HONE_OP_MUL:
-        return !__builtin_mul_overflow(a, b, out);
-    case HONE_OP_FLOORDIV:
-    case HONE_OP_FLOORMOD:
-    case HONE_OP_TRUNCDIV:
-    case HONE_OP_TRUNCMOD:
-        return divide(op, a, b, out);
-    case HONE_OP_MIN:
-        *out = a < b ? a : b;
-        return true;
-    case HONE_OP_MAX:
-        *out = a > b ? a : b;
-        return true;
-    case HONE_OP_EQ:
-        *out = a == b;
-        return true;
-    case HONE_OP_NE:
-        *out = a != b;
-        return true;
-    case HONE_OP_LT:
-        *out = a < b;
-        return true;
-    case HONE_OP_LE:
-        *out = a <= b;
-        return true;
-    case HONE_OP_GT:
-        *out = a > b;
-        return true;
-    case HONE_OP_GE:
-        *out = a >= b;
-        return true;
-    default:
-        return false;
-    }
-}
-
 /* One side may decide alone. */
 static bool connect(verify_points *p, const hone_expr *e, uint32_t depth, int64_t *out) {
     int64_t decides = e->op == HONE_OP_OR, a = 0, b = 0;
@@ -89,7 +34,7 @@ static bool binary(verify_points *p, const hone_expr *e, uint32_t depth, int64_t
     if (e->op == HONE_OP_AND || e->op == HONE_OP_OR) return connect(p, e, depth, out);
     /* of numbers only: a float has no value here */
     return value_of(p, e->args[0], depth, &a) && value_of(p, e->args[1], depth, &b) &&
-           apply((hone_op)e->op, a, b, out);
+           hone_fold_ints((hone_op)e->op, a, b, out);
 }
 
 static bool choose(verify_points *p, const hone_expr *e, uint32_t depth, int64_t *out) {

@@ -1,0 +1,59 @@
+/* ir/fold.c - see fold.h. */
+#include "ir/fold.h"
+
+static int64_t floor_div(int64_t a, int64_t b) {
+    int64_t q = a / b;
+    return a % b != 0 && ((a < 0) != (b < 0)) ? q - 1 : q;
+}
+
+bool hone_fold_ints(hone_op op, int64_t x, int64_t y, int64_t *out) {
+    bool divides = y != 0 && !(x == INT64_MIN && y == -1);
+    switch (op) {
+    case HONE_OP_ADD:
+        return !__builtin_add_overflow(x, y, out);
+    case HONE_OP_SUB:
+        return !__builtin_sub_overflow(x, y, out);
+    case HONE_OP_MUL:
+        return !__builtin_mul_overflow(x, y, out);
+    case HONE_OP_FLOORDIV:
+        return divides ? (*out = floor_div(x, y), true) : false;
+    case HONE_OP_FLOORMOD:
+        return divides ? (*out = x - floor_div(x, y) * y, true) : false;
+    case HONE_OP_TRUNCDIV:
+        return divides ? (*out = x / y, true) : false;
+    case HONE_OP_TRUNCMOD:
+        return divides ? (*out = x % y, true) : false;
+    case HONE_OP_MIN:
+        *out = x < y ? x : y;
+        return true;
+    case HONE_OP_MAX:
+        *out = x > y ? x : y;
+        return true;
+    case HONE_OP_EQ:
+        *out = x == y;
+        return true;
+    case HONE_OP_NE:
+        *out = x != y;
+        return true;
+    case HONE_OP_LT:
+        *out = x < y;
+        return true;
+    case HONE_OP_LE:
+        *out = x <= y;
+        return true;
+    case HONE_OP_GT:
+        *out = x > y;
+        return true;
+    case HONE_OP_GE:
+        *out = x >= y;
+        return true;
+    case HONE_OP_AND:
+        *out = x && y;
+        return true;
+    case HONE_OP_OR:
+        *out = x || y;
+        return true;
+    default:
+        return false;
+    }
+}
