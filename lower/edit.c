@@ -7,6 +7,21 @@ hone_node_id lower_new_if(hone_func *func, const hone_expr *condition) {
     return id;
 }
 
+hone_status lower_append_store(hone_func *func, hone_node_id parent, hone_buffer buffer,
+                               const hone_expr *index, const hone_expr *value) {
+    const hone_expr **indices = hone_arena_alloc(func->arena, sizeof *indices);
+    hone_node_id id = hone_func_add_node(func, HONE_NODE_STORE);
+    if (!indices || id == HONE_NO_ID) return LOWER_NO_MEMORY();
+    indices[0] = index;
+    hone_node *node = hone_func_node(func, id);
+    node->u.store.buffer = buffer;
+    node->u.store.rank = 1;
+    node->u.store.indices = indices;
+    node->u.store.value = value;
+    hone_tree_append(func, parent, id);
+    return HONE_OK;
+}
+
 void lower_wrap(hone_func *func, hone_node_id node, hone_node_id wrapper) {
     hone_tree_insert_before(func, node, wrapper);
     hone_tree_remove(func, node);

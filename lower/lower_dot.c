@@ -277,21 +277,12 @@ static bool find_rows(const dot *d, rows *out) {
     }
 }
 
-static hone_status append_store(hone_func *func, hone_node_id parent, hone_buffer buffer,
-                                const hone_expr *index, const hone_expr *value, bool is_first) {
-    const hone_expr **indices = hone_arena_alloc(func->arena, sizeof *indices);
-    hone_node_id id = hone_func_add_node(func, HONE_NODE_STORE);
-    if (!indices || id == HONE_NO_ID) return LOWER_NO_MEMORY();
-    indices[0] = index;
-    hone_node *node = hone_func_node(func, id);
-    node->u.store.buffer = buffer;
-    node->u.store.rank = 1;
-    node->u.store.indices = indices;
-    node->u.store.value = value;
-    if (is_first)
-        hone_tree_prepend(func, parent, id);
-    else
-        hone_tree_append(func, parent, id);
+static hone_status prepend_store(hone_func *func, hone_node_id parent, hone_buffer buffer,
+                                 const hone_expr *index, const hone_expr *value) {
+    HONE_TRY(lower_append_store(func, parent, buffer, index, value));
+    hone_node_id id = hone_func_node(func, parent)->last;
+    hone_tree_remove(func, id);
+    hone_tree_prepend(func, parent, id);
     return HONE_OK;
 }
 
@@ -319,7 +310,7 @@ static hone_status lower_rows(const dot *d, const rows *r, hone_node_id alloc,
         hone_expr_ramp(ir, c, hone_expr_int(ir, c->dtype, 1), (uint16_t)d->count);
     hone_buffer to = hone_func_node(func, d->store)->u.store.buffer;
     const hone_expr *value = hone_expr_sub(ir, load(d, to, c, d->count), excess);
-    HONE_TRY(append_store(func, innermost, to, index, value, false));
+    HONE_TRY(lower_append_store(func, innermost, to, index, value));
     from = r->top;
     for (at = copy; from != d->outer; at = hone_func_node(func, at)->first) {
         const hone_expr *var = hone_func_var_expr(ir, func, hone_func_node(func, at)->u.loop.var);
@@ -346,10 +337,10 @@ static hone_status collect_excess(const dot *d, const rows *r) {
     const hone_expr *args[] = {excess, hone_expr_broadcast(ir, high, 4),
                                load(d, d->b_buffer, at_start(d, d->b), 4 * d->count)};
     const hone_expr *more = hone_expr_call(ir, dtype, HONE_INTRIN_DOT4, 3, args);
-    HONE_TRY(append_store(func, r->sum, buffer, all, more, true));
+    HONE_TRY(prepend_store(func, r->sum, buffer, all, more));
     lower_wrap(func, r->sum, alloc);
     const hone_expr *none = hone_expr_broadcast(ir, zero, (uint16_t)d->count);
-    HONE_TRY(append_store(func, alloc, buffer, all, none, true));
+    HONE_TRY(prepend_store(func, alloc, buffer, all, none));
     return lower_rows(d, r, alloc, excess);
 }
 

@@ -161,21 +161,6 @@ static const hone_expr *identity_of(hone_ir *ir, const step *s, hone_dtype dtype
 
 /* ---- making statements ---- */
 
-static hone_status append_store(hone_func *func, hone_node_id parent, hone_buffer buffer,
-                                const hone_expr *index, const hone_expr *value) {
-    const hone_expr **indices = hone_arena_alloc(func->arena, sizeof *indices);
-    hone_node_id id = hone_func_add_node(func, HONE_NODE_STORE);
-    if (!indices || id == HONE_NO_ID) return LOWER_NO_MEMORY();
-    indices[0] = index;
-    hone_node *node = hone_func_node(func, id);
-    node->u.store.buffer = buffer;
-    node->u.store.rank = 1;
-    node->u.store.indices = indices;
-    node->u.store.value = value;
-    hone_tree_append(func, parent, id);
-    return HONE_OK;
-}
-
 /* A loop from 0 with a fresh variable. */
 static hone_node_id new_loop(hone_lower *lower, const char *name, hone_loop_kind kind,
                              hone_dtype dtype, int64_t extent, const hone_expr **out_var) {
@@ -207,7 +192,8 @@ static hone_status new_steps(reducer *r, const hone_expr *start, int64_t lanes,
     for (uint32_t i = 0; i < r->count; i++) {
         const step *s = &r->steps[i];
         const hone_expr *value = hone_expr_substitute_one(&lower->ir, s->value, var, at);
-        HONE_TRY(append_store(func, *out_loop, s->collector, lane, combine(r, s, lane, value)));
+        HONE_TRY(
+            lower_append_store(func, *out_loop, s->collector, lane, combine(r, s, lane, value)));
     }
     return hone_ir_finish(&lower->ir);
 }
@@ -267,7 +253,7 @@ static hone_status append_total(reducer *r, const step *s, hone_node_id parent) 
         if (loop == HONE_NO_ID) return LOWER_NO_MEMORY();
         const hone_expr *high = hone_expr_add(ir, lane, hone_expr_int(ir, HONE_DTYPE_I32, half));
         high = hone_expr_load(ir, dtype, s->collector, 1, &high);
-        HONE_TRY(append_store(func, loop, s->collector, lane, combine(r, s, lane, high)));
+        HONE_TRY(lower_append_store(func, loop, s->collector, lane, combine(r, s, lane, high)));
         hone_tree_append(func, parent, loop);
         have = half;
     }
@@ -277,7 +263,8 @@ static hone_status append_total(reducer *r, const step *s, hone_node_id parent) 
     const hone_expr *total = hone_expr_load(ir, wide, s->collector, 1, &at);
     if (have > 1) total = hone_expr_call(ir, dtype, lanes_of(s->op), 1, &total);
     const hone_expr *old = hone_expr_load(ir, dtype, s->buffer, 1, &s->index);
-    return append_store(func, parent, s->buffer, s->index, hone_expr_binary(ir, s->op, old, total));
+    return lower_append_store(func, parent, s->buffer, s->index,
+                              hone_expr_binary(ir, s->op, old, total));
 }
 
 /* A collector, allocated around the annotated loop and set in front of it. */
@@ -294,7 +281,7 @@ static hone_status make_collector(reducer *r, step *s) {
         return LOWER_NO_MEMORY();
     }
     hone_func_node(func, alloc)->u.alloc.buffer = s->collector;
-    HONE_TRY(append_store(func, loop, s->collector, lane, identity_of(&lower->ir, s, dtype)));
+    HONE_TRY(lower_append_store(func, loop, s->collector, lane, identity_of(&lower->ir, s, dtype)));
     lower_wrap(func, r->outer, alloc);
     hone_tree_insert_before(func, r->outer, loop);
     return HONE_OK;

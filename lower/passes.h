@@ -30,6 +30,10 @@ hone_status lower_collect_imports(hone_lower *lower);
 
 /* An ALLOC, IF or other container node; HONE_NO_ID when memory is short. */
 hone_node_id lower_new_if(hone_func *func, const hone_expr *condition);
+/* At the end of parent: buffer[index] = value. */
+HONE_NODISCARD hone_status lower_append_store(hone_func *func, hone_node_id parent,
+                                              hone_buffer buffer, const hone_expr *index,
+                                              const hone_expr *value);
 /* Puts wrapper where node was, with node as its only child. */
 void lower_wrap(hone_func *func, hone_node_id node, hone_node_id wrapper);
 /* Puts the children of node where node was. */
