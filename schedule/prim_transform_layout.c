@@ -255,15 +255,15 @@ static hone_status rewrite_stores(sch_layout *l) {
     return HONE_OK;
 }
 
-/* All accesses but those in the body of a writer that padding changes as a whole: it is out of the
- * tree meanwhile. */
+/* All accesses, those in the places of regions too (X[I[i]]), but those in the body of a writer
+ * that padding changes as a whole: it is out of the tree meanwhile. */
 static hone_status rewrite_accesses(sch_layout *l) {
     hone_schedule *sch = l->sch;
     bool has_writer = l->has_padding && l->writer != HONE_NO_ID;
     hone_node_id aside = hone_func_add_node(sch->func, HONE_NODE_FOR);
     if (aside == HONE_NO_ID) return sch_no_memory();
     if (has_writer) hone_tree_move_children(sch->func, l->writer, aside);
-    HONE_TRY(hone_tree_transform(sch->func, 0, rewrite_load, l, false));
+    HONE_TRY(hone_tree_transform(sch->func, 0, rewrite_load, l, true));
     HONE_TRY(rewrite_stores(l));
     if (has_writer) hone_tree_move_children(sch->func, aside, l->writer);
     return sch_ir_error(sch);
@@ -277,33 +277,15 @@ static const hone_region *region_of(uint32_t count, const hone_region *regions,
     return NULL;
 }
 
-/* A region of another buffer, whose place may be read from this one: X[I[i]]. */
-static hone_status rewrite_region(sch_layout *l, hone_region *io) {
-    hone_schedule *sch = l->sch;
-    uint32_t rank = hone_func_buffer(sch->func, io->buffer)->rank;
-    hone_range *ranges = hone_arena_alloc(sch->arena, (rank + 1) * sizeof *ranges);
-    if (!ranges) return sch_no_memory();
-    for (uint32_t d = 0; d < rank; d++) {
-        ranges[d].min = hone_expr_transform(&sch->ir, io->ranges[d].min, rewrite_load, l);
-        ranges[d].extent = hone_expr_transform(&sch->ir, io->ranges[d].extent, rewrite_load, l);
-    }
-    io->ranges = ranges;
-    return sch_ir_error(sch);
-}
-
 /* The region of this buffer in a list, from what the block does now; the others stay. */
-static hone_status renew_region(sch_layout *l, uint32_t count, const hone_region **io,
+static hone_status renew_region(const sch_layout *l, uint32_t count, const hone_region **io,
                                 uint32_t fresh_count, const hone_region *fresh) {
     const hone_region *now = region_of(fresh_count, fresh, l->buffer);
     hone_region *list = hone_arena_alloc(l->sch->arena, (count + 1) * sizeof *list);
     if (!list) return sch_no_memory();
     for (uint32_t i = 0; i < count; i++) {
         list[i] = (*io)[i];
-        if (list[i].buffer != l->buffer) {
-            HONE_TRY(rewrite_region(l, &list[i]));
-        } else if (now) {
-            list[i] = *now;
-        }
+        if (list[i].buffer == l->buffer && now) list[i] = *now;
     }
     *io = list;
     return HONE_OK;
