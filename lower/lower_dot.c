@@ -9,16 +9,8 @@
  * with A and B of 8 bits each, signed or not, cast to the type of C, an int32. A may move by four
  * elements with j as well.
  *
- * VNNI multiplies unsigned by signed bytes. Where both are signed, and the sum goes on over an
- * outer loop around several rows, A is raised by 128 and what that adds is collected once for all
- * rows:
- *
- *   for k: for i in rows: C[i] = dot4(C[i], A[i, k], B[k])
- *     ⇒ excess = 0
- *        for k: excess = dot4(excess, 128, B[k])
- *               for i in rows: C[i] = dot4(C[i], A[i, k] + 128, B[k])
- *        for i in rows: C[i] = C[i] - excess */
-#include "lower/passes.h"
+ * See lower_dot_signed.c for what VNNI needs where both are signed. */
+#include "lower/dot.h"
 
 enum { MAX_LANES = 64, MAX_TERMS = 5 };
 
@@ -28,24 +20,13 @@ typedef struct factor {
     int64_t lane_step;
 } factor;
 
-typedef struct dot {
-    hone_lower *lower;
-    hone_arith *arith;
-    hone_node_id outer; /* what is replaced: the loop over k, or over j when there is none */
-    hone_node_id lanes; /* the loop over j */
-    hone_node_id steps; /* the loop over k, or HONE_NO_ID */
-    hone_node_id store;
-    int64_t count;              /* of lanes */
-    const hone_expr *a, *b, *c; /* indices of the first elements */
-    hone_buffer a_buffer, b_buffer;
-    bool a_moves;
-} dot;
+typedef lower_dot_match dot;
 
 static hone_var var_of(const dot *d, hone_node_id loop) {
     return hone_func_node(d->lower->func, loop)->u.loop.var;
 }
 
-static hone_buffer storage_of(const hone_func *func, hone_buffer buffer) {
+hone_buffer lower_storage_of(const hone_func *func, hone_buffer buffer) {
     while (func->buffers[buffer].alias_of != HONE_NO_ID)
         buffer = func->buffers[buffer].alias_of;
     return buffer;
@@ -89,9 +70,9 @@ static bool match_product(const dot *d, const hone_expr *e, factor *out_a, facto
         *out_b = swap;
     }
     hone_func *func = d->lower->func;
-    hone_buffer to = storage_of(func, hone_func_node(func, d->store)->u.store.buffer);
-    return out_b->lane_step == 4 && storage_of(func, out_a->load->u.buffer) != to &&
-           storage_of(func, out_b->load->u.buffer) != to;
+    hone_buffer to = lower_storage_of(func, hone_func_node(func, d->store)->u.store.buffer);
+    return out_b->lane_step == 4 && lower_storage_of(func, out_a->load->u.buffer) != to &&
+           lower_storage_of(func, out_b->load->u.buffer) != to;
 }
 
 /* The constant by which an index is ahead of another; -1 = none, or out of 0 to 3. */
@@ -234,8 +215,8 @@ static const hone_expr *at_start(const dot *d, const hone_expr *index) {
     return index ? hone_simplify(d->arith, index) : NULL;
 }
 
-static const hone_expr *load(const dot *d, hone_buffer buffer, const hone_expr *start,
-                             int64_t lanes) {
+const hone_expr *lower_dot_load(const dot *d, hone_buffer buffer, const hone_expr *start,
+                                int64_t lanes) {
     hone_ir *ir = &d->lower->ir;
     if (!start) return NULL;
     hone_dtype dtype = d->lower->func->buffers[buffer].dtype;
@@ -244,129 +225,29 @@ static const hone_expr *load(const dot *d, hone_buffer buffer, const hone_expr *
     return hone_expr_load(ir, hone_dtype_with_lanes(dtype, (uint16_t)lanes), buffer, 1, &at);
 }
 
-/* ---- signed by signed ---- */
-
-typedef struct rows {
-    hone_node_id sum; /* the loop over which the sum goes on */
-    hone_node_id top; /* the outermost loop over rows, in it */
-} rows;
-
-static bool uses_loop(const dot *d, const hone_expr *index, hone_node_id loop) {
-    return hone_expr_uses_var(index, var_of(d, loop));
-}
-
-/* Loops over rows around the dot, which B does not know, in a loop that C does not know. */
-static bool find_rows(const dot *d, rows *out) {
-    const hone_func *func = d->lower->func;
-    bool both_signed = hone_dtype_is_int(func->buffers[d->a_buffer].dtype) &&
-                       hone_dtype_is_int(func->buffers[d->b_buffer].dtype);
-    if (!both_signed || d->a_moves) return false;
-    if (!hone_target_has_feature(d->lower->options->target, "avx512vnni")) return false;
-    out->top = d->outer;
-    for (;;) {
-        hone_node_id up = hone_func_node(func, out->top)->parent;
-        if (!is_plain_loop(func, up) || only_child(func, up) == HONE_NO_ID) return false;
-        const hone_node *node = hone_func_node(func, up);
-        if (node->loop_kind == HONE_LOOP_VECTORIZED) return false;
-        if (!uses_loop(d, d->c, up)) {
-            out->sum = up;
-            return out->top != d->outer;
-        }
-        if (uses_loop(d, d->b, up)) return false;
-        out->top = up;
-    }
-}
-
-static hone_status prepend_store(hone_func *func, hone_node_id parent, hone_buffer buffer,
-                                 const hone_expr *index, const hone_expr *value) {
-    HONE_TRY(lower_append_store(func, parent, buffer, index, value));
-    hone_node_id id = hone_func_node(func, parent)->last;
-    hone_tree_remove(func, id);
-    hone_tree_prepend(func, parent, id);
-    return HONE_OK;
-}
-
-/* Behind the sum, in a copy of the loops over rows: what was too much is taken away. */
-static hone_status lower_rows(const dot *d, const rows *r, hone_node_id alloc,
-                              const hone_expr *excess) {
-    hone_func *func = d->lower->func;
-    hone_ir *ir = &d->lower->ir;
-    hone_node_id copy = hone_tree_copy(func, r->top);
-    if (copy == HONE_NO_ID) return LOWER_NO_MEMORY();
-    hone_tree_append(func, alloc, copy);
-    hone_node_id from = r->top, at = copy, innermost = copy;
-    for (; from != d->outer; from = hone_func_node(func, from)->first) {
-        innermost = at;
-        hone_var old = hone_func_node(func, at)->u.loop.var;
-        hone_var fresh = hone_func_add_var(func, func->vars[old].name, func->vars[old].dtype);
-        if (fresh == HONE_NO_ID) return LOWER_NO_MEMORY();
-        hone_func_node(func, at)->u.loop.var = fresh;
-        at = hone_func_node(func, at)->first;
-    }
-    hone_tree_remove(func, at);
-    const hone_expr *c = at_start(d, d->c);
-    if (!c) return hone_ir_finish(ir);
-    const hone_expr *index =
-        hone_expr_ramp(ir, c, hone_expr_int(ir, c->dtype, 1), (uint16_t)d->count);
-    hone_buffer to = hone_func_node(func, d->store)->u.store.buffer;
-    const hone_expr *value = hone_expr_sub(ir, load(d, to, c, d->count), excess);
-    HONE_TRY(lower_append_store(func, innermost, to, index, value));
-    from = r->top;
-    for (at = copy; from != d->outer; at = hone_func_node(func, at)->first) {
-        const hone_expr *var = hone_func_var_expr(ir, func, hone_func_node(func, at)->u.loop.var);
-        if (!var) return hone_ir_finish(ir);
-        HONE_TRY(lower_substitute_one(func, copy, var_of(d, from), var));
-        from = hone_func_node(func, from)->first;
-    }
-    return hone_ir_finish(ir);
-}
-
-/* Collects the excess around and in the loop of the sum. */
-static hone_status collect_excess(const dot *d, const rows *r) {
-    hone_func *func = d->lower->func;
-    hone_ir *ir = &d->lower->ir;
-    hone_buffer buffer = hone_func_add_dense(func, "excess", HONE_DTYPE_I32, 1, &d->count, "local");
-    hone_node_id alloc = hone_func_add_node(func, HONE_NODE_ALLOC);
-    if (buffer == HONE_NO_ID || alloc == HONE_NO_ID) return LOWER_NO_MEMORY();
-    hone_func_node(func, alloc)->u.alloc.buffer = buffer;
-    const hone_expr *zero = hone_expr_i32(ir, 0);
-    const hone_expr *all = hone_expr_ramp(ir, zero, hone_expr_i32(ir, 1), (uint16_t)d->count);
-    hone_dtype dtype = hone_dtype_with_lanes(HONE_DTYPE_I32, (uint16_t)d->count);
-    const hone_expr *excess = hone_expr_load(ir, dtype, buffer, 1, &all);
-    const hone_expr *high = hone_expr_int(ir, HONE_DTYPE_MAKE(UINT, 8), 128);
-    const hone_expr *args[] = {excess, hone_expr_broadcast(ir, high, 4),
-                               load(d, d->b_buffer, at_start(d, d->b), 4 * d->count)};
-    const hone_expr *more = hone_expr_call(ir, dtype, HONE_INTRIN_DOT4, 3, args);
-    HONE_TRY(prepend_store(func, r->sum, buffer, all, more));
-    lower_wrap(func, r->sum, alloc);
-    const hone_expr *none = hone_expr_broadcast(ir, zero, (uint16_t)d->count);
-    HONE_TRY(prepend_store(func, alloc, buffer, all, none));
-    return lower_rows(d, r, alloc, excess);
-}
-
 static hone_status replace(dot *d) {
     hone_func *func = d->lower->func;
     hone_ir *ir = &d->lower->ir;
-    hone_node *store = hone_func_node(func, d->store);
-    hone_buffer to = store->u.store.buffer;
-    rows r;
-    const hone_expr *c = at_start(d, d->c);
-    const hone_expr *a = load(d, d->a_buffer, at_start(d, d->a), d->a_moves ? 4 * d->count : 4);
-    if (find_rows(d, &r)) {
-        HONE_TRY(collect_excess(d, &r));
+    hone_buffer to = hone_func_node(func, d->store)->u.store.buffer;
+    bool is_raised;
+    const hone_expr *b = at_start(d, d->b), *c = at_start(d, d->c);
+    HONE_TRY(lower_dot_raise(d, b, c, &is_raised));
+    const hone_expr *a =
+        lower_dot_load(d, d->a_buffer, at_start(d, d->a), d->a_moves ? 4 * d->count : 4);
+    if (is_raised) {
         hone_dtype bytes = HONE_DTYPE_MAKE(UINT, 8);
         a = hone_expr_cast(ir, hone_dtype_with_lanes(bytes, 4), a);
         a = hone_expr_add(ir, a, hone_expr_broadcast(ir, hone_expr_int(ir, bytes, 128), 4));
-        store = hone_func_node(func, d->store);
     }
     const hone_expr *args[] = {
-        load(d, to, c, d->count),
+        lower_dot_load(d, to, c, d->count),
         a,
-        load(d, d->b_buffer, at_start(d, d->b), 4 * d->count),
+        lower_dot_load(d, d->b_buffer, b, 4 * d->count),
     };
     const hone_expr **indices = hone_arena_alloc(func->arena, sizeof *indices);
     if (!indices) return LOWER_NO_MEMORY();
     hone_dtype dtype = hone_dtype_with_lanes(HONE_DTYPE_I32, (uint16_t)d->count);
+    hone_node *store = hone_func_node(func, d->store);
     store->u.store.value = hone_expr_call(ir, dtype, HONE_INTRIN_DOT4, 3, args);
     indices[0] =
         c ? hone_expr_ramp(ir, c, hone_expr_int(ir, c->dtype, 1), (uint16_t)d->count) : NULL;

@@ -1,0 +1,224 @@
+/* Sums of products of bytes in random nests: loops over rows, columns and terms in any order, some
+ * parallel or unrolled, B packed at any depth, C touched in between. After each pass the program
+ * means the same, and so does the machine code. */
+#include <stdio.h>
+#include <string.h>
+
+#include "ir/interp.h"
+#include "ir/script.h"
+#include "lower/lower.h"
+#include "tests/support/compiled.h"
+#include "tests/support/hone_test.h"
+#include "tests/support/random_program.h"
+
+enum { SEEDS = 160, COMPILED_EACH = 8, LOOPS = 7 };
+
+/* Rows i, columns j, terms k; j has lanes and k has groups of terms further in. */
+typedef struct nest {
+    char names[LOOPS][4];
+    int extents[LOOPS]; /* i0 i1 i2 j0 j1 k0 k1, before they are shuffled */
+    int order[LOOPS];
+    int lanes, group;
+    const char *a, *b, *c;
+    int packed_at; /* depth; LOOPS + 1 = B is not packed */
+    int touched_at;
+    bool is_turned; /* the loop over lanes is around the one over terms */
+    bool touch_adds;
+} nest;
+
+static int pick(hone_rng *rng, int count) {
+    return (int)hone_rng_below(rng, (uint64_t)count);
+}
+
+static void make_nest(hone_rng *rng, nest *n) {
+    static const char *const names[] = {"i0", "i1", "i2", "j0", "j1", "k0", "k1"};
+    static const char *const bytes[] = {"int8", "uint8"};
+    for (int i = 0; i < LOOPS; i++) {
+        snprintf(n->names[i], sizeof n->names[i], "%s", names[i]);
+        n->extents[i] = 1 + pick(rng, 3);
+        n->order[i] = i;
+    }
+    hone_rng_shuffle(rng, n->order, LOOPS, sizeof n->order[0]);
+    n->lanes = 4 << pick(rng, 4);
+    n->group = 4;
+    n->a = bytes[pick(rng, 4) == 0];
+    n->b = bytes[pick(rng, 4) == 0];
+    n->c = "int32";
+    n->packed_at = pick(rng, 2) ? pick(rng, LOOPS) : LOOPS + 1;
+    n->touched_at = pick(rng, 3) ? LOOPS + 1 : 1 + pick(rng, LOOPS - 1);
+    n->is_turned = pick(rng, 2);
+    n->touch_adds = pick(rng, 2);
+}
+
+static void indent(hone_str *out, int depth) {
+    hone_str_printf(out, "%*s", 4 + 4 * depth, "");
+}
+
+/* B = packed B for the columns and terms that the loops outside of depth have not fixed. */
+static void write_packing(const nest *n, int depth, hone_str *out) {
+    bool is_open[LOOPS];
+    for (int i = 0; i < LOOPS; i++)
+        is_open[n->order[i]] = i >= depth && n->order[i] >= 3;
+    int at = depth;
+    for (int i = 3; i < LOOPS; i++) {
+        if (!is_open[i]) continue;
+        indent(out, at++);
+        hone_str_printf(out, "for p%s in range(%d):\n", n->names[i], n->extents[i]);
+    }
+    indent(out, at);
+    hone_str_printf(out, "for l, t in T.grid(%d, %d):\n", n->lanes, n->group);
+    indent(out, at + 1);
+    for (int side = 0; side < 2; side++) {
+        hone_str_printf(out, side ? " = B[" : "P[");
+        for (int i = 3; i < LOOPS; i++)
+            hone_str_printf(out, "%s%s, ", is_open[i] ? "p" : "", n->names[i]);
+        hone_str_printf(out, "l, t]");
+    }
+    hone_str_printf(out, "\n");
+}
+
+static void write_loop(const nest *n, int depth, hone_rng *rng, hone_str *out) {
+    static const char *const kinds[] = {"range", "range", "T.unroll"};
+    int loop = n->order[depth];
+    bool may_be_parallel = depth == 0 && loop < 5 && n->packed_at > LOOPS && n->touched_at > LOOPS;
+    const char *kind = may_be_parallel && pick(rng, 2) ? "T.parallel" : kinds[pick(rng, 3)];
+    indent(out, depth);
+    hone_str_printf(out, "for %s in %s(%d):\n", n->names[loop], kind, n->extents[loop]);
+}
+
+static void write_dot(const nest *n, hone_rng *rng, hone_str *out) {
+    const char *lane_loop = pick(rng, 2) ? "T.vectorized" : "range";
+    const char *term_loop = pick(rng, 2) ? "T.unroll" : "range";
+    for (int i = 0; i < 2; i++) {
+        bool is_lanes = (i == 0) == n->is_turned;
+        indent(out, LOOPS + i);
+        hone_str_printf(out, "for %s in %s(%d):\n", is_lanes ? "l" : "t",
+                        is_lanes ? lane_loop : term_loop, is_lanes ? n->lanes : n->group);
+    }
+    indent(out, LOOPS + 2);
+    hone_str_printf(out,
+                    "C[i0, i1, i2, j0, j1, l] = C[i0, i1, i2, j0, j1, l] + "
+                    "T.Cast(\"%s\", A[i0, i1, i2, k0, k1, t]) * "
+                    "T.Cast(\"%s\", %s[j0, j1, k0, k1, l, t])\n",
+                    n->c, n->c, n->packed_at <= LOOPS ? "P" : "B");
+}
+
+static void write_program(const nest *n, hone_rng *rng, hone_str *out) {
+    const int *e = n->extents;
+    char b[64];
+    snprintf(b, sizeof b, "(%d, %d, %d, %d, %d, %d), \"%s\"", e[3], e[4], e[5], e[6], n->lanes,
+             n->group, n->b);
+    hone_str_printf(out,
+                    "from tvm.script import tir as T\n@T.prim_func\n"
+                    "def main(A: T.Buffer((%d, %d, %d, %d, %d, %d), \"%s\"), B: T.Buffer(%s), "
+                    "C: T.Buffer((%d, %d, %d, %d, %d, %d), \"%s\")):\n",
+                    e[0], e[1], e[2], e[5], e[6], n->group, n->a, b, e[0], e[1], e[2], e[3], e[4],
+                    n->lanes, n->c);
+    if (n->packed_at <= LOOPS) hone_str_printf(out, "    P = T.alloc_buffer(%s)\n", b);
+    for (int depth = 0; depth < LOOPS; depth++) {
+        if (n->packed_at == depth) write_packing(n, depth, out);
+        if (n->touched_at == depth) {
+            indent(out, depth);
+            hone_str_printf(out, "C[0, 0, 0, 0, 0, 0] = C[0, 0, 0, 0, 0, 0] %s 3\n",
+                            n->touch_adds ? "+" : "*");
+        }
+        write_loop(n, depth, rng, out);
+    }
+    write_dot(n, rng, out);
+}
+
+/* ---- checks ---- */
+
+typedef struct after_pass {
+    const hone_func *original;
+    uint64_t seed;
+    hone_tensor **want;
+    bool is_raised, is_dot;
+} after_pass;
+
+static hone_status check_pass(void *ctx, const char *pass, const hone_func *func) {
+    after_pass *a = ctx;
+    hone_tensor **got = hone_test_make_args(a->original, a->seed);
+    hone_interp_options options = {.check_uninitialised = true};
+    hone_status st = hone_interp_func(func, got, func->param_count, &options);
+    hone_str text = {0};
+    if (!st && !hone_test_args_agree(a->original, got, a->want, &text)) {
+        st = HONE_ERROR(HONE_CODE_INVALID, "%s", hone_str_text(&text));
+    }
+    hone_str_clear(&text);
+    if (strcmp(pass, "cleanup") == 0) {
+        hone_status_free(hone_func_print(func, NULL, &text));
+        a->is_dot |= strstr(hone_str_text(&text), "T.dot") != NULL;
+        a->is_raised |= strstr(hone_str_text(&text), "lack") != NULL;
+    }
+    hone_str_deinit(&text);
+    hone_test_free_args(a->original, got);
+    return hone_status_annotate(st, "after %s", pass);
+}
+
+static hone_status check_passes(const hone_func *func, uint64_t seed, hone_arena *arena,
+                                after_pass *out) {
+    hone_target target;
+    HONE_TRY(hone_target_parse("llvm -mtriple=x86_64-linux-gnu -mcpu=znver4", &target));
+    *out = (after_pass){.original = func, .seed = seed, .want = hone_test_make_args(func, seed)};
+    hone_interp_options interp = {0};
+    hone_status st = hone_interp_func(func, out->want, func->param_count, &interp);
+    hone_lower_options options = {.target = &target, .after = check_pass, .ctx = out};
+    hone_func *lowered;
+    if (!st) st = hone_lower_func(func, &options, arena, &lowered);
+    hone_test_free_args(func, out->want);
+    return st;
+}
+
+static hone_status check_code(const hone_func *func, uint64_t seed) {
+    static const char *const targets[] = {"host -num-threads=2", "llvm -mcpu=x86-64-v4",
+                                          "llvm -mcpu=x86-64-v3", "llvm -mcpu=x86-64-v2",
+                                          "llvm -mcpu=x86-64"};
+    for (size_t i = 0; i < HONE_COUNT(targets); i++) {
+        hone_target target;
+        HONE_TRY(hone_target_parse(targets[i], &target));
+        if (!hone_target_runs_here(&target)) continue;
+        HONE_TRY(hone_status_annotate(test_compare(func, &target, seed, 1e-5), "%s", targets[i]));
+    }
+    return HONE_OK;
+}
+
+static hone_status check_seed(uint64_t seed, uint32_t *raised, uint32_t *dots) {
+    nest n;
+    hone_str text = {0};
+    hone_module *module;
+    const hone_member *member;
+    after_pass passes = {0};
+    hone_rng rng = hone_rng_from_seed(seed);
+    make_nest(&rng, &n);
+    write_program(&n, &rng, &text);
+    hone_status st =
+        hone_script_parse(hone_str_text(&text), strlen(hone_str_text(&text)), "program", &module);
+    if (!st) {
+        hone_arena *arena = hone_arena_create(1 << 16);
+        st = hone_module_pick(module, NULL, &member);
+        if (!st) st = check_passes(member->func, seed, arena, &passes);
+        if (!st && seed % COMPILED_EACH == 0) st = check_code(member->func, seed);
+        hone_arena_destroy(arena);
+        hone_module_release(module);
+    }
+    *raised += passes.is_raised;
+    *dots += passes.is_dot;
+    st = hone_status_annotate(st, "seed %llu:\n%s", (unsigned long long)seed, hone_str_text(&text));
+    hone_str_deinit(&text);
+    return st;
+}
+
+static void means_the_same(void **state) {
+    (void)state;
+    uint32_t raised = 0, dots = 0;
+    for (uint64_t seed = 0; seed < SEEDS; seed++)
+        HONE_ASSERT_OK(check_seed(seed, &raised, &dots));
+    assert_true(raised > SEEDS / 5);
+    assert_true(dots > SEEDS / 2);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(means_the_same)};
+    return cmocka_run_group_tests_name("codegen/dot random", tests, NULL, NULL);
+}
