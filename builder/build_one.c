@@ -31,6 +31,7 @@ typedef struct build {
     hone_tensor_intrins *intrins; /* owned */
     hone_func *func;              /* of module or schedule */
     hone_func *lowered;
+    hone_codegen_lines lines; /* path NULL: not wanted */
 } build;
 
 static hone_status no_memory(void) {
@@ -148,9 +149,22 @@ static hone_status lower(build *b) {
     return hone_lower_func(b->func, &options, b->arena, &b->lowered);
 }
 
+/* The text that line tables name, and where in it things stand. */
+static hone_status write_lines(build *b) {
+    uint32_t *line = hone_arena_zalloc(b->arena, (b->lowered->node_count + 1) * sizeof *line);
+    if (!line) return no_memory();
+    hone_str text = {0};
+    hone_print_options options = {.mark = HONE_NO_ID, .bare = true, .lines = line};
+    hone_status st = hone_func_print(b->lowered, &options, &text);
+    if (!st) st = hone_fs_write_atomic(b->request->lines_path, text.data, text.length);
+    hone_str_deinit(&text);
+    b->lines = (hone_codegen_lines){b->request->lines_path, line};
+    return st;
+}
+
 static hone_status generate(build *b) {
     if (wants(b, "program")) return hone_func_print(b->func, NULL, b->bytes);
-    hone_codegen_kernel kernel = {b->lowered, b->result->manifest.entry};
+    hone_codegen_kernel kernel = {.func = b->lowered, .symbol = b->result->manifest.entry};
     if (wants(b, "c")) return hone_codegen_c(&kernel, 1, b->bytes);
     hone_codegen_options options = {.target = &b->target};
     if (wants(b, "so") || wants(b, "obj"))
@@ -167,6 +181,10 @@ static hone_status generate(build *b) {
 #ifndef NDEBUG
     options.verify = true;
 #endif
+    if (b->request->lines_path) {
+        HONE_TRY(write_lines(b));
+        kernel.lines = &b->lines;
+    }
     HONE_TRY(hone_codegen_llvm(&kernel, 1, &options, b->bytes));
     const hone_value *texts = hone_attrs_find(&b->lowered->attrs, HONE_LOWER_IMPORT_C);
     if (!texts || options.emit != HONE_EMIT_OBJECT) return HONE_OK;
@@ -183,7 +201,8 @@ static hone_status deliver(build *b) {
         return HONE_OK;
     }
     if (wants(b, "so")) {
-        HONE_TRY(hone_link_shared(&b->target, b->bytes->data, b->bytes->length, path));
+        HONE_TRY(hone_link_shared(&b->target, b->bytes->data, b->bytes->length,
+                                  b->request->lines_path != NULL, path));
     } else {
         HONE_TRY(hone_fs_write_atomic(path, b->bytes->data, b->bytes->length));
     }

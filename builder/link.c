@@ -34,6 +34,7 @@ typedef struct link_job {
     const char *const *options; /* ended by NULL; or NULL */
     int object_fd;              /* -1: no input is in memory */
     bool needs_libm;            /* names it; else whoever loads the library has it */
+    bool keeps_symbols;         /* and line tables */
 } link_job;
 
 /* The linker of this machine; for others a cross linker, which has the triple in front, as Debian
@@ -71,7 +72,7 @@ static hone_status make_words(word_list *words, const link_job *job, const char 
                                 "noexecstack",
                                 "-z",
                                 "now",
-                                "-s",
+                                job->keeps_symbols ? "--discard-none" : "-s",
                                 "--build-id=none",
                                 "--hash-style=gnu",
                                 "-o",
@@ -167,12 +168,13 @@ end:
 /* A kernel for another machine is loaded by hone-runner, which has libm: so the cross linker needs
  * no libraries of that machine. */
 hone_status hone_link_shared(const hone_target *target, const void *object, size_t count,
-                             const char *output_path) {
+                             bool keeps_symbols, const char *output_path) {
     static const char *const inputs[] = {"/proc/self/fd/3"};
     link_job job = {.target = target,
                     .inputs = inputs,
                     .count = 1,
-                    .needs_libm = hone_target_is_native_arch(target)};
+                    .needs_libm = hone_target_is_native_arch(target),
+                    .keeps_symbols = keeps_symbols};
     HONE_TRY(open_object(object, count, &job.object_fd));
     hone_status st = link_all(&job, output_path);
     hone_fd_close(&job.object_fd);

@@ -19,9 +19,16 @@ typedef enum hone_emit {
     HONE_EMIT_BITCODE,
 } hone_emit;
 
+/* A text of the program, for line tables. */
+typedef struct hone_codegen_lines {
+    const char *path;     /* of the text, absolute */
+    const uint32_t *line; /* per node of the program: where it begins, as hone_func_print says it */
+} hone_codegen_lines;
+
 typedef struct hone_codegen_kernel {
-    const hone_func *func; /* lowered */
-    const char *symbol;    /* of the hone_kernel */
+    const hone_func *func;           /* lowered */
+    const char *symbol;              /* of the hone_kernel */
+    const hone_codegen_lines *lines; /* debug information that maps code to it; NULL = none */
 } hone_codegen_kernel;
 
 typedef struct hone_codegen_options {

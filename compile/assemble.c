@@ -275,9 +275,9 @@ static hone_status link_shared(assembly *a) {
     HONE_TRY(st);
     HONE_TRY(write_response(a, &objects));
     HONE_TRY(RUN_TOOL(a, "ld", "-shared", "-Bsymbolic", "-z", "noexecstack", "-z", "now", "-z",
-                      "relro", "-s", "--build-id=none", "--hash-style=gnu", "--version-script", map,
-                      "-soname", soname, "-o", library, objects, "--as-needed", "-l:libm.so.6",
-                      "-l:libc.so.6"));
+                      "relro", a->p->lines_dir ? "--discard-none" : "-s", "--build-id=none",
+                      "--hash-style=gnu", "--version-script", map, "-soname", soname, "-o", library,
+                      objects, "--as-needed", "-l:libm.so.6", "-l:libc.so.6"));
     return put_in_place(a, library, ".so");
 }
 
@@ -350,6 +350,12 @@ static hone_status write_text(assembly *a) {
     return st ? st : note_file(a, path);
 }
 
+static hone_status note_lines(assembly *a) {
+    for (size_t i = 0; a->p->lines_dir && i < a->p->kernels.count; i++)
+        HONE_TRY(note_file(a, parts_lines_path(a->p, &a->p->kernels.data[i])));
+    return HONE_OK;
+}
+
 static hone_status keep_files(assembly *a) {
     const char **files = hone_arena_alloc(a->p->arena, (a->files.count + 1) * sizeof *files);
     if (!files) return parts_no_memory();
@@ -380,6 +386,7 @@ hone_status parts_write(parts *p, hone_compile_result *result) {
     a.dir = dir;
     bool is_library = p->options->emit <= HONE_COMPILE_OBJ;
     hone_status st = is_library ? link_library(&a) : write_text(&a);
+    if (!st) st = note_lines(&a);
     if (!st) st = keep_files(&a);
     st = hone_status_join(st, hone_fs_remove_tree(dir));
     hone_vec_deinit(&a.objects);

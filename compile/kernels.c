@@ -205,12 +205,15 @@ static hone_status submit(builds *b, size_t index) {
     parts *p = b->p;
     part_kernel *k = &p->kernels.data[index];
     HONE_TRY(parts_split_kernel(p, k));
+    const char *lines = parts_lines_path(p, k);
+    if (p->lines_dir && !lines) return parts_no_memory();
     hone_build_request request = {
         .program = k->split ? k->rest : k->program,
         .trace = k->split ? NULL : k->trace,
         .target = p->target_text,
         .entry = k->symbol,
         .emit = emit_name(p->options->emit),
+        .lines_path = lines,
         .threads = p->options->target.num_threads,
         .timeout_ns = BUILD_TIMEOUT_NS,
         .intrin_count = p->options->intrin_count,
@@ -312,6 +315,7 @@ hone_status parts_build_kernels(parts *p) {
     for (size_t i = 0; i < p->kernels.count; i++)
         HONE_TRY(choose(p, &p->kernels.data[i]));
     if (p->kernels.count == 0) return HONE_OK;
+    HONE_TRY(parts_open_lines(p));
     builds b = {.p = p};
     b.tickets = hone_arena_zalloc(p->arena, p->kernels.count * sizeof *b.tickets);
     if (!b.tickets) return parts_no_memory();

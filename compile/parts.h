@@ -78,6 +78,7 @@ typedef struct parts {
     const char *prefix; /* of C names */
     const char *target_text;
     hone_hash128 target_hash;
+    const char *lines_dir; /* absolute; NULL = no line tables */
     HONE_VEC(part_kernel) kernels;
     hone_map128 kernel_of; /* hash of program and constants → index */
     HONE_VEC(part_entry) entries;
@@ -115,6 +116,11 @@ HONE_NODISCARD hone_status parts_add_func(parts *p, const hone_func *func, bool 
  * an entry is added first_of_entry == false. */
 HONE_NODISCARD hone_status parts_add_graph(parts *p, hone_module *module, const char *name,
                                            const hone_dim_variant *variant, part_entry *entry);
+
+/* lines.c: makes the directory of the texts that line tables name; nothing when there are none. */
+HONE_NODISCARD hone_status parts_open_lines(parts *p);
+/* The text of a kernel; NULL when there are no line tables, or memory is short. */
+const char *parts_lines_path(const parts *p, const part_kernel *k);
 
 /* kernels.c: records, default schedules, builds. */
 HONE_NODISCARD hone_status parts_build_kernels(parts *p);

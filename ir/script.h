@@ -28,6 +28,8 @@ typedef struct hone_print_options {
     hone_node_id mark; /* a node to underline with ^^^ (a refused schedule step), or HONE_NO_ID */
     const char *mark_note; /* text behind the ^^^ */
     bool bare;             /* a function without module header */
+    uint32_t *lines; /* of a function: filled in with the line (1 = first) where each node begins,
+                        one place per node; that of HONE_NODE_TOP is the `def`. NULL = not wanted */
 } hone_print_options;
 
 /* options NULL = defaults. Output ends with a newline. NO_MEMORY is the only failure. */

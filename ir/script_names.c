@@ -145,6 +145,7 @@ void printer_line(printer *pr, const char *text) {
 }
 
 void printer_mark(printer *pr, hone_node_id node, size_t line_start) {
+    if (node != HONE_NO_ID && pr->options.lines) pr->options.lines[node] = pr->lines;
     if (node == HONE_NO_ID || node != pr->options.mark || pr->out->failed) return;
     size_t length = pr->out->length - line_start, margin = (size_t)pr->indent * 4;
     if (length && pr->out->data[pr->out->length - 1] == '\n') length--;

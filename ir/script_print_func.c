@@ -342,6 +342,7 @@ void print_func(printer *pr, const hone_func *func) {
     }
     hone_str_append(pr->out, "):");
     printer_line_end(pr);
+    if (pr->options.lines) pr->options.lines[HONE_NODE_TOP] = pr->lines;
     pr->indent++;
     print_body(pr, &u, handles);
     pr->indent--;

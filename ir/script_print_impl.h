@@ -56,7 +56,8 @@ const char *printer_buffer(printer *pr, hone_buffer buffer);
 void printer_line_begin(printer *pr);
 void printer_line_end(printer *pr);
 void printer_line(printer *pr, const char *text);
-/* Underlines the line that begins at this offset of the output, when node is the marked one. */
+/* The line that begins at this offset of the output, just printed, is that of the node: notes its
+ * number, and underlines it when the node is the marked one. */
 void printer_mark(printer *pr, hone_node_id node, size_t line_start);
 
 /* ---- pieces ---- */

@@ -25,6 +25,8 @@ typedef struct hone_build_request {
     const char *target;      /* canonical target text */
     const char *entry;       /* symbol of the kernel */
     const char *output_path; /* where the artifact goes; NULL = return its bytes */
+    const char *lines_path;  /* absolute: the lowered program's text goes there, and the code gets a
+                                line table that names it; NULL = neither */
     const char *emit;   /* "so" (also when NULL), "obj", "c", "llvm", "asm", "ptx", "program" */
     int32_t threads;    /* of the target */
     int64_t timeout_ns; /* of CPU time; 0 = 30 s */

@@ -15,7 +15,7 @@ typedef struct compile_options {
     const char *output, *db, *target, *params, *emit, *weights, *func;
     hone_cli_list shapes, intrins;
     int64_t threads;
-    bool no_schedule, exact;
+    bool no_schedule, exact, lines;
 } compile_options;
 
 /* What the verb opens. */
@@ -177,6 +177,7 @@ static hone_status read_options(compile_job *job) {
     options->func = o->func;
     options->no_schedule = o->no_schedule;
     options->exact = o->exact;
+    options->lines = o->lines;
     HONE_TRY(hone_cli_parse_target(o->target, o->threads, &options->target));
     HONE_TRY(read_weights_choice(o->weights, &options->weights));
     if (!hone_compile_emit_parse(o->emit, &options->emit)) {
@@ -280,13 +281,19 @@ int hone_verb_compile(int argc, char **argv) {
          .kind = HONE_CLI_TEXT,
          .to = &o.weights,
          .help = "embed, beside (PATH.weights), or auto: beside when they take over 64 MiB"},
+        {.name = "lines",
+         .letter = 'g',
+         .kind = HONE_CLI_SWITCH,
+         .to = &o.lines,
+         .help =
+             "line tables for perf, gdb and objdump -S, over the lowered programs in PATH.lines"},
         {.name = "func",
          .value = "NAME",
          .kind = HONE_CLI_TEXT,
          .to = &o.func,
          .help = "the one function to compile; default: main, else all"},
         HONE_CLI_INTRIN_OPTION(&o.intrins, "a tensor intrinsic that records use"),
-        {0},
+        {0        },
     };
     const hone_cli_command command = {
         .name = "compile",

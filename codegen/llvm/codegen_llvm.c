@@ -85,7 +85,9 @@ static hone_status generate(gen *g, const hone_codegen_kernel *kernels, size_t c
         g->func = kernels[i].func;
         g->symbol = kernels[i].symbol;
         all_scheduled &= is_scheduled(g->func);
+        gen_lines_begin(g, kernels[i].lines);
         gen_kernel(g);
+        gen_lines_end(g);
         if (g->error) {
             hone_status st = g->error;
             g->error = HONE_OK;

@@ -11,6 +11,7 @@
 #define HONE_CODEGEN_LLVM_GEN_H
 
 #include <llvm-c/Core.h>
+#include <llvm-c/DebugInfo.h>
 #include <llvm-c/TargetMachine.h>
 
 #include "codegen/codegen.h"
@@ -35,8 +36,9 @@ typedef struct gen_frame {
     LLVMValueRef code;        /* alloca i32: what is returned */
     LLVMValueRef scratch[64]; /* workspace memory to free, in order of allocation */
     uint32_t scratch_count;
-    int64_t stack_bytes; /* in allocas so far */
-    bool is_parallel;    /* inside a parallel loop: further ones are serial */
+    int64_t stack_bytes;   /* in allocas so far */
+    bool is_parallel;      /* inside a parallel loop: further ones are serial */
+    LLVMMetadataRef scope; /* what places in the text belong to; NULL = no line table */
 } gen_frame;
 
 typedef struct gen_loop {
@@ -56,9 +58,12 @@ typedef struct gen {
     gen_var *vars;         /* func->var_count */
     LLVMValueRef *buffers; /* func->buffer_count: base pointers, NULL = not in scope */
     gen_frame *frame;
-    gen_loop loop;           /* innermost loop, for break and continue */
-    LLVMValueRef mask;       /* lanes that may be touched, NULL = all */
-    uint32_t parallel_count; /* names of outlined bodies */
+    gen_loop loop;                   /* innermost loop, for break and continue */
+    LLVMValueRef mask;               /* lanes that may be touched, NULL = all */
+    uint32_t parallel_count;         /* names of outlined bodies */
+    const hone_codegen_lines *lines; /* of the kernel; NULL = no line table */
+    LLVMDIBuilderRef debug;
+    LLVMMetadataRef file;
     hone_status error;
 } gen;
 
@@ -125,10 +130,18 @@ void gen_reserve(gen *g, hone_node_id root);
 void gen_release_all(gen *g);
 void gen_alloc(gen *g, hone_node_id node);
 
+/* lines.c: debug information, where it is wanted; else they do nothing. */
+void gen_lines_begin(gen *g, const hone_codegen_lines *lines); /* of a kernel */
+void gen_lines_end(gen *g);
+/* The function stands at this node's line, and so does what is emitted next: returns its scope. */
+LLVMMetadataRef gen_lines_function(gen *g, LLVMValueRef function, hone_node_id node);
+/* What is emitted next stands at the node's line. */
+void gen_lines_at(gen *g, hone_node_id node);
+
 /* parallel.c */
 void gen_parallel(gen *g, hone_node_id loop);
-/* A new internal function `i32 (ptr rt, …)`; begins its frame. */
-void gen_frame_begin(gen *g, gen_frame *frame, LLVMValueRef function);
+/* A new internal function `i32 (ptr rt, …)` for what is below the node; begins its frame. */
+void gen_frame_begin(gen *g, gen_frame *frame, LLVMValueRef function, hone_node_id node);
 /* Closes the current block, emits `leave`. */
 void gen_frame_end(gen *g);
 void gen_noalias(gen *g, LLVMValueRef function, unsigned parameter);

@@ -59,6 +59,7 @@ static void entry_function(gen *g, const hone_signature *s, LLVMTypeRef body_typ
     LLVMTypeRef parameters[] = {g->ptr, g->ptr, g->ptr};
     LLVMTypeRef type = LLVMFunctionType(g->i32, parameters, 3, 0);
     LLVMValueRef entry = LLVMAddFunction(g->module, g->symbol, type);
+    gen_lines_function(g, entry, HONE_NODE_TOP);
     LLVMPositionBuilderAtEnd(g->builder, LLVMAppendBasicBlockInContext(g->context, entry, "entry"));
     uint32_t count = 1 + s->buffer_count + s->size_count;
     LLVMValueRef *args = hone_arena_alloc(g->arena, count * sizeof *args);
@@ -92,15 +93,16 @@ void gen_kernel(gen *g) {
         return;
     }
     gen_frame frame = {0};
-    gen_frame_begin(g, &frame, body);
+    gen_frame_begin(g, &frame, body, HONE_NODE_TOP);
     for (uint32_t i = 0; i < s.buffer_count; i++) {
         g->buffers[s.buffers[i]] = LLVMGetParam(body, 1 + i);
     }
     for (uint32_t i = 0; i < s.size_count; i++) {
         g->vars[s.sizes[i]] = size_value(g, s.sizes[i], LLVMGetParam(body, 1 + s.buffer_count + i));
     }
-    gen_reserve(g, 0);
-    gen_children(g, 0);
+    gen_reserve(g, HONE_NODE_TOP);
+    gen_children(g, HONE_NODE_TOP);
+    gen_lines_at(g, HONE_NODE_TOP);
     gen_frame_end(g);
     entry_function(g, &s, body_type, body);
 }

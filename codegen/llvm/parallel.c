@@ -30,8 +30,9 @@ void gen_noalias(gen *g, LLVMValueRef function, unsigned parameter) {
     add_attribute(g, function, parameter, "noundef", 0);
 }
 
-void gen_frame_begin(gen *g, gen_frame *frame, LLVMValueRef function) {
+void gen_frame_begin(gen *g, gen_frame *frame, LLVMValueRef function, hone_node_id node) {
     frame->function = function;
+    frame->scope = gen_lines_function(g, function, node);
     frame->rt = LLVMGetParam(function, 0);
     g->frame = frame;
     frame->entry = new_block(g, "entry");
@@ -106,11 +107,13 @@ static LLVMValueRef slot_address(gen *g, LLVMTypeRef closure, LLVMValueRef base,
 
 /* i32 share(ptr rt, ptr closure, i64 begin, i64 end) */
 static LLVMValueRef make_share(gen *g, LLVMTypeRef closure, LLVMValueRef body,
-                               LLVMTypeRef body_type, const slots *s, const char *name) {
+                               LLVMTypeRef body_type, const slots *s, const char *name,
+                               hone_node_id loop) {
     LLVMTypeRef parameters[] = {g->ptr, g->ptr, g->i64, g->i64};
     LLVMTypeRef type = LLVMFunctionType(g->i32, parameters, 4, 0);
     LLVMValueRef share = LLVMAddFunction(g->module, name, type);
     LLVMSetLinkage(share, LLVMInternalLinkage);
+    gen_lines_function(g, share, loop);
     LLVMPositionBuilderAtEnd(g->builder, LLVMAppendBasicBlockInContext(g->context, share, "entry"));
     LLVMValueRef *args = hone_arena_alloc(g->arena, (s->count + 3) * sizeof *args);
     if (!args) {
@@ -148,7 +151,7 @@ static void emit_body(gen *g, hone_node_id loop, LLVMValueRef body, const slots 
     g->vars = hone_arena_zalloc(g->arena, vars * sizeof *g->vars);
     g->buffers = hone_arena_zalloc(g->arena, buffers * sizeof *g->buffers);
     if (g->vars && g->buffers) {
-        gen_frame_begin(g, &frame, body);
+        gen_frame_begin(g, &frame, body, loop);
         for (uint32_t i = 0; i < s->count; i++) {
             LLVMValueRef parameter = LLVMGetParam(body, i + 3);
             if (s->is_buffer[i]) {
@@ -205,7 +208,8 @@ void gen_parallel(gen *g, hone_node_id id) {
     LLVMTypeRef closure = LLVMStructTypeInContext(g->context, s.types, s.count, 0);
     emit_body(g, id, body, &s);
     snprintf(name, sizeof name, "%s.share%u", g->symbol, number);
-    LLVMValueRef share = make_share(g, closure, body, body_type, &s, name);
+    LLVMValueRef share = make_share(g, closure, body, body_type, &s, name, id);
     LLVMPositionBuilderAtEnd(g->builder, here);
+    gen_lines_at(g, id);
     call_parallel(g, hone_func_node(g->func, id), closure, share, &s);
 }

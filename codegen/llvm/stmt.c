@@ -19,6 +19,7 @@ static void branch(gen *g, LLVMBasicBlockRef to) {
 
 LLVMValueRef gen_alloca(gen *g, LLVMTypeRef type, uint64_t count, const char *name) {
     LLVMBasicBlockRef here = LLVMGetInsertBlock(g->builder);
+    LLVMMetadataRef place = LLVMGetCurrentDebugLocation2(g->builder);
     LLVMValueRef first = LLVMGetFirstInstruction(g->frame->entry);
     if (first)
         LLVMPositionBuilderBefore(g->builder, first);
@@ -28,6 +29,7 @@ LLVMValueRef gen_alloca(gen *g, LLVMTypeRef type, uint64_t count, const char *na
     LLVMValueRef memory = LLVMBuildAlloca(g->builder, array, name);
     LLVMSetAlignment(memory, 64);
     LLVMPositionBuilderAtEnd(g->builder, here);
+    LLVMSetCurrentDebugLocation2(g->builder, place);
     return memory;
 }
 
@@ -74,6 +76,7 @@ void gen_counted_loop(gen *g, hone_node_id id, LLVMValueRef min, LLVMValueRef en
     g->vars[var] = (gen_var){.value = iv, .is_index = true};
     gen_children(g, id);
     g->loop = outer;
+    gen_lines_at(g, id);
     branch(g, latch);
     LLVMPositionBuilderAtEnd(b, latch);
     LLVMValueRef next = LLVMBuildNSWAdd(b, iv, gen_i64(g, 1), "");
@@ -193,6 +196,7 @@ static void assertion(gen *g, const hone_node *node) {
 
 static void statement(gen *g, hone_node_id id) {
     const hone_node *node = hone_func_node(g->func, id);
+    gen_lines_at(g, id);
     switch ((hone_node_kind)node->kind) {
     case HONE_NODE_FOR:
         loop(g, id);

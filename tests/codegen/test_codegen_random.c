@@ -51,7 +51,7 @@ static hone_status make(const struct row *row, uint64_t first, const hone_target
         hone_lower_options options = {.target = target, .keeps_loops = row->to == TO_C};
         HONE_TRY(hone_lower_func(b->funcs[i], &options, b->arena, &lowered));
         snprintf(b->symbols[i], sizeof b->symbols[i], "k%zu", i);
-        kernels[i] = (hone_codegen_kernel){lowered, b->symbols[i]};
+        kernels[i] = (hone_codegen_kernel){.func = lowered, .symbol = b->symbols[i]};
     }
     return HONE_OK;
 }
@@ -69,7 +69,7 @@ static hone_status build(const struct row *row, uint64_t first, const hone_targe
         return st;
     }
     hone_status st = hone_codegen_llvm(kernels, b->count, &options, &object);
-    if (!st) st = hone_link_shared(target, object.data, object.length, path);
+    if (!st) st = hone_link_shared(target, object.data, object.length, false, path);
     hone_str_deinit(&object);
     return st;
 }

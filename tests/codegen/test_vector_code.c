@@ -150,7 +150,7 @@ static hone_status check_text(const struct row *row, const hone_func *func, hone
         st = HONE_ERROR(HONE_CODE_INVALID, "'%s' in\n%s", row->lowered, hone_str_text(&text));
     }
     hone_str_clear(&text);
-    hone_codegen_kernel kernel = {lowered, "kernel"};
+    hone_codegen_kernel kernel = {.func = lowered, .symbol = "kernel"};
     hone_codegen_options codegen = {.target = &target, .emit = HONE_EMIT_ASM, .verify = true};
     if (!st && row->instruction) {
         st = hone_codegen_llvm(&kernel, 1, &codegen, &text);

@@ -32,6 +32,11 @@ for emit in a obj llvm asm program; do
 done
 grep -q "define i32" out/text.ll || expect 0 "define i32" cat out/text.ll
 expect 0 "" "$hone" verify out/text.py
+expect 0 "wrote .*/out/lines.lines/.*relu.py" "$hone" compile "$models/mlp.onnx" -o out/lines --lines
+expect 0 "/out/lines.lines" strings out/lines.so
+expect 0 "wrote out/lines.s" "$hone" compile "$models/mlp.onnx" -o out/lines -g --emit asm
+expect 0 "\.loc" cat out/lines.s
+expect 2 "are for machine code" "$hone" compile "$models/mlp.onnx" -o out/lines -g --emit c
 expect 2 "must be so, a, obj" "$hone" compile "$models/mlp.onnx" --emit elf
 expect 2 "must be auto, embed or beside" "$hone" compile "$models/mlp.onnx" --weights there
 expect 2 "cannot open" "$hone" compile absent.onnx

@@ -84,6 +84,7 @@ hone_build_request wire_sample_build_request(void) {
                                 .target = "llvm",
                                 .entry = "kernel",
                                 .output_path = "/tmp/k.so",
+                                .lines_path = "/tmp/k.py",
                                 .emit = "so",
                                 .threads = 2,
                                 .timeout_ns = 5,

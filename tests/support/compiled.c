@@ -53,7 +53,7 @@ static hone_status build(const hone_func *func, const hone_target *target, hone_
     hone_lower_options lower = {.target = target, .keeps_loops = is_c};
     hone_func *lowered;
     HONE_TRY(hone_lower_func(func, &lower, arena, &lowered));
-    hone_codegen_kernel kernel = {lowered, "kernel"};
+    hone_codegen_kernel kernel = {.func = lowered, .symbol = "kernel"};
     hone_codegen_options options = {.target = target, .emit = HONE_EMIT_OBJECT, .verify = true};
     hone_str object = {0};
     if (is_c) {
@@ -63,7 +63,7 @@ static hone_status build(const hone_func *func, const hone_target *target, hone_
         return st;
     }
     hone_status st = hone_codegen_llvm(&kernel, 1, &options, &object);
-    if (!st) st = hone_link_shared(target, object.data, object.length, path);
+    if (!st) st = hone_link_shared(target, object.data, object.length, false, path);
     hone_str_deinit(&object);
     return st;
 }
