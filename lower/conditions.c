@@ -141,18 +141,3 @@ static const hone_expr *make_true(void *ctx, hone_ir *ir, const hone_expr *e) {
 hone_status lower_assume_conditions(lower_conditions *c, hone_node_id root) {
     return hone_tree_transform(c->lower->func, root, make_true, c, false);
 }
-
-hone_status lower_rename_loops(hone_lower *lower, hone_node_id root) {
-    hone_func *func = lower->func;
-    for (hone_node_id n = root; n != HONE_NO_ID; n = hone_tree_next(func, root, n)) {
-        if (hone_func_node(func, n)->kind != HONE_NODE_FOR) continue;
-        hone_var old = hone_func_node(func, n)->u.loop.var;
-        hone_var fresh = hone_func_add_var(func, func->vars[old].name, func->vars[old].dtype);
-        if (fresh == HONE_NO_ID) return LOWER_NO_MEMORY();
-        const hone_expr *value = hone_func_var_expr(&lower->ir, func, fresh);
-        if (!value) return hone_ir_finish(&lower->ir);
-        HONE_TRY(lower_substitute_one(func, n, old, value));
-        hone_func_node(func, n)->u.loop.var = fresh;
-    }
-    return HONE_OK;
-}

@@ -29,9 +29,6 @@ HONE_NODISCARD hone_status lower_find_conditions(lower_conditions *c, hone_node_
 void lower_drop_condition(lower_conditions *c, uint32_t i);
 /* Below root the conditions hold. */
 HONE_NODISCARD hone_status lower_assume_conditions(lower_conditions *c, hone_node_id root);
-/* Gives the loops below root variables of their own: ranges are looked up by variable, so a copy
- * needs that. */
-HONE_NODISCARD hone_status lower_rename_loops(hone_lower *lower, hone_node_id root);
 /* A vectorized or unrolled loop. */
 bool lower_is_tile(const hone_func *func, hone_node_id id);
 

@@ -8,6 +8,7 @@
 #include "support/attributes.h"
 
 static const hone_lower_pass pipeline[] = {
+    {"stages",      lower_stages,      "marks the statements of loops that are to be pipelined",      false},
     {"hoist_init",  lower_hoist_init,  "moves the init of reductions in front of their loops",        false},
     {"lower_init",  lower_init,        "turns what is left of init into a condition on the axes",     false},
     {"lower_match", lower_match,       "replaces matched buffers by what they view",                  false},
@@ -16,6 +17,7 @@ static const hone_lower_pass pipeline[] = {
     {"simplify",    lower_simplify,    "simplifies every expression by the ranges of loops",          false},
     {"plan_allocs", lower_plan_allocs, "moves allocations to the innermost scope of use",             false},
     {"compact",     lower_compact,     "shrinks buffers to the region that is touched",               false},
+    {"pipeline",    lower_pipeline,    "lets iterations of annotated loops overlap",                  false},
     {"clip",        lower_clip,        "ends reduction loops early instead of guarding their bodies", false},
     {"partition",   lower_partition,   "gives first and last iterations bodies of their own",         false},
     {"version",     lower_version,     "copies tiles without conditions, for where all hold",         false},

@@ -40,6 +40,8 @@ typedef struct hone_lower {
     hone_func *func; /* changed in place; in ir.arena */
     hone_ir ir;
     const hone_lower_options *options;
+    bool *is_double; /* by buffer of the program given (named_count): double_buffer_scope */
+    uint32_t named_count;
 } hone_lower;
 
 typedef struct hone_lower_pass {

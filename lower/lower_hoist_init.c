@@ -4,7 +4,7 @@
  * inside of that loop; so the reduction's body has no condition. Left alone (for lower_init): a
  * loop that serves both kinds of axes, another statement in between that touches the output, a
  * predicate that mixes both. */
-#include "lower/passes.h"
+#include "lower/pipelined.h"
 
 enum { MAX_DEPTH = 64 };
 
@@ -43,9 +43,14 @@ static bool ranges_are_apart(const hone_func *func, const nest *n) {
 static bool find_nest(const hone_func *func, nest *n) {
     const hone_node *block = hone_func_node(func, n->block);
     uint32_t depth = 0, outermost = 0;
+    bool is_direct = true; /* nothing but loops so far */
     for (hone_node_id p = block->parent; p != HONE_NO_ID; p = hone_func_node(func, p)->parent) {
         const hone_node *node = hone_func_node(func, p);
-        if (node->kind != HONE_NODE_FOR) break;
+        if (node->kind == HONE_NODE_BLOCK || node->kind == HONE_NODE_TOP) break;
+        is_direct &= node->kind == HONE_NODE_FOR || node->kind == HONE_NODE_ATTR;
+        if (node->kind != HONE_NODE_FOR) continue;
+        if (!is_direct && uses_in(block, node->u.loop.var, true)) return false;
+        if (!is_direct) continue;
         if (depth == MAX_DEPTH) return false;
         n->loops[depth] = p;
         n->is_reducing[depth] = uses_in(block, node->u.loop.var, true);
@@ -194,7 +199,9 @@ static hone_status wrap_loops(hone_lower *lower, const nest *n, hone_node_id *io
         hone_node_id loop =
             hone_func_add_loop(func, fresh, (hone_loop_kind)old.loop_kind, old.u.loop.range);
         if (loop == HONE_NO_ID) return LOWER_NO_MEMORY();
-        hone_func_node(func, loop)->u.loop.annotations = old.u.loop.annotations;
+        hone_attrs *annotations = &hone_func_node(func, loop)->u.loop.annotations;
+        *annotations = old.u.loop.annotations;
+        if (!lower_drop_pipeline(func, annotations)) return LOWER_NO_MEMORY();
         hone_func_node(func, loop)->u.loop.thread_tag = old.u.loop.thread_tag;
         hone_tree_append(func, loop, *io_node);
         const hone_expr *value = hone_func_var_expr(&lower->ir, func, fresh);

@@ -15,7 +15,7 @@ static const hone_expr *at_first(hone_lower *lower, const hone_block *block) {
     return all;
 }
 
-static hone_status lower_one(hone_lower *lower, hone_node_id block, hone_node_id init) {
+hone_status lower_init_of(hone_lower *lower, hone_node_id block, hone_node_id init) {
     hone_func *func = lower->func;
     const hone_expr *condition = at_first(lower, hone_func_node(func, block)->u.block.block);
     HONE_TRY(hone_ir_finish(&lower->ir));
@@ -35,7 +35,7 @@ hone_status lower_init(hone_lower *lower) {
     for (hone_node_id n = HONE_NODE_TOP; n != HONE_NO_ID; n = hone_tree_next(func, 0, n)) {
         if (hone_func_node(func, n)->kind != HONE_NODE_BLOCK) continue;
         hone_node_id init = hone_block_init_of(func, n);
-        if (init != HONE_NO_ID) HONE_TRY(lower_one(lower, n, init));
+        if (init != HONE_NO_ID) HONE_TRY(lower_init_of(lower, n, init));
     }
     return HONE_OK;
 }

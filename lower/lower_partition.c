@@ -177,37 +177,6 @@ static bool may_copy(const hone_func *func, hone_node_id loop) {
     return lower_size(func, loop, MAX_BODY_NODES) < MAX_BODY_NODES;
 }
 
-typedef struct renaming {
-    hone_func *func;
-    hone_buffer from, to;
-} renaming;
-
-static const hone_expr *rename_load(void *ctx, hone_ir *ir, const hone_expr *e) {
-    const renaming *r = ctx;
-    if (e->kind != HONE_EXPR_LOAD || e->u.buffer != r->from) return e;
-    return hone_expr_load(ir, e->dtype, r->to, e->count, e->args);
-}
-
-/* Allocations below root get buffers of their own. */
-static hone_status rename_buffers(hone_func *func, hone_node_id root) {
-    for (hone_node_id n = root; n != HONE_NO_ID; n = hone_tree_next(func, root, n)) {
-        if (hone_func_node(func, n)->kind != HONE_NODE_ALLOC) continue;
-        renaming r = {.func = func, .from = hone_func_node(func, n)->u.alloc.buffer};
-        hone_buffer_info info = func->buffers[r.from];
-        r.to = hone_func_add_buffer(func, &info);
-        if (r.to == HONE_NO_ID) return LOWER_NO_MEMORY();
-        hone_func_node(func, n)->u.alloc.buffer = r.to;
-        HONE_TRY(hone_tree_transform(func, n, rename_load, &r, false));
-        for (hone_node_id s = n; s != HONE_NO_ID; s = hone_tree_next(func, n, s)) {
-            hone_node *node = hone_func_node(func, s);
-            if (node->kind == HONE_NODE_STORE && node->u.store.buffer == r.from) {
-                node->u.store.buffer = r.to;
-            }
-        }
-    }
-    return HONE_OK;
-}
-
 /* The body of the loop for one iteration, below `into`. body: a container of the loop's children.
  */
 static hone_status add_iteration(partition *p, hone_node_id body, hone_node_id into, hone_var var,
@@ -219,8 +188,8 @@ static hone_status add_iteration(partition *p, hone_node_id body, hone_node_id i
     if (copy == HONE_NO_ID) return LOWER_NO_MEMORY();
     if (!value) return hone_ir_finish(&lower->ir);
     hone_tree_move_children(func, copy, into);
-    HONE_TRY(lower_rename_loops(lower, into));
-    HONE_TRY(rename_buffers(func, into));
+    HONE_TRY(lower_rename_vars(lower, into));
+    HONE_TRY(lower_rename_buffers(func, into));
     for (hone_node_id n = hone_func_node(func, into)->first; n != HONE_NO_ID;
          n = hone_func_node(func, n)->next) {
         HONE_TRY(lower_substitute_one(func, n, var, value)); /* but not in a condition of `into` */

@@ -98,6 +98,7 @@ static bool is_unconditional(planner *p, const lower_accesses *all, const lower_
             if (hone_expr_const(node->u.loop.range.extent) < 1) return false;
             break;
         case HONE_NODE_ALLOC:
+        case HONE_NODE_ATTR:
             break;
         case HONE_NODE_IF: {
             guard g = {p, store, all, root};

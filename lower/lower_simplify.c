@@ -3,7 +3,7 @@
  * it and the conditions that guard it; takes an IF apart whose condition is constant. */
 #include <string.h>
 
-#include "lower/passes.h"
+#include "lower/pipelined.h"
 
 static hone_status simplify_children(hone_lower *lower, hone_arith *arith, hone_node_id parent);
 static hone_status simplify_node(hone_lower *lower, hone_arith *arith, hone_node_id id);
@@ -53,7 +53,8 @@ static hone_status simplify_loop(hone_lower *lower, hone_arith *arith, hone_node
                         simplify(arith, node->u.loop.range.extent)};
     if (!range.min || !range.extent) return hone_ir_finish(&arith->ir);
     node->u.loop.range = range;
-    if (hone_expr_is_int_value(range.extent, 1) && node->loop_kind != HONE_LOOP_THREAD) {
+    if (hone_expr_is_int_value(range.extent, 1) && node->loop_kind != HONE_LOOP_THREAD &&
+        !lower_is_pipelined(node)) {
         HONE_TRY(hand_down_pragmas(lower->func, id));
         HONE_TRY(lower_substitute_one(lower->func, id, node->u.loop.var, range.min));
         HONE_TRY(simplify_children(lower, arith, id));

@@ -50,7 +50,7 @@ static hone_status make_versions(lower_conditions *v, hone_node_id tile, hone_no
     if (slow == HONE_NO_ID || choice == HONE_NO_ID || other == HONE_NO_ID) {
         return LOWER_NO_MEMORY();
     }
-    HONE_TRY(lower_rename_loops(v->lower, slow));
+    HONE_TRY(lower_rename_vars(v->lower, slow));
     make_serial(func, slow);
     HONE_TRY(lower_assume_conditions(v, tile));
     lower_wrap(func, tile, choice);

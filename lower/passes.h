@@ -4,6 +4,7 @@
 
 #include "lower/lower.h"
 
+hone_status lower_stages(hone_lower *lower);
 hone_status lower_hoist_init(hone_lower *lower);
 hone_status lower_init(hone_lower *lower);
 hone_status lower_plan_allocs(hone_lower *lower);
@@ -12,6 +13,7 @@ hone_status lower_match(hone_lower *lower);
 hone_status lower_blocks(hone_lower *lower);
 hone_status lower_threads(hone_lower *lower);
 hone_status lower_simplify(hone_lower *lower);
+hone_status lower_pipeline(hone_lower *lower);
 hone_status lower_clip(hone_lower *lower);
 hone_status lower_partition(hone_lower *lower);
 hone_status lower_version(hone_lower *lower);
@@ -28,6 +30,9 @@ hone_status lower_collect_imports(hone_lower *lower);
 
 #define LOWER_NO_MEMORY() HONE_ERROR(HONE_CODE_NO_MEMORY, "lowering")
 
+/* Turns the INIT of a block into its first statement. */
+HONE_NODISCARD hone_status lower_init_of(hone_lower *lower, hone_node_id block, hone_node_id init);
+
 /* An ALLOC, IF or other container node; HONE_NO_ID when memory is short. */
 hone_node_id lower_new_if(hone_func *func, const hone_expr *condition);
 /* At the end of parent: buffer[index] = value. */
@@ -43,6 +48,11 @@ HONE_NODISCARD hone_status lower_substitute(hone_func *func, hone_node_id root,
                                             const hone_expr *const *map, uint32_t count);
 HONE_NODISCARD hone_status lower_substitute_one(hone_func *func, hone_node_id root, hone_var var,
                                                 const hone_expr *value);
+/* Gives the loops (and LETs) below root variables of their own: ranges are looked up by variable,
+ * so a copy needs that. */
+HONE_NODISCARD hone_status lower_rename_vars(hone_lower *lower, hone_node_id root);
+/* Gives allocations below root buffers of their own. */
+HONE_NODISCARD hone_status lower_rename_buffers(hone_func *func, hone_node_id root);
 /* condition and other, either of which may be NULL (true). */
 const hone_expr *lower_and(hone_ir *ir, const hone_expr *condition, const hone_expr *other);
 /* Calls visit for each conjunct; stops at and returns false. */
