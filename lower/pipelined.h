@@ -12,10 +12,9 @@
 /* ATTR nodes between the passes `stages` and `pipeline`. */
 #define LOWER_PART "hone.pipeline_part" /* a statement that has a stage */
 #define LOWER_NEST "hone.pipeline_nest" /* a pipelined loop inside of one: counts as three */
-* /
 
-    /* A loop that is to be pipelined. */
-    bool lower_is_pipelined(const hone_node *node);
+/* A loop that is to be pipelined. */
+bool lower_is_pipelined(const hone_node *node);
 /* An ATTR node with this key. */
 bool lower_is_attr(const hone_node *node, const char *key);
 
