@@ -192,13 +192,15 @@ static void define_sizes(verifier *v, const hone_buffer_info *info) {
     if (info->data != HONE_NO_ID) v->is_defined[info->data] = true;
 }
 
+/* A size may be a parameter, too, that stands behind the buffer. */
 static void walk_params(verifier *v) {
     for (uint32_t i = 0; i < v->func->param_count; i++) {
-        const hone_param *param = &v->func->params[i];
-        if (param->var != HONE_NO_ID) define(v, HONE_NO_ID, param->var, "parameter");
-        if (param->buffer < v->func->buffer_count) {
-            define_sizes(v, hone_func_buffer(v->func, param->buffer));
-        }
+        hone_var var = v->func->params[i].var;
+        if (var != HONE_NO_ID) define(v, HONE_NO_ID, var, "parameter");
+    }
+    for (uint32_t i = 0; i < v->func->param_count; i++) {
+        hone_buffer buffer = v->func->params[i].buffer;
+        if (buffer < v->func->buffer_count) define_sizes(v, hone_func_buffer(v->func, buffer));
     }
     for (uint32_t i = 0; i < v->func->param_count; i++) {
         hone_buffer buffer = v->func->params[i].buffer;

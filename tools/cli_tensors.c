@@ -74,13 +74,12 @@ hone_status hone_cli_load_tensors(const hone_cli_list *files, hone_tensor_set *o
 
 /* ---- made up ---- */
 
-static hone_status find_size(const char *name, const hone_dim_variants *sizes, int64_t *out) {
-    *out = 1;
+static int64_t find_size(const char *name, const hone_dim_variants *sizes) {
     const hone_dim_variant *variant = sizes->count ? &sizes->items[0] : NULL;
     for (size_t i = 0; variant && name && i < variant->dim_count; i++) {
-        if (strcmp(variant->dims[i].name, name) == 0) *out = variant->dims[i].size;
+        if (strcmp(variant->dims[i].name, name) == 0) return variant->dims[i].size;
     }
-    return HONE_OK;
+    return 1;
 }
 
 static hone_status make_up(const hone_cli_want *want, const hone_dim_variants *sizes, hone_rng *rng,
@@ -88,12 +87,15 @@ static hone_status make_up(const hone_cli_want *want, const hone_dim_variants *s
     int64_t shape[HONE_MAX_RANK];
     for (int32_t d = 0; d < want->rank; d++) {
         shape[d] = want->shape[d];
-        if (shape[d] < 0) HONE_TRY(find_size(want->dim_names[d], sizes, &shape[d]));
+        if (shape[d] < 0) shape[d] = find_size(want->dim_names[d], sizes);
     }
     hone_tensor *tensor;
     HONE_TRY(hone_tensor_create(want->dtype, want->rank, shape, &tensor));
-    bool is_float = hone_dtype_is_float(want->dtype);
-    hone_tensor_fill_random(tensor, rng, is_float ? -1 : 0, 1);
+    if (want->is_size) {
+        hone_tensor_set_i64(tensor, 0, find_size(want->name, sizes));
+    } else {
+        hone_tensor_fill_random(tensor, rng, hone_dtype_is_float(want->dtype) ? -1 : 0, 1);
+    }
     return add_one(set, want->name, strlen(want->name), tensor);
 }
 

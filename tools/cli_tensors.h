@@ -14,6 +14,7 @@ typedef struct hone_cli_want {
     int32_t rank;
     int64_t shape[HONE_MAX_RANK]; /* -1 = any */
     const char *dim_names[HONE_MAX_RANK];
+    bool is_size; /* a number that is the size of a dimension as well */
 } hone_cli_want;
 
 /* Reads .npy, .npz, .safetensors and .pb files into a set; "NAME=FILE" names the tensor of a file

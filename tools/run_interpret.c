@@ -141,11 +141,23 @@ static bool is_output(const hone_func *func, const hone_signature *s, uint32_t p
     return s->roles[buffer] == HONE_PARAM_OUT;
 }
 
+static bool is_size(const hone_func *func, hone_var var) {
+    for (uint32_t i = 0; i < func->param_count; i++) {
+        if (func->params[i].buffer == HONE_NO_ID) continue;
+        const hone_buffer_info *buffer = &func->buffers[func->params[i].buffer];
+        for (uint32_t d = 0; d < buffer->rank; d++) {
+            if (hone_expr_uses_var(buffer->shape[d], var)) return true;
+        }
+    }
+    return false;
+}
+
 static void want_of_param(const hone_func *func, uint32_t param, hone_cli_want *out) {
     const hone_param *at = &func->params[param];
     if (at->buffer == HONE_NO_ID) {
         out->name = func->vars[at->var].name;
         out->dtype = func->vars[at->var].dtype;
+        out->is_size = is_size(func, at->var);
         return;
     }
     const hone_buffer_info *buffer = &func->buffers[at->buffer];

@@ -113,7 +113,7 @@ def plain(value):
 
 def trace_text(trace, form, mod):
     """The trace as TVM writes it: its JSON, its printed text, or a line of a tuning database."""
-    if form == "python":
+    if form == "python" and str(trace).startswith("#"):  # else TVM fails to print it
         return str(trace)
     whole = json.loads(json.dumps(trace.as_json(), default=plain))
     if form == "json":

@@ -387,7 +387,7 @@ def transform_layout(p):
     regions = getattr(p.sch.get(block), kind + "s")
     if index >= len(regions):
         raise Refused("no such buffer")
-    buffer = regions[index].buffer
+    buffer = regions[index].source
     if buffer.name in [param.name for param in p.sch.mod["main"].params]:
         raise Refused("a parameter")
     pads = {"pad_value": 0.0} if str(buffer.dtype).startswith("float") and p.flip() else {}
