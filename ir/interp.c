@@ -178,9 +178,12 @@ static void run(machine *m, hone_tensor *const *args) {
     m->bound = machine_alloc(m, func->var_count + 1);
     m->buffers = machine_alloc(m, (func->buffer_count + 1) * sizeof *m->buffers);
     m->outer_buffers = m->buffers;
+    m->is_passed = machine_alloc(m, func->buffer_count + 1);
+    private_find(m);
     if (m->options.check_races) race_begin(m);
     const xstmt *top = compile_stmt(m, 0);
     bind_arguments(m, args);
+    m->is_running = true;
     top->run(top, m);
     m->at = HONE_NO_ID;
     m->block = NULL;

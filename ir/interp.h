@@ -17,8 +17,10 @@
  * are at the beginning of their domains. What a block allocates is new at each execution and holds
  * garbage (NaN). Thread-bound loops are nested serial loops, also when a tag occurs
  * twice, which is what scheduled programs mean before their threads are unified. Where
- * tvm_storage_sync stands below them, threads run together from one sync to the next, a tag that
- * occurs twice is one thread, and what two of them touch in between is a race (interp_threads.c).
+ * tvm_storage_sync or an exchange of values stands below them (tvm_thread_allreduce, shuffles:
+ * interp_lanes.c), threads run together from one sync to the next, a tag that occurs twice is one
+ * thread, and what two of them touch in between is a race (interp_threads.c); a buffer that is used
+ * inside such a loop only is each thread's own, wherever it is allocated (interp_private.c).
  * Matrix instructions (wmma, ldmatrix, mma of m16n8k16 and m16n8k32) do to buffers what they do to
  * registers (interp_matrix.c).
  */

@@ -25,6 +25,8 @@ typedef struct machine machine;
 typedef struct xexpr xexpr;
 typedef struct xstmt xstmt;
 typedef struct xteam xteam; /* threads that go through a nest together (interp_threads.c) */
+typedef struct xcrew xcrew;
+typedef struct xexchange xexchange;
 
 /* How a number is represented and rounded. */
 typedef enum xtype {
@@ -142,6 +144,21 @@ typedef struct xaccess {
     const xexpr **indices;
 } xaccess;
 
+/* What the threads of a block do together in one statement. */
+typedef enum xmeeting {
+    MEET_NOT,
+    MEET_BLOCK,  /* all wait for all */
+    MEET_WARP,   /* those of each warp */
+    MEET_REDUCE, /* tvm_thread_allreduce */
+} xmeeting;
+
+/* A value that a thread passes to others, in a shuffle say (interp_lanes.c). */
+struct xexchange {
+    xexchange *next;    /* of the same statement; those inside it come first */
+    const xexpr *value; /* NULL: it is only here */
+    uint32_t index;     /* into xthread.sent */
+};
+
 struct xstmt {
     xflow (*run)(const xstmt *s, machine *m);
     xstmt *first, *next; /* children; the INIT of a block and the ELSE of an IF are apart */
@@ -151,8 +168,11 @@ struct xstmt {
     bool is_race_loop;   /* parallel, vectorized, thread-bound */
     bool is_thread_loop; /* threadIdx and vthread: shared storage is no race */
     bool is_vector;      /* STORE, LET */
-    bool waits;          /* a tvm_storage_sync, or one below */
-    xteam *team;         /* of a thread loop that waits (interp_threads.c) */
+    bool waits;          /* threads wait for each other here or below */
+    uint8_t meeting;     /* xmeeting */
+    xexchange *exchanges;
+    struct xreducer *reducer; /* MEET_REDUCE */
+    xteam *team;              /* of a thread loop that waits (interp_threads.c) */
     uint16_t lanes;
     xrange range;       /* FOR */
     const xexpr *value; /* STORE, EVAL, IF, WHILE, ASSERT, LET */
@@ -169,21 +189,24 @@ typedef enum xbound { VAR_FREE, VAR_OF_VIEW, VAR_BOUND } xbound;
 typedef struct xbound_thread {
     const char *tag;
     hone_var var;
+    int64_t min, extent;
 } xbound_thread;
 
 /* One iteration of a race loop, inside another. */
 typedef struct xtask {
     uint32_t parent, loop, depth;
-    bool is_thread;
+    const xstmt *of; /* the loop; NULL for a thread among those that wait for each other */
 } xtask;
 
 struct machine {
     const hone_func *func;
     hone_interp_options options;
-    hone_arena *arena; /* of the compiled form and small tables of one run */
-    xvalue *slots;     /* by variable */
-    uint8_t *bound;    /* by variable: xbound */
-    xbuffer *buffers;  /* by buffer */
+    hone_arena *arena;         /* of the compiled form and small tables of one run */
+    xvalue *slots;             /* by variable */
+    uint8_t *bound;            /* by variable: xbound */
+    xbuffer *buffers;          /* by buffer */
+    const hone_node_id *meets; /* by buffer: where its uses meet (interp_private.c) */
+    bool *is_passed;           /* by buffer: lanes pass it on, also those that have nothing in it */
     uint16_t lane;
     const xexpr *mask;  /* lanes that a vector store may write; NULL = all */
     const xstmt *block; /* the innermost block that runs, and the statement: for messages */
@@ -196,6 +219,11 @@ struct machine {
     xteam *teams;
     xbound_thread bound_threads[8]; /* those of threads that wait for each other */
     uint32_t bound_thread_count;
+    const xcrew *crew;      /* and who they are, while one of them runs */
+    struct xthread *thread; /* that one */
+    xexchange *exchanges;   /* of the statement that is compiled */
+    uint32_t exchange_count;
+    bool is_running;
     struct extern_frame *extern_frame; /* external calls in progress, on the stack */
     /* how a run ends early */
     hone_status status;
@@ -275,9 +303,14 @@ hone_dtype stored_dtype(const machine *m, hone_dtype dtype);
 /* ---- races (interp_race.c) ---- */
 void race_begin(machine *m);
 void race_enter_loop(machine *m, uint32_t *out_loop, uint32_t *out_parent);
-void race_iteration(machine *m, uint32_t loop, uint32_t parent, bool is_thread);
+void race_iteration(machine *m, uint32_t loop, uint32_t parent, const xstmt *of);
 void race_leave_loop(machine *m, uint32_t parent);
 void race_touch(machine *m, xstore *s, int64_t at, hone_buffer id, bool is_write);
+
+/* ---- whose storage (interp_private.c) ---- */
+void private_find(machine *m);
+/* Has each iteration of this thread loop a buffer of its own? */
+bool buffer_is_private(const machine *m, hone_buffer id, hone_node_id loop);
 
 /* ---- threads that wait (interp_threads.c) ---- */
 xteam *team_create(machine *m);
@@ -287,6 +320,14 @@ bool thread_is_bound(const machine *m, const xstmt *s, int64_t *out_index);
 /* Sets the axes; returns whether all reduction axes stand at the beginning of their domains. */
 bool block_set_axes(const xblock *b, machine *m);
 void machine_free_teams(machine *m);
+
+/* ---- values between threads (interp_lanes.c) ---- */
+/* A shuffle or another such call by its name; false when it is none. */
+bool choose_lanes(machine *m, xexpr *x);
+/* What this call, as a statement, is for the threads. */
+xmeeting meeting_of(const hone_expr *call);
+/* The reducer of a tvm_thread_allreduce, from the attribute around it. */
+struct xreducer *compile_reducer(machine *m, hone_node_id node);
 
 /* ---- external calls (interp_extern.c) ---- */
 /* The buffer that shows the storage of a data variable, a live one first; HONE_NO_ID. */

@@ -352,7 +352,7 @@ void choose_intrin(machine *m, xexpr *x, hone_intrin intrin) {
         choose_pair(x, reinterpret_i, reinterpret_f);
         return;
     case HONE_INTRIN_NAMED:
-        if (!choose_matrix(x)) refuse_named(m, x);
+        if (!choose_matrix(x) && !choose_lanes(m, x)) refuse_named(m, x);
         return;
     case HONE_INTRIN_ASSUME:
         x->eval.i = assume_i;

@@ -339,7 +339,7 @@ void buffer_allocate(machine *m, hone_buffer id) {
     xbuffer *b = &m->buffers[id];
     buffer_layout(m, id);
     make_storage(m, b, hone_func_buffer(m->func, id), is_dense(b) ? count_of(b) : span_of(b));
-    attach_checks(m, &b->own, true);
+    attach_checks(m, &b->own, !m->is_passed[id]);
     b->own.row = b->rank > 1 ? b->shape[b->rank - 1] : 0;
     b->own.fragment = (xfragment){0};
     b->offset = 0;

@@ -12,7 +12,7 @@
 
 #include "support/alloc.h"
 
-static uint32_t add_task(machine *m, uint32_t parent, uint32_t loop, bool is_thread) {
+static uint32_t add_task(machine *m, uint32_t parent, uint32_t loop, const xstmt *of) {
     if (m->task_count == m->task_capacity) {
         uint32_t capacity = m->task_capacity ? m->task_capacity * 2 : 256;
         xtask *tasks = hone_realloc_array(m->tasks, capacity, sizeof *tasks);
@@ -21,13 +21,13 @@ static uint32_t add_task(machine *m, uint32_t parent, uint32_t loop, bool is_thr
         m->task_capacity = capacity;
     }
     uint32_t depth = m->task_count ? m->tasks[parent].depth + 1 : 0;
-    m->tasks[m->task_count] = (xtask){parent, loop, depth, is_thread};
+    m->tasks[m->task_count] = (xtask){parent, loop, depth, of};
     return m->task_count++;
 }
 
 void race_begin(machine *m) {
-    add_task(m, 0, 0, false); /* 0 stands for "nobody" in a shadow */
-    m->task = add_task(m, 0, 0, false);
+    add_task(m, 0, 0, NULL); /* 0 stands for "nobody" in a shadow */
+    m->task = add_task(m, 0, 0, NULL);
     m->tasks[m->task].depth = 0;
 }
 
@@ -36,8 +36,8 @@ void race_enter_loop(machine *m, uint32_t *out_loop, uint32_t *out_parent) {
     *out_loop = ++m->next_loop;
 }
 
-void race_iteration(machine *m, uint32_t loop, uint32_t parent, bool is_thread) {
-    m->task = add_task(m, parent, loop, is_thread);
+void race_iteration(machine *m, uint32_t loop, uint32_t parent, const xstmt *of) {
+    m->task = add_task(m, parent, loop, of);
 }
 
 void race_leave_loop(machine *m, uint32_t parent) {
@@ -67,9 +67,13 @@ static bool writes_buffer(const xblock *block, hone_buffer buffer) {
     return false;
 }
 
-/* Threads synchronise on shared storage and when they reduce together. */
+/* Threads synchronise on shared storage and when they reduce together; what is private to each of
+ * them is not touched by two. */
 static bool is_allowed(const machine *m, const xstore *s, hone_buffer buffer, uint32_t task) {
-    if (!m->tasks[task].is_thread) return false;
+    const xstmt *loop = m->tasks[task].of;
+    if (!loop) return false;
+    if (buffer_is_private(m, buffer, loop->node)) return true;
+    if (!loop->is_thread_loop) return false;
     if (s->is_shared) return true;
     const xblock *block = m->block ? m->block->block : NULL;
     return block && block->has_init && writes_buffer(block, buffer);

@@ -44,7 +44,7 @@ static xflow run_race_loop(const xstmt *s, machine *m) {
     for (int64_t i = 0; i < extent && flow != FLOW_BREAK && flow != FLOW_RETURN; i++) {
         m->slots[s->var].i = min + i;
         count_step(m);
-        race_iteration(m, loop, parent, s->is_thread_loop);
+        race_iteration(m, loop, parent, s);
         flow = run_children(s, m);
     }
     race_leave_loop(m, parent);
@@ -419,11 +419,9 @@ static void compile_node(machine *m, xstmt *s, const hone_node *node) {
     s->message = node->u.eval.message;
 }
 
-/* The outermost thread loop around a sync runs its threads together. */
-static void note_waiting(machine *m, xstmt *s, const hone_node *node) {
-    s->waits = (node->kind == HONE_NODE_EVAL &&
-                hone_expr_is_call(node->u.eval.value, HONE_INTRIN_STORAGE_SYNC)) ||
-               (s->other && s->other->waits);
+/* The outermost thread loop around what threads do together runs them together. */
+static void note_waiting(machine *m, xstmt *s) {
+    s->waits = s->meeting != MEET_NOT || s->exchanges || (s->other && s->other->waits);
     for (const xstmt *c = s->first; c && !s->waits; c = c->next)
         s->waits = c->waits;
     if (!s->waits || !s->is_thread_loop) return;
@@ -436,7 +434,11 @@ xstmt *compile_stmt(machine *m, hone_node_id id) {
     xstmt *s = machine_alloc(m, sizeof *s);
     xstmt **tail = &s->first;
     s->node = id;
+    m->exchanges = NULL;
     compile_node(m, s, node);
+    s->exchanges = m->exchanges;
+    if (node->kind == HONE_NODE_EVAL) s->meeting = (uint8_t)meeting_of(node->u.eval.value);
+    if (s->meeting == MEET_REDUCE) s->reducer = compile_reducer(m, id);
     for (hone_node_id c = node->first; c != HONE_NO_ID; c = hone_func_node(m->func, c)->next) {
         xstmt *child = compile_stmt(m, c);
         uint8_t kind = hone_func_node(m->func, c)->kind;
@@ -448,6 +450,6 @@ xstmt *compile_stmt(machine *m, hone_node_id id) {
         }
     }
     if (s->block) s->block->has_init = s->other != NULL;
-    note_waiting(m, s, node);
+    note_waiting(m, s);
     return s;
 }

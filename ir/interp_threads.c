@@ -1,64 +1,110 @@
 /* Threads that wait for each other.
  *
- * Where tvm_storage_sync stands below a thread loop, a thread can't run to its end before the next
- * one begins. So the threads go through such a nest together, statement by statement: what holds no
- * sync is run by each of them in turn, what holds one (loops, conditions, blocks) is entered by
- * all, and must be entered by all alike. Each thread has variables and buffers of its own; what is
- * allocated in shared memory on the way is everybody's. A thread loop of a tag that is bound
- * already is one thread's share.
+ * Where a sync or an exchange of values (shuffles, tvm_thread_allreduce) stands below a thread
+ * loop, a thread can't run to its end before the next one begins. So the threads go through such a
+ * nest together, statement by statement: what holds none of these is run by each of them in turn,
+ * what holds one (loops, conditions, blocks) is entered by all. Those that do not meet a condition
+ * are idle below it; a sync is an error then. Each thread has variables and buffers of its own;
+ * what is allocated in shared memory on the way is everybody's, and what belongs below the loop
+ * (interp_private.c) is each thread's. A thread loop of a tag that is bound already is one thread's
+ * share.
  *
- * Between two syncs threads are concurrent, for the race check, whatever memory they touch.
+ * Between two syncs threads are concurrent, for the race check, whatever memory they touch; a sync
+ * of warps orders the threads of one warp only.
  */
 #include <string.h>
 
-#include "ir/interp_impl.h"
+#include "ir/interp_team.h"
 #include "support/alloc.h"
-
-typedef struct xthread {
-    xvalue *slots;
-    xbuffer *buffers;
-    uint32_t task, phase; /* the task it has in that phase */
-} xthread;
 
 struct xteam {
     xteam *next; /* of the machine */
     uint32_t capacity;
-    xthread *threads;
+    xcrew crew;
 };
 
-/* Who goes through the nest. */
-typedef struct region {
-    xthread *threads;
-    uint32_t count;
-} region;
-
-typedef struct nest {
-    uint32_t phase, parent; /* as a loop of the race check */
-} nest;
-
-static void wait_here(machine *m, nest *n) {
-    uint32_t parent;
-    m->task = n->parent;
-    if (m->options.check_races)
-        race_enter_loop(m, &n->phase, &parent);
-    else
-        n->phase++;
+/* The next thread from i on that is not idle, or the count. */
+static uint32_t next_live(const xcrew *crew, uint32_t i) {
+    while (i < crew->count && crew->threads[i].idle)
+        i++;
+    return i;
 }
 
-static void enter(machine *m, const nest *n, xthread *t) {
+#define EACH_LIVE(t, crew)                                                                         \
+    (uint32_t t = next_live(crew, 0); t < (crew)->count; t = next_live(crew, t + 1))
+
+/* ---- phases ---- */
+
+static void begin_phase(machine *m, xphase *phase) {
+    uint32_t parent;
+    m->task = phase->parent;
+    if (m->options.check_races)
+        race_enter_loop(m, &phase->loop, &parent);
+    else
+        phase->loop++;
+}
+
+static xwarp *warp_of(const xcrew *crew, const xthread *t) {
+    return &crew->warps[t->linear / WARP_LANES * crew->copies + t->copy];
+}
+
+/* A task below that of the thread it is one of, while that lasts; else below its warp. */
+static void new_task(machine *m, const xphase *phase, const xcrew *crew, xthread *t) {
+    if (t->outer && t->outer->phase == phase->loop) {
+        if (!t->outer->inner_loop) t->outer->inner_loop = ++m->next_loop;
+        race_iteration(m, t->outer->inner_loop, t->outer->task, NULL);
+    } else {
+        xwarp *w = warp_of(crew, t);
+        if (w->phase != phase->loop) {
+            race_iteration(m, phase->loop, phase->parent, NULL);
+            *w = (xwarp){m->task, phase->loop, ++m->next_loop};
+        }
+        race_iteration(m, w->loop, w->task, NULL);
+    }
+    t->task = m->task;
+    t->phase = phase->loop;
+    t->inner_loop = 0;
+}
+
+void team_enter(machine *m, const xphase *phase, const xcrew *crew, xthread *t) {
     m->slots = t->slots;
     m->buffers = t->buffers;
+    m->crew = crew;
+    m->thread = t;
     if (!m->options.check_races) return;
-    if (t->phase != n->phase) {
-        race_iteration(m, n->phase, n->parent, false);
-        t->task = m->task;
-        t->phase = n->phase;
-    }
+    if (t->phase != phase->loop) new_task(m, phase, crew, t);
     m->task = t->task;
 }
 
-HONE_NORETURN static void fail_apart(machine *m) {
-    machine_fail(m, HONE_ERROR(HONE_CODE_ILLEGAL, "threads do not all come to tvm_storage_sync"));
+void fail_apart(machine *m, const char *what) {
+    machine_fail(m, HONE_ERROR(HONE_CODE_ILLEGAL, "threads do not all come to %s", what));
+}
+
+static void require_all(machine *m, const xcrew *crew) {
+    for (uint32_t t = 0; t < crew->count; t++) {
+        if (crew->threads[t].idle) fail_apart(m, "tvm_storage_sync");
+    }
+}
+
+/* A sync of each warp: its threads, and those around them, begin tasks anew. */
+static void sync_warps(machine *m, const xcrew *crew) {
+    for (uint32_t i = 0; i < crew->count; i++) {
+        xthread *t = &crew->threads[i];
+        uint32_t first = t->linear / WARP_LANES * WARP_LANES;
+        for (uint32_t l = first; !t->idle && l < first + WARP_LANES && l < crew->linears; l++) {
+            if (crew->by_lane[l * crew->copies + t->copy]->idle) {
+                fail_apart(m, "a sync of their warp");
+            }
+        }
+        if (t->idle) continue;
+        for (xthread *o = t; o; o = o->outer)
+            o->phase = 0;
+        warp_of(crew, t)->loop = 0;
+    }
+    for (uint32_t i = 0; i < crew->count; i++) {
+        xwarp *w = warp_of(crew, &crew->threads[i]);
+        if (w->loop == 0) w->loop = ++m->next_loop;
+    }
 }
 
 /* ---- making threads ---- */
@@ -66,7 +112,7 @@ HONE_NORETURN static void fail_apart(machine *m) {
 static void grow(machine *m, xteam *team, uint32_t count) {
     if (count <= team->capacity) return;
     xthread *threads = machine_alloc(m, count * sizeof *threads);
-    if (team->capacity) memcpy(threads, team->threads, team->capacity * sizeof *threads);
+    if (team->capacity) memcpy(threads, team->crew.threads, team->capacity * sizeof *threads);
     if (team->capacity == 0) {
         team->next = m->teams;
         m->teams = team;
@@ -74,59 +120,121 @@ static void grow(machine *m, xteam *team, uint32_t count) {
     for (uint32_t i = team->capacity; i < count; i++) {
         threads[i].slots = machine_alloc(m, (m->func->var_count + 1) * sizeof(xvalue));
         threads[i].buffers = machine_alloc(m, (m->func->buffer_count + 1) * sizeof(xbuffer));
+        threads[i].sent = machine_alloc(m, (m->exchange_count + 1) * sizeof(xvalue));
     }
-    team->threads = threads;
+    team->crew.threads = threads;
+    team->crew.by_lane = machine_alloc(m, count * sizeof(xthread *));
+    team->crew.warps = machine_alloc(m, count * sizeof(xwarp));
     team->capacity = count;
 }
 
 /* What the thread around knows; storage of its own stays. */
-static void inherit(const machine *m, xthread *to, const xthread *from) {
+static void inherit(const machine *m, xthread *to, xthread *from, bool is_inner) {
     memcpy(to->slots, from->slots, (m->func->var_count + 1) * sizeof(xvalue));
     for (uint32_t b = 0; b < m->func->buffer_count; b++) {
         xstore own = to->buffers[b].own;
         to->buffers[b] = from->buffers[b];
         to->buffers[b].own = own;
     }
-    to->phase = 0;
+    to->outer = is_inner ? from : NULL;
+    to->phase = to->inner_loop = 0;
+    to->idle = from->idle;
 }
 
-static void run_list(const xstmt *first, machine *m, nest *n, region r);
+/* Buffers named further out that belong to each thread of this loop. Large ones are addressed by
+ * where they stand in the whole program (they were not compacted), and can stay one. */
+static void allocate_private(machine *m, const xphase *phase, const xcrew *crew, const xstmt *s) {
+    enum { MOST = 1 << 22 };
+    uint32_t first = next_live(crew, 0);
+    for (hone_buffer b = 0; first < crew->count && b < m->func->buffer_count; b++) {
+        const xstore *store = crew->threads[first].buffers[b].store;
+        bool is_own = store && m->func->buffers[b].alias_of == HONE_NO_ID &&
+                      store->elements <= MOST / crew->count && buffer_is_private(m, b, s->node);
+        if (!is_own) continue;
+        for
+            EACH_LIVE(t, crew) {
+                team_enter(m, phase, crew, &crew->threads[t]);
+                buffer_allocate(m, b);
+            }
+    }
+}
 
-/* The same range for all threads, as thread 0 has it. */
-static void common_range(const xstmt *s, machine *m, const nest *n, region r, int64_t *out_min,
-                         int64_t *out_extent) {
-    for (uint32_t t = 0; t < r.count; t++) {
-        enter(m, n, &r.threads[t]);
-        int64_t min = range_min(&s->range, m), extent = range_extent(&s->range, m);
-        if (t > 0 && (min != *out_min || extent != *out_extent)) fail_apart(m);
-        *out_min = min;
-        *out_extent = extent;
+static void run_list(const xstmt *first, machine *m, xphase *phase, const xcrew *crew);
+
+/* The same range for all threads, as the first has it. */
+static bool common_range(const xstmt *s, machine *m, const xphase *phase, const xcrew *crew,
+                         int64_t *out_min, int64_t *out_extent) {
+    bool is_first = true;
+    for
+        EACH_LIVE(t, crew) {
+            team_enter(m, phase, crew, &crew->threads[t]);
+            int64_t min = range_min(&s->range, m), extent = range_extent(&s->range, m);
+            if (!is_first && (min != *out_min || extent != *out_extent)) {
+                fail_apart(m, "what stands in this loop");
+            }
+            *out_min = min;
+            *out_extent = extent;
+            is_first = false;
+        }
+    return !is_first;
+}
+
+static const char *const dimensions[] = {"threadIdx.x", "threadIdx.y", "threadIdx.z"};
+
+/* Numbers the threads as the hardware does, and finds each by its number. */
+static void number_threads(const machine *m, xcrew *crew) {
+    xvalue none = {.i = 0};
+    const xbound_thread *bound[HONE_COUNT(dimensions)] = {NULL};
+    crew->linears = 1;
+    for (uint32_t i = 0; i < m->bound_thread_count; i++) {
+        for (uint32_t d = 0; d < HONE_COUNT(dimensions); d++) {
+            if (strcmp(m->bound_threads[i].tag, dimensions[d]) != 0) continue;
+            bound[d] = &m->bound_threads[i];
+            crew->linears *= (uint32_t)bound[d]->extent;
+        }
+    }
+    crew->copies = crew->count / crew->linears;
+    memset(crew->by_lane, 0, crew->count * sizeof *crew->by_lane);
+    memset(crew->warps, 0, crew->count * sizeof *crew->warps);
+    for (uint32_t i = 0; i < crew->count; i++) {
+        xthread *t = &crew->threads[i];
+        uint32_t stride = 1;
+        t->linear = t->copy = 0;
+        for (uint32_t d = 0; d < HONE_COUNT(dimensions); d++) {
+            const xvalue *index = bound[d] ? &t->slots[bound[d]->var] : &none;
+            if (bound[d]) t->linear += (uint32_t)(index->i - bound[d]->min) * stride;
+            if (bound[d]) stride *= (uint32_t)bound[d]->extent;
+        }
+        while (crew->by_lane[t->linear * crew->copies + t->copy])
+            t->copy++;
+        crew->by_lane[t->linear * crew->copies + t->copy] = t;
     }
 }
 
 enum { MAX_THREADS = 1 << 16 };
 
-static void run_new_threads(const xstmt *s, machine *m, nest *n, region r) {
+static void run_new_threads(const xstmt *s, machine *m, xphase *phase, const xcrew *outer,
+                            bool is_inner) {
     int64_t min = 0, extent = 0;
-    common_range(s, m, n, r, &min, &extent);
-    if (extent < 1) return;
-    if (extent > MAX_THREADS / r.count) {
+    if (!common_range(s, m, phase, outer, &min, &extent) || extent < 1) return;
+    if (extent > MAX_THREADS / outer->count) {
         machine_fail(m, HONE_ERROR(HONE_CODE_UNSUPPORTED, "more than %d threads", MAX_THREADS));
     }
-    grow(m, s->team, (uint32_t)extent * r.count);
-    region inner = {s->team->threads, (uint32_t)extent * r.count};
-    for (uint32_t i = 0; i < inner.count; i++) {
-        xthread *t = &inner.threads[i];
-        inherit(m, t, &r.threads[i / (uint32_t)extent]);
-        t->slots[s->var].i = min + i % (uint32_t)extent;
-    }
-    xbound_thread *bound = &m->bound_threads[m->bound_thread_count];
     if (m->bound_thread_count == HONE_COUNT(m->bound_threads)) {
         machine_fail(m, HONE_ERROR(HONE_CODE_UNSUPPORTED, "thread loops are nested too deeply"));
     }
-    *bound = (xbound_thread){hone_func_node(m->func, s->node)->u.loop.thread_tag, s->var};
-    m->bound_thread_count++;
-    run_list(s->first, m, n, inner);
+    xcrew *crew = &s->team->crew;
+    grow(m, s->team, (uint32_t)extent * outer->count);
+    crew->count = (uint32_t)extent * outer->count;
+    for (uint32_t i = 0; i < crew->count; i++) {
+        inherit(m, &crew->threads[i], &outer->threads[i / (uint32_t)extent], is_inner);
+        crew->threads[i].slots[s->var].i = min + i % (uint32_t)extent;
+    }
+    m->bound_threads[m->bound_thread_count++] =
+        (xbound_thread){hone_func_node(m->func, s->node)->u.loop.thread_tag, s->var, min, extent};
+    number_threads(m, crew);
+    allocate_private(m, phase, crew, s);
+    run_list(s->first, m, phase, crew);
     m->bound_thread_count--;
 }
 
@@ -140,180 +248,285 @@ bool thread_is_bound(const machine *m, const xstmt *s, int64_t *out_index) {
     return false;
 }
 
-/* ---- statements with a sync below ---- */
+/* ---- statements with a sync or an exchange below ---- */
 
-static void run_loop_together(const xstmt *s, machine *m, nest *n, region r) {
+static void run_loop_together(const xstmt *s, machine *m, xphase *phase, const xcrew *crew) {
     int64_t min = 0, extent = 0, index;
-    enter(m, n, &r.threads[0]);
+    team_enter(m, phase, crew, &crew->threads[0]);
     if (s->is_thread_loop && !thread_is_bound(m, s, &index)) {
-        run_new_threads(s, m, n, r);
+        run_new_threads(s, m, phase, crew, true);
         return;
     }
     if (s->is_thread_loop) {
-        for (uint32_t t = 0; t < r.count; t++) {
-            enter(m, n, &r.threads[t]);
-            if (thread_is_bound(m, s, &index)) m->slots[s->var].i = index;
-        }
-        run_list(s->first, m, n, r);
+        for
+            EACH_LIVE(t, crew) {
+                team_enter(m, phase, crew, &crew->threads[t]);
+                if (thread_is_bound(m, s, &index)) m->slots[s->var].i = index;
+            }
+        run_list(s->first, m, phase, crew);
         return;
     }
-    common_range(s, m, n, r, &min, &extent);
+    if (!common_range(s, m, phase, crew, &min, &extent)) return;
     for (int64_t i = 0; i < extent; i++) {
-        for (uint32_t t = 0; t < r.count; t++)
-            r.threads[t].slots[s->var].i = min + i;
-        run_list(s->first, m, n, r);
+        for
+            EACH_LIVE(t, crew)
+        crew->threads[t].slots[s->var].i = min + i;
+        run_list(s->first, m, phase, crew);
     }
 }
 
-/* A condition that all threads must find alike. */
-static bool all_alike(const xexpr *condition, machine *m, const nest *n, region r) {
-    bool first = true;
-    for (uint32_t t = 0; t < r.count; t++) {
-        enter(m, n, &r.threads[t]);
-        bool holds = x_int(condition, m) != 0;
-        if (t > 0 && holds != first) fail_apart(m);
-        first = holds;
-    }
-    return first;
+enum { MOST_CONDITIONS = 63 };
+
+static bool holds(const xexpr *condition, machine *m, const xphase *phase, const xcrew *crew,
+                  xthread *t) {
+    if (t->idle) return false;
+    team_enter(m, phase, crew, t);
+    return x_int(condition, m) != 0;
 }
 
-static void allocate(machine *m, const nest *n, region r, hone_buffer id) {
+/* Where it does not hold, threads are idle until meet_again; returns whether it holds anywhere. */
+static bool part(const xexpr *condition, machine *m, const xphase *phase, const xcrew *crew) {
+    bool any = false;
+    for (uint32_t t = 0; t < crew->count; t++) {
+        bool here = holds(condition, m, phase, crew, &crew->threads[t]);
+        if (!here) crew->threads[t].idle++;
+        any |= here;
+    }
+    return any;
+}
+
+static void meet_again(const xcrew *crew) {
+    for (uint32_t t = 0; t < crew->count; t++)
+        crew->threads[t].idle -= crew->threads[t].idle > 0;
+}
+
+static void allocate(machine *m, const xphase *phase, const xcrew *crew, hone_buffer id) {
     const char *scope = hone_func_buffer(m->func, id)->scope;
     bool is_shared = scope && (strncmp(scope, "shared", 6) == 0 || strcmp(scope, "warp") == 0);
-    for (uint32_t t = 0; t < r.count; t++) {
-        enter(m, n, &r.threads[t]);
-        if (is_shared && t > 0)
-            buffer_share(m, id, &r.threads[0].buffers[id]);
-        else
-            buffer_allocate(m, id);
-    }
+    xthread *first = NULL;
+    for
+        EACH_LIVE(t, crew) {
+            xthread *thread = &crew->threads[t];
+            team_enter(m, phase, crew, thread);
+            if (is_shared && first)
+                buffer_share(m, id, &first->buffers[id]);
+            else
+                buffer_allocate(m, id);
+            if (!first) first = thread;
+        }
 }
 
-static void drop(machine *m, const nest *n, region r, hone_buffer id) {
-    for (uint32_t t = 0; t < r.count; t++) {
-        enter(m, n, &r.threads[t]);
-        buffer_drop(m, id);
-    }
+static void drop(machine *m, const xphase *phase, const xcrew *crew, hone_buffer id) {
+    for
+        EACH_LIVE(t, crew) {
+            team_enter(m, phase, crew, &crew->threads[t]);
+            buffer_drop(m, id);
+        }
 }
 
-static void run_block_together(const xstmt *s, machine *m, nest *n, region r) {
+/* The init of a block, for the threads that stand at the beginning of its reduction axes. */
+static void run_init_together(const xstmt *init, machine *m, xphase *phase, const xcrew *crew) {
+    uint32_t first = next_live(crew, 0);
+    if (first == crew->count) return;
+    for (uint32_t t = 0; t < crew->count; t++) {
+        xthread *thread = &crew->threads[t];
+        if (thread->idle || !thread->is_first) thread->idle++;
+    }
+    run_list(init->first, m, phase, crew);
+    meet_again(crew);
+}
+
+static void run_block_together(const xstmt *s, machine *m, xphase *phase, const xcrew *crew) {
     const xblock *b = s->block;
     const xstmt *outer = m->block;
-    if (b->predicate && !all_alike(b->predicate, m, n, r)) return;
-    bool is_first = false;
-    for (uint32_t t = 0; t < r.count; t++) {
-        enter(m, n, &r.threads[t]);
-        bool mine = block_set_axes(b, m);
-        if (s->other && t > 0 && mine != is_first) fail_apart(m);
-        is_first = mine;
+    if (b->predicate && !part(b->predicate, m, phase, crew)) {
+        meet_again(crew);
+        return;
     }
+    for
+        EACH_LIVE(t, crew) {
+            team_enter(m, phase, crew, &crew->threads[t]);
+            crew->threads[t].is_first = block_set_axes(b, m);
+        }
     m->block = s;
     for (uint32_t i = 0; i < b->block->alloc_count; i++)
-        allocate(m, n, r, b->block->allocs[i]);
-    for (uint32_t t = 0; t < r.count; t++) {
-        enter(m, n, &r.threads[t]);
-        for (uint32_t i = 0; i < b->block->match_count; i++)
-            buffer_match(m, &b->matches[i]);
-    }
-    if (s->other && is_first) run_list(s->other->first, m, n, r);
-    run_list(s->first, m, n, r);
+        allocate(m, phase, crew, b->block->allocs[i]);
+    for
+        EACH_LIVE(t, crew) {
+            team_enter(m, phase, crew, &crew->threads[t]);
+            for (uint32_t i = 0; i < b->block->match_count; i++)
+                buffer_match(m, &b->matches[i]);
+        }
+    if (s->other) run_init_together(s->other, m, phase, crew);
+    run_list(s->first, m, phase, crew);
     for (uint32_t i = 0; i < b->block->alloc_count; i++)
-        drop(m, n, r, b->block->allocs[i]);
+        drop(m, phase, crew, b->block->allocs[i]);
     m->block = outer;
+    if (b->predicate) meet_again(crew);
 }
 
-static void run_let_together(const xstmt *s, machine *m, nest *n, region r) {
+static void run_let_together(const xstmt *s, machine *m, xphase *phase, const xcrew *crew) {
     if (s->is_vector) {
         machine_fail(m, HONE_ERROR(HONE_CODE_UNSUPPORTED, "a vector is kept over a sync"));
     }
-    for (uint32_t t = 0; t < r.count; t++) {
-        enter(m, n, &r.threads[t]);
-        if (x_is_float(s->value))
-            m->slots[s->var].f = x_float(s->value, m);
-        else
-            m->slots[s->var].i = x_int(s->value, m);
-    }
-    run_list(s->first, m, n, r);
+    for
+        EACH_LIVE(t, crew) {
+            team_enter(m, phase, crew, &crew->threads[t]);
+            if (x_is_float(s->value))
+                m->slots[s->var].f = x_float(s->value, m);
+            else
+                m->slots[s->var].i = x_int(s->value, m);
+        }
+    run_list(s->first, m, phase, crew);
 }
 
-static void run_decl_together(const xstmt *s, machine *m, nest *n, region r) {
+static void run_decl_together(const xstmt *s, machine *m, xphase *phase, const xcrew *crew) {
     hone_buffer id = s->access.buffer;
     bool is_alias = hone_func_buffer(m->func, id)->alias_of != HONE_NO_ID;
-    if (is_alias) {
-        for (uint32_t t = 0; t < r.count; t++) {
-            enter(m, n, &r.threads[t]);
-            buffer_alias(m, id);
+    if (!is_alias) allocate(m, phase, crew, id);
+    for
+        EACH_LIVE(t, crew) {
+            team_enter(m, phase, crew, &crew->threads[t]);
+            if (is_alias) buffer_alias(m, id);
         }
-    } else {
-        allocate(m, n, r, id);
-    }
-    run_list(s->first, m, n, r);
-    if (!is_alias) drop(m, n, r, id);
+    run_list(s->first, m, phase, crew);
+    if (!is_alias) drop(m, phase, crew, id);
 }
 
-static void run_together(const xstmt *s, machine *m, nest *n, region r) {
+/* Those that are idle for this condition alone take the other side; what a thread takes is kept by
+ * the depth of the condition. */
+static void run_if_together(const xstmt *s, machine *m, xphase *phase, const xcrew *crew) {
+    bool any = part(s->value, m, phase, crew);
+    uint64_t bit = UINT64_C(1) << phase->depth;
+    if (phase->depth++ == MOST_CONDITIONS) {
+        machine_fail(m, HONE_ERROR(HONE_CODE_UNSUPPORTED, "conditions are nested too deeply"));
+    }
+    for (uint32_t t = 0; t < crew->count; t++) {
+        xthread *thread = &crew->threads[t];
+        thread->others = (thread->others & ~bit) | (thread->idle == 1 ? bit : 0);
+    }
+    if (any) run_list(s->first, m, phase, crew);
+    meet_again(crew);
+    if (s->other) {
+        for (uint32_t t = 0; t < crew->count; t++) {
+            xthread *thread = &crew->threads[t];
+            if (!(thread->others & bit)) thread->idle++;
+        }
+        if (next_live(crew, 0) < crew->count) run_list(s->other->first, m, phase, crew);
+        meet_again(crew);
+    }
+    phase->depth--;
+}
+
+static void run_while_together(const xstmt *s, machine *m, xphase *phase, const xcrew *crew) {
+    for (;;) {
+        uint32_t met = 0, live = 0;
+        if (s->exchanges) lanes_send(m, phase, crew, s);
+        for
+            EACH_LIVE(t, crew) {
+                live++;
+                met += holds(s->value, m, phase, crew, &crew->threads[t]);
+            }
+        if (met == 0) return;
+        if (met < live) fail_apart(m, "what stands in this loop");
+        run_list(s->first, m, phase, crew);
+    }
+}
+
+/* Each in turn, after all have said what they pass to others. */
+static void run_in_turn(const xstmt *s, machine *m, const xphase *phase, const xcrew *crew) {
+    if (s->exchanges) lanes_send(m, phase, crew, s);
+    for
+        EACH_LIVE(t, crew) {
+            team_enter(m, phase, crew, &crew->threads[t]);
+            if (s->run(s, m) == FLOW_NEXT) continue;
+            machine_fail(m, HONE_ERROR(HONE_CODE_UNSUPPORTED,
+                                       "threads leave a loop in which they wait for each other"));
+        }
+}
+
+static void run_eval_together(const xstmt *s, machine *m, xphase *phase, const xcrew *crew) {
+    switch ((xmeeting)s->meeting) {
+    case MEET_BLOCK:
+        require_all(m, crew);
+        begin_phase(m, phase);
+        return;
+    case MEET_WARP:
+        sync_warps(m, crew);
+        return;
+    case MEET_REDUCE:
+        lanes_reduce(m, phase, crew, s);
+        return;
+    case MEET_NOT:
+        run_in_turn(s, m, phase, crew);
+        return;
+    }
+}
+
+static void run_together(const xstmt *s, machine *m, xphase *phase, const xcrew *crew) {
     m->at = s->node;
-    switch ((hone_node_kind)hone_func_node(m->func, s->node)->kind) {
+    hone_node_kind kind = (hone_node_kind)hone_func_node(m->func, s->node)->kind;
+    if (s->exchanges && (kind == HONE_NODE_IF || kind == HONE_NODE_LET)) {
+        lanes_send(m, phase, crew, s);
+    }
+    switch (kind) {
     case HONE_NODE_FOR:
-        run_loop_together(s, m, n, r);
+        run_loop_together(s, m, phase, crew);
         return;
     case HONE_NODE_BLOCK:
-        run_block_together(s, m, n, r);
+        run_block_together(s, m, phase, crew);
         return;
     case HONE_NODE_LET:
-        run_let_together(s, m, n, r);
+        run_let_together(s, m, phase, crew);
         return;
     case HONE_NODE_ALLOC:
     case HONE_NODE_DECL:
-        run_decl_together(s, m, n, r);
+        run_decl_together(s, m, phase, crew);
         return;
     case HONE_NODE_IF:
-        if (all_alike(s->value, m, n, r))
-            run_list(s->first, m, n, r);
-        else if (s->other)
-            run_list(s->other->first, m, n, r);
+        run_if_together(s, m, phase, crew);
         return;
     case HONE_NODE_WHILE:
-        while (all_alike(s->value, m, n, r))
-            run_list(s->first, m, n, r);
+        run_while_together(s, m, phase, crew);
         return;
     case HONE_NODE_EVAL:
-        wait_here(m, n);
+        run_eval_together(s, m, phase, crew);
+        return;
+    case HONE_NODE_STORE:
+        run_in_turn(s, m, phase, crew);
         return;
     case HONE_NODE_TOP:
     case HONE_NODE_INIT:
     case HONE_NODE_ELSE:
     case HONE_NODE_ATTR:
-        run_list(s->first, m, n, r);
+        run_list(s->first, m, phase, crew);
         return;
     default:
         machine_fail(m, HONE_ERROR(HONE_CODE_UNSUPPORTED, "a sync stands in such a statement"));
     }
 }
 
-static void run_list(const xstmt *first, machine *m, nest *n, region r) {
+static void run_list(const xstmt *first, machine *m, xphase *phase, const xcrew *crew) {
     for (const xstmt *c = first; c; c = c->next) {
-        if (c->waits) {
-            run_together(c, m, n, r);
-            continue;
-        }
-        for (uint32_t t = 0; t < r.count; t++) {
-            enter(m, n, &r.threads[t]);
-            if (c->run(c, m) == FLOW_NEXT) continue;
-            machine_fail(m, HONE_ERROR(HONE_CODE_UNSUPPORTED,
-                                       "threads leave a loop in which they wait for each other"));
-        }
+        if (c->waits)
+            run_together(c, m, phase, crew);
+        else
+            run_in_turn(c, m, phase, crew);
     }
 }
 
 xflow run_waiting_loop(const xstmt *s, machine *m) {
-    xthread alone = {.slots = m->slots, .buffers = m->buffers};
-    nest n = {.parent = m->task};
-    wait_here(m, &n);
-    run_new_threads(s, m, &n, (region){&alone, 1});
+    xthread alone = {.slots = m->slots, .buffers = m->buffers}, *itself = &alone;
+    xwarp warp = {0};
+    xcrew crew = {&alone, 1, 1, 1, &itself, &warp};
+    xphase phase = {.parent = m->task};
+    begin_phase(m, &phase);
+    run_new_threads(s, m, &phase, &crew, false);
     m->slots = alone.slots;
     m->buffers = alone.buffers;
-    m->task = n.parent;
+    m->crew = NULL;
+    m->thread = NULL;
+    m->task = phase.parent;
     return FLOW_NEXT;
 }
 
@@ -324,6 +537,6 @@ xteam *team_create(machine *m) {
 void machine_free_teams(machine *m) {
     for (xteam *team = m->teams; team; team = team->next) {
         for (uint32_t t = 0; t < team->capacity; t++)
-            machine_free_stores(m, team->threads[t].buffers);
+            machine_free_stores(m, team->crew.threads[t].buffers);
     }
 }

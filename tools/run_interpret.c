@@ -106,6 +106,14 @@ static hone_status keep_results(hone_run_job *job, const hone_graph_func *graph,
     return st;
 }
 
+static hone_interp_options interpretation(hone_run_job *job) {
+    return (hone_interp_options){.call_extern = call_extern,
+                                 .call_c = call_c,
+                                 .extern_ctx = job,
+                                 .check_uninitialised = job->o->check,
+                                 .check_races = job->o->check};
+}
+
 static hone_status interpret_graph(hone_run_job *job, const hone_module *module, const char *name) {
     hone_graph_options options = {.weights = job->weights, .weight_count = job->params.count};
     hone_module *plain = NULL;
@@ -120,7 +128,7 @@ static hone_status interpret_graph(hone_run_job *job, const hone_module *module,
                   hone_cli_match_tensors(job->cli, wants, member->graph->param_count,
                                          &job->o->shapes, &job->inputs, &inputs),
                   done);
-    hone_interp_options how = {.call_extern = call_extern, .call_c = call_c, .extern_ctx = job};
+    hone_interp_options how = interpretation(job);
     HONE_TRY_GOTO(
         st,
         hone_interp_graph(plain, name, inputs, member->graph->param_count, &how, &results, &count),
@@ -263,7 +271,7 @@ static hone_status interpret_func(hone_run_job *job, const hone_func *func) {
     for (uint32_t i = 0; i < func->param_count; i++) {
         if (is_output(func, &s, i)) HONE_TRY(make_output(job, func, i, sizes, &args[i]));
     }
-    hone_interp_options how = {.call_extern = call_extern, .call_c = call_c, .extern_ctx = job};
+    hone_interp_options how = interpretation(job);
     HONE_TRY(hone_interp_func(func, args, func->param_count, &how));
     return keep_updated(job, func, &s, args);
 }

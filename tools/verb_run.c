@@ -246,6 +246,9 @@ static hone_status run_file(hone_run_job *job) {
     if (job->o->interpret && job->o->time) {
         return HONE_ERROR(HONE_CODE_INVALID, "--time says nothing about --interpret");
     }
+    if (job->o->check && !job->o->interpret) {
+        return HONE_ERROR(HONE_CODE_INVALID, "--check wants --interpret");
+    }
     HONE_TRY(open_extern(job));
     HONE_TRY(open_params(job));
     HONE_TRY(hone_cli_load_tensors(&job->o->in, &job->inputs));
@@ -287,6 +290,7 @@ int hone_verb_run(int argc, char **argv) {
                                                                                                  .help = "and absolute; default 1e-5"},
         SWITCH("time", time, "run for half a second or more and print times"),
         SWITCH("interpret", interpret, "run the reference interpreter: slow, exact"),
+        SWITCH("check", check, "with --interpret: find races and reads of what was never written"),
         TEXT("func", func, "NAME", "the function; default: main, or the first"),
         TEXT("extern", extern_path, "LIB.so", "library with external functions"),
         TEXT("params", params, "FILE", "values of parameters by name, .npz or .safetensors"),

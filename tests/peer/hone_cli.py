@@ -67,10 +67,10 @@ class Hone:
         parts = STEP.split(self.schedule(before, trace, "--steps").out)
         return {int(n) - 1: text for n, text in zip(parts[1::2], parts[2::2])}
 
-    def interpret(self, program, arrays=(), sizes=None):
+    def interpret(self, program, arrays=(), sizes=None, check=False):
         """Results by name, for given inputs or made-up ones, or the Run that failed."""
         with tempfile.TemporaryDirectory(dir=self.home.name) as folder:
-            words = []
+            words = ["--check"] if check else []
             for number, array in enumerate(arrays):
                 numpy.save(self.path(f"in{number}.npy"), array)
                 words += ["--in", self.path(f"in{number}.npy")]
