@@ -1,5 +1,5 @@
-/* compile/lines.c - where the texts go that line tables name: OUT.lines/KERNEL.py, the loops that a
- * kernel's code was generated from. Tools look for them under the absolute name. */
+/* compile/line_texts.c - where the texts go that line tables name: OUT.lines/KERNEL.py, the loops
+ * that a kernel's code was generated from. Tools look for them under the absolute name. */
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
