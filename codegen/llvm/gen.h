@@ -101,8 +101,11 @@ LLVMValueRef gen_intrinsic(gen *g, const char *name, LLVMTypeRef type, LLVMValue
                            unsigned count);
 /* A call with `contract` set where it is a float operation. */
 LLVMValueRef gen_contract(LLVMValueRef value);
+/* Calls libm once per lane; the name is that of the function of double. */
+LLVMValueRef gen_libm(gen *g, const char *name, hone_dtype dtype, LLVMValueRef *args,
+                      unsigned count);
 /* vecmath.c: polynomial kernels on float vectors and scalars; NULL when there is none. */
-LLVMValueRef gen_vector_math(gen *g, hone_intrin intrin, LLVMValueRef x, unsigned lanes);
+LLVMValueRef gen_vector_math(gen *g, hone_intrin intrin, LLVMValueRef *args, unsigned lanes);
 
 /* dot4.c */
 LLVMValueRef gen_dot4(gen *g, const hone_expr *e);

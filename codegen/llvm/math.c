@@ -1,7 +1,7 @@
 /* codegen/llvm/math.c - calls: intrinsics of LLVM, functions of libm, bit operations, choices.
  *
  * float16 and its relatives arrive as float, so the float function serves them. A vector without
- * a polynomial of its own is taken apart into scalars. */
+ * a polynomial of its own (one of doubles) is taken apart into scalars. */
 #include "codegen/llvm/gen.h"
 
 #include <stdio.h>
@@ -81,9 +81,8 @@ static LLVMValueRef libm_call(gen *g, const char *name, LLVMTypeRef type, LLVMVa
     return LLVMBuildCall2(g->builder, signature, function, args, count, "");
 }
 
-/* Calls libm once per lane. */
-static LLVMValueRef libm_lanes(gen *g, const char *name, hone_dtype dtype, LLVMValueRef *args,
-                               unsigned count) {
+LLVMValueRef gen_libm(gen *g, const char *name, hone_dtype dtype, LLVMValueRef *args,
+                      unsigned count) {
     LLVMTypeRef type = gen_type(g, dtype);
     LLVMTypeRef element = gen_type(g, hone_dtype_element(dtype));
     if (dtype.lanes == 1) return libm_call(g, name, element, args, count);
@@ -105,10 +104,8 @@ static LLVMValueRef constant(gen *g, const hone_expr *e, double value) {
 }
 
 static LLVMValueRef sigmoid(gen *g, const hone_expr *e, LLVMValueRef x) {
-    LLVMValueRef own = gen_vector_math(g, HONE_INTRIN_SIGMOID, x, e->dtype.lanes);
-    if (own) return own;
     LLVMValueRef one = constant(g, e, 1.0), negative = LLVMBuildFNeg(g->builder, x, "");
-    LLVMValueRef power = libm_lanes(g, "exp", e->dtype, &negative, 1);
+    LLVMValueRef power = gen_libm(g, "exp", e->dtype, &negative, 1);
     return LLVMBuildFDiv(g->builder, one, LLVMBuildFAdd(g->builder, one, power, ""), "");
 }
 
@@ -123,7 +120,7 @@ static LLVMValueRef derived_math(gen *g, const hone_expr *e, LLVMValueRef *args)
     }
     case HONE_INTRIN_EXP10: {
         LLVMValueRef both[] = {constant(g, e, 10.0), args[0]};
-        return libm_lanes(g, "pow", e->dtype, both, 2);
+        return gen_libm(g, "pow", e->dtype, both, 2);
     }
     default:
         return NULL;
@@ -135,18 +132,14 @@ static LLVMValueRef math_call(gen *g, const hone_expr *e) {
     if (e->count > 4) return NULL;
     for (uint16_t i = 0; i < e->count; i++)
         args[i] = gen_value(g, e->args[i]);
-    LLVMValueRef value = derived_math(g, e, args);
+    LLVMValueRef value = gen_vector_math(g, (hone_intrin)e->op, args, e->dtype.lanes);
+    if (!value) value = derived_math(g, e, args);
     if (value) return value;
-    bool is_f32 = e->dtype.bits < 64;
-    if (is_f32 && e->count == 1) {
-        value = gen_vector_math(g, (hone_intrin)e->op, args[0], e->dtype.lanes);
-        if (value) return value;
-    }
     for (size_t i = 0; i < HONE_COUNT(math_rows); i++) {
         const struct math_row *row = &math_rows[i];
         if (row->intrin != (hone_intrin)e->op) continue;
         if (row->llvm) return gen_intrinsic(g, row->llvm, gen_type(g, e->dtype), args, e->count);
-        return libm_lanes(g, row->libm, e->dtype, args, e->count);
+        return gen_libm(g, row->libm, e->dtype, args, e->count);
     }
     return NULL;
 }

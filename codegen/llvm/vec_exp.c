@@ -1,0 +1,112 @@
+/* codegen/llvm/vec_exp.c - e^x and what is made of it, in float32.
+ *
+ * The classic reduction by ln 2 in two parts. Coefficients were fitted for this file (reweighted
+ * least squares towards the smallest largest error), those of exp and 2^r of the lowest degree that
+ * serves; erf is x * P(x^2) up to 0.84, behind that 1 - 2^Q(|x| - 2) with Q close to log2(erfc).
+ * sinh near 0 is that of Cephes. */
+#include "codegen/llvm/vec.h"
+
+/* e^r for |r| <= ln 2 / 2, fitted for this degree: within 1.8 * 2^-24 of it, and e^0 is 1. */
+static LLVMValueRef exp_core(const vec *v, LLVMValueRef r) {
+    static const double c[] = {
+        0.008312520255472418, 0.0418901570825555, 0.1666711464969909, 0.4999923149321296, 1.0, 1.0};
+    return vec_polynomial(v, r, c, HONE_COUNT(c));
+}
+
+/* x = n ln 2 + r; gives e^r. */
+static LLVMValueRef exp_reduced(const vec *v, LLVMValueRef x, LLVMValueRef *out_n,
+                                LLVMValueRef *out_shifted) {
+    LLVMValueRef n = vec_round(v, x, 1.44269504088896341, out_shifted);
+    LLVMValueRef r = fma_of(v, n, number(v, -0.693359375), x);
+    *out_n = n;
+    return exp_core(v, fma_of(v, n, number(v, 2.12194440e-4), r));
+}
+
+/* e^x for x from -104 to 89.5, or NaN. */
+static LLVMValueRef exp_within(const vec *v, LLVMValueRef x) {
+    LLVMValueRef n, shifted, p = exp_reduced(v, x, &n, &shifted);
+    return vec_scale(v, p, n, shifted);
+}
+
+LLVMValueRef vec_exp(const vec *v, LLVMValueRef x) {
+    return exp_within(v, vec_clamp(v, x, -104.0, 89.5));
+}
+
+/* Fitted like exp_core. */
+LLVMValueRef vec_exp2_core(const vec *v, LLVMValueRef r) {
+    static const double c[] = {0.0013264700009346, 0.009671534317731429, 0.055507340042426835,
+                               0.240222417543478,  0.693146977352075,    1.0};
+    return vec_polynomial(v, r, c, HONE_COUNT(c));
+}
+
+LLVMValueRef vec_exp2(const vec *v, LLVMValueRef x) {
+    x = vec_clamp(v, x, -151.0, 129.0);
+    LLVMValueRef shifted, n = vec_round(v, x, 1.0, &shifted);
+    return vec_scale(v, vec_exp2_core(v, sub(v, x, n)), n, shifted);
+}
+
+/* x = n log10(2) + r, the first part of log10(2) in so few bits that products with n are exact. */
+LLVMValueRef vec_exp10(const vec *v, LLVMValueRef x) {
+    x = vec_clamp(v, x, -46.0, 39.0);
+    LLVMValueRef shifted, n = vec_round(v, x, 3.32192809488736235, &shifted);
+    LLVMValueRef r = fma_of(v, n, number(v, -0.30078125), x);
+    r = fma_of(v, n, number(v, -2.48745663981195213739e-4), r);
+    return vec_scale(v, exp_core(v, mul(v, r, number(v, 2.30258509299404568))), n, shifted);
+}
+
+/* e^|x| / 2, which is finite where sinh and cosh are. */
+static LLVMValueRef half_exp(const vec *v, LLVMValueRef size) {
+    LLVMValueRef n, shifted, one = number(v, 1);
+    LLVMValueRef p = exp_reduced(v, vec_at_most(v, size, 90.5), &n, &shifted);
+    return vec_scale(v, p, sub(v, n, one), sub(v, shifted, one));
+}
+
+LLVMValueRef vec_sinh(const vec *v, LLVMValueRef x) {
+    static const double c[] = {2.03721912945e-4, 8.33028376239e-3, 1.66667160211e-1};
+    LLVMValueRef size = size_of(v, x), z = mul(v, x, x), half = half_exp(v, size);
+    LLVMValueRef small = fma_of(v, mul(v, vec_polynomial(v, z, c, HONE_COUNT(c)), z), x, x);
+    LLVMValueRef large = sub(v, half, quotient(v, number(v, 0.25), half));
+    return choose(v, LLVMRealOGE, size, number(v, 1), with_sign(v, large, x), small);
+}
+
+LLVMValueRef vec_cosh(const vec *v, LLVMValueRef x) {
+    LLVMValueRef half = half_exp(v, size_of(v, x));
+    return add(v, half, quotient(v, number(v, 0.25), half));
+}
+
+/* An odd polynomial near 0; behind that (1 - e) / (1 + e) with e = exp(-2 |x|). */
+LLVMValueRef vec_tanh(const vec *v, LLVMValueRef x) {
+    static const double c[] = {-5.70498872745e-3, 2.06390887954e-2, -5.37397155531e-2,
+                               1.33314422036e-1, -3.33332819422e-1};
+    LLVMValueRef size = size_of(v, x), z = mul(v, x, x), one = number(v, 1), shifted;
+    LLVMValueRef small = fma_of(v, mul(v, vec_polynomial(v, z, c, HONE_COUNT(c)), z), x, x);
+    LLVMValueRef bounded = vec_at_most(v, size, 9.5), log2 = number(v, -2.88539008177792681);
+    LLVMValueRef n = vec_round(v, bounded, -2.88539008177792681, &shifted);
+    LLVMValueRef r = fma_of(v, bounded, log2, negative(v, n));
+    LLVMValueRef e = vec_scale_normal(v, vec_exp2_core(v, r), n, shifted);
+    LLVMValueRef large = vec_quotient_near_1(v, sub(v, one, e), add(v, one, e));
+    return choose(v, LLVMRealOGE, size, number(v, 0.625), with_sign(v, large, x), small);
+}
+
+LLVMValueRef vec_erf(const vec *v, LLVMValueRef x) {
+    static const double p[] = {-0.0006359560675169147, 0.005058301565646861, -0.026806598739635177,
+                               0.112828092263918,      -0.3761257901346168,  1.1283791611112932};
+    static const double q[] = {-0.0018960098412577466, 0.004202545189551101, -0.024011484345508226,
+                               -1.332534968198899,     -6.373975477206793,   -7.739967434597478};
+    LLVMValueRef size = size_of(v, x);
+    LLVMValueRef small = mul(v, x, vec_polynomial(v, mul(v, x, x), p, HONE_COUNT(p)));
+    LLVMValueRef t = sub(v, vec_at_most(v, size, 3.95), number(v, 2));
+    LLVMValueRef shifted, power = vec_polynomial(v, t, q, HONE_COUNT(q));
+    LLVMValueRef n = vec_round(v, power, 1.0, &shifted);
+    LLVMValueRef rest = vec_scale_normal(v, vec_exp2_core(v, sub(v, power, n)), n, shifted);
+    LLVMValueRef large = with_sign(v, sub(v, number(v, 1), rest), x);
+    return choose(v, LLVMRealOGE, size, number(v, 0.84), large, small);
+}
+
+/* 1 / (1 + exp(-x)), by e = exp(-|x|), so that small results keep their digits. */
+LLVMValueRef vec_sigmoid(const vec *v, LLVMValueRef x) {
+    LLVMValueRef size = vec_at_most(v, size_of(v, x), 104.0), one = number(v, 1);
+    LLVMValueRef e = exp_within(v, negative(v, size));
+    LLVMValueRef above = choose(v, LLVMRealOLT, x, number(v, 0), e, one);
+    return vec_quotient_near_1(v, above, add(v, one, e));
+}
