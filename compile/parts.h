@@ -117,7 +117,8 @@ HONE_NODISCARD hone_status parts_add_func(parts *p, const hone_func *func, bool 
 HONE_NODISCARD hone_status parts_add_graph(parts *p, hone_module *module, const char *name,
                                            const hone_dim_variant *variant, part_entry *entry);
 
-/* line_texts.c: makes the directory of the texts that line tables name; nothing when there are none. */
+/* line_texts.c: makes the directory of the texts that line tables name; nothing when there are
+ * none. */
 HONE_NODISCARD hone_status parts_open_lines(parts *p);
 /* The text of a kernel; NULL when there are no line tables, or memory is short. */
 const char *parts_lines_path(const parts *p, const part_kernel *k);

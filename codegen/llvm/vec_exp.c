@@ -4,7 +4,7 @@
  * least squares towards the smallest largest error), those of exp and 2^r of the lowest degree that
  * serves; erf is x * P(x^2) up to 0.84, behind that 1 - 2^Q(|x| - 2) with Q close to log2(erfc).
  * sinh near 0 is that of Cephes. */
-#include "codegen/llvm/vec.h"
+#include "codegen/llvm/vec_steps.h"
 
 /* e^r for |r| <= ln 2 / 2, fitted for this degree: within 1.8 * 2^-24 of it, and e^0 is 1. */
 static LLVMValueRef exp_core(const vec *v, LLVMValueRef r) {

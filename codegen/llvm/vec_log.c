@@ -2,7 +2,7 @@
  *
  * log(2^e m) with sqrt(1/2) <= m < sqrt(2): the polynomial of Cephes in f = m - 1, and e ln 2 in
  * two parts. Exact where the result is (log2 of powers of two). */
-#include "codegen/llvm/vec.h"
+#include "codegen/llvm/vec_steps.h"
 
 #define B (v->g->builder)
 

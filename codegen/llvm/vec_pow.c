@@ -1,5 +1,5 @@
 /* codegen/llvm/vec_pow.c - functions of two float32 that need more digits on the way: in double. */
-#include "codegen/llvm/vec.h"
+#include "codegen/llvm/vec_steps.h"
 
 #define B (v->g->builder)
 

@@ -3,7 +3,7 @@
  * x = n pi / 2 + r with pi / 2 in parts, as Eigen does it: three of full length where a * b + c is
  * rounded once, else four short ones whose products with n are exact. Arguments that are too large
  * for that go to libm. */
-#include "codegen/llvm/vec.h"
+#include "codegen/llvm/vec_steps.h"
 
 #define B (v->g->builder)
 

@@ -4,7 +4,7 @@
  * Range reduction and a polynomial, no tables; no calls, but for arguments that are too large.
  * Within 4 units in the last place of the correctly rounded result, special values as libm has them
  * (tested against it). float16 and its relatives are computed as float. */
-#include "codegen/llvm/vec.h"
+#include "codegen/llvm/vec_steps.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
-/* codegen/llvm/vec.c - the steps that the functions of vec_*.c share: polynomials, rounding,
+/* codegen/llvm/vec_steps.c - the steps that the functions of vec_*.c share: polynomials, rounding,
  * scaling by powers of two, and the way out to libm. */
-#include "codegen/llvm/vec.h"
+#include "codegen/llvm/vec_steps.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,10 +1,10 @@
-/* codegen/llvm/vec.h - arithmetic on one vector, or one scalar, of a fixed number of lanes: what
- * the polynomials of vec_*.c are written with. For these files only.
+/* codegen/llvm/vec_steps.h - arithmetic on one vector, or one scalar, of a fixed number of lanes:
+ * what the polynomials of vec_*.c are written with. For these files only.
  *
  * Scalars take the same way as vectors, so vectorising a loop does not change its numbers.
  */
-#ifndef HONE_CODEGEN_LLVM_VEC_H
-#define HONE_CODEGEN_LLVM_VEC_H
+#ifndef HONE_CODEGEN_LLVM_VEC_STEPS_H
+#define HONE_CODEGEN_LLVM_VEC_STEPS_H
 
 #include "codegen/llvm/gen.h"
 #include "support/attributes.h"
@@ -81,7 +81,7 @@ static inline LLVMValueRef as_int(const vec *v, LLVMValueRef x) {
     return LLVMBuildBitCast(v->g->builder, x, v->i, "");
 }
 
-/* vec.c */
+/* vec_steps.c */
 /* c[count - 1] + c[count - 2] x + …: the highest power comes first in c. */
 LLVMValueRef vec_polynomial(const vec *v, LLVMValueRef x, const double *c, size_t count);
 /* x * factor rounded to an integer, as it lies behind the point of out_shifted: its lowest bits are
