@@ -33,6 +33,12 @@ HONE_NODISCARD hone_status hone_region_relax(hone_arith *arith, const hone_func 
                                              const bool *relax, uint32_t relax_count,
                                              hone_interval *out_intervals /* rank */,
                                              bool *out_is_exact);
+/* The same of a place in a body, which speaks of the loops themselves. */
+HONE_NODISCARD hone_status hone_access_relax(hone_arith *arith, const hone_func *func,
+                                             const hone_region *access, const bool *relax,
+                                             uint32_t relax_count,
+                                             hone_interval *out_intervals /* rank */,
+                                             bool *out_is_exact);
 /* The same of points in any space: values over the block's axes, each of them below its end. */
 HONE_NODISCARD hone_status hone_values_relax(hone_arith *arith, const hone_func *func,
                                              hone_node_id block, uint32_t count,

@@ -178,7 +178,7 @@ hone_interval region_whole_dim(hone_arith *arith, const hone_buffer_info *buffer
 
 typedef struct relax_ctx {
     hone_arith *arith;
-    const hone_node *node;
+    const hone_node *node; /* NULL: the region speaks of the loops themselves */
     const hone_expr **map; /* axis variable → binding */
     uint32_t map_count;
     const bool *relax;
@@ -187,14 +187,18 @@ typedef struct relax_ctx {
 } relax_ctx;
 
 static bool fill_map(relax_ctx *ctx, const hone_func *func) {
-    const hone_block *block = ctx->node->u.block.block;
     ctx->map_count = func->var_count;
     ctx->map = hone_arena_zalloc(ctx->arith->ir.arena, (func->var_count + 1) * sizeof *ctx->map);
-    if (!ctx->map) return false;
+    if (!ctx->map || !ctx->node) return ctx->map != NULL;
+    const hone_block *block = ctx->node->u.block.block;
     for (uint32_t i = 0; i < block->axis_count; i++) {
         ctx->map[block->axes[i].var] = ctx->node->u.block.bindings[i];
     }
     return true;
+}
+
+static const hone_expr *predicate_of(const relax_ctx *ctx) {
+    return ctx->node ? ctx->node->u.block.predicate : NULL;
 }
 
 static hone_interval relax_range(relax_ctx *ctx, const hone_range *range, bool *out_is_exact) {
@@ -336,7 +340,7 @@ static bool find_joint_box(relax_ctx *ctx, const hone_region *region, uint32_t r
                            hone_interval *io) {
     const region_access access = {region, ctx->map, ctx->map_count, ctx->relax, ctx->relax_count};
     hone_interval *box = hone_arena_alloc(ctx->arith->ir.arena, (rank + 1) * sizeof *box);
-    if (!box || !region_joint_box(ctx->arith, &access, rank, ctx->node->u.block.predicate, box)) {
+    if (!box || !region_joint_box(ctx->arith, &access, rank, predicate_of(ctx), box)) {
         return false;
     }
     for (uint32_t d = 0; d < rank; d++)
@@ -344,15 +348,15 @@ static bool find_joint_box(relax_ctx *ctx, const hone_region *region, uint32_t r
     return true;
 }
 
-/* buffer: only its rank and shape count. */
+/* buffer: only its rank and shape count. block: HONE_NO_ID when the region speaks of loops. */
 static hone_status relax_box(hone_arith *arith, const hone_func *func, hone_node_id block,
                              const hone_region *region, const hone_buffer_info *buffer,
                              const bool *relax, uint32_t relax_count, hone_interval *out_intervals,
                              bool *out_is_exact) {
-    const hone_node *node = hone_func_node(func, block);
-    assert(node->kind == HONE_NODE_BLOCK);
+    const hone_node *node = block == HONE_NO_ID ? NULL : hone_func_node(func, block);
+    assert(!node || node->kind == HONE_NODE_BLOCK);
     relax_ctx ctx = {.arith = arith, .node = node, .relax = relax, .relax_count = relax_count};
-    if (!fill_map(&ctx, func) || !region_facts_add(&ctx.facts, arith, node->u.block.predicate)) {
+    if (!fill_map(&ctx, func) || !region_facts_add(&ctx.facts, arith, predicate_of(&ctx))) {
         HONE_TRY(hone_ir_finish(&arith->ir));
         return HONE_ERROR(HONE_CODE_NO_MEMORY, "region");
     }
@@ -385,6 +389,13 @@ hone_status hone_region_relax(hone_arith *arith, const hone_func *func, hone_nod
                               const hone_region *region, const bool *relax, uint32_t relax_count,
                               hone_interval *out_intervals, bool *out_is_exact) {
     return relax_box(arith, func, block, region, hone_func_buffer(func, region->buffer), relax,
+                     relax_count, out_intervals, out_is_exact);
+}
+
+hone_status hone_access_relax(hone_arith *arith, const hone_func *func, const hone_region *access,
+                              const bool *relax, uint32_t relax_count, hone_interval *out_intervals,
+                              bool *out_is_exact) {
+    return relax_box(arith, func, HONE_NO_ID, access, hone_func_buffer(func, access->buffer), relax,
                      relax_count, out_intervals, out_is_exact);
 }
 

@@ -51,6 +51,7 @@ hone_status sch_box_below(hone_schedule *sch, hone_node_id loop, uint32_t count,
             HONE_TRY(hone_region_relax(&sch->arith, sch->func, blocks[b], &regions[r], marks,
                                        sch->func->var_count, one, &is_exact));
             all_exact = all_exact && is_exact;
+            if (of_writes && all_exact) all_exact = sch_writes_exactly(sch, blocks[b]);
             boxes++;
             if (!out->dims) {
                 out->dims = hone_arena_alloc(sch->arena, (rank + 1) * sizeof *out->dims);
@@ -339,25 +340,70 @@ hone_status sch_solve_axes(hone_schedule *sch, hone_node_id id, uint32_t box_cou
     return sch_ir_error(sch);
 }
 
-void sch_keep_instances(hone_schedule *sch, hone_node_id id, sch_axis_domain *io) {
-    const hone_node *node = sch_node(sch, id);
-    for (uint32_t a = 0; a < node->u.block.block->axis_count; a++) {
-        hone_bound now = hone_arith_bound(&sch->arith, node->u.block.bindings[a]);
-        hone_bound low = hone_arith_bound(&sch->arith, io[a].low);
-        hone_bound size = hone_arith_bound(&sch->arith, io[a].extent);
-        hone_dtype dtype = io[a].extent->dtype;
-        if (now.min != HONE_BOUND_NEG_INF && low.min < now.min) {
-            const hone_expr *limit = constant(sch, dtype, now.min);
-            io[a].at_least =
-                io[a].at_least ? stricter(sch, HONE_OP_MAX, io[a].at_least, limit) : limit;
-        }
-        bool is_known = low.max < INT64_MAX / 4 && size.max < INT64_MAX / 4;
-        if (now.max != HONE_BOUND_POS_INF && (!is_known || low.max + size.max - 1 > now.max)) {
-            const hone_expr *limit = constant(sch, dtype, now.max);
-            io[a].at_most =
-                io[a].at_most ? stricter(sch, HONE_OP_MIN, io[a].at_most, limit) : limit;
-        }
+static void keep_at_least(hone_schedule *sch, const hone_expr *limit, sch_axis_domain *io) {
+    io->at_least = io->at_least ? stricter(sch, HONE_OP_MAX, io->at_least, limit) : limit;
+}
+
+static void keep_at_most(hone_schedule *sch, const hone_expr *limit, sch_axis_domain *io) {
+    io->at_most = io->at_most ? stricter(sch, HONE_OP_MIN, io->at_most, limit) : limit;
+}
+
+static void keep_numbers(hone_schedule *sch, const hone_expr *binding, sch_axis_domain *io) {
+    hone_bound now = hone_arith_bound(&sch->arith, binding);
+    hone_bound low = hone_arith_bound(&sch->arith, io->low);
+    hone_bound size = hone_arith_bound(&sch->arith, io->extent);
+    hone_dtype dtype = io->extent->dtype;
+    if (now.min != HONE_BOUND_NEG_INF && low.min < now.min) {
+        keep_at_least(sch, constant(sch, dtype, now.min), io);
     }
+    bool is_known = low.max < INT64_MAX / 4 && size.max < INT64_MAX / 4;
+    if (now.max != HONE_BOUND_POS_INF && (!is_known || low.max + size.max - 1 > now.max)) {
+        keep_at_most(sch, constant(sch, dtype, now.max), io);
+    }
+}
+
+/* In a block within another one: the values of the binding in one run of the outer block, which may
+ * depend on the axes of that. */
+static void keep_interval(hone_schedule *sch, hone_interval now, sch_axis_domain *io) {
+    hone_dtype dtype = io->extent->dtype;
+    const hone_expr *one = constant(sch, dtype, 1), *low = NULL, *high = NULL, *end = NULL;
+    if (now.min && now.max) low = in_dtype(sch, now.min, dtype);
+    if (low) high = in_dtype(sch, now.max, dtype);
+    if (high) end = hone_expr_sub(&sch->ir, hone_expr_add(&sch->ir, io->low, io->extent), one);
+    if (!end) return;
+    bool starts_within = hone_prove_less_equal(&sch->arith, low, io->low);
+    bool ends_within = hone_prove_less_equal(&sch->arith, end, high);
+    if (starts_within && ends_within) return;
+    bool starts_before = hone_prove_less_equal(&sch->arith, io->low, low);
+    bool ends_behind = hone_prove_less_equal(&sch->arith, high, end);
+    const hone_expr *length = hone_expr_add(&sch->ir, hone_expr_sub(&sch->ir, high, low), one);
+    length = hone_simplify(&sch->arith, length);
+    if (starts_before && ends_behind && length && hone_expr_is_int(length) && length->u.i > 0) {
+        io->low = low;
+        io->extent = length;
+        return;
+    }
+    if (!starts_within) keep_at_least(sch, low, io);
+    if (!ends_within) keep_at_most(sch, high, io);
+}
+
+hone_status sch_keep_instances(hone_schedule *sch, hone_node_id id, sch_axis_domain *io) {
+    const hone_node *node = sch_node(sch, id);
+    const hone_block *block = node->u.block.block;
+    hone_node_id scope = sch_scope_of(sch, id);
+    bool is_nested = sch_scope_of(sch, scope) != HONE_NO_ID, *marks = NULL;
+    if (is_nested) HONE_TRY(sch_mark_loops(sch, id, scope, false, &marks));
+    for (uint32_t a = 0; a < block->axis_count; a++) {
+        keep_numbers(sch, node->u.block.bindings[a], &io[a]);
+        if (!is_nested) continue;
+        const hone_expr *axis = sch_var(sch, block->axes[a].var);
+        hone_interval now;
+        if (!axis) return sch_ir_error(sch);
+        HONE_TRY(hone_values_relax(&sch->arith, sch->func, id, 1, &axis, &block->axes[a].dom.extent,
+                                   marks, sch->func->var_count, &now, NULL));
+        keep_interval(sch, now, &io[a]);
+    }
+    return sch_ir_error(sch);
 }
 
 /* ---- the nest ---- */

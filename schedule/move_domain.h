@@ -32,9 +32,11 @@ HONE_NODISCARD hone_status sch_solve_axes(hone_schedule *sch, hone_node_id block
                                           uint32_t box_count, const sch_box *boxes, bool of_writes,
                                           bool must_solve, sch_axis_domain *out);
 
-/* A block that does not run over all of its axes now (a copy of a box) shall not do so later:
- * narrows domains to the values that its bindings can take where it stands. */
-void sch_keep_instances(hone_schedule *sch, hone_node_id block, sch_axis_domain *io);
+/* A block that does not run over all of its axes now (a copy of a box, a block in a run of another
+ * one) shall not do so later: narrows domains to the values that its bindings can take where it
+ * stands. */
+HONE_NODISCARD hone_status sch_keep_instances(hone_schedule *sch, hone_node_id block,
+                                              sch_axis_domain *io);
 
 /* A nest of loops for a block: over each axis's domain (loops of extent 1 only when keep_units),
  * not in the tree yet; the bindings of the axes and the predicate that the domains ask for. */

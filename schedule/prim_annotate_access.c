@@ -73,8 +73,10 @@ static hone_status read_ranges(claim *c, const hone_index_map *map) {
     HONE_TRY(sch_ir_error(sch));
     for (uint32_t d = 0; d < c->rank; d++) {
         const hone_expr *extent = hone_expr_sub(&sch->ir, ends[2 * d + 1], ends[2 * d]);
+        sch->arith.keeps_units = true; /* an axis of one value may grow later */
         c->ranges[d].min = hone_simplify(&sch->arith, ends[2 * d]);
         c->ranges[d].extent = extent ? hone_simplify(&sch->arith, extent) : NULL;
+        sch->arith.keeps_units = false;
         HONE_TRY(sch_ir_error(sch));
         if (hone_arith_bound(&sch->arith, c->ranges[d].extent).min >= 0) continue;
         return sch_refuse(sch, c->block, "the end of dimension %u may be below its begin", d);

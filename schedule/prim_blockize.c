@@ -361,7 +361,8 @@ static hone_status make_inner(blockizing *b, part *p) {
     node->u.block.block = block;
     node->u.block.bindings = bindings;
     node->u.block.predicate = p->inner_predicate;
-    node->flags &= (uint16_t) ~(SCH_AFFINE_KNOWN | SCH_APART_KNOWN);
+    sch_forget_affine(sch, p->block);
+    sch_forget_writes(sch, p->block);
     return sch_ir_error(sch);
 }
 

@@ -13,7 +13,8 @@
  * copied at its top, one that nobody else in the scope reads at its end.
  *
  * Checks: the scope name is known; the buffer index exists; cache_read: at most one block of the
- * scope writes the buffer, and surely all that is copied; cache_write: the block is the only
+ * scope writes the buffer, and surely all that is copied, else those around the scope who write it
+ * do; cache_write: the block is the only
  * writer, does not begin with what is there, and surely writes all of the box that is copied; only
  * loops stand around those who take part; nobody takes the buffer's address. cache_inplace: the
  * block writes just what it reads. */
@@ -198,6 +199,25 @@ static hone_status widen_to_written(caching *c, sch_box *io) {
     return HONE_OK;
 }
 
+/* cache_read of what comes from outside the scope: all of the box was written there before. */
+static hone_status check_outside(caching *c, const sch_box *box) {
+    hone_schedule *sch = c->sch;
+    uint32_t rank = hone_func_buffer(sch->func, c->buffer)->rank;
+    hone_range *ranges = hone_arena_alloc(sch->arena, (rank + 1) * sizeof *ranges);
+    if (!ranges) return sch_no_memory();
+    if (sch_scope_of(sch, c->scope) == HONE_NO_ID) return HONE_OK;
+    bool is_known = true;
+    for (uint32_t d = 0; d < rank && is_known; d++) {
+        hone_dtype dtype = hone_func_buffer(sch->func, c->buffer)->shape[d]->dtype;
+        is_known = hone_interval_range(&sch->arith, box->dims[d], dtype, &ranges[d]);
+    }
+    if (is_known && sch_was_written_outside(sch, c->scope, &(hone_region){c->buffer, ranges})) {
+        return HONE_OK;
+    }
+    return sch_refuse(sch, c->block, "'%s' may hold no values yet in all of the box that is copied",
+                      hone_func_buffer(sch->func, c->buffer)->name);
+}
+
 /* The box that is copied, as domains of the copying block's axes. */
 static hone_status find_domains(caching *c, hone_node_id copy, sch_axis_domain **out) {
     hone_schedule *sch = c->sch;
@@ -222,6 +242,8 @@ static hone_status find_domains(caching *c, hone_node_id copy, sch_axis_domain *
                               hone_func_buffer(sch->func, c->buffer)->name);
         }
         HONE_TRY(widen_to_written(c, &box));
+    } else if (!c->is_write) {
+        HONE_TRY(check_outside(c, &box));
     }
     box.buffer = c->is_write ? c->buffer : c->cache;
     return sch_solve_axes(sch, copy, 1, &box, true, false, *out);

@@ -282,6 +282,10 @@ static hone_status run(hone_schedule *sch, hone_inst_kind kind, hone_rv loop_rv,
     HONE_TRY(find_users(&c));
     if (c.is_write) HONE_TRY(check_writer(&c));
     HONE_TRY(find_box(&c));
+    if (!c.is_write && !sch_was_written_outside(sch, c.scope, &(hone_region){c.buffer, c.box})) {
+        return sch_refuse(sch, c.block, "'%s' may hold no values yet in all of the box",
+                          hone_func_buffer(sch->func, c.buffer)->name);
+    }
     c.anchor = c.users[0];
     while (sch_node(sch, c.anchor)->parent != c.loop)
         c.anchor = sch_node(sch, c.anchor)->parent;

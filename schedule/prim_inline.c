@@ -60,7 +60,7 @@ hone_status sch_update_regions(hone_schedule *sch, hone_node_id id) {
     HONE_TRY(hone_block_infer_regions(sch->func, id, sch->arena, &block->read_count, &block->reads,
                                       &block->write_count, &block->writes));
     sch_node(sch, id)->u.block.block = block;
-    sch_node(sch, id)->flags &= (uint16_t) ~(SCH_APART_KNOWN | SCH_APART);
+    sch_forget_writes(sch, id);
     return HONE_OK;
 }
 

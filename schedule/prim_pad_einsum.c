@@ -1,3 +1,4 @@
+#include "ir/region.h"
 #include "schedule/schedule_impl.h"
 
 /* pad_einsum: rounds the axes of a block up to multiples; what it reads is copied into larger
@@ -492,6 +493,11 @@ static hone_status make_copy(einsum *e, const pad_buffer *b) {
     return HONE_OK;
 }
 
+static bool is_declared_by_hand(const hone_block *block) {
+    return hone_attrs_find(&block->annotations, "explicit_read_region") ||
+           hone_attrs_find(&block->annotations, "explicit_write_region");
+}
+
 static hone_status grow_buffer(einsum *e, pad_buffer *b) {
     hone_schedule *sch = e->sch;
     const hone_buffer_info *info = hone_func_buffer(sch->func, b->old);
@@ -501,6 +507,31 @@ static hone_status grow_buffer(einsum *e, pad_buffer *b) {
     HONE_TRY(sch_add_alloc(sch, e->scope, b->fresh));
     HONE_TRY(make_copy(e, b));
     return sch_redirect_accesses(sch, e->block, b->old, b->fresh, true);
+}
+
+/* A region that was given by hand may hold for the old axes only. */
+static hone_status check_declared(einsum *e) {
+    hone_schedule *sch = e->sch;
+    const hone_block *block = sch_block(sch, e->block);
+    const hone_region *found[2];
+    uint32_t counts[2];
+    if (!is_declared_by_hand(block)) return HONE_OK;
+    HONE_TRY(hone_block_infer_regions(sch->func, e->block, sch->arena, &counts[0], &found[0],
+                                      &counts[1], &found[1]));
+    for (uint32_t i = 0; i < counts[0] + counts[1]; i++) {
+        const hone_region *actual = i < counts[0] ? &found[0][i] : &found[1][i - counts[0]];
+        const hone_region *declared = i < counts[0] ? block->reads : block->writes;
+        uint32_t count = i < counts[0] ? block->read_count : block->write_count, r = 0;
+        while (r < count && !hone_region_covers(&sch->arith, sch->func, &declared[r], actual))
+            r++;
+        if (r < count) continue;
+        return sch_refuse(sch, e->block,
+                          "the region of '%s' that was given for %s does not hold what it touches "
+                          "when it is padded",
+                          hone_func_buffer(sch->func, actual->buffer)->name,
+                          sch_block_name(sch, e->block));
+    }
+    return HONE_OK;
 }
 
 static hone_status grow_axes(einsum *e) {
@@ -522,11 +553,11 @@ static hone_status grow_axes(einsum *e) {
     block->axes = axes;
     sch_node(sch, e->block)->u.block.block = block;
     sch_forget_facts(sch, e->block);
-    return HONE_OK;
+    return check_declared(e);
 }
 
 /* Copies in first; each of them stands behind the one before. */
-static hone_status apply(einsum *e) {
+static hone_status grow(einsum *e) {
     for (int writes = 0; writes < 2; writes++) {
         for (uint32_t i = 0; i < e->buffer_count; i++) {
             pad_buffer *b = &e->buffers[i];
@@ -534,6 +565,30 @@ static hone_status apply(einsum *e) {
         }
     }
     return grow_axes(e);
+}
+
+/* After a refusal: the ranges as the program that came back has them. */
+static bool bind_old_ranges(einsum *e) {
+    hone_schedule *sch = e->sch;
+    const hone_block *block = sch_block(sch, e->block);
+    for (uint32_t i = 0; i < e->axis_count; i++) {
+        if (!e->extents[i]) continue;
+        const hone_node *loop = sch_node(sch, e->loops[i]);
+        if (!hone_arith_bind(&sch->arith, block->axes[i].var, block->axes[i].dom) ||
+            !hone_arith_bind(&sch->arith, loop->u.loop.var, loop->u.loop.range)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static hone_status apply(einsum *e) {
+    hone_func *saved = NULL;
+    if (!is_declared_by_hand(sch_block(e->sch, e->block))) return grow(e);
+    HONE_TRY(sch_begin_trial(e->sch, &saved));
+    hone_status st = sch_end_trial(e->sch, saved, grow(e));
+    if (st && !bind_old_ranges(e)) return hone_status_join(st, sch_no_memory());
+    return st;
 }
 
 static hone_status record(hone_schedule *sch, hone_rv block, uint32_t count,

@@ -87,7 +87,7 @@ bool sch_writes_alike(hone_schedule *sch, hone_node_id from, const hone_region *
     hone_interval *used = hone_arena_zalloc(sch->arena, (axis_count + 1) * sizeof *used);
     if (!l.put_in || !axes || !ends || !values || !made || !used) return false;
     uint32_t rank = hone_func_buffer(sch->func, read->buffer)->rank;
-    if (!are_points_alike(&l, rank, written, read)) return false;
+    if (!are_points_alike(&l, rank, written, read) || !sch_writes_exactly(sch, from)) return false;
     for (uint32_t i = 0; i < axis_count; i++) {
         if (!l.put_in[i]) continue;
         axes[count] = sch_var(sch, writer->axes[i].var);

@@ -71,6 +71,8 @@ static hone_status start(hone_schedule *sch) {
     sch->rv_capacity = 0;
     sch->blame = HONE_NO_ID;
     if (!sch->func || !bind_ranges(sch)) return sch_no_memory();
+    sch->settled_count = sch->func->node_count;
+    sch->has_forgotten = false;
     return HONE_OK;
 }
 
@@ -154,9 +156,7 @@ static hone_status cache_facts(hone_schedule *sch) {
     size_t fresh_bytes = hone_arena_used(sch->arena);
     for (hone_node_id n = 0; n != HONE_NO_ID; n = hone_tree_next(sch->func, 0, n)) {
         if (sch_node(sch, n)->kind != HONE_NODE_BLOCK) continue;
-        sch_has_affine_bindings(sch, n);
-        sch_is_stage_pipeline(sch, n, NULL, NULL);
-        sch_writes_apart(sch, n);
+        sch_settle_block(sch, n);
         if (n != hone_func_root_block(sch->func) && sch_is_open(sch, n)) {
             sch_node(sch, n)->flags |= SCH_OPEN;
         }
@@ -237,6 +237,8 @@ hone_status hone_schedule_copy(const hone_schedule *sch, hone_schedule **out_sch
         memcpy(copy->rvs, sch->rvs, sch->trace.rv_count * sizeof *copy->rvs);
     }
     copy->rv_capacity = sch->trace.rv_count;
+    copy->settled_count = sch->settled_count;
+    copy->has_forgotten = sch->has_forgotten;
     copy->blame = HONE_NO_ID;
     copy->wants_reasons = sch->wants_reasons;
     copy->intrins = sch->intrins;
@@ -293,7 +295,7 @@ hone_status hone_schedule_print_blame(const hone_schedule *sch, const char *note
 
 /* ---- random variables ---- */
 
-static bool is_in_tree(const hone_schedule *sch, hone_node_id node) {
+bool sch_is_in_tree(const hone_schedule *sch, hone_node_id node) {
     while (node != 0) {
         node = sch_node(sch, node)->parent;
         if (node == HONE_NO_ID) return false;
@@ -320,7 +322,7 @@ hone_status hone_schedule_node(hone_schedule *sch, hone_rv rv, hone_node_id *out
     if (value.node >= sch->func->node_count) {
         return sch_refuse(sch, HONE_NO_ID, "l%u is a mark (root or inline), not a loop", rv);
     }
-    if (!is_in_tree(sch, value.node)) {
+    if (!sch_is_in_tree(sch, value.node)) {
         return sch_refuse(sch, HONE_NO_ID, "%s%u no longer exists: an earlier step replaced it",
                           value.kind == HONE_RV_BLOCK ? "b" : "l", rv);
     }
@@ -376,6 +378,7 @@ hone_status sch_record(hone_schedule *sch, hone_inst_kind kind, uint32_t input_c
                        uint32_t output_count, const hone_rv_value *values, hone_decision decision,
                        hone_rv *out_first) {
     if (!reserve_rvs(sch, output_count)) return sch_no_memory();
+    sch_settle_facts(sch);
     uint32_t first = sch->trace.rv_count;
     hone_rv_kind output_kind = output_count ? values[0].kind : HONE_RV_BLOCK;
     HONE_TRY(hone_trace_append(&sch->trace, kind, input_count, inputs, attr_count, attrs,

@@ -35,8 +35,10 @@ struct hone_schedule {
     hone_trace trace;                /* what was done since the reset; in arena */
     hone_rv_value *rvs; /* what each random variable of the trace stands for; in arena */
     uint32_t rv_capacity;
-    hone_rng rng;       /* where sampling draws from */
-    hone_node_id blame; /* after a refusal: the node it is about, or HONE_NO_ID */
+    uint32_t settled_count; /* of the nodes before this one all facts are known (schedule_impl.h) */
+    bool has_forgotten;     /* but for some that the step at work has changed */
+    hone_rng rng;           /* where sampling draws from */
+    hone_node_id blame;     /* after a refusal: the node it is about, or HONE_NO_ID */
     const struct hone_tensor_intrins *intrins; /* not owned; NULL: the built-in ones only */
     bool wants_reasons; /* false: refusals carry a fixed text only (search); true: full messages */
 };

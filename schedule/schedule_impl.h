@@ -9,7 +9,10 @@
 
 #include "schedule/schedule.h"
 
-/* ---- hone_node.flags: cached facts, inherited by clones ---- */
+/* ---- hone_node.flags: cached facts, inherited by clones ----
+ * They are worked out when a step has made or changed a block (sch_record does so), never later
+ * because somebody asks: a fact is kept through steps that make it harder to show, and what a
+ * schedule accepts shall depend on its trace alone. */
 enum {
     SCH_AFFINE_KNOWN = 1,   /* BLOCK: SCH_AFFINE is valid */
     SCH_AFFINE = 2,         /* BLOCK: bindings are an affine map of the loops onto the axes */
@@ -21,6 +24,8 @@ enum {
     SCH_ONCE = 128,         /* BLOCK with init: no loop repeats it; valid with SCH_AFFINE_KNOWN */
     SCH_ROLLED =
         256, /* BLOCK: writes a rolling buffer, whose readers find what a whole one holds */
+    SCH_EXACT_KNOWN = 512, /* BLOCK: SCH_EXACT is valid */
+    SCH_EXACT = 1024,      /* BLOCK: each run writes every element that it declares to write */
 };
 
 /* Makes the refusal of a step: ILLEGAL, blames node. The message is made only when wanted. */
@@ -74,6 +79,8 @@ hone_node_id sch_next_block(const hone_schedule *sch, hone_node_id root, hone_no
 /* The loops between a block and its scope, outermost first; out in the arena. */
 HONE_NODISCARD hone_status sch_loops_of(hone_schedule *sch, hone_node_id node, uint32_t *out_count,
                                         const hone_node_id **out);
+/* Not taken out by a step. */
+bool sch_is_in_tree(const hone_schedule *sch, hone_node_id node);
 /* The lowest node that is above (or is) both. */
 hone_node_id sch_lca(const hone_schedule *sch, hone_node_id a, hone_node_id b);
 /* Removes a node and every loop above it that has no other child, up to the scope. */
@@ -135,6 +142,12 @@ void sch_forget_affine(hone_schedule *sch, hone_node_id block);
 bool sch_is_open(const hone_schedule *sch, hone_node_id block);
 /* The regions of the block were changed: what was known of it and of the scopes around it. */
 void sch_forget_facts(hone_schedule *sch, hone_node_id block);
+/* Only what it writes, and how; only what is known of it as a scope. */
+void sch_forget_writes(hone_schedule *sch, hone_node_id block);
+void sch_forget_pipeline(hone_schedule *sch, hone_node_id scope);
+/* Works out what is not known of a block; of all blocks that the step changed or made. */
+void sch_settle_block(hone_schedule *sch, hone_node_id block);
+void sch_settle_facts(hone_schedule *sch);
 /* May the instances of the block run in another order? Its axes are spatial or reduce, its bindings
  * affine, different spatial values write different elements, and what it both reads and writes it
  * reads where it writes. */
@@ -159,6 +172,8 @@ HONE_NODISCARD hone_status sch_require_own_outputs(hone_schedule *sch, hone_node
 bool sch_has_other_statements(const hone_schedule *sch, hone_node_id loop);
 /* Only loops stand between the block and its scope, with bounds that load nothing. */
 bool sch_is_below_loops_only(const hone_schedule *sch, hone_node_id block);
+/* Each run of the block writes all of the regions that it declares to write. */
+bool sch_writes_exactly(hone_schedule *sch, hone_node_id block);
 /* During one iteration of top (a loop around the block, or its scope), does the block surely write
  * all of the box of a buffer? */
 bool sch_surely_writes(hone_schedule *sch, hone_node_id block, hone_buffer buffer, hone_node_id top,
@@ -174,10 +189,14 @@ HONE_NODISCARD hone_status sch_require_pipeline(hone_schedule *sch, hone_node_id
  * before, are done with the values, and one of them surely wrote all that is read. */
 bool sch_read_is_fed(hone_schedule *sch, hone_node_id scope, hone_node_id reader,
                      const hone_region *read, const char **out_why);
+/* A region that shall be read inside a block, where nobody writes the buffer: do those who write it
+ * around the block surely write all of the region before? Also true where there is none. */
+bool sch_was_written_outside(hone_schedule *sch, hone_node_id block, const hone_region *read);
 /* Writes a buffer that is visible outside its scope. */
 bool sch_is_output_block(hone_schedule *sch, hone_node_id block);
 bool sch_writes(const hone_block *block, hone_buffer buffer);
 bool sch_reads(const hone_block *block, hone_buffer buffer);
+bool sch_reads_own_output(const hone_block *block);
 /* Blocks of the scope that write what block reads / read what it writes; in program order, in the
  * arena, without block itself. */
 HONE_NODISCARD hone_status sch_producers(hone_schedule *sch, hone_node_id block,

@@ -21,6 +21,8 @@ static void explain(const hone_schedule *sch, const hone_func *base, uint64_t se
     if (base) hone_status_free(hone_func_print(base, NULL, &text));
     hone_str_append(&text, "---- became ----\n");
     hone_status_free(hone_func_print(sch->func, NULL, &text));
+    hone_str_append(&text, "---- by ----\n");
+    hone_status_free(hone_trace_print_python(&sch->trace, &text));
     fprintf(stderr, "%s\n", hone_str_text(&text)); /* cmocka cuts long messages */
     hone_str_deinit(&text);
 }
@@ -105,7 +107,23 @@ static void accepted_sequences_keep_the_meaning(void **state) {
     assert_true(accepted > count / 2);
 }
 
+/* Seeds that failed once: copies of what was never written; replays that were refused. */
+static const uint64_t once_failed[] = {77006538, 81001177, 81069163, 90005554,  90032934, 80000072,
+                                       80015716, 80076184, 81080100, 200009700, 200021296};
+
+static void what_failed_once_is_mended(void **state) {
+    (void)state;
+    uint64_t accepted = 0, failed = 0;
+    hone_tensor_intrins *intrins = hone_random_intrins();
+    assert_non_null(intrins);
+    for (size_t i = 0; i < HONE_COUNT(once_failed); i++)
+        failed += !run_sequence(once_failed[i], intrins, &accepted);
+    hone_tensor_intrins_destroy(intrins);
+    assert_int_equal(failed, 0);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(accepted_sequences_keep_the_meaning)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(what_failed_once_is_mended),
+                                       cmocka_unit_test(accepted_sequences_keep_the_meaning)};
     return cmocka_run_group_tests_name("schedule/random", tests, NULL, NULL);
 }

@@ -1,0 +1,297 @@
+#include "schedule/schedule_impl.h"
+
+#include "ir/region.h"
+
+/* Is a scope a pipeline of stages: does every block find what it reads written before it, in full
+ * and done with? And what a block surely writes, on which that rests. */
+
+/* ---- what is surely written ---- */
+
+/* The region (over the loops above `top`) of a block's access, into intervals. */
+static bool region_above(hone_schedule *sch, hone_node_id block, const hone_region *region,
+                         hone_node_id top, hone_interval *out, bool *out_is_exact) {
+    bool *marks = NULL;
+    hone_status st = sch_mark_loops(sch, block, top, false, &marks);
+    if (!st) {
+        st = hone_region_relax(&sch->arith, sch->func, block, region, marks, sch->func->var_count,
+                               out, out_is_exact);
+    }
+    if (!st) return true;
+    hone_status_free(st);
+    return false;
+}
+
+/* Does one dimension of what is written surely contain all that is read of it? What lies outside
+ * the buffer is never read, so the ends of the buffer will do as well. */
+static bool covers_dimension(hone_schedule *sch, const hone_expr *shape, hone_interval written,
+                             hone_interval read) {
+    hone_arith *arith = &sch->arith;
+    if (!written.min || !written.max) return false;
+    const hone_expr *zero = hone_expr_int(&sch->ir, written.min->dtype, 0);
+    const hone_expr *one = hone_expr_int(&sch->ir, shape->dtype, 1);
+    const hone_expr *last = hone_expr_sub(&sch->ir, shape, one);
+    if (!zero || !last) return false;
+    bool low = hone_prove_less_equal(arith, written.min, zero) ||
+               (read.min && hone_prove_less_equal(arith, written.min, read.min));
+    if (!low) return false;
+    return hone_prove_less_equal(arith, last, written.max) ||
+           (read.max && hone_prove_less_equal(arith, read.max, written.max));
+}
+
+/* Does a block, during one iteration of the loop (or the scope) top, surely write all of a box? */
+static bool writes_box(hone_schedule *sch, hone_node_id block, const hone_region *written,
+                       hone_node_id top, const hone_interval *box) {
+    const hone_buffer_info *buffer = hone_func_buffer(sch->func, written->buffer);
+    hone_interval *out = hone_arena_alloc(sch->arena, (buffer->rank + 1) * sizeof *out);
+    bool is_exact = false;
+    if (!sch_writes_exactly(sch, block)) return false;
+    if (!out || !region_above(sch, block, written, top, out, &is_exact) || !is_exact) return false;
+    for (uint32_t d = 0; d < buffer->rank; d++) {
+        if (!covers_dimension(sch, buffer->shape[d], out[d], box[d])) return false;
+    }
+    return true;
+}
+
+static const hone_interval *whole_buffer(hone_schedule *sch, hone_buffer buffer) {
+    const hone_buffer_info *info = hone_func_buffer(sch->func, buffer);
+    hone_interval *box = hone_arena_alloc(sch->arena, (info->rank + 1) * sizeof *box);
+    for (uint32_t d = 0; box && d < info->rank; d++) {
+        const hone_expr *one = hone_expr_int(&sch->ir, info->shape[d]->dtype, 1);
+        box[d].min = hone_expr_int(&sch->ir, info->shape[d]->dtype, 0);
+        box[d].max = hone_expr_sub(&sch->ir, info->shape[d], one);
+        if (!box[d].min || !box[d].max) return NULL;
+    }
+    return box;
+}
+
+bool sch_surely_writes(hone_schedule *sch, hone_node_id block, hone_buffer buffer, hone_node_id top,
+                       const hone_interval *box_or_null) {
+    const hone_block *writer = sch_block(sch, block);
+    const hone_interval *box = box_or_null ? box_or_null : whole_buffer(sch, buffer);
+    if (!box) return false; /* no memory, which the next step will say */
+    for (uint32_t w = 0; w < writer->write_count; w++) {
+        if (writer->writes[w].buffer != buffer) continue;
+        if (writes_box(sch, block, &writer->writes[w], top, box)) return true;
+    }
+    return false;
+}
+
+/* Does what `from` writes to a buffer surely contain all that `to` reads of it? */
+static bool covers(hone_schedule *sch, hone_node_id from, const hone_region *written,
+                   hone_node_id to, const hone_region *read) {
+    uint32_t rank = hone_func_buffer(sch->func, read->buffer)->rank;
+    hone_node_id top = sch_lca(sch, from, to);
+    hone_interval *box = hone_arena_alloc(sch->arena, (rank + 1) * sizeof *box);
+    if (box && region_above(sch, to, read, top, box, NULL) &&
+        writes_box(sch, from, written, top, box)) {
+        return true;
+    }
+    return sch_writes_alike(sch, from, written, to, read, top);
+}
+
+static bool feeds_axis(const hone_node *node, uint32_t axis, hone_var var) {
+    return hone_expr_uses_var(node->u.block.bindings[axis], var);
+}
+
+/* Does the axis move what is written, one way? */
+static bool axis_moves(hone_schedule *sch, const hone_block *block, hone_var axis,
+                       hone_buffer buffer) {
+    uint32_t rank = hone_func_buffer(sch->func, buffer)->rank;
+    for (uint32_t w = 0; w < block->write_count; w++) {
+        for (uint32_t d = 0; block->writes[w].buffer == buffer && d < rank; d++) {
+            const hone_expr *index = block->writes[w].ranges[d].min;
+            int64_t coeff = 0;
+            if (index->kind == HONE_EXPR_VAR && index->u.var == axis) return true;
+            if (hone_linear_coeff(&sch->arith, index, axis, &coeff) && coeff != 0) return true;
+        }
+    }
+    return false;
+}
+
+/* Does an element that the writer makes keep its value through the iterations of a loop that is
+ * around writer and reader? Else a reader that is moved would meet another one. */
+static bool keeps_values(hone_schedule *sch, hone_node_id writer, hone_buffer buffer,
+                         hone_node_id loop) {
+    const hone_node *node = sch_node(sch, writer);
+    const hone_block *block = node->u.block.block;
+    hone_var var = sch_node(sch, loop)->u.loop.var;
+    bool is_used = false;
+    if (hone_expr_is_int_value(sch_node(sch, loop)->u.loop.range.extent, 1)) return true;
+    if (node->flags & SCH_OPEN) return false;
+    for (uint32_t a = 0; a < block->axis_count; a++) {
+        if (!feeds_axis(node, a, var)) continue;
+        is_used = true;
+        hone_var axis = block->axes[a].var;
+        bool is_spatial = block->axes[a].kind == HONE_AXIS_SPATIAL;
+        bool may_stay =
+            is_spatial || (block->axes[a].kind == HONE_AXIS_OPAQUE && !sch_reads_own_output(block));
+        if (!may_stay) return false;
+        if (axis_moves(sch, block, axis, buffer)) continue;
+        if (!is_spatial || !sch_writes_apart(sch, writer)) return false;
+    }
+    return is_used || !sch_reads_own_output(block);
+}
+
+static bool is_settled(hone_schedule *sch, hone_node_id writer, hone_node_id reader,
+                       hone_buffer buffer) {
+    for (hone_node_id n = sch_lca(sch, writer, reader); sch_node(sch, n)->kind == HONE_NODE_FOR;
+         n = sch_node(sch, n)->parent) {
+        if (!keeps_values(sch, writer, buffer, n)) return false;
+    }
+    return true;
+}
+
+/* What the reader has changed in place is lost where a loop around both runs the writer again for
+ * the same element. */
+static bool starts_over(hone_schedule *sch, hone_node_id writer, hone_node_id reader,
+                        hone_buffer buffer) {
+    if (!sch_writes(sch_block(sch, reader), buffer)) return false;
+    bool is_repeated = false;
+    for (hone_node_id n = sch_lca(sch, writer, reader); sch_node(sch, n)->kind == HONE_NODE_FOR;
+         n = sch_node(sch, n)->parent) {
+        is_repeated |= !hone_expr_is_int_value(sch_node(sch, n)->u.loop.range.extent, 1);
+    }
+    if (!is_repeated) return false;
+    bool has_axes = sch_block(sch, writer)->axis_count > 0;
+    return !has_axes || !sch_counts_once(sch, writer, sch_scope_of(sch, writer));
+}
+
+/* Checks one read of one block against its writers in the scope. */
+bool sch_read_is_fed(hone_schedule *sch, hone_node_id scope, hone_node_id reader,
+                     const hone_region *read, const char **why) {
+    bool has_writer = false, is_covered = false;
+    for (hone_node_id n = sch_next_block(sch, scope, scope); n != HONE_NO_ID;
+         n = sch_next_block(sch, scope, n)) {
+        const hone_block *writer = sch_block(sch, n);
+        for (uint32_t w = 0; w < writer->write_count; w++) {
+            if (writer->writes[w].buffer != read->buffer || n == reader) continue;
+            has_writer = true;
+            if (!sch_is_before(sch, n, reader)) {
+                *why = "a buffer is written after it was read";
+                return false;
+            }
+            if (!is_settled(sch, n, reader, read->buffer) ||
+                starts_over(sch, n, reader, read->buffer)) {
+                *why = "a buffer is read while its values still change";
+                return false;
+            }
+            is_covered = is_covered || covers(sch, n, &writer->writes[w], reader, read);
+        }
+    }
+    if (!has_writer || is_covered) return true;
+    *why = "a block reads more of a buffer than its producer surely wrote";
+    return false;
+}
+
+/* Somebody else in the scope writes what the reader reads; out: one of them, before it, all of it.
+ */
+static bool has_writer(hone_schedule *sch, hone_node_id scope, hone_node_id reader,
+                       const hone_region *read, bool *out_is_covered) {
+    bool found = false;
+    *out_is_covered = false;
+    for (hone_node_id n = sch_next_block(sch, scope, scope); n != HONE_NO_ID;
+         n = sch_next_block(sch, scope, n)) {
+        const hone_block *writer = sch_block(sch, n);
+        for (uint32_t w = 0; w < writer->write_count && n != reader; w++) {
+            if (writer->writes[w].buffer != read->buffer || !sch_is_before(sch, n, reader))
+                continue;
+            found = true;
+            *out_is_covered = *out_is_covered || covers(sch, n, &writer->writes[w], reader, read);
+        }
+    }
+    return found;
+}
+
+/* The region of a block's inside over all loops around it, for the scope outside. */
+static bool widen_to_outside(hone_schedule *sch, hone_node_id block, hone_region *io) {
+    uint32_t rank = hone_func_buffer(sch->func, io->buffer)->rank;
+    hone_interval *box = hone_arena_alloc(sch->arena, (rank + 1) * sizeof *box);
+    hone_range *ranges = hone_arena_alloc(sch->arena, (rank + 1) * sizeof *ranges);
+    if (!box || !ranges) return false;
+    if (!region_above(sch, block, io, sch_scope_of(sch, block), box, NULL)) return false;
+    for (uint32_t d = 0; d < rank; d++) {
+        hone_dtype dtype = io->ranges[d].min->dtype;
+        if (!hone_interval_range(&sch->arith, box[d], dtype, &ranges[d])) return false;
+    }
+    io->ranges = ranges;
+    return true;
+}
+
+bool sch_was_written_outside(hone_schedule *sch, hone_node_id block, const hone_region *read) {
+    hone_region region = *read;
+    hone_node_id scope = sch_scope_of(sch, block);
+    for (; scope != HONE_NO_ID; block = scope, scope = sch_scope_of(sch, block)) {
+        bool is_covered;
+        if (has_writer(sch, scope, block, &region, &is_covered)) return is_covered;
+        if (!widen_to_outside(sch, block, &region)) return false;
+    }
+    return true;
+}
+
+/* Nothing but loops and blocks stands in the scope; the init of the scope itself is left out. */
+static bool holds_blocks_only(const hone_schedule *sch, hone_node_id scope, hone_node_id *blame) {
+    hone_node_id n = hone_tree_next(sch->func, scope, scope);
+    while (n != HONE_NO_ID) {
+        const hone_node *node = sch_node(sch, n);
+        bool is_loop = node->kind == HONE_NODE_FOR &&
+                       hone_expr_is_pure_index(node->u.loop.range.min) &&
+                       hone_expr_is_pure_index(node->u.loop.range.extent);
+        if (!is_loop && node->kind != HONE_NODE_BLOCK && node->kind != HONE_NODE_INIT) {
+            *blame = n;
+            return false;
+        }
+        n = is_loop ? hone_tree_next(sch->func, scope, n)
+                    : hone_tree_next_over(sch->func, scope, n);
+    }
+    return true;
+}
+
+static bool compute_pipeline(hone_schedule *sch, hone_node_id scope, const char **why,
+                             hone_node_id *blame) {
+    if (!holds_blocks_only(sch, scope, blame)) {
+        *why = "a statement stands outside of its blocks";
+        return false;
+    }
+    for (hone_node_id n = sch_next_block(sch, scope, scope); n != HONE_NO_ID;
+         n = sch_next_block(sch, scope, n)) {
+        const hone_block *block = sch_block(sch, n);
+        for (uint32_t r = 0; r < block->read_count; r++) {
+            if (sch_read_is_fed(sch, scope, n, &block->reads[r], why)) continue;
+            *blame = n;
+            return false;
+        }
+    }
+    return true;
+}
+
+bool sch_is_stage_pipeline(hone_schedule *sch, hone_node_id scope, const char **out_why,
+                           hone_node_id *out_blame) {
+    const char *why = NULL;
+    hone_node_id blame = scope;
+    uint16_t flags = sch_node(sch, scope)->flags;
+    bool is_known = (flags & SCH_PIPELINE_KNOWN) != 0;
+    bool is_pipeline = (flags & SCH_PIPELINE) != 0;
+    if (!is_known || (!is_pipeline && out_why)) {
+        is_pipeline = compute_pipeline(sch, scope, &why, &blame);
+        sch_node(sch, scope)->flags |=
+            (uint16_t)(SCH_PIPELINE_KNOWN | (is_pipeline ? SCH_PIPELINE : 0));
+    }
+    if (out_why) *out_why = why;
+    if (out_blame) *out_blame = blame;
+    return is_pipeline;
+}
+
+hone_status sch_require_pipeline(hone_schedule *sch, hone_node_id scope) {
+    const char *why = NULL;
+    hone_node_id blame = scope;
+    if (sch_is_stage_pipeline(sch, scope, sch->wants_reasons ? &why : NULL, &blame)) {
+        return HONE_OK;
+    }
+    if (sch_node(sch, blame)->kind != HONE_NODE_BLOCK) {
+        return sch_refuse(sch, blame, "the blocks of %s are not a pipeline of stages: %s",
+                          sch_block_name(sch, scope), why ? why : "a dependency");
+    }
+    return sch_refuse(sch, blame, "the blocks of %s are not a pipeline of stages: %s (%s)",
+                      sch_block_name(sch, scope), why ? why : "a dependency",
+                      sch_block_name(sch, blame));
+}
