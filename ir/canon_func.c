@@ -431,7 +431,8 @@ void canon_write_func(canon *c, const hone_func *func) {
     if (!canon_number_tables(c, func->var_count, func->buffer_count)) return;
     c->node = HONE_NO_ID;
     canon_uint(c, HONE_STRUCTURAL_VERSION);
-    canon_byte(c, 'P');
+    canon_byte(c, hone_dtype_is_void(func->result) ? 'P' : 'Q');
+    if (!hone_dtype_is_void(func->result)) canon_dtype(c, func->result);
     write_params(c);
     canon_attrs(c, &func->attrs, "global_symbol");
     write_tree(c);

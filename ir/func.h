@@ -35,7 +35,9 @@ typedef uint32_t hone_node_id;
 typedef struct hone_var_info {
     const char *name; /* a hint; printing makes names unique */
     hone_dtype dtype;
-    bool is_size; /* a symbolic size: known to be >= 1 */
+    bool is_size;            /* a symbolic size: known to be >= 1 */
+    hone_dtype pointee;      /* of a handle: what it points to, void = unknown; kept for the text */
+    const char *point_scope; /* of a handle: the scope of that storage, or NULL */
 } hone_var_info;
 
 typedef struct hone_range {
@@ -194,6 +196,7 @@ typedef struct hone_func {
     uint32_t param_count;
     const hone_param *params;
     hone_attrs attrs;
+    hone_dtype result; /* of what `return` gives; void = nothing */
     bool is_private;
     bool is_scheduled_form; /* has a root block (s_tir) */
 } hone_func;

@@ -222,6 +222,7 @@ static void copy_buffer(copier *c, hone_buffer_info *b) {
 static void copy_tables(copier *c, hone_func *copy) {
     for (uint32_t i = 0; i < copy->var_count; i++) {
         copy->vars[i].name = text(c, copy->vars[i].name);
+        copy->vars[i].point_scope = text(c, copy->vars[i].point_scope);
     }
     for (uint32_t i = 0; i < copy->buffer_count; i++)
         copy_buffer(c, &copy->buffers[i]);
@@ -242,6 +243,7 @@ static hone_func *copy_with(hone_arena *arena, const hone_func *func, const hone
     for (uint32_t i = 0; i < func->var_count && var_map; i++) {
         hone_var_info info = func->vars[i];
         info.name = text(&c, info.name);
+        info.point_scope = text(&c, info.point_scope);
         copy->vars[var_map[i]] = info;
     }
     for (uint32_t i = 0; i < copy->node_count && !c.ir.error; i++) {
@@ -281,7 +283,10 @@ static bool import_tables(copier *c, hone_func *to, const hone_func *from, hone_
     for (uint32_t i = 0; i < from->var_count; i++) {
         var_map[i] = hone_func_add_var(to, from->vars[i].name, from->vars[i].dtype);
         if (var_map[i] == HONE_NO_ID) return false;
-        to->vars[var_map[i]].is_size = from->vars[i].is_size;
+        hone_var_info *info = &to->vars[var_map[i]];
+        info->is_size = from->vars[i].is_size;
+        info->pointee = from->vars[i].pointee;
+        info->point_scope = text(c, from->vars[i].point_scope);
     }
     for (uint32_t i = 0; i < from->buffer_count; i++)
         buffer_map[i] = to->buffer_count + i;

@@ -27,6 +27,9 @@ typedef struct hone_named_op {
     hone_named_result result;
 } hone_named_op;
 
+/* A function of the module has the name "Module.f". */
+#define HONE_NAMED_FUNCTION "Module."
+
 /* The row of an operation, or NULL. */
 const hone_named_op *hone_named_op_find(const char *name);
 /* The rows, for suggestions; NULL behind the last. */

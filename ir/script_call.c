@@ -248,6 +248,33 @@ static bool vector_load(script_parser *p, const script_value *base, const script
     return script_check_ir(p, call->at);
 }
 
+/* A.vstore([i, j], value): as many lanes as the value has, in the last place. */
+static bool vector_store(script_parser *p, const script_value *base, const script_call *call,
+                         script_value *out) {
+    const script_value *begin = NULL, *value = NULL, *items = NULL;
+    const hone_expr *e = NULL;
+    uint32_t count = 0;
+    if (!script_need_arg(p, call, 0, "begin", &begin) ||
+        !script_need_arg(p, call, 1, "value", &value) || !script_to_expr(p, value, &e)) {
+        return false;
+    }
+    script_items(begin, &items, &count);
+    script_value *indices = script_alloc(p, p->scratch, count, sizeof *indices);
+    if (!indices) return false;
+    if (count) memcpy(indices, items, count * sizeof *indices);
+    if (count && e->dtype.lanes > 1) {
+        const hone_expr *last = NULL;
+        if (!script_to_expr(p, &items[count - 1], &last)) return false;
+        const hone_expr *one = hone_expr_int(&p->ir, last->dtype, 1);
+        indices[count - 1] = SCRIPT_VALUE_EXPR(hone_expr_ramp(&p->ir, last, one, e->dtype.lanes));
+        if (!script_check_ir(p, call->at)) return false;
+    }
+    script_value target = {.kind = SCRIPT_ACCESS, .at = call->at};
+    target.u.access = (script_access){base->u.buffer, count, indices};
+    *out = (script_value){.kind = SCRIPT_NONE};
+    return script_store(p, &target, value);
+}
+
 bool script_call_method(script_parser *p, const script_value *callee, const script_call *call,
                         script_value *out) {
     const script_value *base = callee->u.method.base;
@@ -257,6 +284,9 @@ bool script_call_method(script_parser *p, const script_value *callee, const scri
     }
     if (base->kind == SCRIPT_BUFFER && strcmp(name, "vload") == 0) {
         return vector_load(p, base, call, out);
+    }
+    if (base->kind == SCRIPT_BUFFER && strcmp(name, "vstore") == 0) {
+        return vector_store(p, base, call, out);
     }
     if (base->kind == SCRIPT_BUFFER && strcmp(name, "view") == 0) {
         return script_view(p, base->u.buffer, call, out);
@@ -345,6 +375,8 @@ static bool subscript_path(script_parser *p, const script_value *base, uint32_t 
         return script_call_path(p, &call, out);
     }
     if (strcmp(path, "T.let") == 0 || strcmp(path, "T.Let") == 0) {
+        *out = items[0];
+        if (items[0].kind == SCRIPT_NEWVAR) return true; /* T.let[T.handle("float32")] */
         *out = (script_value){.kind = SCRIPT_DTYPE};
         return script_to_dtype(p, &items[0], &out->u.dtype);
     }
@@ -354,8 +386,8 @@ static bool subscript_path(script_parser *p, const script_value *base, uint32_t 
         return script_new_local(p, &call, dtype, out);
     }
     if (strcmp(path, "T.Ptr") == 0) {
-        *out = (script_value){.kind = SCRIPT_DTYPE, .u.dtype = HONE_DTYPE_HANDLE};
-        return true;
+        script_call call = {.callee = path, .at = base->at, .count = count, .args = items};
+        return script_call_path(p, &call, out);
     }
     if (strcmp(path, "metadata") == 0) {
         bool constant =
@@ -403,6 +435,19 @@ static bool slice_items(script_parser *p, const script_value *base, const script
     return true;
 }
 
+static bool dict_item(script_parser *p, const script_value *dict, const script_value *key,
+                      uint32_t at, script_value *out) {
+    for (uint32_t i = 0; i < dict->count; i++) {
+        const script_value *k = &dict->u.items[2 * i];
+        if (k->kind != key->kind) continue;
+        bool is_text = k->kind == SCRIPT_STRING && strcmp(k->u.s, key->u.s) == 0;
+        if (!is_text && !(k->kind == SCRIPT_INT && k->u.i == key->u.i)) continue;
+        *out = dict->u.items[2 * i + 1];
+        return true;
+    }
+    return script_fail(p, at, "this dictionary has no such key");
+}
+
 bool script_subscript(script_parser *p, const script_value *base, uint32_t at, script_value *out) {
     const script_value *items = NULL;
     uint32_t count = 0;
@@ -430,6 +475,9 @@ bool script_subscript(script_parser *p, const script_value *base, uint32_t at, s
         *out = base->u.items[place];
         return true;
     }
+    case SCRIPT_DICT:
+        if (count != 1) return script_fail(p, at, "expected one key");
+        return dict_item(p, base, &items[0], at, out);
     case SCRIPT_GARG: {
         script_value args[2];
         if (count != 1) return script_fail(p, at, "expected one index");

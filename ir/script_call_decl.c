@@ -16,6 +16,14 @@ bool script_new_var(script_parser *p, const char *name, hone_dtype dtype, hone_v
     return *out_var != HONE_NO_ID || script_no_memory(p);
 }
 
+void script_mark_var(script_parser *p, hone_var var, const script_value *type) {
+    hone_var_info *info = &p->func->vars[var];
+    info->is_size |= type->u.var.is_size;
+    if (!type->u.var.point_scope) return;
+    info->pointee = type->u.var.pointee;
+    info->point_scope = type->u.var.point_scope;
+}
+
 bool script_buffer_data(script_parser *p, hone_buffer buffer, hone_var *out_var) {
     while (p->func->buffers[buffer].alias_of != HONE_NO_ID) {
         buffer = p->func->buffers[buffer].alias_of;

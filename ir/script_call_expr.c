@@ -46,15 +46,27 @@ static bool special_float(const char *text, double *out) {
     return false;
 }
 
+/* T.handle("float32", "global"), T.Ptr(T.float32) */
+static bool pointer_type(script_parser *p, const script_call *call, script_value *out) {
+    const script_value *type = script_arg(call, 0, "dtype");
+    const script_value *scope = script_arg(call, 1, "storage_scope");
+    const char *text = "global";
+    *out = (script_value){.kind = SCRIPT_NEWVAR, .u.var = {.dtype = HONE_DTYPE_HANDLE}};
+    if (!type) return true;
+    if (!script_to_dtype(p, type, &out->u.var.pointee) ||
+        (scope && !script_to_string(p, scope, &text))) {
+        return false;
+    }
+    out->u.var.point_scope = script_strdup(p, text);
+    return out->u.var.point_scope != NULL;
+}
+
 static bool typed_constant(script_parser *p, const script_call *call, hone_dtype dtype,
                            script_value *out) {
     const script_value *v = script_arg(call, 0, "expr");
     const script_value *size = script_arg(call, 1, "is_size_var");
     bool is_size = false;
-    if (hone_dtype_is_handle(dtype)) { /* T.handle("float32", "global") */
-        *out = (script_value){.kind = SCRIPT_NEWVAR, .u.var = {.dtype = dtype}};
-        return true;
-    }
+    if (hone_dtype_is_handle(dtype)) return pointer_type(p, call, out);
     if (size && !script_to_bool(p, size, &is_size)) return false;
     if (!v) {
         *out = (script_value){
@@ -239,8 +251,8 @@ static bool call_ceildiv(script_parser *p, const script_call *call, script_value
     if (!expr_arg(p, call, 0, "lhs", &a) || !expr_arg(p, call, 1, "rhs", &b)) return false;
     script_unify(&p->ir, &a, &b);
     const hone_expr *one = hone_expr_int(&p->ir, hone_dtype_element(b->dtype), 1);
-    const hone_expr *less = script_fold_binary(&p->ir, HONE_OP_SUB, b, one);
-    const hone_expr *sum = script_fold_binary(&p->ir, HONE_OP_ADD, a, less);
+    const hone_expr *sum = script_fold_binary(&p->ir, HONE_OP_ADD, a, b);
+    sum = script_fold_binary(&p->ir, HONE_OP_SUB, sum, one);
     return finish(p, call, script_fold_binary(&p->ir, HONE_OP_FLOORDIV, sum, b), out);
 }
 
@@ -547,6 +559,7 @@ bool script_call_intrin(script_parser *p, const script_call *call, script_value 
 const script_entry script_expr_calls[] = {
     {"TypeVar",                    call_type_var },
     {"T.var",                      call_var      },
+    {"T.Ptr",                      pointer_type  },
     {"T.SizeVar",                  call_size_var },
     {"T.Cast",                     call_cast     },
     {"T.cast",                     call_cast     },

@@ -71,6 +71,26 @@ static bool loop_bounds(script_parser *p, const script_call *call, uint32_t coun
     return script_check_ir(p, call->at);
 }
 
+/* range(a, b, step): a loop over the number of steps, from which the variable is computed. */
+static bool loop_step(script_parser *p, const script_value *v, hone_range *range,
+                      script_loop *loop) {
+    int64_t step = 0;
+    if (!script_to_int(p, v, &step)) return false;
+    if (step < 1) {
+        return script_fail(p, v->at, "the step is %lld, must be at least 1", (long long)step);
+    }
+    if (step == 1) return true;
+    hone_ir *ir = &p->ir;
+    const hone_expr *steps = hone_expr_int(ir, range->extent->dtype, step);
+    const hone_expr *less = hone_expr_int(ir, range->extent->dtype, step - 1);
+    loop->start = range->min;
+    loop->step = steps;
+    range->extent = script_fold_binary(
+        ir, HONE_OP_FLOORDIV, script_fold_binary(ir, HONE_OP_ADD, range->extent, less), steps);
+    range->min = hone_expr_int(ir, loop->start->dtype, 0);
+    return script_check_ir(p, v->at);
+}
+
 static bool call_loop(script_parser *p, const script_call *call, script_value *out) {
     size_t row = 0;
     while (strcmp(loop_kinds[row].name, call->callee) != 0)
@@ -79,19 +99,17 @@ static bool call_loop(script_parser *p, const script_call *call, script_value *o
     const script_value *thread = script_arg(call, UINT32_MAX, "thread");
     bool is_thread = loop_kinds[row].kind == HONE_LOOP_THREAD;
     if (is_thread && !thread && count > 1) thread = &call->args[--count];
-    if (count > 2) {
-        const script_value *step = &call->args[2];
-        if (count > 3 || step->kind != SCRIPT_INT || step->u.i != 1) {
-            return script_fail(p, step->at, "a loop takes no step here");
-        }
-        count = 2;
-    }
-    static const char *const words[] = {"start", "stop", "end", "extent", "thread", "annotations"};
+    if (count > 3) return script_fail(p, call->args[3].at, "%s takes 3 numbers", call->callee);
+    const script_value *step = script_arg(call, UINT32_MAX, "step");
+    if (count > 2) step = &call->args[--count];
+    static const char *const words[] = {"start", "stop",   "end",        "extent",
+                                        "step",  "thread", "annotations"};
     if (!script_check_keywords(p, call, words, HONE_COUNT(words))) return false;
     hone_range *range = script_alloc(p, p->scratch, 1, sizeof *range);
     script_loop *loop = NULL;
     if (!range || !loop_bounds(p, call, count, range)) return false;
     if (!loop_result(p, 1, range, loop_kinds[row].kind, &loop, out)) return false;
+    if (step && step->kind != SCRIPT_NONE && !loop_step(p, step, range, loop)) return false;
     if (is_thread) {
         if (!thread) return script_fail(p, call->at, "T.thread_binding: thread= is missing");
         if (!script_to_string(p, thread, &loop->thread_tag)) return false;
@@ -248,6 +266,8 @@ static bool call_evaluate(script_parser *p, const script_call *call, script_valu
     const hone_expr *e = NULL;
     hone_node_id node;
     *out = (script_value){.kind = SCRIPT_NONE};
+    bool is_done = call->count == 1 && call->args[0].kind == SCRIPT_NONE; /* T.break_loop() */
+    if (is_done) return true;
     if (!script_need_arg(p, call, 0, "value", &v) || !script_to_expr(p, v, &e)) return false;
     if (!script_add_node(p, HONE_NODE_EVAL, call->at, &node)) return false;
     hone_func_node(p->func, node)->u.eval.value = e;

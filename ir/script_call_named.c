@@ -70,3 +70,46 @@ bool script_call_named(script_parser *p, const script_call *call, script_value *
     *out = SCRIPT_VALUE_EXPR(hone_expr_call(&p->ir, dtype, HONE_INTRIN_NAMED, count + 1, args));
     return script_check_ir(p, call->at);
 }
+
+/* ---- functions of the module ---- */
+
+/* What follows `->` behind `def name(...)`, void where nothing does. */
+static hone_dtype result_of(script_parser *p, const char *name) {
+    hone_dtype dtype = HONE_DTYPE_VOID;
+    const size_t length = strlen(name);
+    for (uint32_t i = 1; i + 1 < p->token_count; i++) {
+        const script_token *t = &p->tokens[i], *def = &p->tokens[i - 1];
+        bool is_it = t->kind == SCRIPT_TOKEN_NAME && t->length == length && def->length == 3 &&
+                     memcmp(p->source.text + t->start, name, length) == 0 &&
+                     memcmp(p->source.text + def->start, "def", 3) == 0;
+        if (!is_it) continue;
+        uint32_t pos = p->pos;
+        for (p->pos = i; script_peek(p)->kind != SCRIPT_TOKEN_NEWLINE && !script_at_op(p, "->");)
+            p->pos++;
+        const char *type = NULL;
+        bool says = script_take_op(p, "->") && script_take_word(p, "T") && script_take_op(p, ".") &&
+                    script_peek(p)->kind == SCRIPT_TOKEN_NAME &&
+                    (type = script_token_text(p, script_peek(p))) != NULL;
+        if (says && !script_is_dtype_name(type, &dtype)) dtype = HONE_DTYPE_VOID;
+        p->pos = pos;
+        return dtype;
+    }
+    return dtype;
+}
+
+bool script_call_function(script_parser *p, const char *name, const script_call *call,
+                          script_value *out) {
+    const hone_expr **args = script_alloc(p, p->scratch, call->count + 1, sizeof *args);
+    const char *full = hone_arena_printf(p->scratch, HONE_NAMED_FUNCTION "%s", name);
+    if (!args || !full) return script_no_memory(p);
+    if (call->keyword_count) {
+        return script_fail(p, call->keywords[0].value.at, "'%s' is called without names", name);
+    }
+    args[0] = hone_expr_string(&p->ir, full);
+    for (uint32_t i = 0; i < call->count; i++) {
+        if (!script_to_argument(p, &call->args[i], &args[i + 1])) return false;
+    }
+    *out = SCRIPT_VALUE_EXPR(
+        hone_expr_call(&p->ir, result_of(p, name), HONE_INTRIN_NAMED, call->count + 1, args));
+    return script_check_ir(p, call->at);
+}

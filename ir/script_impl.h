@@ -40,6 +40,7 @@ typedef enum script_kind {
     SCRIPT_DTYPE,    /* u.dtype: a type as an annotation */
     SCRIPT_LAMBDA,   /* u.i: the token where it stands; not read yet */
     SCRIPT_FUNCTION, /* u.lambda: T.index_map(...), T.comm_reducer(...) */
+    SCRIPT_MACRO,    /* u.macro: @T.macro, @T.inline */
 } script_kind;
 
 typedef struct script_value script_value;
@@ -48,6 +49,7 @@ typedef struct script_loop {
     uint32_t count; /* number of nested loops; all serial but for count == 1 */
     hone_loop_kind kind;
     const hone_range *ranges;
+    const hone_expr *start, *step; /* step NULL = 1; else the variable is start + loop * step */
     const char *thread_tag;
     hone_attrs annotations;
 } script_loop;
@@ -81,6 +83,13 @@ typedef struct script_access {
     const script_value *items; /* rank: expressions, numbers or slices */
 } script_access;
 
+typedef struct script_macro {
+    const char *name;
+    uint32_t at;         /* its '(' among the tokens */
+    uint32_t name_count; /* names that were known when it was defined */
+    bool is_hygienic;    /* sees those only, and what it defines itself */
+} script_macro;
+
 struct script_value {
     script_kind kind;
     uint32_t count;
@@ -100,6 +109,8 @@ struct script_value {
         struct {
             hone_dtype dtype;
             bool is_size;
+            hone_dtype pointee;      /* T.handle("float32", "global") */
+            const char *point_scope; /* of it, or NULL */
         } var;
         hone_buffer buffer;
         script_access access;
@@ -109,6 +120,7 @@ struct script_value {
         const hone_sinfo *sinfo;
         hone_dtype dtype;
         const hone_lambda *lambda;
+        const script_macro *macro;
     } u;
 };
 
@@ -157,6 +169,8 @@ typedef struct script_parser {
 
     script_name *names; /* innermost last */
     uint32_t name_count, name_capacity;
+    uint32_t hidden_begin, hidden_end; /* names that the macro being read does not see */
+    uint32_t expansions;               /* of macros, so far */
 
     const char **globals; /* names of all functions of the text */
     uint32_t global_count, global_capacity;
@@ -329,6 +343,15 @@ bool script_skip_lambda(script_parser *p, script_value *out);
  * of them is `*rest`. */
 bool script_parse_params(script_parser *p, hone_dtype dtype, uint32_t rank, hone_lambda *lambda);
 bool script_call_graph(script_parser *p, const script_call *call, script_value *out);
+/* macros (script_macro.c): the definition behind its decorator, at 'def'; and a call of one */
+bool script_is_macro(const char *path);
+bool script_parse_inner_macro(script_parser *p); /* at '@' in a tensor program */
+bool script_define_macro(script_parser *p, bool is_hygienic);
+bool script_call_macro(script_parser *p, const script_macro *macro, const script_call *call,
+                       script_value *out);
+/* A call of a function of the module by a tensor program. */
+bool script_call_function(script_parser *p, const char *name, const script_call *call,
+                          script_value *out);
 bool script_call_global(script_parser *p, const char *name, const script_call *call,
                         script_value *out);
 
@@ -365,6 +388,8 @@ bool script_finish_regions(script_parser *p);
 bool script_add_node(script_parser *p, hone_node_kind kind, uint32_t at, hone_node_id *out_node);
 bool script_name_buffer(script_parser *p, hone_buffer buffer, const char *name);
 bool script_new_var(script_parser *p, const char *name, hone_dtype dtype, hone_var *out_var);
+/* What the type of a new variable (SCRIPT_NEWVAR) says beside its dtype. */
+void script_mark_var(script_parser *p, hone_var var, const script_value *type);
 /* The handle variable of a buffer; made when nothing named it yet. */
 bool script_buffer_data(script_parser *p, hone_buffer buffer, hone_var *out_var);
 bool script_buffer_with_data(script_parser *p, hone_var data, hone_buffer *out_buffer);

@@ -259,12 +259,12 @@ bool script_unary_value(script_parser *p, uint32_t at, const char *op, const scr
     } else if (inverts) {
         x = hone_expr_call(&p->ir, x->dtype, HONE_INTRIN_BITWISE_NOT, 1, &x);
     } else if (negates) {
-        const hone_expr *zero =
-            script_fold_cast(&p->ir, hone_dtype_element(x->dtype), hone_expr_i32(&p->ir, 0));
+        const hone_expr *minus_one =
+            script_fold_cast(&p->ir, hone_dtype_element(x->dtype), hone_expr_i32(&p->ir, -1));
         if (hone_dtype_is_float(x->dtype) && x->kind == HONE_EXPR_FLOAT) {
             x = hone_expr_float(&p->ir, x->dtype, -x->u.f);
-        } else {
-            x = script_fold_binary(&p->ir, HONE_OP_SUB, zero, x);
+        } else { /* as TVM negates */
+            x = script_fold_binary(&p->ir, HONE_OP_MUL, x, minus_one);
         }
     }
     *out = SCRIPT_VALUE_EXPR(x);

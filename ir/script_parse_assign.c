@@ -99,7 +99,7 @@ static bool name_new_var(script_parser *p, const char *name, const script_value 
     } else if (!script_new_var(p, name, v->u.var.dtype, &var)) {
         return false;
     }
-    p->func->vars[var].is_size |= v->u.var.is_size;
+    script_mark_var(p, var, v);
     *out = SCRIPT_VALUE_EXPR(hone_func_var_expr(&p->ir, p->func, var));
     return script_check_ir(p, v->at);
 }
@@ -135,7 +135,7 @@ bool script_assign(script_parser *p, const char *name, uint32_t at, const script
 
 /* x: T.int32 = value */
 static bool parse_annotated(script_parser *p, const char *name, uint32_t at) {
-    script_value type, v, bound;
+    script_value type = {.kind = SCRIPT_NONE}, v, bound;
     hone_dtype dtype = HONE_DTYPE_VOID;
     if (!script_parse_expr(p, &type)) return false;
     bool plain = type.kind == SCRIPT_BUFFER, is_let = true;
@@ -163,6 +163,7 @@ static bool parse_annotated(script_parser *p, const char *name, uint32_t at) {
     if (!script_to_expr(p, &v, &e)) return false;
     if (!hone_dtype_is_void(dtype) && !script_to_expr_as(p, &v, dtype, &e)) return false;
     if (!script_open_let(p, at, HONE_NO_ID, e, &bound)) return false;
+    if (type.kind == SCRIPT_NEWVAR) script_mark_var(p, bound.u.expr->u.var, &type);
     return script_rename_var(p, bound.u.expr->u.var, name) && script_assign(p, name, at, &bound);
 }
 
@@ -227,7 +228,9 @@ static bool assign_all(script_parser *p, const target *targets, uint32_t count, 
         }
     }
     for (uint32_t i = 0; i < count; i++) {
-        if (!assign_one(p, &targets[i], &items[i])) return false;
+        script_value item = items[i];
+        item.is_meta |= v->is_meta;
+        if (!assign_one(p, &targets[i], &item)) return false;
     }
     return true;
 }

@@ -297,14 +297,18 @@ static bool parse_atom(script_parser *p, script_value *out) {
 static bool parse_call(script_parser *p, const script_value *callee, script_value *out) {
     const char *name = callee->kind == SCRIPT_PATH || callee->kind == SCRIPT_GLOBAL ? callee->u.s
                        : callee->kind == SCRIPT_METHOD ? callee->u.method.name
+                       : callee->kind == SCRIPT_MACRO  ? callee->u.macro->name
                                                        : NULL;
     if (!name) return script_fail(p, callee->at, "%s cannot be called", script_kind_name(callee));
     script_call call;
     if (!script_parse_arguments(p, name, callee->at, &call)) return false;
     *out = (script_value){.at = callee->at};
-    bool ok = callee->kind == SCRIPT_METHOD   ? script_call_method(p, callee, &call, out)
-              : callee->kind == SCRIPT_GLOBAL ? script_call_global(p, name, &call, out)
-                                              : script_call_path(p, &call, out);
+    bool is_global = callee->kind == SCRIPT_GLOBAL;
+    bool ok = callee->kind == SCRIPT_METHOD  ? script_call_method(p, callee, &call, out)
+              : callee->kind == SCRIPT_MACRO ? script_call_macro(p, callee->u.macro, &call, out)
+              : is_global && p->func         ? script_call_function(p, name, &call, out)
+              : is_global                    ? script_call_global(p, name, &call, out)
+                                             : script_call_path(p, &call, out);
     out->at = callee->at;
     return ok;
 }

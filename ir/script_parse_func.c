@@ -16,7 +16,8 @@ static bool add_param(script_parser *p, hone_var var, hone_buffer buffer) {
     return true;
 }
 
-static bool add_scalar_param(script_parser *p, const char *name, hone_dtype dtype, bool is_size) {
+static bool add_scalar_param(script_parser *p, const char *name, hone_dtype dtype,
+                             const script_value *type) {
     hone_var var = HONE_NO_ID;
     const script_value *known = script_lookup(p, name); /* T.Buffer(("n",)) may have made it */
     bool is_known = known && known->kind == SCRIPT_EXPR && known->u.expr->kind == HONE_EXPR_VAR &&
@@ -25,7 +26,7 @@ static bool add_scalar_param(script_parser *p, const char *name, hone_dtype dtyp
         var = known->u.expr->u.var;
     else if (!script_new_var(p, name, dtype, &var))
         return false;
-    p->func->vars[var].is_size |= is_size;
+    if (type) script_mark_var(p, var, type);
     const hone_expr *e = hone_func_var_expr(&p->ir, p->func, var);
     return script_check_ir(p, p->pos) && script_define(p, name, SCRIPT_VALUE_EXPR(e)) &&
            add_param(p, var, HONE_NO_ID);
@@ -42,11 +43,11 @@ static bool parse_param(script_parser *p) {
         if (strcmp(other, name) == 0)
             return script_fail(p, at, "two parameters are named '%s'", name);
     }
-    if (!script_take_op(p, ":")) return add_scalar_param(p, name, HONE_DTYPE_HANDLE, false);
+    if (!script_take_op(p, ":")) return add_scalar_param(p, name, HONE_DTYPE_HANDLE, NULL);
     script_value type;
     if (!script_parse_expr(p, &type)) return false;
     if (type.kind == SCRIPT_NEWVAR) {
-        return add_scalar_param(p, name, type.u.var.dtype, type.u.var.is_size);
+        return add_scalar_param(p, name, type.u.var.dtype, &type);
     }
     if (type.kind == SCRIPT_BUFFER && type.is_fresh) {
         return script_name_buffer(p, type.u.buffer, name) &&
@@ -56,7 +57,7 @@ static bool parse_param(script_parser *p) {
     }
     hone_dtype dtype;
     if (!script_to_dtype(p, &type, &dtype)) return false;
-    return add_scalar_param(p, name, dtype, false);
+    return add_scalar_param(p, name, dtype, NULL);
 }
 
 static bool parse_params(script_parser *p) {
@@ -69,8 +70,13 @@ static bool parse_params(script_parser *p) {
     }
     if (!script_need_op(p, ")", "or ','")) return false;
     if (!script_take_op(p, "->")) return true;
-    script_value ignored;
-    return script_parse_expr(p, &ignored);
+    script_value type;
+    if (!script_parse_expr(p, &type)) return false;
+    bool is_type = type.kind == SCRIPT_NEWVAR || type.kind == SCRIPT_PATH ||
+                   type.kind == SCRIPT_DTYPE || type.kind == SCRIPT_STRING;
+    if (!is_type) return true;
+    return type.kind == SCRIPT_NEWVAR ? (p->func->result = type.u.var.dtype, true)
+                                      : script_to_dtype(p, &type, &p->func->result);
 }
 
 /* ---- form ---- */

@@ -232,12 +232,32 @@ static bool parse_class(script_parser *p) {
     return true;
 }
 
+static bool parse_macro(script_parser *p, const decorator *d) {
+    bool is_hygienic = true;
+    for (uint32_t i = 0; i < d->options.count; i++) {
+        if (strcmp(d->options.u.items[2 * i].u.s, "hygienic") == 0 &&
+            !script_to_bool(p, &d->options.u.items[2 * i + 1], &is_hygienic)) {
+            return false;
+        }
+    }
+    return script_define_macro(p, is_hygienic);
+}
+
+bool script_parse_inner_macro(script_parser *p) {
+    decorator d;
+    uint32_t at = p->pos;
+    if (!parse_decorator(p, &d)) return false;
+    if (script_is_macro(d.path) && script_at_word(p, "def")) return parse_macro(p, &d);
+    return script_fail(p, at, "expected @T.inline or @T.macro inside of a function");
+}
+
 static bool parse_decorated(script_parser *p, bool in_class) {
     decorator d;
     if (!parse_decorator(p, &d)) return false;
     while (script_at_op(p, "@")) { /* the innermost decides */
         if (!parse_decorator(p, &d)) return false;
     }
+    if (script_is_macro(d.path) && script_at_word(p, "def")) return parse_macro(p, &d);
     if (script_at_word(p, "def")) return parse_def(p, &d);
     if (script_at_word(p, "class") && !in_class) {
         if (strcmp(d.path, "I.ir_module") != 0) {
@@ -313,9 +333,10 @@ static bool infer_graphs(script_parser *p) {
     return true;
 }
 
-/* TVM 0.27 says tirx or sblock somewhere; its assignments mean something else (scalars). */
+/* TVM 0.27 says one of these somewhere; its assignments mean something else (scalars). */
 static bool is_classic_text(const script_source *source) {
-    static const char *const words[] = {"tirx", "s_tir", "sblock"};
+    static const char *const words[] = {"tirx",        "s_tir",        "sblock",
+                                        "alloc_local", "alloc_shared", "T.let["};
     for (size_t i = 0; i < HONE_COUNT(words); i++) {
         size_t length = strlen(words[i]);
         for (size_t at = 0; at + length <= source->length; at++) {

@@ -189,6 +189,13 @@ static bool parse_with_item(script_parser *p, script_value *out) {
     return script_assign(p, name, at, &value);
 }
 
+/* with T.target(...): what it holds is for no other target than the rest. */
+static bool is_target(const script_parser *p, const script_value *v) {
+    const script_token *t = &p->tokens[v->at];
+    bool is_call = v->kind == SCRIPT_DICT || v->kind == SCRIPT_STRING;
+    return is_call && t->kind == SCRIPT_TOKEN_NAME;
+}
+
 static bool parse_with(script_parser *p) {
     hone_node_id parent = p->parent;
     uint32_t names = p->name_count;
@@ -202,7 +209,7 @@ static bool parse_with(script_parser *p) {
         ok = parse_block(p, &v);
     } else if (v.kind == SCRIPT_FRAME && v.u.frame->kind == SCRIPT_FRAME_INIT) {
         ok = parse_init(p, &v);
-    } else if (v.kind == SCRIPT_FRAME || v.kind == SCRIPT_BUFFER) {
+    } else if (v.kind == SCRIPT_FRAME || v.kind == SCRIPT_BUFFER || is_target(p, &v)) {
         ok = script_suite(p, script_parse_statement);
     } else {
         return script_fail(p, v.at, "expected a block or another scope behind 'with', found %s",
@@ -242,6 +249,10 @@ static bool open_loops(script_parser *p, uint32_t at, const script_loop *loop,
         hone_tree_append(p->func, p->parent, node);
         p->parent = node;
         const hone_expr *e = hone_func_var_expr(&p->ir, p->func, var);
+        if (loop->step) {
+            e = script_fold_binary(&p->ir, HONE_OP_MUL, e, loop->step);
+            e = script_fold_binary(&p->ir, HONE_OP_ADD, loop->start, e);
+        }
         if (!script_check_ir(p, at) || !script_define(p, names[i], SCRIPT_VALUE_EXPR(e))) {
             return false;
         }
@@ -414,6 +425,7 @@ bool script_parse_statement(script_parser *p) {
         if (script_at_word(p, rows[i].word)) return rows[i].parse(p);
     }
     if (script_take_word(p, "pass")) return script_need_newline(p);
+    if (script_at_op(p, "@")) return script_parse_inner_macro(p);
     if (script_at_word(p, "else") || script_at_word(p, "elif")) {
         return script_fail(p, p->pos, "no 'if' stands before this at the same indentation");
     }

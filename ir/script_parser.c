@@ -106,6 +106,8 @@ const char *script_kind_name(const script_value *v) {
         return "a statement that needs 'with'";
     case SCRIPT_THREAD:
         return "a thread";
+    case SCRIPT_MACRO:
+        return "a macro";
     case SCRIPT_GARG:
         return "a graph value";
     case SCRIPT_SINFO:
@@ -346,6 +348,7 @@ bool script_define(script_parser *p, const char *name, script_value value) {
 script_value *script_lookup_mutable(script_parser *p, const char *name) {
     size_t length = strlen(name);
     for (uint32_t i = p->name_count; i-- > 0;) {
+        if (i >= p->hidden_begin && i < p->hidden_end) continue;
         if (p->names[i].length == length && memcmp(p->names[i].name, name, length) == 0) {
             return &p->names[i].value;
         }
@@ -356,6 +359,7 @@ script_value *script_lookup_mutable(script_parser *p, const char *name) {
 const script_value *script_lookup(const script_parser *p, const char *name) {
     size_t length = strlen(name);
     for (uint32_t i = p->name_count; i-- > 0;) {
+        if (i >= p->hidden_begin && i < p->hidden_end) continue;
         if (p->names[i].length == length && memcmp(p->names[i].name, name, length) == 0) {
             return &p->names[i].value;
         }

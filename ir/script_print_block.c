@@ -214,6 +214,24 @@ static hone_node_id print_leading_views(printer *pr, hone_node_id first, const h
     return first;
 }
 
+static bool regions_of(const hone_region *regions, uint32_t count, hone_buffer buffer) {
+    for (uint32_t i = 0; i < count; i++) {
+        if (regions[i].buffer == buffer) return true;
+    }
+    return false;
+}
+
+/* The regions of the block name what it allocates itself, which must be known before them. */
+static bool regions_use_allocs(const hone_block *block) {
+    for (uint32_t i = 0; i < block->alloc_count; i++) {
+        if (regions_of(block->reads, block->read_count, block->allocs[i]) ||
+            regions_of(block->writes, block->write_count, block->allocs[i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static void print_block_body(printer *pr, hone_node_id id, bool is_root) {
     const hone_node *node = hone_func_node(pr->func, id);
     const hone_block *block = node->u.block.block;
@@ -226,6 +244,8 @@ static void print_block_body(printer *pr, hone_node_id id, bool is_root) {
         hone_str_append_char(pr->out, ')');
         printer_line_end(pr);
     }
+    bool allocs_first = regions_use_allocs(block);
+    if (allocs_first) print_allocs(pr, block);
     /* the root block has no regions unless they are written */
     if (!is_root || block->read_count || block->write_count || !is_root_name(block->name)) {
         print_regions(pr, "T.reads", block->read_count, block->reads);
@@ -241,7 +261,7 @@ static void print_block_body(printer *pr, hone_node_id id, bool is_root) {
         hone_str_append_char(pr->out, ')');
         printer_line_end(pr);
     }
-    print_allocs(pr, block);
+    if (!allocs_first) print_allocs(pr, block);
     print_matches(pr, block);
     if (init != HONE_NO_ID) print_init(pr, init);
     print_statements(pr, body);

@@ -49,6 +49,17 @@ void print_dtype(printer *pr, hone_dtype dtype) {
     hone_str_printf(pr->out, "\"%s\"", HONE_DTYPE_NAME(dtype));
 }
 
+void print_var_type(printer *pr, hone_var var) {
+    const hone_var_info *info = &pr->func->vars[var];
+    hone_str_printf(pr->out, "T.%s", HONE_DTYPE_NAME(info->dtype));
+    if (!info->point_scope) return;
+    hone_str_append_char(pr->out, '(');
+    print_dtype(pr, info->pointee);
+    hone_str_append(pr->out, ", ");
+    print_quoted(pr, info->point_scope);
+    hone_str_append_char(pr->out, ')');
+}
+
 static void print_int(printer *pr, const hone_expr *e) {
     if (hone_dtype_is_bool(e->dtype)) {
         hone_str_append(pr->out, e->u.i ? "T.bool(True)" : "T.bool(False)");
@@ -222,11 +233,12 @@ static void print_named_call(printer *pr, const hone_expr *e) {
     bool last = op && op->place == HONE_NAMED_DTYPE_LAST && !printer_is_classic(pr);
     bool implied = op && op->place == HONE_NAMED_DTYPE_NONE &&
                    hone_dtype_equal(hone_named_op_dtype(op, count, e->args + 1), e->dtype);
-    hone_str_printf(pr->out, "T.%s(", name);
+    bool is_function = strncmp(name, HONE_NAMED_FUNCTION, strlen(HONE_NAMED_FUNCTION)) == 0;
+    hone_str_printf(pr->out, is_function ? "%s(" : "T.%s(", name);
     if (first) print_dtype(pr, e->dtype);
     if (first && count) hone_str_append(pr->out, ", ");
     print_exprs(pr, count, e->args + 1);
-    if (!first && !implied) {
+    if (!first && !implied && !is_function) {
         hone_str_append(pr->out, count ? ", " : "");
         if (!last) hone_str_append(pr->out, "dtype=");
         print_dtype(pr, e->dtype);
@@ -240,13 +252,14 @@ static void print_call(printer *pr, const hone_expr *e) {
         return;
     }
     bool given = hone_intrin_result_rule((hone_intrin)e->op) == HONE_INTRIN_RESULT_GIVEN;
+    bool leads = given && !printer_is_classic(pr) && !hone_expr_is_call(e, HONE_INTRIN_UNDEF);
     hone_str_printf(pr->out, "T.%s(", hone_intrin_spelling((hone_intrin)e->op));
-    if (given && !printer_is_classic(pr)) {
+    if (leads) {
         print_dtype(pr, e->dtype);
         if (e->count) hone_str_append(pr->out, ", ");
     }
     print_exprs(pr, e->count, e->args);
-    bool at_end = given ? printer_is_classic(pr) : !hone_dtype_equal(implied_dtype(e), e->dtype);
+    bool at_end = given ? !leads : !hone_dtype_equal(implied_dtype(e), e->dtype);
     if (at_end) {
         hone_str_append(pr->out, e->count ? ", dtype=" : "dtype=");
         print_dtype(pr, e->dtype);

@@ -199,9 +199,8 @@ static void quote_sizes(printer *pr, const hone_buffer_info *info) {
 static void print_param(printer *pr, uint32_t index, const char **handles) {
     const hone_param *param = &pr->func->params[index];
     if (param->buffer == HONE_NO_ID) {
-        hone_dtype dtype = pr->func->vars[param->var].dtype;
-        const char *name = printer_define_var(pr, param->var);
-        hone_str_printf(pr->out, "%s: T.%s", name, HONE_DTYPE_NAME(dtype));
+        hone_str_printf(pr->out, "%s: ", printer_define_var(pr, param->var));
+        print_var_type(pr, param->var);
         return;
     }
     if (prints_inline(pr, param)) {
@@ -239,8 +238,11 @@ static void print_decorator(printer *pr) {
 static void print_declaration(printer *pr, hone_var var) {
     const hone_var_info *info = &pr->func->vars[var];
     printer_line_begin(pr);
-    hone_str_printf(pr->out, "%s = T.%s(%s)", printer_define_var(pr, var),
-                    HONE_DTYPE_NAME(info->dtype), info->is_size ? "is_size_var=True" : "");
+    hone_str_printf(pr->out, "%s = ", printer_define_var(pr, var));
+    print_var_type(pr, var);
+    if (!info->point_scope) {
+        hone_str_printf(pr->out, "(%s)", info->is_size ? "is_size_var=True" : "");
+    }
     printer_line_end(pr);
 }
 
@@ -340,7 +342,11 @@ void print_func(printer *pr, const hone_func *func) {
         if (i) hone_str_append(pr->out, ", ");
         print_param(pr, i, handles);
     }
-    hone_str_append(pr->out, "):");
+    hone_str_append_char(pr->out, ')');
+    if (!hone_dtype_is_void(func->result)) {
+        hone_str_printf(pr->out, " -> T.%s", HONE_DTYPE_NAME(func->result));
+    }
+    hone_str_append_char(pr->out, ':');
     printer_line_end(pr);
     if (pr->options.lines) pr->options.lines[HONE_NODE_TOP] = pr->lines;
     pr->indent++;

@@ -68,6 +68,8 @@ void print_tuple(printer *pr, uint32_t count, const hone_expr *const *exprs); /*
 void print_float(hone_str *out, double value); /* shortest text that reads back, with '.' or 'e' */
 void print_quoted(printer *pr, const char *text);
 void print_dtype(printer *pr, hone_dtype dtype); /* "float32" in quotes */
+/* T.int32, T.handle("float32", "global") */
+void print_var_type(printer *pr, hone_var var);
 void print_value(printer *pr, const hone_value *v);
 void print_attrs(printer *pr, const hone_attrs *attrs); /* {"a": 1} */
 void print_region(printer *pr, const hone_region *region);

@@ -178,15 +178,15 @@ static bool is_holder(const hone_node *node) {
 }
 
 static void print_let_head(printer *pr, const hone_node *node, bool concise) {
-    hone_dtype dtype = pr->func->vars[node->u.let.var].dtype;
     if (concise) {
         hone_str text = {0}, *out = pr->out;
         pr->out = &text;
         print_expr(pr, node->u.let.value); /* which does not see the variable */
         pr->out = out;
         const char *name = printer_define_var(pr, node->u.let.var);
-        hone_str_printf(pr->out, printer_is_classic(pr) ? "%s: T.%s = %s" : "%s: T.let[T.%s] = %s",
-                        name, HONE_DTYPE_NAME(dtype), hone_str_text(&text));
+        hone_str_printf(pr->out, printer_is_classic(pr) ? "%s: " : "%s: T.let[", name);
+        print_var_type(pr, node->u.let.var);
+        hone_str_printf(pr->out, printer_is_classic(pr) ? " = %s" : "] = %s", hone_str_text(&text));
         pr->out->failed |= text.failed;
         hone_str_deinit(&text);
         return;
@@ -343,6 +343,12 @@ static void print_store(printer *pr, const hone_node *node) {
 }
 
 static void print_eval(printer *pr, const hone_expr *e) {
+    bool returns = hone_expr_is_call(e, HONE_INTRIN_RETURN) && e->count == 1;
+    if (returns && !printer_is_classic(pr)) {
+        hone_str_append(pr->out, "return ");
+        print_expr(pr, e->args[0]);
+        return;
+    }
     if (e->kind == HONE_EXPR_CALL && !hone_intrin_is_pure((hone_intrin)e->op)) {
         print_expr(pr, e);
         return;

@@ -82,7 +82,7 @@ static bool new_var_expr(script_parser *p, const script_value *v, const hone_exp
     hone_var var = HONE_NO_ID;
     if (p->func) {
         if (!script_new_var(p, "v", v->u.var.dtype, &var)) return false;
-        p->func->vars[var].is_size = v->u.var.is_size;
+        script_mark_var(p, var, v);
         *out = hone_func_var_expr(&p->ir, p->func, var);
         return *out || script_check_ir(p, v->at);
     }

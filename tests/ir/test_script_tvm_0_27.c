@@ -12,53 +12,62 @@ static const struct row {
     const char *name, *params, *body; /* lines of the body without indentation */
     bool s_tir;
 } rows[] = {
-    {"scalar",                      PARAMS,                                                        "x: T.float32 = A[0]\nx = x + T.float32(1.0)\nB[0] = x",                false},
-    {"scalar without a value",      PARAMS,
-     "n: T.int32\nfor i in range(4):\n    n = i\n    B[n] = T.float32(0.0)",                                                                                               false},
-    {"vector scalar",               "A: T.Buffer((16,), \"int8\"), B: T.Buffer((16,), \"int32\")",
+    {"scalar",                              PARAMS,                                                        "x: T.float32 = A[0]\nx = x + T.float32(1.0)\nB[0] = x",                false},
+    {"scalar without a value",              PARAMS,
+     "n: T.int32\nfor i in range(4):\n    n = i\n    B[n] = T.float32(0.0)",                                                                                                       false},
+    {"vector scalar",                       "A: T.Buffer((16,), \"int8\"), B: T.Buffer((16,), \"int32\")",
      "# with T.sblock(\"root\"):\nv: T.int8x4 = A[T.Ramp(0, 1, 4)]\nB[0] = "
-     "T.reinterpret(\"int32\", v)",                                                                                                                                        true },
-    {"let",                         PARAMS,                                                        "x: T.let[T.float32] = A[0]\nB[0] = x",                                 false},
-    {"allocation between blocks",   PARAMS,
+     "T.reinterpret(\"int32\", v)",                                                                                                                                                true },
+    {"let",                                 PARAMS,                                                        "x: T.let[T.float32] = A[0]\nB[0] = x",                                 false},
+    {"allocation between blocks",           PARAMS,
      "# with T.sblock(\"root\"):\nC = T.alloc_buffer((4,), scope=\"local\")\nfor i in range(4):\n"
-     "    C[i] = A[i]\n    B[i] = C[i]",                                                                                                                                   true },
-    {"view",                        PARAMS,                                                        "C = A.view(4, 4)\nB[0] = C[1, 2]",                                     false},
-    {"launched thread",             PARAMS,                                                        "tx = T.launch_thread(\"threadIdx.x\", 16)\nB[tx] = A[tx]",             false},
-    {"launched threads in a suite", PARAMS,
+     "    C[i] = A[i]\n    B[i] = C[i]",                                                                                                                                           true },
+    {"view",                                PARAMS,                                                        "C = A.view(4, 4)\nB[0] = C[1, 2]",                                     false},
+    {"launched thread",                     PARAMS,                                                        "tx = T.launch_thread(\"threadIdx.x\", 16)\nB[tx] = A[tx]",             false},
+    {"launched threads in a suite",         PARAMS,
      "with T.launch_thread(\"threadIdx.x\", 8) as tx:\n    B[tx] = A[tx]\n"
-     "tx = T.launch_thread(\"threadIdx.x\", 8)\nB[tx] = A[tx]",                                                                                                            false},
-    {"index map",                   PARAMS,
+     "tx = T.launch_thread(\"threadIdx.x\", 8)\nB[tx] = A[tx]",                                                                                                                    false},
+    {"index map",                           PARAMS,
      "for i in T.serial(16, annotations={\"m\": T.index_map(lambda i_1, j: (i_1 // T.int64(4), "
-     "j))}):\n    B[i] = A[i]",                                                                                                                                            false},
-    {"narrow index map",            PARAMS,
+     "j))}):\n    B[i] = A[i]",                                                                                                                                                    false},
+    {"narrow index map",                    PARAMS,
      "for i in T.serial(16, annotations={\"m\": T.index_map(lambda j: (j + 1,), "
-     "index_dtype=\"int32\")}):\n    B[i] = A[i]",                                                                                                                         false},
-    {"reducer",                     PARAMS,
+     "index_dtype=\"int32\")}):\n    B[i] = A[i]",                                                                                                                                 false},
+    {"reducer",                             PARAMS,
      "with T.attr(T.comm_reducer(lambda x0, x1, y0, y1: (x0 + y0, T.max(x1, y1)), [0, "
      "T.float32(0.0)]), \"reduce_scope\", 0):\n    T.tvm_thread_allreduce(T.uint32(1), A[0], "
-     "T.bool(True), B.data, 0)\nB[1] = A[1]",                                                                                                                              false},
-    {"shuffle",                     PARAMS,                                                        "B[0] = T.Shuffle([A[0], A[1], A[2]], [2])",                            false},
-    {"known by name",               "A: T.Buffer((16,), \"int32\"), h: T.handle",
+     "T.bool(True), B.data, 0)\nB[1] = A[1]",                                                                                                                                      false},
+    {"shuffle",                             PARAMS,                                                        "B[0] = T.Shuffle([A[0], A[1], A[2]], [2])",                            false},
+    {"known by name",                       "A: T.Buffer((16,), \"int32\"), h: T.handle",
      "A[0] = T.tvm_struct_get(h, 0, 13, \"int32\")\nT.tvm_struct_set(h, 0, 1, A[0])\n"
      "A[0:4] = T.call_llvm_pure_intrin(\"int32x4\", \"llvm.smax\", A[T.Ramp(0, 1, 4)], "
-     "A[T.Ramp(4, 1, 4)])\nT.ptx.cp.async_.wait_group(0)",                                                                                                                 false},
+     "A[T.Ramp(4, 1, 4)])\nT.ptx.cp.async_.wait_group(0)",                                                                                                                         false},
     {"sizes of parameters",
-     "A: T.Buffer((\"n\", 4), \"float32\"), B: T.Buffer((n, \"m\"), \"float32\")",                 "B[0, 0] = A[0, 0]",                                                    false},
-    {"assertion in parts",          PARAMS,
+     "A: T.Buffer((\"n\", 4), \"float32\"), B: T.Buffer((n, \"m\"), \"float32\")",                         "B[0, 0] = A[0, 0]",                                                    false},
+    {"assertion in parts",                  PARAMS,
      "assert A[0] > T.float32(0.0), (\"ValueError\", [\"the first \", \"is negative\"])\n"
-     "B[0] = A[0]",                                                                                                                                                        false},
-    {"buffer of an attribute",      PARAMS,
+     "B[0] = A[0]",                                                                                                                                                                false},
+    {"buffer of an attribute",              PARAMS,
      "W = T.Buffer((16,))\n# with T.sblock(\"root\"):\nfor i in range(16):\n    with "
      "T.sblock(\"b\"):\n        v = T.axis.spatial(16, i)\n        T.reads(A[v])\n        "
-     "T.writes(B[v])\n        T.sblock_attr({\"layout_free\": [W]})\n        B[v] = A[v]",                                                                                 true },
-    {"block without axes",          PARAMS,
+     "T.writes(B[v])\n        T.sblock_attr({\"layout_free\": [W]})\n        B[v] = A[v]",                                                                                         true },
+    {"block without axes",                  PARAMS,
      "with T.sblock(\"opaque\"):\n    T.reads()\n    T.writes()\n    T.call_packed(\"f\", "
-     "A.data, B.data)",                                                                                                                                                    true },
-    {"vectors",                     PARAMS,                                                        "B[0:4] = A[T.Ramp(0, 1, 4)]\nB[T.Ramp(0, 2, 4)] = A[T.Ramp(1, 3, 4)]",
-     false                                                                                                                                                                      },
-    {"target",                      PARAMS,
+     "A.data, B.data)",                                                                                                                                                            true },
+    {"vectors",                             PARAMS,                                                        "B[0:4] = A[T.Ramp(0, 1, 4)]\nB[T.Ramp(0, 2, 4)] = A[T.Ramp(1, 3, 4)]",
+     false                                                                                                                                                                              },
+    {"pointers",                            "p: T.handle(\"float32\", \"global\"), q: T.handle",
+     "A = T.decl_buffer((16,), data=p)\nx: T.let[T.handle(\"int32\", \"local\")] = "
+     "T.reinterpret(\"handle\", q)\nA[0] = T.float32(0.0)\nT.call_packed(\"f\", x)",                                                                                               false},
+    {"call of a function",                  PARAMS,
+     "B[0] = T.Cast(\"float32\", Module.main(A.data, 3))\nModule.main(B.data, 3)",                                                                                                 false},
+    {"undefined value",                     PARAMS,                                                        "B[0] = T.undef(dtype=\"float32\")",                                    false},
+    {"regions of what the block allocates", PARAMS,
+     "with T.sblock(\"b\"):\n    C = T.sblock_alloc_buffer((4,))\n    T.reads(A[0:4])\n    "
+     "T.writes(C[0:4])\n    for i in range(4):\n        C[i] = A[i]",                                                                                                              true },
+    {"target",                              PARAMS,
      "T.func_attr({\"target\": T.target({\"kind\": \"llvm\", \"tag\": \"\"}), \"tirx.noalias\": "
-     "True})\nB[0] = A[0]",                                                                                                                                                false},
+     "True})\nB[0] = A[0]",                                                                                                                                                        false},
 };
 
 static void write_text(const struct row *row, hone_str *out) {
