@@ -33,6 +33,11 @@ hone_status lower_collect_imports(hone_lower *lower);
 /* Turns the INIT of a block into its first statement. */
 HONE_NODISCARD hone_status lower_init_of(hone_lower *lower, hone_node_id block, hone_node_id init);
 
+/* In a program without blocks: whether a buffer is surely written as a whole, and nothing of it is
+ * read before it was written. */
+HONE_NODISCARD hone_status lower_is_output(hone_lower *lower, hone_buffer buffer,
+                                           bool *out_is_output);
+
 /* An ALLOC, IF or other container node; HONE_NO_ID when memory is short. */
 hone_node_id lower_new_if(hone_func *func, const hone_expr *condition);
 /* At the end of parent: buffer[index] = value. */

@@ -4,7 +4,8 @@
 #include <string.h>
 
 #include "ir/arith.h"
-#include "lower/lower.h"
+#include "lower/passes.h"
+#include "support/attributes.h"
 
 typedef struct collector {
     const hone_func *func;
@@ -13,6 +14,7 @@ typedef struct collector {
     bool *is_size;              /* by variable: noted already */
     bool *is_read, *is_written; /* by buffer */
     const char **externs;
+    hone_lower loops; /* the program without blocks, once it was needed */
 } collector;
 
 static void note_size(collector *c, const hone_expr *e) {
@@ -257,6 +259,24 @@ static bool is_output(const hone_func *func, hone_arith *arith, hone_buffer id) 
     return false;
 }
 
+/* A scheduled program: asked of its loops, as allocations are planned. */
+static hone_status is_output_of_loops(collector *c, hone_arena *arena, hone_buffer buffer,
+                                      bool *out_is_output) {
+    static const hone_lower_options options = {0};
+    static hone_status (*const passes[])(hone_lower *) = {lower_hoist_init, lower_init, lower_match,
+                                                          lower_blocks};
+    if (!c->loops.func) {
+        c->loops = (hone_lower){.ir = {.arena = arena}, .options = &options};
+        c->loops.func = hone_func_clone(arena, c->func);
+        if (!c->loops.func) return HONE_ERROR(HONE_CODE_NO_MEMORY, "signature");
+        for (size_t i = 0; i < HONE_COUNT(passes); i++) {
+            HONE_TRY(passes[i](&c->loops));
+            HONE_TRY(hone_ir_finish(&c->loops.ir));
+        }
+    }
+    return lower_is_output(&c->loops, buffer, out_is_output);
+}
+
 static hone_status collect(collector *c, hone_arena *arena) {
     const hone_func *func = c->func;
     hone_signature *s = c->out;
@@ -279,9 +299,14 @@ static hone_status collect(collector *c, hone_arena *arena) {
             c->sizes[s->size_count++] = param->var;
             continue;
         }
-        roles[s->buffer_count] = !c->is_written[param->buffer]            ? HONE_PARAM_IN
-                                 : is_output(func, &arith, param->buffer) ? HONE_PARAM_OUT
-                                                                          : HONE_PARAM_INOUT;
+        bool is_written = c->is_written[param->buffer];
+        bool is_out = is_written && is_output(func, &arith, param->buffer);
+        if (is_written && !is_out) {
+            HONE_TRY(is_output_of_loops(c, arena, param->buffer, &is_out));
+        }
+        roles[s->buffer_count] = is_out       ? HONE_PARAM_OUT
+                                 : is_written ? HONE_PARAM_INOUT
+                                              : HONE_PARAM_IN;
         buffers[s->buffer_count++] = param->buffer;
         note_shape(c, &func->buffers[param->buffer]);
     }

@@ -8,6 +8,7 @@
 #include "ir/interp.h"
 #include "ir/script.h"
 #include "lower/lower.h"
+#include "lower/signature.h"
 #include "schedule/schedule.h"
 #include "tests/schedule/random_steps.h"
 #include "tests/support/hone_test.h"
@@ -52,8 +53,31 @@ static void ask_for_vectors(hone_func *func, hone_rng *rng) {
     }
 }
 
+/* What the signature calls an output may hold anything before. Counts outputs of the program before
+ * it was scheduled, and those of them that still are. */
+static hone_status check_outputs(const hone_func *base, const hone_func *func, uint64_t seed,
+                                 hone_tensor *const *want, hone_arena *arena, uint64_t *io_counts) {
+    hone_signature before, after;
+    HONE_TRY(hone_signature_of(base, arena, &before));
+    HONE_TRY(hone_signature_of(func, arena, &after));
+    hone_tensor **got = hone_test_make_args(base, seed);
+    hone_rng rng = hone_rng_from_seed(seed + 1);
+    for (uint32_t i = 0; i < func->param_count; i++) {
+        io_counts[0] += before.roles[i] == HONE_PARAM_OUT;
+        io_counts[1] += before.roles[i] == HONE_PARAM_OUT && after.roles[i] == HONE_PARAM_OUT;
+        if (after.roles[i] == HONE_PARAM_OUT) hone_tensor_fill_random(got[i], &rng, -99, 99);
+    }
+    hone_interp_options options = {0};
+    hone_status st = hone_interp_func(func, got, func->param_count, &options);
+    if (!st && !hone_test_args_agree(base, got, want, NULL)) {
+        st = HONE_ERROR(HONE_CODE_INTERNAL, "an output is read, or not written as a whole");
+    }
+    hone_test_free_args(base, got);
+    return st;
+}
+
 static hone_status lower_and_check(const hone_func *base, hone_schedule *sch, uint64_t seed,
-                                   hone_arena *arena) {
+                                   hone_arena *arena, uint64_t *io_counts) {
     hone_target target;
     HONE_TRY(hone_target_parse("x86-64-v3", &target));
     oracle o = {.base = base, .want = hone_test_make_args(base, seed), .seed = seed};
@@ -61,12 +85,14 @@ static hone_status lower_and_check(const hone_func *base, hone_schedule *sch, ui
     hone_status st = hone_interp_func(base, o.want, base->param_count, &interp);
     hone_lower_options options = {.target = &target, .after = check_pass, .ctx = &o};
     hone_func *lowered;
+    if (!st) st = check_outputs(base, sch->func, seed, o.want, arena, io_counts);
     if (!st) st = hone_lower_func(sch->func, &options, arena, &lowered);
     hone_test_free_args(base, o.want);
     return st;
 }
 
-static bool run_sequence(uint64_t seed, const hone_tensor_intrins *intrins, uint64_t *io_lowered) {
+static bool run_sequence(uint64_t seed, const hone_tensor_intrins *intrins, uint64_t *io_lowered,
+                         uint64_t *io_outputs) {
     hone_arena *arena = hone_arena_create(1 << 16);
     hone_func *base = hone_random_program(arena, seed, NULL);
     hone_schedule *sch = NULL;
@@ -80,7 +106,7 @@ static bool run_sequence(uint64_t seed, const hone_tensor_intrins *intrins, uint
         hone_status_free(hone_random_step(sch, &rng, &name));
     }
     ask_for_vectors(sch->func, &rng);
-    hone_status st = lower_and_check(base, sch, seed, arena);
+    hone_status st = lower_and_check(base, sch, seed, arena, io_outputs);
     hone_code code = hone_status_code(st);
     bool fine = code == HONE_CODE_OK || code == HONE_CODE_UNSUPPORTED;
     *io_lowered += code == HONE_CODE_OK;
@@ -102,15 +128,18 @@ static void lowered_schedules_keep_the_meaning(void **state) {
     const char *wanted = getenv("HONE_SEQUENCES"), *first = getenv("HONE_FIRST_SEED");
     uint64_t count = wanted ? strtoull(wanted, NULL, 10) : DEFAULT_SEQUENCES;
     uint64_t seed = first ? strtoull(first, NULL, 10) : 1;
-    uint64_t lowered = 0, failed = 0;
+    uint64_t lowered = 0, failed = 0, outputs[2] = {0}; /* before, after */
     hone_tensor_intrins *intrins = hone_random_intrins();
     assert_non_null(intrins);
     for (uint64_t i = 0; i < count; i++)
-        failed += !run_sequence(seed + i, intrins, &lowered);
+        failed += !run_sequence(seed + i, intrins, &lowered, outputs);
     hone_tensor_intrins_destroy(intrins);
     print_message("%llu of %llu lowered\n", (unsigned long long)lowered, (unsigned long long)count);
+    print_message("%llu of %llu outputs are still outputs\n", (unsigned long long)outputs[1],
+                  (unsigned long long)outputs[0]);
     assert_int_equal(failed, 0);
     assert_true(lowered > count / 2);
+    assert_true(outputs[1] > outputs[0] * 9 / 10);
 }
 
 int main(void) {

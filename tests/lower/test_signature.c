@@ -22,19 +22,46 @@ static const struct row {
     const char *name, *program;
     hone_param_role want;
 } rows[] = {
-    {"axes",                     TWO("4, 6",    "4, 6",    "va, vb"),               HONE_PARAM_OUT  },
-    {"axes the other way",       TWO("6, 4",    "4, 6",    "vb, va"),               HONE_PARAM_OUT  },
-    {"too short",                TWO("4, 7",    "4, 6",    "va, vb"),               HONE_PARAM_INOUT},
-    {"one axis twice",           TWO("4, 4",    "4, 4",    "va, va"),               HONE_PARAM_INOUT},
-    {"digits",                   TWO("24,",     "4, 6",    "va * 6 + vb"),          HONE_PARAM_OUT  },
-    {"three digits",             THREE("2, 24", "2, 4, 6", "va, vb + vc * 4"),      HONE_PARAM_OUT  },
-    {"digits in another order",  THREE("24,",   "2, 4, 3", "va + vb * 6 + vc * 2"), HONE_PARAM_OUT  },
-    {"digits with holes",        TWO("28,",     "4, 6",    "va * 7 + vb"),          HONE_PARAM_INOUT},
-    {"digits that overlap",      TWO("24,",     "4, 6",    "va * 5 + vb"),          HONE_PARAM_INOUT},
-    {"digits that begin late",   TWO("24,",     "4, 6",    "va * 6 + vb + 1 - 1"),  HONE_PARAM_OUT  },
-    {"digits that begin at one", TWO("25,",     "4, 6",    "va * 6 + vb + 1"),      HONE_PARAM_INOUT},
-    {"digits, too few",          TWO("30,",     "4, 6",    "va * 6 + vb"),          HONE_PARAM_INOUT},
-    {"a digit of another index", TWO("4, 24",   "4, 6",    "va, va * 6 + vb"),      HONE_PARAM_INOUT},
+    {"axes",                     TWO("4, 6",                   "4, 6",                                "va, vb"), HONE_PARAM_OUT},
+    {"axes the other way",            TWO("6, 4",                                        "4, 6",                                                          "vb, va"), HONE_PARAM_OUT},
+    {"too short",                    TWO("4, 7","4, 6","va, vb"), HONE_PARAM_INOUT},
+    {"one axis twice",                TWO("4, 4",               "4, 4",                                               "va, va"), HONE_PARAM_INOUT},
+    {"digits",          TWO("24,",                                      "4, 6",                                                            "va * 6 + vb"), HONE_PARAM_OUT},
+    {"three digits",                    THREE("2, 24",                         "2, 4, 6","va, vb + vc * 4"), HONE_PARAM_OUT},
+    {"digits in another order",                   THREE("24,",                             "2, 4, 3",                       "va + vb * 6 + vc * 2"), HONE_PARAM_OUT},
+    {"digits with holes",            TWO("28,",                                        "4, 6",                                                                "va * 7 + vb"), HONE_PARAM_INOUT},
+    {"digits that overlap",                 TWO("24,",   "4, 6",                           "va * 5 + vb"), HONE_PARAM_INOUT},
+    {"digits that begin late",  TWO("24,", "4, 6", "va * 6 + vb + 1 - 1"), HONE_PARAM_OUT},
+    {"digits that begin at one",            TWO("25,",                                        "4, 6",                                                           "va * 6 + vb + 1"), HONE_PARAM_INOUT},
+    {"digits, too few",                    TWO("30,","4, 6","va * 6 + vb"), HONE_PARAM_INOUT},
+    {"a digit of another index",      TWO("4, 24",         "4, 6",                                      "va, va * 6 + vb"), HONE_PARAM_INOUT},
+    {"a fused loop",
+     "from tvm.script import tir as T\n@T.prim_func\ndef main(Y: T.Buffer((21, 4), \"float32\")):\n"
+     "    for o, f in T.grid(11, 8):\n        with T.block(\"b\"):\n"
+     "            va = T.axis.spatial(21, (o * 8 + f) // 4)\n            vb = T.axis.spatial(4, (o "
+     "* 8 + f) % 4)\n"
+     "            T.where(o * 8 + f < 84)\n            Y[va, vb] = T.float32(1)\n",                                      HONE_PARAM_OUT                                                   },
+    {"a half of a split",
+     "from tvm.script import tir as T\n@T.prim_func\ndef main(Y: T.Buffer((21, 4), \"float32\")):\n"
+     "    for a, f in T.grid(3, 32):\n        with T.block(\"b\"):\n"
+     "            va = T.axis.spatial(21, a * 8 + f // 4)\n            vb = T.axis.spatial(4, f % "
+     "4)\n"
+     "            T.where(a * 8 + f // 4 < 20)\n            Y[va, vb] = T.float32(1)\n",                          HONE_PARAM_INOUT                                                },
+    {"filled, then added to",
+     "from tvm.script import tir as T\n@T.prim_func\ndef main(Y: T.Buffer((21,), \"float32\")):\n"
+     "    for a in range(21):\n        with T.block(\"i\"):\n            va = T.axis.spatial(21, "
+     "a)\n            Y[va] = T.float32(1)\n"
+     "        for k in range(3):\n            with T.block(\"b\"):\n                va = "
+     "T.axis.spatial(21, a)\n"
+     "                vk = T.axis.reduce(3, k)\n                Y[va] = Y[va] * T.float32(2)\n",         HONE_PARAM_OUT},
+    {"added to what is filled later",
+     "from tvm.script import tir as T\n@T.prim_func\ndef main(Y: T.Buffer((22,), \"float32\")):\n"
+     "    for a in range(21):\n        with T.block(\"i\"):\n            va = T.axis.spatial(21, "
+     "a)\n            Y[va] = T.float32(1)\n"
+     "        for k in range(3):\n            with T.block(\"b\"):\n                va = "
+     "T.axis.spatial(21, a)\n"
+     "                vk = T.axis.reduce(3, k)\n                Y[va + 1] = Y[va + 1] * "
+     "T.float32(2)\n",                                      HONE_PARAM_INOUT                                                          },
 };
 
 static void check_row(void **state) {
