@@ -17,7 +17,7 @@
 #include "tests/support/random_kernel.h"
 #include "tests/support/random_program.h"
 
-enum { BATCH = 32, KERNELS = 256, MOST_SIZES = 8 };
+enum { BATCH = 32, KERNELS = 96, MOST_SIZES = 8 };
 
 /* AVX-512, AVX2, and neither: what this machine cannot run is lowered and compiled all the same. */
 static const char *const targets[] = {"host -num-threads=2", "llvm -mcpu=x86-64-v3 -num-threads=2",
