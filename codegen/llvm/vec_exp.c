@@ -28,7 +28,17 @@ static LLVMValueRef exp_within(const vec *v, LLVMValueRef x) {
     return vec_scale(v, p, n, shifted);
 }
 
+/* By AVX-512: x as it comes. What is far away, or no number, gives an r that makes no sense; it is
+ * kept small, and n decides alone. */
+static LLVMValueRef exp_of_any(const vec *v, LLVMValueRef x) {
+    LLVMValueRef n = call1(v, "llvm.nearbyint", mul(v, x, number(v, 1.44269504088896341)));
+    LLVMValueRef r = fma_of(v, n, number(v, -0.693359375), x);
+    r = vec_within_1(v, fma_of(v, n, number(v, 2.12194440e-4), r));
+    return vec_scale(v, exp_core(v, r), n, NULL);
+}
+
 LLVMValueRef vec_exp(const vec *v, LLVMValueRef x) {
+    if (v->has_avx512) return exp_of_any(v, x);
     return exp_within(v, vec_clamp(v, x, -104.0, 89.5));
 }
 

@@ -62,9 +62,10 @@ static LLVMValueRef lanes_of_all(const vec *v, LLVMValueRef x) {
 }
 
 /* What an AVX-512 instruction on registers of 4, 8 or 16 floats makes of x (and y, unless NULL):
- * `name` ends with their bits, behind the operands come what masked lanes keep, the mask, and for
- * whole registers perhaps how to round. */
-static LLVMValueRef by_register(const vec *v, const char *name, LLVMValueRef x, LLVMValueRef y) {
+ * `name` ends with their bits, behind the operands come a number (unless it is negative), what
+ * masked lanes keep, the mask, and for whole registers perhaps how to round. */
+static LLVMValueRef by_register(const vec *v, const char *name, LLVMValueRef x, LLVMValueRef y,
+                                int32_t immediate) {
     unsigned widest = v->g->target->vector_bits >= 512 ? 16 : 8, width = 4;
     while (width < v->lanes && width < widest)
         width *= 2;
@@ -76,10 +77,11 @@ static LLVMValueRef by_register(const vec *v, const char *name, LLVMValueRef x, 
     LLVMTypeRef type = LLVMVectorType(v->g->f32, width);
     LLVMValueRef result = NULL;
     for (unsigned at = 0; at < v->lanes; at += width) {
-        LLVMValueRef args[5];
+        LLVMValueRef args[6];
         unsigned count = 0;
         args[count++] = lanes_of(v, x, at, width);
         if (y) args[count++] = lanes_of(v, y, at, width);
+        if (immediate >= 0) args[count++] = gen_i32(v->g, immediate);
         args[count++] = LLVMConstNull(type);
         args[count++] = LLVMConstAllOnes(width == 16 ? v->g->i16 : v->g->i8);
         if (count < LLVMCountParamTypes(signature)) args[count++] = gen_i32(v->g, 4); /* as set */
@@ -91,7 +93,7 @@ static LLVMValueRef by_register(const vec *v, const char *name, LLVMValueRef x, 
 
 /* Two steps, each by a normal number; AVX-512 has an instruction for it. */
 LLVMValueRef vec_scale(const vec *v, LLVMValueRef p, LLVMValueRef n, LLVMValueRef shifted) {
-    if (v->has_avx512) return by_register(v, "llvm.x86.avx512.mask.scalef.ps", p, n);
+    if (v->has_avx512) return by_register(v, "llvm.x86.avx512.mask.scalef.ps", p, n, -1);
     LLVMValueRef k = LLVMBuildSub(B, as_int(v, shifted), integer(v, 0x4b400000u), "");
     LLVMValueRef half = LLVMBuildAShr(B, k, integer(v, 1), "");
     LLVMValueRef rest = LLVMBuildSub(B, k, half, "");
@@ -105,11 +107,16 @@ LLVMValueRef vec_scale_normal(const vec *v, LLVMValueRef p, LLVMValueRef n, LLVM
     return as_float(v, LLVMBuildAdd(B, as_int(v, p), raise, ""));
 }
 
+LLVMValueRef vec_within_1(const vec *v, LLVMValueRef x) {
+    enum { SMALLER_SIZE = 2 }; /* with the sign of the first; the other one when one is NaN */
+    return by_register(v, "llvm.x86.avx512.mask.range.ps", x, number(v, 1), SMALLER_SIZE);
+}
+
 /* An approximation and two corrections, where there is an instruction for the first. */
 LLVMValueRef vec_quotient_near_1(const vec *v, LLVMValueRef a, LLVMValueRef b) {
     if (!v->has_avx512) return quotient(v, a, b);
     LLVMValueRef minus = negative(v, b);
-    LLVMValueRef inverse = by_register(v, "llvm.x86.avx512.rcp14.ps", b, NULL);
+    LLVMValueRef inverse = by_register(v, "llvm.x86.avx512.rcp14.ps", b, NULL, -1);
     inverse = fma_of(v, inverse, fma_of(v, minus, inverse, number(v, 1)), inverse);
     LLVMValueRef first = mul(v, a, inverse);
     return fma_of(v, fma_of(v, minus, first, a), inverse, first);

@@ -88,10 +88,12 @@ LLVMValueRef vec_polynomial(const vec *v, LLVMValueRef x, const double *c, size_
  * those of the integer, and there is nothing to convert. Below 2^22 in size; NaN stays. */
 LLVMValueRef vec_round(const vec *v, LLVMValueRef x, double factor, LLVMValueRef *out_shifted);
 /* p * 2^n for the integer that lies in `shifted` (see vec_round), n up to ±252: results become
- * infinite or subnormal properly. */
+ * infinite or subnormal properly. With AVX-512 n alone counts, however large. */
 LLVMValueRef vec_scale(const vec *v, LLVMValueRef p, LLVMValueRef n, LLVMValueRef shifted);
 /* The same where the result is a normal number. What becomes of NaN is undefined. */
 LLVMValueRef vec_scale_normal(const vec *v, LLVMValueRef p, LLVMValueRef n, LLVMValueRef shifted);
+/* x, or ±1 where it is larger, 1 where it is NaN; with AVX-512 alone. */
+LLVMValueRef vec_within_1(const vec *v, LLVMValueRef x);
 /* a / b for b from 1 to 2 and a from 0 to 2, the last bit perhaps wrong, in half the time. */
 LLVMValueRef vec_quotient_near_1(const vec *v, LLVMValueRef a, LLVMValueRef b);
 LLVMValueRef vec_at_most(const vec *v, LLVMValueRef x, double hi);          /* NaN stays */

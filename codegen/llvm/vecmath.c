@@ -47,7 +47,8 @@ LLVMValueRef gen_vector_math(gen *g, hone_intrin intrin, LLVMValueRef *args, uns
     v.i = gen_vector(g->i32, lanes);
     v.has_fma =
         strncmp(g->target->triple, "x86_64", 6) != 0 || hone_target_has_feature(g->target, "fma");
-    v.has_avx512 = hone_target_has_feature(g->target, "avx512vl") && lanes <= VEC_MAX_LANES;
+    v.has_avx512 = hone_target_has_feature(g->target, "avx512vl") &&
+                   hone_target_has_feature(g->target, "avx512dq") && lanes <= VEC_MAX_LANES;
     for (size_t i = 0; i < HONE_COUNT(functions); i++) {
         const struct function *f = &functions[i];
         if (f->intrin != intrin) continue;

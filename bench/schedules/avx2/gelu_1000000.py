@@ -2,6 +2,6 @@
 def apply_trace(sch):
     b = sch.get_block(name="gelu", func_name="main")
     i, = sch.get_loops(block=b)
-    i0, i1, i2 = sch.split(loop=i, factors=[None, 625, 32])
+    i0, i1, i2 = sch.split(loop=i, factors=[None, 1250, 16])
     sch.vectorize(loop=i2)
     sch.parallel(loop=i0)
