@@ -3,7 +3,7 @@ def apply_trace(sch):
     b0 = sch.get_block(name="matmul", func_name="main")
     b1 = sch.get_block(name="relu", func_name="main")
     l5, l6, l7 = sch.get_loops(block=b0)
-    l8, l9 = sch.split(loop=l5, factors=[None, 4])
+    l8, l9 = sch.split(loop=l5, factors=[None, 6])
     l10, l11 = sch.split(loop=l6, factors=[None, 16])
     sch.reorder(l10, l8, l7, l9, l11)
     sch.parallel(loop=l10)

@@ -1,4 +1,4 @@
-# Tiles of 4 x 16 in 8 registers over panels of W, 16 columns each, that lie one behind the other.
+# Tiles of 6 x 16 in 12 registers over panels of W, 16 columns each, that lie one behind the other.
 def apply_trace(sch):
     b0 = sch.get_block(name="matmul", func_name="main")
     b1 = sch.reindex_cache_read(block=b0, read_buffer_index=1, storage_scope="global", index_map=lambda i, j, k: (j // 16, k, j % 16))
@@ -8,7 +8,7 @@ def apply_trace(sch):
     sch.parallel(loop=l3)
     sch.vectorize(loop=l4)
     l5, l6, l7 = sch.get_loops(block=b0)
-    l8, l9 = sch.split(loop=l5, factors=[None, 4])
+    l8, l9 = sch.split(loop=l5, factors=[None, 6])
     l10, l12 = sch.split(loop=l6, factors=[None, 16])
     sch.reorder(l10, l8, l7, l9, l12)
     sch.parallel(loop=l10)
