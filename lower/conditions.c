@@ -63,10 +63,6 @@ static void note_expr(void *ctx, hone_node_id at, const hone_expr *e) {
     hone_expr_walk(e, note_choice, ctx);
 }
 
-static bool has_else(const hone_func *func, const hone_node *node) {
-    return node->last != HONE_NO_ID && hone_func_node(func, node->last)->kind == HONE_NODE_ELSE;
-}
-
 /* Copies have variables of their own, so there are more of them from tile to tile. */
 static hone_status make_room(lower_conditions *c) {
     hone_func *func = c->lower->func;
@@ -99,7 +95,7 @@ static void find_below(lower_conditions *c, hone_node_id root) {
     hone_func *func = c->lower->func;
     for (hone_node_id n = root; n != HONE_NO_ID; n = hone_tree_next(func, root, n)) {
         const hone_node *node = hone_func_node(func, n);
-        if (node->kind != HONE_NODE_IF || has_else(func, node)) continue;
+        if (node->kind != HONE_NODE_IF || lower_has_else(func, n)) continue;
         lower_conjuncts(node->u.eval.value, note_condition, c);
     }
     hone_tree_walk_exprs(func, root, false, note_expr, c);

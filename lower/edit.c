@@ -7,6 +7,11 @@ hone_node_id lower_new_if(hone_func *func, const hone_expr *condition) {
     return id;
 }
 
+bool lower_has_else(const hone_func *func, hone_node_id choice) {
+    hone_node_id last = hone_func_node(func, choice)->last;
+    return last != HONE_NO_ID && hone_func_node(func, last)->kind == HONE_NODE_ELSE;
+}
+
 hone_status lower_append_store(hone_func *func, hone_node_id parent, hone_buffer buffer,
                                const hone_expr *index, const hone_expr *value) {
     const hone_expr **indices = hone_arena_alloc(func->arena, sizeof *indices);

@@ -1,8 +1,9 @@
 /* lower/lower_clip.c
  * needs: no blocks. keeps: what is computed. A reduction loop whose whole body stands under a
- * condition like k0 * 64 + k1 < 500 ends early instead:
+ * condition like k0 * 64 + k1 < 500 ends early instead, or begins late:
  *
  *   for k1 in 64: if k0 * 64 + k1 < 500: body   ⇒   for k1 in min(64, 500 - k0 * 64): body
+ *   for dy in 3: if 1 <= y + dy: body           ⇒   for dy in max(0, 1 - y) .. 3: body
  *
  * so that the body has no condition and what it accumulates can stay in registers. Loops that
  * place what is stored keep their constant extents (lower_version takes care of those). */
@@ -30,62 +31,87 @@ static bool places_a_store(const hone_func *func, hone_node_id loop) {
     return false;
 }
 
-/* The condition below a chain of loops that hold nothing else, or HONE_NO_ID. */
-static hone_node_id guard_below(const hone_func *func, hone_node_id loop) {
-    for (hone_node_id at = hone_func_node(func, loop)->first; at != HONE_NO_ID;
-         at = hone_func_node(func, at)->first) {
-        const hone_node *node = hone_func_node(func, at);
-        if (node->next != HONE_NO_ID) return HONE_NO_ID;
-        if (node->kind == HONE_NODE_IF) {
-            bool has_else = node->last != HONE_NO_ID &&
-                            hone_func_node(func, node->last)->kind == HONE_NODE_ELSE;
-            return has_else ? HONE_NO_ID : at;
-        }
-        if (node->kind != HONE_NODE_FOR) return HONE_NO_ID;
-    }
-    return HONE_NO_ID;
+/* The only child of a loop or of a condition without an alternative, else HONE_NO_ID. */
+static hone_node_id next_in_chain(const hone_func *func, hone_node_id id) {
+    const hone_node *node = hone_func_node(func, id);
+    bool is_chain =
+        node->kind == HONE_NODE_FOR || (node->kind == HONE_NODE_IF && !lower_has_else(func, id));
+    return is_chain && node->first == node->last ? node->first : HONE_NO_ID;
 }
 
-/* c - a, where the condition is a + var < c and nothing else varies inside of the loop. */
-static const hone_expr *limit_of(clipper *c, const hone_expr *part) {
+/* What is divided by may be 0 where the body never runs. */
+static bool note_division(void *ctx, const hone_expr *e) {
+    bool is_division = hone_expr_is_op(e, HONE_OP_FLOORDIV) ||
+                       hone_expr_is_op(e, HONE_OP_FLOORMOD) ||
+                       hone_expr_is_op(e, HONE_OP_TRUNCDIV) || hone_expr_is_op(e, HONE_OP_TRUNCMOD);
+    if (is_division && !hone_expr_is_int(e->args[1])) *(bool *)ctx = true;
+    return true;
+}
+
+static bool may_fail(const hone_expr *e) {
+    bool has_division = false;
+    hone_expr_walk(e, note_division, &has_division);
+    return has_division;
+}
+
+/* The condition as gap > 0; NULL for other conditions. */
+static const hone_expr *gap_of(clipper *c, const hone_expr *part) {
     hone_ir *ir = &c->arith.ir;
+    if (part->kind != HONE_EXPR_BINARY || !hone_expr_is_pure_index(part)) return NULL;
+    const hone_expr *a = part->args[0], *b = part->args[1];
+    if (!hone_dtype_equal(a->dtype,
+                          hone_func_node(c->lower->func, c->loop)->u.loop.range.extent->dtype)) {
+        return NULL;
+    }
+    bool is_less = part->op == HONE_OP_LT || part->op == HONE_OP_LE;
+    bool is_more = part->op == HONE_OP_GT || part->op == HONE_OP_GE;
+    if (!is_less && !is_more) return NULL;
+    const hone_expr *gap = is_less ? hone_expr_sub(ir, b, a) : hone_expr_sub(ir, a, b);
+    if (part->op == HONE_OP_LE || part->op == HONE_OP_GE) {
+        gap = hone_expr_add(ir, gap, hone_expr_int(ir, a->dtype, 1));
+    }
+    return gap ? hone_simplify(&c->arith, gap) : NULL;
+}
+
+/* Narrows the loop when the condition says var < b or b <= var, and b does not vary inside. */
+static bool narrow(clipper *c, const hone_expr *part) {
+    hone_ir *ir = &c->lower->ir;
     const hone_func *func = c->lower->func;
-    hone_var var = hone_func_node(func, c->loop)->u.loop.var;
-    if (!hone_expr_is_op(part, HONE_OP_LT) || !hone_expr_is_pure_index(part)) return NULL;
-    if (!hone_dtype_equal(part->args[0]->dtype, func->vars[var].dtype)) return NULL;
-    const hone_expr *gap = hone_expr_sub(ir, part->args[1], part->args[0]);
+    hone_node *loop = hone_func_node(func, c->loop);
+    hone_var var = loop->u.loop.var;
+    const hone_expr *gap = gap_of(c, part);
     int64_t coefficient;
-    gap = gap ? hone_simplify(&c->arith, gap) : NULL;
-    if (!gap || !hone_linear_coeff(&c->arith, gap, var, &coefficient) || coefficient != -1) {
-        return NULL;
+    if (!gap || !hone_linear_coeff(&c->arith, gap, var, &coefficient) ||
+        (coefficient != 1 && coefficient != -1)) {
+        return false;
     }
-    const hone_expr *zero = hone_expr_int(ir, func->vars[var].dtype, 0);
-    const hone_expr *limit = zero ? hone_expr_substitute_one(ir, gap, var, zero) : NULL;
-    if (!limit || hone_expr_uses_any(limit, c->loops, c->var_count) ||
-        hone_expr_uses_any(limit, c->others, c->var_count)) {
-        return NULL;
+    const hone_expr *zero = hone_expr_int(ir, gap->dtype, 0),
+                    *one = hone_expr_int(ir, gap->dtype, 1);
+    const hone_expr *rest = zero ? hone_expr_substitute_one(ir, gap, var, zero) : NULL;
+    if (!rest || may_fail(rest) || hone_expr_uses_any(rest, c->loops, c->var_count) ||
+        hone_expr_uses_any(rest, c->others, c->var_count)) {
+        return false;
     }
-    return limit;
+    const hone_expr *begin = loop->u.loop.range.min;
+    const hone_expr *end = hone_expr_add(ir, begin, loop->u.loop.range.extent);
+    if (coefficient < 0)
+        end = hone_expr_binary(ir, HONE_OP_MIN, end, rest);
+    else
+        begin = hone_expr_binary(ir, HONE_OP_MAX, begin, hone_expr_sub(ir, one, rest));
+    const hone_expr *extent = hone_expr_sub(ir, end, begin);
+    extent = hone_expr_binary(ir, HONE_OP_MAX, extent, zero);
+    extent = extent ? hone_simplify(&c->arith, extent) : NULL;
+    begin = begin ? hone_simplify(&c->arith, begin) : NULL;
+    if (!extent || !begin) return false;
+    loop->u.loop.range.min = begin;
+    loop->u.loop.range.extent = extent;
+    c->is_clipped = true;
+    return true;
 }
 
 static bool take_part(void *ctx, const hone_expr *part) {
     clipper *c = ctx;
-    hone_node *loop = hone_func_node(c->lower->func, c->loop);
-    const hone_expr *limit = limit_of(c, part);
-    if (!limit) {
-        c->rest = lower_and(&c->lower->ir, c->rest, part);
-        return true;
-    }
-    hone_ir *ir = &c->lower->ir;
-    limit = hone_expr_sub(ir, limit, loop->u.loop.range.min);
-    const hone_expr *extent =
-        limit ? hone_expr_binary(ir, HONE_OP_MIN, loop->u.loop.range.extent, limit) : NULL;
-    const hone_expr *zero = hone_expr_int(ir, loop->u.loop.range.extent->dtype, 0);
-    extent = extent && zero ? hone_expr_binary(ir, HONE_OP_MAX, extent, zero) : NULL;
-    extent = extent ? hone_simplify(&c->arith, extent) : NULL;
-    if (!extent) return false;
-    loop->u.loop.range.extent = extent;
-    c->is_clipped = true;
+    if (!narrow(c, part)) c->rest = lower_and(&c->lower->ir, c->rest, part);
     return true;
 }
 
@@ -97,16 +123,26 @@ static hone_status clip(clipper *c) {
     HONE_TRY(lower_mark_vars(func, c->loop, &c->arith, c->loops, c->others));
     c->rest = NULL;
     c->is_clipped = false;
-    if (!lower_conjuncts(hone_func_node(func, c->guard)->u.eval.value, take_part, c)) {
-        HONE_TRY(hone_ir_finish(&c->arith.ir));
-        return hone_ir_finish(&c->lower->ir);
-    }
+    lower_conjuncts(hone_func_node(func, c->guard)->u.eval.value, take_part, c);
     if (!c->is_clipped) return hone_ir_finish(&c->arith.ir);
     if (c->rest)
         hone_func_node(func, c->guard)->u.eval.value = c->rest;
     else
         lower_splice(func, c->guard);
     return hone_ir_finish(&c->arith.ir);
+}
+
+/* By all conditions below the loop that hold nothing but loops and each other. */
+static hone_status clip_by_chain(clipper *c) {
+    const hone_func *func = c->lower->func;
+    hone_node_id next;
+    for (hone_node_id at = next_in_chain(func, c->loop); at != HONE_NO_ID; at = next) {
+        next = next_in_chain(func, at);
+        c->guard = at;
+        bool is_guard = hone_func_node(func, at)->kind == HONE_NODE_IF && !lower_has_else(func, at);
+        if (is_guard) HONE_TRY(clip(c));
+    }
+    return HONE_OK;
 }
 
 hone_status lower_clip(hone_lower *lower) {
@@ -121,8 +157,7 @@ hone_status lower_clip(hone_lower *lower) {
         if (node->kind != HONE_NODE_FOR || node->loop_kind != HONE_LOOP_SERIAL) continue;
         if (!hone_expr_is_int(node->u.loop.range.extent) || places_a_store(func, n)) continue;
         c.loop = n;
-        c.guard = guard_below(func, n);
-        if (c.guard != HONE_NO_ID) HONE_TRY(clip(&c));
+        HONE_TRY(clip_by_chain(&c));
     }
     return hone_ir_finish(&c.arith.ir);
 }

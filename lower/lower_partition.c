@@ -88,64 +88,77 @@ static hone_status find_middle(partition *p, hone_node_id loop, bool *out_has) {
     return hone_ir_finish(&c->arith.ir);
 }
 
-/* ---- loops that end where their work ends ---- */
-
-/* The number of iterations of the loop after which this conjunct is never true again; INT64_MAX
- * when that is not known. */
-static int64_t iterations_of(lower_conditions *c, hone_node_id loop, const hone_expr *part) {
-    const hone_node *node = hone_func_node(c->lower->func, loop);
-    hone_arith *arith = &c->arith;
-    int64_t coefficient, rest;
-    if (!hone_expr_is_op(part, HONE_OP_LT) || !hone_expr_is_pure_index(part) ||
-        part->dtype.lanes != 1 || hone_expr_uses_any(part, c->others, c->var_count)) {
-        return INT64_MAX;
-    }
-    const hone_expr *gap = hone_expr_sub(&arith->ir, part->args[0], part->args[1]);
-    gap = gap ? hone_simplify(arith, gap) : NULL;
-    if (!gap) return INT64_MAX;
-    hone_interval interval = hone_arith_relax(arith, gap, c->loops, c->var_count, NULL);
-    if (!interval.min ||
-        !is_linear_in(arith, hone_simplify(arith, interval.min), node->u.loop.var, &coefficient,
-                      &rest) ||
-        coefficient <= 0) {
-        return INT64_MAX;
-    }
-    return floor_div(-rest - 1, coefficient) + 1 - node->u.loop.range.min->u.i;
-}
+/* ---- loops that begin and end where their work does ---- */
 
 typedef struct trimmer {
     lower_conditions *c;
     hone_node_id loop;
-    int64_t extent;
+    int64_t first, end; /* of the iterations that may have work */
 } trimmer;
 
+/* What is below 0 where the comparison holds; NULL for other conditions. */
+static const hone_expr *gap_of(hone_arith *arith, const hone_expr *part) {
+    hone_ir *ir = &arith->ir;
+    bool is_strict = hone_expr_is_op(part, HONE_OP_LT) || hone_expr_is_op(part, HONE_OP_GT);
+    bool is_less = hone_expr_is_op(part, HONE_OP_LT) || hone_expr_is_op(part, HONE_OP_LE);
+    bool is_more = hone_expr_is_op(part, HONE_OP_GT) || hone_expr_is_op(part, HONE_OP_GE);
+    if (!is_less && !is_more) return NULL;
+    const hone_expr *a = part->args[is_more], *b = part->args[is_less];
+    if (!hone_dtype_is_int(a->dtype) || a->dtype.lanes != 1) return NULL;
+    const hone_expr *gap = hone_expr_sub(ir, a, b);
+    if (!is_strict) gap = hone_expr_sub(ir, gap, hone_expr_int(ir, a->dtype, 1));
+    return gap ? hone_simplify(arith, gap) : NULL;
+}
+
+/* Leaves out the iterations at both ends in which this conjunct is never true. */
 static bool trim_part(void *ctx, const hone_expr *part) {
     trimmer *t = ctx;
-    int64_t most = iterations_of(t->c, t->loop, part);
-    if (most < t->extent) t->extent = most;
+    lower_conditions *c = t->c;
+    const hone_node *node = hone_func_node(c->lower->func, t->loop);
+    int64_t coefficient, rest;
+    if (!hone_expr_is_pure_index(part) || hone_expr_uses_any(part, c->others, c->var_count)) {
+        return true;
+    }
+    const hone_expr *gap = gap_of(&c->arith, part);
+    if (!gap) return true;
+    hone_interval interval = hone_arith_relax(&c->arith, gap, c->loops, c->var_count, NULL);
+    if (!interval.min || !is_linear_in(&c->arith, hone_simplify(&c->arith, interval.min),
+                                       node->u.loop.var, &coefficient, &rest)) {
+        return true;
+    }
+    if (coefficient > 0) {
+        int64_t end = floor_div(-rest - 1, coefficient) + 1;
+        if (end < t->end) t->end = end;
+    } else if (coefficient < 0 && node->loop_kind == HONE_LOOP_SERIAL) {
+        int64_t first = floor_div(rest, -coefficient) + 1;
+        if (first > t->first) t->first = first;
+    }
     return true;
 }
 
-/* A loop whose whole body stands under conditions that its last iterations never meet. */
+/* A loop whose whole body stands under conditions that its first or last iterations never meet. */
 static hone_status trim_loop(lower_conditions *c, hone_node_id loop) {
     hone_func *func = c->lower->func;
+    hone_ir *ir = &c->lower->ir;
     hone_node *node = hone_func_node(func, loop);
     int64_t extent = hone_expr_const(node->u.loop.range.extent);
     if (extent < 2 || !hone_expr_is_int(node->u.loop.range.min)) return HONE_OK;
     HONE_TRY(lower_enter(c, loop, node->u.loop.var));
-    trimmer t = {c, loop, extent};
+    int64_t min = node->u.loop.range.min->u.i;
+    trimmer t = {c, loop, min, min + extent};
     for (hone_node_id at = node->first; at != HONE_NO_ID; at = hone_func_node(func, at)->first) {
         const hone_node *inner = hone_func_node(func, at);
-        bool is_chain = inner->kind == HONE_NODE_FOR || inner->kind == HONE_NODE_IF;
-        if (inner->next != HONE_NO_ID || !is_chain) break;
-        if (inner->kind == HONE_NODE_IF) lower_conjuncts(inner->u.eval.value, trim_part, &t);
+        bool is_if = inner->kind == HONE_NODE_IF;
+        if (inner->next != HONE_NO_ID || !(is_if || inner->kind == HONE_NODE_FOR)) break;
+        if (is_if && lower_has_else(func, at)) break;
+        if (is_if) lower_conjuncts(inner->u.eval.value, trim_part, &t);
     }
     HONE_TRY(hone_ir_finish(&c->arith.ir));
-    if (t.extent >= extent || t.extent < 1) return HONE_OK;
-    const hone_expr *trimmed =
-        hone_expr_int(&c->lower->ir, node->u.loop.range.extent->dtype, t.extent);
-    if (!trimmed) return hone_ir_finish(&c->lower->ir);
-    hone_func_node(func, loop)->u.loop.range.extent = trimmed;
+    if (t.end - t.first >= extent || t.end <= t.first) return HONE_OK;
+    const hone_expr *first = hone_expr_int(ir, node->u.loop.range.min->dtype, t.first);
+    const hone_expr *trimmed = hone_expr_int(ir, node->u.loop.range.extent->dtype, t.end - t.first);
+    if (!first || !trimmed) return hone_ir_finish(ir);
+    node->u.loop.range = (hone_range){first, trimmed};
     c->is_changed = true;
     return HONE_OK;
 }

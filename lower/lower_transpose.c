@@ -2,24 +2,25 @@
  * needs: flat buffers, no blocks. keeps: what is computed. A tile that is read across its rows is
  * read along them and turned around in registers:
  *
- *   for i in N: for j in vectorized(N): Y[a + j] = f(X[b + j * stride + i])       stride > 1
- *     ⇒ rows[k] = X[b + k * stride + 0:N]            for each k in N
+ *   for i in M: for j in vectorized(N): Y[a + j] = f(X[b + j * stride + i])       stride > 1
+ *     ⇒ rows[k] = X[b + k * stride + 0:M]            for each k in N
  *        rows exchanged with each other, one bit of their numbers with one bit of the lanes at a
- *        time: log2(N) steps of N shuffles
- *        for i in unrolled(N): for j in vectorized(N): Y[a + j] = f(rows[i][j])
+ *        time: log2(S) steps of S shuffles
+ *        for i in unrolled(M): for j in vectorized(N): Y[a + j] = f(rows[i][j])
  *
- * Only where N is a power of two that fits a register, the tile is all that the loops do, and the
+ * S is the least power of two that M and N fit in, and fits a register; what a smaller tile lacks
+ * repeats its last lane and its first row. Only where the tile is all that the loops do, and the
  * store goes to other memory than the loads. */
 #include "lower/passes.h"
 
-enum { MAX_TILE = 16 };
+enum { MAX_TILE = 16, MIN_SIDE = 4 }; /* squares may have shorter sides */
 
 typedef struct tile {
     hone_lower *lower;
     hone_arith *arith;
-    hone_node_id rows, lanes, store; /* the loops, the statement */
-    int64_t size;
-    const hone_expr *load; /* what is read across; NULL = nothing */
+    hone_node_id rows, lanes, store;     /* the loops, the statement */
+    int64_t row_count, lane_count, size; /* M, N, S */
+    const hone_expr *load;               /* what is read across; NULL = nothing */
     hone_buffer result;
 } tile;
 
@@ -71,6 +72,17 @@ static const hone_expr *find_load(const tile *t, const hone_expr *e) {
     return NULL;
 }
 
+static bool choose_size(tile *t) {
+    int64_t natural = hone_target_lanes(t->lower->options->target, 32);
+    int64_t longer = t->row_count > t->lane_count ? t->row_count : t->lane_count;
+    int64_t shorter = t->row_count + t->lane_count - longer;
+    t->size = 2;
+    while (t->size < longer && t->size < MAX_TILE)
+        t->size *= 2;
+    bool is_full = shorter == t->size;
+    return longer <= t->size && t->size <= natural && (is_full || shorter >= MIN_SIDE);
+}
+
 static bool match(tile *t, hone_node_id rows) {
     const hone_func *func = t->lower->func;
     const hone_node *node = hone_func_node(func, rows);
@@ -81,12 +93,10 @@ static bool match(tile *t, hone_node_id rows) {
     if (t->lanes == HONE_NO_ID) return false;
     const hone_node *lanes = hone_func_node(func, t->lanes);
     t->store = only_child(func, t->lanes, HONE_NODE_STORE);
-    t->size = hone_expr_const(node->u.loop.range.extent);
     if (t->store == HONE_NO_ID || lanes->loop_kind != HONE_LOOP_VECTORIZED) return false;
-    bool is_square = hone_expr_const(lanes->u.loop.range.extent) == t->size;
-    bool is_power = t->size > 1 && t->size <= MAX_TILE && (t->size & (t->size - 1)) == 0;
-    int64_t natural = hone_target_lanes(t->lower->options->target, 32);
-    if (!is_square || !is_power || t->size > natural) return false;
+    t->row_count = hone_expr_const(node->u.loop.range.extent);
+    t->lane_count = hone_expr_const(lanes->u.loop.range.extent);
+    if (!choose_size(t)) return false;
     if (hone_expr_uses_var(lanes->u.loop.range.min, node->u.loop.var)) return false;
     const hone_node *store = hone_func_node(func, t->store);
     int64_t row, lane;
@@ -101,6 +111,17 @@ static const hone_expr *row_at(const tile *t, int64_t k) {
     hone_ir *ir = &t->lower->ir;
     return hone_expr_ramp(ir, hone_expr_i32(ir, k * t->size), hone_expr_i32(ir, 1),
                           (uint16_t)t->size);
+}
+
+/* A row of the memory that is turned, with as many lanes as the tile's side. */
+static const hone_expr *widen(const tile *t, const hone_expr *row) {
+    const hone_expr *args[1 + MAX_TILE] = {row};
+    if (t->row_count == t->size) return row;
+    for (int64_t lane = 0; lane < t->size; lane++) {
+        int64_t pick = lane < t->row_count ? lane : t->row_count - 1;
+        args[1 + lane] = hone_expr_i32(&t->lower->ir, pick);
+    }
+    return hone_expr_shuffle(&t->lower->ir, 1, (size_t)t->size, args);
 }
 
 static const hone_expr *load_row(const tile *t, hone_buffer rows, int64_t k) {
@@ -132,18 +153,21 @@ static hone_status read_rows(tile *t, hone_buffer rows) {
     hone_range row = hone_func_node(func, t->rows)->u.loop.range;
     hone_range lane = hone_func_node(func, t->lanes)->u.loop.range;
     hone_dtype dtype = func->buffers[t->load->u.buffer].dtype;
-    for (int64_t k = 0; k < t->size; k++) {
+    uint16_t lanes = (uint16_t)t->row_count;
+    for (int64_t k = 0; k < t->lane_count; k++) {
         const hone_expr *at =
             hone_expr_substitute_one(ir, t->load->args[0], loop_var(t, t->rows), row.min);
         const hone_expr *j = hone_expr_add(ir, lane.min, hone_expr_int(ir, lane.min->dtype, k));
         at = hone_expr_substitute_one(ir, at, loop_var(t, t->lanes), j);
         if (!at) return hone_ir_finish(ir);
         at = hone_simplify(t->arith, at);
-        at = hone_expr_ramp(ir, at, hone_expr_int(ir, at->dtype, 1), (uint16_t)t->size);
-        const hone_expr *value = hone_expr_load(ir, hone_dtype_with_lanes(dtype, (uint16_t)t->size),
-                                                t->load->u.buffer, 1, &at);
-        HONE_TRY(store_row(t, rows, k, value));
+        at = hone_expr_ramp(ir, at, hone_expr_int(ir, at->dtype, 1), lanes);
+        const hone_expr *value =
+            hone_expr_load(ir, hone_dtype_with_lanes(dtype, lanes), t->load->u.buffer, 1, &at);
+        HONE_TRY(store_row(t, rows, k, widen(t, value)));
     }
+    for (int64_t k = t->lane_count; k < t->size; k++)
+        HONE_TRY(store_row(t, rows, k, load_row(t, rows, 0)));
     return HONE_OK;
 }
 

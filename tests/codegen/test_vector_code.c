@@ -44,14 +44,15 @@
          "    for k in T.serial(64, annotations={\"pragma_vector_reduce\": 4}):\n"                 \
          "        Y[k + 1] = Y[k] + X[k]\n"
 
-#define TRANSPOSE(n, dtype)                                                                        \
-    HEAD "def main(X: T.Buffer((3 * " n ", 2 * " n "), \"" dtype "\"), Z: T.Buffer((2 * " n        \
-         ", 3 * " n "), \"" dtype "\"), Y: T.Buffer((2 * " n ", 3 * " n "), \"" dtype "\")):\n"    \
+/* Tiles of m rows (of Y) by n lanes. */
+#define TRANSPOSE(m, n, dtype)                                                                     \
+    HEAD "def main(X: T.Buffer((3 * " n ", 2 * " m "), \"" dtype "\"), Z: T.Buffer((2 * " m        \
+         ", 3 * " n "), \"" dtype "\"), Y: T.Buffer((2 * " m ", 3 * " n "), \"" dtype "\")):\n"    \
          "    for i0, j0 in T.grid(2, 3):\n"                                                       \
-         "        for i1 in range(" n "):\n"                                                       \
+         "        for i1 in range(" m "):\n"                                                       \
          "            for j1 in T.vectorized(" n "):\n"                                            \
-         "                Y[i0 * " n " + i1, j0 * " n " + j1] = X[j0 * " n " + j1, i0 * " n        \
-         " + i1] + Z[i0 * " n " + i1, j0 * " n " + j1]\n"
+         "                Y[i0 * " m " + i1, j0 * " n " + j1] = X[j0 * " n " + j1, i0 * " m        \
+         " + i1] + Z[i0 * " m " + i1, j0 * " n " + j1]\n"
 
 /* k4 says where the loop over four stands: around j or inside of it. */
 #define DOT(a, b, loops)                                                                           \
@@ -112,10 +113,15 @@ static const struct row {
     {"sums beside what they sum",    ROW_SUMS("64"),                             "vector_reduce_add", "vscalefps" },
     {"sums of odd rows",             ROW_SUMS("27"),                             "vector_reduce_add", NULL        },
     {"running sums",                 PREFIX,                                     "!vector_reduce",    NULL        },
-    {"tile of 16",                   TRANSPOSE("16", "float32"),                 "T.Shuffle",         "vshufps" },
-    {"tile of 8",                    TRANSPOSE("8", "float64"),                  "T.Shuffle",         NULL        },
-    {"tile of 4",                    TRANSPOSE("4", "int8"),                     "T.Shuffle",         NULL        },
-    {"tile of 6 is left alone",      TRANSPOSE("6", "float32"),                  "!T.Shuffle",        NULL        },
+    {"tile of 16",                   TRANSPOSE("16", "16", "float32"),            "T.Shuffle",         "vshufps"   },
+    {"tile of 8",                    TRANSPOSE("8", "8", "float64"),              "T.Shuffle",         NULL        },
+    {"tile of 4",                    TRANSPOSE("4", "4", "int8"),                 "T.Shuffle",         NULL        },
+    {"tile of 6",                    TRANSPOSE("6", "6", "float32"),              "T.Shuffle",         NULL        },
+    {"tile of 16 x 14",              TRANSPOSE("16", "14", "float32"),            "T.Shuffle",         "vshufps"   },
+    {"tile of 5 x 8",                TRANSPOSE("5", "8", "float32"),              "T.Shuffle",         NULL        },
+    {"tile of 13 x 4",               TRANSPOSE("13", "4", "int32"),               "T.Shuffle",         NULL        },
+    {"tile of 3 is left alone",      TRANSPOSE("3", "3", "float32"),              "!T.Shuffle",        NULL        },
+    {"tile of 2 x 8 is left alone",  TRANSPOSE("2", "8", "float32"),              "!T.Shuffle",        NULL        },
     {"bytes, unsigned by signed",    DOT("uint8", "int8", LANES_OUTSIDE),        "dot4",              "vpdpbusd"  },
     {"bytes, signed by signed",      DOT("int8", "int8", LANES_INSIDE),          "dot4",              "vpdpbusd"  },
     {"bytes, signed by unsigned",    DOT("int8", "uint8", LANES_INSIDE),         "dot4",              "vpdpbusd"  },
