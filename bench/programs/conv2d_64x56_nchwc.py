@@ -2,7 +2,7 @@
 from tvm.script import tir as T
 
 C, H, F, K, S, P = 4, 56, 4, 3, 1, 1  # channels and filters in blocks of B
-B, HP, OH = 16, 58, 56
+B, OH = 16, 56
 
 @T.prim_func
 def main(
@@ -11,22 +11,18 @@ def main(
     Y: T.Buffer((1, F, OH, OH, B), "float32"),
 ):
     T.func_attr({"tir.noalias": True})
-    WP = T.alloc_buffer((F // 2, C, K, K, B, 2 * B))
-    for f, c, dy, dx, ci, fi in T.grid(F // 2, C, K, K, B, 2 * B):
+    WP = T.alloc_buffer((F // 2, K, K, C, B, 2 * B))
+    for f, dy, dx, c, ci, fi in T.grid(F // 2, K, K, C, B, 2 * B):
         with T.block("pack"):
-            vf, vc, vdy, vdx, vi, vfi = T.axis.remap("SSSSSS", [f, c, dy, dx, ci, fi])
-            WP[vf, vc, vdy, vdx, vi, vfi] = W[vf * 2 * B + vfi, vc * B + vi, vdy, vdx]
-    XP = T.alloc_buffer((C, HP, HP, B))
-    for c, y, x, ci in T.grid(C, HP, HP, B):
-        with T.block("pad"):
-            vc, vy, vx, vi = T.axis.remap("SSSS", [c, y, x, ci])
-            XP[vc, vy, vx, vi] = T.if_then_else(
-                P <= vy and vy < H + P and P <= vx and vx < H + P,
-                X[0, vc, vy - P, vx - P, vi], T.float32(0))
+            vf, vdy, vdx, vc, vi, vfi = T.axis.remap("SSSSSS", [f, dy, dx, c, ci, fi])
+            WP[vf, vdy, vdx, vc, vi, vfi] = W[vf * 2 * B + vfi, vc * B + vi, vdy, vdx]
     for f, y, x, c, dy, dx, ci, fi in T.grid(F, OH, OH, C, K, K, B, B):
         with T.block("conv"):
             vf, vy, vx, vc, vdy, vdx, vi, vfi = T.axis.remap(
                 "SSSRRRRS", [f, y, x, c, dy, dx, ci, fi])
             with T.init():
                 Y[0, vf, vy, vx, vfi] = T.float32(0)
-            Y[0, vf, vy, vx, vfi] += XP[vc, vy * S + vdy, vx * S + vdx, vi] * WP[vf // 2, vc, vdy, vdx, vi, vf % 2 * B + vfi]
+            if (P <= vy * S + vdy and vy * S + vdy < H + P
+                    and P <= vx * S + vdx and vx * S + vdx < H + P):
+                Y[0, vf, vy, vx, vfi] += X[0, vc, vy * S + vdy - P, vx * S + vdx - P, vi] * WP[
+                    vf // 2, vdy, vdx, vc, vi, vf % 2 * B + vfi]

@@ -2,7 +2,7 @@
 from tvm.script import tir as T
 
 C, H, F, K, S, P = 64, 56, 8, 3, 2, 1  # filters in blocks of B
-B, HP, OH = 16, 58, 28
+B, OH = 16, 28
 
 @T.prim_func
 def main(
@@ -16,20 +16,16 @@ def main(
         with T.block("pack"):
             vf, vc, vdy, vdx, vfi = T.axis.remap("SSSSS", [f, c, dy, dx, fi])
             WP[vf, vc, vdy, vdx, vfi] = W[vf * 2 * B + vfi, vc, vdy, vdx]
-    XP = T.alloc_buffer((C, HP, HP))
-    for c, y, x in T.grid(C, HP, HP):
-        with T.block("pad"):
-            vc, vy, vx = T.axis.remap("SSS", [c, y, x])
-            XP[vc, vy, vx] = T.if_then_else(
-                P <= vy and vy < H + P and P <= vx and vx < H + P,
-                X[0, vc, vy - P, vx - P], T.float32(0))
     YB = T.alloc_buffer((F, OH, OH, B))
     for f, y, x, c, dy, dx, fi in T.grid(F, OH, OH, C, K, K, B):
         with T.block("conv"):
             vf, vy, vx, vc, vdy, vdx, vfi = T.axis.remap("SSSRRRS", [f, y, x, c, dy, dx, fi])
             with T.init():
                 YB[vf, vy, vx, vfi] = T.float32(0)
-            YB[vf, vy, vx, vfi] += XP[vc, vy * S + vdy, vx * S + vdx] * WP[vf // 2, vc, vdy, vdx, vf % 2 * B + vfi]
+            if (P <= vy * S + vdy and vy * S + vdy < H + P
+                    and P <= vx * S + vdx and vx * S + vdx < H + P):
+                YB[vf, vy, vx, vfi] += X[0, vc, vy * S + vdy - P, vx * S + vdx - P] * WP[
+                    vf // 2, vc, vdy, vdx, vf % 2 * B + vfi]
     for f, fi, y, x in T.grid(F, B, OH, OH):
         with T.block("out"):
             vf, vfi, vy, vx = T.axis.remap("SSSS", [f, fi, y, x])
