@@ -68,7 +68,7 @@ static hone_status simplify_loop(hone_lower *lower, hone_arith *arith, hone_node
 /* Keeps one branch of an IF whose condition is known. */
 static void keep_branch(hone_func *func, hone_node_id id, bool taken) {
     hone_node_id last = hone_func_node(func, id)->last;
-    bool has_else = last != HONE_NO_ID && hone_func_node(func, last)->kind == HONE_NODE_ELSE;
+    bool has_else = lower_has_else(func, id);
     if (taken) {
         if (has_else) hone_tree_remove(func, last);
         lower_splice(func, id);
