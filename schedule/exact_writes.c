@@ -94,6 +94,7 @@ static void find_pieces(piece_list *l, hone_node_id parent) {
             break;
         case HONE_NODE_LET:
         case HONE_NODE_ATTR:
+        case HONE_NODE_INIT: /* in the first run for these places */
             find_pieces(l, n);
             break;
         default: /* conditions, loops of unknown length, statements that write nothing */
