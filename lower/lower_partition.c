@@ -1,21 +1,21 @@
 /* lower/lower_partition.c
  * needs: no blocks, allocations in their places. keeps: what is computed. Where the conditions
- * inside of tiles (vectorized and unrolled loops) hold for all iterations of a loop but its first
- * or its last one, those get copies of the body of their own:
+ * inside of tiles (vectorized and unrolled loops) hold for all iterations of a loop but a few at
+ * its ends, those get copies of the body of their own:
  *
  *   for i0 in 63: for i1 in unrolled(8): if i0 * 8 + i1 < 500: S
  *     ⇒
- *   for i0 in 63:
- *     if i0 < 62: for i1 in unrolled(8): S
- *     else:       for i1 in unrolled(4): S                          i0 = 62
+ *   for i0 in 62: for i1 in unrolled(8): S
+ *   for i1 in unrolled(4): S                          i0 = 62
  *
- * so that a split that does not divide, or padding of one, leaves no condition behind: loops at the
- * edges end where their work ends, and are unrolled and vectorized like the others. Allocations in
- * the body are made for each copy, so that each keeps its own in registers. What is left over
- * (symbolic sizes, more than one iteration at an edge) is lower_version's. */
+ * (in a parallel loop, whose iterations stay together, as an IF in its body) so that a split that
+ * does not divide, or padding, leaves no condition behind: loops at the edges end where their work
+ * ends, and are unrolled and vectorized like the others. Allocations in the body are made for each
+ * copy, so that each keeps its own in registers. What is left over (symbolic sizes, many iterations
+ * at an edge) is lower_version's. */
 #include "lower/conditions.h"
 
-enum { MAX_BODY_NODES = 250, MAX_NEW_NODES = 1500 };
+enum { MAX_BODY_NODES = 250, MAX_NEW_NODES = 1500, MAX_EDGE = 3 };
 
 typedef struct partition {
     lower_conditions conditions;
@@ -43,8 +43,8 @@ static int64_t floor_div(int64_t a, int64_t b) { /* b > 0 */
     return a >= 0 ? a / b : -((-a + b - 1) / b);
 }
 
-/* Narrows [lo, hi] to where c * v + rest < 0; false when that takes more than one iteration off an
- * end of the loop, or all. */
+/* Narrows [lo, hi] to where c * v + rest < 0; false when that takes more than a few iterations off
+ * an end of the loop, or all. */
 static bool narrow(partition *p, int64_t c, int64_t rest) {
     int64_t lo = p->first, hi = p->last;
     if (c > 0) {
@@ -54,7 +54,7 @@ static bool narrow(partition *p, int64_t c, int64_t rest) {
         int64_t least = -floor_div(-rest - 1, -c);
         if (least > lo) lo = least;
     }
-    if (lo - p->first > 1 || p->last - hi > 1 || lo > hi) return false;
+    if (lo - p->first > MAX_EDGE || p->last - hi > MAX_EDGE || lo > hi) return false;
     if (lo < p->lo) lo = p->lo;
     if (hi > p->hi) hi = p->hi;
     if (lo > hi) return false;
@@ -230,25 +230,76 @@ static hone_status new_choice(hone_lower *lower, const hone_expr *condition,
     return *out_choice == HONE_NO_ID || *out_else == HONE_NO_ID ? LOWER_NO_MEMORY() : HONE_OK;
 }
 
+/* The iterations from..to, one after the other, below `into`. */
+static hone_status add_iterations(partition *p, hone_node_id body, hone_node_id into, hone_var var,
+                                  int64_t from, int64_t to) {
+    hone_func *func = p->conditions.lower->func;
+    for (int64_t v = from; v <= to; v++) {
+        hone_node_id one = hone_func_add_node(func, HONE_NODE_ATTR);
+        if (one == HONE_NO_ID) return LOWER_NO_MEMORY();
+        hone_tree_append(func, into, one);
+        HONE_TRY(add_iteration(p, body, one, var, v));
+        HONE_TRY(trim_loops(&p->conditions, one));
+        lower_splice(func, one);
+    }
+    return HONE_OK;
+}
+
+/* A serial loop: its edges stand in front of it and behind it. */
+static hone_status peel(partition *p, hone_node_id loop) {
+    hone_lower *lower = p->conditions.lower;
+    hone_func *func = lower->func;
+    hone_var var = hone_func_node(func, loop)->u.loop.var;
+    hone_node_id sides[2];
+    HONE_TRY(lower_hand_down_pragmas(func, loop));
+    for (int s = 0; s < 2; s++) {
+        sides[s] = hone_func_add_node(func, HONE_NODE_ATTR);
+        if (sides[s] == HONE_NO_ID) return LOWER_NO_MEMORY();
+    }
+    hone_tree_insert_before(func, loop, sides[0]);
+    hone_tree_insert_after(func, loop, sides[1]);
+    HONE_TRY(add_iterations(p, loop, sides[0], var, p->first, p->lo - 1));
+    HONE_TRY(add_iterations(p, loop, sides[1], var, p->hi + 1, p->last));
+    for (hone_node_id n = hone_func_node(func, loop)->first; n != HONE_NO_ID;
+         n = hone_func_node(func, n)->next) {
+        HONE_TRY(lower_assume_conditions(&p->conditions, n));
+    }
+    hone_range *range = &hone_func_node(func, loop)->u.loop.range;
+    hone_dtype dtype = func->vars[var].dtype;
+    range->min = hone_expr_int(&lower->ir, dtype, p->lo);
+    range->extent = hone_expr_int(&lower->ir, dtype, p->hi - p->lo + 1);
+    lower_splice(func, sides[0]);
+    lower_splice(func, sides[1]);
+    p->conditions.is_changed = true;
+    return hone_ir_finish(&lower->ir);
+}
+
+/* A parallel loop: a choice in its body, among the middle and each iteration at an edge. */
 static hone_status split_body(partition *p, hone_node_id loop) {
     hone_lower *lower = p->conditions.lower;
     hone_func *func = lower->func;
     hone_var var = hone_func_node(func, loop)->u.loop.var;
     const hone_expr *v = hone_func_var_expr(&lower->ir, func, var);
     if (!v) return hone_ir_finish(&lower->ir);
-    hone_node_id middle, edges, begin, end;
+    hone_node_id middle, edges, choice;
     HONE_TRY(new_choice(lower, is_middle(p, &lower->ir, v), &middle, &edges));
     hone_tree_move_children(func, loop, middle);
-    if (p->lo > p->first && p->hi < p->last) {
-        const hone_expr *is_begin =
-            hone_expr_binary(&lower->ir, HONE_OP_LT, v, hone_expr_int(&lower->ir, v->dtype, p->lo));
-        HONE_TRY(new_choice(lower, is_begin, &begin, &end));
-        HONE_TRY(add_iteration(p, middle, begin, var, p->first));
-        HONE_TRY(add_iteration(p, middle, end, var, p->last));
-        hone_tree_append(func, begin, end);
-        hone_tree_append(func, edges, begin);
-    } else {
-        HONE_TRY(add_iteration(p, middle, edges, var, p->lo > p->first ? p->first : p->last));
+    hone_node_id into = edges;
+    int64_t end = p->hi < p->last ? p->last : p->lo - 1; /* the last of the edges */
+    for (int64_t i = p->lo > p->first ? p->first : p->hi + 1; i <= end;
+         i = i + 1 == p->lo ? p->hi + 1 : i + 1) {
+        if (i == end) {
+            HONE_TRY(add_iteration(p, middle, into, var, i));
+            break;
+        }
+        const hone_expr *is_this =
+            hone_expr_binary(&lower->ir, HONE_OP_EQ, v, hone_expr_int(&lower->ir, v->dtype, i));
+        hone_node_id rest;
+        HONE_TRY(new_choice(lower, is_this, &choice, &rest));
+        HONE_TRY(add_iteration(p, middle, choice, var, i));
+        hone_tree_append(func, choice, rest);
+        hone_tree_append(func, into, choice);
+        into = rest;
     }
     for (hone_node_id n = hone_func_node(func, middle)->first; n != HONE_NO_ID;
          n = hone_func_node(func, n)->next) {
@@ -268,6 +319,17 @@ static bool is_candidate(const hone_func *func, hone_node_id id) {
            hone_expr_const(node->u.loop.range.extent) >= 2;
 }
 
+/* Iterations that belong together stay together: those of a parallel loop, and those that a vector
+ * collects. */
+static bool may_peel(const hone_func *func, hone_node_id loop) {
+    for (hone_node_id n = loop; n != HONE_NO_ID; n = hone_func_node(func, n)->parent) {
+        const hone_node *node = hone_func_node(func, n);
+        if (node->kind != HONE_NODE_FOR) continue;
+        if (hone_attrs_find(&node->u.loop.annotations, "pragma_vector_reduce")) return false;
+    }
+    return hone_func_node(func, loop)->loop_kind == HONE_LOOP_SERIAL;
+}
+
 hone_status lower_partition(hone_lower *lower) {
     hone_func *func = lower->func;
     partition p = {.conditions = {.lower = lower}};
@@ -277,10 +339,12 @@ hone_status lower_partition(hone_lower *lower) {
         bool has_middle;
         if (!is_candidate(func, n) || !may_copy(func, n)) continue;
         HONE_TRY(find_middle(&p, n, &has_middle));
-        uint32_t size = lower_size(func, n, MAX_BODY_NODES);
-        if (!has_middle || p.new_nodes + size > MAX_NEW_NODES) continue;
+        if (!has_middle) continue;
+        int64_t edges = (p.lo - p.first) + (p.last - p.hi);
+        uint32_t size = (uint32_t)edges * lower_size(func, n, MAX_BODY_NODES);
+        if (p.new_nodes + size > MAX_NEW_NODES) continue;
         p.new_nodes += size;
-        HONE_TRY(split_body(&p, n));
+        HONE_TRY(may_peel(func, n) ? peel(&p, n) : split_body(&p, n));
     }
     HONE_TRY(hone_ir_finish(&p.conditions.arith.ir));
     return p.conditions.is_changed ? lower_simplify(lower) : HONE_OK;

@@ -26,8 +26,7 @@ static hone_status simplify_list(hone_arith *arith, hone_func *func, uint32_t co
     return HONE_OK;
 }
 
-/* What a pragma says about the loops inside stays when the loop that it stands on goes. */
-static hone_status hand_down_pragmas(hone_func *func, hone_node_id id) {
+hone_status lower_hand_down_pragmas(hone_func *func, hone_node_id id) {
     const hone_attrs attrs = hone_func_node(func, id)->u.loop.annotations;
     hone_node_id next;
     for (hone_node_id n = hone_func_node(func, id)->first; n != HONE_NO_ID && attrs.count;
@@ -55,7 +54,7 @@ static hone_status simplify_loop(hone_lower *lower, hone_arith *arith, hone_node
     node->u.loop.range = range;
     if (hone_expr_is_int_value(range.extent, 1) && node->loop_kind != HONE_LOOP_THREAD &&
         !lower_is_pipelined(node)) {
-        HONE_TRY(hand_down_pragmas(lower->func, id));
+        HONE_TRY(lower_hand_down_pragmas(lower->func, id));
         HONE_TRY(lower_substitute_one(lower->func, id, node->u.loop.var, range.min));
         HONE_TRY(simplify_children(lower, arith, id));
         lower_splice(lower->func, id);

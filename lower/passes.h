@@ -45,6 +45,8 @@ hone_node_id lower_new_if(hone_func *func, const hone_expr *condition);
 HONE_NODISCARD hone_status lower_append_store(hone_func *func, hone_node_id parent,
                                               hone_buffer buffer, const hone_expr *index,
                                               const hone_expr *value);
+/* What a pragma says about the loops inside stays when the loop that it stands on goes. */
+HONE_NODISCARD hone_status lower_hand_down_pragmas(hone_func *func, hone_node_id loop);
 /* Puts wrapper where node was, with node as its only child. */
 void lower_wrap(hone_func *func, hone_node_id node, hone_node_id wrapper);
 /* Puts the children of node where node was. */
