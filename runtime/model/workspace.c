@@ -1,6 +1,7 @@
 /* runtime/model/workspace.c - scratch memory: one stack of blocks per thread.
  *
- * A thread's stack grows to what its kernels need and is then reused without any call of malloc.
+ * A thread's stack grows to what its kernels need and is then reused without any call of malloc: what
+ * took several blocks the first time is one block from then on.
  * Stacks are found through a thread-specific key and hang in a list, so that both the end of a
  * thread and the end of the runtime free them. */
 #include <stdlib.h>
@@ -20,6 +21,7 @@ typedef struct stack {
     rt_workspaces *owner;
     struct stack *prev, *next;
     block *top;
+    size_t in_use, most; /* bytes of all blocks: now, and ever */
 } stack;
 
 struct rt_workspaces {
@@ -113,6 +115,17 @@ static int push_block(stack *s, size_t need) {
     return 0;
 }
 
+/* An empty stack of one block: the next call finds room for all that was ever needed at once. */
+static void make_room(stack *s) {
+    block *small = s->top;
+    if (small->capacity >= s->most) return;
+    s->top = NULL;
+    if (push_block(s, s->most) == 0)
+        free(small);
+    else
+        s->top = small;
+}
+
 void *rt_workspaces_alloc(rt_workspaces *w, int64_t bytes) {
     if (bytes < 0 || bytes > INT64_MAX / 4) return NULL;
     stack *s = stack_of_thread(w);
@@ -130,6 +143,8 @@ void *rt_workspaces_alloc(rt_workspaces *w, int64_t bytes) {
     char *at = block_data(s->top) + s->top->used;
     ((piece *)at)->used_before = s->top->used;
     s->top->used += need;
+    s->in_use += need;
+    if (s->in_use > s->most) s->most = s->in_use;
     return at + ALIGNMENT;
 }
 
@@ -138,6 +153,7 @@ void rt_workspaces_free(rt_workspaces *w, void *memory) {
     stack *s = pthread_getspecific(w->key);
     if (!s || !s->top) return;
     const piece *p = (const piece *)((char *)memory - ALIGNMENT);
+    s->in_use -= s->top->used - p->used_before;
     s->top->used = p->used_before;
     while (s->top->used == 0 && s->top->below) {
         /* keep the larger of the two: the next kernel finds one block that fits */
@@ -150,4 +166,5 @@ void rt_workspaces_free(rt_workspaces *w, void *memory) {
         upper->below = lower->below;
         free(lower);
     }
+    if (s->in_use == 0) make_room(s);
 }
