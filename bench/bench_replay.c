@@ -8,17 +8,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
+#include "bench/bench_peer.h"
 #include "bench/bench_util.h"
 #include "ir/script.h"
 #include "support/alloc.h"
 #include "support/arena.h"
 #include "support/fs.h"
-#include "support/proc.h"
 #include "tuner/space.h"
 
-enum { MAX_ROUNDS = 101, MIN_ROUNDS = 7, PEER_BATCH = 20, LINE_BYTES = 512 };
+enum { MAX_ROUNDS = 101, MIN_ROUNDS = 7, PEER_BATCH = 20 };
 
 static const char *const programs[] = {"matmul_512", "dense_64x1024x1024", "conv2d_64x56",
                                        "softmax_256x1024"};
@@ -70,71 +69,18 @@ static double run(subject *s, bool has_postproc, int count) {
 
 /* ---- the peer ---- */
 
-typedef struct peer {
-    hone_proc proc;
-    int to, from;
-    bool is_there;
-} peer;
-
-static void start_peer(peer *p) {
-    char python[512], script[512];
-    *p = (peer){.to = -1, .from = -1};
-    snprintf(python, sizeof python, "%s/build/peers/venv/bin/python", HONE_SOURCE_DIR);
-    snprintf(script, sizeof script, "%s/bench/peer_replay.py", HONE_SOURCE_DIR);
-    if (access(python, X_OK) != 0) return;
-    int in[2], out[2];
-    bench_must(hone_pipe_open(in));
-    bench_must(hone_pipe_open(out));
-    const char *argv[] = {python, script, NULL};
-    hone_fd_map fds[] = {
-        {in[0],  0},
-        {out[1], 1},
-        {-1,     2}
-    };
-    hone_proc_options options = {.argv = argv, .fds = fds, .fd_count = 3};
-    bench_must(hone_proc_spawn(&options, &p->proc));
-    hone_fd_close(&in[0]);
-    hone_fd_close(&out[1]);
-    p->to = in[1];
-    p->from = out[0];
-    p->is_there = true;
-}
-
-static void stop_peer(peer *p) {
-    if (!p->is_there) return;
-    hone_fd_close(&p->to);
-    hone_fd_close(&p->from);
-    hone_proc_deinit(&p->proc);
-    p->is_there = false;
-}
-
-/* One line there and one back; false when the peer has ended. */
-static bool ask(peer *p, const char *line, char out[LINE_BYTES]) {
-    size_t length = 0;
-    out[0] = '\0';
-    if (write(p->to, line, strlen(line)) != (ssize_t)strlen(line)) return false;
-    while (length + 1 < LINE_BYTES) {
-        if (read(p->from, out + length, 1) != 1) return false;
-        if (out[length] == '\n') break;
-        length++;
-    }
-    out[length] = '\0';
-    return true;
-}
-
-static bool load_peer(const bench *b, peer *p, const subject *s, const char *name,
+static bool load_peer(const bench *b, bench_peer *p, const subject *s, const char *name,
                       const char *dir) {
     if (!p->is_there) return false;
-    char path[400], line[LINE_BYTES], reply[LINE_BYTES];
+    char path[400], line[BENCH_PEER_LINE], reply[BENCH_PEER_LINE];
     hone_str text = {0};
     snprintf(path, sizeof path, "%s/%s.py", dir, name);
     bench_must(hone_func_print(s->func, NULL, &text));
     bench_must(hone_fs_write_atomic(path, text.data, text.length));
     hone_str_deinit(&text);
     snprintf(line, sizeof line, "load %s 2\n", path);
-    if (!ask(p, line, reply)) {
+    if (!bench_peer_ask(p, line, reply)) {
         bench_skip(b, name, "TVM ended: is it installed? (scripts/peers tvm)");
-        stop_peer(p);
         return false;
     }
     if (strncmp(reply, "ok", 2) == 0) return true;
@@ -143,11 +89,10 @@ static bool load_peer(const bench *b, peer *p, const subject *s, const char *nam
 }
 
 /* Seconds per replay, or NAN. */
-static double run_peer(peer *p, bool has_postproc) {
-    char line[64], reply[LINE_BYTES];
+static double run_peer(bench_peer *p, bool has_postproc) {
+    char line[64], reply[BENCH_PEER_LINE];
     snprintf(line, sizeof line, "run %s %d\n", has_postproc ? "postproc" : "replay", PEER_BATCH);
-    if (!ask(p, line, reply)) stop_peer(p);
-    if (!p->is_there || strncmp(reply, "error", 5) == 0) return (double)NAN;
+    if (!bench_peer_ask(p, line, reply) || strncmp(reply, "error", 5) == 0) return (double)NAN;
     return strtod(reply, NULL) / PEER_BATCH;
 }
 
@@ -158,7 +103,7 @@ static double spread_of(double *values, int count) {
     return (bench_quantile(values, count, 0.75) - bench_quantile(values, count, 0.25)) / median;
 }
 
-static void bench_kind(bench *b, subject *s, peer *p, bool has_peer, const char *name,
+static void bench_kind(bench *b, subject *s, bench_peer *p, bool has_peer, const char *name,
                        bool has_postproc) {
     static double rates[MAX_ROUNDS], peers[MAX_ROUNDS], ratios[MAX_ROUNDS];
     double seconds = b->seconds > 0 ? b->seconds : b->is_quick ? 0.2 : 4;
@@ -198,11 +143,11 @@ static void add_memory(bench *b, const subject *s, const char *name) {
 
 int main(int argc, char **argv) {
     bench b;
-    peer p;
+    bench_peer p;
     char *dir;
     bench_begin(&b, "replay", argc, argv);
     bench_must(hone_fs_temp_dir("hone-bench-", &dir));
-    start_peer(&p);
+    bench_peer_start(&p, "peer_replay.py");
     if (!p.is_there) bench_skip(&b, "TVM", "not installed (scripts/peers tvm)");
     for (size_t i = 0; i < HONE_COUNT(programs); i++) {
         subject s;
@@ -215,7 +160,7 @@ int main(int argc, char **argv) {
                 s.space.count, 100.0 * (double)s.refused / (double)s.made);
         unload(&s);
     }
-    stop_peer(&p);
+    bench_peer_stop(&p);
     hone_status_free(hone_fs_remove_tree(dir));
     hone_free(dir);
     return bench_finish(&b);
