@@ -1,9 +1,9 @@
 /* runtime/model/workspace.c - scratch memory: one stack of blocks per thread.
  *
- * A thread's stack grows to what its kernels need and is then reused without any call of malloc: what
- * took several blocks the first time is one block from then on.
- * Stacks are found through a thread-specific key and hang in a list, so that both the end of a
- * thread and the end of the runtime free them. */
+ * A thread's stack grows to what its kernels need and is then reused without any call of malloc:
+ * what took several blocks the first time is one block from then on. Stacks are found through a
+ * thread-specific key and hang in a list, so that both the end of a thread and the end of the
+ * runtime free them. */
 #include <stdlib.h>
 #include <string.h>
 
