@@ -6,7 +6,8 @@
  * A tensor is dense and row-major (strides NULL, or saying so), on the CPU. Data that is aligned to
  * 64 bytes is used in place, other data is copied on the way. Outputs are memory of the caller.
  * Threads: a model may be called from several threads at once; calls share one thread pool, and a
- * call that finds it busy computes in its own thread. After the first call no memory is allocated.
+ * call that finds it busy computes in its own thread. No memory is allocated after the first call,
+ * and the first time that a thread of the pool helps.
  */
 #ifndef HONE_MODEL_ABI_H
 #define HONE_MODEL_ABI_H

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "first.h"
+#include MODEL_HEADER /* what hone compile wrote */
 
 enum { THREADS = 4, ROUNDS = 200, MODELS = 2, BATCH = 3, MAX_DIMS = 8 };
 
@@ -134,18 +134,25 @@ static int run_together(const hone_model_info *const *models, const hone_rt *rt)
     return failures;
 }
 
-/* Allocations of calls that are not the first ones. */
+static long count_round(call *c) {
+    long before = atomic_load(&allocations);
+    for (int i = 0; i < ROUNDS; i++)
+        run_once(c);
+    return atomic_load(&allocations) - before;
+}
+
+/* Allocations of calls that are not the first ones. A thread of a pool has its first call when it
+ * helps for the first time, which may be late on a busy machine: so rounds are repeated, more often
+ * than there are threads that could have one. */
 static long count_steady(const hone_model_info *model, const hone_rt *rt) {
     long count = 0;
     for (int seed = 0; seed < 2; seed++) {
         call c;
         make_call(&c, model, rt, seed);
-        for (int i = 0; i < 20; i++)
-            run_once(&c);
-        long before = atomic_load(&allocations);
-        for (int i = 0; i < ROUNDS; i++)
-            run_once(&c);
-        count += atomic_load(&allocations) - before;
+        long last = count_round(&c);
+        for (int i = 0; i < 16 && last > 0; i++)
+            last = count_round(&c);
+        count += last;
         if (c.failures) die("a call failed");
         free_call(&c, seed);
     }
