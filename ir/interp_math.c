@@ -236,12 +236,12 @@ static double reduce_lanes_f(const xexpr *e, machine *m) {
     return result;
 }
 
-static int64_t dot4_i(const xexpr *e, machine *m) {
+static int64_t dot_i(const xexpr *e, machine *m) {
     const xexpr *a = e->args[1], *b = e->args[2];
-    uint16_t keep = m->lane;
+    uint16_t keep = m->lane, group = b->lanes / e->lanes;
     uint64_t sum = (uint64_t)x_int(e->args[0], m);
-    for (uint16_t k = 0; k < 4; k++) {
-        uint16_t lane = (uint16_t)(4 * keep + k);
+    for (uint16_t k = 0; k < group; k++) {
+        uint16_t lane = (uint16_t)(group * keep + k);
         m->lane = (uint16_t)(lane % a->lanes);
         int64_t left = x_int(a, m);
         m->lane = lane;
@@ -369,8 +369,9 @@ void choose_intrin(machine *m, xexpr *x, hone_intrin intrin) {
     case HONE_INTRIN_VECTOR_REDUCE_MAX:
         choose_pair(x, reduce_lanes_i, reduce_lanes_f);
         return;
+    case HONE_INTRIN_DOT2:
     case HONE_INTRIN_DOT4:
-        x->eval.i = dot4_i;
+        x->eval.i = dot_i;
         return;
     case HONE_INTRIN_CALL_EXTERN:
     case HONE_INTRIN_CALL_PURE_EXTERN:

@@ -11,14 +11,13 @@ typedef struct lower_dot_match {
     hone_node_id lanes; /* the loop over j */
     hone_node_id steps; /* the loop over k, or HONE_NO_ID */
     hone_node_id store;
+    int group;                  /* products that are summed: 4 of bytes, or 2 */
     int64_t count;              /* of lanes */
     const hone_expr *a, *b, *c; /* indices of the first elements */
     hone_buffer a_buffer, b_buffer;
     bool a_moves;
 } lower_dot_match;
 
-/* The buffer that holds the memory. */
-hone_buffer lower_storage_of(const hone_func *func, hone_buffer buffer);
 /* So many lanes of a buffer from here on; NULL in gives NULL out. */
 const hone_expr *lower_dot_load(const lower_dot_match *d, hone_buffer buffer,
                                 const hone_expr *start, int64_t lanes);

@@ -24,6 +24,7 @@ static const hone_lower_pass pipeline[] = {
     {"flatten",     lower_flatten,     "makes every buffer one-dimensional",                          false},
     {"dot",         lower_dot,         "sums of four products of bytes become calls of dot4",         true },
     {"reduce",      lower_reduce,      "collects reductions in vectors where a loop asks for it",     true },
+    {"interleave",  lower_interleave,  "packs a few rows side by side as vectors",                    true },
     {"transpose",   lower_transpose,   "reads tiles along their rows and turns them around",          true },
     {"vectorize",   lower_vectorize,   "turns vectorized loops into vector operations",               true },
     {"unroll",      lower_unroll,      "repeats the bodies of unrolled loops",                        true },

@@ -1,20 +1,21 @@
 /* lower/lower_dot.c
- * needs: flat buffers, no blocks. keeps: what is computed. Sums of four products of bytes, as many
- * CPUs have an instruction for, become calls of dot4 on vectors:
+ * needs: flat buffers, no blocks. keeps: what is computed. Sums of four products of bytes, or of
+ * two of 16-bit numbers, as many CPUs have instructions for, become calls of dot4 and dot2 on
+ * vectors:
  *
  *   for j in 16: C[c + j] = C[c + j] + (A[a] * B[b + 4 * j] + … + A[a + 3] * B[b + 4 * j + 3])
  *   for k in 4: for j in 16: C[c + j] = C[c + j] + A[a + k] * B[b + 4 * j + k]      either way
  * round ⇒ C[c:c + 16] = dot4(C[c:c + 16], A[a:a + 4], B[b:b + 64])
  *
- * with A and B of 8 bits each, signed or not, cast to the type of C, an int32. A may move by four
- * elements with j as well.
+ * with A and B cast to the type of C, an int32. A may move by a group of elements with j as well.
+ * dot4 takes bytes, signed or not; dot2 takes int16, to which bytes are widened.
  *
- * See lower_dot_signed.c for what VNNI needs where both are signed. */
+ * See lower_dot_signed.c for what VNNI needs where both are signed bytes. */
 #include "lower/dot.h"
 
-enum { MAX_LANES = 64, MAX_TERMS = 5 };
+enum { MAX_LANES = 64, MAX_GROUP = 4, MAX_TERMS = MAX_GROUP + 1 };
 
-/* A load of a byte, cast: its index is base + lane_step * j (+ k). */
+/* A load of a small integer, cast: its index is base + lane_step * j (+ k). */
 typedef struct factor {
     const hone_expr *load;
     int64_t lane_step;
@@ -24,12 +25,6 @@ typedef lower_dot_match dot;
 
 static hone_var var_of(const dot *d, hone_node_id loop) {
     return hone_func_node(d->lower->func, loop)->u.loop.var;
-}
-
-hone_buffer lower_storage_of(const hone_func *func, hone_buffer buffer) {
-    while (func->buffers[buffer].alias_of != HONE_NO_ID)
-        buffer = func->buffers[buffer].alias_of;
-    return buffer;
 }
 
 static bool coefficient(const dot *d, const hone_expr *index, hone_node_id loop, int64_t *out) {
@@ -49,18 +44,23 @@ static bool flatten(const hone_expr *e, const hone_expr **terms, uint32_t *io_co
     return true;
 }
 
+static bool is_small(const dot *d, hone_dtype dtype) {
+    if (!hone_dtype_is_integer(dtype) || hone_dtype_is_bool(dtype)) return false;
+    return dtype.bits == 8 || (d->group == 2 && dtype.bits == 16 && hone_dtype_is_int(dtype));
+}
+
 static bool match_factor(const dot *d, const hone_expr *e, factor *out) {
     if (e->kind != HONE_EXPR_CAST || e->args[0]->kind != HONE_EXPR_LOAD) return false;
     const hone_expr *load = e->args[0];
     hone_dtype dtype = d->lower->func->buffers[load->u.buffer].dtype;
-    bool is_byte = hone_dtype_is_integer(dtype) && dtype.bits == 8 && !hone_dtype_is_bool(dtype);
-    if (!is_byte || dtype.lanes != 1 || load->count != 1 || load->dtype.lanes != 1) return false;
+    if (!is_small(d, dtype) || dtype.lanes != 1 || load->count != 1 || load->dtype.lanes != 1)
+        return false;
     *out = (factor){load, 0};
     return coefficient(d, load->args[0], d->lanes, &out->lane_step) &&
-           (out->lane_step == 0 || out->lane_step == 4);
+           (out->lane_step == 0 || out->lane_step == d->group);
 }
 
-/* a * b, where b moves by four elements with the lanes. */
+/* a * b, where b moves by a group of elements with the lanes. */
 static bool match_product(const dot *d, const hone_expr *e, factor *out_a, factor *out_b) {
     if (!hone_expr_is_op(e, HONE_OP_MUL)) return false;
     if (!match_factor(d, e->args[0], out_a) || !match_factor(d, e->args[1], out_b)) return false;
@@ -71,7 +71,7 @@ static bool match_product(const dot *d, const hone_expr *e, factor *out_a, facto
     }
     hone_func *func = d->lower->func;
     hone_buffer to = lower_storage_of(func, hone_func_node(func, d->store)->u.store.buffer);
-    return out_b->lane_step == 4 && lower_storage_of(func, out_a->load->u.buffer) != to &&
+    return out_b->lane_step == d->group && lower_storage_of(func, out_a->load->u.buffer) != to &&
            lower_storage_of(func, out_b->load->u.buffer) != to;
 }
 
@@ -82,11 +82,11 @@ static int64_t ahead(const dot *d, const hone_expr *index, const hone_expr *base
     return gap && hone_expr_is_int(gap) && gap->u.i >= -3 && gap->u.i <= 3 ? gap->u.i : INT64_MAX;
 }
 
-/* Four products whose factors lie beside each other, in the same order on both sides. */
-static bool match_four(dot *d, const factor *a, const factor *b) {
+/* A group of products whose factors lie beside each other, in the same order on both sides. */
+static bool match_group(dot *d, const factor *a, const factor *b) {
     int64_t least = 0;
     unsigned seen = 0;
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < d->group; i++) {
         if (a[i].load->u.buffer != a[0].load->u.buffer) return false;
         if (b[i].load->u.buffer != b[0].load->u.buffer) return false;
         if (a[i].lane_step != a[0].lane_step) return false;
@@ -96,15 +96,15 @@ static bool match_four(dot *d, const factor *a, const factor *b) {
         }
         least = gap < least ? gap : least;
     }
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < d->group; i++) {
         int64_t gap = ahead(d, b[i].load->args[0], b[0].load->args[0]);
-        if (gap - least > 3) return false;
+        if (gap - least >= d->group) return false;
         seen |= 1u << (gap - least);
         if (gap != least) continue;
         d->a = a[i].load->args[0];
         d->b = b[i].load->args[0];
     }
-    return seen == 15;
+    return seen == (1u << d->group) - 1;
 }
 
 /* One product that moves by one element with k on both sides. */
@@ -141,8 +141,9 @@ static bool match_sum(dot *d) {
         if (!match_product(d, terms[i], &a[products], &b[products])) return false;
         products++;
     }
-    bool is_dot = has_old && (d->steps == HONE_NO_ID ? products == 4 && match_four(d, a, b)
-                                                     : products == 1 && match_one(d, a, b));
+    bool is_dot =
+        has_old && (d->steps == HONE_NO_ID ? products == (uint32_t)d->group && match_group(d, a, b)
+                                           : products == 1 && match_one(d, a, b));
     if (!is_dot) return false;
     d->c = index;
     d->a_buffer = a[0].load->u.buffer;
@@ -183,7 +184,9 @@ static bool match(dot *d, hone_node_id id) {
         d->store = inner;
         d->lanes = id;
         d->steps = HONE_NO_ID;
-        return match_lanes(d);
+        for (d->group = 2; d->group <= MAX_GROUP; d->group += 2)
+            if (match_lanes(d)) return true;
+        return false;
     }
     d->store = only_child(func, inner);
     if (!is_plain_loop(func, inner) || d->store == HONE_NO_ID ||
@@ -195,9 +198,10 @@ static bool match(dot *d, hone_node_id id) {
         d->steps = turned ? inner : id;
         d->lanes = turned ? id : inner;
         const hone_node *steps = hone_func_node(func, d->steps);
-        bool is_four = hone_expr_is_int_value(steps->u.loop.range.extent, 4) &&
-                       steps->loop_kind != HONE_LOOP_VECTORIZED;
-        if (is_four && match_lanes(d)) return true;
+        d->group = (int)hone_expr_const(steps->u.loop.range.extent);
+        bool is_group =
+            (d->group == 2 || d->group == 4) && steps->loop_kind != HONE_LOOP_VECTORIZED;
+        if (is_group && match_lanes(d)) return true;
     }
     return false;
 }
@@ -225,30 +229,35 @@ const hone_expr *lower_dot_load(const dot *d, hone_buffer buffer, const hone_exp
     return hone_expr_load(ir, hone_dtype_with_lanes(dtype, (uint16_t)lanes), buffer, 1, &at);
 }
 
+/* A side of the products, as dot4 or dot2 want it. */
+static const hone_expr *side(const dot *d, hone_buffer buffer, const hone_expr *start,
+                             int64_t lanes) {
+    const hone_expr *e = lower_dot_load(d, buffer, start, d->group * lanes);
+    if (d->group == 4 || !e) return e;
+    return hone_expr_cast(&d->lower->ir, hone_dtype_with_lanes(HONE_DTYPE_I16, e->dtype.lanes), e);
+}
+
 static hone_status replace(dot *d) {
     hone_func *func = d->lower->func;
     hone_ir *ir = &d->lower->ir;
     hone_buffer to = hone_func_node(func, d->store)->u.store.buffer;
-    bool is_raised;
+    bool is_raised = false;
     const hone_expr *b = at_start(d, d->b), *c = at_start(d, d->c);
-    HONE_TRY(lower_dot_raise(d, b, c, &is_raised));
-    const hone_expr *a =
-        lower_dot_load(d, d->a_buffer, at_start(d, d->a), d->a_moves ? 4 * d->count : 4);
+    if (d->group == 4) HONE_TRY(lower_dot_raise(d, b, c, &is_raised));
+    const hone_expr *a = side(d, d->a_buffer, at_start(d, d->a), d->a_moves ? d->count : 1);
     if (is_raised) {
         hone_dtype bytes = HONE_DTYPE_MAKE(UINT, 8);
         a = hone_expr_cast(ir, hone_dtype_with_lanes(bytes, 4), a);
         a = hone_expr_add(ir, a, hone_expr_broadcast(ir, hone_expr_int(ir, bytes, 128), 4));
     }
-    const hone_expr *args[] = {
-        lower_dot_load(d, to, c, d->count),
-        a,
-        lower_dot_load(d, d->b_buffer, b, 4 * d->count),
-    };
+    const hone_expr *args[] = {lower_dot_load(d, to, c, d->count), a,
+                               side(d, d->b_buffer, b, d->count)};
     const hone_expr **indices = hone_arena_alloc(func->arena, sizeof *indices);
     if (!indices) return LOWER_NO_MEMORY();
     hone_dtype dtype = hone_dtype_with_lanes(HONE_DTYPE_I32, (uint16_t)d->count);
+    hone_intrin intrin = d->group == 4 ? HONE_INTRIN_DOT4 : HONE_INTRIN_DOT2;
     hone_node *store = hone_func_node(func, d->store);
-    store->u.store.value = hone_expr_call(ir, dtype, HONE_INTRIN_DOT4, 3, args);
+    store->u.store.value = hone_expr_call(ir, dtype, intrin, 3, args);
     indices[0] =
         c ? hone_expr_ramp(ir, c, hone_expr_int(ir, c->dtype, 1), (uint16_t)d->count) : NULL;
     store->u.store.indices = indices;

@@ -73,7 +73,8 @@ static bool adds_to(const hone_node *store, const hone_expr *e) {
     if (hone_expr_is_op(e, HONE_OP_ADD)) {
         return adds_to(store, e->args[0]) || adds_to(store, e->args[1]);
     }
-    return e->kind == HONE_EXPR_CALL && e->op == HONE_INTRIN_DOT4 && adds_to(store, e->args[0]);
+    return e->kind == HONE_EXPR_CALL && (e->op == HONE_INTRIN_DOT4 || e->op == HONE_INTRIN_DOT2) &&
+           adds_to(store, e->args[0]);
 }
 
 static void scan_top(void *ctx, hone_node_id at, const hone_expr *e) {

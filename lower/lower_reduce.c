@@ -46,13 +46,6 @@ static bool is_load_of(const hone_expr *e, hone_buffer buffer, const hone_expr *
            hone_expr_same(e->args[0], index);
 }
 
-/* The buffer that holds the memory. */
-static hone_buffer storage_of(const hone_func *func, hone_buffer buffer) {
-    while (func->buffers[buffer].alias_of != HONE_NO_ID)
-        buffer = func->buffers[buffer].alias_of;
-    return buffer;
-}
-
 typedef struct touch {
     const hone_func *func;
     hone_buffer storage;
@@ -62,7 +55,8 @@ typedef struct touch {
 
 static bool note_touch(void *ctx, const hone_expr *e) {
     touch *t = ctx;
-    if (e->kind == HONE_EXPR_LOAD && storage_of(t->func, e->u.buffer) == t->storage) t->count++;
+    if (e->kind == HONE_EXPR_LOAD && lower_storage_of(t->func, e->u.buffer) == t->storage)
+        t->count++;
     if (e->kind != HONE_EXPR_CALL) return true;
     /* what is behind a pointer may be anything */
     t->has_effects |= !hone_intrin_is_pure((hone_intrin)e->op) || e->op == HONE_INTRIN_ADDRESS_OF ||
@@ -77,11 +71,12 @@ static void note_expr(void *ctx, hone_node_id at, const hone_expr *e) {
 
 /* Below the annotated loop nobody but this step touches its buffer. */
 static bool is_alone(const hone_func *func, hone_node_id root, hone_buffer buffer) {
-    touch t = {.func = func, .storage = storage_of(func, buffer)};
+    touch t = {.func = func, .storage = lower_storage_of(func, buffer)};
     hone_tree_walk_exprs(func, root, false, note_expr, &t);
     for (hone_node_id n = root; n != HONE_NO_ID; n = hone_tree_next(func, root, n)) {
         const hone_node *node = hone_func_node(func, n);
-        if (node->kind == HONE_NODE_STORE && storage_of(func, node->u.store.buffer) == t.storage) {
+        if (node->kind == HONE_NODE_STORE &&
+            lower_storage_of(func, node->u.store.buffer) == t.storage) {
             t.count++;
         }
         if (node->kind == HONE_NODE_ALLOC && node->u.alloc.buffer == t.storage) return false;

@@ -11,24 +11,11 @@
  * S is the least power of two that M and N fit in, and fits a register; what a smaller tile lacks
  * repeats its last lane and its first row. Only where the tile is all that the loops do, and the
  * store goes to other memory than the loads. */
-#include "lower/passes.h"
+#include "lower/tile.h"
 
 enum { MAX_TILE = 16, MIN_SIDE = 4 }; /* squares may have shorter sides */
 
-typedef struct tile {
-    hone_lower *lower;
-    hone_arith *arith;
-    hone_node_id rows, lanes, store;     /* the loops, the statement */
-    int64_t row_count, lane_count, size; /* M, N, S */
-    const hone_expr *load;               /* what is read across; NULL = nothing */
-    hone_buffer result;
-} tile;
-
-static hone_buffer storage_of(const hone_func *func, hone_buffer buffer) {
-    while (func->buffers[buffer].alias_of != HONE_NO_ID)
-        buffer = func->buffers[buffer].alias_of;
-    return buffer;
-}
+typedef lower_tile tile;
 
 static hone_var loop_var(const tile *t, hone_node_id loop) {
     return hone_func_node(t->lower->func, loop)->u.loop.var;
@@ -58,7 +45,7 @@ static const hone_expr *find_load(const tile *t, const hone_expr *e) {
                         !hone_dtype_is_bool(dtype) && dtype.bits >= 8;
         if (!is_plain || !has_coefficients(t, e->args[0], &row, &lane)) return NULL;
         hone_buffer to = hone_func_node(func, t->store)->u.store.buffer;
-        bool is_apart = storage_of(func, e->u.buffer) != storage_of(func, to);
+        bool is_apart = lower_storage_of(func, e->u.buffer) != lower_storage_of(func, to);
         return row == 1 && lane > 1 && is_apart ? e : NULL;
     }
     if (e->kind == HONE_EXPR_LET || hone_expr_is_call(e, HONE_INTRIN_IF_THEN_ELSE) ||
@@ -70,6 +57,30 @@ static const hone_expr *find_load(const tile *t, const hone_expr *e) {
         if (found) return found;
     }
     return NULL;
+}
+
+bool lower_tile_match(tile *t, hone_node_id rows) {
+    const hone_func *func = t->lower->func;
+    const hone_node *node = hone_func_node(func, rows);
+    if (node->kind != HONE_NODE_FOR) return false;
+    if (node->loop_kind != HONE_LOOP_SERIAL && node->loop_kind != HONE_LOOP_UNROLLED) return false;
+    t->rows = rows;
+    t->lanes = only_child(func, rows, HONE_NODE_FOR);
+    if (t->lanes == HONE_NO_ID) return false;
+    const hone_node *lanes = hone_func_node(func, t->lanes);
+    t->store = only_child(func, t->lanes, HONE_NODE_STORE);
+    if (t->store == HONE_NO_ID || lanes->loop_kind != HONE_LOOP_VECTORIZED) return false;
+    if (hone_expr_uses_var(lanes->u.loop.range.min, node->u.loop.var)) return false;
+    t->row_count = hone_expr_const(node->u.loop.range.extent);
+    t->lane_count = hone_expr_const(lanes->u.loop.range.extent);
+    const hone_node *store = hone_func_node(func, t->store);
+    int64_t lane;
+    if (store->u.store.rank != 1) return false;
+    if (!has_coefficients(t, store->u.store.indices[0], &t->row_step, &lane) || lane != 1) {
+        return false;
+    }
+    t->load = find_load(t, store->u.store.value);
+    return t->load != NULL;
 }
 
 static bool choose_size(tile *t) {
@@ -84,26 +95,7 @@ static bool choose_size(tile *t) {
 }
 
 static bool match(tile *t, hone_node_id rows) {
-    const hone_func *func = t->lower->func;
-    const hone_node *node = hone_func_node(func, rows);
-    if (node->kind != HONE_NODE_FOR) return false;
-    if (node->loop_kind != HONE_LOOP_SERIAL && node->loop_kind != HONE_LOOP_UNROLLED) return false;
-    t->rows = rows;
-    t->lanes = only_child(func, rows, HONE_NODE_FOR);
-    if (t->lanes == HONE_NO_ID) return false;
-    const hone_node *lanes = hone_func_node(func, t->lanes);
-    t->store = only_child(func, t->lanes, HONE_NODE_STORE);
-    if (t->store == HONE_NO_ID || lanes->loop_kind != HONE_LOOP_VECTORIZED) return false;
-    t->row_count = hone_expr_const(node->u.loop.range.extent);
-    t->lane_count = hone_expr_const(lanes->u.loop.range.extent);
-    if (!choose_size(t)) return false;
-    if (hone_expr_uses_var(lanes->u.loop.range.min, node->u.loop.var)) return false;
-    const hone_node *store = hone_func_node(func, t->store);
-    int64_t row, lane;
-    if (store->u.store.rank != 1) return false;
-    if (!has_coefficients(t, store->u.store.indices[0], &row, &lane) || lane != 1) return false;
-    t->load = find_load(t, store->u.store.value);
-    return t->load != NULL;
+    return lower_tile_match(t, rows) && choose_size(t);
 }
 
 /* The vector of row k in a tile of rows. */
@@ -147,23 +139,26 @@ static hone_status store_row(tile *t, hone_buffer rows, int64_t k, const hone_ex
     return HONE_OK;
 }
 
-static hone_status read_rows(tile *t, hone_buffer rows) {
+const hone_expr *lower_tile_row(const tile *t, const hone_expr *i, int64_t k, int64_t count) {
     hone_func *func = t->lower->func;
     hone_ir *ir = &t->lower->ir;
-    hone_range row = hone_func_node(func, t->rows)->u.loop.range;
     hone_range lane = hone_func_node(func, t->lanes)->u.loop.range;
     hone_dtype dtype = func->buffers[t->load->u.buffer].dtype;
-    uint16_t lanes = (uint16_t)t->row_count;
+    const hone_expr *at = hone_expr_substitute_one(ir, t->load->args[0], loop_var(t, t->rows), i);
+    const hone_expr *j = hone_expr_add(ir, lane.min, hone_expr_int(ir, lane.min->dtype, k));
+    at = hone_expr_substitute_one(ir, at, loop_var(t, t->lanes), j);
+    if (!at) return NULL;
+    at = hone_simplify(t->arith, at);
+    at = hone_expr_ramp(ir, at, hone_expr_int(ir, at->dtype, 1), (uint16_t)count);
+    return hone_expr_load(ir, hone_dtype_with_lanes(dtype, (uint16_t)count), t->load->u.buffer, 1,
+                          &at);
+}
+
+static hone_status read_rows(tile *t, hone_buffer rows) {
+    const hone_expr *first = hone_func_node(t->lower->func, t->rows)->u.loop.range.min;
     for (int64_t k = 0; k < t->lane_count; k++) {
-        const hone_expr *at =
-            hone_expr_substitute_one(ir, t->load->args[0], loop_var(t, t->rows), row.min);
-        const hone_expr *j = hone_expr_add(ir, lane.min, hone_expr_int(ir, lane.min->dtype, k));
-        at = hone_expr_substitute_one(ir, at, loop_var(t, t->lanes), j);
-        if (!at) return hone_ir_finish(ir);
-        at = hone_simplify(t->arith, at);
-        at = hone_expr_ramp(ir, at, hone_expr_int(ir, at->dtype, 1), lanes);
-        const hone_expr *value =
-            hone_expr_load(ir, hone_dtype_with_lanes(dtype, lanes), t->load->u.buffer, 1, &at);
+        const hone_expr *value = lower_tile_row(t, first, k, t->row_count);
+        if (!value) return hone_ir_finish(&t->lower->ir);
         HONE_TRY(store_row(t, rows, k, widen(t, value)));
     }
     for (int64_t k = t->lane_count; k < t->size; k++)

@@ -5,6 +5,7 @@
 #include "lower/lower.h"
 
 hone_status lower_stages(hone_lower *lower);
+hone_status lower_widen(hone_lower *lower);
 hone_status lower_hoist_init(hone_lower *lower);
 hone_status lower_init(hone_lower *lower);
 hone_status lower_plan_allocs(hone_lower *lower);
@@ -20,6 +21,7 @@ hone_status lower_version(hone_lower *lower);
 hone_status lower_flatten(hone_lower *lower);
 hone_status lower_dot(hone_lower *lower);
 hone_status lower_reduce(hone_lower *lower);
+hone_status lower_interleave(hone_lower *lower);
 hone_status lower_transpose(hone_lower *lower);
 hone_status lower_vectorize(hone_lower *lower);
 hone_status lower_unroll(hone_lower *lower);
@@ -66,6 +68,8 @@ const hone_expr *lower_and(hone_ir *ir, const hone_expr *condition, const hone_e
 /* Calls visit for each conjunct; stops at and returns false. */
 bool lower_conjuncts(const hone_expr *condition, bool (*visit)(void *ctx, const hone_expr *part),
                      void *ctx);
+/* The buffer that holds the memory. */
+hone_buffer lower_storage_of(const hone_func *func, hone_buffer buffer);
 /* Number of nodes below root, root included; stops counting at limit. */
 uint32_t lower_size(const hone_func *func, hone_node_id root, uint32_t limit);
 

@@ -107,8 +107,8 @@ LLVMValueRef gen_libm(gen *g, const char *name, hone_dtype dtype, LLVMValueRef *
 /* vecmath.c: polynomial kernels on float vectors and scalars; NULL when there is none. */
 LLVMValueRef gen_vector_math(gen *g, hone_intrin intrin, LLVMValueRef *args, unsigned lanes);
 
-/* dot4.c */
-LLVMValueRef gen_dot4(gen *g, const hone_expr *e);
+/* dot.c: dot4 and dot2 */
+LLVMValueRef gen_dot(gen *g, const hone_expr *e);
 
 /* imports.c: links what the programs bring along; the module is empty before. */
 hone_status gen_imports(gen *g, const hone_codegen_kernel *kernels, size_t count);

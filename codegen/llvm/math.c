@@ -378,8 +378,9 @@ LLVMValueRef gen_call(gen *g, const hone_expr *e) {
     case HONE_INTRIN_VECTOR_REDUCE_MIN:
     case HONE_INTRIN_VECTOR_REDUCE_MAX:
         return reduce_lanes(g, e);
+    case HONE_INTRIN_DOT2:
     case HONE_INTRIN_DOT4:
-        return gen_dot4(g, e);
+        return gen_dot(g, e);
     case HONE_INTRIN_ADDRESS_OF:
     case HONE_INTRIN_ACCESS_PTR:
         return address(g, e);

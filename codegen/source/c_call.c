@@ -119,13 +119,14 @@ static c_text reduce_lanes(c_gen *g, const hone_expr *e) {
     return (c_text){reduce_tree(g, e, lanes, 0, 1), C_PREC_POSTFIX};
 }
 
-/* Of one lane: its four products and what was there. */
-static c_text dot4(c_gen *g, const hone_expr *e) {
+/* Of one lane: its two or four products and what was there. */
+static c_text dot(c_gen *g, const hone_expr *e) {
+    int group = e->op == HONE_INTRIN_DOT4 ? 4 : 2;
     const char *lane = g->lane;
     const char *sum = c_printf(g, "(uint32_t)%s", c_at(g, c_value(g, e->args[0]), C_PREC_UNARY));
-    for (int k = 0; k < 4; k++) {
-        const char *at = c_printf(g, "(4 * %s + %d)", lane, k);
-        g->lane = e->args[1]->dtype.lanes == 4 ? c_printf(g, "%d", k) : at;
+    for (int k = 0; k < group; k++) {
+        const char *at = c_printf(g, "(%d * %s + %d)", group, lane, k);
+        g->lane = e->args[1]->dtype.lanes == group ? c_printf(g, "%d", k) : at;
         const char *a = c_at(g, c_value(g, e->args[1]), C_PREC_UNARY);
         g->lane = at;
         const char *b = c_at(g, c_value(g, e->args[2]), C_PREC_UNARY);
@@ -358,8 +359,9 @@ c_text c_call(c_gen *g, const hone_expr *e) {
     case HONE_INTRIN_VECTOR_REDUCE_MIN:
     case HONE_INTRIN_VECTOR_REDUCE_MAX:
         return reduce_lanes(g, e);
+    case HONE_INTRIN_DOT2:
     case HONE_INTRIN_DOT4:
-        return dot4(g, e);
+        return dot(g, e);
     case HONE_INTRIN_ADDRESS_OF:
     case HONE_INTRIN_ACCESS_PTR:
         return address(g, e);

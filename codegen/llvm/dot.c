@@ -1,21 +1,24 @@
-/* codegen/llvm/dot4.c - sums of four products of bytes.
+/* codegen/llvm/dot.c - sums of four products of bytes (dot4), or of two of int16 (dot2).
  *
+ * dot4:
  *   VNNI     vpdpbusd, unsigned times signed; other signs by what it takes to bring them there:
  *            s * s = (s + 128) * s - 128 * s, u * u = u * (u - 128) + 2 * (64 * u)
  *   x86      bytes at even and at odd places as 16-bit numbers, two vpmaddwd: exact, since
  *            2 * 255 * 255 fits into 32 bits
  *   others   widened, multiplied and added
+ * dot2: vpdpwssd with VNNI, vpmaddwd on other x86; else as dot4.
  */
 #include <stdio.h>
 #include <string.h>
 
 #include "codegen/llvm/gen.h"
 
-enum { MAX_BYTES = 256 };
+enum { MAX_PICKS = 256 };
 
 typedef struct dot {
     gen *g;
     unsigned lanes; /* of one part */
+    unsigned group; /* products per lane */
     bool a_signed, b_signed;
 } dot;
 
@@ -28,7 +31,7 @@ static LLVMValueRef words(const dot *d, LLVMValueRef x) {
     return LLVMBuildBitCast(B, x, LLVMVectorType(d->g->i32, d->lanes), "");
 }
 static LLVMValueRef each_byte(const dot *d, int value) {
-    LLVMValueRef one = LLVMConstInt(d->g->i8, (unsigned long long)value & 255, 0), all[MAX_BYTES];
+    LLVMValueRef one = LLVMConstInt(d->g->i8, (unsigned long long)value & 255, 0), all[MAX_PICKS];
     for (unsigned i = 0; i < 4 * d->lanes; i++)
         all[i] = one;
     return LLVMConstVector(all, 4 * d->lanes);
@@ -43,14 +46,19 @@ static LLVMValueRef call(const dot *d, const char *name, LLVMValueRef *args, uns
 
 /* ---- VNNI ---- */
 
-static LLVMValueRef dpbusd(const dot *d, LLVMValueRef c, LLVMValueRef a, LLVMValueRef b) {
+static LLVMValueRef vnni(const dot *d, const char *instruction, LLVMValueRef c, LLVMValueRef a,
+                         LLVMValueRef b) {
     char name[48];
-    snprintf(name, sizeof name, "llvm.x86.avx512.vpdpbusd.%u", d->lanes * 32);
+    snprintf(name, sizeof name, "llvm.x86.avx512.%s.%u", instruction, d->lanes * 32);
     LLVMValueRef args[] = {c, words(d, a), words(d, b)};
     return call(d, name, args, 3);
 }
+static LLVMValueRef dpbusd(const dot *d, LLVMValueRef c, LLVMValueRef a, LLVMValueRef b) {
+    return vnni(d, "vpdpbusd", c, a, b);
+}
 
 static LLVMValueRef by_vnni(const dot *d, LLVMValueRef c, LLVMValueRef a, LLVMValueRef b) {
+    if (d->group == 2) return vnni(d, "vpdpwssd", c, a, b);
     LLVMValueRef zero = LLVMConstNull(LLVMVectorType(d->g->i32, d->lanes));
     if (!d->a_signed && d->b_signed) return dpbusd(d, c, a, b);
     if (d->a_signed && !d->b_signed) return dpbusd(d, c, b, a);
@@ -76,31 +84,38 @@ static LLVMValueRef half(const dot *d, LLVMValueRef x, bool is_signed, bool is_o
     return is_signed ? LLVMBuildAShr(B, x, eight, "") : LLVMBuildLShr(B, x, eight, "");
 }
 
-static LLVMValueRef by_pairs(const dot *d, LLVMValueRef c, LLVMValueRef a, LLVMValueRef b) {
+static LLVMValueRef pairs(const dot *d, LLVMValueRef c, LLVMValueRef a, LLVMValueRef b) {
     const char *name = d->lanes == 16  ? "llvm.x86.avx512.pmaddw.d.512"
                        : d->lanes == 8 ? "llvm.x86.avx2.pmadd.wd"
                                        : "llvm.x86.sse2.pmadd.wd";
-    for (int is_odd = 0; is_odd < 2; is_odd++) {
-        LLVMValueRef args[] = {half(d, a, d->a_signed, is_odd), half(d, b, d->b_signed, is_odd)};
-        c = LLVMBuildAdd(B, c, call(d, name, args, 2), "");
-    }
+    LLVMTypeRef type = LLVMVectorType(d->g->i16, 2 * d->lanes);
+    LLVMValueRef args[] = {LLVMBuildBitCast(B, a, type, ""), LLVMBuildBitCast(B, b, type, "")};
+    return LLVMBuildAdd(B, c, call(d, name, args, 2), "");
+}
+
+static LLVMValueRef by_pairs(const dot *d, LLVMValueRef c, LLVMValueRef a, LLVMValueRef b) {
+    if (d->group == 2) return pairs(d, c, a, b);
+    for (int is_odd = 0; is_odd < 2; is_odd++)
+        c = pairs(d, c, half(d, a, d->a_signed, is_odd), half(d, b, d->b_signed, is_odd));
     return c;
 }
 
 /* ---- any CPU ---- */
 
 static LLVMValueRef widened(const dot *d, LLVMValueRef x, bool is_signed, unsigned k) {
-    LLVMValueRef picks[MAX_BYTES];
+    LLVMValueRef picks[MAX_PICKS];
     LLVMTypeRef type = LLVMVectorType(d->g->i32, d->lanes);
-    x = bytes(d, x);
     for (unsigned i = 0; i < d->lanes; i++)
-        picks[i] = gen_i32(d->g, (int32_t)(4 * i + k));
+        picks[i] = gen_i32(d->g, (int32_t)(d->group * i + k));
     x = LLVMBuildShuffleVector(B, x, x, LLVMConstVector(picks, d->lanes), "");
     return is_signed ? LLVMBuildSExt(B, x, type, "") : LLVMBuildZExt(B, x, type, "");
 }
 
 static LLVMValueRef by_products(const dot *d, LLVMValueRef c, LLVMValueRef a, LLVMValueRef b) {
-    for (unsigned k = 0; k < 4; k++) {
+    LLVMTypeRef small = d->group == 4 ? d->g->i8 : d->g->i16;
+    a = LLVMBuildBitCast(B, a, LLVMVectorType(small, d->group * d->lanes), "");
+    b = LLVMBuildBitCast(B, b, LLVMVectorType(small, d->group * d->lanes), "");
+    for (unsigned k = 0; k < d->group; k++) {
         LLVMValueRef left = widened(d, a, d->a_signed, k), right = widened(d, b, d->b_signed, k);
         c = LLVMBuildAdd(B, c, LLVMBuildMul(B, left, right, ""), "");
     }
@@ -110,7 +125,7 @@ static LLVMValueRef by_products(const dot *d, LLVMValueRef c, LLVMValueRef a, LL
 /* ---- parts of a register's size ---- */
 
 static LLVMValueRef lanes_of(const dot *d, LLVMValueRef x, unsigned start, unsigned count) {
-    LLVMValueRef picks[MAX_BYTES];
+    LLVMValueRef picks[MAX_PICKS];
     for (unsigned i = 0; i < count; i++)
         picks[i] = gen_i32(d->g, (int32_t)(start + i));
     return LLVMBuildShuffleVector(B, x, LLVMGetPoison(LLVMTypeOf(x)), LLVMConstVector(picks, count),
@@ -118,7 +133,7 @@ static LLVMValueRef lanes_of(const dot *d, LLVMValueRef x, unsigned start, unsig
 }
 
 static LLVMValueRef join(const dot *d, LLVMValueRef done, LLVMValueRef part, unsigned have) {
-    LLVMValueRef picks[MAX_BYTES];
+    LLVMValueRef picks[MAX_PICKS];
     unsigned all = have + d->lanes;
     for (unsigned i = 0; i < have; i++)
         picks[i] = i < d->lanes ? gen_i32(d->g, (int32_t)i) : LLVMGetPoison(d->g->i32);
@@ -145,24 +160,25 @@ static unsigned part_lanes(const gen *g, unsigned lanes) {
     return lanes < widest ? lanes : widest;
 }
 
-LLVMValueRef gen_dot4(gen *g, const hone_expr *e) {
+LLVMValueRef gen_dot(gen *g, const hone_expr *e) {
     unsigned lanes = e->dtype.lanes, a_lanes = e->args[1]->dtype.lanes;
+    unsigned group = e->op == HONE_INTRIN_DOT4 ? 4 : 2;
     LLVMValueRef c = gen_value(g, e->args[0]), a = gen_value(g, e->args[1]);
     LLVMValueRef b = gen_value(g, e->args[2]), result = NULL;
-    dot dots = {g, part_lanes(g, lanes), hone_dtype_is_int(e->args[1]->dtype),
+    dot dots = {g, part_lanes(g, lanes), group, hone_dtype_is_int(e->args[1]->dtype),
                 hone_dtype_is_int(e->args[2]->dtype)};
     const dot *d = &dots;
-    if (lanes % d->lanes != 0 || 4 * lanes > MAX_BYTES) {
-        gen_fail(g, HONE_ERROR(HONE_CODE_UNSUPPORTED, "dot4 of %u lanes", lanes));
+    if (lanes % d->lanes != 0 || group * lanes > MAX_PICKS) {
+        gen_fail(g, HONE_ERROR(HONE_CODE_UNSUPPORTED, "dot%u of %u lanes", group, lanes));
         return LLVMGetUndef(gen_type(g, e->dtype));
     }
-    if (a_lanes == 4) { /* the same four bytes for all */
+    if (a_lanes == group) { /* the same group for all */
         a = gen_splat(g, LLVMBuildBitCast(B, a, g->i32, ""), d->lanes);
     }
     bool is_x86 = strncmp(g->target->triple, "x86_64", 6) == 0;
     for (unsigned at = 0; at < lanes; at += d->lanes) {
-        LLVMValueRef left = a_lanes == 4 ? a : lanes_of(d, a, 4 * at, 4 * d->lanes);
-        LLVMValueRef right = lanes_of(d, b, 4 * at, 4 * d->lanes);
+        LLVMValueRef left = a_lanes == group ? a : lanes_of(d, a, group * at, group * d->lanes);
+        LLVMValueRef right = lanes_of(d, b, group * at, group * d->lanes);
         LLVMValueRef old = lanes_of(d, c, at, d->lanes);
         LLVMValueRef part = has_vnni(g) ? by_vnni(d, old, left, right)
                             : is_x86    ? by_pairs(d, old, left, right)
