@@ -8,6 +8,7 @@
 #include "support/attributes.h"
 
 static const hone_lower_pass pipeline[] = {
+    {"widen",       lower_widen,       "packed pairs of bytes become 16-bit numbers",                 false},
     {"stages",      lower_stages,      "marks the statements of loops that are to be pipelined",      false},
     {"hoist_init",  lower_hoist_init,  "moves the init of reductions in front of their loops",        false},
     {"lower_init",  lower_init,        "turns what is left of init into a condition on the axes",     false},

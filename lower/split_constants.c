@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "lower/passes.h"
+#include "lower/widen.h"
 #include "support/tensor.h"
 
 /* Packing rearranges and pads, a transformation of 3x3 filters to 6x6 makes four of one; what grows
@@ -357,6 +358,10 @@ static void drop_written(splitter *s) {
 hone_status hone_split_constants(const hone_func *func, const bool *is_constant, hone_arena *arena,
                                  hone_constant_split *out_split) {
     memset(out_split, 0, sizeof *out_split);
+    hone_func *widened = hone_func_clone(arena, func);
+    if (!widened) return LOWER_NO_MEMORY();
+    HONE_TRY(hone_widen_pairs(widened)); /* constants are to be packed as lowering wants them */
+    func = widened;
     hone_node_id root = func->is_scheduled_form ? hone_func_root_block(func) : HONE_NO_ID;
     if (root == HONE_NO_ID || hone_func_node(func, root)->u.block.block->match_count > 0) {
         return HONE_OK;

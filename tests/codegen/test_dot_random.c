@@ -1,6 +1,6 @@
-/* Sums of products of bytes in random nests: loops over rows, columns and terms in any order, some
- * parallel or unrolled, B packed at any depth, C touched in between. After each pass the program
- * means the same, and so does the machine code. */
+/* Sums of products of small integers in random nests: loops over rows, columns and terms in any
+ * order, some parallel or unrolled, B packed at any depth, C touched in between. After each pass
+ * the program means the same, and so does the machine code. */
 #include <stdio.h>
 #include <string.h>
 
@@ -40,9 +40,10 @@ static void make_nest(hone_rng *rng, nest *n) {
     }
     hone_rng_shuffle(rng, n->order, LOOPS, sizeof n->order[0]);
     n->lanes = 4 << pick(rng, 4);
-    n->group = 4;
-    n->a = bytes[pick(rng, 4) == 0];
-    n->b = bytes[pick(rng, 4) == 0];
+    n->group = pick(rng, 3) ? 4 : 2;
+    bool is_wide = n->group == 2 && pick(rng, 2);
+    n->a = is_wide && pick(rng, 2) ? "int16" : bytes[pick(rng, 4) == 0];
+    n->b = is_wide && pick(rng, 2) ? "int16" : bytes[pick(rng, 4) == 0];
     n->c = "int32";
     n->packed_at = pick(rng, 2) ? pick(rng, LOOPS) : LOOPS + 1;
     n->touched_at = pick(rng, 3) ? LOOPS + 1 : 1 + pick(rng, LOOPS - 1);
@@ -54,8 +55,8 @@ static void indent(hone_str *out, int depth) {
     hone_str_printf(out, "%*s", 4 + 4 * depth, "");
 }
 
-/* B = packed B for the columns and terms that the loops outside of depth have not fixed. */
-static void write_packing(const nest *n, int depth, hone_str *out) {
+/* P = packed B, for the columns and terms that the loops outside of depth have not fixed. */
+static void write_packing(const nest *n, int depth, hone_rng *rng, hone_str *out) {
     bool is_open[LOOPS];
     for (int i = 0; i < LOOPS; i++)
         is_open[n->order[i]] = i >= depth && n->order[i] >= 3;
@@ -66,13 +67,16 @@ static void write_packing(const nest *n, int depth, hone_str *out) {
         hone_str_printf(out, "for p%s in range(%d):\n", n->names[i], n->extents[i]);
     }
     indent(out, at);
-    hone_str_printf(out, "for l, t in T.grid(%d, %d):\n", n->lanes, n->group);
+    hone_str_printf(out, "for l in range(%d):\n", n->lanes);
     indent(out, at + 1);
+    const char *kind = pick(rng, 2) ? "T.vectorized" : "range";
+    hone_str_printf(out, "for t in %s(%d):\n", kind, n->group);
+    indent(out, at + 2);
     for (int side = 0; side < 2; side++) {
         hone_str_printf(out, side ? " = B[" : "P[");
         for (int i = 3; i < LOOPS; i++)
             hone_str_printf(out, "%s%s, ", is_open[i] ? "p" : "", n->names[i]);
-        hone_str_printf(out, "l, t]");
+        hone_str_printf(out, side ? "t, l]" : "l, t]");
     }
     hone_str_printf(out, "\n");
 }
@@ -105,18 +109,21 @@ static void write_dot(const nest *n, hone_rng *rng, hone_str *out) {
 
 static void write_program(const nest *n, hone_rng *rng, hone_str *out) {
     const int *e = n->extents;
-    char b[64];
-    snprintf(b, sizeof b, "(%d, %d, %d, %d, %d, %d), \"%s\"", e[3], e[4], e[5], e[6], n->lanes,
+    char b[64], p[64];
+    bool is_packed = n->packed_at <= LOOPS;
+    snprintf(p, sizeof p, "(%d, %d, %d, %d, %d, %d), \"%s\"", e[3], e[4], e[5], e[6], n->lanes,
              n->group, n->b);
+    snprintf(b, sizeof b, "(%d, %d, %d, %d, %d, %d), \"%s\"", e[3], e[4], e[5], e[6],
+             is_packed ? n->group : n->lanes, is_packed ? n->lanes : n->group, n->b);
     hone_str_printf(out,
                     "from tvm.script import tir as T\n@T.prim_func\n"
                     "def main(A: T.Buffer((%d, %d, %d, %d, %d, %d), \"%s\"), B: T.Buffer(%s), "
                     "C: T.Buffer((%d, %d, %d, %d, %d, %d), \"%s\")):\n",
                     e[0], e[1], e[2], e[5], e[6], n->group, n->a, b, e[0], e[1], e[2], e[3], e[4],
                     n->lanes, n->c);
-    if (n->packed_at <= LOOPS) hone_str_printf(out, "    P = T.alloc_buffer(%s)\n", b);
+    if (is_packed) hone_str_printf(out, "    P = T.alloc_buffer(%s)\n", p);
     for (int depth = 0; depth < LOOPS; depth++) {
-        if (n->packed_at == depth) write_packing(n, depth, out);
+        if (n->packed_at == depth) write_packing(n, depth, rng, out);
         if (n->touched_at == depth) {
             indent(out, depth);
             hone_str_printf(out, "C[0, 0, 0, 0, 0, 0] = C[0, 0, 0, 0, 0, 0] %s 3\n",

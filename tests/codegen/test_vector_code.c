@@ -83,6 +83,24 @@
          "                        C[i0 * 3 + i1, j] = C[i0 * 3 + i1, j] + "                        \
          "T.Cast(\"int32\", A[i0 * 3 + i1, k * 4 + u]) * T.Cast(\"int32\", B[k, j, u])\n"
 
+/* Sums of two; B is packed from rows before, and what is packed is widened. */
+#define DOT_TWO(a, b)                                                                              \
+    HEAD "def main(A: T.Buffer((3, 16), \"" a "\"), B: T.Buffer((16, 16), \"" b                    \
+         "\"), C: T.Buffer((3, 16), \"int32\")):\n"                                                \
+         "    P = T.alloc_buffer((8, 16, 2), \"" b "\")\n"                                         \
+         "    for k in range(8):\n"                                                                \
+         "        for j in range(16):\n"                                                           \
+         "            for u in T.vectorized(2):\n"                                                 \
+         "                P[k, j, u] = B[k * 2 + u, j]\n"                                          \
+         "    for i in range(3):\n"                                                                \
+         "        for j in range(16):\n"                                                           \
+         "            C[i, j] = 7\n"                                                               \
+         "        for k in range(8):\n"                                                            \
+         "            for u in range(2):\n"                                                        \
+         "                for j in T.vectorized(16):\n"                                            \
+         "                    C[i, j] = C[i, j] + T.Cast(\"int32\", A[i, k * 2 + u]) * "           \
+         "T.Cast(\"int32\", P[k, j, u])\n"
+
 /* Written out, bytes of both sides moving with the lanes; 8 lanes. */
 #define TERM(k) "T.Cast(\"int32\", A[j * 4 + " k "]) * T.Cast(\"int32\", B[j * 4 + " k "])"
 #define DOT_PAIRS(a, b)                                                                            \
@@ -130,6 +148,9 @@ static const struct row {
     {"unsigned bytes, rows",         DOT_ROWS("uint8", "uint8"),                 "!lack",             "vpdpbusd"  },
     {"bytes, written out",           DOT_PAIRS("uint8", "int8"),                 "dot4",              "vpdpbusd"  },
     {"signed bytes, written out",    DOT_PAIRS("int8", "int8"),                  "dot4",              "vpdpbusd"  },
+    {"pairs of int16",               DOT_TWO("int16", "int16"),                  "dot2",              "vpdpwssd"  },
+    {"pairs of bytes, widened",      DOT_TWO("uint8", "int8"),                   "P = T.alloc_buffer((8, 16, 2), \"int16\")", "vpdpwssd"},
+    {"pairs of rows, interleaved",   DOT_TWO("int8", "uint8"),                   "T.Shuffle",         "vpdpwssd"  },
     {"prefetched",                   PREFETCH,                                   "prefetch",          "prefetcht0"},
     {"wider numbers are left alone", DOT("int16", "int8", LANES_INSIDE),         "!dot4",             NULL        },
 };

@@ -1,11 +1,18 @@
-# As with AVX-512, in half the lanes: four rows by 16 columns of sums in eight registers.
+# W lies as [columns / 16][rows / 2][16][2] and X is copied: lowering widens both to 16 bits there
+# (lower_widen.c), so that vectors are operands of vpmaddwd. Four rows by 16 columns of sums stay in
+# eight registers.
 def apply_trace(sch):
     b0 = sch.get_block(name="matmul", func_name="main")
-    b1 = sch.reindex_cache_read(block=b0, read_buffer_index=1, storage_scope="global", index_map=lambda i, j, k: (j // 16, k // 4, j % 16, k % 4))
+    b1 = sch.reindex_cache_read(block=b0, read_buffer_index=1, storage_scope="global", index_map=lambda i, j, k: (j // 16, k // 2, j % 16, k % 2))
+    bx = sch.cache_read(block=b0, read_buffer_index=0, storage_scope="global")
+    p, q = sch.get_loops(block=bx)
+    q0, q1 = sch.split(loop=q, factors=[None, 16])
+    sch.vectorize(loop=q1)
+    sch.parallel(loop=p)
     i, j, k = sch.get_loops(block=b0)
     i0, i1 = sch.split(loop=i, factors=[None, 4])
     j0, j1 = sch.split(loop=j, factors=[None, 16])
-    k0, k1 = sch.split(loop=k, factors=[None, 4])
+    k0, k1 = sch.split(loop=k, factors=[None, 2])
     sch.reorder(j0, i0, k0, i1, k1, j1)
     sch.vectorize(loop=j1)
     sch.unroll(loop=k1)
@@ -18,8 +25,8 @@ def apply_trace(sch):
     b3 = sch.decompose_reduction(block=b0, loop=k0)
     sch.parallel(loop=j0)
     p, q = sch.get_loops(block=b1)
-    p0, p1, p2 = sch.split(loop=p, factors=[None, 16, 4])
-    q0, q1 = sch.split(loop=q, factors=[None, 4])
-    sch.reorder(p0, q0, p1, p2, q1)
+    p0, p1 = sch.split(loop=p, factors=[None, 16])
+    q0, q1 = sch.split(loop=q, factors=[None, 2])
+    sch.reorder(p0, q0, p1, q1)
     sch.vectorize(loop=q1)
     sch.parallel(loop=p0)
