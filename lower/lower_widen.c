@@ -9,7 +9,7 @@
  *
  * and so does the other side, where it is a copy, too. All that is read of such a buffer must be
  * factors of int32 products. */
-#include "lower/widen.h"
+#include "lower/widen_pairs.h"
 
 #include "lower/passes.h"
 

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "lower/passes.h"
-#include "lower/widen.h"
+#include "lower/widen_pairs.h"
 #include "support/tensor.h"
 
 /* Packing rearranges and pads, a transformation of 3x3 filters to 6x6 makes four of one; what grows

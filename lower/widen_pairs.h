@@ -1,7 +1,7 @@
-/* lower/widen.h - packed pairs of bytes become 16-bit numbers (lower_widen.c): the first pass of
+/* lower/widen_pairs.h - packed pairs of bytes become 16-bit numbers (lower_widen.c): the first pass of
  * lowering, and needed before what depends on constants is split off. */
-#ifndef HONE_LOWER_WIDEN_H
-#define HONE_LOWER_WIDEN_H
+#ifndef HONE_LOWER_WIDEN_PAIRS_H
+#define HONE_LOWER_WIDEN_PAIRS_H
 
 #include "ir/func.h"
 
