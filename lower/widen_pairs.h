@@ -1,5 +1,5 @@
-/* lower/widen_pairs.h - packed pairs of bytes become 16-bit numbers (lower_widen.c): the first pass of
- * lowering, and needed before what depends on constants is split off. */
+/* lower/widen_pairs.h - packed pairs of bytes become 16-bit numbers (lower_widen.c): the first pass
+ * of lowering, and needed before what depends on constants is split off. */
 #ifndef HONE_LOWER_WIDEN_PAIRS_H
 #define HONE_LOWER_WIDEN_PAIRS_H
 
