@@ -23,7 +23,7 @@ static const hone_lower_pass pipeline[] = {
     {"partition",   lower_partition,   "gives first and last iterations bodies of their own",         false},
     {"version",     lower_version,     "copies tiles without conditions, for where all hold",         false},
     {"flatten",     lower_flatten,     "makes every buffer one-dimensional",                          false},
-    {"dot",         lower_dot,         "sums of four products of bytes become calls of dot4",         true },
+    {"dot",         lower_dot,         "sums of products of small integers become dot4 and dot2",     true },
     {"reduce",      lower_reduce,      "collects reductions in vectors where a loop asks for it",     true },
     {"interleave",  lower_interleave,  "packs a few rows side by side as vectors",                    true },
     {"transpose",   lower_transpose,   "reads tiles along their rows and turns them around",          true },
