@@ -119,11 +119,21 @@
          "        for j in T.vectorized(16):\n"                                                    \
          "            Y[i * 16 + j] = X[i * 16 + j] + T.float32(1)\n"
 
+/* A vector of 32 columns over panels of 16. */
+#define PANELS                                                                                     \
+    HEAD "def main(A: T.Buffer((8, 8), \"float32\"), P: T.Buffer((2, 8, 16), \"float32\"), "        \
+         "C: T.Buffer((8, 32), \"float32\")):\n"                                                   \
+         "    for i in range(8):\n"                                                                \
+         "        for k in range(8):\n"                                                            \
+         "            for j in T.vectorized(32):\n"                                                \
+         "                C[i, j] = C[i, j] + A[i, k] * P[j // 16, k, j % 16]\n"
+
 static const struct row {
     const char *name, *program;
     const char *lowered;     /* text in the lowered program, for 512 bits; "!text": not in it */
     const char *instruction; /* in the machine code for Zen 4; NULL = any */
 } rows[] = {
+    {"across panels",                PANELS,                                     "!Broadcast(16",     "vfmadd"    },
     {"largest of a row",             ROW_MAX("100", "float32", "2"),             "vector_reduce_max", "vmaxps"    },
     {"largest of a short row",       ROW_MAX("7", "float32", "4"),               "vector_reduce_max", NULL        },
     {"largest of a long row",        ROW_MAX("1000", "float64", "1"),            "vector_reduce_max", "vmaxpd"    },
