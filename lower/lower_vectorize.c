@@ -483,53 +483,6 @@ static hone_status bind_around(const hone_func *func, hone_arith *arith, hone_no
     return HONE_OK;
 }
 
-/* A loop whose extent is known at run time only: full registers in a loop, and one more for what is
- * left, of which lanes are masked.
- *
- *   for v in vectorized(n): S(v)
- *     ⇒
- *   for o in n // 16: for i in vectorized(16): S(o * 16 + i)
- *   if n % 16 > 0: for i in vectorized(16): if i < n % 16: S(n // 16 * 16 + i) */
-static hone_status cut_unknown(hone_lower *lower, hone_node_id id) {
-    hone_func *func = lower->func;
-    hone_ir *ir = &lower->ir;
-    const hone_range range = hone_func_node(func, id)->u.loop.range;
-    hone_func_node(func, id)->loop_kind = HONE_LOOP_SERIAL;
-    bool is_plain = hone_expr_const(range.extent) < 0 && hone_expr_is_pure_index(range.extent);
-    if (!is_plain || must_serialize(func, id)) return HONE_OK;
-    hone_node_id rest = hone_tree_copy(func, id);
-    if (rest == HONE_NO_ID) return LOWER_NO_MEMORY();
-    HONE_TRY(lower_rename_vars(lower, rest));
-    hone_var var = hone_func_node(func, id)->u.loop.var;
-    hone_dtype dtype = func->vars[var].dtype;
-    const hone_expr *lanes = hone_expr_int(ir, dtype, lanes_of_widest(lower, id));
-    const hone_expr *whole = hone_expr_floordiv(ir, range.extent, lanes);
-    hone_var outer = hone_func_add_var(func, func->vars[var].name, dtype);
-    if (outer == HONE_NO_ID || !whole) return LOWER_NO_MEMORY();
-    hone_node_id around = hone_func_add_loop(func, outer, HONE_LOOP_SERIAL,
-                                             (hone_range){hone_expr_int(ir, dtype, 0), whole});
-    const hone_expr *is_inside = hone_expr_binary(
-        ir, HONE_OP_LT, hone_func_var_expr(ir, func, hone_func_node(func, rest)->u.loop.var),
-        hone_expr_add(ir, range.min, range.extent));
-    const hone_expr *is_any =
-        hone_expr_binary(ir, HONE_OP_LT, hone_expr_mul(ir, whole, lanes), range.extent);
-    const hone_expr *start = hone_expr_mul(ir, hone_func_var_expr(ir, func, outer), lanes);
-    HONE_TRY(hone_ir_finish(ir));
-    hone_node_id inside = lower_new_if(func, is_inside), any = lower_new_if(func, is_any);
-    if (around == HONE_NO_ID || inside == HONE_NO_ID || any == HONE_NO_ID) return LOWER_NO_MEMORY();
-    hone_node *main_loop = hone_func_node(func, id), *rest_loop = hone_func_node(func, rest);
-    main_loop->u.loop.range = (hone_range){hone_expr_add(ir, range.min, start), lanes};
-    rest_loop->u.loop.range =
-        (hone_range){hone_expr_add(ir, range.min, hone_expr_mul(ir, whole, lanes)), lanes};
-    main_loop->loop_kind = rest_loop->loop_kind = HONE_LOOP_VECTORIZED;
-    hone_tree_move_children(func, rest, inside);
-    hone_tree_append(func, rest, inside);
-    hone_tree_append(func, any, rest);
-    hone_tree_insert_after(func, id, any);
-    lower_wrap(func, id, around);
-    return hone_ir_finish(ir);
-}
-
 /* A vectorized loop that holds no other one; HONE_NO_ID when there is none. */
 static hone_node_id innermost_vector_loop(const hone_func *func) {
     hone_node_id found = HONE_NO_ID;
@@ -561,7 +514,10 @@ static hone_status vectorize(hone_lower *lower, hone_arith *arith, hone_node_id 
     hone_func *func = lower->func;
     hone_node *loop = hone_func_node(func, id);
     int64_t extent = hone_expr_const(loop->u.loop.range.extent);
-    if (extent < 1) return cut_unknown(lower, id);
+    if (extent < 1) {
+        loop->loop_kind = HONE_LOOP_SERIAL;
+        return HONE_OK;
+    }
     HONE_TRY(bind_around(func, arith, id));
     int64_t run = lower_lanes_within_runs(lower, arith, id, extent);
     if (run < extent) {

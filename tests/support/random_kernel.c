@@ -173,8 +173,8 @@ static void open_loops(kernel_writer *w, const char *name, bool vectors) {
         line(w, "for j0 in T.serial((%s + %d) // %d%s):", w->columns, width - 1, width, extra);
         w->depth++;
         line(w, "for j1 in %s(%d):", dice(w, 4) ? "T.vectorized" : "T.unroll", width);
-    } else if (vectors && dice(w, 3) == 0) {
-        bool is_vector = !w->column_count || dice(w, 3) != 0;
+    } else if (vectors && w->column_count && dice(w, 3) == 0) {
+        bool is_vector = dice(w, 3) != 0;
         line(w, "for j in %s(%s):", is_vector ? "T.vectorized" : "T.unroll", w->columns);
     } else {
         line(w, "for j in T.serial(%s%s):", w->columns, extra);
@@ -249,7 +249,7 @@ static void pipelined(kernel_writer *w, const char *to) {
     line(w, "with T.block(\"%s\"):", to);
     w->depth++;
     line(w, "B = T.alloc_buffer((%s,), \"%s\")", w->columns, w->dtype);
-    const char *kind = dice(w, 2) ? "T.vectorized" : "range";
+    const char *kind = w->column_count && dice(w, 2) ? "T.vectorized" : "range";
     line(w, "for j in %s(%s):", kind, w->columns);
     line(w, "    with T.block(\"%s_fill\"):", to);
     line(w, "        B[j] = %s", what);
