@@ -157,6 +157,7 @@ typedef struct hone_node {
             uint32_t rank;
             const hone_expr *value;
             const hone_expr *const *indices;
+            bool converts; /* the text stores a value of another type, without a cast */
         } store;
         struct {
             const hone_expr *value;  /* IF, WHILE: condition. EVAL: the call. ASSERT: condition */

@@ -159,7 +159,7 @@ static bool call_where(script_parser *p, const script_call *call, script_value *
     script_block *b = NULL;
     const hone_expr *e = NULL;
     if (!inside_block(p, call, &b) || !script_need_arg(p, call, 0, "predicate", &v) ||
-        !script_to_expr_as(p, v, HONE_DTYPE_BOOL, &e)) {
+        !script_to_condition(p, v, "the predicate of a block", &e)) {
         return false;
     }
     bool always = e->kind == HONE_EXPR_INT && e->u.i;

@@ -276,9 +276,17 @@ static bool call_choice(script_parser *p, const script_call *call, script_value 
     bool is_select = strcmp(call->callee, "T.Select") == 0;
     for (uint32_t i = 0; i < 3; i++) {
         const char *name = is_select ? select_names[i] : ite_names[i];
-        if (!expr_arg(p, call, i, name, &a[i])) return false;
+        const script_value *v = NULL;
+        if (!script_need_arg(p, call, i, name, &v)) return false;
+        if (i ? !script_to_expr(p, v, &a[i]) : !script_to_condition(p, v, "the condition", &a[0]))
+            return false;
     }
-    if (!hone_dtype_is_bool(a[0]->dtype)) a[0] = script_cast(p, HONE_DTYPE_BOOL, a[0]);
+    bool is_mixed = is_select && a[1]->kind != HONE_EXPR_INT && a[2]->kind != HONE_EXPR_INT &&
+                    hone_dtype_is_float(a[1]->dtype) != hone_dtype_is_float(a[2]->dtype);
+    if (is_mixed) {
+        return script_fail_type(p, call->at, "the choices are %s and %s, must be of one type",
+                                HONE_DTYPE_NAME(a[1]->dtype), HONE_DTYPE_NAME(a[2]->dtype));
+    }
     script_unify(&p->ir, &a[1], &a[2]);
     if (is_select) return finish(p, call, hone_expr_select(&p->ir, a[0], a[1], a[2]), out);
     return finish(p, call, hone_expr_call(&p->ir, a[1]->dtype, HONE_INTRIN_IF_THEN_ELSE, 3, a),
@@ -320,6 +328,7 @@ static bool call_broadcast(script_parser *p, const script_call *call, script_val
 static bool call_shuffle(script_parser *p, const script_call *call, script_value *out) {
     const script_value *vectors = NULL, *indices = NULL, *items[2] = {NULL, NULL};
     uint32_t counts[2] = {0, 0};
+    int64_t lanes = 0;
     if (!script_need_arg(p, call, 0, "vectors", &vectors) ||
         !script_need_arg(p, call, 1, "indices", &indices)) {
         return false;
@@ -332,6 +341,13 @@ static bool call_shuffle(script_parser *p, const script_call *call, script_value
     for (uint32_t i = 0; i < counts[0] + counts[1]; i++) {
         const script_value *v = i < counts[0] ? &items[0][i] : &items[1][i - counts[0]];
         if (!script_to_expr(p, v, &args[i])) return false;
+        if (i < counts[0]) lanes += args[i]->dtype.lanes;
+        bool is_outside = i >= counts[0] && args[i]->kind == HONE_EXPR_INT &&
+                          (args[i]->u.i < 0 || args[i]->u.i >= lanes);
+        if (is_outside) {
+            return script_fail(p, v->at, "lane %lld of vectors with %lld lanes",
+                               (long long)args[i]->u.i, (long long)lanes);
+        }
     }
     return finish(p, call, hone_expr_shuffle(&p->ir, counts[0], counts[1], args), out);
 }
@@ -515,6 +531,25 @@ static void match_math(script_parser *p, hone_intrin intrin, uint32_t count,
     }
 }
 
+static uint32_t bits_of(hone_dtype dtype) {
+    return (uint32_t)dtype.bits * (dtype.lanes ? dtype.lanes : 1);
+}
+
+/* What no value of the operands makes right. */
+static bool check_operands(script_parser *p, const script_call *call, hone_intrin intrin,
+                           uint32_t count, const hone_expr *const *args, hone_dtype dtype) {
+    if (intrin == HONE_INTRIN_REINTERPRET && count == 1 &&
+        bits_of(args[0]->dtype) != bits_of(dtype)) {
+        return script_fail_type(p, call->at, "%s as %s: %u bits are no %u bits",
+                                HONE_DTYPE_NAME(args[0]->dtype), HONE_DTYPE_NAME(dtype),
+                                bits_of(args[0]->dtype), bits_of(dtype));
+    }
+    if ((intrin == HONE_INTRIN_SHIFT_LEFT || intrin == HONE_INTRIN_SHIFT_RIGHT) && count == 2) {
+        return script_check_shift(p, call->at, args[0], args[1]);
+    }
+    return true;
+}
+
 bool script_call_intrin(script_parser *p, const script_call *call, script_value *out,
                         bool *out_known) {
     *out_known = false;
@@ -550,6 +585,7 @@ bool script_call_intrin(script_parser *p, const script_call *call, script_value 
                                 count);
     }
     match_math(p, intrin, count, args);
+    if (!check_operands(p, call, intrin, count, args, dtype)) return false;
     const script_value *said = script_arg(call, UINT32_MAX, "dtype");
     call_dtype(args, count, rule, dtype, &dtype);
     if (said && !script_to_dtype(p, said, &dtype)) return false;

@@ -254,6 +254,9 @@ bool script_to_expr(script_parser *p, const script_value *v, const hone_expr **o
 /* The same in a dtype, as an assignment converts. */
 bool script_to_expr_as(script_parser *p, const script_value *v, hone_dtype dtype,
                        const hone_expr **out_expr);
+/* A truth value; an integer counts as one, a float does not. what: "the condition of an if". */
+bool script_to_condition(script_parser *p, const script_value *v, const char *what,
+                         const hone_expr **out_expr);
 bool script_to_int(script_parser *p, const script_value *v, int64_t *out_value);
 bool script_to_bool(script_parser *p, const script_value *v, bool *out_value);
 bool script_to_string(script_parser *p, const script_value *v, const char **out_text);
@@ -279,6 +282,8 @@ bool script_unify(hone_ir *ir, const hone_expr **a, const hone_expr **b);
 const hone_expr *script_fold_cast(hone_ir *ir, hone_dtype dtype, const hone_expr *e);
 /* stop - start, with equal terms cancelled. */
 const hone_expr *script_extent_between(hone_ir *ir, const hone_expr *start, const hone_expr *stop);
+/* A shift by a constant that the type has no bits for. */
+bool script_check_shift(script_parser *p, uint32_t at, const hone_expr *value, const hone_expr *by);
 bool script_binary_value(script_parser *p, uint32_t at, const char *op, const script_value *a,
                          const script_value *b, script_value *out);
 bool script_unary_value(script_parser *p, uint32_t at, const char *op, const script_value *a,

@@ -190,6 +190,14 @@ static bool graph_binary(script_parser *p, uint32_t at, const char *op, const sc
     return script_call_graph(p, &call, out);
 }
 
+bool script_check_shift(script_parser *p, uint32_t at, const hone_expr *value,
+                        const hone_expr *by) {
+    if (by->kind != HONE_EXPR_INT || (by->u.i >= 0 && by->u.i < value->dtype.bits)) return true;
+    return script_fail(p, at, "%s is shifted by %lld, must be 0 to %u",
+                       HONE_DTYPE_NAME(value->dtype), (long long)by->u.i,
+                       (unsigned)value->dtype.bits - 1);
+}
+
 bool script_binary_value(script_parser *p, uint32_t at, const char *op, const script_value *a,
                          const script_value *b, script_value *out) {
     const operator_row *row = find_operator(op);
@@ -201,6 +209,11 @@ bool script_binary_value(script_parser *p, uint32_t at, const char *op, const sc
     const hone_expr *x = NULL, *y = NULL;
     if (!script_to_expr(p, a, &x) || !script_to_expr(p, b, &y)) return false;
     const hone_expr *result = NULL;
+    bool connects = row->op == HONE_OP_AND || row->op == HONE_OP_OR;
+    if (connects && (!script_to_condition(p, a, "an operand of 'and' or 'or'", &x) ||
+                     !script_to_condition(p, b, "an operand of 'and' or 'or'", &y))) {
+        return false;
+    }
     if (row->op != HONE_OP_COUNT) {
         hone_op kind = row->op;
         if (kind == HONE_OP_DIV && hone_dtype_is_integer(x->dtype) &&
@@ -216,6 +229,9 @@ bool script_binary_value(script_parser *p, uint32_t at, const char *op, const sc
             args[0] = x;
             args[1] = y;
         }
+        bool shifts =
+            row->intrin == HONE_INTRIN_SHIFT_LEFT || row->intrin == HONE_INTRIN_SHIFT_RIGHT;
+        if (shifts && !script_check_shift(p, at, args[0], args[1])) return false;
         result = hone_expr_call(&p->ir, args[0]->dtype, (hone_intrin)row->intrin, 2, args);
     }
     *out = SCRIPT_VALUE_EXPR(result);
@@ -254,6 +270,7 @@ bool script_unary_value(script_parser *p, uint32_t at, const char *op, const scr
     const hone_expr *x = NULL;
     if (!script_to_expr(p, a, &x)) return false;
     if (strcmp(op, "not") == 0) {
+        if (!script_to_condition(p, a, "what 'not' negates", &x)) return false;
         x = x->kind == HONE_EXPR_INT && x->dtype.lanes == 1 ? hone_expr_bool(&p->ir, !x->u.i)
                                                             : hone_expr_not(&p->ir, x);
     } else if (inverts) {

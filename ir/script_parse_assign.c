@@ -6,22 +6,35 @@
 
 /* ---- assignments ---- */
 
-/* The largest value of an integer type; of others nothing is said. */
-static int64_t largest(hone_dtype dtype) {
-    if (!hone_dtype_is_integer(dtype) || dtype.bits >= 64) return INT64_MAX;
-    return ((int64_t)1 << (dtype.bits - (dtype.code == HONE_DTYPE_CODE_INT))) - 1;
+/* A constant of the text that the element type cannot hold; of floats nothing is said. */
+static bool fits(const script_value *v, hone_dtype dtype) {
+    if (!hone_dtype_is_integer(dtype)) return true;
+    if (v->kind == SCRIPT_FLOAT) return v->u.f == (double)(int64_t)v->u.f;
+    if (v->kind != SCRIPT_INT) return true;
+    if (hone_dtype_is_uint(dtype) && v->u.i < 0) return false;
+    return dtype.bits >= 64 ||
+           (v->u.i >= hone_dtype_min_int(dtype) && v->u.i <= hone_dtype_max_int(dtype));
+}
+
+static bool fail_fit(script_parser *p, const script_value *v, hone_dtype dtype) {
+    if (v->kind == SCRIPT_FLOAT) {
+        return script_fail(p, v->at, "%g does not fit %s", v->u.f, HONE_DTYPE_NAME(dtype));
+    }
+    return script_fail(p, v->at, "%lld does not fit %s", (long long)v->u.i, HONE_DTYPE_NAME(dtype));
 }
 
 bool script_store(script_parser *p, const script_value *target, const script_value *value) {
     const hone_expr *load = NULL, *e = NULL;
     hone_node_id node;
-    if (!script_to_expr(p, target, &load) || !script_to_expr_as(p, value, load->dtype, &e)) {
-        return false;
+    if (!script_to_expr(p, target, &load)) return false;
+    if (!fits(value, load->dtype)) return fail_fit(p, value, load->dtype);
+    if (!script_to_expr(p, value, &e)) return false;
+    if (hone_dtype_is_handle(e->dtype) != hone_dtype_is_handle(load->dtype)) {
+        return script_fail_type(p, value->at, "a value of type %s is stored as %s",
+                                HONE_DTYPE_NAME(e->dtype), HONE_DTYPE_NAME(load->dtype));
     }
-    if (value->kind == SCRIPT_INT && value->u.i > largest(load->dtype)) {
-        return script_fail(p, value->at, "%lld does not fit %s", (long long)value->u.i,
-                           HONE_DTYPE_NAME(load->dtype));
-    }
+    bool converts = !hone_dtype_same_element(e->dtype, load->dtype);
+    if (!script_to_expr_as(p, value, load->dtype, &e)) return false;
     if (e->kind == HONE_EXPR_STRING || !hone_dtype_equal(e->dtype, load->dtype)) {
         return script_fail_type(p, value->at, "a value of type %s is stored as %s",
                                 HONE_DTYPE_NAME(e->dtype), HONE_DTYPE_NAME(load->dtype));
@@ -31,6 +44,7 @@ bool script_store(script_parser *p, const script_value *target, const script_val
     n->u.store.buffer = target->u.access.buffer;
     n->u.store.rank = load->count;
     n->u.store.value = e;
+    n->u.store.converts = converts;
     n->u.store.indices = load->args;
     return true;
 }
@@ -104,7 +118,41 @@ static bool name_new_var(script_parser *p, const char *name, const script_value 
     return script_check_ir(p, v->at);
 }
 
+/* The loop variable, axis or parameter that a name stands for takes no other value. */
+static bool check_assignable(script_parser *p, const char *name, uint32_t at,
+                             const script_value *v) {
+    const script_value *known = p->func ? script_lookup(p, name) : NULL;
+    bool is_plain = is_scalar_value(v) && !p->is_classic;
+    if (!known || !is_plain) return true;
+    if (known->kind == SCRIPT_BUFFER) {
+        return script_fail(p, at, "'%s' is a buffer: assign to an element of it, %s[...]", name,
+                           name);
+    }
+    if (known->kind != SCRIPT_EXPR || known->u.expr->kind != HONE_EXPR_VAR) return true;
+    hone_var var = known->u.expr->u.var;
+    for (uint32_t i = 0; i < p->param_count; i++) {
+        if (p->params[i].var == var) {
+            return script_fail(p, at, "'%s' is a parameter, which takes no other value", name);
+        }
+    }
+    for (const script_block *b = p->block; b; b = b->outer) {
+        for (uint32_t i = 0; i < b->axis_count; i++) {
+            if (b->axes[i].var != var) continue;
+            return script_fail(p, at, "'%s' is an axis of the block, which takes no other value",
+                               name);
+        }
+    }
+    for (hone_node_id n = p->parent; n != HONE_NO_ID; n = hone_func_node(p->func, n)->parent) {
+        const hone_node *node = hone_func_node(p->func, n);
+        if (node->kind == HONE_NODE_FOR && node->u.loop.var == var) {
+            return script_fail(p, at, "'%s' is a loop variable, which takes no other value", name);
+        }
+    }
+    return true;
+}
+
 bool script_assign(script_parser *p, const char *name, uint32_t at, const script_value *v) {
+    if (!check_assignable(p, name, at, v)) return false;
     script_value value = *v;
     const script_value *scalar = scalar_of(p, name);
     if (scalar && is_scalar_value(v)) {
@@ -161,6 +209,15 @@ static bool parse_annotated(script_parser *p, const char *name, uint32_t at) {
     }
     if (!is_let && p->func && !p->is_classic) return assign_scalar(p, name, at, &dtype, &v);
     if (!script_to_expr(p, &v, &e)) return false;
+    bool is_other = !hone_dtype_is_void(dtype) && v.kind == SCRIPT_EXPR && !p->is_classic &&
+                    e->kind != HONE_EXPR_INT && e->kind != HONE_EXPR_FLOAT &&
+                    !hone_dtype_equal(e->dtype, dtype);
+    is_other |= v.kind == SCRIPT_ACCESS && !p->is_classic && !hone_dtype_is_void(dtype) &&
+                !hone_dtype_equal(e->dtype, dtype);
+    if (is_other) {
+        return script_fail_type(p, v.at, "'%s' is %s and its value is %s", name,
+                                HONE_DTYPE_NAME(dtype), HONE_DTYPE_NAME(e->dtype));
+    }
     if (!hone_dtype_is_void(dtype) && !script_to_expr_as(p, &v, dtype, &e)) return false;
     if (!script_open_let(p, at, HONE_NO_ID, e, &bound)) return false;
     if (type.kind == SCRIPT_NEWVAR) script_mark_var(p, bound.u.expr->u.var, &type);

@@ -43,7 +43,12 @@ static bool parse_param(script_parser *p) {
         if (strcmp(other, name) == 0)
             return script_fail(p, at, "two parameters are named '%s'", name);
     }
-    if (!script_take_op(p, ":")) return add_scalar_param(p, name, HONE_DTYPE_HANDLE, NULL);
+    if (!script_take_op(p, ":")) {
+        return script_fail(p, at,
+                           "parameter '%s' has no type; expected ': T.Buffer(...)', "
+                           "': T.handle' or another",
+                           name);
+    }
     script_value type;
     if (!script_parse_expr(p, &type)) return false;
     if (type.kind == SCRIPT_NEWVAR) {

@@ -295,16 +295,21 @@ static bool scoped_suite(script_parser *p, hone_node_id node) {
     return ok;
 }
 
-static bool parse_condition(script_parser *p, const hone_expr **out) {
+static bool parse_condition(script_parser *p, const char *what, const hone_expr **out) {
     script_value v;
-    return script_parse_expr(p, &v) && script_to_expr_as(p, &v, HONE_DTYPE_BOOL, out);
+    if (!script_parse_expr(p, &v)) return false;
+    if (script_at_op(p, "=")) return script_to_expr(p, &v, out); /* which is said at the '=' */
+    return script_to_condition(p, &v, what, out);
 }
 
 static bool parse_if(script_parser *p) {
     hone_node_id node, other, parent = p->parent;
     const hone_expr *cond = NULL;
     uint32_t at = p->pos++;
-    if (!parse_condition(p, &cond) || !script_add_node(p, HONE_NODE_IF, at, &node)) return false;
+    if (!parse_condition(p, "the condition of an if", &cond) ||
+        !script_add_node(p, HONE_NODE_IF, at, &node)) {
+        return false;
+    }
     hone_func_node(p->func, node)->u.eval.value = cond;
     if (!scoped_suite(p, node)) return false;
     bool is_elif = script_at_word(p, "elif");
@@ -327,7 +332,10 @@ static bool parse_while(script_parser *p) {
     hone_node_id node;
     const hone_expr *cond = NULL;
     uint32_t at = p->pos++;
-    if (!parse_condition(p, &cond) || !script_add_node(p, HONE_NODE_WHILE, at, &node)) return false;
+    if (!parse_condition(p, "the condition of a while", &cond) ||
+        !script_add_node(p, HONE_NODE_WHILE, at, &node)) {
+        return false;
+    }
     hone_func_node(p->func, node)->u.eval.value = cond;
     return scoped_suite(p, node);
 }
@@ -363,7 +371,7 @@ static bool parse_assert(script_parser *p) {
     const hone_expr *cond = NULL;
     const char *message = "";
     uint32_t at = p->pos++;
-    if (!parse_condition(p, &cond)) return false;
+    if (!parse_condition(p, "what is asserted", &cond)) return false;
     script_value v = {.kind = SCRIPT_NONE};
     const char *kind = NULL;
     const hone_value *parts = NULL;

@@ -153,6 +153,20 @@ bool script_to_expr_as(script_parser *p, const script_value *v, hone_dtype dtype
     return e || script_check_ir(p, v->at);
 }
 
+bool script_to_condition(script_parser *p, const script_value *v, const char *what,
+                         const hone_expr **out_expr) {
+    if (!script_to_expr(p, v, out_expr)) return false;
+    const hone_expr *e = *out_expr;
+    bool is_truth = hone_dtype_is_bool(e->dtype) || hone_dtype_is_integer(e->dtype);
+    if (!is_truth || e->kind == HONE_EXPR_STRING) {
+        return script_fail_type(p, v->at, "%s is %s, must be bool", what,
+                                e->kind == HONE_EXPR_STRING ? "a string"
+                                                            : HONE_DTYPE_NAME(e->dtype));
+    }
+    return script_to_expr_as(p, v, hone_dtype_with_lanes(HONE_DTYPE_BOOL, e->dtype.lanes),
+                             out_expr);
+}
+
 /* ---- plain values ---- */
 
 bool script_to_int(script_parser *p, const script_value *v, int64_t *out_value) {

@@ -153,6 +153,24 @@ static void check_scope(verifier *v, hone_node_id id, const hone_buffer_info *in
     }
 }
 
+/* A dense view ends where its storage ends. */
+static void check_view_size(verifier *v, hone_node_id id, const hone_buffer_info *info) {
+    const hone_buffer_info *base = hone_func_buffer(v->func, info->alias_of);
+    int64_t elements = hone_buffer_elements(info), have = hone_buffer_elements(base);
+    int64_t offset = info->elem_offset ? hone_expr_const(info->elem_offset) : 0;
+    if (elements < 0 || have < 0 || offset < 0 || info->strides || base->strides) return;
+    if (base->alias_of != HONE_NO_ID || elements > INT32_MAX || have > INT32_MAX ||
+        offset > INT32_MAX) {
+        return;
+    }
+    int64_t need_bits = (elements + offset) * info->dtype.bits * info->dtype.lanes;
+    int64_t have_bits = have * base->dtype.bits * base->dtype.lanes;
+    if (need_bits <= have_bits) return;
+    verify_warning(v, id, "'%s' ends at byte %lld of the storage of '%s', which has %lld",
+                   info->name, (long long)((need_bits + 7) / 8), base->name,
+                   (long long)((have_bits + 7) / 8));
+}
+
 static void declare_buffer(verifier *v, hone_node_id id, hone_buffer buffer) {
     if (buffer >= v->func->buffer_count) {
         verify_error(v, id, "a buffer that does not exist is declared");
@@ -175,13 +193,18 @@ static void declare_buffer(verifier *v, hone_node_id id, hone_buffer buffer) {
         (info->alias_of >= v->func->buffer_count || !v->is_live[info->alias_of])) {
         verify_error(v, id, "buffer '%s' shows the storage of a buffer that does not exist here",
                      info->name);
+        return;
     }
+    if (info->alias_of != HONE_NO_ID) check_view_size(v, id, info);
 }
 
 /* Sizes that the shape of a parameter or a view brings in. */
 static void define_sizes(verifier *v, const hone_buffer_info *info) {
     for (uint32_t d = 0; d < info->rank; d++) {
-        if (info->shape[d]->kind == HONE_EXPR_VAR) v->is_defined[info->shape[d]->u.var] = true;
+        if (info->shape[d]->kind == HONE_EXPR_VAR) {
+            v->is_defined[info->shape[d]->u.var] = true;
+            v->points.vars[info->shape[d]->u.var].is_size = true;
+        }
         if (info->strides && info->strides[d]->kind == HONE_EXPR_VAR) {
             v->is_defined[info->strides[d]->u.var] = true;
         }
@@ -196,7 +219,9 @@ static void define_sizes(verifier *v, const hone_buffer_info *info) {
 static void walk_params(verifier *v) {
     for (uint32_t i = 0; i < v->func->param_count; i++) {
         hone_var var = v->func->params[i].var;
-        if (var != HONE_NO_ID) define(v, HONE_NO_ID, var, "parameter");
+        if (var == HONE_NO_ID) continue;
+        define(v, HONE_NO_ID, var, "parameter");
+        if (hone_dtype_is_integer(v->func->vars[var].dtype)) v->points.vars[var].is_size = true;
     }
     for (uint32_t i = 0; i < v->func->param_count; i++) {
         hone_buffer buffer = v->func->params[i].buffer;
@@ -228,6 +253,7 @@ static void check_thread(verifier *v, hone_node_id id) {
                      verify_var_name(v, node->u.loop.var), tag ? tag : "");
         return;
     }
+    verify_thread_loop(v, id);
     if (strncmp(tag, "vthread", 7) == 0) return;
     for (hone_node_id n = node->parent; n != HONE_NO_ID; n = hone_func_node(v->func, n)->parent) {
         const hone_node *outer = hone_func_node(v->func, n);
@@ -249,7 +275,11 @@ static void check_loop_kind(verifier *v, hone_node_id id) {
     if (extent->kind == HONE_EXPR_INT && extent->u.i < 0) {
         verify_error(v, id, "loop '%s' has the negative extent %lld", name, (long long)extent->u.i);
     }
+    if (extent->kind == HONE_EXPR_INT && extent->u.i == 0) {
+        verify_warning(v, id, "loop '%s' has the extent 0, so its body never runs", name);
+    }
     if (node->loop_kind == HONE_LOOP_THREAD) check_thread(v, id);
+    verify_loop_in_vector(v, id);
     if ((node->loop_kind == HONE_LOOP_VECTORIZED || node->loop_kind == HONE_LOOP_UNROLLED) &&
         extent->kind != HONE_EXPR_INT) {
         verify_error(v, id, "loop '%s' is %s, so its extent must be a constant", name,
@@ -365,6 +395,19 @@ static void walk_block(verifier *v, hone_node_id id) {
 
 /* ---- other statements ---- */
 
+/* A float that the text stores as an integer without saying so loses its fraction. */
+static void check_conversion(verifier *v, hone_node_id id, const hone_buffer_info *info) {
+    const hone_node *node = hone_func_node(v->func, id);
+    const hone_expr *value = node->u.store.value;
+    if (!node->u.store.converts || value->kind != HONE_EXPR_CAST) return;
+    hone_dtype from = value->args[0]->dtype;
+    if (!hone_dtype_is_float(from) || !hone_dtype_is_integer(info->dtype)) return;
+    verify_warning(v, id,
+                   "'%s' holds %s and is given a value of type %s, whose fraction is lost; "
+                   "T.Cast says that this is meant",
+                   info->name, HONE_DTYPE_NAME(info->dtype), HONE_DTYPE_NAME(from));
+}
+
 static void walk_store(verifier *v, hone_node_id id) {
     const hone_node *node = hone_func_node(v->func, id);
     verify_access(v, node->u.store.buffer, node->u.store.rank, node->u.store.indices, "written");
@@ -375,6 +418,8 @@ static void walk_store(verifier *v, hone_node_id id) {
         verify_error(v, id, "'%s' holds %s and is given a value of type %s", info->name,
                      HONE_DTYPE_NAME(info->dtype), HONE_DTYPE_NAME(node->u.store.value->dtype));
     }
+    check_conversion(v, id, info);
+    verify_races(v, id);
 }
 
 /* Lowered programs: a condition per lane, over vector stores alone. */
@@ -442,9 +487,34 @@ static void walk_storage(verifier *v, hone_node_id id) {
     if (buffer < v->func->buffer_count) v->is_live[buffer] = false;
 }
 
+static bool has_way_out(const hone_func *func, hone_node_id loop) {
+    for (hone_node_id n = loop; n != HONE_NO_ID; n = hone_tree_next(func, loop, n)) {
+        const hone_node *node = hone_func_node(func, n);
+        if (node->kind == HONE_NODE_BREAK) return true;
+        if (node->kind == HONE_NODE_EVAL &&
+            hone_expr_is_call(node->u.eval.value, HONE_INTRIN_RETURN)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* `A[i] == B[i]` on a line of its own, where '=' is meant. */
+static void check_effect(verifier *v, hone_node_id id, const hone_expr *e) {
+    bool compares = e->kind == HONE_EXPR_BINARY && hone_op_is_compare((hone_op)e->op);
+    if (compares) {
+        verify_warning(v, id, "this comparison has no effect; '=' stores, '%s' compares",
+                       hone_op_spelling((hone_op)e->op));
+    } else if (e->kind == HONE_EXPR_BINARY || e->kind == HONE_EXPR_LOAD) {
+        verify_warning(v, id, "this value is not used");
+    }
+}
+
 static void walk_while(verifier *v, hone_node_id id) {
     const hone_expr *condition = hone_func_node(v->func, id)->u.eval.value;
     verify_condition(v, condition, "the condition of a while");
+    bool always = condition->kind == HONE_EXPR_INT && condition->u.i != 0;
+    if (always && !has_way_out(v->func, id)) verify_warning(v, id, "this loop never ends");
     uint32_t guards = v->points.guard_count;
     verify_know(v, condition, false, false);
     walk_children(v, id);
@@ -487,9 +557,12 @@ static void walk(verifier *v, hone_node_id id) {
         return;
     case HONE_NODE_ASSERT:
         verify_condition(v, node->u.eval.value, "an assertion");
+        if (hone_expr_is_int_value(node->u.eval.value, 0))
+            verify_warning(v, id, "this assertion never holds");
         break;
     case HONE_NODE_EVAL:
         verify_expr(v, node->u.eval.value);
+        check_effect(v, id, node->u.eval.value);
         break;
     case HONE_NODE_ATTR:
         if (node->u.attr.value) verify_expr(v, node->u.attr.value);
@@ -529,6 +602,7 @@ hone_status hone_verify_func(const hone_func *func, hone_findings *out) {
     if (is_ready) {
         walk_params(&v);
         walk(&v, 0);
+        verify_flow(&v);
         hone_code code = hone_status_consume(hone_ir_finish(&v.arith.ir)); /* of helpers only */
         v.is_short_of_memory |= code == HONE_CODE_NO_MEMORY;
     }

@@ -131,15 +131,40 @@ static void check_constant_domain(verifier *v, hone_node_id id, uint32_t i, hone
     const hone_axis *axis = &hone_func_node(v->func, id)->u.block.block->axes[i];
     int64_t min = axis->dom.min->u.i, extent = axis->dom.extent->u.i;
     int64_t lo = span.min->u.i, hi = span.max->u.i;
-    if (hi < lo) return; /* nothing runs */
+    if (hi < lo) { /* nothing runs */
+        if (is_certain || v->facts.count > 0) {
+            verify_warning(v, id, "block '%s' never runs: its conditions cannot all hold",
+                           hone_func_node(v->func, id)->u.block.block->name);
+        }
+        return;
+    }
     if (lo < min || hi > min + extent - 1)
         report_outside(v, id, i, span, is_certain);
     else if (hi - lo + 1 < extent)
         report_uncovered(v, id, axis, lo, hi, min, extent);
 }
 
+static bool leaves_symbolic_domain(verifier *v, hone_node_id id, const hone_axis *axis,
+                                   const hone_expr *binding) {
+    hone_str where = {0}, sizes = {0};
+    int64_t value, extent;
+    bool leaves = verify_leaves_for_all_sizes(v, binding, axis->dom.min, axis->dom.extent, &value,
+                                              &extent, &where, &sizes);
+    if (leaves) {
+        verify_error(v, id,
+                     "binding of %s '%s' of block '%s' is %lld%s, outside of its domain, whose "
+                     "extent is %lld%s",
+                     axis_word(axis->kind), verify_var_name(v, axis->var),
+                     hone_func_node(v->func, id)->u.block.block->name, (long long)value,
+                     hone_str_text(&where), (long long)extent, hone_str_text(&sizes));
+    }
+    hone_str_deinit(&where);
+    hone_str_deinit(&sizes);
+    return leaves;
+}
+
 static void check_symbolic_domain(verifier *v, hone_node_id id, const hone_axis *axis,
-                                  hone_interval span) {
+                                  const hone_expr *binding, hone_interval span) {
     hone_ir *ir = &v->arith.ir;
     const char *block = hone_func_node(v->func, id)->u.block.block->name;
     if (!span.min || !span.max) return;
@@ -147,6 +172,7 @@ static void check_symbolic_domain(verifier *v, hone_node_id id, const hone_axis 
     if (!end) return;
     if (!hone_prove_less_equal(&v->arith, axis->dom.min, span.min) ||
         !hone_prove_less(&v->arith, span.max, end)) {
+        if (leaves_symbolic_domain(v, id, axis, binding)) return;
         verify_warning(v, id,
                        "cannot show that the binding of %s '%s' of block '%s' stays in its domain",
                        axis_word(axis->kind), verify_var_name(v, axis->var), block);
@@ -174,7 +200,37 @@ static void check_binding(verifier *v, hone_node_id id, uint32_t i) {
     if (is_constant)
         check_constant_domain(v, id, i, span, is_exact && !has_conditions);
     else
-        check_symbolic_domain(v, id, axis, span);
+        check_symbolic_domain(v, id, axis, binding, span);
+}
+
+/* Loops run at most as often as their extents say, so that axes with more values are not covered.
+ */
+static void check_together(verifier *v, hone_node_id id) {
+    const hone_node *node = hone_func_node(v->func, id);
+    const hone_block *block = node->u.block.block;
+    double axes = 1, loops = 1;
+    for (uint32_t i = 0; i < block->axis_count; i++) {
+        int64_t extent = hone_expr_const(block->axes[i].dom.extent);
+        if (extent < 1 || !hone_expr_is_pure_index(node->u.block.bindings[i])) return;
+        axes *= (double)extent;
+    }
+    for (hone_node_id n = node->parent; n != HONE_NO_ID; n = hone_func_node(v->func, n)->parent) {
+        const hone_node *loop = hone_func_node(v->func, n);
+        if (loop->kind == HONE_NODE_BLOCK && n != hone_func_root_block(v->func)) return;
+        if (loop->kind == HONE_NODE_LET || loop->kind == HONE_NODE_WHILE) return;
+        if (loop->kind != HONE_NODE_FOR) continue;
+        int64_t extent = hone_expr_const(loop->u.loop.range.extent);
+        if (extent < 1) return;
+        bool moves = false;
+        for (uint32_t i = 0; i < block->axis_count; i++)
+            moves |= hone_expr_uses_var(node->u.block.bindings[i], loop->u.loop.var);
+        if (moves) loops *= (double)extent;
+    }
+    if (loops >= axes || shares_its_output(v, id) || v->out->error_count > 0) return;
+    verify_warning(
+        v, id,
+        "the axes of block '%s' have %.0f values together, the loops that move them only %.0f",
+        block->name, axes, loops);
 }
 
 /* ---- reductions ---- */
@@ -357,6 +413,61 @@ static void check_init_store(verifier *v, hone_node_id id, hone_node_id init, ho
     }
 }
 
+/* A block that reduces without T.init: its store moves along, or forgets what was there. */
+static void check_plain_store(verifier *v, hone_node_id id, hone_node_id at, const bool *reduce) {
+    const hone_node *store = hone_func_node(v->func, at);
+    const hone_block *block = hone_func_node(v->func, id)->u.block.block;
+    if (store->parent != id || store->u.store.buffer >= v->func->buffer_count) return;
+    const char *buffer = hone_func_buffer(v->func, store->u.store.buffer)->name;
+    if (store_uses(v, store, reduce)) {
+        verify_warning(v, at, "block '%s' writes '%s' at an index that moves with a reduction axis",
+                       block->name, buffer);
+        return;
+    }
+    load_search search = {.buffer = store->u.store.buffer};
+    hone_expr_walk(store->u.store.value, find_load, &search);
+    if (!search.is_found && hone_expr_uses_any(store->u.store.value, reduce, v->func->var_count)) {
+        verify_warning(v, at,
+                       "block '%s' overwrites '%s' with every value of its reduction axis and "
+                       "adds up nothing",
+                       block->name, buffer);
+    }
+}
+
+static hone_node_id direct_store(const verifier *v, hone_node_id parent, hone_buffer buffer) {
+    hone_node_id found = HONE_NO_ID;
+    for (hone_node_id n = hone_func_node(v->func, parent)->first; n != HONE_NO_ID;
+         n = hone_func_node(v->func, n)->next) {
+        const hone_node *node = hone_func_node(v->func, n);
+        if (node->kind != HONE_NODE_STORE || node->u.store.buffer != buffer) continue;
+        if (found != HONE_NO_ID) return HONE_NO_ID; /* several */
+        found = n;
+    }
+    return found;
+}
+
+/* T.init sets the element that the block adds to. */
+static void check_init_place(verifier *v, hone_node_id id, hone_node_id init) {
+    const hone_block *block = hone_func_node(v->func, id)->u.block.block;
+    for (uint32_t i = 0; i < block->write_count; i++) {
+        hone_buffer buffer = block->writes[i].buffer;
+        if (buffer >= v->func->buffer_count) continue;
+        hone_node_id first = direct_store(v, init, buffer), update = direct_store(v, id, buffer);
+        if (first == HONE_NO_ID || update == HONE_NO_ID) continue;
+        const hone_node *a = hone_func_node(v->func, first), *b = hone_func_node(v->func, update);
+        bool same = a->u.store.rank == b->u.store.rank;
+        for (uint32_t d = 0; same && d < a->u.store.rank; d++) {
+            same = hone_expr_same(a->u.store.indices[d], b->u.store.indices[d]) ||
+                   hone_prove_equal(&v->arith, a->u.store.indices[d], b->u.store.indices[d]);
+        }
+        if (same) continue;
+        verify_warning(v, first,
+                       "T.init of block '%s' sets another element of '%s' than the block "
+                       "adds to",
+                       block->name, hone_func_buffer(v->func, buffer)->name);
+    }
+}
+
 /* The next node of a block that is not inside of a nested block. */
 static hone_node_id next_inside(const verifier *v, hone_node_id id, hone_node_id n) {
     bool is_nested = n != id && hone_func_node(v->func, n)->kind == HONE_NODE_BLOCK;
@@ -371,13 +482,17 @@ static void check_outputs(verifier *v, hone_node_id id) {
         v->is_short_of_memory = true;
         return;
     }
-    if (init == HONE_NO_ID || !has_reduce_axis(block)) return;
+    if (!has_reduce_axis(block)) return;
     mark_reduce_vars(block, reduce, true);
     for (hone_node_id n = next_inside(v, id, id); n != HONE_NO_ID; n = next_inside(v, id, n)) {
-        if (hone_func_node(v->func, n)->kind == HONE_NODE_STORE) {
+        if (hone_func_node(v->func, n)->kind != HONE_NODE_STORE) continue;
+        if (init == HONE_NO_ID) {
+            check_plain_store(v, id, n, reduce);
+        } else {
             check_init_store(v, id, init, n, reduce);
         }
     }
+    if (init != HONE_NO_ID) check_init_place(v, id, init);
 }
 
 /* ---- regions ---- */
@@ -441,6 +556,29 @@ static void check_regions(verifier *v, hone_node_id id) {
 
 /* ---- views ---- */
 
+/* The region that a view shows lies in the buffer. */
+static void check_match_region(verifier *v, hone_node_id id, const hone_match *match) {
+    const hone_buffer_info *source = hone_func_buffer(v->func, match->source.buffer);
+    for (uint32_t d = 0; d < source->rank; d++) {
+        const hone_range *range = &match->source.ranges[d];
+        int64_t extent = hone_expr_const(source->shape[d]), width = hone_expr_const(range->extent);
+        int64_t value;
+        if (extent < 0 || width < 0 || !hone_dtype_is_integer(range->min->dtype)) continue;
+        if (verify_find_outside(&v->points, id, range->min, 0, extent - width + 1, &value) !=
+            VERIFY_OUTSIDE) {
+            continue;
+        }
+        hone_str where = {0};
+        verify_show_point(v, range->min, &where);
+        verify_error(v, id,
+                     "'%s' shows %lld to %lld%s of dimension %u of '%s', whose extent is %lld",
+                     hone_func_buffer(v->func, match->buffer)->name, (long long)value,
+                     (long long)(value + width - 1), hone_str_text(&where), (unsigned)d,
+                     source->name, (long long)extent);
+        hone_str_deinit(&where);
+    }
+}
+
 static bool surely_differ(const hone_expr *a, const hone_expr *b) {
     return a->kind == HONE_EXPR_INT && b->kind == HONE_EXPR_INT && a->u.i != b->u.i;
 }
@@ -459,6 +597,7 @@ static void check_match(verifier *v, hone_node_id id, const hone_match *match) {
                      (unsigned)view->rank, (unsigned)source->rank, source->name);
         return;
     }
+    check_match_region(v, id, match);
     uint32_t ahead = source->rank - view->rank;
     for (uint32_t d = 0; d < source->rank; d++) {
         const hone_expr *extent = match->source.ranges[d].extent;
@@ -487,6 +626,7 @@ void verify_block_outside(verifier *v, hone_node_id id) {
     }
     for (uint32_t i = 0; i < block->axis_count; i++)
         check_binding(v, id, i);
+    check_together(v, id);
     hone_arith_pop(&v->arith, mark);
     v->points.guard_count = guards;
     v->facts = facts;

@@ -52,13 +52,37 @@ void verify_show_point(verifier *v, const hone_expr *e, hone_str *out) {
     if (s.count > 0) hone_str_append(out, ")");
 }
 
+/* An index that leaves a buffer of symbolic size whatever that size is. */
+static void verify_symbolic_bounds(verifier *v, const hone_buffer_info *info, uint32_t d,
+                                   const hone_expr *index, const char *verb) {
+    hone_str where = {0}, sizes = {0};
+    int64_t value, extent;
+    const hone_expr *zero = hone_expr_int(&v->arith.ir, info->shape[d]->dtype, 0);
+    bool is_shown = index->dtype.lanes > 1 || !zero ||
+                    (hone_prove_less_equal(&v->arith, zero, index) &&
+                     hone_prove_less(&v->arith, index, info->shape[d]));
+    if (!is_shown && verify_leaves_for_all_sizes(v, index, zero, info->shape[d], &value, &extent,
+                                                 &where, &sizes)) {
+        verify_error(v, v->node,
+                     "'%s' is %s in '%s' at index %lld%s of dimension %u, whose extent is %lld%s",
+                     info->name, verb, verify_block_name(v), (long long)value,
+                     hone_str_text(&where), (unsigned)d, (long long)extent, hone_str_text(&sizes));
+    }
+    hone_str_deinit(&where);
+    hone_str_deinit(&sizes);
+}
+
 /* An index that leaves the buffer in some iteration. Where the conditions on the way cannot be
  * evaluated, nothing is said. */
 static void verify_bounds(verifier *v, const hone_buffer_info *info, uint32_t d,
                           const hone_expr *index, const char *verb) {
     if (v->in_region) return;
+    if (info->shape[d]->kind != HONE_EXPR_INT) {
+        verify_symbolic_bounds(v, info, d, index, verb);
+        return;
+    }
     /* the lanes of a vector may run over several rows */
-    if (info->shape[d]->kind != HONE_EXPR_INT || (index->dtype.lanes > 1 && info->rank > 1)) return;
+    if (index->dtype.lanes > 1 && info->rank > 1) return;
     int64_t extent = info->shape[d]->u.i, value;
     hone_bound bound = hone_arith_bound(&v->arith, index);
     if (index->dtype.lanes <= 1 && bound.min >= 0 && bound.max < extent) return;
@@ -124,6 +148,39 @@ static void verify_bits(verifier *v, const hone_expr *e) {
     }
 }
 
+/* Functions of floats have no meaning over integers. */
+static void verify_math(verifier *v, const hone_expr *e) {
+    if (e->kind != HONE_EXPR_CALL || !hone_intrin_is_math((hone_intrin)e->op)) return;
+    if (e->op == HONE_INTRIN_POW || e->op == HONE_INTRIN_FMA || e->op == HONE_INTRIN_FABS) return;
+    for (uint32_t i = 0; i < e->count; i++) {
+        if (!hone_dtype_is_integer(e->args[i]->dtype)) continue;
+        verify_warning(v, v->node, "T.%s of %s in '%s', is of floats",
+                       hone_intrin_spelling((hone_intrin)e->op), HONE_DTYPE_NAME(e->args[i]->dtype),
+                       verify_block_name(v));
+        return;
+    }
+}
+
+static bool divides(const hone_expr *e) {
+    return hone_expr_is_op(e, HONE_OP_FLOORDIV) || hone_expr_is_op(e, HONE_OP_FLOORMOD) ||
+           hone_expr_is_op(e, HONE_OP_TRUNCDIV) || hone_expr_is_op(e, HONE_OP_TRUNCMOD);
+}
+
+/* A divisor that is never negative and 0 in some iteration. */
+static void verify_divisor(verifier *v, const hone_expr *divisor) {
+    int64_t value;
+    if (divisor->kind == HONE_EXPR_INT || divisor->dtype.lanes > 1) return;
+    hone_bound bound = hone_arith_bound(&v->arith, divisor);
+    if (bound.min != 0 || !hone_expr_is_pure_index(divisor)) return;
+    if (verify_find_outside(&v->points, v->node, divisor, 1, INT64_MAX, &value) != VERIFY_OUTSIDE)
+        return;
+    hone_str where = {0};
+    verify_show_point(v, divisor, &where);
+    verify_error(v, v->node, "division by zero in '%s'%s", verify_block_name(v),
+                 hone_str_text(&where));
+    hone_str_deinit(&where);
+}
+
 static void verify_args(verifier *v, const hone_expr *e) {
     for (uint32_t i = 0; i < e->count; i++)
         verify_expr(v, e->args[i]);
@@ -170,12 +227,13 @@ void verify_expr(verifier *v, const hone_expr *e) {
         verify_expr(v, e->args[1]);
         v->is_defined[e->u.var] = was_defined;
     } else {
-        if ((hone_expr_is_op(e, HONE_OP_FLOORDIV) || hone_expr_is_op(e, HONE_OP_FLOORMOD) ||
-             hone_expr_is_op(e, HONE_OP_TRUNCDIV) || hone_expr_is_op(e, HONE_OP_TRUNCMOD)) &&
-            hone_expr_is_int_value(e->args[1], 0)) {
+        if (divides(e) && hone_expr_is_int_value(e->args[1], 0)) {
             verify_error(v, v->node, "division by zero in '%s'", verify_block_name(v));
+        } else if (divides(e)) {
+            verify_divisor(v, e->args[1]);
         }
         verify_bits(v, e);
+        verify_math(v, e);
         verify_args(v, e);
     }
 }

@@ -42,6 +42,22 @@ void verify_condition(verifier *v, const hone_expr *e, const char *what);
 void verify_access(verifier *v, hone_buffer buffer, uint32_t rank, const hone_expr *const *indices,
                    const char *verb);
 
+/* verify_thread.c: a loop that is bound to a known thread; any loop, by what is around it */
+void verify_thread_loop(verifier *v, hone_node_id id);
+void verify_loop_in_vector(verifier *v, hone_node_id id);
+
+/* verify_race.c: a store, beside other iterations of the same */
+void verify_races(verifier *v, hone_node_id id);
+
+/* verify_flow.c: what is filled before it is read, over the whole function */
+void verify_flow(verifier *v);
+
+/* verify_size.c: an index or a binding that leaves [begin, begin + extent) whatever the sizes are;
+ * out: " (i = 63)", and the sizes that this is an example of: " for n = 64" */
+bool verify_leaves_for_all_sizes(verifier *v, const hone_expr *e, const hone_expr *begin,
+                                 const hone_expr *extent, int64_t *out_value, int64_t *out_extent,
+                                 hone_str *out_where, hone_str *out_sizes);
+
 /* verify_block.c: with the axes not yet defined, then inside */
 void verify_block_outside(verifier *v, hone_node_id id);
 void verify_block_inside(verifier *v, hone_node_id id);

@@ -23,6 +23,7 @@ typedef struct verify_source {
     int64_t value;           /* at the point in hand */
     uint32_t stamp;          /* value is that of this point */
     bool is_known, is_needed;
+    bool is_size; /* comes from outside of the function: known in a trial only */
 } verify_source;
 
 typedef struct verify_points {

@@ -1,0 +1,180 @@
+/* Iterations that run at once, or in any order, and store into one element. */
+#include "ir/verify_impl.h"
+
+enum { MOST_VALUES = 64 };
+
+static bool allocates(const hone_block *block, hone_buffer buffer) {
+    for (uint32_t i = 0; i < block->alloc_count; i++) {
+        if (block->allocs[i] == buffer) return true;
+    }
+    for (uint32_t i = 0; i < block->match_count; i++) {
+        if (block->matches[i].buffer == buffer) return true;
+    }
+    return false;
+}
+
+/* What a loop does not share between its iterations: what begins to exist inside of it, and what
+ * blocks allocate, which is moved to where it is used. */
+static bool is_private(const verifier *v, hone_node_id loop, hone_buffer buffer) {
+    for (hone_node_id n = loop; n != HONE_NO_ID; n = hone_func_node(v->func, n)->parent) {
+        const hone_node *node = hone_func_node(v->func, n);
+        if (node->kind == HONE_NODE_BLOCK && allocates(node->u.block.block, buffer)) return true;
+    }
+    for (hone_node_id n = loop; n != HONE_NO_ID; n = hone_tree_next(v->func, loop, n)) {
+        const hone_node *node = hone_func_node(v->func, n);
+        bool is_here = node->kind == HONE_NODE_BLOCK && allocates(node->u.block.block, buffer);
+        is_here |= (node->kind == HONE_NODE_ALLOC || node->kind == HONE_NODE_DECL) &&
+                   node->u.alloc.buffer == buffer;
+        if (is_here) return true;
+    }
+    return false;
+}
+
+typedef struct dependence {
+    const verifier *v;
+    hone_var var;
+    uint32_t depth;
+    bool is_found;
+} dependence;
+
+/* Through axes and lets, a load may give anything. */
+static bool find_var(void *ctx, const hone_expr *e) {
+    dependence *d = ctx;
+    if (d->is_found || d->depth > 50) return false;
+    if (e->kind == HONE_EXPR_LOAD || e->kind == HONE_EXPR_CALL || e->kind == HONE_EXPR_LET) {
+        d->is_found = true;
+    } else if (e->kind == HONE_EXPR_VAR && e->u.var < d->v->func->var_count) {
+        const hone_expr *source = d->v->points.vars[e->u.var].source;
+        d->is_found = e->u.var == d->var;
+        d->depth++;
+        if (source && !d->is_found) hone_expr_walk(source, find_var, d);
+        d->depth--;
+    }
+    return !d->is_found;
+}
+
+static bool depends(const verifier *v, const hone_expr *e, hone_var var) {
+    dependence d = {.v = v, .var = var};
+    hone_expr_walk(e, find_var, &d);
+    return d.is_found;
+}
+
+static bool is_guarded_by(const verifier *v, hone_var var) {
+    for (uint32_t i = 0; i < v->points.guard_count; i++) {
+        if (depends(v, v->points.guards[i].condition, var)) return true;
+    }
+    return false;
+}
+
+/* All iterations of a parallel or vectorized loop store into the element that this store names. */
+static void check_loop(verifier *v, hone_node_id id, hone_node_id at) {
+    const hone_node *store = hone_func_node(v->func, id), *loop = hone_func_node(v->func, at);
+    hone_var var = loop->u.loop.var;
+    if (hone_expr_const(loop->u.loop.range.extent) < 2 || is_guarded_by(v, var)) return;
+    for (uint32_t d = 0; d < store->u.store.rank; d++) {
+        if (depends(v, store->u.store.indices[d], var)) return;
+    }
+    if (is_private(v, at, store->u.store.buffer)) return;
+    verify_warning(
+        v, id, "'%s' is written by all iterations of the %s loop '%s' at the same element",
+        hone_func_buffer(v->func, store->u.store.buffer)->name,
+        loop->loop_kind == HONE_LOOP_PARALLEL ? "parallel" : "vectorized", verify_var_name(v, var));
+}
+
+/* ---- blocks ---- */
+
+/* The indices of a store as numbers, where the axes alone decide them. */
+static bool place_of(verifier *v, const hone_node *store, int64_t *out) {
+    v->points.stamp++;
+    for (uint32_t d = 0; d < store->u.store.rank; d++) {
+        if (!verify_value_at(&v->points, store->u.store.indices[d], &out[d])) return false;
+    }
+    return true;
+}
+
+static bool same_place(const int64_t *a, const int64_t *b, uint32_t rank) {
+    for (uint32_t d = 0; d < rank; d++) {
+        if (a[d] != b[d]) return false;
+    }
+    return true;
+}
+
+/* Two values of one axis, the others at their begins, that name one element. */
+static bool find_clash(verifier *v, const hone_node *store, const hone_axis *axis, int64_t *out) {
+    enum { MOST_RANK = 8 };
+    int64_t places[MOST_VALUES][MOST_RANK];
+    int64_t extent = axis->dom.extent->u.i, count = extent < MOST_VALUES ? extent : MOST_VALUES;
+    if (store->u.store.rank > MOST_RANK) return false;
+    for (int64_t k = 0; k < count; k++) {
+        v->points.vars[axis->var].value = axis->dom.min->u.i + k;
+        if (!place_of(v, store, places[k])) return false;
+        for (int64_t i = 0; i < k; i++) {
+            if (!same_place(places[i], places[k], store->u.store.rank)) continue;
+            out[0] = axis->dom.min->u.i + i;
+            out[1] = axis->dom.min->u.i + k;
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool has_constant_domains(const hone_block *block) {
+    for (uint32_t i = 0; i < block->axis_count; i++) {
+        if (block->axes[i].dom.min->kind != HONE_EXPR_INT ||
+            block->axes[i].dom.extent->kind != HONE_EXPR_INT) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static void check_spatial_axes(verifier *v, hone_node_id id, const hone_block *block) {
+    const hone_node *store = hone_func_node(v->func, id);
+    for (uint32_t i = 0; i < block->axis_count; i++) {
+        const hone_axis *axis = &block->axes[i];
+        int64_t clash[2];
+        if (axis->kind != HONE_AXIS_SPATIAL || !find_clash(v, store, axis, clash)) continue;
+        verify_warning(v, id,
+                       "block '%s' writes one element of '%s' where spatial axis '%s' is %lld and "
+                       "%lld",
+                       block->name, hone_func_buffer(v->func, store->u.store.buffer)->name,
+                       verify_var_name(v, axis->var), (long long)clash[0], (long long)clash[1]);
+        return;
+    }
+}
+
+/* Instances of a block that differ in a spatial axis may run in any order. */
+static void check_block(verifier *v, hone_node_id id) {
+    const hone_block *block = hone_func_node(v->func, v->block)->u.block.block;
+    hone_node_id parent = hone_func_node(v->func, id)->parent;
+    if (parent != v->block && hone_func_node(v->func, parent)->kind != HONE_NODE_LET) return;
+    if (!has_constant_domains(block) || block->axis_count == 0) return;
+    if (allocates(block, hone_func_node(v->func, id)->u.store.buffer)) return;
+    verify_source *saved = hone_arena_alloc(v->arena, block->axis_count * sizeof *saved);
+    if (!saved) {
+        v->is_short_of_memory = true;
+        return;
+    }
+    for (uint32_t i = 0; i < block->axis_count; i++) {
+        verify_source *source = &v->points.vars[block->axes[i].var];
+        saved[i] = *source;
+        *source = (verify_source){.value = block->axes[i].dom.min->u.i, .is_known = true};
+    }
+    check_spatial_axes(v, id, block);
+    for (uint32_t i = 0; i < block->axis_count; i++)
+        v->points.vars[block->axes[i].var] = saved[i];
+    v->points.stamp++;
+}
+
+void verify_races(verifier *v, hone_node_id id) {
+    const hone_node *store = hone_func_node(v->func, id);
+    if (store->u.store.buffer >= v->func->buffer_count) return;
+    for (hone_node_id n = store->parent; n != HONE_NO_ID; n = hone_func_node(v->func, n)->parent) {
+        const hone_node *loop = hone_func_node(v->func, n);
+        if (loop->kind != HONE_NODE_FOR) continue;
+        if (loop->loop_kind == HONE_LOOP_PARALLEL || loop->loop_kind == HONE_LOOP_VECTORIZED) {
+            check_loop(v, id, n);
+        }
+    }
+    if (v->block != HONE_NO_ID) check_block(v, id);
+}

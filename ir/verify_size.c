@@ -1,0 +1,64 @@
+/* Functions of symbolic sizes: what goes wrong whatever the sizes are.
+ *
+ * Sizes are tried with a few values each: one that most tiles divide, one that none divides, a
+ * small one. Only what leaves its range in all trials is called wrong, so that a program that
+ * relies on a size being a multiple of something, or on two sizes being equal, is let alone. */
+#include <stdio.h>
+
+#include "ir/verify_impl.h"
+
+static const int64_t trials[] = {184320, 97, 64}; /* 4096 * 9 * 5, a prime, the one that is shown */
+
+static void set_sizes(verify_points *points, int64_t value, bool is_known) {
+    for (uint32_t i = 0; i < points->func->var_count; i++) {
+        if (!points->vars[i].is_size) continue;
+        points->vars[i].value = value;
+        points->vars[i].is_known = is_known;
+    }
+    points->stamp++;
+}
+
+static bool try_size(verifier *v, const hone_expr *e, const hone_expr *begin,
+                     const hone_expr *extent, int64_t *out_value, int64_t *out_extent) {
+    int64_t from;
+    if (!verify_value_at(&v->points, begin, &from) ||
+        !verify_value_at(&v->points, extent, out_extent) || *out_extent > INT64_MAX / 4 ||
+        from > INT64_MAX / 4 || *out_extent < 0) {
+        return false;
+    }
+    return verify_find_outside(&v->points, v->node, e, from, from + *out_extent, out_value) ==
+           VERIFY_OUTSIDE;
+}
+
+typedef struct named {
+    verifier *v;
+    hone_str *out;
+    uint32_t count;
+} named;
+
+static bool name_size(void *ctx, const hone_expr *e) {
+    named *n = ctx;
+    if (e->kind != HONE_EXPR_VAR || e->u.var >= n->v->func->var_count) return true;
+    const verify_source *var = &n->v->points.vars[e->u.var];
+    if (!var->is_size || n->count == 2) return true;
+    hone_str_printf(n->out, "%s%s = %lld", n->count++ ? ", " : " for ",
+                    verify_var_name(n->v, e->u.var), (long long)var->value);
+    return true;
+}
+
+bool verify_leaves_for_all_sizes(verifier *v, const hone_expr *e, const hone_expr *begin,
+                                 const hone_expr *extent, int64_t *out_value, int64_t *out_extent,
+                                 hone_str *out_where, hone_str *out_sizes) {
+    bool leaves = true;
+    for (size_t i = 0; i < HONE_COUNT(trials) && leaves; i++) {
+        set_sizes(&v->points, trials[i], true);
+        leaves = try_size(v, e, begin, extent, out_value, out_extent);
+    }
+    if (leaves) {
+        named n = {.v = v, .out = out_sizes};
+        verify_show_point(v, e, out_where);
+        hone_expr_walk(extent, name_size, &n);
+    }
+    set_sizes(&v->points, 0, false);
+    return leaves;
+}

@@ -1,0 +1,110 @@
+/* What loops of one kind may stand in loops of another: threads of GPUs, vectors, parallel loops.
+ */
+#include <string.h>
+
+#include "ir/verify_impl.h"
+
+static const hone_node *loop_of(const verifier *v, hone_node_id id) {
+    const hone_node *node = hone_func_node(v->func, id);
+    return node->kind == HONE_NODE_FOR ? node : NULL;
+}
+
+static bool has_tag(const hone_node *loop, const char *prefix) {
+    return loop->loop_kind == HONE_LOOP_THREAD && loop->u.loop.thread_tag &&
+           strncmp(loop->u.loop.thread_tag, prefix, strlen(prefix)) == 0;
+}
+
+/* The innermost loop around id for which what holds. */
+static hone_node_id outer_loop(const verifier *v, hone_node_id id, hone_loop_kind kind,
+                               const char *tag) {
+    for (hone_node_id n = hone_func_node(v->func, id)->parent; n != HONE_NO_ID;
+         n = hone_func_node(v->func, n)->parent) {
+        const hone_node *loop = loop_of(v, n);
+        if (!loop || loop->loop_kind != kind) continue;
+        if (!tag || has_tag(loop, tag)) return n;
+    }
+    return HONE_NO_ID;
+}
+
+static const char *name_of(const verifier *v, hone_node_id loop) {
+    return verify_var_name(v, hone_func_node(v->func, loop)->u.loop.var);
+}
+
+/* ---- threads ---- */
+
+/* The outermost thread loop around id: what is launched as one. */
+static hone_node_id kernel_of(const verifier *v, hone_node_id id) {
+    hone_node_id kernel = id;
+    for (hone_node_id n = id; n != HONE_NO_ID; n = hone_func_node(v->func, n)->parent) {
+        const hone_node *loop = loop_of(v, n);
+        if (loop && loop->loop_kind == HONE_LOOP_THREAD) kernel = n;
+    }
+    return kernel;
+}
+
+/* All loops of a launch that are bound to one thread have one extent; said at the later ones. */
+static void check_siblings(verifier *v, hone_node_id id) {
+    const hone_node *node = hone_func_node(v->func, id);
+    int64_t extent = hone_expr_const(node->u.loop.range.extent);
+    hone_node_id kernel = kernel_of(v, id);
+    for (hone_node_id n = kernel; n != HONE_NO_ID && n != id;
+         n = hone_tree_next(v->func, kernel, n)) {
+        const hone_node *other = loop_of(v, n);
+        if (!other || other->loop_kind != HONE_LOOP_THREAD || !other->u.loop.thread_tag) continue;
+        if (hone_tree_is_ancestor(v->func, n, id)) continue;
+        if (strcmp(other->u.loop.thread_tag, node->u.loop.thread_tag) != 0) continue;
+        int64_t others = hone_expr_const(other->u.loop.range.extent);
+        if (extent < 0 || others < 0 || extent == others) continue;
+        verify_error(v, id, "loops '%s' and '%s' are both bound to %s, with extents %lld and %lld",
+                     name_of(v, n), name_of(v, id), node->u.loop.thread_tag, (long long)others,
+                     (long long)extent);
+        return;
+    }
+}
+
+static void check_limits(verifier *v, hone_node_id id) {
+    const hone_node *node = hone_func_node(v->func, id);
+    const char *tag = node->u.loop.thread_tag;
+    int64_t extent = hone_expr_const(node->u.loop.range.extent);
+    int64_t limit = strcmp(tag, "threadIdx.z") == 0 ? 64 : 1024;
+    if (has_tag(node, "threadIdx") && extent > limit) {
+        verify_warning(v, id, "loop '%s' has %lld threads along %s, GPUs have %lld at most",
+                       name_of(v, id), (long long)extent, tag, (long long)limit);
+    }
+    const hone_expr *min = node->u.loop.range.min;
+    if (min->kind == HONE_EXPR_INT && min->u.i != 0) {
+        verify_warning(v, id, "loop '%s' is bound to %s and begins at %lld; threads begin at 0",
+                       name_of(v, id), tag, (long long)min->u.i);
+    }
+}
+
+void verify_thread_loop(verifier *v, hone_node_id id) {
+    const hone_node *node = hone_func_node(v->func, id);
+    const char *tag = node->u.loop.thread_tag;
+    check_limits(v, id);
+    if (strncmp(tag, "vthread", 7) == 0) return;
+    check_siblings(v, id);
+    if (!has_tag(node, "blockIdx")) return;
+    hone_node_id outer = outer_loop(v, id, HONE_LOOP_THREAD, "threadIdx");
+    if (outer == HONE_NO_ID) return;
+    verify_warning(v, id, "loop '%s' is bound to %s inside of loop '%s', which is bound to %s",
+                   name_of(v, id), tag, name_of(v, outer),
+                   hone_func_node(v->func, outer)->u.loop.thread_tag);
+}
+
+/* ---- vectors ---- */
+
+void verify_loop_in_vector(verifier *v, hone_node_id id) {
+    const hone_node *node = hone_func_node(v->func, id);
+    static const char *const words[] = {
+        [HONE_LOOP_PARALLEL] = "parallel",
+        [HONE_LOOP_VECTORIZED] = "vectorized",
+        [HONE_LOOP_THREAD] = "bound to a thread",
+        [HONE_LOOP_UNROLLED] = NULL,
+    };
+    const char *word = node->loop_kind == HONE_LOOP_SERIAL ? NULL : words[node->loop_kind];
+    hone_node_id outer = word ? outer_loop(v, id, HONE_LOOP_VECTORIZED, NULL) : HONE_NO_ID;
+    if (outer == HONE_NO_ID) return;
+    verify_warning(v, id, "loop '%s' is %s inside of loop '%s', which is vectorized",
+                   name_of(v, id), word, name_of(v, outer));
+}
