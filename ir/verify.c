@@ -382,8 +382,15 @@ static void walk_block(verifier *v, hone_node_id id) {
     }
     v->is_hidden = now;
     v->block = id;
-    v->facts = (region_facts){0};
+    uint32_t mark = v->arith.fact_count;
+    if (block->axis_count) {
+        v->facts = (region_facts){0};
+    } else if (predicate) { /* it speaks of loops that are used inside */
+        hone_arith_push(&v->arith, predicate);
+        region_facts_add(&v->facts, &v->arith, predicate);
+    }
     walk_block_body(v, id);
+    hone_arith_pop(&v->arith, mark);
     v->facts = facts;
     v->points.guard_count = guards;
     v->block = outer;

@@ -67,14 +67,41 @@ static hone_status check_index(hone_schedule *sch, hone_node_id blame, const sch
     return sch_refuse(sch, blame, "index %u of the map may be negative, or has no known bound", i);
 }
 
+/* The extent that a chain of divisions by numbers has by its tiles, or -1: 16 of i % 16, 2 of
+ * i % 16 // 8. */
+static int64_t tile_extent(hone_schedule *sch, const hone_expr *e) {
+    bool is_mod = hone_expr_is_op(e, HONE_OP_FLOORMOD);
+    if (!is_mod && !hone_expr_is_op(e, HONE_OP_FLOORDIV)) {
+        hone_bound bound = hone_arith_bound(&sch->arith, e);
+        return bound.min == 0 && bound.max < INT32_MAX ? bound.max + 1 : -1;
+    }
+    int64_t divisor = hone_expr_const(e->args[1]), extent = tile_extent(sch, e->args[0]);
+    if (divisor < 1 || extent < 1) return -1;
+    return is_mod ? divisor : (extent + divisor - 1) / divisor;
+}
+
+/* Where a tile is larger than what is tiled, the index has the extent of the tile. */
+static hone_status widen(hone_schedule *sch, const hone_expr *index, uint32_t i, sch_mapping *m) {
+    int64_t tile = tile_extent(sch, index), reach = hone_expr_const(m->extents[i]);
+    if (reach < 0 || tile <= reach) return HONE_OK;
+    m->reaches[i] = m->extents[i];
+    m->extents[i] = hone_expr_int(&sch->ir, m->extents[i]->dtype, tile);
+    return sch_ir_error(sch);
+}
+
 hone_status sch_apply_map(hone_schedule *sch, hone_node_id blame, const hone_index_map *map,
-                          uint32_t iter_count, const hone_iter *iters, sch_mapping *out) {
+                          uint32_t iter_count, const hone_iter *iters, bool keeps_tiles,
+                          sch_mapping *out) {
     *out = (sch_mapping){.iter_count = iter_count, .count = map->count, .iters = iters};
     const hone_expr **args = hone_arena_alloc(sch->arena, (iter_count + 1) * sizeof *args);
     bool *marks = hone_arena_zalloc(sch->arena, (sch->func->var_count + 1) * sizeof *marks);
     out->indices = hone_arena_alloc(sch->arena, (map->count + 1) * sizeof *out->indices);
     out->extents = hone_arena_alloc(sch->arena, (map->count + 1) * sizeof *out->extents);
-    if (!args || !marks || !out->indices || !out->extents) return sch_no_memory();
+    out->reaches = hone_arena_zalloc(sch->arena, (map->count + 1) * sizeof *out->reaches);
+    const hone_expr **raw = hone_arena_alloc(sch->arena, (map->count + 1) * sizeof *raw);
+    if (!args || !marks || !out->indices || !out->extents || !out->reaches || !raw) {
+        return sch_no_memory();
+    }
     for (uint32_t i = 0; i < iter_count; i++) {
         args[i] = sch_var(sch, iters[i].var);
         marks[iters[i].var] = true;
@@ -82,7 +109,8 @@ hone_status sch_apply_map(hone_schedule *sch, hone_node_id blame, const hone_ind
     hone_index_map_apply(&sch->ir, map, args, out->indices);
     HONE_TRY(sch_ir_error(sch));
     for (uint32_t i = 0; i < map->count; i++) {
-        out->indices[i] = hone_simplify(&sch->arith, out->indices[i]);
+        raw[i] = out->indices[i];
+        out->indices[i] = hone_simplify(&sch->arith, raw[i]);
         if (!out->indices[i]) return sch_ir_error(sch);
     }
     hone_itermap_detect(&sch->arith, map->count, out->indices, iter_count, iters, NULL,
@@ -90,6 +118,7 @@ hone_status sch_apply_map(hone_schedule *sch, hone_node_id blame, const hone_ind
     for (uint32_t i = 0; i < map->count; i++) {
         out->extents[i] = hone_simplify(&sch->arith, extent_of(sch, out, i, marks));
         HONE_TRY(check_index(sch, blame, out, i));
+        if (keeps_tiles) HONE_TRY(widen(sch, raw[i], i, out));
     }
     return HONE_OK;
 }

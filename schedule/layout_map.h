@@ -12,6 +12,8 @@ typedef struct sch_mapping {
     const hone_iter *iters;    /* what the map is applied to */
     const hone_expr **indices; /* count of them, over the variables of iters, simplified */
     const hone_expr **extents; /* each index is from 0 to below this */
+    const hone_expr **reaches; /* … or NULL, or to below this already: a tile is larger than what
+                                  is tiled */
     hone_itermap detected;     /* detected.reason: why the indices are no sums of splits, or NULL */
 } sch_mapping;
 
@@ -20,11 +22,12 @@ typedef struct sch_mapping {
 HONE_NODISCARD hone_status sch_resolve_map(hone_schedule *sch, hone_node_id blame,
                                            const hone_index_map *map, uint32_t rank,
                                            hone_dtype dtype, const hone_index_map **out);
-/* Applies a resolved map to the iterators, which start at 0. ILLEGAL where an index may be negative
- * or its range is not known. */
+/* Applies a resolved map to the iterators, which start at 0. keeps_tiles: i % 16 has the extent 16
+ * however far i goes. ILLEGAL where an index may be negative or its range is not known. */
 HONE_NODISCARD hone_status sch_apply_map(hone_schedule *sch, hone_node_id blame,
                                          const hone_index_map *map, uint32_t iter_count,
-                                         const hone_iter *iters, sch_mapping *out);
+                                         const hone_iter *iters, bool keeps_tiles,
+                                         sch_mapping *out);
 /* The map as an operand of an instruction: with its random variables, over `rank` parameters of
  * this type. NULL is nothing. */
 HONE_NODISCARD hone_status sch_map_operand(hone_schedule *sch, const hone_index_map *map,

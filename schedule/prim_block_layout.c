@@ -78,7 +78,7 @@ static hone_status apply_map(layout *l, const hone_index_map *map) {
     for (uint32_t i = 0; i < l->loop_count; i++)
         iters[i] = (hone_iter){block->axes[i].var, block->axes[i].dom};
     HONE_TRY(sch_resolve_map(sch, l->block, map, l->loop_count, l->dtype, &map));
-    HONE_TRY(sch_apply_map(sch, l->block, map, l->loop_count, iters, &l->m));
+    HONE_TRY(sch_apply_map(sch, l->block, map, l->loop_count, iters, false, &l->m));
     if (hone_itermap_detect(&sch->arith, l->m.count, l->m.indices, l->loop_count, iters, NULL,
                             HONE_ITERMAP_BIJECTIVE, true, &l->m.detected)) {
         return HONE_OK;

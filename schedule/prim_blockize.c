@@ -531,6 +531,10 @@ static hone_status move_init(blockizing *b, part *p) {
     hone_node_id block, top, init = hone_func_add_node(sch->func, HONE_NODE_INIT);
     if (init == HONE_NO_ID) return sch_no_memory();
     HONE_TRY(sch_take_init(sch, p->block, &p->init, &block, &top));
+    hone_block *plain = hone_block_copy(sch->arena, sch_block(sch, block));
+    if (!plain) return sch_no_memory();
+    plain->annotations = (hone_attrs){0}; /* they stay with the update */
+    sch_node(sch, block)->u.block.block = plain;
     HONE_TRY(read_own_output(b, p));
     hone_tree_append(sch->func, init, top);
     hone_tree_prepend(sch->func, b->outer, init);

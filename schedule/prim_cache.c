@@ -110,9 +110,10 @@ static bool is_one_of(hone_node_id node, uint32_t count, const hone_node_id *lis
     return false;
 }
 
-/* Before the first who reads the buffer, in the innermost loop that the block shares with one of
- * them; readers further out find that all iterations copied all of it. Those who shall read the
- * cache do not count; where nobody else reads, the copy stands at the end of the scope. */
+/* Before the first who reads what the block writes (another of its buffers counts as well, as in
+ * TVM), in the innermost loop that the block shares with one of them; readers further out find that
+ * all iterations copied all of it. Those who shall read the cache do not count; where nobody else
+ * reads, the copy stands at the end of the scope. */
 static hone_status find_write_place(caching *c, const caching *cache_readers) {
     hone_schedule *sch = c->sch;
     uint32_t count = 0;
@@ -121,10 +122,7 @@ static hone_status find_write_place(caching *c, const caching *cache_readers) {
     HONE_TRY(sch_consumers(sch, c->block, &count, &readers));
     c->place = c->scope;
     for (uint32_t i = 0; i < count; i++) {
-        if (!sch_reads(sch_block(sch, readers[i]), c->buffer) ||
-            is_one_of(readers[i], cache_readers->user_count, cache_readers->users)) {
-            continue;
-        }
+        if (is_one_of(readers[i], cache_readers->user_count, cache_readers->users)) continue;
         hone_node_id common = sch_lca(sch, c->block, readers[i]);
         while (sch_node(sch, common)->kind != HONE_NODE_FOR && common != c->scope) {
             common = sch_node(sch, common)->parent;

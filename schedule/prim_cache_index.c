@@ -87,6 +87,29 @@ static void look_at(void *ctx, hone_node_id at, const hone_expr *e) {
     hone_expr_walk(e, visit, ctx);
 }
 
+static bool count_node(void *ctx, const hone_expr *e) {
+    (void)e;
+    ++*(uint32_t *)ctx;
+    return true;
+}
+
+static uint32_t size_of(const hone_expr *e) {
+    uint32_t size = 0;
+    hone_expr_walk(e, count_node, &size);
+    return size;
+}
+
+/* Larger ones first, as TVM numbers them; else in the order in which they occur. */
+static void sort_by_size(caching_indices *c) {
+    for (uint32_t i = 1; i < c->count; i++) {
+        index_use use = c->uses[i];
+        uint32_t at = i, size = size_of(use.index);
+        for (; at > 0 && size_of(c->uses[at - 1].index) < size; at--)
+            c->uses[at] = c->uses[at - 1];
+        c->uses[at] = use;
+    }
+}
+
 static hone_status find_indices(caching_indices *c, int64_t threshold) {
     hone_schedule *sch = c->sch;
     const hone_block *block = sch_block(sch, c->block);
@@ -105,6 +128,7 @@ static hone_status find_indices(caching_indices *c, int64_t threshold) {
         if (c->uses[i].count >= threshold) c->uses[kept++] = c->uses[i];
     }
     c->count = kept;
+    sort_by_size(c);
     return HONE_OK;
 }
 

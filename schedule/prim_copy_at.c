@@ -144,10 +144,83 @@ static int64_t stride_of(copying *c, const hone_expr *low) {
     return stride ? gcd(stride, 0) : 1;
 }
 
-/* An axis for each dimension whose box moves; out_low: where the box begins, by that axis. */
-static hone_status make_axes(copying *c, hone_block *block, hone_axis *axes,
-                             const hone_expr **bindings, const hone_expr **lows) {
+/* Loops in the order in which the places of the box name them first. */
+typedef struct loop_list {
+    const copying *c;
+    uint32_t count;
+    hone_node_id *loops;
+} loop_list;
+
+static bool note_loop(void *ctx, const hone_expr *e) {
+    loop_list *list = ctx;
+    const hone_schedule *sch = list->c->sch;
+    if (e->kind != HONE_EXPR_VAR) return true;
+    for (uint32_t i = 0; i < list->count; i++) {
+        if (sch_node(sch, list->loops[i])->u.loop.var == e->u.var) return true;
+    }
+    for (hone_node_id n = list->c->loop; n != list->c->scope; n = sch_node(sch, n)->parent) {
+        const hone_node *node = sch_node(sch, n);
+        if (node->kind != HONE_NODE_FOR || node->u.loop.var != e->u.var) continue;
+        list->loops[list->count++] = n;
+    }
+    return true;
+}
+
+static bool lies_inside(copying *c, const hone_expr *const *lows) {
     hone_schedule *sch = c->sch;
+    for (uint32_t d = 0; d < c->rank; d++) {
+        const hone_expr *zero = hone_expr_int(&sch->ir, lows[d]->dtype, 0);
+        const hone_expr *end = hone_expr_add(&sch->ir, lows[d], c->box[d].extent);
+        if (!zero || !end || !hone_prove_less_equal(&sch->arith, zero, lows[d]) ||
+            !hone_prove_less_equal(&sch->arith, end,
+                                   hone_func_buffer(sch->func, c->buffer)->shape[d])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* An axis for each loop that moves the box, as in TVM; out_fits: the box lies in the buffer for all
+ * their values (a predicate may be all that keeps it there). */
+static hone_status make_loop_axes(copying *c, hone_block *block, const hone_expr **bindings,
+                                  const hone_expr **lows, bool *out_fits) {
+    hone_schedule *sch = c->sch;
+    uint32_t var_count = sch->func->var_count;
+    loop_list list = {c, 0, hone_arena_alloc(sch->arena, sch->func->node_count * sizeof(uint32_t))};
+    const hone_expr **map = hone_arena_zalloc(sch->arena, (var_count + 1) * sizeof *map);
+    if (!list.loops || !map) return sch_no_memory();
+    for (uint32_t d = 0; d < c->rank; d++)
+        hone_expr_walk(c->box[d].min, note_loop, &list);
+    hone_axis *axes = hone_arena_alloc(sch->arena, (list.count + 1) * sizeof *axes);
+    if (!axes) return sch_no_memory();
+    *out_fits = true;
+    for (uint32_t i = 0; i < list.count; i++) {
+        const hone_node node = *sch_node(sch, list.loops[i]);
+        hone_range dom = node.u.loop.range;
+        *out_fits = *out_fits && hone_expr_is_int(dom.min) && hone_expr_is_int(dom.extent);
+        hone_var var = hone_func_add_named_var(sch->func, sch_name(sch, "v", "", i),
+                                               sch->func->vars[node.u.loop.var].dtype);
+        if (var == HONE_NO_ID || !hone_arith_bind(&sch->arith, var, dom)) return sch_no_memory();
+        axes[i] = (hone_axis){var, HONE_AXIS_SPATIAL, dom};
+        bindings[i] = sch_var(sch, node.u.loop.var);
+        map[node.u.loop.var] = sch_var(sch, var);
+    }
+    for (uint32_t d = 0; d < c->rank; d++)
+        lows[d] = hone_expr_substitute(&sch->ir, c->box[d].min, map, var_count);
+    HONE_TRY(sch_ir_error(sch));
+    *out_fits = *out_fits && lies_inside(c, lows);
+    block->axes = axes;
+    block->axis_count = list.count;
+    return HONE_OK;
+}
+
+/* An axis for each dimension whose box moves; out_low: where the box begins, by that axis. */
+static hone_status make_axes(copying *c, hone_block *block, const hone_expr **bindings,
+                             const hone_expr **lows) {
+    hone_schedule *sch = c->sch;
+    hone_axis *axes = hone_arena_alloc(sch->arena, (c->rank + 1) * sizeof *axes);
+    if (!axes) return sch_no_memory();
+    block->axis_count = 0;
     for (uint32_t d = 0; d < c->rank; d++) {
         lows[d] = c->box[d].min;
         if (hone_expr_is_int(lows[d])) continue;
@@ -209,12 +282,14 @@ static hone_status make_body(copying *c, const hone_expr *const *lows) {
 static hone_status make_copy(copying *c) {
     hone_schedule *sch = c->sch;
     hone_block *block = hone_arena_zalloc(sch->arena, sizeof *block);
-    hone_axis *axes = hone_arena_alloc(sch->arena, (c->rank + 1) * sizeof *axes);
-    const hone_expr **bindings = hone_arena_alloc(sch->arena, (c->rank + 1) * sizeof *bindings);
+    uint32_t room = c->rank + sch->func->node_count + 1;
+    const hone_expr **bindings = hone_arena_alloc(sch->arena, room * sizeof *bindings);
     const hone_expr **lows = hone_arena_alloc(sch->arena, (c->rank + 1) * sizeof *lows);
-    if (!block || !axes || !bindings || !lows) return sch_no_memory();
+    bool fits = false;
+    if (!block || !bindings || !lows) return sch_no_memory();
     block->name = hone_func_buffer(sch->func, c->cache)->name;
-    HONE_TRY(make_axes(c, block, axes, bindings, lows));
+    HONE_TRY(make_loop_axes(c, block, bindings, lows, &fits));
+    if (!fits) HONE_TRY(make_axes(c, block, bindings, lows));
     if (!hone_attrs_with(sch->arena, &block->annotations, "auto_copy", HONE_VALUE_OF_BOOL(true),
                          &block->annotations)) {
         return sch_no_memory();

@@ -8,17 +8,21 @@
  *  →  for i in 12: with block P_pad_const: P[v] = 0
  *     for i in 10: with block P: P[v + 1] = A[v]
  *
+ * An axis that is cut takes a serial loop with it that is its own from there on and runs over all
+ * of it; bound otherwise, it is kept inside by a predicate.
+ *
  * Checks: the block is complete and one nest of loops below the loop; it stores a choice between a
- * value and a constant; each part of the condition bounds one axis, which is bound to a loop of its
- * own from there on, over all of the axis; the block has no predicate; loops further out whose
- * iterations run side by side do not share elements, which would be padding for a moment. */
+ * value and a constant; each part of the condition bounds one axis; the block has no predicate;
+ * loops further out whose iterations run side by side do not share elements, which would be padding
+ * for a moment. */
 
 typedef struct padding {
     hone_schedule *sch;
     hone_node_id block, loop, store;
     const hone_expr *condition, *inside, *outside;
     int64_t *low, *high;    /* by axis: [low, high) is inside */
-    hone_node_id *own_loop; /* by axis: the loop that it is bound to, where it is cut */
+    bool *is_cut;           /* by axis */
+    hone_node_id *own_loop; /* by axis: the loop that is cut with it, or HONE_NO_ID */
 } padding;
 
 static hone_status check_choice(padding *p) {
@@ -92,38 +96,30 @@ static hone_status read_condition(padding *p, const hone_expr *e) {
     }
 }
 
-/* An axis that is cut runs with a loop of its own, so that the loop can be cut too. */
-static hone_status check_cut(padding *p, uint32_t axis) {
-    hone_schedule *sch = p->sch;
+/* The serial loop from p->loop on that runs over all of the axis and feeds no other, or
+ * HONE_NO_ID. */
+static hone_node_id own_loop_of(const padding *p, uint32_t axis) {
+    const hone_schedule *sch = p->sch;
     const hone_node *node = sch_node(sch, p->block);
     const hone_expr *binding = node->u.block.bindings[axis];
-    const char *name = sch->func->vars[node->u.block.block->axes[axis].var].name;
-    hone_node_id found = HONE_NO_ID;
-    for (hone_node_id n = node->parent; n != HONE_NO_ID && n != sch_node(sch, p->loop)->parent;
+    int64_t extent = hone_expr_const(node->u.block.block->axes[axis].dom.extent);
+    if (binding->kind != HONE_EXPR_VAR) return HONE_NO_ID;
+    for (uint32_t i = 0; i < node->u.block.block->axis_count; i++) {
+        if (i != axis && hone_expr_uses_var(node->u.block.bindings[i], binding->u.var)) {
+            return HONE_NO_ID;
+        }
+    }
+    for (hone_node_id n = node->parent; n != sch_node(sch, p->loop)->parent;
          n = sch_node(sch, n)->parent) {
         const hone_node *loop = sch_node(sch, n);
-        if (binding->kind == HONE_EXPR_VAR && binding->u.var == loop->u.loop.var) found = n;
+        if (loop->u.loop.var != binding->u.var) continue;
+        return hone_expr_is_int_value(loop->u.loop.range.min, 0) &&
+                       hone_expr_const(loop->u.loop.range.extent) == extent &&
+                       loop->loop_kind == HONE_LOOP_SERIAL
+                   ? n
+                   : HONE_NO_ID;
     }
-    for (uint32_t i = 0; found != HONE_NO_ID && i < node->u.block.block->axis_count; i++) {
-        if (i != axis &&
-            hone_expr_uses_var(node->u.block.bindings[i], sch_node(sch, found)->u.loop.var)) {
-            found = HONE_NO_ID;
-        }
-    }
-    if (found != HONE_NO_ID) {
-        const hone_range *range = &sch_node(sch, found)->u.loop.range;
-        int64_t extent = hone_expr_const(node->u.block.block->axes[axis].dom.extent);
-        if (hone_expr_is_int_value(range->min, 0) && hone_expr_const(range->extent) == extent &&
-            sch_node(sch, found)->loop_kind == HONE_LOOP_SERIAL) {
-            p->own_loop[axis] = found;
-            return HONE_OK;
-        }
-    }
-    return sch_refuse(
-        sch, p->block,
-        "axis '%s' of %s is padded and not bound to a serial loop of its own, from %s "
-        "on, over all of it",
-        name, sch_block_name(sch, p->block), sch_loop_name(sch, p->loop));
+    return HONE_NO_ID;
 }
 
 static hone_status find_inside(padding *p) {
@@ -132,8 +128,9 @@ static hone_status find_inside(padding *p) {
     uint32_t count = block->axis_count;
     p->low = hone_arena_zalloc(sch->arena, (count + 1) * sizeof *p->low);
     p->high = hone_arena_zalloc(sch->arena, (count + 1) * sizeof *p->high);
+    p->is_cut = hone_arena_zalloc(sch->arena, (count + 1) * sizeof *p->is_cut);
     p->own_loop = hone_arena_alloc(sch->arena, (count + 1) * sizeof *p->own_loop);
-    if (!p->low || !p->high || !p->own_loop) return sch_no_memory();
+    if (!p->low || !p->high || !p->is_cut || !p->own_loop) return sch_no_memory();
     for (uint32_t i = 0; i < count; i++) {
         int64_t extent = hone_expr_const(block->axes[i].dom.extent);
         p->high[i] = extent < 0 ? INT64_MAX : extent;
@@ -147,7 +144,8 @@ static hone_status find_inside(padding *p) {
         if (p->low[i] >= p->high[i]) {
             return sch_refuse(sch, p->block, "%s is padding only", sch_block_name(sch, p->block));
         }
-        HONE_TRY(check_cut(p, i));
+        p->is_cut[i] = true;
+        p->own_loop[i] = own_loop_of(p, i);
     }
     return HONE_OK;
 }
@@ -301,30 +299,59 @@ static const hone_expr *shifted(const shifting *s, const hone_expr *e) {
     return hone_simplify(&s->sch->arith, hone_expr_transform(&s->sch->ir, e, shift, &copy));
 }
 
+static hone_status cut_loop(padding *p, uint32_t axis) {
+    hone_schedule *sch = p->sch;
+    hone_node *loop = sch_node(sch, p->own_loop[axis]);
+    hone_range *range = &loop->u.loop.range;
+    range->extent =
+        hone_expr_int(&sch->ir, range->extent->dtype, p->high[axis] - p->low[axis]);
+    if (!range->extent) return sch_ir_error(sch);
+    return hone_arith_bind(&sch->arith, loop->u.loop.var, *range) ? HONE_OK : sch_no_memory();
+}
+
+/* The binding begins at the inside, outside of which the block does not run. */
+static hone_status guard_axis(padding *p, uint32_t axis, const hone_expr **binding) {
+    hone_schedule *sch = p->sch;
+    const hone_expr *old = *binding;
+    const hone_expr *low = hone_expr_int(&sch->ir, old->dtype, p->low[axis]);
+    const hone_expr *high = hone_expr_int(&sch->ir, old->dtype, p->high[axis]);
+    *binding = hone_simplify(&sch->arith, hone_expr_sub(&sch->ir, old, low));
+    if (!*binding) return sch_ir_error(sch);
+    if (!hone_prove_less_equal(&sch->arith, low, old)) {
+        const hone_expr *condition = hone_expr_binary(&sch->ir, HONE_OP_LE, low, old);
+        HONE_TRY(sch_add_predicate(sch, p->block, hone_simplify(&sch->arith, condition)));
+    }
+    if (hone_prove_less(&sch->arith, old, high)) return HONE_OK;
+    const hone_expr *condition = hone_expr_binary(&sch->ir, HONE_OP_LT, old, high);
+    return sch_add_predicate(sch, p->block, hone_simplify(&sch->arith, condition));
+}
+
 static hone_status cut_axes(padding *p, shifting *s) {
     hone_schedule *sch = p->sch;
     hone_block *block = hone_block_copy(sch->arena, sch_block(sch, p->block));
     hone_axis *axes = hone_arena_alloc(sch->arena, (block->axis_count + 1) * sizeof *axes);
-    if (!block || !axes) return sch_no_memory();
+    const hone_expr **bindings =
+        hone_arena_alloc(sch->arena, (block->axis_count + 1) * sizeof *bindings);
+    if (!block || !axes || !bindings) return sch_no_memory();
     for (uint32_t i = 0; i < block->axis_count; i++) {
         axes[i] = block->axes[i];
-        if (p->own_loop[i] == HONE_NO_ID) continue;
-        hone_dtype dtype = axes[i].dom.extent->dtype;
-        const hone_expr *extent = hone_expr_int(&sch->ir, dtype, p->high[i] - p->low[i]);
-        const hone_expr *low = hone_expr_int(&sch->ir, dtype, p->low[i]);
-        hone_node *loop = sch_node(sch, p->own_loop[i]);
-        axes[i].dom.extent = extent;
-        loop->u.loop.range.extent =
-            hone_expr_int(&sch->ir, loop->u.loop.range.extent->dtype, p->high[i] - p->low[i]);
-        s->map[axes[i].var] = hone_expr_add(&sch->ir, sch_var(sch, axes[i].var), low);
-        if (!s->map[axes[i].var] || !loop->u.loop.range.extent) return sch_ir_error(sch);
-        if (!hone_arith_bind(&sch->arith, axes[i].var, axes[i].dom) ||
-            !hone_arith_bind(&sch->arith, loop->u.loop.var, loop->u.loop.range)) {
-            return sch_no_memory();
+        bindings[i] = sch_node(sch, p->block)->u.block.bindings[i];
+        if (!p->is_cut[i]) continue;
+        if (p->own_loop[i] == HONE_NO_ID) {
+            HONE_TRY(guard_axis(p, i, &bindings[i]));
+        } else {
+            HONE_TRY(cut_loop(p, i));
         }
+        hone_dtype dtype = axes[i].dom.extent->dtype;
+        const hone_expr *low = hone_expr_int(&sch->ir, dtype, p->low[i]);
+        axes[i].dom.extent = hone_expr_int(&sch->ir, dtype, p->high[i] - p->low[i]);
+        s->map[axes[i].var] = hone_expr_add(&sch->ir, sch_var(sch, axes[i].var), low);
+        if (!s->map[axes[i].var] || !axes[i].dom.extent) return sch_ir_error(sch);
+        if (!hone_arith_bind(&sch->arith, axes[i].var, axes[i].dom)) return sch_no_memory();
     }
     block->axes = axes;
     sch_node(sch, p->block)->u.block.block = block;
+    sch_node(sch, p->block)->u.block.bindings = bindings;
     sch_forget_affine(sch, p->block);
     return sch_ir_error(sch);
 }

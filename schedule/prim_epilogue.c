@@ -8,7 +8,8 @@
  * The same for products, min and max, when the epilogue applies the operation of the reduction once
  * more; for a sum also D = C - E, and for all of them D = C. (Sums of floats are added in another
  * order.) What TVM also takes and is wrong is refused: relu or clip behind a sum, which it applies
- * in every step, and epilogues that read the result elsewhere.
+ * in every step, and epilogues that read the result elsewhere. The buffer of the result stays
+ * allocated, as in TVM; lowering drops it.
  *
  * Checks: the reduction is a sum, product, min or max that begins with its identity; the epilogue
  * is complete, without a predicate, with one store that runs over all its axes, and loads the
@@ -53,7 +54,7 @@ static hone_status check_blocks(fusing *f) {
                       sch_block_name(sch, f->epilogue));
 }
 
-/* The result disappears: it must be local, and for the epilogue alone. */
+/* Nobody writes the result any more: it must be local, and for the epilogue alone. */
 static hone_status check_result(fusing *f) {
     hone_schedule *sch = f->sch;
     hone_buffer buffer = f->reducer.buffer;
@@ -166,7 +167,6 @@ static hone_status map_axes(fusing *f, const hone_expr **map) {
 static hone_status rebuild(fusing *f, const hone_expr *const *map, uint32_t map_count) {
     hone_schedule *sch = f->sch;
     const hone_node out = *sch_node(sch, f->store);
-    hone_buffer result = f->reducer.buffer;
     const hone_expr **indices =
         hone_arena_alloc(sch->arena, (out.u.store.rank + 1) * sizeof *indices);
     if (!indices) return sch_no_memory();
@@ -188,7 +188,6 @@ static hone_status rebuild(fusing *f, const hone_expr *const *map, uint32_t map_
         store->u.store.value = i ? value : start;
     }
     sch_remove_with_loops(sch, f->epilogue);
-    HONE_TRY(sch_drop_alloc(sch, f->scope, result));
     HONE_TRY(sch_update_regions(sch, f->block));
     sch_forget_facts(sch, f->block);
     const char *why = NULL;

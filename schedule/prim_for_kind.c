@@ -78,6 +78,9 @@ static hone_status check_block(hone_schedule *sch, hone_node_id block, hone_node
                                bool allow_reduce) {
     HONE_TRY(check_axes(sch, block, loop, allow_reduce));
     if (is_private_below(sch, block, loop)) return HONE_OK;
+    bool is_alone =
+        sch_next_block(sch, loop, loop) == block && sch_next_block(sch, loop, block) == HONE_NO_ID;
+    if (is_alone && sch_has_own_slices(sch, block, loop)) return HONE_OK;
     if (is_unused(sch, block, loop)) {
         return sch_refuse(sch, loop, "%s repeats %s: its iterations would write the same elements",
                           sch_loop_name(sch, loop), sch_block_name(sch, block));
@@ -86,9 +89,6 @@ static hone_status check_block(hone_schedule *sch, hone_node_id block, hone_node
     if (sch_is_order_free(sch, block, &why)) return HONE_OK;
     hone_node_id around = private_around(sch, block, loop);
     if (around != HONE_NO_ID && sch_is_order_free_below(sch, block, around, &why)) return HONE_OK;
-    bool is_alone =
-        sch_next_block(sch, loop, loop) == block && sch_next_block(sch, loop, block) == HONE_NO_ID;
-    if (is_alone && sch_has_own_slices(sch, block, loop)) return HONE_OK;
     return sch_refuse(sch, block, "iterations of %s can't run at once: in %s, %s",
                       sch_loop_name(sch, loop), sch_block_name(sch, block), why);
 }

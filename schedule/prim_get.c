@@ -78,15 +78,57 @@ hone_status hone_sch_get_child_blocks(hone_schedule *sch, hone_rv rv, uint32_t *
                             HONE_RV_BLOCK, out);
 }
 
+static void add_once(hone_node_id block, uint32_t *count, hone_node_id *list) {
+    for (uint32_t i = 0; i < *count; i++) {
+        if (list[i] == block) return;
+    }
+    list[(*count)++] = block;
+}
+
+/* Those before the block that write what it reads, buffer by buffer, then those that write what it
+ * writes. */
+static void find_producers(const hone_schedule *sch, hone_node_id block, uint32_t *out_count,
+                           hone_node_id *found) {
+    const hone_block *self = sch_block(sch, block);
+    hone_node_id scope = sch_scope_of(sch, block);
+    for (uint32_t i = 0; i < self->read_count + self->write_count; i++) {
+        const hone_region *region =
+            i < self->read_count ? &self->reads[i] : &self->writes[i - self->read_count];
+        for (hone_node_id n = sch_next_block(sch, scope, scope); n != block && n != HONE_NO_ID;
+             n = sch_next_block(sch, scope, n)) {
+            if (sch_writes(sch_block(sch, n), region->buffer)) add_once(n, out_count, found);
+        }
+    }
+}
+
+/* Those behind the block that read or write what it writes. */
+static void find_consumers(const hone_schedule *sch, hone_node_id block, uint32_t *out_count,
+                           hone_node_id *found) {
+    const hone_block *self = sch_block(sch, block);
+    for (hone_node_id n = sch_next_block(sch, sch_scope_of(sch, block), block); n != HONE_NO_ID;
+         n = sch_next_block(sch, sch_scope_of(sch, block), n)) {
+        for (uint32_t i = 0; i < self->write_count; i++) {
+            hone_buffer buffer = self->writes[i].buffer;
+            const hone_block *later = sch_block(sch, n);
+            if (sch_reads(later, buffer) || sch_writes(later, buffer)) {
+                add_once(n, out_count, found);
+            }
+        }
+    }
+}
+
 static hone_status get_neighbours(hone_schedule *sch, hone_inst_kind kind, hone_rv rv,
                                   uint32_t *out_count, const hone_rv **out) {
     hone_node_id block;
     HONE_TRY(sch_resolve_block(sch, rv, &block));
-    const hone_node_id *blocks = NULL;
-    HONE_TRY(kind == HONE_INST_GET_PRODUCERS ? sch_producers(sch, block, out_count, &blocks)
-                                             : sch_consumers(sch, block, out_count, &blocks));
+    hone_node_id *found = hone_arena_alloc(sch->arena, sch->func->node_count * sizeof *found);
+    if (!found) return sch_no_memory();
+    *out_count = 0;
+    bool has_scope = sch_scope_of(sch, block) != HONE_NO_ID;
+    if (has_scope && kind == HONE_INST_GET_PRODUCERS) find_producers(sch, block, out_count, found);
+    if (has_scope && kind == HONE_INST_GET_CONSUMERS) find_consumers(sch, block, out_count, found);
     hone_operand input = SCH_RV(rv);
-    return sch_record_nodes(sch, kind, 1, &input, 0, NULL, *out_count, blocks, HONE_RV_BLOCK, out);
+    return sch_record_nodes(sch, kind, 1, &input, 0, NULL, *out_count, found, HONE_RV_BLOCK, out);
 }
 
 hone_status hone_sch_get_producers(hone_schedule *sch, hone_rv block, uint32_t *out_count,

@@ -10,9 +10,10 @@
  *         with block B_i0_partition: for i0 in range(2): with block B_i0: …
  *         with block B_i1_partition: for i1 in range(2, 16): with block B_i1: …
  *
- * The blocks around are the scopes of later steps. Loops outside that the body uses become axes of
- * the common block (TVM lets the body use them as they are), and the blocks around say what they
- * read and write (TVM's say nothing). A part in which the init of a reduction never runs has none.
+ * The blocks around are the scopes of later steps; they have no axes, what is inside uses the loops
+ * outside as they are. They say what they read and write (TVM's say nothing). An axis that is bound
+ * to the loop takes the part as its domain. A part in which the init of a reduction never runs has
+ * none.
  *
  * Checks: range and factors are constants, at most one factor is None, the parts fill the range; no
  * annotations, no thread binding; one block is below the loop, with nothing but loops on the way;
@@ -88,20 +89,6 @@ static bool feeds(const hone_schedule *sch, hone_node_id block, hone_var var, ho
     return false;
 }
 
-/* It becomes the domain of an axis. */
-static bool is_fixed_range(const hone_schedule *sch, hone_node_id loop) {
-    hone_range range = sch_node(sch, loop)->u.loop.range;
-    if (!hone_expr_is_int(range.min) || !hone_expr_is_pure_index(range.extent)) return false;
-    for (hone_node_id n = sch_node(sch, loop)->parent; n != HONE_NO_ID;
-         n = sch_node(sch, n)->parent) {
-        const hone_node *node = sch_node(sch, n);
-        if (node->kind == HONE_NODE_FOR && hone_expr_uses_var(range.extent, node->u.loop.var)) {
-            return false;
-        }
-    }
-    return true;
-}
-
 /* The blocks around begin anew in each iteration of the loops outside: the init must not depend on
  * these. */
 static hone_status check_outer(partitioning *p) {
@@ -113,10 +100,6 @@ static hone_status check_outer(partitioning *p) {
         if (node->kind != HONE_NODE_FOR) {
             return sch_refuse(sch, n, "something other than a loop stands around %s",
                               sch_loop_name(sch, p->loop));
-        }
-        if (!is_fixed_range(sch, n)) {
-            return sch_refuse(sch, n, "the range of %s depends on other loops",
-                              sch_loop_name(sch, n));
         }
         if (!has_init || !feeds(sch, p->leaf, node->u.loop.var, HONE_AXIS_REDUCE)) continue;
         return sch_refuse(sch, n, "%s, outside %s, feeds a reduce axis of %s: decompose it first",
@@ -206,69 +189,15 @@ static hone_status check_init(partitioning *p) {
     return HONE_OK;
 }
 
-/* ---- the common block ---- */
+/* ---- the blocks around ---- */
 
-typedef struct var_search {
-    hone_var var;
-    bool found;
-} var_search;
-
-static void look_for_var(void *ctx, hone_node_id at, const hone_expr *e) {
-    var_search *s = ctx;
-    (void)at;
-    s->found = s->found || hone_expr_uses_var(e, s->var);
-}
-
-static bool uses_var_below(const hone_schedule *sch, hone_node_id root, hone_var var) {
-    var_search s = {var, false};
-    hone_tree_walk_exprs(sch->func, root, true, look_for_var, &s);
-    return s.found;
-}
-
-static hone_axis_kind axis_kind(const hone_schedule *sch, hone_node_id leaf, hone_var var) {
-    bool spatial = feeds(sch, leaf, var, HONE_AXIS_SPATIAL);
-    bool reduce = feeds(sch, leaf, var, HONE_AXIS_REDUCE);
-    bool other = feeds(sch, leaf, var, HONE_AXIS_SCAN) || feeds(sch, leaf, var, HONE_AXIS_OPAQUE);
-    if (other || (spatial && reduce)) return HONE_AXIS_OPAQUE;
-    return reduce ? HONE_AXIS_REDUCE : HONE_AXIS_SPATIAL;
-}
-
-static hone_node_id add_block(hone_schedule *sch, const char *name, uint32_t axis_count,
-                              const hone_axis *axes, const hone_expr *const *bindings) {
+static hone_node_id add_block(hone_schedule *sch, const char *name) {
     hone_block *block = hone_arena_zalloc(sch->arena, sizeof *block);
     hone_node_id id = hone_func_add_node(sch->func, HONE_NODE_BLOCK);
     if (!block || !name || id == HONE_NO_ID) return HONE_NO_ID;
     block->name = name;
-    block->axis_count = axis_count;
-    block->axes = axes;
     sch_node(sch, id)->u.block.block = block;
-    sch_node(sch, id)->u.block.bindings = bindings;
     return id;
-}
-
-/* With an axis for each loop outside that the body uses; the map leads to the axes. */
-static hone_status make_common(partitioning *p, const hone_expr **map) {
-    hone_schedule *sch = p->sch;
-    uint32_t loop_count = 0, count = 0;
-    const hone_node_id *loops = NULL;
-    HONE_TRY(sch_loops_of(sch, p->loop, &loop_count, &loops));
-    hone_axis *axes = hone_arena_alloc(sch->arena, (loop_count + 1) * sizeof *axes);
-    const hone_expr **bindings = hone_arena_alloc(sch->arena, (loop_count + 1) * sizeof *bindings);
-    if (!axes || !bindings) return sch_no_memory();
-    for (uint32_t i = 0; i < loop_count; i++) {
-        hone_var var = sch_node(sch, loops[i])->u.loop.var;
-        hone_range dom = sch_node(sch, loops[i])->u.loop.range;
-        if (!uses_var_below(sch, p->loop, var)) continue;
-        const hone_var_info info = sch->func->vars[var];
-        hone_var axis =
-            hone_func_add_named_var(sch->func, sch_name(sch, "v", info.name, -1), info.dtype);
-        if (axis == HONE_NO_ID || !hone_arith_bind(&sch->arith, axis, dom)) return sch_no_memory();
-        axes[count] = (hone_axis){axis, axis_kind(sch, p->leaf, var), dom};
-        bindings[count++] = sch_var(sch, var);
-        map[var] = sch_var(sch, axis);
-    }
-    p->common = add_block(sch, sch_name(sch, p->stem, "_common", -1), count, axes, bindings);
-    return p->common == HONE_NO_ID ? sch_no_memory() : sch_ir_error(sch);
 }
 
 /* ---- the parts ---- */
@@ -279,13 +208,32 @@ static hone_node_id leaf_of(const hone_schedule *sch, hone_node_id n) {
     return n;
 }
 
-/* Name, init and regions of the block in a part. */
-static hone_status finish_leaf(partitioning *p, hone_node_id leaf, uint32_t part) {
+/* Axes that are bound to a loop take its range as their domain. */
+static hone_status narrow_axes(partitioning *p, hone_node_id leaf, hone_node_id loop,
+                               hone_block *block) {
+    hone_schedule *sch = p->sch;
+    const hone_node *node = sch_node(sch, loop);
+    hone_axis *axes = hone_arena_copy(sch->arena, block->axes, block->axis_count * sizeof *axes);
+    if (!axes && block->axis_count) return sch_no_memory();
+    for (uint32_t i = 0; i < block->axis_count; i++) {
+        const hone_expr *binding = sch_node(sch, leaf)->u.block.bindings[i];
+        if (binding->kind != HONE_EXPR_VAR || binding->u.var != node->u.loop.var) continue;
+        axes[i].dom = node->u.loop.range;
+        if (!hone_arith_bind(&sch->arith, axes[i].var, axes[i].dom)) return sch_no_memory();
+    }
+    block->axes = axes;
+    return HONE_OK;
+}
+
+/* Name, domains, init and regions of the block in a part. */
+static hone_status finish_leaf(partitioning *p, hone_node_id leaf, hone_node_id loop,
+                               uint32_t part) {
     hone_schedule *sch = p->sch;
     hone_block *block = hone_block_copy(sch->arena, sch_block(sch, leaf));
     const char *name = sch_name(sch, p->stem, "", part);
     if (!block || !name) return sch_no_memory();
     block->name = name;
+    HONE_TRY(narrow_axes(p, leaf, loop, block));
     sch_node(sch, leaf)->u.block.block = block;
     sch_node(sch, leaf)->flags = 0;
     if (part == 0 || !p->cuts_reduction) return HONE_OK;
@@ -311,13 +259,17 @@ static hone_status make_part(partitioning *p, uint32_t part, int64_t start, hone
     const hone_expr *value = is_constant ? range->min : sch_var(sch, var);
     hone_tree_append(sch->func, loop, body);
     HONE_TRY(sch_substitute_below(sch, loop, old.u.loop.var, value));
-    hone_node_id wrapper = add_block(
-        sch, sch_name(sch, sch_name(sch, p->stem, "", part), "_partition", -1), 0, NULL, NULL);
+    hone_node_id wrapper =
+        add_block(sch, sch_name(sch, sch_name(sch, p->stem, "", part), "_partition", -1));
     if (wrapper == HONE_NO_ID) return sch_no_memory();
     hone_tree_append(sch->func, wrapper, loop);
     hone_tree_append(sch->func, p->common, wrapper);
     *out_loop = loop;
-    return finish_leaf(p, leaf_of(sch, body), part);
+    return finish_leaf(p, leaf_of(sch, body), loop, part);
+}
+
+static void look_whether_open(hone_schedule *sch, hone_node_id block) {
+    if (sch_is_open(sch, block)) sch_node(sch, block)->flags |= SCH_OPEN;
 }
 
 static hone_status update_wrappers(partitioning *p) {
@@ -325,19 +277,20 @@ static hone_status update_wrappers(partitioning *p) {
     for (hone_node_id n = sch_node(sch, p->common)->first; n != HONE_NO_ID;
          n = sch_node(sch, n)->next) {
         HONE_TRY(sch_update_regions(sch, n));
+        look_whether_open(sch, n);
+        look_whether_open(sch, leaf_of(sch, sch_node(sch, n)->first));
     }
     HONE_TRY(sch_update_regions(sch, p->common));
+    look_whether_open(sch, p->common);
     sch_forget_facts(sch, p->common);
     return HONE_OK;
 }
 
 static hone_status rebuild(partitioning *p, bool keep_units, hone_node_id *loops) {
     hone_schedule *sch = p->sch;
-    uint32_t var_count = sch->func->var_count;
-    const hone_expr **map = hone_arena_zalloc(sch->arena, (var_count + 1) * sizeof *map);
     hone_node_id *bodies = hone_arena_alloc(sch->arena, p->count * sizeof *bodies);
-    if (!map || !bodies) return sch_no_memory();
-    HONE_TRY(make_common(p, map));
+    p->common = add_block(sch, sch_name(sch, p->stem, "_common", -1));
+    if (!bodies || p->common == HONE_NO_ID) return sch_no_memory();
     bodies[0] = sch_node(sch, p->loop)->first;
     for (uint32_t i = 1; i < p->count; i++)
         HONE_TRY(sch_copy_renamed(sch, bodies[0], &bodies[i]));
@@ -346,10 +299,6 @@ static hone_status rebuild(partitioning *p, bool keep_units, hone_node_id *loops
     for (uint32_t i = 0; i < p->count; i++) {
         HONE_TRY(make_part(p, i, start, bodies[i], keep_units, &loops[i]));
         start += p->lengths[i];
-    }
-    for (hone_node_id n = sch_node(sch, p->common)->first; n != HONE_NO_ID;
-         n = sch_node(sch, n)->next) {
-        HONE_TRY(sch_replace_vars(sch, n, map, var_count));
     }
     hone_tree_replace(sch->func, p->loop, p->common);
     return update_wrappers(p);

@@ -37,7 +37,7 @@ static hone_status lay_out_by_map(hone_schedule *sch, sch_reindexing *r, const h
     for (uint32_t i = 0; i < block->axis_count; i++)
         iters[i] = (hone_iter){block->axes[i].var, block->axes[i].dom};
     HONE_TRY(sch_resolve_map(sch, r->block, map, block->axis_count, dtype, &map));
-    HONE_TRY(sch_apply_map(sch, r->block, map, block->axis_count, iters, &m));
+    HONE_TRY(sch_apply_map(sch, r->block, map, block->axis_count, iters, true, &m));
     for (uint32_t i = 0; i < block->axis_count; i++) {
         if (!hone_expr_is_int_value(block->axes[i].dom.extent, 1)) {
             HONE_TRY(require_axes(sch, r, &m, block->axes[i].var));

@@ -3,10 +3,10 @@
 /* reorder: permutes loops of one nest. Loops in between that are not named keep their places.
  *
  * Checks: the loops are distinct and lie on one chain, with nothing but loops of one child in
- * between; the instances of every block below may run in another order (sch_require_order_free), or
- * those that may meet in an element keep theirs; no
- * loop feeds both spatial and reduce axes of a block with an init, which must meet the beginning of
- * its reduce axes first; no bound of a loop uses a loop that comes to stand inside it. */
+ * between. Unless the order stays: the instances of every block below may run in another order
+ * (sch_require_order_free), or those that may meet in an element keep theirs; no loop feeds both
+ * spatial and reduce axes of a block with an init, which must meet the beginning of its reduce axes
+ * first; no bound of a loop uses a loop that comes to stand inside it. */
 
 static bool is_named(uint32_t count, const hone_node_id *loops, hone_node_id loop) {
     for (uint32_t i = 0; i < count; i++) {
@@ -84,6 +84,13 @@ static hone_status check_bounds(hone_schedule *sch, uint32_t length, const hone_
     return HONE_OK;
 }
 
+static bool is_same_order(uint32_t length, const hone_node_id *a, const hone_node_id *b) {
+    for (uint32_t i = 0; i < length; i++) {
+        if (a[i] != b[i]) return false;
+    }
+    return true;
+}
+
 static bool feeds(const hone_schedule *sch, hone_node_id block, hone_var var, bool reduce) {
     const hone_node *node = sch_node(sch, block);
     for (uint32_t a = 0; a < node->u.block.block->axis_count; a++) {
@@ -137,6 +144,18 @@ static void relink(hone_schedule *sch, uint32_t length, const hone_node_id *chai
     }
 }
 
+static hone_status check_order(hone_schedule *sch, uint32_t length, const hone_node_id *chain,
+                               const hone_node_id *order) {
+    hone_status st = sch_require_order_free(sch, chain[0]);
+    if (st && sch_may_reorder_slices(sch, length, chain, order)) {
+        hone_status_free(st);
+        st = HONE_OK;
+    }
+    HONE_TRY(st);
+    HONE_TRY(check_inits(sch, length, chain));
+    return check_bounds(sch, length, order);
+}
+
 hone_status hone_sch_reorder(hone_schedule *sch, uint32_t count, const hone_rv *loop_rvs) {
     if (count == 0) return sch_refuse(sch, HONE_NO_ID, "reorder needs at least one loop");
     hone_node_id *loops = hone_arena_alloc(sch->arena, count * sizeof *loops);
@@ -151,15 +170,10 @@ hone_status hone_sch_reorder(hone_schedule *sch, uint32_t count, const hone_rv *
     HONE_TRY(find_chain(sch, count, loops, &length, &chain));
     hone_node_id *order = permute(sch, count, loops, length, chain);
     if (!order) return sch_no_memory();
-    hone_status st = sch_require_order_free(sch, chain[0]);
-    if (st && sch_may_reorder_slices(sch, length, chain, order)) {
-        hone_status_free(st);
-        st = HONE_OK;
+    if (!is_same_order(length, chain, order)) {
+        HONE_TRY(check_order(sch, length, chain, order));
+        relink(sch, length, chain, order);
     }
-    HONE_TRY(st);
-    HONE_TRY(check_inits(sch, length, chain));
-    HONE_TRY(check_bounds(sch, length, order));
-    relink(sch, length, chain, order);
     return sch_record(sch, HONE_INST_REORDER, count, inputs, 0, NULL, 0, NULL, SCH_NO_DECISION,
                       NULL);
 }

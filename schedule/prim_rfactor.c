@@ -309,16 +309,43 @@ static hone_status copy_nest(rfactoring *r, hone_node_id *out_top, hone_node_id 
     return sch_ir_error(sch);
 }
 
-/* A reduce axis falls apart into one axis for each loop that feeds it, the factored one excepted;
- * axis_of: those made so far by loop variable. */
+/* Loop variables in the order in which an expression names them first. */
+typedef struct var_list {
+    uint32_t count;
+    hone_var *vars;
+} var_list;
+
+static bool note_var(void *ctx, const hone_expr *e) {
+    var_list *list = ctx;
+    if (e->kind != HONE_EXPR_VAR) return true;
+    for (uint32_t i = 0; i < list->count; i++) {
+        if (list->vars[i] == e->u.var) return true;
+    }
+    list->vars[list->count++] = e->u.var;
+    return true;
+}
+
+static hone_node_id loop_of(const rfactoring *r, hone_var var) {
+    for (uint32_t i = 0; i < r->loop_count; i++) {
+        if (sch_node(r->sch, r->loops[i])->u.loop.var == var) return r->loops[i];
+    }
+    return HONE_NO_ID;
+}
+
+/* A reduce axis that the factored loop feeds falls apart into one axis for each loop that feeds it,
+ * the factored one excepted; axis_of: those made so far by loop variable. */
 static hone_status split_axis(rfactoring *r, draft *d, uint32_t i, const hone_expr **axis_of) {
     hone_schedule *sch = r->sch;
     const hone_node old = *sch_node(sch, r->block);
     const hone_expr *binding = old.u.block.bindings[i];
-    for (uint32_t k = 0; k < r->loop_count; k++) {
-        hone_var var = sch_node(sch, r->loops[k])->u.loop.var;
-        if (axis_of[var] || !hone_expr_uses_var(binding, var)) continue;
-        HONE_TRY(add_loop_axis(r, d, r->loops[k], HONE_AXIS_REDUCE, r->fresh[var], &axis_of[var]));
+    var_list list = {.vars = hone_arena_alloc(sch->arena, (r->var_count + 1) * sizeof *list.vars)};
+    if (!list.vars) return sch_no_memory();
+    hone_expr_walk(binding, note_var, &list);
+    for (uint32_t k = 0; k < list.count; k++) {
+        hone_var var = list.vars[k];
+        hone_node_id loop = loop_of(r, var);
+        if (axis_of[var] || loop == HONE_NO_ID) continue;
+        HONE_TRY(add_loop_axis(r, d, loop, HONE_AXIS_REDUCE, r->fresh[var], &axis_of[var]));
     }
     d->map[old.u.block.block->axes[i].var] =
         hone_expr_substitute(&sch->ir, binding, axis_of, r->var_count);
@@ -344,7 +371,8 @@ static hone_status make_rf_block(rfactoring *r, hone_node_id rf) {
         add_loop_axis(r, &d, r->loop, HONE_AXIS_SPATIAL, r->fresh[factored], &axis_of[factored]));
     for (uint32_t i = 0; i < old.u.block.block->axis_count; i++) {
         const hone_expr *binding = old.u.block.bindings[i];
-        if (old.u.block.block->axes[i].kind == HONE_AXIS_REDUCE) {
+        if (old.u.block.block->axes[i].kind == HONE_AXIS_REDUCE &&
+            hone_expr_uses_var(binding, factored)) {
             HONE_TRY(split_axis(r, &d, i, axis_of));
         } else {
             binding = hone_expr_substitute(&sch->ir, binding, r->fresh, r->var_count);

@@ -106,7 +106,7 @@ static hone_status apply_map(sch_layout *l, const hone_index_map *map) {
         iters[d] = (hone_iter){var, range};
     }
     HONE_TRY(sch_resolve_map(sch, l->blame, map, info.rank, dtype, &l->map));
-    return sch_apply_map(sch, l->blame, l->map, info.rank, iters, &l->m);
+    return sch_apply_map(sch, l->blame, l->map, info.rank, iters, true, &l->m);
 }
 
 /* A number takes the type of the buffer if it is of its kind. */

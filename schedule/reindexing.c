@@ -363,6 +363,27 @@ static void place_early(const sch_reindexing *r, hone_node_id top) {
     }
 }
 
+/* Copies of what is written stand as late as they can in the same case, as cache_write has them:
+ * before the first who reads what the block writes, or last in the scope. */
+static void place_late(const sch_reindexing *r, hone_node_id top) {
+    hone_schedule *sch = r->sch;
+    const hone_block *block = sch_block(sch, r->block);
+    hone_node_id first = HONE_NO_ID;
+    for (hone_node_id n = sch_next_block(sch, r->scope, r->block);
+         n != HONE_NO_ID && first == HONE_NO_ID; n = sch_next_block(sch, r->scope, n)) {
+        for (uint32_t i = 0; i < block->write_count; i++) {
+            if (sch_reads(sch_block(sch, n), block->writes[i].buffer)) first = n;
+        }
+    }
+    while (first != HONE_NO_ID && sch_node(sch, first)->parent != r->scope)
+        first = sch_node(sch, first)->parent;
+    if (first != HONE_NO_ID) {
+        hone_tree_insert_before(sch->func, first, top);
+    } else {
+        hone_tree_append(sch->func, r->scope, top);
+    }
+}
+
 static hone_status make_copy(sch_reindexing *r) {
     hone_schedule *sch = r->sch;
     copying c = {.map_count = sch->func->var_count, .top = HONE_NO_ID, .bottom = HONE_NO_ID};
@@ -392,10 +413,12 @@ static hone_status make_copy(sch_reindexing *r) {
     HONE_TRY(sch_update_regions(sch, r->copy));
     if (c.bottom != HONE_NO_ID) hone_tree_append(sch->func, c.bottom, r->copy);
     if (c.top == HONE_NO_ID) c.top = r->copy;
-    if (r->is_write) {
-        hone_tree_insert_after(sch->func, r->top, c.top);
+    if (r->keeps_loops && r->is_write) {
+        place_late(r, c.top);
     } else if (r->keeps_loops) {
         place_early(r, c.top);
+    } else if (r->is_write) {
+        hone_tree_insert_after(sch->func, r->top, c.top);
     } else {
         hone_tree_insert_before(sch->func, r->top, c.top);
     }

@@ -1,9 +1,10 @@
 #include "schedule/schedule_impl.h"
 
 /* Blocks whose instances may meet in one element, but not across the iterations of a loop:
- * D[X[vi], vj] = … may write an element for several vi, yet each vj has a column of its own. */
+ * D[X[vi], vj] = … may write an element for several vi, yet each vj has a column of its own. And
+ * blocks without axes, which use the loops around them as they are. */
 
-/* The dimension of the region that is the axis and nothing else, or HONE_NO_ID. */
+/* The dimension of the region that is the axis (or loop) and nothing else, or HONE_NO_ID. */
 static uint32_t dimension_of(const hone_schedule *sch, const hone_region *region, hone_var axis) {
     uint32_t rank = hone_func_buffer(sch->func, region->buffer)->rank;
     for (uint32_t d = 0; d < rank; d++) {
@@ -33,7 +34,11 @@ bool sch_has_own_slices(const hone_schedule *sch, hone_node_id block, hone_node_
     const hone_node *node = sch_node(sch, block);
     hone_var var = sch_node(sch, loop)->u.loop.var;
     bool is_found = false;
-    if ((node->flags & SCH_OPEN) || !sch_is_below_loops_only(sch, block)) return false;
+    if (!sch_is_below_loops_only(sch, block)) return false;
+    if (node->u.block.block->axis_count == 0) {
+        return stays_in_slice(sch, node->u.block.block, var);
+    }
+    if (node->flags & SCH_OPEN) return false;
     for (uint32_t i = 0; i < node->u.block.block->axis_count; i++) {
         const hone_axis *axis = &node->u.block.block->axes[i];
         const hone_expr *binding = node->u.block.bindings[i];

@@ -150,7 +150,44 @@ static bool is_utf8(const char *text) {
     return true;
 }
 
+/* TVM prints the strings of annotations as they are, line by line (source text behind a pragma):
+ *
+ *     sch.annotate(block_or_loop=b0, ann_key="pragma_import_c", ann_val="#include "x.h"
+ *     int f(void);")
+ *
+ * The end of such a text, which has more than one line and is the last argument, or NULL. */
+static const char *end_of_raw_text(const pytrace *p, const char *start) {
+    static const char before[] = "ann_val=";
+    size_t length = sizeof before - 1;
+    if (*start != '"' || (size_t)(start - p->text) < length ||
+        memcmp(start - length, before, length) != 0) {
+        return NULL;
+    }
+    bool has_lines = false;
+    for (const char *at = start + 1; p->end - at >= 2; at++) {
+        has_lines = has_lines || *at == '\n';
+        if (p->end - at > 5 && memcmp(at, " sch.", 5) == 0) return NULL; /* a step: no text */
+        if (at[0] != '"' || at[1] != ')') continue;
+        if (p->end - at == 2 || at[2] == '\n') return has_lines ? at : NULL;
+    }
+    return NULL;
+}
+
+static hone_status read_raw_text(pytrace *p, const char *stop, const char **out) {
+    const char *from = p->at + 1;
+    if (memchr(from, '\0', (size_t)(stop - from))) {
+        return pytrace_fail_at(p, p->at, "a zero byte in a string");
+    }
+    *out = hone_arena_strndup(p->arena, from, (size_t)(stop - from));
+    if (!*out) return pytrace_no_memory();
+    if (!is_utf8(*out)) return pytrace_fail_at(p, p->at, "a string that is not UTF-8");
+    p->at = stop + 1;
+    return HONE_OK;
+}
+
 static hone_status read_string(pytrace *p, const char **out) {
+    const char *raw_end = end_of_raw_text(p, p->at);
+    if (raw_end) return read_raw_text(p, raw_end, out);
     const char *start = p->at, *stop = p->at + 1;
     char quote = *p->at++;
     while (stop < p->end && *stop != quote && *stop != '\n') {

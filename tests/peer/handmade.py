@@ -132,19 +132,22 @@ class HandmadeCase(Case):
                 made[new] = array[index]
         return made
 
+    def from_inputs(self, text, arrays):
+        """Results are the last parameters; all are given where it is not known that all is written."""
+        made_up = self.interpret(text)
+        got = self.hone.interpret(text, arrays[:len(arrays) - len(made_up)]) \
+            if isinstance(made_up, dict) else made_up
+        return got if isinstance(got, dict) else self.hone.interpret(text, arrays)
+
     def wrong(self, out):
         if not self.player.layouts:
             return super().wrong(out)
         arrays = compare.inputs(self.mod)
         names = [b.name for b in compare.buffers(self.mod)]
-        outputs = self.interpret(self.text)
-        count = len(names) - len(outputs)  # results are the last parameters
-        before = self.hone.interpret(self.text, arrays[:count])
+        before = self.from_inputs(self.text, arrays)
         shapes = [[int(e) for e in b.shape] for b in compare.buffers(self.player.sch.mod)]
         moved = [self.moved(n, a, shapes[n]) for n, a in enumerate(arrays)]
-        got = self.hone.interpret(out, moved[:count])
-        if not isinstance(got, dict):  # results in part, where it is not known that all is written
-            got = self.hone.interpret(out, moved)
+        got = self.from_inputs(out, moved)
         if not isinstance(got, dict):
             return "hone run: " + got.err.strip()
         back = {k: self.moved(names.index(k.removesuffix(".npy")), got[k], a.shape, backwards=True)

@@ -131,6 +131,31 @@ static void makes_the_program(void **state) {
     assert_true(same);
 }
 
+/* As TVM prints it: line by line, quotes as they are. */
+static void reads_text_of_several_lines(void **state) {
+    (void)state;
+    static const char head[] = "b0 = sch.get_block(name=\"C\", func_name=\"main\")\n"
+                               "sch.annotate(block_or_loop=b0, ann_key=\"pragma_import_c\", ";
+    static const char *const tails[] = {
+        "ann_val=\"#include \"x.h\"\n  int f(int a, char *b);\\n\")\nsch.enter_postproc()\n",
+        "ann_val=\"#include \\\"x.h\\\"\\n  int f(int a, char *b);\\\\n\")\nsch.enter_postproc()\n"};
+    hone_module *module = NULL;
+    const hone_func *base = hone_test_parse(program, &module);
+    hone_schedule *sch[2];
+    for (int i = 0; i < 2; i++) {
+        hone_str text = {0};
+        hone_str_printf(&text, "%s%s", head, tails[i]);
+        HONE_ASSERT_OK(hone_schedule_create(base, &sch[i]));
+        HONE_ASSERT_OK(apply_text(hone_str_text(&text), sch[i]));
+        assert_int_equal(sch[i]->trace.count, 3);
+        hone_str_deinit(&text);
+    }
+    assert_true(hone_func_equal(sch[0]->func, sch[1]->func, NULL));
+    for (int i = 0; i < 2; i++)
+        hone_schedule_destroy(sch[i]);
+    hone_module_release(module);
+}
+
 /* Without decisions a trace is a space: it draws anew, and each draw is a factorization. */
 static void draws_without_decisions(void **state) {
     (void)state;
@@ -155,7 +180,9 @@ static void draws_without_decisions(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(draws_without_decisions)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(reads_text_of_several_lines),
+        cmocka_unit_test(reads_text_of_several_lines),
+        cmocka_unit_test(draws_without_decisions)};
     int failed = HONE_RUN_ROWS("schedule/trace_text", rows, makes_the_program);
     return failed + cmocka_run_group_tests_name("schedule/trace_space", tests, NULL, NULL);
 }
