@@ -17,10 +17,9 @@ bool sch_layout_invert(sch_layout *l, const hone_expr *const *place, const hone_
     for (uint32_t i = 0; i < l->m.count; i++) {
         hone_ir *ir = &l->sch->ir;
         if (!l->m.reaches[i]) continue;
-        const hone_expr *is_behind =
-            hone_expr_binary(ir, HONE_OP_LE, l->m.reaches[i], place[i]);
-        *out_padding = *out_padding ? hone_expr_binary(ir, HONE_OP_OR, *out_padding, is_behind)
-                                    : is_behind;
+        const hone_expr *is_behind = hone_expr_binary(ir, HONE_OP_LE, l->m.reaches[i], place[i]);
+        *out_padding =
+            *out_padding ? hone_expr_binary(ir, HONE_OP_OR, *out_padding, is_behind) : is_behind;
         if (!*out_padding) return false;
     }
     return true;

@@ -303,8 +303,7 @@ static hone_status cut_loop(padding *p, uint32_t axis) {
     hone_schedule *sch = p->sch;
     hone_node *loop = sch_node(sch, p->own_loop[axis]);
     hone_range *range = &loop->u.loop.range;
-    range->extent =
-        hone_expr_int(&sch->ir, range->extent->dtype, p->high[axis] - p->low[axis]);
+    range->extent = hone_expr_int(&sch->ir, range->extent->dtype, p->high[axis] - p->low[axis]);
     if (!range->extent) return sch_ir_error(sch);
     return hone_arith_bind(&sch->arith, loop->u.loop.var, *range) ? HONE_OK : sch_no_memory();
 }

@@ -138,7 +138,8 @@ static void reads_text_of_several_lines(void **state) {
                                "sch.annotate(block_or_loop=b0, ann_key=\"pragma_import_c\", ";
     static const char *const tails[] = {
         "ann_val=\"#include \"x.h\"\n  int f(int a, char *b);\\n\")\nsch.enter_postproc()\n",
-        "ann_val=\"#include \\\"x.h\\\"\\n  int f(int a, char *b);\\\\n\")\nsch.enter_postproc()\n"};
+        "ann_val=\"#include \\\"x.h\\\"\\n  int f(int a, char "
+        "*b);\\\\n\")\nsch.enter_postproc()\n"};
     hone_module *module = NULL;
     const hone_func *base = hone_test_parse(program, &module);
     hone_schedule *sch[2];
@@ -181,8 +182,7 @@ static void draws_without_decisions(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(reads_text_of_several_lines),
-        cmocka_unit_test(reads_text_of_several_lines),
-        cmocka_unit_test(draws_without_decisions)};
+                                       cmocka_unit_test(draws_without_decisions)};
     int failed = HONE_RUN_ROWS("schedule/trace_text", rows, makes_the_program);
     return failed + cmocka_run_group_tests_name("schedule/trace_space", tests, NULL, NULL);
 }
