@@ -5,7 +5,8 @@
 
 /* The steps, each of which leaves out what is refused:
  *
- *   inline ─► tile reductions (columns, or lanes) ─► join rows ─► parallel, vectors ─► decompose
+ *   inline ─► tile reductions (columns, or lanes) ─► join rows ─► collect sums in vectors
+ *          ─► parallel, vectors ─► decompose
  */
 
 enum { MAX_BLOCKS = 256, UNROLL_STEP = 64, JOBS_PER_THREAD = 4, WORTH_THREADS = 1 << 15 };
@@ -85,6 +86,16 @@ static hone_status inline_one(hone_schedule *sch, const char *name) {
     return hone_nest_should_inline(sch, node) ? hone_sch_compute_inline(sch, block) : HONE_OK;
 }
 
+/* Nothing that rows could share, and long enough for vectors: hone_default_reduce's. */
+static bool is_plain_sum(const hone_default_nest *n) {
+    const hone_reduction_facts *f = &n->facts;
+    int32_t last = (int32_t)f->loop_count - 1;
+    while (last >= 0 && f->extents[last] == 1)
+        last--;
+    return !f->has_reuse && last == f->contiguous_reduce && n->lanes > 1 &&
+           f->extents[last] >= n->lanes;
+}
+
 static hone_status tile_one(hone_schedule *sch, const char *name,
                             const hone_default_limits *limits) {
     hone_default_nest n = {.sch = sch, .limits = limits};
@@ -95,7 +106,8 @@ static hone_status tile_one(hone_schedule *sch, const char *name,
     n.lanes = limits->vector_lanes * 32 / (n.facts.element_bits > 0 ? n.facts.element_bits : 32);
     if (n.lanes < 1) n.lanes = 1;
     if (n.facts.is_spatially_contiguous) return hone_default_tile(&n);
-    return n.facts.is_reduce_contiguous ? hone_default_lanes(&n) : HONE_OK;
+    if (!n.facts.is_reduce_contiguous || is_plain_sum(&n)) return HONE_OK;
+    return hone_default_lanes(&n);
 }
 
 static int64_t largest_work(const hone_schedule *sch) {
@@ -159,6 +171,7 @@ hone_status hone_default_schedule(hone_schedule *sch, const hone_default_limits 
         st = hone_default_optional(tile_one(sch, blocks.names[i], limits));
     }
     if (!st) st = hone_default_optional(hone_default_rows(sch));
+    if (!st) st = hone_default_optional(hone_default_reduce(sch, limits));
     if (!st) st = hone_default_optional(annotate_root(sch, limits, work));
     if (!st) st = hone_sch_enter_postproc(sch);
     if (!st) st = hone_default_optional(hone_auto_loops(sch));

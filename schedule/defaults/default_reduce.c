@@ -1,0 +1,99 @@
+#include "schedule/defaults/default_impl.h"
+#include "schedule/loop_strides.h"
+
+/* Reductions along contiguous memory (the sum of a row) that no tile holds: lowering collects them
+ * in vectors, tails included, where the loops that only reduce are annotated
+ * (lower/lower_reduce.c).
+ *
+ *   for row…:
+ *     for reduce… (pragma_vector_reduce): sum[row] += …
+ */
+
+enum { MAX_BLOCKS = 256, MOST_REGISTERS = 4 };
+
+/* It drives reduce axes of the block and nothing else. */
+static bool is_reduce_loop(const hone_schedule *sch, hone_node_id block, hone_node_id loop) {
+    const hone_node *node = hone_func_node(sch->func, block);
+    hone_var var = hone_func_node(sch->func, loop)->u.loop.var;
+    bool reduces = false;
+    for (uint32_t a = 0; a < node->u.block.block->axis_count; a++) {
+        if (!hone_expr_uses_var(node->u.block.bindings[a], var)) continue;
+        if (node->u.block.block->axes[a].kind == HONE_AXIS_SPATIAL) return false;
+        reduces = true;
+    }
+    return reduces;
+}
+
+/* Its iterations read neighbours, or the same; neighbours at least once. */
+static bool reads_neighbours(hone_schedule *sch, hone_node_id block, hone_node_id loop) {
+    const hone_block *inner = hone_func_node(sch->func, block)->u.block.block;
+    hone_var var = hone_func_node(sch->func, loop)->u.loop.var;
+    bool moves = false;
+    for (uint32_t r = 0; r < inner->read_count; r++) {
+        int64_t stride;
+        if (!sch_stride_in_loop(sch, block, &inner->reads[r], var, &stride)) return false;
+        if (stride != 0 && stride != 1) return false;
+        moves |= stride == 1;
+    }
+    return moves;
+}
+
+/* Full registers that the loop gives work to. */
+static int64_t register_count(int64_t extent, int64_t lanes) {
+    int64_t count = MOST_REGISTERS;
+    while (count > 1 && extent < 2 * count * lanes)
+        count /= 2;
+    return count;
+}
+
+/* The innermost loop that counts, and those around it that only reduce too. */
+static hone_status collect_one(hone_schedule *sch, const hone_default_limits *limits,
+                               const char *name) {
+    hone_rv block_rv;
+    hone_node_id block, loop;
+    uint32_t count = 0;
+    const hone_rv *loops = NULL;
+    HONE_TRY(hone_sch_get_block(sch, name, &block_rv));
+    HONE_TRY(hone_schedule_node(sch, block_rv, &block));
+    if (!hone_nest_has_reduce_axis(sch, block)) return HONE_OK;
+    HONE_TRY(hone_sch_get_loops(sch, block_rv, &count, &loops));
+    for (; count > 0; count--) {
+        HONE_TRY(hone_schedule_node(sch, loops[count - 1], &loop));
+        if (!hone_expr_is_int_value(hone_func_node(sch->func, loop)->u.loop.range.extent, 1)) break;
+    }
+    if (count == 0) return HONE_OK;
+    const hone_node *node = hone_func_node(sch->func, loop);
+    int64_t extent = hone_expr_const(node->u.loop.range.extent);
+    bool is_serial = node->loop_kind == HONE_LOOP_SERIAL;
+    if (!is_serial || extent < limits->vector_lanes || !is_reduce_loop(sch, block, loop) ||
+        !reads_neighbours(sch, block, loop)) {
+        return HONE_OK;
+    }
+    for (; count > 1; count--) {
+        hone_node_id around;
+        HONE_TRY(hone_schedule_node(sch, loops[count - 2], &around));
+        if (hone_func_node(sch->func, loop)->parent != around ||
+            !is_reduce_loop(sch, block, around)) {
+            break;
+        }
+        loop = around;
+    }
+    int64_t registers = register_count(extent, limits->vector_lanes);
+    return hone_sch_annotate(sch, loops[count - 1], "pragma_vector_reduce",
+                             HONE_VALUE_OF_INT(registers), HONE_NO_ID);
+}
+
+hone_status hone_default_reduce(hone_schedule *sch, const hone_default_limits *limits) {
+    if (limits->vector_lanes < 2) return HONE_OK;
+    const char *names[MAX_BLOCKS];
+    uint32_t count = 0;
+    hone_node_id root = hone_func_root_block(sch->func);
+    for (hone_node_id n = hone_tree_next(sch->func, root, root);
+         n != HONE_NO_ID && count < MAX_BLOCKS; n = hone_tree_next(sch->func, root, n)) {
+        const hone_node *node = hone_func_node(sch->func, n);
+        if (node->kind == HONE_NODE_BLOCK) names[count++] = node->u.block.block->name;
+    }
+    for (uint32_t i = 0; i < count; i++)
+        HONE_TRY(hone_default_optional(collect_one(sch, limits, names[i])));
+    return HONE_OK;
+}
