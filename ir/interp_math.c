@@ -251,6 +251,21 @@ static int64_t dot_i(const xexpr *e, machine *m) {
     return wrap_to(e, (int64_t)sum);
 }
 
+static double dot_f(const xexpr *e, machine *m) {
+    const xexpr *a = e->args[1], *b = e->args[2];
+    uint16_t keep = m->lane, group = b->lanes / e->lanes;
+    double sum = x_float(e->args[0], m);
+    for (uint16_t k = 0; k < group; k++) {
+        uint16_t lane = (uint16_t)(group * keep + k);
+        m->lane = (uint16_t)(lane % a->lanes);
+        double left = x_float(a, m);
+        m->lane = lane;
+        sum = round_to(e, sum + left * x_float(b, m));
+    }
+    m->lane = keep;
+    return sum;
+}
+
 /* ---- choosing ---- */
 
 static void choose_pair(xexpr *x, int64_t (*i)(const xexpr *, machine *),
@@ -370,8 +385,9 @@ void choose_intrin(machine *m, xexpr *x, hone_intrin intrin) {
         choose_pair(x, reduce_lanes_i, reduce_lanes_f);
         return;
     case HONE_INTRIN_DOT2:
+    case HONE_INTRIN_DOT2_BF16:
     case HONE_INTRIN_DOT4:
-        x->eval.i = dot_i;
+        choose_pair(x, dot_i, dot_f);
         return;
     case HONE_INTRIN_CALL_EXTERN:
     case HONE_INTRIN_CALL_PURE_EXTERN:

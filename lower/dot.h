@@ -16,6 +16,7 @@ typedef struct lower_dot_match {
     const hone_expr *a, *b, *c; /* indices of the first elements */
     hone_buffer a_buffer, b_buffer;
     bool a_moves;
+    bool is_float; /* of bfloat16, summed in float32 */
 } lower_dot_match;
 
 /* So many lanes of a buffer from here on; NULL in gives NULL out. */

@@ -10,8 +10,13 @@
  * with A and B cast to the type of C, an int32. A may move by a group of elements with j as well.
  * dot4 takes bytes, signed or not; dot2 takes int16, to which bytes are widened.
  *
+ * Two products of bfloat16 that are summed in a float32, term by term as a loop does it, become a
+ * dot2 of that kind. Where a loop around wishes it (pragma_bf16_dot) and the CPU has an instruction
+ * for it, dot2_bf16: in another order, and subnormal numbers count as zero.
+ *
  * See lower_dot_signed.c for what VNNI needs where both are signed bytes. */
 #include "lower/dot.h"
+#include "support/attributes.h"
 
 enum { MAX_LANES = 64, MAX_GROUP = 4, MAX_TERMS = MAX_GROUP + 1 };
 
@@ -45,6 +50,7 @@ static bool flatten(const hone_expr *e, const hone_expr **terms, uint32_t *io_co
 }
 
 static bool is_small(const dot *d, hone_dtype dtype) {
+    if (d->is_float) return dtype.code == HONE_DTYPE_CODE_BFLOAT && dtype.bits == 16;
     if (!hone_dtype_is_integer(dtype) || hone_dtype_is_bool(dtype)) return false;
     return dtype.bits == 8 || (d->group == 2 && dtype.bits == 16 && hone_dtype_is_int(dtype));
 }
@@ -127,7 +133,9 @@ static bool match_sum(dot *d) {
     if (store->u.store.rank != 1) return false;
     hone_dtype dtype = func->buffers[store->u.store.buffer].dtype;
     const hone_expr *index = store->u.store.indices[0];
-    if (!hone_dtype_equal(dtype, HONE_DTYPE_I32)) return false;
+    d->is_float = hone_dtype_equal(dtype, HONE_DTYPE_F32);
+    if (d->is_float && (d->group != 2 || d->steps == HONE_NO_ID)) return false; /* keeps order */
+    if (!d->is_float && !hone_dtype_equal(dtype, HONE_DTYPE_I32)) return false;
     if (!coefficient(d, index, d->lanes, &lane_step) || lane_step != 1) return false;
     if (!coefficient(d, index, d->steps, &k_step) || k_step != 0) return false;
     if (!flatten(store->u.store.value, terms, &count)) return false;
@@ -229,11 +237,28 @@ const hone_expr *lower_dot_load(const dot *d, hone_buffer buffer, const hone_exp
     return hone_expr_load(ir, hone_dtype_with_lanes(dtype, (uint16_t)lanes), buffer, 1, &at);
 }
 
+static bool is_wished(const dot *d) {
+    const hone_func *func = d->lower->func;
+    if (!hone_target_has_feature(d->lower->options->target, "avx512bf16")) return false;
+    hone_node_id n = d->lanes;
+    for (; n != HONE_NO_ID; n = hone_func_node(func, n)->parent) {
+        const hone_node *node = hone_func_node(func, n);
+        if (node->kind != HONE_NODE_FOR) continue;
+        if (hone_attrs_int(&node->u.loop.annotations, "pragma_bf16_dot", 0)) return true;
+    }
+    return false;
+}
+
+static hone_intrin intrin_of(const dot *d) {
+    if (d->group == 4) return HONE_INTRIN_DOT4;
+    return d->is_float && is_wished(d) ? HONE_INTRIN_DOT2_BF16 : HONE_INTRIN_DOT2;
+}
+
 /* A side of the products, as dot4 or dot2 want it. */
 static const hone_expr *side(const dot *d, hone_buffer buffer, const hone_expr *start,
                              int64_t lanes) {
     const hone_expr *e = lower_dot_load(d, buffer, start, d->group * lanes);
-    if (d->group == 4 || !e) return e;
+    if (d->group == 4 || d->is_float || !e) return e;
     return hone_expr_cast(&d->lower->ir, hone_dtype_with_lanes(HONE_DTYPE_I16, e->dtype.lanes), e);
 }
 
@@ -254,8 +279,9 @@ static hone_status replace(dot *d) {
                                side(d, d->b_buffer, b, d->count)};
     const hone_expr **indices = hone_arena_alloc(func->arena, sizeof *indices);
     if (!indices) return LOWER_NO_MEMORY();
-    hone_dtype dtype = hone_dtype_with_lanes(HONE_DTYPE_I32, (uint16_t)d->count);
-    hone_intrin intrin = d->group == 4 ? HONE_INTRIN_DOT4 : HONE_INTRIN_DOT2;
+    hone_dtype dtype =
+        hone_dtype_with_lanes(d->is_float ? HONE_DTYPE_F32 : HONE_DTYPE_I32, (uint16_t)d->count);
+    hone_intrin intrin = intrin_of(d);
     hone_node *store = hone_func_node(func, d->store);
     store->u.store.value = hone_expr_call(ir, dtype, intrin, 3, args);
     indices[0] =

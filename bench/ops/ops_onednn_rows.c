@@ -1,5 +1,5 @@
 /* bench/ops/ops_onednn_rows.c - oneDNN's softmax, layer normalisation, GELU, reductions, reorders
- * and products of bytes, for the kinds of ops_rows.c. */
+ * and products of bytes and bfloat16, for the kinds of ops_rows.c. */
 #include <string.h>
 
 #include "bench/ops/ops_onednn.h"
@@ -85,12 +85,13 @@ static void move(ops_onednn *self, const ops_setup *s, dnnl_format_tag_t tag) {
     ops_onednn_ready(self, desc);
 }
 
-static void bytes_matmul(ops_onednn *self, const ops_setup *s) {
+static void small_matmul(ops_onednn *self, const ops_setup *s, dnnl_data_type_t x_type,
+                         dnnl_data_type_t w_type, dnnl_data_type_t y_type) {
     const int64_t *d = s->work->dims;
     const int64_t x_dims[] = {d[0], d[2]}, w_dims[] = {d[2], d[1]}, y_dims[] = {d[0], d[1]};
-    dnnl_memory_desc_t x = plain(2, x_dims, d[3] == 2 ? dnnl_s8 : dnnl_u8),
-                       w = plain(2, w_dims, dnnl_s8), y = plain(2, y_dims, dnnl_s32),
-                       any = ops_onednn_desc(2, w_dims, dnnl_s8, dnnl_format_tag_any);
+    dnnl_memory_desc_t x = plain(2, x_dims, x_type), w = plain(2, w_dims, w_type),
+                       y = plain(2, y_dims, y_type),
+                       any = ops_onednn_desc(2, w_dims, w_type, dnnl_format_tag_any);
     dnnl_matmul_desc_t op;
     dnnl_primitive_desc_t desc;
     ops_onednn_must(dnnl_matmul_desc_init(&op, &x, s->is_constant ? &any : &w, NULL, &y), "matmul");
@@ -100,6 +101,13 @@ static void bytes_matmul(ops_onednn *self, const ops_setup *s) {
                           ops_onednn_chosen(desc, dnnl_query_weights_md), s->data->inputs[1]->data);
     bind_result(self, s, DNNL_ARG_DST, &y);
     ops_onednn_ready(self, desc);
+}
+
+static void bytes_matmul(ops_onednn *self, const ops_setup *s) {
+    small_matmul(self, s, s->work->dims[3] == 2 ? dnnl_s8 : dnnl_u8, dnnl_s8, dnnl_s32);
+}
+static void bf16_matmul(ops_onednn *self, const ops_setup *s) {
+    small_matmul(self, s, dnnl_bf16, dnnl_bf16, dnnl_f32);
 }
 
 static void transpose(ops_onednn *self, const ops_setup *s) {
@@ -120,11 +128,18 @@ static const struct kind {
     {"transpose",    transpose   },
     {"copy",         copy        },
     {"bytes_matmul", bytes_matmul},
+    {"bf16_matmul",  bf16_matmul },
 };
+
+/* bfloat16 needs AVX-512 there. */
+static bool can_do(const char *kind) {
+    unsigned isa = (unsigned)dnnl_get_effective_cpu_isa(), least = dnnl_cpu_isa_avx512_core;
+    return strcmp(kind, "bf16_matmul") != 0 || (isa & least) == least;
+}
 
 static void *rows_open(const ops_setup *setup, const char **out_reason) {
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
-        if (strcmp(kinds[i].name, setup->work->kind) != 0) continue;
+        if (strcmp(kinds[i].name, setup->work->kind) != 0 || !can_do(kinds[i].name)) continue;
         ops_onednn *self = ops_onednn_make(setup->threads);
         kinds[i].make(self, setup);
         return self;

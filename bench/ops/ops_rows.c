@@ -2,7 +2,8 @@
  *
  * Kinds (dims): "softmax", "layernorm" (rows, columns); "gelu", "chain" (elements); "sum" (rows,
  * columns, what is summed: 1 = each row, 2 = each column, 3 = everything); "transpose", "copy"
- * (rows, columns); "bytes_matmul" (m, n, k, 1 = X is unsigned, 2 = signed). */
+ * (rows, columns); "bytes_matmul" (m, n, k, 1 = X is unsigned, 2 = signed),
+ * "bf16_matmul" (m, n, k). */
 #include "bench/ops/ops.h"
 
 #define PEERS                                                                                      \
@@ -24,6 +25,11 @@ static const ops_work works[] = {
     ROWS("copy_1000000", "copy", 1000, 1000),
     BYTES("matmul_u8s8_512", 512, 1),
     BYTES("matmul_s8s8_512", 512, 2),
+    {"matmul_bf16_512",
+                                 NULL, "bf16_matmul",
+                                 {512, 512, 512},
+                                 2, 2.0 * 512 * 512 * 512,
+                                 1e-3, PEERS},
 };
 
 const ops_family ops_rows = {"rows", works, sizeof works / sizeof *works};

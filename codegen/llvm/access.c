@@ -165,7 +165,7 @@ static int64_t small_stride(const place *p) {
     return stride >= 2 && stride <= 4 && p->lanes >= 4 && p->lanes <= 64 ? stride : 0;
 }
 
-LLVMValueRef gen_load(gen *g, const hone_expr *e) {
+LLVMValueRef gen_load_stored(gen *g, const hone_expr *e) {
     if (e->count != 1) {
         gen_fail(g, HONE_ERROR(HONE_CODE_INVALID, "buffer '%s' is not flat",
                                g->func->buffers[e->u.buffer].name));
@@ -194,7 +194,14 @@ LLVMValueRef gen_load(gen *g, const hone_expr *e) {
     } else {
         stored = load_lanes(g, buffer, &p, type);
     }
-    return gen_from_storage(g, dtype, stored);
+    return stored;
+}
+
+LLVMValueRef gen_load(gen *g, const hone_expr *e) {
+    LLVMValueRef stored = gen_load_stored(g, e);
+    if (g->error) return LLVMGetUndef(gen_type(g, e->dtype));
+    hone_dtype dtype = g->func->buffers[e->u.buffer].dtype;
+    return gen_from_storage(g, hone_dtype_with_lanes(dtype, e->dtype.lanes), stored);
 }
 
 static void masked_store(gen *g, hone_buffer buffer, const place *p, LLVMValueRef stored) {

@@ -6,7 +6,8 @@
  *   x86      bytes at even and at odd places as 16-bit numbers, two vpmaddwd: exact, since
  *            2 * 255 * 255 fits into 32 bits
  *   others   widened, multiplied and added
- * dot2: vpdpwssd with VNNI, vpmaddwd on other x86; else as dot4.
+ * dot2: vpdpwssd with VNNI, vpmaddwd on other x86; else as dot4. Of bfloat16: halves of a word as
+ *   floats, which a shift or a mask makes of them, and two FMAs; dot2_bf16: vdpbf16ps.
  */
 #include <stdio.h>
 #include <string.h>
@@ -100,6 +101,33 @@ static LLVMValueRef by_pairs(const dot *d, LLVMValueRef c, LLVMValueRef a, LLVMV
     return c;
 }
 
+/* ---- bfloat16 ---- */
+
+static LLVMValueRef dpbf16(const dot *d, LLVMValueRef c, LLVMValueRef a, LLVMValueRef b) {
+    char name[48];
+    snprintf(name, sizeof name, "llvm.x86.avx512bf16.dpbf16ps.%u", d->lanes * 32);
+    LLVMTypeRef type = LLVMVectorType(LLVMBFloatTypeInContext(d->g->context), 2 * d->lanes);
+    LLVMValueRef args[] = {c, LLVMBuildBitCast(B, a, type, ""), LLVMBuildBitCast(B, b, type, "")};
+    return call(d, name, args, 3);
+}
+
+/* The first or second bfloat16 of each word. */
+static LLVMValueRef float_half(const dot *d, LLVMValueRef x, bool is_second) {
+    LLVMValueRef bits = LLVMConstInt(d->g->i32, is_second ? 0xffff0000u : 16, 0);
+    LLVMValueRef all = gen_splat(d->g, bits, d->lanes);
+    x = is_second ? LLVMBuildAnd(B, words(d, x), all, "") : LLVMBuildShl(B, words(d, x), all, "");
+    return LLVMBuildBitCast(B, x, LLVMVectorType(d->g->f32, d->lanes), "");
+}
+
+static LLVMValueRef by_floats(const dot *d, LLVMValueRef c, LLVMValueRef a, LLVMValueRef b) {
+    for (int is_second = 0; is_second < 2; is_second++) {
+        LLVMValueRef left = float_half(d, a, is_second), right = float_half(d, b, is_second);
+        LLVMValueRef product = gen_contract(LLVMBuildFMul(B, left, right, ""));
+        c = gen_contract(LLVMBuildFAdd(B, c, product, ""));
+    }
+    return c;
+}
+
 /* ---- any CPU ---- */
 
 static LLVMValueRef widened(const dot *d, LLVMValueRef x, bool is_signed, unsigned k) {
@@ -150,22 +178,33 @@ static bool has_vnni(const gen *g) {
            hone_target_has_feature(g->target, "avx512vl");
 }
 
-static unsigned part_lanes(const gen *g, unsigned lanes) {
+static unsigned part_lanes(const gen *g, unsigned lanes, bool is_float) {
     bool is_x86 = strncmp(g->target->triple, "x86_64", 6) == 0;
     unsigned widest = (unsigned)g->target->vector_bits / 32;
-    bool has_wide = has_vnni(g) || hone_target_has_feature(g->target, "avx512bw");
+    bool has_wide = is_float || has_vnni(g) || hone_target_has_feature(g->target, "avx512bw");
     if (is_x86 && widest > 8 && !has_wide) widest = 8;
     if (widest < 4) widest = 4;
     if (widest > 16) widest = 16;
     return lanes < widest ? lanes : widest;
 }
 
+/* Bytes or numbers of 16 bits, as they lie in memory. */
+static LLVMValueRef side(gen *g, const hone_expr *e) {
+    bool is_raw = hone_dtype_is_float(e->dtype);
+    if (is_raw && e->kind != HONE_EXPR_LOAD) {
+        gen_fail(g, HONE_ERROR(HONE_CODE_UNSUPPORTED, "dot2 of bfloat16 that is no load"));
+        return LLVMGetUndef(gen_storage_type(g, e->dtype));
+    }
+    return is_raw ? gen_load_stored(g, e) : gen_value(g, e);
+}
+
 LLVMValueRef gen_dot(gen *g, const hone_expr *e) {
     unsigned lanes = e->dtype.lanes, a_lanes = e->args[1]->dtype.lanes;
     unsigned group = e->op == HONE_INTRIN_DOT4 ? 4 : 2;
-    LLVMValueRef c = gen_value(g, e->args[0]), a = gen_value(g, e->args[1]);
-    LLVMValueRef b = gen_value(g, e->args[2]), result = NULL;
-    dot dots = {g, part_lanes(g, lanes), group, hone_dtype_is_int(e->args[1]->dtype),
+    bool is_float = hone_dtype_is_float(e->dtype);
+    LLVMValueRef c = gen_value(g, e->args[0]), a = side(g, e->args[1]), b = side(g, e->args[2]);
+    LLVMValueRef result = NULL;
+    dot dots = {g, part_lanes(g, lanes, is_float), group, hone_dtype_is_int(e->args[1]->dtype),
                 hone_dtype_is_int(e->args[2]->dtype)};
     const dot *d = &dots;
     if (lanes % d->lanes != 0 || group * lanes > MAX_PICKS) {
@@ -180,9 +219,11 @@ LLVMValueRef gen_dot(gen *g, const hone_expr *e) {
         LLVMValueRef left = a_lanes == group ? a : lanes_of(d, a, group * at, group * d->lanes);
         LLVMValueRef right = lanes_of(d, b, group * at, group * d->lanes);
         LLVMValueRef old = lanes_of(d, c, at, d->lanes);
-        LLVMValueRef part = has_vnni(g) ? by_vnni(d, old, left, right)
-                            : is_x86    ? by_pairs(d, old, left, right)
-                                        : by_products(d, old, left, right);
+        LLVMValueRef part = e->op == HONE_INTRIN_DOT2_BF16 ? dpbf16(d, old, left, right)
+                            : is_float                     ? by_floats(d, old, left, right)
+                            : has_vnni(g)                  ? by_vnni(d, old, left, right)
+                            : is_x86                       ? by_pairs(d, old, left, right)
+                                                           : by_products(d, old, left, right);
         result = result ? join(d, result, part, at) : part;
     }
     return result;

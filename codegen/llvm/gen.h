@@ -91,6 +91,7 @@ LLVMValueRef gen_index(gen *g, const hone_expr *e);
 
 /* access.c */
 LLVMValueRef gen_load(gen *g, const hone_expr *e);
+LLVMValueRef gen_load_stored(gen *g, const hone_expr *e); /* in storage form */
 void gen_store(gen *g, hone_buffer buffer, const hone_expr *index, const hone_expr *value);
 LLVMValueRef gen_address(gen *g, hone_buffer buffer, LLVMValueRef index); /* index: i64 */
 LLVMValueRef gen_buffer(gen *g, hone_buffer buffer);

@@ -379,6 +379,7 @@ LLVMValueRef gen_call(gen *g, const hone_expr *e) {
     case HONE_INTRIN_VECTOR_REDUCE_MAX:
         return reduce_lanes(g, e);
     case HONE_INTRIN_DOT2:
+    case HONE_INTRIN_DOT2_BF16:
     case HONE_INTRIN_DOT4:
         return gen_dot(g, e);
     case HONE_INTRIN_ADDRESS_OF:

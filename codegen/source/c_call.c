@@ -123,17 +123,20 @@ static c_text reduce_lanes(c_gen *g, const hone_expr *e) {
 static c_text dot(c_gen *g, const hone_expr *e) {
     int group = e->op == HONE_INTRIN_DOT4 ? 4 : 2;
     const char *lane = g->lane;
-    const char *sum = c_printf(g, "(uint32_t)%s", c_at(g, c_value(g, e->args[0]), C_PREC_UNARY));
+    bool is_float = hone_dtype_is_float(e->dtype);
+    const char *sum = c_printf(g, is_float ? "%s" : "(uint32_t)%s",
+                               c_at(g, c_value(g, e->args[0]), C_PREC_UNARY));
     for (int k = 0; k < group; k++) {
         const char *at = c_printf(g, "(%d * %s + %d)", group, lane, k);
         g->lane = e->args[1]->dtype.lanes == group ? c_printf(g, "%d", k) : at;
         const char *a = c_at(g, c_value(g, e->args[1]), C_PREC_UNARY);
         g->lane = at;
         const char *b = c_at(g, c_value(g, e->args[2]), C_PREC_UNARY);
-        sum = c_printf(g, "%s + (uint32_t)((int32_t)%s * (int32_t)%s)", sum, a, b);
+        sum = is_float ? c_printf(g, "%s + %s * %s", sum, a, b)
+                       : c_printf(g, "%s + (uint32_t)((int32_t)%s * (int32_t)%s)", sum, a, b);
     }
     g->lane = lane;
-    return (c_text){c_printf(g, "(int32_t)(%s)", sum), C_PREC_UNARY};
+    return (c_text){c_printf(g, "%s(%s)", is_float ? "" : "(int32_t)", sum), C_PREC_UNARY};
 }
 
 static c_text reinterpret(c_gen *g, const hone_expr *e) {
@@ -360,6 +363,7 @@ c_text c_call(c_gen *g, const hone_expr *e) {
     case HONE_INTRIN_VECTOR_REDUCE_MAX:
         return reduce_lanes(g, e);
     case HONE_INTRIN_DOT2:
+    case HONE_INTRIN_DOT2_BF16:
     case HONE_INTRIN_DOT4:
         return dot(g, e);
     case HONE_INTRIN_ADDRESS_OF:

@@ -1,4 +1,4 @@
-/* Sums of products of small integers in random nests: loops over rows, columns and terms in any
+/* Sums of products of small numbers in random nests: loops over rows, columns and terms in any
  * order, some parallel or unrolled, B packed at any depth, C touched in between. After each pass
  * the program means the same, and so does the machine code. */
 #include <stdio.h>
@@ -24,6 +24,7 @@ typedef struct nest {
     int touched_at;
     bool is_turned; /* the loop over lanes is around the one over terms */
     bool touch_adds;
+    bool is_float, is_wished; /* bfloat16; may be computed by the CPU's own instruction */
 } nest;
 
 static int pick(hone_rng *rng, int count) {
@@ -44,7 +45,10 @@ static void make_nest(hone_rng *rng, nest *n) {
     bool is_wide = n->group == 2 && pick(rng, 2);
     n->a = is_wide && pick(rng, 2) ? "int16" : bytes[pick(rng, 4) == 0];
     n->b = is_wide && pick(rng, 2) ? "int16" : bytes[pick(rng, 4) == 0];
-    n->c = "int32";
+    n->is_float = n->group == 2 && pick(rng, 2);
+    n->is_wished = n->is_float && pick(rng, 2);
+    n->c = n->is_float ? "float32" : "int32";
+    if (n->is_float) n->a = n->b = "bfloat16";
     n->packed_at = pick(rng, 2) ? pick(rng, LOOPS) : LOOPS + 1;
     n->touched_at = pick(rng, 3) ? LOOPS + 1 : 1 + pick(rng, LOOPS - 1);
     n->is_turned = pick(rng, 2);
@@ -87,7 +91,9 @@ static void write_loop(const nest *n, int depth, hone_rng *rng, hone_str *out) {
     bool may_be_parallel = depth == 0 && loop < 5 && n->packed_at > LOOPS && n->touched_at > LOOPS;
     const char *kind = may_be_parallel && pick(rng, 2) ? "T.parallel" : kinds[pick(rng, 3)];
     indent(out, depth);
-    hone_str_printf(out, "for %s in %s(%d):\n", n->names[loop], kind, n->extents[loop]);
+    const char *wish = depth == 1 && n->is_wished ? ", annotations={\"pragma_bf16_dot\": 1}" : "";
+    if (wish[0] && strcmp(kind, "range") == 0) kind = "T.serial";
+    hone_str_printf(out, "for %s in %s(%d%s):\n", n->names[loop], kind, n->extents[loop], wish);
 }
 
 static void write_dot(const nest *n, hone_rng *rng, hone_str *out) {
@@ -126,8 +132,8 @@ static void write_program(const nest *n, hone_rng *rng, hone_str *out) {
         if (n->packed_at == depth) write_packing(n, depth, rng, out);
         if (n->touched_at == depth) {
             indent(out, depth);
-            hone_str_printf(out, "C[0, 0, 0, 0, 0, 0] = C[0, 0, 0, 0, 0, 0] %s 3\n",
-                            n->touch_adds ? "+" : "*");
+            hone_str_printf(out, "C[0, 0, 0, 0, 0, 0] = C[0, 0, 0, 0, 0, 0] %s T.%s(3)\n",
+                            n->touch_adds ? "+" : "*", n->c);
         }
         write_loop(n, depth, rng, out);
     }
@@ -221,7 +227,7 @@ static void means_the_same(void **state) {
     uint32_t raised = 0, dots = 0;
     for (uint64_t seed = 0; seed < SEEDS; seed++)
         HONE_ASSERT_OK(check_seed(seed, &raised, &dots));
-    assert_true(raised > SEEDS / 5);
+    assert_true(raised > SEEDS / 8);
     assert_true(dots > SEEDS / 2);
 }
 

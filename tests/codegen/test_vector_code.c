@@ -101,6 +101,17 @@
          "                    C[i, j] = C[i, j] + T.Cast(\"int32\", A[i, k * 2 + u]) * "           \
          "T.Cast(\"int32\", P[k, j, u])\n"
 
+/* Two products of bfloat16; the loop over terms may carry a wish. */
+#define DOT_BF16(wish)                                                                             \
+    HEAD "def main(A: T.Buffer((3, 16), \"bfloat16\"), P: T.Buffer((8, 16, 2), \"bfloat16\"), "    \
+         "C: T.Buffer((3, 16), \"float32\")):\n"                                                   \
+         "    for i in range(3):\n"                                                                \
+         "        for k in T.serial(8" wish "):\n"                                                 \
+         "            for u in range(2):\n"                                                        \
+         "                for j in T.vectorized(16):\n"                                            \
+         "                    C[i, j] = C[i, j] + T.Cast(\"float32\", A[i, k * 2 + u]) * "         \
+         "T.Cast(\"float32\", P[k, j, u])\n"
+
 /* Written out, bytes of both sides moving with the lanes; 8 lanes. */
 #define TERM(k) "T.Cast(\"int32\", A[j * 4 + " k "]) * T.Cast(\"int32\", B[j * 4 + " k "])"
 #define DOT_PAIRS(a, b)                                                                            \
@@ -161,6 +172,8 @@ static const struct row {
     {"pairs of int16",               DOT_TWO("int16", "int16"),                  "dot2",              "vpdpwssd"  },
     {"pairs of bytes, widened",      DOT_TWO("uint8", "int8"),                   "P = T.alloc_buffer((8, 16, 2), \"int16\")", "vpdpwssd"},
     {"pairs of rows, interleaved",   DOT_TWO("int8", "uint8"),                   "T.Shuffle",         "vpdpwssd"  },
+    {"pairs of bfloat16",            DOT_BF16(""),                               "dot2(",             "vfmadd"    },
+    {"the same, wished",             DOT_BF16(", annotations={\"pragma_bf16_dot\": 1}"), "dot2_bf16(", "vdpbf16ps" },
     {"prefetched",                   PREFETCH,                                   "prefetch",          "prefetcht0"},
     {"wider numbers are left alone", DOT("int16", "int8", LANES_INSIDE),         "!dot4",             NULL        },
 };

@@ -1,0 +1,21 @@
+# W lies as [columns / 16][rows / 2][16][2]: words of two rows, as vdpbf16ps takes them where the CPU
+# has it; else a shift and a mask make floats of them.
+def apply_trace(sch):
+    b0 = sch.get_block(name="matmul", func_name="main")
+    b1 = sch.reindex_cache_read(block=b0, read_buffer_index=1, storage_scope="global", index_map=lambda i, j, k: (j // 16, k // 2, j % 16, k % 2))
+    i, j, k = sch.get_loops(block=b0)
+    i0, i1 = sch.split(loop=i, factors=[None, 4])
+    j0, j1 = sch.split(loop=j, factors=[None, 16])
+    k0, k1 = sch.split(loop=k, factors=[None, 2])
+    sch.reorder(j0, i0, k0, i1, k1, j1)
+    sch.annotate(block_or_loop=k0, ann_key="pragma_bf16_dot", ann_val=1)
+    sch.vectorize(loop=j1)
+    sch.unroll(loop=k1)
+    sch.unroll(loop=i1)
+    b2 = sch.cache_write(block=b0, write_buffer_index=0, storage_scope="local")
+    sch.reverse_compute_at(block=b2, loop=i0)
+    _, _, w0, w1 = sch.get_loops(block=b2)
+    sch.vectorize(loop=w1)
+    sch.unroll(loop=w0)
+    b3 = sch.decompose_reduction(block=b0, loop=k0)
+    sch.parallel(loop=j0)
