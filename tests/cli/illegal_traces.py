@@ -188,8 +188,21 @@ def factor_texts():
         yield f"illegal {step[0]}", trace_of([step], {})
 
 
+def printed_steps():
+    """One wrong step each (illegal_steps.txt), in printed form, behind HEAD."""
+    head = "".join(f"{n} = sch.get_sblock(name={b!r}, func_name=\"main\")\n" for n, b in
+                   [("b0", "P"), ("b1", "C"), ("b2", "D")])
+    head += "".join(f"{', '.join(loops)} = sch.get_loops(block={b})\n" for b, loops in
+                    [("b0", ["l3", "l4"]), ("b1", ["l5", "l6", "l7"]), ("b2", ["l8", "l9"])])
+    with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "illegal_steps.txt"),
+              encoding="utf-8") as lines:
+        for line in lines:
+            yield line.strip(), head + line, "py"
+
+
 def texts():
     """All that is wrong for certain: (what, text, ending)."""
+    yield from printed_steps()
     for steps, decisions in LEGAL:
         trace = trace_of(steps, decisions)
         for what, changed in [*step_texts(trace), *decision_texts(trace)]:
