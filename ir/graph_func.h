@@ -51,6 +51,7 @@ typedef struct hone_garg hone_garg;
 struct hone_garg {
     hone_garg_kind kind;
     hone_dtype dtype;
+    bool is_plain; /* STRING: without R.str around it, as what an operator is told */
     uint32_t count;
     union {
         hone_gvalue value;
@@ -85,6 +86,7 @@ typedef struct hone_gbind {
     const hone_expr *const *symbolic;
     int32_t index; /* TUPLE_GET */
     hone_attrs attrs;
+    bool is_pure;            /* CALL_PACKED: R.call_pure_packed */
     bool in_dataflow;        /* between R.dataflow() and R.output() */
     uint32_t dataflow_block; /* which one, counted from 0 */
     uint32_t line, column;

@@ -66,7 +66,8 @@ bool script_to_garg(script_parser *p, const script_value *v, bool numbers_are_sh
     case SCRIPT_EXPR:
         return prim_garg(p, v, out);
     case SCRIPT_STRING:
-        *out = (hone_garg){.kind = HONE_GARG_STRING, .u.s = script_strdup(p, v->u.s)};
+        *out = (hone_garg){
+            .kind = HONE_GARG_STRING, .is_plain = true, .u.s = script_strdup(p, v->u.s)};
         return out->u.s != NULL;
     case SCRIPT_GLOBAL:
         *out = (hone_garg){.kind = HONE_GARG_GLOBAL, .u.s = script_strdup(p, v->u.s)};

@@ -98,6 +98,7 @@ static bool call_packed(script_parser *p, const script_call *call, script_value 
     const hone_sinfo *info = NULL;
     if (!script_need_arg(p, call, 0, "func", &callee) || !callee_of(p, callee, &bind)) return false;
     bind.kind = HONE_GBIND_CALL_PACKED;
+    bind.is_pure = strcmp(call->callee, "R.call_pure_packed") == 0;
     hone_garg *args = script_alloc(p, p->arena, call->count, sizeof *args);
     if (!args) return false;
     for (uint32_t i = 1; i < call->count; i++) {

@@ -45,10 +45,12 @@ void print_buffer_call(printer *pr, const char *fn, const char *first, hone_buff
         hone_str_append(pr->out, ", strides=");
         print_tuple(pr, info->rank, info->strides);
     }
-    if (info->elem_offset && !hone_expr_is_int_value(info->elem_offset, 0) &&
-        !has_implied_offset(pr, info)) {
+    const hone_expr *offset = info->elem_offset;
+    bool is_zero = offset && hone_expr_is_int_value(offset, 0) &&
+                   hone_dtype_equal(offset->dtype, HONE_DTYPE_I32);
+    if (offset && !is_zero && !has_implied_offset(pr, info)) {
         hone_str_append(pr->out, ", elem_offset=");
-        print_expr(pr, info->elem_offset);
+        print_expr(pr, offset);
     }
     if (info->scope && info->scope[0] && strcmp(info->scope, "global") != 0) {
         hone_str_append(pr->out, ", scope=");

@@ -103,7 +103,8 @@ static void print_through(printer *pr, const hone_gbind *bind, const hone_sinfo 
 }
 
 static void print_packed(printer *pr, const hone_gbind *bind, const hone_sinfo *info) {
-    hone_str_append(pr->out, bind->in_dataflow ? "R.call_pure_packed(" : "R.call_packed(");
+    bool is_pure = bind->in_dataflow || bind->is_pure;
+    hone_str_append(pr->out, is_pure ? "R.call_pure_packed(" : "R.call_packed(");
     print_quoted(pr, bind->callee);
     for (uint32_t i = 0; i < bind->arg_count; i++) {
         hone_str_append(pr->out, ", ");
@@ -117,7 +118,22 @@ static void print_packed(printer *pr, const hone_gbind *bind, const hone_sinfo *
     hone_str_append_char(pr->out, ')');
 }
 
-static void print_operator(printer *pr, const hone_gbind *bind) {
+/* Operators that say what they return. */
+static void print_result_type(printer *pr, const hone_gbind *bind, const hone_sinfo *info) {
+    bool is_tir = strncmp(bind->callee, "call_tir", strlen("call_tir")) == 0;
+    bool is_closure = strcmp(bind->callee, "invoke_closure") == 0 ||
+                      strcmp(bind->callee, "invoke_pure_closure") == 0;
+    if (!info || !(is_tir || is_closure)) return;
+    if (is_tir) {
+        print_out_sinfo(pr, info);
+        return;
+    }
+    hone_str_append(pr->out, printer_is_classic(pr) ? ", sinfo_args=(" : ", ty_args=(");
+    print_sinfo(pr, info);
+    hone_str_append(pr->out, ",)");
+}
+
+static void print_operator(printer *pr, const hone_gbind *bind, const hone_sinfo *info) {
     bool is_function = bind->kind == HONE_GBIND_CALL_FUNC;
     hone_str_printf(pr->out, "%s.%s(", is_function ? "cls" : "R", bind->callee);
     print_gargs(pr, bind->arg_count, bind->args);
@@ -126,6 +142,7 @@ static void print_operator(printer *pr, const hone_gbind *bind) {
                         bind->attrs.items[i].key);
         print_value(pr, &bind->attrs.items[i].value);
     }
+    if (!is_function) print_result_type(pr, bind, info);
     hone_str_append_char(pr->out, ')');
 }
 
@@ -133,7 +150,7 @@ static void print_right_side(printer *pr, const hone_gbind *bind, const hone_sin
     switch (bind->kind) {
     case HONE_GBIND_CALL:
     case HONE_GBIND_CALL_FUNC:
-        print_operator(pr, bind);
+        print_operator(pr, bind, info);
         return;
     case HONE_GBIND_CALL_TIR:
     case HONE_GBIND_CALL_DPS:
@@ -164,6 +181,7 @@ static void print_right_side(printer *pr, const hone_gbind *bind, const hone_sin
 
 /* Does the right side say the type already? */
 static bool tells_type(const hone_gbind *bind) {
+    if (bind->kind == HONE_GBIND_ARG && bind->args[0].kind == HONE_GARG_PRIM) return true;
     return bind->kind == HONE_GBIND_CALL_TIR || bind->kind == HONE_GBIND_CALL_DPS ||
            bind->kind == HONE_GBIND_CALL_PACKED || bind->kind == HONE_GBIND_MATCH_CAST;
 }

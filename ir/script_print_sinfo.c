@@ -219,6 +219,10 @@ void print_garg(printer *pr, const hone_garg *arg) {
         return;
     case HONE_GARG_STRING:
     case HONE_GARG_EXTERN:
+        if (arg->kind == HONE_GARG_STRING && arg->is_plain) {
+            print_quoted(pr, arg->u.s);
+            return;
+        }
         hone_str_append(pr->out, arg->kind == HONE_GARG_STRING ? "R.str(" : "R.ExternFunc(");
         print_quoted(pr, arg->u.s);
         hone_str_append_char(pr->out, ')');

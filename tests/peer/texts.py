@@ -1,6 +1,6 @@
 """Texts that TVM prints: hone reads them, prints them, reads that again, and verifies them.
 
-    python texts.py [--only PREFIX] [--out DIR]
+    python texts.py [--only MAKER] [--part 1/3] [--out DIR]
 
 Operators of topi, workloads with their design spaces, graphs before and after Relax's passes, and texts written by hand. What hone prints must parse in
 TVM and be equal there. A text that TVM does not read back itself is left out. Exit code 1: hone
@@ -43,6 +43,11 @@ KNOWN = {  # what differs, and why
     "by_hand_tensor_packed_api.py": "the same",
     "by_hand_tensor_vectorized_loops.py": "a step is part of the index",
     "by_hand_tensor_stepsym.py": "the same",
+    "by_hand_graph_call_packed.py": "sinfo_args is ty_args",
+    "by_hand_graph_call_tir_vars.py": "0.27 has no tir_vars",
+    "by_hand_graph_attrs.py": "a private function has no name outside of a module",
+    "by_hand_graph_ops.py": "operators without a row have no type",
+    "by_hand_graph_vdevice.py": "nothing here depends on devices",
 }
 DTYPES = "float16 bfloat16 float64 int64 uint8 int8 float8_e4m3fn float8_e5m2".split()
 
@@ -174,13 +179,17 @@ def verdict(hone, text, is_by_hand):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--only", help="one of: " + ", ".join(m.__name__ for m in MAKERS))
+    parser.add_argument("--part", default="1/1", help="the first of so many parts of the texts")
     parser.add_argument("--out", help="folder for the texts that fail")
     args = parser.parse_args()
+    part, parts = (int(number) for number in args.part.split("/"))
     hone, tally = Hone(), collections.Counter()
     for make in MAKERS:
         if args.only not in (None, make.__name__):
             continue
-        for name, program in make():
+        for number, (name, program) in enumerate(make()):
+            if number % parts != part - 1:
+                continue
             name = f"{make.__name__}_{name}"
             text = program if isinstance(program, str) else program.script()
             kind, why = verdict(hone, text, isinstance(program, str))
