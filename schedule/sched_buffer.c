@@ -77,12 +77,16 @@ typedef struct access_search {
     hone_node_id hider; /* a block that accesses the buffer and does not say so */
 } access_search;
 
-static void note_access(access_search *s, hone_node_id at) {
+/* A reduction does not say that it reads what it writes. */
+static void note_access(access_search *s, hone_node_id at, bool is_write) {
     while (sch_node(s->sch, at)->kind != HONE_NODE_BLOCK && at != 0)
         at = sch_node(s->sch, at)->parent;
     if (at == 0 || at == hone_func_root_block(s->sch->func)) return;
     const hone_block *block = sch_block(s->sch, at);
-    if (!sch_reads(block, s->buffer) && !sch_writes(block, s->buffer)) s->hider = at;
+    bool writes = sch_writes(block, s->buffer);
+    bool has_init = hone_block_init_of(s->sch->func, at) != HONE_NO_ID;
+    bool is_said = is_write ? writes : sch_reads(block, s->buffer) || (has_init && writes);
+    if (!is_said) s->hider = at;
 }
 
 static bool look_for_load(void *ctx, const hone_expr *e) {
@@ -95,7 +99,7 @@ static void look_for_access(void *ctx, hone_node_id at, const hone_expr *e) {
     access_search *s = ctx;
     s->found = false;
     hone_expr_walk(e, look_for_load, s);
-    if (s->found) note_access(s, at);
+    if (s->found) note_access(s, at, false);
 }
 
 hone_status sch_require_declared(hone_schedule *sch, hone_buffer buffer) {
@@ -104,7 +108,8 @@ hone_status sch_require_declared(hone_schedule *sch, hone_buffer buffer) {
     hone_tree_walk_exprs(sch->func, 0, false, look_for_access, &s);
     for (hone_node_id n = 0; n != HONE_NO_ID; n = hone_tree_next(sch->func, 0, n)) {
         const hone_node *node = sch_node(sch, n);
-        if (node->kind == HONE_NODE_STORE && node->u.store.buffer == buffer) note_access(&s, n);
+        if (node->kind == HONE_NODE_STORE && node->u.store.buffer == buffer)
+            note_access(&s, n, true);
     }
     if (s.hider == HONE_NO_ID) return HONE_OK;
     return sch_refuse(sch, s.hider, "%s accesses '%s' and does not say so",
