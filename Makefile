@@ -33,7 +33,7 @@ bench: release
 	@scripts/bench $(BENCH)
 
 fuzz:
-	@scripts/fuzz --seconds 300
+	@scripts/fuzz --sequences 1000000 --seconds 300
 
 fmt:
 	@git ls-files -z '*.c' '*.h' | xargs -0 -r clang-format -i

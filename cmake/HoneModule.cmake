@@ -104,10 +104,11 @@ function(hone_add_ctest name timeout labels)
         ENVIRONMENT "${HONE_TEST_ENVIRONMENT}")
 endfunction()
 
-# hone_fuzzer(fuzz_name [SRCS …] DEPS … [CORPUS dir]): a libFuzzer program in build/fuzz/fuzzers;
-# scripts/fuzz runs them all. SRCS defaults to fuzz_name.c. A no-op outside of the fuzz preset.
+# hone_fuzzer(fuzz_name [SRCS …] DEPS … [CORPUS dir] [DICT file]): a libFuzzer program in
+# build/fuzz/fuzzers; scripts/fuzz runs them all. SRCS defaults to fuzz_name.c; DICT lists words to
+# put together. A no-op outside of the fuzz preset.
 function(hone_fuzzer name)
-    cmake_parse_arguments(ARG "" "CORPUS" "SRCS;DEPS;LIBS" ${ARGN})
+    cmake_parse_arguments(ARG "" "CORPUS;DICT" "SRCS;DEPS;LIBS" ${ARGN})
     if(NOT HONE_BUILD_FUZZERS)
         return()
     endif()
@@ -124,5 +125,9 @@ function(hone_fuzzer name)
     if(ARG_CORPUS)
         cmake_path(ABSOLUTE_PATH ARG_CORPUS)
         file(WRITE ${CMAKE_BINARY_DIR}/fuzzers/${name}.corpus "${ARG_CORPUS}\n")
+    endif()
+    if(ARG_DICT)
+        cmake_path(ABSOLUTE_PATH ARG_DICT)
+        file(WRITE ${CMAKE_BINARY_DIR}/fuzzers/${name}.dict "${ARG_DICT}\n")
     endif()
 endfunction()

@@ -8,8 +8,19 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count);
 
+static void go_round(const hone_module *module, hone_dialect dialect) {
+    hone_module *copy = NULL;
+    hone_str text = {0};
+    hone_print_options options = {.dialect = dialect, .mark = HONE_NO_ID};
+    if (hone_module_print(module, &options, &text)) abort();
+    if (hone_script_parse(text.data, text.length, "again.py", &copy)) abort();
+    if (!hone_module_equal(module, copy, NULL)) abort();
+    hone_str_deinit(&text);
+    hone_module_release(copy);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count) {
-    hone_module *module = NULL, *copy = NULL;
+    hone_module *module = NULL;
     hone_status st = hone_script_parse((const char *)bytes, count, "fuzz.py", &module);
     if (st) {
         hone_status_free(st);
@@ -18,12 +29,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count) {
     hone_findings findings = {.arena = hone_arena_create(4096)};
     if (!findings.arena || hone_verify_module(module, &findings)) abort();
     hone_arena_destroy(findings.arena);
-    hone_str text = {0};
-    if (hone_module_print(module, NULL, &text)) abort();
-    if (hone_script_parse(text.data, text.length, "again.py", &copy)) abort();
-    if (!hone_module_equal(module, copy, NULL)) abort();
-    hone_str_deinit(&text);
+    go_round(module, HONE_DIALECT_TVM_0_27);
+    go_round(module, HONE_DIALECT_CLASSIC);
     hone_module_release(module);
-    hone_module_release(copy);
     return 0;
 }
