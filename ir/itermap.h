@@ -3,6 +3,8 @@
  *
  * Each index is brought to a sum of splits  base + sum scale_k * ((source_k // lower_k) % extent_k)
  * where a source is a loop variable, or a fused sum of splits that forms one mixed-radix number.
+ * Scales are positive: what runs backwards, 7 - i, is a number of its own, fused of one split with
+ * the scale -1.
  * The theory is that of TVM's DetectIterMap (arith/iter_affine_map): two splits of one source must
  * not overlap, and for a bijection must cover it.
  *

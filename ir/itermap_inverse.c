@@ -58,7 +58,12 @@ static bool decode(inverse *v, const hone_iter_sum *sum, const hone_expr *value)
     for (uint32_t i = 0; i < sum->count && value; i++) {
         const hone_iter_split *split = &sum->splits[i];
         const hone_expr *digit = value;
-        if (!imap_is_one(split->scale)) digit = hone_expr_floordiv(ir, digit, split->scale);
+        if (hone_expr_is_int_value(split->scale, -1)) { /* a mirrored number is all of its sum */
+            digit = simp(v, hone_expr_sub(ir, hone_expr_int(ir, value->dtype, 0), value));
+        } else if (!imap_is_one(split->scale)) {
+            digit = hone_expr_floordiv(ir, digit, split->scale);
+        }
+        if (!digit) return false;
         if (i > 0) digit = hone_expr_floormod(ir, digit, split->extent);
         decoded *item = find(v, split->source);
         const hone_expr *part = simp(v, hone_expr_mul(ir, digit, split->lower));

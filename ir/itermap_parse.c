@@ -259,6 +259,48 @@ static bool parse_divmod(imap *m, const hone_expr *e, int64_t coeff, imap_sum *o
     return imap_add_split(m, out, x);
 }
 
+/* ---- backwards ---- */
+
+/* extent - 1 - x as a number of its own; of such a number, x again. */
+static bool mirror(imap *m, const hone_iter_split *x, hone_iter_split *out) {
+    const hone_iter_source *source = x->source;
+    bool is_mirror = source->is_fused && source->sum.count == 1 &&
+                     hone_expr_is_int_value(source->sum.splits[0].scale, -1);
+    if (is_mirror && imap_is_one(x->lower) && imap_equal(m, x->extent, source->extent)) {
+        *out = source->sum.splits[0];
+        return true;
+    }
+    hone_iter_split down = {source, x->lower, x->extent, imap_int(m, -1)};
+    const hone_expr *last = arith_simp(m->a, hone_expr_sub(&m->a->ir, x->extent, imap_int(m, 1)));
+    const hone_iter_source *made = last ? imap_fuse(m, &down, 1, x->extent, last) : NULL;
+    if (!made) return false;
+    *out = (hone_iter_split){made, imap_int(m, 1), x->extent, NULL};
+    return true;
+}
+
+/* What runs backwards, 7 - i, counts as a number that runs forwards: base -= (extent - 1) * |scale|
+ * and the mirrored number times |scale|. */
+static bool turn_forwards(imap *m, imap_sum *s) {
+    for (uint32_t i = 0; i < s->count; i++) {
+        hone_iter_split *split = &s->splits[i], turned;
+        if (arith_expr_bound(m->a, split->scale).max >= 0) continue;
+        arith_sum scale, last;
+        arith_sum_init(&scale);
+        arith_sum_init(&last);
+        arith_sum_add_expr(m->a, &scale, split->scale, 1);
+        arith_sum_add_expr(m->a, &last, split->extent, 1);
+        arith_sum_add_const(&last, -1, 1);
+        if (!mirror(m, split, &turned)) return false;
+        turned.scale = arith_simp(m->a, hone_expr_sub(&m->a->ir, imap_int(m, 0), split->scale));
+        if (!turned.scale || !arith_sum_finish(m->a, &scale) || !arith_sum_finish(m->a, &last) ||
+            !arith_sum_add_product(m->a, &s->base, &scale, &last, 1)) {
+            return fail(m, "a number in the index is too large");
+        }
+        *split = turned;
+    }
+    return arith_sum_finish(m->a, &s->base) || fail(m, "an index is too large");
+}
+
 /* ---- terms ---- */
 
 static bool add_loop(imap *m, uint32_t k, const hone_expr *var, const hone_expr *scale,
@@ -328,5 +370,6 @@ bool imap_parse(imap *m, const hone_expr *e, imap_sum *out) {
     }
     out->count = kept;
     if (!arith_sum_finish(m->a, &out->base)) return fail(m, "an index is too large");
-    return m->constraint_count == 0 || imap_apply_constraints(m, out);
+    if (m->constraint_count && !imap_apply_constraints(m, out)) return false;
+    return turn_forwards(m, out);
 }

@@ -100,6 +100,25 @@ static hint invert_linear(hone_schedule *sch, int64_t coeff, int64_t offset, int
     return h;
 }
 
+/* The same of an axis that runs backwards: index = offset - axis * by. */
+static hint invert_backwards(hone_schedule *sch, int64_t by, int64_t offset, int64_t extent,
+                             bool inside, hone_interval box) {
+    hint h = {.is_solved = true};
+    int64_t slack = extent - 1;
+    hone_interval down = {NULL, NULL};
+    if (box.max) {
+        const hone_expr *zero = constant(sch, box.max->dtype, 0);
+        down.min = hone_expr_sub(&sch->ir, zero, box.max);
+    }
+    if (box.min) {
+        const hone_expr *zero = constant(sch, box.min->dtype, 0);
+        down.max = hone_expr_sub(&sch->ir, zero, box.min);
+    }
+    h.dom.min = shifted_div(sch, down.min, by - 1 + offset + (inside ? slack : 0), by);
+    h.dom.max = shifted_div(sch, down.max, offset + (inside ? 0 : slack), by);
+    return h;
+}
+
 /* index = axis // by */
 static hint invert_div(hone_schedule *sch, int64_t by, hone_interval box) {
     hint h = {.is_solved = true};
@@ -130,9 +149,12 @@ static hint solve_index(hone_schedule *sch, const hone_range *index, hone_var ax
     }
     hone_linear linear;
     if (hone_linear_of(&sch->arith, e, &linear) && linear.count == 1 &&
-        linear.terms[0].term->kind == HONE_EXPR_VAR && linear.terms[0].term->u.var == axis &&
-        linear.terms[0].coeff > 0) {
-        return invert_linear(sch, linear.terms[0].coeff, linear.constant, extent, inside, box);
+        linear.terms[0].term->kind == HONE_EXPR_VAR && linear.terms[0].term->u.var == axis) {
+        int64_t coeff = linear.terms[0].coeff;
+        if (coeff > 0) return invert_linear(sch, coeff, linear.constant, extent, inside, box);
+        if (coeff < 0 && coeff > -INT32_MAX) {
+            return invert_backwards(sch, -coeff, linear.constant, extent, inside, box);
+        }
     }
     return (hint){.is_solved = false};
 }

@@ -14,7 +14,7 @@
  * it is no output block and all its consumers are below the loop; reverse: all its producers are
  * below the loop, no consumer stands before it, none of which still reduces over it or a loop
  * around it, each iteration surely makes the box that it reads, and the new loops meet each of its
- * instances (once, when it is a reduction). */
+ * instances (once, when it is a reduction, and its init first). */
 
 typedef struct move {
     hone_schedule *sch;
@@ -263,6 +263,11 @@ static hone_status check_coverage(move *m, const sch_nest *n) {
                           "%s%s",
                           sch_loop_name(sch, m->loop), sch_block_name(sch, m->block),
                           is_reduction ? " just once" : "");
+    }
+    if (is_reduction && !sch_reduces_forwards(sch, m->block, n->bindings, n->bottom, m->loop)) {
+        return sch_refuse(sch, m->block,
+                          "%s would not begin at the start of its reduce axes, where its init is",
+                          sch_block_name(sch, m->block));
     }
     for (uint32_t a = 0; a < block->axis_count; a++) {
         if (meets_all_of_axis(m, n, a, &map.sums[a])) continue;

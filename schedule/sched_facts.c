@@ -135,11 +135,42 @@ static bool find_above_reduction(hone_schedule *sch, hone_node_id block, hone_no
     return found;
 }
 
+/* The value of an expression in the first iteration of a loop and of those around it. */
+static const hone_expr *at_first_iteration(hone_schedule *sch, hone_node_id loop,
+                                           const hone_expr *e) {
+    for (; e && loop != HONE_NO_ID && sch_node(sch, loop)->kind == HONE_NODE_FOR;
+         loop = sch_node(sch, loop)->parent) {
+        const hone_node *node = sch_node(sch, loop);
+        if (!hone_expr_uses_var(e, node->u.loop.var)) continue;
+        e = hone_expr_substitute_one(&sch->ir, e, node->u.loop.var, node->u.loop.range.min);
+    }
+    return e;
+}
+
+bool sch_reduces_forwards(hone_schedule *sch, hone_node_id block, const hone_expr *const *bindings,
+                          hone_node_id loop, hone_node_id outer_loop) {
+    const hone_block *b = sch_block(sch, block);
+    for (uint32_t a = 0; a < b->axis_count; a++) {
+        if (b->axes[a].kind != HONE_AXIS_REDUCE) continue;
+        const hone_expr *first = at_first_iteration(sch, loop, bindings[a]);
+        first = at_first_iteration(sch, outer_loop, first);
+        if (!first) return false;
+        if (hone_expr_same(first, b->axes[a].dom.min)) continue;
+        first = hone_simplify(&sch->arith, first);
+        if (!first || !hone_prove_equal(&sch->arith, first, b->axes[a].dom.min)) return false;
+    }
+    return true;
+}
+
 /* A complete block may run twice for one point. A reduction would count it twice, unless all of it
  * begins anew: loops outside of those that reduce may repeat it. */
 static uint16_t affine_flags(hone_schedule *sch, hone_node_id block) {
     if (hone_block_init_of(sch->func, block) == HONE_NO_ID) {
         return is_affine_map(sch, block, HONE_NO_ID, HONE_ITERMAP_SURJECTIVE) ? SCH_AFFINE : 0;
+    }
+    const hone_node *node = sch_node(sch, block);
+    if (!sch_reduces_forwards(sch, block, node->u.block.bindings, node->parent, HONE_NO_ID)) {
+        return 0;
     }
     if (is_affine_map(sch, block, HONE_NO_ID, HONE_ITERMAP_BIJECTIVE)) return SCH_AFFINE | SCH_ONCE;
     hone_node_id above = HONE_NO_ID;

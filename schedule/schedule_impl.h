@@ -131,6 +131,10 @@ sch_block_class sch_classify(hone_schedule *sch, hone_node_id block, hone_node_i
 bool sch_writes_apart(hone_schedule *sch, hone_node_id block);
 /* Bindings map the loops onto the axes; of a reduction, each run over its reduce axes is whole. */
 bool sch_has_affine_bindings(hone_schedule *sch, hone_node_id block);
+/* Under these bindings, the first iteration of the loop, of those around it and of outer_loop (and
+ * those around it) is at the start of all reduce axes: there the init runs. */
+bool sch_reduces_forwards(hone_schedule *sch, hone_node_id block, const hone_expr *const *bindings,
+                          hone_node_id loop, hone_node_id outer_loop);
 /* And no point is met twice within one iteration of `above` (HONE_NO_ID: at all, which only a block
  * with an init is held to). */
 bool sch_counts_once(hone_schedule *sch, hone_node_id block, hone_node_id above);

@@ -36,12 +36,18 @@ static const hone_expr *scaled(fixture *f, const hone_expr *e, int64_t factor) {
     return factor == 1 ? e : hone_expr_mul(&f->w.ir, e, num(f, factor));
 }
 
+/* The same number, backwards. */
+static const hone_expr *mirrored(fixture *f, const hone_expr *e, int64_t extent) {
+    return hone_expr_sub(&f->w.ir, num(f, extent - 1), e);
+}
+
 /* Loops a..b of the world as one number, last fastest; *out_extent is its extent. */
 static const hone_expr *fused(fixture *f, uint32_t from, uint32_t to, int64_t *out_extent) {
     const hone_expr *sum = NULL;
     int64_t scale = 1;
     for (uint32_t v = to; v-- > from;) {
         const hone_expr *digit = hone_expr_sub(&f->w.ir, world_var(&f->w, v), num(f, f->w.min[v]));
+        if (pick(f, 8) == 0) digit = mirrored(f, digit, f->w.extent[v]);
         const hone_expr *part = scaled(f, digit, scale);
         sum = sum ? hone_expr_add(&f->w.ir, part, sum) : part;
         scale *= f->w.extent[v];
@@ -65,6 +71,7 @@ static int64_t some_divisor(fixture *f, int64_t extent) {
 /* A number of the given extent as one index or as two (quotient and remainder). */
 static void add_number(fixture *f, const hone_expr *e, int64_t extent, int depth) {
     hone_ir *ir = &f->w.ir;
+    if (pick(f, 6) == 0) e = mirrored(f, e, extent);
     if (depth == 0 || pick(f, 2) == 0) {
         if (pick(f, 6) == 0) e = hone_expr_add(ir, e, num(f, pick(f, 5)));
         if (pick(f, 10) == 0) e = scaled(f, e, 2);
@@ -262,6 +269,52 @@ static bool inverse_is_right(fixture *f, const hone_itermap *map) {
     return true;
 }
 
+static bool is_a_point(const tuples *all, const int64_t *tuple) {
+    for (uint32_t i = 0; i < all->count; i++) {
+        if (memcmp(all->values[i], tuple, sizeof all->values[0]) == 0) return true;
+    }
+    return false;
+}
+
+/* The next tuple of the box that the sums span; false behind the last. */
+static bool next_in_box(const hone_itermap *map, int64_t *tuple, const int64_t *first) {
+    for (uint32_t i = map->count; i-- > 0;) {
+        int64_t range = 1;
+        for (uint32_t j = 0; j < map->sums[i].count; j++) {
+            const hone_iter_split *s = &map->sums[i].splits[j];
+            range += s->scale->u.i * (s->extent->u.i - 1);
+        }
+        if (++tuple[i] < first[i] + range) return true;
+        tuple[i] = first[i];
+    }
+    return false;
+}
+
+/* Of an injective map of whole loops: index values in the box are those of a point, or said to be
+ * padding. */
+static bool padded_inverse_is_right(fixture *f, const hone_itermap *map, const tuples *all) {
+    int64_t tuple[MAX_INDICES] = {0}, first[MAX_INDICES] = {0};
+    if (f->predicate || box_size(map) > MAX_TUPLES) return true;
+    for (uint32_t i = 0; i < map->count; i++)
+        tuple[i] = first[i] = map->sums[i].base->u.i;
+    do {
+        const hone_expr *values[MAX_INDICES], *loops[WORLD_MAX_VARS], *padding = NULL;
+        hone_arena_mark mark = hone_arena_get_mark(f->arena);
+        hone_arith arith;
+        hone_arith_init(&arith, f->arena);
+        for (uint32_t i = 0; i < f->index_count; i++)
+            values[i] = num(f, tuple[i]);
+        if (!hone_itermap_inverse_padded(&arith, map, values, f->w.var_count, f->iters, loops,
+                                         &padding)) {
+            return true; /* it may say that it does not know */
+        }
+        bool is_padding = padding && hone_expr_is_int_value(padding, 1);
+        if (is_a_point(all, tuple) == is_padding) return false;
+        hone_arena_rewind(f->arena, mark);
+    } while (next_in_box(map, tuple, first));
+    return true;
+}
+
 static int check_map(fixture *f) {
     static tuples all;
     hone_itermap map;
@@ -278,7 +331,10 @@ static int check_map(fixture *f) {
         }
         if (detect(f, HONE_ITERMAP_INJECTIVE, trivial, &map)) {
             f->injective++;
-            if (!is_injective) wrong = "said to be injective";
+            if (!is_injective)
+                wrong = "said to be injective";
+            else if (!padded_inverse_is_right(f, &map, &all))
+                wrong = "the padding is wrong";
         }
         if (detect(f, HONE_ITERMAP_SURJECTIVE, trivial, &map)) {
             f->surjective++;

@@ -56,7 +56,7 @@ static const struct base {
           "        with T.block(\"C\"):\n"
           "            vi, vj = T.axis.remap(\"SS\", [i, j])\n"
           "            C[vi, vj] = B[vi, vj + T.int64(2)] - R[vi]\n"                                                       },
-    {"int64 beside int32",              HEAD
+    {"int64 beside int32",                     HEAD
      "def main(A: T.Buffer((T.int64(7), T.int64(9))" F32 ", C: T.Buffer((7, 9)" F32 "):\n"
      "    B = T.alloc_buffer((T.int64(7), T.int64(9)))\n"
      "    for i, j in T.grid(T.int64(7), T.int64(9)):\n"
@@ -74,7 +74,7 @@ static const struct base {
           "                vi = T.axis.spatial(6, i)\n                vj = "
           "T.axis.spatial(T.int64(5), j)\n"
           "                C[vi, vj] = A[vi, vj] + T.float32(1)\n"                                                         },
-    {"in place",                        HEAD "def main(X: T.Buffer((8, 6)" F32 ", Y: T.Buffer((8, 6)" F32 "):\n"
+    {"in place",                               HEAD "def main(X: T.Buffer((8, 6)" F32 ", Y: T.Buffer((8, 6)" F32 "):\n"
                       "    for i, j in T.grid(8, 6):\n"
                       "        with T.block(\"X\"):\n"
                       "            vi, vj = T.axis.remap(\"SS\", [i, j])\n"
@@ -83,7 +83,7 @@ static const struct base {
                       "        with T.block(\"Y\"):\n"
                       "            vi, vj = T.axis.remap(\"SS\", [i, j])\n"
                       "            Y[vi, vj] = X[vi, vj] + Y[vi, vj]\n"                                    },
-    {"shift in place",                  HEAD "def main(X: T.Buffer((9,)" F32 "):\n"
+    {"shift in place",                         HEAD "def main(X: T.Buffer((9,)" F32 "):\n"
                             "    for i in range(8):\n        for j in range(1):\n"
                             "            with T.block(\"X\"):\n"
                             "                vi = T.axis.spatial(8, i)\n"
@@ -99,6 +99,35 @@ static const struct base {
           "                vi, vj, vk = T.axis.remap(\"SSR\", [i, j, k])\n"
           "                with T.init():\n                    X[vi, vj] = T.float32(1)\n"
           "                X[vi, vj] = X[vi, vj] * T.float32(2)\n"                                                         },
+    {"backwards",                              HEAD "def main(A: T.Buffer((8, 6)" F32 ", D: T.Buffer((8, 6)" F32 "):\n"
+                       "    C = T.alloc_buffer((8, 6))\n    R = T.alloc_buffer((8,))\n"
+                       "    for i, j in T.grid(8, 6):\n"
+                       "        with T.block(\"C\"):\n"
+                       "            vi = T.axis.spatial(8, 7 - i)\n"
+                       "            vj = T.axis.spatial(6, j)\n"
+                       "            C[vi, 5 - vj] = A[vi, vj] * T.float32(2)\n"
+                       "    for i, k in T.grid(8, 6):\n"
+                       "        with T.block(\"R\"):\n"
+                       "            vi, vk = T.axis.remap(\"SR\", [i, k])\n"
+                       "            with T.init():\n                R[7 - vi] = T.float32(0)\n"
+                       "            R[7 - vi] = R[7 - vi] + C[vi, vk]\n"
+                       "    for i, j in T.grid(8, 6):\n"
+                       "        with T.block(\"D\"):\n"
+                       "            vi, vj = T.axis.remap(\"SS\", [i, j])\n"
+                       "            D[7 - vi, vj] = C[7 - vi, 5 - vj] + R[vi]\n"                          },
+    {"a reduction of what was made backwards",
+     HEAD "def main(A: T.Buffer((8, 6)" F32 ", D: T.Buffer((8,)" F32 "):\n"
+          "    C = T.alloc_buffer((8, 6))\n"
+          "    for i, j in T.grid(8, 6):\n"
+          "        with T.block(\"C\"):\n"
+          "            vi = T.axis.spatial(8, 7 - i)\n"
+          "            vj = T.axis.spatial(6, j)\n"
+          "            C[vi, vj] = A[vi, vj] * T.float32(2)\n"
+          "    for i, k in T.grid(8, 6):\n"
+          "        with T.block(\"D\"):\n"
+          "            vi, vk = T.axis.remap(\"SR\", [i, k])\n"
+          "            with T.init():\n                D[vi] = T.float32(0)\n"
+          "            D[vi] = D[vi] + C[vi, 5 - vk]\n"                                                                    },
     {"two writers of one buffer",
      HEAD "def main(A: T.Buffer((10,)" F32 ", C: T.Buffer((10,)" F32 "):\n"
           "    for i, j in T.grid(5, 2):\n"
@@ -120,7 +149,7 @@ static const struct base {
           "    for i in range(8):\n"
           "        with T.block(\"C\"):\n"
           "            vi = T.axis.spatial(8, i)\n            C[vi] = B[vi] + T.float32(1)\n"                              },
-    {"under conditions",                HEAD
+    {"under conditions",                       HEAD
      "def main(A: T.Buffer((8, 4)" F32 ", B: T.Buffer((8, 4)" F32 ", C: T.Buffer((8, 4)" F32 "):\n"
      "    S = T.alloc_buffer((8, 4))\n"
      "    for i, j in T.grid(8, 4):\n"
@@ -150,7 +179,7 @@ static const struct base {
           "                vk = T.axis.reduce(7, k - 4)\n"
           "                with T.init():\n                    C[vi - 1] = T.float32(0)\n"
           "                C[vi - 1] = C[vi - 1] + B[vi + 1, vk]\n"                                                        },
-    {"triangle",                        HEAD "def main(A: T.Buffer((7, 7)" F32 ", C: T.Buffer((7,)" F32 "):\n"
+    {"triangle",                               HEAD "def main(A: T.Buffer((7, 7)" F32 ", C: T.Buffer((7,)" F32 "):\n"
                       "    for i in range(7):\n        for k in range(7):\n"
                       "            with T.block(\"C\"):\n"
                       "                vi, vk = T.axis.remap(\"SR\", [i, k])\n"
@@ -176,7 +205,7 @@ static const struct base {
           "        with T.block(\"C\"):\n"
           "            vi, vj = T.axis.remap(\"SS\", [i, j])\n"
           "            C[vi, vj] = B[vi, vj] - T.float32(3)\n"                                                             },
-    {"views",                           HEAD "def main(A: T.Buffer((8, 8)" F32 ", C: T.Buffer((8, 8)" F32 "):\n"
+    {"views",                                  HEAD "def main(A: T.Buffer((8, 8)" F32 ", C: T.Buffer((8, 8)" F32 "):\n"
                    "    B = T.alloc_buffer((8, 8))\n"
                    "    for i, j in T.grid(8, 8):\n"
                    "        with T.block(\"B\"):\n"
@@ -193,7 +222,7 @@ static const struct base {
                    "                with T.block(\"C\"):\n"
                    "                    vx, vy = T.axis.remap(\"SS\", [x, y])\n"
                    "                    C[vi * 2 + vx, vy] = b[vx, vy] * T.float32(2)\n"                      },
-    {"stale regions",                   HEAD "def main(A: T.Buffer((10,)" F32 ", C: T.Buffer((8,)" F32 "):\n"
+    {"stale regions",                          HEAD "def main(A: T.Buffer((10,)" F32 ", C: T.Buffer((8,)" F32 "):\n"
                            "    B = T.alloc_buffer((10,))\n"
                            "    for i in range(10):\n"
                            "        with T.block(\"B\"):\n"
@@ -205,7 +234,7 @@ static const struct base {
                            "            vi = T.axis.spatial(8, i)\n"
                            "            T.reads(B[vi])\n            T.writes(C[vi])\n"
                            "            C[vi] = B[vi] + B[vi + 2]\n"                                  },
-    {"argmax",                          HEAD "def main(A: T.Buffer((4, 6)" F32 ", V: T.Buffer((4,)" F32
+    {"argmax",                                 HEAD "def main(A: T.Buffer((4, 6)" F32 ", V: T.Buffer((4,)" F32
                     ", N: T.Buffer((4,), \"int32\")):\n"
                     "    for i, k in T.grid(4, 6):\n"
                     "        with T.block(\"best\"):\n"
@@ -214,13 +243,13 @@ static const struct base {
                     "= T.float32(-1e30)\n"
                     "            N[vi] = T.Select(V[vi] >= A[vi, vk], N[vi], vk)\n"
                     "            V[vi] = T.max(V[vi], A[vi, vk])\n"                                          },
-    {"scan",                            HEAD
+    {"scan",                                   HEAD
      "def main(A: T.Buffer((9, 3)" F32 ", S: T.Buffer((9, 3)" F32 "):\n"
      "    for i, j in T.grid(9, 3):\n"
      "        with T.block(\"S\"):\n"
      "            vi = T.axis.scan(9, i)\n            vj = T.axis.spatial(3, j)\n"
      "            S[vi, vj] = A[vi, vj] + T.if_then_else(vi > 0, S[vi - 1, vj], T.float32(0))\n"               },
-    {"repeated by a loop",              HEAD
+    {"repeated by a loop",                     HEAD
      "def main(A: T.Buffer((5,)" F32 ", C: T.Buffer((5, 4)" F32 "):\n"
      "    B = T.alloc_buffer((5,))\n"
      "    for r in range(4):\n"
@@ -240,13 +269,13 @@ static const struct base {
           "        with T.block(\"add\"):\n"
           "            vi, vj = T.axis.remap(\"SS\", [i, j])\n"
           "            C[vi] = C[vi] + A[vi, vj]\n"                                                                        },
-    {"scattered",                       HEAD "def main(A: T.Buffer((6,)" F32
+    {"scattered",                              HEAD "def main(A: T.Buffer((6,)" F32
                        ", I: T.Buffer((6,), \"int32\"), C: T.Buffer((9,)" F32 "):\n"
                        "    for i in range(6):\n        for u in range(1):\n"
                        "            with T.block(\"C\"):\n"
                        "                vi = T.axis.spatial(6, i)\n"
                        "                C[I[vi] % 3 + vi // 2] = A[vi]\n"                                 },
-    {"softmax",                         HEAD
+    {"softmax",                                HEAD
      "def main(A: T.Buffer((3, 7)" F32 ", O: T.Buffer((3, 7)" F32 "):\n"
      "    M = T.alloc_buffer((3,))\n    E = T.alloc_buffer((3, 7))\n    S = T.alloc_buffer((3,))\n"
      "    for i, k in T.grid(3, 7):\n"
@@ -267,7 +296,7 @@ static const struct base {
      "        with T.block(\"O\"):\n"
      "            vi, vj = T.axis.remap(\"SS\", [i, j])\n"
      "            O[vi, vj] = E[vi, vj] / S[vi]\n"                                                          },
-    {"gather",                          HEAD
+    {"gather",                                 HEAD
      "def main(A: T.Buffer((9, 4)" F32 ", I: T.Buffer((6,), \"int32\"), C: T.Buffer((6, 4)" F32
      "):\n"
      "    B = T.alloc_buffer((9, 4))\n    J = T.alloc_buffer((6,), \"int32\")\n"
