@@ -9,9 +9,9 @@
  *     T.writes(B[0:5])                      two blocks: B[0:3], B[3:5]            all of it
  *
  * A store counts as its place, a nested block as what it writes if that is all of what it declares,
- * both over the loops around them; below a condition nothing counts. The pieces found must cover
- * the box: one of them, or several side by side along one dimension. Where the buffer's address or
- * a view of it is taken, the declaration is all there is, and believed. */
+ * both over the loops around them; below a condition nothing counts, but an init does. The pieces
+ * found must cover the box: one of them, or several side by side along one dimension. Where the
+ * buffer's address or a view of it is taken, the declaration is all there is, and believed. */
 
 enum { MAX_PIECES = 64 };
 
