@@ -31,6 +31,9 @@ typedef struct hone_lower_options {
 #define HONE_LOWER_IMPORT_LLVM "hone.import_llvm"
 #define HONE_LOWER_IMPORT_C "hone.import_c"
 
+/* Key of an ATTR node: the store in it goes past the caches. */
+#define HONE_LOWER_STREAMING "hone.streaming_store"
+
 /* Does the program (lowered or not) bring along a function of this name, as C source (in_c) or as
  * either? Goes by the text: a name in front of a bracket. */
 bool hone_lower_brings_along(const hone_func *func, const char *name, bool in_c);

@@ -25,6 +25,7 @@ hone_status lower_interleave(hone_lower *lower);
 hone_status lower_transpose(hone_lower *lower);
 hone_status lower_vectorize(hone_lower *lower);
 hone_status lower_unroll(hone_lower *lower);
+hone_status lower_stream(hone_lower *lower);
 hone_status lower_cleanup(hone_lower *lower);
 
 /* Before the first pass: see HONE_LOWER_IMPORT_LLVM. */

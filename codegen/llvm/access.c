@@ -218,6 +218,19 @@ static void store_at(gen *g, hone_buffer buffer, LLVMValueRef index, LLVMValueRe
     LLVMSetAlignment(store, element_bytes(g->func->buffers[buffer].dtype));
 }
 
+/* Past the caches: lower/lower_stream.c has seen to it that the place is aligned. */
+static void stream_at(gen *g, hone_buffer buffer, LLVMValueRef index, LLVMValueRef value,
+                      unsigned lanes) {
+    unsigned bytes = lanes * element_bytes(g->func->buffers[buffer].dtype);
+    LLVMValueRef store = LLVMBuildStore(g->builder, value, gen_address(g, buffer, index));
+    LLVMSetAlignment(store, bytes < 64 ? bytes : 64);
+    LLVMMetadataRef one = LLVMValueAsMetadata(gen_i32(g, 1));
+    LLVMMetadataRef node = LLVMMDNodeInContext2(g->context, &one, 1);
+    LLVMSetMetadata(store, LLVMGetMDKindIDInContext(g->context, "nontemporal", 11),
+                    LLVMMetadataAsValue(g->context, node));
+    g->frame->has_streams = true;
+}
+
 void gen_store(gen *g, hone_buffer buffer, const hone_expr *index, const hone_expr *value) {
     if (g->error) return;
     unsigned lanes = index->dtype.lanes;
@@ -238,6 +251,10 @@ void gen_store(gen *g, hone_buffer buffer, const hone_expr *index, const hone_ex
     LLVMValueRef stored = gen_to_storage(g, dtype, v);
     if (g->mask && lanes > 1) {
         masked_store(g, buffer, &p, stored);
+        return;
+    }
+    if (g->is_streaming && p.kind == PLACE_DENSE) {
+        stream_at(g, buffer, p.base, stored, lanes);
         return;
     }
     switch (p.kind) {

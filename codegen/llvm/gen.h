@@ -37,6 +37,7 @@ typedef struct gen_frame {
     LLVMValueRef scratch[64]; /* workspace memory to free, in order of allocation */
     uint32_t scratch_count;
     int64_t stack_bytes;   /* in allocas so far */
+    bool has_streams;      /* stores past the caches, to be fenced */
     bool is_parallel;      /* inside a parallel loop: further ones are serial */
     LLVMMetadataRef scope; /* what places in the text belong to; NULL = no line table */
 } gen_frame;
@@ -59,6 +60,7 @@ typedef struct gen {
     LLVMValueRef *buffers; /* func->buffer_count: base pointers, NULL = not in scope */
     gen_frame *frame;
     gen_loop loop;                   /* innermost loop, for break and continue */
+    bool is_streaming;               /* stores go past the caches */
     LLVMValueRef mask;               /* lanes that may be touched, NULL = all */
     uint32_t parallel_count;         /* names of outlined bodies */
     const hone_codegen_lines *lines; /* of the kernel; NULL = no line table */

@@ -2,7 +2,9 @@
 #include "codegen/llvm/gen.h"
 
 #include <stddef.h>
+#include <string.h>
 
+#include "lower/lower.h"
 #include "runtime/model/abi.h"
 
 static LLVMBasicBlockRef new_block(gen *g, const char *name) {
@@ -107,6 +109,13 @@ static void loop(gen *g, hone_node_id id) {
         return;
     }
     serial_loop(g, node, id);
+}
+
+static void attribute(gen *g, hone_node_id id) {
+    bool was_streaming = g->is_streaming;
+    g->is_streaming |= strcmp(hone_func_node(g->func, id)->u.attr.key, HONE_LOWER_STREAMING) == 0;
+    gen_children(g, id);
+    g->is_streaming = was_streaming;
 }
 
 /* A condition on lanes: skipped when no lane has it, else the stores inside are masked. */
@@ -216,6 +225,8 @@ static void statement(gen *g, hone_node_id id) {
         gen_alloc(g, id);
         return;
     case HONE_NODE_ATTR:
+        attribute(g, id);
+        return;
     case HONE_NODE_DECL:
         gen_children(g, id);
         return;

@@ -139,11 +139,28 @@
          "            for j in T.vectorized(32):\n"                                                \
          "                C[i, j] = C[i, j] + A[i, k] * P[j // 16, k, j % 16]\n"
 
+/* An output that is written once, and one that is read again. */
+#define STREAM(wish)                                                                               \
+    HEAD "def main(X: T.Buffer((512,), \"float32\"), Y: T.Buffer((512,), \"float32\")):\n"          \
+         "    for i in T.serial(32, annotations={\"pragma_streaming_store\": " wish "}):\n"          \
+         "        for j in T.vectorized(16):\n"                                                    \
+         "            Y[i * 16 + j] = X[i * 16 + j] + T.float32(1)\n"
+#define STREAM_CROOKED                                                                             \
+    HEAD "def main(X: T.Buffer((512,), \"float32\"), Y: T.Buffer((513,), \"float32\")):\n"          \
+         "    for i in T.serial(32, annotations={\"pragma_streaming_store\": 1}):\n"                \
+         "        for j in T.vectorized(16):\n"                                                    \
+         "            Y[i * 16 + j + 1] = X[i * 16 + j] + T.float32(1)\n"
+
 static const struct row {
     const char *name, *program;
     const char *lowered;     /* text in the lowered program, for 512 bits; "!text": not in it */
     const char *instruction; /* in the machine code for Zen 4; NULL = any */
 } rows[] = {
+    {"past the caches",              STREAM("1"),                                "streaming_store\", 1", "vmovntps" },
+    {"not past the caches",          STREAM("0"),                                "!hone.streaming",   NULL        },
+    {"read again, in caches",        STREAM("1") "    for i in range(512):\n        Y[i] = Y[i] * T.float32(2)\n",
+                                                                                 "!hone.streaming",   NULL        },
+    {"unaligned, in caches",         STREAM_CROOKED,                             "!hone.streaming",   NULL        },
     {"across panels",                PANELS,                                     "!Broadcast(16",     "vfmadd"    },
     {"largest of a row",             ROW_MAX("100", "float32", "2"),             "vector_reduce_max", "vmaxps"    },
     {"largest of a short row",       ROW_MAX("7", "float32", "4"),               "vector_reduce_max", NULL        },

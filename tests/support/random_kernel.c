@@ -155,6 +155,7 @@ static void annotation(kernel_writer *w, bool reduces, char *out) {
     out[0] = 0;
     uint32_t pick = dice(w, 5);
     if (pick == 0) snprintf(out, TEXT, ", annotations={\"pragma_auto_unroll_max_step\": 16}");
+    if (pick == 1) snprintf(out, TEXT, ", annotations={\"pragma_streaming_store\": 1}");
     if (reduces && pick > 2) {
         snprintf(out, TEXT, ", annotations={\"pragma_vector_reduce\": %u}", 1 + dice(w, 4));
     }
