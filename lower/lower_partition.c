@@ -21,6 +21,7 @@ typedef struct partition {
     lower_conditions conditions;
     int64_t lo, hi;      /* the iterations in which all conditions hold */
     int64_t first, last; /* all iterations */
+    bool is_apart;       /* there is no middle: each of a few iterations has its own conditions */
     uint32_t new_nodes;
 } partition;
 
@@ -57,7 +58,10 @@ static bool narrow(partition *p, int64_t c, int64_t rest) {
     if (lo - p->first > MAX_EDGE || p->last - hi > MAX_EDGE || lo > hi) return false;
     if (lo < p->lo) lo = p->lo;
     if (hi > p->hi) hi = p->hi;
-    if (lo > hi) return false;
+    if (lo > hi) {
+        p->is_apart = p->last - p->first <= MAX_EDGE;
+        return p->is_apart;
+    }
     p->lo = lo;
     p->hi = hi;
     return true;
@@ -71,6 +75,7 @@ static hone_status find_middle(partition *p, hone_node_id loop, bool *out_has) {
     hone_var var = node->u.loop.var;
     *out_has = false;
     HONE_TRY(lower_find_conditions(c, loop, var, true));
+    p->is_apart = false;
     p->first = p->lo = node->u.loop.range.min->u.i;
     p->last = p->hi = p->first + hone_expr_const(node->u.loop.range.extent) - 1;
     for (uint32_t i = c->count; i > 0; i--) {
@@ -84,16 +89,25 @@ static hone_status find_middle(partition *p, hone_node_id loop, bool *out_has) {
         }
         if (!is_bound) lower_drop_condition(c, i - 1);
     }
+    if (p->is_apart) {
+        p->lo = p->last + 1;
+        p->hi = p->last;
+    }
     *out_has = c->count > 0 && (p->lo > p->first || p->hi < p->last);
     return hone_ir_finish(&c->arith.ir);
 }
 
 /* ---- loops that begin and end where their work does ---- */
 
+/* Iterations first .. end - 1 of a loop. */
+typedef struct span {
+    int64_t first, end;
+} span;
+
 typedef struct trimmer {
     lower_conditions *c;
     hone_node_id loop;
-    int64_t first, end; /* of the iterations that may have work */
+    span may_work; /* the iterations in which conditions may hold */
 } trimmer;
 
 /* What is below 0 where the comparison holds; NULL for other conditions. */
@@ -128,15 +142,35 @@ static bool trim_part(void *ctx, const hone_expr *part) {
     }
     if (coefficient > 0) {
         int64_t end = floor_div(-rest - 1, coefficient) + 1;
-        if (end < t->end) t->end = end;
+        if (end < t->may_work.end) t->may_work.end = end;
     } else if (coefficient < 0 && node->loop_kind == HONE_LOOP_SERIAL) {
         int64_t first = floor_div(rest, -coefficient) + 1;
-        if (first > t->first) t->first = first;
+        if (first > t->may_work.first) t->may_work.first = first;
     }
     return true;
 }
 
-/* A loop whose whole body stands under conditions that its first or last iterations never meet. */
+/* The iterations in which something below the node may be done. */
+static span work_below(lower_conditions *c, hone_node_id loop, span all, hone_node_id parent) {
+    const hone_func *func = c->lower->func;
+    span any = {all.end, all.first};
+    for (hone_node_id n = hone_func_node(func, parent)->first; n != HONE_NO_ID;
+         n = hone_func_node(func, n)->next) {
+        const hone_node *node = hone_func_node(func, n);
+        trimmer t = {c, loop, all};
+        bool is_guard = node->kind == HONE_NODE_IF && !lower_has_else(func, n);
+        if (is_guard) lower_conjuncts(node->u.eval.value, trim_part, &t);
+        if (is_guard || node->kind == HONE_NODE_FOR || node->kind == HONE_NODE_ALLOC) {
+            t.may_work = work_below(c, loop, t.may_work, n);
+        }
+        if (t.may_work.first >= t.may_work.end) continue;
+        if (t.may_work.first < any.first) any.first = t.may_work.first;
+        if (t.may_work.end > any.end) any.end = t.may_work.end;
+    }
+    return any;
+}
+
+/* A loop of whose body nothing is done in its first or last iterations. */
 static hone_status trim_loop(lower_conditions *c, hone_node_id loop) {
     hone_func *func = c->lower->func;
     hone_ir *ir = &c->lower->ir;
@@ -145,14 +179,7 @@ static hone_status trim_loop(lower_conditions *c, hone_node_id loop) {
     if (extent < 2 || !hone_expr_is_int(node->u.loop.range.min)) return HONE_OK;
     HONE_TRY(lower_enter(c, loop, node->u.loop.var));
     int64_t min = node->u.loop.range.min->u.i;
-    trimmer t = {c, loop, min, min + extent};
-    for (hone_node_id at = node->first; at != HONE_NO_ID; at = hone_func_node(func, at)->first) {
-        const hone_node *inner = hone_func_node(func, at);
-        bool is_if = inner->kind == HONE_NODE_IF;
-        if (inner->next != HONE_NO_ID || !(is_if || inner->kind == HONE_NODE_FOR)) break;
-        if (is_if && lower_has_else(func, at)) break;
-        if (is_if) lower_conjuncts(inner->u.eval.value, trim_part, &t);
-    }
+    span t = work_below(c, loop, (span){min, min + extent}, loop);
     HONE_TRY(hone_ir_finish(&c->arith.ir));
     if (t.end - t.first >= extent || t.end <= t.first) return HONE_OK;
     const hone_expr *first = hone_expr_int(ir, node->u.loop.range.min->dtype, t.first);
@@ -246,7 +273,7 @@ static hone_status add_iterations(partition *p, hone_node_id body, hone_node_id 
 }
 
 /* A serial loop: its edges stand in front of it and behind it. */
-static hone_status peel(partition *p, hone_node_id loop) {
+static hone_status peel(partition *p, hone_node_id loop, hone_node_id *out_next) {
     hone_lower *lower = p->conditions.lower;
     hone_func *func = lower->func;
     hone_var var = hone_func_node(func, loop)->u.loop.var;
@@ -260,6 +287,9 @@ static hone_status peel(partition *p, hone_node_id loop) {
     hone_tree_insert_after(func, loop, sides[1]);
     HONE_TRY(add_iterations(p, loop, sides[0], var, p->first, p->lo - 1));
     HONE_TRY(add_iterations(p, loop, sides[1], var, p->hi + 1, p->last));
+    if (hone_func_node(func, sides[0])->first != HONE_NO_ID) {
+        *out_next = hone_func_node(func, sides[0])->first; /* loops there are looked at as well */
+    }
     for (hone_node_id n = hone_func_node(func, loop)->first; n != HONE_NO_ID;
          n = hone_func_node(func, n)->next) {
         HONE_TRY(lower_assume_conditions(&p->conditions, n));
@@ -268,6 +298,7 @@ static hone_status peel(partition *p, hone_node_id loop) {
     hone_dtype dtype = func->vars[var].dtype;
     range->min = hone_expr_int(&lower->ir, dtype, p->lo);
     range->extent = hone_expr_int(&lower->ir, dtype, p->hi - p->lo + 1);
+    if (p->is_apart) hone_tree_remove(func, loop);
     lower_splice(func, sides[0]);
     lower_splice(func, sides[1]);
     p->conditions.is_changed = true;
@@ -301,13 +332,17 @@ static hone_status split_body(partition *p, hone_node_id loop) {
         hone_tree_append(func, into, choice);
         into = rest;
     }
+    p->conditions.is_changed = true;
+    if (p->is_apart) {
+        hone_tree_move_children(func, edges, loop);
+        return trim_loops(&p->conditions, loop);
+    }
     for (hone_node_id n = hone_func_node(func, middle)->first; n != HONE_NO_ID;
          n = hone_func_node(func, n)->next) {
         HONE_TRY(lower_assume_conditions(&p->conditions, n)); /* but not of the choice itself */
     }
     hone_tree_append(func, loop, middle);
     hone_tree_append(func, middle, edges);
-    p->conditions.is_changed = true;
     return trim_loops(&p->conditions, edges);
 }
 
@@ -335,8 +370,10 @@ hone_status lower_partition(hone_lower *lower) {
     partition p = {.conditions = {.lower = lower}};
     hone_arith_init(&p.conditions.arith, func->arena);
     HONE_TRY(trim_loops(&p.conditions, 0));
-    for (hone_node_id n = 0; n != HONE_NO_ID; n = hone_tree_next(func, 0, n)) {
+    hone_node_id next = 0;
+    for (hone_node_id n = 0; n != HONE_NO_ID; n = next) {
         bool has_middle;
+        next = hone_tree_next(func, 0, n);
         if (!is_candidate(func, n) || !may_copy(func, n)) continue;
         HONE_TRY(find_middle(&p, n, &has_middle));
         if (!has_middle) continue;
@@ -344,7 +381,12 @@ hone_status lower_partition(hone_lower *lower) {
         uint32_t size = (uint32_t)edges * lower_size(func, n, MAX_BODY_NODES);
         if (p.new_nodes + size > MAX_NEW_NODES) continue;
         p.new_nodes += size;
-        HONE_TRY(may_peel(func, n) ? peel(&p, n) : split_body(&p, n));
+        if (may_peel(func, n)) {
+            HONE_TRY(peel(&p, n, &next));
+        } else {
+            HONE_TRY(split_body(&p, n));
+            next = hone_tree_next(func, 0, n);
+        }
     }
     HONE_TRY(hone_ir_finish(&p.conditions.arith.ir));
     return p.conditions.is_changed ? lower_simplify(lower) : HONE_OK;

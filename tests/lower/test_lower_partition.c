@@ -27,20 +27,23 @@ static const struct row {
     int m, n, k, pad;
     int stride, tile; /* of a sum that leaves out what lies outside; 0: a product */
 } rows[] = {
-    {"everything divides",        8,  16, 3, 0, 0, 0},
-    {"rows are left over",        9,  16, 3, 0, 0, 0},
-    {"columns are left over",     8,  17, 3, 0, 0, 0},
-    {"both",                      11, 21, 5, 0, 0, 0},
-    {"smaller than a tile",       3,  5,  4, 0, 0, 0},
-    {"one",                       1,  1,  1, 0, 0, 0},
-    {"padding of one all around", 10, 18, 3, 1, 0, 0},
-    {"padding and rest",          11, 21, 3, 1, 0, 0},
-    {"taps outside",              12, 16, 3, 1, 1, 1},
-    {"many taps outside",         7,  16, 5, 2, 1, 1},
-    {"more taps than places",     2,  9,  7, 3, 1, 1},
-    {"strides",                   9,  17, 3, 1, 2, 1},
-    {"taps outside of a tile",    12, 16, 3, 1, 1, 4},
-    {"strides and tiles",         10, 17, 3, 1, 2, 2},
+    {"everything divides",             8,  16, 3, 0, 0, 0},
+    {"rows are left over",             9,  16, 3, 0, 0, 0},
+    {"columns are left over",          8,  17, 3, 0, 0, 0},
+    {"both",                           11, 21, 5, 0, 0, 0},
+    {"smaller than a tile",            3,  5,  4, 0, 0, 0},
+    {"one",                            1,  1,  1, 0, 0, 0},
+    {"padding of one all around",      10, 18, 3, 1, 0, 0},
+    {"padding and rest",               11, 21, 3, 1, 0, 0},
+    {"taps outside",                   12, 16, 3, 1, 1, 1},
+    {"many taps outside",              7,  16, 5, 2, 1, 1},
+    {"more taps than places",          2,  9,  7, 3, 1, 1},
+    {"strides",                        9,  17, 3, 1, 2, 1},
+    {"taps outside of a tile",         12, 16, 3, 1, 1, 4},
+    {"several edges of a tile",        16, 16, 5, 2, 1, 4},
+    {"two tiles, both at edges",       8,  16, 3, 1, 1, 4},
+    {"tiles of which some do nothing", 3,  16, 3, 1, 1, 8},
+    {"strides and tiles",              10, 17, 3, 1, 2, 2},
 };
 
 /* Y[i, j] is the sum of B[k, j] times A's row i * stride + k - pad, of those k that have one. */
