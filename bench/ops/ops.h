@@ -21,8 +21,11 @@ enum { OPS_MAX_PORTS = 8, OPS_MAX_DIMS = 12, OPS_MAX_PEERS = 4 };
 typedef struct ops_peer ops_peer;
 
 typedef struct ops_work {
-    const char *name;           /* of the row and of its trace */
-    const char *program;        /* bench/programs/PROGRAM.py; NULL = name */
+    const char *name; /* of the row and of its trace */
+    /* bench/programs/PROGRAM.py; NULL = name. With a '/' a path, PATH.trace.py and
+     * PATH.runtime.trace.py are its traces then.
+     */
+    const char *program;
     const char *kind;           /* what peers are to compute, in the words of the family */
     int64_t dims[OPS_MAX_DIMS]; /* the sizes that peers need, in the order of the family */
     int weight;       /* the input that may be a constant, from 1; 0 = none; -n: always is one */

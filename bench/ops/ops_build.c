@@ -28,10 +28,15 @@ static hone_target target_of(const char *set, int threads) {
     return target;
 }
 
+static bool has_own_files(const ops_work *work) {
+    return work->program && strchr(work->program, '/');
+}
+
 static hone_module *load_program(const ops_work *work) {
     char path[512];
     hone_module *module;
-    snprintf(path, sizeof path, "%s/bench/programs/%s.py", HONE_SOURCE_DIR,
+    snprintf(path, sizeof path, "%s%s.py",
+             has_own_files(work) ? "" : HONE_SOURCE_DIR "/bench/programs/",
              work->program ? work->program : work->name);
     bench_must(hone_script_load(path, &module));
     hone_module_freeze(module);
@@ -44,6 +49,12 @@ static hone_module *load_program(const ops_work *work) {
 static bool find_trace(const ops_work *work, const char *set, int threads, bool is_constant,
                        char path[512]) {
     char number[32];
+    if (has_own_files(work)) {
+        snprintf(path, 512, "%s.runtime.trace.py", work->program);
+        if (!is_constant && hone_fs_exists(path)) return true;
+        snprintf(path, 512, "%s.trace.py", work->program);
+        return hone_fs_exists(path);
+    }
     snprintf(number, sizeof number, ".%dthreads", threads);
     const char *weights[] = {".runtime", ""}, *counts[] = {number, ""};
     for (int w = is_constant ? 1 : 0; w < 2; w++) {

@@ -1,5 +1,6 @@
 /* bench/ops/ops_conv.c - convolutions of one image. dims: channels, size (of a square image),
- * filters, kernel, stride, groups, padding.
+ * filters, kernel, stride, groups, padding;
+ * then the width (0: as high as wide) and the number of images (0: one).
  *
  * NAME_plain: NCHW in and out; NAME_nchwc: inside a layout of 16 channels. Weights are constants
  * (OIHW); how they are packed is part of the program. */

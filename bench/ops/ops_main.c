@@ -1,13 +1,15 @@
 /* bench/ops/ops_main.c - kernels under hand-written schedules beside the libraries that people use.
  *
  * The last rows are sizes on disk. --set avx2 times the AVX2 schedules on a CPU that has AVX-512,
- * with peers kept to AVX2 as well; --only TEXT times the works that have it in their names.
+ * with peers kept to AVX2 as well; --only TEXT times the works that have it in their names;
+ * --matmul MxNxK and --conv N,C,H,W,F,k,stride,pad, any number of them, time works of those shapes.
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "bench/ops/ops.h"
+#include "bench/ops/ops_shape.h"
 #include "compile/compile.h"
 #include "graph/frontend/onnx_import.h"
 #include "support/alloc.h"
@@ -62,12 +64,19 @@ static void set_up_peers(const char *set) {
 
 int main(int argc, char **argv) {
     bench b;
+    ops_shapes shapes;
+    ops_shapes_take(&argc, argv, &shapes);
     bench_begin(&b, "ops", argc, argv);
     if (!b.set) b.set = ops_native_set();
     set_up_peers(b.set);
     char *dir;
     bench_must(hone_fs_temp_dir("hone-bench-", &dir));
-    for (size_t f = 0; f < sizeof families / sizeof *families; f++) {
+    for (int i = 0; i < shapes.count; i++) {
+        for (int threads = 1; threads <= 2; threads++) {
+            if (!b.threads || b.threads == threads) ops_shapes_run(&b, &shapes, i, threads, dir);
+        }
+    }
+    for (size_t f = 0; f < sizeof families / sizeof *families && !shapes.count; f++) {
         for (size_t i = 0; i < families[f]->count; i++) {
             const ops_work *work = &families[f]->works[i];
             if (!bench_wants(&b, work->name) && !bench_wants(&b, families[f]->name)) continue;
@@ -76,7 +85,7 @@ int main(int argc, char **argv) {
             }
         }
     }
-    if (bench_wants(&b, "sizes")) bench_sizes(&b, dir);
+    if (!shapes.count && bench_wants(&b, "sizes")) bench_sizes(&b, dir);
     hone_status_free(hone_fs_remove_tree(dir));
     hone_free(dir);
     return bench_finish(&b);

@@ -5,7 +5,12 @@
 #include "bench/ops/ops_onednn.h"
 #include "support/alloc.h"
 
-enum { DIM_C, DIM_H, DIM_F, DIM_K, DIM_S, DIM_GROUPS, DIM_P };
+enum { DIM_C, DIM_H, DIM_F, DIM_K, DIM_S, DIM_GROUPS, DIM_P, DIM_W, DIM_N };
+
+/* Filters over an image of this many rows or columns. */
+static int64_t out_of(const int64_t *d, int64_t size) {
+    return (size + 2 * d[DIM_P] - d[DIM_K]) / d[DIM_S] + 1;
+}
 
 static dnnl_memory_desc_t image_desc(const hone_tensor *tensor, const int64_t *dims) {
     bool is_blocked = tensor->rank == 5;
@@ -26,8 +31,9 @@ static void *give_up(ops_onednn *self) {
 static void *open_with(const ops_setup *setup, dnnl_alg_kind_t algorithm, const char **out_reason) {
     const int64_t *d = setup->work->dims, groups = d[DIM_GROUPS];
     const hone_tensor *x_data = setup->data->inputs[0], *y_data = setup->data->outputs[0];
-    int64_t out = (d[DIM_H] + 2 * d[DIM_P] - d[DIM_K]) / d[DIM_S] + 1;
-    const int64_t x_dims[] = {1, d[DIM_C], d[DIM_H], d[DIM_H]}, y_dims[] = {1, d[DIM_F], out, out};
+    int64_t w_size = d[DIM_W] ? d[DIM_W] : d[DIM_H], n = d[DIM_N] ? d[DIM_N] : 1;
+    const int64_t x_dims[] = {n, d[DIM_C], d[DIM_H], w_size},
+                  y_dims[] = {n, d[DIM_F], out_of(d, d[DIM_H]), out_of(d, w_size)};
     const int64_t w_dims[] = {groups, d[DIM_F] / groups, d[DIM_C] / groups, d[DIM_K], d[DIM_K]};
     const dnnl_dims_t strides = {d[DIM_S], d[DIM_S]}, padding = {d[DIM_P], d[DIM_P]};
     int skip = groups == 1;

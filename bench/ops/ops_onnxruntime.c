@@ -45,7 +45,10 @@ static void start(ort *self, const ops_setup *setup) {
     snprintf(threads, sizeof threads, "%d", setup->threads);
     snprintf(constant, sizeof constant, "%d", setup->is_constant ? abs(setup->work->weight) : 0);
     int count = 5;
-    for (int i = 0; i < OPS_MAX_DIMS && setup->work->dims[i] > 0; i++) {
+    int dim_count = OPS_MAX_DIMS;
+    while (dim_count > 0 && setup->work->dims[dim_count - 1] == 0)
+        dim_count--;
+    for (int i = 0; i < dim_count; i++) {
         snprintf(dims[i], sizeof dims[i], "%lld", (long long)setup->work->dims[i]);
         argv[count++] = dims[i];
     }

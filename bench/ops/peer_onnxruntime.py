@@ -42,10 +42,10 @@ def batch_matmul(dims):
 
 
 def conv2d(dims):
-    # A padding of 0 ends the dims.
-    channels, size, filters, kernel, stride, groups = dims[:6]
-    padding = dims[6] if len(dims) > 6 else 0
-    out = (size + 2 * padding - kernel) // stride + 1
+    # Zeros at the end are left out.
+    channels, height, filters, kernel, stride, groups, padding, width, count = dims + [0] * (9 - len(dims))
+    width, count = width or height, count or 1
+    out = [(size + 2 * padding - kernel) // stride + 1 for size in (height, width)]
     node = helper.make_node(
         "Conv",
         ["in0", "in1"],
@@ -56,7 +56,7 @@ def conv2d(dims):
         group=groups,
     )
     weight = [filters, channels // groups, kernel, kernel]
-    return [[1, channels, size, size], weight], [1, filters, out, out], [node]
+    return [[count, channels, height, width], weight], [count, filters, *out], [node]
 
 
 def make_constant(name, values, dtype=np.float32):

@@ -1,0 +1,118 @@
+/* bench/ops/ops_shape.c - see ops_shape.h. */
+#include "bench/ops/ops_shape.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "support/fs.h"
+
+void ops_shapes_take(int *io_argc, char **argv, ops_shapes *out) {
+    int kept = 1;
+    *out = (ops_shapes){0};
+    for (int i = 1; i < *io_argc; i++) {
+        bool is_shape = strcmp(argv[i], "--matmul") == 0 || strcmp(argv[i], "--conv") == 0;
+        if (!is_shape || i + 1 == *io_argc || out->count == OPS_MAX_SHAPES) {
+            argv[kept++] = argv[i];
+            continue;
+        }
+        out->options[out->count] = argv[i];
+        out->texts[out->count++] = argv[++i];
+    }
+    *io_argc = kept;
+}
+
+static ops_machine machine_of(const bench *b, int threads) {
+    bool is_512 = strcmp(b->set, "avx512") == 0;
+    return (ops_machine){is_512 ? 16 : 8, is_512 ? 32 : 16, is_512 ? 4 : 8, threads};
+}
+
+int ops_choose_tile(const ops_machine *machine, int64_t count, int most, int registers) {
+    int best = 1;
+    double best_time = 1e300;
+    for (int tile = 1; tile <= most && tile <= count; tile++) {
+        int rest = (int)(count % tile);
+        int least = (machine->fma_in_flight + registers - 1) / registers; /* to hide latency */
+        double full = tile > least ? tile : least;
+        double last = rest == 0 ? 0 : rest > least ? rest : least;
+        /* what a tile takes whatever its size: the other operand is loaded once for all of it */
+        double time = (double)(count / tile) * (full + 0.4) + (rest ? last + 0.4 : 0);
+        if (time <= best_time) {
+            best_time = time;
+            best = tile;
+        }
+    }
+    return best;
+}
+
+static void write_text(const char *path, const char *ending, const hone_str *text) {
+    char name[700];
+    snprintf(name, sizeof name, "%s%s", path, ending);
+    bench_must(hone_str_check(text));
+    bench_must(hone_fs_write_atomic(name, text->data, text->length));
+}
+
+static void run_text(bench *b, ops_work *work, ops_shape_text *text, int threads, const char *dir) {
+    char path[600];
+    snprintf(path, sizeof path, "%s/%s", dir, text->name);
+    work->name = text->name;
+    work->program = path;
+    write_text(path, ".py", &text->program);
+    if (text->trace.length) write_text(path, ".trace.py", &text->trace);
+    if (text->runtime_trace.length) write_text(path, ".runtime.trace.py", &text->runtime_trace);
+    hone_str_deinit(&text->program);
+    hone_str_deinit(&text->runtime_trace);
+    hone_str_deinit(&text->trace);
+    ops_run_work(b, work, threads, dir);
+}
+
+static void run_matmul(bench *b, const char *option, int threads, const char *dir) {
+    long long m, n, k;
+    char rest;
+    if (sscanf(option, "%lldx%lldx%lld%c", &m, &n, &k, &rest) != 3 || m < 1 || n < 1 || k < 1) {
+        bench_must(HONE_ERROR(HONE_CODE_INVALID, "'%s' is no shape MxNxK", option));
+    }
+    ops_machine machine = machine_of(b, threads);
+    ops_shape_text text = {0};
+    ops_matmul_text(&machine, m, n, k, &text);
+    ops_work work = {
+        .kind = "matmul",
+        .dims = {1, m,               n,                  k},
+        .weight = 2,
+        .flops = 2.0 * (double)m * (double)n * (double)k,
+        .peers = {&ops_blas_matmul, &ops_onednn_matmul, &ops_onnxruntime}
+    };
+    run_text(b, &work, &text, threads, dir);
+}
+
+static void run_conv(bench *b, const char *option, int threads, const char *dir) {
+    long long v[8];
+    char rest;
+    int got = sscanf(option, "%lld,%lld,%lld,%lld,%lld,%lld,%lld,%lld%c", &v[0], &v[1], &v[2],
+                     &v[3], &v[4], &v[5], &v[6], &v[7], &rest);
+    ops_conv_shape c = {v[0], v[1], v[2], v[3], v[4], v[5], v[6], v[7]};
+    bool is_good = got == 8 && c.n > 0 && c.c > 0 && c.f > 0 && c.k > 0 && c.s > 0 && c.p >= 0 &&
+                   c.h + 2 * c.p >= c.k && c.w + 2 * c.p >= c.k;
+    if (!is_good) {
+        bench_must(
+            HONE_ERROR(HONE_CODE_INVALID, "'%s' is no shape N,C,H,W,F,k,stride,pad", option));
+    }
+    int64_t oh = (c.h + 2 * c.p - c.k) / c.s + 1, ow = (c.w + 2 * c.p - c.k) / c.s + 1;
+    ops_machine machine = machine_of(b, threads);
+    for (int is_blocked = 0; is_blocked <= (c.c % 16 == 0 && c.f % 16 == 0); is_blocked++) {
+        ops_shape_text text = {0};
+        ops_conv_text(&machine, &c, is_blocked, &text);
+        ops_work work = {
+            .kind = is_blocked ? "conv2d_nchwc" : "conv2d",
+            .dims = {c.c,  c.h, c.f, c.k, c.s, 1, c.p, c.w, c.n},
+            .weight = -2,
+            .flops = 2.0 * (double)(c.n * c.f * oh * ow * c.c * c.k * c.k),
+            .peers = {&ops_onednn_conv, is_blocked ? NULL : &ops_onnxruntime}
+        };
+        run_text(b, &work, &text, threads, dir);
+    }
+}
+
+void ops_shapes_run(bench *b, const ops_shapes *shapes, int index, int threads, const char *dir) {
+    bool is_matmul = strcmp(shapes->options[index], "--matmul") == 0;
+    (is_matmul ? run_matmul : run_conv)(b, shapes->texts[index], threads, dir);
+}

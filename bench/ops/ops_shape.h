@@ -1,0 +1,57 @@
+/* bench/ops/ops_shape.h - works of any shape, asked for on the command line.
+ *
+ *   --matmul MxNxK                    Y = X W
+ *   --conv N,C,H,W,F,k,stride,pad     plain layout; also inside a layout of 16 channels where
+ *                                     channels and filters are multiples of that
+ *
+ * Program and trace are written into a directory: the texts of bench/programs and bench/schedules
+ * with the sizes of the shape, and tiles chosen by them (ops_shape_matmul.c, ops_shape_conv.c).
+ */
+#ifndef HONE_BENCH_OPS_OPS_SHAPE_H
+#define HONE_BENCH_OPS_OPS_SHAPE_H
+
+#include "bench/ops/ops.h"
+#include "support/strbuf.h"
+
+enum { OPS_MAX_SHAPES = 64, OPS_MAX_SHAPE_WORKS = 2 };
+
+typedef struct ops_shapes {
+    int count;
+    const char *options[OPS_MAX_SHAPES], *texts[OPS_MAX_SHAPES]; /* "--matmul", "17x33x65" */
+} ops_shapes;
+
+/* What schedules depend on, of the set that is asked for. */
+typedef struct ops_machine {
+    int lanes; /* of float32 in a vector */
+    int registers;
+    int fma_in_flight; /* sums side by side that keep the units busy */
+    int threads;
+} ops_machine;
+
+typedef struct ops_shape_text {
+    char name[120];
+    hone_str program, trace; /* no trace: the default schedule */
+    hone_str runtime_trace;  /* none: the same */
+} ops_shape_text;
+
+/* Takes the shapes out of the arguments. */
+void ops_shapes_take(int *io_argc, char **argv, ops_shapes *out);
+/* Runs the works of one shape for so many threads; bad text ends the program. */
+void ops_shapes_run(bench *b, const ops_shapes *shapes, int index, int threads, const char *dir);
+
+/* How many of `count` things to put into a tile of at most `most`, when so many registers hold each
+ * of them: the least time, tiles and rest together. */
+int ops_choose_tile(const ops_machine *machine, int64_t count, int most, int registers);
+
+void ops_matmul_text(const ops_machine *machine, int64_t m, int64_t n, int64_t k,
+                     ops_shape_text *out);
+/* A convolution 1x1 of one image; leaves the name alone. */
+void ops_pointwise_text(const ops_machine *machine, int64_t filters, int64_t pixels,
+                        int64_t channels, ops_shape_text *out);
+typedef struct ops_conv_shape {
+    int64_t n, c, h, w, f, k, s, p;
+} ops_conv_shape;
+void ops_conv_text(const ops_machine *machine, const ops_conv_shape *shape, bool is_blocked,
+                   ops_shape_text *out);
+
+#endif

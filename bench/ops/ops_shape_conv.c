@@ -1,0 +1,244 @@
+/* bench/ops/ops_shape_conv.c - a convolution of any size: tiles of pixels by 16 or 32 filters in
+ * registers. What lies outside of the image is left out; weights are packed by the filters of a
+ * tile, those that are lacking are 0. */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "bench/ops/ops_shape.h"
+
+enum { BLOCK = 16, LARGE_WEIGHTS = 1 << 20 }; /* channels of a block; bytes */
+
+typedef struct plan {
+    const ops_machine *machine;
+    ops_conv_shape shape;
+    bool is_blocked;
+    int64_t oh, ow, tiles_of_filters;
+    int block;            /* filters that lie side by side */
+    int blocks;           /* of a tile */
+    int rows, columns;    /* of a tile, in pixels */
+    int channels;         /* at a time; 0 = all */
+    bool by_filters;      /* the outermost loop is over filters */
+    bool has_tile_turned; /* not the row of tiles */
+} plan;
+
+/* Rows and columns of tiles that take the least time for the whole image. */
+static void choose_tile(plan *p) {
+    const ops_machine *machine = p->machine;
+    int vectors = (p->blocks * p->block + machine->lanes - 1) / machine->lanes;
+    int most = (machine->registers - 1 - vectors) / vectors;
+    int least = (machine->fma_in_flight + vectors - 1) / vectors;
+    double best = 1e300;
+    for (int rows = 1; rows <= 4 && rows <= p->oh; rows++) {
+        for (int columns = 1; columns * rows <= most && columns <= p->ow; columns++) {
+            double time = 0;
+            for (int corner = 0; corner < 4; corner++) {
+                int64_t h = corner & 1 ? p->oh % rows : rows,
+                        w = corner & 2 ? p->ow % columns : columns;
+                int64_t count =
+                    (corner & 1 ? h > 0 : p->oh / rows) * (corner & 2 ? w > 0 : p->ow / columns);
+                time += (double)count * ((double)(h * w > least ? h * w : least) + 0.4);
+            }
+            if (rows > 1) time *= 1.05; /* where a row of taps lies outside, tiles take all rows */
+            if (time > best * 0.999) continue;
+            best = time;
+            p->rows = rows;
+            p->columns = columns;
+        }
+    }
+}
+
+static plan make_plan(const ops_machine *machine, const ops_conv_shape *shape, bool is_blocked) {
+    plan p = {.machine = machine, .shape = *shape, .is_blocked = is_blocked};
+    if (shape->k == 1 && shape->s == 1 && shape->p == 0) { /* rows do not matter */
+        p.shape.w *= shape->h;
+        p.shape.h = 1;
+        shape = &p.shape;
+    }
+    p.oh = (shape->h + 2 * shape->p - shape->k) / shape->s + 1;
+    p.ow = (shape->w + 2 * shape->p - shape->k) / shape->s + 1;
+    p.block = shape->f < BLOCK ? (int)shape->f : BLOCK;
+    int64_t lacking_of_two = (32 - shape->f % 32) % 32;
+    bool has_two = machine->lanes == BLOCK && shape->f > BLOCK && lacking_of_two * 8 <= shape->f &&
+                   (!is_blocked || lacking_of_two == 0);
+    p.blocks = has_two ? 2 : 1;
+    p.tiles_of_filters = (shape->f + p.blocks * p.block - 1) / (p.blocks * p.block);
+    choose_tile(&p);
+    int64_t bytes = shape->f * shape->c * shape->k * shape->k * 4;
+    int64_t strips = shape->n * ((p.oh + p.rows - 1) / p.rows);
+    p.by_filters = p.tiles_of_filters >= machine->threads &&
+                   (bytes > LARGE_WEIGHTS || strips < 4 * machine->threads);
+    p.has_tile_turned = machine->lanes == BLOCK && p.rows == 1 && p.columns >= 8;
+    if (!is_blocked && machine->lanes < BLOCK && shape->c > 32) p.channels = p.oh < 28 ? 32 : 16;
+    return p;
+}
+
+static void print_sizes(const plan *p, hone_str *out) {
+    const ops_conv_shape *s = &p->shape;
+    hone_str_printf(out,
+                    "from tvm.script import tir as T\n\n"
+                    "N, C, H, V, F, K, S, P = %" PRId64 ", %" PRId64 ", %" PRId64 ", %" PRId64
+                    ", %" PRId64 ", %" PRId64 ", %" PRId64 ", %" PRId64 "\n"
+                    "OH, OV, B, M, G = %" PRId64 ", %" PRId64 ", %d, %d, %" PRId64 "\n\n",
+                    s->n, s->c, s->h, s->w, s->f, s->k, s->s, s->p, p->oh, p->ow, p->block,
+                    p->blocks, p->tiles_of_filters);
+}
+
+static const char plain_head[] = "@T.prim_func\n"
+                                 "def main(\n"
+                                 "    X: T.Buffer((N, C, H, V), \"float32\"),\n"
+                                 "    W: T.Buffer((F, C, K, K), \"float32\"),\n"
+                                 "    Y: T.Buffer((N, F, OH, OV), \"float32\"),\n"
+                                 "):\n"
+                                 "    T.func_attr({\"tir.noalias\": True})\n";
+static const char blocked_head[] = "@T.prim_func\n"
+                                   "def main(\n"
+                                   "    X: T.Buffer((N, C // B, H, V, B), \"float32\"),\n"
+                                   "    W: T.Buffer((F, C, K, K), \"float32\"),\n"
+                                   "    Y: T.Buffer((N, F // B, OH, OV, B), \"float32\"),\n"
+                                   "):\n"
+                                   "    T.func_attr({\"tir.noalias\": True})\n";
+static const char pack[] =
+    "    WP = T.alloc_buffer((G, K, K, C, M * B))\n"
+    "    for g, dy, dx, c, fi in T.grid(G, K, K, C, M * B):\n"
+    "        with T.block(\"pack\"):\n"
+    "            vg, vdy, vdx, vc, vfi = T.axis.remap(\"SSSSS\", [g, dy, dx, c, fi])\n"
+    "            WP[vg, vdy, vdx, vc, vfi] = ";
+static const char filter[] = "W[vg * M * B + vfi, vc, vdy, vdx]";
+static const char guard[] = "            if (P <= vy * S + vdy and vy * S + vdy < H + P\n"
+                            "                    and P <= vx * S + vdx and vx * S + vdx < V + P):\n"
+                            "    ";
+
+static void print_pack(const plan *p, hone_str *out) {
+    hone_str_append(out, pack);
+    if (p->shape.f % (p->blocks * p->block) == 0)
+        hone_str_printf(out, "%s\n", filter);
+    else
+        hone_str_printf(out, "T.if_then_else(vg * M * B + vfi < F, %s, T.float32(0))\n", filter);
+}
+
+static void print_plain(const plan *p, hone_str *out) {
+    hone_str_append(out, plain_head);
+    print_pack(p, out);
+    hone_str_printf(out,
+                    "    YB = T.alloc_buffer((N, G * M, OH, OV, B))\n"
+                    "    for n, f, y, x, c, dy, dx, fi in T.grid(N, G * M, OH, OV, C, K, K, B):\n"
+                    "        with T.block(\"conv\"):\n"
+                    "            vn, vf, vy, vx, vc, vdy, vdx, vfi = T.axis.remap(\n"
+                    "                \"SSSSRRRS\", [n, f, y, x, c, dy, dx, fi])\n"
+                    "            with T.init():\n"
+                    "                YB[vn, vf, vy, vx, vfi] = T.float32(0)\n"
+                    "%s"
+                    "            YB[vn, vf, vy, vx, vfi] += X[vn, vc, vy * S + vdy - P, "
+                    "vx * S + vdx - P] * WP[vf // M, vdy, vdx, vc, vf %% M * B + vfi]\n"
+                    "    for n, f, fi, y, x in T.grid(N, %s, B, OH, OV):\n"
+                    "        with T.block(\"out\"):\n"
+                    "            vn, vf, vfi, vy, vx = T.axis.remap(\"SSSSS\", [n, f, fi, y, x])\n"
+                    "%s"
+                    "            Y[vn, vf * B + vfi, vy, vx] = YB[vn, vf, vy, vx, vfi]\n",
+                    p->shape.p ? guard : "", "(F + B - 1) // B",
+                    p->shape.f % p->block ? "            if vf * B + vfi < F:\n    " : "");
+}
+
+static void print_blocked(const plan *p, hone_str *out) {
+    hone_str_append(out, blocked_head);
+    print_pack(p, out);
+    hone_str_printf(
+        out,
+        "    for n, f, y, x, c, dy, dx, ci, fi in T.grid(N, F // B, OH, OV, C // B, "
+        "K, K, B, B):\n"
+        "        with T.block(\"conv\"):\n"
+        "            vn, vf, vy, vx, vc, vdy, vdx, vi, vfi = T.axis.remap(\n"
+        "                \"SSSSRRRRS\", [n, f, y, x, c, dy, dx, ci, fi])\n"
+        "            with T.init():\n"
+        "                Y[vn, vf, vy, vx, vfi] = T.float32(0)\n"
+        "%s"
+        "            Y[vn, vf, vy, vx, vfi] += X[vn, vc, vy * S + vdy - P, "
+        "vx * S + vdx - P, vi] * WP[vf // M, vdy, vdx, vc * B + vi, vf %% M * B + vfi]\n",
+        p->shape.p ? guard : "");
+}
+
+/* The loops over tiles, for both layouts: q over images and rows of tiles, f0, x0. */
+static void print_tiles(const plan *p, hone_str *t) {
+    const char *channel = p->is_blocked ? ", c, ci" : ", c";
+    hone_str_printf(t,
+                    "n, f, y, x, c, dy, dx, %sfi = sch.get_loops(block=conv)\n"
+                    "f0, f1 = sch.split(loop=f, factors=[None, %d])\n"
+                    "y0, y1 = sch.split(loop=y, factors=[None, %d])\n"
+                    "x0, x1 = sch.split(loop=x, factors=[None, %d])\n",
+                    p->is_blocked ? "ci, " : "", p->blocks, p->rows, p->columns);
+    if (p->channels) {
+        hone_str_printf(t, "c0, c = sch.split(loop=c, factors=[None, %d])\n", p->channels);
+    }
+    hone_str_printf(t, "sch.reorder(%s, %sx0, dy, dx%s, y1, x1, f1, fi)\n",
+                    p->by_filters ? "f0, n, y0" : "n, y0, f0", p->channels ? "c0, " : "", channel);
+    hone_str_printf(t,
+                    "q = sch.fuse(n, y0)\n"
+                    "sch.parallel(loop=%s)\n"
+                    "sch.unroll(loop=y1)\n"
+                    "sch.unroll(loop=x1)\n"
+                    "sch.unroll(loop=f1)\n"
+                    "sch.vectorize(loop=fi)\n",
+                    p->by_filters ? "f0" : "q");
+}
+
+static void print_turn(const plan *p, hone_str *t) {
+    hone_str_append(t, "out = sch.get_block(name=\"out\", func_name=\"main\")\n");
+    if (p->has_tile_turned) {
+        hone_str_append(t, "sch.reverse_compute_at(block=out, loop=x0, preserve_unit_loops=True)\n"
+                           "_, _, _, tn, t0, t1, t2, t3 = sch.get_loops(block=out)\n"
+                           "sch.reorder(t0, t2, t1, t3)\n"
+                           "sch.unroll(loop=t0)\n"
+                           "sch.unroll(loop=t1)\n"
+                           "sch.vectorize(loop=t3)\n");
+        return;
+    }
+    hone_str_printf(t,
+                    "sch.reverse_compute_at(block=out, loop=%s, preserve_unit_loops=True)\n"
+                    "_, _, tn, t0, t1, t2, t3 = sch.get_loops(block=out)\n"
+                    "t4, t5 = sch.split(loop=t1, factors=[None, %d])\n"
+                    "t6, t7 = sch.split(loop=t3, factors=[None, %d])\n"
+                    "sch.reorder(t0, t2, t4, t6, t5, t7)\n"
+                    "sch.vectorize(loop=t7)\n",
+                    p->by_filters ? "q" : "f0",
+                    p->machine->lanes < p->block ? p->machine->lanes : p->block,
+                    p->machine->lanes < p->ow ? p->machine->lanes : (int)p->ow);
+}
+
+static void print_trace(const plan *p, hone_str *t) {
+    hone_str_append(t, "conv = sch.get_block(name=\"conv\", func_name=\"main\")\n");
+    if (p->is_blocked) {
+        hone_str_append(
+            t,
+            "tile = sch.cache_write(block=conv, write_buffer_index=0, storage_scope=\"local\")\n");
+    }
+    print_tiles(p, t);
+    if (p->is_blocked) {
+        hone_str_append(t, "sch.reverse_compute_at(block=tile, loop=x0, preserve_unit_loops=True)\n"
+                           "_, _, _, tn, t1, t2, t3, t4 = sch.get_loops(block=tile)\n"
+                           "sch.unroll(loop=t1)\n"
+                           "sch.unroll(loop=t2)\n"
+                           "sch.unroll(loop=t3)\n"
+                           "sch.vectorize(loop=t4)\n");
+    } else {
+        print_turn(p, t);
+    }
+    hone_str_printf(t, "sch.decompose_reduction(block=conv, loop=%s)\n", p->channels ? "c0" : "dy");
+}
+
+void ops_conv_text(const ops_machine *machine, const ops_conv_shape *shape, bool is_blocked,
+                   ops_shape_text *out) {
+    plan p = make_plan(machine, shape, is_blocked);
+    snprintf(out->name, sizeof out->name,
+             "conv_%" PRId64 "_%" PRId64 "_%" PRId64 "x%" PRId64 "_%" PRId64 "_k%" PRId64
+             "s%" PRId64 "p%" PRId64 "_%s",
+             shape->n, shape->c, shape->h, shape->w, shape->f, shape->k, shape->s, shape->p,
+             is_blocked ? "nchwc" : "plain");
+    if (!is_blocked && shape->n == 1 && shape->k == 1 && shape->s == 1 && shape->p == 0 &&
+        shape->h * shape->w > 1) {
+        ops_pointwise_text(machine, shape->f, shape->h * shape->w, shape->c, out);
+        return;
+    }
+    print_sizes(&p, &out->program);
+    (is_blocked ? print_blocked : print_plain)(&p, &out->program);
+    print_trace(&p, &out->trace);
+}

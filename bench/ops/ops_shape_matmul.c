@@ -1,0 +1,195 @@
+/* bench/ops/ops_shape_matmul.c - a matrix product of any size: tiles of rows by two vectors of
+ * columns in registers, W in panels of so many columns one behind the other. A convolution 1x1 in
+ * plain layout is one as well: rows are filters, columns are pixels. */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "bench/ops/ops_shape.h"
+
+enum { SMALL_W = 128 * 1024, RESIDENT_W = 512 * 1024, BLOCK_OF_W = 2 * 1024 * 1024 }; /* bytes */
+enum { MAX_ROWS = 12, FEW_ROWS = 128, PIECE_COLUMNS = 128, SMALL_WORK = 50000 };
+
+static void print_program(int64_t m, int64_t n, int64_t k, hone_str *out) {
+    hone_str_printf(out,
+                    "from tvm.script import tir as T\n\n"
+                    "M, N, K = %" PRId64 ", %" PRId64 ", %" PRId64 "\n\n"
+                    "@T.prim_func\n"
+                    "def main(\n"
+                    "    X: T.Buffer((M, K), \"float32\"),\n"
+                    "    W: T.Buffer((K, N), \"float32\"),\n"
+                    "    Y: T.Buffer((M, N), \"float32\"),\n"
+                    "):\n"
+                    "    T.func_attr({\"tir.noalias\": True})\n"
+                    "    for i, j, k in T.grid(M, N, K):\n"
+                    "        with T.block(\"matmul\"):\n"
+                    "            vi, vj, vk = T.axis.remap(\"SSR\", [i, j, k])\n"
+                    "            with T.init():\n"
+                    "                Y[vi, vj] = T.float32(0)\n"
+                    "            Y[vi, vj] = Y[vi, vj] + X[vi, vk] * W[vk, vj]\n",
+                    m, n, k);
+}
+
+static void print_panels(int columns, bool is_whole, hone_str *out) {
+    hone_str_printf(out,
+                    "w = sch.reindex_cache_read(block=b, read_buffer_index=1, "
+                    "storage_scope=\"global\", index_map=lambda i, j, k: (j // %d, k, j %% %d))\n",
+                    columns, columns);
+    if (!is_whole) return;
+    hone_str_printf(out,
+                    "wj, wk = sch.get_loops(block=w)\n"
+                    "wp, wl = sch.split(loop=wj, factors=[None, %d])\n"
+                    "sch.reorder(wp, wk, wl)\n"
+                    "sch.parallel(loop=wp)\n"
+                    "sch.vectorize(loop=wl)\n",
+                    columns);
+}
+
+typedef struct plan {
+    const ops_machine *machine;
+    int64_t m, n, k;
+    int columns, rows; /* of a tile */
+    int64_t together;  /* panels that a tile of rows is multiplied with in turn */
+    int64_t steps;     /* of k at a time; 0 = all, and sums stay in registers */
+    bool has_panels;   /* W is copied */
+    bool has_pieces;   /* when the turn of its columns (and steps) comes, not as a whole */
+    bool is_pointwise;
+    bool is_parallel;
+    bool by_rows; /* the outermost loop is over rows */
+} plan;
+
+static plan make_plan(const ops_machine *machine, int64_t m, int64_t n, int64_t k, bool is_constant,
+                      bool is_pointwise) {
+    plan p = {.machine = machine, .m = m, .n = n, .k = k, .together = 1};
+    p.is_pointwise = is_pointwise;
+    p.columns = n < 2 * machine->lanes ? (int)n : 2 * machine->lanes;
+    int vectors = (p.columns + machine->lanes - 1) / machine->lanes;
+    if (is_pointwise && machine->registers == 32 && vectors == 2) {
+        /* Outputs lie far apart from row to row: long runs, few rows. */
+        vectors = ops_choose_tile(machine, (n + machine->lanes - 1) / machine->lanes, 6, 4);
+        if (vectors > 1) p.columns = vectors * machine->lanes;
+    }
+    int most = (machine->registers - vectors - 1) / vectors;
+    p.rows = ops_choose_tile(machine, m, most < MAX_ROWS ? most : MAX_ROWS, vectors);
+    int64_t panels = (n + p.columns - 1) / p.columns, bytes = n * k * 4;
+    p.has_panels = panels > 1 && bytes > SMALL_W && (is_constant || panels >= 4);
+    if (!is_constant && p.has_panels && (m <= FEW_ROWS || is_pointwise)) {
+        /* A copy of all of W would cost more than the product. */
+        p.has_panels = m > 4 * (int64_t)p.rows;
+        p.has_pieces = p.has_panels;
+        p.steps = p.has_panels ? 256 : 64;
+        if (p.columns < PIECE_COLUMNS) p.together = PIECE_COLUMNS / p.columns;
+        if (p.steps >= k) p.steps = 0;
+    } else if (bytes > 4 * BLOCK_OF_W) {
+        while (p.together * 2 * p.columns * k * 4 <= BLOCK_OF_W)
+            p.together *= 2;
+    }
+    while (p.together > 1 && panels / p.together < 2 * machine->threads)
+        p.together /= 2;
+    bool has_few_panels = panels < 2 * machine->threads && (m + p.rows - 1) / p.rows > panels;
+    p.by_rows = !p.steps && !p.has_pieces && (bytes <= RESIDENT_W || has_few_panels);
+    p.is_parallel = (double)m * (double)n * (double)k > SMALL_WORK;
+    return p;
+}
+
+static void print_trace(const plan *p, hone_str *t) {
+    hone_str_append(t, "b = sch.get_block(name=\"matmul\", func_name=\"main\")\n");
+    if (p->is_pointwise) {
+        hone_str_printf(
+            t,
+            "f = sch.reindex_cache_read(block=b, read_buffer_index=0, "
+            "storage_scope=\"global\", index_map=lambda i, j, k: (i // %d, k, i %% %d))\n",
+            p->rows, p->rows);
+    }
+    if (p->has_panels) print_panels(p->columns, !p->has_pieces, t);
+    hone_str_printf(t,
+                    "i, j, k = sch.get_loops(block=b)\n"
+                    "i0, i1 = sch.split(loop=i, factors=[None, %d])\n"
+                    "j0, j1, j2 = sch.split(loop=j, factors=[None, %" PRId64 ", %d])\n",
+                    p->rows, p->together, p->columns);
+    if (p->steps) {
+        hone_str_printf(t, "k0, k = sch.split(loop=k, factors=[None, %" PRId64 "])\n", p->steps);
+    }
+    hone_str_printf(t,
+                    "sch.reorder(%s, j1, k, i1, j2)\n"
+                    "sch.unroll(loop=i1)\n"
+                    "sch.vectorize(loop=j2)\n",
+                    p->steps     ? "j0, k0, i0"
+                    : p->by_rows ? "i0, j0"
+                                 : "j0, i0");
+    if (p->is_parallel) hone_str_printf(t, "sch.parallel(loop=%s)\n", p->by_rows ? "i0" : "j0");
+    if (p->has_pieces) {
+        hone_str_printf(t,
+                        "sch.compute_at(block=w, loop=%s)\n"
+                        "_, %swj, wk = sch.get_loops(block=w)\n"
+                        "wp, wl = sch.split(loop=wj, factors=[None, %d])\n"
+                        "sch.reorder(wk, wp, wl)\n"
+                        "sch.vectorize(loop=wl)\n",
+                        p->steps ? "k0" : "j0", p->steps ? "_, " : "", p->columns);
+    }
+    if (!p->steps) {
+        hone_str_printf(t,
+                        "y = sch.cache_write(block=b, write_buffer_index=0, "
+                        "storage_scope=\"local\")\n"
+                        "sch.reverse_compute_at(block=y, loop=j1, preserve_unit_loops=True)\n"
+                        "_, _, _, %s = sch.get_loops(block=y)\n"
+                        "sch.unroll(loop=y0)\n"
+                        "sch.vectorize(loop=y1)\n",
+                        p->is_pointwise ? "yn, y0, yh, y1" : "y0, y1");
+    }
+    hone_str_printf(t, "sch.decompose_reduction(block=b, loop=%s)\n", p->steps ? "k0" : "k");
+}
+
+/* One row: W is read once, whole rows of it one after the other, eight at a time. */
+static void print_one_row(const ops_machine *machine, int64_t n, int64_t k, hone_str *t) {
+    hone_str_printf(t,
+                    "b = sch.get_block(name=\"matmul\", func_name=\"main\")\n"
+                    "i, j, k = sch.get_loops(block=b)\n"
+                    "p, j0, j1 = sch.split(loop=j, factors=[%d, None, %d])\n"
+                    "k0, k1 = sch.split(loop=k, factors=[None, 8])\n"
+                    "sch.reorder(p, k0, i, j0, k1, j1)\n"
+                    "%s"
+                    "sch.unroll(loop=k1)\n"
+                    "sch.vectorize(loop=j1)\n"
+                    "sch.decompose_reduction(block=b, loop=k0)\n",
+                    machine->threads, 2 * machine->lanes,
+                    n * k > SMALL_WORK ? "sch.parallel(loop=p)\n" : "");
+}
+
+void ops_matmul_text(const ops_machine *machine, int64_t m, int64_t n, int64_t k,
+                     ops_shape_text *out) {
+    snprintf(out->name, sizeof out->name, "matmul_%" PRId64 "x%" PRId64 "x%" PRId64, m, n, k);
+    print_program(m, n, k, &out->program);
+    if (n == 1) return; /* a sum for each row: the default is made for these */
+    if (m == 1) {
+        if (n >= 4 * machine->lanes) print_one_row(machine, n, k, &out->trace);
+        return;
+    }
+    plan constant = make_plan(machine, m, n, k, true, false),
+         runtime = make_plan(machine, m, n, k, false, false);
+    print_trace(&constant, &out->trace);
+    print_trace(&runtime, &out->runtime_trace);
+}
+
+void ops_pointwise_text(const ops_machine *machine, int64_t filters, int64_t pixels,
+                        int64_t channels, ops_shape_text *out) {
+    hone_str_printf(
+        &out->program,
+        "from tvm.script import tir as T\n\n"
+        "F, P, C = %" PRId64 ", %" PRId64 ", %" PRId64 "\n\n"
+        "@T.prim_func\n"
+        "def main(\n"
+        "    X: T.Buffer((1, C, 1, P), \"float32\"),\n"
+        "    W: T.Buffer((F, C, 1, 1), \"float32\"),\n"
+        "    Y: T.Buffer((1, F, 1, P), \"float32\"),\n"
+        "):\n"
+        "    T.func_attr({\"tir.noalias\": True})\n"
+        "    for i, j, k in T.grid(F, P, C):\n"
+        "        with T.block(\"matmul\"):\n"
+        "            vi, vj, vk = T.axis.remap(\"SSR\", [i, j, k])\n"
+        "            with T.init():\n"
+        "                Y[0, vi, 0, vj] = T.float32(0)\n"
+        "            Y[0, vi, 0, vj] = Y[0, vi, 0, vj] + W[vi, vk, 0, 0] * X[0, vk, 0, vj]\n",
+        filters, pixels, channels);
+    plan p = make_plan(machine, filters, pixels, channels, false, true);
+    print_trace(&p, &out->trace);
+}
