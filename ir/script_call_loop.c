@@ -173,6 +173,24 @@ static bool call_env_thread(script_parser *p, const script_call *call, script_va
     return script_need_arg(p, call, 0, "thread_tag", &tag) && script_to_string(p, tag, &out->u.s);
 }
 
+/* T.iter_var(x, None, "ThreadIndex", "threadIdx.x"): the thread that x is, once it is launched. */
+static bool call_iter_var(script_parser *p, const script_call *call, script_value *out) {
+    const script_value *var = NULL, *tag = NULL;
+    const hone_expr *e = NULL;
+    *out = (script_value){.kind = SCRIPT_THREAD};
+    if (!script_need_arg(p, call, 0, "var", &var) ||
+        !script_need_arg(p, call, 3, "thread_tag", &tag) || !script_to_string(p, tag, &out->u.s)) {
+        return false;
+    }
+    if (var->kind == SCRIPT_STRING) return true; /* a name without a use */
+    if (!p->func || !script_to_expr(p, var, &e)) return false;
+    if (e->kind != HONE_EXPR_VAR) {
+        return script_fail(p, var->at, "expected a variable, found %s", script_kind_name(var));
+    }
+    out->count = e->u.var + 1;
+    return true;
+}
+
 /* T.launch_thread("threadIdx.x", 32), or of an environment thread. */
 static bool call_launch(script_parser *p, const script_call *call, script_value *out) {
     const script_value *thread = NULL, *extent = NULL;
@@ -184,6 +202,7 @@ static bool call_launch(script_parser *p, const script_call *call, script_value 
     }
     frame->text = thread->kind == SCRIPT_THREAD ? thread->u.s : NULL;
     if (thread->kind == SCRIPT_THREAD) frame->node = HONE_VALUE_OF_INT(1); /* rebind its name */
+    if (thread->kind == SCRIPT_THREAD && thread->count) frame->var = thread->count - 1;
     if (!frame->text && !script_to_string(p, thread, &frame->text)) return false;
     frame->text = script_strdup(p, frame->text);
     return frame->text && script_to_expr(p, extent, &frame->value) &&
@@ -221,6 +240,12 @@ static bool call_attr(script_parser *p, const script_call *call, script_value *o
     script_frame *frame = NULL;
     const script_value none = {.kind = SCRIPT_NONE};
     if (!node) node = &none;
+    if (node->kind == SCRIPT_THREAD) { /* "thread_extent" */
+        if (!script_need_arg(p, call, 2, "value", &value)) return false;
+        script_value args[2] = {*node, *value};
+        script_call launch = {.callee = call->callee, .at = call->at, .count = 2, .args = args};
+        return call_launch(p, &launch, out);
+    }
     return script_need_arg(p, call, 1, "attr_key", &key) &&
            script_need_arg(p, call, 2, "value", &value) &&
            frame_result(p, SCRIPT_FRAME_ATTR, &frame, out) &&
@@ -307,6 +332,7 @@ const script_entry script_frame_calls[] = {
     {"T.seq_scope",     call_sequential},
     {"T.env_thread",    call_env_thread},
     {"T.launch_thread", call_launch    },
+    {"T.iter_var",      call_iter_var  },
     {"T.attr",          call_attr      },
     {"T.Assert",        call_assert    },
     {"T.let",           call_let_frame },

@@ -240,12 +240,13 @@ static bool at_plain_name(const script_parser *p) {
     const script_token *t = script_peek(p);
     if (t->kind != SCRIPT_TOKEN_NAME || script_is_keyword(p, t)) return false;
     return script_at_op_ahead(p, 1, "=") || script_at_op_ahead(p, 1, ",") ||
-           script_at_op_ahead(p, 1, ":") || script_at_op_ahead(p, 1, ")");
+           script_at_op_ahead(p, 1, ":") || script_at_op_ahead(p, 1, ")") ||
+           script_at_op_ahead(p, 1, "]");
 }
 
 static bool parse_targets(script_parser *p, target *targets, uint32_t most, uint32_t *out_count,
                           bool *out_tuple) {
-    bool bracket = script_at_op(p, "(") && script_take_op(p, "(");
+    bool is_list = script_take_op(p, "["), bracket = is_list || script_take_op(p, "(");
     *out_tuple = bracket;
     for (*out_count = 0; *out_count < most;) {
         target *t = &targets[(*out_count)++];
@@ -260,9 +261,9 @@ static bool parse_targets(script_parser *p, target *targets, uint32_t most, uint
         }
         if (!script_take_op(p, ",")) break;
         *out_tuple = true;
-        if (script_at_op(p, "=") || script_at_op(p, ")")) break;
+        if (script_at_op(p, "=") || script_at_op(p, ")") || script_at_op(p, "]")) break;
     }
-    return !bracket || script_need_op(p, ")", "");
+    return !bracket || script_need_op(p, is_list ? "]" : ")", "");
 }
 
 static bool assign_all(script_parser *p, const target *targets, uint32_t count, bool is_tuple,

@@ -53,9 +53,11 @@ static bool rebind_thread(script_parser *p, const char *tag, const script_value 
 
 static bool open_launch(script_parser *p, uint32_t at, const script_frame *frame,
                         script_value *out) {
-    hone_var var = HONE_NO_ID;
+    hone_var var = frame->var; /* of T.iter_var */
     hone_range range = {hone_expr_int(&p->ir, frame->value->dtype, 0), frame->value};
-    if (!script_new_var(p, frame->text, frame->value->dtype, &var)) return false;
+    if (var == HONE_NO_ID && !script_new_var(p, frame->text, frame->value->dtype, &var)) {
+        return false;
+    }
     hone_node_id node = hone_func_add_loop(p->func, var, HONE_LOOP_THREAD, range);
     if (node == HONE_NO_ID) return script_no_memory(p);
     hone_func_node(p->func, node)->u.loop.thread_tag = frame->text;
