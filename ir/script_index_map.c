@@ -193,9 +193,10 @@ static bool is_variadic(const script_parser *p) {
     if (!script_at_word(p, "lambda")) return false;
     for (uint32_t i = 1; i < p->token_count; i++) {
         const script_token *t = &p->tokens[i];
-        char c = p->source.text[t->start];
-        if (t->kind == SCRIPT_TOKEN_OP && t->length == 1 && c == ':') return false;
-        if (t->kind == SCRIPT_TOKEN_OP && t->length == 1 && c == '*') return true;
+        if (t->kind != SCRIPT_TOKEN_OP || t->length != 1)
+            continue; /* the last is behind the text */
+        if (p->source.text[t->start] == ':') return false;
+        if (p->source.text[t->start] == '*') return true;
     }
     return false;
 }

@@ -381,8 +381,7 @@ static hone_status prepare(move *m, sch_nest *out) {
     if (m->is_reverse) HONE_TRY(check_readers_are_behind(m));
     HONE_TRY(find_position(m));
     HONE_TRY(solve(m));
-    bool is_nested = sch_scope_of(sch, m->scope) != HONE_NO_ID;
-    if (!m->is_reverse || is_nested) HONE_TRY(sch_keep_instances(sch, m->block, m->domains));
+    HONE_TRY(sch_keep_instances(sch, m->block, m->domains));
     HONE_TRY(
         sch_make_nest(sch, sch_block(sch, m->block)->axis_count, m->domains, m->keep_units, out));
     HONE_TRY(add_conditions(m, out));

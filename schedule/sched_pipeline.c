@@ -156,10 +156,46 @@ static bool starts_over(hone_schedule *sch, hone_node_id writer, hone_node_id re
     return !has_axes || !sch_counts_once(sch, writer, sch_scope_of(sch, writer));
 }
 
+static bool share_iterations(hone_schedule *sch, hone_node_id a, hone_node_id b) {
+    for (hone_node_id n = sch_lca(sch, a, b); sch_node(sch, n)->kind == HONE_NODE_FOR;
+         n = sch_node(sch, n)->parent) {
+        if (!hone_expr_is_int_value(sch_node(sch, n)->u.loop.range.extent, 1)) return true;
+    }
+    return false;
+}
+
+static bool are_disjoint(hone_schedule *sch, uint32_t rank, const hone_interval *a,
+                         const hone_interval *b) {
+    for (uint32_t d = 0; d < rank; d++) {
+        if (a[d].max && b[d].min && hone_prove_less(&sch->arith, a[d].max, b[d].min)) return true;
+        if (b[d].max && a[d].min && hone_prove_less(&sch->arith, b[d].max, a[d].min)) return true;
+    }
+    return false;
+}
+
+/* Another one has made all that is read; this one changes some of it. Of what is read in one
+ * iteration that both share, does it change nothing in other iterations? */
+static bool changes_only_here(hone_schedule *sch, hone_node_id scope, hone_node_id from,
+                              const hone_region *written, hone_node_id to,
+                              const hone_region *read) {
+    uint32_t rank = hone_func_buffer(sch->func, read->buffer)->rank;
+    hone_node_id top = sch_lca(sch, from, to);
+    hone_interval *box = hone_arena_alloc(sch->arena, (rank + 1) * sizeof *box);
+    hone_interval *all = hone_arena_alloc(sch->arena, (rank + 1) * sizeof *all);
+    if (!box || !all || !region_above(sch, to, read, top, box, NULL) ||
+        !region_above(sch, from, written, scope, all, NULL)) {
+        return false;
+    }
+    if (are_disjoint(sch, rank, box, all)) return true;
+    for (uint32_t d = 0; d < rank; d++)
+        box[d] = hone_interval_intersect(&sch->arith, box[d], all[d]);
+    return writes_box(sch, from, written, top, box);
+}
+
 /* Checks one read of one block against its writers in the scope. */
 bool sch_read_is_fed(hone_schedule *sch, hone_node_id scope, hone_node_id reader,
                      const hone_region *read, const char **why) {
-    bool has_writer = false, is_covered = false;
+    bool has_writer = false, is_covered = false, is_loose = false;
     for (hone_node_id n = sch_next_block(sch, scope, scope); n != HONE_NO_ID;
          n = sch_next_block(sch, scope, n)) {
         const hone_block *writer = sch_block(sch, n);
@@ -175,8 +211,16 @@ bool sch_read_is_fed(hone_schedule *sch, hone_node_id scope, hone_node_id reader
                 *why = "a buffer is read while its values still change";
                 return false;
             }
-            is_covered = is_covered || covers(sch, n, &writer->writes[w], reader, read);
+            bool covers_it = covers(sch, n, &writer->writes[w], reader, read);
+            is_covered = is_covered || covers_it;
+            is_loose =
+                is_loose || (!covers_it && share_iterations(sch, n, reader) &&
+                             !changes_only_here(sch, scope, n, &writer->writes[w], reader, read));
         }
+    }
+    if (is_covered && is_loose) {
+        *why = "a buffer is read while its values still change";
+        return false;
     }
     if (!has_writer || is_covered) return true;
     *why = "a block reads more of a buffer than its producer surely wrote";

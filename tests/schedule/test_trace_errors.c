@@ -68,6 +68,8 @@ static const struct row {
      HONE_CODE_INVALID,                                                                                                             "t:4:22: undefined name 'k'"                       },
     {"a loop in a map",              B "sch.transform_block_layout(b, lambda x, y: (x, i))\n",               HONE_CODE_INVALID,
      "t:3:48: undefined name 'i'"                                                                                                                                                      },
+    {"a map of one word",            B "sch.transform_block_layout(b, lambda, j)\n",                         HONE_CODE_INVALID,
+     "lambda"                                                                                                                                                                          },
     {"a map without a body",         B "sch.transform_block_layout(b, lambda i, j)\n",                       HONE_CODE_INVALID,
      "t:3:42: expected ':'"                                                                                                                                                            },
     {"a map that is none",           B "sch.transform_block_layout(b, 3)\n",                                 HONE_CODE_INVALID,
