@@ -211,6 +211,7 @@ hone_status hone_interp_func(const hone_func *func, hone_tensor *const *args, si
     machine_free_teams(m);
     machine_free_stores(m, m->outer_buffers);
     hone_free(m->tasks);
+    hone_free(m->flights);
     if (m->arena) hone_arena_destroy(m->arena);
     hone_free(m);
     return st;

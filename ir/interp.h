@@ -21,8 +21,10 @@
  * interp_lanes.c), threads run together from one sync to the next, a tag that occurs twice is one
  * thread, and what two of them touch in between is a race (interp_threads.c); a buffer that is used
  * inside such a loop only is each thread's own, wherever it is allocated (interp_private.c).
- * Matrix instructions (wmma, ldmatrix, mma of m16n8k16 and m16n8k32) do to buffers what they do to
- * registers (interp_matrix.c).
+ * Matrix instructions (wmma, ldmatrix, mma) do to buffers what they do to registers
+ * (interp_matrix.c). Asynchronous copies are done at once; with check_races what they write must
+ * not be touched before it is waited for (interp_async.c). Atomic updates of one element are no
+ * race (interp_atomic.c). Integers of less than a byte take one in a buffer.
  */
 #ifndef HONE_IR_INTERP_H
 #define HONE_IR_INTERP_H

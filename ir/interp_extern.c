@@ -33,6 +33,26 @@ hone_buffer buffer_of_data(const machine *m, hone_var var) {
     return found;
 }
 
+hone_buffer place_of_pointer(machine *m, const xexpr *e, int64_t *out_at) {
+    const hone_expr *source = e->source;
+    bool is_access = hone_expr_is_call(source, HONE_INTRIN_ACCESS_PTR) && e->count == 5;
+    const xexpr *data = is_access ? e->args[1] : e, *load = NULL;
+    hone_buffer id = HONE_NO_ID;
+    if (hone_expr_is_call(source, HONE_INTRIN_ADDRESS_OF)) load = e->args[0];
+    if (data->source->kind == HONE_EXPR_VAR) id = buffer_of_data(m, data->source->u.var);
+    if (load && load->source->kind == HONE_EXPR_LOAD) id = load->u.buffer;
+    if (id == HONE_NO_ID || !m->buffers[id].store) {
+        machine_fail(m, HONE_ERROR(HONE_CODE_ILLEGAL, "a pointer to no buffer that exists"));
+    }
+    const xbuffer *b = &m->buffers[id];
+    bool counts_from_data = is_access && hone_func_buffer(m->func, id)->elem_offset;
+    *out_at = counts_from_data ? 0 : b->offset;
+    if (is_access) *out_at += x_int(e->args[2], m);
+    for (uint32_t d = 0; load && d < load->count; d++)
+        *out_at += x_int(load->args[d], m) * b->strides[d];
+    return id;
+}
+
 static void mark_written(xstore *s, int64_t offset, int64_t count) {
     if (s->is_written) memset(s->is_written + offset, true, (size_t)count);
 }
@@ -222,6 +242,7 @@ static double call_f(const xexpr *e, machine *m) {
 }
 
 void choose_extern(machine *m, xexpr *x) {
+    if (choose_device_call(x)) return;
     if (x->count == 0 || x->source->args[0]->kind != HONE_EXPR_STRING ||
         x->count - 1 > MAX_EXTERN_ARGS || x->lanes > 1) {
         machine_fail(m, HONE_ERROR(HONE_CODE_UNSUPPORTED,

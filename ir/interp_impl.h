@@ -72,6 +72,7 @@ typedef union xvalue {
 /* Who touched an element last, for the race check: tasks (see interp_race.c). */
 typedef struct xshadow {
     uint32_t writer, first_reader, last_reader;
+    bool is_atomic; /* the readers are those who updated it atomically since then */
 } xshadow;
 
 /* How a fragment of a matrix unit was loaded last (interp_matrix.c); m = 0: never. */
@@ -84,12 +85,13 @@ typedef struct xfragment {
 typedef struct xstore {
     uint8_t *data;
     int64_t elements, capacity;
-    int64_t row;      /* extent of the last dimension; 0: there is one dimension at most */
-    hone_dtype dtype; /* as stored: f64 for every float when widened */
-    bool is_argument; /* belongs to the caller */
-    bool is_shared;   /* scope "shared": threads work on it together */
-    bool *is_written; /* NULL unless check_uninitialised and not an argument */
-    xshadow *shadow;  /* NULL unless check_races */
+    int64_t row;       /* extent of the last dimension; 0: there is one dimension at most */
+    hone_dtype dtype;  /* as stored: f64 for every float when widened */
+    bool is_argument;  /* belongs to the caller */
+    bool is_shared;    /* scope "shared": threads work on it together */
+    bool *is_written;  /* NULL unless check_uninitialised and not an argument */
+    xshadow *shadow;   /* NULL unless check_races */
+    uint32_t *flights; /* by element: the copy under way to it (interp_async.c), or NULL */
     xfragment fragment;
     hone_tensor *argument; /* what a widened argument is written back to */
 } xstore;
@@ -107,6 +109,15 @@ typedef struct xbuffer {
     hone_dtype dtype; /* of a scalar */
     xstore own;       /* storage of its own, kept from one execution to the next */
 } xbuffer;
+
+/* ---- asynchronous copies ---- */
+
+enum { ASYNC_QUEUES = 4 };
+
+typedef struct xqueue {
+    uint32_t committed, done; /* groups */
+    uint32_t flight;          /* of the group that is being filled, if it is that one's */
+} xqueue;
 
 /* ---- statements ---- */
 
@@ -150,6 +161,7 @@ typedef enum xmeeting {
     MEET_BLOCK,  /* all wait for all */
     MEET_WARP,   /* those of each warp */
     MEET_REDUCE, /* tvm_thread_allreduce */
+    MEET_LANES,  /* each in turn, after all came here */
 } xmeeting;
 
 /* A value that a thread passes to others, in a shuffle say (interp_lanes.c). */
@@ -224,6 +236,11 @@ struct machine {
     xexchange *exchanges;   /* of the statement that is compiled */
     uint32_t exchange_count;
     bool is_running;
+    /* asynchronous copies */
+    struct xflight *flights;
+    uint32_t flight_count, flight_capacity;
+    int64_t async_queue, waited_queue;
+    xqueue queues[ASYNC_QUEUES];       /* where there is one thread */
     struct extern_frame *extern_frame; /* external calls in progress, on the stack */
     /* how a run ends early */
     hone_status status;
@@ -249,6 +266,12 @@ void choose_load(machine *m, xexpr *x);
 void choose_extern(machine *m, xexpr *x);
 /* An instruction of a matrix unit (interp_matrix.c); false when it is none. */
 bool choose_matrix(xexpr *x);
+/* Does an instruction take what the other lanes of its warp hold in buffers of their own? */
+bool needs_all_lanes(const machine *m, const hone_expr *call);
+/* An atomic update or a product of bytes, by its name (interp_atomic.c). */
+bool choose_device_call(xexpr *x);
+/* An instruction for asynchronous copies (interp_async.c). */
+bool choose_async(xexpr *x);
 
 static inline bool x_is_float(const xexpr *e) {
     return e->type == X_F64 || e->type == X_F32 || e->type == X_FLOAT;
@@ -279,6 +302,10 @@ int64_t locate_lane(machine *m, hone_buffer id, uint32_t rank, const xexpr *cons
                     bool is_write);
 /* An element by its place in the storage: checks all that is asked for. */
 void touch_element(machine *m, hone_buffer id, int64_t at, bool is_write);
+/* The same for a register of another lane, read by an instruction of the whole warp. */
+void touch_register(machine *m, hone_buffer id, int64_t at);
+/* The same for one that is read and written at once, whoever else does so. */
+void touch_atomically(machine *m, hone_buffer id, int64_t at);
 int64_t read_int(const xstore *s, hone_dtype dtype, int64_t at);
 double read_float(const xstore *s, hone_dtype dtype, int64_t at);
 void write_int(const xstore *s, hone_dtype dtype, int64_t at, int64_t value);
@@ -306,6 +333,21 @@ void race_enter_loop(machine *m, uint32_t *out_loop, uint32_t *out_parent);
 void race_iteration(machine *m, uint32_t loop, uint32_t parent, const xstmt *of);
 void race_leave_loop(machine *m, uint32_t parent);
 void race_touch(machine *m, xstore *s, int64_t at, hone_buffer id, bool is_write);
+void race_update(machine *m, xstore *s, int64_t at, hone_buffer id);
+
+/* ---- asynchronous copies (interp_async.c) ---- */
+/* The element is on its way with the group that is being filled. */
+void async_mark(machine *m, hone_buffer id, int64_t at);
+/* Fails when it still is. */
+void async_check(machine *m, xstore *s, int64_t at, hone_buffer id);
+bool async_is_attr(const hone_node *node);
+/* Does a node stand in async_scope? */
+bool async_is_inside(const hone_func *func, hone_node_id node);
+/* Around what stands below an attribute; begin and end for each thread in turn. */
+void async_enter(machine *m, const hone_node *node);
+void async_begin(machine *m, const hone_node *node);
+void async_end(machine *m, const hone_node *node);
+void async_leave(machine *m, const hone_node *node);
 
 /* ---- whose storage (interp_private.c) ---- */
 void private_find(machine *m);
@@ -332,6 +374,8 @@ struct xreducer *compile_reducer(machine *m, hone_node_id node);
 /* ---- external calls (interp_extern.c) ---- */
 /* The buffer that shows the storage of a data variable, a live one first; HONE_NO_ID. */
 hone_buffer buffer_of_data(const machine *m, hone_var var);
+/* What a pointer points to: data, tvm_access_ptr or address_of. Fails when it is nothing live. */
+hone_buffer place_of_pointer(machine *m, const xexpr *e, int64_t *out_at);
 void machine_free_extern(machine *m);
 
 /* ---- statements (interp_stmt.c) ---- */

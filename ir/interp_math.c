@@ -9,7 +9,8 @@
 #define B (x_float(e->args[1], m))
 
 static double sigmoid(double x) {
-    return 1.0 / (1.0 + exp(-x));
+    double e = exp(-fabs(x)); /* never too large */
+    return (x < 0 ? e : 1.0) / (1.0 + e);
 }
 static double rsqrt_(double x) {
     return 1.0 / sqrt(x);
@@ -53,12 +54,28 @@ static double fma_f(const xexpr *e, machine *m) {
     return round_to(e, fma(a, b, c));
 }
 
+/* The next number of a short float: bits of one sign count up from zero. */
+static double next_short(hone_dtype dtype, double a, double b) {
+    uint8_t bytes[8] = {0};
+    hone_element_set_f64(dtype, bytes, a);
+    unsigned bits = bytes[0] | (unsigned)bytes[1] << 8, sign = 1u << (dtype.bits - 1);
+    if (isnan(a) || isnan(b)) return NAN;
+    if (a == b) return b;
+    if (a == 0)
+        bits = b < 0 ? sign | 1 : 1;
+    else
+        bits += (a < b) == (a > 0) ? 1 : -1u;
+    bytes[0] = (uint8_t)bits;
+    bytes[1] = (uint8_t)(bits >> 8);
+    return hone_element_get_f64(dtype, bytes);
+}
+
 /* The next number of the dtype, not of double. */
 static double nextafter_f(const xexpr *e, machine *m) {
     double a = A, b = B;
     if (e->type == X_F32) return (double)nextafterf((float)a, (float)b);
     if (e->type == X_F64) return nextafter(a, b);
-    machine_fail(m, HONE_ERROR(HONE_CODE_UNSUPPORTED, "nextafter of a short float"));
+    return next_short(hone_dtype_element(e->dtype), a, b);
 }
 
 static int64_t isnan_i(const xexpr *e, machine *m) {
@@ -367,7 +384,10 @@ void choose_intrin(machine *m, xexpr *x, hone_intrin intrin) {
         choose_pair(x, reinterpret_i, reinterpret_f);
         return;
     case HONE_INTRIN_NAMED:
-        if (!choose_matrix(x) && !choose_lanes(m, x)) refuse_named(m, x);
+        if (!choose_matrix(x) && !choose_lanes(m, x) && !choose_async(x) &&
+            !choose_device_call(x)) {
+            refuse_named(m, x);
+        }
         return;
     case HONE_INTRIN_ASSUME:
         x->eval.i = assume_i;

@@ -12,9 +12,10 @@
  * Sums go over k in order, each step rounded to the type of the accumulator, as the descriptions of
  * the intrinsics have it.
  */
+#include <stdio.h>
 #include <string.h>
 
-#include "ir/interp_impl.h"
+#include "ir/interp_team.h"
 
 enum { LANES = 32 };
 
@@ -34,17 +35,6 @@ static hone_buffer registers_of(machine *m, const xexpr *e) {
     return id;
 }
 
-/* Memory by tvm_access_ptr(type, data, offset, extent, mask). */
-static hone_buffer memory_of(machine *m, const xexpr *e, int64_t *out_offset) {
-    if (!hone_expr_is_call(e->source, HONE_INTRIN_ACCESS_PTR) || e->count != 5) {
-        fail(m, "a matrix instruction wants tvm_access_ptr for memory");
-    }
-    hone_buffer id = registers_of(m, e->args[1]);
-    *out_offset = x_int(e->args[2], m);
-    if (!hone_func_buffer(m->func, id)->elem_offset) *out_offset += m->buffers[id].offset;
-    return id;
-}
-
 typedef union number {
     int64_t i;
     double f;
@@ -54,11 +44,15 @@ static bool holds_floats(const machine *m, hone_buffer id) {
     return hone_dtype_is_float(m->buffers[id].dtype);
 }
 
-static number get(machine *m, hone_buffer id, int64_t at) {
+static number value_at(machine *m, hone_buffer id, int64_t at) {
     const xbuffer *b = &m->buffers[id];
-    touch_element(m, id, at, false);
     return holds_floats(m, id) ? (number){.f = read_float(b->store, b->dtype, at)}
                                : (number){.i = read_int(b->store, b->dtype, at)};
+}
+
+static number get(machine *m, hone_buffer id, int64_t at) {
+    touch_element(m, id, at, false);
+    return value_at(m, id, at);
 }
 
 static void put(machine *m, hone_buffer id, int64_t at, number value) {
@@ -157,7 +151,7 @@ static int64_t move_fragment(const xexpr *e, machine *m, bool is_store) {
         e->args[8]->source->kind == HONE_EXPR_STRING ? e->args[8]->source->u.s : "";
     int64_t offset, stride = x_int(e->args[7], m);
     tile t = shaped_fragment(m, e, strcmp(layout, "col_major") == 0);
-    hone_buffer memory = memory_of(m, e->args[6], &offset);
+    hone_buffer memory = place_of_pointer(m, e->args[6], &offset);
     require_same_sort(m, t.buffer, memory);
     for (int64_t i = 0; i < t.rows; i++) {
         for (int64_t j = 0; j < t.columns; j++) {
@@ -251,7 +245,7 @@ static int64_t ldmatrix(const xexpr *e, machine *m) {
     hone_var variable = lane_variable(m);
     hone_buffer to = registers_of(m, e->args[4]);
     int64_t offset, lane = m->slots[variable].i % LANES, to_offset = x_int(e->args[5], m);
-    hone_buffer from = memory_of(m, e->args[6], &offset);
+    hone_buffer from = place_of_pointer(m, e->args[6], &offset);
     bool is_turned = x_int(e->args[1], m) != 0;
     int64_t bits = hone_func_buffer(m->func, to)->dtype.bits, each = 16 / bits;
     require_same_sort(m, to, from);
@@ -272,35 +266,93 @@ static int64_t ldmatrix(const xexpr *e, machine *m) {
     return 0;
 }
 
-/* (shape, "row", "col", types, A, offset, B, offset, C, offset, saturate): C += A B, 16 by 8 */
-static int64_t mma(const xexpr *e, machine *m) {
+/* How the lanes of a warp hold A, B and C of mma.mNNnNNkNN: each register has run elements that
+ * follow each other along k, a row of A (a column of B) is held by four lanes, and rows 8 apart by
+ * one. */
+typedef struct xmma {
+    int64_t rows, k, run;
+    const xexpr *a, *a_offset, *b, *b_offset, *c, *c_offset;
+} xmma;
+
+/* ("m16n8k16", "row", "col", types, A, offset, B, offset, C, offset, saturate) */
+static xmma mma_of(machine *m, const xexpr *e) {
     const char *shape = e->args[1]->source->kind == HONE_EXPR_STRING ? e->args[1]->source->u.s : "";
-    bool is_k32 = strcmp(shape, "m16n8k32") == 0;
-    if (!is_k32 && strcmp(shape, "m16n8k16") != 0) {
+    xmma p = {0, 0, 0, e->args[7], e->args[8], e->args[9], e->args[10], e->args[11], e->args[12]};
+    int rows = 0, columns = 0, k = 0;
+    bool is_read = sscanf(shape, "m%dn%dk%d", &rows, &columns, &k) == 3;
+    int64_t bits = hone_func_buffer(m->func, registers_of(m, p.a))->dtype.bits;
+    p.rows = rows;
+    p.k = k;
+    p.run = bits >= 32 ? 1 : 32 / bits;
+    bool is_known = is_read && columns == 8 && k > 0 && k % (4 * p.run) == 0 &&
+                    ((rows == 16 && bits <= 32 && k <= 8 * p.run) ||
+                     (rows == 8 && (bits <= 8 || bits == 64) && k == 4 * p.run));
+    if (!is_known || x_int(e->args[13], m)) {
         machine_fail(m, HONE_ERROR(HONE_CODE_UNSUPPORTED,
-                                   "mma of shape '%s' cannot be interpreted here", shape));
+                                   "mma of shape '%s' on elements of %lld bits%s cannot be "
+                                   "interpreted here",
+                                   shape, (long long)bits, is_known ? ", saturating," : ""));
     }
+    return p;
+}
+
+/* What a lane of this warp holds: at offset + at of its registers, which are a part of one buffer
+ * for the warp, or a buffer of its own. */
+static number held_by(machine *m, hone_var variable, int64_t lane, const xexpr *registers,
+                      const xexpr *offset, int64_t at) {
+    hone_buffer id = registers_of(m, registers);
+    if (strcmp(hone_func_buffer(m->func, id)->scope, "warp") == 0) {
+        return get(m, id, of_lane(m, offset, variable, lane) + at);
+    }
+    xthread *other = m->thread ? lane_at(m->crew, m->thread, (uint32_t)lane) : NULL;
+    if (!other) fail(m, "an instruction of a warp is executed by less than its lanes");
+    xvalue *slots = m->slots;
+    xbuffer *buffers = m->buffers;
+    m->slots = other->slots;
+    m->buffers = other->buffers;
+    at += x_int(offset, m);
+    touch_register(m, id, at);
+    number held = value_at(m, id, at);
+    m->slots = slots;
+    m->buffers = buffers;
+    return held;
+}
+
+/* C += A B */
+static int64_t mma(const xexpr *e, machine *m) {
+    xmma p = mma_of(m, e);
     hone_var variable = lane_variable(m);
-    hone_buffer a = registers_of(m, e->args[7]), b = registers_of(m, e->args[9]);
-    hone_buffer c = registers_of(m, e->args[11]);
-    int64_t lane = m->slots[variable].i % LANES, c_offset = x_int(e->args[12], m);
-    int64_t run = is_k32 ? 4 : 2; /* neighbours along k in one lane */
+    hone_buffer a = registers_of(m, p.a), b = registers_of(m, p.b), c = registers_of(m, p.c);
+    int64_t lane = m->slots[variable].i % LANES, c_offset = x_int(p.c_offset, m);
+    int64_t halves = p.rows / 8;
     require_same_sort(m, a, c);
     require_same_sort(m, b, c);
-    for (int64_t l = 0; l < 4; l++) {
+    for (int64_t l = 0; l < 2 * halves; l++) {
         int64_t row = lane / 4 + 8 * (l / 2), column = 2 * (lane % 4) + l % 2;
         number sum = get(m, c, c_offset + l);
-        for (int64_t k = 0; k < 8 * run; k++) {
-            int64_t quarter = k % (4 * run) / run, upper = k / (4 * run), rest = k % run;
-            int64_t left = of_lane(m, e->args[8], variable, 4 * (row % 8) + quarter);
-            int64_t right = of_lane(m, e->args[10], variable, 4 * column + quarter);
-            number x = get(m, a, left + 2 * run * upper + run * (row / 8) + rest);
-            number y = get(m, b, right + run * upper + rest);
+        for (int64_t k = 0; k < p.k; k++) {
+            int64_t quarter = k % (4 * p.run) / p.run, upper = k / (4 * p.run), rest = k % p.run;
+            number x = held_by(m, variable, 4 * (row % 8) + quarter, p.a, p.a_offset,
+                               halves * p.run * upper + p.run * (row / 8) + rest);
+            number y =
+                held_by(m, variable, 4 * column + quarter, p.b, p.b_offset, p.run * upper + rest);
             sum = multiply_add(m, c, sum, x, y);
         }
         put(m, c, c_offset + l, sum);
     }
     return 0;
+}
+
+bool needs_all_lanes(const machine *m, const hone_expr *call) {
+    const char *name =
+        call->count == 14 && call->args[0]->kind == HONE_EXPR_STRING ? call->args[0]->u.s : "";
+    if (!hone_expr_is_call(call, HONE_INTRIN_NAMED) ||
+        (strcmp(name, "ptx_legacy.mma") != 0 && strcmp(name, "ptx_mma") != 0)) {
+        return false;
+    }
+    const hone_expr *data = call->args[7];
+    hone_buffer id = data->kind == HONE_EXPR_VAR ? buffer_of_data(m, data->u.var) : HONE_NO_ID;
+    return id != HONE_NO_ID && strcmp(m->func->buffers[id].scope, "warp") != 0;
 }
 
 /* (count, registers, offset) */
@@ -319,7 +371,7 @@ static int64_t store_registers(const xexpr *e, machine *m) {
     hone_var variable = lane_variable(m);
     hone_buffer from = registers_of(m, e->args[4]);
     int64_t offset, stride = x_int(e->args[6], m), lane = m->slots[variable].i % LANES;
-    hone_buffer memory = memory_of(m, e->args[3], &offset);
+    hone_buffer memory = place_of_pointer(m, e->args[3], &offset);
     int64_t base = x_int(e->args[5], m) + lane_base(m, from, variable, 8);
     require_same_sort(m, from, memory);
     for (int64_t l = 0; l < 8; l++) {
@@ -342,6 +394,10 @@ static const struct {
     {"tvm_mma_sync",          9,  multiply_fragments},
     {"ptx_legacy.ldmatrix",   8,  ldmatrix          },
     {"ptx_legacy.mma",        14, mma               },
+    {"ptx_mma",               14, mma               },
+    {"ptx_ldmatrix",          8,  ldmatrix          },
+    {"mma_fill",              4,  fill_registers    },
+    {"mma_store",             7,  store_registers   },
     {"cuda.mma_fill_legacy",  4,  fill_registers    },
     {"cuda.mma_store_legacy", 7,  store_registers   },
 };

@@ -34,7 +34,9 @@ void write_float(const xstore *s, hone_dtype dtype, int64_t at, double value) {
     hone_element_set_f64(dtype, s->data + (size_t)at * hone_dtype_bytes(dtype), value);
 }
 
+/* Integers of less than a byte take one. */
 hone_dtype stored_dtype(const machine *m, hone_dtype dtype) {
+    if (hone_dtype_is_integer(dtype) && dtype.bits < 8) dtype.bits = 8;
     return m->options.widen_f64 && hone_dtype_is_float(dtype) ? HONE_DTYPE_F64 : dtype;
 }
 
@@ -64,7 +66,8 @@ HONE_NORETURN static void fail_not_live(machine *m, hone_buffer id) {
 }
 
 /* What is checked only on request, or for views. */
-static void check_element(machine *m, const xbuffer *b, hone_buffer id, int64_t at, bool is_write) {
+static void check_element_but_races(machine *m, const xbuffer *b, hone_buffer id, int64_t at,
+                                    bool is_write) {
     xstore *s = b->store;
     const char *name = hone_func_buffer(m->func, id)->name;
     if (at < 0 || at >= s->elements) {
@@ -81,7 +84,22 @@ static void check_element(machine *m, const xbuffer *b, hone_buffer id, int64_t 
         }
         s->is_written[at] = true;
     }
-    if (s->shadow) race_touch(m, s, at, id, is_write);
+    if (s->flights && s->flights[at]) async_check(m, s, at, id);
+}
+
+static void check_element(machine *m, const xbuffer *b, hone_buffer id, int64_t at, bool is_write) {
+    check_element_but_races(m, b, id, at, is_write);
+    if (b->store->shadow) race_touch(m, b->store, at, id, is_write);
+}
+
+void touch_register(machine *m, hone_buffer id, int64_t at) {
+    check_element_but_races(m, &m->buffers[id], id, at, false);
+}
+
+void touch_atomically(machine *m, hone_buffer id, int64_t at) {
+    xbuffer *b = &m->buffers[id];
+    check_element_but_races(m, b, id, at, false);
+    if (b->store->shadow) race_update(m, b->store, at, id);
 }
 
 void touch_element(machine *m, hone_buffer id, int64_t at, bool is_write) {
@@ -214,7 +232,8 @@ static void prepare(machine *m, hone_buffer id) {
     xbuffer *b = &m->buffers[id];
     const hone_buffer_info *info = hone_func_buffer(m->func, id);
     if (b->shape) return;
-    if (info->rank > HONE_MAX_RANK || !hone_dtype_is_storable(hone_dtype_element(info->dtype))) {
+    if (info->rank > HONE_MAX_RANK ||
+        !hone_dtype_is_storable(stored_dtype(m, hone_dtype_element(info->dtype)))) {
         machine_fail(m, HONE_ERROR(HONE_CODE_UNSUPPORTED, "buffer '%s' of type %s and rank %u",
                                    info->name, HONE_DTYPE_NAME(info->dtype), (unsigned)info->rank));
     }
@@ -301,12 +320,14 @@ static void attach_checks(machine *m, xstore *s, bool counts_writes) {
         if (!s->shadow) machine_out_of_memory(m);
         memset(s->shadow, 0, count * sizeof *s->shadow);
     }
+    if (s->flights) memset(s->flights, 0, count * sizeof *s->flights);
 }
 
 static void free_store(xstore *s) {
     if (!s->is_argument) hone_free(s->data);
     hone_free(s->is_written);
     hone_free(s->shadow);
+    hone_free(s->flights);
     *s = (xstore){0};
 }
 

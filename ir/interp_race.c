@@ -92,14 +92,28 @@ void race_touch(machine *m, xstore *s, int64_t at, hone_buffer buffer, bool is_w
     xshadow *shadow = &s->shadow[at];
     uint32_t me = m->task;
     check_pair(m, s, at, buffer, shadow->writer, is_write ? "both write" : "one writes");
-    if (is_write) {
+    if (is_write || shadow->is_atomic) {
         check_pair(m, s, at, buffer, shadow->first_reader, "one writes");
         check_pair(m, s, at, buffer, shadow->last_reader, "one writes");
     }
     if (is_write) {
         *shadow = (xshadow){.writer = me};
-    } else {
-        if (!shadow->first_reader) shadow->first_reader = me;
-        shadow->last_reader = me;
+        return;
     }
+    if (shadow->is_atomic) *shadow = (xshadow){.writer = shadow->last_reader};
+    if (!shadow->first_reader) shadow->first_reader = me;
+    shadow->last_reader = me;
+}
+
+/* Updates do not disturb each other, only those who read or write in the ordinary way. */
+void race_update(machine *m, xstore *s, int64_t at, hone_buffer buffer) {
+    xshadow *shadow = &s->shadow[at];
+    check_pair(m, s, at, buffer, shadow->writer, "one writes");
+    if (!shadow->is_atomic) {
+        check_pair(m, s, at, buffer, shadow->first_reader, "one writes");
+        check_pair(m, s, at, buffer, shadow->last_reader, "one writes");
+        *shadow = (xshadow){.writer = shadow->writer, .is_atomic = true};
+    }
+    if (!shadow->first_reader) shadow->first_reader = m->task;
+    shadow->last_reader = m->task;
 }

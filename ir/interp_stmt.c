@@ -23,6 +23,16 @@ static xflow run_plain(const xstmt *s, machine *m) {
     return run_children(s, m);
 }
 
+static xflow run_attr(const xstmt *s, machine *m) {
+    const hone_node *node = hone_func_node(m->func, s->node);
+    async_enter(m, node);
+    async_begin(m, node);
+    xflow flow = run_children(s, m);
+    async_end(m, node);
+    async_leave(m, node);
+    return flow;
+}
+
 static xflow run_loop(const xstmt *s, machine *m) {
     int64_t min = range_min(&s->range, m), extent = range_extent(&s->range, m);
     xvalue *slot = &m->slots[s->var];
@@ -107,6 +117,22 @@ static xflow run_vector_store(const xstmt *s, machine *m) {
     }
     m->lane = 0;
     return FLOW_NEXT;
+}
+
+/* In async_scope: a copy that has to be waited for. */
+static xflow run_async_store(const xstmt *s, machine *m) {
+    xflow flow = s->lanes > 1 ? run_vector_store(s, m) : run_store(s, m);
+    hone_buffer id = s->access.buffer;
+    bool is_vector = s->lanes > 1;
+    for (m->lane = 0; is_vector ? m->lane < s->lanes : m->lane == 0; m->lane++) {
+        int64_t at = m->buffers[id].offset;
+        if (is_vector && m->mask && !x_int(m->mask, m)) continue;
+        for (uint32_t d = 0; d < s->access.rank; d++)
+            at += x_int(s->access.indices[d], m) * m->buffers[id].strides[d];
+        async_mark(m, id, at);
+    }
+    m->lane = 0;
+    return flow;
 }
 
 static xflow run_eval(const xstmt *s, machine *m) {
@@ -351,6 +377,7 @@ static void compile_store(machine *m, xstmt *s, const hone_node *node) {
                                    HONE_DTYPE_NAME(info->dtype)));
     }
     s->run = s->lanes > 1 ? run_vector_store : run_store;
+    if (m->options.check_races && async_is_inside(m->func, s->node)) s->run = run_async_store;
 }
 
 static void compile_let(machine *m, xstmt *s, const hone_node *node) {
@@ -399,8 +426,10 @@ static void compile_node(machine *m, xstmt *s, const hone_node *node) {
     case HONE_NODE_TOP:
     case HONE_NODE_INIT:
     case HONE_NODE_ELSE:
-    case HONE_NODE_ATTR:
         s->run = run_plain;
+        return;
+    case HONE_NODE_ATTR:
+        s->run = async_is_attr(node) ? run_attr : run_plain;
         return;
     case HONE_NODE_IF:
         s->run = node->u.eval.value->dtype.lanes > 1 ? run_masked : run_if;
@@ -438,6 +467,9 @@ xstmt *compile_stmt(machine *m, hone_node_id id) {
     compile_node(m, s, node);
     s->exchanges = m->exchanges;
     if (node->kind == HONE_NODE_EVAL) s->meeting = (uint8_t)meeting_of(node->u.eval.value);
+    if (node->kind == HONE_NODE_EVAL && needs_all_lanes(m, node->u.eval.value)) {
+        s->meeting = MEET_LANES;
+    }
     if (s->meeting == MEET_REDUCE) s->reducer = compile_reducer(m, id);
     for (hone_node_id c = node->first; c != HONE_NO_ID; c = hone_func_node(m->func, c)->next) {
         xstmt *child = compile_stmt(m, c);

@@ -19,6 +19,7 @@ typedef struct xthread {
     uint64_t others;       /* the conditions around whose other side it takes: a bit each */
     uint32_t task, phase;  /* the task it has in that phase */
     uint32_t inner_loop;   /* of the threads inside it, for the race check */
+    xqueue *queues;        /* ASYNC_QUEUES */
 } xthread;
 
 /* A warp between two syncs: its threads are one task each below the warp's. */

@@ -120,6 +120,7 @@ static void grow(machine *m, xteam *team, uint32_t count) {
     for (uint32_t i = team->capacity; i < count; i++) {
         threads[i].slots = machine_alloc(m, (m->func->var_count + 1) * sizeof(xvalue));
         threads[i].buffers = machine_alloc(m, (m->func->buffer_count + 1) * sizeof(xbuffer));
+        threads[i].queues = machine_alloc(m, ASYNC_QUEUES * sizeof(xqueue));
         threads[i].sent = machine_alloc(m, (m->exchange_count + 1) * sizeof(xvalue));
     }
     team->crew.threads = threads;
@@ -433,6 +434,24 @@ static void run_while_together(const xstmt *s, machine *m, xphase *phase, const 
     }
 }
 
+static void run_attr_together(const xstmt *s, machine *m, xphase *phase, const xcrew *crew) {
+    const hone_node *node = hone_func_node(m->func, s->node);
+    bool is_async = async_is_attr(node);
+    if (is_async) async_enter(m, node);
+    for
+        EACH_LIVE(t, crew) {
+            team_enter(m, phase, crew, &crew->threads[t]);
+            if (is_async) async_begin(m, node);
+        }
+    run_list(s->first, m, phase, crew);
+    for
+        EACH_LIVE(t, crew) {
+            team_enter(m, phase, crew, &crew->threads[t]);
+            if (is_async) async_end(m, node);
+        }
+    if (is_async) async_leave(m, node);
+}
+
 /* Each in turn, after all have said what they pass to others. */
 static void run_in_turn(const xstmt *s, machine *m, const xphase *phase, const xcrew *crew) {
     if (s->exchanges) lanes_send(m, phase, crew, s);
@@ -458,6 +477,7 @@ static void run_eval_together(const xstmt *s, machine *m, xphase *phase, const x
         lanes_reduce(m, phase, crew, s);
         return;
     case MEET_NOT:
+    case MEET_LANES:
         run_in_turn(s, m, phase, crew);
         return;
     }
@@ -495,10 +515,12 @@ static void run_together(const xstmt *s, machine *m, xphase *phase, const xcrew 
     case HONE_NODE_STORE:
         run_in_turn(s, m, phase, crew);
         return;
+    case HONE_NODE_ATTR:
+        run_attr_together(s, m, phase, crew);
+        return;
     case HONE_NODE_TOP:
     case HONE_NODE_INIT:
     case HONE_NODE_ELSE:
-    case HONE_NODE_ATTR:
         run_list(s->first, m, phase, crew);
         return;
     default:

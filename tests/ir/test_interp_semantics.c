@@ -25,79 +25,92 @@ static const struct row {
     {"int32 wraps",
      FUNC("(2,), \"int32\"",            "(2,), \"int32\"") EACH(2) "      C[v] = A[v] + 1\n",
      {2147483647, -1},
-     {-2147483648.0, 0}            },
+     {-2147483648.0, 0}                                                },
     {"elements that are vectors",
      FUNC("(4,), \"int32\"",
      "(4,), \"int32\"") "  V = T.alloc_buffer((2,), \"int32x2\", scope=\"local\")\n"
                              "  V[1] = A[T.Ramp(0, 1, 2)]\n  V[0] = A[T.Ramp(2, 1, 2)] + V[1]\n"
                              "  C[T.Ramp(0, 1, 2)] = V[0]\n  C[T.Ramp(2, 1, 2)] = V[1]\n",                                      {1, 2, 3, 4},
-     {4, 6, 1, 2}                  },
+     {4, 6, 1, 2}                                                      },
     {"shuffled lanes",
      FUNC("(4,), \"int32\"",            "(4,), \"int32\"") "  C[0:4] = T.Shuffle([A[T.Ramp(0, 1, 2)], "
                                                 "A[T.Ramp(2, 1, 2)]], [3, 0, 2, 1])\n",             {1, 2, 3, 4},
-     {4, 1, 3, 2}                  },
+     {4, 1, 3, 2}                                                      },
     {"a scalar is assigned",
      "# tirx\n" FUNC("(4,), \"int32\"",
      "(1,), \"int32\"") "  s: T.int32 = 0\n  for i in range(4):\n    if A[i] > "
                                         "1:\n      s = s + A[i]\n  C[0] = s\n",                                                 {1, 2, 3, 4},
-     {9}                           },
+     {9}                                                               },
     {"int8 wraps",
      FUNC("(2,), \"int8\"",             "(2,), \"int8\"") EACH(2) "      C[v] = A[v] * T.int8(2)\n",
      {100, -100},
-     {-56, 56}                     },
+     {-56, 56}                                                         },
     {"uint8 wraps",
      FUNC("(2,), \"uint8\"",            "(2,), \"uint8\"") EACH(2) "      C[v] = A[v] - T.uint8(1)\n",
      {0, 255},
-     {255, 254}                    },
+     {255, 254}                                                        },
     {"floor and trunc division",
      FUNC("(2,), \"int32\"",
      "(8,), \"int32\"") "  C[0] = A[0] // 2\n  C[1] = A[0] % 2\n  C[2] = T.truncdiv(A[0], 2)\n"
                              "  C[3] = T.truncmod(A[0], 2)\n  C[4] = A[1] // -2\n  C[5] = A[1] % "
                              "-2\n"
                              "  C[6] = T.truncdiv(A[1], -2)\n  C[7] = T.truncmod(A[1], -2)\n",                                  {-7, 7},
-     {-4, 1, -3, -1, -4, -1, -3, 1}},
+     {-4, 1, -3, -1, -4, -1, -3, 1}                                    },
+    {"the next number of a short float",
+     FUNC("(4,), \"float16\"",          "(4,), \"float16\"") EACH(4) "      C[v] = T.nextafter(A[v], "
+                                                            "T.float16(2))\n",                    {1, 0, 2048, -0.0},
+     {1.0009765625, 5.9604644775390625e-8, 2047, 5.9604644775390625e-8}},
+    {"sigmoid where exp is too large",
+     FUNC("(1,), \"float64\"",          "(1,), \"float64\"") EACH(1) "      C[v] = T.sigmoid(A[v])\n",
+     {-735},
+     {6.2168280216204053e-320}                                         },
+    {"integers of four bits",
+     FUNC("(3,), \"int32\"",            "(3,), \"int32\"") "  I = T.alloc_buffer((3,), \"int4\")\n" EACH(
+         3) "      I[v] = T.cast(A[v], \"int4\") * T.int4(3)\n      C[v] = T.cast(I[v], "
+            "\"int32\")\n",                                                                         {1, 3, -7},
+     {3, -7, -5}                                                       },
     {"float32 rounds every step",
      FUNC("(1,), \"float32\"",          "(1,), \"float32\"") "  C[0] = (A[0] + T.float32(1)) - A[0]\n",
      {16777216},
-     {0}                           },
+     {0}                                                               },
     {"float64 does not",
      FUNC("(1,), \"float64\"",          "(1,), \"float64\"") "  C[0] = (A[0] + T.float64(1)) - A[0]\n",
      {16777216},
-     {1}                           },
+     {1}                                                               },
     {"float16 rounds every step",
      FUNC("(2,), \"float16\"",          "(2,), \"float16\"")
          EACH(2) "      C[v] = (A[v] + T.float16(1)) - A[v]\n",
      {2048, 1024},
-     {0, 1}                        },
+     {0, 1}                                                            },
     {"bfloat16 keeps 8 bits",
      FUNC("(2,), \"float32\"",          "(2,), \"bfloat16\"")
          EACH(2) "      C[v] = T.Cast(\"bfloat16\", A[v])\n",
      {257, 1.0078125},
-     {256, 1.0078125}              },
+     {256, 1.0078125}                                                  },
     {"casts of floats to integers",
      FUNC("(4,), \"float32\"",          "(4,), \"int8\"") EACH(4) "      C[v] = T.Cast(\"int8\", A[v])\n",
      {2.9, -2.9, 300, -300},
-     {2, -2, 127, -128}            },
+     {2, -2, 127, -128}                                                },
     {"casts to bool",
      FUNC("(3,), \"float32\"",          "(3,), \"bool\"") EACH(3) "      C[v] = T.Cast(\"bool\", A[v])\n",
      {0, 0.5, -2},
-     {0, 1, 1}                     },
+     {0, 1, 1}                                                         },
     {"unsigned comparison",
      FUNC("(2,), \"uint32\"",           "(2,), \"int32\"")
          EACH(2) "      C[v] = T.Select(A[v] > T.uint32(5), 1, 0)\n",
      {4294967295.0, 3},
-     {1, 0}                        },
+     {1, 0}                                                            },
     {"min and max take the second with a NaN",
      FUNC("(1,), \"float32\"",          "(4,), \"float32\"") "  C[0] = T.max(A[0], T.float32(1))\n  C[1] = "
                                                     "T.min(A[0], T.float32(1))\n"
                                                     "  C[2] = T.max(T.float32(3), T.float32(2))\n  "
                                                     "C[3] = T.min(T.float32(3), T.float32(2))\n", {NAN},
-     {1, 1, 3, 2}                  },
+     {1, 1, 3, 2}                                                      },
     {"if_then_else evaluates one side",
      FUNC("(2,), \"float32\"",          "(4,), \"float32\"")
          EACH(4) "      C[v] = T.if_then_else(v < 2, A[v], T.float32(-1))\n",
      {5, 6},
-     {5, 6, -1, -1}                },
+     {5, 6, -1, -1}                                                    },
     {"init at the beginning of the reduction",
      FUNC("(2, 3), \"float32\"",
      "(2,), \"float32\"") "  for i, k in T.grid(2, 3):\n"
@@ -106,7 +119,7 @@ static const struct row {
                                "      with T.init():\n"
                                "        C[vi] = T.float32(10)\n"
                                "      C[vi] = C[vi] + A[vi, vk]\n",                                                             {1, 2, 3, 4, 5, 6},
-     {16, 25}                      },
+     {16, 25}                                                          },
     {"reduction domain with an offset",
      FUNC("(4,), \"float32\"",          "(1,), \"float32\"") "  for k in range(2):\n"
                                                     "    with T.block(\"B\"):\n"
@@ -114,35 +127,35 @@ static const struct row {
                                                     "      with T.init():\n"
                                                     "        C[0] = T.float32(0)\n"
                                                     "      C[0] = C[0] + A[vk]\n",                {1, 2, 3, 4},
-     {7}                           },
+     {7}                                                               },
     {"a predicate",
      FUNC("(5,), \"int32\"",            "(5,), \"int32\"") "  for i, j in T.grid(2, 3):\n"
                                                 "    with T.block(\"B\"):\n"
                                                 "      v = T.axis.spatial(5, i * 3 + j)\n"
                                                 "      T.where(i * 3 + j < 5)\n"
                                                 "      C[v] = A[v] + 1\n",                          {1, 2, 3, 4, 5},
-     {2, 3, 4, 5, 6}               },
+     {2, 3, 4, 5, 6}                                                   },
     {"vectors",
      FUNC("(4,), \"float32\"",          "(4,), \"float32\"") "  C[T.Ramp(0, 1, 4)] = A[T.Ramp(3, -1, 4)] * "
                                                     "T.Broadcast(T.float32(2), 4)\n",             {1, 2, 3, 4},
-     {8, 6, 4, 2}                  },
+     {8, 6, 4, 2}                                                      },
     {"a vector is read before it is written",
      FUNC("(1,), \"float32\"",
      "(4,), \"float32\"") "  for i in range(4):\n    C[i] = T.Cast(\"float32\", i)\n"
                                "  C[T.Ramp(1, 1, 3)] = C[T.Ramp(0, 1, 3)]\n",                                                   {0},
-     {0, 0, 1, 2}                  },
+     {0, 0, 1, 2}                                                      },
     {"while and let",
      FUNC("(1,), \"int32\"",            "(2,), \"int32\"") "  C[0] = A[0]\n  C[1] = 0\n"
                                                 "  while C[0] > 0:\n"
                                                 "    x: T.int32 = C[0]\n"
                                                 "    C[1] = C[1] + x\n"
                                                 "    C[0] = x - 1\n",                               {4},
-     {0, 10}                       },
+     {0, 10}                                                           },
     {"if and else",
      FUNC("(3,), \"int32\"",            "(3,), \"int32\"") "  for i in range(3):\n"
                                                 "    if A[i] > 0:\n      C[i] = 1\n"
                                                 "    else:\n      C[i] = -1\n",                     {5, -5, 0},
-     {1, -1, -1}                   },
+     {1, -1, -1}                                                       },
     {"threads run in order",
      FUNC("(4,), \"float32\"",
      "(4,), \"float32\"") "  for b in T.thread_binding(2, thread=\"blockIdx.x\"):\n"
@@ -150,7 +163,7 @@ static const struct row {
                                "      with T.block(\"B\"):\n"
                                "        v = T.axis.spatial(4, b * 2 + t)\n"
                                "        C[v] = A[v] * T.float32(3)\n",                                                          {1, 2, 3, 4},
-     {3, 6, 9, 12}                 },
+     {3, 6, 9, 12}                                                     },
     {"a view of a region",
      FUNC("(8,), \"int32\"",            "(8,), \"int32\"") "  for i in range(4):\n"
                                                 "    with T.block(\"B\"):\n"
@@ -161,25 +174,25 @@ static const struct row {
                                                 "(2,), \"int32\", offset_factor=1)\n"
                                                 "      d[0] = s[1]\n"
                                                 "      d[1] = s[0]\n",                              {1, 2, 3, 4, 5, 6, 7, 8},
-     {2, 1, 4, 3, 6, 5, 8, 7}      },
+     {2, 1, 4, 3, 6, 5, 8, 7}                                          },
     {"another shape of the same storage",
      FUNC("(4,), \"int32\"",
      "(2, 2), \"int32\"") "  D = T.decl_buffer((4,), \"int32\", data=C.data)\n"
                                "  for i in range(4):\n    D[i] = A[3 - i]\n",                                                   {1, 2, 3, 4},
-     {4, 3, 2, 1}                  },
+     {4, 3, 2, 1}                                                      },
     {"bits",
      FUNC("(1,), \"int32\"",
      "(6,), \"int32\"") "  C[0] = T.shift_left(A[0], 2)\n  C[1] = T.shift_right(A[0], 1)\n"
                              "  C[2] = T.bitwise_and(A[0], 6)\n  C[3] = T.bitwise_xor(A[0], 6)\n"
                              "  C[4] = T.bitwise_not(A[0])\n  C[5] = T.popcount(A[0])\n",                                       {-5},
-     {-20, -3, 2, -3, 4, 31}       },
+     {-20, -3, 2, -3, 4, 31}                                           },
     {"functions",
      FUNC("(1,), \"float64\"",
      "(5,), \"float64\"") "  C[0] = T.sqrt(A[0])\n  C[1] = T.exp(T.float64(0))\n  C[2] = "
                                "T.pow(A[0], T.float64(2))\n"
                                "  C[3] = T.sigmoid(T.float64(0))\n  C[4] = "
                                "T.floor(T.float64(-1.5))\n",                                                                    {4},
-     {2, 1, 16, 0.5, -2}           },
+     {2, 1, 16, 0.5, -2}                                               },
 };
 
 /* Runs main of a text on A = in; the result is C. */
