@@ -270,6 +270,8 @@ bool choose_matrix(xexpr *x);
 bool needs_all_lanes(const machine *m, const hone_expr *call);
 /* An atomic update or a product of bytes, by its name (interp_atomic.c). */
 bool choose_device_call(xexpr *x);
+/* An intrinsic of LLVM, or a half of a vector (interp_llvm.c). */
+bool choose_llvm(xexpr *x);
 /* An instruction for asynchronous copies (interp_async.c). */
 bool choose_async(xexpr *x);
 

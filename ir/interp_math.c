@@ -181,13 +181,26 @@ static int64_t assume_i(const xexpr *e, machine *m) {
     return 1;
 }
 
-/* The same bits under another dtype of the same width. */
-static void reinterpret(const xexpr *e, machine *m, void *bytes) {
+/* The same bits under another dtype: lanes of the one are parts of lanes of the other, the lowest
+ * first. */
+static void reinterpret(const xexpr *e, machine *m, uint8_t *bytes) {
     const xexpr *from = e->args[0];
-    if (x_is_float(from))
-        hone_element_set_f64(hone_dtype_element(from->dtype), bytes, x_float(from, m));
-    else
-        hone_element_set_i64(hone_dtype_element(from->dtype), bytes, x_int(from, m));
+    uint16_t keep = m->lane;
+    uint32_t size = (e->dtype.bits + 7u) / 8, each = (from->dtype.bits + 7u) / 8;
+    uint32_t first = (e->lanes > 1 ? keep : 0) * size, last = first + size - 1;
+    uint8_t part[8] = {0};
+    for (uint32_t lane = first / each; lane <= last / each; lane++) {
+        m->lane = (uint16_t)lane;
+        if (x_is_float(from))
+            hone_element_set_f64(hone_dtype_element(from->dtype), part, x_float(from, m));
+        else
+            hone_element_set_i64(hone_dtype_element(from->dtype), part, x_int(from, m));
+        for (uint32_t i = 0; i < each; i++) {
+            uint32_t at = lane * each + i;
+            if (at >= first && at <= last) bytes[at - first] = part[i];
+        }
+    }
+    m->lane = keep;
 }
 static int64_t reinterpret_i(const xexpr *e, machine *m) {
     uint8_t bytes[8] = {0};
@@ -299,8 +312,11 @@ static void refuse(machine *m, hone_intrin intrin) {
 }
 
 static void refuse_named(machine *m, const xexpr *x) {
-    machine_fail(m, HONE_ERROR(HONE_CODE_UNSUPPORTED, "T.%s cannot be interpreted here",
-                               x->source->args[0]->u.s));
+    const hone_expr *call = x->source;
+    bool names_one = call->count > 1 && call->args[1]->kind == HONE_EXPR_STRING;
+    machine_fail(m, HONE_ERROR(HONE_CODE_UNSUPPORTED, "T.%s%s%s%s cannot be interpreted here",
+                               call->args[0]->u.s, names_one ? " of '" : "",
+                               names_one ? call->args[1]->u.s : "", names_one ? "'" : ""));
 }
 
 static bool choose_integer(xexpr *x, hone_intrin intrin) {
@@ -381,11 +397,16 @@ void choose_intrin(machine *m, xexpr *x, hone_intrin intrin) {
         return;
     case HONE_INTRIN_REINTERPRET:
         if (m->options.widen_f64 && (x_is_float(x) || x_is_float(x->args[0]))) refuse(m, intrin);
+        if (x->dtype.bits * x->lanes != x->args[0]->dtype.bits * x->args[0]->lanes) {
+            machine_fail(m,
+                         HONE_ERROR(HONE_CODE_ILLEGAL, "%s is reinterpreted as %s",
+                                    HONE_DTYPE_NAME(x->args[0]->dtype), HONE_DTYPE_NAME(x->dtype)));
+        }
         choose_pair(x, reinterpret_i, reinterpret_f);
         return;
     case HONE_INTRIN_NAMED:
         if (!choose_matrix(x) && !choose_lanes(m, x) && !choose_async(x) &&
-            !choose_device_call(x)) {
+            !choose_device_call(x) && !choose_llvm(x)) {
             refuse_named(m, x);
         }
         return;

@@ -106,6 +106,19 @@ void touch_element(machine *m, hone_buffer id, int64_t at, bool is_write) {
     check_element(m, &m->buffers[id], id, at, is_write);
 }
 
+/* A vector that begins in a row goes on in the next ones, where these lie one behind the other. */
+static bool runs_on(const machine *m, const xbuffer *b, const int64_t *index, int64_t at) {
+    uint32_t last = b->rank - 1;
+    int64_t stride = b->lanes, count = b->lanes;
+    if (m->lane == 0 || b->rank < 2 || index[last] < 0) return false;
+    for (uint32_t d = b->rank; d-- > 0; stride *= b->shape[d]) {
+        if (b->shape[d] > 1 && b->strides[d] != stride) return false;
+        if (d < last && (uint64_t)index[d] >= (uint64_t)b->shape[d]) return false;
+        count *= b->shape[d];
+    }
+    return at - b->offset < count;
+}
+
 static inline int64_t locate_in(machine *m, const xbuffer *b, hone_buffer id, uint32_t rank,
                                 const xexpr *const *indices, bool is_write) {
     int64_t index[HONE_MAX_RANK];
@@ -117,7 +130,9 @@ static inline int64_t locate_in(machine *m, const xbuffer *b, hone_buffer id, ui
         is_inside &= (uint64_t)index[d] < (uint64_t)b->shape[d];
         at += (int64_t)((uint64_t)index[d] * (uint64_t)b->strides[d]);
     }
-    if (HONE_UNLIKELY(!is_inside)) fail_outside(m, b, id, index, is_write);
+    if (HONE_UNLIKELY(!is_inside) && !runs_on(m, b, index, at)) {
+        fail_outside(m, b, id, index, is_write);
+    }
     if (HONE_UNLIKELY(!b->is_plain)) check_element(m, b, id, at, is_write);
     return at;
 }

@@ -92,9 +92,17 @@ static xflow run_store(const xstmt *s, machine *m) {
     return FLOW_NEXT;
 }
 
+HONE_NORETURN static void fail_lanes(machine *m, hone_buffer id, int64_t at) {
+    machine_fail(m,
+                 HONE_ERROR(HONE_CODE_ILLEGAL, "two lanes of a vector write element %lld of '%s'",
+                            (long long)at, hone_func_buffer(m->func, id)->name));
+}
+
 /* All lanes are computed before the first one is stored. */
 static xflow run_vector_store(const xstmt *s, machine *m) {
     xvalue values[INTERP_MAX_LANES];
+    int64_t places[INTERP_MAX_LANES];
+    uint16_t count = 0;
     hone_buffer id = s->access.buffer;
     bool is_float = x_is_float(s->value);
     m->at = s->node;
@@ -110,6 +118,10 @@ static xflow run_vector_store(const xstmt *s, machine *m) {
         const xbuffer *b = &m->buffers[id];
         int64_t at = b->lanes > 1 ? locate_lane(m, id, s->access.rank, s->access.indices, true)
                                   : locate(m, id, s->access.rank, s->access.indices, true);
+        for (uint16_t i = 0; m->options.check_races && i < count; i++) {
+            if (places[i] == at) fail_lanes(m, id, at);
+        }
+        places[count++] = at;
         if (is_float)
             write_float(b->store, b->dtype, at, values[m->lane].f);
         else

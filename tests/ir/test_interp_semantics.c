@@ -56,6 +56,46 @@ static const struct row {
                              "-2\n"
                              "  C[6] = T.truncdiv(A[1], -2)\n  C[7] = T.truncmod(A[1], -2)\n",                                  {-7, 7},
      {-4, 1, -3, -1, -4, -1, -3, 1}                                    },
+    {"bytes of a word, and a word of bytes",
+     FUNC("(4,), \"uint8\"",
+     "(2,), \"int32\"") "  C[0] = T.reinterpret(A[T.Ramp(0, 1, 4)], "
+                             "dtype=\"int32\")\n  V = T.alloc_buffer((4,), \"uint8\")\n"
+                             "  V[T.Ramp(0, 1, 4)] = T.reinterpret(C[0], dtype=\"uint8x4\")\n"
+                             "  C[1] = T.cast(V[3], \"int32\")\n",                                                              {1, 2, 3, 4},
+     {67305985, 4}                                                     },
+    {"a dot product of x86, over rows of B",
+     FUNC("(4,), \"uint8\"",
+     "(4,), \"int32\"") "  B = T.alloc_buffer((4, 4), \"int8\")\n"
+                             "  for i, j in T.grid(4, 4):\n    B[i, j] = T.cast(i - j, \"int8\")\n"
+                             "  for i in range(4):\n    C[i] = 100\n"
+                             "  C[0:4] = T.call_llvm_pure_intrin(\"int32x4\", "
+                             "\"llvm.x86.avx512.vpdpbusd.128\", "
+                             "C[T.Ramp(0, 1, 4)], T.Broadcast(T.reinterpret(A[T.Ramp(0, 1, 4)], "
+                             "dtype=\"int32\"), 4), "
+                             "T.reinterpret(B[0, T.Ramp(0, 1, 16)], dtype=\"int32x4\"))\n",                                     {255, 2, 0, 1},
+     {95, 353, 611, 869}                                               },
+    {"pairs of products that saturate, and their sums",
+     FUNC("(4,), \"uint8\"",
+     "(1,), \"int32\"") "  B = T.alloc_buffer((4,), \"int8\")\n"
+                             "  for i in range(4):\n    B[i] = T.int8(127)\n  W = "
+                             "T.alloc_buffer((2,), \"int16\")\n"
+                             "  W[0:2] = T.call_llvm_pure_intrin(\"int16x2\", "
+                             "\"llvm.x86.avx512.pmaddubs.w.512\", "
+                             "A[T.Ramp(0, 1, 4)], B[T.Ramp(0, 1, 4)])\n"
+                             "  C[0] = T.cast(W[0], \"int32\") + T.cast(W[1], \"int32\")\n",                                    {255, 255, 1, 2},
+     {32767 + 381}                                                     },
+    {"products and halves of ARM",
+     FUNC(
+         "(4,), \"int8\"",              "(4,), \"int32\"") "  W = T.alloc_buffer((2,), \"int16\")\n"
+                            "  W[0:2] = T.call_llvm_pure_intrin(\"int16x2\", "
+                            "\"llvm.aarch64.neon.smull.v2i16\", "
+                            "T.vectorlow(\"int8x2\", A[T.Ramp(0, 1, 4)]), T.vectorhigh(\"int8x2\", "
+                            "A[T.Ramp(0, 1, 4)]))\n  C[0] = T.cast(W[0], \"int32\")\n  C[1] = "
+                            "T.cast(W[1], \"int32\")\n"
+                            "  C[2:4] = T.call_llvm_pure_intrin(\"int32x2\", "
+                            "\"llvm.aarch64.neon.addp\", C[T.Ramp(0, 1, 2)], "
+                            "C[T.Ramp(0, 1, 2)])\n",                                                  {-100, 3, 100, 5},
+     {-10000, 15, -9985, -9985}                                        },
     {"the next number of a short float",
      FUNC("(4,), \"float16\"",          "(4,), \"float16\"") EACH(4) "      C[v] = T.nextafter(A[v], "
                                                             "T.float16(2))\n",                    {1, 0, 2048, -0.0},
