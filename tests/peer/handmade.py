@@ -19,6 +19,7 @@ import traceback
 
 import numpy
 from tvm import s_tir
+import tvm.s_tir.tensor_intrin  # pylint: disable=unused-import  # registers them
 from tvm.script import tirx as T
 
 import compare
@@ -134,7 +135,7 @@ class HandmadeCase(Case):
 
     def from_inputs(self, text, arrays):
         """Results are the last parameters; all are given where it is not known that all is written."""
-        made_up = self.interpret(text)
+        made_up = self.interpret(self.text)
         got = self.hone.interpret(text, arrays[:len(arrays) - len(made_up)]) \
             if isinstance(made_up, dict) else made_up
         return got if isinstance(got, dict) else self.hone.interpret(text, arrays)
