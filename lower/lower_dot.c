@@ -7,8 +7,9 @@
  *   for k in 4: for j in 16: C[c + j] = C[c + j] + A[a + k] * B[b + 4 * j + k]      either way
  * round ⇒ C[c:c + 16] = dot4(C[c:c + 16], A[a:a + 4], B[b:b + 64])
  *
- * with A and B cast to the type of C, an int32. A may move by a group of elements with j as well.
- * dot4 takes bytes, signed or not; dot2 takes int16, to which bytes are widened.
+ * with any number of lanes up to 64, and A and B cast to the type of C, an int32. A may move by a
+ * group of elements with j as well. dot4 takes bytes, signed or not; dot2 takes int16, to which
+ * bytes are widened.
  *
  * Two products of bfloat16 that are summed in a float32, term by term as a loop does it, become a
  * dot2 of that kind. Where a loop around wishes it (pragma_bf16_dot) and the CPU has an instruction
@@ -171,7 +172,7 @@ static bool match_lanes(dot *d) {
     const hone_func *func = d->lower->func;
     if (!is_plain_loop(func, d->lanes)) return false;
     d->count = hone_expr_const(hone_func_node(func, d->lanes)->u.loop.range.extent);
-    if (d->count < 4 || d->count > MAX_LANES || (d->count & (d->count - 1)) != 0) return false;
+    if (d->count < 2 || d->count > MAX_LANES) return false;
     return match_sum(d);
 }
 

@@ -185,7 +185,19 @@ static unsigned part_lanes(const gen *g, unsigned lanes, bool is_float) {
     if (is_x86 && widest > 8 && !has_wide) widest = 8;
     if (widest < 4) widest = 4;
     if (widest > 16) widest = 16;
-    return lanes < widest ? lanes : widest;
+    unsigned least = 4;
+    while (least < lanes && least < widest)
+        least *= 2;
+    return least;
+}
+
+/* With so many elements; what is added may be anything. */
+static LLVMValueRef pad(const dot *d, LLVMValueRef x, unsigned have, unsigned want) {
+    LLVMValueRef picks[MAX_PICKS], none = LLVMGetPoison(LLVMTypeOf(x));
+    if (have == want) return x;
+    for (unsigned i = 0; i < want; i++)
+        picks[i] = i < have ? gen_i32(d->g, (int32_t)i) : LLVMGetPoison(d->g->i32);
+    return LLVMBuildShuffleVector(B, x, none, LLVMConstVector(picks, want), "");
 }
 
 /* Bytes or numbers of 16 bits, as they lie in memory. */
@@ -207,7 +219,8 @@ LLVMValueRef gen_dot(gen *g, const hone_expr *e) {
     dot dots = {g, part_lanes(g, lanes, is_float), group, hone_dtype_is_int(e->args[1]->dtype),
                 hone_dtype_is_int(e->args[2]->dtype)};
     const dot *d = &dots;
-    if (lanes % d->lanes != 0 || group * lanes > MAX_PICKS) {
+    unsigned all = (lanes + d->lanes - 1) / d->lanes * d->lanes;
+    if (group * all > MAX_PICKS) {
         gen_fail(g, HONE_ERROR(HONE_CODE_UNSUPPORTED, "dot%u of %u lanes", group, lanes));
         return LLVMGetUndef(gen_type(g, e->dtype));
     }
@@ -215,7 +228,10 @@ LLVMValueRef gen_dot(gen *g, const hone_expr *e) {
         a = gen_splat(g, LLVMBuildBitCast(B, a, g->i32, ""), d->lanes);
     }
     bool is_x86 = strncmp(g->target->triple, "x86_64", 6) == 0;
-    for (unsigned at = 0; at < lanes; at += d->lanes) {
+    if (a_lanes != group) a = pad(d, a, group * lanes, group * all);
+    b = pad(d, b, group * lanes, group * all);
+    c = pad(d, c, lanes, all);
+    for (unsigned at = 0; at < all; at += d->lanes) {
         LLVMValueRef left = a_lanes == group ? a : lanes_of(d, a, group * at, group * d->lanes);
         LLVMValueRef right = lanes_of(d, b, group * at, group * d->lanes);
         LLVMValueRef old = lanes_of(d, c, at, d->lanes);
@@ -226,5 +242,5 @@ LLVMValueRef gen_dot(gen *g, const hone_expr *e) {
                                                            : by_products(d, old, left, right);
         result = result ? join(d, result, part, at) : part;
     }
-    return result;
+    return all == lanes ? result : lanes_of(d, result, 0, lanes);
 }

@@ -40,7 +40,7 @@ static void make_nest(hone_rng *rng, nest *n) {
         n->order[i] = i;
     }
     hone_rng_shuffle(rng, n->order, LOOPS, sizeof n->order[0]);
-    n->lanes = 4 << pick(rng, 4);
+    n->lanes = pick(rng, 2) ? 4 << pick(rng, 4) : 2 + pick(rng, 38);
     n->group = pick(rng, 3) ? 4 : 2;
     bool is_wide = n->group == 2 && pick(rng, 2);
     n->a = is_wide && pick(rng, 2) ? "int16" : bytes[pick(rng, 4) == 0];
