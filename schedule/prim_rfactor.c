@@ -332,8 +332,23 @@ static hone_node_id loop_of(const rfactoring *r, hone_var var) {
     return HONE_NO_ID;
 }
 
-/* A reduce axis that the factored loop feeds falls apart into one axis for each loop that feeds it,
- * the factored one excepted; axis_of: those made so far by loop variable. */
+/* A reduce axis that neither the factored loop feeds nor a loop that feeds another one stays. */
+static bool is_on_its_own(const rfactoring *r, uint32_t axis, hone_var factored) {
+    const hone_node *node = sch_node(r->sch, r->block);
+    const hone_expr *const *bindings = node->u.block.bindings;
+    if (hone_expr_uses_var(bindings[axis], factored)) return false;
+    for (uint32_t k = 0; k < r->loop_count; k++) {
+        hone_var var = sch_node(r->sch, r->loops[k])->u.loop.var;
+        if (!hone_expr_uses_var(bindings[axis], var)) continue;
+        for (uint32_t i = 0; i < node->u.block.block->axis_count; i++) {
+            if (i != axis && hone_expr_uses_var(bindings[i], var)) return false;
+        }
+    }
+    return true;
+}
+
+/* Any other falls apart into one axis for each loop that feeds it, the factored one excepted;
+ * axis_of: those made so far by loop variable. */
 static hone_status split_axis(rfactoring *r, draft *d, uint32_t i, const hone_expr **axis_of) {
     hone_schedule *sch = r->sch;
     const hone_node old = *sch_node(sch, r->block);
@@ -371,8 +386,7 @@ static hone_status make_rf_block(rfactoring *r, hone_node_id rf) {
         add_loop_axis(r, &d, r->loop, HONE_AXIS_SPATIAL, r->fresh[factored], &axis_of[factored]));
     for (uint32_t i = 0; i < old.u.block.block->axis_count; i++) {
         const hone_expr *binding = old.u.block.bindings[i];
-        if (old.u.block.block->axes[i].kind == HONE_AXIS_REDUCE &&
-            hone_expr_uses_var(binding, factored)) {
+        if (old.u.block.block->axes[i].kind == HONE_AXIS_REDUCE && !is_on_its_own(r, i, factored)) {
             HONE_TRY(split_axis(r, &d, i, axis_of));
         } else {
             binding = hone_expr_substitute(&sch->ir, binding, r->fresh, r->var_count);
