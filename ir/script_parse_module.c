@@ -333,15 +333,45 @@ static bool infer_graphs(script_parser *p) {
     return true;
 }
 
-/* TVM 0.27 says one of these somewhere; its assignments mean something else (scalars). */
-static bool is_classic_text(const script_source *source) {
-    static const char *const words[] = {"tirx",        "s_tir",        "sblock",
-                                        "alloc_local", "alloc_shared", "T.let["};
+/* ---- which dialect ---- */
+
+static bool is_spelled(const script_parser *p, uint32_t at, const char *text) {
+    if (at >= p->token_count || p->tokens[at].length != strlen(text)) return false;
+    return memcmp(p->source.text + p->tokens[at].start, text, strlen(text)) == 0;
+}
+
+/* A name or a key that TVM 0.27 alone says. Other strings are a program's own. */
+static bool is_new_word(const script_parser *p, uint32_t at) {
+    static const char *const words[] = {"tirx", "s_tir", "alloc_local", "alloc_shared"};
+    const script_token *token = &p->tokens[at];
+    const char *text = p->source.text + token->start;
+    if (token->kind == SCRIPT_TOKEN_TEXT) {
+        return token->length > 6 && memcmp(text + 1, "tirx.", 5) == 0 && is_spelled(p, at + 1, ":");
+    }
+    if (token->kind != SCRIPT_TOKEN_NAME) return false;
     for (size_t i = 0; i < HONE_COUNT(words); i++) {
-        size_t length = strlen(words[i]);
-        for (size_t at = 0; at + length <= source->length; at++) {
-            if (memcmp(source->text + at, words[i], length) == 0) return false;
-        }
+        if (is_spelled(p, at, words[i])) return true;
+    }
+    if (is_spelled(p, at, "let")) return is_spelled(p, at + 1, "[");
+    return token->length >= 6 && memcmp(text, "sblock", 6) == 0;
+}
+
+/* Printed programs begin with their imports as comments: "# from tvm.script import tirx as T". */
+static bool has_new_import(const script_source *source) {
+    static const char import[] = "# from tvm.script import tirx ";
+    size_t length = sizeof import - 1;
+    for (size_t at = 0; at + length <= source->length; at++) {
+        bool begins_line = at == 0 || source->text[at - 1] == '\n';
+        if (begins_line && memcmp(source->text + at, import, length) == 0) return true;
+    }
+    return false;
+}
+
+/* Assignments mean something else in TVM 0.27 (scalars). */
+static bool is_classic_text(const script_parser *p) {
+    if (has_new_import(&p->source)) return false;
+    for (uint32_t i = 0; i < p->token_count; i++) {
+        if (is_new_word(p, i)) return false;
     }
     return true;
 }
@@ -374,7 +404,7 @@ hone_status script_parse_module(const script_source *source, hone_tensor *const 
     HONE_TRY_GOTO(st, script_lex(source, p.scratch, &tokens, &p.token_count), done);
     p.tokens = tokens;
     p.value_budget = 1000000;
-    p.is_classic = is_classic_text(source);
+    p.is_classic = is_classic_text(&p);
     bool ok = parse_all(&p);
     st = p.error;
     if (!ok && !st)
