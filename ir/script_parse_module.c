@@ -340,20 +340,23 @@ static bool is_spelled(const script_parser *p, uint32_t at, const char *text) {
     return memcmp(p->source.text + p->tokens[at].start, text, strlen(text)) == 0;
 }
 
-/* A name or a key that TVM 0.27 alone says. Other strings are a program's own. */
+/* A name or a key that TVM 0.27 alone says: T.sblock, import tirx, s_tir=True. Names and strings of
+ * the program's own may look like them. */
 static bool is_new_word(const script_parser *p, uint32_t at) {
-    static const char *const words[] = {"tirx", "s_tir", "alloc_local", "alloc_shared"};
     const script_token *token = &p->tokens[at];
     const char *text = p->source.text + token->start;
     if (token->kind == SCRIPT_TOKEN_TEXT) {
         return token->length > 6 && memcmp(text + 1, "tirx.", 5) == 0 && is_spelled(p, at + 1, ":");
     }
     if (token->kind != SCRIPT_TOKEN_NAME) return false;
-    for (size_t i = 0; i < HONE_COUNT(words); i++) {
-        if (is_spelled(p, at, words[i])) return true;
-    }
-    if (is_spelled(p, at, "let")) return is_spelled(p, at + 1, "[");
-    return token->length >= 6 && memcmp(text, "sblock", 6) == 0;
+    if (is_spelled(p, at, "s_tir") && is_spelled(p, at + 1, "=")) return true;
+    bool is_member = at > 0 && is_spelled(p, at - 1, ".");
+    bool is_imported = at > 0 && is_spelled(p, at - 1, "import");
+    if (is_spelled(p, at, "tirx")) return is_member || is_imported;
+    if (is_spelled(p, at, "let")) return is_member && is_spelled(p, at + 1, "[");
+    bool is_block = token->length >= 6 && memcmp(text, "sblock", 6) == 0;
+    return is_member && (is_block || is_spelled(p, at, "s_tir") ||
+                         is_spelled(p, at, "alloc_local") || is_spelled(p, at, "alloc_shared"));
 }
 
 /* Printed programs begin with their imports as comments: "# from tvm.script import tirx as T". */
