@@ -1,5 +1,5 @@
 # W lies as [columns / 64][rows / 4][64][4]: one vector of four rows by sixteen columns is one
-# operand of vpdpbusd. Six rows by 64 columns of sums stay in 24 registers.
+# operand of vpdpbusd. Four rows by 64 columns of sums stay in 16 registers.
 def apply_trace(sch):
     b0 = sch.get_block(name="matmul", func_name="main")
     b1 = sch.reindex_cache_read(block=b0, read_buffer_index=1, storage_scope="global", index_map=lambda i, j, k: (j // 64, k // 4, j % 64, k % 4))
