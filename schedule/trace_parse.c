@@ -8,7 +8,8 @@
  *   names  := name {"," name} [","]           one name for a list result holds the list
  *   arg    := [keyword "="] value
  *   value  := number | string | True | False | None | name | name "[" int "]" | list | tuple | dict
- *           | index map (trace_parse_map.c)
+ *           | index map (trace_parse_map.c) | "sch" "." method "(" args ")" of one result, or of as
+ *             many as its arguments say
  *
  * Imports, comments, docstrings, "def …:", "return …", "pass" and assignments of the schedule
  * itself are passed over. */

@@ -350,6 +350,16 @@ static hone_status read_variable(pytrace *p, const char *start, const char *name
     return HONE_OK;
 }
 
+/* The result of a step within another one: sch.get_loops(sch.get_sblock("C")). It gets a name that
+ * no text can say. */
+static hone_status read_step(pytrace *p, const char *start, hone_operand *out) {
+    const char *name = hone_arena_printf(p->arena, "step %u", p->binding_count);
+    if (!name) return pytrace_no_memory();
+    p->at++; /* the '.' */
+    HONE_TRY(pytrace_read_call(p, 1, &name, false));
+    return read_variable(p, start, name, out);
+}
+
 static hone_status read_plain(pytrace *p, hone_operand *out) {
     char c = pytrace_peek(p);
     if (c == '[' || c == '(') {
@@ -373,6 +383,9 @@ static hone_status read_plain(pytrace *p, hone_operand *out) {
     }
     if (strcmp(name, "True") == 0) return read_bool(p, true, out);
     if (strcmp(name, "False") == 0) return read_bool(p, false, out);
+    if (strcmp(name, p->schedule_name) == 0 && pytrace_peek(p) == '.') {
+        return read_step(p, start, out);
+    }
     if (strcmp(name, "lambda") == 0 || pytrace_peek(p) == '.') {
         p->at = start;
         return pytrace_read_map(p, out);

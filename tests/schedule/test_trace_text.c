@@ -95,6 +95,15 @@ static const struct row {
                                   "sch.annotate(j1, 'k', [1, 'a'])\n"
                                   "sch.decompose_reduction(block_C, k)\n"
                                   "return sch\n"    },
+    {"steps within steps",
+     "i, j, k = sch.get_loops(sch.get_block('C'))\n"
+     "i0, i1 = sch.split(i, [None, 8])\n"
+     "j0, j1 = sch.split(loop=j, factors=[32, 4])\n"
+     "sch.reorder(i0, j0, k, i1, j1)\n"
+     "sch.reverse_compute_at(sch.get_block(\"D\"), j0)\n"
+     "sch.parallel(i0)\n"
+     "sch.annotate(j1, 'k', [1, 'a'])\n"
+     "sch.decompose_reduction(sch.get_block(name='C', func_name='main'), k)\n"       },
 };
 
 static hone_status parse(hone_arena *arena, const char *text, hone_trace *out) {
