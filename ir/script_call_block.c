@@ -4,10 +4,16 @@
 
 #include <string.h>
 
+/* What says what a block is knows nothing of the loops and values in it. */
 static bool inside_block(script_parser *p, const script_call *call, script_block **out) {
     *out = p->block;
-    if (p->block) return true;
-    return script_fail(p, call->at, "'%s' stands outside of a block", call->callee);
+    if (!p->block) return script_fail(p, call->at, "'%s' stands outside of a block", call->callee);
+    for (hone_node_id n = p->parent; n != p->block->node; n = hone_func_node(p->func, n)->parent) {
+        hone_node_kind kind = (hone_node_kind)hone_func_node(p->func, n)->kind;
+        if (kind == HONE_NODE_DECL || kind == HONE_NODE_ALLOC) continue;
+        return script_fail(p, call->at, "'%s' stands at the top of its block only", call->callee);
+    }
+    return true;
 }
 
 /* ---- axes ---- */
