@@ -561,6 +561,7 @@ static hone_status make_outer(blockizing *b, const char *name) {
     }
     HONE_TRY(unite(b, false, &block->read_count, &block->reads));
     HONE_TRY(unite(b, true, &block->write_count, &block->writes));
+    sch_mark_open(sch, b->outer);
     return b->parts[0].has_init ? move_init(b, &b->parts[0]) : HONE_OK;
 }
 

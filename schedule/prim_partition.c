@@ -268,20 +268,16 @@ static hone_status make_part(partitioning *p, uint32_t part, int64_t start, hone
     return finish_leaf(p, leaf_of(sch, body), loop, part);
 }
 
-static void look_whether_open(hone_schedule *sch, hone_node_id block) {
-    if (sch_is_open(sch, block)) sch_node(sch, block)->flags |= SCH_OPEN;
-}
-
 static hone_status update_wrappers(partitioning *p) {
     hone_schedule *sch = p->sch;
     for (hone_node_id n = sch_node(sch, p->common)->first; n != HONE_NO_ID;
          n = sch_node(sch, n)->next) {
         HONE_TRY(sch_update_regions(sch, n));
-        look_whether_open(sch, n);
-        look_whether_open(sch, leaf_of(sch, sch_node(sch, n)->first));
+        sch_mark_open(sch, n);
+        sch_mark_open(sch, leaf_of(sch, sch_node(sch, n)->first));
     }
     HONE_TRY(sch_update_regions(sch, p->common));
-    look_whether_open(sch, p->common);
+    sch_mark_open(sch, p->common);
     sch_forget_facts(sch, p->common);
     return HONE_OK;
 }

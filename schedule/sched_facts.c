@@ -216,7 +216,7 @@ static void look_for_loops(void *ctx, hone_node_id at, const hone_expr *e) {
     s->found = s->found || hone_expr_uses_any(e, s->loops, s->count);
 }
 
-bool sch_is_open(const hone_schedule *sch, hone_node_id block) {
+static bool is_open(const hone_schedule *sch, hone_node_id block) {
     bool *loops = hone_arena_zalloc(sch->arena, (sch->func->var_count + 1) * sizeof *loops);
     if (!loops) return true;
     for (hone_node_id n = sch_node(sch, block)->parent; n != HONE_NO_ID;
@@ -229,6 +229,10 @@ bool sch_is_open(const hone_schedule *sch, hone_node_id block) {
         hone_tree_walk_exprs(sch->func, n, true, look_for_loops, &s);
     }
     return s.found;
+}
+
+void sch_mark_open(hone_schedule *sch, hone_node_id block) {
+    if (is_open(sch, block)) sch_node(sch, block)->flags |= SCH_OPEN;
 }
 
 void sch_forget_writes(hone_schedule *sch, hone_node_id block) {

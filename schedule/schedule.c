@@ -157,9 +157,7 @@ static hone_status cache_facts(hone_schedule *sch) {
     for (hone_node_id n = 0; n != HONE_NO_ID; n = hone_tree_next(sch->func, 0, n)) {
         if (sch_node(sch, n)->kind != HONE_NODE_BLOCK) continue;
         sch_settle_block(sch, n);
-        if (n != hone_func_root_block(sch->func) && sch_is_open(sch, n)) {
-            sch_node(sch, n)->flags |= SCH_OPEN;
-        }
+        if (n != hone_func_root_block(sch->func)) sch_mark_open(sch, n);
         sch->base->func->nodes[n].flags = sch_node(sch, n)->flags;
         HONE_TRY(keep_small(sch, fresh_bytes));
     }

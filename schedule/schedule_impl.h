@@ -142,8 +142,8 @@ bool sch_counts_once(hone_schedule *sch, hone_node_id block, hone_node_id above)
 bool sch_predicate_follows(hone_schedule *sch, hone_node_id block);
 /* Bindings were changed in a way that may have made them other than affine. */
 void sch_forget_affine(hone_schedule *sch, hone_node_id block);
-/* Works out SCH_OPEN. */
-bool sch_is_open(const hone_schedule *sch, hone_node_id block);
+/* Works out SCH_OPEN, for blocks that are new. */
+void sch_mark_open(hone_schedule *sch, hone_node_id block);
 /* The regions of the block were changed: what was known of it and of the scopes around it. */
 void sch_forget_facts(hone_schedule *sch, hone_node_id block);
 /* Only what it writes, and how; only what is known of it as a scope. */
