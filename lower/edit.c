@@ -7,6 +7,17 @@ hone_node_id lower_new_if(hone_func *func, const hone_expr *condition) {
     return id;
 }
 
+hone_status lower_new_mark(hone_lower *lower, const char *key, hone_node_id *out) {
+    const hone_expr *one = hone_expr_i32(&lower->ir, 1);
+    *out = hone_func_add_node(lower->func, HONE_NODE_ATTR);
+    if (*out == HONE_NO_ID || !one) return LOWER_NO_MEMORY();
+    hone_node *node = hone_func_node(lower->func, *out);
+    node->u.attr.key = key;
+    node->u.attr.node = HONE_VALUE_OF_INT(0);
+    node->u.attr.value = one;
+    return HONE_OK;
+}
+
 bool lower_has_else(const hone_func *func, hone_node_id choice) {
     hone_node_id last = hone_func_node(func, choice)->last;
     return last != HONE_NO_ID && hone_func_node(func, last)->kind == HONE_NODE_ELSE;

@@ -311,13 +311,7 @@ static hone_status emit_body(lower_pipe *pipe, hone_node_id into) {
 }
 
 static hone_status new_group(hone_lower *lower, hone_node_id parent, hone_node_id *out) {
-    const hone_expr *one = hone_expr_i32(&lower->ir, 1);
-    *out = hone_func_add_node(lower->func, HONE_NODE_ATTR);
-    if (*out == HONE_NO_ID || !one) return LOWER_NO_MEMORY();
-    hone_node *node = hone_func_node(lower->func, *out);
-    node->u.attr.key = LOWER_PART;
-    node->u.attr.node = HONE_VALUE_OF_INT(0);
-    node->u.attr.value = one;
+    HONE_TRY(lower_new_mark(lower, LOWER_PART, out));
     hone_tree_append(lower->func, parent, *out);
     return HONE_OK;
 }

@@ -25,15 +25,10 @@ bool lower_drop_pipeline(hone_func *func, hone_attrs *attrs) {
 }
 
 static hone_status mark_part(hone_lower *lower, hone_node_id id) {
-    hone_func *func = lower->func;
-    hone_node_id attr = hone_func_add_node(func, HONE_NODE_ATTR);
-    const hone_expr *one = hone_expr_i32(&lower->ir, 1);
-    if (attr == HONE_NO_ID || !one) return LOWER_NO_MEMORY();
-    hone_node *node = hone_func_node(func, attr);
-    node->u.attr.key = lower_is_pipelined(hone_func_node(func, id)) ? LOWER_NEST : LOWER_PART;
-    node->u.attr.node = HONE_VALUE_OF_INT(0);
-    node->u.attr.value = one;
-    lower_wrap(func, id, attr);
+    bool is_nest = lower_is_pipelined(hone_func_node(lower->func, id));
+    hone_node_id attr;
+    HONE_TRY(lower_new_mark(lower, is_nest ? LOWER_NEST : LOWER_PART, &attr));
+    lower_wrap(lower->func, id, attr);
     return HONE_OK;
 }
 

@@ -19,19 +19,13 @@ typedef struct streamer {
     bool *is_kept; /* by buffer that others are views of: no parameter, or one that is read */
 } streamer;
 
-static hone_buffer root_of(const hone_func *func, hone_buffer buffer) {
-    while (func->buffers[buffer].alias_of != HONE_NO_ID)
-        buffer = func->buffers[buffer].alias_of;
-    return buffer;
-}
-
 static bool note_use(void *ctx, const hone_expr *e) {
     streamer *s = ctx;
     const hone_func *func = s->lower->func;
-    if (e->kind == HONE_EXPR_LOAD) s->is_kept[root_of(func, e->u.buffer)] = true;
+    if (e->kind == HONE_EXPR_LOAD) s->is_kept[lower_storage_of(func, e->u.buffer)] = true;
     if (e->kind != HONE_EXPR_VAR || !hone_dtype_is_handle(e->dtype)) return true;
     for (hone_buffer b = 0; b < func->buffer_count; b++) {
-        if (func->buffers[b].data == e->u.var) s->is_kept[root_of(func, b)] = true;
+        if (func->buffers[b].data == e->u.var) s->is_kept[lower_storage_of(func, b)] = true;
     }
     return true;
 }
@@ -93,16 +87,10 @@ static bool is_masked(const hone_func *func, hone_node_id id) {
     return up->kind == HONE_NODE_IF && up->u.eval.value->dtype.lanes > 1;
 }
 
-static hone_status wrap(streamer *s, hone_node_id id) {
-    hone_func *func = s->lower->func;
-    hone_node_id attr = hone_func_add_node(func, HONE_NODE_ATTR);
-    const hone_expr *one = hone_expr_i32(&s->lower->ir, 1);
-    if (attr == HONE_NO_ID || !one) return LOWER_NO_MEMORY();
-    hone_node *node = hone_func_node(func, attr);
-    node->u.attr.key = HONE_LOWER_STREAMING;
-    node->u.attr.node = HONE_VALUE_OF_INT(0);
-    node->u.attr.value = one;
-    lower_wrap(func, id, attr);
+static hone_status wrap(hone_lower *lower, hone_node_id id) {
+    hone_node_id attr;
+    HONE_TRY(lower_new_mark(lower, HONE_LOWER_STREAMING, &attr));
+    lower_wrap(lower->func, id, attr);
     return HONE_OK;
 }
 
@@ -119,9 +107,9 @@ hone_status lower_stream(hone_lower *lower) {
             return LOWER_NO_MEMORY();
         }
         if (node->kind != HONE_NODE_STORE || node->parent == HONE_NO_ID) continue;
-        hone_buffer root = root_of(func, node->u.store.buffer);
+        hone_buffer root = lower_storage_of(func, node->u.store.buffer);
         if (s.is_kept[root] || !is_wanted(&s, n, root) || is_masked(func, n)) continue;
-        if (is_aligned(&s, node)) HONE_TRY(wrap(&s, n));
+        if (is_aligned(&s, node)) HONE_TRY(wrap(lower, n));
     }
     return hone_ir_finish(&s.arith.ir);
 }

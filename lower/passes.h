@@ -52,6 +52,8 @@ HONE_NODISCARD hone_status lower_append_store(hone_func *func, hone_node_id pare
 HONE_NODISCARD hone_status lower_hand_down_pragmas(hone_func *func, hone_node_id loop);
 /* Puts wrapper where node was, with node as its only child. */
 void lower_wrap(hone_func *func, hone_node_id node, hone_node_id wrapper);
+/* A new ATTR that says no more than its key, not in the tree yet. */
+HONE_NODISCARD hone_status lower_new_mark(hone_lower *lower, const char *key, hone_node_id *out);
 /* Puts the children of node where node was. */
 void lower_splice(hone_func *func, hone_node_id node);
 /* Replaces variables below root (regions of blocks too): map[v] for v < count, NULL = keep. */

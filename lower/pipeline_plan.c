@@ -11,12 +11,6 @@
 
 /* ---- what a part touches ---- */
 
-static hone_buffer root_of(const hone_func *func, hone_buffer buffer) {
-    while (func->buffers[buffer].alias_of != HONE_NO_ID)
-        buffer = func->buffers[buffer].alias_of;
-    return buffer;
-}
-
 static hone_status refuse_part(const lower_pipe *pipe, const char *what) {
     return HONE_ERROR(HONE_CODE_INVALID, "loop '%s' cannot be pipelined: %s", pipe->name, what);
 }
@@ -91,7 +85,7 @@ static hone_status find_touched(lower_pipe *pipe, lower_part *part) {
     for (hone_buffer b = 0; b < func->buffer_count; b++) {
         lower_accesses found;
         HONE_TRY(lower_find_accesses(func, part->node, b, &found));
-        hone_buffer root = root_of(func, b);
+        hone_buffer root = lower_storage_of(func, b);
         bool was_opaque = part->accesses[b].is_opaque;
         part->accesses[b] = found;
         part->accesses[b].is_opaque |= was_opaque;
