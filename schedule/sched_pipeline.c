@@ -141,27 +141,23 @@ static bool is_settled(hone_schedule *sch, hone_node_id writer, hone_node_id rea
     return true;
 }
 
-/* What the reader has changed in place is lost where a loop around both runs the writer again for
- * the same element. */
-static bool starts_over(hone_schedule *sch, hone_node_id writer, hone_node_id reader,
-                        hone_buffer buffer) {
-    if (!sch_writes(sch_block(sch, reader), buffer)) return false;
-    bool is_repeated = false;
-    for (hone_node_id n = sch_lca(sch, writer, reader); sch_node(sch, n)->kind == HONE_NODE_FOR;
-         n = sch_node(sch, n)->parent) {
-        is_repeated |= !hone_expr_is_int_value(sch_node(sch, n)->u.loop.range.extent, 1);
-    }
-    if (!is_repeated) return false;
-    bool has_axes = sch_block(sch, writer)->axis_count > 0;
-    return !has_axes || !sch_counts_once(sch, writer, sch_scope_of(sch, writer));
-}
-
+/* Does a loop around both run more than once? */
 static bool share_iterations(hone_schedule *sch, hone_node_id a, hone_node_id b) {
     for (hone_node_id n = sch_lca(sch, a, b); sch_node(sch, n)->kind == HONE_NODE_FOR;
          n = sch_node(sch, n)->parent) {
         if (!hone_expr_is_int_value(sch_node(sch, n)->u.loop.range.extent, 1)) return true;
     }
     return false;
+}
+
+/* What the reader has changed in place is lost where a loop around both runs the writer again for
+ * the same element. */
+static bool starts_over(hone_schedule *sch, hone_node_id writer, hone_node_id reader,
+                        hone_buffer buffer) {
+    if (!sch_writes(sch_block(sch, reader), buffer)) return false;
+    if (!share_iterations(sch, writer, reader)) return false;
+    bool has_axes = sch_block(sch, writer)->axis_count > 0;
+    return !has_axes || !sch_counts_once(sch, writer, sch_scope_of(sch, writer));
 }
 
 static bool are_disjoint(hone_schedule *sch, uint32_t rank, const hone_interval *a,
