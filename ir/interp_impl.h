@@ -16,6 +16,7 @@
 #define HONE_IR_INTERP_IMPL_H
 
 #include <setjmp.h>
+#include <string.h>
 
 #include "ir/interp.h"
 
@@ -274,6 +275,11 @@ bool choose_device_call(xexpr *x);
 bool choose_llvm(xexpr *x);
 /* An instruction for asynchronous copies (interp_async.c). */
 bool choose_async(xexpr *x);
+
+/* Of a scope or a thread's tag, which may be NULL. */
+static inline bool starts_with(const char *text, const char *prefix) {
+    return text && strncmp(text, prefix, strlen(prefix)) == 0;
+}
 
 static inline bool x_is_float(const xexpr *e) {
     return e->type == X_F64 || e->type == X_F32 || e->type == X_FLOAT;

@@ -78,10 +78,6 @@ void private_find(machine *m) {
     m->meets = f.meets;
 }
 
-static bool starts_with(const char *text, const char *prefix) {
-    return text && strncmp(text, prefix, strlen(prefix)) == 0;
-}
-
 bool buffer_is_private(const machine *m, hone_buffer id, hone_node_id loop) {
     const hone_node *node = hone_func_node(m->func, loop);
     if (node->kind != HONE_NODE_FOR || node->loop_kind != HONE_LOOP_THREAD) return false;

@@ -1,5 +1,3 @@
-#include <string.h>
-
 #include "ir/interp_impl.h"
 
 /* ---- running ---- */
@@ -313,10 +311,6 @@ static void define(machine *m, hone_var var) {
         machine_fail(m, HONE_ERROR(HONE_CODE_ILLEGAL, "a variable that does not exist is defined"));
     }
     m->bound[var] = VAR_BOUND;
-}
-
-static bool starts_with(const char *text, const char *prefix) {
-    return text && strncmp(text, prefix, strlen(prefix)) == 0;
 }
 
 static void compile_loop(machine *m, xstmt *s, const hone_node *node) {
