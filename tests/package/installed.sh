@@ -58,3 +58,25 @@ for header in "$tree"/include/hone/*.h; do
         "$compiler" -std=c11 -Wall -Wextra -pedantic -Werror -fsyntax-only -I"$tree/include" -x c - ||
         fail "$header does not stand alone"
 done
+
+# and in C++, with all of them at once and a program that links
+cxx=$(command -v "${CXX:-g++}") || { echo "no C++ compiler: the headers are not tried in C++"; exit 0; }
+cat >"$work/use.cc" <<'CODE'
+#include <cstring>
+#include <hone/hone.h>
+int main() {
+    hone_program *program = nullptr;
+    hone_error *error = hone_program_parse("def", "use.py", &program);
+    const bool is_refused = error && !program && std::strcmp(hone_error_kind(error), "invalid") == 0;
+    hone_error_free(error);
+    return is_refused && std::strcmp(hone_version(), HONE_VERSION) == 0 ? 0 : 1;
+}
+CODE
+for header in "$tree"/include/hone/*.h; do
+    "$cxx" -std=c++17 -Wall -Wextra -pedantic -Werror -fsyntax-only -I"$tree/include" -x c++ \
+        "$header" || fail "$header is no C++"
+done
+# shellcheck disable=SC2046,SC2086
+"$cxx" $flags -std=c++17 -Wall -Wextra -pedantic -Werror -o "$work/by_cxx" "$work/use.cc" \
+    $(PKG_CONFIG_PATH=$(dirname "$pc") pkg-config --define-prefix --cflags --libs hone)
+LD_LIBRARY_PATH=$library_dir "$work/by_cxx" || fail "the C++ program failed"
