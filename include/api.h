@@ -11,6 +11,13 @@
 /* A public error is a status under another name. Takes st; NULL for HONE_OK. */
 hone_error *hone_api_error(hone_status st);
 
+/* "program is NULL", from a function that returns an error. */
+#define HONE_API_NEED(argument)                                                                    \
+    do {                                                                                           \
+        if (!(argument)) return hone_api_missing(#argument);                                       \
+    } while (0)
+hone_error *hone_api_missing(const char *argument);
+
 /* Moves the text out, to be freed with hone_text_free; empties `str` also on failure. */
 HONE_NODISCARD hone_status hone_api_take_text(hone_str *str, char **out_text);
 

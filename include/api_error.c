@@ -8,6 +8,10 @@ hone_error *hone_api_error(hone_status st) {
     return (hone_error *)st;
 }
 
+hone_error *hone_api_missing(const char *argument) {
+    return hone_api_error(HONE_ERROR(HONE_CODE_INVALID, "%s is NULL", argument));
+}
+
 /* hone_status_* take a status by value and do not change it, except for _free. */
 static hone_status status_of(const hone_error *error) {
     union {

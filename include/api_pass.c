@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "include/api.h"
+#include "ir/func_rewrite.h"
 #include "ir/module.h"
 #include "ir/verify.h"
 #include "support/alloc.h"
@@ -235,7 +236,9 @@ typedef struct mutation {
 
 static const hone_expr *mutate(void *ctx, hone_ir *ir, const hone_expr *e) {
     const mutation *m = ctx;
-    return (const hone_expr *)m->mutator(m->context, (hone_terms *)ir, (const hone_term *)e);
+    const hone_term *made = m->mutator(m->context, (hone_terms *)ir, (const hone_term *)e);
+    if (!made) hone_ir_fail(ir, HONE_ERROR(HONE_CODE_INVALID, "the mutator returned NULL"));
+    return (const hone_expr *)made;
 }
 
 hone_error *hone_program_rewrite(const hone_program *program, const char *function,
@@ -246,7 +249,7 @@ hone_error *hone_program_rewrite(const hone_program *program, const char *functi
     if (st) return hone_api_error(st);
     hone_func *func = module->members[0].func;
     mutation m = {mutator, context};
-    st = hone_tree_transform(func, 0, mutate, &m, true);
+    st = hone_func_rewrite(func, mutate, &m);
     if (!st) st = hone_check_func(func);
     if (!st) return hone_api_error(replace(program, module, out_program));
     hone_module_release(module);

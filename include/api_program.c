@@ -22,7 +22,9 @@ static const hone_module *module_of(const hone_program *program) {
 }
 
 hone_error *hone_program_load(const char *path, hone_program **out_program) {
+    HONE_API_NEED(out_program);
     *out_program = NULL;
+    HONE_API_NEED(path);
     hone_module *module = NULL;
     bool is_onnx = strcmp(hone_path_extension(path), ".onnx") == 0;
     hone_status st =
@@ -32,9 +34,11 @@ hone_error *hone_program_load(const char *path, hone_program **out_program) {
 }
 
 hone_error *hone_program_parse(const char *text, const char *name, hone_program **out_program) {
+    HONE_API_NEED(out_program);
     *out_program = NULL;
+    HONE_API_NEED(text);
     hone_module *module = NULL;
-    hone_status st = hone_script_parse(text, strlen(text), name, &module);
+    hone_status st = hone_script_parse(text, strlen(text), name ? name : "program", &module);
     if (!st) *out_program = program_of(module);
     return hone_api_error(st);
 }
@@ -44,16 +48,18 @@ void hone_program_free(hone_program *program) {
 }
 
 size_t hone_program_function_count(const hone_program *program) {
-    return module_of(program)->member_count;
+    return program ? module_of(program)->member_count : 0;
 }
 
 const char *hone_program_function_name(const hone_program *program, size_t index) {
     const hone_module *module = module_of(program);
-    return index < module->member_count ? module->members[index].name : NULL;
+    return module && index < module->member_count ? module->members[index].name : NULL;
 }
 
 hone_error *hone_program_print(const hone_program *program, char **out_text) {
+    HONE_API_NEED(out_text);
     *out_text = NULL;
+    HONE_API_NEED(program);
     hone_str text = {0};
     hone_status st = hone_module_print(module_of(program), NULL, &text);
     if (st)
@@ -64,6 +70,8 @@ hone_error *hone_program_print(const hone_program *program, char **out_text) {
 }
 
 hone_error *hone_program_save(const hone_program *program, const char *path) {
+    HONE_API_NEED(program);
+    HONE_API_NEED(path);
     return hone_api_error(hone_script_save(module_of(program), path, NULL));
 }
 
@@ -79,7 +87,9 @@ static hone_status findings_text(const hone_findings *findings, char **out_text)
 }
 
 hone_error *hone_program_verify(const hone_program *program, char **out_findings) {
+    HONE_API_NEED(out_findings);
     *out_findings = NULL;
+    HONE_API_NEED(program);
     hone_findings findings = {.arena = hone_arena_create(4096)};
     if (!findings.arena) return hone_api_error(HONE_ERROR(HONE_CODE_NO_MEMORY, "findings"));
     hone_status st = hone_verify_module(module_of(program), &findings);
@@ -90,7 +100,9 @@ hone_error *hone_program_verify(const hone_program *program, char **out_findings
 
 hone_error *hone_program_hash(const hone_program *program, const char *function,
                               char out_hash[33]) {
+    HONE_API_NEED(out_hash);
     memset(out_hash, 0, 33);
+    HONE_API_NEED(program);
     const hone_module *module = module_of(program);
     hone_hash128 hash;
     if (!function) {
@@ -109,13 +121,13 @@ hone_error *hone_program_hash(const hone_program *program, const char *function,
 }
 
 int hone_program_equal(const hone_program *a, const hone_program *b, char **out_difference) {
+    if (out_difference) *out_difference = NULL;
+    if (!a || !b) return a == b;
     hone_str difference = {0};
     bool is_equal =
         hone_module_equal(module_of(a), module_of(b), out_difference ? &difference : NULL);
-    if (out_difference) {
-        *out_difference = NULL;
-        if (!is_equal) hone_status_free(hone_api_take_text(&difference, out_difference));
-    }
+    if (out_difference && !is_equal)
+        hone_status_free(hone_api_take_text(&difference, out_difference));
     hone_str_deinit(&difference);
     return is_equal;
 }
@@ -171,10 +183,13 @@ static hone_status replay(const hone_func *func, const char *text,
 hone_error *hone_program_replay(const hone_program *program, const char *trace,
                                 const hone_replay_options *options, hone_program **out_program,
                                 char **out_trace) {
+    HONE_API_NEED(out_program);
     static const hone_replay_options none = {0};
     if (!options) options = &none;
     *out_program = NULL;
     if (out_trace) *out_trace = NULL;
+    HONE_API_NEED(program);
+    HONE_API_NEED(trace);
     const hone_member *member = NULL;
     hone_status st = hone_module_pick(module_of(program), options->function, &member);
     if (st) return hone_api_error(st);

@@ -15,7 +15,9 @@ struct hone_records {
 };
 
 hone_error *hone_records_open(const char *path, hone_records **out_records) {
+    HONE_API_NEED(out_records);
     *out_records = NULL;
+    HONE_API_NEED(path);
     hone_records *records = hone_calloc(1, sizeof *records);
     if (!records) return hone_api_error(HONE_ERROR(HONE_CODE_NO_MEMORY, "records"));
     hone_status st =
@@ -131,6 +133,8 @@ static hone_status name_and_visit(hone_db *db, collected *c, hone_record_visit v
 
 hone_error *hone_records_top(hone_records *records, const char *workload, const char *target,
                              size_t limit, hone_record_visit visit, void *ctx) {
+    HONE_API_NEED(records);
+    HONE_API_NEED(visit);
     scope s;
     hone_status st = scope_init(workload, target, &s);
     if (st) return hone_api_error(st);
@@ -150,6 +154,8 @@ hone_error *hone_records_top(hone_records *records, const char *workload, const 
 
 hone_error *hone_records_best(hone_records *records, const char *workload, const char *target,
                               hone_record_visit visit, void *ctx) {
+    HONE_API_NEED(records);
+    HONE_API_NEED(visit);
     scope s;
     hone_status st = scope_init(workload, target, &s);
     if (!st && (!s.has_workload || !s.has_target))
@@ -214,6 +220,9 @@ static bool visit_row(void *ctx, const hone_db_row *row) {
 
 hone_error *hone_records_query(hone_records *records, const char *sql, hone_row_visit visit,
                                void *ctx) {
+    HONE_API_NEED(records);
+    HONE_API_NEED(sql);
+    HONE_API_NEED(visit);
     query *q = hone_calloc(1, sizeof *q);
     if (!q) return hone_api_error(HONE_ERROR(HONE_CODE_NO_MEMORY, "query"));
     q->visit = visit;

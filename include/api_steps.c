@@ -34,7 +34,9 @@ static hone_status open_steps(hone_steps *s, const hone_module *module, const ch
 
 hone_error *hone_steps_create(const hone_program *program, const char *function, uint64_t seed,
                               hone_steps **out_steps) {
+    HONE_API_NEED(out_steps);
     *out_steps = NULL;
+    HONE_API_NEED(program);
     hone_steps *s = hone_calloc(1, sizeof *s);
     if (!s) return hone_api_error(HONE_ERROR(HONE_CODE_NO_MEMORY, "schedule"));
     s->seed = seed;
@@ -56,8 +58,11 @@ void hone_steps_free(hone_steps *s) {
     hone_free(s);
 }
 
-hone_error *hone_steps_add_intrin(hone_steps *s, const char *name, const char *text) {
-    return hone_api_error(hone_tensor_intrins_add(s->intrins, name, text, strlen(text), name));
+hone_error *hone_steps_add_intrin(hone_steps *steps, const char *name, const char *text) {
+    HONE_API_NEED(steps);
+    HONE_API_NEED(name);
+    HONE_API_NEED(text);
+    return hone_api_error(hone_tensor_intrins_add(steps->intrins, name, text, strlen(text), name));
 }
 
 /* Applies the whole text to the program at the beginning. */
@@ -74,32 +79,38 @@ static hone_status apply_all(hone_steps *s) {
     return st ? hone_api_show_blame(s->schedule, st) : HONE_OK;
 }
 
-hone_error *hone_steps_add(hone_steps *s, const char *text) {
-    size_t before = s->text.length;
-    hone_str_append(&s->text, text);
-    hone_str_append_char(&s->text, '\n');
-    hone_status st = hone_str_check(&s->text);
-    if (!st) st = apply_all(s);
+hone_error *hone_steps_add(hone_steps *steps, const char *text) {
+    HONE_API_NEED(steps);
+    HONE_API_NEED(text);
+    size_t before = steps->text.length;
+    hone_str_append(&steps->text, text);
+    hone_str_append_char(&steps->text, '\n');
+    hone_status st = hone_str_check(&steps->text);
+    if (!st) st = apply_all(steps);
     if (!st) return NULL;
-    hone_str_truncate(&s->text, before);
-    hone_status again = apply_all(s); /* was legal before */
+    hone_str_truncate(&steps->text, before);
+    hone_status again = apply_all(steps); /* was legal before */
     return hone_api_error(hone_status_join(st, again));
 }
 
-hone_error *hone_steps_program(const hone_steps *s, hone_program **out_program) {
-    hone_module *module = NULL;
+hone_error *hone_steps_program(const hone_steps *steps, hone_program **out_program) {
+    HONE_API_NEED(out_program);
     *out_program = NULL;
-    hone_status st = hone_module_of_func(s->schedule->func, &module);
+    HONE_API_NEED(steps);
+    hone_module *module = NULL;
+    hone_status st = hone_module_of_func(steps->schedule->func, &module);
     if (st) return hone_api_error(st);
     hone_module_freeze(module);
     *out_program = (hone_program *)module;
     return NULL;
 }
 
-hone_error *hone_steps_trace(const hone_steps *s, char **out_trace) {
-    hone_str text = {0};
+hone_error *hone_steps_trace(const hone_steps *steps, char **out_trace) {
+    HONE_API_NEED(out_trace);
     *out_trace = NULL;
-    hone_status st = hone_trace_print_json(&s->schedule->trace, &text);
+    HONE_API_NEED(steps);
+    hone_str text = {0};
+    hone_status st = hone_trace_print_json(&steps->schedule->trace, &text);
     if (!st) st = hone_api_take_text(&text, out_trace);
     hone_str_deinit(&text);
     return hone_api_error(st);

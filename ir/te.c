@@ -70,6 +70,22 @@ const hone_expr *hone_te_size(hone_te *te, const char *name) {
     return hone_expr_var(&te->ir, te->index, var);
 }
 
+static bool has_buffer(const hone_te *te, const char *name) {
+    for (hone_buffer b = 0; b < te->func->buffer_count; b++) {
+        if (strcmp(hone_func_buffer(te->func, b)->name, name) == 0) return true;
+    }
+    return false;
+}
+
+/* The name, or name_1, name_2, … when buffers have it: blocks are found by their names. */
+static const char *te_fresh_name(hone_te *te, const char *name) {
+    const char *fresh = name;
+    for (unsigned i = 1; fresh && has_buffer(te, fresh); i++)
+        fresh = hone_arena_printf(te->ir.arena, "%s_%u", name, i);
+    if (!fresh) te_no_memory(te);
+    return fresh;
+}
+
 static hone_buffer te_add_buffer(hone_te *te, const char *name, hone_dtype dtype, uint32_t rank,
                                  const hone_expr *const *shape) {
     const hone_expr **copy = te_alloc(te, (rank + 1) * sizeof *copy);
@@ -78,7 +94,9 @@ static hone_buffer te_add_buffer(hone_te *te, const char *name, hone_dtype dtype
         if (!shape[i]) return HONE_NO_ID;
         copy[i] = shape[i];
     }
-    hone_buffer_info info = {.name = name,
+    const char *fresh = te_fresh_name(te, name);
+    if (!fresh) return HONE_NO_ID;
+    hone_buffer_info info = {.name = fresh,
                              .dtype = dtype,
                              .rank = rank,
                              .shape = copy,
@@ -267,10 +285,9 @@ static void te_store(hone_te *te, hone_node_id parent, hone_buffer out,
     hone_tree_append(te->func, parent, id);
 }
 
-/* The block of a stage, without body. */
+/* The block of a stage, without body; it has the name of what it computes. */
 static hone_node_id te_block(hone_te *te, const hone_te_stage *stage, hone_buffer out,
-                             const char *name, const hone_expr *value,
-                             const hone_expr *const *indices) {
+                             const hone_expr *value, const hone_expr *const *indices) {
     uint32_t count = stage->spatial_count + stage->reduce_count;
     hone_block *block = te_alloc(te, sizeof *block);
     hone_region *write = te_alloc(te, sizeof *write);
@@ -279,14 +296,14 @@ static hone_node_id te_block(hone_te *te, const hone_te_stage *stage, hone_buffe
     read_list reads = {.te = te, .skip = out};
     hone_expr_walk(value, read_visit, &reads);
     *write = (hone_region){out, te_point(te, stage->spatial_count, indices)};
-    block->name = hone_arena_strdup(te->ir.arena, name);
+    block->name = hone_func_buffer(te->func, out)->name;
     block->axis_count = count;
     block->axes = te_axes(te, stage);
     block->reads = reads.items;
     block->read_count = reads.count;
     block->writes = write;
     block->write_count = 1;
-    if (!block->name || !block->axes || te->ir.error) return HONE_NO_ID;
+    if (!block->axes || te->ir.error) return HONE_NO_ID;
     hone_node_id parent = te_loops(te, stage, bindings);
     return parent == HONE_NO_ID ? parent : te_add_block(te, parent, block, bindings);
 }
@@ -304,7 +321,7 @@ hone_buffer hone_te_compute(hone_te *te, const hone_te_stage *stage, const char 
     hone_buffer out = te_add_buffer(te, name, value->dtype, stage->spatial_count, stage->extent);
     const hone_expr *const *indices = te_out_indices(te, stage);
     if (out == HONE_NO_ID || !indices) return HONE_NO_ID;
-    hone_node_id block = te_block(te, stage, out, name, value, indices);
+    hone_node_id block = te_block(te, stage, out, value, indices);
     if (block == HONE_NO_ID) return HONE_NO_ID;
     te_store(te, block, out, indices, value);
     return out;
@@ -316,12 +333,12 @@ hone_buffer hone_te_reduce_begin(hone_te *te, const hone_te_stage *stage, const 
     return te_add_buffer(te, name, dtype, stage->spatial_count, stage->extent);
 }
 
-void hone_te_reduce_end(hone_te *te, const hone_te_stage *stage, hone_buffer out, const char *name,
+void hone_te_reduce_end(hone_te *te, const hone_te_stage *stage, hone_buffer out,
                         const hone_expr *init, const hone_expr *combined) {
     if (out == HONE_NO_ID || !init || !combined || te->ir.error) return;
     const hone_expr *const *indices = te_out_indices(te, stage);
     if (!indices) return;
-    hone_node_id block = te_block(te, stage, out, name, combined, indices);
+    hone_node_id block = te_block(te, stage, out, combined, indices);
     if (block == HONE_NO_ID) return;
     hone_node_id init_node = hone_func_add_node(te->func, HONE_NODE_INIT);
     if (init_node == HONE_NO_ID) {
@@ -377,7 +394,7 @@ hone_buffer hone_te_reduce(hone_te *te, const hone_te_stage *stage, const char *
         op = HONE_OP_MIN;
         break;
     }
-    hone_te_reduce_end(te, stage, out, name, init, hone_expr_binary(&te->ir, op, old, value));
+    hone_te_reduce_end(te, stage, out, init, hone_expr_binary(&te->ir, op, old, value));
     return te->ir.error ? HONE_NO_ID : out;
 }
 

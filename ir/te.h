@@ -17,6 +17,7 @@
 #include "ir/func.h"
 
 #define HONE_TE_MAX_RANK 16
+#define HONE_TE_MAX_INPUTS 64
 
 typedef struct hone_te {
     hone_func *func;
@@ -24,7 +25,7 @@ typedef struct hone_te {
     hone_dtype index;
     hone_node_id root;
     uint32_t input_count, size_count;
-    hone_buffer inputs[64];
+    hone_buffer inputs[HONE_TE_MAX_INPUTS];
     hone_var sizes[HONE_TE_MAX_RANK]; /* symbolic sizes: parameters are found by the shapes */
 } hone_te;
 
@@ -56,7 +57,8 @@ const hone_expr *hone_te_load(hone_te *te, hone_buffer buffer, const hone_expr *
 void hone_te_stage_begin(hone_te *te, hone_te_stage *stage, uint32_t spatial_count,
                          const hone_expr *const *spatial, uint32_t reduce_count,
                          const hone_expr *const *reduce);
-/* Ends a stage without reduction: out[axes] = value. name is that of block and buffer. */
+/* Ends a stage without reduction: out[axes] = value. name is that of block and buffer, with a
+ * number behind it when a buffer has it already. */
 hone_buffer hone_te_compute(hone_te *te, const hone_te_stage *stage, const char *name,
                             const hone_expr *value);
 /* Ends a stage with reduction: out[spatial axes] = reduction of value over the reduce axes. */
@@ -66,7 +68,7 @@ hone_buffer hone_te_reduce(hone_te *te, const hone_te_stage *stage, const char *
  * through hone_te_load(te, hone_te_reduce_target(...), spatial axes). */
 hone_buffer hone_te_reduce_begin(hone_te *te, const hone_te_stage *stage, const char *name,
                                  hone_dtype dtype);
-void hone_te_reduce_end(hone_te *te, const hone_te_stage *stage, hone_buffer out, const char *name,
+void hone_te_reduce_end(hone_te *te, const hone_te_stage *stage, hone_buffer out,
                         const hone_expr *init, const hone_expr *combined);
 
 /* The largest and smallest value of a dtype: identities of min and max. */

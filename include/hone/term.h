@@ -1,9 +1,10 @@
 /* hone/term.h - terms: the expressions of tensor programs, made and looked at.
  *
  * A term is immutable and lives as long as what made it (a hone_formula, or the pass that it is
- * handed to); terms may be shared by others. Constructors stick to the first error: they return
- * NULL, NULL in gives NULL out, and the error comes out of hone_formula_finish or
- * hone_program_rewrite. Types are named as in TVMScript: "float32", "int64", "float16x8".
+ * handed to); terms of one maker may be parts of many others. Constructors stick to the first
+ * error: they return NULL, NULL in gives NULL out, and the error comes out of hone_formula_finish
+ * or hone_program_rewrite. Types are named as in TVMScript: "float32", "int64", "float16x8".
+ * Threads: terms and their maker belong to one thread at a time.
  */
 #ifndef HONE_TERM_H
 #define HONE_TERM_H
@@ -20,9 +21,11 @@ typedef struct hone_terms hone_terms; /* where terms are made */
 
 /* ---- making ---- */
 
-/* Constants. An integer beside a float is converted, so type counts where nothing else says it. */
+/* Constants. One beside a term of another type is converted to that type, so type counts where
+ * nothing else says it. Mistakes: type (a float of an integer type; no such type). */
 HONE_API const hone_term *hone_term_int(hone_terms *terms, const char *type, int64_t value);
 HONE_API const hone_term *hone_term_float(hone_terms *terms, const char *type, double value);
+HONE_API const hone_term *hone_term_string(hone_terms *terms, const char *text); /* copied */
 
 /* op: + - * / // % min max truncdiv truncmod == != < <= > >= and or. */
 HONE_API const hone_term *hone_term_binary(hone_terms *terms, const char *op, const hone_term *a,
@@ -33,15 +36,17 @@ HONE_API const hone_term *hone_term_select(hone_terms *terms, const hone_term *c
                                            const hone_term *if_true, const hone_term *if_false);
 HONE_API const hone_term *hone_term_cast(hone_terms *terms, const char *type,
                                          const hone_term *value);
-/* A function of TVMScript by its name without "T.": exp, tanh, erf, if_then_else, … */
+/* A function of TVMScript by its name without "T.": exp, tanh, erf, if_then_else, … type NULL: what
+ * its arguments say. Mistakes: not_found, invalid (their number), type. */
 HONE_API const hone_term *hone_term_call(hone_terms *terms, const char *type, const char *name,
                                          size_t count, const hone_term *const *args);
-/* The same term with other arguments, as many as it has. */
+/* The same term with other arguments, as many as it has and of the same types. */
 HONE_API const hone_term *hone_term_with_args(hone_terms *terms, const hone_term *term,
                                               const hone_term *const *args);
 
 /* ---- looking ---- */
 
+/* Of a NULL term all of these say nothing: HONE_TERM_OTHER, "", NULL, 0. */
 typedef enum hone_term_kind {
     HONE_TERM_INT,
     HONE_TERM_FLOAT,

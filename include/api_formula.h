@@ -1,0 +1,30 @@
+/* include/api_formula.h - a formula, for the files that implement it; not installed. */
+#ifndef HONE_INCLUDE_API_FORMULA_H
+#define HONE_INCLUDE_API_FORMULA_H
+
+#include <hone/formula.h>
+
+#include "ir/module.h"
+#include "ir/te.h"
+
+struct hone_formula {
+    hone_te te;
+    hone_te_stage stage;
+    hone_module *module;  /* owned until it is finished; the function is made in its arena */
+    bool has_axes;        /* an array has been begun */
+    hone_arena *late;     /* for terms that are made after the end, and go nowhere */
+    hone_buffer reducing; /* between reduce_begin and reduce_end, else HONE_NO_ID */
+};
+
+/* Records a mistake; takes st. */
+void hone_formula_fail(hone_formula *f, hone_status st);
+/* False after a mistake, and when the formula is finished or NULL. */
+bool hone_formula_is_open(hone_formula *f);
+/* An array that is there, and complete; else the mistake is recorded. */
+bool hone_formula_has_array(hone_formula *f, hone_array array);
+/* A term of the caller as an extent: over sizes and constants, of the type of indices. `what` is
+ * for messages. */
+const hone_expr *hone_formula_read_extent(hone_formula *f, const char *what, uint32_t dimension,
+                                          const hone_term *term);
+
+#endif

@@ -1,0 +1,112 @@
+/* Every function of the public headers with what it cannot work with: NULL, texts that are none,
+ * functions that are not there. Each says so, clears what it gives, and goes on. (Formulas and
+ * terms: test_public_formula.c.) */
+#include <stdint.h>
+#include <stdio.h>
+
+#include "tests/package/public_test.h"
+
+static void needs(hone_error *error, const char *argument) {
+    char words[64];
+    snprintf(words, sizeof words, "%s is NULL", argument);
+    public_expect(error, "invalid", words);
+}
+
+static void programs(void **state) {
+    (void)state;
+    hone_program *program = public_parse(product), *out = program;
+    char *text = NULL, hash[33] = "x";
+    needs(hone_program_load(NULL, &out), "path");
+    assert_null(out);
+    needs(hone_program_load("a.py", NULL), "out_program");
+    needs(hone_program_parse(NULL, "a.py", &out), "text");
+    needs(hone_program_parse("", "a.py", NULL), "out_program");
+    public_ok(hone_program_parse(product, NULL, &out)); /* the name is for messages only */
+    hone_program_free(out);
+    public_expect(hone_program_parse("\xff\xfe", "a.py", &out), "invalid", "a.py:1");
+    needs(hone_program_print(NULL, &text), "program");
+    needs(hone_program_print(program, NULL), "out_text");
+    needs(hone_program_save(NULL, "a.py"), "program");
+    needs(hone_program_save(program, NULL), "path");
+    public_expect(hone_program_save(program, "/nowhere/a.py"), "io", "/nowhere/a.py");
+    needs(hone_program_verify(NULL, &text), "program");
+    needs(hone_program_verify(program, NULL), "out_findings");
+    needs(hone_program_hash(NULL, NULL, hash), "program");
+    assert_string_equal(hash, "");
+    needs(hone_program_hash(program, NULL, NULL), "out_hash");
+    assert_int_equal(hone_program_function_count(NULL), 0);
+    assert_null(hone_program_function_name(NULL, 0));
+    assert_null(hone_program_function_name(program, SIZE_MAX));
+    assert_int_equal(hone_program_equal(program, NULL, &text), 0);
+    assert_null(text);
+    assert_int_equal(hone_program_equal(NULL, NULL, NULL), 1);
+    needs(hone_program_replay(NULL, "", NULL, &out, NULL), "program");
+    needs(hone_program_replay(program, NULL, NULL, &out, NULL), "trace");
+    needs(hone_program_replay(program, "", NULL, NULL, NULL), "out_program");
+    assert_null(out);
+    hone_program_free(program);
+    hone_text_free(NULL);
+}
+
+static void steps(void **state) {
+    (void)state;
+    hone_program *program = public_parse(product), *out = program;
+    hone_steps *made = NULL;
+    char *trace = NULL;
+    needs(hone_steps_create(NULL, NULL, 0, &made), "program");
+    needs(hone_steps_create(program, NULL, 0, NULL), "out_steps");
+    public_expect(hone_steps_create(program, "nobody", 0, &made), "not_found", "nobody");
+    assert_null(made);
+    public_ok(hone_steps_create(program, NULL, 0, &made));
+    needs(hone_steps_add(NULL, "pass"), "steps");
+    needs(hone_steps_add(made, NULL), "text");
+    public_expect(hone_steps_add(made, "what is this"), "invalid", "steps:1");
+    needs(hone_steps_add_intrin(NULL, "a", "b"), "steps");
+    needs(hone_steps_add_intrin(made, NULL, "b"), "name");
+    needs(hone_steps_add_intrin(made, "a", NULL), "text");
+    public_expect(hone_steps_add_intrin(made, "a", "def"), "invalid", "a:1");
+    needs(hone_steps_program(NULL, &out), "steps");
+    assert_null(out);
+    needs(hone_steps_program(made, NULL), "out_program");
+    needs(hone_steps_trace(NULL, &trace), "steps");
+    needs(hone_steps_trace(made, NULL), "out_trace");
+    hone_steps_free(made);
+    hone_steps_free(NULL);
+    hone_program_free(program);
+}
+
+static int nothing(void *ctx, const hone_record *record) {
+    (void)ctx;
+    (void)record;
+    return 0;
+}
+
+static void records(void **state) {
+    (void)state;
+    hone_records *made = NULL;
+    needs(hone_records_open(NULL, &made), "path");
+    needs(hone_records_open("a.db", NULL), "out_records");
+    needs(hone_records_top(NULL, NULL, NULL, 0, nothing, NULL), "records");
+    needs(hone_records_best(NULL, "a", "b", nothing, NULL), "records");
+    needs(hone_records_query(NULL, "SELECT 1", NULL, NULL), "records");
+}
+
+static void models(void **state) {
+    (void)state;
+    hone_model *made = NULL;
+    needs(hone_model_open(NULL, &made), "path");
+    needs(hone_model_open("a.so", NULL), "out_model");
+    needs(hone_model_run(NULL, NULL, NULL, NULL), "model");
+    assert_null(hone_model_describe(NULL));
+    assert_null(hone_model_find(NULL, NULL));
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(programs),
+        cmocka_unit_test(steps),
+        cmocka_unit_test(records),
+        cmocka_unit_test(models),
+    };
+    return cmocka_run_group_tests_name("package/misuse", tests, NULL, NULL);
+}
