@@ -134,12 +134,14 @@ int hone_program_equal(const hone_program *a, const hone_program *b, char **out_
 
 /* ---- replay ---- */
 
-static hone_status parse_trace(hone_arena *arena, const char *text, hone_trace *out_trace) {
+static hone_status parse_trace(hone_arena *arena, const hone_func *func, const char *text,
+                               hone_trace *out_trace) {
+    const hone_trace_context context = {.func = func};
     const char *first = text + strspn(text, " \t\r\n");
     size_t length = strlen(text);
     return *first == '[' || *first == '{'
                ? hone_trace_parse_json(arena, text, length, "trace", out_trace)
-               : hone_trace_parse_python(arena, text, length, "trace", out_trace);
+               : hone_trace_parse_script(arena, &context, text, length, "trace", out_trace);
 }
 
 hone_status hone_api_show_blame(hone_schedule *sch, hone_status st) {
@@ -170,7 +172,7 @@ static hone_status replay(const hone_func *func, const char *text,
     if (!arena) return HONE_ERROR(HONE_CODE_NO_MEMORY, "trace");
     hone_schedule *sch = NULL;
     hone_trace trace;
-    hone_status st = parse_trace(arena, text, &trace);
+    hone_status st = parse_trace(arena, func, text, &trace);
     if (!st) st = hone_schedule_create(func, &sch);
     if (!st) st = apply(sch, &trace, options);
     if (!st && out_trace) st = hone_trace_print_json(&sch->trace, out_trace);

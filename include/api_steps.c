@@ -70,8 +70,9 @@ static hone_status apply_all(hone_steps *s) {
     hone_arena *arena = hone_arena_create(1 << 14);
     if (!arena) return HONE_ERROR(HONE_CODE_NO_MEMORY, "trace");
     hone_trace trace;
-    hone_status st =
-        hone_trace_parse_python(arena, hone_str_text(&s->text), s->text.length, "steps", &trace);
+    const hone_trace_context context = {s->module->members[0].func, s->intrins};
+    hone_status st = hone_trace_parse_script(arena, &context, hone_str_text(&s->text),
+                                             s->text.length, "steps", &trace);
     if (!st) st = hone_schedule_reset(s->schedule);
     s->schedule->rng = hone_rng_from_seed(s->seed);
     if (!st) st = hone_trace_apply(&trace, s->schedule, &(hone_apply_options){0});

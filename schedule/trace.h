@@ -144,20 +144,36 @@ uint32_t hone_trace_postproc_start(const hone_trace *trace);
 HONE_NODISCARD hone_status hone_trace_parse_json(hone_arena *arena, const char *text, size_t length,
                                                  const char *source_name, hone_trace *out_trace);
 HONE_NODISCARD hone_status hone_trace_print_json(const hone_trace *trace, hone_str *out);
-/* The Python that TVM prints: def apply_trace(sch) … or bare `b0 = sch.get_block(…)` lines. Errors
- * with file:line:column and caret. */
+/* What a trace is read for. Some steps give lists of which only the program knows how long they are
+ * (`loops = sch.get_loops(b)`, `sch.get_loops(b)[-1]`); without one they must be unpacked. */
+typedef struct hone_trace_context {
+    const struct hone_func *func;
+    const struct hone_tensor_intrins *intrins; /* NULL: the built-in ones only */
+} hone_trace_context;
+/* The Python that TVM prints: def apply_trace(sch) … or bare `b0 = sch.get_block(…)` lines; or what
+ * people write (trace_parse.c says what is read of it). Errors with file:line:column and caret. */
+HONE_NODISCARD hone_status hone_trace_parse_script(hone_arena *arena,
+                                                   const hone_trace_context *context,
+                                                   const char *text, size_t length,
+                                                   const char *source_name, hone_trace *out_trace);
+/* The same without a program at hand. */
 HONE_NODISCARD hone_status hone_trace_parse_python(hone_arena *arena, const char *text,
                                                    size_t length, const char *source_name,
                                                    hone_trace *out_trace);
+/* How many results the last instruction of a trace gives, applied to the program (trace_count.c).
+ * Errors: those of the steps; ILLEGAL also when decisions that are still open make the difference.
+ */
+HONE_NODISCARD hone_status hone_trace_count_results(const hone_trace_context *context,
+                                                    const hone_trace *trace, uint32_t *out_count);
 HONE_NODISCARD hone_status hone_trace_print_python(const hone_trace *trace, hone_str *out);
 /* One instruction as Python, "l5, l6 = sch.split(loop=l2, factors=[v3, v4], …)". */
 HONE_NODISCARD hone_status hone_inst_print_python(const hone_trace *trace, uint32_t index,
                                                   hone_str *out);
 /* Reads a file by its ending (.json, .py) or, for "-" and others, by its first character. A file of
- * TVM's tuning records gives the fastest one whose arguments are those of func (NULL: of any);
- * out_line (may be NULL): its line, or 0 where there is no choice. */
+ * TVM's tuning records gives the fastest one whose arguments are those of the program (context
+ * NULL: of any); out_line (may be NULL): its line, or 0 where there is no choice. */
 HONE_NODISCARD hone_status hone_trace_load(hone_arena *arena, const char *path,
-                                           const struct hone_func *func, size_t *out_line,
+                                           const hone_trace_context *context, size_t *out_line,
                                            hone_trace *out_trace);
 
 const char *hone_inst_json_name(hone_inst_kind kind);

@@ -35,8 +35,9 @@ static hone_status load_json(hone_arena *arena, const char *text, size_t length,
     return st;
 }
 
-hone_status hone_trace_load(hone_arena *arena, const char *path, const hone_func *func,
+hone_status hone_trace_load(hone_arena *arena, const char *path, const hone_trace_context *context,
                             size_t *out_line, hone_trace *out_trace) {
+    const hone_func *func = context ? context->func : NULL;
     size_t line = 0;
     hone_trace_init(out_trace, arena);
     char *text = NULL;
@@ -47,7 +48,7 @@ hone_status hone_trace_load(hone_arena *arena, const char *path, const hone_func
     hone_status st =
         is_json ? hone_status_annotate(load_json(arena, text, length, func, &line, out_trace), "%s",
                                        path)
-                : hone_trace_parse_python(arena, text, length, path, out_trace);
+                : hone_trace_parse_script(arena, context, text, length, path, out_trace);
     hone_free(text);
     if (out_line) *out_line = line;
     return st;

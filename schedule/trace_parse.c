@@ -4,31 +4,18 @@
 
 /* Traces from Python: what TVM prints, and what people write by hand.
  *
- *   line   := [names "="] "sch" "." method "(" args ")"
+ *   line   := [names "="] "sch" "." method "(" args ")" | names "=" value | name "(" args ")"
+ *           | "def" … (trace_parse_func.c) | "return" [values]
  *   names  := name {"," name} [","]           one name for a list result holds the list
  *   arg    := [keyword "="] value
- *   value  := number | string | True | False | None | name | name "[" int "]" | list | tuple | dict
+ *   value  := number | string | True | False | None | name | list | tuple | dict
  *           | index map (trace_parse_map.c) | "sch" "." method "(" args ")" of one result, or of as
- *             many as its arguments say
+ *             many as its arguments or the program say | name "(" args ")", a function of the text
+ *           | value "[" index or slice "]" | number operator number
  *
- * Imports, comments, docstrings, "def …:", "return …", "pass" and assignments of the schedule
- * itself are passed over. */
-
-static bool is_name_char(char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-}
-
-static void skip_line(pytrace *p) {
-    while (p->at < p->end && *p->at != '\n')
-        p->at++;
-    if (p->at < p->end) p->at++;
-}
-
-static bool starts_with_word(const pytrace *p, const char *word) {
-    size_t length = strlen(word);
-    if ((size_t)(p->end - p->at) < length || memcmp(p->at, word, length) != 0) return false;
-    return p->at + length == p->end || !is_name_char(p->at[length]);
-}
+ * A text of functions alone means the last one, applied to the schedule. `sch =
+ * tvm.tir.Schedule(…)` begins anew. Imports, comments, docstrings, "pass" and what only shows
+ * something (print, sch.mod. show()) are passed over. */
 
 enum { MAX_NAMES = 256 };
 
@@ -36,58 +23,122 @@ static bool is_schedule(const pytrace *p, const char *name) {
     return name && strcmp(name, p->schedule_name) == 0;
 }
 
-/* "def f(sch: …) -> …:" names the schedule by its first parameter. */
-static hone_status read_def(pytrace *p) {
-    while (p->at < p->end && *p->at != '(' && *p->at != '\n')
-        p->at++;
-    if (pytrace_accept(p, '(')) {
-        pytrace_skip_all(p);
-        const char *name = pytrace_read_name(p);
-        if (name && strcmp(name, "self") != 0) p->schedule_name = name;
-    }
-    while (p->at < p->end && !(*p->at == ':' && (p->at + 1 == p->end || p->at[1] == '\n' ||
-                                                 p->at[1] == '\r' || p->at[1] == ' '))) {
-        p->at++;
-        if (p->at < p->end && p->at[-1] == '\n') return pytrace_fail(p, "expected ':'");
-        /* "sch: s_tir.Schedule" has a ':' with a blank behind it: go on to the last of the line */
-        if (pytrace_peek(p) == ':' && memchr(p->at + 1, ':', (size_t)(p->end - p->at - 1))) {
-            const char *line_end = memchr(p->at, '\n', (size_t)(p->end - p->at));
-            const char *next = memchr(p->at + 1, ':', (size_t)(p->end - p->at - 1));
-            if (!line_end || next < line_end) p->at++;
-        }
-    }
-    skip_line(p);
-    return HONE_OK;
-}
-
 static bool is_skipped(const pytrace *p) {
-    static const char *const words[] = {"import", "from", "return", "pass", "print"};
+    static const char *const words[] = {"import", "from", "pass", "print", "assert", "IPython"};
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
-        if (starts_with_word(p, words[i])) return true;
+        if (pytrace_starts_with_word(p, words[i])) return true;
     }
     return pytrace_peek(p) == '@' || pytrace_peek(p) == '#' || pytrace_peek(p) == '\n' ||
            p->at == p->end;
 }
 
 static bool skip_docstring(pytrace *p) {
-    if (p->end - p->at < 3 || (memcmp(p->at, "\"\"\"", 3) != 0 && memcmp(p->at, "'''", 3) != 0)) {
+    if (p->end - p->at < 3 ||
+        (memcmp(p->at, "\"\"\"", 3) != 0 && memcmp(p->at, "\'\'\'", 3) != 0)) {
         return false;
     }
-    const char *quote = p->at;
-    for (p->at += 3; p->end - p->at >= 3; p->at++) {
-        if (memcmp(p->at, quote, 3) == 0) break;
-    }
-    p->at = p->end - p->at >= 3 ? p->at + 3 : p->end;
+    p->at = pytrace_end_of_string(p, p->at);
     return true;
 }
 
-/* "tvm.tir.Schedule(" or "Schedule(" at the cursor: an assignment that makes the schedule. */
-static bool makes_schedule(const pytrace *p) {
-    const char *at = p->at, *word = at;
-    for (; at < p->end && (is_name_char(*at) || *at == '.'); at++) {
-        if (*at == '.') word = at + 1;
+/* ---- assignments ---- */
+
+void pytrace_begin_schedule(pytrace *p) {
+    while (p->at < p->end && *p->at != '(')
+        p->at++;
+    const char *open = p->at;
+    uint32_t depth = 0;
+    do {
+        depth += pytrace_peek(p) == '(';
+        depth -= pytrace_peek(p) == ')';
+        p->at++;
+    } while (p->at < p->end && depth && *p->at != '\n');
+    if (p->at > p->end) p->at = open;
+    hone_trace_init(p->trace, p->arena);
+    p->epoch++;
+}
+
+static hone_status assign(pytrace *p, const char *where, uint32_t count, const char *const *names,
+                          bool has_comma, const pytrace_object *object) {
+    if (object->is_schedule && count == 1) {
+        p->schedule_name = names[0];
+        return HONE_OK;
     }
-    return at < p->end && *at == '(' && at - word == 8 && memcmp(word, "Schedule", 8) == 0;
+    if (count == 1 && !has_comma) {
+        bool is_none = !object->is_opaque && object->operand.kind == HONE_OPERAND_NONE;
+        if (is_none && is_schedule(p, names[0])) return HONE_OK; /* changed in place */
+        return pytrace_bind_object(p, names[0], object);
+    }
+    const hone_operand *list = &object->operand;
+    if (object->is_schedule || object->is_opaque || list->kind != HONE_OPERAND_LIST) {
+        return pytrace_fail_at(p, where, "expected a list, one value for each name");
+    }
+    if (list->count != count) {
+        const char *text =
+            hone_arena_printf(p->arena, "%u names for %u values", count, list->count);
+        return text ? pytrace_fail_at(p, where, text) : pytrace_no_memory();
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        HONE_TRY(pytrace_bind_object(p, names[i], &(pytrace_object){.operand = list->u.items[i]}));
+    }
+    return HONE_OK;
+}
+
+/* "a, b" is a tuple without parentheses. */
+static hone_status read_values(pytrace *p, hone_operand *out) {
+    hone_operand items[MAX_NAMES];
+    uint32_t count = 0;
+    for (;;) {
+        if (count == MAX_NAMES) return pytrace_fail(p, "too many values");
+        HONE_TRY(pytrace_read_value(p, &items[count++]));
+        pytrace_skip_blanks(p);
+        if (pytrace_peek(p) != ',') break;
+        p->at++;
+    }
+    *out = items[0];
+    if (count == 1) return HONE_OK;
+    hone_operand *copy = hone_arena_alloc(p->arena, count * sizeof *copy);
+    if (!copy) return pytrace_no_memory();
+    memcpy(copy, items, count * sizeof *copy);
+    *out = (hone_operand){.kind = HONE_OPERAND_LIST, .count = count, .u.items = copy};
+    return HONE_OK;
+}
+
+/* What stands right of the "=". */
+static hone_status read_right(pytrace *p, uint32_t count, const char *const *names,
+                              bool has_comma) {
+    const char *start = p->at;
+    pytrace_object object = {.operand = {.kind = HONE_OPERAND_NONE}};
+    if (pytrace_makes_schedule(p)) {
+        pytrace_begin_schedule(p);
+        object.is_schedule = true;
+        return assign(p, start, count, names, has_comma, &object);
+    }
+    const char *callee = pytrace_read_name(p);
+    if (is_schedule(p, callee) && pytrace_peek(p) == '.' && !pytrace_call_has_index(p)) {
+        p->at++;
+        return pytrace_read_call(p, count, names, has_comma);
+    }
+    const pytrace_func *func = callee ? pytrace_find_func(p, callee) : NULL;
+    if (func && pytrace_peek(p) == '(') {
+        HONE_TRY(pytrace_call_func(p, func, &object));
+    } else {
+        char next = pytrace_peek(p);
+        bool is_unknown = callee && !is_schedule(p, callee) && (next == '.' || next == '(') &&
+                          !pytrace_find(p, callee);
+        if (is_unknown) return pytrace_fail_at(p, start, "expected a step of the schedule");
+        p->at = start;
+        HONE_TRY(read_values(p, &object.operand));
+    }
+    return assign(p, start, count, names, has_comma, &object);
+}
+
+/* ---- statements ---- */
+
+/* "sch.mod.show()", "sch.show()", "sch.trace": looks only. */
+static bool shows_schedule(const pytrace *p) {
+    return pytrace_starts_with_word(p, "mod") || pytrace_starts_with_word(p, "trace") ||
+           pytrace_starts_with_word(p, "show");
 }
 
 static hone_status read_statement(pytrace *p) {
@@ -109,65 +160,91 @@ static hone_status read_statement(pytrace *p) {
         p->at++;
         has_comma = true;
         pytrace_skip_blanks(p);
-        if (pytrace_peek(p) == '=') break;
+        bool is_last = pytrace_peek(p) == ')'; /* (a,) = … */
+        if (is_last) p->at++;
+        pytrace_skip_blanks(p);
+        if (is_last || pytrace_peek(p) == '=') break;
     }
     if (count == 1 && pytrace_peek(p) == '.' && is_schedule(p, names[0])) {
         p->at++;
-        return pytrace_read_call(p, 0, NULL, false);
+        if (!shows_schedule(p)) return pytrace_read_call(p, 0, NULL, false);
+        pytrace_skip_line(p);
+        p->at--; /* the end of the line is still to come */
+        return HONE_OK;
+    }
+    const pytrace_func *func = count == 1 ? pytrace_find_func(p, names[0]) : NULL;
+    if (func && pytrace_peek(p) == '(') {
+        pytrace_object ignored;
+        return pytrace_call_func(p, func, &ignored);
     }
     if (pytrace_peek(p) != '=') return pytrace_fail_at(p, start, "expected a step of the schedule");
     p->at++;
     pytrace_skip_blanks(p);
-    if (count == 1 && (is_schedule(p, names[0]) || makes_schedule(p))) {
-        p->schedule_name = names[0];
-        while (p->at < p->end && *p->at != '\n')
-            p->at++;
-        return HONE_OK;
-    }
-    const char *callee_at = p->at, *callee = pytrace_read_name(p);
-    if (!is_schedule(p, callee) || pytrace_peek(p) != '.') {
-        return pytrace_fail_at(p, callee_at, "expected a step of the schedule");
-    }
-    p->at++;
-    return pytrace_read_call(p, count, names, has_comma);
+    return read_right(p, count, names, has_comma);
 }
 
-static hone_status read_lines(pytrace *p) {
-    while (p->at < p->end) {
+static hone_status end_line(pytrace *p) {
+    pytrace_skip_blanks(p);
+    if (pytrace_peek(p) == ';') {
+        p->at++;
+        return HONE_OK;
+    }
+    if (p->at < p->end && pytrace_peek(p) != '\n' && pytrace_peek(p) != '#') {
+        return pytrace_fail(p, "expected the end of the line");
+    }
+    pytrace_skip_line(p);
+    return HONE_OK;
+}
+
+hone_status pytrace_run(pytrace *p) {
+    while (p->at < p->end && !p->has_returned) {
         pytrace_skip_blanks(p);
         if (skip_docstring(p)) continue;
         if (is_skipped(p)) {
-            skip_line(p);
-        } else if (starts_with_word(p, "def")) {
-            HONE_TRY(read_def(p));
+            pytrace_skip_line(p);
+        } else if (pytrace_starts_with_word(p, "def")) {
+            HONE_TRY(pytrace_read_def(p));
+        } else if (pytrace_starts_with_word(p, "return")) {
+            if (p->call_depth) {
+                HONE_TRY(pytrace_read_return(p));
+            } else {
+                pytrace_skip_line(p);
+            }
         } else {
             HONE_TRY(read_statement(p));
-            pytrace_skip_blanks(p);
-            if (p->at < p->end && pytrace_peek(p) != '\n' && pytrace_peek(p) != '#' &&
-                pytrace_peek(p) != ';') {
-                return pytrace_fail(p, "expected the end of the line");
-            }
-            if (pytrace_peek(p) == ';') {
-                p->at++;
-            } else {
-                skip_line(p);
-            }
+            HONE_TRY(end_line(p));
         }
     }
     return HONE_OK;
 }
 
-hone_status hone_trace_parse_python(hone_arena *arena, const char *text, size_t length,
-                                    const char *source_name, hone_trace *out_trace) {
+/* A text of functions alone means the last one. */
+static hone_status read_text(pytrace *p) {
+    HONE_TRY(pytrace_run(p));
+    bool means_func = p->func_count && !p->trace->count && !p->call_count;
+    return means_func ? pytrace_apply_func(p, &p->funcs[p->func_count - 1]) : HONE_OK;
+}
+
+hone_status hone_trace_parse_script(hone_arena *arena, const hone_trace_context *context,
+                                    const char *text, size_t length, const char *source_name,
+                                    hone_trace *out_trace) {
     hone_trace_init(out_trace, arena);
     pytrace p = {.arena = arena,
                  .trace = out_trace,
                  .source = source_name,
+                 .context = context,
                  .text = text,
                  .at = text,
                  .end = text + length,
                  .schedule_name = "sch"};
-    hone_status st = read_lines(&p);
+    hone_status st = read_text(&p);
     hone_strmap_deinit(&p.names);
-    return st;
+    if (!st || !p.is_refused) return st;
+    hone_status_free(st); /* who applies the trace will hear of it, with the place */
+    return HONE_OK;
+}
+
+hone_status hone_trace_parse_python(hone_arena *arena, const char *text, size_t length,
+                                    const char *source_name, hone_trace *out_trace) {
+    return hone_trace_parse_script(arena, NULL, text, length, source_name, out_trace);
 }

@@ -24,8 +24,7 @@ static uint32_t spec_count(hone_inst_kind kind) {
     return count;
 }
 
-/* Is a keyword at the cursor? Then it is passed over. */
-static const char *read_keyword(pytrace *p) {
+const char *pytrace_read_keyword(pytrace *p) {
     const char *start = p->at;
     const char *name = pytrace_read_name(p);
     if (name) {
@@ -82,7 +81,7 @@ static hone_status read_args(pytrace *p, call *c) {
     while (!pytrace_accept(p, ')')) {
         pytrace_skip_all(p);
         if (pytrace_peek(p) == '*') p->at++; /* *loops: a list stands for its items */
-        const char *keyword = read_keyword(p);
+        const char *keyword = pytrace_read_keyword(p);
         hone_operand value;
         HONE_TRY(pytrace_read_value(p, &value));
         HONE_TRY(store_arg(p, c, keyword, position++, value));
@@ -234,9 +233,26 @@ static hone_status add_buf_type(pytrace *p, const call *c, const hone_arg_spec *
     return add_input(p, d, (hone_operand){.kind = HONE_OPERAND_INT, .u.i = is_write});
 }
 
-static hone_status add_arg(pytrace *p, const call *c, uint32_t i, draft *d) {
+/* A block by its name, as in sch.get_loops("C"), is a step of its own. */
+static hone_status name_block(pytrace *p, hone_operand *io) {
+    const char *func = p->working_on ? p->working_on : "main";
+    hone_value attrs[] = {HONE_VALUE_OF_STRING(io->u.s), HONE_VALUE_OF_STRING(func)};
+    *io = (hone_operand){.kind = HONE_OPERAND_RV, .u.rv = p->trace->rv_count};
+    return hone_trace_append(p->trace, HONE_INST_GET_BLOCK, 0, NULL, 2, attrs, 1, HONE_RV_BLOCK,
+                             (hone_decision){0, NULL});
+}
+
+static bool is_for_block(const hone_arg_spec *spec) {
+    bool is_node = spec->place == HONE_ARG_INPUT || spec->place == HONE_ARG_TARGET;
+    return is_node && strcmp(spec->name, "loop") != 0;
+}
+
+static hone_status add_arg(pytrace *p, call *c, uint32_t i, draft *d) {
     const hone_arg_spec *spec = &hone_inst_args(c->kind)[i];
-    const hone_operand *o = &c->args[i];
+    hone_operand *o = &c->args[i];
+    if (c->given[i] && is_for_block(spec) && o->kind == HONE_OPERAND_STRING) {
+        HONE_TRY(name_block(p, o));
+    }
     if (spec->is_required && !c->given[i]) {
         const char *text = hone_arena_printf(p->arena, "'%s' needs an argument '%s'",
                                              hone_inst_python_name(c->kind), spec->name);
@@ -287,6 +303,28 @@ static hone_status add_arg(pytrace *p, const call *c, uint32_t i, draft *d) {
     }
 }
 
+/* Are its results the same whatever is drawn? */
+static bool is_decided(const hone_trace *trace) {
+    for (uint32_t i = 0; i < trace->count; i++) {
+        if (hone_inst_is_sampling(trace->insts[i].kind) && !trace->decisions[i].count) return false;
+    }
+    return true;
+}
+
+/* How many results only the program knows. */
+static hone_status ask_program(pytrace *p, const call *c, const draft *d, uint32_t *out) {
+    if (!p->context || !p->context->func) {
+        return pytrace_fail_at(p, c->start, "unpack the result: i, j, k = sch.get_loops(…)");
+    }
+    HONE_TRY(hone_trace_append(p->trace, c->kind, d->input_count, d->inputs, d->attr_count,
+                               d->attrs, 0, hone_inst_output_kind(c->kind),
+                               (hone_decision){0, NULL}));
+    hone_status st = hone_trace_count_results(p->context, p->trace, out);
+    p->is_refused = st && hone_status_code(st) != HONE_CODE_NO_MEMORY && is_decided(p->trace);
+    if (!p->is_refused) p->trace->count--;
+    return st;
+}
+
 /* How many results: as many as names, except where a list goes into one name. */
 static hone_status count_outputs(pytrace *p, const call *c, const draft *d, uint32_t name_count,
                                  bool is_one_list, uint32_t *out) {
@@ -317,9 +355,7 @@ static hone_status count_outputs(pytrace *p, const call *c, const draft *d, uint
     if (name_count == 0 && known == HONE_NO_ID) return HONE_OK; /* nobody wants the result */
     if (name_count == 0 || is_one_list) {
         *out = known;
-        return known == HONE_NO_ID
-                   ? pytrace_fail_at(p, c->start, "unpack the result: i, j, k = sch.get_loops(…)")
-                   : HONE_OK;
+        return known == HONE_NO_ID ? ask_program(p, c, d, out) : HONE_OK;
     }
     if (known == HONE_NO_ID || known == name_count) return HONE_OK;
     const char *text = hone_arena_printf(p->arena, "%u names for %u results", name_count, known);
@@ -377,7 +413,7 @@ static hone_status read_work_on(pytrace *p, const char *start, uint32_t name_cou
     hone_operand name;
     if (!pytrace_accept(p, '(')) return pytrace_fail(p, "expected '('");
     pytrace_skip_all(p);
-    const char *keyword = read_keyword(p);
+    const char *keyword = pytrace_read_keyword(p);
     if (keyword && strcmp(keyword, "func_name") != 0) {
         return pytrace_fail_at(p, start, "'work_on' has one argument, func_name");
     }

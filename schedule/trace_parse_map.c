@@ -55,7 +55,7 @@ static bool find_ints(void *ctx, const char *name, uint32_t *out_count, const ui
     for (uint32_t i = 0; b && i < b->count; i++) {
         if (p->trace->rv_kinds[b->rvs[i]] != HONE_RV_INT) return false;
     }
-    if (!b) return false;
+    if (!b || b->value || b->is_opaque) return false;
     *out_count = b->count;
     *out_frees = b->rvs;
     *out_is_tuple = b->is_list;

@@ -66,15 +66,11 @@ bool pytrace_accept(pytrace *p, char c) {
     return true;
 }
 
-static bool is_name_char(char c) {
-    return isalnum((unsigned char)c) || c == '_';
-}
-
 /* A name at the cursor, copied; NULL when there is none. */
 const char *pytrace_read_name(pytrace *p) {
     const char *start = p->at;
     if (!isalpha((unsigned char)pytrace_peek(p)) && pytrace_peek(p) != '_') return NULL;
-    while (is_name_char(pytrace_peek(p)))
+    while (pytrace_is_name_char(pytrace_peek(p)))
         p->at++;
     const char *name = hone_arena_strndup(p->arena, start, (size_t)(p->at - start));
     p->lacks_memory = p->lacks_memory || !name;
@@ -85,21 +81,57 @@ const char *pytrace_read_name(pytrace *p) {
 
 const pytrace_binding *pytrace_find(const pytrace *p, const char *name) {
     uint64_t at = 0;
-    return hone_strmap_find(&p->names, name, &at) ? &p->bindings[at] : NULL;
+    bool is_there = hone_strmap_find(&p->names, name, &at) ||
+                    (p->globals && hone_strmap_find(p->globals, name, &at));
+    if (!is_there) return NULL;
+    const pytrace_binding *b = &p->bindings[at];
+    return b->is_lasting || b->epoch == p->epoch ? b : NULL;
+}
+
+static hone_status bind(pytrace *p, const char *name, pytrace_binding binding) {
+    binding.epoch = p->epoch;
+    if (!hone_grow(p->arena, (void **)&p->bindings, &p->binding_capacity, p->binding_count,
+                   sizeof *p->bindings) ||
+        !hone_strmap_put(&p->names, name, p->binding_count)) {
+        return pytrace_no_memory();
+    }
+    p->bindings[p->binding_count++] = binding;
+    return HONE_OK;
 }
 
 hone_status pytrace_bind(pytrace *p, const char *name, uint32_t count, hone_rv first,
                          bool is_list) {
     hone_rv *rvs = hone_arena_alloc(p->arena, (count + 1) * sizeof *rvs);
-    if (!rvs || !hone_grow(p->arena, (void **)&p->bindings, &p->binding_capacity, p->binding_count,
-                           sizeof *p->bindings)) {
-        return pytrace_no_memory();
-    }
+    if (!rvs) return pytrace_no_memory();
     for (uint32_t i = 0; i < count; i++)
         rvs[i] = first + i;
-    if (!hone_strmap_put(&p->names, name, p->binding_count)) return pytrace_no_memory();
-    p->bindings[p->binding_count++] = (pytrace_binding){count, rvs, is_list};
-    return HONE_OK;
+    return bind(p, name, (pytrace_binding){.count = count, .rvs = rvs, .is_list = is_list});
+}
+
+/* Without variables. */
+static bool is_plain(const hone_operand *o) {
+    if (o->kind == HONE_OPERAND_RV) return false;
+    if (o->kind == HONE_OPERAND_MAP) return o->u.map->free_count == 0;
+    for (uint32_t i = 0; o->kind == HONE_OPERAND_LIST && i < o->count; i++) {
+        if (!is_plain(&o->u.items[i])) return false;
+    }
+    return true;
+}
+
+hone_status pytrace_bind_object(pytrace *p, const char *name, const pytrace_object *object) {
+    if (object->is_schedule) {
+        p->schedule_name = name;
+        return HONE_OK;
+    }
+    if (object->is_opaque)
+        return bind(p, name, (pytrace_binding){.is_opaque = true, .is_lasting = true});
+    if (object->operand.kind == HONE_OPERAND_RV) {
+        return pytrace_bind(p, name, 1, object->operand.u.rv, false);
+    }
+    hone_operand *value = hone_arena_alloc(p->arena, sizeof *value);
+    if (!value) return pytrace_no_memory();
+    *value = object->operand;
+    return bind(p, name, (pytrace_binding){.value = value, .is_lasting = is_plain(value)});
 }
 
 /* ---- values ---- */
@@ -150,29 +182,6 @@ static bool is_utf8(const char *text) {
     return true;
 }
 
-/* TVM prints the strings of annotations as they are, line by line (source text behind a pragma):
- *
- *     sch.annotate(block_or_loop=b0, ann_key="pragma_import_c", ann_val="#include "x.h"
- *     int f(void);")
- *
- * The end of such a text, which has more than one line and is the last argument, or NULL. */
-static const char *end_of_raw_text(const pytrace *p, const char *start) {
-    static const char before[] = "ann_val=";
-    size_t length = sizeof before - 1;
-    if (*start != '"' || (size_t)(start - p->text) < length ||
-        memcmp(start - length, before, length) != 0) {
-        return NULL;
-    }
-    bool has_lines = false;
-    for (const char *at = start + 1; p->end - at >= 2; at++) {
-        has_lines = has_lines || *at == '\n';
-        if (p->end - at > 5 && memcmp(at, " sch.", 5) == 0) return NULL; /* a step: no text */
-        if (at[0] != '"' || at[1] != ')') continue;
-        if (p->end - at == 2 || at[2] == '\n') return has_lines ? at : NULL;
-    }
-    return NULL;
-}
-
 static hone_status read_raw_text(pytrace *p, const char *stop, const char **out) {
     const char *from = p->at + 1;
     if (memchr(from, '\0', (size_t)(stop - from))) {
@@ -185,10 +194,47 @@ static hone_status read_raw_text(pytrace *p, const char *stop, const char **out)
     return HONE_OK;
 }
 
+/* From the cursor to stop, with what stands behind backslashes. */
+static hone_status read_characters(pytrace *p, const char *start, const char *stop,
+                                   const char **out) {
+    char *copy = hone_arena_alloc(p->arena, (size_t)(stop - p->at) + 1);
+    if (!copy) return pytrace_no_memory();
+    size_t length = 0;
+    while (p->at < stop) {
+        char c = *p->at++;
+        if (c == '\\' && p->at < stop && *p->at == '\n') {
+            p->at++;
+            continue;
+        }
+        if (c == '\\') HONE_TRY(read_escape(p, &c));
+        if (c == '\0') return pytrace_fail_at(p, p->at - 1, "a zero byte in a string");
+        copy[length++] = c;
+    }
+    copy[length] = '\0';
+    if (!is_utf8(copy)) return pytrace_fail_at(p, start, "the string is not UTF-8");
+    *out = copy;
+    return HONE_OK;
+}
+
+/* Three quotes on each side, and lines between them. */
+static hone_status read_long_string(pytrace *p, const char **out) {
+    const char *start = p->at, *stop = pytrace_end_of_string(p, start);
+    bool is_closed =
+        stop - start >= 6 && stop[-1] == *start && stop[-2] == *start && stop[-3] == *start;
+    if (!is_closed) return pytrace_fail_at(p, start, "a string without its end");
+    p->at += 3;
+    HONE_TRY(read_characters(p, start, stop - 3, out));
+    p->at = stop;
+    return HONE_OK;
+}
+
 static hone_status read_string(pytrace *p, const char **out) {
-    const char *raw_end = end_of_raw_text(p, p->at);
+    const char *raw_end = pytrace_end_of_raw_text(p, p->at);
     if (raw_end) return read_raw_text(p, raw_end, out);
     const char *start = p->at, *stop = p->at + 1;
+    if (p->end - p->at >= 3 && p->at[1] == *p->at && p->at[2] == *p->at) {
+        return read_long_string(p, out);
+    }
     char quote = *p->at++;
     while (stop < p->end && *stop != quote && *stop != '\n') {
         stop += *stop == '\\' && p->end - stop > 1 ? 2 : 1;
@@ -196,19 +242,8 @@ static hone_status read_string(pytrace *p, const char **out) {
     if (stop >= p->end || *stop != quote) {
         return pytrace_fail_at(p, start, "a string without its end");
     }
-    char *copy = hone_arena_alloc(p->arena, (size_t)(stop - p->at) + 1);
-    if (!copy) return pytrace_no_memory();
-    size_t length = 0;
-    while (p->at < stop) {
-        char c = *p->at++;
-        if (c == '\\') HONE_TRY(read_escape(p, &c));
-        if (c == '\0') return pytrace_fail_at(p, p->at - 1, "a zero byte in a string");
-        copy[length++] = c;
-    }
+    HONE_TRY(read_characters(p, start, stop, out));
     p->at = stop + 1;
-    copy[length] = '\0';
-    if (!is_utf8(copy)) return pytrace_fail_at(p, start, "the string is not UTF-8");
-    *out = copy;
     return HONE_OK;
 }
 
@@ -241,14 +276,20 @@ static hone_status read_number(pytrace *p, hone_operand *out) {
 static hone_status read_items(pytrace *p, char closing, hone_operand *out) {
     hone_operand *items = NULL;
     uint32_t count = 0, capacity = 0;
+    bool has_comma = false;
     while (!pytrace_accept(p, closing)) {
         if (!hone_grow(p->arena, (void **)&items, &capacity, count, sizeof *items)) {
             return pytrace_no_memory();
         }
         HONE_TRY(pytrace_read_value(p, &items[count++]));
-        if (!pytrace_accept(p, ',') && (pytrace_skip_all(p), pytrace_peek(p) != closing)) {
+        has_comma = pytrace_accept(p, ',');
+        if (!has_comma && (pytrace_skip_all(p), pytrace_peek(p) != closing)) {
             return pytrace_fail(p, closing == ']' ? "expected ',' or ']'" : "expected ',' or ')'");
         }
+    }
+    if (closing == ')' && count == 1 && !has_comma) {
+        *out = items[0];
+        return HONE_OK;
     }
     *out = (hone_operand){.kind = HONE_OPERAND_LIST, .count = count, .u.items = items};
     return HONE_OK;
@@ -319,7 +360,6 @@ static hone_status read_bool(pytrace *p, bool value, hone_operand *out) {
     return HONE_OK;
 }
 
-/* name or name[3] or name[-1] */
 static hone_status read_variable(pytrace *p, const char *start, const char *name,
                                  hone_operand *out) {
     const pytrace_binding *b = pytrace_find(p, name);
@@ -327,14 +367,12 @@ static hone_status read_variable(pytrace *p, const char *start, const char *name
         const char *text = hone_arena_printf(p->arena, "undefined name '%s'", name);
         return text ? pytrace_fail_at(p, start, text) : pytrace_no_memory();
     }
-    if (b->is_list && pytrace_accept(p, '[')) {
-        hone_operand index;
-        HONE_TRY(pytrace_read_value(p, &index));
-        int64_t i = index.kind == HONE_OPERAND_INT ? index.u.i : INT64_MAX;
-        if (i < 0) i += b->count;
-        if (i < 0 || i >= b->count) return pytrace_fail(p, "the index is out of range");
-        if (!pytrace_accept(p, ']')) return pytrace_fail(p, "expected ']'");
-        *out = (hone_operand){.kind = HONE_OPERAND_RV, .u.rv = b->rvs[i]};
+    if (b->is_opaque) {
+        const char *text = hone_arena_printf(p->arena, "'%s' is nothing that a step takes", name);
+        return text ? pytrace_fail_at(p, start, text) : pytrace_no_memory();
+    }
+    if (b->value) {
+        *out = *b->value;
         return HONE_OK;
     }
     if (!b->is_list) {
@@ -386,6 +424,14 @@ static hone_status read_plain(pytrace *p, hone_operand *out) {
     if (strcmp(name, p->schedule_name) == 0 && pytrace_peek(p) == '.') {
         return read_step(p, start, out);
     }
+    const pytrace_func *func = pytrace_peek(p) == '(' ? pytrace_find_func(p, name) : NULL;
+    if (func) {
+        pytrace_object result;
+        HONE_TRY(pytrace_call_func(p, func, &result));
+        *out = result.operand;
+        bool is_value = !result.is_schedule && !result.is_opaque;
+        return is_value ? HONE_OK : pytrace_fail_at(p, start, "this gives no value");
+    }
     if (strcmp(name, "lambda") == 0 || pytrace_peek(p) == '.') {
         p->at = start;
         return pytrace_read_map(p, out);
@@ -393,10 +439,122 @@ static hone_status read_plain(pytrace *p, hone_operand *out) {
     return read_variable(p, start, name, out);
 }
 
+/* ---- indices and slices ---- */
+
+/* A place in a list of count items; behind the end it is the end. */
+static hone_status read_place(pytrace *p, uint32_t count, int64_t fallback, int64_t *out) {
+    hone_operand index;
+    *out = fallback;
+    pytrace_skip_all(p);
+    if (pytrace_peek(p) == ':' || pytrace_peek(p) == ']') return HONE_OK;
+    HONE_TRY(pytrace_read_value(p, &index));
+    if (index.kind != HONE_OPERAND_INT) return pytrace_fail(p, "the index is no number");
+    *out = index.u.i < 0 ? index.u.i + count : index.u.i;
+    return HONE_OK;
+}
+
+static hone_status read_index(pytrace *p, hone_operand *io) {
+    int64_t from, to;
+    p->at++; /* the '[' */
+    pytrace_skip_all(p);
+    if (pytrace_peek(p) == ']') return pytrace_fail(p, "the index is missing");
+    bool is_slice = pytrace_peek(p) == ':';
+    HONE_TRY(read_place(p, io->count, 0, &from));
+    if (pytrace_accept(p, ':')) {
+        is_slice = true;
+        HONE_TRY(read_place(p, io->count, io->count, &to));
+    }
+    if (!is_slice && (from < 0 || from >= io->count)) {
+        return pytrace_fail(p, "the index is out of range");
+    }
+    if (!pytrace_accept(p, ']')) return pytrace_fail(p, "expected ']'");
+    if (!is_slice) {
+        *io = io->u.items[from];
+        return HONE_OK;
+    }
+    if (from < 0) from = 0;
+    if (to > io->count) to = io->count;
+    if (from > to) from = to = 0;
+    io->u.items += from;
+    io->count = (uint32_t)(to - from);
+    return HONE_OK;
+}
+
+static hone_status read_indexed(pytrace *p, hone_operand *out) {
+    HONE_TRY(read_plain(p, out));
+    for (;;) {
+        pytrace_skip_blanks(p);
+        if (pytrace_peek(p) != '[' || out->kind != HONE_OPERAND_LIST) return HONE_OK;
+        HONE_TRY(read_index(p, out));
+    }
+}
+
+/* ---- arithmetic: of numbers only ---- */
+
+static hone_status compute(pytrace *p, const char *where, char op, const hone_operand *right,
+                           hone_operand *io) {
+    bool are_numbers = io->kind == HONE_OPERAND_INT && right->kind == HONE_OPERAND_INT;
+    if (!are_numbers) return pytrace_fail_at(p, where, "arithmetic is for whole numbers only");
+    int64_t a = io->u.i, b = right->u.i;
+    bool divides = op == '/' || op == '%';
+    if (divides && b == 0) return pytrace_fail_at(p, where, "division by zero");
+    if (divides && b == -1) {
+        op = op == '%' ? '%' : '*';
+        if (op == '%') b = 1;
+    }
+    bool overflows = false;
+    if (op == '+') overflows = __builtin_add_overflow(a, b, &io->u.i);
+    if (op == '-') overflows = __builtin_sub_overflow(a, b, &io->u.i);
+    if (op == '*') overflows = __builtin_mul_overflow(a, b, &io->u.i);
+    int64_t rest = op == '/' || op == '%' ? a % b : 0;
+    bool rounds = rest != 0 && (rest < 0) != (b < 0); /* Python rounds down */
+    if (op == '/') io->u.i = a / b - rounds;
+    if (op == '%') io->u.i = rounds ? rest + b : rest;
+    return overflows ? pytrace_fail_at(p, where, "the number is too large") : HONE_OK;
+}
+
+/* '*', '%' or '/' for "//"; zero when there is no such operator. */
+static char take_operator(pytrace *p, const char *operators) {
+    pytrace_skip_blanks(p);
+    char c = pytrace_peek(p);
+    if (!c || !strchr(operators, c)) return '\0';
+    bool is_floor = c == '/' && p->end - p->at > 1 && p->at[1] == '/';
+    bool is_power = c == '*' && p->end - p->at > 1 && p->at[1] == '*';
+    if ((c == '/' && !is_floor) || is_power) return '\0';
+    p->at += is_floor ? 2 : 1;
+    return c;
+}
+
+static hone_status read_product(pytrace *p, hone_operand *out) {
+    HONE_TRY(read_indexed(p, out));
+    for (;;) {
+        hone_operand right;
+        const char *where = p->at;
+        char op = take_operator(p, "*/%");
+        if (!op) return HONE_OK;
+        pytrace_skip_all(p);
+        HONE_TRY(read_indexed(p, &right));
+        HONE_TRY(compute(p, where, op, &right, out));
+    }
+}
+
+static hone_status read_sum(pytrace *p, hone_operand *out) {
+    HONE_TRY(read_product(p, out));
+    for (;;) {
+        hone_operand right;
+        const char *where = p->at;
+        char op = take_operator(p, "+-");
+        if (!op) return HONE_OK;
+        pytrace_skip_all(p);
+        HONE_TRY(read_product(p, &right));
+        HONE_TRY(compute(p, where, op, &right, out));
+    }
+}
+
 hone_status pytrace_read_value(pytrace *p, hone_operand *out) {
     pytrace_skip_all(p);
     if (++p->depth > MAX_DEPTH) return pytrace_fail(p, "nested too deeply");
-    hone_status st = read_plain(p, out);
+    hone_status st = read_sum(p, out);
     p->depth--;
     return st;
 }

@@ -117,12 +117,13 @@ static hone_status schedule(hone_cli *cli, const schedule_options *options) {
     hone_module_freeze(module);
     HONE_TRY_GOTO(st, hone_cli_pick_func(module, cli->args[0], options->func, &func), done);
     size_t line = 0;
-    HONE_TRY_GOTO(st, hone_trace_load(cli->arena, options->trace, func, &line, &trace), done);
+    HONE_TRY_GOTO(st, hone_cli_check_func(cli->args[0], func), done);
+    HONE_TRY_GOTO(st, hone_cli_open_intrins(cli, &options->intrins, &intrins), done);
+    const hone_trace_context context = {func, intrins};
+    HONE_TRY_GOTO(st, hone_trace_load(cli->arena, options->trace, &context, &line, &trace), done);
     if (line) {
         hone_log_line(&cli->log, HONE_LOG_INFO, "%s: the record of line %zu", options->trace, line);
     }
-    HONE_TRY_GOTO(st, hone_cli_check_func(cli->args[0], func), done);
-    HONE_TRY_GOTO(st, hone_cli_open_intrins(cli, &options->intrins, &intrins), done);
     st = hone_status_annotate(hone_schedule_create(func, &sch), "%s", cli->args[0]);
     if (st) goto done;
     sch->intrins = intrins;

@@ -149,11 +149,12 @@ hone_status hone_space_generate(const hone_func *func, const hone_target *target
     return st;
 }
 
-hone_status hone_space_load(const char *path, hone_space *out_space) {
+hone_status hone_space_load(const char *path, const hone_trace_context *context,
+                            hone_space *out_space) {
     assert(path && out_space);
     hone_trace trace;
     hone_status st = open_space(out_space);
-    if (!st) st = hone_trace_load(out_space->arena, path, NULL, NULL, &trace);
+    if (!st) st = hone_trace_load(out_space->arena, path, context, NULL, &trace);
     if (!st) {
         out_space->sketches = hone_arena_zalloc(out_space->arena, sizeof *out_space->sketches);
         st = out_space->sketches

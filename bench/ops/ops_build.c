@@ -75,7 +75,8 @@ static hone_module *apply_trace(hone_module *module, const char *path) {
     hone_arena *arena = hone_arena_create(1 << 16);
     bench_must(hone_module_pick(module, NULL, &member));
     bench_must(hone_schedule_create(member->func, &sch));
-    bench_must(hone_trace_load(arena, path, member->func, NULL, &trace));
+    const hone_trace_context context = {.func = member->func};
+    bench_must(hone_trace_load(arena, path, &context, NULL, &trace));
     sch->wants_reasons = true;
     hone_status st = hone_trace_apply(&trace, sch, &(hone_apply_options){0});
     bench_must(st ? hone_status_annotate(st, "%s", path) : st);

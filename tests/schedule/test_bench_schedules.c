@@ -43,8 +43,8 @@ static hone_status apply(const char *set, const char *name) {
     HONE_TRY(hone_module_pick(module, NULL, &member));
     HONE_TRY(hone_schedule_create(member->func, &sch));
     snprintf(path, sizeof path, "bench/schedules/%s/%s", set, name);
-    hone_status st =
-        hone_trace_load(arena, hone_test_source_path(path), member->func, NULL, &trace);
+    hone_status st = hone_trace_load(arena, hone_test_source_path(path),
+                                     &(hone_trace_context){.func = member->func}, NULL, &trace);
     if (!st) st = hone_trace_apply(&trace, sch, &(hone_apply_options){0});
     if (!st) st = hone_check_func(sch->func);
     hone_schedule_destroy(sch);

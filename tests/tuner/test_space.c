@@ -177,7 +177,7 @@ static void is_deterministic(void **state) {
 static void absent_file_is_an_error(void **state) {
     (void)state;
     hone_space space;
-    HONE_ASSERT_CODE(hone_space_load("/nonexistent/space.py", &space), HONE_CODE_NOT_FOUND);
+    HONE_ASSERT_CODE(hone_space_load("/nonexistent/space.py", NULL, &space), HONE_CODE_NOT_FOUND);
     assert_null(space.arena);
 }
 
