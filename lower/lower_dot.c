@@ -7,9 +7,9 @@
  *   for k in 4: for j in 16: C[c + j] = C[c + j] + A[a + k] * B[b + 4 * j + k]      either way
  * round ⇒ C[c:c + 16] = dot4(C[c:c + 16], A[a:a + 4], B[b:b + 64])
  *
- * with any number of lanes up to 64, and A and B cast to the type of C, an int32. A may move by a
- * group of elements with j as well. dot4 takes bytes, signed or not; dot2 takes int16, to which
- * bytes are widened.
+ * with any number of lanes up to 64, and A and B cast to the type of C, an int32 or uint32. A may
+ * move by a group of elements with j as well. dot4 takes bytes, signed or not; dot2 takes int16, to
+ * which bytes are widened.
  *
  * Two products of bfloat16 that are summed in a float32, term by term as a loop does it, become a
  * dot2 of that kind. Where a loop around wishes it (pragma_bf16_dot) and the CPU has an instruction
@@ -136,7 +136,8 @@ static bool match_sum(dot *d) {
     const hone_expr *index = store->u.store.indices[0];
     d->is_float = hone_dtype_equal(dtype, HONE_DTYPE_F32);
     if (d->is_float && (d->group != 2 || d->steps == HONE_NO_ID)) return false; /* keeps order */
-    if (!d->is_float && !hone_dtype_equal(dtype, HONE_DTYPE_I32)) return false;
+    bool is_word = hone_dtype_is_integer(dtype) && dtype.bits == 32 && dtype.lanes == 1;
+    if (!d->is_float && !is_word) return false;
     if (!coefficient(d, index, d->lanes, &lane_step) || lane_step != 1) return false;
     if (!coefficient(d, index, d->steps, &k_step) || k_step != 0) return false;
     if (!flatten(store->u.store.value, terms, &count)) return false;
@@ -269,7 +270,8 @@ static hone_status replace(dot *d) {
     hone_buffer to = hone_func_node(func, d->store)->u.store.buffer;
     bool is_raised = false;
     const hone_expr *b = at_start(d, d->b), *c = at_start(d, d->c);
-    if (d->group == 4) HONE_TRY(lower_dot_raise(d, b, c, &is_raised));
+    bool is_signed = hone_dtype_is_int(func->buffers[to].dtype);
+    if (d->group == 4 && is_signed) HONE_TRY(lower_dot_raise(d, b, c, &is_raised));
     const hone_expr *a = side(d, d->a_buffer, at_start(d, d->a), d->a_moves ? d->count : 1);
     if (is_raised) {
         hone_dtype bytes = HONE_DTYPE_MAKE(UINT, 8);
@@ -280,8 +282,7 @@ static hone_status replace(dot *d) {
                                side(d, d->b_buffer, b, d->count)};
     const hone_expr **indices = hone_arena_alloc(func->arena, sizeof *indices);
     if (!indices) return LOWER_NO_MEMORY();
-    hone_dtype dtype =
-        hone_dtype_with_lanes(d->is_float ? HONE_DTYPE_F32 : HONE_DTYPE_I32, (uint16_t)d->count);
+    hone_dtype dtype = hone_dtype_with_lanes(func->buffers[to].dtype, (uint16_t)d->count);
     hone_intrin intrin = intrin_of(d);
     hone_node *store = hone_func_node(func, d->store);
     store->u.store.value = hone_expr_call(ir, dtype, intrin, 3, args);

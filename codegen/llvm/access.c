@@ -5,8 +5,6 @@
  * gather. Under a mask (the lanes of a vector if_then_else) only the lanes in it touch memory. */
 #include "codegen/llvm/gen.h"
 
-#include <string.h>
-
 LLVMValueRef gen_buffer(gen *g, hone_buffer buffer) {
     hone_buffer at = buffer;
     for (int hops = 0; hops < 64; hops++) {
@@ -82,14 +80,6 @@ static LLVMValueRef reverse(gen *g, LLVMValueRef value, unsigned lanes) {
                                   LLVMConstVector(picks, lanes), "");
 }
 
-static LLVMValueRef masked_call(gen *g, const char *name, LLVMTypeRef *types, unsigned type_count,
-                                LLVMValueRef *args, unsigned count) {
-    unsigned id = LLVMLookupIntrinsicID(name, strlen(name));
-    LLVMValueRef function = LLVMGetIntrinsicDeclaration(g->module, id, types, type_count);
-    LLVMTypeRef signature = LLVMIntrinsicGetType(g->context, id, types, type_count);
-    return LLVMBuildCall2(g->builder, signature, function, args, count, "");
-}
-
 static LLVMValueRef all_addresses(gen *g, hone_buffer buffer, const place *p) {
     place as_vector = *p;
     if (p->kind == PLACE_REVERSED) {
@@ -108,12 +98,12 @@ static LLVMValueRef masked_load(gen *g, hone_buffer buffer, const place *p, LLVM
         LLVMValueRef args[] = {gen_address(g, buffer, p->base), gen_i32(g, (int32_t)bytes), g->mask,
                                zero};
         LLVMTypeRef types[] = {type, g->ptr};
-        return masked_call(g, "llvm.masked.load", types, 2, args, 4);
+        return gen_intrinsic_of(g, "llvm.masked.load", types, 2, args, 4);
     }
     LLVMValueRef addresses = all_addresses(g, buffer, p);
     LLVMValueRef args[] = {addresses, gen_i32(g, (int32_t)bytes), g->mask, zero};
     LLVMTypeRef types[] = {type, LLVMVectorType(g->ptr, p->lanes)};
-    return masked_call(g, "llvm.masked.gather", types, 2, args, 4);
+    return gen_intrinsic_of(g, "llvm.masked.gather", types, 2, args, 4);
 }
 
 static LLVMValueRef load_at(gen *g, hone_buffer buffer, LLVMValueRef index, LLVMTypeRef type) {
@@ -210,7 +200,7 @@ static void masked_store(gen *g, hone_buffer buffer, const place *p, LLVMValueRe
     LLVMValueRef at = is_dense ? gen_address(g, buffer, p->base) : all_addresses(g, buffer, p);
     LLVMValueRef args[] = {stored, at, align, g->mask};
     LLVMTypeRef types[] = {LLVMTypeOf(stored), LLVMTypeOf(at)};
-    masked_call(g, is_dense ? "llvm.masked.store" : "llvm.masked.scatter", types, 2, args, 4);
+    gen_intrinsic_of(g, is_dense ? "llvm.masked.store" : "llvm.masked.scatter", types, 2, args, 4);
 }
 
 static void store_at(gen *g, hone_buffer buffer, LLVMValueRef index, LLVMValueRef value) {

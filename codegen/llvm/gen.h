@@ -102,6 +102,9 @@ LLVMValueRef gen_buffer(gen *g, hone_buffer buffer);
 LLVMValueRef gen_call(gen *g, const hone_expr *e);
 LLVMValueRef gen_intrinsic(gen *g, const char *name, LLVMTypeRef type, LLVMValueRef *args,
                            unsigned count);
+/* The same with any number of types in its name. */
+LLVMValueRef gen_intrinsic_of(gen *g, const char *name, LLVMTypeRef *types, unsigned type_count,
+                              LLVMValueRef *args, unsigned count);
 /* A call with `contract` set where it is a float operation. */
 LLVMValueRef gen_contract(LLVMValueRef value);
 /* Calls libm once per lane; the name is that of the function of double. */

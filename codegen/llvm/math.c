@@ -54,12 +54,17 @@ static LLVMValueRef undefined(gen *g, const hone_expr *e) {
     return LLVMGetUndef(gen_type(g, e->dtype));
 }
 
+LLVMValueRef gen_intrinsic_of(gen *g, const char *name, LLVMTypeRef *types, unsigned type_count,
+                              LLVMValueRef *args, unsigned count) {
+    unsigned id = LLVMLookupIntrinsicID(name, strlen(name));
+    LLVMValueRef function = LLVMGetIntrinsicDeclaration(g->module, id, types, type_count);
+    LLVMTypeRef signature = LLVMIntrinsicGetType(g->context, id, types, type_count);
+    return LLVMBuildCall2(g->builder, signature, function, args, count, "");
+}
+
 LLVMValueRef gen_intrinsic(gen *g, const char *name, LLVMTypeRef type, LLVMValueRef *args,
                            unsigned count) {
-    unsigned id = LLVMLookupIntrinsicID(name, strlen(name));
-    LLVMValueRef function = LLVMGetIntrinsicDeclaration(g->module, id, &type, 1);
-    LLVMTypeRef signature = LLVMIntrinsicGetType(g->context, id, &type, 1);
-    return LLVMBuildCall2(g->builder, signature, function, args, count, "");
+    return gen_intrinsic_of(g, name, &type, 1, args, count);
 }
 
 static LLVMValueRef libm_call(gen *g, const char *name, LLVMTypeRef type, LLVMValueRef *args,

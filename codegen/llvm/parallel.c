@@ -49,11 +49,7 @@ void gen_frame_begin(gen *g, gen_frame *frame, LLVMValueRef function, hone_node_
 /* Whoever is told that the function has ended finds what it has stored past the caches. */
 static void fence(gen *g) {
     if (strncmp(g->target->triple, "x86_64", 6) != 0) return; /* elsewhere the caller's lock does */
-    const char name[] = "llvm.x86.sse.sfence";
-    unsigned id = LLVMLookupIntrinsicID(name, sizeof name - 1);
-    LLVMValueRef function = LLVMGetIntrinsicDeclaration(g->module, id, NULL, 0);
-    LLVMBuildCall2(g->builder, LLVMIntrinsicGetType(g->context, id, NULL, 0), function, NULL, 0,
-                   "");
+    gen_intrinsic_of(g, "llvm.x86.sse.sfence", NULL, 0, NULL, 0);
 }
 
 void gen_frame_end(gen *g) {

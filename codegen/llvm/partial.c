@@ -8,8 +8,6 @@
  *
  * It is done last, since what LLVM's passes know about plain loads and stores they do not know
  * about masked ones: promotion of local buffers to registers above all. */
-#include <string.h>
-
 #include "codegen/llvm/gen.h"
 
 enum { MAX_PARTIAL = 64 };
@@ -52,10 +50,7 @@ static LLVMValueRef first_lanes(gen *g, unsigned lanes, unsigned of) {
 static LLVMValueRef call(gen *g, const char *name, LLVMTypeRef type, LLVMValueRef *args,
                          unsigned count) {
     LLVMTypeRef types[] = {type, g->ptr};
-    unsigned id = LLVMLookupIntrinsicID(name, strlen(name));
-    LLVMValueRef function = LLVMGetIntrinsicDeclaration(g->module, id, types, 2);
-    LLVMTypeRef signature = LLVMIntrinsicGetType(g->context, id, types, 2);
-    return LLVMBuildCall2(g->builder, signature, function, args, count, "");
+    return gen_intrinsic_of(g, name, types, 2, args, count);
 }
 
 static void mask_load(gen *g, LLVMValueRef load, unsigned lanes) {

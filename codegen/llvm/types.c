@@ -5,8 +5,6 @@
  * kernel. Rounding is to nearest even everywhere. */
 #include "codegen/llvm/gen.h"
 
-#include <string.h>
-
 #include "codegen/llvm/smallfloat.h"
 
 LLVMTypeRef gen_vector(LLVMTypeRef element, unsigned lanes) {
@@ -99,14 +97,9 @@ static LLVMValueRef from_float(gen *g, hone_dtype from, hone_dtype to, LLVMValue
     }
     if (hone_dtype_is_integer(to)) {
         /* out of range is undefined in C; saturation keeps it defined, as the interpreter does */
-        char name[64];
-        const char *kind = hone_dtype_is_int(to) ? "llvm.fptosi.sat" : "llvm.fptoui.sat";
-        memcpy(name, kind, strlen(kind) + 1);
+        const char *name = hone_dtype_is_int(to) ? "llvm.fptosi.sat" : "llvm.fptoui.sat";
         LLVMTypeRef types[] = {type, LLVMTypeOf(value)};
-        unsigned id = LLVMLookupIntrinsicID(name, strlen(name));
-        LLVMValueRef function = LLVMGetIntrinsicDeclaration(g->module, id, types, 2);
-        LLVMTypeRef signature = LLVMIntrinsicGetType(g->context, id, types, 2);
-        return LLVMBuildCall2(b, signature, function, &value, 1, "");
+        return gen_intrinsic_of(g, name, types, 2, &value, 1);
     }
     bool is_wide_from = from.bits == 64, is_wide_to = to.bits == 64;
     if (is_wide_from && !is_wide_to) value = LLVMBuildFPTrunc(b, value, type, "");

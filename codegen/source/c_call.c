@@ -136,7 +136,8 @@ static c_text dot(c_gen *g, const hone_expr *e) {
                        : c_printf(g, "%s + (uint32_t)((int32_t)%s * (int32_t)%s)", sum, a, b);
     }
     g->lane = lane;
-    return (c_text){c_printf(g, "%s(%s)", is_float ? "" : "(int32_t)", sum), C_PREC_UNARY};
+    return (c_text){c_printf(g, "%s(%s)", hone_dtype_is_int(e->dtype) ? "(int32_t)" : "", sum),
+                    C_PREC_UNARY};
 }
 
 static c_text reinterpret(c_gen *g, const hone_expr *e) {

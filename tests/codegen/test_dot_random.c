@@ -8,6 +8,7 @@
 #include "ir/script.h"
 #include "lower/lower.h"
 #include "tests/support/compiled.h"
+#include "tests/support/elsewhere.h"
 #include "tests/support/hone_test.h"
 #include "tests/support/random_program.h"
 
@@ -47,7 +48,7 @@ static void make_nest(hone_rng *rng, nest *n) {
     n->b = is_wide && pick(rng, 2) ? "int16" : bytes[pick(rng, 4) == 0];
     n->is_float = n->group == 2 && pick(rng, 2);
     n->is_wished = n->is_float && pick(rng, 2);
-    n->c = n->is_float ? "float32" : "int32";
+    n->c = n->is_float ? "float32" : pick(rng, 4) ? "int32" : "uint32";
     if (n->is_float) n->a = n->b = "bfloat16";
     n->packed_at = pick(rng, 2) ? pick(rng, LOOPS) : LOOPS + 1;
     n->touched_at = pick(rng, 3) ? LOOPS + 1 : 1 + pick(rng, LOOPS - 1);
@@ -184,13 +185,17 @@ static hone_status check_passes(const hone_func *func, uint64_t seed, hone_arena
 }
 
 static hone_status check_code(const hone_func *func, uint64_t seed) {
-    static const char *const targets[] = {"host -num-threads=2", "llvm -mcpu=x86-64-v4",
-                                          "llvm -mcpu=x86-64-v3", "llvm -mcpu=x86-64-v2",
-                                          "llvm -mcpu=x86-64"};
+    static const char *const targets[] = {"host -num-threads=2",
+                                          "llvm -mcpu=x86-64-v4",
+                                          "llvm -mcpu=x86-64-v3",
+                                          "llvm -mcpu=x86-64-v2",
+                                          "llvm -mcpu=x86-64",
+                                          "llvm -mtriple=aarch64-linux-gnu -mcpu=neoverse-n1",
+                                          "llvm -mtriple=aarch64-linux-gnu -mcpu=cortex-a72"};
     for (size_t i = 0; i < HONE_COUNT(targets); i++) {
         hone_target target;
         HONE_TRY(hone_target_parse(targets[i], &target));
-        if (!hone_target_runs_here(&target)) continue;
+        if (!test_can_run(&target)) continue;
         HONE_TRY(hone_status_annotate(test_compare(func, &target, seed, 1e-5), "%s", targets[i]));
     }
     return HONE_OK;

@@ -15,6 +15,7 @@
 #include "support/clock.h"
 #include "support/fs.h"
 #include "support/proc.h"
+#include "tests/support/elsewhere.h"
 
 static hone_status load(const char *path, test_compiled *out) {
     out->library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
@@ -47,23 +48,27 @@ hone_status test_compile_c(const char *text, size_t length, const char *path) {
     return st;
 }
 
-static hone_status build(const hone_func *func, const hone_target *target, hone_arena *arena,
-                         const char *path) {
+/* An object, or C text. */
+static hone_status generate(const hone_func *func, const hone_target *target, hone_arena *arena,
+                            hone_str *out) {
     bool is_c = target->kind == HONE_TARGET_C;
     hone_lower_options lower = {.target = target, .keeps_loops = is_c};
     hone_func *lowered;
     HONE_TRY(hone_lower_func(func, &lower, arena, &lowered));
     hone_codegen_kernel kernel = {.func = lowered, .symbol = "kernel"};
     hone_codegen_options options = {.target = target, .emit = HONE_EMIT_OBJECT, .verify = true};
+    return is_c ? hone_codegen_c(&kernel, 1, out) : hone_codegen_llvm(&kernel, 1, &options, out);
+}
+
+static hone_status build(const hone_func *func, const hone_target *target, hone_arena *arena,
+                         const char *path) {
     hone_str object = {0};
-    if (is_c) {
-        hone_status st = hone_codegen_c(&kernel, 1, &object);
-        if (!st) st = test_compile_c(object.data, object.length, path);
-        hone_str_deinit(&object);
-        return st;
+    hone_status st = generate(func, target, arena, &object);
+    if (!st && target->kind == HONE_TARGET_C) {
+        st = test_compile_c(object.data, object.length, path);
+    } else if (!st) {
+        st = hone_link_shared(target, object.data, object.length, false, path);
     }
-    hone_status st = hone_codegen_llvm(&kernel, 1, &options, &object);
-    if (!st) st = hone_link_shared(target, object.data, object.length, false, path);
     hone_str_deinit(&object);
     return st;
 }
@@ -145,21 +150,38 @@ static hone_status compare(const hone_func *func, hone_tensor *const *got, hone_
     return HONE_OK;
 }
 
+static hone_status run_here(const hone_func *func, const hone_target *target,
+                            hone_tensor *const *args) {
+    test_compiled compiled = {0};
+    hone_status st = test_compile(func, target, &compiled);
+    int32_t code = st ? 0 : test_compiled_run(&compiled, args, NULL);
+    if (code != 0) st = HONE_ERROR(HONE_CODE_INVALID, "the kernel returned %d", (int)code);
+    test_compiled_deinit(&compiled);
+    return st;
+}
+
+static hone_status run_emulated(const hone_func *func, const hone_target *target,
+                                hone_tensor *const *args) {
+    hone_str object = {0};
+    hone_arena *arena = hone_arena_create(1 << 16);
+    if (!arena) return HONE_ERROR(HONE_CODE_NO_MEMORY, "test");
+    hone_status st = generate(func, target, arena, &object);
+    if (!st) st = test_run_elsewhere(&object, args);
+    hone_arena_destroy(arena);
+    hone_str_deinit(&object);
+    return st;
+}
+
 hone_status test_compare(const hone_func *func, const hone_target *target, uint64_t seed,
                          double tolerance) {
     hone_tensor *got[MOST + 1] = {0}, *want[MOST + 1] = {0};
-    test_compiled compiled = {0};
     hone_interp_options options = {0};
+    bool is_here = target->kind == HONE_TARGET_C || hone_target_is_native_arch(target);
     hone_status st = make_args(func, seed, got);
     if (!st) st = make_args(func, seed, want);
     if (!st) st = hone_interp_func(func, want, func->param_count, &options);
-    if (!st) st = test_compile(func, target, &compiled);
-    if (!st) {
-        int32_t code = test_compiled_run(&compiled, got, NULL);
-        if (code != 0) st = HONE_ERROR(HONE_CODE_INVALID, "the kernel returned %d", (int)code);
-    }
+    if (!st) st = (is_here ? run_here : run_emulated)(func, target, got);
     if (!st) st = compare(func, got, want, tolerance);
-    test_compiled_deinit(&compiled);
     for (int i = 0; i < MOST; i++) {
         hone_tensor_destroy(got[i]);
         hone_tensor_destroy(want[i]);

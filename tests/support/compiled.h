@@ -29,7 +29,7 @@ int32_t test_compiled_run(const test_compiled *compiled, hone_tensor *const *arg
 
 /* Compiles func, runs it and the interpreter on the same random inputs, compares all buffers.
  * tolerance: relative to the largest number of a buffer. INVALID with the difference. Constant
- * shapes only. */
+ * shapes only. Targets of other CPUs: see elsewhere.h, test_can_run. */
 HONE_NODISCARD hone_status test_compare(const hone_func *func, const hone_target *target,
                                         uint64_t seed, double tolerance);
 
