@@ -13,7 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "codegen/llvm/dot.h"
+#include "codegen/llvm/dot_parts.h"
 
 #define B (d->g->builder)
 

@@ -5,7 +5,7 @@
  *   others    products of half a register each, which fit into 16 (32) bits, and their neighbours
  *             added: smull, saddlp, addp
  */
-#include "codegen/llvm/dot.h"
+#include "codegen/llvm/dot_parts.h"
 
 enum { LANES = 4 };
 

@@ -1,6 +1,7 @@
-/* codegen/llvm/dot.h - sums of products of small numbers, between dot.c and its kinds of CPU. */
-#ifndef HONE_CODEGEN_LLVM_DOT_H
-#define HONE_CODEGEN_LLVM_DOT_H
+/* codegen/llvm/dot_parts.h - sums of products of small numbers, between dot.c and its kinds of CPU.
+ */
+#ifndef HONE_CODEGEN_LLVM_DOT_PARTS_H
+#define HONE_CODEGEN_LLVM_DOT_PARTS_H
 
 #include "codegen/llvm/gen.h"
 
