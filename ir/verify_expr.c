@@ -121,12 +121,14 @@ void verify_access(verifier *v, hone_buffer buffer, uint32_t rank, const hone_ex
         verify_error(v, v->node, "'%s' has %u dimensions and is %s in '%s' with %u indices",
                      info->name, (unsigned)info->rank, verb, verify_block_name(v), (unsigned)rank);
     }
+    bool is_asked_for = v->is_asked_for;
+    v->is_asked_for = false; /* numbers in the index are read */
     for (uint32_t d = 0; d < rank; d++) {
         verify_expr(v, indices[d]);
         if (!hone_dtype_is_integer(indices[d]->dtype)) {
             verify_error(v, v->node, "index %u of '%s' is %s, must be an integer", (unsigned)d,
                          info->name, HONE_DTYPE_NAME(indices[d]->dtype));
-        } else if (d < info->rank) {
+        } else if (d < info->rank && !is_asked_for) {
             verify_bounds(v, info, d, indices[d], verb);
         }
     }
@@ -186,6 +188,15 @@ static void verify_args(verifier *v, const hone_expr *e) {
         verify_expr(v, e->args[i]);
 }
 
+/* prefetch(address_of(B[i]), ...) reads nothing: i may lie outside. */
+static void verify_prefetch(verifier *v, const hone_expr *e) {
+    for (uint32_t i = 0; i < e->count; i++) {
+        v->is_asked_for = hone_expr_is_call(e->args[i], HONE_INTRIN_ADDRESS_OF);
+        verify_expr(v, e->args[i]);
+        v->is_asked_for = false;
+    }
+}
+
 /* An operand that matters only where the condition is so. */
 static void verify_operand(verifier *v, const hone_expr *e, const hone_expr *condition,
                            bool is_negated, bool is_soft) {
@@ -214,6 +225,8 @@ void verify_expr(verifier *v, const hone_expr *e) {
         verify_access(v, e->u.buffer, e->count, e->args, "read");
     } else if (hone_expr_is_call(e, HONE_INTRIN_IF_THEN_ELSE) && e->count == 3) {
         verify_conditional(v, e, false);
+    } else if (hone_expr_is_call(e, HONE_INTRIN_PREFETCH)) {
+        verify_prefetch(v, e);
     } else if (e->kind == HONE_EXPR_SELECT) {
         verify_conditional(v, e, true);
     } else if (hone_expr_is_op(e, HONE_OP_AND) || hone_expr_is_op(e, HONE_OP_OR)) {

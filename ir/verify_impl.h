@@ -21,7 +21,8 @@ typedef struct verifier {
     hone_node_id node;    /* the statement in hand */
     hone_node_id block;   /* the innermost block, or HONE_NO_ID */
     bool is_short_of_memory;
-    bool in_region; /* indices there are not evaluated: they may leave a buffer */
+    bool is_asked_for; /* the place in hand is not read: it may lie outside */
+    bool in_region;    /* indices there are not evaluated: they may leave a buffer */
 } verifier;
 
 void verify_error(verifier *v, hone_node_id node, const char *format, ...) HONE_PRINTF(3, 4);

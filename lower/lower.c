@@ -29,6 +29,7 @@ static const hone_lower_pass pipeline[] = {
     {"transpose",   lower_transpose,   "reads tiles along their rows and turns them around",          true },
     {"vectorize",   lower_vectorize,   "turns vectorized loops into vector operations",               true },
     {"unroll",      lower_unroll,      "repeats the bodies of unrolled loops",                        true },
+    {"prefetch",    lower_prefetch,    "asks early for what loops with a pragma read later",          true },
     {"stream",      lower_stream,      "lets vectors that nobody reads soon go past the caches",      true },
     {"cleanup",     lower_cleanup,     "simplifies again and removes what does nothing",              false},
 };

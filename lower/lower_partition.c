@@ -40,19 +40,15 @@ static bool is_linear_in(hone_arith *arith, const hone_expr *e, hone_var var,
     return true;
 }
 
-static int64_t floor_div(int64_t a, int64_t b) { /* b > 0 */
-    return a >= 0 ? a / b : -((-a + b - 1) / b);
-}
-
 /* Narrows [lo, hi] to where c * v + rest < 0; false when that takes more than a few iterations off
  * an end of the loop, or all. */
 static bool narrow(partition *p, int64_t c, int64_t rest) {
     int64_t lo = p->first, hi = p->last;
     if (c > 0) {
-        int64_t most = floor_div(-rest - 1, c);
+        int64_t most = lower_floor_div(-rest - 1, c);
         if (most < hi) hi = most;
     } else {
-        int64_t least = -floor_div(-rest - 1, -c);
+        int64_t least = -lower_floor_div(-rest - 1, -c);
         if (least > lo) lo = least;
     }
     if (lo - p->first > MAX_EDGE || p->last - hi > MAX_EDGE || lo > hi) return false;
@@ -141,10 +137,10 @@ static bool trim_part(void *ctx, const hone_expr *part) {
         return true;
     }
     if (coefficient > 0) {
-        int64_t end = floor_div(-rest - 1, coefficient) + 1;
+        int64_t end = lower_floor_div(-rest - 1, coefficient) + 1;
         if (end < t->may_work.end) t->may_work.end = end;
     } else if (coefficient < 0 && node->loop_kind == HONE_LOOP_SERIAL) {
-        int64_t first = floor_div(rest, -coefficient) + 1;
+        int64_t first = lower_floor_div(rest, -coefficient) + 1;
         if (first > t->may_work.first) t->may_work.first = first;
     }
     return true;

@@ -67,7 +67,19 @@ static void touch_handle(splitter *s, hone_var var) {
     }
 }
 
+/* prefetch(address_of(B[i]), ...) writes nothing. */
+static bool is_prefetch(const hone_expr *e) {
+    return hone_expr_is_call(e, HONE_INTRIN_PREFETCH) && e->count > 0 &&
+           hone_expr_is_call(e->args[0], HONE_INTRIN_ADDRESS_OF);
+}
+
 static void touch_expr(splitter *s, const hone_expr *e) {
+    if (is_prefetch(e)) {
+        s->now->moves = false;
+        for (uint16_t i = 0; i < e->args[0]->count; i++)
+            touch_expr(s, e->args[0]->args[i]);
+        return;
+    }
     switch ((hone_expr_kind)e->kind) {
     case HONE_EXPR_LOAD:
         s->now->reads[storage_of(s, e->u.buffer)] = true;

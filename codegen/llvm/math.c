@@ -327,6 +327,18 @@ static LLVMValueRef address(gen *g, const hone_expr *e) {
     return LLVMGetUndef(g->ptr);
 }
 
+/* An address that may lie beyond the end of its buffer. */
+static LLVMValueRef any_address(gen *g, const hone_expr *e) {
+    const hone_expr *load = e->args[0];
+    bool is_element = hone_expr_is_call(e, HONE_INTRIN_ADDRESS_OF) &&
+                      load->kind == HONE_EXPR_LOAD && load->count == 1 &&
+                      load->args[0]->dtype.lanes == 1;
+    if (!is_element) return gen_value(g, e);
+    LLVMTypeRef type = gen_storage_type(g, g->func->buffers[load->u.buffer].dtype);
+    LLVMValueRef index = gen_index(g, load->args[0]);
+    return LLVMBuildGEP2(g->builder, type, gen_buffer(g, load->u.buffer), &index, 1, "");
+}
+
 /* prefetch(address, is_written = 0, locality = 3, is_data = 1): as LLVM has it. A place that is no
  * address, or numbers that are not constant, ask for nothing. */
 static LLVMValueRef prefetch(gen *g, const hone_expr *e) {
@@ -338,7 +350,7 @@ static LLVMValueRef prefetch(gen *g, const hone_expr *e) {
         is_known &= numbers[i - 1] >= 0 && numbers[i - 1] <= most[i - 1];
     }
     if (!is_known) return gen_i32(g, 0);
-    LLVMValueRef args[] = {gen_value(g, e->args[0]), gen_i32(g, (int32_t)numbers[0]),
+    LLVMValueRef args[] = {any_address(g, e->args[0]), gen_i32(g, (int32_t)numbers[0]),
                            gen_i32(g, (int32_t)numbers[1]), gen_i32(g, (int32_t)numbers[2])};
     gen_intrinsic(g, "llvm.prefetch", g->ptr, args, 4);
     return gen_i32(g, 0);

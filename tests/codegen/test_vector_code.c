@@ -131,6 +131,15 @@
          "        for j in T.vectorized(16):\n"                                                    \
          "            Y[i * 16 + j] = X[i * 16 + j] + T.float32(1)\n"
 
+/* The same, of panels that a loop reads: one line for each vector, none for the numbers beside. */
+#define PREFETCH_WISHED(wish)                                                                      \
+    HEAD "def main(A: T.Buffer((8, 64), \"float32\"), P: T.Buffer((64, 16), \"float32\"), "        \
+         "C: T.Buffer((8, 16), \"float32\")):\n"                                                   \
+         "    for i in range(8):\n"                                                                \
+         "        for k in T.serial(64, annotations={\"pragma_prefetch\": " wish "}):\n"            \
+         "            for j in T.vectorized(16):\n"                                                \
+         "                C[i, j] = C[i, j] + A[i, k] * P[k, j]\n"
+
 /* A vector of 32 columns over panels of 16. */
 #define PANELS                                                                                     \
     HEAD "def main(A: T.Buffer((8, 8), \"float32\"), P: T.Buffer((2, 8, 16), \"float32\"), "        \
@@ -193,6 +202,9 @@ static const struct row {
     {"pairs of bfloat16",            DOT_BF16(""),                               "dot2(",             "vfmadd"    },
     {"the same, wished",             DOT_BF16(", annotations={\"pragma_bf16_dot\": 1}"), "dot2_bf16(", "vdpbf16ps" },
     {"prefetched",                   PREFETCH,                                   "prefetch",          "prefetcht0"},
+    {"prefetched by a loop",         PREFETCH_WISHED("9"),                       "(T.address_of(P_1[k * 16 + 144]), 0, 3, 1)", "prefetcht0"},
+    {"no number beside",             PREFETCH_WISHED("9"),                       "!address_of(A",     NULL        },
+    {"not prefetched",               PREFETCH_WISHED("0"),                       "!prefetch(",        NULL        },
     {"wider numbers are left alone", DOT("int16", "int8", LANES_INSIDE),         "!dot4",             NULL        },
 };
 /* clang-format on */

@@ -123,6 +123,14 @@ static const struct row {
      "    with T.block(\"B\"):\n"
      "      vi, vj = T.axis.remap(\"SS\", [i, j])\n"
      "      C[vi, vj] = A[vi + 1, vj]\n",                                    "'A' is read in 'B' at index 128 (vi = 127) of dimension 0, whose extent is 128",               false},
+    {"asked for beyond the shape",
+     "  for i in range(128):\n"
+     "    T.evaluate(T.prefetch(T.address_of(A[i + 99, 0]), 0, 3, 1))\n"
+     "    C[i, 0] = A[i, 0]\n",                                              NULL,                                                                                           false},
+    {"read beyond the shape to ask for another place",
+     "  for i in range(128):\n"
+     "    T.evaluate(T.prefetch(T.address_of(A[T.Cast(\"int32\", A[i + 1, 0]), 0]), 0, 3, 1))\n"
+     "    C[i, 0] = A[i, 0]\n",                                              "'A' is read in 'main' at index 128 (i = 127) of dimension 0, whose extent is 128",             false},
     {"guarded beyond the shape",
      "  for i, j in T.grid(128, 128):\n"
      "    with T.block(\"B\"):\n"

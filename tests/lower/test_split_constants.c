@@ -93,6 +93,8 @@
 #define ADDRESS                                                                                    \
     HEAD ALLOC_P PACK                                                                              \
         "    T.evaluate(T.call_extern(\"int32\", \"f\", T.address_of(P[0, 0, 0])))\n" MATMUL
+#define PREFETCHED                                                                                 \
+    HEAD ALLOC_P PACK "    T.evaluate(T.prefetch(T.address_of(P[0, 0, 0]), 0, 3, 1))\n" MATMUL
 #define SPREAD                                                                                     \
     HEAD "    P = T.alloc_buffer((99, 12, 12))\n" NEST(                                            \
         "spread", "99, 12, 12", "SSS", "j, k, l",                                                  \
@@ -122,6 +124,7 @@ static const struct row {
     {"a view in the rest is only read",    VIEW_READ,                "W",   "W P | X V Y P"  },
     {"a view in the rest is written",      VIEW_WRITTEN,             "W",   NULL             },
     {"an address is taken in the rest",    ADDRESS,                  "W",   NULL             },
+    {"what is asked for early is packed",  PREFETCHED,               "W",   "W P | X V Y P"  },
     {"what grows too much is computed",    SPREAD,                   "V",   NULL             },
     {"conditions and padding",             PADDED,                   "W",   "W P | X V Y P"  },
 };

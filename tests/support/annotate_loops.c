@@ -40,6 +40,12 @@ uint32_t test_annotate_loops(hone_func *func, hone_rng *rng) {
                                   &node->u.loop.annotations);
             changed++;
         }
+        if (dice == 7) {
+            (void)hone_attrs_with(func->arena, &node->u.loop.annotations, "pragma_prefetch",
+                                  HONE_VALUE_OF_INT((int64_t)(hone_rng_next(rng) % 20)),
+                                  &node->u.loop.annotations);
+            changed++;
+        }
         if (dice != 4) continue;
         int64_t step = (int64_t)(hone_rng_next(rng) % 128);
         (void)hone_attrs_with(func->arena, &node->u.loop.annotations, "pragma_auto_unroll_max_step",

@@ -153,10 +153,11 @@ static const char *row_kind(kernel_writer *w) {
 
 static void annotation(kernel_writer *w, bool reduces, char *out) {
     out[0] = 0;
-    uint32_t pick = dice(w, 5);
+    uint32_t pick = dice(w, 6);
     if (pick == 0) snprintf(out, TEXT, ", annotations={\"pragma_auto_unroll_max_step\": 16}");
     if (pick == 1) snprintf(out, TEXT, ", annotations={\"pragma_streaming_store\": 1}");
-    if (reduces && pick > 2) {
+    if (pick == 5) snprintf(out, TEXT, ", annotations={\"pragma_prefetch\": 3}");
+    if (reduces && (pick == 3 || pick == 4)) {
         snprintf(out, TEXT, ", annotations={\"pragma_vector_reduce\": %u}", 1 + dice(w, 4));
     }
 }
