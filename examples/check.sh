@@ -29,6 +29,7 @@ check() { # NAME ARGUMENTS...: the example of that name
 check print_program tests/programs/matmul_relu.py
 check replay_trace tests/programs/matmul_relu.py tests/programs/traces/matmul_relu.py
 check build_matmul_relu
+check build_mlp
 check schedule_steps tests/programs/matmul_relu.py
 check own_pass examples/capi/twice.py
 "$build/hone" db import "$work/records.db" examples/capi/records.jsonl >/dev/null
@@ -39,6 +40,8 @@ check run_model "$work/model.so"
 # the same by commands: what a formula builds is a program like any other
 "$build/examples/example_build_matmul_relu" >"$work/built.py"
 "$build/hone" verify "$work/built.py" >/dev/null
+"$build/examples/example_build_mlp" >"$work/mlp.py"
+"$build/hone" verify "$work/mlp.py" >/dev/null
 "$build/hone" schedule tests/programs/matmul_relu.py --trace tests/programs/traces/matmul_relu.py \
     -o "$work/scheduled.py" >/dev/null
 "$build/examples/example_replay_trace" tests/programs/matmul_relu.py \

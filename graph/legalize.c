@@ -2,7 +2,7 @@
 
 #include "graph/graph_passes.h"
 #include "graph/rewrite.h"
-#include "graph/topi.h"
+#include "graph/topi_build.h"
 #include "ir/structural.h"
 #include "support/map.h"
 

@@ -1,6 +1,6 @@
 #include <string.h>
 
-#include "graph/topi.h"
+#include "graph/topi_build.h"
 
 /* Convolutions and pools in N, C, spatial... layout. Padding is a block of its own, so that the
  * window's reads are plain sums of axes; a schedule inlines it. */
@@ -56,13 +56,13 @@ static const hone_expr *channel_index(hone_topi *t, const hone_expr *co, const h
     if (groups == 1) return rc;
     const hone_expr *group = co;
     if (outs_per_group != 1) {
-        group = hone_expr_floordiv(&t->te.ir, co, hone_te_int(&t->te, outs_per_group));
+        group = hone_expr_floordiv(&t->te->ir, co, hone_te_int(t->te, outs_per_group));
     }
     return hone_topi_sum(t, hone_topi_mul_int(t, group, ins_per_group),
-                         rc ? rc : hone_te_int(&t->te, 0));
+                         rc ? rc : hone_te_int(t->te, 0));
 }
 
-hone_status hone_topi_conv(hone_topi *t) {
+hone_status hone_topi_emit_conv(hone_topi *t) {
     window w = {0};
     const hone_sinfo *weight = t->infos[1];
     uint32_t rank = (uint32_t)t->infos[0]->rank;
@@ -77,28 +77,28 @@ hone_status hone_topi_conv(hone_topi *t) {
     const hone_expr *reduce[MAX_SPATIAL + 1];
     bool is_depthwise = groups > 1 && ins == 1; /* no sum over channels */
     uint32_t reduce_count = 0;
-    if (!is_depthwise) reduce[reduce_count++] = hone_te_int(&t->te, ins);
+    if (!is_depthwise) reduce[reduce_count++] = hone_te_int(t->te, ins);
     for (uint32_t i = 0; i < w.spatial; i++) {
-        reduce[reduce_count++] = hone_te_int(&t->te, w.kernel[i]);
+        reduce[reduce_count++] = hone_te_int(t->te, w.kernel[i]);
     }
     hone_te_stage s;
-    hone_te_stage_begin(&t->te, &s, rank, t->out_shape, reduce_count, reduce);
+    hone_te_stage_begin(t->te, &s, rank, t->out_shape, reduce_count, reduce);
     const hone_expr *const *taps = s.axis + rank + !is_depthwise;
     const hone_expr *rc = is_depthwise ? NULL : s.axis[rank];
     const hone_expr *at[MAX_SPATIAL + 2], *filter[MAX_SPATIAL + 2];
     at[0] = s.axis[0];
     at[1] = channel_index(t, s.axis[1], rc, outs / groups, ins, groups);
     filter[0] = s.axis[1];
-    filter[1] = rc ? rc : hone_te_int(&t->te, 0);
+    filter[1] = rc ? rc : hone_te_int(t->te, 0);
     for (uint32_t i = 0; i < w.spatial; i++) {
         at[i + 2] = window_index(t, &w, i, s.axis[i + 2], taps[i]);
         filter[i + 2] = taps[i];
     }
-    hone_ir *ir = &t->te.ir;
-    const hone_expr *x = hone_expr_cast(ir, t->out->dtype, hone_te_load(&t->te, data, at));
+    hone_ir *ir = &t->te->ir;
+    const hone_expr *x = hone_expr_cast(ir, t->out->dtype, hone_te_load(t->te, data, at));
     const hone_expr *f = hone_expr_cast(ir, t->out->dtype, hone_topi_load(t, 1, filter));
     const char *name = is_depthwise ? "depthwise_conv" : groups > 1 ? "group_conv" : "conv";
-    t->result = hone_te_reduce(&t->te, &s, name, HONE_TE_SUM, hone_expr_mul(ir, x, f));
+    t->result = hone_te_reduce(t->te, &s, name, HONE_TE_SUM, hone_expr_mul(ir, x, f));
     return HONE_OK;
 }
 
@@ -109,28 +109,28 @@ static hone_buffer pool_reduce(hone_topi *t, const window *w, hone_buffer data, 
     uint32_t rank = w->spatial + 2;
     const hone_expr *reduce[MAX_SPATIAL], *at[MAX_SPATIAL + 2];
     for (uint32_t i = 0; i < w->spatial; i++)
-        reduce[i] = hone_te_int(&t->te, w->kernel[i]);
+        reduce[i] = hone_te_int(t->te, w->kernel[i]);
     hone_te_stage s;
-    hone_te_stage_begin(&t->te, &s, rank, t->out_shape, w->spatial, reduce);
+    hone_te_stage_begin(t->te, &s, rank, t->out_shape, w->spatial, reduce);
     at[0] = s.axis[0];
     at[1] = s.axis[1];
     for (uint32_t i = 0; i < w->spatial; i++) {
         at[i + 2] = window_index(t, w, i, s.axis[i + 2], s.axis[rank + i]);
     }
-    return hone_te_reduce(&t->te, &s, name, reducer, hone_te_load(&t->te, data, at));
+    return hone_te_reduce(t->te, &s, name, reducer, hone_te_load(t->te, data, at));
 }
 
 /* ceil((limit - start) / dilation), at least `low` and at most `kernel` */
 static const hone_expr *taps_below(hone_topi *t, const window *w, uint32_t i,
                                    const hone_expr *start, const hone_expr *limit) {
-    hone_ir *ir = &t->te.ir;
+    hone_ir *ir = &t->te->ir;
     const hone_expr *room =
         hone_topi_add_int(t, hone_expr_sub(ir, limit, start), w->dilation[i] - 1);
     if (w->dilation[i] != 1) {
-        room = hone_expr_floordiv(ir, room, hone_te_int(&t->te, w->dilation[i]));
+        room = hone_expr_floordiv(ir, room, hone_te_int(t->te, w->dilation[i]));
     }
-    room = hone_expr_binary(ir, HONE_OP_MAX, room, hone_te_int(&t->te, 0));
-    return hone_expr_binary(ir, HONE_OP_MIN, room, hone_te_int(&t->te, w->kernel[i]));
+    room = hone_expr_binary(ir, HONE_OP_MAX, room, hone_te_int(t->te, 0));
+    return hone_expr_binary(ir, HONE_OP_MIN, room, hone_te_int(t->te, w->kernel[i]));
 }
 
 /* How many taps of a window count along dimension i; NULL = all of them. */
@@ -145,7 +145,7 @@ static const hone_expr *tap_count(hone_topi *t, const window *w, uint32_t i, con
         hone_topi_add_int(t, t->shapes[0][i + 2], include_pad ? w->after[i] : 0);
     const hone_expr *taps = taps_below(t, w, i, start, limit);
     if (include_pad || w->before[i] == 0) return taps;
-    return hone_expr_sub(&t->te.ir, taps, taps_below(t, w, i, start, hone_te_int(&t->te, 0)));
+    return hone_expr_sub(&t->te->ir, taps, taps_below(t, w, i, start, hone_te_int(t->te, 0)));
 }
 
 /* sum / number of taps */
@@ -159,29 +159,28 @@ static hone_buffer pool_divide(hone_topi *t, const window *w, hone_buffer sum, b
         if (!taps)
             all *= w->kernel[i];
         else
-            count = count ? hone_expr_mul(&t->te.ir, count, taps) : taps;
+            count = count ? hone_expr_mul(&t->te->ir, count, taps) : taps;
     }
     const hone_expr *divisor = hone_topi_number(t, t->out->dtype, (double)all);
     if (count) {
-        count = hone_expr_binary(&t->te.ir, HONE_OP_MAX, hone_topi_mul_int(t, count, all),
-                                 hone_te_int(&t->te, 1));
-        divisor = hone_expr_cast(&t->te.ir, t->out->dtype, count);
+        count = hone_expr_binary(&t->te->ir, HONE_OP_MAX, hone_topi_mul_int(t, count, all),
+                                 hone_te_int(t->te, 1));
+        divisor = hone_expr_cast(&t->te->ir, t->out->dtype, count);
     }
     bool is_float = hone_dtype_is_float(t->out->dtype);
-    const hone_expr *mean = hone_expr_binary(&t->te.ir, is_float ? HONE_OP_DIV : HONE_OP_TRUNCDIV,
-                                             hone_te_load(&t->te, sum, s.axis), divisor);
-    return hone_te_compute(&t->te, &s, "pool_avg", mean);
+    const hone_expr *mean = hone_expr_binary(&t->te->ir, is_float ? HONE_OP_DIV : HONE_OP_TRUNCDIV,
+                                             hone_te_load(t->te, sum, s.axis), divisor);
+    return hone_te_compute(t->te, &s, "pool_avg", mean);
 }
 
-hone_status hone_topi_pool(hone_topi *t) {
+hone_status hone_topi_emit_pool(hone_topi *t) {
     window w = {0};
     hone_dtype dtype = t->infos[0]->dtype;
     bool is_max = strstr(t->op, "max_pool") != NULL;
     HONE_TRY(
         hone_graph_attr_ints(t->bind, "pool_size", (uint32_t)t->infos[0]->rank - 2, 1, w.kernel));
     HONE_TRY(read_window(t, &w));
-    const hone_expr *filler =
-        is_max ? hone_te_lowest(&t->te, dtype) : hone_topi_number(t, dtype, 0);
+    const hone_expr *filler = is_max ? hone_te_lowest(t->te, dtype) : hone_topi_number(t, dtype, 0);
     hone_buffer data = hone_topi_padded(t, 0, w.room_before, w.room_after, filler);
     if (is_max) {
         t->result = pool_reduce(t, &w, data, "pool_max", HONE_TE_MAX);
@@ -194,7 +193,7 @@ hone_status hone_topi_pool(hone_topi *t) {
 }
 
 /* Output sizes that divide the input: windows side by side. */
-hone_status hone_topi_adaptive_pool(hone_topi *t) {
+hone_status hone_topi_emit_adaptive_pool(hone_topi *t) {
     window w = {.spatial = (uint32_t)t->infos[0]->rank - 2};
     for (uint32_t i = 0; i < w.spatial; i++) {
         int64_t extent = hone_expr_const(t->infos[0]->shape[i + 2]);

@@ -1,7 +1,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "graph/topi.h"
+#include "graph/topi_build.h"
 
 /* Everything that computes an element from the elements at the same (broadcast) place. */
 
@@ -11,7 +11,7 @@ static const hone_expr *num(hone_topi *t, const hone_expr *like, double value) {
     return like ? hone_topi_number(t, like->dtype, value) : NULL;
 }
 static const hone_expr *bin(hone_topi *t, hone_op op, const hone_expr *a, const hone_expr *b) {
-    return hone_expr_binary(&t->te.ir, op, a, b);
+    return hone_expr_binary(&t->te->ir, op, a, b);
 }
 
 static const hone_expr *relu(hone_topi *t, const hone_expr *const *x) {
@@ -24,7 +24,7 @@ static const hone_expr *leaky_relu(hone_topi *t, const hone_expr *const *x) {
                    : value->kind == HONE_VALUE_FLOAT ? value->u.f
                                                      : (double)value->u.i;
     const hone_expr *is_positive = bin(t, HONE_OP_GT, x[0], num(t, x[0], 0));
-    return hone_expr_select(&t->te.ir, is_positive, x[0],
+    return hone_expr_select(&t->te->ir, is_positive, x[0],
                             bin(t, HONE_OP_MUL, x[0], num(t, x[0], alpha)));
 }
 
@@ -87,11 +87,11 @@ static const hone_expr *power(hone_topi *t, const hone_expr *const *x) {
     if (exponent == 2) return bin(t, HONE_OP_MUL, x[0], x[0]);
     if (exponent == 0.5 && is_float) return hone_topi_intrin(t, HONE_INTRIN_SQRT, x[0]);
     const hone_expr *args[] = {x[0], x[1]};
-    if (is_float) return hone_expr_call(&t->te.ir, x[0]->dtype, HONE_INTRIN_POW, 2, args);
+    if (is_float) return hone_expr_call(&t->te->ir, x[0]->dtype, HONE_INTRIN_POW, 2, args);
     for (int i = 0; i < 2; i++)
-        args[i] = hone_expr_cast(&t->te.ir, HONE_DTYPE_F64, x[i]);
-    return hone_expr_cast(&t->te.ir, x[0]->dtype,
-                          hone_expr_call(&t->te.ir, HONE_DTYPE_F64, HONE_INTRIN_POW, 2, args));
+        args[i] = hone_expr_cast(&t->te->ir, HONE_DTYPE_F64, x[i]);
+    return hone_expr_cast(&t->te->ir, x[0]->dtype,
+                          hone_expr_call(&t->te->ir, HONE_DTYPE_F64, HONE_INTRIN_POW, 2, args));
 }
 
 static const hone_expr *clip(hone_topi *t, const hone_expr *const *x) {
@@ -104,7 +104,7 @@ static const hone_expr *clip(hone_topi *t, const hone_expr *const *x) {
         if (isinf(value)) continue;
         const hone_expr *bound =
             limit->u.expr->kind == HONE_EXPR_INT && !hone_dtype_is_float(y->dtype)
-                ? hone_expr_int(&t->te.ir, y->dtype, limit->u.expr->u.i)
+                ? hone_expr_int(&t->te->ir, y->dtype, limit->u.expr->u.i)
                 : num(t, y, value);
         y = bin(t, i == 2 ? HONE_OP_MIN : HONE_OP_MAX, y, bound);
     }
@@ -112,7 +112,7 @@ static const hone_expr *clip(hone_topi *t, const hone_expr *const *x) {
 }
 
 static const hone_expr *where(hone_topi *t, const hone_expr *const *x) {
-    return hone_expr_select(&t->te.ir, x[0], x[1], x[2]);
+    return hone_expr_select(&t->te->ir, x[0], x[1], x[2]);
 }
 
 static const hone_expr *as_type(hone_topi *t, const hone_expr *const *x) {
@@ -120,14 +120,14 @@ static const hone_expr *as_type(hone_topi *t, const hone_expr *const *x) {
     hone_dtype to = t->out->dtype;
     if (hone_dtype_is_bool(to)) return bin(t, HONE_OP_NE, x[0], num(t, x[0], 0));
     if (hone_dtype_is_bool(x[0]->dtype)) {
-        return hone_expr_select(&t->te.ir, x[0], hone_topi_number(t, to, 1),
+        return hone_expr_select(&t->te->ir, x[0], hone_topi_number(t, to, 1),
                                 hone_topi_number(t, to, 0));
     }
-    return hone_expr_cast(&t->te.ir, to, x[0]);
+    return hone_expr_cast(&t->te->ir, to, x[0]);
 }
 
 static const hone_expr *logical_not(hone_topi *t, const hone_expr *const *x) {
-    return hone_expr_not(&t->te.ir, x[0]);
+    return hone_expr_not(&t->te->ir, x[0]);
 }
 
 static const hone_expr *identity(hone_topi *t, const hone_expr *const *x) {
@@ -234,7 +234,7 @@ static const char *block_name(const hone_topi *t) {
     return dot ? dot + 1 : t->op;
 }
 
-hone_status hone_topi_elementwise(hone_topi *t) {
+hone_status hone_topi_emit_elementwise(hone_topi *t) {
     const hone_expr *x[4] = {NULL}, *value = NULL;
     hone_te_stage stage;
     hone_topi_stage(t, &stage);
@@ -243,12 +243,12 @@ hone_status hone_topi_elementwise(hone_topi *t) {
     }
     HONE_TRY(element(t, x, &value));
     if (value && !hone_dtype_equal(value->dtype, t->out->dtype)) {
-        value = hone_expr_cast(&t->te.ir, t->out->dtype, value);
+        value = hone_expr_cast(&t->te->ir, t->out->dtype, value);
     }
-    t->result = hone_te_compute(&t->te, &stage, block_name(t), value);
+    t->result = hone_te_compute(t->te, &stage, block_name(t), value);
     return HONE_OK;
 }
 
-hone_status hone_topi_broadcast_to(hone_topi *t) {
-    return hone_topi_elementwise(t);
+hone_status hone_topi_emit_broadcast_to(hone_topi *t) {
+    return hone_topi_emit_elementwise(t);
 }

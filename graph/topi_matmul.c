@@ -1,6 +1,6 @@
 #include <string.h>
 
-#include "graph/topi.h"
+#include "graph/topi_build.h"
 
 /* numpy's matmul: batch dimensions are broadcast, a vector has its missing dimension left out.
  * Loop order is i, j, k: the reduction innermost. */
@@ -20,7 +20,7 @@ static const hone_expr *operand_at(hone_topi *t, operand o, const hone_expr *con
         uint32_t out = at + batch_count - own;
         bool is_stretched = hone_expr_is_int_value(t->shapes[o.index][at], 1) &&
                             !hone_expr_is_int_value(t->out_shape[out], 1);
-        indices[at] = is_stretched ? hone_te_int(&t->te, 0) : batch[out];
+        indices[at] = is_stretched ? hone_te_int(t->te, 0) : batch[out];
     }
     if (o.transpose) {
         const hone_expr *swap = row;
@@ -32,7 +32,7 @@ static const hone_expr *operand_at(hone_topi *t, operand o, const hone_expr *con
     return hone_topi_load(t, o.index, indices);
 }
 
-hone_status hone_topi_matmul(hone_topi *t) {
+hone_status hone_topi_emit_matmul(hone_topi *t) {
     uint32_t out_rank = (uint32_t)t->out->rank;
     bool a_is_vector = t->infos[0]->rank == 1, b_is_vector = t->infos[1]->rank == 1;
     operand a = {0, hone_attrs_int(&t->bind->attrs, "transpose_a", 0) != 0 && !a_is_vector};
@@ -41,7 +41,7 @@ hone_status hone_topi_matmul(hone_topi *t) {
     uint32_t a_rank = (uint32_t)t->infos[0]->rank;
     const hone_expr *k = t->shapes[0][a.transpose ? a_rank - 2 : a_rank - 1];
     hone_te_stage stage;
-    hone_te_stage_begin(&t->te, &stage, out_rank, t->out_shape, 1, &k);
+    hone_te_stage_begin(t->te, &stage, out_rank, t->out_shape, 1, &k);
     const hone_expr *row = a_is_vector ? NULL : stage.axis[batch];
     const hone_expr *column = b_is_vector ? NULL : stage.axis[out_rank - 1];
     const hone_expr *sum = stage.axis[out_rank];
@@ -49,10 +49,10 @@ hone_status hone_topi_matmul(hone_topi *t) {
                                      : operand_at(t, a, stage.axis, batch, row, sum);
     const hone_expr *y = b_is_vector ? operand_at(t, b, stage.axis, batch, NULL, sum)
                                      : operand_at(t, b, stage.axis, batch, sum, column);
-    x = hone_expr_cast(&t->te.ir, t->out->dtype, x);
-    y = hone_expr_cast(&t->te.ir, t->out->dtype, y);
+    x = hone_expr_cast(&t->te->ir, t->out->dtype, x);
+    y = hone_expr_cast(&t->te->ir, t->out->dtype, y);
     const char *name = a.transpose ? (b.transpose ? "matmul_TT" : "matmul_TN")
                                    : (b.transpose ? "matmul_NT" : "matmul");
-    t->result = hone_te_reduce(&t->te, &stage, name, HONE_TE_SUM, hone_expr_mul(&t->te.ir, x, y));
+    t->result = hone_te_reduce(t->te, &stage, name, HONE_TE_SUM, hone_expr_mul(&t->te->ir, x, y));
     return HONE_OK;
 }

@@ -1,23 +1,23 @@
 #include <string.h>
 
-#include "graph/topi.h"
+#include "graph/topi_build.h"
 
 /* Operators that only move data. */
 
 /* The row-major position of a set of indices. */
 static const hone_expr *flat_index(hone_topi *t, uint32_t rank, const hone_expr *const *shape,
                                    const hone_expr *const *indices) {
-    const hone_expr *at = hone_te_int(&t->te, 0);
+    const hone_expr *at = hone_te_int(t->te, 0);
     for (uint32_t d = 0; d < rank; d++) {
         if (hone_expr_is_int_value(shape[d], 1)) continue;
-        if (!hone_expr_is_int_value(at, 0)) at = hone_expr_mul(&t->te.ir, at, shape[d]);
+        if (!hone_expr_is_int_value(at, 0)) at = hone_expr_mul(&t->te->ir, at, shape[d]);
         at = hone_topi_sum(t, at, indices[d]);
         if (!at) return NULL;
     }
     return at;
 }
 
-hone_status hone_topi_reshape(hone_topi *t) {
+hone_status hone_topi_emit_reshape(hone_topi *t) {
     hone_te_stage s;
     const hone_expr *indices[HONE_MAX_RANK];
     hone_topi_stage(t, &s);
@@ -28,19 +28,19 @@ hone_status hone_topi_reshape(hone_topi *t) {
         outermost++;
     for (uint32_t d = rank; d-- > 0;) {
         if (hone_expr_is_int_value(t->shapes[0][d], 1)) {
-            indices[d] = hone_te_int(&t->te, 0);
+            indices[d] = hone_te_int(t->te, 0);
         } else if (d == outermost) {
             indices[d] = rest;
         } else {
-            indices[d] = hone_expr_floormod(&t->te.ir, rest, t->shapes[0][d]);
-            rest = hone_expr_floordiv(&t->te.ir, rest, t->shapes[0][d]);
+            indices[d] = hone_expr_floormod(&t->te->ir, rest, t->shapes[0][d]);
+            rest = hone_expr_floordiv(&t->te->ir, rest, t->shapes[0][d]);
         }
     }
-    t->result = hone_te_compute(&t->te, &s, "reshape", hone_topi_load(t, 0, indices));
+    t->result = hone_te_compute(t->te, &s, "reshape", hone_topi_load(t, 0, indices));
     return HONE_OK;
 }
 
-hone_status hone_topi_permute(hone_topi *t) {
+hone_status hone_topi_emit_permute(hone_topi *t) {
     hone_te_stage s;
     const hone_expr *indices[HONE_MAX_RANK];
     int64_t axes[HONE_MAX_RANK];
@@ -53,18 +53,18 @@ hone_status hone_topi_permute(hone_topi *t) {
         int64_t axis = reverse ? (int64_t)(rank - 1 - d) : axes[d] < 0 ? axes[d] + rank : axes[d];
         indices[axis] = s.axis[d];
     }
-    t->result = hone_te_compute(&t->te, &s, "transpose", hone_topi_load(t, 0, indices));
+    t->result = hone_te_compute(t->te, &s, "transpose", hone_topi_load(t, 0, indices));
     return HONE_OK;
 }
 
 /* if i < e0: a[i] else if i < e0 + e1: b[i - e0] ... */
-hone_status hone_topi_concat(hone_topi *t) {
+hone_status hone_topi_emit_concat(hone_topi *t) {
     hone_te_stage s;
     const hone_expr *indices[HONE_MAX_RANK], *starts[HONE_TOPI_MAX_ARGS + 1], *value = NULL;
     int64_t axis = hone_attrs_int(&t->bind->attrs, "axis", 0);
     if (axis < 0) axis += t->out->rank;
     hone_topi_stage(t, &s);
-    starts[0] = hone_te_int(&t->te, 0);
+    starts[0] = hone_te_int(t->te, 0);
     for (uint32_t i = 0; i < t->count; i++) {
         starts[i + 1] = hone_topi_sum(t, starts[i], t->shapes[i][axis]);
     }
@@ -72,18 +72,18 @@ hone_status hone_topi_concat(hone_topi *t) {
         memcpy(indices, s.axis, s.spatial_count * sizeof *indices);
         bool is_static = starts[i] && hone_expr_is_int(starts[i]);
         indices[axis] = is_static ? hone_topi_add_int(t, s.axis[axis], -starts[i]->u.i)
-                                  : hone_expr_sub(&t->te.ir, s.axis[axis], starts[i]);
+                                  : hone_expr_sub(&t->te->ir, s.axis[axis], starts[i]);
         const hone_expr *part = hone_topi_load(t, i, indices);
         if (!value) {
             value = part;
             continue;
         }
         const hone_expr *is_here =
-            hone_expr_binary(&t->te.ir, HONE_OP_LT, s.axis[axis], starts[i + 1]);
+            hone_expr_binary(&t->te->ir, HONE_OP_LT, s.axis[axis], starts[i + 1]);
         const hone_expr *choice[] = {is_here, part, value};
-        value = hone_expr_call(&t->te.ir, t->out->dtype, HONE_INTRIN_IF_THEN_ELSE, 3, choice);
+        value = hone_expr_call(&t->te->ir, t->out->dtype, HONE_INTRIN_IF_THEN_ELSE, 3, choice);
     }
-    t->result = hone_te_compute(&t->te, &s, "concat", value);
+    t->result = hone_te_compute(t->te, &s, "concat", value);
     return HONE_OK;
 }
 
@@ -94,7 +94,7 @@ static int64_t first_place(int64_t begin, int64_t extent, int64_t stride) {
     return begin < low ? low : begin > high ? high : begin;
 }
 
-hone_status hone_topi_slice(hone_topi *t) {
+hone_status hone_topi_emit_slice(hone_topi *t) {
     hone_te_stage s;
     const hone_expr *indices[HONE_MAX_RANK];
     int64_t axes[HONE_MAX_RANK], begin[HONE_MAX_RANK], strides[HONE_MAX_RANK];
@@ -113,11 +113,11 @@ hone_status hone_topi_slice(hone_topi *t) {
         indices[axis] = hone_topi_add_int(t, hone_topi_mul_int(t, s.axis[axis], stride),
                                           first_place(begin[i], extent, stride));
     }
-    t->result = hone_te_compute(&t->te, &s, "strided_slice", hone_topi_load(t, 0, indices));
+    t->result = hone_te_compute(t->te, &s, "strided_slice", hone_topi_load(t, 0, indices));
     return HONE_OK;
 }
 
-hone_status hone_topi_take(hone_topi *t) {
+hone_status hone_topi_emit_take(hone_topi *t) {
     hone_te_stage s;
     const hone_expr *indices[HONE_MAX_RANK];
     int64_t axis = hone_attrs_int(&t->bind->attrs, "axis", 0);
@@ -127,14 +127,14 @@ hone_status hone_topi_take(hone_topi *t) {
     for (uint32_t d = 0; d < (uint32_t)axis; d++)
         indices[d] = s.axis[d];
     const hone_expr *place = hone_topi_load(t, 1, s.axis + axis);
-    indices[axis] = hone_expr_cast(&t->te.ir, t->te.index, place);
+    indices[axis] = hone_expr_cast(&t->te->ir, t->te->index, place);
     for (uint32_t d = (uint32_t)axis + 1; d < rank; d++)
         indices[d] = s.axis[d + places - 1];
-    t->result = hone_te_compute(&t->te, &s, "take", hone_topi_load(t, 0, indices));
+    t->result = hone_te_compute(t->te, &s, "take", hone_topi_load(t, 0, indices));
     return HONE_OK;
 }
 
-hone_status hone_topi_pad(hone_topi *t) {
+hone_status hone_topi_emit_pad(hone_topi *t) {
     int64_t widths[2 * HONE_MAX_RANK], before[HONE_MAX_RANK], after[HONE_MAX_RANK];
     uint32_t rank = (uint32_t)t->infos[0]->rank;
     const char *mode = hone_attrs_string(&t->bind->attrs, "pad_mode", "constant");
@@ -155,6 +155,6 @@ hone_status hone_topi_pad(hone_topi *t) {
     }
     hone_te_stage s;
     hone_topi_stage(t, &s);
-    t->result = hone_te_compute(&t->te, &s, "pad", hone_topi_load(t, 0, s.axis));
+    t->result = hone_te_compute(t->te, &s, "pad", hone_topi_load(t, 0, s.axis));
     return HONE_OK;
 }

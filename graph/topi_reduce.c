@@ -1,6 +1,6 @@
 #include <string.h>
 
-#include "graph/topi.h"
+#include "graph/topi_build.h"
 
 /* Reductions over axes, softmax, layer normalisation. */
 
@@ -21,13 +21,13 @@ static hone_status read_axes(hone_topi *t, const char *key, bool keep, reduction
         if (!r->is_axis[d])
             r->spatial[r->spatial_count++] = t->shapes[0][d];
         else if (keep)
-            r->spatial[r->spatial_count++] = hone_te_int(&t->te, 1);
+            r->spatial[r->spatial_count++] = hone_te_int(t->te, 1);
     }
     return HONE_OK;
 }
 
 static void begin_stage(hone_topi *t, const reduction *r, hone_te_stage *s) {
-    hone_te_stage_begin(&t->te, s, r->spatial_count, r->spatial, r->reduce_count, r->reduce);
+    hone_te_stage_begin(t->te, s, r->spatial_count, r->spatial, r->reduce_count, r->reduce);
 }
 
 /* The input's indices at the axes of a reducing stage. */
@@ -52,7 +52,7 @@ static const hone_expr *reduced_at(hone_topi *t, const reduction *r, hone_buffer
     for (uint32_t d = 0; d < r->rank; d++) {
         if (!r->is_axis[d]) at[count++] = full[d];
     }
-    return hone_te_load(&t->te, buffer, at);
+    return hone_te_load(t->te, buffer, at);
 }
 
 static const hone_expr *load_input(hone_topi *t, const reduction *r, bool keep,
@@ -64,15 +64,15 @@ static const hone_expr *load_input(hone_topi *t, const reduction *r, bool keep,
 
 /* Product of the reduced extents as a number of some dtype. */
 static const hone_expr *reduced_count(hone_topi *t, const reduction *r, hone_dtype dtype) {
-    const hone_expr *count = hone_te_int(&t->te, 1);
+    const hone_expr *count = hone_te_int(t->te, 1);
     for (uint32_t i = 0; i < r->reduce_count; i++) {
         bool both = hone_expr_is_int(count) && hone_expr_is_int(r->reduce[i]);
-        count = both ? hone_te_int(&t->te, count->u.i * r->reduce[i]->u.i)
-                     : hone_expr_mul(&t->te.ir, count, r->reduce[i]);
+        count = both ? hone_te_int(t->te, count->u.i * r->reduce[i]->u.i)
+                     : hone_expr_mul(&t->te->ir, count, r->reduce[i]);
         if (!count) return NULL;
     }
     if (hone_expr_is_int(count)) return hone_topi_number(t, dtype, (double)count->u.i);
-    return hone_expr_cast(&t->te.ir, dtype, count);
+    return hone_expr_cast(&t->te->ir, dtype, count);
 }
 
 static hone_status divide_by_count(hone_topi *t, const reduction *r, hone_buffer sum) {
@@ -80,9 +80,9 @@ static hone_status divide_by_count(hone_topi *t, const reduction *r, hone_buffer
     hone_topi_stage(t, &s);
     bool is_float = hone_dtype_is_float(t->out->dtype);
     const hone_expr *mean =
-        hone_expr_binary(&t->te.ir, is_float ? HONE_OP_DIV : HONE_OP_TRUNCDIV,
-                         hone_te_load(&t->te, sum, s.axis), reduced_count(t, r, t->out->dtype));
-    t->result = hone_te_compute(&t->te, &s, "mean", mean);
+        hone_expr_binary(&t->te->ir, is_float ? HONE_OP_DIV : HONE_OP_TRUNCDIV,
+                         hone_te_load(t->te, sum, s.axis), reduced_count(t, r, t->out->dtype));
+    t->result = hone_te_compute(t->te, &s, "mean", mean);
     return HONE_OK;
 }
 
@@ -92,7 +92,7 @@ static hone_te_reducer reducer_of(const char *op) {
     return strcmp(op, "prod") == 0 ? HONE_TE_PROD : HONE_TE_SUM;
 }
 
-hone_status hone_topi_reduce(hone_topi *t) {
+hone_status hone_topi_emit_reduce(hone_topi *t) {
     reduction r;
     hone_te_stage s;
     bool keep = hone_attrs_int(&t->bind->attrs, "keepdims", 0) != 0;
@@ -101,13 +101,13 @@ hone_status hone_topi_reduce(hone_topi *t) {
     begin_stage(t, &r, &s);
     const hone_expr *x = load_input(t, &r, keep, &s);
     t->result = r.reduce_count
-                    ? hone_te_reduce(&t->te, &s, is_mean ? "sum" : t->op, reducer_of(t->op), x)
-                    : hone_te_compute(&t->te, &s, t->op, x);
+                    ? hone_te_reduce(t->te, &s, is_mean ? "sum" : t->op, reducer_of(t->op), x)
+                    : hone_te_compute(t->te, &s, t->op, x);
     return is_mean && r.reduce_count ? divide_by_count(t, &r, t->result) : HONE_OK;
 }
 
 /* The extreme value first, then the least place that holds it. */
-hone_status hone_topi_arg_reduce(hone_topi *t) {
+hone_status hone_topi_emit_arg_reduce(hone_topi *t) {
     reduction r, flat;
     hone_te_stage s;
     bool keep = hone_attrs_int(&t->bind->attrs, "keepdims", 0) != 0;
@@ -116,10 +116,10 @@ hone_status hone_topi_arg_reduce(hone_topi *t) {
     if (r.reduce_count == 0) return hone_topi_unsupported(t, "no axis to reduce");
     begin_stage(t, &flat, &s);
     hone_buffer best =
-        hone_te_reduce(&t->te, &s, "best", reducer_of(t->op), load_input(t, &flat, false, &s));
+        hone_te_reduce(t->te, &s, "best", reducer_of(t->op), load_input(t, &flat, false, &s));
     begin_stage(t, &r, &s);
-    hone_ir *ir = &t->te.ir;
-    const hone_expr *at[HONE_MAX_RANK], *place = hone_te_int(&t->te, 0);
+    hone_ir *ir = &t->te->ir;
+    const hone_expr *at[HONE_MAX_RANK], *place = hone_te_int(t->te, 0);
     input_indices(&r, keep, &s, at);
     for (uint32_t i = 0; i < r.reduce_count; i++) { /* row-major over the reduced dimensions */
         place = hone_topi_sum(t, i ? hone_expr_mul(ir, place, r.reduce[i]) : place,
@@ -129,8 +129,8 @@ hone_status hone_topi_arg_reduce(hone_topi *t) {
     const hone_expr *is_best =
         hone_expr_binary(ir, HONE_OP_EQ, hone_topi_load(t, 0, at), reduced_at(t, &flat, best, at));
     const hone_expr *found =
-        hone_expr_select(ir, is_best, place, hone_te_highest(&t->te, HONE_DTYPE_I64));
-    t->result = hone_te_reduce(&t->te, &s, t->op, HONE_TE_MIN, found);
+        hone_expr_select(ir, is_best, place, hone_te_highest(t->te, HONE_DTYPE_I64));
+    t->result = hone_te_reduce(t->te, &s, t->op, HONE_TE_MIN, found);
     return HONE_OK;
 }
 
@@ -156,37 +156,37 @@ static hone_status softmax_axis(hone_topi *t, reduction *r) {
 /* exp(x - max), or x - max, at a full set of indices */
 static const hone_expr *shifted(hone_topi *t, const reduction *r, hone_buffer max,
                                 const hone_expr *const *at) {
-    return hone_expr_sub(&t->te.ir, hone_topi_load(t, 0, at), reduced_at(t, r, max, at));
+    return hone_expr_sub(&t->te->ir, hone_topi_load(t, 0, at), reduced_at(t, r, max, at));
 }
 
-hone_status hone_topi_softmax(hone_topi *t) {
+hone_status hone_topi_emit_softmax(hone_topi *t) {
     reduction r;
     hone_te_stage s;
     const hone_expr *at[HONE_MAX_RANK];
-    hone_ir *ir = &t->te.ir;
+    hone_ir *ir = &t->te->ir;
     bool is_log = strcmp(t->op, "nn.log_softmax") == 0;
     HONE_TRY(softmax_axis(t, &r));
     begin_stage(t, &r, &s);
     hone_buffer max =
-        hone_te_reduce(&t->te, &s, "softmax_maxelem", HONE_TE_MAX, load_input(t, &r, false, &s));
+        hone_te_reduce(t->te, &s, "softmax_maxelem", HONE_TE_MAX, load_input(t, &r, false, &s));
     hone_buffer exps = HONE_NO_ID;
     if (!is_log) {
         hone_topi_stage(t, &s);
-        exps = hone_te_compute(&t->te, &s, "softmax_exp",
+        exps = hone_te_compute(t->te, &s, "softmax_exp",
                                hone_topi_intrin(t, HONE_INTRIN_EXP, shifted(t, &r, max, s.axis)));
     }
     begin_stage(t, &r, &s);
     input_indices(&r, false, &s, at);
     const hone_expr *term = is_log ? hone_topi_intrin(t, HONE_INTRIN_EXP, shifted(t, &r, max, at))
-                                   : hone_te_load(&t->te, exps, at);
-    hone_buffer sum = hone_te_reduce(&t->te, &s, "softmax_expsum", HONE_TE_SUM, term);
+                                   : hone_te_load(t->te, exps, at);
+    hone_buffer sum = hone_te_reduce(t->te, &s, "softmax_expsum", HONE_TE_SUM, term);
     hone_topi_stage(t, &s);
     const hone_expr *total = reduced_at(t, &r, sum, s.axis);
     const hone_expr *value =
         is_log ? hone_expr_sub(ir, shifted(t, &r, max, s.axis),
                                hone_topi_intrin(t, HONE_INTRIN_LOG, total))
-               : hone_expr_binary(ir, HONE_OP_DIV, hone_te_load(&t->te, exps, s.axis), total);
-    t->result = hone_te_compute(&t->te, &s, is_log ? "log_softmax_norm" : "softmax_norm", value);
+               : hone_expr_binary(ir, HONE_OP_DIV, hone_te_load(t->te, exps, s.axis), total);
+    t->result = hone_te_compute(t->te, &s, is_log ? "log_softmax_norm" : "softmax_norm", value);
     return HONE_OK;
 }
 
@@ -209,11 +209,11 @@ static double attr_float(const hone_topi *t, const char *key, double fallback) {
     return value && value->kind == HONE_VALUE_INT ? (double)value->u.i : fallback;
 }
 
-hone_status hone_topi_layer_norm(hone_topi *t) {
+hone_status hone_topi_emit_layer_norm(hone_topi *t) {
     reduction r;
     hone_te_stage s;
     const hone_expr *at[HONE_MAX_RANK];
-    hone_ir *ir = &t->te.ir;
+    hone_ir *ir = &t->te->ir;
     hone_dtype dtype = t->out->dtype;
     if (!hone_attrs_find(&t->bind->attrs, "axes")) return hone_topi_unsupported(t, "no axes");
     HONE_TRY(read_axes(t, "axes", false, &r));
@@ -224,13 +224,13 @@ hone_status hone_topi_layer_norm(hone_topi *t) {
     const hone_expr *count = reduced_count(t, &r, dtype);
     begin_stage(t, &r, &s);
     hone_buffer sum =
-        hone_te_reduce(&t->te, &s, "layer_norm_sum", HONE_TE_SUM, load_input(t, &r, false, &s));
+        hone_te_reduce(t->te, &s, "layer_norm_sum", HONE_TE_SUM, load_input(t, &r, false, &s));
     begin_stage(t, &r, &s);
     input_indices(&r, false, &s, at);
     const hone_expr *mean = hone_expr_binary(ir, HONE_OP_DIV, reduced_at(t, &r, sum, at), count);
     const hone_expr *away = hone_expr_sub(ir, hone_topi_load(t, 0, at), mean);
-    hone_buffer squares = hone_te_reduce(&t->te, &s, "layer_norm_squares", HONE_TE_SUM,
-                                         hone_expr_mul(ir, away, away));
+    hone_buffer squares =
+        hone_te_reduce(t->te, &s, "layer_norm_squares", HONE_TE_SUM, hone_expr_mul(ir, away, away));
     hone_topi_stage(t, &s);
     mean = hone_expr_binary(ir, HONE_OP_DIV, reduced_at(t, &r, sum, s.axis), count);
     away = hone_expr_sub(ir, hone_topi_load(t, 0, s.axis), mean);
@@ -241,7 +241,7 @@ hone_status hone_topi_layer_norm(hone_topi *t) {
         hone_expr_add(ir, variance, hone_topi_number(t, dtype, attr_float(t, "epsilon", 1e-5))));
     const hone_expr *value = hone_expr_mul(ir, hone_expr_binary(ir, HONE_OP_DIV, away, spread),
                                            scale_at(t, &r, 1, s.axis));
-    t->result = hone_te_compute(&t->te, &s, "layer_norm",
+    t->result = hone_te_compute(t->te, &s, "layer_norm",
                                 hone_expr_add(ir, value, scale_at(t, &r, 2, s.axis)));
     return HONE_OK;
 }

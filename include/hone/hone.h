@@ -16,11 +16,13 @@
 #include <hone/error.h>
 #include <hone/formula.h>
 #include <hone/model.h>
+#include <hone/option.h>
 #include <hone/pass.h>
 #include <hone/program.h>
 #include <hone/records.h>
 #include <hone/steps.h>
 #include <hone/term.h>
+#include <hone/topi.h>
 #include <hone/version.h>
 
 #endif

@@ -1,11 +1,13 @@
-/* graph/topi.h - what operators compute, as PrimFuncs: one builder per kind of operator.
+/* graph/topi_build.h - what operators compute, as stages of tensor programs: one builder per kind.
  *
  * A builder finds its inputs as buffers (or as literals, when they are constants of one element)
- * and leaves the buffers of the results. Shapes are in te's index type: int32, or int64 when a size
- * is symbolic or a tensor has 2^31 elements or more.
+ * and leaves the buffer of the result. It is called for a whole kernel (hone_topi_build, from which
+ * legalisation makes call_tir) or in the middle of a formula (hone_topi_apply, behind hone/topi.h).
+ * Shapes are in te's index type; of kernels that is int32, or int64 when a size is symbolic or a
+ * tensor has 2^31 elements or more.
  */
-#ifndef HONE_GRAPH_TOPI_H
-#define HONE_GRAPH_TOPI_H
+#ifndef HONE_GRAPH_TOPI_BUILD_H
+#define HONE_GRAPH_TOPI_BUILD_H
 
 #include "ir/graph_infer_impl.h"
 #include "ir/graph_op.h"
@@ -14,7 +16,7 @@
 enum { HONE_TOPI_MAX_ARGS = 64 };
 
 typedef struct hone_topi {
-    hone_te te;
+    hone_te *te;
     const char *op; /* "nn.conv2d" */
     const hone_gbind *bind;
     const hone_garg *args;             /* the binding's arguments */
@@ -34,22 +36,22 @@ typedef hone_status (*hone_topi_fn)(hone_topi *t);
 /* The builder of an operator, or NULL. */
 hone_topi_fn hone_topi_find(const char *op);
 
-hone_status hone_topi_elementwise(hone_topi *t);
-hone_status hone_topi_matmul(hone_topi *t);
-hone_status hone_topi_conv(hone_topi *t);
-hone_status hone_topi_pool(hone_topi *t);
-hone_status hone_topi_adaptive_pool(hone_topi *t);
-hone_status hone_topi_softmax(hone_topi *t);
-hone_status hone_topi_layer_norm(hone_topi *t);
-hone_status hone_topi_reduce(hone_topi *t);
-hone_status hone_topi_arg_reduce(hone_topi *t);
-hone_status hone_topi_reshape(hone_topi *t);
-hone_status hone_topi_permute(hone_topi *t);
-hone_status hone_topi_broadcast_to(hone_topi *t);
-hone_status hone_topi_concat(hone_topi *t);
-hone_status hone_topi_slice(hone_topi *t);
-hone_status hone_topi_take(hone_topi *t);
-hone_status hone_topi_pad(hone_topi *t);
+hone_status hone_topi_emit_elementwise(hone_topi *t);
+hone_status hone_topi_emit_matmul(hone_topi *t);
+hone_status hone_topi_emit_conv(hone_topi *t);
+hone_status hone_topi_emit_pool(hone_topi *t);
+hone_status hone_topi_emit_adaptive_pool(hone_topi *t);
+hone_status hone_topi_emit_softmax(hone_topi *t);
+hone_status hone_topi_emit_layer_norm(hone_topi *t);
+hone_status hone_topi_emit_reduce(hone_topi *t);
+hone_status hone_topi_emit_arg_reduce(hone_topi *t);
+hone_status hone_topi_emit_reshape(hone_topi *t);
+hone_status hone_topi_emit_permute(hone_topi *t);
+hone_status hone_topi_emit_broadcast_to(hone_topi *t);
+hone_status hone_topi_emit_concat(hone_topi *t);
+hone_status hone_topi_emit_slice(hone_topi *t);
+hone_status hone_topi_emit_take(hone_topi *t);
+hone_status hone_topi_emit_pad(hone_topi *t);
 
 /* ---- helpers ---- */
 /* Argument i at the output's axes, broadcast as numpy does. */
@@ -80,5 +82,11 @@ hone_status hone_topi_build(const hone_module *module, const hone_graph_func *gr
                             const hone_gbind *bind, const hone_sinfo *out, const char *name,
                             hone_arena *arena, hone_func **out_func, hone_garg *out_args,
                             uint32_t *out_arg_count);
+
+/* Adds what an operator computes to a formula, as stages over buffers of te: value k of the binding
+ * is buffers[k]. Extents in the binding are expressions over te's sizes. TYPE and INVALID as of
+ * inference, UNSUPPORTED. */
+hone_status hone_topi_apply(hone_te *te, const hone_gbind *bind, uint32_t count,
+                            const hone_buffer *buffers, hone_buffer *out_result);
 
 #endif
