@@ -24,6 +24,7 @@ typedef struct region_walk {
     hone_arith arith;
     bool *relax;              /* by variable */
     bool *is_local;           /* by buffer: lives inside the block */
+    bool has_locals;
     const hone_expr **values; /* by variable: what a let gave it, or NULL */
     bool has_values;
     region_facts facts;
@@ -69,6 +70,27 @@ static hone_interval unite(region_walk *walk, hone_interval a, hone_interval b) 
                            .max = a.max && b.max ? u.max : NULL};
 }
 
+typedef struct local_search {
+    const region_walk *walk;
+    bool is_found;
+} local_search;
+
+static bool find_local(void *ctx, const hone_expr *e) {
+    local_search *search = ctx;
+    search->is_found |= e->kind == HONE_EXPR_LOAD && search->walk->is_local[e->u.buffer];
+    return !search->is_found;
+}
+
+/* A region is read where its block stands: there is nothing yet of what lives inside. */
+static bool is_known_outside(const region_walk *walk, hone_interval dim) {
+    local_search search = {.walk = walk};
+    if (!dim.min || !dim.max) return false;
+    if (!walk->has_locals) return true;
+    hone_expr_walk(dim.min, find_local, &search);
+    hone_expr_walk(dim.max, find_local, &search);
+    return !search.is_found;
+}
+
 static void record_plain(region_walk *walk, touches *list, hone_buffer buffer,
                          const hone_interval *dims) {
     bool is_new;
@@ -82,7 +104,7 @@ static void record_plain(region_walk *walk, touches *list, hone_buffer buffer,
     for (uint32_t d = 0; d < rank; d++) {
         hone_interval whole =
             region_whole_dim(&walk->arith, hone_func_buffer(walk->func, buffer), d);
-        hone_interval dim = dims && dims[d].min && dims[d].max ? dims[d] : whole;
+        hone_interval dim = dims && is_known_outside(walk, dims[d]) ? dims[d] : whole;
         t->dims[d] = is_new ? dim : unite(walk, t->dims[d], dim);
     }
 }
@@ -464,20 +486,23 @@ static void walk_children(region_walk *walk, hone_node_id parent) {
 
 /* ---- one block ---- */
 
+static void mark_local(region_walk *walk, hone_buffer buffer) {
+    walk->is_local[buffer] = walk->has_locals = true;
+}
+
 /* Storage that is made below the block does not show outside of it. */
 static void mark_locals(region_walk *walk, hone_node_id root) {
     for (hone_node_id n = root; n != HONE_NO_ID; n = hone_tree_next(walk->func, root, n)) {
         const hone_node *node = hone_func_node(walk->func, n);
         if (node->kind == HONE_NODE_BLOCK) {
             const hone_block *block = node->u.block.block;
-            for (uint32_t i = 0; i < block->alloc_count; i++) {
-                walk->is_local[block->allocs[i]] = true;
-            }
+            for (uint32_t i = 0; i < block->alloc_count; i++)
+                mark_local(walk, block->allocs[i]);
         } else if (node->kind == HONE_NODE_ALLOC) {
-            walk->is_local[node->u.alloc.buffer] = true;
+            mark_local(walk, node->u.alloc.buffer);
         } else if (node->kind == HONE_NODE_DECL &&
                    hone_func_buffer(walk->func, node->u.alloc.buffer)->alias_of == HONE_NO_ID) {
-            walk->is_local[node->u.alloc.buffer] = true;
+            mark_local(walk, node->u.alloc.buffer);
         }
     }
 }

@@ -56,6 +56,13 @@ static const struct row {
      "      for j in range(128):\n"
      "        if j < 10:\n"
      "          C[vi, j] = A[vi, j]\n",                                                     "A[vi, 0:10]",                      "C[vi, 0:10]"                     },
+    {"a place that is told by storage made inside is any place",
+     "  for i in range(128):\n"
+     "    with T.block(\"B\"):\n"
+     "      vi = T.axis.spatial(128, i)\n"
+     "      J = T.alloc_buffer((1,), \"int32\")\n"
+     "      J[0] = vi\n"
+     "      C[vi, 0] = A[vi, J[0]]\n",                                                      "A[vi, 0:128]",                     "C[vi, 0]"                        },
     {"the else part knows the negation",
      "  for i in range(128):\n"
      "    with T.block(\"B\"):\n"
