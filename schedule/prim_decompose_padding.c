@@ -122,6 +122,16 @@ static hone_node_id own_loop_of(const padding *p, uint32_t axis) {
     return HONE_NO_ID;
 }
 
+/* [low, high) of an axis, as far as it is known. */
+static void domain_of(const hone_axis *axis, int64_t *out_low, int64_t *out_high) {
+    const hone_expr *min = axis->dom.min, *extent = axis->dom.extent;
+    bool is_known = min->kind == HONE_EXPR_INT && min->u.i < INT32_MAX && min->u.i > -INT32_MAX;
+    *out_low = is_known ? min->u.i : INT64_MIN;
+    *out_high = INT64_MAX;
+    if (!is_known || extent->kind != HONE_EXPR_INT || extent->u.i > INT32_MAX) return;
+    *out_high = min->u.i + extent->u.i;
+}
+
 static hone_status find_inside(padding *p) {
     hone_schedule *sch = p->sch;
     const hone_block *block = sch_block(sch, p->block);
@@ -132,20 +142,20 @@ static hone_status find_inside(padding *p) {
     p->own_loop = hone_arena_alloc(sch->arena, (count + 1) * sizeof *p->own_loop);
     if (!p->low || !p->high || !p->is_cut || !p->own_loop) return sch_no_memory();
     for (uint32_t i = 0; i < count; i++) {
-        int64_t extent = hone_expr_const(block->axes[i].dom.extent);
-        p->high[i] = extent < 0 ? INT64_MAX : extent;
+        domain_of(&block->axes[i], &p->low[i], &p->high[i]);
         p->own_loop[i] = HONE_NO_ID;
     }
     HONE_TRY(read_condition(p, p->condition));
     for (uint32_t i = 0; i < count; i++) {
-        int64_t extent = hone_expr_const(block->axes[i].dom.extent);
-        if (p->low[i] == 0 && p->high[i] == (extent < 0 ? INT64_MAX : extent)) continue;
-        if (extent < 0 || !hone_expr_is_int_value(block->axes[i].dom.min, 0)) return not_a_bound(p);
+        int64_t low, high;
+        domain_of(&block->axes[i], &low, &high);
+        if (p->low[i] == low && p->high[i] == high) continue;
+        if (low == INT64_MIN || high == INT64_MAX) return not_a_bound(p);
         if (p->low[i] >= p->high[i]) {
             return sch_refuse(sch, p->block, "%s is padding only", sch_block_name(sch, p->block));
         }
         p->is_cut[i] = true;
-        p->own_loop[i] = own_loop_of(p, i);
+        if (low == 0) p->own_loop[i] = own_loop_of(p, i);
     }
     return HONE_OK;
 }
@@ -343,9 +353,11 @@ static hone_status cut_axes(padding *p, shifting *s) {
         }
         hone_dtype dtype = axes[i].dom.extent->dtype;
         const hone_expr *low = hone_expr_int(&sch->ir, dtype, p->low[i]);
+        axes[i].dom.min = hone_expr_int(&sch->ir, dtype, 0);
         axes[i].dom.extent = hone_expr_int(&sch->ir, dtype, p->high[i] - p->low[i]);
         s->map[axes[i].var] = hone_expr_add(&sch->ir, sch_var(sch, axes[i].var), low);
-        if (!s->map[axes[i].var] || !axes[i].dom.extent) return sch_ir_error(sch);
+        if (!s->map[axes[i].var] || !axes[i].dom.min || !axes[i].dom.extent)
+            return sch_ir_error(sch);
         if (!hone_arith_bind(&sch->arith, axes[i].var, axes[i].dom)) return sch_no_memory();
     }
     block->axes = axes;
