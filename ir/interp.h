@@ -9,6 +9,10 @@
  * iterations of a parallel, vectorized or thread-bound loop touching one element, one of them
  * writing.
  *
+ * allow_repeats: an iteration may write what another one wrote if that is the value which is there.
+ * Schedules make such programs of blocks whose instances run more than once; in a program that was
+ * written by hand it is more likely a mistake.
+ *
  * Semantics where the language leaves a choice: min and max are a < b ? a : b and a > b ? a : b (so
  * with a NaN the result is b); and, or and Select evaluate all operands, if_then_else only the side
  * it takes; a float that does not fit the integer it is cast to saturates, NaN becomes 0; integer
@@ -47,7 +51,7 @@ typedef struct hone_interp_options {
     hone_c_fn call_c; /* call_extern and call_pure_extern; NULL: call_extern does these too */
     void *extern_ctx;
     bool check_uninitialised;
-    bool check_races;
+    bool check_races, allow_repeats;
     bool widen_f64;    /* compute and keep every float buffer in f64: the widened reference */
     int64_t max_steps; /* 0 = no limit; else CANCELLED beyond it */
 } hone_interp_options;

@@ -228,6 +228,7 @@ struct machine {
     /* races */
     xtask *tasks;
     uint32_t task_count, task_capacity, task, next_loop;
+    const xvalue *fresh;    /* what is about to be stored, or NULL */
     xbuffer *outer_buffers; /* of no thread in particular */
     xteam *teams;
     xbound_thread bound_threads[8]; /* those of threads that wait for each other */
@@ -341,6 +342,7 @@ void race_enter_loop(machine *m, uint32_t *out_loop, uint32_t *out_parent);
 void race_iteration(machine *m, uint32_t loop, uint32_t parent, const xstmt *of);
 void race_leave_loop(machine *m, uint32_t parent);
 void race_touch(machine *m, xstore *s, int64_t at, hone_buffer id, bool is_write);
+bool race_is_repeat(const machine *m, hone_buffer id, int64_t at); /* the fresh value is there */
 void race_update(machine *m, xstore *s, int64_t at, hone_buffer id);
 
 /* ---- asynchronous copies (interp_async.c) ---- */

@@ -70,22 +70,30 @@ static xflow run_thread_loop(const xstmt *s, machine *m) {
     return run_children(s, m);
 }
 
+/* The element of a store; the race check compares it with the value that comes. */
+static inline int64_t locate_fresh(machine *m, const xstmt *s, const xvalue *value) {
+    m->fresh = value;
+    int64_t at = locate(m, s->access.buffer, s->access.rank, s->access.indices, true);
+    m->fresh = NULL;
+    return at;
+}
+
 static xflow run_store(const xstmt *s, machine *m) {
     m->at = s->node;
     hone_buffer id = s->access.buffer;
     if (x_is_float(s->value)) {
-        double value = x_float(s->value, m);
-        int64_t at = locate(m, id, s->access.rank, s->access.indices, true);
+        const xvalue value = {.f = x_float(s->value, m)};
+        int64_t at = locate_fresh(m, s, &value);
         const xbuffer *b = &m->buffers[id];
         if (hone_dtype_equal(b->dtype, HONE_DTYPE_F32)) {
-            ((float *)(void *)b->store->data)[at] = (float)value;
+            ((float *)(void *)b->store->data)[at] = (float)value.f;
         } else {
-            write_float(b->store, b->dtype, at, value);
+            write_float(b->store, b->dtype, at, value.f);
         }
     } else {
-        int64_t value = x_int(s->value, m);
-        int64_t at = locate(m, id, s->access.rank, s->access.indices, true);
-        write_int(m->buffers[id].store, m->buffers[id].dtype, at, value);
+        const xvalue value = {.i = x_int(s->value, m)};
+        int64_t at = locate_fresh(m, s, &value);
+        write_int(m->buffers[id].store, m->buffers[id].dtype, at, value.i);
     }
     return FLOW_NEXT;
 }
@@ -114,11 +122,13 @@ static xflow run_vector_store(const xstmt *s, machine *m) {
     for (m->lane = 0; m->lane < s->lanes; m->lane++) {
         if (m->mask && !x_int(m->mask, m)) continue;
         const xbuffer *b = &m->buffers[id];
+        m->fresh = b->lanes == 1 ? &values[m->lane] : NULL;
         int64_t at = b->lanes > 1 ? locate_lane(m, id, s->access.rank, s->access.indices, true)
                                   : locate(m, id, s->access.rank, s->access.indices, true);
         for (uint16_t i = 0; m->options.check_races && i < count; i++) {
-            if (places[i] == at) fail_lanes(m, id, at);
+            if (places[i] == at && !race_is_repeat(m, id, at)) fail_lanes(m, id, at);
         }
+        m->fresh = NULL;
         places[count++] = at;
         if (is_float)
             write_float(b->store, b->dtype, at, values[m->lane].f);

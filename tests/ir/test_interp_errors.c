@@ -158,12 +158,14 @@ static const struct row {
      "    C[0, 0] = 1\n",                                                                                              HONE_CODE_CANCELLED,   "more than 100000 steps"                                                  },
 };
 
-static hone_status run(const char *text) {
+static hone_status run(const char *text, bool allow_repeats) {
     hone_module *module = NULL;
     const hone_func *func = hone_test_parse(text, &module);
     hone_tensor **args = hone_test_make_args(func, 0);
-    const hone_interp_options options = {
-        .check_uninitialised = true, .check_races = true, .max_steps = 100000};
+    const hone_interp_options options = {.check_uninitialised = true,
+                                         .check_races = true,
+                                         .allow_repeats = allow_repeats,
+                                         .max_steps = 100000};
     hone_status st = args ? hone_interp_func(func, args, func->param_count, &options) : HONE_OK;
     hone_test_free_args(func, args);
     hone_module_release(module);
@@ -174,11 +176,36 @@ static void ends(void **state) {
     const struct row *row = *state;
     char text[4096];
     snprintf(text, sizeof text, "%s%s", FUNC, row->body);
-    hone_status st = run(text);
+    hone_status st = run(text, false);
     if (row->code == HONE_CODE_OK)
         HONE_ASSERT_OK(st);
     else
         HONE_ASSERT_ERROR(st, row->code, row->message);
+}
+
+static void repeats(void **state) {
+    (void)state;
+    static const struct {
+        const char *body;
+        bool is_repeat;
+    } cases[] = {
+        {"  for i in T.parallel(4):\n    C[0, i % 2] = 7\n",                        true },
+        {"  for i in T.parallel(4):\n    C[0, i % 2] = i % 2\n",                    true },
+        {"  for i in T.parallel(4):\n    C[0, i % 2] = i\n",                        false},
+        {"  C[0, T.Ramp(0, 0, 4)] = T.Broadcast(5, 4)\n",                           true },
+        {"  C[0, T.Ramp(0, 0, 4)] = T.Ramp(5, 1, 4)\n",                             false},
+        {"  for i in T.parallel(4):\n    C[0, 0] = 0\n    C[0, 0] = C[0, 0] + 1\n", false},
+    };
+    for (size_t i = 0; i < HONE_COUNT(cases); i++) {
+        char text[4096];
+        snprintf(text, sizeof text, "%s%s", FUNC, cases[i].body);
+        HONE_ASSERT_ERROR(run(text, false), HONE_CODE_ILLEGAL, "two ");
+        hone_status st = run(text, true);
+        if (cases[i].is_repeat)
+            HONE_ASSERT_OK(st);
+        else
+            HONE_ASSERT_ERROR(st, HONE_CODE_ILLEGAL, "two ");
+    }
 }
 
 static void refuses_arguments(void **state) {
@@ -207,7 +234,8 @@ static void refuses_arguments(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(refuses_arguments)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(refuses_arguments),
+                                       cmocka_unit_test(repeats)};
     int failed = HONE_RUN_ROWS("ir/interp_errors", rows, ends);
     return cmocka_run_group_tests_name("ir/interp_errors", tests, NULL, NULL) + failed;
 }
