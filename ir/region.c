@@ -22,8 +22,8 @@ typedef struct region_walk {
     const hone_func *func;
     const hone_block *block;
     hone_arith arith;
-    bool *relax;              /* by variable */
-    bool *is_local;           /* by buffer: lives inside the block */
+    bool *relax;    /* by variable */
+    bool *is_local; /* by buffer: lives inside the block */
     bool has_locals;
     const hone_expr **values; /* by variable: what a let gave it, or NULL */
     bool has_values;

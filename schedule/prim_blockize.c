@@ -17,7 +17,8 @@
  * binding is a multiple of the inner extent, of the outer loops, plus an inner part that runs over
  * all of that extent (or no binding and no predicate uses both outer and inner loops); each part of
  * the predicate speaks of outer or of inner loops; all of the box that the new block writes is
- * written. */
+ * written; blocks that use the loops around them as they are stand with others of their kind only.
+ */
 
 typedef struct axis_parts {
     const hone_expr *outer, *inner; /* bindings; the old one is outer * inner_extent + inner */
@@ -508,8 +509,24 @@ static hone_status check_nest(blockizing *b, const part *p) {
     return HONE_OK;
 }
 
+/* What uses the loops as they are can't go into a block that has axes, where they are not seen. */
+static hone_status check_open(blockizing *b) {
+    hone_schedule *sch = b->sch;
+    uint32_t axes = 0;
+    for (uint32_t i = 0; i < b->count; i++)
+        axes += sch_block(sch, b->parts[i].block)->axis_count;
+    for (uint32_t i = 0; i < b->count && axes > 0; i++) {
+        if (!(sch_node(sch, b->parts[i].block)->flags & SCH_OPEN)) continue;
+        return sch_refuse(sch, b->parts[i].block,
+                          "%s uses loops around it in other ways than by its bindings",
+                          sch_block_name(sch, b->parts[i].block));
+    }
+    return HONE_OK;
+}
+
 static hone_status check(blockizing *b) {
     hone_schedule *sch = b->sch;
+    HONE_TRY(check_open(b));
     for (uint32_t i = 0; i < b->count; i++) {
         HONE_TRY(check_nest(b, &b->parts[i]));
         HONE_TRY(divide(b, &b->parts[i]));

@@ -14,7 +14,8 @@
  * predicate only cuts off what lies outside its axes; it accesses each buffer at one place, whose
  * indices are axes or constants (the pattern of an einsum). Where an axis grows: it starts at 0 and
  * is bound to a loop of its own, over all of it and no thread; a buffer that grows has no views;
- * one that is written is written as a whole; what is computed from the zeros can't fail; in a
+ * one that is written is written as a whole, one that
+ * is read was so before; what is computed from the zeros can't fail; in a
  * reduction it adds nothing (TVM does not check these). */
 
 typedef struct pad_buffer {
@@ -292,6 +293,31 @@ static hone_status find_end(einsum *e, pad_buffer *b, uint32_t d, uint32_t axis)
     return HONE_OK;
 }
 
+/* The copy in reads all of the buffer up to where zeros begin: somebody wrote it before. */
+static hone_status check_filled(einsum *e, const pad_buffer *b) {
+    hone_schedule *sch = e->sch;
+    const hone_buffer_info *info = hone_func_buffer(sch->func, b->old);
+    hone_interval *box = hone_arena_alloc(sch->arena, (b->rank + 1) * sizeof *box);
+    if (!box) return sch_no_memory();
+    for (uint32_t d = 0; d < b->rank; d++) {
+        const hone_expr *end = b->ends[d] ? b->ends[d] : info->shape[d];
+        const hone_expr *one = hone_expr_int(&sch->ir, end->dtype, 1);
+        box[d].min = hone_expr_int(&sch->ir, end->dtype, 0);
+        box[d].max = hone_simplify(&sch->arith, hone_expr_sub(&sch->ir, end, one));
+        if (!box[d].min || !box[d].max) return sch_ir_error(sch);
+    }
+    bool is_written = false;
+    for (hone_node_id n = sch_next_block(sch, e->scope, e->scope); n != HONE_NO_ID;
+         n = sch_next_block(sch, e->scope, n)) {
+        if (!sch_writes(sch_block(sch, n), b->old)) continue;
+        is_written = true;
+        if (sch_surely_writes(sch, n, b->old, e->scope, box)) return HONE_OK;
+    }
+    if (!is_written) return HONE_OK; /* it comes from outside */
+    return sch_refuse(sch, e->block, "'%s' may hold no values yet in all of what is copied",
+                      info->name);
+}
+
 static hone_status plan_buffer(einsum *e, pad_buffer *b) {
     hone_schedule *sch = e->sch;
     const hone_buffer_info *info = hone_func_buffer(sch->func, b->old);
@@ -305,6 +331,7 @@ static hone_status plan_buffer(einsum *e, pad_buffer *b) {
     }
     if (b->is_written) HONE_TRY(check_written(e, b));
     if (!b->grows) return HONE_OK;
+    if (!b->is_written) HONE_TRY(check_filled(e, b));
     HONE_TRY(sch_require_declared(sch, b->old));
     return sch_require_no_views(sch, e->block, b->old);
 }
