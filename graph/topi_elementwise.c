@@ -115,6 +115,10 @@ static const hone_expr *where(hone_topi *t, const hone_expr *const *x) {
     return hone_expr_select(&t->te->ir, x[0], x[1], x[2]);
 }
 
+static const hone_expr *multiply_add(hone_topi *t, const hone_expr *const *x) {
+    return bin(t, HONE_OP_ADD, bin(t, HONE_OP_MUL, x[0], x[1]), x[2]);
+}
+
 static const hone_expr *as_type(hone_topi *t, const hone_expr *const *x) {
     if (!x[0]) return NULL;
     hone_dtype to = t->out->dtype;
@@ -153,6 +157,7 @@ static const struct {
     {"mod",          modulo      },
     {"power",        power       },
     {"clip",         clip        },
+    {"ewise_fma",    multiply_add},
     {"where",        where       },
     {"astype",       as_type     },
     {"logical_not",  logical_not },

@@ -13,6 +13,7 @@ static const hone_infer_fn rules[HONE_INFER_COUNT] = {
     [HONE_INFER_COMPARE] = hone_infer_compare,
     [HONE_INFER_LOGICAL] = hone_infer_logical,
     [HONE_INFER_WHERE] = hone_infer_where,
+    [HONE_INFER_FMA] = hone_infer_fma,
     [HONE_INFER_ASTYPE] = hone_infer_astype,
     [HONE_INFER_MATMUL] = hone_infer_matmul,
     [HONE_INFER_LINEAR] = hone_infer_linear,
@@ -72,6 +73,7 @@ const hone_sinfo *hone_garg_sinfo(const hone_module *module, const hone_graph_fu
     case HONE_GARG_CONSTANT: {
         if (arg->u.constant >= module->constant_count) return NULL;
         const hone_tensor *tensor = module->constants[arg->u.constant];
+        if (!tensor) return NULL; /* its numbers are not at hand */
         return hone_sinfo_static(arena, tensor->dtype, tensor->rank, tensor->shape);
     }
     case HONE_GARG_SHAPE:

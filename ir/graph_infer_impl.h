@@ -16,6 +16,7 @@ enum hone_infer_rule {
     HONE_INFER_COMPARE,
     HONE_INFER_LOGICAL,
     HONE_INFER_WHERE,
+    HONE_INFER_FMA,
     HONE_INFER_ASTYPE,
     HONE_INFER_MATMUL,
     HONE_INFER_LINEAR,
@@ -60,6 +61,7 @@ hone_status hone_infer_binary(hone_infer *in);
 hone_status hone_infer_compare(hone_infer *in);
 hone_status hone_infer_logical(hone_infer *in);
 hone_status hone_infer_where(hone_infer *in);
+hone_status hone_infer_fma(hone_infer *in);
 hone_status hone_infer_astype(hone_infer *in);
 hone_status hone_infer_matmul(hone_infer *in);
 hone_status hone_infer_linear(hone_infer *in);

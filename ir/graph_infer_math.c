@@ -62,6 +62,12 @@ hone_status hone_infer_where(hone_infer *in) {
     return broadcast_to_dtype(in, 3, in->args[1]->dtype);
 }
 
+hone_status hone_infer_fma(hone_infer *in) {
+    HONE_TRY(same_dtype(in, 0, 1));
+    HONE_TRY(same_dtype(in, 0, 2));
+    return broadcast_to_dtype(in, 3, in->args[0]->dtype);
+}
+
 hone_status hone_infer_astype(hone_infer *in) {
     hone_dtype dtype;
     const char *name = hone_attrs_string(&in->bind->attrs, "dtype", "void");

@@ -30,7 +30,7 @@ struct hone_module {
     hone_member *members; /* in the order of the text */
     uint32_t member_count, member_capacity;
     hone_attrs attrs;
-    hone_tensor **constants; /* owned; index = what HONE_GARG_CONSTANT holds */
+    hone_tensor **constants; /* owned; index = what HONE_GARG_CONSTANT holds; NULL in outlines */
     uint32_t constant_count, constant_capacity;
     bool is_frozen;
     struct hone_module_shared *shared; /* reference count and the modules this one borrows from */

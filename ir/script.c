@@ -23,6 +23,14 @@ hone_status hone_script_parse(const char *text, size_t length, const char *sourc
     return script_parse_module(&source, NULL, 0, out_module);
 }
 
+hone_status hone_script_parse_outline(const char *text, size_t length, const char *source_name,
+                                      hone_module **out_module) {
+    assert(text && source_name && out_module);
+    script_source source = {
+        .text = text, .length = length, .name = source_name, .is_outline = true};
+    return script_parse_module(&source, NULL, 0, out_module);
+}
+
 /* "dir/prog.py" → "dir/prog.safetensors"; NULL when memory is short. */
 static char *weights_path(const char *path) {
     hone_str out = {0};
@@ -70,10 +78,11 @@ done:
     return st;
 }
 
-hone_status hone_script_load(const char *path, hone_module **out_module) {
+static hone_status load(const char *path, bool is_outline, hone_module **out_module) {
     assert(path && out_module);
     *out_module = NULL;
-    script_source source = {.name = strcmp(path, "-") == 0 ? "<stdin>" : path};
+    script_source source = {.name = strcmp(path, "-") == 0 ? "<stdin>" : path,
+                            .is_outline = is_outline};
     char *text = NULL, *beside = NULL;
     hone_status st = HONE_OK;
     HONE_TRY_GOTO(st, hone_fs_read(path, MOST_BYTES, &text, &source.length), done);
@@ -92,11 +101,19 @@ done:
     return st;
 }
 
+hone_status hone_script_load(const char *path, hone_module **out_module) {
+    return load(path, false, out_module);
+}
+
+hone_status hone_script_load_outline(const char *path, hone_module **out_module) {
+    return load(path, true, out_module);
+}
+
 static hone_status save_weights(const hone_module *module, const char *path) {
     hone_tensor_set set = {0};
     hone_status st = HONE_OK;
     for (uint32_t i = 0; i < module->constant_count && !st; i++) {
-        if (!print_is_weight(module->constants[i])) continue;
+        if (!module->constants[i] || !print_is_weight(module->constants[i])) continue;
         char name[32];
         hone_tensor *copy = NULL;
         snprintf(name, sizeof name, "constant.%u", i);

@@ -18,6 +18,14 @@ HONE_NODISCARD hone_status hone_script_parse(const char *text, size_t length,
  * ("constant.0", ... in the order of the text's metadata, as hone_script_save writes them). */
 HONE_NODISCARD hone_status hone_script_load(const char *path, hone_module **out_module);
 
+/* The same for who only looks at the program or takes one PrimFunc of it: constants whose numbers
+ * are not at hand are NULL in the module (nothing but printing, verifying, comparing and hashing
+ * allows for that). */
+HONE_NODISCARD hone_status hone_script_parse_outline(const char *text, size_t length,
+                                                     const char *source_name,
+                                                     hone_module **out_module);
+HONE_NODISCARD hone_status hone_script_load_outline(const char *path, hone_module **out_module);
+
 typedef enum hone_dialect {
     HONE_DIALECT_TVM_0_27,
     HONE_DIALECT_CLASSIC,

@@ -86,29 +86,45 @@ bool script_call_const(script_parser *p, const script_call *call, script_value *
     return add_constant(p, call->at, tensor, out);
 }
 
+/* ---- constants beside the text ---- */
+
+enum { MOST_CONSTANTS = 1 << 20 };
+
+/* Room for the place of this constant; zero as long as nothing named it. */
+static bool open_place(script_parser *p, uint32_t index) {
+    if (index < p->place_count) return true;
+    uint32_t count = index + 1 > p->weight_count ? index + 1 : p->weight_count;
+    count += count / 2;
+    uint32_t *places = script_alloc(p, p->scratch, count, sizeof *places);
+    if (!places) return false;
+    if (p->place_count) memcpy(places, p->weight_places, p->place_count * sizeof *places);
+    p->weight_places = places;
+    p->place_count = count;
+    return true;
+}
+
 bool script_call_metadata(script_parser *p, const script_call *call, script_value *out) {
     int64_t index = 0;
     if (call->count != 1 || !script_to_int(p, &call->args[0], &index)) {
         return script_fail(p, call->at, "expected metadata[\"relax.expr.Constant\"][index]");
     }
-    if (index < 0 || index >= p->weight_count || !p->weights[index]) {
+    bool is_there = index >= 0 && index < p->weight_count && p->weights[index];
+    bool may_lack = p->source.is_outline && index >= 0 && index < MOST_CONSTANTS;
+    if (!is_there && !may_lack) {
         return script_fail(p, call->at,
                            "constant %lld is named here but its numbers are not at hand; keep them "
                            "in a .safetensors file beside the program",
                            (long long)index);
     }
-    if (!p->weight_places) {
-        p->weight_places = script_alloc(p, p->scratch, p->weight_count, sizeof *p->weight_places);
-        if (!p->weight_places) return false;
-    }
+    if (!open_place(p, (uint32_t)index)) return false;
     if (p->weight_places[index]) { /* named before: one constant for both */
         return script_garg_value(p, HONE_GARG_OF_CONSTANT(p->weight_places[index] - 1), out);
     }
     hone_tensor *tensor = NULL;
-    if (!script_check(p, call->at, hone_tensor_clone(p->weights[index], &tensor)) ||
-        !add_constant(p, call->at, tensor, out)) {
+    if (is_there && !script_check(p, call->at, hone_tensor_clone(p->weights[index], &tensor))) {
         return false;
     }
+    if (!add_constant(p, call->at, tensor, out)) return false;
     p->weight_places[index] = out->u.garg->u.constant + 1;
     return true;
 }

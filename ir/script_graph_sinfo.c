@@ -22,7 +22,7 @@ const hone_expr *script_graph_size(script_parser *p, const char *name) {
 
 /* "n + 1": the text is read as an expression whose unknown names are sizes. */
 bool script_quoted_extent(script_parser *p, const script_value *v, const hone_expr **out) {
-    script_source source = {v->u.s, strlen(v->u.s), p->source.name};
+    script_source source = {.text = v->u.s, .length = strlen(v->u.s), .name = p->source.name};
     script_token *tokens = NULL;
     uint32_t count = 0;
     hone_status st = script_lex(&source, p->scratch, &tokens, &count);

@@ -199,6 +199,7 @@ typedef struct script_parser {
     hone_tensor *const *weights; /* what metadata["relax.expr.Constant"][i] names */
     uint32_t weight_count;
     uint32_t *weight_places; /* which constant of the module a weight became, plus one */
+    uint32_t place_count;
 } script_parser;
 
 /* ---- failing (script_parser.c) ---- */

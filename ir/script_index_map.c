@@ -241,12 +241,15 @@ hone_status hone_index_map_parse(hone_arena *arena, const hone_index_map_text *t
     *out_map = NULL;
     hone_index_map *map = hone_arena_zalloc(arena, sizeof *map);
     if (!map) return HONE_ERROR(HONE_CODE_NO_MEMORY, "index map");
-    script_source piece = {text->text + text->from, text->length - text->from, text->source_name};
+    script_source piece = {.text = text->text + text->from,
+                           .length = text->length - text->from,
+                           .name = text->source_name};
     hone_status st = read_piece(arena, text, rank, &piece, 0, map);
     if (st && hone_status_code(st) != HONE_CODE_NO_MEMORY) {
         /* once more for the place in the whole text, which only a message needs */
         hone_status_free(st);
-        script_source whole = {text->text, text->length, text->source_name};
+        script_source whole = {
+            .text = text->text, .length = text->length, .name = text->source_name};
         *map = (hone_index_map){0};
         st = read_piece(arena, text, rank, &whole, text->from, map);
     }

@@ -357,7 +357,7 @@ hone_status script_lex(const script_source *source, hone_arena *arena, script_to
 hone_status script_lex_piece(const script_source *source, size_t from, size_t to, hone_arena *arena,
                              script_token **out_tokens, uint32_t *out_count) {
     enum { ALWAYS_OPEN = 1 << 30 }; /* brackets of the piece itself never bring it to zero */
-    script_source piece = {source->text, to, source->name};
+    script_source piece = {.text = source->text, .length = to, .name = source->name};
     lexer lx = {.source = &piece, .arena = arena, .line = 1, .open_brackets = ALWAYS_OPEN};
     for (; lx.at < from; lx.at++) {
         if (source->text[lx.at] != '\n') continue;

@@ -35,6 +35,7 @@ typedef struct script_source {
     const char *text;
     size_t length;
     const char *name; /* "prog.py" */
+    bool is_outline;  /* constants may lack their numbers */
 } script_source;
 
 enum { SCRIPT_MAX_DEPTH = 200, SCRIPT_MAX_BYTES = 1 << 28 };

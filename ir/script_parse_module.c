@@ -274,6 +274,32 @@ static bool parse_decorated(script_parser *p, bool in_class) {
     return script_expected(p, in_class ? "'def'" : "'def' or 'class'", "behind the decorator");
 }
 
+/* What stands around programs in Python and only shows, registers or renames them. */
+static bool is_about_programs(script_parser *p) {
+    static const char *const calls[] = {
+        "show", "print", "display", "Code", "HTML", "register", "assert_structural_equal"};
+    uint32_t at = p->pos;
+    if (script_at_op_ahead(p, 1, "=") && at + 3 < p->token_count) { /* mod = Module */
+        const script_token *right = &p->tokens[at + 2];
+        const char *name = script_token_text(p, right);
+        bool is_name = right[0].kind == SCRIPT_TOKEN_NAME &&
+                       right[1].kind == SCRIPT_TOKEN_NEWLINE && name && p->module_name;
+        return is_name && strcmp(name, p->module_name) == 0;
+    }
+    /* the text ends with a token of its own, so that there is one behind every name */
+    while (p->tokens[at].kind == SCRIPT_TOKEN_NAME && script_at_op_ahead(p, at + 1 - p->pos, ".")) {
+        at += 2;
+    }
+    if (p->tokens[at].kind != SCRIPT_TOKEN_NAME || !script_at_op_ahead(p, at + 1 - p->pos, "(")) {
+        return false;
+    }
+    const char *name = script_token_text(p, &p->tokens[at]);
+    for (size_t i = 0; name && i < HONE_COUNT(calls); i++) {
+        if (strcmp(calls[i], name) == 0) return true;
+    }
+    return false;
+}
+
 static bool parse_top(script_parser *p) {
     script_token_kind kind = script_peek(p)->kind;
     p->budget = 4000;
@@ -288,6 +314,10 @@ static bool parse_top(script_parser *p) {
     if (script_at_word(p, "def")) return parse_def(p, NULL);
     if (script_at_word(p, "class")) {
         return script_fail(p, p->pos, "this class has no decorator; expected @I.ir_module");
+    }
+    if (kind == SCRIPT_TOKEN_NAME && is_about_programs(p)) {
+        script_skip_line(p);
+        return true;
     }
     if (kind == SCRIPT_TOKEN_NAME &&
         (script_at_op_ahead(p, 1, "=") || script_at_op_ahead(p, 1, ","))) {

@@ -93,21 +93,49 @@ static bool is_out_of_reach(const graph_verifier *v, hone_gvalue value) {
     return !to->in_dataflow || to->dataflow_block != from->dataflow_block;
 }
 
+/* The name under which R.output hands out the same value (older builders print `gv = lv;
+ * R.output(gv)` and return lv), or NULL. */
+static const char *name_outside(const graph_verifier *v, hone_gvalue value) {
+    for (uint32_t i = 0; i < v->graph->bind_count; i++) {
+        const hone_gbind *bind = &v->graph->bindings[i];
+        bool is_alias = bind->kind == HONE_GBIND_ARG && bind->args[0].kind == HONE_GARG_VALUE &&
+                        bind->args[0].u.value == value;
+        if (is_alias && v->graph->values[bind->value].is_output) {
+            return value_name(v, bind->value);
+        }
+    }
+    return NULL;
+}
+
+static void check_reach(graph_verifier *v, hone_gvalue value) {
+    if (!is_out_of_reach(v, value)) return;
+    const char *outside = name_outside(v, value);
+    if (outside) {
+        report(v, true, "'%s' is used outside of its dataflow block, where it is called '%s'",
+               value_name(v, value), outside);
+    } else {
+        report(v, false,
+               "'%s' is used outside of its dataflow block, whose R.output does not name it",
+               value_name(v, value));
+    }
+}
+
 static void check_arg(graph_verifier *v, const hone_garg *arg) {
     switch (arg->kind) {
     case HONE_GARG_VALUE:
         if (arg->u.value >= v->graph->value_count || !v->is_defined[arg->u.value]) {
             report(v, false, "'%s' is used before it is defined", value_name(v, arg->u.value));
-        } else if (is_out_of_reach(v, arg->u.value)) {
-            report(v, false,
-                   "'%s' is used outside of its dataflow block, whose R.output does not name it",
-                   value_name(v, arg->u.value));
+        } else {
+            check_reach(v, arg->u.value);
         }
         return;
     case HONE_GARG_CONSTANT:
         if (arg->u.constant >= v->module->constant_count) {
             report(v, false, "constant %u is used, the module has %u", (unsigned)arg->u.constant,
                    (unsigned)v->module->constant_count);
+        } else if (!v->module->constants[arg->u.constant]) {
+            report(v, true, "the numbers of constant %u are not at hand",
+                   (unsigned)arg->u.constant);
         }
         return;
     case HONE_GARG_TUPLE:
@@ -139,6 +167,7 @@ static const hone_sinfo *info_of(const graph_verifier *v, const hone_garg *arg,
     }
     if (arg->kind == HONE_GARG_CONSTANT && arg->u.constant < v->module->constant_count) {
         const hone_tensor *tensor = v->module->constants[arg->u.constant];
+        if (!tensor) return NULL;
         *scratch =
             (hone_sinfo){.kind = HONE_SINFO_TENSOR, .dtype = tensor->dtype, .rank = tensor->rank};
         return scratch;

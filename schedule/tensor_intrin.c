@@ -6,7 +6,7 @@
 #include "ir/verify.h"
 #include "support/alloc.h"
 
-/* The registry: a list of modules, each with the functions desc and impl. */
+/* The registry: a list of modules, each with the functions desc and impl (or …_desc and …_impl). */
 
 typedef struct entry {
     char *name;
@@ -38,8 +38,18 @@ void hone_tensor_intrins_destroy(hone_tensor_intrins *set) {
 
 /* ---- what both functions must be ---- */
 
+/* The function of that name, or the only one whose name ends in "_desc", say. */
 static const hone_func *member(const hone_module *module, const char *name) {
     const hone_member *m = hone_module_find(module, name);
+    for (uint32_t i = 0; !m && i < module->member_count; i++) {
+        const char *end = strrchr(module->members[i].name, '_');
+        if (!end || strcmp(end + 1, name) != 0) continue;
+        for (uint32_t k = i + 1; k < module->member_count; k++) {
+            const char *other = strrchr(module->members[k].name, '_');
+            if (other && strcmp(other + 1, name) == 0) return NULL;
+        }
+        m = &module->members[i];
+    }
     return m && m->kind == HONE_MEMBER_FUNC ? m->func : NULL;
 }
 
@@ -98,8 +108,9 @@ static hone_status check_pair(const char *name, const hone_module *module) {
     static const char *const names[] = {"desc", "impl"};
     for (int i = 0; i < 2; i++) {
         if (!both[i]) {
-            return HONE_ERROR(HONE_CODE_INVALID, "intrinsic '%s': there is no function '%s'", name,
-                              names[i]);
+            return HONE_ERROR(HONE_CODE_INVALID,
+                              "intrinsic '%s': there is no function '%s', and not one '…_%s'", name,
+                              names[i], names[i]);
         }
         if (hone_func_root_block(both[i]) == HONE_NO_ID) {
             return HONE_ERROR(HONE_CODE_INVALID, "intrinsic '%s': %s has no root block", name,

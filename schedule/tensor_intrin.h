@@ -17,9 +17,9 @@ typedef struct hone_tensor_intrins hone_tensor_intrins;
 
 HONE_NODISCARD hone_status hone_tensor_intrins_create(hone_tensor_intrins **out_set);
 void hone_tensor_intrins_destroy(hone_tensor_intrins *set);
-/* Adds an intrinsic from program text with the functions desc and impl; one of that name gives way,
- * a built-in one too. INVALID, TYPE: the text (place as in ir/script.h), or what is wrong with the
- * two functions. */
+/* Adds an intrinsic from program text with the functions desc and impl (or …_desc and …_impl); one
+ * of that name gives way, a built-in one too. INVALID, TYPE: the text (place as in ir/script.h), or
+ * what is wrong with the two functions. */
 HONE_NODISCARD hone_status hone_tensor_intrins_add(hone_tensor_intrins *set, const char *name,
                                                    const char *text, size_t length,
                                                    const char *source_name);

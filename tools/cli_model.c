@@ -25,25 +25,42 @@ static bool looks_like_text(const char *bytes, size_t count) {
 }
 
 static hone_status load_by_content(const char *path, const hone_graph_options *options,
-                                   hone_module **out_module) {
+                                   bool is_outline, hone_module **out_module) {
     const char *name = strcmp(path, "-") == 0 ? "<stdin>" : path;
     char *bytes = NULL;
     size_t count = 0;
     HONE_TRY(hone_fs_read(path, MOST_BYTES, &bytes, &count));
-    hone_status st = looks_like_text(bytes, count)
-                         ? hone_script_parse(bytes, count, name, out_module)
-                         : hone_onnx_parse(bytes, count, name, NULL, options, out_module);
+    hone_status st = HONE_OK;
+    if (!looks_like_text(bytes, count)) {
+        st = hone_onnx_parse(bytes, count, name, NULL, options, out_module);
+    } else if (is_outline) {
+        st = hone_script_parse_outline(bytes, count, name, out_module);
+    } else {
+        st = hone_script_parse(bytes, count, name, out_module);
+    }
     hone_free(bytes);
     return st;
 }
 
-hone_status hone_cli_load_module(const char *path, const hone_graph_options *options,
-                                 hone_module **out_module) {
+static hone_status load(const char *path, const hone_graph_options *options, bool is_outline,
+                        hone_module **out_module) {
     *out_module = NULL;
     const char *extension = hone_path_extension(path);
     if (strcasecmp(extension, ".onnx") == 0) return hone_onnx_load(path, options, out_module);
-    if (strcasecmp(extension, ".py") == 0) return hone_script_load(path, out_module);
-    return load_by_content(path, options, out_module);
+    if (strcasecmp(extension, ".py") != 0) {
+        return load_by_content(path, options, is_outline, out_module);
+    }
+    return is_outline ? hone_script_load_outline(path, out_module)
+                      : hone_script_load(path, out_module);
+}
+
+hone_status hone_cli_load_module(const char *path, const hone_graph_options *options,
+                                 hone_module **out_module) {
+    return load(path, options, false, out_module);
+}
+
+hone_status hone_cli_load_outline(const char *path, hone_module **out_module) {
+    return load(path, NULL, true, out_module);
 }
 
 hone_status hone_cli_pick_func(const hone_module *module, const char *path,

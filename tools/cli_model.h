@@ -13,6 +13,10 @@
 HONE_NODISCARD hone_status hone_cli_load_module(const char *path, const hone_graph_options *options,
                                                 hone_module **out_module);
 
+/* The same for verbs that only look at a program, or take a PrimFunc of it: constants may lack
+ * their numbers. */
+HONE_NODISCARD hone_status hone_cli_load_outline(const char *path, hone_module **out_module);
+
 /* The PrimFunc that --func names, or the only one, or "main". INVALID when it is a graph function;
  * NOT_FOUND lists the names. */
 HONE_NODISCARD hone_status hone_cli_pick_func(const hone_module *module, const char *path,

@@ -39,8 +39,8 @@ static hone_status equal(hone_cli *cli, const char *func) {
     hone_str difference = {0};
     bool is_equal = false;
     hone_status st = HONE_OK;
-    HONE_TRY_GOTO(st, hone_cli_load_module(cli->args[0], NULL, &a), done);
-    HONE_TRY_GOTO(st, hone_cli_load_module(cli->args[1], NULL, &b), done);
+    HONE_TRY_GOTO(st, hone_cli_load_outline(cli->args[0], &a), done);
+    HONE_TRY_GOTO(st, hone_cli_load_outline(cli->args[1], &b), done);
     if (func) {
         const hone_func *x = NULL, *y = NULL;
         HONE_TRY_GOTO(st, hone_cli_pick_func(a, cli->args[0], func, &x), done);

@@ -34,7 +34,7 @@ static hone_status put_json(hone_cli *cli, const hone_module *module) {
 static hone_status hash(hone_cli *cli, const char *func) {
     hone_module *module = NULL;
     char text[HONE_HASH_HEX_BYTES];
-    HONE_TRY(hone_cli_load_module(cli->args[0], NULL, &module));
+    HONE_TRY(hone_cli_load_outline(cli->args[0], &module));
     hone_status st = HONE_OK;
     if (func) {
         const hone_member *member = NULL;

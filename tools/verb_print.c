@@ -47,7 +47,7 @@ static hone_status print(hone_cli *cli, const print_options *options) {
                           options->dialect);
     }
     hone_module *module = NULL;
-    HONE_TRY(hone_cli_load_module(cli->args[0], NULL, &module));
+    HONE_TRY(hone_cli_load_outline(cli->args[0], &module));
     hone_str text = {0};
     hone_status st = HONE_OK;
     if (options->output && strcmp(options->output, "-") != 0 && !cli->json) {

@@ -113,7 +113,7 @@ static hone_status schedule(hone_cli *cli, const schedule_options *options) {
     hone_trace trace;
     hone_trace_init(&trace, cli->arena);
     hone_status st = HONE_OK;
-    HONE_TRY_GOTO(st, hone_cli_load_module(cli->args[0], NULL, &module), done);
+    HONE_TRY_GOTO(st, hone_cli_load_outline(cli->args[0], &module), done);
     hone_module_freeze(module);
     HONE_TRY_GOTO(st, hone_cli_pick_func(module, cli->args[0], options->func, &func), done);
     size_t line = 0;
@@ -160,7 +160,8 @@ int hone_verb_schedule(int argc, char **argv) {
          .to = &o.seed,
          .was_given = &o.has_seed,
          .help = "draw all decisions afresh, from this seed"},
-        HONE_CLI_INTRIN_OPTION(&o.intrins, "a tensor intrinsic (functions desc and impl)"),
+        HONE_CLI_INTRIN_OPTION(
+            &o.intrins, "a tensor intrinsic (functions desc and impl, or …_desc and …_impl)"),
         {.name = "steps",
          .kind = HONE_CLI_SWITCH,
          .to = &o.steps,

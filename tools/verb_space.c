@@ -48,7 +48,7 @@ static hone_status space_verb(hone_cli *cli, const space_options *options) {
     hone_space space = {0};
     hone_status st = HONE_OK;
     HONE_TRY(hone_cli_parse_target(options->target, options->threads, &target));
-    HONE_TRY_GOTO(st, hone_cli_load_module(cli->args[0], NULL, &module), done);
+    HONE_TRY_GOTO(st, hone_cli_load_outline(cli->args[0], &module), done);
     hone_module_freeze(module);
     HONE_TRY_GOTO(st, hone_cli_pick_func(module, cli->args[0], options->func, &func), done);
     HONE_TRY_GOTO(st, hone_cli_check_func(cli->args[0], func), done);

@@ -74,9 +74,9 @@ static hone_status verify(hone_cli *cli) {
     if (strcmp(path, "-") == 0) {
         /* Standard input can be read once only, and its lines are quoted. */
         HONE_TRY(hone_fs_read(path, (size_t)1 << 30, &source, &count));
-        st = hone_script_parse(source, count, "<stdin>", &module);
+        st = hone_script_parse_outline(source, count, "<stdin>", &module);
     } else {
-        st = hone_cli_load_module(path, NULL, &module);
+        st = hone_cli_load_outline(path, &module);
         if (!st && strcmp(hone_path_extension(path), ".py") == 0) {
             HONE_TRY_GOTO(st, hone_fs_read(path, (size_t)1 << 30, &source, &count), done);
         }

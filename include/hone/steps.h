@@ -20,7 +20,8 @@ HONE_API hone_error *hone_steps_create(const hone_program *program, const char *
                                        uint64_t seed, hone_steps **out_steps);
 HONE_API void hone_steps_free(hone_steps *steps); /* NULL is allowed */
 
-/* Adds a tensor intrinsic: program text with the functions desc and impl. Errors: as of parsing. */
+/* Adds a tensor intrinsic: program text with the functions desc and impl, or …_desc and
+ * …_impl. Errors: as of parsing. */
 HONE_API hone_error *hone_steps_add_intrin(hone_steps *steps, const char *name, const char *text);
 
 /* Applies one or several steps: all of them, or none. Errors: illegal (refused; the message has the
