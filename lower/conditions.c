@@ -1,40 +1,32 @@
 /* lower/conditions.c - see conditions.h. */
 #include "lower/conditions.h"
 
-/* a < 0 for all iterations: the largest a is below 0. */
-static const hone_expr *always_negative(lower_conditions *c, const hone_expr *a) {
-    hone_ir *ir = &c->arith.ir;
-    if (!a) return NULL;
-    a = hone_simplify(&c->arith, a);
-    if (!a) return NULL;
-    hone_interval interval = hone_arith_relax(&c->arith, a, c->loops, c->var_count, NULL);
-    if (!interval.max || hone_expr_uses_any(interval.max, c->loops, c->var_count)) return NULL;
-    return hone_expr_binary(ir, HONE_OP_LT, interval.max,
-                            hone_expr_int(ir, interval.max->dtype, 0));
+const hone_expr *lower_gap_of(hone_arith *arith, const hone_expr *condition) {
+    hone_ir *ir = &arith->ir;
+    const hone_expr *e = condition;
+    bool is_strict = hone_expr_is_op(e, HONE_OP_LT) || hone_expr_is_op(e, HONE_OP_GT);
+    bool is_less = hone_expr_is_op(e, HONE_OP_LT) || hone_expr_is_op(e, HONE_OP_LE);
+    bool is_more = hone_expr_is_op(e, HONE_OP_GT) || hone_expr_is_op(e, HONE_OP_GE);
+    if (!is_less && !is_more) return NULL;
+    const hone_expr *a = e->args[is_more], *b = e->args[is_less];
+    if (!hone_dtype_is_int(a->dtype) || a->dtype.lanes != 1) return NULL;
+    const hone_expr *gap = hone_expr_sub(ir, a, b);
+    if (!is_strict) gap = hone_expr_sub(ir, gap, hone_expr_int(ir, a->dtype, 1));
+    return gap ? hone_simplify(arith, gap) : NULL;
 }
 
+/* What implies the condition for all iterations: the largest gap is below 0. */
 static const hone_expr *hoist(lower_conditions *c, const hone_expr *part) {
     hone_ir *ir = &c->arith.ir;
     if (!hone_expr_is_pure_index(part)) return NULL;
     if (hone_expr_uses_any(part, c->others, c->var_count)) return NULL;
     if (!hone_expr_uses_any(part, c->loops, c->var_count)) return part;
-    if (part->kind != HONE_EXPR_BINARY || part->dtype.lanes != 1) return NULL;
-    const hone_expr *a = part->args[0], *b = part->args[1];
-    if (!hone_dtype_is_int(a->dtype)) return NULL;
-    switch ((hone_op)part->op) {
-    case HONE_OP_LT:
-        return always_negative(c, hone_expr_sub(ir, a, b));
-    case HONE_OP_GT:
-        return always_negative(c, hone_expr_sub(ir, b, a));
-    case HONE_OP_LE:
-        return always_negative(
-            c, hone_expr_sub(ir, hone_expr_sub(ir, a, b), hone_expr_int(ir, a->dtype, 1)));
-    case HONE_OP_GE:
-        return always_negative(
-            c, hone_expr_sub(ir, hone_expr_sub(ir, b, a), hone_expr_int(ir, a->dtype, 1)));
-    default:
-        return NULL;
-    }
+    const hone_expr *gap = lower_gap_of(&c->arith, part);
+    if (!gap) return NULL;
+    hone_interval interval = hone_arith_relax(&c->arith, gap, c->loops, c->var_count, NULL);
+    if (!interval.max || hone_expr_uses_any(interval.max, c->loops, c->var_count)) return NULL;
+    return hone_expr_binary(ir, HONE_OP_LT, interval.max,
+                            hone_expr_int(ir, interval.max->dtype, 0));
 }
 
 static bool note_condition(void *ctx, const hone_expr *part) {

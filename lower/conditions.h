@@ -29,6 +29,39 @@ HONE_NODISCARD hone_status lower_find_conditions(lower_conditions *c, hone_node_
 void lower_drop_condition(lower_conditions *c, uint32_t i);
 /* Below root the conditions hold. */
 HONE_NODISCARD hone_status lower_assume_conditions(lower_conditions *c, hone_node_id root);
+/* What a comparison of integers says, as an expression that is below 0 where it holds; NULL for
+ * other conditions. */
+const hone_expr *lower_gap_of(hone_arith *arith, const hone_expr *condition);
+
+/* Iterations first .. end - 1 of a loop. */
+typedef struct lower_span {
+    int64_t first, end;
+} lower_span;
+
+/* Narrows the span to the iterations in which e is below 0; false, and nothing is done, when e is
+ * not linear in the loop variable alone. */
+bool lower_span_below_zero(hone_arith *arith, const hone_expr *e, hone_var var, lower_span *span);
+/* Lets the loops at and below root begin and end where their work does: iterations at both ends in
+ * which all statements stand under conditions that cannot hold are left out (lower/trim.c). */
+HONE_NODISCARD hone_status lower_trim_loops(lower_conditions *c, hone_node_id root);
+/* Statements that follow each other below one parent. */
+typedef struct lower_run {
+    hone_node_id first, last;
+} lower_run;
+enum { LOWER_MAX_RUNS = 8 };
+/* Those statements of a loop's body in which the conditions stand. */
+typedef struct lower_runs {
+    enum {
+        LOWER_RUNS_ALL,   /* copies need all of the body */
+        LOWER_RUNS_SOME,  /* items need copies, the rest does not */
+        LOWER_RUNS_INNER, /* like SOME, but inside of further loops */
+    } kind;
+    uint32_t count;
+    lower_run items[LOWER_MAX_RUNS];
+} lower_runs;
+
+/* See lower/condition_runs.c. */
+void lower_find_runs(const lower_conditions *c, hone_node_id loop, lower_runs *out);
 /* A vectorized or unrolled loop. */
 bool lower_is_tile(const hone_func *func, hone_node_id id);
 

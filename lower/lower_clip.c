@@ -7,7 +7,7 @@
  *
  * so that the body has no condition and what it accumulates can stay in registers. Loops that
  * place what is stored keep their constant extents (lower_version takes care of those). */
-#include "lower/accesses.h"
+#include "lower/conditions.h"
 
 typedef struct clipper {
     hone_lower *lower;
@@ -54,34 +54,17 @@ static bool may_fail(const hone_expr *e) {
     return has_division;
 }
 
-/* The condition as gap > 0; NULL for other conditions. */
-static const hone_expr *gap_of(clipper *c, const hone_expr *part) {
-    hone_ir *ir = &c->arith.ir;
-    if (part->kind != HONE_EXPR_BINARY || !hone_expr_is_pure_index(part)) return NULL;
-    const hone_expr *a = part->args[0], *b = part->args[1];
-    if (!hone_dtype_equal(a->dtype,
-                          hone_func_node(c->lower->func, c->loop)->u.loop.range.extent->dtype)) {
-        return NULL;
-    }
-    bool is_less = part->op == HONE_OP_LT || part->op == HONE_OP_LE;
-    bool is_more = part->op == HONE_OP_GT || part->op == HONE_OP_GE;
-    if (!is_less && !is_more) return NULL;
-    const hone_expr *gap = is_less ? hone_expr_sub(ir, b, a) : hone_expr_sub(ir, a, b);
-    if (part->op == HONE_OP_LE || part->op == HONE_OP_GE) {
-        gap = hone_expr_add(ir, gap, hone_expr_int(ir, a->dtype, 1));
-    }
-    return gap ? hone_simplify(&c->arith, gap) : NULL;
-}
-
 /* Narrows the loop when the condition says var < b or b <= var, and b does not vary inside. */
 static bool narrow(clipper *c, const hone_expr *part) {
     hone_ir *ir = &c->lower->ir;
     const hone_func *func = c->lower->func;
     hone_node *loop = hone_func_node(func, c->loop);
     hone_var var = loop->u.loop.var;
-    const hone_expr *gap = gap_of(c, part);
+    if (!hone_expr_is_pure_index(part)) return false;
+    const hone_expr *gap = lower_gap_of(&c->arith, part); /* coefficient * var + rest < 0 */
     int64_t coefficient;
-    if (!gap || !hone_linear_coeff(&c->arith, gap, var, &coefficient) ||
+    if (!gap || !hone_dtype_equal(gap->dtype, loop->u.loop.range.extent->dtype) ||
+        !hone_linear_coeff(&c->arith, gap, var, &coefficient) ||
         (coefficient != 1 && coefficient != -1)) {
         return false;
     }
@@ -94,10 +77,10 @@ static bool narrow(clipper *c, const hone_expr *part) {
     }
     const hone_expr *begin = loop->u.loop.range.min;
     const hone_expr *end = hone_expr_add(ir, begin, loop->u.loop.range.extent);
-    if (coefficient < 0)
-        end = hone_expr_binary(ir, HONE_OP_MIN, end, rest);
+    if (coefficient > 0)
+        end = hone_expr_binary(ir, HONE_OP_MIN, end, hone_expr_sub(ir, zero, rest));
     else
-        begin = hone_expr_binary(ir, HONE_OP_MAX, begin, hone_expr_sub(ir, one, rest));
+        begin = hone_expr_binary(ir, HONE_OP_MAX, begin, hone_expr_add(ir, rest, one));
     const hone_expr *extent = hone_expr_sub(ir, end, begin);
     extent = hone_expr_binary(ir, HONE_OP_MAX, extent, zero);
     extent = extent ? hone_simplify(&c->arith, extent) : NULL;

@@ -8,11 +8,12 @@
  *   for i0 in 62: for i1 in unrolled(8): S
  *   for i1 in unrolled(4): S                          i0 = 62
  *
- * (in a parallel loop, whose iterations stay together, as an IF in its body) so that a split that
- * does not divide, or padding, leaves no condition behind: loops at the edges end where their work
- * ends, and are unrolled and vectorized like the others. Allocations in the body are made for each
- * copy, so that each keeps its own in registers. What is left over (symbolic sizes, many iterations
- * at an edge) is lower_version's. */
+ * (in a parallel loop, whose iterations stay together, as an IF in its body; also where only some
+ * of its statements have conditions, and these alone are copied: condition_runs.c) so that a split
+ * that does not divide, or padding, leaves no condition behind: loops at the edges end where their
+ * work ends, and are unrolled and vectorized like the others. Allocations in the body are made for
+ * each copy, so that each keeps its own in registers. What is left over (symbolic sizes, many
+ * iterations at an edge) is lower_version's. */
 #include "lower/conditions.h"
 
 enum { MAX_BODY_NODES = 250, MAX_NEW_NODES = 1500, MAX_EDGE = 3 };
@@ -27,30 +28,12 @@ typedef struct partition {
 
 /* ---- which iterations ---- */
 
-/* e as coefficient * var + rest. */
-static bool is_linear_in(hone_arith *arith, const hone_expr *e, hone_var var,
-                         int64_t *out_coefficient, int64_t *out_rest) {
-    hone_linear linear;
-    if (!e || !hone_linear_of(arith, e, &linear) || linear.count != 1) return false;
-    if (linear.terms[0].term->kind != HONE_EXPR_VAR || linear.terms[0].term->u.var != var) {
-        return false;
-    }
-    *out_coefficient = linear.terms[0].coeff;
-    *out_rest = linear.constant;
-    return true;
-}
-
-/* Narrows [lo, hi] to where c * v + rest < 0; false when that takes more than a few iterations off
- * an end of the loop, or all. */
-static bool narrow(partition *p, int64_t c, int64_t rest) {
-    int64_t lo = p->first, hi = p->last;
-    if (c > 0) {
-        int64_t most = lower_floor_div(-rest - 1, c);
-        if (most < hi) hi = most;
-    } else {
-        int64_t least = -lower_floor_div(-rest - 1, -c);
-        if (least > lo) lo = least;
-    }
+/* Narrows [lo, hi] to where the gap is below 0; false when that takes more than a few iterations
+ * off an end of the loop, or all. */
+static bool narrow(partition *p, const hone_expr *gap, hone_var var) {
+    lower_span span = {p->first, p->last + 1};
+    if (!lower_span_below_zero(&p->conditions.arith, gap, var, &span)) return false;
+    int64_t lo = span.first, hi = span.end - 1;
     if (lo - p->first > MAX_EDGE || p->last - hi > MAX_EDGE || lo > hi) return false;
     if (lo < p->lo) lo = p->lo;
     if (hi > p->hi) hi = p->hi;
@@ -75,15 +58,8 @@ static hone_status find_middle(partition *p, hone_node_id loop, bool *out_has) {
     p->first = p->lo = node->u.loop.range.min->u.i;
     p->last = p->hi = p->first + hone_expr_const(node->u.loop.range.extent) - 1;
     for (uint32_t i = c->count; i > 0; i--) {
-        const hone_expr *h = c->hoisted[i - 1];
-        int64_t coefficient, rest;
-        bool is_bound = hone_expr_is_op(h, HONE_OP_LT) && hone_expr_is_int(h->args[1]);
-        if (is_bound) {
-            const hone_expr *left = hone_simplify(&c->arith, h->args[0]);
-            is_bound = is_linear_in(&c->arith, left, var, &coefficient, &rest) &&
-                       narrow(p, coefficient, rest - h->args[1]->u.i);
-        }
-        if (!is_bound) lower_drop_condition(c, i - 1);
+        const hone_expr *gap = lower_gap_of(&c->arith, c->hoisted[i - 1]);
+        if (!narrow(p, gap, var)) lower_drop_condition(c, i - 1);
     }
     if (p->is_apart) {
         p->lo = p->last + 1;
@@ -91,108 +67,6 @@ static hone_status find_middle(partition *p, hone_node_id loop, bool *out_has) {
     }
     *out_has = c->count > 0 && (p->lo > p->first || p->hi < p->last);
     return hone_ir_finish(&c->arith.ir);
-}
-
-/* ---- loops that begin and end where their work does ---- */
-
-/* Iterations first .. end - 1 of a loop. */
-typedef struct span {
-    int64_t first, end;
-} span;
-
-typedef struct trimmer {
-    lower_conditions *c;
-    hone_node_id loop;
-    span may_work; /* the iterations in which conditions may hold */
-} trimmer;
-
-/* What is below 0 where the comparison holds; NULL for other conditions. */
-static const hone_expr *gap_of(hone_arith *arith, const hone_expr *part) {
-    hone_ir *ir = &arith->ir;
-    bool is_strict = hone_expr_is_op(part, HONE_OP_LT) || hone_expr_is_op(part, HONE_OP_GT);
-    bool is_less = hone_expr_is_op(part, HONE_OP_LT) || hone_expr_is_op(part, HONE_OP_LE);
-    bool is_more = hone_expr_is_op(part, HONE_OP_GT) || hone_expr_is_op(part, HONE_OP_GE);
-    if (!is_less && !is_more) return NULL;
-    const hone_expr *a = part->args[is_more], *b = part->args[is_less];
-    if (!hone_dtype_is_int(a->dtype) || a->dtype.lanes != 1) return NULL;
-    const hone_expr *gap = hone_expr_sub(ir, a, b);
-    if (!is_strict) gap = hone_expr_sub(ir, gap, hone_expr_int(ir, a->dtype, 1));
-    return gap ? hone_simplify(arith, gap) : NULL;
-}
-
-/* Leaves out the iterations at both ends in which this conjunct is never true. */
-static bool trim_part(void *ctx, const hone_expr *part) {
-    trimmer *t = ctx;
-    lower_conditions *c = t->c;
-    const hone_node *node = hone_func_node(c->lower->func, t->loop);
-    int64_t coefficient, rest;
-    if (!hone_expr_is_pure_index(part) || hone_expr_uses_any(part, c->others, c->var_count)) {
-        return true;
-    }
-    const hone_expr *gap = gap_of(&c->arith, part);
-    if (!gap) return true;
-    hone_interval interval = hone_arith_relax(&c->arith, gap, c->loops, c->var_count, NULL);
-    if (!interval.min || !is_linear_in(&c->arith, hone_simplify(&c->arith, interval.min),
-                                       node->u.loop.var, &coefficient, &rest)) {
-        return true;
-    }
-    if (coefficient > 0) {
-        int64_t end = lower_floor_div(-rest - 1, coefficient) + 1;
-        if (end < t->may_work.end) t->may_work.end = end;
-    } else if (coefficient < 0 && node->loop_kind == HONE_LOOP_SERIAL) {
-        int64_t first = lower_floor_div(rest, -coefficient) + 1;
-        if (first > t->may_work.first) t->may_work.first = first;
-    }
-    return true;
-}
-
-/* The iterations in which something below the node may be done. */
-static span work_below(lower_conditions *c, hone_node_id loop, span all, hone_node_id parent) {
-    const hone_func *func = c->lower->func;
-    span any = {all.end, all.first};
-    for (hone_node_id n = hone_func_node(func, parent)->first; n != HONE_NO_ID;
-         n = hone_func_node(func, n)->next) {
-        const hone_node *node = hone_func_node(func, n);
-        trimmer t = {c, loop, all};
-        bool is_guard = node->kind == HONE_NODE_IF && !lower_has_else(func, n);
-        if (is_guard) lower_conjuncts(node->u.eval.value, trim_part, &t);
-        if (is_guard || node->kind == HONE_NODE_FOR || node->kind == HONE_NODE_ALLOC) {
-            t.may_work = work_below(c, loop, t.may_work, n);
-        }
-        if (t.may_work.first >= t.may_work.end) continue;
-        if (t.may_work.first < any.first) any.first = t.may_work.first;
-        if (t.may_work.end > any.end) any.end = t.may_work.end;
-    }
-    return any;
-}
-
-/* A loop of whose body nothing is done in its first or last iterations. */
-static hone_status trim_loop(lower_conditions *c, hone_node_id loop) {
-    hone_func *func = c->lower->func;
-    hone_ir *ir = &c->lower->ir;
-    hone_node *node = hone_func_node(func, loop);
-    int64_t extent = hone_expr_const(node->u.loop.range.extent);
-    if (extent < 2 || !hone_expr_is_int(node->u.loop.range.min)) return HONE_OK;
-    HONE_TRY(lower_enter(c, loop, node->u.loop.var));
-    int64_t min = node->u.loop.range.min->u.i;
-    span t = work_below(c, loop, (span){min, min + extent}, loop);
-    HONE_TRY(hone_ir_finish(&c->arith.ir));
-    if (t.end - t.first >= extent || t.end <= t.first) return HONE_OK;
-    const hone_expr *first = hone_expr_int(ir, node->u.loop.range.min->dtype, t.first);
-    const hone_expr *trimmed = hone_expr_int(ir, node->u.loop.range.extent->dtype, t.end - t.first);
-    if (!first || !trimmed) return hone_ir_finish(ir);
-    node->u.loop.range = (hone_range){first, trimmed};
-    c->is_changed = true;
-    return HONE_OK;
-}
-
-/* All loops below root. */
-static hone_status trim_loops(lower_conditions *c, hone_node_id root) {
-    const hone_func *func = c->lower->func;
-    for (hone_node_id n = root; n != HONE_NO_ID; n = hone_tree_next(func, root, n)) {
-        if (hone_func_node(func, n)->kind == HONE_NODE_FOR) HONE_TRY(trim_loop(c, n));
-    }
-    return HONE_OK;
 }
 
 /* ---- copies ---- */
@@ -210,7 +84,27 @@ static bool may_copy(const hone_func *func, hone_node_id loop) {
             return false;
         }
     }
-    return lower_size(func, loop, MAX_BODY_NODES) < MAX_BODY_NODES;
+    return true;
+}
+
+static bool run_may_be_copied(const hone_func *func, lower_run run, uint32_t *size) {
+    for (hone_node_id n = run.first;; n = hone_func_node(func, n)->next) {
+        *size += lower_size(func, n, MAX_BODY_NODES);
+        if (!may_copy(func, n) || *size >= MAX_BODY_NODES) return false;
+        if (n == run.last) return true;
+    }
+}
+
+/* May what is to be copied be copied, and how many nodes is it? */
+static bool may_copy_all(const hone_func *func, hone_node_id loop, const lower_runs *runs,
+                         uint32_t *out_size) {
+    *out_size = 0;
+    if (runs->kind == LOWER_RUNS_ALL)
+        return run_may_be_copied(func, (lower_run){loop, loop}, out_size);
+    for (uint32_t i = 0; i < runs->count; i++) {
+        if (!run_may_be_copied(func, runs->items[i], out_size)) return false;
+    }
+    return true;
 }
 
 /* The body of the loop for one iteration, below `into`. body: a container of the loop's children.
@@ -262,7 +156,7 @@ static hone_status add_iterations(partition *p, hone_node_id body, hone_node_id 
         if (one == HONE_NO_ID) return LOWER_NO_MEMORY();
         hone_tree_append(func, into, one);
         HONE_TRY(add_iteration(p, body, one, var, v));
-        HONE_TRY(trim_loops(&p->conditions, one));
+        HONE_TRY(lower_trim_loops(&p->conditions, one));
         lower_splice(func, one);
     }
     return HONE_OK;
@@ -301,8 +195,9 @@ static hone_status peel(partition *p, hone_node_id loop, hone_node_id *out_next)
     return hone_ir_finish(&lower->ir);
 }
 
-/* A parallel loop: a choice in its body, among the middle and each iteration at an edge. */
-static hone_status split_body(partition *p, hone_node_id loop) {
+/* Where iterations stay together: a choice among the middle and each iteration at an edge. body:
+ * the loop, or a container of some of its statements. */
+static hone_status split_body(partition *p, hone_node_id loop, hone_node_id body) {
     hone_lower *lower = p->conditions.lower;
     hone_func *func = lower->func;
     hone_var var = hone_func_node(func, loop)->u.loop.var;
@@ -310,7 +205,7 @@ static hone_status split_body(partition *p, hone_node_id loop) {
     if (!v) return hone_ir_finish(&lower->ir);
     hone_node_id middle, edges, choice;
     HONE_TRY(new_choice(lower, is_middle(p, &lower->ir, v), &middle, &edges));
-    hone_tree_move_children(func, loop, middle);
+    hone_tree_move_children(func, body, middle);
     hone_node_id into = edges;
     int64_t end = p->hi < p->last ? p->last : p->lo - 1; /* the last of the edges */
     for (int64_t i = p->lo > p->first ? p->first : p->hi + 1; i <= end;
@@ -330,16 +225,35 @@ static hone_status split_body(partition *p, hone_node_id loop) {
     }
     p->conditions.is_changed = true;
     if (p->is_apart) {
-        hone_tree_move_children(func, edges, loop);
-        return trim_loops(&p->conditions, loop);
+        hone_tree_move_children(func, edges, body);
+        return lower_trim_loops(&p->conditions, body);
     }
     for (hone_node_id n = hone_func_node(func, middle)->first; n != HONE_NO_ID;
          n = hone_func_node(func, n)->next) {
         HONE_TRY(lower_assume_conditions(&p->conditions, n)); /* but not of the choice itself */
     }
-    hone_tree_append(func, loop, middle);
+    hone_tree_append(func, body, middle);
     hone_tree_append(func, middle, edges);
-    return trim_loops(&p->conditions, edges);
+    return lower_trim_loops(&p->conditions, edges);
+}
+
+/* Choices among copies of those statements alone that have conditions. */
+static hone_status split_runs(partition *p, hone_node_id loop, const lower_runs *runs) {
+    hone_func *func = p->conditions.lower->func;
+    for (uint32_t i = 0; i < runs->count; i++) {
+        hone_node_id body = hone_func_add_node(func, HONE_NODE_ATTR);
+        if (body == HONE_NO_ID) return LOWER_NO_MEMORY();
+        hone_tree_insert_before(func, runs->items[i].first, body);
+        for (hone_node_id n = runs->items[i].first, next;; n = next) {
+            next = hone_func_node(func, n)->next;
+            hone_tree_remove(func, n);
+            hone_tree_append(func, body, n);
+            if (n == runs->items[i].last) break;
+        }
+        HONE_TRY(split_body(p, loop, body));
+        lower_splice(func, body);
+    }
+    return HONE_OK;
 }
 
 static bool is_candidate(const hone_func *func, hone_node_id id) {
@@ -361,28 +275,35 @@ static bool may_peel(const hone_func *func, hone_node_id loop) {
     return hone_func_node(func, loop)->loop_kind == HONE_LOOP_SERIAL;
 }
 
+/* *next: where to look next. */
+static hone_status partition_loop(partition *p, hone_node_id loop, hone_node_id *next) {
+    hone_func *func = p->conditions.lower->func;
+    bool has_middle;
+    HONE_TRY(find_middle(p, loop, &has_middle));
+    if (!has_middle) return HONE_OK;
+    lower_runs runs;
+    uint32_t size;
+    lower_find_runs(&p->conditions, loop, &runs);
+    if (runs.kind == LOWER_RUNS_INNER) return HONE_OK;
+    if (!may_copy_all(func, loop, &runs, &size)) return HONE_OK;
+    size *= (uint32_t)((p->lo - p->first) + (p->last - p->hi));
+    if (p->new_nodes + size > MAX_NEW_NODES) return HONE_OK;
+    p->new_nodes += size;
+    if (runs.kind == LOWER_RUNS_ALL && may_peel(func, loop)) return peel(p, loop, next);
+    HONE_TRY(runs.kind == LOWER_RUNS_SOME ? split_runs(p, loop, &runs) : split_body(p, loop, loop));
+    *next = hone_tree_next(func, 0, loop);
+    return HONE_OK;
+}
+
 hone_status lower_partition(hone_lower *lower) {
     hone_func *func = lower->func;
     partition p = {.conditions = {.lower = lower}};
     hone_arith_init(&p.conditions.arith, func->arena);
-    HONE_TRY(trim_loops(&p.conditions, 0));
+    HONE_TRY(lower_trim_loops(&p.conditions, 0));
     hone_node_id next = 0;
     for (hone_node_id n = 0; n != HONE_NO_ID; n = next) {
-        bool has_middle;
         next = hone_tree_next(func, 0, n);
-        if (!is_candidate(func, n) || !may_copy(func, n)) continue;
-        HONE_TRY(find_middle(&p, n, &has_middle));
-        if (!has_middle) continue;
-        int64_t edges = (p.lo - p.first) + (p.last - p.hi);
-        uint32_t size = (uint32_t)edges * lower_size(func, n, MAX_BODY_NODES);
-        if (p.new_nodes + size > MAX_NEW_NODES) continue;
-        p.new_nodes += size;
-        if (may_peel(func, n)) {
-            HONE_TRY(peel(&p, n, &next));
-        } else {
-            HONE_TRY(split_body(&p, n));
-            next = hone_tree_next(func, 0, n);
-        }
+        if (is_candidate(func, n)) HONE_TRY(partition_loop(&p, n, &next));
     }
     HONE_TRY(hone_ir_finish(&p.conditions.arith.ir));
     return p.conditions.is_changed ? lower_simplify(lower) : HONE_OK;
