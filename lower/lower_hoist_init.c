@@ -101,6 +101,19 @@ static bool others_touch(hone_func *func, hone_node_id root, hone_node_id except
     return t.is_touched;
 }
 
+/* A block inside of the init (of a block that was blockized) that only stands around its stores. */
+static bool is_bare_block(const hone_func *func, hone_node_id id) {
+    const hone_node *node = hone_func_node(func, id);
+    const hone_block *block = node->u.block.block;
+    if (block->match_count || block->alloc_count || hone_block_init_of(func, id) != HONE_NO_ID) {
+        return false;
+    }
+    for (uint32_t i = 0; i < block->axis_count; i++) {
+        if (!hone_expr_is_pure_index(node->u.block.bindings[i])) return false;
+    }
+    return !node->u.block.predicate || hone_expr_is_pure_index(node->u.block.predicate);
+}
+
 /* Every store of the init goes to a buffer that nobody else in the nest touches, and reads
  * nothing that the nest may write: constants and what does not change. */
 static bool init_is_apart(hone_func *func, const nest *n) {
@@ -108,6 +121,7 @@ static bool init_is_apart(hone_func *func, const nest *n) {
     for (hone_node_id s = n->init; s != HONE_NO_ID; s = hone_tree_next(func, n->init, s)) {
         const hone_node *node = hone_func_node(func, s);
         if (node->kind == HONE_NODE_INIT || node->kind == HONE_NODE_FOR) continue;
+        if (node->kind == HONE_NODE_BLOCK && is_bare_block(func, s)) continue;
         if (node->kind != HONE_NODE_STORE) return false;
         if (!hone_expr_is_pure_index(node->u.store.value)) return false;
         if (others_touch(func, root, n->block, node->u.store.buffer)) return false;

@@ -54,7 +54,7 @@ static void cpu_destroy(hone_device *base) {
 /* Called by kernels, from any thread of theirs. */
 static void *find_extern(void *ctx, const char *name) {
     const device_cpu *self = ctx;
-    return self->extern_library ? dlsym(self->extern_library, name) : NULL;
+    return self->extern_library ? hone_model_rt_find_symbol(self->extern_library, name) : NULL;
 }
 
 static hone_status cpu_set_threads(hone_device *base, int32_t threads) {
@@ -183,7 +183,7 @@ static hone_status find_externs(const hone_device_artifact *artifact, const hone
             return HONE_ERROR(HONE_CODE_NOT_FOUND,
                               "external function '%s' is needed and no library was given", name);
         }
-        if (!dlsym(module->extern_library, name)) {
+        if (!hone_model_rt_find_symbol(module->extern_library, name)) {
             return HONE_ERROR(HONE_CODE_NOT_FOUND, "external function '%s' is not in '%s'", name,
                               artifact->extern_path);
         }

@@ -1,11 +1,10 @@
 /* tools/run_interpret.c - `hone run --interpret`: the reference semantics. */
-#include <dlfcn.h>
 #include <string.h>
 
 #include "graph/prepare.h"
 #include "ir/interp.h"
 #include "lower/signature.h"
-#include "runtime/model/abi.h"
+#include "runtime/model/model_rt.h"
 #include "support/alloc.h"
 #include "tools/native_call.h"
 #include "tools/run_job.h"
@@ -15,7 +14,7 @@
 enum { MAX_EXTERN_ARGS = 256 };
 
 static hone_status find_extern(const hone_run_job *job, const char *name, void **out_symbol) {
-    *out_symbol = job->extern_library ? dlsym(job->extern_library, name) : NULL;
+    *out_symbol = job->extern_library ? hone_model_rt_find_symbol(job->extern_library, name) : NULL;
     if (*out_symbol) return HONE_OK;
     return HONE_ERROR(HONE_CODE_NOT_FOUND, "external function '%s' %s", name,
                       job->extern_library ? "is not in the library of --extern"

@@ -157,7 +157,7 @@ static void keep_message(const hone_rt *rt, int32_t code, const char *message) {
 static void *find_extern(const hone_rt *rt, const char *name) {
     const mt_call *call = (const mt_call *)(const void *)rt;
     void *found = call->base->find_extern ? call->base->find_extern(call->base, name) : NULL;
-    return found ? found : dlsym(RTLD_DEFAULT, name);
+    return found ? found : hone_model_rt_find_symbol(RTLD_DEFAULT, name);
 }
 
 static DLTensor *port_tensor(const mt_call *call, int32_t port) {

@@ -27,6 +27,10 @@ void hone_model_rt_destroy(hone_rt *rt);
 /* CPUs in the affinity mask of the caller, at least 1. */
 int32_t hone_model_rt_usable_cores(void);
 
+/* An external function in an open library (or RTLD_DEFAULT) by its name; where C has no such name,
+ * dots are written as underscores ("env.linear": env_linear). NULL when it is not there. */
+void *hone_model_rt_find_symbol(void *library, const char *name);
+
 /* Copies the message of the last set_error, "" when there was none, and forgets it. Returns its
  * code. */
 int32_t hone_model_rt_take_error(hone_rt *rt, char *message, size_t capacity);

@@ -53,6 +53,17 @@ static const struct row {
      "        for k in range(3):\n            with T.block(\"b\"):\n                va = "
      "T.axis.spatial(21, a)\n"
      "                vk = T.axis.reduce(3, k)\n                Y[va] = Y[va] * T.float32(2)\n",         HONE_PARAM_OUT},
+    {"tiles with an init of blocks",
+     "from tvm.script import tir as T\n@T.prim_func\n"
+     "def main(Y: T.Buffer((8,), \"float32\"), X: T.Buffer((8, 16), \"float32\")):\n"
+     "    for i, k in T.grid(2, 4):\n        with T.block(\"o\"):\n"
+     "            vi, vk = T.axis.remap(\"SR\", [i, k])\n            with T.init():\n"
+     "                for a in range(4):\n                    with T.block(\"i\"):\n"
+     "                        va = T.axis.spatial(4, a)\n"
+     "                        Y[vi * 4 + va] = T.float32(0)\n"
+     "            for a, b in T.grid(4, 4):\n                with T.block(\"u\"):\n"
+     "                    va, vb = T.axis.remap(\"SR\", [a, b])\n"
+     "                    Y[vi * 4 + va] += X[vi * 4 + va, vk * 4 + vb]\n",                                      HONE_PARAM_OUT                                                          },
     {"added to what is filled later",
      "from tvm.script import tir as T\n@T.prim_func\ndef main(Y: T.Buffer((22,), \"float32\")):\n"
      "    for a in range(21):\n        with T.block(\"i\"):\n            va = T.axis.spatial(21, "
@@ -60,7 +71,7 @@ static const struct row {
      "        for k in range(3):\n            with T.block(\"b\"):\n                va = "
      "T.axis.spatial(21, a)\n"
      "                vk = T.axis.reduce(3, k)\n                Y[va + 1] = Y[va + 1] * "
-     "T.float32(2)\n",                                      HONE_PARAM_INOUT                                                          },
+     "T.float32(2)\n",                                        HONE_PARAM_INOUT                                                                                                            },
 };
 
 static void check_row(void **state) {
