@@ -32,6 +32,7 @@ check build_matmul_relu
 check build_mlp
 check schedule_steps tests/programs/matmul_relu.py
 check own_pass examples/capi/twice.py
+check graph_pass examples/capi/layers.py
 "$build/hone" db import "$work/records.db" examples/capi/records.jsonl >/dev/null
 check best_records "$work/records.db"
 "$build/hone" compile tests/programs/matmul_relu.py --threads 1 -o "$work/model" -q >/dev/null

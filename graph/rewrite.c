@@ -186,17 +186,23 @@ static hone_status rewrite_graph(hone_rewrite *rw, hone_rewrite_fn fn) {
     return hone_rewrite_arg(rw, &rw->old->result, &rw->now->result);
 }
 
+hone_status hone_rewrite_member(hone_module *module, uint32_t member, hone_rewrite_fn fn,
+                                void *ctx) {
+    assert(!module->is_frozen && module->members[member].kind == HONE_MEMBER_GRAPH);
+    hone_rewrite rw = {.module = module,
+                       .old = module->members[member].graph,
+                       .ctx = ctx,
+                       .ir = {.arena = module->arena}};
+    HONE_TRY(rewrite_graph(&rw, fn));
+    module->members[member].graph = rw.now;
+    return HONE_OK;
+}
+
 hone_status hone_rewrite_module(hone_module *module, hone_rewrite_fn fn, void *ctx) {
-    assert(!module->is_frozen);
     uint32_t count = module->member_count; /* passes add PrimFuncs behind */
     for (uint32_t i = 0; i < count; i++) {
         if (module->members[i].kind != HONE_MEMBER_GRAPH) continue;
-        hone_rewrite rw = {.module = module,
-                           .old = module->members[i].graph,
-                           .ctx = ctx,
-                           .ir = {.arena = module->arena}};
-        HONE_TRY(rewrite_graph(&rw, fn));
-        module->members[i].graph = rw.now;
+        HONE_TRY(hone_rewrite_member(module, i, fn, ctx));
     }
     return HONE_OK;
 }

@@ -24,6 +24,9 @@ typedef struct hone_rewrite {
 /* Handles a binding and sets *out_done, or leaves it false for the default. */
 typedef hone_status (*hone_rewrite_fn)(hone_rewrite *rw, const hone_gbind *bind, bool *out_done);
 
+/* Rebuilds one graph function of the module. */
+hone_status hone_rewrite_member(hone_module *module, uint32_t member, hone_rewrite_fn fn,
+                                void *ctx);
 /* Rebuilds every graph function of the module. */
 hone_status hone_rewrite_module(hone_module *module, hone_rewrite_fn fn, void *ctx);
 

@@ -2,7 +2,7 @@
 #ifndef HONE_INCLUDE_API_H
 #define HONE_INCLUDE_API_H
 
-#include <hone/error.h>
+#include <hone/program.h>
 
 #include "schedule/schedule.h"
 #include "support/status.h"
@@ -17,6 +17,14 @@ hone_error *hone_api_error(hone_status st);
         if (!(argument)) return hone_api_missing(#argument);                                       \
     } while (0)
 hone_error *hone_api_missing(const char *argument);
+
+/* INVALID when a name is NULL or no identifier: what program text can hold. */
+HONE_NODISCARD hone_status hone_api_check_name(const char *what, const char *name);
+
+/* A hone_program is a frozen module under another name; modules count references, and those made of
+ * a frozen one share it. */
+hone_program *hone_api_program(hone_module *module); /* freezes it */
+hone_module *hone_api_module(const hone_program *program);
 
 /* Moves the text out, to be freed with hone_text_free; empties `str` also on failure. */
 HONE_NODISCARD hone_status hone_api_take_text(hone_str *str, char **out_text);

@@ -1,5 +1,7 @@
 #include "include/api.h"
 
+#include <ctype.h>
+
 #include <hone/version.h>
 
 #include "support/alloc.h"
@@ -10,6 +12,20 @@ hone_error *hone_api_error(hone_status st) {
 
 hone_error *hone_api_missing(const char *argument) {
     return hone_api_error(HONE_ERROR(HONE_CODE_INVALID, "%s is NULL", argument));
+}
+
+/* A letter or '_', then letters, digits and '_': what program text can hold. */
+static bool is_identifier(const char *name) {
+    if (!isalpha((unsigned char)*name) && *name != '_') return false;
+    while (isalnum((unsigned char)*name) || *name == '_')
+        name++;
+    return *name == '\0';
+}
+
+hone_status hone_api_check_name(const char *what, const char *name) {
+    if (!name) return HONE_ERROR(HONE_CODE_INVALID, "the name of %s is NULL", what);
+    if (is_identifier(name)) return HONE_OK;
+    return HONE_ERROR(HONE_CODE_INVALID, "'%s', the name of %s, is no identifier", name, what);
 }
 
 /* hone_status_* take a status by value and do not change it, except for _free. */

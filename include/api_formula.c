@@ -1,30 +1,15 @@
 #include "include/api_formula.h"
 
-#include <ctype.h>
 #include <string.h>
 
 #include "include/api.h"
 #include "ir/verify.h"
 #include "support/alloc.h"
 
-/* A letter or '_', then letters, digits and '_': what program text can hold. */
-static bool is_identifier(const char *name) {
-    if (!isalpha((unsigned char)*name) && *name != '_') return false;
-    while (isalnum((unsigned char)*name) || *name == '_')
-        name++;
-    return *name == '\0';
-}
-
-static hone_status check_name(const char *what, const char *name) {
-    if (!name) return HONE_ERROR(HONE_CODE_INVALID, "the name of %s is NULL", what);
-    if (is_identifier(name)) return HONE_OK;
-    return HONE_ERROR(HONE_CODE_INVALID, "'%s', the name of %s, is no identifier", name, what);
-}
-
 hone_error *hone_formula_create(const char *name, hone_formula **out_formula) {
     HONE_API_NEED(out_formula);
     *out_formula = NULL;
-    hone_status st = check_name("a program", name);
+    hone_status st = hone_api_check_name("a program", name);
     if (st) return hone_api_error(st);
     hone_formula *f = hone_calloc(1, sizeof *f);
     if (!f) return hone_api_error(HONE_ERROR(HONE_CODE_NO_MEMORY, "formula"));
@@ -68,7 +53,7 @@ bool hone_formula_has_array(hone_formula *f, hone_array array) {
 }
 
 static bool has_name(hone_formula *f, const char *what, const char *name) {
-    hone_status st = check_name(what, name);
+    hone_status st = hone_api_check_name(what, name);
     if (st) hone_formula_fail(f, st);
     return !st;
 }
@@ -430,8 +415,7 @@ hone_error *hone_formula_finish(hone_formula *formula, size_t output_count,
     if (!f->module) return hone_api_error(HONE_ERROR(HONE_CODE_INVALID, "the formula is finished"));
     hone_status st = finish(f, output_count, outputs);
     if (!st) {
-        hone_module_freeze(f->module);
-        *out_program = (hone_program *)f->module;
+        *out_program = hone_api_program(f->module);
     } else {
         hone_module_release(f->module);
     }

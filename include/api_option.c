@@ -103,13 +103,17 @@ static hone_status shape_arg(const call *c, const hone_option *o, hone_garg *out
     const hone_expr **extents = hone_arena_alloc(c->arena, (o->count + 1) * sizeof *extents);
     if (!extents) return no_memory();
     hone_ir ir = {.arena = c->arena};
-    for (size_t i = 0; i < o->count; i++) {
-        extents[i] = o->kind == HONE_OPTION_TERMS
-                         ? (const hone_expr *)o->terms[i]
-                         : hone_expr_int(&ir, HONE_DTYPE_I64, o->integers[i]);
-        if (extents[i] || ir.error) continue;
-        return HONE_ERROR(HONE_CODE_INVALID, "operator '%s': extent %zu of option '%s' is NULL",
-                          c->row->name, i, o->name);
+    for (size_t i = 0; i < o->count && !ir.error; i++) {
+        bool is_term = o->kind == HONE_OPTION_TERMS;
+        const hone_expr *term = is_term ? (const hone_expr *)o->terms[i] : NULL;
+        if (is_term && !term) {
+            return HONE_ERROR(HONE_CODE_INVALID, "operator '%s': extent %zu of option '%s' is NULL",
+                              c->row->name, i, o->name);
+        }
+        bool is_constant = !term || hone_expr_is_int(term);
+        extents[i] = is_constant
+                         ? hone_expr_int(&ir, HONE_DTYPE_I64, term ? term->u.i : o->integers[i])
+                         : term;
     }
     *out = (hone_garg){.kind = HONE_GARG_SHAPE, .count = (uint32_t)o->count, .u.exprs = extents};
     return hone_ir_finish(&ir);

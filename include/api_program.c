@@ -11,14 +11,17 @@
 #include "support/alloc.h"
 #include "support/fs.h"
 
-/* A hone_program is a frozen module under another name. */
-static hone_program *program_of(hone_module *module) {
+hone_program *hone_api_program(hone_module *module) {
     hone_module_freeze(module);
     return (hone_program *)module;
 }
 
-static const hone_module *module_of(const hone_program *program) {
-    return (const hone_module *)program;
+hone_module *hone_api_module(const hone_program *program) {
+    union {
+        const hone_program *from;
+        hone_module *to;
+    } cast = {.from = program};
+    return cast.to;
 }
 
 hone_error *hone_program_load(const char *path, hone_program **out_program) {
@@ -29,7 +32,7 @@ hone_error *hone_program_load(const char *path, hone_program **out_program) {
     bool is_onnx = strcmp(hone_path_extension(path), ".onnx") == 0;
     hone_status st =
         is_onnx ? hone_onnx_load(path, NULL, &module) : hone_script_load(path, &module);
-    if (!st) *out_program = program_of(module);
+    if (!st) *out_program = hone_api_program(module);
     return hone_api_error(st);
 }
 
@@ -39,7 +42,7 @@ hone_error *hone_program_parse(const char *text, const char *name, hone_program 
     HONE_API_NEED(text);
     hone_module *module = NULL;
     hone_status st = hone_script_parse(text, strlen(text), name ? name : "program", &module);
-    if (!st) *out_program = program_of(module);
+    if (!st) *out_program = hone_api_program(module);
     return hone_api_error(st);
 }
 
@@ -48,11 +51,11 @@ void hone_program_free(hone_program *program) {
 }
 
 size_t hone_program_function_count(const hone_program *program) {
-    return program ? module_of(program)->member_count : 0;
+    return program ? hone_api_module(program)->member_count : 0;
 }
 
 const char *hone_program_function_name(const hone_program *program, size_t index) {
-    const hone_module *module = module_of(program);
+    const hone_module *module = hone_api_module(program);
     return module && index < module->member_count ? module->members[index].name : NULL;
 }
 
@@ -61,7 +64,7 @@ hone_error *hone_program_print(const hone_program *program, char **out_text) {
     *out_text = NULL;
     HONE_API_NEED(program);
     hone_str text = {0};
-    hone_status st = hone_module_print(module_of(program), NULL, &text);
+    hone_status st = hone_module_print(hone_api_module(program), NULL, &text);
     if (st)
         hone_str_deinit(&text);
     else
@@ -72,7 +75,7 @@ hone_error *hone_program_print(const hone_program *program, char **out_text) {
 hone_error *hone_program_save(const hone_program *program, const char *path) {
     HONE_API_NEED(program);
     HONE_API_NEED(path);
-    return hone_api_error(hone_script_save(module_of(program), path, NULL));
+    return hone_api_error(hone_script_save(hone_api_module(program), path, NULL));
 }
 
 static hone_status findings_text(const hone_findings *findings, char **out_text) {
@@ -92,7 +95,7 @@ hone_error *hone_program_verify(const hone_program *program, char **out_findings
     HONE_API_NEED(program);
     hone_findings findings = {.arena = hone_arena_create(4096)};
     if (!findings.arena) return hone_api_error(HONE_ERROR(HONE_CODE_NO_MEMORY, "findings"));
-    hone_status st = hone_verify_module(module_of(program), &findings);
+    hone_status st = hone_verify_module(hone_api_module(program), &findings);
     if (!st && findings.error_count) st = findings_text(&findings, out_findings);
     hone_arena_destroy(findings.arena);
     return hone_api_error(st);
@@ -103,7 +106,7 @@ hone_error *hone_program_hash(const hone_program *program, const char *function,
     HONE_API_NEED(out_hash);
     memset(out_hash, 0, 33);
     HONE_API_NEED(program);
-    const hone_module *module = module_of(program);
+    const hone_module *module = hone_api_module(program);
     hone_hash128 hash;
     if (!function) {
         hash = hone_module_hash(module);
@@ -124,8 +127,8 @@ int hone_program_equal(const hone_program *a, const hone_program *b, char **out_
     if (out_difference) *out_difference = NULL;
     if (!a || !b) return a == b;
     hone_str difference = {0};
-    bool is_equal =
-        hone_module_equal(module_of(a), module_of(b), out_difference ? &difference : NULL);
+    bool is_equal = hone_module_equal(hone_api_module(a), hone_api_module(b),
+                                      out_difference ? &difference : NULL);
     if (out_difference && !is_equal)
         hone_status_free(hone_api_take_text(&difference, out_difference));
     hone_str_deinit(&difference);
@@ -193,7 +196,7 @@ hone_error *hone_program_replay(const hone_program *program, const char *trace,
     HONE_API_NEED(program);
     HONE_API_NEED(trace);
     const hone_member *member = NULL;
-    hone_status st = hone_module_pick(module_of(program), options->function, &member);
+    hone_status st = hone_module_pick(hone_api_module(program), options->function, &member);
     if (st) return hone_api_error(st);
     if (member->kind != HONE_MEMBER_FUNC)
         return hone_api_error(
@@ -206,6 +209,6 @@ hone_error *hone_program_replay(const hone_program *program, const char *trace,
     if (st)
         hone_module_release(module);
     else
-        *out_program = program_of(module);
+        *out_program = hone_api_program(module);
     return hone_api_error(st);
 }

@@ -40,7 +40,7 @@ hone_error *hone_steps_create(const hone_program *program, const char *function,
     hone_steps *s = hone_calloc(1, sizeof *s);
     if (!s) return hone_api_error(HONE_ERROR(HONE_CODE_NO_MEMORY, "schedule"));
     s->seed = seed;
-    hone_status st = open_steps(s, (const hone_module *)program, function);
+    hone_status st = open_steps(s, hone_api_module(program), function);
     if (st) {
         hone_steps_free(s);
         return hone_api_error(st);
@@ -101,8 +101,7 @@ hone_error *hone_steps_program(const hone_steps *steps, hone_program **out_progr
     hone_module *module = NULL;
     hone_status st = hone_module_of_func(steps->schedule->func, &module);
     if (st) return hone_api_error(st);
-    hone_module_freeze(module);
-    *out_program = (hone_program *)module;
+    *out_program = hone_api_program(module);
     return NULL;
 }
 

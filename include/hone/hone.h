@@ -15,6 +15,7 @@
 
 #include <hone/error.h>
 #include <hone/formula.h>
+#include <hone/graph.h>
 #include <hone/model.h>
 #include <hone/option.h>
 #include <hone/pass.h>
