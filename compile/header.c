@@ -4,13 +4,14 @@
 #include "compile/parts.h"
 
 #define HONE_MT_FEATURE(name, leaf, sub_leaf, reg, bit, system) name,
+#define HONE_MT_ARM_FEATURE(name, word, bit) name,
 static const char *const feature_names[] = {
 #include "runtime/model/cpu_features.def"
 };
 #undef HONE_MT_FEATURE
+#undef HONE_MT_ARM_FEATURE
 
 void parts_print_features(const hone_target *target, hone_str *out) {
-    if (strncmp(target->triple, "x86_64", 6) != 0) return;
     for (size_t i = 0; i < HONE_COUNT(feature_names); i++) {
         if (!hone_target_has_feature(target, feature_names[i])) continue;
         hone_str_printf(out, "%s%s", out->length ? "," : "", feature_names[i]);

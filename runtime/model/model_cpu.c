@@ -34,6 +34,34 @@ static int is_present(const struct feature *f) {
     return ((r[f->reg] >> f->bit) & 1) && (enabled_state() & f->system) == f->system;
 }
 
+#elif defined(__aarch64__)
+
+#include <sys/auxv.h>
+
+static const struct feature {
+    const char *name;
+    int word, bit;
+} features[] = {
+#define HONE_MT_ARM_FEATURE(name, word, bit) {name, word, bit},
+#include "runtime/model/cpu_features.def"
+#undef HONE_MT_ARM_FEATURE
+};
+
+static int is_present(const struct feature *f) {
+    return (int)((getauxval(f->word == 1 ? AT_HWCAP : AT_HWCAP2) >> f->bit) & 1);
+}
+
+#else
+
+static const struct feature { const char *name; } features[] = {{""}};
+
+static int is_present(const struct feature *f) {
+    (void)f;
+    return 1; /* nobody knows */
+}
+
+#endif
+
 static int has_feature(const char *name, size_t length) {
     for (size_t i = 0; i < sizeof features / sizeof features[0]; i++) {
         const struct feature *f = &features[i];
@@ -41,16 +69,6 @@ static int has_feature(const char *name, size_t length) {
     }
     return 1; /* a name that this table does not have is no reason to refuse */
 }
-
-#else
-
-static int has_feature(const char *name, size_t length) {
-    (void)name;
-    (void)length;
-    return 1; /* other architectures: the baseline is all that is compiled for */
-}
-
-#endif
 
 int32_t hone_mt_check_cpu(const char *names) {
     char missing[256] = "";
