@@ -8,13 +8,14 @@
  * as far as they go on by a cache line or more with each iteration: panels that stream from memory.
  * What lies in a line with the iteration before is there already. Places beyond the end of the loop
  * are asked for too, since panels lie one behind the other; beyond the end of the buffer they are
- * no more than a wish that is not fulfilled. */
+ * no more than a wish that is not fulfilled.
+ *
+ * pragma_prefetch_stores = N asks in the same way for what is written N iterations later; with 0,
+ * at the end of this one: outputs of a tile come while its sums are made. */
 #include "lower/accesses.h"
 #include "support/attributes.h"
 
-#define PRAGMA "pragma_prefetch"
-
-enum { MAX_LINES = 16, MAX_ITERATIONS = 4096 };
+enum { MAX_LINES = 64, MAX_ITERATIONS = 4096 };
 
 /* A line that is asked for: so many lines behind the first place found in that buffer. */
 typedef struct line {
@@ -29,6 +30,7 @@ typedef struct prefetcher {
     hone_node_id loop;
     hone_var var;
     int64_t ahead;        /* iterations */
+    bool is_written;      /* stores are looked at, not loads */
     bool *loops, *others; /* by variable: bound below the loop */
     uint32_t var_count, line_count;
     line lines[MAX_LINES];
@@ -57,9 +59,8 @@ static void note_line(prefetcher *p, hone_buffer buffer, const hone_expr *index,
     if (p->line_count < MAX_LINES) p->lines[p->line_count++] = new_line;
 }
 
-static void note_load(prefetcher *p, const hone_expr *load) {
-    const hone_expr *index = load->args[0];
-    int64_t lanes = 1, stride, line_elements = elements_of_line(p, load->u.buffer);
+static void note_access(prefetcher *p, hone_buffer buffer, const hone_expr *index) {
+    int64_t lanes = 1, stride, line_elements = elements_of_line(p, buffer);
     if (index->kind == HONE_EXPR_RAMP) {
         if (!hone_expr_is_int_value(index->args[1], 1)) return;
         lanes = index->dtype.lanes;
@@ -71,12 +72,12 @@ static void note_load(prefetcher *p, const hone_expr *load) {
     bool is_inner = hone_expr_uses_any(index, p->loops, p->var_count) ||
                     hone_expr_uses_any(index, p->others, p->var_count);
     for (int64_t i = 0; i < lanes && !is_inner; i += line_elements)
-        note_line(p, load->u.buffer, index, i / line_elements);
+        note_line(p, buffer, index, i / line_elements);
 }
 
 static bool visit(void *ctx, const hone_expr *e) {
     if (hone_expr_is_call(e, HONE_INTRIN_ADDRESS_OF)) return false;
-    if (e->kind == HONE_EXPR_LOAD && e->count == 1) note_load(ctx, e);
+    if (e->kind == HONE_EXPR_LOAD && e->count == 1) note_access(ctx, e->u.buffer, e->args[0]);
     return true;
 }
 
@@ -85,7 +86,16 @@ static void visit_top(void *ctx, hone_node_id at, const hone_expr *e) {
     hone_expr_walk(e, visit, ctx);
 }
 
-/* prefetch(address_of(buffer[index, `ahead` iterations on]), 0, 3, 1) */
+static void note_stores(prefetcher *p) {
+    const hone_func *func = p->lower->func;
+    for (hone_node_id n = p->loop; n != HONE_NO_ID; n = hone_tree_next(func, p->loop, n)) {
+        const hone_node *node = hone_func_node(func, n);
+        if (node->kind != HONE_NODE_STORE || node->u.store.rank != 1) continue;
+        note_access(p, node->u.store.buffer, node->u.store.indices[0]);
+    }
+}
+
+/* prefetch(address_of(buffer[index, `ahead` iterations on]), is_written, 3, 1) */
 static const hone_expr *prefetch_of(prefetcher *p, const line *l) {
     hone_func *func = p->lower->func;
     hone_ir *ir = &p->lower->ir;
@@ -102,7 +112,7 @@ static const hone_expr *prefetch_of(prefetcher *p, const line *l) {
     const hone_expr *load = hone_expr_load(ir, element, l->buffer, 1, &index);
     const hone_expr *args[] = {
         hone_expr_call(ir, HONE_DTYPE_HANDLE, HONE_INTRIN_ADDRESS_OF, 1, &load),
-        hone_expr_i32(ir, 0), hone_expr_i32(ir, 3), hone_expr_i32(ir, 1)};
+        hone_expr_i32(ir, p->is_written), hone_expr_i32(ir, 3), hone_expr_i32(ir, 1)};
     return hone_expr_call(ir, HONE_DTYPE_I32, HONE_INTRIN_PREFETCH, HONE_COUNT(args), args);
 }
 
@@ -130,7 +140,10 @@ static hone_status visit_loop(prefetcher *p, hone_node_id loop, int64_t ahead) {
     HONE_TRY(lower_bind_around(func, loop, &p->arith));
     HONE_TRY(lower_mark_vars(func, loop, &p->arith, p->loops, p->others));
     p->loops[p->var] = false;
-    hone_tree_walk_exprs(func, loop, false, visit_top, p);
+    if (p->is_written)
+        note_stores(p);
+    else
+        hone_tree_walk_exprs(func, loop, false, visit_top, p);
     HONE_TRY(hone_ir_finish(&p->arith.ir));
     return add_lines(p);
 }
@@ -145,8 +158,13 @@ hone_status lower_prefetch(hone_lower *lower) {
     for (hone_node_id n = 0; n != HONE_NO_ID; n = hone_tree_next(func, 0, n)) {
         const hone_node *node = hone_func_node(func, n);
         if (node->kind != HONE_NODE_FOR || node->first == HONE_NO_ID) continue;
-        int64_t ahead = hone_attrs_int(&node->u.loop.annotations, PRAGMA, 0);
-        if (ahead > 0) HONE_TRY(visit_loop(&p, n, ahead));
+        const hone_attrs *wishes = &node->u.loop.annotations;
+        int64_t loads = hone_attrs_int(wishes, "pragma_prefetch", 0);
+        int64_t stores = hone_attrs_int(wishes, "pragma_prefetch_stores", -1);
+        p.is_written = false;
+        if (loads > 0) HONE_TRY(visit_loop(&p, n, loads));
+        p.is_written = true;
+        if (stores >= 0) HONE_TRY(visit_loop(&p, n, stores));
     }
     return hone_ir_finish(&p.arith.ir);
 }

@@ -6,7 +6,12 @@
 
 #include "bench/ops/ops_shape.h"
 
-enum { SMALL_W = 128 * 1024, RESIDENT_W = 512 * 1024, BLOCK_OF_W = 2 * 1024 * 1024 }; /* bytes */
+enum {
+    IN_L1 = 24 * 1024,
+    SMALL_W = 128 * 1024,
+    RESIDENT_W = 512 * 1024,
+    BLOCK_OF_W = 2 * 1024 * 1024
+}; /* bytes */
 enum { MAX_ROWS = 12, FEW_ROWS = 128, PIECE_COLUMNS = 128, SMALL_WORK = 50000 };
 
 static void print_program(int64_t m, int64_t n, int64_t k, hone_str *out) {
@@ -65,13 +70,14 @@ static plan make_plan(const ops_machine *machine, int64_t m, int64_t n, int64_t 
     int vectors = (p.columns + machine->lanes - 1) / machine->lanes;
     if (is_pointwise && machine->registers == 32 && vectors == 2) {
         /* Outputs lie far apart from row to row: long runs, few rows. */
-        vectors = ops_choose_tile(machine, (n + machine->lanes - 1) / machine->lanes, 6, 4);
+        vectors = ops_choose_tile(machine, (n + machine->lanes - 1) / machine->lanes, 4, 4);
         if (vectors > 1) p.columns = vectors * machine->lanes;
     }
     int most = (machine->registers - vectors - 1) / vectors;
     p.rows = ops_choose_tile(machine, m, most < MAX_ROWS ? most : MAX_ROWS, vectors);
     int64_t panels = (n + p.columns - 1) / p.columns, bytes = n * k * 4;
     p.has_panels = panels > 1 && bytes > SMALL_W && (is_constant || panels >= 4);
+    if (is_pointwise && p.columns * k * 4 <= IN_L1) p.has_panels = false;
     if (!is_constant && p.has_panels && (m <= FEW_ROWS || is_pointwise)) {
         /* A copy of all of W would cost more than the product. */
         p.has_panels = m > 4 * (int64_t)p.rows;
@@ -135,6 +141,14 @@ static void print_trace(const plan *p, hone_str *t) {
                         "sch.unroll(loop=y0)\n"
                         "sch.vectorize(loop=y1)\n",
                         p->is_pointwise ? "yn, y0, yh, y1" : "y0, y1");
+    }
+    if (p->is_pointwise && !p->steps) {
+        hone_str_printf(t,
+                        "sch.annotate(block_or_loop=%s, ann_key=\"pragma_prefetch_stores\", "
+                        "ann_val=0)\n",
+                        p->together > 1 ? "j1"
+                        : p->by_rows    ? "j0"
+                                        : "i0");
     }
     hone_str_printf(t, "sch.decompose_reduction(block=b, loop=%s)\n", p->steps ? "k0" : "k");
 }

@@ -140,6 +140,20 @@
          "            for j in T.vectorized(16):\n"                                                \
          "                C[i, j] = C[i, j] + A[i, k] * P[k, j]\n"
 
+/* Outputs of a tile of 1 x 32, asked for while its sums are made. */
+#define PREFETCH_OUTPUT(ahead)                                                                     \
+    HEAD "def main(A: T.Buffer((8, 64), \"float32\"), P: T.Buffer((64, 32), \"float32\"), "        \
+         "C: T.Buffer((8, 32), \"float32\")):\n"                                                   \
+         "    for i in T.serial(8, annotations={\"pragma_prefetch_stores\": " ahead "}):\n"        \
+         "        S = T.alloc_buffer((32,))\n"                                                      \
+         "        for j in T.vectorized(32):\n"                                                    \
+         "            S[j] = T.float32(0)\n"                                                       \
+         "        for k in range(64):\n"                                                           \
+         "            for j in T.vectorized(32):\n"                                                \
+         "                S[j] = S[j] + A[i, k] * P[k, j]\n"                                        \
+         "        for j in T.vectorized(32):\n"                                                    \
+         "            C[i, j] = S[j]\n"
+
 /* A vector of 32 columns over panels of 16. */
 #define PANELS                                                                                     \
     HEAD "def main(A: T.Buffer((8, 8), \"float32\"), P: T.Buffer((2, 8, 16), \"float32\"), "        \
@@ -205,6 +219,8 @@ static const struct row {
     {"prefetched by a loop",         PREFETCH_WISHED("9"),                       "(T.address_of(P_1[k * 16 + 144]), 0, 3, 1)", "prefetcht0"},
     {"no number beside",             PREFETCH_WISHED("9"),                       "!address_of(A",     NULL        },
     {"not prefetched",               PREFETCH_WISHED("0"),                       "!prefetch(",        NULL        },
+    {"outputs prefetched",           PREFETCH_OUTPUT("0"),                       "(T.address_of(C_1[i * 32 + 16]), 1, 3, 1)", "prefetchw" },
+    {"outputs of the next",          PREFETCH_OUTPUT("1"),                       "(T.address_of(C_1[i * 32 + 32]), 1, 3, 1)", "prefetchw" },
     {"wider numbers are left alone", DOT("int16", "int8", LANES_INSIDE),         "!dot4",             NULL        },
 };
 /* clang-format on */

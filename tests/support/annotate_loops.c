@@ -41,8 +41,10 @@ uint32_t test_annotate_loops(hone_func *func, hone_rng *rng) {
             changed++;
         }
         if (dice == 7) {
-            (void)hone_attrs_with(func->arena, &node->u.loop.annotations, "pragma_prefetch",
-                                  HONE_VALUE_OF_INT((int64_t)(hone_rng_next(rng) % 20)),
+            uint64_t ahead = hone_rng_next(rng) % 40;
+            (void)hone_attrs_with(func->arena, &node->u.loop.annotations,
+                                  ahead % 2 ? "pragma_prefetch" : "pragma_prefetch_stores",
+                                  HONE_VALUE_OF_INT((int64_t)(ahead / 2)),
                                   &node->u.loop.annotations);
             changed++;
         }

@@ -156,7 +156,9 @@ static void annotation(kernel_writer *w, bool reduces, char *out) {
     uint32_t pick = dice(w, 6);
     if (pick == 0) snprintf(out, TEXT, ", annotations={\"pragma_auto_unroll_max_step\": 16}");
     if (pick == 1) snprintf(out, TEXT, ", annotations={\"pragma_streaming_store\": 1}");
-    if (pick == 5) snprintf(out, TEXT, ", annotations={\"pragma_prefetch\": 3}");
+    if (pick == 5)
+        snprintf(out, TEXT, ", annotations={\"pragma_prefetch%s\": 3}",
+                 dice(w, 2) ? "_stores" : "");
     if (reduces && (pick == 3 || pick == 4)) {
         snprintf(out, TEXT, ", annotations={\"pragma_vector_reduce\": %u}", 1 + dice(w, 4));
     }
