@@ -169,6 +169,51 @@ static void print_one_row(const ops_machine *machine, int64_t n, int64_t k, hone
                     n * k > SMALL_WORK ? "sch.parallel(loop=p)\n" : "");
 }
 
+/* Columns beyond whole vectors, where they would take a vector of their own for one or two; 0 where
+ * there are none, or too many vectors to notice. */
+static int64_t lonely_columns(const ops_machine *machine, int64_t m, int64_t n, int64_t k) {
+    int64_t rest = n % machine->lanes, vectors = n / machine->lanes;
+    bool is_worth_it = rest >= 1 && rest <= 2 && vectors >= 1 && vectors <= 4 && m >= 8;
+    return is_worth_it && k >= 4 * (int64_t)machine->lanes ? rest : 0;
+}
+
+/* Whole vectors of columns, one row's worth of them together; the columns that are left over as
+ * sums along the rows of X. */
+static void print_lonely_columns(const ops_machine *machine, int64_t m, int64_t n, int64_t k,
+                                 int64_t lonely, hone_str *t) {
+    int vectors = (int)(n / machine->lanes);
+    int most = (machine->registers - vectors - 1) / vectors;
+    if (most > 14 && k % 512 == 0) most = k % 1024 ? 14 : 7; /* rows that share sets of L1 */
+    const char *parallel = m * n * k > SMALL_WORK ? "sch.parallel(loop=i0)\n" : "";
+    hone_str_printf(t,
+                    "b = sch.get_block(name=\"matmul\", func_name=\"main\")\n"
+                    "i, j, k = sch.get_loops(block=b)\n"
+                    "sch.reorder(j, i, k)\n"
+                    "j0, j1 = sch.loop_partition(loop=j, factors=[%" PRId64 ", None])\n"
+                    "b0 = sch.get_block(name=\"matmul_j0\", func_name=\"main\")\n"
+                    "b1 = sch.get_block(name=\"matmul_j1\", func_name=\"main\")\n",
+                    n - lonely);
+    hone_str_printf(t,
+                    "j, i, k = sch.get_loops(block=b0)\n"
+                    "i0, i1 = sch.split(loop=i, factors=[None, %d])\n"
+                    "sch.reorder(i0, k, i1, j)\n"
+                    "%s"
+                    "sch.unroll(loop=i1)\n"
+                    "sch.vectorize(loop=j)\n"
+                    "sch.decompose_reduction(block=b0, loop=k)\n",
+                    ops_choose_tile(machine, m, most, vectors), parallel);
+    hone_str_printf(t,
+                    "j, i0, k = sch.get_loops(block=b1)\n"
+                    "sch.reorder(i0, j, k)\n"
+                    "%s"
+                    "w = sch.cache_read(block=b1, read_buffer_index=1, storage_scope=\"global\")\n"
+                    "sch.transform_layout(block=b1, buffer=(\"read\", 1), "
+                    "index_map=lambda k, j: (j, k))\n"
+                    "sch.annotate(block_or_loop=k, ann_key=\"pragma_vector_reduce\", ann_val=4)\n"
+                    "sch.decompose_reduction(block=b1, loop=k)\n",
+                    parallel);
+}
+
 void ops_matmul_text(const ops_machine *machine, int64_t m, int64_t n, int64_t k,
                      ops_shape_text *out) {
     snprintf(out->name, sizeof out->name, "matmul_%" PRId64 "x%" PRId64 "x%" PRId64, m, n, k);
@@ -176,6 +221,11 @@ void ops_matmul_text(const ops_machine *machine, int64_t m, int64_t n, int64_t k
     if (n == 1) return; /* a sum for each row: the default is made for these */
     if (m == 1) {
         if (n >= 4 * machine->lanes) print_one_row(machine, n, k, &out->trace);
+        return;
+    }
+    int64_t lonely = lonely_columns(machine, m, n, k);
+    if (lonely) {
+        print_lonely_columns(machine, m, n, k, lonely, &out->trace);
         return;
     }
     plan constant = make_plan(machine, m, n, k, true, false),
