@@ -12,7 +12,7 @@ enum {
     RESIDENT_W = 512 * 1024,
     BLOCK_OF_W = 2 * 1024 * 1024
 }; /* bytes */
-enum { MAX_ROWS = 12, FEW_ROWS = 128, PIECE_COLUMNS = 128, SMALL_WORK = 50000 };
+enum { MAX_ROWS = 12, FEW_ROWS = 128, PIECE_COLUMNS = 128, AHEAD = 16, SMALL_WORK = 50000 };
 
 static void print_program(int64_t m, int64_t n, int64_t k, hone_str *out) {
     hone_str_printf(out,
@@ -58,6 +58,7 @@ typedef struct plan {
     bool has_panels;   /* W is copied */
     bool has_pieces;   /* when the turn of its columns (and steps) comes, not as a whole */
     bool is_pointwise;
+    int ahead; /* steps of k that W is asked for before it is needed; 0 = not */
     bool is_parallel;
     bool by_rows; /* the outermost loop is over rows */
 } plan;
@@ -85,12 +86,23 @@ static plan make_plan(const ops_machine *machine, int64_t m, int64_t n, int64_t 
         p.steps = p.has_panels ? 256 : 64;
         if (p.columns < PIECE_COLUMNS) p.together = PIECE_COLUMNS / p.columns;
         if (p.steps >= k) p.steps = 0;
+        if (!p.has_panels && p.rows == m && p.columns > machine->lanes) {
+            /* Few rows: W is read once, in runs as long as there are registers for. */
+            vectors = (machine->registers - (int)m - 1) / (int)m;
+            if (vectors > 8) vectors = 8;
+            p.columns = vectors * machine->lanes;
+            panels = (n + p.columns - 1) / p.columns;
+            p.steps = 0;
+            p.together = 1;
+        }
+        if (!p.has_panels) p.ahead = AHEAD;
     } else if (bytes > 4 * BLOCK_OF_W) {
         while (p.together * 2 * p.columns * k * 4 <= BLOCK_OF_W)
             p.together *= 2;
     }
     while (p.together > 1 && panels / p.together < 2 * machine->threads)
         p.together /= 2;
+    if (is_constant && p.has_panels && bytes > BLOCK_OF_W / 2) p.ahead = AHEAD;
     bool has_few_panels = panels < 2 * machine->threads && (m + p.rows - 1) / p.rows > panels;
     p.by_rows = !p.steps && !p.has_pieces && (bytes <= RESIDENT_W || has_few_panels);
     p.is_parallel = (double)m * (double)n * (double)k > SMALL_WORK;
@@ -149,6 +161,11 @@ static void print_trace(const plan *p, hone_str *t) {
                         p->together > 1 ? "j1"
                         : p->by_rows    ? "j0"
                                         : "i0");
+    }
+    if (p->ahead) {
+        hone_str_printf(t,
+                        "sch.annotate(block_or_loop=k, ann_key=\"pragma_prefetch\", ann_val=%d)\n",
+                        p->ahead);
     }
     hone_str_printf(t, "sch.decompose_reduction(block=b, loop=%s)\n", p->steps ? "k0" : "k");
 }

@@ -20,4 +20,5 @@ def apply_trace(sch):
     l12, l13, l14, l15 = sch.get_loops(block=b1)
     sch.unroll(loop=l14)
     sch.vectorize(loop=l15)
+    sch.annotate(block_or_loop=l7, ann_key="pragma_prefetch", ann_val=32)
     b3 = sch.decompose_reduction(block=b0, loop=l7)
