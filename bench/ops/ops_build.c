@@ -32,12 +32,15 @@ static bool has_own_files(const ops_work *work) {
     return work->program && strchr(work->program, '/');
 }
 
-static hone_module *load_program(const ops_work *work) {
+/* SET/NAME.py where the layouts of NAME.py do not suit the set. */
+static hone_module *load_program(const ops_work *work, const char *set) {
     char path[512];
     hone_module *module;
-    snprintf(path, sizeof path, "%s%s.py",
-             has_own_files(work) ? "" : HONE_SOURCE_DIR "/bench/programs/",
-             work->program ? work->program : work->name);
+    const char *name = work->program ? work->program : work->name;
+    const char *dir = has_own_files(work) ? "" : HONE_SOURCE_DIR "/bench/programs/";
+    snprintf(path, sizeof path, "%s%s/%s.py", dir, set, name);
+    if (has_own_files(work) || !hone_fs_exists(path))
+        snprintf(path, sizeof path, "%s%s.py", dir, name);
     bench_must(hone_script_load(path, &module));
     hone_module_freeze(module);
     return module;
@@ -97,7 +100,7 @@ static hone_db *open_records(void) {
 void ops_build(const ops_work *work, const char *set, int threads, ops_how how, const char *path,
                const hone_graph_weight *weight, ops_built *out) {
     char trace[512], library[600];
-    hone_module *module = load_program(work);
+    hone_module *module = load_program(work, set);
     hone_compile_options options = {.output = path,
                                     .target = target_of(set, threads),
                                     .weight_values = weight,

@@ -1,6 +1,7 @@
-/* Every trace of bench/schedules/SET/NAME[.what].py applies to bench/programs/NAME.py, and makes a
- * well-formed program: the benches are no part of the checks, so this is where a primitive that
- * became stricter is noticed. (That results are right, each run of bench_ops checks.) */
+/* Every trace of bench/schedules/SET/NAME[.what].py applies to bench/programs/SET/NAME.py, or where
+ * there is none to bench/programs/NAME.py, and makes a well-formed program: the benches are no part
+ * of the checks, so this is where a primitive that became stricter is noticed. (That results are
+ * right, each run of bench_ops checks.) */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,7 +38,9 @@ static hone_status apply(const char *set, const char *name) {
     hone_trace trace;
     hone_arena *arena = hone_arena_create(1 << 16);
     int length = (int)strcspn(name, "."); /* NAME.runtime.2threads.py */
-    snprintf(path, sizeof path, "bench/programs/%.*s.py", length, name);
+    snprintf(path, sizeof path, "bench/programs/%s/%.*s.py", set, length, name);
+    if (!hone_fs_exists(hone_test_source_path(path)))
+        snprintf(path, sizeof path, "bench/programs/%.*s.py", length, name);
     HONE_TRY(hone_script_load(hone_test_source_path(path), &module));
     hone_module_freeze(module);
     HONE_TRY(hone_module_pick(module, NULL, &member));

@@ -1,15 +1,15 @@
-# Filters in 2 parts, for as many cores. The weights of 16 blocks of channels stay in L1 while all
-# pixels pass by; 4 pixels by 16 filters are in registers.
+# Filters in 2 parts, for as many cores. The weights of 128 channels stay in L1 while all pixels pass by;
+# 6 pixels by 16 filters are in registers.
 conv = sch.get_block(name="conv", func_name="main")
 f, y, x, c, dy, dx, ci, fi = sch.get_loops(block=conv)
-p, f0 = sch.split(loop=f, factors=[2, None])
+f0, f1 = sch.split(loop=f, factors=[None, 2])
+p, f0 = sch.split(loop=f0, factors=[2, None])
 c0, c1 = sch.split(loop=c, factors=[None, 16])
 q = sch.fuse(y, x)
-q0, q1 = sch.split(loop=q, factors=[None, 4])
-sch.reorder(p, c0, f0, q0, c1, dy, dx, ci, q1, fi)
+q0, q1 = sch.split(loop=q, factors=[None, 6])
+sch.reorder(p, c0, f0, q0, c1, dy, dx, ci, q1, f1, fi)
 sch.parallel(loop=p)
-i0, i1 = sch.split(loop=ci, factors=[None, 4])
-sch.unroll(loop=i1)
-sch.vectorize(loop=fi)
 sch.unroll(loop=q1)
+sch.unroll(loop=f1)
+sch.vectorize(loop=fi)
 init = sch.decompose_reduction(block=conv, loop=c0)

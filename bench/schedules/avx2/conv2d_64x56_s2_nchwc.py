@@ -1,11 +1,11 @@
-# 2 rows of 3 columns by 16 filters: 12 registers of sums over the whole reduction.
+# 6 columns by 16 filters: 12 registers of sums over the whole reduction.
 # What lies outside of the image is left out: no padded copy, edges have bodies of their own.
 conv = sch.get_block(name="conv", func_name="main")
 tile = sch.cache_write(block=conv, write_buffer_index=0, storage_scope="local")
 f, y, x, c, dy, dx, ci, fi = sch.get_loops(block=conv)
-f0, f1 = sch.split(loop=f, factors=[None, 1])
-y0, y1 = sch.split(loop=y, factors=[None, 2])
-x0, x1 = sch.split(loop=x, factors=[None, 3])
+f0, f1 = sch.split(loop=f, factors=[None, 2])
+y0, y1 = sch.split(loop=y, factors=[None, 1])
+x0, x1 = sch.split(loop=x, factors=[None, 6])
 sch.reorder(y0, f0, x0, dy, dx, c, ci, y1, x1, f1, fi)
 sch.parallel(loop=y0)
 sch.unroll(loop=y1)
