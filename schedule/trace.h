@@ -166,9 +166,13 @@ HONE_NODISCARD hone_status hone_trace_parse_python(hone_arena *arena, const char
 HONE_NODISCARD hone_status hone_trace_count_results(const hone_trace_context *context,
                                                     const hone_trace *trace, uint32_t *out_count);
 HONE_NODISCARD hone_status hone_trace_print_python(const hone_trace *trace, hone_str *out);
+/* The same in the spelling of older documents (get_block). */
+HONE_NODISCARD hone_status hone_trace_print_classic(const hone_trace *trace, hone_str *out);
 /* One instruction as Python, "l5, l6 = sch.split(loop=l2, factors=[v3, v4], …)". */
 HONE_NODISCARD hone_status hone_inst_print_python(const hone_trace *trace, uint32_t index,
                                                   hone_str *out);
+HONE_NODISCARD hone_status hone_inst_print_classic(const hone_trace *trace, uint32_t index,
+                                                   hone_str *out);
 /* Reads a file by its ending (.json, .py) or, for "-" and others, by its first character. A file of
  * TVM's tuning records gives the fastest one whose arguments are those of the program (context
  * NULL: of any); out_line (may be NULL): its line, or 0 where there is no choice. */

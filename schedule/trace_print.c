@@ -198,7 +198,13 @@ static void print_arg(const hone_trace *trace, uint32_t index, const hone_arg_sp
     }
 }
 
-hone_status hone_inst_print_python(const hone_trace *trace, uint32_t index, hone_str *out) {
+/* The one step that is called by another name in older documents. */
+static const char *method_name(hone_inst_kind kind, bool is_classic) {
+    return is_classic && kind == HONE_INST_GET_BLOCK ? "get_block" : hone_inst_python_name(kind);
+}
+
+static hone_status print_inst(const hone_trace *trace, uint32_t index, bool is_classic,
+                              hone_str *out) {
     const hone_inst *inst = &trace->insts[index];
     for (uint32_t i = 0; i < inst->output_count; i++) {
         if (i) hone_str_append(out, ", ");
@@ -206,7 +212,7 @@ hone_status hone_inst_print_python(const hone_trace *trace, uint32_t index, hone
     }
     if (inst->output_count == 1 && hone_inst_gives_list(inst->kind)) hone_str_append(out, ",");
     if (inst->output_count) hone_str_append(out, " = ");
-    hone_str_printf(out, "sch.%s(", hone_inst_python_name(inst->kind));
+    hone_str_printf(out, "sch.%s(", method_name(inst->kind, is_classic));
     bool is_first = true;
     for (const hone_arg_spec *spec = hone_inst_args(inst->kind); spec->place != HONE_ARG_END;
          spec++) {
@@ -219,14 +225,31 @@ hone_status hone_inst_print_python(const hone_trace *trace, uint32_t index, hone
     return hone_str_check(out);
 }
 
-hone_status hone_trace_print_python(const hone_trace *trace, hone_str *out) {
-    hone_str_append(out, "# from tvm import s_tir\n"
-                         "def apply_trace(sch: s_tir.Schedule) -> None:\n");
+hone_status hone_inst_print_python(const hone_trace *trace, uint32_t index, hone_str *out) {
+    return print_inst(trace, index, false, out);
+}
+
+hone_status hone_inst_print_classic(const hone_trace *trace, uint32_t index, hone_str *out) {
+    return print_inst(trace, index, true, out);
+}
+
+static hone_status print_trace(const hone_trace *trace, bool is_classic, hone_str *out) {
+    const char *room = is_classic ? "tir" : "s_tir";
+    hone_str_printf(out, "# from tvm import %s\ndef apply_trace(sch: %s.Schedule) -> None:\n", room,
+                    room);
     for (uint32_t i = 0; i < trace->count; i++) {
         hone_str_append(out, "  ");
-        HONE_TRY(hone_inst_print_python(trace, i, out));
+        HONE_TRY(print_inst(trace, i, is_classic, out));
         hone_str_append_char(out, '\n');
     }
     if (trace->count == 0) hone_str_append(out, "  pass\n");
     return hone_str_check(out);
+}
+
+hone_status hone_trace_print_python(const hone_trace *trace, hone_str *out) {
+    return print_trace(trace, false, out);
+}
+
+hone_status hone_trace_print_classic(const hone_trace *trace, hone_str *out) {
+    return print_trace(trace, true, out);
 }

@@ -63,6 +63,13 @@ hone_status hone_cli_load_outline(const char *path, hone_module **out_module) {
     return load(path, NULL, true, out_module);
 }
 
+hone_status hone_cli_parse_dialect(const char *name, hone_dialect *out_dialect) {
+    bool is_classic = strcmp(name, "classic") == 0;
+    *out_dialect = is_classic ? HONE_DIALECT_CLASSIC : HONE_DIALECT_TVM_0_27;
+    if (is_classic || strcmp(name, "tvm-0.27") == 0) return HONE_OK;
+    return HONE_ERROR(HONE_CODE_INVALID, "there is no dialect '%s': tvm-0.27 or classic", name);
+}
+
 hone_status hone_cli_pick_func(const hone_module *module, const char *path,
                                const char *name_or_null, const hone_func **out_func) {
     *out_func = NULL;

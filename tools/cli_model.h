@@ -4,7 +4,7 @@
 
 #include "graph/graph_options.h"
 #include "graph/tasks.h"
-#include "ir/module.h"
+#include "ir/script.h"
 #include "target/target.h"
 #include "tools/cli.h"
 
@@ -16,6 +16,14 @@ HONE_NODISCARD hone_status hone_cli_load_module(const char *path, const hone_gra
 /* The same for verbs that only look at a program, or take a PrimFunc of it: constants may lack
  * their numbers. */
 HONE_NODISCARD hone_status hone_cli_load_outline(const char *path, hone_module **out_module);
+
+#define HONE_CLI_DIALECT_OPTION(place)                                                             \
+    {                                                                                              \
+        .name = "dialect", .value = "NAME", .kind = HONE_CLI_TEXT, .to = (place),                  \
+        .help = "tvm-0.27 (default) or classic, the spelling of older TVM"                         \
+    }
+/* The dialect that --dialect names. INVALID for others. */
+HONE_NODISCARD hone_status hone_cli_parse_dialect(const char *name, hone_dialect *out_dialect);
 
 /* The PrimFunc that --func names, or the only one, or "main". INVALID when it is a graph function;
  * NOT_FOUND lists the names. */

@@ -15,7 +15,7 @@
 #include "tools/verbs.h"
 
 typedef struct pass_options {
-    const char *passes, *pipeline, *output, *target;
+    const char *passes, *pipeline, *output, *target, *dialect;
     hone_cli_list shapes;
     bool list;
 } pass_options;
@@ -168,6 +168,8 @@ static hone_status run_on_file(hone_cli *cli, const pass_options *o, const pass_
     hone_target target;
     hone_module *module = NULL;
     hone_str text = {0};
+    hone_print_options style = {.mark = HONE_NO_ID};
+    HONE_TRY(hone_cli_parse_dialect(o->dialect, &style.dialect));
     HONE_TRY(hone_cli_parse_target(o->target, 0, &target));
     HONE_TRY(hone_cli_load_module(cli->args[0], NULL, &module));
     hone_module_freeze(module);
@@ -175,9 +177,9 @@ static hone_status run_on_file(hone_cli *cli, const pass_options *o, const pass_
     if (st) {
         st = hone_status_annotate(st, "%s", cli->args[0]);
     } else if (o->output && strcmp(o->output, "-") != 0) {
-        st = hone_script_save(module, o->output, NULL);
+        st = hone_script_save(module, o->output, &style);
     } else {
-        st = hone_module_print(module, NULL, &text);
+        st = hone_module_print(module, &style, &text);
         if (!st) st = hone_cli_put_result(cli, NULL, &text);
     }
     hone_str_deinit(&text);
@@ -210,7 +212,7 @@ static hone_status pass(hone_cli *cli, const pass_options *o) {
 }
 
 int hone_verb_pass(int argc, char **argv) {
-    pass_options o = {0};
+    pass_options o = {.dialect = "tvm-0.27"};
     const hone_cli_option options[] = {
         {.name = "pass",
          .value = "NAME,...",
@@ -233,6 +235,7 @@ int hone_verb_pass(int argc, char **argv) {
          .kind = HONE_CLI_TEXT,
          .to = &o.target,
          .help = "for program passes; default: host"},
+        HONE_CLI_DIALECT_OPTION(&o.dialect),
         {.name = "output",
          .letter = 'o',
          .value = "FILE",

@@ -40,12 +40,7 @@ static hone_status put_json(hone_cli *cli, const hone_module *module, const hone
 
 static hone_status print(hone_cli *cli, const print_options *options) {
     hone_print_options style = {.mark = HONE_NO_ID};
-    if (strcmp(options->dialect, "classic") == 0) {
-        style.dialect = HONE_DIALECT_CLASSIC;
-    } else if (strcmp(options->dialect, "tvm-0.27") != 0) {
-        return HONE_ERROR(HONE_CODE_INVALID, "there is no dialect '%s': tvm-0.27 or classic",
-                          options->dialect);
-    }
+    HONE_TRY(hone_cli_parse_dialect(options->dialect, &style.dialect));
     hone_module *module = NULL;
     HONE_TRY(hone_cli_load_outline(cli->args[0], &module));
     hone_str text = {0};
@@ -67,18 +62,14 @@ static hone_status print(hone_cli *cli, const print_options *options) {
 int hone_verb_print(int argc, char **argv) {
     print_options o = {.dialect = "tvm-0.27"};
     const hone_cli_option options[] = {
-        {.name = "dialect",
-         .value = "NAME",
-         .kind = HONE_CLI_TEXT,
-         .to = &o.dialect,
-         .help = "tvm-0.27 (default) or classic, the spelling of older TVM"},
+        HONE_CLI_DIALECT_OPTION(&o.dialect),
         {.name = "output",
-         .letter = 'o',
-         .value = "FILE",
-         .kind = HONE_CLI_TEXT,
-         .to = &o.output,
-         .help = "write there; long weights go to FILE with .safetensors"},
-        {0},
+                      .letter = 'o',
+                      .value = "FILE",
+                      .kind = HONE_CLI_TEXT,
+                      .to = &o.output,
+                      .help = "write there; long weights go to FILE with .safetensors"},
+        {0 },
     };
     const hone_cli_command command = {
         .name = "print",

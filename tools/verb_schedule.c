@@ -12,25 +12,34 @@
 #include "tools/verbs.h"
 
 typedef struct schedule_options {
-    const char *trace, *func, *output;
+    const char *trace, *func, *output, *dialect_name;
+    hone_dialect dialect;
     int64_t seed;
     bool has_seed, steps, show_trace;
     hone_cli_list intrins;
 } schedule_options;
 
+typedef struct step_printer {
+    hone_cli *cli;
+    hone_print_options style;
+} step_printer;
+
 /* The instruction that was just done is the last of the schedule's own trace. */
 static hone_status print_step(void *ctx, hone_schedule *sch, uint32_t step) {
-    hone_cli *cli = ctx;
-    hone_str *out = &cli->out;
+    step_printer *p = ctx;
+    hone_str *out = &p->cli->out;
     hone_str_printf(out, "# step %" PRIu32, step + 1);
     if (sch->trace.count) {
         hone_str_append(out, ": ");
-        HONE_TRY(hone_inst_print_python(&sch->trace, sch->trace.count - 1, out));
+        uint32_t last = sch->trace.count - 1;
+        HONE_TRY(p->style.dialect == HONE_DIALECT_CLASSIC
+                     ? hone_inst_print_classic(&sch->trace, last, out)
+                     : hone_inst_print_python(&sch->trace, last, out));
     }
     hone_str_append_char(out, '\n');
-    HONE_TRY(hone_func_print(sch->func, NULL, out));
+    HONE_TRY(hone_func_print(sch->func, &p->style, out));
     hone_str_append_char(out, '\n');
-    return hone_cli_flush(cli);
+    return hone_cli_flush(p->cli);
 }
 
 /* Message of the refusal, then the program as it was with the place marked. */
@@ -61,10 +70,13 @@ static hone_status put_program(hone_cli *cli, const schedule_options *options,
     hone_str text = {0};
     HONE_TRY(hone_module_of_func(sch->func, &module));
     hone_status st = HONE_OK;
-    if (options->show_trace) {
+    if (options->show_trace && options->dialect == HONE_DIALECT_CLASSIC) {
+        st = hone_trace_print_classic(&sch->trace, &text);
+    } else if (options->show_trace) {
         st = hone_trace_print_python(&sch->trace, &text);
     } else {
-        st = hone_module_print(module, NULL, &text);
+        const hone_print_options style = {.mark = HONE_NO_ID, .dialect = options->dialect};
+        st = hone_module_print(module, &style, &text);
     }
     if (!st) st = hone_cli_put_result(cli, options->output, &text);
     hone_str_deinit(&text);
@@ -90,7 +102,10 @@ static hone_status warn_of_unsafe_steps(hone_cli *cli, const hone_trace *trace) 
 
 static hone_status apply(hone_cli *cli, const schedule_options *options, const hone_trace *trace,
                          hone_schedule *sch) {
-    hone_apply_options how = {.resample = options->has_seed, .ctx = cli};
+    step_printer printer = {
+        cli, {.mark = HONE_NO_ID, .dialect = options->dialect}
+    };
+    hone_apply_options how = {.resample = options->has_seed, .ctx = &printer};
     if (options->steps) how.after_step = print_step;
     sch->wants_reasons = true;
     sch->rng = hone_rng_from_seed((uint64_t)options->seed);
@@ -101,7 +116,8 @@ static hone_status apply(hone_cli *cli, const schedule_options *options, const h
     return put_program(cli, options, sch);
 }
 
-static hone_status schedule(hone_cli *cli, const schedule_options *options) {
+static hone_status schedule(hone_cli *cli, schedule_options *options) {
+    HONE_TRY(hone_cli_parse_dialect(options->dialect_name, &options->dialect));
     if (!options->trace) return HONE_ERROR(HONE_CODE_INVALID, "--trace FILE is missing");
     if (strcmp(options->trace, "-") == 0 && strcmp(cli->args[0], "-") == 0) {
         return HONE_ERROR(HONE_CODE_INVALID, "program and trace cannot both be standard input");
@@ -136,7 +152,7 @@ done:
 }
 
 int hone_verb_schedule(int argc, char **argv) {
-    schedule_options o = {0};
+    schedule_options o = {.dialect_name = "tvm-0.27"};
     const hone_cli_option options[] = {
         {.name = "trace",
          .value = "FILE",
@@ -162,6 +178,7 @@ int hone_verb_schedule(int argc, char **argv) {
          .help = "draw all decisions afresh, from this seed"},
         HONE_CLI_INTRIN_OPTION(
             &o.intrins, "a tensor intrinsic (functions desc and impl, or …_desc and …_impl)"),
+        HONE_CLI_DIALECT_OPTION(&o.dialect_name),
         {.name = "steps",
          .kind = HONE_CLI_SWITCH,
          .to = &o.steps,
