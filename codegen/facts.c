@@ -73,6 +73,10 @@ bool codegen_is_small_float(hone_dtype dtype) {
     return hone_dtype_is_float(dtype) && (dtype.code != HONE_DTYPE_CODE_FLOAT || dtype.bits == 16);
 }
 
+bool codegen_has_type(hone_dtype dtype) {
+    return !hone_dtype_is_float(dtype) || dtype.code <= HONE_DTYPE_CODE_FLOAT8_E5M2;
+}
+
 hone_buffer codegen_buffer_of_data(const hone_func *func, hone_var var) {
     for (hone_buffer id = 0; id < func->buffer_count; id++) {
         if (func->buffers[id].data == var) return id;

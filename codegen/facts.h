@@ -26,6 +26,9 @@ bool codegen_gives_value(const hone_expr *e);
 bool codegen_is_index_compare(const hone_expr *e);
 /* float16, bfloat16, float8: computed as float. */
 bool codegen_is_small_float(hone_dtype dtype);
+/* Code is made of every type that programs store, but for the shorter floats of 8 bits and less
+ * that came after e4m3fn and e5m2. */
+bool codegen_has_type(hone_dtype dtype);
 /* The first buffer that a handle variable is the data of, or HONE_NO_ID. */
 hone_buffer codegen_buffer_of_data(const hone_func *func, hone_var var);
 /* The size of a buffer of constant shape, else -1. */

@@ -131,7 +131,7 @@ static int dlpack_code(hone_dtype dtype) {
     case HONE_DTYPE_CODE_FLOAT8_E4M3:
         return 10;
     default:
-        return 12; /* float8_e5m2 */
+        return 12; /* float8_e5m2; there is no code for others */
     }
 }
 

@@ -128,6 +128,24 @@ static uint8_t dtype_letter(hone_dtype dtype) {
         return '4';
     case HONE_DTYPE_CODE_FLOAT8_E5M2:
         return '5';
+    case HONE_DTYPE_CODE_FLOAT8_E3M4:
+        return '3';
+    case HONE_DTYPE_CODE_FLOAT8_E4M3_IEEE:
+        return 'e';
+    case HONE_DTYPE_CODE_FLOAT8_E4M3B11FNUZ:
+        return 'B';
+    case HONE_DTYPE_CODE_FLOAT8_E4M3FNUZ:
+        return 'F';
+    case HONE_DTYPE_CODE_FLOAT8_E5M2FNUZ:
+        return 'G';
+    case HONE_DTYPE_CODE_FLOAT8_E8M0FNU:
+        return '8';
+    case HONE_DTYPE_CODE_FLOAT6_E2M3FN:
+        return '2';
+    case HONE_DTYPE_CODE_FLOAT6_E3M2FN:
+        return '6';
+    case HONE_DTYPE_CODE_FLOAT4_E2M1FN:
+        return '1';
     case HONE_DTYPE_CODE_BOOL:
         return '?';
     case HONE_DTYPE_CODE_HANDLE:

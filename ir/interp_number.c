@@ -21,18 +21,7 @@ int64_t wrap_slow(int64_t value, uint8_t bits, bool is_unsigned) {
 }
 
 double round_slow(double value, hone_dtype dtype) {
-    switch ((hone_dtype_code)dtype.code) {
-    case HONE_DTYPE_CODE_FLOAT:
-        return hone_f16_to_f32(hone_f16_from_f64(value));
-    case HONE_DTYPE_CODE_BFLOAT:
-        return hone_bf16_to_f32(hone_bf16_from_f64(value));
-    case HONE_DTYPE_CODE_FLOAT8_E4M3:
-        return hone_f8e4m3_to_f32(hone_f8e4m3_from_f64(value));
-    case HONE_DTYPE_CODE_FLOAT8_E5M2:
-        return hone_f8e5m2_to_f32(hone_f8e5m2_from_f64(value));
-    default:
-        return value;
-    }
+    return hone_short_float_load(dtype, hone_short_float_store(dtype, value));
 }
 
 /* ---- binary operations ---- */

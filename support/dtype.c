@@ -10,30 +10,38 @@ static const struct row {
     hone_dtype dtype;
     double epsilon, max_float;
 } rows[] = {
-    {"float32",       HONE_DTYPE_INIT(FLOAT,       32, 1), 0x1p-23, 0x1.fffffep127        },
-    {"int32",         HONE_DTYPE_INIT(INT,         32, 1), 0,       0                     },
-    {"int64",         HONE_DTYPE_INIT(INT,         64, 1), 0,       0                     },
-    {"bool",          HONE_DTYPE_INIT(BOOL,        8,  1), 0,       0                     },
-    {"handle",        HONE_DTYPE_INIT(HANDLE,      64, 1), 0,       0                     },
-    {"float16",       HONE_DTYPE_INIT(FLOAT,       16, 1), 0x1p-10, 65504.0               },
-    {"float64",       HONE_DTYPE_INIT(FLOAT,       64, 1), 0x1p-52, 0x1.fffffffffffffp1023},
-    {"bfloat16",      HONE_DTYPE_INIT(BFLOAT,      16, 1), 0x1p-7,  0x1.fep127            },
-    {"float8_e4m3fn", HONE_DTYPE_INIT(FLOAT8_E4M3, 8,  1), 0x1p-3,  448.0                 },
-    {"float8_e5m2",   HONE_DTYPE_INIT(FLOAT8_E5M2, 8,  1), 0x1p-2,  57344.0               },
-    {"int8",          HONE_DTYPE_INIT(INT,         8,  1), 0,       0                     },
-    {"int16",         HONE_DTYPE_INIT(INT,         16, 1), 0,       0                     },
-    {"uint8",         HONE_DTYPE_INIT(UINT,        8,  1), 0,       0                     },
-    {"uint16",        HONE_DTYPE_INIT(UINT,        16, 1), 0,       0                     },
-    {"uint32",        HONE_DTYPE_INIT(UINT,        32, 1), 0,       0                     },
-    {"uint64",        HONE_DTYPE_INIT(UINT,        64, 1), 0,       0                     },
-    {"void",          HONE_DTYPE_INIT(VOID,        0,  1), 0,       0                     },
-    {"int4",          HONE_DTYPE_INIT(INT,         4,  1), 0,       0                     },
-    {"uint4",         HONE_DTYPE_INIT(UINT,        4,  1), 0,       0                     },
-    {"int1",          HONE_DTYPE_INIT(INT,         1,  1), 0,       0                     },
-    {"uint1",         HONE_DTYPE_INIT(UINT,        1,  1), 0,       0                     },
-    {"float8_e4m3",   HONE_DTYPE_INIT(FLOAT8_E4M3, 8,  1), 0x1p-3,  448.0                 },
-    {"e4m3_float8",   HONE_DTYPE_INIT(FLOAT8_E4M3, 8,  1), 0x1p-3,  448.0                 },
-    {"e5m2_float8",   HONE_DTYPE_INIT(FLOAT8_E5M2, 8,  1), 0x1p-2,  57344.0               },
+    {"float32",            HONE_DTYPE_INIT(FLOAT,              32, 1), 0x1p-23, 0x1.fffffep127        },
+    {"int32",              HONE_DTYPE_INIT(INT,                32, 1), 0,       0                     },
+    {"int64",              HONE_DTYPE_INIT(INT,                64, 1), 0,       0                     },
+    {"bool",               HONE_DTYPE_INIT(BOOL,               8,  1), 0,       0                     },
+    {"handle",             HONE_DTYPE_INIT(HANDLE,             64, 1), 0,       0                     },
+    {"float16",            HONE_DTYPE_INIT(FLOAT,              16, 1), 0x1p-10, 65504.0               },
+    {"float64",            HONE_DTYPE_INIT(FLOAT,              64, 1), 0x1p-52, 0x1.fffffffffffffp1023},
+    {"bfloat16",           HONE_DTYPE_INIT(BFLOAT,             16, 1), 0x1p-7,  0x1.fep127            },
+    {"float8_e4m3fn",      HONE_DTYPE_INIT(FLOAT8_E4M3,        8,  1), 0x1p-3,  448.0                 },
+    {"float8_e5m2",        HONE_DTYPE_INIT(FLOAT8_E5M2,        8,  1), 0x1p-2,  57344.0               },
+    {"int8",               HONE_DTYPE_INIT(INT,                8,  1), 0,       0                     },
+    {"int16",              HONE_DTYPE_INIT(INT,                16, 1), 0,       0                     },
+    {"uint8",              HONE_DTYPE_INIT(UINT,               8,  1), 0,       0                     },
+    {"uint16",             HONE_DTYPE_INIT(UINT,               16, 1), 0,       0                     },
+    {"uint32",             HONE_DTYPE_INIT(UINT,               32, 1), 0,       0                     },
+    {"uint64",             HONE_DTYPE_INIT(UINT,               64, 1), 0,       0                     },
+    {"void",               HONE_DTYPE_INIT(VOID,               0,  1), 0,       0                     },
+    {"int4",               HONE_DTYPE_INIT(INT,                4,  1), 0,       0                     },
+    {"uint4",              HONE_DTYPE_INIT(UINT,               4,  1), 0,       0                     },
+    {"int1",               HONE_DTYPE_INIT(INT,                1,  1), 0,       0                     },
+    {"uint1",              HONE_DTYPE_INIT(UINT,               1,  1), 0,       0                     },
+    {"float8_e3m4",        HONE_DTYPE_INIT(FLOAT8_E3M4,        8,  1), 0x1p-4,  15.5                  },
+    {"float8_e4m3",        HONE_DTYPE_INIT(FLOAT8_E4M3_IEEE,   8,  1), 0x1p-3,  240.0                 },
+    {"float8_e4m3b11fnuz", HONE_DTYPE_INIT(FLOAT8_E4M3B11FNUZ, 8,  1), 0x1p-3,  30.0                  },
+    {"float8_e4m3fnuz",    HONE_DTYPE_INIT(FLOAT8_E4M3FNUZ,    8,  1), 0x1p-3,  240.0                 },
+    {"float8_e5m2fnuz",    HONE_DTYPE_INIT(FLOAT8_E5M2FNUZ,    8,  1), 0x1p-2,  57344.0               },
+    {"float8_e8m0fnu",     HONE_DTYPE_INIT(FLOAT8_E8M0FNU,     8,  1), 1.0,     0x1p127               },
+    {"float6_e2m3fn",      HONE_DTYPE_INIT(FLOAT6_E2M3FN,      6,  1), 0x1p-3,  7.5                   },
+    {"float6_e3m2fn",      HONE_DTYPE_INIT(FLOAT6_E3M2FN,      6,  1), 0x1p-2,  28.0                  },
+    {"float4_e2m1fn",      HONE_DTYPE_INIT(FLOAT4_E2M1FN,      4,  1), 0x1p-1,  6.0                   },
+    {"e4m3_float8",        HONE_DTYPE_INIT(FLOAT8_E4M3,        8,  1), 0x1p-3,  448.0                 },
+    {"e5m2_float8",        HONE_DTYPE_INIT(FLOAT8_E5M2,        8,  1), 0x1p-2,  57344.0               },
 };
 
 static const struct row *row_of(hone_dtype dtype) {
@@ -66,7 +74,7 @@ double hone_dtype_max_float(hone_dtype dtype) {
 }
 
 bool hone_dtype_is_storable(hone_dtype dtype) {
-    if (dtype.lanes < 1 || dtype.bits < 8) return false;
+    if (dtype.lanes < 1 || (dtype.bits < 8 && !hone_dtype_is_float(dtype))) return false;
     return row_of(dtype) != NULL;
 }
 
@@ -103,14 +111,16 @@ bool hone_dtype_parse_n(const char *text, size_t count, hone_dtype *out_dtype) {
 
 char *hone_dtype_print(hone_dtype dtype, char *out, size_t out_bytes) {
     static const char *const stems[HONE_DTYPE_CODE_COUNT] = {
-        "void",           "int",          "uint", "float", "bfloat",
-        "float8_e4m3fn_", "float8_e5m2_", "bool", "handle"};
+        [HONE_DTYPE_CODE_VOID] = "void",     [HONE_DTYPE_CODE_INT] = "int",
+        [HONE_DTYPE_CODE_UINT] = "uint",     [HONE_DTYPE_CODE_FLOAT] = "float",
+        [HONE_DTYPE_CODE_BFLOAT] = "bfloat", [HONE_DTYPE_CODE_BOOL] = "bool",
+        [HONE_DTYPE_CODE_HANDLE] = "handle"};
     const struct row *row = row_of(dtype);
     char lanes[8] = "";
     if (dtype.lanes > 1) snprintf(lanes, sizeof lanes, "x%u", (unsigned)dtype.lanes);
     if (row) {
         snprintf(out, out_bytes, "%s%s", row->name, lanes);
-    } else if (dtype.code < HONE_DTYPE_CODE_COUNT) {
+    } else if (dtype.code < HONE_DTYPE_CODE_COUNT && stems[dtype.code]) {
         snprintf(out, out_bytes, "%s%u%s", stems[dtype.code], (unsigned)dtype.bits, lanes);
     } else {
         snprintf(out, out_bytes, "dtype?%u", (unsigned)dtype.code);

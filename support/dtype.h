@@ -21,6 +21,15 @@ typedef enum hone_dtype_code {
     HONE_DTYPE_CODE_BFLOAT,
     HONE_DTYPE_CODE_FLOAT8_E4M3, /* e4m3fn: no infinity, NaN is S.1111.111 */
     HONE_DTYPE_CODE_FLOAT8_E5M2,
+    HONE_DTYPE_CODE_FLOAT8_E3M4,
+    HONE_DTYPE_CODE_FLOAT8_E4M3_IEEE, /* float8_e4m3: with infinities */
+    HONE_DTYPE_CODE_FLOAT8_E4M3B11FNUZ,
+    HONE_DTYPE_CODE_FLOAT8_E4M3FNUZ, /* fnuz: one zero, one NaN (the bits of -0), no infinity */
+    HONE_DTYPE_CODE_FLOAT8_E5M2FNUZ,
+    HONE_DTYPE_CODE_FLOAT8_E8M0FNU, /* powers of two, and NaN */
+    HONE_DTYPE_CODE_FLOAT6_E2M3FN,  /* finite numbers only */
+    HONE_DTYPE_CODE_FLOAT6_E3M2FN,
+    HONE_DTYPE_CODE_FLOAT4_E2M1FN, /* the last float: hone_dtype_is_float */
     HONE_DTYPE_CODE_BOOL,
     HONE_DTYPE_CODE_HANDLE,
     HONE_DTYPE_CODE_COUNT
@@ -82,7 +91,7 @@ static inline bool hone_dtype_is_integer(hone_dtype d) {
     return d.code == HONE_DTYPE_CODE_INT || d.code == HONE_DTYPE_CODE_UINT; /* not bool */
 }
 static inline bool hone_dtype_is_float(hone_dtype d) {
-    return d.code >= HONE_DTYPE_CODE_FLOAT && d.code <= HONE_DTYPE_CODE_FLOAT8_E5M2; /* any float */
+    return d.code >= HONE_DTYPE_CODE_FLOAT && d.code <= HONE_DTYPE_CODE_FLOAT4_E2M1FN; /* any */
 }
 static inline bool hone_dtype_is_bool(hone_dtype d) {
     return d.code == HONE_DTYPE_CODE_BOOL;
@@ -115,11 +124,11 @@ double hone_dtype_max_float(hone_dtype dtype);
 bool hone_dtype_is_storable(hone_dtype dtype);
 
 /* Reads a name; false (and void) when it is none. Also reads the spellings of other worlds that
- * cannot be mistaken: "float8_e4m3", "void", "". */
+ * cannot be mistaken: "e4m3_float8", "void", "". */
 HONE_NODISCARD bool hone_dtype_parse(const char *text, hone_dtype *out_dtype);
 HONE_NODISCARD bool hone_dtype_parse_n(const char *text, size_t count, hone_dtype *out_dtype);
 
-enum { HONE_DTYPE_NAME_BYTES = 24 };
+enum { HONE_DTYPE_NAME_BYTES = 32 };
 /* Writes the name; returns `out`. HONE_DTYPE_NAME_BYTES are always enough. */
 char *hone_dtype_print(hone_dtype dtype, char *out, size_t out_bytes);
 

@@ -144,37 +144,15 @@ static void store_integer(hone_dtype dtype, void *element, uint64_t value) {
 }
 
 static double load_float(hone_dtype dtype, const void *element) {
-    switch ((hone_dtype_code)dtype.code) {
-    case HONE_DTYPE_CODE_BFLOAT:
-        return (double)hone_bf16_to_f32(load_u16(element));
-    case HONE_DTYPE_CODE_FLOAT8_E4M3:
-        return (double)hone_f8e4m3_to_f32(load_u8(element));
-    case HONE_DTYPE_CODE_FLOAT8_E5M2:
-        return (double)hone_f8e5m2_to_f32(load_u8(element));
-    default:
-        break;
-    }
-    if (dtype.bits == 16) return (double)hone_f16_to_f32(load_u16(element));
+    if (dtype.bits == 16) return hone_short_float_load(dtype, load_u16(element));
+    if (dtype.bits <= 8) return hone_short_float_load(dtype, load_u8(element));
     return dtype.bits == 32 ? (double)load_f32(element) : load_f64(element);
 }
 
 static void store_float(hone_dtype dtype, void *element, double value) {
     float narrow = (float)value;
-    switch ((hone_dtype_code)dtype.code) {
-    case HONE_DTYPE_CODE_BFLOAT:
-        store_integer(dtype, element, hone_bf16_from_f64(value));
-        return;
-    case HONE_DTYPE_CODE_FLOAT8_E4M3:
-        store_integer(dtype, element, hone_f8e4m3_from_f64(value));
-        return;
-    case HONE_DTYPE_CODE_FLOAT8_E5M2:
-        store_integer(dtype, element, hone_f8e5m2_from_f64(value));
-        return;
-    default:
-        break;
-    }
-    if (dtype.bits == 16) {
-        store_integer(dtype, element, hone_f16_from_f64(value));
+    if (dtype.bits <= 16) {
+        store_integer(dtype, element, hone_short_float_store(dtype, value));
     } else if (dtype.bits == 32) {
         memcpy(element, &narrow, sizeof narrow);
     } else {

@@ -15,8 +15,15 @@ static LLVMTypeRef int_type(gen *g, unsigned bits) {
     return bits == 1 ? g->i1 : LLVMIntTypeInContext(g->context, bits);
 }
 
+static void check_type(gen *g, hone_dtype dtype) {
+    if (codegen_has_type(dtype)) return;
+    gen_fail(g, HONE_ERROR(HONE_CODE_UNSUPPORTED, "there is no code for numbers of type %s",
+                           HONE_DTYPE_NAME(hone_dtype_element(dtype))));
+}
+
 LLVMTypeRef gen_type(gen *g, hone_dtype dtype) {
     LLVMTypeRef element;
+    check_type(g, dtype);
     if (hone_dtype_is_bool(dtype))
         element = g->i1;
     else if (hone_dtype_is_integer(dtype))
@@ -32,6 +39,7 @@ LLVMTypeRef gen_type(gen *g, hone_dtype dtype) {
 
 LLVMTypeRef gen_storage_type(gen *g, hone_dtype dtype) {
     LLVMTypeRef element;
+    check_type(g, dtype);
     if (hone_dtype_is_bool(dtype))
         element = g->i8;
     else if (dtype.code == HONE_DTYPE_CODE_FLOAT && dtype.bits == 16)

@@ -18,6 +18,7 @@ static const char *int_type(c_gen *g, hone_dtype dtype) {
 
 const char *c_type(c_gen *g, hone_dtype dtype) {
     if (hone_dtype_is_bool(dtype)) return "bool";
+    if (!codegen_has_type(dtype)) return unknown(g, dtype);
     if (hone_dtype_is_float(dtype)) return dtype.bits == 64 ? "double" : "float";
     if (hone_dtype_is_handle(dtype)) return "void *";
     return hone_dtype_is_integer(dtype) ? int_type(g, dtype) : unknown(g, dtype);
@@ -25,6 +26,7 @@ const char *c_type(c_gen *g, hone_dtype dtype) {
 
 const char *c_storage(c_gen *g, hone_dtype dtype) {
     if (hone_dtype_is_bool(dtype)) return "uint8_t";
+    if (!codegen_has_type(dtype)) return unknown(g, dtype);
     if (codegen_is_small_float(dtype)) return dtype.bits == 16 ? "uint16_t" : "uint8_t";
     return c_type(g, dtype);
 }

@@ -88,6 +88,63 @@ static void converts(void **state) {
     check_specials(f);
 }
 
+/* ---- the formats that have no functions of their own ---- */
+
+static const struct short_row {
+    const char *name;  /* the dtype */
+    uint32_t sign_bit; /* 0: none */
+    uint32_t largest;  /* finite */
+    uint32_t beyond;   /* what is too large */
+    uint32_t nan;      /* NaN */
+    uint32_t minus_zero;
+    double one; /* the distance from 1 to the next number */
+} shorts[] = {
+    {"float8_e3m4",        0x80, 0x6f, 0x70, 0x78, 0x80, 0x1p-4},
+    {"float8_e4m3",        0x80, 0x77, 0x78, 0x7c, 0x80, 0x1p-3},
+    {"float8_e4m3fn",      0x80, 0x7e, 0x7f, 0x7f, 0x80, 0x1p-3},
+    {"float8_e4m3fnuz",    0x80, 0x7f, 0x80, 0x80, 0x00, 0x1p-3},
+    {"float8_e4m3b11fnuz", 0x80, 0x7f, 0x80, 0x80, 0x00, 0x1p-3},
+    {"float8_e5m2fnuz",    0x80, 0x7f, 0x80, 0x80, 0x00, 0x1p-2},
+    {"float6_e2m3fn",      0x20, 0x1f, 0x1f, 0x20, 0x20, 0x1p-3},
+    {"float6_e3m2fn",      0x20, 0x1f, 0x1f, 0x20, 0x20, 0x1p-2},
+    {"float4_e2m1fn",      0x08, 0x07, 0x07, 0x08, 0x08, 0x1p-1},
+    {"float8_e8m0fnu",     0,    0xfe, 0xff, 0xff, 0xff, 1     },
+};
+
+static void check_numbers(const struct short_row *row, hone_dtype dtype) {
+    for (uint32_t bits = 0; bits <= row->largest; bits++) {
+        double value = hone_short_float_load(dtype, bits);
+        assert_int_equal(hone_short_float_store(dtype, value), bits);
+        if (row->sign_bit && bits) {
+            assert_true(hone_short_float_load(dtype, bits | row->sign_bit) == -value);
+            assert_int_equal(hone_short_float_store(dtype, -value), bits | row->sign_bit);
+        }
+        if (bits == row->largest) break;
+        double next = hone_short_float_load(dtype, bits + 1), middle = value + (next - value) / 2;
+        uint32_t to = row->sign_bit && !(bits & 1) ? bits : bits + 1; /* powers of two: up */
+        assert_true(value < next);
+        assert_int_equal(hone_short_float_store(dtype, middle), to);
+        assert_int_equal(hone_short_float_store(dtype, nextafter(middle, 0)), bits);
+        assert_int_equal(hone_short_float_store(dtype, nextafter(middle, INFINITY)), bits + 1);
+    }
+}
+
+static void converts_short(void **state) {
+    const struct short_row *row = *state;
+    hone_dtype dtype;
+    assert_true(hone_dtype_parse(row->name, &dtype));
+    check_numbers(row, dtype);
+    assert_int_equal(hone_short_float_store(dtype, 1e300), row->beyond);
+    assert_int_equal(hone_short_float_store(dtype, INFINITY), row->beyond);
+    assert_int_equal(hone_short_float_store(dtype, NAN), row->nan);
+    assert_int_equal(hone_short_float_store(dtype, -0.0), row->minus_zero);
+    assert_int_equal(hone_short_float_store(dtype, 1e-300), 0);
+    assert_true(hone_short_float_load(dtype, row->largest) == hone_dtype_max_float(dtype));
+    uint32_t one = hone_short_float_store(dtype, 1.0);
+    assert_true(hone_short_float_load(dtype, one + 1) - 1 == row->one);
+    assert_true(hone_dtype_epsilon(dtype) == row->one);
+}
+
 /* float16 against the compiler's conversion is not possible with gcc 12 in C11 mode on every
  * machine; known values instead. */
 static const struct known {
@@ -112,5 +169,6 @@ static void knows(void **state) {
 
 int main(void) {
     return HONE_RUN_ROWS("support/float16", formats, converts) +
+           HONE_RUN_ROWS("support/float16 short", shorts, converts_short) +
            HONE_RUN_ROWS("support/float16 known", known, knows);
 }
