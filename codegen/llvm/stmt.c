@@ -82,7 +82,8 @@ void gen_counted_loop(gen *g, hone_node_id id, LLVMValueRef min, LLVMValueRef en
     branch(g, latch);
     LLVMPositionBuilderAtEnd(b, latch);
     LLVMValueRef next = LLVMBuildNSWAdd(b, iv, gen_i64(g, 1), "");
-    LLVMBuildCondBr(b, LLVMBuildICmp(b, LLVMIntSLT, next, end, ""), body, after);
+    /* a loop that was entered ends exactly there; with "less" LLVM would keep a second counter */
+    LLVMBuildCondBr(b, LLVMBuildICmp(b, LLVMIntNE, next, end, ""), body, after);
     LLVMValueRef values[] = {min, next};
     LLVMBasicBlockRef blocks[] = {before, latch};
     LLVMAddIncoming(iv, values, blocks, 2);
