@@ -315,7 +315,10 @@ static void walk_loop(verifier *v, hone_node_id id) {
     v->relax[var] = true;
     uint32_t facts = v->facts.count, mark = hone_arith_push(&v->arith, NULL);
     know_not_empty(v, node->u.loop.range.extent);
+    uint32_t findings = v->out->count;
     walk_children(v, id);
+    if (v->out->count == findings) verify_sharing(v, id);
+    if (v->out->count == findings && !v->out->errors_only) verify_odd_loop(v, id);
     v->facts.count = facts;
     hone_arith_pop(&v->arith, mark);
     v->relax[var] = false;
@@ -426,6 +429,7 @@ static void walk_store(verifier *v, hone_node_id id) {
                      HONE_DTYPE_NAME(info->dtype), HONE_DTYPE_NAME(node->u.store.value->dtype));
     }
     check_conversion(v, id, info);
+    if (!v->out->errors_only) verify_odd_store(v, id);
     verify_races(v, id);
 }
 
@@ -451,6 +455,7 @@ static void walk_if(verifier *v, hone_node_id id) {
         return;
     }
     verify_condition(v, node->u.eval.value, "the condition of an if");
+    if (!v->out->errors_only) verify_odd_condition(v, id, node->u.eval.value);
     uint32_t facts = v->facts.count, mark = hone_arith_push(&v->arith, node->u.eval.value);
     bool has_others = v->facts.has_others;
     region_facts_add(&v->facts, &v->arith, node->u.eval.value);
@@ -522,6 +527,7 @@ static void walk_while(verifier *v, hone_node_id id) {
     verify_condition(v, condition, "the condition of a while");
     bool always = condition->kind == HONE_EXPR_INT && condition->u.i != 0;
     if (always && !has_way_out(v->func, id)) verify_warning(v, id, "this loop never ends");
+    if (!v->out->errors_only) verify_odd_while(v, id);
     uint32_t guards = v->points.guard_count;
     verify_know(v, condition, false, false);
     walk_children(v, id);
@@ -607,9 +613,12 @@ hone_status hone_verify_func(const hone_func *func, hone_findings *out) {
     hone_status st = HONE_OK;
     bool is_ready = verifier_init(&v, func, out);
     if (is_ready) {
+        verify_find_hulls(&v);
         walk_params(&v);
         walk(&v, 0);
         verify_flow(&v);
+        verify_outputs(&v);
+        if (!out->errors_only) verify_block_names(&v);
         hone_code code = hone_status_consume(hone_ir_finish(&v.arith.ir)); /* of helpers only */
         v.is_short_of_memory |= code == HONE_CODE_NO_MEMORY;
     }
@@ -641,7 +650,7 @@ static hone_status first_error(const hone_findings *findings) {
 }
 
 hone_status hone_check_func(const hone_func *func) {
-    hone_findings findings = {.arena = hone_arena_create(4096)};
+    hone_findings findings = {.arena = hone_arena_create(4096), .errors_only = true};
     if (!findings.arena) return HONE_ERROR(HONE_CODE_NO_MEMORY, "verification");
     hone_status st = hone_verify_func(func, &findings);
     if (!st) st = first_error(&findings);
@@ -650,7 +659,7 @@ hone_status hone_check_func(const hone_func *func) {
 }
 
 hone_status hone_check_module(const hone_module *module) {
-    hone_findings findings = {.arena = hone_arena_create(4096)};
+    hone_findings findings = {.arena = hone_arena_create(4096), .errors_only = true};
     if (!findings.arena) return HONE_ERROR(HONE_CODE_NO_MEMORY, "verification");
     hone_status st = hone_verify_module(module, &findings);
     if (!st) st = first_error(&findings);

@@ -16,6 +16,7 @@ typedef struct hone_findings {
     hone_arena *arena; /* owns the texts; given by the caller */
     hone_finding *items;
     uint32_t count, capacity, error_count;
+    bool errors_only; /* leave out searches that only end in warnings */
 } hone_findings;
 
 /* Collects all findings. The status is about memory only; ill-formed programs are data. */

@@ -446,6 +446,25 @@ static hone_node_id direct_store(const verifier *v, hone_node_id parent, hone_bu
     return found;
 }
 
+/* 0 times something, for ever. */
+static void check_product(verifier *v, hone_node_id id, hone_node_id first, hone_node_id update) {
+    const hone_node *start = hone_func_node(v->func, first);
+    const hone_expr *value = hone_func_node(v->func, update)->u.store.value;
+    const hone_expr *zero = start->u.store.value;
+    bool is_zero =
+        hone_expr_is_int_value(zero, 0) || (zero->kind == HONE_EXPR_FLOAT && zero->u.f == 0);
+    if (!is_zero || !hone_expr_is_op(value, HONE_OP_MUL)) return;
+    for (uint32_t i = 0; i < 2; i++) {
+        if (value->args[i]->kind != HONE_EXPR_LOAD ||
+            value->args[i]->u.buffer != start->u.store.buffer)
+            continue;
+        verify_warning(v, first,
+                       "block '%s' multiplies what T.init sets to 0: a product starts at 1",
+                       hone_func_node(v->func, id)->u.block.block->name);
+        return;
+    }
+}
+
 /* T.init sets the element that the block adds to. */
 static void check_init_place(verifier *v, hone_node_id id, hone_node_id init) {
     const hone_block *block = hone_func_node(v->func, id)->u.block.block;
@@ -460,6 +479,7 @@ static void check_init_place(verifier *v, hone_node_id id, hone_node_id init) {
             same = hone_expr_same(a->u.store.indices[d], b->u.store.indices[d]) ||
                    hone_prove_equal(&v->arith, a->u.store.indices[d], b->u.store.indices[d]);
         }
+        if (same) check_product(v, id, first, update);
         if (same) continue;
         verify_warning(v, first,
                        "T.init of block '%s' sets another element of '%s' than the block "
@@ -490,6 +510,9 @@ static void check_outputs(verifier *v, hone_node_id id) {
             check_plain_store(v, id, n, reduce);
         } else {
             check_init_store(v, id, init, n, reduce);
+            bool is_in_init = hone_tree_is_ancestor(v->func, init, n);
+            if (!is_in_init && !store_uses(v, hone_func_node(v->func, n), reduce))
+                check_plain_store(v, id, n, reduce);
         }
     }
     if (init != HONE_NO_ID) check_init_place(v, id, init);

@@ -67,6 +67,14 @@ static void verify_symbolic_bounds(verifier *v, const hone_buffer_info *info, ui
                      "'%s' is %s in '%s' at index %lld%s of dimension %u, whose extent is %lld%s",
                      info->name, verb, verify_block_name(v), (long long)value,
                      hone_str_text(&where), (unsigned)d, (long long)extent, hone_str_text(&sizes));
+    } else if (!is_shown && verify_leaves_for_other_sizes(v, index, zero, info->shape[d], &value,
+                                                          &extent, &where, &sizes)) {
+        verify_warning(v, v->node,
+                       "'%s' is %s in '%s' at index %lld%s of dimension %u, whose extent is "
+                       "%lld%s; let sizes that agree have one name",
+                       info->name, verb, verify_block_name(v), (long long)value,
+                       hone_str_text(&where), (unsigned)d, (long long)extent,
+                       hone_str_text(&sizes));
     }
     hone_str_deinit(&where);
     hone_str_deinit(&sizes);
@@ -130,6 +138,7 @@ void verify_access(verifier *v, hone_buffer buffer, uint32_t rank, const hone_ex
                          info->name, HONE_DTYPE_NAME(indices[d]->dtype));
         } else if (d < info->rank && !is_asked_for) {
             verify_bounds(v, info, d, indices[d], verb);
+            if (!v->in_region && strcmp(verb, "read") == 0) verify_filled(v, buffer, d, indices[d]);
         }
     }
 }

@@ -6,6 +6,8 @@
 #include "ir/verify.h"
 #include "ir/verify_points.h"
 
+typedef struct verify_hulls verify_hulls;
+
 typedef struct verifier {
     const hone_func *func;
     hone_findings *out;
@@ -18,6 +20,7 @@ typedef struct verifier {
     bool *relax;          /* by variable: all that run */
     region_facts facts;   /* conditions in force, those that are linear */
     verify_points points; /* the same conditions as they stand, and where variables come from */
+    verify_hulls *hulls;  /* what is ever written, by buffer; NULL: not asked for */
     hone_node_id node;    /* the statement in hand */
     hone_node_id block;   /* the innermost block, or HONE_NO_ID */
     bool is_short_of_memory;
@@ -49,15 +52,36 @@ void verify_loop_in_vector(verifier *v, hone_node_id id);
 
 /* verify_race.c: a store, beside other iterations of the same */
 void verify_races(verifier *v, hone_node_id id);
+/* Does each iteration of the loop have a buffer of its own? */
+bool verify_is_private(const verifier *v, hone_node_id loop, hone_buffer buffer);
+
+/* verify_share.c: a loop whose iterations run at once; some of them are tried */
+void verify_sharing(verifier *v, hone_node_id loop);
 
 /* verify_flow.c: what is filled before it is read, over the whole function */
 void verify_flow(verifier *v);
+
+/* verify_filled.c: before all else; at a read; after all else */
+void verify_find_hulls(verifier *v);
+void verify_filled(verifier *v, hone_buffer buffer, uint32_t d, const hone_expr *index);
+void verify_outputs(verifier *v);
+
+/* verify_odd.c: what is hardly meant; names at the end */
+void verify_odd_store(verifier *v, hone_node_id id);
+void verify_odd_loop(verifier *v, hone_node_id id);
+void verify_odd_while(verifier *v, hone_node_id id);
+void verify_odd_condition(verifier *v, hone_node_id id, const hone_expr *condition);
+void verify_block_names(verifier *v);
 
 /* verify_size.c: an index or a binding that leaves [begin, begin + extent) whatever the sizes are;
  * out: " (i = 63)", and the sizes that this is an example of: " for n = 64" */
 bool verify_leaves_for_all_sizes(verifier *v, const hone_expr *e, const hone_expr *begin,
                                  const hone_expr *extent, int64_t *out_value, int64_t *out_extent,
                                  hone_str *out_where, hone_str *out_sizes);
+/* The same, for some sizes that differ from each other. */
+bool verify_leaves_for_other_sizes(verifier *v, const hone_expr *e, const hone_expr *begin,
+                                   const hone_expr *extent, int64_t *out_value, int64_t *out_extent,
+                                   hone_str *out_where, hone_str *out_sizes);
 
 /* verify_block.c: with the axes not yet defined, then inside */
 void verify_block_outside(verifier *v, hone_node_id id);

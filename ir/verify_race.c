@@ -15,7 +15,7 @@ static bool allocates(const hone_block *block, hone_buffer buffer) {
 
 /* What a loop does not share between its iterations: what begins to exist inside of it, and what
  * blocks allocate, which is moved to where it is used. */
-static bool is_private(const verifier *v, hone_node_id loop, hone_buffer buffer) {
+bool verify_is_private(const verifier *v, hone_node_id loop, hone_buffer buffer) {
     for (hone_node_id n = loop; n != HONE_NO_ID; n = hone_func_node(v->func, n)->parent) {
         const hone_node *node = hone_func_node(v->func, n);
         if (node->kind == HONE_NODE_BLOCK && allocates(node->u.block.block, buffer)) return true;
@@ -74,7 +74,7 @@ static void check_loop(verifier *v, hone_node_id id, hone_node_id at) {
     for (uint32_t d = 0; d < store->u.store.rank; d++) {
         if (depends(v, store->u.store.indices[d], var)) return;
     }
-    if (is_private(v, at, store->u.store.buffer)) return;
+    if (verify_is_private(v, at, store->u.store.buffer)) return;
     verify_warning(
         v, id, "'%s' is written by all iterations of the %s loop '%s' at the same element",
         hone_func_buffer(v->func, store->u.store.buffer)->name,
@@ -83,11 +83,11 @@ static void check_loop(verifier *v, hone_node_id id, hone_node_id at) {
 
 /* ---- blocks ---- */
 
-/* The indices of a store as numbers, where the axes alone decide them. */
-static bool place_of(verifier *v, const hone_node *store, int64_t *out) {
+/* Indices as numbers, where the axes alone decide them. */
+static bool place_of(verifier *v, uint32_t rank, const hone_expr *const *indices, int64_t *out) {
     v->points.stamp++;
-    for (uint32_t d = 0; d < store->u.store.rank; d++) {
-        if (!verify_value_at(&v->points, store->u.store.indices[d], &out[d])) return false;
+    for (uint32_t d = 0; d < rank; d++) {
+        if (!verify_value_at(&v->points, indices[d], &out[d])) return false;
     }
     return true;
 }
@@ -99,23 +99,64 @@ static bool same_place(const int64_t *a, const int64_t *b, uint32_t rank) {
     return true;
 }
 
-/* Two values of one axis, the others at their begins, that name one element. */
-static bool find_clash(verifier *v, const hone_node *store, const hone_axis *axis, int64_t *out) {
+/* Two values of one axis, the others at their begins, where one place is the other. */
+static bool find_clash(verifier *v, const hone_node *store, const hone_expr *const *one,
+                       const hone_expr *const *other, const hone_axis *axis, int64_t *out) {
     enum { MOST_RANK = 8 };
-    int64_t places[MOST_VALUES][MOST_RANK];
+    int64_t places[MOST_VALUES][MOST_RANK], others[MOST_VALUES][MOST_RANK];
     int64_t extent = axis->dom.extent->u.i, count = extent < MOST_VALUES ? extent : MOST_VALUES;
-    if (store->u.store.rank > MOST_RANK) return false;
+    uint32_t rank = store->u.store.rank;
+    if (rank > MOST_RANK) return false;
     for (int64_t k = 0; k < count; k++) {
         v->points.vars[axis->var].value = axis->dom.min->u.i + k;
-        if (!place_of(v, store, places[k])) return false;
+        if (!place_of(v, rank, one, places[k]) || !place_of(v, rank, other, others[k]))
+            return false;
         for (int64_t i = 0; i < k; i++) {
-            if (!same_place(places[i], places[k], store->u.store.rank)) continue;
-            out[0] = axis->dom.min->u.i + i;
-            out[1] = axis->dom.min->u.i + k;
+            bool is_before = same_place(places[i], others[k], rank);
+            if (!is_before && !same_place(places[k], others[i], rank)) continue;
+            out[is_before ? 0 : 1] = axis->dom.min->u.i + i;
+            out[is_before ? 1 : 0] = axis->dom.min->u.i + k;
             return true;
         }
     }
     return false;
+}
+
+/* The first load of what the store writes that is evaluated whatever holds, at another place. */
+typedef struct own_load {
+    const hone_node *store;
+    const hone_expr *found;
+} own_load;
+
+static bool find_own_load(void *ctx, const hone_expr *e) {
+    own_load *own = ctx;
+    if (own->found || e->kind == HONE_EXPR_SELECT || e->kind == HONE_EXPR_LET) return false;
+    if (hone_expr_is_call(e, HONE_INTRIN_IF_THEN_ELSE)) return false;
+    if (e->kind != HONE_EXPR_LOAD || e->u.buffer != own->store->u.store.buffer) return true;
+    for (uint32_t d = 0; d < e->count && d < own->store->u.store.rank; d++) {
+        if (!hone_expr_same(e->args[d], own->store->u.store.indices[d])) own->found = e;
+    }
+    return true;
+}
+
+/* An instance that reads what another one writes: A[vi + 1] = A[vi] + A[vi + 2]. */
+static void check_own_reads(verifier *v, hone_node_id id, const hone_block *block) {
+    const hone_node *store = hone_func_node(v->func, id);
+    own_load own = {.store = store};
+    hone_expr_walk(store->u.store.value, find_own_load, &own);
+    if (!own.found || own.found->count != store->u.store.rank) return;
+    for (uint32_t i = 0; i < block->axis_count; i++) {
+        const hone_axis *axis = &block->axes[i];
+        int64_t clash[2];
+        if (axis->kind != HONE_AXIS_SPATIAL) continue;
+        if (!find_clash(v, store, store->u.store.indices, own.found->args, axis, clash)) continue;
+        verify_warning(v, id,
+                       "block '%s' reads, where spatial axis '%s' is %lld, the element of '%s' "
+                       "that it writes where it is %lld; spatial axes have no order",
+                       block->name, verify_var_name(v, axis->var), (long long)clash[1],
+                       hone_func_buffer(v->func, store->u.store.buffer)->name, (long long)clash[0]);
+        return;
+    }
 }
 
 static bool has_constant_domains(const hone_block *block) {
@@ -128,19 +169,22 @@ static bool has_constant_domains(const hone_block *block) {
     return true;
 }
 
-static void check_spatial_axes(verifier *v, hone_node_id id, const hone_block *block) {
+static bool check_spatial_axes(verifier *v, hone_node_id id, const hone_block *block) {
     const hone_node *store = hone_func_node(v->func, id);
     for (uint32_t i = 0; i < block->axis_count; i++) {
         const hone_axis *axis = &block->axes[i];
         int64_t clash[2];
-        if (axis->kind != HONE_AXIS_SPATIAL || !find_clash(v, store, axis, clash)) continue;
+        const hone_expr *const *indices = store->u.store.indices;
+        if (axis->kind != HONE_AXIS_SPATIAL) continue;
+        if (!find_clash(v, store, indices, indices, axis, clash)) continue;
         verify_warning(v, id,
                        "block '%s' writes one element of '%s' where spatial axis '%s' is %lld and "
                        "%lld",
                        block->name, hone_func_buffer(v->func, store->u.store.buffer)->name,
                        verify_var_name(v, axis->var), (long long)clash[0], (long long)clash[1]);
-        return;
+        return false;
     }
+    return true;
 }
 
 /* Instances of a block that differ in a spatial axis may run in any order. */
@@ -160,7 +204,7 @@ static void check_block(verifier *v, hone_node_id id) {
         saved[i] = *source;
         *source = (verify_source){.value = block->axes[i].dom.min->u.i, .is_known = true};
     }
-    check_spatial_axes(v, id, block);
+    if (check_spatial_axes(v, id, block) && !v->out->errors_only) check_own_reads(v, id, block);
     for (uint32_t i = 0; i < block->axis_count; i++)
         v->points.vars[block->axes[i].var] = saved[i];
     v->points.stamp++;
