@@ -10,7 +10,8 @@
  * with a halo, may stand below when all who read its output are below as well: then each iteration
  * has its own copy; so may one whose instances meet in elements only within one iteration. One
  * thread axis may be bound twice in a nest where the threads of the outer loop share the work of
- * the inner one. vectorize wants a constant extent. unroll checks nothing but that. */
+ * the inner one; loops that are launched together and bound to one axis have one extent. vectorize
+ * wants a constant extent. unroll checks nothing but that. */
 
 /* Every block that touches a buffer that this block writes stands below the loop, and the buffer is
  * local to the scope: lowering gives each iteration its own. */
@@ -192,6 +193,45 @@ static hone_status check_unbound(hone_schedule *sch, hone_node_id loop, const ch
     return HONE_OK;
 }
 
+static hone_node_id next_thread_loop(const hone_schedule *sch, hone_node_id top, hone_node_id n,
+                                     hone_node_id fresh) {
+    for (n = hone_tree_next(sch->func, top, n); n != HONE_NO_ID;
+         n = hone_tree_next(sch->func, top, n)) {
+        const hone_node *node = sch_node(sch, n);
+        if (n == fresh) return n;
+        if (node->kind == HONE_NODE_FOR && node->loop_kind == HONE_LOOP_THREAD) return n;
+    }
+    return HONE_NO_ID;
+}
+
+/* What stands below one outermost thread loop is launched together, with one extent per axis. The
+ * loop may bring together what was apart before. */
+static hone_status check_launch(hone_schedule *sch, hone_node_id loop, const char *tag) {
+    hone_node_id kernel = loop;
+    for (hone_node_id n = sch_node(sch, loop)->parent; n != HONE_NO_ID;
+         n = sch_node(sch, n)->parent) {
+        const hone_node *node = sch_node(sch, n);
+        if (node->kind == HONE_NODE_FOR && node->loop_kind == HONE_LOOP_THREAD) kernel = n;
+    }
+    for (hone_node_id a = kernel; a != HONE_NO_ID; a = next_thread_loop(sch, kernel, a, loop)) {
+        const char *a_tag = a == loop ? tag : sch_node(sch, a)->u.loop.thread_tag;
+        int64_t a_extent = hone_expr_const(sch_node(sch, a)->u.loop.range.extent);
+        if (a_extent < 0 || strncmp(a_tag, "vthread", 7) == 0) continue;
+        for (hone_node_id b = next_thread_loop(sch, kernel, a, loop); b != HONE_NO_ID;
+             b = next_thread_loop(sch, kernel, b, loop)) {
+            const char *b_tag = b == loop ? tag : sch_node(sch, b)->u.loop.thread_tag;
+            int64_t b_extent = hone_expr_const(sch_node(sch, b)->u.loop.range.extent);
+            if (b_extent < 0 || a_extent == b_extent || strcmp(a_tag, b_tag) != 0) continue;
+            return sch_refuse(sch, b,
+                              "%s and %s would be launched together, both bound to %s, with "
+                              "extents %lld and %lld",
+                              sch_loop_name(sch, a), sch_loop_name(sch, b), a_tag,
+                              (long long)a_extent, (long long)b_extent);
+        }
+    }
+    return HONE_OK;
+}
+
 hone_status hone_sch_bind(hone_schedule *sch, hone_rv loop_rv, const char *thread_axis) {
     hone_node_id loop;
     HONE_TRY(sch_resolve_loop(sch, loop_rv, &loop));
@@ -202,6 +242,7 @@ hone_status hone_sch_bind(hone_schedule *sch, hone_rv loop_rv, const char *threa
                           thread_axis);
     }
     HONE_TRY(check_unbound(sch, loop, thread_axis));
+    HONE_TRY(check_launch(sch, loop, thread_axis));
     HONE_TRY(check_independent(sch, loop, strncmp(thread_axis, "threadIdx", 9) == 0));
     const char *tag = hone_arena_strdup(sch->arena, thread_axis);
     if (!tag) return sch_no_memory();
