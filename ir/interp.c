@@ -41,6 +41,7 @@ static void print_place(hone_str *out, const machine *m) {
 
 void machine_fail(machine *m, hone_status st) {
     machine_free_extern(m);
+    if (m->options.out_at) *m->options.out_at = m->at;
     hone_str place = {0};
     print_place(&place, m);
     if (place.length > 0 && hone_status_code(st) != HONE_CODE_NO_MEMORY) {

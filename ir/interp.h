@@ -52,8 +52,9 @@ typedef struct hone_interp_options {
     void *extern_ctx;
     bool check_uninitialised;
     bool check_races, allow_repeats;
-    bool widen_f64;    /* compute and keep every float buffer in f64: the widened reference */
-    int64_t max_steps; /* 0 = no limit; else CANCELLED beyond it */
+    hone_node_id *out_at; /* NULL, or: the statement that could not be run, when one could not */
+    bool widen_f64;       /* compute and keep every float buffer in f64: the widened reference */
+    int64_t max_steps;    /* 0 = no limit; else CANCELLED beyond it */
 } hone_interp_options;
 
 /* With widen_f64 a float argument may be a float64 tensor whatever the program says; others are

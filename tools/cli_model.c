@@ -112,31 +112,36 @@ static const hone_finding *first_error(const hone_findings *findings) {
     return NULL;
 }
 
-static hone_status place_error(const char *path, const hone_finding *finding) {
+hone_status hone_cli_place(const char *path, uint32_t line, uint32_t column, hone_status failed) {
     char *source = NULL;
     size_t count = 0;
     hone_str quote = {0};
     const char *name = strcmp(path, "-") == 0 ? "<stdin>" : path;
-    if (!finding->line) return HONE_ERROR(HONE_CODE_INVALID, "%s: %s", name, finding->text);
+    if (!line) return hone_status_annotate(failed, "%s", name);
     if (strcmp(hone_path_extension(path), ".py") == 0) {
         /* Only for the quotation: the message stands without it. */
         hone_status_free(hone_fs_read(path, MOST_BYTES, &source, &count));
     }
-    hone_cli_quote(source, finding->line, finding->column, &quote);
+    hone_cli_quote(source, line, column, &quote);
     if (quote.length) hone_str_truncate(&quote, quote.length - 1);
-    hone_status st =
-        HONE_ERROR(HONE_CODE_INVALID, "%s:%" PRIu32 ":%" PRIu32 ": %s%s%s", name, finding->line,
-                   finding->column, finding->text, quote.length ? "\n" : "", hone_str_text(&quote));
+    hone_status st = HONE_ERROR(hone_status_code(failed), "%s:%" PRIu32 ":%" PRIu32 ": %s%s%s",
+                                name, line, column, hone_status_message(failed),
+                                quote.length ? "\n" : "", hone_str_text(&quote));
+    hone_status_free(failed);
     hone_str_deinit(&quote);
     hone_free(source);
     return st;
 }
 
 hone_status hone_cli_check_func(const char *path, const hone_func *func) {
-    hone_findings findings = {.arena = hone_arena_create(4096)};
+    hone_findings findings = {.arena = hone_arena_create(4096), .errors_only = true};
     if (!findings.arena) return HONE_ERROR(HONE_CODE_NO_MEMORY, "%s", path);
     hone_status st = hone_verify_func(func, &findings);
-    if (!st && findings.error_count) st = place_error(path, first_error(&findings));
+    if (!st && findings.error_count) {
+        const hone_finding *first = first_error(&findings);
+        st = HONE_ERROR(HONE_CODE_INVALID, "%s", first->text);
+        st = hone_cli_place(path, first->line, first->column, st);
+    }
     hone_arena_destroy(findings.arena);
     return st;
 }

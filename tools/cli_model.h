@@ -32,6 +32,9 @@ HONE_NODISCARD hone_status hone_cli_pick_func(const hone_module *module, const c
 
 /* INVALID when the function is ill-formed: "path:line:column: reason", the line and a caret. */
 HONE_NODISCARD hone_status hone_cli_check_func(const char *path, const hone_func *func);
+/* Puts the place in a file before what failed, and the line behind it. Takes and returns failed. */
+HONE_NODISCARD hone_status hone_cli_place(const char *path, uint32_t line, uint32_t column,
+                                          hone_status failed);
 /* Appends a line of the source (may be NULL: nothing) and a caret below the column. */
 void hone_cli_quote(const char *source, uint32_t line, uint32_t column, hone_str *out);
 

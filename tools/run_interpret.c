@@ -271,8 +271,16 @@ static hone_status interpret_func(hone_run_job *job, const hone_func *func) {
         if (is_output(func, &s, i)) HONE_TRY(make_output(job, func, i, sizes, &args[i]));
     }
     hone_interp_options how = interpretation(job);
-    HONE_TRY(hone_interp_func(func, args, func->param_count, &how));
-    return keep_updated(job, func, &s, args);
+    hone_node_id failed = HONE_NO_ID;
+    how.out_at = &failed;
+    hone_status st = hone_interp_func(func, args, func->param_count, &how);
+    while (st && failed != HONE_NO_ID && !hone_func_node(func, failed)->line)
+        failed = hone_func_node(func, failed)->parent;
+    if (st && failed != HONE_NO_ID) {
+        job->line = hone_func_node(func, failed)->line;
+        job->column = hone_func_node(func, failed)->column;
+    }
+    return st ? st : keep_updated(job, func, &s, args);
 }
 
 hone_status hone_run_interpreted(hone_run_job *job, const hone_module *module) {

@@ -21,6 +21,7 @@ typedef struct hone_run_job {
     hone_tensor_set params; /* of --params */
     const hone_graph_weight *weights;
     hone_tensor_set inputs;
+    uint32_t line, column;             /* in the text: what could not be run; 0 = unknown */
     hone_tensor_set outputs;           /* results by name */
     double best_ns, median_ns, spread; /* of --time; NAN = not timed */
 } hone_run_job;

@@ -87,7 +87,7 @@ static hone_status run_source(hone_run_job *job, const char *path) {
     hone_code code = hone_status_code(st);
     bool is_of_model = code == HONE_CODE_INVALID || code == HONE_CODE_UNSUPPORTED ||
                        code == HONE_CODE_ILLEGAL || code == HONE_CODE_TYPE;
-    return is_of_model ? hone_status_annotate(st, "%s", path) : st;
+    return is_of_model ? hone_cli_place(path, job->line, job->column, st) : st;
 }
 
 /* ---- results ---- */
