@@ -1,8 +1,8 @@
 # Convolution 3x3, padding 1, by Winograd's F(2x2, 3x3), plain layout in and out.
-# Filters are transformed, and packed by 64; tiles of 4x4 of the input become 2x2 of the output.
+# Filters are transformed, and packed by 32; tiles of 4x4 of the input become 2x2 of the output.
 from tvm.script import tir as T
 
-C, H, B, G = 16, 14, 16, 4  # channels (and filters) in blocks of B, filters packed by G blocks
+C, H, B, G = 16, 14, 16, 2  # channels (and filters) in blocks of B, filters packed by G blocks
 M, A, N = 2, 4, 7  # outputs and inputs of a tile in each direction, tiles in a row
 HP = 16
 
@@ -17,8 +17,8 @@ def main(
     U = T.alloc_buffer((A, A, C // G, C * B, G * B))
     XP = T.alloc_buffer((C, HP, HP, B))
     R = T.alloc_buffer((C, N, A, HP, B))
-    V = T.alloc_buffer((N, A, A, C, N, B))
-    Q = T.alloc_buffer((N, A, A, C, N, B))
+    V = T.alloc_buffer((A, A, C, N * N, B))
+    Q = T.alloc_buffer((A, A, C, N * N, B))
     O = T.alloc_buffer((C, N, A, N * M, B))
     for f, c, u, x in T.grid(C * B, C * B, A, 3):
         with T.block("filter_rows"):
@@ -50,21 +50,21 @@ def main(
     for t, u, v, c, x, ci in T.grid(N, A, A, C, N, B):
         with T.block("input_columns"):
             vt, vu, vv, vc, vx, vi = T.axis.remap("SSSSSS", [t, u, v, c, x, ci])
-            V[vt, vu, vv, vc, vx, vi] = T.if_then_else(vv == 0, R[vc, vt, vu, vx * M + 0, vi] - R[vc, vt, vu, vx * M + 2, vi],
+            V[vu, vv, vc, vt * N + vx, vi] = T.if_then_else(vv == 0, R[vc, vt, vu, vx * M + 0, vi] - R[vc, vt, vu, vx * M + 2, vi],
                 T.if_then_else(vv == 1, R[vc, vt, vu, vx * M + 1, vi] + R[vc, vt, vu, vx * M + 2, vi],
                 T.if_then_else(vv == 2, R[vc, vt, vu, vx * M + 2, vi] - R[vc, vt, vu, vx * M + 1, vi],
                 R[vc, vt, vu, vx * M + 1, vi] - R[vc, vt, vu, vx * M + 3, vi])))
-    for t, u, v, f, x, c, ci, fi in T.grid(N, A, A, C, N, C, B, B):
+    for u, v, f, p, c, ci, fi in T.grid(A, A, C, N * N, C, B, B):
         with T.block("products"):
-            vt, vu, vv, vf, vx, vc, vi, vfi = T.axis.remap("SSSSSRRS", [t, u, v, f, x, c, ci, fi])
+            vu, vv, vf, vp, vc, vi, vfi = T.axis.remap("SSSSRRS", [u, v, f, p, c, ci, fi])
             with T.init():
-                Q[vt, vu, vv, vf, vx, vfi] = T.float32(0)
-            Q[vt, vu, vv, vf, vx, vfi] += V[vt, vu, vv, vc, vx, vi] * U[vu, vv, vf // G, vc * B + vi, vf % G * B + vfi]
+                Q[vu, vv, vf, vp, vfi] = T.float32(0)
+            Q[vu, vv, vf, vp, vfi] += V[vu, vv, vc, vp, vi] * U[vu, vv, vf // G, vc * B + vi, vf % G * B + vfi]
     for f, t, u, x, fi in T.grid(C, N, A, N * M, B):
         with T.block("output_columns"):
             vf, vt, vu, vx, vfi = T.axis.remap("SSSSS", [f, t, u, x, fi])
-            O[vf, vt, vu, vx, vfi] = T.if_then_else(vx % M == 0, Q[vt, vu, 0, vf, vx // M, vfi] + Q[vt, vu, 1, vf, vx // M, vfi] + Q[vt, vu, 2, vf, vx // M, vfi],
-                Q[vt, vu, 1, vf, vx // M, vfi] - Q[vt, vu, 2, vf, vx // M, vfi] - Q[vt, vu, 3, vf, vx // M, vfi])
+            O[vf, vt, vu, vx, vfi] = T.if_then_else(vx % M == 0, Q[vu, 0, vf, vt * N + vx // M, vfi] + Q[vu, 1, vf, vt * N + vx // M, vfi] + Q[vu, 2, vf, vt * N + vx // M, vfi],
+                Q[vu, 1, vf, vt * N + vx // M, vfi] - Q[vu, 2, vf, vt * N + vx // M, vfi] - Q[vu, 3, vf, vt * N + vx // M, vfi])
     for f, fi, y, x in T.grid(C, B, H, H):
         with T.block("output_rows"):
             vf, vfi, vy, vx = T.axis.remap("SSSS", [f, fi, y, x])
