@@ -77,6 +77,13 @@ bool codegen_has_type(hone_dtype dtype) {
     return !hone_dtype_is_float(dtype) || dtype.code <= HONE_DTYPE_CODE_FLOAT8_E5M2;
 }
 
+bool codegen_narrows_twice(hone_dtype from, hone_dtype to) {
+    if (!codegen_is_small_float(to)) return false;
+    if (hone_dtype_is_float(from)) return from.bits == 64;
+    /* integers that a float cannot hold are infinite in the others */
+    return from.bits > 16 && to.code == HONE_DTYPE_CODE_BFLOAT;
+}
+
 hone_buffer codegen_buffer_of_data(const hone_func *func, hone_var var) {
     for (hone_buffer id = 0; id < func->buffer_count; id++) {
         if (func->buffers[id].data == var) return id;

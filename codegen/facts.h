@@ -29,6 +29,8 @@ bool codegen_is_small_float(hone_dtype dtype);
 /* Code is made of every type that programs store, but for the shorter floats of 8 bits and less
  * that came after e4m3fn and e5m2. */
 bool codegen_has_type(hone_dtype dtype);
+/* Does a cast to a small float need more digits than a float has on the way? */
+bool codegen_narrows_twice(hone_dtype from, hone_dtype to);
 /* The first buffer that a handle variable is the data of, or HONE_NO_ID. */
 hone_buffer codegen_buffer_of_data(const hone_func *func, hone_var var);
 /* The size of a buffer of constant shape, else -1. */

@@ -97,6 +97,25 @@ static LLVMValueRef round_small(gen *g, hone_dtype dtype, LLVMValueRef value) {
     return gen_from_storage(g, dtype, gen_to_storage(g, dtype, value));
 }
 
+/* A double as a float whose last bit holds what is lost: rounding that once more, to a type with
+ * two bits less or fewer, rounds once. */
+static LLVMValueRef to_odd(gen *g, LLVMValueRef value, LLVMTypeRef type) {
+    LLVMBuilderRef b = g->builder;
+    LLVMTypeRef wide = LLVMTypeOf(value);
+    bool is_vector = LLVMGetTypeKind(type) == LLVMVectorTypeKind;
+    LLVMTypeRef word = gen_vector(g->i32, is_vector ? LLVMGetVectorSize(type) : 1);
+    LLVMValueRef near = LLVMBuildFPTrunc(b, value, type, "");
+    LLVMValueRef back = LLVMBuildFPExt(b, near, wide, "");
+    LLVMValueRef sizes[] = {gen_intrinsic(g, "llvm.fabs", wide, &back, 1),
+                            gen_intrinsic(g, "llvm.fabs", wide, &value, 1)};
+    LLVMValueRef is_over = LLVMBuildFCmp(b, LLVMRealOGT, sizes[0], sizes[1], "");
+    LLVMValueRef is_off = LLVMBuildFCmp(b, LLVMRealONE, back, value, "");
+    LLVMValueRef bits = LLVMBuildBitCast(b, near, word, "");
+    bits = LLVMBuildAdd(b, bits, LLVMBuildSExt(b, is_over, word, ""), "");
+    bits = LLVMBuildOr(b, bits, LLVMBuildZExt(b, is_off, word, ""), "");
+    return LLVMBuildBitCast(b, bits, type, "");
+}
+
 static LLVMValueRef from_float(gen *g, hone_dtype from, hone_dtype to, LLVMValueRef value) {
     LLVMTypeRef type = gen_type(g, to);
     LLVMBuilderRef b = g->builder;
@@ -110,7 +129,10 @@ static LLVMValueRef from_float(gen *g, hone_dtype from, hone_dtype to, LLVMValue
         return gen_intrinsic_of(g, name, types, 2, &value, 1);
     }
     bool is_wide_from = from.bits == 64, is_wide_to = to.bits == 64;
-    if (is_wide_from && !is_wide_to) value = LLVMBuildFPTrunc(b, value, type, "");
+    if (is_wide_from && !is_wide_to) {
+        value = codegen_narrows_twice(from, to) ? to_odd(g, value, type)
+                                                : LLVMBuildFPTrunc(b, value, type, "");
+    }
     if (!is_wide_from && is_wide_to) value = LLVMBuildFPExt(b, value, type, "");
     bool is_same = hone_dtype_same_element(from, to);
     return codegen_is_small_float(to) && !is_same ? round_small(g, to, value) : value;
@@ -124,9 +146,12 @@ static LLVMValueRef from_integer(gen *g, hone_dtype from, hone_dtype to, LLVMVal
         return LLVMBuildICmp(b, LLVMIntNE, value, LLVMConstNull(LLVMTypeOf(value)), "");
     }
     if (hone_dtype_is_float(to)) {
+        bool is_small = codegen_is_small_float(to), is_wide = codegen_narrows_twice(from, to);
+        LLVMTypeRef first = is_wide ? gen_vector(g->f64, to.lanes) : type;
         value =
-            is_signed ? LLVMBuildSIToFP(b, value, type, "") : LLVMBuildUIToFP(b, value, type, "");
-        return codegen_is_small_float(to) ? round_small(g, to, value) : value;
+            is_signed ? LLVMBuildSIToFP(b, value, first, "") : LLVMBuildUIToFP(b, value, first, "");
+        if (is_wide) value = to_odd(g, value, type);
+        return is_small ? round_small(g, to, value) : value;
     }
     unsigned have = hone_dtype_is_bool(from) ? 1 : from.bits;
     if (to.bits < have) return LLVMBuildTrunc(b, value, type, "");

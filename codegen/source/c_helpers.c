@@ -51,6 +51,16 @@ static const helper helpers[] = {
                  "    if (is_signed && a < -limit) return ($T)(0 - ($T)most - 1);\n"
                  "    return !is_signed && a <= 0 ? 0 : ($T)a;\n"
                  "}\n"      },
+    {"to_odd",      "/* what is lost is left in the last bit: rounding once more rounds once */\n"
+               "static inline $T $N(double a) {\n"
+               "    $T value = ($T)a;\n"
+               "    uint32_t bits;\n"
+               "    memcpy(&bits, &value, sizeof bits);\n"
+               "    if (fabs((double)value) > fabs(a)) bits--;\n"
+               "    if (a == a && (double)value != a) bits |= 1;\n"
+               "    memcpy(&value, &bits, sizeof bits);\n"
+               "    return value;\n"
+               "}\n"          },
 };
 
 /* Conversions of the small floats; the layout is the type's. */

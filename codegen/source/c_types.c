@@ -79,7 +79,12 @@ c_text c_cast(c_gen *g, hone_dtype from, hone_dtype to, c_text value) {
                         C_PREC_POSTFIX};
     }
     if (!codegen_is_small_float(to)) return as(g, c_type(g, to), value);
-    if (from.bits == 64 || !hone_dtype_is_float(from)) value = as(g, "float", value);
+    if (codegen_narrows_twice(from, to)) {
+        const char *helper = c_helper(g, "to_odd", "float");
+        value = (c_text){c_printf(g, "%s(%s)", helper, as(g, "double", value).s), C_PREC_POSTFIX};
+    } else if (!hone_dtype_is_float(from)) {
+        value = as(g, "float", value);
+    }
     return c_from_storage(g, to, c_to_storage(g, to, value));
 }
 

@@ -172,15 +172,19 @@ static hone_status run_emulated(const hone_func *func, const hone_target *target
     return st;
 }
 
+hone_status test_run(const hone_func *func, const hone_target *target, hone_tensor *const *args) {
+    bool is_here = target->kind == HONE_TARGET_C || hone_target_is_native_arch(target);
+    return is_here ? run_here(func, target, args) : run_emulated(func, target, args);
+}
+
 hone_status test_compare(const hone_func *func, const hone_target *target, uint64_t seed,
                          double tolerance) {
     hone_tensor *got[MOST + 1] = {0}, *want[MOST + 1] = {0};
     hone_interp_options options = {0};
-    bool is_here = target->kind == HONE_TARGET_C || hone_target_is_native_arch(target);
     hone_status st = make_args(func, seed, got);
     if (!st) st = make_args(func, seed, want);
     if (!st) st = hone_interp_func(func, want, func->param_count, &options);
-    if (!st) st = (is_here ? run_here : run_emulated)(func, target, got);
+    if (!st) st = test_run(func, target, got);
     if (!st) st = compare(func, got, want, tolerance);
     for (int i = 0; i < MOST; i++) {
         hone_tensor_destroy(got[i]);

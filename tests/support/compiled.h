@@ -27,6 +27,10 @@ void test_compiled_deinit(test_compiled *compiled);
 int32_t test_compiled_run(const test_compiled *compiled, hone_tensor *const *args,
                           const int64_t *sizes);
 
+/* Compiles func and runs it once, on a target of this machine or one that test_can_run. */
+HONE_NODISCARD hone_status test_run(const hone_func *func, const hone_target *target,
+                                    hone_tensor *const *args);
+
 /* Compiles func, runs it and the interpreter on the same random inputs, compares all buffers.
  * tolerance: relative to the largest number of a buffer. INVALID with the difference. Constant
  * shapes only. Targets of other CPUs: see elsewhere.h, test_can_run. */
