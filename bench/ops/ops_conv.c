@@ -2,27 +2,28 @@
  * filters, kernel, stride, groups, padding;
  * then the width (0: as high as wide) and the number of images (0: one).
  *
- * NAME_plain: NCHW in and out; NAME_nchwc: inside a layout of 16 channels. Weights are constants
- * (OIHW); how they are packed is part of the program. */
+ * NAME_plain: NCHW in and out; NAME_nchwc: inside a layout of 16 channels. Weights are in OIHW,
+ * constants or (but for Winograd's method) given at run time; how they are packed is part of the
+ * program. */
 #include "bench/ops/ops.h"
 
 #define OUT(h, k, s, p) (((h) + 2 * (p) - (k)) / (s) + 1)
 #define FLOPS(c, h, f, k, s, g, p)                                                                 \
     (2.0 * (f)*OUT(h, k, s, p) * OUT(h, k, s, p) * (c) / (g) * (k) * (k))
-#define WORK(work, kind, c, h, f, k, s, g, p, tolerance, ...)                                      \
+#define WORK(work, kind, weight, c, h, f, k, s, g, p, tolerance, ...)                              \
     {                                                                                              \
-        work, NULL, kind, {c, h, f, k, s, g, p}, -2, FLOPS(c, h, f, k, s, g, p), tolerance, {      \
+        work, NULL, kind, {c, h, f, k, s, g, p}, weight, FLOPS(c, h, f, k, s, g, p), tolerance, {  \
             __VA_ARGS__                                                                            \
         }                                                                                          \
     }
 #define CONV(name, c, h, f, k, s, g, p)                                                            \
-    WORK(name "_plain", "conv2d", c, h, f, k, s, g, p, 0, &ops_onednn_conv, &ops_onnxruntime),     \
-        WORK(name "_nchwc", "conv2d_nchwc", c, h, f, k, s, g, p, 0, &ops_onednn_conv)
+    WORK(name "_plain", "conv2d", 2, c, h, f, k, s, g, p, 0, &ops_onednn_conv, &ops_onnxruntime),  \
+        WORK(name "_nchwc", "conv2d_nchwc", 2, c, h, f, k, s, g, p, 0, &ops_onednn_conv)
 /* What Winograd's method rounds differently is let pass. */
 #define WINOGRAD(name, c, h)                                                                       \
-    WORK(name "_plain", "conv2d", c, h, c, 3, 1, 1, 1, 1e-3, &ops_onednn_winograd,                 \
+    WORK(name "_plain", "conv2d", -2, c, h, c, 3, 1, 1, 1, 1e-3, &ops_onednn_winograd,             \
          &ops_onednn_conv),                                                                        \
-        WORK(name "_nchwc", "conv2d_nchwc", c, h, c, 3, 1, 1, 1, 1e-3, &ops_onednn_winograd,       \
+        WORK(name "_nchwc", "conv2d_nchwc", -2, c, h, c, 3, 1, 1, 1, 1e-3, &ops_onednn_winograd,   \
              &ops_onednn_conv)
 
 static const ops_work works[] = {

@@ -45,7 +45,7 @@ static dnnl_memory_t make_memory(ops_onednn *self, const dnnl_memory_desc_t *des
     return memory;
 }
 
-static void reorder(ops_onednn *self, dnnl_memory_t from, dnnl_memory_t to) {
+static dnnl_primitive_t make_reorder(ops_onednn *self, dnnl_memory_t from, dnnl_memory_t to) {
     const dnnl_memory_desc_t *from_desc, *to_desc;
     dnnl_primitive_desc_t desc;
     dnnl_primitive_t primitive;
@@ -55,14 +55,24 @@ static void reorder(ops_onednn *self, dnnl_memory_t from, dnnl_memory_t to) {
                                                        self->engine, NULL),
                     "reorder desc");
     ops_onednn_must(dnnl_primitive_create(&primitive, desc), "reorder");
+    dnnl_primitive_desc_destroy(desc);
+    return primitive;
+}
+
+static void run_reorder(ops_onednn *self, dnnl_primitive_t primitive, dnnl_memory_t from,
+                        dnnl_memory_t to) {
     dnnl_exec_arg_t args[] = {
         {DNNL_ARG_FROM, from},
         {DNNL_ARG_TO,   to  }
     };
     ops_onednn_must(dnnl_primitive_execute(primitive, self->stream, 2, args), "reorder");
     ops_onednn_must(dnnl_stream_wait(self->stream), "wait");
+}
+
+static void reorder(ops_onednn *self, dnnl_memory_t from, dnnl_memory_t to) {
+    dnnl_primitive_t primitive = make_reorder(self, from, to);
+    run_reorder(self, primitive, from, to);
     dnnl_primitive_destroy(primitive);
-    dnnl_primitive_desc_destroy(desc);
 }
 
 static void add_arg(ops_onednn *self, int arg, dnnl_memory_t memory, dnnl_memory_t plain) {
@@ -83,6 +93,19 @@ void ops_onednn_bind_input(ops_onednn *self, int arg, const dnnl_memory_desc_t *
     add_arg(self, arg, memory, NULL);
 }
 
+void ops_onednn_bind_each_time(ops_onednn *self, int arg, const dnnl_memory_desc_t *plain,
+                               const dnnl_memory_desc_t *wanted, void *data) {
+    dnnl_memory_t memory = make_memory(self, plain, data);
+    if (dnnl_memory_desc_equal(plain, wanted)) {
+        add_arg(self, arg, memory, NULL);
+        return;
+    }
+    self->given = memory;
+    self->laid_out = make_memory(self, wanted, DNNL_MEMORY_ALLOCATE);
+    self->lay_out = make_reorder(self, self->given, self->laid_out);
+    add_arg(self, arg, self->laid_out, NULL);
+}
+
 void ops_onednn_bind_output(ops_onednn *self, int arg, const dnnl_memory_desc_t *plain,
                             const dnnl_memory_desc_t *wanted, void *data) {
     dnnl_memory_t memory = make_memory(self, plain, data);
@@ -100,6 +123,7 @@ void ops_onednn_ready(ops_onednn *self, dnnl_primitive_desc_t desc) {
 
 void ops_onednn_run(void *peer) {
     ops_onednn *self = peer;
+    if (self->lay_out) run_reorder(self, self->lay_out, self->given, self->laid_out);
     ops_onednn_must(dnnl_primitive_execute(self->primitive, self->stream, self->count, self->args),
                     "execute");
     ops_onednn_must(dnnl_stream_wait(self->stream), "wait");
@@ -119,6 +143,8 @@ void ops_onednn_close(void *peer) {
         if (self->plain[i]) dnnl_memory_destroy(self->plain[i]);
     }
     if (self->primitive) dnnl_primitive_destroy(self->primitive);
+    if (self->lay_out) dnnl_primitive_destroy(self->lay_out);
+    if (self->given) dnnl_memory_destroy(self->given);
     dnnl_stream_destroy(self->stream);
     dnnl_engine_destroy(self->engine);
     hone_free(self);

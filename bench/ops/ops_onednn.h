@@ -21,6 +21,8 @@ typedef struct ops_onednn {
     dnnl_primitive_t primitive;
     int count;
     dnnl_exec_arg_t args[OPS_ONEDNN_ARGS];
+    dnnl_primitive_t lay_out;             /* the weight, before each run; NULL = it lies well */
+    dnnl_memory_t given, laid_out;        /* from where, to where (an argument) */
     dnnl_memory_t plain[OPS_ONEDNN_ARGS]; /* where fetch brings an output; NULL = is there */
 } ops_onednn;
 
@@ -33,6 +35,9 @@ dnnl_memory_desc_t ops_onednn_desc(int rank, const int64_t *dims, dnnl_data_type
 const dnnl_memory_desc_t *ops_onednn_chosen(const_dnnl_primitive_desc_t desc, dnnl_query_t what);
 void ops_onednn_bind_input(ops_onednn *self, int arg, const dnnl_memory_desc_t *plain,
                            const dnnl_memory_desc_t *wanted, void *data);
+/* The same inside the timing, for one input: a weight that is no constant. */
+void ops_onednn_bind_each_time(ops_onednn *self, int arg, const dnnl_memory_desc_t *plain,
+                               const dnnl_memory_desc_t *wanted, void *data);
 void ops_onednn_bind_output(ops_onednn *self, int arg, const dnnl_memory_desc_t *plain,
                             const dnnl_memory_desc_t *wanted, void *data);
 /* Makes the primitive; takes desc. */

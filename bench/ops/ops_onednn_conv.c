@@ -1,7 +1,8 @@
 /* bench/ops/ops_onednn_conv.c - oneDNN's convolutions: direct, and by Winograd's method.
  *
  * A work on plain tensors is plain for oneDNN, too; in a work inside a blocked layout oneDNN has
- * the layouts that it likes best. Weights are constants, reordered before the clock starts. */
+ * the layouts that it likes best. Weights are reordered before the clock starts where they are
+ * constants, else in each run. */
 #include "bench/ops/ops_onednn.h"
 #include "support/alloc.h"
 
@@ -58,9 +59,9 @@ static void *open_with(const ops_setup *setup, dnnl_alg_kind_t algorithm, const 
     }
     ops_onednn_bind_input(self, DNNL_ARG_SRC, &x, ops_onednn_chosen(desc, dnnl_query_src_md),
                           x_data->data);
-    ops_onednn_bind_input(self, DNNL_ARG_WEIGHTS, &w,
-                          ops_onednn_chosen(desc, dnnl_query_weights_md),
-                          setup->data->inputs[1]->data);
+    (setup->is_constant ? ops_onednn_bind_input : ops_onednn_bind_each_time)(
+        self, DNNL_ARG_WEIGHTS, &w, ops_onednn_chosen(desc, dnnl_query_weights_md),
+        setup->data->inputs[1]->data);
     ops_onednn_bind_output(self, DNNL_ARG_DST, &y, ops_onednn_chosen(desc, dnnl_query_dst_md),
                            y_data->data);
     ops_onednn_ready(self, desc);

@@ -104,7 +104,7 @@ static void run_conv(bench *b, const char *option, int threads, const char *dir)
         ops_work work = {
             .kind = is_blocked ? "conv2d_nchwc" : "conv2d",
             .dims = {c.c,  c.h, c.f, c.k, c.s, 1, c.p, c.w, c.n},
-            .weight = -2,
+            .weight = 2,
             .flops = 2.0 * (double)(c.n * c.f * oh * ow * c.c * c.k * c.k),
             .peers = {&ops_onednn_conv, is_blocked ? NULL : &ops_onnxruntime}
         };

@@ -204,7 +204,30 @@ static void print_turn(const plan *p, hone_str *t) {
                     p->machine->lanes < p->ow ? p->machine->lanes : (int)p->ow);
 }
 
+/* Weights are packed in tiles that are turned in registers: of filters by taps, or by channels. */
+static void print_packing(const plan *p, hone_str *t) {
+    int width = p->blocks * p->block, lanes = p->machine->lanes;
+    if (width % lanes != 0 || p->shape.f % width != 0) return;
+    hone_str_printf(t,
+                    "pack = sch.get_block(name=\"pack\", func_name=\"main\")\n"
+                    "wg, wdy, wdx, wc, wf = sch.get_loops(block=pack)\n"
+                    "w0, w1 = sch.split(loop=wf, factors=[None, %d])\n",
+                    lanes);
+    if (p->shape.k > 1) {
+        hone_str_append(t, "sch.reorder(wg, wc, w0, wdy, wdx, w1)\n"
+                           "sch.fuse(wdy, wdx)\n");
+    } else if (p->shape.c % lanes == 0) {
+        hone_str_printf(t,
+                        "wc0, wc1 = sch.split(loop=wc, factors=[None, %d])\n"
+                        "sch.reorder(wg, wc0, w0, wdy, wdx, wc1, w1)\n",
+                        lanes);
+    }
+    hone_str_append(t, "sch.parallel(loop=wg)\n"
+                       "sch.vectorize(loop=w1)\n");
+}
+
 static void print_trace(const plan *p, hone_str *t) {
+    print_packing(p, t);
     hone_str_append(t, "conv = sch.get_block(name=\"conv\", func_name=\"main\")\n");
     if (p->is_blocked) {
         hone_str_append(

@@ -1,5 +1,12 @@
 # Filters in 2 parts, for as many cores. The weights of 128 channels stay in L1 while all pixels pass by;
 # 6 pixels by 16 filters are in registers.
+# Weights are packed in squares that are turned in registers.
+pack = sch.get_block(name="pack", func_name="main")
+wf, wc, wdy, wdx, wci, wfi = sch.get_loops(block=pack)
+w0, w1 = sch.split(loop=wfi, factors=[None, 8])
+sch.reorder(wf, wc, w0, wdy, wdx, wci, w1)
+sch.parallel(loop=wf)
+sch.vectorize(loop=w1)
 conv = sch.get_block(name="conv", func_name="main")
 f, y, x, c, dy, dx, ci, fi = sch.get_loops(block=conv)
 f0, f1 = sch.split(loop=f, factors=[None, 2])

@@ -2,6 +2,12 @@
 # behind the other.
 conv = sch.get_block(name="conv", func_name="main")
 panel = sch.reindex_cache_read(block=conv, read_buffer_index=1, storage_scope="global", index_map=lambda f, p, c: (f // 6, c, f % 6))
+wf, wc = sch.get_loops(block=panel)
+wf0, wf1 = sch.split(loop=wf, factors=[None, 6])
+wc0, wc1 = sch.split(loop=wc, factors=[None, 16])
+sch.reorder(wf0, wc0, wc1, wf1)
+sch.parallel(loop=wf0)
+sch.vectorize(loop=wf1)
 xp = sch.reindex_cache_read(block=conv, read_buffer_index=0, storage_scope="global", index_map=lambda f, p, c: (p // 16, c, p % 16))
 xj, xk = sch.get_loops(block=xp)
 x0, x1 = sch.split(loop=xj, factors=[None, 16])

@@ -1,5 +1,12 @@
 # A strip of 4 rows at a time.
 # 6 columns by 16 filters stay in registers over the whole reduction; outputs are asked for meanwhile.
+# Weights are packed in squares that are turned in registers.
+pack = sch.get_block(name="pack", func_name="main")
+wf, wc, wdy, wdx, wci, wfi = sch.get_loops(block=pack)
+w0, w1 = sch.split(loop=wfi, factors=[None, 8])
+sch.reorder(wf, wc, w0, wdy, wdx, wci, w1)
+sch.parallel(loop=wf)
+sch.vectorize(loop=w1)
 conv = sch.get_block(name="conv", func_name="main")
 tile = sch.cache_write(block=conv, write_buffer_index=0, storage_scope="local")
 f, y, x, c, dy, dx, ci, fi = sch.get_loops(block=conv)

@@ -1,6 +1,12 @@
 # A product of matrices: 4 filters by 24 pixels stay in registers, all channels of the pixels in L1.
 conv = sch.get_block(name="conv", func_name="main")
 panel = sch.reindex_cache_read(block=conv, read_buffer_index=1, storage_scope="global", index_map=lambda f, p, c: (f // 4, c, f % 4))
+wf, wc = sch.get_loops(block=panel)
+wf0, wf1 = sch.split(loop=wf, factors=[None, 4])
+wc0, wc1 = sch.split(loop=wc, factors=[None, 16])
+sch.reorder(wf0, wc0, wc1, wf1)
+sch.parallel(loop=wf0)
+sch.vectorize(loop=wf1)
 f, p, c = sch.get_loops(block=conv)
 f0, f1 = sch.split(loop=f, factors=[None, 4])
 p0, p1 = sch.split(loop=p, factors=[None, 24])

@@ -1,5 +1,13 @@
 # 6 columns by 16 filters: 12 registers of sums over the whole reduction.
 # What lies outside of the image is left out: no padded copy, edges have bodies of their own.
+# Weights are packed in squares that are turned in registers.
+pack = sch.get_block(name="pack", func_name="main")
+wf, wdy, wdx, wc, wci, wfi = sch.get_loops(block=pack)
+w0, w1 = sch.split(loop=wfi, factors=[None, 8])
+sch.reorder(wf, wc, wci, w0, wdy, wdx, w1)
+sch.fuse(wdy, wdx)
+sch.parallel(loop=wf)
+sch.vectorize(loop=w1)
 conv = sch.get_block(name="conv", func_name="main")
 tile = sch.cache_write(block=conv, write_buffer_index=0, storage_scope="local")
 f, y, x, c, dy, dx, ci, fi = sch.get_loops(block=conv)

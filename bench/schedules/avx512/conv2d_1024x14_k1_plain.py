@@ -1,4 +1,12 @@
 # A tile of 14 columns and 2 blocks of filters stays in registers over the whole reduction.
+# Weights are packed in squares that are turned in registers.
+pack = sch.get_block(name="pack", func_name="main")
+wf, wc, wdy, wdx, wfi = sch.get_loops(block=pack)
+w0, w1 = sch.split(loop=wfi, factors=[None, 16])
+wc, wci = sch.split(loop=wc, factors=[None, 16])
+sch.reorder(wf, wc, w0, wdy, wdx, wci, w1)
+sch.parallel(loop=wf)
+sch.vectorize(loop=w1)
 conv = sch.get_block(name="conv", func_name="main")
 out = sch.get_block(name="out", func_name="main")
 f, y, x, c, dy, dx, fi = sch.get_loops(block=conv)

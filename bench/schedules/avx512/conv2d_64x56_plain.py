@@ -1,5 +1,13 @@
 # 14 columns by 32 filters stay in registers over the whole reduction.
 # What lies outside of the image is left out: no padded copy, edges have bodies of their own.
+# Weights are packed in squares that are turned in registers.
+pack = sch.get_block(name="pack", func_name="main")
+wf, wc, wdy, wdx, wfi = sch.get_loops(block=pack)
+w0, w1 = sch.split(loop=wfi, factors=[None, 16])
+sch.reorder(wf, wc, w0, wdy, wdx, w1)
+sch.fuse(wdy, wdx)
+sch.parallel(loop=wf)
+sch.vectorize(loop=w1)
 conv = sch.get_block(name="conv", func_name="main")
 out = sch.get_block(name="out", func_name="main")
 f, y, x, c, dy, dx, fi = sch.get_loops(block=conv)
