@@ -33,6 +33,10 @@ check build_mlp
 check schedule_steps tests/programs/matmul_relu.py
 check own_pass examples/capi/twice.py
 check graph_pass examples/capi/layers.py
+check fuse_multiply_add tests/programs/mul_add.py
+check tile_intrinsic tests/programs/matmul_nt.py tests/programs/tile16_intrin.py
+"$build/hone" compile tests/programs/mlp_mixture_static.py --threads 1 -o "$work/mixture" -q >/dev/null
+check call_library "$work/mixture.so"
 "$build/hone" db import "$work/records.db" examples/capi/records.jsonl >/dev/null
 check best_records "$work/records.db"
 "$build/hone" compile tests/programs/matmul_relu.py --threads 1 -o "$work/model" -q >/dev/null

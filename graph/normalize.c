@@ -29,22 +29,6 @@ static bool same_shape(const hone_sinfo *a, const hone_sinfo *b) {
     return true;
 }
 
-/* The call in the new function that made an argument, or NULL. */
-static const hone_gbind *maker(const hone_rewrite *rw, const hone_garg *arg) {
-    if (arg->kind != HONE_GARG_VALUE || arg->u.value < rw->now->param_count) return NULL;
-    uint32_t low = 0, high = rw->now->bind_count; /* bindings define values in order */
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        const hone_gbind *bind = &rw->now->bindings[middle];
-        if (bind->value == arg->u.value) return bind;
-        if (bind->value < arg->u.value)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return NULL;
-}
-
 /* ---- views ---- */
 
 static hone_status reshape_constant(hone_rewrite *rw, const hone_tensor *tensor,
@@ -61,7 +45,7 @@ static hone_status make_reshape(hone_rewrite *rw, hone_garg x, const hone_sinfo 
                                 hone_garg *out) {
     const hone_tensor *constant = hone_rewrite_constant(rw, &x);
     if (constant && hone_sinfo_is_static(to)) return reshape_constant(rw, constant, to, out);
-    const hone_gbind *before = maker(rw, &x);
+    const hone_gbind *before = hone_rewrite_maker(rw, &x);
     if (is_call(before, "reshape")) x = before->args[0];
     if (same_shape(hone_rewrite_info(rw, &x), to)) {
         *out = x;

@@ -83,6 +83,21 @@ const hone_sinfo *hone_rewrite_info(hone_rewrite *rw, const hone_garg *now) {
     return hone_garg_sinfo(rw->module, rw->now, now, rw->module->arena);
 }
 
+const hone_gbind *hone_rewrite_maker(const hone_rewrite *rw, const hone_garg *arg) {
+    if (arg->kind != HONE_GARG_VALUE || arg->u.value < rw->now->param_count) return NULL;
+    uint32_t low = 0, high = rw->now->bind_count; /* bindings define values in order */
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        const hone_gbind *bind = &rw->now->bindings[middle];
+        if (bind->value == arg->u.value) return bind;
+        if (bind->value < arg->u.value)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return NULL;
+}
+
 const hone_tensor *hone_rewrite_constant(const hone_rewrite *rw, const hone_garg *now) {
     return now->kind == HONE_GARG_CONSTANT ? rw->module->constants[now->u.constant] : NULL;
 }

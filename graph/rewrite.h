@@ -43,6 +43,8 @@ hone_status hone_rewrite_call(hone_rewrite *rw, const char *op, uint32_t arg_cou
 hone_status hone_rewrite_call_tir(hone_rewrite *rw, const char *callee, uint32_t arg_count,
                                   const hone_garg *args, const hone_sinfo *info, hone_garg *out);
 const hone_sinfo *hone_rewrite_info(hone_rewrite *rw, const hone_garg *now);
+/* What defines a value of the new function, as far as it is made; NULL for other arguments. */
+const hone_gbind *hone_rewrite_maker(const hone_rewrite *rw, const hone_garg *now);
 /* The constant tensor behind a new argument, or NULL. */
 const hone_tensor *hone_rewrite_constant(const hone_rewrite *rw, const hone_garg *now);
 /* Takes tensor. */

@@ -264,6 +264,18 @@ hone_terms *hone_graph_terms(hone_graph *g) {
     return g && g->rw->now ? (hone_terms *)ir_of(g) : NULL;
 }
 
+const hone_binding *hone_graph_lookup(hone_graph *g, const hone_argument *value) {
+    if (!g || !value || !g->rw->now || value->func != g->rw->now) return NULL;
+    const hone_gbind *bind = hone_rewrite_maker(g->rw, &value->garg);
+    if (!bind) return NULL;
+    hone_arena *arena = g->rw->module->arena;
+    hone_binding *binding = hone_arena_alloc(arena, sizeof *binding);
+    if (!binding) return NULL;
+    hone_status st = hone_api_binding(arena, g->rw->module, g->rw->now, bind, bind->args, binding);
+    binding->value = value;
+    return hone_status_consume(st) ? NULL : binding;
+}
+
 /* ---- mutators ---- */
 
 typedef struct mutation {

@@ -119,6 +119,9 @@ HONE_API hone_error *hone_graph_rewrite(const hone_program *program, const char 
 HONE_API hone_error *hone_graph_create(const char *name, const hone_program *with,
                                        hone_graph **out_graph);
 HONE_API void hone_graph_free(hone_graph *graph); /* NULL is allowed; not for a mutator's */
+/* What defines a value in the graph as far as it is made (a mutator asks what stands behind an
+ * argument); NULL for parameters and whatever is no value. */
+HONE_API const hone_binding *hone_graph_lookup(hone_graph *graph, const hone_argument *value);
 /* Where terms over sizes are made. */
 HONE_API hone_terms *hone_graph_terms(hone_graph *graph);
 /* A symbolic size; a parameter has it as an extent by itself. Not in a mutator. */

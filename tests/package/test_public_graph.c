@@ -161,6 +161,37 @@ static void rewrites_graphs(void **state) {
     assert_int_equal(is_equal, 1);
 }
 
+/* A sum of what a tensor program gives, not of a parameter: asked of the graph so far. */
+static argument sum_behind_program(void *context, hone_graph *graph, const hone_binding *binding) {
+    if (is_call(binding, "nn.relu")) {
+        assert_null(hone_graph_lookup(graph, hone_binding_arg(binding, 0))); /* a parameter */
+    }
+    if (!is_call(binding, "add")) return NULL;
+    const hone_binding *maker = hone_graph_lookup(graph, hone_binding_arg(binding, 0));
+    assert_int_equal(hone_binding_get_kind(maker), HONE_BINDING_TENSOR_PROGRAM);
+    assert_string_equal(hone_binding_callee(maker), "twice");
+    assert_string_equal(hone_argument_name(hone_binding_value(maker)), "b");
+    const hone_binding *before = hone_graph_lookup(graph, hone_binding_arg(maker, 0));
+    assert_string_equal(hone_binding_callee(before), "nn.relu");
+    assert_null(hone_graph_lookup(graph, hone_binding_arg(binding, 1))); /* a constant */
+    assert_null(hone_graph_lookup(graph, hone_binding_value(binding)));  /* not made yet */
+    assert_null(hone_graph_lookup(graph, NULL));
+    assert_null(hone_graph_lookup(NULL, hone_binding_arg(binding, 0)));
+    ++*(int *)context;
+    return hone_binding_arg(before, 0);
+}
+
+static void looks_behind_arguments(void **state) {
+    (void)state;
+    int count = 0;
+    hone_program *program = public_parse(model), *other = NULL;
+    public_ok(hone_graph_rewrite(program, NULL, sum_behind_program, &count, &other));
+    public_prints(other, "R.nn.softmax(x, ");
+    hone_program_free(other);
+    hone_program_free(program);
+    assert_int_equal(count, 1);
+}
+
 /* Calls of relu become calls of a tensor program, made by a formula for their shape. */
 static argument relu_to_program(void *context, hone_graph *graph, const hone_binding *binding) {
     (void)context;
@@ -678,6 +709,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(visits_graphs),
         cmocka_unit_test(rewrites_graphs),
+        cmocka_unit_test(looks_behind_arguments),
         cmocka_unit_test(calls_programs_of_formulas),
         cmocka_unit_test(infers_anew),
         cmocka_unit_test(makes_graphs),
