@@ -8,24 +8,23 @@
 
 #include <hone/hone.h>
 
-static const char *const steps[] = {
-    "def tile(sch, name, size=16):\n"
-    "    i, j, k = sch.get_loops(name)\n"
-    "    i0, i1 = sch.split(i, factors=[None, size])\n"
-    "    j0, j1 = sch.split(j, factors=[None, size])\n"
-    "    k0, k1 = sch.split(k, factors=[None, size])\n"
-    "    sch.reorder(i0, j0, k0, i1, j1, k1)\n"
-    "    return sch.blockize(i1), j0, k0\n"
-    "block, j0, k0 = tile(sch, \"product\")\n",
+static const char tile[] = "def tile(sch, name, size=16):\n"
+                           "    i, j, k = sch.get_loops(name)\n"
+                           "    i0, i1 = sch.split(i, factors=[None, size])\n"
+                           "    j0, j1 = sch.split(j, factors=[None, size])\n"
+                           "    k0, k1 = sch.split(k, factors=[None, size])\n"
+                           "    sch.reorder(i0, j0, k0, i1, j1, k1)\n"
+                           "    return sch.blockize(i1), j0, k0\n"
+                           "block, j0, k0 = tile(sch, \"product\")\n";
+static const char memory[] =
     "for_a = sch.cache_read(block, 0, storage_scope=\"global.A_reg\")\n"
     "for_b = sch.cache_read(block, 1, storage_scope=\"global.B_reg\")\n"
     "sch.compute_at(for_a, k0)\n"
     "sch.compute_at(for_b, k0)\n"
     "back = sch.cache_write(block, 0, storage_scope=\"global.accumulator\")\n"
-    "sch.reverse_compute_at(back, j0)\n",
-    "sch.decompose_reduction(block, k0)\n"
-    "sch.tensorize(block, \"tile16\")\n",
-};
+    "sch.reverse_compute_at(back, j0)\n";
+static const char call[] = "sch.decompose_reduction(block, k0)\n"
+                           "sch.tensorize(block, \"tile16\")\n";
 
 static char *read_file(const char *path) {
     FILE *file = fopen(path, "rb");
@@ -54,6 +53,7 @@ int main(int argc, char **argv) {
     hone_program *program = NULL, *scheduled = NULL;
     hone_steps *schedule = NULL;
     hone_visitor visitor = {see_statement, NULL, NULL};
+    const char *const steps[] = {tile, memory, call};
     hone_error *error = hone_program_load(argv[1], &program);
     if (!error) error = hone_steps_create(program, NULL, 0, &schedule);
     if (!error) error = hone_steps_add_intrin(schedule, "tile16", intrinsic);
