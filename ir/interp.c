@@ -41,7 +41,7 @@ static void print_place(hone_str *out, const machine *m) {
 
 void machine_fail(machine *m, hone_status st) {
     machine_free_extern(m);
-    if (m->options.out_at) *m->options.out_at = m->at;
+    if (m->options.out_at) *m->options.out_at = m->is_running ? m->at : m->prepared;
     hone_str place = {0};
     print_place(&place, m);
     if (place.length > 0 && hone_status_code(st) != HONE_CODE_NO_MEMORY) {
@@ -183,6 +183,7 @@ static void run(machine *m, hone_tensor *const *args) {
     private_find(m);
     if (m->options.check_races) race_begin(m);
     const xstmt *top = compile_stmt(m, 0);
+    m->prepared = HONE_NO_ID;
     bind_arguments(m, args);
     m->is_running = true;
     top->run(top, m);
@@ -201,7 +202,7 @@ hone_status hone_interp_func(const hone_func *func, hone_tensor *const *args, si
     machine *m = hone_calloc(1, sizeof *m);
     if (!m) return HONE_ERROR(HONE_CODE_NO_MEMORY, "interpreter");
     m->func = func;
-    m->at = HONE_NO_ID;
+    m->at = m->prepared = HONE_NO_ID;
     if (options) m->options = *options;
     m->arena = hone_arena_create(1 << 16);
     if (!m->arena)

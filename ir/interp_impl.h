@@ -224,6 +224,7 @@ struct machine {
     const xexpr *mask;  /* lanes that a vector store may write; NULL = all */
     const xstmt *block; /* the innermost block that runs, and the statement: for messages */
     hone_node_id at;
+    hone_node_id prepared; /* the statement that is made ready, before all runs */
     int64_t steps;
     /* races */
     xtask *tasks;

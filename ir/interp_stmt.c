@@ -478,7 +478,7 @@ xstmt *compile_stmt(machine *m, hone_node_id id) {
     const hone_node *node = hone_func_node(m->func, id);
     xstmt *s = machine_alloc(m, sizeof *s);
     xstmt **tail = &s->first;
-    s->node = id;
+    s->node = m->prepared = id;
     m->exchanges = NULL;
     compile_node(m, s, node);
     s->exchanges = m->exchanges;

@@ -85,6 +85,11 @@ static c_text bit_operation(c_gen *g, const hone_expr *e) {
         if (hone_dtype_is_bool(dtype)) {
             return (c_text){c_printf(g, "!%s", c_at(g, x, C_PREC_UNARY)), C_PREC_UNARY};
         }
+        if (hone_dtype_is_uint(e->dtype) && e->dtype.bits < 32) { /* compilers warn of ~ there */
+            int all = e->dtype.bits == 8 ? UINT8_MAX : UINT16_MAX;
+            return (c_text){c_printf(g, "(%s)(%s ^ %d)", type, c_at(g, x, C_PREC_UNARY), all),
+                            C_PREC_UNARY};
+        }
         return (c_text){c_printf(g, "(%s)~%s", type, c_at(g, x, C_PREC_UNARY)), C_PREC_UNARY};
     default:
         return (c_text){c_printf(g, "%s(%s)", c_helper(g, "popcount", type), x.s), C_PREC_POSTFIX};
