@@ -13,13 +13,19 @@
  * A thread that waits gives its core away now and then: the thread that it waits for may be the one
  * that needs it.
  *
+ * A process that forks has none of the threads, and whatever they held is held for ever. The pool's
+ * sign of life is a page that the system empties in the child: there loops run in the calling
+ * thread.
+ *
  * phase and active are sequentially consistent: either the worker sees closed, or the caller sees
  * that it is active. The same holds for phase and sleepers. */
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "runtime/model/rt_impl.h"
 
@@ -53,6 +59,8 @@ struct rt_pool {
     /* constant */
     int32_t thread_count, started;
     int64_t spin_ns;
+    const volatile char *has_threads; /* 0 in a child of fork; NULL: the system cannot tell */
+    size_t page_bytes;
     share *shares;
     worker *workers;
     /* sleeping */
@@ -157,9 +165,14 @@ static void cut_shares(rt_pool *pool, int64_t begin, int64_t end) {
     }
 }
 
+static bool is_forked(const rt_pool *pool) {
+    return pool->has_threads && !*pool->has_threads;
+}
+
 int32_t rt_pool_run(rt_pool *pool, const hone_rt *rt, int64_t begin, int64_t end,
                     hone_parallel_body body, void *closure) {
-    if (depth > 0 || atomic_flag_test_and_set_explicit(&pool->is_busy, memory_order_acquire)) {
+    if (depth > 0 || is_forked(pool) ||
+        atomic_flag_test_and_set_explicit(&pool->is_busy, memory_order_acquire)) {
         return body(rt, closure, begin, end);
     }
     pool->rt = rt;
@@ -184,6 +197,21 @@ int32_t rt_pool_run(rt_pool *pool, const hone_rt *rt, int64_t begin, int64_t end
     return code;
 }
 
+static void watch_forks(rt_pool *pool) {
+    long bytes = sysconf(_SC_PAGESIZE);
+    if (bytes <= 0) return;
+    pool->page_bytes = (size_t)bytes;
+    char *page =
+        mmap(NULL, pool->page_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (page == MAP_FAILED) return;
+    if (madvise(page, pool->page_bytes, MADV_WIPEONFORK) != 0) {
+        munmap(page, pool->page_bytes);
+        return;
+    }
+    *page = 1;
+    pool->has_threads = page;
+}
+
 rt_pool *rt_pool_create(int32_t thread_count, int64_t spin_ns) {
     rt_pool *pool = aligned_alloc(LINE_BYTES, sizeof *pool);
     if (!pool) return NULL;
@@ -191,6 +219,7 @@ rt_pool *rt_pool_create(int32_t thread_count, int64_t spin_ns) {
     atomic_flag_clear(&pool->is_busy);
     pthread_mutex_init(&pool->lock, NULL);
     pthread_cond_init(&pool->wake, NULL);
+    watch_forks(pool);
     pool->shares = aligned_alloc(LINE_BYTES, (size_t)thread_count * sizeof *pool->shares);
     pool->workers = calloc((size_t)thread_count, sizeof *pool->workers);
     if (!pool->shares || !pool->workers) {
@@ -209,8 +238,7 @@ rt_pool *rt_pool_create(int32_t thread_count, int64_t spin_ns) {
     return pool;
 }
 
-void rt_pool_destroy(rt_pool *pool) {
-    if (!pool) return;
+static void end_threads(rt_pool *pool) {
     pthread_mutex_lock(&pool->lock);
     atomic_store(&pool->is_ending, true);
     pthread_cond_broadcast(&pool->wake);
@@ -219,6 +247,12 @@ void rt_pool_destroy(rt_pool *pool) {
         pthread_join(pool->workers[i].thread, NULL);
     pthread_cond_destroy(&pool->wake);
     pthread_mutex_destroy(&pool->lock);
+}
+
+void rt_pool_destroy(rt_pool *pool) {
+    if (!pool) return;
+    if (!is_forked(pool)) end_threads(pool);
+    if (pool->has_threads) munmap((void *)(uintptr_t)pool->has_threads, pool->page_bytes);
     free(pool->shares);
     free(pool->workers);
     free(pool);

@@ -4,6 +4,8 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "runtime/model/model_rt.h"
 #include "tests/support/hone_test.h"
@@ -127,6 +129,44 @@ static void serves_several_callers_and_nesting(void **state) {
     assert_int_equal(bad, 0);
 }
 
+/* ---- fork ---- */
+
+static int32_t add_all(const hone_rt *rt, void *closure, int64_t begin, int64_t end) {
+    (void)rt;
+    atomic_fetch_add((_Atomic int64_t *)closure, end - begin);
+    return 0;
+}
+
+/* In the child: nobody helps, nothing hangs. */
+static int use_after_fork(const hone_rt *rt) {
+    alarm(60);
+    for (int i = 0; i < 3; i++) {
+        _Atomic int64_t count = 0;
+        if (rt->parallel_for(rt, 0, 100, add_all, &count) != 0 || count != 100) return 1;
+    }
+    void *memory = rt->workspace_alloc(rt, 1000);
+    rt->workspace_free(rt, memory);
+    hone_model_rt_destroy((hone_rt *)(uintptr_t)rt);
+    return memory ? 0 : 2;
+}
+
+static void survives_a_fork(void **state) {
+    (void)state;
+    const hone_model_rt_options options = {.thread_count = 4};
+    hone_rt *rt;
+    assert_int_equal(hone_model_rt_create(&options, &rt), 0);
+    for (int i = 0; i < 50; i++) {
+        _Atomic int64_t count = 0;
+        int status = -1;
+        assert_int_equal(rt->parallel_for(rt, 0, 100, add_all, &count), 0);
+        pid_t child = fork();
+        if (child == 0) _exit(use_after_fork(rt));
+        assert_int_equal(waitpid(child, &status, 0), child);
+        assert_int_equal(status, 0);
+    }
+    hone_model_rt_destroy(rt);
+}
+
 static void workspaces_are_aligned_and_apart(void **state) {
     (void)state;
     hone_rt *rt;
@@ -179,6 +219,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(returns_the_failure),
         cmocka_unit_test(serves_several_callers_and_nesting),
+        cmocka_unit_test(survives_a_fork),
         cmocka_unit_test(workspaces_are_aligned_and_apart),
         cmocka_unit_test(keeps_the_last_error),
     };
