@@ -300,6 +300,17 @@ static bool is_about_programs(script_parser *p) {
     return false;
 }
 
+/* `sch = tvm.tir.Schedule(Module)`, `lib = tvm.build(Module)`: from there on the text uses what it
+ * has defined, one line after the other; only definitions are read. */
+static bool begins_use(const script_parser *p) {
+    if (!p->module->member_count || !script_at_op_ahead(p, 1, "=")) return false;
+    if (!script_at_op_ahead(p, 3, ".")) return false;
+    const script_token *t = &p->tokens[p->pos + 2];
+    const char *text = p->source.text + t->start;
+    return t->kind == SCRIPT_TOKEN_NAME && ((t->length == 3 && memcmp(text, "tvm", 3) == 0) ||
+                                            (t->length == 5 && memcmp(text, "relax", 5) == 0));
+}
+
 static bool parse_top(script_parser *p) {
     script_token_kind kind = script_peek(p)->kind;
     p->budget = 4000;
@@ -315,7 +326,8 @@ static bool parse_top(script_parser *p) {
     if (script_at_word(p, "class")) {
         return script_fail(p, p->pos, "this class has no decorator; expected @I.ir_module");
     }
-    if (kind == SCRIPT_TOKEN_NAME && is_about_programs(p)) {
+    p->is_in_use = p->is_in_use || begins_use(p);
+    if (kind == SCRIPT_TOKEN_NAME && (p->is_in_use || is_about_programs(p))) {
         script_skip_line(p);
         return true;
     }

@@ -13,9 +13,9 @@
  *             many as its arguments or the program say | name "(" args ")", a function of the text
  *           | value "[" index or slice "]" | number operator number
  *
- * A text of functions alone means the last one, applied to the schedule. `sch =
- * tvm.tir.Schedule(…)` begins anew. Imports, comments, docstrings, "pass" and what only shows
- * something (print, sch.mod. show()) are passed over. */
+ * A text of functions alone means the last one, applied to the schedule. A new tvm.tir.Schedule(…)
+ * begins anew. Programs in the same text (classes, decorated functions), imports, comments,
+ * docstrings, "pass" and what only shows something (print, sch.mod.show()) are passed over. */
 
 enum { MAX_NAMES = 256 };
 
@@ -28,8 +28,7 @@ static bool is_skipped(const pytrace *p) {
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
         if (pytrace_starts_with_word(p, words[i])) return true;
     }
-    return pytrace_peek(p) == '@' || pytrace_peek(p) == '#' || pytrace_peek(p) == '\n' ||
-           p->at == p->end;
+    return pytrace_peek(p) == '#' || pytrace_peek(p) == '\n' || p->at == p->end;
 }
 
 static bool skip_docstring(pytrace *p) {
@@ -199,7 +198,7 @@ static hone_status end_line(pytrace *p) {
 hone_status pytrace_run(pytrace *p) {
     while (p->at < p->end && !p->has_returned) {
         pytrace_skip_blanks(p);
-        if (skip_docstring(p)) continue;
+        if (skip_docstring(p) || pytrace_skip_program(p)) continue;
         if (is_skipped(p)) {
             pytrace_skip_line(p);
         } else if (pytrace_starts_with_word(p, "def")) {

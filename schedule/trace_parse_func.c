@@ -145,6 +145,28 @@ hone_status pytrace_read_def(pytrace *p) {
     return HONE_OK;
 }
 
+/* "class Module:" and "@T.prim_func": programs beside the schedule are passed over. */
+bool pytrace_skip_program(pytrace *p) {
+    bool is_class = pytrace_starts_with_word(p, "class");
+    if (!is_class && pytrace_peek(p) != '@') return false;
+    const char *line = p->at;
+    while (line > p->text && line[-1] != '\n')
+        line--;
+    uint32_t indent = indent_at(p, line);
+    const char *text = p->at;
+    pytrace_skip_line(p);
+    static const char *const kinds[] = {"prim_func", "R.function"};
+    bool is_program = is_class;
+    for (size_t i = 0; i < 2; i++) {
+        size_t length = strlen(kinds[i]);
+        for (const char *at = text; (size_t)(p->at - at) >= length && !is_program; at++)
+            is_program = memcmp(at, kinds[i], length) == 0;
+    }
+    if (is_program && !is_class) pytrace_skip_line(p); /* its "def" */
+    if (is_program) skip_body(p, indent);
+    return true;
+}
+
 const pytrace_func *pytrace_find_func(const pytrace *p, const char *name) {
     for (uint32_t i = p->func_count; i > 0; i--) {
         if (strcmp(p->funcs[i - 1].name, name) == 0) return &p->funcs[i - 1];

@@ -110,6 +110,8 @@ HONE_NODISCARD hone_status pytrace_run(pytrace *p);
 /* "def …:" at the cursor: remembers the function and passes over its body. */
 HONE_NODISCARD hone_status pytrace_read_def(pytrace *p);
 HONE_NODISCARD hone_status pytrace_read_return(pytrace *p);
+/* A decorator or a class at the cursor is passed over, with the program that it belongs to. */
+bool pytrace_skip_program(pytrace *p);
 const pytrace_func *pytrace_find_func(const pytrace *p, const char *name);
 /* "(args)" at the cursor: runs the function. */
 HONE_NODISCARD hone_status pytrace_call_func(pytrace *p, const pytrace_func *func,

@@ -53,15 +53,15 @@ static const char *const programs[] = {
 
 enum { PROGRAM_COUNT = sizeof programs / sizeof programs[0] };
 
-static hone_schedule *start(const char *program) {
-    hone_module *module = NULL;
+static hone_schedule *start(const char *program, hone_trace_context *out_context) {
+    hone_module *module = NULL; /* kept for all inputs, as the schedule */
     const hone_member *member = NULL;
     hone_schedule *sch = NULL;
     if (hone_script_parse(program, strlen(program), "p", &module)) abort();
     if (hone_module_pick(module, NULL, &member)) abort();
     if (hone_schedule_create(member->func, &sch)) abort();
-    hone_module_release(module);
-    return sch; /* kept for all inputs */
+    out_context->func = member->func;
+    return sch;
 }
 
 static void go_round(hone_arena *arena, const hone_trace *trace) {
@@ -79,15 +79,17 @@ static void go_round(hone_arena *arena, const hone_trace *trace) {
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count) {
     static hone_schedule *schedules[PROGRAM_COUNT];
+    static hone_trace_context contexts[PROGRAM_COUNT];
     size_t number = count % PROGRAM_COUNT; /* any number that the input tells */
-    if (!schedules[number]) schedules[number] = start(programs[number]);
+    if (!schedules[number]) schedules[number] = start(programs[number], &contexts[number]);
     hone_schedule *sch = schedules[number];
     const char *text = (const char *)bytes;
     hone_arena *arena = hone_arena_create(1 << 12);
     hone_trace trace;
     bool is_json = count && bytes[0] == '[';
-    hone_status st = is_json ? hone_trace_parse_json(arena, text, count, "fuzz", &trace)
-                             : hone_trace_parse_python(arena, text, count, "fuzz", &trace);
+    hone_status st =
+        is_json ? hone_trace_parse_json(arena, text, count, "fuzz", &trace)
+                : hone_trace_parse_script(arena, &contexts[number], text, count, "fuzz", &trace);
     if (!st) {
         go_round(arena, &trace);
         if (hone_schedule_reset(sch)) abort();
