@@ -167,6 +167,29 @@ const hone_index_map *hone_index_map_with_dtype(hone_arena *arena, const hone_in
     return map->inverse && !copy->inverse ? NULL : copy;
 }
 
+/* ---- shifting ---- */
+
+const hone_index_map *hone_index_map_shift(hone_arena *arena, const hone_index_map *map,
+                                           const int64_t *offsets) {
+    hone_ir ir = {.arena = arena};
+    hone_index_map *copy = map_room(arena, map);
+    const hone_expr **args = hone_arena_alloc(arena, (map->param_count + 1) * sizeof *args);
+    const hone_expr **indices = hone_arena_alloc(arena, (map->count + 1) * sizeof *indices);
+    if (!copy || !args || !indices) return NULL;
+    for (uint32_t i = 0; i < map->param_count; i++) {
+        hone_dtype dtype = map->vars[i].dtype;
+        args[i] = hone_expr_var(&ir, dtype, i);
+        if (offsets[i]) {
+            args[i] = hone_expr_sub(&ir, args[i], hone_expr_int(&ir, dtype, offsets[i]));
+        }
+    }
+    hone_index_map_apply(&ir, map, args, indices);
+    if (hone_status_consume(hone_ir_finish(&ir))) return NULL;
+    copy->indices = indices;
+    copy->inverse = NULL;
+    return copy;
+}
+
 /* ---- using ---- */
 
 void hone_index_map_apply(hone_ir *ir, const hone_index_map *map, const hone_expr *const *args,

@@ -85,6 +85,9 @@ const hone_index_map *hone_index_map_bind_frees(hone_arena *arena, const hone_in
 /* A map with parameters that it does not use: a constant that is wanted as a function. */
 const hone_index_map *hone_index_map_of_constant(hone_arena *arena, uint32_t param_count,
                                                  const hone_expr *value);
+/* The map of i + offset for each parameter i: i - offset stands where i did. */
+const hone_index_map *hone_index_map_shift(hone_arena *arena, const hone_index_map *map,
+                                           const int64_t *offsets);
 /* Indices of another integer type: parameters, free variables and what is computed from them. */
 const hone_index_map *hone_index_map_with_dtype(hone_arena *arena, const hone_index_map *map,
                                                 hone_dtype dtype);

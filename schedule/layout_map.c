@@ -67,6 +67,17 @@ static hone_status check_index(hone_schedule *sch, hone_node_id blame, const sch
     return sch_refuse(sch, blame, "index %u of the map may be negative, or has no known bound", i);
 }
 
+/* i + 1, or 1: nothing would have the first place. */
+static hone_status check_start(hone_schedule *sch, hone_node_id blame, const sch_mapping *m,
+                               uint32_t i) {
+    const hone_expr *index = m->indices[i];
+    const hone_expr *zero = hone_expr_int(&sch->ir, index->dtype, 0);
+    if (!zero || !hone_prove_less(&sch->arith, zero, index)) {
+        return sch_ir_error(sch);
+    }
+    return sch_refuse(sch, blame, "index %u of the map does not start at 0", i);
+}
+
 /* The extent that a chain of divisions by numbers has by its tiles, or -1: 16 of i % 16, 2 of
  * i % 16 // 8. */
 static int64_t tile_extent(hone_schedule *sch, const hone_expr *e) {
@@ -118,6 +129,7 @@ hone_status sch_apply_map(hone_schedule *sch, hone_node_id blame, const hone_ind
     for (uint32_t i = 0; i < map->count; i++) {
         out->extents[i] = hone_simplify(&sch->arith, extent_of(sch, out, i, marks));
         HONE_TRY(check_index(sch, blame, out, i));
+        HONE_TRY(check_start(sch, blame, out, i));
         if (keeps_tiles) HONE_TRY(widen(sch, raw[i], i, out));
     }
     return HONE_OK;

@@ -22,7 +22,7 @@ bool sch_layout_invert(sch_layout *l, const hone_expr *const *place, const hone_
             *out_padding ? hone_expr_binary(ir, HONE_OP_OR, *out_padding, is_behind) : is_behind;
         if (!*out_padding) return false;
     }
-    return true;
+    return sch_undo_offsets(l, out_old, out_padding);
 }
 
 /* ---- the plain writer ---- */
@@ -119,6 +119,7 @@ static bool is_plain_loop(const hone_node *loop, const hone_node *parent) {
 static bool has_plain_nest(sch_layout *l, hone_node_id block) {
     hone_schedule *sch = l->sch;
     const hone_node *node = sch_node(sch, block);
+    const hone_expr *const *shape = hone_func_buffer(sch->func, l->buffer)->shape;
     uint32_t rank = l->m.iter_count, run = 0;
     l->first_loop = HONE_NO_ID;
     hone_node_id n = node->parent;
@@ -133,9 +134,8 @@ static bool has_plain_nest(sch_layout *l, hone_node_id block) {
         const hone_expr *binding = node->u.block.bindings[l->first_axis + rank - 1 - run];
         bool is_bound = binding->kind == HONE_EXPR_VAR && binding->u.var == loop->u.loop.var;
         if (!is_bound && run == 0) continue;
-        const hone_range *dim = &l->m.iters[rank - 1 - run].range;
         if (!is_bound || !hone_expr_is_int_value(loop->u.loop.range.min, 0) ||
-            !hone_prove_equal(&sch->arith, loop->u.loop.range.extent, dim->extent)) {
+            !hone_prove_equal(&sch->arith, loop->u.loop.range.extent, shape[rank - 1 - run])) {
             return false;
         }
         run++;

@@ -97,16 +97,21 @@ static hone_status apply_map(sch_layout *l, const hone_index_map *map) {
     hone_dtype dtype = info.rank ? info.shape[0]->dtype : HONE_DTYPE_I32;
     hone_iter *iters = hone_arena_alloc(sch->arena, (info.rank + 1) * sizeof *iters);
     if (!iters) return sch_no_memory();
+    const hone_index_map *from_front = NULL;
+    HONE_TRY(sch_resolve_map(sch, l->blame, map, info.rank, dtype, &l->map));
+    HONE_TRY(sch_find_offsets(l, &from_front));
     for (uint32_t d = 0; d < info.rank; d++) {
-        hone_range range = {hone_expr_int(&sch->ir, dtype, 0), info.shape[d]};
+        const hone_expr *offset = hone_expr_int(&sch->ir, dtype, l->offsets[d]);
+        const hone_expr *end =
+            hone_simplify(&sch->arith, hone_expr_add(&sch->ir, info.shape[d], offset));
+        hone_range range = {hone_expr_int(&sch->ir, dtype, 0), end};
         hone_var var = hone_func_add_named_var(sch->func, "dim", dtype);
-        if (!range.min || var == HONE_NO_ID || !hone_arith_bind(&sch->arith, var, range)) {
+        if (!range.min || !end || var == HONE_NO_ID || !hone_arith_bind(&sch->arith, var, range)) {
             return sch_no_memory();
         }
         iters[d] = (hone_iter){var, range};
     }
-    HONE_TRY(sch_resolve_map(sch, l->blame, map, info.rank, dtype, &l->map));
-    return sch_apply_map(sch, l->blame, l->map, info.rank, iters, true, &l->m);
+    return sch_apply_map(sch, l->blame, from_front, info.rank, iters, true, &l->m);
 }
 
 /* A number takes the type of the buffer if it is of its kind. */

@@ -51,7 +51,13 @@ static void put_map(const shape *s, hone_rng *rng, hone_str *out) {
         int64_t extent = s->extents[order[i]] * (taken == 2 ? s->extents[order[i + 1]] : 1);
         bool is_split = hone_rng_below(rng, 2) && (extent % factor == 0 || hone_rng_below(rng, 2));
         const char *text = hone_str_text(&source);
-        if (is_split) {
+        if (is_split && hone_rng_below(rng, 4) == 0) { /* padding in front */
+            int64_t offset = hone_rng_between(rng, 1, factor);
+            hone_str_printf(&high, "(%s + %lld) // %lld, ", text, (long long)offset,
+                            (long long)factor);
+            hone_str_printf(&low, "(%s + %lld) %% %lld, ", text, (long long)offset,
+                            (long long)factor);
+        } else if (is_split) {
             hone_str_printf(&high, "%s // %lld, ", text, (long long)factor);
             hone_str_printf(&low, "%s %% %lld, ", text, (long long)factor);
         } else if (hone_rng_below(rng, 30)) {
