@@ -9,14 +9,17 @@
  *     for i, j, k in 8, 5, 9: with block C: C_pad[i, j] += A_pad[i, k] * B[k, j]
  *     for i0, i1 in 7, 5: with block C_pad: C[v0, v1] = C_pad[v0, v1]
  *
- * Checks: one factor from 1 on per axis; the scope is the root block, a pipeline of stages; the
- * block is complete or a reduction, alone in its nest of loops, consists of stores, and its
- * predicate only cuts off what lies outside its axes; it accesses each buffer at one place, whose
- * indices are axes or constants (the pattern of an einsum). Where an axis grows: it starts at 0 and
- * is bound to a loop of its own, over all of it and no thread; a buffer that grows has no views;
- * one that is written is written as a whole, one that
- * is read was so before; what is computed from the zeros can't fail; in a
- * reduction it adds nothing (TVM does not check these). */
+ * Other blocks in the nest use the larger buffers as well.
+ *
+ * Checks: one factor from 1 on per axis; the scope is a pipeline of stages; the block is complete
+ * or a reduction, below loops only, consists of stores, and its predicate only cuts off what lies
+ * outside its axes; it accesses each buffer at one place, whose indices are axes or constants (the
+ * pattern of an einsum). Where an axis grows: the scope is the root block; the axis starts at 0,
+ * and if it is bound to a loop, that is its own, over all of it, no thread and around no other
+ * block; a buffer that grows has no views; what others in the nest read is in it, and they write
+ * none; one that is written is written as a whole, one that is read was so
+ * before; what is computed from the zeros can't fail; in a reduction it adds nothing (TVM does not
+ * check these). */
 
 typedef struct pad_buffer {
     hone_buffer old, fresh;
@@ -32,9 +35,10 @@ typedef struct einsum {
     hone_schedule *sch;
     hone_node_id block, scope, top; /* top: the outermost loop of the nest, or the block */
     hone_node_id last;              /* of the nests: top, or what was put behind it */
+    hone_node_id own;               /* the outermost loop that holds this block only, or it */
     uint32_t axis_count;
     const hone_expr **extents; /* by axis: what it grows to, or NULL */
-    hone_node_id *loops;       /* by axis that grows: the loop it is bound to */
+    hone_node_id *loops;       /* by axis that grows: the loop it is bound to, or HONE_NO_ID */
     uint32_t buffer_count;
     pad_buffer *buffers; /* all that the block accesses; what it reads first */
     hone_var zero_axis;  /* while asking what is zero beyond its end */
@@ -126,10 +130,14 @@ static hone_status check_nest(einsum *e) {
     hone_schedule *sch = e->sch;
     const char *why = NULL;
     hone_node_id n = e->block;
+    bool is_alone = true;
+    e->own = n;
     for (; sch_node(sch, n)->parent != e->scope; n = sch_node(sch, n)->parent) {
         const hone_node *parent = sch_node(sch, sch_node(sch, n)->parent);
-        if (parent->kind == HONE_NODE_FOR && parent->first == parent->last) continue;
-        return sch_refuse(sch, sch_node(sch, n)->parent, "%s is not alone in its nest of loops",
+        is_alone = is_alone && parent->first == parent->last;
+        if (is_alone) e->own = sch_node(sch, n)->parent;
+        if (parent->kind == HONE_NODE_FOR) continue;
+        return sch_refuse(sch, sch_node(sch, n)->parent, "%s stands in more than loops",
                           sch_block_name(sch, e->block));
     }
     e->top = e->last = n;
@@ -154,13 +162,19 @@ static const hone_expr *rounded_up(einsum *e, const hone_expr *extent, int64_t p
     return grown && hone_prove_equal(&e->sch->arith, grown, extent) ? NULL : grown;
 }
 
-/* An axis that grows runs with a loop of its own, so that the loop can grow too. */
+/* An axis that grows runs with a loop of its own, so that the loop can grow too; a spatial one
+ * that runs with more than a loop leaves these as they are: what lies beyond is not computed. */
 static hone_status find_loop(einsum *e, uint32_t axis) {
     hone_schedule *sch = e->sch;
     const hone_node *node = sch_node(sch, e->block);
     const hone_axis *a = &node->u.block.block->axes[axis];
     const hone_expr *binding = node->u.block.bindings[axis];
     hone_node_id found = HONE_NO_ID;
+    e->loops[axis] = HONE_NO_ID;
+    if (a->kind == HONE_AXIS_SPATIAL && binding->kind != HONE_EXPR_VAR &&
+        hone_expr_is_int_value(a->dom.min, 0)) {
+        return HONE_OK;
+    }
     for (hone_node_id n = node->parent; n != e->scope; n = sch_node(sch, n)->parent) {
         hone_var var = sch_node(sch, n)->u.loop.var;
         if (binding->kind == HONE_EXPR_VAR && binding->u.var == var) found = n;
@@ -171,6 +185,12 @@ static hone_status find_loop(einsum *e, uint32_t axis) {
     }
     if (found != HONE_NO_ID && hone_expr_is_int_value(a->dom.min, 0)) {
         const hone_node *loop = sch_node(sch, found);
+        if (hone_tree_is_ancestor(sch->func, found, e->own)) {
+            return sch_refuse(sch, found,
+                              "axis '%s' of %s is padded, and %s holds other blocks too",
+                              sch->func->vars[a->var].name, sch_block_name(sch, e->block),
+                              sch_loop_name(sch, found));
+        }
         if (loop->loop_kind != HONE_LOOP_THREAD &&
             hone_expr_is_int_value(loop->u.loop.range.min, 0) &&
             hone_prove_equal(&sch->arith, loop->u.loop.range.extent, a->dom.extent)) {
@@ -188,7 +208,7 @@ static hone_status find_loop(einsum *e, uint32_t axis) {
 static hone_status check_bounds(einsum *e) {
     hone_schedule *sch = e->sch;
     for (uint32_t i = 0; i < e->axis_count; i++) {
-        if (!e->extents[i]) continue;
+        if (!e->extents[i] || e->loops[i] == HONE_NO_ID) continue;
         hone_var var = sch_node(sch, e->loops[i])->u.loop.var;
         for (hone_node_id n = sch_node(sch, e->block)->parent; n != e->scope;
              n = sch_node(sch, n)->parent) {
@@ -318,6 +338,28 @@ static hone_status check_filled(einsum *e, const pad_buffer *b) {
                       info->name);
 }
 
+/* A block in the same nest gets the larger buffer as well: all that it may touch must be there, and
+ * what it writes is not there yet where the copy stands. */
+static hone_status check_neighbours(einsum *e, const pad_buffer *b) {
+    hone_schedule *sch = e->sch;
+    const hone_buffer_info *info = hone_func_buffer(sch->func, b->old);
+    for (hone_node_id n = sch_next_block(sch, e->scope, e->scope); n != HONE_NO_ID;
+         n = sch_next_block(sch, e->scope, n)) {
+        bool writes = sch_writes(sch_block(sch, n), b->old);
+        bool touches = writes || sch_reads(sch_block(sch, n), b->old);
+        if (n == e->block || !touches || !hone_tree_is_ancestor(sch->func, e->top, n)) continue;
+        for (uint32_t d = 0; d < b->rank && !writes; d++) {
+            if (!b->ends[d] || hone_prove_equal(&sch->arith, b->ends[d], info->shape[d])) continue;
+            return sch_refuse(sch, n, "%s may touch more of '%s' than what %s does",
+                              sch_block_name(sch, n), info->name, sch_block_name(sch, e->block));
+        }
+        if (!writes) continue;
+        return sch_refuse(sch, n, "%s writes '%s', which is padded, in the nest of %s",
+                          sch_block_name(sch, n), info->name, sch_block_name(sch, e->block));
+    }
+    return HONE_OK;
+}
+
 static hone_status plan_buffer(einsum *e, pad_buffer *b) {
     hone_schedule *sch = e->sch;
     const hone_buffer_info *info = hone_func_buffer(sch->func, b->old);
@@ -332,6 +374,7 @@ static hone_status plan_buffer(einsum *e, pad_buffer *b) {
     if (b->is_written) HONE_TRY(check_written(e, b));
     if (!b->grows) return HONE_OK;
     if (!b->is_written) HONE_TRY(check_filled(e, b));
+    HONE_TRY(check_neighbours(e, b));
     HONE_TRY(sch_require_declared(sch, b->old));
     return sch_require_no_views(sch, e->block, b->old);
 }
@@ -533,7 +576,7 @@ static hone_status grow_buffer(einsum *e, pad_buffer *b) {
     if (b->fresh == HONE_NO_ID) return sch_no_memory();
     HONE_TRY(sch_add_alloc(sch, e->scope, b->fresh));
     HONE_TRY(make_copy(e, b));
-    return sch_redirect_accesses(sch, e->block, b->old, b->fresh, true);
+    return sch_redirect_accesses(sch, e->top, b->old, b->fresh, true);
 }
 
 /* A region that was given by hand may hold for the old axes only. */
@@ -569,11 +612,12 @@ static hone_status grow_axes(einsum *e) {
     for (uint32_t i = 0; i < e->axis_count; i++) {
         axes[i] = block->axes[i];
         if (!e->extents[i]) continue;
-        hone_node *loop = sch_node(sch, e->loops[i]);
         axes[i].dom.extent = e->extents[i];
+        if (!hone_arith_bind(&sch->arith, axes[i].var, axes[i].dom)) return sch_no_memory();
+        if (e->loops[i] == HONE_NO_ID) continue;
+        hone_node *loop = sch_node(sch, e->loops[i]);
         loop->u.loop.range.extent = e->extents[i];
-        if (!hone_arith_bind(&sch->arith, axes[i].var, axes[i].dom) ||
-            !hone_arith_bind(&sch->arith, loop->u.loop.var, loop->u.loop.range)) {
+        if (!hone_arith_bind(&sch->arith, loop->u.loop.var, loop->u.loop.range)) {
             return sch_no_memory();
         }
     }
@@ -600,9 +644,10 @@ static bool bind_old_ranges(einsum *e) {
     const hone_block *block = sch_block(sch, e->block);
     for (uint32_t i = 0; i < e->axis_count; i++) {
         if (!e->extents[i]) continue;
+        if (!hone_arith_bind(&sch->arith, block->axes[i].var, block->axes[i].dom)) return false;
+        if (e->loops[i] == HONE_NO_ID) continue;
         const hone_node *loop = sch_node(sch, e->loops[i]);
-        if (!hone_arith_bind(&sch->arith, block->axes[i].var, block->axes[i].dom) ||
-            !hone_arith_bind(&sch->arith, loop->u.loop.var, loop->u.loop.range)) {
+        if (!hone_arith_bind(&sch->arith, loop->u.loop.var, loop->u.loop.range)) {
             return false;
         }
     }
@@ -634,18 +679,18 @@ hone_status hone_sch_pad_einsum(hone_schedule *sch, hone_rv block, uint32_t coun
     HONE_TRY(sch_resolve_block(sch, block, &e.block));
     e.scope = sch_scope_of(sch, e.block);
     if (e.scope == HONE_NO_ID) return sch_refuse(sch, e.block, "the root block has no scope");
-    if (e.scope != hone_func_root_block(sch->func)) {
-        return sch_refuse(sch, e.block,
-                          "%s stands in a block, which may run over a part of it only",
-                          sch_block_name(sch, e.block));
-    }
     HONE_TRY(check_nest(&e));
     HONE_TRY(find_buffers(&e));
     HONE_TRY(find_extents(&e, count, padding));
     bool grows = false;
     for (uint32_t i = 0; i < e.axis_count; i++)
         grows |= e.extents[i] != NULL;
-    for (uint32_t i = 0; i < e.buffer_count; i++)
+    if (grows && e.scope != hone_func_root_block(sch->func)) {
+        return sch_refuse(sch, e.block,
+                          "%s stands in a block, which may run over a part of it only",
+                          sch_block_name(sch, e.block));
+    }
+    for (uint32_t i = 0; i < e.buffer_count && grows; i++)
         HONE_TRY(plan_buffer(&e, &e.buffers[i]));
     if (grows) {
         HONE_TRY(check_risks(&e));
