@@ -1,6 +1,4 @@
-#include "ir/region.h"
-#include "schedule/move_domain.h"
-#include "schedule/schedule_impl.h"
+#include "schedule/caching.h"
 
 #include <string.h>
 
@@ -10,7 +8,8 @@
  *
  * The copy stands in the innermost loop that is around all who take part, before the first who
  * needs it, over the box that they touch there; a buffer that comes from outside the scope is
- * copied at its top, one that nobody else in the scope reads at its end.
+ * copied at its top, one that nobody else in the scope reads at its end. What the cache holds is in
+ * caching.h.
  *
  * Checks: the scope name is known; the buffer index exists; cache_read: at most one block of the
  * scope writes the buffer, and surely all that is copied, else those around the scope who write it
@@ -19,25 +18,17 @@
  * loops stand around those who take part; nobody takes the buffer's address. cache_inplace: the
  * block writes just what it reads. */
 
-typedef struct caching {
-    hone_schedule *sch;
-    hone_node_id block, scope;
-    hone_buffer buffer, cache;
-    bool is_write;
-    uint32_t user_count; /* who reads the cache (cache_read), or the writer (cache_write) */
-    const hone_node_id *users;
-    hone_node_id writer; /* of the buffer in the scope, or HONE_NO_ID */
-    hone_node_id place;  /* the loop or scope block that the copy stands in */
-    hone_node_id anchor; /* the child of place to stand before (read) or behind (write) */
-} caching;
-
 /* ---- the new buffer ---- */
 
 static hone_status make_buffer(caching *c, const char *storage_scope) {
     hone_schedule *sch = c->sch;
     const hone_buffer_info old = *hone_func_buffer(sch->func, c->buffer);
+    const hone_expr **shape = hone_arena_alloc(sch->arena, (old.rank + 1) * sizeof *shape);
+    if (!shape) return sch_no_memory();
+    for (uint32_t d = 0; d < old.rank; d++)
+        shape[d] = c->box ? c->box[d].extent : old.shape[d];
     c->cache = sch_make_buffer(sch, sch_scoped_name(sch, old.name, storage_scope), old.dtype,
-                               old.rank, old.shape, storage_scope);
+                               old.rank, shape, storage_scope);
     return c->cache == HONE_NO_ID ? sch_no_memory() : sch_add_alloc(sch, c->scope, c->cache);
 }
 
@@ -141,7 +132,7 @@ static hone_status find_write_place(caching *c, const caching *cache_readers) {
 
 /* ---- the copying block ---- */
 
-/* A block over the whole buffer: axes v0…, cache[v] = buffer[v] or the other way round. */
+/* A block over what the cache holds: axes v0…, cache[v] = buffer[v] or the other way round. */
 static hone_status make_copy_block(caching *c, hone_node_id *out_block) {
     hone_schedule *sch = c->sch;
     hone_func *func = sch->func;
@@ -150,30 +141,42 @@ static hone_status make_copy_block(caching *c, hone_node_id *out_block) {
     hone_buffer to = c->is_write ? c->buffer : c->cache;
     hone_block *block = hone_arena_zalloc(sch->arena, sizeof *block);
     hone_axis *axes = hone_arena_alloc(sch->arena, (rank + 1) * sizeof *axes);
-    hone_range *ranges = hone_arena_alloc(sch->arena, (rank + 1) * sizeof *ranges);
     hone_region *regions = hone_arena_alloc(sch->arena, 2 * sizeof *regions);
-    const hone_expr **indices = hone_arena_alloc(sch->arena, (rank + 1) * sizeof *indices);
-    if (!block || !axes || !ranges || !regions || !indices) return sch_no_memory();
+    hone_range *ranges[2]; /* in the buffer, in the cache */
+    const hone_expr **indices[2];
+    for (int i = 0; i < 2; i++) {
+        ranges[i] = hone_arena_alloc(sch->arena, (rank + 1) * sizeof *ranges[i]);
+        indices[i] = hone_arena_alloc(sch->arena, (rank + 1) * sizeof *indices[i]);
+        if (!ranges[i] || !indices[i]) return sch_no_memory();
+    }
+    if (!block || !axes || !regions) return sch_no_memory();
     for (uint32_t d = 0; d < rank; d++) {
-        const hone_expr *extent = hone_func_buffer(func, c->buffer)->shape[d];
+        const hone_expr *extent =
+            c->box ? c->box[d].extent : hone_func_buffer(func, c->buffer)->shape[d];
         hone_range dom = {hone_expr_int(&sch->ir, extent->dtype, 0), extent};
         hone_var var = hone_func_add_named_var(func, sch_name(sch, "v", "", d), extent->dtype);
         if (var == HONE_NO_ID || !dom.min || !hone_arith_bind(&sch->arith, var, dom)) {
             return sch_no_memory();
         }
+        const hone_expr *one = hone_expr_int(&sch->ir, extent->dtype, 1);
         axes[d] = (hone_axis){var, HONE_AXIS_SPATIAL, dom};
-        indices[d] = sch_var(sch, var);
-        ranges[d] = (hone_range){indices[d], hone_expr_int(&sch->ir, extent->dtype, 1)};
+        indices[0][d] = indices[1][d] = sch_var(sch, var);
+        if (c->box && !hone_expr_is_int_value(c->box[d].min, 0)) {
+            indices[0][d] = hone_expr_add(&sch->ir, c->box[d].min, indices[1][d]);
+        }
+        for (int i = 0; i < 2; i++)
+            ranges[i][d] = (hone_range){indices[i][d], one};
     }
-    regions[0] = (hone_region){from, ranges};
-    regions[1] = (hone_region){to, ranges};
+    HONE_TRY(sch_ir_error(sch));
+    regions[0] = (hone_region){from, ranges[c->is_write]};
+    regions[1] = (hone_region){to, ranges[!c->is_write]};
     block->name = hone_func_buffer(func, c->cache)->name;
     block->axes = axes;
     block->axis_count = rank;
     block->reads = &regions[0];
     block->writes = &regions[1];
     block->read_count = block->write_count = 1;
-    const hone_expr *value = hone_func_load(&sch->ir, func, from, indices);
+    const hone_expr *value = hone_func_load(&sch->ir, func, from, indices[c->is_write]);
     hone_node_id id = hone_func_add_node(func, HONE_NODE_BLOCK);
     hone_node_id store = hone_func_add_node(func, HONE_NODE_STORE);
     if (!value || id == HONE_NO_ID || store == HONE_NO_ID) return sch_no_memory();
@@ -181,7 +184,7 @@ static hone_status make_copy_block(caching *c, hone_node_id *out_block) {
     sch_node(sch, store)->u.store.buffer = to;
     sch_node(sch, store)->u.store.rank = rank;
     sch_node(sch, store)->u.store.value = value;
-    sch_node(sch, store)->u.store.indices = indices;
+    sch_node(sch, store)->u.store.indices = indices[!c->is_write];
     hone_tree_append(func, id, store);
     *out_block = id;
     return HONE_OK;
@@ -189,44 +192,22 @@ static hone_status make_copy_block(caching *c, hone_node_id *out_block) {
 
 /* cache_read: all that the writer makes is copied, where it is known to be a box; it holds what the
  * users read. */
-static hone_status widen_to_written(caching *c, sch_box *io) {
+static hone_status widen_to_written(caching *c, sch_box *io, bool *out_is_all) {
     sch_box written;
     bool is_exact = false;
     HONE_TRY(sch_box_below(c->sch, c->place, 1, &c->writer, c->buffer, true, &written, &is_exact));
-    if (written.dims && is_exact) *io = written;
+    *out_is_all = written.dims && is_exact;
+    if (*out_is_all) *io = written;
     return HONE_OK;
 }
 
-/* cache_read of what comes from outside the scope: all of the box was written there before. */
-static hone_status check_outside(caching *c, const sch_box *box) {
+/* The box that is copied. */
+static hone_status find_box(caching *c, sch_box *out) {
     hone_schedule *sch = c->sch;
-    uint32_t rank = hone_func_buffer(sch->func, c->buffer)->rank;
-    hone_range *ranges = hone_arena_alloc(sch->arena, (rank + 1) * sizeof *ranges);
-    if (!ranges) return sch_no_memory();
-    if (sch_scope_of(sch, c->scope) == HONE_NO_ID) return HONE_OK;
-    bool is_known = true;
-    for (uint32_t d = 0; d < rank && is_known; d++) {
-        hone_dtype dtype = hone_func_buffer(sch->func, c->buffer)->shape[d]->dtype;
-        is_known = hone_interval_range(&sch->arith, box->dims[d], dtype, &ranges[d]);
-    }
-    if (is_known && sch_was_written_outside(sch, c->scope, &(hone_region){c->buffer, ranges})) {
-        return HONE_OK;
-    }
-    return sch_refuse(sch, c->block, "'%s' may hold no values yet in all of the box that is copied",
-                      hone_func_buffer(sch->func, c->buffer)->name);
-}
-
-/* The box that is copied, as domains of the copying block's axes. */
-static hone_status find_domains(caching *c, hone_node_id copy, sch_axis_domain **out) {
-    hone_schedule *sch = c->sch;
-    uint32_t rank = hone_func_buffer(sch->func, c->buffer)->rank;
-    *out = hone_arena_alloc(sch->arena, (rank + 1) * sizeof **out);
-    if (!*out) return sch_no_memory();
-    sch_box box;
-    bool is_exact = false;
-    HONE_TRY(sch_box_below(sch, c->place, c->user_count, c->users, c->buffer, c->is_write, &box,
+    bool is_exact = false, is_all = c->is_write;
+    HONE_TRY(sch_box_below(sch, c->place, c->user_count, c->users, c->buffer, c->is_write, out,
                            &is_exact));
-    if (!box.dims || (c->is_write && !is_exact)) {
+    if (!out->dims || (c->is_write && !is_exact)) {
         return sch_refuse(sch, c->block,
                           "%s does not surely write all of the box of '%s' that it "
                           "touches",
@@ -234,17 +215,32 @@ static hone_status find_domains(caching *c, hone_node_id copy, sch_axis_domain *
                           hone_func_buffer(sch->func, c->buffer)->name);
     }
     if (c->writer != HONE_NO_ID && !c->is_write) {
-        if (!sch_surely_writes(sch, c->writer, c->buffer, c->place, box.dims)) {
+        if (!sch_surely_writes(sch, c->writer, c->buffer, c->place, out->dims)) {
             return sch_refuse(sch, c->writer, "%s does not surely write all of '%s' that is copied",
                               sch_block_name(sch, c->writer),
                               hone_func_buffer(sch->func, c->buffer)->name);
         }
-        HONE_TRY(widen_to_written(c, &box));
+        HONE_TRY(widen_to_written(c, out, &is_all));
     } else if (!c->is_write) {
-        HONE_TRY(check_outside(c, &box));
+        HONE_TRY(sch_check_outside(c, out));
     }
-    box.buffer = c->is_write ? c->buffer : c->cache;
-    return sch_solve_axes(sch, copy, 1, &box, true, false, *out);
+    return sch_choose_cache_box(c, is_all, out);
+}
+
+/* Domains of the copying block's axes. */
+static hone_status find_domains(caching *c, hone_node_id copy, sch_box *box,
+                                sch_axis_domain **out) {
+    hone_schedule *sch = c->sch;
+    uint32_t rank = hone_func_buffer(sch->func, c->buffer)->rank;
+    *out = hone_arena_zalloc(sch->arena, (rank + 1) * sizeof **out);
+    if (!*out) return sch_no_memory();
+    box->buffer = c->is_write ? c->buffer : c->cache;
+    if (!c->box) return sch_solve_axes(sch, copy, 1, box, true, false, *out);
+    for (uint32_t d = 0; d < rank; d++) {
+        (*out)[d].low = sch_block(sch, copy)->axes[d].dom.min;
+        (*out)[d].extent = c->box[d].extent;
+    }
+    return HONE_OK;
 }
 
 /* ---- redirecting accesses ---- */
@@ -295,15 +291,11 @@ hone_status sch_redirect_accesses(hone_schedule *sch, hone_node_id top, hone_buf
     return HONE_OK;
 }
 
-static hone_status redirect(caching *c, hone_node_id top, bool writes_too) {
-    return sch_redirect_accesses(c->sch, top, c->buffer, c->cache, writes_too);
-}
-
 /* ---- putting it together ---- */
 
-static hone_status make_copy_nest(caching *c, hone_node_id copy, sch_nest *out) {
+static hone_status make_copy_nest(caching *c, hone_node_id copy, sch_box *box, sch_nest *out) {
     sch_axis_domain *domains = NULL;
-    HONE_TRY(find_domains(c, copy, &domains));
+    HONE_TRY(find_domains(c, copy, box, &domains));
     uint32_t rank = hone_func_buffer(c->sch->func, c->buffer)->rank;
     HONE_TRY(sch_make_nest(c->sch, rank, domains, true, out));
     for (uint32_t i = 0; i < c->user_count && c->place != c->scope; i++) {
@@ -338,9 +330,11 @@ static hone_status insert_copy(caching *c, hone_node_id copy, sch_nest nest) {
 static hone_status finish(caching *c, const char *storage_scope, hone_node_id *out_block) {
     hone_node_id copy = HONE_NO_ID;
     sch_nest nest;
+    sch_box box;
+    HONE_TRY(find_box(c, &box));
     hone_status st = make_buffer(c, storage_scope);
     if (!st) st = make_copy_block(c, &copy);
-    if (!st) st = make_copy_nest(c, copy, &nest);
+    if (!st) st = make_copy_nest(c, copy, &box, &nest);
     if (st) {
         /* the tables only grow: the buffer stays in its table, unused */
         if (c->cache != HONE_NO_ID) {
@@ -350,10 +344,10 @@ static hone_status finish(caching *c, const char *storage_scope, hone_node_id *o
         return st;
     }
     if (c->is_write) {
-        HONE_TRY(redirect(c, c->block, true));
+        HONE_TRY(sch_redirect_to_cache(c, c->block, true));
     } else {
         for (uint32_t i = 0; i < c->user_count; i++)
-            HONE_TRY(redirect(c, c->users[i], false));
+            HONE_TRY(sch_redirect_to_cache(c, c->users[i], false));
     }
     HONE_TRY(insert_copy(c, copy, nest));
     *out_block = copy;
@@ -506,8 +500,9 @@ hone_status hone_sch_cache_write(hone_schedule *sch, hone_rv block, int64_t writ
     HONE_TRY(find_write_place(&c, &readers));
     HONE_TRY(finish(&c, scope, &copy));
     readers.cache = c.cache;
+    readers.box = c.box;
     for (uint32_t i = 0; i < readers.user_count; i++) {
-        HONE_TRY(redirect(&readers, readers.users[i], false));
+        HONE_TRY(sch_redirect_to_cache(&readers, readers.users[i], false));
     }
     return record(sch, HONE_INST_CACHE_WRITE, block, write_buffer_index, scope, consumer_count,
                   consumers, copy, out_block);
@@ -584,7 +579,7 @@ static hone_status copy_both_ways(caching *in, const char *storage_scope, hone_n
         if (outer) HONE_TRY(sch_nest_add_condition(c->sch, outer, &nest));
         HONE_TRY(insert_copy(c, copies[i], nest));
     }
-    return redirect(in, in->block, true);
+    return sch_redirect_to_cache(in, in->block, true);
 }
 
 hone_status hone_sch_cache_inplace(hone_schedule *sch, hone_rv block, int64_t read_buffer_index,

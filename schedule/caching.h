@@ -1,0 +1,42 @@
+/* schedule/caching.h - for cache_read, cache_write and cache_inplace: the copy while it is made,
+ * and which part of the buffer it holds.
+ *
+ * A copy that stands directly in its scope holds the box that it copies, from its own 0 on:
+ *
+ *     with block O: for ii: C[vo * 4 + ii] = A[vo * 4 + ii]        cache_read(c, 0, "shared")
+ *  →  with block O: A_shared = alloc_buffer((4,))
+ *         for ax0 in 4: A_shared[ax0] = A[vo * 4 + ax0]
+ *         for ii: C[vo * 4 + ii] = A_shared[ii]
+ *
+ * Layer: within schedule/.
+ */
+#ifndef HONE_SCHEDULE_CACHING_H
+#define HONE_SCHEDULE_CACHING_H
+
+#include "schedule/move_domain.h"
+#include "schedule/schedule_impl.h"
+
+typedef struct caching {
+    hone_schedule *sch;
+    hone_node_id block, scope;
+    hone_buffer buffer, cache;
+    bool is_write;
+    uint32_t user_count; /* who reads the cache (cache_read), or the writer (cache_write) */
+    const hone_node_id *users;
+    hone_node_id writer;   /* of the buffer in the scope, or HONE_NO_ID */
+    hone_node_id place;    /* the loop or scope block that the copy stands in */
+    hone_node_id anchor;   /* the child of place to stand before (read) or behind (write) */
+    const hone_range *box; /* what the cache holds, by dimension; NULL: the whole buffer */
+} caching;
+
+/* Settles what is copied and what the cache holds (c->box). io: what the users touch; all that the
+ * writer makes where is_all_written. */
+HONE_NODISCARD hone_status sch_choose_cache_box(caching *c, bool is_all_written, sch_box *io);
+/* cache_read of what comes from outside the scope: all of the box was written there before. */
+HONE_NODISCARD hone_status sch_check_outside(caching *c, const sch_box *box);
+/* What is read and written through the cache below top: the loads, the stores with writes_too, and
+ * the regions. */
+HONE_NODISCARD hone_status sch_redirect_to_cache(const caching *c, hone_node_id top,
+                                                 bool writes_too);
+
+#endif
