@@ -11,8 +11,9 @@
  *
  * Checks: block and loop are in one scope, which is a pipeline of stages; the loop is not around
  * the block; the block is complete or a reduction, its predicate follows from its axes; compute_at:
- * it is no output block and all its consumers are below the loop; reverse: all its producers are
- * below the loop, no consumer stands before it, none of which still reduces over it or a loop
+ * it is no output block and all its consumers are below the loop (where there are none, no loop
+ * around the place runs its iterations at once or is around a producer); reverse: all its producers
+ * are below the loop, no consumer stands before it, none of which still reduces over it or a loop
  * around it, each iteration surely makes the box that it reads, and the new loops meet each of its
  * instances (once, when it is a reduction, and its init first). */
 
@@ -58,9 +59,6 @@ static hone_status check_others(move *m) {
     if (!m->is_reverse && sch_is_output_block(sch, m->block)) {
         return sch_refuse(sch, m->block, "%s writes an output of the function",
                           sch_block_name(sch, m->block));
-    }
-    if (m->other_count == 0 && !m->is_reverse) {
-        return sch_refuse(sch, m->block, "%s has no %s", sch_block_name(sch, m->block), what);
     }
     for (uint32_t i = 0; i < m->other_count; i++) {
         if (hone_tree_is_ancestor(sch->func, m->loop, m->others[i])) continue;
@@ -306,6 +304,23 @@ static hone_status check_concurrent(move *m, const sch_nest *n) {
     return HONE_OK;
 }
 
+/* compute_at: what nobody reads runs over all of its axes in each iteration, so that the loops must
+ * not make what it reads piece by piece. */
+static hone_status check_unread(move *m, const sch_nest *n) {
+    hone_schedule *sch = m->sch;
+    uint32_t count = 0;
+    const hone_node_id *producers = NULL;
+    if (m->other_count) return HONE_OK;
+    HONE_TRY(sch_producers(sch, m->block, &count, &producers));
+    for (uint32_t i = 0; i < count; i++) {
+        if (sch_node(sch, sch_lca(sch, m->loop, producers[i]))->kind != HONE_NODE_FOR) continue;
+        return sch_refuse(sch, m->block, "%s has no consumer, and %s shares loops with %s",
+                          sch_block_name(sch, m->block), sch_block_name(sch, producers[i]),
+                          sch_loop_name(sch, m->loop));
+    }
+    return check_concurrent(m, n);
+}
+
 static void place(move *m, const sch_nest *n) {
     hone_schedule *sch = m->sch;
     hone_node_id top = n->top == HONE_NO_ID ? m->block : n->top;
@@ -385,7 +400,7 @@ static hone_status prepare(move *m, sch_nest *out) {
     HONE_TRY(
         sch_make_nest(sch, sch_block(sch, m->block)->axis_count, m->domains, m->keep_units, out));
     HONE_TRY(add_conditions(m, out));
-    if (!m->is_reverse) return HONE_OK;
+    if (!m->is_reverse) return check_unread(m, out);
     HONE_TRY(check_coverage(m, out));
     return check_concurrent(m, out);
 }

@@ -273,11 +273,7 @@ static bool quietly(hone_schedule *sch, hone_status (*check)(hone_schedule *, ho
 
 static hone_status only_check_inline(hone_schedule *sch, hone_node_id block) {
     hone_node_id store;
-    HONE_TRY(check_inline(sch, block, &store));
-    uint32_t count = 0;
-    const hone_node_id *consumers = NULL;
-    HONE_TRY(sch_consumers(sch, block, &count, &consumers));
-    return count ? HONE_OK : sch_refuse(sch, block, "it has no consumer");
+    return check_inline(sch, block, &store);
 }
 
 bool sch_can_compute_inline(hone_schedule *sch, hone_node_id block) {
