@@ -1,11 +1,6 @@
 /* ir/fold.c - see fold.h. */
 #include "ir/fold.h"
 
-static int64_t floor_div(int64_t a, int64_t b) {
-    int64_t q = a / b;
-    return a % b != 0 && ((a < 0) != (b < 0)) ? q - 1 : q;
-}
-
 bool hone_fold_ints(hone_op op, int64_t x, int64_t y, int64_t *out) {
     bool divides = y != 0 && !(x == INT64_MIN && y == -1);
     switch (op) {
@@ -16,9 +11,9 @@ bool hone_fold_ints(hone_op op, int64_t x, int64_t y, int64_t *out) {
     case HONE_OP_MUL:
         return !__builtin_mul_overflow(x, y, out);
     case HONE_OP_FLOORDIV:
-        return divides ? (*out = floor_div(x, y), true) : false;
+        return divides ? (*out = hone_floor_div(x, y), true) : false;
     case HONE_OP_FLOORMOD:
-        return divides ? (*out = x - floor_div(x, y) * y, true) : false;
+        return divides ? (*out = x - hone_floor_div(x, y) * y, true) : false;
     case HONE_OP_TRUNCDIV:
         return divides ? (*out = x / y, true) : false;
     case HONE_OP_TRUNCMOD:

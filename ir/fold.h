@@ -4,6 +4,10 @@
 
 #include "ir/expr.h"
 
+/* Rounds down; b is not 0, and not -1 for the smallest a. */
+static inline int64_t hone_floor_div(int64_t a, int64_t b) {
+    return a / b - (a % b != 0 && (a < 0) != (b < 0));
+}
 /* Of two 64-bit constants; false where there is no result that fits. */
 bool hone_fold_ints(hone_op op, int64_t x, int64_t y, int64_t *out);
 

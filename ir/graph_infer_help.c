@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ir/fold.h"
 #include "ir/graph_infer_impl.h"
 
 /* Helpers of shape inference: extents, axes, attributes, messages. */
@@ -147,14 +148,10 @@ const hone_expr *hone_extent_mul(hone_ir *ir, const hone_expr *a, const hone_exp
     return hone_expr_mul(ir, a, b);
 }
 
-static int64_t floor_div(int64_t a, int64_t b) {
-    return a / b - (a % b != 0 && (a < 0) != (b < 0));
-}
-
 const hone_expr *hone_extent_div(hone_ir *ir, const hone_expr *a, int64_t b) {
     if (!a) return NULL;
     if (b == 1) return a;
-    if (hone_expr_is_int(a)) return hone_extent_int(ir, floor_div(a->u.i, b));
+    if (hone_expr_is_int(a)) return hone_extent_int(ir, hone_floor_div(a->u.i, b));
     if (hone_expr_is_op(a, HONE_OP_MUL) && hone_expr_is_int(a->args[1]) &&
         a->args[1]->u.i % b == 0) {
         return hone_extent_mul(ir, a->args[0], hone_extent_int(ir, a->args[1]->u.i / b));

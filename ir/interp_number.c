@@ -9,6 +9,7 @@
  */
 #include <math.h>
 
+#include "ir/fold.h"
 #include "ir/interp_impl.h"
 #include "support/float16.h"
 
@@ -90,8 +91,7 @@ static inline int64_t trunc_mod(machine *m, int64_t a, int64_t b) {
 static inline int64_t floor_div(machine *m, int64_t a, int64_t b) {
     if (b == 0) fail_division(m);
     if (b == -1) return (int64_t)(0 - (uint64_t)a);
-    int64_t q = a / b;
-    return q * b != a && (a < 0) != (b < 0) ? q - 1 : q;
+    return hone_floor_div(a, b);
 }
 static inline int64_t floor_mod(machine *m, int64_t a, int64_t b) {
     if (b == 0) fail_division(m);

@@ -12,6 +12,7 @@
  *
  * pragma_prefetch_stores = N asks in the same way for what is written N iterations later; with 0,
  * at the end of this one: outputs of a tile come while its sums are made. */
+#include "ir/fold.h"
 #include "lower/accesses.h"
 #include "support/attributes.h"
 
@@ -53,7 +54,7 @@ static void note_line(prefetcher *p, hone_buffer buffer, const hone_expr *index,
         const hone_expr *gap = hone_expr_sub(&p->arith.ir, index, known->first);
         if (!gap || !hone_linear_of(&p->arith, gap, &distance) || distance.count > 0) continue;
         new_line.first = known->first;
-        new_line.number = behind + lower_floor_div(distance.constant, elements_of_line(p, buffer));
+        new_line.number = behind + hone_floor_div(distance.constant, elements_of_line(p, buffer));
         if (new_line.number == known->number) return;
     }
     if (p->line_count < MAX_LINES) p->lines[p->line_count++] = new_line;

@@ -74,9 +74,6 @@ bool lower_conjuncts(const hone_expr *condition, bool (*visit)(void *ctx, const 
                      void *ctx);
 /* The buffer that holds the memory. */
 hone_buffer lower_storage_of(const hone_func *func, hone_buffer buffer);
-static inline int64_t lower_floor_div(int64_t a, int64_t b) { /* b > 0 */
-    return a >= 0 ? a / b : -((-a + b - 1) / b);
-}
 /* Number of nodes below root, root included; stops counting at limit. */
 uint32_t lower_size(const hone_func *func, hone_node_id root, uint32_t limit);
 

@@ -3,6 +3,7 @@
  *   for i in 8: if 2 <= i + y: S    ⇒   for i in 2 .. 8: S under its condition       0 <= y
  *
  * Only bounds change: conditions stay where they are, for the simplifier to see through. */
+#include "ir/fold.h"
 #include "lower/conditions.h"
 
 typedef struct trimmer {
@@ -18,10 +19,10 @@ bool lower_span_below_zero(hone_arith *arith, const hone_expr *e, hone_var var, 
     if (term->kind != HONE_EXPR_VAR || term->u.var != var) return false;
     int64_t coefficient = linear.terms[0].coeff, rest = linear.constant;
     if (coefficient > 0) {
-        int64_t end = lower_floor_div(-rest - 1, coefficient) + 1;
+        int64_t end = hone_floor_div(-rest - 1, coefficient) + 1;
         if (end < span->end) span->end = end;
     } else {
-        int64_t first = lower_floor_div(rest, -coefficient) + 1;
+        int64_t first = hone_floor_div(rest, -coefficient) + 1;
         if (first > span->first) span->first = first;
     }
     return true;

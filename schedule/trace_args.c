@@ -330,3 +330,37 @@ bool hone_inst_gives_nothing(hone_inst_kind kind) {
         return false;
     }
 }
+
+hone_status hone_operand_value(hone_arena *arena, const hone_operand *o, hone_value *out,
+                               const hone_operand **out_bad) {
+    *out_bad = NULL;
+    switch (o->kind) {
+    case HONE_OPERAND_INT:
+        *out = HONE_VALUE_OF_INT(o->u.i);
+        return HONE_OK;
+    case HONE_OPERAND_FLOAT:
+        *out = HONE_VALUE_OF_FLOAT(o->u.f);
+        return HONE_OK;
+    case HONE_OPERAND_STRING:
+        *out = HONE_VALUE_OF_STRING(o->u.s);
+        return HONE_OK;
+    case HONE_OPERAND_NONE:
+        *out = (hone_value){.kind = HONE_VALUE_NONE};
+        return HONE_OK;
+    case HONE_OPERAND_VALUE:
+        *out = *o->u.value;
+        return HONE_OK;
+    case HONE_OPERAND_RV:
+    case HONE_OPERAND_MAP:
+        *out_bad = o;
+        return HONE_OK;
+    case HONE_OPERAND_LIST:
+        break;
+    }
+    hone_value *items = hone_arena_zalloc(arena, (o->count + 1) * sizeof *items);
+    if (!items) return HONE_ERROR(HONE_CODE_NO_MEMORY, "trace");
+    for (uint32_t i = 0; i < o->count && !*out_bad; i++)
+        HONE_TRY(hone_operand_value(arena, &o->u.items[i], &items[i], out_bad));
+    *out = (hone_value){.kind = HONE_VALUE_LIST, .count = o->count, .u.items = items};
+    return HONE_OK;
+}

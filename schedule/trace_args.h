@@ -35,6 +35,11 @@ typedef struct hone_arg_spec {
 
 enum { HONE_MAX_ARGS = 5 };
 
+/* Plain data of an operand: annotations and attributes hold no variables. out_bad: NULL, or the
+ * operand inside that is none. */
+HONE_NODISCARD hone_status hone_operand_value(hone_arena *arena, const hone_operand *o,
+                                              hone_value *out, const hone_operand **out_bad);
+
 /* Ends with HONE_ARG_END. */
 const hone_arg_spec *hone_inst_args(hone_inst_kind kind);
 const char *hone_inst_python_name(hone_inst_kind kind);

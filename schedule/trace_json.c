@@ -354,42 +354,13 @@ static hone_status read_operand(parser *p, const hone_json *json, hone_operand *
 }
 
 /* The value of an annotation may be a list: of plain data, where other lists hold variables. */
-static hone_status to_value(parser *p, const hone_operand *o, hone_value *out) {
-    switch (o->kind) {
-    case HONE_OPERAND_INT:
-        *out = HONE_VALUE_OF_INT(o->u.i);
-        return HONE_OK;
-    case HONE_OPERAND_FLOAT:
-        *out = HONE_VALUE_OF_FLOAT(o->u.f);
-        return HONE_OK;
-    case HONE_OPERAND_STRING:
-        *out = HONE_VALUE_OF_STRING(o->u.s);
-        return HONE_OK;
-    case HONE_OPERAND_NONE:
-        *out = (hone_value){.kind = HONE_VALUE_NONE};
-        return HONE_OK;
-    case HONE_OPERAND_VALUE:
-        *out = *o->u.value;
-        return HONE_OK;
-    case HONE_OPERAND_RV:
-    case HONE_OPERAND_MAP:
-        return bad(p, "the value of an annotation is a list of variables");
-    case HONE_OPERAND_LIST:
-        break;
-    }
-    hone_value *items = hone_arena_zalloc(p->arena, (o->count + 1) * sizeof *items);
-    if (!items) return no_memory();
-    for (uint32_t i = 0; i < o->count; i++)
-        HONE_TRY(to_value(p, &o->u.items[i], &items[i]));
-    *out = (hone_value){.kind = HONE_VALUE_LIST, .count = o->count, .u.items = items};
-    return HONE_OK;
-}
-
 static hone_status list_to_value(parser *p, hone_operand *io) {
     if (io->kind != HONE_OPERAND_LIST) return HONE_OK;
     hone_value *value = hone_arena_zalloc(p->arena, sizeof *value);
+    const hone_operand *wrong;
     if (!value) return no_memory();
-    HONE_TRY(to_value(p, io, value));
+    HONE_TRY(hone_operand_value(p->arena, io, value, &wrong));
+    if (wrong) return bad(p, "the value of an annotation is a list of variables");
     *io = (hone_operand){.kind = HONE_OPERAND_VALUE, .u.value = value};
     return HONE_OK;
 }

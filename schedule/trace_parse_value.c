@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "ir/grow.h"
+#include "schedule/trace_args.h"
 #include "schedule/trace_parse_impl.h"
 
 /* Characters and values of the Python form of traces: numbers, strings, variables, lists, dicts. */
@@ -295,37 +296,13 @@ static hone_status read_items(pytrace *p, char closing, hone_operand *out) {
     return HONE_OK;
 }
 
-/* Plain data from an operand: annotations and attribute lists hold no variables. */
 hone_status pytrace_to_value(pytrace *p, const hone_operand *o, hone_value *out) {
-    switch (o->kind) {
-    case HONE_OPERAND_INT:
-        *out = HONE_VALUE_OF_INT(o->u.i);
-        return HONE_OK;
-    case HONE_OPERAND_FLOAT:
-        *out = HONE_VALUE_OF_FLOAT(o->u.f);
-        return HONE_OK;
-    case HONE_OPERAND_STRING:
-        *out = HONE_VALUE_OF_STRING(o->u.s);
-        return HONE_OK;
-    case HONE_OPERAND_NONE:
-        *out = (hone_value){.kind = HONE_VALUE_NONE};
-        return HONE_OK;
-    case HONE_OPERAND_VALUE:
-        *out = *o->u.value;
-        return HONE_OK;
-    case HONE_OPERAND_RV:
-        return pytrace_fail(p, "expected a plain value, not a variable");
-    case HONE_OPERAND_MAP:
-        return pytrace_fail(p, "expected a plain value, not an expression");
-    case HONE_OPERAND_LIST:
-        break;
-    }
-    hone_value *items = hone_arena_zalloc(p->arena, (o->count + 1) * sizeof *items);
-    if (!items) return pytrace_no_memory();
-    for (uint32_t i = 0; i < o->count; i++)
-        HONE_TRY(pytrace_to_value(p, &o->u.items[i], &items[i]));
-    *out = (hone_value){.kind = HONE_VALUE_LIST, .count = o->count, .u.items = items};
-    return HONE_OK;
+    const hone_operand *wrong;
+    HONE_TRY(hone_operand_value(p->arena, o, out, &wrong));
+    if (!wrong) return HONE_OK;
+    return pytrace_fail(p, wrong->kind == HONE_OPERAND_RV
+                               ? "expected a plain value, not a variable"
+                               : "expected a plain value, not an expression");
 }
 
 static hone_status read_dict(pytrace *p, hone_operand *out) {
