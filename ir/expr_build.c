@@ -1,5 +1,6 @@
 #include "ir/expr.h"
 
+#include <math.h>
 #include <string.h>
 
 /* Constructors: check types, allocate, never simplify. */
@@ -59,7 +60,7 @@ const hone_expr *hone_expr_bool(hone_ir *ir, bool value) {
 
 const hone_expr *hone_expr_float(hone_ir *ir, hone_dtype dtype, double value) {
     hone_expr *e = make(ir, HONE_EXPR_FLOAT, dtype, 0);
-    if (e) e->u.f = value;
+    if (e) e->u.f = isnan(value) ? (double)NAN : value; /* its sign and bits mean nothing */
     return e;
 }
 

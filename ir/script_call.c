@@ -204,8 +204,22 @@ static bool access_ptr(script_parser *p, const script_value *base, const script_
     }
     hone_dtype dtype = info->dtype;
     const script_value *more = script_arg(call, 3, "offset"),
-                       *length = script_arg(call, 4, "extent");
+                       *length = script_arg(call, 4, "extent"),
+                       *lanes = script_arg(call, 2, "content_lanes");
     const hone_expr *add = NULL;
+    int64_t lane_count = 1;
+    if (lanes && !script_to_int(p, lanes, &lane_count)) return false;
+    if (lane_count < 1 || lane_count > 1024) {
+        return script_fail(p, lanes->at, "content_lanes is %lld, expected 1 to 1024",
+                           (long long)lane_count);
+    }
+    if (lane_count > 1) { /* offset and extent count vectors */
+        const hone_expr *by = hone_expr_int(&p->ir, extent->dtype, lane_count);
+        dtype = hone_dtype_with_lanes(dtype, (uint16_t)lane_count);
+        extent = script_fold_binary(&p->ir, HONE_OP_FLOORDIV, extent, by);
+        by = hone_expr_int(&p->ir, offset->dtype, lane_count);
+        offset = script_fold_binary(&p->ir, HONE_OP_FLOORDIV, offset, by);
+    }
     if (more) {
         if (!script_to_expr(p, more, &add)) return false;
         offset = script_fold_binary(&p->ir, HONE_OP_ADD, offset, add);
@@ -370,6 +384,12 @@ static bool parse_subscript_items(script_parser *p, const script_value **out_ite
 static bool subscript_path(script_parser *p, const script_value *base, uint32_t at,
                            const script_value *items, uint32_t count, script_value *out) {
     const char *path = base->u.s;
+    if (strcmp(path, "T.Buffer") == 0 && count > 1 &&
+        (items[1].kind == SCRIPT_INT || items[1].kind == SCRIPT_EXPR)) { /* a shape alone */
+        script_value shape = {.kind = SCRIPT_TUPLE, .at = at, .count = count, .u.items = items};
+        script_call call = {.callee = path, .at = base->at, .count = 1, .args = &shape};
+        return script_call_path(p, &call, out);
+    }
     if (strcmp(path, "T.Buffer") == 0 || strcmp(path, "R.Tensor") == 0) {
         script_call call = {.callee = path, .at = base->at, .count = count, .args = items};
         return script_call_path(p, &call, out);

@@ -455,6 +455,23 @@ static bool call_python(script_parser *p, const script_call *call, script_value 
     return true;
 }
 
+/* T.target({…}, host={…}) keeps the host inside. */
+static bool call_target(script_parser *p, const script_call *call, script_value *out) {
+    const script_value *v = NULL, *host = script_arg(call, 1, "host");
+    if (!script_need_arg(p, call, 0, "target_config", &v)) return false;
+    *out = *v;
+    if (!host || v->kind != SCRIPT_DICT) return true;
+    script_value *items = script_alloc(p, p->scratch, 2 * (size_t)v->count + 2, sizeof *items);
+    if (!items) return false;
+    for (uint32_t i = 0; i < 2 * v->count; i++)
+        items[i] = v->u.items[i];
+    items[2 * v->count] = (script_value){.kind = SCRIPT_STRING, .at = host->at, .u.s = "host"};
+    items[2 * v->count + 1] = *host;
+    out->u.items = items;
+    out->count = v->count + 1;
+    return true;
+}
+
 /* ---- intrinsics ---- */
 
 static const char *const renamed_intrins[][2] = {
@@ -645,7 +662,7 @@ const script_entry script_expr_calls[] = {
     {"T.llvm_lookup_intrinsic_id", call_identity },
     {"T.meta_var",                 call_identity },
     {"I.meta_var",                 call_identity },
-    {"T.target",                   call_identity },
+    {"T.target",                   call_target   },
     {"T.StringImm",                call_identity },
     {"T.FloatImm",                 call_float_imm},
     {"T.IntImm",                   call_float_imm},

@@ -76,17 +76,19 @@ static bool loop_step(script_parser *p, const script_value *v, hone_range *range
                       script_loop *loop) {
     int64_t step = 0;
     if (!script_to_int(p, v, &step)) return false;
-    if (step < 1) {
-        return script_fail(p, v->at, "the step is %lld, must be at least 1", (long long)step);
+    if (step == 0 || step < -INT32_MAX) {
+        return script_fail(p, v->at, "the step is %lld, must not be 0", (long long)step);
     }
     if (step == 1) return true;
     hone_ir *ir = &p->ir;
-    const hone_expr *steps = hone_expr_int(ir, range->extent->dtype, step);
-    const hone_expr *less = hone_expr_int(ir, range->extent->dtype, step - 1);
+    hone_dtype dtype = range->extent->dtype;
+    int64_t size = step < 0 ? -step : step;
+    const hone_expr *steps = hone_expr_int(ir, dtype, size), *way = range->extent;
+    if (step < 0) way = script_fold_binary(ir, HONE_OP_SUB, hone_expr_int(ir, dtype, 0), way);
     loop->start = range->min;
-    loop->step = steps;
-    range->extent = script_fold_binary(
-        ir, HONE_OP_FLOORDIV, script_fold_binary(ir, HONE_OP_ADD, range->extent, less), steps);
+    loop->step = hone_expr_int(ir, dtype, step);
+    way = script_fold_binary(ir, HONE_OP_ADD, way, hone_expr_int(ir, dtype, size - 1));
+    range->extent = script_fold_binary(ir, HONE_OP_FLOORDIV, way, steps);
     range->min = hone_expr_int(ir, loop->start->dtype, 0);
     return script_check_ir(p, v->at);
 }

@@ -225,6 +225,8 @@ bool script_need_word(script_parser *p, const char *word, const char *where);
 bool script_need_name(script_parser *p, const char *what, const char **out_name);
 /* Fails with "expected WHAT WHERE, found ...". */
 bool script_expected(script_parser *p, const char *what, const char *where);
+/* The same with advice behind it. */
+bool script_expected_hint(script_parser *p, const char *what, const char *hint);
 bool script_need_newline(script_parser *p);
 bool script_is_keyword(const script_parser *p, const script_token *token);
 bool script_can_be_name(const char *text); /* of a function: lexes as a name, is no keyword */
@@ -371,6 +373,9 @@ bool script_parse_graph(script_parser *p, const script_value *options, const cha
 bool script_quoted_extent(script_parser *p, const script_value *v, const hone_expr **out);
 /* The symbolic size of that name in the graph program being read; NULL after an error. */
 const hone_expr *script_graph_size(script_parser *p, const char *name);
+/* name: the tuple of what these names stand for ("*name" on the left). */
+bool script_define_spread(script_parser *p, const char *name, const char *const *parts,
+                          uint32_t count);
 /* A statement that begins with no keyword. */
 bool script_parse_simple(script_parser *p);
 /* x: T.int32 - one local element; out is the access to it. */

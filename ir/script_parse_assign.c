@@ -227,6 +227,7 @@ static bool parse_annotated(script_parser *p, const char *name, uint32_t at) {
 typedef struct target {
     const char *name; /* or NULL: an access */
     uint32_t at;
+    bool is_starred; /* takes all items that the others leave */
     script_value access;
 } target;
 
@@ -250,12 +251,12 @@ static bool parse_targets(script_parser *p, target *targets, uint32_t most, uint
     *out_tuple = bracket;
     for (*out_count = 0; *out_count < most;) {
         target *t = &targets[(*out_count)++];
-        *t = (target){.at = p->pos};
+        *t = (target){.at = p->pos, .is_starred = script_take_op(p, "*")};
         if (at_plain_name(p)) {
             if (!script_need_name(p, "a name", &t->name)) return false;
         } else {
             if (!script_parse_expr(p, &t->access)) return false;
-            if (t->access.kind != SCRIPT_ACCESS) {
+            if (t->access.kind != SCRIPT_ACCESS || t->is_starred) {
                 return script_fail(p, t->at, "this cannot be assigned to");
             }
         }
@@ -266,12 +267,45 @@ static bool parse_targets(script_parser *p, target *targets, uint32_t most, uint
     return !bracket || script_need_op(p, is_list ? "]" : ")", "");
 }
 
+/* *v = …: v_0, v_1, …, and v is the tuple of them. */
+static bool assign_spread(script_parser *p, const target *t, const script_value *items,
+                          uint32_t count) {
+    const char **names = script_alloc(p, p->scratch, count, sizeof *names);
+    if (!names) return false;
+    for (uint32_t i = 0; i < count; i++) {
+        names[i] = hone_arena_printf(p->arena, "%s_%u", t->name, i);
+        if (!names[i]) return script_no_memory(p);
+        if (!script_assign(p, names[i], t->at, &items[i])) return false;
+    }
+    return script_define_spread(p, t->name, names, count);
+}
+
+static bool assign_starred(script_parser *p, const target *targets, uint32_t count, uint32_t star,
+                           const script_value *items, uint32_t have) {
+    if (have + 1 < count) {
+        return script_fail(p, targets[0].at, "%u names for %u values", count, have);
+    }
+    uint32_t taken = have + 1 - count;
+    for (uint32_t i = 0; i < count; i++) {
+        bool ok = i == star ? assign_spread(p, &targets[i], items + star, taken)
+                            : assign_one(p, &targets[i], &items[i < star ? i : i + taken - 1]);
+        if (!ok) return false;
+    }
+    return true;
+}
+
 static bool assign_all(script_parser *p, const target *targets, uint32_t count, bool is_tuple,
                        const script_value *v) {
+    if (!is_tuple && targets[0].is_starred) {
+        return script_fail(p, targets[0].at, "a name with '*' stands in a list: *a, b = …");
+    }
     if (!is_tuple) return assign_one(p, &targets[0], v);
     const script_value *items = NULL;
     uint32_t have = 0;
     script_items(v, &items, &have);
+    for (uint32_t i = 0; i < count; i++) {
+        if (targets[i].is_starred) return assign_starred(p, targets, count, i, items, have);
+    }
     if (have != count) {
         return script_fail(p, targets[0].at, "%u names for %u values", count, have);
     }

@@ -217,6 +217,16 @@ static bool signature_size(script_parser *p, const char *name, script_value *out
     return script_check_ir(p, p->pos) && script_define(p, name, *out);
 }
 
+/* What editors of prose make of quotation marks: U+2018, U+2019, U+201C, U+201D. */
+static bool is_curly_quote(const char *name) {
+    static const char *const marks[] = {"\xe2\x80\x98", "\xe2\x80\x99", "\xe2\x80\x9c",
+                                        "\xe2\x80\x9d"};
+    for (size_t i = 0; i < HONE_COUNT(marks); i++) {
+        if (strncmp(name, marks[i], 3) == 0) return true;
+    }
+    return false;
+}
+
 static bool parse_name(script_parser *p, script_value *out) {
     const script_token *t = script_peek(p);
     const char *name = script_token_text(p, t);
@@ -259,12 +269,33 @@ static bool parse_name(script_parser *p, script_value *out) {
                 found = true;
                 if (!signature_size(p, name, out)) return false;
             }
+            if (!found && is_curly_quote(name)) {
+                return script_fail(p, p->pos, "this is no quotation mark of Python; write \" or '");
+            }
             if (!found) return script_undefined(p, p->pos, name);
         }
         out->at = p->pos;
     }
     p->pos++;
     return true;
+}
+
+static bool is_op_behind(const script_parser *p, uint32_t back, const char *op) {
+    if (p->pos < back) return false;
+    const script_token *t = &p->tokens[p->pos - back];
+    return t->kind == SCRIPT_TOKEN_OP && t->length == strlen(op) &&
+           memcmp(p->source.text + t->start, op, t->length) == 0;
+}
+
+/* What stands here in other languages, and how Python says it. */
+static const char *other_language(const script_parser *p) {
+    if (script_at_op(p, "//")) return "; a comment begins with '#'";
+    if (script_at_op(p, "&") && is_op_behind(p, 1, "&")) return "; 'and' joins conditions";
+    if (script_at_op(p, "|") && is_op_behind(p, 1, "|")) return "; 'or' joins conditions";
+    if (script_at_op(p, ">") && is_op_behind(p, 1, "<")) return "; '!=' says that two differ";
+    if (is_op_behind(p, 1, "+") && is_op_behind(p, 2, "+")) return "; write '+= 1'";
+    if (is_op_behind(p, 1, "-") && is_op_behind(p, 2, "-")) return "; write '-= 1'";
+    return "";
 }
 
 static bool parse_atom(script_parser *p, script_value *out) {
@@ -289,7 +320,7 @@ static bool parse_atom(script_parser *p, script_value *out) {
         *out = (script_value){.kind = SCRIPT_ELLIPSIS, .at = p->pos++};
         return true;
     }
-    return script_expected(p, "an expression", "");
+    return script_expected_hint(p, "an expression", other_language(p));
 }
 
 /* ---- postfix ---- */
@@ -299,7 +330,10 @@ static bool parse_call(script_parser *p, const script_value *callee, script_valu
                        : callee->kind == SCRIPT_METHOD ? callee->u.method.name
                        : callee->kind == SCRIPT_MACRO  ? callee->u.macro->name
                                                        : NULL;
-    if (!name) return script_fail(p, callee->at, "%s cannot be called", script_kind_name(callee));
+    if (!name) {
+        const char *hint = callee->kind == SCRIPT_BUFFER ? "; an element of it is A[i]" : "";
+        return script_fail(p, callee->at, "%s cannot be called%s", script_kind_name(callee), hint);
+    }
     script_call call;
     if (!script_parse_arguments(p, name, callee->at, &call)) return false;
     *out = (script_value){.at = callee->at};

@@ -311,6 +311,33 @@ static bool begins_use(const script_parser *p) {
                                             (t->length == 5 && memcmp(text, "relax", 5) == 0));
 }
 
+/* A call of what the text does not define and TVMScript does not know, or of TVM itself: what a
+ * Python program does with its tensor programs (sch = tvm.tir.Schedule(Module), np.random.seed(0)).
+ * A name that is assigned so stays undefined. */
+static bool is_foreign_call(script_parser *p) {
+    static const char *const own[] = {"T",  "R",       "I",   "tir",   "tirx", "relax", "ir",
+                                      "te", "TypeVar", "int", "float", "bool", "range"};
+    uint32_t ahead = 0;
+    while (p->tokens[p->pos + ahead].kind == SCRIPT_TOKEN_NAME &&
+           script_at_op_ahead(p, ahead + 1, ",")) {
+        ahead += 2;
+    }
+    ahead = script_at_op_ahead(p, ahead + 1, "=") ? ahead + 2 : 0;
+    const script_token *root = &p->tokens[p->pos + ahead];
+    if (root->kind != SCRIPT_TOKEN_NAME || script_is_keyword(p, root)) return false;
+    if (!script_at_op_ahead(p, ahead + 1, ".") && !script_at_op_ahead(p, ahead + 1, "(") &&
+        !script_at_op_ahead(p, ahead + 1, "[")) {
+        return false;
+    }
+    const char *name = script_token_text(p, root);
+    for (size_t i = 0; name && i < HONE_COUNT(own); i++) {
+        if (strcmp(own[i], name) == 0) return false;
+    }
+    const script_value *known = name ? script_lookup(p, name) : NULL;
+    bool is_tvm = name && strcmp(name, "tvm") == 0;
+    return name && (is_tvm || !known);
+}
+
 static bool parse_top(script_parser *p) {
     script_token_kind kind = script_peek(p)->kind;
     p->budget = 4000;
@@ -327,7 +354,7 @@ static bool parse_top(script_parser *p) {
         return script_fail(p, p->pos, "this class has no decorator; expected @I.ir_module");
     }
     p->is_in_use = p->is_in_use || begins_use(p);
-    if (kind == SCRIPT_TOKEN_NAME && (p->is_in_use || is_about_programs(p))) {
+    if (kind == SCRIPT_TOKEN_NAME && (p->is_in_use || is_about_programs(p) || is_foreign_call(p))) {
         script_skip_line(p);
         return true;
     }

@@ -224,11 +224,17 @@ static bool parse_with(script_parser *p) {
 
 /* ---- loops ---- */
 
+/* out_star: the name with a '*', which stands for all that the others leave, or HONE_NO_ID. */
 static bool parse_loop_names(script_parser *p, const char **names, uint32_t most,
-                             uint32_t *out_count) {
+                             uint32_t *out_count, uint32_t *out_star) {
     bool bracket = script_take_op(p, "(");
+    *out_star = HONE_NO_ID;
     for (*out_count = 0;;) {
         if (*out_count == most) return script_fail(p, p->pos, "too many loop variables");
+        if (script_at_op(p, "*") && *out_star != HONE_NO_ID) {
+            return script_fail(p, p->pos, "two loop variables with '*'");
+        }
+        if (script_take_op(p, "*")) *out_star = *out_count;
         if (!script_need_name(p, "a loop variable", &names[(*out_count)++])) return false;
         if (!script_take_op(p, ",") || script_at_word(p, "in") || script_at_op(p, ")")) break;
     }
@@ -262,13 +268,41 @@ static bool open_loops(script_parser *p, uint32_t at, const script_loop *loop,
     return true;
 }
 
+/* "*i, j" of four loops: i_0, i_1, i_2, j. */
+static bool spread_names(script_parser *p, const char **names, uint32_t *io_count, uint32_t most,
+                         uint32_t star, uint32_t loops) {
+    if (loops + 1 < *io_count || loops > most) return true; /* the count is wrong */
+    uint32_t taken = loops + 1 - *io_count;
+    const char *stem = names[star];
+    for (uint32_t i = *io_count; i-- > star + 1;)
+        names[i + taken - 1] = names[i];
+    for (uint32_t i = 0; i < taken; i++) {
+        names[star + i] = hone_arena_printf(p->arena, "%s_%u", stem, i);
+        if (!names[star + i]) return script_no_memory(p);
+    }
+    *io_count = loops;
+    return true;
+}
+
+bool script_define_spread(script_parser *p, const char *name, const char *const *parts,
+                          uint32_t count) {
+    script_value *items = script_alloc(p, p->scratch, count, sizeof *items);
+    if (!items) return false;
+    for (uint32_t i = 0; i < count; i++) {
+        const script_value *item = script_lookup(p, parts[i]);
+        items[i] = item ? *item : (script_value){.kind = SCRIPT_NONE};
+    }
+    return script_define(p, name,
+                         (script_value){.kind = SCRIPT_TUPLE, .count = count, .u.items = items});
+}
+
 static bool parse_for(script_parser *p) {
     enum { MOST = 64 };
-    const char *names[MOST];
-    uint32_t count = 0, at = p->pos++, mark = p->name_count;
+    const char *names[MOST], *stem = NULL;
+    uint32_t count = 0, star = HONE_NO_ID, written = 0, at = p->pos++, mark = p->name_count;
     hone_node_id parent = p->parent;
     script_value v;
-    if (!parse_loop_names(p, names, MOST, &count) ||
+    if (!parse_loop_names(p, names, MOST, &count, &star) ||
         !script_need_word(p, "in", "behind the loop variables") || !script_parse_expr(p, &v)) {
         return false;
     }
@@ -276,10 +310,17 @@ static bool parse_for(script_parser *p) {
         return script_fail(p, v.at, "expected range, T.grid, T.serial or another loop, found %s",
                            script_kind_name(&v));
     }
+    written = count;
+    if (star != HONE_NO_ID) {
+        stem = names[star];
+        if (!spread_names(p, names, &count, MOST, star, v.u.loop->count)) return false;
+    }
     if (v.u.loop->count != count) {
         return script_fail(p, v.at, "%u loop variables for %u extents", count, v.u.loop->count);
     }
-    bool ok = open_loops(p, at, v.u.loop, names) && script_suite(p, script_parse_statement);
+    bool ok = open_loops(p, at, v.u.loop, names) &&
+              (!stem || script_define_spread(p, stem, names + star, count + 1 - written)) &&
+              script_suite(p, script_parse_statement);
     p->parent = parent;
     p->name_count = mark;
     return ok;

@@ -202,6 +202,12 @@ bool script_expected(script_parser *p, const char *what, const char *where) {
                        found);
 }
 
+bool script_expected_hint(script_parser *p, const char *what, const char *hint) {
+    char found[80];
+    describe_token(p, found, sizeof found);
+    return script_fail(p, p->pos, "expected %s, found %s%s", what, found, hint);
+}
+
 bool script_need_op(script_parser *p, const char *op, const char *where) {
     if (script_take_op(p, op)) return true;
     char quoted[16];

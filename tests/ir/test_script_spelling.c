@@ -22,6 +22,17 @@ static const struct row {
     {"augmented",                  "A[0] += A[1]",                                                   "A[0] = A[0] + A[1]",                                                         true },
     {"floor division",             "A[n // 4 % 2] = 1",                                              "A[T.floormod(T.floordiv(n, 4), 2)] = 1",                                     true },
     {"step",                       "for i in range(2, 9, 3): A[i] = 1",                              "for i in range(3): A[2 + i * 3] = 1",                                        true },
+    {"backward step",              "for i in range(9, 1, -3): A[i] = 1",                             "for i in range(3): A[9 + i * -3] = 1",
+     true                                                                                                                                                                               },
+    {"all but the last",
+     "for *i, j in T.grid(2, 3, 4):\n        with T.block(\"b\"):\n            *v, w = "
+     "T.axis.remap(\"SSS\", [*i, j])\n            A[v[0] + v[1] + w] = 0",                           "for i, j, k in T.grid(2, 3, 4):\n        with T.block(\"b\"):\n            vi, vj, vk = "
+     "T.axis.remap(\"SSS\", [i, j, k])\n            A[vi + vj + vk] = 0",                                true },
+    {"not a number",               "A[0] = T.infinity(\"float32\") - T.float32(\"inf\")",
+     "A[0] = T.float32(\"nan\")",                                                                                                                                                  true },
+    {"vectors behind a pointer",
+     "T.evaluate(T.call_extern(\"f\", A.access_ptr(\"w\", content_lanes=4)))",                       "T.evaluate(T.call_extern(\"f\", T.tvm_access_ptr(T.type_annotation(\"float32x4\"), A.data, "
+     "0, 16, 2)))",                                                                                  true },
     {"jump as an expression",      "while n < 1: T.evaluate(T.break_loop())",                        "while n < 1: break",
      true                                                                                                                                                                               },
     {"vector store",               "A.vstore([n], A.vload([0], \"float32x4\"))",                     "A[n:n + 4] = A[0:4]",                                                        true },
