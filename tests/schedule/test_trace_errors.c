@@ -76,6 +76,8 @@ static const struct row {
      "t:3:48: undefined name 'i'"                                                                                                                                                        },
     {"a map of one word",              B "sch.transform_block_layout(b, lambda, j)\n",                         HONE_CODE_INVALID,
      "lambda"                                                                                                                                                                            },
+    {"a star without a name",          B "sch.transform_block_layout(b, lambda i, *: (i,))\n",
+     HONE_CODE_INVALID,                                                                                                               "expected a parameter of the lambda"               },
     {"a map without a body",           B "sch.transform_block_layout(b, lambda i, j)\n",                       HONE_CODE_INVALID,
      "t:3:42: expected ':'"                                                                                                                                                              },
     {"a map that is none",             B "sch.transform_block_layout(b, 3)\n",                                 HONE_CODE_INVALID,
