@@ -25,3 +25,4 @@ def apply_trace(sch):
     sch.reorder(p0, q0, p1, q1)
     sch.vectorize(loop=q1)
     sch.parallel(loop=p0)
+    sch.annotate(block_or_loop=q0, ann_key="pragma_prefetch", ann_val=8)
