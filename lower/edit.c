@@ -117,3 +117,25 @@ uint32_t lower_size(const hone_func *func, hone_node_id root, uint32_t limit) {
     }
     return count;
 }
+
+hone_status lower_repeat_body(hone_lower *lower, hone_node_id id, int64_t extent) {
+    hone_func *func = lower->func;
+    hone_ir *ir = &lower->ir;
+    hone_var var = hone_func_node(func, id)->u.loop.var;
+    const hone_expr *min = hone_func_node(func, id)->u.loop.range.min;
+    hone_dtype dtype = func->vars[var].dtype;
+    for (int64_t i = 0; i < extent; i++) {
+        const hone_expr *value = hone_expr_add(ir, min, hone_expr_int(ir, dtype, i));
+        if (!value) return hone_ir_finish(ir);
+        value = hone_simplify_plain(ir, value);
+        for (hone_node_id c = hone_func_node(func, id)->first; c != HONE_NO_ID;
+             c = hone_func_node(func, c)->next) {
+            hone_node_id copy = hone_tree_copy(func, c);
+            if (copy == HONE_NO_ID) return LOWER_NO_MEMORY();
+            HONE_TRY(lower_substitute_one(func, copy, var, value));
+            hone_tree_insert_before(func, id, copy);
+        }
+    }
+    hone_tree_remove(func, id);
+    return HONE_OK;
+}

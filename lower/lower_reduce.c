@@ -9,6 +9,10 @@
  *        for a in vectorized(n % W): acc[a] = acc[a] + f(n // W * W + a)
  *        S[i] = S[i] + (sum of acc, as a tree)
  *
+ * A tile of sums (unrolled loops inside of the annotated one) has a collector for each:
+ *
+ *   for k in n: for i in unrolled(4): S[i] = S[i] + f(i, k)
+ *
  * The annotated loop may hold other loops and statements: each innermost loop that does nothing but
  * such steps is replaced, the collectors live around the annotated loop. A loop that is no such
  * reduction (its place changes, its value reads the sum, it is parallel) stays as it is; the
@@ -69,8 +73,9 @@ static void note_expr(void *ctx, hone_node_id at, const hone_expr *e) {
     hone_expr_walk(e, note_touch, ctx);
 }
 
-/* Below the annotated loop nobody but this step touches its buffer. */
-static bool is_alone(const hone_func *func, hone_node_id root, hone_buffer buffer) {
+/* Below the annotated loop nobody but these steps touches the buffer. */
+static bool are_alone(const hone_func *func, hone_node_id root, hone_buffer buffer,
+                      uint32_t steps) {
     touch t = {.func = func, .storage = lower_storage_of(func, buffer)};
     hone_tree_walk_exprs(func, root, false, note_expr, &t);
     for (hone_node_id n = root; n != HONE_NO_ID; n = hone_tree_next(func, root, n)) {
@@ -81,7 +86,7 @@ static bool is_alone(const hone_func *func, hone_node_id root, hone_buffer buffe
         }
         if (node->kind == HONE_NODE_ALLOC && node->u.alloc.buffer == t.storage) return false;
     }
-    return t.count == 2 && !t.has_effects;
+    return t.count == 2 * steps && !t.has_effects;
 }
 
 /* Nothing that changes inside of the annotated loop: variables of its loops and lets, memory. */
@@ -113,7 +118,33 @@ static bool match_step(const reducer *r, hone_node_id id, step *out) {
                   .index = index,
                   .value = value->args[is_left ? 1 : 0],
                   .op = (hone_op)value->op};
-    return is_alone(func, r->outer, buffer);
+    return true;
+}
+
+/* Two places of one buffer that are never the same. */
+static bool are_apart(hone_arith *arith, const step *a, const step *b) {
+    hone_linear gap;
+    if (a->buffer != b->buffer) return false; /* views of one storage */
+    const hone_expr *e = hone_expr_sub(&arith->ir, a->index, b->index);
+    return e && hone_linear_of(arith, e, &gap) && gap.count == 0 && gap.constant != 0;
+}
+
+/* Each sum is touched by its own step only. */
+static bool are_separate(const reducer *r) {
+    const hone_func *func = r->lower->func;
+    hone_arith arith;
+    hone_arith_init(&arith, func->arena);
+    for (uint32_t i = 0; i < r->count; i++) {
+        hone_buffer storage = lower_storage_of(func, r->steps[i].buffer);
+        uint32_t same = 0;
+        for (uint32_t k = 0; k < r->count; k++) {
+            if (lower_storage_of(func, r->steps[k].buffer) != storage) continue;
+            same++;
+            if (k < i && !are_apart(&arith, &r->steps[i], &r->steps[k])) return false;
+        }
+        if (!are_alone(func, r->outer, r->steps[i].buffer, same)) return false;
+    }
+    return true;
 }
 
 /* Fills in the steps when the loop does nothing else. */
@@ -128,7 +159,7 @@ static bool match_loop(reducer *r, hone_node_id loop) {
         if (r->count == MAX_STEPS || !match_step(r, c, &r->steps[r->count])) return false;
         r->count++;
     }
-    return r->count > 0;
+    return r->count > 0 && are_separate(r);
 }
 
 /* Between the loops only loops that run in order: what is collected has one owner. */
@@ -311,6 +342,29 @@ static bool find_inner(reducer *r) {
     return false;
 }
 
+/* Repeats the bodies of small unrolled loops inside: sums beside each other. */
+static hone_status spread_tiles(reducer *r) {
+    hone_func *func = r->lower->func;
+    hone_node_id next;
+    for (hone_node_id n = r->outer; n != HONE_NO_ID; n = next) {
+        next = hone_tree_next(func, r->outer, n);
+        const hone_node *node = hone_func_node(func, n);
+        bool is_tile = node->kind == HONE_NODE_FOR && node->loop_kind == HONE_LOOP_UNROLLED &&
+                       n != r->outer && node->first != HONE_NO_ID;
+        int64_t extent = is_tile ? hone_expr_const(node->u.loop.range.extent) : 0, stores = 0;
+        if (extent < 2) continue;
+        for (hone_node_id c = node->first; c != HONE_NO_ID; c = hone_func_node(func, c)->next) {
+            is_tile &= hone_func_node(func, c)->kind == HONE_NODE_STORE;
+            stores++;
+        }
+        if (!is_tile || stores * extent > MAX_STEPS) continue;
+        hone_node_id parent = node->parent;
+        HONE_TRY(lower_repeat_body(r->lower, n, extent));
+        next = parent; /* which may be small enough now */
+    }
+    return HONE_OK;
+}
+
 static const char wish[] = "pragma_vector_reduce";
 
 static hone_node_id find_wish(const hone_func *func) {
@@ -331,6 +385,7 @@ hone_status lower_reduce(hone_lower *lower) {
         if (registers < 1 || registers > MAX_REGISTERS) registers = DEFAULT_REGISTERS;
         if (!hone_attrs_without(func->arena, attrs, wish, attrs)) return LOWER_NO_MEMORY();
         reducer r = {.lower = lower, .outer = id};
+        HONE_TRY(spread_tiles(&r));
         while (hone_func_node(func, id)->parent != HONE_NO_ID && find_inner(&r))
             HONE_TRY(replace(&r, registers));
     }

@@ -19,28 +19,6 @@ typedef struct pragmas {
     int64_t max_step;
 } pragmas;
 
-static hone_status repeat_body(unroller *u, hone_node_id id, int64_t extent) {
-    hone_func *func = u->lower->func;
-    hone_ir *ir = &u->lower->ir;
-    hone_var var = hone_func_node(func, id)->u.loop.var;
-    const hone_expr *min = hone_func_node(func, id)->u.loop.range.min;
-    hone_dtype dtype = func->vars[var].dtype;
-    for (int64_t i = 0; i < extent; i++) {
-        const hone_expr *value = hone_expr_add(ir, min, hone_expr_int(ir, dtype, i));
-        if (!value) return hone_ir_finish(ir);
-        value = hone_simplify_plain(ir, value);
-        for (hone_node_id c = hone_func_node(func, id)->first; c != HONE_NO_ID;
-             c = hone_func_node(func, c)->next) {
-            hone_node_id copy = hone_tree_copy(func, c);
-            if (copy == HONE_NO_ID) return LOWER_NO_MEMORY();
-            HONE_TRY(lower_substitute_one(func, copy, var, value));
-            hone_tree_insert_before(func, id, copy);
-        }
-    }
-    hone_tree_remove(func, id);
-    return HONE_OK;
-}
-
 static bool can_repeat(const hone_func *func, hone_node_id root) {
     for (hone_node_id n = hone_func_node(func, root)->first; n != HONE_NO_ID;
          n = hone_tree_next(func, root, n)) {
@@ -70,7 +48,7 @@ static hone_status unroll_loop(unroller *u, hone_node_id id, int64_t extent) {
     int64_t before = count_statements(u, id, u->budget), after = extent * before;
     if (after - before > u->budget) return HONE_OK;
     u->budget -= after - before;
-    return repeat_body(u, id, extent);
+    return lower_repeat_body(u->lower, id, extent);
 }
 
 /* Unrolls below a node, inner loops first. *out_step: iterations of the nest below, multiplied; it

@@ -51,6 +51,8 @@ HONE_NODISCARD hone_status lower_append_store(hone_func *func, hone_node_id pare
                                               const hone_expr *value);
 /* What a pragma says about the loops inside stays when the loop that it stands on goes. */
 HONE_NODISCARD hone_status lower_hand_down_pragmas(hone_func *func, hone_node_id loop);
+/* Puts the body of a loop, once for each of its `extent` iterations, where the loop was. */
+HONE_NODISCARD hone_status lower_repeat_body(hone_lower *lower, hone_node_id loop, int64_t extent);
 /* Puts wrapper where node was, with node as its only child. */
 void lower_wrap(hone_func *func, hone_node_id node, hone_node_id wrapper);
 /* A new ATTR that says no more than its key, not in the tree yet. */

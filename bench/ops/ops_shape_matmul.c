@@ -220,13 +220,15 @@ static void print_lonely_columns(const ops_machine *machine, int64_t m, int64_t 
                     "sch.decompose_reduction(block=b0, loop=k)\n",
                     ops_choose_tile(machine, m, most, vectors), parallel);
     hone_str_printf(t,
-                    "j, i0, k = sch.get_loops(block=b1)\n"
-                    "sch.reorder(i0, j, k)\n"
+                    "j, i, k = sch.get_loops(block=b1)\n"
+                    "i0, i1 = sch.split(loop=i, factors=[None, 4])\n"
+                    "sch.reorder(i0, j, k, i1)\n"
+                    "sch.unroll(loop=i1)\n"
                     "%s"
                     "w = sch.cache_read(block=b1, read_buffer_index=1, storage_scope=\"global\")\n"
                     "sch.transform_layout(block=b1, buffer=(\"read\", 1), "
                     "index_map=lambda k, j: (j, k))\n"
-                    "sch.annotate(block_or_loop=k, ann_key=\"pragma_vector_reduce\", ann_val=4)\n"
+                    "sch.annotate(block_or_loop=k, ann_key=\"pragma_vector_reduce\", ann_val=1)\n"
                     "sch.decompose_reduction(block=b1, loop=k)\n",
                     parallel);
 }

@@ -123,6 +123,15 @@
              "3") "))\n"
 
 /* clang-format off */
+/* Products of some rows with a vector, as many sums side by side. */
+#define TILE_SUMS(place, rows)                                                                     \
+    HEAD "def main(A: T.Buffer((32, 100), \"float32\"), W: T.Buffer((100,), \"float32\"), "        \
+         "C: T.Buffer((16,), \"float32\")):\n"                                                    \
+         "    for i in range(3):\n"                                                                \
+         "        for k in T.serial(100, annotations={\"pragma_vector_reduce\": 1}):\n"             \
+         "            for u in T.unroll(" rows "):\n"                                               \
+         "                C[" place "] = C[" place "] + A[i * 4 + u, k] * W[k]\n"
+
 /* Memory that is asked for before it is needed: nothing else changes. */
 #define PREFETCH                                                                                   \
     HEAD "def main(X: T.Buffer((64,), \"float32\"), Y: T.Buffer((64,), \"float32\")):\n"            \
@@ -190,6 +199,9 @@ static const struct row {
     {"largest of a short row",       ROW_MAX("7", "float32", "4"),               "vector_reduce_max", NULL        },
     {"largest of a long row",        ROW_MAX("1000", "float64", "1"),            "vector_reduce_max", "vmaxpd"    },
     {"largest int of a row",         ROW_MAX("67", "int32", "3"),                "vector_reduce_max", "vpmaxsd"   },
+    {"sums of a tile of rows",       TILE_SUMS("i * 4 + u", "4"),                "Ramp(0, 1, 16)",    "vfmadd"    },
+    {"sums that are one",            TILE_SUMS("i * 4 + u // 2", "4"),           "!collector",        NULL        },
+    {"sums of a large tile",         TILE_SUMS("i * 4 + u % 4", "9"),            "!collector",        NULL        },
     {"sums beside what they sum",    ROW_SUMS("64"),                             "vector_reduce_add", "vscalefps" },
     {"sums of odd rows",             ROW_SUMS("27"),                             "vector_reduce_add", NULL        },
     {"running sums",                 PREFIX,                                     "!vector_reduce",    NULL        },
