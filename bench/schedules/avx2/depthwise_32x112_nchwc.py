@@ -1,10 +1,10 @@
-# Padding is done by the columns and rows at the edges; between them there are no conditions. 4 columns
+# Padding is done by the columns and rows at the edges; between them there are no conditions. 8 columns
 # by 8 channels are in registers.
 pad = sch.get_block(name="pad", func_name="main")
 sch.compute_inline(block=pad)
 conv = sch.get_block(name="conv", func_name="main")
 c, y, x, dy, dx, ci = sch.get_loops(block=conv)
-x0, x1 = sch.split(loop=x, factors=[None, 4])
+x0, x1 = sch.split(loop=x, factors=[None, 8])
 i0, i1 = sch.split(loop=ci, factors=[None, 8])
 sch.reorder(c, y, x0, i0, dy, dx, x1, i1)
 p = sch.fuse(c, y)
