@@ -68,19 +68,43 @@ hone_status hone_topi_unsupported(const hone_topi *t, const char *format, ...) {
 
 /* ---- expressions ---- */
 
+/* The nearest number that an integer type has; NaN gives 0. */
+static int64_t nearest_int(hone_dtype dtype, double value) {
+    int64_t least = hone_dtype_min_int(dtype), most = hone_dtype_max_int(dtype);
+    if (value != value) return 0;
+    if (value <= (double)least) return least;
+    return value >= (double)most ? most : (int64_t)value;
+}
+
 const hone_expr *hone_topi_number(hone_topi *t, hone_dtype dtype, double value) {
     if (hone_dtype_is_float(dtype)) return hone_expr_float(&t->te->ir, dtype, value);
-    return hone_expr_int(&t->te->ir, dtype, (int64_t)value);
+    if (hone_dtype_is_bool(dtype)) return hone_expr_bool(&t->te->ir, value != 0);
+    return hone_expr_int(&t->te->ir, dtype, nearest_int(dtype, value));
+}
+
+const hone_expr *hone_topi_mean(hone_topi *t, const hone_expr *sum, const hone_expr *count) {
+    if (!sum || !count) return NULL;
+    if (hone_dtype_is_bool(sum->dtype)) {
+        return hone_ir_fail(&t->te->ir, hone_topi_unsupported(t, "a mean of truths"));
+    }
+    bool is_float = hone_dtype_is_float(sum->dtype);
+    return hone_expr_binary(&t->te->ir, is_float ? HONE_OP_DIV : HONE_OP_TRUNCDIV, sum, count);
 }
 
 const hone_expr *hone_topi_intrin(hone_topi *t, hone_intrin intrin, const hone_expr *x) {
     return x ? hone_expr_call(&t->te->ir, x->dtype, intrin, 1, &x) : NULL;
 }
 
+static const hone_expr *beyond(hone_topi *t) {
+    return hone_ir_fail(&t->te->ir, hone_topi_unsupported(t, "a size beyond 64 bits"));
+}
+
 const hone_expr *hone_topi_sum(hone_topi *t, const hone_expr *x, const hone_expr *y) {
     if (!x || !y) return NULL;
+    int64_t sum;
     if (hone_expr_is_int(x) && hone_expr_is_int(y)) {
-        return hone_expr_int(&t->te->ir, x->dtype, x->u.i + y->u.i);
+        bool is_far = __builtin_add_overflow(x->u.i, y->u.i, &sum);
+        return is_far ? beyond(t) : hone_te_int(t->te, sum);
     }
     if (hone_expr_is_int_value(x, 0)) return y;
     if (hone_expr_is_int_value(y, 0)) return x;
@@ -95,8 +119,12 @@ const hone_expr *hone_topi_add_int(hone_topi *t, const hone_expr *x, int64_t c) 
 }
 
 const hone_expr *hone_topi_mul_int(hone_topi *t, const hone_expr *x, int64_t c) {
+    int64_t product;
     if (!x || c == 1) return x;
-    if (hone_expr_is_int(x)) return hone_expr_int(&t->te->ir, x->dtype, x->u.i * c);
+    if (hone_expr_is_int(x)) {
+        bool is_far = __builtin_mul_overflow(x->u.i, c, &product);
+        return is_far ? beyond(t) : hone_te_int(t->te, product);
+    }
     return hone_expr_mul(&t->te->ir, x, hone_te_int(t->te, c));
 }
 

@@ -73,6 +73,8 @@ void hone_topi_stage(hone_topi *t, hone_te_stage *stage);
  * have rank entries); all zero: the argument's own buffer. */
 hone_buffer hone_topi_padded(hone_topi *t, uint32_t i, const int64_t *before, const int64_t *after,
                              const hone_expr *value);
+/* A sum divided by how many there were: as floats, or rounded to zero. */
+const hone_expr *hone_topi_mean(hone_topi *t, const hone_expr *sum, const hone_expr *count);
 /* UNSUPPORTED with the operator's name. */
 hone_status hone_topi_unsupported(const hone_topi *t, const char *format, ...) HONE_PRINTF(2, 3);
 

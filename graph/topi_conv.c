@@ -167,9 +167,7 @@ static hone_buffer pool_divide(hone_topi *t, const window *w, hone_buffer sum, b
                                  hone_te_int(t->te, 1));
         divisor = hone_expr_cast(&t->te->ir, t->out->dtype, count);
     }
-    bool is_float = hone_dtype_is_float(t->out->dtype);
-    const hone_expr *mean = hone_expr_binary(&t->te->ir, is_float ? HONE_OP_DIV : HONE_OP_TRUNCDIV,
-                                             hone_te_load(t->te, sum, s.axis), divisor);
+    const hone_expr *mean = hone_topi_mean(t, hone_te_load(t->te, sum, s.axis), divisor);
     return hone_te_compute(t->te, &s, "pool_avg", mean);
 }
 

@@ -102,10 +102,11 @@ static const hone_expr *clip(hone_topi *t, const hone_expr *const *x) {
         double value = limit->u.expr->kind == HONE_EXPR_FLOAT ? limit->u.expr->u.f
                                                               : (double)limit->u.expr->u.i;
         if (isinf(value)) continue;
+        bool is_exact = limit->u.expr->kind == HONE_EXPR_INT && hone_dtype_is_integer(y->dtype) &&
+                        limit->u.expr->u.i > hone_dtype_min_int(y->dtype) &&
+                        limit->u.expr->u.i < hone_dtype_max_int(y->dtype);
         const hone_expr *bound =
-            limit->u.expr->kind == HONE_EXPR_INT && !hone_dtype_is_float(y->dtype)
-                ? hone_expr_int(&t->te->ir, y->dtype, limit->u.expr->u.i)
-                : num(t, y, value);
+            is_exact ? hone_expr_int(&t->te->ir, y->dtype, limit->u.expr->u.i) : num(t, y, value);
         y = bin(t, i == 2 ? HONE_OP_MIN : HONE_OP_MAX, y, bound);
     }
     return y;
@@ -242,6 +243,9 @@ static const char *block_name(const hone_topi *t) {
 hone_status hone_topi_emit_elementwise(hone_topi *t) {
     const hone_expr *x[4] = {NULL}, *value = NULL;
     hone_te_stage stage;
+    if (strcmp(t->op, "clip") == 0 && t->count > 1) {
+        return hone_topi_unsupported(t, "limits that are tensors");
+    }
     hone_topi_stage(t, &stage);
     for (uint32_t i = 0; i < t->count && i < HONE_COUNT(x); i++) {
         x[i] = hone_topi_at(t, i, stage.axis, stage.spatial_count);

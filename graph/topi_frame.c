@@ -292,6 +292,7 @@ static hone_status find_buffers(frame *f, const hone_buffer *buffers) {
 }
 
 static hone_status check_elements(const hone_topi *t, const hone_sinfo *info) {
+    if (info->dtype.lanes > 1) return hone_topi_unsupported(t, "elements that are vectors");
     if (hone_dtype_equal(t->te->index, HONE_DTYPE_I64) || !hone_sinfo_is_static(info) ||
         !needs_int64(info)) {
         return HONE_OK;

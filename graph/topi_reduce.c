@@ -78,10 +78,8 @@ static const hone_expr *reduced_count(hone_topi *t, const reduction *r, hone_dty
 static hone_status divide_by_count(hone_topi *t, const reduction *r, hone_buffer sum) {
     hone_te_stage s;
     hone_topi_stage(t, &s);
-    bool is_float = hone_dtype_is_float(t->out->dtype);
-    const hone_expr *mean =
-        hone_expr_binary(&t->te->ir, is_float ? HONE_OP_DIV : HONE_OP_TRUNCDIV,
-                         hone_te_load(t->te, sum, s.axis), reduced_count(t, r, t->out->dtype));
+    const hone_expr *count = reduced_count(t, r, t->out->dtype);
+    const hone_expr *mean = hone_topi_mean(t, hone_te_load(t->te, sum, s.axis), count);
     t->result = hone_te_compute(t->te, &s, "mean", mean);
     return HONE_OK;
 }

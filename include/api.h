@@ -21,6 +21,9 @@ hone_error *hone_api_missing(const char *argument);
 /* INVALID when a name is NULL or no identifier: what program text can hold. */
 HONE_NODISCARD hone_status hone_api_check_name(const char *what, const char *name);
 
+/* What arrays and tensors may hold: numbers and truths. */
+bool hone_api_is_element(hone_dtype dtype);
+
 /* A hone_program is a frozen module under another name; modules count references, and those made of
  * a frozen one share it. */
 hone_program *hone_api_program(hone_module *module); /* freezes it */

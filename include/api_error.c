@@ -28,6 +28,10 @@ hone_status hone_api_check_name(const char *what, const char *name) {
     return HONE_ERROR(HONE_CODE_INVALID, "'%s', the name of %s, is no identifier", name, what);
 }
 
+bool hone_api_is_element(hone_dtype dtype) {
+    return !hone_dtype_is_void(dtype) && !hone_dtype_is_handle(dtype);
+}
+
 /* hone_status_* take a status by value and do not change it, except for _free. */
 static hone_status status_of(const hone_error *error) {
     union {

@@ -61,8 +61,9 @@ static bool has_name(hone_formula *f, const char *what, const char *name) {
 static bool read_type(hone_formula *f, const char *name, const char *type, hone_dtype *out) {
     if (!type) {
         hone_formula_fail(f, HONE_ERROR(HONE_CODE_INVALID, "the type of '%s' is NULL", name));
-    } else if (!hone_dtype_parse(type, out) || hone_dtype_is_void(*out)) {
-        hone_formula_fail(f, HONE_ERROR(HONE_CODE_TYPE, "array '%s': '%s' is no type", name, type));
+    } else if (!hone_dtype_parse(type, out) || !hone_api_is_element(*out)) {
+        hone_formula_fail(
+            f, HONE_ERROR(HONE_CODE_TYPE, "array '%s': '%s' is no type of elements", name, type));
     } else {
         return true;
     }

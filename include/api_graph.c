@@ -101,7 +101,7 @@ static const hone_sinfo *read_info(hone_graph *g, const char *what, const char *
     hone_dtype dtype;
     hone_arena *arena = g->rw->module->arena;
     if (!has_text(g, "a type", type)) return NULL;
-    if (!hone_dtype_parse(type, &dtype) || hone_dtype_is_void(dtype)) {
+    if (!hone_dtype_parse(type, &dtype) || !hone_api_is_element(dtype)) {
         fail(g, HONE_ERROR(HONE_CODE_TYPE, "'%s': '%s' is no type", what, type));
         return NULL;
     }
@@ -245,7 +245,8 @@ const hone_argument *hone_graph_constant(hone_graph *g, const char *type, uint32
     hone_tensor *tensor = NULL;
     uint32_t index;
     if (!is_open(g) || !has_text(g, "a type", type)) return NULL;
-    if (!hone_dtype_parse(type, &dtype) || !hone_dtype_is_storable(dtype)) {
+    if (!hone_dtype_parse(type, &dtype) || !hone_dtype_is_storable(dtype) ||
+        !hone_api_is_element(dtype)) {
         return fail(g, HONE_ERROR(HONE_CODE_TYPE, "constants are not of type '%s'", type));
     }
     if (!data || rank > HONE_MAX_RANK || (rank && !shape)) {
@@ -256,6 +257,8 @@ const hone_argument *hone_graph_constant(hone_graph *g, const char *type, uint32
     }
     hone_status st = hone_tensor_create(dtype, (int32_t)rank, shape, &tensor);
     if (!st) memcpy(tensor->data, data, hone_tensor_bytes(tensor));
+    for (int64_t i = 0; !st && hone_dtype_is_bool(dtype) && i < hone_tensor_count(tensor); i++)
+        hone_tensor_set_i64(tensor, i, hone_tensor_get_i64(tensor, i) != 0);
     if (!st) st = hone_module_add_constant(g->rw->module, tensor, &index);
     return st ? fail(g, st) : made(g, HONE_GARG_OF_CONSTANT(index));
 }

@@ -63,16 +63,21 @@ static bool has_args(hone_terms *terms, size_t count, const hone_term *const *ar
     return true;
 }
 
+/* A number for each lane of a vector type. */
+static const hone_term *in_lanes(hone_terms *terms, hone_dtype dtype, const hone_expr *number) {
+    return term_of(dtype.lanes > 1 ? hone_expr_broadcast(ir_of(terms), number, dtype.lanes)
+                                   : number);
+}
+
 const hone_term *hone_term_int(hone_terms *terms, const char *type, int64_t value) {
     hone_dtype dtype;
     if (!terms || !read_type(terms, type, &dtype)) return NULL;
-    if (hone_dtype_is_float(dtype)) {
-        return term_of(hone_expr_float(ir_of(terms), dtype, (double)value));
-    }
+    if (hone_dtype_is_float(dtype)) return hone_term_float(terms, type, (double)value);
     if (!hone_dtype_is_integer(dtype) && !hone_dtype_is_bool(dtype)) {
         return fail(terms, HONE_ERROR(HONE_CODE_TYPE, "'%s' has no integers", type));
     }
-    return term_of(hone_expr_int(ir_of(terms), dtype, value));
+    const hone_expr *number = hone_expr_int(ir_of(terms), hone_dtype_with_lanes(dtype, 1), value);
+    return in_lanes(terms, dtype, number);
 }
 
 const hone_term *hone_term_float(hone_terms *terms, const char *type, double value) {
@@ -81,7 +86,8 @@ const hone_term *hone_term_float(hone_terms *terms, const char *type, double val
     if (!hone_dtype_is_float(dtype)) {
         return fail(terms, HONE_ERROR(HONE_CODE_TYPE, "'%s' is no type of floats", type));
     }
-    return term_of(hone_expr_float(ir_of(terms), dtype, value));
+    const hone_expr *number = hone_expr_float(ir_of(terms), hone_dtype_with_lanes(dtype, 1), value);
+    return in_lanes(terms, dtype, number);
 }
 
 const hone_term *hone_term_string(hone_terms *terms, const char *text) {
@@ -111,6 +117,12 @@ const hone_term *hone_term_binary(hone_terms *terms, const char *op, const hone_
     }
     bool is_logic = found == HONE_OP_AND || found == HONE_OP_OR;
     if (!is_operand(terms, op, is_logic, a) || !is_operand(terms, op, is_logic, b)) return NULL;
+    bool is_float =
+        hone_dtype_is_float(expr_of(a)->dtype) || hone_dtype_is_float(expr_of(b)->dtype);
+    if (found == HONE_OP_DIV && !is_float) {
+        return fail(terms, HONE_ERROR(HONE_CODE_TYPE,
+                                      "'/' of integers: '//' rounds down, truncdiv to zero"));
+    }
     return term_of(hone_expr_binary(ir_of(terms), found, expr_of(a), expr_of(b)));
 }
 

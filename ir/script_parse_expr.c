@@ -390,12 +390,24 @@ static const level levels[] = {
 };
 #define LEVEL_COUNT (sizeof levels / sizeof levels[0])
 
+/* -2^63, whose digits alone do not fit 64 bits; the sign has been taken. */
+static bool takes_least_int(script_parser *p, uint32_t at, script_value *out) {
+    const script_token *t = script_peek(p);
+    if (t->kind != SCRIPT_TOKEN_INT) return false;
+    const char *text = script_token_text(p, t);
+    if (!text || strcmp(text, "9223372036854775808") != 0) return false;
+    *out = (script_value){.kind = SCRIPT_INT, .at = at, .u.i = INT64_MIN};
+    p->pos++;
+    return true;
+}
+
 static bool parse_unary(script_parser *p, script_value *out) {
     static const char *const signs[] = {"-", "+", "~"};
     uint32_t at = p->pos;
     for (size_t i = 0; i < HONE_COUNT(signs); i++) {
         if (!script_take_op(p, signs[i])) continue;
         script_value operand;
+        if (i == 0 && takes_least_int(p, at, out)) return true;
         if (!script_enter(p) || !parse_unary(p, &operand)) return false;
         p->depth--;
         return script_unary_value(p, at, signs[i], &operand, out);

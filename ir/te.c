@@ -51,6 +51,12 @@ void hone_te_use_int64(hone_te *te) {
 }
 
 const hone_expr *hone_te_int(hone_te *te, int64_t value) {
+    bool is_narrow = hone_dtype_equal(te->index, HONE_DTYPE_I32);
+    if (is_narrow && (value < INT32_MIN || value > INT32_MAX)) {
+        te_fail(te, HONE_ERROR(HONE_CODE_UNSUPPORTED, "an index or size of %lld is no int32",
+                               (long long)value));
+        return NULL;
+    }
     return hone_expr_int(&te->ir, te->index, value);
 }
 
@@ -350,23 +356,28 @@ void hone_te_reduce_end(hone_te *te, const hone_te_stage *stage, hone_buffer out
     te_store(te, block, out, indices, combined);
 }
 
+/* A number in each lane of a dtype: f of floats, i of others. */
+static const hone_expr *te_lanes(hone_te *te, hone_dtype dtype, double f, int64_t i) {
+    hone_dtype lane = hone_dtype_with_lanes(dtype, 1);
+    const hone_expr *number = hone_dtype_is_float(dtype) ? hone_expr_float(&te->ir, lane, f)
+                                                         : hone_expr_int(&te->ir, lane, i);
+    return dtype.lanes > 1 ? hone_expr_broadcast(&te->ir, number, dtype.lanes) : number;
+}
+
 const hone_expr *hone_te_highest(hone_te *te, hone_dtype dtype) {
-    if (hone_dtype_is_float(dtype)) {
-        return hone_expr_float(&te->ir, dtype, hone_dtype_max_float(dtype));
-    }
-    return hone_expr_int(&te->ir, dtype, hone_dtype_max_int(dtype));
+    bool is_float = hone_dtype_is_float(dtype);
+    return te_lanes(te, dtype, is_float ? hone_dtype_max_float(dtype) : 0,
+                    is_float ? 0 : hone_dtype_max_int(dtype));
 }
 
 const hone_expr *hone_te_lowest(hone_te *te, hone_dtype dtype) {
-    if (hone_dtype_is_float(dtype)) {
-        return hone_expr_float(&te->ir, dtype, -hone_dtype_max_float(dtype));
-    }
-    return hone_expr_int(&te->ir, dtype, hone_dtype_min_int(dtype));
+    bool is_float = hone_dtype_is_float(dtype);
+    return te_lanes(te, dtype, is_float ? -hone_dtype_max_float(dtype) : 0,
+                    is_float ? 0 : hone_dtype_min_int(dtype));
 }
 
 static const hone_expr *te_number(hone_te *te, hone_dtype dtype, int64_t value) {
-    if (hone_dtype_is_float(dtype)) return hone_expr_float(&te->ir, dtype, (double)value);
-    return hone_expr_int(&te->ir, dtype, value);
+    return te_lanes(te, dtype, (double)value, value);
 }
 
 hone_buffer hone_te_reduce(hone_te *te, const hone_te_stage *stage, const char *name,

@@ -305,6 +305,12 @@ static hone_array mixed_types(mistaken *m) {
     term other = hone_term_cast(m->terms, "float64", m->load);
     return end(m->f, hone_term_binary(m->terms, "+", m->load, other));
 }
+static hone_array quotient_of_integers(mistaken *m) {
+    return end(m->f, hone_term_binary(m->terms, "/", m->i, m->i));
+}
+static hone_array handles(mistaken *m) {
+    return hone_formula_input(m->f, "Z", "handle", 1, six);
+}
 static hone_array bad_operator(mistaken *m) {
     return end(m->f, hone_term_binary(m->terms, "***", m->load, m->load));
 }
@@ -430,6 +436,8 @@ static const struct row {
     {"old axis",             old_axis,             "invalid",     "something else"           },
     {"term of another",      term_of_another,      "invalid",     "something else"           },
     {"mixed types",          mixed_types,          "type",        "float32 and float64"      },
+    {"quotient of integers", quotient_of_integers, "type",        "'//' rounds down"         },
+    {"handles",              handles,              "type",        "no type of elements"      },
     {"bad operator",         bad_operator,         "not_found",   "***"                      },
     {"NULL operator",        null_operator,        "invalid",     "NULL"                     },
     {"bad function",         bad_function,         "not_found",   "exq"                      },

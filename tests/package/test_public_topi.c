@@ -1,5 +1,6 @@
 /* Operators of formulas: each makes what legalisation makes of the same operator in a graph, and
  * they can be put together. */
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -92,6 +93,9 @@ static hone_array sum_last(const inputs *in) {
 static hone_array mean_all(const inputs *in) {
     return hone_topi_reduce(in->f, "mean", in->x, 0, NULL, 0);
 }
+static hone_array max_all(const inputs *in) {
+    return hone_topi_reduce(in->f, "max", in->x, 0, NULL, 0);
+}
 static hone_array arg_max(const inputs *in) {
     static const int64_t axes[] = {1};
     return hone_topi_reduce(in->f, "argmax", in->x, 1, axes, 0);
@@ -177,6 +181,7 @@ static const struct row {
      "nn.adaptive_avg_pool2d(x, output_size=[1, 1])",                                                                                  global_pool  },
     {"sum",                  {"(2, n), \"float32\""},                              "sum(x, axis=[-1], keepdims=True)",                 sum_last     },
     {"mean",                 {"(2, 3), \"float32\""},                              "mean(x)",                                          mean_all     },
+    {"max from -2^63",       {"(2, 3), \"int64\""},                                "max(x)",                                           max_all      },
     {"argmax",               {"(2, 3), \"float32\""},                              "argmax(x, axis=1)",                                arg_max      },
     {"softmax",              {"(2, 3), \"float32\""},                              "nn.softmax(x, axis=-1)",                           softmax      },
     {"softmax of sizes",     {"(n, m), \"float32\""},                              "nn.softmax(x, axis=-1)",                           softmax      },
@@ -530,6 +535,25 @@ static hone_array many_elements(mistaken *m) {
     hone_array big = hone_formula_input(m->f, "big", "float32", 2, shape);
     return hone_topi_unary(m->f, "exp", big);
 }
+static hone_array vectors(mistaken *m) {
+    static const int64_t shape[] = {2};
+    return hone_topi_unary(m->f, "exp", hone_formula_input(m->f, "v", "float32x4", 1, shape));
+}
+static hone_array mean_of_truths(mistaken *m) {
+    return hone_topi_reduce(m->f, "mean", hone_topi_cast(m->f, m->x, "bool"), 0, NULL, 0);
+}
+static hone_array tensor_limits(mistaken *m) {
+    return hone_topi_call(m->f, "clip", 3, (hone_array[]){m->x, m->x, m->x}, 0, NULL);
+}
+static hone_array far_pad(mistaken *m) {
+    static const int64_t far[] = {0, INT64_MAX};
+    return hone_topi_pad(m->f, m->x, far, far, 0);
+}
+static hone_array wide_pad(mistaken *m) {
+    static const int64_t shape[] = {1, 2, 3}, kernel[] = {1};
+    hone_topi_window w = {.strides = {1 << 30}, .pad_before = {INT32_MAX}};
+    return hone_topi_max_pool(m->f, hone_topi_reshape(m->f, m->x, 3, shape), kernel, &w);
+}
 static hone_array not_a_builder(mistaken *m) {
     return hone_topi_call(m->f, "split", 1, &m->x, 0, NULL);
 }
@@ -588,6 +612,11 @@ static const struct wrong {
     {"other layout",       other_layout,     "",            "NWC"                                      },
     {"inside an array",    inside_an_array,  "invalid",     "begun"                                    },
     {"2^32 elements",      many_elements,    "unsupported", "int64"                                    },
+    {"vectors",            vectors,          "unsupported", "elements that are vectors"                },
+    {"mean of truths",     mean_of_truths,   "unsupported", "a mean of truths"                         },
+    {"tensor limits",      tensor_limits,    "unsupported", "limits that are tensors"                  },
+    {"far pad",            far_pad,          "",            "64 bits"                                  },
+    {"wide pad",           wide_pad,         "unsupported", "no int32"                                 },
     {"not a builder",      not_a_builder,    "",            "split"                                    },
 };
 
