@@ -214,6 +214,10 @@ hone_status hone_topi_emit_layer_norm(hone_topi *t) {
     hone_ir *ir = &t->te->ir;
     hone_dtype dtype = t->out->dtype;
     if (!hone_attrs_find(&t->bind->attrs, "axes")) return hone_topi_unsupported(t, "no axes");
+    for (uint32_t i = 0; i < t->count; i++) {
+        if (hone_dtype_is_float(t->infos[i]->dtype)) continue;
+        return hone_topi_unsupported(t, "a tensor of %s", HONE_DTYPE_NAME(t->infos[i]->dtype));
+    }
     HONE_TRY(read_axes(t, "axes", false, &r));
     if (t->infos[1]->rank != (int32_t)r.reduce_count ||
         t->infos[2]->rank != (int32_t)r.reduce_count) {

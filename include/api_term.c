@@ -76,7 +76,13 @@ const hone_term *hone_term_int(hone_terms *terms, const char *type, int64_t valu
     if (!hone_dtype_is_integer(dtype) && !hone_dtype_is_bool(dtype)) {
         return fail(terms, HONE_ERROR(HONE_CODE_TYPE, "'%s' has no integers", type));
     }
-    const hone_expr *number = hone_expr_int(ir_of(terms), hone_dtype_with_lanes(dtype, 1), value);
+    hone_dtype lane = hone_dtype_with_lanes(dtype, 1);
+    if (hone_dtype_is_bool(dtype))
+        return in_lanes(terms, dtype, hone_expr_bool(ir_of(terms), value != 0));
+    if (value < hone_dtype_min_int(lane) || value > hone_dtype_max_int(lane)) {
+        return fail(terms, HONE_ERROR(HONE_CODE_INVALID, "%lld is no %s", (long long)value, type));
+    }
+    const hone_expr *number = hone_expr_int(ir_of(terms), lane, value);
     return in_lanes(terms, dtype, number);
 }
 
@@ -240,11 +246,12 @@ const hone_term *hone_term_with_args(hone_terms *terms, const hone_term *term,
                                      const hone_term *const *args) {
     const hone_expr *e = expr_of(term);
     if (!terms || !e || !has_args(terms, e->count, args)) return NULL;
+    if (e->kind == HONE_EXPR_CAST) return hone_term_cast(terms, HONE_DTYPE_NAME(e->dtype), args[0]);
     for (size_t i = 0; i < e->count; i++) {
         const hone_expr *now = expr_of(args[i]);
         bool is_same = hone_dtype_equal(now->dtype, e->args[i]->dtype) &&
                        (now->kind == HONE_EXPR_STRING) == (e->args[i]->kind == HONE_EXPR_STRING);
-        if (is_same || e->kind == HONE_EXPR_CAST) continue;
+        if (is_same) continue;
         return fail(terms,
                     HONE_ERROR(HONE_CODE_TYPE, "argument %zu is %s, was %s", i,
                                HONE_DTYPE_NAME(now->dtype), HONE_DTYPE_NAME(e->args[i]->dtype)));

@@ -139,6 +139,23 @@ static hone_status check_first(const hone_infer *in) {
     return HONE_OK;
 }
 
+/* The rules have room for so many dimensions. */
+static bool is_too_deep(const hone_sinfo *info) {
+    if (info->kind == HONE_SINFO_TENSOR) return info->rank > HONE_MAX_RANK;
+    for (uint32_t i = 0; info->kind == HONE_SINFO_TUPLE && i < info->field_count; i++) {
+        if (is_too_deep(info->fields[i])) return true;
+    }
+    return false;
+}
+
+static hone_status check_ranks(const hone_infer *in) {
+    for (uint32_t i = 0; i < in->bind->arg_count; i++) {
+        if (!in->args[i] || !is_too_deep(in->args[i])) continue;
+        return hone_infer_doubt(in, "more than %d dimensions", HONE_MAX_RANK);
+    }
+    return HONE_OK;
+}
+
 static hone_status infer_call(hone_infer *in) {
     const hone_gbind *bind = in->bind;
     in->op = hone_graph_op_find(bind->callee);
@@ -152,6 +169,7 @@ static hone_status infer_call(hone_infer *in) {
         is_known &= is_shape_known(in->args[i]);
     }
     HONE_TRY(check_first(in));
+    HONE_TRY(check_ranks(in));
     if (!is_known) {
         in->result = plain_sinfo(in->ir.arena, HONE_SINFO_TENSOR, HONE_DTYPE_VOID, -1, NULL);
         return HONE_OK;

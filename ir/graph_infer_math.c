@@ -71,7 +71,8 @@ hone_status hone_infer_fma(hone_infer *in) {
 hone_status hone_infer_astype(hone_infer *in) {
     hone_dtype dtype;
     const char *name = hone_attrs_string(&in->bind->attrs, "dtype", "void");
-    if (!hone_dtype_parse(name, &dtype) || !hone_dtype_is_storable(dtype)) {
+    if (!hone_dtype_parse(name, &dtype) || !hone_dtype_is_storable(dtype) ||
+        hone_dtype_is_handle(dtype)) {
         return hone_infer_fail(in, "'%s' is no element type", name);
     }
     return hone_infer_tensor(in, dtype, in->args[0]->rank, in->args[0]->shape);

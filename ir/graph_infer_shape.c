@@ -199,9 +199,13 @@ hone_status hone_infer_split(hone_infer *in) {
     if (!fields) return HONE_ERROR(HONE_CODE_NO_MEMORY, "shape");
     const hone_expr *shape[HONE_MAX_RANK];
     memcpy(shape, x->shape, (size_t)x->rank * sizeof *shape);
-    int64_t part = (extent + count - 1) / count, begin = 0;
+    int64_t part = extent / count + (extent % count != 0), begin = 0;
     for (int64_t i = 0; i < count; i++) {
-        int64_t end = i + 1 == count ? extent : is_list ? cuts->u.items[i].u.i : begin + part;
+        bool is_last = i + 1 == count;
+        if (is_list && !is_last && cuts->u.items[i].kind != HONE_VALUE_INT) {
+            return hone_infer_fail(in, "a cut that is no integer");
+        }
+        int64_t end = is_last ? extent : is_list ? cuts->u.items[i].u.i : begin + part;
         if (end > extent || end < begin)
             return hone_infer_fail(in, "a cut at %lld", (long long)end);
         shape[axis] = hone_extent_int(&in->ir, end - begin);

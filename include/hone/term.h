@@ -22,7 +22,8 @@ typedef struct hone_terms hone_terms; /* where terms are made */
 /* ---- making ---- */
 
 /* Constants. One beside a term of another type is converted to that type, so type counts where
- * nothing else says it. Mistakes: type (a float of an integer type; no such type). */
+ * nothing else says it. Mistakes: type (a float of an integer type; no such type), invalid (a
+ * number that the type does not have). */
 HONE_API const hone_term *hone_term_int(hone_terms *terms, const char *type, int64_t value);
 HONE_API const hone_term *hone_term_float(hone_terms *terms, const char *type, double value);
 HONE_API const hone_term *hone_term_string(hone_terms *terms, const char *text); /* copied */

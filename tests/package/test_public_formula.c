@@ -344,6 +344,12 @@ static hone_array type_untold(mistaken *m) {
 static hone_array integer_of_float(mistaken *m) {
     return end(m->f, hone_term_float(m->terms, "int32", 2.5));
 }
+static hone_array wide_integer(mistaken *m) {
+    return end(m->f, hone_term_int(m->terms, "int8", 128));
+}
+static hone_array negative_unsigned(mistaken *m) {
+    return end(m->f, hone_term_int(m->terms, "uint8", -1));
+}
 static hone_array integer_of_handle(mistaken *m) {
     return end(m->f, hone_term_int(m->terms, "handle", 2));
 }
@@ -449,6 +455,8 @@ static const struct row {
     {"unnamed extern",       unnamed_extern,       "type",        "its name first"           },
     {"type untold",          type_untold,          "type",        "must be given a type"     },
     {"integer of float",     integer_of_float,     "type",        "no type of floats"        },
+    {"wide integer",         wide_integer,         "invalid",     "128 is no int8"           },
+    {"negative unsigned",    negative_unsigned,    "invalid",     "-1 is no uint8"           },
     {"integer of handle",    integer_of_handle,    "type",        "has no integers"          },
     {"other arguments",      other_args,           "type",        "argument 1 is int32"      },
     {"not of number",        not_of_number,        "type",        "'not' takes bool"         },

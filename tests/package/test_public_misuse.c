@@ -48,6 +48,38 @@ static void programs(void **state) {
     hone_text_free(NULL);
 }
 
+/* Programs may have more dimensions than operators do. */
+static void deep_tensors(void **state) {
+    (void)state;
+    static const char *const calls[] = {
+        "sum(x)",          "nn.softmax(x)",    "split(x, indices_or_sections=1)",
+        "concat((x, x))",  "permute_dims(x)",  "strided_slice(x, (0,), (0,), (1,))",
+        "squeeze(x)",      "add(x, x)",        "nn.pad(x, pad_width=[0, 0])",
+        "flatten(x)",      "matmul(x, x)",     "nn.layer_norm(x, x, x, axes=[0])",
+        "argmax(x)",       "take(x, x)",       "broadcast_to(x, R.shape([1]))",
+        "nn.conv2d(x, x)", "nn.max_pool2d(x)", "expand_dims(x, axis=0)"};
+    static const char *const passes[] = {"infer", "legalize_all"};
+    for (size_t i = 0; i < HONE_COUNT(calls); i++) {
+        char text[512], *findings = NULL;
+        hone_program *program = NULL, *made = NULL;
+        snprintf(text, sizeof text,
+                 "from tvm.script import relax as R\n@R.function\n"
+                 "def main(x: R.Tensor((1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1), \"float32\")):\n"
+                 "    y = R.%s\n    return y\n",
+                 calls[i]);
+        public_ok(hone_program_parse(text, "deep.py", &program));
+        public_ok(hone_program_verify(program, &findings));
+        hone_error *error = hone_program_run_passes(program, 2, passes, &made);
+        bool is_refused = error && !made;
+        hone_error_free(error);
+        hone_text_free(findings);
+        hone_program_free(program);
+        hone_program_free(made);
+        if (!is_refused) print_message("%s\n", calls[i]);
+        assert_true(is_refused);
+    }
+}
+
 static void steps(void **state) {
     (void)state;
     hone_program *program = public_parse(product), *out = program;
@@ -103,10 +135,8 @@ static void models(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(programs),
-        cmocka_unit_test(steps),
-        cmocka_unit_test(records),
-        cmocka_unit_test(models),
+        cmocka_unit_test(programs), cmocka_unit_test(deep_tensors), cmocka_unit_test(steps),
+        cmocka_unit_test(records),  cmocka_unit_test(models),
     };
     return cmocka_run_group_tests_name("package/misuse", tests, NULL, NULL);
 }

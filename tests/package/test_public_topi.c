@@ -615,7 +615,7 @@ static const struct wrong {
     {"vectors",            vectors,          "unsupported", "elements that are vectors"                },
     {"mean of truths",     mean_of_truths,   "unsupported", "a mean of truths"                         },
     {"tensor limits",      tensor_limits,    "unsupported", "limits that are tensors"                  },
-    {"far pad",            far_pad,          "",            "64 bits"                                  },
+    {"far pad",            far_pad,          "",            "from 0 to 2^31 - 1"                       },
     {"wide pad",           wide_pad,         "unsupported", "no int32"                                 },
     {"not a builder",      not_a_builder,    "",            "split"                                    },
 };
