@@ -172,6 +172,7 @@ static unsigned part_lanes(const gen *g, unsigned lanes, bool is_float) {
     bool has_wide = is_float || has_vnni(g) || hone_target_has_feature(g->target, "avx512bw");
     bool has_512 = hone_target_has_feature(g->target, "avx512f");
     if (is_x86 && widest > 8 && (!has_wide || !has_512)) widest = 8;
+    if (is_x86 && !is_float && !hone_target_has_feature(g->target, "avx2")) widest = 4;
     if (widest < 4 || strncmp(g->target->triple, "aarch64", 7) == 0) widest = 4;
     if (widest > 16) widest = 16;
     unsigned least = 4;

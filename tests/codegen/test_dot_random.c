@@ -188,7 +188,7 @@ static hone_status check_code(const hone_func *func, uint64_t seed) {
     static const char *const targets[] = {"host -num-threads=2",
                                           "llvm -mcpu=x86-64-v4",
                                           "llvm -mcpu=x86-64-v3",
-                                          "llvm -mcpu=x86-64-v2",
+                                          "llvm -mcpu=sandybridge",
                                           "llvm -mcpu=x86-64",
                                           "llvm -mtriple=aarch64-linux-gnu -mcpu=neoverse-n1",
                                           "llvm -mtriple=aarch64-linux-gnu -mcpu=cortex-a72"};

@@ -16,6 +16,7 @@
 static const char *const targets[] = {"llvm -mcpu=znver4",
                                       "llvm -mcpu=x86-64-v4",
                                       "llvm -mcpu=x86-64-v3",
+                                      "llvm -mcpu=sandybridge",
                                       "llvm -mcpu=x86-64",
                                       "llvm -mtriple=aarch64-linux-gnu -mcpu=neoverse-v1",
                                       "llvm -mtriple=aarch64-linux-gnu -mcpu=neoverse-n1",

@@ -237,7 +237,10 @@ static const struct row {
 };
 /* clang-format on */
 
-static const char *const targets[] = {"host", "host -vector-width=256", "llvm -mcpu=x86-64-v3",
+static const char *const targets[] = {"host",
+                                      "host -vector-width=256",
+                                      "llvm -mcpu=x86-64-v3",
+                                      "llvm -mcpu=sandybridge",
                                       "llvm -mcpu=x86-64",
                                       "llvm -mtriple=aarch64-linux-gnu -mcpu=neoverse-n1"};
 
