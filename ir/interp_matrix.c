@@ -249,6 +249,9 @@ static int64_t ldmatrix(const xexpr *e, machine *m) {
     bool is_turned = x_int(e->args[1], m) != 0;
     int64_t bits = hone_func_buffer(m->func, to)->dtype.bits, each = 16 / bits;
     require_same_sort(m, to, from);
+    if (strncmp(hone_func_buffer(m->func, to)->scope, "m16n8k8.", 8) == 0) {
+        fail(m, "registers of m16n8k8 get their layout from a pass of TVM's behind the schedule");
+    }
     if (bits != 8 && bits != 16) fail(m, "ldmatrix loads elements of 8 or 16 bits");
     if (is_turned && bits == 8) {
         load_bytes_turned(m, to, to_offset, from, offset, x_int(e->args[7], m), lane);

@@ -155,6 +155,31 @@ static void of_a_warp(void **state) {
     }
 }
 
+/* ---- what only TVM's later passes give a meaning ---- */
+
+static void m16n8k8_is_not_interpreted(void **state) {
+    (void)state;
+    for (size_t i = 0; hone_tensor_intrin_builtin(i); i++) {
+        const intrin_step step = {.name = hone_tensor_intrin_builtin(i)};
+        hone_str text = {0};
+        hone_module *module;
+        hone_schedule *sch;
+        if (!strstr(step.name, "m16n8k8") || stands_alone(step.name)) continue;
+        HONE_ASSERT_OK(hone_test_intrin_program(&step, 1, INTRIN_STACK, &text));
+        const hone_func *program = hone_test_parse(hone_str_text(&text), &module);
+        HONE_ASSERT_OK(hone_test_intrin_schedule(program, &step, 1, INTRIN_STACK, &sch));
+        hone_status st = same_numbers(program, sch->func, 1);
+        bool is_told = st && (strstr(hone_status_message(st), "m16n8k8") ||
+                              strstr(hone_status_message(st), "threadIdx.x"));
+        hone_schedule_destroy(sch);
+        hone_module_release(module);
+        hone_str_deinit(&text);
+        if (!is_told) print_error("%s\n", step.name);
+        hone_status_free(st);
+        assert_true(is_told);
+    }
+}
+
 /* ---- nothing is left out ---- */
 
 static bool is_in_product(const char *name) {
@@ -181,6 +206,7 @@ static void each_is_tried(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(alone), cmocka_unit_test(of_a_warp),
+                                       cmocka_unit_test(m16n8k8_is_not_interpreted),
                                        cmocka_unit_test(each_is_tried)};
     return cmocka_run_group_tests_name("schedule/tensor intrinsics", tests, NULL, NULL);
 }
