@@ -247,9 +247,27 @@ static bool is_for_block(const hone_arg_spec *spec) {
     return is_node && strcmp(spec->name, "loop") != 0;
 }
 
+/* An index map, where one cannot stand. */
+static bool holds_map(const hone_operand *o) {
+    if (o->kind == HONE_OPERAND_MAP) return true;
+    for (uint32_t i = 0; o->kind == HONE_OPERAND_LIST && i < o->count; i++) {
+        if (holds_map(&o->u.items[i])) return true;
+    }
+    return false;
+}
+
+static hone_status refuse_maps(pytrace *p, const call *c, uint32_t i) {
+    const hone_arg_spec *spec = &hone_inst_args(c->kind)[i];
+    bool is_wrong = spec->place != HONE_ARG_MAP && c->given[i] && holds_map(&c->args[i]);
+    for (uint32_t k = 0; spec->place == HONE_ARG_VARARGS && k < c->vararg_count; k++)
+        is_wrong = is_wrong || holds_map(&c->varargs[k]);
+    return is_wrong ? wrong_type(p, c, spec, "values, not expressions") : HONE_OK;
+}
+
 static hone_status add_arg(pytrace *p, call *c, uint32_t i, draft *d) {
     const hone_arg_spec *spec = &hone_inst_args(c->kind)[i];
     hone_operand *o = &c->args[i];
+    HONE_TRY(refuse_maps(p, c, i));
     if (c->given[i] && is_for_block(spec) && o->kind == HONE_OPERAND_STRING) {
         HONE_TRY(name_block(p, o));
     }

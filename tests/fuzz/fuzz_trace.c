@@ -53,13 +53,16 @@ static const char *const programs[] = {
 
 enum { PROGRAM_COUNT = sizeof programs / sizeof programs[0] };
 
-static hone_schedule *start(const char *program, hone_trace_context *out_context) {
-    hone_module *module = NULL; /* kept for all inputs, as the schedule */
+static hone_schedule *start(size_t number, hone_trace_context *out_context) {
+    static hone_module *modules[PROGRAM_COUNT]; /* kept for all inputs, as the schedule */
+    const char *program = programs[number];
+    hone_module *module = NULL;
     const hone_member *member = NULL;
     hone_schedule *sch = NULL;
     if (hone_script_parse(program, strlen(program), "p", &module)) abort();
     if (hone_module_pick(module, NULL, &member)) abort();
     if (hone_schedule_create(member->func, &sch)) abort();
+    modules[number] = module;
     out_context->func = member->func;
     return sch;
 }
@@ -84,7 +87,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count) {
     static hone_schedule *schedules[PROGRAM_COUNT];
     static hone_trace_context contexts[PROGRAM_COUNT];
     size_t number = count % PROGRAM_COUNT; /* any number that the input tells */
-    if (!schedules[number]) schedules[number] = start(programs[number], &contexts[number]);
+    if (!schedules[number]) schedules[number] = start(number, &contexts[number]);
     hone_schedule *sch = schedules[number];
     const char *text = (const char *)bytes;
     hone_arena *arena = hone_arena_create(1 << 12);
