@@ -1,4 +1,7 @@
-/* hone/error.h - why something failed. */
+/* hone/error.h - why something failed.
+ *
+ * An error does not change; it may be handed to another thread, and is freed once.
+ */
 #ifndef HONE_ERROR_H
 #define HONE_ERROR_H
 

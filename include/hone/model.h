@@ -2,7 +2,9 @@
  *
  * A compiled model needs nothing of libhone: link it, or dlopen it, and call the functions of the
  * header that was made with it. This is for programs that load any model and ask what it takes;
- * types and calling conventions are those of hone/model_abi.h.
+ * types and calling conventions are those of hone/model_abi.h: shapes in elements, tensors dense
+ * and row-major in memory of the caller, calls from several threads at once. Open and close are for
+ * one thread at a time.
  */
 #ifndef HONE_MODEL_H
 #define HONE_MODEL_H

@@ -1,7 +1,9 @@
 /* hone/program.h - programs (TVMScript text, ONNX models), and schedules from traces.
  *
  * A program is a module: tensor programs (PrimFuncs) and graph functions by name, with their
- * weights. Programs do not change; what transforms one makes another.
+ * weights. Programs do not change; what transforms one makes another, and either may be freed
+ * first. They may be read by several threads at once. Every program that comes out is freed by the
+ * caller.
  */
 #ifndef HONE_PROGRAM_H
 #define HONE_PROGRAM_H

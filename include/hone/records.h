@@ -1,4 +1,8 @@
-/* hone/records.h - what a tuning database knows. Reading only: nothing here changes the file. */
+/* hone/records.h - what a tuning database knows. Reading only: nothing here changes the file.
+ *
+ * Times are nanoseconds. A hone_records belongs to one thread at a time; a tune may write to the
+ * file meanwhile. Callbacks run in the calling thread, before the call returns.
+ */
 #ifndef HONE_RECORDS_H
 #define HONE_RECORDS_H
 

@@ -2,7 +2,9 @@
  *
  * Steps are written as in a printed trace (`x0, x1 = sch.split(x, [None, 4])`), one per line, and
  * name what earlier ones gave; every primitive of `hone schedule` is there. A step is checked when
- * it is added: what is refused changes nothing, and the next one may follow.
+ * it is added: what is refused changes nothing, and the next one may follow. Factors and extents
+ * are numbers of iterations. A hone_steps belongs to one thread at a time; texts that come in are
+ * copied.
  */
 #ifndef HONE_STEPS_H
 #define HONE_STEPS_H
