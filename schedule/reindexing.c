@@ -61,6 +61,82 @@ static bool uses_var(const sch_reindexing *r, hone_var var) {
     return false;
 }
 
+/* ---- places that are loaded: B[X[vi], vj] ---- */
+
+static bool is_in_buffer(sch_reindexing *r, const hone_expr *index, const hone_expr *size) {
+    const hone_expr *zero = hone_expr_int(&r->sch->ir, index->dtype, 0);
+    return zero && hone_prove_less_equal(&r->sch->arith, zero, index) &&
+           hone_prove_less(&r->sch->arith, index, size);
+}
+
+/* All that the index loads is surely there, for all values of the axes. */
+static bool has_safe_loads(sch_reindexing *r, const hone_expr *e) {
+    const hone_func *func = r->sch->func;
+    for (uint32_t i = 0; i < e->count; i++) {
+        if (!has_safe_loads(r, e->args[i])) return false;
+        if (e->kind == HONE_EXPR_LOAD &&
+            !is_in_buffer(r, e->args[i], hone_func_buffer(func, e->u.buffer)->shape[i])) {
+            return false;
+        }
+    }
+    return e->kind == HONE_EXPR_LOAD || e->kind == HONE_EXPR_VAR || e->kind == HONE_EXPR_INT ||
+           e->kind == HONE_EXPR_CAST || e->kind == HONE_EXPR_BINARY;
+}
+
+/* Is the buffer loaded below e whatever holds? */
+static bool loads_always(const sch_reindexing *r, const hone_expr *e) {
+    if (e->kind == HONE_EXPR_LOAD && e->u.buffer == r->buffer) return true;
+    bool is_choice = e->kind == HONE_EXPR_SELECT || hone_expr_is_op(e, HONE_OP_AND) ||
+                     hone_expr_is_op(e, HONE_OP_OR) ||
+                     hone_expr_is_call(e, HONE_INTRIN_IF_THEN_ELSE);
+    uint32_t count = is_choice && e->count ? 1 : e->count;
+    for (uint32_t i = 0; i < count; i++) {
+        if (loads_always(r, e->args[i])) return true;
+    }
+    return false;
+}
+
+/* The loops meet all values of the axes together. */
+static bool runs_over_all(sch_reindexing *r) {
+    hone_schedule *sch = r->sch;
+    const hone_node *node = sch_node(sch, r->block);
+    const hone_block *block = node->u.block.block;
+    uint32_t count = 0;
+    const hone_node_id *loops = NULL;
+    hone_itermap map;
+    if (node->u.block.predicate) return false;
+    if (hone_status_consume(sch_loops_of(sch, r->block, &count, &loops))) return false;
+    hone_iter *iters = hone_arena_alloc(sch->arena, (count + 1) * sizeof *iters);
+    if (!iters) return false;
+    for (uint32_t i = 0; i < count; i++) {
+        const hone_node *loop = sch_node(sch, loops[i]);
+        iters[i] = (hone_iter){loop->u.loop.var, loop->u.loop.range};
+    }
+    if (!hone_itermap_detect(&sch->arith, block->axis_count, node->u.block.bindings, count, iters,
+                             NULL, HONE_ITERMAP_SURJECTIVE, true, &map)) {
+        return false;
+    }
+    for (uint32_t i = 0; i < block->axis_count; i++) {
+        hone_bound bound = hone_arith_bound(&sch->arith, node->u.block.bindings[i]);
+        int64_t size = hone_expr_const(block->axes[i].dom.extent);
+        if (!hone_expr_is_int_value(block->axes[i].dom.min, 0) || size < 1) return false;
+        if (bound.min != 0 || bound.max != size - 1) return false;
+    }
+    return true;
+}
+
+/* The copy loads just what the block does: it may be at a place that nobody knows. */
+static bool is_loaded_as_is(sch_reindexing *r) {
+    hone_schedule *sch = r->sch;
+    hone_node_id store = sch_single_store(sch, r->block);
+    if (r->is_write || store == HONE_NO_ID || sch_node(sch, store)->parent != r->block)
+        return false;
+    for (uint32_t d = 0; d < r->rank; d++) {
+        if (!has_safe_loads(r, r->indices[d])) return false;
+    }
+    return loads_always(r, sch_node(sch, store)->u.store.value) && runs_over_all(r);
+}
+
 /* Indices are made of axes (and sizes) alone, and stay in the buffer whatever these are. */
 static hone_status check_indices(sch_reindexing *r) {
     hone_schedule *sch = r->sch;
@@ -75,15 +151,15 @@ static hone_status check_indices(sch_reindexing *r) {
     }
     for (uint32_t d = 0; d < r->rank; d++) {
         const hone_expr *index = r->indices[d];
-        if (!hone_expr_is_pure_index(index) || index->dtype.lanes != 1) {
-            return sch_refuse(sch, r->block, "an index of '%s' in %s is loaded or a vector",
+        bool is_pure = hone_expr_is_pure_index(index);
+        if (!is_pure && index->dtype.lanes == 1 && is_loaded_as_is(r)) continue;
+        if (!is_pure || index->dtype.lanes != 1) {
+            return sch_refuse(sch, r->block,
+                              "an index of '%s' in %s is a vector, or loaded where the block may "
+                              "not do so",
                               buffer->name, sch_block_name(sch, r->block));
         }
-        const hone_expr *zero = hone_expr_int(&sch->ir, index->dtype, 0);
-        if (hone_prove_less_equal(&sch->arith, zero, index) &&
-            hone_prove_less(&sch->arith, index, buffer->shape[d])) {
-            continue;
-        }
+        if (is_in_buffer(r, index, buffer->shape[d])) continue;
         return sch_refuse(sch, r->block,
                           "index %u of '%s' in %s may leave the buffer: a condition keeps it in, "
                           "which a copy would not know",
@@ -349,10 +425,13 @@ static hone_status make_axes(sch_reindexing *r, copying *c) {
  * cache_read has them: behind the last writer, or first in the scope. */
 static void place_early(const sch_reindexing *r, hone_node_id top) {
     hone_schedule *sch = r->sch;
+    const hone_block *copy = sch_block(sch, r->copy);
     hone_node_id last = HONE_NO_ID;
     for (hone_node_id n = sch_next_block(sch, r->scope, r->scope); n != HONE_NO_ID;
          n = sch_next_block(sch, r->scope, n)) {
-        if (sch_writes(sch_block(sch, n), r->buffer)) last = n;
+        for (uint32_t i = 0; i < copy->read_count; i++) {
+            if (sch_writes(sch_block(sch, n), copy->reads[i].buffer)) last = n;
+        }
     }
     while (last != HONE_NO_ID && sch_node(sch, last)->parent != r->scope)
         last = sch_node(sch, last)->parent;
