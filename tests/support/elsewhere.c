@@ -59,11 +59,16 @@ static const char *emulator(void) {
     return NULL;
 }
 
+/* Debian's multiarch library, or the one of its cross packages. */
+static bool has_static_libm(void) {
+    return access("/usr/lib/aarch64-linux-gnu/libm.a", R_OK) == 0 ||
+           access("/usr/aarch64-linux-gnu/lib/libm.a", R_OK) == 0;
+}
+
 bool test_can_run(const hone_target *target) {
     if (hone_target_runs_here(target)) return true;
     return strcmp(target->triple, "aarch64-linux-gnu") == 0 && emulator() &&
-           access("/usr/bin/aarch64-linux-gnu-gcc", X_OK) == 0 &&
-           access("/usr/aarch64-linux-gnu/lib/libm.a", R_OK) == 0;
+           access("/usr/bin/aarch64-linux-gnu-gcc", X_OK) == 0 && has_static_libm();
 }
 
 static hone_status run(const char *const *argv) {
