@@ -5,7 +5,7 @@
 /* Traces from Python: what TVM prints, and what people write by hand.
  *
  *   line   := [names "="] "sch" "." method "(" args ")" | names "=" value | name "(" args ")"
- *           | "def" … (trace_parse_func.c) | "return" [values]
+ *           | "def" … (trace_parse_func.c) | "return" [values] | "for" names "in" value ":" suite
  *   names  := name {"," name} [","]           one name for a list result holds the list
  *   arg    := [keyword "="] value
  *   value  := number | string | True | False | None | name | list | tuple | dict
@@ -17,7 +17,7 @@
  * begins anew. Programs in the same text (classes, decorated functions), imports, comments,
  * docstrings, "pass" and what only shows something (print, sch.mod.show()) are passed over. */
 
-enum { MAX_NAMES = 256 };
+enum { MAX_NAMES = 256, MAX_TURNS = 10000, MAX_FORS = 16 };
 
 static bool is_schedule(const pytrace *p, const char *name) {
     return name && strcmp(name, p->schedule_name) == 0;
@@ -195,6 +195,44 @@ static hone_status end_line(pytrace *p) {
     return HONE_OK;
 }
 
+/* "for a, b in list:" runs its suite once for each item. */
+static hone_status read_for(pytrace *p) {
+    const char *names[MAX_NAMES], *head = p->at, *body;
+    uint32_t count = 0;
+    hone_operand list;
+    p->at += 3; /* "for" */
+    do {
+        pytrace_skip_blanks(p);
+        if (count == MAX_NAMES) return pytrace_fail(p, "too many names");
+        names[count] = pytrace_read_name(p);
+        if (!names[count++]) return pytrace_fail(p, "expected a name");
+        pytrace_skip_blanks(p);
+    } while (pytrace_accept(p, ','));
+    if (!pytrace_starts_with_word(p, "in")) return pytrace_fail(p, "expected 'in'");
+    p->at += 2;
+    pytrace_skip_blanks(p);
+    const char *where = p->at;
+    HONE_TRY(pytrace_read_value(p, &list));
+    if (list.kind != HONE_OPERAND_LIST) return pytrace_fail_at(p, where, "expected a list");
+    if (!pytrace_accept(p, ':')) return pytrace_fail(p, "expected ':'");
+    if (!pytrace_skip_suite(p, head, &body)) return pytrace_fail(p, "expected an indented body");
+    const char *behind = p->at, *end = p->end;
+    for (uint32_t i = 0; i < list.count && !p->has_returned; i++) {
+        pytrace_object item = {.operand = list.u.items[i]};
+        if (++p->turn_count > MAX_TURNS) return pytrace_fail_at(p, head, "this runs for too long");
+        HONE_TRY(assign(p, where, count, names, count > 1, &item));
+        if (p->for_depth == MAX_FORS) return pytrace_fail_at(p, head, "nested too deeply");
+        p->at = body;
+        p->end = behind;
+        p->for_depth++;
+        HONE_TRY(pytrace_run(p));
+        p->for_depth--;
+        p->end = end;
+    }
+    p->at = behind;
+    return HONE_OK;
+}
+
 hone_status pytrace_run(pytrace *p) {
     while (p->at < p->end && !p->has_returned) {
         pytrace_skip_blanks(p);
@@ -203,6 +241,8 @@ hone_status pytrace_run(pytrace *p) {
             pytrace_skip_line(p);
         } else if (pytrace_starts_with_word(p, "def")) {
             HONE_TRY(pytrace_read_def(p));
+        } else if (pytrace_starts_with_word(p, "for")) {
+            HONE_TRY(read_for(p));
         } else if (pytrace_starts_with_word(p, "return")) {
             if (p->call_depth) {
                 HONE_TRY(pytrace_read_return(p));

@@ -102,6 +102,17 @@ static bool skip_body(pytrace *p, uint32_t indent) {
     return has_body;
 }
 
+bool pytrace_skip_suite(pytrace *p, const char *head, const char **out_start) {
+    while (head > p->text && head[-1] != '\n')
+        head--;
+    bool is_one_line = !is_blank(p, p->at);
+    *out_start = p->at;
+    pytrace_skip_line(p);
+    if (is_one_line) return true;
+    *out_start = p->at;
+    return skip_body(p, indent_at(p, head));
+}
+
 static hone_status remember(pytrace *p, const char *name, const params *from, const char *body) {
     uint32_t count = from->count;
     const char **names = hone_arena_alloc(p->arena, (count + 1) * sizeof *names);
@@ -125,21 +136,15 @@ static hone_status remember(pytrace *p, const char *name, const params *from, co
 }
 
 hone_status pytrace_read_def(pytrace *p) {
-    const char *line = p->at;
-    while (line > p->text && line[-1] != '\n')
-        line--;
+    const char *head = p->at;
     p->at += 3; /* "def" */
     pytrace_skip_blanks(p);
     const char *name = pytrace_read_name(p);
     if (!name) return pytrace_fail(p, "expected the name of the function");
     params list = {0};
     HONE_TRY(read_params(p, &list));
-    const char *body = p->at;
-    bool is_one_line = !is_blank(p, p->at);
-    pytrace_skip_line(p);
-    if (is_one_line) return remember(p, name, &list, body);
-    body = p->at;
-    if (skip_body(p, indent_at(p, line))) return remember(p, name, &list, body);
+    const char *body;
+    if (pytrace_skip_suite(p, head, &body)) return remember(p, name, &list, body);
     /* without an indented body it is a heading: what follows is about its first parameter */
     if (list.count) p->schedule_name = list.names[0];
     return HONE_OK;

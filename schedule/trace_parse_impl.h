@@ -49,7 +49,7 @@ typedef struct pytrace {
     uint32_t binding_count, binding_capacity;
     pytrace_func *funcs;
     uint32_t func_count, func_capacity;
-    uint32_t depth, call_depth, call_count;
+    uint32_t depth, call_depth, call_count, for_depth, turn_count;
     uint32_t epoch; /* how often the schedule was begun */
     bool has_returned;
     pytrace_object result; /* of the function that returned */
@@ -87,6 +87,11 @@ HONE_NODISCARD hone_status pytrace_read_map(pytrace *p, hone_operand *out);
 /* Plain data from an operand: annotations and attribute lists hold no variables. */
 HONE_NODISCARD hone_status pytrace_to_value(pytrace *p, const hone_operand *o, hone_value *out);
 
+/* "(args)" at the cursor, behind len, list, range or reversed; false in *out_known when the name is
+ * none of these (trace_parse_builtin.c). */
+HONE_NODISCARD hone_status pytrace_call_builtin(pytrace *p, const char *name, hone_operand *out,
+                                                bool *out_known);
+
 /* A keyword ("name =") at the cursor is passed over; NULL when there is none. */
 const char *pytrace_read_keyword(pytrace *p);
 
@@ -107,6 +112,9 @@ bool pytrace_call_has_index(const pytrace *p);
 /* ---- functions of the text (trace_parse_func.c) ---- */
 /* All statements up to p->end, or a return. */
 HONE_NODISCARD hone_status pytrace_run(pytrace *p);
+/* Behind the ':' of the statement at head: passes over what belongs to it, which begins at
+ * *out_start. False when nothing does. */
+bool pytrace_skip_suite(pytrace *p, const char *head, const char **out_start);
 /* "def …:" at the cursor: remembers the function and passes over its body. */
 HONE_NODISCARD hone_status pytrace_read_def(pytrace *p);
 HONE_NODISCARD hone_status pytrace_read_return(pytrace *p);

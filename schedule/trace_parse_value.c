@@ -409,6 +409,11 @@ static hone_status read_plain(pytrace *p, hone_operand *out) {
         bool is_value = !result.is_schedule && !result.is_opaque;
         return is_value ? HONE_OK : pytrace_fail_at(p, start, "this gives no value");
     }
+    bool is_builtin = false;
+    if (pytrace_peek(p) == '(' && !pytrace_find(p, name)) {
+        HONE_TRY(pytrace_call_builtin(p, name, out, &is_builtin));
+    }
+    if (is_builtin) return HONE_OK;
     if (strcmp(name, "lambda") == 0 || pytrace_peek(p) == '.') {
         p->at = start;
         return pytrace_read_map(p, out);

@@ -55,6 +55,22 @@ static const struct row {
      "    i, j, k = sch.get_loops(block=block_C)\n"
      "    j0, j1 = sch.split(loop=j, factors=[None, jfactor])\n"
      "    sch.reorder(i, j0, k, j1)\n" REST "    return sch\n"                                                      },
+    {"loops of Python",                  "block_C = sch.get_block(\"C\")\n"
+                        "for loop in sch.get_loops(block_C)[1:2]:\n"
+                        "    for unused, factor in [(0, 8)]:\n"
+                        "        j0, j1 = sch.split(loop, factors=[None, factor])\n"
+                        "        # more of the same\n"
+                        "\n"
+                        "loops = sch.get_loops(block_C)\n"
+                        "sch.reorder(loops[0], j0, loops[len(loops) - 1], j1)\n"
+                        "i, k = loops[0], loops[-1]\n"
+                        "for name in [\"D\"]: d = sch.get_block(name)\n"
+                        "sch.reverse_compute_at(d, j0)\n"
+                        "for n in reversed(range(0, 2)):\n"
+                        "    for loop in list(sch.get_loops(d)[2 + n:3]):\n"
+                        "        sch.vectorize(loop)\n"
+                        "sch.parallel(i)\n"
+                        "sch.decompose_reduction(block_C, k)\n"                              },
     {"a function of a module",           "def transform(mod, jfactor):\n"
                                "    sch = tvm.tir.Schedule(mod)\n"
                                "    block_C = sch.get_block(\"C\", \"main\")\n"
@@ -183,47 +199,59 @@ static const struct wrong {
     hone_code code;
     const char *part;
 } wrongs[] = {
-    {"no value",            "def f(sch, a):\n    sch.unroll(a)\n",                         HONE_CODE_INVALID,
-     "no value for parameter 'a'"                                                                                                                          },
-    {"unknown parameter",   "def f(sch, a=1):\n    pass\nf(sch, b=2)\n",                   HONE_CODE_INVALID,
-     "t:3:8: the function has no parameter 'b'"                                                                                                            },
-    {"too many arguments",  "def f(sch):\n    pass\nf(sch, 2)\n",                          HONE_CODE_INVALID,
-     "too many arguments for 'f'"                                                                                                                          },
-    {"given twice",         "def f(sch, a):\n    pass\nf(sch, 2, a=3)\n",                  HONE_CODE_INVALID,
-     "given twice: argument 'a'"                                                                                                                           },
-    {"calls without end",   "def f(sch):\n    f(sch)\n",                                   HONE_CODE_INVALID, "t:2:6: too many calls"                      },
+    {"for over one value",    "b = sch.get_block(\"C\")\nfor x in b:\n    sch.unroll(x)\n",
+     HONE_CODE_INVALID,                                                                                              "t:2:10: expected a list"                    },
+    {"for without in",        "for x of [1]:\n    pass\n",                                        HONE_CODE_INVALID, "t:1:7: expected 'in'"                       },
+    {"for without a body",    "for x in [1]:\npass\n",                                            HONE_CODE_INVALID, "expected an indented body"                  },
+    {"for for ever",          "for x in range(4096):\n    for y in range(4096):\n        pass\n",
+     HONE_CODE_INVALID,                                                                                              "this runs for too long"                     },
+    {"a long range",          "for x in range(5000):\n    pass\n",                                HONE_CODE_INVALID,
+     "the list is too long"                                                                                                                                       },
+    {"a range without steps", "for x in range(0, 5, 0):\n    pass\n",                             HONE_CODE_INVALID,
+     "no step 0"                                                                                                                                                  },
+    {"a length of a number",  "sch.unroll(len(3))\n",                                             HONE_CODE_INVALID,
+     "t:1:15: expected one list"                                                                                                                                  },
+    {"no value",              "def f(sch, a):\n    sch.unroll(a)\n",                              HONE_CODE_INVALID,
+     "no value for parameter 'a'"                                                                                                                                 },
+    {"unknown parameter",     "def f(sch, a=1):\n    pass\nf(sch, b=2)\n",                        HONE_CODE_INVALID,
+     "t:3:8: the function has no parameter 'b'"                                                                                                                   },
+    {"too many arguments",    "def f(sch):\n    pass\nf(sch, 2)\n",                               HONE_CODE_INVALID,
+     "too many arguments for 'f'"                                                                                                                                 },
+    {"given twice",           "def f(sch, a):\n    pass\nf(sch, 2, a=3)\n",                       HONE_CODE_INVALID,
+     "given twice: argument 'a'"                                                                                                                                  },
+    {"calls without end",     "def f(sch):\n    f(sch)\n",                                        HONE_CODE_INVALID, "t:2:6: too many calls"                      },
     {"very many calls",
      "def f(sch):\n    pass\n"
      "def g(sch):\n    f(sch);f(sch);f(sch);f(sch);f(sch);f(sch)\n"
      "def h(sch):\n    g(sch);g(sch);g(sch);g(sch);g(sch);g(sch)\n"
      "def k(sch):\n    h(sch);h(sch);h(sch);h(sch);h(sch);h(sch)\n"
-     "def l(sch):\n    k(sch);k(sch);k(sch);k(sch);k(sch);k(sch)\n",                       HONE_CODE_INVALID, "too many calls"                             },
-    {"a place in the body", "def f(sch):\n    x = 1\n    sch.tile(x)\nf(sch)\n",           HONE_CODE_INVALID,
-     "t:3:9: unknown step 'tile'\n        sch.tile(x)\n            ^"                                                                                      },
-    {"names of the body",   "def f(sch):\n    x = 1\nf(sch)\n" C "sch.split(i, [x, 2])\n",
-     HONE_CODE_INVALID,                                                                                       "undefined name 'x'"                         },
-    {"a module is no loop", "def f(mod):\n    sch.unroll(mod)\nf(MyModule)\n",             HONE_CODE_INVALID,
-     "t:2:16: 'mod' is nothing that a step takes"                                                                                                          },
-    {"sampled variables",   C "v, w = sch.sample_perfect_tile(i, n=2)\nx = v * 2\n",
-     HONE_CODE_INVALID,                                                                                       "t:4:7: arithmetic is for whole numbers only"},
-    {"division by zero",    "x = 3 // 0\n",                                                HONE_CODE_INVALID, "t:1:7: division by zero"                    },
-    {"a large product",     "x = 9223372036854775807 * 2\n",                               HONE_CODE_INVALID,
-     "the number is too large"                                                                                                                             },
-    {"out of range",        "x = sch.get_loops(\"C\")[3]\n",                               HONE_CODE_INVALID,
-     "the index is out of range"                                                                                                                           },
-    {"names and values",    "a, b = sch.get_loops(\"C\")[:1]\n",                           HONE_CODE_INVALID,
-     "2 names for 1 values"                                                                                                                                },
-    {"one value",           "a, b = 3\n",                                                  HONE_CODE_INVALID,
-     "t:1:8: expected a list, one value for each name"                                                                                                     },
-    {"a loop of before",    C "sch = tvm.tir.Schedule(M)\nsch.unroll(i)\n",                HONE_CODE_INVALID,
-     "t:4:12: undefined name 'i'"                                                                                                                          },
-    {"some other call",     "x = tvm.build(M)\n",                                          HONE_CODE_INVALID,
-     "t:1:5: expected a step of the schedule"                                                                                                              },
-    {"no such block",       "l = sch.get_loops(\"X\")\nsch.unroll(l[0])\n",                HONE_CODE_ILLEGAL,
-     "step 1: "                                                                                                                                            },
-    {"refused before",      C "sch.parallel(k)\nl = sch.get_loops(c)\nsch.unroll(l[0])\n",
-     HONE_CODE_ILLEGAL,                                                                                       "step 3: sch.parallel(loop=l3)"              },
-    {"an open string",      "x = \"\"\"a\n",                                               HONE_CODE_INVALID, "a string without its end"                   },
+     "def l(sch):\n    k(sch);k(sch);k(sch);k(sch);k(sch);k(sch)\n",                              HONE_CODE_INVALID, "too many calls"                             },
+    {"a place in the body",   "def f(sch):\n    x = 1\n    sch.tile(x)\nf(sch)\n",                HONE_CODE_INVALID,
+     "t:3:9: unknown step 'tile'\n        sch.tile(x)\n            ^"                                                                                             },
+    {"names of the body",     "def f(sch):\n    x = 1\nf(sch)\n" C "sch.split(i, [x, 2])\n",
+     HONE_CODE_INVALID,                                                                                              "undefined name 'x'"                         },
+    {"a module is no loop",   "def f(mod):\n    sch.unroll(mod)\nf(MyModule)\n",                  HONE_CODE_INVALID,
+     "t:2:16: 'mod' is nothing that a step takes"                                                                                                                 },
+    {"sampled variables",     C "v, w = sch.sample_perfect_tile(i, n=2)\nx = v * 2\n",
+     HONE_CODE_INVALID,                                                                                              "t:4:7: arithmetic is for whole numbers only"},
+    {"division by zero",      "x = 3 // 0\n",                                                     HONE_CODE_INVALID, "t:1:7: division by zero"                    },
+    {"a large product",       "x = 9223372036854775807 * 2\n",                                    HONE_CODE_INVALID,
+     "the number is too large"                                                                                                                                    },
+    {"out of range",          "x = sch.get_loops(\"C\")[3]\n",                                    HONE_CODE_INVALID,
+     "the index is out of range"                                                                                                                                  },
+    {"names and values",      "a, b = sch.get_loops(\"C\")[:1]\n",                                HONE_CODE_INVALID,
+     "2 names for 1 values"                                                                                                                                       },
+    {"one value",             "a, b = 3\n",                                                       HONE_CODE_INVALID,
+     "t:1:8: expected a list, one value for each name"                                                                                                            },
+    {"a loop of before",      C "sch = tvm.tir.Schedule(M)\nsch.unroll(i)\n",                     HONE_CODE_INVALID,
+     "t:4:12: undefined name 'i'"                                                                                                                                 },
+    {"some other call",       "x = tvm.build(M)\n",                                               HONE_CODE_INVALID,
+     "t:1:5: expected a step of the schedule"                                                                                                                     },
+    {"no such block",         "l = sch.get_loops(\"X\")\nsch.unroll(l[0])\n",                     HONE_CODE_ILLEGAL,
+     "step 1: "                                                                                                                                                   },
+    {"refused before",        C "sch.parallel(k)\nl = sch.get_loops(c)\nsch.unroll(l[0])\n",
+     HONE_CODE_ILLEGAL,                                                                                              "step 3: sch.parallel(loop=l3)"              },
+    {"an open string",        "x = \"\"\"a\n",                                                    HONE_CODE_INVALID, "a string without its end"                   },
 };
 
 static void says_why(void **state) {
