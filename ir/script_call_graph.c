@@ -134,8 +134,11 @@ static bool attr_value(script_parser *p, const script_value *v, hone_value *out)
 static bool set_attr(script_parser *p, operands *o, const char *key, const script_value *v) {
     hone_value value;
     key = script_strdup(p, key);
-    return key && attr_value(p, v, &value) &&
-           (hone_attrs_with(p->arena, &o->attrs, key, value, &o->attrs) || script_no_memory(p));
+    if (!key || !attr_value(p, v, &value)) return false;
+    bool is_natural = strcmp(key, "out_dtype") == 0 && value.kind == HONE_VALUE_STRING &&
+                      strcmp(value.u.s, "void") == 0;
+    if (is_natural) value = (hone_value){.kind = HONE_VALUE_NONE}; /* as TVM 0.27 says it */
+    return hone_attrs_with(p->arena, &o->attrs, key, value, &o->attrs) || script_no_memory(p);
 }
 
 /* The parameter at a position of a known operator: true for an attribute, its name in name. */

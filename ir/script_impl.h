@@ -189,7 +189,6 @@ typedef struct script_parser {
     hone_graph_func *graph;  /* the graph program being read, or NULL */
     bool in_signature;       /* a buffer is the type of a parameter */
     hone_var signature_vars; /* variables that the parameters made; first of the body */
-    bool is_in_use;          /* the text goes on with what uses its programs */
     bool in_dataflow, has_return;
     bool names_are_sizes;                  /* inside "n + 1": unknown names are sizes */
     const struct script_parser *quoted_in; /* then: the parser at that string, else NULL */

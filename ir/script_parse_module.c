@@ -274,54 +274,46 @@ static bool parse_decorated(script_parser *p, bool in_class) {
     return script_expected(p, in_class ? "'def'" : "'def' or 'class'", "behind the decorator");
 }
 
-/* What stands around programs in Python and only shows, registers or renames them. */
-static bool is_about_programs(script_parser *p) {
-    static const char *const calls[] = {
-        "show", "print", "display", "Code", "HTML", "register", "assert_structural_equal"};
-    uint32_t at = p->pos;
-    if (script_at_op_ahead(p, 1, "=") && at + 3 < p->token_count) { /* mod = Module */
-        const script_token *right = &p->tokens[at + 2];
-        const char *name = script_token_text(p, right);
-        bool is_name = right[0].kind == SCRIPT_TOKEN_NAME &&
-                       right[1].kind == SCRIPT_TOKEN_NEWLINE && name && p->module_name;
-        return is_name && strcmp(name, p->module_name) == 0;
-    }
-    /* the text ends with a token of its own, so that there is one behind every name */
-    while (p->tokens[at].kind == SCRIPT_TOKEN_NAME && script_at_op_ahead(p, at + 1 - p->pos, ".")) {
-        at += 2;
-    }
-    if (p->tokens[at].kind != SCRIPT_TOKEN_NAME || !script_at_op_ahead(p, at + 1 - p->pos, "(")) {
+/* `mod = Module`: another name for what is there. */
+static bool renames_module(const script_parser *p) {
+    if (!script_at_op_ahead(p, 1, "=") || p->pos + 3 >= p->token_count || !p->module_name) {
         return false;
     }
-    const char *name = script_token_text(p, &p->tokens[at]);
-    for (size_t i = 0; name && i < HONE_COUNT(calls); i++) {
-        if (strcmp(calls[i], name) == 0) return true;
-    }
-    return false;
+    const script_token *right = &p->tokens[p->pos + 2];
+    return right[0].kind == SCRIPT_TOKEN_NAME && right[1].kind == SCRIPT_TOKEN_NEWLINE &&
+           right[0].length == strlen(p->module_name) &&
+           memcmp(p->source.text + right[0].start, p->module_name, right[0].length) == 0;
 }
 
-/* `sch = tvm.tir.Schedule(Module)`, `lib = tvm.build(Module)`: from there on the text uses what it
- * has defined, one line after the other; only definitions are read. */
-static bool begins_use(const script_parser *p) {
-    if (!p->module->member_count || !script_at_op_ahead(p, 1, "=")) return false;
-    if (!script_at_op_ahead(p, 3, ".")) return false;
-    const script_token *t = &p->tokens[p->pos + 2];
-    const char *text = p->source.text + t->start;
-    return t->kind == SCRIPT_TOKEN_NAME && ((t->length == 3 && memcmp(text, "tvm", 3) == 0) ||
-                                            (t->length == 5 && memcmp(text, "relax", 5) == 0));
+/* `A[0] = 1` belongs into a function; `lib["main"](a, b)` is a call. */
+static bool is_store(const script_parser *p) {
+    uint32_t open = 0;
+    for (uint32_t at = p->pos + 1; at < p->token_count; at++) {
+        const script_token *t = &p->tokens[at];
+        if (t->kind == SCRIPT_TOKEN_NEWLINE || t->kind == SCRIPT_TOKEN_END) return false;
+        if (t->kind != SCRIPT_TOKEN_OP) continue;
+        const char *text = p->source.text + t->start;
+        bool compares = t->length == 2 && memchr("=!<>", text[0], 4) != NULL;
+        bool assigns = text[t->length - 1] == '=' && !compares;
+        if (!open && assigns) return true;
+        if (text[0] == '(' || text[0] == '[' || text[0] == '{') open++;
+        if (open && (text[0] == ')' || text[0] == ']' || text[0] == '}')) open--;
+    }
+    return false;
 }
 
 /* A call of what the text does not define and TVMScript does not know, or of TVM itself: what a
  * Python program does with its tensor programs (sch = tvm.tir.Schedule(Module), np.random.seed(0)).
  * A name that is assigned so stays undefined. */
 static bool is_foreign_call(script_parser *p) {
-    static const char *const own[] = {"T",  "R",       "I",   "tir",   "tirx", "relax", "ir",
+    static const char *const own[] = {"T",  "R",       "I",   "tir",   "tirx", "ir",
                                       "te", "TypeVar", "int", "float", "bool", "range"};
     uint32_t ahead = 0;
     while (p->tokens[p->pos + ahead].kind == SCRIPT_TOKEN_NAME &&
            script_at_op_ahead(p, ahead + 1, ",")) {
         ahead += 2;
     }
+    if (script_at_op_ahead(p, 1, "[") && is_store(p)) return false;
     ahead = script_at_op_ahead(p, ahead + 1, "=") ? ahead + 2 : 0;
     const script_token *root = &p->tokens[p->pos + ahead];
     if (root->kind != SCRIPT_TOKEN_NAME || script_is_keyword(p, root)) return false;
@@ -353,8 +345,7 @@ static bool parse_top(script_parser *p) {
     if (script_at_word(p, "class")) {
         return script_fail(p, p->pos, "this class has no decorator; expected @I.ir_module");
     }
-    p->is_in_use = p->is_in_use || begins_use(p);
-    if (kind == SCRIPT_TOKEN_NAME && (p->is_in_use || is_about_programs(p) || is_foreign_call(p))) {
+    if (kind == SCRIPT_TOKEN_NAME && (renames_module(p) || is_foreign_call(p))) {
         script_skip_line(p);
         return true;
     }

@@ -133,6 +133,18 @@ static void print_result_type(printer *pr, const hone_gbind *bind, const hone_si
     hone_str_append(pr->out, ",)");
 }
 
+/* out_dtype="void", "that of the arguments", is None since TVM 0.27. */
+static void print_attr_value(printer *pr, const hone_attr *attr) {
+    const hone_value *v = &attr->value;
+    bool is_void =
+        v->kind == HONE_VALUE_NONE || (v->kind == HONE_VALUE_STRING && strcmp(v->u.s, "void") == 0);
+    if (is_void && strcmp(attr->key, "out_dtype") == 0) {
+        hone_str_append(pr->out, printer_is_classic(pr) ? "\"void\"" : "None");
+    } else {
+        print_value(pr, v);
+    }
+}
+
 static void print_operator(printer *pr, const hone_gbind *bind, const hone_sinfo *info) {
     bool is_function = bind->kind == HONE_GBIND_CALL_FUNC;
     hone_str_printf(pr->out, "%s.%s(", is_function ? "cls" : "R", bind->callee);
@@ -140,7 +152,7 @@ static void print_operator(printer *pr, const hone_gbind *bind, const hone_sinfo
     for (uint32_t i = 0; i < bind->attrs.count; i++) {
         hone_str_printf(pr->out, "%s%s=", i || bind->arg_count ? ", " : "",
                         bind->attrs.items[i].key);
-        print_value(pr, &bind->attrs.items[i].value);
+        print_attr_value(pr, &bind->attrs.items[i]);
     }
     if (!is_function) print_result_type(pr, bind, info);
     hone_str_append_char(pr->out, ')');
