@@ -11,11 +11,12 @@
  *
  * Checks: block and loop are in one scope, which is a pipeline of stages; the loop is not around
  * the block; the block is complete or a reduction, its predicate follows from its axes; compute_at:
- * it is no output block and all its consumers are below the loop (where there are none, no loop
- * around the place runs its iterations at once or is around a producer); reverse: all its producers
- * are below the loop, no consumer stands before it, none of which still reduces over it or a loop
- * around it, each iteration surely makes the box that it reads, and the new loops meet each of its
- * instances (once, when it is a reduction, and its init first). */
+ * it is no output block and all its consumers are below the loop (where there are none, its
+ * producers stand before the loop, and no loop around the place runs its iterations at once or is
+ * around a producer); reverse: all its producers are below the loop, no consumer stands before it,
+ * none of which still reduces over it or a loop around it, each iteration surely makes the box that
+ * it reads, and the new loops meet each of its instances (once, when it is a reduction, and its
+ * init first). */
 
 typedef struct move {
     hone_schedule *sch;
@@ -313,7 +314,12 @@ static hone_status check_unread(move *m, const sch_nest *n) {
     if (m->other_count) return HONE_OK;
     HONE_TRY(sch_producers(sch, m->block, &count, &producers));
     for (uint32_t i = 0; i < count; i++) {
-        if (sch_node(sch, sch_lca(sch, m->loop, producers[i]))->kind != HONE_NODE_FOR) continue;
+        if (sch_node(sch, sch_lca(sch, m->loop, producers[i]))->kind != HONE_NODE_FOR) {
+            if (sch_is_before(sch, producers[i], m->loop)) continue;
+            return sch_refuse(sch, producers[i], "%s, a producer of %s, does not stand before %s",
+                              sch_block_name(sch, producers[i]), sch_block_name(sch, m->block),
+                              sch_loop_name(sch, m->loop));
+        }
         return sch_refuse(sch, m->block, "%s has no consumer, and %s shares loops with %s",
                           sch_block_name(sch, m->block), sch_block_name(sch, producers[i]),
                           sch_loop_name(sch, m->loop));
