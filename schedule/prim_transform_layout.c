@@ -193,7 +193,9 @@ static const hone_expr **new_indices(sch_layout *l, uint32_t rank,
     if (!out || !map) return NULL;
     hone_index_map_apply(&sch->ir, map, indices, out);
     for (uint32_t i = 0; i < map->count; i++) {
-        out[i] = out[i] ? hone_simplify(&sch->arith, out[i]) : NULL;
+        if (!out[i]) return NULL;
+        if (out[i]->kind == HONE_EXPR_VAR) continue; /* also an axis of one value, as in TVM */
+        out[i] = hone_simplify(&sch->arith, out[i]);
         if (!out[i]) return NULL;
     }
     return out;
