@@ -36,6 +36,7 @@ typedef struct hone_var_info {
     const char *name; /* a hint; printing makes names unique */
     hone_dtype dtype;
     bool is_size;            /* a symbolic size: known to be >= 1 */
+    bool is_index;           /* made by lowering of index arithmetic: computed in 64 bits */
     hone_dtype pointee;      /* of a handle: what it points to, void = unknown; kept for the text */
     const char *point_scope; /* of a handle: the scope of that storage, or NULL */
 } hone_var_info;

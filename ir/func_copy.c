@@ -285,6 +285,7 @@ static bool import_tables(copier *c, hone_func *to, const hone_func *from, hone_
         if (var_map[i] == HONE_NO_ID) return false;
         hone_var_info *info = &to->vars[var_map[i]];
         info->is_size = from->vars[i].is_size;
+        info->is_index = from->vars[i].is_index;
         info->pointee = from->vars[i].pointee;
         info->point_scope = text(c, from->vars[i].point_scope);
     }

@@ -28,6 +28,7 @@ hone_status lower_unroll(hone_lower *lower);
 hone_status lower_prefetch(hone_lower *lower);
 hone_status lower_stream(hone_lower *lower);
 hone_status lower_cleanup(hone_lower *lower);
+hone_status lower_cse(hone_lower *lower);
 
 /* Before the first pass: see HONE_LOWER_IMPORT_LLVM. */
 hone_status lower_collect_imports(hone_lower *lower);

@@ -180,7 +180,9 @@ static void while_loop(gen *g, hone_node_id id) {
 static void let(gen *g, hone_node_id id) {
     const hone_node *node = hone_func_node(g->func, id);
     hone_var var = node->u.let.var;
-    g->vars[var] = (gen_var){.value = gen_value(g, node->u.let.value)};
+    const hone_expr *value = node->u.let.value;
+    bool is_index = g->func->vars[var].is_index;
+    g->vars[var] = (gen_var){is_index ? gen_index(g, value) : gen_value(g, value), is_index};
     gen_children(g, id);
 }
 

@@ -105,6 +105,7 @@ static void let(c_gen *g, hone_node_id id) {
     hone_var var = node->u.let.var;
     const hone_expr *value = node->u.let.value;
     uint32_t lanes = value->dtype.lanes;
+    bool is_index = g->func->vars[var].is_index;
     const char *type = c_type(g, value->dtype), *name = c_name(g, g->func->vars[var].name);
     c_open(g, "%s", "");
     if (lanes > 1) {
@@ -114,10 +115,12 @@ static void let(c_gen *g, hone_node_id id) {
         c_close_lanes(g, outer);
     } else if (hone_dtype_is_handle(value->dtype)) {
         c_line(g, "void *const %s = (void *)%s;", name, c_at(g, c_value(g, value), C_PREC_UNARY));
+    } else if (is_index) {
+        c_line(g, "const int64_t %s = %s;", name, c_index(g, value).s);
     } else {
         c_line(g, "const %s %s = %s;", type, name, c_value(g, value).s);
     }
-    g->vars[var] = (c_var){.text = name, .is_lanes = lanes > 1};
+    g->vars[var] = (c_var){.text = name, .is_lanes = lanes > 1, .is_index = is_index};
     c_children(g, id);
     g->vars[var] = (c_var){0};
     c_close(g);
