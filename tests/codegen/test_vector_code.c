@@ -228,11 +228,11 @@ static const struct row {
     {"pairs of bfloat16",            DOT_BF16(""),                               "dot2(",             "vfmadd"    },
     {"the same, wished",             DOT_BF16(", annotations={\"pragma_bf16_dot\": 1}"), "dot2_bf16(", "vdpbf16ps" },
     {"prefetched",                   PREFETCH,                                   "prefetch",          "prefetcht0"},
-    {"prefetched by a loop",         PREFETCH_WISHED("9"),                       "(T.address_of(P_1[k * 16 + 144]), 0, 3, 1)", "prefetcht0"},
+    {"prefetched by a loop",         PREFETCH_WISHED("9"),                       " + 144]), 0, 3, 1)", "prefetcht0"},
     {"no number beside",             PREFETCH_WISHED("9"),                       "!address_of(A",     NULL        },
     {"not prefetched",               PREFETCH_WISHED("0"),                       "!prefetch(",        NULL        },
-    {"outputs prefetched",           PREFETCH_OUTPUT("0"),                       "(T.address_of(C_1[i * 32 + 16]), 1, 3, 1)", "prefetchw" },
-    {"outputs of the next",          PREFETCH_OUTPUT("1"),                       "(T.address_of(C_1[i * 32 + 32]), 1, 3, 1)", "prefetchw" },
+    {"outputs prefetched",           PREFETCH_OUTPUT("0"),                       " + 16]), 1, 3, 1)", "prefetchw" },
+    {"outputs of the next",          PREFETCH_OUTPUT("1"),                       " + 32]), 1, 3, 1)", "prefetchw" },
     {"wider numbers are left alone", DOT("int16", "int8", LANES_INSIDE),         "!dot4",             NULL        },
 };
 /* clang-format on */
