@@ -32,7 +32,7 @@ static const hone_lower_pass pipeline[] = {
     {"prefetch",    lower_prefetch,    "asks early for what loops with a pragma read later",          true },
     {"stream",      lower_stream,      "lets vectors that nobody reads soon go past the caches",      true },
     {"cleanup",     lower_cleanup,     "simplifies again and removes what does nothing",              false},
-    {"cse",         lower_cse,         "what is computed several times gets a name",                 false},
+    {"cse",         lower_cse,         "what is computed several times gets a name",                  false},
 };
 
 const hone_lower_pass *hone_lower_pipeline(size_t *out_count) {
