@@ -90,10 +90,10 @@ static void compile(const struct row *row, const char *object, const char *lines
     assert_int_equal(failure, HONE_FAILURE_NONE);
 }
 
-/* "B_1[i * 16] = " is the text of a store. */
+/* "B_1[i * 16] = " is the text of a store; a name for an index may need no code of its own. */
 static bool is_store(const char *line) {
     const char *assign = strstr(line, " = "), *bracket = strchr(line, '[');
-    return assign && bracket && bracket < assign;
+    return assign && bracket && bracket < assign && !strstr(line, ": T.let[");
 }
 
 /* A row of the table begins with the address; the number behind that is the line. */
