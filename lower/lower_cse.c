@@ -13,7 +13,8 @@
  *
  *   collect: each expression once for each binding of its variables ─► entries, children last
  *   place:   from large ones to small ones, since what is shared is a use of its parts
- *   insert:  LETs, small ones around large ones ─► rewrite: expressions in terms of them */
+ *   insert:  LETs, indices around floats, small ones around large ones ─► rewrite: expressions in
+ * terms of them */
 #include <string.h>
 
 #include "lower/passes.h"
@@ -42,6 +43,7 @@ typedef struct sharer {
     uint32_t slot_count;
     entry **named;   /* by variable that the pass made */
     hone_node_id at; /* the statement looked at */
+    bool names_indices;
     bool has_memory;
 } sharer;
 
@@ -311,8 +313,8 @@ static hone_status place_parts(sharer *s, entry *e) {
 /* A LET around the statement and all that follow it. */
 static hone_status name_entry(sharer *s, entry *e) {
     hone_func *func = s->func;
-    if (e->uses < 2 || e->at == HONE_NO_ID) return HONE_OK;
     bool is_index = is_small_int(e->e);
+    if (e->uses < 2 || e->at == HONE_NO_ID || is_index != s->names_indices) return HONE_OK;
     hone_node_id let = hone_func_add_node(func, HONE_NODE_LET);
     hone_var var = hone_func_add_var(func, is_index ? "at" : "value", e->e->dtype);
     if (let == HONE_NO_ID || var == HONE_NO_ID) return LOWER_NO_MEMORY();
@@ -414,6 +416,9 @@ hone_status lower_cse(hone_lower *lower) {
         visit_statement(&s, n, collect_expr);
     }
     HONE_TRY(by_height(&s, (int)s.max_height, 1, place_parts));
+    s.names_indices = true; /* first: what floats are loaded from stands around them */
+    HONE_TRY(by_height(&s, 1, (int)s.max_height, name_entry));
+    s.names_indices = false;
     HONE_TRY(by_height(&s, 1, (int)s.max_height, name_entry));
     return s.has_memory ? rewrite_all(&s) : LOWER_NO_MEMORY();
 }

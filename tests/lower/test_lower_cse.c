@@ -41,6 +41,10 @@ static const struct row {
     {"floats within a statement",
      HEAD "    for i in range(64):\n"
           "        Y[i] = T.exp(A[i]) / (T.exp(A[i]) + T.float32(1))\n", 1},
+    {"floats loaded from an index that has a name, too",
+     HEAD "    for i, j in T.grid(4, 4):\n"
+          "        Y[i * 16 + j * 4] = T.exp(A[i * 16 + j * 4]) / (T.exp(A[i * 16 + j * 4]) + "
+          "T.float32(1))\n",                                             2},
     {"but not across statements: memory changes",
      HEAD "    for i in range(64):\n"
           "        Y[i] = T.exp(Y[i])\n"
