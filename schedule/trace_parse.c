@@ -94,13 +94,7 @@ static hone_status read_values(pytrace *p, hone_operand *out) {
         if (pytrace_peek(p) != ',') break;
         p->at++;
     }
-    *out = items[0];
-    if (count == 1) return HONE_OK;
-    hone_operand *copy = hone_arena_alloc(p->arena, count * sizeof *copy);
-    if (!copy) return pytrace_no_memory();
-    memcpy(copy, items, count * sizeof *copy);
-    *out = (hone_operand){.kind = HONE_OPERAND_LIST, .count = count, .u.items = copy};
-    return HONE_OK;
+    return pytrace_tuple(p, items, count, out);
 }
 
 /* What stands right of the "=". */

@@ -235,14 +235,9 @@ hone_status pytrace_read_return(pytrace *p) {
         if (pytrace_peek(p) != ',') break;
         p->at++;
     }
-    if (count == 1) return HONE_OK;
-    hone_operand *copy = hone_arena_alloc(p->arena, count * sizeof *copy);
-    if (!copy) return pytrace_no_memory();
-    memcpy(copy, items, count * sizeof *copy);
-    p->result = (pytrace_object){
-        .operand = {.kind = HONE_OPERAND_LIST, .count = count, .u.items = copy}
-    };
-    return HONE_OK;
+    if (count == 1) return HONE_OK; /* it may be the schedule or a function: kept whole */
+    p->result = (pytrace_object){.operand = {.kind = HONE_OPERAND_NONE}};
+    return pytrace_tuple(p, items, count, &p->result.operand);
 }
 
 /* ---- calls ---- */

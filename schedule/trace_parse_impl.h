@@ -81,6 +81,9 @@ HONE_NODISCARD hone_status pytrace_bind_object(pytrace *p, const char *name,
 /* The binding of a name, or NULL. */
 const pytrace_binding *pytrace_find(const pytrace *p, const char *name);
 HONE_NODISCARD hone_status pytrace_read_value(pytrace *p, hone_operand *out);
+/* "a, b" without parentheses: one value is itself, several are a list. Copies the items. */
+HONE_NODISCARD hone_status pytrace_tuple(pytrace *p, const hone_operand *items, uint32_t count,
+                                         hone_operand *out);
 /* At "lambda", or at a dotted name: an index map, or an expression of constants (a map without
  * parameters); trace_parse_map.c. */
 HONE_NODISCARD hone_status pytrace_read_map(pytrace *p, hone_operand *out);

@@ -40,6 +40,17 @@ hone_status pytrace_no_memory(void) {
     return HONE_ERROR(HONE_CODE_NO_MEMORY, "trace");
 }
 
+hone_status pytrace_tuple(pytrace *p, const hone_operand *items, uint32_t count,
+                          hone_operand *out) {
+    *out = items[0];
+    if (count == 1) return HONE_OK;
+    hone_operand *copy = hone_arena_alloc(p->arena, count * sizeof *copy);
+    if (!copy) return pytrace_no_memory();
+    memcpy(copy, items, count * sizeof *copy);
+    *out = (hone_operand){.kind = HONE_OPERAND_LIST, .count = count, .u.items = copy};
+    return HONE_OK;
+}
+
 /* ---- characters ---- */
 
 void pytrace_skip_blanks(pytrace *p) {
