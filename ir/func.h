@@ -270,6 +270,10 @@ hone_node_id hone_tree_next(const hone_func *func, hone_node_id root, hone_node_
 hone_node_id hone_tree_next_over(const hone_func *func, hone_node_id root, hone_node_id node);
 bool hone_tree_is_ancestor(const hone_func *func, hone_node_id ancestor, hone_node_id node);
 hone_node_id hone_tree_first_of(const hone_func *func, hone_node_id root, hone_node_kind kind);
+/* The FOR or WHILE that a BREAK or CONTINUE belongs to; HONE_NO_ID where there is none. */
+hone_node_id hone_tree_loop_of(const hone_func *func, hone_node_id jump);
+/* The first BREAK (with_continue: or CONTINUE) that belongs to the loop, or HONE_NO_ID. */
+hone_node_id hone_tree_jump_of(const hone_func *func, hone_node_id loop, bool with_continue);
 /* The root block of a function in scheduled form, or HONE_NO_ID. */
 hone_node_id hone_func_root_block(const hone_func *func);
 /* Body children of a block, after its INIT. */

@@ -116,6 +116,24 @@ hone_node_id hone_tree_first_of(const hone_func *func, hone_node_id root, hone_n
     return HONE_NO_ID;
 }
 
+hone_node_id hone_tree_loop_of(const hone_func *func, hone_node_id jump) {
+    hone_node_id n = at(func, jump)->parent;
+    while (n != HONE_NO_ID && at(func, n)->kind != HONE_NODE_FOR &&
+           at(func, n)->kind != HONE_NODE_WHILE) {
+        n = at(func, n)->parent;
+    }
+    return n;
+}
+
+hone_node_id hone_tree_jump_of(const hone_func *func, hone_node_id loop, bool with_continue) {
+    for (hone_node_id n = loop; n != HONE_NO_ID; n = hone_tree_next(func, loop, n)) {
+        bool is_jump = at(func, n)->kind == HONE_NODE_BREAK ||
+                       (with_continue && at(func, n)->kind == HONE_NODE_CONTINUE);
+        if (is_jump && hone_tree_loop_of(func, n) == loop) return n;
+    }
+    return HONE_NO_ID;
+}
+
 hone_node_id hone_func_root_block(const hone_func *func) {
     hone_node_id first = at(func, 0)->first;
     if (first == HONE_NO_ID || at(func, first)->kind != HONE_NODE_BLOCK) return HONE_NO_ID;

@@ -534,12 +534,21 @@ static void walk_while(verifier *v, hone_node_id id) {
     v->points.guard_count = guards;
 }
 
-static bool is_in_loop(const verifier *v, hone_node_id id) {
-    for (hone_node_id n = id; n != HONE_NO_ID; n = hone_func_node(v->func, n)->parent) {
-        uint8_t kind = hone_func_node(v->func, n)->kind;
-        if (kind == HONE_NODE_FOR || kind == HONE_NODE_WHILE) return true;
+/* Iterations that run at once, or in any order, cannot be left out by one of them. */
+static void check_jump(verifier *v, hone_node_id id) {
+    hone_node_id loop = hone_tree_loop_of(v->func, id);
+    if (loop == HONE_NO_ID) {
+        verify_error(v, id, "break or continue outside of a loop");
+        return;
     }
-    return false;
+    const hone_node *node = hone_func_node(v->func, loop);
+    bool is_break = hone_func_node(v->func, id)->kind == HONE_NODE_BREAK;
+    if (!is_break || node->kind != HONE_NODE_FOR) return;
+    if (node->loop_kind == HONE_LOOP_SERIAL || node->loop_kind == HONE_LOOP_UNROLLED) return;
+    verify_error(v, id,
+                 "break out of loop '%s', whose iterations run at once: make it a serial loop, or "
+                 "use a condition",
+                 v->func->vars[node->u.loop.var].name);
 }
 
 static void walk(verifier *v, hone_node_id id) {
@@ -582,7 +591,7 @@ static void walk(verifier *v, hone_node_id id) {
         break;
     case HONE_NODE_BREAK:
     case HONE_NODE_CONTINUE:
-        if (!is_in_loop(v, id)) verify_error(v, id, "break or continue outside of a loop");
+        check_jump(v, id);
         break;
     default:
         break;

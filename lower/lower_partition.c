@@ -264,9 +264,10 @@ static bool is_candidate(const hone_func *func, hone_node_id id) {
            hone_expr_const(node->u.loop.range.extent) >= 2;
 }
 
-/* Iterations that belong together stay together: those of a parallel loop, and those that a vector
- * collects. */
+/* Iterations that belong together stay together: those of a parallel loop, those that a vector
+ * collects, and those that another one may leave out. */
 static bool may_peel(const hone_func *func, hone_node_id loop) {
+    if (hone_tree_jump_of(func, loop, true) != HONE_NO_ID) return false;
     for (hone_node_id n = loop; n != HONE_NO_ID; n = hone_func_node(func, n)->parent) {
         const hone_node *node = hone_func_node(func, n);
         if (node->kind != HONE_NODE_FOR) continue;

@@ -19,15 +19,6 @@ typedef struct pragmas {
     int64_t max_step;
 } pragmas;
 
-static bool can_repeat(const hone_func *func, hone_node_id root) {
-    for (hone_node_id n = hone_func_node(func, root)->first; n != HONE_NO_ID;
-         n = hone_tree_next(func, root, n)) {
-        uint8_t kind = hone_func_node(func, n)->kind;
-        if (kind == HONE_NODE_BREAK || kind == HONE_NODE_CONTINUE) return false;
-    }
-    return true;
-}
-
 /* Statements below a loop, as many as there are registers of results; stops beyond limit. */
 static int64_t count_statements(const unroller *u, hone_node_id root, int64_t limit) {
     const hone_func *func = u->lower->func;
@@ -44,7 +35,7 @@ static int64_t count_statements(const unroller *u, hone_node_id root, int64_t li
 
 static hone_status unroll_loop(unroller *u, hone_node_id id, int64_t extent) {
     hone_func *func = u->lower->func;
-    if (extent > MAX_COPIES || !can_repeat(func, id)) return HONE_OK;
+    if (extent > MAX_COPIES || hone_tree_jump_of(func, id, true) != HONE_NO_ID) return HONE_OK;
     int64_t before = count_statements(u, id, u->budget), after = extent * before;
     if (after - before > u->budget) return HONE_OK;
     u->budget -= after - before;

@@ -514,7 +514,7 @@ static hone_status vectorize(hone_lower *lower, hone_arith *arith, hone_node_id 
     hone_func *func = lower->func;
     hone_node *loop = hone_func_node(func, id);
     int64_t extent = hone_expr_const(loop->u.loop.range.extent);
-    if (extent < 1) {
+    if (extent < 1 || hone_tree_jump_of(func, id, true) != HONE_NO_ID) {
         loop->loop_kind = HONE_LOOP_SERIAL;
         return HONE_OK;
     }

@@ -33,14 +33,6 @@ static void note_calls(void *ctx, hone_node_id at, const hone_expr *e) {
     hone_expr_walk(e, note_call, ctx);
 }
 
-static bool leaves_loop(const lower_pipe *pipe, hone_node_id n) {
-    const hone_func *func = pipe->lower->func;
-    for (n = hone_func_node(func, n)->parent;; n = hone_func_node(func, n)->parent) {
-        uint8_t kind = hone_func_node(func, n)->kind;
-        if (kind == HONE_NODE_FOR || kind == HONE_NODE_WHILE) return n == pipe->loop;
-    }
-}
-
 static hone_status check_nodes(const lower_pipe *pipe, lower_part *part) {
     const hone_func *func = pipe->lower->func;
     for (hone_node_id n = part->node; n != HONE_NO_ID; n = hone_tree_next(func, part->node, n)) {
@@ -48,7 +40,8 @@ static hone_status check_nodes(const lower_pipe *pipe, lower_part *part) {
         switch ((hone_node_kind)node->kind) {
         case HONE_NODE_BREAK:
         case HONE_NODE_CONTINUE:
-            if (leaves_loop(pipe, n)) return refuse_part(pipe, "a statement leaves it");
+            if (hone_tree_loop_of(func, n) == pipe->loop)
+                return refuse_part(pipe, "a statement leaves it");
             break;
         case HONE_NODE_ASSERT:
             part->has_effect = true;

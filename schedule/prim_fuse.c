@@ -7,23 +7,12 @@
 /* fuse: for i in n: for j in m  →  for i_j_fused in n * m, with i = f // m, j = f % m
  *
  * Checks: each loop is the direct and only child of the one before; all start at 0; no extent uses
- * another fused loop; none has annotations or a thread binding. */
-
-static hone_status check_one(hone_schedule *sch, hone_node_id loop) {
-    const hone_node *node = sch_node(sch, loop);
-    if (node->loop_kind == HONE_LOOP_THREAD || node->u.loop.annotations.count) {
-        return sch_refuse(sch, loop, "%s has annotations or a thread binding",
-                          sch_loop_name(sch, loop));
-    }
-    if (!hone_expr_is_int_value(node->u.loop.range.min, 0)) {
-        return sch_refuse(sch, loop, "%s does not start at 0", sch_loop_name(sch, loop));
-    }
-    return HONE_OK;
-}
+ * another fused loop; none has annotations, a break or a thread binding. */
 
 static hone_status check_chain(hone_schedule *sch, uint32_t count, const hone_node_id *loops) {
     for (uint32_t i = 0; i < count; i++) {
-        HONE_TRY(check_one(sch, loops[i]));
+        HONE_TRY(sch_check_plain_loop(sch, loops[i]));
+        HONE_TRY(sch_check_starts_at_zero(sch, loops[i]));
         if (i == 0) continue;
         const hone_node *node = sch_node(sch, loops[i]);
         if (node->parent != loops[i - 1]) {

@@ -28,16 +28,11 @@ static hone_node_id at_level(const merging *m, uint32_t nest, uint32_t level) {
 }
 
 static hone_status check_loop(hone_schedule *sch, hone_node_id loop) {
-    const hone_node *node = sch_node(sch, loop);
-    if (node->kind != HONE_NODE_FOR) {
+    if (sch_node(sch, loop)->kind != HONE_NODE_FOR) {
         return sch_refuse(sch, loop, "something other than a loop stands around the merged loops");
     }
-    if (node->loop_kind == HONE_LOOP_THREAD || node->u.loop.annotations.count) {
-        return sch_refuse(sch, loop, "%s has annotations or a thread binding",
-                          sch_loop_name(sch, loop));
-    }
-    if (hone_expr_is_int_value(node->u.loop.range.min, 0)) return HONE_OK;
-    return sch_refuse(sch, loop, "%s does not start at 0", sch_loop_name(sch, loop));
+    HONE_TRY(sch_check_plain_loop(sch, loop));
+    return sch_check_starts_at_zero(sch, loop);
 }
 
 static uint32_t depth_below(const hone_schedule *sch, hone_node_id top, hone_node_id node) {

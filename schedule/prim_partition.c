@@ -52,10 +52,7 @@ static hone_status check_regions(partitioning *p, uint32_t count, const hone_reg
 static hone_status check_chain(partitioning *p) {
     hone_schedule *sch = p->sch;
     const hone_node *node = sch_node(sch, p->loop);
-    if (node->loop_kind == HONE_LOOP_THREAD || node->u.loop.annotations.count) {
-        return sch_refuse(sch, p->loop, "%s has annotations or a thread binding",
-                          sch_loop_name(sch, p->loop));
-    }
+    HONE_TRY(sch_check_plain_loop(sch, p->loop));
     if (!hone_expr_is_int(node->u.loop.range.min) || !hone_expr_is_int(node->u.loop.range.extent)) {
         return sch_refuse(sch, p->loop, "the range of %s is not constant",
                           sch_loop_name(sch, p->loop));

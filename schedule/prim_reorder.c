@@ -44,6 +44,7 @@ static hone_status find_chain(hone_schedule *sch, uint32_t count, const hone_nod
             return sch_refuse(sch, n, "%s is not the only statement in the loop around it",
                               sch_loop_name(sch, n));
         }
+        HONE_TRY(sch_check_no_break(sch, n));
         chain[--at] = n;
         named += is_named(count, loops, n);
         if (n == top) break;

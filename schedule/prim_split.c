@@ -2,21 +2,9 @@
 
 /* split: for i in n  →  for i_0 in f0: for i_1 in f1: …, with i = i_0 * (f1 * …) + i_1 * … + …
  *
- * Checks: the loop starts at 0 and has neither annotations nor a thread binding; at most one factor
- * is None; factors are positive; their product reaches the extent. Where the product is larger than
- * the extent, every block below gets the predicate i < n. */
-
-static hone_status check_loop(hone_schedule *sch, hone_node_id loop) {
-    const hone_node *node = sch_node(sch, loop);
-    if (node->loop_kind == HONE_LOOP_THREAD || node->u.loop.annotations.count) {
-        return sch_refuse(sch, loop, "%s has annotations or a thread binding",
-                          sch_loop_name(sch, loop));
-    }
-    const hone_expr *min = node->u.loop.range.min;
-    if (hone_expr_is_int_value(min, 0)) return HONE_OK;
-    if (hone_prove_equal(&sch->arith, min, hone_expr_int(&sch->ir, min->dtype, 0))) return HONE_OK;
-    return sch_refuse(sch, loop, "%s does not start at 0", sch_loop_name(sch, loop));
-}
+ * Checks: the loop starts at 0 and has neither annotations, a break nor a thread binding; at most
+ * one factor is None; factors are positive; their product reaches the extent. Where the product is
+ * larger than the extent, every block below gets the predicate i < n. */
 
 /* Reads the factors; the inferred one gets 0 and its place. */
 static hone_status read_factors(hone_schedule *sch, hone_node_id loop, uint32_t count,
@@ -187,7 +175,8 @@ hone_status hone_sch_split(hone_schedule *sch, hone_rv loop_rv, uint32_t count,
     hone_node_id loop;
     HONE_TRY(sch_resolve_loop(sch, loop_rv, &loop));
     if (count == 0) return sch_refuse(sch, loop, "split needs at least one factor");
-    HONE_TRY(check_loop(sch, loop));
+    HONE_TRY(sch_check_plain_loop(sch, loop));
+    HONE_TRY(sch_check_starts_at_zero(sch, loop));
     int64_t *sizes = hone_arena_alloc(sch->arena, count * sizeof *sizes);
     const hone_expr **extents = hone_arena_alloc(sch->arena, count * sizeof *extents);
     hone_node_id *loops = hone_arena_alloc(sch->arena, count * sizeof *loops);

@@ -286,6 +286,29 @@ const char *sch_loop_name(const hone_schedule *sch, hone_node_id loop) {
     return text ? text : "a loop";
 }
 
+hone_status sch_check_no_break(hone_schedule *sch, hone_node_id loop) {
+    hone_node_id jump = hone_tree_jump_of(sch->func, loop, false);
+    if (jump == HONE_NO_ID) return HONE_OK;
+    return sch_refuse(sch, jump, "%s ends here before its last iteration: its order must stay",
+                      sch_loop_name(sch, loop));
+}
+
+hone_status sch_check_plain_loop(hone_schedule *sch, hone_node_id loop) {
+    const hone_node *node = sch_node(sch, loop);
+    if (node->loop_kind == HONE_LOOP_THREAD || node->u.loop.annotations.count) {
+        return sch_refuse(sch, loop, "%s has annotations or a thread binding",
+                          sch_loop_name(sch, loop));
+    }
+    return sch_check_no_break(sch, loop);
+}
+
+hone_status sch_check_starts_at_zero(hone_schedule *sch, hone_node_id loop) {
+    const hone_expr *min = sch_node(sch, loop)->u.loop.range.min;
+    if (hone_expr_is_int_value(min, 0)) return HONE_OK;
+    if (hone_prove_equal(&sch->arith, min, hone_expr_int(&sch->ir, min->dtype, 0))) return HONE_OK;
+    return sch_refuse(sch, loop, "%s does not start at 0", sch_loop_name(sch, loop));
+}
+
 hone_status hone_schedule_print_blame(const hone_schedule *sch, const char *note, hone_str *out) {
     hone_print_options options = {.mark = sch->blame, .mark_note = note, .bare = true};
     return hone_func_print(sch->func, &options, out);

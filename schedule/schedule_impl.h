@@ -39,6 +39,12 @@ HONE_NODISCARD hone_status sch_ir_error(hone_schedule *sch);
 const char *sch_block_name(const hone_schedule *sch, hone_node_id block);
 const char *sch_loop_name(const hone_schedule *sch, hone_node_id loop);
 
+/* What is asked of loops that are taken apart or put together. No break: it would leave one of the
+ * new loops only. Plain: no annotations, no thread binding and no break. */
+HONE_NODISCARD hone_status sch_check_no_break(hone_schedule *sch, hone_node_id loop);
+HONE_NODISCARD hone_status sch_check_plain_loop(hone_schedule *sch, hone_node_id loop);
+HONE_NODISCARD hone_status sch_check_starts_at_zero(hone_schedule *sch, hone_node_id loop);
+
 /* ---- random variables ---- */
 HONE_NODISCARD hone_status sch_resolve_loop(hone_schedule *sch, hone_rv rv, hone_node_id *out);
 HONE_NODISCARD hone_status sch_resolve_block(hone_schedule *sch, hone_rv rv, hone_node_id *out);
