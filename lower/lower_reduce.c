@@ -102,6 +102,26 @@ static bool is_fixed(const reducer *r, const hone_expr *index) {
     return true;
 }
 
+/* The total is stored even where the annotated loop has no iterations, so iterations around it that
+ * run at once must not share the place. */
+static bool is_own(const reducer *r, hone_buffer buffer, const hone_expr *index) {
+    const hone_func *func = r->lower->func;
+    hone_buffer storage = lower_storage_of(func, buffer);
+    for (hone_node_id n = r->outer; n != HONE_NO_ID; n = hone_func_node(func, n)->parent) {
+        const hone_node *node = hone_func_node(func, n);
+        if (node->kind == HONE_NODE_ALLOC && node->u.alloc.buffer == storage) return true;
+        /* which loops this one stands for is not looked into */
+        if (node->kind == HONE_NODE_LET && hone_expr_uses_var(index, node->u.let.var)) return true;
+        if (node->kind != HONE_NODE_FOR || node->loop_kind == HONE_LOOP_SERIAL ||
+            node->loop_kind == HONE_LOOP_UNROLLED) {
+            continue;
+        }
+        if (hone_expr_is_int_value(node->u.loop.range.extent, 1)) continue;
+        if (!hone_expr_uses_var(index, node->u.loop.var)) return false;
+    }
+    return true;
+}
+
 static bool match_step(const reducer *r, hone_node_id id, step *out) {
     const hone_func *func = r->lower->func;
     const hone_node *node = hone_func_node(func, id);
@@ -111,6 +131,7 @@ static bool match_step(const reducer *r, hone_node_id id, step *out) {
     hone_dtype dtype = func->buffers[buffer].dtype;
     if (!is_reduction_op(value, dtype) || dtype.lanes != 1 || value->dtype.lanes != 1) return false;
     if (!hone_dtype_equal(value->dtype, dtype) || !is_fixed(r, index)) return false;
+    if (!is_own(r, buffer, index)) return false;
     bool is_left = is_load_of(value->args[0], buffer, index);
     if (!is_left && !is_load_of(value->args[1], buffer, index)) return false;
     *out = (step){.store = id,
