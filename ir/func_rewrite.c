@@ -19,20 +19,11 @@ static hone_status look(const state *s, hone_node_id block, touched *out) {
                                     &out->write_count, &out->writes);
 }
 
-static bool is_region_same(const hone_func *func, const hone_region *a, const hone_region *b) {
-    if (a->buffer != b->buffer) return false;
-    for (uint32_t d = 0; d < hone_func_buffer(func, a->buffer)->rank; d++) {
-        if (!hone_expr_same(a->ranges[d].min, b->ranges[d].min)) return false;
-        if (!hone_expr_same(a->ranges[d].extent, b->ranges[d].extent)) return false;
-    }
-    return true;
-}
-
 static bool are_regions_same(const hone_func *func, uint32_t count_a, const hone_region *a,
                              uint32_t count_b, const hone_region *b) {
     if (count_a != count_b) return false;
     for (uint32_t i = 0; i < count_a; i++) {
-        if (!is_region_same(func, &a[i], &b[i])) return false;
+        if (!hone_region_same(func, &a[i], &b[i])) return false;
     }
     return true;
 }

@@ -46,6 +46,8 @@ HONE_NODISCARD hone_status hone_values_relax(hone_arith *arith, const hone_func 
                                              const hone_expr *const *ends, const bool *relax,
                                              uint32_t relax_count, hone_interval *out_intervals,
                                              bool *out_is_exact);
+/* Are they written alike, bound by bound? */
+bool hone_region_same(const hone_func *func, const hone_region *a, const hone_region *b);
 /* True when every point of inner surely lies in outer. */
 bool hone_region_covers(hone_arith *arith, const hone_func *func, const hone_region *outer,
                         const hone_region *inner);

@@ -440,3 +440,12 @@ bool hone_region_covers(hone_arith *arith, const hone_func *func, const hone_reg
     }
     return true;
 }
+
+bool hone_region_same(const hone_func *func, const hone_region *a, const hone_region *b) {
+    if (a->buffer != b->buffer) return false;
+    for (uint32_t d = 0; d < hone_func_buffer(func, a->buffer)->rank; d++) {
+        if (!hone_expr_same(a->ranges[d].min, b->ranges[d].min)) return false;
+        if (!hone_expr_same(a->ranges[d].extent, b->ranges[d].extent)) return false;
+    }
+    return true;
+}

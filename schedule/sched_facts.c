@@ -446,20 +446,11 @@ sch_block_class sch_classify(hone_schedule *sch, hone_node_id block, hone_node_i
 
 /* ---- order ---- */
 
-static bool same_region(const hone_schedule *sch, const hone_region *a, const hone_region *b) {
-    uint32_t rank = hone_func_buffer(sch->func, a->buffer)->rank;
-    for (uint32_t d = 0; d < rank; d++) {
-        if (!hone_expr_same(a->ranges[d].min, b->ranges[d].min)) return false;
-        if (!hone_expr_same(a->ranges[d].extent, b->ranges[d].extent)) return false;
-    }
-    return true;
-}
-
 static bool reads_where_it_writes(const hone_schedule *sch, const hone_block *block) {
     for (uint32_t w = 0; w < block->write_count; w++) {
         for (uint32_t r = 0; r < block->read_count; r++) {
             if (block->reads[r].buffer != block->writes[w].buffer) continue;
-            if (!same_region(sch, &block->reads[r], &block->writes[w])) return false;
+            if (!hone_region_same(sch->func, &block->reads[r], &block->writes[w])) return false;
         }
     }
     return true;
