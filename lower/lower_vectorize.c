@@ -8,6 +8,7 @@
  * taken one after the other over all iterations. */
 #include <string.h>
 
+#include "lower/accesses.h"
 #include "lower/vector_runs.h"
 
 enum { MAX_LANES = 64, MAX_UNROLLED_HEAD = 8 };
@@ -471,18 +472,6 @@ static int64_t lanes_of_widest(const hone_lower *lower, hone_node_id id) {
     return hone_target_lanes(lower->options->target, widest > 32 ? 32 : widest);
 }
 
-/* The ranges of the loops around a node. */
-static hone_status bind_around(const hone_func *func, hone_arith *arith, hone_node_id id) {
-    for (hone_node_id n = id; n != HONE_NO_ID; n = hone_func_node(func, n)->parent) {
-        const hone_node *node = hone_func_node(func, n);
-        if (node->kind != HONE_NODE_FOR) continue;
-        if (!hone_arith_bind(arith, node->u.loop.var, node->u.loop.range)) {
-            return LOWER_NO_MEMORY();
-        }
-    }
-    return HONE_OK;
-}
-
 /* A vectorized loop that holds no other one; HONE_NO_ID when there is none. */
 static hone_node_id innermost_vector_loop(const hone_func *func) {
     hone_node_id found = HONE_NO_ID;
@@ -518,12 +507,12 @@ static hone_status vectorize(hone_lower *lower, hone_arith *arith, hone_node_id 
         loop->loop_kind = HONE_LOOP_SERIAL;
         return HONE_OK;
     }
-    HONE_TRY(bind_around(func, arith, id));
+    HONE_TRY(lower_bind_around(func, id, arith));
     int64_t run = lower_lanes_within_runs(lower, arith, id, extent);
     if (run < extent) {
         HONE_TRY(cut(lower, id, extent, run));
         HONE_TRY(begin_at_zero(lower, id));
-        HONE_TRY(bind_around(func, arith, id));
+        HONE_TRY(lower_bind_around(func, id, arith));
         HONE_TRY(lower_simplify_indices(func, arith, id));
         extent = run;
     }
@@ -532,7 +521,7 @@ static hone_status vectorize(hone_lower *lower, hone_arith *arith, hone_node_id 
     bool is_one_vector =
         lanes == extent ? extent <= MAX_LANES : extent < natural && can_be_partial(lower, id);
     if (!is_one_vector) HONE_TRY(cut(lower, id, extent, lanes > natural ? natural : lanes));
-    HONE_TRY(bind_around(func, arith, id));
+    HONE_TRY(lower_bind_around(func, id, arith));
     return vectorize_loop(lower, arith, id);
 }
 
