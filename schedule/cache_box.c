@@ -1,7 +1,5 @@
-/* schedule/cache_box.c - which part of a buffer a cache holds, and accesses to that part. */
+/* schedule/cache_box.c - which part of a buffer a cache holds. */
 #include "schedule/caching.h"
-
-/* ---- the box ---- */
 
 static uint32_t rank_of(const caching *c) {
     return hone_func_buffer(c->sch->func, c->buffer)->rank;
@@ -104,82 +102,5 @@ hone_status sch_choose_cache_box(caching *c, bool is_all_written, sch_box *io) {
     }
     const hone_range *ranges = ranges_of(c, io);
     if (ranges && is_part(c, ranges)) c->box = ranges;
-    return sch_ir_error(sch);
-}
-
-/* ---- accesses ---- */
-
-/* An index of the buffer as one of the box. */
-static const hone_expr *in_box(const caching *c, uint32_t d, const hone_expr *index) {
-    hone_ir *ir = &c->sch->ir;
-    hone_dtype scalar = index->dtype;
-    scalar.lanes = 1;
-    const hone_expr *min = hone_expr_cast(ir, scalar, c->box[d].min);
-    const hone_expr *rest = min ? hone_expr_sub(ir, index, min) : NULL;
-    return rest ? hone_simplify(&c->sch->arith, rest) : NULL;
-}
-
-static const hone_expr **all_in_box(const caching *c, uint32_t rank,
-                                    const hone_expr *const *indices) {
-    const hone_expr **out = hone_arena_alloc(c->sch->arena, (rank + 1) * sizeof *out);
-    for (uint32_t d = 0; out && d < rank; d++) {
-        out[d] = in_box(c, d, indices[d]);
-        if (!out[d]) return NULL;
-    }
-    return out;
-}
-
-static const hone_expr *redirect_load(void *ctx, hone_ir *ir, const hone_expr *e) {
-    const caching *c = ctx;
-    if (e->kind != HONE_EXPR_LOAD || e->u.buffer != c->buffer) return e;
-    const hone_expr **indices = all_in_box(c, e->count, e->args);
-    if (!indices) return hone_ir_fail(ir, sch_no_memory());
-    return hone_expr_load(ir, e->dtype, c->cache, e->count, indices);
-}
-
-static hone_status redirect_regions(const caching *c, uint32_t count, const hone_region **io) {
-    hone_schedule *sch = c->sch;
-    hone_region *list = hone_arena_alloc(sch->arena, (count + 1) * sizeof *list);
-    if (!list) return sch_no_memory();
-    for (uint32_t i = 0; i < count; i++) {
-        list[i] = (*io)[i];
-        if (list[i].buffer != c->buffer) continue;
-        hone_range *ranges = hone_arena_alloc(sch->arena, (rank_of(c) + 1) * sizeof *ranges);
-        if (!ranges) return sch_no_memory();
-        for (uint32_t d = 0; d < rank_of(c); d++) {
-            ranges[d] = (hone_range){in_box(c, d, list[i].ranges[d].min), list[i].ranges[d].extent};
-            if (!ranges[d].min) return sch_no_memory();
-        }
-        list[i] = (hone_region){c->cache, ranges};
-    }
-    *io = list;
-    return HONE_OK;
-}
-
-static hone_status redirect_node(const caching *c, hone_node_id id, bool writes_too) {
-    hone_schedule *sch = c->sch;
-    const hone_node node = *sch_node(sch, id);
-    if (node.kind == HONE_NODE_BLOCK) {
-        hone_block *block = hone_block_copy(sch->arena, node.u.block.block);
-        if (!block) return sch_no_memory();
-        HONE_TRY(redirect_regions(c, block->read_count, &block->reads));
-        if (writes_too) HONE_TRY(redirect_regions(c, block->write_count, &block->writes));
-        sch_node(sch, id)->u.block.block = block;
-    } else if (node.kind == HONE_NODE_STORE && writes_too && node.u.store.buffer == c->buffer) {
-        const hone_expr **indices = all_in_box(c, node.u.store.rank, node.u.store.indices);
-        if (!indices) return sch_no_memory();
-        sch_node(sch, id)->u.store.buffer = c->cache;
-        sch_node(sch, id)->u.store.indices = indices;
-    }
-    return HONE_OK;
-}
-
-hone_status sch_redirect_to_cache(const caching *c, hone_node_id top, bool writes_too) {
-    hone_schedule *sch = c->sch;
-    if (!c->box) return sch_redirect_accesses(sch, top, c->buffer, c->cache, writes_too);
-    caching copy = *c;
-    HONE_TRY(hone_tree_transform(sch->func, top, redirect_load, &copy, true));
-    for (hone_node_id n = top; n != HONE_NO_ID; n = hone_tree_next(sch->func, top, n))
-        HONE_TRY(redirect_node(c, n, writes_too));
     return sch_ir_error(sch);
 }

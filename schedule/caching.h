@@ -34,9 +34,5 @@ typedef struct caching {
 HONE_NODISCARD hone_status sch_choose_cache_box(caching *c, bool is_all_written, sch_box *io);
 /* cache_read of what comes from outside the scope: all of the box was written there before. */
 HONE_NODISCARD hone_status sch_check_outside(caching *c, const sch_box *box);
-/* What is read and written through the cache below top: the loads, the stores with writes_too, and
- * the regions. */
-HONE_NODISCARD hone_status sch_redirect_to_cache(const caching *c, hone_node_id top,
-                                                 bool writes_too);
 
 #endif

@@ -243,55 +243,11 @@ static hone_status find_domains(caching *c, hone_node_id copy, sch_box *box,
     return HONE_OK;
 }
 
-/* ---- redirecting accesses ---- */
-
-typedef struct redirection {
-    hone_buffer from, to;
-} redirection;
-
-static const hone_expr *redirect_load(void *ctx, hone_ir *ir, const hone_expr *e) {
-    const redirection *r = ctx;
-    if (e->kind != HONE_EXPR_LOAD || e->u.buffer != r->from) return e;
-    return hone_expr_load(ir, e->dtype, r->to, e->count, e->args);
-}
-
-static const hone_region *redirect_regions(hone_schedule *sch, const redirection *r,
-                                           const hone_region *regions, uint32_t count) {
-    hone_region *copy = hone_arena_alloc(sch->arena, (count + 1) * sizeof *copy);
-    for (uint32_t i = 0; copy && i < count; i++) {
-        copy[i] = regions[i];
-        if (copy[i].buffer == r->from) copy[i].buffer = r->to;
-    }
-    return copy;
-}
-
-static hone_status redirect_block(hone_schedule *sch, const redirection *r, hone_node_id id,
-                                  bool writes_too) {
-    hone_block *block = hone_block_copy(sch->arena, sch_block(sch, id));
-    if (!block) return sch_no_memory();
-    block->reads = redirect_regions(sch, r, block->reads, block->read_count);
-    if (writes_too) block->writes = redirect_regions(sch, r, block->writes, block->write_count);
-    if (!block->reads || !block->writes) return sch_no_memory();
-    sch_node(sch, id)->u.block.block = block;
-    return HONE_OK;
-}
-
-hone_status sch_redirect_accesses(hone_schedule *sch, hone_node_id top, hone_buffer from,
-                                  hone_buffer to, bool writes_too) {
-    redirection r = {from, to};
-    HONE_TRY(hone_tree_transform(sch->func, top, redirect_load, &r, true));
-    for (hone_node_id n = top; n != HONE_NO_ID; n = hone_tree_next(sch->func, top, n)) {
-        hone_node *node = sch_node(sch, n);
-        if (node->kind == HONE_NODE_BLOCK) {
-            HONE_TRY(redirect_block(sch, &r, n, writes_too));
-        } else if (node->kind == HONE_NODE_STORE && writes_too && node->u.store.buffer == from) {
-            node->u.store.buffer = to;
-        }
-    }
-    return HONE_OK;
-}
-
 /* ---- putting it together ---- */
+
+static hone_status redirect_to_cache(const caching *c, hone_node_id top, bool writes_too) {
+    return sch_redirect_accesses(c->sch, top, c->buffer, c->cache, c->box, writes_too);
+}
 
 static hone_status make_copy_nest(caching *c, hone_node_id copy, sch_box *box, sch_nest *out) {
     sch_axis_domain *domains = NULL;
@@ -344,10 +300,10 @@ static hone_status finish(caching *c, const char *storage_scope, hone_node_id *o
         return st;
     }
     if (c->is_write) {
-        HONE_TRY(sch_redirect_to_cache(c, c->block, true));
+        HONE_TRY(redirect_to_cache(c, c->block, true));
     } else {
         for (uint32_t i = 0; i < c->user_count; i++)
-            HONE_TRY(sch_redirect_to_cache(c, c->users[i], false));
+            HONE_TRY(redirect_to_cache(c, c->users[i], false));
     }
     HONE_TRY(insert_copy(c, copy, nest));
     *out_block = copy;
@@ -502,7 +458,7 @@ hone_status hone_sch_cache_write(hone_schedule *sch, hone_rv block, int64_t writ
     readers.cache = c.cache;
     readers.box = c.box;
     for (uint32_t i = 0; i < readers.user_count; i++) {
-        HONE_TRY(sch_redirect_to_cache(&readers, readers.users[i], false));
+        HONE_TRY(redirect_to_cache(&readers, readers.users[i], false));
     }
     return record(sch, HONE_INST_CACHE_WRITE, block, write_buffer_index, scope, consumer_count,
                   consumers, copy, out_block);
@@ -579,7 +535,7 @@ static hone_status copy_both_ways(caching *in, const char *storage_scope, hone_n
         if (outer) HONE_TRY(sch_nest_add_condition(c->sch, outer, &nest));
         HONE_TRY(insert_copy(c, copies[i], nest));
     }
-    return sch_redirect_to_cache(in, in->block, true);
+    return redirect_to_cache(in, in->block, true);
 }
 
 hone_status hone_sch_cache_inplace(hone_schedule *sch, hone_rv block, int64_t read_buffer_index,

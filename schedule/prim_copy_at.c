@@ -327,7 +327,7 @@ static hone_status rebuild(copying *c, const char *storage_scope) {
     HONE_TRY(make_copy(c));
     HONE_TRY(add_conditions(c));
     for (uint32_t i = 0; i < c->user_count; i++) {
-        HONE_TRY(sch_redirect_accesses(sch, c->users[i], c->buffer, c->cache, c->is_write));
+        HONE_TRY(sch_redirect_accesses(sch, c->users[i], c->buffer, c->cache, NULL, c->is_write));
         sch_forget_facts(sch, c->users[i]);
     }
     if (c->is_write) {

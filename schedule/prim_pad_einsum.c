@@ -576,7 +576,7 @@ static hone_status grow_buffer(einsum *e, pad_buffer *b) {
     if (b->fresh == HONE_NO_ID) return sch_no_memory();
     HONE_TRY(sch_add_alloc(sch, e->scope, b->fresh));
     HONE_TRY(make_copy(e, b));
-    return sch_redirect_accesses(sch, e->top, b->old, b->fresh, true);
+    return sch_redirect_accesses(sch, e->top, b->old, b->fresh, NULL, true);
 }
 
 /* A region that was given by hand may hold for the old axes only. */

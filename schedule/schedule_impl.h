@@ -260,10 +260,12 @@ const char *sch_scoped_name(hone_schedule *sch, const char *base, const char *sc
 /* A dense buffer, not allocated by any block yet; strings are not copied, NULL gives HONE_NO_ID. */
 hone_buffer sch_make_buffer(hone_schedule *sch, const char *name, hone_dtype dtype, uint32_t rank,
                             const hone_expr *const *shape, const char *scope);
-/* All accesses of what is below top to one buffer go to another of the same shape; writes_too: the
- * stores as well. Declared regions follow. */
+/* All accesses of what is below top to one buffer go to another, which holds a box of it, from its
+ * own 0 on, or, where box is NULL, has the same shape; writes_too: the stores as well. Declared
+ * regions follow. */
 HONE_NODISCARD hone_status sch_redirect_accesses(hone_schedule *sch, hone_node_id top,
-                                                 hone_buffer from, hone_buffer to, bool writes_too);
+                                                 hone_buffer from, hone_buffer to,
+                                                 const hone_range *box, bool writes_too);
 
 /* A reduction of one store: init buffer[…] = identity; buffer[…] = buffer[…] op rhs. */
 typedef struct sch_one_reduction {
