@@ -2,7 +2,7 @@
  * needs: ALLOC nodes, no blocks. keeps: what is computed. An allocation sinks to the innermost
  * place that holds all uses of its buffer. It enters a loop only when no value is carried from one
  * iteration to the next: what an iteration reads, it has surely written before. The iterations of a
- * parallel loop carry nothing: it is entered when nothing else stands around it. */
+ * parallel or vectorized loop carry nothing: it is entered when nothing else stands around it. */
 #include "ir/itermap.h"
 #include "lower/accesses.h"
 #include "support/tensor.h"
@@ -274,10 +274,11 @@ static hone_node_id innermost(const hone_func *func, hone_node_id alloc,
     }
 }
 
-/* A parallel loop directly below the allocation that holds all uses, or HONE_NO_ID. Its iterations
- * hand nothing to each other, so each may have a buffer of its own; it must where they overlap. */
-static hone_node_id parallel_user(const hone_func *func, hone_node_id alloc,
-                                  const lower_accesses *all) {
+/* A parallel or vectorized loop directly below the allocation that holds all uses, or HONE_NO_ID.
+ * Its iterations hand nothing to each other, so each may have a buffer of its own; it must where
+ * they overlap. */
+static hone_node_id independent_user(const hone_func *func, hone_node_id alloc,
+                                     const lower_accesses *all) {
     hone_node_id at = only_user(func, alloc, all);
     while (at != HONE_NO_ID && hone_func_node(func, at)->kind == HONE_NODE_ALLOC)
         at = only_user(func, at, all);
@@ -285,7 +286,8 @@ static hone_node_id parallel_user(const hone_func *func, hone_node_id alloc,
     for (uint32_t i = 0; i < all->count; i++) {
         if (all->items[i].node == at) return HONE_NO_ID; /* used in its bounds */
     }
-    return hone_func_node(func, at)->loop_kind == HONE_LOOP_PARALLEL ? at : HONE_NO_ID;
+    hone_loop_kind kind = hone_func_node(func, at)->loop_kind;
+    return kind == HONE_LOOP_PARALLEL || kind == HONE_LOOP_VECTORIZED ? at : HONE_NO_ID;
 }
 
 /* Whether the allocation may be made anew in each iteration of the loops down to place. */
@@ -312,7 +314,7 @@ static hone_status plan(planner *p, hone_node_id alloc) {
     if (place == alloc) return HONE_OK;
     bool may = false;
     HONE_TRY(may_enter(p, &all, place, &may));
-    if (!may) place = parallel_user(func, alloc, &all);
+    if (!may) place = independent_user(func, alloc, &all);
     if (place == HONE_NO_ID) return HONE_OK;
     lower_splice(func, alloc); /* its children take its place */
     hone_tree_move_children(func, place, alloc);
