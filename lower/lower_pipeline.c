@@ -11,10 +11,10 @@
  *   C(E - 1)                                            epilogue
  *
  * Buffers of the body that iterations in flight share get a copy for each of them, taken in turns;
- * double_buffer_scope asks for two at least. What would change the program is refused: see
- * pipeline_plan.c. Inner loops first; such a loop inside of a pipelined one counts as three
- * statements. software_pipeline_async_stages allows copies in the background, which a CPU does not
- * have: they are made at once. */
+ * double_buffer_scope asks for two at least; as T.attr it makes a pipeline (double_buffer.c). What
+ * would change the program is refused: see pipeline_plan.c. Inner loops first; such a loop inside
+ * of a pipelined one counts as three statements. software_pipeline_async_stages allows copies in
+ * the background, which a CPU does not have: they are made at once. */
 #include <string.h>
 
 #include "lower/pipeline_plan.h"
@@ -49,7 +49,7 @@ static hone_status gather(lower_pipe *pipe, hone_node_id parent) {
         bool is_only = node->next == HONE_NO_ID && node->prev == HONE_NO_ID;
         if (lower_is_attr(node, LOWER_PART)) {
             HONE_TRY(add_part(pipe, n));
-        } else if (node->kind == HONE_NODE_ALLOC) {
+        } else if (lower_is_alloc(func, node)) {
             pipe->versions[node->u.alloc.buffer] = 1;
             HONE_TRY(gather(pipe, n));
         } else if (node->kind == HONE_NODE_IF && is_only && pipe->part_count == 0 &&
@@ -88,7 +88,28 @@ static hone_status read_list(const lower_pipe *pipe, const char *key, uint32_t i
     return HONE_OK;
 }
 
+/* What fills a double buffer goes ahead by one iteration. */
+static hone_status stages_of_wish(lower_pipe *pipe) {
+    uint32_t fills = 0;
+    for (uint32_t i = 0; i < pipe->part_count; i++) {
+        lower_part *part = &pipe->parts[i];
+        const hone_func *func = pipe->lower->func;
+        hone_node_id only = hone_func_node(func, part->node)->first;
+        bool is_fill = lower_is_attr(hone_func_node(func, only), LOWER_FILL);
+        fills += is_fill;
+        part->stage = is_fill ? 0 : 1;
+        part->order = i;
+    }
+    pipe->last_stage = 1;
+    return fills == 0 ? refuse(pipe, "nothing fills a double buffer") : HONE_OK;
+}
+
+static bool is_wish(const hone_func *func, hone_node_id loop) {
+    return hone_attrs_find(&hone_func_node(func, loop)->u.loop.annotations, LOWER_PIPELINE_WISH);
+}
+
 static hone_status read_annotations(lower_pipe *pipe) {
+    if (is_wish(pipe->lower->func, pipe->loop)) return stages_of_wish(pipe);
     for (uint32_t i = 0; i < pipe->part_count; i++) {
         lower_part *part = &pipe->parts[i];
         HONE_TRY(read_list(pipe, LOWER_PIPELINE_STAGE, i, &part->stage));
@@ -368,6 +389,18 @@ static hone_status rewrite(lower_pipe *pipe) {
     return HONE_OK;
 }
 
+static hone_status plan(lower_pipe *pipe) {
+    HONE_TRY(gather(pipe, pipe->loop));
+    HONE_TRY(check_loop(pipe));
+    HONE_TRY(read_annotations(pipe));
+    return lower_plan_pipe(pipe);
+}
+
+static hone_status forget(hone_lower *lower, hone_node_id loop) {
+    hone_attrs *attrs = &hone_func_node(lower->func, loop)->u.loop.annotations;
+    return lower_drop_pipeline(lower->func, attrs) ? HONE_OK : LOWER_NO_MEMORY();
+}
+
 static hone_status pipeline(hone_lower *lower, hone_node_id loop) {
     hone_func *func = lower->func;
     const hone_node *node = hone_func_node(func, loop);
@@ -376,18 +409,18 @@ static hone_status pipeline(hone_lower *lower, hone_node_id loop) {
     hone_arith_init(&pipe.arith, func->arena);
     pipe.versions = hone_arena_zalloc(func->arena, func->buffer_count * sizeof *pipe.versions);
     if (!pipe.versions) return LOWER_NO_MEMORY();
-    HONE_TRY(gather(&pipe, loop));
-    HONE_TRY(check_loop(&pipe));
-    HONE_TRY(read_annotations(&pipe));
-    HONE_TRY(lower_plan_pipe(&pipe));
+    hone_status st = plan(&pipe);
+    if (st && is_wish(func, loop) && hone_status_code(st) == HONE_CODE_INVALID) {
+        hone_status_free(st);
+        return forget(lower, loop);
+    }
+    HONE_TRY(st);
     for (hone_buffer b = 0; b < pipe.buffer_count; b++) {
         bool is_wanted = b < lower->named_count && lower->is_double[b];
         if (is_wanted && pipe.versions[b] == 1) pipe.versions[b] = 2;
     }
     HONE_TRY(make_versions(&pipe));
-    if (!lower_drop_pipeline(func, &hone_func_node(func, loop)->u.loop.annotations)) {
-        return LOWER_NO_MEMORY();
-    }
+    HONE_TRY(forget(lower, loop));
     return rewrite(&pipe);
 }
 
@@ -406,7 +439,8 @@ static bool drop_marks(hone_func *func) {
     hone_node_id next;
     for (hone_node_id n = 0; n != HONE_NO_ID; n = next) {
         const hone_node *node = hone_func_node(func, n);
-        bool is_mark = lower_is_attr(node, LOWER_PART) || lower_is_attr(node, LOWER_NEST);
+        bool is_mark = lower_is_attr(node, LOWER_PART) || lower_is_attr(node, LOWER_NEST) ||
+                       lower_is_attr(node, LOWER_FILL);
         if (!is_mark) {
             next = hone_tree_next(func, 0, n);
             continue;

@@ -10,7 +10,8 @@
 
 bool lower_is_pipelined(const hone_node *node) {
     return node->kind == HONE_NODE_FOR &&
-           (hone_attrs_find(&node->u.loop.annotations, LOWER_PIPELINE_STAGE) ||
+           (hone_attrs_find(&node->u.loop.annotations, LOWER_PIPELINE_WISH) ||
+            hone_attrs_find(&node->u.loop.annotations, LOWER_PIPELINE_STAGE) ||
             hone_attrs_find(&node->u.loop.annotations, LOWER_PIPELINE_ORDER));
 }
 
@@ -19,13 +20,26 @@ bool lower_is_attr(const hone_node *node, const char *key) {
 }
 
 bool lower_drop_pipeline(hone_func *func, hone_attrs *attrs) {
-    return hone_attrs_without(func->arena, attrs, LOWER_PIPELINE_STAGE, attrs) &&
+    return hone_attrs_without(func->arena, attrs, LOWER_PIPELINE_WISH, attrs) &&
+           hone_attrs_without(func->arena, attrs, LOWER_PIPELINE_STAGE, attrs) &&
            hone_attrs_without(func->arena, attrs, LOWER_PIPELINE_ORDER, attrs) &&
            hone_attrs_without(func->arena, attrs, LOWER_PIPELINE_ASYNC, attrs);
 }
 
+bool lower_is_alloc(const hone_func *func, const hone_node *node) {
+    return node->kind == HONE_NODE_ALLOC ||
+           (node->kind == HONE_NODE_DECL &&
+            func->buffers[node->u.alloc.buffer].alias_of == HONE_NO_ID);
+}
+
+/* A loop that only wishes to be a pipeline is one statement all the same. */
+static bool is_nest_of_three(const hone_node *node) {
+    return lower_is_pipelined(node) &&
+           !hone_attrs_find(&node->u.loop.annotations, LOWER_PIPELINE_WISH);
+}
+
 static hone_status mark_part(hone_lower *lower, hone_node_id id) {
-    bool is_nest = lower_is_pipelined(hone_func_node(lower->func, id));
+    bool is_nest = is_nest_of_three(hone_func_node(lower->func, id));
     hone_node_id attr;
     HONE_TRY(lower_new_mark(lower, is_nest ? LOWER_NEST : LOWER_PART, &attr));
     lower_wrap(lower->func, id, attr);
@@ -51,7 +65,10 @@ static hone_status mark_children(hone_lower *lower, hone_node_id parent, bool en
     hone_node_id next;
     for (hone_node_id n = hone_func_node(func, parent)->first; n != HONE_NO_ID; n = next) {
         next = hone_func_node(func, n)->next;
-        if (enters && is_sequence(hone_func_node(func, n))) {
+        const hone_node *node = hone_func_node(func, n);
+        if (lower_is_alloc(func, node)) {
+            HONE_TRY(mark_children(lower, n, enters));
+        } else if (enters && is_sequence(node)) {
             HONE_TRY(mark_children(lower, n, false));
         } else {
             HONE_TRY(mark_part(lower, n));
@@ -87,6 +104,7 @@ hone_status lower_stages(hone_lower *lower) {
     lower->is_double = hone_arena_zalloc(func->arena, func->buffer_count + 1);
     if (!lower->is_double) return LOWER_NO_MEMORY();
     lower->named_count = func->buffer_count;
+    HONE_TRY(lower_double_buffers(lower));
     for (hone_node_id n = 0; n != HONE_NO_ID; n = hone_tree_next(func, 0, n)) {
         const hone_node *node = hone_func_node(func, n);
         if (node->kind == HONE_NODE_BLOCK) HONE_TRY(note_double_buffer(lower, node->u.block.block));
