@@ -12,9 +12,9 @@ static void print_value(hone_str *out, const machine *m, hone_var var, bool is_f
                     (long long)m->slots[var].i);
 }
 
-/* ", in block 'B' (vi = 3, vj = 0)", or the loops when there is no block around. */
+/* ", in block 'B' (vi = 3, vj = 0)", or the loops when no block around has axes. */
 static void print_place(hone_str *out, const machine *m) {
-    if (m->block) {
+    if (m->block && (m->block->block->block->axis_count || m->at == HONE_NO_ID)) {
         const hone_block *block = m->block->block->block;
         hone_str_printf(out, ", in block '%s'", block->name);
         for (uint32_t i = 0; i < block->axis_count; i++) {
@@ -24,16 +24,18 @@ static void print_place(hone_str *out, const machine *m) {
         hone_str_append(out, block->axis_count ? ")" : "");
         return;
     }
+    if (m->block) hone_str_printf(out, ", in block '%s'", m->block->block->block->name);
     hone_var loops[16];
     uint32_t count = 0;
     for (hone_node_id n = m->at; n != HONE_NO_ID; n = hone_func_node(m->func, n)->parent) {
         const hone_node *node = hone_func_node(m->func, n);
+        if (m->block && n == m->block->node) break;
         if (node->kind == HONE_NODE_FOR && count < HONE_COUNT(loops)) {
             loops[count++] = node->u.loop.var;
         }
     }
     for (uint32_t i = count; i-- > 0;) {
-        hone_str_append(out, i + 1 == count ? ", at (" : "");
+        hone_str_append(out, i + 1 < count ? "" : m->block ? " at (" : ", at (");
         print_value(out, m, loops[i], i + 1 == count);
     }
     hone_str_append(out, count ? ")" : "");

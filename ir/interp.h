@@ -52,6 +52,7 @@ typedef struct hone_interp_options {
     void *extern_ctx;
     bool check_uninitialised;
     bool check_races, allow_repeats;
+    bool lanes_in_order;  /* vectorized loops: no races between their iterations */
     hone_node_id *out_at; /* NULL, or: the statement that could not be run, when one could not */
     bool widen_f64;       /* compute and keep every float buffer in f64: the widened reference */
     int64_t max_steps;    /* 0 = no limit; else CANCELLED beyond it */

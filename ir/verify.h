@@ -22,6 +22,9 @@ typedef struct hone_findings {
 /* Collects all findings. The status is about memory only; ill-formed programs are data. */
 HONE_NODISCARD hone_status hone_verify_func(const hone_func *func, hone_findings *out);
 HONE_NODISCARD hone_status hone_verify_module(const hone_module *module, hone_findings *out);
+/* Runs the tensor programs of a module for a while on made-up inputs, when nothing was found in it
+ * so far, and adds what goes wrong as a warning: it costs up to some 100 ms. */
+HONE_NODISCARD hone_status hone_verify_trial(const hone_module *module, hone_findings *out);
 /* The first error as a status (INVALID), or HONE_OK. */
 HONE_NODISCARD hone_status hone_check_func(const hone_func *func);
 HONE_NODISCARD hone_status hone_check_module(const hone_module *module);

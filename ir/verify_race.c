@@ -1,4 +1,6 @@
 /* Iterations that run at once, or in any order, and store into one element. */
+#include <string.h>
+
 #include "ir/verify_impl.h"
 
 enum { MOST_VALUES = 64 };
@@ -35,13 +37,18 @@ typedef struct dependence {
     hone_var var;
     uint32_t depth;
     bool is_found;
+    const hone_expr *load; /* the first load on the way, which may give anything */
 } dependence;
 
-/* Through axes and lets, a load may give anything. */
+/* Through axes and lets. */
 static bool find_var(void *ctx, const hone_expr *e) {
     dependence *d = ctx;
     if (d->is_found || d->depth > 50) return false;
-    if (e->kind == HONE_EXPR_LOAD || e->kind == HONE_EXPR_CALL || e->kind == HONE_EXPR_LET) {
+    if (e->kind == HONE_EXPR_LOAD) {
+        if (!d->load) d->load = e;
+        return false;
+    }
+    if (e->kind == HONE_EXPR_CALL || e->kind == HONE_EXPR_LET) {
         d->is_found = true;
     } else if (e->kind == HONE_EXPR_VAR && e->u.var < d->v->func->var_count) {
         const hone_expr *source = d->v->points.vars[e->u.var].source;
@@ -53,32 +60,72 @@ static bool find_var(void *ctx, const hone_expr *e) {
     return !d->is_found;
 }
 
-static bool depends(const verifier *v, const hone_expr *e, hone_var var) {
+static bool depends(const verifier *v, const hone_expr *e, hone_var var,
+                    const hone_expr **out_load) {
     dependence d = {.v = v, .var = var};
     hone_expr_walk(e, find_var, &d);
+    *out_load = d.load;
     return d.is_found;
 }
 
 static bool is_guarded_by(const verifier *v, hone_var var) {
     for (uint32_t i = 0; i < v->points.guard_count; i++) {
-        if (depends(v, v->points.guards[i].condition, var)) return true;
+        const hone_expr *load;
+        if (depends(v, v->points.guards[i].condition, var, &load) || load) return true;
     }
     return false;
 }
 
-/* All iterations of a parallel or vectorized loop store into the element that this store names. */
-static void check_loop(verifier *v, hone_node_id id, hone_node_id at) {
+static const char *kind_of(const hone_node *loop) {
+    if (loop->loop_kind == HONE_LOOP_PARALLEL) return "parallel";
+    return loop->loop_kind == HONE_LOOP_VECTORIZED ? "vectorized" : loop->u.loop.thread_tag;
+}
+
+/* B[X[i]] = ...: what X holds decides whether iterations meet. */
+static void report_scatter(verifier *v, hone_node_id id, const hone_node *loop,
+                           const hone_expr *load) {
+    const hone_buffer_info *by = hone_func_buffer(v->func, load->u.buffer);
+    verify_warning(v, id,
+                   "iterations of the %s loop '%s' write '%s' where '%s' says, and nothing keeps "
+                   "two of them from one element; make the loop serial, or update atomically",
+                   kind_of(loop), verify_var_name(v, loop->u.loop.var),
+                   hone_func_buffer(v->func, hone_func_node(v->func, id)->u.store.buffer)->name,
+                   by->name);
+}
+
+/* All iterations of a parallel or vectorized loop store into the element that this store names.
+ * False: nothing more is to be said of this store. */
+static bool check_loop(verifier *v, hone_node_id id, hone_node_id at) {
     const hone_node *store = hone_func_node(v->func, id), *loop = hone_func_node(v->func, at);
     hone_var var = loop->u.loop.var;
-    if (hone_expr_const(loop->u.loop.range.extent) < 2 || is_guarded_by(v, var)) return;
+    const hone_expr *load = NULL;
+    if (hone_expr_const(loop->u.loop.range.extent) < 2 || is_guarded_by(v, var)) return true;
     for (uint32_t d = 0; d < store->u.store.rank; d++) {
-        if (depends(v, store->u.store.indices[d], var)) return;
+        const hone_expr *other;
+        if (depends(v, store->u.store.indices[d], var, &other)) return true;
+        if (!load) load = other;
     }
-    if (verify_is_private(v, at, store->u.store.buffer)) return;
-    verify_warning(
-        v, id, "'%s' is written by all iterations of the %s loop '%s' at the same element",
-        hone_func_buffer(v->func, store->u.store.buffer)->name,
-        loop->loop_kind == HONE_LOOP_PARALLEL ? "parallel" : "vectorized", verify_var_name(v, var));
+    if (verify_is_private(v, at, store->u.store.buffer)) return true;
+    if (load) {
+        if (load->u.buffer < v->func->buffer_count) report_scatter(v, id, loop, load);
+        return false;
+    }
+    if (loop->loop_kind == HONE_LOOP_THREAD) return true; /* each thread may have one */
+    verify_warning(v, id,
+                   "'%s' is written by all iterations of the %s loop '%s' at the same element",
+                   hone_func_buffer(v->func, store->u.store.buffer)->name, kind_of(loop),
+                   verify_var_name(v, var));
+    return true;
+}
+
+/* Threads run at once as well; what is local belongs to one of them. */
+static bool runs_at_once(const verifier *v, const hone_node *loop, hone_buffer buffer) {
+    if (loop->loop_kind == HONE_LOOP_PARALLEL || loop->loop_kind == HONE_LOOP_VECTORIZED)
+        return true;
+    const char *tag = loop->u.loop.thread_tag;
+    const char *scope = hone_func_buffer(v->func, buffer)->scope;
+    return loop->loop_kind == HONE_LOOP_THREAD && tag && strstr(tag, "Idx.") &&
+           (!scope || strncmp(scope, "global", 6) == 0);
 }
 
 /* ---- blocks ---- */
@@ -216,9 +263,7 @@ void verify_races(verifier *v, hone_node_id id) {
     for (hone_node_id n = store->parent; n != HONE_NO_ID; n = hone_func_node(v->func, n)->parent) {
         const hone_node *loop = hone_func_node(v->func, n);
         if (loop->kind != HONE_NODE_FOR) continue;
-        if (loop->loop_kind == HONE_LOOP_PARALLEL || loop->loop_kind == HONE_LOOP_VECTORIZED) {
-            check_loop(v, id, n);
-        }
+        if (runs_at_once(v, loop, store->u.store.buffer) && !check_loop(v, id, n)) break;
     }
     if (v->block != HONE_NO_ID) check_block(v, id);
 }

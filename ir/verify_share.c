@@ -31,8 +31,8 @@ typedef struct sharing {
     uint32_t *slots; /* number of an element + 1 */
     uint32_t element_count, step_count, step;
     int64_t iteration;
-    uint8_t *owners; /* by buffer: 1 = each iteration has its own, 2 = shared */
-    bool is_over;
+    uint8_t *owners; /* by buffer: 1 = each iteration has its own, 2 = shared, 3 = of threads */
+    bool is_over, is_awaited;
 } sharing;
 
 static bool is_vector(const sharing *s) {
@@ -45,12 +45,29 @@ static bool is_shared(sharing *s, hone_buffer buffer) {
     if (s->owners[buffer] == 0) {
         bool is_thread = hone_func_node(func, s->loop)->loop_kind == HONE_LOOP_THREAD;
         const char *scope = func->buffers[buffer].scope;
-        bool is_own = verify_is_private(s->v, s->loop, buffer);
+        bool is_global = !scope || strncmp(scope, "global", 6) == 0;
+        s->owners[buffer] = verify_is_private(s->v, s->loop, buffer) ? 1 : 2;
         /* of one thread, or of those that wait for each other */
-        is_own |= is_thread && scope && strncmp(scope, "global", 6) != 0;
-        s->owners[buffer] = is_own ? 1 : 2;
+        if (is_thread && !is_global && s->owners[buffer] == 2) {
+            s->owners[buffer] = !s->is_awaited && strncmp(scope, "shared", 6) == 0 ? 3 : 1;
+        }
     }
-    return s->owners[buffer] == 2;
+    return s->owners[buffer] >= 2;
+}
+
+/* Do threads wait for each other in this loop, or will they where blocks are lowered? */
+static bool is_awaited(const hone_func *func, hone_node_id loop) {
+    const char *tag = hone_func_node(func, loop)->u.loop.thread_tag;
+    for (hone_node_id n = loop; n != HONE_NO_ID; n = hone_tree_next(func, loop, n)) {
+        const hone_node *node = hone_func_node(func, n);
+        if (node->kind == HONE_NODE_BLOCK && node->u.block.block->axis_count) return true;
+        if (node->kind == HONE_NODE_EVAL) return true; /* a sync, or what may be one */
+        if (n == loop || node->kind != HONE_NODE_FOR || node->loop_kind != HONE_LOOP_THREAD)
+            continue;
+        if (tag && node->u.loop.thread_tag && strcmp(tag, node->u.loop.thread_tag) == 0)
+            return true;
+    }
+    return !tag || strncmp(tag, "threadIdx", 9) != 0;
 }
 
 /* ---- what two iterations do to one element ---- */
@@ -96,8 +113,26 @@ static void say_place(const sharing *s, const element *el, hone_str *out) {
     hone_str_append(out, "]");
 }
 
+static void report_threads(sharing *s, const element *el, const touch *a, const touch *b,
+                           const char *what) {
+    const char *name = verify_var_name(s->v, hone_func_node(s->v->func, s->loop)->u.loop.var);
+    hone_str place = {0};
+    say_place(s, el, &place);
+    verify_warning(s->v, b->at,
+                   "threads %s = %lld and %s = %lld %s %s, and neither waits for the other; "
+                   "T.tvm_storage_sync(\"shared\") belongs between the two",
+                   name, (long long)a->iteration, name, (long long)b->iteration, what,
+                   hone_str_text(&place));
+    hone_str_deinit(&place);
+    s->is_over = true;
+}
+
 static void report(sharing *s, const element *el, const touch *a, const touch *b,
                    const char *what) {
+    if (s->owners[el->buffer] == 3) {
+        report_threads(s, el, a, b, what);
+        return;
+    }
     const hone_node *loop = hone_func_node(s->v->func, s->loop);
     hone_str place = {0};
     say_place(s, el, &place);
@@ -121,7 +156,8 @@ static bool is_in_step(const sharing *s, const touch *read, const touch *write) 
 }
 
 static void compare(sharing *s, element *el, const touch *now, bool is_write) {
-    bool is_thread = hone_func_node(s->v->func, s->loop)->loop_kind == HONE_LOOP_THREAD;
+    bool is_thread = hone_func_node(s->v->func, s->loop)->loop_kind == HONE_LOOP_THREAD &&
+                     s->owners[el->buffer] == 2;
     const touch *write = &el->write, *read = &el->read;
     if (write->step && write->iteration != now->iteration) {
         if (is_write && !gives_the_same(s, write, now)) {
@@ -409,6 +445,7 @@ void verify_sharing(verifier *v, hone_node_id loop) {
     if (node->loop_kind == HONE_LOOP_THREAD && (!tag || strncmp(tag, "vthread", 7) == 0)) return;
     if (v->out->errors_only || v->out->error_count || has_jumps(v->func, loop)) return;
     sharing s = {.v = v, .loop = loop, .block = HONE_NO_ID};
+    s.is_awaited = node->loop_kind != HONE_LOOP_THREAD || is_awaited(v->func, loop);
     s.elements = hone_arena_alloc(v->arena, MOST_ELEMENTS * sizeof *s.elements);
     s.slots = hone_arena_zalloc(v->arena, SLOTS * sizeof *s.slots);
     s.owners = hone_arena_zalloc(v->arena, v->func->buffer_count + 1);

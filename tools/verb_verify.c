@@ -86,6 +86,7 @@ static hone_status verify(hone_cli *cli) {
         goto done;
     }
     HONE_TRY_GOTO(st, hone_verify_module(module, &findings), done);
+    HONE_TRY_GOTO(st, hone_verify_trial(module, &findings), done);
     if (findings.error_count) cli->exit_code = HONE_EXIT_NO;
     if (cli->json) {
         st = put_json(cli, &findings);
