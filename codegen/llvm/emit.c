@@ -82,7 +82,7 @@ hone_status gen_machine(const hone_target *target, LLVMTargetMachineRef *out_mac
     return HONE_OK;
 }
 
-static hone_status run_passes(gen *g, LLVMTargetMachineRef machine, bool is_scheduled) {
+hone_status gen_optimise(gen *g, LLVMTargetMachineRef machine, bool is_scheduled) {
     LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();
     LLVMPassBuilderOptionsSetLoopVectorization(options, 1);
     LLVMPassBuilderOptionsSetSLPVectorization(options, 0);
@@ -109,10 +109,7 @@ static hone_status take_buffer(LLVMMemoryBufferRef buffer, hone_str *out) {
     return hone_str_check(out);
 }
 
-hone_status gen_emit(gen *g, LLVMTargetMachineRef machine, bool is_scheduled, int emit,
-                     bool unoptimised, hone_str *out) {
-    if (!unoptimised) HONE_TRY(run_passes(g, machine, is_scheduled));
-    gen_mask_partial(g);
+hone_status gen_emit(gen *g, LLVMTargetMachineRef machine, int emit, hone_str *out) {
     if (emit == HONE_EMIT_LLVM) return emit_text(g, out);
     if (emit == HONE_EMIT_BITCODE)
         return take_buffer(LLVMWriteBitcodeToMemoryBuffer(g->module), out);

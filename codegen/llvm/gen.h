@@ -158,12 +158,12 @@ void gen_noalias(gen *g, LLVMValueRef function, unsigned parameter);
 /* kernel.c */
 void gen_kernel(gen *g);
 
-/* partial.c: behind LLVM's passes, accesses of odd vectors become masked ones. */
-void gen_mask_partial(gen *g);
+/* partial.c: behind LLVM's passes, odd vectors become whole ones, their accesses masked. */
+void gen_widen_partial(gen *g);
 
 /* emit.c */
-hone_status gen_emit(gen *g, LLVMTargetMachineRef machine, bool is_scheduled, int emit,
-                     bool unoptimised, hone_str *out);
+hone_status gen_optimise(gen *g, LLVMTargetMachineRef machine, bool is_scheduled);
+hone_status gen_emit(gen *g, LLVMTargetMachineRef machine, int emit, hone_str *out);
 hone_status gen_machine(const hone_target *target, LLVMTargetMachineRef *out_machine);
 
 #endif

@@ -184,6 +184,40 @@
          "        for j in T.vectorized(16):\n"                                                    \
          "            Y[i * 16 + j + 1] = X[i * 16 + j] + T.float32(1)\n"
 
+/* Vectors that fill registers in part: columns behind a whole vector, sums in registers. */
+#define ODD_COLUMNS(n)                                                                             \
+    HEAD "def main(A: T.Buffer((8, 40), \"float32\"), B: T.Buffer((40, " n "), \"float32\"), "      \
+         "C: T.Buffer((8, " n "), \"float32\")):\n"                                                \
+         "    for i0 in range(2):\n"                                                               \
+         "        S = T.alloc_buffer((4, " n "))\n"                                                \
+         "        for i1 in T.unroll(4):\n"                                                        \
+         "            for j in T.vectorized(" n "):\n"                                             \
+         "                S[i1, j] = T.float32(0)\n"                                               \
+         "        for k in range(40):\n"                                                           \
+         "            for i1 in T.unroll(4):\n"                                                    \
+         "                for j in T.vectorized(" n "):\n"                                         \
+         "                    S[i1, j] = S[i1, j] + A[i0 * 4 + i1, k] * B[k, j]\n"                 \
+         "        for i1 in T.unroll(4):\n"                                                        \
+         "            for j in T.vectorized(" n "):\n"                                             \
+         "                C[i0 * 4 + i1, j] = S[i1, j]\n"
+
+/* All kinds of operations on them; divisions of integers must not see lanes that do not exist. */
+#define ODD_OPERATIONS(n)                                                                          \
+    HEAD "def main(A: T.Buffer((4, " n "), \"float32\"), I: T.Buffer((4, " n "), \"int32\"), "      \
+         "Y: T.Buffer((4, " n "), \"float32\"), Z: T.Buffer((4, " n "), \"int32\")):\n"            \
+         "    for i in range(4):\n"                                                                \
+         "        for j in T.vectorized(" n "):\n"                                                 \
+         "            Y[i, j] = T.Select(A[i, j] < T.float32(0.5), T.exp(A[i, j]), "               \
+         "T.sqrt(T.fabs(A[i, j]))) * A[i, 0] - T.floor(A[i, j] * T.float32(7))\n"                  \
+         "        for j in T.vectorized(" n "):\n"                                                 \
+         "            Z[i, j] = T.max(I[i, j] // 3, 1000 // (T.bitwise_and(I[i, j], 7) + 1)) + "   \
+         "T.Cast(\"int32\", A[i, j] * T.float32(100)) + T.shift_right(I[i, j], 2)\n"               \
+         "        for k in range(4):\n"                                                            \
+         "            for j in T.vectorized(" n "):\n"                                             \
+         "                if k + j < 5:\n"                                                         \
+         "                    Y[i, j] = T.if_then_else(I[k, j] < I[i, j] and j > 1, A[k, j], "     \
+         "T.Cast(\"float32\", j)) + Y[i, j]\n"
+
 static const struct row {
     const char *name, *program;
     const char *lowered;     /* text in the lowered program, for 512 bits; "!text": not in it */
@@ -233,6 +267,12 @@ static const struct row {
     {"not prefetched",               PREFETCH_WISHED("0"),                       "!prefetch(",        NULL        },
     {"outputs prefetched",           PREFETCH_OUTPUT("0"),                       " + 16]), 1, 3, 1)", "prefetchw" },
     {"outputs of the next",          PREFETCH_OUTPUT("1"),                       " + 32]), 1, 3, 1)", "prefetchw" },
+    {"odd columns",                  ODD_COLUMNS("23"),                          "Ramp(16, 1, 7)",    "!vbroadcastss\t%xmm"},
+    {"two columns behind",           ODD_COLUMNS("18"),                          "Ramp(16, 1, 2)",    "!vbroadcastss\t%xmm"},
+    {"few columns",                  ODD_COLUMNS("5"),                           "Ramp(0, 1, 5)",     "vfmadd"    },
+    {"operations on 3",              ODD_OPERATIONS("3"),                        "Ramp(0, 1, 3)",     NULL        },
+    {"operations on 13",             ODD_OPERATIONS("13"),                       "Ramp(",             NULL        },
+    {"operations on 22",             ODD_OPERATIONS("22"),                       "Ramp(",             NULL        },
     {"wider numbers are left alone", DOT("int16", "int8", LANES_INSIDE),         "!dot4",             NULL        },
 };
 /* clang-format on */
