@@ -2,7 +2,8 @@
  *
  * The last rows are sizes on disk. --set avx2 times the AVX2 schedules on a CPU that has AVX-512,
  * with peers kept to AVX2 as well; --only TEXT times the works that have it in their names;
- * --matmul MxNxK and --conv N,C,H,W,F,k,stride,pad, any number of them, time works of those shapes.
+ * --matmul MxNxK and --conv N,C,H,W,F,k,stride,pad, any number of them, time works of those shapes;
+ * --keep DIR leaves what was made there: libraries, and programs and traces of such shapes.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -62,15 +63,31 @@ static void set_up_peers(const char *set) {
     setenv("OPENBLAS_THREAD_TIMEOUT", "20", 0);
 }
 
+/* The directory of --keep, which is taken out of the arguments; NULL = none. */
+static const char *take_keep(int *io_argc, char **argv) {
+    const char *dir = NULL;
+    int kept = 1;
+    for (int i = 1; i < *io_argc; i++) {
+        if (strcmp(argv[i], "--keep") == 0 && i + 1 < *io_argc)
+            dir = argv[++i];
+        else
+            argv[kept++] = argv[i];
+    }
+    *io_argc = kept;
+    return dir;
+}
+
 int main(int argc, char **argv) {
     bench b;
     ops_shapes shapes;
+    const char *keep = take_keep(&argc, argv);
     ops_shapes_take(&argc, argv, &shapes);
     bench_begin(&b, "ops", argc, argv);
     if (!b.set) b.set = ops_native_set();
     set_up_peers(b.set);
-    char *dir;
-    bench_must(hone_fs_temp_dir("hone-bench-", &dir));
+    char *temporary = NULL;
+    bench_must(keep ? hone_fs_mkdirs(keep) : hone_fs_temp_dir("hone-bench-", &temporary));
+    const char *dir = keep ? keep : temporary;
     for (int i = 0; i < shapes.count; i++) {
         for (int threads = 1; threads <= 2; threads++) {
             if (!b.threads || b.threads == threads) ops_shapes_run(&b, &shapes, i, threads, dir);
@@ -86,7 +103,7 @@ int main(int argc, char **argv) {
         }
     }
     if (!shapes.count && bench_wants(&b, "sizes")) bench_sizes(&b, dir);
-    hone_status_free(hone_fs_remove_tree(dir));
-    hone_free(dir);
+    if (temporary) hone_status_free(hone_fs_remove_tree(temporary));
+    hone_free(temporary);
     return bench_finish(&b);
 }
