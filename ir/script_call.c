@@ -19,6 +19,18 @@ static script_function find_call(const char *name) {
     return NULL;
 }
 
+bool script_is_function(const char *name) {
+    if (find_call(name)) return true;
+    if (strncmp(name, "T.", 2) != 0) return false;
+    for (int i = 0; i < HONE_INTRIN_COUNT; i++) {
+        if (strcmp(hone_intrin_spelling((hone_intrin)i), name + 2) == 0) return true;
+    }
+    for (size_t i = 0; hone_named_op_at(i); i++) {
+        if (strcmp(hone_named_op_at(i)->name, name + 2) == 0) return true;
+    }
+    return false;
+}
+
 static bool unknown_call(script_parser *p, const script_call *call) {
     enum { MOST = 512 };
     const char *names[MOST];

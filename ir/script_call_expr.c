@@ -442,7 +442,13 @@ static bool call_python(script_parser *p, const script_call *call, script_value 
         return special_float(v->u.s, &out->u.f) || script_fail(p, v->at, "this is no float");
     }
     if (v->kind != SCRIPT_INT && v->kind != SCRIPT_FLOAT && v->kind != SCRIPT_BOOL) {
-        return script_fail(p, v->at, "%s of %s", call->callee, script_kind_name(v));
+        return script_fail(p, v->at,
+                           "%s of %s, which is not known before the program runs; T.Cast(\"%s\", "
+                           "...) converts",
+                           call->callee, script_kind_name(v),
+                           to_float                            ? "float32"
+                           : strcmp(call->callee, "bool") == 0 ? "bool"
+                                                               : "int32");
     }
     double value = v->kind == SCRIPT_FLOAT ? v->u.f : (double)v->u.i;
     *out = (script_value){.kind = SCRIPT_FLOAT, .u.f = value};

@@ -325,6 +325,8 @@ bool script_need_arg(script_parser *p, const script_call *call, uint32_t index, 
 bool script_check_keywords(script_parser *p, const script_call *call, const char *const *names,
                            size_t count);
 bool script_parse_arguments(script_parser *p, const char *callee, uint32_t at, script_call *out);
+/* Is there a function of this whole name ("T.exp")? */
+bool script_is_function(const char *name);
 bool script_call_path(script_parser *p, const script_call *call, script_value *out);
 bool script_call_method(script_parser *p, const script_value *callee, const script_call *call,
                         script_value *out);

@@ -384,7 +384,7 @@ static bool parse_augmented(script_parser *p, const script_value *left) {
                script_binary_value(p, at, ops[i][1], left, &right, &v) &&
                script_store(p, left, &v) && script_need_newline(p);
     }
-    return script_expected(p, "the end of the line", "");
+    return script_need_newline(p);
 }
 
 /* A call for its effect. */

@@ -227,6 +227,16 @@ static bool is_curly_quote(const char *name) {
     return false;
 }
 
+/* Words of Python that stand for nothing in a program. */
+static bool is_foreign(const char *word) {
+    static const char *const words[] = {"del",    "except", "from", "global",
+                                        "import", "raise",  "try",  "yield"};
+    for (size_t i = 0; i < HONE_COUNT(words); i++) {
+        if (strcmp(word, words[i]) == 0) return true;
+    }
+    return false;
+}
+
 static bool parse_name(script_parser *p, script_value *out) {
     const script_token *t = script_peek(p);
     const char *name = script_token_text(p, t);
@@ -238,7 +248,8 @@ static bool parse_name(script_parser *p, script_value *out) {
         out->kind = SCRIPT_BOOL;
         out->u.i = name[0] == 'T';
     } else if (script_is_keyword(p, t)) {
-        return script_fail(p, p->pos, "expected an expression, found '%s'", name);
+        return script_fail(p, p->pos, "expected an expression, found '%s'%s", name,
+                           is_foreign(name) ? ", which is no part of TVMScript" : "");
     } else {
         const script_value *known = script_lookup(p, name);
         if (known && known->kind == SCRIPT_NEWVAR && (p->graph || p->func)) {

@@ -271,6 +271,11 @@ bool script_need_newline(script_parser *p) {
         return true;
     }
     if (script_peek(p)->kind == SCRIPT_TOKEN_END) return true;
+    if (script_at_op(p, ":") && p->tokens[p->pos + 1].kind == SCRIPT_TOKEN_NEWLINE) {
+        return script_fail(p, p->pos,
+                           "expected the end of the line, found ':'; what has a body begins with "
+                           "'with', 'for', 'while' or 'if'");
+    }
     return script_expected(p, "the end of the line", "");
 }
 
@@ -389,8 +394,29 @@ const char *script_nearest(const char *name, const char *const *candidates, size
     return best;
 }
 
+/* `sblock`, `np.exp`, `math.exp`: what the name behind T is; or a dtype without quotes. */
+static const char *spelled_in_t(script_parser *p, uint32_t at, const char *name) {
+    bool is_called = token_is(p, at + 1, SCRIPT_TOKEN_OP, "(");
+    hone_dtype dtype;
+    if (!p->func || p->graph) return NULL;
+    if (token_is(p, at + 1, SCRIPT_TOKEN_OP, ".") && token_is(p, at + 3, SCRIPT_TOKEN_OP, "(")) {
+        name = script_token_text(p, &p->tokens[at + 2]);
+        is_called = name != NULL;
+    }
+    if (!is_called) {
+        if (hone_dtype_parse(name, &dtype) && strcmp(name, "handle") != 0)
+            return hone_arena_printf(p->scratch, "\"%s\"", name);
+        return NULL;
+    }
+    const char *full = hone_arena_printf(p->scratch, "T.%s", name);
+    if (!full || !script_is_function(full)) return NULL;
+    return hone_arena_printf(p->scratch, "'%s'", full);
+}
+
 bool script_undefined(script_parser *p, uint32_t at, const char *name) {
     enum { MOST = 512 };
+    const char *meant = spelled_in_t(p, at, name);
+    if (meant) return script_fail(p, at, "undefined name '%s'; did you mean %s?", name, meant);
     const char *candidates[MOST];
     size_t count = 0;
     for (uint32_t i = p->name_count; i-- > 0 && count < MOST;) {

@@ -26,7 +26,13 @@ static bool integer_expr(script_parser *p, const script_value *v, const hone_exp
 
 /* An index of an access: a number or expression, or a slice as a ramp. */
 static bool index_expr(script_parser *p, const script_value *v, const hone_expr **out) {
-    if (v->kind != SCRIPT_SLICE) return script_to_expr(p, v, out);
+    if (v->kind != SCRIPT_SLICE) {
+        if (!script_to_expr(p, v, out)) return false;
+        if (!hone_dtype_is_float((*out)->dtype) && !hone_dtype_is_handle((*out)->dtype))
+            return true;
+        return script_fail_type(p, v->at, "an index is %s, must be an integer",
+                                HONE_DTYPE_NAME((*out)->dtype));
+    }
     const hone_expr *start = hone_expr_i32(&p->ir, 0), *stop = NULL, *step = NULL;
     if (v->u.items[0].kind != SCRIPT_NONE && !script_to_expr(p, &v->u.items[0], &start))
         return false;
@@ -71,7 +77,9 @@ static bool handle_expr(script_parser *p, const script_value *v, const hone_expr
     const script_value *base = v->u.method.base;
     hone_var data = HONE_NO_ID;
     if (base->kind != SCRIPT_BUFFER || strcmp(v->u.method.name, "data") != 0) {
-        return wanted(p, v, "an expression");
+        return script_fail(p, v->at, "%s has no attribute '%s'%s", script_kind_name(base),
+                           v->u.method.name,
+                           base->kind == SCRIPT_BUFFER ? "; its handle is .data" : "");
     }
     if (!script_buffer_data(p, base->u.buffer, &data)) return false;
     *out = hone_func_var_expr(&p->ir, p->func, data);

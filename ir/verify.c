@@ -500,9 +500,9 @@ static void walk_storage(verifier *v, hone_node_id id) {
 }
 
 static bool has_way_out(const hone_func *func, hone_node_id loop) {
+    if (hone_tree_jump_of(func, loop, false) != HONE_NO_ID) return true;
     for (hone_node_id n = loop; n != HONE_NO_ID; n = hone_tree_next(func, loop, n)) {
         const hone_node *node = hone_func_node(func, n);
-        if (node->kind == HONE_NODE_BREAK) return true;
         if (node->kind == HONE_NODE_EVAL &&
             hone_expr_is_call(node->u.eval.value, HONE_INTRIN_RETURN)) {
             return true;

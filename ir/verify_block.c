@@ -446,25 +446,6 @@ static hone_node_id direct_store(const verifier *v, hone_node_id parent, hone_bu
     return found;
 }
 
-/* 0 times something, for ever. */
-static void check_product(verifier *v, hone_node_id id, hone_node_id first, hone_node_id update) {
-    const hone_node *start = hone_func_node(v->func, first);
-    const hone_expr *value = hone_func_node(v->func, update)->u.store.value;
-    const hone_expr *zero = start->u.store.value;
-    bool is_zero =
-        hone_expr_is_int_value(zero, 0) || (zero->kind == HONE_EXPR_FLOAT && zero->u.f == 0);
-    if (!is_zero || !hone_expr_is_op(value, HONE_OP_MUL)) return;
-    for (uint32_t i = 0; i < 2; i++) {
-        if (value->args[i]->kind != HONE_EXPR_LOAD ||
-            value->args[i]->u.buffer != start->u.store.buffer)
-            continue;
-        verify_warning(v, first,
-                       "block '%s' multiplies what T.init sets to 0: a product starts at 1",
-                       hone_func_node(v->func, id)->u.block.block->name);
-        return;
-    }
-}
-
 /* T.init sets the element that the block adds to. */
 static void check_init_place(verifier *v, hone_node_id id, hone_node_id init) {
     const hone_block *block = hone_func_node(v->func, id)->u.block.block;
@@ -479,7 +460,7 @@ static void check_init_place(verifier *v, hone_node_id id, hone_node_id init) {
             same = hone_expr_same(a->u.store.indices[d], b->u.store.indices[d]) ||
                    hone_prove_equal(&v->arith, a->u.store.indices[d], b->u.store.indices[d]);
         }
-        if (same) check_product(v, id, first, update);
+        if (same) verify_odd_start(v, id, first, update);
         if (same) continue;
         verify_warning(v, first,
                        "T.init of block '%s' sets another element of '%s' than the block "
@@ -516,65 +497,6 @@ static void check_outputs(verifier *v, hone_node_id id) {
         }
     }
     if (init != HONE_NO_ID) check_init_place(v, id, init);
-}
-
-/* ---- regions ---- */
-
-static void check_region_shape(verifier *v, hone_node_id id, const hone_region *region,
-                               const char *what) {
-    if (region->buffer >= v->func->buffer_count || !v->is_live[region->buffer]) {
-        verify_error(v, id, "block '%s' says that it %s a buffer that does not exist there",
-                     hone_func_node(v->func, id)->u.block.block->name, what);
-        return;
-    }
-    const hone_buffer_info *info = hone_func_buffer(v->func, region->buffer);
-    for (uint32_t d = 0; d < info->rank; d++) {
-        v->in_region = true;
-        verify_integer(v, region->ranges[d].min, "the begin of a region");
-        verify_integer(v, region->ranges[d].extent, "the extent of a region");
-        v->in_region = false;
-    }
-}
-
-static void check_covered(verifier *v, hone_node_id id, const hone_region *actual, uint32_t count,
-                          const hone_region *declared, const char *what) {
-    const hone_block *block = hone_func_node(v->func, id)->u.block.block;
-    const char *buffer = hone_func_buffer(v->func, actual->buffer)->name;
-    for (uint32_t i = 0; i < count; i++) {
-        if (declared[i].buffer != actual->buffer) continue;
-        if (hone_region_covers(&v->arith, v->func, &declared[i], actual)) return;
-        verify_warning(v, id, "block '%s' %s more of '%s' than it declares", block->name, what,
-                       buffer);
-        return;
-    }
-    verify_warning(v, id, "block '%s' %s '%s', which it does not declare", block->name, what,
-                   buffer);
-}
-
-static void check_regions(verifier *v, hone_node_id id) {
-    const hone_block *block = hone_func_node(v->func, id)->u.block.block;
-    uint32_t read_count, write_count;
-    const hone_region *reads, *writes;
-    for (uint32_t i = 0; i < block->read_count && !block->regions_inferred; i++) {
-        check_region_shape(v, id, &block->reads[i], "reads");
-    }
-    for (uint32_t i = 0; i < block->write_count && !block->regions_inferred; i++) {
-        check_region_shape(v, id, &block->writes[i], "writes");
-    }
-    if (block->regions_inferred || v->out->error_count > 0) return;
-    if (id == hone_func_root_block(v->func)) return;
-    hone_status st =
-        hone_block_infer_regions(v->func, id, v->arena, &read_count, &reads, &write_count, &writes);
-    if (st) {
-        v->is_short_of_memory |= hone_status_consume(st) == HONE_CODE_NO_MEMORY;
-        return;
-    }
-    for (uint32_t i = 0; i < read_count; i++) {
-        check_covered(v, id, &reads[i], block->read_count, block->reads, "reads");
-    }
-    for (uint32_t i = 0; i < write_count; i++) {
-        check_covered(v, id, &writes[i], block->write_count, block->writes, "writes");
-    }
 }
 
 /* ---- views ---- */
@@ -668,10 +590,10 @@ void verify_block_inside(verifier *v, hone_node_id id) {
             verify_error(v, id, "block '%s' matches a buffer that does not exist", block->name);
             continue;
         }
-        check_region_shape(v, id, &match->source, "views");
+        verify_region_shape(v, id, &match->source, "views");
         if (match->source.buffer < v->func->buffer_count) check_match(v, id, match);
     }
-    check_regions(v, id);
+    verify_regions(v, id);
     check_init(v, id);
     check_outputs(v, id);
 }

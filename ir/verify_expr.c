@@ -159,6 +159,26 @@ static void verify_bits(verifier *v, const hone_expr *e) {
     }
 }
 
+/* A call of an external function begins with its name. */
+static void verify_callee(verifier *v, const hone_expr *e) {
+    bool is_extern = hone_expr_is_call(e, HONE_INTRIN_CALL_EXTERN) ||
+                     hone_expr_is_call(e, HONE_INTRIN_CALL_PURE_EXTERN) ||
+                     hone_expr_is_call(e, HONE_INTRIN_CALL_PACKED);
+    if (!is_extern || (e->count > 0 && e->args[0]->kind == HONE_EXPR_STRING)) return;
+    verify_error(v, v->node,
+                 "T.%s in '%s' needs the name of a function, a string, before its "
+                 "arguments",
+                 hone_intrin_spelling((hone_intrin)e->op), verify_block_name(v));
+}
+
+/* A float that is divided by 0 is infinite, or no number. */
+static void verify_float_divisor(verifier *v, const hone_expr *e) {
+    if (!hone_expr_is_op(e, HONE_OP_DIV) || e->args[1]->kind != HONE_EXPR_FLOAT) return;
+    if (e->args[1]->u.f != 0 || e->args[0]->kind == HONE_EXPR_FLOAT) return;
+    verify_warning(v, v->node, "a float is divided by 0 in '%s', which gives no finite number",
+                   verify_block_name(v));
+}
+
 /* Functions of floats have no meaning over integers. */
 static void verify_math(verifier *v, const hone_expr *e) {
     if (e->kind != HONE_EXPR_CALL || !hone_intrin_is_math((hone_intrin)e->op)) return;
@@ -255,6 +275,8 @@ void verify_expr(verifier *v, const hone_expr *e) {
             verify_divisor(v, e->args[1]);
         }
         verify_bits(v, e);
+        verify_callee(v, e);
+        verify_float_divisor(v, e);
         verify_math(v, e);
         verify_args(v, e);
     }

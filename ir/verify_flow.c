@@ -52,15 +52,19 @@ static void note_top(void *ctx, hone_node_id at, const hone_expr *e) {
     hone_expr_walk(e, note_expr, f);
 }
 
+static bool is_output(const hone_func *func, hone_buffer buffer) {
+    for (uint32_t i = 0; i < func->param_count; i++) {
+        if (func->params[i].buffer == buffer) return true;
+    }
+    return func->buffers[buffer].data != HONE_NO_ID; /* of a handle */
+}
+
 static void note_store(flow *f, hone_node_id id, hone_buffer buffer) {
     const hone_func *func = f->v->func;
     buffer = storage_of(func, buffer);
     if (buffer >= func->buffer_count) return;
     if (f->first_write[buffer] == HONE_NO_ID) f->first_write[buffer] = id;
-    for (uint32_t i = 0; i < func->param_count; i++) {
-        if (func->params[i].buffer == buffer) f->writes_output = true;
-    }
-    if (func->buffers[buffer].data != HONE_NO_ID) f->writes_output = true; /* of a handle */
+    f->writes_output |= is_output(func, buffer);
 }
 
 static void note_node(flow *f, hone_node_id id) {
@@ -70,7 +74,9 @@ static void note_node(flow *f, hone_node_id id) {
     if (node->kind != HONE_NODE_BLOCK) return;
     for (uint32_t i = 0; i < node->u.block.block->match_count; i++) { /* a view may be written */
         hone_buffer source = storage_of(f->v->func, node->u.block.block->matches[i].source.buffer);
-        if (source < f->v->func->buffer_count) f->escapes[source] = true;
+        if (source >= f->v->func->buffer_count) continue;
+        f->escapes[source] = true;
+        f->writes_output |= is_output(f->v->func, source);
     }
 }
 

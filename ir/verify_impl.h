@@ -68,6 +68,8 @@ void verify_outputs(verifier *v);
 
 /* verify_odd.c: what is hardly meant; names at the end */
 void verify_odd_store(verifier *v, hone_node_id id);
+/* What T.init sets (first), beside what the block makes of it (update). */
+void verify_odd_start(verifier *v, hone_node_id block, hone_node_id first, hone_node_id update);
 void verify_odd_loop(verifier *v, hone_node_id id);
 void verify_odd_while(verifier *v, hone_node_id id);
 void verify_odd_condition(verifier *v, hone_node_id id, const hone_expr *condition);
@@ -86,6 +88,10 @@ bool verify_leaves_for_other_sizes(verifier *v, const hone_expr *e, const hone_e
 /* verify_block.c: with the axes not yet defined, then inside */
 void verify_block_outside(verifier *v, hone_node_id id);
 void verify_block_inside(verifier *v, hone_node_id id);
+
+/* verify_region.c: a region by itself; those of a block, with its axes defined */
+void verify_region_shape(verifier *v, hone_node_id id, const hone_region *region, const char *what);
+void verify_regions(verifier *v, hone_node_id id);
 
 /* verify_graph.c */
 hone_status verify_graph(const hone_module *module, const hone_graph_func *graph,
