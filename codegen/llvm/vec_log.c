@@ -1,4 +1,4 @@
-/* codegen/llvm/vec_log.c - logarithms and what is made of them, in float32.
+/* codegen/llvm/vec_log.c - logarithms and what is made of them.
  *
  * log(2^e m) with sqrt(1/2) <= m < sqrt(2): the polynomial of Cephes in f = m - 1, and e ln 2 in
  * two parts. Exact where the result is (log2 of powers of two). */
@@ -8,7 +8,25 @@
 
 #define LN2 0.693147180559945309
 
+/* The exponent is made a number by its bits: few CPUs convert 64-bit integers. */
+static void wide_split(const vec *v, LLVMValueRef x, LLVMValueRef *out_e, LLVMValueRef *out_m) {
+    const uint64_t least = 0x3fe6a09e667f3bcdu, bias = 0x3ff0000000000000u; /* sqrt(1/2), 1 */
+    LLVMValueRef is_small = is(v, LLVMRealOLT, x, number(v, 0x1p-1022));
+    LLVMValueRef big = pick(v, is_small, mul(v, x, number(v, 0x1p54)), x);
+    LLVMValueRef bits = LLVMBuildAdd(B, as_int(v, big), integer(v, bias - least), "");
+    LLVMValueRef e = LLVMBuildLShr(B, bits, integer(v, 52), "");
+    e = as_float(v, LLVMBuildOr(B, e, integer(v, 0x4330000000000000u), "")); /* 2^52 + e */
+    LLVMValueRef zero = pick(v, is_small, number(v, 0x1p52 + 1023 + 54), number(v, 0x1p52 + 1023));
+    *out_e = sub(v, e, zero);
+    LLVMValueRef m = LLVMBuildAnd(B, bits, integer(v, 0xfffffffffffffu), "");
+    *out_m = as_float(v, LLVMBuildAdd(B, m, integer(v, least), ""));
+}
+
 void vec_split(const vec *v, LLVMValueRef x, LLVMValueRef *out_e, LLVMValueRef *out_m) {
+    if (v->is_wide) {
+        wide_split(v, x, out_e, out_m);
+        return;
+    }
     LLVMValueRef is_small = is(v, LLVMRealOLT, x, number(v, 1.17549435e-38));
     LLVMValueRef big = pick(v, is_small, mul(v, x, number(v, 8388608.0)), x);
     LLVMValueRef shift = pick(v, is_small, number(v, -23), number(v, 0));
@@ -24,16 +42,17 @@ static LLVMValueRef log_rest(const vec *v, LLVMValueRef f, LLVMValueRef z) {
     static const double c[] = {7.0376836292e-2,  -1.1514610310e-1, 1.1676998740e-1,
                                -1.2420140846e-1, 1.4249322787e-1,  -1.6668057665e-1,
                                2.0000714765e-1,  -2.4999993993e-1, 3.3333331174e-1};
+    if (v->is_wide) return vec_wide_log_rest(v, f, z);
     return mul(v, mul(v, vec_polynomial(v, f, c, HONE_COUNT(c)), f), z);
 }
 
 /* log(2^e (1 + f)) + extra; extra may be NULL. */
 static LLVMValueRef log_sum(const vec *v, LLVMValueRef e, LLVMValueRef f, LLVMValueRef extra) {
     LLVMValueRef z = mul(v, f, f), y = log_rest(v, f, z);
-    y = fma_of(v, e, number(v, -2.12194440e-4), y);
+    y = fma_of(v, e, number(v, by_width(v, -2.12194440e-4, 7.371002565167799e-13)), y);
     if (extra) y = add(v, y, extra);
     y = fma_of(v, z, number(v, -0.5), y);
-    return fma_of(v, e, number(v, 0.693359375), add(v, f, y));
+    return fma_of(v, e, number(v, by_width(v, 0.693359375, 0.6931471805592082)), add(v, f, y));
 }
 
 /* What a logarithm is at infinity, 0, below 0 and of NaN. */
@@ -66,9 +85,10 @@ LLVMValueRef vec_log2(const vec *v, LLVMValueRef x) {
 
 LLVMValueRef vec_log10(const vec *v, LLVMValueRef x) {
     LLVMValueRef e, y = log_of_fraction(v, x, &e);
-    y = fma_of(v, e, number(v, 2.48745663981195213739e-4),
+    y = fma_of(v, e, number(v, by_width(v, 2.48745663981195213739e-4, 8.241712586023572e-13)),
                mul(v, y, number(v, 0.434294481903251828)));
-    return with_specials(v, x, fma_of(v, e, number(v, 0.30078125), y));
+    y = fma_of(v, e, number(v, by_width(v, 0.30078125, 0.301029995663157)), y);
+    return with_specials(v, x, y);
 }
 
 /* With u = 1 + x, rounded: log(u) + c / u where c is what the rounding took away; near 0 (e = 0),
@@ -86,8 +106,8 @@ LLVMValueRef vec_log1p(const vec *v, LLVMValueRef x) {
     return choose(v, LLVMRealOEQ, x, zero, x, y);
 }
 
-/* Behind 2^28 the functions below are log(2 x). */
-#define HUGE_SIZE 268435456.0
+/* Behind these the functions below are log(2 x), and 1 + x is x. */
+#define HUGE_SIZE by_width(v, 0x1p28, 0x1p60)
 
 /* log(1 + t), or log(2 size) where size is huge. */
 static LLVMValueRef log1p_or_huge(const vec *v, LLVMValueRef size, LLVMValueRef t) {

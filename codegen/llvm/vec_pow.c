@@ -1,4 +1,5 @@
-/* codegen/llvm/vec_pow.c - functions of two float32 that need more digits on the way: in double. */
+/* codegen/llvm/vec_pow.c - functions of two float32 that need more digits on the way: in double.
+ * Those of two float64 are in vec_wide_pow.c. */
 #include "codegen/llvm/vec_steps.h"
 
 #define B (v->g->builder)
@@ -34,6 +35,7 @@ static LLVMValueRef exp2_wide(const vec *v, const vec *d, LLVMValueRef t) {
 
 /* |x|^y, but for 1^y and x^0. */
 static LLVMValueRef power_of_size(const vec *v, LLVMValueRef size, LLVMValueRef y) {
+    if (v->is_wide) return vec_wide_power(v, size, y);
     const vec d = vec_in_double(v);
     LLVMValueRef infinity = number(&d, __builtin_inf()), wide = widen(&d, size);
     LLVMValueRef log = log2_wide(v, &d, size);
@@ -65,6 +67,7 @@ LLVMValueRef vec_pow(const vec *v, LLVMValueRef x, LLVMValueRef y) {
 }
 
 LLVMValueRef vec_hypot(const vec *v, LLVMValueRef x, LLVMValueRef y) {
+    if (v->is_wide) return vec_wide_hypot(v, x, y);
     const vec d = vec_in_double(v);
     LLVMValueRef a = widen(&d, x), b = widen(&d, y), infinity = number(v, __builtin_inf());
     LLVMValueRef root = narrow(v, root_of(&d, fma_of(&d, a, a, mul(&d, b, b))));
@@ -74,6 +77,7 @@ LLVMValueRef vec_hypot(const vec *v, LLVMValueRef x, LLVMValueRef y) {
 
 /* While the quotient has at most 28 bits its product with y is exact. */
 LLVMValueRef vec_fmod(const vec *v, LLVMValueRef x, LLVMValueRef y) {
+    if (v->is_wide) return vec_wide_fmod(v, x, y);
     const vec d = vec_in_double(v);
     LLVMValueRef a = widen(&d, size_of(v, x)), b = widen(&d, size_of(v, y));
     LLVMValueRef exact = quotient(&d, a, b), whole = call1(&d, "llvm.trunc", exact);

@@ -15,7 +15,7 @@ LLVMValueRef vec_polynomial(const vec *v, LLVMValueRef x, const double *c, size_
 }
 
 LLVMValueRef vec_round(const vec *v, LLVMValueRef x, double factor, LLVMValueRef *out_shifted) {
-    LLVMValueRef shift = number(v, 12582912.0); /* 1.5 * 2^23 */
+    LLVMValueRef shift = number(v, by_width(v, 0x1.8p23, 0x1.8p52));
     *out_shifted = factor == 1.0 ? add(v, x, shift) : fma_of(v, x, number(v, factor), shift);
     return sub(v, *out_shifted, shift);
 }
@@ -91,8 +91,22 @@ static LLVMValueRef by_register(const vec *v, const char *name, LLVMValueRef x, 
     return lanes_of_all(v, result);
 }
 
+/* 2^n of a double that is an integer from -1022 to 1023: as numbers, since most CPUs have no shift
+ * of 64-bit integers that keeps the sign. */
+static LLVMValueRef wide_power_of_two(const vec *v, LLVMValueRef n) {
+    LLVMValueRef biased = add(v, n, number(v, 0x1.8p52 + 1023));
+    return as_float(v, LLVMBuildShl(B, as_int(v, biased), integer(v, 52), ""));
+}
+
+static LLVMValueRef wide_scale(const vec *v, LLVMValueRef p, LLVMValueRef n) {
+    LLVMValueRef shifted, half = vec_round(v, mul(v, n, number(v, 0.5)), 1.0, &shifted);
+    p = mul(v, p, wide_power_of_two(v, half));
+    return mul(v, p, wide_power_of_two(v, sub(v, n, half)));
+}
+
 /* Two steps, each by a normal number; AVX-512 has an instruction for it. */
 LLVMValueRef vec_scale(const vec *v, LLVMValueRef p, LLVMValueRef n, LLVMValueRef shifted) {
+    if (v->is_wide) return wide_scale(v, p, n);
     if (v->has_avx512) return by_register(v, "llvm.x86.avx512.mask.scalef.ps", p, n, -1);
     LLVMValueRef k = LLVMBuildSub(B, as_int(v, shifted), integer(v, 0x4b400000u), "");
     LLVMValueRef half = LLVMBuildAShr(B, k, integer(v, 1), "");
@@ -103,7 +117,7 @@ LLVMValueRef vec_scale(const vec *v, LLVMValueRef p, LLVMValueRef n, LLVMValueRe
 /* One addition to the exponent. */
 LLVMValueRef vec_scale_normal(const vec *v, LLVMValueRef p, LLVMValueRef n, LLVMValueRef shifted) {
     if (v->has_avx512) return vec_scale(v, p, n, shifted);
-    LLVMValueRef raise = LLVMBuildShl(B, as_int(v, shifted), integer(v, 23), "");
+    LLVMValueRef raise = LLVMBuildShl(B, as_int(v, shifted), integer(v, v->is_wide ? 52 : 23), "");
     return as_float(v, LLVMBuildAdd(B, as_int(v, p), raise, ""));
 }
 
@@ -141,14 +155,14 @@ static void mark_cold(gen *g, LLVMValueRef function) {
     }
 }
 
-/* A function of the module that calls libm for each lane: "hone.sinf.16". */
+/* A function of the module that calls libm for each lane: "hone.sinf.16", "hone.sin.8". */
 static LLVMValueRef libm_function(const vec *v, const char *libm, unsigned count,
                                   LLVMTypeRef *out_type) {
     gen *g = v->g;
     LLVMTypeRef parameters[] = {v->f, v->f};
     *out_type = LLVMFunctionType(v->f, parameters, count, 0);
     char name[64];
-    snprintf(name, sizeof name, "hone.%sf.%u", libm, v->lanes);
+    snprintf(name, sizeof name, "hone.%s%s.%u", libm, v->is_wide ? "" : "f", v->lanes);
     LLVMValueRef function = LLVMGetNamedFunction(g->module, name);
     if (function) return function;
     LLVMBasicBlockRef here = LLVMGetInsertBlock(B);
@@ -159,7 +173,8 @@ static LLVMValueRef libm_function(const vec *v, const char *libm, unsigned count
     mark_cold(g, function);
     LLVMPositionBuilderAtEnd(B, LLVMAppendBasicBlockInContext(g->context, function, ""));
     LLVMValueRef args[] = {LLVMGetParam(function, 0), LLVMGetParam(function, count - 1)};
-    hone_dtype dtype = hone_dtype_with_lanes(HONE_DTYPE_F32, (uint16_t)v->lanes);
+    hone_dtype element = v->is_wide ? HONE_DTYPE_F64 : HONE_DTYPE_F32;
+    hone_dtype dtype = hone_dtype_with_lanes(element, (uint16_t)v->lanes);
     LLVMBuildRet(B, gen_libm(g, libm, dtype, args, count));
     LLVMPositionBuilderAtEnd(B, here);
     LLVMSetCurrentDebugLocation2(B, place);
@@ -199,6 +214,7 @@ vec vec_in_double(const vec *v) {
     d.bits = v->g->i64;
     d.f = gen_vector(d.element, v->lanes);
     d.i = gen_vector(d.bits, v->lanes);
+    d.is_wide = true;
     d.has_avx512 = false;
     return d;
 }

@@ -16,6 +16,7 @@ typedef struct vec {
     LLVMTypeRef element, bits; /* float and i32, or double and i64 */
     LLVMTypeRef f, i;          /* the same, times lanes */
     unsigned lanes;
+    bool is_wide;    /* double */
     bool has_fma;    /* a * b + c is rounded once */
     bool has_avx512; /* of float: instructions that scale and approximate */
 } vec;
@@ -23,8 +24,12 @@ typedef struct vec {
 static inline LLVMValueRef number(const vec *v, double value) {
     return gen_splat(v->g, LLVMConstReal(v->element, value), v->lanes);
 }
-static inline LLVMValueRef integer(const vec *v, uint32_t value) {
+static inline LLVMValueRef integer(const vec *v, uint64_t value) {
     return gen_splat(v->g, LLVMConstInt(v->bits, value, 0), v->lanes);
+}
+/* What a step takes of float, or of double. */
+static inline double by_width(const vec *v, double narrow, double wide) {
+    return v->is_wide ? wide : narrow;
 }
 static inline LLVMValueRef add(const vec *v, LLVMValueRef a, LLVMValueRef b) {
     return LLVMBuildFAdd(v->g->builder, a, b, "");
@@ -85,10 +90,11 @@ static inline LLVMValueRef as_int(const vec *v, LLVMValueRef x) {
 /* c[count - 1] + c[count - 2] x + …: the highest power comes first in c. */
 LLVMValueRef vec_polynomial(const vec *v, LLVMValueRef x, const double *c, size_t count);
 /* x * factor rounded to an integer, as it lies behind the point of out_shifted: its lowest bits are
- * those of the integer, and there is nothing to convert. Below 2^22 in size; NaN stays. */
+ * those of the integer, and there is nothing to convert. Below 2^22 (2^51) in size; NaN stays. */
 LLVMValueRef vec_round(const vec *v, LLVMValueRef x, double factor, LLVMValueRef *out_shifted);
-/* p * 2^n for the integer that lies in `shifted` (see vec_round), n up to ±252: results become
- * infinite or subnormal properly. With AVX-512 n alone counts, however large. */
+/* p * 2^n for the integer that lies in `shifted` (see vec_round), n up to ±252 (±2044): results
+ * become infinite or subnormal properly. With AVX-512, or wide, n alone counts; with AVX-512
+ * however large. */
 LLVMValueRef vec_scale(const vec *v, LLVMValueRef p, LLVMValueRef n, LLVMValueRef shifted);
 /* The same where the result is a normal number. What becomes of NaN is undefined. */
 LLVMValueRef vec_scale_normal(const vec *v, LLVMValueRef p, LLVMValueRef n, LLVMValueRef shifted);
@@ -102,7 +108,7 @@ LLVMValueRef vec_clamp(const vec *v, LLVMValueRef x, double lo, double hi); /* N
  * ever taken, guards the calls. */
 LLVMValueRef vec_or_libm(const vec *v, LLVMValueRef is_bad, LLVMValueRef fast, const char *libm,
                          LLVMValueRef *args, unsigned count);
-/* The same lanes in double. */
+/* The same lanes in double, on the way to a float. */
 vec vec_in_double(const vec *v);
 
 /* vec_exp.c */
@@ -141,5 +147,23 @@ LLVMValueRef vec_atan2(const vec *v, LLVMValueRef y, LLVMValueRef x);
 LLVMValueRef vec_pow(const vec *v, LLVMValueRef x, LLVMValueRef y);
 LLVMValueRef vec_hypot(const vec *v, LLVMValueRef x, LLVMValueRef y);
 LLVMValueRef vec_fmod(const vec *v, LLVMValueRef x, LLVMValueRef y);
+
+/* vec_wide.c: for double, what the functions above are made of */
+LLVMValueRef vec_wide_exp(const vec *v, LLVMValueRef r);
+LLVMValueRef vec_wide_exp2(const vec *v, LLVMValueRef r);
+LLVMValueRef vec_wide_sinh(const vec *v, LLVMValueRef z);
+LLVMValueRef vec_wide_tanh(const vec *v, LLVMValueRef z);
+LLVMValueRef vec_wide_log_rest(const vec *v, LLVMValueRef f, LLVMValueRef z);
+LLVMValueRef vec_wide_sin(const vec *v, LLVMValueRef z);
+LLVMValueRef vec_wide_cos(const vec *v, LLVMValueRef z);
+LLVMValueRef vec_wide_asin(const vec *v, LLVMValueRef z);
+LLVMValueRef vec_wide_atan(const vec *v, LLVMValueRef z);
+LLVMValueRef vec_wide_erf(const vec *v, LLVMValueRef x);
+
+/* vec_wide_pow.c */
+/* size^y, but for 1^y and size^0. */
+LLVMValueRef vec_wide_power(const vec *v, LLVMValueRef size, LLVMValueRef y);
+LLVMValueRef vec_wide_hypot(const vec *v, LLVMValueRef x, LLVMValueRef y);
+LLVMValueRef vec_wide_fmod(const vec *v, LLVMValueRef x, LLVMValueRef y);
 
 #endif

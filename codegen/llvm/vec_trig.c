@@ -1,4 +1,4 @@
-/* codegen/llvm/vec_trig.c - sines and their inverses, in float32; polynomials of Cephes.
+/* codegen/llvm/vec_trig.c - sines and their inverses; polynomials of Cephes for float32.
  *
  * x = n pi / 2 + r with pi / 2 in parts, as Eigen does it: three of full length where a * b + c is
  * rounded once, else four short ones whose products with n are exact. Arguments that are too large
@@ -14,6 +14,7 @@
 
 /* A quarter turn more or less costs digits: how far the reductions below serve. */
 static double largest(const vec *v) {
+    if (v->is_wide) return 1600000.0;
     return v->has_fma ? 71476.0625 : 15499.0;
 }
 
@@ -24,24 +25,29 @@ static LLVMValueRef reduce_turns(const vec *v, LLVMValueRef x, LLVMValueRef *out
     static const double split[] = {-1.5703125, -0.000483989715576171875,
                                    1.62865035235881805419921875e-07,
                                    5.5644315544167710640977020375430583953857421875e-11};
-    const double *parts = v->has_fma ? whole : split;
-    size_t count = v->has_fma ? HONE_COUNT(whole) : HONE_COUNT(split);
+    /* doubles: three parts of 33 bits, whose products are exact up to 2^20 turns, and the rest */
+    static const double wide[] = {-0x1.921fb544p+0, -0x1.0b4611a6p-34, -0x1.3198a2ep-69,
+                                  -0x1.b839a252049c1p-104};
+    const double *parts = v->is_wide ? wide : v->has_fma ? whole : split;
+    size_t count = v->is_wide || !v->has_fma ? 4 : 3;
     LLVMValueRef shifted, n = vec_round(v, x, 0.636619772367581343, &shifted), r = x;
     for (size_t i = 0; i < count; i++)
         r = fma_of(v, n, number(v, parts[i]), r);
     *out_quadrant = as_int(v, shifted);
     /* -0 + n * 1.6e-7 is +0 */
-    return v->has_fma ? r : choose(v, LLVMRealOEQ, x, number(v, 0), x, r);
+    return v->has_fma && !v->is_wide ? r : choose(v, LLVMRealOEQ, x, number(v, 0), x, r);
 }
 
 /* sin(r) and cos(r) for |r| <= pi / 4. */
 static LLVMValueRef sin_core(const vec *v, LLVMValueRef r, LLVMValueRef z) {
     static const double c[] = {-1.9515295891e-4, 8.3321608736e-3, -1.6666654611e-1};
-    return fma_of(v, mul(v, vec_polynomial(v, z, c, HONE_COUNT(c)), z), r, r);
+    LLVMValueRef p = v->is_wide ? vec_wide_sin(v, z) : vec_polynomial(v, z, c, HONE_COUNT(c));
+    return with_sign(v, fma_of(v, mul(v, p, z), r, r), r); /* of -0, too */
 }
 static LLVMValueRef cos_core(const vec *v, LLVMValueRef z) {
     static const double c[] = {2.443315711809948e-5, -1.388731625493765e-3, 4.166664568298827e-2};
-    LLVMValueRef rest = mul(v, mul(v, vec_polynomial(v, z, c, HONE_COUNT(c)), z), z);
+    LLVMValueRef p = v->is_wide ? vec_wide_cos(v, z) : vec_polynomial(v, z, c, HONE_COUNT(c));
+    LLVMValueRef rest = mul(v, mul(v, p, z), z);
     return add(v, fma_of(v, z, number(v, -0.5), rest), number(v, 1));
 }
 
@@ -62,7 +68,7 @@ static LLVMValueRef wave(const vec *v, LLVMValueRef x, uint32_t quarters, const 
     if (quarters) quadrant = LLVMBuildAdd(B, quadrant, integer(v, quarters), "");
     LLVMValueRef y = pick(v, has_bit(v, quadrant, 1), cos_core(v, z), sin_core(v, r, z));
     LLVMValueRef turned = LLVMBuildAnd(B, quadrant, integer(v, 2), "");
-    LLVMValueRef sign = LLVMBuildShl(B, turned, integer(v, 30), "");
+    LLVMValueRef sign = LLVMBuildShl(B, turned, integer(v, v->is_wide ? 62 : 30), "");
     return or_libm(v, x, as_float(v, LLVMBuildXor(B, as_int(v, y), sign, "")), libm);
 }
 
@@ -74,7 +80,16 @@ LLVMValueRef vec_cos(const vec *v, LLVMValueRef x) {
     return wave(v, x, 1, "cos");
 }
 
+/* sin / cos, or -cos / sin in every other quarter. */
+static LLVMValueRef wide_tan(const vec *v, LLVMValueRef x) {
+    LLVMValueRef quadrant, r = reduce_turns(v, x, &quadrant), z = mul(v, r, r);
+    LLVMValueRef s = sin_core(v, r, z), c = cos_core(v, z), is_odd = has_bit(v, quadrant, 1);
+    LLVMValueRef above = pick(v, is_odd, negative(v, c), s);
+    return or_libm(v, x, quotient(v, above, pick(v, is_odd, s, c)), "tan");
+}
+
 LLVMValueRef vec_tan(const vec *v, LLVMValueRef x) {
+    if (v->is_wide) return wide_tan(v, x);
     static const double c[] = {9.38540185543e-3, 3.11992232697e-3, 2.44301354525e-2,
                                5.34112807005e-2, 1.33387994085e-1, 3.33331568548e-1};
     LLVMValueRef quadrant, r = reduce_turns(v, x, &quadrant), z = mul(v, r, r);
@@ -87,7 +102,8 @@ LLVMValueRef vec_tan(const vec *v, LLVMValueRef x) {
 static LLVMValueRef asin_core(const vec *v, LLVMValueRef t, LLVMValueRef z) {
     static const double c[] = {4.2163199048e-2, 2.4181311049e-2, 4.5470025998e-2, 7.4953002686e-2,
                                1.6666752422e-1};
-    return fma_of(v, mul(v, vec_polynomial(v, z, c, HONE_COUNT(c)), z), t, t);
+    LLVMValueRef p = v->is_wide ? vec_wide_asin(v, z) : vec_polynomial(v, z, c, HONE_COUNT(c));
+    return fma_of(v, mul(v, p, z), t, t);
 }
 
 /* asin(|x|) up to 1/2; behind that asin(sqrt((1 - |x|) / 2)), which is (pi / 2 - asin(|x|)) / 2. */
@@ -118,7 +134,8 @@ static LLVMValueRef atan_core(const vec *v, LLVMValueRef t, LLVMValueRef base) {
     static const double c[] = {8.05374449538e-2, -1.38776856032e-1, 1.99777106478e-1,
                                -3.33329491539e-1};
     LLVMValueRef z = mul(v, t, t);
-    LLVMValueRef y = fma_of(v, mul(v, vec_polynomial(v, z, c, HONE_COUNT(c)), z), t, t);
+    LLVMValueRef p = v->is_wide ? vec_wide_atan(v, z) : vec_polynomial(v, z, c, HONE_COUNT(c));
+    LLVMValueRef y = fma_of(v, mul(v, p, z), t, t);
     return add(v, base, y);
 }
 

@@ -1,5 +1,5 @@
-/* codegen/llvm/vecmath.c - which functions have polynomials of their own, in float32, on whole
- * vectors and scalars.
+/* codegen/llvm/vecmath.c - which functions have polynomials of their own, in float32 and float64,
+ * on whole vectors and scalars.
  *
  * Range reduction and a polynomial, no tables; no calls, but for arguments that are too large.
  * Within 4 units in the last place of the correctly rounded result, special values as libm has them
@@ -42,12 +42,15 @@ static const struct function {
 
 LLVMValueRef gen_vector_math(gen *g, hone_intrin intrin, LLVMValueRef *args, unsigned lanes) {
     LLVMTypeRef type = LLVMTypeOf(args[0]);
-    if (type != gen_vector(g->f32, lanes)) return NULL;
-    vec v = {.g = g, .element = g->f32, .bits = g->i32, .f = type, .lanes = lanes};
-    v.i = gen_vector(g->i32, lanes);
+    bool is_wide = type == gen_vector(g->f64, lanes);
+    if (!is_wide && type != gen_vector(g->f32, lanes)) return NULL;
+    vec v = {.g = g, .f = type, .lanes = lanes, .is_wide = is_wide};
+    v.element = is_wide ? g->f64 : g->f32;
+    v.bits = is_wide ? g->i64 : g->i32;
+    v.i = gen_vector(v.bits, lanes);
     v.has_fma =
         strncmp(g->target->triple, "x86_64", 6) != 0 || hone_target_has_feature(g->target, "fma");
-    v.has_avx512 = hone_target_has_feature(g->target, "avx512vl") &&
+    v.has_avx512 = !is_wide && hone_target_has_feature(g->target, "avx512vl") &&
                    hone_target_has_feature(g->target, "avx512dq") && lanes <= VEC_MAX_LANES;
     for (size_t i = 0; i < HONE_COUNT(functions); i++) {
         const struct function *f = &functions[i];

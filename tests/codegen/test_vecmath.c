@@ -157,6 +157,7 @@ static double distance(float got, double want) {
     if (isinf(rounded) || isinf(got)) {
         return rounded == got || (fabs(want) > 3.4e38 && fabsf(got) > 3.4e38f) ? 0 : INFINITY;
     }
+    if (rounded == 0 && got == 0 && signbit(rounded) != signbit(got)) return INFINITY;
     double unit = fabs((double)nextafterf(fabsf(rounded), INFINITY) - fabs((double)rounded));
     return fabs((double)got - want) / unit;
 }
