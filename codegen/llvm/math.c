@@ -1,7 +1,7 @@
 /* codegen/llvm/math.c - calls: intrinsics of LLVM, functions of libm, bit operations, choices.
  *
- * float16 and its relatives arrive as float, so the float function serves them. A vector without
- * a polynomial of its own (one of doubles) is taken apart into scalars. */
+ * float16 and its relatives arrive as float, so the float function serves them. Most functions of
+ * numbers are polynomials (vecmath.c); for libm a vector is taken apart into scalars. */
 #include "codegen/llvm/gen.h"
 
 #include <stdio.h>
@@ -9,45 +9,23 @@
 
 #include "support/attributes.h"
 
-/* What a math call becomes: an LLVM intrinsic that is one instruction, or a function of libm. */
+/* What a call of numbers becomes that has no polynomial: an LLVM intrinsic that is one instruction,
+ * or a function of libm. */
 static const struct math_row {
     hone_intrin intrin;
     const char *llvm; /* NULL = none */
     const char *libm; /* double's name; float's has an f behind */
 } math_rows[] = {
-    {HONE_INTRIN_EXP,       NULL,             "exp"      },
-    {HONE_INTRIN_EXP2,      NULL,             "exp2"     },
-    {HONE_INTRIN_LOG,       NULL,             "log"      },
-    {HONE_INTRIN_LOG2,      NULL,             "log2"     },
-    {HONE_INTRIN_LOG10,     NULL,             "log10"    },
-    {HONE_INTRIN_LOG1P,     NULL,             "log1p"    },
-    {HONE_INTRIN_SQRT,      "llvm.sqrt",      "sqrt"     },
-    {HONE_INTRIN_SIN,       NULL,             "sin"      },
-    {HONE_INTRIN_COS,       NULL,             "cos"      },
-    {HONE_INTRIN_TAN,       NULL,             "tan"      },
-    {HONE_INTRIN_ASIN,      NULL,             "asin"     },
-    {HONE_INTRIN_ACOS,      NULL,             "acos"     },
-    {HONE_INTRIN_ATAN,      NULL,             "atan"     },
-    {HONE_INTRIN_SINH,      NULL,             "sinh"     },
-    {HONE_INTRIN_COSH,      NULL,             "cosh"     },
-    {HONE_INTRIN_TANH,      NULL,             "tanh"     },
-    {HONE_INTRIN_ASINH,     NULL,             "asinh"    },
-    {HONE_INTRIN_ACOSH,     NULL,             "acosh"    },
-    {HONE_INTRIN_ATANH,     NULL,             "atanh"    },
-    {HONE_INTRIN_ERF,       NULL,             "erf"      },
-    {HONE_INTRIN_FLOOR,     "llvm.floor",     "floor"    },
-    {HONE_INTRIN_CEIL,      "llvm.ceil",      "ceil"     },
-    {HONE_INTRIN_ROUND,     "llvm.round",     "round"    },
-    {HONE_INTRIN_NEARBYINT, "llvm.nearbyint", "nearbyint"},
-    {HONE_INTRIN_TRUNC,     "llvm.trunc",     "trunc"    },
-    {HONE_INTRIN_FABS,      "llvm.fabs",      "fabs"     },
-    {HONE_INTRIN_POW,       NULL,             "pow"      },
-    {HONE_INTRIN_FMOD,      NULL,             "fmod"     },
-    {HONE_INTRIN_ATAN2,     NULL,             "atan2"    },
-    {HONE_INTRIN_HYPOT,     NULL,             "hypot"    },
-    {HONE_INTRIN_COPYSIGN,  "llvm.copysign",  "copysign" },
+    {HONE_INTRIN_SQRT,      "llvm.sqrt",      NULL       },
+    {HONE_INTRIN_FLOOR,     "llvm.floor",     NULL       },
+    {HONE_INTRIN_CEIL,      "llvm.ceil",      NULL       },
+    {HONE_INTRIN_ROUND,     "llvm.round",     NULL       },
+    {HONE_INTRIN_NEARBYINT, "llvm.nearbyint", NULL       },
+    {HONE_INTRIN_TRUNC,     "llvm.trunc",     NULL       },
+    {HONE_INTRIN_FABS,      "llvm.fabs",      NULL       },
+    {HONE_INTRIN_COPYSIGN,  "llvm.copysign",  NULL       },
+    {HONE_INTRIN_FMA,       "llvm.fma",       NULL       },
     {HONE_INTRIN_NEXTAFTER, NULL,             "nextafter"},
-    {HONE_INTRIN_FMA,       "llvm.fma",       "fma"      },
 };
 
 static LLVMValueRef undefined(gen *g, const hone_expr *e) {
@@ -108,28 +86,9 @@ static LLVMValueRef constant(gen *g, const hone_expr *e, double value) {
     return gen_splat(g, LLVMConstReal(type, value), e->dtype.lanes);
 }
 
-static LLVMValueRef sigmoid(gen *g, const hone_expr *e, LLVMValueRef x) {
-    LLVMValueRef one = constant(g, e, 1.0), negative = LLVMBuildFNeg(g->builder, x, "");
-    LLVMValueRef power = gen_libm(g, "exp", e->dtype, &negative, 1);
-    return LLVMBuildFDiv(g->builder, one, LLVMBuildFAdd(g->builder, one, power, ""), "");
-}
-
-static LLVMValueRef derived_math(gen *g, const hone_expr *e, LLVMValueRef *args) {
-    LLVMTypeRef type = gen_type(g, e->dtype);
-    switch ((hone_intrin)e->op) {
-    case HONE_INTRIN_SIGMOID:
-        return sigmoid(g, e, args[0]);
-    case HONE_INTRIN_RSQRT: {
-        LLVMValueRef root = gen_intrinsic(g, "llvm.sqrt", type, args, 1);
-        return LLVMBuildFDiv(g->builder, constant(g, e, 1.0), root, "");
-    }
-    case HONE_INTRIN_EXP10: {
-        LLVMValueRef both[] = {constant(g, e, 10.0), args[0]};
-        return gen_libm(g, "pow", e->dtype, both, 2);
-    }
-    default:
-        return NULL;
-    }
+static LLVMValueRef inverse_root(gen *g, const hone_expr *e, LLVMValueRef x) {
+    LLVMValueRef root = gen_intrinsic(g, "llvm.sqrt", gen_type(g, e->dtype), &x, 1);
+    return LLVMBuildFDiv(g->builder, constant(g, e, 1.0), root, "");
 }
 
 static LLVMValueRef math_call(gen *g, const hone_expr *e) {
@@ -138,8 +97,8 @@ static LLVMValueRef math_call(gen *g, const hone_expr *e) {
     for (uint16_t i = 0; i < e->count; i++)
         args[i] = gen_value(g, e->args[i]);
     LLVMValueRef value = gen_vector_math(g, (hone_intrin)e->op, args, e->dtype.lanes);
-    if (!value) value = derived_math(g, e, args);
     if (value) return value;
+    if (e->op == HONE_INTRIN_RSQRT) return inverse_root(g, e, args[0]);
     for (size_t i = 0; i < HONE_COUNT(math_rows); i++) {
         const struct math_row *row = &math_rows[i];
         if (row->intrin != (hone_intrin)e->op) continue;

@@ -26,7 +26,9 @@ static c_text math_call(c_gen *g, const hone_expr *e) {
     case HONE_INTRIN_RSQRT:
         return (c_text){c_printf(g, "1 / sqrt%s(%s)", f, arguments(g, e, 0)), C_PREC_MUL};
     case HONE_INTRIN_SIGMOID:
-        return (c_text){c_printf(g, "1 / (1 + exp%s(-(%s)))", f, arguments(g, e, 0)), C_PREC_MUL};
+        return (c_text){c_printf(g, "%s(%s)", c_helper(g, "sigmoid", *f ? "float" : "double"),
+                                 arguments(g, e, 0)),
+                        C_PREC_POSTFIX};
     default:
         return (c_text){c_printf(g, "%s%s(%s)", hone_intrin_spelling((hone_intrin)e->op), f,
                                  arguments(g, e, 0)),

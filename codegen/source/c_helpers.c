@@ -5,7 +5,8 @@
 #include "codegen/source/c_gen.h"
 #include "support/attributes.h"
 
-/* $T: the type, $U: its unsigned sibling, $N: the function's name. */
+/* $T: the type, $U: its unsigned sibling, $N: the function's name, $F: what the names of libm's
+ * functions of it end with. */
 typedef struct helper {
     const char *kind, *text;
 } helper;
@@ -51,6 +52,11 @@ static const helper helpers[] = {
                  "    if (is_signed && a < -limit) return ($T)(0 - ($T)most - 1);\n"
                  "    return !is_signed && a <= 0 ? 0 : ($T)a;\n"
                  "}\n"      },
+    {"sigmoid",     "/* by exp(-|a|), which is never too large */\n"
+                "static inline $T $N($T a) {\n"
+                "    $T e = exp$F(-fabs$F(a));\n"
+                "    return (a < 0 ? e : 1) / (1 + e);\n"
+                "}\n"        },
     {"to_odd",      "/* what is lost is left in the last bit: rounding once more rounds once */\n"
                "static inline $T $N(double a) {\n"
                "    $T value = ($T)a;\n"
@@ -124,7 +130,9 @@ static const char *fill_in(c_gen *g, const char *text, const char *name, const c
             continue;
         }
         c++;
-        hone_str_append(&out, *c == 'N' ? name : *c == 'T' ? type : unsigned_of(g, type));
+        const char *f = strcmp(type, "float") == 0 ? "f" : "";
+        const char *word = *c == 'N' ? name : *c == 'T' ? type : *c == 'F' ? f : NULL;
+        hone_str_append(&out, word ? word : unsigned_of(g, type));
     }
     const char *copy = hone_arena_strdup(g->arena, hone_str_text(&out));
     hone_str_deinit(&out);
