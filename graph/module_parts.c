@@ -26,9 +26,10 @@ static hone_status begin(moving *m, hone_module *to, hone_module *from) {
 static hone_status move_arg(moving *m, hone_garg *arg) {
     if (arg->kind == HONE_GARG_CONSTANT) {
         uint32_t *number = &m->numbers[arg->u.constant];
-        hone_tensor *copy;
+        const hone_tensor *from = m->from->constants[arg->u.constant];
+        hone_tensor *copy = NULL; /* and NULL of an outline */
         if (*number == HONE_NO_ID) {
-            HONE_TRY(hone_tensor_clone(m->from->constants[arg->u.constant], &copy));
+            if (from) HONE_TRY(hone_tensor_clone(from, &copy));
             HONE_TRY(hone_module_add_constant(m->to, copy, number));
         }
         arg->u.constant = *number;

@@ -3,30 +3,15 @@
 #include <string.h>
 
 #include "graph/graph_passes.h"
+#include "support/nearest.h"
 #include "support/strbuf.h"
 
 /* The table of passes, the pipelines, and running them. */
 
 static const hone_graph_pass passes[] = {
-    {"link_calls",      "finds the programs and functions that calls mean, puts functions in",
-     hone_pass_link_calls                                                                                                   },
-    {"bind",            "puts numbers for symbolic sizes and tensors for parameters",               hone_pass_bind          },
-    {"infer",           "infers shapes and checks those that are written",                          hone_pass_infer         },
-    {"normalize",       "rewrites views to reshape, splits to slices, and drops what does nothing",
-     hone_pass_normalize                                                                                                    },
-    {"fold_batch_norm", "folds batch norms with constant statistics into the weights before them",
-     hone_pass_fold_batch_norm                                                                                              },
-    {"decompose",       "writes the remaining batch norms as elementwise operators",                hone_pass_decompose     },
-    {"fold_transpose",  "turns constant weights, and takes transpositions into matrix products",
-     hone_pass_fold_transpose                                                                                               },
-    {"fold_constants",  "computes calls whose arguments are all constant",                          hone_pass_fold_constants},
-    {"legalize",        "makes a call_tir of a PrimFunc out of every operator but reshape",
-     hone_pass_legalize                                                                                                     },
-    {"legalize_all",    "the same for reshape too",                                                 hone_pass_legalize_all  },
-    {"fuse",            "joins kernels with the elementwise work around them",                      hone_pass_fuse          },
-    {"specialize",      "makes a static kernel for each static call of a symbolic one",
-     hone_pass_specialize                                                                                                   },
-    {"prune",           "drops bindings, kernels and constants that nothing uses",                  hone_pass_prune         },
+#define HONE_GRAPH_PASS(name, run, tvm_names, help) {name, help, run, tvm_names},
+#include "graph/graph_passes.def"
+#undef HONE_GRAPH_PASS
 };
 
 /* Constants are folded before batch norms, whose statistics may be computed, and again after what
@@ -37,6 +22,9 @@ static const char *const prepare[] = {
     "legalize",        "fuse",      "specialize",     "prune",          NULL};
 static const char *const interpret[] = {"link_calls", "bind",         "infer", "normalize",
                                         "decompose",  "legalize_all", "prune", NULL};
+static const char *const zero[] = {
+    "link_calls",     "bind", "infer", "normalize", "fold_constants", "decompose", "legalize_all",
+    "fold_constants", "fuse", "prune", NULL};
 
 size_t hone_graph_pass_count(void) {
     return HONE_COUNT(passes);
@@ -50,6 +38,7 @@ const hone_graph_pass *hone_graph_pass_at(size_t index) {
 const hone_graph_pass *hone_graph_pass_find(const char *name) {
     for (size_t i = 0; i < HONE_COUNT(passes); i++) {
         if (strcmp(passes[i].name, name) == 0) return &passes[i];
+        if (hone_name_is_listed(passes[i].tvm_names, name)) return &passes[i];
     }
     return NULL;
 }
@@ -57,6 +46,7 @@ const hone_graph_pass *hone_graph_pass_find(const char *name) {
 const char *const *hone_graph_pipeline(const char *name) {
     if (strcmp(name, "prepare") == 0) return prepare;
     if (strcmp(name, "interpret") == 0) return interpret;
+    if (strcmp(name, "zero") == 0) return zero;
     return NULL;
 }
 

@@ -29,6 +29,10 @@ bool hone_api_is_element(hone_dtype dtype);
 hone_program *hone_api_program(hone_module *module); /* freezes it */
 hone_module *hone_api_module(const hone_program *program);
 
+/* The module with a function in the place of that of the same name; shares what stays. */
+HONE_NODISCARD hone_status hone_api_put_func(const hone_program *program, const hone_func *func,
+                                             hone_program **out_program);
+
 /* Moves the text out, to be freed with hone_text_free; empties `str` also on failure. */
 HONE_NODISCARD hone_status hone_api_take_text(hone_str *str, char **out_text);
 

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "compile/named_passes.h"
 #include "graph/module_parts.h"
 #include "graph/pass.h"
 #include "include/api.h"
@@ -189,10 +190,10 @@ hone_error *hone_program_set_attribute_integer(const hone_program *program, cons
 
 static hone_status run(hone_module *module, size_t count, const char *const *names,
                        hone_module **out_module) {
-    const char *const *pipeline = count == 1 ? hone_graph_pipeline(names[0]) : NULL;
+    const char *const *pipeline = count == 1 ? hone_named_pipeline(names[0]) : NULL;
     for (count = pipeline ? 0 : count; pipeline && pipeline[count]; count++) {
     }
-    return hone_graph_run_passes(module, pipeline ? pipeline : names, count, NULL, out_module);
+    return hone_named_passes_run(module, pipeline ? pipeline : names, count, NULL, out_module);
 }
 
 hone_error *hone_program_run_passes(const hone_program *program, size_t count,
@@ -212,9 +213,11 @@ hone_error *hone_program_run_passes(const hone_program *program, size_t count,
 }
 
 const char *hone_pass_name(size_t index) {
-    return index < hone_graph_pass_count() ? hone_graph_pass_at(index)->name : NULL;
+    hone_named_pass pass;
+    return hone_named_pass_at(index, &pass) ? pass.name : NULL;
 }
 
 const char *hone_pass_help(size_t index) {
-    return index < hone_graph_pass_count() ? hone_graph_pass_at(index)->help : NULL;
+    hone_named_pass pass;
+    return hone_named_pass_at(index, &pass) ? pass.help : NULL;
 }

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "graph/frontend/onnx_import.h"
+#include "graph/module_parts.h"
 #include "include/api.h"
 #include "ir/script.h"
 #include "ir/structural.h"
@@ -22,6 +23,17 @@ hone_module *hone_api_module(const hone_program *program) {
         hone_module *to;
     } cast = {.from = program};
     return cast.to;
+}
+
+hone_status hone_api_put_func(const hone_program *program, const hone_func *func,
+                              hone_program **out_program) {
+    hone_module *alone, *made;
+    HONE_TRY(hone_module_of_func(func, &alone));
+    hone_module_freeze(alone);
+    hone_status st = hone_module_merge(hone_api_module(program), alone, &made);
+    hone_module_release(alone);
+    if (!st) *out_program = hone_api_program(made);
+    return st;
 }
 
 hone_error *hone_program_load(const char *path, hone_program **out_program) {
@@ -168,8 +180,8 @@ static hone_status apply(hone_schedule *sch, const hone_trace *trace,
     return st ? hone_api_show_blame(sch, st) : HONE_OK;
 }
 
-static hone_status replay(const hone_func *func, const char *text,
-                          const hone_replay_options *options, hone_module **out_module,
+static hone_status replay(const hone_program *program, const hone_func *func, const char *text,
+                          const hone_replay_options *options, hone_program **out_program,
                           hone_str *out_trace) {
     hone_arena *arena = hone_arena_create(1 << 14);
     if (!arena) return HONE_ERROR(HONE_CODE_NO_MEMORY, "trace");
@@ -179,7 +191,7 @@ static hone_status replay(const hone_func *func, const char *text,
     if (!st) st = hone_schedule_create(func, &sch);
     if (!st) st = apply(sch, &trace, options);
     if (!st && out_trace) st = hone_trace_print_json(&sch->trace, out_trace);
-    if (!st) st = hone_module_of_func(sch->func, out_module);
+    if (!st) st = hone_api_put_func(program, sch->func, out_program);
     if (sch) hone_schedule_destroy(sch);
     hone_arena_destroy(arena);
     return st;
@@ -202,13 +214,13 @@ hone_error *hone_program_replay(const hone_program *program, const char *trace,
         return hone_api_error(
             HONE_ERROR(HONE_CODE_INVALID, "'%s' is no tensor program", member->name));
     hone_str text = {0};
-    hone_module *module = NULL;
-    st = replay(member->func, trace, options, &module, out_trace ? &text : NULL);
+    hone_program *made = NULL;
+    st = replay(program, member->func, trace, options, &made, out_trace ? &text : NULL);
     if (!st && out_trace) st = hone_api_take_text(&text, out_trace);
     hone_str_deinit(&text);
     if (st)
-        hone_module_release(module);
+        hone_program_free(made);
     else
-        *out_program = hone_api_program(module);
+        *out_program = made;
     return hone_api_error(st);
 }

@@ -10,15 +10,18 @@
 /* The text so far is the state: adding to it applies all of it anew, from the same seed, so that
  * names mean what they meant and decisions stay. */
 struct hone_steps {
-    hone_module *module; /* owned: the function at the beginning */
+    hone_program *program; /* owned: where the function is from */
+    hone_module *module;   /* owned: the function at the beginning */
     hone_schedule *schedule;
     hone_tensor_intrins *intrins;
     hone_str text;
     uint64_t seed;
 };
 
-static hone_status open_steps(hone_steps *s, const hone_module *module, const char *function) {
+static hone_status open_steps(hone_steps *s, const hone_program *program, const char *function) {
     const hone_member *member;
+    hone_module *module = hone_api_module(program);
+    s->program = hone_api_program(hone_module_retain(module));
     HONE_TRY(hone_module_pick(module, function, &member));
     if (member->kind != HONE_MEMBER_FUNC) {
         return HONE_ERROR(HONE_CODE_UNSUPPORTED, "'%s' is no tensor program", member->name);
@@ -40,7 +43,7 @@ hone_error *hone_steps_create(const hone_program *program, const char *function,
     hone_steps *s = hone_calloc(1, sizeof *s);
     if (!s) return hone_api_error(HONE_ERROR(HONE_CODE_NO_MEMORY, "schedule"));
     s->seed = seed;
-    hone_status st = open_steps(s, hone_api_module(program), function);
+    hone_status st = open_steps(s, program, function);
     if (st) {
         hone_steps_free(s);
         return hone_api_error(st);
@@ -54,6 +57,7 @@ void hone_steps_free(hone_steps *s) {
     hone_schedule_destroy(s->schedule);
     hone_tensor_intrins_destroy(s->intrins);
     hone_module_release(s->module);
+    hone_program_free(s->program);
     hone_str_deinit(&s->text);
     hone_free(s);
 }
@@ -98,11 +102,7 @@ hone_error *hone_steps_program(const hone_steps *steps, hone_program **out_progr
     HONE_API_NEED(out_program);
     *out_program = NULL;
     HONE_API_NEED(steps);
-    hone_module *module = NULL;
-    hone_status st = hone_module_of_func(steps->schedule->func, &module);
-    if (st) return hone_api_error(st);
-    *out_program = hone_api_program(module);
-    return NULL;
+    return hone_api_error(hone_api_put_func(steps->program, steps->schedule->func, out_program));
 }
 
 hone_error *hone_steps_trace(const hone_steps *steps, char **out_trace) {

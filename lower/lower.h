@@ -50,12 +50,22 @@ typedef struct hone_lower {
 typedef struct hone_lower_pass {
     const char *name;
     hone_status (*run)(hone_lower *lower);
-    const char *summary; /* one line for --list */
-    bool makes_vectors;  /* left out where loops are kept */
+    const char *summary;   /* one line for --list */
+    bool makes_vectors;    /* left out where loops are kept */
+    const char *tvm_names; /* "UnrollLoop": those of TVM that it stands for; or NULL */
 } hone_lower_pass;
 
 /* The passes in order. */
 const hone_lower_pass *hone_lower_pipeline(size_t *out_count);
+/* A pass by its name, or one of TVM's ("tirx.transform.UnrollLoop" too); NULL when there is none.
+ */
+const hone_lower_pass *hone_lower_pass_find(const char *name);
+
+/* Runs passes in the order given on a copy of func, made in arena, as hone_lower_func does. */
+HONE_NODISCARD hone_status hone_lower_run(const hone_func *func,
+                                          const hone_lower_pass *const *passes, size_t count,
+                                          const hone_lower_options *options, hone_arena *arena,
+                                          hone_func **out_func);
 
 /* Lowers a copy of func, made in arena; func and its arena must outlive the result. UNSUPPORTED: a
  * program that this target cannot run (thread-bound loops on a CPU), with the loop named. */

@@ -1,5 +1,6 @@
-/* lower/lower_imports.c - source that loops bring along becomes an attribute of the function: loops
- * come and go. */
+/* lower/lower_imports.c
+ * needs: nothing. keeps: the program. Source that loops bring along becomes an attribute of the
+ * function: loops come and go. */
 #include <ctype.h>
 #include <string.h>
 
@@ -59,7 +60,7 @@ bool hone_lower_brings_along(const hone_func *func, const char *name, bool in_c)
     return false;
 }
 
-hone_status lower_collect_imports(hone_lower *lower) {
+hone_status lower_imports(hone_lower *lower) {
     HONE_TRY(collect(lower, "pragma_import_llvm", HONE_LOWER_IMPORT_LLVM));
     return collect(lower, "pragma_import_c", HONE_LOWER_IMPORT_C);
 }

@@ -4,6 +4,8 @@
 
 #include "lower/lower.h"
 
+hone_status lower_scheduled(hone_lower *lower);
+hone_status lower_imports(hone_lower *lower); /* see HONE_LOWER_IMPORT_LLVM */
 hone_status lower_stages(hone_lower *lower);
 hone_status lower_widen(hone_lower *lower);
 hone_status lower_hoist_init(hone_lower *lower);
@@ -29,9 +31,6 @@ hone_status lower_prefetch(hone_lower *lower);
 hone_status lower_stream(hone_lower *lower);
 hone_status lower_cleanup(hone_lower *lower);
 hone_status lower_cse(hone_lower *lower);
-
-/* Before the first pass: see HONE_LOWER_IMPORT_LLVM. */
-hone_status lower_collect_imports(hone_lower *lower);
 
 #define LOWER_NO_MEMORY() HONE_ERROR(HONE_CODE_NO_MEMORY, "lowering")
 

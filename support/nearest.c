@@ -35,3 +35,31 @@ bool hone_name_is_same_but_case(const char *a, const char *b) {
         a++, b++;
     return *a == *b;
 }
+
+const char *hone_name_suggest(const char *text, const void *candidates, size_t count,
+                              size_t stride) {
+    const char *best = NULL;
+    size_t best_distance = 3, length = strlen(text);
+    for (size_t i = 0; i < count; i++) {
+        const char *name = *(const char *const *)((const char *)candidates + i * stride);
+        size_t d = hone_name_distance(text, name);
+        if (length >= 3 && strncmp(name, text, length) == 0) d = 1;
+        if (d < best_distance && d < strlen(name)) {
+            best = name;
+            best_distance = d;
+        }
+    }
+    return best;
+}
+
+bool hone_name_is_listed(const char *list, const char *name) {
+    const char *dot = strrchr(name, '.');
+    if (dot) name = dot + 1;
+    size_t length = strlen(name);
+    for (const char *at = list; at && *at; at += strspn(at, " ")) {
+        size_t here = strcspn(at, " ");
+        if (here == length && strncmp(at, name, length) == 0) return true;
+        at += here;
+    }
+    return false;
+}

@@ -1,4 +1,4 @@
-/* support/nearest.h - the name that was meant.
+/* support/nearest.h - names compared: the one that was meant, the one of several.
  * Threads: safe. */
 #ifndef HONE_SUPPORT_NEAREST_H
 #define HONE_SUPPORT_NEAREST_H
@@ -11,5 +11,12 @@
 size_t hone_name_distance(const char *a, const char *b);
 /* The same name but for upper and lower case. */
 bool hone_name_is_same_but_case(const char *a, const char *b);
+/* The name of candidates[] (count of them, stride bytes apart, each beginning with a const char *)
+ * that was probably meant, or NULL. */
+const char *hone_name_suggest(const char *text, const void *candidates, size_t count,
+                              size_t stride);
+/* Is it one of the names in a text with spaces between ("FuseOps FuseTIR")? A path in front of it
+ * does not count ("relax.transform.FuseOps"). list NULL: no. */
+bool hone_name_is_listed(const char *list, const char *name);
 
 #endif

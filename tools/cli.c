@@ -8,26 +8,7 @@
 
 #include "support/alloc.h"
 #include "support/fs.h"
-#include "support/nearest.h"
 #include "tools/cli_impl.h"
-
-/* ---- names that were meant ---- */
-
-const char *hone_cli_suggest(const char *text, const void *candidates, size_t count,
-                             size_t stride) {
-    const char *best = NULL;
-    size_t best_distance = 3, length = strlen(text);
-    for (size_t i = 0; i < count; i++) {
-        const char *name = *(const char *const *)((const char *)candidates + i * stride);
-        size_t d = hone_name_distance(text, name);
-        if (length >= 3 && strncmp(name, text, length) == 0) d = 1;
-        if (d < best_distance && d < strlen(name)) {
-            best = name;
-            best_distance = d;
-        }
-    }
-    return best;
-}
 
 /* ---- help ---- */
 

@@ -18,6 +18,7 @@
 #include "support/arena.h"
 #include "support/json.h"
 #include "support/log.h"
+#include "support/nearest.h"
 #include "support/status.h"
 #include "support/strbuf.h"
 
@@ -110,10 +111,6 @@ HONE_NODISCARD hone_status hone_cli_flush(hone_cli *cli);
 
 /* True when stderr is a terminal that takes colours (NO_COLOR, TERM=dumb). */
 bool hone_cli_has_color(void);
-
-/* The name of candidates[] (count of them, stride bytes apart, each beginning with a const char *)
- * that was probably meant, or NULL. */
-const char *hone_cli_suggest(const char *text, const void *candidates, size_t count, size_t stride);
 
 /* "90", "90s", "10m", "1h30m", "500ms" in nanoseconds; false when it is none. */
 bool hone_cli_parse_time(const char *text, int64_t *out_ns);

@@ -63,6 +63,18 @@ hone_status hone_cli_load_outline(const char *path, hone_module **out_module) {
     return load(path, NULL, true, out_module);
 }
 
+hone_status hone_cli_put_program(hone_cli *cli, const char *path_or_null, const hone_module *module,
+                                 const hone_print_options *style) {
+    if (path_or_null && strcmp(path_or_null, "-") != 0) {
+        return hone_script_save(module, path_or_null, style);
+    }
+    hone_str text = {0};
+    hone_status st = hone_module_print(module, style, &text);
+    if (!st) st = hone_cli_put_result(cli, NULL, &text);
+    hone_str_deinit(&text);
+    return st;
+}
+
 hone_status hone_cli_parse_dialect(const char *name, hone_dialect *out_dialect) {
     bool is_classic = strcmp(name, "classic") == 0;
     *out_dialect = is_classic ? HONE_DIALECT_CLASSIC : HONE_DIALECT_TVM_0_27;

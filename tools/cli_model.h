@@ -22,6 +22,16 @@ HONE_NODISCARD hone_status hone_cli_load_outline(const char *path, hone_module *
         .name = "dialect", .value = "NAME", .kind = HONE_CLI_TEXT, .to = (place),                  \
         .help = "tvm-0.27 (default) or classic, the spelling of older TVM"                         \
     }
+#define HONE_CLI_PROGRAM_OUTPUT_OPTION(place)                                                      \
+    {                                                                                              \
+        .name = "output", .letter = 'o', .value = "FILE", .kind = HONE_CLI_TEXT, .to = (place),    \
+        .help = "write there; long weights go to FILE with .safetensors"                           \
+    }
+/* Writes a module to the path of -o, its weights beside it, or to cli->out when it is NULL or "-".
+ */
+HONE_NODISCARD hone_status hone_cli_put_program(hone_cli *cli, const char *path_or_null,
+                                                const hone_module *module,
+                                                const hone_print_options *style);
 /* The dialect that --dialect names. INVALID for others. */
 HONE_NODISCARD hone_status hone_cli_parse_dialect(const char *name, hone_dialect *out_dialect);
 

@@ -155,8 +155,8 @@ static hone_status visit_setting(void *ctx, bool is_of_section, const char *key,
     if (!option) {
         /* A key outside of sections is for all verbs that have it. */
         if (!is_of_section) return HONE_OK;
-        const char *meant = hone_cli_suggest(key, reader->options, option_count(reader->options),
-                                             sizeof *reader->options);
+        const char *meant = hone_name_suggest(key, reader->options, option_count(reader->options),
+                                              sizeof *reader->options);
         return HONE_ERROR(HONE_CODE_INVALID, "there is no option '%s'%s%s%s", key,
                           meant ? "; did you mean '" : "", meant ? meant : "", meant ? "'?" : "");
     }
@@ -234,7 +234,7 @@ static hone_status bad_option(const hone_cli_option *options, size_t count, cons
     if (find_option(options, name)) {
         return HONE_ERROR(HONE_CODE_INVALID, "option '--%s' takes no value", name);
     }
-    const char *meant = hone_cli_suggest(name, options, count, sizeof *options);
+    const char *meant = hone_name_suggest(name, options, count, sizeof *options);
     return HONE_ERROR(HONE_CODE_INVALID, "there is no option '--%s'%s%s%s", name,
                       meant ? "; did you mean '--" : "", meant ? meant : "", meant ? "'?" : "");
 }

@@ -29,7 +29,7 @@ int hone_cli_run_subverb(const hone_cli_subverbs *verbs, int argc, char **argv) 
         }
     }
     const char *meant =
-        hone_cli_suggest(argv[1], verbs->items, verbs->count, sizeof verbs->items[0]);
+        hone_name_suggest(argv[1], verbs->items, verbs->count, sizeof verbs->items[0]);
     fprintf(stderr, "hone: there is no verb '%s %s'", verbs->verb, argv[1]);
     if (meant) fprintf(stderr, "; did you mean '%s %s'?\n", verbs->verb, meant);
     if (!meant) fprintf(stderr, "; see hone %s --help\n", verbs->verb);

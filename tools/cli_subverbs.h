@@ -5,7 +5,7 @@
 #include <stddef.h>
 
 typedef struct hone_cli_subverb {
-    const char *name;                  /* first: hone_cli_suggest looks at it */
+    const char *name;                  /* first: hone_name_suggest looks at it */
     int (*run)(int argc, char **argv); /* argv[0] is the sub-verb's name */
     const char *summary;
 } hone_cli_subverb;

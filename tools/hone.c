@@ -11,7 +11,7 @@
 #include "tools/verbs.h"
 
 typedef struct verb {
-    const char *name; /* first: hone_cli_suggest looks at it */
+    const char *name; /* first: hone_name_suggest looks at it */
     const char *group, *summary;
     int (*run)(int argc, char **argv);
 } verb;
@@ -37,7 +37,7 @@ static void print_help(FILE *to) {
 }
 
 static int unknown_verb(const char *name) {
-    const char *meant = hone_cli_suggest(name, verbs, VERB_COUNT, sizeof verbs[0]);
+    const char *meant = hone_name_suggest(name, verbs, VERB_COUNT, sizeof verbs[0]);
     fprintf(stderr, "hone: there is no verb '%s'", name);
     if (meant) fprintf(stderr, "; did you mean '%s'?", meant);
     fputs(meant ? "\n" : "; see hone --help\n", stderr);

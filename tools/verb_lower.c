@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "compile/named_passes.h"
 #include "graph/prepare.h"
 #include "ir/script.h"
 #include "lower/lower.h"
@@ -31,24 +32,26 @@ static hone_status dump(void *ctx, const char *pass, const hone_func *func) {
     return HONE_OK;
 }
 
-static hone_status check_pass(const char *name) {
-    size_t count;
-    const hone_lower_pass *passes = hone_lower_pipeline(&count);
-    if (strcmp(name, "all") == 0) return HONE_OK;
-    for (size_t i = 0; i < count; i++) {
-        if (strcmp(passes[i].name, name) == 0) return HONE_OK;
+/* Puts our name in the place of TVM's. */
+static hone_status check_pass(const char **name) {
+    if (strcmp(*name, "all") == 0) return HONE_OK;
+    const hone_lower_pass *pass = hone_lower_pass_find(*name);
+    if (pass) {
+        *name = pass->name;
+        return HONE_OK;
     }
-    const char *meant = hone_cli_suggest(name, passes, count, sizeof passes[0]);
-    return HONE_ERROR(HONE_CODE_NOT_FOUND, "there is no lowering pass '%s'%s%s%s", name,
-                      meant ? "; did you mean '" : "; see hone lower --list", meant ? meant : "",
-                      meant ? "'?" : "");
+    HONE_TRY(hone_named_pass_check(*name));
+    return HONE_ERROR(HONE_CODE_NOT_FOUND,
+                      "'%s' is a pass over graphs; see hone lower --list, hone pass", *name);
 }
 
 static hone_status list_passes(hone_cli *cli) {
     size_t count;
     const hone_lower_pass *passes = hone_lower_pipeline(&count);
     for (size_t i = 0; i < count; i++) {
-        hone_str_printf(&cli->out, "%-12s %s\n", passes[i].name, passes[i].summary);
+        hone_str_printf(&cli->out, "%-12s %s", passes[i].name, passes[i].summary);
+        if (passes[i].tvm_names) hone_str_printf(&cli->out, " (TVM: %s)", passes[i].tvm_names);
+        hone_str_append_char(&cli->out, '\n');
     }
     return HONE_OK;
 }
@@ -101,13 +104,13 @@ static hone_status lower_all(hone_cli *cli, const lower_options *options, const 
     return HONE_OK;
 }
 
-static hone_status lower(hone_cli *cli, const lower_options *options) {
+static hone_status lower(hone_cli *cli, lower_options *options) {
     hone_target target;
     hone_module *module = NULL;
     hone_str text = {0};
     if (options->list) return list_passes(cli);
     if (cli->arg_count == 0) return HONE_ERROR(HONE_CODE_INVALID, "FILE is missing");
-    if (options->dump) HONE_TRY(check_pass(options->dump));
+    if (options->dump) HONE_TRY(check_pass(&options->dump));
     HONE_TRY(hone_cli_parse_target(options->target, options->threads, &target));
     HONE_TRY(load(cli, &module));
     hone_status st = lower_all(cli, options, &target, module, &text);
@@ -130,7 +133,7 @@ int hone_verb_lower(int argc, char **argv) {
              .value = "PASS",
              .kind = HONE_CLI_TEXT,
              .to = &o.dump,
-             .help = "the program after this pass, or after all of them"},
+             .help = "the program after this pass (by our name or TVM's), or after all of them"},
         {.name = "output",
              .letter = 'o',
              .value = "FILE",

@@ -1,6 +1,5 @@
 /* tools/verb_print.c - `hone print`: canonical TVMScript of programs and models. */
-#include <string.h>
-
+#include "graph/module_parts.h"
 #include "ir/script.h"
 #include "ir/structural.h"
 #include "tools/cli.h"
@@ -8,7 +7,7 @@
 #include "tools/verbs.h"
 
 typedef struct print_options {
-    const char *dialect, *output;
+    const char *dialect, *output, *function;
 } print_options;
 
 static const char *kind_name(hone_member_kind kind) {
@@ -38,21 +37,32 @@ static hone_status put_json(hone_cli *cli, const hone_module *module, const hone
     return hone_cli_put_json(cli, json);
 }
 
+static hone_status load(const hone_cli *cli, const char *function, hone_module **out_module) {
+    hone_module *module = NULL;
+    HONE_TRY(hone_cli_load_outline(cli->args[0], &module));
+    if (!function) {
+        *out_module = module;
+        return HONE_OK;
+    }
+    hone_module_freeze(module);
+    hone_status st =
+        hone_status_annotate(hone_module_part(module, function, out_module), "%s", cli->args[0]);
+    hone_module_release(module);
+    return st;
+}
+
 static hone_status print(hone_cli *cli, const print_options *options) {
     hone_print_options style = {.mark = HONE_NO_ID};
     HONE_TRY(hone_cli_parse_dialect(options->dialect, &style.dialect));
     hone_module *module = NULL;
-    HONE_TRY(hone_cli_load_outline(cli->args[0], &module));
+    HONE_TRY(load(cli, options->function, &module));
     hone_str text = {0};
     hone_status st = HONE_OK;
-    if (options->output && strcmp(options->output, "-") != 0 && !cli->json) {
-        st = hone_script_save(module, options->output, &style);
-    } else {
+    if (cli->json) {
         st = hone_module_print(module, &style, &text);
-        if (!st && cli->json)
-            st = put_json(cli, module, &text);
-        else if (!st)
-            st = hone_cli_put_result(cli, NULL, &text);
+        if (!st) st = put_json(cli, module, &text);
+    } else {
+        st = hone_cli_put_program(cli, options->output, module, &style);
     }
     hone_str_deinit(&text);
     hone_module_release(module);
@@ -63,17 +73,17 @@ int hone_verb_print(int argc, char **argv) {
     print_options o = {.dialect = "tvm-0.27"};
     const hone_cli_option options[] = {
         HONE_CLI_DIALECT_OPTION(&o.dialect),
-        {.name = "output",
-                      .letter = 'o',
-                      .value = "FILE",
+        {.name = "func",
+                      .value = "NAME",
                       .kind = HONE_CLI_TEXT,
-                      .to = &o.output,
-                      .help = "write there; long weights go to FILE with .safetensors"},
-        {0 },
+                      .to = &o.function,
+                      .help = "this function alone, and what it calls"},
+        HONE_CLI_PROGRAM_OUTPUT_OPTION(&o.output),
+        {0},
     };
     const hone_cli_command command = {
         .name = "print",
-        .usage = "FILE [--dialect NAME] [-o FILE]",
+        .usage = "FILE [--func NAME] [--dialect NAME] [-o FILE]",
         .summary = "Reads a program (.py) or model (.onnx) and prints it as TVMScript.",
         .example = "hone print tests/programs/matmul_relu.py --dialect classic",
         .options = options,

@@ -2,7 +2,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "ir/script.h"
+#include "graph/module_parts.h"
 #include "schedule/schedule.h"
 #include "schedule/tensor_intrin.h"
 #include "schedule/trace.h"
@@ -63,24 +63,28 @@ static hone_status explain_refusal(const hone_cli *cli, const hone_schedule *sch
     return st;
 }
 
-/* The scheduled function as a module of its own, or its trace. */
-static hone_status put_program(hone_cli *cli, const schedule_options *options,
-                               const hone_schedule *sch) {
-    hone_module *module = NULL;
+static hone_status put_trace(hone_cli *cli, const schedule_options *options,
+                             const hone_trace *trace) {
     hone_str text = {0};
-    HONE_TRY(hone_module_of_func(sch->func, &module));
-    hone_status st = HONE_OK;
-    if (options->show_trace && options->dialect == HONE_DIALECT_CLASSIC) {
-        st = hone_trace_print_classic(&sch->trace, &text);
-    } else if (options->show_trace) {
-        st = hone_trace_print_python(&sch->trace, &text);
-    } else {
-        const hone_print_options style = {.mark = HONE_NO_ID, .dialect = options->dialect};
-        st = hone_module_print(module, &style, &text);
-    }
+    hone_status st = options->dialect == HONE_DIALECT_CLASSIC
+                         ? hone_trace_print_classic(trace, &text)
+                         : hone_trace_print_python(trace, &text);
     if (!st) st = hone_cli_put_result(cli, options->output, &text);
     hone_str_deinit(&text);
-    hone_module_release(module);
+    return st;
+}
+
+/* The module with the scheduled function in its place. */
+static hone_status put_program(hone_cli *cli, const schedule_options *options, hone_module *module,
+                               const hone_schedule *sch) {
+    hone_module *scheduled = NULL, *made = NULL;
+    const hone_print_options style = {.mark = HONE_NO_ID, .dialect = options->dialect};
+    HONE_TRY(hone_module_of_func(sch->func, &scheduled));
+    hone_module_freeze(scheduled);
+    hone_status st = hone_module_merge(module, scheduled, &made);
+    if (!st) st = hone_cli_put_program(cli, options->output, made, &style);
+    hone_module_release(made);
+    hone_module_release(scheduled);
     return st;
 }
 
@@ -100,8 +104,8 @@ static hone_status warn_of_unsafe_steps(hone_cli *cli, const hone_trace *trace) 
     return HONE_OK;
 }
 
-static hone_status apply(hone_cli *cli, const schedule_options *options, const hone_trace *trace,
-                         hone_schedule *sch) {
+static hone_status apply(hone_cli *cli, const schedule_options *options, hone_module *module,
+                         const hone_trace *trace, hone_schedule *sch) {
     step_printer printer = {
         cli, {.mark = HONE_NO_ID, .dialect = options->dialect}
     };
@@ -113,7 +117,8 @@ static hone_status apply(hone_cli *cli, const schedule_options *options, const h
     if (st) return explain_refusal(cli, sch, st);
     HONE_TRY(warn_of_unsafe_steps(cli, &sch->trace));
     if (options->steps && !options->output) return HONE_OK;
-    return put_program(cli, options, sch);
+    if (options->show_trace) return put_trace(cli, options, &sch->trace);
+    return put_program(cli, options, module, sch);
 }
 
 static hone_status schedule(hone_cli *cli, schedule_options *options) {
@@ -143,7 +148,7 @@ static hone_status schedule(hone_cli *cli, schedule_options *options) {
     st = hone_status_annotate(hone_schedule_create(func, &sch), "%s", cli->args[0]);
     if (st) goto done;
     sch->intrins = intrins;
-    st = apply(cli, options, &trace, sch);
+    st = apply(cli, options, module, &trace, sch);
 done:
     hone_schedule_destroy(sch);
     hone_tensor_intrins_destroy(intrins);
@@ -164,12 +169,7 @@ int hone_verb_schedule(int argc, char **argv) {
          .kind = HONE_CLI_TEXT,
          .to = &o.func,
          .help = "the function to schedule; default: main, or the only one"},
-        {.name = "output",
-         .letter = 'o',
-         .value = "FILE",
-         .kind = HONE_CLI_TEXT,
-         .to = &o.output,
-         .help = "write the program there"},
+        HONE_CLI_PROGRAM_OUTPUT_OPTION(&o.output),
         {.name = "seed",
          .value = "N",
          .kind = HONE_CLI_NUMBER,
@@ -187,7 +187,7 @@ int hone_verb_schedule(int argc, char **argv) {
          .kind = HONE_CLI_SWITCH,
          .to = &o.show_trace,
          .help = "print the trace with its decisions instead of the program"},
-        {0                                                               },
+        {0             },
     };
     const hone_cli_command command = {
         .name = "schedule",

@@ -51,12 +51,15 @@ HONE_API hone_error *hone_program_set_attribute_integer(const hone_program *prog
 
 /* ---- passes that are there ---- */
 
-/* The program after passes over its graph functions, in order, as `hone pass` runs them: "infer",
- * "fold_constants", "legalize", "fuse", … or one of the pipelines "prepare" and "interpret".
- * Errors: not_found (with the list of names), and those of the passes. */
+/* The program after passes in order, as `hone pass` runs them: over graphs ("infer",
+ * "fold_constants", "legalize", "fuse", …) or lowering each tensor program for this machine
+ * ("blocks", "flatten", "vectorize", …); TVM's names serve as well ("LegalizeOps"). Or one of the
+ * pipelines "prepare", "interpret", "zero" and "lower". Errors: not_found (with the name that was
+ * meant), and those of the passes. */
 HONE_API hone_error *hone_program_run_passes(const hone_program *program, size_t count,
                                              const char *const *names, hone_program **out_program);
-/* What they are called, and what they do in a sentence: static texts; NULL behind the last. */
+/* What they are called, those over graphs first, then those that lower, in order; what they do, in
+ * a line. Static texts; NULL behind the last. */
 HONE_API const char *hone_pass_name(size_t index);
 HONE_API const char *hone_pass_help(size_t index);
 

@@ -63,8 +63,8 @@ typedef struct hone_replay_options {
     uint64_t seed;
 } hone_replay_options;
 
-/* Applies a trace, as text in TVM's JSON or Python form, to one PrimFunc of a program: a program
- * with the scheduled function alone. out_trace (may be NULL) gets the trace with the decisions
+/* Applies a trace, as text in TVM's JSON or Python form, or a schedule written by hand, to one
+ * PrimFunc of a program: the program with the scheduled function in its place. out_trace (may be NULL) gets the trace with the decisions
  * that were made, as JSON, which the caller frees. Errors: illegal (a step was refused; the message
  * has its number and its call, the reason, and the program with the place marked), invalid (not a
  * trace), not_found. */

@@ -30,7 +30,8 @@ HONE_API hone_error *hone_steps_add_intrin(hone_steps *steps, const char *name, 
  * step and the reason, then the program with the place marked), invalid (not a step). */
 HONE_API hone_error *hone_steps_add(hone_steps *steps, const char *text);
 
-/* The program as it is now; the trace so far as JSON, decisions included, which the caller frees.
+/* The program with the function as it is now; the trace so far as JSON, decisions included, which
+ * the caller frees.
  */
 HONE_API hone_error *hone_steps_program(const hone_steps *steps, hone_program **out_program);
 HONE_API hone_error *hone_steps_trace(const hone_steps *steps, char **out_trace);

@@ -432,6 +432,8 @@ static void keeps_attributes(void **state) {
 static void runs_passes(void **state) {
     (void)state;
     static const char *const legalize[] = {"infer", "legalize"}, *const prepare[] = {"prepare"};
+    static const char *const zero[] = {"zero"}, *const lower[] = {"lower"};
+    static const char *const tvm[] = {"LegalizeOps", "relax.transform.FoldConstant"};
     static const char *const bad[] = {"infer", "legalise"}, *const none[] = {NULL};
     hone_program *program = public_parse(model), *other = NULL;
     public_ok(hone_program_run_passes(program, 2, legalize, &other));
@@ -440,10 +442,20 @@ static void runs_passes(void **state) {
     public_ok(hone_program_run_passes(program, 1, prepare, &other));
     bool is_same = computes_the_same(program, other);
     hone_program_free(other);
+    public_ok(hone_program_run_passes(program, 1, zero, &other)); /* TVM's names, and lowered */
+    hone_program *lowered = NULL;
+    public_ok(hone_program_run_passes(other, 1, lower, &lowered));
+    is_same &= computes_the_same(program, other) && computes_the_same(program, lowered);
+    hone_program_free(lowered);
+    hone_program_free(other);
+    public_ok(hone_program_run_passes(program, 2, tvm, &other));
+    is_same &= computes_the_same(program, other);
+    hone_program_free(other);
     public_ok(hone_program_run_passes(program, 0, NULL, &other)); /* a copy */
     assert_int_equal(hone_program_equal(program, other, NULL), 1);
     hone_program_free(other);
-    public_expect(hone_program_run_passes(program, 2, bad, &other), "not_found", "legalise");
+    public_expect(hone_program_run_passes(program, 2, bad, &other), "not_found",
+                  "did you mean 'legalize'?");
     public_expect(hone_program_run_passes(program, 1, none, &other), "invalid", "pass 0 is NULL");
     public_expect(hone_program_run_passes(program, 1, NULL, &other), "invalid", "names is NULL");
     public_expect(hone_program_run_passes(NULL, 0, NULL, &other), "invalid", "program is NULL");

@@ -65,7 +65,7 @@ static const struct suggest_row {
 static void suggests(void **state) {
     static const char *const known[] = {"hash", "schedule", "tune", "equal", "db"};
     const struct suggest_row *row = *state;
-    const char *got = hone_cli_suggest(row->text, known, HONE_COUNT(known), sizeof known[0]);
+    const char *got = hone_name_suggest(row->text, known, HONE_COUNT(known), sizeof known[0]);
     if (row->meant) {
         assert_non_null(got);
         assert_string_equal(got, row->meant);
