@@ -64,10 +64,10 @@ typedef struct hone_replay_options {
 } hone_replay_options;
 
 /* Applies a trace, as text in TVM's JSON or Python form, or a schedule written by hand, to one
- * PrimFunc of a program: the program with the scheduled function in its place. out_trace (may be NULL) gets the trace with the decisions
- * that were made, as JSON, which the caller frees. Errors: illegal (a step was refused; the message
- * has its number and its call, the reason, and the program with the place marked), invalid (not a
- * trace), not_found. */
+ * PrimFunc of a program: the program with the scheduled function in its place. out_trace (may be
+ * NULL) gets the trace with the decisions that were made, as JSON, which the caller frees. Errors:
+ * illegal (a step was refused; the message has its number and its call, the reason, and the program
+ * with the place marked), invalid (not a trace), not_found. */
 HONE_API hone_error *hone_program_replay(const hone_program *program, const char *trace,
                                          const hone_replay_options *options,
                                          hone_program **out_program, char **out_trace);
