@@ -1,42 +1,13 @@
-/* Graph functions by the public interface: looked at, rewritten, made; modules of both kinds of
- * functions; and what is refused. */
+/* Graph functions by the public interface: looked at, rewritten, made; and what is refused. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "ir/script.h"
 #include "tests/graph/graph_run.h"
-#include "tests/package/public_test.h"
+#include "tests/package/graph_model.h"
 
 typedef const hone_argument *argument;
 typedef const hone_term *term;
-
-static const char model[] =
-    "from tvm.script import ir as I\n"
-    "from tvm.script import relax as R\n"
-    "from tvm.script import tir as T\n"
-    "@I.ir_module\n"
-    "class Module:\n"
-    "    I.module_attrs({\"version\": 2})\n"
-    "    @T.prim_func\n"
-    "    def twice(x: T.Buffer((2, 3), \"float32\"),\n"
-    "              y: T.Buffer((2, 3), \"float32\")):\n"
-    "        for i, j in T.grid(2, 3):\n"
-    "            with T.block(\"y\"):\n"
-    "                vi, vj = T.axis.remap(\"SS\", [i, j])\n"
-    "                y[vi, vj] = x[vi, vj] * T.float32(2)\n"
-    "    @R.function\n"
-    "    def main(x: R.Tensor((2, 3), \"float32\")):\n"
-    "        R.func_attr({\"num_input\": 1})\n"
-    "        cls = Module\n"
-    "        with R.dataflow():\n"
-    "            a = R.nn.relu(x)\n"
-    "            b = R.call_tir(cls.twice, (a,), out_sinfo=R.Tensor((2, 3), "
-    "\"float32\"))\n"
-    "            c = R.add(b, R.const([1.0, 2.0, 3.0], \"float32\"))\n"
-    "            d = R.nn.softmax(c, axis=0)\n"
-    "            R.output(d)\n"
-    "        return d\n";
 
 /* ---- looking ---- */
 
@@ -115,43 +86,13 @@ static argument relu_to_maximum(void *context, hone_graph *graph, const hone_bin
     return hone_graph_operator(graph, "maximum", 2, both, 0, NULL);
 }
 
-/* The outputs of both programs on the same numbers. */
-static bool computes_the_same(const hone_program *a, const hone_program *b) {
-    const hone_program *programs[] = {a, b};
-    run_results results[2];
-    int64_t shape[] = {2, 3};
-    hone_tensor *x;
-    HONE_ASSERT_OK(hone_tensor_create(HONE_DTYPE_F32, 2, shape, &x));
-    for (int i = 0; i < 6; i++)
-        ((float *)x->data)[i] = (float)(i - 2);
-    for (int i = 0; i < 2; i++) {
-        char *text = NULL;
-        hone_module *module;
-        public_ok(hone_program_print(programs[i], &text));
-        HONE_ASSERT_OK(hone_script_parse(text, strlen(text), "printed.py", &module));
-        HONE_ASSERT_OK(run_plain(module, NULL, &x, 1, 0, &results[i]));
-        hone_module_release(module);
-        hone_text_free(text);
-    }
-    bool is_same = true;
-    for (int i = 0; i < 6; i++) {
-        double one = hone_tensor_get_f64(results[0].items[0], i);
-        double two = hone_tensor_get_f64(results[1].items[0], i);
-        is_same &= one - two < 1e-6 && two - one < 1e-6;
-    }
-    run_results_deinit(&results[0]);
-    run_results_deinit(&results[1]);
-    hone_tensor_destroy(x);
-    return is_same;
-}
-
 static void rewrites_graphs(void **state) {
     (void)state;
     hone_program *program = public_parse(model), *other = NULL, *again = NULL;
     public_ok(hone_graph_rewrite(program, NULL, relu_to_maximum, NULL, &other));
     public_prints(other, "R.maximum(x, ");
     public_prints(other, "R.call_tir(cls.twice, (a,)"); /* what is new has the old name */
-    bool is_same = computes_the_same(program, other);
+    bool is_same = graph_model_agrees(program, other);
     public_ok(hone_graph_rewrite(other, NULL, relu_to_maximum, NULL, &again));
     int is_equal = hone_program_equal(other, again, NULL);
     hone_program_free(program);
@@ -224,7 +165,7 @@ static void calls_programs_of_formulas(void **state) {
     hone_program_free(kernel);
     public_ok(hone_graph_rewrite(joined, "main", relu_to_program, NULL, &other));
     public_prints(other, "R.call_tir(cls.relu, (x,)");
-    bool is_same = computes_the_same(program, other);
+    bool is_same = graph_model_agrees(program, other);
     hone_program_free(program);
     hone_program_free(joined);
     hone_program_free(other);
@@ -327,168 +268,6 @@ static void makes_calls(void **state) {
     hone_program_free(part);
     hone_program_free(program);
     hone_program_free(with);
-}
-
-/* ---- modules ---- */
-
-static void changes_modules(void **state) {
-    (void)state;
-    hone_program *program = public_parse(model), *part = NULL, *other = NULL, *joined = NULL;
-    assert_string_equal(hone_program_function_kind(program, "main"), "graph");
-    assert_string_equal(hone_program_function_kind(program, "twice"), "tensor program");
-    assert_null(hone_program_function_kind(program, "nobody"));
-    public_ok(hone_program_get(program, "main", &part));
-    assert_int_equal(hone_program_function_count(part), 2); /* it calls twice */
-    public_ok(hone_program_get(program, "twice", &other));
-    assert_int_equal(hone_program_function_count(other), 1);
-    hone_program_free(other);
-    public_expect(hone_program_remove(program, "twice", &other), "invalid", "'main' calls 'twice'");
-    public_expect(hone_program_remove(program, "nobody", &other), "not_found", "nobody");
-    public_ok(hone_program_remove(program, "main", &other));
-    assert_int_equal(hone_program_function_count(other), 1);
-    hone_program_free(program); /* what was made of it lives on */
-    public_ok(hone_program_update(other, part, &joined));
-    assert_int_equal(hone_program_function_count(joined), 2);
-    hone_program_free(part);
-    hone_program_free(other);
-    program = public_parse(model);
-    char *difference = NULL;
-    assert_int_equal(hone_program_equal(program, joined, &difference), 1);
-    hone_text_free(difference);
-    hone_program_free(program);
-    hone_program_free(joined);
-}
-
-/* Constants of two modules get numbers of their own. */
-static void joins_constants(void **state) {
-    (void)state;
-    static const char other_text[] = "from tvm.script import relax as R\n"
-                                     "@R.function\n"
-                                     "def other(x: R.Tensor((2, 3), \"float32\")):\n"
-                                     "    a = R.add(x, R.const([7.0, 8.0, 9.0], \"float32\"))\n"
-                                     "    return a\n";
-    hone_program *program = public_parse(model), *other = public_parse(other_text), *both = NULL;
-    public_ok(hone_program_update(program, other, &both));
-    public_prints(both, "R.const([1.0, 2.0, 3.0]");
-    public_prints(both, "R.const([7.0, 8.0, 9.0]");
-    hone_program_free(program);
-    hone_program_free(other);
-    hone_program *back = NULL;
-    public_ok(hone_program_get(both, "other", &back));
-    hone_program_free(both);
-    public_prints(back, "R.const([7.0, 8.0, 9.0]");
-    hone_program_free(back);
-}
-
-static void has(const hone_program *program, const char *function, const char *key,
-                const char *want) {
-    char *value = NULL;
-    public_ok(hone_program_get_attribute(program, function, key, &value));
-    bool is_right = want ? value && strcmp(value, want) == 0 : !value;
-    if (!is_right) print_message("%s: %s\n", key, value ? value : "NULL");
-    hone_text_free(value);
-    assert_true(is_right);
-}
-
-static void keeps_attributes(void **state) {
-    (void)state;
-    hone_program *program = public_parse(model), *one = NULL, *two = NULL, *three = NULL;
-    has(program, "main", "num_input", "1");
-    has(program, HONE_THE_MODULE, "version", "2");
-    has(program, "main", "nothing", NULL);
-    assert_string_equal(hone_program_attribute_key(program, NULL, 0), "num_input");
-    assert_null(hone_program_attribute_key(program, NULL, 1));
-    public_ok(hone_program_set_attribute(program, "main", "note", "fast", &one));
-    public_ok(hone_program_set_attribute_integer(one, "twice", "level", 3, &two));
-    public_ok(hone_program_set_attribute(two, HONE_THE_MODULE, "note", "all", &three));
-    hone_program_free(one);
-    hone_program_free(two);
-    has(three, "main", "note", "fast");
-    has(three, "twice", "level", "3");
-    has(three, HONE_THE_MODULE, "note", "all");
-    public_ok(hone_program_set_attribute(three, "main", "note", NULL, &one));
-    has(one, "main", "note", NULL);
-    has(program, "main", "note", NULL);
-    char *value = NULL;
-    public_expect(hone_program_get_attribute(program, "nobody", "a", &value), "not_found",
-                  "nobody");
-    public_expect(hone_program_get_attribute(NULL, NULL, "a", &value), "invalid",
-                  "program is NULL");
-    public_expect(hone_program_get_attribute(program, NULL, NULL, &value), "invalid",
-                  "key is NULL");
-    public_expect(hone_program_get_attribute(program, NULL, "a", NULL), "invalid", "out_value");
-    public_expect(hone_program_set_attribute(program, "nobody", "a", "b", &two), "not_found", "");
-    public_expect(hone_program_set_attribute(program, NULL, NULL, "b", &two), "invalid", "key");
-    public_expect(hone_program_set_attribute(program, NULL, "a", "b", NULL), "invalid", "out_");
-    public_expect(hone_program_set_attribute_integer(NULL, NULL, "a", 1, &two), "invalid", "NULL");
-    assert_null(two);
-    assert_null(hone_program_attribute_key(NULL, NULL, 0));
-    assert_null(hone_program_attribute_key(program, "nobody", 0));
-    hone_program_free(one);
-    hone_program_free(three);
-    hone_program_free(program);
-}
-
-static void runs_passes(void **state) {
-    (void)state;
-    static const char *const legalize[] = {"infer", "legalize"}, *const prepare[] = {"prepare"};
-    static const char *const zero[] = {"zero"}, *const lower[] = {"lower"};
-    static const char *const tvm[] = {"LegalizeOps", "relax.transform.FoldConstant"};
-    static const char *const bad[] = {"infer", "legalise"}, *const none[] = {NULL};
-    hone_program *program = public_parse(model), *other = NULL;
-    public_ok(hone_program_run_passes(program, 2, legalize, &other));
-    public_prints(other, "R.call_tir(cls.softmax");
-    hone_program_free(other);
-    public_ok(hone_program_run_passes(program, 1, prepare, &other));
-    bool is_same = computes_the_same(program, other);
-    hone_program_free(other);
-    public_ok(hone_program_run_passes(program, 1, zero, &other)); /* TVM's names, and lowered */
-    hone_program *lowered = NULL;
-    public_ok(hone_program_run_passes(other, 1, lower, &lowered));
-    is_same &= computes_the_same(program, other) && computes_the_same(program, lowered);
-    hone_program_free(lowered);
-    hone_program_free(other);
-    public_ok(hone_program_run_passes(program, 2, tvm, &other));
-    is_same &= computes_the_same(program, other);
-    hone_program_free(other);
-    public_ok(hone_program_run_passes(program, 0, NULL, &other)); /* a copy */
-    assert_int_equal(hone_program_equal(program, other, NULL), 1);
-    hone_program_free(other);
-    public_expect(hone_program_run_passes(program, 2, bad, &other), "not_found",
-                  "did you mean 'legalize'?");
-    public_expect(hone_program_run_passes(program, 1, none, &other), "invalid", "pass 0 is NULL");
-    public_expect(hone_program_run_passes(program, 1, NULL, &other), "invalid", "names is NULL");
-    public_expect(hone_program_run_passes(NULL, 0, NULL, &other), "invalid", "program is NULL");
-    public_expect(hone_program_run_passes(program, 0, NULL, NULL), "invalid", "out_program");
-    size_t count = 0;
-    while (hone_pass_name(count) && hone_pass_help(count))
-        count++;
-    assert_true(count > 10);
-    assert_null(hone_pass_help(count));
-    hone_program_free(program);
-    assert_true(is_same);
-}
-
-static void needs_modules(void **state) {
-    (void)state;
-    hone_program *program = public_parse(model), *out = program;
-    public_expect(hone_program_get(NULL, "main", &out), "invalid", "program is NULL");
-    assert_null(out);
-    public_expect(hone_program_get(program, "main", NULL), "invalid", "out_program is NULL");
-    public_expect(hone_program_get(program, "nobody", &out), "not_found", "nobody");
-    public_expect(hone_program_update(program, NULL, &out), "invalid", "with is NULL");
-    public_expect(hone_program_update(NULL, program, &out), "invalid", "program is NULL");
-    public_expect(hone_program_remove(program, NULL, &out), "invalid", "function is NULL");
-    public_expect(hone_program_remove(NULL, "main", &out), "invalid", "program is NULL");
-    assert_null(hone_program_function_kind(NULL, "main"));
-    assert_null(hone_program_function_kind(program, NULL));
-    hone_visitor visitor = {0};
-    public_expect(hone_program_visit(program, "main", &visitor), "unsupported",
-                  "no tensor program");
-    public_expect(hone_program_visit(program, "main", NULL), "invalid", "visitor is NULL");
-    public_expect(hone_program_visit(NULL, "main", &visitor), "invalid", "program is NULL");
-    public_expect(hone_program_rewrite(program, "twice", NULL, NULL, &out), "invalid", "mutator");
-    hone_program_free(program);
 }
 
 /* ---- mutators that make mistakes ---- */
@@ -726,11 +505,6 @@ int main(void) {
         cmocka_unit_test(infers_anew),
         cmocka_unit_test(makes_graphs),
         cmocka_unit_test(makes_calls),
-        cmocka_unit_test(changes_modules),
-        cmocka_unit_test(joins_constants),
-        cmocka_unit_test(keeps_attributes),
-        cmocka_unit_test(runs_passes),
-        cmocka_unit_test(needs_modules),
         cmocka_unit_test(needs_graphs),
         cmocka_unit_test(says_nothing_of_nothing),
     };
