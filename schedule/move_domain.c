@@ -318,9 +318,9 @@ static hone_status check_fixed(hone_schedule *sch, hone_node_id id, uint32_t box
 }
 
 hone_status sch_solve_axes(hone_schedule *sch, hone_node_id id, uint32_t box_count,
-                           const sch_box *boxes, bool of_writes, bool must_solve,
-                           sch_axis_domain *out) {
+                           const sch_box *boxes, sch_solve_for what, sch_axis_domain *out) {
     const hone_block *block = sch_block(sch, id);
+    bool of_writes = what != SCH_SOLVE_USE;
     const hone_region *regions = of_writes ? block->writes : block->reads;
     uint32_t region_count = of_writes ? block->write_count : block->read_count;
     if (!of_writes) HONE_TRY(check_fixed(sch, id, box_count, boxes));
@@ -333,7 +333,7 @@ hone_status sch_solve_axes(hone_schedule *sch, hone_node_id id, uint32_t box_cou
                 hone_interval here = {NULL, NULL};
                 bool is_bounded = false;
                 HONE_TRY(solve_in_region(sch, id, &regions[r], &boxes[b], block->axes[a].var,
-                                         must_solve, &here, &is_bounded));
+                                         what == SCH_SOLVE_USE, &here, &is_bounded));
                 if (!is_bounded) {
                     /* compute_at: this buffer needs all of the axis; reverse: no restriction */
                     is_free = is_free || of_writes;
@@ -351,8 +351,8 @@ hone_status sch_solve_axes(hone_schedule *sch, hone_node_id id, uint32_t box_cou
         if (!has_need || is_free) {
             whole_domain(block->axes[a].dom, &out[a]);
         } else if (close_domain(sch, block->axes[a].dom, need, &out[a])) {
-            if (of_writes) prefer_whole(block->axes[a].dom, &out[a]);
-        } else if (must_solve) {
+            if (what == SCH_SOLVE_MAKE) prefer_whole(block->axes[a].dom, &out[a]);
+        } else if (what != SCH_SOLVE_MAKE) {
             return sch_refuse(sch, id,
                               "the values that axis '%s' of %s takes in one iteration "
                               "are not known",

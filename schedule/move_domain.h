@@ -25,12 +25,16 @@ HONE_NODISCARD hone_status sch_box_below(hone_schedule *sch, hone_node_id loop, 
                                          const hone_node_id *blocks, hone_buffer buffer,
                                          bool of_writes, sch_box *out, bool *out_is_exact);
 
-/* Solves the axes of block for the boxes: of what it writes (compute_at) or reads (reverse). An
- * axis that no box says anything of runs over its whole domain. out has one entry per axis.
- * must_solve: refuse where an index is too intricate (else such axes get their whole domain). */
+/* What a block is solved for: compute_at may make more than the boxes of what it writes (all of an
+ * axis, where an index is too intricate); reverse_compute_at runs over the boxes of what it reads;
+ * a copy copies the boxes, since nothing else was written. */
+typedef enum sch_solve_for { SCH_SOLVE_MAKE, SCH_SOLVE_USE, SCH_SOLVE_COPY } sch_solve_for;
+
+/* Solves the axes of block for the boxes. An axis that no box says anything of runs over its whole
+ * domain. out has one entry per axis. */
 HONE_NODISCARD hone_status sch_solve_axes(hone_schedule *sch, hone_node_id block,
-                                          uint32_t box_count, const sch_box *boxes, bool of_writes,
-                                          bool must_solve, sch_axis_domain *out);
+                                          uint32_t box_count, const sch_box *boxes,
+                                          sch_solve_for what, sch_axis_domain *out);
 
 /* A block that does not run over all of its axes now (a copy of a box, a block in a run of another
  * one) shall not do so later: narrows domains to the values that its bindings can take where it

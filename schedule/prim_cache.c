@@ -235,7 +235,7 @@ static hone_status find_domains(caching *c, hone_node_id copy, sch_box *box,
     *out = hone_arena_zalloc(sch->arena, (rank + 1) * sizeof **out);
     if (!*out) return sch_no_memory();
     box->buffer = c->is_write ? c->buffer : c->cache;
-    if (!c->box) return sch_solve_axes(sch, copy, 1, box, true, false, *out);
+    if (!c->box) return sch_solve_axes(sch, copy, 1, box, SCH_SOLVE_COPY, *out);
     for (uint32_t d = 0; d < rank; d++) {
         (*out)[d].low = sch_block(sch, copy)->axes[d].dom.min;
         (*out)[d].extent = c->box[d].extent;
@@ -528,7 +528,7 @@ static hone_status copy_both_ways(caching *in, const char *storage_scope, hone_n
         box.buffer = c->is_write ? c->buffer : c->cache;
         domains = hone_arena_alloc(c->sch->arena, (rank + 1) * sizeof *domains);
         if (!domains) return sch_no_memory();
-        HONE_TRY(sch_solve_axes(c->sch, copies[i], 1, &box, true, false, domains));
+        HONE_TRY(sch_solve_axes(c->sch, copies[i], 1, &box, SCH_SOLVE_COPY, domains));
         HONE_TRY(sch_make_nest(c->sch, rank, domains, true, &nest));
         const hone_expr *outer = NULL;
         HONE_TRY(sch_outer_conditions(c->sch, c->block, c->place, &outer));

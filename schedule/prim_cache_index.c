@@ -220,6 +220,56 @@ static const hone_expr *use_cached(void *ctx, hone_ir *ir, const hone_expr *e) {
     return hone_expr_with_args(ir, e, args);
 }
 
+typedef struct load_search {
+    hone_buffer buffer;
+    bool found;
+} load_search;
+
+static bool visit_load(void *ctx, const hone_expr *e) {
+    load_search *s = ctx;
+    s->found = s->found || (e->kind == HONE_EXPR_LOAD && e->u.buffer == s->buffer);
+    return !s->found;
+}
+
+static void look_for_load(void *ctx, hone_node_id at, const hone_expr *e) {
+    (void)at;
+    hone_expr_walk(e, visit_load, ctx);
+}
+
+static bool is_loaded_in(const caching_indices *c, hone_node_id block, hone_buffer buffer) {
+    load_search s = {.buffer = buffer};
+    hone_tree_walk_exprs(c->sch->func, block, false, look_for_load, &s);
+    return s.found;
+}
+
+/* A block says that it reads what is kept of the indices, where it does. */
+static hone_status add_reads(const caching_indices *c, hone_node_id id) {
+    hone_schedule *sch = c->sch;
+    hone_block *block = hone_block_copy(sch->arena, sch_block(sch, id));
+    if (!block) return sch_no_memory();
+    uint32_t count = block->read_count;
+    hone_region *reads = hone_arena_alloc(sch->arena, (count + c->count + 1) * sizeof *reads);
+    if (!reads) return sch_no_memory();
+    for (uint32_t i = 0; i < count; i++)
+        reads[i] = block->reads[i];
+    for (uint32_t i = 0; i < c->count; i++) {
+        const index_use *use = &c->uses[i];
+        if (id != c->block && !is_loaded_in(c, id, use->buffer)) continue;
+        hone_range *ranges = hone_arena_alloc(sch->arena, (use->rank + 1) * sizeof *ranges);
+        if (!ranges) return sch_no_memory();
+        for (uint32_t d = 0; d < use->rank; d++) {
+            ranges[d] = (hone_range){use->at[d], hone_expr_int(&sch->ir, use->at[d]->dtype, 1)};
+        }
+        reads[count++] = (hone_region){use->buffer, ranges};
+    }
+    block->reads = reads;
+    block->read_count = count;
+    block->regions_inferred = false;
+    sch_node(sch, id)->u.block.block = block;
+    sch_forget_facts(sch, id);
+    return sch_ir_error(sch);
+}
+
 /* The regions stay as they were, indices computed: steps can go on reasoning about them. */
 static hone_status redirect(caching_indices *c) {
     hone_schedule *sch = c->sch;
@@ -227,28 +277,10 @@ static hone_status redirect(caching_indices *c) {
          n = sch_node(sch, n)->next) {
         HONE_TRY(hone_tree_transform(sch->func, n, use_cached, c, false));
     }
-    hone_block *block = hone_block_copy(sch->arena, sch_block(sch, c->block));
-    if (!block) return sch_no_memory();
-    uint32_t old_count = block->read_count;
-    hone_region *reads = hone_arena_alloc(sch->arena, (old_count + c->count + 1) * sizeof *reads);
-    if (!reads) return sch_no_memory();
-    for (uint32_t i = 0; i < old_count; i++)
-        reads[i] = block->reads[i];
-    for (uint32_t i = 0; i < c->count; i++) {
-        const index_use *use = &c->uses[i];
-        hone_range *ranges = hone_arena_alloc(sch->arena, (use->rank + 1) * sizeof *ranges);
-        if (!ranges) return sch_no_memory();
-        for (uint32_t d = 0; d < use->rank; d++) {
-            ranges[d] = (hone_range){use->at[d], hone_expr_int(&sch->ir, use->at[d]->dtype, 1)};
-        }
-        reads[old_count + i] = (hone_region){use->buffer, ranges};
+    for (hone_node_id n = c->block; n != HONE_NO_ID; n = hone_tree_next(sch->func, c->block, n)) {
+        if (sch_node(sch, n)->kind == HONE_NODE_BLOCK) HONE_TRY(add_reads(c, n));
     }
-    block->reads = reads;
-    block->read_count = old_count + c->count;
-    block->regions_inferred = false;
-    sch_node(sch, c->block)->u.block.block = block;
-    sch_forget_facts(sch, c->block);
-    return sch_ir_error(sch);
+    return HONE_OK;
 }
 
 hone_status hone_sch_cache_index(hone_schedule *sch, hone_rv block_rv, const char *storage_scope,

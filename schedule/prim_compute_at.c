@@ -13,10 +13,11 @@
  * the block; the block is complete or a reduction, its predicate follows from its axes; compute_at:
  * it is no output block and all its consumers are below the loop (where there are none, its
  * producers stand before the loop, and no loop around the place runs its iterations at once or is
- * around a producer); reverse: all its producers are below the loop, no consumer stands before it,
- * none of which still reduces over it or a loop around it, each iteration surely makes the box that
- * it reads, and the new loops meet each of its instances (once, when it is a reduction, and its
- * init first). */
+ * around a producer), and where a loop is around the place and a producer, each iteration of it
+ * makes what the block reads there; reverse: all its producers are below the loop, no consumer
+ * stands before it, none of which still reduces over it or a loop around it, each iteration surely
+ * makes the box that it reads, and the new loops meet each of its instances (once, when it is a
+ * reduction, and its init first). */
 
 typedef struct move {
     hone_schedule *sch;
@@ -182,8 +183,8 @@ static hone_status solve_under_conditions(move *m) {
                           sch_loop_name(sch, m->loop),
                           hone_func_buffer(sch->func, regions[r].buffer)->name);
     }
-    return sch_solve_axes(sch, m->block, box_count, boxes, !m->is_reverse, m->is_reverse,
-                          m->domains);
+    return sch_solve_axes(sch, m->block, box_count, boxes,
+                          m->is_reverse ? SCH_SOLVE_USE : SCH_SOLVE_MAKE, m->domains);
 }
 
 /* Conditions of the only other block that speak of loops outside will hold for this one, too. */
@@ -411,6 +412,51 @@ static hone_status prepare(move *m, sch_nest *out) {
     return check_concurrent(m, out);
 }
 
+/* compute_at: a producer in a loop that the block stays in, or comes into, makes a part of its
+ * buffer in each iteration; where the box of the block is wider than what its consumers read, or
+ * runs ahead, that part is too small. Then the step is judged by what comes out. */
+static hone_status shares_loops_with_producers(const move *m, bool *out) {
+    uint32_t count = 0;
+    const hone_node_id *producers = NULL;
+    *out = false;
+    if (m->is_reverse) return HONE_OK;
+    HONE_TRY(sch_producers(m->sch, m->block, &count, &producers));
+    for (uint32_t i = 0; i < count; i++) {
+        hone_node_id common = sch_lca(m->sch, m->loop, producers[i]);
+        *out = *out || sch_node(m->sch, common)->kind == HONE_NODE_FOR;
+    }
+    return HONE_OK;
+}
+
+static hone_status check_is_fed(const move *m) {
+    hone_schedule *sch = m->sch;
+    const hone_block *block = sch_block(sch, m->block);
+    const char *why = NULL;
+    for (uint32_t r = 0; r < block->read_count; r++) {
+        if (sch_read_is_fed(sch, m->scope, m->block, &block->reads[r], &why)) continue;
+        return sch_refuse(sch, m->block, "%s would read '%s' in %s when not all of it is there: %s",
+                          sch_block_name(sch, m->block),
+                          hone_func_buffer(sch->func, block->reads[r].buffer)->name,
+                          sch_loop_name(sch, m->loop), why);
+    }
+    return HONE_OK;
+}
+
+static hone_status place_and_judge(move *m, const sch_nest *n, bool is_for_good) {
+    bool is_judged = false;
+    hone_func *saved;
+    HONE_TRY(shares_loops_with_producers(m, &is_judged));
+    if (!is_judged) {
+        if (is_for_good) place(m, n);
+        return HONE_OK;
+    }
+    HONE_TRY(sch_begin_trial(m->sch, &saved));
+    place(m, n);
+    hone_status st = check_is_fed(m);
+    if (st || !is_for_good) sch_take_back(m->sch, saved);
+    return st;
+}
+
 static hone_status run(hone_schedule *sch, hone_inst_kind kind, hone_rv block_rv, hone_rv loop_rv,
                        bool keep_units, int64_t index) {
     hone_operand inputs[] = {SCH_RV(block_rv), SCH_RV(loop_rv)};
@@ -421,7 +467,7 @@ static hone_status run(hone_schedule *sch, hone_inst_kind kind, hone_rv block_rv
     HONE_TRY(sch_resolve_loop(sch, loop_rv, &m.loop));
     sch_nest n;
     HONE_TRY(prepare(&m, &n));
-    place(&m, &n);
+    HONE_TRY(place_and_judge(&m, &n, true));
     return sch_record(sch, kind, 2, inputs, 2, attrs, 0, NULL, SCH_NO_DECISION, NULL);
 }
 
@@ -468,6 +514,7 @@ bool sch_can_compute_at(hone_schedule *sch, hone_node_id block, hone_node_id loo
     move m = {.sch = sch, .block = block, .loop = loop, .keep_units = true, .index = -1};
     sch_nest n;
     hone_status st = prepare(&m, &n);
+    if (!st) st = place_and_judge(&m, &n, false);
     sch->wants_reasons = wants_reasons;
     if (!st) return true;
     hone_status_free(st);

@@ -284,15 +284,29 @@ static const hone_region *region_of(uint32_t count, const hone_region *regions,
     return NULL;
 }
 
-/* The region of this buffer in a list, from what the block does now; the others stay. */
+static hone_status whole_region(const sch_layout *l, hone_region *out) {
+    hone_range *ranges = hone_arena_alloc(l->sch->arena, (l->m.count + 1) * sizeof *ranges);
+    if (!ranges) return sch_no_memory();
+    for (uint32_t i = 0; i < l->m.count; i++) {
+        const hone_expr *extent = l->m.extents[i];
+        ranges[i] = (hone_range){hone_expr_int(&l->sch->ir, extent->dtype, 0), extent};
+    }
+    *out = (hone_region){l->buffer, ranges};
+    return sch_ir_error(l->sch);
+}
+
+/* The region of this buffer in a list, from what the block does now, or all of it where only the
+ * list speaks of it; the others stay. */
 static hone_status renew_region(const sch_layout *l, uint32_t count, const hone_region **io,
                                 uint32_t fresh_count, const hone_region *fresh) {
     const hone_region *now = region_of(fresh_count, fresh, l->buffer);
+    hone_region whole;
+    if (!now) HONE_TRY(whole_region(l, &whole));
     hone_region *list = hone_arena_alloc(l->sch->arena, (count + 1) * sizeof *list);
     if (!list) return sch_no_memory();
     for (uint32_t i = 0; i < count; i++) {
         list[i] = (*io)[i];
-        if (list[i].buffer == l->buffer && now) list[i] = *now;
+        if (list[i].buffer == l->buffer) list[i] = now ? *now : whole;
     }
     *io = list;
     return HONE_OK;

@@ -97,9 +97,12 @@ hone_status sch_begin_trial(hone_schedule *sch, hone_func **out_saved) {
     return *out_saved ? HONE_OK : sch_no_memory();
 }
 
-hone_status sch_end_trial(hone_schedule *sch, hone_func *saved, hone_status st) {
-    if (!st) return HONE_OK;
+void sch_take_back(hone_schedule *sch, hone_func *saved) {
     sch->func = saved;
     if (sch->blame != HONE_NO_ID && sch->blame >= saved->node_count) sch->blame = HONE_NO_ID;
+}
+
+hone_status sch_end_trial(hone_schedule *sch, hone_func *saved, hone_status st) {
+    if (st) sch_take_back(sch, saved);
     return st;
 }

@@ -116,8 +116,9 @@ HONE_NODISCARD hone_status sch_copy_renamed(hone_schedule *sch, hone_node_id nod
 /* A block below (or here) allocates a buffer or makes a view: a copy would share them. */
 bool sch_has_allocs_below(const hone_schedule *sch, hone_node_id node);
 /* For steps that are judged by what comes out: end_trial takes all edits since begin_trial back
- * when st is a failure, which it returns. */
+ * when st is a failure, which it returns; take_back does so in any case. */
 HONE_NODISCARD hone_status sch_begin_trial(hone_schedule *sch, hone_func **out_saved);
+void sch_take_back(hone_schedule *sch, hone_func *saved);
 HONE_NODISCARD hone_status sch_end_trial(hone_schedule *sch, hone_func *saved, hone_status st);
 /* A loop and factors as inputs of an instruction; out in the arena. */
 HONE_NODISCARD hone_status sch_factor_operands(hone_schedule *sch, hone_rv loop, uint32_t count,

@@ -468,7 +468,7 @@ static hone_status read_index(pytrace *p, hone_operand *io) {
     if (from < 0) from = 0;
     if (to > io->count) to = io->count;
     if (from > to) from = to = 0;
-    io->u.items += from;
+    if (from > 0) io->u.items += from; /* an empty list has no items */
     io->count = (uint32_t)(to - from);
     return HONE_OK;
 }
