@@ -103,10 +103,8 @@ static bool run_sequence(uint64_t seed, const hone_tensor_intrins *intrins, uint
     sch->intrins = intrins;
     hone_rng rng = hone_rng_from_seed(seed * 31 + 7);
     sch->rng = hone_rng_from_seed(seed);
-    for (int i = 0; i < STEPS; i++) {
-        const char *name = "";
-        hone_status_free(hone_random_step(sch, &rng, &name));
-    }
+    for (int i = 0; i < STEPS; i++)
+        hone_status_free(hone_random_step(sch, &rng));
     ask_for_vectors(sch->func, &rng);
     hone_status st = lower_and_check(base, sch, seed, arena, io_outputs);
     hone_code code = hone_status_code(st);

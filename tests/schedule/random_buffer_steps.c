@@ -6,7 +6,7 @@
 
 static hone_status align(hone_schedule *sch, hone_rng *rng, hone_rv block) {
     int64_t axis = hone_rng_between(rng, -2, 2);
-    return hone_sch_storage_align(sch, block, (int64_t)hone_rng_below(rng, 2), axis,
+    return hone_sch_storage_align(sch, block, hone_rng_below(rng, 8) == 0, axis,
                                   (int64_t)hone_rng_below(rng, 4) * 8,
                                   (int64_t)hone_rng_below(rng, 8));
 }
@@ -151,31 +151,24 @@ static hone_status roll(hone_schedule *sch, hone_rng *rng, hone_rv block) {
     return hone_sch_rolling_buffer(sch, block, 0);
 }
 
-static const struct {
-    const char *name;
-    hone_status (*run)(hone_schedule *sch, hone_rng *rng, hone_rv block);
-} steps[] = {
-    {"reindex",                 reindex        },
-    {"reindex",                 reindex        },
-    {"cache_inplace",           cache_inplace  },
-    {"cache_index",             cache_index    },
-    {"read_at or write_at",     copy_at        },
-    {"fuse_reduction_epilogue", fuse_epilogue  },
-    {"annotate_buffer_access",  annotate_access},
-    {"pad_einsum",              pad_einsum     },
-    {"pad_einsum",              pad_einsum     },
-    {"rolling_buffer",          roll           },
-    {"rolling_buffer",          roll           },
-    {"storage_align",           align          },
-    {"set_scope",               set_scope      },
-    {"reorder_block_iter_var",  reorder_axes   },
-};
-
-hone_status hone_random_buffer_step(hone_schedule *sch, hone_rng *rng, const char **out_name) {
-    hone_rv block = hone_random_pick(sch, rng, HONE_NODE_BLOCK);
-    uint64_t kind = hone_rng_below(rng, HONE_COUNT(steps));
-    *out_name = steps[kind].name;
-    return block == HONE_NO_ID ? hone_random_nothing() : steps[kind].run(sch, rng, block);
+hone_random_group hone_random_buffer_steps(void) {
+    static const hone_random_row rows[] = {
+        HONE_STEP_ON(ANY, "reindex", reindex),
+        HONE_STEP_ON(ANY, "reindex", reindex),
+        HONE_STEP_ON(IN_PLACE, "cache_inplace", cache_inplace),
+        HONE_STEP_ON(ANY, "cache_index", cache_index),
+        HONE_STEP_ON(ANY, "read_at or write_at", copy_at),
+        HONE_STEP_ON(REDUCTION, "fuse_reduction_epilogue", fuse_epilogue),
+        HONE_STEP_ON(ANY, "annotate_buffer_access", annotate_access),
+        HONE_STEP_ON(ANY, "pad_einsum", pad_einsum),
+        HONE_STEP_ON(REDUCTION, "pad_einsum", pad_einsum),
+        HONE_STEP_ON(SPATIAL, "rolling_buffer", roll),
+        HONE_STEP_ON(ANY, "rolling_buffer", roll),
+        HONE_STEP_ON(ANY, "storage_align", align),
+        HONE_STEP_ON(ANY, "set_scope", set_scope),
+        HONE_STEP_ON(ANY, "reorder_block_iter_var", reorder_axes),
+    };
+    return (hone_random_group){rows, HONE_COUNT(rows)};
 }
 
 /* ---- unsafe ---- */
@@ -194,10 +187,10 @@ static hone_status hide(hone_schedule *sch, hone_rng *rng, hone_rv block) {
                                               indices);
 }
 
-hone_status hone_random_unsafe_step(hone_schedule *sch, hone_rng *rng, const char **out_name) {
-    hone_rv block = hone_random_pick(sch, rng, HONE_NODE_BLOCK);
-    bool is_dtype = hone_rng_below(rng, 2);
-    *out_name = is_dtype ? "unsafe_set_dtype" : "unsafe_hide_buffer_access";
-    if (block == HONE_NO_ID) return hone_random_nothing();
-    return is_dtype ? set_dtype(sch, rng, block) : hide(sch, rng, block);
+hone_random_group hone_random_unsafe_steps(void) {
+    static const hone_random_row rows[] = {
+        HONE_STEP_ON(ANY, "unsafe_set_dtype", set_dtype),
+        HONE_STEP_ON(ANY, "unsafe_hide_buffer_access", hide),
+    };
+    return (hone_random_group){rows, HONE_COUNT(rows)};
 }

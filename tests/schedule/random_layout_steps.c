@@ -166,25 +166,18 @@ static hone_status separate(hone_schedule *sch, hone_rng *rng, hone_rv block) {
                                        (uint32_t)hone_rng_below(rng, 3), places);
 }
 
-static const struct {
-    const char *name;
-    hone_status (*run)(hone_schedule *sch, hone_rng *rng, hone_rv block);
-} steps[] = {
-    {"transform_layout",       transform    },
-    {"transform_layout",       transform    },
-    {"transform_layout",       transform    },
-    {"transform_layout",       transform    },
-    {"transform_block_layout", block_layout },
-    {"transform_block_layout", block_layout },
-    {"transform_block_layout", block_layout },
-    {"reindex_cache",          reindex_cache},
-    {"reindex_cache",          reindex_cache},
-    {"set_axis_separator",     separate     },
-};
-
-hone_status hone_random_layout_step(hone_schedule *sch, hone_rng *rng, const char **out_name) {
-    hone_rv block = hone_random_pick(sch, rng, HONE_NODE_BLOCK);
-    uint64_t kind = hone_rng_below(rng, HONE_COUNT(steps));
-    *out_name = steps[kind].name;
-    return block == HONE_NO_ID ? hone_random_nothing() : steps[kind].run(sch, rng, block);
+hone_random_group hone_random_layout_steps(void) {
+    static const hone_random_row rows[] = {
+        HONE_STEP_ON(ANY, "transform_layout", transform),
+        HONE_STEP_ON(ANY, "transform_layout", transform),
+        HONE_STEP_ON(ANY, "transform_layout", transform),
+        HONE_STEP_ON(ANY, "transform_layout", transform),
+        HONE_STEP_ON(ANY, "transform_block_layout", block_layout),
+        HONE_STEP_ON(SPATIAL, "transform_block_layout", block_layout),
+        HONE_STEP_ON(REDUCTION, "transform_block_layout", block_layout),
+        HONE_STEP_ON(ANY, "reindex_cache", reindex_cache),
+        HONE_STEP_ON(ANY, "reindex_cache", reindex_cache),
+        HONE_STEP_ON(ANY, "set_axis_separator", separate),
+    };
+    return (hone_random_group){rows, HONE_COUNT(rows)};
 }

@@ -86,24 +86,19 @@ static hone_status tensorize(hone_schedule *sch, hone_rng *rng) {
     return hone_sch_tensorize(sch, rv, name, hone_rng_below(rng, 2));
 }
 
-static hone_status pad(hone_schedule *sch, hone_rng *rng) {
-    hone_rv out, block = hone_random_pick(sch, rng, HONE_NODE_BLOCK);
-    hone_rv loop = block == HONE_NO_ID ? HONE_NO_ID : hone_random_loop_of(sch, rng, block);
+static hone_status pad(hone_schedule *sch, hone_rng *rng, hone_rv block) {
+    hone_rv out, loop = hone_random_loop_of(sch, rng, block);
     if (loop == HONE_NO_ID) return hone_random_nothing();
     return hone_sch_decompose_padding(sch, block, loop, &out);
 }
 
-static const struct {
-    const char *name;
-    hone_status (*run)(hone_schedule *sch, hone_rng *rng);
-} steps[] = {
-    {"blockize",          blockize },
-    {"tensorize",         tensorize},
-    {"decompose_padding", pad      },
-};
-
-hone_status hone_random_nest_step(hone_schedule *sch, hone_rng *rng, const char **out_name) {
-    uint64_t kind = hone_rng_below(rng, HONE_COUNT(steps));
-    *out_name = steps[kind].name;
-    return steps[kind].run(sch, rng);
+hone_random_group hone_random_nest_steps(void) {
+    static const hone_random_row rows[] = {
+        HONE_STEP("blockize", blockize),
+        HONE_STEP("blockize", blockize),
+        HONE_STEP("tensorize", tensorize),
+        HONE_STEP("tensorize", tensorize),
+        HONE_STEP_ON(PADDING, "decompose_padding", pad),
+    };
+    return (hone_random_group){rows, HONE_COUNT(rows)};
 }

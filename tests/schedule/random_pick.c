@@ -52,6 +52,61 @@ hone_rv hone_random_pick(hone_schedule *sch, hone_rng *rng, hone_node_kind kind)
     return found == HONE_NO_ID ? HONE_NO_ID : hone_random_name(sch, found);
 }
 
+static bool reads_what_it_writes(const hone_block *block) {
+    for (uint32_t w = 0; w < block->write_count; w++) {
+        for (uint32_t r = 0; r < block->read_count; r++) {
+            if (block->reads[r].buffer == block->writes[w].buffer) return true;
+        }
+    }
+    return false;
+}
+
+static bool is_spatial(const hone_block *block) {
+    for (uint32_t i = 0; i < block->axis_count; i++) {
+        if (block->axes[i].kind != HONE_AXIS_SPATIAL) return false;
+    }
+    return true;
+}
+
+static bool stores_a_choice(const hone_schedule *sch, const hone_node *node) {
+    if (node->first == HONE_NO_ID) return false;
+    const hone_node *body = sch_node(sch, node->first);
+    if (body->kind != HONE_NODE_STORE) return false;
+    const hone_expr *value = body->u.store.value;
+    return hone_expr_is_call(value, HONE_INTRIN_IF_THEN_ELSE);
+}
+
+static bool is_wished(const hone_schedule *sch, hone_node_id id, hone_random_wish wish) {
+    const hone_node *node = sch_node(sch, id);
+    const hone_block *block = node->u.block.block;
+    switch (wish) {
+    case HONE_WISH_ANY:
+        return true;
+    case HONE_WISH_REDUCTION:
+        return hone_block_init_of(sch->func, id) != HONE_NO_ID;
+    case HONE_WISH_SPATIAL:
+        return is_spatial(block);
+    case HONE_WISH_PADDING:
+        return stores_a_choice(sch, node);
+    case HONE_WISH_IN_PLACE:
+        return hone_block_init_of(sch->func, id) == HONE_NO_ID && reads_what_it_writes(block);
+    }
+    return false;
+}
+
+hone_rv hone_random_block(hone_schedule *sch, hone_rng *rng, hone_random_wish wish) {
+    hone_node_id root = hone_func_root_block(sch->func);
+    hone_node_id found = HONE_NO_ID;
+    uint32_t count = 0;
+    if (hone_rng_below(rng, 5) == 0) return hone_random_pick(sch, rng, HONE_NODE_BLOCK);
+    for (hone_node_id n = 0; n != HONE_NO_ID; n = hone_tree_next(sch->func, 0, n)) {
+        if (sch_node(sch, n)->kind != HONE_NODE_BLOCK || n == root || !is_wished(sch, n, wish))
+            continue;
+        if (hone_rng_below(rng, ++count) == 0) found = n;
+    }
+    return found == HONE_NO_ID ? HONE_NO_ID : hone_random_name(sch, found);
+}
+
 /* A loop around the block of another one is the likelier choice for compute_at and friends. */
 hone_rv hone_random_loop_of(hone_schedule *sch, hone_rng *rng, hone_rv block) {
     const hone_node_id *loops = NULL;

@@ -5,12 +5,21 @@
 #include "schedule/schedule.h"
 #include "schedule/tensor_intrin.h"
 
-/* Tries a random primitive on random blocks and loops. A refusal is fine (ILLEGAL); the name of the
- * primitive goes to out_name. */
-hone_status hone_random_step(hone_schedule *sch, hone_rng *rng, const char **out_name);
+/* A kind of step: where its row stands. */
+typedef struct hone_random_kind {
+    uint32_t group, row;
+} hone_random_kind;
+hone_random_kind hone_random_draw(hone_rng *rng);
+/* One of those that are unsafe by name. */
+hone_random_kind hone_random_draw_unsafe(hone_rng *rng);
+const char *hone_random_kind_name(hone_random_kind kind);
+
+/* Tries a primitive on random blocks and loops. A refusal is fine (ILLEGAL); the same kind may be
+ * tried again and will choose others. */
+hone_status hone_random_try(hone_schedule *sch, hone_rng *rng, hone_random_kind kind);
+/* Draws and tries a few times. */
+hone_status hone_random_step(hone_schedule *sch, hone_rng *rng);
 /* Intrinsics that some of the steps use when sch->intrins is this; NULL when memory is short. */
 hone_tensor_intrins *hone_random_intrins(void);
-/* The same of those that are unsafe by name. */
-hone_status hone_random_unsafe_step(hone_schedule *sch, hone_rng *rng, const char **out_name);
 
 #endif

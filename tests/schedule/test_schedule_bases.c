@@ -4,19 +4,12 @@
  * program. */
 #include "tests/support/hone_test.h"
 
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "ir/script.h"
-#include "ir/structural.h"
-#include "ir/verify.h"
-#include "tests/schedule/random_steps.h"
-#include "tests/schedule/same_meaning.h"
-#include "tests/schedule/trace_round_trip.h"
+#include "tests/schedule/random_sequence.h"
 #include "tests/support/program_text.h"
 
-enum { DEFAULT_SEQUENCES = 1200, STEPS = 7 };
+enum { DEFAULT_SEQUENCES = 1200 };
 
 #define HEAD "from tvm.script import tir as T\n@T.prim_func\n"
 #define F32 ", \"float32\")"
@@ -312,78 +305,24 @@ static const struct base {
      "            vi, vj = T.axis.remap(\"SS\", [i, j])\n            C[vi, vj] = B[J[vi], vj]\n"             },
 };
 
-static void explain(const hone_func *base, const hone_schedule *sch, uint64_t seed,
-                    const char *why) {
-    hone_str text = {0};
-    hone_status_free(hone_func_print(base, NULL, &text));
-    hone_str_append(&text, "---- became ----\n");
-    hone_status_free(hone_func_print(sch->func, NULL, &text));
-    hone_str_append(&text, "---- by ----\n");
-    hone_status_free(hone_trace_print_python(&sch->trace, &text));
-    fprintf(stderr, "seed %llu: %s\n%s\n", (unsigned long long)seed, why, hone_str_text(&text));
-    hone_str_deinit(&text);
-}
-
-/* A refusal must leave the program as it was; what is accepted must be well formed. */
-static bool step_is_clean(const hone_func *base, hone_schedule *sch, hone_rng *rng, uint64_t seed,
-                          uint64_t *io_accepted) {
-    const char *name = "";
-    hone_hash128 before = hone_func_hash(sch->func);
-    hone_status st = hone_random_step(sch, rng, &name);
-    hone_code code = hone_status_code(st);
-    bool fits = code == HONE_CODE_ILLEGAL || code == HONE_CODE_INVALID;
-    if (st && !fits) explain(base, sch, seed, hone_status_message(st));
-    hone_status_free(st);
-    if (code != HONE_CODE_OK) {
-        bool same = hone_hash128_equal(before, hone_func_hash(sch->func));
-        if (!same) explain(base, sch, seed, "a refused step changed the program");
-        return fits && same;
-    }
-    ++*io_accepted;
-    st = hone_check_func(sch->func);
-    if (!st) return true;
-    explain(base, sch, seed, hone_status_message(st));
-    hone_status_free(st);
-    return false;
-}
-
-static bool run_sequence(const hone_func *base, uint64_t seed, uint64_t *io_accepted) {
-    hone_schedule *sch = NULL;
-    HONE_ASSERT_OK(hone_schedule_create(base, &sch));
-    hone_rng rng = hone_rng_from_seed(seed * 104729 + 3);
-    sch->rng = hone_rng_from_seed(seed);
-    bool fine = true;
-    for (int i = 0; i < STEPS && fine; i++)
-        fine = step_is_clean(base, sch, &rng, seed, io_accepted);
-    hone_str why = {0};
-    if (fine && !hone_same_meaning(base, sch->func, seed, &why)) {
-        explain(base, sch, seed, hone_str_text(&why));
-        fine = false;
-    }
-    if (fine && !hone_trace_survives(base, sch, &why)) {
-        explain(base, sch, seed, hone_str_text(&why));
-        fine = false;
-    }
-    hone_str_deinit(&why);
-    hone_schedule_destroy(sch);
-    return fine;
-}
-
 static void check_base(void **state) {
     const struct base *row = *state;
     const char *wanted = getenv("HONE_SEQUENCES"), *first = getenv("HONE_FIRST_SEED");
     uint64_t count = wanted ? strtoull(wanted, NULL, 10) : DEFAULT_SEQUENCES;
     uint64_t seed = first ? strtoull(first, NULL, 10) : 1;
-    uint64_t accepted = 0, failed = 0;
+    uint64_t failed = 0;
+    hone_step_counts counts = {0};
+    hone_sequence_options options = {.replay_every = 1};
     hone_module *module = NULL;
     const hone_func *base = hone_test_parse(row->text, &module);
     for (uint64_t i = 0; i < count && failed < 3; i++)
-        failed += !run_sequence(base, seed + i, &accepted);
+        failed += !hone_random_sequence(base, seed + i, &options, &counts);
     hone_module_release(module);
-    print_message("%llu steps accepted of %llu\n", (unsigned long long)accepted,
-                  (unsigned long long)count * STEPS);
+    print_message("%llu steps accepted of %llu\n", (unsigned long long)counts.accepted,
+                  (unsigned long long)counts.tried);
+    hone_step_counts_print(&counts);
     assert_int_equal(failed, 0);
-    assert_true(accepted > count / 4);
+    assert_true(counts.accepted > count / 4);
 }
 
 int main(void) {

@@ -23,10 +23,8 @@ static hone_module *through_text(const hone_func *func) {
 
 static void apply_random_steps(hone_schedule *sch, uint64_t seed) {
     hone_rng rng = hone_rng_from_seed(seed + 1);
-    for (int i = 0; i < STEPS; i++) {
-        const char *name = NULL;
-        hone_status_free(hone_random_step(sch, &rng, &name));
-    }
+    for (int i = 0; i < STEPS; i++)
+        hone_status_free(hone_random_step(sch, &rng));
 }
 
 /* Random steps name nodes that no instruction made; such traces can't be written down. */

@@ -1,0 +1,107 @@
+#include "tests/schedule/random_sequence.h"
+
+#include <stdio.h>
+
+#include "ir/script.h"
+#include "ir/structural.h"
+#include "ir/verify.h"
+#include "tests/schedule/same_meaning.h"
+#include "tests/schedule/trace_round_trip.h"
+
+/* Most sequences are short: a long one hides behind its last steps what the first ones broke. */
+enum { FEWEST_STEPS = 4, MORE_STEPS = 9, TRIES = 4, UNSAFE_STEPS = 4, UNSAFE_EVERY = 8 };
+
+typedef struct sequence {
+    const hone_func *base;
+    hone_schedule *sch;
+    hone_rng rng;
+    uint64_t seed;
+    hone_step_counts *counts;
+} sequence;
+
+static bool explain(const sequence *s, const char *step, const char *why) {
+    hone_str text = {0};
+    fprintf(stderr, "seed %llu, after %s: %s\n", (unsigned long long)s->seed, step, why);
+    hone_status_free(hone_func_print(s->base, NULL, &text));
+    hone_str_append(&text, "---- became ----\n");
+    hone_status_free(hone_func_print(s->sch->func, NULL, &text));
+    hone_str_append(&text, "---- by ----\n");
+    hone_trace trace;
+    hone_status st = hone_trace_simplify(s->sch->arena, &s->sch->trace, false, &trace);
+    if (!st) st = hone_trace_print_python(&trace, &text);
+    hone_status_free(st);
+    fprintf(stderr, "%s\n", hone_str_text(&text)); /* cmocka cuts long messages */
+    hone_str_deinit(&text);
+    return false;
+}
+
+static bool is_well_formed(const sequence *s, const char *step) {
+    hone_status st = hone_check_func(s->sch->func);
+    if (st) explain(s, step, hone_status_message(st));
+    return !hone_status_consume(st);
+}
+
+/* One kind of step at several places, until it is accepted. */
+static bool take_step(sequence *s, hone_random_kind kind) {
+    const char *name = hone_random_kind_name(kind);
+    hone_hash128 before = hone_func_hash(s->sch->func);
+    for (int i = 0; i < TRIES; i++) {
+        hone_status st = hone_random_try(s->sch, &s->rng, kind);
+        hone_code code = hone_status_code(st);
+        hone_step_counts_add(s->counts, name, !st);
+        if (!st) return is_well_formed(s, name);
+        if (code != HONE_CODE_ILLEGAL && code != HONE_CODE_INVALID) {
+            explain(s, name, hone_status_message(st));
+            hone_status_free(st);
+            return false;
+        }
+        hone_status_free(st);
+        if (!hone_hash128_equal(before, hone_func_hash(s->sch->func)))
+            return explain(s, name, "a refused step changed the program");
+    }
+    return true;
+}
+
+static bool means_the_same(const sequence *s) {
+    hone_str why = {0};
+    bool is_same = hone_same_meaning(s->base, s->sch->func, s->seed, &why);
+    if (!is_same) explain(s, "all steps", hone_str_text(&why));
+    hone_str_deinit(&why);
+    return is_same;
+}
+
+static bool can_be_replayed(const sequence *s) {
+    hone_str why = {0};
+    bool survives = hone_trace_survives(s->base, s->sch, &why);
+    if (!survives) explain(s, "replay", hone_str_text(&why));
+    hone_str_deinit(&why);
+    return survives;
+}
+
+static bool run(sequence *s, const hone_sequence_options *options) {
+    uint32_t steps = FEWEST_STEPS + (uint32_t)hone_rng_below(&s->rng, MORE_STEPS);
+    for (uint32_t i = 0; i < steps; i++) {
+        if (!take_step(s, hone_random_draw(&s->rng))) return false;
+    }
+    if (!means_the_same(s)) return false;
+    /* what is unsafe by name may change the meaning, but not break the program or the trace */
+    for (uint32_t i = 0; i < UNSAFE_STEPS && s->seed % UNSAFE_EVERY == 0; i++) {
+        hone_random_kind kind =
+            i % 2 ? hone_random_draw(&s->rng) : hone_random_draw_unsafe(&s->rng);
+        if (!take_step(s, kind)) return false;
+    }
+    return s->seed % options->replay_every != 0 || can_be_replayed(s);
+}
+
+bool hone_random_sequence(const hone_func *base, uint64_t seed,
+                          const hone_sequence_options *options, hone_step_counts *io_counts) {
+    sequence s = {.base = base, .seed = seed, .counts = io_counts};
+    if (hone_status_consume(hone_schedule_create(base, &s.sch))) return false;
+    s.sch->intrins = options->intrins;
+    s.sch->rng = hone_rng_from_seed(seed);
+    s.sch->wants_reasons = seed % 2;
+    s.rng = hone_rng_from_seed(seed * 7919 + 1);
+    bool is_fine = run(&s, options);
+    hone_schedule_destroy(s.sch);
+    return is_fine;
+}

@@ -1,0 +1,19 @@
+/* tests/schedule/random_sequence.h - a program under random steps, each of which is checked: what
+ * is accepted is well formed, what is refused is refused by a status and leaves the program as it
+ * was; the result means what the program meant, and its trace can be read and replayed. */
+#ifndef HONE_TESTS_SCHEDULE_RANDOM_SEQUENCE_H
+#define HONE_TESTS_SCHEDULE_RANDOM_SEQUENCE_H
+
+#include "tests/schedule/random_steps.h"
+#include "tests/schedule/step_counts.h"
+
+typedef struct hone_sequence_options {
+    const hone_tensor_intrins *intrins; /* may be NULL */
+    uint32_t replay_every;              /* replay the trace of every n-th seed; 1 = of each */
+} hone_sequence_options;
+
+/* False, with the program, the result and the trace on stderr, when a check failed. */
+bool hone_random_sequence(const hone_func *base, uint64_t seed,
+                          const hone_sequence_options *options, hone_step_counts *io_counts);
+
+#endif

@@ -1,0 +1,24 @@
+/* tests/schedule/step_counts.h - how often each random step was tried and accepted: a step that is
+ * hardly ever accepted is hardly tested. */
+#ifndef HONE_TESTS_SCHEDULE_STEP_COUNTS_H
+#define HONE_TESTS_SCHEDULE_STEP_COUNTS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { HONE_STEP_COUNT_ROWS = 96 };
+
+typedef struct hone_step_counts {
+    uint64_t tried, accepted; /* all of them */
+    uint32_t row_count;
+    struct {
+        const char *name; /* kept by the caller */
+        uint64_t tried, accepted;
+    } rows[HONE_STEP_COUNT_ROWS];
+} hone_step_counts;
+
+void hone_step_counts_add(hone_step_counts *counts, const char *name, bool is_accepted);
+/* All rows to stderr, the least accepted first, where the environment has HONE_STEP_COUNTS. */
+void hone_step_counts_print(hone_step_counts *counts);
+
+#endif
