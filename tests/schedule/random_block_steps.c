@@ -76,6 +76,7 @@ static hone_status rfactor(hone_schedule *sch, hone_rng *rng, hone_rv block) {
 
 static hone_status location(hone_schedule *sch, hone_rng *rng, hone_rv block) {
     hone_rv loop;
+    (void)rng;
     HONE_TRY(hone_sch_sample_compute_location(sch, block, NULL, &loop));
     return hone_sch_compute_at(sch, block, loop, true, -1);
 }
