@@ -53,8 +53,22 @@ static bool is_parameter(const verifier *v, hone_buffer buffer) {
     return false;
 }
 
+/* Something below stores to an intermediate buffer at a place that the axis moves; what a schedule
+ * has hidden is in no region. */
+static bool moves_a_store(const verifier *v, hone_node_id id, hone_var axis) {
+    for (hone_node_id n = id; n != HONE_NO_ID; n = hone_tree_next(v->func, id, n)) {
+        const hone_node *node = hone_func_node(v->func, n);
+        if (node->kind != HONE_NODE_STORE || is_parameter(v, node->u.store.buffer)) continue;
+        for (uint32_t d = 0; d < node->u.store.rank; d++) {
+            if (hone_expr_uses_var(node->u.store.indices[d], axis)) return true;
+        }
+    }
+    return false;
+}
+
 /* A parameter is written, and the axis is not one that indexes intermediate buffers alone. */
-static bool writes_parameter(const verifier *v, const hone_block *block, hone_var axis) {
+static bool writes_parameter(const verifier *v, hone_node_id id, hone_var axis) {
+    const hone_block *block = hone_func_node(v->func, id)->u.block.block;
     bool writes = false, indexes_other = false;
     for (uint32_t i = 0; i < block->write_count; i++) {
         bool indexes = region_uses(v, &block->writes[i], axis);
@@ -65,7 +79,7 @@ static bool writes_parameter(const verifier *v, const hone_block *block, hone_va
             indexes_other = indexes_other || indexes;
         }
     }
-    return writes && !indexes_other;
+    return writes && !indexes_other && !moves_a_store(v, id, axis);
 }
 
 /* The blocks beside a block that is nested in another one may do the rest. */
@@ -84,7 +98,7 @@ static void report_uncovered(verifier *v, hone_node_id id, const hone_axis *axis
                              int64_t hi, int64_t min, int64_t extent) {
     const hone_block *block = hone_func_node(v->func, id)->u.block.block;
     bool is_error = !is_nested(v, id) && !shares_its_output(v, id) &&
-                    (axis->kind == HONE_AXIS_REDUCE || writes_parameter(v, block, axis->var));
+                    (axis->kind == HONE_AXIS_REDUCE || writes_parameter(v, id, axis->var));
     (is_error ? verify_error : verify_warning)(
         v, id,
         "%s '%s' of block '%s' has %lld values (%lld to %lld), its binding takes only %lld (%lld "
@@ -272,13 +286,14 @@ static void check_reduce_loop_kind(verifier *v, hone_node_id id, const hone_node
 static void check_reduction_loops(verifier *v, hone_node_id id) {
     const hone_node *block = hone_func_node(v->func, id);
     hone_node_id idle = HONE_NO_ID;
+    const hone_expr *predicate = block->u.block.predicate;
+    if (predicate && hone_expr_is_int_value(predicate, 0)) return; /* it never runs */
     for (hone_node_id n = block->parent; n != HONE_NO_ID; n = hone_func_node(v->func, n)->parent) {
         const hone_node *node = hone_func_node(v->func, n);
         if (node->kind == HONE_NODE_BLOCK) break;
         if (node->kind != HONE_NODE_FOR) continue;
         hone_var var = node->u.loop.var;
-        bool is_guarded =
-            block->u.block.predicate && hone_expr_uses_var(block->u.block.predicate, var);
+        bool is_guarded = predicate && hone_expr_uses_var(predicate, var);
         if (!binds(v, id, var, false) && !is_guarded &&
             hone_expr_const(node->u.loop.range.extent) > 1) {
             idle = n;

@@ -86,6 +86,14 @@ static const struct row {
      "      with T.init():\n"
      "        C[vi, 0] = 0.0\n"
      "      C[vi, 0] = C[vi, 0] + A[vi, vk]\n",                              "loop 'r' moves no axis of block 'B', so its updates run 2 times",                              false},
+    {"the same where nothing runs",
+     "  for i, k, r in T.grid(128, 128, 2):\n"
+     "    with T.block(\"B\"):\n"
+     "      vi, vk = T.axis.remap(\"SR\", [i, k])\n"
+     "      T.where(T.bool(False))\n"
+     "      with T.init():\n"
+     "        C[vi, 0] = 0.0\n"
+     "      C[vi, 0] = C[vi, 0] + A[vi, vk]\n",                              NULL,                                                                                           false},
     {"the same outside of the reduction repeats it whole",
      "  for r, i, k in T.grid(2, 128, 128):\n"
      "    with T.block(\"B\"):\n"
