@@ -330,8 +330,9 @@ static void compile_loop(machine *m, xstmt *s, const hone_node *node) {
     s->is_race_loop = node->loop_kind != HONE_LOOP_SERIAL &&
                       node->loop_kind != HONE_LOOP_UNROLLED &&
                       !(m->options.lanes_in_order && node->loop_kind == HONE_LOOP_VECTORIZED);
-    s->is_thread_loop = starts_with(node->u.loop.thread_tag, "threadIdx") ||
-                        starts_with(node->u.loop.thread_tag, "vthread");
+    s->is_thread_loop =
+        node->loop_kind == HONE_LOOP_THREAD && (starts_with(node->u.loop.thread_tag, "threadIdx") ||
+                                                starts_with(node->u.loop.thread_tag, "vthread"));
     s->run = s->is_thread_loop                           ? run_thread_loop
              : s->is_race_loop && m->options.check_races ? run_race_loop
                                                          : run_loop;

@@ -201,16 +201,38 @@ static hone_node_id child_of(const hone_func *func, hone_node_id root, hone_node
     return node;
 }
 
+static bool is_pure_and_around(void *ctx, const hone_expr *part) {
+    const guard *g = ctx;
+    return hone_expr_is_pure_index(part) && is_under(g, g->store->node, part);
+}
+
+/* The body that a statement stands in, above the conditions under which the other access stands as
+ * well. */
+static hone_node_id body_with(planner *p, const lower_access *other, hone_node_id root,
+                              hone_node_id *io_child) {
+    const hone_func *func = p->lower->func;
+    hone_node_id body = hone_func_node(func, *io_child)->parent;
+    guard g = {.p = p, .store = other, .root = root};
+    while (body != root && hone_func_node(func, body)->kind == HONE_NODE_IF &&
+           hone_func_node(func, *io_child)->kind != HONE_NODE_ELSE &&
+           lower_conjuncts(hone_func_node(func, body)->u.eval.value, is_pure_and_around, &g)) {
+        *io_child = body;
+        body = hone_func_node(func, body)->parent;
+    }
+    return body;
+}
+
 /* Stands the access behind the store in the same body, at the same element? R[i] = 0; R[i] += … */
-static bool follows_store(const hone_func *func, const lower_access *store,
-                          const lower_access *access, uint32_t rank) {
-    hone_node_id body = hone_func_node(func, store->node)->parent;
+static bool follows_store(planner *p, const lower_access *store, const lower_access *access,
+                          hone_node_id root) {
+    const hone_func *func = p->lower->func;
+    hone_node_id first = store->node, body = body_with(p, access, root, &first);
     if (!hone_tree_is_ancestor(func, body, access->node)) return false;
-    for (uint32_t d = 0; d < rank; d++) {
+    for (uint32_t d = 0; d < func->buffers[p->buffer].rank; d++) {
         if (!hone_expr_same(store->indices[d], access->indices[d])) return false;
     }
     hone_node_id child = child_of(func, body, access->node);
-    hone_node_id n = hone_func_node(func, store->node)->next;
+    hone_node_id n = hone_func_node(func, first)->next;
     while (n != HONE_NO_ID && n != child)
         n = hone_func_node(func, n)->next;
     return n == child;
@@ -238,7 +260,7 @@ static bool is_fresh_each_time(planner *p, const lower_accesses *all, hone_node_
         const lower_access *access = &all->items[i];
         is_behind |= child_of(func, root, access->node) != writer;
         if (access->is_store) continue;
-        if (follows_store(func, first, access, func->buffers[p->buffer].rank)) continue;
+        if (follows_store(p, first, access, root)) continue;
         bool ignored;
         if (!is_behind || !box_of(p, access, read, &ignored)) return false;
         if (!covers(p, written, read)) return false;

@@ -111,6 +111,19 @@ static const hone_expr *rename_axes(void *ctx, hone_ir *ir, const hone_expr *e) 
     return e->kind == HONE_EXPR_VAR && map[e->u.var] ? map[e->u.var] : e;
 }
 
+/* What the block allocates stays with its updates. */
+static hone_status check_allocs(hone_schedule *sch, hone_node_id id) {
+    const hone_block *block = sch_block(sch, id);
+    hone_node_id init = hone_block_init_of(sch->func, id);
+    for (uint32_t i = 0; i < block->alloc_count; i++) {
+        hone_buffer buffer = block->allocs[i];
+        if (!sch_loads_below(sch, init, buffer) && !sch_stores_below(sch, init, buffer)) continue;
+        return sch_refuse(sch, id, "the init of %s uses '%s', which the block allocates",
+                          sch_block_name(sch, id), hone_func_buffer(sch->func, buffer)->name);
+    }
+    return HONE_OK;
+}
+
 /* A block over the spatial axes, with new axis variables; its body is the old init's. */
 static hone_status make_block(hone_schedule *sch, hone_node_id old, const sch_init_nest *nest,
                               hone_node_id *out) {
@@ -142,7 +155,7 @@ static hone_status make_block(hone_schedule *sch, hone_node_id old, const sch_in
     block->name = sch_name(sch, from->name, "_init", -1);
     block->axes = axes;
     block->axis_count = count;
-    block->read_count = 0;
+    block->read_count = block->alloc_count = 0;
     hone_node_id id = hone_func_add_node(func, HONE_NODE_BLOCK);
     if (id == HONE_NO_ID || !block->name) return sch_no_memory();
     sch_node(sch, id)->u.block.block = block;
@@ -161,6 +174,7 @@ static hone_status make_block(hone_schedule *sch, hone_node_id old, const sch_in
 
 hone_status sch_take_init(hone_schedule *sch, hone_node_id block, const sch_init_nest *nest,
                           hone_node_id *out_block, hone_node_id *out_top) {
+    HONE_TRY(check_allocs(sch, block));
     HONE_TRY(make_block(sch, block, nest, out_block));
     if (nest->bottom != HONE_NO_ID) hone_tree_append(sch->func, nest->bottom, *out_block);
     *out_top = nest->top == HONE_NO_ID ? *out_block : nest->top;

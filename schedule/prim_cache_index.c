@@ -220,28 +220,6 @@ static const hone_expr *use_cached(void *ctx, hone_ir *ir, const hone_expr *e) {
     return hone_expr_with_args(ir, e, args);
 }
 
-typedef struct load_search {
-    hone_buffer buffer;
-    bool found;
-} load_search;
-
-static bool visit_load(void *ctx, const hone_expr *e) {
-    load_search *s = ctx;
-    s->found = s->found || (e->kind == HONE_EXPR_LOAD && e->u.buffer == s->buffer);
-    return !s->found;
-}
-
-static void look_for_load(void *ctx, hone_node_id at, const hone_expr *e) {
-    (void)at;
-    hone_expr_walk(e, visit_load, ctx);
-}
-
-static bool is_loaded_in(const caching_indices *c, hone_node_id block, hone_buffer buffer) {
-    load_search s = {.buffer = buffer};
-    hone_tree_walk_exprs(c->sch->func, block, false, look_for_load, &s);
-    return s.found;
-}
-
 /* A block says that it reads what is kept of the indices, where it does. */
 static hone_status add_reads(const caching_indices *c, hone_node_id id) {
     hone_schedule *sch = c->sch;
@@ -254,7 +232,7 @@ static hone_status add_reads(const caching_indices *c, hone_node_id id) {
         reads[i] = block->reads[i];
     for (uint32_t i = 0; i < c->count; i++) {
         const index_use *use = &c->uses[i];
-        if (id != c->block && !is_loaded_in(c, id, use->buffer)) continue;
+        if (id != c->block && !sch_loads_below(sch, id, use->buffer)) continue;
         hone_range *ranges = hone_arena_alloc(sch->arena, (use->rank + 1) * sizeof *ranges);
         if (!ranges) return sch_no_memory();
         for (uint32_t d = 0; d < use->rank; d++) {

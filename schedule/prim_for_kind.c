@@ -126,11 +126,16 @@ static hone_status record(hone_schedule *sch, hone_inst_kind kind, hone_rv loop,
                       NULL);
 }
 
+static void set_kind(hone_schedule *sch, hone_node_id loop, hone_loop_kind kind) {
+    sch_node(sch, loop)->loop_kind = kind;
+    sch_node(sch, loop)->u.loop.thread_tag = NULL; /* it may have been bound before */
+}
+
 hone_status hone_sch_parallel(hone_schedule *sch, hone_rv loop_rv) {
     hone_node_id loop;
     HONE_TRY(sch_resolve_loop(sch, loop_rv, &loop));
     HONE_TRY(check_independent(sch, loop, false));
-    sch_node(sch, loop)->loop_kind = HONE_LOOP_PARALLEL;
+    set_kind(sch, loop, HONE_LOOP_PARALLEL);
     return record(sch, HONE_INST_PARALLEL, loop_rv, NULL);
 }
 
@@ -139,7 +144,7 @@ hone_status hone_sch_vectorize(hone_schedule *sch, hone_rv loop_rv) {
     HONE_TRY(sch_resolve_loop(sch, loop_rv, &loop));
     HONE_TRY(check_constant(sch, loop, "vectorized"));
     HONE_TRY(check_independent(sch, loop, false));
-    sch_node(sch, loop)->loop_kind = HONE_LOOP_VECTORIZED;
+    set_kind(sch, loop, HONE_LOOP_VECTORIZED);
     return record(sch, HONE_INST_VECTORIZE, loop_rv, NULL);
 }
 
@@ -147,7 +152,7 @@ hone_status hone_sch_unroll(hone_schedule *sch, hone_rv loop_rv) {
     hone_node_id loop;
     HONE_TRY(sch_resolve_loop(sch, loop_rv, &loop));
     HONE_TRY(check_constant(sch, loop, "unrolled"));
-    sch_node(sch, loop)->loop_kind = HONE_LOOP_UNROLLED;
+    set_kind(sch, loop, HONE_LOOP_UNROLLED);
     return record(sch, HONE_INST_UNROLL, loop_rv, NULL);
 }
 

@@ -201,28 +201,10 @@ static hone_status check_inline(hone_schedule *sch, hone_node_id block, hone_nod
     return HONE_OK;
 }
 
-typedef struct load_search {
-    hone_buffer buffer;
-    bool found;
-} load_search;
-
-static bool is_load(void *ctx, const hone_expr *e) {
-    load_search *s = ctx;
-    if (e->kind == HONE_EXPR_LOAD && e->u.buffer == s->buffer) s->found = true;
-    return !s->found;
-}
-
-static void look_for_load(void *ctx, hone_node_id at, const hone_expr *e) {
-    (void)at;
-    hone_expr_walk(e, is_load, ctx);
-}
-
 /* Says so or does so: an access may be hidden (unsafe_hide_buffer_access). */
 static bool loads(const hone_schedule *sch, hone_node_id block, hone_buffer buffer) {
     if (sch_reads(sch_block(sch, block), buffer)) return true;
-    load_search s = {buffer, false};
-    hone_tree_walk_exprs(sch->func, block, false, look_for_load, &s);
-    return s.found;
+    return sch_loads_below(sch, block, buffer);
 }
 
 /* Rewrites one consumer; the loads may stand in blocks nested in it. */

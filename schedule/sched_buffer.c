@@ -155,3 +155,33 @@ hone_status sch_record_simple(hone_schedule *sch, hone_inst_kind kind, hone_rv b
     hone_operand input = SCH_RV(block);
     return sch_record(sch, kind, 1, &input, attr_count, attrs, 0, NULL, SCH_NO_DECISION, NULL);
 }
+
+typedef struct load_search {
+    hone_buffer buffer;
+    bool found;
+} load_search;
+
+static bool is_load(void *ctx, const hone_expr *e) {
+    load_search *s = ctx;
+    if (e->kind == HONE_EXPR_LOAD && e->u.buffer == s->buffer) s->found = true;
+    return !s->found;
+}
+
+static void search_load(void *ctx, hone_node_id at, const hone_expr *e) {
+    (void)at;
+    hone_expr_walk(e, is_load, ctx);
+}
+
+bool sch_loads_below(const hone_schedule *sch, hone_node_id top, hone_buffer buffer) {
+    load_search s = {buffer, false};
+    hone_tree_walk_exprs(sch->func, top, false, search_load, &s);
+    return s.found;
+}
+
+bool sch_stores_below(const hone_schedule *sch, hone_node_id top, hone_buffer buffer) {
+    for (hone_node_id n = top; n != HONE_NO_ID; n = hone_tree_next(sch->func, top, n)) {
+        const hone_node *node = sch_node(sch, n);
+        if (node->kind == HONE_NODE_STORE && node->u.store.buffer == buffer) return true;
+    }
+    return false;
+}

@@ -232,6 +232,9 @@ HONE_NODISCARD hone_status sch_mark_loops(hone_schedule *sch, hone_node_id node,
 
 /* Somebody takes the buffer's address or a view of it. */
 bool sch_has_opaque_access(const hone_schedule *sch, hone_buffer buffer);
+/* Something in the sub-tree loads from the buffer, or stores to it, whatever the regions say. */
+bool sch_loads_below(const hone_schedule *sch, hone_node_id top, hone_buffer buffer);
+bool sch_stores_below(const hone_schedule *sch, hone_node_id top, hone_buffer buffer);
 /* Works out reads and writes of a block anew; the same for the blocks in it first. */
 HONE_NODISCARD hone_status sch_update_regions(hone_schedule *sch, hone_node_id block);
 HONE_NODISCARD hone_status sch_update_regions_below(hone_schedule *sch, hone_node_id block);
