@@ -175,6 +175,8 @@ static void bench_one(bench *b, hone_builder *builder, bench_peer *peer, const c
         return;
     }
     add(b, name, "build", f.total, f.count, &f);
+    double slow = bench_quantile(f.total, f.count, 0.9);
+    bench_add(b, &(bench_row){.work = name, .metric = "build, p90", .unit = "ms", .hone = slow});
     add(b, name, "codegen", f.codegen, f.count, NULL);
     add(b, name, "other", f.rest, f.count, NULL);
 }

@@ -48,7 +48,8 @@ static hone_status find_target(const char *triple, LLVMTargetRef *out) {
 }
 
 /* Unrolled tiles are one long block of loads and stores, and the scheduler's dependence maps grow
- * with its square: they are thinned early. So does the search for dead stores: it gives up early.
+ * with its square: they are thinned early. So do the searches for dead stores and for stores that
+ * loads might sink across: they give up early.
  * The same instructions come out, in a fifth of the time.
  * Innermost loops begin at a cache line: elsewhere some run at half their speed.
  * LLVM takes these options once per process only. */
@@ -58,6 +59,7 @@ static void set_llvm_options(void) {
                                           "-dag-maps-reduction-size=100",
                                           "-enable-post-misched=false",
                                           "-post-RA-scheduler=false",
+                                          "-machine-sink-load-instrs-threshold=100",
                                           "-dse-memoryssa-scanlimit=30",
                                           "-dse-memoryssa-walklimit=20",
                                           "-dse-memoryssa-path-check-limit=5",
