@@ -12,6 +12,7 @@
 #include "ir/interp.h"
 #include "lower/lower.h"
 #include "runtime/model/model_rt.h"
+#include "support/attributes.h"
 #include "support/clock.h"
 #include "support/fs.h"
 #include "support/proc.h"
@@ -26,13 +27,27 @@ static hone_status load(const char *path, test_compiled *out) {
     return HONE_OK;
 }
 
-/* With all warnings: the text is meant for any compiler and any project's flags. */
+static const struct compiler {
+    const char *path, *level;
+} compilers[] = {
+    {"cc",             "-O1"},
+    {"/usr/bin/clang", "-O3"},
+    {"/usr/bin/gcc",   "-O3"},
+    {"/usr/bin/clang", "-O0"},
+    {"/usr/bin/gcc",   "-O0"},
+};
+
+/* With all warnings: the text is meant for any compiler and any project's flags. Those of this
+ * machine take turns. */
 hone_status test_compile_c(const char *text, size_t length, const char *path) {
+    static size_t turn;
+    struct compiler by = compilers[turn++ % HONE_COUNT(compilers)];
+    if (by.path[0] == '/' && access(by.path, X_OK) != 0) by.path = "cc";
     char source[160];
     snprintf(source, sizeof source, "%s.c", path);
     HONE_TRY(hone_fs_write_atomic(source, text, length));
-    const char *const argv[] = {"cc",      "-std=c11", "-Wall", "-Wextra", "-pedantic",
-                                "-Werror", "-O1",      "-fPIC", "-shared", "-ffp-contract=off",
+    const char *const argv[] = {by.path,   "-std=c11", "-Wall", "-Wextra", "-pedantic",
+                                "-Werror", by.level,   "-fPIC", "-shared", "-ffp-contract=off",
                                 "-o",      path,       source,  "-lm",     NULL};
     const hone_clock *clock = hone_clock_system();
     hone_str said = {0};
@@ -40,7 +55,8 @@ hone_status test_compile_c(const char *text, size_t length, const char *path) {
     hone_status st = hone_proc_run(
         argv, 1 << 16, clock, hone_deadline_after(clock, 300 * HONE_NS_PER_S), NULL, &said, &proc);
     if (!st && (proc.term_signal != 0 || proc.exit_code != 0)) {
-        st = HONE_ERROR(HONE_CODE_INVALID, "cc %s: %s", source, hone_str_text(&said));
+        st = HONE_ERROR(HONE_CODE_INVALID, "%s %s %s: %s", by.path, by.level, source,
+                        hone_str_text(&said));
     } else {
         unlink(source);
     }

@@ -14,7 +14,8 @@ typedef struct test_compiled {
     hone_rt *rt;
 } test_compiled;
 
-/* Compiles C text with the system's compiler, all warnings being errors, into a shared object. */
+/* Compiles C text into a shared object, all warnings being errors; calls take turns between gcc and
+ * clang, with and without optimisation. */
 HONE_NODISCARD hone_status test_compile_c(const char *text, size_t length, const char *path);
 
 /* Lowers, generates (through LLVM, or as C text for a target of kind c), links into a temporary
