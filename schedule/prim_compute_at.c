@@ -412,13 +412,23 @@ static hone_status prepare(move *m, sch_nest *out) {
     return check_concurrent(m, out);
 }
 
+static bool holds_threads(const move *m) {
+    for (hone_node_id n = m->block; n != HONE_NO_ID;
+         n = hone_tree_next(m->sch->func, m->block, n)) {
+        const hone_node *node = sch_node(m->sch, n);
+        if (node->kind == HONE_NODE_FOR && node->loop_kind == HONE_LOOP_THREAD) return true;
+    }
+    return false;
+}
+
 /* compute_at: a producer in a loop that the block stays in, or comes into, makes a part of its
  * buffer in each iteration; where the box of the block is wider than what its consumers read, or
- * runs ahead, that part is too small. Then the step is judged by what comes out. */
-static hone_status shares_loops_with_producers(const move *m, bool *out) {
+ * runs ahead, that part is too small. And loops inside the block that are bound to threads may come
+ * into another launch. Then the step is judged by what comes out. */
+static hone_status must_be_judged(const move *m, bool *out) {
     uint32_t count = 0;
     const hone_node_id *producers = NULL;
-    *out = false;
+    *out = holds_threads(m);
     if (m->is_reverse) return HONE_OK;
     HONE_TRY(sch_producers(m->sch, m->block, &count, &producers));
     for (uint32_t i = 0; i < count; i++) {
@@ -428,11 +438,21 @@ static hone_status shares_loops_with_producers(const move *m, bool *out) {
     return HONE_OK;
 }
 
+static hone_status check_threads(const move *m) {
+    for (hone_node_id n = m->block; n != HONE_NO_ID;
+         n = hone_tree_next(m->sch->func, m->block, n)) {
+        const hone_node *node = sch_node(m->sch, n);
+        if (node->kind != HONE_NODE_FOR || node->loop_kind != HONE_LOOP_THREAD) continue;
+        HONE_TRY(sch_check_thread_loop(m->sch, n, node->u.loop.thread_tag));
+    }
+    return HONE_OK;
+}
+
 static hone_status check_is_fed(const move *m) {
     hone_schedule *sch = m->sch;
     const hone_block *block = sch_block(sch, m->block);
     const char *why = NULL;
-    for (uint32_t r = 0; r < block->read_count; r++) {
+    for (uint32_t r = 0; r < block->read_count && !m->is_reverse; r++) {
         if (sch_read_is_fed(sch, m->scope, m->block, &block->reads[r], &why)) continue;
         return sch_refuse(sch, m->block, "%s would read '%s' in %s when not all of it is there: %s",
                           sch_block_name(sch, m->block),
@@ -445,7 +465,7 @@ static hone_status check_is_fed(const move *m) {
 static hone_status place_and_judge(move *m, const sch_nest *n, bool is_for_good) {
     bool is_judged = false;
     hone_func *saved;
-    HONE_TRY(shares_loops_with_producers(m, &is_judged));
+    HONE_TRY(must_be_judged(m, &is_judged));
     if (!is_judged) {
         if (is_for_good) place(m, n);
         return HONE_OK;
@@ -453,6 +473,7 @@ static hone_status place_and_judge(move *m, const sch_nest *n, bool is_for_good)
     HONE_TRY(sch_begin_trial(m->sch, &saved));
     place(m, n);
     hone_status st = check_is_fed(m);
+    if (!st) st = check_threads(m);
     if (st || !is_for_good) sch_take_back(m->sch, saved);
     return st;
 }

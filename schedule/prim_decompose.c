@@ -11,7 +11,7 @@
  * Checks: the block is a reduction; the loop is around it; each loop outside that one feeds spatial
  * axes only (another would start anew in each of its iterations); no condition of the predicate
  * speaks of both loops that the init leaves out and loops that it keeps; who else reads the result
- * below the loop reads it behind the block. */
+ * below the loop reads it behind the block; what the init reads is not made below the loop. */
 
 /* A loop outside the one that the init shall stand before. */
 static hone_status check_outer(hone_schedule *sch, hone_node_id block, hone_node_id loop,
@@ -65,6 +65,23 @@ static hone_status check(hone_schedule *sch, hone_node_id block, hone_node_id lo
     return check_readers(sch, block, loop);
 }
 
+/* The init of a fused epilogue reads: what it reads must be there before the loop. */
+static hone_status check_init_reads(hone_schedule *sch, hone_node_id block, hone_node_id loop) {
+    hone_node_id init = hone_block_init_of(sch->func, block);
+    for (hone_node_id n = sch_next_block(sch, loop, loop); n != HONE_NO_ID;
+         n = sch_next_block(sch, loop, n)) {
+        const hone_block *writer = sch_block(sch, n);
+        for (uint32_t w = 0; n != block && w < writer->write_count; w++) {
+            hone_buffer buffer = writer->writes[w].buffer;
+            if (!sch_loads_below(sch, init, buffer)) continue;
+            return sch_refuse(sch, n, "%s makes '%s' in %s, which the init of %s reads",
+                              sch_block_name(sch, n), hone_func_buffer(sch->func, buffer)->name,
+                              sch_loop_name(sch, loop), sch_block_name(sch, block));
+        }
+    }
+    return HONE_OK;
+}
+
 /* What is left: it now reads what it accumulates into. */
 static hone_status make_update(hone_schedule *sch, hone_node_id id) {
     const hone_block *from = sch_block(sch, id);
@@ -91,6 +108,7 @@ hone_status hone_sch_decompose_reduction(hone_schedule *sch, hone_rv block_rv, h
     HONE_TRY(sch_resolve_block(sch, block_rv, &block));
     HONE_TRY(sch_resolve_loop(sch, loop_rv, &loop));
     HONE_TRY(check(sch, block, loop));
+    HONE_TRY(check_init_reads(sch, block, loop));
     sch_init_nest nest;
     HONE_TRY(sch_plan_init(sch, block, loop, "_init", &nest));
     HONE_TRY(sch_take_init(sch, block, &nest, &init, &top));

@@ -237,6 +237,11 @@ static hone_status check_launch(hone_schedule *sch, hone_node_id loop, const cha
     return HONE_OK;
 }
 
+hone_status sch_check_thread_loop(hone_schedule *sch, hone_node_id loop, const char *tag) {
+    HONE_TRY(check_unbound(sch, loop, tag));
+    return check_launch(sch, loop, tag);
+}
+
 hone_status hone_sch_bind(hone_schedule *sch, hone_rv loop_rv, const char *thread_axis) {
     hone_node_id loop;
     HONE_TRY(sch_resolve_loop(sch, loop_rv, &loop));
@@ -246,8 +251,7 @@ hone_status hone_sch_bind(hone_schedule *sch, hone_rv loop_rv, const char *threa
                           "vthread with .x, .y or .z",
                           thread_axis);
     }
-    HONE_TRY(check_unbound(sch, loop, thread_axis));
-    HONE_TRY(check_launch(sch, loop, thread_axis));
+    HONE_TRY(sch_check_thread_loop(sch, loop, thread_axis));
     HONE_TRY(check_independent(sch, loop, strncmp(thread_axis, "threadIdx", 9) == 0));
     const char *tag = hone_arena_strdup(sch->arena, thread_axis);
     if (!tag) return sch_no_memory();

@@ -288,6 +288,10 @@ HONE_NODISCARD hone_status sch_record_simple(hone_schedule *sch, hone_inst_kind 
 /* The work of blockize on a loop, with its checks, not recorded. */
 HONE_NODISCARD hone_status sch_blockize_loop(hone_schedule *sch, hone_node_id loop,
                                              hone_node_id *out_block);
+/* Could the loop be bound to a thread axis where it stands? Not asked: whether its iterations are
+ * independent. */
+HONE_NODISCARD hone_status sch_check_thread_loop(hone_schedule *sch, hone_node_id loop,
+                                                 const char *tag);
 /* A trial run for compute-location sampling: would the step be accepted? Changes nothing. */
 bool sch_can_compute_at(hone_schedule *sch, hone_node_id block, hone_node_id loop);
 /* The work of compute_inline on a node, with its checks, not recorded. */
