@@ -178,7 +178,8 @@ hone_status hone_topi_emit_pool(hone_topi *t) {
     HONE_TRY(
         hone_graph_attr_ints(t->bind, "pool_size", (uint32_t)t->infos[0]->rank - 2, 1, w.kernel));
     HONE_TRY(read_window(t, &w));
-    const hone_expr *filler = is_max ? hone_te_lowest(t->te, dtype) : hone_topi_number(t, dtype, 0);
+    const hone_expr *filler =
+        is_max ? hone_expr_lowest(&t->te->ir, dtype) : hone_topi_number(t, dtype, 0);
     hone_buffer data = hone_topi_padded(t, 0, w.room_before, w.room_after, filler);
     if (is_max) {
         t->result = pool_reduce(t, &w, data, "pool_max", HONE_TE_MAX);

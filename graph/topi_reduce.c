@@ -127,7 +127,7 @@ hone_status hone_topi_emit_arg_reduce(hone_topi *t) {
     const hone_expr *is_best =
         hone_expr_binary(ir, HONE_OP_EQ, hone_topi_load(t, 0, at), reduced_at(t, &flat, best, at));
     const hone_expr *found =
-        hone_expr_select(ir, is_best, place, hone_te_highest(t->te, HONE_DTYPE_I64));
+        hone_expr_select(ir, is_best, place, hone_expr_highest(ir, HONE_DTYPE_I64));
     t->result = hone_te_reduce(t->te, &s, t->op, HONE_TE_MIN, found);
     return HONE_OK;
 }

@@ -99,6 +99,9 @@ const hone_expr *hone_expr_i32(hone_ir *ir, int64_t value);
 const hone_expr *hone_expr_bool(hone_ir *ir, bool value);
 const hone_expr *hone_expr_float(hone_ir *ir, hone_dtype dtype, double value);
 const hone_expr *hone_expr_string(hone_ir *ir, const char *text); /* copies text */
+/* The largest and smallest finite number of a type of numbers or truths, in each lane. */
+const hone_expr *hone_expr_highest(hone_ir *ir, hone_dtype dtype);
+const hone_expr *hone_expr_lowest(hone_ir *ir, hone_dtype dtype);
 const hone_expr *hone_expr_var(hone_ir *ir, hone_dtype dtype, hone_var var);
 /* Operands must have one dtype (lanes included), except that a scalar constant is converted to the
  * other side's dtype, int32 to int64 beside an int64, and a scalar is broadcast beside a vector. */

@@ -277,3 +277,29 @@ const hone_expr *hone_expr_with_args(hone_ir *ir, const hone_expr *e,
     copy->u = e->u;
     return copy;
 }
+
+static const hone_expr *in_lanes(hone_ir *ir, const hone_expr *number, uint16_t lanes) {
+    return lanes > 1 ? hone_expr_broadcast(ir, number, lanes) : number;
+}
+
+const hone_expr *hone_expr_highest(hone_ir *ir, hone_dtype dtype) {
+    hone_dtype lane = hone_dtype_with_lanes(dtype, 1);
+    const hone_expr *number;
+    if (hone_dtype_is_float(lane)) {
+        number = hone_expr_float(ir, lane, hone_dtype_max_float(lane));
+    } else if (hone_dtype_is_uint(lane) && lane.bits == 64) { /* no constant has it */
+        const hone_expr *zero = hone_expr_int(ir, lane, 0);
+        number = hone_expr_call(ir, lane, HONE_INTRIN_BITWISE_NOT, 1, &zero);
+    } else {
+        number = hone_expr_int(ir, lane, hone_dtype_max_int(lane));
+    }
+    return in_lanes(ir, number, dtype.lanes);
+}
+
+const hone_expr *hone_expr_lowest(hone_ir *ir, hone_dtype dtype) {
+    hone_dtype lane = hone_dtype_with_lanes(dtype, 1);
+    const hone_expr *number = hone_dtype_is_float(lane)
+                                  ? hone_expr_float(ir, lane, -hone_dtype_max_float(lane))
+                                  : hone_expr_int(ir, lane, hone_dtype_min_int(lane));
+    return in_lanes(ir, number, dtype.lanes);
+}

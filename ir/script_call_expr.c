@@ -149,20 +149,18 @@ static bool call_limit(script_parser *p, const script_call *call, script_value *
     const script_value *type = NULL;
     hone_dtype d;
     if (!script_need_arg(p, call, 0, "dtype", &type) || !script_to_dtype(p, type, &d)) return false;
-    bool is_min = strcmp(call->callee, "T.min_value") == 0;
-    double value = hone_dtype_max_float(d);
-    if (strcmp(call->callee, "T.infinity") == 0) value = INFINITY;
-    if (strcmp(call->callee, "T.nan") == 0) value = NAN;
-    bool special = strcmp(call->callee, "T.infinity") == 0 || strcmp(call->callee, "T.nan") == 0;
-    if (hone_dtype_is_float(d)) {
-        return finish(p, call, hone_expr_float(&p->ir, d, is_min ? -value : value), out);
+    bool is_infinity = strcmp(call->callee, "T.infinity") == 0;
+    bool is_special = is_infinity || strcmp(call->callee, "T.nan") == 0;
+    if (hone_dtype_is_float(d) && is_special) {
+        return finish(p, call, hone_expr_float(&p->ir, d, is_infinity ? INFINITY : NAN), out);
     }
-    bool is_whole = hone_dtype_is_integer(d) || hone_dtype_is_bool(d);
-    if (!is_whole || special) {
+    bool is_number = hone_dtype_is_float(d) || hone_dtype_is_integer(d) || hone_dtype_is_bool(d);
+    if (!is_number || is_special) {
         return script_fail_type(p, call->at, "%s of %s", call->callee, HONE_DTYPE_NAME(d));
     }
-    int64_t limit = is_min ? hone_dtype_min_int(d) : hone_dtype_max_int(d);
-    return finish(p, call, hone_expr_int(&p->ir, d, limit), out);
+    bool is_min = strcmp(call->callee, "T.min_value") == 0;
+    return finish(p, call, is_min ? hone_expr_lowest(&p->ir, d) : hone_expr_highest(&p->ir, d),
+                  out);
 }
 
 /* ---- operators by name ---- */

@@ -100,6 +100,8 @@ static const struct row {
     {"environment thread",
      "tx = T.env_thread(\"threadIdx.x\")\n    with T.launch_thread(tx, 4):\n        A[tx] = 0",      "for t in T.thread_binding(0, 4, thread=\"threadIdx.x\"):\n        A[t] = 0", true },
     {"limits",                     "A[0] = T.min_value(\"float32\")",                                "A[0] = -T.max_value(\"float32\")",                                           true },
+    {"largest of uint64",          "A[0] = T.cast(T.max_value(\"uint64\"), \"float32\")",
+     "A[0] = T.cast(T.bitwise_not(T.uint64(0)), \"float32\")",                                                                                                                     true },
     {"infinity",                   "A[0] = T.infinity(\"float32\")",                                 "A[0] = T.float32(\"inf\")",                                                  true },
     {"maximum",                    "A[0] = max(A[1], 0)",                                            "A[0] = T.max(A[1], T.float32(0))",                                           true },
 };
