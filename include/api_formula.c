@@ -13,7 +13,6 @@ hone_error *hone_formula_create(const char *name, hone_formula **out_formula) {
     if (st) return hone_api_error(st);
     hone_formula *f = hone_calloc(1, sizeof *f);
     if (!f) return hone_api_error(HONE_ERROR(HONE_CODE_NO_MEMORY, "formula"));
-    f->reducing = HONE_NO_ID;
     f->late = hone_arena_create(256);
     st = f->late ? hone_module_create(&f->module) : HONE_ERROR(HONE_CODE_NO_MEMORY, "formula");
     if (!st) st = hone_te_begin(&f->te, f->module->arena, name);
@@ -46,7 +45,10 @@ bool hone_formula_is_open(hone_formula *f) {
 }
 
 bool hone_formula_has_array(hone_formula *f, hone_array array) {
-    if (array < f->te.func->buffer_count && array != f->reducing) return true;
+    bool is_there = array < f->te.func->buffer_count;
+    for (uint32_t i = 0; i < f->reducing_count; i++)
+        is_there &= array != f->reducing[i];
+    if (is_there) return true;
     hone_formula_fail(f, HONE_ERROR(HONE_CODE_INVALID, "there is no array %lld",
                                     array == HONE_NO_ARRAY ? -1LL : (long long)array));
     return false;
@@ -58,7 +60,7 @@ static bool has_name(hone_formula *f, const char *what, const char *name) {
     return !st;
 }
 
-static bool read_type(hone_formula *f, const char *name, const char *type, hone_dtype *out) {
+bool hone_formula_read_type(hone_formula *f, const char *name, const char *type, hone_dtype *out) {
     if (!type) {
         hone_formula_fail(f, HONE_ERROR(HONE_CODE_INVALID, "the type of '%s' is NULL", name));
     } else if (!hone_dtype_parse(type, out) || !hone_api_is_element(*out)) {
@@ -177,7 +179,7 @@ static hone_array add_input(hone_formula *f, const char *name, const char *type,
     const hone_expr *extents[HONE_TE_MAX_RANK];
     hone_dtype dtype;
     if (!hone_formula_is_open(f) || !has_name(f, "an input", name)) return HONE_NO_ARRAY;
-    if (!read_type(f, name, type, &dtype)) return HONE_NO_ARRAY;
+    if (!hone_formula_read_type(f, name, type, &dtype)) return HONE_NO_ARRAY;
     if (!read_shape(f, name, from, extents)) return HONE_NO_ARRAY;
     return hone_te_input(&f->te, name, dtype, from.rank, extents);
 }
@@ -197,7 +199,7 @@ hone_array hone_formula_input_sized(hone_formula *f, const char *name, const cha
 static void begin_axes(hone_formula *f, shape from, shape reduced) {
     const hone_expr *spatial[HONE_TE_MAX_RANK], *reduce[HONE_TE_MAX_RANK];
     if (!hone_formula_is_open(f)) return;
-    if (f->reducing != HONE_NO_ID) {
+    if (f->reducing_count) {
         hone_formula_fail(f, HONE_ERROR(HONE_CODE_INVALID, "the reduction before has no end"));
         return;
     }
@@ -279,7 +281,7 @@ static bool see_value_part(void *ctx, const hone_expr *e) {
     return is_fine;
 }
 
-static bool is_value(hone_formula *f, const char *name, const hone_term *value) {
+bool hone_formula_is_value(hone_formula *f, const char *name, const hone_term *value) {
     if (!value) {
         hone_formula_fail(f, HONE_ERROR(HONE_CODE_INVALID, "the value of '%s' is NULL", name));
         return false;
@@ -294,8 +296,7 @@ static bool is_value(hone_formula *f, const char *name, const hone_term *value) 
     return !f->te.ir.error;
 }
 
-/* An array is ended once, with axes of the right sort. */
-static bool may_end(hone_formula *f, const char *name, bool is_reduction) {
+bool hone_formula_may_end(hone_formula *f, const char *name, bool is_reduction) {
     if (!hone_formula_is_open(f) || !has_name(f, "an array", name)) return false;
     if (!f->has_axes) {
         hone_formula_fail(f, HONE_ERROR(HONE_CODE_INVALID, "array '%s' has no axes", name));
@@ -310,61 +311,49 @@ static bool may_end(hone_formula *f, const char *name, bool is_reduction) {
 }
 
 hone_array hone_formula_compute(hone_formula *f, const char *name, const hone_term *value) {
-    if (!may_end(f, name, false) || !is_value(f, name, value)) return HONE_NO_ARRAY;
+    if (!hone_formula_may_end(f, name, false) || !hone_formula_is_value(f, name, value))
+        return HONE_NO_ARRAY;
     return hone_te_compute(&f->te, &f->stage, name, (const hone_expr *)value);
 }
 
-hone_array hone_formula_reduce(hone_formula *f, const char *name, const char *reduction,
-                               const hone_term *value) {
-    static const char *const names[] = {"sum", "prod", "max", "min"};
-    static const hone_te_reducer reducers[] = {HONE_TE_SUM, HONE_TE_PROD, HONE_TE_MAX, HONE_TE_MIN};
-    if (!may_end(f, name, true) || !is_value(f, name, value)) return HONE_NO_ARRAY;
-    for (size_t i = 0; reduction && i < HONE_COUNT(names); i++) {
-        if (strcmp(names[i], reduction) != 0) continue;
-        return hone_te_reduce(&f->te, &f->stage, name, reducers[i], (const hone_expr *)value);
-    }
-    hone_formula_fail(f,
-                      HONE_ERROR(HONE_CODE_NOT_FOUND, "'%s' is no reduction: sum, prod, max, min",
-                                 reduction ? reduction : "NULL"));
-    return HONE_NO_ARRAY;
-}
-
-const hone_term *hone_formula_reduce_begin(hone_formula *f, const char *name, const char *type) {
+static hone_array add_extern(hone_formula *f, const char *name, const char *function, size_t count,
+                             const hone_array *inputs, const char *type, shape from) {
+    const hone_expr *extents[HONE_TE_MAX_RANK];
     hone_dtype dtype;
-    if (!may_end(f, name, true) || !read_type(f, name, type, &dtype)) return NULL;
-    f->reducing = hone_te_reduce_begin(&f->te, &f->stage, name, dtype);
-    return (const hone_term *)hone_te_load(&f->te, f->reducing, f->stage.axis);
-}
-
-/* initial and combined are values of the type that the reduction was begun with. */
-static bool may_combine(hone_formula *f, const hone_term *initial, const hone_term *combined) {
-    const hone_buffer_info *info = hone_func_buffer(f->te.func, f->reducing);
-    if (!is_value(f, info->name, initial) || !is_value(f, info->name, combined)) return false;
-    const hone_expr *parts[] = {(const hone_expr *)initial, (const hone_expr *)combined};
-    for (int i = 0; i < 2; i++) {
-        if (hone_dtype_equal(parts[i]->dtype, info->dtype)) continue;
-        hone_formula_fail(f, HONE_ERROR(HONE_CODE_TYPE, "'%s' is %s, %s is %s", info->name,
-                                        HONE_DTYPE_NAME(info->dtype),
-                                        i ? "what it becomes" : "what it starts as",
-                                        HONE_DTYPE_NAME(parts[i]->dtype)));
-        return false;
-    }
-    return true;
-}
-
-hone_array hone_formula_reduce_end(hone_formula *f, const hone_term *initial,
-                                   const hone_term *combined) {
-    if (!hone_formula_is_open(f)) return HONE_NO_ARRAY;
-    if (f->reducing == HONE_NO_ID) {
-        hone_formula_fail(f, HONE_ERROR(HONE_CODE_INVALID, "no reduction was begun"));
+    if (!hone_formula_is_open(f) || !has_name(f, "an array", name)) return HONE_NO_ARRAY;
+    if (!has_name(f, "a function", function)) return HONE_NO_ARRAY;
+    if (f->has_axes || f->reducing_count) {
+        hone_formula_fail(f,
+                          HONE_ERROR(HONE_CODE_INVALID, "the array before '%s' has no end", name));
         return HONE_NO_ARRAY;
     }
-    if (!may_combine(f, initial, combined)) return HONE_NO_ARRAY;
-    hone_buffer out = f->reducing;
-    f->reducing = HONE_NO_ID;
-    hone_te_reduce_end(&f->te, &f->stage, out, (const hone_expr *)initial,
-                       (const hone_expr *)combined);
-    return f->te.ir.error ? HONE_NO_ARRAY : out;
+    if (count > HONE_TE_MAX_INPUTS || (count && !inputs)) {
+        hone_formula_fail(f, HONE_ERROR(HONE_CODE_INVALID, "'%s' gets %zu arrays%s, at most %d",
+                                        function, count, inputs ? "" : ", which are NULL",
+                                        HONE_TE_MAX_INPUTS));
+        return HONE_NO_ARRAY;
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (!hone_formula_has_array(f, inputs[i])) return HONE_NO_ARRAY;
+    }
+    if (!hone_formula_read_type(f, name, type, &dtype)) return HONE_NO_ARRAY;
+    if (!read_shape(f, name, from, extents)) return HONE_NO_ARRAY;
+    return hone_te_extern(&f->te, name, function, (uint32_t)count, inputs, dtype, from.rank,
+                          extents);
+}
+
+hone_array hone_formula_extern(hone_formula *f, const char *name, const char *function,
+                               size_t count, const hone_array *inputs, const char *type,
+                               uint32_t rank, const int64_t *extents) {
+    return add_extern(f, name, function, count, inputs, type,
+                      (shape){.rank = rank, .numbers = extents});
+}
+
+hone_array hone_formula_extern_sized(hone_formula *f, const char *name, const char *function,
+                                     size_t count, const hone_array *inputs, const char *type,
+                                     uint32_t rank, const hone_term *const *extents) {
+    return add_extern(f, name, function, count, inputs, type,
+                      (shape){.rank = rank, .terms = extents});
 }
 
 /* ---- the program ---- */
@@ -397,7 +386,7 @@ static hone_status check_outputs(const hone_formula *f, size_t count, const hone
 static hone_status finish(hone_formula *f, size_t count, const hone_array *outputs) {
     hone_func *func = NULL;
     HONE_TRY(hone_ir_finish(&f->te.ir));
-    if (f->reducing != HONE_NO_ID) {
+    if (f->reducing_count) {
         return HONE_ERROR(HONE_CODE_INVALID, "the last reduction has no end");
     }
     HONE_TRY(check_outputs(f, count, outputs));

@@ -196,6 +196,44 @@ const hone_argument *hone_graph_call_external(hone_graph *g, const char *functio
     return call_into(g, HONE_GBIND_CALL_DPS, function, count, args, type, rank, shape);
 }
 
+static const hone_argument *call_into_many(hone_graph *g, hone_gbind_kind kind,
+                                           const char *function, size_t count,
+                                           const hone_argument *const *args, size_t output_count,
+                                           const hone_graph_output *outputs) {
+    if (!is_open(g) || !has_text(g, "a function", function)) return NULL;
+    if (!output_count || output_count > UINT16_MAX || !outputs) {
+        return fail(g, HONE_ERROR(HONE_CODE_INVALID, "'%s' gives %zu tensors%s", function,
+                                  output_count, outputs ? "" : ", which are NULL"));
+    }
+    hone_arena *arena = g->rw->module->arena;
+    hone_gbind bind = {.kind = kind, .callee = function, .arg_count = (uint32_t)count};
+    bind.args = read_args(g, function, count, args);
+    const hone_sinfo **fields = hone_arena_alloc(arena, output_count * sizeof *fields);
+    if (!bind.args) return NULL;
+    if (!fields) return fail(g, HONE_ERROR(HONE_CODE_NO_MEMORY, "call"));
+    for (size_t i = 0; i < output_count; i++) {
+        const hone_graph_output *o = &outputs[i];
+        fields[i] = read_info(g, function, o->type, o->rank, o->shape);
+        if (!fields[i]) return NULL;
+    }
+    const hone_sinfo *info = hone_sinfo_tuple(arena, (uint32_t)output_count, fields);
+    return info ? emit(g, &bind, info) : fail(g, HONE_ERROR(HONE_CODE_NO_MEMORY, "call"));
+}
+
+const hone_argument *hone_graph_call_program_many(hone_graph *g, const char *function, size_t count,
+                                                  const hone_argument *const *args,
+                                                  size_t output_count,
+                                                  const hone_graph_output *outputs) {
+    return call_into_many(g, HONE_GBIND_CALL_TIR, function, count, args, output_count, outputs);
+}
+
+const hone_argument *hone_graph_call_external_many(hone_graph *g, const char *function,
+                                                   size_t count, const hone_argument *const *args,
+                                                   size_t output_count,
+                                                   const hone_graph_output *outputs) {
+    return call_into_many(g, HONE_GBIND_CALL_DPS, function, count, args, output_count, outputs);
+}
+
 const hone_argument *hone_graph_call_function(hone_graph *g, const char *function, size_t count,
                                               const hone_argument *const *args) {
     if (!is_open(g) || !has_text(g, "a function", function)) return NULL;

@@ -96,6 +96,24 @@ const hone_term *hone_term_float(hone_terms *terms, const char *type, double val
     return in_lanes(terms, dtype, number);
 }
 
+static const hone_term *limit(hone_terms *terms, const char *type, bool is_high) {
+    hone_dtype dtype;
+    if (!terms || !read_type(terms, type, &dtype)) return NULL;
+    if (!hone_dtype_is_float(dtype) && !hone_dtype_is_integer(dtype)) {
+        return fail(terms, HONE_ERROR(HONE_CODE_TYPE, "'%s' has no numbers", type));
+    }
+    return term_of(is_high ? hone_expr_highest(ir_of(terms), dtype)
+                           : hone_expr_lowest(ir_of(terms), dtype));
+}
+
+const hone_term *hone_term_highest(hone_terms *terms, const char *type) {
+    return limit(terms, type, true);
+}
+
+const hone_term *hone_term_lowest(hone_terms *terms, const char *type) {
+    return limit(terms, type, false);
+}
+
 const hone_term *hone_term_string(hone_terms *terms, const char *text) {
     if (!terms || !has_text(terms, "text", text)) return NULL;
     return term_of(hone_expr_string(ir_of(terms), text));

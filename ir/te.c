@@ -2,25 +2,27 @@
 
 #include <string.h>
 
-/* Stages become loop nests at once; hone_te_finish only adds parameters and allocations. */
+#include "ir/te_impl.h"
 
-static void te_fail(hone_te *te, hone_status st) {
+/* Stages become loop nests at once (te_stage.c); hone_te_finish only adds parameters and
+ * allocations. */
+
+void te_fail(hone_te *te, hone_status st) {
     hone_ir_fail(&te->ir, st);
 }
 
-static void te_no_memory(hone_te *te) {
+void te_no_memory(hone_te *te) {
     te_fail(te, HONE_ERROR(HONE_CODE_NO_MEMORY, "tensor program"));
 }
 
-static void *te_alloc(hone_te *te, size_t bytes) {
+void *te_alloc(hone_te *te, size_t bytes) {
     void *memory = hone_arena_zalloc(te->ir.arena, bytes);
     if (!memory) te_no_memory(te);
     return memory;
 }
 
-/* Puts a new block under parent; HONE_NO_ID when memory is short. */
-static hone_node_id te_add_block(hone_te *te, hone_node_id parent, const hone_block *block,
-                                 const hone_expr *const *bindings) {
+hone_node_id te_add_block(hone_te *te, hone_node_id parent, const hone_block *block,
+                          const hone_expr *const *bindings) {
     hone_node_id id = hone_func_add_node(te->func, HONE_NODE_BLOCK);
     if (id == HONE_NO_ID) {
         te_no_memory(te);
@@ -92,8 +94,8 @@ static const char *te_fresh_name(hone_te *te, const char *name) {
     return fresh;
 }
 
-static hone_buffer te_add_buffer(hone_te *te, const char *name, hone_dtype dtype, uint32_t rank,
-                                 const hone_expr *const *shape) {
+hone_buffer te_add_buffer(hone_te *te, const char *name, hone_dtype dtype, uint32_t rank,
+                          const hone_expr *const *shape) {
     const hone_expr **copy = te_alloc(te, (rank + 1) * sizeof *copy);
     if (!copy) return HONE_NO_ID;
     for (uint32_t i = 0; i < rank; i++) {
@@ -166,247 +168,6 @@ void hone_te_stage_begin(hone_te *te, hone_te_stage *stage, uint32_t spatial_cou
         te_add_axis(te, stage, "k", i, reduce[i]);
         stage->reduce_count++;
     }
-}
-
-/* ---- regions: one point per load; a buffer that is read at several points is read as a whole ----
- */
-
-typedef struct read_list {
-    hone_te *te;
-    hone_buffer skip; /* the block's own output */
-    hone_region *items;
-    const hone_expr **loads; /* the load behind each item, NULL when it is a whole buffer */
-    uint32_t count, capacity;
-} read_list;
-
-static bool read_grow(read_list *list) {
-    if (list->count < list->capacity) return true;
-    uint32_t wanted = list->capacity ? 2 * list->capacity : 8;
-    hone_region *items = te_alloc(list->te, wanted * sizeof *items);
-    const hone_expr **loads = te_alloc(list->te, wanted * sizeof *loads);
-    if (!items || !loads) return false;
-    if (list->count) {
-        memcpy(items, list->items, list->count * sizeof *items);
-        memcpy(loads, list->loads, list->count * sizeof *loads);
-    }
-    list->items = items;
-    list->loads = loads;
-    list->capacity = wanted;
-    return true;
-}
-
-static const hone_range *te_point(hone_te *te, uint32_t rank, const hone_expr *const *indices) {
-    hone_range *ranges = te_alloc(te, (rank + 1) * sizeof *ranges);
-    for (uint32_t i = 0; ranges && i < rank; i++) {
-        ranges[i] = (hone_range){indices[i], hone_expr_int(&te->ir, indices[i]->dtype, 1)};
-    }
-    return ranges;
-}
-
-static const hone_range *te_whole(hone_te *te, hone_buffer buffer) {
-    uint32_t rank = hone_func_buffer(te->func, buffer)->rank;
-    hone_range *ranges = te_alloc(te, (rank + 1) * sizeof *ranges);
-    for (uint32_t i = 0; ranges && i < rank; i++) {
-        ranges[i] = (hone_range){hone_te_int(te, 0), hone_func_buffer(te->func, buffer)->shape[i]};
-    }
-    return ranges;
-}
-
-static bool uses_load(const hone_expr *e) {
-    if (e->kind == HONE_EXPR_LOAD) return true;
-    for (uint32_t i = 0; i < e->count; i++) {
-        if (uses_load(e->args[i])) return true;
-    }
-    return false;
-}
-
-static void read_add(read_list *list, const hone_expr *load) {
-    bool is_indirect = false; /* an index that is itself read from memory: the whole buffer */
-    for (uint32_t i = 0; i < load->count; i++)
-        is_indirect |= uses_load(load->args[i]);
-    for (uint32_t i = 0; i < list->count; i++) {
-        if (list->items[i].buffer != load->u.buffer) continue;
-        if (list->loads[i] && (is_indirect || !hone_expr_same(list->loads[i], load))) {
-            list->items[i].ranges = te_whole(list->te, load->u.buffer);
-            list->loads[i] = NULL;
-        }
-        return;
-    }
-    if (!read_grow(list)) return;
-    list->loads[list->count] = is_indirect ? NULL : load;
-    list->items[list->count++] =
-        (hone_region){load->u.buffer, is_indirect ? te_whole(list->te, load->u.buffer)
-                                                  : te_point(list->te, load->count, load->args)};
-}
-
-static bool read_visit(void *ctx, const hone_expr *e) {
-    read_list *list = ctx;
-    if (e->kind == HONE_EXPR_LOAD && e->u.buffer != list->skip) read_add(list, e);
-    return true;
-}
-
-/* ---- ending a stage ---- */
-
-static const hone_axis *te_axes(hone_te *te, const hone_te_stage *stage) {
-    uint32_t count = stage->spatial_count + stage->reduce_count;
-    hone_axis *axes = te_alloc(te, (count + 1) * sizeof *axes);
-    for (uint32_t i = 0; axes && i < count; i++) {
-        axes[i].var = stage->axes[i];
-        axes[i].kind = i < stage->spatial_count ? HONE_AXIS_SPATIAL : HONE_AXIS_REDUCE;
-        axes[i].dom = (hone_range){hone_te_int(te, 0), stage->extent[i]};
-    }
-    return axes;
-}
-
-/* The loops of a stage under the root block; the innermost one (the root without axes). */
-static hone_node_id te_loops(hone_te *te, const hone_te_stage *stage, const hone_expr **bindings) {
-    hone_node_id parent = te->root;
-    uint32_t count = stage->spatial_count + stage->reduce_count;
-    for (uint32_t i = 0; i < count; i++) {
-        bindings[i] = hone_expr_var(&te->ir, te->index, stage->loops[i]);
-        hone_node_id loop = hone_func_add_loop(te->func, stage->loops[i], HONE_LOOP_SERIAL,
-                                               (hone_range){hone_te_int(te, 0), stage->extent[i]});
-        if (loop == HONE_NO_ID) {
-            te_no_memory(te);
-            return loop;
-        }
-        hone_tree_append(te->func, parent, loop);
-        parent = loop;
-    }
-    return parent;
-}
-
-static void te_store(hone_te *te, hone_node_id parent, hone_buffer out,
-                     const hone_expr *const *indices, const hone_expr *value) {
-    hone_node_id id = hone_func_add_node(te->func, HONE_NODE_STORE);
-    if (id == HONE_NO_ID) {
-        te_no_memory(te);
-        return;
-    }
-    hone_node *node = hone_func_node(te->func, id);
-    node->u.store.buffer = out;
-    node->u.store.rank = hone_func_buffer(te->func, out)->rank;
-    node->u.store.indices = indices;
-    node->u.store.value = value;
-    hone_tree_append(te->func, parent, id);
-}
-
-/* The block of a stage, without body; it has the name of what it computes. */
-static hone_node_id te_block(hone_te *te, const hone_te_stage *stage, hone_buffer out,
-                             const hone_expr *value, const hone_expr *const *indices) {
-    uint32_t count = stage->spatial_count + stage->reduce_count;
-    hone_block *block = te_alloc(te, sizeof *block);
-    hone_region *write = te_alloc(te, sizeof *write);
-    const hone_expr **bindings = te_alloc(te, (count + 1) * sizeof *bindings);
-    if (!block || !write || !bindings) return HONE_NO_ID;
-    read_list reads = {.te = te, .skip = out};
-    hone_expr_walk(value, read_visit, &reads);
-    *write = (hone_region){out, te_point(te, stage->spatial_count, indices)};
-    block->name = hone_func_buffer(te->func, out)->name;
-    block->axis_count = count;
-    block->axes = te_axes(te, stage);
-    block->reads = reads.items;
-    block->read_count = reads.count;
-    block->writes = write;
-    block->write_count = 1;
-    if (!block->axes || te->ir.error) return HONE_NO_ID;
-    hone_node_id parent = te_loops(te, stage, bindings);
-    return parent == HONE_NO_ID ? parent : te_add_block(te, parent, block, bindings);
-}
-
-static const hone_expr *const *te_out_indices(hone_te *te, const hone_te_stage *stage) {
-    const hone_expr **indices = te_alloc(te, (stage->spatial_count + 1) * sizeof *indices);
-    if (indices) memcpy(indices, stage->axis, stage->spatial_count * sizeof *indices);
-    return indices;
-}
-
-hone_buffer hone_te_compute(hone_te *te, const hone_te_stage *stage, const char *name,
-                            const hone_expr *value) {
-    assert(stage->reduce_count == 0 || te->ir.error);
-    if (!value || te->ir.error) return HONE_NO_ID;
-    hone_buffer out = te_add_buffer(te, name, value->dtype, stage->spatial_count, stage->extent);
-    const hone_expr *const *indices = te_out_indices(te, stage);
-    if (out == HONE_NO_ID || !indices) return HONE_NO_ID;
-    hone_node_id block = te_block(te, stage, out, value, indices);
-    if (block == HONE_NO_ID) return HONE_NO_ID;
-    te_store(te, block, out, indices, value);
-    return out;
-}
-
-hone_buffer hone_te_reduce_begin(hone_te *te, const hone_te_stage *stage, const char *name,
-                                 hone_dtype dtype) {
-    if (te->ir.error) return HONE_NO_ID;
-    return te_add_buffer(te, name, dtype, stage->spatial_count, stage->extent);
-}
-
-void hone_te_reduce_end(hone_te *te, const hone_te_stage *stage, hone_buffer out,
-                        const hone_expr *init, const hone_expr *combined) {
-    if (out == HONE_NO_ID || !init || !combined || te->ir.error) return;
-    const hone_expr *const *indices = te_out_indices(te, stage);
-    if (!indices) return;
-    hone_node_id block = te_block(te, stage, out, combined, indices);
-    if (block == HONE_NO_ID) return;
-    hone_node_id init_node = hone_func_add_node(te->func, HONE_NODE_INIT);
-    if (init_node == HONE_NO_ID) {
-        te_no_memory(te);
-        return;
-    }
-    hone_tree_append(te->func, block, init_node);
-    te_store(te, init_node, out, indices, init);
-    te_store(te, block, out, indices, combined);
-}
-
-/* A number in each lane of a dtype: f of floats, i of others. */
-static const hone_expr *te_lanes(hone_te *te, hone_dtype dtype, double f, int64_t i) {
-    hone_dtype lane = hone_dtype_with_lanes(dtype, 1);
-    const hone_expr *number = hone_dtype_is_float(dtype) ? hone_expr_float(&te->ir, lane, f)
-                                                         : hone_expr_int(&te->ir, lane, i);
-    return dtype.lanes > 1 ? hone_expr_broadcast(&te->ir, number, dtype.lanes) : number;
-}
-
-const hone_expr *hone_te_highest(hone_te *te, hone_dtype dtype) {
-    bool is_float = hone_dtype_is_float(dtype);
-    return te_lanes(te, dtype, is_float ? hone_dtype_max_float(dtype) : 0,
-                    is_float ? 0 : hone_dtype_max_int(dtype));
-}
-
-const hone_expr *hone_te_lowest(hone_te *te, hone_dtype dtype) {
-    bool is_float = hone_dtype_is_float(dtype);
-    return te_lanes(te, dtype, is_float ? -hone_dtype_max_float(dtype) : 0,
-                    is_float ? 0 : hone_dtype_min_int(dtype));
-}
-
-static const hone_expr *te_number(hone_te *te, hone_dtype dtype, int64_t value) {
-    return te_lanes(te, dtype, (double)value, value);
-}
-
-hone_buffer hone_te_reduce(hone_te *te, const hone_te_stage *stage, const char *name,
-                           hone_te_reducer reducer, const hone_expr *value) {
-    if (!value || te->ir.error) return HONE_NO_ID;
-    hone_dtype dtype = value->dtype;
-    hone_buffer out = hone_te_reduce_begin(te, stage, name, dtype);
-    const hone_expr *old = hone_te_load(te, out, stage->axis);
-    const hone_expr *init = NULL;
-    hone_op op = HONE_OP_ADD;
-    switch (reducer) {
-    case HONE_TE_SUM:
-        init = te_number(te, dtype, 0);
-        break;
-    case HONE_TE_PROD:
-        init = te_number(te, dtype, 1);
-        op = HONE_OP_MUL;
-        break;
-    case HONE_TE_MAX:
-        init = hone_te_lowest(te, dtype);
-        op = HONE_OP_MAX;
-        break;
-    case HONE_TE_MIN:
-        init = hone_te_highest(te, dtype);
-        op = HONE_OP_MIN;
-        break;
-    }
-    hone_te_reduce_end(te, stage, out, init, hone_expr_binary(&te->ir, op, old, value));
-    return te->ir.error ? HONE_NO_ID : out;
 }
 
 /* ---- finishing ---- */

@@ -18,6 +18,7 @@
 
 #define HONE_TE_MAX_RANK 16
 #define HONE_TE_MAX_INPUTS 64
+#define HONE_TE_MAX_MANY 16 /* buffers that one stage makes */
 
 typedef struct hone_te {
     hone_func *func;
@@ -71,9 +72,21 @@ hone_buffer hone_te_reduce_begin(hone_te *te, const hone_te_stage *stage, const 
 void hone_te_reduce_end(hone_te *te, const hone_te_stage *stage, hone_buffer out,
                         const hone_expr *init, const hone_expr *combined);
 
-/* The largest and smallest value of a dtype: identities of min and max. */
-const hone_expr *hone_te_highest(hone_te *te, hone_dtype dtype);
-const hone_expr *hone_te_lowest(hone_te *te, hone_dtype dtype);
+/* Several buffers in one block, of the same axes: NAME_v0, NAME_v1, …; HONE_NO_ID after a mistake.
+ * All values are computed before the first is stored. The block is called name. */
+void hone_te_compute_many(hone_te *te, const hone_te_stage *stage, const char *name, uint32_t count,
+                          const hone_expr *const *values, hone_buffer *out);
+void hone_te_reduce_begin_many(hone_te *te, const hone_te_stage *stage, const char *name,
+                               uint32_t count, const hone_dtype *dtypes, hone_buffer *out);
+void hone_te_reduce_end_many(hone_te *te, const hone_te_stage *stage, const char *name,
+                             uint32_t count, const hone_buffer *out, const hone_expr *const *init,
+                             const hone_expr *const *combined);
+
+/* A buffer that a C function fills: a block without axes that calls function(inputs…, output) with
+ * pointers to their elements. */
+hone_buffer hone_te_extern(hone_te *te, const char *name, const char *function,
+                           uint32_t input_count, const hone_buffer *inputs, hone_dtype dtype,
+                           uint32_t rank, const hone_expr *const *shape);
 
 /* Makes the function: parameters are the inputs in order, then the outputs. */
 HONE_NODISCARD hone_status hone_te_finish(hone_te *te, uint32_t output_count,

@@ -85,6 +85,36 @@ HONE_API const hone_term *hone_formula_reduce_begin(hone_formula *formula, const
 HONE_API hone_array hone_formula_reduce_end(hone_formula *formula, const hone_term *initial,
                                             const hone_term *combined);
 
+/* ---- several arrays at once, and arrays from elsewhere ---- */
+
+/* Several arrays of the same axes, in one block, as te.compute and te.comm_reducer over tuples
+ * (argmax: the best value and its place). They are called NAME_v0, NAME_v1, …; there are 1 to 16 of
+ * them, and lists have an entry for each: types, elements so far, what they start as and become.
+ * All values are computed before the first is stored. After a mistake out_arrays are HONE_NO_ARRAY
+ * and out_elements are NULL. */
+HONE_API void hone_formula_compute_many(hone_formula *formula, const char *name, size_t count,
+                                        const hone_term *const *values, hone_array *out_arrays);
+HONE_API void hone_formula_reduce_begin_many(hone_formula *formula, const char *name, size_t count,
+                                             const char *const *types,
+                                             const hone_term **out_elements);
+HONE_API void hone_formula_reduce_end_many(hone_formula *formula, size_t count,
+                                           const hone_term *const *initial,
+                                           const hone_term *const *combined,
+                                           hone_array *out_arrays);
+
+/* An array that a C function fills (te.extern): int32_t function(inputs…, array) gets pointers to
+ * the first elements, which are dense and row-major; it reads inputs only, and writes all of the
+ * array. It is found when the program runs (hone run --extern, or the process that loads the
+ * compiled library), 0 is success. The second form takes terms. */
+HONE_API hone_array hone_formula_extern(hone_formula *formula, const char *name,
+                                        const char *function, size_t input_count,
+                                        const hone_array *inputs, const char *type, uint32_t rank,
+                                        const int64_t *shape);
+HONE_API hone_array hone_formula_extern_sized(hone_formula *formula, const char *name,
+                                              const char *function, size_t input_count,
+                                              const hone_array *inputs, const char *type,
+                                              uint32_t rank, const hone_term *const *shape);
+
 /* Makes the program: parameters are the inputs in order, then the outputs, which are computed
  * arrays, at least one; other arrays are allocated inside. The formula is used up and only waits
  * for hone_formula_free. The caller frees the program. Errors: the first mistake of all calls

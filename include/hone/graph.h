@@ -148,6 +148,22 @@ HONE_API const hone_argument *hone_graph_call_external(hone_graph *graph, const 
                                                        const hone_argument *const *args,
                                                        const char *type, uint32_t rank,
                                                        const hone_term *const *shape);
+/* The same with several tensors: a tuple of them, which hone_graph_item takes apart. */
+typedef struct hone_graph_output {
+    const char *type;
+    uint32_t rank;
+    const hone_term *const *shape;
+} hone_graph_output;
+HONE_API const hone_argument *hone_graph_call_program_many(hone_graph *graph, const char *function,
+                                                           size_t count,
+                                                           const hone_argument *const *args,
+                                                           size_t output_count,
+                                                           const hone_graph_output *outputs);
+HONE_API const hone_argument *hone_graph_call_external_many(hone_graph *graph, const char *function,
+                                                            size_t count,
+                                                            const hone_argument *const *args,
+                                                            size_t output_count,
+                                                            const hone_graph_output *outputs);
 /* Another graph function of the module. */
 HONE_API const hone_argument *hone_graph_call_function(hone_graph *graph, const char *function,
                                                        size_t count,

@@ -26,6 +26,10 @@ typedef struct hone_terms hone_terms; /* where terms are made */
  * number that the type does not have). */
 HONE_API const hone_term *hone_term_int(hone_terms *terms, const char *type, int64_t value);
 HONE_API const hone_term *hone_term_float(hone_terms *terms, const char *type, double value);
+/* The largest and smallest finite number of a type (T.max_value, T.min_value): what minima and
+ * maxima start as. */
+HONE_API const hone_term *hone_term_highest(hone_terms *terms, const char *type);
+HONE_API const hone_term *hone_term_lowest(hone_terms *terms, const char *type);
 HONE_API const hone_term *hone_term_string(hone_terms *terms, const char *text); /* copied */
 
 /* op: + - * / // % min max truncdiv truncmod == != < <= > >= and or. */

@@ -30,6 +30,31 @@ static hone_status build(hone_program **out) {
     return st;
 }
 
+static hone_status build_many(hone_program **out) {
+    static const int64_t eight[] = {8}, four[] = {4};
+    static const char *const types[] = {"int32", "float32"};
+    hone_formula *f = NULL;
+    HONE_TRY(status_of(hone_formula_create("many", &f)));
+    hone_terms *t = hone_formula_terms(f);
+    hone_array x = hone_formula_input(f, "x", "float32", 1, eight), most[2], pair[2];
+    hone_array y = hone_formula_extern(f, "y", "fill", 1, &x, "float32", 1, eight);
+    hone_formula_axes(f, 1, four, 1, eight);
+    term k = hone_formula_axis(f, 1), so_far[2], value = hone_formula_load(f, y, &k);
+    hone_formula_reduce_begin_many(f, "most", 2, types, so_far);
+    term start[] = {hone_term_int(t, "int32", 0), hone_term_float(t, "float32", 0)};
+    term is_more = hone_term_binary(t, ">", value, so_far[1]);
+    term now[] = {hone_term_select(t, is_more, k, so_far[0]),
+                  hone_term_select(t, is_more, value, so_far[1])};
+    hone_formula_reduce_end_many(f, 2, start, now, most);
+    hone_formula_axes(f, 1, four, 0, NULL);
+    term i = hone_formula_axis(f, 0);
+    term both[] = {hone_formula_load(f, most[0], &i), hone_formula_load(f, most[1], &i)};
+    hone_formula_compute_many(f, "pair", 2, both, pair);
+    hone_status st = status_of(hone_formula_finish(f, 2, pair, out));
+    hone_formula_free(f);
+    return st;
+}
+
 static const hone_term *same(void *context, hone_terms *terms, const hone_term *item) {
     (void)context;
     if (hone_term_get_kind(item) != HONE_TERM_FLOAT) return item;
@@ -40,7 +65,10 @@ static hone_status builds(void *context) {
     (void)context;
     hone_program *program = NULL, *other = NULL, *marked = NULL;
     char *text = NULL, *findings = NULL;
-    hone_status st = build(&program);
+    hone_status st = build_many(&program);
+    hone_program_free(program);
+    program = NULL;
+    if (!st) st = build(&program);
     if (!st) st = status_of(hone_program_print(program, &text));
     if (!st) st = status_of(hone_program_verify(program, &findings));
     if (!st) st = status_of(hone_program_rewrite(program, NULL, same, NULL, &other));

@@ -101,7 +101,9 @@ static void add_term(world *w) {
         keep_term(w, hone_term_int(w->terms, random_type(), small()));
         break;
     case 1:
-        keep_term(w, hone_term_float(w->terms, random_type(), (double)small() / 4));
+        keep_term(w, rarely()   ? hone_term_lowest(w->terms, random_type())
+                     : rarely() ? hone_term_highest(w->terms, random_type())
+                                : hone_term_float(w->terms, random_type(), (double)small() / 4));
         break;
     case 2:
     case 3:
@@ -136,6 +138,36 @@ static void add_load(world *w) {
     if (rank <= 20) keep_term(w, hone_formula_load(w->f, array, rarely() ? NULL : indices));
 }
 
+/* Several arrays at once. */
+static void add_many(world *w, bool is_reduction) {
+    const char *of_types[4];
+    hone_array arrays[4];
+    term one[4], two[4];
+    size_t count = (size_t)between(rarely() ? 0 : 1, 4);
+    for (int i = 0; i < 4; i++)
+        of_types[i] = random_type();
+    if (is_reduction) {
+        hone_formula_reduce_begin_many(w->f, "m", count, of_types, one);
+        for (size_t i = 0; i < count; i++)
+            keep_term(w, one[i]);
+    }
+    for (int i = 0; i < 4; i++)
+        one[i] = some_term(w), two[i] = some_term(w);
+    if (is_reduction)
+        hone_formula_reduce_end_many(w->f, count, one, two, arrays);
+    else
+        hone_formula_compute_many(w->f, "m", count, one, arrays);
+    for (size_t i = 0; i < count; i++)
+        keep_array(w, arrays[i]);
+}
+
+static void add_extern(world *w) {
+    hone_array inputs[3] = {some_array(w), some_array(w), some_array(w)};
+    int64_t shape[3] = {extent(), extent(), extent()};
+    keep_array(w, hone_formula_extern(w->f, "e", "fill", (size_t)between(0, 3), inputs,
+                                      random_type(), (uint32_t)between(0, 3), shape));
+}
+
 /* An array of its own: axes, terms over them, an end. */
 static void add_stage(world *w) {
     int64_t shape[20], reduced[20];
@@ -153,7 +185,9 @@ static void add_stage(world *w) {
             add_term(w);
     }
     term value = some_term(w);
-    if (reduce && between(0, 3) == 0) {
+    if (between(0, 5) == 0) {
+        add_many(w, reduce != (uint32_t)rarely());
+    } else if (reduce && between(0, 3) == 0) {
         keep_term(w, hone_formula_reduce_begin(w->f, "r", random_type()));
         keep_array(w, hone_formula_reduce_end(w->f, some_term(w), some_term(w)));
     } else if (reduce != (uint32_t)rarely()) {
@@ -357,7 +391,9 @@ static void random_formula(uint64_t seed, int *made) {
         add_input(&w);
     for (int64_t i = between(1, 3); i > 0; i--) {
         int64_t what = between(0, 9);
-        if (what < 3)
+        if (between(0, 15) == 0)
+            add_extern(&w);
+        else if (what < 3)
             add_stage(&w);
         else if (what < 9)
             add_operator(&w);
