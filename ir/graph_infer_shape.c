@@ -44,6 +44,43 @@ static const hone_expr *quotient(hone_ir *ir, const hone_sinfo *x, int32_t count
     return hone_extent_div(ir, hone_extent_mul(ir, rest, hone_extent_int(ir, above)), below);
 }
 
+/* Strikes the symbolic factors that both shapes have; the numbers that are left, and whether there
+ * are symbols left. False where a number is too large. */
+static bool reduce_factors(int32_t count, const hone_expr *const *shape, int32_t by_count,
+                           const hone_expr *const *by, int64_t *out_number, bool *out_is_known) {
+    bool is_used[HONE_MAX_RANK] = {false};
+    *out_number = 1;
+    *out_is_known = true;
+    for (int32_t i = 0; i < count; i++) {
+        if (hone_expr_is_int(shape[i])) {
+            if (__builtin_mul_overflow(*out_number, shape[i]->u.i, out_number)) return false;
+            continue;
+        }
+        int32_t at = 0;
+        while (at < by_count && (is_used[at] || !hone_extent_same(by[at], shape[i])))
+            at++;
+        *out_is_known = *out_is_known && at < by_count;
+        if (at < by_count) is_used[at] = true;
+    }
+    return true;
+}
+
+/* No sizes (but 0) make the numbers of elements the same: n * 12 and n * 7, or n * 4 and 6. */
+static hone_status check_elements(hone_infer *in, int32_t count, const hone_expr *const *shape) {
+    const hone_sinfo *x = in->args[0];
+    int64_t from = 1, to = 1;
+    bool is_from_known, is_to_known;
+    if (!reduce_factors(x->rank, x->shape, count, shape, &from, &is_from_known) ||
+        !reduce_factors(count, shape, x->rank, x->shape, &to, &is_to_known) || !from || !to) {
+        return HONE_OK;
+    }
+    bool fits_from = !is_from_known || from % to == 0, fits_to = !is_to_known || to % from == 0;
+    if (fits_from && fits_to) return HONE_OK;
+    return hone_infer_fail(in, "%lld elements%s cannot become %lld%s", (long long)from,
+                           is_from_known ? "" : " times a size", (long long)to,
+                           is_to_known ? "" : " times a size");
+}
+
 /* The target may hold one -1 (what is left) and zeros (the extent at the same place). */
 hone_status hone_infer_reshape(hone_infer *in) {
     const hone_sinfo *x = in->args[0], *target = in->args[1];
@@ -74,6 +111,7 @@ hone_status hone_infer_reshape(hone_infer *in) {
         return hone_infer_fail(in, "%lld elements cannot become %lld", (long long)from->u.i,
                                (long long)to->u.i);
     }
+    HONE_TRY(check_elements(in, target->rank, shape));
     return hone_infer_tensor(in, x->dtype, target->rank, shape);
 }
 

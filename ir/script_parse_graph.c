@@ -3,12 +3,21 @@
 
 #include "ir/script_graph_impl.h"
 
+/* A type: its sizes are numbers and names, no results of operators. */
+static bool parse_type(script_parser *p, const hone_sinfo **out) {
+    uint32_t at = p->pos, before = p->graph->value_count;
+    script_value type;
+    if (!script_parse_expr(p, &type) || !script_to_sinfo(p, &type, out)) return false;
+    if (p->graph->value_count == before) return true;
+    return script_fail(p, at, "a type cannot hold the call of an operator");
+}
+
 /* ---- parameters ---- */
 
 static bool parse_param(script_parser *p) {
     const char *name = NULL;
     uint32_t at = p->pos;
-    script_value type, value;
+    script_value value;
     const hone_sinfo *info = NULL;
     if (!script_need_name(p, "a parameter", &name)) return false;
     for (uint32_t i = 0; i < p->graph->param_count; i++) {
@@ -16,10 +25,7 @@ static bool parse_param(script_parser *p) {
             return script_fail(p, at, "two parameters are named '%s'", name);
         }
     }
-    if (script_take_op(p, ":") &&
-        (!script_parse_expr(p, &type) || !script_to_sinfo(p, &type, &info))) {
-        return false;
-    }
+    if (script_take_op(p, ":") && !parse_type(p, &info)) return false;
     hone_gvalue param = hone_graph_add_param(p->graph, name, info);
     if (param == HONE_NO_ID) return script_no_memory(p);
     return script_garg_value(p, HONE_GARG_OF_VALUE(param), &value) && script_define(p, name, value);
@@ -35,8 +41,7 @@ static bool parse_signature(script_parser *p) {
     }
     if (!script_need_op(p, ")", "or ','")) return false;
     if (!script_take_op(p, "->")) return true;
-    script_value type;
-    return script_parse_expr(p, &type) && script_to_sinfo(p, &type, &p->graph->result_sinfo);
+    return parse_type(p, &p->graph->result_sinfo);
 }
 
 /* ---- assignments ---- */
@@ -97,7 +102,7 @@ static bool parse_assignment(script_parser *p) {
     enum { MOST = 256 };
     const char *names[MOST];
     uint32_t count = 0, at = p->pos;
-    script_value type, v;
+    script_value v;
     const hone_sinfo *info = NULL;
     bool bracket = script_take_op(p, "(");
     do {
@@ -106,10 +111,7 @@ static bool parse_assignment(script_parser *p) {
     } while (script_take_op(p, ",") && !script_at_op(p, "=") && !script_at_op(p, ")"));
     bool comma = p->source.text[p->tokens[p->pos - 1].start] == ',';
     if (bracket && !script_need_op(p, ")", "")) return false;
-    if (count == 1 && script_take_op(p, ":") &&
-        (!script_parse_expr(p, &type) || !script_to_sinfo(p, &type, &info))) {
-        return false;
-    }
+    if (count == 1 && script_take_op(p, ":") && !parse_type(p, &info)) return false;
     if (!script_need_op(p, "=", "of an assignment") || !script_parse_expr_list(p, &v)) return false;
     if (count == 1 && !comma) {
         if (!bind_name(p, names[0], at, &v, info)) return false;
