@@ -19,7 +19,7 @@ static const struct math_row {
     {HONE_INTRIN_SQRT,      "llvm.sqrt",      NULL       },
     {HONE_INTRIN_FLOOR,     "llvm.floor",     NULL       },
     {HONE_INTRIN_CEIL,      "llvm.ceil",      NULL       },
-    {HONE_INTRIN_ROUND,     "llvm.round",     NULL       },
+    {HONE_INTRIN_ROUND,     "llvm.nearbyint", NULL       },
     {HONE_INTRIN_NEARBYINT, "llvm.nearbyint", NULL       },
     {HONE_INTRIN_TRUNC,     "llvm.trunc",     NULL       },
     {HONE_INTRIN_FABS,      "llvm.fabs",      NULL       },

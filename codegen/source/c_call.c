@@ -29,6 +29,8 @@ static c_text math_call(c_gen *g, const hone_expr *e) {
         return (c_text){c_printf(g, "%s(%s)", c_helper(g, "sigmoid", *f ? "float" : "double"),
                                  arguments(g, e, 0)),
                         C_PREC_POSTFIX};
+    case HONE_INTRIN_ROUND: /* halves to even */
+        return (c_text){c_printf(g, "nearbyint%s(%s)", f, arguments(g, e, 0)), C_PREC_POSTFIX};
     default:
         return (c_text){c_printf(g, "%s%s(%s)", hone_intrin_spelling((hone_intrin)e->op), f,
                                  arguments(g, e, 0)),

@@ -46,6 +46,9 @@ static const struct row {
     {"floor division of floats",
      ONE_BUFFER("float32",                                                                          "float32",
      "T.floordiv(A[vi], T.float32(0.25)) + T.floormod(A[vi], T.float32(0.25))")                                                                                                    },
+    {"halves to even",                      ONE_BUFFER("int32",                                     "float64",
+     "T.round(T.cast(vi, \"float64\") * T.float64(0.5) - "
+                                  "T.float64(7)) + T.nearbyint(T.float64(2.5))")                                                                                                   },
     {"shifts",                              ONE_BUFFER("int32",                                     "int32",
      "T.bitwise_xor(T.shift_left(A[vi], 3), T.shift_right(A[vi] - 4, 1))")                                                                                                         },
     {"popcount",                            ONE_BUFFER("int32",                                     "int32",         "T.popcount(A[vi] - 2) + T.bitwise_not(A[vi])")               },
