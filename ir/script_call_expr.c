@@ -113,7 +113,7 @@ static bool call_size_var(script_parser *p, const script_call *call, script_valu
     return true;
 }
 
-/* TypeVar("n"): a symbolic size of every function that uses it. */
+/* TypeVar("n"): an integer of every function that uses it, often a size. */
 static bool call_type_var(script_parser *p, const script_call *call, script_value *out) {
     (void)p;
     (void)call;

@@ -155,6 +155,9 @@ typedef struct script_pending {
     bool has_reads, has_writes;
 } script_pending;
 
+/* More than any program's; it ends texts that grow while they are read. */
+#define SCRIPT_STATEMENT_BUDGET 50000
+
 typedef struct script_parser {
     script_source source;
     const script_token *tokens;

@@ -215,7 +215,7 @@ static hone_status read_piece(hone_arena *arena, const hone_index_map_text *text
     hone_status st = HONE_OK;
     p->source = *source;
     p->arena = p->ir.arena = arena;
-    p->budget = 4000;
+    p->budget = SCRIPT_STATEMENT_BUDGET;
     p->value_budget = 100000;
     p->scratch = hone_arena_create(1 << 12);
     if (!p->scratch) return HONE_ERROR(HONE_CODE_NO_MEMORY, "index map");

@@ -69,7 +69,7 @@ static bool parse_params(script_parser *p) {
     if (!script_need_op(p, "(", "behind the name of the function")) return false;
     while (!script_at_op(p, ")")) {
         if (p->param_count > 4096) return script_fail(p, p->pos, "too many parameters");
-        p->budget = 4000;
+        p->budget = SCRIPT_STATEMENT_BUDGET;
         if (!parse_param(p)) return false;
         if (!script_take_op(p, ",")) break;
     }
@@ -162,15 +162,31 @@ bool script_finish_regions(script_parser *p) {
     return true;
 }
 
-/* A variable that is the size of a parameter is a size: at least 1. */
+static void mark_size(script_parser *p, const hone_expr *e, bool is_size) {
+    if (!e) return;
+    if (e->kind == HONE_EXPR_VAR) {
+        p->func->vars[e->u.var].is_size = is_size;
+    } else if (e->kind == HONE_EXPR_BINARY && e->op == HONE_OP_MUL) {
+        mark_size(p, e->args[0], is_size);
+        mark_size(p, e->args[1], is_size);
+    }
+}
+
+/* A factor of the extents of a parameter is a size: at least 1. Strides and offsets are none,
+ * though TypeVar may have brought them in. */
 static void mark_sizes(script_parser *p) {
     for (uint32_t i = 0; i < p->param_count; i++) {
         if (p->params[i].buffer == HONE_NO_ID) continue;
         const hone_buffer_info *info = hone_func_buffer(p->func, p->params[i].buffer);
-        for (uint32_t d = 0; d < info->rank; d++) {
-            if (info->shape[d]->kind != HONE_EXPR_VAR) continue;
-            p->func->vars[info->shape[d]->u.var].is_size = true;
-        }
+        mark_size(p, info->elem_offset, false);
+        for (uint32_t d = 0; info->strides && d < info->rank; d++)
+            mark_size(p, info->strides[d], false);
+    }
+    for (uint32_t i = 0; i < p->param_count; i++) {
+        if (p->params[i].buffer == HONE_NO_ID) continue;
+        const hone_buffer_info *info = hone_func_buffer(p->func, p->params[i].buffer);
+        for (uint32_t d = 0; d < info->rank; d++)
+            mark_size(p, info->shape[d], true);
     }
 }
 
@@ -237,7 +253,7 @@ bool script_parse_func(script_parser *p, const script_value *options, const char
     p->param_count = p->param_capacity = 0;
     p->pending_count = 0;
     p->value_budget = 1000000;
-    p->budget = 4000;
+    p->budget = SCRIPT_STATEMENT_BUDGET;
     bool ok = parse_body(p, name, options) &&
               script_check(p, at, hone_module_add_func(p->module, p->func));
     p->func = NULL;

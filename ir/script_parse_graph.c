@@ -35,7 +35,7 @@ static bool parse_signature(script_parser *p) {
     if (!script_need_op(p, "(", "behind the name of the function")) return false;
     while (!script_at_op(p, ")")) {
         if (p->graph->param_count > 65535) return script_fail(p, p->pos, "too many parameters");
-        p->budget = 4000;
+        p->budget = SCRIPT_STATEMENT_BUDGET;
         if (!parse_param(p)) return false;
         if (!script_take_op(p, ",")) break;
     }
@@ -161,7 +161,7 @@ static bool at_assignment(const script_parser *p) {
 }
 
 static bool graph_statement(script_parser *p) {
-    p->budget = 4000;
+    p->budget = SCRIPT_STATEMENT_BUDGET;
     if (p->has_return) return script_fail(p, p->pos, "this statement stands behind return");
     if (script_at_word(p, "with")) return parse_with(p);
     if (script_at_word(p, "return")) return parse_return(p);
@@ -214,7 +214,7 @@ bool script_parse_graph(script_parser *p, const script_value *options, const cha
     p->in_dataflow = p->has_return = false;
     p->dataflow_count = 0;
     p->value_budget = 1000000;
-    p->budget = 4000;
+    p->budget = SCRIPT_STATEMENT_BUDGET;
     bool ok = parse_options(p, options) && parse_signature(p) && script_suite(p, graph_statement);
     if (ok && !p->has_return) ok = script_fail(p, at, "graph function '%s' has no return", name);
     ok = ok && settle_name(p) && script_check(p, at, hone_module_add_graph(p->module, p->graph));

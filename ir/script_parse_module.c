@@ -204,7 +204,7 @@ static bool parse_module_call(script_parser *p) {
 }
 
 static bool class_statement(script_parser *p) {
-    p->budget = 4000;
+    p->budget = SCRIPT_STATEMENT_BUDGET;
     if (script_at_op(p, "@")) return parse_decorated(p, true);
     if (script_at_word(p, "def")) return parse_def(p, NULL);
     if (script_take_word(p, "pass")) return script_need_newline(p);
@@ -332,7 +332,7 @@ static bool is_foreign_call(script_parser *p) {
 
 static bool parse_top(script_parser *p) {
     script_token_kind kind = script_peek(p)->kind;
-    p->budget = 4000;
+    p->budget = SCRIPT_STATEMENT_BUDGET;
     if (kind == SCRIPT_TOKEN_NEWLINE) {
         p->pos++;
         return true;

@@ -471,7 +471,7 @@ bool script_parse_statement(script_parser *p) {
         {"continue", parse_jump  },
         {"return",   parse_return}
     };
-    p->budget = 4000;
+    p->budget = SCRIPT_STATEMENT_BUDGET;
     for (size_t i = 0; i < HONE_COUNT(rows); i++) {
         if (script_at_word(p, rows[i].word)) return rows[i].parse(p);
     }

@@ -235,13 +235,13 @@ static void print_decorator(printer *pr) {
 
 /* ---- body ---- */
 
-static void print_declaration(printer *pr, hone_var var) {
+static void print_declaration(printer *pr, hone_var var, bool says_size) {
     const hone_var_info *info = &pr->func->vars[var];
     printer_line_begin(pr);
     hone_str_printf(pr->out, "%s = ", printer_define_var(pr, var));
     print_var_type(pr, var);
     if (!info->point_scope) {
-        hone_str_printf(pr->out, "(%s)", info->is_size ? "is_size_var=True" : "");
+        hone_str_printf(pr->out, "(%s)", says_size ? "is_size_var=True" : "");
     }
     printer_line_end(pr);
 }
@@ -263,15 +263,9 @@ static void print_declarations(printer *pr, const usage *u) {
         bool bound = (u->vars[var] & VAR_BOUND) || pr->var_names[var];
         bool implied = pr->data_of[var] != HONE_NO_ID || pr->offset_of[var] != HONE_NO_ID;
         if (!(u->vars[var] & VAR_USED) || bound || implied) continue;
-        if (pr->func->vars[var].is_size && is_size_of_param(pr->func, var)) {
-            printer_line_begin(pr);
-            const char *name = printer_define_var(pr, var);
-            hone_str_printf(pr->out, "%s = T.%s()", name,
-                            HONE_DTYPE_NAME(pr->func->vars[var].dtype));
-            printer_line_end(pr);
-        } else {
-            print_declaration(pr, var);
-        }
+        bool says_size = pr->func->vars[var].is_size && !is_size_of_param(pr->func, var) &&
+                         printer_is_classic(pr); /* TVM 0.27 has no other variables for sizes */
+        print_declaration(pr, var, says_size);
     }
 }
 
