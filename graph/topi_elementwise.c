@@ -221,7 +221,8 @@ static hone_status element(hone_topi *t, const hone_expr *const *x, const hone_e
     }
     for (size_t i = 0; i < HONE_COUNT(intrins); i++) {
         if (strcmp(intrins[i].op, t->op) == 0) {
-            *out = hone_topi_intrin(t, intrins[i].intrin, x[0]);
+            bool is_whole = hone_dtype_is_integer(x[0]->dtype); /* floor, ceil, round */
+            *out = is_whole ? x[0] : hone_topi_intrin(t, intrins[i].intrin, x[0]);
             return HONE_OK;
         }
     }

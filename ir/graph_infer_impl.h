@@ -94,6 +94,8 @@ hone_status hone_infer_tensor(hone_infer *in, hone_dtype dtype, int32_t rank,
                               const hone_expr *const *shape);
 /* The attribute "out_dtype", or the fallback when it is void. */
 hone_dtype hone_infer_out_dtype(const hone_infer *in, hone_dtype fallback);
+/* The first two arguments have one element type, or out_dtype says what their product has. */
+hone_status hone_infer_factor_dtypes(const hone_infer *in);
 
 const hone_expr *hone_extent_int(hone_ir *ir, int64_t value);
 const hone_expr *hone_extent_add(hone_ir *ir, const hone_expr *a, int64_t b);

@@ -101,7 +101,7 @@ static hone_status check_summed(const hone_infer *in, const hone_expr *a, const 
 hone_status hone_infer_matmul(hone_infer *in) {
     const hone_sinfo *a = in->args[0], *b = in->args[1];
     HONE_TRY(both_tensors(in));
-    HONE_TRY(same_dtype(in, 0, 1));
+    HONE_TRY(hone_infer_factor_dtypes(in));
     if (a->rank < 1 || b->rank < 1) return hone_infer_fail(in, "wants at least one dimension");
     bool ta = hone_attrs_int(&in->bind->attrs, "transpose_a", 0) != 0 && a->rank > 1;
     bool tb = hone_attrs_int(&in->bind->attrs, "transpose_b", 0) != 0 && b->rank > 1;

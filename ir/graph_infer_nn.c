@@ -99,16 +99,14 @@ static hone_status check_channels(const hone_infer *in, int64_t groups) {
 hone_status hone_infer_conv(hone_infer *in) {
     const hone_sinfo *data = in->args[0], *weight = in->args[1];
     int32_t spatial = spatial_of(in);
+    HONE_TRY(hone_graph_check_layout(in->bind, "data_layout", data_layouts[spatial]));
+    HONE_TRY(hone_graph_check_layout(in->bind, "out_layout", data_layouts[spatial]));
+    HONE_TRY(hone_graph_check_layout(in->bind, "kernel_layout", kernel_layouts[spatial]));
     HONE_TRY(check_rank(in, spatial));
     if (weight->kind != HONE_SINFO_TENSOR || weight->rank != spatial + 2) {
         return hone_infer_fail(in, "the weight must have %d dimensions", spatial + 2);
     }
-    if (!hone_dtype_equal(data->dtype, weight->dtype)) {
-        return hone_infer_fail(in, "element types differ");
-    }
-    HONE_TRY(hone_graph_check_layout(in->bind, "data_layout", data_layouts[spatial]));
-    HONE_TRY(hone_graph_check_layout(in->bind, "out_layout", data_layouts[spatial]));
-    HONE_TRY(hone_graph_check_layout(in->bind, "kernel_layout", kernel_layouts[spatial]));
+    HONE_TRY(hone_infer_factor_dtypes(in));
     HONE_TRY(check_channels(in, hone_attrs_int(&in->bind->attrs, "groups", 1)));
     window w;
     HONE_TRY(read_window(in, (uint32_t)spatial, &w));
@@ -127,9 +125,9 @@ hone_status hone_infer_pool(hone_infer *in) {
     int32_t spatial = spatial_of(in);
     int64_t kernel[MAX_SPATIAL];
     window w;
-    HONE_TRY(check_rank(in, spatial));
     HONE_TRY(hone_graph_check_layout(in->bind, "layout", data_layouts[spatial]));
     HONE_TRY(hone_graph_check_layout(in->bind, "out_layout", data_layouts[spatial]));
+    HONE_TRY(check_rank(in, spatial));
     HONE_TRY(hone_graph_attr_ints(in->bind, "pool_size", (uint32_t)spatial, 1, kernel));
     HONE_TRY(read_window(in, (uint32_t)spatial, &w));
     const hone_expr *shape[MAX_SPATIAL + 2] = {data->shape[0], data->shape[1]};
@@ -144,8 +142,8 @@ hone_status hone_infer_adaptive_pool(hone_infer *in) {
     const hone_sinfo *data = in->args[0];
     int32_t spatial = spatial_of(in);
     int64_t sizes[MAX_SPATIAL];
-    HONE_TRY(check_rank(in, spatial));
     HONE_TRY(hone_graph_check_layout(in->bind, "layout", data_layouts[spatial]));
+    HONE_TRY(check_rank(in, spatial));
     HONE_TRY(hone_graph_attr_ints(in->bind, "output_size", (uint32_t)spatial, -1, sizes));
     const hone_expr *shape[MAX_SPATIAL + 2] = {data->shape[0], data->shape[1]};
     for (int32_t i = 0; i < spatial; i++) {

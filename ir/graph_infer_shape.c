@@ -296,7 +296,9 @@ hone_status hone_infer_take(hone_infer *in) {
     bool has_axis = value && value->kind != HONE_VALUE_NONE;
     int32_t axis = 0, rank = 0;
     if (!has_axis && x->rank != 1) return hone_infer_fail(in, "wants an axis");
-    if (indices->kind != HONE_SINFO_TENSOR || !hone_dtype_is_integer(indices->dtype)) {
+    if (indices->kind != HONE_SINFO_TENSOR)
+        return hone_infer_doubt(in, "wants a tensor of indices");
+    if (!hone_dtype_is_integer(indices->dtype)) {
         return hone_infer_fail(in, "the indices must be integers");
     }
     if (has_axis) {
