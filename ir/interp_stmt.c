@@ -262,6 +262,12 @@ HONE_NORETURN static void fail_domain(machine *m, const xblock *b, const xaxis *
                             (long long)min, (long long)(min + extent)));
 }
 
+/* TE gives the axes of nested blocks domains like (v, v + (1 - v)), empty but where v is 0; they
+ * have no meaning there. */
+static bool says_nothing(const xaxis *axis, machine *m) {
+    return !axis->dom.is_constant && range_extent(&axis->dom, m) <= 0;
+}
+
 bool block_set_axes(const xblock *b, machine *m) {
     int64_t values[64], *all = values;
     uint32_t count = b->block->axis_count;
@@ -274,7 +280,8 @@ bool block_set_axes(const xblock *b, machine *m) {
         const xaxis *axis = &b->axes[i];
         int64_t min = range_min(&axis->dom, m);
         all[i] = x_int(axis->binding, m);
-        if ((uint64_t)all[i] - (uint64_t)min >= (uint64_t)range_extent(&axis->dom, m)) {
+        if ((uint64_t)all[i] - (uint64_t)min >= (uint64_t)range_extent(&axis->dom, m) &&
+            !says_nothing(axis, m)) {
             fail_domain(m, b, axis, all[i]);
         }
         is_first &= !axis->is_reduce || all[i] == min;

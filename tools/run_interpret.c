@@ -159,43 +159,6 @@ static bool is_size(const hone_func *func, hone_var var) {
     return false;
 }
 
-static void want_of_param(const hone_func *func, uint32_t param, hone_cli_want *out) {
-    const hone_param *at = &func->params[param];
-    if (at->buffer == HONE_NO_ID) {
-        out->name = func->vars[at->var].name;
-        out->dtype = func->vars[at->var].dtype;
-        out->is_size = is_size(func, at->var);
-        return;
-    }
-    const hone_buffer_info *buffer = &func->buffers[at->buffer];
-    out->name = buffer->name;
-    out->dtype = buffer->dtype;
-    out->rank = (int32_t)buffer->rank;
-    for (uint32_t d = 0; d < buffer->rank; d++) {
-        const hone_expr *e = buffer->shape[d];
-        out->shape[d] = hone_expr_is_int(e) ? e->u.i : -1;
-        if (e->kind == HONE_EXPR_VAR) out->dim_names[d] = func->vars[e->u.var].name;
-    }
-}
-
-/* The sizes that inputs have, by variable; -1 = not known. */
-static void bind_sizes(const hone_func *func, hone_tensor *const *args, int64_t *sizes) {
-    for (uint32_t v = 0; v < func->var_count; v++)
-        sizes[v] = -1;
-    for (uint32_t i = 0; i < func->param_count; i++) {
-        if (!args[i]) continue;
-        if (func->params[i].buffer == HONE_NO_ID) {
-            sizes[func->params[i].var] = hone_tensor_get_i64(args[i], 0);
-            continue;
-        }
-        const hone_buffer_info *buffer = &func->buffers[func->params[i].buffer];
-        for (uint32_t d = 0; d < buffer->rank && d < (uint32_t)args[i]->rank; d++) {
-            const hone_expr *e = buffer->shape[d];
-            if (e->kind == HONE_EXPR_VAR) sizes[e->u.var] = args[i]->shape[d];
-        }
-    }
-}
-
 static int64_t size_of(const hone_expr *e, const int64_t *sizes) {
     if (hone_expr_is_int(e)) return e->u.i;
     if (e->kind == HONE_EXPR_VAR) return sizes[e->u.var];
@@ -219,6 +182,57 @@ static int64_t size_of(const hone_expr *e, const int64_t *sizes) {
     }
 }
 
+/* Sizes by variable, as --shape has them; of made-up inputs the others are 1. -1 = not known. */
+static hone_status named_sizes(hone_run_job *job, const hone_func *func, int64_t *sizes) {
+    hone_dim_variants named = {0};
+    HONE_TRY(hone_dim_variants_parse(job->o->shapes.items, job->o->shapes.count, &named));
+    for (uint32_t v = 0; v < func->var_count; v++) {
+        sizes[v] = job->inputs.count ? -1 : 1;
+        for (size_t i = 0; named.count && i < named.items[0].dim_count; i++) {
+            const hone_graph_dim *dim = &named.items[0].dims[i];
+            if (strcmp(dim->name, func->vars[v].name) == 0) sizes[v] = dim->size;
+        }
+    }
+    hone_dim_variants_deinit(&named);
+    return HONE_OK;
+}
+
+static void want_of_param(const hone_func *func, uint32_t param, const int64_t *made_up,
+                          hone_cli_want *out) {
+    const hone_param *at = &func->params[param];
+    if (at->buffer == HONE_NO_ID) {
+        out->name = func->vars[at->var].name;
+        out->dtype = func->vars[at->var].dtype;
+        out->is_size = is_size(func, at->var);
+        return;
+    }
+    const hone_buffer_info *buffer = &func->buffers[at->buffer];
+    out->name = buffer->name;
+    out->dtype = buffer->dtype;
+    out->rank = (int32_t)buffer->rank;
+    for (uint32_t d = 0; d < buffer->rank; d++) {
+        const hone_expr *e = buffer->shape[d];
+        out->shape[d] = hone_expr_is_int(e) ? e->u.i : made_up ? size_of(e, made_up) : -1;
+        if (e->kind == HONE_EXPR_VAR) out->dim_names[d] = func->vars[e->u.var].name;
+    }
+}
+
+/* The sizes that inputs have, by variable. */
+static void bind_sizes(const hone_func *func, hone_tensor *const *args, int64_t *sizes) {
+    for (uint32_t i = 0; i < func->param_count; i++) {
+        if (!args[i]) continue;
+        if (func->params[i].buffer == HONE_NO_ID) {
+            sizes[func->params[i].var] = hone_tensor_get_i64(args[i], 0);
+            continue;
+        }
+        const hone_buffer_info *buffer = &func->buffers[func->params[i].buffer];
+        for (uint32_t d = 0; d < buffer->rank && d < (uint32_t)args[i]->rank; d++) {
+            const hone_expr *e = buffer->shape[d];
+            if (e->kind == HONE_EXPR_VAR) sizes[e->u.var] = args[i]->shape[d];
+        }
+    }
+}
+
 static hone_status make_output(hone_run_job *job, const hone_func *func, uint32_t param,
                                const int64_t *sizes, hone_tensor **out) {
     const hone_buffer_info *buffer = &func->buffers[func->params[param].buffer];
@@ -226,7 +240,8 @@ static hone_status make_output(hone_run_job *job, const hone_func *func, uint32_
     for (uint32_t d = 0; d < buffer->rank; d++) {
         shape[d] = size_of(buffer->shape[d], sizes);
         if (shape[d] >= 0) continue;
-        return HONE_ERROR(HONE_CODE_INVALID, "the shape of '%s' does not follow from the inputs",
+        return HONE_ERROR(HONE_CODE_INVALID,
+                          "the shape of '%s' does not follow from the inputs; --shape gives sizes",
                           buffer->name);
     }
     HONE_TRY(hone_tensor_create(buffer->dtype, (int32_t)buffer->rank, shape, out));
@@ -258,8 +273,10 @@ static hone_status interpret_func(hone_run_job *job, const hone_func *func) {
     int64_t *sizes = hone_arena_zalloc(arena, (func->var_count + 1) * sizeof *sizes);
     if (!wants || !args || !sizes) return no_memory();
     size_t count = 0, at = 0;
+    HONE_TRY(named_sizes(job, func, sizes));
     for (uint32_t i = 0; i < func->param_count; i++) {
-        if (!is_output(func, &s, i)) want_of_param(func, i, &wants[count++]);
+        if (is_output(func, &s, i)) continue;
+        want_of_param(func, i, job->inputs.count ? NULL : sizes, &wants[count++]);
     }
     HONE_TRY(
         hone_cli_match_tensors(job->cli, wants, count, &job->o->shapes, &job->inputs, &inputs));
