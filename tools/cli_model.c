@@ -87,6 +87,12 @@ hone_status hone_cli_pick_func(const hone_module *module, const char *path,
     *out_func = NULL;
     const hone_member *member = NULL;
     hone_status st = hone_module_pick(module, name_or_null, &member);
+    if (st && !name_or_null) {
+        hone_status hint = HONE_ERROR(hone_status_code(st), "%s; choose one with --func",
+                                      hone_status_message(st));
+        hone_status_free(st);
+        st = hint;
+    }
     if (st) return hone_status_annotate(st, "%s", path);
     if (member->kind != HONE_MEMBER_FUNC) {
         return HONE_ERROR(HONE_CODE_INVALID,
