@@ -499,6 +499,14 @@ static hone_status begin_at_zero(hone_lower *lower, hone_node_id id) {
     return lower_substitute_one(func, id, old, value);
 }
 
+/* One iteration is one of numbers, not of vectors. */
+static hone_status take_one(hone_lower *lower, hone_node_id id) {
+    const hone_node *loop = hone_func_node(lower->func, id);
+    HONE_TRY(lower_substitute_one(lower->func, id, loop->u.loop.var, loop->u.loop.range.min));
+    lower_splice(lower->func, id);
+    return HONE_OK;
+}
+
 static hone_status vectorize(hone_lower *lower, hone_arith *arith, hone_node_id id) {
     hone_func *func = lower->func;
     hone_node *loop = hone_func_node(func, id);
@@ -516,6 +524,7 @@ static hone_status vectorize(hone_lower *lower, hone_arith *arith, hone_node_id 
         HONE_TRY(lower_simplify_indices(func, arith, id));
         extent = run;
     }
+    if (extent == 1) return take_one(lower, id);
     int64_t natural = lanes_of_widest(lower, id);
     int64_t lanes = largest_power_below(extent);
     bool is_one_vector =

@@ -268,6 +268,7 @@ static const struct row {
     {"outputs prefetched",           PREFETCH_OUTPUT("0"),                       " + 16]), 1, 3, 1)", "prefetchw" },
     {"outputs of the next",          PREFETCH_OUTPUT("1"),                       " + 32]), 1, 3, 1)", "prefetchw" },
     {"odd columns",                  ODD_COLUMNS("23"),                          "Ramp(16, 1, 7)",    "!vbroadcastss\t%xmm"},
+    {"one column behind",            ODD_COLUMNS("17"),                          "!, 0, 1)",          "vfmadd231ss"},
     {"two columns behind",           ODD_COLUMNS("18"),                          "Ramp(16, 1, 2)",    "!vbroadcastss\t%xmm"},
     {"few columns",                  ODD_COLUMNS("5"),                           "Ramp(0, 1, 5)",     "vfmadd"    },
     {"operations on 3",              ODD_OPERATIONS("3"),                        "Ramp(0, 1, 3)",     NULL        },

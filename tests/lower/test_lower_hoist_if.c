@@ -1,0 +1,121 @@
+/* Conditions that no iteration changes stand around loops, and statements side by side share one;
+ * what may not be asked earlier stays where it is. */
+#include <string.h>
+
+#include "ir/script.h"
+#include "lower/lower.h"
+#include "tests/support/hone_test.h"
+
+#define HEAD                                                                                       \
+    "from tvm.script import tir as T\n"                                                            \
+    "@T.prim_func\n"                                                                               \
+    "def main(A: T.Buffer((64,), \"int32\"), Y: T.Buffer((64,), \"int32\"), n: T.int32):\n"
+
+static const struct row {
+    const char *name, *text;
+    const char *hoisted; /* in the program behind the pass; the body begins at 4 columns */
+} rows[] = {
+    {"out of all loops, and shared",
+     HEAD "    for y in T.parallel(8):\n"
+          "        for j in T.vectorized(8):\n"
+          "            if y * 3 < n:\n"
+          "                Y[y * 8 + j] = 0\n"
+          "        for k, i in T.grid(9, 2):\n"
+          "            for j in T.vectorized(4):\n"
+          "                if y * 3 < n:\n"
+          "                    Y[y * 8 + i * 4 + j] = Y[y * 8 + i * 4 + j] + A[k]\n",
+     "        if y * 3 < n:\n"
+     "            for j in T.vectorized(8):\n"
+     "                Y[y * 8 + j] = 0\n"
+     "            for k, i in T.grid(9, 2):\n"
+     "                for j in T.vectorized(4):\n"
+     "                    Y[y * 8 + i * 4 + j] = Y[y * 8 + i * 4 + j] + A[k]\n"},
+    {"what varies stays",
+     HEAD "    for y in range(8):\n"
+          "        for j in range(8):\n"
+          "            if y < n and j < n and n < 50:\n"
+          "                Y[y * 8 + j] = 1\n",
+     "    if n < 50:\n"
+     "        for y in range(8):\n"
+     "            if y < n:\n"
+     "                for j in range(8):\n"
+     "                    if j < n:\n"
+     "                        Y[y * 8 + j] = 1\n"},
+    {"only what all ask",
+     HEAD "    for j in range(64):\n"
+          "        if n < 5 and j < n:\n"
+          "            Y[j] = 1\n"
+          "        if n < 5:\n"
+          "            Y[j] = Y[j] + 1\n",
+     "    if n < 5:\n"
+     "        for j in range(64):\n"
+     "            if j < n:\n"
+     "                Y[j] = 1\n"
+     "            Y[j] = Y[j] + 1\n"},
+    {"not where others do not ask",
+     HEAD "    for j in range(64):\n"
+          "        if n < 5:\n"
+          "            Y[j] = 1\n"
+          "        A[j] = 1\n",
+     "    for j in range(64):\n"
+     "        if n < 5:\n"},
+    {"with a way out, choices stay",
+     HEAD "    for j in range(64):\n"
+          "        if n < 5:\n"
+          "            Y[j] = 1\n"
+          "        else:\n"
+          "            Y[j] = 2\n",
+     "    for j in range(64):\n"
+     "        if n < 5:\n"},
+    {"memory changes",
+     HEAD "    for j in range(64):\n"
+          "        if A[0] < 5:\n"
+          "            A[j] = 7\n"
+          "    for j in range(63):\n"
+          "        if A[0] < 5:\n"
+          "            A[j] = 6\n",
+     "    for j in range(63):\n"
+     "        if A[0] < 5:\n"},
+    {"what may divide by zero is asked where it was",
+     HEAD "    for j in range(64):\n"
+          "        if j < n and 6 // n < 3:\n"
+          "            Y[j] = 7\n",
+     "    for j in range(64):\n"
+     "        if j < n and 6 // n < 3:\n"},
+    {"the iterations of a parallel loop stay",
+     HEAD "    for j in T.parallel(64):\n"
+          "        if n < 3:\n"
+          "            Y[j] = 7\n",
+     "    for j in T.parallel(64):\n"
+     "        if n < 3:\n"},
+};
+
+static hone_status look_after(void *ctx, const char *pass, const hone_func *func) {
+    return strcmp(pass, "hoist_if") == 0 ? hone_func_print(func, NULL, ctx) : HONE_OK;
+}
+
+static void asks_where_it_may(void **state) {
+    const struct row *row = *state;
+    hone_module *module;
+    const hone_member *member;
+    hone_target target;
+    hone_func *lowered = NULL;
+    hone_str printed = {0};
+    HONE_ASSERT_OK(hone_script_parse(row->text, strlen(row->text), "program", &module));
+    HONE_ASSERT_OK(hone_module_pick(module, NULL, &member));
+    HONE_ASSERT_OK(hone_target_parse("x86-64-v3", &target));
+    hone_arena *arena = hone_arena_create(1 << 12);
+    hone_lower_options options = {.target = &target, .ctx = &printed, .after = look_after};
+    hone_status st = hone_lower_func(member->func, &options, arena, &lowered);
+    if (!st && !strstr(hone_str_text(&printed), row->hoisted)) {
+        st = HONE_ERROR(HONE_CODE_INVALID, "%s", hone_str_text(&printed));
+    }
+    hone_str_deinit(&printed);
+    hone_arena_destroy(arena);
+    hone_module_release(module);
+    HONE_ASSERT_OK(st);
+}
+
+int main(void) {
+    return HONE_RUN_ROWS("lower/hoist_if", rows, asks_where_it_may);
+}
