@@ -161,17 +161,25 @@ static LLVMValueRef whole_call(gen *g, LLVMValueRef i) {
                           args, count, "");
 }
 
-/* Lanes of the first operand, then those of the second, which begin later now. Lanes behind the
- * result's own repeat its last one: a splat stays one. */
+static bool is_splat(LLVMValueRef shuffle) {
+    for (unsigned k = 1; k < LLVMGetNumMaskElements(shuffle); k++) {
+        if (LLVMGetMaskValue(shuffle, k) != LLVMGetMaskValue(shuffle, 0)) return false;
+    }
+    return true;
+}
+
+/* Lanes of the first operand, then those of the second, which begin later now. A splat stays one;
+ * otherwise nothing is asked of the lanes behind the result's own. */
 static LLVMValueRef whole_shuffle(gen *g, LLVMValueRef i) {
     LLVMValueRef picks[MAX_PARTIAL];
     LLVMTypeRef from = LLVMTypeOf(LLVMGetOperand(i, 0));
     unsigned lanes = LLVMGetNumMaskElements(i), partial = partial_lanes(LLVMTypeOf(i));
     unsigned full = partial ? register_lanes(lanes) : lanes, own = LLVMGetVectorSize(from);
     unsigned moved = partial_lanes(from) ? register_lanes(own) - own : 0;
+    bool is_same = is_splat(i);
     if (full > MAX_PARTIAL) return NULL;
     for (unsigned k = 0; k < full; k++) {
-        int pick = LLVMGetMaskValue(i, k < lanes ? k : lanes - 1);
+        int pick = k < lanes || is_same ? LLVMGetMaskValue(i, k < lanes ? k : 0) : -1;
         if (pick >= (int)own) pick += (int)moved;
         picks[k] = pick < 0 ? LLVMGetPoison(g->i32) : gen_i32(g, pick);
     }
