@@ -22,7 +22,7 @@
 #include "runtime/model/model_table.h"
 
 #define ALIGNMENT 64
-enum { MAX_PORT_RANK = 32 };
+enum { MAX_PORT_RANK = 32, SMALL_FRAME = 2048 };
 
 /* ---- words for the last failure ---- */
 
@@ -380,14 +380,14 @@ static int64_t round_up(int64_t bytes) {
 /* Kernels may assume that what they write shares no memory with anything else. */
 static bool is_shared(const mt_call *call, int32_t port, int32_t port_count) {
     const DLTensor *t = port_tensor(call, port);
-    const char *begin = port_data(t), *end = begin + port_bytes(t);
+    const char *begin = port_data(t);
     for (int32_t other = 0; other < port_count; other++) {
         bool matters = other != port &&
                        (call->plan->ports[port].is_written || call->plan->ports[other].is_written);
         if (!matters) continue;
         const DLTensor *o = port_tensor(call, other);
         const char *at = port_data(o);
-        if (at < end && begin < at + port_bytes(o)) return true;
+        if (at <= begin ? begin < at + port_bytes(o) : at < begin + port_bytes(t)) return true;
     }
     return false;
 }
@@ -521,13 +521,17 @@ static void lay_out(const mt_call *call, char *memory, mt_frame *frame) {
     frame->is_copy = (bool *)(frame->ranks + 2 * plan->max_args);
 }
 
+/* Small models are called often: their frames lie on the stack. */
 static int32_t run_plan(mt_call *call, const uint8_t *weights) {
-    char *memory = call->base->workspace_alloc(call->base, frame_bytes(call));
+    _Alignas(ALIGNMENT) char small[SMALL_FRAME];
+    int64_t bytes = frame_bytes(call);
+    bool is_small = bytes <= (int64_t)sizeof small;
+    char *memory = is_small ? small : call->base->workspace_alloc(call->base, bytes);
     if (!memory) return hone_mt_fail(HONE_MODEL_NO_MEMORY, "no memory");
     mt_frame frame;
     lay_out(call, memory, &frame);
     int32_t code = run_in_frame(call, &frame, weights);
-    call->base->workspace_free(call->base, memory);
+    if (!is_small) call->base->workspace_free(call->base, memory);
     return code;
 }
 
