@@ -51,6 +51,11 @@ void ops_pointwise_text(const ops_machine *machine, int64_t filters, int64_t pix
 typedef struct ops_conv_shape {
     int64_t n, c, h, w, f, k, s, p;
 } ops_conv_shape;
+/* A convolution of stride 1 in plain layout with vectors along rows of pixels (ops_shape_rows.c);
+ * leaves the name alone. */
+void ops_rows_text(const ops_machine *machine, const ops_conv_shape *shape, ops_shape_text *out);
+/* What it takes for one step of the sum, in multiplications of vectors. */
+double ops_rows_time(const ops_machine *machine, const ops_conv_shape *shape);
 void ops_conv_text(const ops_machine *machine, const ops_conv_shape *shape, bool is_blocked,
                    ops_shape_text *out);
 

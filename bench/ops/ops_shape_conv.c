@@ -19,6 +19,7 @@ typedef struct plan {
     int channels;         /* at a time; 0 = all */
     bool by_filters;      /* the outermost loop is over filters */
     bool has_tile_turned; /* not the row of tiles */
+    double time;          /* of one step of the sum, in multiplications of vectors */
 } plan;
 
 /* Rows and columns of tiles that take the least time for the whole image. */
@@ -45,6 +46,8 @@ static void choose_tile(plan *p) {
             p->columns = columns;
         }
     }
+    bool is_half = machine->lanes == 16 && p->blocks * p->block <= 8; /* of a register */
+    p->time = best * (double)p->tiles_of_filters * (is_half ? 0.5 : vectors);
 }
 
 static plan make_plan(const ops_machine *machine, const ops_conv_shape *shape, bool is_blocked) {
@@ -248,6 +251,14 @@ static void print_trace(const plan *p, hone_str *t) {
     hone_str_printf(t, "sch.decompose_reduction(block=conv, loop=%s)\n", p->channels ? "c0" : "dy");
 }
 
+/* Whether vectors had better run along rows: few filters, or some more than fill vectors. Such rows
+ * are copied, and read across cache lines; tiles of filters have outputs to turn. */
+static bool suits_rows(const plan *p) {
+    if (p->is_blocked || p->shape.s != 1) return false;
+    double allowance = p->machine->lanes < BLOCK ? 1.05 : 1.15;
+    return allowance * ops_rows_time(p->machine, &p->shape) < p->time;
+}
+
 void ops_conv_text(const ops_machine *machine, const ops_conv_shape *shape, bool is_blocked,
                    ops_shape_text *out) {
     plan p = make_plan(machine, shape, is_blocked);
@@ -259,6 +270,10 @@ void ops_conv_text(const ops_machine *machine, const ops_conv_shape *shape, bool
     if (!is_blocked && shape->n == 1 && shape->k == 1 && shape->s == 1 && shape->p == 0 &&
         shape->h * shape->w > 1) {
         ops_pointwise_text(machine, shape->f, shape->h * shape->w, shape->c, out);
+        return;
+    }
+    if (suits_rows(&p)) {
+        ops_rows_text(machine, shape, out);
         return;
     }
     print_sizes(&p, &out->program);

@@ -58,7 +58,8 @@ typedef struct plan {
     bool has_panels;   /* W is copied */
     bool has_pieces;   /* when the turn of its columns (and steps) comes, not as a whole */
     bool is_pointwise;
-    int ahead; /* steps of k that W is asked for before it is needed; 0 = not */
+    bool packs_rows; /* the rows of a tile side by side */
+    int ahead;       /* steps of k that W is asked for before it is needed; 0 = not */
     bool is_parallel;
     bool by_rows; /* the outermost loop is over rows */
 } plan;
@@ -111,7 +112,7 @@ static plan make_plan(const ops_machine *machine, int64_t m, int64_t n, int64_t 
 
 static void print_trace(const plan *p, hone_str *t) {
     hone_str_append(t, "b = sch.get_block(name=\"matmul\", func_name=\"main\")\n");
-    if (p->is_pointwise) {
+    if (p->packs_rows) {
         hone_str_printf(
             t,
             "f = sch.reindex_cache_read(block=b, read_buffer_index=0, "
@@ -274,5 +275,8 @@ void ops_pointwise_text(const ops_machine *machine, int64_t filters, int64_t pix
         "            Y[0, vi, 0, vj] = Y[0, vi, 0, vj] + W[vi, vk, 0, 0] * X[0, vk, 0, vj]\n",
         filters, pixels, channels);
     plan p = make_plan(machine, filters, pixels, channels, false, true);
+    p.packs_rows = true;
     print_trace(&p, &out->trace);
+    p.packs_rows = false; /* it would cost more than it saves */
+    print_trace(&p, &out->runtime_trace);
 }

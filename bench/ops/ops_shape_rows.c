@@ -1,0 +1,162 @@
+/* bench/ops/ops_shape_rows.c - a convolution of stride 1 whose vectors run along rows of pixels,
+ * some filters by one to three vectors in registers: for numbers of filters that fill no vectors,
+ * 17 for instance. Rows are copied with their padding, a strip of the image at a time. */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "bench/ops/ops_shape.h"
+
+enum { MOST_VECTORS = 3, MOST_FILTERS = 12, STRIP_BYTES = 256 * 1024 };
+
+typedef struct plan {
+    const ops_machine *machine;
+    ops_conv_shape shape;
+    int64_t oh, ow, strip; /* tiles of rows that are computed one after the other */
+    int columns, filters, rows;
+} plan;
+
+/* What a multiplication of so many lanes takes: half a register takes half of it where registers
+ * are computed in halves. */
+static double slots(const ops_machine *machine, int64_t lanes) {
+    int64_t rest = lanes % machine->lanes;
+    bool is_half = machine->lanes == 16 && rest <= 8;
+    return (double)(lanes / machine->lanes) + (rest == 0 ? 0 : is_half ? 0.5 : 1);
+}
+
+/* Multiplications in flight that a tile of so many lanes and filters has no use for are lost. */
+static double tile_time(const plan *p, int64_t lanes, int64_t filters) {
+    double time = slots(p->machine, lanes) * (double)(filters * p->rows);
+    double least = (double)p->machine->fma_in_flight;
+    return (time > least ? time : least) + 0.4;
+}
+
+/* The time of all rows for one step of the sum. */
+static double image_time(const plan *p) {
+    int64_t whole = p->ow / p->columns, rest = p->ow % p->columns;
+    int64_t f = p->shape.f / p->filters, last = p->shape.f % p->filters;
+    double time = 0;
+    for (int corner = 0; corner < 4; corner++) {
+        int64_t count = (corner & 1 ? rest > 0 : whole) * (corner & 2 ? last > 0 : f);
+        if (count == 0) continue;
+        time += (double)count *
+                tile_time(p, corner & 1 ? rest : p->columns, corner & 2 ? last : p->filters);
+    }
+    return time * (double)((p->oh + p->rows - 1) / p->rows);
+}
+
+static double choose_tile(plan *p) {
+    const ops_machine *machine = p->machine;
+    plan best = *p;
+    double best_time = 1e300;
+    for (int vectors = 1; vectors <= MOST_VECTORS; vectors++) {
+        int64_t columns = (int64_t)vectors * machine->lanes;
+        p->columns = (int)(columns < p->ow ? columns : p->ow);
+        for (p->rows = 1; p->rows <= 4 && p->rows <= p->oh; p->rows *= 2) {
+            int most = (machine->registers - vectors - 1) / (vectors * p->rows);
+            for (p->filters = 1; p->filters <= most && p->filters <= MOST_FILTERS; p->filters++) {
+                if (p->filters > p->shape.f) break;
+                double time = image_time(p);
+                if (time >= best_time) continue;
+                best_time = time;
+                best = *p;
+            }
+        }
+        if (columns >= p->ow) break;
+    }
+    *p = best;
+    return best_time;
+}
+
+static void choose_strip(plan *p) {
+    const ops_conv_shape *s = &p->shape;
+    for (p->strip = (p->oh + p->rows - 1) / p->rows; p->strip > 1; p->strip = (p->strip + 1) / 2) {
+        int64_t height = p->strip * p->rows, strips = s->n * ((p->oh + height - 1) / height);
+        bool fits = s->c * (height + s->k - 1) * (p->ow + s->k - 1) * 4 <= STRIP_BYTES;
+        int threads = p->machine->threads;
+        if (fits && (threads == 1 || strips >= 4 * (int64_t)threads)) break;
+    }
+}
+
+static void print_program(const plan *p, hone_str *out) {
+    const ops_conv_shape *s = &p->shape;
+    hone_str_printf(out,
+                    "from tvm.script import tir as T\n\n"
+                    "N, C, H, V, F, K, P = %" PRId64 ", %" PRId64 ", %" PRId64 ", %" PRId64
+                    ", %" PRId64 ", %" PRId64 ", %" PRId64 "\n"
+                    "OH, OV = %" PRId64 ", %" PRId64 "\n\n",
+                    s->n, s->c, s->h, s->w, s->f, s->k, s->p, p->oh, p->ow);
+    hone_str_append(
+        out, "@T.prim_func\n"
+             "def main(\n"
+             "    X: T.Buffer((N, C, H, V), \"float32\"),\n"
+             "    W: T.Buffer((F, C, K, K), \"float32\"),\n"
+             "    Y: T.Buffer((N, F, OH, OV), \"float32\"),\n"
+             "):\n"
+             "    T.func_attr({\"tir.noalias\": True})\n"
+             "    XP = T.alloc_buffer((N, C, H + 2 * P, V + 2 * P))\n"
+             "    for n, c, y, x in T.grid(N, C, H + 2 * P, V + 2 * P):\n"
+             "        with T.block(\"pad\"):\n"
+             "            vn, vc, vy, vx = T.axis.remap(\"SSSS\", [n, c, y, x])\n"
+             "            XP[vn, vc, vy, vx] = T.if_then_else(\n"
+             "                P <= vy and vy < H + P and P <= vx and vx < V + P,\n"
+             "                X[vn, vc, vy - P, vx - P], T.float32(0))\n"
+             "    for n, f, y, x, c, dy, dx in T.grid(N, F, OH, OV, C, K, K):\n"
+             "        with T.block(\"conv\"):\n"
+             "            vn, vf, vy, vx, vc, vdy, vdx = T.axis.remap(\n"
+             "                \"SSSSRRR\", [n, f, y, x, c, dy, dx])\n"
+             "            with T.init():\n"
+             "                Y[vn, vf, vy, vx] = T.float32(0)\n"
+             "            Y[vn, vf, vy, vx] += XP[vn, vc, vy + vdy, vx + vdx] * "
+             "W[vf, vc, vdy, vdx]\n");
+}
+
+static void print_trace(const plan *p, bool is_constant, hone_str *t) {
+    hone_str_append(t, "pad = sch.get_block(name=\"pad\", func_name=\"main\")\n"
+                       "conv = sch.get_block(name=\"conv\", func_name=\"main\")\n");
+    if (is_constant) {
+        hone_str_printf(t,
+                        "w = sch.reindex_cache_read(block=conv, read_buffer_index=1, "
+                        "storage_scope=\"global\", index_map=lambda n, f, y, x, c, dy, dx: "
+                        "(f // %d, c, dy, dx, f %% %d))\n",
+                        p->filters, p->filters);
+    }
+    hone_str_printf(t,
+                    "n, f, y, x, c, dy, dx = sch.get_loops(block=conv)\n"
+                    "f0, f1 = sch.split(loop=f, factors=[None, %d])\n"
+                    "y0, y1, y2 = sch.split(loop=y, factors=[None, %" PRId64 ", %d])\n"
+                    "x0, x1 = sch.split(loop=x, factors=[None, %d])\n"
+                    "sch.reorder(n, y0, f0, y1, x0, c, dy, dx, f1, y2, x1)\n"
+                    "q = sch.fuse(n, y0)\n"
+                    "sch.parallel(loop=q)\n"
+                    "sch.unroll(loop=y2)\n"
+                    "sch.unroll(loop=f1)\n"
+                    "sch.vectorize(loop=x1)\n"
+                    "sch.compute_at(block=pad, loop=q, preserve_unit_loops=True)\n"
+                    "_, pn, pc, py, px = sch.get_loops(block=pad)\n"
+                    "sch.vectorize(loop=px)\n"
+                    "sch.decompose_reduction(block=conv, loop=c)\n",
+                    p->filters, p->strip, p->rows, p->columns);
+}
+
+/* Returns the time of one step of the sum. */
+static double make_plan(const ops_machine *machine, const ops_conv_shape *shape, plan *out) {
+    *out = (plan){.machine = machine, .shape = *shape};
+    out->oh = shape->h + 2 * shape->p - shape->k + 1;
+    out->ow = shape->w + 2 * shape->p - shape->k + 1;
+    double time = choose_tile(out);
+    choose_strip(out);
+    return time;
+}
+
+double ops_rows_time(const ops_machine *machine, const ops_conv_shape *shape) {
+    plan p;
+    return make_plan(machine, shape, &p);
+}
+
+void ops_rows_text(const ops_machine *machine, const ops_conv_shape *shape, ops_shape_text *out) {
+    plan p;
+    make_plan(machine, shape, &p);
+    print_program(&p, &out->program);
+    print_trace(&p, true, &out->trace);
+    print_trace(&p, false, &out->runtime_trace);
+}
