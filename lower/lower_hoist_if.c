@@ -74,8 +74,7 @@ typedef struct hoister {
 
 static bool note_common(void *ctx, const hone_expr *part) {
     hoister *h = ctx;
-    bool is_fixed =
-        is_plain(part) && (h->var == HONE_NO_ID || !hone_expr_uses_var(part, h->var));
+    bool is_fixed = is_plain(part) && (h->var == HONE_NO_ID || !hone_expr_uses_var(part, h->var));
     if (is_fixed && is_asked_by_all(h->lower->func, h->parent, part)) {
         h->hoisted = lower_and(&h->lower->ir, h->hoisted, part);
     }

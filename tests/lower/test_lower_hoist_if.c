@@ -23,8 +23,7 @@ static const struct row {
           "        for k, i in T.grid(9, 2):\n"
           "            for j in T.vectorized(4):\n"
           "                if y * 3 < n:\n"
-          "                    Y[y * 8 + i * 4 + j] = Y[y * 8 + i * 4 + j] + A[k]\n",
-     "        if y * 3 < n:\n"
+          "                    Y[y * 8 + i * 4 + j] = Y[y * 8 + i * 4 + j] + A[k]\n", "        if y * 3 < n:\n"
      "            for j in T.vectorized(8):\n"
      "                Y[y * 8 + j] = 0\n"
      "            for k, i in T.grid(9, 2):\n"
@@ -34,60 +33,53 @@ static const struct row {
      HEAD "    for y in range(8):\n"
           "        for j in range(8):\n"
           "            if y < n and j < n and n < 50:\n"
-          "                Y[y * 8 + j] = 1\n",
-     "    if n < 50:\n"
+          "                Y[y * 8 + j] = 1\n",                                       "    if n < 50:\n"
      "        for y in range(8):\n"
      "            if y < n:\n"
      "                for j in range(8):\n"
      "                    if j < n:\n"
-     "                        Y[y * 8 + j] = 1\n"},
+     "                        Y[y * 8 + j] = 1\n"                                                                    },
     {"only what all ask",
      HEAD "    for j in range(64):\n"
           "        if n < 5 and j < n:\n"
           "            Y[j] = 1\n"
           "        if n < 5:\n"
-          "            Y[j] = Y[j] + 1\n",
-     "    if n < 5:\n"
+          "            Y[j] = Y[j] + 1\n",                                            "    if n < 5:\n"
      "        for j in range(64):\n"
      "            if j < n:\n"
      "                Y[j] = 1\n"
-     "            Y[j] = Y[j] + 1\n"},
+     "            Y[j] = Y[j] + 1\n"                                                                                      },
     {"not where others do not ask",
      HEAD "    for j in range(64):\n"
           "        if n < 5:\n"
           "            Y[j] = 1\n"
-          "        A[j] = 1\n",
-     "    for j in range(64):\n"
-     "        if n < 5:\n"},
+          "        A[j] = 1\n",                                                       "    for j in range(64):\n"
+     "        if n < 5:\n"                                                                                                           },
     {"with a way out, choices stay",
      HEAD "    for j in range(64):\n"
           "        if n < 5:\n"
           "            Y[j] = 1\n"
           "        else:\n"
-          "            Y[j] = 2\n",
-     "    for j in range(64):\n"
-     "        if n < 5:\n"},
+          "            Y[j] = 2\n",                                                   "    for j in range(64):\n"
+     "        if n < 5:\n"                                                                                                       },
     {"memory changes",
      HEAD "    for j in range(64):\n"
           "        if A[0] < 5:\n"
           "            A[j] = 7\n"
           "    for j in range(63):\n"
           "        if A[0] < 5:\n"
-          "            A[j] = 6\n",
-     "    for j in range(63):\n"
-     "        if A[0] < 5:\n"},
+          "            A[j] = 6\n",                                                   "    for j in range(63):\n"
+     "        if A[0] < 5:\n"                                                                                                    },
     {"what may divide by zero is asked where it was",
      HEAD "    for j in range(64):\n"
           "        if j < n and 6 // n < 3:\n"
-          "            Y[j] = 7\n",
-     "    for j in range(64):\n"
-     "        if j < n and 6 // n < 3:\n"},
+          "            Y[j] = 7\n",                                                   "    for j in range(64):\n"
+     "        if j < n and 6 // n < 3:\n"                                                                                        },
     {"the iterations of a parallel loop stay",
      HEAD "    for j in T.parallel(64):\n"
           "        if n < 3:\n"
-          "            Y[j] = 7\n",
-     "    for j in T.parallel(64):\n"
-     "        if n < 3:\n"},
+          "            Y[j] = 7\n",                                                   "    for j in T.parallel(64):\n"
+     "        if n < 3:\n"                                                                                                       },
 };
 
 static hone_status look_after(void *ctx, const char *pass, const hone_func *func) {
