@@ -222,9 +222,23 @@ void arith_sum_add_expr(hone_arith *a, arith_sum *s, const hone_expr *e, int64_t
     arith_sum_add_term(a, s, e, scale);
 }
 
+static bool is_small(int64_t value) {
+    return value >= -INT32_MAX && value <= INT32_MAX;
+}
+
+static bool has_small_numbers(const arith_sum *s) {
+    for (uint32_t i = 0; i < s->count; i++) {
+        if (!is_small(s->terms[i].coeff)) return false;
+    }
+    return is_small(s->constant);
+}
+
 bool arith_sum_add_product(hone_arith *a, arith_sum *s, const arith_sum *x, const arith_sum *y,
                            int64_t scale) {
     if ((uint64_t)x->count * y->count > ARITH_MAX_PRODUCT) return false;
+    /* e * (1 - i) * 2^62 may be 0 where e * 2^62 overflows: such a product stays as written */
+    bool is_tame = is_small(scale) && has_small_numbers(x) && has_small_numbers(y);
+    if (x->count && y->count && !is_tame) return false;
     int64_t cx = 0, cy = 0;
     if (x->failed || y->failed || !arith_mul(x->constant, scale, &cx) ||
         !arith_mul(y->constant, scale, &cy)) {
