@@ -69,6 +69,7 @@ typedef struct hone_buffer_info {
     const int32_t *separators;
     hone_buffer_form form;
     hone_var matched_handle; /* the parameter of T.match_buffer(a, ...), else HONE_NO_ID */
+    uint32_t line, column;   /* where the text declares it, 0 = unknown; no part of the program */
 } hone_buffer_info;
 
 typedef struct hone_region {

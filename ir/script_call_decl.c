@@ -149,7 +149,9 @@ static bool describe_buffer(script_parser *p, const script_call *call, const pla
                                .scope = "global",
                                .data = HONE_NO_ID,
                                .alias_of = HONE_NO_ID,
-                               .matched_handle = HONE_NO_ID};
+                               .matched_handle = HONE_NO_ID,
+                               .line = p->tokens[call->at].line,
+                               .column = p->tokens[call->at].column};
     const script_value *shape = NULL, *v = NULL;
     if (!known_keywords(p, call)) return false;
     if (!script_need_arg(p, call, at->shape, "shape", &shape)) return false;

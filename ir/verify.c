@@ -42,7 +42,10 @@ static void add(verifier *v, bool is_warning, hone_node_id node, const char *for
     while (n != HONE_NO_ID && !hone_func_node(v->func, n)->line) {
         n = hone_func_node(v->func, n)->parent;
     }
-    if (n != HONE_NO_ID) {
+    if (v->declared && v->declared->line) {
+        finding.line = v->declared->line;
+        finding.column = v->declared->column;
+    } else if (n != HONE_NO_ID) {
         finding.line = hone_func_node(v->func, n)->line;
         finding.column = hone_func_node(v->func, n)->column;
     }
@@ -171,11 +174,7 @@ static void check_view_size(verifier *v, hone_node_id id, const hone_buffer_info
                    (long long)((have_bits + 7) / 8));
 }
 
-static void declare_buffer(verifier *v, hone_node_id id, hone_buffer buffer) {
-    if (buffer >= v->func->buffer_count) {
-        verify_error(v, id, "a buffer that does not exist is declared");
-        return;
-    }
+static void check_declaration(verifier *v, hone_node_id id, hone_buffer buffer) {
     const hone_buffer_info *info = hone_func_buffer(v->func, buffer);
     if (v->is_live[buffer]) verify_error(v, id, "buffer '%s' is declared twice", info->name);
     v->is_live[buffer] = true;
@@ -196,6 +195,16 @@ static void declare_buffer(verifier *v, hone_node_id id, hone_buffer buffer) {
         return;
     }
     if (info->alias_of != HONE_NO_ID) check_view_size(v, id, info);
+}
+
+static void declare_buffer(verifier *v, hone_node_id id, hone_buffer buffer) {
+    if (buffer >= v->func->buffer_count) {
+        verify_error(v, id, "a buffer that does not exist is declared");
+        return;
+    }
+    v->declared = hone_func_buffer(v->func, buffer);
+    check_declaration(v, id, buffer);
+    v->declared = NULL;
 }
 
 /* Sizes that the shape of a parameter or a view brings in. */

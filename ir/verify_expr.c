@@ -171,6 +171,52 @@ static void verify_callee(verifier *v, const hone_expr *e) {
                  hone_intrin_spelling((hone_intrin)e->op), verify_block_name(v));
 }
 
+static const hone_buffer_info *buffer_of_data(const verifier *v, hone_var var) {
+    for (hone_buffer b = 0; b < v->func->buffer_count; b++) {
+        if (v->func->buffers[b].data == var) return hone_func_buffer(v->func, b);
+    }
+    return NULL;
+}
+
+/* tvm_access_ptr(type, data, offset, extent, mask): it begins in the buffer. Where it ends is often
+ * rounded up to whole rows. Offset and extent count vectors where the type is one. */
+static void verify_access_ptr(verifier *v, const hone_expr *e) {
+    if (e->count != 5 || e->args[1]->kind != HONE_EXPR_VAR) return;
+    const hone_buffer_info *info = buffer_of_data(v, e->args[1]->u.var);
+    if (!info) return;
+    int64_t lanes = e->args[0]->dtype.lanes > 1 ? e->args[0]->dtype.lanes : 1, offset;
+    int64_t have = info->strides ? INT64_MAX : hone_buffer_elements(info);
+    int64_t extent = hone_expr_const(e->args[3]);
+    const hone_expr *begin = e->args[2];
+    if (have < 0 || !hone_dtype_is_integer(begin->dtype)) return;
+    if (info->elem_offset && (lanes > 1 || !hone_dtype_is_integer(info->elem_offset->dtype)))
+        return;
+    if (info->elem_offset) {
+        const hone_expr *offset_of = hone_expr_cast(&v->arith.ir, begin->dtype, info->elem_offset);
+        begin = hone_simplify(&v->arith, hone_expr_sub(&v->arith.ir, begin, offset_of));
+        if (!begin) return;
+    }
+    if (verify_find_outside(&v->points, v->node, begin, 0, have / lanes, &offset) ==
+        VERIFY_OUTSIDE) {
+        hone_str size = {0};
+        if (!info->strides) hone_str_printf(&size, ", which has %lld elements", (long long)have);
+        verify_error(v, v->node, "access_ptr in '%s' begins at element %lld of '%s'%s",
+                     verify_block_name(v), (long long)(offset * lanes), info->name,
+                     hone_str_text(&size));
+        hone_str_deinit(&size);
+        return;
+    }
+    int64_t last = have / lanes - extent;
+    if (extent > 0 && verify_find_outside(&v->points, v->node, begin, 0, last < 0 ? 0 : last + 1,
+                                          &offset) == VERIFY_OUTSIDE) {
+        verify_warning(v, v->node,
+                       "access_ptr in '%s' shows %lld elements from element %lld of '%s' on, which "
+                       "has %lld elements",
+                       verify_block_name(v), (long long)(extent * lanes),
+                       (long long)(offset * lanes), info->name, (long long)have);
+    }
+}
+
 /* A float that is divided by 0 is infinite, or no number. */
 static void verify_float_divisor(verifier *v, const hone_expr *e) {
     if (!hone_expr_is_op(e, HONE_OP_DIV) || e->args[1]->kind != HONE_EXPR_FLOAT) return;
@@ -276,6 +322,7 @@ void verify_expr(verifier *v, const hone_expr *e) {
         }
         verify_bits(v, e);
         verify_callee(v, e);
+        if (hone_expr_is_call(e, HONE_INTRIN_ACCESS_PTR)) verify_access_ptr(v, e);
         verify_float_divisor(v, e);
         verify_math(v, e);
         verify_args(v, e);

@@ -23,6 +23,7 @@ typedef struct verifier {
     verify_hulls *hulls;  /* what is ever written, by buffer; NULL: not asked for */
     hone_node_id node;    /* the statement in hand */
     hone_node_id block;   /* the innermost block, or HONE_NO_ID */
+    const hone_buffer_info *declared; /* the buffer whose declaration is in hand, or NULL */
     bool is_short_of_memory;
     bool is_asked_for; /* the place in hand is not read: it may lie outside */
     bool in_region;    /* indices there are not evaluated: they may leave a buffer */

@@ -101,9 +101,13 @@ static hone_status check_strides(const tensorizing *t, uint32_t param) {
         const hone_expr *stride = stride_of(sch, info, lead + d);
         const hone_expr *wanted = stride ? hone_expr_int(&sch->ir, stride->dtype, want) : NULL;
         if (wanted && hone_prove_equal(&sch->arith, stride, wanted)) continue;
+        int64_t have = stride ? hone_expr_const(stride) : -1;
         return sch_refuse(sch, t->block,
-                          "'%s' takes '%s' to have the stride %lld in dimension %u, '%s' has not",
-                          t->name, view->name, (long long)want, d, info->name);
+                          "'%s' takes '%s' to have the stride %lld in dimension %u, '%s' has %s; "
+                          "strides=[...] with a name in its place takes any",
+                          t->name, view->name, (long long)want, d, info->name,
+                          have < 0 ? "not"
+                                   : hone_arena_printf(sch->arena, "%lld", (long long)have));
     }
     return HONE_OK;
 }

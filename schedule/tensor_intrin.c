@@ -1,8 +1,11 @@
 #include "schedule/tensor_intrin_impl.h"
 
+#include <stdarg.h>
 #include <string.h>
 
+#include "ir/region.h"
 #include "ir/script.h"
+#include "ir/script_lex.h"
 #include "ir/verify.h"
 #include "support/alloc.h"
 
@@ -53,36 +56,98 @@ static const hone_func *member(const hone_module *module, const char *name) {
     return m && m->kind == HONE_MEMBER_FUNC ? m->func : NULL;
 }
 
-static hone_status check_params(const char *name, const hone_func *desc, const hone_func *impl) {
+/* An intrinsic as its text says it: a failure names the place there. */
+typedef struct candidate {
+    const char *name;
+    script_source source;
+    const hone_func *desc, *impl;
+} candidate;
+
+HONE_PRINTF(4, 5)
+static hone_status fail_at(const candidate *c, uint32_t line, uint32_t column, const char *format,
+                           ...) {
+    hone_str text = {0};
+    va_list args;
+    hone_str_printf(&text, "intrinsic '%s': ", c->name);
+    va_start(args, format);
+    hone_str_vprintf(&text, format, args);
+    va_end(args);
+    hone_status st =
+        line ? script_error_at(&c->source, HONE_CODE_INVALID, line, column, hone_str_text(&text))
+             : HONE_ERROR(HONE_CODE_INVALID, "%s", hone_str_text(&text));
+    hone_str_deinit(&text);
+    return st;
+}
+
+static void say_shape(const hone_buffer_info *info, hone_str *out) {
+    hone_str_append(out, "(");
+    for (uint32_t d = 0; d < info->rank; d++) {
+        int64_t extent = hone_expr_const(info->shape[d]);
+        hone_str_append(out, d ? ", " : "");
+        if (extent < 0)
+            hone_str_append(out, "?");
+        else
+            hone_str_printf(out, "%lld", (long long)extent);
+    }
+    hone_str_append(out, ")");
+}
+
+/* "'A' of desc is float32, 'A' of impl is float16" */
+static hone_status check_param(const candidate *c, const hone_buffer_info *a,
+                               const hone_buffer_info *b) {
+    bool same = a->rank == b->rank;
+    for (uint32_t d = 0; d < a->rank; d++) {
+        if (hone_expr_const(a->shape[d]) >= 0) continue;
+        return fail_at(c, a->line, a->column, "dimension %u of '%s' of desc is no number", d,
+                       a->name);
+    }
+    for (uint32_t d = 0; same && d < a->rank; d++)
+        same = hone_expr_const(a->shape[d]) == hone_expr_const(b->shape[d]);
+    if (!hone_dtype_equal(a->dtype, b->dtype)) {
+        return fail_at(c, b->line, b->column, "'%s' of desc is %s, '%s' of impl is %s", a->name,
+                       HONE_DTYPE_NAME(a->dtype), b->name, HONE_DTYPE_NAME(b->dtype));
+    }
+    if (strcmp(a->scope, b->scope) != 0) {
+        return fail_at(c, b->line, b->column,
+                       "'%s' of desc is in the scope \"%s\", '%s' of impl in \"%s\"", a->name,
+                       a->scope, b->name, b->scope);
+    }
+    if (same) return HONE_OK;
+    hone_str desc = {0}, impl = {0};
+    say_shape(a, &desc);
+    say_shape(b, &impl);
+    hone_status st =
+        fail_at(c, b->line, b->column, "'%s' of desc has the shape %s, '%s' of impl has %s",
+                a->name, hone_str_text(&desc), b->name, hone_str_text(&impl));
+    hone_str_deinit(&desc);
+    hone_str_deinit(&impl);
+    return st;
+}
+
+/* Where a function begins to say something, for what it says of itself. */
+static hone_status fail_root(const candidate *c, const hone_func *func, const char *text) {
+    const hone_node *root = hone_func_node(func, hone_func_root_block(func));
+    return fail_at(c, root->line, root->column, "%s", text);
+}
+
+static hone_status check_params(const candidate *c) {
+    const hone_func *desc = c->desc, *impl = c->impl;
     if (desc->param_count != impl->param_count) {
-        return HONE_ERROR(HONE_CODE_INVALID, "intrinsic '%s': desc has %u parameters, impl has %u",
-                          name, desc->param_count, impl->param_count);
+        return fail_at(c, 0, 0, "desc has %u parameters, impl has %u", desc->param_count,
+                       impl->param_count);
     }
     for (uint32_t i = 0; i < desc->param_count; i++) {
-        if (desc->params[i].buffer == HONE_NO_ID || impl->params[i].buffer == HONE_NO_ID) {
-            return HONE_ERROR(HONE_CODE_INVALID, "intrinsic '%s': parameter %u is no buffer", name,
-                              i + 1);
-        }
-        const hone_buffer_info *a = hone_func_buffer(desc, desc->params[i].buffer);
-        const hone_buffer_info *b = hone_func_buffer(impl, impl->params[i].buffer);
-        bool same = a->rank == b->rank && hone_dtype_equal(a->dtype, b->dtype) &&
-                    strcmp(a->scope, b->scope) == 0;
-        for (uint32_t d = 0; same && d < a->rank; d++) {
-            same = hone_expr_const(a->shape[d]) >= 0 &&
-                   hone_expr_const(a->shape[d]) == hone_expr_const(b->shape[d]);
-        }
-        if (same) continue;
-        return HONE_ERROR(HONE_CODE_INVALID,
-                          "intrinsic '%s': '%s' of desc and '%s' of impl differ in type, scope or "
-                          "shape, or have no constant one",
-                          name, a->name, b->name);
+        if (desc->params[i].buffer == HONE_NO_ID || impl->params[i].buffer == HONE_NO_ID)
+            return fail_at(c, 0, 0, "parameter %u is no buffer", i + 1);
+        HONE_TRY(check_param(c, hone_func_buffer(desc, desc->params[i].buffer),
+                             hone_func_buffer(impl, impl->params[i].buffer)));
     }
     return HONE_OK;
 }
 
 /* impl may touch what desc touches. */
-static hone_status check_touched(const char *name, const hone_func *desc, const hone_func *impl,
-                                 bool of_writes) {
+static hone_status check_touched(const candidate *c, bool of_writes) {
+    const hone_func *desc = c->desc, *impl = c->impl;
     const hone_block *in = hone_func_node(impl, hone_func_root_block(impl))->u.block.block;
     const hone_block *of = hone_func_node(desc, hone_func_root_block(desc))->u.block.block;
     uint32_t count = of_writes ? in->write_count : in->read_count;
@@ -97,31 +162,123 @@ static hone_status check_touched(const char *name, const hone_func *desc, const 
                 is_known = is_known || of->reads[k].buffer == desc->params[p].buffer;
         }
         if (is_known) continue;
-        return HONE_ERROR(HONE_CODE_INVALID, "intrinsic '%s': impl %s '%s', desc does not", name,
-                          of_writes ? "writes" : "reads", hone_func_buffer(impl, buffer)->name);
+        hone_str text = {0};
+        hone_str_printf(&text, "impl %s '%s', desc does not", of_writes ? "writes" : "reads",
+                        hone_func_buffer(impl, buffer)->name);
+        hone_status st = fail_root(c, impl, hone_str_text(&text));
+        hone_str_deinit(&text);
+        return st;
     }
     return HONE_OK;
 }
 
-static hone_status check_pair(const char *name, const hone_module *module) {
+static bool is_named(const hone_region *regions, uint32_t count, hone_buffer buffer) {
+    for (uint32_t i = 0; i < count; i++) {
+        if (regions[i].buffer == buffer) return true;
+    }
+    return false;
+}
+
+typedef struct writing {
+    hone_var data;
+    bool is_found;
+} writing;
+
+static bool find_written(void *ctx, const hone_expr *e) {
+    writing *w = ctx;
+    bool is_pointer = hone_expr_is_call(e, HONE_INTRIN_ACCESS_PTR) && e->count == 5 &&
+                      e->args[1]->kind == HONE_EXPR_VAR && e->args[1]->u.var == w->data;
+    if (is_pointer && e->args[4]->kind == HONE_EXPR_INT) w->is_found |= (e->args[4]->u.i & 2) != 0;
+    return !w->is_found;
+}
+
+static void look_for_written(void *ctx, hone_node_id at, const hone_expr *e) {
+    (void)at;
+    hone_expr_walk(e, find_written, ctx);
+}
+
+/* By a store, or by access_ptr("w"); a handle alone says nothing. */
+static bool surely_writes(const hone_func *func, hone_buffer buffer) {
+    writing w = {.data = hone_func_buffer(func, buffer)->data};
+    for (hone_node_id n = 0; n != HONE_NO_ID; n = hone_tree_next(func, 0, n)) {
+        const hone_node *node = hone_func_node(func, n);
+        if (node->kind == HONE_NODE_STORE && node->u.store.buffer == buffer) return true;
+    }
+    if (w.data != HONE_NO_ID) hone_tree_walk_exprs(func, 0, false, look_for_written, &w);
+    return w.is_found;
+}
+
+static hone_status fail_declared(const candidate *c, const hone_func *func, const char *which,
+                                 hone_buffer buffer, const char *before, const char *behind) {
+    hone_str text = {0};
+    hone_str_printf(&text, "%s %s '%s', which its %s", which, before,
+                    hone_func_buffer(func, buffer)->name, behind);
+    hone_status st = fail_root(c, func, hone_str_text(&text));
+    hone_str_deinit(&text);
+    return st;
+}
+
+/* The root block names what its body touches: its place in a program is made of that. */
+static hone_status check_declared(const candidate *c, const hone_func *func, const char *which,
+                                  hone_arena *arena) {
+    hone_node_id root = hone_func_root_block(func);
+    const hone_block *block = hone_func_node(func, root)->u.block.block;
+    const hone_region *reads, *writes;
+    uint32_t read_count, write_count;
+    bool is_silent = block->read_count == 0 && block->write_count == 0;
+    if (block->regions_inferred || is_silent) return HONE_OK;
+    HONE_TRY(
+        hone_block_infer_regions(func, root, arena, &read_count, &reads, &write_count, &writes));
+    for (uint32_t i = 0; i < write_count; i++) {
+        hone_buffer buffer = writes[i].buffer;
+        if (!is_named(block->writes, block->write_count, buffer) && surely_writes(func, buffer))
+            return fail_declared(c, func, which, buffer, "writes", "T.writes does not name");
+    }
+    for (uint32_t i = 0; i < block->write_count; i++) {
+        hone_buffer buffer = block->writes[i].buffer;
+        if (!is_named(writes, write_count, buffer))
+            return fail_declared(c, func, which, buffer, "does not write", "T.writes names");
+    }
+    for (uint32_t i = 0; i < read_count; i++) {
+        hone_buffer buffer = reads[i].buffer;
+        if (!is_named(block->reads, block->read_count, buffer) &&
+            !is_named(block->writes, block->write_count, buffer))
+            return fail_declared(c, func, which, buffer, "reads", "T.reads does not name");
+    }
+    return HONE_OK;
+}
+
+static hone_status check_well_formed(const candidate *c, const hone_func *func, const char *which) {
+    hone_findings findings = {.arena = hone_arena_create(4096), .errors_only = true};
+    if (!findings.arena) return HONE_ERROR(HONE_CODE_NO_MEMORY, "tensor intrinsics");
+    hone_status st = hone_verify_func(func, &findings);
+    for (uint32_t i = 0; i < findings.count && !st; i++) {
+        const hone_finding *f = &findings.items[i];
+        if (!f->is_warning) st = fail_at(c, f->line, f->column, "%s: %s", which, f->text);
+    }
+    if (!st) st = check_declared(c, func, which, findings.arena);
+    hone_arena_destroy(findings.arena);
+    return st;
+}
+
+static hone_status check_pair(candidate *c, const hone_module *module) {
     const hone_func *both[] = {member(module, "desc"), member(module, "impl")};
     static const char *const names[] = {"desc", "impl"};
     for (int i = 0; i < 2; i++) {
         if (!both[i]) {
             return HONE_ERROR(HONE_CODE_INVALID,
-                              "intrinsic '%s': there is no function '%s', and not one '…_%s'", name,
-                              names[i], names[i]);
+                              "%s: intrinsic '%s': there is no function '%s', and not one '…_%s'",
+                              c->source.name, c->name, names[i], names[i]);
         }
-        if (hone_func_root_block(both[i]) == HONE_NO_ID) {
-            return HONE_ERROR(HONE_CODE_INVALID, "intrinsic '%s': %s has no root block", name,
-                              names[i]);
-        }
-        hone_status st = hone_check_func(both[i]);
-        if (st) return hone_status_annotate(st, "intrinsic '%s': %s", name, names[i]);
+        if (hone_func_root_block(both[i]) == HONE_NO_ID)
+            return fail_at(c, 0, 0, "%s has no root block", names[i]);
+        HONE_TRY(check_well_formed(c, both[i], names[i]));
     }
-    HONE_TRY(check_params(name, both[0], both[1]));
-    HONE_TRY(check_touched(name, both[0], both[1], false));
-    return check_touched(name, both[0], both[1], true);
+    c->desc = both[0];
+    c->impl = both[1];
+    HONE_TRY(check_params(c));
+    HONE_TRY(check_touched(c, false));
+    return check_touched(c, true);
 }
 
 /* ---- adding and finding ---- */
@@ -129,7 +286,10 @@ static hone_status check_pair(const char *name, const hone_module *module) {
 static hone_status parse(const char *name, const char *text, size_t length, const char *source_name,
                          hone_module **out) {
     HONE_TRY(hone_script_parse(text, length, source_name, out));
-    hone_status st = check_pair(name, *out);
+    candidate c = {
+        .name = name, .source = {.text = text, .length = length, .name = source_name}
+    };
+    hone_status st = check_pair(&c, *out);
     if (!st) {
         hone_module_freeze(*out);
         return HONE_OK;

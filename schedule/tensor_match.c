@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "ir/script.h"
+
 /* Compares the body of a block with the description of a tensor intrinsic, side by side: the same
  * statements, the same operators, loops and axes one to one. Each buffer of the description gets a
  * place: the program's indices are base + the description's. Sums and products may have their
@@ -31,6 +33,44 @@ static bool in_words(matching *m, const char *name, const char *what) {
 static bool buffer_differs(matching *m, const char *name, const char *what) {
     const char *why = hone_arena_printf(m->sch->arena, "'%s' %s", name, what);
     return differ(m, why ? why : "something differs");
+}
+
+/* "WHAT differs: X, X' in the description" */
+static bool exprs_differ(matching *m, const char *what, const hone_expr *program,
+                         const hone_expr *desc) {
+    hone_str text = {0};
+    if (m->why) return false;
+    hone_str_printf(&text, "%s: ", what);
+    hone_status st = hone_expr_print(m->sch->func, program, &text);
+    hone_str_append(&text, ", in the description ");
+    st = hone_status_join(st, hone_expr_print(m->desc, desc, &text));
+    const char *why = hone_arena_strdup(m->sch->arena, hone_str_text(&text));
+    bool is_text = hone_status_consume(st) == HONE_CODE_OK && why;
+    hone_str_deinit(&text);
+    return differ(m, is_text ? why : what);
+}
+
+/* "'A' has other indices: A[vi, vk], in the description A[vk, vi]" */
+static bool indices_differ(matching *m, const char *name, const hone_expr *const *program,
+                           uint32_t rank, const hone_expr *const *desc, uint32_t desc_rank) {
+    hone_str text = {0};
+    hone_status st = HONE_OK;
+    if (m->why) return false;
+    hone_str_printf(&text, "'%s' has other indices: [", name);
+    for (uint32_t d = 0; d < rank && !st; d++) {
+        hone_str_append(&text, d ? ", " : "");
+        st = hone_expr_print(m->sch->func, program[d], &text);
+    }
+    hone_str_append(&text, "], in the description [");
+    for (uint32_t d = 0; d < desc_rank && !st; d++) {
+        hone_str_append(&text, d ? ", " : "");
+        st = hone_expr_print(m->desc, desc[d], &text);
+    }
+    hone_str_append(&text, "]");
+    const char *why = hone_arena_strdup(m->sch->arena, hone_str_text(&text));
+    bool is_text = hone_status_consume(st) == HONE_CODE_OK && why;
+    hone_str_deinit(&text);
+    return differ(m, is_text ? why : "indices differ");
 }
 
 /* An expression of the description, over the program's variables. Buffers are left alone. */
@@ -124,7 +164,7 @@ static bool same_access(matching *m, hone_buffer buffer, const hone_expr *const 
             expected = hone_expr_add(&sch->ir, expected, translate(m, desc_indices[d - lead]));
         }
         if (expected && hone_prove_equal(&sch->arith, indices[d], expected)) continue;
-        return buffer_differs(m, info->name, "has other indices");
+        return indices_differ(m, info->name, indices, info->rank, desc_indices, want->rank);
     }
     return true;
 }
@@ -166,20 +206,25 @@ static bool same_value(matching *m, const hone_expr *program, const hone_expr *d
         if (hone_dtype_equal(program->dtype, desc->dtype) && same_number(m, program, desc)) {
             return true;
         }
-        return differ(m, "an integer differs");
+        return exprs_differ(m, "a number differs", program, desc);
     }
     bool same_count = program->count == desc->count || program->kind == HONE_EXPR_LOAD;
     if (program->kind != desc->kind || program->op != desc->op || !same_count ||
         !hone_dtype_equal(program->dtype, desc->dtype)) {
-        return differ(m, "an operator or its type differs");
+        const char *what = "an expression differs";
+        if (!hone_dtype_equal(program->dtype, desc->dtype)) {
+            what = hone_arena_printf(m->sch->arena, "%s stands where the description has %s",
+                                     HONE_DTYPE_NAME(program->dtype), HONE_DTYPE_NAME(desc->dtype));
+        }
+        return exprs_differ(m, what ? what : "types differ", program, desc);
     }
     switch ((hone_expr_kind)program->kind) {
     case HONE_EXPR_FLOAT:
         if (memcmp(&program->u.f, &desc->u.f, sizeof program->u.f) == 0) return true;
-        return differ(m, "a constant differs");
+        return exprs_differ(m, "a constant differs", program, desc);
     case HONE_EXPR_INT:
         if (program->u.i == desc->u.i) return true;
-        return differ(m, "a constant differs");
+        return exprs_differ(m, "a constant differs", program, desc);
     case HONE_EXPR_LOAD:
         return same_access(m, program->u.buffer, program->args, desc->u.buffer, desc->args);
     case HONE_EXPR_BINARY:
@@ -204,24 +249,80 @@ static bool enter_var(matching *m, hone_var program, hone_var desc) {
     return m->vars[desc] != NULL;
 }
 
+static const char *kind_name(const hone_node *loop) {
+    switch ((hone_loop_kind)loop->loop_kind) {
+    case HONE_LOOP_SERIAL:
+        return "serial";
+    case HONE_LOOP_PARALLEL:
+        return "parallel";
+    case HONE_LOOP_VECTORIZED:
+        return "vectorized";
+    case HONE_LOOP_UNROLLED:
+        return "unrolled";
+    default:
+        return loop->u.loop.thread_tag ? loop->u.loop.thread_tag : "bound to a thread";
+    }
+}
+
 static bool same_loop(matching *m, hone_node_id program, hone_node_id desc) {
     const hone_node *a = sch_node(m->sch, program), *b = hone_func_node(m->desc, desc);
     if (!same_range(m, a->u.loop.range, b->u.loop.range)) {
-        return in_words(m, sch_loop_name(m->sch, program), "has another range");
+        const char *what =
+            hone_arena_printf(m->sch->arena, "%s has another extent than '%s'",
+                              sch_loop_name(m->sch, program), m->desc->vars[b->u.loop.var].name);
+        if (!same_number(m, a->u.loop.range.extent, b->u.loop.range.extent))
+            return exprs_differ(m, what ? what : "an extent differs", a->u.loop.range.extent,
+                                b->u.loop.range.extent);
+        return exprs_differ(m, "a loop begins elsewhere", a->u.loop.range.min, b->u.loop.range.min);
     }
     bool same_tag = a->loop_kind != HONE_LOOP_THREAD || b->loop_kind != HONE_LOOP_THREAD ||
                     strcmp(a->u.loop.thread_tag, b->u.loop.thread_tag) == 0;
     if (a->loop_kind != b->loop_kind || !same_tag) {
-        return in_words(m, sch_loop_name(m->sch, program), "is of another kind");
+        const char *why =
+            hone_arena_printf(m->sch->arena, "%s is %s, '%s' of the description is %s",
+                              sch_loop_name(m->sch, program), kind_name(a),
+                              m->desc->vars[b->u.loop.var].name, kind_name(b));
+        return differ(m, why ? why : "a loop is of another kind");
     }
     return enter_var(m, a->u.loop.var, b->u.loop.var) && same_children(m, program, desc);
+}
+
+static const char *axis_word(hone_axis_kind kind) {
+    static const char *const words[] = {"spatial", "a reduction axis", "a scan axis", "opaque"};
+    return (size_t)kind < HONE_COUNT(words) ? words[kind] : "another";
+}
+
+static bool same_axis(matching *m, const hone_axis *p, const hone_expr *p_binding,
+                      const hone_axis *q, const hone_expr *q_binding) {
+    const char *mine = m->sch->func->vars[p->var].name, *its = m->desc->vars[q->var].name;
+    if (p->kind != q->kind) {
+        const char *why =
+            hone_arena_printf(m->sch->arena, "axis '%s' is %s, '%s' of the description is %s", mine,
+                              axis_word(p->kind), its, axis_word(q->kind));
+        return differ(m, why ? why : "an axis is of another kind");
+    }
+    const char *what = hone_arena_printf(m->sch->arena, "axis '%s' has another", mine);
+    const char *extent = hone_arena_printf(m->sch->arena, "%s extent", what ? what : "");
+    const char *binding = hone_arena_printf(m->sch->arena, "%s binding", what ? what : "");
+    if (!same_number(m, p->dom.extent, q->dom.extent))
+        return exprs_differ(m, extent ? extent : "an axis", p->dom.extent, q->dom.extent);
+    if (!same_number(m, p->dom.min, q->dom.min))
+        return exprs_differ(m, "an axis begins elsewhere", p->dom.min, q->dom.min);
+    if (!same_number(m, p_binding, q_binding))
+        return exprs_differ(m, binding ? binding : "an axis", p_binding, q_binding);
+    return true;
 }
 
 static bool same_block(matching *m, hone_node_id program, hone_node_id desc) {
     const hone_node *a = sch_node(m->sch, program), *b = hone_func_node(m->desc, desc);
     const hone_block *p = a->u.block.block, *q = b->u.block.block;
     const char *name = sch_block_name(m->sch, program);
-    if (p->axis_count != q->axis_count) return in_words(m, name, "has other axes");
+    if (p->axis_count != q->axis_count) {
+        const char *why =
+            hone_arena_printf(m->sch->arena, "%s has %u axes, in the description it has %u", name,
+                              (unsigned)p->axis_count, (unsigned)q->axis_count);
+        return differ(m, why ? why : "axes differ");
+    }
     if (p->alloc_count || p->match_count || q->alloc_count || q->match_count) {
         return in_words(m, name, "has buffers of its own");
     }
@@ -229,10 +330,8 @@ static bool same_block(matching *m, hone_node_id program, hone_node_id desc) {
         return in_words(m, name, "has another predicate");
     }
     for (uint32_t i = 0; i < p->axis_count; i++) {
-        bool same = p->axes[i].kind == q->axes[i].kind &&
-                    same_range(m, p->axes[i].dom, q->axes[i].dom) &&
-                    same_number(m, a->u.block.bindings[i], b->u.block.bindings[i]);
-        if (!same) return in_words(m, name, "has other axes");
+        if (!same_axis(m, &p->axes[i], a->u.block.bindings[i], &q->axes[i], b->u.block.bindings[i]))
+            return false;
     }
     for (uint32_t i = 0; i < p->axis_count; i++) {
         if (!enter_var(m, p->axes[i].var, q->axes[i].var)) return false;
@@ -247,10 +346,35 @@ static bool same_store(matching *m, hone_node_id program, hone_node_id desc) {
            same_value(m, a->u.store.value, b->u.store.value);
 }
 
+static const char *statement_word(uint8_t kind) {
+    switch ((hone_node_kind)kind) {
+    case HONE_NODE_FOR:
+        return "a loop";
+    case HONE_NODE_BLOCK:
+        return "a block";
+    case HONE_NODE_INIT:
+        return "T.init";
+    case HONE_NODE_STORE:
+        return "a store";
+    case HONE_NODE_IF:
+        return "an if";
+    case HONE_NODE_LET:
+        return "a let";
+    case HONE_NODE_EVAL:
+        return "a call";
+    default:
+        return "another statement";
+    }
+}
+
 static bool same_node(matching *m, hone_node_id program, hone_node_id desc) {
     const hone_node *a = sch_node(m->sch, program), *b = hone_func_node(m->desc, desc);
     m->at = program;
-    if (a->kind != b->kind) return differ(m, "a statement is of another kind");
+    if (a->kind != b->kind) {
+        const char *why = hone_arena_printf(m->sch->arena, "%s stands where the description has %s",
+                                            statement_word(a->kind), statement_word(b->kind));
+        return differ(m, why ? why : "a statement is of another kind");
+    }
     switch ((hone_node_kind)a->kind) {
     case HONE_NODE_FOR:
         return same_loop(m, program, desc);
@@ -262,7 +386,7 @@ static bool same_node(matching *m, hone_node_id program, hone_node_id desc) {
         return same_store(m, program, desc);
     case HONE_NODE_IF:
         if (!same_condition(m, a->u.eval.value, b->u.eval.value)) {
-            return differ(m, "a condition differs");
+            return exprs_differ(m, "a condition differs", a->u.eval.value, b->u.eval.value);
         }
         return same_children(m, program, desc);
     case HONE_NODE_ELSE:
