@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "ir/region.h"
+#include "schedule/move_inverse.h"
 
 /* ---- boxes ---- */
 
@@ -259,6 +260,44 @@ static void prefer_whole(hone_range dom, sch_axis_domain *io) {
     if (io->extent->u.i >= dom.extent->u.i) whole_domain(dom, io);
 }
 
+/* Does a dimension of the region speak of an axis in a way that is not solved by itself? */
+static bool is_intricate(hone_schedule *sch, const hone_block *block, const hone_region *region) {
+    uint32_t rank = hone_func_buffer(sch->func, region->buffer)->rank;
+    for (uint32_t a = 0; a < block->axis_count; a++) {
+        hone_var axis = block->axes[a].var;
+        for (uint32_t d = 0; d < rank; d++) {
+            if (!uses_axis(&region->ranges[d], axis)) continue;
+            hint h = solve_index(sch, &region->ranges[d], axis, false, (hone_interval){NULL, NULL});
+            if (!h.is_solved) return true;
+        }
+    }
+    return false;
+}
+
+/* Per box and region the intervals of all axes, where they come from all dimensions at once. */
+static hone_status solve_at_once(hone_schedule *sch, const hone_block *block, bool inside,
+                                 uint32_t region_count, const hone_region *regions,
+                                 uint32_t box_count, const sch_box *boxes, hone_interval ***out) {
+    hone_interval **solved =
+        hone_arena_zalloc(sch->arena, (box_count * region_count + 1) * sizeof(hone_interval *));
+    if (!solved) return sch_no_memory();
+    *out = solved;
+    for (uint32_t b = 0; b < box_count; b++) {
+        for (uint32_t r = 0; r < region_count; r++) {
+            if (regions[r].buffer != boxes[b].buffer || !is_intricate(sch, block, &regions[r])) {
+                continue;
+            }
+            hone_interval *axes =
+                hone_arena_alloc(sch->arena, (block->axis_count + 1) * sizeof *axes);
+            if (!axes) return sch_no_memory();
+            if (sch_axes_by_inverse(sch, block, &regions[r], &boxes[b], inside, axes)) {
+                solved[b * region_count + r] = axes;
+            }
+        }
+    }
+    return sch_ir_error(sch);
+}
+
 /* All that one region of the block says of one axis, given the box of its buffer. */
 static hone_status solve_in_region(hone_schedule *sch, hone_node_id block,
                                    const hone_region *region, const sch_box *box, hone_var axis,
@@ -323,7 +362,10 @@ hone_status sch_solve_axes(hone_schedule *sch, hone_node_id id, uint32_t box_cou
     bool of_writes = what != SCH_SOLVE_USE;
     const hone_region *regions = of_writes ? block->writes : block->reads;
     uint32_t region_count = of_writes ? block->write_count : block->read_count;
+    hone_interval **at_once = NULL;
     if (!of_writes) HONE_TRY(check_fixed(sch, id, box_count, boxes));
+    HONE_TRY(solve_at_once(sch, block, what != SCH_SOLVE_MAKE, region_count, regions, box_count,
+                           boxes, &at_once));
     for (uint32_t a = 0; a < block->axis_count; a++) {
         hone_interval need = {NULL, NULL};
         bool has_need = false, is_free = false;
@@ -331,9 +373,13 @@ hone_status sch_solve_axes(hone_schedule *sch, hone_node_id id, uint32_t box_cou
             for (uint32_t r = 0; r < region_count; r++) {
                 if (regions[r].buffer != boxes[b].buffer) continue;
                 hone_interval here = {NULL, NULL};
-                bool is_bounded = false;
-                HONE_TRY(solve_in_region(sch, id, &regions[r], &boxes[b], block->axes[a].var,
-                                         what == SCH_SOLVE_USE, &here, &is_bounded));
+                const hone_interval *solved = at_once[b * region_count + r];
+                bool is_bounded = solved != NULL;
+                if (solved) here = solved[a];
+                if (!solved) {
+                    HONE_TRY(solve_in_region(sch, id, &regions[r], &boxes[b], block->axes[a].var,
+                                             what == SCH_SOLVE_USE, &here, &is_bounded));
+                }
                 if (!is_bounded) {
                     /* compute_at: this buffer needs all of the axis; reverse: no restriction */
                     is_free = is_free || of_writes;
