@@ -1,5 +1,6 @@
 #include "ir/itermap.h"
 #include "schedule/move_domain.h"
+#include "schedule/partial_results.h"
 #include "schedule/schedule_impl.h"
 
 /* compute_at: moves a producer into a loop around its consumers, so that each iteration makes what
@@ -15,9 +16,10 @@
  * producers stand before the loop, and no loop around the place runs its iterations at once or is
  * around a producer), and where a loop is around the place and a producer, each iteration of it
  * makes what the block reads there; reverse: all its producers are below the loop, no consumer
- * stands before it, none of which still reduces over it or a loop around it, each iteration surely
- * makes the box that it reads, and the new loops meet each of its instances (once, when it is a
- * reduction, and its init first). */
+ * stands before it, none of which still reduces over it or a loop around it (unless the block is
+ * only repeated by that loop, see partial_results.h), each iteration surely makes the box that it
+ * reads, and the new loops meet each of its instances (once, when it is a reduction, and its init
+ * first). */
 
 typedef struct move {
     hone_schedule *sch;
@@ -82,26 +84,6 @@ static hone_status check_readers_are_behind(move *m) {
         return sch_refuse(m->sch, readers[i], "%s, a consumer of %s, stands before %s",
                           sch_block_name(m->sch, readers[i]), sch_block_name(m->sch, m->block),
                           sch_loop_name(m->sch, m->loop));
-    }
-    return HONE_OK;
-}
-
-/* reverse: what a producer has reduced so far in one iteration is not its result. */
-static hone_status check_producers_are_done(move *m) {
-    hone_schedule *sch = m->sch;
-    for (uint32_t i = 0; i < m->other_count; i++) {
-        const hone_node *node = sch_node(sch, m->others[i]);
-        for (hone_node_id l = m->loop; sch_node(sch, l)->kind == HONE_NODE_FOR;
-             l = sch_node(sch, l)->parent) {
-            hone_var var = sch_node(sch, l)->u.loop.var;
-            for (uint32_t a = 0; a < node->u.block.block->axis_count; a++) {
-                if (node->u.block.block->axes[a].kind == HONE_AXIS_SPATIAL) continue;
-                if (!hone_expr_uses_var(node->u.block.bindings[a], var)) continue;
-                return sch_refuse(sch, l, "%s, a producer of %s, reduces over %s",
-                                  sch_block_name(sch, m->others[i]), sch_block_name(sch, m->block),
-                                  sch_loop_name(sch, l));
-            }
-        }
     }
     return HONE_OK;
 }
@@ -231,6 +213,30 @@ static bool meets_all_of_axis(move *m, const sch_nest *n, uint32_t a, const hone
     if (m->outer) return is_whole(m->sch, sum, axis);
     if (dom->low == axis.min && dom->extent == axis.extent) return true;
     return is_known ? reaches_all(m->sch, dom, axis, n->bindings[a]) : is_whole(m->sch, sum, axis);
+}
+
+/* reverse: what a producer has reduced so far in one iteration is not its result. */
+static hone_status check_producers_are_done(move *m, const sch_nest *nest) {
+    hone_schedule *sch = m->sch;
+    for (uint32_t i = 0; i < m->other_count; i++) {
+        const hone_node *node = sch_node(sch, m->others[i]);
+        for (hone_node_id l = m->loop; sch_node(sch, l)->kind == HONE_NODE_FOR;
+             l = sch_node(sch, l)->parent) {
+            hone_var var = sch_node(sch, l)->u.loop.var;
+            for (uint32_t a = 0; a < node->u.block.block->axis_count; a++) {
+                if (node->u.block.block->axes[a].kind == HONE_AXIS_SPATIAL) continue;
+                if (!hone_expr_uses_var(node->u.block.bindings[a], var)) continue;
+                if (sch_may_read_partial(sch, m->others[i], m->block, nest->bindings,
+                                         nest->predicate, l)) {
+                    continue;
+                }
+                return sch_refuse(sch, l, "%s, a producer of %s, reduces over %s",
+                                  sch_block_name(sch, m->others[i]), sch_block_name(sch, m->block),
+                                  sch_loop_name(sch, l));
+            }
+        }
+    }
+    return HONE_OK;
 }
 
 /* reverse: do the loops around the new place meet every instance of the block? */
@@ -399,7 +405,6 @@ static hone_status prepare(move *m, sch_nest *out) {
     HONE_TRY(m->is_reverse ? sch_producers(sch, m->block, &m->other_count, &m->others)
                            : sch_consumers(sch, m->block, &m->other_count, &m->others));
     HONE_TRY(check_others(m));
-    if (m->is_reverse) HONE_TRY(check_producers_are_done(m));
     if (m->is_reverse) HONE_TRY(check_readers_are_behind(m));
     HONE_TRY(find_position(m));
     HONE_TRY(solve(m));
@@ -408,6 +413,7 @@ static hone_status prepare(move *m, sch_nest *out) {
         sch_make_nest(sch, sch_block(sch, m->block)->axis_count, m->domains, m->keep_units, out));
     HONE_TRY(add_conditions(m, out));
     if (!m->is_reverse) return check_unread(m, out);
+    HONE_TRY(check_producers_are_done(m, out));
     HONE_TRY(check_coverage(m, out));
     return check_concurrent(m, out);
 }

@@ -14,8 +14,8 @@
  * view; the loop is around the block; the box of one iteration has constant extents and lies in the
  * buffer (TVM copies what is behind its end). read_at: no block below the loop writes the buffer,
  * and all of the box was written before. write_at: the block is the only writer, does not begin
- * with what is there, surely writes all of the box, and reduces over neither the loop nor one
- * outside. */
+ * with what is there, surely writes all of the box, and the loops over which it reduces run one
+ * iteration after the other: each of them copies what was summed up so far, the last one all. */
 
 typedef struct copying {
     hone_schedule *sch;
@@ -69,13 +69,15 @@ static hone_status check_writer(copying *c) {
                           sch_block_name(sch, c->block), why);
     }
     for (hone_node_id n = c->loop; n != c->scope; n = sch_node(sch, n)->parent) {
+        hone_loop_kind kind = sch_node(sch, n)->loop_kind;
+        if (kind == HONE_LOOP_SERIAL || kind == HONE_LOOP_UNROLLED) continue;
         for (uint32_t a = 0; a < node->u.block.block->axis_count; a++) {
             if (node->u.block.block->axes[a].kind == HONE_AXIS_SPATIAL) continue;
             if (!hone_expr_uses_var(node->u.block.bindings[a], sch_node(sch, n)->u.loop.var)) {
                 continue;
             }
-            return sch_refuse(sch, n, "%s reduces over %s", sch_block_name(sch, c->block),
-                              sch_loop_name(sch, n));
+            return sch_refuse(sch, n, "%s reduces over %s, which runs its iterations at once",
+                              sch_block_name(sch, c->block), sch_loop_name(sch, n));
         }
     }
     return HONE_OK;

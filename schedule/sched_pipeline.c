@@ -1,6 +1,7 @@
 #include "schedule/schedule_impl.h"
 
 #include "ir/region.h"
+#include "schedule/partial_results.h"
 
 /* Is a scope a pipeline of stages: does every block find what it reads written before it, in full
  * and done with? And what a block surely writes, on which that rests. */
@@ -108,10 +109,35 @@ static bool axis_moves(hone_schedule *sch, const hone_block *block, hone_var axi
     return false;
 }
 
+/* Does the block only copy, so that an element has the same value however often it is written? The
+ * place of what is copied is made of that of the copy. */
+static bool copies_by_place(const hone_schedule *sch, hone_node_id block) {
+    const hone_node *store = NULL;
+    for (hone_node_id n = hone_tree_next(sch->func, block, block); n != HONE_NO_ID;
+         n = hone_tree_next(sch->func, block, n)) {
+        const hone_node *node = sch_node(sch, n);
+        if (node->kind == HONE_NODE_FOR) continue;
+        if (node->kind != HONE_NODE_STORE || store) return false;
+        store = node;
+    }
+    const hone_expr *value = store ? store->u.store.value : NULL;
+    if (!value || value->kind != HONE_EXPR_LOAD || value->u.buffer == store->u.store.buffer) {
+        return false;
+    }
+    for (uint32_t i = 0; i < value->count; i++) {
+        bool is_known = hone_expr_is_int(value->args[i]);
+        for (uint32_t d = 0; d < store->u.store.rank; d++)
+            is_known = is_known || hone_expr_same(value->args[i], store->u.store.indices[d]);
+        if (!is_known) return false;
+    }
+    return true;
+}
+
 /* Does an element that the writer makes keep its value through the iterations of a loop that is
- * around writer and reader? Else a reader that is moved would meet another one. */
-static bool keeps_values(hone_schedule *sch, hone_node_id writer, hone_buffer buffer,
-                         hone_node_id loop) {
+ * around writer and reader? Else a reader that is moved would meet another one, which matters
+ * unless it only counts what it meets last. */
+static bool keeps_values(hone_schedule *sch, hone_node_id writer, hone_node_id reader,
+                         hone_buffer buffer, hone_node_id loop) {
     const hone_node *node = sch_node(sch, writer);
     const hone_block *block = node->u.block.block;
     hone_var var = sch_node(sch, loop)->u.loop.var;
@@ -125,8 +151,13 @@ static bool keeps_values(hone_schedule *sch, hone_node_id writer, hone_buffer bu
         bool is_spatial = block->axes[a].kind == HONE_AXIS_SPATIAL;
         bool may_stay =
             is_spatial || (block->axes[a].kind == HONE_AXIS_OPAQUE && !sch_reads_own_output(block));
-        if (!may_stay) return false;
+        if (!may_stay) {
+            const hone_node *at = sch_node(sch, reader);
+            return sch_may_read_partial(sch, writer, reader, at->u.block.bindings,
+                                        at->u.block.predicate, loop);
+        }
         if (axis_moves(sch, block, axis, buffer)) continue;
+        if (copies_by_place(sch, writer)) continue;
         if (!is_spatial || !sch_writes_apart(sch, writer)) return false;
     }
     return is_used || !sch_reads_own_output(block);
@@ -136,7 +167,7 @@ static bool is_settled(hone_schedule *sch, hone_node_id writer, hone_node_id rea
                        hone_buffer buffer) {
     for (hone_node_id n = sch_lca(sch, writer, reader); sch_node(sch, n)->kind == HONE_NODE_FOR;
          n = sch_node(sch, n)->parent) {
-        if (!keeps_values(sch, writer, buffer, n)) return false;
+        if (!keeps_values(sch, writer, reader, buffer, n)) return false;
     }
     return true;
 }
