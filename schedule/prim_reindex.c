@@ -25,7 +25,7 @@ static hone_status lay_out_by_axes(sch_reindexing *r) {
 hone_status hone_sch_reindex(hone_schedule *sch, hone_rv block, bool is_write, int64_t buffer_index,
                              hone_rv *out_block) {
     sch_reindexing r;
-    HONE_TRY(sch_begin_reindexing(sch, block, is_write, buffer_index, &r));
+    HONE_TRY(sch_begin_reindexing(sch, block, is_write, buffer_index, false, &r));
     HONE_TRY(lay_out_by_axes(&r));
     const hone_buffer_info *buffer = hone_func_buffer(sch->func, r.buffer);
     const char *name = sch_name(sch, buffer->name, "_reindex", -1);

@@ -12,7 +12,7 @@
  *
  * Checks: those of reindexing.h; the map takes all axes of the block, and uses those that the
  * access uses, neither more nor fewer; different values of these have different indices, none of
- * them negative. */
+ * them negative (reading: different elements). */
 
 static hone_status require_axes(hone_schedule *sch, const sch_reindexing *r, const sch_mapping *m,
                                 hone_var axis) {
@@ -53,13 +53,12 @@ static hone_status reindex_cache(hone_schedule *sch, hone_rv block, bool is_writ
                                  const char *scope, const hone_index_map *map, hone_rv *out_block) {
     sch_reindexing r;
     hone_operand inputs[2] = {SCH_RV(block)};
-    HONE_TRY(sch_begin_reindexing(sch, block, is_write, index, &r));
+    HONE_TRY(sch_begin_reindexing(sch, block, is_write, index, true, &r));
     HONE_TRY(sch_require_scope_name(sch, r.block, scope));
     const hone_block *inner = sch_block(sch, r.block);
     hone_dtype dtype =
         inner->axis_count ? sch->func->vars[inner->axes[0].var].dtype : HONE_DTYPE_I32;
     HONE_TRY(lay_out_by_map(sch, &r, map, dtype));
-    r.keeps_loops = true;
     const char *kept = hone_arena_strdup(sch->arena, scope);
     if (!kept) return sch_no_memory();
     const char *name = sch_scoped_name(sch, hone_func_buffer(sch->func, r.buffer)->name, kept);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "ir/itermap.h"
+#include "schedule/reindexing_places.h"
 
 /* ---- the access ---- */
 
@@ -188,6 +189,40 @@ static hone_status list_axes(sch_reindexing *r) {
 
 /* ---- who else is there ---- */
 
+/* Among the blocks in the nest, other than this one: the last that writes what is read, or the
+ * first that reads what is written; HONE_NO_ID. */
+static hone_node_id find_partner(const sch_reindexing *r) {
+    hone_schedule *sch = r->sch;
+    hone_node_id found = HONE_NO_ID;
+    for (hone_node_id n = sch_next_block(sch, r->scope, r->scope); n != HONE_NO_ID;
+         n = sch_next_block(sch, r->scope, n)) {
+        const hone_block *other = sch_block(sch, n);
+        bool meets = r->is_write ? sch_reads(other, r->buffer) : sch_writes(other, r->buffer);
+        if (!meets || n == r->block || !hone_tree_is_ancestor(sch->func, r->top, n)) continue;
+        if (r->is_write) return n;
+        found = n;
+    }
+    return found;
+}
+
+/* In a nest that it shares with who made what it reads, or reads what it makes, the copies stand
+ * below the loops that both have. */
+static hone_status find_place(sch_reindexing *r) {
+    hone_schedule *sch = r->sch;
+    r->place = r->scope;
+    r->partner = find_partner(r);
+    if (r->partner == HONE_NO_ID) return HONE_OK;
+    r->place = sch_lca(sch, r->block, r->partner);
+    bool is_ordered = r->is_write ? sch_is_before(sch, r->block, r->partner)
+                                  : sch_is_before(sch, r->partner, r->block);
+    if (r->keeps_loops && is_ordered && sch_node(sch, r->place)->kind == HONE_NODE_FOR) {
+        return HONE_OK;
+    }
+    return sch_refuse(sch, r->partner, "%s %s '%s' in the same nest of loops as %s",
+                      sch_block_name(sch, r->partner), r->is_write ? "reads" : "writes",
+                      hone_func_buffer(sch->func, r->buffer)->name, sch_block_name(sch, r->block));
+}
+
 static hone_status check_nest(sch_reindexing *r) {
     hone_schedule *sch = r->sch;
     hone_node_id n = r->block;
@@ -196,12 +231,14 @@ static hone_status check_nest(sch_reindexing *r) {
                           sch_block_name(sch, n));
     }
     for (; sch_node(sch, n)->parent != r->scope; n = sch_node(sch, n)->parent) {
-        const hone_node *parent = sch_node(sch, sch_node(sch, n)->parent);
-        if (parent->kind == HONE_NODE_FOR && parent->first == parent->last) continue;
-        return sch_refuse(sch, sch_node(sch, n)->parent, "%s is not alone in its nest of loops",
+        if (sch_node(sch, sch_node(sch, n)->parent)->kind == HONE_NODE_FOR) continue;
+        return sch_refuse(sch, sch_node(sch, n)->parent,
+                          "something other than loops stands around "
+                          "%s",
                           sch_block_name(sch, r->block));
     }
     r->top = n;
+    HONE_TRY(find_place(r));
     return sch_require_pipeline(sch, r->scope);
 }
 
@@ -245,8 +282,9 @@ static hone_status check_reach(sch_reindexing *r) {
 }
 
 hone_status sch_begin_reindexing(hone_schedule *sch, hone_rv block_rv, bool is_write,
-                                 int64_t buffer_index, sch_reindexing *out) {
-    *out = (sch_reindexing){.sch = sch, .is_write = is_write, .fresh = HONE_NO_ID};
+                                 int64_t buffer_index, bool keeps_loops, sch_reindexing *out) {
+    *out = (sch_reindexing){
+        .sch = sch, .is_write = is_write, .keeps_loops = keeps_loops, .fresh = HONE_NO_ID};
     HONE_TRY(sch_resolve_block(sch, block_rv, &out->block));
     out->scope = sch_scope_of(sch, out->block);
     if (out->scope == HONE_NO_ID) {
@@ -356,21 +394,23 @@ static hone_status copy_loop(sch_reindexing *r, copying *c, hone_node_id id) {
     return sch_ir_error(sch);
 }
 
-/* Of the conditions on the block those on the copied loops hold for the copies as well. */
+/* Of the conditions on the block those on the copied loops, and on those that the copies share with
+ * it, hold for the copies as well. */
 static hone_status copy_predicate(sch_reindexing *r, copying *c, uint32_t loop_count,
-                                  const hone_node_id *loops, const hone_expr *condition) {
+                                  const hone_node_id *loops, uint32_t shared,
+                                  const hone_expr *condition) {
     hone_schedule *sch = r->sch;
     if (!condition) return HONE_OK;
     if (hone_expr_is_op(condition, HONE_OP_AND)) {
-        HONE_TRY(copy_predicate(r, c, loop_count, loops, condition->args[0]));
-        return copy_predicate(r, c, loop_count, loops, condition->args[1]);
+        HONE_TRY(copy_predicate(r, c, loop_count, loops, shared, condition->args[0]));
+        return copy_predicate(r, c, loop_count, loops, shared, condition->args[1]);
     }
     bool is_on_copied = false, is_on_others = false;
     for (uint32_t i = 0; i < loop_count; i++) {
         hone_var var = sch_node(sch, loops[i])->u.loop.var;
         if (!hone_expr_uses_var(condition, var)) continue;
-        is_on_copied = is_on_copied || c->map[var];
-        is_on_others = is_on_others || !c->map[var];
+        is_on_copied = is_on_copied || i < shared || c->map[var];
+        is_on_others = is_on_others || (i >= shared && !c->map[var]);
     }
     if (is_on_copied && is_on_others) {
         return sch_refuse(sch, r->block,
@@ -384,18 +424,20 @@ static hone_status copy_predicate(sch_reindexing *r, copying *c, uint32_t loop_c
     return sch_ir_error(sch);
 }
 
-/* Loops like those of the block. */
+/* Loops like those of the block below the place of the copies. */
 static hone_status make_like_loops(sch_reindexing *r, copying *c) {
     hone_schedule *sch = r->sch;
-    uint32_t loop_count = 0, made = 0;
+    uint32_t loop_count = 0, made = 0, shared = 0;
     const hone_node_id *loops = NULL;
     HONE_TRY(sch_loops_of(sch, r->block, &loop_count, &loops));
-    for (uint32_t i = 0; i < loop_count; i++) {
+    while (shared < loop_count && !hone_tree_is_ancestor(sch->func, r->place, loops[shared]))
+        shared++;
+    for (uint32_t i = shared; i < loop_count; i++) {
         if (!is_copied_loop(r, sch_node(sch, loops[i])->u.loop.var)) continue;
         HONE_TRY(copy_loop(r, c, loops[i]));
     }
     const hone_node node = *sch_node(sch, r->block);
-    HONE_TRY(copy_predicate(r, c, loop_count, loops, node.u.block.predicate));
+    HONE_TRY(copy_predicate(r, c, loop_count, loops, shared, node.u.block.predicate));
     for (uint32_t i = 0; i < node.u.block.block->axis_count; i++) {
         if (!is_copied_axis(r, node.u.block.block->axes[i].var)) continue;
         c->bindings[made++] =
@@ -421,20 +463,26 @@ static hone_status make_axes(sch_reindexing *r, copying *c) {
     return sch_ir_error(sch);
 }
 
+/* The child of the place that a block is in. */
+static hone_node_id child_with(const sch_reindexing *r, hone_node_id block) {
+    while (block != HONE_NO_ID && sch_node(r->sch, block)->parent != r->place)
+        block = sch_node(r->sch, block)->parent;
+    return block;
+}
+
 /* Copies of what is read stand as early as they can where they keep the loops of the block, as
  * cache_read has them: behind the last writer, or first in the scope. */
 static void place_early(const sch_reindexing *r, hone_node_id top) {
     hone_schedule *sch = r->sch;
     const hone_block *copy = sch_block(sch, r->copy);
-    hone_node_id last = HONE_NO_ID;
-    for (hone_node_id n = sch_next_block(sch, r->scope, r->scope); n != HONE_NO_ID;
-         n = sch_next_block(sch, r->scope, n)) {
+    hone_node_id last = r->partner;
+    for (hone_node_id n = sch_next_block(sch, r->scope, r->scope);
+         n != HONE_NO_ID && r->partner == HONE_NO_ID; n = sch_next_block(sch, r->scope, n)) {
         for (uint32_t i = 0; i < copy->read_count; i++) {
             if (sch_writes(sch_block(sch, n), copy->reads[i].buffer)) last = n;
         }
     }
-    while (last != HONE_NO_ID && sch_node(sch, last)->parent != r->scope)
-        last = sch_node(sch, last)->parent;
+    last = child_with(r, last);
     if (last != HONE_NO_ID) {
         hone_tree_insert_after(sch->func, last, top);
     } else {
@@ -447,15 +495,14 @@ static void place_early(const sch_reindexing *r, hone_node_id top) {
 static void place_late(const sch_reindexing *r, hone_node_id top) {
     hone_schedule *sch = r->sch;
     const hone_block *block = sch_block(sch, r->block);
-    hone_node_id first = HONE_NO_ID;
+    hone_node_id first = r->partner;
     for (hone_node_id n = sch_next_block(sch, r->scope, r->block);
          n != HONE_NO_ID && first == HONE_NO_ID; n = sch_next_block(sch, r->scope, n)) {
         for (uint32_t i = 0; i < block->write_count; i++) {
             if (sch_reads(sch_block(sch, n), block->writes[i].buffer)) first = n;
         }
     }
-    while (first != HONE_NO_ID && sch_node(sch, first)->parent != r->scope)
-        first = sch_node(sch, first)->parent;
+    first = child_with(r, first);
     if (first != HONE_NO_ID) {
         hone_tree_insert_before(sch->func, first, top);
     } else {
@@ -530,24 +577,6 @@ static hone_status redirect(sch_reindexing *r) {
     return HONE_OK;
 }
 
-/* Two values of the axes must not share an element of the new buffer. */
-static hone_status check_injective(sch_reindexing *r) {
-    hone_schedule *sch = r->sch;
-    hone_iter *iters = hone_arena_alloc(sch->arena, (r->axis_count + 1) * sizeof *iters);
-    if (!iters) return sch_no_memory();
-    for (uint32_t i = 0; i < r->axis_count; i++)
-        iters[i] = (hone_iter){r->axes[i].var, r->axes[i].dom};
-    hone_itermap map;
-    if (hone_itermap_detect(&sch->arith, r->fresh_rank, r->fresh_indices, r->axis_count, iters,
-                            NULL, HONE_ITERMAP_INJECTIVE, true, &map)) {
-        return HONE_OK;
-    }
-    return sch_refuse(sch, r->block,
-                      "the new indices are not shown to tell all values of the axes "
-                      "of %s apart",
-                      sch_block_name(sch, r->block));
-}
-
 static hone_status rebuild(sch_reindexing *r, const char *name, const char *storage_scope) {
     hone_schedule *sch = r->sch;
     hone_dtype dtype = hone_func_buffer(sch->func, r->buffer)->dtype;
@@ -563,7 +592,7 @@ hone_status sch_finish_reindexing(sch_reindexing *r, const char *buffer_name,
                                   const char *storage_scope) {
     hone_func *saved = NULL;
     if (!buffer_name || !r->block_name) return sch_no_memory();
-    HONE_TRY(check_injective(r));
+    HONE_TRY(sch_check_places(r));
     HONE_TRY(sch_begin_trial(r->sch, &saved));
     return sch_end_trial(r->sch, saved, rebuild(r, buffer_name, storage_scope));
 }

@@ -9,6 +9,9 @@
 typedef struct sch_reindexing {
     hone_schedule *sch;
     hone_node_id block, scope, top; /* top: the outermost loop of the nest, or the block */
+    hone_node_id place, partner;    /* the copies are children of place: the scope, or the loop that
+                                       the block shares with its partner, who writes (or reads) the
+                                       buffer */
     hone_buffer buffer, fresh;
     bool is_write;
     uint32_t rank;                   /* of the buffer */
@@ -17,8 +20,8 @@ typedef struct sch_reindexing {
     const hone_axis *axes;
     uint32_t fresh_rank;
     const hone_expr **fresh_indices, **fresh_shape; /* set by the caller */
-    bool keeps_loops; /* the copies run in loops like those that these axes are bound to, under the
-                         same names; else in one loop for each axis */
+    bool keeps_loops; /* given: the copies run in loops like those that these axes are bound to,
+                         under the same names; else in one loop for each axis */
     const char *block_name;
     hone_node_id copy; /* the copying block that was made */
 } sch_reindexing;
@@ -30,7 +33,8 @@ typedef struct sch_reindexing {
  * in each of its instances; writing: it
  * is the only writer, complete or a reduction, and writes each element once. */
 HONE_NODISCARD hone_status sch_begin_reindexing(hone_schedule *sch, hone_rv block, bool is_write,
-                                                int64_t buffer_index, sch_reindexing *out);
+                                                int64_t buffer_index, bool keeps_loops,
+                                                sch_reindexing *out);
 /* Makes buffer and copies; refuses where the copy would move what was never made. */
 HONE_NODISCARD hone_status sch_finish_reindexing(sch_reindexing *io, const char *buffer_name,
                                                  const char *storage_scope);
