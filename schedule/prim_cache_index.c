@@ -1,18 +1,19 @@
 #include "schedule/schedule_impl.h"
 
-/* cache_index: computes indices of loads once, in blocks of their own, and loads them from there.
+/* cache_index: computes once, in blocks of their own, what the value of a store has of its axes
+ * alone (indices of loads, conditions, other arithmetic), and loads it from there.
  *
  *     B[vi, vj] = A[vi // 4 + vj // 8, vj // 2]                        cache_index(b, "global")
  *  →  with block index_0: index_var_0[v0, v1] = v0 // 4 + v1 // 8
  *     with block index_1: index_var_1[v0] = v0 // 2
  *     B[vi, vj] = A[index_var_0[vi, vj], index_var_1[vj]]
  *
- * Taken are indices that occur at least cse_thresh times (0: once) and are more than a variable or
- * a number; those that load or that divide by something other than a number stay as they are. Where
- * there are none, the program does. Checks: the scope name is known; the block uses loops by its
- * bindings only; the axes that occur start at 0. */
+ * Taken are the largest such parts that occur at least cse_thresh times (0: once) and are more than
+ * a variable or a number; those that divide by something other than a number stay as they are.
+ * Where there are none, the program does. Checks: the scope name is known; the block uses loops by
+ * its bindings only; the axes that occur start at 0. */
 
-enum { MAX_INDICES = 64, MAX_RANK = 16 };
+enum { MAX_INDICES = 64, MAX_ARGS = 16 };
 
 typedef struct index_use {
     const hone_expr *index;
@@ -44,7 +45,7 @@ static bool check_part(void *ctx, const hone_expr *e) {
         e->kind == HONE_EXPR_BINARY && (e->op == HONE_OP_FLOORDIV || e->op == HONE_OP_FLOORMOD ||
                                         e->op == HONE_OP_TRUNCDIV || e->op == HONE_OP_TRUNCMOD);
     if (divides && hone_expr_const(e->args[1]) < 1) f->fits = false;
-    if (e->kind == HONE_EXPR_CALL || e->kind == HONE_EXPR_LET) f->fits = false;
+    if (e->kind == HONE_EXPR_STRING || e->kind == HONE_EXPR_LET) f->fits = false;
     if (e->kind == HONE_EXPR_VAR) {
         bool is_axis = e->u.var < f->c->var_count && f->c->axes[e->u.var];
         f->fits = f->fits && (is_axis || f->c->sch->func->vars[e->u.var].is_size);
@@ -52,39 +53,38 @@ static bool check_part(void *ctx, const hone_expr *e) {
     return f->fits;
 }
 
-static bool is_worth_it(const caching_indices *c, const hone_expr *index) {
-    if (index->kind == HONE_EXPR_VAR || index->dtype.lanes != 1) return false;
-    if (!hone_dtype_is_integer(index->dtype) || !hone_expr_is_pure_index(index)) return false;
-    fitness f = {c, true};
-    hone_expr_walk(index, check_part, &f);
-    return f.fits && hone_expr_uses_any(index, c->axes, c->var_count);
+static bool is_worth_it(const caching_indices *c, const hone_expr *e) {
+    bool is_number = hone_dtype_is_integer(e->dtype) || hone_dtype_is_bool(e->dtype) ||
+                     hone_dtype_is_float(e->dtype);
+    if (e->count == 0 || e->dtype.lanes != 1 || !is_number) return false;
+    fitness f = {c, hone_expr_is_pure_index(e)};
+    if (f.fits) hone_expr_walk(e, check_part, &f);
+    return f.fits && hone_expr_uses_any(e, c->axes, c->var_count);
 }
 
-static index_use *find_use(caching_indices *c, const hone_expr *index) {
-    for (uint32_t i = 0; i < c->count; i++) {
-        if (hone_expr_same(c->uses[i].index, index)) return &c->uses[i];
+/* Its number, or the count where it is none of them. */
+static uint32_t number_of(const caching_indices *c, const hone_expr *index) {
+    uint32_t i = 0;
+    while (i < c->count && !hone_expr_same(c->uses[i].index, index))
+        i++;
+    return i;
+}
+
+static void note_use(caching_indices *c, const hone_expr *e, int64_t count) {
+    uint32_t at = number_of(c, e);
+    if (at == MAX_INDICES) return;
+    if (at == c->count) c->uses[c->count++] = (index_use){.index = e, .buffer = HONE_NO_ID};
+    c->uses[at].count += count;
+}
+
+/* The largest parts that are worth it. */
+static void note_parts(caching_indices *c, const hone_expr *e, int64_t count) {
+    if (is_worth_it(c, e)) {
+        note_use(c, e, count);
+        return;
     }
-    return NULL;
-}
-
-static bool visit(void *ctx, const hone_expr *e) {
-    caching_indices *c = ctx;
-    for (uint32_t d = 0; e->kind == HONE_EXPR_LOAD && d < e->count; d++) {
-        if (!is_worth_it(c, e->args[d])) continue;
-        index_use *use = find_use(c, e->args[d]);
-        if (!use && c->count == MAX_INDICES) continue;
-        if (!use) {
-            use = &c->uses[c->count++];
-            *use = (index_use){.index = e->args[d], .buffer = HONE_NO_ID};
-        }
-        use->count++;
-    }
-    return true;
-}
-
-static void look_at(void *ctx, hone_node_id at, const hone_expr *e) {
-    (void)at;
-    hone_expr_walk(e, visit, ctx);
+    for (uint32_t i = 0; i < e->count; i++)
+        note_parts(c, e->args[i], count);
 }
 
 static bool count_node(void *ctx, const hone_expr *e) {
@@ -119,11 +119,16 @@ static hone_status find_indices(caching_indices *c, int64_t threshold) {
     for (uint32_t a = 0; a < block->axis_count; a++) {
         c->axes[block->axes[a].var] = hone_expr_is_int_value(block->axes[a].dom.min, 0);
     }
-    for (hone_node_id n = sch_node(sch, c->block)->first; n != HONE_NO_ID;
-         n = sch_node(sch, n)->next) {
-        hone_tree_walk_exprs(sch->func, n, false, look_at, c);
+    for (hone_node_id n = c->block; n != HONE_NO_ID; n = hone_tree_next(sch->func, c->block, n)) {
+        const hone_node *node = sch_node(sch, n);
+        if (node->kind == HONE_NODE_STORE) note_parts(c, node->u.store.value, 1);
     }
     uint32_t kept = 0;
+    for (uint32_t i = 0; i < c->count; i++) { /* those of what is too rare come behind it */
+        const hone_expr *e = c->uses[i].index;
+        for (uint32_t k = 0; c->uses[i].count < threshold && k < e->count; k++)
+            note_parts(c, e->args[k], c->uses[i].count);
+    }
     for (uint32_t i = 0; i < c->count; i++) {
         if (c->uses[i].count >= threshold) c->uses[kept++] = c->uses[i];
     }
@@ -209,13 +214,16 @@ static hone_status make_block(caching_indices *c, uint32_t number, const char *s
 
 /* ---- the loads ---- */
 
-static const hone_expr *use_cached(void *ctx, hone_ir *ir, const hone_expr *e) {
-    caching_indices *c = ctx;
-    const hone_expr *args[MAX_RANK];
-    if (e->kind != HONE_EXPR_LOAD || e->count > MAX_RANK) return e;
-    for (uint32_t d = 0; d < e->count; d++) {
-        const index_use *use = find_use(c, e->args[d]);
-        args[d] = use ? hone_func_load(ir, c->sch->func, use->buffer, use->at) : e->args[d];
+static const hone_expr *use_cached(const caching_indices *c, hone_ir *ir, const hone_expr *e) {
+    const hone_expr *args[MAX_ARGS];
+    uint32_t at = number_of(c, e);
+    if (at < c->count) {
+        return hone_func_load(ir, c->sch->func, c->uses[at].buffer, c->uses[at].at);
+    }
+    if (e->count == 0 || e->count > MAX_ARGS) return e;
+    for (uint32_t i = 0; i < e->count; i++) {
+        args[i] = use_cached(c, ir, e->args[i]);
+        if (!args[i]) return NULL;
     }
     return hone_expr_with_args(ir, e, args);
 }
@@ -251,9 +259,11 @@ static hone_status add_reads(const caching_indices *c, hone_node_id id) {
 /* The regions stay as they were, indices computed: steps can go on reasoning about them. */
 static hone_status redirect(caching_indices *c) {
     hone_schedule *sch = c->sch;
-    for (hone_node_id n = sch_node(sch, c->block)->first; n != HONE_NO_ID;
-         n = sch_node(sch, n)->next) {
-        HONE_TRY(hone_tree_transform(sch->func, n, use_cached, c, false));
+    for (hone_node_id n = c->block; n != HONE_NO_ID; n = hone_tree_next(sch->func, c->block, n)) {
+        if (sch_node(sch, n)->kind != HONE_NODE_STORE) continue;
+        const hone_expr *value = use_cached(c, &sch->ir, sch_node(sch, n)->u.store.value);
+        if (!value) return sch_ir_error(sch);
+        sch_node(sch, n)->u.store.value = value;
     }
     for (hone_node_id n = c->block; n != HONE_NO_ID; n = hone_tree_next(sch->func, c->block, n)) {
         if (sch_node(sch, n)->kind == HONE_NODE_BLOCK) HONE_TRY(add_reads(c, n));
