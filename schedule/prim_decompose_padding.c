@@ -12,9 +12,9 @@
  * of it; bound otherwise, it is kept inside by a predicate.
  *
  * Checks: the block is complete and one nest of loops below the loop; it stores a choice between a
- * value and a constant; each part of the condition bounds one axis; the block has no predicate;
- * loops further out whose iterations run side by side do not share elements, which would be padding
- * for a moment. */
+ * value and a constant; each part of the condition bounds one axis; a predicate of the block
+ * follows from its axes; loops further out whose iterations run side by side do not share elements,
+ * which would be padding for a moment. */
 
 typedef struct padding {
     hone_schedule *sch;
@@ -103,7 +103,9 @@ static hone_node_id own_loop_of(const padding *p, uint32_t axis) {
     const hone_node *node = sch_node(sch, p->block);
     const hone_expr *binding = node->u.block.bindings[axis];
     int64_t extent = hone_expr_const(node->u.block.block->axes[axis].dom.extent);
+    const hone_expr *predicate = node->u.block.predicate;
     if (binding->kind != HONE_EXPR_VAR) return HONE_NO_ID;
+    if (predicate && hone_expr_uses_var(predicate, binding->u.var)) return HONE_NO_ID;
     for (uint32_t i = 0; i < node->u.block.block->axis_count; i++) {
         if (i != axis && hone_expr_uses_var(node->u.block.bindings[i], binding->u.var)) {
             return HONE_NO_ID;
@@ -173,9 +175,9 @@ static hone_status check_place(padding *p) {
         return sch_refuse(sch, p->block, "%s is not complete: %s", sch_block_name(sch, p->block),
                           why ? why : "it is a reduction");
     }
-    const hone_expr *predicate = sch_node(sch, p->block)->u.block.predicate;
-    if (predicate && !hone_expr_is_int_value(predicate, 1)) {
-        return sch_refuse(sch, p->block, "%s has a predicate", sch_block_name(sch, p->block));
+    if (!sch_predicate_follows(sch, p->block)) {
+        return sch_refuse(sch, p->block, "%s has a predicate that does not follow from its axes",
+                          sch_block_name(sch, p->block));
     }
     for (hone_node_id n = p->block; n != p->loop; n = sch_node(sch, n)->parent) {
         if (sch_node(sch, n)->prev == HONE_NO_ID && sch_node(sch, n)->next == HONE_NO_ID) continue;
@@ -268,11 +270,12 @@ static hone_status make_axes(padding *p, const hone_expr **map, hone_block *bloc
 static hone_status make_constant(padding *p, hone_node_id *out_block, hone_node_id *out_top) {
     hone_schedule *sch = p->sch;
     hone_node_id bottom;
-    const hone_expr **bindings = NULL;
+    const hone_expr **bindings = NULL, *predicate = sch_node(sch, p->block)->u.block.predicate;
     const hone_expr **map = hone_arena_zalloc(sch->arena, (sch->func->var_count + 1) * sizeof *map);
     hone_block *block = hone_block_copy(sch->arena, sch_block(sch, p->block));
     if (!map || !block) return sch_no_memory();
     HONE_TRY(copy_loops(p, map, out_top, &bottom));
+    if (predicate) predicate = hone_expr_transform(&sch->ir, predicate, rename_vars, map);
     HONE_TRY(make_axes(p, map, block, &bindings));
     block->name = sch_name(sch, block->name, "_pad_const", -1);
     block->annotations = (hone_attrs){0};
@@ -283,6 +286,7 @@ static hone_status make_constant(padding *p, hone_node_id *out_block, hone_node_
     hone_node *node = sch_node(sch, *out_block);
     node->u.block.block = block;
     node->u.block.bindings = bindings;
+    node->u.block.predicate = predicate;
     hone_tree_append(sch->func, *out_block, store);
     HONE_TRY(hone_tree_transform(sch->func, store, rename_vars, map, false));
     hone_tree_append(sch->func, bottom, *out_block);
@@ -342,6 +346,8 @@ static hone_status cut_axes(padding *p, shifting *s) {
     const hone_expr **bindings =
         hone_arena_alloc(sch->arena, (block->axis_count + 1) * sizeof *bindings);
     if (!block || !axes || !bindings) return sch_no_memory();
+    const hone_expr *predicate = sch_node(sch, p->block)->u.block.predicate;
+    sch_node(sch, p->block)->u.block.predicate = NULL;
     for (uint32_t i = 0; i < block->axis_count; i++) {
         axes[i] = block->axes[i];
         bindings[i] = sch_node(sch, p->block)->u.block.bindings[i];
@@ -360,6 +366,7 @@ static hone_status cut_axes(padding *p, shifting *s) {
             return sch_ir_error(sch);
         if (!hone_arith_bind(&sch->arith, axes[i].var, axes[i].dom)) return sch_no_memory();
     }
+    if (predicate) HONE_TRY(sch_add_predicate(sch, p->block, predicate));
     block->axes = axes;
     sch_node(sch, p->block)->u.block.block = block;
     sch_node(sch, p->block)->u.block.bindings = bindings;
