@@ -489,7 +489,7 @@ bool sch_is_order_free(hone_schedule *sch, hone_node_id id, const char **out_why
     return sch_is_order_free_below(sch, id, HONE_NO_ID, out_why);
 }
 
-hone_status sch_require_own_outputs(hone_schedule *sch, hone_node_id loop) {
+hone_status sch_require_own_outputs(hone_schedule *sch, hone_node_id loop, bool or_slices) {
     for (hone_node_id n = sch_next_block(sch, loop, loop); n != HONE_NO_ID;
          n = sch_next_block(sch, loop, n)) {
         const hone_block *later = sch_block(sch, n);
@@ -498,6 +498,7 @@ hone_status sch_require_own_outputs(hone_schedule *sch, hone_node_id loop) {
             for (uint32_t w = 0; w < later->write_count; w++) {
                 hone_buffer buffer = later->writes[w].buffer;
                 if (!sch_writes(sch_block(sch, o), buffer) || sch_reads(later, buffer)) continue;
+                if (or_slices && sch_share_slices(sch, o, n, buffer, loop)) continue;
                 return sch_refuse(sch, n, "both %s and %s, below %s, write '%s'",
                                   sch_block_name(sch, o), sch_block_name(sch, n),
                                   sch_loop_name(sch, loop),
@@ -537,7 +538,7 @@ hone_status sch_require_order_free(hone_schedule *sch, hone_node_id loop) {
                           sch_block_name(sch, n), why);
     }
     if (count < 2) return HONE_OK;
-    HONE_TRY(sch_require_own_outputs(sch, loop));
+    HONE_TRY(sch_require_own_outputs(sch, loop, false));
     return sch_require_pipeline(sch, sch_scope_of(sch, loop));
 }
 

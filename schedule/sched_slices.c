@@ -66,3 +66,57 @@ bool sch_may_reorder_slices(const hone_schedule *sch, uint32_t count, const hone
     }
     return true;
 }
+
+/* What the dimension of an access of the block can be in one iteration of the loop, by its variable
+ * and those outside. */
+static bool reach_of(hone_schedule *sch, hone_node_id block, const hone_region *region, uint32_t d,
+                     hone_node_id loop, hone_interval *out) {
+    const hone_node *node = sch_node(sch, block);
+    const hone_expr **map = hone_arena_zalloc(sch->arena, (sch->func->var_count + 1) * sizeof *map);
+    bool *marks = NULL;
+    if (!map || hone_status_consume(sch_mark_loops(sch, block, loop, false, &marks))) return false;
+    for (uint32_t a = 0; a < node->u.block.block->axis_count; a++)
+        map[node->u.block.block->axes[a].var] = node->u.block.bindings[a];
+    const hone_expr *low = region->ranges[d].min, *extent = region->ranges[d].extent;
+    if (!hone_expr_is_int(extent) || !hone_expr_is_pure_index(low)) return false;
+    low = hone_expr_substitute(&sch->ir, low, map, sch->func->var_count);
+    low = hone_simplify(&sch->arith, low);
+    if (!low) return false;
+    *out = hone_arith_relax(&sch->arith, low, marks, sch->func->var_count, NULL);
+    if (!out->min || !out->max) return false;
+    const hone_expr *more = hone_expr_int(&sch->ir, low->dtype, extent->u.i - 1);
+    out->max = hone_expr_add(&sch->ir, out->max, more);
+    return out->max != NULL;
+}
+
+static bool reaches_of(hone_schedule *sch, hone_node_id block, hone_buffer buffer, uint32_t d,
+                       hone_node_id loop, hone_interval *io) {
+    const hone_block *b = sch_block(sch, block);
+    for (uint32_t i = 0; i < b->write_count + b->read_count; i++) {
+        const hone_region *region =
+            i < b->write_count ? &b->writes[i] : &b->reads[i - b->write_count];
+        hone_interval here;
+        if (region->buffer != buffer) continue;
+        if (!reach_of(sch, block, region, d, loop, &here)) return false;
+        *io = io->min ? hone_interval_union(&sch->arith, *io, here) : here;
+    }
+    return io->min != NULL && io->max != NULL;
+}
+
+bool sch_share_slices(hone_schedule *sch, hone_node_id a, hone_node_id b, hone_buffer buffer,
+                      hone_node_id loop) {
+    const hone_node *node = sch_node(sch, loop);
+    hone_var var = node->u.loop.var;
+    if (hone_expr_is_int_value(node->u.loop.range.extent, 1)) return true;
+    if ((sch_node(sch, a)->flags | sch_node(sch, b)->flags) & SCH_OPEN) return false;
+    const hone_expr *one = hone_expr_int(&sch->ir, sch->func->vars[var].dtype, 1);
+    const hone_expr *next = hone_expr_add(&sch->ir, sch_var(sch, var), one);
+    for (uint32_t d = 0; next && d < hone_func_buffer(sch->func, buffer)->rank; d++) {
+        hone_interval slice = {NULL, NULL};
+        if (!reaches_of(sch, a, buffer, d, loop, &slice)) continue;
+        if (!reaches_of(sch, b, buffer, d, loop, &slice)) continue;
+        const hone_expr *behind = hone_expr_substitute_one(&sch->ir, slice.min, var, next);
+        if (behind && hone_prove_less(&sch->arith, slice.max, behind)) return true;
+    }
+    return false;
+}

@@ -176,9 +176,15 @@ bool sch_has_own_slices(const hone_schedule *sch, hone_node_id block, hone_node_
  * their own in their order: instances that meet in an element keep theirs. */
 bool sch_may_reorder_slices(const hone_schedule *sch, uint32_t count, const hone_node_id *before,
                             const hone_node_id *after);
+/* What both blocks touch of the buffer in one iteration of the loop lies, in some dimension, behind
+ * all that they touch in those before. */
+bool sch_share_slices(hone_schedule *sch, hone_node_id a, hone_node_id b, hone_buffer buffer,
+                      hone_node_id loop);
 /* Of several blocks below a loop that write one buffer, each but the first updates what is there
- * (reads it where it writes it). ILLEGAL names the two. */
-HONE_NODISCARD hone_status sch_require_own_outputs(hone_schedule *sch, hone_node_id loop);
+ * (reads it where it writes it), or (or_slices) shares slices of it with those before. ILLEGAL
+ * names the two. */
+HONE_NODISCARD hone_status sch_require_own_outputs(hone_schedule *sch, hone_node_id loop,
+                                                   bool or_slices);
 /* Something other than loops and blocks stands below the loop. */
 bool sch_has_other_statements(const hone_schedule *sch, hone_node_id loop);
 /* Only loops stand between the block and its scope, with bounds that load nothing. */
