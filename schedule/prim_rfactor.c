@@ -203,7 +203,7 @@ static hone_status make_buffers(rfactoring *r) {
     const hone_expr *extent = sch_node(sch, r->loop)->u.loop.range.extent;
     for (uint32_t i = 0; i < r->reducer.count; i++) {
         const hone_buffer_info old = *hone_func_buffer(sch->func, r->reducer.buffers[i]);
-        hone_buffer_info info = {.name = sch_name(sch, old.name, "_rf", -1),
+        hone_buffer_info info = {.name = sch_name(sch, old.name, ".rf", -1),
                                  .dtype = old.dtype,
                                  .rank = old.rank + 1,
                                  .shape = insert_at(sch, old.rank, old.shape, r->axis, extent),
