@@ -25,6 +25,7 @@ typedef struct caching {
     const hone_node_id *users;
     hone_node_id writer;   /* of the buffer in the scope, or HONE_NO_ID */
     hone_node_id place;    /* the loop or scope block that the copy stands in */
+    bool is_read_outside;  /* some users stand outside of the place */
     hone_node_id anchor;   /* the child of place to stand before (read) or behind (write) */
     const hone_range *box; /* what the cache holds, by dimension; NULL: the whole buffer */
 } caching;

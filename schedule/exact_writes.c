@@ -9,7 +9,8 @@
  *     T.writes(B[0:5])                      two blocks: B[0:3], B[3:5]            all of it
  *
  * A store counts as its place, a nested block as what it writes if that is all of what it declares,
- * both over the loops around them; below a condition nothing counts, but an init does. The pieces
+ * both over the loops around them; below a condition nothing counts but what both branches store to
+ * one place, and an init. The pieces
  * found must cover the box: one of them, or several side by side along one dimension. Where the
  * buffer's address or a view of it is taken, the declaration is all there is, and believed. */
 
@@ -78,6 +79,31 @@ static bool runs_at_least_once(hone_schedule *sch, const hone_node *loop) {
     return one && hone_prove_less_equal(&sch->arith, one, extent);
 }
 
+static bool stores_there(const piece_list *l, hone_node_id branch, const hone_node *store) {
+    for (hone_node_id n = sch_node(l->sch, branch)->first; n != HONE_NO_ID;
+         n = sch_node(l->sch, n)->next) {
+        const hone_node *other = sch_node(l->sch, n);
+        bool is_there = other->kind == HONE_NODE_STORE &&
+                        other->u.store.buffer == store->u.store.buffer &&
+                        other->u.store.rank == store->u.store.rank;
+        for (uint32_t d = 0; is_there && d < store->u.store.rank; d++)
+            is_there = hone_expr_same(other->u.store.indices[d], store->u.store.indices[d]);
+        if (is_there) return true;
+    }
+    return false;
+}
+
+/* The stores of a branch whose places the other one stores to as well. */
+static void add_choice(piece_list *l, hone_node_id choice) {
+    hone_node_id other = sch_node(l->sch, choice)->last;
+    if (other == HONE_NO_ID || sch_node(l->sch, other)->kind != HONE_NODE_ELSE) return;
+    for (hone_node_id n = sch_node(l->sch, choice)->first; n != other;
+         n = sch_node(l->sch, n)->next) {
+        const hone_node *node = sch_node(l->sch, n);
+        if (node->kind == HONE_NODE_STORE && stores_there(l, other, node)) add_store(l, n);
+    }
+}
+
 static void find_pieces(piece_list *l, hone_node_id parent) {
     for (hone_node_id n = sch_node(l->sch, parent)->first; n != HONE_NO_ID;
          n = sch_node(l->sch, n)->next) {
@@ -91,6 +117,9 @@ static void find_pieces(piece_list *l, hone_node_id parent) {
             break;
         case HONE_NODE_FOR:
             if (runs_at_least_once(l->sch, node)) find_pieces(l, n);
+            break;
+        case HONE_NODE_IF:
+            add_choice(l, n);
             break;
         case HONE_NODE_LET:
         case HONE_NODE_ATTR:

@@ -210,6 +210,22 @@ static const hone_expr *stricter(hone_schedule *sch, hone_op op, const hone_expr
     return hone_expr_binary(&sch->ir, op, a, b);
 }
 
+/* The smaller of several limits without those that nothing up to the last value reaches. */
+static const hone_expr *without_kept(hone_schedule *sch, const hone_expr *limit,
+                                     const hone_expr *last) {
+    while (limit && hone_expr_is_op(limit, HONE_OP_MIN)) {
+        const hone_expr *a = limit->args[0], *b = limit->args[1];
+        if (hone_prove_less_equal(&sch->arith, last, a)) {
+            limit = b;
+        } else if (hone_prove_less_equal(&sch->arith, last, b)) {
+            limit = a;
+        } else {
+            break;
+        }
+    }
+    return limit;
+}
+
 /* From an interval to loop bounds: constant extent where one is known, conditions for the rest.
  * False when an end is unknown or no constant extent is: then the whole domain stands in out. */
 static bool close_domain(hone_schedule *sch, hone_range dom, hone_interval need,
@@ -236,7 +252,11 @@ static bool close_domain(hone_schedule *sch, hone_range dom, hone_interval need,
         hone_bound bound = hone_arith_bound(&sch->arith, span);
         if (bound.max == HONE_BOUND_POS_INF || bound.max < 1) return false;
         extent = constant(sch, dom.extent->dtype, bound.max);
-        at_most = high;
+        const hone_expr *end = hone_expr_add(&sch->ir, low, extent);
+        const hone_expr *reach = end ? hone_expr_sub(&sch->ir, end, one) : NULL;
+        reach = reach ? hone_simplify(&sch->arith, reach) : NULL;
+        if (!reach) return false;
+        at_most = without_kept(sch, high, reach);
     }
     if (at_least) {
         at_least = stricter(sch, HONE_OP_MAX, at_least, dom.min);

@@ -67,6 +67,26 @@ static bool is_in(const caching *c, hone_node_id top, hone_node_id node) {
     return top == node || hone_tree_is_ancestor(c->sch->func, top, node);
 }
 
+/* The writer shares loops with some who read the cache, others stand further out: the copy follows
+ * the writer in each iteration, and those others find what all iterations copied. */
+static hone_status find_inner_place(caching *c) {
+    hone_schedule *sch = c->sch;
+    hone_node_id first = HONE_NO_ID;
+    for (uint32_t i = 0; i < c->user_count; i++) {
+        if (!is_in(c, c->anchor, c->users[i])) continue;
+        if (first == HONE_NO_ID || sch_is_before(sch, c->users[i], first)) first = c->users[i];
+    }
+    hone_node_id place = sch_lca(sch, c->writer, first);
+    if (sch_node(sch, place)->kind == HONE_NODE_FOR && sch_is_before(sch, c->writer, first)) {
+        c->place = place;
+        c->anchor = child_towards(c, place, first);
+        c->is_read_outside = true;
+        return HONE_OK;
+    }
+    return sch_refuse(sch, c->writer, "no place is behind %s and before all who read '%s'",
+                      sch_block_name(sch, c->writer), hone_func_buffer(sch->func, c->buffer)->name);
+}
+
 static hone_status find_read_place(caching *c) {
     hone_schedule *sch = c->sch;
     c->place = c->writer == HONE_NO_ID ? c->scope : common_place(c, c->writer);
@@ -82,9 +102,7 @@ static hone_status find_read_place(caching *c) {
         }
     }
     assert(c->anchor != HONE_NO_ID);
-    if (!is_in(c, c->anchor, c->writer)) return HONE_OK;
-    return sch_refuse(sch, c->writer, "no place is behind %s and before all who read '%s'",
-                      sch_block_name(sch, c->writer), hone_func_buffer(sch->func, c->buffer)->name);
+    return is_in(c, c->anchor, c->writer) ? find_inner_place(c) : HONE_OK;
 }
 
 static uint32_t depth_of(const caching *c, hone_node_id node) {
@@ -201,10 +219,20 @@ static hone_status widen_to_written(caching *c, sch_box *io, bool *out_is_all) {
     return HONE_OK;
 }
 
+static hone_status refuse_part(const caching *c) {
+    return sch_refuse(c->sch, c->writer, "%s does not surely write all of '%s' that is copied",
+                      sch_block_name(c->sch, c->writer),
+                      hone_func_buffer(c->sch->func, c->buffer)->name);
+}
+
 /* The box that is copied. */
 static hone_status find_box(caching *c, sch_box *out) {
     hone_schedule *sch = c->sch;
     bool is_exact = false, is_all = c->is_write;
+    if (c->is_read_outside) {
+        HONE_TRY(widen_to_written(c, out, &is_all));
+        return is_all ? HONE_OK : refuse_part(c);
+    }
     HONE_TRY(sch_box_below(sch, c->place, c->user_count, c->users, c->buffer, c->is_write, out,
                            &is_exact));
     if (!out->dims || (c->is_write && !is_exact)) {
@@ -216,9 +244,7 @@ static hone_status find_box(caching *c, sch_box *out) {
     }
     if (c->writer != HONE_NO_ID && !c->is_write) {
         if (!sch_surely_writes(sch, c->writer, c->buffer, c->place, out->dims)) {
-            return sch_refuse(sch, c->writer, "%s does not surely write all of '%s' that is copied",
-                              sch_block_name(sch, c->writer),
-                              hone_func_buffer(sch->func, c->buffer)->name);
+            return refuse_part(c);
         }
         HONE_TRY(widen_to_written(c, out, &is_all));
     } else if (!c->is_write) {
@@ -254,11 +280,13 @@ static hone_status make_copy_nest(caching *c, hone_node_id copy, sch_box *box, s
     HONE_TRY(find_domains(c, copy, box, &domains));
     uint32_t rank = hone_func_buffer(c->sch->func, c->buffer)->rank;
     HONE_TRY(sch_make_nest(c->sch, rank, domains, true, out));
-    for (uint32_t i = 0; i < c->user_count && c->place != c->scope; i++) {
+    uint32_t count = c->is_read_outside ? 1 : c->user_count;
+    const hone_node_id *blocks = c->is_read_outside ? &c->writer : c->users;
+    for (uint32_t i = 0; i < count && c->place != c->scope; i++) {
         const hone_expr *outer = NULL;
-        HONE_TRY(sch_outer_conditions(c->sch, c->users[i], c->place, &outer));
+        HONE_TRY(sch_outer_conditions(c->sch, blocks[i], c->place, &outer));
         if (!outer) continue;
-        if (c->user_count > 1) {
+        if (count > 1) {
             return sch_refuse(c->sch, c->users[0],
                               "a predicate of %s leaves out iterations of the loop "
                               "that the copy would stand in",
@@ -308,6 +336,17 @@ static hone_status finish(caching *c, const char *storage_scope, hone_node_id *o
     HONE_TRY(insert_copy(c, copy, nest));
     *out_block = copy;
     return HONE_OK;
+}
+
+/* Those further out must find all of what they read. */
+static hone_status finish_and_judge(caching *c, const char *storage_scope,
+                                    hone_node_id *out_block) {
+    hone_func *saved;
+    HONE_TRY(sch_begin_trial(c->sch, &saved));
+    hone_status st = finish(c, storage_scope, out_block);
+    sch_forget_pipeline(c->sch, c->scope);
+    if (!st) st = sch_require_pipeline(c->sch, c->scope);
+    return sch_end_trial(c->sch, saved, st);
 }
 
 static hone_status begin(caching *c, hone_rv block_rv, int64_t index, const char *storage_scope) {
@@ -435,7 +474,7 @@ hone_status hone_sch_cache_read(hone_schedule *sch, hone_rv block, int64_t read_
     HONE_TRY(find_users(&c, consumer_count, consumers));
     HONE_TRY(check_paths(&c));
     HONE_TRY(find_read_place(&c));
-    HONE_TRY(finish(&c, scope, &copy));
+    HONE_TRY(c.is_read_outside ? finish_and_judge(&c, scope, &copy) : finish(&c, scope, &copy));
     return record(sch, HONE_INST_CACHE_READ, block, read_buffer_index, scope, consumer_count,
                   consumers, copy, out_block);
 }

@@ -11,7 +11,8 @@
  *                                             for i1: C[4*i0+i1] = g(B[…])
  *
  * Checks: block and loop are in one scope, which is a pipeline of stages; the loop is not around
- * the block; the block is complete or a reduction, its predicate follows from its axes; compute_at:
+ * the block; the block is complete or a reduction, its predicate follows from its axes, and the
+ * bounds of its loops do not depend on one another; compute_at:
  * it is no output block and all its consumers are below the loop (where there are none, its
  * producers stand before the loop, and no loop around the place runs its iterations at once or is
  * around a producer), and where a loop is around the place and a producer, each iteration of it
@@ -36,6 +37,29 @@ typedef struct move {
 
 /* ---- checks ---- */
 
+/* The bounds of each loop around the block are the same in all iterations of those outside: else it
+ * does not run over all values of its axes together, as it will. */
+static hone_status check_is_rectangular(const move *m) {
+    hone_schedule *sch = m->sch;
+    uint32_t count = 0;
+    const hone_node_id *loops = NULL;
+    HONE_TRY(sch_loops_of(sch, m->block, &count, &loops));
+    for (uint32_t i = 1; i < count; i++) {
+        const hone_range *range = &sch_node(sch, loops[i])->u.loop.range;
+        if (hone_expr_is_int(range->min) && hone_expr_is_int(range->extent)) continue;
+        for (uint32_t o = 0; o < i; o++) {
+            hone_var var = sch_node(sch, loops[o])->u.loop.var;
+            if (!hone_expr_uses_var(range->min, var) && !hone_expr_uses_var(range->extent, var)) {
+                continue;
+            }
+            return sch_refuse(sch, loops[i], "the bounds of %s depend on %s, also around %s",
+                              sch_loop_name(sch, loops[i]), sch_loop_name(sch, loops[o]),
+                              sch_block_name(sch, m->block));
+        }
+    }
+    return HONE_OK;
+}
+
 static hone_status check_place(move *m) {
     hone_schedule *sch = m->sch;
     if (sch_scope_of(sch, m->block) != m->scope || m->scope == HONE_NO_ID) {
@@ -47,6 +71,7 @@ static hone_status check_place(move *m) {
                           sch_block_name(sch, m->block));
     }
     HONE_TRY(sch_require_pipeline(sch, m->scope));
+    HONE_TRY(check_is_rectangular(m));
     const char *why = NULL;
     if (sch_classify(sch, m->block, m->scope, &why) == SCH_BLOCK_OTHER) {
         return sch_refuse(sch, m->block, "%s is neither complete nor a reduction: %s",

@@ -470,24 +470,20 @@ static hone_node_id child_with(const sch_reindexing *r, hone_node_id block) {
     return block;
 }
 
-/* Copies of what is read stand as early as they can where they keep the loops of the block, as
- * cache_read has them: behind the last writer, or first in the scope. */
+/* Copies of what is read stand where cache_read has them, if they keep the loops of the block:
+ * before its nest, or first in the scope where nobody in it writes the buffer. */
 static void place_early(const sch_reindexing *r, hone_node_id top) {
     hone_schedule *sch = r->sch;
     const hone_block *copy = sch_block(sch, r->copy);
-    hone_node_id last = r->partner;
-    for (hone_node_id n = sch_next_block(sch, r->scope, r->scope);
-         n != HONE_NO_ID && r->partner == HONE_NO_ID; n = sch_next_block(sch, r->scope, n)) {
-        for (uint32_t i = 0; i < copy->read_count; i++) {
-            if (sch_writes(sch_block(sch, n), copy->reads[i].buffer)) last = n;
-        }
+    bool is_written = false;
+    for (hone_node_id n = sch_next_block(sch, r->scope, r->scope); n != HONE_NO_ID;
+         n = sch_next_block(sch, r->scope, n)) {
+        for (uint32_t i = 0; i < copy->read_count; i++)
+            is_written = is_written || sch_writes(sch_block(sch, n), copy->reads[i].buffer);
     }
-    last = child_with(r, last);
-    if (last != HONE_NO_ID) {
-        hone_tree_insert_after(sch->func, last, top);
-    } else {
-        hone_tree_insert_before(sch->func, hone_block_body_of(sch->func, r->scope), top);
-    }
+    hone_node_id anchor =
+        is_written ? child_with(r, r->block) : hone_block_body_of(sch->func, r->scope);
+    hone_tree_insert_before(sch->func, anchor, top);
 }
 
 /* Copies of what is written stand as late as they can in the same case, as cache_write has them:

@@ -110,6 +110,29 @@ static hone_status infer_regions(const hone_schedule *sch, hone_node_id id, hone
                                     &out->write_count, &out->writes);
 }
 
+/* What is declared, with the regions that the body shows instead of those that are too small, and
+ * behind them those that are missing: indices of buffers stay what the text says. */
+static hone_status mend_list(hone_schedule *sch, uint32_t found_count, const hone_region *found,
+                             uint32_t *io_count, const hone_region **io_list) {
+    uint32_t count = *io_count;
+    hone_region *list =
+        hone_arena_alloc(sch->base->arena, (count + found_count + 1) * sizeof *list);
+    if (!list) return sch_no_memory();
+    for (uint32_t i = 0; i < count; i++)
+        list[i] = (*io_list)[i];
+    for (uint32_t f = 0; f < found_count; f++) {
+        uint32_t at = 0;
+        if (declares(sch, *io_count, *io_list, &found[f])) continue;
+        while (at < count && list[at].buffer != found[f].buffer)
+            at++;
+        if (at == count) count++;
+        list[at] = found[f];
+    }
+    *io_count = count;
+    *io_list = list;
+    return HONE_OK;
+}
+
 /* Regions that a hand-edited text declares too small would make steps blind: they are taken from
  * the body instead. */
 static hone_status mend_regions(hone_schedule *sch, hone_node_id id) {
@@ -127,7 +150,9 @@ static hone_status mend_regions(hone_schedule *sch, hone_node_id id) {
     if (!is_stale) return HONE_OK;
     hone_block *fresh = hone_block_copy(base->arena, hone_func_node(base->func, id)->u.block.block);
     if (!fresh) return sch_no_memory();
-    HONE_TRY(infer_regions(sch, id, base->arena, fresh)); /* again, to stay */
+    HONE_TRY(infer_regions(sch, id, base->arena, &found)); /* again, to stay */
+    HONE_TRY(mend_list(sch, found.read_count, found.reads, &fresh->read_count, &fresh->reads));
+    HONE_TRY(mend_list(sch, found.write_count, found.writes, &fresh->write_count, &fresh->writes));
     hone_func_node(base->func, id)->u.block.block = fresh;
     sch_node(sch, id)->u.block.block = fresh;
     return HONE_OK;
