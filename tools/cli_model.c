@@ -88,8 +88,8 @@ hone_status hone_cli_pick_func(const hone_module *module, const char *path,
     const hone_member *member = NULL;
     hone_status st = hone_module_pick(module, name_or_null, &member);
     if (st && !name_or_null) {
-        hone_status hint = HONE_ERROR(hone_status_code(st), "%s; choose one with --func",
-                                      hone_status_message(st));
+        hone_status hint =
+            HONE_ERROR(hone_status_code(st), "%s; choose one with --func", hone_status_message(st));
         hone_status_free(st);
         st = hint;
     }
