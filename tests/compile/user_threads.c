@@ -1,17 +1,20 @@
 /* A program as a user writes it: two copies of a model in one process, called from several threads
  * at once, on their own threads and on one pool that both share; after the first calls none of them
- * allocates. Knows nothing but the header that `hone compile` wrote.
- * Usage: user_threads FIRST.so SECOND.so */
+ * allocates. A third copy comes and goes, and processes are forked, while the others run. Knows
+ * nothing but the header that `hone compile` wrote.
+ * Usage: user_threads FIRST.so SECOND.so THIRD.so */
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include MODEL_HEADER /* what hone compile wrote */
 
-enum { THREADS = 4, ROUNDS = 200, MODELS = 2, BATCH = 3, MAX_DIMS = 8 };
+enum { THREADS = 4, ROUNDS = 200, VISITS = 12, MODELS = 2, BATCH = 3, MAX_DIMS = 8 };
 
 /* ---- every allocation of the process passes here ---- */
 
@@ -117,7 +120,9 @@ static void *call_often(void *argument) {
     return NULL;
 }
 
-static int run_together(const hone_model_info *const *models, const hone_rt *rt) {
+/* The models in several threads; meanwhile this one does something else. */
+static int run_together(const hone_model_info *const *models, const hone_rt *rt,
+                        int (*meanwhile)(const void *), const void *with) {
     call calls[THREADS];
     pthread_t threads[THREADS];
     int failures = 0;
@@ -126,6 +131,7 @@ static int run_together(const hone_model_info *const *models, const hone_rt *rt)
     for (int i = 0; i < THREADS; i++) {
         if (pthread_create(&threads[i], NULL, call_often, &calls[i]) != 0) die("no thread");
     }
+    if (meanwhile) failures += meanwhile(with);
     for (int i = 0; i < THREADS; i++) {
         pthread_join(threads[i], NULL);
         failures += calls[i].failures;
@@ -159,28 +165,77 @@ static long count_steady(const hone_model_info *model, const hone_rt *rt) {
     return count;
 }
 
-static const hone_model_info *open_model(const char *path) {
-    void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-    if (!library) die(dlerror());
+static const hone_model_info *open_model(const char *path, void **out_library) {
+    *out_library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (!*out_library) die(dlerror());
     hone_model_get get;
-    void *symbol = dlsym(library, HONE_MODEL_SYMBOL);
+    void *symbol = dlsym(*out_library, HONE_MODEL_SYMBOL);
     if (!symbol) die("no model");
     memcpy(&get, &symbol, sizeof get);
     return get();
 }
 
+/* ---- while others run ---- */
+
+typedef struct guest {
+    const char *path;
+    const hone_rt *rt; /* the pool of the others */
+} guest;
+
+/* A model is loaded, called and unloaded, on its own threads and on those of the others. */
+static int come_and_go(const void *argument) {
+    const guest *g = argument;
+    int failures = 0;
+    for (int i = 0; i < VISITS; i++) {
+        void *library;
+        const hone_model_info *model = open_model(g->path, &library);
+        call c;
+        make_call(&c, model, i % 2 ? g->rt : NULL, i);
+        run_once(&c);
+        failures += c.failures;
+        free_call(&c, i);
+        if (dlclose(library) != 0) failures++;
+        if (dlopen(g->path, RTLD_NOW | RTLD_NOLOAD)) failures++; /* it stayed */
+    }
+    return failures;
+}
+
+/* Children call a model that has threads and a pool in the parent. */
+static int fork_often(const void *argument) {
+    const hone_model_info *model = argument;
+    int failures = 0;
+    for (int i = 0; i < VISITS; i++) {
+        call c;
+        make_call(&c, model, NULL, i);
+        pid_t child = fork();
+        if (child == 0) {
+            run_once(&c);
+            _exit(c.failures ? 1 : 0);
+        }
+        int status = 1;
+        if (child < 0 || waitpid(child, &status, 0) != child || status != 0) failures++;
+        failures += c.failures;
+        free_call(&c, i);
+    }
+    return failures;
+}
+
 int main(int argc, char **argv) {
-    if (argc != 1 + MODELS) die("wants two models");
+    if (argc != 2 + MODELS) die("wants three models");
     const hone_model_info *models[MODELS];
+    void *library;
     for (int i = 0; i < MODELS; i++)
-        models[i] = open_model(argv[1 + i]);
+        models[i] = open_model(argv[1 + i], &library);
     hone_rt *rt = NULL;
     if (models[0]->rt_create(3, &rt) != 0) die("no pool");
-    int own = run_together(models, NULL), shared = run_together(models, rt);
+    guest own_guest = {argv[1 + MODELS], NULL}, shared_guest = {argv[1 + MODELS], rt};
+    int own = run_together(models, NULL, come_and_go, &own_guest);
+    int shared = run_together(models, rt, come_and_go, &shared_guest);
+    int forked = run_together(models, NULL, fork_often, models[0]);
     long allocated = 0;
     for (int i = 0; i < MODELS; i++)
         allocated += count_steady(models[i], NULL) + count_steady(models[i], rt);
     models[0]->rt_destroy(rt);
-    printf("%d and %d wrong calls, %ld allocations\n", own, shared, allocated);
-    return own || shared || allocated;
+    printf("%d, %d and %d wrong calls, %ld allocations\n", own, shared, forked, allocated);
+    return own || shared || forked || allocated;
 }
