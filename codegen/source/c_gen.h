@@ -71,6 +71,10 @@ const char *c_printf(c_gen *g, const char *format, ...) HONE_PRINTF(2, 3); /* in
 void c_line(c_gen *g, const char *format, ...) HONE_PRINTF(2, 3);          /* indented */
 void c_open(c_gen *g, const char *format, ...) HONE_PRINTF(2, 3); /* "… {", indents further */
 void c_close(c_gen *g);
+/* Braces around what a statement declares, unless nothing follows it in those that stand already
+ * (names are never used twice). Returns whether there is something to close. */
+bool c_open_scope(c_gen *g, hone_node_id statement);
+void c_close_scope(c_gen *g, bool is_open);
 const char *c_name(c_gen *g, const char *hint); /* a fresh identifier */
 const char *c_at(c_gen *g, c_text text, c_prec least);
 

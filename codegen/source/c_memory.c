@@ -65,7 +65,7 @@ void c_alloc(c_gen *g, hone_node_id id) {
     }
     const char *type = c_storage(g, info->dtype), *name = c_name(g, info->name);
     int64_t elements = codegen_constant_bytes(info) < 0 ? -1 : hone_buffer_elements(info);
-    c_open(g, "%s", "");
+    bool is_open = c_open_scope(g, id);
     if (elements >= 0) {
         c_line(g, "_Alignas(64) %s %s[%lld];", type, name, (long long)(elements ? elements : 1));
         c_line(g, "(void)%s;", name); /* it may only be written */
@@ -82,5 +82,5 @@ void c_alloc(c_gen *g, hone_node_id id) {
     c_children(g, id);
     g->buffers[buffer] = NULL;
     if (elements < 0) c_line(g, "rt->workspace_free(rt, %s);", name);
-    c_close(g);
+    c_close_scope(g, is_open);
 }

@@ -62,6 +62,28 @@ void c_close(c_gen *g) {
     put_line(g, "}", "");
 }
 
+static bool is_last(const hone_func *func, hone_node_id id) {
+    for (;;) {
+        const hone_node *node = hone_func_node(func, id);
+        bool is_followed =
+            node->next != HONE_NO_ID && hone_func_node(func, node->next)->kind != HONE_NODE_ELSE;
+        if (is_followed || node->parent == HONE_NO_ID) return !is_followed;
+        hone_node_kind above = (hone_node_kind)hone_func_node(func, node->parent)->kind;
+        if (above != HONE_NODE_ATTR && above != HONE_NODE_DECL) return true; /* has braces */
+        id = node->parent;
+    }
+}
+
+bool c_open_scope(c_gen *g, hone_node_id statement) {
+    bool is_open = !is_last(g->func, statement);
+    if (is_open) c_open(g, "%s", "");
+    return is_open;
+}
+
+void c_close_scope(c_gen *g, bool is_open) {
+    if (is_open) c_close(g);
+}
+
 /* Keywords, and what the text around and <math.h> call things. */
 static bool is_reserved(const char *name) {
     static const char *const words[] = {

@@ -50,7 +50,7 @@ static void loop(c_gen *g, hone_node_id id) {
 static void masked(c_gen *g, hone_node_id id) {
     const hone_expr *e = hone_func_node(g->func, id)->u.eval.value;
     const char *mask = c_name(g, "mask"), *outer_mask = g->mask;
-    c_open(g, "%s", "");
+    bool is_open = c_open_scope(g, id);
     c_line(g, "bool %s[%u];", mask, (unsigned)e->dtype.lanes);
     const char *outer = c_open_lanes(g, e->dtype.lanes);
     if (outer_mask) { /* what is masked off must not be read either */
@@ -65,7 +65,7 @@ static void masked(c_gen *g, hone_node_id id) {
     g->mask = mask;
     c_children(g, id);
     g->mask = outer_mask;
-    c_close(g);
+    c_close_scope(g, is_open);
 }
 
 static void condition(c_gen *g, hone_node_id id) {
@@ -107,7 +107,7 @@ static void let(c_gen *g, hone_node_id id) {
     uint32_t lanes = value->dtype.lanes;
     bool is_index = g->func->vars[var].is_index;
     const char *type = c_type(g, value->dtype), *name = c_name(g, g->func->vars[var].name);
-    c_open(g, "%s", "");
+    bool is_open = c_open_scope(g, id);
     if (lanes > 1) {
         c_line(g, "%s %s[%u];", type, name, (unsigned)lanes);
         const char *outer = c_open_lanes(g, lanes);
@@ -123,7 +123,7 @@ static void let(c_gen *g, hone_node_id id) {
     g->vars[var] = (c_var){.text = name, .is_lanes = lanes > 1, .is_index = is_index};
     c_children(g, id);
     g->vars[var] = (c_var){0};
-    c_close(g);
+    c_close_scope(g, is_open);
 }
 
 /* All lanes are read before the first one is written. */
