@@ -10,6 +10,7 @@
 #include "runtime/cache_flush.h"
 #include "runtime/device_impl.h"
 #include "runtime/guarded.h"
+#include "runtime/library.h"
 #include "runtime/model/model_rt.h"
 #include "runtime/pinning.h"
 #include "support/alloc.h"
@@ -148,19 +149,8 @@ static hone_status check_target(const hone_manifest *manifest) {
     return hone_target_check_here(&target);
 }
 
-/* The loader looks for a name without a slash elsewhere. */
 static hone_status open_path(const char *path, void **out_library) {
-    char here[4096];
-    if (!strchr(path, '/')) {
-        snprintf(here, sizeof here, "./%s", path);
-        path = here;
-    }
-    dlerror();
-    *out_library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-    if (*out_library) return HONE_OK;
-    const char *why = dlerror();
-    return HONE_ERROR(HONE_CODE_INVALID, "'%s' cannot be loaded: %s", path,
-                      why ? why : "no reason given");
+    return hone_status_annotate(hone_library_open(path, out_library), "'%s'", path);
 }
 
 static hone_status open_bytes(const hone_device_artifact *artifact, void **out_library) {

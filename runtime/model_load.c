@@ -1,10 +1,10 @@
-/* runtime/model_load.c - dlopen, and hone_tensor to DLTensor. */
+/* runtime/model_load.c - the library of a model, and hone_tensor to DLTensor. */
 #include "runtime/model_load.h"
 
 #include <dlfcn.h>
-#include <stdio.h>
 #include <string.h>
 
+#include "runtime/library.h"
 #include "support/alloc.h"
 #include "support/strbuf.h"
 
@@ -15,17 +15,7 @@ struct hone_loaded_model {
 };
 
 static hone_status open_library(const char *path, hone_loaded_model *model) {
-    char here[4096];
-    if (!strchr(path, '/')) {
-        snprintf(here, sizeof here, "./%s", path);
-        path = here;
-    }
-    dlerror();
-    model->library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-    if (!model->library) {
-        const char *why = dlerror();
-        return HONE_ERROR(HONE_CODE_INVALID, "cannot be loaded: %s", why ? why : "no reason given");
-    }
+    HONE_TRY(hone_library_open(path, &model->library));
     void *symbol = dlsym(model->library, HONE_MODEL_SYMBOL);
     if (!symbol) return HONE_ERROR(HONE_CODE_INVALID, "is a library, but no compiled model");
     hone_model_get get;

@@ -1,0 +1,69 @@
+/* runtime/library.c - dlopen. What it says of a library for another processor is that there is no
+ * such file; so the first bytes of the file are read then. */
+#include "runtime/library.h"
+
+#include <dlfcn.h>
+#include <elf.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "support/attributes.h"
+
+#if defined(__x86_64__)
+#define OWN_MACHINE EM_X86_64
+#elif defined(__aarch64__)
+#define OWN_MACHINE EM_AARCH64
+#else
+#define OWN_MACHINE EM_NONE /* nobody knows */
+#endif
+
+static const struct machine {
+    unsigned number;
+    const char *name;
+} machines[] = {
+    {EM_X86_64,  "x86-64"      },
+    {EM_AARCH64, "64-bit ARM"  },
+    {EM_386,     "32-bit x86"  },
+    {EM_ARM,     "32-bit ARM"  },
+    {EM_RISCV,   "RISC-V"      },
+    {EM_PPC64,   "64-bit POWER"},
+    {EM_S390,    "S/390"       },
+};
+
+static const char *name_of(unsigned number) {
+    for (size_t i = 0; i < HONE_COUNT(machines); i++) {
+        if (machines[i].number == number) return machines[i].name;
+    }
+    return "another processor";
+}
+
+/* The processor that a file is for; EM_NONE when it is no library, or cannot be read. */
+static unsigned machine_of(const char *path) {
+    unsigned char head[20]; /* up to e_machine, in the order of bytes that e_ident names */
+    FILE *file = fopen(path, "rb");
+    size_t count = file ? fread(head, 1, sizeof head, file) : 0;
+    if (file) fclose(file);
+    if (count < sizeof head || memcmp(head, ELFMAG, SELFMAG) != 0) return EM_NONE;
+    bool is_big = head[EI_DATA] == ELFDATA2MSB;
+    return is_big ? head[18] * 256U + head[19] : head[19] * 256U + head[18];
+}
+
+hone_status hone_library_open(const char *path, void **out_library) {
+    char here[4096];
+    if (!strchr(path, '/')) {
+        snprintf(here, sizeof here, "./%s", path);
+        path = here;
+    }
+    dlerror();
+    *out_library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (*out_library) return HONE_OK;
+    const char *why = dlerror();
+    unsigned machine = machine_of(path);
+    if (machine != EM_NONE && OWN_MACHINE != EM_NONE && machine != OWN_MACHINE) {
+        return HONE_ERROR(HONE_CODE_INVALID,
+                          "cannot be loaded: it is for %s, this machine is %s; compile it for this "
+                          "machine",
+                          name_of(machine), name_of(OWN_MACHINE));
+    }
+    return HONE_ERROR(HONE_CODE_INVALID, "cannot be loaded: %s", why ? why : "no reason given");
+}

@@ -1,0 +1,13 @@
+/* runtime/library.h - opens shared objects, and says why one cannot be opened. Inside runtime/
+ * only.
+ */
+#ifndef HONE_RUNTIME_LIBRARY_H
+#define HONE_RUNTIME_LIBRARY_H
+
+#include "support/status.h"
+
+/* INVALID with the reason, which names the processor when it is that of another machine; a path
+ * without a slash is a file of the working directory. For dlclose. */
+HONE_NODISCARD hone_status hone_library_open(const char *path, void **out_library);
+
+#endif
