@@ -159,27 +159,45 @@ static bool is_size(const hone_func *func, hone_var var) {
     return false;
 }
 
-static int64_t size_of(const hone_expr *e, const int64_t *sizes) {
-    if (hone_expr_is_int(e)) return e->u.i;
-    if (e->kind == HONE_EXPR_VAR) return sizes[e->u.var];
-    if (e->kind == HONE_EXPR_CAST) return size_of(e->args[0], sizes);
-    if (e->kind != HONE_EXPR_BINARY) return -1;
-    int64_t a = size_of(e->args[0], sizes), b = size_of(e->args[1], sizes);
-    if (a < 0 || b < 0) return -1;
+/* The value of an extent, if the sizes that it is made of are known. */
+static bool value_of(const hone_expr *e, const int64_t *sizes, int64_t *out) {
+    if (hone_expr_is_int(e) || e->kind == HONE_EXPR_VAR) {
+        *out = e->kind == HONE_EXPR_VAR ? sizes[e->u.var] : e->u.i;
+        return e->kind != HONE_EXPR_VAR || *out >= 0;
+    }
+    if (e->kind == HONE_EXPR_CAST) return value_of(e->args[0], sizes, out);
+    if (e->kind != HONE_EXPR_BINARY) return false;
+    int64_t a, b;
+    if (!value_of(e->args[0], sizes, &a) || !value_of(e->args[1], sizes, &b)) return false;
     switch ((hone_op)e->op) {
     case HONE_OP_ADD:
-        return a + b;
+        return !__builtin_add_overflow(a, b, out);
     case HONE_OP_SUB:
-        return a - b;
+        return !__builtin_sub_overflow(a, b, out);
     case HONE_OP_MUL:
-        return a * b;
+        return !__builtin_mul_overflow(a, b, out);
+    case HONE_OP_MIN:
+        *out = a < b ? a : b;
+        return true;
+    case HONE_OP_MAX:
+        *out = a > b ? a : b;
+        return true;
     case HONE_OP_FLOORDIV:
-        return b ? a / b : -1;
+    case HONE_OP_TRUNCDIV:
+        *out = b ? a / b : 0;
+        return a >= 0 && b > 0;
     case HONE_OP_FLOORMOD:
-        return b ? a % b : -1;
+    case HONE_OP_TRUNCMOD:
+        *out = b ? a % b : 0;
+        return a >= 0 && b > 0;
     default:
-        return -1;
+        return false;
     }
+}
+
+static int64_t size_of(const hone_expr *e, const int64_t *sizes) {
+    int64_t value;
+    return value_of(e, sizes, &value) && value >= 0 ? value : -1;
 }
 
 /* Sizes by variable, as --shape has them; of made-up inputs the others are 1. -1 = not known. */

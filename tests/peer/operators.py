@@ -273,6 +273,8 @@ def main():
     for case in cases[part - 1::parts]:
         try:
             examiner.one(*case)
+        except KeyboardInterrupt:
+            break  # what is known so far
         except Exception:  # pylint: disable=broad-except
             examiner.note("the harness failed", str(case[0]), "", "")
             traceback.print_exc()
