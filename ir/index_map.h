@@ -37,12 +37,16 @@ struct hone_index_map {
  * them. False: nothing. */
 typedef bool (*hone_index_map_names)(void *ctx, const char *name, uint32_t *out_count,
                                      const uint32_t **out_frees, bool *out_is_tuple);
+/* The same for what is a whole number, or a tuple of them. */
+typedef bool (*hone_index_map_numbers)(void *ctx, const char *name, uint32_t *out_count,
+                                       const int64_t **out_numbers, bool *out_is_tuple);
 
 typedef struct hone_index_map_text {
     const char *source_name; /* for messages */
     const char *text;
     size_t from, to, length;    /* the expression is text[from … to), of a text of this length */
     hone_index_map_names names; /* may be NULL */
+    hone_index_map_numbers numbers; /* may be NULL */
     void *ctx;
 } hone_index_map_text;
 

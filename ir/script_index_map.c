@@ -34,28 +34,56 @@ static bool add_free(map_reader *r, const char *name, uint32_t number, hone_dtyp
     return out->u.expr || script_check_ir(&r->p, r->p.pos);
 }
 
-/* The names in the text that stand for something are variables. */
+static bool define_tuple(script_parser *p, const char *name, script_value *items, uint32_t count,
+                         bool is_tuple) {
+    script_value tuple = {.kind = SCRIPT_TUPLE, .count = count, .u.items = items};
+    return script_define(p, name, is_tuple || count != 1 ? tuple : items[0]);
+}
+
+static bool define_numbers(map_reader *r, const char *name, bool *out_found) {
+    script_parser *p = &r->p;
+    uint32_t count = 0;
+    const int64_t *numbers = NULL;
+    bool is_tuple = false;
+    *out_found =
+        r->text->numbers && r->text->numbers(r->text->ctx, name, &count, &numbers, &is_tuple);
+    if (!*out_found) return true;
+    script_value *items = script_alloc(p, p->scratch, (size_t)count + 1, sizeof *items);
+    for (uint32_t k = 0; items && k < count; k++)
+        items[k] = SCRIPT_VALUE_INT(numbers[k]);
+    return items && define_tuple(p, name, items, count, is_tuple);
+}
+
+static bool define_variables(map_reader *r, const char *name, hone_dtype dtype) {
+    script_parser *p = &r->p;
+    uint32_t count = 0;
+    const uint32_t *frees = NULL;
+    bool is_tuple = false;
+    if (!r->text->names || !r->text->names(r->text->ctx, name, &count, &frees, &is_tuple)) {
+        return true;
+    }
+    script_value *items = script_alloc(p, p->scratch, count, sizeof *items);
+    if (!items) return false;
+    for (uint32_t k = 0; k < count; k++) {
+        if (!add_free(r, name, frees[k], dtype, &items[k])) return false;
+    }
+    return define_tuple(p, name, items, count, is_tuple);
+}
+
+/* The names in the text that stand for something are variables or numbers. */
 static bool define_frees(map_reader *r, hone_dtype dtype) {
     script_parser *p = &r->p;
-    for (uint32_t i = 0; i < p->token_count && r->text->names; i++) {
+    for (uint32_t i = 0; i < p->token_count; i++) {
         const script_token *t = &p->tokens[i];
         bool is_member = i && p->tokens[i - 1].kind == SCRIPT_TOKEN_OP &&
                          p->source.text[p->tokens[i - 1].start] == '.';
+        bool is_number = false;
         if (t->kind != SCRIPT_TOKEN_NAME || is_member) continue;
         const char *name = script_token_text(p, t);
-        uint32_t count = 0;
-        const uint32_t *numbers = NULL;
-        bool is_tuple = false;
         if (!name) return false;
         if (script_lookup(p, name)) continue;
-        if (!r->text->names(r->text->ctx, name, &count, &numbers, &is_tuple)) continue;
-        script_value *items = script_alloc(p, p->scratch, count, sizeof *items);
-        if (!items) return false;
-        for (uint32_t k = 0; k < count; k++) {
-            if (!add_free(r, name, numbers[k], dtype, &items[k])) return false;
-        }
-        script_value tuple = {.kind = SCRIPT_TUPLE, .count = count, .u.items = items};
-        if (!script_define(p, name, is_tuple || count != 1 ? tuple : items[0])) return false;
+        if (!define_numbers(r, name, &is_number)) return false;
+        if (!is_number && !define_variables(r, name, dtype)) return false;
     }
     return true;
 }

@@ -120,6 +120,7 @@ typedef struct hone_apply_options {
     const hone_decision *decisions; /* one per instruction; NULL = those of the trace */
     bool resample;                  /* ignore decisions, draw anew */
     bool skip_postproc;             /* stop at EnterPostproc */
+    hone_rv *out_rvs;     /* the schedule's variable for each of the trace's; may be NULL */
     uint32_t *out_failed; /* where it stopped, index of the refused instruction; may be NULL */
     /* called after each instruction (hone schedule --steps); may be NULL */
     hone_status (*after_step)(void *ctx, struct hone_schedule *sch, uint32_t step);

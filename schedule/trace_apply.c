@@ -454,5 +454,6 @@ hone_status hone_trace_apply(const hone_trace *trace, struct hone_schedule *sch,
             return name_step(&r, i, st);
         }
     }
+    if (options->out_rvs) memcpy(options->out_rvs, r.map, trace->rv_count * sizeof *r.map);
     return HONE_OK;
 }

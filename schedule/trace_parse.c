@@ -4,32 +4,19 @@
 
 /* Traces from Python: what TVM prints, and what people write by hand.
  *
- *   line   := [names "="] "sch" "." method "(" args ")" | names "=" value | name "(" args ")"
- *           | "def" … (trace_parse_func.c) | "return" [values] | "for" names "in" value ":" suite
- *   names  := name {"," name} [","]           one name for a list result holds the list
- *   arg    := [keyword "="] value
- *   value  := number | string | True | False | None | name | list | tuple | dict
- *           | index map (trace_parse_map.c) | "sch" "." method "(" args ")" of one result, or of as
- *             many as its arguments or the program say | name "(" args ")", a function of the text
- *           | value "[" index or slice "]" | number operator number
+ *   statement := targets "=" values | target "+=" values | values      (trace_parse_assign.c)
+ *              | "def" …, "return" …                                   (trace_parse_func.c)
+ *              | "if" … "elif" … "else" …, "for" …, "while" …, "with" … (trace_parse_flow.c)
+ *              | "break" | "continue" | "assert" value | "raise" … | "import" …
+ *   values    := expressions of Python (trace_parse_operator.c, trace_parse_value.c): numbers,
+ *                strings, lists, tuples, dictionaries, comprehensions, calls of functions of the
+ *                text and of a few that Python has, index maps, steps of the schedule
  *
  * A text of functions alone means the last one, applied to the schedule. A new tvm.tir.Schedule(…)
- * begins anew. Programs in the same text (classes, decorated functions), imports, comments,
- * docstrings, "pass" and what only shows something (print, sch.mod.show()) are passed over. */
-
-enum { MAX_NAMES = 256, MAX_TURNS = 10000, MAX_FORS = 16 };
-
-static bool is_schedule(const pytrace *p, const char *name) {
-    return name && strcmp(name, p->schedule_name) == 0;
-}
-
-static bool is_skipped(const pytrace *p) {
-    static const char *const words[] = {"import", "from", "pass", "print", "assert", "IPython"};
-    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
-        if (pytrace_starts_with_word(p, words[i])) return true;
-    }
-    return pytrace_peek(p) == '#' || pytrace_peek(p) == '\n' || p->at == p->end;
-}
+ * begins anew. Programs in the same text (classes, decorated functions), comments, docstrings,
+ * "pass" and what is printed are passed over. What other modules make is known by name only
+ * (trace_parse_outside.c). What `if` and `while` depend on must be known before anything is drawn.
+ */
 
 static bool skip_docstring(pytrace *p) {
     if (p->end - p->at < 3 ||
@@ -40,140 +27,25 @@ static bool skip_docstring(pytrace *p) {
     return true;
 }
 
-/* ---- assignments ---- */
-
-void pytrace_begin_schedule(pytrace *p) {
-    while (p->at < p->end && *p->at != '(')
-        p->at++;
-    const char *open = p->at;
-    uint32_t depth = 0;
-    do {
-        depth += pytrace_peek(p) == '(';
-        depth -= pytrace_peek(p) == ')';
-        p->at++;
-    } while (p->at < p->end && depth && *p->at != '\n');
-    if (p->at > p->end) p->at = open;
+void pytrace_begin_schedule(pytrace *p, pytrace_value *out) {
+    pytrace_skip_brackets(p);
     hone_trace_init(p->trace, p->arena);
     p->epoch++;
+    *out = (pytrace_value){.kind = PYTRACE_SCHEDULE, .epoch = p->epoch};
 }
 
-static hone_status assign(pytrace *p, const char *where, uint32_t count, const char *const *names,
-                          bool has_comma, const pytrace_object *object) {
-    if (object->is_schedule && count == 1) {
-        p->schedule_name = names[0];
-        return HONE_OK;
+static bool starts_with_any(const pytrace *p, const char *const *words) {
+    for (; *words; words++) {
+        if (pytrace_starts_with_word(p, *words)) return true;
     }
-    if (count == 1 && !has_comma) {
-        bool is_none = !object->is_opaque && object->operand.kind == HONE_OPERAND_NONE;
-        if (is_none && is_schedule(p, names[0])) return HONE_OK; /* changed in place */
-        return pytrace_bind_object(p, names[0], object);
-    }
-    const hone_operand *list = &object->operand;
-    if (object->is_schedule || object->is_opaque || list->kind != HONE_OPERAND_LIST) {
-        return pytrace_fail_at(p, where, "expected a list, one value for each name");
-    }
-    if (list->count != count) {
-        const char *text =
-            hone_arena_printf(p->arena, "%u names for %u values", count, list->count);
-        return text ? pytrace_fail_at(p, where, text) : pytrace_no_memory();
-    }
-    for (uint32_t i = 0; i < count; i++) {
-        HONE_TRY(pytrace_bind_object(p, names[i], &(pytrace_object){.operand = list->u.items[i]}));
-    }
-    return HONE_OK;
+    return false;
 }
 
-/* "a, b" is a tuple without parentheses. */
-static hone_status read_values(pytrace *p, hone_operand *out) {
-    hone_operand items[MAX_NAMES];
-    uint32_t count = 0;
-    for (;;) {
-        if (count == MAX_NAMES) return pytrace_fail(p, "too many values");
-        HONE_TRY(pytrace_read_value(p, &items[count++]));
-        pytrace_skip_blanks(p);
-        if (pytrace_peek(p) != ',') break;
-        p->at++;
-    }
-    return pytrace_tuple(p, items, count, out);
-}
-
-/* What stands right of the "=". */
-static hone_status read_right(pytrace *p, uint32_t count, const char *const *names,
-                              bool has_comma) {
-    const char *start = p->at;
-    pytrace_object object = {.operand = {.kind = HONE_OPERAND_NONE}};
-    if (pytrace_makes_schedule(p)) {
-        pytrace_begin_schedule(p);
-        object.is_schedule = true;
-        return assign(p, start, count, names, has_comma, &object);
-    }
-    const char *callee = pytrace_read_name(p);
-    if (is_schedule(p, callee) && pytrace_peek(p) == '.' && !pytrace_call_has_index(p)) {
-        p->at++;
-        return pytrace_read_call(p, count, names, has_comma);
-    }
-    const pytrace_func *func = callee ? pytrace_find_func(p, callee) : NULL;
-    if (func && pytrace_peek(p) == '(') {
-        HONE_TRY(pytrace_call_func(p, func, &object));
-    } else {
-        char next = pytrace_peek(p);
-        bool is_unknown = callee && !is_schedule(p, callee) && (next == '.' || next == '(') &&
-                          !pytrace_find(p, callee);
-        if (is_unknown) return pytrace_fail_at(p, start, "expected a step of the schedule");
-        p->at = start;
-        HONE_TRY(read_values(p, &object.operand));
-    }
-    return assign(p, start, count, names, has_comma, &object);
-}
-
-/* ---- statements ---- */
-
-/* "sch.mod.show()", "sch.show()", "sch.trace": looks only. */
-static bool shows_schedule(const pytrace *p) {
-    return pytrace_starts_with_word(p, "mod") || pytrace_starts_with_word(p, "trace") ||
-           pytrace_starts_with_word(p, "show");
-}
-
-static hone_status read_statement(pytrace *p) {
-    const char *names[MAX_NAMES];
-    uint32_t count = 0;
-    bool has_comma = false;
-    const char *start = p->at;
-    for (;;) {
-        pytrace_skip_blanks(p);
-        pytrace_accept(p, '(');
-        const char *name_at = p->at, *name = pytrace_read_name(p);
-        if (!name) return pytrace_fail_at(p, name_at, "expected a step of the schedule");
-        if (count == MAX_NAMES) return pytrace_fail(p, "too many names");
-        names[count++] = name;
-        pytrace_skip_blanks(p);
-        if (pytrace_peek(p) == ')') p->at++;
-        pytrace_skip_blanks(p);
-        if (pytrace_peek(p) != ',') break;
-        p->at++;
-        has_comma = true;
-        pytrace_skip_blanks(p);
-        bool is_last = pytrace_peek(p) == ')'; /* (a,) = … */
-        if (is_last) p->at++;
-        pytrace_skip_blanks(p);
-        if (is_last || pytrace_peek(p) == '=') break;
-    }
-    if (count == 1 && pytrace_peek(p) == '.' && is_schedule(p, names[0])) {
-        p->at++;
-        if (!shows_schedule(p)) return pytrace_read_call(p, 0, NULL, false);
-        pytrace_skip_line(p);
-        p->at--; /* the end of the line is still to come */
-        return HONE_OK;
-    }
-    const pytrace_func *func = count == 1 ? pytrace_find_func(p, names[0]) : NULL;
-    if (func && pytrace_peek(p) == '(') {
-        pytrace_object ignored;
-        return pytrace_call_func(p, func, &ignored);
-    }
-    if (pytrace_peek(p) != '=') return pytrace_fail_at(p, start, "expected a step of the schedule");
-    p->at++;
-    pytrace_skip_blanks(p);
-    return read_right(p, count, names, has_comma);
+/* Nothing to do, and nothing to know. */
+static bool is_skipped(const pytrace *p) {
+    static const char *const words[] = {"pass", "print", "del", NULL};
+    char c = pytrace_peek(p);
+    return c == '#' || c == '\n' || c == ';' || p->at == p->end || starts_with_any(p, words);
 }
 
 static hone_status end_line(pytrace *p) {
@@ -189,63 +61,70 @@ static hone_status end_line(pytrace *p) {
     return HONE_OK;
 }
 
-/* "for a, b in list:" runs its suite once for each item. */
-static hone_status read_for(pytrace *p) {
-    const char *names[MAX_NAMES], *head = p->at, *body;
-    uint32_t count = 0;
-    hone_operand list;
-    p->at += 3; /* "for" */
-    do {
-        pytrace_skip_blanks(p);
-        if (count == MAX_NAMES) return pytrace_fail(p, "too many names");
-        names[count] = pytrace_read_name(p);
-        if (!names[count++]) return pytrace_fail(p, "expected a name");
-        pytrace_skip_blanks(p);
-    } while (pytrace_accept(p, ','));
-    if (!pytrace_starts_with_word(p, "in")) return pytrace_fail(p, "expected 'in'");
-    p->at += 2;
-    pytrace_skip_blanks(p);
-    const char *where = p->at;
-    HONE_TRY(pytrace_read_value(p, &list));
-    if (list.kind != HONE_OPERAND_LIST) return pytrace_fail_at(p, where, "expected a list");
-    if (!pytrace_accept(p, ':')) return pytrace_fail(p, "expected ':'");
-    if (!pytrace_skip_suite(p, head, &body)) return pytrace_fail(p, "expected an indented body");
-    const char *behind = p->at, *end = p->end;
-    for (uint32_t i = 0; i < list.count && !p->has_returned; i++) {
-        pytrace_object item = {.operand = list.u.items[i]};
-        if (++p->turn_count > MAX_TURNS) return pytrace_fail_at(p, head, "this runs for too long");
-        HONE_TRY(assign(p, where, count, names, count > 1, &item));
-        if (p->for_depth == MAX_FORS) return pytrace_fail_at(p, head, "nested too deeply");
-        p->at = body;
-        p->end = behind;
-        p->for_depth++;
-        HONE_TRY(pytrace_run(p));
-        p->for_depth--;
-        p->end = end;
-    }
-    p->at = behind;
+static hone_status read_assert(pytrace *p) {
+    const char *start = p->at;
+    pytrace_value value;
+    bool holds = true;
+    p->at += strlen("assert");
+    HONE_TRY(pytrace_read_value(p, &value));
+    if (value.kind != PYTRACE_OUTSIDE) HONE_TRY(pytrace_truth(p, start, &value, &holds));
+    if (!holds) return pytrace_fail_at(p, start, "this does not hold");
+    pytrace_skip_line(p);
     return HONE_OK;
 }
 
+static hone_status read_jump(pytrace *p, bool breaks) {
+    if (!p->suite_depth) return pytrace_fail(p, "there is no loop around this");
+    p->flow = breaks ? PYTRACE_BREAKS : PYTRACE_CONTINUES;
+    return HONE_OK;
+}
+
+/* What is not read yet: say what to do instead. */
+static hone_status refuse_statement(pytrace *p) {
+    if (pytrace_starts_with_word(p, "raise")) {
+        return pytrace_fail(p, "the text gives up here, by raise");
+    }
+    if (pytrace_starts_with_word(p, "try")) {
+        return pytrace_fail(p, "try is not known here: leave out the steps that are refused");
+    }
+    return pytrace_fail(p, "this statement is not known here: write it with if, for and functions");
+}
+
+static hone_status read_statement(pytrace *p) {
+    static const char *const unknown[] = {"try",   "raise",  "yield",    "async",
+                                          "await", "global", "nonlocal", NULL};
+    if (pytrace_starts_with_word(p, "def")) return pytrace_read_def(p);
+    if (pytrace_starts_with_word(p, "if")) return pytrace_read_if(p);
+    if (pytrace_starts_with_word(p, "for")) return pytrace_read_for(p);
+    if (pytrace_starts_with_word(p, "while")) return pytrace_read_while(p);
+    if (pytrace_starts_with_word(p, "with")) return pytrace_read_with(p);
+    if (pytrace_starts_with_word(p, "break")) return read_jump(p, true);
+    if (pytrace_starts_with_word(p, "continue")) return read_jump(p, false);
+    if (pytrace_starts_with_word(p, "assert")) return read_assert(p);
+    if (pytrace_starts_with_word(p, "return") && !p->call_depth) {
+        pytrace_skip_line(p);
+        return HONE_OK;
+    }
+    if (pytrace_starts_with_word(p, "return")) return pytrace_read_return(p);
+    if (starts_with_any(p, unknown)) return refuse_statement(p);
+    bool imports = pytrace_starts_with_word(p, "import") || pytrace_starts_with_word(p, "from");
+    HONE_TRY(imports ? pytrace_read_import(p) : pytrace_read_assignment(p));
+    return end_line(p);
+}
+
 hone_status pytrace_run(pytrace *p) {
-    while (p->at < p->end && !p->has_returned) {
+    while (p->at < p->end && p->flow == PYTRACE_GOES_ON) {
+        bool took = false;
         pytrace_skip_blanks(p);
-        if (skip_docstring(p) || pytrace_skip_program(p)) continue;
-        if (is_skipped(p)) {
+        if (skip_docstring(p)) continue;
+        HONE_TRY(pytrace_skip_program(p, &took));
+        if (took) continue;
+        if (pytrace_peek(p) == ';') {
+            p->at++;
+        } else if (is_skipped(p)) {
             pytrace_skip_line(p);
-        } else if (pytrace_starts_with_word(p, "def")) {
-            HONE_TRY(pytrace_read_def(p));
-        } else if (pytrace_starts_with_word(p, "for")) {
-            HONE_TRY(read_for(p));
-        } else if (pytrace_starts_with_word(p, "return")) {
-            if (p->call_depth) {
-                HONE_TRY(pytrace_read_return(p));
-            } else {
-                pytrace_skip_line(p);
-            }
         } else {
             HONE_TRY(read_statement(p));
-            HONE_TRY(end_line(p));
         }
     }
     return HONE_OK;
@@ -253,9 +132,14 @@ hone_status pytrace_run(pytrace *p) {
 
 /* A text of functions alone means the last one. */
 static hone_status read_text(pytrace *p) {
+    const pytrace_value schedule = {.kind = PYTRACE_SCHEDULE};
+    p->scope = pytrace_new_scope(p, NULL);
+    if (!p->scope) return pytrace_no_memory();
+    HONE_TRY(pytrace_bind(p, "sch", &schedule));
+    HONE_TRY(pytrace_bind(p, "__name__", &PYTRACE_OF_STRING("__main__")));
     HONE_TRY(pytrace_run(p));
-    bool means_func = p->func_count && !p->trace->count && !p->call_count;
-    return means_func ? pytrace_apply_func(p, &p->funcs[p->func_count - 1]) : HONE_OK;
+    bool means_func = p->last_func && !p->trace->count && !p->call_count;
+    return means_func ? pytrace_apply_func(p, p->last_func) : HONE_OK;
 }
 
 hone_status hone_trace_parse_script(hone_arena *arena, const hone_trace_context *context,
@@ -268,10 +152,9 @@ hone_status hone_trace_parse_script(hone_arena *arena, const hone_trace_context 
                  .context = context,
                  .text = text,
                  .at = text,
-                 .end = text + length,
-                 .schedule_name = "sch"};
+                 .end = text + length};
     hone_status st = read_text(&p);
-    hone_strmap_deinit(&p.names);
+    pytrace_end_scopes(&p);
     if (!st || !p.is_refused) return st;
     hone_status_free(st); /* who applies the trace will hear of it, with the place */
     return HONE_OK;

@@ -24,20 +24,6 @@ static uint32_t spec_count(hone_inst_kind kind) {
     return count;
 }
 
-const char *pytrace_read_keyword(pytrace *p) {
-    const char *start = p->at;
-    const char *name = pytrace_read_name(p);
-    if (name) {
-        pytrace_skip_all(p);
-        if (pytrace_peek(p) == '=' && p->at + 1 < p->end && p->at[1] != '=') {
-            p->at++;
-            return name;
-        }
-    }
-    p->at = start;
-    return NULL;
-}
-
 static hone_status store_arg(pytrace *p, call *c, const char *keyword, uint32_t position,
                              hone_operand value) {
     const hone_arg_spec *specs = hone_inst_args(c->kind);
@@ -76,17 +62,46 @@ static hone_status store_arg(pytrace *p, call *c, const char *keyword, uint32_t 
     return HONE_OK;
 }
 
+/* A function of the text stands for the index map that it returns. */
+static hone_status to_operand(pytrace *p, const char *where, pytrace_value *value,
+                              hone_operand *out) {
+    if (value->kind == PYTRACE_FUNC) {
+        HONE_TRY(pytrace_map_of_func(p, where, value->u.func, value));
+    }
+    return pytrace_to_operand(p, where, value, out);
+}
+
+/* "*loops": a list stands for its items. */
+static hone_status store_all(pytrace *p, call *c, const char *where, const pytrace_value *list,
+                             uint32_t *io_position) {
+    const pytrace_value *items;
+    uint32_t count;
+    HONE_TRY(pytrace_iterate(p, where, list, &items, &count));
+    for (uint32_t i = 0; i < count; i++) {
+        hone_operand operand;
+        HONE_TRY(pytrace_to_operand(p, where, &items[i], &operand));
+        HONE_TRY(store_arg(p, c, NULL, (*io_position)++, operand));
+    }
+    return HONE_OK;
+}
+
 static hone_status read_args(pytrace *p, call *c) {
     uint32_t position = 0;
-    while (!pytrace_accept(p, ')')) {
-        pytrace_skip_all(p);
-        if (pytrace_peek(p) == '*') p->at++; /* *loops: a list stands for its items */
+    while (!pytrace_close(p, ')')) {
+        pytrace_value value;
+        hone_operand operand;
+        bool is_all = pytrace_accept(p, '*');
         const char *keyword = pytrace_read_keyword(p);
-        hone_operand value;
+        pytrace_skip_space(p);
+        const char *where = p->at;
         HONE_TRY(pytrace_read_value(p, &value));
-        HONE_TRY(store_arg(p, c, keyword, position++, value));
-        if (!pytrace_accept(p, ',') && (pytrace_skip_all(p), pytrace_peek(p) != ')'))
-            return pytrace_fail(p, "expected ',' or ')'");
+        if (is_all) {
+            HONE_TRY(store_all(p, c, where, &value, &position));
+        } else {
+            HONE_TRY(to_operand(p, where, &value, &operand));
+            HONE_TRY(store_arg(p, c, keyword, position++, operand));
+        }
+        HONE_TRY(pytrace_next_item(p, ')'));
     }
     return HONE_OK;
 }
@@ -100,6 +115,16 @@ typedef struct draft {
     uint32_t attr_count;
     hone_decision decision;
 } draft;
+
+/* Plain data from an operand: annotations and attribute lists hold no variables. */
+static hone_status to_value(pytrace *p, const hone_operand *o, hone_value *out) {
+    const hone_operand *wrong;
+    HONE_TRY(hone_operand_value(p->arena, o, out, &wrong));
+    if (!wrong) return HONE_OK;
+    return pytrace_fail(p, wrong->kind == HONE_OPERAND_RV
+                               ? "expected a plain value, not a variable"
+                               : "expected a plain value, not an expression");
+}
 
 static hone_status add_input(pytrace *p, draft *d, hone_operand o) {
     if (!hone_grow(p->arena, (void **)&d->inputs, &d->input_capacity, d->input_count,
@@ -156,7 +181,7 @@ static hone_status add_attr(pytrace *p, const call *c, uint32_t i, draft *d) {
                spec->text_fallback) {
         value = HONE_VALUE_OF_STRING(spec->text_fallback);
     } else {
-        HONE_TRY(pytrace_to_value(p, &c->args[i], &value));
+        HONE_TRY(to_value(p, &c->args[i], &value));
         bool is_int = value.kind == HONE_VALUE_INT || value.kind == HONE_VALUE_BOOL;
         bool is_name = spec->place == HONE_ARG_BUFFER && value.kind == HONE_VALUE_STRING;
         if (spec->place == HONE_ARG_BUFFER && !is_int && !is_name) {
@@ -287,7 +312,7 @@ static hone_status add_arg(pytrace *p, call *c, uint32_t i, draft *d) {
         if (o->kind == HONE_OPERAND_LIST) {
             hone_value *value = hone_arena_alloc(p->arena, sizeof *value);
             if (!value) return pytrace_no_memory();
-            HONE_TRY(pytrace_to_value(p, o, value));
+            HONE_TRY(to_value(p, o, value));
             input = (hone_operand){.kind = HONE_OPERAND_VALUE, .u.value = value};
         }
         return add_input(p, d, input);
@@ -343,17 +368,20 @@ static hone_status ask_program(pytrace *p, const call *c, const draft *d, uint32
     return st;
 }
 
-/* How many results: as many as names, except where a list goes into one name. */
-static hone_status count_outputs(pytrace *p, const call *c, const draft *d, uint32_t name_count,
-                                 bool is_one_list, uint32_t *out) {
-    *out = name_count;
+/* How many results: as many as names, except where a list is one value. */
+static hone_status count_outputs(pytrace *p, const call *c, const draft *d, uint32_t wanted,
+                                 uint32_t *out) {
+    bool is_one_value = wanted == PYTRACE_ONE_VALUE;
+    *out = wanted;
     if (hone_inst_gives_nothing(c->kind)) {
         *out = 0;
-        return name_count ? pytrace_fail_at(p, c->start, "this step has no result") : HONE_OK;
+        bool is_spread = wanted != PYTRACE_IGNORED && !is_one_value;
+        return is_spread ? pytrace_fail_at(p, c->start, "this step has no result") : HONE_OK;
     }
     if (!hone_inst_gives_list(c->kind)) {
         *out = 1;
-        return name_count > 1 ? pytrace_fail_at(p, c->start, "this step has one result") : HONE_OK;
+        bool is_spread = wanted > 1 && !is_one_value;
+        return is_spread ? pytrace_fail_at(p, c->start, "this step has one result") : HONE_OK;
     }
     uint32_t known = HONE_NO_ID;
     if (c->kind == HONE_INST_SPLIT) known = d->input_count - 1;
@@ -370,13 +398,13 @@ static hone_status count_outputs(pytrace *p, const call *c, const draft *d, uint
     }
     if (known != HONE_NO_ID && known > 4096)
         return pytrace_fail_at(p, c->start, "too many results");
-    if (name_count == 0 && known == HONE_NO_ID) return HONE_OK; /* nobody wants the result */
-    if (name_count == 0 || is_one_list) {
+    if (wanted == PYTRACE_IGNORED && known == HONE_NO_ID) return HONE_OK; /* nobody wants it */
+    if (wanted == PYTRACE_IGNORED || is_one_value) {
         *out = known;
         return known == HONE_NO_ID ? ask_program(p, c, d, out) : HONE_OK;
     }
-    if (known == HONE_NO_ID || known == name_count) return HONE_OK;
-    const char *text = hone_arena_printf(p->arena, "%u names for %u results", name_count, known);
+    if (known == HONE_NO_ID || known == wanted) return HONE_OK;
+    const char *text = hone_arena_printf(p->arena, "%u names for %u results", wanted, known);
     return text ? pytrace_fail_at(p, c->start, text) : pytrace_no_memory();
 }
 
@@ -407,55 +435,102 @@ static hone_status add_separators(pytrace *p, const draft *d, hone_value places)
                              HONE_RV_BLOCK, (hone_decision){0, NULL});
 }
 
-static hone_status finish_call(pytrace *p, call *c, uint32_t name_count, const char *const *names,
-                               bool has_comma) {
+/* The results as a value: a list, where there may be any number of them. */
+static hone_status give_results(pytrace *p, hone_inst_kind kind, uint32_t first, uint32_t count,
+                                pytrace_value *out) {
+    *out = PYTRACE_OF_NONE;
+    if (hone_inst_gives_nothing(kind)) return HONE_OK;
+    bool is_list = hone_inst_gives_list(kind);
+    if (is_list) HONE_TRY(pytrace_new_list(p, PYTRACE_LIST, out));
+    for (uint32_t i = 0; i < count; i++) {
+        const pytrace_value rv = {.kind = PYTRACE_RV, .epoch = p->epoch, .u.rv = first + i};
+        if (!is_list) {
+            *out = rv;
+        } else {
+            HONE_TRY(pytrace_push(p, out, &rv));
+        }
+    }
+    return HONE_OK;
+}
+
+static hone_status finish_call(pytrace *p, call *c, uint32_t wanted, pytrace_value *out) {
     draft d = {0};
     for (uint32_t i = 0; i < spec_count(c->kind); i++)
         HONE_TRY(add_arg(p, c, i, &d));
-    bool is_one_list = name_count == 1 && !has_comma && hone_inst_gives_list(c->kind);
     uint32_t outputs = 0;
-    HONE_TRY(count_outputs(p, c, &d, name_count, is_one_list, &outputs));
+    HONE_TRY(count_outputs(p, c, &d, wanted, &outputs));
     uint32_t first = p->trace->rv_count;
     hone_value separators;
     HONE_TRY(take_separators(p, c->kind, &d, &separators));
     HONE_TRY(hone_trace_append(p->trace, c->kind, d.input_count, d.inputs, d.attr_count, d.attrs,
                                outputs, hone_inst_output_kind(c->kind), d.decision));
-    if (is_one_list) return pytrace_bind(p, names[0], outputs, first, true);
-    for (uint32_t i = 0; i < name_count; i++)
-        HONE_TRY(pytrace_bind(p, names[i], 1, first + i, false));
-    return add_separators(p, &d, separators);
+    HONE_TRY(add_separators(p, &d, separators));
+    HONE_TRY(give_results(p, c->kind, first, outputs, out));
+    bool is_pair = wanted != PYTRACE_ONE_VALUE && wanted != PYTRACE_IGNORED &&
+                   out->kind == PYTRACE_RV; /* (a,) = … */
+    const pytrace_value one = *out;
+    if (!is_pair) return HONE_OK;
+    HONE_TRY(pytrace_new_list(p, PYTRACE_LIST, out));
+    return pytrace_push(p, out, &one);
 }
 
 /* sch.work_on("main") is no step: it names the function for the get_sblock that follow. */
-static hone_status read_work_on(pytrace *p, const char *start, uint32_t name_count) {
-    hone_operand name;
-    if (!pytrace_accept(p, '(')) return pytrace_fail(p, "expected '('");
-    pytrace_skip_all(p);
-    const char *keyword = pytrace_read_keyword(p);
-    if (keyword && strcmp(keyword, "func_name") != 0) {
+static hone_status read_work_on(pytrace *p, const char *start) {
+    pytrace_args args;
+    HONE_TRY(pytrace_read_args(p, &args));
+    const pytrace_value *name = pytrace_keyword(&args, "func_name");
+    if (args.keyword_count > (name != NULL)) {
         return pytrace_fail_at(p, start, "'work_on' has one argument, func_name");
     }
-    HONE_TRY(pytrace_read_value(p, &name));
-    if (name.kind != HONE_OPERAND_STRING || name_count) {
+    if (!name && args.count == 1) name = &args.items[0];
+    if (!name || name->kind != PYTRACE_STRING) {
         return pytrace_fail_at(p, start, "work_on takes the name of a function and gives nothing");
     }
-    pytrace_accept(p, ',');
-    if (!pytrace_accept(p, ')')) return pytrace_fail(p, "expected ')'");
-    p->working_on = name.u.s;
+    p->working_on = name->u.s;
     return HONE_OK;
 }
 
-hone_status pytrace_read_call(pytrace *p, uint32_t name_count, const char *const *names,
-                              bool has_comma) {
+hone_status pytrace_read_call(pytrace *p, uint32_t wanted, pytrace_value *out) {
     call c = {.start = p->at};
     const char *method = pytrace_read_name(p);
     if (!method) return pytrace_fail(p, "expected the name of a step");
-    if (strcmp(method, "work_on") == 0) return read_work_on(p, c.start, name_count);
     if (!hone_inst_find_python(method, &c.kind)) {
-        const char *text = hone_arena_printf(p->arena, "unknown step '%s'", method);
-        return text ? pytrace_fail_at(p, c.start, text) : pytrace_no_memory();
+        return pytrace_fail_about(p, c.start, "unknown step ", method, "");
     }
-    if (!pytrace_accept(p, '(')) return pytrace_fail(p, "expected '('");
+    if (!pytrace_open(p, '(')) return pytrace_fail(p, "expected '('");
     HONE_TRY(read_args(p, &c));
-    return finish_call(p, &c, name_count, names, has_comma);
+    return finish_call(p, &c, wanted, out);
+}
+
+/* ---- what is no step ---- */
+
+hone_status pytrace_read_member(pytrace *p, pytrace_value *io) {
+    static const char *const parts[] = {"mod", "trace", "state", "func_working_on", NULL};
+    const char *start = ++p->at; /* behind the '.' */
+    const char *name = pytrace_read_name(p);
+    if (io->epoch != p->epoch) {
+        return pytrace_fail_at(p, start,
+                               "this schedule was followed by another one; only the last "
+                               "that is begun is applied");
+    }
+    if (!name) return pytrace_fail(p, "expected the name of a step");
+    *io = PYTRACE_OF_NONE;
+    for (const char *const *part = parts; *part; part++) {
+        if (strcmp(name, *part) != 0) continue;
+        *io = PYTRACE_OF_OUTSIDE(*part);
+        return HONE_OK;
+    }
+    if (strcmp(name, "get") == 0) return pytrace_read_get(p, io);
+    if (strcmp(name, "work_on") == 0) return read_work_on(p, start);
+    if (strcmp(name, "show") == 0 || strcmp(name, "seed") == 0) {
+        pytrace_args ignored;
+        return pytrace_read_args(p, &ignored);
+    }
+    if (strcmp(name, "copy") == 0) {
+        return pytrace_fail_at(p, start,
+                               "a trace has one schedule: begin it anew with "
+                               "tvm.s_tir.Schedule(mod) in place of a copy");
+    }
+    p->at = start;
+    return pytrace_read_call(p, PYTRACE_ONE_VALUE, io);
 }

@@ -88,23 +88,125 @@ void pytrace_skip_line(pytrace *p) {
     if (p->at < p->end) p->at++;
 }
 
-bool pytrace_makes_schedule(const pytrace *p) {
-    const char *at = p->at, *word = at;
-    for (; at < p->end && (pytrace_is_name_char(*at) || *at == '.'); at++) {
-        if (*at == '.') word = at + 1;
-    }
-    return at < p->end && *at == '(' && at - word == 8 && memcmp(word, "Schedule", 8) == 0;
+void pytrace_skip_brackets(pytrace *p) {
+    uint32_t open = 0;
+    do {
+        skip_piece(p, &open);
+    } while (p->at < p->end && open);
+    if (p->at > p->end) p->at = p->end;
 }
 
-bool pytrace_call_has_index(const pytrace *p) {
+bool pytrace_call_ends_line(const pytrace *p) {
     pytrace ahead = *p;
-    uint32_t open = 0;
-    while (ahead.at < ahead.end && *ahead.at != '(' && *ahead.at != '\n')
+    while (ahead.at < ahead.end && (pytrace_is_name_char(*ahead.at) || *ahead.at == '.'))
         ahead.at++;
     if (pytrace_peek(&ahead) != '(') return false;
-    do {
-        skip_piece(&ahead, &open);
-    } while (ahead.at < ahead.end && open);
+    pytrace_skip_brackets(&ahead);
     pytrace_skip_blanks(&ahead);
-    return pytrace_peek(&ahead) == '[';
+    char c = pytrace_peek(&ahead);
+    return ahead.at >= ahead.end || c == '\n' || c == '#' || c == ';';
+}
+
+/* ---- expressions ---- */
+
+static bool is_one_of(const char *word, size_t length, const char *const *words) {
+    for (; words && *words; words++) {
+        if (strlen(*words) == length && memcmp(*words, word, length) == 0) return true;
+    }
+    return false;
+}
+
+/* Past one character or operator; true where an expression ends. lambdas: whose ':' is to come. */
+static bool ends_at(const pytrace *p, const char **io_at, uint32_t *io_depth,
+                    uint32_t *io_lambdas) {
+    const char *at = *io_at;
+    char c = *at, next = p->end - at > 1 ? at[1] : '\0';
+    if (c == '(' || c == '[' || c == '{') (*io_depth)++;
+    if (c == ')' || c == ']' || c == '}') {
+        if (!*io_depth) return true;
+        (*io_depth)--;
+    }
+    if (!*io_depth) {
+        if (c == ';' || (c == ',' && !*io_lambdas) || (c == '\n' && !p->open)) return true;
+        if (c == ':' && !*io_lambdas) return true;
+        if (c == ':') (*io_lambdas)--;
+        if (c == '=' && next != '=' && !*io_lambdas) return true;
+    }
+    bool is_pair = (c == '\\' && next == '\n') ||
+                   (next == '=' && (c == '=' || c == '!' || c == '<' || c == '>'));
+    *io_at += is_pair ? 2 : 1;
+    return false;
+}
+
+const char *pytrace_scan(const pytrace *p, const char *const *words) {
+    uint32_t depth = 0, lambdas = 0;
+    for (const char *at = p->at; at < p->end;) {
+        const char *start = at;
+        if (*at == '"' || *at == '\'') {
+            at = pytrace_end_of_string(p, at);
+        } else if (*at == '#') {
+            while (at < p->end && *at != '\n')
+                at++;
+        } else if (pytrace_is_name_char(*at)) {
+            while (at < p->end && pytrace_is_name_char(*at))
+                at++;
+            size_t length = (size_t)(at - start);
+            if (depth) continue;
+            if (!lambdas && is_one_of(start, length, words)) return start;
+            if (length == 6 && memcmp(start, "lambda", 6) == 0) {
+                lambdas++;
+                words = NULL; /* what follows is the lambda's */
+            }
+        } else if (ends_at(p, &at, &depth, &lambdas)) {
+            return at;
+        }
+    }
+    return p->end;
+}
+
+/* ---- suites ---- */
+
+static uint32_t indent_at(const pytrace *p, const char *line) {
+    uint32_t indent = 0;
+    while (line < p->end && (*line == ' ' || *line == '\t')) {
+        indent += *line == '\t' ? 8 - indent % 8 : 1;
+        line++;
+    }
+    return indent;
+}
+
+uint32_t pytrace_indent_of(const pytrace *p, const char *in_line) {
+    while (in_line > p->text && in_line[-1] != '\n')
+        in_line--;
+    return indent_at(p, in_line);
+}
+
+static bool is_blank(const pytrace *p, const char *line) {
+    while (line < p->end && (*line == ' ' || *line == '\t' || *line == '\r'))
+        line++;
+    return line == p->end || *line == '\n' || *line == '#';
+}
+
+/* Passes over the lines that are indented further than the head. False when there are none. */
+static bool skip_body(pytrace *p, uint32_t indent) {
+    bool has_body = false;
+    const char *after = p->at;
+    while (p->at < p->end) {
+        bool blank = is_blank(p, p->at);
+        if (!blank && indent_at(p, p->at) <= indent) break;
+        has_body = has_body || !blank;
+        pytrace_skip_line(p);
+        if (!blank) after = p->at;
+    }
+    p->at = after;
+    return has_body;
+}
+
+bool pytrace_skip_suite(pytrace *p, const char *head, const char **out_start) {
+    bool is_one_line = !is_blank(p, p->at);
+    *out_start = p->at;
+    pytrace_skip_line(p);
+    if (is_one_line) return true;
+    *out_start = p->at;
+    return skip_body(p, pytrace_indent_of(p, head));
 }
