@@ -133,8 +133,15 @@ static bool call_cast(script_parser *p, const script_call *call, script_value *o
         !script_need_arg(p, call, 1, type_first ? "value" : "dtype", &b)) {
         return false;
     }
-    bool a_is_type = a->kind == SCRIPT_STRING || a->kind == SCRIPT_DTYPE || a->kind == SCRIPT_PATH;
-    const script_value *type = a_is_type ? a : b, *value = a_is_type ? b : a;
+    const script_value *type = type_first ? a : b, *value = type_first ? b : a;
+    bool is_type =
+        type->kind == SCRIPT_STRING || type->kind == SCRIPT_DTYPE || type->kind == SCRIPT_PATH;
+    if (!is_type) {
+        return script_fail_type(p, type->at, "%s: expected a dtype here, found %s; it is %s",
+                                call->callee, script_kind_name(type),
+                                type_first ? "T.Cast(\"float32\", value)"
+                                           : "T.cast(value, \"float32\")");
+    }
     hone_dtype dtype;
     const hone_expr *e = NULL;
     if (!script_to_dtype(p, type, &dtype) || !script_to_expr(p, value, &e)) return false;
@@ -409,6 +416,36 @@ static bool call_identity(script_parser *p, const script_call *call, script_valu
     return true;
 }
 
+/* T.call_intrin("float32", "tirx.exp", x) is T.exp(x, dtype="float32"). */
+static bool call_intrin_by_name(script_parser *p, const script_call *call, script_value *out) {
+    static const char *const rooms[] = {"tirx.", "tir.", "s_tir."};
+    const script_value *type = NULL, *name = NULL;
+    const char *op = NULL;
+    hone_dtype dtype;
+    if (!script_need_arg(p, call, 0, "dtype", &type) ||
+        !script_need_arg(p, call, 1, "func_name", &name) || !script_to_dtype(p, type, &dtype) ||
+        !script_to_string(p, name, &op)) {
+        return false;
+    }
+    for (size_t i = 0; i < HONE_COUNT(rooms); i++) {
+        size_t length = strlen(rooms[i]);
+        if (strncmp(op, rooms[i], length) != 0) continue;
+        op += length;
+        break;
+    }
+    bool is_name = *op && strlen(op) < 100 && strcmp(op, "call_intrin") != 0;
+    if (!is_name) return script_fail(p, name->at, "expected the name of an operator");
+    const script_value value = {.kind = SCRIPT_DTYPE, .at = type->at, .u.dtype = dtype};
+    script_keyword said = {"dtype", value};
+    script_call inner = {.callee = hone_arena_printf(p->scratch, "T.%s", op),
+                         .at = call->at,
+                         .count = call->count - 2,
+                         .args = call->args + 2,
+                         .keyword_count = 1,
+                         .keywords = &said};
+    return inner.callee ? script_call_path(p, &inner, out) : script_no_memory(p);
+}
+
 static bool call_float_imm(script_parser *p, const script_call *call, script_value *out) {
     const script_value *type = NULL, *v = NULL;
     hone_dtype dtype;
@@ -614,65 +651,66 @@ bool script_call_intrin(script_parser *p, const script_call *call, script_value 
 }
 
 const script_entry script_expr_calls[] = {
-    {"TypeVar",                    call_type_var },
-    {"T.var",                      call_var      },
-    {"T.Ptr",                      pointer_type  },
-    {"T.SizeVar",                  call_size_var },
-    {"T.Cast",                     call_cast     },
-    {"T.cast",                     call_cast     },
-    {"T.min_value",                call_limit    },
-    {"T.max_value",                call_limit    },
-    {"T.infinity",                 call_limit    },
-    {"T.nan",                      call_limit    },
-    {"T.Add",                      call_op       },
-    {"T.Sub",                      call_op       },
-    {"T.Mul",                      call_op       },
-    {"T.Div",                      call_op       },
-    {"T.FloorDiv",                 call_op       },
-    {"T.FloorMod",                 call_op       },
-    {"T.Mod",                      call_op       },
-    {"T.Min",                      call_op       },
-    {"T.Max",                      call_op       },
-    {"T.EQ",                       call_op       },
-    {"T.NE",                       call_op       },
-    {"T.LT",                       call_op       },
-    {"T.LE",                       call_op       },
-    {"T.GT",                       call_op       },
-    {"T.GE",                       call_op       },
-    {"T.And",                      call_op       },
-    {"T.Or",                       call_op       },
-    {"T.TruncDiv",                 call_op       },
-    {"T.TruncMod",                 call_op       },
-    {"T.floordiv",                 call_op       },
-    {"T.floormod",                 call_op       },
-    {"T.indexdiv",                 call_op       },
-    {"T.indexmod",                 call_op       },
-    {"T.truncdiv",                 call_op       },
-    {"T.truncmod",                 call_op       },
-    {"T.div",                      call_op       },
-    {"T.min",                      call_op       },
-    {"T.max",                      call_op       },
-    {"T.Not",                      call_not      },
-    {"T.ceildiv",                  call_ceildiv  },
-    {"T.abs",                      call_abs      },
-    {"T.Select",                   call_choice   },
-    {"T.if_then_else",             call_choice   },
-    {"T.Ramp",                     call_ramp     },
-    {"T.ramp",                     call_ramp     },
-    {"T.Broadcast",                call_broadcast},
-    {"T.broadcast",                call_broadcast},
-    {"T.Let",                      call_let      },
-    {"T.Shuffle",                  call_shuffle  },
-    {"T.llvm_lookup_intrinsic_id", call_identity },
-    {"T.meta_var",                 call_identity },
-    {"I.meta_var",                 call_identity },
-    {"T.target",                   call_target   },
-    {"T.StringImm",                call_identity },
-    {"T.FloatImm",                 call_float_imm},
-    {"T.IntImm",                   call_float_imm},
-    {"len",                        call_len      },
-    {"int",                        call_python   },
-    {"float",                      call_python   },
-    {"bool",                       call_python   },
-    {NULL,                         NULL          },
+    {"TypeVar",                    call_type_var      },
+    {"T.var",                      call_var           },
+    {"T.Ptr",                      pointer_type       },
+    {"T.SizeVar",                  call_size_var      },
+    {"T.Cast",                     call_cast          },
+    {"T.cast",                     call_cast          },
+    {"T.min_value",                call_limit         },
+    {"T.max_value",                call_limit         },
+    {"T.infinity",                 call_limit         },
+    {"T.nan",                      call_limit         },
+    {"T.Add",                      call_op            },
+    {"T.Sub",                      call_op            },
+    {"T.Mul",                      call_op            },
+    {"T.Div",                      call_op            },
+    {"T.FloorDiv",                 call_op            },
+    {"T.FloorMod",                 call_op            },
+    {"T.Mod",                      call_op            },
+    {"T.Min",                      call_op            },
+    {"T.Max",                      call_op            },
+    {"T.EQ",                       call_op            },
+    {"T.NE",                       call_op            },
+    {"T.LT",                       call_op            },
+    {"T.LE",                       call_op            },
+    {"T.GT",                       call_op            },
+    {"T.GE",                       call_op            },
+    {"T.And",                      call_op            },
+    {"T.Or",                       call_op            },
+    {"T.TruncDiv",                 call_op            },
+    {"T.TruncMod",                 call_op            },
+    {"T.floordiv",                 call_op            },
+    {"T.floormod",                 call_op            },
+    {"T.indexdiv",                 call_op            },
+    {"T.indexmod",                 call_op            },
+    {"T.truncdiv",                 call_op            },
+    {"T.truncmod",                 call_op            },
+    {"T.div",                      call_op            },
+    {"T.min",                      call_op            },
+    {"T.max",                      call_op            },
+    {"T.Not",                      call_not           },
+    {"T.ceildiv",                  call_ceildiv       },
+    {"T.abs",                      call_abs           },
+    {"T.Select",                   call_choice        },
+    {"T.if_then_else",             call_choice        },
+    {"T.Ramp",                     call_ramp          },
+    {"T.ramp",                     call_ramp          },
+    {"T.Broadcast",                call_broadcast     },
+    {"T.broadcast",                call_broadcast     },
+    {"T.Let",                      call_let           },
+    {"T.Shuffle",                  call_shuffle       },
+    {"T.llvm_lookup_intrinsic_id", call_identity      },
+    {"T.call_intrin",              call_intrin_by_name},
+    {"T.meta_var",                 call_identity      },
+    {"I.meta_var",                 call_identity      },
+    {"T.target",                   call_target        },
+    {"T.StringImm",                call_identity      },
+    {"T.FloatImm",                 call_float_imm     },
+    {"T.IntImm",                   call_float_imm     },
+    {"len",                        call_len           },
+    {"int",                        call_python        },
+    {"float",                      call_python        },
+    {"bool",                       call_python        },
+    {NULL,                         NULL               },
 };

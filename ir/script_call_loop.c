@@ -21,17 +21,27 @@ static bool check_extent(script_parser *p, const script_value *v, const hone_exp
                             e->kind == HONE_EXPR_STRING ? "a string" : HONE_DTYPE_NAME(e->dtype));
 }
 
+/* An extent, or (begin, end). */
+static bool grid_range(script_parser *p, const script_value *v, hone_range *out) {
+    const hone_expr *a = NULL, *b = NULL;
+    bool is_pair = v->kind == SCRIPT_TUPLE && v->count == 2;
+    const script_value *last = is_pair ? &v->u.items[1] : v;
+    if (!script_to_expr(p, last, &b) || !check_extent(p, last, b)) return false;
+    *out = (hone_range){hone_expr_int(&p->ir, b->dtype, 0), b};
+    if (!is_pair) return true;
+    if (!script_to_expr(p, v->u.items, &a) || !check_extent(p, v->u.items, a)) return false;
+    script_unify(&p->ir, &a, &b);
+    *out = (hone_range){a, script_extent_between(&p->ir, a, b)};
+    return true;
+}
+
 static bool call_grid(script_parser *p, const script_call *call, script_value *out) {
     hone_range *ranges = script_alloc(p, p->scratch, call->count, sizeof *ranges);
     script_loop *loop = NULL;
     if (!ranges) return false;
     if (!call->count) return script_fail(p, call->at, "T.grid needs at least one extent");
     for (uint32_t i = 0; i < call->count; i++) {
-        const hone_expr *e = NULL;
-        if (!script_to_expr(p, &call->args[i], &e) || !check_extent(p, &call->args[i], e)) {
-            return false;
-        }
-        ranges[i] = (hone_range){hone_expr_int(&p->ir, e->dtype, 0), e};
+        if (!grid_range(p, &call->args[i], &ranges[i])) return false;
     }
     return script_check_ir(p, call->at) &&
            loop_result(p, call->count, ranges, HONE_LOOP_SERIAL, &loop, out);
@@ -301,6 +311,21 @@ static bool call_evaluate(script_parser *p, const script_call *call, script_valu
     return true;
 }
 
+/* T.static_assert(condition, message): checked here, and nothing is left of it. */
+static bool call_static_assert(script_parser *p, const script_call *call, script_value *out) {
+    const script_value *cond = NULL, *text = script_arg(call, 1, "message");
+    const hone_expr *e = NULL;
+    const char *message = "it does not hold";
+    if (!script_need_arg(p, call, 0, "condition", &cond)) return false;
+    if (!script_to_expr_as(p, cond, HONE_DTYPE_BOOL, &e)) return false;
+    if (text && !script_to_string(p, text, &message)) return false;
+    *out = (script_value){.kind = SCRIPT_NONE};
+    if (e->kind != HONE_EXPR_INT) {
+        return script_fail(p, cond->at, "T.static_assert needs a condition that is constant");
+    }
+    return e->u.i != 0 || script_fail(p, call->at, "static assertion failed: %s", message);
+}
+
 static bool call_jump(script_parser *p, const script_call *call, script_value *out) {
     hone_node_id node;
     bool is_break = strcmp(call->callee, "T.break_loop") == 0;
@@ -327,22 +352,23 @@ static bool call_store(script_parser *p, const script_call *call, script_value *
 }
 
 const script_entry script_frame_calls[] = {
-    {"T.block",         call_block     },
-    {"T.sblock",        call_block     },
-    {"T.init",          call_init      },
-    {"T.Sequential",    call_sequential},
-    {"T.seq_scope",     call_sequential},
-    {"T.env_thread",    call_env_thread},
-    {"T.launch_thread", call_launch    },
-    {"T.iter_var",      call_iter_var  },
-    {"T.attr",          call_attr      },
-    {"T.Assert",        call_assert    },
-    {"T.let",           call_let_frame },
-    {"T.LetStmt",       call_let_frame },
-    {"T.bind",          call_let_frame },
-    {"T.evaluate",      call_evaluate  },
-    {"T.break_loop",    call_jump      },
-    {"T.continue_loop", call_jump      },
-    {"T.buffer_store",  call_store     },
-    {NULL,              NULL           },
+    {"T.block",         call_block        },
+    {"T.sblock",        call_block        },
+    {"T.init",          call_init         },
+    {"T.Sequential",    call_sequential   },
+    {"T.seq_scope",     call_sequential   },
+    {"T.env_thread",    call_env_thread   },
+    {"T.launch_thread", call_launch       },
+    {"T.iter_var",      call_iter_var     },
+    {"T.attr",          call_attr         },
+    {"T.Assert",        call_assert       },
+    {"T.let",           call_let_frame    },
+    {"T.LetStmt",       call_let_frame    },
+    {"T.bind",          call_let_frame    },
+    {"T.evaluate",      call_evaluate     },
+    {"T.static_assert", call_static_assert},
+    {"T.break_loop",    call_jump         },
+    {"T.continue_loop", call_jump         },
+    {"T.buffer_store",  call_store        },
+    {NULL,              NULL              },
 };

@@ -311,6 +311,8 @@ static bool parse_for(script_parser *p) {
                            script_kind_name(&v));
     }
     written = count;
+    bool is_tuple = count == 1 && star == HONE_NO_ID && v.u.loop->count > 1;
+    if (is_tuple) star = 0; /* one name for all of T.grid is a tuple */
     if (star != HONE_NO_ID) {
         stem = names[star];
         if (!spread_names(p, names, &count, MOST, star, v.u.loop->count)) return false;

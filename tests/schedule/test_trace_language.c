@@ -220,7 +220,7 @@ static void ends_anywhere(void **state) {
     for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
         size_t length;
         char *text = load(files[i], &length);
-        for (size_t n = 0; n < length; n += 1 + n % 5) {
+        for (size_t n = 0; n < length; n += 1 + n % 29) {
             char *part = malloc(n ? n : 1); /* of this size, so that ASan sees what is beyond */
             memcpy(part, text, n);
             hone_status_free(read_text(base, part, n, NULL));
