@@ -41,9 +41,9 @@ static bool starts_with_any(const pytrace *p, const char *const *words) {
     return false;
 }
 
-/* Nothing to do, and nothing to know. */
+/* Nothing to do, and nothing to know: what only shows something may say what it likes. */
 static bool is_skipped(const pytrace *p) {
-    static const char *const words[] = {"pass", "print", "del", NULL};
+    static const char *const words[] = {"pass", "print", "del", "IPython", NULL};
     char c = pytrace_peek(p);
     return c == '#' || c == '\n' || c == ';' || p->at == p->end || starts_with_any(p, words);
 }

@@ -115,12 +115,14 @@ hone_status pytrace_read_def(pytrace *p) {
 
 hone_status pytrace_read_return(pytrace *p) {
     p->at += 6; /* "return" */
-    p->flow = PYTRACE_RETURNS;
-    p->result = PYTRACE_OF_NONE;
+    pytrace_value value = PYTRACE_OF_NONE;
     pytrace_skip_blanks(p);
     char c = pytrace_peek(p);
-    if (p->at == p->end || c == '\n' || c == '#' || c == ';') return HONE_OK;
-    return pytrace_read_values(p, &p->result);
+    bool is_bare = p->at == p->end || c == '\n' || c == '#' || c == ';';
+    if (!is_bare) HONE_TRY(pytrace_read_values(p, &value)); /* may call functions that return */
+    p->flow = PYTRACE_RETURNS;
+    p->result = value;
+    return HONE_OK;
 }
 
 /* ---- calls ---- */

@@ -174,7 +174,11 @@ static const struct script {
      "  b10, = sch.get_consumers(block=b0)\n"
      "  l11, l12 = sch.get_loops(block=b10)\n"
      "  sch.vectorize(loop=l12)\n"
-     "  sch.annotate(block_or_loop=b0, ann_key=\"n\", ann_val=3)\n"},
+     "  sch.annotate(block_or_loop=b0, ann_key=\"n\", ann_val=3)\n"
+     "  l13, l14 = sch.split(loop=l3, factors=[None, 2], preserve_unit_iters=True, "
+     "disable_predication=False)\n"
+     "  l15, l16 = sch.split(loop=l13, factors=[None, 2], preserve_unit_iters=True, "
+     "disable_predication=False)\n"                      },
     {"python_values.py",
      "# from tvm import s_tir\n"
      "def apply_trace(sch: s_tir.Schedule) -> None:\n"
@@ -187,7 +191,7 @@ static const struct script {
      "  l5, l6 = sch.split(loop=l4, factors=[16, 256], preserve_unit_iters=True, "
      "disable_predication=False)\n"
      "  sch.bind(loop=l5, thread_axis=\"blockIdx.x\")\n"
-     "  sch.bind(loop=l6, thread_axis=\"threadIdx.x\")\n"          },
+     "  sch.bind(loop=l6, thread_axis=\"threadIdx.x\")\n"},
 };
 
 static char *load(const char *file, size_t *out_length) {

@@ -22,6 +22,12 @@ def bind_all(sch, loops, axes=("blockIdx.x", "threadIdx.x"), *, prefix=""):
         else:
             continue
 
+def halves(sch, loop):
+    return sch.split(loop, [None, 2])
+
+def quarters(sch, loop):
+    return halves(sch, halves(sch, loop)[0])
+
 sch = tvm.tir.Schedule(MyModule, debug_mask="all", seed=42)
 block = sch.get_block("C")
 sch.reverse_compute_inline(sch.get_block("D")) if False else None
@@ -57,6 +63,8 @@ while True:
     n += 1
     if n >= 3: break
 sch.annotate(block, "n", n)
+quarters(sch, rest[-1])
+IPython.display.HTML(code2html(sch.mod.script())))
 sch.mod.show()
 sch.show()
 print(sch.mod["main"].script())
