@@ -420,10 +420,19 @@ static hone_status check_paths(caching *c) {
     return HONE_OK;
 }
 
+/* A read may be hidden (unsafe_hide_buffer_access); a reduction begins with its init. */
+static bool goes_on(const caching *c) {
+    hone_schedule *sch = c->sch;
+    if (sch_reads(sch_block(sch, c->block), c->buffer)) return true;
+    return hone_block_init_of(sch->func, c->block) == HONE_NO_ID &&
+           sch_single_store(sch, c->block) != HONE_NO_ID &&
+           sch_loads_below(sch, c->block, c->buffer);
+}
+
 /* cache_write: the cache begins empty, and who shall read it must find it written. */
 static hone_status check_write(caching *c, uint32_t consumer_count) {
     hone_schedule *sch = c->sch;
-    if (sch_reads(sch_block(sch, c->block), c->buffer)) {
+    if (goes_on(c)) {
         return sch_refuse(sch, c->block, "%s goes on with what is in '%s'",
                           sch_block_name(sch, c->block),
                           hone_func_buffer(sch->func, c->buffer)->name);
