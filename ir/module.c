@@ -56,7 +56,7 @@ void hone_module_release(hone_module *module) {
 }
 
 void hone_module_freeze(hone_module *module) {
-    module->is_frozen = true;
+    if (!module->is_frozen) module->is_frozen = true; /* a frozen one may be shared by threads */
 }
 
 hone_status hone_module_borrow(hone_module *module, hone_module *other) {
