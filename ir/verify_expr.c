@@ -206,9 +206,10 @@ static void verify_access_ptr(verifier *v, const hone_expr *e) {
         hone_str_deinit(&size);
         return;
     }
+    if (extent <= 0) return;
     int64_t last = have / lanes - extent;
-    if (extent > 0 && verify_find_outside(&v->points, v->node, begin, 0, last < 0 ? 0 : last + 1,
-                                          &offset) == VERIFY_OUTSIDE) {
+    if (verify_find_outside(&v->points, v->node, begin, 0, last < 0 ? 0 : last + 1, &offset) ==
+        VERIFY_OUTSIDE) {
         verify_warning(v, v->node,
                        "access_ptr in '%s' shows %lld elements from element %lld of '%s' on, which "
                        "has %lld elements",
