@@ -311,18 +311,21 @@ static void compute_values(const mt_call *call, int64_t *values) {
     }
 }
 
-/* Dimensions that are computed from others ("2 * N") and sizes that appear twice. */
+/* Dimensions that are computed from others ("2 * N") and sizes that appear twice; check_dims has
+ * seen the others. */
 static int32_t check_shapes(const mt_call *call, const int64_t *values) {
     int32_t ports = call->info->input_count + call->info->output_count;
     for (int32_t p = 0; p < ports; p++) {
         const DLTensor *t = port_tensor(call, p);
+        const hone_model_port *info = port_info(call, p);
         for (int32_t d = 0; d < t->ndim; d++) {
+            if (info->shape[d] >= 0) continue;
             int64_t want = values[call->plan->ports[p].shape[d]];
             if (t->shape[d] == want) continue;
             return hone_mt_fail(HONE_MODEL_BAD_ARGUMENT,
                                 "%s '%s': dimension %d is %lld, wants %lld with these inputs",
-                                port_kind(call, p), port_info(call, p)->name, (int)d,
-                                (long long)t->shape[d], (long long)want);
+                                port_kind(call, p), info->name, (int)d, (long long)t->shape[d],
+                                (long long)want);
         }
     }
     return HONE_MODEL_OK;
@@ -352,8 +355,9 @@ static int32_t choose_plan(mt_call *call, const hone_mt_entry *entry) {
 /* Scratch memory of one call, in this order. */
 typedef struct mt_frame {
     int64_t *values;
-    char **ports;  /* data of each port that kernels see */
-    bool *is_copy; /* per port: it is a copy */
+    char **ports;   /* data of each port that kernels see */
+    int64_t *bytes; /* of each port */
+    bool *is_copy;  /* per port: it is a copy */
     void **args;
     int64_t *sizes;
     const int64_t **shapes; /* of an external function's arguments */
@@ -377,19 +381,20 @@ static int64_t round_up(int64_t bytes) {
     return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
 }
 
-/* Kernels may assume that what they write shares no memory with anything else. */
-static bool is_shared(const mt_call *call, int32_t port, int32_t port_count) {
-    const DLTensor *t = port_tensor(call, port);
-    const char *begin = port_data(t);
-    for (int32_t other = 0; other < port_count; other++) {
-        bool matters = other != port &&
-                       (call->plan->ports[port].is_written || call->plan->ports[other].is_written);
-        if (!matters) continue;
-        const DLTensor *o = port_tensor(call, other);
-        const char *at = port_data(o);
-        if (at <= begin ? begin < at + port_bytes(o) : at < begin + port_bytes(t)) return true;
+/* Kernels may assume that what they write shares no memory with anything else: marks the ports that
+ * do. */
+static void mark_shared(const mt_call *call, mt_frame *frame, int32_t port_count) {
+    const hone_mt_port *ports = call->plan->ports;
+    for (int32_t p = 0; p < port_count; p++) {
+        const char *begin = frame->ports[p], *end = begin + frame->bytes[p];
+        for (int32_t other = 0; other < p; other++) {
+            const char *at = frame->ports[other];
+            if (!ports[p].is_written && !ports[other].is_written) continue;
+            if (at <= begin ? begin < at + frame->bytes[other] : at < end) {
+                frame->is_copy[p] = frame->is_copy[other] = true;
+            }
+        }
     }
-    return false;
 }
 
 /* Which ports need a copy; the bytes that all copies need. */
@@ -397,10 +402,13 @@ static int64_t plan_copies(const mt_call *call, mt_frame *frame, int32_t port_co
     int64_t bytes = 0;
     for (int32_t p = 0; p < port_count; p++) {
         const DLTensor *t = port_tensor(call, p);
-        bool is_aligned = (uintptr_t)port_data(t) % ALIGNMENT == 0;
-        frame->is_copy[p] = !is_aligned || is_shared(call, p, port_count);
         frame->ports[p] = port_data(t);
-        if (frame->is_copy[p]) bytes += round_up(port_bytes(t));
+        frame->bytes[p] = port_bytes(t);
+        frame->is_copy[p] = (uintptr_t)frame->ports[p] % ALIGNMENT != 0;
+    }
+    mark_shared(call, frame, port_count);
+    for (int32_t p = 0; p < port_count; p++) {
+        if (frame->is_copy[p]) bytes += round_up(frame->bytes[p]);
     }
     return bytes;
 }
@@ -409,9 +417,9 @@ static void copy_in(const mt_call *call, mt_frame *frame, int32_t port_count, ch
     for (int32_t p = 0; p < port_count; p++) {
         if (!frame->is_copy[p]) continue;
         const DLTensor *t = port_tensor(call, p);
-        if (call->plan->ports[p].is_input) memcpy(memory, port_data(t), (size_t)port_bytes(t));
+        if (call->plan->ports[p].is_input) memcpy(memory, port_data(t), (size_t)frame->bytes[p]);
         frame->ports[p] = memory;
-        memory += round_up(port_bytes(t));
+        memory += round_up(frame->bytes[p]);
     }
 }
 
@@ -419,7 +427,7 @@ static void copy_out(const mt_call *call, const mt_frame *frame, int32_t port_co
     for (int32_t p = 0; p < port_count; p++) {
         if (!frame->is_copy[p] || !call->plan->ports[p].is_written) continue;
         const DLTensor *t = port_tensor(call, p);
-        memcpy(port_data(t), frame->ports[p], (size_t)port_bytes(t));
+        memcpy(port_data(t), frame->ports[p], (size_t)frame->bytes[p]);
     }
 }
 
@@ -502,7 +510,7 @@ static int32_t run_in_frame(mt_call *call, mt_frame *frame, const uint8_t *weigh
 static int64_t frame_bytes(const mt_call *call) {
     const hone_mt_plan *plan = call->plan;
     int64_t ports = call->info->input_count + call->info->output_count;
-    return 8 * ((int64_t)plan->value_count + ports + plan->max_args * (3 + MAX_PORT_RANK) +
+    return 8 * ((int64_t)plan->value_count + 2 * ports + plan->max_args * (3 + MAX_PORT_RANK) +
                 plan->max_sizes) +
            ports;
 }
@@ -514,7 +522,8 @@ static void lay_out(const mt_call *call, char *memory, mt_frame *frame) {
     frame->values = (int64_t *)(void *)memory;
     frame->sizes = frame->values + plan->value_count;
     frame->dims = frame->sizes + plan->max_sizes;
-    frame->ports = (char **)(void *)(frame->dims + (int64_t)plan->max_args * MAX_PORT_RANK);
+    frame->bytes = frame->dims + (int64_t)plan->max_args * MAX_PORT_RANK;
+    frame->ports = (char **)(void *)(frame->bytes + ports);
     frame->args = (void **)(frame->ports + ports);
     frame->shapes = (const int64_t **)(void *)(frame->args + plan->max_args);
     frame->ranks = (int32_t *)(void *)(frame->shapes + plan->max_args);
