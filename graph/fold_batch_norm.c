@@ -73,15 +73,17 @@ static bool is_channel_bias(const chain *c, const hone_tensor *bias, int32_t out
     return count == c->channels && at >= 0 && at < bias->rank && bias->shape[at] == c->channels;
 }
 
-static bool match_core(const hone_rewrite *rw, chain *c, int32_t axis, int32_t out_rank) {
+/* Weights of another type than the result (out_dtype) have too few digits for it, or too many. */
+static bool match_core(const hone_rewrite *rw, chain *c, int32_t axis, const hone_sinfo *result) {
     if (!is_call(c->core, "nn.conv") && !is_call(c->core, "matmul")) return false;
     c->weight = constant_of(rw, &c->core->args[1]);
     if (!c->weight || !hone_dtype_is_float(c->weight->dtype)) return false;
+    if (!hone_dtype_equal(c->weight->dtype, result->dtype)) return false;
     if (is_call(c->core, "nn.conv")) {
         c->weight_axis = 0;
         return axis == 1 && c->weight->shape[0] == c->channels;
     }
-    if (c->weight->rank != 2 || axis != out_rank - 1) return false;
+    if (c->weight->rank != 2 || axis != result->rank - 1) return false;
     c->weight_axis = hone_attrs_int(&c->core->attrs, "transpose_b", 0) ? 0 : 1;
     return c->weight->shape[c->weight_axis] == c->channels;
 }
@@ -106,7 +108,7 @@ static bool match_chain(hone_rewrite *rw, const hone_gbind *norm, chain *c) {
         if (!c->bias || !is_channel_bias(c, c->bias, data->rank, (int32_t)axis)) return false;
         c->core = only_producer(rw, &c->add->args[0]);
     }
-    return match_core(rw, c, (int32_t)axis, data->rank);
+    return match_core(rw, c, (int32_t)axis, data);
 }
 
 static double scale_at(const chain *c, int64_t channel) {

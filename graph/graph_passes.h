@@ -5,6 +5,7 @@
 
 #include "graph/graph_options.h"
 
+hone_status hone_pass_choose(hone_module *module, const hone_graph_options *options);
 hone_status hone_pass_link_calls(hone_module *module, const hone_graph_options *options);
 hone_status hone_pass_bind(hone_module *module, const hone_graph_options *options);
 hone_status hone_pass_infer(hone_module *module, const hone_graph_options *options);

@@ -208,6 +208,17 @@ hone_status hone_module_merge(hone_module *module, hone_module *with, hone_modul
     return finish(merge(module, with, to), to, out_module);
 }
 
+hone_status hone_module_with_func(hone_module *module, const hone_func *func,
+                                  hone_module **out_module) {
+    hone_module *with;
+    *out_module = NULL;
+    HONE_TRY(hone_module_of_func(func, &with));
+    hone_module_freeze(with);
+    hone_status st = hone_module_merge(module, with, out_module);
+    hone_module_release(with);
+    return st;
+}
+
 hone_status hone_module_without(hone_module *module, const char *name, hone_module **out_module) {
     hone_module *to;
     *out_module = NULL;

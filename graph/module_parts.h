@@ -16,6 +16,9 @@ HONE_NODISCARD hone_status hone_module_part(hone_module *module, const char *nam
  * Attributes of the module stay. */
 HONE_NODISCARD hone_status hone_module_merge(hone_module *module, hone_module *with,
                                              hone_module **out_module);
+/* The module with a tensor program in the place of that of the same name. */
+HONE_NODISCARD hone_status hone_module_with_func(hone_module *module, const hone_func *func,
+                                                 hone_module **out_module);
 /* The module without a function. NOT_FOUND; INVALID when another one calls it. */
 HONE_NODISCARD hone_status hone_module_without(hone_module *module, const char *name,
                                                hone_module **out_module);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "graph/plan_impl.h"
+#include "ir/fold.h"
 #include "ir/graph_infer_impl.h"
 #include "ir/grow.h"
 #include "support/alloc.h"
@@ -290,7 +291,10 @@ static hone_status plan_bind(planner *p, const hone_gbind *bind) {
         return HONE_ERROR(HONE_CODE_UNSUPPORTED, "call_packed of '%s' cannot be planned",
                           bind->callee);
     case HONE_GBIND_IF:
-        break;
+        return HONE_ERROR(HONE_CODE_UNSUPPORTED,
+                          "the 'if' in line %u cannot be planned: one of its branches may fail "
+                          "where it is not taken, or its shape is not known",
+                          (unsigned)bind->line);
     }
     return HONE_ERROR(HONE_CODE_UNSUPPORTED, "a binding of unknown kind");
 }
@@ -481,28 +485,6 @@ void hone_plan_destroy(hone_plan *plan) {
 }
 
 int64_t hone_plan_eval(const hone_plan *plan, const hone_expr *e, const int64_t *sizes) {
-    if (hone_expr_is_int(e)) return e->u.i;
-    if (e->kind == HONE_EXPR_VAR) return e->u.var < plan->var_count ? sizes[e->u.var] : -1;
-    if (e->kind == HONE_EXPR_CAST) return hone_plan_eval(plan, e->args[0], sizes);
-    if (e->kind != HONE_EXPR_BINARY) return -1;
-    int64_t a = hone_plan_eval(plan, e->args[0], sizes);
-    int64_t b = hone_plan_eval(plan, e->args[1], sizes), out = -1;
-    switch ((hone_op)e->op) {
-    case HONE_OP_ADD:
-        return __builtin_add_overflow(a, b, &out) ? -1 : out;
-    case HONE_OP_SUB:
-        return __builtin_sub_overflow(a, b, &out) ? -1 : out;
-    case HONE_OP_MUL:
-        return __builtin_mul_overflow(a, b, &out) ? -1 : out;
-    case HONE_OP_FLOORDIV:
-        return b > 0 ? a / b - (a % b != 0 && a < 0) : -1;
-    case HONE_OP_FLOORMOD:
-        return b > 0 ? a % b + (a % b < 0 ? b : 0) : -1;
-    case HONE_OP_MIN:
-        return a < b ? a : b;
-    case HONE_OP_MAX:
-        return a > b ? a : b;
-    default:
-        return -1;
-    }
+    int64_t value;
+    return hone_fold_sizes(e, sizes, plan->var_count, &value) ? value : -1;
 }

@@ -4,6 +4,7 @@
 
 #include "graph/graph_passes.h"
 #include "graph/rewrite.h"
+#include "ir/fold.h"
 #include "ir/graph_op.h"
 #include "ir/structural.h"
 #include "support/map.h"
@@ -19,33 +20,6 @@ typedef struct size_map {
     uint32_t count;
 } size_map;
 
-static bool fold(hone_op op, int64_t a, int64_t b, int64_t *out) {
-    switch (op) {
-    case HONE_OP_ADD:
-        return !__builtin_add_overflow(a, b, out);
-    case HONE_OP_SUB:
-        return !__builtin_sub_overflow(a, b, out);
-    case HONE_OP_MUL:
-        return !__builtin_mul_overflow(a, b, out);
-    case HONE_OP_FLOORDIV:
-        if (b <= 0) return false;
-        *out = a / b - (a % b != 0 && a < 0);
-        return true;
-    case HONE_OP_FLOORMOD:
-        if (b <= 0) return false;
-        *out = a % b + (a % b < 0 ? b : 0);
-        return true;
-    case HONE_OP_MIN:
-        *out = a < b ? a : b;
-        return true;
-    case HONE_OP_MAX:
-        *out = a > b ? a : b;
-        return true;
-    default:
-        return false;
-    }
-}
-
 static const hone_expr *replace(void *ctx, hone_ir *ir, const hone_expr *e) {
     const size_map *map = ctx;
     if (e->kind == HONE_EXPR_VAR && e->u.var < map->count && map->values[e->u.var]) {
@@ -55,8 +29,8 @@ static const hone_expr *replace(void *ctx, hone_ir *ir, const hone_expr *e) {
     }
     int64_t result;
     if (e->kind == HONE_EXPR_BINARY && hone_expr_is_int(e->args[0]) &&
-        hone_expr_is_int(e->args[1]) &&
-        fold((hone_op)e->op, e->args[0]->u.i, e->args[1]->u.i, &result)) {
+        hone_expr_is_int(e->args[1]) && !hone_dtype_is_bool(e->dtype) &&
+        hone_fold_ints((hone_op)e->op, e->args[0]->u.i, e->args[1]->u.i, &result)) {
         return hone_expr_int(ir, e->dtype, result);
     }
     if (e->kind == HONE_EXPR_CAST && hone_expr_is_int(e->args[0]) && hone_dtype_is_int(e->dtype)) {

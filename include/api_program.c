@@ -27,13 +27,10 @@ hone_module *hone_api_module(const hone_program *program) {
 
 hone_status hone_api_put_func(const hone_program *program, const hone_func *func,
                               hone_program **out_program) {
-    hone_module *alone, *made;
-    HONE_TRY(hone_module_of_func(func, &alone));
-    hone_module_freeze(alone);
-    hone_status st = hone_module_merge(hone_api_module(program), alone, &made);
-    hone_module_release(alone);
-    if (!st) *out_program = hone_api_program(made);
-    return st;
+    hone_module *made;
+    HONE_TRY(hone_module_with_func(hone_api_module(program), func, &made));
+    *out_program = hone_api_program(made);
+    return HONE_OK;
 }
 
 hone_error *hone_program_load(const char *path, hone_program **out_program) {

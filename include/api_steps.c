@@ -11,7 +11,7 @@
  * names mean what they meant and decisions stay. */
 struct hone_steps {
     hone_program *program; /* owned: where the function is from */
-    hone_module *module;   /* owned: the function at the beginning */
+    const hone_func *func; /* in it: as it is at the beginning */
     hone_schedule *schedule;
     hone_tensor_intrins *intrins;
     hone_str text;
@@ -26,10 +26,9 @@ static hone_status open_steps(hone_steps *s, const hone_program *program, const 
     if (member->kind != HONE_MEMBER_FUNC) {
         return HONE_ERROR(HONE_CODE_UNSUPPORTED, "'%s' is no tensor program", member->name);
     }
-    HONE_TRY(hone_module_of_func(member->func, &s->module));
-    hone_module_freeze(s->module);
+    s->func = member->func;
     HONE_TRY(hone_tensor_intrins_create(&s->intrins));
-    HONE_TRY(hone_schedule_create(s->module->members[0].func, &s->schedule));
+    HONE_TRY(hone_schedule_create(s->func, &s->schedule));
     s->schedule->wants_reasons = true;
     s->schedule->intrins = s->intrins;
     return HONE_OK;
@@ -56,7 +55,6 @@ void hone_steps_free(hone_steps *s) {
     if (!s) return;
     hone_schedule_destroy(s->schedule);
     hone_tensor_intrins_destroy(s->intrins);
-    hone_module_release(s->module);
     hone_program_free(s->program);
     hone_str_deinit(&s->text);
     hone_free(s);
@@ -74,7 +72,7 @@ static hone_status apply_all(hone_steps *s) {
     hone_arena *arena = hone_arena_create(1 << 14);
     if (!arena) return HONE_ERROR(HONE_CODE_NO_MEMORY, "trace");
     hone_trace trace;
-    const hone_trace_context context = {s->module->members[0].func, s->intrins};
+    const hone_trace_context context = {s->func, s->intrins};
     hone_status st = hone_trace_parse_script(arena, &context, hone_str_text(&s->text),
                                              s->text.length, "steps", &trace);
     if (!st) st = hone_schedule_reset(s->schedule);

@@ -24,6 +24,21 @@ static void drop_two(arith_sum *s, uint32_t i, uint32_t j) {
     s->terms[j].coeff = 0;
 }
 
+/* s += (y % m) * c. What is smaller modulo m is made so here: the sum would stay as it is, and be
+ * simplified when it is looked at the next time. */
+static void add_remainder(hone_arith *a, arith_sum *s, const hone_expr *y, int64_t m, int64_t c) {
+    arith_sum x, r;
+    arith_sum_init(&x);
+    arith_sum_add_expr(a, &x, y, 1);
+    arith_sum_sort(a, &x);
+    if (arith_divmod_const(a, &x, m, true, y->dtype, &r)) {
+        arith_sum_add_sum(a, s, &r, c);
+    } else {
+        const hone_expr *modulus = hone_expr_int(&a->ir, y->dtype, m);
+        arith_sum_add_term(a, s, hone_expr_floormod(&a->ir, y, modulus), c);
+    }
+}
+
 /* term is y // m for this y, with y = x // b seen as x // (b*m). */
 static bool is_quotient_of(const hone_expr *term, const hone_expr *y, int64_t m) {
     int64_t d = 0, b = 0, product = 0;
@@ -65,12 +80,9 @@ static bool join_remainders(hone_arith *a, arith_sum *s, uint32_t at, int64_t m)
                        lower * (b / lower) == b && b / lower == low_m &&
                        hone_expr_same(x->args[0], base);
         if (!plain && !shifted) continue;
-        int64_t modulus = low_m * m;
-        const hone_expr *whole =
-            hone_expr_floormod(&a->ir, x, hone_expr_int(&a->ir, high->dtype, modulus));
         int64_t c = s->terms[i].coeff;
         drop_two(s, at, i);
-        arith_sum_add_term(a, s, whole, c);
+        add_remainder(a, s, x, low_m * m, c);
         return true;
     }
     return false;
@@ -102,8 +114,7 @@ static bool make_remainder(hone_arith *a, arith_sum *s, uint32_t at, int64_t m) 
     int64_t d = s->terms[at].coeff;
     if (d % m == 0 && take_terms(a, s, quotient->args[0], -(d / m), at)) {
         s->terms[at].coeff = 0;
-        const hone_expr *r = hone_expr_floormod(&a->ir, quotient->args[0], quotient->args[1]);
-        arith_sum_add_term(a, s, r, -(d / m));
+        add_remainder(a, s, quotient->args[0], m, -(d / m));
         return true;
     }
     for (uint32_t i = 0; i < s->count; i++) {
@@ -112,9 +123,8 @@ static bool make_remainder(hone_arith *a, arith_sum *s, uint32_t at, int64_t m) 
         if (b >= m || m % b || d % c || d / c != -(m / b)) continue;
         if (!hone_expr_same(s->terms[i].term->args[0], quotient->args[0])) continue;
         const hone_expr *inner = s->terms[i].term;
-        const hone_expr *modulus = hone_expr_int(&a->ir, inner->dtype, m / b);
         drop_two(s, at, i);
-        arith_sum_add_term(a, s, hone_expr_floormod(&a->ir, inner, modulus), c);
+        add_remainder(a, s, inner, m / b, c);
         return true;
     }
     return false;

@@ -113,6 +113,7 @@ static void write_buffer_definition(canon *c, const hone_buffer_info *info) {
     canon_uint(c, info->separator_count);
     for (uint32_t i = 0; i < info->separator_count; i++)
         canon_int(c, info->separators[i]);
+    if (info->annotations.count) canon_attrs(c, &info->annotations, NULL);
     canon_mark_at(c, "storage", NULL, NULL);
     canon_byte(c, info->alias_of != HONE_NO_ID ? 'A' : 'O');
     if (info->alias_of != HONE_NO_ID) write_buffer(c, info->alias_of);

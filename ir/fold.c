@@ -52,3 +52,23 @@ bool hone_fold_ints(hone_op op, int64_t x, int64_t y, int64_t *out) {
         return false;
     }
 }
+
+bool hone_fold_sizes(const hone_expr *e, const int64_t *sizes, uint32_t count, int64_t *out) {
+    int64_t a, b;
+    switch ((hone_expr_kind)e->kind) {
+    case HONE_EXPR_INT:
+        *out = e->u.i;
+        return true;
+    case HONE_EXPR_VAR:
+        *out = e->u.var < count ? sizes[e->u.var] : -1;
+        return *out >= 0;
+    case HONE_EXPR_CAST:
+        return hone_fold_sizes(e->args[0], sizes, count, out);
+    case HONE_EXPR_BINARY:
+        return hone_fold_sizes(e->args[0], sizes, count, &a) &&
+               hone_fold_sizes(e->args[1], sizes, count, &b) &&
+               hone_fold_ints((hone_op)e->op, a, b, out);
+    default:
+        return false;
+    }
+}

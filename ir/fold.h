@@ -1,4 +1,4 @@
-/* ir/fold.h - operators applied to integers. */
+/* ir/fold.h - operators applied to integers, and what sizes come to. */
 #ifndef HONE_IR_FOLD_H
 #define HONE_IR_FOLD_H
 
@@ -10,5 +10,8 @@ static inline int64_t hone_floor_div(int64_t a, int64_t b) {
 }
 /* Of two 64-bit constants; false where there is no result that fits. */
 bool hone_fold_ints(hone_op op, int64_t x, int64_t y, int64_t *out);
+/* Of an expression over sizes: sizes[] by variable, a negative one is not known; so is the result
+ * when this returns false. */
+bool hone_fold_sizes(const hone_expr *e, const int64_t *sizes, uint32_t count, int64_t *out);
 
 #endif

@@ -113,6 +113,13 @@ hone_node_id hone_func_add_loop(hone_func *func, hone_var var, hone_loop_kind ki
     return id;
 }
 
+bool hone_func_is_parameter(const hone_func *func, hone_buffer buffer) {
+    for (uint32_t i = 0; i < func->param_count; i++) {
+        if (func->params[i].buffer == buffer) return true;
+    }
+    return false;
+}
+
 const hone_expr *hone_func_var_expr(hone_ir *ir, const hone_func *func, hone_var var) {
     assert(var < func->var_count);
     return hone_expr_var(ir, func->vars[var].dtype, var);

@@ -47,9 +47,10 @@ typedef struct hone_range {
 
 /* How the text spells a buffer of the tree; its meaning is the same. */
 typedef enum hone_buffer_form {
-    HONE_BUFFER_PLAIN,  /* T.alloc_buffer, T.decl_buffer */
-    HONE_BUFFER_SCALAR, /* x: T.int32: one local element, read and assigned by its name */
-    HONE_BUFFER_VIEW,   /* A.view(4, 4) */
+    HONE_BUFFER_PLAIN,     /* T.alloc_buffer, T.decl_buffer */
+    HONE_BUFFER_SCALAR,    /* x: T.int32: one local element, read and assigned by its name */
+    HONE_BUFFER_VIEW,      /* A.view(4, 4) */
+    HONE_BUFFER_STATEMENT, /* of a block, but T.alloc_buffer where its body begins */
 } hone_buffer_form;
 
 /* A buffer. Strides NULL means row-major and dense. elem_offset NULL means 0. */
@@ -68,6 +69,8 @@ typedef struct hone_buffer_info {
     uint32_t separator_count; /* axis separators */
     const int32_t *separators;
     hone_buffer_form form;
+    hone_attrs annotations;  /* of its allocation */
+    bool has_no_layout;      /* layout=None: flat, where TVM would give it one; says nothing here */
     hone_var matched_handle; /* the parameter of T.match_buffer(a, ...), else HONE_NO_ID */
     uint32_t line, column;   /* where the text declares it, 0 = unknown; no part of the program */
 } hone_buffer_info;
@@ -237,6 +240,8 @@ static inline const hone_buffer_info *hone_func_buffer(const hone_func *func, ho
     assert(id < func->buffer_count);
     return &func->buffers[id];
 }
+/* Is the buffer a parameter? */
+bool hone_func_is_parameter(const hone_func *func, hone_buffer buffer);
 /* The variable as an expression. */
 const hone_expr *hone_func_var_expr(hone_ir *ir, const hone_func *func, hone_var var);
 /* A load with the buffer's dtype. */

@@ -210,6 +210,7 @@ static void copy_buffer(copier *c, hone_buffer_info *b) {
     b->shape = exprs(c, b->shape, b->rank);
     b->strides = exprs(c, b->strides, b->rank);
     b->elem_offset = expr(c, b->elem_offset);
+    b->annotations = copy_attrs(c, b->annotations);
     b->data = var(c, b->data);
     b->matched_handle = var(c, b->matched_handle);
     b->alias_of = buffer(c, b->alias_of);
@@ -226,6 +227,28 @@ static void copy_tables(copier *c, hone_func *copy) {
     }
     for (uint32_t i = 0; i < copy->buffer_count; i++)
         copy_buffer(c, &copy->buffers[i]);
+}
+
+/* What was taken out of the tree may speak of buffers as they were then: it becomes nodes without a
+ * payload. */
+static void copy_nodes(copier *c, const hone_func *func, hone_func *copy) {
+    bool *is_there = room(c, copy->node_count * sizeof *is_there);
+    if (!is_there) return;
+    memset(is_there, 0, copy->node_count * sizeof *is_there);
+    for (hone_node_id n = 0; n != HONE_NO_ID; n = hone_tree_next(func, 0, n))
+        is_there[n] = true;
+    for (uint32_t i = 0; i < copy->node_count && !c->ir.error; i++) {
+        if (is_there[i]) {
+            copy_payload(c, func, &copy->nodes[i]);
+        } else {
+            copy->nodes[i] = (hone_node){.kind = HONE_NODE_CONTINUE,
+                                         .parent = HONE_NO_ID,
+                                         .first = HONE_NO_ID,
+                                         .last = HONE_NO_ID,
+                                         .next = HONE_NO_ID,
+                                         .prev = HONE_NO_ID};
+        }
+    }
 }
 
 static hone_func *copy_with(hone_arena *arena, const hone_func *func, const hone_var *var_map) {
@@ -246,9 +269,7 @@ static hone_func *copy_with(hone_arena *arena, const hone_func *func, const hone
         info.point_scope = text(&c, info.point_scope);
         copy->vars[var_map[i]] = info;
     }
-    for (uint32_t i = 0; i < copy->node_count && !c.ir.error; i++) {
-        copy_payload(&c, func, &copy->nodes[i]);
-    }
+    copy_nodes(&c, func, copy);
     hone_status st = hone_ir_finish(&c.ir);
     if (!st) return copy;
     hone_status_free(st);

@@ -111,6 +111,54 @@ const hone_sinfo *hone_sinfo_tuple(hone_arena *arena, uint32_t count,
     return info;
 }
 
+typedef struct translation {
+    const hone_expr *const *sizes;
+    uint32_t count;
+} translation;
+
+static bool has_unknown(const hone_expr *e, const translation *t) {
+    if (e->kind == HONE_EXPR_VAR) return e->u.var >= t->count || !t->sizes[e->u.var];
+    for (uint16_t i = 0; i < e->count; i++) {
+        if (has_unknown(e->args[i], t)) return true;
+    }
+    return false;
+}
+
+static const hone_sinfo *no_memory(hone_ir *ir) {
+    hone_ir_fail(ir, HONE_ERROR(HONE_CODE_NO_MEMORY, "type"));
+    return NULL;
+}
+
+static bool translate_shape(hone_ir *ir, const translation *t, hone_sinfo *info) {
+    uint32_t rank = info->shape && info->rank > 0 ? (uint32_t)info->rank : 0;
+    const hone_expr **shape = hone_arena_alloc(ir->arena, ((size_t)rank + 1) * sizeof *shape);
+    if (!shape) return false;
+    bool is_known = true;
+    for (uint32_t i = 0; i < rank && is_known; i++) {
+        is_known = !has_unknown(info->shape[i], t);
+        if (is_known) shape[i] = hone_expr_substitute(ir, info->shape[i], t->sizes, t->count);
+    }
+    if (rank) info->shape = is_known ? shape : NULL;
+    if (!is_known && info->kind == HONE_SINFO_PRIM) info->rank = -1;
+    return !ir->error;
+}
+
+const hone_sinfo *hone_sinfo_in_terms_of(hone_ir *ir, const hone_sinfo *info,
+                                         const hone_expr *const *sizes, uint32_t count) {
+    if (!info) return NULL;
+    const translation t = {sizes, count};
+    hone_sinfo *copy = hone_arena_copy(ir->arena, info, sizeof *info);
+    const hone_sinfo **fields =
+        hone_arena_alloc(ir->arena, ((size_t)info->field_count + 1) * sizeof *fields);
+    if (!copy || !fields || !translate_shape(ir, &t, copy)) return no_memory(ir);
+    for (uint32_t i = 0; i < info->field_count; i++) {
+        fields[i] = hone_sinfo_in_terms_of(ir, info->fields[i], sizes, count);
+        if (ir->error) return NULL;
+    }
+    copy->fields = fields;
+    return copy;
+}
+
 bool hone_sinfo_is_static(const hone_sinfo *info) {
     if (!info || info->kind != HONE_SINFO_TENSOR || info->rank < 0) return false;
     if (info->rank > 0 && !info->shape) return false;

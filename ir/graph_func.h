@@ -51,7 +51,7 @@ typedef struct hone_garg hone_garg;
 struct hone_garg {
     hone_garg_kind kind;
     hone_dtype dtype;
-    bool is_plain; /* STRING: without R.str around it, as what an operator is told */
+    bool is_plain; /* STRING, PRIM: without R.str, R.prim_value, as what an operator is told */
     uint32_t count;
     union {
         hone_gvalue value;
@@ -73,8 +73,11 @@ typedef enum hone_gbind_kind {
     HONE_GBIND_ARG,         /* value = args[0]: alias, constant, tuple, shape */
     HONE_GBIND_TUPLE_GET,   /* args[0][index] */
     HONE_GBIND_MATCH_CAST,  /* args[0] checked against sinfo */
-    HONE_GBIND_IF,          /* reserved */
+    HONE_GBIND_IF, /* args: the condition (a bool scalar), GLOBAL of the two functions of the
+                      module that are its branches, then what either is called with */
 } hone_gbind_kind;
+
+enum { HONE_GBIND_IF_THEN = 1, HONE_GBIND_IF_ELSE, HONE_GBIND_IF_ARGS }; /* places in args */
 
 typedef struct hone_gbind {
     hone_gbind_kind kind;
@@ -135,6 +138,10 @@ const hone_sinfo *hone_sinfo_static(hone_arena *arena, hone_dtype dtype, int32_t
 const hone_sinfo *hone_sinfo_tuple(hone_arena *arena, uint32_t count,
                                    const hone_sinfo *const *fields);
 bool hone_sinfo_is_static(const hone_sinfo *info);
+/* In terms of another function's sizes: sizes[var], NULL = it has none, and what is of such a shape
+ * is of an unknown one. NULL when memory is short (ir has the error). */
+const hone_sinfo *hone_sinfo_in_terms_of(hone_ir *ir, const hone_sinfo *info,
+                                         const hone_expr *const *sizes, uint32_t count);
 
 #define HONE_GARG_OF_VALUE(v) ((hone_garg){.kind = HONE_GARG_VALUE, .u.value = (v)})
 #define HONE_GARG_OF_CONSTANT(c) ((hone_garg){.kind = HONE_GARG_CONSTANT, .u.constant = (c)})

@@ -195,15 +195,76 @@ static hone_status infer_tuple_get(hone_infer *in) {
     return HONE_OK;
 }
 
-static hone_status infer_call_func(hone_infer *in) {
-    const hone_member *member = hone_module_find(in->module, in->bind->callee);
-    if (!member) return HONE_ERROR(HONE_CODE_NOT_FOUND, "no function '%s'", in->bind->callee);
+void hone_sinfo_bind_sizes(const hone_sinfo *param, const hone_sinfo *arg,
+                           const hone_expr **sizes) {
+    if (!param || !arg || param->kind != arg->kind) return;
+    for (uint32_t i = 0; i < param->field_count && i < arg->field_count; i++)
+        hone_sinfo_bind_sizes(param->fields[i], arg->fields[i], sizes);
+    for (int32_t d = 0; param->shape && arg->shape && d < param->rank && d < arg->rank; d++) {
+        const hone_expr *e = param->shape[d];
+        if (e->kind == HONE_EXPR_VAR && !sizes[e->u.var]) sizes[e->u.var] = arg->shape[d];
+    }
+}
+
+/* What a function of the module gives for these arguments. */
+static hone_status result_of(hone_infer *in, const char *name, uint32_t count,
+                             const hone_garg *args, const hone_sinfo **out) {
+    const hone_member *member = hone_module_find(in->module, name);
+    *out = NULL;
+    if (!member) return HONE_ERROR(HONE_CODE_NOT_FOUND, "no function '%s'", name);
     if (member->kind != HONE_MEMBER_GRAPH) return HONE_OK;
     const hone_graph_func *callee = member->graph;
-    in->result = callee->result_sinfo
-                     ? callee->result_sinfo
-                     : hone_garg_sinfo(in->module, callee, &callee->result, in->ir.arena);
+    const hone_expr **sizes =
+        hone_arena_zalloc(in->ir.arena, ((size_t)callee->var_count + 1) * sizeof *sizes);
+    if (!sizes) return HONE_ERROR(HONE_CODE_NO_MEMORY, "sizes");
+    for (uint32_t i = 0; i < callee->param_count && i < count; i++) {
+        hone_sinfo_bind_sizes(callee->values[i].sinfo,
+                              hone_garg_sinfo(in->module, in->graph, &args[i], in->ir.arena),
+                              sizes);
+    }
+    const hone_sinfo *info =
+        callee->result_sinfo ? callee->result_sinfo
+                             : hone_garg_sinfo(in->module, callee, &callee->result, in->ir.arena);
+    *out = hone_sinfo_in_terms_of(&in->ir, info, sizes, callee->var_count);
     return HONE_OK;
+}
+
+static hone_status infer_call_func(hone_infer *in) {
+    const hone_gbind *bind = in->bind;
+    return result_of(in, bind->callee, bind->arg_count, bind->args, &in->result);
+}
+
+static bool is_condition(const hone_sinfo *info) {
+    if (!info || info->kind == HONE_SINFO_OBJECT) return true;
+    if (info->kind != HONE_SINFO_TENSOR && info->kind != HONE_SINFO_PRIM) return false;
+    if (!hone_dtype_is_void(info->dtype) && !hone_dtype_is_bool(info->dtype)) return false;
+    return info->kind == HONE_SINFO_PRIM || info->rank <= 0;
+}
+
+static hone_status infer_if(hone_infer *in) {
+    const hone_gbind *bind = in->bind;
+    const hone_sinfo *other;
+    const hone_garg *args = bind->args;
+    if (bind->arg_count < HONE_GBIND_IF_ARGS || args[HONE_GBIND_IF_THEN].kind != HONE_GARG_GLOBAL ||
+        args[HONE_GBIND_IF_ELSE].kind != HONE_GARG_GLOBAL) {
+        return HONE_ERROR(HONE_CODE_INVALID, "an 'if' without branches");
+    }
+    if (!is_condition(hone_garg_sinfo(in->module, in->graph, &args[0], in->ir.arena))) {
+        return HONE_ERROR(HONE_CODE_TYPE, "the condition of 'if' is no bool of no dimensions");
+    }
+    uint32_t count = bind->arg_count - HONE_GBIND_IF_ARGS;
+    args += HONE_GBIND_IF_ARGS;
+    HONE_TRY(result_of(in, bind->args[HONE_GBIND_IF_THEN].u.s, count, args, &in->result));
+    HONE_TRY(result_of(in, bind->args[HONE_GBIND_IF_ELSE].u.s, count, args, &other));
+    if (!hone_sinfo_contradicts(in->result, other)) return HONE_OK;
+    hone_str a = {0}, b = {0};
+    hone_sinfo_describe(in->graph, in->result, &a);
+    hone_sinfo_describe(in->graph, other, &b);
+    hone_status st = HONE_ERROR(HONE_CODE_TYPE, "the branches of 'if' make %s and %s",
+                                hone_str_text(&a), hone_str_text(&b));
+    hone_str_deinit(&a);
+    hone_str_deinit(&b);
+    return st;
 }
 
 hone_status hone_graph_infer_bind(const hone_module *module, const hone_graph_func *graph,
@@ -225,11 +286,13 @@ hone_status hone_graph_infer_bind(const hone_module *module, const hone_graph_fu
     case HONE_GBIND_CALL_FUNC:
         st = infer_call_func(&in);
         break;
+    case HONE_GBIND_IF:
+        st = infer_if(&in);
+        break;
     case HONE_GBIND_CALL_TIR:
     case HONE_GBIND_CALL_DPS:
     case HONE_GBIND_CALL_PACKED:
     case HONE_GBIND_MATCH_CAST:
-    case HONE_GBIND_IF:
         in.result = graph->values[bind->value].sinfo;
         break;
     }

@@ -119,7 +119,7 @@ hone_status hone_infer_matmul(hone_infer *in) {
 hone_status hone_infer_linear(hone_infer *in) {
     const hone_sinfo *x = in->args[0], *w = in->args[1];
     HONE_TRY(both_tensors(in));
-    HONE_TRY(same_dtype(in, 0, 1));
+    HONE_TRY(hone_infer_factor_dtypes(in));
     if (x->rank < 1 || w->rank != 2) {
         return hone_infer_fail(in, "wants data of one or more and a weight of two dimensions");
     }

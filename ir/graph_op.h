@@ -61,6 +61,9 @@ HONE_NODISCARD hone_status hone_graph_infer_bind(const hone_module *module,
 HONE_NODISCARD hone_status hone_graph_check_bind(const hone_module *module,
                                                  const hone_graph_func *graph,
                                                  const hone_gbind *bind, hone_arena *arena);
+/* The sizes of a function, as the type of a parameter tells of what it is called with: fills in
+ * those of sizes[] (by symbolic size of the callee) that are NULL. Types may be NULL. */
+void hone_sinfo_bind_sizes(const hone_sinfo *param, const hone_sinfo *arg, const hone_expr **sizes);
 /* Surely different: another kind, dtype, number of dimensions or extent. */
 bool hone_sinfo_contradicts(const hone_sinfo *a, const hone_sinfo *b);
 /* Fills in every missing struct info of the function and checks the ones that are written. The

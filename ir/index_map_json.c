@@ -1,18 +1,12 @@
 /* ir/index_map_json.c - index maps as TVM keeps them in the JSON of traces: a graph of objects.
- *
- *   {"root_index": 4, "nodes": [{"type": "None"}, {"type": "ir.Var", "data": {"name": 2, …}}, …]}
- *
- * A member of an object is the number of a node, or a value. Before 0.20 TVM said "root",
- * "type_key", "attrs" and "repr_str", and wrote all values as text. Both are read; names of types
- * count from their last dot on, since the words before it have changed more than once.
- */
+ (tvm_json.h). */
 #include "ir/index_map.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "support/json.h"
+#include "ir/tvm_json.h"
 
 /* ---- reading ---- */
 
@@ -42,68 +36,10 @@ static hone_status bad(const char *what) {
     return HONE_ERROR(HONE_CODE_INVALID, "index map: %s", what);
 }
 
-static const char *type_of(const hone_json *node) {
-    const hone_json *type = hone_json_find(node, "type");
-    if (!type) type = hone_json_find(node, "type_key");
-    if (!hone_json_is(type, HONE_JSON_TEXT)) return "";
-    const char *text = hone_json_text(type), *dot = strrchr(text, '.');
-    return dot ? dot + 1 : text;
-}
-
-static bool is_type(const hone_json *node, const char *type) {
-    return node && strcmp(type_of(node), type) == 0;
-}
-
-static const hone_json *node_at(const graph *g, int64_t index) {
-    return index < 0 ? NULL : hone_json_at(g->nodes, (size_t)index);
-}
-
-static const hone_json *member(const hone_json *node, const char *key) {
-    const hone_json *data = hone_json_find(node, "attrs");
-    if (!data) data = hone_json_find(node, "data");
-    return hone_json_is(data, HONE_JSON_OBJECT) ? hone_json_find(data, key) : NULL;
-}
-
-/* A number, which old texts put in quotes. */
-static bool number_of(const hone_json *json, int64_t *out) {
-    if (hone_json_is(json, HONE_JSON_INT)) {
-        *out = hone_json_i64(json);
-        return true;
-    }
-    if (!hone_json_is(json, HONE_JSON_TEXT)) return false;
-    char *end = NULL;
-    *out = strtoll(hone_json_text(json), &end, 10);
-    return end != hone_json_text(json) && *end == '\0';
-}
-
-/* The node that a member refers to; NULL where it refers to none. */
-static const hone_json *child(const graph *g, const hone_json *node, const char *key,
-                              int64_t *out_index) {
-    if (!number_of(member(node, key), out_index)) return NULL;
-    return node_at(g, *out_index);
-}
-
-/* The text of a string node: "data" now, "repr_str" before. */
-static const char *text_of_node(const hone_json *node) {
-    const hone_json *data = hone_json_find(node, "data");
-    if (!hone_json_is(data, HONE_JSON_TEXT)) data = hone_json_find(node, "repr_str");
-    return hone_json_is(data, HONE_JSON_TEXT) ? hone_json_text(data) : NULL;
-}
-
-/* A member that is a text, in its place or as a node. */
-static const char *text_member(const graph *g, const hone_json *node, const char *key) {
-    int64_t index;
-    const hone_json *there = child(g, node, key, &index);
-    const char *text = there ? text_of_node(there) : NULL;
-    if (text) return text;
-    const hone_json *own = member(node, key);
-    return hone_json_is(own, HONE_JSON_TEXT) ? hone_json_text(own) : NULL;
-}
-
 static hone_status dtype_of(const graph *g, const hone_json *node, hone_dtype *out) {
     int64_t index;
-    const hone_json *type = child(g, node, "ty", &index);
-    const char *text = text_member(g, type ? type : node, "dtype");
+    const hone_json *type = tvm_json_child(g->nodes, node, "ty", &index);
+    const char *text = tvm_json_text_member(g->nodes, type ? type : node, "dtype");
     if (!text || !hone_dtype_parse(text, out)) return bad("an expression without a dtype");
     return out->lanes == 1 ? HONE_OK : bad("a vector");
 }
@@ -113,8 +49,8 @@ static hone_status dtype_of(const graph *g, const hone_json *node, hone_dtype *o
 static hone_status add_var(graph *g, const hone_json *node, uint32_t number) {
     hone_var_info info = {0};
     HONE_TRY(dtype_of(g, node, &info.dtype));
-    const char *name = text_member(g, node, "name");
-    if (!name) name = text_member(g, node, "name_hint");
+    const char *name = tvm_json_text_member(g->nodes, node, "name");
+    if (!name) name = tvm_json_text_member(g->nodes, node, "name_hint");
     info.name = hone_arena_strdup(g->arena, name ? name : "i");
     if (!info.name) return no_memory();
     if (g->var_count == g->var_capacity) return bad("too many variables");
@@ -130,7 +66,7 @@ static hone_status read_var(graph *g, const hone_json *node, const hone_expr **o
     while (var < g->var_count && g->var_nodes[var] != node)
         var++;
     if (var == g->var_count) {
-        const char *name = text_member(g, node, "name");
+        const char *name = tvm_json_text_member(g->nodes, node, "name");
         uint32_t count = 0;
         const uint32_t *numbers = NULL;
         bool is_tuple = false;
@@ -152,8 +88,9 @@ static hone_status read_expr(graph *g, int64_t index, const hone_expr **out);
 static hone_status read_member(graph *g, const hone_json *node, const char *key,
                                const hone_expr **out) {
     int64_t index;
-    if (!child(g, node, key, &index)) {
-        return HONE_ERROR(HONE_CODE_INVALID, "index map: '%s' has no '%s'", type_of(node), key);
+    if (!tvm_json_child(g->nodes, node, key, &index)) {
+        return HONE_ERROR(HONE_CODE_INVALID, "index map: '%s' has no '%s'", tvm_json_type(node),
+                          key);
     }
     return read_expr(g, index, out);
 }
@@ -162,11 +99,11 @@ static hone_status read_int(graph *g, const hone_json *node, const hone_expr **o
     hone_dtype dtype;
     int64_t value;
     HONE_TRY(dtype_of(g, node, &dtype));
-    const hone_json *at = member(node, "value");
-    if (!number_of(at, &value)) return bad("a constant without a value");
+    const hone_json *at = tvm_json_member(node, "value");
+    if (!tvm_json_number(at, &value)) return bad("a constant without a value");
     /* now a node holds it; before, a text does */
-    const hone_json *there = hone_json_is(at, HONE_JSON_INT) ? node_at(g, value) : NULL;
-    if (there && !number_of(hone_json_find(there, "data"), &value)) {
+    const hone_json *there = hone_json_is(at, HONE_JSON_INT) ? tvm_json_at(g->nodes, value) : NULL;
+    if (there && !tvm_json_number(hone_json_find(there, "data"), &value)) {
         return bad("a constant without a value");
     }
     bool is_bool = hone_dtype_is_bool(dtype);
@@ -177,14 +114,14 @@ static hone_status read_int(graph *g, const hone_json *node, const hone_expr **o
 static hone_status read_float(graph *g, const hone_json *node, const hone_expr **out) {
     hone_dtype dtype;
     HONE_TRY(dtype_of(g, node, &dtype));
-    const hone_json *at = member(node, "value");
+    const hone_json *at = tvm_json_member(node, "value");
     double value = 0;
     if (hone_json_is(at, HONE_JSON_REAL)) {
         value = hone_json_f64(at);
     } else if (hone_json_is(at, HONE_JSON_TEXT)) {
         value = strtod(hone_json_text(at), NULL);
     } else if (hone_json_is(at, HONE_JSON_INT)) {
-        const hone_json *there = hone_json_find(node_at(g, hone_json_i64(at)), "data");
+        const hone_json *there = hone_json_find(tvm_json_at(g->nodes, hone_json_i64(at)), "data");
         if (hone_json_is(there, HONE_JSON_REAL)) value = hone_json_f64(there);
         if (hone_json_is(there, HONE_JSON_INT)) value = (double)hone_json_i64(there);
     } else {
@@ -239,10 +176,10 @@ static hone_status read_select(graph *g, const hone_json *node, const hone_expr 
 static hone_status array_of(graph *g, const hone_json *node, const char *key, uint32_t limit,
                             uint32_t *out_count, int64_t **out) {
     int64_t index;
-    const hone_json *array = child(g, node, key, &index);
+    const hone_json *array = tvm_json_child(g->nodes, node, key, &index);
     const hone_json *data = array ? hone_json_find(array, "data") : NULL;
     size_t count = hone_json_count(data);
-    if (!array || !is_type(array, "Array")) {
+    if (!array || !tvm_json_is(array, "Array")) {
         return HONE_ERROR(HONE_CODE_INVALID, "index map: '%s' is no list", key);
     }
     if (count > limit) {
@@ -252,7 +189,8 @@ static hone_status array_of(graph *g, const hone_json *node, const char *key, ui
     int64_t *items = hone_arena_alloc(g->arena, (count + 1) * sizeof *items);
     if (!items) return no_memory();
     for (size_t i = 0; i < count; i++) {
-        if (!number_of(hone_json_at(data, i), &items[i])) return bad("a list of something else");
+        if (!tvm_json_number(hone_json_at(data, i), &items[i]))
+            return bad("a list of something else");
     }
     *out_count = (uint32_t)count;
     *out = items;
@@ -265,8 +203,8 @@ static hone_status read_call(graph *g, const hone_json *node, const hone_expr **
     uint32_t count = 0;
     int64_t index, *items = NULL;
     const hone_expr *args[3] = {NULL};
-    const hone_json *op = child(g, node, "op", &index);
-    const char *name = op ? text_of_node(op) : NULL, *dot = name ? strrchr(name, '.') : NULL;
+    const hone_json *op = tvm_json_child(g->nodes, node, "op", &index);
+    const char *name = op ? tvm_json_text(op) : NULL, *dot = name ? strrchr(name, '.') : NULL;
     if (dot) name = dot + 1;
     HONE_TRY(dtype_of(g, node, &dtype));
     HONE_TRY(array_of(g, node, "args", 3, &count, &items));
@@ -304,7 +242,7 @@ static hone_status read_bitwise(graph *g, const hone_json *node, hone_intrin int
 
 static hone_status read_cast_or_not(graph *g, const hone_json *node, const hone_expr **out) {
     const hone_expr *value = NULL;
-    if (is_type(node, "Not")) {
+    if (tvm_json_is(node, "Not")) {
         HONE_TRY(read_member(g, node, "a", &value));
         *out = hone_expr_not(&g->ir, value);
         return HONE_OK;
@@ -317,23 +255,26 @@ static hone_status read_cast_or_not(graph *g, const hone_json *node, const hone_
 }
 
 static hone_status read_kind(graph *g, const hone_json *node, const hone_expr **out) {
-    if (is_type(node, "Var") || is_type(node, "SizeVar")) return read_var(g, node, out);
-    if (is_type(node, "IntImm")) return read_int(g, node, out);
-    if (is_type(node, "FloatImm")) return read_float(g, node, out);
-    if (is_type(node, "Cast") || is_type(node, "Not")) return read_cast_or_not(g, node, out);
-    if (is_type(node, "Select")) return read_select(g, node, out);
-    if (is_type(node, "Call")) return read_call(g, node, out);
+    if (tvm_json_is(node, "Var") || tvm_json_is(node, "SizeVar")) return read_var(g, node, out);
+    if (tvm_json_is(node, "IntImm")) return read_int(g, node, out);
+    if (tvm_json_is(node, "FloatImm")) return read_float(g, node, out);
+    if (tvm_json_is(node, "Cast") || tvm_json_is(node, "Not"))
+        return read_cast_or_not(g, node, out);
+    if (tvm_json_is(node, "Select")) return read_select(g, node, out);
+    if (tvm_json_is(node, "Call")) return read_call(g, node, out);
     for (size_t i = 0; i < HONE_COUNT(binaries); i++) {
-        if (is_type(node, binaries[i].type)) return read_binary(g, node, binaries[i].op, out);
+        if (tvm_json_is(node, binaries[i].type)) return read_binary(g, node, binaries[i].op, out);
     }
     for (size_t i = 0; i < HONE_COUNT(bitwise); i++) {
-        if (is_type(node, bitwise[i].type)) return read_bitwise(g, node, bitwise[i].intrin, out);
+        if (tvm_json_is(node, bitwise[i].type))
+            return read_bitwise(g, node, bitwise[i].intrin, out);
     }
-    return HONE_ERROR(HONE_CODE_UNSUPPORTED, "index map: an object '%s' in it", type_of(node));
+    return HONE_ERROR(HONE_CODE_UNSUPPORTED, "index map: an object '%s' in it",
+                      tvm_json_type(node));
 }
 
 static hone_status read_expr(graph *g, int64_t index, const hone_expr **out) {
-    const hone_json *node = node_at(g, index);
+    const hone_json *node = tvm_json_at(g->nodes, index);
     if (!node) return bad("a number of no node");
     *out = g->exprs[index];
     if (*out) return HONE_OK;
@@ -359,8 +300,9 @@ static hone_status read_params(graph *g, const hone_json *node) {
     g->frees = hone_arena_alloc(g->arena, g->var_capacity * sizeof *g->frees);
     if (!g->vars || !g->var_nodes || !g->frees) return no_memory();
     for (uint32_t i = 0; i < count; i++) {
-        const hone_json *var = node_at(g, items[i]);
-        if (!is_type(var, "Var") && !is_type(var, "SizeVar")) return bad("a parameter is no name");
+        const hone_json *var = tvm_json_at(g->nodes, items[i]);
+        if (!tvm_json_is(var, "Var") && !tvm_json_is(var, "SizeVar"))
+            return bad("a parameter is no name");
         HONE_TRY(add_var(g, var, 0));
     }
     g->param_count = count;
@@ -381,7 +323,7 @@ static hone_status read_indices(graph *g, const hone_json *node, hone_index_map 
 }
 
 static hone_status read_one(graph *g, const hone_json *node, hone_index_map *map) {
-    if (!is_type(node, "IndexMap")) return bad("the root is no IndexMap");
+    if (!tvm_json_is(node, "IndexMap")) return bad("the root is no IndexMap");
     memset(g->exprs, 0, (hone_json_count(g->nodes) + 1) * sizeof *g->exprs);
     HONE_TRY(read_params(g, node));
     HONE_TRY(read_indices(g, node, map));
@@ -394,18 +336,15 @@ static hone_status read_one(graph *g, const hone_json *node, hone_index_map *map
 
 static hone_status read_graph(graph *g, const hone_json *json, hone_index_map *map) {
     int64_t root, index;
-    const hone_json *root_at = hone_json_find(json, "root_index");
-    g->nodes = hone_json_find(json, "nodes");
-    if (!number_of(root_at ? root_at : hone_json_find(json, "root"), &root) ||
-        !hone_json_is(g->nodes, HONE_JSON_ARRAY) || !node_at(g, root)) {
+    if (!tvm_json_open(json, &g->nodes, &root)) {
         return bad("expected an object with root_index and nodes");
     }
     g->exprs = hone_arena_alloc(g->arena, (hone_json_count(g->nodes) + 1) * sizeof *g->exprs);
     if (!g->exprs) return no_memory();
-    const hone_json *node = node_at(g, root);
+    const hone_json *node = tvm_json_at(g->nodes, root);
     HONE_TRY(read_one(g, node, map));
-    const hone_json *inverse = child(g, node, "inverse_index_map", &index);
-    if (!inverse || !is_type(inverse, "IndexMap")) return HONE_OK;
+    const hone_json *inverse = tvm_json_child(g->nodes, node, "inverse_index_map", &index);
+    if (!inverse || !tvm_json_is(inverse, "IndexMap")) return HONE_OK;
     hone_index_map *back = hone_arena_zalloc(g->arena, sizeof *back);
     if (!back) return no_memory();
     HONE_TRY(read_one(g, inverse, back));

@@ -331,20 +331,20 @@ static hone_status call_external(frame *f, const hone_gbind *bind, gvalue *out_v
         "external function '%s'", name);
 }
 
-static hone_status call_graph(frame *f, const hone_gbind *bind, gvalue *out_value) {
-    const hone_member *member = bind->callee ? hone_module_find(f->module, bind->callee) : NULL;
+static hone_status call_graph(frame *f, const char *callee, uint32_t arg_count,
+                              const hone_garg *args, gvalue *out_value) {
+    const hone_member *member = callee ? hone_module_find(f->module, callee) : NULL;
     hone_tensor **results;
     size_t count;
-    if (!member || member->kind != HONE_MEMBER_GRAPH ||
-        member->graph->param_count != bind->arg_count) {
+    if (!member || member->kind != HONE_MEMBER_GRAPH || member->graph->param_count != arg_count) {
         return HONE_ERROR(HONE_CODE_ILLEGAL,
                           "'%s' is no graph function of the module that takes %u",
-                          bind->callee ? bind->callee : "?", (unsigned)bind->arg_count);
+                          callee ? callee : "?", (unsigned)arg_count);
     }
-    gvalue *inputs = hone_arena_zalloc(f->arena, (bind->arg_count + 1) * sizeof *inputs);
+    gvalue *inputs = hone_arena_zalloc(f->arena, (arg_count + 1) * sizeof *inputs);
     if (!inputs) return short_of_memory();
-    for (uint32_t i = 0; i < bind->arg_count; i++) {
-        HONE_TRY(eval_arg(f, &bind->args[i], &inputs[i]));
+    for (uint32_t i = 0; i < arg_count; i++) {
+        HONE_TRY(eval_arg(f, &args[i], &inputs[i]));
     }
     HONE_TRY(
         run_graph(f->module, member->graph, inputs, f->depth + 1, f->options, &results, &count));
@@ -363,6 +363,23 @@ static hone_status call_graph(frame *f, const hone_gbind *bind, gvalue *out_valu
     *out_value =
         is_tuple ? (gvalue){.kind = V_TUPLE, .count = (uint32_t)count, .items = items} : items[0];
     return HONE_OK;
+}
+
+/* One of the branches runs. */
+static hone_status run_if(frame *f, const hone_gbind *bind, gvalue *out_value) {
+    gvalue condition;
+    if (bind->arg_count < HONE_GBIND_IF_ARGS) {
+        return HONE_ERROR(HONE_CODE_ILLEGAL, "an 'if' without branches");
+    }
+    HONE_TRY(eval_arg(f, &bind->args[0], &condition));
+    if (condition.kind != V_TENSOR || hone_tensor_count(condition.tensor) != 1) {
+        return HONE_ERROR(HONE_CODE_ILLEGAL, "the condition of 'if' is no scalar");
+    }
+    bool is_true = hone_tensor_get_i64(condition.tensor, 0) != 0;
+    const hone_garg *branch = &bind->args[is_true ? HONE_GBIND_IF_THEN : HONE_GBIND_IF_ELSE];
+    const char *name = branch->kind == HONE_GARG_GLOBAL ? branch->u.s : NULL;
+    return call_graph(f, name, bind->arg_count - HONE_GBIND_IF_ARGS,
+                      bind->args + HONE_GBIND_IF_ARGS, out_value);
 }
 
 /* ---- bindings ---- */
@@ -388,7 +405,7 @@ static hone_status run_bind(frame *f, const hone_gbind *bind, gvalue *out_value)
     case HONE_GBIND_CALL_PACKED:
         return call_external(f, bind, out_value);
     case HONE_GBIND_CALL_FUNC:
-        return call_graph(f, bind, out_value);
+        return call_graph(f, bind->callee, bind->arg_count, bind->args, out_value);
     case HONE_GBIND_TUPLE_GET:
         return tuple_get(f, bind, out_value);
     case HONE_GBIND_ARG:
@@ -403,7 +420,7 @@ static hone_status run_bind(frame *f, const hone_gbind *bind, gvalue *out_value)
                           "operator '%s' has no tensor program yet: legalise the graph first",
                           bind->callee ? bind->callee : "?");
     case HONE_GBIND_IF:
-        break;
+        return run_if(f, bind, out_value);
     }
     return HONE_ERROR(HONE_CODE_UNSUPPORTED, "this kind of binding is not interpreted");
 }

@@ -127,6 +127,7 @@ bool hone_itermap_detect(hone_arith *arith, uint32_t count, const hone_expr *con
     arith->keeps_numbers = true;
     bool ok = begin(&m, saved, trivial) && read_predicate(&m, predicate) &&
               parse_all(&m, count, indices, out);
+    if (ok && level != HONE_ITERMAP_NONE) ok = imap_turn_digits(&m, count, out->sums);
     arith->keeps_numbers = kept_numbers;
     if (ok) {
         ok = imap_check(&m, out, level);

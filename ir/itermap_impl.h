@@ -63,8 +63,11 @@ bool imap_is_compact(imap *m, const hone_iter_split *splits, uint32_t count);
 bool imap_parse(imap *m, const hone_expr *e, imap_sum *out);
 /* Reads the predicate into constraints. False when memory is short. */
 bool imap_read_predicate(imap *m, const hone_expr *predicate);
-/* Joins splits that stand together under a constraint into its constrained number. */
-bool imap_apply_constraints(imap *m, imap_sum *s);
+/* Joins splits that stand together under a constraint into its constrained number, or the quotient
+ * of that. modulus (0 = none): the sum counts modulo this only. */
+bool imap_apply_constraints(imap *m, imap_sum *s, int64_t modulus);
+/* Digits of loops whose constrained number the map uses become digits of that number. */
+bool imap_turn_digits(imap *m, uint32_t count, hone_iter_sum *sums);
 /* A number made of splits (sorted, compact, last scale 1): finds or makes the source. */
 const hone_iter_source *imap_fuse(imap *m, const hone_iter_split *splits, uint32_t count,
                                   const hone_expr *extent, const hone_expr *min);

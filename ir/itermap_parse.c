@@ -235,6 +235,15 @@ static bool is_zero(const arith_sum *s) {
     return s->count == 0 && s->constant == 0 && !s->failed;
 }
 
+/* y % d where y is no mixed-radix number any more, since its scales were taken modulo d. */
+static bool restore_modulo(imap *m, imap_sum *y, const hone_expr *d) {
+    if (!m->constraint_count || y->count < 2 || !hone_expr_is_int(d)) return true;
+    if (!imap_sort_splits(m, y->splits, y->count) || imap_is_compact(m, y->splits, y->count)) {
+        return true;
+    }
+    return imap_apply_constraints(m, y, d->u.i);
+}
+
 /* Adds coeff * (y // d) or coeff * (y % d). */
 static bool parse_divmod(imap *m, const hone_expr *e, int64_t coeff, imap_sum *out) {
     const hone_expr *d = e->args[1];
@@ -243,6 +252,7 @@ static bool parse_divmod(imap *m, const hone_expr *e, int64_t coeff, imap_sum *o
     if (arith_expr_bound(m->a, d).min < 1) return fail(m, "a divisor may be zero or negative");
     imap_sum inner;
     if (!imap_parse(m, e->args[0], &inner)) return false;
+    if (want_mod && !restore_modulo(m, &inner, d)) return false;
     if (!is_zero(&inner.base)) return fail(m, "an offset stands below a division");
     if (inner.count == 0) return true;
     hone_iter_split x;
@@ -370,6 +380,6 @@ bool imap_parse(imap *m, const hone_expr *e, imap_sum *out) {
     }
     out->count = kept;
     if (!arith_sum_finish(m->a, &out->base)) return fail(m, "an index is too large");
-    if (m->constraint_count && !imap_apply_constraints(m, out)) return false;
+    if (m->constraint_count && !imap_apply_constraints(m, out, 0)) return false;
     return turn_forwards(m, out);
 }

@@ -213,35 +213,125 @@ static int64_t find_split(const imap_sum *s, const hone_iter_split *want) {
     return -1;
 }
 
-/* All splits of the constraint stand in s with one common factor. */
-static bool matches(imap *m, const imap_sum *s, const imap_constraint *c,
-                    const hone_expr **factor) {
-    *factor = NULL;
-    for (uint32_t i = c->count; i-- > 0;) {
-        int64_t at = find_split(s, &c->splits[i]);
-        if (at < 0) return false;
-        if (!*factor) *factor = s->splits[at].scale; /* the last scale of c is 1 */
-        const hone_expr *wanted = imap_mul(m, *factor, c->splits[i].scale);
-        if (!imap_equal(m, s->splits[at].scale, wanted)) return false;
+/* The last of a loop's digits: (loop // lower), to the loop's end. */
+static int64_t find_top_digit(imap *m, const imap_sum *s, const hone_iter_split *loop) {
+    for (uint32_t i = 0; i < s->count; i++) {
+        const hone_iter_split *at = &s->splits[i];
+        if (at->source != loop->source) continue;
+        if (imap_equal(m, imap_mul(m, at->lower, at->extent), loop->extent)) return i;
+    }
+    return -1;
+}
+
+/* x == y, or where a modulus is given, x == y up to multiples of it. */
+static bool equal_modulo(imap *m, const hone_expr *x, const hone_expr *y, int64_t modulus) {
+    if (!modulus) return imap_equal(m, x, y);
+    return x && y && hone_expr_is_int(x) && hone_expr_is_int(y) &&
+           x->u.i % modulus == y->u.i % modulus;
+}
+
+/* Do splits of s make, times the scale of the one at `at`, the constrained number // divisor? That
+ * one is a top digit of loop j; the loops of larger scale stand in s as a whole. Where the sum is
+ * taken modulo something, they stand there with what is left of their scale, or not at all:
+ *
+ *     f0*64 + f1 < 288        f0*64 + f1: divisor 1        f0*8 + f1 // 8: divisor 8
+ *                             (f0*16 + f1) % 48: divisor 1, modulo 48 */
+static bool matches(imap *m, const imap_sum *s, const imap_constraint *c, uint32_t j, int64_t at,
+                    int64_t modulus, const hone_expr **out_divisor) {
+    const hone_expr *ratio = NULL;
+    *out_divisor = imap_mul(m, c->splits[j].scale, s->splits[at].lower);
+    for (uint32_t i = 0; i < j; i++) {
+        int64_t outer = find_split(s, &c->splits[i]);
+        if (!imap_divide(m, c->splits[i].scale, *out_divisor, &ratio)) return false;
+        if (outer < 0 && !modulus) return false;
+        const hone_expr *scale = outer < 0 ? imap_int(m, 0) : s->splits[outer].scale;
+        const hone_expr *wanted = imap_mul(m, s->splits[at].scale, ratio);
+        if (!equal_modulo(m, scale, wanted, modulus)) return false;
     }
     return true;
 }
 
-bool imap_apply_constraints(imap *m, imap_sum *s) {
+static bool counts_from_0(const imap_constraint *c) {
+    return hone_expr_is_int_value(c->source_min, 0);
+}
+
+/* Puts the constrained number // divisor in place of the splits that matched. */
+static bool replace(imap *m, imap_sum *s, const imap_constraint *c, uint32_t j, int64_t at,
+                    const hone_expr *divisor) {
+    const hone_expr *factor = s->splits[at].scale;
+    s->splits[at] = s->splits[--s->count];
+    for (uint32_t i = 0; i < j; i++) {
+        int64_t outer = find_split(s, &c->splits[i]);
+        if (outer >= 0) s->splits[outer] = s->splits[--s->count];
+    }
+    const hone_expr *shift = imap_mul(m, factor, c->source_min);
+    arith_sum_add_expr(m->a, &s->base, shift, 1);
+    if (!arith_sum_finish(m->a, &s->base)) return false;
+    const hone_expr *extent = imap_ceildiv(m, c->source->extent, divisor);
+    return imap_add_split(m, s, (hone_iter_split){c->source, divisor, extent, factor});
+}
+
+bool imap_apply_constraints(imap *m, imap_sum *s, int64_t modulus) {
     for (uint32_t k = 0; k < m->constraint_count; k++) {
         imap_constraint *c = &m->constraints[k];
-        const hone_expr *factor = NULL;
-        if (c->count > s->count || !imap_is_one(c->splits[c->count - 1].scale)) continue;
-        if (!matches(m, s, c, &factor) || !make_source(m, c)) continue;
-        for (uint32_t i = 0; i < c->count; i++) {
-            int64_t at = find_split(s, &c->splits[i]);
-            s->splits[at] = s->splits[--s->count];
+        if (!imap_is_one(c->splits[c->count - 1].scale)) continue;
+        for (uint32_t j = c->count; j-- > 1;) {
+            const hone_expr *divisor = NULL;
+            int64_t at = find_top_digit(m, s, &c->splits[j]);
+            if (at < 0 || !matches(m, s, c, j, at, modulus, &divisor)) continue;
+            if (!make_source(m, c)) continue;
+            if (!imap_is_one(divisor) && !counts_from_0(c)) continue;
+            if (!replace(m, s, c, j, at, divisor)) return false;
+            break;
         }
-        const hone_expr *shift = imap_mul(m, factor, c->source_min);
-        arith_sum_add_expr(m->a, &s->base, shift, 1);
-        if (!arith_sum_finish(m->a, &s->base)) return false;
-        hone_iter_split split = {c->source, imap_int(m, 1), c->source->extent, factor};
-        if (!imap_add_split(m, s, split)) return false;
+    }
+    return true;
+}
+
+/* A digit of one loop as the digit of the constrained number that it is. The uppermost one may have
+ * fewer values under the constraint: it is left alone where it must not become shorter. */
+static bool turn_digit(imap *m, const imap_constraint *c, bool may_shrink, hone_iter_split *io) {
+    const hone_expr *ignored = NULL, *end = imap_mul(m, io->lower, io->extent);
+    for (uint32_t j = 0; j < c->count; j++) {
+        const hone_iter_split *loop = &c->splits[j];
+        if (loop->source != io->source || !imap_divide(m, loop->extent, end, &ignored)) continue;
+        const hone_expr *lower = imap_mul(m, loop->scale, io->lower), *extent = io->extent;
+        if (j == 0 && imap_equal(m, end, loop->extent)) {
+            extent = lower ? imap_ceildiv(m, c->source->extent, lower) : NULL;
+        }
+        if (!lower || !extent) return false;
+        if (!may_shrink && !imap_equal(m, extent, io->extent)) return true;
+        *io = (hone_iter_split){c->source, lower, extent, io->scale};
+        return true;
+    }
+    return true;
+}
+
+static bool is_constrained(const imap *m, const hone_iter_source *source) {
+    for (uint32_t k = 0; k < m->constraint_count; k++) {
+        if (m->constraints[k].source == source) return true;
+    }
+    return false;
+}
+
+static bool turn_sum(imap *m, bool may_shrink, hone_iter_sum *sum) {
+    for (uint32_t k = 0; k < m->constraint_count; k++) {
+        const imap_constraint *c = &m->constraints[k];
+        for (uint32_t i = 0; c->source && counts_from_0(c) && i < sum->count; i++) {
+            if (!turn_digit(m, c, may_shrink, &sum->splits[i])) return false;
+        }
+    }
+    return true;
+}
+
+bool imap_turn_digits(imap *m, uint32_t count, hone_iter_sum *sums) {
+    if (m->constraint_count == 0) return true;
+    for (uint32_t i = 0; i < count; i++) {
+        if (!turn_sum(m, true, &sums[i])) return false;
+    }
+    for (uint32_t i = 0; i < m->fused_count; i++) {
+        if (is_constrained(m, m->fused[i])) continue;
+        if (!turn_sum(m, false, &m->fused[i]->sum)) return false;
     }
     return true;
 }

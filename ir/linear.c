@@ -178,9 +178,24 @@ static const hone_expr *strip_cast(hone_arith *a, const hone_expr *e) {
     return e;
 }
 
+static bool is_multiple_or_sum(const hone_expr *e) {
+    return e->kind == HONE_EXPR_INT || hone_expr_is_op(e, HONE_OP_MUL) ||
+           hone_expr_is_op(e, HONE_OP_ADD) || hone_expr_is_op(e, HONE_OP_SUB);
+}
+
+/* A product that was left as it was written: a factor is a number, a multiple or a sum. Such a one
+ * is no product of terms: its factors are not mixed with others. */
+static bool is_kept_product(const hone_expr *e) {
+    if (!hone_expr_is_op(e, HONE_OP_MUL)) return false;
+    for (; hone_expr_is_op(e, HONE_OP_MUL); e = e->args[0]) {
+        if (is_multiple_or_sum(e->args[1])) return true;
+    }
+    return is_multiple_or_sum(e);
+}
+
 /* A canonical product may hold casts around its factors; a term never does. */
 static const hone_expr *term_of(hone_arith *a, const hone_expr *e) {
-    if (!hone_expr_is_op(e, HONE_OP_MUL)) return e;
+    if (!hone_expr_is_op(e, HONE_OP_MUL) || is_kept_product(e)) return e;
     const hone_expr *factors[ARITH_MAX_FACTORS];
     uint32_t n = arith_mono_factors(e, factors);
     bool has_cast = false;
@@ -233,12 +248,33 @@ static bool has_small_numbers(const arith_sum *s) {
     return is_small(s->constant);
 }
 
+static bool has_kept_product(const arith_sum *s) {
+    for (uint32_t i = 0; (s->has & ARITH_HAS_PRODUCT) && i < s->count; i++) {
+        if (is_kept_product(s->terms[i].term)) return true;
+    }
+    return false;
+}
+
+static bool is_mono(const arith_sum *s) {
+    return s->count == 1 && s->constant == 0;
+}
+
+/* May x * y * scale be expanded? With large numbers only where nothing is distributed: of
+ * e * (1 - i) * 2^62, which may be 0, e * 2^62 alone may overflow. */
+static bool is_expanded(const arith_sum *x, const arith_sum *y, int64_t scale) {
+    int64_t c = 0;
+    if (x->count == 0 || y->count == 0) return true;
+    if ((uint64_t)x->count * y->count > ARITH_MAX_PRODUCT) return false;
+    if (has_kept_product(x) || has_kept_product(y)) return false;
+    if (is_mono(x) && is_mono(y)) {
+        return arith_mul(x->terms[0].coeff, y->terms[0].coeff, &c) && arith_mul(c, scale, &c);
+    }
+    return is_small(scale) && has_small_numbers(x) && has_small_numbers(y);
+}
+
 bool arith_sum_add_product(hone_arith *a, arith_sum *s, const arith_sum *x, const arith_sum *y,
                            int64_t scale) {
-    if ((uint64_t)x->count * y->count > ARITH_MAX_PRODUCT) return false;
-    /* e * (1 - i) * 2^62 may be 0 where e * 2^62 overflows: such a product stays as written */
-    bool is_tame = is_small(scale) && has_small_numbers(x) && has_small_numbers(y);
-    if (x->count && y->count && !is_tame) return false;
+    if (!is_expanded(x, y, scale)) return false;
     int64_t cx = 0, cy = 0;
     if (x->failed || y->failed || !arith_mul(x->constant, scale, &cx) ||
         !arith_mul(y->constant, scale, &cy)) {

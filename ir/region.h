@@ -46,6 +46,13 @@ HONE_NODISCARD hone_status hone_values_relax(hone_arith *arith, const hone_func 
                                              const hone_expr *const *ends, const bool *relax,
                                              uint32_t relax_count, hone_interval *out_intervals,
                                              bool *out_is_exact);
+/* The first region of the buffer, or NULL. */
+const hone_region *hone_region_of(uint32_t count, const hone_region *regions, hone_buffer buffer);
+/* A predicate leaves the values lo to hi of a spatial axis: do these still reach all of each
+ * parameter that the axis moves a store to, since what the others would write lies outside? False
+ * also where that is not seen, where it moves none, and without a predicate. */
+bool hone_axis_reaches_all_outputs(const hone_func *func, hone_node_id block, const hone_axis *axis,
+                                   int64_t lo, int64_t hi);
 /* Are they written alike, bound by bound? */
 bool hone_region_same(const hone_func *func, const hone_region *a, const hone_region *b);
 /* True when every point of inner surely lies in outer. */

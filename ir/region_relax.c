@@ -441,6 +441,13 @@ bool hone_region_covers(hone_arith *arith, const hone_func *func, const hone_reg
     return true;
 }
 
+const hone_region *hone_region_of(uint32_t count, const hone_region *regions, hone_buffer buffer) {
+    for (uint32_t i = 0; i < count; i++) {
+        if (regions[i].buffer == buffer) return &regions[i];
+    }
+    return NULL;
+}
+
 bool hone_region_same(const hone_func *func, const hone_region *a, const hone_region *b) {
     if (a->buffer != b->buffer) return false;
     for (uint32_t d = 0; d < hone_func_buffer(func, a->buffer)->rank; d++) {
@@ -448,4 +455,43 @@ bool hone_region_same(const hone_func *func, const hone_region *a, const hone_re
         if (!hone_expr_same(a->ranges[d].extent, b->ranges[d].extent)) return false;
     }
     return true;
+}
+
+/* [min, min + 1) with min = axis + a constant. */
+static bool is_shifted_axis(const hone_range *range, hone_var axis, int64_t *out_shift) {
+    const hone_expr *e = range->min;
+    if (!hone_expr_is_int_value(range->extent, 1)) return false;
+    *out_shift = 0;
+    if (e->kind == HONE_EXPR_BINARY && e->args[1]->kind == HONE_EXPR_INT) {
+        bool is_add = hone_expr_is_op(e, HONE_OP_ADD), is_sub = hone_expr_is_op(e, HONE_OP_SUB);
+        if (!is_add && !is_sub) return false;
+        *out_shift = is_add ? e->args[1]->u.i : -e->args[1]->u.i;
+        e = e->args[0];
+    }
+    return e->kind == HONE_EXPR_VAR && e->u.var == axis;
+}
+
+bool hone_axis_reaches_all_outputs(const hone_func *func, hone_node_id id, const hone_axis *axis,
+                                   int64_t lo, int64_t hi) {
+    const hone_node *node = hone_func_node(func, id);
+    const hone_block *block = node->u.block.block;
+    bool moves_one = false;
+    if (axis->kind != HONE_AXIS_SPATIAL || !node->u.block.predicate) return false;
+    for (uint32_t i = 0; i < block->write_count; i++) {
+        const hone_region *write = &block->writes[i];
+        const hone_buffer_info *buffer = hone_func_buffer(func, write->buffer);
+        if (!hone_func_is_parameter(func, write->buffer)) continue;
+        for (uint32_t d = 0; d < buffer->rank; d++) {
+            const hone_range *range = &write->ranges[d];
+            if (!hone_expr_uses_var(range->min, axis->var) &&
+                !hone_expr_uses_var(range->extent, axis->var)) {
+                continue;
+            }
+            int64_t shift = 0, size = hone_expr_const(buffer->shape[d]);
+            if (!is_shifted_axis(range, axis->var, &shift)) return false;
+            if (size < 0 || lo + shift > 0 || hi + shift < size - 1) return false;
+            moves_one = true;
+        }
+    }
+    return moves_one;
 }

@@ -6,9 +6,9 @@
 
 /* ---- calls of dotted names ---- */
 
-static const script_entry *const tables[] = {script_expr_calls,  script_decl_calls,
-                                             script_block_calls, script_loop_calls,
-                                             script_frame_calls, script_lambda_calls};
+static const script_entry *const tables[] = {
+    script_expr_calls,  script_type_calls, script_intrin_calls, script_decl_calls,
+    script_block_calls, script_loop_calls, script_frame_calls,  script_lambda_calls};
 
 static script_function find_call(const char *name) {
     for (size_t t = 0; t < HONE_COUNT(tables); t++) {
@@ -22,13 +22,14 @@ static script_function find_call(const char *name) {
 bool script_is_function(const char *name) {
     if (find_call(name)) return true;
     if (strncmp(name, "T.", 2) != 0) return false;
-    for (int i = 0; i < HONE_INTRIN_COUNT; i++) {
-        if (strcmp(hone_intrin_spelling((hone_intrin)i), name + 2) == 0) return true;
-    }
-    for (size_t i = 0; hone_named_op_at(i); i++) {
-        if (strcmp(hone_named_op_at(i)->name, name + 2) == 0) return true;
-    }
-    return false;
+    hone_intrin intrin;
+    return hone_intrin_find(name + 2, &intrin) || hone_named_op_find(name + 2);
+}
+
+bool script_finish(script_parser *p, const script_call *call, const hone_expr *e,
+                   script_value *out) {
+    *out = SCRIPT_VALUE_EXPR(e);
+    return script_check_ir(p, call->at);
 }
 
 static bool unknown_call(script_parser *p, const script_call *call) {
@@ -248,11 +249,55 @@ static bool access_ptr(script_parser *p, const script_value *base, const script_
     return script_check_ir(p, call->at);
 }
 
+/* predicate= of vload and vstore: T.masked_load and T.masked_store say the same. */
+static bool masked_call(script_parser *p, const script_value *base, const script_call *call,
+                        const script_value *value, const script_value *begin,
+                        const script_value *predicate, script_value *out) {
+    const script_value *items = NULL;
+    uint32_t count = 0, used = 0;
+    script_items(begin, &items, &count);
+    script_value *args = script_alloc(p, p->scratch, (size_t)count + 3, sizeof *args);
+    const hone_expr *mask = NULL;
+    if (!args || !script_to_expr(p, predicate, &mask)) return false;
+    args[used++] = *base;
+    if (value) args[used++] = *value;
+    if (count) memcpy(args + used, items, count * sizeof *items);
+    args[used + count] = SCRIPT_VALUE_EXPR(mask);
+    hone_dtype dtype = hone_func_buffer(p->func, base->u.buffer)->dtype;
+    script_value type = {.kind = SCRIPT_DTYPE, .at = call->at};
+    type.u.dtype = hone_dtype_with_lanes(dtype, mask->dtype.lanes);
+    script_keyword said = {"dtype", type};
+    script_call inner = {.callee = value ? "T.masked_store" : "T.masked_load",
+                         .at = call->at,
+                         .count = used + count + 1,
+                         .args = args,
+                         .keyword_count = value ? 0 : 1,
+                         .keywords = &said};
+    return script_call_path(p, &inner, out);
+}
+
+/* The store of a mask, as a statement. */
+static bool masked_store(script_parser *p, const script_value *base, const script_call *call,
+                         const script_value *value, const script_value *begin,
+                         const script_value *predicate, script_value *out) {
+    script_value done;
+    hone_node_id node;
+    if (!masked_call(p, base, call, value, begin, predicate, &done) ||
+        !script_add_node(p, HONE_NODE_EVAL, call->at, &node)) {
+        return false;
+    }
+    hone_func_node(p->func, node)->u.eval.value = done.u.expr;
+    *out = (script_value){.kind = SCRIPT_NONE};
+    return true;
+}
+
 /* A.vload([i, j], "float32x4") is A at i, j with that many lanes in the last place. */
 static bool vector_load(script_parser *p, const script_value *base, const script_call *call,
                         script_value *out) {
     const script_value *begin = NULL, *items = NULL;
     if (!script_need_arg(p, call, 0, "begin", &begin)) return false;
+    const script_value *mask = script_arg(call, 2, "predicate");
+    if (mask) return masked_call(p, base, call, NULL, begin, mask, out);
     script_items(begin, &items, &out->count);
     script_value access = {.kind = SCRIPT_ACCESS, .at = call->at};
     access.u.access = (script_access){.buffer = base->u.buffer, .rank = out->count, .items = items};
@@ -284,6 +329,8 @@ static bool vector_store(script_parser *p, const script_value *base, const scrip
         !script_need_arg(p, call, 1, "value", &value) || !script_to_expr(p, value, &e)) {
         return false;
     }
+    const script_value *mask = script_arg(call, 2, "predicate");
+    if (mask) return masked_store(p, base, call, value, begin, mask, out);
     script_items(begin, &items, &count);
     script_value *indices = script_alloc(p, p->scratch, count, sizeof *indices);
     if (!indices) return false;
@@ -291,8 +338,10 @@ static bool vector_store(script_parser *p, const script_value *base, const scrip
     if (count && e->dtype.lanes > 1) {
         const hone_expr *last = NULL;
         if (!script_to_expr(p, &items[count - 1], &last)) return false;
+        bool is_vector = last->dtype.lanes > 1; /* the text says the ramp itself */
         const hone_expr *one = hone_expr_int(&p->ir, last->dtype, 1);
-        indices[count - 1] = SCRIPT_VALUE_EXPR(hone_expr_ramp(&p->ir, last, one, e->dtype.lanes));
+        if (!is_vector) last = hone_expr_ramp(&p->ir, last, one, e->dtype.lanes);
+        indices[count - 1] = SCRIPT_VALUE_EXPR(last);
         if (!script_check_ir(p, call->at)) return false;
     }
     script_value target = {.kind = SCRIPT_ACCESS, .at = call->at};
@@ -422,8 +471,7 @@ static bool subscript_path(script_parser *p, const script_value *base, uint32_t 
         return script_call_path(p, &call, out);
     }
     if (strcmp(path, "metadata") == 0) {
-        bool constant =
-            items[0].kind == SCRIPT_STRING && strcmp(items[0].u.s, "relax.expr.Constant") == 0;
+        bool constant = items[0].kind == SCRIPT_STRING && script_is_constant_key(items[0].u.s);
         *out = SCRIPT_VALUE_PATH(constant || p->graph ? "metadata." : "metadata:");
         return true;
     }

@@ -168,8 +168,9 @@ static bool call_where(script_parser *p, const script_call *call, script_value *
         !script_to_condition(p, v, "the predicate of a block", &e)) {
         return false;
     }
+    if (b->has_where) return script_fail(p, call->at, "T.where stands twice in this block");
+    b->has_where = true;
     bool always = e->kind == HONE_EXPR_INT && e->u.i;
-    if (!always && b->predicate) e = script_fold_binary(&p->ir, HONE_OP_AND, b->predicate, e);
     if (!always) b->predicate = e;
     *out = (script_value){.kind = SCRIPT_NONE};
     return script_check_ir(p, call->at);
@@ -206,9 +207,22 @@ static bool call_regions(script_parser *p, const script_call *call, script_value
 
 /* ---- attributes ---- */
 
-static bool merge_attrs(script_parser *p, hone_attrs *into, const hone_attrs *more) {
+/* Adds attributes; one that is there already must say the same, and dictionaries are merged. */
+static bool merge_attrs(script_parser *p, uint32_t at, hone_attrs *into, const hone_attrs *more) {
     for (uint32_t i = 0; i < more->count; i++) {
-        if (!hone_attrs_with(p->arena, into, more->items[i].key, more->items[i].value, into)) {
+        const hone_value *known = hone_attrs_find(into, more->items[i].key);
+        hone_value value = more->items[i].value;
+        if (known && known->kind == HONE_VALUE_MAP && value.kind == HONE_VALUE_MAP) {
+            hone_attrs inner = {known->count, known->u.attrs}, added = {value.count, value.u.attrs};
+            if (!script_enter(p) || !merge_attrs(p, at, &inner, &added)) return false;
+            p->depth--;
+            value.count = inner.count;
+            value.u.attrs = inner.items;
+        } else if (known && !hone_value_same(known, &value)) {
+            return script_fail(p, at, "attribute '%s' is given twice, with different values",
+                               more->items[i].key);
+        }
+        if (!hone_attrs_with(p->arena, into, more->items[i].key, value, into)) {
             return script_no_memory(p);
         }
     }
@@ -221,7 +235,7 @@ static bool call_block_attr(script_parser *p, const script_call *call, script_va
     hone_attrs attrs;
     *out = (script_value){.kind = SCRIPT_NONE};
     return inside_block(p, call, &b) && script_need_arg(p, call, 0, "attrs", &v) &&
-           script_to_attrs(p, v, &attrs) && merge_attrs(p, &b->annotations, &attrs);
+           script_to_attrs(p, v, &attrs) && merge_attrs(p, call->at, &b->annotations, &attrs);
 }
 
 static bool call_func_attr(script_parser *p, const script_call *call, script_value *out) {
@@ -230,7 +244,10 @@ static bool call_func_attr(script_parser *p, const script_call *call, script_val
     *out = (script_value){.kind = SCRIPT_NONE};
     if (!p->func) return script_fail(p, call->at, "T.func_attr stands outside of a function");
     if (!script_need_arg(p, call, 0, "attrs", &v) || !script_to_attrs(p, v, &attrs)) return false;
-    return merge_attrs(p, &p->func->attrs, &attrs);
+    if (p->func->is_private && hone_attrs_find(&attrs, "global_symbol")) {
+        return script_fail(p, call->at, "a private function has no \"global_symbol\"");
+    }
+    return merge_attrs(p, call->at, &p->func->attrs, &attrs);
 }
 
 static bool call_nothing(script_parser *p, const script_call *call, script_value *out) {

@@ -2,7 +2,8 @@
  *
  *   T.sblock_alloc_buffer, T.alloc_buffer in a program with blocks: an allocation of the innermost
  *       block around the statement (the root block where there is none)
- *   T.alloc_buffer, T.allocate in a lowered program: an ALLOC node, alive to the end of the suite
+ *   T.alloc_buffer, T.allocate in a lowered program: an ALLOC node, alive to the end of the suite;
+ *       in front of the body of a block it becomes the block's own (script_parse_func.c)
  *   T.decl_buffer, T.Buffer(data=...): another view of storage, by its handle
  */
 #include "ir/script_impl.h"
@@ -125,7 +126,14 @@ static bool separators_of(script_parser *p, const script_value *v, hone_buffer_i
 
 /* T.Buffer((m, n), strides=("s0", 1), elem_offset=T.int32()): new variables in place. */
 static bool offset_of(script_parser *p, const script_value *v, hone_buffer_info *info) {
-    if (v) return script_to_expr(p, v, &info->elem_offset);
+    if (v) {
+        if (!script_to_expr(p, v, &info->elem_offset)) return false;
+        bool is_default = hone_expr_is_int_value(info->elem_offset, 0) &&
+                          info->offset_factor <= 1 &&
+                          hone_dtype_equal(info->elem_offset->dtype, HONE_DTYPE_I32);
+        if (is_default) info->elem_offset = NULL, info->offset_factor = 0;
+        return true;
+    }
     if (info->offset_factor == 0) return true;
     hone_var var = HONE_NO_ID; /* TVM makes one where a factor is named */
     if (!script_new_var(p, "elem_offset", HONE_DTYPE_I32, &var)) return false;
@@ -140,6 +148,15 @@ static bool known_keywords(script_parser *p, const script_call *call) {
         "buffer_type",     "annotations",   "allocated_addr", "param",   "logical_scope",
         "axis_separators", "axis_separator"};
     return script_check_keywords(p, call, names, HONE_COUNT(names));
+}
+
+/* layout=None, which is not the same as no word of it. */
+static bool says_no_layout(const script_call *call) {
+    for (uint32_t i = 0; i < call->keyword_count; i++) {
+        const script_keyword *word = &call->keywords[i];
+        if (strcmp(word->name, "layout") == 0) return word->value.kind == SCRIPT_NONE;
+    }
+    return false;
 }
 
 static bool describe_buffer(script_parser *p, const script_call *call, const places *at,
@@ -177,6 +194,9 @@ static bool describe_buffer(script_parser *p, const script_call *call, const pla
         return false;
     if (!*info->scope) info->scope = "global";
     info->scope = script_strdup(p, info->scope);
+    v = script_arg(call, NOWHERE, "annotations");
+    if (v && !script_to_attrs(p, v, &info->annotations)) return false;
+    info->has_no_layout = says_no_layout(call);
     return info->scope && int_option(p, script_arg(call, at->align, "align"), &info->align) &&
            int_option(p, script_arg(call, at->offset_factor, "offset_factor"),
                       &info->offset_factor) &&
@@ -206,6 +226,8 @@ static bool attach_data(script_parser *p, const script_value *v, hone_buffer_inf
             return false;
         }
         e = named.u.expr;
+        p->func->vars[e->u.var].pointee = info->dtype;
+        p->func->vars[e->u.var].point_scope = info->scope;
     }
     info->data = e->u.var;
     hone_buffer owner = HONE_NO_ID;
@@ -363,6 +385,7 @@ bool script_view(script_parser *p, hone_buffer base, const script_call *call, sc
     info.alias_of = base;
     info.data = info.matched_handle = HONE_NO_ID;
     info.form = HONE_BUFFER_VIEW;
+    info.annotations = (hone_attrs){0};
     info.separator_count = 0;
     return script_check_ir(p, call->at) && add_buffer(p, &info, out) &&
            view_node(p, call, out->u.buffer);
@@ -377,41 +400,41 @@ static bool call_allocate(script_parser *p, const script_call *call, script_valu
     const script_value *type = script_arg(call, 1, "dtype");
     if (!shape || !type) return script_fail(p, call->at, "T.allocate needs extents and dtype");
     script_keyword words[] = {
-        {"shape", *shape               },
-        {"dtype", *type                },
-        {"scope", {.kind = SCRIPT_NONE}}
+        {"shape",       *shape               },
+        {"dtype",       *type                },
+        {"scope",       {.kind = SCRIPT_NONE}},
+        {"annotations", {.kind = SCRIPT_NONE}}
     };
+    const script_value *notes = script_arg(call, NOWHERE, "annotations");
     if (scope) words[2].value = *scope;
+    if (notes) words[3].value = *notes;
     script_call inner = {
-        .callee = call->callee, .at = call->at, .keyword_count = 3, .keywords = words};
+        .callee = call->callee, .at = call->at, .keyword_count = 4, .keywords = words};
     if (!describe_buffer(p, &inner, &alloc_places, &info)) return false;
     return add_buffer(p, &info, out) && alloc_node(p, call, out->u.buffer);
 }
 
 /* ---- T.match_buffer ---- */
 
-static bool match_region(script_parser *p, const script_value *source, hone_buffer buffer) {
-    hone_region region;
-    if (!p->block) {
-        return script_fail(p, source->at, "a region is matched outside of a block");
-    }
-    if (!script_to_region(p, source, &region)) return false;
+static bool match_region(script_parser *p, const hone_region *region, hone_buffer buffer) {
     script_block *b = p->block;
     if (!script_grow(p, p->scratch, (void **)&b->matches, &b->match_capacity, b->match_count,
                      sizeof *b->matches)) {
         return false;
     }
-    b->matches[b->match_count++] = (hone_match){.buffer = buffer, .source = region};
+    b->matches[b->match_count++] = (hone_match){.buffer = buffer, .source = *region};
     return true;
+}
+
+static bool check_handle(script_parser *p, const script_value *source, hone_var handle) {
+    hone_dtype dtype = p->func->vars[handle].dtype;
+    if (hone_dtype_equal(dtype, HONE_DTYPE_HANDLE)) return true;
+    return script_fail_type(p, source->at, "'%s' is %s, T.match_buffer takes a T.handle",
+                            p->func->vars[handle].name, HONE_DTYPE_NAME(dtype));
 }
 
 static bool match_param(script_parser *p, const script_value *source, hone_var handle,
                         hone_buffer buffer) {
-    hone_dtype dtype = p->func->vars[handle].dtype;
-    if (!hone_dtype_equal(dtype, HONE_DTYPE_HANDLE)) {
-        return script_fail_type(p, source->at, "'%s' is %s, T.match_buffer takes a T.handle",
-                                p->func->vars[handle].name, HONE_DTYPE_NAME(dtype));
-    }
     for (uint32_t i = 0; i < p->param_count; i++) {
         if (p->params[i].var != handle) continue;
         if (p->params[i].buffer != HONE_NO_ID) {
@@ -424,15 +447,68 @@ static bool match_param(script_parser *p, const script_value *source, hone_var h
     return script_fail(p, source->at, "'%s' is no parameter", p->func->vars[handle].name);
 }
 
+/* T.match_buffer(A[8:16, 0:4]) has the shape of the region, and any match of one its dtype. */
+static bool region_words(script_parser *p, const script_call *call, const hone_region *region,
+                         script_keyword *words, uint32_t *count) {
+    const hone_buffer_info *info = hone_func_buffer(p->func, region->buffer);
+    *count = 0;
+    if (!script_arg(call, match_places.shape, "shape")) {
+        script_value *sizes = script_alloc(p, p->scratch, info->rank, sizeof *sizes);
+        if (!sizes) return false;
+        for (uint32_t i = 0; i < info->rank; i++)
+            sizes[i] = SCRIPT_VALUE_EXPR(region->ranges[i].extent);
+        words[(*count)++] = (script_keyword){
+            "shape", {.kind = SCRIPT_TUPLE, .count = info->rank, .at = call->at, .u.items = sizes}
+        };
+    }
+    if (!script_arg(call, match_places.dtype, "dtype")) {
+        words[(*count)++] = (script_keyword){
+            "dtype", {.kind = SCRIPT_DTYPE, .at = call->at, .u.dtype = info->dtype}
+        };
+    }
+    return true;
+}
+
+static bool match_source(script_parser *p, const script_call *call, const script_value *source,
+                         script_value *out) {
+    hone_buffer_info info;
+    hone_region region;
+    uint32_t count = 0;
+    bool is_region = source->kind == SCRIPT_ACCESS || source->kind == SCRIPT_BUFFER ||
+                     (source->kind == SCRIPT_EXPR && source->u.expr->kind == HONE_EXPR_LOAD);
+    if (!is_region) {
+        return script_fail(p, source->at,
+                           "T.match_buffer takes a parameter (T.handle) or a region of a buffer "
+                           "first, found %s",
+                           script_kind_name(source));
+    }
+    if (!p->block) {
+        return script_fail(p, source->at, "a region is matched outside of a block");
+    }
+    script_keyword *words =
+        script_alloc(p, p->scratch, (size_t)call->keyword_count + 2, sizeof *words);
+    if (!words || !script_to_region(p, source, &region) ||
+        !region_words(p, call, &region, words, &count)) {
+        return false;
+    }
+    for (uint32_t i = 0; i < call->keyword_count; i++)
+        words[count++] = call->keywords[i];
+    script_call whole = *call;
+    whole.keywords = words;
+    whole.keyword_count = count;
+    return describe_buffer(p, &whole, &match_places, &info) && add_buffer(p, &info, out) &&
+           match_region(p, &region, out->u.buffer);
+}
+
 static bool call_match_buffer(script_parser *p, const script_call *call, script_value *out) {
     const script_value *source = NULL;
     hone_buffer_info info;
     if (!inside_func(p, call) || !script_need_arg(p, call, 0, "param", &source)) return false;
-    if (!describe_buffer(p, call, &match_places, &info) || !add_buffer(p, &info, out)) return false;
-    if (source->kind == SCRIPT_EXPR && source->u.expr->kind == HONE_EXPR_VAR) {
-        return match_param(p, source, source->u.expr->u.var, out->u.buffer);
-    }
-    return match_region(p, source, out->u.buffer);
+    bool is_param = source->kind == SCRIPT_EXPR && source->u.expr->kind == HONE_EXPR_VAR;
+    if (!is_param) return match_source(p, call, source, out);
+    return check_handle(p, source, source->u.expr->u.var) &&
+           describe_buffer(p, call, &match_places, &info) && add_buffer(p, &info, out) &&
+           match_param(p, source, source->u.expr->u.var, out->u.buffer);
 }
 
 const script_entry script_decl_calls[] = {

@@ -60,9 +60,14 @@ bool script_to_garg(script_parser *p, const script_value *v, bool numbers_are_sh
         return true;
     case SCRIPT_NONE:
         return true;
+    case SCRIPT_BOOL: { /* a number, as everywhere in Python; R.prim_value(True) is none */
+        script_value number = {.kind = SCRIPT_INT, .at = v->at, .u.i = v->u.i};
+        return prim_garg(p, &number, out);
+    }
     case SCRIPT_INT:
-    case SCRIPT_BOOL:
     case SCRIPT_FLOAT:
+        if (!prim_garg(p, v, out)) return false;
+        return out->is_plain = true;
     case SCRIPT_EXPR:
         return prim_garg(p, v, out);
     case SCRIPT_STRING:
@@ -123,6 +128,11 @@ static bool attr_value(script_parser *p, const script_value *v, hone_value *out)
         *out = HONE_VALUE_OF_STRING(name);
         return name != NULL;
     }
+    if (v->kind == SCRIPT_LAMBDA) { /* index_map=lambda i, j: (j, i) */
+        script_value map;
+        script_call call = {.callee = "T.index_map", .at = v->at, .count = 1, .args = v};
+        return script_call_path(p, &call, &map) && script_to_value(p, &map, out);
+    }
     if (v->kind == SCRIPT_GARG && v->u.garg->kind == HONE_GARG_DTYPE) {
         const char *name = script_strdup(p, HONE_DTYPE_NAME(v->u.garg->dtype));
         *out = HONE_VALUE_OF_STRING(name);
@@ -153,9 +163,29 @@ static bool is_attr_at(const hone_graph_op *op, uint32_t position, char *name, s
     return is_attr;
 }
 
+/* The parameters of operators that have no row but take all they are told as arguments. */
+static int memory_position(const char *callee, const char *name) {
+    static const struct {
+        const char *callee, *params[4];
+    } rows[] = {
+        {"R.memory.alloc_storage", {"size", "virtual_device_index", "storage_scope", "dtype"}},
+        {"R.memory.alloc_tensor",  {"storage", "offset", "shape", "dtype"}                   },
+        {"R.vm.alloc_storage",     {"size", "runtime_device_index", "dtype", ""}             },
+        {"R.vm.alloc_tensor",      {"storage", "offset", "shape", "dtype"}                   },
+    };
+    for (size_t i = 0; i < HONE_COUNT(rows); i++) {
+        if (strcmp(rows[i].callee, callee) != 0) continue;
+        for (int k = 0; k < 4; k++) {
+            if (strcmp(rows[i].params[k], name) == 0) return k;
+        }
+    }
+    return -1;
+}
+
 /* The position of an argument of that name, or -1 (an attribute). */
-static int arg_position(const hone_graph_op *op, const char *name) {
+static int arg_position(const hone_graph_op *op, const char *callee, const char *name) {
     char param[64];
+    if (!op) return memory_position(callee, name);
     for (uint32_t i = 0; op && i < 32; i++) {
         if (is_attr_at(op, i, param, sizeof param)) return -1;
         if (!*param) return -1;
@@ -170,6 +200,11 @@ static bool positional(script_parser *p, const script_call *call, const hone_gra
     for (uint32_t i = 0; i < call->count; i++) {
         if (is_attr_at(op, i, name, sizeof name)) {
             if (!set_attr(p, o, name, &call->args[i])) return false;
+            continue;
+        }
+        if (!op && call->args[i].kind == SCRIPT_BOOL) { /* perhaps an attribute */
+            if (!prim_garg(p, &call->args[i], &o->args[o->arg_count])) return false;
+            o->args[o->arg_count++].is_plain = true;
             continue;
         }
         bool shape = strcmp(name, "shape") == 0 || (!op && strstr(call->callee, "alloc"));
@@ -191,7 +226,7 @@ static bool keywords(script_parser *p, const script_call *call, const hone_graph
                      operands *o, const hone_sinfo **info) {
     for (uint32_t i = 0; i < call->keyword_count; i++) {
         const script_keyword *word = &call->keywords[i];
-        int position = arg_position(op, word->name);
+        int position = arg_position(op, call->callee, word->name);
         if (names_type(word->name)) {
             const script_value *type = &word->value;
             bool one =

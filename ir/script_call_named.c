@@ -20,6 +20,7 @@ static bool says_dtype(const script_value *v) {
 static bool find_dtype(script_parser *p, const script_call *call, const hone_named_op *op,
                        uint32_t *first, uint32_t *end, bool *out_said, hone_dtype *out) {
     const script_value *v = script_arg(call, UINT32_MAX, "dtype");
+    if (!v) v = script_arg(call, UINT32_MAX, "ret_ty");
     *first = 0;
     *end = call->count;
     if (!v && call->count && op->place == HONE_NAMED_DTYPE_FIRST && says_dtype(&call->args[0])) {
@@ -35,9 +36,34 @@ static bool find_dtype(script_parser *p, const script_call *call, const hone_nam
     return !v || script_to_dtype(p, v, out);
 }
 
-static bool check_keywords(script_parser *p, const script_call *call) {
+static bool takes_words(const hone_named_op *op) {
+    return strcmp(op->name, "call_ffi_kernel") == 0;
+}
+
+/* launch_params=["blockIdx.x"]: an argument that is a call of "launch_params=" with the strings. */
+static bool word_list(script_parser *p, const script_keyword *word, const hone_expr **out) {
+    const script_value *items = NULL;
+    uint32_t count = 0;
+    script_items(&word->value, &items, &count);
+    const hone_expr **args = script_alloc(p, p->scratch, (size_t)count + 1, sizeof *args);
+    const char *name = hone_arena_printf(p->scratch, "%s=", word->name);
+    if (!args || !name) return script_no_memory(p);
+    args[0] = hone_expr_string(&p->ir, name);
+    for (uint32_t i = 0; i < count; i++) {
+        const char *text = NULL;
+        if (!script_to_string(p, &items[i], &text)) return false;
+        args[i + 1] = hone_expr_string(&p->ir, text);
+    }
+    *out = hone_expr_call(&p->ir, HONE_DTYPE_HANDLE, HONE_INTRIN_NAMED, count + 1, args);
+    return *out || script_check_ir(p, word->value.at);
+}
+
+static bool check_keywords(script_parser *p, const script_call *call, const hone_named_op *op) {
     for (uint32_t i = 0; i < call->keyword_count; i++) {
-        if (strcmp(call->keywords[i].name, "dtype") == 0) continue;
+        const char *name = call->keywords[i].name;
+        if (strcmp(name, "dtype") == 0) continue;
+        bool is_word = strcmp(name, "ret_ty") == 0 || strcmp(name, "launch_params") == 0;
+        if (is_word && takes_words(op)) continue;
         return script_fail(p, call->keywords[i].value.at, "%s takes no argument '%s' here",
                            call->callee, call->keywords[i].name);
     }
@@ -56,15 +82,20 @@ bool script_call_named(script_parser *p, const script_call *call, script_value *
     hone_dtype dtype = HONE_DTYPE_VOID;
     *out_known = op != NULL;
     if (!op) return true;
-    if (!check_keywords(p, call) || !find_dtype(p, call, op, &first, &end, &said, &dtype)) {
+    if (!check_keywords(p, call, op) || !find_dtype(p, call, op, &first, &end, &said, &dtype)) {
         return false;
     }
     uint32_t count = end - first;
-    const hone_expr **args = script_alloc(p, p->scratch, count + 1, sizeof *args);
+    const hone_expr **args =
+        script_alloc(p, p->scratch, (size_t)count + call->keyword_count + 1, sizeof *args);
     if (!args) return false;
     args[0] = hone_expr_string(&p->ir, name);
     for (uint32_t i = 0; i < count; i++) {
         if (!script_to_argument(p, &call->args[first + i], &args[i + 1])) return false;
+    }
+    for (uint32_t i = 0; i < call->keyword_count; i++) {
+        if (strcmp(call->keywords[i].name, "launch_params") != 0) continue;
+        if (!word_list(p, &call->keywords[i], &args[++count])) return false;
     }
     if (!said) dtype = hone_named_op_dtype(op, count, args + 1);
     *out = SCRIPT_VALUE_EXPR(hone_expr_call(&p->ir, dtype, HONE_INTRIN_NAMED, count + 1, args));

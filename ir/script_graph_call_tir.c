@@ -64,14 +64,24 @@ static bool sizes_of(script_parser *p, const script_call *call, hone_gbind *bind
     return true;
 }
 
+/* f = R.ExternFunc("name"): the function that the value f is, or NULL. */
+static const hone_garg *extern_of(const script_parser *p, const hone_garg *garg) {
+    for (uint32_t i = p->graph->bind_count; garg->kind == HONE_GARG_VALUE && i-- > 0;) {
+        const hone_gbind *bind = &p->graph->bindings[i];
+        bool is_it = bind->value == garg->u.value && bind->kind == HONE_GBIND_ARG;
+        if (is_it) garg = &bind->args[0];
+    }
+    return garg->kind == HONE_GARG_EXTERN ? garg : NULL;
+}
+
 static bool callee_of(script_parser *p, const script_value *v, hone_gbind *bind) {
-    bool is_extern = v->kind == SCRIPT_GARG && v->u.garg->kind == HONE_GARG_EXTERN;
+    const hone_garg *is_extern = v->kind == SCRIPT_GARG ? extern_of(p, v->u.garg) : NULL;
     if (v->kind == SCRIPT_GLOBAL) {
         bind->kind = HONE_GBIND_CALL_TIR;
         bind->callee = script_strdup(p, v->u.s);
     } else if (v->kind == SCRIPT_STRING || is_extern) {
         bind->kind = HONE_GBIND_CALL_DPS;
-        bind->callee = script_strdup(p, is_extern ? v->u.garg->u.s : v->u.s);
+        bind->callee = script_strdup(p, is_extern ? is_extern->u.s : v->u.s);
     } else {
         return script_fail(p, v->at,
                            "expected a function of the module or the name of an external "
@@ -129,18 +139,31 @@ bool script_call_through(script_parser *p, const script_call *call, script_value
     return true;
 }
 
+/* Behind the arguments of the call stand the values that the function uses beside them. */
+static bool call_graph(script_parser *p, const script_call *call, const script_local *local,
+                       script_value *out) {
+    hone_gbind bind = {.kind = HONE_GBIND_CALL_FUNC, .callee = script_strdup(p, local->name)};
+    hone_garg *args = script_alloc(p, p->arena, call->count + (size_t)local->count, sizeof *args);
+    if (!args || !bind.callee) return false;
+    for (uint32_t i = 0; i < call->count; i++) {
+        if (!script_to_garg(p, &call->args[i], false, &args[i])) return false;
+    }
+    for (uint32_t i = 0; i < local->count; i++)
+        args[call->count + i] = HONE_GARG_OF_VALUE(local->captured[i]);
+    bind.args = args;
+    bind.arg_count = call->count + local->count;
+    return script_bind(p, call->at, &bind, NULL, out);
+}
+
 bool script_call_global(script_parser *p, const char *name, const script_call *call,
                         script_value *out) {
     if (!p->graph) {
         return script_fail(p, call->at, "'%s' is called outside of a graph function", name);
     }
-    hone_gbind bind = {.kind = HONE_GBIND_CALL_FUNC, .callee = script_strdup(p, name)};
-    hone_garg *args = script_alloc(p, p->arena, call->count, sizeof *args);
-    if (!args || !bind.callee) return false;
-    for (uint32_t i = 0; i < call->count; i++) {
-        if (!script_to_garg(p, &call->args[i], false, &args[i])) return false;
-    }
-    bind.args = args;
-    bind.arg_count = call->count;
-    return script_bind(p, call->at, &bind, NULL, out);
+    return call_graph(p, call, &(script_local){.name = name}, out);
+}
+
+bool script_call_local(script_parser *p, const script_local *local, const script_call *call,
+                       script_value *out) {
+    return call_graph(p, call, local, out);
 }

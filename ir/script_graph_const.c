@@ -106,14 +106,15 @@ static bool open_place(script_parser *p, uint32_t index) {
 bool script_call_metadata(script_parser *p, const script_call *call, script_value *out) {
     int64_t index = 0;
     if (call->count != 1 || !script_to_int(p, &call->args[0], &index)) {
-        return script_fail(p, call->at, "expected metadata[\"relax.expr.Constant\"][index]");
+        return script_fail(p, call->at, "expected metadata[\"ir.GenericConst\"][index]");
     }
     bool is_there = index >= 0 && index < p->weight_count && p->weights[index];
     bool may_lack = p->source.is_outline && index >= 0 && index < MOST_CONSTANTS;
     if (!is_there && !may_lack) {
         return script_fail(p, call->at,
                            "constant %lld is named here but its numbers are not at hand; keep them "
-                           "in a .safetensors file beside the program",
+                           "in a .safetensors file beside the program, or in the text "
+                           "(script(show_meta=True))",
                            (long long)index);
     }
     if (!open_place(p, (uint32_t)index)) return false;

@@ -20,6 +20,47 @@ bool script_to_extents(script_parser *p, const script_value *v, int32_t *out_ran
 /* R.const and metadata constants. */
 bool script_call_const(script_parser *p, const script_call *call, script_value *out);
 bool script_call_metadata(script_parser *p, const script_call *call, script_value *out);
+/* What a function inside of a graph function uses of that one (script_local_graph.c). */
+typedef struct script_outside script_outside;
+typedef struct script_used_name {
+    const char *name;
+    script_value value; /* what it means around */
+} script_used_name;
+
+struct script_outside {
+    bool is_branch;               /* of an if: nobody calls it by name */
+    const hone_graph_func *graph; /* the function around */
+    const char *name, *in_module;
+    script_used_name *names;
+    uint32_t name_count, name_capacity;
+    hone_gvalue *captured; /* values around, and the parameters that stand for them */
+    hone_gvalue *params;
+    uint32_t captured_count;
+};
+
+/* Reads parameters and body of a function, and adds it to the module. outside NULL: it stands in
+ * the module itself. */
+bool script_read_graph(script_parser *p, const script_value *options, const char *name,
+                       script_outside *outside);
+/* All names between here and the end that mean something around, and the values among them. */
+bool script_find_names(script_parser *p, script_outside *outside, uint32_t end, bool in_signature);
+/* "main_inner", "main_inner1", … */
+bool script_name_inside(script_parser *p, script_outside *outside);
+bool script_bring_sizes(script_parser *p, script_outside *outside);  /* in front of the signature */
+bool script_bring_values(script_parser *p, script_outside *outside); /* behind it */
+/* What a function inside puts back: names around are hidden meanwhile. */
+typedef struct script_inside {
+    hone_graph_func *graph;
+    bool in_dataflow, has_return;
+    uint32_t dataflow_count, name_count, hidden_begin, hidden_end;
+} script_inside;
+script_inside script_enter_inside(script_parser *p);
+void script_leave_inside(script_parser *p, const script_inside *before);
+bool script_parse_if(script_parser *p); /* at 'if' or 'elif' (script_graph_if.c) */
+/* Statements of a graph function; a value gets its name. */
+bool script_graph_statement(script_parser *p);
+bool script_bind_name(script_parser *p, const char *name, uint32_t at, const script_value *v,
+                      const hone_sinfo *info);
 bool script_garg_value(script_parser *p, hone_garg garg, script_value *out);
 /* Appends a binding whose new value is not named yet; *out refers to it. */
 bool script_bind(script_parser *p, uint32_t at, const hone_gbind *bind, const hone_sinfo *info,

@@ -36,6 +36,7 @@ typedef enum script_kind {
     SCRIPT_GARG,     /* u.garg: a value of the graph program */
     SCRIPT_SINFO,    /* u.sinfo: R.Tensor(...) */
     SCRIPT_GLOBAL,   /* u.s: a function of the module */
+    SCRIPT_LOCAL,    /* u.local: a function inside of a graph function */
     SCRIPT_MODULE,   /* the module itself: cls */
     SCRIPT_DTYPE,    /* u.dtype: a type as an annotation */
     SCRIPT_LAMBDA,   /* u.i: the token where it stands; not read yet */
@@ -90,6 +91,13 @@ typedef struct script_macro {
     bool is_hygienic;    /* sees those only, and what it defines itself */
 } script_macro;
 
+/* It became a function of the module, with the values around that it uses as last parameters. */
+typedef struct script_local {
+    const char *name; /* in the module */
+    uint32_t count;
+    const hone_gvalue *captured; /* those values, in the function that names it now */
+} script_local;
+
 struct script_value {
     script_kind kind;
     uint32_t count;
@@ -121,6 +129,7 @@ struct script_value {
         hone_dtype dtype;
         const hone_lambda *lambda;
         const script_macro *macro;
+        const script_local *local;
     } u;
 };
 
@@ -144,7 +153,7 @@ struct script_block {
     uint32_t read_count, write_count;
     uint32_t alloc_count, alloc_capacity;
     uint32_t match_count, match_capacity;
-    bool has_reads, has_writes, has_init;
+    bool has_reads, has_writes, has_init, has_where;
     const hone_expr *predicate;
     hone_attrs annotations;
 };
@@ -172,6 +181,7 @@ typedef struct script_parser {
 
     script_name *names; /* innermost last */
     uint32_t name_count, name_capacity;
+    uint32_t scope_begin;              /* names of the suite being read */
     uint32_t hidden_begin, hidden_end; /* names that the macro being read does not see */
     uint32_t expansions;               /* of macros, so far */
 
@@ -201,7 +211,8 @@ typedef struct script_parser {
 
     hone_tensor *const *weights; /* what metadata["relax.expr.Constant"][i] names */
     uint32_t weight_count;
-    uint32_t *weight_places; /* which constant of the module a weight became, plus one */
+    hone_tensor **own_weights; /* those that the text holds, by number; NULL: no metadata */
+    uint32_t *weight_places;   /* which constant of the module a weight became, plus one */
     uint32_t place_count;
 } script_parser;
 
@@ -338,13 +349,22 @@ bool script_attribute(script_parser *p, const script_value *base, const char *na
 bool script_subscript(script_parser *p, const script_value *base, uint32_t at, script_value *out);
 /* Tables of functions, one per file; each ends with a NULL name. */
 extern const script_entry script_expr_calls[];
+extern const script_entry script_type_calls[];
+extern const script_entry script_intrin_calls[];
 extern const script_entry script_decl_calls[];
 extern const script_entry script_block_calls[];
 extern const script_entry script_loop_calls[];
 extern const script_entry script_frame_calls[];
+extern const script_entry script_lambda_calls[];
+/* The expression (NULL after an error of p->ir) is what the call gives. */
+bool script_finish(script_parser *p, const script_call *call, const hone_expr *e,
+                   script_value *out);
+/* T.float32(1), and T.float32(), which is a new variable. */
+bool script_typed_constant(script_parser *p, const script_call *call, hone_dtype dtype,
+                           script_value *out);
+/* A call of an intrinsic, or of a dtype. */
 bool script_call_intrin(script_parser *p, const script_call *call, script_value *out,
                         bool *out_known);
-extern const script_entry script_lambda_calls[];
 /* The same for operations that are known by name only. */
 bool script_call_named(script_parser *p, const script_call *call, script_value *out,
                        bool *out_known);
@@ -359,12 +379,16 @@ bool script_call_graph(script_parser *p, const script_call *call, script_value *
 /* macros (script_macro.c): the definition behind its decorator, at 'def'; and a call of one */
 bool script_is_macro(const char *path);
 bool script_parse_inner_macro(script_parser *p); /* at '@' in a tensor program */
+bool script_parse_local(script_parser *p, const script_value *options); /* behind it */
+bool script_parse_inner_graph(script_parser *p); /* at '@' in a graph program */
 bool script_define_macro(script_parser *p, bool is_hygienic);
 bool script_call_macro(script_parser *p, const script_macro *macro, const script_call *call,
                        script_value *out);
 /* A call of a function of the module by a tensor program. */
 bool script_call_function(script_parser *p, const char *name, const script_call *call,
                           script_value *out);
+bool script_call_local(script_parser *p, const script_local *local, const script_call *call,
+                       script_value *out);
 bool script_call_global(script_parser *p, const char *name, const script_call *call,
                         script_value *out);
 
@@ -373,6 +397,10 @@ bool script_parse_statement(script_parser *p); /* of a tensor program */
 /* From the parameter list on; options is a dictionary of the decorator's keywords, or NULL. */
 bool script_parse_func(script_parser *p, const script_value *options, const char *name);
 bool script_parse_graph(script_parser *p, const script_value *options, const char *name);
+/* Gives types to the values of a graph that have none, where that is possible. */
+bool script_infer_graph(script_parser *p, hone_graph_func *graph);
+/* From '(' to behind the body of a function. */
+bool script_skip_function(script_parser *p);
 /* "n + 1" in quotes: an expression whose unknown names are sizes, made here. */
 bool script_quoted_extent(script_parser *p, const script_value *v, const hone_expr **out);
 /* The symbolic size of that name in the graph program being read; NULL after an error. */
@@ -409,6 +437,12 @@ void script_mark_var(script_parser *p, hone_var var, const script_value *type);
 /* The handle variable of a buffer; made when nothing named it yet. */
 bool script_buffer_data(script_parser *p, hone_buffer buffer, hone_var *out_var);
 bool script_buffer_with_data(script_parser *p, hone_var data, hone_buffer *out_buffer);
+
+/* metadata = tvm.ir.load_json("…"): constants in the text itself (script_metadata.c). */
+bool script_is_constant_key(const char *key); /* is metadata[key] the list of constants? */
+bool script_at_metadata(const script_parser *p);
+bool script_parse_metadata(script_parser *p);
+void script_free_metadata(script_parser *p);
 
 /* Reads a module; weights (may be NULL) answer metadata[...] constants. */
 hone_status script_parse_module(const script_source *source, hone_tensor *const *weights,

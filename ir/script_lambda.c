@@ -147,7 +147,7 @@ static bool finish(const hone_lambda *lambda, script_value *out) {
 /* T.index_map(lambda i, j: (...), index_dtype="int64") */
 static bool call_index_map(script_parser *p, const script_call *call, script_value *out) {
     const script_value *map = NULL, *type = script_arg(call, UINT32_MAX, "index_dtype");
-    hone_dtype dtype = p->is_classic ? HONE_DTYPE_I32 : HONE_DTYPE_I64;
+    hone_dtype dtype = p->is_classic && !p->graph ? HONE_DTYPE_I32 : HONE_DTYPE_I64;
     hone_lambda *lambda = script_alloc(p, p->arena, 1, sizeof *lambda);
     if (!lambda || !script_need_arg(p, call, 0, "mapping", &map) ||
         (type && !script_to_dtype(p, type, &dtype))) {

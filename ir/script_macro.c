@@ -16,8 +16,7 @@ bool script_is_macro(const char *path) {
 
 /* ---- definitions ---- */
 
-/* From '(' to behind the body. */
-static bool skip_function(script_parser *p) {
+bool script_skip_function(script_parser *p) {
     while (script_peek(p)->kind != SCRIPT_TOKEN_NEWLINE) {
         if (script_peek(p)->kind == SCRIPT_TOKEN_END) return script_expected(p, "a body", "");
         p->pos++;
@@ -44,7 +43,7 @@ bool script_define_macro(script_parser *p, bool is_hygienic) {
     *macro = (script_macro){.name = name, .at = p->pos, .is_hygienic = is_hygienic};
     macro->name_count = p->name_count + 1; /* it may call itself */
     return script_define(p, name, (script_value){.kind = SCRIPT_MACRO, .u.macro = macro}) &&
-           skip_function(p);
+           script_skip_function(p);
 }
 
 /* ---- calls ---- */

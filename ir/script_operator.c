@@ -208,6 +208,11 @@ bool script_binary_value(script_parser *p, uint32_t at, const char *op, const sc
     if (a->kind == SCRIPT_GARG || b->kind == SCRIPT_GARG) return graph_binary(p, at, op, a, b, out);
     const hone_expr *x = NULL, *y = NULL;
     if (!script_to_expr(p, a, &x) || !script_to_expr(p, b, &y)) return false;
+    bool on_handle = hone_dtype_is_handle(x->dtype) || hone_dtype_is_handle(y->dtype);
+    if (on_handle && strcmp(op, "==") != 0 && strcmp(op, "!=") != 0) {
+        return script_fail_type(p, at, "operator '%s' of %s and %s", op, HONE_DTYPE_NAME(x->dtype),
+                                HONE_DTYPE_NAME(y->dtype));
+    }
     const hone_expr *result = NULL;
     bool connects = row->op == HONE_OP_AND || row->op == HONE_OP_OR;
     if (connects && (!script_to_condition(p, a, "an operand of 'and' or 'or'", &x) ||

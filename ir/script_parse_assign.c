@@ -151,8 +151,34 @@ static bool check_assignable(script_parser *p, const char *name, uint32_t at,
     return true;
 }
 
+static bool is_axis(const script_parser *p, hone_var var) {
+    for (uint32_t i = 0; p->block && i < p->block->axis_count; i++) {
+        if (p->block->axes[i].var == var) return true;
+    }
+    return false;
+}
+
+/* A buffer or an axis of this suite keeps its name to itself. */
+static bool check_unique(script_parser *p, const char *name, uint32_t at, const script_value *v) {
+    size_t length = strlen(name);
+    bool is_thing = v->is_fresh && (v->kind == SCRIPT_BUFFER || v->kind == SCRIPT_EXPR);
+    if (!is_thing || !p->func || strcmp(name, "_") == 0) return true;
+    for (uint32_t i = p->scope_begin; i < p->name_count; i++) {
+        const script_value *known = &p->names[i].value;
+        if (p->names[i].length != length || memcmp(p->names[i].name, name, length) != 0) continue;
+        bool is_var = known->kind == SCRIPT_EXPR && known->u.expr->kind == HONE_EXPR_VAR;
+        if (known->kind == SCRIPT_BUFFER && v->kind == SCRIPT_BUFFER) {
+            return script_fail(p, at, "'%s' is a buffer of this scope already", name);
+        }
+        if (is_var && v->kind == SCRIPT_EXPR && is_axis(p, known->u.expr->u.var)) {
+            return script_fail(p, at, "'%s' is an axis of this block already", name);
+        }
+    }
+    return true;
+}
+
 bool script_assign(script_parser *p, const char *name, uint32_t at, const script_value *v) {
-    if (!check_assignable(p, name, at, v)) return false;
+    if (!check_assignable(p, name, at, v) || !check_unique(p, name, at, v)) return false;
     script_value value = *v;
     const script_value *scalar = scalar_of(p, name);
     if (scalar && is_scalar_value(v)) {

@@ -340,6 +340,7 @@ static bool parse_call(script_parser *p, const script_value *callee, script_valu
     const char *name = callee->kind == SCRIPT_PATH || callee->kind == SCRIPT_GLOBAL ? callee->u.s
                        : callee->kind == SCRIPT_METHOD ? callee->u.method.name
                        : callee->kind == SCRIPT_MACRO  ? callee->u.macro->name
+                       : callee->kind == SCRIPT_LOCAL  ? callee->u.local->name
                                                        : NULL;
     if (!name) {
         const char *hint = callee->kind == SCRIPT_BUFFER ? "; an element of it is A[i]" : "";
@@ -351,6 +352,7 @@ static bool parse_call(script_parser *p, const script_value *callee, script_valu
     bool is_global = callee->kind == SCRIPT_GLOBAL;
     bool ok = callee->kind == SCRIPT_METHOD  ? script_call_method(p, callee, &call, out)
               : callee->kind == SCRIPT_MACRO ? script_call_macro(p, callee->u.macro, &call, out)
+              : callee->kind == SCRIPT_LOCAL ? script_call_local(p, callee->u.local, &call, out)
               : is_global && p->func         ? script_call_function(p, name, &call, out)
               : is_global                    ? script_call_global(p, name, &call, out)
                                              : script_call_path(p, &call, out);

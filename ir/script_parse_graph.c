@@ -46,9 +46,19 @@ static bool parse_signature(script_parser *p) {
 
 /* ---- assignments ---- */
 
+/* A call that says what it returns keeps that beside an annotation that knows less. */
+static bool knows_less(const hone_sinfo *info, const hone_sinfo *known) {
+    bool is_tensor = known && known->kind == HONE_SINFO_TENSOR && known->shape;
+    if (!is_tensor) return false;
+    return info->kind == HONE_SINFO_OBJECT ||
+           (info->kind == HONE_SINFO_TENSOR && !info->shape &&
+            (info->rank < 0 || info->rank == known->rank) &&
+            (hone_dtype_is_void(info->dtype) || hone_dtype_equal(info->dtype, known->dtype)));
+}
+
 /* Gives the value a name of its own; what is no new value (an alias, a constant, a tuple) becomes
  * a binding. */
-static bool bind_name(script_parser *p, const char *name, uint32_t at, const script_value *v,
+bool script_bind_name(script_parser *p, const char *name, uint32_t at, const script_value *v,
                       const hone_sinfo *info) {
     script_value value = *v;
     switch (v->kind) {
@@ -59,6 +69,7 @@ static bool bind_name(script_parser *p, const char *name, uint32_t at, const scr
     case SCRIPT_MODULE:
     case SCRIPT_PATH:
     case SCRIPT_GLOBAL:
+    case SCRIPT_LOCAL:
     case SCRIPT_SINFO:
     case SCRIPT_DTYPE:
         return script_define(p, name, value);
@@ -74,14 +85,14 @@ static bool bind_name(script_parser *p, const char *name, uint32_t at, const scr
     }
     hone_gvalue_info *made = &p->graph->values[value.u.garg->u.value];
     made->name = script_strdup(p, name);
-    if (info) made->sinfo = info;
+    if (info && !knows_less(info, made->sinfo)) made->sinfo = info;
     value.is_fresh = false;
     return made->name && script_define(p, name, value);
 }
 
 static bool assign_names(script_parser *p, const char *const *names, uint32_t count, uint32_t at,
                          const script_value *v) {
-    if (count == 1) return bind_name(p, names[0], at, v, NULL);
+    if (count == 1) return script_bind_name(p, names[0], at, v, NULL);
     const script_value *items = NULL;
     uint32_t have = 0;
     script_items(v, &items, &have);
@@ -93,7 +104,7 @@ static bool assign_names(script_parser *p, const char *const *names, uint32_t co
         script_value args[2] = {*v, SCRIPT_VALUE_INT(i)}, one;
         script_call call = {.callee = "R.TupleGetItem", .at = at, .count = 2, .args = args};
         if (unpack && !script_call_graph(p, &call, &one)) return false;
-        if (!bind_name(p, names[i], at, unpack ? &one : &items[i], NULL)) return false;
+        if (!script_bind_name(p, names[i], at, unpack ? &one : &items[i], NULL)) return false;
     }
     return true;
 }
@@ -114,7 +125,7 @@ static bool parse_assignment(script_parser *p) {
     if (count == 1 && script_take_op(p, ":") && !parse_type(p, &info)) return false;
     if (!script_need_op(p, "=", "of an assignment") || !script_parse_expr_list(p, &v)) return false;
     if (count == 1 && !comma) {
-        if (!bind_name(p, names[0], at, &v, info)) return false;
+        if (!script_bind_name(p, names[0], at, &v, info)) return false;
     } else if (!assign_names(p, names, count, at, &v)) {
         return false;
     }
@@ -122,8 +133,6 @@ static bool parse_assignment(script_parser *p) {
 }
 
 /* ---- statements ---- */
-
-static bool graph_statement(script_parser *p);
 
 static bool parse_with(script_parser *p) {
     uint32_t at = p->pos++;
@@ -134,7 +143,7 @@ static bool parse_with(script_parser *p) {
     }
     if (p->in_dataflow) return script_fail(p, at, "R.dataflow inside of R.dataflow");
     p->in_dataflow = true;
-    bool ok = script_suite(p, graph_statement);
+    bool ok = script_suite(p, script_graph_statement);
     p->in_dataflow = false;
     p->dataflow_count++;
     return ok;
@@ -160,13 +169,15 @@ static bool at_assignment(const script_parser *p) {
            (script_at_op(p, "(") && (script_at_op_ahead(p, 2, ",")));
 }
 
-static bool graph_statement(script_parser *p) {
+bool script_graph_statement(script_parser *p) {
     p->budget = SCRIPT_STATEMENT_BUDGET;
     if (p->has_return) return script_fail(p, p->pos, "this statement stands behind return");
     if (script_at_word(p, "with")) return parse_with(p);
     if (script_at_word(p, "return")) return parse_return(p);
+    if (script_at_op(p, "@")) return script_parse_inner_graph(p);
+    if (script_at_word(p, "if")) return script_parse_if(p);
     if (script_take_word(p, "pass")) return script_need_newline(p);
-    static const char *const others[] = {"if", "for", "while", "def", "assert"};
+    static const char *const others[] = {"for", "while", "def", "assert"};
     for (size_t i = 0; i < HONE_COUNT(others); i++) {
         if (script_at_word(p, others[i])) {
             return script_fail(p, p->pos, "'%s' is not supported in graph functions", others[i]);
@@ -199,25 +210,38 @@ static bool parse_options(script_parser *p, const script_value *options) {
     return true;
 }
 
-static bool settle_name(script_parser *p) {
+static bool settle_name(script_parser *p, uint32_t at) {
     hone_graph_func *g = p->graph;
     const char *symbol = hone_attrs_string(&g->attrs, "global_symbol", NULL);
+    if (symbol && g->is_private) {
+        return script_fail(p, at, "a private function has no \"global_symbol\"");
+    }
     if (!symbol || strcmp(symbol, g->name) != 0) return true;
     return hone_attrs_without(p->arena, &g->attrs, "global_symbol", &g->attrs) ||
            script_no_memory(p);
 }
 
-bool script_parse_graph(script_parser *p, const script_value *options, const char *name) {
-    uint32_t names = p->name_count, at = p->pos;
+bool script_read_graph(script_parser *p, const script_value *options, const char *name,
+                       script_outside *outside) {
+    uint32_t at = p->pos;
     p->graph = hone_graph_func_create(p->arena, name);
     if (!p->graph) return script_no_memory(p);
     p->in_dataflow = p->has_return = false;
     p->dataflow_count = 0;
     p->value_budget = 1000000;
     p->budget = SCRIPT_STATEMENT_BUDGET;
-    bool ok = parse_options(p, options) && parse_signature(p) && script_suite(p, graph_statement);
-    if (ok && !p->has_return) ok = script_fail(p, at, "graph function '%s' has no return", name);
-    ok = ok && settle_name(p) && script_check(p, at, hone_module_add_graph(p->module, p->graph));
+    if (!parse_options(p, options)) return false;
+    if (outside && !script_bring_sizes(p, outside)) return false;
+    if (!parse_signature(p)) return false;
+    if (outside && !script_bring_values(p, outside)) return false;
+    if (!script_suite(p, script_graph_statement)) return false;
+    if (!p->has_return) return script_fail(p, at, "graph function '%s' has no return", name);
+    return settle_name(p, at) && script_check(p, at, hone_module_add_graph(p->module, p->graph));
+}
+
+bool script_parse_graph(script_parser *p, const script_value *options, const char *name) {
+    uint32_t names = p->name_count;
+    bool ok = script_read_graph(p, options, name, NULL);
     p->graph = NULL;
     p->name_count = names;
     return ok;

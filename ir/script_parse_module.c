@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+enum { MAX_CALL_DEPTH = 200 }; /* of functions whose types are found one after the other */
+
 /* ---- names of functions, known before they are read ---- */
 
 static bool collect_globals(script_parser *p) {
@@ -251,6 +253,16 @@ bool script_parse_inner_macro(script_parser *p) {
     return script_fail(p, at, "expected @T.inline or @T.macro inside of a function");
 }
 
+bool script_parse_inner_graph(script_parser *p) {
+    decorator d;
+    uint32_t at = p->pos;
+    if (!parse_decorator(p, &d)) return false;
+    if (strcmp(d.path, "R.function") == 0 && script_at_word(p, "def")) {
+        return script_parse_local(p, &d.options);
+    }
+    return script_fail(p, at, "expected @R.function inside of a graph function");
+}
+
 static bool parse_decorated(script_parser *p, bool in_class) {
     decorator d;
     if (!parse_decorator(p, &d)) return false;
@@ -345,6 +357,7 @@ static bool parse_top(script_parser *p) {
     if (script_at_word(p, "class")) {
         return script_fail(p, p->pos, "this class has no decorator; expected @I.ir_module");
     }
+    if (script_at_metadata(p)) return script_parse_metadata(p);
     if (kind == SCRIPT_TOKEN_NAME && (renames_module(p) || is_foreign_call(p))) {
         script_skip_line(p);
         return true;
@@ -370,25 +383,54 @@ static bool check_callees(script_parser *p, const hone_graph_func *graph) {
     return true;
 }
 
-/* Types that the text leaves out are found where that is possible; what is wrong with the written
- * ones is for verify to say. */
-static bool infer_graph(script_parser *p, hone_graph_func *graph) {
+/* What is wrong with the types that are written is for verify to say. */
+bool script_infer_graph(script_parser *p, hone_graph_func *graph) {
     for (uint32_t i = 0; i < graph->bind_count; i++) {
         hone_gvalue_info *value = &graph->values[graph->bindings[i].value];
-        const hone_sinfo *inferred;
-        hone_status st =
-            hone_graph_infer_bind(p->module, graph, &graph->bindings[i], graph->arena, &inferred);
+        if (value->sinfo) continue;
+        hone_status st = hone_graph_infer_bind(p->module, graph, &graph->bindings[i], graph->arena,
+                                               &value->sinfo);
         if (hone_status_consume(st) == HONE_CODE_NO_MEMORY) return script_no_memory(p);
-        if (!value->sinfo) value->sinfo = inferred;
     }
     return true;
 }
 
+typedef struct inference {
+    script_parser *p;
+    bool *is_done; /* by member, or begun */
+    uint32_t depth;
+} inference;
+
+/* A function of the module, those that it calls first: they tell what calls give. */
+static bool infer_member(inference *in, const char *name) {
+    const hone_member *member = name ? hone_module_find(in->p->module, name) : NULL;
+    if (!member || member->kind != HONE_MEMBER_GRAPH || in->depth == MAX_CALL_DEPTH) return true;
+    bool *is_done = &in->is_done[member - in->p->module->members];
+    hone_graph_func *graph = member->graph;
+    if (*is_done) return true;
+    *is_done = true;
+    in->depth++;
+    for (uint32_t i = 0; i < graph->bind_count; i++) {
+        const hone_gbind *bind = &graph->bindings[i];
+        if (bind->kind == HONE_GBIND_CALL_FUNC && !infer_member(in, bind->callee)) return false;
+        for (uint32_t a = 0; bind->kind == HONE_GBIND_IF && a < HONE_GBIND_IF_ARGS; a++) {
+            if (bind->args[a].kind != HONE_GARG_GLOBAL) continue;
+            if (!infer_member(in, bind->args[a].u.s)) return false;
+        }
+    }
+    in->depth--;
+    return script_infer_graph(in->p, graph);
+}
+
 static bool infer_graphs(script_parser *p) {
+    inference in = {.p = p};
+    in.is_done = script_alloc(p, p->scratch, p->module->member_count, sizeof *in.is_done);
+    if (!in.is_done) return false;
+    memset(in.is_done, 0, p->module->member_count * sizeof *in.is_done);
     for (uint32_t i = 0; i < p->module->member_count; i++) {
         if (p->module->members[i].kind != HONE_MEMBER_GRAPH) continue;
         if (!check_callees(p, p->module->members[i].graph)) return false;
-        if (!infer_graph(p, p->module->members[i].graph)) return false;
+        if (!infer_member(&in, p->module->members[i].name)) return false;
     }
     return true;
 }
@@ -475,6 +517,7 @@ hone_status script_parse_module(const script_source *source, hone_tensor *const 
     hone_status left = hone_ir_finish(&p.ir);
     st = hone_status_join(st, left);
 done:
+    script_free_metadata(&p);
     hone_arena_destroy(p.scratch);
     if (st) {
         hone_module_release(p.module);

@@ -26,11 +26,31 @@ const char *script_rename_var(script_parser *p, hone_var var, const char *name) 
 
 /* ---- frames ---- */
 
+/* A variable without a type of its own points to what its value points to. */
+static void note_pointer(script_parser *p, hone_var var, const hone_expr *value) {
+    hone_var_info *info = &p->func->vars[var];
+    hone_buffer buffer = HONE_NO_ID;
+    if (info->point_scope) return;
+    if (value->kind == HONE_EXPR_VAR && p->func->vars[value->u.var].point_scope) {
+        info->pointee = p->func->vars[value->u.var].pointee;
+        info->point_scope = p->func->vars[value->u.var].point_scope;
+        return;
+    }
+    if (value->kind == HONE_EXPR_VAR) script_buffer_with_data(p, value->u.var, &buffer);
+    bool is_address = hone_expr_is_call(value, HONE_INTRIN_ADDRESS_OF) && value->count == 1 &&
+                      value->args[0]->kind == HONE_EXPR_LOAD;
+    if (is_address) buffer = value->args[0]->u.buffer;
+    if (buffer == HONE_NO_ID) return;
+    info->pointee = hone_func_buffer(p->func, buffer)->dtype;
+    info->point_scope = hone_func_buffer(p->func, buffer)->scope;
+}
+
 bool script_open_let(script_parser *p, uint32_t at, hone_var var, const hone_expr *value,
                      script_value *out) {
     hone_node_id node;
     bool is_new = var == HONE_NO_ID;
     if (is_new && !script_new_var(p, "v", value->dtype, &var)) return false;
+    if (hone_dtype_is_handle(value->dtype)) note_pointer(p, var, value);
     if (!script_add_node(p, HONE_NODE_LET, at, &node)) return false;
     hone_func_node(p->func, node)->u.let.var = var;
     hone_func_node(p->func, node)->u.let.value = value;
@@ -186,6 +206,8 @@ static bool parse_with_item(script_parser *p, script_value *out) {
     }
     if (!script_take_word(p, "as")) return true;
     uint32_t at = p->pos;
+    bool is_nameless = value.kind == SCRIPT_FRAME || value.kind == SCRIPT_NONE;
+    if (is_nameless) return script_fail(p, at, "this scope has no value that 'as' could name");
     const char *name = NULL;
     if (!script_need_name(p, "a name", &name)) return false;
     return script_assign(p, name, at, &value);

@@ -113,6 +113,7 @@ const char *script_kind_name(const script_value *v) {
     case SCRIPT_SINFO:
         return "a type";
     case SCRIPT_GLOBAL:
+    case SCRIPT_LOCAL:
         return "a function";
     case SCRIPT_MODULE:
         return "the module";
@@ -285,7 +286,7 @@ void script_skip_line(script_parser *p) {
     }
 }
 
-bool script_suite(script_parser *p, script_statement statement) {
+static bool read_suite(script_parser *p, script_statement statement) {
     if (script_at_op(p, "=")) {
         return script_fail(p, p->pos, "expected ':' before the body, found '='; '==' compares");
     }
@@ -317,6 +318,14 @@ bool script_suite(script_parser *p, script_statement statement) {
     if (script_peek(p)->kind == SCRIPT_TOKEN_DEDENT) p->pos++;
     p->depth--;
     return true;
+}
+
+bool script_suite(script_parser *p, script_statement statement) {
+    uint32_t outer = p->scope_begin;
+    p->scope_begin = p->name_count;
+    bool ok = read_suite(p, statement);
+    p->scope_begin = outer;
+    return ok;
 }
 
 /* ---- memory ---- */
@@ -380,7 +389,8 @@ const script_value *script_lookup(const script_parser *p, const char *name) {
 
 const char *script_nearest(const char *name, const char *const *candidates, size_t count) {
     const char *best = NULL;
-    size_t length = strlen(name), limit = length / 3 + 1;
+    const char *dot = strrchr(name, '.'); /* what is before it is the same in all of them */
+    size_t length = strlen(dot ? dot + 1 : name), limit = length / 3 + 1;
     size_t least = limit < length ? limit + 1 : length; /* one letter is like no other */
     for (size_t i = 0; i < count; i++) {
         if (strcmp(name, candidates[i]) == 0) continue;

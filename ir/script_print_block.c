@@ -2,6 +2,7 @@
  * axes, predicate, regions, attributes, allocations, matches, init, body. */
 #include <string.h>
 
+#include "ir/region.h"
 #include "ir/script_print_impl.h"
 
 /* ---- buffers ---- */
@@ -46,7 +47,7 @@ void print_buffer_call(printer *pr, const char *fn, const char *first, hone_buff
         print_tuple(pr, info->rank, info->strides);
     }
     const hone_expr *offset = info->elem_offset;
-    bool is_zero = offset && hone_expr_is_int_value(offset, 0) &&
+    bool is_zero = offset && hone_expr_is_int_value(offset, 0) && info->offset_factor == 0 &&
                    hone_dtype_equal(offset->dtype, HONE_DTYPE_I32);
     if (offset && !is_zero && !has_implied_offset(pr, info)) {
         hone_str_append(pr->out, ", elem_offset=");
@@ -66,15 +67,38 @@ void print_buffer_call(printer *pr, const char *fn, const char *first, hone_buff
         }
         hone_str_append_char(pr->out, ']');
     }
+    bool allocates = strcmp(fn, "T.alloc_buffer") == 0 || strcmp(fn, "T.allocate") == 0;
+    if (allocates && info->annotations.count) {
+        hone_str_append(pr->out, ", annotations=");
+        print_attrs(pr, &info->annotations);
+    }
+    bool is_flat = info->has_no_layout && !printer_is_classic(pr) && !pr->func->is_scheduled_form;
+    if (is_flat) hone_str_append(pr->out, ", layout=None");
     hone_str_append_char(pr->out, ')');
 }
 
-static void print_allocs(printer *pr, const hone_block *block) {
+/* The regions of the block name what it allocates itself, which must be known before them. */
+static bool regions_use_allocs(const hone_block *block) {
     for (uint32_t i = 0; i < block->alloc_count; i++) {
+        if (hone_region_of(block->read_count, block->reads, block->allocs[i]) ||
+            hone_region_of(block->write_count, block->writes, block->allocs[i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Those of the block itself, or those that are statements in its body. */
+static void print_allocs(printer *pr, const hone_block *block, bool statements) {
+    const char *fn =
+        statements || printer_is_classic(pr) ? "T.alloc_buffer" : "T.sblock_alloc_buffer";
+    bool any_statements = !printer_is_classic(pr) && !regions_use_allocs(block);
+    for (uint32_t i = 0; i < block->alloc_count; i++) {
+        hone_buffer_form form = hone_func_buffer(pr->func, block->allocs[i])->form;
+        if ((any_statements && form == HONE_BUFFER_STATEMENT) != statements) continue;
         printer_line_begin(pr);
         hone_str_printf(pr->out, "%s = ", printer_define_buffer(pr, block->allocs[i]));
-        print_buffer_call(pr, printer_is_classic(pr) ? "T.alloc_buffer" : "T.sblock_alloc_buffer",
-                          "", block->allocs[i], false);
+        print_buffer_call(pr, fn, "", block->allocs[i], false);
         printer_line_end(pr);
     }
 }
@@ -216,24 +240,6 @@ static hone_node_id print_leading_views(printer *pr, hone_node_id first, const h
     return first;
 }
 
-static bool regions_of(const hone_region *regions, uint32_t count, hone_buffer buffer) {
-    for (uint32_t i = 0; i < count; i++) {
-        if (regions[i].buffer == buffer) return true;
-    }
-    return false;
-}
-
-/* The regions of the block name what it allocates itself, which must be known before them. */
-static bool regions_use_allocs(const hone_block *block) {
-    for (uint32_t i = 0; i < block->alloc_count; i++) {
-        if (regions_of(block->reads, block->read_count, block->allocs[i]) ||
-            regions_of(block->writes, block->write_count, block->allocs[i])) {
-            return true;
-        }
-    }
-    return false;
-}
-
 static void print_block_body(printer *pr, hone_node_id id, bool is_root) {
     const hone_node *node = hone_func_node(pr->func, id);
     const hone_block *block = node->u.block.block;
@@ -247,7 +253,7 @@ static void print_block_body(printer *pr, hone_node_id id, bool is_root) {
         printer_line_end(pr);
     }
     bool allocs_first = regions_use_allocs(block);
-    if (allocs_first) print_allocs(pr, block);
+    if (allocs_first) print_allocs(pr, block, false);
     /* the root block has no regions unless they are written */
     if (!is_root || block->read_count || block->write_count || !is_root_name(block->name)) {
         print_regions(pr, "T.reads", block->read_count, block->reads);
@@ -263,9 +269,10 @@ static void print_block_body(printer *pr, hone_node_id id, bool is_root) {
         hone_str_append_char(pr->out, ')');
         printer_line_end(pr);
     }
-    if (!allocs_first) print_allocs(pr, block);
+    if (!allocs_first) print_allocs(pr, block, false);
     print_matches(pr, block);
     if (init != HONE_NO_ID) print_init(pr, init);
+    print_allocs(pr, block, true);
     print_statements(pr, body);
 }
 

@@ -49,15 +49,22 @@ void print_dtype(printer *pr, hone_dtype dtype) {
     hone_str_printf(pr->out, "\"%s\"", HONE_DTYPE_NAME(dtype));
 }
 
-void print_var_type(printer *pr, hone_var var) {
-    const hone_var_info *info = &pr->func->vars[var];
-    hone_str_printf(pr->out, "T.%s", HONE_DTYPE_NAME(info->dtype));
-    if (!info->point_scope) return;
-    hone_str_append_char(pr->out, '(');
-    print_dtype(pr, info->pointee);
-    hone_str_append(pr->out, ", ");
+static void print_pointer_type(printer *pr, const hone_var_info *info) {
+    bool is_void = hone_dtype_is_void(info->pointee);
+    hone_str_append(pr->out, "T.handle(");
+    if (!is_void) print_dtype(pr, info->pointee);
+    hone_str_append(pr->out, is_void ? "storage_scope=" : ", ");
     print_quoted(pr, info->point_scope);
     hone_str_append_char(pr->out, ')');
+}
+
+void print_var_type(printer *pr, hone_var var) {
+    const hone_var_info *info = &pr->func->vars[var];
+    if (info->point_scope) {
+        print_pointer_type(pr, info);
+        return;
+    }
+    hone_str_printf(pr->out, "T.%s", HONE_DTYPE_NAME(info->dtype));
 }
 
 static void print_int(printer *pr, const hone_expr *e) {
@@ -225,7 +232,25 @@ static hone_dtype implied_dtype(const hone_expr *e) {
     return e->dtype;
 }
 
-static void print_named_call(printer *pr, const hone_expr *e) {
+/* The type of a call among its arguments: that of the pointer it is the value of, if any. */
+static void print_call_type(printer *pr, hone_dtype dtype, const hone_var_info *pointer) {
+    bool is_pointer = pointer && hone_dtype_is_handle(dtype) && !printer_is_classic(pr);
+    if (!is_pointer) {
+        print_dtype(pr, dtype);
+        return;
+    }
+    print_pointer_type(pr, pointer);
+    hone_str_append(pr->out, ".ty");
+}
+
+/* TVM's masked accesses name a buffer, not its handle. */
+static bool takes_buffer(const printer *pr, const hone_expr *e, const char *name) {
+    bool is_masked = strcmp(name, "masked_load") == 0 || strcmp(name, "masked_store") == 0;
+    return is_masked && e->count > 1 && e->args[1]->kind == HONE_EXPR_VAR && pr->data_of &&
+           pr->data_of[e->args[1]->u.var] != HONE_NO_ID;
+}
+
+static void print_named_call(printer *pr, const hone_expr *e, const hone_var_info *pointer) {
     const char *name = e->args[0]->u.s;
     const hone_named_op *op = hone_named_op_find(name);
     uint32_t count = e->count - 1u;
@@ -235,27 +260,46 @@ static void print_named_call(printer *pr, const hone_expr *e) {
                    hone_dtype_equal(hone_named_op_dtype(op, count, e->args + 1), e->dtype);
     bool is_function = strncmp(name, HONE_NAMED_FUNCTION, strlen(HONE_NAMED_FUNCTION)) == 0;
     hone_str_printf(pr->out, is_function ? "%s(" : "T.%s(", name);
-    if (first) print_dtype(pr, e->dtype);
+    if (first) print_call_type(pr, e->dtype, pointer);
     if (first && count) hone_str_append(pr->out, ", ");
-    print_exprs(pr, count, e->args + 1);
+    uint32_t begin = takes_buffer(pr, e, name) ? 2 : 1;
+    if (begin == 2) {
+        hone_str_printf(pr->out, "%s%s", printer_buffer(pr, pr->data_of[e->args[1]->u.var]),
+                        count > 1 ? ", " : "");
+    }
+    print_exprs(pr, e->count - begin, e->args + begin);
     if (!first && !implied && !is_function) {
         hone_str_append(pr->out, count ? ", " : "");
         if (!last) hone_str_append(pr->out, "dtype=");
-        print_dtype(pr, e->dtype);
+        print_call_type(pr, e->dtype, pointer);
     }
     hone_str_append_char(pr->out, ')');
 }
 
+/* launch_params=["blockIdx.x"] */
+static void print_words(printer *pr, const hone_expr *e) {
+    hone_str_printf(pr->out, "%s[", e->args[0]->u.s);
+    print_exprs(pr, e->count - 1u, e->args + 1);
+    hone_str_append_char(pr->out, ']');
+}
+
 static void print_call(printer *pr, const hone_expr *e) {
+    const hone_var_info *pointer = pr->pointer;
+    pr->pointer = NULL; /* of this call, not of its arguments */
     if (hone_expr_is_call(e, HONE_INTRIN_NAMED)) {
-        print_named_call(pr, e);
+        size_t length = strlen(e->args[0]->u.s);
+        if (length && e->args[0]->u.s[length - 1] == '=') {
+            print_words(pr, e);
+        } else {
+            print_named_call(pr, e, pointer);
+        }
         return;
     }
     bool given = hone_intrin_result_rule((hone_intrin)e->op) == HONE_INTRIN_RESULT_GIVEN;
     bool leads = given && !printer_is_classic(pr) && !hone_expr_is_call(e, HONE_INTRIN_UNDEF);
     hone_str_printf(pr->out, "T.%s(", hone_intrin_spelling((hone_intrin)e->op));
     if (leads) {
-        print_dtype(pr, e->dtype);
+        print_call_type(pr, e->dtype, pointer);
         if (e->count) hone_str_append(pr->out, ", ");
     }
     print_exprs(pr, e->count, e->args);

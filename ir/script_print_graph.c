@@ -1,6 +1,7 @@
 /* ir/script_print_graph.c - a graph program as text: one binding per line. */
 #include "ir/script_print_graph.h"
 
+#include <math.h>
 #include <string.h>
 
 const char *printer_value(printer *pr, hone_gvalue value) {
@@ -13,8 +14,9 @@ const char *printer_value(printer *pr, hone_gvalue value) {
 typedef struct usage {
     const hone_graph_func *graph;
     uint8_t *vars;
-    bool module;
 } usage;
+
+enum { MAX_BRANCHES = 100 }; /* within branches: more are a function that is its own branch */
 
 static bool visit_expr(void *ctx, const hone_expr *e) {
     usage *u = ctx;
@@ -35,7 +37,6 @@ static void use_sinfo(usage *u, const hone_sinfo *info) {
 }
 
 static void use_garg(usage *u, const hone_garg *arg) {
-    if (arg->kind == HONE_GARG_GLOBAL) u->module = true;
     if (arg->kind == HONE_GARG_PRIM) use_exprs(u, 1, &arg->u.expr);
     if (arg->kind == HONE_GARG_SHAPE) use_exprs(u, arg->count, arg->u.exprs);
     for (uint32_t i = 0; arg->kind == HONE_GARG_TUPLE && i < arg->count; i++) {
@@ -43,8 +44,51 @@ static void use_garg(usage *u, const hone_garg *arg) {
     }
 }
 
+/* A branch of an if (THEN or ELSE), or NULL. */
+static const hone_graph_func *branch_of(const hone_module *module, const hone_gbind *bind,
+                                        uint32_t which) {
+    bool is_there = bind->kind == HONE_GBIND_IF && bind->arg_count >= HONE_GBIND_IF_ARGS &&
+                    bind->args[which].kind == HONE_GARG_GLOBAL;
+    const hone_member *member =
+        is_there && module ? hone_module_find(module, bind->args[which].u.s) : NULL;
+    bool fits = member && member->kind == HONE_MEMBER_GRAPH &&
+                member->graph->param_count == bind->arg_count - HONE_GBIND_IF_ARGS;
+    return fits ? member->graph : NULL;
+}
+
+/* Does it call a function of the module, by name? */
+static bool names_module(const hone_module *module, const hone_graph_func *graph, uint32_t depth) {
+    for (uint32_t i = 0; graph && i < graph->bind_count; i++) {
+        const hone_gbind *bind = &graph->bindings[i];
+        bool is_call = bind->kind == HONE_GBIND_CALL_TIR || bind->kind == HONE_GBIND_CALL_FUNC;
+        if (is_call || depth == MAX_BRANCHES) return true;
+        for (uint32_t a = 0; a < bind->arg_count; a++) {
+            bool is_branch = bind->kind == HONE_GBIND_IF && a > 0 && a < HONE_GBIND_IF_ARGS;
+            if (bind->args[a].kind == HONE_GARG_GLOBAL && !is_branch) return true;
+        }
+        if (names_module(module, branch_of(module, bind, HONE_GBIND_IF_THEN), depth + 1) ||
+            names_module(module, branch_of(module, bind, HONE_GBIND_IF_ELSE), depth + 1)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool print_is_branch(const hone_module *module, const hone_graph_func *graph) {
+    for (uint32_t m = 0; m < module->member_count && graph->is_private; m++) {
+        const hone_graph_func *around = module->members[m].graph;
+        for (uint32_t i = 0; around && i < around->bind_count; i++) {
+            const hone_gbind *bind = &around->bindings[i];
+            if (branch_of(module, bind, HONE_GBIND_IF_THEN) == graph ||
+                branch_of(module, bind, HONE_GBIND_IF_ELSE) == graph) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
 static void use_bind(usage *u, const hone_gbind *bind) {
-    if (bind->kind == HONE_GBIND_CALL_TIR || bind->kind == HONE_GBIND_CALL_FUNC) u->module = true;
     for (uint32_t i = 0; i < bind->arg_count; i++)
         use_garg(u, &bind->args[i]);
     use_exprs(u, bind->symbolic_count, bind->symbolic);
@@ -145,10 +189,34 @@ static void print_attr_value(printer *pr, const hone_attr *attr) {
     }
 }
 
+/* An argument of an operator: a number that the text gives as such stays one. */
+static void print_operand(printer *pr, const hone_garg *arg) {
+    const hone_expr *e = arg->kind == HONE_GARG_PRIM && arg->is_plain ? arg->u.expr : NULL;
+    if (e && e->kind == HONE_EXPR_INT && hone_dtype_is_bool(e->dtype)) {
+        hone_str_append(pr->out, e->u.i ? "True" : "False");
+    } else if (e && e->kind == HONE_EXPR_INT) {
+        hone_str_printf(pr->out, "%lld", (long long)e->u.i);
+    } else if (e && e->kind == HONE_EXPR_FLOAT && isfinite(e->u.f)) {
+        print_float(pr->out, e->u.f);
+    } else if (arg->kind == HONE_GARG_TUPLE && arg->count) {
+        hone_str_append_char(pr->out, '(');
+        for (uint32_t i = 0; i < arg->count; i++) {
+            if (i) hone_str_append(pr->out, ", ");
+            print_operand(pr, &arg->u.items[i]);
+        }
+        hone_str_append(pr->out, arg->count == 1 ? ",)" : ")");
+    } else {
+        print_garg(pr, arg);
+    }
+}
+
 static void print_operator(printer *pr, const hone_gbind *bind, const hone_sinfo *info) {
     bool is_function = bind->kind == HONE_GBIND_CALL_FUNC;
     hone_str_printf(pr->out, "%s.%s(", is_function ? "cls" : "R", bind->callee);
-    print_gargs(pr, bind->arg_count, bind->args);
+    for (uint32_t i = 0; i < bind->arg_count; i++) {
+        if (i) hone_str_append(pr->out, ", ");
+        print_operand(pr, &bind->args[i]);
+    }
     for (uint32_t i = 0; i < bind->attrs.count; i++) {
         hone_str_printf(pr->out, "%s%s=", i || bind->arg_count ? ", " : "",
                         bind->attrs.items[i].key);
@@ -185,7 +253,7 @@ static void print_right_side(printer *pr, const hone_gbind *bind, const hone_sin
         print_sinfo(pr, info);
         hone_str_append_char(pr->out, ')');
         return;
-    case HONE_GBIND_IF:
+    case HONE_GBIND_IF: /* in a dataflow block, where it cannot stand */
         hone_str_append(pr->out, "None");
         return;
     }
@@ -218,6 +286,82 @@ static void print_bind(printer *pr, const hone_gbind *bind) {
     hone_str_deinit(&right);
 }
 
+/* ---- branches ---- */
+
+static void print_bindings(printer *pr);
+
+/* Names of a branch: its parameters are called as around. */
+static bool enter_branch(printer *pr, const hone_graph_func *g, const hone_gbind *bind) {
+    const hone_graph_func *around = pr->graph;
+    const char **vars = hone_arena_zalloc(pr->arena, (g->var_count + 1) * sizeof *vars);
+    const char **values = hone_arena_zalloc(pr->arena, (g->value_count + 1) * sizeof *values);
+    if (!vars || !values) return false;
+    for (uint32_t i = 0; i < g->param_count; i++) {
+        const hone_garg *arg = &bind->args[HONE_GBIND_IF_ARGS + i];
+        values[i] = arg->kind == HONE_GARG_VALUE ? printer_value(pr, arg->u.value) : NULL;
+    }
+    for (hone_var v = 0; v < g->var_count; v++) {
+        for (hone_var outer = 0; outer < around->var_count; outer++) {
+            bool is_it = strcmp(g->vars[v].name, around->vars[outer].name) == 0;
+            if (is_it) vars[v] = printer_var(pr, outer);
+        }
+    }
+    pr->graph = g;
+    pr->var_names = vars;
+    pr->value_names = values;
+    return true;
+}
+
+static void print_branch(printer *pr, const hone_gbind *bind, uint32_t which, const char *name,
+                         const hone_sinfo *info) {
+    const hone_graph_func *around = pr->graph, *g = branch_of(pr->module, bind, which);
+    const char **vars = pr->var_names, **values = pr->value_names;
+    uint32_t scope = printer_scope_begin(pr);
+    if (!g || pr->branches == MAX_BRANCHES || !enter_branch(pr, g, bind)) {
+        printer_line(pr, "pass"); /* not well formed */
+        return;
+    }
+    pr->branches++;
+    print_bindings(pr);
+    pr->branches--;
+    hone_str result = {0}, *out = pr->out;
+    pr->out = &result;
+    print_garg(pr, &g->result);
+    pr->out = out;
+    pr->graph = around;
+    pr->var_names = vars;
+    pr->value_names = values;
+    printer_scope_end(pr, scope);
+    printer_line_begin(pr);
+    hone_str_append(pr->out, name);
+    if (info) {
+        hone_str_append(pr->out, ": ");
+        print_sinfo(pr, info);
+    }
+    hone_str_printf(pr->out, " = %s", hone_str_text(&result));
+    printer_line_end(pr);
+    pr->out->failed |= result.failed;
+    hone_str_deinit(&result);
+}
+
+static void print_if(printer *pr, const hone_gbind *bind) {
+    const hone_gvalue_info *made = &pr->graph->values[bind->value];
+    printer_line_begin(pr);
+    hone_str_append(pr->out, "if ");
+    print_gargs(pr, bind->arg_count ? 1 : 0, bind->args);
+    hone_str_append_char(pr->out, ':');
+    printer_line_end(pr);
+    const char *name = printer_define(pr, made->name);
+    pr->indent++;
+    print_branch(pr, bind, HONE_GBIND_IF_THEN, name, made->sinfo);
+    pr->indent--;
+    printer_line(pr, "else:");
+    pr->indent++;
+    print_branch(pr, bind, HONE_GBIND_IF_ELSE, name, made->sinfo);
+    pr->indent--;
+    pr->value_names[bind->value] = name;
+}
+
 /* ---- dataflow blocks ---- */
 
 static void print_outputs(printer *pr, uint32_t begin, uint32_t end) {
@@ -238,7 +382,8 @@ static void print_bindings(printer *pr) {
     const hone_graph_func *g = pr->graph;
     for (uint32_t i = 0; i < g->bind_count;) {
         if (!g->bindings[i].in_dataflow) {
-            print_bind(pr, &g->bindings[i++]);
+            (g->bindings[i].kind == HONE_GBIND_IF ? print_if : print_bind)(pr, &g->bindings[i]);
+            i++;
             continue;
         }
         uint32_t end = i;
@@ -300,7 +445,8 @@ static void print_declarations(printer *pr, const usage *u) {
         hone_str_append_char(pr->out, ')');
         printer_line_end(pr);
     }
-    if (u->module) printer_line(pr, "cls = Module");
+    bool names_it = g->result.kind == HONE_GARG_GLOBAL || names_module(pr->module, g, 0);
+    if (names_it) printer_line(pr, "cls = Module");
 }
 
 static bool begin_tables(printer *pr, usage *u) {

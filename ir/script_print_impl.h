@@ -30,7 +30,9 @@ typedef struct printer {
     bool in_string;         /* a size of a graph program: plain integers */
     bool in_parameters;     /* is_quoted[d]: the parameter being printed defines its size d */
     bool is_quoted[64];
-    bool in_signature; /* sizes are not defined yet and stand in quotes */
+    uint32_t branches;            /* of ifs in graph functions, one in the other */
+    bool in_signature;            /* sizes are not defined yet and stand in quotes */
+    const hone_var_info *pointer; /* a call that is the value of this pointer says its type */
 
     hone_strmap used;   /* names in sight */
     hone_strmap next;   /* base → the next suffix to try */
@@ -87,5 +89,7 @@ void print_block_statement(printer *pr, hone_node_id node);
 void print_root_block(printer *pr, hone_node_id node);
 void print_func(printer *pr, const hone_func *func);
 void print_graph(printer *pr, const hone_graph_func *graph);
+/* Is the function a branch of an if? It is printed there. */
+bool print_is_branch(const hone_module *module, const hone_graph_func *graph);
 
 #endif

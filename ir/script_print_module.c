@@ -60,9 +60,13 @@ hone_status hone_module_print(const hone_module *module, const hone_print_option
         printer_line_end(&pr);
     }
     if (!module->member_count && !module->attrs.count) printer_line(&pr, "pass");
+    bool is_first = true;
     for (uint32_t i = 0; i < module->member_count; i++) {
-        if (i) hone_str_append_char(out, '\n');
-        print_member(&pr, module, &module->members[i]);
+        const hone_member *member = &module->members[i];
+        if (member->kind == HONE_MEMBER_GRAPH && print_is_branch(module, member->graph)) continue;
+        if (!is_first) hone_str_append_char(out, '\n');
+        print_member(&pr, module, member);
+        is_first = false;
     }
     return printer_finish(&pr);
 }

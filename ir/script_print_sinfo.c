@@ -233,6 +233,10 @@ void print_garg(printer *pr, const hone_garg *arg) {
         hone_str_append_char(pr->out, ')');
         return;
     case HONE_GARG_TUPLE:
+        if (!arg->count) {
+            hone_str_append(pr->out, "R.tuple()");
+            return;
+        }
         print_garg_tuple(pr, arg->count, arg->u.items);
         return;
     case HONE_GARG_GLOBAL:

@@ -180,7 +180,10 @@ static bool is_holder(const hone_node *node) {
 static void print_let_head(printer *pr, const hone_node *node, bool concise) {
     if (concise) {
         hone_str text = {0}, *out = pr->out;
+        const hone_var_info *info = &pr->func->vars[node->u.let.var];
+        bool is_pointer = info->point_scope && node->u.let.value->kind == HONE_EXPR_CALL;
         pr->out = &text;
+        pr->pointer = is_pointer ? info : NULL;
         print_expr(pr, node->u.let.value); /* which does not see the variable */
         pr->out = out;
         const char *name = printer_define_var(pr, node->u.let.var);
@@ -251,9 +254,10 @@ static bool is_plain_scalar(const hone_buffer_info *info) {
            hone_expr_is_int_value(info->shape[0], 1) &&
            hone_dtype_equal(info->shape[0]->dtype, HONE_DTYPE_I32) && info->scope &&
            strcmp(info->scope, "local") == 0 && !info->strides && !info->elem_offset &&
-           !info->align && !info->offset_factor && info->data == HONE_NO_ID &&
-           info->alias_of == HONE_NO_ID && !info->separator_count &&
-           !hone_dtype_is_handle(info->dtype) && !hone_dtype_is_void(info->dtype);
+           !info->align && !info->offset_factor && !info->annotations.count &&
+           !info->has_no_layout && info->data == HONE_NO_ID && info->alias_of == HONE_NO_ID &&
+           !info->separator_count && !hone_dtype_is_handle(info->dtype) &&
+           !hone_dtype_is_void(info->dtype);
 }
 
 /* ---- views ---- */

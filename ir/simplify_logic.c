@@ -241,6 +241,7 @@ static void drop_implied(hone_arith *a, const hone_expr **parts, uint32_t *n, bo
         for (uint32_t j = i; j + 1 < *n; j++)
             parts[j] = parts[j + 1];
         (*n)--;
+        a->rule_count++; /* the others were looked at under it */
     }
 }
 

@@ -230,7 +230,9 @@ static void walk_params(verifier *v) {
         hone_var var = v->func->params[i].var;
         if (var == HONE_NO_ID) continue;
         define(v, HONE_NO_ID, var, "parameter");
-        if (hone_dtype_is_integer(v->func->vars[var].dtype)) v->points.vars[var].is_size = true;
+        if (hone_dtype_is_integer(v->func->vars[var].dtype) &&
+            verify_bounds_something(v->func, var))
+            v->points.vars[var].is_size = true;
     }
     for (uint32_t i = 0; i < v->func->param_count; i++) {
         hone_buffer buffer = v->func->params[i].buffer;

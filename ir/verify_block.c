@@ -46,19 +46,15 @@ static bool region_uses(const verifier *v, const hone_region *region, hone_var v
     return false;
 }
 
-static bool is_parameter(const verifier *v, hone_buffer buffer) {
-    for (uint32_t p = 0; p < v->func->param_count; p++) {
-        if (v->func->params[p].buffer == buffer) return true;
-    }
-    return false;
-}
-
 /* Something below stores to an intermediate buffer at a place that the axis moves; what a schedule
  * has hidden is in no region. */
 static bool moves_a_store(const verifier *v, hone_node_id id, hone_var axis) {
     for (hone_node_id n = id; n != HONE_NO_ID; n = hone_tree_next(v->func, id, n)) {
         const hone_node *node = hone_func_node(v->func, n);
-        if (node->kind != HONE_NODE_STORE || is_parameter(v, node->u.store.buffer)) continue;
+        if (node->kind != HONE_NODE_STORE ||
+            hone_func_is_parameter(v->func, node->u.store.buffer)) {
+            continue;
+        }
         for (uint32_t d = 0; d < node->u.store.rank; d++) {
             if (hone_expr_uses_var(node->u.store.indices[d], axis)) return true;
         }
@@ -72,7 +68,7 @@ static bool writes_parameter(const verifier *v, hone_node_id id, hone_var axis) 
     bool writes = false, indexes_other = false;
     for (uint32_t i = 0; i < block->write_count; i++) {
         bool indexes = region_uses(v, &block->writes[i], axis);
-        if (is_parameter(v, block->writes[i].buffer)) {
+        if (hone_func_is_parameter(v->func, block->writes[i].buffer)) {
             writes = true;
             if (indexes) return true;
         } else {
@@ -93,10 +89,12 @@ static bool is_nested(const verifier *v, hone_node_id id) {
 }
 
 /* Part of an axis is enough for an intermediate buffer (its readers may want no more), for one of
- * several writers and within another block; an output or a reduction would be wrong. */
+ * several writers, within another block and where the rest would lie outside of the output; else an
+ * output or a reduction would be wrong. */
 static void report_uncovered(verifier *v, hone_node_id id, const hone_axis *axis, int64_t lo,
                              int64_t hi, int64_t min, int64_t extent) {
     const hone_block *block = hone_func_node(v->func, id)->u.block.block;
+    if (hone_axis_reaches_all_outputs(v->func, id, axis, lo, hi)) return;
     bool is_error = !is_nested(v, id) && !shares_its_output(v, id) &&
                     (axis->kind == HONE_AXIS_REDUCE || writes_parameter(v, id, axis->var));
     (is_error ? verify_error : verify_warning)(

@@ -1,6 +1,8 @@
-/* What is read and written over a whole function: storage that nothing fills before it is read, and
- * a program that writes nothing. What calls do with handles is unknown, so that a buffer whose
- * handle is used counts as written. */
+/* What is read and written over a whole function: storage that nothing fills before it is read or
+ * that nothing uses, and a program that writes nothing. What calls do with handles is unknown, so
+ * that a buffer whose handle is used counts as written. */
+#include <string.h>
+
 #include "ir/verify_impl.h"
 
 typedef struct flow {
@@ -53,10 +55,8 @@ static void note_top(void *ctx, hone_node_id at, const hone_expr *e) {
 }
 
 static bool is_output(const hone_func *func, hone_buffer buffer) {
-    for (uint32_t i = 0; i < func->param_count; i++) {
-        if (func->params[i].buffer == buffer) return true;
-    }
-    return func->buffers[buffer].data != HONE_NO_ID; /* of a handle */
+    bool is_of_handle = func->buffers[buffer].data != HONE_NO_ID;
+    return is_of_handle || hone_func_is_parameter(func, buffer);
 }
 
 static void note_store(flow *f, hone_node_id id, hone_buffer buffer) {
@@ -98,10 +98,27 @@ static bool comes_before(const hone_func *func, hone_node_id a, hone_node_id b) 
     return false;
 }
 
-static void check_filled(flow *f, hone_buffer buffer) {
+/* A second buffer of its name hides it from all that comes after. */
+static void report_unused(flow *f, hone_node_id alloc, hone_buffer buffer) {
+    const hone_func *func = f->v->func;
+    const char *name = func->buffers[buffer].name;
+    bool is_hidden = false;
+    for (hone_buffer b = buffer + 1; b < func->buffer_count && !is_hidden; b++)
+        is_hidden = strcmp(func->buffers[b].name, name) == 0;
+    f->v->declared = &func->buffers[buffer];
+    verify_warning(f->v, alloc, "'%s' is allocated and nothing uses it%s", name,
+                   is_hidden ? "; another buffer of that name hides it" : "");
+    f->v->declared = NULL;
+}
+
+static void check_filled(flow *f, hone_node_id alloc, hone_buffer buffer) {
     verifier *v = f->v;
     hone_node_id read = f->first_read[buffer], write = f->first_write[buffer];
-    if (read == HONE_NO_ID || f->escapes[buffer]) return;
+    if (f->escapes[buffer]) return;
+    if (read == HONE_NO_ID) {
+        if (write == HONE_NO_ID) report_unused(f, alloc, buffer);
+        return;
+    }
     const char *name = hone_func_buffer(v->func, buffer)->name;
     if (write == HONE_NO_ID) {
         verify_warning(v, read, "'%s' is read and nothing writes it", name);
@@ -116,12 +133,12 @@ static void check_allocated(flow *f) {
     for (hone_node_id id = 0; id != HONE_NO_ID; id = hone_tree_next(func, 0, id)) {
         const hone_node *node = hone_func_node(func, id);
         if (node->kind == HONE_NODE_ALLOC && node->u.alloc.buffer < func->buffer_count) {
-            check_filled(f, node->u.alloc.buffer);
+            check_filled(f, id, node->u.alloc.buffer);
         }
         if (node->kind != HONE_NODE_BLOCK) continue;
         for (uint32_t i = 0; i < node->u.block.block->alloc_count; i++) {
             hone_buffer alloc = node->u.block.block->allocs[i];
-            if (alloc < func->buffer_count) check_filled(f, alloc);
+            if (alloc < func->buffer_count) check_filled(f, id, alloc);
         }
     }
 }

@@ -267,27 +267,40 @@ static void check_call_tir(graph_verifier *v, const hone_gbind *bind) {
 
 /* ---- bindings ---- */
 
-static void check_call_func(graph_verifier *v, const hone_gbind *bind) {
-    const hone_member *member = bind->callee ? hone_module_find(v->module, bind->callee) : NULL;
+static void check_call_of(graph_verifier *v, const char *callee, uint32_t count,
+                          const hone_garg *args) {
+    const hone_member *member = callee ? hone_module_find(v->module, callee) : NULL;
     if (!member) {
-        report(v, false, "'%s' is called and is no function of the module",
-               bind->callee ? bind->callee : "?");
+        report(v, false, "'%s' is called and is no function of the module", callee ? callee : "?");
         return;
     }
     bool is_tensor_program = member->kind == HONE_MEMBER_FUNC;
     uint32_t params = is_tensor_program ? member->func->param_count : member->graph->param_count;
-    if (params != bind->arg_count) {
-        report(v, false, "'%s' takes %u parameters, got %u", bind->callee, (unsigned)params,
-               (unsigned)bind->arg_count);
+    if (params != count) {
+        report(v, false, "'%s' takes %u parameters, got %u", callee, (unsigned)params,
+               (unsigned)count);
         return;
     }
     for (uint32_t i = 0; i < params; i++) {
         hone_sinfo scratch;
-        const hone_sinfo *info = info_of(v, &bind->args[i], &scratch);
+        const hone_sinfo *info = info_of(v, &args[i], &scratch);
         if (is_tensor_program)
-            check_buffer(v, bind->callee, member->func, i, &bind->args[i], info);
+            check_buffer(v, callee, member->func, i, &args[i], info);
         else
-            check_graph_param(v, member->graph, i, &bind->args[i], info);
+            check_graph_param(v, member->graph, i, &args[i], info);
+    }
+}
+
+static void check_if(graph_verifier *v, const hone_gbind *bind) {
+    if (bind->arg_count < HONE_GBIND_IF_ARGS) {
+        report(v, false, "an 'if' without branches");
+        return;
+    }
+    if (bind->in_dataflow) report(v, false, "an 'if' stands in a dataflow block");
+    for (uint32_t i = HONE_GBIND_IF_THEN; i <= HONE_GBIND_IF_ELSE; i++) {
+        const char *name = bind->args[i].kind == HONE_GARG_GLOBAL ? bind->args[i].u.s : NULL;
+        check_call_of(v, name, bind->arg_count - HONE_GBIND_IF_ARGS,
+                      bind->args + HONE_GBIND_IF_ARGS);
     }
 }
 
@@ -364,7 +377,10 @@ static void check_bind(graph_verifier *v, const hone_gbind *bind) {
         check_call_tir(v, bind);
         break;
     case HONE_GBIND_CALL_FUNC:
-        check_call_func(v, bind);
+        check_call_of(v, bind->callee, bind->arg_count, bind->args);
+        break;
+    case HONE_GBIND_IF:
+        check_if(v, bind);
         break;
     case HONE_GBIND_TUPLE_GET:
         check_tuple_get(v, bind);

@@ -76,6 +76,9 @@ void verify_odd_while(verifier *v, hone_node_id id);
 void verify_odd_condition(verifier *v, hone_node_id id, const hone_expr *condition);
 void verify_block_names(verifier *v);
 
+/* Does a number bound a buffer, a loop or an axis? Else it is an index, and may be any. */
+bool verify_bounds_something(const hone_func *func, hone_var var);
+
 /* verify_size.c: an index or a binding that leaves [begin, begin + extent) whatever the sizes are;
  * out: " (i = 63)", and the sizes that this is an example of: " for n = 64" */
 bool verify_leaves_for_all_sizes(verifier *v, const hone_expr *e, const hone_expr *begin,

@@ -56,14 +56,6 @@ static bool leaves(verifier *v, const hone_region *region, uint32_t d) {
            VERIFY_OUTSIDE;
 }
 
-static const hone_region *region_of(const hone_region *regions, uint32_t count,
-                                    hone_buffer buffer) {
-    for (uint32_t i = 0; i < count; i++) {
-        if (regions[i].buffer == buffer) return &regions[i];
-    }
-    return NULL;
-}
-
 /* A condition may keep what is touched inside, where the box around it leaves the buffer: then what
  * is inferred does so, too. */
 static void check_inside(verifier *v, hone_node_id id, const hone_region *declared,
@@ -96,7 +88,7 @@ static void check_inside(verifier *v, hone_node_id id, const hone_region *declar
 static void check_covered(verifier *v, hone_node_id id, const hone_region *actual, uint32_t count,
                           const hone_region *declared, const char *what) {
     const char *block = hone_func_node(v->func, id)->u.block.block->name;
-    const hone_region *said = region_of(declared, count, actual->buffer);
+    const hone_region *said = hone_region_of(count, declared, actual->buffer);
     if (said && hone_region_covers(&v->arith, v->func, said, actual)) return;
     if (!said) {
         verify_warning(v, id, "block '%s' %s '%s', which it does not declare", block, what,
@@ -126,11 +118,12 @@ static void check_all(verifier *v, hone_node_id id, const touched *t) {
         check_covered(v, id, &t->writes[i], block->write_count, block->writes, "writes");
     for (uint32_t i = 0; i < block->read_count && !v->out->errors_only; i++) {
         const hone_region *said = &block->reads[i];
-        check_inside(v, id, said, region_of(t->reads, t->read_count, said->buffer), "reads");
+        check_inside(v, id, said, hone_region_of(t->read_count, t->reads, said->buffer), "reads");
     }
     for (uint32_t i = 0; i < block->write_count && !v->out->errors_only; i++) {
         const hone_region *said = &block->writes[i];
-        check_inside(v, id, said, region_of(t->writes, t->write_count, said->buffer), "writes");
+        check_inside(v, id, said, hone_region_of(t->write_count, t->writes, said->buffer),
+                     "writes");
     }
 }
 

@@ -11,6 +11,24 @@
 
 static const int64_t trials[] = {184320, 97, 64}; /* 4096 * 9 * 5, a prime, the one that is shown */
 
+bool verify_bounds_something(const hone_func *func, hone_var var) {
+    bool is_found = false;
+    for (uint32_t b = 0; b < func->buffer_count && !is_found; b++) {
+        for (uint32_t d = 0; d < func->buffers[b].rank && !is_found; d++)
+            is_found = hone_expr_uses_var(func->buffers[b].shape[d], var);
+    }
+    for (hone_node_id id = HONE_NODE_TOP; id != HONE_NO_ID && !is_found;
+         id = hone_tree_next(func, HONE_NODE_TOP, id)) {
+        const hone_node *node = hone_func_node(func, id);
+        if (node->kind == HONE_NODE_FOR)
+            is_found = hone_expr_uses_var(node->u.loop.range.extent, var);
+        for (uint32_t i = 0;
+             node->kind == HONE_NODE_BLOCK && !is_found && i < node->u.block.block->axis_count; i++)
+            is_found = hone_expr_uses_var(node->u.block.block->axes[i].dom.extent, var);
+    }
+    return is_found;
+}
+
 /* All sizes are the same, or each is larger than the one before by step. */
 static void set_sizes(verify_points *points, int64_t value, int64_t step, bool is_known) {
     for (uint32_t i = 0; i < points->func->var_count; i++) {

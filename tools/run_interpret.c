@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "graph/prepare.h"
+#include "ir/fold.h"
 #include "ir/interp.h"
 #include "lower/signature.h"
 #include "runtime/model/model_rt.h"
@@ -159,45 +160,10 @@ static bool is_size(const hone_func *func, hone_var var) {
     return false;
 }
 
-/* The value of an extent, if the sizes that it is made of are known. */
-static bool value_of(const hone_expr *e, const int64_t *sizes, int64_t *out) {
-    if (hone_expr_is_int(e) || e->kind == HONE_EXPR_VAR) {
-        *out = e->kind == HONE_EXPR_VAR ? sizes[e->u.var] : e->u.i;
-        return e->kind != HONE_EXPR_VAR || *out >= 0;
-    }
-    if (e->kind == HONE_EXPR_CAST) return value_of(e->args[0], sizes, out);
-    if (e->kind != HONE_EXPR_BINARY) return false;
-    int64_t a, b;
-    if (!value_of(e->args[0], sizes, &a) || !value_of(e->args[1], sizes, &b)) return false;
-    switch ((hone_op)e->op) {
-    case HONE_OP_ADD:
-        return !__builtin_add_overflow(a, b, out);
-    case HONE_OP_SUB:
-        return !__builtin_sub_overflow(a, b, out);
-    case HONE_OP_MUL:
-        return !__builtin_mul_overflow(a, b, out);
-    case HONE_OP_MIN:
-        *out = a < b ? a : b;
-        return true;
-    case HONE_OP_MAX:
-        *out = a > b ? a : b;
-        return true;
-    case HONE_OP_FLOORDIV:
-    case HONE_OP_TRUNCDIV:
-        *out = b ? a / b : 0;
-        return a >= 0 && b > 0;
-    case HONE_OP_FLOORMOD:
-    case HONE_OP_TRUNCMOD:
-        *out = b ? a % b : 0;
-        return a >= 0 && b > 0;
-    default:
-        return false;
-    }
-}
-
-static int64_t size_of(const hone_expr *e, const int64_t *sizes) {
+/* An extent, or -1 where it is not known. */
+static int64_t size_of(const hone_func *func, const hone_expr *e, const int64_t *sizes) {
     int64_t value;
-    return value_of(e, sizes, &value) && value >= 0 ? value : -1;
+    return hone_fold_sizes(e, sizes, func->var_count, &value) && value >= 0 ? value : -1;
 }
 
 /* Sizes by variable, as --shape has them; of made-up inputs the others are 1. -1 = not known. */
@@ -230,7 +196,7 @@ static void want_of_param(const hone_func *func, uint32_t param, const int64_t *
     out->rank = (int32_t)buffer->rank;
     for (uint32_t d = 0; d < buffer->rank; d++) {
         const hone_expr *e = buffer->shape[d];
-        out->shape[d] = hone_expr_is_int(e) ? e->u.i : made_up ? size_of(e, made_up) : -1;
+        out->shape[d] = hone_expr_is_int(e) ? e->u.i : made_up ? size_of(func, e, made_up) : -1;
         if (e->kind == HONE_EXPR_VAR) out->dim_names[d] = func->vars[e->u.var].name;
     }
 }
@@ -256,7 +222,7 @@ static hone_status make_output(hone_run_job *job, const hone_func *func, uint32_
     const hone_buffer_info *buffer = &func->buffers[func->params[param].buffer];
     int64_t shape[HONE_MAX_RANK];
     for (uint32_t d = 0; d < buffer->rank; d++) {
-        shape[d] = size_of(buffer->shape[d], sizes);
+        shape[d] = size_of(func, buffer->shape[d], sizes);
         if (shape[d] >= 0) continue;
         return HONE_ERROR(HONE_CODE_INVALID,
                           "the shape of '%s' does not follow from the inputs; --shape gives sizes",

@@ -77,14 +77,11 @@ static hone_status put_trace(hone_cli *cli, const schedule_options *options,
 /* The module with the scheduled function in its place. */
 static hone_status put_program(hone_cli *cli, const schedule_options *options, hone_module *module,
                                const hone_schedule *sch) {
-    hone_module *scheduled = NULL, *made = NULL;
+    hone_module *made;
     const hone_print_options style = {.mark = HONE_NO_ID, .dialect = options->dialect};
-    HONE_TRY(hone_module_of_func(sch->func, &scheduled));
-    hone_module_freeze(scheduled);
-    hone_status st = hone_module_merge(module, scheduled, &made);
-    if (!st) st = hone_cli_put_program(cli, options->output, made, &style);
+    HONE_TRY(hone_module_with_func(module, sch->func, &made));
+    hone_status st = hone_cli_put_program(cli, options->output, made, &style);
     hone_module_release(made);
-    hone_module_release(scheduled);
     return st;
 }
 
