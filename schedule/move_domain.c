@@ -14,10 +14,10 @@ static int sharing_rank(const char *scope) {
 }
 
 /* What is shared by threads is needed by all of them: the loops from `loop` outwards that are bound
- * to threads which see the same buffer run, too. */
-static void mark_sharing_threads(const hone_schedule *sch, hone_buffer buffer, hone_node_id loop,
+ * to threads which see the same buffer, in that scope, run, too. */
+static void mark_sharing_threads(const hone_schedule *sch, const char *scope, hone_node_id loop,
                                  bool *io_marks) {
-    int rank = sharing_rank(hone_func_buffer(sch->func, buffer)->scope);
+    int rank = sharing_rank(scope);
     if (rank == 0 || rank == 3) return;
     for (hone_node_id n = loop; sch_node(sch, n)->kind == HONE_NODE_FOR;
          n = sch_node(sch, n)->parent) {
@@ -33,6 +33,13 @@ static void mark_sharing_threads(const hone_schedule *sch, hone_buffer buffer, h
 hone_status sch_box_below(hone_schedule *sch, hone_node_id loop, uint32_t count,
                           const hone_node_id *blocks, hone_buffer buffer, bool of_writes,
                           sch_box *out, bool *out_is_exact) {
+    const char *scope = of_writes ? NULL : hone_func_buffer(sch->func, buffer)->scope;
+    return sch_box_shared(sch, loop, count, blocks, buffer, of_writes, scope, out, out_is_exact);
+}
+
+hone_status sch_box_shared(hone_schedule *sch, hone_node_id loop, uint32_t count,
+                           const hone_node_id *blocks, hone_buffer buffer, bool of_writes,
+                           const char *scope, sch_box *out, bool *out_is_exact) {
     uint32_t rank = hone_func_buffer(sch->func, buffer)->rank;
     hone_interval *one = hone_arena_alloc(sch->arena, (rank + 1) * sizeof *one);
     out->buffer = buffer;
@@ -48,7 +55,7 @@ hone_status sch_box_below(hone_schedule *sch, hone_node_id loop, uint32_t count,
             if (regions[r].buffer != buffer) continue;
             bool *marks = NULL, is_exact = false;
             HONE_TRY(sch_mark_loops(sch, blocks[b], loop, false, &marks));
-            if (!of_writes) mark_sharing_threads(sch, buffer, loop, marks);
+            if (scope) mark_sharing_threads(sch, scope, loop, marks);
             HONE_TRY(hone_region_relax(&sch->arith, sch->func, blocks[b], &regions[r], marks,
                                        sch->func->var_count, one, &is_exact));
             all_exact = all_exact && is_exact;
@@ -274,12 +281,6 @@ static bool close_domain(hone_schedule *sch, hone_range dom, hone_interval need,
     return true;
 }
 
-/* compute_at may make more than is needed: where the box is as large as the domain, all of it. */
-static void prefer_whole(hone_range dom, sch_axis_domain *io) {
-    if (!hone_expr_is_int(io->extent) || !hone_expr_is_int(dom.extent)) return;
-    if (io->extent->u.i >= dom.extent->u.i) whole_domain(dom, io);
-}
-
 /* Does a dimension of the region speak of an axis in a way that is not solved by itself? */
 static bool is_intricate(hone_schedule *sch, const hone_block *block, const hone_region *region) {
     uint32_t rank = hone_func_buffer(sch->func, region->buffer)->rank;
@@ -416,9 +417,8 @@ hone_status sch_solve_axes(hone_schedule *sch, hone_node_id id, uint32_t box_cou
         }
         if (!has_need || is_free) {
             whole_domain(block->axes[a].dom, &out[a]);
-        } else if (close_domain(sch, block->axes[a].dom, need, &out[a])) {
-            if (what == SCH_SOLVE_MAKE) prefer_whole(block->axes[a].dom, &out[a]);
-        } else if (what != SCH_SOLVE_MAKE) {
+        } else if (!close_domain(sch, block->axes[a].dom, need, &out[a]) &&
+                   what != SCH_SOLVE_MAKE) {
             return sch_refuse(sch, id,
                               "the values that axis '%s' of %s takes in one iteration "
                               "are not known",

@@ -25,6 +25,13 @@ HONE_NODISCARD hone_status sch_box_below(hone_schedule *sch, hone_node_id loop, 
                                          const hone_node_id *blocks, hone_buffer buffer,
                                          bool of_writes, sch_box *out, bool *out_is_exact);
 
+/* The same for all threads that share what is in a scope (NULL: for one of them); above, those that
+ * share the buffer read. */
+HONE_NODISCARD hone_status sch_box_shared(hone_schedule *sch, hone_node_id loop, uint32_t count,
+                                          const hone_node_id *blocks, hone_buffer buffer,
+                                          bool of_writes, const char *scope, sch_box *out,
+                                          bool *out_is_exact);
+
 /* What a block is solved for: compute_at may make more than the boxes of what it writes (all of an
  * axis, where an index is too intricate); reverse_compute_at runs over the boxes of what it reads;
  * a copy copies the boxes, since nothing else was written. */

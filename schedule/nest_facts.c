@@ -97,7 +97,7 @@ bool hone_nest_should_inline(hone_schedule *sch, hone_node_id block) {
     hone_tree_walk_exprs(sch->func, block, false, look_at_expr, &w);
     int64_t own = hone_nest_instances(sch, block);
     if (w.is_heavy) return r.count == 1 && r.instances <= own;
-    if (r.reductions == 0) return r.count <= 2 || r.instances <= 2 * own;
+    if (r.reductions == 0) return r.count <= 2 || r.instances - own <= own; /* unknown: INT64_MAX */
     if (w.has_condition || !is_ordered(sch, inner)) return false;
     return inner->read_count == 1 || r.instances <= own;
 }

@@ -13,7 +13,7 @@
  *
  * Checks: the scope name is known; the buffer index exists; cache_read: at most one block of the
  * scope writes the buffer, and surely all that is copied, else those around the scope who write it
- * do; cache_write: the block is the only
+ * do; its values are done with where they are read; cache_write: the block is the only
  * writer, does not begin with what is there, and surely writes all of the box that is copied; only
  * loops stand around those who take part; nobody takes the buffer's address. cache_inplace: the
  * block writes just what it reads. */
@@ -338,6 +338,13 @@ static hone_status finish(caching *c, const char *storage_scope, hone_node_id *o
     return HONE_OK;
 }
 
+/* Everybody who shall read the cache finds the values of the buffer done with. */
+static hone_status require_fed(const caching *c, hone_buffer buffer) {
+    for (uint32_t i = 0; i < c->user_count && c->writer != HONE_NO_ID; i++)
+        HONE_TRY(sch_require_fed(c->sch, c->users[i], buffer));
+    return HONE_OK;
+}
+
 /* Those further out must find all of what they read. */
 static hone_status finish_and_judge(caching *c, const char *storage_scope,
                                     hone_node_id *out_block) {
@@ -345,7 +352,8 @@ static hone_status finish_and_judge(caching *c, const char *storage_scope,
     HONE_TRY(sch_begin_trial(c->sch, &saved));
     hone_status st = finish(c, storage_scope, out_block);
     sch_forget_pipeline(c->sch, c->scope);
-    if (!st) st = sch_require_pipeline(c->sch, c->scope);
+    if (!st) st = sch_require_fed(c->sch, *out_block, c->buffer);
+    if (!st) st = require_fed(c, c->cache);
     return sch_end_trial(c->sch, saved, st);
 }
 
@@ -479,8 +487,8 @@ hone_status hone_sch_cache_read(hone_schedule *sch, hone_rv block, int64_t read_
     hone_node_id copy;
     HONE_TRY(begin(&c, block, read_buffer_index, scope));
     HONE_TRY(find_writer(&c));
-    if (c.writer != HONE_NO_ID) HONE_TRY(sch_require_pipeline(sch, c.scope));
     HONE_TRY(find_users(&c, consumer_count, consumers));
+    HONE_TRY(require_fed(&c, c.buffer));
     HONE_TRY(check_paths(&c));
     HONE_TRY(find_read_place(&c));
     HONE_TRY(c.is_read_outside ? finish_and_judge(&c, scope, &copy) : finish(&c, scope, &copy));
@@ -514,11 +522,37 @@ hone_status hone_sch_cache_write(hone_schedule *sch, hone_rv block, int64_t writ
 
 /* ---- cache_inplace ---- */
 
-/* A block that holds others may read what these have written only: before them nothing is there. */
+typedef struct load_search {
+    hone_buffer buffer;
+    bool found;
+} load_search;
+
+/* What is behind a condition may not be evaluated. */
+static bool find_certain_load(void *ctx, const hone_expr *e) {
+    load_search *s = ctx;
+    s->found = s->found || (e->kind == HONE_EXPR_LOAD && e->u.buffer == s->buffer);
+    return !hone_expr_is_call(e, HONE_INTRIN_IF_THEN_ELSE) && !hone_expr_is_op(e, HONE_OP_AND) &&
+           !hone_expr_is_op(e, HONE_OP_OR);
+}
+
+/* Does the block begin with a statement that loads what is there, whatever happens? */
+static bool begins_with_load(const caching *c) {
+    const hone_node *first = sch_node(c->sch, hone_block_body_of(c->sch->func, c->block));
+    load_search s = {.buffer = c->buffer};
+    if (first->kind == HONE_NODE_STORE) {
+        hone_expr_walk(first->u.store.value, find_certain_load, &s);
+    } else if (first->kind == HONE_NODE_LET) {
+        hone_expr_walk(first->u.let.value, find_certain_load, &s);
+    }
+    return s.found;
+}
+
+/* A block that holds others, or conditions, may read what it has written itself only: before it
+ * nothing is there. */
 static hone_status check_was_written(caching *c) {
     hone_schedule *sch = c->sch;
     const hone_buffer_info *info = hone_func_buffer(sch->func, c->buffer);
-    if (sch_next_block(sch, c->block, c->block) == HONE_NO_ID) return HONE_OK;
+    if (begins_with_load(c)) return HONE_OK;
     if (sch_alloc_site(sch, c->buffer) == HONE_NO_ID) return HONE_OK;
     for (hone_node_id n = sch_next_block(sch, c->scope, c->scope); n != HONE_NO_ID;
          n = sch_next_block(sch, c->scope, n)) {

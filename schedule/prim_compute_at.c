@@ -3,6 +3,8 @@
 #include "schedule/partial_results.h"
 #include "schedule/schedule_impl.h"
 
+#include <string.h>
+
 /* compute_at: moves a producer into a loop around its consumers, so that each iteration makes what
  * it uses.        reverse_compute_at: moves a consumer into a loop around its producers.
  *
@@ -309,8 +311,26 @@ static hone_status check_coverage(move *m, const sch_nest *n) {
     return HONE_OK;
 }
 
-/* reverse: a loop around the new place that runs its iterations at once must feed a spatial axis of
- * the block: else it would repeat the block, or reduce in no order. */
+/* How a loop that runs its iterations at once feeds a block: not at all, its spatial axes, its
+ * reduce axes (also), or others (also). */
+typedef enum feeding { FEEDS_NOTHING, FEEDS_SPATIAL, FEEDS_REDUCE, FEEDS_OTHER } feeding;
+
+static feeding feeding_of(const hone_block *block, const sch_nest *n, hone_var var) {
+    feeding found = FEEDS_NOTHING;
+    for (uint32_t a = 0; a < block->axis_count; a++) {
+        if (!hone_expr_uses_var(n->bindings[a], var)) continue;
+        hone_axis_kind kind = block->axes[a].kind;
+        feeding how = kind == HONE_AXIS_SPATIAL  ? FEEDS_SPATIAL
+                      : kind == HONE_AXIS_REDUCE ? FEEDS_REDUCE
+                                                 : FEEDS_OTHER;
+        if (how > found) found = how;
+    }
+    return found;
+}
+
+/* reverse: a loop around the new place that runs its iterations at once must feed spatial axes of
+ * the block alone: else it would repeat the block, or reduce in no order. Threads of one group may
+ * reduce together. */
 static hone_status check_concurrent(move *m, const sch_nest *n) {
     hone_schedule *sch = m->sch;
     const hone_block *block = sch_block(sch, m->block);
@@ -322,13 +342,10 @@ static hone_status check_concurrent(move *m, const sch_nest *n) {
             hone_expr_is_int_value(loop->u.loop.range.extent, 1)) {
             continue;
         }
-        bool is_spatial = false, is_other = false;
-        for (uint32_t a = 0; a < block->axis_count; a++) {
-            if (!hone_expr_uses_var(n->bindings[a], loop->u.loop.var)) continue;
-            is_spatial = is_spatial || block->axes[a].kind == HONE_AXIS_SPATIAL;
-            is_other = is_other || block->axes[a].kind != HONE_AXIS_SPATIAL;
-        }
-        if (is_spatial && !is_other) continue;
+        feeding how = feeding_of(block, n, loop->u.loop.var);
+        bool is_group = loop->loop_kind == HONE_LOOP_THREAD &&
+                        strncmp(loop->u.loop.thread_tag, "threadIdx", 9) == 0;
+        if (how == FEEDS_SPATIAL || (how == FEEDS_REDUCE && is_group)) continue;
         return sch_refuse(sch, l,
                           "%s runs its iterations at once and does not feed a spatial axis "
                           "of %s",

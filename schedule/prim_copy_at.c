@@ -12,7 +12,8 @@
  *
  * Checks: the scope name is known; the buffer index exists, nobody takes the buffer's address or a
  * view; the loop is around the block; the box of one iteration has constant extents and lies in the
- * buffer (TVM copies what is behind its end). read_at: no block below the loop writes the buffer,
+ * buffer (TVM copies what is behind its end). What is read into memory that threads share is the
+ * box of all of them, and each copies it. read_at: no block below the loop writes the buffer,
  * and all of the box was written before. write_at: the block is the only writer, does not begin
  * with what is there, surely writes all of the box, and the loops over which it reduces run one
  * iteration after the other: each of them copies what was summed up so far, the last one all. */
@@ -36,6 +37,7 @@ typedef struct copying {
 static hone_status find_users(copying *c) {
     hone_schedule *sch = c->sch;
     const char *name = hone_func_buffer(sch->func, c->buffer)->name;
+    bool has_init = hone_block_init_of(sch->func, c->block) != HONE_NO_ID;
     c->users = hone_arena_alloc(sch->arena, sch->func->node_count * sizeof *c->users);
     if (!c->users) return sch_no_memory();
     for (hone_node_id n = sch_next_block(sch, c->scope, c->scope); n != HONE_NO_ID;
@@ -45,7 +47,8 @@ static hone_status find_users(copying *c) {
         if (sch_writes(other, c->buffer) && n != c->block && (c->is_write || is_below)) {
             return sch_refuse(sch, n, "%s also writes '%s'", sch_block_name(sch, n), name);
         }
-        if (c->is_write && sch_reads(other, c->buffer) && is_below) {
+        bool reads = sch_reads(other, c->buffer) && (n != c->block || !has_init);
+        if (c->is_write && reads && is_below) {
             return sch_refuse(sch, n, "%s, below %s, reads '%s'", sch_block_name(sch, n),
                               sch_loop_name(sch, c->loop), name);
         }
@@ -83,15 +86,16 @@ static hone_status check_writer(copying *c) {
     return HONE_OK;
 }
 
-/* The box that one iteration touches, as ranges of constant extent that lie in the buffer. */
-static hone_status find_box(copying *c) {
+/* The box that one iteration touches (of all threads that share a cache of what is read: each of
+ * them copies all of it), as ranges of constant extent that lie in the buffer. */
+static hone_status find_box(copying *c, const char *storage_scope) {
     hone_schedule *sch = c->sch;
     const hone_buffer_info *buffer = hone_func_buffer(sch->func, c->buffer);
     sch_box box;
     bool is_exact = false;
     sch->arith.keeps_units = true; /* loops of one iteration are axes, too */
-    hone_status st = sch_box_below(sch, c->loop, c->user_count, c->users, c->buffer, c->is_write,
-                                   &box, &is_exact);
+    hone_status st = sch_box_shared(sch, c->loop, c->user_count, c->users, c->buffer, c->is_write,
+                                    c->is_write ? NULL : storage_scope, &box, &is_exact);
     sch->arith.keeps_units = false;
     HONE_TRY(st);
     if (c->is_write && !is_exact) {
@@ -358,7 +362,7 @@ static hone_status run(hone_schedule *sch, hone_inst_kind kind, hone_rv loop_rv,
     HONE_TRY(sch_require_pipeline(sch, c.scope));
     HONE_TRY(find_users(&c));
     if (c.is_write) HONE_TRY(check_writer(&c));
-    HONE_TRY(find_box(&c));
+    HONE_TRY(find_box(&c, storage_scope));
     if (!c.is_write && !sch_was_written_outside(sch, c.scope, &(hone_region){c.buffer, c.box})) {
         return sch_refuse(sch, c.block, "'%s' may hold no values yet in all of the box",
                           hone_func_buffer(sch->func, c.buffer)->name);

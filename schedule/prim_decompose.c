@@ -11,7 +11,8 @@
  * Checks: the block is a reduction; the loop is around it; each loop outside that one feeds spatial
  * axes only (another would start anew in each of its iterations); no condition of the predicate
  * speaks of both loops that the init leaves out and loops that it keeps; who else reads the result
- * below the loop reads it behind the block; what the init reads is not made below the loop. */
+ * below the loop reads it behind the block; what the init reads is not made below the loop; spatial
+ * loops below it do not write the same elements again. */
 
 /* A loop outside the one that the init shall stand before. */
 static hone_status check_outer(hone_schedule *sch, hone_node_id block, hone_node_id loop,
@@ -35,6 +36,23 @@ static hone_status check_readers(hone_schedule *sch, hone_node_id block, hone_no
         return sch_require_pipeline(sch, sch_scope_of(sch, block));
     }
     return HONE_OK;
+}
+
+/* Where instances share elements, the inits of later ones must not come before the updates of
+ * earlier ones. */
+static hone_status check_apart(hone_schedule *sch, hone_node_id block, hone_node_id loop) {
+    if (sch_writes_apart(sch, block)) return HONE_OK;
+    for (hone_node_id n = sch_node(sch, block)->parent;; n = sch_node(sch, n)->parent) {
+        const hone_node *node = sch_node(sch, n);
+        if (node->kind == HONE_NODE_FOR &&
+            sch_feeds_axis(sch, block, node->u.loop.var, HONE_AXIS_SPATIAL)) {
+            return sch_refuse(sch, block,
+                              "%s may write the same element for different values of its spatial "
+                              "axes",
+                              sch_block_name(sch, block));
+        }
+        if (n == loop) return HONE_OK;
+    }
 }
 
 static hone_status check(hone_schedule *sch, hone_node_id block, hone_node_id loop) {
@@ -62,6 +80,7 @@ static hone_status check(hone_schedule *sch, hone_node_id block, hone_node_id lo
         return sch_refuse(sch, loop, "%s repeats %s, which would go on from one init",
                           sch_loop_name(sch, loop), sch_block_name(sch, block));
     }
+    HONE_TRY(check_apart(sch, block, loop));
     return check_readers(sch, block, loop);
 }
 

@@ -11,10 +11,12 @@
  * An axis that is cut takes a serial loop with it that is its own from there on and runs over all
  * of it; bound otherwise, it is kept inside by a predicate.
  *
- * Checks: the block is complete and one nest of loops below the loop; it stores a choice between a
- * value and a constant; each part of the condition bounds one axis; a predicate of the block
- * follows from its axes; loops further out whose iterations run side by side do not share elements,
- * which would be padding for a moment. */
+ * Checks: the block is complete; it stores a choice between a value and a constant; each part of
+ * the condition bounds one axis; a predicate of the block follows from its axes; loops further out
+ * whose iterations run side by side do not share elements, which would be padding for a moment.
+ * Where the loop holds more than the nest of the block, all padding is filled in before any of
+ * that: the loops are serial, nobody else below writes the buffer, and each element has one place
+ * in the padding or inside of it. */
 
 typedef struct padding {
     hone_schedule *sch;
@@ -96,8 +98,12 @@ static hone_status read_condition(padding *p, const hone_expr *e) {
     }
 }
 
-/* The serial loop from p->loop on that runs over all of the axis and feeds no other, or
- * HONE_NO_ID. */
+static bool has_siblings(const hone_schedule *sch, hone_node_id id) {
+    return sch_node(sch, id)->prev != HONE_NO_ID || sch_node(sch, id)->next != HONE_NO_ID;
+}
+
+/* The serial loop from p->loop on that runs over all of the axis and feeds no other axis or block,
+ * or HONE_NO_ID. */
 static hone_node_id own_loop_of(const padding *p, uint32_t axis) {
     const hone_schedule *sch = p->sch;
     const hone_node *node = sch_node(sch, p->block);
@@ -111,9 +117,11 @@ static hone_node_id own_loop_of(const padding *p, uint32_t axis) {
             return HONE_NO_ID;
         }
     }
+    hone_node_id below = p->block;
     for (hone_node_id n = node->parent; n != sch_node(sch, p->loop)->parent;
-         n = sch_node(sch, n)->parent) {
+         below = n, n = sch_node(sch, n)->parent) {
         const hone_node *loop = sch_node(sch, n);
+        if (has_siblings(sch, below)) return HONE_NO_ID;
         if (loop->u.loop.var != binding->u.var) continue;
         return hone_expr_is_int_value(loop->u.loop.range.min, 0) &&
                        hone_expr_const(loop->u.loop.range.extent) == extent &&
@@ -162,6 +170,22 @@ static hone_status find_inside(padding *p) {
     return HONE_OK;
 }
 
+/* The padding of all iterations may be filled in before the rest of the loop runs. */
+static bool may_be_lifted(const padding *p) {
+    hone_schedule *sch = p->sch;
+    const hone_block *block = sch_block(sch, p->block);
+    for (hone_node_id n = sch_node(sch, p->block)->parent;; n = sch_node(sch, n)->parent) {
+        if (sch_node(sch, n)->loop_kind != HONE_LOOP_SERIAL) return false;
+        if (n == p->loop) break;
+    }
+    if (sch_has_other_statements(sch, p->loop) || !sch_writes_apart(sch, p->block)) return false;
+    for (hone_node_id n = sch_next_block(sch, p->loop, p->loop); n != HONE_NO_ID;
+         n = sch_next_block(sch, p->loop, n)) {
+        if (n != p->block && sch_writes(sch_block(sch, n), block->writes[0].buffer)) return false;
+    }
+    return block->write_count == 1 && !sch_has_opaque_access(sch, block->writes[0].buffer);
+}
+
 static hone_status check_place(padding *p) {
     hone_schedule *sch = p->sch;
     const char *why = NULL;
@@ -180,9 +204,10 @@ static hone_status check_place(padding *p) {
                           sch_block_name(sch, p->block));
     }
     for (hone_node_id n = p->block; n != p->loop; n = sch_node(sch, n)->parent) {
-        if (sch_node(sch, n)->prev == HONE_NO_ID && sch_node(sch, n)->next == HONE_NO_ID) continue;
-        return sch_refuse(sch, p->loop, "there is more than the nest of %s in %s",
-                          sch_block_name(sch, p->block), sch_loop_name(sch, p->loop));
+        if (has_siblings(sch, n) && !may_be_lifted(p)) {
+            return sch_refuse(sch, p->loop, "there is more than the nest of %s in %s",
+                              sch_block_name(sch, p->block), sch_loop_name(sch, p->loop));
+        }
     }
     for (hone_node_id n = sch_node(sch, p->loop)->parent; n != scope;
          n = sch_node(sch, n)->parent) {

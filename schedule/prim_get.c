@@ -141,6 +141,7 @@ hone_status hone_sch_get_consumers(hone_schedule *sch, hone_rv block, uint32_t *
     return get_neighbours(sch, HONE_INST_GET_CONSUMERS, block, out_count, out);
 }
 
+/* Blocks within blocks too: each is asked what its own scope allocates. */
 hone_status hone_sch_get_output_blocks(hone_schedule *sch, hone_rv scope_rv, uint32_t *out_count,
                                        const hone_rv **out) {
     hone_node_id scope;
@@ -148,9 +149,10 @@ hone_status hone_sch_get_output_blocks(hone_schedule *sch, hone_rv scope_rv, uin
     hone_node_id *blocks = hone_arena_alloc(sch->arena, sch->func->node_count * sizeof *blocks);
     if (!blocks) return sch_no_memory();
     uint32_t count = 0;
-    for (hone_node_id n = sch_next_block(sch, scope, scope); n != HONE_NO_ID;
-         n = sch_next_block(sch, scope, n)) {
-        if (sch_is_output_block(sch, n)) blocks[count++] = n;
+    for (hone_node_id n = hone_tree_next(sch->func, scope, scope); n != HONE_NO_ID;
+         n = hone_tree_next(sch->func, scope, n)) {
+        bool is_block = sch_node(sch, n)->kind == HONE_NODE_BLOCK;
+        if (is_block && sch_is_output_block(sch, n)) blocks[count++] = n;
     }
     *out_count = count;
     hone_operand input = SCH_RV(scope_rv);

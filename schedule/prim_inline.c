@@ -41,17 +41,22 @@ static void look_at(void *ctx, hone_node_id at, const hone_expr *e) {
     hone_expr_walk(e, look_inside, ctx);
 }
 
-bool sch_has_opaque_access(const hone_schedule *sch, hone_buffer buffer) {
+bool sch_takes_address(const hone_schedule *sch, hone_buffer buffer) {
     opaque_search s = {sch->func, buffer, false};
     hone_tree_walk_exprs(sch->func, 0, false, look_at, &s);
-    for (hone_node_id n = 0; n != HONE_NO_ID && !s.found; n = hone_tree_next(sch->func, 0, n)) {
+    return s.found;
+}
+
+bool sch_has_opaque_access(const hone_schedule *sch, hone_buffer buffer) {
+    bool found = sch_takes_address(sch, buffer);
+    for (hone_node_id n = 0; n != HONE_NO_ID && !found; n = hone_tree_next(sch->func, 0, n)) {
         if (sch_node(sch, n)->kind != HONE_NODE_BLOCK) continue;
         const hone_block *block = sch_block(sch, n);
         for (uint32_t i = 0; i < block->match_count; i++) {
-            s.found = s.found || block->matches[i].source.buffer == buffer;
+            found = found || block->matches[i].source.buffer == buffer;
         }
     }
-    return s.found;
+    return found;
 }
 
 hone_status sch_update_regions(hone_schedule *sch, hone_node_id id) {
@@ -110,51 +115,58 @@ static hone_status check_simple(hone_schedule *sch, hone_node_id block, hone_nod
     return sch_require_pipeline(sch, scope);
 }
 
-/* Axes as functions of index values: values[axis variable]; the map of indices must be bijective.
- * The array has var_count entries, NULL where nothing is to be replaced. */
-static hone_status invert(hone_schedule *sch, hone_node_id block, uint32_t rank,
-                          const hone_expr *const *indices, const hone_expr *const *index_values,
-                          const hone_expr ***out_values) {
-    const hone_block *b = sch_block(sch, block);
-    const hone_expr **values =
-        hone_arena_zalloc(sch->arena, (sch->func->var_count + 1) * sizeof *values);
-    if (!values) return sch_no_memory();
-    *out_values = values;
-    uint32_t solved = 0;
-    bool is_plain = true;
-    for (uint32_t d = 0; d < rank && is_plain; d++) {
-        is_plain = indices[d]->kind == HONE_EXPR_VAR ? !values[indices[d]->u.var]
-                                                     : hone_expr_is_int(indices[d]);
-        if (!is_plain || indices[d]->kind != HONE_EXPR_VAR) continue;
+/* The axes of a block, each over all of its domain; NULL when memory is short. */
+static hone_iter *whole_axes(hone_schedule *sch, const hone_block *b) {
+    hone_iter *iters = hone_arena_alloc(sch->arena, (b->axis_count + 1) * sizeof *iters);
+    for (uint32_t a = 0; iters && a < b->axis_count; a++)
+        iters[a] = (hone_iter){b->axes[a].var, b->axes[a].dom};
+    return iters;
+}
+
+/* Indices of a kind that can be read off: each an axis of its own or a constant. */
+static bool invert_plain(hone_schedule *sch, uint32_t axis_count, const hone_iter *iters,
+                         uint32_t rank, const hone_expr *const *indices,
+                         const hone_expr *const *index_values, const hone_expr **values) {
+    for (uint32_t d = 0; d < rank; d++) {
+        if (hone_expr_is_int(indices[d])) continue;
+        if (indices[d]->kind != HONE_EXPR_VAR || values[indices[d]->u.var]) return false;
         hone_dtype dtype = sch->func->vars[indices[d]->u.var].dtype;
         values[indices[d]->u.var] = hone_expr_cast(&sch->ir, dtype, index_values[d]);
-        solved++;
     }
-    for (uint32_t a = 0; a < b->axis_count && is_plain; a++) {
-        if (values[b->axes[a].var]) continue;
-        if (!hone_expr_is_int_value(b->axes[a].dom.extent, 1)) is_plain = false;
-        values[b->axes[a].var] = b->axes[a].dom.min;
+    for (uint32_t a = 0; a < axis_count; a++) {
+        if (values[iters[a].var]) continue;
+        if (!hone_expr_is_int_value(iters[a].range.extent, 1)) return false;
+        values[iters[a].var] = iters[a].range.min;
     }
-    if (is_plain) return sch_ir_error(sch);
-    memset(values, 0, sch->func->var_count * sizeof *values);
-    hone_iter *iters = hone_arena_alloc(sch->arena, (b->axis_count + 1) * sizeof *iters);
-    const hone_expr **solution =
-        hone_arena_zalloc(sch->arena, (b->axis_count + 1) * sizeof *solution);
-    if (!iters || !solution) return sch_no_memory();
-    for (uint32_t a = 0; a < b->axis_count; a++) {
-        iters[a] = (hone_iter){b->axes[a].var, b->axes[a].dom};
+    return true;
+}
+
+/* Axes as functions of index values: values[axis variable]; the map of indices, over the given
+ * ranges of the axes, must be bijective. The array has var_count entries, NULL where nothing is to
+ * be replaced. */
+static hone_status invert(hone_schedule *sch, hone_node_id block, const hone_iter *iters,
+                          uint32_t rank, const hone_expr *const *indices,
+                          const hone_expr *const *index_values, const hone_expr ***out_values) {
+    uint32_t axis_count = sch_block(sch, block)->axis_count;
+    size_t bytes = (sch->func->var_count + 1) * sizeof(hone_expr *);
+    const hone_expr **values = hone_arena_zalloc(sch->arena, bytes);
+    const hone_expr **solution = hone_arena_zalloc(sch->arena, (axis_count + 1) * sizeof *solution);
+    if (!values || !solution || !iters) return sch_no_memory();
+    *out_values = values;
+    if (invert_plain(sch, axis_count, iters, rank, indices, index_values, values)) {
+        return sch_ir_error(sch);
     }
+    memset(values, 0, bytes);
     hone_itermap map;
-    if (!hone_itermap_detect(&sch->arith, rank, indices, b->axis_count, iters, NULL,
+    if (!hone_itermap_detect(&sch->arith, rank, indices, axis_count, iters, NULL,
                              HONE_ITERMAP_BIJECTIVE, true, &map) ||
-        !hone_itermap_inverse(&sch->arith, &map, index_values, b->axis_count, iters, solution)) {
+        !hone_itermap_inverse(&sch->arith, &map, index_values, axis_count, iters, solution)) {
         return sch_refuse(sch, block,
                           "the indices in %s are not a bijective affine map of its axes",
                           sch_block_name(sch, block));
     }
-    for (uint32_t a = 0; a < b->axis_count; a++) {
-        values[b->axes[a].var] = solution[a] ? solution[a] : b->axes[a].dom.min;
-    }
+    for (uint32_t a = 0; a < axis_count; a++)
+        values[iters[a].var] = solution[a] ? solution[a] : iters[a].range.min;
     return sch_ir_error(sch);
 }
 
@@ -165,6 +177,7 @@ typedef struct inliner {
     hone_node_id block;
     hone_buffer buffer;
     hone_node store; /* a copy */
+    const hone_iter *iters;
     hone_status error;
 } inliner;
 
@@ -172,8 +185,8 @@ static const hone_expr *inline_load(void *ctx, hone_ir *ir, const hone_expr *e) 
     inliner *in = ctx;
     if (e->kind != HONE_EXPR_LOAD || e->u.buffer != in->buffer) return e;
     const hone_expr **values = NULL;
-    in->error = invert(in->sch, in->block, in->store.u.store.rank, in->store.u.store.indices,
-                       e->args, &values);
+    in->error = invert(in->sch, in->block, in->iters, in->store.u.store.rank,
+                       in->store.u.store.indices, e->args, &values);
     if (in->error) return hone_ir_fail(ir, HONE_ERROR(HONE_CODE_ILLEGAL, "inline"));
     return hone_expr_substitute(ir, in->store.u.store.value, values, in->sch->func->var_count);
 }
@@ -186,8 +199,8 @@ static hone_status check_inline(hone_schedule *sch, hone_node_id block, hone_nod
     }
     hone_node *store = sch_node(sch, *out_store);
     const hone_expr **ignored = NULL;
-    HONE_TRY(invert(sch, block, store->u.store.rank, store->u.store.indices, store->u.store.indices,
-                    &ignored));
+    HONE_TRY(invert(sch, block, whole_axes(sch, sch_block(sch, block)), store->u.store.rank,
+                    store->u.store.indices, store->u.store.indices, &ignored));
     if (sch_has_opaque_access(sch, store->u.store.buffer)) {
         return sch_refuse(sch, block, "buffer '%s' is also used by its address or as a view",
                           hone_func_buffer(sch->func, store->u.store.buffer)->name);
@@ -224,6 +237,7 @@ hone_status sch_inline_block(hone_schedule *sch, hone_node_id block) {
     hone_buffer buffer = sch_node(sch, store)->u.store.buffer;
     HONE_TRY(sch_require_declared(sch, buffer));
     inliner in = {.sch = sch, .block = block, .buffer = buffer, .store = *sch_node(sch, store)};
+    in.iters = whole_axes(sch, sch_block(sch, block));
     hone_node_id scope = sch_scope_of(sch, block);
     for (hone_node_id n = sch_next_block(sch, scope, scope); n != HONE_NO_ID;
          n = sch_next_block(sch, scope, n)) {
@@ -267,15 +281,20 @@ bool sch_can_compute_inline(hone_schedule *sch, hone_node_id block) {
  * Puts the body of a consumer behind the store of its only producer.
  *     B[i] = A[i] + 1;  C[i] = B[i] * 2   →   C[i] = (A[i] + 1) * 2    in the loops of B
  *
- * Checks: as above for the consumer; it reads just one buffer that a block of the scope writes, at
- * one place per instance, and each element of a box just once; the producer is complete with one
- * store, writes nothing else, and nobody else reads the buffer; predicates say no more than the
- * axes. Where the box is not the whole buffer, the producer gets a predicate. */
+ * Checks: as above for the consumer; it runs over a box of its axes (all of them or a part), reads
+ * just one buffer that a block of the scope writes, at one place per instance, and each element of
+ * a box just once; the producer is complete with one store, writes nothing else, and nobody else
+ * reads the buffer (what it reads is surely written, so that a predicate of the producer leaves no
+ * instance of it out). Where the box is not all that the producer makes, that gets a predicate.
+ * Axes of a producer that was made over a part of them shrink to that part when it comes to write
+ * an output, unless the rest of them lies outside of it: there, what an axis promises must be run.
+ */
 
 typedef struct reverse {
     hone_node_id block, producer, store, producer_store;
     hone_buffer buffer;
     const hone_expr *load; /* the load of the buffer in the consumer */
+    hone_iter *iters;      /* the axes of the consumer over the values that they take */
     hone_range *box;       /* what it reads of the buffer, by dimension */
     bool has_other_load;
 } reverse;
@@ -289,11 +308,45 @@ static bool find_load(void *ctx, const hone_expr *e) {
     return true;
 }
 
-/* reverse: all instances of a block run. */
-static hone_status check_runs_whole(hone_schedule *sch, hone_node_id block) {
-    if (sch_predicate_follows(sch, block)) return HONE_OK;
-    return sch_refuse(sch, block, "%s has a predicate that does not follow from its axes",
-                      sch_block_name(sch, block));
+/* The values that the axes of a block take in one run of its scope, as a box around them; exact:
+ * each point of the box is met. */
+static hone_status values_of_axes(hone_schedule *sch, hone_node_id id, hone_iter **out,
+                                  bool *out_is_exact) {
+    const hone_block *block = sch_block(sch, id);
+    size_t count = block->axis_count + 1;
+    const hone_expr **axes = hone_arena_alloc(sch->arena, count * sizeof *axes);
+    const hone_expr **ends = hone_arena_alloc(sch->arena, count * sizeof *ends);
+    hone_interval *spans = hone_arena_zalloc(sch->arena, count * sizeof *spans);
+    hone_iter *iters = whole_axes(sch, block);
+    bool *marks = NULL;
+    if (!axes || !ends || !spans || !iters) return sch_no_memory();
+    HONE_TRY(sch_mark_loops(sch, id, sch_scope_of(sch, id), false, &marks));
+    for (uint32_t a = 0; a < block->axis_count; a++) {
+        axes[a] = sch_var(sch, block->axes[a].var);
+        ends[a] = hone_expr_add(&sch->ir, block->axes[a].dom.min, block->axes[a].dom.extent);
+        if (!axes[a] || !ends[a]) return sch_ir_error(sch);
+    }
+    HONE_TRY(hone_values_relax(&sch->arith, sch->func, id, block->axis_count, axes, ends, marks,
+                               sch->func->var_count, spans, out_is_exact));
+    for (uint32_t a = 0; a < block->axis_count; a++) {
+        const hone_expr *one = hone_expr_int(&sch->ir, spans[a].max->dtype, 1);
+        const hone_expr *length = hone_expr_sub(&sch->ir, spans[a].max, spans[a].min);
+        length = hone_simplify(&sch->arith, hone_expr_add(&sch->ir, length, one));
+        hone_dtype dtype = block->axes[a].dom.extent->dtype;
+        iters[a].range.min = hone_expr_cast(&sch->ir, dtype, spans[a].min);
+        iters[a].range.extent = hone_expr_cast(&sch->ir, dtype, length);
+    }
+    *out = iters;
+    return sch_ir_error(sch);
+}
+
+/* The producer will do for the whole box what the consumer did: it must have done so. */
+static hone_status check_instances(hone_schedule *sch, reverse *r) {
+    bool is_exact = false;
+    HONE_TRY(values_of_axes(sch, r->block, &r->iters, &is_exact));
+    if (is_exact) return HONE_OK;
+    return sch_refuse(sch, r->block, "the instances of %s are not shown to be a box of its axes",
+                      sch_block_name(sch, r->block));
 }
 
 static hone_status check_producer(hone_schedule *sch, reverse *r) {
@@ -306,7 +359,6 @@ static hone_status check_producer(hone_schedule *sch, reverse *r) {
     }
     r->producer = producers[0];
     HONE_TRY(check_simple(sch, r->producer, &r->producer_store));
-    HONE_TRY(check_runs_whole(sch, r->producer));
     r->buffer = sch_node(sch, r->producer_store)->u.store.buffer;
     HONE_TRY(sch_require_declared(sch, r->buffer));
     if (sch_is_output_block(sch, r->producer)) {
@@ -329,13 +381,10 @@ static hone_status check_producer(hone_schedule *sch, reverse *r) {
 static hone_status check_load(hone_schedule *sch, reverse *r) {
     const hone_block *block = sch_block(sch, r->block);
     uint32_t rank = hone_func_buffer(sch->func, r->buffer)->rank;
-    hone_iter *iters = hone_arena_alloc(sch->arena, (block->axis_count + 1) * sizeof *iters);
     r->box = hone_arena_alloc(sch->arena, (rank + 1) * sizeof *r->box);
-    if (!iters || !r->box) return sch_no_memory();
-    for (uint32_t a = 0; a < block->axis_count; a++)
-        iters[a] = (hone_iter){block->axes[a].var, block->axes[a].dom};
+    if (!r->box) return sch_no_memory();
     hone_itermap map;
-    if (!hone_itermap_detect(&sch->arith, rank, r->load->args, block->axis_count, iters, NULL,
+    if (!hone_itermap_detect(&sch->arith, rank, r->load->args, block->axis_count, r->iters, NULL,
                              HONE_ITERMAP_BIJECTIVE, true, &map)) {
         return sch_refuse(sch, r->block, "%s does not read each element of a box of '%s' just once",
                           sch_block_name(sch, r->block),
@@ -351,6 +400,7 @@ static hone_status check_load(hone_schedule *sch, reverse *r) {
             r->box[d].extent =
                 hone_expr_mul(&sch->ir, hone_expr_cast(&sch->ir, dtype, sum->splits[0].scale),
                               hone_expr_cast(&sch->ir, dtype, sum->splits[0].extent));
+            r->box[d].extent = hone_simplify(&sch->arith, r->box[d].extent);
         }
         const hone_expr *zero = hone_expr_int(&sch->ir, dtype, 0);
         const hone_expr *end = hone_expr_add(&sch->ir, r->box[d].min, r->box[d].extent);
@@ -369,7 +419,7 @@ static hone_status check_load(hone_schedule *sch, reverse *r) {
 static hone_status check_reverse(hone_schedule *sch, hone_node_id block, reverse *r) {
     *r = (reverse){.block = block};
     HONE_TRY(check_simple(sch, block, &r->store));
-    HONE_TRY(check_runs_whole(sch, block));
+    HONE_TRY(check_instances(sch, r));
     HONE_TRY(check_producer(sch, r));
     hone_node *store = sch_node(sch, r->store);
     hone_expr_walk(store->u.store.value, find_load, r);
@@ -411,6 +461,16 @@ static bool writes_parameter(const hone_schedule *sch, hone_node_id block) {
     return false;
 }
 
+/* A condition on loops holds wherever the block runs. */
+static bool holds_at(hone_schedule *sch, const hone_node *block, const hone_expr *condition) {
+    const hone_expr *predicate = block->u.block.predicate;
+    if (!predicate) return hone_prove(&sch->arith, condition);
+    uint32_t mark = hone_arith_push(&sch->arith, predicate);
+    bool holds = hone_prove(&sch->arith, condition);
+    hone_arith_pop(&sch->arith, mark);
+    return holds;
+}
+
 /* The producer runs only where the consumer would read what it makes. */
 static hone_status guard_producer(hone_schedule *sch, const reverse *r, uint32_t rank,
                                   const hone_expr *const *indices) {
@@ -429,22 +489,16 @@ static hone_status guard_producer(hone_schedule *sch, const reverse *r, uint32_t
         };
         HONE_TRY(sch_ir_error(sch));
         for (int i = 0; i < 2; i++) {
-            if (hone_prove(&sch->arith, sides[i])) continue;
-            if (writes_parameter(sch, r->block)) {
-                return sch_refuse(
-                    sch, r->block,
-                    "%s reads a part of '%s': instances of %s would leave out values of "
-                    "axes that index a parameter",
-                    sch_block_name(sch, r->block), hone_func_buffer(sch->func, r->buffer)->name,
-                    sch_block_name(sch, r->producer));
-            }
+            const hone_expr *guard =
+                hone_expr_substitute(&sch->ir, sides[i], map, sch->func->var_count);
+            if (!guard) return sch_ir_error(sch);
+            if (hone_prove(&sch->arith, sides[i]) || holds_at(sch, &node, guard)) continue;
             if (!hone_expr_is_int(r->box[d].min) || !hone_expr_is_int(r->box[d].extent)) {
                 return sch_refuse(
                     sch, r->block, "%s reads a part of dimension %u of '%s' that changes around it",
                     sch_block_name(sch, r->block), d, hone_func_buffer(sch->func, r->buffer)->name);
             }
-            guards[guard_count++] =
-                hone_expr_substitute(&sch->ir, sides[i], map, sch->func->var_count);
+            guards[guard_count++] = guard;
         }
     }
     for (uint32_t i = 0; i < guard_count; i++) /* now that nothing is refused any more */
@@ -452,12 +506,43 @@ static hone_status guard_producer(hone_schedule *sch, const reverse *r, uint32_t
     return sch_ir_error(sch);
 }
 
+static bool is_enough(const hone_schedule *sch, hone_node_id block, const hone_axis *axis,
+                      const hone_range *taken) {
+    int64_t lo = taken->min->u.i, hi = lo + taken->extent->u.i - 1;
+    return hone_axis_reaches_all_outputs(sch->func, block, axis, lo, hi);
+}
+
+/* An output must be written by all values of the axes that move it; where those that are left out
+ * would write outside of it, the axes stay. */
+static hone_status shrink_axes(hone_schedule *sch, hone_node_id id) {
+    hone_block *block = hone_block_copy(sch->arena, sch_block(sch, id));
+    hone_iter *iters = NULL;
+    if (!block) return sch_no_memory();
+    hone_axis *axes = hone_arena_alloc(sch->arena, (block->axis_count + 1) * sizeof *axes);
+    if (!axes) return sch_no_memory();
+    HONE_TRY(values_of_axes(sch, id, &iters, NULL));
+    for (uint32_t a = 0; a < block->axis_count; a++) {
+        axes[a] = block->axes[a];
+        int64_t extent = hone_expr_const(axes[a].dom.extent);
+        const hone_range *range = &iters[a].range;
+        bool is_part = hone_expr_is_int(range->min) && hone_expr_is_int(range->extent) &&
+                       range->extent->u.i > 0 && range->extent->u.i < extent;
+        if (!is_part || is_enough(sch, id, &axes[a], range)) continue;
+        axes[a].dom = *range;
+        if (!hone_arith_bind(&sch->arith, axes[a].var, *range)) return sch_no_memory();
+    }
+    block->axes = axes;
+    sch_node(sch, id)->u.block.block = block;
+    sch_forget_facts(sch, id);
+    return HONE_OK;
+}
+
 static hone_status do_reverse(hone_schedule *sch, const reverse *r) {
     const hone_node producer = *sch_node(sch, r->producer_store);
     const hone_node consumer = *sch_node(sch, r->store);
     const hone_expr **values = NULL;
-    HONE_TRY(invert(sch, r->block, producer.u.store.rank, r->load->args, producer.u.store.indices,
-                    &values));
+    HONE_TRY(invert(sch, r->block, r->iters, producer.u.store.rank, r->load->args,
+                    producer.u.store.indices, &values));
     uint32_t rank = consumer.u.store.rank;
     const hone_expr **indices = hone_arena_alloc(sch->arena, (rank + 1) * sizeof *indices);
     if (!indices) return sch_no_memory();
@@ -474,8 +559,10 @@ static hone_status do_reverse(hone_schedule *sch, const reverse *r) {
     store->u.store.indices = indices;
     store->u.store.value = value;
     hone_node_id scope = sch_scope_of(sch, r->block);
+    bool is_output = writes_parameter(sch, r->block);
     sch_remove_with_loops(sch, r->block);
     HONE_TRY(sch_update_regions(sch, r->producer));
+    if (is_output) HONE_TRY(shrink_axes(sch, r->producer));
     return sch_drop_alloc(sch, scope, r->buffer);
 }
 

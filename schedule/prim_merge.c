@@ -11,8 +11,9 @@
  * they share; on the way there each loop is the only child, starts at 0, has neither annotations
  * nor a thread binding, and extents agree level by level. Nothing that stands between the nests
  * touches what a nest that passes it writes (or the other way round). Where one nest touches what
- * another one writes: each block may run in another order, and each iteration of the merged loops
- * reads only what is final by then (TVM does not check this). */
+ * another one writes: they come in the order in which they stand, each block may run in another
+ * order, and each iteration of the merged loops reads only what is final by then (TVM does not
+ * check this). */
 
 typedef struct merging {
     hone_schedule *sch;
@@ -177,13 +178,21 @@ static hone_status check_between(merging *m) {
     return HONE_OK;
 }
 
-static bool depends(const merging *m) {
+/* Where one nest touches what another one writes, their bodies must keep their order. */
+static hone_status check_order(const merging *m, bool *out_depends) {
+    hone_schedule *sch = m->sch;
+    *out_depends = false;
     for (uint32_t i = 1; i < m->count; i++) {
         for (uint32_t k = 0; k < i; k++) {
-            if (conflict(m->sch, at_level(m, k, 0), at_level(m, i, 0))) return true;
+            if (!conflict(sch, at_level(m, k, 0), at_level(m, i, 0))) continue;
+            *out_depends = true;
+            if (sch_is_before(sch, m->loops[k], m->loops[i])) continue;
+            return sch_refuse(sch, m->loops[i],
+                              "%s would come behind %s, and one touches what the other writes",
+                              sch_loop_name(sch, m->loops[i]), sch_loop_name(sch, m->loops[k]));
         }
     }
-    return false;
+    return HONE_OK;
 }
 
 /* ---- the new nest ---- */
@@ -260,9 +269,11 @@ hone_status hone_sch_merge(hone_schedule *sch, uint32_t count, const hone_rv *lo
     HONE_TRY(find_chains(&m));
     HONE_TRY(check_extents(&m));
     HONE_TRY(check_between(&m));
+    bool has_dependences = false;
+    HONE_TRY(check_order(&m, &has_dependences));
     hone_func *saved = NULL;
     HONE_TRY(sch_begin_trial(sch, &saved));
-    HONE_TRY(sch_end_trial(sch, saved, rebuild(&m, depends(&m), &merged)));
+    HONE_TRY(sch_end_trial(sch, saved, rebuild(&m, has_dependences, &merged)));
     hone_rv_value value = {.kind = HONE_RV_LOOP, .node = merged};
     return sch_record(sch, HONE_INST_MERGE, count, inputs, 0, NULL, 1, &value, SCH_NO_DECISION,
                       out_loop);

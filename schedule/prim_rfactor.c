@@ -1,4 +1,5 @@
 #include "ir/verify.h"
+#include "schedule/init_nest.h"
 #include "schedule/reducer.h"
 #include "schedule/schedule_impl.h"
 
@@ -13,10 +14,11 @@
  * has no init and stores what it would have added. The old loops stay with the second block, but
  * for those that it no longer needs.
  *
- * Checks: the loop is serial and feeds reduce axes only, no loop feeds both kinds; one block is
- * below it, a reduction (reducer.h says which), in a scope that is a pipeline of stages; it is the
- * first block of its nest, which from the first reduce loop on holds nothing else; the new axis
- * fits in the buffer; each element of the new buffer gets a value in spite of the predicate. */
+ * Checks: the loop is serial and feeds reduce axes only (or runs once and feeds nothing), no loop
+ * feeds both kinds; one block is below it, a reduction (reducer.h says which), in a scope that is a
+ * pipeline of stages; it is the first block of its nest, which from the first reduce loop on holds
+ * nothing else; the new axis fits in the buffer; each element of the new buffer gets a value in
+ * spite of the predicate. */
 
 typedef struct rfactoring {
     hone_schedule *sch;
@@ -34,20 +36,24 @@ typedef struct rfactoring {
 /* ---- checks ---- */
 
 static sch_loop_type type_in_block(const hone_schedule *sch, hone_node_id block, hone_var var) {
-    bool spatial = false, reduce = false;
-    const hone_node *node = sch_node(sch, block);
-    for (uint32_t i = 0; i < node->u.block.block->axis_count; i++) {
-        if (!hone_expr_uses_var(node->u.block.bindings[i], var)) continue;
-        spatial = spatial || node->u.block.block->axes[i].kind == HONE_AXIS_SPATIAL;
-        reduce = reduce || node->u.block.block->axes[i].kind == HONE_AXIS_REDUCE;
-    }
-    if (spatial && reduce) return SCH_LOOP_OPAQUE;
-    return reduce ? SCH_LOOP_REDUCE : SCH_LOOP_DATA_PARALLEL;
+    if (!sch_feeds_axis(sch, block, var, HONE_AXIS_REDUCE)) return SCH_LOOP_DATA_PARALLEL;
+    bool spatial = sch_feeds_axis(sch, block, var, HONE_AXIS_SPATIAL);
+    return spatial ? SCH_LOOP_OPAQUE : SCH_LOOP_REDUCE;
 }
 
+/* A reduction has no other axes. */
+static bool feeds_nothing(const hone_schedule *sch, hone_node_id block, hone_var var) {
+    return !sch_feeds_axis(sch, block, var, HONE_AXIS_SPATIAL) &&
+           !sch_feeds_axis(sch, block, var, HONE_AXIS_REDUCE);
+}
+
+/* Feeds reduce axes; the factored loop may feed nothing if it runs once. */
 static bool reduces(const rfactoring *r, hone_node_id loop) {
-    hone_var var = sch_node(r->sch, loop)->u.loop.var;
-    return type_in_block(r->sch, r->block, var) == SCH_LOOP_REDUCE;
+    const hone_node *node = sch_node(r->sch, loop);
+    hone_var var = node->u.loop.var;
+    if (type_in_block(r->sch, r->block, var) == SCH_LOOP_REDUCE) return true;
+    return loop == r->loop && hone_expr_is_int_value(node->u.loop.range.extent, 1) &&
+           feeds_nothing(r->sch, r->block, var);
 }
 
 static hone_status check_loop(rfactoring *r, uint32_t i, bool is_inside_reduction) {
@@ -55,6 +61,12 @@ static hone_status check_loop(rfactoring *r, uint32_t i, bool is_inside_reductio
     const hone_node *node = sch_node(sch, r->loops[i]);
     if (is_inside_reduction && node->first != node->last) {
         return sch_refuse(sch, r->loops[i], "%s holds more than the nest of %s",
+                          sch_loop_name(sch, r->loops[i]), sch_block_name(sch, r->block));
+    }
+    if (is_inside_reduction && r->loops[i] != r->loop &&
+        !hone_expr_is_int_value(node->u.loop.range.extent, 1) &&
+        feeds_nothing(sch, r->block, node->u.loop.var)) {
+        return sch_refuse(sch, r->loops[i], "%s repeats %s, and would repeat its sums",
                           sch_loop_name(sch, r->loops[i]), sch_block_name(sch, r->block));
     }
     if (!hone_expr_is_int_value(node->u.loop.range.min, 0)) {
@@ -74,7 +86,7 @@ static hone_status check_loop(rfactoring *r, uint32_t i, bool is_inside_reductio
         return sch_refuse(sch, r->loops[i], "%s feeds both spatial and reduce axes",
                           sch_loop_name(sch, r->loops[i]));
     }
-    if (r->loops[i] == r->loop && type != SCH_LOOP_REDUCE) {
+    if (r->loops[i] == r->loop && !reduces(r, r->loop)) {
         return sch_refuse(sch, r->loop, "%s feeds no reduce axis", sch_loop_name(sch, r->loop));
     }
     return HONE_OK;
@@ -332,22 +344,39 @@ static hone_node_id loop_of(const rfactoring *r, hone_var var) {
     return HONE_NO_ID;
 }
 
-/* A reduce axis that neither the factored loop feeds nor a loop that feeds another one stays. */
-static bool is_on_its_own(const rfactoring *r, uint32_t axis, hone_var factored) {
+/* Does a loop feed the axis that feeds one of those which fall apart, too? */
+static bool shares_loop(const rfactoring *r, uint32_t axis, const bool *falls_apart) {
     const hone_node *node = sch_node(r->sch, r->block);
     const hone_expr *const *bindings = node->u.block.bindings;
-    if (hone_expr_uses_var(bindings[axis], factored)) return false;
     for (uint32_t k = 0; k < r->loop_count; k++) {
         hone_var var = sch_node(r->sch, r->loops[k])->u.loop.var;
         if (!hone_expr_uses_var(bindings[axis], var)) continue;
         for (uint32_t i = 0; i < node->u.block.block->axis_count; i++) {
-            if (i != axis && hone_expr_uses_var(bindings[i], var)) return false;
+            if (falls_apart[i] && hone_expr_uses_var(bindings[i], var)) return true;
         }
     }
-    return true;
+    return false;
 }
 
-/* Any other falls apart into one axis for each loop that feeds it, the factored one excepted;
+/* A reduce axis that the factored loop feeds falls apart, and those that share loops with it: the
+ * axes made for its loops would run along with theirs. All others stay. */
+static const bool *find_split_axes(const rfactoring *r, hone_var factored) {
+    const hone_node *node = sch_node(r->sch, r->block);
+    const hone_block *block = node->u.block.block;
+    bool *falls_apart = hone_arena_zalloc(r->sch->arena, block->axis_count + 1);
+    for (bool is_done = false; falls_apart && !is_done;) {
+        is_done = true;
+        for (uint32_t i = 0; i < block->axis_count; i++) {
+            if (block->axes[i].kind != HONE_AXIS_REDUCE || falls_apart[i]) continue;
+            falls_apart[i] = hone_expr_uses_var(node->u.block.bindings[i], factored) ||
+                             shares_loop(r, i, falls_apart);
+            is_done = is_done && !falls_apart[i];
+        }
+    }
+    return falls_apart;
+}
+
+/* An axis falls apart into one for each loop that feeds it, the factored one excepted;
  * axis_of: those made so far by loop variable. */
 static hone_status split_axis(rfactoring *r, draft *d, uint32_t i, const hone_expr **axis_of) {
     hone_schedule *sch = r->sch;
@@ -380,13 +409,14 @@ static hone_status make_rf_block(rfactoring *r, hone_node_id rf) {
     draft d;
     HONE_TRY(start_draft(r, &d));
     const hone_expr **axis_of = hone_arena_zalloc(sch->arena, (r->var_count + 1) * sizeof *axis_of);
-    if (!axis_of) return sch_no_memory();
     hone_var factored = sch_node(sch, r->loop)->u.loop.var;
+    const bool *falls_apart = find_split_axes(r, factored);
+    if (!axis_of || !falls_apart) return sch_no_memory();
     HONE_TRY(
         add_loop_axis(r, &d, r->loop, HONE_AXIS_SPATIAL, r->fresh[factored], &axis_of[factored]));
     for (uint32_t i = 0; i < old.u.block.block->axis_count; i++) {
         const hone_expr *binding = old.u.block.bindings[i];
-        if (old.u.block.block->axes[i].kind == HONE_AXIS_REDUCE && !is_on_its_own(r, i, factored)) {
+        if (falls_apart[i]) {
             HONE_TRY(split_axis(r, &d, i, axis_of));
         } else {
             binding = hone_expr_substitute(&sch->ir, binding, r->fresh, r->var_count);

@@ -23,9 +23,8 @@
 
 static hone_status check_kind(hone_schedule *sch, hone_node_id block, hone_buffer buffer) {
     const hone_buffer_info *info = hone_func_buffer(sch->func, buffer);
-    bool is_known = sch_alloc_site(sch, buffer) != HONE_NO_ID;
-    for (uint32_t i = 0; i < sch->func->param_count; i++)
-        is_known = is_known || sch->func->params[i].buffer == buffer;
+    bool is_known =
+        sch_alloc_site(sch, buffer) != HONE_NO_ID || hone_func_is_parameter(sch->func, buffer);
     if (!is_known || info->alias_of != HONE_NO_ID) {
         return sch_refuse(sch, block, "buffer '%s' is neither a parameter nor allocated by a block",
                           info->name);
@@ -276,14 +275,6 @@ static hone_status rewrite_accesses(sch_layout *l) {
     return sch_ir_error(sch);
 }
 
-static const hone_region *region_of(uint32_t count, const hone_region *regions,
-                                    hone_buffer buffer) {
-    for (uint32_t i = 0; i < count; i++) {
-        if (regions[i].buffer == buffer) return &regions[i];
-    }
-    return NULL;
-}
-
 static hone_status whole_region(const sch_layout *l, hone_region *out) {
     hone_range *ranges = hone_arena_alloc(l->sch->arena, (l->m.count + 1) * sizeof *ranges);
     if (!ranges) return sch_no_memory();
@@ -299,7 +290,7 @@ static hone_status whole_region(const sch_layout *l, hone_region *out) {
  * list speaks of it; the others stay. */
 static hone_status renew_region(const sch_layout *l, uint32_t count, const hone_region **io,
                                 uint32_t fresh_count, const hone_region *fresh) {
-    const hone_region *now = region_of(fresh_count, fresh, l->buffer);
+    const hone_region *now = hone_region_of(fresh_count, fresh, l->buffer);
     hone_region whole;
     if (!now) HONE_TRY(whole_region(l, &whole));
     hone_region *list = hone_arena_alloc(l->sch->arena, (count + 1) * sizeof *list);

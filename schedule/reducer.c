@@ -260,6 +260,19 @@ static bool read_body(const hone_schedule *sch, hone_node_id block, sch_reducer 
     return r->count > 0 && (r->count > 1 ? count == r->count : count == 0);
 }
 
+/* Which of the buffers has a store, at the indices of the body; count if none has. */
+static uint32_t stored_buffer(const sch_reducer *r, const hone_node *store) {
+    for (uint32_t d = 0; d < store->u.store.rank; d++) {
+        if (store->u.store.rank != r->rank) return r->count;
+        if (!hone_expr_same(store->u.store.indices[d], r->indices[d])) return r->count;
+    }
+    uint32_t i = 0;
+    while (i < r->count && store->u.store.buffer != r->buffers[i])
+        i++;
+    return i;
+}
+
+/* One store for each buffer, in any order, and no other. */
 static bool read_init(const hone_schedule *sch, hone_node_id block, sch_reducer *r) {
     uint32_t found = 0;
     hone_node_id init = hone_block_init_of(sch->func, block);
@@ -268,11 +281,10 @@ static bool read_init(const hone_schedule *sch, hone_node_id block, sch_reducer 
          at = sch_node(sch, at)->next) {
         const hone_node *node = sch_node(sch, at);
         if (node->kind != HONE_NODE_STORE) return false;
-        for (uint32_t i = 0; i < r->count; i++) {
-            if (node->u.store.buffer != r->buffers[i]) continue;
-            r->identities[i] = node->u.store.value;
-            found |= 1u << i;
-        }
+        uint32_t i = stored_buffer(r, node);
+        if (i == r->count || (found & 1u << i) != 0) return false;
+        r->identities[i] = node->u.store.value;
+        found |= 1u << i;
     }
     return found == (1u << r->count) - 1;
 }
@@ -310,7 +322,7 @@ hone_status sch_reducer_match(hone_schedule *sch, hone_node_id block, sch_reduce
     if (!read_body(sch, block, out, values) || !read_init(sch, block, out)) {
         return sch_refuse(sch, block,
                           "init and body of %s must be one store each, or two with their values "
-                          "named first",
+                          "named first, at the same indices",
                           sch_block_name(sch, block));
     }
     bool is_known = find_form(sch, out, values);

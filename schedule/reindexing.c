@@ -30,6 +30,16 @@ static void look_for_loads(void *ctx, hone_node_id at, const hone_expr *e) {
     hone_expr_walk(e, visit, ctx);
 }
 
+/* An axis that the place does not depend on in truth (i // 8 of 8 values) is none of the copy's. */
+static hone_status simplify_place(sch_reindexing *r) {
+    const hone_expr **indices = hone_arena_alloc(r->sch->arena, (r->rank + 1) * sizeof *indices);
+    if (!indices) return sch_no_memory();
+    for (uint32_t d = 0; d < r->rank; d++)
+        indices[d] = hone_simplify(&r->sch->arith, r->indices[d]);
+    r->indices = indices;
+    return sch_ir_error(r->sch);
+}
+
 static hone_status find_access(sch_reindexing *r) {
     hone_schedule *sch = r->sch;
     access_search s = {r, false};
@@ -49,7 +59,7 @@ static hone_status find_access(sch_reindexing *r) {
          n = sch_node(sch, n)->next) {
         hone_tree_walk_exprs(sch->func, n, false, look_for_loads, &s);
     }
-    if (r->indices && !s.differs) return HONE_OK;
+    if (r->indices && !s.differs) return simplify_place(r);
     return sch_refuse(sch, r->block, "%s accesses '%s' at %s", sch_block_name(sch, r->block),
                       hone_func_buffer(sch->func, r->buffer)->name,
                       r->indices ? "more than one place" : "no place of its own");

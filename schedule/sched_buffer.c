@@ -70,6 +70,34 @@ hone_status sch_require_no_views(hone_schedule *sch, hone_node_id block, hone_bu
                       hone_func_buffer(sch->func, buffer)->name);
 }
 
+static void mark_matches(const hone_schedule *sch, bool *marks) {
+    for (hone_node_id n = 0; n != HONE_NO_ID; n = hone_tree_next(sch->func, 0, n)) {
+        if (sch_node(sch, n)->kind != HONE_NODE_BLOCK) continue;
+        const hone_block *block = sch_block(sch, n);
+        for (uint32_t i = 0; i < block->match_count; i++) {
+            const hone_match *match = &block->matches[i];
+            marks[match->buffer] = marks[match->buffer] || marks[match->source.buffer];
+        }
+    }
+}
+
+hone_status sch_mark_views(hone_schedule *sch, hone_node_id block, hone_buffer buffer,
+                           bool **out_marks) {
+    bool *marks = hone_arena_zalloc(sch->arena, sch->func->buffer_count * sizeof *marks);
+    *out_marks = marks;
+    if (!marks) return sch_no_memory();
+    marks[buffer] = true;
+    mark_matches(sch, marks); /* a view of a view stands further down */
+    for (hone_buffer b = 0; b < sch->func->buffer_count; b++) {
+        hone_buffer whole = hone_func_buffer(sch->func, b)->alias_of;
+        bool is_odd = marks[b] ? sch_takes_address(sch, b) : whole != HONE_NO_ID && marks[whole];
+        if (!is_odd) continue;
+        return sch_refuse(sch, block, "buffer '%s' is also used by its address",
+                          hone_func_buffer(sch->func, buffer)->name);
+    }
+    return HONE_OK;
+}
+
 typedef struct access_search {
     const hone_schedule *sch;
     hone_buffer buffer;

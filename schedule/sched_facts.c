@@ -9,17 +9,11 @@
  * bindings, the kind of a loop. */
 
 bool sch_writes(const hone_block *block, hone_buffer buffer) {
-    for (uint32_t i = 0; i < block->write_count; i++) {
-        if (block->writes[i].buffer == buffer) return true;
-    }
-    return false;
+    return hone_region_of(block->write_count, block->writes, buffer) != NULL;
 }
 
 bool sch_reads(const hone_block *block, hone_buffer buffer) {
-    for (uint32_t i = 0; i < block->read_count; i++) {
-        if (block->reads[i].buffer == buffer) return true;
-    }
-    return false;
+    return hone_region_of(block->read_count, block->reads, buffer) != NULL;
 }
 
 bool sch_is_output_block(hone_schedule *sch, hone_node_id block) {

@@ -352,12 +352,8 @@ bool sch_is_stage_pipeline(hone_schedule *sch, hone_node_id scope, const char **
     return is_pipeline;
 }
 
-hone_status sch_require_pipeline(hone_schedule *sch, hone_node_id scope) {
-    const char *why = NULL;
-    hone_node_id blame = scope;
-    if (sch_is_stage_pipeline(sch, scope, sch->wants_reasons ? &why : NULL, &blame)) {
-        return HONE_OK;
-    }
+static hone_status refuse_pipeline(hone_schedule *sch, hone_node_id scope, const char *why,
+                                   hone_node_id blame) {
     if (sch_node(sch, blame)->kind != HONE_NODE_BLOCK) {
         return sch_refuse(sch, blame, "the blocks of %s are not a pipeline of stages: %s",
                           sch_block_name(sch, scope), why ? why : "a dependency");
@@ -365,4 +361,27 @@ hone_status sch_require_pipeline(hone_schedule *sch, hone_node_id scope) {
     return sch_refuse(sch, blame, "the blocks of %s are not a pipeline of stages: %s (%s)",
                       sch_block_name(sch, scope), why ? why : "a dependency",
                       sch_block_name(sch, blame));
+}
+
+hone_status sch_require_pipeline(hone_schedule *sch, hone_node_id scope) {
+    const char *why = NULL;
+    hone_node_id blame = scope;
+    if (sch_is_stage_pipeline(sch, scope, sch->wants_reasons ? &why : NULL, &blame)) {
+        return HONE_OK;
+    }
+    return refuse_pipeline(sch, scope, why, blame);
+}
+
+hone_status sch_require_fed(hone_schedule *sch, hone_node_id reader, hone_buffer buffer) {
+    hone_node_id scope = sch_scope_of(sch, reader);
+    const hone_block *block = sch_block(sch, reader);
+    for (uint32_t r = 0; r < block->read_count; r++) {
+        const char *why = NULL;
+        if (block->reads[r].buffer != buffer ||
+            sch_read_is_fed(sch, scope, reader, &block->reads[r], &why)) {
+            continue;
+        }
+        return refuse_pipeline(sch, scope, why, reader);
+    }
+    return HONE_OK;
 }

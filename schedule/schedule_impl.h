@@ -206,6 +206,9 @@ HONE_NODISCARD hone_status sch_require_pipeline(hone_schedule *sch, hone_node_id
  * before, are done with the values, and one of them surely wrote all that is read. */
 bool sch_read_is_fed(hone_schedule *sch, hone_node_id scope, hone_node_id reader,
                      const hone_region *read, const char **out_why);
+/* ... for all that a block reads of a buffer, with sch_require_pipeline's words. */
+HONE_NODISCARD hone_status sch_require_fed(hone_schedule *sch, hone_node_id reader,
+                                           hone_buffer buffer);
 /* A region that shall be read inside a block, where nobody writes the buffer: do those who write it
  * around the block surely write all of the region before? Also true where there is none. */
 bool sch_was_written_outside(hone_schedule *sch, hone_node_id block, const hone_region *read);
@@ -236,7 +239,8 @@ hone_node_id sch_single_store(const hone_schedule *sch, hone_node_id block);
 HONE_NODISCARD hone_status sch_mark_loops(hone_schedule *sch, hone_node_id node, hone_node_id above,
                                           bool include_above, bool **out_marks);
 
-/* Somebody takes the buffer's address or a view of it. */
+/* Somebody takes the buffer's address; its address or a view of it. */
+bool sch_takes_address(const hone_schedule *sch, hone_buffer buffer);
 bool sch_has_opaque_access(const hone_schedule *sch, hone_buffer buffer);
 /* Something in the sub-tree loads from the buffer, or stores to it, whatever the regions say. */
 bool sch_loads_below(const hone_schedule *sch, hone_node_id top, hone_buffer buffer);
@@ -261,6 +265,10 @@ HONE_NODISCARD hone_status sch_require_allocated(hone_schedule *sch, hone_node_i
                                                  hone_buffer buffer);
 HONE_NODISCARD hone_status sch_require_no_views(hone_schedule *sch, hone_node_id block,
                                                 hone_buffer buffer);
+/* Marks the buffer and its views (T.match_buffer, views of views too), by buffer; ILLEGAL when
+ * somebody takes the address of one or views it by T.decl_buffer. */
+HONE_NODISCARD hone_status sch_mark_views(hone_schedule *sch, hone_node_id block,
+                                          hone_buffer buffer, bool **out_marks);
 /* No block accesses the buffer without declaring it, as unsafe_hide_buffer_access allows. */
 HONE_NODISCARD hone_status sch_require_declared(hone_schedule *sch, hone_buffer buffer);
 HONE_NODISCARD hone_status sch_require_scope_name(hone_schedule *sch, hone_node_id block,

@@ -124,12 +124,6 @@ static hone_status check_param(const candidate *c, const hone_buffer_info *a,
     return st;
 }
 
-/* Where a function begins to say something, for what it says of itself. */
-static hone_status fail_root(const candidate *c, const hone_func *func, const char *text) {
-    const hone_node *root = hone_func_node(func, hone_func_root_block(func));
-    return fail_at(c, root->line, root->column, "%s", text);
-}
-
 static hone_status check_params(const candidate *c) {
     const hone_func *desc = c->desc, *impl = c->impl;
     if (desc->param_count != impl->param_count) {
@@ -162,21 +156,11 @@ static hone_status check_touched(const candidate *c, bool of_writes) {
                 is_known = is_known || of->reads[k].buffer == desc->params[p].buffer;
         }
         if (is_known) continue;
-        hone_str text = {0};
-        hone_str_printf(&text, "impl %s '%s', desc does not", of_writes ? "writes" : "reads",
-                        hone_func_buffer(impl, buffer)->name);
-        hone_status st = fail_root(c, impl, hone_str_text(&text));
-        hone_str_deinit(&text);
-        return st;
+        const hone_node *root = hone_func_node(impl, hone_func_root_block(impl));
+        return fail_at(c, root->line, root->column, "impl %s '%s', desc does not",
+                       of_writes ? "writes" : "reads", hone_func_buffer(impl, buffer)->name);
     }
     return HONE_OK;
-}
-
-static bool is_named(const hone_region *regions, uint32_t count, hone_buffer buffer) {
-    for (uint32_t i = 0; i < count; i++) {
-        if (regions[i].buffer == buffer) return true;
-    }
-    return false;
 }
 
 typedef struct writing {
@@ -210,12 +194,9 @@ static bool surely_writes(const hone_func *func, hone_buffer buffer) {
 
 static hone_status fail_declared(const candidate *c, const hone_func *func, const char *which,
                                  hone_buffer buffer, const char *before, const char *behind) {
-    hone_str text = {0};
-    hone_str_printf(&text, "%s %s '%s', which its %s", which, before,
-                    hone_func_buffer(func, buffer)->name, behind);
-    hone_status st = fail_root(c, func, hone_str_text(&text));
-    hone_str_deinit(&text);
-    return st;
+    const hone_node *root = hone_func_node(func, hone_func_root_block(func));
+    return fail_at(c, root->line, root->column, "%s %s '%s', which its %s", which, before,
+                   hone_func_buffer(func, buffer)->name, behind);
 }
 
 /* The root block names what its body touches: its place in a program is made of that. */
@@ -231,18 +212,19 @@ static hone_status check_declared(const candidate *c, const hone_func *func, con
         hone_block_infer_regions(func, root, arena, &read_count, &reads, &write_count, &writes));
     for (uint32_t i = 0; i < write_count; i++) {
         hone_buffer buffer = writes[i].buffer;
-        if (!is_named(block->writes, block->write_count, buffer) && surely_writes(func, buffer))
+        if (!hone_region_of(block->write_count, block->writes, buffer) &&
+            surely_writes(func, buffer))
             return fail_declared(c, func, which, buffer, "writes", "T.writes does not name");
     }
     for (uint32_t i = 0; i < block->write_count; i++) {
         hone_buffer buffer = block->writes[i].buffer;
-        if (!is_named(writes, write_count, buffer))
+        if (!hone_region_of(write_count, writes, buffer))
             return fail_declared(c, func, which, buffer, "does not write", "T.writes names");
     }
     for (uint32_t i = 0; i < read_count; i++) {
         hone_buffer buffer = reads[i].buffer;
-        if (!is_named(block->reads, block->read_count, buffer) &&
-            !is_named(block->writes, block->write_count, buffer))
+        if (!hone_region_of(block->read_count, block->reads, buffer) &&
+            !hone_region_of(block->write_count, block->writes, buffer))
             return fail_declared(c, func, which, buffer, "reads", "T.reads does not name");
     }
     return HONE_OK;

@@ -24,6 +24,7 @@ static const struct {
     {"f16",  "float16"      },
     {"f32",  "float32"      },
     {"s4",   "int4"         },
+    {"i16",  "int16"        },
     {"s8",   "int8"         },
     {"i8",   "int8"         },
     {"u8",   "uint8"        },

@@ -31,6 +31,7 @@ void intrin_expand(hone_str *out, const char *text, const char *names, const cha
 void intrin_write_dot(const intrin_words *words, hone_str *out);
 void intrin_write_matmul(const intrin_words *words, hone_str *out);
 void intrin_write_dp4a(const intrin_words *words, hone_str *out);
+void intrin_write_sdot4(const intrin_words *words, hone_str *out);
 void intrin_write_wmma_fill(const intrin_words *words, hone_str *out);
 void intrin_write_wmma_load(const intrin_words *words, hone_str *out);
 void intrin_write_wmma_store(const intrin_words *words, hone_str *out);

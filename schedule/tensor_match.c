@@ -1,5 +1,6 @@
 #include "schedule/tensor_intrin_impl.h"
 
+#include <stdarg.h>
 #include <string.h>
 
 #include "ir/script.h"
@@ -19,35 +20,40 @@ typedef struct matching {
     const char *why;
 } matching;
 
-static bool differ(matching *m, const char *why) {
-    if (!m->why) m->why = why;
+/* Keeps the first reason; takes the text. */
+static bool keep_reason(matching *m, hone_str *text) {
+    m->why = hone_arena_strdup(m->sch->arena, hone_str_text(text));
+    if (!m->why) m->why = "something differs";
+    hone_str_deinit(text);
     return false;
 }
 
-/* "NAME has another type": what differs, of what. */
-static bool in_words(matching *m, const char *name, const char *what) {
-    const char *why = hone_arena_printf(m->sch->arena, "%s %s", name, what);
-    return differ(m, why ? why : "something differs");
-}
-
-static bool buffer_differs(matching *m, const char *name, const char *what) {
-    const char *why = hone_arena_printf(m->sch->arena, "'%s' %s", name, what);
-    return differ(m, why ? why : "something differs");
-}
-
-/* "WHAT differs: X, X' in the description" */
-static bool exprs_differ(matching *m, const char *what, const hone_expr *program,
-                         const hone_expr *desc) {
+HONE_PRINTF(2, 3)
+static bool differ(matching *m, const char *format, ...) {
     hone_str text = {0};
+    va_list args;
     if (m->why) return false;
-    hone_str_printf(&text, "%s: ", what);
+    va_start(args, format);
+    hone_str_vprintf(&text, format, args);
+    va_end(args);
+    return keep_reason(m, &text);
+}
+
+/* "FORMAT: X, in the description Y" */
+HONE_PRINTF(4, 5)
+static bool exprs_differ(matching *m, const hone_expr *program, const hone_expr *desc,
+                         const char *format, ...) {
+    hone_str text = {0};
+    va_list args;
+    if (m->why) return false;
+    va_start(args, format);
+    hone_str_vprintf(&text, format, args);
+    va_end(args);
+    hone_str_append(&text, ": ");
     hone_status st = hone_expr_print(m->sch->func, program, &text);
     hone_str_append(&text, ", in the description ");
-    st = hone_status_join(st, hone_expr_print(m->desc, desc, &text));
-    const char *why = hone_arena_strdup(m->sch->arena, hone_str_text(&text));
-    bool is_text = hone_status_consume(st) == HONE_CODE_OK && why;
-    hone_str_deinit(&text);
-    return differ(m, is_text ? why : what);
+    hone_status_free(hone_status_join(st, hone_expr_print(m->desc, desc, &text)));
+    return keep_reason(m, &text);
 }
 
 /* "'A' has other indices: A[vi, vk], in the description A[vk, vi]" */
@@ -67,10 +73,8 @@ static bool indices_differ(matching *m, const char *name, const hone_expr *const
         st = hone_expr_print(m->desc, desc[d], &text);
     }
     hone_str_append(&text, "]");
-    const char *why = hone_arena_strdup(m->sch->arena, hone_str_text(&text));
-    bool is_text = hone_status_consume(st) == HONE_CODE_OK && why;
-    hone_str_deinit(&text);
-    return differ(m, is_text ? why : "indices differ");
+    hone_status_free(st);
+    return keep_reason(m, &text);
 }
 
 /* An expression of the description, over the program's variables. Buffers are left alone. */
@@ -90,10 +94,6 @@ static const hone_expr *translate(matching *m, const hone_expr *e) {
 static bool same_number(matching *m, const hone_expr *program, const hone_expr *desc) {
     const hone_expr *want = translate(m, desc);
     return want && hone_prove_equal(&m->sch->arith, program, want);
-}
-
-static bool same_range(matching *m, hone_range program, hone_range desc) {
-    return same_number(m, program.min, desc.min) && same_number(m, program.extent, desc.extent);
 }
 
 static bool same_condition(matching *m, const hone_expr *program, const hone_expr *desc) {
@@ -130,8 +130,8 @@ static bool fix_place(matching *m, tensor_place *place, hone_buffer buffer,
         base = hone_simplify(&sch->arith, base);
         if (!base) return false;
         if (hone_expr_uses_any(base, m->is_inner, sch->func->var_count)) {
-            return buffer_differs(m, hone_func_buffer(sch->func, buffer)->name,
-                                  "is indexed otherwise by the loops inside");
+            return differ(m, "'%s' is indexed otherwise by the loops inside",
+                          hone_func_buffer(sch->func, buffer)->name);
         }
         place->base[d] = base;
     }
@@ -147,17 +147,17 @@ static bool same_access(matching *m, hone_buffer buffer, const hone_expr *const 
     tensor_place *place = place_of(m, desc_buffer);
     if (!place) return differ(m, "the description uses a buffer that is no parameter");
     if (!hone_dtype_equal(info->dtype, want->dtype)) {
-        return buffer_differs(m, info->name, "has another type");
+        return differ(m, "'%s' has another type", info->name);
     }
     if (strcmp(info->scope, want->scope) != 0) {
-        return buffer_differs(m, info->name, "is in another memory scope");
+        return differ(m, "'%s' is in another memory scope", info->name);
     }
-    if (info->rank < want->rank) return buffer_differs(m, info->name, "has fewer dimensions");
+    if (info->rank < want->rank) return differ(m, "'%s' has fewer dimensions", info->name);
     uint32_t lead = info->rank - want->rank;
     if (place->buffer == HONE_NO_ID) {
         return fix_place(m, place, buffer, indices, desc_indices, info->rank, lead);
     }
-    if (place->buffer != buffer) return buffer_differs(m, want->name, "stands for two buffers");
+    if (place->buffer != buffer) return differ(m, "'%s' stands for two buffers", want->name);
     for (uint32_t d = 0; d < info->rank; d++) {
         const hone_expr *expected = place->base[d];
         if (d >= lead) {
@@ -206,25 +206,23 @@ static bool same_value(matching *m, const hone_expr *program, const hone_expr *d
         if (hone_dtype_equal(program->dtype, desc->dtype) && same_number(m, program, desc)) {
             return true;
         }
-        return exprs_differ(m, "a number differs", program, desc);
+        return exprs_differ(m, program, desc, "a number differs");
     }
     bool same_count = program->count == desc->count || program->kind == HONE_EXPR_LOAD;
     if (program->kind != desc->kind || program->op != desc->op || !same_count ||
         !hone_dtype_equal(program->dtype, desc->dtype)) {
-        const char *what = "an expression differs";
-        if (!hone_dtype_equal(program->dtype, desc->dtype)) {
-            what = hone_arena_printf(m->sch->arena, "%s stands where the description has %s",
-                                     HONE_DTYPE_NAME(program->dtype), HONE_DTYPE_NAME(desc->dtype));
-        }
-        return exprs_differ(m, what ? what : "types differ", program, desc);
+        if (hone_dtype_equal(program->dtype, desc->dtype))
+            return exprs_differ(m, program, desc, "an expression differs");
+        return exprs_differ(m, program, desc, "%s stands where the description has %s",
+                            HONE_DTYPE_NAME(program->dtype), HONE_DTYPE_NAME(desc->dtype));
     }
     switch ((hone_expr_kind)program->kind) {
     case HONE_EXPR_FLOAT:
         if (memcmp(&program->u.f, &desc->u.f, sizeof program->u.f) == 0) return true;
-        return exprs_differ(m, "a constant differs", program, desc);
+        return exprs_differ(m, program, desc, "a constant differs");
     case HONE_EXPR_INT:
         if (program->u.i == desc->u.i) return true;
-        return exprs_differ(m, "a constant differs", program, desc);
+        return exprs_differ(m, program, desc, "a constant differs");
     case HONE_EXPR_LOAD:
         return same_access(m, program->u.buffer, program->args, desc->u.buffer, desc->args);
     case HONE_EXPR_BINARY:
@@ -266,23 +264,19 @@ static const char *kind_name(const hone_node *loop) {
 
 static bool same_loop(matching *m, hone_node_id program, hone_node_id desc) {
     const hone_node *a = sch_node(m->sch, program), *b = hone_func_node(m->desc, desc);
-    if (!same_range(m, a->u.loop.range, b->u.loop.range)) {
-        const char *what =
-            hone_arena_printf(m->sch->arena, "%s has another extent than '%s'",
-                              sch_loop_name(m->sch, program), m->desc->vars[b->u.loop.var].name);
-        if (!same_number(m, a->u.loop.range.extent, b->u.loop.range.extent))
-            return exprs_differ(m, what ? what : "an extent differs", a->u.loop.range.extent,
-                                b->u.loop.range.extent);
-        return exprs_differ(m, "a loop begins elsewhere", a->u.loop.range.min, b->u.loop.range.min);
+    const hone_range *p = &a->u.loop.range, *q = &b->u.loop.range;
+    const char *its = m->desc->vars[b->u.loop.var].name;
+    if (!same_number(m, p->extent, q->extent)) {
+        return exprs_differ(m, p->extent, q->extent, "%s has another extent than '%s'",
+                            sch_loop_name(m->sch, program), its);
     }
+    if (!same_number(m, p->min, q->min))
+        return exprs_differ(m, p->min, q->min, "a loop begins elsewhere");
     bool same_tag = a->loop_kind != HONE_LOOP_THREAD || b->loop_kind != HONE_LOOP_THREAD ||
                     strcmp(a->u.loop.thread_tag, b->u.loop.thread_tag) == 0;
     if (a->loop_kind != b->loop_kind || !same_tag) {
-        const char *why =
-            hone_arena_printf(m->sch->arena, "%s is %s, '%s' of the description is %s",
-                              sch_loop_name(m->sch, program), kind_name(a),
-                              m->desc->vars[b->u.loop.var].name, kind_name(b));
-        return differ(m, why ? why : "a loop is of another kind");
+        return differ(m, "%s is %s, '%s' of the description is %s", sch_loop_name(m->sch, program),
+                      kind_name(a), its, kind_name(b));
     }
     return enter_var(m, a->u.loop.var, b->u.loop.var) && same_children(m, program, desc);
 }
@@ -296,38 +290,30 @@ static bool same_axis(matching *m, const hone_axis *p, const hone_expr *p_bindin
                       const hone_axis *q, const hone_expr *q_binding) {
     const char *mine = m->sch->func->vars[p->var].name, *its = m->desc->vars[q->var].name;
     if (p->kind != q->kind) {
-        const char *why =
-            hone_arena_printf(m->sch->arena, "axis '%s' is %s, '%s' of the description is %s", mine,
-                              axis_word(p->kind), its, axis_word(q->kind));
-        return differ(m, why ? why : "an axis is of another kind");
+        return differ(m, "axis '%s' is %s, '%s' of the description is %s", mine, axis_word(p->kind),
+                      its, axis_word(q->kind));
     }
-    const char *what = hone_arena_printf(m->sch->arena, "axis '%s' has another", mine);
-    const char *extent = hone_arena_printf(m->sch->arena, "%s extent", what ? what : "");
-    const char *binding = hone_arena_printf(m->sch->arena, "%s binding", what ? what : "");
     if (!same_number(m, p->dom.extent, q->dom.extent))
-        return exprs_differ(m, extent ? extent : "an axis", p->dom.extent, q->dom.extent);
+        return exprs_differ(m, p->dom.extent, q->dom.extent, "axis '%s' has another extent", mine);
     if (!same_number(m, p->dom.min, q->dom.min))
-        return exprs_differ(m, "an axis begins elsewhere", p->dom.min, q->dom.min);
+        return exprs_differ(m, p->dom.min, q->dom.min, "an axis begins elsewhere");
     if (!same_number(m, p_binding, q_binding))
-        return exprs_differ(m, binding ? binding : "an axis", p_binding, q_binding);
+        return exprs_differ(m, p_binding, q_binding, "axis '%s' has another binding", mine);
     return true;
 }
 
 static bool same_block(matching *m, hone_node_id program, hone_node_id desc) {
     const hone_node *a = sch_node(m->sch, program), *b = hone_func_node(m->desc, desc);
     const hone_block *p = a->u.block.block, *q = b->u.block.block;
-    const char *name = sch_block_name(m->sch, program);
     if (p->axis_count != q->axis_count) {
-        const char *why =
-            hone_arena_printf(m->sch->arena, "%s has %u axes, in the description it has %u", name,
-                              (unsigned)p->axis_count, (unsigned)q->axis_count);
-        return differ(m, why ? why : "axes differ");
+        return differ(m, "%s has %u axes, in the description it has %u",
+                      sch_block_name(m->sch, program), p->axis_count, q->axis_count);
     }
     if (p->alloc_count || p->match_count || q->alloc_count || q->match_count) {
-        return in_words(m, name, "has buffers of its own");
+        return differ(m, "%s has buffers of its own", sch_block_name(m->sch, program));
     }
     if (!same_condition(m, a->u.block.predicate, b->u.block.predicate)) {
-        return in_words(m, name, "has another predicate");
+        return differ(m, "%s has another predicate", sch_block_name(m->sch, program));
     }
     for (uint32_t i = 0; i < p->axis_count; i++) {
         if (!same_axis(m, &p->axes[i], a->u.block.bindings[i], &q->axes[i], b->u.block.bindings[i]))
@@ -371,9 +357,8 @@ static bool same_node(matching *m, hone_node_id program, hone_node_id desc) {
     const hone_node *a = sch_node(m->sch, program), *b = hone_func_node(m->desc, desc);
     m->at = program;
     if (a->kind != b->kind) {
-        const char *why = hone_arena_printf(m->sch->arena, "%s stands where the description has %s",
-                                            statement_word(a->kind), statement_word(b->kind));
-        return differ(m, why ? why : "a statement is of another kind");
+        return differ(m, "%s stands where the description has %s", statement_word(a->kind),
+                      statement_word(b->kind));
     }
     switch ((hone_node_kind)a->kind) {
     case HONE_NODE_FOR:
@@ -386,7 +371,7 @@ static bool same_node(matching *m, hone_node_id program, hone_node_id desc) {
         return same_store(m, program, desc);
     case HONE_NODE_IF:
         if (!same_condition(m, a->u.eval.value, b->u.eval.value)) {
-            return exprs_differ(m, "a condition differs", a->u.eval.value, b->u.eval.value);
+            return exprs_differ(m, a->u.eval.value, b->u.eval.value, "a condition differs");
         }
         return same_children(m, program, desc);
     case HONE_NODE_ELSE:
@@ -404,7 +389,8 @@ static bool same_children(matching *m, hone_node_id program, hone_node_id desc) 
     }
     if (a == b) return true;
     m->at = a == HONE_NO_ID ? program : a;
-    return differ(m, a == HONE_NO_ID ? "a statement is missing" : "there is one statement more");
+    return differ(m, "%s",
+                  a == HONE_NO_ID ? "a statement is missing" : "there is one statement more");
 }
 
 /* ---- */

@@ -47,6 +47,13 @@ static hone_status no_memory(void) {
     return HONE_ERROR(HONE_CODE_NO_MEMORY, "trace");
 }
 
+bool hone_trace_is_decided(const hone_trace *trace) {
+    for (uint32_t i = 0; i < trace->count; i++) {
+        if (hone_inst_is_sampling(trace->insts[i].kind) && !trace->decisions[i].count) return false;
+    }
+    return true;
+}
+
 hone_rv hone_trace_add_rv(hone_trace *trace, hone_rv_kind kind) {
     if (!hone_grow(trace->arena, (void **)&trace->rv_kinds, &trace->rv_capacity, trace->rv_count,
                    sizeof *trace->rv_kinds)) {

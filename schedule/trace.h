@@ -105,6 +105,9 @@ HONE_NODISCARD hone_status hone_trace_append(hone_trace *trace, hone_inst_kind k
                                              uint32_t output_count, hone_rv_kind output_kind,
                                              hone_decision decision);
 
+/* Every sampling instruction has its decision: a replay draws nothing. */
+bool hone_trace_is_decided(const hone_trace *trace);
+
 /* A variable that no instruction made; HONE_NO_ID when memory is short. */
 hone_rv hone_trace_add_rv(hone_trace *trace, hone_rv_kind kind);
 

@@ -149,6 +149,14 @@ static hone_status assign_list(pytrace *p, const char *stop, const char *where,
     return HONE_OK;
 }
 
+void pytrace_skip_targets(pytrace *p) {
+    static const char *const in[] = {"in", NULL};
+    do {
+        pytrace_accept(p, ',');
+        p->at = pytrace_scan(p, in);
+    } while (pytrace_peek(p) == ',');
+}
+
 hone_status pytrace_assign(pytrace *p, const char *stop, const char *where,
                            const pytrace_value *value) {
     return assign_list(p, stop, where, value);
@@ -225,12 +233,7 @@ static hone_status update(pytrace *p, const char *target, const char *target_end
     HONE_TRY(pytrace_read_values(p, &value));
     const char *behind = p->at;
     if (op == '+' && left.kind == PYTRACE_LIST) { /* whoever holds the list sees it */
-        const pytrace_value *items;
-        uint32_t count;
-        HONE_TRY(pytrace_iterate(p, right, &value, &items, &count));
-        for (uint32_t i = 0; i < count; i++)
-            HONE_TRY(pytrace_push(p, &left, &items[i]));
-        return HONE_OK;
+        return pytrace_extend(p, right, &left, &value);
     }
     HONE_TRY(pytrace_compute(p, target, op, &value, &left));
     p->at = target;

@@ -90,8 +90,7 @@ static hone_status call_reversed(const builtin_call *c, pytrace_value *out) {
 
 static hone_status call_tuple(const builtin_call *c, pytrace_value *out) {
     HONE_TRY(copy_list(c, false, out));
-    *out = (pytrace_value){
-        .kind = PYTRACE_TUPLE, .count = out->u.list->count, .u.items = out->u.list->items};
+    *out = pytrace_tuple_of(out);
     return HONE_OK;
 }
 
@@ -138,20 +137,16 @@ static hone_status call_zip(const builtin_call *c, pytrace_value *out) {
 /* ---- of numbers ---- */
 
 static bool is_less(const pytrace_value *a, const pytrace_value *b) {
-    if (a->kind == PYTRACE_STRING) return strcmp(a->u.s, b->u.s) < 0;
-    if (pytrace_is_int(a) && pytrace_is_int(b)) return a->u.i < b->u.i;
-    double x = a->kind == PYTRACE_FLOAT ? a->u.f : (double)a->u.i;
-    double y = b->kind == PYTRACE_FLOAT ? b->u.f : (double)b->u.i;
-    return x < y;
+    int order = 0;
+    return pytrace_compare(a, b, &order) && order < 0;
 }
 
 /* Numbers, or strings. */
 static hone_status check_ordered(const builtin_call *c, const pytrace_value *items,
                                  uint32_t count) {
     for (uint32_t i = 0; i < count; i++) {
-        bool is_number = pytrace_is_int(&items[i]) || items[i].kind == PYTRACE_FLOAT;
-        bool is_text = items[i].kind == PYTRACE_STRING && items[0].kind == PYTRACE_STRING;
-        if (is_text || (is_number && items[0].kind != PYTRACE_STRING)) continue;
+        int order;
+        if (pytrace_compare(&items[0], &items[i], &order)) continue;
         return fail(c, "expected numbers; what is drawn when the schedule is applied, and loops "
                        "and blocks, have no order");
     }

@@ -346,14 +346,6 @@ static hone_status add_arg(pytrace *p, call *c, uint32_t i, draft *d) {
     }
 }
 
-/* Are its results the same whatever is drawn? */
-static bool is_decided(const hone_trace *trace) {
-    for (uint32_t i = 0; i < trace->count; i++) {
-        if (hone_inst_is_sampling(trace->insts[i].kind) && !trace->decisions[i].count) return false;
-    }
-    return true;
-}
-
 /* How many results only the program knows. */
 static hone_status ask_program(pytrace *p, const call *c, const draft *d, uint32_t *out) {
     if (!p->context || !p->context->func) {
@@ -363,7 +355,8 @@ static hone_status ask_program(pytrace *p, const call *c, const draft *d, uint32
                                d->attrs, 0, hone_inst_output_kind(c->kind),
                                (hone_decision){0, NULL}));
     hone_status st = hone_trace_count_results(p->context, p->trace, out);
-    p->is_refused = st && hone_status_code(st) != HONE_CODE_NO_MEMORY && is_decided(p->trace);
+    p->is_refused =
+        st && hone_status_code(st) != HONE_CODE_NO_MEMORY && hone_trace_is_decided(p->trace);
     if (!p->is_refused) p->trace->count--;
     return st;
 }

@@ -83,7 +83,6 @@ static hone_status read_loop_else(pytrace *p, const char *head, bool was_broken)
 }
 
 hone_status pytrace_read_for(pytrace *p) {
-    static const char *const in[] = {"in", NULL};
     const char *head = p->at, *body;
     pytrace_value list;
     const pytrace_value *items;
@@ -91,10 +90,7 @@ hone_status pytrace_read_for(pytrace *p) {
     p->at += 3; /* "for" */
     pytrace_skip_blanks(p);
     const char *targets = p->at;
-    do {
-        pytrace_accept(p, ',');
-        p->at = pytrace_scan(p, in);
-    } while (pytrace_peek(p) == ',');
+    pytrace_skip_targets(p);
     if (!pytrace_starts_with_word(p, "in")) {
         p->at = targets;
         pytrace_read_name(p);

@@ -212,9 +212,7 @@ static hone_status fill_defaults(pytrace *p, const char *where, arguments *args)
     const pytrace_func *func = args->func;
     for (uint32_t i = 0; i < func->param_count; i++) {
         if (i == func->star) {
-            const pytrace_list *rest = args->rest.u.list;
-            args->values[i] = (pytrace_value){
-                .kind = PYTRACE_TUPLE, .count = rest->count, .u.items = rest->items};
+            args->values[i] = pytrace_tuple_of(&args->rest);
         } else if (!args->given[i]) {
             if (!func->has_default[i]) {
                 return pytrace_fail_about(p, where, "no value for parameter ", func->params[i], "");

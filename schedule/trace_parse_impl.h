@@ -172,6 +172,9 @@ HONE_NODISCARD hone_status pytrace_bind(pytrace *p, const char *name, const pytr
 /* ---- values (trace_parse_object.c) ---- */
 HONE_NODISCARD hone_status pytrace_new_list(pytrace *p, pytrace_kind kind, pytrace_value *out);
 HONE_NODISCARD hone_status pytrace_push(pytrace *p, pytrace_value *list, const pytrace_value *item);
+/* Pushes all that is in `from`. INVALID for what has no items. */
+HONE_NODISCARD hone_status pytrace_extend(pytrace *p, const char *where, pytrace_value *list,
+                                          const pytrace_value *from);
 /* Sets a key of a dictionary or view. */
 HONE_NODISCARD hone_status pytrace_put(pytrace *p, pytrace_value *dict, const pytrace_value *key,
                                        const pytrace_value *item);
@@ -184,12 +187,19 @@ HONE_NODISCARD hone_status pytrace_iterate(pytrace *p, const char *where, const 
 /* "a, b" without parentheses: one value is itself, several are a tuple. Copies the items. */
 HONE_NODISCARD hone_status pytrace_tuple(pytrace *p, const pytrace_value *items, uint32_t count,
                                          pytrace_value *out);
+/* A tuple of what is in the list. */
+pytrace_value pytrace_tuple_of(const pytrace_value *list);
 bool pytrace_is_same(const pytrace_value *a, const pytrace_value *b);
 /* INVALID for what is known only when the schedule is applied, or not at all. */
 HONE_NODISCARD hone_status pytrace_truth(pytrace *p, const char *where, const pytrace_value *v,
                                          bool *out);
 /* True and False are 1 and 0. */
 bool pytrace_is_int(const pytrace_value *v);
+/* The same, or a float; and its value. */
+bool pytrace_is_number(const pytrace_value *v);
+double pytrace_number_of(const pytrace_value *v);
+/* Below 0, 0 or above 0, of numbers or of strings; false for what has no order. */
+bool pytrace_compare(const pytrace_value *a, const pytrace_value *b, int *out);
 /* A schedule or a part of one, also within a list. */
 bool pytrace_is_of_schedule(const pytrace_value *v);
 /* As print() shows it. */
@@ -212,6 +222,8 @@ HONE_NODISCARD hone_status pytrace_compute(pytrace *p, const char *where, char o
                                            const pytrace_value *right, pytrace_value *io);
 /* A digit, or a sign before one, is at the cursor. */
 HONE_NODISCARD hone_status pytrace_read_number(pytrace *p, pytrace_value *out);
+/* "x", or "*xs", which is all of its items, behind those of the list. */
+HONE_NODISCARD hone_status pytrace_read_item(pytrace *p, pytrace_value *list);
 /* '[', '(' or '{' at the cursor. */
 HONE_NODISCARD hone_status pytrace_read_brackets(pytrace *p, pytrace_value *out);
 /* "x for x in xs if c" up to the closing bracket, when that is what stands at the cursor; a list.
@@ -250,9 +262,10 @@ HONE_NODISCARD hone_status pytrace_call_builtin(pytrace *p, const char *name, py
 HONE_NODISCARD hone_status pytrace_call_method(pytrace *p, const char *where, const char *name,
                                                pytrace_value *io);
 
-/* At "lambda", or at a dotted name: an index map, or an expression of constants (a map without
- * parameters). */
+/* At "lambda": an index map; elsewhere: an expression of constants (a map without parameters). */
 HONE_NODISCARD hone_status pytrace_read_map(pytrace *p, pytrace_value *out);
+/* "(map, keyword=value)" at the cursor, behind T.index_map, IndexMap.from_func, … */
+HONE_NODISCARD hone_status pytrace_read_map_call(pytrace *p, pytrace_value *out);
 /* A function of the text as an index map: all it does must be to return one. */
 HONE_NODISCARD hone_status pytrace_map_of_func(pytrace *p, const char *where,
                                                const pytrace_func *func, pytrace_value *out);
@@ -285,6 +298,8 @@ HONE_NODISCARD hone_status pytrace_read_with(pytrace *p);
 HONE_NODISCARD hone_status pytrace_count_turn(pytrace *p, const char *where);
 /* "targets =", "target +=" and what is behind it, or a value alone. */
 HONE_NODISCARD hone_status pytrace_read_assignment(pytrace *p);
+/* "a, (b, c)", up to "in". */
+void pytrace_skip_targets(pytrace *p);
 /* Targets at the cursor, up to `stop`, take the value. */
 HONE_NODISCARD hone_status pytrace_assign(pytrace *p, const char *stop, const char *where,
                                           const pytrace_value *value);

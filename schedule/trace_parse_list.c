@@ -23,22 +23,13 @@ static hone_status make_item(pytrace *p, comprehension *c) {
     return pytrace_put(p, c->out, &key, &item);
 }
 
-/* "a, (b, c)" up to "in". */
-static void skip_targets(pytrace *p) {
-    static const char *const in[] = {"in", NULL};
-    do {
-        pytrace_accept(p, ',');
-        p->at = pytrace_scan(p, in);
-    } while (pytrace_peek(p) == ',');
-}
-
 /* The rest of the clauses, when nobody reads them. */
 static void skip_clauses(pytrace *p, comprehension *c) {
     static const char *const clauses[] = {"for", "if", NULL};
     for (;;) {
         p->at = pytrace_scan(p, clauses);
         if (pytrace_accept_word(p, "for")) {
-            skip_targets(p);
+            pytrace_skip_targets(p);
         } else if (!pytrace_accept_word(p, "if")) {
             break;
         }
@@ -52,7 +43,7 @@ static hone_status read_for_clause(pytrace *p, comprehension *c) {
     pytrace_value list;
     const pytrace_value *items;
     uint32_t count;
-    skip_targets(p);
+    pytrace_skip_targets(p);
     if (!pytrace_accept_word(p, "in")) return pytrace_fail(p, "expected 'in'");
     pytrace_skip_space(p);
     where = p->at;
@@ -131,20 +122,13 @@ static hone_status read_dict_comprehension(pytrace *p, pytrace_value *out, bool 
 
 /* ---- what stands in brackets ---- */
 
-/* "*xs" is all of its items. */
-static hone_status read_item(pytrace *p, pytrace_value *list) {
+hone_status pytrace_read_item(pytrace *p, pytrace_value *list) {
     pytrace_value item;
-    const pytrace_value *items;
-    uint32_t count;
     bool is_all = pytrace_accept(p, '*');
     pytrace_skip_space(p);
     const char *where = p->at;
     HONE_TRY(pytrace_read_value(p, &item));
-    if (!is_all) return pytrace_push(p, list, &item);
-    HONE_TRY(pytrace_iterate(p, where, &item, &items, &count));
-    for (uint32_t i = 0; i < count; i++)
-        HONE_TRY(pytrace_push(p, list, &items[i]));
-    return HONE_OK;
+    return is_all ? pytrace_extend(p, where, list, &item) : pytrace_push(p, list, &item);
 }
 
 static hone_status read_items(pytrace *p, char closing, pytrace_value *out) {
@@ -158,18 +142,14 @@ static hone_status read_items(pytrace *p, char closing, pytrace_value *out) {
     while (!pytrace_close(p, closing)) {
         pytrace_skip_space(p);
         bool is_all = pytrace_peek(p) == '*';
-        HONE_TRY(read_item(p, out));
+        HONE_TRY(pytrace_read_item(p, out));
         pytrace_skip_space(p);
         has_comma = has_comma || is_all || pytrace_peek(p) == ',';
         HONE_TRY(pytrace_next_item(p, closing));
     }
-    const pytrace_list *list = out->u.list;
     if (closing != ')') return HONE_OK;
-    if (list->count == 1 && !has_comma) {
-        *out = list->items[0];
-        return HONE_OK;
-    }
-    *out = (pytrace_value){.kind = PYTRACE_TUPLE, .count = list->count, .u.items = list->items};
+    bool is_bracketed = out->u.list->count == 1 && !has_comma;
+    *out = is_bracketed ? out->u.list->items[0] : pytrace_tuple_of(out);
     return HONE_OK;
 }
 
@@ -269,7 +249,7 @@ static hone_status give_back(pytrace *p, const char *where, pytrace_kind kind,
     const pytrace_list *l = list->u.list;
     *out = *list;
     if (kind == PYTRACE_TUPLE) {
-        *out = (pytrace_value){.kind = PYTRACE_TUPLE, .count = l->count, .u.items = l->items};
+        *out = pytrace_tuple_of(list);
     } else if (kind == PYTRACE_STRING) {
         char *text = hone_arena_zalloc(p->arena, (size_t)l->count + 1);
         if (!text) return pytrace_no_memory();

@@ -237,13 +237,6 @@ static void keep_common(pytrace_value *io, const pytrace_value *other, uint32_t 
     if (!is_known) *io = PYTRACE_OF_OUTSIDE("what depends on what is drawn");
 }
 
-static bool draws(const hone_trace *trace) {
-    for (uint32_t i = 0; i < trace->count; i++) {
-        if (hone_inst_is_sampling(trace->insts[i].kind) && !trace->decisions[i].count) return true;
-    }
-    return false;
-}
-
 hone_status pytrace_read_get(pytrace *p, pytrace_value *out) {
     const char *where = p->at;
     pytrace_args args;
@@ -263,7 +256,7 @@ hone_status pytrace_read_get(pytrace *p, pytrace_value *out) {
         return pytrace_fail_at(p, where, "sch.get needs the program, which is not at hand here");
     }
     const hone_rv rv = v->u.rv;
-    uint32_t count = draws(p->trace) ? DRAWS : 1;
+    uint32_t count = hone_trace_is_decided(p->trace) ? 1 : DRAWS;
     for (uint32_t i = 0; i < count; i++) {
         pytrace_value next;
         hone_status st = look_once(p, rv, i, i ? &next : out);

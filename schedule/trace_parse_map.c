@@ -6,8 +6,9 @@
 
 /* Index maps in the Python form of traces.
  *
- *   map  := "lambda" … | path "(" map {"," keyword "=" value} ")" | an expression of constants
- *   path := "T.index_map" | … "IndexMap.from_func" | … "IndexMap.from_func_with_separators"
+ *   map := "lambda" … | maker "(" map {"," keyword "=" value} ")" | an expression of constants
+ *
+ * A maker is T.index_map, IndexMap.from_func or the like (trace_parse_outside.c).
  *
  * What stands behind `lambda` is an expression of programs and is read by their parser; here only
  * its end is looked for. */
@@ -67,7 +68,7 @@ static hone_status parse_map(pytrace *p, const hone_index_map_text *text, pytrac
     return hone_index_map_parse(p->arena, &full, 0, &out->u.map);
 }
 
-static hone_status read_lambda(pytrace *p, pytrace_value *out) {
+hone_status pytrace_read_map(pytrace *p, pytrace_value *out) {
     static const char *const ends[] = {"if", "else", "for", "and", "or", NULL};
     const char *start = p->at;
     p->at = pytrace_scan(p, ends); /* none of them within a lambda */
@@ -126,11 +127,6 @@ hone_status pytrace_map_of_func(pytrace *p, const char *where, const pytrace_fun
 
 /* ---- calls that make a map ---- */
 
-static bool ends_with(const char *text, size_t length, const char *ending) {
-    size_t n = strlen(ending);
-    return length >= n && memcmp(text + length - n, ending, n) == 0;
-}
-
 /* index_dtype="int64" and ndim=2 say what is found out here; an inverse is kept. */
 static hone_status read_keyword(pytrace *p, pytrace_value *io, const hone_index_map **io_inverse,
                                 hone_dtype *io_dtype) {
@@ -163,7 +159,7 @@ static hone_status read_first(pytrace *p, pytrace_value *out, bool *out_is_one) 
     pytrace_skip_space(p);
     const char *start = p->at;
     *out_is_one = true;
-    if (pytrace_starts_with_word(p, "lambda")) return read_lambda(p, out);
+    if (pytrace_starts_with_word(p, "lambda")) return pytrace_read_map(p, out);
     const char *name = pytrace_read_name(p);
     const pytrace_value *known = name ? pytrace_find(p, name) : NULL;
     if (known && known->kind == PYTRACE_FUNC) {
@@ -174,7 +170,7 @@ static hone_status read_first(pytrace *p, pytrace_value *out, bool *out_is_one) 
     return HONE_OK;
 }
 
-static hone_status read_map_call(pytrace *p, pytrace_value *out) {
+hone_status pytrace_read_map_call(pytrace *p, pytrace_value *out) {
     const char *start = p->at;
     const hone_index_map *inverse = NULL;
     hone_dtype dtype = HONE_DTYPE_VOID;
@@ -200,19 +196,4 @@ static hone_status read_map_call(pytrace *p, pytrace_value *out) {
     map->inverse = inverse;
     out->u.map = map;
     return HONE_OK;
-}
-
-hone_status pytrace_read_map(pytrace *p, pytrace_value *out) {
-    const char *start = p->at;
-    while (isalnum((unsigned char)pytrace_peek(p)) || pytrace_peek(p) == '_' ||
-           pytrace_peek(p) == '.') {
-        p->at++;
-    }
-    size_t length = (size_t)(p->at - start);
-    bool makes_map = ends_with(start, length, "IndexMap.from_func") ||
-                     ends_with(start, length, "IndexMap.from_func_with_separators") ||
-                     ends_with(start, length, ".index_map");
-    if (makes_map && pytrace_peek(p) == '(') return read_map_call(p, out);
-    p->at = start;
-    return read_lambda(p, out);
 }

@@ -62,16 +62,6 @@ static hone_status find_item(const method_call *c, uint32_t *out) {
     return pytrace_fail_at(c->p, c->where, "the list has no such item");
 }
 
-static hone_status extend(const method_call *c) {
-    const pytrace_value *items;
-    uint32_t count;
-    pytrace_value self = c->self;
-    HONE_TRY(pytrace_iterate(c->p, c->where, &c->args.items[0], &items, &count));
-    for (uint32_t i = 0; i < count; i++)
-        HONE_TRY(pytrace_push(c->p, &self, &items[i]));
-    return HONE_OK;
-}
-
 static void turn_around(pytrace_list *list) {
     for (uint32_t i = 0; i < list->count / 2; i++) {
         const pytrace_value item = list->items[i];
@@ -96,7 +86,7 @@ static hone_status call_list(const method_call *c, pytrace_value *out) {
     uint32_t at;
     bool is_number = c->args.count && pytrace_is_int(&args[0]);
     if (is_call(c, "append", 1, 1)) return pytrace_push(c->p, &self, &args[0]);
-    if (is_call(c, "extend", 1, 1)) return extend(c);
+    if (is_call(c, "extend", 1, 1)) return pytrace_extend(c->p, c->where, &self, &args[0]);
     if (is_call(c, "insert", 2, 2) && is_number) return insert(c, &args[1], args[0].u.i);
     if (is_call(c, "pop", 0, 0)) return take_out(c, -1, out);
     if (is_call(c, "pop", 1, 1) && is_number) return take_out(c, args[0].u.i, out);

@@ -100,6 +100,16 @@ hone_status pytrace_iterate(pytrace *p, const char *where, const pytrace_value *
     return pytrace_fail_at(p, where, "expected a list");
 }
 
+hone_status pytrace_extend(pytrace *p, const char *where, pytrace_value *list,
+                           const pytrace_value *from) {
+    const pytrace_value *items;
+    uint32_t count;
+    HONE_TRY(pytrace_iterate(p, where, from, &items, &count));
+    for (uint32_t i = 0; i < count; i++)
+        HONE_TRY(pytrace_push(p, list, &items[i]));
+    return HONE_OK;
+}
+
 hone_status pytrace_tuple(pytrace *p, const pytrace_value *items, uint32_t count,
                           pytrace_value *out) {
     if (count == 1) {
@@ -113,14 +123,38 @@ hone_status pytrace_tuple(pytrace *p, const pytrace_value *items, uint32_t count
     return HONE_OK;
 }
 
+pytrace_value pytrace_tuple_of(const pytrace_value *list) {
+    const pytrace_list *l = list->u.list;
+    return (pytrace_value){.kind = PYTRACE_TUPLE, .count = l->count, .u.items = l->items};
+}
+
 /* ---- what they are ---- */
 
 bool pytrace_is_int(const pytrace_value *v) {
     return v->kind == PYTRACE_INT || v->kind == PYTRACE_BOOL;
 }
 
-static double number_of(const pytrace_value *v) {
+bool pytrace_is_number(const pytrace_value *v) {
+    return pytrace_is_int(v) || v->kind == PYTRACE_FLOAT;
+}
+
+double pytrace_number_of(const pytrace_value *v) {
     return v->kind == PYTRACE_FLOAT ? v->u.f : (double)v->u.i;
+}
+
+bool pytrace_compare(const pytrace_value *a, const pytrace_value *b, int *out) {
+    if (a->kind == PYTRACE_STRING && b->kind == PYTRACE_STRING) {
+        *out = strcmp(a->u.s, b->u.s);
+        return true;
+    }
+    if (!pytrace_is_number(a) || !pytrace_is_number(b)) return false;
+    if (pytrace_is_int(a) && pytrace_is_int(b)) {
+        *out = (a->u.i > b->u.i) - (a->u.i < b->u.i);
+    } else {
+        double x = pytrace_number_of(a), y = pytrace_number_of(b);
+        *out = (x > y) - (x < y);
+    }
+    return true;
 }
 
 static bool is_same(const pytrace_value *a, const pytrace_value *b, uint32_t depth);
@@ -142,12 +176,8 @@ static bool holds_same(const pytrace_value *a, const pytrace_value *b, uint32_t 
 }
 
 static bool is_same(const pytrace_value *a, const pytrace_value *b, uint32_t depth) {
-    bool is_number = pytrace_is_int(a) || a->kind == PYTRACE_FLOAT;
-    if (is_number) {
-        bool is_other = pytrace_is_int(b) || b->kind == PYTRACE_FLOAT;
-        if (pytrace_is_int(a) && pytrace_is_int(b)) return a->u.i == b->u.i;
-        return is_other && !(number_of(a) < number_of(b)) && !(number_of(a) > number_of(b));
-    }
+    int order = 0;
+    if (pytrace_is_number(a)) return pytrace_compare(a, b, &order) && order == 0;
     if (a->kind != b->kind) return false;
     switch (a->kind) {
     case PYTRACE_NONE:

@@ -16,14 +16,6 @@ static const char *const choice_words[] = {"if", "for", NULL};
 
 /* ---- arithmetic ---- */
 
-static bool is_number(const pytrace_value *v) {
-    return pytrace_is_int(v) || v->kind == PYTRACE_FLOAT;
-}
-
-static double number_of(const pytrace_value *v) {
-    return v->kind == PYTRACE_FLOAT ? v->u.f : (double)v->u.i;
-}
-
 static bool multiply(int64_t a, int64_t n, int64_t *out) {
     for (*out = 1; n > 0; n--) {
         if (__builtin_mul_overflow(*out, a, out)) return false;
@@ -60,7 +52,7 @@ static hone_status compute_ints(pytrace *p, const char *where, char op, int64_t 
 
 static hone_status compute_floats(pytrace *p, const char *where, char op, double b,
                                   pytrace_value *io) {
-    double a = number_of(io), made = a + b;
+    double a = pytrace_number_of(io), made = a + b;
     bool divides = op == '/' || op == '%' || op == ':';
     if (divides && !(b < 0) && !(b > 0)) return pytrace_fail_at(p, where, "division by zero");
     if (op == '-') made = a - b;
@@ -90,10 +82,7 @@ static hone_status join(pytrace *p, const pytrace_value *a, const pytrace_value 
         for (uint32_t i = 0; i < counts[1]; i++)
             HONE_TRY(pytrace_push(p, &list, &items[1][i]));
     }
-    const pytrace_list *l = list.u.list;
-    *out = list;
-    if (!is_list)
-        *out = (pytrace_value){.kind = PYTRACE_TUPLE, .count = l->count, .u.items = l->items};
+    *out = is_list ? list : pytrace_tuple_of(&list);
     return HONE_OK;
 }
 
@@ -120,8 +109,8 @@ hone_status pytrace_compute(pytrace *p, const char *where, char op, const pytrac
         io->kind = PYTRACE_INT;
         return compute_ints(p, where, op, right->u.i, &io->u.i);
     }
-    if (is_number(io) && is_number(right)) {
-        return compute_floats(p, where, op, number_of(right), io);
+    if (pytrace_is_number(io) && pytrace_is_number(right)) {
+        return compute_floats(p, where, op, pytrace_number_of(right), io);
     }
     if (io->kind == PYTRACE_STRING && op == '+' && right->kind == PYTRACE_STRING) {
         return join_text(p, where, io->u.s, right->u.s, io);
@@ -265,21 +254,6 @@ static hone_status is_in(pytrace *p, const char *where, const pytrace_value *ite
     return HONE_OK;
 }
 
-/* -1, 0 or 1. */
-static hone_status compare(pytrace *p, const char *where, const pytrace_value *a,
-                           const pytrace_value *b, int *out) {
-    if (a->kind == PYTRACE_STRING && b->kind == PYTRACE_STRING) {
-        *out = strcmp(a->u.s, b->u.s);
-    } else if (pytrace_is_int(a) && pytrace_is_int(b)) {
-        *out = (a->u.i > b->u.i) - (a->u.i < b->u.i);
-    } else if (is_number(a) && is_number(b)) {
-        *out = (number_of(a) > number_of(b)) - (number_of(a) < number_of(b));
-    } else {
-        return pytrace_fail_at(p, where, "only numbers have an order, and strings");
-    }
-    return HONE_OK;
-}
-
 static hone_status relate(pytrace *p, const char *where, relation r, const pytrace_value *a,
                           const pytrace_value *b, bool *out) {
     int order = 0;
@@ -292,7 +266,9 @@ static hone_status relate(pytrace *p, const char *where, relation r, const pytra
         *out = pytrace_is_same(a, b) == (r == EQUAL || r == IS);
         return HONE_OK;
     }
-    HONE_TRY(compare(p, where, a, b, &order));
+    if (!pytrace_compare(a, b, &order)) {
+        return pytrace_fail_at(p, where, "only numbers have an order, and strings");
+    }
     *out = (r == LESS && order < 0) || (r == LESS_OR_EQUAL && order <= 0) ||
            (r == GREATER && order > 0) || (r == GREATER_OR_EQUAL && order >= 0);
     return HONE_OK;
@@ -434,7 +410,6 @@ hone_status pytrace_read_values(pytrace *p, pytrace_value *out) {
         HONE_TRY(pytrace_read_value(p, out));
         HONE_TRY(pytrace_push(p, &list, out));
     }
-    *out = (pytrace_value){
-        .kind = PYTRACE_TUPLE, .count = list.u.list->count, .u.items = list.u.list->items};
+    *out = pytrace_tuple_of(&list);
     return HONE_OK;
 }

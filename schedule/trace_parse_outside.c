@@ -138,12 +138,15 @@ static bool find_constant(const char *path, int64_t *out) {
     return false;
 }
 
-/* Calls that make a number with a dtype, or an index map. */
 static bool makes_map(const char *path) {
-    static const char *const names[] = {
-        "index_map", "IndexMap.from_func", "IndexMap.from_func_with_separators",
-        "IntImm",    "FloatImm",           "const",
-        "min_value", "max_value",          "bool"};
+    return ends_with(path, "index_map") || ends_with(path, "IndexMap.from_func") ||
+           ends_with(path, "IndexMap.from_func_with_separators");
+}
+
+/* Calls that make a number with a dtype. */
+static bool makes_number(const char *path) {
+    static const char *const names[] = {"IntImm",    "FloatImm",  "const",
+                                        "min_value", "max_value", "bool"};
     const char *last = strrchr(path, '.');
     last = last ? last + 1 : path;
     static const char *const types[] = {"int", "uint", "float", "bfloat"};
@@ -194,7 +197,8 @@ static hone_status call(pytrace *p, const char *start, pytrace_value *io) {
         pytrace_begin_schedule(p, io);
         return HONE_OK;
     }
-    if (!makes_map(io->u.s)) return call_outside(p, io);
+    if (makes_map(io->u.s)) return pytrace_read_map_call(p, io);
+    if (!makes_number(io->u.s)) return call_outside(p, io);
     p->at = start;
     return pytrace_read_map(p, io);
 }

@@ -74,19 +74,10 @@ typedef struct arg_reader {
 
 static hone_status read_one_arg(pytrace *p, arg_reader *r) {
     pytrace_value value;
-    const pytrace_value *items;
-    uint32_t count;
-    bool is_all = pytrace_accept(p, '*');
     const char *keyword = pytrace_read_keyword(p);
-    pytrace_skip_space(p);
-    const char *where = p->at;
+    if (!keyword) return pytrace_read_item(p, &r->list);
     HONE_TRY(pytrace_read_value(p, &value));
-    if (keyword) return pytrace_put(p, &r->dict, &PYTRACE_OF_STRING(keyword), &value);
-    if (!is_all) return pytrace_push(p, &r->list, &value);
-    HONE_TRY(pytrace_iterate(p, where, &value, &items, &count));
-    for (uint32_t i = 0; i < count; i++)
-        HONE_TRY(pytrace_push(p, &r->list, &items[i]));
-    return HONE_OK;
+    return pytrace_put(p, &r->dict, &PYTRACE_OF_STRING(keyword), &value);
 }
 
 hone_status pytrace_read_args(pytrace *p, pytrace_args *out) {
@@ -143,8 +134,7 @@ static hone_status read_attribute(pytrace *p, pytrace_value *io) {
     const char *name = pytrace_read_name(p);
     if (!name) return pytrace_fail(p, "expected a name");
     if (io->kind == PYTRACE_VIEW) return read_view(p, where, name, io);
-    bool is_number = pytrace_is_int(io) || io->kind == PYTRACE_FLOAT;
-    if (is_number && strcmp(name, "value") == 0) return HONE_OK; /* of an IntImm */
+    if (pytrace_is_number(io) && strcmp(name, "value") == 0) return HONE_OK; /* of an IntImm */
     if (pytrace_peek(p) == '(') return pytrace_call_method(p, where, name, io);
     return pytrace_fail_about(p, where, "nothing is known of ", name, " here");
 }
