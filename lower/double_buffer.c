@@ -14,19 +14,12 @@ static bool is_wish(const hone_node *node) {
            node->u.attr.node.u.expr->kind == HONE_EXPR_VAR;
 }
 
-static bool is_parameter(const hone_func *func, hone_buffer buffer) {
-    for (uint32_t i = 0; i < func->param_count; i++) {
-        if (func->params[i].buffer == buffer) return true;
-    }
-    return false;
-}
-
 /* A buffer that the program allocates; HONE_NO_ID for one of the caller's. */
 static hone_buffer buffer_of(const hone_func *func, const hone_node *wish) {
     for (hone_buffer b = 0; b < func->buffer_count; b++) {
         bool is_it = func->buffers[b].data == wish->u.attr.node.u.expr->u.var;
         if (is_it && func->buffers[b].alias_of == HONE_NO_ID) {
-            return is_parameter(func, b) ? HONE_NO_ID : b;
+            return hone_func_is_parameter(func, b) ? HONE_NO_ID : b;
         }
     }
     return HONE_NO_ID;

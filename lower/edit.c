@@ -18,6 +18,17 @@ hone_status lower_new_mark(hone_lower *lower, const char *key, hone_node_id *out
     return HONE_OK;
 }
 
+hone_status lower_keep_wish(hone_lower *lower, hone_node_id loop) {
+    const hone_node *node = hone_func_node(lower->func, loop);
+    int64_t wish = hone_attrs_int(&node->u.loop.annotations, LOWER_STREAM_WISH, -1);
+    if (wish < 0) return HONE_OK;
+    hone_node_id attr;
+    HONE_TRY(lower_new_mark(lower, LOWER_STREAM_WISH, &attr));
+    hone_func_node(lower->func, attr)->u.attr.value = hone_expr_i32(&lower->ir, wish > 0);
+    lower_wrap(lower->func, loop, attr);
+    return hone_ir_finish(&lower->ir);
+}
+
 bool lower_has_else(const hone_func *func, hone_node_id choice) {
     hone_node_id last = hone_func_node(func, choice)->last;
     return last != HONE_NO_ID && hone_func_node(func, last)->kind == HONE_NODE_ELSE;
@@ -124,6 +135,7 @@ hone_status lower_repeat_body(hone_lower *lower, hone_node_id id, int64_t extent
     hone_var var = hone_func_node(func, id)->u.loop.var;
     const hone_expr *min = hone_func_node(func, id)->u.loop.range.min;
     hone_dtype dtype = func->vars[var].dtype;
+    HONE_TRY(lower_keep_wish(lower, id));
     for (int64_t i = 0; i < extent; i++) {
         const hone_expr *value = hone_expr_add(ir, min, hone_expr_int(ir, dtype, i));
         if (!value) return hone_ir_finish(ir);

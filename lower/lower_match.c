@@ -3,6 +3,8 @@
  * accesses of what it views; its symbolic strides and offset get their values. */
 #include "lower/passes.h"
 
+#include <string.h>
+
 typedef struct matching {
     hone_lower *lower;
     const hone_match *match;
@@ -44,6 +46,54 @@ static hone_status rewrite_stores(matching *m, hone_node_id root) {
         node->u.store.buffer = m->match->source.buffer;
         node->u.store.rank = func->buffers[m->match->source.buffer].rank;
         node->u.store.indices = indices;
+    }
+    return HONE_OK;
+}
+
+/* A region of the view as one of its source. */
+static const hone_range *source_ranges(matching *m, const hone_range *view) {
+    hone_func *func = m->lower->func;
+    const hone_region *source = &m->match->source;
+    uint32_t view_rank = func->buffers[m->match->buffer].rank;
+    uint32_t rank = func->buffers[source->buffer].rank;
+    uint32_t lead = rank > view_rank ? rank - view_rank : 0;
+    hone_range *out = hone_arena_alloc(func->arena, (rank + 1) * sizeof *out);
+    for (uint32_t d = 0; out && d < rank; d++) {
+        out[d] = source->ranges[d];
+        if (d < lead) continue;
+        out[d].min = hone_expr_add(&m->lower->ir, out[d].min, view[d - lead].min);
+        out[d].extent = view[d - lead].extent;
+        if (!out[d].min) return NULL;
+    }
+    return out;
+}
+
+static hone_status rewrite_regions(matching *m, uint32_t count, const hone_region **io_regions) {
+    hone_region *out = NULL;
+    for (uint32_t i = 0; i < count; i++) {
+        if ((*io_regions)[i].buffer != m->match->buffer) continue;
+        if (!out) {
+            out = hone_arena_alloc(m->lower->func->arena, count * sizeof *out);
+            if (!out) return LOWER_NO_MEMORY();
+            memcpy(out, *io_regions, count * sizeof *out);
+        }
+        out[i] = (hone_region){m->match->source.buffer, source_ranges(m, out[i].ranges)};
+        if (!out[i].ranges) return LOWER_NO_MEMORY();
+    }
+    if (out) *io_regions = out;
+    return HONE_OK;
+}
+
+/* What the blocks below say that they touch. */
+static hone_status rewrite_declared(matching *m, hone_node_id root) {
+    hone_func *func = m->lower->func;
+    for (hone_node_id n = root; n != HONE_NO_ID; n = hone_tree_next(func, root, n)) {
+        if (hone_func_node(func, n)->kind != HONE_NODE_BLOCK) continue;
+        hone_block *block = hone_block_copy(func->arena, hone_func_node(func, n)->u.block.block);
+        if (!block) return LOWER_NO_MEMORY();
+        HONE_TRY(rewrite_regions(m, block->read_count, &block->reads));
+        HONE_TRY(rewrite_regions(m, block->write_count, &block->writes));
+        hone_func_node(func, n)->u.block.block = block;
     }
     return HONE_OK;
 }
@@ -141,6 +191,7 @@ static hone_status lower_block_matches(hone_lower *lower, hone_node_id id) {
             HONE_TRY(bind_symbols(&m, c));
             HONE_TRY(rewrite_data(&m, c));
             HONE_TRY(rewrite_stores(&m, c));
+            HONE_TRY(rewrite_declared(&m, c));
             HONE_TRY(hone_tree_transform(func, c, rewrite_load, &m, true));
         }
     }

@@ -34,6 +34,7 @@ static bool is_bound_check(const guard *g, const hone_expr *part) {
     for (uint32_t d = 0; d < buffer->rank; d++) {
         const hone_expr *low = part->args[is_more], *high = part->args[!is_more];
         const hone_expr *index = g->store->indices[d];
+        if (!hone_dtype_equal(low->dtype, index->dtype)) continue; /* compares data */
         if (is_strict) {
             low = hone_expr_sub(&arith->ir, low, index);
             high = hone_expr_sub(&arith->ir, high, buffer->shape[d]);
@@ -260,6 +261,7 @@ static bool is_fresh_each_time(planner *p, const lower_accesses *all, hone_node_
         const lower_access *access = &all->items[i];
         is_behind |= child_of(func, root, access->node) != writer;
         if (access->is_store) continue;
+        if (access < first) return false; /* in program order: what was there before */
         if (follows_store(p, first, access, root)) continue;
         bool ignored;
         if (!is_behind || !box_of(p, access, read, &ignored)) return false;

@@ -1,15 +1,13 @@
 /* lower/lower_stream.c
  * needs: flat buffers, vectors where they will be. keeps: what is computed. Vectors that are stored
  * to a parameter which the program never reads come below an ATTR (HONE_LOWER_STREAMING), and are
- * then written past the caches: where a loop around says pragma_streaming_store, and not where it
- * says 0; without a word, what is larger than the last cache, of which the next reader would find
- * nothing there anyhow. Only vectors that begin where registers of memory begin, one behind the
- * other. */
+ * then written past the caches: where a loop around says pragma_streaming_store (or the ATTR does
+ * that a vectorized or unrolled loop left behind), and not where it says 0; without a word, what is
+ * larger than the last cache, of which the next reader would find nothing there anyhow. Only
+ * vectors that begin where registers of memory begin, one behind the other. */
 #include <string.h>
 
 #include "lower/passes.h"
-
-#define PRAGMA "pragma_streaming_store"
 
 enum { LEAST_BYTES = 32, MOST_ALIGN = 64 };
 
@@ -47,12 +45,17 @@ static hone_status find_kept(streamer *s) {
     return HONE_OK;
 }
 
-/* What the innermost loop with the pragma says: 1, 0, or -1 where none does. */
+/* What the innermost loop with the pragma, or what is left of one, says: 1, 0, or -1 where none
+ * does. */
 static int64_t wish_of(const hone_func *func, hone_node_id id) {
     for (hone_node_id n = id; n != HONE_NO_ID; n = hone_func_node(func, n)->parent) {
         const hone_node *node = hone_func_node(func, n);
-        if (node->kind != HONE_NODE_FOR) continue;
-        int64_t wish = hone_attrs_int(&node->u.loop.annotations, PRAGMA, -1);
+        int64_t wish = -1;
+        if (node->kind == HONE_NODE_FOR) {
+            wish = hone_attrs_int(&node->u.loop.annotations, LOWER_STREAM_WISH, -1);
+        } else if (node->kind == HONE_NODE_ATTR && !strcmp(node->u.attr.key, LOWER_STREAM_WISH)) {
+            wish = hone_expr_const(node->u.attr.value);
+        }
         if (wish >= 0) return wish > 0;
     }
     return -1;

@@ -94,12 +94,19 @@ static const hone_expr *vector_children(vectorizer *v, const hone_expr *e) {
     }
 }
 
-/* The branch that is not taken may be out of bounds: only a condition that is the same for all
- * iterations, or branches without loads, have a vector form here. */
-static bool has_load(const hone_expr *e) {
-    if (e->kind == HONE_EXPR_LOAD) return true;
+static bool is_division(const hone_expr *e) {
+    bool divides =
+        e->kind == HONE_EXPR_BINARY && (e->op == HONE_OP_FLOORDIV || e->op == HONE_OP_FLOORMOD ||
+                                        e->op == HONE_OP_TRUNCDIV || e->op == HONE_OP_TRUNCMOD);
+    return divides && !hone_dtype_is_float(e->dtype) && hone_expr_const(e->args[1]) <= 0;
+}
+
+/* The branch that is not taken may be out of bounds, or divide by 0: it is not evaluated, not even
+ * to be thrown away. */
+static bool may_fail(const hone_expr *e) {
+    if (e->kind == HONE_EXPR_LOAD || is_division(e)) return true;
     for (uint16_t i = 0; i < e->count; i++) {
-        if (has_load(e->args[i])) return true;
+        if (may_fail(e->args[i])) return true;
     }
     return false;
 }
@@ -131,6 +138,13 @@ static const hone_expr *vector_of_branch(vectorizer *v, const hone_expr *e, bool
     return branch;
 }
 
+/* The right side of `and` and `or` only runs where it matters. */
+static const hone_expr *vector_of_logic(vectorizer *v, const hone_expr *e) {
+    const hone_expr *left = widen(v, vector_of(v, e->args[0]));
+    const hone_expr *right = vector_of_branch(v, e->args[1], true);
+    return left && right ? hone_expr_binary(&v->lower->ir, (hone_op)e->op, left, right) : NULL;
+}
+
 static const hone_expr *vector_of_choice(vectorizer *v, const hone_expr *e) {
     hone_ir *ir = &v->lower->ir;
     hone_dtype dtype = hone_dtype_with_lanes(e->dtype, v->lanes);
@@ -142,7 +156,7 @@ static const hone_expr *vector_of_choice(vectorizer *v, const hone_expr *e) {
     if (is_uniform) return hone_expr_call(ir, dtype, HONE_INTRIN_IF_THEN_ELSE, 3, args);
     args[0] = widen(v, vector_of(v, e->args[0]));
     if (!args[0]) return NULL;
-    if (!has_load(e->args[1]) && !has_load(e->args[2])) {
+    if (!may_fail(e->args[1]) && !may_fail(e->args[2])) {
         return hone_expr_select(ir, args[0], args[1], args[2]);
     }
     return hone_expr_call(ir, dtype, HONE_INTRIN_IF_THEN_ELSE, 3, args);
@@ -166,6 +180,8 @@ static const hone_expr *vector_of(vectorizer *v, const hone_expr *e) {
     case HONE_EXPR_LOAD:
         return vector_of_load(v, e);
     case HONE_EXPR_BINARY:
+        if (e->op == HONE_OP_AND || e->op == HONE_OP_OR) return vector_of_logic(v, e);
+        return vector_children(v, e);
     case HONE_EXPR_NOT:
     case HONE_EXPR_SELECT:
     case HONE_EXPR_CAST:
@@ -375,6 +391,7 @@ static hone_status vectorize_loop(hone_lower *lower, hone_arith *arith, hone_nod
     v.lets = hone_arena_zalloc(func->arena, v.let_count * sizeof *v.lets);
     if (!v.lets) return LOWER_NO_MEMORY();
     HONE_TRY(vectorize_children(&v, id));
+    HONE_TRY(lower_keep_wish(lower, id));
     lower_splice(func, id);
     return HONE_OK;
 }

@@ -54,6 +54,10 @@ HONE_NODISCARD hone_status lower_append_store(hone_func *func, hone_node_id pare
 HONE_NODISCARD hone_status lower_hand_down_pragmas(hone_func *func, hone_node_id loop);
 /* Puts the body of a loop, once for each of its `extent` iterations, where the loop was. */
 HONE_NODISCARD hone_status lower_repeat_body(hone_lower *lower, hone_node_id loop, int64_t extent);
+/* "pragma_streaming_store" of a loop, or the key of an ATTR around what a loop with it held. */
+#define LOWER_STREAM_WISH "pragma_streaming_store"
+/* Before a loop is taken away: what it says about stores is said by an ATTR around it. */
+HONE_NODISCARD hone_status lower_keep_wish(hone_lower *lower, hone_node_id loop);
 /* Puts wrapper where node was, with node as its only child. */
 void lower_wrap(hone_func *func, hone_node_id node, hone_node_id wrapper);
 /* A new ATTR that says no more than its key, not in the tree yet. */

@@ -251,12 +251,27 @@ static void print_trace(const plan *p, hone_str *t) {
     hone_str_printf(t, "sch.decompose_reduction(block=conv, loop=%s)\n", p->channels ? "c0" : "dy");
 }
 
+/* The share of all taps that lies inside of the image, along one side; stride 1. */
+static double inside_share(const ops_conv_shape *s, int64_t size, int64_t outputs) {
+    int64_t inside = 0;
+    for (int64_t o = 0; o < outputs; o++) {
+        int64_t first = o - s->p > 0 ? o - s->p : 0;
+        int64_t end = o - s->p + s->k < size ? o - s->p + s->k : size;
+        if (end > first) inside += end - first;
+    }
+    return (double)inside / (double)(outputs * s->k);
+}
+
 /* Whether vectors had better run along rows: few filters, or some more than fill vectors. Such rows
- * are copied, and read across cache lines; tiles of filters have outputs to turn. */
+ * are copied with their padding, and read across cache lines; tiles of filters leave out what lies
+ * outside and have outputs to turn. */
 static bool suits_rows(const plan *p) {
-    if (p->is_blocked || p->shape.s != 1) return false;
-    double allowance = p->machine->lanes < BLOCK ? 1.05 : 1.15;
-    return allowance * ops_rows_time(p->machine, &p->shape) < p->time;
+    const ops_conv_shape *s = &p->shape;
+    if (p->is_blocked || s->s != 1) return false;
+    double rows = ops_rows_time(p->machine, s);
+    if (p->machine->lanes == BLOCK) return 1.15 * rows < p->time;
+    double inside = inside_share(s, s->h, p->oh) * inside_share(s, s->w, p->ow);
+    return 1.05 * rows < p->time * inside;
 }
 
 void ops_conv_text(const ops_machine *machine, const ops_conv_shape *shape, bool is_blocked,

@@ -1,9 +1,10 @@
-/* codegen/llvm/access.c - loads and stores: scalars, contiguous vectors, strided and indexed ones.
+/* codegen/llvm/access.c - loads and stores: scalars, contiguous vectors, others (places.c).
  *
- * A ramp of stride 1 is one vector access; stride 0 a broadcast; stride -1 a reversed access;
- * loads of strides 2 to 4 are shuffled out of dense ones; others go lane by lane or through a
- * gather. Under a mask (the lanes of a vector if_then_else) only the lanes in it touch memory. */
-#include "codegen/llvm/gen.h"
+ * A run of places is one vector access. Lanes that lie near each other, by constants, are shuffled
+ * out of dense loads; others go lane by lane. Under a mask (the lanes of a vector if_then_else)
+ * only the lanes in it touch memory: lanes known to be off are left out, what depends on the data
+ * is a masked access, a gather or a scatter. */
+#include "codegen/llvm/places.h"
 
 LLVMValueRef gen_buffer(gen *g, hone_buffer buffer) {
     hone_buffer at = buffer;
@@ -27,164 +28,207 @@ LLVMValueRef gen_address(gen *g, hone_buffer buffer, LLVMValueRef index) {
     return LLVMBuildInBoundsGEP2(g->builder, type, gen_buffer(g, buffer), &index, 1, "");
 }
 
-/* What kind of access an index is. */
-typedef struct place {
-    enum { PLACE_SCALAR, PLACE_DENSE, PLACE_REVERSED, PLACE_STRIDED, PLACE_INDEXED } kind;
-    LLVMValueRef base;    /* i64, all but INDEXED */
-    LLVMValueRef stride;  /* i64, STRIDED */
-    LLVMValueRef indices; /* vector of i64, INDEXED */
-    unsigned lanes;
-} place;
-
-static place place_of(gen *g, const hone_expr *index) {
-    unsigned lanes = index->dtype.lanes;
-    if (lanes == 1) return (place){.kind = PLACE_SCALAR, .base = gen_index(g, index), .lanes = 1};
-    if (index->kind == HONE_EXPR_RAMP && index->args[0]->dtype.lanes == 1) {
-        int64_t stride = hone_expr_is_int(index->args[1]) ? index->args[1]->u.i : INT64_MAX;
-        LLVMValueRef base = gen_index(g, index->args[0]);
-        if (stride == 1) return (place){.kind = PLACE_DENSE, .base = base, .lanes = lanes};
-        if (stride == -1) return (place){.kind = PLACE_REVERSED, .base = base, .lanes = lanes};
-        LLVMValueRef step = gen_index(g, index->args[1]);
-        return (place){.kind = PLACE_STRIDED, .base = base, .stride = step, .lanes = lanes};
-    }
-    LLVMValueRef indices = gen_value(g, index);
-    LLVMTypeRef wide = LLVMVectorType(g->i64, lanes);
-    if (index->dtype.bits < 64) indices = LLVMBuildSExt(g->builder, indices, wide, "");
-    return (place){.kind = PLACE_INDEXED, .indices = indices, .lanes = lanes};
-}
-
-static LLVMValueRef lane_index(gen *g, const place *p, unsigned lane) {
-    if (p->kind == PLACE_INDEXED) {
-        return LLVMBuildExtractElement(g->builder, p->indices, gen_i32(g, (int32_t)lane), "");
-    }
-    LLVMValueRef offset = LLVMBuildNSWMul(g->builder, p->stride, gen_i64(g, lane), "");
-    return LLVMBuildNSWAdd(g->builder, p->base, offset, "");
-}
-
-static LLVMValueRef all_indices(gen *g, const place *p) {
-    if (p->kind == PLACE_INDEXED) return p->indices;
-    LLVMValueRef base = gen_splat(g, p->base, p->lanes);
-    LLVMValueRef stride = gen_splat(g, p->stride, p->lanes);
-    LLVMValueRef steps[1024];
-    for (unsigned i = 0; i < p->lanes; i++)
-        steps[i] = gen_i64(g, i);
-    LLVMValueRef offset = LLVMBuildMul(g->builder, stride, LLVMConstVector(steps, p->lanes), "");
-    return LLVMBuildAdd(g->builder, base, offset, "");
-}
-
-static LLVMValueRef reverse(gen *g, LLVMValueRef value, unsigned lanes) {
-    LLVMValueRef picks[1024];
-    for (unsigned i = 0; i < lanes; i++)
-        picks[i] = gen_i32(g, (int32_t)(lanes - 1 - i));
-    return LLVMBuildShuffleVector(g->builder, value, LLVMGetPoison(LLVMTypeOf(value)),
-                                  LLVMConstVector(picks, lanes), "");
-}
-
-static LLVMValueRef all_addresses(gen *g, hone_buffer buffer, const place *p) {
-    place as_vector = *p;
-    if (p->kind == PLACE_REVERSED) {
-        as_vector.kind = PLACE_STRIDED;
-        as_vector.stride = gen_i64(g, -1);
-    }
-    LLVMValueRef indices = all_indices(g, &as_vector);
-    LLVMTypeRef element = gen_storage_type(g, g->func->buffers[buffer].dtype);
-    return LLVMBuildGEP2(g->builder, element, gen_buffer(g, buffer), &indices, 1, "");
-}
-
-static LLVMValueRef masked_load(gen *g, hone_buffer buffer, const place *p, LLVMTypeRef type) {
-    unsigned bytes = element_bytes(g->func->buffers[buffer].dtype);
-    LLVMValueRef zero = LLVMConstNull(type);
-    if (p->kind == PLACE_DENSE) {
-        LLVMValueRef args[] = {gen_address(g, buffer, p->base), gen_i32(g, (int32_t)bytes), g->mask,
-                               zero};
-        LLVMTypeRef types[] = {type, g->ptr};
-        return gen_intrinsic_of(g, "llvm.masked.load", types, 2, args, 4);
-    }
-    LLVMValueRef addresses = all_addresses(g, buffer, p);
-    LLVMValueRef args[] = {addresses, gen_i32(g, (int32_t)bytes), g->mask, zero};
-    LLVMTypeRef types[] = {type, LLVMVectorType(g->ptr, p->lanes)};
-    return gen_intrinsic_of(g, "llvm.masked.gather", types, 2, args, 4);
-}
-
 static LLVMValueRef load_at(gen *g, hone_buffer buffer, LLVMValueRef index, LLVMTypeRef type) {
     LLVMValueRef load = LLVMBuildLoad2(g->builder, type, gen_address(g, buffer, index), "");
     LLVMSetAlignment(load, element_bytes(g->func->buffers[buffer].dtype));
     return load;
 }
 
-static LLVMValueRef load_lanes(gen *g, hone_buffer buffer, const place *p, LLVMTypeRef type) {
+static void store_at(gen *g, hone_buffer buffer, LLVMValueRef index, LLVMValueRef value) {
+    LLVMValueRef store = LLVMBuildStore(g->builder, value, gen_address(g, buffer, index));
+    LLVMSetAlignment(store, element_bytes(g->func->buffers[buffer].dtype));
+}
+
+static LLVMValueRef shuffle(gen *g, LLVMValueRef a, LLVMValueRef b, LLVMValueRef *picks,
+                            unsigned lanes) {
+    return LLVMBuildShuffleVector(g->builder, a, b ? b : LLVMGetPoison(LLVMTypeOf(a)),
+                                  LLVMConstVector(picks, lanes), "");
+}
+
+/* ---- lanes that are known; what is not loaded is 0 ---- */
+
+static LLVMValueRef load_lanes(gen *g, hone_buffer buffer, const gen_place *p, const bool *on,
+                               LLVMTypeRef type) {
     LLVMTypeRef element = LLVMGetElementType(type);
-    LLVMValueRef result = LLVMGetPoison(type);
+    LLVMValueRef result = g->mask ? LLVMConstNull(type) : LLVMGetPoison(type);
     for (unsigned i = 0; i < p->lanes; i++) {
-        LLVMValueRef lane = load_at(g, buffer, lane_index(g, p, i), element);
+        if (!on[i]) continue;
+        LLVMValueRef lane = load_at(g, buffer, gen_lane_index(g, p, i), element);
         result = LLVMBuildInsertElement(g->builder, result, lane, gen_i32(g, (int32_t)i), "");
     }
     return result;
 }
 
-/* Every second, third or fourth element: as many dense loads as the stride, the last of which ends
- * with the last element wanted, and shuffles that pick from them. */
-static LLVMValueRef load_picked(gen *g, hone_buffer buffer, const place *p, int64_t stride,
-                                LLVMTypeRef type) {
-    enum { MOST = 64 };
-    LLVMValueRef picks[MOST], result = NULL;
-    int64_t lanes = p->lanes, span = (lanes - 1) * stride + 1;
-    for (int64_t part = 0, first = 0; first < lanes; part++) {
-        int64_t begin = part * lanes < span - lanes ? part * lanes : span - lanes;
-        LLVMValueRef at = LLVMBuildNSWAdd(g->builder, p->base, gen_i64(g, begin), "");
-        LLVMValueRef dense = load_at(g, buffer, at, type);
-        int64_t i = 0;
-        for (; i < first; i++)
-            picks[i] = gen_i32(g, (int32_t)i);
-        for (; i < lanes && i * stride < begin + lanes; i++)
-            picks[i] = gen_i32(g, (int32_t)(i * stride - begin + (result ? lanes : 0)));
-        first = i;
-        for (; i < lanes; i++)
-            picks[i] = LLVMGetPoison(g->i32);
-        LLVMValueRef other = result ? dense : LLVMGetPoison(type);
-        result = LLVMBuildShuffleVector(g->builder, result ? result : dense, other,
-                                        LLVMConstVector(picks, (unsigned)lanes), "");
+static void store_lanes(gen *g, hone_buffer buffer, const gen_place *p, const bool *on,
+                        LLVMValueRef stored) {
+    for (unsigned i = 0; i < p->lanes; i++) {
+        if (!on[i]) continue;
+        LLVMValueRef lane = LLVMBuildExtractElement(g->builder, stored, gen_i32(g, (int32_t)i), "");
+        store_at(g, buffer, gen_lane_index(g, p, i), lane);
     }
-    return result;
 }
 
-/* The stride of a place that load_picked can read; 0 = it cannot. */
-static int64_t small_stride(const place *p) {
-    if (p->kind != PLACE_STRIDED || !LLVMIsAConstantInt(p->stride)) return 0;
-    int64_t stride = LLVMConstIntGetSExtValue(p->stride);
-    return stride >= 2 && stride <= 4 && p->lanes >= 4 && p->lanes <= 64 ? stride : 0;
+/* FIXED and DENSE. */
+static int64_t offset_of(const gen_place *p, unsigned lane) {
+    return p->kind == GEN_PLACE_FIXED ? p->offsets[lane] : (int64_t)lane;
 }
+
+/* The elements between the first and the last one that lanes touch, and how to get at them. */
+typedef struct span {
+    int64_t first, last; /* from the base */
+    unsigned touched;    /* lanes */
+    int64_t width;       /* of a dense load */
+} span;
+
+static span span_of(const gen_place *p, const bool *on) {
+    span s = {.first = INT64_MAX, .last = INT64_MIN};
+    for (unsigned i = 0; i < p->lanes; i++) {
+        if (!on[i]) continue;
+        int64_t at = offset_of(p, i);
+        if (at < s.first) s.first = at;
+        if (at > s.last) s.last = at;
+        s.touched++;
+    }
+    int64_t elements = s.touched ? s.last - s.first + 1 : 0;
+    s.width = elements < (int64_t)p->lanes ? elements : (int64_t)p->lanes;
+    return s;
+}
+
+/* Lanes that lie near each other: they take fewer dense loads, four at most, than lanes. */
+static bool is_near(const span *s, unsigned lanes) {
+    enum { MOST_LANES = 64, MOST_LOADS = 4 };
+    if (lanes > MOST_LANES || s->touched == 0 || s->last - s->first >= MOST_LOADS * MOST_LANES) {
+        return false;
+    }
+    int64_t loads = (s->last - s->first + s->width) / s->width;
+    return loads <= MOST_LOADS && loads < (int64_t)s->touched;
+}
+
+/* Dense loads of as many lanes, the last of which ends with the last element wanted, and shuffles
+ * that pick from them. */
+static LLVMValueRef load_near(gen *g, hone_buffer buffer, const gen_place *p, const bool *on,
+                              const span *s, LLVMTypeRef type) {
+    LLVMValueRef picks[GEN_MAX_LANES], result = NULL;
+    bool is_done[GEN_MAX_LANES];
+    LLVMTypeRef part = LLVMVectorType(LLVMGetElementType(type), (unsigned)s->width);
+    for (unsigned i = 0; i < p->lanes; i++)
+        is_done[i] = false;
+    for (int64_t begin = s->first;; begin += s->width) {
+        if (begin > s->last - s->width + 1) begin = s->last - s->width + 1;
+        LLVMValueRef at = LLVMBuildNSWAdd(g->builder, p->base, gen_i64(g, begin), "");
+        LLVMValueRef dense = load_at(g, buffer, at, part);
+        for (unsigned i = 0; i < p->lanes; i++) {
+            int64_t from = offset_of(p, i) - begin;
+            bool is_here = on[i] && !is_done[i] && from >= 0 && from < s->width;
+            int64_t pick = is_here ? from + (result ? s->width : 0) : (result ? i : s->width);
+            picks[i] = gen_i32(g, (int32_t)pick);
+            is_done[i] |= is_here;
+        }
+        LLVMValueRef first = result ? result : dense;
+        LLVMValueRef second = result ? dense : LLVMConstNull(part);
+        result = shuffle(g, first, second, picks, p->lanes);
+        if (begin + s->width > s->last) return result;
+    }
+}
+
+static LLVMValueRef load_known(gen *g, hone_buffer buffer, const gen_place *p, const bool *on,
+                               LLVMTypeRef type) {
+    bool is_fixed = p->kind == GEN_PLACE_FIXED || p->kind == GEN_PLACE_DENSE;
+    span s = is_fixed ? span_of(p, on) : (span){0};
+    if (is_fixed && s.touched > 0 && s.first == s.last) {
+        LLVMValueRef at = LLVMBuildNSWAdd(g->builder, p->base, gen_i64(g, s.first), "");
+        return gen_splat(g, load_at(g, buffer, at, LLVMGetElementType(type)), p->lanes);
+    }
+    if (is_fixed && is_near(&s, p->lanes)) return load_near(g, buffer, p, on, &s, type);
+    return load_lanes(g, buffer, p, on, type);
+}
+
+/* Runs of neighbours, each in one piece. */
+static void store_runs(gen *g, hone_buffer buffer, const gen_place *p, const bool *on,
+                       LLVMValueRef stored) {
+    LLVMValueRef picks[GEN_MAX_LANES];
+    for (unsigned i = 0; i < p->lanes; i++) {
+        unsigned first = i, count = 0;
+        for (; i < p->lanes && on[i]; i++)
+            picks[count++] = gen_i32(g, (int32_t)i);
+        if (count == 0) continue;
+        LLVMValueRef at = gen_lane_index(g, p, first);
+        store_at(g, buffer, at, shuffle(g, stored, NULL, picks, count));
+    }
+}
+
+static bool is_reversed(const gen_place *p) {
+    for (unsigned i = 0; i < p->lanes; i++) {
+        if (p->kind != GEN_PLACE_FIXED || p->offsets[i] != p->offsets[0] - (int64_t)i) return false;
+    }
+    return true;
+}
+
+static void store_reversed(gen *g, hone_buffer buffer, const gen_place *p, LLVMValueRef stored) {
+    LLVMValueRef picks[GEN_MAX_LANES];
+    for (unsigned i = 0; i < p->lanes; i++)
+        picks[i] = gen_i32(g, (int32_t)(p->lanes - 1 - i));
+    store_at(g, buffer, gen_lane_index(g, p, p->lanes - 1),
+             shuffle(g, stored, NULL, picks, p->lanes));
+}
+
+/* ---- lanes of a mask ---- */
+
+static LLVMValueRef all_addresses(gen *g, hone_buffer buffer, const gen_place *p) {
+    LLVMValueRef indices = gen_lane_indices(g, p);
+    LLVMTypeRef element = gen_storage_type(g, g->func->buffers[buffer].dtype);
+    return LLVMBuildGEP2(g->builder, element, gen_buffer(g, buffer), &indices, 1, "");
+}
+
+static LLVMValueRef masked_load(gen *g, hone_buffer buffer, const gen_place *p, LLVMTypeRef type) {
+    bool is_dense = p->kind == GEN_PLACE_DENSE;
+    LLVMValueRef at = is_dense ? gen_address(g, buffer, p->base) : all_addresses(g, buffer, p);
+    LLVMValueRef align = gen_i32(g, (int32_t)element_bytes(g->func->buffers[buffer].dtype));
+    LLVMValueRef args[] = {at, align, g->mask, LLVMConstNull(type)};
+    LLVMTypeRef types[] = {type, LLVMTypeOf(at)};
+    const char *name = is_dense ? "llvm.masked.load" : "llvm.masked.gather";
+    return gen_intrinsic_of(g, name, types, 2, args, 4);
+}
+
+static void masked_store(gen *g, hone_buffer buffer, const gen_place *p, LLVMValueRef stored) {
+    LLVMValueRef align = gen_i32(g, (int32_t)element_bytes(g->func->buffers[buffer].dtype));
+    bool is_dense = p->kind == GEN_PLACE_DENSE;
+    LLVMValueRef at = is_dense ? gen_address(g, buffer, p->base) : all_addresses(g, buffer, p);
+    LLVMValueRef args[] = {stored, at, align, g->mask};
+    LLVMTypeRef types[] = {LLVMTypeOf(stored), LLVMTypeOf(at)};
+    gen_intrinsic_of(g, is_dense ? "llvm.masked.store" : "llvm.masked.scatter", types, 2, args, 4);
+}
+
+/* Registers may be read in part: elements of words and more, of others with AVX-512. */
+static bool reads_parts(gen *g, hone_buffer buffer) {
+    return hone_target_has_feature(g->target, "avx512vl") ||
+           (hone_target_has_feature(g->target, "avx2") &&
+            element_bytes(g->func->buffers[buffer].dtype) >= 4);
+}
+
+/* ---- loads ---- */
 
 LLVMValueRef gen_load_stored(gen *g, const hone_expr *e) {
-    if (e->count != 1) {
-        gen_fail(g, HONE_ERROR(HONE_CODE_INVALID, "buffer '%s' is not flat",
-                               g->func->buffers[e->u.buffer].name));
-        return LLVMGetUndef(gen_type(g, e->dtype));
-    }
     hone_buffer buffer = e->u.buffer;
     hone_dtype dtype = hone_dtype_with_lanes(g->func->buffers[buffer].dtype, e->dtype.lanes);
-    if (e->dtype.lanes > 1024) {
+    if (e->count != 1) {
+        gen_fail(g, HONE_ERROR(HONE_CODE_INVALID, "buffer '%s' is not flat",
+                               g->func->buffers[buffer].name));
+        return LLVMGetUndef(gen_type(g, e->dtype));
+    }
+    if (e->dtype.lanes > GEN_MAX_LANES) {
         gen_fail(g, HONE_ERROR(HONE_CODE_UNSUPPORTED, "a vector of %d lanes", e->dtype.lanes));
         return LLVMGetUndef(gen_type(g, e->dtype));
     }
     LLVMTypeRef type = gen_storage_type(g, dtype);
-    place p = place_of(g, e->args[0]);
-    LLVMValueRef stored;
-    if (p.kind == PLACE_SCALAR) {
-        stored = load_at(g, buffer, p.base, type);
-    } else if (g->mask) {
-        stored = masked_load(g, buffer, &p, type);
-    } else if (p.kind == PLACE_DENSE) {
-        stored = load_at(g, buffer, p.base, type);
-    } else if (p.kind == PLACE_REVERSED) {
-        LLVMValueRef low = LLVMBuildNSWSub(g->builder, p.base, gen_i64(g, p.lanes - 1), "");
-        stored = reverse(g, load_at(g, buffer, low, type), p.lanes);
-    } else if (small_stride(&p)) {
-        stored = load_picked(g, buffer, &p, small_stride(&p), type);
-    } else {
-        stored = load_lanes(g, buffer, &p, type);
+    gen_place p = gen_place_of(g, e->args[0]);
+    bool on[GEN_MAX_LANES];
+    if (p.kind == GEN_PLACE_SCALAR || (p.kind == GEN_PLACE_DENSE && !g->mask)) {
+        return load_at(g, buffer, p.base, type);
     }
-    return stored;
+    bool is_part = p.kind == GEN_PLACE_DENSE && reads_parts(g, buffer);
+    if (is_part || !gen_lanes_on(g, p.lanes, on)) return masked_load(g, buffer, &p, type);
+    return load_known(g, buffer, &p, on, type);
 }
 
 LLVMValueRef gen_load(gen *g, const hone_expr *e) {
@@ -194,19 +238,7 @@ LLVMValueRef gen_load(gen *g, const hone_expr *e) {
     return gen_from_storage(g, hone_dtype_with_lanes(dtype, e->dtype.lanes), stored);
 }
 
-static void masked_store(gen *g, hone_buffer buffer, const place *p, LLVMValueRef stored) {
-    LLVMValueRef align = gen_i32(g, (int32_t)element_bytes(g->func->buffers[buffer].dtype));
-    bool is_dense = p->kind == PLACE_DENSE;
-    LLVMValueRef at = is_dense ? gen_address(g, buffer, p->base) : all_addresses(g, buffer, p);
-    LLVMValueRef args[] = {stored, at, align, g->mask};
-    LLVMTypeRef types[] = {LLVMTypeOf(stored), LLVMTypeOf(at)};
-    gen_intrinsic_of(g, is_dense ? "llvm.masked.store" : "llvm.masked.scatter", types, 2, args, 4);
-}
-
-static void store_at(gen *g, hone_buffer buffer, LLVMValueRef index, LLVMValueRef value) {
-    LLVMValueRef store = LLVMBuildStore(g->builder, value, gen_address(g, buffer, index));
-    LLVMSetAlignment(store, element_bytes(g->func->buffers[buffer].dtype));
-}
+/* ---- stores ---- */
 
 /* Past the caches: lower/lower_stream.c has seen to it that the place is aligned. */
 static void stream_at(gen *g, hone_buffer buffer, LLVMValueRef index, LLVMValueRef value,
@@ -219,6 +251,26 @@ static void stream_at(gen *g, hone_buffer buffer, LLVMValueRef index, LLVMValueR
     LLVMSetMetadata(store, LLVMGetMDKindIDInContext(g->context, "nontemporal", 11),
                     LLVMMetadataAsValue(g->context, node));
     g->frame->has_streams = true;
+}
+
+static void store_vector(gen *g, hone_buffer buffer, const gen_place *p, LLVMValueRef stored) {
+    bool is_dense = p->kind == GEN_PLACE_DENSE;
+    bool *on = hone_arena_alloc(g->arena, p->lanes * sizeof *on);
+    if (!on || (g->mask && p->lanes > GEN_MAX_LANES)) {
+        gen_fail(g, on ? HONE_ERROR(HONE_CODE_UNSUPPORTED, "a vector of %u lanes", p->lanes)
+                       : HONE_ERROR(HONE_CODE_NO_MEMORY, "code generation"));
+        return;
+    }
+    bool is_part = g->mask && is_dense && hone_target_has_feature(g->target, "avx512vl");
+    if (is_part || !gen_lanes_on(g, p->lanes, on)) {
+        masked_store(g, buffer, p, stored);
+    } else if (is_dense) {
+        store_runs(g, buffer, p, on, stored);
+    } else if (!g->mask && p->lanes <= GEN_MAX_LANES && is_reversed(p)) {
+        store_reversed(g, buffer, p, stored);
+    } else {
+        store_lanes(g, buffer, p, on, stored);
+    }
 }
 
 void gen_store(gen *g, hone_buffer buffer, const hone_expr *index, const hone_expr *value) {
@@ -237,30 +289,13 @@ void gen_store(gen *g, hone_buffer buffer, const hone_expr *index, const hone_ex
     if (!hone_dtype_same_element(value->dtype, dtype)) {
         v = gen_cast(g, hone_dtype_with_lanes(value->dtype, (uint16_t)lanes), dtype, v);
     }
-    place p = place_of(g, index);
+    gen_place p = gen_place_of(g, index);
     LLVMValueRef stored = gen_to_storage(g, dtype, v);
-    if (g->mask && lanes > 1) {
-        masked_store(g, buffer, &p, stored);
-        return;
-    }
-    if (g->is_streaming && p.kind == PLACE_DENSE) {
+    if (p.kind == GEN_PLACE_DENSE && g->is_streaming && !g->mask) {
         stream_at(g, buffer, p.base, stored, lanes);
-        return;
-    }
-    switch (p.kind) {
-    case PLACE_SCALAR:
-    case PLACE_DENSE:
+    } else if (p.kind == GEN_PLACE_SCALAR || (p.kind == GEN_PLACE_DENSE && !g->mask)) {
         store_at(g, buffer, p.base, stored);
-        return;
-    case PLACE_REVERSED:
-        store_at(g, buffer, LLVMBuildNSWSub(g->builder, p.base, gen_i64(g, p.lanes - 1), ""),
-                 reverse(g, stored, p.lanes));
-        return;
-    default:
-        for (unsigned i = 0; i < p.lanes; i++) {
-            LLVMValueRef lane =
-                LLVMBuildExtractElement(g->builder, stored, gen_i32(g, (int32_t)i), "");
-            store_at(g, buffer, lane_index(g, &p, i), lane);
-        }
+    } else {
+        store_vector(g, buffer, &p, stored);
     }
 }

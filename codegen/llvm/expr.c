@@ -74,8 +74,32 @@ static LLVMValueRef floor_division(gen *g, LLVMValueRef a, LLVMValueRef b, bool 
     return LLVMBuildSelect(ir, fix, less, quotient, "");
 }
 
+static bool has_zero(LLVMValueRef constant) {
+    if (LLVMGetTypeKind(LLVMTypeOf(constant)) != LLVMVectorTypeKind) {
+        return !LLVMIsAConstantInt(constant) || LLVMIsNull(constant);
+    }
+    for (unsigned i = 0; i < LLVMGetVectorSize(LLVMTypeOf(constant)); i++) {
+        LLVMValueRef lane = LLVMGetAggregateElement(constant, i);
+        if (!lane || has_zero(lane)) return true;
+    }
+    return false;
+}
+
+LLVMValueRef gen_divisor(gen *g, LLVMValueRef b) {
+    LLVMTypeRef type = LLVMTypeOf(b);
+    if (!g->mask || (LLVMIsConstant(b) && !has_zero(b))) return b;
+    if (LLVMGetTypeKind(type) == LLVMVectorTypeKind) {
+        unsigned lanes = LLVMGetVectorSize(type);
+        LLVMValueRef one = LLVMConstInt(LLVMGetElementType(type), 1, 0);
+        return LLVMBuildSelect(g->builder, g->mask, b, gen_splat(g, one, lanes), "");
+    }
+    LLVMValueRef is_any = gen_any_lane(g, g->mask);
+    return LLVMBuildSelect(g->builder, is_any, b, LLVMConstInt(type, 1, 0), "");
+}
+
 static LLVMValueRef int_divide(gen *g, hone_op op, bool is_signed, LLVMValueRef a, LLVMValueRef b) {
     LLVMBuilderRef ir = g->builder;
+    b = gen_divisor(g, b);
     bool wants_quotient = op == HONE_OP_FLOORDIV || op == HONE_OP_TRUNCDIV || op == HONE_OP_DIV;
     if (!is_signed)
         return wants_quotient ? LLVMBuildUDiv(ir, a, b, "") : LLVMBuildURem(ir, a, b, "");
@@ -151,6 +175,17 @@ static LLVMValueRef short_circuit(gen *g, const hone_expr *e) {
     return phi;
 }
 
+/* The same of vectors: the right side only touches the lanes in which it matters. */
+static LLVMValueRef masked_logic(gen *g, const hone_expr *e) {
+    LLVMBuilderRef ir = g->builder;
+    LLVMValueRef left = gen_value(g, e->args[0]), outer = g->mask;
+    LLVMValueRef matters = e->op == HONE_OP_AND ? left : LLVMBuildNot(ir, left, "");
+    g->mask = outer ? LLVMBuildAnd(ir, outer, matters, "") : matters;
+    LLVMValueRef right = gen_value(g, e->args[1]);
+    g->mask = outer;
+    return int_binary(g, e, left, right);
+}
+
 static LLVMValueRef binary(gen *g, const hone_expr *e) {
     const hone_expr *a = e->args[0], *b = e->args[1];
     if (codegen_is_index_compare(e)) {
@@ -158,7 +193,9 @@ static LLVMValueRef binary(gen *g, const hone_expr *e) {
                              gen_index(g, b), "");
     }
     bool is_logic = e->op == HONE_OP_AND || e->op == HONE_OP_OR;
-    if (is_logic && e->dtype.lanes == 1 && !hone_expr_is_pure_index(b)) return short_circuit(g, e);
+    if (is_logic && !hone_expr_is_pure_index(b)) {
+        return e->dtype.lanes == 1 ? short_circuit(g, e) : masked_logic(g, e);
+    }
     LLVMValueRef x = gen_value(g, a), y = gen_value(g, b);
     return hone_dtype_is_float(a->dtype) ? float_binary(g, e, x, y) : int_binary(g, e, x, y);
 }

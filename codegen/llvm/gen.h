@@ -79,6 +79,7 @@ LLVMTypeRef gen_vector(LLVMTypeRef element, unsigned lanes);
 LLVMValueRef gen_i64(gen *g, int64_t value);
 LLVMValueRef gen_i32(gen *g, int32_t value);
 LLVMValueRef gen_splat(gen *g, LLVMValueRef scalar, unsigned lanes);
+LLVMValueRef gen_any_lane(gen *g, LLVMValueRef mask); /* i1 */
 /* Value to storage form and back, lanes and all. */
 LLVMValueRef gen_to_storage(gen *g, hone_dtype dtype, LLVMValueRef value);
 LLVMValueRef gen_from_storage(gen *g, hone_dtype dtype, LLVMValueRef stored);
@@ -87,6 +88,8 @@ LLVMValueRef gen_cast(gen *g, hone_dtype from, hone_dtype to, LLVMValueRef value
 /* expr.c */
 LLVMValueRef gen_value(gen *g, const hone_expr *e);
 LLVMValueRef gen_condition(gen *g, const hone_expr *e); /* i1 */
+/* An integer to divide by: 1 instead where no lane of the mask needs the result, which may be 0. */
+LLVMValueRef gen_divisor(gen *g, LLVMValueRef b);
 
 /* index.c: integer expressions as mathematical integers in i64 */
 LLVMValueRef gen_index(gen *g, const hone_expr *e);

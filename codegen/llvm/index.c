@@ -28,6 +28,7 @@ static bool power_of_two(const hone_expr *e, int64_t *out_shift) {
 static LLVMValueRef floor_divide(gen *g, LLVMValueRef a, LLVMValueRef b, bool wants_quotient) {
     LLVMBuilderRef ir = g->builder;
     LLVMValueRef zero = gen_i64(g, 0);
+    b = gen_divisor(g, b);
     LLVMValueRef rest = LLVMBuildSRem(ir, a, b, "");
     LLVMValueRef is_inexact = LLVMBuildICmp(ir, LLVMIntNE, rest, zero, "");
     LLVMValueRef signs = LLVMBuildXor(ir, rest, b, "");
@@ -69,9 +70,9 @@ static LLVMValueRef binary(gen *g, const hone_expr *e) {
     case HONE_OP_FLOORMOD:
         return floor_divide(g, a, b, false);
     case HONE_OP_TRUNCDIV:
-        return LLVMBuildSDiv(ir, a, b, "");
+        return LLVMBuildSDiv(ir, a, gen_divisor(g, b), "");
     case HONE_OP_TRUNCMOD:
-        return LLVMBuildSRem(ir, a, b, "");
+        return LLVMBuildSRem(ir, a, gen_divisor(g, b), "");
     case HONE_OP_MIN:
         return pick(g, LLVMIntSLT, a, b);
     case HONE_OP_MAX:

@@ -10,6 +10,7 @@
  *
  * Each whole value gets a narrow twin, a shuffle of its first lanes, for users that stay narrow: an
  * instruction that is not known here, or one that must not see any number (divisions of integers).
+ * So is a store without AVX-512: a masked one of AVX2 takes some CPUs longer than all its pieces.
  *
  * It is done last, since what LLVM's passes know about plain loads and stores they do not know
  * about masked ones: promotion of local buffers to registers above all. */
@@ -118,6 +119,7 @@ static LLVMValueRef whole_load(gen *g, LLVMValueRef load) {
 static void mask_store(gen *g, LLVMValueRef store) {
     LLVMValueRef value = LLVMGetOperand(store, 0);
     if (!may_mask(LLVMTypeOf(value)) || LLVMGetVolatile(store)) return;
+    if (!hone_target_has_feature(g->target, "avx512vl")) return;
     LLVMPositionBuilderBefore(g->builder, store);
     LLVMTypeRef types[] = {whole_type(LLVMTypeOf(value)), g->ptr};
     LLVMValueRef args[] = {whole(g, value), LLVMGetOperand(store, 1),

@@ -125,10 +125,8 @@ static void masked(gen *g, hone_node_id id) {
     const hone_expr *e = hone_func_node(g->func, id)->u.eval.value;
     LLVMValueRef mask = gen_value(g, e), outer = g->mask;
     if (outer) mask = LLVMBuildAnd(b, mask, outer, "");
-    LLVMTypeRef bits = LLVMIntTypeInContext(g->context, e->dtype.lanes);
-    LLVMValueRef all = LLVMBuildBitCast(b, mask, bits, "");
     LLVMBasicBlockRef some = new_block(g, "masked"), after = new_block(g, "");
-    LLVMBuildCondBr(b, LLVMBuildICmp(b, LLVMIntNE, all, LLVMConstNull(bits), ""), some, after);
+    LLVMBuildCondBr(b, gen_any_lane(g, mask), some, after);
     LLVMPositionBuilderAtEnd(b, some);
     g->mask = mask;
     gen_children(g, id);

@@ -70,6 +70,12 @@ LLVMValueRef gen_splat(gen *g, LLVMValueRef scalar, unsigned lanes) {
     return LLVMBuildShuffleVector(g->builder, one, LLVMGetPoison(type), zeros, "splat");
 }
 
+LLVMValueRef gen_any_lane(gen *g, LLVMValueRef mask) {
+    LLVMTypeRef bits = LLVMIntTypeInContext(g->context, LLVMGetVectorSize(LLVMTypeOf(mask)));
+    LLVMValueRef all = LLVMBuildBitCast(g->builder, mask, bits, "");
+    return LLVMBuildICmp(g->builder, LLVMIntNE, all, LLVMConstNull(bits), "");
+}
+
 LLVMValueRef gen_to_storage(gen *g, hone_dtype dtype, LLVMValueRef value) {
     LLVMTypeRef type = gen_storage_type(g, dtype);
     if (hone_dtype_is_bool(dtype)) return LLVMBuildZExt(g->builder, value, type, "");

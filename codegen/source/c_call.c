@@ -156,7 +156,7 @@ static c_text reinterpret(c_gen *g, const hone_expr *e) {
                                   HONE_DTYPE_NAME(from), HONE_DTYPE_NAME(e->dtype)));
     }
     const char *source = c_name(g, "bits"), *result = c_name(g, "same");
-    c_text stored = c_to_storage(g, from, c_value(g, e->args[0]));
+    c_text stored = c_stored(g, e->args[0]);
     c_line(g, "const %s %s = %s;", c_storage(g, from), source, stored.s);
     c_line(g, "%s %s;", c_storage(g, e->dtype), result);
     c_line(g, "memcpy(&%s, &%s, sizeof %s);", result, source, result);
@@ -226,7 +226,7 @@ static passed pass_handle(c_gen *g, const hone_expr *e) {
 
 static passed pass_scalar(c_gen *g, const hone_expr *e) {
     const char *name = c_name(g, "scalar");
-    c_text value = c_to_storage(g, e->dtype, c_value(g, e));
+    c_text value = c_stored(g, e);
     c_line(g, "%s %s = %s;", c_storage(g, e->dtype), name, value.s);
     return (passed){c_printf(g, "&%s", name), "NULL", 0};
 }

@@ -302,13 +302,12 @@ const char *c_element(c_gen *g, hone_buffer buffer, const hone_expr *index) {
     return c_printf(g, "%s[%s]", c_buffer(g, buffer), at.s);
 }
 
-static c_text load(c_gen *g, const hone_expr *e) {
+static c_text load_stored(c_gen *g, const hone_expr *e) {
     if (e->count != 1) {
         return fail(g, HONE_ERROR(HONE_CODE_INVALID, "buffer '%s' is not flat",
                                   g->func->buffers[e->u.buffer].name));
     }
-    c_text stored = {c_element(g, e->u.buffer, e->args[0]), C_PREC_POSTFIX};
-    return c_from_storage(g, g->func->buffers[e->u.buffer].dtype, stored);
+    return (c_text){c_element(g, e->u.buffer, e->args[0]), C_PREC_POSTFIX};
 }
 
 /* ---- the rest ---- */
@@ -439,7 +438,7 @@ c_text c_value(c_gen *g, const hone_expr *e) {
     case HONE_EXPR_CAST:
         return c_cast(g, e->args[0]->dtype, e->dtype, c_value(g, e->args[0]));
     case HONE_EXPR_LOAD:
-        return load(g, e);
+        return c_from_storage(g, g->func->buffers[e->u.buffer].dtype, load_stored(g, e));
     case HONE_EXPR_CALL:
         if (e->op == HONE_INTRIN_IF_THEN_ELSE) return choice(g, e);
         return c_call(g, e);
@@ -453,6 +452,20 @@ c_text c_value(c_gen *g, const hone_expr *e) {
         return let(g, e);
     }
     return nothing;
+}
+
+/* A small float that is read, or has just been made, is not widened in order to be narrowed. */
+c_text c_stored(c_gen *g, const hone_expr *e) {
+    if (codegen_is_small_float(e->dtype)) {
+        hone_dtype from = e->count > 0 ? e->args[0]->dtype : e->dtype;
+        bool is_same = hone_dtype_same_element(from, e->dtype);
+        if (e->kind == HONE_EXPR_LOAD) return load_stored(g, e);
+        if (e->kind == HONE_EXPR_BROADCAST || (e->kind == HONE_EXPR_CAST && is_same)) {
+            return c_stored(g, e->args[0]);
+        }
+        if (e->kind == HONE_EXPR_CAST) return c_narrow(g, from, e->dtype, c_value(g, e->args[0]));
+    }
+    return c_to_storage(g, e->dtype, c_value(g, e));
 }
 
 c_text c_condition(c_gen *g, const hone_expr *e) {

@@ -83,6 +83,8 @@ const char *c_type(c_gen *g, hone_dtype dtype);    /* of a value, one lane */
 const char *c_storage(c_gen *g, hone_dtype dtype); /* as it lies in memory, one lane */
 c_text c_to_storage(c_gen *g, hone_dtype dtype, c_text value);
 c_text c_from_storage(c_gen *g, hone_dtype dtype, c_text stored);
+/* A number to the bits of another small float. */
+c_text c_narrow(c_gen *g, hone_dtype from, hone_dtype to, c_text value);
 c_text c_cast(c_gen *g, hone_dtype from, hone_dtype to, c_text value);
 c_text c_int_constant(hone_dtype dtype, int64_t value, c_gen *g);
 
@@ -90,7 +92,8 @@ c_text c_int_constant(hone_dtype dtype, int64_t value, c_gen *g);
 const char *c_helper(c_gen *g, const char *kind, const char *type);
 
 /* c_expr.c */
-c_text c_value(c_gen *g, const hone_expr *e); /* of the lane g->lane when it is a vector */
+c_text c_value(c_gen *g, const hone_expr *e);  /* of the lane g->lane when it is a vector */
+c_text c_stored(c_gen *g, const hone_expr *e); /* the same as it lies in memory */
 c_text c_condition(c_gen *g, const hone_expr *e);
 c_text c_index(c_gen *g, const hone_expr *e);                                /* as int64_t */
 const char *c_element(c_gen *g, hone_buffer buffer, const hone_expr *index); /* "A[i]" */

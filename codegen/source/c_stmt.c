@@ -135,7 +135,7 @@ static void store_lanes(c_gen *g, const hone_node *node, uint32_t lanes) {
     c_line(g, "%s %s[%u];", c_storage(g, dtype), name, (unsigned)lanes);
     const char *outer = c_open_lanes(g, lanes);
     if (g->mask) c_line(g, "if (!%s[%s]) continue;", g->mask, g->lane);
-    c_line(g, "%s[%s] = %s;", name, g->lane, c_to_storage(g, dtype, c_value(g, value)).s);
+    c_line(g, "%s[%s] = %s;", name, g->lane, c_stored(g, value).s);
     c_close_lanes(g, outer);
     outer = c_open_lanes(g, lanes);
     if (g->mask) c_line(g, "if (!%s[%s]) continue;", g->mask, g->lane);
@@ -145,7 +145,6 @@ static void store_lanes(c_gen *g, const hone_node *node, uint32_t lanes) {
 }
 
 static void store(c_gen *g, const hone_node *node) {
-    hone_dtype dtype = g->func->buffers[node->u.store.buffer].dtype;
     if (node->u.store.rank != 1) {
         c_fail(g, HONE_ERROR(HONE_CODE_INVALID, "buffer '%s' is not flat",
                              g->func->buffers[node->u.store.buffer].name));
@@ -159,7 +158,7 @@ static void store(c_gen *g, const hone_node *node) {
         store_lanes(g, node, lanes);
         return;
     }
-    c_text value = c_to_storage(g, dtype, c_value(g, node->u.store.value));
+    c_text value = c_stored(g, node->u.store.value);
     c_line(g, "%s = %s;", c_element(g, node->u.store.buffer, node->u.store.indices[0]), value.s);
 }
 

@@ -63,6 +63,16 @@ static c_text as(c_gen *g, const char *type, c_text value) {
     return (c_text){c_printf(g, "(%s)%s", type, c_at(g, value, C_PREC_UNARY)), C_PREC_UNARY};
 }
 
+c_text c_narrow(c_gen *g, hone_dtype from, hone_dtype to, c_text value) {
+    if (codegen_narrows_twice(from, to)) {
+        const char *helper = c_helper(g, "to_odd", "float");
+        value = (c_text){c_printf(g, "%s(%s)", helper, as(g, "double", value).s), C_PREC_POSTFIX};
+    } else if (!hone_dtype_is_float(from)) {
+        value = as(g, "float", value);
+    }
+    return c_to_storage(g, to, value);
+}
+
 c_text c_cast(c_gen *g, hone_dtype from, hone_dtype to, c_text value) {
     from.lanes = to.lanes = 1;
     if (hone_dtype_equal(from, to)) return value;
@@ -78,14 +88,9 @@ c_text c_cast(c_gen *g, hone_dtype from, hone_dtype to, c_text value) {
         return (c_text){c_printf(g, "%s(%s)", c_helper(g, "saturate", c_type(g, to)), value.s),
                         C_PREC_POSTFIX};
     }
+    if (codegen_is_small_float(from) && hone_dtype_equal(to, HONE_DTYPE_F32)) return value;
     if (!codegen_is_small_float(to)) return as(g, c_type(g, to), value);
-    if (codegen_narrows_twice(from, to)) {
-        const char *helper = c_helper(g, "to_odd", "float");
-        value = (c_text){c_printf(g, "%s(%s)", helper, as(g, "double", value).s), C_PREC_POSTFIX};
-    } else if (!hone_dtype_is_float(from)) {
-        value = as(g, "float", value);
-    }
-    return c_from_storage(g, to, c_to_storage(g, to, value));
+    return c_from_storage(g, to, c_narrow(g, from, to, value));
 }
 
 c_text c_int_constant(hone_dtype dtype, int64_t value, c_gen *g) {
