@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 """Ill-formed and illegal traces: each ends with exit 2 and a message that says where and why.
 
-    illegal_traces.py BUILD_DIR [--every K] [--random N] [--seed S] [--verbose]
+    illegal_traces.py BUILD_DIR [--every K] [--random N] [--seed S] [--pairs DIR] [--verbose]
 
 Two sorts of traces come out of the legal ones below. Those that are wrong for certain (cut text,
 wrong shapes, arity, types, numbers, names, decisions) must end with exit 2. Random changes may leave
 a legal trace: exit 0 or 2, and what comes out must be well-formed and compute what it did before.
-Neither may crash, trip an assertion or a sanitizer. Every K-th of the first sort is tried.
+Neither may crash, trip an assertion or a sanitizer. Every K-th of the first sort is tried. With
+--pairs only random changes are tried, N of each trace DIR/*/trace.json of a program before.py beside
+it (tests/peer/examine.py --keep makes such).
 """
 import argparse
 import copy
@@ -14,6 +16,7 @@ import json
 import os
 import random
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -269,9 +272,17 @@ class Tester:
         self.hone = os.path.join(build, "hone")
         self.folder, self.failures = folder, 0
         self.messages = {}
+        self.program(PROGRAM)
+
+    def program(self, text):
+        """Goes on with this program; its results are what others have to compute."""
         with open(self.path("before.py"), "w", encoding="utf-8") as file:
-            file.write(PROGRAM)
+            file.write(text)
+        shutil.rmtree(self.path("before"), ignore_errors=True)
         self.run("run", "before.py", "--interpret", "-q", "--out-dir", "before")
+        results = os.path.join(self.folder, "before")
+        self.results = [os.path.join("before", name) for name in sorted(os.listdir(results))] \
+            if os.path.isdir(results) else []
 
     def path(self, name):
         return os.path.join(self.folder, name)
@@ -314,14 +325,32 @@ class Tester:
             return True
         if self.run("verify", "after.py").returncode:
             self.fail(what, "makes an ill-formed program", text)
-        elif self.run("run", "after.py", "--interpret", "-q", "--expect", "before/D.npy").returncode:
+        elif self.results and self.run("run", "after.py", "--interpret", "-q", *(
+                word for name in self.results for word in ("--expect", name))).returncode:
             self.fail(what, "other results", text)
         return True
+
+
+def change_pairs(tester, options):
+    """Random changes of the traces of a folder, of each its own."""
+    legal = count = 0
+    for name in sorted(os.listdir(options.pairs)):
+        place = os.path.join(options.pairs, name)
+        with open(os.path.join(place, "before.py"), encoding="utf-8") as file:
+            tester.program(file.read())
+        with open(os.path.join(place, "trace.json"), encoding="utf-8") as file:
+            trace = json.load(file)
+        rng = random.Random(f"{options.seed} {name}")
+        for n in range(options.random):
+            legal += tester.maybe(f"{name} random {n}", json.dumps(random_change(rng, trace)))
+            count += 1
+    print(f"{count} traces changed at random of which {legal} are legal: {tester.failures} failures")
 
 
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("build")
+    parser.add_argument("--pairs", default=None)
     parser.add_argument("--every", type=int, default=1)
     parser.add_argument("--random", type=int, default=200)
     parser.add_argument("--seed", type=int, default=1)
@@ -329,6 +358,9 @@ def main():
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="hone-illegal-") as folder:
         tester = Tester(os.path.abspath(options.build), folder)
+        if options.pairs:
+            change_pairs(tester, options)
+            sys.exit(1 if tester.failures else 0)
         for n, (steps, decisions) in enumerate(LEGAL):
             text = json.dumps(trace_of(steps, decisions))
             done = tester.schedule(text, "json")

@@ -18,60 +18,50 @@
 
 enum { BATCH = 32 };
 
+static const hone_random_options varied = {.is_varied = true};
+
+#define OF_CPU(triple, cpu, first)                                                                 \
+    {                                                                                              \
+        cpu, "llvm -mtriple=" triple "-linux-gnu -mcpu=" cpu " -num-threads=2", first, 16, true,   \
+            TO_OBJECT                                                                              \
+    }
+#define X86(cpu, first) OF_CPU("x86_64", cpu, first)
+#define ARM64(cpu, first) OF_CPU("aarch64", cpu, first)
+
 static const struct row {
     const char *name, *target;
     uint64_t first, count;
     bool is_annotated;
     enum { TO_OBJECT, TO_C, TO_C_LANES } to; /* LANES: vectors are made before C is printed */
 } rows[] = {
-    {"as written",            "host -num-threads=1",                                                0,     160, false, TO_OBJECT },
-    {"annotated",             "host -num-threads=3",                                                1000,  320, true,  TO_OBJECT },
-    {"annotated, AVX2",       "llvm -mcpu=x86-64-v3 -num-threads=2",                                2000,  96,  true,  TO_OBJECT },
-    {"annotated, SSE2 alone", "llvm -mcpu=x86-64 -num-threads=2",                                   3000,  64,  true,  TO_OBJECT },
-    {"C",                     "host -num-threads=1",                                                4000,  64,  false, TO_C      },
-    {"annotated, C",          "host -num-threads=3",                                                5000,  96,  true,  TO_C      },
-    {"annotated, C, lanes",   "host -num-threads=3",                                                6000,  96,  true,  TO_C_LANES},
+    {"as written",            "host -num-threads=1",                 0,    160, false, TO_OBJECT },
+    {"annotated",             "host -num-threads=3",                 1000, 320, true,  TO_OBJECT },
+    {"annotated, AVX2",       "llvm -mcpu=x86-64-v3 -num-threads=2", 2000, 96,  true,  TO_OBJECT },
+    {"annotated, SSE2 alone", "llvm -mcpu=x86-64 -num-threads=2",    3000, 64,  true,  TO_OBJECT },
+    {"C",                     "host -num-threads=1",                 4000, 64,  false, TO_C      },
+    {"annotated, C",          "host -num-threads=3",                 5000, 96,  true,  TO_C      },
+    {"annotated, C, lanes",   "host -num-threads=3",                 6000, 96,  true,  TO_C_LANES},
  /* compiled and linked; run where this machine can */
-    {"x86-64-v2",             "llvm -mtriple=x86_64-linux-gnu -mcpu=x86-64-v2 -num-threads=2",      20000, 16,  true,
-     TO_OBJECT                                                                                                                   },
-    {"x86-64-v4",             "llvm -mtriple=x86_64-linux-gnu -mcpu=x86-64-v4 -num-threads=2",      20100, 16,  true,
-     TO_OBJECT                                                                                                                   },
-    {"nehalem",               "llvm -mtriple=x86_64-linux-gnu -mcpu=nehalem -num-threads=2",        20200, 16,  true,
-     TO_OBJECT                                                                                                                   },
-    {"sandybridge",           "llvm -mtriple=x86_64-linux-gnu -mcpu=sandybridge -num-threads=2",    20300, 16,
-     true,                                                                                                             TO_OBJECT },
-    {"haswell",               "llvm -mtriple=x86_64-linux-gnu -mcpu=haswell -num-threads=2",        20400, 16,  true,
-     TO_OBJECT                                                                                                                   },
-    {"znver2",                "llvm -mtriple=x86_64-linux-gnu -mcpu=znver2 -num-threads=2",         20500, 16,  true,
-     TO_OBJECT                                                                                                                   },
-    {"znver3",                "llvm -mtriple=x86_64-linux-gnu -mcpu=znver3 -num-threads=2",         20600, 16,  true,
-     TO_OBJECT                                                                                                                   },
-    {"znver4",                "llvm -mtriple=x86_64-linux-gnu -mcpu=znver4 -num-threads=2",         20700, 16,  true,
-     TO_OBJECT                                                                                                                   },
-    {"znver5",                "llvm -mtriple=x86_64-linux-gnu -mcpu=znver5 -num-threads=2",         20800, 16,  true,
-     TO_OBJECT                                                                                                                   },
-    {"skylake-avx512",        "llvm -mtriple=x86_64-linux-gnu -mcpu=skylake-avx512 -num-threads=2", 20900,
-     16,                                                                                                        true,  TO_OBJECT },
-    {"icelake-server",        "llvm -mtriple=x86_64-linux-gnu -mcpu=icelake-server -num-threads=2", 21000,
-     16,                                                                                                        true,  TO_OBJECT },
-    {"alderlake",             "llvm -mtriple=x86_64-linux-gnu -mcpu=alderlake -num-threads=2",      21100, 16,  true,
-     TO_OBJECT                                                                                                                   },
-    {"sapphirerapids",        "llvm -mtriple=x86_64-linux-gnu -mcpu=sapphirerapids -num-threads=2", 21200,
-     16,                                                                                                        true,  TO_OBJECT },
-    {"cortex-a53",            "llvm -mtriple=aarch64-linux-gnu -mcpu=cortex-a53 -num-threads=2",    22000, 16,
-     true,                                                                                                             TO_OBJECT },
-    {"cortex-a72",            "llvm -mtriple=aarch64-linux-gnu -mcpu=cortex-a72 -num-threads=2",    22100, 16,
-     true,                                                                                                             TO_OBJECT },
-    {"cortex-a76",            "llvm -mtriple=aarch64-linux-gnu -mcpu=cortex-a76 -num-threads=2",    22200, 16,
-     true,                                                                                                             TO_OBJECT },
-    {"neoverse-n1",           "llvm -mtriple=aarch64-linux-gnu -mcpu=neoverse-n1 -num-threads=2",   22300, 16,
-     true,                                                                                                             TO_OBJECT },
-    {"neoverse-v1",           "llvm -mtriple=aarch64-linux-gnu -mcpu=neoverse-v1 -num-threads=2",   22400, 16,
-     true,                                                                                                             TO_OBJECT },
-    {"neoverse-n2",           "llvm -mtriple=aarch64-linux-gnu -mcpu=neoverse-n2 -num-threads=2",   22500, 16,
-     true,                                                                                                             TO_OBJECT },
-    {"neoverse-v2",           "llvm -mtriple=aarch64-linux-gnu -mcpu=neoverse-v2 -num-threads=2",   22600, 16,
-     true,                                                                                                             TO_OBJECT },
+    X86("x86-64-v2", 20000),
+    X86("x86-64-v4", 20100),
+    X86("nehalem", 20200),
+    X86("sandybridge", 20300),
+    X86("haswell", 20400),
+    X86("znver2", 20500),
+    X86("znver3", 20600),
+    X86("znver4", 20700),
+    X86("znver5", 20800),
+    X86("skylake-avx512", 20900),
+    X86("icelake-server", 21000),
+    X86("alderlake", 21100),
+    X86("sapphirerapids", 21200),
+    ARM64("cortex-a53", 22000),
+    ARM64("cortex-a72", 22100),
+    ARM64("cortex-a76", 22200),
+    ARM64("neoverse-n1", 22300),
+    ARM64("neoverse-v1", 22400),
+    ARM64("neoverse-n2", 22500),
+    ARM64("neoverse-v2", 22600),
 };
 
 typedef struct batch {
@@ -85,7 +75,7 @@ static hone_status make(const struct row *row, uint64_t first, const hone_target
                         hone_codegen_kernel *kernels) {
     for (size_t i = 0; i < b->count; i++) {
         uint64_t seed = first + i;
-        b->funcs[i] = hone_random_program(b->arena, seed, NULL);
+        b->funcs[i] = hone_random_program(b->arena, seed, &varied);
         hone_rng rng = hone_rng_from_seed(seed);
         if (row->is_annotated) test_annotate_loops(b->funcs[i], &rng);
         hone_func *lowered;

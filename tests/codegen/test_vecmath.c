@@ -4,20 +4,11 @@
 #include <string.h>
 
 #include "ir/te.h"
+#include "tests/codegen/derived_math.h"
 #include "tests/support/compiled.h"
 #include "tests/support/hone_test.h"
 
 enum { COUNT = 65536 };
-
-static double sigmoid(double x) {
-    return 1 / (1 + exp(-x));
-}
-static double rsqrt_(double x) {
-    return 1 / sqrt(x);
-}
-static double exp10_(double x) {
-    return pow(10, x);
-}
 
 #define HOST "host"
 #define AVX2 "llvm -mcpu=x86-64-v3"

@@ -7,22 +7,13 @@
 
 #include "ir/te.h"
 #include "support/float16.h"
+#include "tests/codegen/derived_math.h"
 #include "tests/support/compiled.h"
 #include "tests/support/elsewhere.h"
 #include "tests/support/hone_test.h"
 #include "tests/support/random_program.h"
 
 enum { COUNT = 65536 };
-
-static double sigmoid(double x) {
-    return 1 / (1 + exp(-x));
-}
-static double rsqrt_(double x) {
-    return 1 / sqrt(x);
-}
-static double exp10_(double x) {
-    return pow(10, x);
-}
 
 static const struct row {
     const char *name;

@@ -97,6 +97,16 @@ static void add_number(fixture *f, const hone_expr *e, int64_t extent, int depth
     }
 }
 
+/* As schedules write them: (a * 64 + b) // 8 % 6 is (a * 8 + b // 8) % 6. */
+static void simplify_indices(fixture *f) {
+    hone_arith arith;
+    hone_arith_init(&arith, f->arena);
+    for (uint32_t v = 0; v < f->w.var_count; v++)
+        assert_true(hone_arith_bind(&arith, v, f->iters[v].range));
+    for (uint32_t i = 0; i < f->index_count; i++)
+        f->indices[i] = hone_simplify(&arith, f->indices[i]);
+}
+
 static void make_map(fixture *f, uint64_t seed) {
     hone_arena_reset(f->arena);
     f->w = (world){.ir = {.arena = f->arena}, .rng = hone_rng_from_seed(seed)};
@@ -129,6 +139,7 @@ static void make_map(fixture *f, uint64_t seed) {
         from = to;
     }
     if (pick(f, 6) == 0) f->indices[pick(f, f->index_count)] = world_affine_expr(&f->w, 3);
+    if (pick(f, 3) == 0) simplify_indices(f);
     if (pick(f, 8)) return;
     f->predicate = world_bool_expr(&f->w, 2);
     int64_t truth = 0;

@@ -7,6 +7,7 @@
 #define FUNC "@T.prim_func\ndef f(A: T.Buffer((4, 4), \"float32\"), n: T.int32):\n"
 #define GRAPH "@R.function\ndef f(x: R.Tensor((4, 4), \"float32\")):\n"
 
+/* clang-format off */
 static const struct row {
     const char *name, *text, *want;
     hone_code code;
@@ -43,6 +44,42 @@ static const struct row {
     {"init twice",
      FUNC "    with T.block(\"b\"):\n        with T.init():\n            A[0, 0] = 0\n        with "
           "T.init():\n            A[0, 0] = 0\n        A[0, 0] = 1\n",                                              "p.py:6:14: T.init stands twice in this block",                         HONE_CODE_INVALID},
+    {"where twice",
+     FUNC "    with T.block(\"b\"):\n        v = T.axis.spatial(4, n)\n        T.where(n > 0)\n        T.where(n > 1)\n        A[v, v] = 1\n",
+     "p.py:6:9: T.where stands twice in this block",
+     HONE_CODE_INVALID},
+    {"axis twice",
+     FUNC "    for i, j in T.grid(4, 4):\n        with T.block(\"b\"):\n            v = T.axis.spatial(4, i)\n            v = T.axis.spatial(4, j)\n            A[v, v] = 1\n",
+     "p.py:6:13: 'v' is an axis of this block already",
+     HONE_CODE_INVALID},
+    {"buffer twice",
+     FUNC "    B = T.alloc_buffer((4,))\n    B = T.alloc_buffer((4,))\n    B[0] = 1\n",
+     "p.py:4:5: 'B' is a buffer of this scope already",
+     HONE_CODE_INVALID},
+    {"attribute twice",
+     FUNC "    T.func_attr({\"a\": 1})\n    T.func_attr({\"a\": 2})\n    A[0, 0] = 1\n",
+     "p.py:4:5: attribute 'a' is given twice, with different values",
+     HONE_CODE_INVALID},
+    {"private symbol",
+     "@T.prim_func(private=True)\ndef f():\n    T.func_attr({\"global_symbol\": \"g\"})\n    pass\n",
+     "p.py:3:5: a private function has no \"global_symbol\"",
+     HONE_CODE_INVALID},
+    {"name of a block",
+     FUNC "    with T.block(\"b\") as c:\n        A[0, 0] = 1\n",
+     "p.py:3:26: this scope has no value that 'as' could name",
+     HONE_CODE_INVALID},
+    {"sum of a handle",
+     "@T.prim_func\ndef f(h: T.handle, n: T.int32):\n    T.evaluate(h + n)\n",
+     "p.py:3:18: operator '+' of handle and int32",
+     HONE_CODE_TYPE   },
+    {"match of a tuple",
+     FUNC "    B = T.match_buffer((4, 4), \"float32\")\n",
+     "p.py:3:24: T.match_buffer takes a parameter (T.handle) or a region of a buffer first, found a tuple",
+     HONE_CODE_INVALID},
+    {"nothing like it",
+     FUNC "    A[0, 0] = T.gelu(A[0, 0])\n",
+     "p.py:3:15: unknown function 'T.gelu'\n",
+     HONE_CODE_INVALID},
     {"integer division",            FUNC "    A[n / 2, 0] = 1\n",                                                   "p.py:3:9: '/' of integers",                                            HONE_CODE_TYPE   },
     {"constant too wide",           FUNC "    A[0, 0] = T.int8(300)\n",                                             "300 does not fit int8",
      HONE_CODE_INVALID                                                                                                                                                                                       },
@@ -114,6 +151,7 @@ static const struct row {
     {"intrinsic arity",             FUNC "    A[0, 0] = T.exp(A[0, 0], 1)\n",
      "p.py:3:15: T.exp takes 1 arguments, 2 given",                                                                                                                                         HONE_CODE_TYPE   },
 };
+/* clang-format on */
 
 static void check_row(void **state) {
     const struct row *row = *state;

@@ -16,7 +16,7 @@ static const struct row {
             {"tests/programs/tile16_intrin.py"},   {"tests/programs/mlp_dynamic.py"},
             {"tests/programs/mlp_operators.py"},   {"tests/programs/batch_matmul_relu_target.py"},
             {"tests/programs/dense_constants.py"}, {"tests/programs/statements.py"},
-            {"tests/programs/symbolic_sizes.py"}};
+            {"tests/programs/symbolic_sizes.py"},  {"tests/programs/branches.py"}};
 
 /* Reads; a failure has a message that names the place. Returns whether it was read. */
 static bool survives(const char *text, size_t length) {

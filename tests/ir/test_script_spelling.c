@@ -6,6 +6,7 @@
 #include "ir/structural.h"
 #include "tests/support/hone_test.h"
 
+/* clang-format off */
 static const struct row {
     const char *name, *left, *right; /* statements of a function over A, B, S and n, m */
     bool same;
@@ -36,6 +37,34 @@ static const struct row {
     {"jump as an expression",      "while n < 1: T.evaluate(T.break_loop())",                        "while n < 1: break",
      true                                                                                                                                                                               },
     {"vector store",               "A.vstore([n], A.vload([0], \"float32x4\"))",                     "A[n:n + 4] = A[0:4]",                                                        true },
+    {"vector store at a ramp",
+     "A.vstore([T.Ramp(n, 2, 4)], A.vload([0], \"float32x4\"))",
+     "A[T.Ramp(n, 2, 4)] = A[0:4]",
+     true},
+    {"masked accesses",
+     "B.vstore([n, T.Ramp(0, 1, 4)], A.vload([T.Ramp(m, 1, 4)], predicate=T.Broadcast(T.bool(True), 4)), predicate=T.Broadcast(T.bool(False), 4))",
+     "T.masked_store(B, T.masked_load(\"float32x4\", A, T.Ramp(m, 1, 4), T.Broadcast(T.bool(True), 4)), n, T.Ramp(0, 1, 4), T.Broadcast(T.bool(False), 4))",
+     true},
+    {"a mask counts",
+     "A.vstore([0], A.vload([T.Ramp(8, 1, 4)], predicate=T.Broadcast(T.bool(False), 4)))",
+     "A.vstore([0], A.vload([T.Ramp(8, 1, 4)]))",
+     false},
+    {"region without a shape",
+     "with T.block(\"b\"):\n        C = T.match_buffer(B[0:2, 4:8])\n        C[0, 0] = 0",
+     "with T.block(\"b\"):\n        C = T.match_buffer(B[0:2, 4:8], (2, 4), \"float32\")\n        C[0, 0] = 0",
+     true},
+    {"attributes of a block",
+     "with T.block(\"b\"):\n        T.block_attr({\"a\": {\"x\": 1}})\n        T.block_attr({\"a\": {\"y\": 2}})\n        T.block_attr({\"b\": 3, \"a\": {\"x\": 1}})\n        A[0] = 0",
+     "with T.block(\"b\"):\n        T.block_attr({\"a\": {\"x\": 1, \"y\": 2}, \"b\": 3})\n        A[0] = 0",
+     true},
+    {"range of an iteration variable",
+     "v = T.int32()\n    with T.attr(T.iter_var(v, T.Range(0, 4), \"ThreadIndex\", \"threadIdx.x\"), \"thread_extent\", 4):\n        A[v] = 0",
+     "v = T.int32()\n    with T.attr(T.iter_var(v, None, \"ThreadIndex\", \"threadIdx.x\"), \"thread_extent\", 4):\n        A[v] = 0",
+     true},
+    {"no offset",
+     "C = T.decl_buffer((4,), data=A.data, elem_offset=0, offset_factor=1)\n    C[0] = 0",
+     "C = T.decl_buffer((4,), data=A.data)\n    C[0] = 0",
+     true},
     {"tuple of meta variables",    "i, j = T.meta_var((n, n * 2)); A[i] = A[j]",                     "A[n] = A[n * 2]",
      true                                                                                                                                                                               },
     {"ceil division",              "A[T.ceildiv(n, 4)] = 1",                                         "A[(n + 4 - 1) // 4] = 1",                                                    true },
@@ -105,6 +134,7 @@ static const struct row {
     {"infinity",                   "A[0] = T.infinity(\"float32\")",                                 "A[0] = T.float32(\"inf\")",                                                  true },
     {"maximum",                    "A[0] = max(A[1], 0)",                                            "A[0] = T.max(A[1], T.float32(0))",                                           true },
 };
+/* clang-format on */
 
 static hone_module *read_body(const char *body) {
     char text[4096];

@@ -58,7 +58,26 @@ static const struct row {
      false                                                                                                                                                                              },
     {"pointers",                            "p: T.handle(\"float32\", \"global\"), q: T.handle",
      "A = T.decl_buffer((16,), data=p)\nx: T.let[T.handle(\"int32\", \"local\")] = "
-     "T.reinterpret(\"handle\", q)\nA[0] = T.float32(0.0)\nT.call_packed(\"f\", x)",                                                                                               false},
+     "T.reinterpret(T.handle(\"int32\", \"local\").ty, q)\nA[0] = T.float32(0.0)\n"
+     "T.call_packed(\"f\", x)",                                                                                                                                                    false},
+    {"pointers of lets",                    PARAMS ", q: T.handle(storage_scope=\"shared\")",
+     "x: T.let[T.handle(\"float32\", \"global\")] = T.address_of(A[2])\n"
+     "y: T.let[T.handle(\"int8\", \"global\")] = T.tvm_struct_get(q, 0, 1, "
+     "T.handle(\"int8\", \"global\").ty)\nT.call_packed(\"f\", x, y)",                                                                                                             false},
+    {"offset of zero",                      "a: T.handle, b: T.handle",
+     "A = T.match_buffer(a, (16,), elem_offset=0, offset_factor=8)\n"
+     "B = T.match_buffer(b, (16,), offset_factor=1)\nB[0] = A[0]",                                                                                                                 false},
+    {"masked accesses",                     PARAMS,
+     "T.masked_store(B, T.masked_load(\"float32x4\", A, T.Ramp(0, 1, 4), "
+     "T.Broadcast(T.bool(True), 4)), T.Ramp(4, 2, 4), T.Broadcast(T.bool(False), 4))",                                                                                             false},
+    {"notes of an allocation",              PARAMS,
+     "C = T.alloc_buffer((4,), annotations={\"addresses\": [], \"tag\": \"x\"}, layout=None)\n"
+     "C[0] = A[0]\nB[0] = C[0]",                                                                                                                                                   false},
+    {"wide offset of zero",                 PARAMS,
+     "C = T.decl_buffer((4,), data=A.data, elem_offset=T.int64(0))\nB[0] = C[0]",                                                                                                  false},
+    {"kernel of another device",            PARAMS,
+     "e: T.let[T.int32] = T.call_ffi_kernel(\"k\", A.data, 4, "
+     "launch_params=[\"blockIdx.x\", \"threadIdx.x\"])\nT.evaluate(e)",                                                                                                            false},
     {"call of a function",                  PARAMS,
      "B[0] = T.Cast(\"float32\", Module.main(A.data, 3))\nModule.main(B.data, 3)",                                                                                                 false},
     {"undefined value",                     PARAMS,                                                        "B[0] = T.undef(dtype=\"float32\")",                                    false},

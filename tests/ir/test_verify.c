@@ -30,6 +30,19 @@ static const struct row {
      "      vj = T.axis.spatial(128, j)\n"
      "      C[vi, vj] = A[vi, vj]\n",                                        "spatial axis 'vi' of block 'B' has 128 values (0 to 127), its binding takes only 127 (0 to "
      "126)",                                                                                                                            false},
+    {"the rest of the axis lies outside of the output",
+     "  for i, j in T.grid(130, 128):\n"
+     "    with T.block(\"B\"):\n"
+     "      vi, vj = T.axis.remap(\"SS\", [i, j])\n"
+     "      T.where(i < 128)\n"
+     "      C[vi, vj] = A[vi, vj]\n",                                        NULL,                                                                                           false},
+    {"the rest of the axis lies in the output",
+     "  for i, j in T.grid(128, 128):\n"
+     "    with T.block(\"B\"):\n"
+     "      vi, vj = T.axis.remap(\"SS\", [i, j])\n"
+     "      T.where(i < 120)\n"
+     "      C[vi, vj] = A[vi, vj]\n",                                        "spatial axis 'vi' of block 'B' has 128 values (0 to 127), its binding takes only 120 (0 to "
+     "119)",                                                                                                                            false},
     {"axis of 128, loop of 129",
      "  for i, j in T.grid(129, 128):\n"
      "    with T.block(\"B\"):\n"

@@ -39,7 +39,8 @@ static hone_status check_pass(void *ctx, const char *pass, const hone_func *func
 
 static hone_status check_seed(uint64_t seed, const hone_target *target, uint32_t *changed) {
     hone_arena *arena = hone_arena_create(1 << 16);
-    hone_func *func = hone_random_program(arena, seed, NULL);
+    hone_random_options program = {.is_varied = true};
+    hone_func *func = hone_random_program(arena, seed, &program);
     hone_rng rng = hone_rng_from_seed(seed);
     *changed += test_annotate_loops(func, &rng);
     hone_tensor **want = hone_test_make_args(func, seed);

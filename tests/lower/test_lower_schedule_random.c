@@ -96,7 +96,8 @@ static hone_status lower_and_check(const hone_func *base, hone_schedule *sch, ui
 static bool run_sequence(uint64_t seed, const hone_tensor_intrins *intrins, uint64_t *io_lowered,
                          uint64_t *io_outputs) {
     hone_arena *arena = hone_arena_create(1 << 16);
-    hone_func *base = hone_random_program(arena, seed, NULL);
+    hone_random_options program = {.is_varied = true, .has_sizes = true};
+    hone_func *base = hone_random_program(arena, seed, &program);
     hone_schedule *sch = NULL;
     assert_non_null(base);
     HONE_ASSERT_OK(hone_schedule_create(base, &sch));

@@ -72,6 +72,19 @@ static const struct row {
      "T.axis.spatial(21, a)\n"
      "                vk = T.axis.reduce(3, k)\n                Y[va + 1] = Y[va + 1] * "
      "T.float32(2)\n",                                        HONE_PARAM_INOUT                                                                                                            },
+    {"read, then written over",
+     "from tvm.script import tir as T\n@T.prim_func\n"
+     "def main(Y: T.Buffer((8,), \"float32\"), Z: T.Buffer((8,), \"float32\")):\n"
+     "    for a in range(8):\n        with T.block(\"z\"):\n            va = T.axis.spatial(8, "
+     "a)\n            Z[va] = Y[va]\n"
+     "    for a in range(8):\n        with T.block(\"y\"):\n            va = T.axis.spatial(8, "
+     "7 - a)\n            Y[va] = Y[va] * T.float32(2)\n",             HONE_PARAM_INOUT                                   },
+    {"stored in both branches of a condition on data",
+     "from tvm.script import tir as T\n@T.prim_func\n"
+     "def main(Y: T.Buffer((8,), \"float32\"), Z: T.Buffer((8,), \"float32\")):\n"
+     "    for a in range(8):\n        with T.block(\"y\"):\n            va = T.axis.spatial(8, "
+     "a)\n            if Z[va] < T.float32(0):\n                Y[va] = T.float32(1)\n"
+     "            else:\n                Y[va] = Z[va]\n",                                      HONE_PARAM_INOUT                                                             },
 };
 
 static void check_row(void **state) {

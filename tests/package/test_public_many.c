@@ -27,15 +27,17 @@ static hone_program *finish(hone_formula *f, size_t count, const hone_array *out
     return program;
 }
 
+static const char *const places_and_numbers[] = {"int32", "float32"};
+static const char *const two_types[] = {"float32", "int32"};
+
 /* For each row of X the column of its largest element, and that element. */
 static hone_program *largest_of_rows(void) {
-    static const char *const types[] = {"int32", "float32"};
     hone_formula *f = begin();
     hone_terms *t = hone_formula_terms(f);
     hone_array x = hone_formula_input(f, "X", "float32", 2, rows_by_columns), best[2];
     hone_formula_axes(f, 1, (int64_t[]){3}, 1, (int64_t[]){5});
     term i = hone_formula_axis(f, 0), k = hone_formula_axis(f, 1), so_far[2];
-    hone_formula_reduce_begin_many(f, "best", 2, types, so_far);
+    hone_formula_reduce_begin_many(f, "best", 2, places_and_numbers, so_far);
     term value = hone_formula_load(f, x, (term[]){i, k});
     term keeps = hone_term_binary(t, ">=", so_far[1], value);
     term start[] = {hone_term_int(t, "int32", -1), hone_term_lowest(t, "float32")};
@@ -46,29 +48,48 @@ static hone_program *largest_of_rows(void) {
     return finish(f, 2, best);
 }
 
-/* main of the graph on X[r, c] = (7 r + 3 c) mod 11 */
-static void run(const hone_program *program, run_results *results) {
+/* X[r, c] of the graphs below */
+static double element(int64_t r, int64_t c) {
+    return (double)((r * 7 + c * 3) % 11);
+}
+
+/* main of the graph gives two tensors of these elements. Takes the program. */
+static void gives(hone_program *program, double (*want)(size_t result, int64_t at)) {
     char *text = NULL;
     hone_module *module;
     hone_tensor *x;
+    run_results results;
     public_ok(hone_program_print(program, &text));
+    hone_program_free(program);
     HONE_ASSERT_OK(hone_script_parse(text, strlen(text), "printed.py", &module));
     hone_text_free(text);
     HONE_ASSERT_OK(hone_tensor_create(HONE_DTYPE_F32, 2, rows_by_columns, &x));
     for (int64_t i = 0; i < 15; i++)
-        hone_tensor_set_f64(x, i, (double)((i / 5 * 7 + i % 5 * 3) % 11));
-    HONE_ASSERT_OK(run_plain(module, NULL, &x, 1, 0, results));
+        hone_tensor_set_f64(x, i, element(i / 5, i % 5));
+    HONE_ASSERT_OK(run_plain(module, NULL, &x, 1, 0, &results));
     hone_tensor_destroy(x);
     hone_module_release(module);
+    bool is_right = results.count == 2;
+    for (size_t r = 0; r < 2 && is_right; r++) {
+        for (int64_t i = 0; i < hone_tensor_count(results.items[r]); i++)
+            is_right &= hone_tensor_get_f64(results.items[r], i) == want(r, i);
+    }
+    run_results_deinit(&results);
+    assert_true(is_right);
 }
 
-/* A graph that calls kernel of the program, and returns its two tensors. Takes the program. */
-static hone_program *call_for_two(hone_program *with, const hone_graph_output outputs[2]) {
+/* A graph that calls kernel of the program, and returns its two tensors: of rows, or of rows and
+ * columns. Takes the program. */
+static hone_program *call_for_two(hone_program *with, const char *const types[2], uint32_t rank) {
     hone_graph *g = NULL;
     hone_program *program = NULL;
     public_ok(hone_graph_create("main", with, &g));
     hone_terms *t = hone_graph_terms(g);
     term shape[] = {hone_term_int(t, "int64", 3), hone_term_int(t, "int64", 5)};
+    const hone_graph_output outputs[] = {
+        {types[0], rank, shape},
+        {types[1], rank, shape},
+    };
     argument x = hone_graph_parameter(g, "x", "float32", 2, shape);
     argument both = hone_graph_call_program_many(g, "kernel", 1, &x, 2, outputs);
     assert_int_equal(hone_argument_get_kind(both), HONE_ARGUMENT_VALUE);
@@ -79,33 +100,21 @@ static hone_program *call_for_two(hone_program *with, const hone_graph_output ou
     return program;
 }
 
+static double largest_of(size_t result, int64_t row) {
+    double most = -1, at = -1;
+    for (int64_t c = 0; c < 5; c++) {
+        double v = element(row, c);
+        if (v > most) most = v, at = (double)c;
+    }
+    return result == 0 ? at : most;
+}
+
 static void reduces_to_two(void **state) {
     (void)state;
-    hone_formula *sizes = begin(); /* a maker of terms */
-    term three = hone_term_int(hone_formula_terms(sizes), "int64", 3);
-    const hone_graph_output outputs[] = {
-        {"int32",   1, &three},
-        {"float32", 1, &three},
-    };
-    hone_program *program = call_for_two(largest_of_rows(), outputs);
-    hone_formula_free(sizes);
+    hone_program *program = call_for_two(largest_of_rows(), places_and_numbers, 1);
     public_prints(program, "with T.sblock(\"best\")");
     public_prints(program, "v_best_v0: T.let");
-    run_results results;
-    run(program, &results);
-    hone_program_free(program);
-    bool is_right = results.count == 2;
-    for (int64_t r = 0; r < 3 && is_right; r++) {
-        double most = -1, at = -1;
-        for (int64_t c = 0; c < 5; c++) {
-            double v = (double)((r * 7 + c * 3) % 11);
-            if (v > most) most = v, at = (double)c;
-        }
-        is_right = hone_tensor_get_f64(results.items[0], r) == at &&
-                   hone_tensor_get_f64(results.items[1], r) == most;
-    }
-    run_results_deinit(&results);
-    assert_true(is_right);
+    gives(program, largest_of);
 }
 
 /* It is the reduction of pairs that rfactor and decompose_reduction know. */
@@ -128,6 +137,11 @@ static void schedules_what_reduces_to_two(void **state) {
     hone_program_free(scheduled);
 }
 
+static double square_and_double(size_t result, int64_t at) {
+    double v = element(at / 5, at % 5);
+    return result == 0 ? v * v : 2 * v;
+}
+
 /* Both values are computed from what was there: X is read once for each. */
 static void computes_two(void **state) {
     (void)state;
@@ -140,28 +154,9 @@ static void computes_two(void **state) {
     term two[] = {hone_term_binary(t, "*", value, value),
                   hone_term_cast(t, "int32", hone_term_binary(t, "+", value, value))};
     hone_formula_compute_many(f, "pair", 2, two, made);
-    hone_program *with = finish(f, 2, made);
-    hone_formula *sizes = begin();
-    hone_terms *st = hone_formula_terms(sizes);
-    term shape[] = {hone_term_int(st, "int64", 3), hone_term_int(st, "int64", 5)};
-    const hone_graph_output outputs[] = {
-        {"float32", 2, shape},
-        {"int32",   2, shape},
-    };
-    hone_program *program = call_for_two(with, outputs);
-    hone_formula_free(sizes);
+    hone_program *program = call_for_two(finish(f, 2, made), two_types, 2);
     public_prints(program, "pair_v0: T.Buffer((3, 5), \"float32\")");
-    run_results results;
-    run(program, &results);
-    hone_program_free(program);
-    bool is_right = results.count == 2;
-    for (int64_t i = 0; i < 15 && is_right; i++) {
-        double v = (double)((i / 5 * 7 + i % 5 * 3) % 11);
-        is_right = hone_tensor_get_f64(results.items[0], i) == v * v &&
-                   hone_tensor_get_f64(results.items[1], i) == 2 * v;
-    }
-    run_results_deinit(&results);
-    assert_true(is_right);
+    gives(program, square_and_double);
 }
 
 /* ---- what a C function fills ---- */
@@ -223,8 +218,6 @@ typedef struct mistaken {
     hone_array made[17];
     term element[17];
 } mistaken;
-
-static const char *const two_types[] = {"float32", "int32"};
 
 static void axes(mistaken *m, uint32_t reduce_count) {
     hone_formula_axes(m->f, 1, (int64_t[]){3}, reduce_count, (int64_t[]){5});

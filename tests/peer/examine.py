@@ -1,10 +1,11 @@
 """Programs of TVM's operator library under traces of many origins, as one who examines Hone does it.
 
-    python examine.py [--only NAME,…] [--origins untouched,sketch,random] [--samples N] [--seed S]
-                      [--part I/N] [--out DIR]
+    python examine.py [--only NAME,…] [--zoo all|layers] [--origins untouched,sketch,random]
+                      [--targets llvm,cuda,vnni,arm,tensorcore] [--samples N] [--seed S]
+                      [--part I/N] [--out DIR] [--keep DIR]
 
 Origins of the traces: `untouched` (none at all: read and written), `sketch` (TVM's design spaces for
-llvm and cuda, sampled, mutated by TVM's mutators, then postprocessed as for a build), `random` (steps
+the targets, sampled, mutated by TVM's mutators, then postprocessed as for a build), `random` (steps
 drawn at random and played by TVM). A trace goes to `hone schedule` as TVM's JSON, as the line of a
 tuning record, or as printed text, with its decisions, simplified every second time. Wanted: exit
 0, text that TVM parses, the results of before (in the interpreter, and every K-th time in TVM's own
@@ -24,6 +25,7 @@ import compare
 import sketches
 import steps
 import zoo
+import zoo_layers  # adds to zoo.ZOO
 from hone_cli import Hone
 from schedules import Case, Tally
 
@@ -126,7 +128,7 @@ def examine(hone, tally, name, options):
         made, _, _ = case(name, Untouched(mod))
         made.accepted("json", True)
     if "sketch" in options.origins and not name.startswith("sym_"):
-        for target in sketches.TARGETS:
+        for target in options.targets.split(","):
             try:
                 for title, player in sketch_cases(hone, tally, name, mod, target, options, rng):
                     made, form, build = case(title, player)
@@ -146,17 +148,21 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--only", default="")
     parser.add_argument("--origins", default="untouched,sketch,random")
+    parser.add_argument("--targets", default="llvm,cuda")
     parser.add_argument("--samples", type=int, default=2)
     parser.add_argument("--length", type=int, default=8)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--zoo", choices=["all", "layers"], default="all")
     parser.add_argument("--part", default="1/1")
     parser.add_argument("--build-every", type=int, default=10)
     parser.add_argument("--out", default="build/check_peer/examine")
+    parser.add_argument("--keep", default=None, help="a folder for the programs and traces tried")
     options = parser.parse_args()
     random.seed(options.seed)
     part, parts = map(int, options.part.split("/"))
-    names = options.only.split(",") if options.only else list(zoo.ZOO)[part - 1::parts]
-    hone, tally = Hone(), Tally(options.out)
+    known = [n for n in zoo.ZOO if options.zoo != "layers" or n in zoo_layers.NAMES]
+    names = options.only.split(",") if options.only else known[part - 1::parts]
+    hone, tally = Hone(), Tally(options.out, options.keep)
     for name in names:
         print(name, flush=True)
         try:
@@ -164,6 +170,7 @@ def main():
         except Exception:  # pylint: disable=broad-except
             tally.programs["the harness failed: " + name] += 1
             traceback.print_exc()
+    print(tally.summary(), "\n")
     tally.report()
     sys.exit(1 if tally.bad else 0)
 

@@ -15,13 +15,13 @@ import sys
 import tvm
 from tvm import s_tir
 from tvm.s_tir import TensorIntrin
-from tvm.s_tir.tensor_intrin import arm_cpu, cuda, dot_product_common, x86  # noqa: F401 (registers)
+from tvm.s_tir.tensor_intrin import arm_cpu, cuda, dot_product_common, hexagon, rocm, x86  # noqa: F401 (registers)
 from tvm.script import from_source
 
 import compare
 from hone_cli import Hone, ROOT
 
-OWN_WAY = ("dot_",)  # implemented by plain loops here
+OWN_WAY = ("dot_", "sdot4")  # implemented by plain loops here
 MATMUL = """# from tvm.script import tirx as T
 @T.prim_func(s_tir=True)
 def main(A: T.Buffer((64, 48), "{a}"), B: T.Buffer({b_shape}, "{b}"), C: T.Buffer((64, 32), "{c}")):

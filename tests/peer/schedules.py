@@ -45,7 +45,8 @@ def python_name(inst_name):
 class Tally:
     """Agreement per primitive, and the findings."""
 
-    def __init__(self, folder):
+    def __init__(self, folder, kept=None):
+        self.kept = kept  # a folder for all pairs of program and trace, or None
         self.rows = collections.defaultdict(collections.Counter)
         self.folder = folder
         self.bad = 0
@@ -69,6 +70,15 @@ class Tally:
         for name, text in {**files, "why.txt": line + "\n"}.items():
             with open(os.path.join(place, name), "w", encoding="utf-8") as file:
                 file.write(text)
+
+    def keep(self, before, trace):
+        """Notes a program and a trace of TVM's for it: seeds for tests/cli/illegal_traces.py."""
+        if self.kept:
+            place = os.path.join(self.kept, str(sum(self.cases.values())))
+            os.makedirs(place, exist_ok=True)
+            for name, text in {"before.py": before, "trace.json": trace}.items():
+                with open(os.path.join(place, name), "w", encoding="utf-8") as file:
+                    file.write(text)
 
     def table(self):
         columns = ["equal", "names", "skeleton", "differs", "hone refuses", "refuses what is wrong", "both refuse",
@@ -173,6 +183,7 @@ class Case:
         kinds = steps_of(trace)
         text = trace_text(trace, form, self.mod)
         theirs = self.player.sch.mod
+        self.tally.keep(self.text, trace_text(trace, "json", self.mod))
         run = self.hone.schedule(self.text, text)
         last = kinds[-1] if kinds else "nothing"
         ended = self.ended(run, text, theirs, kinds, last, build)

@@ -105,6 +105,11 @@ TARGETS = {
     "llvm": {"kind": "llvm", "mcpu": "x86-64-v3", "num-cores": 4},
     "cuda": {"kind": "cuda", "arch": "sm_70", "max_threads_per_block": 1024,
              "max_shared_memory_per_block": 49152, "thread_warp_size": 32},
+    "vnni": {"kind": "llvm", "mcpu": "cascadelake", "num-cores": 4},
+    "arm": {"kind": "llvm", "mtriple": "aarch64-linux-gnu", "mcpu": "cortex-a76", "num-cores": 4,
+            "mattr": ["+v8.2a", "+dotprod"]},
+    "tensorcore": {"kind": "cuda", "arch": "sm_80", "max_threads_per_block": 1024,
+                   "max_shared_memory_per_block": 49152, "thread_warp_size": 32},
 }
 
 

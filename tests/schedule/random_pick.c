@@ -52,15 +52,6 @@ hone_rv hone_random_pick(hone_schedule *sch, hone_rng *rng, hone_node_kind kind)
     return found == HONE_NO_ID ? HONE_NO_ID : hone_random_name(sch, found);
 }
 
-static bool reads_what_it_writes(const hone_block *block) {
-    for (uint32_t w = 0; w < block->write_count; w++) {
-        for (uint32_t r = 0; r < block->read_count; r++) {
-            if (block->reads[r].buffer == block->writes[w].buffer) return true;
-        }
-    }
-    return false;
-}
-
 static bool is_spatial(const hone_block *block) {
     for (uint32_t i = 0; i < block->axis_count; i++) {
         if (block->axes[i].kind != HONE_AXIS_SPATIAL) return false;
@@ -89,7 +80,7 @@ static bool is_wished(const hone_schedule *sch, hone_node_id id, hone_random_wis
     case HONE_WISH_PADDING:
         return stores_a_choice(sch, node);
     case HONE_WISH_IN_PLACE:
-        return hone_block_init_of(sch->func, id) == HONE_NO_ID && reads_what_it_writes(block);
+        return hone_block_init_of(sch->func, id) == HONE_NO_ID && sch_reads_own_output(block);
     }
     return false;
 }

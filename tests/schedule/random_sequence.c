@@ -5,8 +5,8 @@
 #include "ir/script.h"
 #include "ir/structural.h"
 #include "ir/verify.h"
-#include "tests/schedule/same_meaning.h"
 #include "tests/schedule/trace_round_trip.h"
+#include "tests/support/random_program.h"
 
 /* Most sequences are short: a long one hides behind its last steps what the first ones broke. */
 enum { FEWEST_STEPS = 4, MORE_STEPS = 9, TRIES = 4, UNSAFE_STEPS = 4, UNSAFE_EVERY = 8 };
@@ -64,7 +64,7 @@ static bool take_step(sequence *s, hone_random_kind kind) {
 
 static bool means_the_same(const sequence *s) {
     hone_str why = {0};
-    bool is_same = hone_same_meaning(s->base, s->sch->func, s->seed, &why);
+    bool is_same = hone_test_agrees(s->base, s->sch->func, s->seed, &why);
     if (!is_same) explain(s, "all steps", hone_str_text(&why));
     hone_str_deinit(&why);
     return is_same;

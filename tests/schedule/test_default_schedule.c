@@ -69,7 +69,8 @@ static void random_programs_are_right(void **state) {
     uint64_t programs = wanted ? strtoull(wanted, NULL, 10) : RANDOM_PROGRAMS;
     for (uint64_t seed = 0; seed < programs; seed++) {
         hone_arena *arena = hone_arena_create(1 << 16);
-        hone_func *func = hone_random_program(arena, seed, NULL);
+        hone_random_options varied = {.is_varied = true, .has_sizes = true};
+        hone_func *func = hone_random_program(arena, seed, &varied);
         assert_non_null(func);
         bool is_good = is_right(func, &machines[seed % HONE_COUNT(machines)], seed);
         hone_arena_destroy(arena);

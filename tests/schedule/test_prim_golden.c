@@ -22,9 +22,9 @@
 #include "schedule/tensor_intrin.h"
 #include "support/alloc.h"
 #include "support/fs.h"
-#include "tests/schedule/same_meaning.h"
 #include "tests/schedule/trace_round_trip.h"
 #include "tests/support/program_text.h"
+#include "tests/support/random_program.h"
 
 #define MARK "==== "
 
@@ -139,7 +139,7 @@ static void run_case(const char *programs, piece steps, hone_str *got, hone_str 
         hone_print_options options = {.bare = true, .mark = HONE_NO_ID};
         HONE_ASSERT_OK(hone_func_print(sch->func, &options, got));
         bool is_comparable = !sch->trace.is_unsafe && has_same_params(base, sch->func);
-        if (is_comparable) hone_same_meaning(base, sch->func, 1, why);
+        if (is_comparable) hone_test_agrees(base, sch->func, 1, why);
         if (!why->length) hone_trace_survives(base, sch, why);
     }
     hone_schedule_destroy(sch);

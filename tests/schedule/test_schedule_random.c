@@ -12,7 +12,8 @@ enum { DEFAULT_SEQUENCES = 12000 };
 static bool run_sequence(uint64_t seed, const hone_sequence_options *options,
                          hone_step_counts *io_counts) {
     hone_arena *arena = hone_arena_create(1 << 16);
-    hone_random_options program = {.use_int64 = seed % 5 == 0};
+    hone_random_options program = {
+        .use_int64 = seed % 5 == 0, .is_varied = true, .has_sizes = true};
     hone_func *base = hone_random_program(arena, seed, &program);
     assert_non_null(base);
     bool is_fine = hone_random_sequence(base, seed, options, io_counts);

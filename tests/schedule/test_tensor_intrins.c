@@ -59,8 +59,8 @@ static bool begins(const char *name, const char *with) {
 /* ---- by themselves ---- */
 
 static bool stands_alone(const char *name) {
-    static const char *const alone[] = {"dot_",      "matmul_",    "dp4a_",    "wmma_fill",
-                                        "mma_fill_", "mma_store_", "mma_init_"};
+    static const char *const alone[] = {"dot_",      "matmul_",   "dp4a_",      "sdot4",
+                                        "wmma_fill", "mma_fill_", "mma_store_", "mma_init_"};
     for (size_t i = 0; i < HONE_COUNT(alone); i++) {
         if (begins(name, alone[i])) return true;
     }

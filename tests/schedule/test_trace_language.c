@@ -10,23 +10,6 @@
 #include "support/fs.h"
 #include "tests/support/program_text.h"
 
-static const char program[] =
-    "from tvm.script import tir as T\n"
-    "@T.prim_func\n"
-    "def main(A: T.Buffer((64, 64), \"float32\"), B: T.Buffer((64, 64), \"float32\"),\n"
-    "         D: T.Buffer((64, 64), \"float32\")):\n"
-    "    C = T.alloc_buffer((64, 64))\n"
-    "    for i, j, k in T.grid(64, 64, 64):\n"
-    "        with T.block(\"C\"):\n"
-    "            vi, vj, vk = T.axis.remap(\"SSR\", [i, j, k])\n"
-    "            with T.init():\n"
-    "                C[vi, vj] = T.float32(0)\n"
-    "            C[vi, vj] = C[vi, vj] + A[vi, vk] * B[vk, vj]\n"
-    "    for i, j in T.grid(64, 64):\n"
-    "        with T.block(\"D\"):\n"
-    "            vi, vj = T.axis.remap(\"SS\", [i, j])\n"
-    "            D[vi, vj] = T.max(C[vi, vj], T.float32(0))\n";
-
 static hone_status read_text(const hone_func *base, const char *text, size_t length,
                              hone_str *out) {
     hone_arena *arena = hone_arena_create(1 << 14);
@@ -93,7 +76,7 @@ static const struct truth {
 static void is_true(void **state) {
     const struct truth *row = *state;
     hone_module *module = NULL;
-    const hone_func *base = hone_test_parse(program, &module);
+    const hone_func *base = hone_test_parse(hone_test_dense_relu, &module);
     char text[1024];
     snprintf(text, sizeof text, "import math\nassert %s\nassert not (%s), 1\n", row->text,
              row->text);
@@ -139,6 +122,7 @@ static const struct wrong {
     {"x = [1]\nx.append(x)\nsch.annotate(\"C\", \"k\", x)\n",                                      "nested too deeply"                     },
     {"x.append(3)\n",                                                                              "undefined name 'x'"                    },
     {"a = sch\nsch = tvm.s_tir.Schedule(M)\na.get_block(\"C\")\n",                                 "followed by another one"               },
+    {"from tvm.tir import IndexMap as M\nx = M.from_func(ndim=2)\n",                               "t:2:16: expected a lambda"             },
     {"def f(i, j):\n    k = i\n    return k, j\nsch.transform_layout(\"C\", (\"write\", 0), f)\n",
      "does nothing but return one"                                                                                                         },
 };
@@ -146,7 +130,7 @@ static const struct wrong {
 static void says_why(void **state) {
     const struct wrong *row = *state;
     hone_module *module = NULL;
-    const hone_func *base = hone_test_parse(program, &module);
+    const hone_func *base = hone_test_parse(hone_test_dense_relu, &module);
     hone_status st = read_text(base, row->text, strlen(row->text), NULL);
     hone_module_release(module);
     HONE_ASSERT_ERROR(st, HONE_CODE_INVALID, row->part);
@@ -204,7 +188,7 @@ static char *load(const char *file, size_t *out_length) {
 static void makes_steps(void **state) {
     const struct script *row = *state;
     hone_module *module = NULL;
-    const hone_func *base = hone_test_parse(program, &module);
+    const hone_func *base = hone_test_parse(hone_test_dense_relu, &module);
     size_t length;
     char *text = load(row->file, &length);
     hone_str steps = {0};
@@ -220,7 +204,7 @@ static void ends_anywhere(void **state) {
     (void)state;
     static const char *const files[] = {"python_words.py", "python_space.py", "python_values.py"};
     hone_module *module = NULL;
-    const hone_func *base = hone_test_parse(program, &module);
+    const hone_func *base = hone_test_parse(hone_test_dense_relu, &module);
     for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
         size_t length;
         char *text = load(files[i], &length);

@@ -9,23 +9,6 @@
 #include "schedule/schedule.h"
 #include "tests/support/program_text.h"
 
-static const char program[] =
-    "from tvm.script import tir as T\n"
-    "@T.prim_func\n"
-    "def main(A: T.Buffer((64, 64), \"float32\"), B: T.Buffer((64, 64), \"float32\"),\n"
-    "         D: T.Buffer((64, 64), \"float32\")):\n"
-    "    C = T.alloc_buffer((64, 64))\n"
-    "    for i, j, k in T.grid(64, 64, 64):\n"
-    "        with T.block(\"C\"):\n"
-    "            vi, vj, vk = T.axis.remap(\"SSR\", [i, j, k])\n"
-    "            with T.init():\n"
-    "                C[vi, vj] = T.float32(0)\n"
-    "            C[vi, vj] = C[vi, vj] + A[vi, vk] * B[vk, vj]\n"
-    "    for i, j in T.grid(64, 64):\n"
-    "        with T.block(\"D\"):\n"
-    "            vi, vj = T.axis.remap(\"SS\", [i, j])\n"
-    "            D[vi, vj] = T.max(C[vi, vj], T.float32(0))\n";
-
 /* What every text below must make, in steps. */
 static const char reference[] = "b0 = sch.get_block(name=\"C\", func_name=\"main\")\n"
                                 "l1, l2, l3 = sch.get_loops(block=b0)\n"
@@ -175,7 +158,7 @@ static hone_status apply_text(const hone_func *base, const char *text, hone_sche
 static void makes_the_program(void **state) {
     const struct row *row = *state;
     hone_module *module = NULL;
-    const hone_func *base = hone_test_parse(program, &module);
+    const hone_func *base = hone_test_parse(hone_test_dense_relu, &module);
     hone_schedule *want = NULL, *got = NULL;
     HONE_ASSERT_OK(hone_schedule_create(base, &want));
     HONE_ASSERT_OK(hone_schedule_create(base, &got));
@@ -257,7 +240,7 @@ static const struct wrong {
 static void says_why(void **state) {
     const struct wrong *row = *state;
     hone_module *module = NULL;
-    const hone_func *base = hone_test_parse(program, &module);
+    const hone_func *base = hone_test_parse(hone_test_dense_relu, &module);
     hone_schedule *sch = NULL;
     HONE_ASSERT_OK(hone_schedule_create(base, &sch));
     sch->wants_reasons = true;
@@ -275,7 +258,7 @@ static void reads_long_strings(void **state) {
         "\\t\"\"\"\n"
         "sch.annotate(sch.get_block(\"C\"), \"pragma_import_c\", code)\n";
     hone_module *module = NULL;
-    const hone_func *base = hone_test_parse(program, &module);
+    const hone_func *base = hone_test_parse(hone_test_dense_relu, &module);
     hone_schedule *sch = NULL;
     HONE_ASSERT_OK(hone_schedule_create(base, &sch));
     HONE_ASSERT_OK(apply_text(base, text, sch));
@@ -295,7 +278,7 @@ static void counts_below_samples(void **state) {
                                "    sch.split(j, factors=factors)\n"
                                "    sch.unroll(sch.get_loops(\"C\")[-1])\n";
     hone_module *module = NULL;
-    const hone_func *base = hone_test_parse(program, &module);
+    const hone_func *base = hone_test_parse(hone_test_dense_relu, &module);
     hone_schedule *sch = NULL;
     HONE_ASSERT_OK(hone_schedule_create(base, &sch));
     for (uint64_t seed = 0; seed < 8; seed++) {

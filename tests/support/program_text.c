@@ -5,6 +5,23 @@
 #include "ir/script.h"
 #include "tests/support/hone_test.h"
 
+const char hone_test_dense_relu[] =
+    "from tvm.script import tir as T\n"
+    "@T.prim_func\n"
+    "def main(A: T.Buffer((64, 64), \"float32\"), B: T.Buffer((64, 64), \"float32\"),\n"
+    "         D: T.Buffer((64, 64), \"float32\")):\n"
+    "    C = T.alloc_buffer((64, 64))\n"
+    "    for i, j, k in T.grid(64, 64, 64):\n"
+    "        with T.block(\"C\"):\n"
+    "            vi, vj, vk = T.axis.remap(\"SSR\", [i, j, k])\n"
+    "            with T.init():\n"
+    "                C[vi, vj] = T.float32(0)\n"
+    "            C[vi, vj] = C[vi, vj] + A[vi, vk] * B[vk, vj]\n"
+    "    for i, j in T.grid(64, 64):\n"
+    "        with T.block(\"D\"):\n"
+    "            vi, vj = T.axis.remap(\"SS\", [i, j])\n"
+    "            D[vi, vj] = T.max(C[vi, vj], T.float32(0))\n";
+
 const hone_func *hone_test_parse(const char *text, hone_module **out_module) {
     const hone_member *member;
     HONE_ASSERT_OK(hone_script_parse(text, strlen(text), "test.py", out_module));

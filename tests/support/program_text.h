@@ -11,4 +11,7 @@ const hone_func *hone_test_parse(const char *text, hone_module **out_module);
 /* The block with this name, or HONE_NO_ID. */
 hone_node_id hone_test_block(const hone_func *func, const char *name);
 
+/* D = max(A @ B, 0), of 64 x 64 floats, in the blocks C and D. */
+extern const char hone_test_dense_relu[];
+
 #endif

@@ -3,8 +3,10 @@
 #include <stdio.h>
 
 #include "ir/region.h"
+#include "ir/script.h"
 #include "ir/te.h"
 #include "support/rng.h"
+#include "tests/support/random_script.h"
 
 enum { MAX_TENSORS = 24, MAX_DIMS = 4, MAX_ELEMENTS = 600 };
 
@@ -529,6 +531,35 @@ static uint32_t collect_outputs(gen *g, hone_buffer *outputs) {
     return count;
 }
 
+static hone_dtype random_dtype(gen *g) {
+    const hone_dtype others[] = {HONE_DTYPE_F16, HONE_DTYPE_F64, HONE_DTYPE_I64};
+    if (g->options.only_float) return HONE_DTYPE_F32;
+    if (g->options.only_int) return HONE_DTYPE_I32;
+    if (g->options.is_varied && below(g, 3) == 0) return others[below(g, HONE_COUNT(others))];
+    return below(g, 3) == 0 ? HONE_DTYPE_I32 : HONE_DTYPE_F32;
+}
+
+static hone_func *parse(hone_arena *arena, const char *text, size_t length) {
+    hone_module *module = NULL;
+    const hone_member *member;
+    hone_func *func = NULL;
+    hone_status st = hone_script_parse(text, length, "random.py", &module);
+    if (!st) st = hone_module_pick(module, NULL, &member);
+    if (!st) func = hone_func_copy_deep(arena, member->func);
+    if (st) fprintf(stderr, "%s\n%s\n", text, hone_status_message(st));
+    hone_status_free(st);
+    hone_module_release(module);
+    return func;
+}
+
+static hone_func *from_script(hone_arena *arena, uint64_t seed, bool has_sizes) {
+    hone_str text = {0};
+    hone_random_script(seed, has_sizes, &text);
+    hone_func *func = parse(arena, hone_str_text(&text), text.length);
+    hone_str_deinit(&text);
+    return func;
+}
+
 hone_func *hone_random_program(hone_arena *arena, uint64_t seed,
                                const hone_random_options *options) {
     gen g = {.rng = hone_rng_from_seed(seed)};
@@ -536,9 +567,8 @@ hone_func *hone_random_program(hone_arena *arena, uint64_t seed,
     hone_buffer outputs[MAX_TENSORS];
     tensor first;
     if (options) g.options = *options;
-    g.dtype = below(&g, 3) == 0 ? HONE_DTYPE_I32 : HONE_DTYPE_F32;
-    if (g.options.only_float) g.dtype = HONE_DTYPE_F32;
-    if (g.options.only_int) g.dtype = HONE_DTYPE_I32;
+    if (g.options.is_varied && seed % 2) return from_script(arena, seed, g.options.has_sizes);
+    g.dtype = random_dtype(&g);
     if (hone_status_consume(hone_te_begin(&g.te, arena, "main"))) return NULL;
     if (g.options.use_int64) hone_te_use_int64(&g.te);
     random_shape(&g, &first, 1 + (uint32_t)below(&g, 3));

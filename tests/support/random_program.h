@@ -17,23 +17,29 @@ typedef struct hone_random_options {
     bool without_splits; /* every block directly below loops that are its axes, in order */
     bool only_float, only_int;
     bool use_int64; /* for shapes and indices */
+    bool is_varied; /* float16, float64 and int64 too; every second one as random_script.h has it */
+    bool has_sizes; /* of these, some with sizes known at run time */
 } hone_random_options;
 
 /* The program for a seed, in the arena; NULL when memory is short. options NULL = defaults. */
 hone_func *hone_random_program(hone_arena *arena, uint64_t seed,
                                const hone_random_options *options);
 
-/* Random arguments for all parameters of a function with constant shapes (buffers that it writes
- * hold garbage). NULL on failure; free with hone_test_free_args. */
+/* Random arguments for all parameters of a function (buffers that it writes hold garbage); sizes
+ * that are known at run time are drawn from 1 to 13. NULL on failure; free with
+ * hone_test_free_args. */
 hone_tensor **hone_test_make_args(const hone_func *func, uint64_t seed);
 void hone_test_free_args(const hone_func *func, hone_tensor **args);
-/* Integers exactly; floats within 1e-4 of the largest magnitude of the reference. out_why (may be
- * NULL) gets the first buffer that differs, and where. */
+/* Integers exactly; floats within 1e-4 of the largest magnitude of the reference, at least 0.5
+ * (2e-2 where the program has float16, 1e-9 where all floats are float64). out_why (may be NULL)
+ * gets the first buffer that differs, and where. */
 bool hone_test_args_agree(const hone_func *func, hone_tensor *const *got, hone_tensor *const *want,
                           hone_str *out_why);
 
 /* Runs both functions on the same random arguments in the interpreter (uninitialised reads are
- * errors) and compares all parameters. False with the reason: also when one of them fails. */
+ * errors) and compares all parameters. False with the reason: also when one of them fails. Small
+ * floats count in full (from 1e-3 on), but where large terms cancel in them, they may lie 4 times
+ * as far apart as those of a move when all that it stores is off by up to one rounding. */
 bool hone_test_agrees(const hone_func *a, const hone_func *b, uint64_t seed, hone_str *out_why);
 /* The same as an assertion of cmocka; the message has the seed. */
 void hone_test_agree(const hone_func *a, const hone_func *b, uint64_t seed);
