@@ -148,6 +148,16 @@ static inline bool hone_expr_is_call(const hone_expr *e, hone_intrin intrin) {
     return e->kind == HONE_EXPR_CALL && e->op == intrin;
 }
 
+/* A division, or its remainder, of whole numbers. */
+static inline bool hone_expr_divides_ints(const hone_expr *e) {
+    return e->kind == HONE_EXPR_BINARY && e->op >= HONE_OP_DIV && e->op <= HONE_OP_TRUNCMOD &&
+           !hone_dtype_is_float(e->dtype);
+}
+/* The same where it is not plain to see that it is by a number above 0. */
+static inline bool hone_expr_may_trap(const hone_expr *e) {
+    return hone_expr_divides_ints(e) && !(e->args[1]->kind == HONE_EXPR_INT && e->args[1]->u.i > 0);
+}
+
 /* Structural identity: same nodes, same ids, same constants. */
 bool hone_expr_same(const hone_expr *a, const hone_expr *b);
 bool hone_expr_uses_var(const hone_expr *e, hone_var var);
@@ -155,6 +165,9 @@ bool hone_expr_uses_var(const hone_expr *e, hone_var var);
 bool hone_expr_uses_any(const hone_expr *e, const bool *set, size_t count);
 /* No load and no call with an effect. */
 bool hone_expr_is_pure_index(const hone_expr *e);
+/* May not be evaluated where its value does not matter: a load, a call with an effect, a division
+ * by what may be 0. */
+bool hone_expr_may_fail(const hone_expr *e);
 
 /* ---- traversal ---- */
 /* Replaces variables: map[v] (NULL = keep) for v < count. Shares what does not change. */

@@ -56,6 +56,15 @@ bool hone_expr_is_pure_index(const hone_expr *e) {
     return true;
 }
 
+bool hone_expr_may_fail(const hone_expr *e) {
+    if (e->kind == HONE_EXPR_LOAD || hone_expr_may_trap(e)) return true;
+    if (e->kind == HONE_EXPR_CALL && !hone_intrin_is_pure((hone_intrin)e->op)) return true;
+    for (size_t i = 0; i < e->count; i++) {
+        if (hone_expr_may_fail(e->args[i])) return true;
+    }
+    return false;
+}
+
 void hone_expr_walk(const hone_expr *e, hone_expr_visit visit, void *ctx) {
     if (!visit(ctx, e)) return;
     for (size_t i = 0; i < e->count; i++)

@@ -239,11 +239,6 @@ static void verify_math(verifier *v, const hone_expr *e) {
     }
 }
 
-static bool divides(const hone_expr *e) {
-    return hone_expr_is_op(e, HONE_OP_FLOORDIV) || hone_expr_is_op(e, HONE_OP_FLOORMOD) ||
-           hone_expr_is_op(e, HONE_OP_TRUNCDIV) || hone_expr_is_op(e, HONE_OP_TRUNCMOD);
-}
-
 /* A divisor that is never negative and 0 in some iteration. */
 static void verify_divisor(verifier *v, const hone_expr *divisor) {
     int64_t value;
@@ -316,9 +311,9 @@ void verify_expr(verifier *v, const hone_expr *e) {
         verify_expr(v, e->args[1]);
         v->is_defined[e->u.var] = was_defined;
     } else {
-        if (divides(e) && hone_expr_is_int_value(e->args[1], 0)) {
+        if (hone_expr_divides_ints(e) && hone_expr_is_int_value(e->args[1], 0)) {
             verify_error(v, v->node, "division by zero in '%s'", verify_block_name(v));
-        } else if (divides(e)) {
+        } else if (hone_expr_divides_ints(e)) {
             verify_divisor(v, e->args[1]);
         }
         verify_bits(v, e);

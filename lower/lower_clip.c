@@ -41,17 +41,14 @@ static hone_node_id next_in_chain(const hone_func *func, hone_node_id id) {
 
 /* What is divided by may be 0 where the body never runs. */
 static bool note_division(void *ctx, const hone_expr *e) {
-    bool is_division = hone_expr_is_op(e, HONE_OP_FLOORDIV) ||
-                       hone_expr_is_op(e, HONE_OP_FLOORMOD) ||
-                       hone_expr_is_op(e, HONE_OP_TRUNCDIV) || hone_expr_is_op(e, HONE_OP_TRUNCMOD);
-    if (is_division && !hone_expr_is_int(e->args[1])) *(bool *)ctx = true;
+    *(bool *)ctx |= hone_expr_may_trap(e);
     return true;
 }
 
-static bool may_fail(const hone_expr *e) {
-    bool has_division = false;
-    hone_expr_walk(e, note_division, &has_division);
-    return has_division;
+static bool may_trap(const hone_expr *e) {
+    bool may = false;
+    hone_expr_walk(e, note_division, &may);
+    return may;
 }
 
 /* Narrows the loop when the condition says var < b or b <= var, and b does not vary inside. */
@@ -71,7 +68,7 @@ static bool narrow(clipper *c, const hone_expr *part) {
     const hone_expr *zero = hone_expr_int(ir, gap->dtype, 0),
                     *one = hone_expr_int(ir, gap->dtype, 1);
     const hone_expr *rest = zero ? hone_expr_substitute_one(ir, gap, var, zero) : NULL;
-    if (!rest || may_fail(rest) || hone_expr_uses_any(rest, c->loops, c->var_count) ||
+    if (!rest || may_trap(rest) || hone_expr_uses_any(rest, c->loops, c->var_count) ||
         hone_expr_uses_any(rest, c->others, c->var_count)) {
         return false;
     }

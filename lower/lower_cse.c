@@ -53,15 +53,10 @@ static bool is_small_int(const hone_expr *e) {
     return hone_dtype_is_int(e->dtype) && e->dtype.lanes == 1;
 }
 
-static bool may_fail(const hone_expr *e) {
-    bool divides = e->op == HONE_OP_FLOORDIV || e->op == HONE_OP_FLOORMOD ||
-                   e->op == HONE_OP_TRUNCDIV || e->op == HONE_OP_TRUNCMOD;
-    return divides && !(hone_expr_is_int(e->args[1]) && e->args[1]->u.i > 0);
-}
-
 static bool is_arithmetic(const hone_expr *e) {
     return e->kind == HONE_EXPR_BINARY && e->op != HONE_OP_AND && e->op != HONE_OP_OR &&
-           is_small_int(e) && is_small_int(e->args[0]) && is_small_int(e->args[1]) && !may_fail(e);
+           is_small_int(e) && is_small_int(e->args[0]) && is_small_int(e->args[1]) &&
+           !hone_expr_may_trap(e);
 }
 
 static bool is_index_leaf(const hone_expr *e) {

@@ -12,13 +12,6 @@
  * GPU everything stays: threads must meet at barriers. */
 #include "lower/passes.h"
 
-/* A division, unless it is plain to see by what. */
-static bool may_trap(const hone_expr *e) {
-    bool is_division = e->op == HONE_OP_FLOORDIV || e->op == HONE_OP_FLOORMOD ||
-                       e->op == HONE_OP_TRUNCDIV || e->op == HONE_OP_TRUNCMOD;
-    return is_division && hone_expr_const(e->args[1]) <= 0;
-}
-
 /* Can it be computed anywhere in its scope, with the same result? */
 static bool is_plain(const hone_expr *e) {
     switch ((hone_expr_kind)e->kind) {
@@ -27,7 +20,7 @@ static bool is_plain(const hone_expr *e) {
         return true;
     case HONE_EXPR_BINARY:
         if (hone_dtype_is_float(e->dtype)) return false;
-        if (may_trap(e)) return false;
+        if (hone_expr_may_trap(e)) return false;
         break;
     case HONE_EXPR_NOT:
     case HONE_EXPR_CAST:

@@ -94,23 +94,6 @@ static const hone_expr *vector_children(vectorizer *v, const hone_expr *e) {
     }
 }
 
-static bool is_division(const hone_expr *e) {
-    bool divides =
-        e->kind == HONE_EXPR_BINARY && (e->op == HONE_OP_FLOORDIV || e->op == HONE_OP_FLOORMOD ||
-                                        e->op == HONE_OP_TRUNCDIV || e->op == HONE_OP_TRUNCMOD);
-    return divides && !hone_dtype_is_float(e->dtype) && hone_expr_const(e->args[1]) <= 0;
-}
-
-/* The branch that is not taken may be out of bounds, or divide by 0: it is not evaluated, not even
- * to be thrown away. */
-static bool may_fail(const hone_expr *e) {
-    if (e->kind == HONE_EXPR_LOAD || is_division(e)) return true;
-    for (uint16_t i = 0; i < e->count; i++) {
-        if (may_fail(e->args[i])) return true;
-    }
-    return false;
-}
-
 /* A load that no condition has to guard: its index lies in the buffer for all values of the loops.
  */
 static bool is_always_inside(vectorizer *v, const hone_expr *load) {
@@ -156,7 +139,7 @@ static const hone_expr *vector_of_choice(vectorizer *v, const hone_expr *e) {
     if (is_uniform) return hone_expr_call(ir, dtype, HONE_INTRIN_IF_THEN_ELSE, 3, args);
     args[0] = widen(v, vector_of(v, e->args[0]));
     if (!args[0]) return NULL;
-    if (!may_fail(e->args[1]) && !may_fail(e->args[2])) {
+    if (!hone_expr_may_fail(e->args[1]) && !hone_expr_may_fail(e->args[2])) {
         return hone_expr_select(ir, args[0], args[1], args[2]);
     }
     return hone_expr_call(ir, dtype, HONE_INTRIN_IF_THEN_ELSE, 3, args);

@@ -4,19 +4,12 @@ typedef struct risk_search {
     const hone_expr *found;
 } risk_search;
 
-static bool divides_by_unknown(const hone_expr *x) {
-    bool divides = x->op == HONE_OP_DIV || x->op == HONE_OP_FLOORDIV || x->op == HONE_OP_FLOORMOD ||
-                   x->op == HONE_OP_TRUNCDIV || x->op == HONE_OP_TRUNCMOD;
-    if (!divides || !hone_dtype_is_integer(x->dtype)) return false;
-    return !hone_expr_is_int(x->args[1]) || hone_expr_is_int_value(x->args[1], 0);
-}
-
 /* Integer division, conversion of what may be no number to an integer, shifts, calls. */
 static bool look_for_risks(void *ctx, const hone_expr *x) {
     risk_search *s = ctx;
     bool is_shift = hone_expr_is_call(x, HONE_INTRIN_SHIFT_LEFT) ||
                     hone_expr_is_call(x, HONE_INTRIN_SHIFT_RIGHT);
-    bool is_risk = x->kind == HONE_EXPR_BINARY && divides_by_unknown(x);
+    bool is_risk = hone_expr_may_trap(x);
     if (x->kind == HONE_EXPR_CALL) {
         is_risk =
             !hone_intrin_is_pure((hone_intrin)x->op) || (is_shift && !hone_expr_is_int(x->args[1]));

@@ -2,12 +2,6 @@
 
 /* ---- no harm: whatever the values are, nothing but its results depends on them ---- */
 
-static bool is_integer_division(const hone_expr *e) {
-    if (e->kind != HONE_EXPR_BINARY || hone_dtype_is_float(e->dtype)) return false;
-    return e->op == HONE_OP_DIV || e->op == HONE_OP_FLOORDIV || e->op == HONE_OP_FLOORMOD ||
-           e->op == HONE_OP_TRUNCDIV || e->op == HONE_OP_TRUNCMOD;
-}
-
 static bool look_for_harm(void *ctx, const hone_expr *e) {
     bool *is_harmless = ctx;
     if (e->kind == HONE_EXPR_LOAD) {
@@ -15,7 +9,7 @@ static bool look_for_harm(void *ctx, const hone_expr *e) {
             *is_harmless = *is_harmless && hone_expr_is_pure_index(e->args[i]);
     }
     if (e->kind == HONE_EXPR_CALL && !hone_intrin_is_pure((hone_intrin)e->op)) *is_harmless = false;
-    if (is_integer_division(e) && hone_expr_const(e->args[1]) <= 0) *is_harmless = false;
+    if (hone_expr_may_trap(e)) *is_harmless = false;
     return *is_harmless;
 }
 

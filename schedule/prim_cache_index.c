@@ -41,10 +41,7 @@ typedef struct fitness {
 
 static bool check_part(void *ctx, const hone_expr *e) {
     fitness *f = ctx;
-    bool divides =
-        e->kind == HONE_EXPR_BINARY && (e->op == HONE_OP_FLOORDIV || e->op == HONE_OP_FLOORMOD ||
-                                        e->op == HONE_OP_TRUNCDIV || e->op == HONE_OP_TRUNCMOD);
-    if (divides && hone_expr_const(e->args[1]) < 1) f->fits = false;
+    if (hone_expr_may_trap(e)) f->fits = false;
     if (e->kind == HONE_EXPR_STRING || e->kind == HONE_EXPR_LET) f->fits = false;
     if (e->kind == HONE_EXPR_VAR) {
         bool is_axis = e->u.var < f->c->var_count && f->c->axes[e->u.var];

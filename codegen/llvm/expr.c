@@ -154,7 +154,8 @@ static LLVMValueRef int_binary(gen *g, const hone_expr *e, LLVMValueRef a, LLVMV
     }
 }
 
-/* `and` and `or` evaluate their right side only when it matters: it may load out of bounds. */
+/* `and` and `or` evaluate their right side only when it matters: it may load out of bounds, or
+ * divide by 0. */
 static LLVMValueRef short_circuit(gen *g, const hone_expr *e) {
     LLVMBuilderRef ir = g->builder;
     LLVMValueRef left = gen_value(g, e->args[0]);
@@ -193,7 +194,7 @@ static LLVMValueRef binary(gen *g, const hone_expr *e) {
                              gen_index(g, b), "");
     }
     bool is_logic = e->op == HONE_OP_AND || e->op == HONE_OP_OR;
-    if (is_logic && !hone_expr_is_pure_index(b)) {
+    if (is_logic && hone_expr_may_fail(b)) {
         return e->dtype.lanes == 1 ? short_circuit(g, e) : masked_logic(g, e);
     }
     LLVMValueRef x = gen_value(g, a), y = gen_value(g, b);
