@@ -72,7 +72,7 @@ static hone_status apply_all(hone_steps *s) {
     hone_arena *arena = hone_arena_create(1 << 14);
     if (!arena) return HONE_ERROR(HONE_CODE_NO_MEMORY, "trace");
     hone_trace trace;
-    const hone_trace_context context = {s->func, s->intrins};
+    const hone_trace_context context = {.func = s->func, .intrins = s->intrins};
     hone_status st = hone_trace_parse_script(arena, &context, hone_str_text(&s->text),
                                              s->text.length, "steps", &trace);
     if (!st) st = hone_schedule_reset(s->schedule);

@@ -121,6 +121,7 @@ bool hone_operand_renumber_map(hone_arena *arena, hone_operand *io, const hone_r
 /* ---- replay ---- */
 typedef struct hone_apply_options {
     const hone_decision *decisions; /* one per instruction; NULL = those of the trace */
+    const bool *is_left_out;        /* one per instruction; NULL = all are applied */
     bool resample;                  /* ignore decisions, draw anew */
     bool skip_postproc;             /* stop at EnterPostproc */
     hone_rv *out_rvs;     /* the schedule's variable for each of the trace's; may be NULL */
@@ -151,8 +152,9 @@ HONE_NODISCARD hone_status hone_trace_print_json(const hone_trace *trace, hone_s
 /* What a trace is read for. Some steps give lists of which only the program knows how long they are
  * (`loops = sch.get_loops(b)`, `sch.get_loops(b)[-1]`); without one they must be unpacked. */
 typedef struct hone_trace_context {
-    const struct hone_func *func;
+    const struct hone_func *func;              /* where no step names one; NULL: all steps must */
     const struct hone_tensor_intrins *intrins; /* NULL: the built-in ones only */
+    const struct hone_module *module;          /* whose functions steps may name; NULL: func only */
 } hone_trace_context;
 /* The Python that TVM prints: def apply_trace(sch) … or bare `b0 = sch.get_block(…)` lines; or what
  * people write (trace_parse.c says what is read of it). Errors with file:line:column and caret. */

@@ -446,6 +446,7 @@ hone_status hone_trace_apply(const hone_trace *trace, struct hone_schedule *sch,
     sch->blame = HONE_NO_ID;
     for (uint32_t i = 0; i < trace->count; i++) {
         if (options->skip_postproc && trace->insts[i].kind == HONE_INST_ENTER_POSTPROC) break;
+        if (options->is_left_out && options->is_left_out[i]) continue;
         bool has_decision = !options->resample && decisions[i].count;
         hone_status st = run_checked(&r, i, has_decision ? &decisions[i] : NULL);
         if (!st && options->after_step) st = options->after_step(options->ctx, sch, i);

@@ -348,7 +348,7 @@ static hone_status add_arg(pytrace *p, call *c, uint32_t i, draft *d) {
 
 /* How many results only the program knows. */
 static hone_status ask_program(pytrace *p, const call *c, const draft *d, uint32_t *out) {
-    if (!p->context || !p->context->func) {
+    if (!pytrace_has_program(p)) {
         return pytrace_fail_at(p, c->start, "unpack the result: i, j, k = sch.get_loops(…)");
     }
     HONE_TRY(hone_trace_append(p->trace, c->kind, d->input_count, d->inputs, d->attr_count,

@@ -109,6 +109,11 @@ typedef struct pytrace {
     bool lacks_memory;    /* a name could not be copied */
 } pytrace;
 
+/* May it be asked what the steps so far make? */
+static inline bool pytrace_has_program(const pytrace *p) {
+    return p->context && (p->context->func || p->context->module);
+}
+
 /* ---- characters, errors (trace_parse_chars.c) ---- */
 /* INVALID with source:line:column, the line and a caret; NO_MEMORY when that was the reason. */
 HONE_NODISCARD hone_status pytrace_fail_at(const pytrace *p, const char *where, const char *what);
@@ -325,8 +330,5 @@ HONE_NODISCARD hone_status pytrace_read_call(pytrace *p, uint32_t wanted, pytrac
 HONE_NODISCARD hone_status pytrace_read_member(pytrace *p, pytrace_value *io);
 /* "(x)" at the cursor, behind sch.get. */
 HONE_NODISCARD hone_status pytrace_read_get(pytrace *p, pytrace_value *out);
-/* Applies what was read so far, with what is drawn in this way; out_rvs: one per variable. */
-HONE_NODISCARD hone_status pytrace_try_trace(pytrace *p, uint64_t seed,
-                                             struct hone_schedule **out_sch, hone_rv **out_rvs);
 
 #endif

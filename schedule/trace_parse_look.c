@@ -2,6 +2,7 @@
 
 #include "schedule/schedule_impl.h"
 #include "schedule/trace_parse_impl.h"
+#include "schedule/trace_parts.h"
 
 /* What the program says in the Python form of traces: sch.get(loop).extent,
  * sch.get(block).name_hint and so on. What was read so far is applied; as nothing is drawn yet, it
@@ -194,16 +195,28 @@ static hone_status view_of(look *l, hone_rv rv, pytrace_value *out) {
 
 /* ---- several draws ---- */
 
-hone_status pytrace_try_trace(pytrace *p, uint64_t seed, struct hone_schedule **out_sch,
-                              hone_rv **out_rvs) {
+static uint32_t maker_of(const hone_trace *trace, hone_rv rv) {
+    for (uint32_t i = 0; i < trace->count; i++) {
+        const hone_inst *inst = &trace->insts[i];
+        if (rv >= inst->first_output && rv - inst->first_output < inst->output_count) return i;
+    }
+    return 0;
+}
+
+/* Applies what was read so far of the function that rv is of, with what is drawn in this way;
+ * out_rvs: one per variable. */
+static hone_status try_trace(pytrace *p, hone_rv rv, uint64_t seed, struct hone_schedule **out_sch,
+                             hone_rv **out_rvs) {
     *out_sch = NULL;
     *out_rvs = hone_arena_alloc(p->arena, (p->trace->rv_count + 1) * sizeof **out_rvs);
     if (!*out_rvs) return pytrace_no_memory();
-    HONE_TRY(hone_schedule_create(p->context->func, out_sch));
+    hone_trace_part part;
+    HONE_TRY(hone_trace_part_of(p->arena, p->trace, p->context, maker_of(p->trace, rv), &part));
+    HONE_TRY(hone_schedule_create(part.func, out_sch));
     (*out_sch)->wants_reasons = true;
     (*out_sch)->intrins = p->context->intrins;
     (*out_sch)->rng = hone_rng_from_seed(seed);
-    const hone_apply_options options = {.out_rvs = *out_rvs};
+    const hone_apply_options options = {.out_rvs = *out_rvs, .is_left_out = part.is_left_out};
     hone_status st = hone_trace_apply(p->trace, *out_sch, &options);
     if (!st) return HONE_OK;
     hone_schedule_destroy(*out_sch);
@@ -214,7 +227,7 @@ hone_status pytrace_try_trace(pytrace *p, uint64_t seed, struct hone_schedule **
 static hone_status look_once(pytrace *p, hone_rv rv, uint64_t seed, pytrace_value *out) {
     hone_schedule *sch;
     hone_rv *rvs;
-    HONE_TRY(pytrace_try_trace(p, seed, &sch, &rvs));
+    HONE_TRY(try_trace(p, rv, seed, &sch, &rvs));
     look l = {.p = p, .sch = sch};
     hone_status st = view_of(&l, rvs[rv], out);
     hone_schedule_destroy(sch);
@@ -252,7 +265,7 @@ hone_status pytrace_read_get(pytrace *p, pytrace_value *out) {
                                "expected a block, a loop or a drawn number of this "
                                "schedule");
     }
-    if (!p->context || !p->context->func) {
+    if (!pytrace_has_program(p)) {
         return pytrace_fail_at(p, where, "sch.get needs the program, which is not at hand here");
     }
     const hone_rv rv = v->u.rv;

@@ -6,6 +6,7 @@
 #include "schedule/schedule.h"
 #include "schedule/tensor_intrin.h"
 #include "schedule/trace.h"
+#include "schedule/trace_parts.h"
 #include "tools/cli.h"
 #include "tools/cli_intrins.h"
 #include "tools/cli_model.h"
@@ -74,17 +75,6 @@ static hone_status put_trace(hone_cli *cli, const schedule_options *options,
     return st;
 }
 
-/* The module with the scheduled function in its place. */
-static hone_status put_program(hone_cli *cli, const schedule_options *options, hone_module *module,
-                               const hone_schedule *sch) {
-    hone_module *made;
-    const hone_print_options style = {.mark = HONE_NO_ID, .dialect = options->dialect};
-    HONE_TRY(hone_module_with_func(module, sch->func, &made));
-    hone_status st = hone_cli_put_program(cli, options->output, made, &style);
-    hone_module_release(made);
-    return st;
-}
-
 /* To stderr: what the program computes may differ, and by which steps. */
 static hone_status warn_of_unsafe_steps(hone_cli *cli, const hone_trace *trace) {
     for (uint32_t i = 0; i < trace->count && trace->is_unsafe; i++) {
@@ -101,21 +91,88 @@ static hone_status warn_of_unsafe_steps(hone_cli *cli, const hone_trace *trace) 
     return HONE_OK;
 }
 
-static hone_status apply(hone_cli *cli, const schedule_options *options, hone_module *module,
-                         const hone_trace *trace, hone_schedule *sch) {
+/* A trace on its way through the functions that it works on. */
+typedef struct scheduling {
+    hone_cli *cli;
+    const schedule_options *options;
+    hone_module *module; /* with what was scheduled so far */
+    hone_tensor_intrins *intrins;
+    hone_trace trace;
+} scheduling;
+
+static hone_status apply(scheduling *s, const hone_trace_part *part, hone_schedule *sch) {
+    const schedule_options *options = s->options;
     step_printer printer = {
-        cli, {.mark = HONE_NO_ID, .dialect = options->dialect}
+        s->cli, {.mark = HONE_NO_ID, .dialect = options->dialect}
     };
-    hone_apply_options how = {.resample = options->has_seed, .ctx = &printer};
+    hone_apply_options how = {
+        .is_left_out = part->is_left_out, .resample = options->has_seed, .ctx = &printer};
     if (options->steps) how.after_step = print_step;
+    sch->intrins = s->intrins;
     sch->wants_reasons = true;
     sch->rng = hone_rng_from_seed((uint64_t)options->seed);
-    hone_status st = hone_trace_apply(trace, sch, &how);
-    if (st) return explain_refusal(cli, sch, st);
-    HONE_TRY(warn_of_unsafe_steps(cli, &sch->trace));
-    if (options->steps && !options->output) return HONE_OK;
-    if (options->show_trace) return put_trace(cli, options, &sch->trace);
-    return put_program(cli, options, module, sch);
+    hone_status st = hone_trace_apply(&s->trace, sch, &how);
+    if (st) return explain_refusal(s->cli, sch, st);
+    return warn_of_unsafe_steps(s->cli, &sch->trace);
+}
+
+/* One function, which takes the place of the one before in the module. */
+static hone_status schedule_func(scheduling *s, const hone_trace_part *part) {
+    hone_schedule *sch = NULL;
+    hone_module *made;
+    HONE_TRY(hone_cli_check_func(s->cli->args[0], part->func));
+    HONE_TRY(hone_status_annotate(hone_schedule_create(part->func, &sch), "%s", s->cli->args[0]));
+    hone_status st = apply(s, part, sch);
+    if (!st && s->options->show_trace) {
+        st = put_trace(s->cli, s->options, &sch->trace);
+    } else if (!st && (st = hone_module_with_func(s->module, sch->func, &made)) == HONE_OK) {
+        hone_module_release(s->module);
+        hone_module_freeze(made);
+        s->module = made;
+    }
+    hone_schedule_destroy(sch);
+    return st;
+}
+
+/* Where the module has no function that is meant without a name, the steps must name theirs. */
+static hone_status pick_default(const scheduling *s, const hone_func **out_func) {
+    const hone_member *member;
+    const char *name = s->options->func;
+    *out_func = NULL;
+    hone_status st = name ? HONE_OK : hone_module_pick(s->module, NULL, &member);
+    bool is_open = !name && (st || member->kind != HONE_MEMBER_FUNC) && s->module->member_count > 1;
+    hone_status_free(st);
+    return is_open ? HONE_OK : hone_cli_pick_func(s->module, s->cli->args[0], name, out_func);
+}
+
+static hone_status schedule_all(scheduling *s) {
+    const hone_func *func = NULL;
+    hone_trace_parts parts;
+    size_t line = 0;
+    const schedule_options *options = s->options;
+    HONE_TRY(pick_default(s, &func));
+    const hone_trace_context context = {func, s->intrins, s->module};
+    HONE_TRY(hone_trace_load(s->cli->arena, options->trace, &context, &line, &s->trace));
+    if (line) {
+        hone_log_line(&s->cli->log, HONE_LOG_INFO, "%s: the record of line %zu", options->trace,
+                      line);
+    }
+    HONE_TRY(hone_status_annotate(
+        hone_trace_split_parts(s->cli->arena, &s->trace, &context, &parts), "%s", s->cli->args[0]));
+    if (options->show_trace && parts.count > 1) {
+        return HONE_ERROR(HONE_CODE_INVALID,
+                          "%s works on several functions: there is no trace of all to show",
+                          options->trace);
+    }
+    /* the module is replaced as functions are scheduled; the parts' functions are of the first */
+    hone_module *first = hone_module_retain(s->module);
+    hone_status st = HONE_OK;
+    for (uint32_t i = 0; !st && i < parts.count; i++)
+        st = schedule_func(s, &parts.items[i]);
+    hone_module_release(first);
+    if (st || options->show_trace || (options->steps && !options->output)) return st;
+    const hone_print_options style = {.mark = HONE_NO_ID, .dialect = options->dialect};
+    return hone_cli_put_program(s->cli, options->output, s->module, &style);
 }
 
 static hone_status schedule(hone_cli *cli, schedule_options *options) {
@@ -124,32 +181,14 @@ static hone_status schedule(hone_cli *cli, schedule_options *options) {
     if (strcmp(options->trace, "-") == 0 && strcmp(cli->args[0], "-") == 0) {
         return HONE_ERROR(HONE_CODE_INVALID, "program and trace cannot both be standard input");
     }
-    hone_module *module = NULL;
-    hone_schedule *sch = NULL;
-    hone_tensor_intrins *intrins = NULL;
-    const hone_func *func = NULL;
-    hone_trace trace;
-    hone_trace_init(&trace, cli->arena);
-    hone_status st = HONE_OK;
-    HONE_TRY_GOTO(st, hone_cli_load_outline(cli->args[0], &module), done);
-    hone_module_freeze(module);
-    HONE_TRY_GOTO(st, hone_cli_pick_func(module, cli->args[0], options->func, &func), done);
-    size_t line = 0;
-    HONE_TRY_GOTO(st, hone_cli_check_func(cli->args[0], func), done);
-    HONE_TRY_GOTO(st, hone_cli_open_intrins(cli, &options->intrins, &intrins), done);
-    const hone_trace_context context = {func, intrins};
-    HONE_TRY_GOTO(st, hone_trace_load(cli->arena, options->trace, &context, &line, &trace), done);
-    if (line) {
-        hone_log_line(&cli->log, HONE_LOG_INFO, "%s: the record of line %zu", options->trace, line);
-    }
-    st = hone_status_annotate(hone_schedule_create(func, &sch), "%s", cli->args[0]);
-    if (st) goto done;
-    sch->intrins = intrins;
-    st = apply(cli, options, module, &trace, sch);
-done:
-    hone_schedule_destroy(sch);
-    hone_tensor_intrins_destroy(intrins);
-    hone_module_release(module);
+    scheduling s = {.cli = cli, .options = options};
+    hone_trace_init(&s.trace, cli->arena);
+    hone_status st = hone_cli_load_outline(cli->args[0], &s.module);
+    if (!st) hone_module_freeze(s.module);
+    if (!st) st = hone_cli_open_intrins(cli, &options->intrins, &s.intrins);
+    if (!st) st = schedule_all(&s);
+    hone_tensor_intrins_destroy(s.intrins);
+    hone_module_release(s.module);
     return st;
 }
 
@@ -165,7 +204,7 @@ int hone_verb_schedule(int argc, char **argv) {
          .value = "NAME",
          .kind = HONE_CLI_TEXT,
          .to = &o.func,
-         .help = "the function to schedule; default: main, or the only one"},
+         .help = "the function of steps that name none; default: main, or the only one"},
         HONE_CLI_PROGRAM_OUTPUT_OPTION(&o.output),
         {.name = "seed",
          .value = "N",
@@ -184,7 +223,7 @@ int hone_verb_schedule(int argc, char **argv) {
          .kind = HONE_CLI_SWITCH,
          .to = &o.show_trace,
          .help = "print the trace with its decisions instead of the program"},
-        {0             },
+        {0 },
     };
     const hone_cli_command command = {
         .name = "schedule",

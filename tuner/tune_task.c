@@ -76,7 +76,7 @@ static hone_status open_parts(hone_tune_task *task, const char *space_path,
     task->schedule->wants_reasons = false;
     task->schedule->intrins = intrins;
     HONE_TRY(hone_feature_state_create(&task->features));
-    const hone_trace_context context = {task->task->func, intrins};
+    const hone_trace_context context = {.func = task->task->func, .intrins = intrins};
     HONE_TRY(space_path ? hone_space_load(space_path, &context, &task->space)
                         : hone_space_generate(task->task->func, task->target, &task->space));
     if (!space_path) HONE_TRY(add_default_sketch(task));
