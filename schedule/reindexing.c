@@ -30,12 +30,16 @@ static void look_for_loads(void *ctx, hone_node_id at, const hone_expr *e) {
     hone_expr_walk(e, visit, ctx);
 }
 
-/* An axis that the place does not depend on in truth (i // 8 of 8 values) is none of the copy's. */
+/* An axis that the place does not depend on in truth (i // 8 of 8 values) is none of the copy's,
+ * but for one of a single value that is an index by itself. */
 static hone_status simplify_place(sch_reindexing *r) {
     const hone_expr **indices = hone_arena_alloc(r->sch->arena, (r->rank + 1) * sizeof *indices);
     if (!indices) return sch_no_memory();
-    for (uint32_t d = 0; d < r->rank; d++)
-        indices[d] = hone_simplify(&r->sch->arith, r->indices[d]);
+    for (uint32_t d = 0; d < r->rank; d++) {
+        indices[d] = r->indices[d]->kind == HONE_EXPR_VAR
+                         ? r->indices[d]
+                         : hone_simplify(&r->sch->arith, r->indices[d]);
+    }
     r->indices = indices;
     return sch_ir_error(r->sch);
 }
