@@ -40,7 +40,28 @@ static hone_status copy_loop(hone_schedule *sch, hone_node_id loop, const char *
     return sch_ir_error(sch);
 }
 
-/* A condition over both kept and dropped loops can't be split between init and update. */
+bool sch_begins_under(hone_schedule *sch, hone_node_id block, hone_node_id but,
+                      const hone_expr *predicate) {
+    if (hone_expr_is_op(predicate, HONE_OP_AND)) {
+        return sch_begins_under(sch, block, but, predicate->args[0]) &&
+               sch_begins_under(sch, block, but, predicate->args[1]);
+    }
+    const hone_expr *first = predicate;
+    bool is_about_reduction = false;
+    for (hone_node_id n = sch_node(sch, block)->parent;
+         first && sch_node(sch, n)->kind == HONE_NODE_FOR; n = sch_node(sch, n)->parent) {
+        const hone_node *loop = sch_node(sch, n);
+        if (!hone_expr_uses_var(first, loop->u.loop.var)) continue;
+        if (!sch_feeds_axis(sch, block, loop->u.loop.var, HONE_AXIS_REDUCE)) continue;
+        is_about_reduction = true;
+        if (n == but) continue;
+        first = hone_expr_substitute_one(&sch->ir, first, loop->u.loop.var, loop->u.loop.range.min);
+    }
+    return first && (!is_about_reduction || hone_prove(&sch->arith, first));
+}
+
+/* A condition over both kept and dropped loops can't be split between init and update, unless the
+ * init, which runs where the dropped ones begin, always meets it. */
 static hone_status check_conditions(hone_schedule *sch, hone_node_id block, const hone_expr *e,
                                     const sch_init_nest *nest) {
     if (!e) return HONE_OK;
@@ -55,6 +76,7 @@ static hone_status check_conditions(hone_schedule *sch, hone_node_id block, cons
         if (node->kind != HONE_NODE_FOR || nest->dropped[node->u.loop.var]) continue;
         if (hone_expr_is_int_value(node->u.loop.range.extent, 1)) continue;
         if (!hone_expr_uses_var(e, node->u.loop.var)) continue;
+        if (sch_begins_under(sch, block, HONE_NO_ID, e)) break;
         return sch_refuse(sch, block,
                           "a condition in the predicate of %s mixes spatial and reduce "
                           "loops",

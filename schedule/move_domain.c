@@ -37,15 +37,43 @@ hone_status sch_box_below(hone_schedule *sch, hone_node_id loop, uint32_t count,
     return sch_box_shared(sch, loop, count, blocks, buffer, of_writes, scope, out, out_is_exact);
 }
 
+/* Is one box all of another, end by end? */
+static bool same_box(hone_schedule *sch, uint32_t rank, const hone_interval *a,
+                     const hone_interval *b) {
+    for (uint32_t d = 0; d < rank; d++) {
+        if (!a[d].min || !a[d].max || !b[d].min || !b[d].max) return false;
+        if (!hone_prove_equal(&sch->arith, a[d].min, b[d].min)) return false;
+        if (!hone_prove_equal(&sch->arith, a[d].max, b[d].max)) return false;
+    }
+    return true;
+}
+
+/* Adds a box to a union; io_is_whole: one box alone is surely all of the union. */
+static hone_status unite(hone_schedule *sch, uint32_t rank, const hone_interval *one, bool is_exact,
+                         hone_interval **io_union, bool *io_is_whole) {
+    hone_interval *old = *io_union;
+    hone_interval *dims = hone_arena_copy(sch->arena, one, (rank + 1) * sizeof *dims);
+    if (!dims) return sch_no_memory();
+    *io_union = dims;
+    if (!old) {
+        *io_is_whole = is_exact;
+        return HONE_OK;
+    }
+    for (uint32_t d = 0; d < rank; d++)
+        dims[d] = hone_interval_union(&sch->arith, old[d], one[d]);
+    *io_is_whole = (*io_is_whole && same_box(sch, rank, old, dims)) ||
+                   (is_exact && same_box(sch, rank, one, dims));
+    return HONE_OK;
+}
+
 hone_status sch_box_shared(hone_schedule *sch, hone_node_id loop, uint32_t count,
                            const hone_node_id *blocks, hone_buffer buffer, bool of_writes,
                            const char *scope, sch_box *out, bool *out_is_exact) {
     uint32_t rank = hone_func_buffer(sch->func, buffer)->rank;
-    hone_interval *one = hone_arena_alloc(sch->arena, (rank + 1) * sizeof *one);
+    hone_interval *one = hone_arena_zalloc(sch->arena, (rank + 1) * sizeof *one);
     out->buffer = buffer;
     out->dims = NULL;
-    uint32_t boxes = 0;
-    bool all_exact = true;
+    bool is_whole = false;
     if (!one) return sch_no_memory();
     for (uint32_t b = 0; b < count; b++) {
         const hone_block *block = sch_block(sch, blocks[b]);
@@ -58,21 +86,11 @@ hone_status sch_box_shared(hone_schedule *sch, hone_node_id loop, uint32_t count
             if (scope) mark_sharing_threads(sch, scope, loop, marks);
             HONE_TRY(hone_region_relax(&sch->arith, sch->func, blocks[b], &regions[r], marks,
                                        sch->func->var_count, one, &is_exact));
-            all_exact = all_exact && is_exact;
-            if (of_writes && all_exact) all_exact = sch_writes_exactly(sch, blocks[b]);
-            boxes++;
-            if (!out->dims) {
-                out->dims = hone_arena_alloc(sch->arena, (rank + 1) * sizeof *out->dims);
-                if (!out->dims) return sch_no_memory();
-                memcpy(out->dims, one, rank * sizeof *one);
-                continue;
-            }
-            for (uint32_t d = 0; d < rank; d++) {
-                out->dims[d] = hone_interval_union(&sch->arith, out->dims[d], one[d]);
-            }
+            if (of_writes && is_exact) is_exact = sch_writes_exactly(sch, blocks[b]);
+            HONE_TRY(unite(sch, rank, one, is_exact, &out->dims, &is_whole));
         }
     }
-    if (out_is_exact) *out_is_exact = all_exact && boxes == 1;
+    if (out_is_exact) *out_is_exact = is_whole;
     return HONE_OK;
 }
 

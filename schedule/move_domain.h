@@ -20,7 +20,7 @@ typedef struct sch_box {
 } sch_box;
 
 /* Unites the regions (reads or writes) of `buffer` in the given blocks, all below loop, over the
- * loops inside it. exact (may be NULL): every element of the box is surely touched. */
+ * loops inside it. exact (may be NULL): one of the blocks surely touches all of the box. */
 HONE_NODISCARD hone_status sch_box_below(hone_schedule *sch, hone_node_id loop, uint32_t count,
                                          const hone_node_id *blocks, hone_buffer buffer,
                                          bool of_writes, sch_box *out, bool *out_is_exact);

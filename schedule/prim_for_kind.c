@@ -57,10 +57,24 @@ static bool feeds(const hone_schedule *sch, hone_node_id block, hone_node_id loo
     return false;
 }
 
+/* Does the predicate of the block leave one iteration of the loop? */
+static bool keeps_one_iteration(hone_schedule *sch, hone_node_id block, hone_node_id loop) {
+    const hone_node *node = sch_node(sch, loop);
+    const hone_expr *predicate = sch_node(sch, block)->u.block.predicate;
+    if (!predicate) return false;
+    uint32_t mark = sch->arith.fact_count;
+    hone_arith_push(&sch->arith, predicate);
+    const hone_expr *var = sch_var(sch, node->u.loop.var);
+    bool is_one = var && hone_prove_less_equal(&sch->arith, var, node->u.loop.range.min);
+    hone_arith_pop(&sch->arith, mark);
+    return is_one;
+}
+
 /* A loop that no axis uses repeats the block: harmless for a complete one only. */
 static bool is_unused(hone_schedule *sch, hone_node_id block, hone_node_id loop) {
     return !feeds(sch, block, loop) &&
-           !hone_expr_is_int_value(sch_node(sch, loop)->u.loop.range.extent, 1);
+           !hone_expr_is_int_value(sch_node(sch, loop)->u.loop.range.extent, 1) &&
+           !keeps_one_iteration(sch, block, loop);
 }
 
 /* The innermost loop around this one whose iterations have copies of the block's outputs of their

@@ -14,6 +14,10 @@
  * has no init and stores what it would have added. The old loops stay with the second block, but
  * for those that it no longer needs.
  *
+ * Under a predicate on its reduce loops (ki*3 + ko < 2) an element of the new buffer might get no
+ * value. The first block then runs always, and where the predicate does not hold it adds the
+ * identity: B_rf[ko, i] += if_then_else(ki*3 + ko < 2, A[i, ki*3+ko], 0).
+ *
  * Checks: the loop is serial and feeds reduce axes only (or runs once and feeds nothing), no loop
  * feeds both kinds; one block is below it, a reduction (reducer.h says which), in a scope that is a
  * pipeline of stages; it is the first block of its nest, which from the first reduce loop on holds
@@ -25,6 +29,7 @@ typedef struct rfactoring {
     hone_node_id loop, block, scope;
     uint32_t axis;       /* where the new dimension stands */
     bool cuts_reduction; /* the predicate speaks of reduce loops */
+    bool is_guarded;     /* and can't all be that of the first block */
     uint32_t loop_count;
     const hone_node_id *loops;
     sch_reducer reducer;
@@ -128,38 +133,28 @@ static hone_status check_block(rfactoring *r) {
     return check_loops(r);
 }
 
-/* The parts of the predicate that say nothing of reduce loops. */
-static const hone_expr *spatial_conditions(rfactoring *r, const hone_expr *e) {
-    if (!e) return NULL;
-    if (hone_expr_is_op(e, HONE_OP_AND)) {
-        const hone_expr *a = spatial_conditions(r, e->args[0]);
-        const hone_expr *b = spatial_conditions(r, e->args[1]);
-        if (!a || !b) return a ? a : b;
-        return hone_expr_binary(&r->sch->ir, HONE_OP_AND, a, b);
+/* Parts of a predicate: what says nothing of reduce loops; what may stay with the first block,
+ * since it holds wherever that gives an element its first value; what may not. */
+typedef enum part { SPATIAL_PART, STAYING_PART, GUARDING_PART } part;
+
+static bool is_part(rfactoring *r, const hone_expr *e, part which) {
+    if (which != SPATIAL_PART) {
+        return sch_begins_under(r->sch, r->block, r->loop, e) == (which == STAYING_PART);
     }
     for (uint32_t i = 0; i < r->loop_count; i++) {
         if (!reduces(r, r->loops[i])) continue;
-        if (hone_expr_uses_var(e, sch_node(r->sch, r->loops[i])->u.loop.var)) return NULL;
+        if (hone_expr_uses_var(e, sch_node(r->sch, r->loops[i])->u.loop.var)) return false;
     }
-    return e;
+    return true;
 }
 
-/* Does a condition hold where all reduce loops but the factored one begin? There the first block
- * gives each element its first value. */
-static bool holds_at_begin(rfactoring *r, const hone_expr *e) {
-    hone_schedule *sch = r->sch;
-    if (hone_expr_is_op(e, HONE_OP_AND)) {
-        return holds_at_begin(r, e->args[0]) && holds_at_begin(r, e->args[1]);
-    }
-    bool is_about_reduction = false;
-    for (uint32_t i = 0; i < r->loop_count && e; i++) {
-        const hone_node *loop = sch_node(sch, r->loops[i]);
-        if (!reduces(r, r->loops[i]) || !hone_expr_uses_var(e, loop->u.loop.var)) continue;
-        is_about_reduction = true;
-        if (r->loops[i] == r->loop) continue;
-        e = hone_expr_substitute_one(&sch->ir, e, loop->u.loop.var, loop->u.loop.range.min);
-    }
-    return e && (!is_about_reduction || hone_prove(&sch->arith, e));
+static const hone_expr *part_of(rfactoring *r, const hone_expr *e, part which) {
+    if (!e) return NULL;
+    if (!hone_expr_is_op(e, HONE_OP_AND)) return is_part(r, e, which) ? e : NULL;
+    const hone_expr *a = part_of(r, e->args[0], which);
+    const hone_expr *b = part_of(r, e->args[1], which);
+    if (!a || !b) return a ? a : b;
+    return hone_expr_binary(&r->sch->ir, HONE_OP_AND, a, b);
 }
 
 /* Reduce axes are at their first values where the reduce loops begin. */
@@ -181,15 +176,18 @@ static bool begins_with_loops(rfactoring *r) {
     return true;
 }
 
-/* Under a condition on its reduce loops the first block might leave parts of the new buffer without
- * a value. */
+/* The first block gives each element of the new buffer its first value where all reduce loops but
+ * the factored one begin: the predicate may only stay if it holds there. The second block gives
+ * every element of the old buffer a value, which the old block must have done. */
 static hone_status check_predicate(rfactoring *r) {
     hone_schedule *sch = r->sch;
     const hone_expr *predicate = sch_node(sch, r->block)->u.block.predicate;
     for (uint32_t i = 0; i < r->loop_count && predicate; i++) {
         hone_var var = sch_node(sch, r->loops[i])->u.loop.var;
         if (!reduces(r, r->loops[i]) || !hone_expr_uses_var(predicate, var)) continue;
-        r->cuts_reduction = holds_at_begin(r, predicate) && begins_with_loops(r);
+        r->cuts_reduction =
+            begins_with_loops(r) && sch_begins_under(sch, r->block, HONE_NO_ID, predicate);
+        r->is_guarded = r->cuts_reduction && !sch_begins_under(sch, r->block, r->loop, predicate);
         if (r->cuts_reduction) break;
         return sch_refuse(sch, r->loops[i],
                           "the predicate of %s depends on %s: parts of the new buffer would stay "
@@ -358,6 +356,31 @@ static bool shares_loop(const rfactoring *r, uint32_t axis, const bool *falls_ap
     return false;
 }
 
+/* What a variable is multiplied with in a sum, at most; 0 if it is not there. */
+static int64_t stride_of(const hone_expr *e, hone_var var) {
+    if (e->kind == HONE_EXPR_VAR) return e->u.var == var;
+    int64_t stride = 0;
+    for (uint32_t i = 0; i < e->count; i++) {
+        int64_t found = stride_of(e->args[i], var);
+        if (found > stride) stride = found;
+    }
+    bool is_scaled = hone_expr_is_op(e, HONE_OP_MUL) && hone_expr_is_int(e->args[1]);
+    return is_scaled && stride > 0 && e->args[1]->u.i > 0 ? e->args[1]->u.i : stride;
+}
+
+/* Outer loops, which move the axis by a multiple of what inner ones do, first. */
+static void sort_by_stride(const hone_expr *binding, var_list *list) {
+    for (uint32_t i = 1; i < list->count; i++) {
+        for (uint32_t k = i; k > 0; k--) {
+            hone_var left = list->vars[k - 1], right = list->vars[k];
+            int64_t by_left = stride_of(binding, left), by_right = stride_of(binding, right);
+            if (by_left < 1 || by_right <= by_left || by_right % by_left != 0) break;
+            list->vars[k - 1] = right;
+            list->vars[k] = left;
+        }
+    }
+}
+
 /* A reduce axis that the factored loop feeds falls apart, and those that share loops with it: the
  * axes made for its loops would run along with theirs. All others stay. */
 static const bool *find_split_axes(const rfactoring *r, hone_var factored) {
@@ -385,6 +408,7 @@ static hone_status split_axis(rfactoring *r, draft *d, uint32_t i, const hone_ex
     var_list list = {.vars = hone_arena_alloc(sch->arena, (r->var_count + 1) * sizeof *list.vars)};
     if (!list.vars) return sch_no_memory();
     hone_expr_walk(binding, note_var, &list);
+    sort_by_stride(binding, &list);
     for (uint32_t k = 0; k < list.count; k++) {
         hone_var var = list.vars[k];
         hone_node_id loop = loop_of(r, var);
@@ -400,6 +424,60 @@ static hone_status keep_axis(rfactoring *r, draft *d, uint32_t i, const hone_exp
     hone_axis axis = sch_block(r->sch, r->block)->axes[i];
     return add_axis(r, d, r->sch->func->vars[axis.var].name, axis.kind, axis.dom, binding,
                     &d->map[axis.var]);
+}
+
+/* Axes by loop variable: those made for loops, and those that a loop feeds alone. */
+static void note_axes_of_loops(const rfactoring *r, const draft *d, const hone_expr **axis_of) {
+    const hone_node *old = sch_node(r->sch, r->block);
+    for (uint32_t i = 0; i < old->u.block.block->axis_count; i++) {
+        const hone_expr *binding = old->u.block.bindings[i];
+        if (binding->kind != HONE_EXPR_VAR || axis_of[binding->u.var]) continue;
+        axis_of[binding->u.var] = d->map[old->u.block.block->axes[i].var];
+    }
+}
+
+/* Without the guards, do the loops stay in the axes that do not fall apart? */
+static hone_status check_kept_axes(rfactoring *r, const bool *falls_apart) {
+    hone_schedule *sch = r->sch;
+    hone_arith *arith = &sch->arith;
+    const hone_node node = *sch_node(sch, r->block);
+    uint32_t mark = arith->fact_count;
+    const hone_expr *staying = part_of(r, node.u.block.predicate, STAYING_PART);
+    if (staying) hone_arith_push(arith, staying);
+    const hone_axis *outside = NULL;
+    for (uint32_t i = 0; i < node.u.block.block->axis_count && !outside; i++) {
+        const hone_axis *axis = &node.u.block.block->axes[i];
+        const hone_expr *end = hone_expr_add(&sch->ir, axis->dom.min, axis->dom.extent);
+        if (falls_apart[i]) continue;
+        bool is_inside = end &&
+                         hone_prove_less_equal(arith, axis->dom.min, node.u.block.bindings[i]) &&
+                         hone_prove_less(arith, node.u.block.bindings[i], end);
+        if (!is_inside) outside = axis;
+    }
+    hone_arith_pop(arith, mark);
+    if (!outside) return sch_ir_error(sch);
+    return sch_refuse(sch, r->block, "only the predicate of %s keeps its loops in axis '%s'",
+                      sch_block_name(sch, r->block), sch->func->vars[outside->var].name);
+}
+
+/* What comes in with each step: the identity where the predicate does not hold. */
+static hone_status guard(rfactoring *r, const draft *d, const hone_expr **axis_of,
+                         const hone_expr **io_rhs) {
+    hone_schedule *sch = r->sch;
+    note_axes_of_loops(r, d, axis_of);
+    const hone_expr *predicate = sch_node(sch, r->block)->u.block.predicate;
+    const hone_expr *condition = part_of(r, predicate, GUARDING_PART);
+    condition = hone_expr_substitute(&sch->ir, condition, axis_of, r->var_count);
+    for (uint32_t i = 0; i < r->loop_count && condition; i++) {
+        if (!hone_expr_uses_var(condition, sch_node(sch, r->loops[i])->u.loop.var)) continue;
+        return sch_refuse(sch, r->block, "the predicate of %s is not made of its axes: it has %s",
+                          sch_block_name(sch, r->block), sch_loop_name(sch, r->loops[i]));
+    }
+    for (uint32_t i = 0; i < r->reducer.count && condition; i++) {
+        const hone_expr *args[] = {condition, io_rhs[i], r->reducer.identities[i]};
+        io_rhs[i] = hone_expr_call(&sch->ir, io_rhs[i]->dtype, HONE_INTRIN_IF_THEN_ELSE, 3, args);
+    }
+    return sch_ir_error(sch);
 }
 
 /* The first block: the factored loop is its first axis. */
@@ -432,6 +510,11 @@ static hone_status make_rf_block(rfactoring *r, hone_node_id rf) {
     for (uint32_t i = 0; i < r->reducer.count; i++)
         rhs[i] = hone_expr_substitute(&sch->ir, r->reducer.rhs[i], d.map, r->var_count);
     const hone_expr *predicate = old.u.block.predicate;
+    if (r->is_guarded) {
+        HONE_TRY(check_kept_axes(r, falls_apart));
+        HONE_TRY(guard(r, &d, axis_of, rhs));
+        predicate = part_of(r, predicate, STAYING_PART);
+    }
     if (predicate) {
         predicate = hone_expr_substitute(&sch->ir, predicate, r->fresh, r->var_count);
     }
@@ -496,7 +579,7 @@ static hone_status make_final_block(rfactoring *r) {
     const hone_expr *rhs[SCH_REDUCER_BUFFERS];
     for (uint32_t i = 0; i < r->reducer.count; i++)
         rhs[i] = hone_func_load(&sch->ir, sch->func, r->rf_buffers[i], rf_indices);
-    const hone_expr *predicate = spatial_conditions(r, node.u.block.predicate);
+    const hone_expr *predicate = part_of(r, node.u.block.predicate, SPATIAL_PART);
     drop_loops(r);
     HONE_TRY(finish_block(r, &d, old->name, r->block, r->reducer.buffers, rank, indices, rhs,
                           predicate));

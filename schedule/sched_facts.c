@@ -80,8 +80,8 @@ hone_status sch_consumers(hone_schedule *sch, hone_node_id block, uint32_t *out_
 /* ---- affine bindings ---- */
 
 /* above: a loop around the block that counts as fixed, with those around it; HONE_NO_ID = none. */
-static bool is_affine_map(hone_schedule *sch, hone_node_id block, hone_node_id above,
-                          hone_itermap_level level) {
+static bool detect_affine_map(hone_schedule *sch, hone_node_id block, hone_node_id above,
+                              hone_itermap_level level, const hone_expr *predicate) {
     uint32_t count = sch_block(sch, block)->axis_count;
     const hone_node_id *loops = NULL;
     uint32_t loop_count = 0;
@@ -106,7 +106,17 @@ static bool is_affine_map(hone_schedule *sch, hone_node_id block, hone_node_id a
     hone_itermap map;
     const hone_node *node = sch_node(sch, block);
     return hone_itermap_detect(&sch->arith, count, node->u.block.bindings, loop_count, iters,
-                               node->u.block.predicate, level, true, &map);
+                               predicate, level, true, &map);
+}
+
+/* A predicate that ties axes together is no part of such a map, and only leaves out some of what is
+ * mapped; the init of a reduction must not be among that. */
+static bool is_affine_map(hone_schedule *sch, hone_node_id block, hone_node_id above,
+                          hone_itermap_level level) {
+    const hone_expr *predicate = sch_node(sch, block)->u.block.predicate;
+    if (detect_affine_map(sch, block, above, level, predicate)) return true;
+    return predicate && sch_begins_under(sch, block, HONE_NO_ID, predicate) &&
+           detect_affine_map(sch, block, above, level, NULL);
 }
 
 /* The loop just outside the outermost one that feeds a reduce axis, HONE_NO_ID when there is none:

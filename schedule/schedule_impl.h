@@ -142,6 +142,10 @@ bool sch_has_affine_bindings(hone_schedule *sch, hone_node_id block);
  * those around it) is at the start of all reduce axes: there the init runs. */
 bool sch_reduces_forwards(hone_schedule *sch, hone_node_id block, const hone_expr *const *bindings,
                           hone_node_id loop, hone_node_id outer_loop);
+/* Where the reduce loops of the block begin, all but one (or HONE_NO_ID), what the predicate says
+ * of them surely holds. */
+bool sch_begins_under(hone_schedule *sch, hone_node_id block, hone_node_id but,
+                      const hone_expr *predicate);
 /* And no point is met twice within one iteration of `above` (HONE_NO_ID: at all, which only a block
  * with an init is held to). */
 bool sch_counts_once(hone_schedule *sch, hone_node_id block, hone_node_id above);
