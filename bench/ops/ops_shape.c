@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "support/fs.h"
+#include "target/target.h"
 
 void ops_shapes_take(int *io_argc, char **argv, ops_shapes *out) {
     int kept = 1;
@@ -21,9 +22,17 @@ void ops_shapes_take(int *io_argc, char **argv, ops_shapes *out) {
     *io_argc = kept;
 }
 
+/* Two units with a latency of four cycles; Zen 4 computes registers of 512 bits in halves. */
 static ops_machine machine_of(const bench *b, int threads) {
     bool is_512 = strcmp(b->set, "avx512") == 0;
-    return (ops_machine){is_512 ? 16 : 8, is_512 ? 32 : 16, is_512 ? 4 : 8, threads};
+    hone_target host;
+    bench_must(hone_target_detect(&host));
+    bool has_halves = is_512 && strcmp(host.cpu, "znver4") == 0;
+    return (ops_machine){.lanes = is_512 ? 16 : 8,
+                         .registers = is_512 ? 32 : 16,
+                         .fma_in_flight = has_halves ? 4 : 8,
+                         .has_halves = has_halves,
+                         .threads = threads};
 }
 
 int ops_choose_tile(const ops_machine *machine, int64_t count, int most, int registers) {

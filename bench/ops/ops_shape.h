@@ -25,6 +25,7 @@ typedef struct ops_machine {
     int lanes; /* of float32 in a vector */
     int registers;
     int fma_in_flight; /* sums side by side that keep the units busy */
+    bool has_halves;   /* half a register takes half the time */
     int threads;
 } ops_machine;
 

@@ -46,8 +46,22 @@ static void choose_tile(plan *p) {
             p->columns = columns;
         }
     }
-    bool is_half = machine->lanes == 16 && p->blocks * p->block <= 8; /* of a register */
+    bool is_half = machine->has_halves && p->blocks * p->block <= 8; /* of a register */
     p->time = best * (double)p->tiles_of_filters * (is_half ? 0.5 : vectors);
+}
+
+/* One block loads a pixel for each product, two and three share it. */
+static int choose_blocks(const ops_machine *machine, int64_t filters, bool is_blocked) {
+    int best = 1;
+    int64_t best_time = INT64_MAX;
+    for (int blocks = 1; blocks <= 3 && machine->lanes == BLOCK && filters > BLOCK; blocks++) {
+        int64_t width = (int64_t)blocks * BLOCK;
+        int64_t time = (filters + width - 1) / width * blocks * (blocks == 1 ? 9 : 8);
+        if (time >= best_time || (is_blocked && filters % width != 0)) continue;
+        best = blocks;
+        best_time = time;
+    }
+    return best;
 }
 
 static plan make_plan(const ops_machine *machine, const ops_conv_shape *shape, bool is_blocked) {
@@ -60,10 +74,7 @@ static plan make_plan(const ops_machine *machine, const ops_conv_shape *shape, b
     p.oh = (shape->h + 2 * shape->p - shape->k) / shape->s + 1;
     p.ow = (shape->w + 2 * shape->p - shape->k) / shape->s + 1;
     p.block = shape->f < BLOCK ? (int)shape->f : BLOCK;
-    int64_t lacking_of_two = (32 - shape->f % 32) % 32;
-    bool has_two = machine->lanes == BLOCK && shape->f > BLOCK && lacking_of_two * 8 <= shape->f &&
-                   (!is_blocked || lacking_of_two == 0);
-    p.blocks = has_two ? 2 : 1;
+    p.blocks = choose_blocks(machine, shape->f, is_blocked);
     p.tiles_of_filters = (shape->f + p.blocks * p.block - 1) / (p.blocks * p.block);
     choose_tile(&p);
     int64_t bytes = shape->f * shape->c * shape->k * shape->k * 4;
@@ -269,7 +280,13 @@ static bool suits_rows(const plan *p) {
     const ops_conv_shape *s = &p->shape;
     if (p->is_blocked || s->s != 1) return false;
     double rows = ops_rows_time(p->machine, s);
-    if (p->machine->lanes == BLOCK) return 1.15 * rows < p->time;
+    if (p->machine->lanes == BLOCK) {
+        /* Outputs are turned: some five steps for a vector. Edges of more than three columns get no
+         * bodies of their own (lower/lower_partition.c). */
+        double steps = (double)(s->c * s->k * s->k);
+        double filters = p->time + 5.0 * (double)(s->f * p->oh * p->ow) / BLOCK / steps;
+        return (p->machine->has_halves ? 1.15 : 1.05) * rows < (s->p > 3 ? 2 * filters : filters);
+    }
     double inside = inside_share(s, s->h, p->oh) * inside_share(s, s->w, p->ow);
     return 1.05 * rows < p->time * inside;
 }

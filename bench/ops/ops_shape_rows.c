@@ -19,7 +19,7 @@ typedef struct plan {
  * are computed in halves. */
 static double slots(const ops_machine *machine, int64_t lanes) {
     int64_t rest = lanes % machine->lanes;
-    bool is_half = machine->lanes == 16 && rest <= 8;
+    bool is_half = machine->has_halves && rest <= 8;
     return (double)(lanes / machine->lanes) + (rest == 0 ? 0 : is_half ? 0.5 : 1);
 }
 
@@ -52,7 +52,7 @@ static double choose_tile(plan *p) {
         int64_t columns = (int64_t)vectors * machine->lanes;
         p->columns = (int)(columns < p->ow ? columns : p->ow);
         for (p->rows = 1; p->rows <= 4 && p->rows <= p->oh; p->rows *= 2) {
-            int most = (machine->registers - vectors - 1) / (vectors * p->rows);
+            int held = vectors * p->rows, most = (machine->registers - held - 1) / held;
             for (p->filters = 1; p->filters <= most && p->filters <= MOST_FILTERS; p->filters++) {
                 if (p->filters > p->shape.f) break;
                 double time = image_time(p);
