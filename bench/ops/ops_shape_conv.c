@@ -276,8 +276,7 @@ static double inside_share(const ops_conv_shape *s, int64_t size, int64_t output
 /* Whether vectors had better run along rows: few filters, or some more than fill vectors. Such rows
  * are copied with their padding, and read across cache lines; tiles of filters leave out what lies
  * outside and have outputs to turn. */
-static bool suits_rows(const plan *p) {
-    const ops_conv_shape *s = &p->shape;
+static bool suits_rows(const plan *p, const ops_conv_shape *s) {
     if (p->is_blocked || s->s != 1) return false;
     double rows = ops_rows_time(p->machine, s);
     if (p->machine->lanes == BLOCK) {
@@ -304,7 +303,7 @@ void ops_conv_text(const ops_machine *machine, const ops_conv_shape *shape, bool
         ops_pointwise_text(machine, shape->f, shape->h * shape->w, shape->c, out);
         return;
     }
-    if (suits_rows(&p)) {
+    if (suits_rows(&p, shape)) {
         ops_rows_text(machine, shape, out);
         return;
     }

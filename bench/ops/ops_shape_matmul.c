@@ -1,6 +1,6 @@
-/* bench/ops/ops_shape_matmul.c - a matrix product of any size: tiles of rows by two vectors of
- * columns in registers, W in panels of so many columns one behind the other. A convolution 1x1 in
- * plain layout is one as well: rows are filters, columns are pixels. */
+/* bench/ops/ops_shape_matmul.c - a matrix product of any size: tiles of rows by two to four vectors
+ * of columns in registers, W in panels of so many columns one behind the other. A convolution 1x1
+ * in plain layout is one as well: rows are filters, columns are pixels. */
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -10,9 +10,19 @@ enum {
     IN_L1 = 24 * 1024,
     SMALL_W = 128 * 1024,
     RESIDENT_W = 512 * 1024,
-    BLOCK_OF_W = 2 * 1024 * 1024
+    BLOCK_OF_W = 2 * 1024 * 1024,
+    LINE_BYTES = 64
 }; /* bytes */
-enum { MAX_ROWS = 12, FEW_ROWS = 128, PIECE_COLUMNS = 128, AHEAD = 16, SMALL_WORK = 50000 };
+enum { L2_SETS = 1024, L2_WAYS = 16 };
+enum {
+    MAX_ROWS = 14,
+    ROWS_OF_A_SET = 8, /* of X, where all share one set of L1 */
+    LONG_SUM = 1024,
+    FEW_ROWS = 128,
+    PIECE_COLUMNS = 128,
+    AHEAD = 16,
+    SMALL_WORK = 50000
+};
 
 static void print_program(int64_t m, int64_t n, int64_t k, hone_str *out) {
     hone_str_printf(out,
@@ -64,6 +74,72 @@ typedef struct plan {
     bool by_rows; /* the outermost loop is over rows */
 } plan;
 
+/* One step of the sum for a tile: products, or loads of W and broadcasts of X. */
+static double tile_time(const ops_machine *machine, int64_t rows, int64_t vectors) {
+    double time = (double)(rows * vectors), loads = (double)(rows + vectors);
+    if (machine->has_halves) loads /= 2;
+    if (time < loads) time = loads;
+    if (time < machine->fma_in_flight) time = machine->fma_in_flight;
+    return time + 0.4 * (double)vectors;
+}
+
+static double product_time(const ops_machine *machine, int64_t m, int64_t n, int rows,
+                           int vectors) {
+    int64_t all = (n + machine->lanes - 1) / machine->lanes;
+    double time = 0;
+    for (int corner = 0; corner < 4; corner++) {
+        int64_t r = corner & 1 ? m % rows : rows, v = corner & 2 ? all % vectors : vectors;
+        int64_t count = (corner & 1 ? r > 0 : m / rows) * (corner & 2 ? v > 0 : all / vectors);
+        if (count) time += (double)count * tile_time(machine, r, v);
+    }
+    return time;
+}
+
+/* Two vectors of columns where that is no slower than another number by more than 3 %. */
+static void choose_tile(plan *p) {
+    const ops_machine *machine = p->machine;
+    double best = 1e300;
+    for (int vectors = 2; vectors <= 4 && p->n > machine->lanes * (vectors - 1); vectors++) {
+        int most = (machine->registers - vectors - 1) / vectors;
+        int far = p->k % 1024 == 0 ? ROWS_OF_A_SET : MAX_ROWS;
+        for (int rows = 1; rows <= most && rows <= far && rows <= p->m; rows++) {
+            double time = product_time(machine, p->m, p->n, rows, vectors);
+            if (vectors > 2) time *= 1.03;
+            if (time > best || (vectors > 2 && time == best)) continue;
+            best = time;
+            p->rows = rows;
+            p->columns = vectors * machine->lanes;
+        }
+    }
+    if (p->n < p->columns) p->columns = (int)p->n;
+}
+
+/* Whether rows of W, a panel's worth of each, find room in the second cache: where they begin a
+ * multiple of many lines apart they share its sets, and a copy is worth what it costs. */
+static bool are_rows_apart(int64_t n, int64_t k) {
+    int64_t lines = n * 4 / LINE_BYTES, sets = L2_SETS;
+    if (n * 4 % LINE_BYTES != 0) return true;
+    for (; lines % 2 == 0 && sets > 1; lines /= 2)
+        sets /= 2;
+    return k <= 2 * sets * L2_WAYS;
+}
+
+/* W at run time: some panels for each tile of rows, and what few rows need is asked for early. */
+static void read_in_place(plan *p) {
+    int lanes = p->machine->lanes;
+    if (p->columns < PIECE_COLUMNS) p->together = PIECE_COLUMNS / p->columns;
+    if (p->has_panels) return;
+    if (p->rows == p->m && p->columns > lanes) {
+        /* W is read once, in runs as long as there are registers for. */
+        int vectors = (p->machine->registers - (int)p->m - 1) / (int)p->m;
+        if (vectors > 8) vectors = 8;
+        if (vectors * lanes > p->columns) p->columns = vectors * lanes;
+        p->steps = 0;
+        p->together = 1;
+    }
+    if (p->m <= 2 * (int64_t)p->rows) p->ahead = AHEAD;
+}
+
 static plan make_plan(const ops_machine *machine, int64_t m, int64_t n, int64_t k, bool is_constant,
                       bool is_pointwise) {
     plan p = {.machine = machine, .m = m, .n = n, .k = k, .together = 1};
@@ -77,30 +153,26 @@ static plan make_plan(const ops_machine *machine, int64_t m, int64_t n, int64_t 
     }
     int most = (machine->registers - vectors - 1) / vectors;
     p.rows = ops_choose_tile(machine, m, most < MAX_ROWS ? most : MAX_ROWS, vectors);
+    if (!is_pointwise && n > machine->lanes) choose_tile(&p);
     int64_t panels = (n + p.columns - 1) / p.columns, bytes = n * k * 4;
     p.has_panels = panels > 1 && bytes > SMALL_W && (is_constant || panels >= 4);
     if (is_pointwise && p.columns * k * 4 <= IN_L1) p.has_panels = false;
-    if (!is_constant && p.has_panels && (m <= FEW_ROWS || is_pointwise)) {
+    if (!is_constant && p.has_panels && are_rows_apart(n, k)) {
+        p.has_panels = false;
+        read_in_place(&p);
+    } else if (!is_constant && p.has_panels && (m <= FEW_ROWS || is_pointwise)) {
         /* A copy of all of W would cost more than the product. */
         p.has_panels = m > 4 * (int64_t)p.rows;
         p.has_pieces = p.has_panels;
         p.steps = p.has_panels ? 256 : 64;
-        if (p.columns < PIECE_COLUMNS) p.together = PIECE_COLUMNS / p.columns;
         if (p.steps >= k) p.steps = 0;
-        if (!p.has_panels && p.rows == m && p.columns > machine->lanes) {
-            /* Few rows: W is read once, in runs as long as there are registers for. */
-            vectors = (machine->registers - (int)m - 1) / (int)m;
-            if (vectors > 8) vectors = 8;
-            p.columns = vectors * machine->lanes;
-            panels = (n + p.columns - 1) / p.columns;
-            p.steps = 0;
-            p.together = 1;
-        }
-        if (!p.has_panels) p.ahead = AHEAD;
+        read_in_place(&p);
     } else if (bytes > 4 * BLOCK_OF_W) {
         while (p.together * 2 * p.columns * k * 4 <= BLOCK_OF_W)
             p.together *= 2;
     }
+    panels = (n + p.columns - 1) / p.columns;
+    if (!is_constant && !p.has_panels && panels > 1 && k > 2 * LONG_SUM) p.steps = LONG_SUM;
     while (p.together > 1 && panels / p.together < 2 * machine->threads)
         p.together /= 2;
     if (is_constant && p.has_panels && bytes > BLOCK_OF_W / 2) p.ahead = AHEAD;
