@@ -326,6 +326,57 @@ void ops_matmul_text(const ops_machine *machine, int64_t m, int64_t n, int64_t k
     print_trace(&runtime, &out->runtime_trace);
 }
 
+/* Vectors of filters instead of pixels: their weights are packed, outputs turned in registers. */
+static void print_by_filters(const ops_machine *machine, int64_t bytes, int vectors, int pixels,
+                             hone_str *t) {
+    hone_str_printf(t,
+                    "b = sch.get_block(name=\"matmul\", func_name=\"main\")\n"
+                    "w = sch.reindex_cache_read(block=b, read_buffer_index=0, "
+                    "storage_scope=\"global\", index_map=lambda i, j, k: (i // %d, k, i %% %d))\n"
+                    "i, j, k = sch.get_loops(block=b)\n"
+                    "i0, i1 = sch.split(loop=i, factors=[None, %d])\n"
+                    "j0, j1 = sch.split(loop=j, factors=[None, %d])\n"
+                    "sch.reorder(i0, j0, k, j1, i1)\n"
+                    "sch.unroll(loop=j1)\n"
+                    "sch.vectorize(loop=i1)\n"
+                    "sch.parallel(loop=i0)\n",
+                    vectors * machine->lanes, vectors * machine->lanes, vectors * machine->lanes,
+                    pixels);
+    hone_str_printf(t,
+                    "y = sch.cache_write(block=b, write_buffer_index=0, storage_scope=\"local\")\n"
+                    "sch.transform_layout(block=b, buffer=(\"write\", 0), "
+                    "index_map=lambda n, i, h, j: (n, h, j, i))\n"
+                    "sch.reverse_compute_at(block=y, loop=j0, preserve_unit_loops=True)\n"
+                    "_, _, yn, yi, yh, yj = sch.get_loops(block=y)\n"
+                    "y0, y1 = sch.split(loop=yi, factors=[None, %d])\n"
+                    "sch.unroll(loop=y0)\n"
+                    "sch.unroll(loop=y1)\n"
+                    "sch.vectorize(loop=yj)\n",
+                    machine->lanes);
+    if (bytes > BLOCK_OF_W / 2) {
+        hone_str_printf(
+            t, "sch.annotate(block_or_loop=k, ann_key=\"pragma_prefetch\", ann_val=%d)\n", AHEAD);
+    }
+    hone_str_append(t, "sch.decompose_reduction(block=b, loop=k)\n");
+}
+
+/* Whether pixels leave so much of vectors empty that filters had better be their lanes; how many
+ * pixels are a tile then. */
+static bool suits_filters(const plan *p, int64_t filters, int64_t pixels, int *out_pixels) {
+    const ops_machine *machine = p->machine;
+    enum { VECTORS = 2, MOST_PIXELS = 14 };
+    if (machine->registers != 32 || filters % (VECTORS * machine->lanes) != 0) return false;
+    double best = 1e300;
+    for (int tile = 8; tile <= MOST_PIXELS && tile <= pixels; tile++) {
+        double time = product_time(machine, pixels, filters, tile, VECTORS);
+        if (time >= best) continue;
+        best = time;
+        *out_pixels = tile;
+    }
+    int vectors = (p->columns + machine->lanes - 1) / machine->lanes;
+    return 1.06 * best < product_time(machine, filters, pixels, p->rows, vectors);
+}
+
 void ops_pointwise_text(const ops_machine *machine, int64_t filters, int64_t pixels,
                         int64_t channels, ops_shape_text *out) {
     hone_str_printf(
@@ -347,8 +398,13 @@ void ops_pointwise_text(const ops_machine *machine, int64_t filters, int64_t pix
         "            Y[0, vi, 0, vj] = Y[0, vi, 0, vj] + W[vi, vk, 0, 0] * X[0, vk, 0, vj]\n",
         filters, pixels, channels);
     plan p = make_plan(machine, filters, pixels, channels, false, true);
-    p.packs_rows = true;
-    print_trace(&p, &out->trace);
+    int tile = 0;
+    if (suits_filters(&p, filters, pixels, &tile)) {
+        print_by_filters(machine, 4 * filters * channels, 2, tile, &out->trace);
+    } else {
+        p.packs_rows = true;
+        print_trace(&p, &out->trace);
+    }
     p.packs_rows = false; /* it would cost more than it saves */
     print_trace(&p, &out->runtime_trace);
 }
