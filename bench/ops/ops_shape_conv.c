@@ -219,14 +219,13 @@ static void print_turn(const plan *p, hone_str *t) {
 }
 
 /* Weights are packed in tiles that are turned in registers: of filters by taps, or by channels. */
-static void print_packing(const plan *p, hone_str *t) {
+static void print_packing(const plan *p, bool is_within, hone_str *t) {
     int width = p->blocks * p->block, lanes = p->machine->lanes;
     if (width % lanes != 0 || p->shape.f % width != 0) return;
     hone_str_printf(t,
-                    "pack = sch.get_block(name=\"pack\", func_name=\"main\")\n"
-                    "wg, wdy, wdx, wc, wf = sch.get_loops(block=pack)\n"
+                    "%swg, wdy, wdx, wc, wf = sch.get_loops(block=pack)\n"
                     "w0, w1 = sch.split(loop=wf, factors=[None, %d])\n",
-                    lanes);
+                    is_within ? "_, " : "", lanes);
     if (p->shape.k > 1) {
         hone_str_append(t, "sch.reorder(wg, wc, w0, wdy, wdx, w1)\n"
                            "sch.fuse(wdy, wdx)\n");
@@ -236,19 +235,27 @@ static void print_packing(const plan *p, hone_str *t) {
                         "sch.reorder(wg, wc0, w0, wdy, wdx, wc1, w1)\n",
                         lanes);
     }
-    hone_str_append(t, "sch.parallel(loop=wg)\n"
-                       "sch.vectorize(loop=w1)\n");
+    if (!is_within) hone_str_append(t, "sch.parallel(loop=wg)\n");
+    hone_str_append(t, "sch.vectorize(loop=w1)\n");
 }
 
-static void print_trace(const plan *p, hone_str *t) {
-    print_packing(p, t);
-    hone_str_append(t, "conv = sch.get_block(name=\"conv\", func_name=\"main\")\n");
+/* Weights of a tile of filters that come at run time are packed when its turn comes, if filters are
+ * the outermost loop: they stay in the second cache. */
+static void print_trace(const plan *p, bool is_constant, hone_str *t) {
+    bool is_within = !is_constant && p->by_filters;
+    hone_str_append(t, "pack = sch.get_block(name=\"pack\", func_name=\"main\")\n"
+                       "conv = sch.get_block(name=\"conv\", func_name=\"main\")\n");
+    if (!is_within) print_packing(p, false, t);
     if (p->is_blocked) {
         hone_str_append(
             t,
             "tile = sch.cache_write(block=conv, write_buffer_index=0, storage_scope=\"local\")\n");
     }
     print_tiles(p, t);
+    if (is_within) {
+        hone_str_append(t, "sch.compute_at(block=pack, loop=f0, preserve_unit_loops=True)\n");
+        print_packing(p, true, t);
+    }
     if (p->is_blocked) {
         hone_str_append(t, "sch.reverse_compute_at(block=tile, loop=x0, preserve_unit_loops=True)\n"
                            "_, _, _, tn, t1, t2, t3, t4 = sch.get_loops(block=tile)\n"
@@ -309,5 +316,6 @@ void ops_conv_text(const ops_machine *machine, const ops_conv_shape *shape, bool
     }
     print_sizes(&p, &out->program);
     (is_blocked ? print_blocked : print_plain)(&p, &out->program);
-    print_trace(&p, &out->trace);
+    print_trace(&p, true, &out->trace);
+    print_trace(&p, false, &out->runtime_trace);
 }
