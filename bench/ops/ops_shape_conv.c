@@ -64,18 +64,29 @@ static int choose_blocks(const ops_machine *machine, int64_t filters, bool is_bl
     return best;
 }
 
+/* Where rows do not matter: one long one, or some for threads that have no filters of their own. */
+static void join_rows(plan *p) {
+    int64_t pixels = p->shape.h * p->shape.w, rows = 1;
+    int threads = p->machine->threads;
+    bool wants_rows = threads > 1 && p->shape.n * p->tiles_of_filters < 4 * (int64_t)threads;
+    for (int64_t parts = 2; parts <= 8 * (int64_t)threads && wants_rows; parts++) {
+        if (pixels % parts == 0 && pixels / parts >= 12) rows = parts;
+    }
+    p->shape.h = rows;
+    p->shape.w = pixels / rows;
+}
+
 static plan make_plan(const ops_machine *machine, const ops_conv_shape *shape, bool is_blocked) {
     plan p = {.machine = machine, .shape = *shape, .is_blocked = is_blocked};
-    if (shape->k == 1 && shape->s == 1 && shape->p == 0) { /* rows do not matter */
-        p.shape.w *= shape->h;
-        p.shape.h = 1;
+    p.block = shape->f < BLOCK ? (int)shape->f : BLOCK;
+    p.blocks = choose_blocks(machine, shape->f, is_blocked);
+    p.tiles_of_filters = (shape->f + p.blocks * p.block - 1) / (p.blocks * p.block);
+    if (shape->k == 1 && shape->s == 1 && shape->p == 0) {
+        join_rows(&p);
         shape = &p.shape;
     }
     p.oh = (shape->h + 2 * shape->p - shape->k) / shape->s + 1;
     p.ow = (shape->w + 2 * shape->p - shape->k) / shape->s + 1;
-    p.block = shape->f < BLOCK ? (int)shape->f : BLOCK;
-    p.blocks = choose_blocks(machine, shape->f, is_blocked);
-    p.tiles_of_filters = (shape->f + p.blocks * p.block - 1) / (p.blocks * p.block);
     choose_tile(&p);
     int64_t bytes = shape->f * shape->c * shape->k * shape->k * 4;
     int64_t strips = shape->n * ((p.oh + p.rows - 1) / p.rows);

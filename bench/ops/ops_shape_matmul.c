@@ -95,6 +95,15 @@ static double product_time(const ops_machine *machine, int64_t m, int64_t n, int
     return time;
 }
 
+/* What the thread with the most tiles has, beside an equal share; tiles of rows or panels are the
+ * parallel loop. */
+static double unequal_share(const plan *p, int64_t rows, int64_t columns) {
+    int64_t tiles = (p->m + rows - 1) / rows, panels = (p->n + columns - 1) / columns;
+    int64_t parts = tiles > panels ? tiles : panels, threads = p->machine->threads;
+    if ((double)p->m * (double)p->n * (double)p->k <= SMALL_WORK) return 1;
+    return (double)((parts + threads - 1) / threads * threads) / (double)parts;
+}
+
 /* Two vectors of columns where that is no slower than another number by more than 3 %. */
 static void choose_tile(plan *p) {
     const ops_machine *machine = p->machine;
@@ -103,7 +112,8 @@ static void choose_tile(plan *p) {
         int most = (machine->registers - vectors - 1) / vectors;
         int far = p->k % 1024 == 0 ? ROWS_OF_A_SET : MAX_ROWS;
         for (int rows = 1; rows <= most && rows <= far && rows <= p->m; rows++) {
-            double time = product_time(machine, p->m, p->n, rows, vectors);
+            double time = product_time(machine, p->m, p->n, rows, vectors) *
+                          unequal_share(p, rows, vectors * machine->lanes);
             if (vectors > 2) time *= 1.03;
             if (time > best || (vectors > 2 && time == best)) continue;
             best = time;
@@ -176,8 +186,11 @@ static plan make_plan(const ops_machine *machine, int64_t m, int64_t n, int64_t 
     while (p.together > 1 && panels / p.together < 2 * machine->threads)
         p.together /= 2;
     if (is_constant && p.has_panels && bytes > BLOCK_OF_W / 2) p.ahead = AHEAD;
-    bool has_few_panels = panels < 2 * machine->threads && (m + p.rows - 1) / p.rows > panels;
-    p.by_rows = !p.steps && !p.has_pieces && (bytes <= RESIDENT_W || has_few_panels);
+    int64_t tiles = (m + p.rows - 1) / p.rows;
+    bool has_few_panels = panels < 2 * machine->threads && tiles > panels;
+    bool has_few_tiles = tiles < 2 * machine->threads && tiles < panels && machine->threads > 1;
+    p.by_rows =
+        !p.steps && !p.has_pieces && !has_few_tiles && (bytes <= RESIDENT_W || has_few_panels);
     p.is_parallel = (double)m * (double)n * (double)k > SMALL_WORK;
     return p;
 }
