@@ -6,7 +6,11 @@
 
 #include "bench/ops/ops_shape.h"
 
-enum { BLOCK = 16, LARGE_WEIGHTS = 1 << 20 }; /* channels of a block; bytes */
+enum {
+    BLOCK = 16,
+    LARGE_WEIGHTS = 1 << 20,
+    LARGE_IMAGE = 1 << 20
+}; /* channels of a block; bytes */
 
 typedef struct plan {
     const ops_machine *machine;
@@ -50,10 +54,13 @@ static void choose_tile(plan *p) {
     p->time = best * (double)p->tiles_of_filters * (is_half ? 0.5 : vectors);
 }
 
-/* One block loads a pixel for each product, two and three share it. */
-static int choose_blocks(const ops_machine *machine, int64_t filters, bool is_blocked) {
+/* One block loads a pixel for each product, two and three share it. Pixels of a large image come
+ * from the third cache: four blocks ask for them half as often. */
+static int choose_blocks(const ops_machine *machine, const ops_conv_shape *s, bool is_blocked) {
     int best = 1;
-    int64_t best_time = INT64_MAX;
+    int64_t best_time = INT64_MAX, filters = s->f;
+    bool is_large = s->k > 1 && s->c * s->h * s->w * 4 > LARGE_IMAGE;
+    if (is_blocked && is_large && machine->registers == 32 && filters % 64 == 0) return 4;
     for (int blocks = 1; blocks <= 3 && machine->lanes == BLOCK && filters > BLOCK; blocks++) {
         int64_t width = (int64_t)blocks * BLOCK;
         int64_t time = (filters + width - 1) / width * blocks * (blocks == 1 ? 9 : 8);
@@ -79,7 +86,7 @@ static void join_rows(plan *p) {
 static plan make_plan(const ops_machine *machine, const ops_conv_shape *shape, bool is_blocked) {
     plan p = {.machine = machine, .shape = *shape, .is_blocked = is_blocked};
     p.block = shape->f < BLOCK ? (int)shape->f : BLOCK;
-    p.blocks = choose_blocks(machine, shape->f, is_blocked);
+    p.blocks = choose_blocks(machine, shape, is_blocked);
     p.tiles_of_filters = (shape->f + p.blocks * p.block - 1) / (p.blocks * p.block);
     if (shape->k == 1 && shape->s == 1 && shape->p == 0) {
         join_rows(&p);
