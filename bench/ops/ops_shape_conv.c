@@ -239,7 +239,7 @@ static void print_turn(const plan *p, hone_str *t) {
 /* Weights are packed in tiles that are turned in registers: of filters by taps, or by channels. */
 static void print_packing(const plan *p, bool is_within, hone_str *t) {
     int width = p->blocks * p->block, lanes = p->machine->lanes;
-    if (width % lanes != 0 || p->shape.f % width != 0) return;
+    if (width % lanes != 0) return;
     hone_str_printf(t,
                     "%swg, wdy, wdx, wc, wf = sch.get_loops(block=pack)\n"
                     "w0, w1 = sch.split(loop=wf, factors=[None, %d])\n",
@@ -335,5 +335,9 @@ void ops_conv_text(const ops_machine *machine, const ops_conv_shape *shape, bool
     print_sizes(&p, &out->program);
     (is_blocked ? print_blocked : print_plain)(&p, &out->program);
     print_trace(&p, true, &out->trace);
+    /* What one core packs is far from the others: each had better pack filters of its own. */
+    bool has_large_filters = shape->f * shape->k * shape->k >= shape->n * shape->h * shape->w;
+    if (machine->threads > 1 && p.tiles_of_filters >= 2 * (int64_t)machine->threads)
+        p.by_filters = p.by_filters || has_large_filters;
     print_trace(&p, false, &out->runtime_trace);
 }
