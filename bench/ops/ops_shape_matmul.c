@@ -126,12 +126,13 @@ static void choose_tile(plan *p) {
 
 /* Whether rows of W, a panel's worth of each, find room in the second cache: where they begin a
  * multiple of many lines apart they share its sets, and a copy is worth what it costs. */
-static bool are_rows_apart(int64_t n, int64_t k) {
+static bool are_rows_apart(const ops_machine *machine, int64_t n, int64_t k) {
     int64_t lines = n * 4 / LINE_BYTES, sets = L2_SETS;
     if (n * 4 % LINE_BYTES != 0) return true;
     for (; lines % 2 == 0 && sets > 1; lines /= 2)
         sets /= 2;
-    return k <= 2 * sets * L2_WAYS;
+    return k <=
+           sets * L2_WAYS * machine->lanes / 8; /* a copy is read for more tiles of few lanes */
 }
 
 /* W at run time: some panels for each tile of rows, and what few rows need is asked for early. */
@@ -147,7 +148,7 @@ static void read_in_place(plan *p) {
         p->steps = 0;
         p->together = 1;
     }
-    if (p->m <= 2 * (int64_t)p->rows) p->ahead = AHEAD;
+    if (p->m <= 4 * (int64_t)p->rows) p->ahead = AHEAD;
 }
 
 static plan make_plan(const ops_machine *machine, int64_t m, int64_t n, int64_t k, bool is_constant,
@@ -167,7 +168,7 @@ static plan make_plan(const ops_machine *machine, int64_t m, int64_t n, int64_t 
     int64_t panels = (n + p.columns - 1) / p.columns, bytes = n * k * 4;
     p.has_panels = panels > 1 && bytes > SMALL_W && (is_constant || panels >= 4);
     if (is_pointwise && p.columns * k * 4 <= IN_L1) p.has_panels = false;
-    if (!is_constant && p.has_panels && are_rows_apart(n, k)) {
+    if (!is_constant && p.has_panels && are_rows_apart(machine, n, k)) {
         p.has_panels = false;
         read_in_place(&p);
     } else if (!is_constant && p.has_panels && (m <= FEW_ROWS || is_pointwise)) {
@@ -182,7 +183,8 @@ static plan make_plan(const ops_machine *machine, int64_t m, int64_t n, int64_t 
             p.together *= 2;
     }
     panels = (n + p.columns - 1) / p.columns;
-    if (!is_constant && !p.has_panels && panels > 1 && k > 2 * LONG_SUM) p.steps = LONG_SUM;
+    bool is_long = !is_constant && !p.has_panels && panels > 1 && k > 2 * LONG_SUM;
+    if (is_long && !p.steps) p.steps = LONG_SUM;
     while (p.together > 1 && panels / p.together < 2 * machine->threads)
         p.together /= 2;
     if (is_constant && p.has_panels && bytes > BLOCK_OF_W / 2) p.ahead = AHEAD;
@@ -256,7 +258,8 @@ static void print_trace(const plan *p, hone_str *t) {
     hone_str_printf(t, "sch.decompose_reduction(block=b, loop=%s)\n", p->steps ? "k0" : "k");
 }
 
-/* One row: W is read once, whole rows of it one after the other, eight at a time. */
+/* One row, or a few of short vectors: W is read once, whole rows of it one after the other, eight
+ * at a time. */
 static void print_one_row(const ops_machine *machine, int64_t n, int64_t k, hone_str *t) {
     hone_str_printf(t,
                     "b = sch.get_block(name=\"matmul\", func_name=\"main\")\n"
@@ -336,7 +339,11 @@ void ops_matmul_text(const ops_machine *machine, int64_t m, int64_t n, int64_t k
     plan constant = make_plan(machine, m, n, k, true, false),
          runtime = make_plan(machine, m, n, k, false, false);
     print_trace(&constant, &out->trace);
-    print_trace(&runtime, &out->runtime_trace);
+    bool is_narrow = machine->lanes < 16 && m <= 3 && n >= 4 * machine->lanes;
+    if (is_narrow)
+        print_one_row(machine, n, k, &out->runtime_trace);
+    else
+        print_trace(&runtime, &out->runtime_trace);
 }
 
 /* Vectors of filters instead of pixels: their weights are packed, outputs turned in registers. */
