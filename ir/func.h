@@ -110,6 +110,7 @@ typedef struct hone_block {
     const hone_match *matches;
     hone_attrs annotations;
     bool regions_inferred; /* reads and writes were not written in the text */
+    bool is_written;       /* a root block that stands in the text */
 } hone_block;
 
 typedef enum hone_loop_kind {

@@ -90,6 +90,7 @@ typedef struct hone_gbind {
     int32_t index; /* TUPLE_GET */
     hone_attrs attrs;
     bool is_pure;            /* CALL_PACKED: R.call_pure_packed */
+    bool is_operand;         /* written within the R.match_cast that follows; says nothing */
     bool in_dataflow;        /* between R.dataflow() and R.output() */
     uint32_t dataflow_block; /* which one, counted from 0 */
     uint32_t line, column;

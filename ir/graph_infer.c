@@ -117,7 +117,7 @@ static hone_status check_arg_count(const hone_gbind *bind, const hone_graph_op *
 
 static bool is_shape_known(const hone_sinfo *info) {
     if (!info) return false;
-    if (info->kind == HONE_SINFO_TENSOR) {
+    if (info->kind == HONE_SINFO_TENSOR || info->kind == HONE_SINFO_SHAPE) {
         return info->rank == 0 || (info->rank > 0 && info->shape != NULL);
     }
     for (uint32_t i = 0; i < info->field_count; i++) {

@@ -273,20 +273,26 @@ static bool call_len(script_parser *p, const script_call *call, script_value *ou
     return true;
 }
 
-/* T.target({…}, host={…}) keeps the host inside. */
+/* T.target({…}, host={…}) keeps the host inside; a word is a kind, with a slash the tag of one. */
 static bool call_target(script_parser *p, const script_call *call, script_value *out) {
     const script_value *v = NULL, *host = script_arg(call, 1, "host");
     if (!script_need_arg(p, call, 0, "target_config", &v)) return false;
     *out = *v;
-    if (!host || v->kind != SCRIPT_DICT) return true;
-    script_value *items = script_alloc(p, p->scratch, 2 * (size_t)v->count + 2, sizeof *items);
+    bool is_word = v->kind == SCRIPT_STRING && !strchr(v->u.s, ' ');
+    if (!host || !(v->kind == SCRIPT_DICT || is_word)) return true;
+    uint32_t count = is_word ? 1 : v->count;
+    script_value *items = script_alloc(p, p->scratch, 2 * (size_t)count + 2, sizeof *items);
     if (!items) return false;
-    for (uint32_t i = 0; i < 2 * v->count; i++)
+    for (uint32_t i = 0; i < 2 * count && !is_word; i++)
         items[i] = v->u.items[i];
-    items[2 * v->count] = (script_value){.kind = SCRIPT_STRING, .at = host->at, .u.s = "host"};
-    items[2 * v->count + 1] = *host;
-    out->u.items = items;
-    out->count = v->count + 1;
+    if (is_word) {
+        const char *key = strchr(v->u.s, '/') ? "tag" : "kind";
+        items[0] = (script_value){.kind = SCRIPT_STRING, .at = v->at, .u.s = key};
+        items[1] = *v;
+    }
+    items[2 * count] = (script_value){.kind = SCRIPT_STRING, .at = host->at, .u.s = "host"};
+    items[2 * count + 1] = *host;
+    *out = (script_value){.kind = SCRIPT_DICT, .at = v->at, .count = count + 1, .u.items = items};
     return true;
 }
 

@@ -338,6 +338,8 @@ static bool call_match_cast(script_parser *p, const script_call *call, script_va
         !script_to_sinfo(p, type, &info)) {
         return false;
     }
+    if (v->kind == SCRIPT_GARG && v->is_fresh && arg->kind == HONE_GARG_VALUE)
+        p->graph->bindings[p->graph->bind_count - 1].is_operand = true;
     hone_gbind bind = {.kind = HONE_GBIND_MATCH_CAST, .arg_count = 1, .args = arg};
     return script_bind(p, call->at, &bind, info, out);
 }

@@ -1,5 +1,6 @@
 /* ir/script_graph_const.c - constants of graph programs: R.const(1.0, "float32") and
  * metadata["relax.expr.Constant"][0], which names one of the weights beside the text. */
+#include <math.h>
 #include <string.h>
 
 #include "ir/script_graph_impl.h"
@@ -24,7 +25,18 @@ static bool shape_of_list(script_parser *p, const script_value *v, int32_t *rank
     return true;
 }
 
+/* "inf", "-inf", "nan": what has no other spelling. */
+static bool number_in_text(const char *text, double *out) {
+    bool is_negative = *text == '-';
+    text += is_negative;
+    bool is_inf = strcmp(text, "inf") == 0;
+    *out = is_inf ? (double)INFINITY : (double)NAN;
+    if (is_negative) *out = -*out;
+    return is_inf || strcmp(text, "nan") == 0;
+}
+
 static bool number_of(script_parser *p, const script_value *v, hone_tensor *tensor, int64_t place) {
+    double number;
     if (v->kind == SCRIPT_INT || v->kind == SCRIPT_BOOL) {
         hone_tensor_set_i64(tensor, place, v->u.i);
     } else if (v->kind == SCRIPT_FLOAT) {
@@ -33,6 +45,8 @@ static bool number_of(script_parser *p, const script_value *v, hone_tensor *tens
         hone_tensor_set_i64(tensor, place, v->u.expr->u.i);
     } else if (v->kind == SCRIPT_EXPR && v->u.expr->kind == HONE_EXPR_FLOAT) {
         hone_tensor_set_f64(tensor, place, v->u.expr->u.f);
+    } else if (v->kind == SCRIPT_STRING && number_in_text(v->u.s, &number)) {
+        hone_tensor_set_f64(tensor, place, number);
     } else {
         return script_fail(p, v->at, "expected a number, found %s", script_kind_name(v));
     }
@@ -62,7 +76,7 @@ static hone_dtype natural_dtype(const script_value *v) {
     const script_value *first = first_number(v);
     if (first->kind == SCRIPT_EXPR) return first->u.expr->dtype;
     if (first->kind == SCRIPT_BOOL) return HONE_DTYPE_BOOL;
-    return first->kind == SCRIPT_INT ? HONE_DTYPE_I32 : HONE_DTYPE_F32;
+    return first->kind == SCRIPT_INT ? HONE_DTYPE_I32 : HONE_DTYPE_F32; /* "inf" too */
 }
 
 bool script_call_const(script_parser *p, const script_call *call, script_value *out) {

@@ -84,11 +84,19 @@ typedef struct script_access {
     const script_value *items; /* rank: expressions, numbers or slices */
 } script_access;
 
+typedef enum script_macro_kind {
+    SCRIPT_STATEMENTS, /* @T.macro, @T.inline: statements of the program that calls it */
+    SCRIPT_HELPER,     /* a Python function that returns a value */
+    SCRIPT_FACTORY,    /* a Python function that holds programs */
+} script_macro_kind;
+
 typedef struct script_macro {
     const char *name;
     uint32_t at;         /* its '(' among the tokens */
     uint32_t name_count; /* names that were known when it was defined */
     bool is_hygienic;    /* sees those only, and what it defines itself */
+    script_macro_kind kind;
+    const struct script_macro *next; /* the factory before */
 } script_macro;
 
 /* It became a function of the module, with the values around that it uses as last parameters. */
@@ -184,6 +192,9 @@ typedef struct script_parser {
     uint32_t scope_begin;              /* names of the suite being read */
     uint32_t hidden_begin, hidden_end; /* names that the macro being read does not see */
     uint32_t expansions;               /* of macros, so far */
+    const script_macro *factories;     /* the last one */
+    bool has_returned;                 /* from the helper being read, this: */
+    script_value returned;
 
     const char **globals; /* names of all functions of the text */
     uint32_t global_count, global_capacity;
@@ -384,6 +395,12 @@ bool script_parse_inner_graph(script_parser *p); /* at '@' in a graph program */
 bool script_define_macro(script_parser *p, bool is_hygienic);
 bool script_call_macro(script_parser *p, const script_macro *macro, const script_call *call,
                        script_value *out);
+/* functions of Python (script_helper.c): the definition, at '('; statements of either kind */
+bool script_define_helper(script_parser *p, const char *name, bool *out_is_helper);
+bool script_helper_statement(script_parser *p);
+bool script_factory_statement(script_parser *p);
+bool script_call_factories(script_parser *p, const script_macro *last);
+bool script_parse_top(script_parser *p);
 /* A call of a function of the module by a tensor program. */
 bool script_call_function(script_parser *p, const char *name, const script_call *call,
                           script_value *out);

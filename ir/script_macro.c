@@ -154,12 +154,23 @@ static bool bind_parameters(script_parser *p, const script_call *call) {
 bool script_call_macro(script_parser *p, const script_macro *macro, const script_call *call,
                        script_value *out) {
     *out = (script_value){.kind = SCRIPT_NONE};
-    if (!p->func) {
+    if (!p->func && macro->kind == SCRIPT_STATEMENTS) {
         return script_fail(p, call->at, "'%s' is called outside of a tensor program", macro->name);
     }
     if (p->expansions++ > MOST_EXPANSIONS || !script_enter(p)) {
         return script_fail(p, call->at, "macros are expanded too often");
     }
+    if (p->func && macro->kind == SCRIPT_FACTORY) {
+        return script_fail(p, call->at, "'%s' defines programs and cannot be called in one",
+                           macro->name);
+    }
+    static const script_statement statements[] = {
+        [SCRIPT_STATEMENTS] = script_parse_statement,
+        [SCRIPT_HELPER] = script_helper_statement,
+        [SCRIPT_FACTORY] = script_factory_statement,
+    };
+    bool has_returned = p->has_returned;
+    p->has_returned = false;
     uint32_t pos = p->pos, names = p->name_count;
     uint32_t hidden_begin = p->hidden_begin, hidden_end = p->hidden_end;
     p->pos = macro->at;
@@ -168,7 +179,12 @@ bool script_call_macro(script_parser *p, const script_macro *macro, const script
         p->hidden_begin = macro->name_count;
         p->hidden_end = names;
     }
-    ok = ok && script_suite(p, script_parse_statement);
+    ok = ok && script_suite(p, statements[macro->kind]);
+    if (ok && macro->kind == SCRIPT_HELPER && p->has_returned) {
+        *out = p->returned;
+        out->is_fresh = false;
+    }
+    p->has_returned = has_returned;
     p->hidden_begin = hidden_begin;
     p->hidden_end = hidden_end;
     p->name_count = names;

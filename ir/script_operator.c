@@ -181,6 +181,27 @@ static const char *graph_operator(const char *op) {
     return NULL;
 }
 
+static bool is_word(const script_value *v) {
+    return v->kind == SCRIPT_STRING || v->kind == SCRIPT_DTYPE || v->kind == SCRIPT_NONE;
+}
+
+/* Strings, element types and None are compared where the text is read. */
+static bool compare_words(const operator_row *row, const script_value *a, const script_value *b,
+                          script_value *out) {
+    bool compares = row->op == HONE_OP_EQ || row->op == HONE_OP_NE;
+    bool is_none = a->kind == SCRIPT_NONE || b->kind == SCRIPT_NONE;
+    if (!compares || !(is_none || (is_word(a) && is_word(b)))) return false;
+    const char *x = a->kind == SCRIPT_DTYPE    ? HONE_DTYPE_NAME(a->u.dtype)
+                    : a->kind == SCRIPT_STRING ? a->u.s
+                                               : "";
+    const char *y = b->kind == SCRIPT_DTYPE    ? HONE_DTYPE_NAME(b->u.dtype)
+                    : b->kind == SCRIPT_STRING ? b->u.s
+                                               : "";
+    bool same = strcmp(x, y) == 0 && (a->kind == SCRIPT_NONE) == (b->kind == SCRIPT_NONE);
+    *out = (script_value){.kind = SCRIPT_BOOL, .at = a->at, .u.i = same == (row->op == HONE_OP_EQ)};
+    return true;
+}
+
 static bool graph_binary(script_parser *p, uint32_t at, const char *op, const script_value *a,
                          const script_value *b, script_value *out) {
     const char *callee = graph_operator(op);
@@ -205,6 +226,7 @@ bool script_binary_value(script_parser *p, uint32_t at, const char *op, const sc
     if (p->budget == 0) return script_fail(p, at, "this statement has too many operators");
     p->budget--;
     if (is_python(a) && is_python(b)) return python_binary(p, at, row, a, b, out);
+    if (compare_words(row, a, b, out)) return true;
     if (a->kind == SCRIPT_GARG || b->kind == SCRIPT_GARG) return graph_binary(p, at, op, a, b, out);
     const hone_expr *x = NULL, *y = NULL;
     if (!script_to_expr(p, a, &x) || !script_to_expr(p, b, &y)) return false;

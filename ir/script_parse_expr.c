@@ -471,11 +471,15 @@ static bool parse_comparison(script_parser *p, script_value *out) {
     *out = left;
     for (bool first = true;; first = false) {
         uint32_t at = p->pos;
-        const char *op = comparison_at(p);
+        bool is_is = script_take_word(p, "is");
+        const char *op = !is_is ? comparison_at(p) : script_take_word(p, "not") ? "!=" : "==";
         if (!op) return true;
-        p->pos++;
+        if (!is_is) p->pos++;
         script_value right, one;
         if (!parse_level(p, LEVEL_BITOR, &right)) return false;
+        if (is_is && right.kind != SCRIPT_NONE) {
+            return script_fail(p, at, "'is' asks for None here; '==' compares values");
+        }
         if (!script_binary_value(p, at, op, &left, &right, &one)) return false;
         script_value before = *out;
         if (first) {

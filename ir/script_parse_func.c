@@ -118,9 +118,17 @@ static hone_node_id written_root(const script_parser *p, const script_block *roo
 }
 
 static bool make_root(script_parser *p, const script_block *root) {
-    if (written_root(p, root) != HONE_NO_ID) return true;
-    hone_node_id node = hone_func_add_node(p->func, HONE_NODE_BLOCK);
-    hone_block *block = script_alloc(p, p->arena, 1, sizeof *block);
+    hone_node_id node = written_root(p, root);
+    hone_block *block = NULL;
+    if (node != HONE_NO_ID) {
+        block = hone_block_copy(p->arena, hone_func_node(p->func, node)->u.block.block);
+        if (!block) return script_no_memory(p);
+        block->is_written = true;
+        hone_func_node(p->func, node)->u.block.block = block;
+        return true;
+    }
+    node = hone_func_add_node(p->func, HONE_NODE_BLOCK);
+    block = script_alloc(p, p->arena, 1, sizeof *block);
     hone_buffer *allocs = script_alloc(p, p->arena, root->alloc_count, sizeof *allocs);
     if (node == HONE_NO_ID || !block || !allocs) return script_no_memory(p);
     if (root->alloc_count) memcpy(allocs, root->allocs, root->alloc_count * sizeof *allocs);

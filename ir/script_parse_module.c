@@ -122,6 +122,9 @@ static bool parse_def(script_parser *p, const decorator *d) {
     if (!script_need_name(p, "the name of the function", &name)) return false;
     name = script_strdup(p, name);
     if (!name) return false;
+    bool is_helper = false;
+    if (!d && !script_define_helper(p, name, &is_helper)) return false;
+    if (is_helper) return true;
     if (!d) {
         return script_fail(p, at,
                            "function '%s' has no decorator; expected @T.prim_func or "
@@ -342,7 +345,7 @@ static bool is_foreign_call(script_parser *p) {
     return name && (is_tvm || !known);
 }
 
-static bool parse_top(script_parser *p) {
+bool script_parse_top(script_parser *p) {
     script_token_kind kind = script_peek(p)->kind;
     p->budget = SCRIPT_STATEMENT_BUDGET;
     if (kind == SCRIPT_TOKEN_NEWLINE) {
@@ -484,8 +487,10 @@ static bool is_classic_text(const script_parser *p) {
 static bool parse_all(script_parser *p) {
     if (!collect_globals(p)) return false;
     while (script_peek(p)->kind != SCRIPT_TOKEN_END) {
-        if (!parse_top(p)) return false;
+        if (!script_parse_top(p)) return false;
     }
+    bool is_empty = !p->module->member_count && !p->module_name;
+    if (is_empty && !script_call_factories(p, p->factories)) return false;
     if (!p->module->member_count && !p->module_name) {
         return script_fail(p, p->pos, "expected a function or a module, found nothing");
     }

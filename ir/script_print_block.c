@@ -319,7 +319,7 @@ static bool is_implied_root(const printer *pr, hone_node_id id) {
         return false;
     }
     if (hone_block_init_of(pr->func, id) != HONE_NO_ID) return false;
-    if (printer_is_classic(pr) && !holds_block(pr->func, id)) return false;
+    if (!holds_block(pr->func, id) && (printer_is_classic(pr) || block->is_written)) return false;
     if (block->alloc_count || node->first == HONE_NO_ID) return true;
     const hone_node *child = hone_func_node(pr->func, node->first);
     bool plain = child->kind == HONE_NODE_BLOCK && child->next == HONE_NO_ID &&

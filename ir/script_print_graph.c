@@ -147,8 +147,7 @@ static void print_through(printer *pr, const hone_gbind *bind, const hone_sinfo 
 }
 
 static void print_packed(printer *pr, const hone_gbind *bind, const hone_sinfo *info) {
-    bool is_pure = bind->in_dataflow || bind->is_pure;
-    hone_str_append(pr->out, is_pure ? "R.call_pure_packed(" : "R.call_packed(");
+    hone_str_append(pr->out, bind->is_pure ? "R.call_pure_packed(" : "R.call_packed(");
     print_quoted(pr, bind->callee);
     for (uint32_t i = 0; i < bind->arg_count; i++) {
         hone_str_append(pr->out, ", ");
@@ -226,7 +225,32 @@ static void print_operator(printer *pr, const hone_gbind *bind, const hone_sinfo
     hone_str_append_char(pr->out, ')');
 }
 
+static uint32_t uses_in(const hone_garg *arg, hone_gvalue value) {
+    uint32_t count = arg->kind == HONE_GARG_VALUE && arg->u.value == value;
+    for (uint32_t i = 0; arg->kind == HONE_GARG_TUPLE && i < arg->count; i++)
+        count += uses_in(&arg->u.items[i], value);
+    return count;
+}
+
+/* The call that is written within this R.match_cast, and serves nothing else; or NULL. */
+static const hone_gbind *operand_of(const hone_graph_func *g, const hone_gbind *bind) {
+    const hone_gbind *operand = bind - 1;
+    if (bind->kind != HONE_GBIND_MATCH_CAST || bind == g->bindings || !operand->is_operand ||
+        bind->args[0].kind != HONE_GARG_VALUE || operand->value != bind->args[0].u.value ||
+        operand->in_dataflow != bind->in_dataflow ||
+        operand->dataflow_block != bind->dataflow_block || g->values[operand->value].is_output) {
+        return NULL;
+    }
+    uint32_t uses = uses_in(&g->result, operand->value);
+    for (uint32_t i = 0; i < g->bind_count; i++) {
+        for (uint32_t a = 0; a < g->bindings[i].arg_count; a++)
+            uses += uses_in(&g->bindings[i].args[a], operand->value);
+    }
+    return uses == 1 ? operand : NULL;
+}
+
 static void print_right_side(printer *pr, const hone_gbind *bind, const hone_sinfo *info) {
+    const hone_gbind *operand = operand_of(pr->graph, bind);
     switch (bind->kind) {
     case HONE_GBIND_CALL:
     case HONE_GBIND_CALL_FUNC:
@@ -248,7 +272,11 @@ static void print_right_side(printer *pr, const hone_gbind *bind, const hone_sin
         return;
     case HONE_GBIND_MATCH_CAST:
         hone_str_append(pr->out, "R.match_cast(");
-        print_garg(pr, &bind->args[0]);
+        if (operand) {
+            print_right_side(pr, operand, pr->graph->values[operand->value].sinfo);
+        } else {
+            print_garg(pr, &bind->args[0]);
+        }
         hone_str_append(pr->out, ", ");
         print_sinfo(pr, info);
         hone_str_append_char(pr->out, ')');
@@ -267,6 +295,8 @@ static bool tells_type(const hone_gbind *bind) {
 }
 
 static void print_bind(printer *pr, const hone_gbind *bind) {
+    bool has_next = bind + 1 < pr->graph->bindings + pr->graph->bind_count;
+    if (has_next && operand_of(pr->graph, bind + 1) == bind) return;
     const hone_gvalue_info *made = &pr->graph->values[bind->value];
     hone_str right = {0}, *out = pr->out;
     pr->out = &right;
