@@ -1,6 +1,5 @@
-#include "ir/itermap.h"
 #include "ir/region.h"
-#include "schedule/schedule_impl.h"
+#include "schedule/inlining.h"
 
 #include <string.h>
 
@@ -92,8 +91,8 @@ hone_status sch_drop_alloc(hone_schedule *sch, hone_node_id scope, hone_buffer b
     return HONE_OK;
 }
 
-/* The checks that hold for a block whose single store is moved elsewhere. */
-static hone_status check_simple(hone_schedule *sch, hone_node_id block, hone_node_id *out_store) {
+hone_status sch_check_movable_store(hone_schedule *sch, hone_node_id block,
+                                    hone_node_id *out_store) {
     hone_node_id scope = sch_scope_of(sch, block);
     if (scope == HONE_NO_ID) {
         return sch_refuse(sch, block, "the root block can't be inlined");
@@ -115,8 +114,7 @@ static hone_status check_simple(hone_schedule *sch, hone_node_id block, hone_nod
     return sch_require_pipeline(sch, scope);
 }
 
-/* The axes of a block, each over all of its domain; NULL when memory is short. */
-static hone_iter *whole_axes(hone_schedule *sch, const hone_block *b) {
+hone_iter *sch_whole_axes(hone_schedule *sch, const hone_block *b) {
     hone_iter *iters = hone_arena_alloc(sch->arena, (b->axis_count + 1) * sizeof *iters);
     for (uint32_t a = 0; iters && a < b->axis_count; a++)
         iters[a] = (hone_iter){b->axes[a].var, b->axes[a].dom};
@@ -141,12 +139,10 @@ static bool invert_plain(hone_schedule *sch, uint32_t axis_count, const hone_ite
     return true;
 }
 
-/* Axes as functions of index values: values[axis variable]; the map of indices, over the given
- * ranges of the axes, must be bijective. The array has var_count entries, NULL where nothing is to
- * be replaced. */
-static hone_status invert(hone_schedule *sch, hone_node_id block, const hone_iter *iters,
-                          uint32_t rank, const hone_expr *const *indices,
-                          const hone_expr *const *index_values, const hone_expr ***out_values) {
+hone_status sch_invert_indices(hone_schedule *sch, hone_node_id block, const hone_iter *iters,
+                               uint32_t rank, const hone_expr *const *indices,
+                               const hone_expr *const *index_values,
+                               const hone_expr ***out_values) {
     uint32_t axis_count = sch_block(sch, block)->axis_count;
     size_t bytes = (sch->func->var_count + 1) * sizeof(hone_expr *);
     const hone_expr **values = hone_arena_zalloc(sch->arena, bytes);
@@ -185,22 +181,23 @@ static const hone_expr *inline_load(void *ctx, hone_ir *ir, const hone_expr *e) 
     inliner *in = ctx;
     if (e->kind != HONE_EXPR_LOAD || e->u.buffer != in->buffer) return e;
     const hone_expr **values = NULL;
-    in->error = invert(in->sch, in->block, in->iters, in->store.u.store.rank,
-                       in->store.u.store.indices, e->args, &values);
+    in->error = sch_invert_indices(in->sch, in->block, in->iters, in->store.u.store.rank,
+                                   in->store.u.store.indices, e->args, &values);
     if (in->error) return hone_ir_fail(ir, HONE_ERROR(HONE_CODE_ILLEGAL, "inline"));
     return hone_expr_substitute(ir, in->store.u.store.value, values, in->sch->func->var_count);
 }
 
 static hone_status check_inline(hone_schedule *sch, hone_node_id block, hone_node_id *out_store) {
-    HONE_TRY(check_simple(sch, block, out_store));
+    HONE_TRY(sch_check_movable_store(sch, block, out_store));
     if (sch_is_output_block(sch, block)) {
         return sch_refuse(sch, block, "%s writes an output of the function",
                           sch_block_name(sch, block));
     }
     hone_node *store = sch_node(sch, *out_store);
     const hone_expr **ignored = NULL;
-    HONE_TRY(invert(sch, block, whole_axes(sch, sch_block(sch, block)), store->u.store.rank,
-                    store->u.store.indices, store->u.store.indices, &ignored));
+    HONE_TRY(sch_invert_indices(sch, block, sch_whole_axes(sch, sch_block(sch, block)),
+                                store->u.store.rank, store->u.store.indices, store->u.store.indices,
+                                &ignored));
     if (sch_has_opaque_access(sch, store->u.store.buffer)) {
         return sch_refuse(sch, block, "buffer '%s' is also used by its address or as a view",
                           hone_func_buffer(sch->func, store->u.store.buffer)->name);
@@ -237,7 +234,7 @@ hone_status sch_inline_block(hone_schedule *sch, hone_node_id block) {
     hone_buffer buffer = sch_node(sch, store)->u.store.buffer;
     HONE_TRY(sch_require_declared(sch, buffer));
     inliner in = {.sch = sch, .block = block, .buffer = buffer, .store = *sch_node(sch, store)};
-    in.iters = whole_axes(sch, sch_block(sch, block));
+    in.iters = sch_whole_axes(sch, sch_block(sch, block));
     hone_node_id scope = sch_scope_of(sch, block);
     for (hone_node_id n = sch_next_block(sch, scope, scope); n != HONE_NO_ID;
          n = sch_next_block(sch, scope, n)) {
@@ -274,309 +271,4 @@ static hone_status only_check_inline(hone_schedule *sch, hone_node_id block) {
 
 bool sch_can_compute_inline(hone_schedule *sch, hone_node_id block) {
     return quietly(sch, only_check_inline, block);
-}
-
-/* ---- reverse_compute_inline ----
- *
- * Puts the body of a consumer behind the store of its only producer.
- *     B[i] = A[i] + 1;  C[i] = B[i] * 2   →   C[i] = (A[i] + 1) * 2    in the loops of B
- *
- * Checks: as above for the consumer; it runs over a box of its axes (all of them or a part), reads
- * just one buffer that a block of the scope writes, at one place per instance, and each element of
- * a box just once; the producer is complete with one store, writes nothing else, and nobody else
- * reads the buffer (what it reads is surely written, so that a predicate of the producer leaves no
- * instance of it out). Where the box is not all that the producer makes, that gets a predicate.
- * Axes of a producer that was made over a part of them shrink to that part when it comes to write
- * an output, unless the rest of them lies outside of it: there, what an axis promises must be run.
- */
-
-typedef struct reverse {
-    hone_node_id block, producer, store, producer_store;
-    hone_buffer buffer;
-    const hone_expr *load; /* the load of the buffer in the consumer */
-    hone_iter *iters;      /* the axes of the consumer over the values that they take */
-    hone_range *box;       /* what it reads of the buffer, by dimension */
-    bool has_other_load;
-} reverse;
-
-static bool find_load(void *ctx, const hone_expr *e) {
-    reverse *r = ctx;
-    if (e->kind == HONE_EXPR_LOAD && e->u.buffer == r->buffer) {
-        if (!r->load) r->load = e;
-        if (!hone_expr_same(r->load, e)) r->has_other_load = true;
-    }
-    return true;
-}
-
-/* The values that the axes of a block take in one run of its scope, as a box around them; exact:
- * each point of the box is met. */
-static hone_status values_of_axes(hone_schedule *sch, hone_node_id id, hone_iter **out,
-                                  bool *out_is_exact) {
-    const hone_block *block = sch_block(sch, id);
-    size_t count = block->axis_count + 1;
-    const hone_expr **axes = hone_arena_alloc(sch->arena, count * sizeof *axes);
-    const hone_expr **ends = hone_arena_alloc(sch->arena, count * sizeof *ends);
-    hone_interval *spans = hone_arena_zalloc(sch->arena, count * sizeof *spans);
-    hone_iter *iters = whole_axes(sch, block);
-    bool *marks = NULL;
-    if (!axes || !ends || !spans || !iters) return sch_no_memory();
-    HONE_TRY(sch_mark_loops(sch, id, sch_scope_of(sch, id), false, &marks));
-    for (uint32_t a = 0; a < block->axis_count; a++) {
-        axes[a] = sch_var(sch, block->axes[a].var);
-        ends[a] = hone_expr_add(&sch->ir, block->axes[a].dom.min, block->axes[a].dom.extent);
-        if (!axes[a] || !ends[a]) return sch_ir_error(sch);
-    }
-    HONE_TRY(hone_values_relax(&sch->arith, sch->func, id, block->axis_count, axes, ends, marks,
-                               sch->func->var_count, spans, out_is_exact));
-    for (uint32_t a = 0; a < block->axis_count; a++) {
-        const hone_expr *one = hone_expr_int(&sch->ir, spans[a].max->dtype, 1);
-        const hone_expr *length = hone_expr_sub(&sch->ir, spans[a].max, spans[a].min);
-        length = hone_simplify(&sch->arith, hone_expr_add(&sch->ir, length, one));
-        hone_dtype dtype = block->axes[a].dom.extent->dtype;
-        iters[a].range.min = hone_expr_cast(&sch->ir, dtype, spans[a].min);
-        iters[a].range.extent = hone_expr_cast(&sch->ir, dtype, length);
-    }
-    *out = iters;
-    return sch_ir_error(sch);
-}
-
-/* The producer will do for the whole box what the consumer did: it must have done so. */
-static hone_status check_instances(hone_schedule *sch, reverse *r) {
-    bool is_exact = false;
-    HONE_TRY(values_of_axes(sch, r->block, &r->iters, &is_exact));
-    if (is_exact) return HONE_OK;
-    return sch_refuse(sch, r->block, "the instances of %s are not shown to be a box of its axes",
-                      sch_block_name(sch, r->block));
-}
-
-static hone_status check_producer(hone_schedule *sch, reverse *r) {
-    uint32_t count = 0, consumer_count = 0;
-    const hone_node_id *producers = NULL, *consumers = NULL;
-    HONE_TRY(sch_producers(sch, r->block, &count, &producers));
-    if (count != 1) {
-        return sch_refuse(sch, r->block, "%s has %u producers, must have one",
-                          sch_block_name(sch, r->block), count);
-    }
-    r->producer = producers[0];
-    HONE_TRY(check_simple(sch, r->producer, &r->producer_store));
-    r->buffer = sch_node(sch, r->producer_store)->u.store.buffer;
-    HONE_TRY(sch_require_declared(sch, r->buffer));
-    if (sch_is_output_block(sch, r->producer)) {
-        return sch_refuse(sch, r->producer, "%s writes an output of the function",
-                          sch_block_name(sch, r->producer));
-    }
-    HONE_TRY(sch_consumers(sch, r->producer, &consumer_count, &consumers));
-    if (consumer_count != 1) {
-        return sch_refuse(sch, r->producer, "%s has %u consumers, must have one",
-                          sch_block_name(sch, r->producer), consumer_count);
-    }
-    if (sch_has_opaque_access(sch, r->buffer)) {
-        return sch_refuse(sch, r->producer, "buffer '%s' is also used by its address or as a view",
-                          hone_func_buffer(sch->func, r->buffer)->name);
-    }
-    return HONE_OK;
-}
-
-/* The load must meet each element of a box just once: r->box is that box, by dimension. */
-static hone_status check_load(hone_schedule *sch, reverse *r) {
-    const hone_block *block = sch_block(sch, r->block);
-    uint32_t rank = hone_func_buffer(sch->func, r->buffer)->rank;
-    r->box = hone_arena_alloc(sch->arena, (rank + 1) * sizeof *r->box);
-    if (!r->box) return sch_no_memory();
-    hone_itermap map;
-    if (!hone_itermap_detect(&sch->arith, rank, r->load->args, block->axis_count, r->iters, NULL,
-                             HONE_ITERMAP_BIJECTIVE, true, &map)) {
-        return sch_refuse(sch, r->block, "%s does not read each element of a box of '%s' just once",
-                          sch_block_name(sch, r->block),
-                          hone_func_buffer(sch->func, r->buffer)->name);
-    }
-    for (uint32_t d = 0; d < rank; d++) {
-        const hone_iter_sum *sum = &map.sums[d];
-        hone_dtype dtype = r->load->args[d]->dtype;
-        const hone_expr *shape = hone_func_buffer(sch->func, r->buffer)->shape[d];
-        r->box[d].min = sum->base;
-        r->box[d].extent = hone_expr_int(&sch->ir, dtype, 1);
-        if (sum->count) {
-            r->box[d].extent =
-                hone_expr_mul(&sch->ir, hone_expr_cast(&sch->ir, dtype, sum->splits[0].scale),
-                              hone_expr_cast(&sch->ir, dtype, sum->splits[0].extent));
-            r->box[d].extent = hone_simplify(&sch->arith, r->box[d].extent);
-        }
-        const hone_expr *zero = hone_expr_int(&sch->ir, dtype, 0);
-        const hone_expr *end = hone_expr_add(&sch->ir, r->box[d].min, r->box[d].extent);
-        HONE_TRY(sch_ir_error(sch));
-        if (hone_prove_less_equal(&sch->arith, zero, r->box[d].min) &&
-            hone_prove_less_equal(&sch->arith, end, shape)) {
-            continue;
-        }
-        return sch_refuse(sch, r->block, "%s has instances that read outside dimension %u of '%s'",
-                          sch_block_name(sch, r->block), d,
-                          hone_func_buffer(sch->func, r->buffer)->name);
-    }
-    return sch_ir_error(sch);
-}
-
-static hone_status check_reverse(hone_schedule *sch, hone_node_id block, reverse *r) {
-    *r = (reverse){.block = block};
-    HONE_TRY(check_simple(sch, block, &r->store));
-    HONE_TRY(check_instances(sch, r));
-    HONE_TRY(check_producer(sch, r));
-    hone_node *store = sch_node(sch, r->store);
-    hone_expr_walk(store->u.store.value, find_load, r);
-    for (uint32_t d = 0; d < store->u.store.rank; d++) {
-        hone_expr_walk(store->u.store.indices[d], find_load, r);
-    }
-    if (!r->load || r->has_other_load) {
-        return sch_refuse(sch, block, "%s reads '%s' at more than one place",
-                          sch_block_name(sch, block), hone_func_buffer(sch->func, r->buffer)->name);
-    }
-    return check_load(sch, r);
-}
-
-typedef struct replacer {
-    hone_buffer buffer;
-    const hone_expr *value;
-} replacer;
-
-static const hone_expr *replace_load(void *ctx, hone_ir *ir, const hone_expr *e) {
-    (void)ir;
-    const replacer *r = ctx;
-    return e->kind == HONE_EXPR_LOAD && e->u.buffer == r->buffer ? r->value : e;
-}
-
-/* An expression of the consumer, in terms of the producer's axes and value. */
-static const hone_expr *carry_over(hone_schedule *sch, const reverse *r, const hone_expr *e,
-                                   const hone_expr *const *values) {
-    replacer ctx = {r->buffer, sch_node(sch, r->producer_store)->u.store.value};
-    /* axes first: the producer's value must not be touched by the substitution */
-    const hone_expr *moved = hone_expr_substitute(&sch->ir, e, values, sch->func->var_count);
-    return moved ? hone_expr_transform(&sch->ir, moved, replace_load, &ctx) : NULL;
-}
-
-static bool writes_parameter(const hone_schedule *sch, hone_node_id block) {
-    for (uint32_t p = 0; p < sch->func->param_count; p++) {
-        hone_buffer buffer = sch->func->params[p].buffer;
-        if (buffer != HONE_NO_ID && sch_writes(sch_block(sch, block), buffer)) return true;
-    }
-    return false;
-}
-
-/* A condition on loops holds wherever the block runs. */
-static bool holds_at(hone_schedule *sch, const hone_node *block, const hone_expr *condition) {
-    const hone_expr *predicate = block->u.block.predicate;
-    if (!predicate) return hone_prove(&sch->arith, condition);
-    uint32_t mark = hone_arith_push(&sch->arith, predicate);
-    bool holds = hone_prove(&sch->arith, condition);
-    hone_arith_pop(&sch->arith, mark);
-    return holds;
-}
-
-/* The producer runs only where the consumer would read what it makes. */
-static hone_status guard_producer(hone_schedule *sch, const reverse *r, uint32_t rank,
-                                  const hone_expr *const *indices) {
-    const hone_node node = *sch_node(sch, r->producer);
-    const hone_expr **map = hone_arena_zalloc(sch->arena, (sch->func->var_count + 1) * sizeof *map);
-    const hone_expr **guards = hone_arena_alloc(sch->arena, (2 * rank + 1) * sizeof *guards);
-    uint32_t guard_count = 0;
-    if (!map || !guards) return sch_no_memory();
-    for (uint32_t a = 0; a < node.u.block.block->axis_count; a++)
-        map[node.u.block.block->axes[a].var] = node.u.block.bindings[a];
-    for (uint32_t d = 0; d < rank; d++) {
-        const hone_expr *end = hone_expr_add(&sch->ir, r->box[d].min, r->box[d].extent);
-        const hone_expr *sides[] = {
-            hone_expr_binary(&sch->ir, HONE_OP_LE, r->box[d].min, indices[d]),
-            hone_expr_binary(&sch->ir, HONE_OP_LT, indices[d], hone_simplify(&sch->arith, end)),
-        };
-        HONE_TRY(sch_ir_error(sch));
-        for (int i = 0; i < 2; i++) {
-            const hone_expr *guard =
-                hone_expr_substitute(&sch->ir, sides[i], map, sch->func->var_count);
-            if (!guard) return sch_ir_error(sch);
-            if (hone_prove(&sch->arith, sides[i]) || holds_at(sch, &node, guard)) continue;
-            if (!hone_expr_is_int(r->box[d].min) || !hone_expr_is_int(r->box[d].extent)) {
-                return sch_refuse(
-                    sch, r->block, "%s reads a part of dimension %u of '%s' that changes around it",
-                    sch_block_name(sch, r->block), d, hone_func_buffer(sch->func, r->buffer)->name);
-            }
-            guards[guard_count++] = guard;
-        }
-    }
-    for (uint32_t i = 0; i < guard_count; i++) /* now that nothing is refused any more */
-        HONE_TRY(sch_add_predicate(sch, r->producer, hone_simplify(&sch->arith, guards[i])));
-    return sch_ir_error(sch);
-}
-
-static bool is_enough(const hone_schedule *sch, hone_node_id block, const hone_axis *axis,
-                      const hone_range *taken) {
-    int64_t lo = taken->min->u.i, hi = lo + taken->extent->u.i - 1;
-    return hone_axis_reaches_all_outputs(sch->func, block, axis, lo, hi);
-}
-
-/* An output must be written by all values of the axes that move it; where those that are left out
- * would write outside of it, the axes stay. */
-static hone_status shrink_axes(hone_schedule *sch, hone_node_id id) {
-    hone_block *block = hone_block_copy(sch->arena, sch_block(sch, id));
-    hone_iter *iters = NULL;
-    if (!block) return sch_no_memory();
-    hone_axis *axes = hone_arena_alloc(sch->arena, (block->axis_count + 1) * sizeof *axes);
-    if (!axes) return sch_no_memory();
-    HONE_TRY(values_of_axes(sch, id, &iters, NULL));
-    for (uint32_t a = 0; a < block->axis_count; a++) {
-        axes[a] = block->axes[a];
-        int64_t extent = hone_expr_const(axes[a].dom.extent);
-        const hone_range *range = &iters[a].range;
-        bool is_part = hone_expr_is_int(range->min) && hone_expr_is_int(range->extent) &&
-                       range->extent->u.i > 0 && range->extent->u.i < extent;
-        if (!is_part || is_enough(sch, id, &axes[a], range)) continue;
-        axes[a].dom = *range;
-        if (!hone_arith_bind(&sch->arith, axes[a].var, *range)) return sch_no_memory();
-    }
-    block->axes = axes;
-    sch_node(sch, id)->u.block.block = block;
-    sch_forget_facts(sch, id);
-    return HONE_OK;
-}
-
-static hone_status do_reverse(hone_schedule *sch, const reverse *r) {
-    const hone_node producer = *sch_node(sch, r->producer_store);
-    const hone_node consumer = *sch_node(sch, r->store);
-    const hone_expr **values = NULL;
-    HONE_TRY(invert(sch, r->block, r->iters, producer.u.store.rank, r->load->args,
-                    producer.u.store.indices, &values));
-    uint32_t rank = consumer.u.store.rank;
-    const hone_expr **indices = hone_arena_alloc(sch->arena, (rank + 1) * sizeof *indices);
-    if (!indices) return sch_no_memory();
-    const hone_expr *value = carry_over(sch, r, consumer.u.store.value, values);
-    for (uint32_t d = 0; d < rank; d++) {
-        indices[d] =
-            hone_simplify(&sch->arith, carry_over(sch, r, consumer.u.store.indices[d], values));
-    }
-    HONE_TRY(sch_ir_error(sch));
-    HONE_TRY(guard_producer(sch, r, producer.u.store.rank, producer.u.store.indices));
-    hone_node *store = sch_node(sch, r->producer_store);
-    store->u.store.buffer = consumer.u.store.buffer;
-    store->u.store.rank = rank;
-    store->u.store.indices = indices;
-    store->u.store.value = value;
-    hone_node_id scope = sch_scope_of(sch, r->block);
-    bool is_output = writes_parameter(sch, r->block);
-    sch_remove_with_loops(sch, r->block);
-    HONE_TRY(sch_update_regions(sch, r->producer));
-    if (is_output) HONE_TRY(shrink_axes(sch, r->producer));
-    return sch_drop_alloc(sch, scope, r->buffer);
-}
-
-hone_status sch_reverse_inline_block(hone_schedule *sch, hone_node_id block) {
-    reverse r;
-    HONE_TRY(check_reverse(sch, block, &r));
-    return do_reverse(sch, &r);
-}
-
-hone_status hone_sch_reverse_compute_inline(hone_schedule *sch, hone_rv block_rv) {
-    hone_node_id block;
-    HONE_TRY(sch_resolve_block(sch, block_rv, &block));
-    HONE_TRY(sch_reverse_inline_block(sch, block));
-    hone_operand input = SCH_RV(block_rv);
-    return sch_record(sch, HONE_INST_REVERSE_COMPUTE_INLINE, 1, &input, 0, NULL, 0, NULL,
-                      SCH_NO_DECISION, NULL);
 }

@@ -1,0 +1,22 @@
+/* schedule/inlining.h - what compute_inline and reverse_compute_inline share. */
+#ifndef HONE_SCHEDULE_INLINING_H
+#define HONE_SCHEDULE_INLINING_H
+
+#include "ir/itermap.h"
+#include "schedule/schedule_impl.h"
+
+/* The checks that hold for a block whose single store is moved elsewhere. */
+HONE_NODISCARD hone_status sch_check_movable_store(hone_schedule *sch, hone_node_id block,
+                                                   hone_node_id *out_store);
+/* The axes of a block, each over all of its domain; NULL when memory is short. */
+hone_iter *sch_whole_axes(hone_schedule *sch, const hone_block *block);
+/* Axes as functions of index values: values[axis variable]; the map of indices, over the given
+ * ranges of the axes, must be bijective. The array has var_count entries, NULL where nothing is to
+ * be replaced. */
+HONE_NODISCARD hone_status sch_invert_indices(hone_schedule *sch, hone_node_id block,
+                                              const hone_iter *iters, uint32_t rank,
+                                              const hone_expr *const *indices,
+                                              const hone_expr *const *index_values,
+                                              const hone_expr ***out_values);
+
+#endif
