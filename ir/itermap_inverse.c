@@ -207,3 +207,45 @@ bool hone_itermap_inverse_padded(hone_arith *arith, const hone_itermap *map,
     *out_padding = ok && v.padding ? simp(&v, v.padding) : NULL;
     return ok && (!v.padding || *out_padding);
 }
+
+/* ---- longer loops ---- */
+
+/* Multiplies the extents of the digits of each loop, fused numbers opened where they are met first.
+ */
+static bool multiply_digits(inverse *v, const hone_iter_sum *sum) {
+    for (uint32_t i = 0; i < sum->count; i++) {
+        const hone_iter_split *split = &sum->splits[i];
+        decoded *item = find(v, split->source);
+        if (!item) {
+            if (v->count == MAX_SOURCES) return false;
+            item = &v->items[v->count++];
+            *item = (decoded){.source = split->source};
+            if (split->source->is_fused && !multiply_digits(v, &split->source->sum)) return false;
+        }
+        item->covered = item->covered
+                            ? simp(v, hone_expr_mul(&v->a->ir, item->covered, split->extent))
+                            : split->extent;
+        if (!item->covered) return false;
+    }
+    return true;
+}
+
+bool hone_itermap_lengthen(hone_arith *arith, const hone_itermap *map, uint32_t iter_count,
+                           const hone_iter *iters, hone_iter *out) {
+    inverse v = {.a = arith};
+    for (uint32_t i = 0; i < map->count; i++) {
+        if (!multiply_digits(&v, &map->sums[i])) return false;
+    }
+    for (uint32_t k = 0; k < iter_count; k++) {
+        out[k] = iters[k];
+        for (uint32_t i = 0; i < v.count; i++) {
+            const hone_iter_source *source = v.items[i].source;
+            if (source->is_fused || source->var != iters[k].var) continue;
+            if (!hone_prove_less_equal(arith, iters[k].range.extent, v.items[i].covered))
+                return false;
+            hone_dtype dtype = iters[k].range.extent->dtype;
+            out[k].range.extent = hone_expr_cast(&arith->ir, dtype, v.items[i].covered);
+        }
+    }
+    return true;
+}

@@ -132,8 +132,37 @@ static void inverts_a_split(void **state) {
     assert_string_equal(got, "v // 8, v % 8");
 }
 
+/* 127 of x, of which x // 16 and x % 16 are taken, are as good as 128: then the map is bijective.
+ */
+static void lengthens_a_loop(void **state) {
+    (void)state;
+    hone_arena *arena = hone_arena_create(4096);
+    task t = {.index_count = 2, .loop_count = 1};
+    hone_arith_init(&t.arith, arena);
+    text_bind(&t.arith);
+    hone_ir *ir = &t.arith.ir;
+    t.indices[0] = text_expr(ir, "x // 16");
+    t.indices[1] = text_expr(ir, "x % 16");
+    t.loops[0] = (hone_iter){
+        'x' - 'a', {text_expr(ir, "0"), text_expr(ir, "127")}
+    };
+    hone_itermap map;
+    hone_iter longer[1];
+    bool was_bijective = detect(&t, HONE_ITERMAP_BIJECTIVE, &map);
+    bool ok = detect(&t, HONE_ITERMAP_INJECTIVE, &map) &&
+              hone_itermap_lengthen(&t.arith, &map, 1, t.loops, longer);
+    int64_t extent = ok ? hone_expr_const(longer[0].range.extent) : 0;
+    t.loops[0] = longer[0];
+    bool is_bijective = ok && detect(&t, HONE_ITERMAP_BIJECTIVE, &map);
+    hone_arena_destroy(arena);
+    assert_false(was_bijective);
+    assert_int_equal(extent, 128);
+    assert_true(is_bijective);
+}
+
 int main(void) {
-    const struct CMUnitTest single[] = {cmocka_unit_test(inverts_a_split)};
+    const struct CMUnitTest single[] = {cmocka_unit_test(inverts_a_split),
+                                        cmocka_unit_test(lengthens_a_loop)};
     int failed = HONE_RUN_ROWS("ir/itermap", rows, check_row); /* named by the first index */
     return failed + cmocka_run_group_tests_name("ir/itermap inverse", single, NULL, NULL);
 }
