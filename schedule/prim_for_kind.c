@@ -89,6 +89,13 @@ static hone_node_id private_around(hone_schedule *sch, hone_node_id block, hone_
     return HONE_NO_ID;
 }
 
+/* An update without an init that several iterations do again: each must see the one before. */
+static bool repeats_update(hone_schedule *sch, hone_node_id block, hone_node_id loop) {
+    return sch_reads_own_output(sch_block(sch, block)) &&
+           hone_block_init_of(sch->func, block) == HONE_NO_ID &&
+           !sch_counts_once(sch, block, sch_node(sch, loop)->parent);
+}
+
 static hone_status check_block(hone_schedule *sch, hone_node_id block, hone_node_id loop,
                                bool allow_reduce) {
     HONE_TRY(check_axes(sch, block, loop, allow_reduce));
@@ -98,6 +105,10 @@ static hone_status check_block(hone_schedule *sch, hone_node_id block, hone_node
     if (is_alone && sch_has_own_slices(sch, block, loop)) return HONE_OK;
     if (is_unused(sch, block, loop)) {
         return sch_refuse(sch, loop, "%s repeats %s: its iterations would write the same elements",
+                          sch_loop_name(sch, loop), sch_block_name(sch, block));
+    }
+    if (repeats_update(sch, block, loop)) {
+        return sch_refuse(sch, loop, "iterations of %s may update the same elements in %s",
                           sch_loop_name(sch, loop), sch_block_name(sch, block));
     }
     const char *why = NULL;

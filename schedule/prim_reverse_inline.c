@@ -4,13 +4,15 @@
 /* reverse_compute_inline: puts the body of a consumer behind the store of its only producer.
  *     B[i] = A[i] + 1;  C[i] = B[i] * 2   →   C[i] = (A[i] + 1) * 2    in the loops of B
  *
- * Checks: as above for the consumer; it runs over a box of its axes (all of them or a part), reads
- * just one buffer that a block of the scope writes, at one place per instance, and each element of
- * a box just once; the producer is complete with one store, writes nothing else, and nobody else
- * reads the buffer (what it reads is surely written, so that a predicate of the producer leaves no
- * instance of it out). Where the box is not all that the producer makes, that gets a predicate.
- * Axes of a producer that was made over a part of them shrink to that part when it comes to write
- * an output, unless the rest of them lies outside of it: there, what an axis promises must be run.
+ * Checks: as in prim_inline.c for the consumer; it runs over a box of its axes (all of them or a
+ * part), reads just one buffer that a block of the scope writes, at one place per instance, and
+ * each element of a box just once; the producer is complete with one store, writes nothing else,
+ * and nobody else reads the buffer (what it reads is surely written, so that a predicate of the
+ * producer leaves no instance of it out). Tiles may be cut at the end: C[i] = B[i // 16, i % 16]
+ * for 127 of i is taken as if it ran over 128, which read a box. Where the box is not all that the
+ * producer makes, or the consumer does not run so far, the producer gets a predicate. Axes of a
+ * producer that was made over a part of them shrink to that part when it comes to write an output,
+ * unless the rest of them lies outside of it: there, what an axis promises must be run.
  */
 
 typedef struct reverse {
@@ -18,7 +20,8 @@ typedef struct reverse {
     hone_buffer buffer;
     const hone_expr *load; /* the load of the buffer in the consumer */
     hone_iter *iters;      /* the axes of the consumer over the values that they take */
-    hone_range *box;       /* what it reads of the buffer, by dimension */
+    hone_iter *longer;     /* … and so far that they read a box */
+    hone_range *box;       /* what these read of the buffer, by dimension */
     bool has_other_load;
 } reverse;
 
@@ -100,15 +103,35 @@ static hone_status check_producer(hone_schedule *sch, reverse *r) {
     return HONE_OK;
 }
 
-/* The load must meet each element of a box just once: r->box is that box, by dimension. */
+/* Does the load meet each element of a box just once when the axes run over r->longer? */
+static bool reads_box(hone_schedule *sch, const reverse *r, hone_itermap *out_map) {
+    return hone_itermap_detect(&sch->arith, hone_func_buffer(sch->func, r->buffer)->rank,
+                               r->load->args, sch_block(sch, r->block)->axis_count, r->longer, NULL,
+                               HONE_ITERMAP_BIJECTIVE, true, out_map);
+}
+
+/* Sets r->longer so that it does. */
+static bool find_box(hone_schedule *sch, reverse *r, hone_itermap *out_map) {
+    uint32_t axis_count = sch_block(sch, r->block)->axis_count;
+    r->longer = r->iters;
+    if (reads_box(sch, r, out_map)) return true;
+    hone_itermap map;
+    r->longer = hone_arena_alloc(sch->arena, (axis_count + 1) * sizeof *r->longer);
+    return r->longer &&
+           hone_itermap_detect(&sch->arith, hone_func_buffer(sch->func, r->buffer)->rank,
+                               r->load->args, axis_count, r->iters, NULL, HONE_ITERMAP_INJECTIVE,
+                               true, &map) &&
+           hone_itermap_lengthen(&sch->arith, &map, axis_count, r->iters, r->longer) &&
+           reads_box(sch, r, out_map);
+}
+
 static hone_status check_load(hone_schedule *sch, reverse *r) {
-    const hone_block *block = sch_block(sch, r->block);
     uint32_t rank = hone_func_buffer(sch->func, r->buffer)->rank;
     r->box = hone_arena_alloc(sch->arena, (rank + 1) * sizeof *r->box);
     if (!r->box) return sch_no_memory();
     hone_itermap map;
-    if (!hone_itermap_detect(&sch->arith, rank, r->load->args, block->axis_count, r->iters, NULL,
-                             HONE_ITERMAP_BIJECTIVE, true, &map)) {
+    if (!find_box(sch, r, &map)) {
+        HONE_TRY(sch_ir_error(sch));
         return sch_refuse(sch, r->block, "%s does not read each element of a box of '%s' just once",
                           sch_block_name(sch, r->block),
                           hone_func_buffer(sch->func, r->buffer)->name);
@@ -184,48 +207,65 @@ static bool writes_parameter(const hone_schedule *sch, hone_node_id block) {
     return false;
 }
 
-/* A condition on loops holds wherever the block runs. */
-static bool holds_at(hone_schedule *sch, const hone_node *block, const hone_expr *condition) {
-    const hone_expr *predicate = block->u.block.predicate;
-    if (!predicate) return hone_prove(&sch->arith, condition);
-    uint32_t mark = hone_arith_push(&sch->arith, predicate);
+typedef struct guards {
+    hone_node producer;    /* a copy */
+    const hone_expr **map; /* its axes as their bindings */
+    const hone_expr **items;
+    uint32_t count;
+} guards;
+
+/* A condition on loops holds wherever the producer runs. */
+static bool holds_already(hone_schedule *sch, const guards *g, const hone_expr *condition) {
+    const hone_expr *predicate = g->producer.u.block.predicate;
+    uint32_t mark = sch->arith.fact_count;
+    if (predicate) hone_arith_push(&sch->arith, predicate);
     bool holds = hone_prove(&sch->arith, condition);
     hone_arith_pop(&sch->arith, mark);
     return holds;
 }
 
-/* The producer runs only where the consumer would read what it makes. */
-static hone_status guard_producer(hone_schedule *sch, const reverse *r, uint32_t rank,
-                                  const hone_expr *const *indices) {
-    const hone_node node = *sch_node(sch, r->producer);
-    const hone_expr **map = hone_arena_zalloc(sch->arena, (sch->func->var_count + 1) * sizeof *map);
-    const hone_expr **guards = hone_arena_alloc(sch->arena, (2 * rank + 1) * sizeof *guards);
-    uint32_t guard_count = 0;
-    if (!map || !guards) return sch_no_memory();
-    for (uint32_t a = 0; a < node.u.block.block->axis_count; a++)
-        map[node.u.block.block->axes[a].var] = node.u.block.bindings[a];
-    for (uint32_t d = 0; d < rank; d++) {
-        const hone_expr *end = hone_expr_add(&sch->ir, r->box[d].min, r->box[d].extent);
-        const hone_expr *sides[] = {
-            hone_expr_binary(&sch->ir, HONE_OP_LE, r->box[d].min, indices[d]),
-            hone_expr_binary(&sch->ir, HONE_OP_LT, indices[d], hone_simplify(&sch->arith, end)),
-        };
-        HONE_TRY(sch_ir_error(sch));
-        for (int i = 0; i < 2; i++) {
-            const hone_expr *guard =
-                hone_expr_substitute(&sch->ir, sides[i], map, sch->func->var_count);
-            if (!guard) return sch_ir_error(sch);
-            if (hone_prove(&sch->arith, sides[i]) || holds_at(sch, &node, guard)) continue;
-            if (!hone_expr_is_int(r->box[d].min) || !hone_expr_is_int(r->box[d].extent)) {
-                return sch_refuse(
-                    sch, r->block, "%s reads a part of dimension %u of '%s' that changes around it",
-                    sch_block_name(sch, r->block), d, hone_func_buffer(sch->func, r->buffer)->name);
-            }
-            guards[guard_count++] = guard;
+/* A value over the axes of the producer must be in a range, if it is not always. */
+static hone_status note_guards(hone_schedule *sch, const reverse *r, guards *g,
+                               const hone_expr *value, const hone_range *range) {
+    const hone_expr *end = hone_expr_add(&sch->ir, range->min, range->extent);
+    const hone_expr *sides[] = {
+        hone_expr_binary(&sch->ir, HONE_OP_LE, range->min, value),
+        hone_expr_binary(&sch->ir, HONE_OP_LT, value, hone_simplify(&sch->arith, end)),
+    };
+    HONE_TRY(sch_ir_error(sch));
+    for (int i = 0; i < 2; i++) {
+        const hone_expr *guard =
+            hone_expr_substitute(&sch->ir, sides[i], g->map, sch->func->var_count);
+        if (!guard) return sch_ir_error(sch);
+        if (hone_prove(&sch->arith, sides[i]) || holds_already(sch, g, guard)) continue;
+        if (!hone_expr_is_int(range->min) || !hone_expr_is_int(range->extent)) {
+            return sch_refuse(sch, r->block, "%s reads a part of '%s' that changes around it",
+                              sch_block_name(sch, r->block),
+                              hone_func_buffer(sch->func, r->buffer)->name);
         }
+        g->items[g->count++] = guard;
     }
-    for (uint32_t i = 0; i < guard_count; i++) /* now that nothing is refused any more */
-        HONE_TRY(sch_add_predicate(sch, r->producer, hone_simplify(&sch->arith, guards[i])));
+    return HONE_OK;
+}
+
+/* The producer runs only where the consumer would read what it makes: inside of the box, and where
+ * the axes of the consumer have values that they take. */
+static hone_status guard_producer(hone_schedule *sch, const reverse *r, uint32_t rank,
+                                  const hone_expr *const *indices, const hone_expr *const *values) {
+    const hone_block *consumer = sch_block(sch, r->block);
+    guards g = {.producer = *sch_node(sch, r->producer)};
+    const hone_block *block = g.producer.u.block.block;
+    g.map = hone_arena_zalloc(sch->arena, (sch->func->var_count + 1) * sizeof *g.map);
+    g.items = hone_arena_alloc(sch->arena, 2 * (rank + consumer->axis_count + 1) * sizeof *g.items);
+    if (!g.map || !g.items) return sch_no_memory();
+    for (uint32_t a = 0; a < block->axis_count; a++)
+        g.map[block->axes[a].var] = g.producer.u.block.bindings[a];
+    for (uint32_t d = 0; d < rank; d++)
+        HONE_TRY(note_guards(sch, r, &g, indices[d], &r->box[d]));
+    for (uint32_t a = 0; r->longer != r->iters && a < consumer->axis_count; a++)
+        HONE_TRY(note_guards(sch, r, &g, values[r->iters[a].var], &r->iters[a].range));
+    for (uint32_t i = 0; i < g.count; i++) /* now that nothing is refused any more */
+        HONE_TRY(sch_add_predicate(sch, r->producer, hone_simplify(&sch->arith, g.items[i])));
     return sch_ir_error(sch);
 }
 
@@ -264,7 +304,7 @@ static hone_status do_reverse(hone_schedule *sch, const reverse *r) {
     const hone_node producer = *sch_node(sch, r->producer_store);
     const hone_node consumer = *sch_node(sch, r->store);
     const hone_expr **values = NULL;
-    HONE_TRY(sch_invert_indices(sch, r->block, r->iters, producer.u.store.rank, r->load->args,
+    HONE_TRY(sch_invert_indices(sch, r->block, r->longer, producer.u.store.rank, r->load->args,
                                 producer.u.store.indices, &values));
     uint32_t rank = consumer.u.store.rank;
     const hone_expr **indices = hone_arena_alloc(sch->arena, (rank + 1) * sizeof *indices);
@@ -275,7 +315,7 @@ static hone_status do_reverse(hone_schedule *sch, const reverse *r) {
             hone_simplify(&sch->arith, carry_over(sch, r, consumer.u.store.indices[d], values));
     }
     HONE_TRY(sch_ir_error(sch));
-    HONE_TRY(guard_producer(sch, r, producer.u.store.rank, producer.u.store.indices));
+    HONE_TRY(guard_producer(sch, r, producer.u.store.rank, producer.u.store.indices, values));
     hone_node *store = sch_node(sch, r->producer_store);
     store->u.store.buffer = consumer.u.store.buffer;
     store->u.store.rank = rank;

@@ -11,6 +11,7 @@ import random
 import sys
 
 import tvm
+import tvm.s_tir.tensor_intrin.cuda  # pylint: disable=unused-import  # registers them
 from tvm import s_tir, te, tirx, topi
 from tvm.s_tir import meta_schedule as ms
 from tvm.s_tir.meta_schedule.testing import te_workload
@@ -80,10 +81,12 @@ WORKLOADS = {
     "GMM": te_of(te_workload.batch_matmul_nkkm, 2, 16, 16, 16),
     "GMM_odd": te_of(te_workload.batch_matmul_nkkm, 1, 15, 7, 13),
     "matmul": te_of(te_workload.matmul, 32, 32, 32),
+    "matmul_half": te_of(te_workload.matmul, 40, 33, 48, "float16", "float16"),
     "matmul_relu": matmul_relu,
     "dense": dense_bias_relu,
     "C1D": te_of(te_workload.conv1d_nlc, 1, 16, 4, 8, 3, 2, 1),
     "C2D": te_of(te_workload.conv2d_nhwc, 1, 8, 8, 4, 8, 3, 2, 1),
+    "C2D_half": te_of(te_workload.conv2d_nhwc, 1, 9, 9, 5, 7, 3, 1, 1, 1, 1, "float16", "float16"),
     "C2D_nchw": conv2d_bias_relu,
     "C3D": te_of(te_workload.conv3d_ndhwc, 1, 4, 6, 6, 2, 4, 3, 2, 1),
     "DEP": te_of(te_workload.depthwise_conv2d_nhwc, 1, 8, 8, 4, 3, 1, 1),
