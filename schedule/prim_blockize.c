@@ -41,6 +41,7 @@ typedef struct part {
 
 typedef struct blockizing {
     hone_schedule *sch;
+    bool keeps_units; /* loops of one iteration stay in the bindings of the new block */
     uint32_t count;
     part *parts;
     uint32_t axis_count; /* of the new block */
@@ -220,7 +221,10 @@ static hone_status divide(blockizing *b, part *p) {
     p->axes = hone_arena_zalloc(sch->arena, (block->axis_count + 1) * sizeof *p->axes);
     p->outer_vars = hone_arena_zalloc(sch->arena, (block->axis_count + 1) * sizeof *p->outer_vars);
     if (!p->axes || !p->outer_vars) return sch_no_memory();
-    if (divide_affine(b, p) || divide_whole_axes(b, p)) return sch_ir_error(sch);
+    sch->arith.keeps_units = b->keeps_units;
+    bool is_divided = divide_affine(b, p) || divide_whole_axes(b, p);
+    sch->arith.keeps_units = false;
+    if (is_divided) return sch_ir_error(sch);
     if (p->top == p->block) {
         return sch_refuse(sch, p->block, "the bindings of %s are not affine in the loops around it",
                           sch_block_name(sch, p->block));
@@ -583,16 +587,17 @@ static hone_status make_outer(blockizing *b, const char *name) {
 }
 
 static hone_status record(blockizing *b, uint32_t count, const hone_operand *inputs,
-                          bool preserve_unit_iters, hone_rv *out_block) {
-    hone_value attrs[] = {HONE_VALUE_OF_INT(preserve_unit_iters)};
+                          hone_rv *out_block) {
+    hone_value attrs[] = {HONE_VALUE_OF_INT(b->keeps_units)};
     hone_rv_value value = {.kind = HONE_RV_BLOCK, .node = b->outer};
     return sch_record(b->sch, HONE_INST_BLOCKIZE, count, inputs, 1, attrs, 1, &value,
                       SCH_NO_DECISION, out_block);
 }
 
-hone_status sch_blockize_loop(hone_schedule *sch, hone_node_id loop, hone_node_id *out_block) {
+hone_status sch_blockize_loop(hone_schedule *sch, hone_node_id loop, bool preserve_unit_iters,
+                              hone_node_id *out_block) {
     part one = {.top = loop, .block = sch_next_block(sch, loop, loop)};
-    blockizing b = {.sch = sch, .count = 1, .parts = &one};
+    blockizing b = {.sch = sch, .keeps_units = preserve_unit_iters, .count = 1, .parts = &one};
     if (one.block == HONE_NO_ID) {
         return sch_refuse(sch, loop, "there is no block in %s", sch_loop_name(sch, loop));
     }
@@ -605,10 +610,10 @@ hone_status sch_blockize_loop(hone_schedule *sch, hone_node_id loop, hone_node_i
 hone_status hone_sch_blockize_loop(hone_schedule *sch, hone_rv loop_rv, bool preserve_unit_iters,
                                    hone_rv *out_block) {
     hone_node_id loop;
-    blockizing b = {.sch = sch};
+    blockizing b = {.sch = sch, .keeps_units = preserve_unit_iters};
     HONE_TRY(sch_resolve_loop(sch, loop_rv, &loop));
-    HONE_TRY(sch_blockize_loop(sch, loop, &b.outer));
-    return record(&b, 1, &SCH_RV(loop_rv), preserve_unit_iters, out_block);
+    HONE_TRY(sch_blockize_loop(sch, loop, preserve_unit_iters, &b.outer));
+    return record(&b, 1, &SCH_RV(loop_rv), out_block);
 }
 
 /* The parts are neighbours below one loop or block, in the order in which they are named. */
@@ -638,7 +643,7 @@ static hone_status find_parts(blockizing *b, const hone_node_id *blocks) {
 hone_status hone_sch_blockize_blocks(hone_schedule *sch, uint32_t count, const hone_rv *block_rvs,
                                      bool preserve_unit_iters, hone_rv *out_block) {
     if (count == 0) return sch_refuse(sch, HONE_NO_ID, "blockize needs a loop or blocks");
-    blockizing b = {.sch = sch, .count = count};
+    blockizing b = {.sch = sch, .keeps_units = preserve_unit_iters, .count = count};
     hone_node_id *blocks = hone_arena_alloc(sch->arena, count * sizeof *blocks);
     hone_operand *list = hone_arena_alloc(sch->arena, count * sizeof *list);
     b.parts = hone_arena_zalloc(sch->arena, count * sizeof *b.parts);
@@ -655,5 +660,5 @@ hone_status hone_sch_blockize_blocks(hone_schedule *sch, uint32_t count, const h
     HONE_TRY(check(&b));
     HONE_TRY(make_outer(&b, name));
     hone_operand input = {.kind = HONE_OPERAND_LIST, .count = count, .u.items = list};
-    return record(&b, 1, &input, preserve_unit_iters, out_block);
+    return record(&b, 1, &input, out_block);
 }

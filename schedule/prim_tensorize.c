@@ -227,13 +227,13 @@ static hone_status tensorize_block(tensorizing *t) {
 }
 
 /* A loop becomes a block first; when that does not fit, the program is as it was. */
-static hone_status tensorize_node(tensorizing *t, hone_node_id node) {
+static hone_status tensorize_node(tensorizing *t, hone_node_id node, bool preserve_unit_iters) {
     hone_schedule *sch = t->sch;
     t->block = node;
     if (sch_node(sch, node)->kind == HONE_NODE_BLOCK) return tensorize_block(t);
     hone_func *before = hone_func_clone(sch->arena, sch->func);
     if (!before) return sch_no_memory();
-    HONE_TRY(sch_blockize_loop(sch, node, &t->block));
+    HONE_TRY(sch_blockize_loop(sch, node, preserve_unit_iters, &t->block));
     hone_status st = tensorize_block(t);
     if (!st) return HONE_OK;
     sch->func = before;
@@ -249,7 +249,7 @@ hone_status hone_sch_tensorize(hone_schedule *sch, hone_rv rv, const char *tenso
     if (!t.name) return sch_no_memory();
     HONE_TRY(sch_resolve_node(sch, rv, &node));
     HONE_TRY(hone_tensor_intrin_find(sch->intrins, t.name, &module, &t.desc, &t.impl));
-    hone_status st = tensorize_node(&t, node);
+    hone_status st = tensorize_node(&t, node, preserve_unit_iters);
     hone_module_release(module);
     HONE_TRY(st);
     hone_value attrs[] = {HONE_VALUE_OF_STRING(t.name), HONE_VALUE_OF_INT(preserve_unit_iters)};

@@ -305,7 +305,7 @@ HONE_NODISCARD hone_status sch_record_simple(hone_schedule *sch, hone_inst_kind 
 
 /* The work of blockize on a loop, with its checks, not recorded. */
 HONE_NODISCARD hone_status sch_blockize_loop(hone_schedule *sch, hone_node_id loop,
-                                             hone_node_id *out_block);
+                                             bool preserve_unit_iters, hone_node_id *out_block);
 /* Could the loop be bound to a thread axis where it stands? Not asked: whether its iterations are
  * independent. */
 HONE_NODISCARD hone_status sch_check_thread_loop(hone_schedule *sch, hone_node_id loop,
