@@ -11,13 +11,23 @@ static bool is_constant(const hone_expr *e) {
 }
 
 /* In a signature the sizes are not defined yet: they stand in quotes. */
+static void print_in_quotes(printer *pr, const hone_expr *e) {
+    hone_str text = {0}, *out = pr->out;
+    pr->out = &text;
+    print_expr(pr, e);
+    pr->out = out;
+    hone_str_append_quoted(out, hone_str_text(&text), text.length);
+    out->failed |= text.failed;
+    hone_str_deinit(&text);
+}
+
 static void print_extent(printer *pr, const hone_expr *e) {
-    bool quotes = pr->in_signature && !is_constant(e);
     bool before = pr->in_string;
     pr->in_string = true;
-    if (quotes) hone_str_append_char(pr->out, '"');
-    print_expr(pr, e);
-    if (quotes) hone_str_append_char(pr->out, '"');
+    if (pr->in_signature && !is_constant(e))
+        print_in_quotes(pr, e);
+    else
+        print_expr(pr, e);
     pr->in_string = before;
 }
 
