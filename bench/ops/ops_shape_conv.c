@@ -22,6 +22,7 @@ typedef struct plan {
     int rows, columns;    /* of a tile, in pixels */
     int channels;         /* at a time; 0 = all */
     bool by_filters;      /* the outermost loop is over filters */
+    bool packs_alone;     /* each thread packs what it needs, in its outermost loop */
     bool has_tile_turned; /* not the row of tiles */
     double time;          /* of one step of the sum, in multiplications of vectors */
 } plan;
@@ -83,6 +84,12 @@ static void join_rows(plan *p) {
     p->shape.w = pixels / rows;
 }
 
+/* What the thread with the most of so many parts has, beside an equal share. */
+static double largest_share(const ops_machine *machine, int64_t parts) {
+    int64_t threads = machine->threads;
+    return (double)((parts + threads - 1) / threads * threads) / (double)parts;
+}
+
 static plan make_plan(const ops_machine *machine, const ops_conv_shape *shape, bool is_blocked) {
     plan p = {.machine = machine, .shape = *shape, .is_blocked = is_blocked};
     p.block = shape->f < BLOCK ? (int)shape->f : BLOCK;
@@ -97,8 +104,10 @@ static plan make_plan(const ops_machine *machine, const ops_conv_shape *shape, b
     choose_tile(&p);
     int64_t bytes = shape->f * shape->c * shape->k * shape->k * 4;
     int64_t strips = shape->n * ((p.oh + p.rows - 1) / p.rows);
-    p.by_filters = p.tiles_of_filters >= machine->threads &&
-                   (bytes > LARGE_WEIGHTS || strips < 4 * machine->threads);
+    p.by_filters =
+        p.tiles_of_filters >= machine->threads &&
+        (bytes > LARGE_WEIGHTS || strips < 4 * machine->threads) &&
+        largest_share(machine, p.tiles_of_filters) <= 1.2 * largest_share(machine, strips);
     p.has_tile_turned = machine->lanes == BLOCK && p.rows == 1 && p.columns >= 8;
     if (!is_blocked && machine->lanes < BLOCK && shape->c > 32) p.channels = p.oh < 28 ? 32 : 16;
     return p;
@@ -192,6 +201,10 @@ static void print_blocked(const plan *p, hone_str *out) {
 /* The loops over tiles, for both layouts: q over images and rows of tiles, f0, x0. */
 static void print_tiles(const plan *p, hone_str *t) {
     const char *channel = p->is_blocked ? ", c, ci" : ", c";
+    bool has_parts = p->packs_alone && !p->by_filters;
+    char parts[80];
+    snprintf(parts, sizeof parts, "t, q = sch.split(loop=q, factors=[%d, None])\n",
+             p->machine->threads);
     hone_str_printf(t,
                     "n, f, y, x, c, dy, dx, %sfi = sch.get_loops(block=conv)\n"
                     "f0, f1 = sch.split(loop=f, factors=[None, %d])\n"
@@ -205,45 +218,51 @@ static void print_tiles(const plan *p, hone_str *t) {
                     p->by_filters ? "f0, n, y0" : "n, y0, f0", p->channels ? "c0, " : "", channel);
     hone_str_printf(t,
                     "q = sch.fuse(n, y0)\n"
+                    "%s"
                     "sch.parallel(loop=%s)\n"
                     "sch.unroll(loop=y1)\n"
                     "sch.unroll(loop=x1)\n"
                     "sch.unroll(loop=f1)\n"
                     "sch.vectorize(loop=fi)\n",
-                    p->by_filters ? "f0" : "q");
+                    has_parts ? parts : "",
+                    has_parts       ? "t"
+                    : p->by_filters ? "f0"
+                                    : "q");
 }
 
-static void print_turn(const plan *p, hone_str *t) {
+static void print_turn(const plan *p, const char *part, hone_str *t) {
     hone_str_append(t, "out = sch.get_block(name=\"out\", func_name=\"main\")\n");
     if (p->has_tile_turned) {
-        hone_str_append(t, "sch.reverse_compute_at(block=out, loop=x0, preserve_unit_loops=True)\n"
-                           "_, _, _, tn, t0, t1, t2, t3 = sch.get_loops(block=out)\n"
-                           "sch.reorder(t0, t2, t1, t3)\n"
-                           "sch.unroll(loop=t0)\n"
-                           "sch.unroll(loop=t1)\n"
-                           "sch.vectorize(loop=t3)\n");
+        hone_str_printf(t,
+                        "sch.reverse_compute_at(block=out, loop=x0, preserve_unit_loops=True)\n"
+                        "%s_, _, _, tn, t0, t1, t2, t3 = sch.get_loops(block=out)\n"
+                        "sch.reorder(t0, t2, t1, t3)\n"
+                        "sch.unroll(loop=t0)\n"
+                        "sch.unroll(loop=t1)\n"
+                        "sch.vectorize(loop=t3)\n",
+                        part);
         return;
     }
     hone_str_printf(t,
                     "sch.reverse_compute_at(block=out, loop=%s, preserve_unit_loops=True)\n"
-                    "_, _, tn, t0, t1, t2, t3 = sch.get_loops(block=out)\n"
+                    "%s_, _, tn, t0, t1, t2, t3 = sch.get_loops(block=out)\n"
                     "t4, t5 = sch.split(loop=t1, factors=[None, %d])\n"
                     "t6, t7 = sch.split(loop=t3, factors=[None, %d])\n"
                     "sch.reorder(t0, t2, t4, t6, t5, t7)\n"
                     "sch.vectorize(loop=t7)\n",
-                    p->by_filters ? "q" : "f0",
+                    p->by_filters ? "q" : "f0", part,
                     p->machine->lanes < p->block ? p->machine->lanes : p->block,
                     p->machine->lanes < p->ow ? p->machine->lanes : (int)p->ow);
 }
 
 /* Weights are packed in tiles that are turned in registers: of filters by taps, or by channels. */
-static void print_packing(const plan *p, bool is_within, hone_str *t) {
+static void print_packing(const plan *p, hone_str *t) {
     int width = p->blocks * p->block, lanes = p->machine->lanes;
     if (width % lanes != 0) return;
     hone_str_printf(t,
                     "%swg, wdy, wdx, wc, wf = sch.get_loops(block=pack)\n"
                     "w0, w1 = sch.split(loop=wf, factors=[None, %d])\n",
-                    is_within ? "_, " : "", lanes);
+                    p->packs_alone ? "_, " : "", lanes);
     if (p->shape.k > 1) {
         hone_str_append(t, "sch.reorder(wg, wc, w0, wdy, wdx, w1)\n"
                            "sch.fuse(wdy, wdx)\n");
@@ -253,36 +272,37 @@ static void print_packing(const plan *p, bool is_within, hone_str *t) {
                         "sch.reorder(wg, wc0, w0, wdy, wdx, wc1, w1)\n",
                         lanes);
     }
-    if (!is_within) hone_str_append(t, "sch.parallel(loop=wg)\n");
+    if (!p->packs_alone) hone_str_append(t, "sch.parallel(loop=wg)\n");
     hone_str_append(t, "sch.vectorize(loop=w1)\n");
 }
 
-/* Weights of a tile of filters that come at run time are packed when its turn comes, if filters are
- * the outermost loop: they stay in the second cache. */
-static void print_trace(const plan *p, bool is_constant, hone_str *t) {
-    bool is_within = !is_constant && p->by_filters;
+static void print_trace(const plan *p, hone_str *t) {
     hone_str_append(t, "pack = sch.get_block(name=\"pack\", func_name=\"main\")\n"
                        "conv = sch.get_block(name=\"conv\", func_name=\"main\")\n");
-    if (!is_within) print_packing(p, false, t);
+    const char *part = p->packs_alone && !p->by_filters ? "_, " : "";
+    if (!p->packs_alone) print_packing(p, t);
     if (p->is_blocked) {
         hone_str_append(
             t,
             "tile = sch.cache_write(block=conv, write_buffer_index=0, storage_scope=\"local\")\n");
     }
     print_tiles(p, t);
-    if (is_within) {
-        hone_str_append(t, "sch.compute_at(block=pack, loop=f0, preserve_unit_loops=True)\n");
-        print_packing(p, true, t);
+    if (p->packs_alone) {
+        hone_str_printf(t, "sch.compute_at(block=pack, loop=%s, preserve_unit_loops=True)\n",
+                        p->by_filters ? "f0" : "t");
+        print_packing(p, t);
     }
     if (p->is_blocked) {
-        hone_str_append(t, "sch.reverse_compute_at(block=tile, loop=x0, preserve_unit_loops=True)\n"
-                           "_, _, _, tn, t1, t2, t3, t4 = sch.get_loops(block=tile)\n"
-                           "sch.unroll(loop=t1)\n"
-                           "sch.unroll(loop=t2)\n"
-                           "sch.unroll(loop=t3)\n"
-                           "sch.vectorize(loop=t4)\n");
+        hone_str_printf(t,
+                        "sch.reverse_compute_at(block=tile, loop=x0, preserve_unit_loops=True)\n"
+                        "%s_, _, _, tn, t1, t2, t3, t4 = sch.get_loops(block=tile)\n"
+                        "sch.unroll(loop=t1)\n"
+                        "sch.unroll(loop=t2)\n"
+                        "sch.unroll(loop=t3)\n"
+                        "sch.vectorize(loop=t4)\n",
+                        part);
     } else {
-        print_turn(p, t);
+        print_turn(p, part, t);
     }
     hone_str_printf(t, "sch.decompose_reduction(block=conv, loop=%s)\n", p->channels ? "c0" : "dy");
 }
@@ -334,10 +354,13 @@ void ops_conv_text(const ops_machine *machine, const ops_conv_shape *shape, bool
     }
     print_sizes(&p, &out->program);
     (is_blocked ? print_blocked : print_plain)(&p, &out->program);
-    print_trace(&p, true, &out->trace);
-    /* What one core packs is far from the others: each had better pack filters of its own. */
+    print_trace(&p, &out->trace);
+    /* What one core packs is far from the others. */
     bool has_large_filters = shape->f * shape->k * shape->k >= shape->n * shape->h * shape->w;
     if (machine->threads > 1 && p.tiles_of_filters >= 2 * (int64_t)machine->threads)
         p.by_filters = p.by_filters || has_large_filters;
-    print_trace(&p, false, &out->runtime_trace);
+    int64_t strips = shape->n * ((p.oh + p.rows - 1) / p.rows);
+    bool has_one_tile = machine->threads > 1 && p.tiles_of_filters < machine->threads;
+    p.packs_alone = p.by_filters || (has_one_tile && strips % machine->threads == 0);
+    print_trace(&p, &out->runtime_trace);
 }
