@@ -148,6 +148,11 @@ static inline bool hone_expr_is_call(const hone_expr *e, hone_intrin intrin) {
     return e->kind == HONE_EXPR_CALL && e->op == intrin;
 }
 
+/* T.vscale(): how many units the vectors of the machine have; only it knows. */
+bool hone_expr_is_vscale(const hone_expr *e);
+/* Is it, or a part of it, that or a vector of so many lanes? */
+bool hone_expr_is_scalable(const hone_expr *e);
+
 /* A division, or its remainder, of whole numbers. */
 static inline bool hone_expr_divides_ints(const hone_expr *e) {
     return e->kind == HONE_EXPR_BINARY && e->op >= HONE_OP_DIV && e->op <= HONE_OP_TRUNCMOD &&

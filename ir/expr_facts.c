@@ -75,3 +75,20 @@ bool hone_intrin_find(const char *spelling, hone_intrin *out_intrin) {
     }
     return false;
 }
+
+bool hone_expr_is_vscale(const hone_expr *e) {
+    return hone_expr_is_call(e, HONE_INTRIN_NAMED) && e->count == 1 &&
+           e->args[0]->kind == HONE_EXPR_STRING && strcmp(e->args[0]->u.s, "vscale") == 0;
+}
+
+static bool visit_scalable(void *ctx, const hone_expr *e) {
+    bool *is_scalable = ctx;
+    *is_scalable |= hone_dtype_is_scalable(e->dtype) || hone_expr_is_vscale(e);
+    return !*is_scalable;
+}
+
+bool hone_expr_is_scalable(const hone_expr *e) {
+    bool is_scalable = false;
+    hone_expr_walk(e, visit_scalable, &is_scalable);
+    return is_scalable;
+}

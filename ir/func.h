@@ -296,6 +296,10 @@ HONE_NODISCARD hone_status hone_tree_transform(hone_func *func, hone_node_id roo
 void hone_tree_walk_exprs(const hone_func *func, hone_node_id root, bool with_blocks,
                           void (*visit)(void *ctx, hone_node_id at, const hone_expr *e), void *ctx);
 
+/* Has it vectors of scalable length? Such programs are read, printed and verified, no more:
+ * UNSUPPORTED otherwise. */
+HONE_NODISCARD hone_status hone_func_refuse_scalable(const hone_func *func);
+
 /* A shallow copy to change before it is hung on a node. */
 hone_block *hone_block_copy(hone_arena *arena, const hone_block *block);
 

@@ -223,6 +223,10 @@ static void choose(machine *m, xexpr *x, const hone_expr *e) {
 }
 
 const xexpr *compile_expr(machine *m, const hone_expr *e) {
+    if (hone_dtype_is_scalable(e->dtype) || hone_expr_is_vscale(e)) {
+        machine_fail(m, HONE_ERROR(HONE_CODE_UNSUPPORTED,
+                                   "vectors of scalable length (T.vscale()) cannot be run"));
+    }
     if (e->dtype.lanes > INTERP_MAX_LANES || e->count > UINT8_MAX) {
         machine_fail(m,
                      HONE_ERROR(HONE_CODE_UNSUPPORTED, "an expression with %u lanes and %u parts",

@@ -191,6 +191,7 @@ static hone_interval relax_index(region_walk *walk, const hone_expr *index) {
     const hone_expr *lo = e, *hi = e;
     if (e->kind == HONE_EXPR_BROADCAST) lo = hi = e->args[0];
     if (e->kind == HONE_EXPR_RAMP) {
+        if (hone_dtype_is_scalable(e->dtype)) return (hone_interval){0};
         const hone_expr *lanes = hone_expr_int(ir, e->args[1]->dtype, e->dtype.lanes - 1);
         const hone_expr *reach =
             hone_expr_add(ir, e->args[0], hone_expr_mul(ir, e->args[1], lanes));

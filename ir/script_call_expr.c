@@ -10,12 +10,6 @@ static bool expr_arg(script_parser *p, const script_call *call, uint32_t index, 
     return script_need_arg(p, call, index, name, &v) && script_to_expr(p, v, out);
 }
 
-static bool int_arg(script_parser *p, const script_call *call, uint32_t index, const char *name,
-                    int64_t *out) {
-    const script_value *v = NULL;
-    return script_need_arg(p, call, index, name, &v) && script_to_int(p, v, out);
-}
-
 /* ---- operators by name ---- */
 
 typedef struct named_op {
@@ -147,14 +141,28 @@ static bool call_choice(script_parser *p, const script_call *call, script_value 
 
 /* ---- vectors ---- */
 
+/* T.vscale(), 4 * T.vscale(), T.vscale() * 4 */
+static bool is_scaled(const hone_expr *e, int64_t *out_factor) {
+    *out_factor = 1;
+    if (hone_expr_is_vscale(e)) return true;
+    if (e->kind != HONE_EXPR_BINARY || e->op != HONE_OP_MUL) return false;
+    const hone_expr *number = e->args[hone_expr_is_vscale(e->args[0])];
+    *out_factor = hone_expr_const(number);
+    return number->kind == HONE_EXPR_INT &&
+           (hone_expr_is_vscale(e->args[0]) || hone_expr_is_vscale(e->args[1]));
+}
+
 static bool lanes_arg(script_parser *p, const script_call *call, uint32_t index, uint16_t *out) {
+    const script_value *v = NULL;
     int64_t lanes = 0;
-    if (!int_arg(p, call, index, "lanes", &lanes)) return false;
-    if (lanes < 1 || lanes > UINT16_MAX) {
+    if (!script_need_arg(p, call, index, "lanes", &v)) return false;
+    bool is_scalable = v->kind == SCRIPT_EXPR && is_scaled(v->u.expr, &lanes);
+    if (!is_scalable && !script_to_int(p, v, &lanes)) return false;
+    if (lanes < 1 || lanes >= HONE_DTYPE_SCALABLE) {
         return script_fail(p, call->at, "lanes is %lld, expected 1 to %d", (long long)lanes,
-                           UINT16_MAX);
+                           HONE_DTYPE_SCALABLE - 1);
     }
-    *out = (uint16_t)lanes;
+    *out = (uint16_t)(is_scalable ? lanes | HONE_DTYPE_SCALABLE : lanes);
     return true;
 }
 

@@ -160,7 +160,8 @@ static void print_binary(printer *pr, const hone_expr *e) {
 /* A vector of elements: a slice in the classic dialect; TVM 0.27 takes slices as regions only, and
  * of step 1 as the target of a store. */
 static bool prints_slice(const printer *pr, const hone_expr *e, bool is_store) {
-    if (e->kind != HONE_EXPR_RAMP || e->args[1]->kind != HONE_EXPR_INT || e->dtype.lanes < 2) {
+    if (e->kind != HONE_EXPR_RAMP || e->args[1]->kind != HONE_EXPR_INT || e->dtype.lanes < 2 ||
+        hone_dtype_is_scalable(e->dtype)) {
         return false;
     }
     if (!printer_is_classic(pr)) return is_store && e->args[1]->u.i == 1;
@@ -322,7 +323,8 @@ static void print_vector(printer *pr, const hone_expr *e) {
     bool ramp = e->kind == HONE_EXPR_RAMP;
     hone_str_append(pr->out, ramp ? "T.Ramp(" : "T.Broadcast(");
     print_exprs(pr, e->count, e->args);
-    hone_str_printf(pr->out, ", %u)", (unsigned)e->dtype.lanes);
+    const char *scale = hone_dtype_is_scalable(e->dtype) ? "T.vscale() * " : "";
+    hone_str_printf(pr->out, ", %s%u)", scale, e->dtype.lanes % HONE_DTYPE_SCALABLE);
 }
 
 static void print_let(printer *pr, const hone_expr *e) {

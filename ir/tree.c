@@ -363,3 +363,21 @@ void hone_tree_walk_exprs(const hone_func *func, hone_node_id root, bool with_bl
         see_node(&v, func, at(func, n), with_blocks);
     }
 }
+
+/* ---- vectors of scalable length ---- */
+
+static void visit_scalable(void *ctx, hone_node_id at, const hone_expr *e) {
+    bool *is_scalable = ctx;
+    (void)at;
+    *is_scalable |= hone_expr_is_scalable(e);
+}
+
+hone_status hone_func_refuse_scalable(const hone_func *func) {
+    bool is_scalable = false;
+    hone_tree_walk_exprs(func, HONE_NODE_TOP, true, visit_scalable, &is_scalable);
+    if (!is_scalable) return HONE_OK;
+    return HONE_ERROR(HONE_CODE_UNSUPPORTED,
+                      "function '%s' has vectors of scalable length (T.vscale()), which can be "
+                      "read, printed and verified only",
+                      func->name);
+}

@@ -292,7 +292,7 @@ static void check_loop_kind(verifier *v, hone_node_id id) {
     if (node->loop_kind == HONE_LOOP_THREAD) check_thread(v, id);
     verify_loop_in_vector(v, id);
     if ((node->loop_kind == HONE_LOOP_VECTORIZED || node->loop_kind == HONE_LOOP_UNROLLED) &&
-        extent->kind != HONE_EXPR_INT) {
+        extent->kind != HONE_EXPR_INT && !hone_expr_is_scalable(extent)) {
         verify_error(v, id, "loop '%s' is %s, so its extent must be a constant", name,
                      node->loop_kind == HONE_LOOP_VECTORIZED ? "vectorized" : "unrolled");
     }

@@ -103,6 +103,7 @@ static bool guards_hold(search *s, bool *out_is_soft) {
 static bool leaves_here(search *s) {
     verify_points *points = s->points;
     uint32_t lanes = s->e->dtype.lanes > 1 ? s->e->dtype.lanes : 1;
+    if (hone_dtype_is_scalable(s->e->dtype)) lanes = 1; /* how many only the machine knows */
     for (uint32_t k = 0; k < lanes && k < 2; k++) {
         bool is_soft;
         int64_t value = 0;

@@ -60,6 +60,8 @@ hone_status hone_lower_func(const hone_func *func, const hone_lower_options *opt
                             hone_arena *arena, hone_func **out_func) {
     const hone_lower_pass *passes[HONE_COUNT(pipeline)];
     size_t count = 0;
+    *out_func = NULL;
+    HONE_TRY(hone_func_refuse_scalable(func));
     for (size_t i = 0; i < HONE_COUNT(pipeline); i++) {
         if (!(pipeline[i].makes_vectors && options->keeps_loops)) passes[count++] = &pipeline[i];
     }

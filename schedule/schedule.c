@@ -203,6 +203,7 @@ hone_status hone_schedule_create(const hone_func *base, hone_schedule **out_sch)
         return HONE_ERROR(HONE_CODE_INVALID,
                           "function '%s' has no blocks, so it can't be scheduled", base->name);
     }
+    HONE_TRY(hone_func_refuse_scalable(base));
     HONE_TRY(hone_check_func(base));
     struct hone_schedule_base *shared = NULL;
     hone_schedule *sch = NULL;

@@ -74,20 +74,26 @@ double hone_dtype_max_float(hone_dtype dtype) {
 }
 
 bool hone_dtype_is_storable(hone_dtype dtype) {
-    if (dtype.lanes < 1 || (dtype.bits < 8 && !hone_dtype_is_float(dtype))) return false;
+    if (dtype.lanes < 1 || hone_dtype_is_scalable(dtype) ||
+        (dtype.bits < 8 && !hone_dtype_is_float(dtype)))
+        return false;
     return row_of(dtype) != NULL;
 }
 
-/* Reads "x4" at the end of a name: digits without leading zero, 1..65535. */
+/* Reads "x4" or "xvscalex4" at the end of a name: digits without leading zero, 1..32767. */
 static bool parse_lanes(const char *text, size_t count, uint16_t *out_lanes) {
+    static const char scale[] = "xvscale";
     uint32_t lanes = 0;
+    bool is_scalable = count > sizeof scale && memcmp(text, scale, sizeof scale - 1) == 0;
+    text += is_scalable ? sizeof scale - 1 : 0;
+    count -= is_scalable ? sizeof scale - 1 : 0;
     if (count < 2 || count > 6 || text[0] != 'x' || text[1] == '0') return false;
     for (size_t i = 1; i < count; i++) {
         if (text[i] < '0' || text[i] > '9') return false;
         lanes = lanes * 10 + (uint32_t)(text[i] - '0');
     }
-    *out_lanes = (uint16_t)lanes;
-    return lanes <= UINT16_MAX;
+    *out_lanes = (uint16_t)(is_scalable ? lanes | HONE_DTYPE_SCALABLE : lanes);
+    return lanes < HONE_DTYPE_SCALABLE;
 }
 
 bool hone_dtype_parse(const char *text, hone_dtype *out_dtype) {
@@ -116,8 +122,11 @@ char *hone_dtype_print(hone_dtype dtype, char *out, size_t out_bytes) {
         [HONE_DTYPE_CODE_BFLOAT] = "bfloat", [HONE_DTYPE_CODE_BOOL] = "bool",
         [HONE_DTYPE_CODE_HANDLE] = "handle"};
     const struct row *row = row_of(dtype);
-    char lanes[8] = "";
-    if (dtype.lanes > 1) snprintf(lanes, sizeof lanes, "x%u", (unsigned)dtype.lanes);
+    char lanes[16] = "";
+    const char *scale = hone_dtype_is_scalable(dtype) ? "xvscalex" : "x";
+    if (dtype.lanes > 1) {
+        snprintf(lanes, sizeof lanes, "%s%u", scale, dtype.lanes % HONE_DTYPE_SCALABLE);
+    }
     if (row) {
         snprintf(out, out_bytes, "%s%s", row->name, lanes);
     } else if (dtype.code < HONE_DTYPE_CODE_COUNT && stems[dtype.code]) {

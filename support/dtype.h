@@ -36,10 +36,13 @@ typedef enum hone_dtype_code {
 } hone_dtype_code;
 
 typedef struct hone_dtype {
-    uint8_t code; /* hone_dtype_code */
-    uint8_t bits; /* of one lane */
-    uint16_t lanes;
+    uint8_t code;   /* hone_dtype_code */
+    uint8_t bits;   /* of one lane */
+    uint16_t lanes; /* with HONE_DTYPE_SCALABLE: so many for each unit of the machine's vectors */
 } hone_dtype;
+
+/* float32xvscalex4: a vector whose length only the machine knows, n * T.vscale() lanes. */
+enum { HONE_DTYPE_SCALABLE = 0x8000 };
 
 /* For initialisers of static tables, where a compound literal is no constant. */
 #define HONE_DTYPE_INIT(code_name, bits, lanes)                                                    \
@@ -106,9 +109,13 @@ static inline bool hone_dtype_is_vector(hone_dtype d) {
     return d.lanes > 1;
 }
 
-/* Bytes of all lanes; 0 for void. */
+static inline bool hone_dtype_is_scalable(hone_dtype d) {
+    return (d.lanes & HONE_DTYPE_SCALABLE) != 0;
+}
+
+/* Bytes of all lanes; 0 for void, and where only the machine knows. */
 static inline size_t hone_dtype_bytes(hone_dtype d) {
-    return (size_t)((d.bits + 7) / 8) * d.lanes;
+    return hone_dtype_is_scalable(d) ? 0 : (size_t)((d.bits + 7) / 8) * d.lanes;
 }
 
 /* The smallest and largest value of an integer or bool type (uint64: the maximum is INT64_MAX). */
