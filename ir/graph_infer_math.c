@@ -13,6 +13,10 @@ hone_status hone_infer_float(hone_infer *in) {
     if (!hone_dtype_is_float(in->args[0]->dtype)) {
         return hone_infer_fail(in, "wants a floating-point tensor");
     }
+    const hone_value *axis = hone_attrs_find(&in->bind->attrs, "axis"); /* of a softmax */
+    int32_t ignored;
+    if (axis && axis->kind == HONE_VALUE_INT && in->args[0]->rank >= 0)
+        HONE_TRY(hone_infer_axis(in, axis->u.i, in->args[0]->rank, &ignored));
     return hone_infer_same(in);
 }
 

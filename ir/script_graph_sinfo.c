@@ -226,6 +226,15 @@ bool script_to_sinfo(script_parser *p, const script_value *v, const hone_sinfo *
         *out = made.u.sinfo;
         return true;
     }
+    static const char *const types[] = {"Tensor", "Tuple",    "Shape",  "Object",
+                                        "Prim",   "Callable", "DTensor"};
+    bool is_dotted = v->at + 2 < p->token_count && p->tokens[v->at + 1].length == 1 &&
+                     p->source.text[p->tokens[v->at + 1].start] == '.';
+    const char *name = is_dotted ? script_token_text(p, &p->tokens[v->at + 2]) : NULL;
+    const char *meant = name ? script_nearest(name, types, HONE_COUNT(types)) : NULL;
+    if (meant) {
+        return script_fail(p, v->at, "unknown type 'R.%s'; did you mean 'R.%s'?", name, meant);
+    }
     return script_fail(p, v->at,
                        "expected a type such as R.Tensor((1, 784), \"float32\"), found %s",
                        script_kind_name(v));

@@ -76,7 +76,11 @@ typedef struct decorator {
 
 static bool parse_options(script_parser *p, decorator *d) {
     script_call call;
+    static const char *const known[] = {
+        "private", "s_tir", "check_well_formed", "pure", "hygienic", "persistent", "func"};
+    bool is_own = strchr("TRI", d->path[0]) && d->path[1] == '.';
     if (!script_parse_arguments(p, d->path, d->at, &call)) return false;
+    if (is_own && !script_check_keywords(p, &call, known, HONE_COUNT(known))) return false;
     script_value *items =
         script_alloc(p, p->scratch, 2 * (size_t)call.keyword_count, sizeof *items);
     if (!items) return false;
