@@ -203,11 +203,33 @@ static bool by_lone_quotient(proof *p, const arith_sum *s, const hone_expr *y, i
     return finish_nonneg(p, &t, depth - 1);
 }
 
+/* For d > 0: 0 <= y % d <= d - 1;  y // d + k >= 0 when y + k*d >= 0;  k - y // d >= 0 when
+ * k*d + d - 1 - y >= 0. */
+static bool by_symbolic_division(proof *p, const arith_sum *s, uint32_t at, uint32_t depth) {
+    const hone_expr *term = s->terms[at].term, *y = term->args[0], *d = term->args[1];
+    int64_t coeff = s->terms[at].coeff;
+    arith_sum t;
+    arith_sum_init(&t);
+    arith_sum_add_expr(p->a, &t, d, 1);
+    arith_sum_add_const(&t, -1, 1);
+    if (!finish_nonneg(p, &t, depth - 1)) return false;
+    if (term->op == HONE_OP_FLOORMOD) {
+        return with_replaced(p, s, at, 1, d, coeff < 0 ? coeff : 0, -1, depth);
+    }
+    if (s->count != 1 || (coeff != 1 && coeff != -1)) return false;
+    arith_sum_init(&t);
+    arith_sum_add_expr(p->a, &t, y, coeff);
+    arith_sum_add_expr(p->a, &t, d, s->constant + (coeff < 0));
+    arith_sum_add_const(&t, coeff < 0 ? -1 : 0, 1);
+    return finish_nonneg(p, &t, depth - 1);
+}
+
 /* (y - c + 1)/c <= y // c <= y/c and y % c <= y for y >= 0. */
 static bool by_division(proof *p, const arith_sum *s, uint32_t at, uint32_t depth) {
     const hone_expr *term = s->terms[at].term;
     int64_t coeff = s->terms[at].coeff;
-    if (!hone_expr_is_int(term->args[1]) || term->args[1]->u.i <= 0) return false;
+    if (!hone_expr_is_int(term->args[1])) return by_symbolic_division(p, s, at, depth);
+    if (term->args[1]->u.i <= 0) return false;
     int64_t c = term->args[1]->u.i;
     const hone_expr *y = term->args[0];
     if (term->op == HONE_OP_FLOORDIV) {
