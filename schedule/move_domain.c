@@ -463,9 +463,13 @@ static void keep_numbers(hone_schedule *sch, const hone_expr *binding, sch_axis_
         keep_at_least(sch, constant(sch, dtype, now.min), io);
     }
     bool is_known = low.max < INT64_MAX / 4 && size.max < INT64_MAX / 4;
-    if (now.max != HONE_BOUND_POS_INF && (!is_known || low.max + size.max - 1 > now.max)) {
-        keep_at_most(sch, constant(sch, dtype, now.max), io);
+    if (now.max == HONE_BOUND_POS_INF || (is_known && low.max + size.max - 1 <= now.max)) return;
+    const hone_expr *end = hone_expr_add(&sch->ir, io->low, io->extent);
+    if (!is_known && end &&
+        hone_prove_less_equal(&sch->arith, end, constant(sch, dtype, now.max + 1))) {
+        return; /* f // n, for f below n * 32 */
     }
+    keep_at_most(sch, constant(sch, dtype, now.max), io);
 }
 
 /* In a block within another one: the values of the binding in one run of the outer block, which may
