@@ -50,7 +50,7 @@ typedef enum hone_buffer_form {
     HONE_BUFFER_PLAIN,     /* T.alloc_buffer, T.decl_buffer */
     HONE_BUFFER_SCALAR,    /* x: T.int32: one local element, read and assigned by its name */
     HONE_BUFFER_VIEW,      /* A.view(4, 4) */
-    HONE_BUFFER_STATEMENT, /* of a block, but T.alloc_buffer where its body begins */
+    HONE_BUFFER_STATEMENT, /* of a block, but T.alloc_buffer among the statements of its body */
 } hone_buffer_form;
 
 /* A buffer. Strides NULL means row-major and dense. elem_offset NULL means 0. */
@@ -69,6 +69,9 @@ typedef struct hone_buffer_info {
     uint32_t separator_count; /* axis separators */
     const int32_t *separators;
     hone_buffer_form form;
+    /* HONE_BUFFER_STATEMENT: what it was written in front of, while that is a statement of the
+     * block's body; 0 = of all. */
+    hone_node_id stands_before;
     hone_attrs annotations;  /* of its allocation */
     bool has_no_layout;      /* layout=None: flat, where TVM would give it one; says nothing here */
     hone_var matched_handle; /* the parameter of T.match_buffer(a, ...), else HONE_NO_ID */

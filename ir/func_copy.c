@@ -315,6 +315,7 @@ static bool import_tables(copier *c, hone_func *to, const hone_func *from, hone_
     for (uint32_t i = 0; i < from->buffer_count; i++) {
         hone_buffer_info info = from->buffers[i];
         copy_buffer(c, &info);
+        info.stands_before = 0; /* its nodes get other numbers */
         if (hone_func_add_buffer(to, &info) == HONE_NO_ID) return false;
     }
     return true;

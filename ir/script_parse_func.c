@@ -139,55 +139,6 @@ static bool make_root(script_parser *p, const script_block *root) {
     return true;
 }
 
-/* ---- allocations ---- */
-
-/* The body of a block begins with T.alloc_buffer, and all else is in that node. */
-static hone_node_id alloc_in_front(const hone_func *func, hone_node_id block) {
-    hone_node_id first = hone_func_node(func, block)->first;
-    if (first != HONE_NO_ID && hone_func_node(func, first)->kind == HONE_NODE_INIT)
-        first = hone_func_node(func, first)->next;
-    if (first == HONE_NO_ID) return HONE_NO_ID;
-    const hone_node *node = hone_func_node(func, first);
-    bool is_alloc = node->kind == HONE_NODE_ALLOC && node->next == HONE_NO_ID &&
-                    func->buffers[node->u.alloc.buffer].form == HONE_BUFFER_PLAIN;
-    return is_alloc ? first : HONE_NO_ID;
-}
-
-/* In a program of blocks, what lives as long as the body of a block is the block's own, so that
- * schedules see loops and blocks only; the form remembers how the text has it. */
-static bool lift_allocs(script_parser *p, hone_node_id id) {
-    hone_func *func = p->func;
-    uint32_t count = 0;
-    for (hone_node_id n = alloc_in_front(func, id); n != HONE_NO_ID; n = alloc_in_front(func, n))
-        count++;
-    if (!count) return true;
-    const hone_block *old = hone_func_node(func, id)->u.block.block;
-    hone_block *block = hone_block_copy(p->arena, old);
-    hone_buffer *allocs = script_alloc(p, p->arena, old->alloc_count + count, sizeof *allocs);
-    if (!block || !allocs) return script_no_memory(p);
-    if (old->alloc_count) memcpy(allocs, old->allocs, old->alloc_count * sizeof *allocs);
-    block->allocs = allocs;
-    for (uint32_t i = 0; i < count; i++) {
-        hone_node_id alloc = alloc_in_front(func, id);
-        hone_buffer buffer = hone_func_node(func, alloc)->u.alloc.buffer;
-        func->buffers[buffer].form = HONE_BUFFER_STATEMENT;
-        allocs[block->alloc_count++] = buffer;
-        hone_tree_remove(func, alloc);
-        hone_tree_move_children(func, alloc, id);
-    }
-    hone_func_node(func, id)->u.block.block = block;
-    return true;
-}
-
-static bool lift_all_allocs(script_parser *p) {
-    for (hone_node_id id = HONE_NODE_TOP; id != HONE_NO_ID;
-         id = hone_tree_next(p->func, HONE_NODE_TOP, id)) {
-        bool is_block = hone_func_node(p->func, id)->kind == HONE_NODE_BLOCK;
-        if (is_block && !lift_allocs(p, id)) return false;
-    }
-    return true;
-}
-
 /* ---- regions ---- */
 
 bool script_finish_regions(script_parser *p) {
@@ -296,7 +247,7 @@ static bool parse_body(script_parser *p, const char *name, const script_value *o
     p->func->param_count = p->param_count;
     (void)name;
     if (p->func->is_scheduled_form && !make_root(p, &root)) return false;
-    if (has_blocks && !p->is_classic && !lift_all_allocs(p)) return false;
+    if (has_blocks && !p->is_classic && !script_lift_allocs(p)) return false;
     mark_sizes(p);
     return settle_name(p) && script_finish_regions(p);
 }

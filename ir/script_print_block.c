@@ -2,7 +2,6 @@
  * axes, predicate, regions, attributes, allocations, matches, init, body. */
 #include <string.h>
 
-#include "ir/region.h"
 #include "ir/script_print_impl.h"
 
 /* ---- buffers ---- */
@@ -75,32 +74,6 @@ void print_buffer_call(printer *pr, const char *fn, const char *first, hone_buff
     bool is_flat = info->has_no_layout && !printer_is_classic(pr) && !pr->func->is_scheduled_form;
     if (is_flat) hone_str_append(pr->out, ", layout=None");
     hone_str_append_char(pr->out, ')');
-}
-
-/* The regions of the block name what it allocates itself, which must be known before them. */
-static bool regions_use_allocs(const hone_block *block) {
-    for (uint32_t i = 0; i < block->alloc_count; i++) {
-        if (hone_region_of(block->read_count, block->reads, block->allocs[i]) ||
-            hone_region_of(block->write_count, block->writes, block->allocs[i])) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* Those of the block itself, or those that are statements in its body. */
-static void print_allocs(printer *pr, const hone_block *block, bool statements) {
-    const char *fn =
-        statements || printer_is_classic(pr) ? "T.alloc_buffer" : "T.sblock_alloc_buffer";
-    bool any_statements = !printer_is_classic(pr) && !regions_use_allocs(block);
-    for (uint32_t i = 0; i < block->alloc_count; i++) {
-        hone_buffer_form form = hone_func_buffer(pr->func, block->allocs[i])->form;
-        if ((any_statements && form == HONE_BUFFER_STATEMENT) != statements) continue;
-        printer_line_begin(pr);
-        hone_str_printf(pr->out, "%s = ", printer_define_buffer(pr, block->allocs[i]));
-        print_buffer_call(pr, fn, "", block->allocs[i], false);
-        printer_line_end(pr);
-    }
 }
 
 static void print_matches(printer *pr, const hone_block *block) {
@@ -252,8 +225,8 @@ static void print_block_body(printer *pr, hone_node_id id, bool is_root) {
         hone_str_append_char(pr->out, ')');
         printer_line_end(pr);
     }
-    bool allocs_first = regions_use_allocs(block);
-    if (allocs_first) print_allocs(pr, block, false);
+    bool allocs_first = print_has_allocs_first(block);
+    if (allocs_first) print_block_allocs(pr, block);
     /* the root block has no regions unless they are written */
     if (!is_root || block->read_count || block->write_count || !is_root_name(block->name)) {
         print_regions(pr, "T.reads", block->read_count, block->reads);
@@ -269,11 +242,10 @@ static void print_block_body(printer *pr, hone_node_id id, bool is_root) {
         hone_str_append_char(pr->out, ')');
         printer_line_end(pr);
     }
-    if (!allocs_first) print_allocs(pr, block, false);
+    if (!allocs_first) print_block_allocs(pr, block);
     print_matches(pr, block);
     if (init != HONE_NO_ID) print_init(pr, init);
-    print_allocs(pr, block, true);
-    print_statements(pr, body);
+    print_block_statements(pr, block, body);
 }
 
 static void print_whole_block(printer *pr, hone_node_id id, bool is_root) {

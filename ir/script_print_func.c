@@ -101,12 +101,16 @@ static void bind_node(usage *u, const hone_node *node) {
     }
 }
 
+static bool make_usage(printer *pr, usage *u) {
+    *u = (usage){.func = pr->func};
+    u->vars = hone_arena_zalloc(pr->arena, pr->func->var_count + 1);
+    u->buffers = hone_arena_zalloc(pr->arena, pr->func->buffer_count + 1);
+    return u->vars && u->buffers;
+}
+
 static bool find_usage(printer *pr, usage *u) {
     const hone_func *func = pr->func;
-    *u = (usage){.func = func};
-    u->vars = hone_arena_zalloc(pr->arena, func->var_count + 1);
-    u->buffers = hone_arena_zalloc(pr->arena, func->buffer_count + 1);
-    if (!u->vars || !u->buffers) return false;
+    if (!make_usage(pr, u)) return false;
     for (uint32_t i = 0; i < func->param_count; i++) {
         if (func->params[i].buffer != HONE_NO_ID) define_buffer(u, func->params[i].buffer);
         if (func->params[i].var != HONE_NO_ID) u->vars[func->params[i].var] |= VAR_BOUND;
@@ -117,6 +121,41 @@ static bool find_usage(printer *pr, usage *u) {
     }
     hone_tree_walk_exprs(func, HONE_NODE_TOP, true, visit_top, u);
     use_attrs(u, &func->attrs);
+    return true;
+}
+
+static void use_regions(usage *u, const hone_block *block) {
+    for (uint32_t i = 0; i < block->read_count; i++)
+        use_buffer(u, block->reads[i].buffer);
+    for (uint32_t i = 0; i < block->write_count; i++)
+        use_buffer(u, block->writes[i].buffer);
+    for (uint32_t i = 0; i < block->match_count; i++)
+        use_buffer(u, block->matches[i].source.buffer);
+}
+
+static bool is_used(const usage *u, hone_buffer buffer) {
+    hone_var data = hone_func_buffer(u->func, buffer)->data;
+    return u->buffers[buffer] || (data < u->func->var_count && u->vars[data]);
+}
+
+bool print_first_uses(printer *pr, hone_node_id first, uint32_t count, const hone_buffer *buffers,
+                      hone_node_id *out) {
+    const hone_func *func = pr->func;
+    usage u;
+    if (!make_usage(pr, &u)) return false;
+    for (uint32_t i = 0; i < count; i++)
+        out[i] = HONE_NO_ID;
+    for (hone_node_id at = first; at != HONE_NO_ID; at = hone_func_node(func, at)->next) {
+        for (hone_node_id id = at; id != HONE_NO_ID; id = hone_tree_next(func, at, id)) {
+            const hone_node *node = hone_func_node(func, id);
+            bind_node(&u, node);
+            if (node->kind == HONE_NODE_BLOCK) use_regions(&u, node->u.block.block);
+        }
+        hone_tree_walk_exprs(func, at, true, visit_top, &u);
+        for (uint32_t i = 0; i < count; i++) {
+            if (out[i] == HONE_NO_ID && is_used(&u, buffers[i])) out[i] = at;
+        }
+    }
     return true;
 }
 

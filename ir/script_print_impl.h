@@ -85,6 +85,17 @@ void print_buffer_call(printer *pr, const char *fn, const char *first, hone_buff
 void print_holder_head(printer *pr, hone_node_id id, bool concise);
 void print_init(printer *pr, hone_node_id id);
 void print_statements(printer *pr, hone_node_id first);
+/* The allocations that stand among the statements of a block's body (script_print_allocs.c). */
+typedef struct print_allocs print_allocs;
+void print_statements_with(printer *pr, hone_node_id first, print_allocs *allocs);
+void print_allocs_before(printer *pr, print_allocs *allocs, hone_node_id statement);
+void print_block_statements(printer *pr, const hone_block *block, hone_node_id first);
+/* The block's own allocations; before its regions where those speak of them. */
+void print_block_allocs(printer *pr, const hone_block *block);
+bool print_has_allocs_first(const hone_block *block);
+/* The first of these statements that speaks of each buffer, HONE_NO_ID where none does. */
+bool print_first_uses(printer *pr, hone_node_id first, uint32_t count, const hone_buffer *buffers,
+                      hone_node_id *out);
 void print_block_statement(printer *pr, hone_node_id node);
 void print_root_block(printer *pr, hone_node_id node);
 void print_func(printer *pr, const hone_func *func);

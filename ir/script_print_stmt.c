@@ -447,12 +447,13 @@ static void print_statement(printer *pr, hone_node_id id) {
     }
 }
 
-void print_statements(printer *pr, hone_node_id first) {
+void print_statements_with(printer *pr, hone_node_id first, print_allocs *allocs) {
     hone_node_id id = first;
     while (id != HONE_NO_ID) {
         const hone_node *node = hone_func_node(pr->func, id);
         bool is_last = node->next == HONE_NO_ID ||
                        hone_func_node(pr->func, node->next)->kind == HONE_NODE_ELSE;
+        if (allocs) print_allocs_before(pr, allocs, id);
         if (is_holder(node) && is_last) {
             print_holder_head(pr, id, true);
             hone_node_id value = first_value(pr, node);
@@ -462,4 +463,8 @@ void print_statements(printer *pr, hone_node_id first) {
             id = node->next;
         }
     }
+}
+
+void print_statements(printer *pr, hone_node_id first) {
+    print_statements_with(pr, first, NULL);
 }

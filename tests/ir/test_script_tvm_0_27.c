@@ -22,6 +22,23 @@ static const struct row {
     {"allocation between blocks",           PARAMS,
      "# with T.sblock(\"root\"):\nC = T.alloc_buffer((4,), scope=\"local\")\nfor i in range(4):\n"
      "    C[i] = A[i]\n    B[i] = C[i]",                                                                                                                                           true },
+    {"allocations behind statements",       PARAMS,
+     "# with T.sblock(\"root\"):\nC = T.sblock_alloc_buffer((4,))\nD = T.alloc_buffer((4,))\n"
+     "with T.sblock(\"c\"):\n    T.reads(A[0])\n    T.writes(C[0])\n    C[0] = A[0]\n"
+     "E = T.alloc_buffer((1,))\nwith T.sblock(\"d\"):\n    T.reads(C[0])\n    T.writes(D[0])\n    "
+     "D[0] = C[0]\n"
+     "F = T.alloc_buffer((1,))\nG = T.alloc_buffer((1,))\nwith T.sblock(\"g\"):\n    "
+     "T.reads(D[0])\n    T.writes(G[0])\n    G[0] = D[0]\n"
+     "with T.sblock(\"e\"):\n    T.reads(G[0])\n    T.writes(E[0])\n    E[0] = G[0]\nwith "
+     "T.sblock(\"b\"):\n    T.reads(E[0])\n    T.writes(B[0])\n    B[0] = E[0]",                                                                                                   true },
+    {"an allocation of loaded size",        PARAMS,
+     "# with T.sblock(\"root\"):\nn = T.sblock_alloc_buffer((1,), \"int32\")\n"
+     "with T.sblock(\"n\"):\n    T.reads()\n    T.writes(n[0])\n    n[0] = 4\n"
+     "C = T.alloc_buffer((n[0],))\nwith T.sblock(\"b\"):\n    T.reads()\n    T.writes(C[0])\n"
+     "    C[0] = T.float32(0.0)",                                                                                                                                                  true },
+    {"an allocation that nothing follows",  PARAMS,
+     "# with T.sblock(\"root\"):\nwith T.sblock(\"b\"):\n    T.reads()\n    T.writes(B[0])\n"
+     "    B[0] = T.float32(0.0)\nC = T.alloc_buffer((4,))",                                                                                                                        true },
     {"view",                                PARAMS,                                                        "C = A.view(4, 4)\nB[0] = C[1, 2]",                                     false},
     {"launched thread",                     PARAMS,                                                        "tx = T.launch_thread(\"threadIdx.x\", 16)\nB[tx] = A[tx]",             false},
     {"launched threads in a suite",         PARAMS,

@@ -6,10 +6,18 @@
 #include "ir/structural.h"
 #include "ir/verify.h"
 #include "tests/schedule/trace_round_trip.h"
+#include "tests/support/program_text.h"
 #include "tests/support/random_program.h"
 
 /* Most sequences are short: a long one hides behind its last steps what the first ones broke. */
-enum { FEWEST_STEPS = 4, MORE_STEPS = 9, TRIES = 4, UNSAFE_STEPS = 4, UNSAFE_EVERY = 8 };
+enum {
+    FEWEST_STEPS = 4,
+    MORE_STEPS = 9,
+    TRIES = 4,
+    UNSAFE_STEPS = 4,
+    UNSAFE_EVERY = 8,
+    STATEMENTS_EVERY = 3
+};
 
 typedef struct sequence {
     const hone_func *base;
@@ -78,12 +86,35 @@ static bool can_be_replayed(const sequence *s) {
     return survives;
 }
 
+static bool can_be_read(const sequence *s) {
+    hone_str why = {0};
+    bool is_same = hone_test_reads_back(s->sch->func, &why);
+    if (!is_same) explain(s, "printing", hone_str_text(&why));
+    hone_str_deinit(&why);
+    return is_same;
+}
+
+/* The last allocations of the root block as statements somewhere in its body. */
+static void make_statements(sequence *s) {
+    hone_func *func = s->sch->func;
+    hone_node_id root = hone_func_root_block(func), at = hone_block_body_of(func, root);
+    const hone_block *block = hone_func_node(func, root)->u.block.block;
+    for (uint32_t i = (uint32_t)hone_rng_below(&s->rng, block->alloc_count + 1);
+         i < block->alloc_count; i++) {
+        hone_buffer_info *info = &func->buffers[block->allocs[i]];
+        info->form = HONE_BUFFER_STATEMENT;
+        info->stands_before = at;
+        if (at != HONE_NO_ID && hone_rng_below(&s->rng, 2)) at = hone_func_node(func, at)->next;
+    }
+}
+
 static bool run(sequence *s, const hone_sequence_options *options) {
+    if (s->seed % STATEMENTS_EVERY == 0) make_statements(s);
     uint32_t steps = FEWEST_STEPS + (uint32_t)hone_rng_below(&s->rng, MORE_STEPS);
     for (uint32_t i = 0; i < steps; i++) {
         if (!take_step(s, hone_random_draw(&s->rng))) return false;
     }
-    if (!means_the_same(s)) return false;
+    if (!means_the_same(s) || !can_be_read(s)) return false;
     /* what is unsafe by name may change the meaning, but not break the program or the trace */
     for (uint32_t i = 0; i < UNSAFE_STEPS && s->seed % UNSAFE_EVERY == 0; i++) {
         hone_random_kind kind =

@@ -141,6 +141,7 @@ static void run_case(const char *programs, piece steps, hone_str *got, hone_str 
         bool is_comparable = !sch->trace.is_unsafe && has_same_params(base, sch->func);
         if (is_comparable) hone_test_agrees(base, sch->func, 1, why);
         if (!why->length) hone_trace_survives(base, sch, why);
+        if (!why->length) hone_test_reads_back(sch->func, why);
     }
     hone_schedule_destroy(sch);
     hone_tensor_intrins_destroy(intrins);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "ir/script.h"
+#include "ir/structural.h"
 #include "tests/support/hone_test.h"
 
 const char hone_test_dense_relu[] =
@@ -37,4 +38,20 @@ hone_node_id hone_test_block(const hone_func *func, const char *name) {
         if (node->kind == HONE_NODE_BLOCK && strcmp(node->u.block.block->name, name) == 0) return n;
     }
     return HONE_NO_ID;
+}
+
+bool hone_test_reads_back(const hone_func *func, hone_str *out_why) {
+    hone_str text = {0};
+    hone_module *module = NULL;
+    const hone_member *member = NULL;
+    hone_status st = hone_func_print(func, NULL, &text);
+    if (!st) st = hone_script_parse(hone_str_text(&text), text.length, "again.py", &module);
+    if (!st) st = hone_module_pick(module, NULL, &member);
+    if (st) hone_str_append(out_why, hone_status_message(st));
+    bool is_same = !st && hone_hash128_equal(hone_func_hash(member->func), hone_func_hash(func));
+    if (!st && !is_same) hone_str_append(out_why, "it is read as another program");
+    hone_status_free(st);
+    if (module) hone_module_release(module);
+    hone_str_deinit(&text);
+    return is_same;
 }
