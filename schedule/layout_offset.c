@@ -1,9 +1,5 @@
-/* schedule/layout_offset.c - maps with an offset below their divisions: padding in front.
- *
- * (i + 2) // 4, (i + 2) % 4 is a map of j = i + 2, which begins at 0 and ends 2 later: j // 4, j
- * % 4. No element has the places where j is below 2.
- */
-#include "schedule/layout_padding.h"
+/* schedule/layout_offset.c - where the numbers that a map divides begin. */
+#include "schedule/layout_numbers.h"
 
 typedef struct offset_search {
     uint32_t count;
@@ -41,59 +37,87 @@ static bool note_offset(void *ctx, const hone_expr *e) {
     return false;
 }
 
-hone_status sch_find_offsets(sch_layout *l, const hone_index_map **out_map) {
-    hone_schedule *sch = l->sch;
-    const hone_index_map *map = l->map;
-    uint32_t rank = map->param_count;
-    offset_search s = {.count = rank};
-    s.offsets = hone_arena_zalloc(sch->arena, (rank + 1) * sizeof *s.offsets);
-    s.divisors = hone_arena_zalloc(sch->arena, (rank + 1) * sizeof *s.divisors);
-    l->offsets = hone_arena_zalloc(sch->arena, (rank + 1) * sizeof *l->offsets);
-    l->tiles = hone_arena_zalloc(sch->arena, (rank + 1) * sizeof *l->tiles);
-    if (!s.offsets || !s.divisors || !l->offsets || !l->tiles) return sch_no_memory();
-    *out_map = map;
-    for (uint32_t i = 0; i < map->count; i++)
-        hone_expr_walk(map->indices[i], note_offset, &s);
-    bool is_shifted_map = false;
-    for (uint32_t i = 0; i < rank; i++) {
-        if (s.differs || s.offsets[i] >= s.divisors[i]) continue; /* whole tiles in front */
-        l->offsets[i] = s.offsets[i];
-        l->tiles[i] = s.divisors[i];
-        is_shifted_map = is_shifted_map || s.offsets[i];
+/* Number i begins offsets[i] earlier. */
+static hone_status shift(hone_schedule *sch, sch_numbers *n) {
+    for (uint32_t i = 0; i < n->count; i++) {
+        if (!n->offsets[i]) continue;
+        hone_range range = n->iters[i].range;
+        const hone_expr *offset = hone_expr_int(&sch->ir, range.extent->dtype, n->offsets[i]);
+        range.extent = hone_simplify(&sch->arith, hone_expr_add(&sch->ir, range.extent, offset));
+        hone_var var = hone_func_add_named_var(sch->func, "dim", range.min->dtype);
+        if (!range.extent || var == HONE_NO_ID || !hone_arith_bind(&sch->arith, var, range)) {
+            return sch_no_memory();
+        }
+        n->iters[i] = (hone_iter){var, range};
     }
-    if (!is_shifted_map) return HONE_OK;
-    *out_map = hone_index_map_shift(sch->arena, map, l->offsets);
-    return *out_map ? HONE_OK : sch_no_memory();
+    n->map = hone_index_map_shift(sch->arena, n->map, n->offsets);
+    return n->map ? sch_ir_error(sch) : sch_no_memory();
+}
+
+hone_status sch_find_numbers(hone_schedule *sch, const hone_index_map *map, uint32_t rank,
+                             const hone_iter *dims, sch_numbers *out) {
+    HONE_TRY(sch_join_dims(sch, map, rank, dims, out));
+    uint32_t count = out->count;
+    offset_search s = {.count = count};
+    s.offsets = hone_arena_zalloc(sch->arena, (count + 1) * sizeof *s.offsets);
+    s.divisors = hone_arena_zalloc(sch->arena, (count + 1) * sizeof *s.divisors);
+    out->offsets = hone_arena_zalloc(sch->arena, (count + 1) * sizeof *out->offsets);
+    out->tiles = hone_arena_zalloc(sch->arena, (count + 1) * sizeof *out->tiles);
+    if (!s.offsets || !s.divisors || !out->offsets || !out->tiles) return sch_no_memory();
+    for (uint32_t i = 0; i < out->map->count; i++)
+        hone_expr_walk(out->map->indices[i], note_offset, &s);
+    for (uint32_t i = 0; i < count; i++) {
+        if (s.differs || s.offsets[i] >= s.divisors[i]) continue; /* whole tiles in front */
+        out->offsets[i] = s.offsets[i];
+        out->tiles[i] = s.divisors[i];
+        out->is_shifted = out->is_shifted || s.offsets[i];
+    }
+    return out->is_shifted ? shift(sch, out) : HONE_OK;
 }
 
 /* value < offset, told by the tile and the place in it, as TVM does: tile == 0 and rest < offset.
  */
-static const hone_expr *is_in_front(const sch_layout *l, uint32_t dim, const hone_expr *value) {
-    hone_ir *ir = &l->sch->ir;
-    const hone_expr *tile = hone_expr_int(ir, value->dtype, l->tiles[dim]);
-    const hone_expr *offset = hone_expr_int(ir, value->dtype, l->offsets[dim]);
+static const hone_expr *is_in_front(hone_schedule *sch, const sch_numbers *n, uint32_t i,
+                                    const hone_expr *value) {
+    hone_ir *ir = &sch->ir;
+    const hone_expr *tile = hone_expr_int(ir, value->dtype, n->tiles[i]);
+    const hone_expr *offset = hone_expr_int(ir, value->dtype, n->offsets[i]);
     const hone_expr *zero = hone_expr_int(ir, value->dtype, 0);
     const hone_expr *is_first =
         hone_expr_binary(ir, HONE_OP_EQ, hone_expr_floordiv(ir, value, tile), zero);
     const hone_expr *is_before =
         hone_expr_binary(ir, HONE_OP_LT, hone_expr_floormod(ir, value, tile), offset);
     const hone_expr *both = hone_expr_binary(ir, HONE_OP_AND, is_first, is_before);
-    return both ? hone_simplify(&l->sch->arith, both) : NULL;
+    return both ? hone_simplify(&sch->arith, both) : NULL;
 }
 
-bool sch_undo_offsets(const sch_layout *l, const hone_expr **io_old, const hone_expr **io_padding) {
-    hone_schedule *sch = l->sch;
+static bool undo_offsets(hone_schedule *sch, const sch_numbers *n, const hone_expr **values,
+                         const hone_expr **io_padding) {
     hone_ir *ir = &sch->ir;
     const hone_expr *front = NULL;
-    for (uint32_t i = 0; i < l->m.iter_count; i++) {
-        if (!l->offsets[i]) continue;
-        const hone_expr *offset = hone_expr_int(ir, io_old[i]->dtype, l->offsets[i]);
-        const hone_expr *here = is_in_front(l, i, io_old[i]);
+    for (uint32_t i = 0; i < n->count; i++) {
+        if (!n->offsets[i]) continue;
+        const hone_expr *offset = hone_expr_int(ir, values[i]->dtype, n->offsets[i]);
+        const hone_expr *here = is_in_front(sch, n, i, values[i]);
         front = front ? hone_expr_binary(ir, HONE_OP_OR, front, here) : here;
-        io_old[i] = hone_simplify(&sch->arith, hone_expr_sub(ir, io_old[i], offset));
-        if (!io_old[i] || !front) return false;
+        values[i] = hone_simplify(&sch->arith, hone_expr_sub(ir, values[i], offset));
+        if (!values[i] || !front) return false;
     }
     if (!front) return true;
     *io_padding = *io_padding ? hone_expr_binary(ir, HONE_OP_OR, front, *io_padding) : front;
     return *io_padding != NULL;
+}
+
+bool sch_undo_numbers(hone_schedule *sch, const sch_numbers *n, const hone_expr **values,
+                      const hone_expr **out_dims, const hone_expr **io_padding) {
+    if (!undo_offsets(sch, n, values, io_padding)) return false;
+    if (n->is_joined &&
+        !hone_itermap_inverse(&sch->arith, &n->joined, values, n->rank, n->dims, out_dims)) {
+        return false;
+    }
+    for (uint32_t d = 0; d < n->rank; d++) {
+        if (!n->is_joined) out_dims[d] = values[d];
+        if (!out_dims[d]) return false;
+    }
+    return true;
 }

@@ -2,17 +2,20 @@
 
 bool sch_layout_invert(sch_layout *l, const hone_expr *const *place, const hone_expr **out_old,
                        const hone_expr **out_padding) {
+    uint32_t count = l->m.iter_count;
+    const hone_expr **values = hone_arena_alloc(l->sch->arena, (count + 1) * sizeof *values);
     *out_padding = NULL;
+    if (!values) return false;
     if (!hone_itermap_detect(&l->sch->arith, l->m.count, l->m.indices, l->m.iter_count, l->m.iters,
                              NULL, HONE_ITERMAP_INJECTIVE, true, &l->m.detected)) {
         return false;
     }
-    if (!hone_itermap_inverse_padded(&l->sch->arith, &l->m.detected, place, l->m.iter_count,
-                                     l->m.iters, out_old, out_padding)) {
+    if (!hone_itermap_inverse_padded(&l->sch->arith, &l->m.detected, place, count, l->m.iters,
+                                     values, out_padding)) {
         return false;
     }
-    for (uint32_t i = 0; i < l->m.iter_count; i++) {
-        if (!out_old[i]) return false;
+    for (uint32_t i = 0; i < count; i++) {
+        if (!values[i]) return false;
     }
     for (uint32_t i = 0; i < l->m.count; i++) {
         hone_ir *ir = &l->sch->ir;
@@ -22,7 +25,7 @@ bool sch_layout_invert(sch_layout *l, const hone_expr *const *place, const hone_
             *out_padding ? hone_expr_binary(ir, HONE_OP_OR, *out_padding, is_behind) : is_behind;
         if (!*out_padding) return false;
     }
-    return sch_undo_offsets(l, out_old, out_padding);
+    return sch_undo_numbers(l->sch, &l->numbers, values, out_old, out_padding);
 }
 
 /* ---- the plain writer ---- */
@@ -57,7 +60,7 @@ static bool is_at_axes(const sch_layout *l, const hone_block *block, uint32_t ra
         if (block->axes[a].kind != HONE_AXIS_SPATIAL) return false;
     }
     *out_first = first;
-    return rank == l->m.iter_count;
+    return rank == l->rank;
 }
 
 typedef struct load_check {
@@ -120,7 +123,7 @@ static bool has_plain_nest(sch_layout *l, hone_node_id block) {
     hone_schedule *sch = l->sch;
     const hone_node *node = sch_node(sch, block);
     const hone_expr *const *shape = hone_func_buffer(sch->func, l->buffer)->shape;
-    uint32_t rank = l->m.iter_count, run = 0;
+    uint32_t rank = l->rank, run = 0;
     l->first_loop = HONE_NO_ID;
     hone_node_id n = node->parent;
     for (; sch_node(sch, n)->kind == HONE_NODE_FOR; n = sch_node(sch, n)->parent) {
@@ -251,7 +254,7 @@ static hone_status rewrite_store(sch_layout *l, hone_node_id store, const space 
 /* The axes of the buffer give way to those of the layout, in their place. */
 static hone_status exchange_axes(sch_layout *l, const space *s) {
     hone_schedule *sch = l->sch;
-    uint32_t old_rank = l->m.iter_count, new_rank = l->m.count;
+    uint32_t old_rank = l->rank, new_rank = l->m.count;
     hone_block *block = hone_block_copy(sch->arena, sch_block(sch, l->writer));
     if (!block) return sch_no_memory();
     uint32_t count = block->axis_count - old_rank + new_rank, at = 0;
@@ -279,7 +282,7 @@ static hone_status exchange_axes(sch_layout *l, const space *s) {
 static void exchange_loops(sch_layout *l, const space *s) {
     hone_func *func = l->sch->func;
     hone_node_id last = l->first_loop;
-    for (uint32_t i = 1; i < l->m.iter_count; i++)
+    for (uint32_t i = 1; i < l->rank; i++)
         last = hone_func_node(func, last)->first;
     hone_tree_move_children(func, last, s->bottom);
     hone_tree_replace(func, l->first_loop, s->top);
@@ -290,12 +293,12 @@ static hone_status pad_in_writer(sch_layout *l) {
     space s;
     HONE_TRY(make_space(l, &s));
     uint32_t count = sch->func->var_count;
-    const hone_expr **old = hone_arena_zalloc(sch->arena, (l->m.iter_count + 1) * sizeof *old);
+    const hone_expr **old = hone_arena_zalloc(sch->arena, (l->rank + 1) * sizeof *old);
     const hone_expr **map = hone_arena_zalloc(sch->arena, (count + 1) * sizeof *map);
     const hone_expr *padding = NULL;
     if (!old || !map) return sch_no_memory();
     HONE_TRY(padding_at(l, s.axis_vars, old, &padding));
-    for (uint32_t d = 0; d < l->m.iter_count; d++)
+    for (uint32_t d = 0; d < l->rank; d++)
         map[sch_block(sch, l->writer)->axes[l->first_axis + d].var] = old[d];
     hone_node_id store = sch_single_store(sch, l->writer);
     hone_node_id init = hone_block_init_of(sch->func, l->writer);
@@ -332,7 +335,7 @@ static hone_node_id make_assumption(sch_layout *l, const space *s) {
     hone_schedule *sch = l->sch;
     hone_ir *ir = &sch->ir;
     const hone_expr *padding = NULL;
-    const hone_expr **old = hone_arena_zalloc(sch->arena, (l->m.iter_count + 1) * sizeof *old);
+    const hone_expr **old = hone_arena_zalloc(sch->arena, (l->rank + 1) * sizeof *old);
     hone_node_id node = hone_func_add_node(sch->func, HONE_NODE_EVAL);
     if (!old || node == HONE_NO_ID || !sch_layout_invert(l, s->axis_vars, old, &padding)) {
         return HONE_NO_ID;
@@ -373,7 +376,7 @@ static hone_status pad_beside(sch_layout *l) {
     only_writer(l, &last);
     HONE_TRY(make_space(l, &s));
     hone_block *block = hone_arena_zalloc(sch->arena, sizeof *block);
-    const hone_expr **old = hone_arena_zalloc(sch->arena, (l->m.iter_count + 1) * sizeof *old);
+    const hone_expr **old = hone_arena_zalloc(sch->arena, (l->rank + 1) * sizeof *old);
     const hone_expr *padding = NULL;
     if (block_id == HONE_NO_ID || !block || !old) return sch_no_memory();
     HONE_TRY(padding_at(l, s.loop_vars, old, &padding));

@@ -10,27 +10,23 @@
 #define HONE_SCHEDULE_LAYOUT_PADDING_H
 
 #include "schedule/layout_map.h"
+#include "schedule/layout_numbers.h"
 
 typedef struct sch_layout {
     hone_schedule *sch;
     hone_node_id blame;
     hone_buffer buffer;
+    uint32_t rank;                   /* that the buffer had */
     const hone_index_map *map;       /* over the indices of the buffer */
-    int64_t *offsets, *tiles;        /* by dimension: padding in front of it, in the first of tiles
-                                        of this size, see layout_offset.c */
+    sch_numbers numbers;             /* that the map divides */
     const hone_index_map *pad_value; /* over the new indices; NULL: none was given */
-    sch_mapping m; /* of one variable for each old dimension, which starts that much earlier */
+    sch_mapping m;                   /* of the numbers */
     bool has_padding;
     hone_node_id writer; /* that stores element after element, or HONE_NO_ID */
     hone_node_id first_loop;
     uint32_t first_axis; /* of the writer: which loops and axes run over the buffer */
 } sch_layout;
 
-/* Sets l->offsets from l->map; the map of variables that start at 0 in front of the padding. */
-HONE_NODISCARD hone_status sch_find_offsets(sch_layout *l, const hone_index_map **out_map);
-/* From values of those variables to the old indices; where one is below 0 is padding.
- * False when memory is short. */
-bool sch_undo_offsets(const sch_layout *l, const hone_expr **io_old, const hone_expr **io_padding);
 /* The old indices at a place of the new layout, and the condition that it is padding (NULL: it
  * never is). False where the map is not shown to be injective, without gaps. */
 bool sch_layout_invert(sch_layout *l, const hone_expr *const *place, const hone_expr **out_old,

@@ -1,6 +1,7 @@
 #include <string.h>
 
 #include "schedule/layout_map.h"
+#include "schedule/layout_numbers.h"
 #include "schedule/reindexing.h"
 
 /* reindex_cache_read, reindex_cache_write: lets a block read (or write) a copy of a buffer in
@@ -14,11 +15,10 @@
  * access uses, neither more nor fewer; different values of these have different indices, none of
  * them negative (reading: different elements). */
 
-static hone_status require_axes(hone_schedule *sch, const sch_reindexing *r, const sch_mapping *m,
-                                hone_var axis) {
+static hone_status require_axes(hone_schedule *sch, const sch_reindexing *r, hone_var axis) {
     bool in_map = false, in_access = false;
-    for (uint32_t i = 0; i < m->count; i++)
-        in_map = in_map || hone_expr_uses_var(m->indices[i], axis);
+    for (uint32_t i = 0; i < r->fresh_rank; i++)
+        in_map = in_map || hone_expr_uses_var(r->fresh_indices[i], axis);
     for (uint32_t i = 0; i < r->axis_count; i++)
         in_access = in_access || r->axes[i].var == axis;
     if (in_map == in_access) return HONE_OK;
@@ -27,25 +27,61 @@ static hone_status require_axes(hone_schedule *sch, const sch_reindexing *r, con
                       in_map ? "index map" : "access");
 }
 
+static bool uses_var(const sch_mapping *m, hone_var var) {
+    for (uint32_t i = 0; i < m->count; i++) {
+        if (hone_expr_uses_var(m->indices[i], var)) return true;
+    }
+    return false;
+}
+
+/* The indices of the axes that stand for numbers which begin earlier: such a map tells the axes
+ * apart if it tells the numbers apart. */
+static hone_status go_back_to_axes(hone_schedule *sch, sch_reindexing *r, const hone_index_map *map,
+                                   const sch_numbers *n, sch_mapping *m) {
+    const hone_expr **axes = hone_arena_alloc(sch->arena, (n->rank + 1) * sizeof *axes);
+    r->fresh_indices = hone_arena_alloc(sch->arena, (map->count + 1) * sizeof *r->fresh_indices);
+    if (!axes || !r->fresh_indices) return sch_no_memory();
+    for (uint32_t i = 0; i < n->rank; i++)
+        axes[i] = sch_var(sch, n->dims[i].var);
+    hone_index_map_apply(&sch->ir, map, axes, r->fresh_indices);
+    HONE_TRY(sch_ir_error(sch));
+    for (uint32_t i = 0; i < map->count; i++) {
+        r->fresh_indices[i] = hone_simplify(&sch->arith, r->fresh_indices[i]);
+        if (!r->fresh_indices[i]) return sch_ir_error(sch);
+    }
+    hone_iter *used = hone_arena_alloc(sch->arena, (n->count + 1) * sizeof *used);
+    uint32_t used_count = 0;
+    if (!used) return sch_no_memory();
+    for (uint32_t i = 0; i < n->count; i++) {
+        if (uses_var(m, n->iters[i].var)) used[used_count++] = n->iters[i];
+    }
+    r->is_told_apart = hone_itermap_detect(&sch->arith, m->count, m->indices, used_count, used,
+                                           NULL, HONE_ITERMAP_INJECTIVE, true, &m->detected);
+    return sch_ir_error(sch);
+}
+
 /* The new buffer has the dimensions that the map gives the axes. */
 static hone_status lay_out_by_map(hone_schedule *sch, sch_reindexing *r, const hone_index_map *map,
                                   hone_dtype dtype) {
     const hone_block *block = sch_block(sch, r->block);
+    sch_numbers n;
     sch_mapping m;
     hone_iter *iters = hone_arena_alloc(sch->arena, (block->axis_count + 1) * sizeof *iters);
     if (!iters) return sch_no_memory();
     for (uint32_t i = 0; i < block->axis_count; i++)
         iters[i] = (hone_iter){block->axes[i].var, block->axes[i].dom};
     HONE_TRY(sch_resolve_map(sch, r->block, map, block->axis_count, dtype, &map));
-    HONE_TRY(sch_apply_map(sch, r->block, map, block->axis_count, iters, true, &m));
-    for (uint32_t i = 0; i < block->axis_count; i++) {
-        if (!hone_expr_is_int_value(block->axes[i].dom.extent, 1)) {
-            HONE_TRY(require_axes(sch, r, &m, block->axes[i].var));
-        }
-    }
+    HONE_TRY(sch_find_numbers(sch, map, block->axis_count, iters, &n));
+    HONE_TRY(sch_apply_map(sch, r->block, n.map, n.count, n.iters, true, &m));
     r->fresh_rank = m.count;
     r->fresh_indices = m.indices;
     r->fresh_shape = m.extents;
+    if (n.is_shifted) HONE_TRY(go_back_to_axes(sch, r, map, &n, &m));
+    for (uint32_t i = 0; i < block->axis_count; i++) {
+        if (!hone_expr_is_int_value(block->axes[i].dom.extent, 1)) {
+            HONE_TRY(require_axes(sch, r, block->axes[i].var));
+        }
+    }
     return HONE_OK;
 }
 

@@ -96,21 +96,19 @@ static hone_status apply_map(sch_layout *l, const hone_index_map *map) {
     hone_dtype dtype = info.rank ? info.shape[0]->dtype : HONE_DTYPE_I32;
     hone_iter *iters = hone_arena_alloc(sch->arena, (info.rank + 1) * sizeof *iters);
     if (!iters) return sch_no_memory();
-    const hone_index_map *from_front = NULL;
     HONE_TRY(sch_resolve_map(sch, l->blame, map, info.rank, dtype, &l->map));
-    HONE_TRY(sch_find_offsets(l, &from_front));
     for (uint32_t d = 0; d < info.rank; d++) {
-        const hone_expr *offset = hone_expr_int(&sch->ir, dtype, l->offsets[d]);
-        const hone_expr *end =
-            hone_simplify(&sch->arith, hone_expr_add(&sch->ir, info.shape[d], offset));
-        hone_range range = {hone_expr_int(&sch->ir, dtype, 0), end};
+        hone_range range = {hone_expr_int(&sch->ir, dtype, 0), info.shape[d]};
         hone_var var = hone_func_add_named_var(sch->func, "dim", dtype);
-        if (!range.min || !end || var == HONE_NO_ID || !hone_arith_bind(&sch->arith, var, range)) {
+        if (!range.min || var == HONE_NO_ID || !hone_arith_bind(&sch->arith, var, range)) {
             return sch_no_memory();
         }
         iters[d] = (hone_iter){var, range};
     }
-    return sch_apply_map(sch, l->blame, from_front, info.rank, iters, true, &l->m);
+    l->rank = info.rank;
+    HONE_TRY(sch_find_numbers(sch, l->map, info.rank, iters, &l->numbers));
+    return sch_apply_map(sch, l->blame, l->numbers.map, l->numbers.count, l->numbers.iters, true,
+                         &l->m);
 }
 
 /* A number takes the type of the buffer if it is of its kind. */
@@ -151,7 +149,7 @@ static hone_status resolve_pad_value(sch_layout *l, const hone_index_map *pad_va
 static hone_status look_for_padding(sch_layout *l, bool assume_injective) {
     hone_schedule *sch = l->sch;
     const hone_expr **place = hone_arena_alloc(sch->arena, (l->m.count + 1) * sizeof *place);
-    const hone_expr **old = hone_arena_alloc(sch->arena, (l->m.iter_count + 1) * sizeof *old);
+    const hone_expr **old = hone_arena_alloc(sch->arena, (l->rank + 1) * sizeof *old);
     const hone_expr *padding = NULL;
     if (!place || !old) return sch_no_memory();
     for (uint32_t i = 0; i < l->m.count; i++) {

@@ -136,6 +136,7 @@ static hone_status tells_digits_apart(sch_reindexing *r, bool *out) {
 
 hone_status sch_check_places(sch_reindexing *r) {
     hone_schedule *sch = r->sch;
+    if (r->is_told_apart) return HONE_OK;
     hone_iter *iters = hone_arena_alloc(sch->arena, (r->axis_count + 1) * sizeof *iters);
     if (!iters) return sch_no_memory();
     for (uint32_t i = 0; i < r->axis_count; i++)
