@@ -15,18 +15,6 @@ static hone_range *ranges_of(const caching *c, const sch_box *box) {
     return ranges;
 }
 
-hone_status sch_check_outside(caching *c, const sch_box *box) {
-    hone_schedule *sch = c->sch;
-    if (sch_scope_of(sch, c->scope) == HONE_NO_ID) return HONE_OK;
-    const hone_range *ranges = ranges_of(c, box);
-    HONE_TRY(sch_ir_error(sch));
-    if (ranges && sch_was_written_outside(sch, c->scope, &(hone_region){c->buffer, ranges})) {
-        return HONE_OK;
-    }
-    return sch_refuse(sch, c->block, "'%s' may hold no values yet in all of the box that is copied",
-                      hone_func_buffer(sch->func, c->buffer)->name);
-}
-
 /* [min, min + extent) as an interval with its last value. */
 static hone_interval interval_of(hone_schedule *sch, hone_range range) {
     const hone_expr *one = hone_expr_int(&sch->ir, range.extent->dtype, 1);
@@ -68,6 +56,25 @@ static bool holds(const caching *c, const sch_box *outer, const sch_box *inner) 
         }
     }
     return true;
+}
+
+hone_status sch_check_outside(caching *c, const sch_box *box) {
+    hone_schedule *sch = c->sch;
+    sch_box declared;
+    if (sch_scope_of(sch, c->scope) == HONE_NO_ID) return HONE_OK;
+    if (box_of_scope(c, &declared) && !holds(c, &declared, box)) {
+        HONE_TRY(sch_ir_error(sch));
+        return sch_refuse(sch, c->block, "more of '%s' would be copied than %s says that it reads",
+                          hone_func_buffer(sch->func, c->buffer)->name,
+                          sch_block_name(sch, c->scope));
+    }
+    const hone_range *ranges = ranges_of(c, box);
+    HONE_TRY(sch_ir_error(sch));
+    if (ranges && sch_was_written_outside(sch, c->scope, &(hone_region){c->buffer, ranges})) {
+        return HONE_OK;
+    }
+    return sch_refuse(sch, c->block, "'%s' may hold no values yet in all of the box that is copied",
+                      hone_func_buffer(sch->func, c->buffer)->name);
 }
 
 /* Is it a box of known size within the buffer, and not all of it? */

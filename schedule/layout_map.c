@@ -131,6 +131,10 @@ hone_status sch_apply_map(hone_schedule *sch, hone_node_id blame, const hone_ind
         HONE_TRY(check_index(sch, blame, out, i));
         HONE_TRY(check_start(sch, blame, out, i));
         if (keeps_tiles) HONE_TRY(widen(sch, raw[i], i, out));
+        if (hone_expr_is_int(out->extents[i])) { /* iterators may be of several types */
+            hone_dtype dtype = out->indices[i]->dtype;
+            out->extents[i] = hone_expr_int(&sch->ir, dtype, out->extents[i]->u.i);
+        }
     }
     return HONE_OK;
 }

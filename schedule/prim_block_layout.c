@@ -110,9 +110,10 @@ static hone_status make_axis(layout *l, uint32_t i) {
     hone_axis_kind kind;
     HONE_TRY(kind_of(l, i, &kind));
     const char *name = sch_name(sch, "v", "", i);
-    hone_var var = name ? hone_func_add_named_var(sch->func, name, l->dtype) : HONE_NO_ID;
-    hone_range dom = {hone_expr_int(&sch->ir, l->dtype, 0), l->m.extents[i]};
-    hone_node_id loop = sch_make_loop(sch, sch_name(sch, "ax", "", i), l->dtype, l->m.extents[i]);
+    hone_dtype dtype = l->m.extents[i]->dtype; /* beside others of another type, as in TVM */
+    hone_var var = name ? hone_func_add_named_var(sch->func, name, dtype) : HONE_NO_ID;
+    hone_range dom = {hone_expr_int(&sch->ir, dtype, 0), l->m.extents[i]};
+    hone_node_id loop = sch_make_loop(sch, sch_name(sch, "ax", "", i), dtype, l->m.extents[i]);
     if (var == HONE_NO_ID || !dom.min || loop == HONE_NO_ID) return sch_no_memory();
     if (!hone_arith_bind(&sch->arith, var, dom)) return sch_no_memory();
     l->axes[i] = (hone_axis){var, kind, dom};
