@@ -332,6 +332,19 @@ bool script_new_scalar(script_parser *p, const char *name, uint32_t at, hone_dty
     return script_check_ir(p, at);
 }
 
+/* x = T.local_scalar("float32") is x: T.float32 */
+static bool call_scalar(script_parser *p, const script_call *call, script_value *out) {
+    const script_value *type = NULL;
+    hone_dtype dtype;
+    if (!inside_func(p, call) || !script_need_arg(p, call, 0, "dtype", &type) ||
+        !script_to_dtype(p, type, &dtype) ||
+        !script_new_scalar(p, "scalar", call->at, dtype, out)) {
+        return false;
+    }
+    out->is_fresh = true;
+    return true;
+}
+
 bool script_new_local(script_parser *p, const script_call *call, hone_dtype dtype,
                       script_value *out) {
     script_value type = {.kind = SCRIPT_DTYPE, .at = call->at, .u.dtype = dtype};
@@ -521,6 +534,7 @@ const script_entry script_decl_calls[] = {
     {"T.sblock_alloc_buffer", call_alloc       },
     {"T.alloc_shared",        call_alloc       },
     {"T.alloc_local",         call_alloc       },
+    {"T.local_scalar",        call_scalar      },
     {"T.allocate",            call_allocate    },
     {NULL,                    NULL             },
 };

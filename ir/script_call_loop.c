@@ -363,6 +363,7 @@ const script_entry script_frame_calls[] = {
     {"T.attr",          call_attr         },
     {"T.Assert",        call_assert       },
     {"T.let",           call_let_frame    },
+    {"T.Bind",          call_let_frame    },
     {"T.LetStmt",       call_let_frame    },
     {"T.bind",          call_let_frame    },
     {"T.evaluate",      call_evaluate     },

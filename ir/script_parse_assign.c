@@ -180,6 +180,11 @@ static bool check_unique(script_parser *p, const char *name, uint32_t at, const 
 bool script_assign(script_parser *p, const char *name, uint32_t at, const script_value *v) {
     if (!check_assignable(p, name, at, v) || !check_unique(p, name, at, v)) return false;
     script_value value = *v;
+    if (v->kind == SCRIPT_ACCESS && v->is_fresh) { /* T.local_scalar */
+        script_value fresh = *v;
+        fresh.is_fresh = false;
+        return script_name_buffer(p, v->u.access.buffer, name) && define(p, name, fresh);
+    }
     const script_value *scalar = scalar_of(p, name);
     if (scalar && is_scalar_value(v)) {
         script_value target = *scalar;
