@@ -283,7 +283,12 @@ static hone_status shrink_axes(hone_schedule *sch, hone_node_id id) {
     if (!block) return sch_no_memory();
     hone_axis *axes = hone_arena_alloc(sch->arena, (block->axis_count + 1) * sizeof *axes);
     if (!axes) return sch_no_memory();
-    HONE_TRY(values_of_axes(sch, id, &iters, NULL));
+    const hone_expr *predicate = sch_node(sch, id)->u.block.predicate;
+    uint32_t mark = sch->arith.fact_count;
+    if (predicate) hone_arith_push(&sch->arith, predicate); /* it may bound more than one loop */
+    hone_status st = values_of_axes(sch, id, &iters, NULL);
+    hone_arith_pop(&sch->arith, mark);
+    HONE_TRY(st);
     for (uint32_t a = 0; a < block->axis_count; a++) {
         axes[a] = block->axes[a];
         int64_t extent = hone_expr_const(axes[a].dom.extent);

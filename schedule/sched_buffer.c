@@ -101,20 +101,24 @@ hone_status sch_mark_views(hone_schedule *sch, hone_node_id block, hone_buffer b
 typedef struct access_search {
     const hone_schedule *sch;
     hone_buffer buffer;
+    hone_node_id home;  /* the block that allocates it, or the root */
     bool found;         /* in the expression at hand */
     hone_node_id hider; /* a block that accesses the buffer and does not say so */
 } access_search;
 
-/* A reduction does not say that it reads what it writes. */
+/* The block of the access says so, and each one around it inside of the buffer's home. A reduction
+ * does not say that it reads what it writes. */
 static void note_access(access_search *s, hone_node_id at, bool is_write) {
-    while (sch_node(s->sch, at)->kind != HONE_NODE_BLOCK && at != 0)
-        at = sch_node(s->sch, at)->parent;
-    if (at == 0 || at == hone_func_root_block(s->sch->func)) return;
-    const hone_block *block = sch_block(s->sch, at);
-    bool writes = sch_writes(block, s->buffer);
-    bool has_init = hone_block_init_of(s->sch->func, at) != HONE_NO_ID;
-    bool is_said = is_write ? writes : sch_reads(block, s->buffer) || (has_init && writes);
-    if (!is_said) s->hider = at;
+    const hone_func *func = s->sch->func;
+    bool is_inner = true;
+    for (; at != 0 && at != s->home; at = sch_node(s->sch, at)->parent) {
+        if (sch_node(s->sch, at)->kind != HONE_NODE_BLOCK) continue;
+        const hone_block *block = sch_block(s->sch, at);
+        bool writes = sch_writes(block, s->buffer);
+        bool goes_on = writes && (!is_inner || hone_block_init_of(func, at) != HONE_NO_ID);
+        if (is_write ? !writes : !goes_on && !sch_reads(block, s->buffer)) s->hider = at;
+        is_inner = false;
+    }
 }
 
 static bool look_for_load(void *ctx, const hone_expr *e) {
@@ -133,6 +137,8 @@ static void look_for_access(void *ctx, hone_node_id at, const hone_expr *e) {
 hone_status sch_require_declared(hone_schedule *sch, hone_buffer buffer) {
     if (!sch->trace.is_unsafe) return HONE_OK;
     access_search s = {.sch = sch, .buffer = buffer, .hider = HONE_NO_ID};
+    s.home = sch_alloc_site(sch, buffer);
+    if (s.home == HONE_NO_ID) s.home = hone_func_root_block(sch->func);
     hone_tree_walk_exprs(sch->func, 0, false, look_for_access, &s);
     for (hone_node_id n = 0; n != HONE_NO_ID; n = hone_tree_next(sch->func, 0, n)) {
         const hone_node *node = sch_node(sch, n);
