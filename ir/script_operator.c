@@ -296,6 +296,9 @@ bool script_unary_value(script_parser *p, uint32_t at, const char *op, const scr
     }
     const hone_expr *x = NULL;
     if (!script_to_expr(p, a, &x)) return false;
+    if (hone_dtype_is_handle(x->dtype) || (inverts && hone_dtype_is_float(x->dtype))) {
+        return script_fail_type(p, at, "operator '%s' of %s", op, HONE_DTYPE_NAME(x->dtype));
+    }
     if (strcmp(op, "not") == 0) {
         if (!script_to_condition(p, a, "what 'not' negates", &x)) return false;
         x = x->kind == HONE_EXPR_INT && x->dtype.lanes == 1 ? hone_expr_bool(&p->ir, !x->u.i)
