@@ -55,15 +55,27 @@ static const hone_expr *extent_of(hone_schedule *sch, const sch_mapping *m, uint
     return reach.max ? hone_expr_add(&sch->ir, reach.max, one) : NULL;
 }
 
+/* 0 <= e < end, as it stands or by the values that it takes. */
+static bool is_within(hone_schedule *sch, const hone_expr *e, const hone_expr *end,
+                      const bool *marks) {
+    const hone_expr *zero = hone_expr_int(&sch->ir, e->dtype, 0);
+    if (zero && hone_prove_less_equal(&sch->arith, zero, e) &&
+        hone_prove_less(&sch->arith, e, end)) {
+        return true;
+    }
+    bool is_exact = false;
+    hone_interval span = hone_arith_relax(&sch->arith, e, marks, sch->func->var_count, &is_exact);
+    return zero && span.min && span.max && hone_prove_less_equal(&sch->arith, zero, span.min) &&
+           hone_prove_less(&sch->arith, span.max, end);
+}
+
 static hone_status check_index(hone_schedule *sch, hone_node_id blame, const sch_mapping *m,
-                               uint32_t i) {
-    const hone_expr *index = m->indices[i];
+                               uint32_t i, const bool *marks) {
     HONE_TRY(sch_ir_error(sch));
-    const hone_expr *zero = index ? hone_expr_int(&sch->ir, index->dtype, 0) : NULL;
-    if (index && m->extents[i] && hone_prove_less_equal(&sch->arith, zero, index) &&
-        hone_prove_less(&sch->arith, index, m->extents[i])) {
+    if (m->indices[i] && m->extents[i] && is_within(sch, m->indices[i], m->extents[i], marks)) {
         return HONE_OK;
     }
+    HONE_TRY(sch_ir_error(sch));
     return sch_refuse(sch, blame, "index %u of the map may be negative, or has no known bound", i);
 }
 
@@ -128,7 +140,7 @@ hone_status sch_apply_map(hone_schedule *sch, hone_node_id blame, const hone_ind
                         HONE_ITERMAP_NONE, true, &out->detected);
     for (uint32_t i = 0; i < map->count; i++) {
         out->extents[i] = hone_simplify(&sch->arith, extent_of(sch, out, i, marks));
-        HONE_TRY(check_index(sch, blame, out, i));
+        HONE_TRY(check_index(sch, blame, out, i, marks));
         HONE_TRY(check_start(sch, blame, out, i));
         if (keeps_tiles) HONE_TRY(widen(sch, raw[i], i, out));
         if (hone_expr_is_int(out->extents[i])) { /* iterators may be of several types */
