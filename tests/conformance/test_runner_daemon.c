@@ -217,6 +217,11 @@ static void expect_result(world *w, uint64_t trial, hone_failure failure) {
     tell_lease(w, HONE_FARM_RESULT_ACK, trial);
 }
 
+/* The program alone: its group has an executor in it for the moment in which that is started. */
+static void terminate(const world *w) {
+    assert_int_equal(kill(w->proc.pid, SIGTERM), 0);
+}
+
 static void expect_exit(world *w, int code) {
     int64_t deadline = hone_deadline_after(hone_clock_system(), PATIENCE_NS);
     HONE_ASSERT_OK(hone_proc_wait(&w->proc, hone_clock_system(), deadline));
@@ -261,7 +266,7 @@ static void serves_a_tracker(void **state) {
     expect_result(w, 3, HONE_FAILURE_WRONG_RESULT);
     assign(w, 4, 0, "ok");
     expect_result(w, 4, HONE_FAILURE_NONE);
-    hone_proc_signal(&w->proc, SIGTERM);
+    terminate(w);
     wait_for(w, HONE_FARM_BYE);
     expect_exit(w, 0);
 }
@@ -300,9 +305,9 @@ static void stops_what_runs(void **state) {
     tell_lease(w, HONE_FARM_RESULT_ACK, 2);
     assign(w, 3, 0, "hang");
     wait_for(w, HONE_FARM_TAKEN);
-    hone_proc_signal(&w->proc, SIGTERM);
+    terminate(w);
     wait_for_log(w, "stopping");
-    hone_proc_signal(&w->proc, SIGTERM); /* at once */
+    terminate(w); /* at once */
     wait_for(w, HONE_FARM_BYE);
     expect_exit(w, 0);
 }
@@ -323,7 +328,7 @@ static void says_that_the_tracker_key_is_wrong(void **state) {
     start(w, w->address);
     w->server_keys = mine;
     wait_for_log(w, "--tracker-key");
-    hone_proc_signal(&w->proc, SIGTERM);
+    terminate(w);
     expect_exit(w, 0);
 }
 
