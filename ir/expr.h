@@ -153,6 +153,11 @@ bool hone_expr_is_vscale(const hone_expr *e);
 /* Is it, or a part of it, that or a vector of so many lanes? */
 bool hone_expr_is_scalable(const hone_expr *e);
 
+/* x // y or x % y, of any type. */
+static inline bool hone_expr_is_divmod(const hone_expr *e) {
+    return hone_expr_is_op(e, HONE_OP_FLOORDIV) || hone_expr_is_op(e, HONE_OP_FLOORMOD);
+}
+
 /* A division, or its remainder, of whole numbers. */
 static inline bool hone_expr_divides_ints(const hone_expr *e) {
     return e->kind == HONE_EXPR_BINARY && e->op >= HONE_OP_DIV && e->op <= HONE_OP_TRUNCMOD &&

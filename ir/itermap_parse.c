@@ -340,7 +340,7 @@ static bool parse_term(imap *m, const hone_expr *term, int64_t coeff, imap_sum *
         arith_sum_add_term(m->a, &out->base, term, coeff);
         return true;
     }
-    if (hone_expr_is_op(term, HONE_OP_FLOORDIV) || hone_expr_is_op(term, HONE_OP_FLOORMOD)) {
+    if (hone_expr_is_divmod(term)) {
         return parse_divmod(m, term, coeff, out);
     }
     if (!hone_expr_is_op(term, HONE_OP_MUL)) return fail(m, "an index is not affine in the loops");

@@ -18,10 +18,6 @@ typedef struct joining {
     bool fails;
 } joining;
 
-static bool is_division(const hone_expr *e) {
-    return hone_expr_is_op(e, HONE_OP_FLOORDIV) || hone_expr_is_op(e, HONE_OP_FLOORMOD);
-}
-
 static uint32_t dims_in(const joining *j, const hone_expr *e) {
     uint32_t count = 0;
     for (uint32_t d = 0; d < j->rank; d++)
@@ -31,7 +27,7 @@ static uint32_t dims_in(const joining *j, const hone_expr *e) {
 
 /* What is divided, as a sum of several dimensions and a number above 0; or NULL. */
 static const hone_expr *sum_of(const joining *j, const hone_expr *e, const hone_expr **out_offset) {
-    if (!is_division(e) || is_division(e->args[0])) return NULL;
+    if (!hone_expr_is_divmod(e) || hone_expr_is_divmod(e->args[0])) return NULL;
     const hone_expr *divided = hone_simplify(&j->sch->arith, e->args[0]);
     if (!divided || !hone_expr_is_op(divided, HONE_OP_ADD)) return NULL;
     *out_offset = divided->args[1];

@@ -7,10 +7,6 @@ typedef struct offset_search {
     bool differs;
 } offset_search;
 
-static bool is_division(const hone_expr *e) {
-    return hone_expr_is_op(e, HONE_OP_FLOORDIV) || hone_expr_is_op(e, HONE_OP_FLOORMOD);
-}
-
 /* i + 2 or 2 + i: the parameter and the number, which is 0 for i alone. */
 static bool is_shifted(const hone_expr *e, uint32_t *out_param, int64_t *out_offset) {
     *out_offset = 0;
@@ -28,7 +24,7 @@ static bool note_offset(void *ctx, const hone_expr *e) {
     offset_search *s = ctx;
     uint32_t param = 0;
     int64_t offset = 0;
-    if (!is_division(e) || is_division(e->args[0])) return true;
+    if (!hone_expr_is_divmod(e) || hone_expr_is_divmod(e->args[0])) return true;
     int64_t divisor = hone_expr_const(e->args[1]);
     if (divisor < 1 || !is_shifted(e->args[0], &param, &offset) || param >= s->count) return true;
     s->differs = s->differs || (s->divisors[param] && s->offsets[param] != offset);

@@ -27,8 +27,8 @@ static digit *digit_of(const digits *d, hone_var var) {
 }
 
 static bool is_digit(const hone_expr *e) {
-    return (hone_expr_is_op(e, HONE_OP_FLOORDIV) || hone_expr_is_op(e, HONE_OP_FLOORMOD)) &&
-           e->args[0]->kind == HONE_EXPR_VAR && hone_expr_const(e->args[1]) > 1;
+    return hone_expr_is_divmod(e) && e->args[0]->kind == HONE_EXPR_VAR &&
+           hone_expr_const(e->args[1]) > 1;
 }
 
 static bool note_digits(void *ctx, const hone_expr *e) {

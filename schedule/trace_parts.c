@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "ir/module.h"
-#include "support/alloc.h"
 
 typedef struct splitter {
     hone_arena *arena;
