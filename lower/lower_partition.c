@@ -256,10 +256,21 @@ static hone_status split_runs(partition *p, hone_node_id loop, const lower_runs 
     return HONE_OK;
 }
 
+/* Of unrolled loops those around vectors: what one of their iterations cuts is then a vector of
+ * fewer lanes, not a condition on lanes. */
+static bool has_vectors(const hone_func *func, hone_node_id loop) {
+    for (hone_node_id n = loop; n != HONE_NO_ID; n = hone_tree_next(func, loop, n)) {
+        const hone_node *node = hone_func_node(func, n);
+        if (node->kind == HONE_NODE_FOR && node->loop_kind == HONE_LOOP_VECTORIZED) return true;
+    }
+    return false;
+}
+
 static bool is_candidate(const hone_func *func, hone_node_id id) {
     const hone_node *node = hone_func_node(func, id);
     bool is_loop = node->kind == HONE_NODE_FOR &&
-                   (node->loop_kind == HONE_LOOP_SERIAL || node->loop_kind == HONE_LOOP_PARALLEL);
+                   (node->loop_kind == HONE_LOOP_SERIAL || node->loop_kind == HONE_LOOP_PARALLEL ||
+                    (node->loop_kind == HONE_LOOP_UNROLLED && has_vectors(func, id)));
     return is_loop && hone_expr_is_int(node->u.loop.range.min) &&
            hone_expr_const(node->u.loop.range.extent) >= 2;
 }
@@ -273,7 +284,7 @@ static bool may_peel(const hone_func *func, hone_node_id loop) {
         if (node->kind != HONE_NODE_FOR) continue;
         if (hone_attrs_find(&node->u.loop.annotations, "pragma_vector_reduce")) return false;
     }
-    return hone_func_node(func, loop)->loop_kind == HONE_LOOP_SERIAL;
+    return hone_func_node(func, loop)->loop_kind != HONE_LOOP_PARALLEL;
 }
 
 /* *next: where to look next. */

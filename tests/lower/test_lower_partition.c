@@ -13,10 +13,11 @@
 static const char trace_text[] = "b = sch.get_block(name=\"Y\", func_name=\"main\")\n"
                                  "i, j, k = sch.get_loops(block=b)\n"
                                  "i0, i1 = sch.split(loop=i, factors=[None, %d])\n"
-                                 "j0, j1 = sch.split(loop=j, factors=[None, 8])\n"
-                                 "sch.reorder(j0, i0, k, i1, j1)\n"
+                                 "j0, jv, j1 = sch.split(loop=j, factors=[None, %d, 8])\n"
+                                 "sch.reorder(j0, i0, k, i1, jv, j1)\n"
                                  "sch.parallel(loop=j0)\n"
                                  "sch.unroll(loop=i1)\n"
+                                 "sch.unroll(loop=jv)\n"
                                  "sch.vectorize(loop=j1)\n"
                                  "c = sch.cache_write(b, 0, \"local\")\n"
                                  "sch.reverse_compute_at(block=c, loop=i0)\n"
@@ -26,24 +27,28 @@ static const struct row {
     const char *name;
     int m, n, k, pad;
     int stride, tile; /* of a sum that leaves out what lies outside; 0: a product */
+    int vectors;      /* of 8 columns in a tile; 0: one */
 } rows[] = {
-    {"everything divides",             8,  16, 3, 0, 0, 0},
-    {"rows are left over",             9,  16, 3, 0, 0, 0},
-    {"columns are left over",          8,  17, 3, 0, 0, 0},
-    {"both",                           11, 21, 5, 0, 0, 0},
-    {"smaller than a tile",            3,  5,  4, 0, 0, 0},
-    {"one",                            1,  1,  1, 0, 0, 0},
-    {"padding of one all around",      10, 18, 3, 1, 0, 0},
-    {"padding and rest",               11, 21, 3, 1, 0, 0},
-    {"taps outside",                   12, 16, 3, 1, 1, 1},
-    {"many taps outside",              7,  16, 5, 2, 1, 1},
-    {"more taps than places",          2,  9,  7, 3, 1, 1},
-    {"strides",                        9,  17, 3, 1, 2, 1},
-    {"taps outside of a tile",         12, 16, 3, 1, 1, 4},
-    {"several edges of a tile",        16, 16, 5, 2, 1, 4},
-    {"two tiles, both at edges",       8,  16, 3, 1, 1, 4},
-    {"tiles of which some do nothing", 3,  16, 3, 1, 1, 8},
-    {"strides and tiles",              10, 17, 3, 1, 2, 2},
+    {"everything divides",             8,  16, 3, 0, 0, 0, 0},
+    {"rows are left over",             9,  16, 3, 0, 0, 0, 0},
+    {"columns are left over",          8,  17, 3, 0, 0, 0, 0},
+    {"both",                           11, 21, 5, 0, 0, 0, 0},
+    {"smaller than a tile",            3,  5,  4, 0, 0, 0, 0},
+    {"one",                            1,  1,  1, 0, 0, 0, 0},
+    {"padding of one all around",      10, 18, 3, 1, 0, 0, 0},
+    {"padding and rest",               11, 21, 3, 1, 0, 0, 0},
+    {"taps outside",                   12, 16, 3, 1, 1, 1, 0},
+    {"many taps outside",              7,  16, 5, 2, 1, 1, 0},
+    {"more taps than places",          2,  9,  7, 3, 1, 1, 0},
+    {"strides",                        9,  17, 3, 1, 2, 1, 0},
+    {"taps outside of a tile",         12, 16, 3, 1, 1, 4, 0},
+    {"several edges of a tile",        16, 16, 5, 2, 1, 4, 0},
+    {"two tiles, both at edges",       8,  16, 3, 1, 1, 4, 0},
+    {"tiles of which some do nothing", 3,  16, 3, 1, 1, 8, 0},
+    {"strides and tiles",              10, 17, 3, 1, 2, 2, 0},
+    {"a column is left over",          9,  17, 3, 0, 0, 0, 2},
+    {"a vector and a part of one",     5,  45, 3, 0, 0, 0, 4},
+    {"parts of vectors and padding",   11, 21, 3, 1, 0, 0, 2},
 };
 
 /* Y[i, j] is the sum of B[k, j] times A's row i * stride + k - pad, of those k that have one. */
@@ -138,7 +143,8 @@ static hone_status lower(const struct row *row, const hone_func *base, hone_sche
     hone_target target;
     hone_func *lowered;
     HONE_TRY(hone_target_parse("x86-64-v3", &target));
-    snprintf(text, sizeof text, trace_text, row->tile ? row->tile : 4);
+    snprintf(text, sizeof text, trace_text, row->tile ? row->tile : 4,
+             row->vectors ? row->vectors : 1);
     HONE_TRY(hone_trace_parse_python(arena, text, strlen(text), "trace", &trace));
     sch->wants_reasons = true;
     HONE_TRY(hone_trace_apply(&trace, sch, &(hone_apply_options){0}));
