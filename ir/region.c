@@ -551,6 +551,13 @@ static bool is_written(const region_walk *walk, hone_buffer buffer) {
     return false;
 }
 
+/* What conditions rule out altogether is empty, and no less than that. */
+static void keep_from_below_zero(region_walk *walk, hone_range *io) {
+    if (!hone_expr_is_int(io->extent) || io->extent->u.i >= 0) return;
+    const hone_expr *zero = hone_expr_int(&walk->arith.ir, io->extent->dtype, 0);
+    if (zero) io->extent = zero;
+}
+
 static const hone_region *finish_regions(region_walk *walk, const touches *list,
                                          bool without_written, uint32_t *out_count) {
     hone_arena *arena = arena_of(walk);
@@ -567,6 +574,7 @@ static const hone_region *finish_regions(region_walk *walk, const touches *list,
             hone_dtype dtype = t->dims[d].min ? t->dims[d].min->dtype : buffer->shape[d]->dtype;
             if (t->dims[d].min && t->dims[d].max &&
                 hone_interval_range(&walk->arith, t->dims[d], dtype, &ranges[d])) {
+                keep_from_below_zero(walk, &ranges[d]);
                 continue;
             }
             ranges[d] = (hone_range){hone_expr_int(&walk->arith.ir, buffer->shape[d]->dtype, 0),

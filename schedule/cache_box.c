@@ -58,6 +58,18 @@ static bool holds(const caching *c, const sch_box *outer, const sch_box *inner) 
     return true;
 }
 
+hone_status sch_check_not_empty(caching *c, const sch_box *box) {
+    hone_schedule *sch = c->sch;
+    for (uint32_t d = 0; box->dims && d < rank_of(c); d++) {
+        const hone_interval *dim = &box->dims[d];
+        if (!dim->min || !dim->max || !hone_prove_less(&sch->arith, dim->max, dim->min)) continue;
+        return sch_refuse(sch, c->block, "%s touches nothing of '%s', nothing would be copied",
+                          sch_block_name(sch, c->block),
+                          hone_func_buffer(sch->func, c->buffer)->name);
+    }
+    return sch_ir_error(sch);
+}
+
 hone_status sch_check_outside(caching *c, const sch_box *box) {
     hone_schedule *sch = c->sch;
     sch_box declared;

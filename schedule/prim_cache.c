@@ -235,6 +235,7 @@ static hone_status find_box(caching *c, sch_box *out) {
     }
     HONE_TRY(sch_box_below(sch, c->place, c->user_count, c->users, c->buffer, c->is_write, out,
                            &is_exact));
+    HONE_TRY(sch_check_not_empty(c, out));
     if (!out->dims || (c->is_write && !is_exact)) {
         return sch_refuse(sch, c->block,
                           "%s does not surely write all of the box of '%s' that it "
@@ -607,6 +608,7 @@ static hone_status copy_both_ways(caching *in, const char *storage_scope, hone_n
         sch_nest nest;
         HONE_TRY(make_copy_block(c, &copies[i]));
         HONE_TRY(sch_box_below(c->sch, c->place, 1, c->users, c->buffer, false, &box, NULL));
+        HONE_TRY(sch_check_not_empty(c, &box));
         box.buffer = c->is_write ? c->buffer : c->cache;
         domains = hone_arena_alloc(c->sch->arena, (rank + 1) * sizeof *domains);
         if (!domains) return sch_no_memory();
