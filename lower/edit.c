@@ -55,6 +55,21 @@ void lower_wrap(hone_func *func, hone_node_id node, hone_node_id wrapper) {
     hone_tree_append(func, wrapper, node);
 }
 
+hone_status lower_wrap_choice(hone_lower *lower, const hone_expr *condition, hone_node_id node,
+                              hone_node_id copy, hone_node_id *out_choice) {
+    hone_func *func = lower->func;
+    HONE_TRY(hone_ir_finish(&lower->ir));
+    hone_node_id choice = lower_new_if(func, condition);
+    hone_node_id other = hone_func_add_node(func, HONE_NODE_ELSE);
+    if (choice == HONE_NO_ID || other == HONE_NO_ID) return LOWER_NO_MEMORY();
+    HONE_TRY(lower_rename_vars(lower, copy));
+    lower_wrap(func, node, choice);
+    hone_tree_append(func, choice, other);
+    hone_tree_append(func, other, copy);
+    *out_choice = choice;
+    return HONE_OK;
+}
+
 void lower_splice(hone_func *func, hone_node_id node) {
     for (hone_node_id child; (child = hone_func_node(func, node)->first) != HONE_NO_ID;) {
         hone_tree_remove(func, child);
@@ -127,6 +142,15 @@ uint32_t lower_size(const hone_func *func, hone_node_id root, uint32_t limit) {
         count++;
     }
     return count;
+}
+
+bool lower_is_plain_code(const hone_func *func, hone_node_id root, uint32_t limit) {
+    for (hone_node_id n = root; n != HONE_NO_ID; n = hone_tree_next(func, root, n)) {
+        uint8_t kind = hone_func_node(func, n)->kind;
+        if (kind == HONE_NODE_ALLOC || kind == HONE_NODE_DECL || kind == HONE_NODE_LET)
+            return false;
+    }
+    return lower_size(func, root, limit) < limit;
 }
 
 hone_status lower_repeat_body(hone_lower *lower, hone_node_id id, int64_t extent) {

@@ -43,21 +43,11 @@ static hone_status make_versions(lower_conditions *v, hone_node_id tile, hone_no
     const hone_expr *all = NULL;
     for (uint32_t i = 0; i < v->count; i++)
         all = lower_and(&v->lower->ir, all, v->hoisted[i]);
-    HONE_TRY(hone_ir_finish(&v->lower->ir));
     hone_node_id slow = hone_tree_copy(func, tile);
-    hone_node_id choice = lower_new_if(func, all);
-    hone_node_id other = hone_func_add_node(func, HONE_NODE_ELSE);
-    if (slow == HONE_NO_ID || choice == HONE_NO_ID || other == HONE_NO_ID) {
-        return LOWER_NO_MEMORY();
-    }
-    HONE_TRY(lower_rename_vars(v->lower, slow));
+    if (slow == HONE_NO_ID) return LOWER_NO_MEMORY();
     make_serial(func, slow);
     HONE_TRY(lower_assume_conditions(v, tile));
-    lower_wrap(func, tile, choice);
-    hone_tree_append(func, choice, other);
-    hone_tree_append(func, other, slow);
-    *out_choice = choice;
-    return HONE_OK;
+    return lower_wrap_choice(v->lower, all, tile, slow, out_choice);
 }
 
 /* Takes in the small loops around a tile (a register tile that a pragma unrolls), as long as the
@@ -74,16 +64,6 @@ static hone_node_id widen_tile(const hone_func *func, hone_node_id tile) {
         points *= extent;
         tile = up;
     }
-}
-
-/* Declarations and allocations in a tile would be made twice. */
-static bool may_copy(const hone_func *func, hone_node_id tile) {
-    for (hone_node_id n = tile; n != HONE_NO_ID; n = hone_tree_next(func, tile, n)) {
-        uint8_t kind = hone_func_node(func, n)->kind;
-        if (kind == HONE_NODE_ALLOC || kind == HONE_NODE_DECL || kind == HONE_NODE_LET)
-            return false;
-    }
-    return lower_size(func, tile, MAX_TILE_NODES) < MAX_TILE_NODES;
 }
 
 /* What never holds for a whole tile is no reason for a copy of it: unrolling decides it, or lanes
@@ -115,7 +95,7 @@ hone_status lower_version(hone_lower *lower) {
         if (!lower_is_tile(func, n)) continue;
         next = hone_tree_next_over(func, 0, n);
         hone_node_id tile = widen_tile(func, n);
-        if (!may_copy(func, tile)) continue;
+        if (!lower_is_plain_code(func, tile, MAX_TILE_NODES)) continue;
         HONE_TRY(lower_find_conditions(&v, tile, HONE_NO_ID, false));
         HONE_TRY(drop_hopeless(&v));
         if (v.count == 0 || is_trivial(&v)) continue;

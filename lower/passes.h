@@ -22,6 +22,7 @@ hone_status lower_clip(hone_lower *lower);
 hone_status lower_partition(hone_lower *lower);
 hone_status lower_version(hone_lower *lower);
 hone_status lower_flatten(hone_lower *lower);
+hone_status lower_carry(hone_lower *lower);
 hone_status lower_dot(hone_lower *lower);
 hone_status lower_reduce(hone_lower *lower);
 hone_status lower_interleave(hone_lower *lower);
@@ -60,6 +61,10 @@ HONE_NODISCARD hone_status lower_repeat_body(hone_lower *lower, hone_node_id loo
 HONE_NODISCARD hone_status lower_keep_wish(hone_lower *lower, hone_node_id loop);
 /* Puts wrapper where node was, with node as its only child. */
 void lower_wrap(hone_func *func, hone_node_id node, hone_node_id wrapper);
+/* if condition: node, else: copy, which is not in the tree yet and gets variables of its own. */
+HONE_NODISCARD hone_status lower_wrap_choice(hone_lower *lower, const hone_expr *condition,
+                                             hone_node_id node, hone_node_id copy,
+                                             hone_node_id *out_choice);
 /* A new ATTR that says no more than its key, not in the tree yet. */
 HONE_NODISCARD hone_status lower_new_mark(hone_lower *lower, const char *key, hone_node_id *out);
 /* Puts the children of node where node was. */
@@ -83,5 +88,7 @@ bool lower_conjuncts(const hone_expr *condition, bool (*visit)(void *ctx, const 
 hone_buffer lower_storage_of(const hone_func *func, hone_buffer buffer);
 /* Number of nodes below root, root included; stops counting at limit. */
 uint32_t lower_size(const hone_func *func, hone_node_id root, uint32_t limit);
+/* Fewer nodes than limit, and nothing below root is declared or allocated: it may be copied. */
+bool lower_is_plain_code(const hone_func *func, hone_node_id root, uint32_t limit);
 
 #endif

@@ -1,5 +1,6 @@
 /* Conditions that no iteration changes stand around loops, and statements side by side share one;
- * what may not be asked earlier stays where it is. */
+ * what may not be asked earlier stays where it is. Vectors whose indices are digits of a number are
+ * made twice: for where no digit carries, and as they were. */
 #include <string.h>
 
 #include "ir/script.h"
@@ -11,10 +12,12 @@
     "@T.prim_func\n"                                                                               \
     "def main(A: T.Buffer((64,), \"int32\"), Y: T.Buffer((64,), \"int32\"), n: T.int32):\n"
 
-static const struct row {
+struct row {
     const char *name, *text;
-    const char *hoisted; /* in the program behind the pass; the body begins at 4 columns */
-} rows[] = {
+    const char *expected; /* in the program behind the pass; the body begins at 4 columns */
+};
+
+static const struct row hoist_rows[] = {
     {"out of all loops, and shared",
      HEAD "    for y in T.parallel(8):\n"
           "        for j in T.vectorized(8):\n"
@@ -82,32 +85,85 @@ static const struct row {
      "        if n < 3:\n"                                                                                                       },
 };
 
+#undef HEAD
+#define HEAD                                                                                       \
+    "from tvm.script import tir as T\n"                                                            \
+    "@T.prim_func\n"                                                                               \
+    "def main(A: T.Buffer((400,), \"int32\"), Y: T.Buffer((2000,), \"int32\"), n: T.int32):\n"
+
+static const struct row carry_rows[] = {
+    {"a remainder goes on, a quotient stands still",
+     HEAD "    for i in range(125):\n"
+          "        for j in T.vectorized(16):\n"
+          "            Y[i * 16 + j] = A[(i * 16 + j) % 49] + A[(i * 16 + j) // 49]\n", "        if i * 16 % 49 < 34:\n"
+     "            for j in T.vectorized(16):\n"
+     "                Y[i * 16 + j] = A[i * 16 // 49] + A[i * 16 % 49 + j]\n"
+     "        else:\n"
+     "            for j in T.vectorized(16):\n"
+     "                Y[i * 16 + j] = A[(i * 16 + j) // 49] + A[(i * 16 + j) % 49]\n"},
+    {"from a number, by several, behind one that nobody knows",
+     HEAD "    for j in T.vectorized(4, 12):\n"
+          "        Y[j] = A[(n + j * 3) % 300]\n",                                      "    if (n + 12) % 300 < 279:\n"
+     "        for j in T.vectorized(4, 12):\n"
+     "            Y[j] = A[(n + 12) % 300 + j * 3 - 12]\n"                                                                },
+    {"a digit of a digit",
+     HEAD "    for i in range(500):\n"
+          "        for j in T.vectorized(4):\n"
+          "            Y[i * 4 + j] = A[(i * 4 + j) % 100 // 9]\n",                     "        if i % 25 * 4 % 9 < 6:\n"
+     "            for j in T.vectorized(4):\n"
+     "                Y[i * 4 + j] = A[i % 25 * 4 // 9]\n"                                               },
+    {"short rows are as they were",
+     HEAD "    for i in range(100):\n"
+          "        for j in T.vectorized(16):\n"
+          "            Y[i * 16 + j] = A[(i * 16 + j) % 31]\n",                         "    for i in range(100):\n"
+     "        for j in T.vectorized(16):\n"
+     "            Y[i * 16 + j] = A[(i * 16 + j) % 31]\n"                                                    },
+    {"what is known inside alone is not asked outside",
+     HEAD "    for j in T.vectorized(16):\n"
+          "        Y[j] = A[(j + A[0]) % 100]\n",                                       "    for j in T.vectorized(16):\n"
+     "        Y[j] = A[(j + A[0]) % 100]\n"                                                                                },
+};
+
+typedef struct look {
+    const char *pass;
+    hone_str printed;
+} look;
+
 static hone_status look_after(void *ctx, const char *pass, const hone_func *func) {
-    return strcmp(pass, "hoist_if") == 0 ? hone_func_print(func, NULL, ctx) : HONE_OK;
+    look *l = ctx;
+    return strcmp(pass, l->pass) == 0 ? hone_func_print(func, NULL, &l->printed) : HONE_OK;
 }
 
-static void asks_where_it_may(void **state) {
-    const struct row *row = *state;
+static void check(const struct row *row, const char *pass) {
     hone_module *module;
     const hone_member *member;
     hone_target target;
     hone_func *lowered = NULL;
-    hone_str printed = {0};
+    look l = {.pass = pass};
     HONE_ASSERT_OK(hone_script_parse(row->text, strlen(row->text), "program", &module));
     HONE_ASSERT_OK(hone_module_pick(module, NULL, &member));
     HONE_ASSERT_OK(hone_target_parse("x86-64-v3", &target));
     hone_arena *arena = hone_arena_create(1 << 12);
-    hone_lower_options options = {.target = &target, .ctx = &printed, .after = look_after};
+    hone_lower_options options = {.target = &target, .ctx = &l, .after = look_after};
     hone_status st = hone_lower_func(member->func, &options, arena, &lowered);
-    if (!st && !strstr(hone_str_text(&printed), row->hoisted)) {
-        st = HONE_ERROR(HONE_CODE_INVALID, "%s", hone_str_text(&printed));
+    if (!st && !strstr(hone_str_text(&l.printed), row->expected)) {
+        st = HONE_ERROR(HONE_CODE_INVALID, "%s", hone_str_text(&l.printed));
     }
-    hone_str_deinit(&printed);
+    hone_str_deinit(&l.printed);
     hone_arena_destroy(arena);
     hone_module_release(module);
     HONE_ASSERT_OK(st);
 }
 
+static void asks_where_it_may(void **state) {
+    check(*state, "hoist_if");
+}
+
+static void asks_whether_digits_carry(void **state) {
+    check(*state, "carry");
+}
+
 int main(void) {
-    return HONE_RUN_ROWS("lower/hoist_if", rows, asks_where_it_may);
+    return HONE_RUN_ROWS("lower/hoist_if", hoist_rows, asks_where_it_may) +
+           HONE_RUN_ROWS("lower/carry", carry_rows, asks_whether_digits_carry);
 }
