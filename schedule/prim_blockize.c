@@ -465,7 +465,8 @@ static hone_status box_region(blockizing *b, hone_buffer buffer, const hone_inte
     return sch_ir_error(sch);
 }
 
-/* The box that all parts touch, for each buffer, in order of first mention. */
+/* The box that all parts touch, for each buffer, in order of first mention; of several parts, as in
+ * TVM, the last one first: later steps name buffers by their place. */
 static hone_status unite(blockizing *b, bool of_writes, uint32_t *out_count,
                          const hone_region **out_regions) {
     hone_schedule *sch = b->sch;
@@ -487,8 +488,10 @@ static hone_status unite(blockizing *b, bool of_writes, uint32_t *out_count,
             HONE_TRY(add_box(b, &b->parts[i], region, &list));
         }
     }
-    for (uint32_t i = 0; i < list.count; i++)
-        HONE_TRY(box_region(b, list.buffers[i], list.boxes[i], &regions[i]));
+    for (uint32_t i = 0; i < list.count; i++) {
+        uint32_t at = b->count > 1 ? list.count - 1 - i : i;
+        HONE_TRY(box_region(b, list.buffers[i], list.boxes[i], &regions[at]));
+    }
     *out_count = list.count;
     *out_regions = regions;
     return HONE_OK;
@@ -551,6 +554,8 @@ static hone_status move_init(blockizing *b, part *p) {
     hone_schedule *sch = b->sch;
     hone_node_id block, top, init = hone_func_add_node(sch->func, HONE_NODE_INIT);
     if (init == HONE_NO_ID) return sch_no_memory();
+    /* anew: the inner axes do not run over all of the loops */
+    HONE_TRY(sch_plan_init(sch, p->block, p->top, "", &p->init));
     HONE_TRY(sch_take_init(sch, p->block, &p->init, &block, &top));
     hone_block *plain = hone_block_copy(sch->arena, sch_block(sch, block));
     if (!plain) return sch_no_memory();
