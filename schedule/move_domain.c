@@ -601,11 +601,14 @@ hone_status sch_outer_conditions(hone_schedule *sch, hone_node_id block, hone_no
     return sch_ir_error(sch);
 }
 
-static bool says(const hone_expr *predicate, const hone_expr *condition) {
-    if (!predicate) return false;
-    if (hone_expr_same(predicate, condition)) return true;
-    return hone_expr_is_op(predicate, HONE_OP_AND) &&
-           (says(predicate->args[0], condition) || says(predicate->args[1], condition));
+/* condition is simplified; loops of one iteration may stand in the predicate. */
+static bool says(hone_schedule *sch, const hone_expr *predicate, const hone_expr *condition) {
+    if (!predicate || !condition) return false;
+    if (hone_expr_is_op(predicate, HONE_OP_AND)) {
+        return says(sch, predicate->args[0], condition) || says(sch, predicate->args[1], condition);
+    }
+    const hone_expr *plain = hone_simplify(&sch->arith, predicate);
+    return plain && hone_expr_same(plain, condition);
 }
 
 hone_status sch_nest_add_condition(hone_schedule *sch, const hone_expr *condition, sch_nest *io) {
@@ -613,7 +616,7 @@ hone_status sch_nest_add_condition(hone_schedule *sch, const hone_expr *conditio
         HONE_TRY(sch_nest_add_condition(sch, condition->args[0], io));
         return sch_nest_add_condition(sch, condition->args[1], io);
     }
-    if (!says(io->predicate, condition)) {
+    if (!says(sch, io->predicate, hone_simplify(&sch->arith, condition))) {
         io->predicate = and_also(sch, io->predicate, condition);
     }
     return sch_ir_error(sch);

@@ -214,11 +214,13 @@ typedef struct guards {
     uint32_t count;
 } guards;
 
-/* A condition on loops holds wherever the producer runs. */
+/* A condition on loops holds wherever the producer runs, under the guards that it has so far. */
 static bool holds_already(hone_schedule *sch, const guards *g, const hone_expr *condition) {
     const hone_expr *predicate = g->producer.u.block.predicate;
     uint32_t mark = sch->arith.fact_count;
     if (predicate) hone_arith_push(&sch->arith, predicate);
+    for (uint32_t i = 0; i < g->count; i++)
+        hone_arith_push(&sch->arith, g->items[i]);
     bool holds = hone_prove(&sch->arith, condition);
     hone_arith_pop(&sch->arith, mark);
     return holds;
@@ -257,8 +259,8 @@ static hone_status note_guards(hone_schedule *sch, const reverse *r, guards *g,
     return HONE_OK;
 }
 
-/* The producer runs only where the consumer would read what it makes: inside of the box, and where
- * the axes of the consumer have values that they take. */
+/* The producer runs only where the consumer would read what it makes: where the axes of the
+ * consumer have values that they take, and inside of the box. */
 static hone_status guard_producer(hone_schedule *sch, const reverse *r, uint32_t rank,
                                   const hone_expr *const *indices, const hone_expr *const *values) {
     const hone_block *consumer = sch_block(sch, r->block);
@@ -269,10 +271,10 @@ static hone_status guard_producer(hone_schedule *sch, const reverse *r, uint32_t
     if (!g.map || !g.items) return sch_no_memory();
     for (uint32_t a = 0; a < block->axis_count; a++)
         g.map[block->axes[a].var] = g.producer.u.block.bindings[a];
-    for (uint32_t d = 0; d < rank; d++)
-        HONE_TRY(note_guards(sch, r, &g, indices[d], &r->box[d]));
     for (uint32_t a = 0; r->longer != r->iters && a < consumer->axis_count; a++)
         HONE_TRY(note_guards(sch, r, &g, values[r->iters[a].var], &r->iters[a].range));
+    for (uint32_t d = 0; d < rank; d++)
+        HONE_TRY(note_guards(sch, r, &g, indices[d], &r->box[d]));
     for (uint32_t i = 0; i < g.count; i++) /* now that nothing is refused any more */
         HONE_TRY(sch_add_predicate(sch, r->producer, hone_simplify(&sch->arith, g.items[i])));
     return sch_ir_error(sch);
