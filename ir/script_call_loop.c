@@ -279,7 +279,7 @@ static bool call_assert(script_parser *p, const script_call *call, script_value 
     return frame->text && script_to_expr_as(p, cond, HONE_DTYPE_BOOL, &frame->value);
 }
 
-/* T.let(x, value), T.LetStmt(value, var=x), T.bind(value). */
+/* T.let(x, value), T.LetStmt(value, var=x), T.LetStmt(value, T.int32()) as x, T.bind(value). */
 static bool call_let_frame(script_parser *p, const script_call *call, script_value *out) {
     script_frame *frame = NULL;
     bool var_first = strcmp(call->callee, "T.let") == 0 && call->count == 2;
@@ -288,6 +288,10 @@ static bool call_let_frame(script_parser *p, const script_call *call, script_val
     if (!value) return script_fail(p, call->at, "%s: the value is missing", call->callee);
     if (!frame_result(p, SCRIPT_FRAME_LET, &frame, out)) return false;
     if (!script_to_expr(p, value, &frame->value)) return false;
+    if (var && var->kind == SCRIPT_NEWVAR) {
+        frame->type = var;
+        return script_to_expr_as(p, value, var->u.var.dtype, &frame->value);
+    }
     if (var && (var->kind != SCRIPT_EXPR || var->u.expr->kind != HONE_EXPR_VAR)) {
         return script_fail(p, var->at, "expected a variable, found %s", script_kind_name(var));
     }

@@ -61,7 +61,7 @@ typedef enum script_frame_kind {
     SCRIPT_FRAME_LAUNCH, /* text = tag, value = extent, thread = variable or NULL */
     SCRIPT_FRAME_ATTR,   /* text = key, node, value */
     SCRIPT_FRAME_ASSERT, /* value, text */
-    SCRIPT_FRAME_LET,    /* var, value */
+    SCRIPT_FRAME_LET,    /* var, value, type */
     SCRIPT_FRAME_ALLOC,  /* buffer */
     SCRIPT_FRAME_DECL,   /* buffer */
     SCRIPT_FRAME_DATAFLOW,
@@ -75,6 +75,7 @@ typedef struct script_frame {
     hone_value node;
     hone_var var;
     hone_buffer buffer;
+    const script_value *type;         /* LET: of a new variable, or NULL */
     const struct script_frame *inner; /* ATTR: opened inside this one, or NULL */
 } script_frame;
 

@@ -101,7 +101,9 @@ bool script_open_frame(script_parser *p, const script_value *v, script_value *ou
     case SCRIPT_FRAME_LAUNCH:
         return open_launch(p, v->at, frame, out);
     case SCRIPT_FRAME_LET:
-        return script_open_let(p, v->at, frame->var, frame->value, out);
+        if (!script_open_let(p, v->at, frame->var, frame->value, out)) return false;
+        if (frame->type) script_mark_var(p, out->u.expr->u.var, frame->type);
+        return true;
     case SCRIPT_FRAME_ATTR:
         for (; frame; frame = frame->inner) {
             if (!script_add_node(p, HONE_NODE_ATTR, v->at, &node)) return false;

@@ -196,6 +196,10 @@ static void print_let_head(printer *pr, const hone_node *node, bool concise) {
     }
     hone_str_append(pr->out, "with T.LetStmt(");
     print_expr(pr, node->u.let.value);
+    if (pr->func->vars[node->u.let.var].point_scope) {
+        hone_str_append(pr->out, ", ");
+        print_var_type(pr, node->u.let.var);
+    }
     hone_str_printf(pr->out, ") as %s:", printer_define_var(pr, node->u.let.var));
 }
 
