@@ -168,6 +168,12 @@ static bool call_where(script_parser *p, const script_call *call, script_value *
         !script_to_condition(p, v, "the predicate of a block", &e)) {
         return false;
     }
+    bool is_number = v->kind == SCRIPT_EXPR && v->u.expr->kind != HONE_EXPR_INT &&
+                     !hone_dtype_is_bool(v->u.expr->dtype);
+    if (is_number) {
+        return script_fail_type(p, v->at, "the predicate of a block is %s, must be bool",
+                                HONE_DTYPE_NAME(v->u.expr->dtype));
+    }
     if (b->has_where) return script_fail(p, call->at, "T.where stands twice in this block");
     b->has_where = true;
     bool always = e->kind == HONE_EXPR_INT && e->u.i;

@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "support/attributes.h"
+
 static bool expr_arg(script_parser *p, const script_call *call, uint32_t index, const char *name,
                      const hone_expr **out) {
     const script_value *v = NULL;
@@ -74,6 +76,8 @@ static bool call_op(script_parser *p, const script_call *call, script_value *out
         return script_fail(p, call->at, "%s takes 2 arguments, %u given", call->callee,
                            call->count);
     }
+    static const char *const words[] = {"a", "b", "span"};
+    if (!script_check_keywords(p, call, words, HONE_COUNT(words))) return false;
     if (call->count > p->budget) return script_fail(p, call->at, "this statement is too long");
     p->budget -= call->count;
     if (!expr_arg(p, call, 0, "a", &a) || !expr_arg(p, call, 1, "b", &b)) return false;

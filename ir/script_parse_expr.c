@@ -642,6 +642,11 @@ const script_value *script_arg(const script_call *call, uint32_t index, const ch
 bool script_need_arg(script_parser *p, const script_call *call, uint32_t index, const char *name,
                      const script_value **out) {
     *out = script_arg(call, index, name);
+    for (uint32_t i = 0; i < call->keyword_count && index < call->count; i++) {
+        if (strcmp(call->keywords[i].name, name) != 0) continue;
+        return script_fail(p, call->keywords[i].value.at, "%s: argument '%s' is given twice",
+                           call->callee, name);
+    }
     if (*out) return true;
     return script_fail(p, call->at, "%s: argument '%s' is missing", call->callee, name);
 }
