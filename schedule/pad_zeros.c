@@ -21,11 +21,16 @@ static bool look_for_risks(void *ctx, const hone_expr *x) {
     return !s->found;
 }
 
+static void look_at(void *ctx, hone_node_id at, const hone_expr *x) {
+    (void)at;
+    hone_expr_walk(x, look_for_risks, ctx);
+}
+
 hone_status sch_check_zero_risks(hone_schedule *sch, hone_node_id block) {
     risk_search s = {NULL};
     for (hone_node_id n = hone_block_body_of(sch->func, block); n != HONE_NO_ID;
          n = sch_node(sch, n)->next) {
-        hone_expr_walk(sch_node(sch, n)->u.store.value, look_for_risks, &s);
+        hone_tree_walk_exprs(sch->func, n, true, look_at, &s);
     }
     if (!s.found) return HONE_OK;
     return sch_refuse(sch, block,
@@ -70,15 +75,30 @@ static bool is_zero(hone_var axis, const hone_expr *x) {
     }
 }
 
+/* Is the statement a sum that zeros add nothing to: C[…] = C[…] + what is zero? */
+static bool is_zero_sum(const hone_node *node, hone_var axis) {
+    const hone_expr *value = node->kind == HONE_NODE_STORE ? node->u.store.value : NULL;
+    if (!value || !hone_expr_is_op(value, HONE_OP_ADD)) return false;
+    for (int i = 0; i < 2; i++) {
+        const hone_expr *old = value->args[i];
+        bool is_old = old->kind == HONE_EXPR_LOAD && old->u.buffer == node->u.store.buffer;
+        for (uint32_t d = 0; is_old && d < node->u.store.rank; d++)
+            is_old = hone_expr_same(old->args[d], node->u.store.indices[d]);
+        if (is_old && is_zero(axis, value->args[1 - i])) return true;
+    }
+    return false;
+}
+
 hone_status sch_check_zero_sums(hone_schedule *sch, hone_node_id at,
                                 const hone_expr *const *extents) {
     const hone_block *block = sch_block(sch, at);
     for (uint32_t i = 0; i < block->axis_count; i++) {
         if (!extents[i] || block->axes[i].kind != HONE_AXIS_REDUCE) continue;
-        sch_one_reduction r;
-        HONE_TRY(sch_match_one_reduction(sch, at, &r));
         hone_var axis = block->axes[i].var;
-        if (r.op == HONE_OP_ADD && is_zero(axis, r.rhs)) continue;
+        hone_node_id n = hone_block_body_of(sch->func, at);
+        while (n != HONE_NO_ID && is_zero_sum(sch_node(sch, n), axis))
+            n = sch_node(sch, n)->next;
+        if (n == HONE_NO_ID) continue;
         return sch_refuse(sch, at,
                           "zeros beyond the end of reduce axis '%s' may change the result of %s",
                           sch->func->vars[axis].name, sch_block_name(sch, at));

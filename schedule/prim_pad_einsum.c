@@ -1,6 +1,6 @@
 #include "ir/region.h"
+#include "schedule/einsum.h"
 #include "schedule/pad_zeros.h"
-#include "schedule/schedule_impl.h"
 
 /* pad_einsum: rounds the axes of a block up to multiples; what it reads is copied into larger
  * buffers first, with zeros around, and what it writes is copied out of one.
@@ -10,119 +10,19 @@
  *     for i, j, k in 8, 5, 9: with block C: C_pad[i, j] += A_pad[i, k] * B[k, j]
  *     for i0, i1 in 7, 5: with block C_pad: C[v0, v1] = C_pad[v0, v1]
  *
- * Other blocks in the nest use the larger buffers as well.
+ * Other blocks in the nest use the larger buffers as well; where they make what is read, the larger
+ * buffer begins as zeros.
  *
- * Checks: one factor from 1 on per axis; the scope is a pipeline of stages; the block is complete
- * or a reduction, below loops only, consists of stores, and its predicate only cuts off what lies
- * outside its axes; it accesses each buffer at one place, whose indices are axes or constants (the
- * pattern of an einsum). Where an axis grows: the scope is the root block; the axis starts at 0,
- * and if it is bound to a loop, that is its own, over all of it, no thread and around no other
- * block; a buffer that grows has no views; what others in the nest read is in it, and they write
- * none; one that is written is written as a whole, one that is read was so
+ * Checks: one factor from 1 on per axis; the scope is a pipeline of stages; within its nest the
+ * block is complete or a reduction, below loops only, consists of stores, loops and conditions, and
+ * its predicate only cuts off what lies outside its axes; it accesses each buffer at one place,
+ * whose indices are axes, also of blocks around it, or constants (the pattern of an einsum). Where
+ * an axis grows: it starts at 0, and if it is bound to a loop, that is its own, over all of it, no
+ * thread and around no other block; a buffer that grows has no views and, if read, is none; what
+ * others in the nest access is in it; if they make it, nobody else uses it, and no threads have it
+ * of their own; one that is written is written as a whole in the scope, one that is read was so
  * before; what is computed from the zeros can't fail; in a reduction it adds nothing (TVM does not
  * check these). */
-
-typedef struct pad_buffer {
-    hone_buffer old, fresh;
-    bool is_written;
-    uint32_t rank;
-    const hone_expr *const *indices;
-    const hone_expr **shape; /* of the larger one */
-    const hone_expr **ends;  /* by dimension that grows: zeros begin here */
-    bool grows;
-} pad_buffer;
-
-typedef struct einsum {
-    hone_schedule *sch;
-    hone_node_id block, scope, top; /* top: the outermost loop of the nest, or the block */
-    hone_node_id last;              /* of the nests: top, or what was put behind it */
-    hone_node_id own;               /* the outermost loop that holds this block only, or it */
-    uint32_t axis_count;
-    const hone_expr **extents; /* by axis: what it grows to, or NULL */
-    hone_node_id *loops;       /* by axis that grows: the loop it is bound to, or HONE_NO_ID */
-    uint32_t buffer_count;
-    pad_buffer *buffers; /* all that the block accesses; what it reads first */
-} einsum;
-
-/* ---- the pattern ---- */
-
-static hone_status not_einsum(einsum *e, hone_buffer buffer, const char *why) {
-    return sch_refuse(e->sch, e->block, "%s is no einsum: '%s' is accessed %s",
-                      sch_block_name(e->sch, e->block),
-                      hone_func_buffer(e->sch->func, buffer)->name, why);
-}
-
-static uint32_t axis_of(const einsum *e, const hone_expr *index) {
-    const hone_block *block = sch_block(e->sch, e->block);
-    for (uint32_t i = 0; i < block->axis_count && index->kind == HONE_EXPR_VAR; i++) {
-        if (block->axes[i].var == index->u.var) return i;
-    }
-    return HONE_NO_ID;
-}
-
-static hone_status note_access(einsum *e, hone_buffer buffer, uint32_t rank,
-                               const hone_expr *const *indices, bool is_write) {
-    pad_buffer *found = NULL;
-    for (uint32_t i = 0; i < e->buffer_count; i++) {
-        if (e->buffers[i].old == buffer) found = &e->buffers[i];
-    }
-    for (uint32_t d = 0; d < rank; d++) {
-        if (found && !hone_expr_same(found->indices[d], indices[d])) {
-            return not_einsum(e, buffer, "at two places");
-        }
-        if (indices[d]->kind == HONE_EXPR_INT || axis_of(e, indices[d]) != HONE_NO_ID) continue;
-        return not_einsum(e, buffer, "at an index that is neither an axis nor a constant");
-    }
-    if (!found) {
-        found = &e->buffers[e->buffer_count++];
-        *found = (pad_buffer){.old = buffer, .fresh = HONE_NO_ID, .rank = rank, .indices = indices};
-    }
-    found->is_written |= is_write;
-    return HONE_OK;
-}
-
-typedef struct load_search {
-    einsum *e;
-    hone_status status; /* the first refusal */
-} load_search;
-
-static bool note_load(void *ctx, const hone_expr *x) {
-    load_search *s = ctx;
-    if (!s->status && x->kind == HONE_EXPR_LOAD) {
-        s->status = note_access(s->e, x->u.buffer, x->count, x->args, false);
-    }
-    return !s->status;
-}
-
-/* The accesses of one store; loads come first, as in the regions. */
-static hone_status note_store(einsum *e, hone_node_id n) {
-    hone_schedule *sch = e->sch;
-    load_search s = {.e = e};
-    if (sch_node(sch, n)->kind != HONE_NODE_STORE) {
-        return sch_refuse(sch, n, "%s is no einsum: it holds more than stores",
-                          sch_block_name(sch, e->block));
-    }
-    hone_expr_walk(sch_node(sch, n)->u.store.value, note_load, &s);
-    HONE_TRY(s.status);
-    const hone_node *node = sch_node(sch, n);
-    return note_access(e, node->u.store.buffer, node->u.store.rank, node->u.store.indices, true);
-}
-
-static hone_status find_buffers(einsum *e) {
-    hone_schedule *sch = e->sch;
-    hone_node_id init = hone_block_init_of(sch->func, e->block);
-    e->buffers = hone_arena_zalloc(sch->arena, (sch->func->buffer_count + 1) * sizeof *e->buffers);
-    if (!e->buffers) return sch_no_memory();
-    for (hone_node_id n = hone_block_body_of(sch->func, e->block); n != HONE_NO_ID;
-         n = sch_node(sch, n)->next) {
-        HONE_TRY(note_store(e, n));
-    }
-    for (hone_node_id n = init == HONE_NO_ID ? init : sch_node(sch, init)->first; n != HONE_NO_ID;
-         n = sch_node(sch, n)->next) {
-        HONE_TRY(note_store(e, n));
-    }
-    return HONE_OK;
-}
 
 /* ---- the block ---- */
 
@@ -147,7 +47,8 @@ static hone_status check_nest(einsum *e) {
                           "the predicate of %s leaves out more than lies outside its axes",
                           sch_block_name(sch, e->block));
     }
-    if (sch_classify(sch, e->block, e->scope, &why) != SCH_BLOCK_OTHER) return HONE_OK;
+    hone_node_id within = e->top == e->block ? e->scope : e->top;
+    if (sch_classify(sch, e->block, within, &why) != SCH_BLOCK_OTHER) return HONE_OK;
     return sch_refuse(sch, e->block, "%s is neither complete nor a reduction: %s",
                       sch_block_name(sch, e->block), why);
 }
@@ -250,135 +151,6 @@ static hone_status find_extents(einsum *e, uint32_t count, const int64_t *paddin
     return check_bounds(e);
 }
 
-/* ---- the buffers ---- */
-
-/* An axis that a written buffer does not show would be padded into the same elements. */
-static hone_status check_written(einsum *e, const pad_buffer *b) {
-    hone_schedule *sch = e->sch;
-    const hone_block *block = sch_block(sch, e->block);
-    const hone_buffer_info *info = hone_func_buffer(sch->func, b->old);
-    bool grows = false;
-    for (uint32_t i = 0; i < e->axis_count; i++) {
-        grows |= e->extents[i] && block->axes[i].kind == HONE_AXIS_SPATIAL;
-    }
-    if (!grows) return HONE_OK;
-    for (uint32_t i = 0; i < e->axis_count; i++) {
-        bool is_shown = !e->extents[i] || block->axes[i].kind == HONE_AXIS_REDUCE;
-        for (uint32_t d = 0; d < b->rank; d++)
-            is_shown |= axis_of(e, b->indices[d]) == i;
-        if (is_shown) continue;
-        return sch_refuse(sch, e->block, "axis '%s' of %s is padded and does not index '%s'",
-                          sch->func->vars[block->axes[i].var].name, sch_block_name(sch, e->block),
-                          info->name);
-    }
-    for (uint32_t d = 0; d < b->rank; d++) {
-        uint32_t axis = axis_of(e, b->indices[d]);
-        const hone_expr *one = hone_expr_int(&sch->ir, info->shape[d]->dtype, 1);
-        const hone_expr *extent = axis == HONE_NO_ID ? one : block->axes[axis].dom.extent;
-        bool is_whole = extent && hone_prove_equal(&sch->arith, extent, info->shape[d]);
-        for (uint32_t other = 0; other < d && axis != HONE_NO_ID; other++) {
-            is_whole = is_whole && axis_of(e, b->indices[other]) != axis;
-        }
-        if (is_whole) continue;
-        return sch_refuse(sch, e->block, "%s writes '%s' in part only",
-                          sch_block_name(sch, e->block), info->name);
-    }
-    /* loops may run over a part of an axis that is as long as the buffer */
-    if (!sch_surely_writes(sch, e->block, b->old, e->scope, NULL)) {
-        return sch_refuse(sch, e->block, "%s writes '%s' in part only",
-                          sch_block_name(sch, e->block), info->name);
-    }
-    if (sch_writes_apart(sch, e->block)) return HONE_OK;
-    return sch_refuse(sch, e->block,
-                      "different values of the axes of %s may write the same element",
-                      sch_block_name(sch, e->block));
-}
-
-/* Where the zeros begin: behind what the axis runs over, and where the buffer ends before that (a
- * condition in the block keeps it in), there. */
-static hone_status find_end(einsum *e, pad_buffer *b, uint32_t d, uint32_t axis) {
-    hone_schedule *sch = e->sch;
-    const hone_expr *extent = sch_block(sch, e->block)->axes[axis].dom.extent;
-    const hone_expr *size = hone_func_buffer(sch->func, b->old)->shape[d];
-    if (hone_prove_less_equal(&sch->arith, extent, size)) {
-        b->ends[d] = extent;
-    } else if (hone_prove_less_equal(&sch->arith, size, extent)) {
-        b->ends[d] = size;
-    } else {
-        return sch_refuse(sch, e->block, "index %u of '%s' in %s may leave the buffer", d,
-                          hone_func_buffer(sch->func, b->old)->name, sch_block_name(sch, e->block));
-    }
-    b->shape[d] = e->extents[axis];
-    b->grows = true;
-    return HONE_OK;
-}
-
-/* The copy in reads all of the buffer up to where zeros begin: somebody wrote it before. */
-static hone_status check_filled(einsum *e, const pad_buffer *b) {
-    hone_schedule *sch = e->sch;
-    const hone_buffer_info *info = hone_func_buffer(sch->func, b->old);
-    hone_interval *box = hone_arena_alloc(sch->arena, (b->rank + 1) * sizeof *box);
-    if (!box) return sch_no_memory();
-    for (uint32_t d = 0; d < b->rank; d++) {
-        const hone_expr *end = b->ends[d] ? b->ends[d] : info->shape[d];
-        const hone_expr *one = hone_expr_int(&sch->ir, end->dtype, 1);
-        box[d].min = hone_expr_int(&sch->ir, end->dtype, 0);
-        box[d].max = hone_simplify(&sch->arith, hone_expr_sub(&sch->ir, end, one));
-        if (!box[d].min || !box[d].max) return sch_ir_error(sch);
-    }
-    bool is_written = false;
-    for (hone_node_id n = sch_next_block(sch, e->scope, e->scope); n != HONE_NO_ID;
-         n = sch_next_block(sch, e->scope, n)) {
-        if (!sch_writes(sch_block(sch, n), b->old)) continue;
-        is_written = true;
-        if (sch_surely_writes(sch, n, b->old, e->scope, box)) return HONE_OK;
-    }
-    if (!is_written) return HONE_OK; /* it comes from outside */
-    return sch_refuse(sch, e->block, "'%s' may hold no values yet in all of what is copied",
-                      info->name);
-}
-
-/* A block in the same nest gets the larger buffer as well: all that it may touch must be there, and
- * what it writes is not there yet where the copy stands. */
-static hone_status check_neighbours(einsum *e, const pad_buffer *b) {
-    hone_schedule *sch = e->sch;
-    const hone_buffer_info *info = hone_func_buffer(sch->func, b->old);
-    for (hone_node_id n = sch_next_block(sch, e->scope, e->scope); n != HONE_NO_ID;
-         n = sch_next_block(sch, e->scope, n)) {
-        bool writes = sch_writes(sch_block(sch, n), b->old);
-        bool touches = writes || sch_reads(sch_block(sch, n), b->old);
-        if (n == e->block || !touches || !hone_tree_is_ancestor(sch->func, e->top, n)) continue;
-        for (uint32_t d = 0; d < b->rank && !writes; d++) {
-            if (!b->ends[d] || hone_prove_equal(&sch->arith, b->ends[d], info->shape[d])) continue;
-            return sch_refuse(sch, n, "%s may touch more of '%s' than what %s does",
-                              sch_block_name(sch, n), info->name, sch_block_name(sch, e->block));
-        }
-        if (!writes) continue;
-        return sch_refuse(sch, n, "%s writes '%s', which is padded, in the nest of %s",
-                          sch_block_name(sch, n), info->name, sch_block_name(sch, e->block));
-    }
-    return HONE_OK;
-}
-
-static hone_status plan_buffer(einsum *e, pad_buffer *b) {
-    hone_schedule *sch = e->sch;
-    const hone_buffer_info *info = hone_func_buffer(sch->func, b->old);
-    b->shape = hone_arena_alloc(sch->arena, (b->rank + 1) * sizeof *b->shape);
-    b->ends = hone_arena_zalloc(sch->arena, (b->rank + 1) * sizeof *b->ends);
-    if (!b->shape || !b->ends) return sch_no_memory();
-    for (uint32_t d = 0; d < b->rank; d++) {
-        uint32_t axis = axis_of(e, b->indices[d]);
-        b->shape[d] = info->shape[d];
-        if (axis != HONE_NO_ID && e->extents[axis]) HONE_TRY(find_end(e, b, d, axis));
-    }
-    if (b->is_written) HONE_TRY(check_written(e, b));
-    if (!b->grows) return HONE_OK;
-    if (!b->is_written) HONE_TRY(check_filled(e, b));
-    HONE_TRY(check_neighbours(e, b));
-    HONE_TRY(sch_require_declared(sch, b->old));
-    return sch_require_no_views(sch, e->block, b->old);
-}
-
 /* ---- the copies ---- */
 
 /* The padding condition of a copy into a larger buffer: v0 < 7 and v2 < 5. */
@@ -400,6 +172,7 @@ static const hone_expr *copied_value(einsum *e, const pad_buffer *b, const hone_
     const hone_expr *zero = hone_dtype_is_float(dtype)  ? hone_expr_float(ir, dtype, 0)
                             : hone_dtype_is_bool(dtype) ? hone_expr_bool(ir, false)
                                                         : hone_expr_int(ir, dtype, 0);
+    if (b->is_filled_here) return zero;
     const hone_expr *args[] = {inside(e, b, vars), hone_func_load(ir, e->sch->func, b->old, vars),
                                zero};
     return hone_expr_call(ir, dtype, HONE_INTRIN_IF_THEN_ELSE, 3, args);
@@ -480,6 +253,7 @@ static hone_status grow_buffer(einsum *e, pad_buffer *b) {
     if (b->fresh == HONE_NO_ID) return sch_no_memory();
     HONE_TRY(sch_add_alloc(sch, e->scope, b->fresh));
     HONE_TRY(make_copy(e, b));
+    if (!b->is_written && !b->is_filled_here) HONE_TRY(sch_declare_pad_copy(e, b));
     return sch_redirect_accesses(sch, e->top, b->old, b->fresh, NULL, true);
 }
 
@@ -584,18 +358,13 @@ hone_status hone_sch_pad_einsum(hone_schedule *sch, hone_rv block, uint32_t coun
     e.scope = sch_scope_of(sch, e.block);
     if (e.scope == HONE_NO_ID) return sch_refuse(sch, e.block, "the root block has no scope");
     HONE_TRY(check_nest(&e));
-    HONE_TRY(find_buffers(&e));
+    HONE_TRY(sch_find_einsum_buffers(&e));
     HONE_TRY(find_extents(&e, count, padding));
     bool grows = false;
     for (uint32_t i = 0; i < e.axis_count; i++)
         grows |= e.extents[i] != NULL;
-    if (grows && e.scope != hone_func_root_block(sch->func)) {
-        return sch_refuse(sch, e.block,
-                          "%s stands in a block, which may run over a part of it only",
-                          sch_block_name(sch, e.block));
-    }
     for (uint32_t i = 0; i < e.buffer_count && grows; i++)
-        HONE_TRY(plan_buffer(&e, &e.buffers[i]));
+        HONE_TRY(sch_plan_pad_buffer(&e, &e.buffers[i]));
     if (grows) {
         HONE_TRY(sch_check_zero_risks(sch, e.block));
         HONE_TRY(sch_check_zero_sums(sch, e.block, e.extents));

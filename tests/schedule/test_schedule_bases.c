@@ -303,6 +303,42 @@ static const struct base {
      "    for i, j in T.grid(6, 4):\n"
      "        with T.block(\"C\"):\n"
      "            vi, vj = T.axis.remap(\"SS\", [i, j])\n            C[vi, vj] = B[J[vi], vj]\n"             },
+    {"stages in one nest",                     HEAD
+     "def main(A: T.Buffer((5, 7)" F32 ", W: T.Buffer((7, 3)" F32 ", D: T.Buffer((5, 3)" F32 "):\n"
+     "    P = T.alloc_buffer((5, 7))\n    C = T.alloc_buffer((5, 3))\n"
+     "    for i in range(5):\n"
+     "        for k in range(7):\n"
+     "            with T.block(\"P\"):\n"
+     "                vi, vk = T.axis.remap(\"SS\", [i, k])\n"
+     "                P[vi, vk] = A[vi, vk] + T.float32(1)\n"
+     "        for j, k in T.grid(3, 7):\n"
+     "            with T.block(\"C\"):\n"
+     "                vi, vj, vk = T.axis.remap(\"SSR\", [i, j, k])\n"
+     "                with T.init():\n                    C[vi, vj] = T.float32(0)\n"
+     "                C[vi, vj] = C[vi, vj] + P[vi, vk] * W[vk, vj]\n"
+     "        for j in range(3):\n"
+     "            with T.block(\"D\"):\n"
+     "                vi, vj = T.axis.remap(\"SS\", [i, j])\n"
+     "                D[vi, vj] = T.exp(C[vi, vj])\n"                                            },
+    {"rows by rows",
+     HEAD "def main(A: T.Buffer((4, 7)" F32 ", C: T.Buffer((4, 5)" F32 "):\n"
+          "    for i in range(4):\n"
+          "        with T.block(\"O\"):\n"
+          "            vi = T.axis.spatial(4, i)\n"
+          "            L = T.alloc_buffer((7,))\n            M = T.alloc_buffer((5,))\n"
+          "            for k in range(7):\n"
+          "                with T.block(\"L\"):\n"
+          "                    vk = T.axis.spatial(7, k)\n"
+          "                    L[vk] = A[vi, vk] * T.float32(2)\n"
+          "            for j, k in T.grid(5, 7):\n"
+          "                with T.block(\"M\"):\n"
+          "                    vj, vk = T.axis.remap(\"SR\", [j, k])\n"
+          "                    with T.init():\n                        M[vj] = T.float32(0)\n"
+          "                    M[vj] = M[vj] + L[vk] * A[vi, vk]\n"
+          "            for j in range(5):\n"
+          "                with T.block(\"C\"):\n"
+          "                    vj = T.axis.spatial(5, j)\n"
+          "                    C[vi, vj] = M[vj]\n"                                                                        },
 };
 
 static void check_base(void **state) {
