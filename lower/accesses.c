@@ -1,4 +1,4 @@
-/* lower/accesses.c - finds the loads and stores of a buffer, and the variables around them. */
+/* lower/accesses.c - finds and maps the loads and stores of a buffer; the variables around them. */
 #include "lower/accesses.h"
 
 typedef struct finder {
@@ -85,6 +85,34 @@ hone_status lower_find_accesses(const hone_func *func, hone_node_id root, hone_b
         visit_node(&f, hone_func_node(func, n));
     }
     return f.has_memory ? HONE_OK : LOWER_NO_MEMORY();
+}
+
+typedef struct mapping {
+    hone_buffer buffer;
+    lower_index_map map;
+    void *ctx;
+} mapping;
+
+static const hone_expr *map_load(void *ctx, hone_ir *ir, const hone_expr *e) {
+    mapping *m = ctx;
+    if (e->kind != HONE_EXPR_LOAD || e->u.buffer != m->buffer) return e;
+    const hone_expr **indices = m->map(m->ctx, e->args);
+    if (!indices) return hone_ir_fail(ir, LOWER_NO_MEMORY());
+    return hone_expr_load(ir, e->dtype, e->u.buffer, e->count, indices);
+}
+
+hone_status lower_map_accesses(hone_func *func, hone_node_id root, hone_buffer buffer,
+                               lower_index_map map, void *ctx) {
+    mapping m = {.buffer = buffer, .map = map, .ctx = ctx};
+    HONE_TRY(hone_tree_transform(func, root, map_load, &m, false));
+    for (hone_node_id n = root; n != HONE_NO_ID; n = hone_tree_next(func, root, n)) {
+        hone_node *node = hone_func_node(func, n);
+        if (node->kind != HONE_NODE_STORE || node->u.store.buffer != buffer) continue;
+        const hone_expr **indices = map(ctx, node->u.store.indices);
+        if (!indices) return LOWER_NO_MEMORY();
+        node->u.store.indices = indices;
+    }
+    return HONE_OK;
 }
 
 hone_status lower_mark_vars(const hone_func *func, hone_node_id root, hone_arith *arith,

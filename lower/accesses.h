@@ -19,6 +19,11 @@ typedef struct lower_accesses {
 /* In program order. NO_MEMORY only. */
 HONE_NODISCARD hone_status lower_find_accesses(const hone_func *func, hone_node_id root,
                                                hone_buffer buffer, lower_accesses *out);
+/* New indices of an access, in the function's arena; NULL when memory is short. */
+typedef const hone_expr **(*lower_index_map)(void *ctx, const hone_expr *const *indices);
+/* Maps the indices of every load and store of the buffer below root. */
+HONE_NODISCARD hone_status lower_map_accesses(hone_func *func, hone_node_id root,
+                                              hone_buffer buffer, lower_index_map map, void *ctx);
 /* Marks the variables that are bound below root: loops true in loops[], others (let) in others[];
  * both have func->var_count entries. Binds the loops in arith. */
 HONE_NODISCARD hone_status lower_mark_vars(const hone_func *func, hone_node_id root,

@@ -38,7 +38,8 @@ static bool region_of(compactor *c, const lower_accesses *all, uint32_t d,
     return true;
 }
 
-static const hone_expr **shifted(compactor *c, const hone_expr *const *indices) {
+static const hone_expr **shifted(void *ctx, const hone_expr *const *indices) {
+    compactor *c = ctx;
     hone_func *func = c->lower->func;
     uint32_t rank = func->buffers[c->buffer].rank;
     const hone_expr **out = hone_arena_alloc(func->arena, rank * sizeof *out);
@@ -51,27 +52,6 @@ static const hone_expr **shifted(compactor *c, const hone_expr *const *indices) 
         if (!out[d]) return NULL;
     }
     return out;
-}
-
-static const hone_expr *shift_load(void *ctx, hone_ir *ir, const hone_expr *e) {
-    compactor *c = ctx;
-    if (e->kind != HONE_EXPR_LOAD || e->u.buffer != c->buffer) return e;
-    const hone_expr **indices = shifted(c, e->args);
-    if (!indices) return hone_ir_fail(ir, LOWER_NO_MEMORY());
-    return hone_expr_load(ir, e->dtype, e->u.buffer, e->count, indices);
-}
-
-static hone_status shift_accesses(compactor *c, hone_node_id root) {
-    hone_func *func = c->lower->func;
-    HONE_TRY(hone_tree_transform(func, root, shift_load, c, false));
-    for (hone_node_id n = root; n != HONE_NO_ID; n = hone_tree_next(func, root, n)) {
-        hone_node *node = hone_func_node(func, n);
-        if (node->kind != HONE_NODE_STORE || node->u.store.buffer != c->buffer) continue;
-        const hone_expr **indices = shifted(c, node->u.store.indices);
-        if (!indices) return LOWER_NO_MEMORY();
-        node->u.store.indices = indices;
-    }
-    return HONE_OK;
 }
 
 static hone_status compact(compactor *c, hone_node_id alloc) {
@@ -104,7 +84,7 @@ static hone_status compact(compactor *c, hone_node_id alloc) {
     }
     if (!is_smaller) return HONE_OK;
     func->buffers[c->buffer].shape = shape;
-    return shift_accesses(c, alloc);
+    return lower_map_accesses(func, alloc, c->buffer, shifted, c);
 }
 
 hone_status lower_compact(hone_lower *lower) {

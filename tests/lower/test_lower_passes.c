@@ -1,6 +1,7 @@
-/* Conditions that no iteration changes stand around loops, and statements side by side share one;
- * what may not be asked earlier stays where it is. Vectors whose indices are digits of a number are
- * made twice: for where no digit carries, and as they were. */
+/* Programs as they are behind a pass. hoist_if: conditions that no iteration changes stand around
+ * loops, and statements side by side share one; what may not be asked earlier stays where it is.
+ * layout: small buffers are laid out as the vectors in most loops run. carry: vectors whose indices
+ * are digits of a number are made twice, for where no digit carries, and as they were. */
 #include <string.h>
 
 #include "ir/script.h"
@@ -85,6 +86,45 @@ static const struct row hoist_rows[] = {
      "        if n < 3:\n"                                                                                                       },
 };
 
+static const struct row layout_rows[] = {
+    {"the vectors of most loops run along the last dimension",
+     HEAD "    L = T.alloc_buffer((8, 7, 1), \"int32\")\n"
+          "    for k, w in T.grid(3, 7):\n"
+          "        for f in T.vectorized(8):\n"
+          "            L[f, w, 0] = T.if_then_else(k == 0, 0, L[f, w, 0]) + A[k * 8 + f] * A[w]\n"
+          "    for f in range(8):\n"
+          "        for w in T.vectorized(7):\n"
+          "            Y[f * 7 + w] = L[f, w, 0]\n", "    L = T.alloc_buffer((7, 1, 8), \"int32\")\n"
+     "    for k, w in T.grid(3, 7):\n"
+     "        for f in T.vectorized(8):\n"
+     "            L[w, 0, f] = A[k * 8 + f] * A[w] + T.if_then_else(k == 0, 0, L[w, 0, f])\n"
+     "    for f in range(8):\n"
+     "        for w in T.vectorized(7):\n"
+     "            Y[f * 7 + w] = L[w, 0, f]\n"   },
+    {"nothing changes where they do already",
+     HEAD "    L = T.alloc_buffer((7, 8, 1), \"int32\")\n"
+          "    for w in range(7):\n"
+          "        for f in T.vectorized(8):\n"
+          "            L[w, f, 0] = A[f * 7 + w]\n"
+          "    for w in range(7):\n"
+          "        for f in T.vectorized(8):\n"
+          "            Y[w * 8 + f] = L[w, f, 0]\n", "    L = T.alloc_buffer((7, 8, 1), \"int32\")\n"},
+    {"nor where vectors run across several dimensions",
+     HEAD "    L = T.alloc_buffer((8, 8), \"int32\")\n"
+          "    for f in T.vectorized(8):\n"
+          "        L[f, f] = A[f]\n"
+          "    for f in T.vectorized(8):\n"
+          "        Y[f] = L[f, f]\n",                "    L = T.alloc_buffer((8, 8), \"int32\")\n"   },
+    {"nor where others know its address",
+     HEAD "    L = T.alloc_buffer((8, 7), \"int32\")\n"
+          "    for w in range(7):\n"
+          "        for f in T.vectorized(8):\n"
+          "            L[f, w] = A[f]\n"
+          "    T.evaluate(T.call_extern(\"int32\", \"use\", T.address_of(L[0, 0])))\n"
+          "    for f in T.vectorized(8):\n"
+          "        Y[f] = L[f, 0]\n",                "    L = T.alloc_buffer((8, 7), \"int32\")\n"   },
+};
+
 #undef HEAD
 #define HEAD                                                                                       \
     "from tvm.script import tir as T\n"                                                            \
@@ -159,11 +199,16 @@ static void asks_where_it_may(void **state) {
     check(*state, "hoist_if");
 }
 
+static void lays_out_as_vectors_run(void **state) {
+    check(*state, "layout");
+}
+
 static void asks_whether_digits_carry(void **state) {
     check(*state, "carry");
 }
 
 int main(void) {
     return HONE_RUN_ROWS("lower/hoist_if", hoist_rows, asks_where_it_may) +
+           HONE_RUN_ROWS("lower/layout", layout_rows, lays_out_as_vectors_run) +
            HONE_RUN_ROWS("lower/carry", carry_rows, asks_whether_digits_carry);
 }
