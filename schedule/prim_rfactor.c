@@ -1,7 +1,6 @@
 #include "ir/verify.h"
 #include "schedule/init_nest.h"
-#include "schedule/reducer.h"
-#include "schedule/schedule_impl.h"
+#include "schedule/rfactor.h"
 
 /* rfactor: splits a reduction in two. The loop becomes a spatial axis of a first block that reduces
  * into a new buffer with one more dimension; a second block reduces that dimension.
@@ -24,20 +23,6 @@
  * nothing else; the new axis fits in the buffer; each element of the new buffer gets a value in
  * spite of the predicate. */
 
-typedef struct rfactoring {
-    hone_schedule *sch;
-    hone_node_id loop, block, scope;
-    uint32_t axis;       /* where the new dimension stands */
-    bool cuts_reduction; /* the predicate speaks of reduce loops */
-    bool is_guarded;     /* and can't all be that of the first block */
-    uint32_t loop_count;
-    const hone_node_id *loops;
-    sch_reducer reducer;
-    hone_buffer rf_buffers[SCH_REDUCER_BUFFERS];
-    const hone_expr **fresh; /* old loop variable → the one of the first block's nest */
-    uint32_t var_count;      /* entries of that map */
-} rfactoring;
-
 /* ---- checks ---- */
 
 static sch_loop_type type_in_block(const hone_schedule *sch, hone_node_id block, hone_var var) {
@@ -53,7 +38,7 @@ static bool feeds_nothing(const hone_schedule *sch, hone_node_id block, hone_var
 }
 
 /* Feeds reduce axes; the factored loop may feed nothing if it runs once. */
-static bool reduces(const rfactoring *r, hone_node_id loop) {
+bool sch_rfactor_reduces(const rfactoring *r, hone_node_id loop) {
     const hone_node *node = sch_node(r->sch, loop);
     hone_var var = node->u.loop.var;
     if (type_in_block(r->sch, r->block, var) == SCH_LOOP_REDUCE) return true;
@@ -91,7 +76,7 @@ static hone_status check_loop(rfactoring *r, uint32_t i, bool is_inside_reductio
         return sch_refuse(sch, r->loops[i], "%s feeds both spatial and reduce axes",
                           sch_loop_name(sch, r->loops[i]));
     }
-    if (r->loops[i] == r->loop && !reduces(r, r->loop)) {
+    if (r->loops[i] == r->loop && !sch_rfactor_reduces(r, r->loop)) {
         return sch_refuse(sch, r->loop, "%s feeds no reduce axis", sch_loop_name(sch, r->loop));
     }
     return HONE_OK;
@@ -107,7 +92,7 @@ static hone_status check_loops(rfactoring *r) {
     }
     bool is_inside_reduction = false;
     for (uint32_t i = 0; i < r->loop_count; i++) {
-        is_inside_reduction = is_inside_reduction || reduces(r, r->loops[i]);
+        is_inside_reduction = is_inside_reduction || sch_rfactor_reduces(r, r->loops[i]);
         HONE_TRY(check_loop(r, i, is_inside_reduction));
     }
     return HONE_OK;
@@ -131,70 +116,6 @@ static hone_status check_block(rfactoring *r) {
                           why ? why : "it has no reduce axis");
     }
     return check_loops(r);
-}
-
-/* Parts of a predicate: what says nothing of reduce loops; what may stay with the first block,
- * since it holds wherever that gives an element its first value; what may not. */
-typedef enum part { SPATIAL_PART, STAYING_PART, GUARDING_PART } part;
-
-static bool is_part(rfactoring *r, const hone_expr *e, part which) {
-    if (which != SPATIAL_PART) {
-        return sch_begins_under(r->sch, r->block, r->loop, e) == (which == STAYING_PART);
-    }
-    for (uint32_t i = 0; i < r->loop_count; i++) {
-        if (!reduces(r, r->loops[i])) continue;
-        if (hone_expr_uses_var(e, sch_node(r->sch, r->loops[i])->u.loop.var)) return false;
-    }
-    return true;
-}
-
-static const hone_expr *part_of(rfactoring *r, const hone_expr *e, part which) {
-    if (!e) return NULL;
-    if (!hone_expr_is_op(e, HONE_OP_AND)) return is_part(r, e, which) ? e : NULL;
-    const hone_expr *a = part_of(r, e->args[0], which);
-    const hone_expr *b = part_of(r, e->args[1], which);
-    if (!a || !b) return a ? a : b;
-    return hone_expr_binary(&r->sch->ir, HONE_OP_AND, a, b);
-}
-
-/* Reduce axes are at their first values where the reduce loops begin. */
-static bool begins_with_loops(rfactoring *r) {
-    hone_schedule *sch = r->sch;
-    const hone_node *node = sch_node(sch, r->block);
-    for (uint32_t a = 0; a < node->u.block.block->axis_count; a++) {
-        const hone_axis *axis = &node->u.block.block->axes[a];
-        const hone_expr *first = node->u.block.bindings[a];
-        if (axis->kind != HONE_AXIS_REDUCE) continue;
-        for (uint32_t i = 0; i < r->loop_count && first; i++) {
-            const hone_node *loop = sch_node(sch, r->loops[i]);
-            if (!reduces(r, r->loops[i])) continue;
-            first =
-                hone_expr_substitute_one(&sch->ir, first, loop->u.loop.var, loop->u.loop.range.min);
-        }
-        if (!first || !hone_prove_equal(&sch->arith, first, axis->dom.min)) return false;
-    }
-    return true;
-}
-
-/* The first block gives each element of the new buffer its first value where all reduce loops but
- * the factored one begin: the predicate may only stay if it holds there. The second block gives
- * every element of the old buffer a value, which the old block must have done. */
-static hone_status check_predicate(rfactoring *r) {
-    hone_schedule *sch = r->sch;
-    const hone_expr *predicate = sch_node(sch, r->block)->u.block.predicate;
-    for (uint32_t i = 0; i < r->loop_count && predicate; i++) {
-        hone_var var = sch_node(sch, r->loops[i])->u.loop.var;
-        if (!reduces(r, r->loops[i]) || !hone_expr_uses_var(predicate, var)) continue;
-        r->cuts_reduction =
-            begins_with_loops(r) && sch_begins_under(sch, r->block, HONE_NO_ID, predicate);
-        r->is_guarded = r->cuts_reduction && !sch_begins_under(sch, r->block, r->loop, predicate);
-        if (r->cuts_reduction) break;
-        return sch_refuse(sch, r->loops[i],
-                          "the predicate of %s depends on %s: parts of the new buffer would stay "
-                          "without a value",
-                          sch_block_name(sch, r->block), sch_loop_name(sch, r->loops[i]));
-    }
-    return sch_ir_error(sch);
 }
 
 /* ---- the new buffers ---- */
@@ -231,26 +152,17 @@ static hone_status make_buffers(rfactoring *r) {
 
 /* ---- blocks ---- */
 
-/* A block in the making. map replaces the old block's axis variables. */
-typedef struct draft {
-    hone_axis *axes;
-    const hone_expr **bindings;
-    const hone_expr **map;
-    uint32_t count;
-    bool has_reduce;
-} draft;
-
-static hone_status start_draft(rfactoring *r, draft *d) {
+static hone_status start_draft(rfactoring *r, rfactor_draft *d) {
     hone_schedule *sch = r->sch;
     uint32_t room = sch_block(sch, r->block)->axis_count + r->loop_count + 1;
-    *d = (draft){0};
+    *d = (rfactor_draft){0};
     d->axes = hone_arena_alloc(sch->arena, room * sizeof *d->axes);
     d->bindings = hone_arena_alloc(sch->arena, room * sizeof *d->bindings);
     d->map = hone_arena_zalloc(sch->arena, (r->var_count + 1) * sizeof *d->map);
     return d->axes && d->bindings && d->map ? HONE_OK : sch_no_memory();
 }
 
-static hone_status add_axis(rfactoring *r, draft *d, const char *name, hone_axis_kind kind,
+static hone_status add_axis(rfactoring *r, rfactor_draft *d, const char *name, hone_axis_kind kind,
                             hone_range dom, const hone_expr *binding, const hone_expr **out_var) {
     hone_schedule *sch = r->sch;
     hone_var var = name ? hone_func_add_named_var(sch->func, name, dom.extent->dtype) : HONE_NO_ID;
@@ -263,8 +175,9 @@ static hone_status add_axis(rfactoring *r, draft *d, const char *name, hone_axis
 }
 
 /* An axis for a loop, named after it. */
-static hone_status add_loop_axis(rfactoring *r, draft *d, hone_node_id loop, hone_axis_kind kind,
-                                 const hone_expr *binding, const hone_expr **out_var) {
+static hone_status add_loop_axis(rfactoring *r, rfactor_draft *d, hone_node_id loop,
+                                 hone_axis_kind kind, const hone_expr *binding,
+                                 const hone_expr **out_var) {
     const hone_node node = *sch_node(r->sch, loop);
     const char *name = r->sch->func->vars[node.u.loop.var].name;
     return add_axis(r, d, sch_name(r->sch, "v", name, -1), kind, node.u.loop.range, binding,
@@ -272,8 +185,8 @@ static hone_status add_loop_axis(rfactoring *r, draft *d, hone_node_id loop, hon
 }
 
 /* Puts a drafted block together in place of what the block holds. */
-static hone_status finish_block(rfactoring *r, draft *d, const char *name, hone_node_id block,
-                                const hone_buffer *buffers, uint32_t rank,
+static hone_status finish_block(rfactoring *r, rfactor_draft *d, const char *name,
+                                hone_node_id block, const hone_buffer *buffers, uint32_t rank,
                                 const hone_expr *const *indices, const hone_expr *const *rhs,
                                 const hone_expr *predicate) {
     hone_schedule *sch = r->sch;
@@ -319,176 +232,42 @@ static hone_status copy_nest(rfactoring *r, hone_node_id *out_top, hone_node_id 
     return sch_ir_error(sch);
 }
 
-/* Loop variables in the order in which an expression names them first. */
-typedef struct var_list {
-    uint32_t count;
-    hone_var *vars;
-} var_list;
-
-static bool note_var(void *ctx, const hone_expr *e) {
-    var_list *list = ctx;
-    if (e->kind != HONE_EXPR_VAR) return true;
-    for (uint32_t i = 0; i < list->count; i++) {
-        if (list->vars[i] == e->u.var) return true;
-    }
-    list->vars[list->count++] = e->u.var;
-    return true;
-}
-
-static hone_node_id loop_of(const rfactoring *r, hone_var var) {
-    for (uint32_t i = 0; i < r->loop_count; i++) {
-        if (sch_node(r->sch, r->loops[i])->u.loop.var == var) return r->loops[i];
-    }
-    return HONE_NO_ID;
-}
-
-/* Does a loop feed the axis that feeds one of those which fall apart, too? */
-static bool shares_loop(const rfactoring *r, uint32_t axis, const bool *falls_apart) {
-    const hone_node *node = sch_node(r->sch, r->block);
-    const hone_expr *const *bindings = node->u.block.bindings;
-    for (uint32_t k = 0; k < r->loop_count; k++) {
-        hone_var var = sch_node(r->sch, r->loops[k])->u.loop.var;
-        if (!hone_expr_uses_var(bindings[axis], var)) continue;
-        for (uint32_t i = 0; i < node->u.block.block->axis_count; i++) {
-            if (falls_apart[i] && hone_expr_uses_var(bindings[i], var)) return true;
-        }
-    }
-    return false;
-}
-
-/* What a variable is multiplied with in a sum, at most; 0 if it is not there. */
-static int64_t stride_of(const hone_expr *e, hone_var var) {
-    if (e->kind == HONE_EXPR_VAR) return e->u.var == var;
-    int64_t stride = 0;
-    for (uint32_t i = 0; i < e->count; i++) {
-        int64_t found = stride_of(e->args[i], var);
-        if (found > stride) stride = found;
-    }
-    bool is_scaled = hone_expr_is_op(e, HONE_OP_MUL) && hone_expr_is_int(e->args[1]);
-    return is_scaled && stride > 0 && e->args[1]->u.i > 0 ? e->args[1]->u.i : stride;
-}
-
-/* Outer loops, which move the axis by a multiple of what inner ones do, first. */
-static void sort_by_stride(const hone_expr *binding, var_list *list) {
-    for (uint32_t i = 1; i < list->count; i++) {
-        for (uint32_t k = i; k > 0; k--) {
-            hone_var left = list->vars[k - 1], right = list->vars[k];
-            int64_t by_left = stride_of(binding, left), by_right = stride_of(binding, right);
-            if (by_left < 1 || by_right <= by_left || by_right % by_left != 0) break;
-            list->vars[k - 1] = right;
-            list->vars[k] = left;
-        }
-    }
-}
-
-/* A reduce axis that the factored loop feeds falls apart, and those that share loops with it: the
- * axes made for its loops would run along with theirs. All others stay. */
-static const bool *find_split_axes(const rfactoring *r, hone_var factored) {
-    const hone_node *node = sch_node(r->sch, r->block);
-    const hone_block *block = node->u.block.block;
-    bool *falls_apart = hone_arena_zalloc(r->sch->arena, block->axis_count + 1);
-    for (bool is_done = false; falls_apart && !is_done;) {
-        is_done = true;
-        for (uint32_t i = 0; i < block->axis_count; i++) {
-            if (block->axes[i].kind != HONE_AXIS_REDUCE || falls_apart[i]) continue;
-            falls_apart[i] = hone_expr_uses_var(node->u.block.bindings[i], factored) ||
-                             shares_loop(r, i, falls_apart);
-            is_done = is_done && !falls_apart[i];
-        }
-    }
-    return falls_apart;
-}
-
 /* An axis falls apart into one for each loop that feeds it, the factored one excepted;
  * axis_of: those made so far by loop variable. */
-static hone_status split_axis(rfactoring *r, draft *d, uint32_t i, const hone_expr **axis_of) {
+static hone_status split_axis(rfactoring *r, rfactor_draft *d, uint32_t i,
+                              const hone_expr **axis_of) {
     hone_schedule *sch = r->sch;
     const hone_node old = *sch_node(sch, r->block);
     const hone_expr *binding = old.u.block.bindings[i];
-    var_list list = {.vars = hone_arena_alloc(sch->arena, (r->var_count + 1) * sizeof *list.vars)};
-    if (!list.vars) return sch_no_memory();
-    hone_expr_walk(binding, note_var, &list);
-    sort_by_stride(binding, &list);
-    for (uint32_t k = 0; k < list.count; k++) {
-        hone_var var = list.vars[k];
-        hone_node_id loop = loop_of(r, var);
-        if (axis_of[var] || loop == HONE_NO_ID) continue;
-        HONE_TRY(add_loop_axis(r, d, loop, HONE_AXIS_REDUCE, r->fresh[var], &axis_of[var]));
+    uint32_t loop_count = 0;
+    const hone_node_id *loops = NULL;
+    HONE_TRY(sch_rfactor_loops_of_axis(r, i, &loop_count, &loops));
+    for (uint32_t k = 0; k < loop_count; k++) {
+        hone_var var = sch_node(sch, loops[k])->u.loop.var;
+        if (axis_of[var]) continue;
+        HONE_TRY(add_loop_axis(r, d, loops[k], HONE_AXIS_REDUCE, r->fresh[var], &axis_of[var]));
     }
     d->map[old.u.block.block->axes[i].var] =
         hone_expr_substitute(&sch->ir, binding, axis_of, r->var_count);
     return sch_ir_error(sch);
 }
 
-static hone_status keep_axis(rfactoring *r, draft *d, uint32_t i, const hone_expr *binding) {
+static hone_status keep_axis(rfactoring *r, rfactor_draft *d, uint32_t i,
+                             const hone_expr *binding) {
     hone_axis axis = sch_block(r->sch, r->block)->axes[i];
     return add_axis(r, d, r->sch->func->vars[axis.var].name, axis.kind, axis.dom, binding,
                     &d->map[axis.var]);
-}
-
-/* Axes by loop variable: those made for loops, and those that a loop feeds alone. */
-static void note_axes_of_loops(const rfactoring *r, const draft *d, const hone_expr **axis_of) {
-    const hone_node *old = sch_node(r->sch, r->block);
-    for (uint32_t i = 0; i < old->u.block.block->axis_count; i++) {
-        const hone_expr *binding = old->u.block.bindings[i];
-        if (binding->kind != HONE_EXPR_VAR || axis_of[binding->u.var]) continue;
-        axis_of[binding->u.var] = d->map[old->u.block.block->axes[i].var];
-    }
-}
-
-/* Without the guards, do the loops stay in the axes that do not fall apart? */
-static hone_status check_kept_axes(rfactoring *r, const bool *falls_apart) {
-    hone_schedule *sch = r->sch;
-    hone_arith *arith = &sch->arith;
-    const hone_node node = *sch_node(sch, r->block);
-    uint32_t mark = arith->fact_count;
-    const hone_expr *staying = part_of(r, node.u.block.predicate, STAYING_PART);
-    if (staying) hone_arith_push(arith, staying);
-    const hone_axis *outside = NULL;
-    for (uint32_t i = 0; i < node.u.block.block->axis_count && !outside; i++) {
-        const hone_axis *axis = &node.u.block.block->axes[i];
-        const hone_expr *end = hone_expr_add(&sch->ir, axis->dom.min, axis->dom.extent);
-        if (falls_apart[i]) continue;
-        bool is_inside = end &&
-                         hone_prove_less_equal(arith, axis->dom.min, node.u.block.bindings[i]) &&
-                         hone_prove_less(arith, node.u.block.bindings[i], end);
-        if (!is_inside) outside = axis;
-    }
-    hone_arith_pop(arith, mark);
-    if (!outside) return sch_ir_error(sch);
-    return sch_refuse(sch, r->block, "only the predicate of %s keeps its loops in axis '%s'",
-                      sch_block_name(sch, r->block), sch->func->vars[outside->var].name);
-}
-
-/* What comes in with each step: the identity where the predicate does not hold. */
-static hone_status guard(rfactoring *r, const draft *d, const hone_expr **axis_of,
-                         const hone_expr **io_rhs) {
-    hone_schedule *sch = r->sch;
-    note_axes_of_loops(r, d, axis_of);
-    const hone_expr *predicate = sch_node(sch, r->block)->u.block.predicate;
-    const hone_expr *condition = part_of(r, predicate, GUARDING_PART);
-    condition = hone_expr_substitute(&sch->ir, condition, axis_of, r->var_count);
-    for (uint32_t i = 0; i < r->loop_count && condition; i++) {
-        if (!hone_expr_uses_var(condition, sch_node(sch, r->loops[i])->u.loop.var)) continue;
-        return sch_refuse(sch, r->block, "the predicate of %s is not made of its axes: it has %s",
-                          sch_block_name(sch, r->block), sch_loop_name(sch, r->loops[i]));
-    }
-    for (uint32_t i = 0; i < r->reducer.count && condition; i++) {
-        const hone_expr *args[] = {condition, io_rhs[i], r->reducer.identities[i]};
-        io_rhs[i] = hone_expr_call(&sch->ir, io_rhs[i]->dtype, HONE_INTRIN_IF_THEN_ELSE, 3, args);
-    }
-    return sch_ir_error(sch);
 }
 
 /* The first block: the factored loop is its first axis. */
 static hone_status make_rf_block(rfactoring *r, hone_node_id rf) {
     hone_schedule *sch = r->sch;
     const hone_node old = *sch_node(sch, r->block);
-    draft d;
+    rfactor_draft d;
     HONE_TRY(start_draft(r, &d));
     const hone_expr **axis_of = hone_arena_zalloc(sch->arena, (r->var_count + 1) * sizeof *axis_of);
     hone_var factored = sch_node(sch, r->loop)->u.loop.var;
-    const bool *falls_apart = find_split_axes(r, factored);
+    const bool *falls_apart = sch_rfactor_split_axes(r);
     if (!axis_of || !falls_apart) return sch_no_memory();
     HONE_TRY(
         add_loop_axis(r, &d, r->loop, HONE_AXIS_SPATIAL, r->fresh[factored], &axis_of[factored]));
@@ -511,9 +290,8 @@ static hone_status make_rf_block(rfactoring *r, hone_node_id rf) {
         rhs[i] = hone_expr_substitute(&sch->ir, r->reducer.rhs[i], d.map, r->var_count);
     const hone_expr *predicate = old.u.block.predicate;
     if (r->is_guarded) {
-        HONE_TRY(check_kept_axes(r, falls_apart));
-        HONE_TRY(guard(r, &d, axis_of, rhs));
-        predicate = part_of(r, predicate, STAYING_PART);
+        HONE_TRY(sch_rfactor_guard(r, &d, falls_apart, axis_of, rhs));
+        predicate = sch_rfactor_staying_part(r, predicate);
     }
     if (predicate) {
         predicate = hone_expr_substitute(&sch->ir, predicate, r->fresh, r->var_count);
@@ -526,7 +304,7 @@ static hone_status make_rf_block(rfactoring *r, hone_node_id rf) {
 static void drop_loops(rfactoring *r) {
     hone_schedule *sch = r->sch;
     for (uint32_t i = 0; i < r->loop_count; i++) {
-        if (r->loops[i] == r->loop || !reduces(r, r->loops[i])) continue;
+        if (r->loops[i] == r->loop || !sch_rfactor_reduces(r, r->loops[i])) continue;
         hone_node_id child = sch_node(sch, r->loops[i])->first;
         hone_tree_remove(sch->func, child);
         hone_tree_replace(sch->func, r->loops[i], child);
@@ -559,7 +337,7 @@ static hone_status make_final_block(rfactoring *r) {
     hone_schedule *sch = r->sch;
     const hone_block *old = sch_block(sch, r->block);
     const hone_node node = *sch_node(sch, r->block);
-    draft d;
+    rfactor_draft d;
     HONE_TRY(start_draft(r, &d));
     const hone_expr *reduce = NULL;
     HONE_TRY(add_loop_axis(r, &d, r->loop, HONE_AXIS_REDUCE,
@@ -579,7 +357,7 @@ static hone_status make_final_block(rfactoring *r) {
     const hone_expr *rhs[SCH_REDUCER_BUFFERS];
     for (uint32_t i = 0; i < r->reducer.count; i++)
         rhs[i] = hone_func_load(&sch->ir, sch->func, r->rf_buffers[i], rf_indices);
-    const hone_expr *predicate = part_of(r, node.u.block.predicate, SPATIAL_PART);
+    const hone_expr *predicate = sch_rfactor_spatial_part(r, node.u.block.predicate);
     drop_loops(r);
     HONE_TRY(finish_block(r, &d, old->name, r->block, r->reducer.buffers, rank, indices, rhs,
                           predicate));
@@ -621,7 +399,7 @@ hone_status hone_sch_rfactor(hone_schedule *sch, hone_rv loop_rv, int64_t factor
     HONE_TRY(sch_resolve_loop(sch, loop_rv, &r.loop));
     HONE_TRY(check_block(&r));
     HONE_TRY(sch_reducer_match(sch, r.block, &r.reducer));
-    HONE_TRY(check_predicate(&r));
+    HONE_TRY(sch_rfactor_check_predicate(&r));
     int64_t rank = r.reducer.rank;
     if (factor_axis < -(rank + 1) || factor_axis > rank) {
         return sch_refuse(sch, r.block, "factor_axis is %lld, must be from %lld to %lld",
