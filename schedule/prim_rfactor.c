@@ -259,6 +259,34 @@ static hone_status keep_axis(rfactoring *r, rfactor_draft *d, uint32_t i,
                     &d->map[axis.var]);
 }
 
+/* The first block reads what the old one said that it reads, at the new axes; the sums, if it said
+ * so of them, are others now. */
+static hone_status carry_reads(rfactoring *r, const rfactor_draft *d, hone_node_id rf) {
+    hone_schedule *sch = r->sch;
+    const hone_block *old = sch_block(sch, r->block);
+    hone_block *block = hone_block_copy(sch->arena, sch_block(sch, rf));
+    hone_region *reads = hone_arena_alloc(sch->arena, (old->read_count + 1) * sizeof *reads);
+    if (!block || !reads) return sch_no_memory();
+    for (uint32_t i = 0; i < old->read_count; i++) {
+        uint32_t rank = hone_func_buffer(sch->func, old->reads[i].buffer)->rank;
+        hone_range *ranges = hone_arena_alloc(sch->arena, (rank + 1) * sizeof *ranges);
+        if (!ranges) return sch_no_memory();
+        for (uint32_t k = 0; k < r->reducer.count; k++) {
+            if (old->reads[i].buffer == r->reducer.buffers[k]) return HONE_OK;
+        }
+        for (uint32_t n = 0; n < rank; n++) {
+            hone_range range = old->reads[i].ranges[n];
+            ranges[n].min = hone_expr_substitute(&sch->ir, range.min, d->map, r->var_count);
+            ranges[n].extent = hone_expr_substitute(&sch->ir, range.extent, d->map, r->var_count);
+        }
+        reads[i] = (hone_region){old->reads[i].buffer, ranges};
+    }
+    block->reads = reads;
+    block->read_count = old->read_count;
+    sch_node(sch, rf)->u.block.block = block;
+    return sch_ir_error(sch);
+}
+
 /* The first block: the factored loop is its first axis. */
 static hone_status make_rf_block(rfactoring *r, hone_node_id rf) {
     hone_schedule *sch = r->sch;
@@ -296,8 +324,9 @@ static hone_status make_rf_block(rfactoring *r, hone_node_id rf) {
     if (predicate) {
         predicate = hone_expr_substitute(&sch->ir, predicate, r->fresh, r->var_count);
     }
-    return finish_block(r, &d, sch_name(sch, old.u.block.block->name, "_rf", -1), rf, r->rf_buffers,
-                        rank + 1, indices, rhs, predicate);
+    HONE_TRY(finish_block(r, &d, sch_name(sch, old.u.block.block->name, "_rf", -1), rf,
+                          r->rf_buffers, rank + 1, indices, rhs, predicate));
+    return r->is_guarded ? HONE_OK : carry_reads(r, &d, rf);
 }
 
 /* The second block keeps the old loops but those that only the first one reduces over. */

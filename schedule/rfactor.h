@@ -20,6 +20,7 @@ typedef struct rfactoring {
     hone_buffer rf_buffers[SCH_REDUCER_BUFFERS];
     const hone_expr **fresh; /* old loop variable → the one of the first block's nest */
     uint32_t var_count;      /* entries of that map */
+    const uint32_t *splits;  /* by node: which split made a loop; 0: none */
 } rfactoring;
 
 /* A block in the making. map replaces the old block's axis variables. */
@@ -36,9 +37,9 @@ bool sch_rfactor_reduces(const rfactoring *r, hone_node_id loop);
 
 /* ---- axes (rfactor_axes.c) ---- */
 /* Which axes of the block fall apart into one for each loop that feeds them; NULL when memory is
- * short. */
-const bool *sch_rfactor_split_axes(const rfactoring *r);
-/* The loops that such an axis falls apart into, outer ones first. */
+ * short. Comes before the next one. */
+const bool *sch_rfactor_split_axes(rfactoring *r);
+/* The loops that such an axis falls apart into, outer ones first, then those that count along. */
 HONE_NODISCARD hone_status sch_rfactor_loops_of_axis(const rfactoring *r, uint32_t axis,
                                                      uint32_t *out_count,
                                                      const hone_node_id **out_loops);

@@ -24,6 +24,34 @@ static hone_node_id loop_of(const rfactoring *r, hone_var var) {
     return HONE_NO_ID;
 }
 
+/* Which split made a loop, by node: a number that loops of one split share, also where that split a
+ * loop of another one; 0: none. */
+static const uint32_t *splits_of_loops(const rfactoring *r) {
+    const hone_schedule *sch = r->sch;
+    uint32_t *splits = hone_arena_zalloc(sch->arena, sch->func->node_count * sizeof *splits);
+    for (uint32_t i = 0; splits && i < sch->trace.count; i++) {
+        const hone_inst *inst = &sch->trace.insts[i];
+        if (inst->kind != HONE_INST_SPLIT) continue;
+        uint32_t number = splits[sch->rvs[inst->inputs[0].u.rv].node];
+        for (uint32_t k = 0; k < inst->output_count; k++) {
+            splits[sch->rvs[inst->first_output + k].node] = number ? number : i + 1;
+        }
+    }
+    return splits;
+}
+
+/* Was a loop made by one split with another one that feeds the axis? Where these feed several axes,
+ * all of them count the number that all the axes are made of, as a fused loop did: each axis
+ * depends on all of them before it is simplified, which TVM does not do. */
+static bool counts_along(const rfactoring *r, uint32_t axis, hone_node_id loop) {
+    const hone_expr *binding = sch_node(r->sch, r->block)->u.block.bindings[axis];
+    for (uint32_t k = 0; r->splits[loop] && k < r->loop_count; k++) {
+        if (r->splits[r->loops[k]] != r->splits[loop]) continue;
+        if (hone_expr_uses_var(binding, sch_node(r->sch, r->loops[k])->u.loop.var)) return true;
+    }
+    return false;
+}
+
 /* Does a loop feed the axis that feeds one of those which fall apart, too? */
 static bool shares_loop(const rfactoring *r, uint32_t axis, const bool *falls_apart) {
     const hone_node *node = sch_node(r->sch, r->block);
@@ -63,19 +91,21 @@ static void sort_by_stride(const hone_expr *binding, var_list *list) {
     }
 }
 
-/* A reduce axis that the factored loop feeds falls apart, and those that share loops with it: the
- * axes made for its loops would run along with theirs. All others stay. */
-const bool *sch_rfactor_split_axes(const rfactoring *r) {
+/* A reduce axis that the factored loop feeds or counts along with falls apart, and those that share
+ * loops with it: the axes made for its loops would run along with theirs. All others stay. */
+const bool *sch_rfactor_split_axes(rfactoring *r) {
     hone_var factored = sch_node(r->sch, r->loop)->u.loop.var;
     const hone_node *node = sch_node(r->sch, r->block);
     const hone_block *block = node->u.block.block;
     bool *falls_apart = hone_arena_zalloc(r->sch->arena, block->axis_count + 1);
-    for (bool is_done = false; falls_apart && !is_done;) {
+    r->splits = splits_of_loops(r);
+    if (!falls_apart || !r->splits) return NULL;
+    for (bool is_done = false; !is_done;) {
         is_done = true;
         for (uint32_t i = 0; i < block->axis_count; i++) {
             if (block->axes[i].kind != HONE_AXIS_REDUCE || falls_apart[i]) continue;
             falls_apart[i] = hone_expr_uses_var(node->u.block.bindings[i], factored) ||
-                             shares_loop(r, i, falls_apart);
+                             counts_along(r, i, r->loop) || shares_loop(r, i, falls_apart);
             is_done = is_done && !falls_apart[i];
         }
     }
@@ -96,6 +126,11 @@ hone_status sch_rfactor_loops_of_axis(const rfactoring *r, uint32_t axis, uint32
     for (uint32_t k = 0; k < list.count; k++) {
         hone_node_id loop = loop_of(r, list.vars[k]);
         if (loop != HONE_NO_ID) loops[(*out_count)++] = loop;
+    }
+    for (uint32_t k = 0; k < r->loop_count; k++) {
+        hone_var var = sch_node(sch, r->loops[k])->u.loop.var;
+        if (hone_expr_uses_var(binding, var)) continue;
+        if (counts_along(r, axis, r->loops[k])) loops[(*out_count)++] = r->loops[k];
     }
     return HONE_OK;
 }
