@@ -130,7 +130,8 @@ bool hone_itermap_detect(hone_arith *arith, uint32_t count, const hone_expr *con
     if (ok && level != HONE_ITERMAP_NONE) ok = imap_turn_digits(&m, count, out->sums);
     arith->keeps_numbers = kept_numbers;
     if (ok) {
-        ok = imap_check(&m, out, level);
+        ok = imap_check(&m, out, level) ||
+             (imap_gather_digits(&m, count, out->sums) && imap_check(&m, out, level));
         out->failed_index = m.failed_index;
     }
     end(&m, saved);

@@ -68,6 +68,9 @@ bool imap_read_predicate(imap *m, const hone_expr *predicate);
 bool imap_apply_constraints(imap *m, imap_sum *s, int64_t modulus);
 /* Digits of loops whose constrained number the map uses become digits of that number. */
 bool imap_turn_digits(imap *m, uint32_t count, hone_iter_sum *sums);
+/* Digits of parts of the largest number in the map become digits of that number. Is the map another
+ * one then? */
+bool imap_gather_digits(imap *m, uint32_t count, hone_iter_sum *sums);
 /* A number made of splits (sorted, compact, last scale 1): finds or makes the source. */
 const hone_iter_source *imap_fuse(imap *m, const hone_iter_split *splits, uint32_t count,
                                   const hone_expr *extent, const hone_expr *min);
