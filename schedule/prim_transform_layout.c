@@ -12,7 +12,8 @@
  *
  * A parameter is kept in the new layout by the caller: the signature changes. Places that no index
  * leads to are padding: refused without a pad_value, else filled with it (layout_padding.h), and
- * assumed to hold it in a parameter that is only read.
+ * assumed to hold it in a parameter that is only read. A map that comes with its inverse needs no
+ * pad_value but where results would have such places: they stay empty, nobody reads them.
  *
  * Checks: the buffer is a parameter or allocated by a block, dense, and nobody takes its address or
  * a view of it; the map is injective and its indices have no gaps but padding (not checked with
@@ -145,6 +146,10 @@ static hone_status resolve_pad_value(sch_layout *l, const hone_index_map *pad_va
                       HONE_DTYPE_NAME(info->dtype));
 }
 
+static bool may_stay_empty(const sch_layout *l) {
+    return l->map->inverse && !hone_func_is_parameter(l->sch->func, l->buffer);
+}
+
 /* Is there padding? New variables stand for the place. */
 static hone_status look_for_padding(sch_layout *l, bool assume_injective) {
     hone_schedule *sch = l->sch;
@@ -170,6 +175,10 @@ static hone_status look_for_padding(sch_layout *l, bool assume_injective) {
     }
     l->has_padding = padding != NULL && !assume_injective;
     if (!l->has_padding || l->pad_value) return HONE_OK;
+    if (may_stay_empty(l)) {
+        l->has_padding = false;
+        return HONE_OK;
+    }
     return sch_refuse(sch, l->blame,
                       "the index map leaves places of '%s' without an element: give them a "
                       "pad_value",
