@@ -68,13 +68,57 @@ hone_status sch_update_regions(hone_schedule *sch, hone_node_id id) {
     return HONE_OK;
 }
 
+typedef struct index_search {
+    uint32_t count;
+    hone_region *list;
+    uint32_t first; /* those before it are in their place */
+} index_search;
+
+static bool visit_index(void *ctx, const hone_expr *e) {
+    index_search *s = ctx;
+    for (uint32_t i = s->first; e->kind == HONE_EXPR_LOAD && i < s->count; i++) {
+        if (s->list[i].buffer != e->u.buffer) continue;
+        hone_region found = s->list[i];
+        memmove(&s->list[s->first + 1], &s->list[s->first], (i - s->first) * sizeof found);
+        s->list[s->first++] = found;
+        break;
+    }
+    return true;
+}
+
+static void visit_indices(index_search *s, const hone_func *func, uint32_t count,
+                          const hone_region *regions) {
+    for (uint32_t i = 0; i < count; i++) {
+        for (uint32_t d = 0; d < hone_func_buffer(func, regions[i].buffer)->rank; d++) {
+            hone_expr_walk(regions[i].ranges[d].min, visit_index, s);
+            hone_expr_walk(regions[i].ranges[d].extent, visit_index, s);
+        }
+    }
+}
+
+hone_status sch_renew_regions(hone_schedule *sch, hone_node_id id) {
+    const hone_block *old = sch_block(sch, id);
+    HONE_TRY(sch_update_regions(sch, id));
+    hone_block *block = hone_block_copy(sch->arena, sch_block(sch, id));
+    hone_region *list =
+        block ? hone_arena_alloc(sch->arena, (block->read_count + 1) * sizeof *list) : NULL;
+    if (!list) return sch_no_memory();
+    if (block->read_count) memcpy(list, block->reads, block->read_count * sizeof *list);
+    index_search s = {.count = block->read_count, .list = list};
+    visit_indices(&s, sch->func, old->read_count, old->reads);
+    visit_indices(&s, sch->func, old->write_count, old->writes);
+    block->reads = list;
+    sch_node(sch, id)->u.block.block = block;
+    return HONE_OK;
+}
+
 /* Blocks below first (they stand behind in pre-order), then the block itself. */
 hone_status sch_update_regions_below(hone_schedule *sch, hone_node_id id) {
     for (hone_node_id n = sch_next_block(sch, id, id); n != HONE_NO_ID;
          n = sch_next_block(sch, id, n)) {
         HONE_TRY(sch_update_regions_below(sch, n));
     }
-    return sch_update_regions(sch, id);
+    return sch_renew_regions(sch, id);
 }
 
 hone_status sch_drop_alloc(hone_schedule *sch, hone_node_id scope, hone_buffer buffer) {

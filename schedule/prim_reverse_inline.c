@@ -340,7 +340,7 @@ static hone_status do_reverse(hone_schedule *sch, const reverse *r) {
     hone_node_id scope = sch_scope_of(sch, r->block);
     bool is_output = writes_parameter(sch, r->block);
     sch_remove_with_loops(sch, r->block);
-    HONE_TRY(sch_update_regions(sch, r->producer));
+    HONE_TRY(sch_renew_regions(sch, r->producer));
     if (is_output) HONE_TRY(shrink_axes(sch, r->producer));
     return sch_drop_alloc(sch, scope, r->buffer);
 }

@@ -249,8 +249,10 @@ bool sch_has_opaque_access(const hone_schedule *sch, hone_buffer buffer);
 /* Something in the sub-tree loads from the buffer, or stores to it, whatever the regions say. */
 bool sch_loads_below(const hone_schedule *sch, hone_node_id top, hone_buffer buffer);
 bool sch_stores_below(const hone_schedule *sch, hone_node_id top, hone_buffer buffer);
-/* Works out reads and writes of a block anew; the same for the blocks in it first. */
+/* Works out reads and writes of a block anew; with those buffers in front that were read in the
+ * places of its regions until now, as TVM lists them; the same for the blocks in it first. */
 HONE_NODISCARD hone_status sch_update_regions(hone_schedule *sch, hone_node_id block);
+HONE_NODISCARD hone_status sch_renew_regions(hone_schedule *sch, hone_node_id block);
 HONE_NODISCARD hone_status sch_update_regions_below(hone_schedule *sch, hone_node_id block);
 HONE_NODISCARD hone_status sch_drop_alloc(hone_schedule *sch, hone_node_id scope,
                                           hone_buffer buffer);
