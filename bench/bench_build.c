@@ -20,7 +20,7 @@
 #include "support/fs.h"
 #include "tuner/space.h"
 
-enum { CANDIDATES = 200 };
+enum { CANDIDATES = 200, QUICK_CANDIDATES = 30 };
 
 static const char *const programs[] = {"matmul_512", "conv2d_64x56"};
 
@@ -143,7 +143,7 @@ static void add(bench *b, const char *work, const char *metric, double *values, 
 
 static void measure(const bench *b, hone_builder *builder, bench_peer *peer, subject *s,
                     figures *f) {
-    int wanted = b->is_quick ? 3 : CANDIDATES;
+    int wanted = b->is_quick ? QUICK_CANDIDATES : CANDIDATES;
     f->count = f->pair_count = 0;
     for (int i = -1; i < wanted; i++) { /* the first one starts the processes: not counted */
         hone_str trace = {0};

@@ -22,10 +22,31 @@ static unsigned element_bytes(hone_dtype dtype) {
     return (unsigned)hone_dtype_bytes(hone_dtype_element(dtype));
 }
 
+/* index without the constants that were added to it last. */
+static LLVMValueRef take_constants(LLVMValueRef index, int64_t *out_sum) {
+    *out_sum = 0;
+    while (LLVMIsABinaryOperator(index) && LLVMGetInstructionOpcode(index) == LLVMAdd) {
+        LLVMValueRef step = LLVMGetOperand(index, 1);
+        int64_t sum = LLVMIsAConstantInt(step) ? LLVMConstIntGetSExtValue(step) : 0;
+        if (sum == 0 || __builtin_add_overflow(*out_sum, sum, &sum)) break;
+        *out_sum = sum;
+        index = LLVMGetOperand(index, 0);
+    }
+    return index;
+}
+
+/* Constants are added behind what varies: the places of a tile share one address, to which each
+ * adds what an instruction can. LLVM would part them too, but by then into an address for each.
+ * The shared address may lie outside of the buffer. */
 LLVMValueRef gen_address(gen *g, hone_buffer buffer, LLVMValueRef index) {
     hone_dtype dtype = g->func->buffers[buffer].dtype;
     LLVMTypeRef type = gen_storage_type(g, dtype);
-    return LLVMBuildInBoundsGEP2(g->builder, type, gen_buffer(g, buffer), &index, 1, "");
+    LLVMValueRef base = gen_buffer(g, buffer);
+    int64_t offset;
+    LLVMValueRef varying = take_constants(index, &offset), constant = gen_i64(g, offset);
+    if (offset == 0) return LLVMBuildInBoundsGEP2(g->builder, type, base, &varying, 1, "");
+    base = LLVMBuildGEP2(g->builder, type, base, &varying, 1, "");
+    return LLVMBuildGEP2(g->builder, type, base, &constant, 1, "");
 }
 
 static LLVMValueRef load_at(gen *g, hone_buffer buffer, LLVMValueRef index, LLVMTypeRef type) {

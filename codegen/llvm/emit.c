@@ -16,8 +16,7 @@
 
 static const char slim_passes[] =
     "function(sroa,early-cse,simplifycfg,instcombine<no-verify-fixpoint>,loop-mssa(licm),"
-    "early-cse<memssa>,sroa,instcombine<no-verify-fixpoint>,loop-mssa(licm),simplifycfg,"
-    "gvn<no-pre>,dse,adce)";
+    "early-cse<memssa>,sroa,loop-mssa(licm),simplifycfg,dse,adce)";
 static const char full_passes[] = "default<O2>";
 
 static hone_status llvm_error(hone_code code, const char *what, char *message) {
