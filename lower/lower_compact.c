@@ -31,8 +31,9 @@ static bool region_of(compactor *c, const lower_accesses *all, uint32_t d,
     const hone_expr *span = hone_expr_sub(&c->arith.ir, hull.max, hull.min);
     if (!span) return false;
     hone_bound bound = hone_arith_bound(&c->arith, hone_simplify(&c->arith, span));
-    int64_t whole = hone_expr_const(func->buffers[c->buffer].shape[d]);
-    if (bound.max == HONE_BOUND_POS_INF || bound.max + 1 >= whole) return false;
+    const hone_expr *whole = func->buffers[c->buffer].shape[d]; /* of any size: all is smaller */
+    if (bound.max == HONE_BOUND_POS_INF) return false;
+    if (hone_expr_is_int(whole) && bound.max + 1 >= whole->u.i) return false;
     *out_min = hull.min;
     *out_extent = bound.max + 1;
     return true;
@@ -73,7 +74,6 @@ static hone_status compact(compactor *c, hone_node_id alloc) {
         int64_t extent = 0;
         c->mins[d] = NULL;
         shape[d] = info.shape[d];
-        if (hone_expr_const(info.shape[d]) < 0) continue;
         if (!region_of(c, &all, d, &c->mins[d], &extent)) {
             c->mins[d] = NULL;
             continue;

@@ -1,7 +1,8 @@
-/* Programs as they are behind a pass. hoist_if: conditions that no iteration changes stand around
- * loops, and statements side by side share one; what may not be asked earlier stays where it is.
- * layout: small buffers are laid out as the vectors in most loops run. carry: vectors whose indices
- * are digits of a number are made twice, for where no digit carries, and as they were. */
+/* Programs as they are behind a pass. compact: buffers shrink to what is touched of them. hoist_if:
+ * conditions that no iteration changes stand around loops, and statements side by side share one;
+ * what may not be asked earlier stays where it is. layout: small buffers are laid out as the
+ * vectors in most loops run. carry: vectors whose indices are digits of a number are made twice,
+ * for where no digit carries, and as they were. */
 #include <string.h>
 
 #include "ir/script.h"
@@ -84,6 +85,27 @@ static const struct row hoist_rows[] = {
           "        if n < 3:\n"
           "            Y[j] = 7\n",                                                   "    for j in T.parallel(64):\n"
      "        if n < 3:\n"                                                                                                       },
+};
+
+static const struct row compact_rows[] = {
+    {"a tile of a buffer of any size",
+     HEAD "    L = T.alloc_buffer((n, 8), \"int32\")\n"
+          "    for i in range((n + 5) // 6):\n"
+          "        for t in T.unroll(6):\n"
+          "            if i * 6 + t < n:\n"
+          "                L[i * 6 + t, 0] = A[i * 6 + t]\n"
+          "        for t in range(6):\n"
+          "            if i * 6 + t < n:\n"
+          "                Y[i * 6 + t] = L[i * 6 + t, 0]\n", "        L = T.alloc_buffer((6, 1), \"int32\")\n"
+     "        for t in T.unroll(6):\n"
+     "            if i * 6 + t < n:\n"
+     "                L[t, 0] = A[i * 6 + t]\n"},
+    {"but not all of it",
+     HEAD "    L = T.alloc_buffer((n, 8), \"int32\")\n"
+          "    for i, j in T.grid(n, 8):\n"
+          "        L[i, j] = A[i + j]\n"
+          "    for i in range(n):\n"
+          "        Y[i] = L[i, 0]\n",                         "    L = T.alloc_buffer((n, 8), \"int32\")\n" },
 };
 
 static const struct row layout_rows[] = {
@@ -199,6 +221,10 @@ static void asks_where_it_may(void **state) {
     check(*state, "hoist_if");
 }
 
+static void keeps_what_is_touched(void **state) {
+    check(*state, "compact");
+}
+
 static void lays_out_as_vectors_run(void **state) {
     check(*state, "layout");
 }
@@ -209,6 +235,7 @@ static void asks_whether_digits_carry(void **state) {
 
 int main(void) {
     return HONE_RUN_ROWS("lower/hoist_if", hoist_rows, asks_where_it_may) +
+           HONE_RUN_ROWS("lower/compact", compact_rows, keeps_what_is_touched) +
            HONE_RUN_ROWS("lower/layout", layout_rows, lays_out_as_vectors_run) +
            HONE_RUN_ROWS("lower/carry", carry_rows, asks_whether_digits_carry);
 }
