@@ -1,4 +1,5 @@
 /* schedule/rfactor_axes.c - which axes rfactor takes apart, and into which loops. */
+#include "schedule/init_nest.h"
 #include "schedule/rfactor.h"
 
 /* Loop variables in the order in which an expression names them first. */
@@ -45,6 +46,8 @@ static const uint32_t *splits_of_loops(const rfactoring *r) {
  * depends on all of them before it is simplified, which TVM does not do. */
 static bool counts_along(const rfactoring *r, uint32_t axis, hone_node_id loop) {
     const hone_expr *binding = sch_node(r->sch, r->block)->u.block.bindings[axis];
+    hone_var var = sch_node(r->sch, loop)->u.loop.var;
+    if (!sch_feeds_axis(r->sch, r->block, var, HONE_AXIS_REDUCE)) return false;
     for (uint32_t k = 0; r->splits[loop] && k < r->loop_count; k++) {
         if (r->splits[r->loops[k]] != r->splits[loop]) continue;
         if (hone_expr_uses_var(binding, sch_node(r->sch, r->loops[k])->u.loop.var)) return true;
