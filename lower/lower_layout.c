@@ -65,11 +65,17 @@ static uint32_t best_dimension(layout *l, hone_node_id alloc, const lower_access
     return best;
 }
 
+/* Numbers side by side in a word were put there to be multiplied together (lower_dot.c). */
+static bool holds_words(const hone_buffer_info *info) {
+    int64_t bytes = (int64_t)hone_dtype_bytes(info->dtype);
+    return bytes < 4 && bytes * hone_expr_const(info->shape[info->rank - 1]) == 4;
+}
+
 static bool is_plain(const hone_buffer_info *info) {
     int64_t elements = hone_buffer_elements(info);
-    return info->rank >= 2 && info->rank <= HONE_MAX_RANK && !info->strides && !info->elem_offset &&
-           info->separator_count == 0 && info->alias_of == HONE_NO_ID && elements >= 0 &&
-           elements <= MAX_BYTES / (int64_t)hone_dtype_bytes(info->dtype);
+    return info->rank >= 2 && !holds_words(info) && info->rank <= HONE_MAX_RANK && !info->strides &&
+           !info->elem_offset && info->separator_count == 0 && info->alias_of == HONE_NO_ID &&
+           elements >= 0 && elements <= MAX_BYTES / (int64_t)hone_dtype_bytes(info->dtype);
 }
 
 static const hone_expr **turned(void *ctx, const hone_expr *const *indices) {
