@@ -99,6 +99,12 @@ def copies(text):
     return found
 
 
+def interpret(hone, text, arrays):
+    """Results by name, or the Run that failed: D is no input where it is written and never read."""
+    results = hone.interpret(text, arrays)
+    return results if isinstance(results, dict) else hone.interpret(text, arrays[:2])
+
+
 def check(hone, text, tally):
     mod = tvm.IRModule({"main": from_source(text)})
     try:
@@ -113,7 +119,7 @@ def check(hone, text, tally):
         return None
     rng = numpy.random.default_rng(1)
     arrays = [rng.integers(-9, 9, (16, 4)).astype("int32") for _ in range(3)]
-    before, after = (hone.interpret(t, arrays) for t in (mod.script(), theirs.script()))
+    before, after = (interpret(hone, t, arrays) for t in (mod.script(), theirs.script()))
     if not isinstance(before, dict):
         return "hone run: " + before.message
     is_same = isinstance(after, dict) and all((before[k] == after[k]).all() for k in before)
