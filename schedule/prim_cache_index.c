@@ -1,5 +1,7 @@
 #include "schedule/schedule_impl.h"
 
+#include <inttypes.h>
+
 /* cache_index: computes once, in blocks of their own, what the value of a store has of its axes
  * alone (indices of loads, conditions, other arithmetic), and loads it from there.
  *
@@ -277,6 +279,10 @@ hone_status hone_sch_cache_index(hone_schedule *sch, hone_rv block_rv, const cha
     c.scope = sch_scope_of(sch, c.block);
     if (c.scope == HONE_NO_ID) return sch_refuse(sch, c.block, "the root block has no scope");
     HONE_TRY(sch_require_scope_name(sch, c.block, storage_scope));
+    if (cse_thresh < 0) {
+        return sch_refuse(sch, c.block, "cse_thresh is %" PRId64 ", must be at least 0",
+                          cse_thresh);
+    }
     if (sch_node(sch, c.block)->flags & SCH_OPEN) {
         return sch_refuse(sch, c.block,
                           "%s uses loops around it in other ways than by its bindings",

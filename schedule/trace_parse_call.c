@@ -267,6 +267,18 @@ static hone_status name_block(pytrace *p, hone_operand *io) {
                              (hone_decision){0, NULL});
 }
 
+/* consumer_blocks=[b0, "D"] */
+static hone_status name_blocks(pytrace *p, hone_operand *io) {
+    hone_operand *items = hone_arena_alloc(p->arena, (io->count + 1) * sizeof *items);
+    if (!items) return pytrace_no_memory();
+    for (uint32_t i = 0; i < io->count; i++) {
+        items[i] = io->u.items[i];
+        if (items[i].kind == HONE_OPERAND_STRING) HONE_TRY(name_block(p, &items[i]));
+    }
+    io->u.items = items;
+    return HONE_OK;
+}
+
 static bool is_for_block(const hone_arg_spec *spec) {
     bool is_node = spec->place == HONE_ARG_INPUT || spec->place == HONE_ARG_TARGET;
     return is_node && strcmp(spec->name, "loop") != 0;
@@ -309,6 +321,7 @@ static hone_status add_arg(pytrace *p, call *c, uint32_t i, draft *d) {
         return add_access(p, c, spec, o, d);
     case HONE_ARG_DATA: {
         hone_operand input = *o;
+        if (o->kind == HONE_OPERAND_NONE) return wrong_type(p, c, spec, "a value");
         if (o->kind == HONE_OPERAND_LIST) {
             hone_value *value = hone_arena_alloc(p->arena, sizeof *value);
             if (!value) return pytrace_no_memory();
@@ -328,10 +341,14 @@ static hone_status add_arg(pytrace *p, call *c, uint32_t i, draft *d) {
     case HONE_ARG_VARARGS:
         return add_items(p, d, c->varargs, c->vararg_count);
     case HONE_ARG_LIST: {
-        hone_operand empty = {.kind = HONE_OPERAND_LIST};
-        bool is_list = c->given[i] && o->kind == HONE_OPERAND_LIST;
-        if (spec->is_required && !is_list) return wrong_type(p, c, spec, "a list");
-        return add_input(p, d, is_list ? *o : empty);
+        hone_operand list = {.kind = HONE_OPERAND_LIST};
+        bool is_given = c->given[i] && o->kind != HONE_OPERAND_NONE;
+        if (is_given && o->kind == HONE_OPERAND_LIST) list = *o;
+        if (is_given ? o->kind != HONE_OPERAND_LIST : spec->is_required) {
+            return wrong_type(p, c, spec, "a list");
+        }
+        if (strcmp(spec->name, "consumer_blocks") == 0) HONE_TRY(name_blocks(p, &list));
+        return add_input(p, d, list);
     }
     case HONE_ARG_MAP:
         return add_map(p, c, i, d);
