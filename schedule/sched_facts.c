@@ -450,11 +450,15 @@ sch_block_class sch_classify(hone_schedule *sch, hone_node_id block, hone_node_i
 
 /* ---- order ---- */
 
-static bool reads_where_it_writes(const hone_schedule *sch, const hone_block *block) {
+static bool reads_where_it_writes(hone_schedule *sch, const hone_block *block) {
     for (uint32_t w = 0; w < block->write_count; w++) {
         for (uint32_t r = 0; r < block->read_count; r++) {
-            if (block->reads[r].buffer != block->writes[w].buffer) continue;
-            if (!hone_region_same(sch->func, &block->reads[r], &block->writes[w])) return false;
+            const hone_region *read = &block->reads[r], *write = &block->writes[w];
+            if (read->buffer != write->buffer) continue;
+            if (!hone_region_same(sch->func, read, write) &&
+                !hone_region_covers(&sch->arith, sch->func, write, read)) {
+                return false;
+            }
         }
     }
     return true;
