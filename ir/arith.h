@@ -53,6 +53,7 @@ typedef struct hone_arith {
     bool keeps_units;     /* a variable with one value stays a variable in what is simplified */
     bool keeps_numbers;   /* (x*8 + y*4 + z) // 20 stays, though it is (x*2 + y) // 5: what is a
                              mixed-radix number stays the same number wherever it is divided */
+    bool cuts_remainders; /* but (x*10 + y*2 + z) % 20 does not stay: it is x % 2 * 10 + y*2 + z */
 } hone_arith;
 
 void hone_arith_init(hone_arith *arith, hone_arena *arena);

@@ -124,11 +124,12 @@ bool hone_itermap_detect(hone_arith *arith, uint32_t count, const hone_expr *con
         if (!arith_reserve_var(arith, var)) return false;
     }
     bool kept_numbers = arith->keeps_numbers;
-    arith->keeps_numbers = true;
+    arith->keeps_numbers = arith->cuts_remainders = true;
     bool ok = begin(&m, saved, trivial) && read_predicate(&m, predicate) &&
               parse_all(&m, count, indices, out);
     if (ok && level != HONE_ITERMAP_NONE) ok = imap_turn_digits(&m, count, out->sums);
     arith->keeps_numbers = kept_numbers;
+    arith->cuts_remainders = false;
     if (ok) {
         ok = imap_check(&m, out, level) ||
              (imap_gather_digits(&m, count, out->sums) && imap_check(&m, out, level));

@@ -78,6 +78,7 @@ static bool divmod_by_part(hone_arith *a, const arith_sum *r, int64_t c, int64_t
     }
     if (high.count == 0) return false;
     if (a->keeps_numbers && (high.count > 1 || high.terms[0].coeff != 1)) return false;
+    if (a->keeps_numbers && !a->cuts_remainders && want_mod && low.count > 1) return false;
     low.constant = arith_floormod(r->constant, g);
     high.constant = arith_floordiv(r->constant, g);
     hone_bound b = arith_sum_bound_known(a, &low);
