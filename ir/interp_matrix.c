@@ -134,14 +134,18 @@ static tile shaped_fragment(machine *m, const xexpr *e, bool is_turned) {
     return fragment(m, id, x_int(e->args[5], m));
 }
 
+static void fill_tile(machine *m, const tile *t, const xexpr *with) {
+    double value = x_is_float(with) ? x_float(with, m) : (double)x_int(with, m);
+    number n = holds_floats(m, t->buffer) ? (number){.f = value} : (number){.i = (int64_t)value};
+    for (int64_t i = 0; i < t->rows; i++) {
+        for (int64_t j = 0; j < t->columns; j++)
+            put(m, t->buffer, element_of(t, i, j), n);
+    }
+}
+
 static int64_t fill_fragment(const xexpr *e, machine *m) {
     tile t = shaped_fragment(m, e, false);
-    double value = x_is_float(e->args[6]) ? x_float(e->args[6], m) : (double)x_int(e->args[6], m);
-    number n = holds_floats(m, t.buffer) ? (number){.f = value} : (number){.i = (int64_t)value};
-    for (int64_t i = 0; i < t.rows; i++) {
-        for (int64_t j = 0; j < t.columns; j++)
-            put(m, t.buffer, element_of(&t, i, j), n);
-    }
+    fill_tile(m, &t, e->args[6]);
     return 0;
 }
 
@@ -199,6 +203,70 @@ static int64_t multiply_fragments(const xexpr *e, machine *m) {
             put(m, ids[0], element_of(&part[0], i, j), sum);
         }
     }
+    return 0;
+}
+
+/* ---- Metal: matrices of a group of threads, tiles of a buffer as those of wmma are ---- */
+
+/* args[1] data, args[2] the number of the matrix */
+static tile matrix_at(machine *m, const xexpr *e, const xexpr *rows, const xexpr *columns) {
+    return tile_at(m, registers_of(m, e->args[1]), x_int(e->args[2], m), x_int(rows, m),
+                   x_int(columns, m));
+}
+
+/* (data, number, value, rows, columns) */
+static int64_t fill_matrix(const xexpr *e, machine *m) {
+    tile t = matrix_at(m, e, e->args[4], e->args[5]);
+    fill_tile(m, &t, e->args[3]);
+    return 0;
+}
+
+/* (data, number, memory, stride, rows, columns, is_turned) */
+static int64_t move_matrix(const xexpr *e, machine *m, bool is_store) {
+    int64_t offset, stride = x_int(e->args[4], m);
+    bool is_turned = x_int(e->args[7], m) != 0;
+    tile t = matrix_at(m, e, e->args[5], e->args[6]);
+    hone_buffer memory = place_of_pointer(m, e->args[3], &offset);
+    require_same_sort(m, t.buffer, memory);
+    for (int64_t i = 0; i < t.rows; i++) {
+        for (int64_t j = 0; j < t.columns; j++) {
+            int64_t there = offset + (is_turned ? j * stride + i : i * stride + j);
+            int64_t here = element_of(&t, i, j);
+            if (is_store)
+                put(m, memory, there, get(m, t.buffer, here));
+            else
+                put(m, t.buffer, here, get(m, memory, there));
+        }
+    }
+    return 0;
+}
+static int64_t load_matrix(const xexpr *e, machine *m) {
+    return move_matrix(e, m, false);
+}
+static int64_t store_matrix(const xexpr *e, machine *m) {
+    return move_matrix(e, m, true);
+}
+
+/* (D, number, A, number, B, number, C, number): D = A B + C, of 8 by 8 */
+static int64_t multiply_matrices(const xexpr *e, machine *m) {
+    tile part[4]; /* D, A, B, C */
+    number sum[8][8];
+    for (int i = 0; i < 4; i++) {
+        hone_buffer id = registers_of(m, e->args[1 + 2 * i]);
+        part[i] = tile_at(m, id, x_int(e->args[2 + 2 * i], m), 8, 8);
+        require_same_sort(m, id, part[0].buffer);
+    }
+    for (int64_t at = 0; at < 64; at++) {
+        int64_t i = at / 8, j = at % 8;
+        sum[i][j] = get(m, part[3].buffer, element_of(&part[3], i, j));
+        for (int64_t k = 0; k < 8; k++) {
+            number a = get(m, part[1].buffer, element_of(&part[1], i, k));
+            number b = get(m, part[2].buffer, element_of(&part[2], k, j));
+            sum[i][j] = multiply_add(m, part[0].buffer, sum[i][j], a, b);
+        }
+    }
+    for (int64_t at = 0; at < 64; at++)
+        put(m, part[0].buffer, element_of(&part[0], at / 8, at % 8), sum[at / 8][at % 8]);
     return 0;
 }
 
@@ -391,18 +459,22 @@ static const struct {
     uint8_t count; /* of arguments, the name among them */
     int64_t (*run)(const xexpr *e, machine *m);
 } instructions[] = {
-    {"tvm_fill_fragment",     7,  fill_fragment     },
-    {"tvm_load_matrix_sync",  9,  load_fragment     },
-    {"tvm_store_matrix_sync", 9,  store_fragment    },
-    {"tvm_mma_sync",          9,  multiply_fragments},
-    {"ptx_legacy.ldmatrix",   8,  ldmatrix          },
-    {"ptx_legacy.mma",        14, mma               },
-    {"ptx_mma",               14, mma               },
-    {"ptx_ldmatrix",          8,  ldmatrix          },
-    {"mma_fill",              4,  fill_registers    },
-    {"mma_store",             7,  store_registers   },
-    {"cuda.mma_fill_legacy",  4,  fill_registers    },
-    {"cuda.mma_store_legacy", 7,  store_registers   },
+    {"tvm_fill_fragment",                   7,  fill_fragment     },
+    {"tvm_load_matrix_sync",                9,  load_fragment     },
+    {"tvm_store_matrix_sync",               9,  store_fragment    },
+    {"tvm_mma_sync",                        9,  multiply_fragments},
+    {"metal.make_filled_simdgroup_matrix",  6,  fill_matrix       },
+    {"metal.simdgroup_load",                8,  load_matrix       },
+    {"metal.simdgroup_store",               8,  store_matrix      },
+    {"metal.simdgroup_multiply_accumulate", 9,  multiply_matrices },
+    {"ptx_legacy.ldmatrix",                 8,  ldmatrix          },
+    {"ptx_legacy.mma",                      14, mma               },
+    {"ptx_mma",                             14, mma               },
+    {"ptx_ldmatrix",                        8,  ldmatrix          },
+    {"mma_fill",                            4,  fill_registers    },
+    {"mma_store",                           7,  store_registers   },
+    {"cuda.mma_fill_legacy",                4,  fill_registers    },
+    {"cuda.mma_store_legacy",               7,  store_registers   },
 };
 
 bool choose_matrix(xexpr *x) {

@@ -22,6 +22,7 @@ static const struct {
     const char *word, *dtype;
 } types[] = {
     {"f16",  "float16"      },
+    {"bf16", "bfloat16"     },
     {"f32",  "float32"      },
     {"s4",   "int4"         },
     {"i16",  "int16"        },

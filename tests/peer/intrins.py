@@ -15,7 +15,7 @@ import sys
 import tvm
 from tvm import s_tir
 from tvm.s_tir import TensorIntrin
-from tvm.s_tir.tensor_intrin import arm_cpu, cuda, dot_product_common, hexagon, rocm, x86  # noqa: F401 (registers)
+from tvm.s_tir.tensor_intrin import arm_cpu, cuda, dot_product_common, hexagon, metal, rocm, x86  # noqa: F401 (registers)
 from tvm.script import from_source
 
 import compare

@@ -59,8 +59,9 @@ static bool begins(const char *name, const char *with) {
 /* ---- by themselves ---- */
 
 static bool stands_alone(const char *name) {
-    static const char *const alone[] = {"dot_",      "matmul_",   "dp4a_",      "sdot4",
-                                        "wmma_fill", "mma_fill_", "mma_store_", "mma_init_"};
+    static const char *const alone[] = {"dot_",       "matmul_",   "dp4a_",
+                                        "sdot4",      "wmma_fill", "mma_fill_",
+                                        "mma_store_", "mma_init_", "simdgroup_fill"};
     for (size_t i = 0; i < HONE_COUNT(alone); i++) {
         if (begins(name, alone[i])) return true;
     }
@@ -132,17 +133,29 @@ static const product products[] = {
     MMA("e4m3", "", "_trans", "f32", "global", "e4m3e4m3f32_trans_b"),
     MMA("e5m2", "", "", "f32", "global", "e5m2e5m2f32"),
     MMA("e5m2", "", "_trans", "f32", "global", "e5m2e5m2f32_trans_b"),
+#define SIMDGROUP(b, out)                                                                          \
+    {                                                                                              \
+        "simdgroup_load_8x8x8_f16_shared", "simdgroup_load_8x8x8_f16_shared" b,                    \
+            "simdgroup_make_filled_8x8x8_f16", "simdgroup_multiply_accumulate_8x8x8_f16",          \
+            "simdgroup_store_8x8x8_f16_" out                                                       \
+    }
+    SIMDGROUP("", "global"),
+    SIMDGROUP("_trans", "shared"),
 };
 
-/* wmma copies A to C, ldmatrix has what it fills first. */
+static bool works_on_tiles(const product *p) {
+    return begins(p->sync, "wmma") || begins(p->sync, "simdgroup");
+}
+
+/* wmma and simdgroup copy A to C, ldmatrix has what it fills first. */
 static void check_product(const product *p, intrin_form form) {
-    bool is_wmma = begins(p->sync, "wmma");
+    bool copies = works_on_tiles(p);
     const intrin_step steps[] = {
-        {p->load_a, {is_wmma ? "Am" : "A", is_wmma ? "A" : "Am"}},
-        {p->load_b, {is_wmma ? "Bm" : "B", is_wmma ? "B" : "Bm"}},
-        {p->fill,   {"C"}                                       },
-        {p->sync,   {"A", "B", "C"}                             },
-        {p->store,  {"C", "Cm"}                                 },
+        {p->load_a, {copies ? "Am" : "A", copies ? "A" : "Am"}},
+        {p->load_b, {copies ? "Bm" : "B", copies ? "B" : "Bm"}},
+        {p->fill,   {"C"}                                     },
+        {p->sync,   {"A", "B", "C"}                           },
+        {p->store,  {"C", "Cm"}                               },
     };
     check(steps, HONE_COUNT(steps), form);
 }
@@ -151,7 +164,7 @@ static void of_a_warp(void **state) {
     (void)state;
     for (size_t i = 0; i < HONE_COUNT(products); i++) {
         check_product(&products[i], INTRIN_STACK);
-        if (begins(products[i].sync, "wmma")) check_product(&products[i], INTRIN_TILES);
+        if (works_on_tiles(&products[i])) check_product(&products[i], INTRIN_TILES);
     }
 }
 
