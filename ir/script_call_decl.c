@@ -70,17 +70,19 @@ static const places match_places = {1, 2, 3, 4, 5, 6, 7, 8};
 static const places alloc_places = {0, 1, NOWHERE, NOWHERE, NOWHERE, 2, 3, NOWHERE};
 
 /* A size in quotes is one that the buffer defines: T.Buffer(("n", 16)), strides=("", 1). */
-static bool size_expr(script_parser *p, const script_value *v, const hone_expr **out) {
+static bool size_expr(script_parser *p, const script_value *v, hone_dtype dtype,
+                      const hone_expr **out) {
     hone_var var = HONE_NO_ID;
     if (v->kind != SCRIPT_STRING) return script_to_expr(p, v, out);
+    p->size_dtype = dtype;
     if (*v->u.s) return script_quoted_extent(p, v, out);
-    if (!script_new_var(p, "s", HONE_DTYPE_I32, &var)) return false;
+    if (!script_new_var(p, "s", dtype, &var)) return false;
     *out = hone_func_var_expr(&p->ir, p->func, var);
     return *out || script_check_ir(p, v->at);
 }
 
-static bool index_exprs(script_parser *p, const script_value *v, uint32_t *out_count,
-                        const hone_expr *const **out) {
+static bool index_exprs(script_parser *p, const script_value *v, hone_dtype dtype,
+                        uint32_t *out_count, const hone_expr *const **out) {
     const script_value *items = NULL;
     script_items(v, &items, out_count);
     if (*out_count > 64) return script_fail(p, v->at, "%u dimensions, at most 64", *out_count);
@@ -88,7 +90,7 @@ static bool index_exprs(script_parser *p, const script_value *v, uint32_t *out_c
     *out = exprs;
     if (!exprs) return false;
     for (uint32_t i = 0; i < *out_count; i++) {
-        if (!size_expr(p, &items[i], &exprs[i])) return false;
+        if (!size_expr(p, &items[i], dtype, &exprs[i])) return false;
     }
     for (uint32_t i = 0; i < *out_count; i++) {
         const hone_expr *e = (*out)[i];
@@ -124,6 +126,11 @@ static bool separators_of(script_parser *p, const script_value *v, hone_buffer_i
     return true;
 }
 
+/* Of the strides and the offset that a buffer defines: that of its first size, as in TVM. */
+static hone_dtype index_dtype(const hone_buffer_info *info) {
+    return info->rank ? info->shape[0]->dtype : HONE_DTYPE_I32;
+}
+
 /* T.Buffer((m, n), strides=("s0", 1), elem_offset=T.int32()): new variables in place. */
 static bool offset_of(script_parser *p, const script_value *v, hone_buffer_info *info) {
     if (v) {
@@ -136,7 +143,7 @@ static bool offset_of(script_parser *p, const script_value *v, hone_buffer_info 
     }
     if (info->offset_factor == 0) return true;
     hone_var var = HONE_NO_ID; /* TVM makes one where a factor is named */
-    if (!script_new_var(p, "elem_offset", HONE_DTYPE_I32, &var)) return false;
+    if (!script_new_var(p, "elem_offset", index_dtype(info), &var)) return false;
     info->elem_offset = hone_func_var_expr(&p->ir, p->func, var);
     return info->elem_offset || script_check_ir(p, p->pos);
 }
@@ -172,7 +179,7 @@ static bool describe_buffer(script_parser *p, const script_call *call, const pla
     const script_value *shape = NULL, *v = NULL;
     if (!known_keywords(p, call)) return false;
     if (!script_need_arg(p, call, at->shape, "shape", &shape)) return false;
-    if (!index_exprs(p, shape, &info->rank, &info->shape)) return false;
+    if (!index_exprs(p, shape, HONE_DTYPE_I32, &info->rank, &info->shape)) return false;
     for (uint32_t i = 0; i < info->rank; i++) {
         const hone_expr *e = info->shape[i];
         if (e->kind == HONE_EXPR_INT && e->u.i < 0) {
@@ -184,7 +191,7 @@ static bool describe_buffer(script_parser *p, const script_call *call, const pla
         return false;
     if ((v = script_arg(call, at->strides, "strides"))) {
         uint32_t count = 0;
-        if (!index_exprs(p, v, &count, &info->strides)) return false;
+        if (!index_exprs(p, v, index_dtype(info), &count, &info->strides)) return false;
         if (count == 0) info->strides = NULL;
         if (count && count != info->rank) {
             return script_fail(p, v->at, "%u strides for %u dimensions", count, info->rank);

@@ -55,6 +55,7 @@ bool script_quoted_extent(script_parser *p, const script_value *v, const hone_ex
 }
 
 bool script_to_extent(script_parser *p, const script_value *v, const hone_expr **out) {
+    p->size_dtype = HONE_DTYPE_I32;
     bool ok =
         v->kind == SCRIPT_STRING ? script_quoted_extent(p, v, out) : script_to_expr(p, v, out);
     if (!ok) return false;

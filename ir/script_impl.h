@@ -216,6 +216,7 @@ typedef struct script_parser {
     hone_var signature_vars; /* variables that the parameters made; first of the body */
     bool in_dataflow, has_return;
     bool names_are_sizes;                  /* inside "n + 1": unknown names are sizes */
+    hone_dtype size_dtype;                 /* theirs */
     const struct script_parser *quoted_in; /* then: the parser at that string, else NULL */
     bool default_s_tir;                    /* @I.ir_module(s_tir=True) */
     bool is_classic; /* no word of TVM 0.27 in the text: x = e is a let, not a scalar */

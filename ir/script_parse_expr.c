@@ -198,20 +198,21 @@ static bool is_text(const script_parser *p, uint32_t at, const char *text) {
 }
 
 /* A size in quotes is declared behind: `n: T.int64` among the parameters or `n = T.int64()` in the
- * body; else it is an int32. */
-static hone_dtype dtype_declared_behind(const script_parser *p, const char *name) {
+ * body; else it is as others of its place. */
+static hone_dtype dtype_declared_behind(const script_parser *p, const char *name,
+                                        hone_dtype other) {
     for (uint32_t i = p->pos; i + 4 < p->token_count && !is_text(p, i, "@"); i++) {
         if (!is_text(p, i, name) || !is_text(p, i + 2, "T") || !is_text(p, i + 3, ".")) continue;
         if (!is_text(p, i + 1, ":") && !is_text(p, i + 1, "=")) continue;
         return is_text(p, i + 4, "int64") ? HONE_DTYPE_I64 : HONE_DTYPE_I32;
     }
-    return HONE_DTYPE_I32;
+    return other;
 }
 
 /* T.Buffer(("n",), ...): the size n from here on. */
 static bool signature_size(script_parser *p, const char *name, script_value *out) {
     hone_var var = HONE_NO_ID;
-    hone_dtype dtype = dtype_declared_behind(p->quoted_in, name);
+    hone_dtype dtype = dtype_declared_behind(p->quoted_in, name, p->size_dtype);
     if (!script_new_var(p, name, dtype, &var)) return false;
     *out = SCRIPT_VALUE_EXPR(hone_func_var_expr(&p->ir, p->func, var));
     return script_check_ir(p, p->pos) && script_define(p, name, *out);

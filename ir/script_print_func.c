@@ -179,8 +179,10 @@ static bool make_tables(printer *pr) {
         const hone_buffer_info *info = &func->buffers[b];
         if (info->data < func->var_count) pr->data_of[info->data] = b;
         const hone_expr *e = info->elem_offset;
-        bool implied = e && e->kind == HONE_EXPR_VAR && e->u.var < func->var_count &&
-                       info->offset_factor > 0 && hone_dtype_equal(e->dtype, HONE_DTYPE_I32);
+        bool implied =
+            e && e->kind == HONE_EXPR_VAR && e->u.var < func->var_count &&
+            info->offset_factor > 0 &&
+            hone_dtype_equal(e->dtype, info->rank ? info->shape[0]->dtype : HONE_DTYPE_I32);
         if (implied) {
             bool taken = pr->offset_of[e->u.var] != HONE_NO_ID;
             pr->offset_of[e->u.var] = taken ? HONE_NO_ID : b;
