@@ -158,6 +158,49 @@ static bool is_axis(const script_parser *p, hone_var var) {
     return false;
 }
 
+/* x = T.Buffer(...) stands for what nothing defines here. */
+static bool is_declared_only(const script_parser *p, hone_buffer buffer) {
+    const hone_buffer_info *info = hone_func_buffer(p->func, buffer);
+    if (info->data != HONE_NO_ID || info->alias_of != HONE_NO_ID) return false;
+    for (uint32_t i = 0; i < p->block->alloc_count; i++) {
+        if (p->block->allocs[i] == buffer) return false;
+    }
+    for (uint32_t i = 0; i < p->block->match_count; i++) {
+        if (p->block->matches[i].buffer == buffer) return false;
+    }
+    for (hone_node_id n = p->parent; n != p->block->node; n = hone_func_node(p->func, n)->parent) {
+        const hone_node *node = hone_func_node(p->func, n);
+        bool defines = node->kind == HONE_NODE_ALLOC || node->kind == HONE_NODE_DECL;
+        if (defines && node->u.alloc.buffer == buffer) return false;
+    }
+    return true;
+}
+
+static bool is_same_type(const hone_buffer_info *a, const hone_buffer_info *b) {
+    bool is_same = a->rank == b->rank && hone_dtype_equal(a->dtype, b->dtype) &&
+                   strcmp(a->scope, b->scope) == 0;
+    for (uint32_t i = 0; is_same && i < a->rank; i++)
+        is_same = hone_expr_same(a->shape[i], b->shape[i]);
+    return is_same;
+}
+
+/* T.reads(A[0:x[0]]) stands before x is allocated: TVM declares x in front of it. */
+static void join_declared(script_parser *p, const char *name, script_value *v) {
+    bool is_alloc = v->kind == SCRIPT_BUFFER && v->is_fresh && p->func && p->block &&
+                    p->block->alloc_count &&
+                    p->block->allocs[p->block->alloc_count - 1] == v->u.buffer;
+    for (uint32_t i = p->scope_begin; is_alloc && i < p->name_count; i++) {
+        const script_value *known = &p->names[i].value;
+        if (known->kind != SCRIPT_BUFFER || strcmp(p->names[i].name, name) != 0) continue;
+        bool is_same = is_same_type(hone_func_buffer(p->func, known->u.buffer),
+                                    hone_func_buffer(p->func, v->u.buffer));
+        if (!is_same || !is_declared_only(p, known->u.buffer)) return;
+        p->block->allocs[p->block->alloc_count - 1] = known->u.buffer;
+        *v = *known;
+        return;
+    }
+}
+
 /* A buffer or an axis of this suite keeps its name to itself. */
 static bool check_unique(script_parser *p, const char *name, uint32_t at, const script_value *v) {
     size_t length = strlen(name);
@@ -178,8 +221,10 @@ static bool check_unique(script_parser *p, const char *name, uint32_t at, const 
 }
 
 bool script_assign(script_parser *p, const char *name, uint32_t at, const script_value *v) {
-    if (!check_assignable(p, name, at, v) || !check_unique(p, name, at, v)) return false;
     script_value value = *v;
+    join_declared(p, name, &value);
+    v = &value;
+    if (!check_assignable(p, name, at, v) || !check_unique(p, name, at, v)) return false;
     if (v->kind == SCRIPT_ACCESS && v->is_fresh) { /* T.local_scalar */
         script_value fresh = *v;
         fresh.is_fresh = false;

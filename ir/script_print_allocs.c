@@ -14,10 +14,31 @@ struct print_allocs {
     hone_node_id *place; /* per allocation: the statement that it stands in front of */
 };
 
-bool print_has_allocs_first(const hone_block *block) {
+static bool loads(const hone_expr *e, hone_buffer buffer) {
+    if (e->kind == HONE_EXPR_LOAD && e->u.buffer == buffer) return true;
+    for (uint32_t i = 0; i < e->count; i++) {
+        if (loads(e->args[i], buffer)) return true;
+    }
+    return false;
+}
+
+/* The buffer of a region, or one that a bound of it loads. */
+static bool speaks_of(const hone_func *func, uint32_t count, const hone_region *regions,
+                      hone_buffer buffer) {
+    for (uint32_t i = 0; i < count; i++) {
+        if (regions[i].buffer == buffer) return true;
+        for (uint32_t d = 0; d < hone_func_buffer(func, regions[i].buffer)->rank; d++) {
+            const hone_range *range = &regions[i].ranges[d];
+            if (loads(range->min, buffer) || loads(range->extent, buffer)) return true;
+        }
+    }
+    return false;
+}
+
+bool print_has_allocs_first(const printer *pr, const hone_block *block) {
     for (uint32_t i = 0; i < block->alloc_count; i++) {
-        if (hone_region_of(block->read_count, block->reads, block->allocs[i]) ||
-            hone_region_of(block->write_count, block->writes, block->allocs[i])) {
+        if (speaks_of(pr->func, block->read_count, block->reads, block->allocs[i]) ||
+            speaks_of(pr->func, block->write_count, block->writes, block->allocs[i])) {
             return true;
         }
     }
@@ -27,7 +48,7 @@ bool print_has_allocs_first(const hone_block *block) {
 /* The first of the list that are statements: all behind it are, too. */
 static uint32_t first_statement(const printer *pr, const hone_block *block) {
     uint32_t first = block->alloc_count;
-    if (printer_is_classic(pr) || print_has_allocs_first(block)) return first;
+    if (printer_is_classic(pr) || print_has_allocs_first(pr, block)) return first;
     while (first > 0) {
         hone_buffer buffer = block->allocs[first - 1];
         if (hone_func_buffer(pr->func, buffer)->form != HONE_BUFFER_STATEMENT) break;

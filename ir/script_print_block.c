@@ -225,7 +225,7 @@ static void print_block_body(printer *pr, hone_node_id id, bool is_root) {
         hone_str_append_char(pr->out, ')');
         printer_line_end(pr);
     }
-    bool allocs_first = print_has_allocs_first(block);
+    bool allocs_first = print_has_allocs_first(pr, block);
     if (allocs_first) print_block_allocs(pr, block);
     /* the root block has no regions unless they are written */
     if (!is_root || block->read_count || block->write_count || !is_root_name(block->name)) {

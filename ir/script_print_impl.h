@@ -92,7 +92,7 @@ void print_allocs_before(printer *pr, print_allocs *allocs, hone_node_id stateme
 void print_block_statements(printer *pr, const hone_block *block, hone_node_id first);
 /* The block's own allocations; before its regions where those speak of them. */
 void print_block_allocs(printer *pr, const hone_block *block);
-bool print_has_allocs_first(const hone_block *block);
+bool print_has_allocs_first(const printer *pr, const hone_block *block);
 /* The first of these statements that speaks of each buffer, HONE_NO_ID where none does. */
 bool print_first_uses(printer *pr, hone_node_id first, uint32_t count, const hone_buffer *buffers,
                       hone_node_id *out);
