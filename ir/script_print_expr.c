@@ -272,7 +272,12 @@ static void print_named_call(printer *pr, const hone_expr *e, const hone_var_inf
     if (!first && !implied && !is_function) {
         hone_str_append(pr->out, count ? ", " : "");
         if (!last) hone_str_append(pr->out, "dtype=");
-        print_call_type(pr, e->dtype, pointer);
+        bool is_handle = last && !pointer && hone_dtype_is_handle(e->dtype);
+        if (is_handle) {
+            hone_str_append(pr->out, "T.handle().ty");
+        } else {
+            print_call_type(pr, e->dtype, pointer);
+        }
     }
     hone_str_append_char(pr->out, ')');
 }

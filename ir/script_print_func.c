@@ -169,7 +169,10 @@ static bool make_tables(printer *pr) {
     pr->data_of = hone_arena_alloc(pr->arena, vars * sizeof *pr->data_of);
     pr->offset_of = hone_arena_alloc(pr->arena, vars * sizeof *pr->offset_of);
     pr->as_scalar = hone_arena_zalloc(pr->arena, buffers * sizeof *pr->as_scalar);
-    if (!pr->var_names || !pr->buffer_names || !pr->data_of || !pr->offset_of || !pr->as_scalar) {
+    pr->waiting = hone_arena_alloc(pr->arena, buffers * sizeof *pr->waiting);
+    pr->waiting_count = 0;
+    if (!pr->var_names || !pr->buffer_names || !pr->data_of || !pr->offset_of || !pr->as_scalar ||
+        !pr->waiting) {
         pr->is_short_of_memory = true;
         return false;
     }
@@ -310,7 +313,45 @@ static void print_declarations(printer *pr, const usage *u) {
     }
 }
 
-/* Buffers that nothing defines: T.Buffer(...) in the body, for attributes that name one. */
+/* Has everything in e a name by now? */
+static bool is_named(const printer *pr, const hone_expr *e) {
+    if (!e) return true;
+    if (e->kind == HONE_EXPR_VAR && !pr->var_names[e->u.var] &&
+        pr->data_of[e->u.var] == HONE_NO_ID && pr->offset_of[e->u.var] == HONE_NO_ID) {
+        return false;
+    }
+    for (uint32_t i = 0; i < e->count; i++) {
+        if (!is_named(pr, e->args[i])) return false;
+    }
+    return true;
+}
+
+static bool is_sized(const printer *pr, const hone_buffer_info *info) {
+    for (uint32_t d = 0; d < info->rank; d++) {
+        if (!is_named(pr, info->shape[d])) return false;
+        if (info->strides && !is_named(pr, info->strides[d])) return false;
+    }
+    return is_named(pr, info->elem_offset);
+}
+
+void print_waiting_buffers(printer *pr) {
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < pr->waiting_count; i++) {
+        hone_buffer b = pr->waiting[i];
+        if (!is_sized(pr, hone_func_buffer(pr->func, b))) {
+            pr->waiting[kept++] = b;
+            continue;
+        }
+        printer_line_begin(pr);
+        hone_str_printf(pr->out, "%s = ", printer_define_buffer(pr, b));
+        print_buffer_call(pr, "T.Buffer", "", b, false);
+        printer_line_end(pr);
+    }
+    pr->waiting_count = kept;
+}
+
+/* Buffers that nothing defines: T.Buffer(...) in the body, for attributes that name one; where
+ * their sizes are known. */
 static void print_free_buffers(printer *pr, const usage *u) {
     for (hone_buffer b = 0; b < pr->func->buffer_count; b++) {
         const hone_buffer_info *info = hone_func_buffer(pr->func, b);
@@ -318,11 +359,9 @@ static void print_free_buffers(printer *pr, const usage *u) {
                      (u->vars[info->data] & VAR_USED) && !(u->vars[info->data] & VAR_BOUND);
         bool used = named || (u->buffers[b] & VAR_USED);
         if (!used || (u->buffers[b] & VAR_BOUND) || pr->buffer_names[b]) continue;
-        printer_line_begin(pr);
-        hone_str_printf(pr->out, "%s = ", printer_define_buffer(pr, b));
-        print_buffer_call(pr, "T.Buffer", "", b, false);
-        printer_line_end(pr);
+        pr->waiting[pr->waiting_count++] = b;
     }
+    print_waiting_buffers(pr);
 }
 
 static void print_match_params(printer *pr, const char *const *handles) {

@@ -27,8 +27,10 @@ typedef struct printer {
     hone_buffer *data_of;   /* var → the buffer whose handle it is */
     hone_buffer *offset_of; /* var → the buffer whose elem_offset it is, when that is implied */
     bool *as_scalar;        /* buffers that are spelled by their name alone */
-    bool in_string;         /* a size of a graph program: plain integers */
-    bool in_parameters;     /* is_quoted[d]: the parameter being printed defines its size d */
+    hone_buffer *waiting;   /* that nothing defines, and whose sizes have no names yet */
+    uint32_t waiting_count;
+    bool in_string;     /* a size of a graph program: plain integers */
+    bool in_parameters; /* is_quoted[d]: the parameter being printed defines its size d */
     bool is_quoted[64];
     uint32_t branches;            /* of ifs in graph functions, one in the other */
     bool in_signature;            /* sizes are not defined yet and stand in quotes */
@@ -85,6 +87,8 @@ void print_buffer_call(printer *pr, const char *fn, const char *first, hone_buff
 void print_holder_head(printer *pr, hone_node_id id, bool concise);
 void print_init(printer *pr, hone_node_id id);
 void print_statements(printer *pr, hone_node_id first);
+/* Those buffers whose sizes have names by now. */
+void print_waiting_buffers(printer *pr);
 /* The allocations that stand among the statements of a block's body (script_print_allocs.c). */
 typedef struct print_allocs print_allocs;
 void print_statements_with(printer *pr, hone_node_id first, print_allocs *allocs);

@@ -457,6 +457,7 @@ void print_statements_with(printer *pr, hone_node_id first, print_allocs *allocs
         const hone_node *node = hone_func_node(pr->func, id);
         bool is_last = node->next == HONE_NO_ID ||
                        hone_func_node(pr->func, node->next)->kind == HONE_NODE_ELSE;
+        if (pr->waiting_count) print_waiting_buffers(pr);
         if (allocs) print_allocs_before(pr, allocs, id);
         if (is_holder(node) && is_last) {
             print_holder_head(pr, id, true);
