@@ -49,8 +49,8 @@ HONE_NODISCARD hone_status hone_values_relax(hone_arith *arith, const hone_func 
 /* The first region of the buffer, or NULL. */
 const hone_region *hone_region_of(uint32_t count, const hone_region *regions, hone_buffer buffer);
 /* A predicate leaves the values lo to hi of a spatial axis: do these still reach all of each
- * parameter that the axis moves a store to, since what the others would write lies outside? False
- * also where that is not seen, where it moves none, and without a predicate. */
+ * parameter that the axis moves a store to, since what the others would write lies outside or where
+ * these write? False also where that is not seen, where it moves none, and without a predicate. */
 bool hone_axis_reaches_all_outputs(const hone_func *func, hone_node_id block, const hone_axis *axis,
                                    int64_t lo, int64_t hi);
 /* Are they written alike, bound by bound? */

@@ -1,5 +1,6 @@
 #include "ir/region_impl.h"
 
+#include "ir/fold.h"
 #include "ir/region.h"
 
 /* ---- facts ---- */
@@ -457,15 +458,23 @@ bool hone_region_same(const hone_func *func, const hone_region *a, const hone_re
     return true;
 }
 
-/* [min, min + 1) with min = axis + a constant. */
-static bool is_shifted_axis(const hone_range *range, hone_var axis, int64_t *out_shift) {
+typedef struct moved_axis {
+    int64_t shift, by;
+} moved_axis;
+
+/* [min, min + 1) with min = axis + a constant, or that divided by a positive one. */
+static bool is_moved_axis(const hone_range *range, hone_var axis, moved_axis *out) {
     const hone_expr *e = range->min;
+    *out = (moved_axis){0, 1};
     if (!hone_expr_is_int_value(range->extent, 1)) return false;
-    *out_shift = 0;
+    if (hone_expr_is_op(e, HONE_OP_FLOORDIV) && hone_expr_const(e->args[1]) > 0) {
+        out->by = e->args[1]->u.i;
+        e = e->args[0];
+    }
     if (e->kind == HONE_EXPR_BINARY && e->args[1]->kind == HONE_EXPR_INT) {
         bool is_add = hone_expr_is_op(e, HONE_OP_ADD), is_sub = hone_expr_is_op(e, HONE_OP_SUB);
         if (!is_add && !is_sub) return false;
-        *out_shift = is_add ? e->args[1]->u.i : -e->args[1]->u.i;
+        out->shift = is_add ? e->args[1]->u.i : -e->args[1]->u.i;
         e = e->args[0];
     }
     return e->kind == HONE_EXPR_VAR && e->u.var == axis;
@@ -487,9 +496,11 @@ bool hone_axis_reaches_all_outputs(const hone_func *func, hone_node_id id, const
                 !hone_expr_uses_var(range->extent, axis->var)) {
                 continue;
             }
-            int64_t shift = 0, size = hone_expr_const(buffer->shape[d]);
-            if (!is_shifted_axis(range, axis->var, &shift)) return false;
-            if (size < 0 || lo + shift > 0 || hi + shift < size - 1) return false;
+            moved_axis at;
+            int64_t size = hone_expr_const(buffer->shape[d]);
+            if (size < 0 || !is_moved_axis(range, axis->var, &at)) return false;
+            if (hone_floor_div(lo + at.shift, at.by) > 0) return false;
+            if (hone_floor_div(hi + at.shift, at.by) < size - 1) return false;
             moves_one = true;
         }
     }
