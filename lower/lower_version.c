@@ -3,20 +3,36 @@
  * conditions inside is made twice:
  *
  *   if every condition holds for every iteration of the tile: the tile without conditions
- *   else: the tile as it was, its unrolled loops serial, its vectors masked
+ *   else: the tile as it was, its vectors masked, its unrolled loops serial if they are long
  *
  * so a split that does not divide, or padding, costs one comparison per tile and vectors stay
  * vectors everywhere but at the edges. */
 #include "lower/conditions.h"
 
-enum { MAX_TILE_NODES = 400, MAX_VERSIONS = 64, MAX_TILE_POINTS = 1024 };
+enum { MAX_TILE_NODES = 400, MAX_VERSIONS = 64, MAX_TILE_POINTS = 1024, MAX_EDGE_STATEMENTS = 32 };
 
-/* At the edges small code counts more than speed. */
+/* Statements below a node once loops are unrolled. */
+static int64_t count_statements(const hone_func *func, hone_node_id id) {
+    const hone_node *node = hone_func_node(func, id);
+    int64_t sum = node->kind == HONE_NODE_STORE || node->kind == HONE_NODE_EVAL;
+    for (hone_node_id c = node->first; c != HONE_NO_ID && sum <= MAX_EDGE_STATEMENTS;
+         c = hone_func_node(func, c)->next) {
+        sum += count_statements(func, c);
+    }
+    if (node->kind != HONE_NODE_FOR || node->loop_kind != HONE_LOOP_UNROLLED) return sum;
+    int64_t extent = hone_expr_const(node->u.loop.range.extent);
+    bool is_short = extent >= 0 && extent <= MAX_EDGE_STATEMENTS && sum <= MAX_EDGE_STATEMENTS;
+    return is_short ? sum * extent : MAX_EDGE_STATEMENTS + 1;
+}
+
+/* At the edges small code counts more than speed; but what a tile adds up stays in registers, so
+ * that a few rows, when there are no more, take no longer than in a whole tile. */
 static void make_serial(hone_func *func, hone_node_id root) {
+    bool is_small = count_statements(func, root) <= MAX_EDGE_STATEMENTS;
     for (hone_node_id n = root; n != HONE_NO_ID; n = hone_tree_next(func, root, n)) {
         hone_node *node = hone_func_node(func, n);
         if (node->kind != HONE_NODE_FOR) continue;
-        if (node->loop_kind == HONE_LOOP_UNROLLED) node->loop_kind = HONE_LOOP_SERIAL;
+        if (node->loop_kind == HONE_LOOP_UNROLLED && !is_small) node->loop_kind = HONE_LOOP_SERIAL;
         node->u.loop.annotations = (hone_attrs){0};
     }
 }

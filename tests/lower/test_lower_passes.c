@@ -1,8 +1,9 @@
-/* Programs as they are behind a pass. compact: buffers shrink to what is touched of them. hoist_if:
- * conditions that no iteration changes stand around loops, and statements side by side share one;
- * what may not be asked earlier stays where it is. layout: small buffers are laid out as the
- * vectors in most loops run. carry: vectors whose indices are digits of a number are made twice,
- * for where no digit carries, and as they were. */
+/* Programs as they are behind a pass. compact: buffers shrink to what is touched of them. version:
+ * tiles for where all conditions hold, and others. hoist_if: conditions that no iteration changes
+ * stand around loops, and statements side by side share one; what may not be asked earlier stays
+ * where it is. layout: small buffers are laid out as the vectors in most loops run. carry: vectors
+ * whose indices are digits of a number are made twice, for where no digit carries, and as they
+ * were. */
 #include <string.h>
 
 #include "ir/script.h"
@@ -106,6 +107,26 @@ static const struct row compact_rows[] = {
           "        L[i, j] = A[i + j]\n"
           "    for i in range(n):\n"
           "        Y[i] = L[i, 0]\n",                         "    L = T.alloc_buffer((n, 8), \"int32\")\n" },
+};
+
+static const struct row version_rows[] = {
+    {"short tiles stay unrolled at the edge",
+     HEAD "    for i in range((n + 5) // 6):\n"
+          "        for k in range(9):\n"
+          "            for t in T.unroll(6):\n"
+          "                if i * 6 + t < n:\n"
+          "                    Y[i * 6 + t] = Y[i * 6 + t] + A[k]\n",   "        else:\n"
+     "            for k in range(9):\n"
+     "                for t in T.unroll(6):\n"
+     "                    if i * 6 + t < n:\n"},
+    {"long ones do not",
+     HEAD "    for i in range((n + 33) // 34):\n"
+          "        for k in range(9):\n"
+          "            for t in T.unroll(34):\n"
+          "                if i * 34 + t < n:\n"
+          "                    Y[i * 34 + t] = Y[i * 34 + t] + A[k]\n", "        else:\n"
+     "            for k, t in T.grid(9, 34):\n"
+     "                if i * 34 + t < n:\n" },
 };
 
 static const struct row layout_rows[] = {
@@ -225,6 +246,10 @@ static void keeps_what_is_touched(void **state) {
     check(*state, "compact");
 }
 
+static void keeps_edges_short(void **state) {
+    check(*state, "version");
+}
+
 static void lays_out_as_vectors_run(void **state) {
     check(*state, "layout");
 }
@@ -236,6 +261,7 @@ static void asks_whether_digits_carry(void **state) {
 int main(void) {
     return HONE_RUN_ROWS("lower/hoist_if", hoist_rows, asks_where_it_may) +
            HONE_RUN_ROWS("lower/compact", compact_rows, keeps_what_is_touched) +
+           HONE_RUN_ROWS("lower/version", version_rows, keeps_edges_short) +
            HONE_RUN_ROWS("lower/layout", layout_rows, lays_out_as_vectors_run) +
            HONE_RUN_ROWS("lower/carry", carry_rows, asks_whether_digits_carry);
 }
