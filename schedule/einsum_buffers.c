@@ -186,22 +186,15 @@ static const hone_expr *end_of(const pad_buffer *b, uint32_t d) {
     return b->ends[d] ? b->ends[d] : b->shape[d];
 }
 
-/* What the copy in reads, as a region and as a box. */
-static hone_status find_copied(einsum *e, const pad_buffer *b, hone_region *out,
-                               hone_interval **out_box) {
+static hone_status find_copied(einsum *e, const pad_buffer *b, hone_region *out) {
     hone_schedule *sch = e->sch;
     hone_range *ranges = hone_arena_alloc(sch->arena, (b->rank + 1) * sizeof *ranges);
-    hone_interval *box = hone_arena_alloc(sch->arena, (b->rank + 1) * sizeof *box);
-    if (!ranges || !box) return sch_no_memory();
+    if (!ranges) return sch_no_memory();
     for (uint32_t d = 0; d < b->rank; d++) {
         const hone_expr *end = end_of(b, d);
-        const hone_expr *one = hone_expr_int(&sch->ir, end->dtype, 1);
         ranges[d] = (hone_range){hone_expr_int(&sch->ir, end->dtype, 0), end};
-        box[d].min = ranges[d].min;
-        box[d].max = hone_simplify(&sch->arith, hone_expr_sub(&sch->ir, end, one));
     }
     *out = (hone_region){b->old, ranges};
-    *out_box = box;
     return sch_ir_error(sch);
 }
 
@@ -209,16 +202,12 @@ static hone_status find_copied(einsum *e, const pad_buffer *b, hone_region *out,
 static hone_status check_filled(einsum *e, const pad_buffer *b) {
     hone_schedule *sch = e->sch;
     hone_region region;
-    hone_interval *box = NULL;
-    bool is_written = false;
-    HONE_TRY(find_copied(e, b, &region, &box));
-    for (hone_node_id n = sch_next_block(sch, e->scope, e->scope); n != HONE_NO_ID;
-         n = sch_next_block(sch, e->scope, n)) {
-        if (!sch_writes(sch_block(sch, n), b->old)) continue;
-        is_written = true;
-        if (sch_surely_writes(sch, n, b->old, e->scope, box)) return HONE_OK;
+    bool is_filled = false;
+    HONE_TRY(find_copied(e, b, &region));
+    if (!sch_has_writer_before(sch, e->scope, e->block, &region, &is_filled)) {
+        is_filled = sch_was_written_outside(sch, e->scope, &region);
     }
-    if (!is_written && sch_was_written_outside(sch, e->scope, &region)) return HONE_OK;
+    if (is_filled) return HONE_OK;
     return sch_refuse(sch, e->block, "'%s' may hold no values yet in all of what is copied",
                       hone_func_buffer(sch->func, b->old)->name);
 }
@@ -324,8 +313,7 @@ static hone_node_id next_around(const einsum *e, hone_buffer buffer, hone_node_i
 static hone_status check_declared_around(einsum *e, const pad_buffer *b) {
     hone_schedule *sch = e->sch;
     hone_region region;
-    hone_interval *box = NULL;
-    HONE_TRY(find_copied(e, b, &region, &box));
+    HONE_TRY(find_copied(e, b, &region));
     for (hone_node_id n = next_around(e, b->old, e->scope); n != HONE_NO_ID;
          n = next_around(e, b->old, sch_scope_of(sch, n))) {
         bool is_by_hand =
@@ -340,8 +328,7 @@ static hone_status check_declared_around(einsum *e, const pad_buffer *b) {
 hone_status sch_declare_pad_copy(einsum *e, const pad_buffer *b) {
     hone_schedule *sch = e->sch;
     hone_region region;
-    hone_interval *box = NULL;
-    HONE_TRY(find_copied(e, b, &region, &box));
+    HONE_TRY(find_copied(e, b, &region));
     for (hone_node_id n = next_around(e, b->old, e->scope); n != HONE_NO_ID;
          n = next_around(e, b->old, sch_scope_of(sch, n))) {
         if (is_declared(e, n, &region)) continue;

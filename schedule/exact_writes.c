@@ -1,4 +1,4 @@
-#include "schedule/schedule_impl.h"
+#include "schedule/pieces.h"
 
 #include "ir/region.h"
 
@@ -14,23 +14,23 @@
  * found must cover the box: one of them, or several side by side along one dimension. Where the
  * buffer's address or a view of it is taken, the declaration is all there is, and believed. */
 
-enum { MAX_PIECES = 64 };
+sch_pieces *sch_pieces_create(hone_schedule *sch, hone_buffer buffer, hone_node_id within) {
+    sch_pieces *l = hone_arena_zalloc(sch->arena, sizeof *l);
+    if (!l) return NULL;
+    l->sch = sch;
+    l->buffer = buffer;
+    l->within = within;
+    l->rank = hone_func_buffer(sch->func, buffer)->rank;
+    return l;
+}
 
-typedef struct piece_list {
-    hone_schedule *sch;
-    hone_node_id block;
-    hone_buffer buffer;
-    uint32_t rank, count;
-    hone_interval *pieces[MAX_PIECES]; /* each has rank entries */
-} piece_list;
-
-static void add_piece(piece_list *l, hone_node_id at, hone_node_id block_or_none,
+static void add_piece(sch_pieces *l, hone_node_id at, hone_node_id block_or_none,
                       const hone_region *region) {
     hone_schedule *sch = l->sch;
     bool *marks = NULL, is_exact = false;
     hone_interval *piece = hone_arena_alloc(sch->arena, (l->rank + 1) * sizeof *piece);
-    if (!piece || l->count == MAX_PIECES) return;
-    hone_status st = sch_mark_loops(sch, at, l->block, false, &marks);
+    if (!piece || l->count == SCH_MAX_PIECES) return;
+    hone_status st = sch_mark_loops(sch, at, l->within, false, &marks);
     if (!st && block_or_none != HONE_NO_ID) {
         st = hone_region_relax(&sch->arith, sch->func, block_or_none, region, marks,
                                sch->func->var_count, piece, &is_exact);
@@ -55,7 +55,7 @@ static bool range_of_index(hone_schedule *sch, const hone_expr *index, hone_rang
     return out->extent != NULL;
 }
 
-static void add_store(piece_list *l, hone_node_id store) {
+static void add_store(sch_pieces *l, hone_node_id store) {
     const hone_node *node = sch_node(l->sch, store);
     hone_range *ranges = hone_arena_alloc(l->sch->arena, (l->rank + 1) * sizeof *ranges);
     if (node->u.store.buffer != l->buffer || node->u.store.rank != l->rank || !ranges) return;
@@ -65,7 +65,7 @@ static void add_store(piece_list *l, hone_node_id store) {
     add_piece(l, store, HONE_NO_ID, &(hone_region){l->buffer, ranges});
 }
 
-static void add_block(piece_list *l, hone_node_id id) {
+static void add_block(sch_pieces *l, hone_node_id id) {
     const hone_block *block = sch_block(l->sch, id);
     for (uint32_t w = 0; w < block->write_count; w++) {
         if (block->writes[w].buffer != l->buffer) continue;
@@ -79,7 +79,7 @@ static bool runs_at_least_once(hone_schedule *sch, const hone_node *loop) {
     return one && hone_prove_less_equal(&sch->arith, one, extent);
 }
 
-static bool stores_there(const piece_list *l, hone_node_id branch, const hone_node *store) {
+static bool stores_there(const sch_pieces *l, hone_node_id branch, const hone_node *store) {
     for (hone_node_id n = sch_node(l->sch, branch)->first; n != HONE_NO_ID;
          n = sch_node(l->sch, n)->next) {
         const hone_node *other = sch_node(l->sch, n);
@@ -94,7 +94,7 @@ static bool stores_there(const piece_list *l, hone_node_id branch, const hone_no
 }
 
 /* The stores of a branch whose places the other one stores to as well. */
-static void add_choice(piece_list *l, hone_node_id choice) {
+static void add_choice(sch_pieces *l, hone_node_id choice) {
     hone_node_id other = sch_node(l->sch, choice)->last;
     if (other == HONE_NO_ID || sch_node(l->sch, other)->kind != HONE_NODE_ELSE) return;
     for (hone_node_id n = sch_node(l->sch, choice)->first; n != other;
@@ -104,31 +104,35 @@ static void add_choice(piece_list *l, hone_node_id choice) {
     }
 }
 
-static void find_pieces(piece_list *l, hone_node_id parent) {
+static void find_pieces(sch_pieces *l, hone_node_id parent) {
     for (hone_node_id n = sch_node(l->sch, parent)->first; n != HONE_NO_ID;
          n = sch_node(l->sch, n)->next) {
-        const hone_node *node = sch_node(l->sch, n);
-        switch ((hone_node_kind)node->kind) {
-        case HONE_NODE_STORE:
-            add_store(l, n);
-            break;
-        case HONE_NODE_BLOCK:
-            add_block(l, n);
-            break;
-        case HONE_NODE_FOR:
-            if (runs_at_least_once(l->sch, node)) find_pieces(l, n);
-            break;
-        case HONE_NODE_IF:
-            add_choice(l, n);
-            break;
-        case HONE_NODE_LET:
-        case HONE_NODE_ATTR:
-        case HONE_NODE_INIT: /* in the first run for these places */
-            find_pieces(l, n);
-            break;
-        default: /* conditions, loops of unknown length, statements that write nothing */
-            break;
-        }
+        sch_pieces_add(l, n);
+    }
+}
+
+void sch_pieces_add(sch_pieces *l, hone_node_id n) {
+    const hone_node *node = sch_node(l->sch, n);
+    switch ((hone_node_kind)node->kind) {
+    case HONE_NODE_STORE:
+        add_store(l, n);
+        break;
+    case HONE_NODE_BLOCK:
+        add_block(l, n);
+        break;
+    case HONE_NODE_FOR:
+        if (runs_at_least_once(l->sch, node)) find_pieces(l, n);
+        break;
+    case HONE_NODE_IF:
+        add_choice(l, n);
+        break;
+    case HONE_NODE_LET:
+    case HONE_NODE_ATTR:
+    case HONE_NODE_INIT: /* in the first run for these places */
+        find_pieces(l, n);
+        break;
+    default: /* conditions, loops of unknown length, statements that write nothing */
+        break;
     }
 }
 
@@ -138,12 +142,12 @@ static bool is_below(hone_schedule *sch, const hone_expr *a, const hone_expr *b)
     return a && b && hone_prove_less_equal(&sch->arith, a, b);
 }
 
-static bool covers_side(const piece_list *l, uint32_t p, uint32_t d, const hone_interval *box) {
+static bool covers_side(const sch_pieces *l, uint32_t p, uint32_t d, const hone_interval *box) {
     const hone_interval *side = &l->pieces[p][d];
     return is_below(l->sch, side->min, box[d].min) && is_below(l->sch, box[d].max, side->max);
 }
 
-static bool covers_all_but(const piece_list *l, uint32_t p, uint32_t but,
+static bool covers_all_but(const sch_pieces *l, uint32_t p, uint32_t but,
                            const hone_interval *box) {
     for (uint32_t d = 0; d < l->rank; d++) {
         if (d != but && !covers_side(l, p, d, box)) return false;
@@ -152,9 +156,9 @@ static bool covers_all_but(const piece_list *l, uint32_t p, uint32_t but,
 }
 
 /* Pieces that reach all the way in every other dimension, one behind the other. */
-static bool covers_along(const piece_list *l, uint32_t d, const hone_interval *box) {
+static bool covers_along(const sch_pieces *l, uint32_t d, const hone_interval *box) {
     hone_schedule *sch = l->sch;
-    bool is_used[MAX_PIECES] = {false};
+    bool is_used[SCH_MAX_PIECES] = {false};
     const hone_expr *next = box[d].min;
     for (uint32_t p = 0; p < l->count; p++) {
         if (is_used[p] || !is_below(sch, l->pieces[p][d].min, next) ||
@@ -172,7 +176,7 @@ static bool covers_along(const piece_list *l, uint32_t d, const hone_interval *b
     return false;
 }
 
-static bool pieces_cover(const piece_list *l, const hone_interval *box) {
+bool sch_pieces_cover(const sch_pieces *l, const hone_interval *box) {
     if (l->rank == 0) return l->count > 0;
     for (uint32_t d = 0; d < l->rank; d++) {
         if (covers_along(l, d, box)) return true;
@@ -211,20 +215,15 @@ static bool box_of(hone_schedule *sch, uint32_t rank, const hone_region *written
 }
 
 static bool is_shown_in_full(hone_schedule *sch, hone_node_id id, const hone_region *written) {
-    piece_list *l = hone_arena_zalloc(sch->arena, sizeof *l);
+    sch_pieces *l = sch_pieces_create(sch, written->buffer, id);
     if (!l) return false;
-    l->sch = sch;
-    l->block = id;
-    l->buffer = written->buffer;
-    l->rank = hone_func_buffer(sch->func, written->buffer)->rank;
     hone_interval *box = hone_arena_alloc(sch->arena, (l->rank + 1) * sizeof *box);
     if (!box || !box_of(sch, l->rank, written, box)) return false;
     find_pieces(l, id);
-    return pieces_cover(l, box);
+    return sch_pieces_cover(l, box);
 }
 
-/* A loop that is left early may leave out any of its iterations. */
-static bool has_jumps(const hone_schedule *sch, hone_node_id id) {
+bool sch_has_jumps(const hone_schedule *sch, hone_node_id id) {
     for (hone_node_id n = id; n != HONE_NO_ID; n = hone_tree_next(sch->func, id, n)) {
         hone_node_kind kind = (hone_node_kind)sch_node(sch, n)->kind;
         if (kind == HONE_NODE_BREAK || kind == HONE_NODE_CONTINUE) return true;
@@ -234,7 +233,7 @@ static bool has_jumps(const hone_schedule *sch, hone_node_id id) {
 
 static bool writes_all(hone_schedule *sch, hone_node_id id, const hone_region *written) {
     if (is_one_store(sch, id, written)) return true;
-    if (!has_jumps(sch, id) && is_shown_in_full(sch, id, written)) return true;
+    if (!sch_has_jumps(sch, id) && is_shown_in_full(sch, id, written)) return true;
     for (hone_buffer b = 0; b < sch->func->buffer_count; b++) {
         if (hone_func_buffer(sch->func, b)->alias_of == written->buffer) return true;
     }

@@ -100,3 +100,25 @@ bool sch_may_read_partial(hone_schedule *sch, hone_node_id writer, hone_node_id 
            sch_classify(sch, reader, scope, NULL) == SCH_BLOCK_COMPLETE &&
            is_harmless(sch, reader) && !is_read_below(sch, reader, loop);
 }
+
+/* ---- what is made of them ---- */
+
+hone_node_id sch_summed_source(hone_schedule *sch, hone_node_id block, hone_node_id loop) {
+    hone_var var = sch_node(sch, loop)->u.loop.var;
+    for (hone_node_id n = sch_next_block(sch, loop, loop); n != HONE_NO_ID && n != block;
+         n = sch_next_block(sch, loop, n)) {
+        const hone_block *source = sch_block(sch, n);
+        bool is_read = false, moves = false;
+        for (uint32_t w = 0; w < source->write_count; w++)
+            is_read = is_read || sch_reads(sch_block(sch, block), source->writes[w].buffer);
+        for (uint32_t a = 0; a < source->axis_count && is_read; a++) {
+            if (!hone_expr_uses_var(sch_node(sch, n)->u.block.bindings[a], var)) continue;
+            if (source->axes[a].kind == HONE_AXIS_REDUCE) return n;
+            moves = true;
+        }
+        if (!is_read || moves) continue;
+        hone_node_id further = sch_summed_source(sch, n, loop);
+        if (further != HONE_NO_ID) return further;
+    }
+    return HONE_NO_ID;
+}

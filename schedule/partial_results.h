@@ -16,4 +16,8 @@ bool sch_may_read_partial(hone_schedule *sch, hone_node_id writer, hone_node_id 
                           const hone_expr *const *bindings, const hone_expr *predicate,
                           hone_node_id loop);
 
+/* One in front of the block, below the loop, that sums over the loop what the block reads, or what
+ * that was made of: the block finds other values in each iteration. HONE_NO_ID: nobody does. */
+hone_node_id sch_summed_source(hone_schedule *sch, hone_node_id block, hone_node_id loop);
+
 #endif

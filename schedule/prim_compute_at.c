@@ -250,6 +250,12 @@ static hone_status check_producers_are_done(move *m, const sch_nest *nest) {
         for (hone_node_id l = m->loop; sch_node(sch, l)->kind == HONE_NODE_FOR;
              l = sch_node(sch, l)->parent) {
             hone_var var = sch_node(sch, l)->u.loop.var;
+            hone_node_id source = sch_summed_source(sch, m->others[i], l);
+            if (source != HONE_NO_ID) {
+                return sch_refuse(sch, l, "%s, which %s reads for %s, reduces over %s",
+                                  sch_block_name(sch, source), sch_block_name(sch, m->others[i]),
+                                  sch_block_name(sch, m->block), sch_loop_name(sch, l));
+            }
             for (uint32_t a = 0; a < node->u.block.block->axis_count; a++) {
                 if (node->u.block.block->axes[a].kind == HONE_AXIS_SPATIAL) continue;
                 if (!hone_expr_uses_var(node->u.block.bindings[a], var)) continue;

@@ -2,6 +2,7 @@
 
 #include "ir/region.h"
 #include "schedule/partial_results.h"
+#include "schedule/pieces.h"
 
 /* Is a scope a pipeline of stages: does every block find what it reads written before it, in full
  * and done with? And what a block surely writes, on which that rests. */
@@ -133,6 +134,13 @@ static bool copies_by_place(const hone_schedule *sch, hone_node_id block) {
     return true;
 }
 
+static bool may_read_partial(hone_schedule *sch, hone_node_id writer, hone_node_id reader,
+                             hone_node_id loop) {
+    const hone_node *at = sch_node(sch, reader);
+    return sch_may_read_partial(sch, writer, reader, at->u.block.bindings, at->u.block.predicate,
+                                loop);
+}
+
 /* Does an element that the writer makes keep its value through the iterations of a loop that is
  * around writer and reader? Else a reader that is moved would meet another one, which matters
  * unless it only counts what it meets last. */
@@ -151,16 +159,15 @@ static bool keeps_values(hone_schedule *sch, hone_node_id writer, hone_node_id r
         bool is_spatial = block->axes[a].kind == HONE_AXIS_SPATIAL;
         bool may_stay =
             is_spatial || (block->axes[a].kind == HONE_AXIS_OPAQUE && !sch_reads_own_output(block));
-        if (!may_stay) {
-            const hone_node *at = sch_node(sch, reader);
-            return sch_may_read_partial(sch, writer, reader, at->u.block.bindings,
-                                        at->u.block.predicate, loop);
-        }
+        if (!may_stay) return may_read_partial(sch, writer, reader, loop);
         if (axis_moves(sch, block, axis, buffer)) continue;
         if (copies_by_place(sch, writer)) continue;
         if (!is_spatial || !sch_writes_apart(sch, writer)) return false;
     }
-    return is_used || !sch_reads_own_output(block);
+    if (is_used) return true;
+    if (sch_reads_own_output(block)) return false;
+    hone_node_id source = sch_summed_source(sch, writer, loop);
+    return source == HONE_NO_ID || may_read_partial(sch, source, reader, loop);
 }
 
 static bool is_settled(hone_schedule *sch, hone_node_id writer, hone_node_id reader,
@@ -219,6 +226,66 @@ static bool changes_only_here(hone_schedule *sch, hone_node_id scope, hone_node_
     return writes_box(sch, from, written, top, box);
 }
 
+static uint32_t depth_of(const hone_schedule *sch, hone_node_id node) {
+    uint32_t depth = 0;
+    for (; node != 0; node = sch_node(sch, node)->parent)
+        depth++;
+    return depth;
+}
+
+/* Of those that surely write the buffer before the reader, in whole: where the one that it shares
+ * most loops with meets it; HONE_NO_ID: there is at most one. */
+static hone_node_id meeting_of_writers(hone_schedule *sch, hone_node_id scope, hone_node_id reader,
+                                       hone_buffer buffer) {
+    hone_node_id lowest = HONE_NO_ID;
+    uint32_t count = 0;
+    for (hone_node_id n = sch_next_block(sch, scope, scope); n != HONE_NO_ID;
+         n = sch_next_block(sch, scope, n)) {
+        if (n == reader || !sch_writes(sch_block(sch, n), buffer)) continue;
+        if (!sch_is_before(sch, n, reader)) continue;
+        hone_node_id top = sch_lca(sch, n, reader);
+        count++;
+        if (lowest == HONE_NO_ID || depth_of(sch, top) > depth_of(sch, lowest)) lowest = top;
+    }
+    return count > 1 ? lowest : HONE_NO_ID;
+}
+
+/* What is read, no further than the buffer goes. */
+static bool clip_to_buffer(hone_schedule *sch, hone_buffer buffer, hone_interval *box) {
+    const hone_interval *whole = whole_buffer(sch, buffer);
+    for (uint32_t d = 0; whole && d < hone_func_buffer(sch->func, buffer)->rank; d++) {
+        if (!box[d].min || !hone_prove_less_equal(&sch->arith, whole[d].min, box[d].min)) {
+            box[d].min = whole[d].min;
+        }
+        if (!box[d].max || !hone_prove_less_equal(&sch->arith, box[d].max, whole[d].max)) {
+            box[d].max = hone_simplify(&sch->arith, whole[d].max);
+        }
+    }
+    return whole != NULL;
+}
+
+/* Several who write parts of a buffer: does what they surely write before contain all that is read?
+ */
+static bool cover_together(hone_schedule *sch, hone_node_id scope, hone_node_id reader,
+                           const hone_region *read) {
+    uint32_t rank = hone_func_buffer(sch->func, read->buffer)->rank;
+    hone_node_id lowest = meeting_of_writers(sch, scope, reader, read->buffer);
+    if (lowest == HONE_NO_ID) return false;
+    hone_interval *box = hone_arena_alloc(sch->arena, (rank + 1) * sizeof *box);
+    sch_pieces *pieces = sch_pieces_create(sch, read->buffer, lowest);
+    if (!box || !pieces || !region_above(sch, reader, read, lowest, box, NULL) ||
+        !clip_to_buffer(sch, read->buffer, box)) {
+        return false;
+    }
+    for (hone_node_id n = sch_next_block(sch, scope, scope); n != HONE_NO_ID;
+         n = sch_next_block(sch, scope, n)) {
+        if (n == reader || !sch_is_before(sch, n, reader)) continue;
+        pieces->within = sch_lca(sch, n, reader);
+        sch_pieces_add(pieces, n);
+    }
+    return sch_pieces_cover(pieces, box);
+}
+
 /* Checks one read of one block against its writers in the scope. */
 bool sch_read_is_fed(hone_schedule *sch, hone_node_id scope, hone_node_id reader,
                      const hone_region *read, const char **why) {
@@ -245,6 +312,7 @@ bool sch_read_is_fed(hone_schedule *sch, hone_node_id scope, hone_node_id reader
                              !changes_only_here(sch, scope, n, &writer->writes[w], reader, read));
         }
     }
+    is_covered = is_covered || (has_writer && cover_together(sch, scope, reader, read));
     if (is_covered && is_loose) {
         *why = "a buffer is read while its values still change";
         return false;
@@ -254,10 +322,8 @@ bool sch_read_is_fed(hone_schedule *sch, hone_node_id scope, hone_node_id reader
     return false;
 }
 
-/* Somebody else in the scope writes what the reader reads; out: one of them, before it, all of it.
- */
-static bool has_writer(hone_schedule *sch, hone_node_id scope, hone_node_id reader,
-                       const hone_region *read, bool *out_is_covered) {
+bool sch_has_writer_before(hone_schedule *sch, hone_node_id scope, hone_node_id reader,
+                           const hone_region *read, bool *out_is_covered) {
     bool found = false;
     *out_is_covered = false;
     for (hone_node_id n = sch_next_block(sch, scope, scope); n != HONE_NO_ID;
@@ -270,6 +336,7 @@ static bool has_writer(hone_schedule *sch, hone_node_id scope, hone_node_id read
             *out_is_covered = *out_is_covered || covers(sch, n, &writer->writes[w], reader, read);
         }
     }
+    *out_is_covered = *out_is_covered || (found && cover_together(sch, scope, reader, read));
     return found;
 }
 
@@ -293,7 +360,7 @@ bool sch_was_written_outside(hone_schedule *sch, hone_node_id block, const hone_
     hone_node_id scope = sch_scope_of(sch, block);
     for (; scope != HONE_NO_ID; block = scope, scope = sch_scope_of(sch, block)) {
         bool is_covered;
-        if (has_writer(sch, scope, block, &region, &is_covered)) return is_covered;
+        if (sch_has_writer_before(sch, scope, block, &region, &is_covered)) return is_covered;
         if (!widen_to_outside(sch, block, &region)) return false;
     }
     return true;

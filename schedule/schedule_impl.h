@@ -195,6 +195,10 @@ bool sch_has_other_statements(const hone_schedule *sch, hone_node_id loop);
 bool sch_is_below_loops_only(const hone_schedule *sch, hone_node_id block);
 /* Each run of the block writes all of the regions that it declares to write. */
 bool sch_writes_exactly(hone_schedule *sch, hone_node_id block);
+/* A loop is left early in the block: it may leave out any of its iterations. */
+bool sch_has_jumps(const hone_schedule *sch, hone_node_id block);
+/* All that the block reads of the buffer, it surely wrote before in the same run. */
+bool sch_reads_own_writes(hone_schedule *sch, hone_node_id block, hone_buffer buffer);
 /* During one iteration of top (a loop around the block, or its scope), does the block surely write
  * all of the box of a buffer? */
 bool sch_surely_writes(hone_schedule *sch, hone_node_id block, hone_buffer buffer, hone_node_id top,
@@ -207,12 +211,17 @@ bool sch_is_stage_pipeline(hone_schedule *sch, hone_node_id scope, const char **
                            hone_node_id *out_blame);
 HONE_NODISCARD hone_status sch_require_pipeline(hone_schedule *sch, hone_node_id scope);
 /* The same for one read of one block: nobody writes the buffer in the scope, or those who do stand
- * before, are done with the values, and one of them surely wrote all that is read. */
+ * before, are done with the values, and one of them, or all together, surely wrote all that is
+ * read. */
 bool sch_read_is_fed(hone_schedule *sch, hone_node_id scope, hone_node_id reader,
                      const hone_region *read, const char **out_why);
 /* ... for all that a block reads of a buffer, with sch_require_pipeline's words. */
 HONE_NODISCARD hone_status sch_require_fed(hone_schedule *sch, hone_node_id reader,
                                            hone_buffer buffer);
+/* Does somebody in the scope, before the reader, write the buffer of what it reads? out: they surely
+ * write all of it. */
+bool sch_has_writer_before(hone_schedule *sch, hone_node_id scope, hone_node_id reader,
+                           const hone_region *read, bool *out_is_covered);
 /* A region that shall be read inside a block, where nobody writes the buffer: do those who write it
  * around the block surely write all of the region before? Also true where there is none. */
 bool sch_was_written_outside(hone_schedule *sch, hone_node_id block, const hone_region *read);
