@@ -11,10 +11,11 @@
  *     T.sblock_attr({"explicit_read_region": [0]})
  *
  * Checks: the block has a buffer of that number, and its axes are the parameters of the map, which
- * gives a begin and an end, not below it, for each dimension. Others take what a block says it
- * writes as written: a region of writes must be just what is written. A region of reads must not
- * lack what is surely read; where it can't be shown to hold all that is read (an index that is
- * loaded or computed from floats), the caller is believed, and the trace is marked as unsafe. */
+ * gives a begin and an end, not below it, for each dimension. A region of writes holds all that is
+ * written (whether all of it is written, others find out: sch_writes_exactly). A region of reads
+ * must not lack what is surely read; where it can't be shown to hold all that is read (an index
+ * that is loaded or computed from floats), the caller is believed, and the trace is marked as
+ * unsafe. */
 
 typedef struct claim {
     hone_schedule *sch;
@@ -105,13 +106,12 @@ static hone_status check_against_body(claim *c, bool *out_is_promise) {
         const hone_region *actual = &found[c->is_write][i];
         if (actual->buffer != c->buffer) continue;
         bool holds_all = hone_region_covers(&sch->arith, sch->func, &claimed, actual);
-        bool is_same = holds_all && hone_region_covers(&sch->arith, sch->func, actual, &claimed);
         bool leaves = false;
         for (uint32_t d = 0; d < c->rank && !holds_all; d++)
             leaves = leaves || surely_leaves(c, &actual->ranges[d], &c->ranges[d]);
-        if (c->is_write ? !is_same : leaves) {
+        if (c->is_write ? !holds_all : leaves) {
             return sch_refuse(sch, c->block,
-                              c->is_write ? "%s does not write just that region of '%s'"
+                              c->is_write ? "%s may write more of '%s' than that region"
                                           : "%s reads more of '%s' than that region",
                               sch_block_name(sch, c->block),
                               hone_func_buffer(sch->func, c->buffer)->name);

@@ -14,9 +14,9 @@
  * Checks: the scope name is known; the buffer index exists; cache_read: at most one block of the
  * scope writes the buffer, and surely all that is copied, else those around the scope who write it
  * do; its values are done with where they are read; cache_write: the block is the only
- * writer, does not begin with what is there, and surely writes all of the box that is copied; only
- * loops stand around those who take part; nobody takes the buffer's address. cache_inplace: the
- * block writes just what it reads. */
+ * writer, reads of what is there only what it has written itself in the same run, and surely writes
+ * all of the box that is copied; only loops stand around those who take part; nobody takes the
+ * buffer's address. cache_inplace: the block writes just what it reads. */
 
 /* ---- the new buffer ---- */
 
@@ -119,6 +119,22 @@ static bool is_one_of(hone_node_id node, uint32_t count, const hone_node_id *lis
     return false;
 }
 
+/* A reader in front of the block: it finds what was there before, also when the block's values come
+ * later. Where a loop runs both, the block must not write in one iteration what is read in another.
+ */
+static bool is_done_before(const caching *c, hone_node_id reader) {
+    hone_schedule *sch = c->sch;
+    if (!sch_is_before(sch, reader, c->block)) return false;
+    for (hone_node_id n = sch_lca(sch, c->block, reader); n != c->scope;
+         n = sch_node(sch, n)->parent) {
+        if (sch_node(sch, n)->kind != HONE_NODE_FOR ||
+            !sch_share_slices(sch, reader, c->block, c->buffer, n)) {
+            return false;
+        }
+    }
+    return true;
+}
+
 /* Before the first who reads what the block writes (another of its buffers counts as well, as in
  * TVM), in the innermost loop that the block shares with one of them; readers further out find that
  * all iterations copied all of it. Those who shall read the cache do not count; where nobody else
@@ -132,6 +148,7 @@ static hone_status find_write_place(caching *c, const caching *cache_readers) {
     c->place = c->scope;
     for (uint32_t i = 0; i < count; i++) {
         if (is_one_of(readers[i], cache_readers->user_count, cache_readers->users)) continue;
+        if (is_done_before(c, readers[i])) continue;
         hone_node_id common = sch_lca(sch, c->block, readers[i]);
         while (sch_node(sch, common)->kind != HONE_NODE_FOR && common != c->scope) {
             common = sch_node(sch, common)->parent;
@@ -432,7 +449,9 @@ static hone_status check_paths(caching *c) {
 /* A read may be hidden (unsafe_hide_buffer_access); a reduction begins with its init. */
 static bool goes_on(const caching *c) {
     hone_schedule *sch = c->sch;
-    if (sch_reads(sch_block(sch, c->block), c->buffer)) return true;
+    if (sch_reads(sch_block(sch, c->block), c->buffer)) {
+        return !sch_reads_own_writes(sch, c->block, c->buffer);
+    }
     return hone_block_init_of(sch->func, c->block) == HONE_NO_ID &&
            sch_single_store(sch, c->block) != HONE_NO_ID &&
            sch_loads_below(sch, c->block, c->buffer);

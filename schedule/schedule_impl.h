@@ -218,8 +218,8 @@ bool sch_read_is_fed(hone_schedule *sch, hone_node_id scope, hone_node_id reader
 /* ... for all that a block reads of a buffer, with sch_require_pipeline's words. */
 HONE_NODISCARD hone_status sch_require_fed(hone_schedule *sch, hone_node_id reader,
                                            hone_buffer buffer);
-/* Does somebody in the scope, before the reader, write the buffer of what it reads? out: they surely
- * write all of it. */
+/* Does somebody in the scope, before the reader, write the buffer of what it reads? out: they
+ * surely write all of it. */
 bool sch_has_writer_before(hone_schedule *sch, hone_node_id scope, hone_node_id reader,
                            const hone_region *read, bool *out_is_covered);
 /* A region that shall be read inside a block, where nobody writes the buffer: do those who write it
