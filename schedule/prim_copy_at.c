@@ -257,18 +257,29 @@ static hone_status make_axes(copying *c, hone_block *block, const hone_expr **bi
     return sch_ir_error(sch);
 }
 
+/* The loops of the copy count in int32, as in TVM, whatever indices the buffer has. */
+static const hone_expr *loop_extent(copying *c, uint32_t dim) {
+    const hone_expr *extent = c->box[dim].extent;
+    if (extent->u.i > INT32_MAX) return extent;
+    return hone_expr_int(&c->sch->ir, HONE_DTYPE_I32, extent->u.i);
+}
+
 static hone_status make_body(copying *c, const hone_expr *const *lows) {
     hone_schedule *sch = c->sch;
     hone_node_id at = c->copy;
     const hone_expr **indices = hone_arena_alloc(sch->arena, (c->rank + 1) * sizeof *indices);
     if (!indices) return sch_no_memory();
     for (uint32_t d = 0; d < c->rank; d++) {
-        const hone_expr *extent = c->box[d].extent;
+        const hone_expr *extent = loop_extent(c, d);
+        if (!extent) return sch_ir_error(sch);
         hone_node_id loop = sch_make_loop(sch, sch_name(sch, "ax", "", d), extent->dtype, extent);
         if (loop == HONE_NO_ID) return sch_no_memory();
         hone_tree_append(sch->func, at, loop);
         at = loop;
         const hone_expr *var = sch_var(sch, sch_node(sch, loop)->u.loop.var);
+        if (!hone_dtype_equal(extent->dtype, lows[d]->dtype)) {
+            var = hone_expr_cast(&sch->ir, lows[d]->dtype, var);
+        }
         indices[d] =
             hone_expr_is_int_value(lows[d], 0) ? var : hone_expr_add(&sch->ir, lows[d], var);
     }
