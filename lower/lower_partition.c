@@ -16,7 +16,7 @@
  * iterations at an edge) is lower_version's. */
 #include "lower/conditions.h"
 
-enum { MAX_BODY_NODES = 250, MAX_NEW_NODES = 1500, MAX_EDGE = 3 };
+enum { MAX_BODY_NODES = 250, MAX_NEW_NODES = 2500, MAX_EDGE = 6 };
 
 typedef struct partition {
     lower_conditions conditions;

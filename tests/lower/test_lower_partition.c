@@ -220,6 +220,15 @@ static const struct text_row {
           "            for x in T.vectorized(16):\n"
           "                Y[i, x] = Y[i, x] + T.if_then_else(1 <= i + k and i + k < 9, "
           "A[i + k - 1, x], T.float32(0))\n",                                  3},
+    {"all taps of a wide kernel",
+     HEAD "def main(A: T.Buffer((8, 8), \"float32\"), B: T.Buffer((9, 8), \"float32\"), "
+          "Y: T.Buffer((8,), \"float32\")):\n"
+          "    for x in T.unroll(8):\n"
+          "        Y[x] = T.float32(0)\n"
+          "    for tap, k in T.grid(9, 8):\n"
+          "        for x in T.unroll(8):\n"
+          "            if 4 <= x + tap and x + tap < 12:\n"
+          "                Y[x] = Y[x] + A[k, x + tap - 4] * B[tap, k]\n",     9},
 };
 
 static int loops_named_k(const hone_func *func) {
