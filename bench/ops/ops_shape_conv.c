@@ -24,7 +24,8 @@ typedef struct plan {
     bool by_filters;      /* the outermost loop is over filters */
     bool packs_alone;     /* each thread packs what it needs, in its outermost loop */
     bool has_tile_turned; /* not the row of tiles */
-    double time;          /* of one step of the sum, in multiplications of vectors */
+    bool is_parallel;
+    double time; /* of one step of the sum, in multiplications of vectors */
 } plan;
 
 /* Rows and columns of tiles that take the least time for the whole image. */
@@ -101,6 +102,9 @@ static plan make_plan(const ops_machine *machine, const ops_conv_shape *shape, b
     }
     p.oh = (shape->h + 2 * shape->p - shape->k) / shape->s + 1;
     p.ow = (shape->w + 2 * shape->p - shape->k) / shape->s + 1;
+    double products =
+        (double)(shape->n * shape->f * p.oh * p.ow) * (double)(shape->c * shape->k * shape->k);
+    p.is_parallel = products > OPS_SMALL_WORK;
     choose_tile(&p);
     int64_t bytes = shape->f * shape->c * shape->k * shape->k * 4;
     int64_t strips = shape->n * ((p.oh + p.rows - 1) / p.rows);
@@ -219,15 +223,13 @@ static void print_tiles(const plan *p, hone_str *t) {
     hone_str_printf(t,
                     "q = sch.fuse(n, y0)\n"
                     "%s"
-                    "sch.parallel(loop=%s)\n"
                     "sch.unroll(loop=y1)\n"
                     "sch.unroll(loop=x1)\n"
                     "sch.unroll(loop=f1)\n"
                     "sch.vectorize(loop=fi)\n",
-                    has_parts ? parts : "",
-                    has_parts       ? "t"
-                    : p->by_filters ? "f0"
-                                    : "q");
+                    has_parts ? parts : "");
+    if (!p->is_parallel) return;
+    hone_str_printf(t, "sch.parallel(loop=%s)\n", has_parts ? "t" : p->by_filters ? "f0" : "q");
 }
 
 static void print_turn(const plan *p, const char *part, hone_str *t) {
@@ -272,7 +274,7 @@ static void print_packing(const plan *p, hone_str *t) {
                         "sch.reorder(wg, wc0, w0, wdy, wdx, wc1, w1)\n",
                         lanes);
     }
-    if (!p->packs_alone) hone_str_append(t, "sch.parallel(loop=wg)\n");
+    if (!p->packs_alone && p->is_parallel) hone_str_append(t, "sch.parallel(loop=wg)\n");
     hone_str_append(t, "sch.vectorize(loop=w1)\n");
 }
 
@@ -325,11 +327,11 @@ static bool suits_rows(const plan *p, const ops_conv_shape *s) {
     if (p->is_blocked || s->s != 1) return false;
     double rows = ops_rows_time(p->machine, s);
     if (p->machine->lanes == BLOCK) {
-        /* Outputs are turned: some five steps for a vector. Edges of more than three columns get no
+        /* Outputs are turned: some five steps for a vector. Edges of more than six columns get no
          * bodies of their own (lower/lower_partition.c). */
         double steps = (double)(s->c * s->k * s->k);
         double filters = p->time + 5.0 * (double)(s->f * p->oh * p->ow) / BLOCK / steps;
-        return (p->machine->has_halves ? 1.15 : 1.05) * rows < (s->p > 3 ? 2 * filters : filters);
+        return (p->machine->has_halves ? 1.15 : 1.05) * rows < (s->p > 6 ? 2 * filters : filters);
     }
     double inside = inside_share(s, s->h, p->oh) * inside_share(s, s->w, p->ow);
     return 1.05 * rows < p->time * inside;

@@ -20,8 +20,7 @@ enum {
     LONG_SUM = 1024,
     FEW_ROWS = 128,
     PIECE_COLUMNS = 128,
-    AHEAD = 16,
-    SMALL_WORK = 50000
+    AHEAD = 16
 };
 
 static void print_program(int64_t m, int64_t n, int64_t k, hone_str *out) {
@@ -100,7 +99,7 @@ static double product_time(const ops_machine *machine, int64_t m, int64_t n, int
 static double unequal_share(const plan *p, int64_t rows, int64_t columns) {
     int64_t tiles = (p->m + rows - 1) / rows, panels = (p->n + columns - 1) / columns;
     int64_t parts = tiles > panels ? tiles : panels, threads = p->machine->threads;
-    if ((double)p->m * (double)p->n * (double)p->k <= SMALL_WORK) return 1;
+    if ((double)p->m * (double)p->n * (double)p->k <= OPS_SMALL_WORK) return 1;
     return (double)((parts + threads - 1) / threads * threads) / (double)parts;
 }
 
@@ -193,7 +192,7 @@ static plan make_plan(const ops_machine *machine, int64_t m, int64_t n, int64_t 
     bool has_few_tiles = tiles < 2 * machine->threads && tiles < panels && machine->threads > 1;
     p.by_rows =
         !p.steps && !p.has_pieces && !has_few_tiles && (bytes <= RESIDENT_W || has_few_panels);
-    p.is_parallel = (double)m * (double)n * (double)k > SMALL_WORK;
+    p.is_parallel = (double)m * (double)n * (double)k > OPS_SMALL_WORK;
     return p;
 }
 
@@ -272,7 +271,7 @@ static void print_one_row(const ops_machine *machine, int64_t n, int64_t k, hone
                     "sch.vectorize(loop=j1)\n"
                     "sch.decompose_reduction(block=b, loop=k0)\n",
                     machine->threads, 2 * machine->lanes,
-                    n * k > SMALL_WORK ? "sch.parallel(loop=p)\n" : "");
+                    n * k > OPS_SMALL_WORK ? "sch.parallel(loop=p)\n" : "");
 }
 
 /* Columns beyond whole vectors, where they would take a vector of their own for one or two; 0 where
@@ -290,7 +289,7 @@ static void print_lonely_columns(const ops_machine *machine, int64_t m, int64_t 
     int vectors = (int)(n / machine->lanes);
     int most = (machine->registers - vectors - 1) / vectors;
     if (most > 14 && k % 512 == 0) most = k % 1024 ? 14 : 7; /* rows that share sets of L1 */
-    const char *parallel = m * n * k > SMALL_WORK ? "sch.parallel(loop=i0)\n" : "";
+    const char *parallel = m * n * k > OPS_SMALL_WORK ? "sch.parallel(loop=i0)\n" : "";
     hone_str_printf(t,
                     "b = sch.get_block(name=\"matmul\", func_name=\"main\")\n"
                     "i, j, k = sch.get_loops(block=b)\n"
