@@ -103,14 +103,18 @@ static double unequal_share(const plan *p, int64_t rows, int64_t columns) {
     return (double)((parts + threads - 1) / threads * threads) / (double)parts;
 }
 
+/* Rows of X of a tile: where they lie a multiple of 4 KB apart they share one set of L1. */
+static int most_rows(int64_t k) {
+    return k % 1024 == 0 ? ROWS_OF_A_SET : MAX_ROWS;
+}
+
 /* Two vectors of columns where that is no slower than another number by more than 3 %. */
 static void choose_tile(plan *p) {
     const ops_machine *machine = p->machine;
     double best = 1e300;
     for (int vectors = 2; vectors <= 4 && p->n > machine->lanes * (vectors - 1); vectors++) {
         int most = (machine->registers - vectors - 1) / vectors;
-        int far = p->k % 1024 == 0 ? ROWS_OF_A_SET : MAX_ROWS;
-        for (int rows = 1; rows <= most && rows <= far && rows <= p->m; rows++) {
+        for (int rows = 1; rows <= most && rows <= most_rows(p->k) && rows <= p->m; rows++) {
             double time = product_time(machine, p->m, p->n, rows, vectors) *
                           unequal_share(p, rows, vectors * machine->lanes);
             if (vectors > 2) time *= 1.03;
@@ -162,7 +166,8 @@ static plan make_plan(const ops_machine *machine, int64_t m, int64_t n, int64_t 
         if (vectors > 1) p.columns = vectors * machine->lanes;
     }
     int most = (machine->registers - vectors - 1) / vectors;
-    p.rows = ops_choose_tile(machine, m, most < MAX_ROWS ? most : MAX_ROWS, vectors);
+    int far = is_pointwise ? MAX_ROWS : most_rows(k);
+    p.rows = ops_choose_tile(machine, m, most < far ? most : far, vectors);
     if (!is_pointwise && n > machine->lanes) choose_tile(&p);
     int64_t panels = (n + p.columns - 1) / p.columns, bytes = n * k * 4;
     p.has_panels = panels > 1 && bytes > SMALL_W && (is_constant || panels >= 4);
