@@ -142,10 +142,46 @@ bool script_factory_statement(script_parser *p) {
     return script_parse_top(p);
 }
 
+static bool is_op_at(const script_parser *p, uint32_t at, const char *ops) {
+    const script_token *t = &p->tokens[at];
+    return t->kind == SCRIPT_TOKEN_OP && t->length == 1 && strchr(ops, p->source.text[t->start]);
+}
+
+/* The first parameter that has no default, its token; 0 where all have one. */
+static uint32_t needed_parameter(const script_parser *p, const script_macro *factory) {
+    uint32_t depth = 0, name = 0;
+    for (uint32_t at = factory->at; at + 1 < p->token_count; at++) {
+        bool opens = is_op_at(p, at, "([{"), closes = is_op_at(p, at, ")]}");
+        bool ends = depth == 1 && (is_op_at(p, at, ",") || closes);
+        depth += opens;
+        depth -= closes;
+        if (ends && name) return name;
+        if (depth == 1 && is_op_at(p, at, "=")) name = 0;
+        bool begins = depth == 1 && (opens || ends);
+        if (begins && p->tokens[at + 1].kind == SCRIPT_TOKEN_NAME) name = at + 1;
+        if (!depth) break;
+    }
+    return 0;
+}
+
+bool script_fail_empty(script_parser *p) {
+    const script_macro *first = NULL;
+    for (const script_macro *m = p->factories; m; m = m->next) {
+        if (needed_parameter(p, m)) first = m;
+    }
+    if (!first) return script_fail(p, p->pos, "expected a function or a module, found nothing");
+    const char *name = script_token_text(p, &p->tokens[needed_parameter(p, first)]);
+    return name && script_fail(p, first->at - 1,
+                               "nothing calls '%s', whose parameter '%s' has no default; there is "
+                               "no other program",
+                               first->name, name);
+}
+
 /* Those that nothing calls, in a text that has no other programs; first come first. */
 bool script_call_factories(script_parser *p, const script_macro *last) {
     if (!last) return true;
     if (!script_call_factories(p, last->next)) return false;
+    if (needed_parameter(p, last)) return true;
     script_call call = {.callee = last->name, .at = last->at - 1};
     script_value ignored;
     return script_call_macro(p, last, &call, &ignored);

@@ -402,6 +402,7 @@ bool script_define_helper(script_parser *p, const char *name, bool *out_is_helpe
 bool script_helper_statement(script_parser *p);
 bool script_factory_statement(script_parser *p);
 bool script_call_factories(script_parser *p, const script_macro *last);
+bool script_fail_empty(script_parser *p); /* a text without programs */
 bool script_parse_top(script_parser *p);
 /* A call of a function of the module by a tensor program. */
 bool script_call_function(script_parser *p, const char *name, const script_call *call,

@@ -496,7 +496,7 @@ static bool parse_all(script_parser *p) {
     bool is_empty = !p->module->member_count && !p->module_name;
     if (is_empty && !script_call_factories(p, p->factories)) return false;
     if (!p->module->member_count && !p->module_name) {
-        return script_fail(p, p->pos, "expected a function or a module, found nothing");
+        return script_fail_empty(p);
     }
     return infer_graphs(p);
 }
