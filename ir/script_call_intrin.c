@@ -67,11 +67,15 @@ bool script_to_argument(script_parser *p, const script_value *v, const hone_expr
     return script_to_expr(p, v, out);
 }
 
-/* A constant beside a float function is a float: T.exp(1), T.pow(x, 2). */
+/* A constant beside a float function is a float: T.exp(1), T.pow(x, 2); but not beside an integer
+ * that is none: 2 ** i. */
 static void match_math(script_parser *p, hone_intrin intrin, uint32_t count,
                        const hone_expr **args) {
     if (count == 2 && hone_intrin_result_rule(intrin) == HONE_INTRIN_RESULT_FIRST) {
         script_unify(&p->ir, &args[0], &args[1]);
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        if (hone_dtype_is_integer(args[i]->dtype) && args[i]->kind != HONE_EXPR_INT) return;
     }
     for (uint32_t i = 0; i < count && hone_intrin_is_math(intrin); i++) {
         if (args[i]->kind == HONE_EXPR_INT) args[i] = script_cast(p, HONE_DTYPE_F32, args[i]);
