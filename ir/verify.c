@@ -144,16 +144,19 @@ static void check_scope(verifier *v, hone_node_id id, const hone_buffer_info *in
         if (length == strlen(known[i]) && memcmp(info->scope, known[i], length) == 0) return;
     }
     if (length == 0) return;
+    char first[32];
+    if (length >= sizeof first) return;
+    memcpy(first, info->scope, length);
+    first[length] = 0;
+    const char *near_name = NULL;
+    size_t least = 3;
     for (size_t i = 0; i < HONE_COUNT(known); i++) {
-        char first[32];
-        if (length >= sizeof first) return;
-        memcpy(first, info->scope, length);
-        first[length] = 0;
-        if (hone_name_distance(first, known[i]) > 2) continue;
-        verify_warning(v, id, "buffer '%s' is in the scope \"%s\"; did you mean \"%s\"?",
-                       info->name, info->scope, known[i]);
-        return;
+        size_t distance = hone_name_distance(first, known[i]);
+        if (distance < least) near_name = known[i], least = distance;
     }
+    if (!near_name) return;
+    verify_warning(v, id, "buffer '%s' is in the scope \"%s\"; did you mean \"%s\"?", info->name,
+                   info->scope, near_name);
 }
 
 /* A dense view ends where its storage ends. */
