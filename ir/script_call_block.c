@@ -164,7 +164,9 @@ static bool call_where(script_parser *p, const script_call *call, script_value *
     const script_value *v = NULL;
     script_block *b = NULL;
     const hone_expr *e = NULL;
-    if (!inside_block(p, call, &b) || !script_need_arg(p, call, 0, "predicate", &v) ||
+    static const char *const words[] = {"predicate"};
+    if (!inside_block(p, call, &b) || !script_check_keywords(p, call, words, 1) ||
+        !script_need_arg(p, call, 0, "predicate", &v) ||
         !script_to_condition(p, v, "the predicate of a block", &e)) {
         return false;
     }

@@ -502,6 +502,12 @@ static bool match_source(script_parser *p, const script_call *call, const script
                            "first, found %s",
                            script_kind_name(source));
     }
+    if (!p->block && source->kind == SCRIPT_BUFFER) {
+        return script_fail(p, source->at,
+                           "'%s' is a buffer already; T.match_buffer takes a parameter of type "
+                           "T.handle, or a region inside of a block",
+                           hone_func_buffer(p->func, source->u.buffer)->name);
+    }
     if (!p->block) {
         return script_fail(p, source->at, "a region is matched outside of a block");
     }

@@ -215,6 +215,12 @@ static bool call_launch(script_parser *p, const script_call *call, script_value 
     frame->text = thread->kind == SCRIPT_THREAD ? thread->u.s : NULL;
     if (thread->kind == SCRIPT_THREAD) frame->node = HONE_VALUE_OF_INT(1); /* rebind its name */
     if (thread->kind == SCRIPT_THREAD && thread->count) frame->var = thread->count - 1;
+    if (!frame->text && thread->kind != SCRIPT_STRING) {
+        return script_fail(p, thread->at,
+                           "expected the name of a thread (\"threadIdx.x\") or T.env_thread, "
+                           "found %s",
+                           script_kind_name(thread));
+    }
     if (!frame->text && !script_to_string(p, thread, &frame->text)) return false;
     frame->text = script_strdup(p, frame->text);
     return frame->text && script_to_expr(p, extent, &frame->value) &&

@@ -230,6 +230,11 @@ bool script_binary_value(script_parser *p, uint32_t at, const char *op, const sc
     if (a->kind == SCRIPT_GARG || b->kind == SCRIPT_GARG) return graph_binary(p, at, op, a, b, out);
     const hone_expr *x = NULL, *y = NULL;
     if (!script_to_expr(p, a, &x) || !script_to_expr(p, b, &y)) return false;
+    const hone_expr *text = x->kind == HONE_EXPR_STRING ? x : y;
+    if (text->kind == HONE_EXPR_STRING && strcmp(op, "==") != 0 && strcmp(op, "!=") != 0) {
+        return script_fail_type(p, (text == x ? a : b)->at, "operator '%s' of a string, \"%s\"", op,
+                                text->u.s);
+    }
     bool on_handle = hone_dtype_is_handle(x->dtype) || hone_dtype_is_handle(y->dtype);
     if (on_handle && strcmp(op, "==") != 0 && strcmp(op, "!=") != 0) {
         return script_fail_type(p, at, "operator '%s' of %s and %s", op, HONE_DTYPE_NAME(x->dtype),

@@ -628,6 +628,7 @@ bool script_parse_arguments(script_parser *p, const char *callee, uint32_t at, s
                          .keyword_count = word_count,
                          .args = args,
                          .keywords = words};
+    if (script_at_op(p, "=")) return script_expected_hint(p, "')' or ','", "; '==' compares");
     return script_need_op(p, ")", "or ','");
 }
 
