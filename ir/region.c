@@ -575,6 +575,9 @@ static const hone_region *finish_regions(region_walk *walk, const touches *list,
             if (t->dims[d].min && t->dims[d].max &&
                 hone_interval_range(&walk->arith, t->dims[d], dtype, &ranges[d])) {
                 keep_from_below_zero(walk, &ranges[d]);
+                if (hone_expr_is_op(t->dims[d].min, HONE_OP_FLOORDIV)) {
+                    ranges[d].min = region_fixed(&walk->arith, t->dims[d].min);
+                }
                 continue;
             }
             ranges[d] = (hone_range){hone_expr_int(&walk->arith.ir, buffer->shape[d]->dtype, 0),

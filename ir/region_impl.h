@@ -22,6 +22,9 @@ typedef struct region_facts {
  * has_others. False when memory is short. */
 bool region_facts_add(region_facts *facts, hone_arith *arith, const hone_expr *condition);
 
+/* A value that does not move, simplified; but (v - 1) // 2 stays, as in TVM: it does not become
+ * (v + 1) // 2 - 1. */
+const hone_expr *region_fixed(hone_arith *arith, const hone_expr *e);
 /* The values between lo and hi (both included; the same pointer for a single index) when the
  * relaxed variables run. out_is_exact: every value in between is reached. */
 hone_interval region_relax_span(hone_arith *arith, const region_facts *facts, const hone_expr *lo,

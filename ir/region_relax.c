@@ -143,6 +143,18 @@ static const hone_expr *tighten(hone_arith *arith, const region_facts *facts, co
     return bound;
 }
 
+const hone_expr *region_fixed(hone_arith *arith, const hone_expr *e) {
+    const hone_expr *simple = hone_simplify(arith, e);
+    bool is_shifted =
+        simple && hone_expr_is_op(e, HONE_OP_FLOORDIV) &&
+        (hone_expr_is_op(simple, HONE_OP_ADD) || hone_expr_is_op(simple, HONE_OP_SUB)) &&
+        hone_expr_is_int(simple->args[1]) && hone_expr_is_op(simple->args[0], HONE_OP_FLOORDIV) &&
+        hone_expr_same(simple->args[0]->args[1], e->args[1]);
+    if (!is_shifted) return simple;
+    const hone_expr *numerator = hone_simplify(arith, e->args[0]);
+    return numerator ? hone_expr_floordiv(&arith->ir, numerator, e->args[1]) : NULL;
+}
+
 hone_interval region_relax_span(hone_arith *arith, const region_facts *facts, const hone_expr *lo,
                                 const hone_expr *hi, const bool *relax, uint32_t relax_count,
                                 bool *out_is_exact) {
@@ -150,8 +162,8 @@ hone_interval region_relax_span(hone_arith *arith, const region_facts *facts, co
     bool lo_runs = hone_expr_uses_any(lo, relax, relax_count);
     bool hi_runs = lo == hi ? lo_runs : hone_expr_uses_any(hi, relax, relax_count);
     if (!lo_runs && !hi_runs) {
-        const hone_expr *min = hone_simplify(arith, lo);
-        return (hone_interval){min, lo == hi ? min : hone_simplify(arith, hi)};
+        const hone_expr *min = region_fixed(arith, lo);
+        return (hone_interval){min, lo == hi ? min : region_fixed(arith, hi)};
     }
     hone_interval low = hone_arith_relax(arith, lo, relax, relax_count, out_is_exact);
     hone_interval high = low;
