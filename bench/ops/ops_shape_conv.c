@@ -325,6 +325,8 @@ static double inside_share(const ops_conv_shape *s, int64_t size, int64_t output
  * outside and have outputs to turn. */
 static bool suits_rows(const plan *p, const ops_conv_shape *s) {
     if (p->is_blocked || s->s != 1) return false;
+    bool is_full = s->f % BLOCK == 0 || s->c < BLOCK; /* filters, or nothing to sum */
+    if (s->k == 1 && s->p == 0 && is_full) return false;
     double rows = ops_rows_time(p->machine, s);
     if (p->machine->lanes == BLOCK) {
         /* Outputs are turned: some five steps for a vector. Edges of more than six columns get no
@@ -350,8 +352,8 @@ void ops_conv_text(const ops_machine *machine, const ops_conv_shape *shape, bool
         ops_pointwise_text(machine, shape->f, shape->h * shape->w, shape->c, out);
         return;
     }
-    if (suits_rows(&p, shape)) {
-        ops_rows_text(machine, shape, out);
+    if (suits_rows(&p, &p.shape)) {
+        ops_rows_text(machine, &p.shape, out);
         return;
     }
     print_sizes(&p, &out->program);
