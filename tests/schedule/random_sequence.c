@@ -86,19 +86,8 @@ static bool can_be_replayed(const sequence *s) {
     return survives;
 }
 
-/* Indices of both types: text does not tell how a comparison of the two was made one. */
-static bool has_mixed_indices(const hone_func *func) {
-    bool has_narrow = false, has_wide = false;
-    for (uint32_t i = 0; i < func->var_count; i++) {
-        has_narrow |= hone_dtype_equal(func->vars[i].dtype, HONE_DTYPE_I32);
-        has_wide |= hone_dtype_equal(func->vars[i].dtype, HONE_DTYPE_I64);
-    }
-    return has_narrow && has_wide;
-}
-
 /* What is printed is the same program when it is read. */
 static bool can_be_read(const sequence *s) {
-    if (has_mixed_indices(s->base)) return true;
     hone_str why = {0};
     bool is_same = hone_test_reads_back(s->sch->func, &why);
     if (!is_same) explain(s, "printing", hone_str_text(&why));
