@@ -88,6 +88,41 @@ static bool is_nested(const verifier *v, hone_node_id id) {
     return false;
 }
 
+/* Under its predicate, every parameter that the block writes is surely written as a whole. */
+static bool writes_whole_parameters(verifier *v, hone_node_id id) {
+    const hone_block *block = hone_func_node(v->func, id)->u.block.block;
+    hone_arith arith; /* loops alone: the predicate is not known to hold */
+    bool writes = false;
+    if (!hone_func_node(v->func, id)->u.block.predicate) return false;
+    hone_arith_init(&arith, v->arena);
+    v->is_short_of_memory |= !hone_arith_bind_sizes(&arith, v->func);
+    for (hone_node_id n = id; n != HONE_NO_ID; n = hone_func_node(v->func, n)->parent) {
+        const hone_node *node = hone_func_node(v->func, n);
+        if (node->kind != HONE_NODE_FOR) continue;
+        v->is_short_of_memory |= !hone_arith_bind(&arith, node->u.loop.var, node->u.loop.range);
+    }
+    for (uint32_t i = 0; i < block->write_count; i++) {
+        const hone_region *write = &block->writes[i];
+        const hone_buffer_info *buffer = hone_func_buffer(v->func, write->buffer);
+        if (!hone_func_is_parameter(v->func, write->buffer)) continue;
+        hone_interval *box = hone_arena_alloc(v->arena, (buffer->rank + 1) * sizeof *box);
+        bool is_exact = false;
+        hone_status st = !box ? HONE_OK
+                              : hone_region_relax(&arith, v->func, id, write, v->relax,
+                                                  v->func->var_count, box, &is_exact);
+        v->is_short_of_memory |= !box || st;
+        hone_status_free(st);
+        if (!is_exact) return false;
+        for (uint32_t d = 0; d < buffer->rank; d++) {
+            int64_t size = hone_expr_const(buffer->shape[d]);
+            if (size < 1 || !hone_expr_is_int_value(box[d].min, 0)) return false;
+            if (!hone_expr_is_int_value(box[d].max, size - 1)) return false;
+        }
+        writes = true;
+    }
+    return writes;
+}
+
 /* Part of an axis is enough for an intermediate buffer (its readers may want no more), for one of
  * several writers, within another block and where the rest would lie outside of the output; else an
  * output or a reduction would be wrong. */
@@ -95,6 +130,7 @@ static void report_uncovered(verifier *v, hone_node_id id, const hone_axis *axis
                              int64_t hi, int64_t min, int64_t extent) {
     const hone_block *block = hone_func_node(v->func, id)->u.block.block;
     if (hone_axis_reaches_all_outputs(v->func, id, axis, lo, hi)) return;
+    if (axis->kind == HONE_AXIS_SPATIAL && writes_whole_parameters(v, id)) return;
     bool is_error = !is_nested(v, id) && !shares_its_output(v, id) &&
                     (axis->kind == HONE_AXIS_REDUCE || writes_parameter(v, id, axis->var));
     (is_error ? verify_error : verify_warning)(

@@ -60,6 +60,18 @@ bool sch_begins_under(hone_schedule *sch, hone_node_id block, hone_node_id but,
     return first && (!is_about_reduction || hone_prove(&sch->arith, first));
 }
 
+/* Does the condition hold wherever the dropped loops begin? */
+static bool holds_at_first(hone_schedule *sch, hone_node_id block, const hone_expr *e,
+                           const sch_init_nest *nest) {
+    for (hone_node_id n = sch_node(sch, block)->parent;
+         e && sch_node(sch, n)->kind != HONE_NODE_BLOCK; n = sch_node(sch, n)->parent) {
+        const hone_node *node = sch_node(sch, n);
+        if (node->kind != HONE_NODE_FOR || !nest->dropped[node->u.loop.var]) continue;
+        e = hone_expr_substitute_one(&sch->ir, e, node->u.loop.var, node->u.loop.range.min);
+    }
+    return e && hone_prove(&sch->arith, e);
+}
+
 /* A condition over both kept and dropped loops can't be split between init and update, unless the
  * init, which runs where the dropped ones begin, always meets it. */
 static hone_status check_conditions(hone_schedule *sch, hone_node_id block, const hone_expr *e,
@@ -76,10 +88,10 @@ static hone_status check_conditions(hone_schedule *sch, hone_node_id block, cons
         if (node->kind != HONE_NODE_FOR || nest->dropped[node->u.loop.var]) continue;
         if (hone_expr_is_int_value(node->u.loop.range.extent, 1)) continue;
         if (!hone_expr_uses_var(e, node->u.loop.var)) continue;
-        if (sch_begins_under(sch, block, HONE_NO_ID, e)) break;
+        if (holds_at_first(sch, block, e, nest)) break;
         return sch_refuse(sch, block,
-                          "a condition in the predicate of %s mixes spatial and reduce "
-                          "loops",
+                          "a condition in the predicate of %s mixes loops that its init keeps and "
+                          "others",
                           sch_block_name(sch, block));
     }
     return HONE_OK;

@@ -36,6 +36,18 @@ static const struct row {
      "      vi, vj = T.axis.remap(\"SS\", [i, j])\n"
      "      T.where(i < 128)\n"
      "      C[vi, vj] = A[vi, vj]\n",                                        NULL,                                                                                           false},
+    {"the rest of the axis lies outside, times a number and with another",
+     "  for i, j, k in T.grid(66, 2, 128):\n"
+     "    with T.block(\"B\"):\n"
+     "      vi, vj, vk = T.axis.remap(\"SSS\", [i, j, k])\n"
+     "      T.where(i * 2 + j < 128)\n"
+     "      C[vi * 2 + vj, vk] = A[vi * 2 + vj, vk]\n",                      NULL,                                                                                           false},
+    {"some of the rest lies in the output",
+     "  for i, j, k in T.grid(66, 2, 128):\n"
+     "    with T.block(\"B\"):\n"
+     "      vi, vj, vk = T.axis.remap(\"SSS\", [i, j, k])\n"
+     "      T.where(i * 2 + j < 127)\n"
+     "      C[vi * 2 + vj, vk] = A[vi * 2 + vj, vk]\n",                      "spatial axis 'vi' of block 'B' has 66 values (0 to 65), its binding takes only",               false},
     {"the rest of the axis lies in the output",
      "  for i, j in T.grid(128, 128):\n"
      "    with T.block(\"B\"):\n"
