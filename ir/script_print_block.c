@@ -86,7 +86,9 @@ static void print_matches(printer *pr, const hone_block *block) {
         print_region(pr, &match->source);
         hone_str_append(&source, ", ");
         pr->out = out;
-        print_buffer_call(pr, "T.match_buffer", hone_str_text(&source), match->buffer, false);
+        bool is_other = !hone_dtype_equal(hone_func_buffer(pr->func, match->buffer)->dtype,
+                                          hone_func_buffer(pr->func, match->source.buffer)->dtype);
+        print_buffer_call(pr, "T.match_buffer", hone_str_text(&source), match->buffer, is_other);
         pr->out->failed |= source.failed;
         hone_str_deinit(&source);
         printer_line_end(pr);
