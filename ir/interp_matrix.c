@@ -149,23 +149,30 @@ static int64_t fill_fragment(const xexpr *e, machine *m) {
     return 0;
 }
 
+/* Between a tile and memory where its rows and its columns are so many elements apart. */
+static void move_tile(machine *m, const tile *t, const xexpr *pointer, int64_t row_step,
+                      int64_t column_step, bool is_store) {
+    int64_t offset;
+    hone_buffer memory = place_of_pointer(m, pointer, &offset);
+    require_same_sort(m, t->buffer, memory);
+    for (int64_t i = 0; i < t->rows; i++) {
+        for (int64_t j = 0; j < t->columns; j++) {
+            int64_t there = offset + i * row_step + j * column_step, here = element_of(t, i, j);
+            if (is_store)
+                put(m, memory, there, get(m, t->buffer, here));
+            else
+                put(m, t->buffer, here, get(m, memory, there));
+        }
+    }
+}
+
 /* (data, m, n, k, number, memory, stride, layout) */
 static int64_t move_fragment(const xexpr *e, machine *m, bool is_store) {
     const char *layout =
         e->args[8]->source->kind == HONE_EXPR_STRING ? e->args[8]->source->u.s : "";
-    int64_t offset, stride = x_int(e->args[7], m);
+    int64_t stride = x_int(e->args[7], m);
     tile t = shaped_fragment(m, e, strcmp(layout, "col_major") == 0);
-    hone_buffer memory = place_of_pointer(m, e->args[6], &offset);
-    require_same_sort(m, t.buffer, memory);
-    for (int64_t i = 0; i < t.rows; i++) {
-        for (int64_t j = 0; j < t.columns; j++) {
-            int64_t there = offset + i * stride + j, here = element_of(&t, i, j);
-            if (is_store)
-                put(m, memory, there, get(m, t.buffer, here));
-            else
-                put(m, t.buffer, here, get(m, memory, there));
-        }
-    }
+    move_tile(m, &t, e->args[6], stride, 1, is_store);
     return 0;
 }
 static int64_t load_fragment(const xexpr *e, machine *m) {
@@ -223,21 +230,10 @@ static int64_t fill_matrix(const xexpr *e, machine *m) {
 
 /* (data, number, memory, stride, rows, columns, is_turned) */
 static int64_t move_matrix(const xexpr *e, machine *m, bool is_store) {
-    int64_t offset, stride = x_int(e->args[4], m);
+    int64_t stride = x_int(e->args[4], m);
     bool is_turned = x_int(e->args[7], m) != 0;
     tile t = matrix_at(m, e, e->args[5], e->args[6]);
-    hone_buffer memory = place_of_pointer(m, e->args[3], &offset);
-    require_same_sort(m, t.buffer, memory);
-    for (int64_t i = 0; i < t.rows; i++) {
-        for (int64_t j = 0; j < t.columns; j++) {
-            int64_t there = offset + (is_turned ? j * stride + i : i * stride + j);
-            int64_t here = element_of(&t, i, j);
-            if (is_store)
-                put(m, memory, there, get(m, t.buffer, here));
-            else
-                put(m, t.buffer, here, get(m, memory, there));
-        }
-    }
+    move_tile(m, &t, e->args[3], is_turned ? 1 : stride, is_turned ? stride : 1, is_store);
     return 0;
 }
 static int64_t load_matrix(const xexpr *e, machine *m) {
