@@ -14,14 +14,6 @@ struct print_allocs {
     hone_node_id *place; /* per allocation: the statement that it stands in front of */
 };
 
-static bool loads(const hone_expr *e, hone_buffer buffer) {
-    if (e->kind == HONE_EXPR_LOAD && e->u.buffer == buffer) return true;
-    for (uint32_t i = 0; i < e->count; i++) {
-        if (loads(e->args[i], buffer)) return true;
-    }
-    return false;
-}
-
 /* The buffer of a region, or one that a bound of it loads. */
 static bool speaks_of(const hone_func *func, uint32_t count, const hone_region *regions,
                       hone_buffer buffer) {
@@ -29,7 +21,7 @@ static bool speaks_of(const hone_func *func, uint32_t count, const hone_region *
         if (regions[i].buffer == buffer) return true;
         for (uint32_t d = 0; d < hone_func_buffer(func, regions[i].buffer)->rank; d++) {
             const hone_range *range = &regions[i].ranges[d];
-            if (loads(range->min, buffer) || loads(range->extent, buffer)) return true;
+            if (print_loads(range->min, buffer) || print_loads(range->extent, buffer)) return true;
         }
     }
     return false;

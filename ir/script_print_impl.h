@@ -94,6 +94,8 @@ typedef struct print_allocs print_allocs;
 void print_statements_with(printer *pr, hone_node_id first, print_allocs *allocs);
 void print_allocs_before(printer *pr, print_allocs *allocs, hone_node_id statement);
 void print_block_statements(printer *pr, const hone_block *block, hone_node_id first);
+/* Is the buffer loaded somewhere in e? */
+bool print_loads(const hone_expr *e, hone_buffer buffer);
 /* The block's own allocations; before its regions where those speak of them. */
 void print_block_allocs(printer *pr, const hone_block *block);
 bool print_has_allocs_first(const printer *pr, const hone_block *block);

@@ -215,10 +215,10 @@ static void print_attr_head(printer *pr, const hone_node *node, bool concise) {
 
 /* ---- scalars: x: T.int32 ---- */
 
-static bool loads_buffer(const hone_expr *e, hone_buffer buffer) {
+bool print_loads(const hone_expr *e, hone_buffer buffer) {
     if (e->kind == HONE_EXPR_LOAD && e->u.buffer == buffer) return true;
     for (uint32_t i = 0; i < e->count; i++) {
-        if (loads_buffer(e->args[i], buffer)) return true;
+        if (print_loads(e->args[i], buffer)) return true;
     }
     return false;
 }
@@ -231,7 +231,7 @@ static hone_node_id first_value(const printer *pr, const hone_node *node) {
     const hone_node *store = hone_func_node(pr->func, node->first);
     bool fits = store->kind == HONE_NODE_STORE && store->u.store.buffer == node->u.alloc.buffer &&
                 store->u.store.rank == 1 && hone_expr_is_int_value(store->u.store.indices[0], 0) &&
-                !loads_buffer(store->u.store.value, store->u.store.buffer);
+                !print_loads(store->u.store.value, store->u.store.buffer);
     return fits ? node->first : HONE_NO_ID;
 }
 
