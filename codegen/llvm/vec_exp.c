@@ -2,8 +2,7 @@
  *
  * The classic reduction by ln 2 in two parts. Coefficients were fitted for this file (reweighted
  * least squares towards the smallest largest error), those of exp and 2^r of the lowest degree that
- * serves; erf is x * P(x^2) up to 0.84, behind that 1 - 2^Q(|x| - 2) with Q close to log2(erfc).
- * sinh near 0 is that of Cephes. */
+ * serves; sinh near 0 is that of Cephes. */
 #include "codegen/llvm/vec_steps.h"
 
 /* ln 2 for doubles: products of the first part, which has 40 bits, are exact. */
@@ -106,22 +105,6 @@ LLVMValueRef vec_tanh(const vec *v, LLVMValueRef x) {
     LLVMValueRef e = vec_scale_normal(v, vec_exp2_core(v, r), n, shifted);
     LLVMValueRef large = vec_quotient_near_1(v, sub(v, one, e), add(v, one, e));
     return with_sign(v, choose(v, LLVMRealOGE, size, number(v, 0.625), large, small), x);
-}
-
-LLVMValueRef vec_erf(const vec *v, LLVMValueRef x) {
-    static const double p[] = {-0.0006359560675169147, 0.005058301565646861, -0.026806598739635177,
-                               0.112828092263918,      -0.3761257901346168,  1.1283791611112932};
-    static const double q[] = {-0.0018960098412577466, 0.004202545189551101, -0.024011484345508226,
-                               -1.332534968198899,     -6.373975477206793,   -7.739967434597478};
-    if (v->is_wide) return vec_wide_erf(v, x);
-    LLVMValueRef size = size_of(v, x);
-    LLVMValueRef small = mul(v, x, vec_polynomial(v, mul(v, x, x), p, HONE_COUNT(p)));
-    LLVMValueRef t = sub(v, vec_at_most(v, size, 3.95), number(v, 2));
-    LLVMValueRef shifted, power = vec_polynomial(v, t, q, HONE_COUNT(q));
-    LLVMValueRef n = vec_round(v, power, 1.0, &shifted);
-    LLVMValueRef rest = vec_scale_normal(v, vec_exp2_core(v, sub(v, power, n)), n, shifted);
-    LLVMValueRef large = with_sign(v, sub(v, number(v, 1), rest), x);
-    return choose(v, LLVMRealOGE, size, number(v, 0.84), large, small);
 }
 
 /* 1 / (1 + exp(-x)), by e = exp(-|x|), so that small results keep their digits. */

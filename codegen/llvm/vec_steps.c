@@ -136,6 +136,27 @@ LLVMValueRef vec_quotient_near_1(const vec *v, LLVMValueRef a, LLVMValueRef b) {
     return fma_of(v, fma_of(v, minus, first, a), inverse, first);
 }
 
+void vec_lookup(const vec *v, LLVMValueRef index, const double tables[][VEC_TABLE], size_t count,
+                LLVMValueRef *out) {
+    bool is_512 = v->has_avx512 && v->g->target->vector_bits >= 512 && v->lanes > VEC_TABLE;
+    unsigned width = is_512 ? 2 * VEC_TABLE : VEC_TABLE;
+    const char *name = is_512 ? "llvm.x86.avx512.permvar.sf.512" : "llvm.x86.avx2.permps";
+    for (unsigned at = 0; at < v->lanes; at += width) {
+        LLVMValueRef part = lanes_of(v, index, at, width);
+        part = LLVMBuildBitCast(B, part, LLVMVectorType(v->g->i32, width), "");
+        for (size_t k = 0; k < count; k++) {
+            LLVMValueRef entries[2 * VEC_TABLE];
+            for (unsigned i = 0; i < width; i++)
+                entries[i] = LLVMConstReal(v->g->f32, tables[k][i % VEC_TABLE]);
+            LLVMValueRef args[] = {LLVMConstVector(entries, width), part};
+            LLVMValueRef found = gen_intrinsic_of(v->g, name, NULL, 0, args, 2);
+            out[k] = at ? append_lanes(v, out[k], at, found, width) : found;
+        }
+    }
+    for (size_t k = 0; k < count; k++)
+        out[k] = lanes_of_all(v, out[k]);
+}
+
 LLVMValueRef vec_at_most(const vec *v, LLVMValueRef x, double hi) {
     return choose(v, LLVMRealOGT, x, number(v, hi), number(v, hi), x);
 }

@@ -9,7 +9,7 @@
 #include "codegen/llvm/gen.h"
 #include "support/attributes.h"
 
-enum { VEC_MAX_LANES = 256 };
+enum { VEC_MAX_LANES = 256, VEC_TABLE = 8 };
 
 typedef struct vec {
     gen *g;
@@ -19,6 +19,7 @@ typedef struct vec {
     bool is_wide;    /* double */
     bool has_fma;    /* a * b + c is rounded once */
     bool has_avx512; /* of float: instructions that scale and approximate */
+    bool has_lookup; /* of float: vec_lookup */
 } vec;
 
 static inline LLVMValueRef number(const vec *v, double value) {
@@ -102,6 +103,10 @@ LLVMValueRef vec_scale_normal(const vec *v, LLVMValueRef p, LLVMValueRef n, LLVM
 LLVMValueRef vec_within_1(const vec *v, LLVMValueRef x);
 /* a / b for b from 1 to 2 and a from 0 to 2, the last bit perhaps wrong, in half the time. */
 LLVMValueRef vec_quotient_near_1(const vec *v, LLVMValueRef a, LLVMValueRef b);
+/* out[k] = table[k][the lowest three bits of `index`, a float], for `count` tables of eight; where
+ * has_lookup. */
+void vec_lookup(const vec *v, LLVMValueRef index, const double tables[][VEC_TABLE], size_t count,
+                LLVMValueRef *out);
 LLVMValueRef vec_at_most(const vec *v, LLVMValueRef x, double hi);          /* NaN stays */
 LLVMValueRef vec_clamp(const vec *v, LLVMValueRef x, double lo, double hi); /* NaN stays */
 /* `fast`, and in lanes where `is_bad` holds what libm makes of the arguments. One branch, hardly
@@ -118,10 +123,12 @@ LLVMValueRef vec_exp10(const vec *v, LLVMValueRef x);
 LLVMValueRef vec_sinh(const vec *v, LLVMValueRef x);
 LLVMValueRef vec_cosh(const vec *v, LLVMValueRef x);
 LLVMValueRef vec_tanh(const vec *v, LLVMValueRef x);
-LLVMValueRef vec_erf(const vec *v, LLVMValueRef x);
 LLVMValueRef vec_sigmoid(const vec *v, LLVMValueRef x);
 /* 2^r for |r| <= 1/2. */
 LLVMValueRef vec_exp2_core(const vec *v, LLVMValueRef r);
+
+/* vec_erf.c */
+LLVMValueRef vec_erf(const vec *v, LLVMValueRef x);
 
 /* vec_log.c */
 LLVMValueRef vec_log(const vec *v, LLVMValueRef x);

@@ -1,7 +1,7 @@
 /* codegen/llvm/vecmath.c - which functions have polynomials of their own, in float32 and float64,
  * on whole vectors and scalars.
  *
- * Range reduction and a polynomial, no tables; no calls, but for arguments that are too large.
+ * Range reduction and a polynomial, no tables in memory; no calls, but for arguments too large.
  * Within 4 units in the last place of the correctly rounded result, special values as libm has them
  * (tested against it). float16 and its relatives are computed as float. */
 #include "codegen/llvm/vec_steps.h"
@@ -52,6 +52,8 @@ LLVMValueRef gen_vector_math(gen *g, hone_intrin intrin, LLVMValueRef *args, uns
         strncmp(g->target->triple, "x86_64", 6) != 0 || hone_target_has_feature(g->target, "fma");
     v.has_avx512 = !is_wide && hone_target_has_feature(g->target, "avx512vl") &&
                    hone_target_has_feature(g->target, "avx512dq") && lanes <= VEC_MAX_LANES;
+    v.has_lookup = !is_wide && v.has_fma && hone_target_has_feature(g->target, "avx2") &&
+                   lanes <= VEC_MAX_LANES;
     for (size_t i = 0; i < HONE_COUNT(functions); i++) {
         const struct function *f = &functions[i];
         if (f->intrin != intrin) continue;
