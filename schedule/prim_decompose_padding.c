@@ -142,6 +142,13 @@ static void domain_of(const hone_axis *axis, int64_t *out_low, int64_t *out_high
     *out_high = min->u.i + extent->u.i;
 }
 
+/* The loops take no value of the axis that is inside. */
+static bool misses(const padding *p, uint32_t axis) {
+    const hone_expr *binding = sch_node(p->sch, p->block)->u.block.bindings[axis];
+    hone_bound bound = hone_arith_bound(&p->sch->arith, binding);
+    return bound.max < p->low[axis] || bound.min >= p->high[axis];
+}
+
 static hone_status find_inside(padding *p) {
     hone_schedule *sch = p->sch;
     const hone_block *block = sch_block(sch, p->block);
@@ -161,7 +168,7 @@ static hone_status find_inside(padding *p) {
         domain_of(&block->axes[i], &low, &high);
         if (p->low[i] == low && p->high[i] == high) continue;
         if (low == INT64_MIN || high == INT64_MAX) return not_a_bound(p);
-        if (p->low[i] >= p->high[i]) {
+        if (p->low[i] >= p->high[i] || misses(p, i)) {
             return sch_refuse(sch, p->block, "%s is padding only", sch_block_name(sch, p->block));
         }
         p->is_cut[i] = true;
