@@ -269,32 +269,6 @@ static hone_status check_writer(sch_reindexing *r) {
                       sch_block_name(sch, r->block));
 }
 
-/* In a block of the program, more than the nest reads may never have been written around it. */
-static hone_status check_reach(sch_reindexing *r) {
-    hone_schedule *sch = r->sch;
-    const hone_node *node = sch_node(sch, r->block);
-    bool *marks = NULL;
-    if (r->is_write || r->scope == hone_func_root_block(sch->func)) return HONE_OK;
-    HONE_TRY(sch_mark_loops(sch, r->block, r->scope, false, &marks));
-    for (uint32_t i = 0; i < node->u.block.block->axis_count; i++) {
-        const hone_axis *axis = &node->u.block.block->axes[i];
-        if (!uses_var(r, axis->var)) continue;
-        bool is_exact = false;
-        hone_interval reach = hone_arith_relax(&sch->arith, node->u.block.bindings[i], marks,
-                                               sch->func->var_count, &is_exact);
-        const hone_expr *one = hone_expr_int(&sch->ir, axis->dom.extent->dtype, 1);
-        const hone_expr *last = hone_expr_sub(&sch->ir, axis->dom.extent, one);
-        if (reach.min && reach.max && last &&
-            hone_prove_less_equal(&sch->arith, reach.min, axis->dom.min) &&
-            hone_prove_less_equal(&sch->arith, last, reach.max)) {
-            continue;
-        }
-        return sch_refuse(sch, r->block, "%s runs over a part of axis '%s' only",
-                          sch_block_name(sch, r->block), sch->func->vars[axis->var].name);
-    }
-    return sch_ir_error(sch);
-}
-
 hone_status sch_begin_reindexing(hone_schedule *sch, hone_rv block_rv, bool is_write,
                                  int64_t buffer_index, bool keeps_loops, sch_reindexing *out) {
     *out = (sch_reindexing){
@@ -316,8 +290,8 @@ hone_status sch_begin_reindexing(hone_schedule *sch, hone_rv block_rv, bool is_w
     }
     HONE_TRY(find_access(out));
     HONE_TRY(check_indices(out));
-    HONE_TRY(check_reach(out));
-    return list_axes(out);
+    HONE_TRY(list_axes(out));
+    return sch_check_reach(out);
 }
 
 /* ---- the copy ---- */
@@ -374,25 +348,6 @@ static hone_status make_own_loops(sch_reindexing *r, copying *c) {
     return sch_ir_error(sch);
 }
 
-static bool is_copied_axis(const sch_reindexing *r, hone_var var) {
-    for (uint32_t i = 0; i < r->axis_count; i++) {
-        if (r->axes[i].var == var) return true;
-    }
-    return false;
-}
-
-/* Some axis of the copying block is bound to the loop. */
-static bool is_copied_loop(const sch_reindexing *r, hone_var loop) {
-    const hone_node *node = sch_node(r->sch, r->block);
-    for (uint32_t i = 0; i < node->u.block.block->axis_count; i++) {
-        if (is_copied_axis(r, node->u.block.block->axes[i].var) &&
-            hone_expr_uses_var(node->u.block.bindings[i], loop)) {
-            return true;
-        }
-    }
-    return false;
-}
-
 static hone_status copy_loop(sch_reindexing *r, copying *c, hone_node_id id) {
     hone_schedule *sch = r->sch;
     const hone_node node = *sch_node(sch, id);
@@ -447,13 +402,13 @@ static hone_status make_like_loops(sch_reindexing *r, copying *c) {
     while (shared < loop_count && !hone_tree_is_ancestor(sch->func, r->place, loops[shared]))
         shared++;
     for (uint32_t i = shared; i < loop_count; i++) {
-        if (!is_copied_loop(r, sch_node(sch, loops[i])->u.loop.var)) continue;
+        if (!sch_is_copied_loop(r, sch_node(sch, loops[i])->u.loop.var)) continue;
         HONE_TRY(copy_loop(r, c, loops[i]));
     }
     const hone_node node = *sch_node(sch, r->block);
     HONE_TRY(copy_predicate(r, c, loop_count, loops, shared, node.u.block.predicate));
     for (uint32_t i = 0; i < node.u.block.block->axis_count; i++) {
-        if (!is_copied_axis(r, node.u.block.block->axes[i].var)) continue;
+        if (!uses_var(r, node.u.block.block->axes[i].var)) continue;
         c->bindings[made++] =
             hone_expr_substitute(&sch->ir, node.u.block.bindings[i], c->map, c->map_count);
     }

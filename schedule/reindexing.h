@@ -30,8 +30,8 @@ typedef struct sch_reindexing {
 /* Finds the access and checks it: the block has loops only around it up to its scope, which is a
  * pipeline of stages; all accesses to the buffer are at the same indices, made of axes alone, and
  * inside the buffer for all their values; reading: the block does not write the buffer, and in a
- * nested block runs over all values of these axes, and where an index is loaded it loads the buffer
- * in each of its instances; writing: it
+ * nested block runs over all values of these axes (a predicate may leave out what was surely
+ * written), and where an index is loaded it loads the buffer in each of its instances; writing: it
  * is the only writer, complete or a reduction, and writes each element once. */
 HONE_NODISCARD hone_status sch_begin_reindexing(hone_schedule *sch, hone_rv block, bool is_write,
                                                 int64_t buffer_index, bool keeps_loops,

@@ -9,4 +9,10 @@
  * they share one of the old buffer as well. ILLEGAL where that is not known. */
 HONE_NODISCARD hone_status sch_check_places(sch_reindexing *r);
 
+/* Reading in a nested block: the copies, over all values of the axes, read nothing that the block
+ * does not read itself or that was surely written before. */
+HONE_NODISCARD hone_status sch_check_reach(sch_reindexing *r);
+/* Some axis that the copies have is bound to the loop, so that loops kept by them hold it. */
+bool sch_is_copied_loop(const sch_reindexing *r, hone_var loop);
+
 #endif
