@@ -37,5 +37,8 @@ HONE_NODISCARD hone_status sch_choose_cache_box(caching *c, bool is_all_written,
 HONE_NODISCARD hone_status sch_check_not_empty(caching *c, const sch_box *box);
 /* cache_read of what comes from outside the scope: all of the box was written there before. */
 HONE_NODISCARD hone_status sch_check_outside(caching *c, const sch_box *box);
+/* cache_inplace: all that the block declares to read and write may be copied in front of each of
+ * its instances, and back behind it. */
+HONE_NODISCARD hone_status sch_check_copied_around(caching *c);
 
 #endif

@@ -55,6 +55,17 @@ static bool range_of_index(hone_schedule *sch, const hone_expr *index, hone_rang
     return out->extent != NULL;
 }
 
+const hone_region *sch_region_of_load(hone_schedule *sch, const hone_expr *load) {
+    hone_region *region = hone_arena_alloc(sch->arena, sizeof *region);
+    hone_range *ranges = hone_arena_alloc(sch->arena, (load->count + 1) * sizeof *ranges);
+    if (!region || !ranges) return NULL;
+    for (uint32_t d = 0; d < load->count; d++) {
+        if (!range_of_index(sch, load->args[d], &ranges[d])) return NULL;
+    }
+    *region = (hone_region){load->u.buffer, ranges};
+    return region;
+}
+
 static void add_store(sch_pieces *l, hone_node_id store) {
     const hone_node *node = sch_node(l->sch, store);
     hone_range *ranges = hone_arena_alloc(l->sch->arena, (l->rank + 1) * sizeof *ranges);

@@ -61,24 +61,10 @@ static const hone_region *declared_read(const own_reads *o, hone_node_id id) {
     return NULL;
 }
 
-static hone_region *region_of_load(own_reads *o, const hone_expr *load) {
-    hone_ir *ir = &o->sch->ir;
-    hone_region *region = hone_arena_alloc(o->sch->arena, sizeof *region);
-    hone_range *ranges = hone_arena_alloc(o->sch->arena, (load->count + 1) * sizeof *ranges);
-    if (!region || !ranges) return NULL;
-    for (uint32_t d = 0; d < load->count; d++) {
-        if (load->args[d]->dtype.lanes != 1) return NULL;
-        ranges[d] = (hone_range){load->args[d], hone_expr_int(ir, load->args[d]->dtype, 1)};
-        if (!ranges[d].extent) return NULL;
-    }
-    *region = (hone_region){o->buffer, ranges};
-    return region;
-}
-
 static bool look_for_load(void *ctx, const hone_expr *e) {
     own_reads *o = ctx;
     if (e->kind != HONE_EXPR_LOAD || e->u.buffer != o->buffer) return o->is_fed;
-    const hone_region *region = region_of_load(o, e);
+    const hone_region *region = sch_region_of_load(o->sch, e);
     hone_node_id at = o->at, block = HONE_NO_ID;
     while (region && !is_written_before(o, at, block, region)) {
         at = block = sch_scope_of(o->sch, at);

@@ -23,5 +23,7 @@ sch_pieces *sch_pieces_create(hone_schedule *sch, hone_buffer buffer, hone_node_
 void sch_pieces_add(sch_pieces *l, hone_node_id statement);
 /* Does one of them cover the box, or several side by side along one dimension? */
 bool sch_pieces_cover(const sch_pieces *l, const hone_interval *box);
+/* What a load of a buffer reads, in the arena; NULL where it is no box. */
+const hone_region *sch_region_of_load(hone_schedule *sch, const hone_expr *load);
 
 #endif

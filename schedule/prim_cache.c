@@ -16,7 +16,7 @@
  * do; its values are done with where they are read; cache_write: the block is the only
  * writer, reads of what is there only what it has written itself in the same run, and surely writes
  * all of the box that is copied; only loops stand around those who take part; nobody takes the
- * buffer's address. cache_inplace: the block writes just what it reads. */
+ * buffer's address. cache_inplace: the block writes just what it reads (inplace_box.c). */
 
 /* ---- the new buffer ---- */
 
@@ -542,48 +542,6 @@ hone_status hone_sch_cache_write(hone_schedule *sch, hone_rv block, int64_t writ
 
 /* ---- cache_inplace ---- */
 
-typedef struct load_search {
-    hone_buffer buffer;
-    bool found;
-} load_search;
-
-/* What is behind a condition may not be evaluated. */
-static bool find_certain_load(void *ctx, const hone_expr *e) {
-    load_search *s = ctx;
-    s->found = s->found || (e->kind == HONE_EXPR_LOAD && e->u.buffer == s->buffer);
-    return !hone_expr_is_call(e, HONE_INTRIN_IF_THEN_ELSE) && !hone_expr_is_op(e, HONE_OP_AND) &&
-           !hone_expr_is_op(e, HONE_OP_OR);
-}
-
-/* Does the block begin with a statement that loads what is there, whatever happens? */
-static bool begins_with_load(const caching *c) {
-    const hone_node *first = sch_node(c->sch, hone_block_body_of(c->sch->func, c->block));
-    load_search s = {.buffer = c->buffer};
-    if (first->kind == HONE_NODE_STORE) {
-        hone_expr_walk(first->u.store.value, find_certain_load, &s);
-    } else if (first->kind == HONE_NODE_LET) {
-        hone_expr_walk(first->u.let.value, find_certain_load, &s);
-    }
-    return s.found;
-}
-
-/* A block that holds others, or conditions, may read what it has written itself only: before it
- * nothing is there. */
-static hone_status check_was_written(caching *c) {
-    hone_schedule *sch = c->sch;
-    const hone_buffer_info *info = hone_func_buffer(sch->func, c->buffer);
-    if (begins_with_load(c)) return HONE_OK;
-    if (sch_alloc_site(sch, c->buffer) == HONE_NO_ID) return HONE_OK;
-    for (hone_node_id n = sch_next_block(sch, c->scope, c->scope); n != HONE_NO_ID;
-         n = sch_next_block(sch, c->scope, n)) {
-        if (!sch_is_before(sch, n, c->block) || !sch_writes(sch_block(sch, n), c->buffer)) continue;
-        hone_node_id top = sch_lca(sch, n, c->block);
-        if (sch_surely_writes(sch, n, c->buffer, top, NULL)) return HONE_OK;
-    }
-    return sch_refuse(sch, c->block, "'%s' may hold no values yet when %s begins", info->name,
-                      sch_block_name(sch, c->block));
-}
-
 /* The copies move what the block reads, so it must write just there. */
 static hone_status check_inplace(caching *c) {
     hone_schedule *sch = c->sch;
@@ -652,7 +610,7 @@ hone_status hone_sch_cache_inplace(hone_schedule *sch, hone_rv block, int64_t re
     c.place = sch_node(sch, c.block)->parent;
     c.anchor = c.block;
     HONE_TRY(check_inplace(&c));
-    HONE_TRY(check_was_written(&c));
+    HONE_TRY(sch_check_copied_around(&c));
     const char *scope = hone_arena_strdup(sch->arena, storage_scope);
     if (!scope) return sch_no_memory();
     HONE_TRY(sch_begin_trial(sch, &saved));
