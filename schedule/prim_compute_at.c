@@ -477,13 +477,16 @@ static bool holds_threads(const move *m) {
 
 /* compute_at: a producer in a loop that the block stays in, or comes into, makes a part of its
  * buffer in each iteration; where the box of the block is wider than what its consumers read, or
- * runs ahead, that part is too small. And loops inside the block that are bound to threads may come
- * into another launch. Then the step is judged by what comes out. */
+ * runs ahead, that part is too small. A block whose loops did not meet all of a box (i // 5, i % 5
+ * of 8) may from now on, and the rest of it may never have been made. And loops inside the block
+ * that are bound to threads may come into another launch. Then the step is judged by what comes
+ * out. */
 static hone_status must_be_judged(const move *m, bool *out) {
     uint32_t count = 0;
     const hone_node_id *producers = NULL;
     *out = holds_threads(m);
     if (m->is_reverse) return HONE_OK;
+    *out = *out || !sch_has_affine_bindings(m->sch, m->block);
     HONE_TRY(sch_producers(m->sch, m->block, &count, &producers));
     for (uint32_t i = 0; i < count; i++) {
         hone_node_id common = sch_lca(m->sch, m->loop, producers[i]);
