@@ -13,7 +13,7 @@
  * The blocks around are the scopes of later steps; they have no axes, what is inside uses the loops
  * outside as they are. They say what they read and write (TVM's say nothing). An axis that is bound
  * to the loop takes the part as its domain. A part in which the init of a reduction never runs has
- * none.
+ * none. As in TVM, the loop over a part of one iteration is used whatever preserve_unit_iters says.
  *
  * Checks: range and factors are constants, at most one factor is None, the parts fill the range; no
  * annotations, no thread binding; one block is below the loop, with nothing but loops on the way;
@@ -205,16 +205,19 @@ static hone_node_id leaf_of(const hone_schedule *sch, hone_node_id n) {
     return n;
 }
 
-/* Axes that are bound to a loop take its range as their domain. */
-static hone_status narrow_axes(partitioning *p, hone_node_id leaf, hone_node_id loop,
+/* Axes that are bound to a loop take its range as their domain; not where an init would run at the
+ * beginning of a part behind the first. */
+static hone_status narrow_axes(partitioning *p, hone_node_id id, hone_node_id loop, uint32_t part,
                                hone_block *block) {
     hone_schedule *sch = p->sch;
     const hone_node *node = sch_node(sch, loop);
+    bool has_init = hone_block_init_of(sch->func, id) != HONE_NO_ID;
     hone_axis *axes = hone_arena_copy(sch->arena, block->axes, block->axis_count * sizeof *axes);
     if (!axes && block->axis_count) return sch_no_memory();
     for (uint32_t i = 0; i < block->axis_count; i++) {
-        const hone_expr *binding = sch_node(sch, leaf)->u.block.bindings[i];
+        const hone_expr *binding = sch_node(sch, id)->u.block.bindings[i];
         if (binding->kind != HONE_EXPR_VAR || binding->u.var != node->u.loop.var) continue;
+        if (has_init && part > 0 && axes[i].kind == HONE_AXIS_REDUCE) continue;
         axes[i].dom = node->u.loop.range;
         if (!hone_arith_bind(&sch->arith, axes[i].var, axes[i].dom)) return sch_no_memory();
     }
@@ -222,24 +225,31 @@ static hone_status narrow_axes(partitioning *p, hone_node_id leaf, hone_node_id 
     return HONE_OK;
 }
 
-/* Name, domains, init and regions of the block in a part. */
+/* Names and domains of the block in a part and of those inside, regions where the init is gone. */
 static hone_status finish_leaf(partitioning *p, hone_node_id leaf, hone_node_id loop,
                                uint32_t part) {
     hone_schedule *sch = p->sch;
-    hone_block *block = hone_block_copy(sch->arena, sch_block(sch, leaf));
-    const char *name = sch_name(sch, p->stem, "", part);
-    if (!block || !name) return sch_no_memory();
-    block->name = name;
-    HONE_TRY(narrow_axes(p, leaf, loop, block));
-    sch_node(sch, leaf)->u.block.block = block;
-    sch_node(sch, leaf)->flags = 0;
-    if (part == 0 || !p->cuts_reduction) return HONE_OK;
-    hone_tree_remove(sch->func, hone_block_init_of(sch->func, leaf));
-    return sch_update_regions(sch, leaf);
+    const char *suffix =
+        sch_name(sch, "_", sch->func->vars[sch_node(sch, loop)->u.loop.var].name, -1);
+    bool loses_init = part > 0 && p->cuts_reduction;
+    if (!suffix) return sch_no_memory();
+    if (loses_init) hone_tree_remove(sch->func, hone_block_init_of(sch->func, leaf));
+    for (hone_node_id n = leaf; n != HONE_NO_ID; n = hone_tree_next(sch->func, leaf, n)) {
+        if (sch_node(sch, n)->kind != HONE_NODE_BLOCK) continue;
+        hone_block *block = hone_block_copy(sch->arena, sch_block(sch, n));
+        if (!block) return sch_no_memory();
+        block->name = sch_name(sch, block->name, suffix, -1);
+        if (!block->name) return sch_no_memory();
+        HONE_TRY(narrow_axes(p, n, loop, part, block));
+        sch_node(sch, n)->u.block.block = block;
+        sch_node(sch, n)->flags = 0;
+        sch_mark_open(sch, n);
+    }
+    return loses_init ? sch_update_regions(sch, leaf) : HONE_OK;
 }
 
 static hone_status make_part(partitioning *p, uint32_t part, int64_t start, hone_node_id body,
-                             bool keep_units, hone_node_id *out_loop) {
+                             hone_node_id *out_loop) {
     hone_schedule *sch = p->sch;
     const hone_node old = *sch_node(sch, p->loop);
     hone_dtype dtype = old.u.loop.range.extent->dtype;
@@ -252,10 +262,8 @@ static hone_status make_part(partitioning *p, uint32_t part, int64_t start, hone
     if (!range->min) return sch_ir_error(sch);
     hone_var var = sch_node(sch, loop)->u.loop.var;
     if (!hone_arith_bind(&sch->arith, var, *range)) return sch_no_memory();
-    bool is_constant = !keep_units && p->lengths[part] == 1;
-    const hone_expr *value = is_constant ? range->min : sch_var(sch, var);
     hone_tree_append(sch->func, loop, body);
-    HONE_TRY(sch_substitute_below(sch, loop, old.u.loop.var, value));
+    HONE_TRY(sch_substitute_below(sch, loop, old.u.loop.var, sch_var(sch, var)));
     hone_node_id wrapper =
         add_block(sch, sch_name(sch, sch_name(sch, p->stem, "", part), "_partition", -1));
     if (wrapper == HONE_NO_ID) return sch_no_memory();
@@ -271,7 +279,6 @@ static hone_status update_wrappers(partitioning *p) {
          n = sch_node(sch, n)->next) {
         HONE_TRY(sch_update_regions(sch, n));
         sch_mark_open(sch, n);
-        sch_mark_open(sch, leaf_of(sch, sch_node(sch, n)->first));
     }
     HONE_TRY(sch_update_regions(sch, p->common));
     sch_mark_open(sch, p->common);
@@ -279,7 +286,7 @@ static hone_status update_wrappers(partitioning *p) {
     return HONE_OK;
 }
 
-static hone_status rebuild(partitioning *p, bool keep_units, hone_node_id *loops) {
+static hone_status rebuild(partitioning *p, hone_node_id *loops) {
     hone_schedule *sch = p->sch;
     hone_node_id *bodies = hone_arena_alloc(sch->arena, p->count * sizeof *bodies);
     p->common = add_block(sch, sch_name(sch, p->stem, "_common", -1));
@@ -290,7 +297,7 @@ static hone_status rebuild(partitioning *p, bool keep_units, hone_node_id *loops
     int64_t start = sch_node(sch, p->loop)->u.loop.range.min->u.i;
     hone_tree_remove(sch->func, bodies[0]);
     for (uint32_t i = 0; i < p->count; i++) {
-        HONE_TRY(make_part(p, i, start, bodies[i], keep_units, &loops[i]));
+        HONE_TRY(make_part(p, i, start, bodies[i], &loops[i]));
         start += p->lengths[i];
     }
     hone_tree_replace(sch->func, p->loop, p->common);
@@ -312,7 +319,7 @@ hone_status hone_sch_loop_partition(hone_schedule *sch, hone_rv loop_rv, uint32_
     hone_node_id *loops = hone_arena_alloc(sch->arena, p.count * sizeof *loops);
     hone_operand *inputs = NULL;
     if (!p.stem || !loops) return sch_no_memory();
-    HONE_TRY(rebuild(&p, preserve_unit_iters, loops));
+    HONE_TRY(rebuild(&p, loops));
     HONE_TRY(sch_factor_operands(sch, loop_rv, count, factors, &inputs));
     hone_value attr = HONE_VALUE_OF_INT(preserve_unit_iters);
     if (out_count) *out_count = p.count;

@@ -11,8 +11,10 @@
  *                                                            with block C: C[i] = B[i % 3] + …
  *
  * In each dimension of the buffer the pieces are windows [stride * v, stride * v + extent) of a
- * loop v around producer and readers, or move with other loops, or not at all. Where windows
- * overlap (stride < extent), an element is computed when the first window comes to it. The
+ * loop v around producer and readers, or move with other loops, or not at all. The stride may be a
+ * fraction (v * 5 // 2), which counts as the next whole number: no window goes further. Where
+ * windows overlap (stride < extent), an element is computed when the first window comes to it (or
+ * once more with the same value, where a window went less far). The
  * dimension whose v is outermost is folded: an element keeps its place (modulo the extent) while
  * windows hold it, since the loops outside of v stand still meanwhile.
  *
@@ -24,8 +26,8 @@
  * writes nothing else; it is the only writer; the lowest node around all that touch the buffer is a
  * loop; only loops that run one iteration after the other stand around it; a run of the block makes
  * the same again: axes that are not reduced index the buffer one by one, reduce axes are bound to
- * loops of their own below, what it reads is final, its predicate only cuts off what lies outside
- * its axes; pieces are dense boxes whose windows overlap in at least one dimension, and those loops
+ * loops of their own below, what it reads is final, its predicate only cuts off values of its axes;
+ * pieces are dense boxes whose windows overlap in at least one dimension, and those loops
  * v move nothing else; the readers find what they read in the piece. */
 
 typedef struct window {
@@ -197,6 +199,21 @@ static hone_status check_inputs(rolling *r) {
     return HONE_OK;
 }
 
+/* Does a condition leave out the same values of the axes in each window? So do comparisons of what
+ * an axis is bound to with a constant. */
+static bool cuts_axes(const rolling *r, const hone_expr *e) {
+    hone_schedule *sch = r->sch;
+    const hone_node *node = sch_node(sch, r->block);
+    if (hone_expr_is_op(e, HONE_OP_AND))
+        return cuts_axes(r, e->args[0]) && cuts_axes(r, e->args[1]);
+    bool is_end = hone_expr_is_op(e, HONE_OP_LT) || hone_expr_is_op(e, HONE_OP_LE);
+    if (!is_end || !hone_expr_is_int(e->args[1])) return false;
+    for (uint32_t i = 0; i < node->u.block.block->axis_count; i++) {
+        if (hone_expr_same(e->args[0], node->u.block.bindings[i])) return true;
+    }
+    return false;
+}
+
 static hone_status check_producer(rolling *r) {
     hone_schedule *sch = r->sch;
     if ((sch_node(sch, r->block)->flags & SCH_OPEN) || !sch_is_below_loops_only(sch, r->block)) {
@@ -206,9 +223,9 @@ static hone_status check_producer(rolling *r) {
     }
     HONE_TRY(check_axes(r));
     HONE_TRY(check_inputs(r));
-    if (sch_predicate_follows(sch, r->block)) return HONE_OK;
-    return sch_refuse(sch, r->block,
-                      "the predicate of %s leaves out more than lies outside its axes",
+    const hone_expr *predicate = sch_node(sch, r->block)->u.block.predicate;
+    if (sch_predicate_follows(sch, r->block) || cuts_axes(r, predicate)) return HONE_OK;
+    return sch_refuse(sch, r->block, "the predicate of %s leaves out more than values of its axes",
                       sch_block_name(sch, r->block));
 }
 
@@ -246,22 +263,46 @@ static const hone_expr *index_of(const rolling *r, uint32_t d) {
     return index;
 }
 
+/* The variable v and the stride of stride * v + constant, or of a quotient of that. */
+static bool match_stride(hone_arith *arith, const hone_expr *min, hone_var *out_var,
+                         int64_t *out_stride) {
+    hone_linear form;
+    if (!hone_linear_of(arith, min, &form) || form.count != 1 || form.terms[0].coeff < 1) {
+        return false;
+    }
+    const hone_expr *term = form.terms[0].term;
+    *out_stride = form.terms[0].coeff;
+    int64_t divisor = 1;
+    if (hone_expr_is_op(term, HONE_OP_FLOORDIV) && *out_stride == 1) {
+        divisor = hone_expr_const(term->args[1]);
+        if (!hone_expr_is_int(term->args[1]) || divisor < 1 ||
+            !hone_linear_of(arith, term->args[0], &form) || form.count != 1 ||
+            form.terms[0].coeff < 1) {
+            return false;
+        }
+        term = form.terms[0].term;
+        *out_stride = form.terms[0].coeff / divisor + (form.terms[0].coeff % divisor != 0);
+    }
+    *out_var = term->u.var;
+    return term->kind == HONE_EXPR_VAR;
+}
+
 /* Matches [stride * v + constant, … + extent) for a loop v from r->around on. */
 static void match_window(rolling *r, uint32_t d, int64_t *out_extent) {
     hone_schedule *sch = r->sch;
     window *w = &r->windows[d];
     hone_interval dim = r->box[d];
-    hone_linear form;
+    hone_var var = HONE_NO_ID;
+    int64_t stride = 0;
     *w = (window){.loop = HONE_NO_ID};
     const hone_expr *length = hone_expr_sub(&sch->ir, dim.max, dim.min);
     if (!length) return;
     *out_extent = hone_expr_const(hone_simplify(&sch->arith, length)) + 1;
-    bool fits = *out_extent > 0 && hone_linear_of(&sch->arith, dim.min, &form) && form.count == 1 &&
-                form.terms[0].coeff > 0 && form.terms[0].term->kind == HONE_EXPR_VAR;
+    bool fits = *out_extent > 0 && match_stride(&sch->arith, dim.min, &var, &stride);
     for (hone_node_id n = r->around; fits && n != r->scope; n = sch_node(sch, n)->parent) {
-        if (sch_node(sch, n)->u.loop.var != form.terms[0].term->u.var) continue;
+        if (sch_node(sch, n)->u.loop.var != var) continue;
         w->loop = n;
-        w->overlap = *out_extent - form.terms[0].coeff;
+        w->overlap = *out_extent - stride;
         w->min = dim.min;
         w->binding = index_of(r, d);
     }

@@ -23,21 +23,33 @@ static bool region_above(hone_schedule *sch, hone_node_id block, const hone_regi
     return false;
 }
 
+/* Is the lesser of two known to be at most e, or of (is_low) the greater to be at least e? An end
+ * that predicates cut is a minimum (a maximum), each side of which may hold for its own reason. */
+static bool ends_within(hone_arith *arith, const hone_expr *e, const hone_expr *one,
+                        const hone_expr *other, bool is_low) {
+    if (hone_expr_is_op(e, is_low ? HONE_OP_MAX : HONE_OP_MIN)) {
+        return ends_within(arith, e->args[0], one, other, is_low) &&
+               ends_within(arith, e->args[1], one, other, is_low);
+    }
+    if (is_low) {
+        return hone_prove_less_equal(arith, e, one) ||
+               (other && hone_prove_less_equal(arith, e, other));
+    }
+    return hone_prove_less_equal(arith, one, e) ||
+           (other && hone_prove_less_equal(arith, other, e));
+}
+
 /* Does one dimension of what is written surely contain all that is read of it? What lies outside
  * the buffer is never read, so the ends of the buffer will do as well. */
 static bool covers_dimension(hone_schedule *sch, const hone_expr *shape, hone_interval written,
                              hone_interval read) {
-    hone_arith *arith = &sch->arith;
     if (!written.min || !written.max) return false;
     const hone_expr *zero = hone_expr_int(&sch->ir, written.min->dtype, 0);
     const hone_expr *one = hone_expr_int(&sch->ir, shape->dtype, 1);
     const hone_expr *last = hone_expr_sub(&sch->ir, shape, one);
     if (!zero || !last) return false;
-    bool low = hone_prove_less_equal(arith, written.min, zero) ||
-               (read.min && hone_prove_less_equal(arith, written.min, read.min));
-    if (!low) return false;
-    return hone_prove_less_equal(arith, last, written.max) ||
-           (read.max && hone_prove_less_equal(arith, read.max, written.max));
+    return ends_within(&sch->arith, written.min, zero, read.min, true) &&
+           ends_within(&sch->arith, written.max, last, read.max, false);
 }
 
 /* Does a block, during one iteration of the loop (or the scope) top, surely write all of a box? */
