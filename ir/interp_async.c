@@ -1,9 +1,9 @@
 /* Asynchronous copies: a copy is done at once, and what it wrote is under way (for the race check)
  * until its thread waits for the group of copies that it was committed with.
  *
- *   T.s_tir.cp_async_raw, T.ptx_cp_async, T.ptx.cp(..., "async", ...)     copy
- *   T.ptx_commit_group(), T.ptx.cp("async", "commit_group", "")           commit
- *   T.ptx_wait_group(n), T.ptx.cp(n, "async", "wait_group", "")           all but the last n groups
+ *   T.s_tir.cp_async_raw, T.ptx.cp(..., "async", ...)     copy
+ *   T.ptx.cp("async", "commit_group", "")                 commit
+ *   T.ptx.cp(n, "async", "wait_group", "")                all but the last n groups
  *   async_commit_queue_scope: q        what is stored below in async_scope is one group of queue q
  *   async_wait_queue_scope: q, async_wait_inflight_count: n       waits before what stands below
  */
@@ -195,16 +195,6 @@ static int64_t copy_in_words(const xexpr *e, machine *m) {
     return 0;
 }
 
-static int64_t commit_group(const xexpr *e, machine *m) {
-    (void)e;
-    commit(m, 0);
-    return 0;
-}
-static int64_t wait_group(const xexpr *e, machine *m) {
-    wait(m, 0, e->count > 1 ? x_int(e->args[1], m) : 0);
-    return 0;
-}
-
 static int64_t pointer_itself(const xexpr *e, machine *m) {
     (void)e;
     (void)m;
@@ -217,14 +207,9 @@ static const struct {
     uint8_t least; /* arguments, the name among them */
 } instructions[] = {
     {"s_tir.cp_async_raw",          copy_by_offset, 6},
-    {"ptx_cp_async",                copy_by_offset, 6},
     {"ptx.cp_async",                copy_by_offset, 6},
     {"ptx.cp",                      copy_in_words,  2},
-    {"ptx_commit_group",            commit_group,   1},
-    {"ptx.cp_async.commit_group",   commit_group,   1},
-    {"ptx_wait_group",              wait_group,     1},
     {"cuda.cvta_generic_to_shared", pointer_itself, 2},
-    {"ptx.cp_async.wait_group",     wait_group,     1},
 };
 
 bool choose_async(xexpr *x) {

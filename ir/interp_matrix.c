@@ -413,8 +413,7 @@ static int64_t mma(const xexpr *e, machine *m) {
 bool needs_all_lanes(const machine *m, const hone_expr *call) {
     const char *name =
         call->count == 14 && call->args[0]->kind == HONE_EXPR_STRING ? call->args[0]->u.s : "";
-    if (!hone_expr_is_call(call, HONE_INTRIN_NAMED) ||
-        (strcmp(name, "ptx_legacy.mma") != 0 && strcmp(name, "ptx_mma") != 0)) {
+    if (!hone_expr_is_call(call, HONE_INTRIN_NAMED) || strcmp(name, "ptx_legacy.mma") != 0) {
         return false;
     }
     const hone_expr *data = call->args[7];
@@ -465,10 +464,6 @@ static const struct {
     {"metal.simdgroup_multiply_accumulate", 9,  multiply_matrices },
     {"ptx_legacy.ldmatrix",                 8,  ldmatrix          },
     {"ptx_legacy.mma",                      14, mma               },
-    {"ptx_mma",                             14, mma               },
-    {"ptx_ldmatrix",                        8,  ldmatrix          },
-    {"mma_fill",                            4,  fill_registers    },
-    {"mma_store",                           7,  store_registers   },
     {"cuda.mma_fill_legacy",                4,  fill_registers    },
     {"cuda.mma_store_legacy",               7,  store_registers   },
 };

@@ -4,10 +4,38 @@
 
 static const hone_named_op rows[] = {
 #define HONE_NAMED_OP(name, place, result)                                                         \
-    {name, HONE_NAMED_DTYPE_##place, HONE_NAMED_RESULT_##result},
+    {name, HONE_NAMED_DTYPE_##place, HONE_NAMED_RESULT_##result, false},
+#define HONE_NAMED_CALL(name, place, result)                                                       \
+    {name, HONE_NAMED_DTYPE_##place, HONE_NAMED_RESULT_##result, true},
+#define HONE_NAMED_OLD(before, now)
 #include "ir/named_ops.def"
 #undef HONE_NAMED_OP
+#undef HONE_NAMED_CALL
+#undef HONE_NAMED_OLD
 };
+
+static const struct {
+    const char *before, *now;
+} renamed[] = {
+#define HONE_NAMED_OP(name, place, result)
+#define HONE_NAMED_CALL(name, place, result)
+#define HONE_NAMED_OLD(before, now) {before, now},
+#include "ir/named_ops.def"
+};
+
+const char *hone_named_op_now(const char *name) {
+    for (size_t i = 0; i < sizeof renamed / sizeof renamed[0]; i++) {
+        if (strcmp(renamed[i].before, name) == 0) return renamed[i].now;
+    }
+    return name;
+}
+
+const char *hone_named_op_before(const char *name) {
+    for (size_t i = 0; i < sizeof renamed / sizeof renamed[0]; i++) {
+        if (strcmp(renamed[i].now, name) == 0) return renamed[i].before;
+    }
+    return name;
+}
 
 const hone_named_op *hone_named_op_find(const char *name) {
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {

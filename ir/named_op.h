@@ -9,6 +9,8 @@ typedef enum hone_named_place {
     HONE_NAMED_DTYPE_NONE,
     HONE_NAMED_DTYPE_FIRST,
     HONE_NAMED_DTYPE_LAST,
+    HONE_NAMED_DTYPE_MAYBE,
+    HONE_NAMED_DTYPE_IGNORED,
 } hone_named_place;
 
 typedef enum hone_named_result {
@@ -25,6 +27,7 @@ typedef struct hone_named_op {
     const char *name; /* without "T."; one that ends with '.' or '_' is a family */
     hone_named_place place;
     hone_named_result result;
+    bool is_call; /* T.call_intrin(dtype, "tirx.name", ...) in the dialect of 0.27 */
 } hone_named_op;
 
 /* A function of the module has the name "Module.f". */
@@ -32,6 +35,10 @@ typedef struct hone_named_op {
 
 /* The row of an operation, or NULL. */
 const hone_named_op *hone_named_op_find(const char *name);
+/* What TVM 0.27 calls the operation of an older name, and what older releases call one; the name
+ * itself where it has not changed. */
+const char *hone_named_op_now(const char *name);
+const char *hone_named_op_before(const char *name);
 /* The rows, for suggestions; NULL behind the last. */
 const hone_named_op *hone_named_op_at(size_t index);
 /* The dtype of a call that does not say it; args without the name. */

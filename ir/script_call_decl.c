@@ -526,6 +526,28 @@ static bool match_source(script_parser *p, const script_call *call, const script
            match_region(p, &region, out->u.buffer);
 }
 
+/* A parameter's type is known before the body runs: no variable of the body stands in it. */
+static bool check_type_of_param(script_parser *p, const script_call *call,
+                                const hone_buffer_info *info) {
+    for (hone_node_id n = p->parent; n != HONE_NO_ID; n = hone_func_node(p->func, n)->parent) {
+        const hone_node *node = hone_func_node(p->func, n);
+        if (node->kind != HONE_NODE_LET && node->kind != HONE_NODE_FOR) continue;
+        hone_var var = node->kind == HONE_NODE_LET ? node->u.let.var : node->u.loop.var;
+        bool is_used = info->elem_offset && hone_expr_uses_var(info->elem_offset, var);
+        for (uint32_t i = 0; i < info->rank; i++) {
+            is_used |= hone_expr_uses_var(info->shape[i], var) ||
+                       (info->strides && hone_expr_uses_var(info->strides[i], var));
+        }
+        if (is_used) {
+            return script_fail(p, call->at,
+                               "the type of a parameter depends on '%s', which has a value in the "
+                               "body only",
+                               p->func->vars[var].name);
+        }
+    }
+    return true;
+}
+
 static bool call_match_buffer(script_parser *p, const script_call *call, script_value *out) {
     const script_value *source = NULL;
     hone_buffer_info info;
@@ -533,7 +555,8 @@ static bool call_match_buffer(script_parser *p, const script_call *call, script_
     bool is_param = source->kind == SCRIPT_EXPR && source->u.expr->kind == HONE_EXPR_VAR;
     if (!is_param) return match_source(p, call, source, out);
     return check_handle(p, source, source->u.expr->u.var) &&
-           describe_buffer(p, call, &match_places, &info) && add_buffer(p, &info, out) &&
+           describe_buffer(p, call, &match_places, &info) && check_type_of_param(p, call, &info) &&
+           add_buffer(p, &info, out) &&
            match_param(p, source, source->u.expr->u.var, out->u.buffer);
 }
 

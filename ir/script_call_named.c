@@ -4,10 +4,14 @@
 
 #include <string.h>
 
-static const char *const renamed[][2] = {
-    {"tvm_call_cpacked",         "call_cpacked"        },
-    {"tvm_call_cpacked_lowered", "call_cpacked_lowered"},
-    {"tvm_call_packed_lowered",  "call_packed_lowered" },
+/* ptx_commit_group(), ptx_wait_group(n) are words of T.ptx.cp in 0.27. */
+static const struct {
+    const char *name, *word;
+} groups[] = {
+    {"ptx_commit_group",          "commit_group"},
+    {"ptx_wait_group",            "wait_group"  },
+    {"ptx.cp_async.commit_group", "commit_group"},
+    {"ptx.cp_async.wait_group",   "wait_group"  },
 };
 
 static bool says_dtype(const script_value *v) {
@@ -23,14 +27,16 @@ static bool find_dtype(script_parser *p, const script_call *call, const hone_nam
     if (!v) v = script_arg(call, UINT32_MAX, "ret_ty");
     *first = 0;
     *end = call->count;
-    if (!v && call->count && op->place == HONE_NAMED_DTYPE_FIRST && says_dtype(&call->args[0])) {
+    bool may_lead = op->place != HONE_NAMED_DTYPE_NONE && op->place != HONE_NAMED_DTYPE_LAST;
+    if (!v && call->count && may_lead && says_dtype(&call->args[0])) {
         v = &call->args[(*first)++];
     } else if (!v && call->count && op->place == HONE_NAMED_DTYPE_LAST &&
                says_dtype(&call->args[call->count - 1])) {
         v = &call->args[--*end];
     }
-    *out_said = v != NULL;
-    if (!v && op->place != HONE_NAMED_DTYPE_NONE) {
+    *out_said = v != NULL && op->place != HONE_NAMED_DTYPE_IGNORED;
+    bool must = op->place == HONE_NAMED_DTYPE_FIRST || op->place == HONE_NAMED_DTYPE_LAST;
+    if (!v && must) {
         return script_fail(p, call->at, "%s: the dtype is missing", call->callee);
     }
     return !v || script_to_dtype(p, v, out);
@@ -70,11 +76,30 @@ static bool check_keywords(script_parser *p, const script_call *call, const hone
     return true;
 }
 
+/* T.ptx_wait_group(n) as T.ptx.cp(n, "async", "wait_group", ""). */
+static bool call_group(script_parser *p, const script_call *call, const char *word,
+                       script_value *out, bool *out_known) {
+    const char *const words[] = {"async", word, ""};
+    script_value *args = script_alloc(p, p->scratch, call->count + HONE_COUNT(words), sizeof *args);
+    if (!args) return false;
+    if (call->count) memcpy(args, call->args, call->count * sizeof *args);
+    for (size_t i = 0; i < HONE_COUNT(words); i++) {
+        args[call->count + i] =
+            (script_value){.kind = SCRIPT_STRING, .at = call->at, .u.s = words[i]};
+    }
+    script_call cp = *call;
+    cp.callee = "T.ptx.cp";
+    cp.count += (uint32_t)HONE_COUNT(words);
+    cp.args = args;
+    return script_call_named(p, &cp, out, out_known);
+}
+
 bool script_call_named(script_parser *p, const script_call *call, script_value *out,
                        bool *out_known) {
-    const char *name = call->callee + 2;
-    for (size_t i = 0; i < HONE_COUNT(renamed); i++) {
-        if (strcmp(renamed[i][0], name) == 0) name = renamed[i][1];
+    const char *name = hone_named_op_now(call->callee + 2);
+    for (size_t i = 0; i < HONE_COUNT(groups); i++) {
+        if (strcmp(groups[i].name, name) != 0) continue;
+        return call_group(p, call, groups[i].word, out, out_known);
     }
     const hone_named_op *op = hone_named_op_find(name);
     uint32_t first = 0, end = 0;

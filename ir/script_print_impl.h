@@ -71,7 +71,9 @@ void print_exprs(printer *pr, uint32_t count, const hone_expr *const *exprs); /*
 void print_tuple(printer *pr, uint32_t count, const hone_expr *const *exprs); /* (a,) */
 void print_float(hone_str *out, double value); /* shortest text that reads back, with '.' or 'e' */
 void print_quoted(printer *pr, const char *text);
-void print_dtype(printer *pr, hone_dtype dtype); /* "float32" in quotes */
+void print_dtype(printer *pr, hone_dtype dtype);                 /* "float32" in quotes */
+void print_pointer_type(printer *pr, const hone_var_info *info); /* T.handle("float32", "local") */
+void print_call(printer *pr, const hone_expr *e);
 /* T.int32, T.handle("float32", "global") */
 void print_var_type(printer *pr, hone_var var);
 void print_value(printer *pr, const hone_value *v);

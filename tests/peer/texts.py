@@ -41,7 +41,6 @@ KNOWN = {  # what differs, and why
     "by_hand_tensor_func_attr.py": "tir.noalias is tirx.noalias",
     "by_hand_tensor_noalias.py": "T.bool(True) in an attribute is True",
     "by_hand_tensor_axis_separators.py": "0.27 has none",
-    "by_hand_tensor_ptx.py": "0.27 has another name",
     "by_hand_tensor_tvm_access_ptr.py": "TVM does not read its own text back as the same",
     "by_hand_tensor_buf_offset_elem.py": "the same",
     "by_hand_tensor_packed_api.py": "the same",
