@@ -434,10 +434,13 @@ static bool uses_words_only(const hone_func *func, const hone_expr *e) {
 }
 
 /* Whether a vector may have any number of lanes: the CPU loads and stores parts of a register,
- * which it does for elements of 32 bits. */
+ * which it does for elements of 32 bits, with AVX-512 for all. */
 static bool can_be_partial(const hone_lower *lower, hone_node_id root) {
     const hone_func *func = lower->func;
-    if (!hone_target_has_feature(lower->options->target, "avx2")) return false;
+    const hone_target *target = lower->options->target;
+    if (!hone_target_has_feature(target, "avx2")) return false;
+    if (hone_target_has_feature(target, "avx512vl") && hone_target_has_feature(target, "avx512bw"))
+        return true;
     for (hone_node_id n = root; n != HONE_NO_ID; n = hone_tree_next(func, root, n)) {
         const hone_node *node = hone_func_node(func, n);
         if (node->kind != HONE_NODE_STORE) continue;

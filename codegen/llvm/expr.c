@@ -154,6 +154,32 @@ static LLVMValueRef int_binary(gen *g, const hone_expr *e, LLVMValueRef a, LLVMV
     }
 }
 
+/* Whether e loads, whatever its conditions say, what `load` loads. */
+static bool always_loads(const hone_expr *e, const hone_expr *load) {
+    if (e->kind == HONE_EXPR_LET) return false; /* its variable is another one elsewhere */
+    if (e->kind == HONE_EXPR_LOAD && hone_expr_same(e, load)) return true;
+    bool is_logic = e->kind == HONE_EXPR_BINARY && (e->op == HONE_OP_AND || e->op == HONE_OP_OR);
+    bool is_choice = e->kind == HONE_EXPR_CALL && e->op == HONE_INTRIN_IF_THEN_ELSE;
+    uint16_t sure = is_logic || is_choice ? 1 : e->count;
+    for (uint16_t i = 0; i < sure; i++) {
+        if (always_loads(e->args[i], load)) return true;
+    }
+    return false;
+}
+
+/* Whether lanes of e may do what the statement would not do without them. Loads of places that the
+ * statement loads anyway may not: so the steps of an arg-max, which ask for places that they choose
+ * from, have no masks. */
+static bool needs_guard(const gen *g, const hone_expr *e) {
+    if (e->kind == HONE_EXPR_LOAD) return !g->whole || !always_loads(g->whole, e);
+    if (hone_expr_may_trap(e)) return true;
+    if (e->kind == HONE_EXPR_CALL && !hone_intrin_is_pure((hone_intrin)e->op)) return true;
+    for (uint16_t i = 0; i < e->count; i++) {
+        if (needs_guard(g, e->args[i])) return true;
+    }
+    return false;
+}
+
 /* `and` and `or` evaluate their right side only when it matters: it may load out of bounds, or
  * divide by 0. */
 static LLVMValueRef short_circuit(gen *g, const hone_expr *e) {
@@ -194,9 +220,9 @@ static LLVMValueRef binary(gen *g, const hone_expr *e) {
                              gen_index(g, b), "");
     }
     bool is_logic = e->op == HONE_OP_AND || e->op == HONE_OP_OR;
-    if (is_logic && hone_expr_may_fail(b)) {
-        return e->dtype.lanes == 1 ? short_circuit(g, e) : masked_logic(g, e);
-    }
+    /* numbers go around it also where they need not: steps of an arg-max seldom change it */
+    if (is_logic && e->dtype.lanes == 1 && hone_expr_may_fail(b)) return short_circuit(g, e);
+    if (is_logic && e->dtype.lanes > 1 && needs_guard(g, b)) return masked_logic(g, e);
     LLVMValueRef x = gen_value(g, a), y = gen_value(g, b);
     return hone_dtype_is_float(a->dtype) ? float_binary(g, e, x, y) : int_binary(g, e, x, y);
 }

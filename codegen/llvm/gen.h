@@ -62,6 +62,7 @@ typedef struct gen {
     gen_loop loop;                   /* innermost loop, for break and continue */
     bool is_streaming;               /* stores go past the caches */
     LLVMValueRef mask;               /* lanes that may be touched, NULL = all */
+    const hone_expr *whole;          /* what the statement computes, NULL = nothing */
     uint32_t parallel_count;         /* names of outlined bodies */
     const hone_codegen_lines *lines; /* of the kernel; NULL = no line table */
     LLVMDIBuilderRef debug;

@@ -27,21 +27,28 @@ static unsigned register_lanes(unsigned lanes) {
     return power;
 }
 
-/* The lanes of a vector type of words, or of conditions on them, that fills part of a register; 0 =
- * another type. */
-static unsigned partial_lanes(LLVMTypeRef type) {
-    if (LLVMGetTypeKind(type) != LLVMVectorTypeKind) return 0;
-    LLVMTypeRef element = LLVMGetElementType(type);
+/* Elements that parts of registers have: words, and conditions on them; bytes to doubles with
+ * AVX-512. */
+static bool has_parts(const gen *g, LLVMTypeRef element) {
     LLVMTypeKind kind = LLVMGetTypeKind(element);
     unsigned bits = kind == LLVMIntegerTypeKind ? LLVMGetIntTypeWidth(element) : 0;
-    bool is_word = kind == LLVMFloatTypeKind || bits == 32 || bits == 1;
-    unsigned lanes = LLVMGetVectorSize(type);
-    bool is_partial = lanes >= 2 && lanes <= MAX_PARTIAL && register_lanes(lanes) != lanes;
-    return is_word && is_partial ? lanes : 0;
+    if (kind == LLVMFloatTypeKind || bits == 32 || bits == 1) return true;
+    bool is_other = kind == LLVMHalfTypeKind || kind == LLVMDoubleTypeKind || bits == 8 ||
+                    bits == 16 || bits == 64;
+    return is_other && hone_target_has_feature(g->target, "avx512vl") &&
+           hone_target_has_feature(g->target, "avx512bw");
 }
 
-static unsigned partial_lanes_of(LLVMValueRef value) {
-    return partial_lanes(LLVMTypeOf(value));
+/* The lanes of a vector type that fills part of a register; 0 = another type. */
+static unsigned partial_lanes(const gen *g, LLVMTypeRef type) {
+    if (LLVMGetTypeKind(type) != LLVMVectorTypeKind) return 0;
+    unsigned lanes = LLVMGetVectorSize(type);
+    bool is_partial = lanes >= 2 && lanes <= MAX_PARTIAL && register_lanes(lanes) != lanes;
+    return is_partial && has_parts(g, LLVMGetElementType(type)) ? lanes : 0;
+}
+
+static unsigned partial_lanes_of(const gen *g, LLVMValueRef value) {
+    return partial_lanes(g, LLVMTypeOf(value));
 }
 
 static LLVMTypeRef whole_type(LLVMTypeRef type) {
@@ -58,9 +65,9 @@ static LLVMValueRef resize(gen *g, LLVMValueRef value, unsigned from, unsigned t
 }
 
 /* Is it the narrow twin of a whole value, its operand 0? */
-static bool is_twin(LLVMValueRef value) {
+static bool is_twin(const gen *g, LLVMValueRef value) {
     if (!LLVMIsAShuffleVectorInst(value)) return false;
-    unsigned lanes = partial_lanes_of(value);
+    unsigned lanes = partial_lanes_of(g, value);
     LLVMTypeRef from = LLVMTypeOf(LLVMGetOperand(value, 0));
     if (!lanes || LLVMGetVectorSize(from) != register_lanes(lanes)) return false;
     for (unsigned i = 0; i < lanes; i++) {
@@ -82,9 +89,9 @@ static LLVMValueRef whole_constant(LLVMValueRef value, unsigned lanes) {
 
 /* The whole value of a partial one, where the builder stands; of others, themselves. */
 static LLVMValueRef whole(gen *g, LLVMValueRef value) {
-    unsigned lanes = partial_lanes_of(value);
+    unsigned lanes = partial_lanes_of(g, value);
     if (!lanes) return value;
-    if (is_twin(value)) return LLVMGetOperand(value, 0);
+    if (is_twin(g, value)) return LLVMGetOperand(value, 0);
     LLVMValueRef constant = LLVMIsAConstant(value) ? whole_constant(value, lanes) : NULL;
     return constant ? constant : resize(g, value, lanes, register_lanes(lanes));
 }
@@ -100,8 +107,8 @@ static LLVMValueRef first_lanes(gen *g, unsigned lanes) {
 }
 
 /* Two words, and conditions, are read and written as they are. */
-static bool may_mask(LLVMTypeRef type) {
-    unsigned lanes = partial_lanes(type);
+static bool may_mask(const gen *g, LLVMTypeRef type) {
+    unsigned lanes = partial_lanes(g, type);
     LLVMTypeRef element = lanes ? LLVMGetElementType(type) : NULL;
     bool is_bit = element && LLVMGetTypeKind(element) == LLVMIntegerTypeKind &&
                   LLVMGetIntTypeWidth(element) == 1;
@@ -109,22 +116,22 @@ static bool may_mask(LLVMTypeRef type) {
 }
 
 static LLVMValueRef whole_load(gen *g, LLVMValueRef load) {
-    if (!may_mask(LLVMTypeOf(load)) || LLVMGetVolatile(load)) return NULL;
+    if (!may_mask(g, LLVMTypeOf(load)) || LLVMGetVolatile(load)) return NULL;
     LLVMTypeRef types[] = {whole_type(LLVMTypeOf(load)), g->ptr};
     LLVMValueRef args[] = {LLVMGetOperand(load, 0), gen_i32(g, (int32_t)LLVMGetAlignment(load)),
-                           first_lanes(g, partial_lanes_of(load)), LLVMGetPoison(types[0])};
+                           first_lanes(g, partial_lanes_of(g, load)), LLVMGetPoison(types[0])};
     return gen_intrinsic_of(g, "llvm.masked.load", types, 2, args, 4);
 }
 
 static void mask_store(gen *g, LLVMValueRef store) {
     LLVMValueRef value = LLVMGetOperand(store, 0);
-    if (!may_mask(LLVMTypeOf(value)) || LLVMGetVolatile(store)) return;
+    if (!may_mask(g, LLVMTypeOf(value)) || LLVMGetVolatile(store)) return;
     if (!hone_target_has_feature(g->target, "avx512vl")) return;
     LLVMPositionBuilderBefore(g->builder, store);
     LLVMTypeRef types[] = {whole_type(LLVMTypeOf(value)), g->ptr};
     LLVMValueRef args[] = {whole(g, value), LLVMGetOperand(store, 1),
                            gen_i32(g, (int32_t)LLVMGetAlignment(store)),
-                           first_lanes(g, partial_lanes_of(value))};
+                           first_lanes(g, partial_lanes_of(g, value))};
     gen_intrinsic_of(g, "llvm.masked.store", types, 2, args, 4);
     LLVMInstructionEraseFromParent(store);
 }
@@ -175,9 +182,9 @@ static bool is_splat(LLVMValueRef shuffle) {
 static LLVMValueRef whole_shuffle(gen *g, LLVMValueRef i) {
     LLVMValueRef picks[MAX_PARTIAL];
     LLVMTypeRef from = LLVMTypeOf(LLVMGetOperand(i, 0));
-    unsigned lanes = LLVMGetNumMaskElements(i), partial = partial_lanes(LLVMTypeOf(i));
+    unsigned lanes = LLVMGetNumMaskElements(i), partial = partial_lanes(g, LLVMTypeOf(i));
     unsigned full = partial ? register_lanes(lanes) : lanes, own = LLVMGetVectorSize(from);
-    unsigned moved = partial_lanes(from) ? register_lanes(own) - own : 0;
+    unsigned moved = partial_lanes(g, from) ? register_lanes(own) - own : 0;
     bool is_same = is_splat(i);
     if (full > MAX_PARTIAL) return NULL;
     for (unsigned k = 0; k < full; k++) {
@@ -191,7 +198,7 @@ static LLVMValueRef whole_shuffle(gen *g, LLVMValueRef i) {
 
 static LLVMValueRef whole_cast(gen *g, LLVMValueRef i) {
     LLVMValueRef from = LLVMGetOperand(i, 0);
-    if (partial_lanes_of(from) != partial_lanes_of(i)) return NULL;
+    if (partial_lanes_of(g, from) != partial_lanes_of(g, i)) return NULL;
     return LLVMBuildCast(g->builder, LLVMGetInstructionOpcode(i), whole(g, from),
                          whole_type(LLVMTypeOf(i)), "");
 }
@@ -204,11 +211,11 @@ static LLVMValueRef whole_instruction(gen *g, LLVMValueRef i) {
     case LLVMFNeg:
         return LLVMBuildFNeg(g->builder, whole(g, LLVMGetOperand(i, 0)), "");
     case LLVMFCmp:
-        if (!partial_lanes_of(LLVMGetOperand(i, 0))) return NULL;
+        if (!partial_lanes_of(g, LLVMGetOperand(i, 0))) return NULL;
         return LLVMBuildFCmp(g->builder, LLVMGetFCmpPredicate(i), whole(g, LLVMGetOperand(i, 0)),
                              whole(g, LLVMGetOperand(i, 1)), "");
     case LLVMICmp:
-        if (!partial_lanes_of(LLVMGetOperand(i, 0))) return NULL;
+        if (!partial_lanes_of(g, LLVMGetOperand(i, 0))) return NULL;
         return LLVMBuildICmp(g->builder, LLVMGetICmpPredicate(i), whole(g, LLVMGetOperand(i, 0)),
                              whole(g, LLVMGetOperand(i, 1)), "");
     case LLVMSelect:
@@ -232,10 +239,10 @@ static void make_whole(gen *g, LLVMValueRef i) {
         mask_store(g, i);
         return;
     }
-    unsigned lanes = partial_lanes_of(i);
+    unsigned lanes = partial_lanes_of(g, i);
     bool is_shuffle_of_partial =
-        LLVMIsAShuffleVectorInst(i) && partial_lanes_of(LLVMGetOperand(i, 0));
-    if ((!lanes && !is_shuffle_of_partial) || LLVMIsAPHINode(i) || is_twin(i)) return;
+        LLVMIsAShuffleVectorInst(i) && partial_lanes_of(g, LLVMGetOperand(i, 0));
+    if ((!lanes && !is_shuffle_of_partial) || LLVMIsAPHINode(i) || is_twin(g, i)) return;
     LLVMPositionBuilderBefore(g->builder, i);
     LLVMValueRef made = whole_instruction(g, i);
     if (!made) return;
@@ -256,7 +263,7 @@ static void begin_phis(gen *g, LLVMBasicBlockRef block) {
         behind = LLVMGetNextInstruction(behind);
     for (LLVMValueRef phi = LLVMGetFirstInstruction(block); LLVMIsAPHINode(phi); phi = next) {
         next = LLVMGetNextInstruction(phi);
-        unsigned lanes = partial_lanes_of(phi);
+        unsigned lanes = partial_lanes_of(g, phi);
         if (!lanes) continue;
         LLVMPositionBuilderBefore(g->builder, phi);
         LLVMValueRef made = LLVMBuildPhi(g->builder, whole_type(LLVMTypeOf(phi)), "");
@@ -279,7 +286,7 @@ static void end_phis(gen *g, LLVMBasicBlockRef block) {
     for (LLVMValueRef phi = LLVMGetFirstInstruction(block); phi && LLVMIsAPHINode(phi);
          phi = next) {
         next = LLVMGetNextInstruction(phi);
-        if (!partial_lanes_of(phi)) continue;
+        if (!partial_lanes_of(g, phi)) continue;
         LLVMValueRef made = LLVMGetPreviousInstruction(phi);
         for (unsigned k = 0; k < LLVMCountIncoming(phi); k++) {
             LLVMBasicBlockRef from = LLVMGetIncomingBlock(phi, k);

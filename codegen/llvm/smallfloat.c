@@ -83,13 +83,11 @@ static LLVMValueRef to_f32(gen *g, layout l, LLVMValueRef bits, unsigned lanes) 
     uint32_t exponent_mask = ((1u << exponent_bits) - 1) << 23;
     uint32_t rebias = (uint32_t)(127 - l.bias) << 23;
     LLVMValueRef wide = LLVMBuildZExt(B, bits, s->i, "");
+    if (l.bias == 127) return as_float(s, shift_left(s, wide, shift)); /* the upper half of one */
     LLVMValueRef sign = shift_left(s, bit_and(s, wide, 1u << (l.bits - 1)), 32 - l.bits);
     LLVMValueRef body = shift_left(s, bit_and(s, wide, (1u << (l.bits - 1)) - 1), shift);
     LLVMValueRef exponent = bit_and(s, body, exponent_mask);
     LLVMValueRef normal = add(s, body, constant(s, rebias));
-    if (l.bias == 127) {
-        return as_float(s, LLVMBuildOr(B, body, sign, ""));
-    }
     LLVMValueRef subnormal_bits = add(s, normal, constant(s, 1u << 23));
     LLVMValueRef magic = constant(s, (uint32_t)(127 - l.bias + 1) << 23);
     LLVMValueRef subnormal =

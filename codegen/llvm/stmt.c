@@ -204,9 +204,25 @@ static void assertion(gen *g, const hone_node *node) {
     LLVMPositionBuilderAtEnd(g->builder, next);
 }
 
+static const hone_expr *value_of(const hone_node *node) {
+    switch ((hone_node_kind)node->kind) {
+    case HONE_NODE_STORE:
+        return node->u.store.value;
+    case HONE_NODE_LET:
+        return node->u.let.value;
+    case HONE_NODE_IF:
+    case HONE_NODE_WHILE:
+    case HONE_NODE_EVAL:
+        return node->u.eval.value;
+    default:
+        return NULL;
+    }
+}
+
 static void statement(gen *g, hone_node_id id) {
     const hone_node *node = hone_func_node(g->func, id);
     gen_lines_at(g, id);
+    g->whole = value_of(node);
     switch ((hone_node_kind)node->kind) {
     case HONE_NODE_FOR:
         loop(g, id);

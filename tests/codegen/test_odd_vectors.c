@@ -39,7 +39,8 @@ static const struct target_row {
 static void every_length_and_stride(void **state) {
     const struct target_row *row = *state;
     static const int64_t lengths[] = {2, 3, 5, 7, 8, 10, 13, 14, 15, 17, 24, 28, 31, 49, 65};
-    const hone_dtype dtypes[] = {HONE_DTYPE_F32, HONE_DTYPE_I32, HONE_DTYPE_F64};
+    const hone_dtype dtypes[] = {HONE_DTYPE_F32, HONE_DTYPE_I32, HONE_DTYPE_F64,
+                                 HONE_DTYPE_F16, HONE_DTYPE_I8,  HONE_DTYPE_BF16};
     hone_target target;
     HONE_ASSERT_OK(hone_target_parse(row->target, &target));
     for (size_t l = 0; l < HONE_COUNT(lengths); l++) {

@@ -33,6 +33,25 @@
          "T.if_then_else(1 <= vj * 2 and vj * 2 < 14, X[vi, vj * 2 - 1], T.Cast(\"" dtype          \
          "\", 3))")
 
+/* Steps of an arg-max, eight beside each other: `better` may ask for what is loaded anyway. */
+#define ARG_MAX(better)                                                                            \
+    HEAD "def main(X: T.Buffer((4, 64), \"float32\"), B: T.Buffer((4, 8), \"float32\"), "          \
+         "I: T.Buffer((4, 8), \"int32\")):\n"                                                      \
+         "    for i, k, u in T.grid(4, 8, 1):\n"                                                   \
+         "        for j in T.vectorized(8):\n"                                                     \
+         "            at: T.let[T.int32] = T.Select(" better ", I[i, j], k * 8 + j)\n"             \
+         "            best: T.let[T.float32] = T.Select(B[i, j] > X[i, k * 8 + j], B[i, j], "      \
+         "X[i, k * 8 + j])\n"                                                                      \
+         "            I[i, j] = at\n"                                                              \
+         "            B[i, j] = best\n"
+
+/* Y = X, made wider. */
+#define WIDENED(from, to)                                                                          \
+    HEAD "def main(X: T.Buffer((4, 16), \"" from "\"), Y: T.Buffer((4, 16), \"" to "\")):\n"       \
+         "    for i in range(4):\n"                                                                \
+         "        for j in T.vectorized(16):\n"                                                    \
+         "            Y[i, j] = T.Cast(\"" to "\", X[i, j])\n"
+
 /* clang-format off */
 static const struct row {
     const char *name, *program;
@@ -54,6 +73,12 @@ static const struct row {
     {"known lanes, backwards",         ROWS_WHERE("1 <= j and j < 6", "8", "8", "float32", "X[i, 7 - j]"), "x86-64-v3", "!vpextrq"},
     {"known lanes of half floats",     ROWS_WHERE("j != 3", "8", "8", "float16", "X[i, j]"),     "x86-64-v3", "!vpextrw\t$3"},
     {"unknown lanes",                  ROWS_WHERE("I[i, j] > 2", "8", "8", "float32", "X[i, j]"), "x86-64-v3", "vmaskmovps" },
+    {"odd bytes with AVX-512",         ROWS("15", "15", "15", "int8", "X[vi, vj]"),              "znver4", "{%k1}"          },
+    {"odd doubles with AVX-512",       ROWS("7", "7", "7", "float64", "X[vi, vj]"),              "znver4", "{%k1}"          },
+    {"bfloat16 is shifted",            WIDENED("bfloat16", "float32"),                           "x86-64-v3", "!vpor"       },
+    {"arg-max, no masks",              ARG_MAX("B[i, j] > X[i, k * 8 + j] or B[i, j] == X[i, k * 8 + j] and I[i, j] < k * 8 + j"), "x86-64-v3", "!vmaskmov"},
+    {"arg-max, no masks with AVX-512", ARG_MAX("B[i, j] > X[i, k * 8 + j] or B[i, j] == X[i, k * 8 + j] and I[i, j] < k * 8 + j"), "znver4", "!{z}"},
+    {"other places are masked",        ARG_MAX("B[i, j] > T.float32(3) or X[i, k * 8 + j] > T.float32(2) and I[3 - i, j] < 7"), "x86-64-v3", "vmaskmov"},
     {"odd vectors are stored plainly", ROWS("7", "7", "7", "float32", "X[vi, vj]"),              "x86-64-v3", "!vmaskmovps\t%"},
 };
 
@@ -69,6 +94,7 @@ static const struct guard {
     {"by a number",        ROWS("16", "16", "8", "int32", "T.if_then_else(I[vi, vj] > 9, vj // (I[0, 0] // 9), 5)")},
     {"by lane numbers",    ROWS("16", "16", "16", "int32", "T.if_then_else(vj > 0, 100 // vj, X[vi, vj])")},
     {"below a condition",  ROWS_WHERE("I[i, j] > 0", "8", "8", "int32", "100 // I[i, j] + X[i, j]")},
+    {"asked of a quotient", ROWS("16", "16", "8", "int32", "T.if_then_else(I[vi, vj] != 0, T.Select(X[vi, vj] > 3 and 100 // I[vi, vj] > 9, X[vi, vj], 1), 2)")},
     {"behind the end",     ROWS("13", "16", "16", "int32", "T.if_then_else(vi * 13 + vj < 52, X[0, 0] + X[vi, T.min(vj, 12)], 1)")},
 };
 /* clang-format on */

@@ -81,7 +81,7 @@ static hone_status check_outputs(const hone_func *base, const hone_func *func, u
 static hone_status lower_and_check(const hone_func *base, hone_schedule *sch, uint64_t seed,
                                    hone_arena *arena, uint64_t *io_counts) {
     hone_target target;
-    HONE_TRY(hone_target_parse("x86-64-v3", &target));
+    HONE_TRY(hone_target_parse(seed % 2 ? "x86-64-v4" : "x86-64-v3", &target));
     oracle o = {.base = base, .want = hone_test_make_args(base, seed), .seed = seed};
     hone_interp_options interp = {0};
     hone_status st = hone_interp_func(base, o.want, base->param_count, &interp);
