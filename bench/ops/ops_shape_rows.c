@@ -130,11 +130,14 @@ static void print_trace(const plan *p, bool is_constant, hone_str *t) {
                     "sch.unroll(loop=y2)\n"
                     "sch.unroll(loop=f1)\n"
                     "sch.vectorize(loop=x1)\n"
-                    "sch.compute_at(block=pad, loop=q, preserve_unit_loops=True)\n"
-                    "_, pn, pc, py, px = sch.get_loops(block=pad)\n"
-                    "sch.vectorize(loop=px)\n"
+                    "%s"
                     "sch.decompose_reduction(block=conv, loop=c)\n",
-                    p->filters, p->strip, p->rows, p->columns);
+                    p->filters, p->strip, p->rows, p->columns,
+                    p->shape.p == 0 ? "sch.compute_inline(block=pad)\n"
+                                    : "sch.compute_at(block=pad, loop=q, "
+                                      "preserve_unit_loops=True)\n"
+                                      "_, pn, pc, py, px = sch.get_loops(block=pad)\n"
+                                      "sch.vectorize(loop=px)\n");
 }
 
 /* Returns the time of one step of the sum. */
