@@ -46,36 +46,47 @@ static bool region_uses(const verifier *v, const hone_region *region, hone_var v
     return false;
 }
 
-/* Something below stores to an intermediate buffer at a place that the axis moves; what a schedule
- * has hidden is in no region. */
-static bool moves_a_store(const verifier *v, hone_node_id id, hone_var axis) {
-    for (hone_node_id n = id; n != HONE_NO_ID; n = hone_tree_next(v->func, id, n)) {
-        const hone_node *node = hone_func_node(v->func, n);
-        if (node->kind != HONE_NODE_STORE ||
-            hone_func_is_parameter(v->func, node->u.store.buffer)) {
-            continue;
-        }
-        for (uint32_t d = 0; d < node->u.store.rank; d++) {
-            if (hone_expr_uses_var(node->u.store.indices[d], axis)) return true;
-        }
+typedef struct place_search {
+    const verifier *v;
+    hone_node_id root;
+    hone_var axis;
+    bool of_intermediate; /* a store to an intermediate buffer */
+    bool of_other;        /* one to a parameter, or what other statements do */
+} place_search;
+
+/* The values that are stored, and what is read for them, are no places. What a schedule has hidden
+ * is in no region. */
+static void look_for_place(void *ctx, hone_node_id at, const hone_expr *e) {
+    place_search *s = ctx;
+    const hone_node *node = hone_func_node(s->v->func, at);
+    if (at == s->root || !hone_expr_uses_var(e, s->axis)) return;
+    if (node->kind != HONE_NODE_STORE) {
+        s->of_other = true;
+    } else if (e != node->u.store.value) {
+        bool is_parameter = hone_func_is_parameter(s->v->func, node->u.store.buffer);
+        *(is_parameter ? &s->of_other : &s->of_intermediate) = true;
     }
-    return false;
 }
 
-/* A parameter is written, and the axis is not one that indexes intermediate buffers alone. */
+/* A parameter is written, and the axis is not one that indexes intermediate buffers alone, or
+ * nothing that is written: it chooses among values for the same elements then. */
 static bool writes_parameter(const verifier *v, hone_node_id id, hone_var axis) {
     const hone_block *block = hone_func_node(v->func, id)->u.block.block;
-    bool writes = false, indexes_other = false;
+    bool writes = false, updates = false, indexes_other = false;
     for (uint32_t i = 0; i < block->write_count; i++) {
+        hone_buffer buffer = block->writes[i].buffer;
         bool indexes = region_uses(v, &block->writes[i], axis);
-        if (hone_func_is_parameter(v->func, block->writes[i].buffer)) {
+        if (hone_func_is_parameter(v->func, buffer)) {
             writes = true;
+            updates = updates || hone_region_of(block->read_count, block->reads, buffer);
             if (indexes) return true;
         } else {
             indexes_other = indexes_other || indexes;
         }
     }
-    return writes && !indexes_other && !moves_a_store(v, id, axis);
+    place_search s = {.v = v, .root = id, .axis = axis};
+    hone_tree_walk_exprs(v->func, id, false, look_for_place, &s);
+    return writes && !indexes_other && !s.of_intermediate && (s.of_other || updates);
 }
 
 /* The blocks beside a block that is nested in another one may do the rest. */

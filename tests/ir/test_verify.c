@@ -104,6 +104,31 @@ static const struct row {
      "    with T.block(\"E\"):\n"
      "      vi = T.axis.spatial(64, i)\n"
      "      C[vi, 0] = D[vi]\n",                                             "has 128 values",                                                                               true },
+    {"an axis that only chooses what is read",
+     "  for i in range(128):\n"
+     "    with T.block(\"B\"):\n"
+     "      vi = T.axis.spatial(128, i)\n"
+     "      vk = T.axis.spatial(2, 0)\n"
+     "      for j in range(128):\n"
+     "        C[vi, j] = A[vk, j]\n",                                        "spatial axis 'vk' of block 'B' has 2 values (0 to 1), its binding takes only 1 (0 to 0)",
+     true                                                                                                                                                                         },
+    {"an axis that chooses what is added",
+     "  for i in range(128):\n"
+     "    with T.block(\"B\"):\n"
+     "      vi = T.axis.spatial(128, i)\n"
+     "      vk = T.axis.spatial(2, 0)\n"
+     "      C[vi, 0] = C[vi, 0] + A[vi, vk]\n",                              "spatial axis 'vk' of block 'B' has 2 values (0 to 1), its binding takes only 1 (0 to 0)",
+     false                                                                                                                                                                        },
+    {"an axis that chooses where a loop writes",
+     "  for i in range(128):\n"
+     "    with T.block(\"B\"):\n"
+     "      vi = T.axis.spatial(128, i)\n"
+     "      vk = T.axis.spatial(2, 0)\n"
+     "      T.reads(A[vi, 0:128])\n"
+     "      T.writes(C[vi, 0:128])\n"
+     "      for j in range(vk * 64, vk * 64 + 64):\n"
+     "        C[vi, j] = A[vi, j]\n",                                        "spatial axis 'vk' of block 'B' has 2 values (0 to 1), its binding takes only 1 (0 to 0)",
+     false                                                                                                                                                                        },
     {"a loop that moves no axis of a reduction",
      "  for i, k, r in T.grid(128, 128, 2):\n"
      "    with T.block(\"B\"):\n"
