@@ -93,6 +93,12 @@ bool verify_leaves_for_other_sizes(verifier *v, const hone_expr *e, const hone_e
 void verify_block_outside(verifier *v, hone_node_id id);
 void verify_block_inside(verifier *v, hone_node_id id);
 
+/* verify_cover.c: an axis of known size whose binding runs from lo to hi only, within its domain */
+void verify_uncovered(verifier *v, hone_node_id id, uint32_t axis, int64_t lo, int64_t hi);
+/* Another block also writes what this one writes, so each may do a part. */
+bool verify_shares_output(const verifier *v, hone_node_id id);
+const char *verify_axis_word(hone_axis_kind kind);
+
 /* verify_region.c: a region by itself; those of a block, with its axes defined */
 void verify_region_shape(verifier *v, hone_node_id id, const hone_region *region, const char *what);
 void verify_regions(verifier *v, hone_node_id id);

@@ -85,6 +85,23 @@ static const struct row {
      "      with T.init():\n"
      "        C[vi, 0] = 0.0\n"
      "      C[vi, 0] = C[vi, 0] + A[vi, vk]\n",                              "reduction axis 'vk' of block 'B' has 128 values",                                              false},
+    {"a reduction in steps, cut where its number ends",
+     "  for i, k0, k1 in T.grid(128, 64, 3):\n"
+     "    with T.block(\"B\"):\n"
+     "      vi, vk0, vk1 = T.axis.remap(\"SRR\", [i, k0, k1])\n"
+     "      T.where(k0 * 3 + k1 < 128)\n"
+     "      with T.init():\n"
+     "        C[vi, 0] = 0.0\n"
+     "      C[vi, 0] = C[vi, 0] + A[vi, vk0 * 3 + vk1]\n",                   "reduction axis 'vk0' of block 'B' has 64 values",                                              true },
+    {"half a reduction by a condition",
+     "  for i, k0, k1 in T.grid(128, 8, 16):\n"
+     "    with T.block(\"B\"):\n"
+     "      vi = T.axis.spatial(128, i)\n"
+     "      vk = T.axis.reduce(128, k0 * 16 + k1)\n"
+     "      T.where(k0 * 16 + k1 < 64)\n"
+     "      with T.init():\n"
+     "        C[vi, 0] = 0.0\n"
+     "      C[vi, 0] = C[vi, 0] + A[vi, vk]\n",                              "reduction axis 'vk' of block 'B' has 128 values",                                              false},
     {"two blocks may do a half each",
      "  for i in range(64):\n"
      "    with T.block(\"B\"):\n"
