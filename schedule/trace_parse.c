@@ -15,7 +15,8 @@
  * A text of functions alone means the last one, applied to the schedule. A new tvm.tir.Schedule(…)
  * begins anew. Programs in the same text (classes, decorated functions), comments, docstrings,
  * "pass" and what is printed are passed over. What other modules make is known by name only
- * (trace_parse_outside.c). What `if` and `while` depend on must be known before anything is drawn.
+ * (trace_parse_outside.c); a call of a module other than TVM's and numpy that stands for itself is
+ * refused. What `if` and `while` depend on must be known before anything is drawn.
  */
 
 static bool skip_docstring(pytrace *p) {
@@ -41,11 +42,16 @@ static bool starts_with_any(const pytrace *p, const char *const *words) {
     return false;
 }
 
-/* Nothing to do, and nothing to know: what only shows something may say what it likes. */
-static bool is_skipped(const pytrace *p) {
-    static const char *const words[] = {"pass", "print", "del", "IPython", NULL};
+/* Nothing to do, and nothing to know. */
+static bool is_blank(const pytrace *p) {
     char c = pytrace_peek(p);
-    return c == '#' || c == '\n' || c == ';' || p->at == p->end || starts_with_any(p, words);
+    return c == '#' || c == '\n' || p->at == p->end;
+}
+
+/* The same: what only shows something may say what it likes. */
+static bool is_shown(const pytrace *p) {
+    static const char *const words[] = {"pass", "print", "del", "IPython", NULL};
+    return starts_with_any(p, words);
 }
 
 static hone_status end_line(pytrace *p) {
@@ -121,8 +127,10 @@ hone_status pytrace_run(pytrace *p) {
         if (took) continue;
         if (pytrace_peek(p) == ';') {
             p->at++;
-        } else if (is_skipped(p)) {
+        } else if (is_blank(p)) {
             pytrace_skip_line(p);
+        } else if (is_shown(p)) {
+            HONE_TRY(pytrace_skip_shown(p));
         } else {
             HONE_TRY(read_statement(p));
         }

@@ -273,7 +273,10 @@ hone_status pytrace_read_assignment(pytrace *p) {
     const char *start = p->at, *equals = find_equals(p), *target_end;
     pytrace_value value;
     uint32_t wanted;
-    if (!equals) return read_right(p, PYTRACE_IGNORED, &value);
+    if (!equals) {
+        HONE_TRY(read_right(p, PYTRACE_IGNORED, &value));
+        return pytrace_refuse_strange(p, start, &value);
+    }
     char op = operator_before(start, equals, &target_end);
     if (!op) HONE_TRY(count_names(p, start, &wanted));
     p->at = equals + 1;

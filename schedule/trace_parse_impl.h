@@ -34,7 +34,8 @@ typedef enum pytrace_kind {
     PYTRACE_MAP,      /* u.map: a lambda, or a number with a dtype */
     PYTRACE_FUNC,     /* u.func, a function of the text */
     PYTRACE_SCHEDULE, /* the schedule that was begun as number `epoch` */
-    PYTRACE_OUTSIDE,  /* u.s: how it is called. What nobody here looks into: a module, a program */
+    PYTRACE_OUTSIDE,  /* u.s: how it is called. What nobody here looks into: a module, a program;
+                         count: 1 when it is of a module that has nothing to do with programs */
 } pytrace_kind;
 
 typedef struct pytrace_list {
@@ -154,6 +155,8 @@ const char *pytrace_end_of_string(const pytrace *p, const char *at);
 /* Past the end of the line, and of the lines that belong to it because a bracket or a string is
  * open. */
 void pytrace_skip_line(pytrace *p);
+/* To the end of the line or the ';' where the statement at the cursor ends. */
+void pytrace_skip_statement(pytrace *p);
 /* Past the bracket at the cursor, with all in it. */
 void pytrace_skip_brackets(pytrace *p);
 /* The end of the expression at the cursor, or the first of these words in it (a list with NULL at
@@ -286,6 +289,12 @@ bool pytrace_is_known_module(const char *name);
 /* ".name", "(args)" or "[…]" behind such a name; start: where its path begins. */
 HONE_NODISCARD hone_status pytrace_read_outside(pytrace *p, const char *start, pytrace_value *io,
                                                 bool *out_took);
+/* INVALID for what a module made that nobody here knows: a statement that is nothing else would be
+ * left out silently. */
+HONE_NODISCARD hone_status pytrace_refuse_strange(pytrace *p, const char *where,
+                                                  const pytrace_value *value);
+/* Passes over "print(…)" and its like; INVALID when a step is in it. */
+HONE_NODISCARD hone_status pytrace_skip_shown(pytrace *p);
 /* A decorator or a class at the cursor is passed over, with the program that it belongs to, which
  * then has a name. */
 HONE_NODISCARD hone_status pytrace_skip_program(pytrace *p, bool *out_took);

@@ -88,6 +88,12 @@ void pytrace_skip_line(pytrace *p) {
     if (p->at < p->end) p->at++;
 }
 
+void pytrace_skip_statement(pytrace *p) {
+    uint32_t open = 0;
+    while (p->at < p->end && (open || (*p->at != '\n' && *p->at != ';')))
+        skip_piece(p, &open);
+}
+
 void pytrace_skip_brackets(pytrace *p) {
     uint32_t open = 0;
     do {

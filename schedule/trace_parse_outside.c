@@ -1,19 +1,24 @@
 #include <ctype.h>
 #include <string.h>
 
+#include "schedule/trace_args.h"
 #include "schedule/trace_parse_impl.h"
 
 /* What the Python form of traces says of things that lie outside of it: modules that it imports,
  * programs in the same text, what is made of them (tvm.build(sch.mod)). Nobody looks into them; but
  * they may not get hold of the schedule, whose steps would be missed. */
 
-bool pytrace_is_known_module(const char *name) {
+static bool is_known_module(const char *name, size_t length) {
     static const char *const names[] = {"tvm", "T",  "tir",   "tirx", "s_tir",  "I",
                                         "R",   "np", "numpy", "ms",   "IPython"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        if (strcmp(names[i], name) == 0) return true;
+        if (strlen(names[i]) == length && memcmp(names[i], name, length) == 0) return true;
     }
     return false;
+}
+
+bool pytrace_is_known_module(const char *name) {
+    return is_known_module(name, strlen(name));
 }
 
 /* ---- imports ---- */
@@ -42,10 +47,28 @@ static const char *read_alias(pytrace *p, const char *otherwise) {
     return name ? name : otherwise;
 }
 
-static hone_status bind_outside(pytrace *p, const char *name, const char *path) {
+static hone_status bind_import(pytrace *p, const char *name, const char *path) {
     if (!path) return pytrace_no_memory();
-    const pytrace_value value = PYTRACE_OF_OUTSIDE(path);
+    pytrace_value value = PYTRACE_OF_OUTSIDE(path);
+    value.count = !is_known_module(path, strcspn(path, "."));
     return name ? pytrace_bind(p, name, &value) : HONE_OK;
+}
+
+hone_status pytrace_refuse_strange(pytrace *p, const char *where, const pytrace_value *value) {
+    const pytrace_value *items;
+    uint32_t count;
+    if (value->kind == PYTRACE_OUTSIDE && value->count) {
+        return pytrace_fail_about(p, where,
+                                  "expected a step of the schedule, an assignment or a "
+                                  "definition: ",
+                                  value->u.s, " is not run here");
+    }
+    if (!pytrace_items(value, &items, &count)) return HONE_OK;
+    for (uint32_t i = 0; i < count; i++) {
+        if (items[i].kind != PYTRACE_OUTSIDE) continue;
+        HONE_TRY(pytrace_refuse_strange(p, where, &items[i]));
+    }
+    return HONE_OK;
 }
 
 static hone_status import_names(pytrace *p, const char *module) {
@@ -55,7 +78,7 @@ static hone_status import_names(pytrace *p, const char *module) {
         const char *name = pytrace_read_name(p);
         if (!name) break; /* "*", or a comma at the end */
         const char *path = hone_arena_printf(p->arena, "%s.%s", module, name);
-        HONE_TRY(bind_outside(p, read_alias(p, name), path));
+        HONE_TRY(bind_import(p, read_alias(p, name), path));
     } while (pytrace_accept(p, ','));
     if (is_open && !pytrace_close(p, ')')) return pytrace_fail(p, "expected ')'");
     pytrace_accept(p, '*');
@@ -74,8 +97,41 @@ hone_status pytrace_read_import(pytrace *p) {
     do {
         const char *path = read_path(p, &first);
         const char *alias = read_alias(p, NULL);
-        HONE_TRY(bind_outside(p, alias ? alias : first, alias ? path : first ? first : path));
+        HONE_TRY(bind_import(p, alias ? alias : first, alias ? path : first ? first : path));
     } while (pytrace_accept(p, ','));
+    return HONE_OK;
+}
+
+/* ---- what is shown ---- */
+
+/* Is "object.name" a step? object may be NULL. */
+static bool is_step(const pytrace *p, const char *object, const char *name) {
+    const pytrace_value *known = object ? pytrace_find(p, object) : NULL;
+    hone_inst_kind kind;
+    return known && known->kind == PYTRACE_SCHEDULE && strncmp(name, "get_", 4) != 0 &&
+           hone_inst_find_python(name, &kind);
+}
+
+hone_status pytrace_skip_shown(pytrace *p) {
+    const char *object = NULL;
+    pytrace behind = *p;
+    pytrace_skip_statement(&behind);
+    while (p->at < behind.at) {
+        const char *start = p->at, *name = NULL;
+        if (*start == '"' || *start == '\'') {
+            p->at = pytrace_end_of_string(p, start);
+        } else if (*start == '#') {
+            pytrace_skip_line(p);
+        } else if ((name = pytrace_read_name(p)) && is_step(p, object, name)) {
+            return pytrace_fail_at(p, start,
+                                   "what is shown is not read, and this is a step: expected it on "
+                                   "a line of its own");
+        } else if (!name) {
+            p->at++;
+        }
+        object = name ? name : *start == '.' ? object : NULL;
+    }
+    p->at = behind.at;
     return HONE_OK;
 }
 
@@ -102,7 +158,7 @@ hone_status pytrace_skip_program(pytrace *p, bool *out_took) {
     pytrace_skip_line(p);
     p->at--; /* to the end of its first line: the body begins behind it */
     pytrace_skip_suite(p, text, &body);
-    return name ? bind_outside(p, name, name) : HONE_OK;
+    return name ? pytrace_bind(p, name, &PYTRACE_OF_OUTSIDE(name)) : HONE_OK;
 }
 
 /* ---- what is made of them ---- */
