@@ -20,27 +20,49 @@ typedef struct schedule_options {
     hone_cli_list intrins;
 } schedule_options;
 
-typedef struct step_printer {
+/* A trace on its way through the functions that it works on. */
+typedef struct scheduling {
     hone_cli *cli;
-    hone_print_options style;
-} step_printer;
+    const schedule_options *options;
+    hone_module *module; /* with what was scheduled so far */
+    hone_tensor_intrins *intrins;
+    hone_trace trace; /* with the decisions that were made so far */
+} scheduling;
 
 /* The instruction that was just done is the last of the schedule's own trace. */
-static hone_status print_step(void *ctx, hone_schedule *sch, uint32_t step) {
-    step_printer *p = ctx;
-    hone_str *out = &p->cli->out;
+static hone_status print_step(const scheduling *s, const hone_schedule *sch, uint32_t step) {
+    const hone_print_options style = {.mark = HONE_NO_ID, .dialect = s->options->dialect};
+    hone_str *out = &s->cli->out;
     hone_str_printf(out, "# step %" PRIu32, step + 1);
     if (sch->trace.count) {
         hone_str_append(out, ": ");
         uint32_t last = sch->trace.count - 1;
-        HONE_TRY(p->style.dialect == HONE_DIALECT_CLASSIC
+        HONE_TRY(style.dialect == HONE_DIALECT_CLASSIC
                      ? hone_inst_print_classic(&sch->trace, last, out)
                      : hone_inst_print_python(&sch->trace, last, out));
     }
     hone_str_append_char(out, '\n');
-    HONE_TRY(hone_func_print(sch->func, &p->style, out));
+    HONE_TRY(hone_func_print(sch->func, &style, out));
     hone_str_append_char(out, '\n');
-    return hone_cli_flush(p->cli);
+    return hone_cli_flush(s->cli);
+}
+
+/* What was drawn holds for the functions that follow, too. */
+static hone_status keep_decision(scheduling *s, const hone_schedule *sch, uint32_t step) {
+    if (!hone_inst_is_sampling(s->trace.insts[step].kind) || !sch->trace.count) return HONE_OK;
+    const hone_decision *made = &sch->trace.decisions[sch->trace.count - 1];
+    if (!made->count) return HONE_OK;
+    size_t bytes = made->count * sizeof *made->values;
+    const int64_t *values = hone_arena_copy(s->cli->arena, made->values, bytes);
+    if (!values) return HONE_ERROR(HONE_CODE_NO_MEMORY, "decision");
+    s->trace.decisions[step] = (hone_decision){made->count, values};
+    return HONE_OK;
+}
+
+static hone_status after_step(void *ctx, hone_schedule *sch, uint32_t step) {
+    scheduling *s = ctx;
+    HONE_TRY(keep_decision(s, sch, step));
+    return s->options->steps ? print_step(s, sch, step) : HONE_OK;
 }
 
 /* Message of the refusal, then the program as it was with the place marked. */
@@ -91,39 +113,25 @@ static hone_status warn_of_unsafe_steps(hone_cli *cli, const hone_trace *trace) 
     return HONE_OK;
 }
 
-/* A trace on its way through the functions that it works on. */
-typedef struct scheduling {
-    hone_cli *cli;
-    const schedule_options *options;
-    hone_module *module; /* with what was scheduled so far */
-    hone_tensor_intrins *intrins;
-    hone_trace trace;
-} scheduling;
-
 static hone_status apply(scheduling *s, const hone_trace_part *part, hone_schedule *sch) {
-    const schedule_options *options = s->options;
-    step_printer printer = {
-        s->cli, {.mark = HONE_NO_ID, .dialect = options->dialect}
-    };
-    hone_apply_options how = {
-        .is_left_out = part->is_left_out, .resample = options->has_seed, .ctx = &printer};
-    if (options->steps) how.after_step = print_step;
+    const hone_apply_options how = {
+        .is_left_out = part->is_left_out, .after_step = after_step, .ctx = s};
     sch->intrins = s->intrins;
     sch->wants_reasons = true;
-    sch->rng = hone_rng_from_seed((uint64_t)options->seed);
+    sch->rng = hone_rng_from_seed((uint64_t)s->options->seed);
     hone_status st = hone_trace_apply(&s->trace, sch, &how);
     if (st) return explain_refusal(s->cli, sch, st);
     return warn_of_unsafe_steps(s->cli, &sch->trace);
 }
 
-/* One function, which takes the place of the one before in the module. */
-static hone_status schedule_func(scheduling *s, const hone_trace_part *part) {
+/* One function, which takes the place of the one before in the module. is_whole: no other one. */
+static hone_status schedule_func(scheduling *s, const hone_trace_part *part, bool is_whole) {
     hone_schedule *sch = NULL;
     hone_module *made;
     HONE_TRY(hone_cli_check_func(s->cli->args[0], part->func));
     HONE_TRY(hone_status_annotate(hone_schedule_create(part->func, &sch), "%s", s->cli->args[0]));
     hone_status st = apply(s, part, sch);
-    if (!st && s->options->show_trace) {
+    if (!st && s->options->show_trace && is_whole) {
         st = put_trace(s->cli, s->options, &sch->trace);
     } else if (!st && (st = hone_module_with_func(s->module, sch->func, &made)) == HONE_OK) {
         hone_module_release(s->module);
@@ -159,17 +167,15 @@ static hone_status schedule_all(scheduling *s) {
     }
     HONE_TRY(hone_status_annotate(
         hone_trace_split_parts(s->cli->arena, &s->trace, &context, &parts), "%s", s->cli->args[0]));
-    if (options->show_trace && parts.count > 1) {
-        return HONE_ERROR(HONE_CODE_INVALID,
-                          "%s works on several functions: there is no trace of all to show",
-                          options->trace);
-    }
+    for (uint32_t i = 0; options->has_seed && i < s->trace.count; i++)
+        s->trace.decisions[i] = (hone_decision){0};
     /* the module is replaced as functions are scheduled; the parts' functions are of the first */
     hone_module *first = hone_module_retain(s->module);
     hone_status st = HONE_OK;
     for (uint32_t i = 0; !st && i < parts.count; i++)
-        st = schedule_func(s, &parts.items[i]);
+        st = schedule_func(s, &parts.items[i], parts.count == 1);
     hone_module_release(first);
+    if (!st && options->show_trace && parts.count > 1) st = put_trace(s->cli, options, &s->trace);
     if (st || options->show_trace || (options->steps && !options->output)) return st;
     const hone_print_options style = {.mark = HONE_NO_ID, .dialect = options->dialect};
     return hone_cli_put_program(s->cli, options->output, s->module, &style);
