@@ -55,6 +55,8 @@ bool imap_uses_loops(const imap *m, const hone_expr *e);
 
 void imap_sum_init(imap_sum *s);
 bool imap_add_split(imap *m, imap_sum *s, hone_iter_split split);
+/* The same digit of the same source, whatever its scale. */
+bool imap_same_split(const hone_iter_split *x, const hone_iter_split *y);
 /* Largest scale first; false when two scales cannot be compared. */
 bool imap_sort_splits(imap *m, hone_iter_split *splits, uint32_t count);
 /* The splits, sorted, form a number without gaps: scale_k = scale_k+1 * extent_k+1. */

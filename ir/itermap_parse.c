@@ -86,7 +86,7 @@ void imap_sum_init(imap_sum *s) {
     s->splits = NULL;
 }
 
-static bool same_split(const hone_iter_split *x, const hone_iter_split *y) {
+bool imap_same_split(const hone_iter_split *x, const hone_iter_split *y) {
     return x->source == y->source && hone_expr_same(x->lower, y->lower) &&
            hone_expr_same(x->extent, y->extent);
 }
@@ -97,7 +97,7 @@ bool imap_add_split(imap *m, imap_sum *s, hone_iter_split split) {
         return false;
     }
     for (uint32_t i = 0; i < s->count; i++) {
-        if (!same_split(&s->splits[i], &split)) continue;
+        if (!imap_same_split(&s->splits[i], &split)) continue;
         hone_ir *ir = &m->a->ir;
         s->splits[i].scale = arith_simp(m->a, hone_expr_add(ir, s->splits[i].scale, split.scale));
         return s->splits[i].scale != NULL;
@@ -140,7 +140,7 @@ bool imap_is_compact(imap *m, const hone_iter_split *splits, uint32_t count) {
 static bool same_number(const hone_iter_sum *x, const hone_iter_split *splits, uint32_t count) {
     if (x->count != count) return false;
     for (uint32_t i = 0; i < count; i++) {
-        if (!same_split(&x->splits[i], &splits[i])) return false;
+        if (!imap_same_split(&x->splits[i], &splits[i])) return false;
         if (!hone_expr_same(x->splits[i].scale, splits[i].scale)) return false;
     }
     return true;

@@ -6,7 +6,20 @@
  */
 #include "ir/itermap_impl.h"
 
-/* sum = rest + sum of coeff * loop: takes the loops out. False when another term uses a loop. */
+/* A digit of a loop, times a coefficient: (loop // 22) * 16. */
+static bool take_digit(imap *m, const hone_expr *term, int64_t coeff, imap_sum *loops) {
+    imap_sum parsed;
+    if (!hone_expr_is_divmod(term) || !imap_parse(m, term, &parsed) || parsed.count != 1) {
+        return false;
+    }
+    hone_iter_split digit = parsed.splits[0];
+    if (digit.source->is_fused || parsed.base.count || parsed.base.constant) return false;
+    digit.scale = imap_mul(m, digit.scale, imap_int(m, coeff));
+    return digit.scale && hone_expr_is_int(digit.scale) && imap_add_split(m, loops, digit);
+}
+
+/* sum = rest + sum of coeff * loop, or of a digit of one: takes the loops out. False when another
+ * term uses a loop. */
 static bool take_loops(imap *m, const arith_sum *s, imap_sum *loops) {
     imap_sum_init(loops);
     arith_sum_add_const(&loops->base, s->constant, 1);
@@ -14,8 +27,11 @@ static bool take_loops(imap *m, const arith_sum *s, imap_sum *loops) {
         const hone_expr *term = s->terms[i].term;
         int64_t k = term->kind == HONE_EXPR_VAR ? imap_loop_of(m, term->u.var) : -1;
         int64_t c = s->terms[i].coeff;
+        if (k < 0 && imap_uses_loops(m, term)) {
+            if (!take_digit(m, term, c, loops)) return false;
+            continue;
+        }
         if (k < 0) {
-            if (imap_uses_loops(m, term)) return false;
             arith_sum_add_term(m->a, &loops->base, term, c);
             continue;
         }
@@ -33,7 +49,7 @@ static bool normalise(imap *m, imap_sum *s, int64_t *out_sign, int64_t *out_divi
     bool negative = s->count && s->splits[0].scale->u.i < 0;
     for (uint32_t i = 0; i < s->count; i++) {
         int64_t c = s->splits[i].scale->u.i;
-        if ((c < 0) != negative || c == INT64_MIN) return false;
+        if ((c < 0) != negative || c == 0 || c == INT64_MIN) return false;
         g = arith_gcd(g, c);
     }
     for (uint32_t i = 0; i < s->count; i++) {
@@ -53,12 +69,16 @@ static const hone_expr *tighter(imap *m, const hone_expr *old, const hone_expr *
     return arith_simp(m->a, hone_expr_binary(&m->a->ir, op, old, bound));
 }
 
+static bool is_whole_loop(const hone_iter_split *split) {
+    return imap_is_one(split->lower) && hone_expr_same(split->extent, split->source->extent);
+}
+
 static imap_constraint *find_constraint(imap *m, const imap_sum *s) {
     for (uint32_t c = 0; c < m->constraint_count; c++) {
         imap_constraint *known = &m->constraints[c];
         uint32_t i = 0;
         if (known->count != s->count) continue;
-        while (i < s->count && known->splits[i].source == s->splits[i].source &&
+        while (i < s->count && imap_same_split(&known->splits[i], &s->splits[i]) &&
                hone_expr_same(known->splits[i].scale, s->splits[i].scale)) {
             i++;
         }
@@ -119,7 +139,8 @@ static bool add_bound(imap *m, const arith_sum *s) {
     }
     if (loops.count == 1) {
         hone_iter_source *loop = &m->loops[loops.splits[0].source - m->loops];
-        if (m->predicate_pass == 0 && !shrink_loop(m, loop, bound, sign < 0)) {
+        bool is_whole = is_whole_loop(&loops.splits[0]);
+        if (m->predicate_pass == 0 && (!is_whole || !shrink_loop(m, loop, bound, sign < 0))) {
             m->predicate_is_lost = true;
         }
         return true;
@@ -205,20 +226,25 @@ static bool make_source(imap *m, imap_constraint *c) {
 
 static int64_t find_split(const imap_sum *s, const hone_iter_split *want) {
     for (uint32_t i = 0; i < s->count; i++) {
-        if (s->splits[i].source == want->source && imap_is_one(s->splits[i].lower) &&
-            hone_expr_same(s->splits[i].extent, want->extent)) {
-            return i;
-        }
+        if (imap_same_split(&s->splits[i], want)) return i;
     }
     return -1;
 }
 
-/* The last of a loop's digits: (loop // lower), to the loop's end. */
+/* Where the digit ends: loop % end // lower. */
+static const hone_expr *end_of(imap *m, const hone_iter_split *digit) {
+    return imap_mul(m, digit->lower, digit->extent);
+}
+
+/* The last of the digits of a loop (or of a digit of one): (loop // lower), to the loop's end. */
 static int64_t find_top_digit(imap *m, const imap_sum *s, const hone_iter_split *loop) {
+    const hone_expr *ignored = NULL;
     for (uint32_t i = 0; i < s->count; i++) {
         const hone_iter_split *at = &s->splits[i];
-        if (at->source != loop->source) continue;
-        if (imap_equal(m, imap_mul(m, at->lower, at->extent), loop->extent)) return i;
+        if (at->source != loop->source || !imap_divide(m, at->lower, loop->lower, &ignored)) {
+            continue;
+        }
+        if (imap_equal(m, end_of(m, at), end_of(m, loop))) return i;
     }
     return -1;
 }
@@ -239,7 +265,8 @@ static bool equal_modulo(imap *m, const hone_expr *x, const hone_expr *y, int64_
 static bool matches(imap *m, const imap_sum *s, const imap_constraint *c, uint32_t j, int64_t at,
                     int64_t modulus, const hone_expr **out_divisor) {
     const hone_expr *ratio = NULL;
-    *out_divisor = imap_mul(m, c->splits[j].scale, s->splits[at].lower);
+    if (!imap_divide(m, s->splits[at].lower, c->splits[j].lower, &ratio)) return false;
+    *out_divisor = imap_mul(m, c->splits[j].scale, ratio);
     for (uint32_t i = 0; i < j; i++) {
         int64_t outer = find_split(s, &c->splits[i]);
         if (!imap_divide(m, c->splits[i].scale, *out_divisor, &ratio)) return false;
@@ -291,12 +318,13 @@ bool imap_apply_constraints(imap *m, imap_sum *s, int64_t modulus) {
 /* A digit of one loop as the digit of the constrained number that it is. The uppermost one may have
  * fewer values under the constraint: it is left alone where it must not become shorter. */
 static bool turn_digit(imap *m, const imap_constraint *c, bool may_shrink, hone_iter_split *io) {
-    const hone_expr *ignored = NULL, *end = imap_mul(m, io->lower, io->extent);
+    const hone_expr *ignored = NULL, *below = NULL, *end = end_of(m, io);
     for (uint32_t j = 0; j < c->count; j++) {
         const hone_iter_split *loop = &c->splits[j];
-        if (loop->source != io->source || !imap_divide(m, loop->extent, end, &ignored)) continue;
-        const hone_expr *lower = imap_mul(m, loop->scale, io->lower), *extent = io->extent;
-        if (j == 0 && imap_equal(m, end, loop->extent)) {
+        if (loop->source != io->source || !imap_divide(m, end_of(m, loop), end, &ignored)) continue;
+        if (!imap_divide(m, io->lower, loop->lower, &below)) continue;
+        const hone_expr *lower = imap_mul(m, loop->scale, below), *extent = io->extent;
+        if (j == 0 && imap_equal(m, end, end_of(m, loop))) {
             extent = lower ? imap_ceildiv(m, c->source->extent, lower) : NULL;
         }
         if (!lower || !extent) return false;

@@ -97,6 +97,41 @@ static void add_number(fixture *f, const hone_expr *e, int64_t extent, int depth
     }
 }
 
+/* A condition on a number, as a split that does not divide leaves it; the extent that is left. */
+static int64_t cut(fixture *f, const hone_expr *e, int64_t extent) {
+    if (extent < 2) return extent;
+    int64_t limit = 1 + (int64_t)pick(f, (uint32_t)extent);
+    bool is_upper = pick(f, 4) != 0;
+    const hone_expr *bound = is_upper
+                                 ? hone_expr_binary(&f->w.ir, HONE_OP_LT, e, num(f, limit))
+                                 : hone_expr_binary(&f->w.ir, HONE_OP_GE, e, num(f, limit - 1));
+    f->predicate =
+        f->predicate ? hone_expr_binary(&f->w.ir, HONE_OP_AND, f->predicate, bound) : bound;
+    return is_upper ? limit : extent;
+}
+
+/* Splits that were fused: of the first loop one digit goes with the second loop, under a condition
+ * (a % 22 * 6 + b < 128), and the other one alone. Returns how many loops that takes. */
+static uint32_t add_regrouped(fixture *f) {
+    hone_ir *ir = &f->w.ir;
+    int64_t extent = 0, inner_extent = 0;
+    const hone_expr *e = fused(f, 0, 1, &extent), *inner = fused(f, 1, 2, &inner_extent);
+    int64_t d = some_divisor(f, extent), high_extent = (extent + d - 1) / d;
+    const hone_expr *high = hone_expr_floordiv(ir, e, num(f, d));
+    const hone_expr *low = hone_expr_floormod(ir, e, num(f, d));
+    bool takes_low = pick(f, 2);
+    const hone_expr *digit = takes_low ? low : high, *alone = takes_low ? high : low;
+    int64_t digit_extent = takes_low ? d : high_extent;
+    int64_t alone_extent = takes_low ? high_extent : d;
+    const hone_expr *number = hone_expr_add(ir, scaled(f, digit, inner_extent), inner);
+    if (pick(f, 3) == 0) number = hone_expr_add(ir, digit, scaled(f, inner, digit_extent));
+    int64_t left = cut(f, number, digit_extent * inner_extent);
+    if (pick(f, 3) == 0) alone_extent = cut(f, alone, alone_extent);
+    add_number(f, number, left, 1);
+    add_number(f, alone, alone_extent, 0);
+    return 2;
+}
+
 /* As schedules write them: (a * 64 + b) // 8 % 6 is (a * 8 + b // 8) % 6. */
 static void simplify_indices(fixture *f) {
     hone_arith arith;
@@ -120,21 +155,12 @@ static void make_map(fixture *f, uint64_t seed) {
             v, {num(f, f->w.min[v]), num(f, f->w.extent[v])}
         };
     }
-    uint32_t from = 0;
+    uint32_t from = f->w.var_count > 1 && pick(f, 4) == 0 ? add_regrouped(f) : 0;
     while (from < f->w.var_count) {
         uint32_t to = from + 1 + pick(f, f->w.var_count - from);
         int64_t extent = 0;
         const hone_expr *e = fused(f, from, to, &extent);
-        if (pick(f, 3) == 0 && extent > 1) { /* as a split that does not divide leaves it */
-            int64_t limit = 1 + (int64_t)pick(f, (uint32_t)extent);
-            const hone_expr *bound = hone_expr_binary(&f->w.ir, HONE_OP_LT, e, num(f, limit));
-            if (pick(f, 4) == 0)
-                bound = hone_expr_binary(&f->w.ir, HONE_OP_GE, e, num(f, limit - 1));
-            else
-                extent = limit;
-            f->predicate =
-                f->predicate ? hone_expr_binary(&f->w.ir, HONE_OP_AND, f->predicate, bound) : bound;
-        }
+        if (pick(f, 3) == 0) extent = cut(f, e, extent);
         add_number(f, e, extent, 2);
         from = to;
     }
