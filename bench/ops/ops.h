@@ -23,7 +23,7 @@ typedef struct ops_peer ops_peer;
 typedef struct ops_work {
     const char *name; /* of the row and of its trace */
     /* bench/programs/PROGRAM.py; NULL = name. With a '/' a path, PATH.trace.py and
-     * PATH.runtime.trace.py are its traces then.
+     * PATH.runtime.trace.py are its traces then, PATH.runtime.py the program of the latter.
      */
     const char *program;
     const char *kind;           /* what peers are to compute, in the words of the family */

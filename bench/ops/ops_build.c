@@ -32,16 +32,19 @@ static bool has_own_files(const ops_work *work) {
     return work->program && strchr(work->program, '/');
 }
 
-/* SET/NAME.py where the layouts of NAME.py do not suit the set. */
-static hone_module *load_program(const ops_work *work, const char *set) {
-    char path[512];
+/* SET/NAME.py where the layouts of NAME.py do not suit the set; of files of its own PATH.runtime.py
+ * where the weight is no constant. */
+static hone_module *load_program(const ops_work *work, const char *set, bool is_constant) {
+    char path[520], other[520];
     hone_module *module;
     const char *name = work->program ? work->program : work->name;
     const char *dir = has_own_files(work) ? "" : HONE_SOURCE_DIR "/bench/programs/";
     snprintf(path, sizeof path, "%s%s/%s.py", dir, set, name);
     if (has_own_files(work) || !hone_fs_exists(path))
         snprintf(path, sizeof path, "%s%s.py", dir, name);
-    bench_must(hone_script_load(path, &module));
+    snprintf(other, sizeof other, "%s.runtime.py", name);
+    bool has_other = has_own_files(work) && !is_constant && hone_fs_exists(other);
+    bench_must(hone_script_load(has_other ? other : path, &module));
     hone_module_freeze(module);
     return module;
 }
@@ -100,14 +103,14 @@ static hone_db *open_records(void) {
 void ops_build(const ops_work *work, const char *set, int threads, ops_how how, const char *path,
                const hone_graph_weight *weight, ops_built *out) {
     char trace[512], library[600];
-    hone_module *module = load_program(work, set);
+    bool is_constant = !work->weight || weight;
+    hone_module *module = load_program(work, set, is_constant);
     hone_compile_options options = {.output = path,
                                     .target = target_of(set, threads),
                                     .weight_values = weight,
                                     .weight_count = weight != NULL};
     hone_compile_result result;
-    bool has_trace =
-        how == OPS_BEST && find_trace(work, set, threads, !work->weight || weight, trace);
+    bool has_trace = how == OPS_BEST && find_trace(work, set, threads, is_constant, trace);
     if (has_trace) {
         hone_module *scheduled = apply_trace(module, trace);
         hone_module_release(module);

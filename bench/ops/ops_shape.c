@@ -67,8 +67,10 @@ static void run_text(bench *b, ops_work *work, ops_shape_text *text, int threads
     work->program = path;
     write_text(path, ".py", &text->program);
     if (text->trace.length) write_text(path, ".trace.py", &text->trace);
+    if (text->runtime_program.length) write_text(path, ".runtime.py", &text->runtime_program);
     if (text->runtime_trace.length) write_text(path, ".runtime.trace.py", &text->runtime_trace);
     hone_str_deinit(&text->program);
+    hone_str_deinit(&text->runtime_program);
     hone_str_deinit(&text->runtime_trace);
     hone_str_deinit(&text->trace);
     ops_run_work(b, work, threads, dir);

@@ -32,8 +32,8 @@ typedef struct ops_machine {
 
 typedef struct ops_shape_text {
     char name[120];
-    hone_str program, trace; /* no trace: the default schedule */
-    hone_str runtime_trace;  /* none: the same */
+    hone_str program, trace;                 /* no trace: the default schedule */
+    hone_str runtime_program, runtime_trace; /* weights at run time; none: the same */
 } ops_shape_text;
 
 /* Takes the shapes out of the arguments. */
@@ -58,6 +58,11 @@ typedef struct ops_conv_shape {
 void ops_rows_text(const ops_machine *machine, const ops_conv_shape *shape, ops_shape_text *out);
 /* What it takes for one step of the sum, in multiplications of vectors. */
 double ops_rows_time(const ops_machine *machine, const ops_conv_shape *shape);
+/* The program of a convolution in plain layout that copies its image with the padding. */
+void ops_padded_program(const ops_conv_shape *shape, int64_t oh, int64_t ow, hone_str *out);
+/* Few pixels that fill vectors, under large filters at run time (ops_shape_columns.c). */
+bool ops_suits_columns(const ops_machine *machine, const ops_conv_shape *shape);
+void ops_columns_text(const ops_machine *machine, const ops_conv_shape *shape, ops_shape_text *out);
 void ops_conv_text(const ops_machine *machine, const ops_conv_shape *shape, bool is_blocked,
                    ops_shape_text *out);
 

@@ -352,13 +352,19 @@ void ops_conv_text(const ops_machine *machine, const ops_conv_shape *shape, bool
         ops_pointwise_text(machine, shape->f, shape->h * shape->w, shape->c, out);
         return;
     }
+    bool has_columns = !is_blocked && ops_suits_columns(machine, shape);
     if (suits_rows(&p, &p.shape)) {
         ops_rows_text(machine, &p.shape, out);
+        if (has_columns) ops_columns_text(machine, shape, out);
         return;
     }
     print_sizes(&p, &out->program);
     (is_blocked ? print_blocked : print_plain)(&p, &out->program);
     print_trace(&p, &out->trace);
+    if (has_columns) {
+        ops_columns_text(machine, shape, out);
+        return;
+    }
     /* What one core packs is far from the others. */
     bool has_large_filters = shape->f * shape->k * shape->k >= shape->n * shape->h * shape->w;
     if (machine->threads > 1 && p.tiles_of_filters >= 2 * (int64_t)machine->threads)

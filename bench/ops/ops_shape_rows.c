@@ -77,36 +77,36 @@ static void choose_strip(plan *p) {
     }
 }
 
-static void print_program(const plan *p, hone_str *out) {
-    const ops_conv_shape *s = &p->shape;
+void ops_padded_program(const ops_conv_shape *s, int64_t oh, int64_t ow, hone_str *out) {
     hone_str_printf(out,
                     "from tvm.script import tir as T\n\n"
-                    "N, C, H, V, F, K, P = %" PRId64 ", %" PRId64 ", %" PRId64 ", %" PRId64
-                    ", %" PRId64 ", %" PRId64 ", %" PRId64 "\n"
+                    "N, C, H, V, F, K, S, P = %" PRId64 ", %" PRId64 ", %" PRId64 ", %" PRId64
+                    ", %" PRId64 ", %" PRId64 ", %" PRId64 ", %" PRId64 "\n"
                     "OH, OV = %" PRId64 ", %" PRId64 "\n\n",
-                    s->n, s->c, s->h, s->w, s->f, s->k, s->p, p->oh, p->ow);
-    hone_str_append(out, "@T.prim_func\n"
-                         "def main(\n"
-                         "    X: T.Buffer((N, C, H, V), \"float32\"),\n"
-                         "    W: T.Buffer((F, C, K, K), \"float32\"),\n"
-                         "    Y: T.Buffer((N, F, OH, OV), \"float32\"),\n"
-                         "):\n"
-                         "    T.func_attr({\"tir.noalias\": True})\n"
-                         "    XP = T.alloc_buffer((N, C, H + 2 * P, V + 2 * P))\n"
-                         "    for n, c, y, x in T.grid(N, C, H + 2 * P, V + 2 * P):\n"
-                         "        with T.block(\"pad\"):\n"
-                         "            vn, vc, vy, vx = T.axis.remap(\"SSSS\", [n, c, y, x])\n"
-                         "            XP[vn, vc, vy, vx] = T.if_then_else(\n"
-                         "                P <= vy and vy < H + P and P <= vx and vx < V + P,\n"
-                         "                X[vn, vc, vy - P, vx - P], T.float32(0))\n"
-                         "    for n, f, y, x, c, dy, dx in T.grid(N, F, OH, OV, C, K, K):\n"
-                         "        with T.block(\"conv\"):\n"
-                         "            vn, vf, vy, vx, vc, vdy, vdx = T.axis.remap(\n"
-                         "                \"SSSSRRR\", [n, f, y, x, c, dy, dx])\n"
-                         "            with T.init():\n"
-                         "                Y[vn, vf, vy, vx] = T.float32(0)\n"
-                         "            Y[vn, vf, vy, vx] += XP[vn, vc, vy + vdy, vx + vdx] * "
-                         "W[vf, vc, vdy, vdx]\n");
+                    s->n, s->c, s->h, s->w, s->f, s->k, s->s, s->p, oh, ow);
+    hone_str_append(out,
+                    "@T.prim_func\n"
+                    "def main(\n"
+                    "    X: T.Buffer((N, C, H, V), \"float32\"),\n"
+                    "    W: T.Buffer((F, C, K, K), \"float32\"),\n"
+                    "    Y: T.Buffer((N, F, OH, OV), \"float32\"),\n"
+                    "):\n"
+                    "    T.func_attr({\"tir.noalias\": True})\n"
+                    "    XP = T.alloc_buffer((N, C, H + 2 * P, V + 2 * P))\n"
+                    "    for n, c, y, x in T.grid(N, C, H + 2 * P, V + 2 * P):\n"
+                    "        with T.block(\"pad\"):\n"
+                    "            vn, vc, vy, vx = T.axis.remap(\"SSSS\", [n, c, y, x])\n"
+                    "            XP[vn, vc, vy, vx] = T.if_then_else(\n"
+                    "                P <= vy and vy < H + P and P <= vx and vx < V + P,\n"
+                    "                X[vn, vc, vy - P, vx - P], T.float32(0))\n"
+                    "    for n, f, y, x, c, dy, dx in T.grid(N, F, OH, OV, C, K, K):\n"
+                    "        with T.block(\"conv\"):\n"
+                    "            vn, vf, vy, vx, vc, vdy, vdx = T.axis.remap(\n"
+                    "                \"SSSSRRR\", [n, f, y, x, c, dy, dx])\n"
+                    "            with T.init():\n"
+                    "                Y[vn, vf, vy, vx] = T.float32(0)\n"
+                    "            Y[vn, vf, vy, vx] += XP[vn, vc, vy * S + vdy, vx * S + vdx] * "
+                    "W[vf, vc, vdy, vdx]\n");
 }
 
 static void print_trace(const plan *p, bool is_constant, hone_str *t) {
@@ -158,7 +158,7 @@ double ops_rows_time(const ops_machine *machine, const ops_conv_shape *shape) {
 void ops_rows_text(const ops_machine *machine, const ops_conv_shape *shape, ops_shape_text *out) {
     plan p;
     make_plan(machine, shape, &p);
-    print_program(&p, &out->program);
+    ops_padded_program(shape, p.oh, p.ow, &out->program);
     print_trace(&p, true, &out->trace);
     print_trace(&p, false, &out->runtime_trace);
 }
