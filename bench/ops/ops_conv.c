@@ -1,6 +1,6 @@
 /* bench/ops/ops_conv.c - convolutions of one image. dims: channels, size (of a square image),
  * filters, kernel, stride, groups, padding;
- * then the width (0: as high as wide) and the number of images (0: one).
+ * then the width (0: as high as wide), the number of images and the dilation (0: one).
  *
  * NAME_plain: NCHW in and out; NAME_nchwc: inside a layout of 16 channels. Weights are in OIHW,
  * constants or (but for Winograd's method) given at run time; how they are packed is part of the

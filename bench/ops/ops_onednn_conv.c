@@ -6,11 +6,12 @@
 #include "bench/ops/ops_onednn.h"
 #include "support/alloc.h"
 
-enum { DIM_C, DIM_H, DIM_F, DIM_K, DIM_S, DIM_GROUPS, DIM_P, DIM_W, DIM_N };
+enum { DIM_C, DIM_H, DIM_F, DIM_K, DIM_S, DIM_GROUPS, DIM_P, DIM_W, DIM_N, DIM_D };
 
 /* Filters over an image of this many rows or columns. */
 static int64_t out_of(const int64_t *d, int64_t size) {
-    return (size + 2 * d[DIM_P] - d[DIM_K]) / d[DIM_S] + 1;
+    int64_t apart = d[DIM_D] ? d[DIM_D] : 1;
+    return (size + 2 * d[DIM_P] - (d[DIM_K] - 1) * apart - 1) / d[DIM_S] + 1;
 }
 
 static dnnl_memory_desc_t image_desc(const hone_tensor *tensor, const int64_t *dims) {
@@ -36,7 +37,9 @@ static void *open_with(const ops_setup *setup, dnnl_alg_kind_t algorithm, const 
     const int64_t x_dims[] = {n, d[DIM_C], d[DIM_H], w_size},
                   y_dims[] = {n, d[DIM_F], out_of(d, d[DIM_H]), out_of(d, w_size)};
     const int64_t w_dims[] = {groups, d[DIM_F] / groups, d[DIM_C] / groups, d[DIM_K], d[DIM_K]};
-    const dnnl_dims_t strides = {d[DIM_S], d[DIM_S]}, padding = {d[DIM_P], d[DIM_P]};
+    int64_t between = d[DIM_D] ? d[DIM_D] - 1 : 0;
+    const dnnl_dims_t strides = {d[DIM_S], d[DIM_S]}, padding = {d[DIM_P], d[DIM_P]},
+                      dilates = {between, between};
     int skip = groups == 1;
     bool is_plain = x_data->rank == 4;
     ops_onednn *self = ops_onednn_make(setup->threads);
@@ -49,9 +52,9 @@ static void *open_with(const ops_setup *setup, dnnl_alg_kind_t algorithm, const 
                            ops_onednn_desc(5 - skip, w_dims + skip, dnnl_f32, dnnl_format_tag_any);
     dnnl_convolution_desc_t conv;
     dnnl_primitive_desc_t desc;
-    ops_onednn_must(dnnl_convolution_forward_desc_init(
+    ops_onednn_must(dnnl_dilated_convolution_forward_desc_init(
                         &conv, dnnl_forward_inference, algorithm, is_plain ? &x : &any_x, &any_w,
-                        NULL, is_plain ? &y : &any_y, strides, padding, padding),
+                        NULL, is_plain ? &y : &any_y, strides, dilates, padding, padding),
                     "convolution desc");
     if (dnnl_primitive_desc_create(&desc, &conv, NULL, self->engine, NULL) != dnnl_success) {
         *out_reason = "oneDNN has no such convolution for this CPU and layout";

@@ -96,27 +96,31 @@ static void run_matmul(bench *b, const char *option, int threads, const char *di
 }
 
 static void run_conv(bench *b, const char *option, int threads, const char *dir) {
-    long long v[8];
+    long long v[10] = {[8] = 1, [9] = 1};
     char rest;
-    int got = sscanf(option, "%lld,%lld,%lld,%lld,%lld,%lld,%lld,%lld%c", &v[0], &v[1], &v[2],
-                     &v[3], &v[4], &v[5], &v[6], &v[7], &rest);
-    ops_conv_shape c = {v[0], v[1], v[2], v[3], v[4], v[5], v[6], v[7]};
-    bool is_good = got == 8 && c.n > 0 && c.c > 0 && c.f > 0 && c.k > 0 && c.s > 0 && c.p >= 0 &&
-                   c.h + 2 * c.p >= c.k && c.w + 2 * c.p >= c.k;
+    int got = sscanf(option, "%lld,%lld,%lld,%lld,%lld,%lld,%lld,%lld,%lld,%lld%c", &v[0], &v[1],
+                     &v[2], &v[3], &v[4], &v[5], &v[6], &v[7], &v[8], &v[9], &rest);
+    ops_conv_shape c = {v[0], v[1], v[2], v[3], v[4], v[5], v[6], v[7], v[8], v[9]};
+    int64_t reach = (c.k - 1) * c.d + 1;
+    bool is_good = got >= 8 && got <= 10 && c.n > 0 && c.c > 0 && c.f > 0 && c.k > 0 && c.s > 0 &&
+                   c.p >= 0 && c.d > 0 && c.g > 0 && c.c % c.g == 0 && c.f % c.g == 0 &&
+                   c.h + 2 * c.p >= reach && c.w + 2 * c.p >= reach;
     if (!is_good) {
-        bench_must(
-            HONE_ERROR(HONE_CODE_INVALID, "'%s' is no shape N,C,H,W,F,k,stride,pad", option));
+        bench_must(HONE_ERROR(HONE_CODE_INVALID,
+                              "'%s' is no shape N,C,H,W,F,k,stride,pad[,dilation[,groups]]",
+                              option));
     }
-    int64_t oh = (c.h + 2 * c.p - c.k) / c.s + 1, ow = (c.w + 2 * c.p - c.k) / c.s + 1;
+    int64_t oh = ops_conv_outputs(&c, c.h), ow = ops_conv_outputs(&c, c.w);
     ops_machine machine = machine_of(b, threads);
-    for (int is_blocked = 0; is_blocked <= (c.c % 16 == 0 && c.f % 16 == 0); is_blocked++) {
+    bool has_blocks = c.c / c.g % 16 == 0 && c.f / c.g % 16 == 0;
+    for (int is_blocked = 0; is_blocked <= has_blocks; is_blocked++) {
         ops_shape_text text = {0};
         ops_conv_text(&machine, &c, is_blocked, &text);
         ops_work work = {
             .kind = is_blocked ? "conv2d_nchwc" : "conv2d",
-            .dims = {c.c,  c.h, c.f, c.k, c.s, 1, c.p, c.w, c.n},
+            .dims = {c.c,  c.h, c.f, c.k, c.s, c.g, c.p, c.w, c.n, c.d},
             .weight = 2,
-            .flops = 2.0 * (double)(c.n * c.f * oh * ow * c.c * c.k * c.k),
+            .flops = 2.0 * (double)(c.n * c.f * oh * ow * (c.c / c.g) * c.k * c.k),
             .peers = {&ops_onednn_conv, is_blocked ? NULL : &ops_onnxruntime}
         };
         run_text(b, &work, &text, threads, dir);

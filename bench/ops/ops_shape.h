@@ -1,8 +1,9 @@
 /* bench/ops/ops_shape.h - works of any shape, asked for on the command line.
  *
  *   --matmul MxNxK                    Y = X W
- *   --conv N,C,H,W,F,k,stride,pad     plain layout; also inside a layout of 16 channels where
- *                                     channels and filters are multiples of that
+ *   --conv N,C,H,W,F,k,stride,pad[,dilation[,groups]]
+ *                                     plain layout; also inside a layout of 16 channels where
+ *                                     channels and filters of each group are multiples of that
  *
  * Program and trace are written into a directory: the texts of bench/programs and bench/schedules
  * with the sizes of the shape, and tiles chosen by them (ops_shape_matmul.c, ops_shape_conv.c).
@@ -51,8 +52,10 @@ void ops_matmul_text(const ops_machine *machine, int64_t m, int64_t n, int64_t k
 void ops_pointwise_text(const ops_machine *machine, int64_t filters, int64_t pixels,
                         int64_t channels, ops_shape_text *out);
 typedef struct ops_conv_shape {
-    int64_t n, c, h, w, f, k, s, p;
+    int64_t n, c, h, w, f, k, s, p, d, g; /* dilation, groups */
 } ops_conv_shape;
+/* Rows or columns that come of so many. */
+int64_t ops_conv_outputs(const ops_conv_shape *shape, int64_t size);
 /* A convolution of stride 1 in plain layout with vectors along rows of pixels (ops_shape_rows.c);
  * leaves the name alone. */
 void ops_rows_text(const ops_machine *machine, const ops_conv_shape *shape, ops_shape_text *out);

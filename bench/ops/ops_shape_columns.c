@@ -15,20 +15,17 @@ enum {
     MOST_UNROLLED = 32
 };
 
-static int64_t outputs(const ops_conv_shape *s, int64_t size) {
-    return (size + 2 * s->p - s->k) / s->s + 1;
-}
-
 bool ops_suits_columns(const ops_machine *machine, const ops_conv_shape *s) {
-    int64_t pixels = outputs(s, s->h) * outputs(s, s->w), taps = s->c * s->k * s->k;
+    int64_t pixels = ops_conv_outputs(s, s->h) * ops_conv_outputs(s, s->w),
+            taps = s->c * s->k * s->k;
     int64_t vectors = (pixels + machine->lanes - 1) / machine->lanes;
     bool is_full = 10 * pixels >= 9 * vectors * machine->lanes && vectors <= MOST_VECTORS;
-    return is_full && s->k > 1 && s->f * taps * 4 > LARGE_WEIGHTS &&
+    return is_full && s->k > 1 && s->g == 1 && s->f * taps * 4 > LARGE_WEIGHTS &&
            s->n * taps * vectors * machine->lanes * 4 <= MOST_COLUMN_BYTES;
 }
 
 static void print_trace(const ops_machine *machine, const ops_conv_shape *s, hone_str *t) {
-    int64_t oh = outputs(s, s->h), ow = outputs(s, s->w);
+    int64_t oh = ops_conv_outputs(s, s->h), ow = ops_conv_outputs(s, s->w);
     int vectors = (int)((oh * ow + machine->lanes - 1) / machine->lanes);
     int most = (machine->registers - vectors - 1) / vectors;
     int tile = ops_choose_tile(machine, s->f, most < MOST_FILTERS ? most : MOST_FILTERS, vectors);
@@ -61,6 +58,7 @@ static void print_trace(const ops_machine *machine, const ops_conv_shape *s, hon
 }
 
 void ops_columns_text(const ops_machine *machine, const ops_conv_shape *s, ops_shape_text *out) {
-    ops_padded_program(s, outputs(s, s->h), outputs(s, s->w), &out->runtime_program);
+    ops_padded_program(s, ops_conv_outputs(s, s->h), ops_conv_outputs(s, s->w),
+                       &out->runtime_program);
     print_trace(machine, s, &out->runtime_trace);
 }

@@ -61,12 +61,13 @@ static void choose_tile(plan *p) {
 static int choose_blocks(const ops_machine *machine, const ops_conv_shape *s, bool is_blocked) {
     int best = 1;
     int64_t best_time = INT64_MAX, filters = s->f;
-    bool is_large = s->k > 1 && s->c * s->h * s->w * 4 > LARGE_IMAGE;
+    bool is_large = s->k > 1 && s->g == 1 && s->c * s->h * s->w * 4 > LARGE_IMAGE;
     if (is_blocked && is_large && machine->registers == 32 && filters % 64 == 0) return 4;
     for (int blocks = 1; blocks <= 3 && machine->lanes == BLOCK && filters > BLOCK; blocks++) {
         int64_t width = (int64_t)blocks * BLOCK;
         int64_t time = (filters + width - 1) / width * blocks * (blocks == 1 ? 9 : 8);
-        if (time >= best_time || (is_blocked && filters % width != 0)) continue;
+        bool needs_whole = is_blocked || s->g > 1; /* tiles of filters */
+        if (time >= best_time || (needs_whole && filters / s->g % width != 0)) continue;
         best = blocks;
         best_time = time;
     }
@@ -100,20 +101,21 @@ static plan make_plan(const ops_machine *machine, const ops_conv_shape *shape, b
         join_rows(&p);
         shape = &p.shape;
     }
-    p.oh = (shape->h + 2 * shape->p - shape->k) / shape->s + 1;
-    p.ow = (shape->w + 2 * shape->p - shape->k) / shape->s + 1;
-    double products =
-        (double)(shape->n * shape->f * p.oh * p.ow) * (double)(shape->c * shape->k * shape->k);
+    p.oh = ops_conv_outputs(shape, shape->h);
+    p.ow = ops_conv_outputs(shape, shape->w);
+    int64_t taps = shape->c / shape->g * shape->k * shape->k;
+    double products = (double)(shape->n * shape->f * p.oh * p.ow) * (double)taps;
     p.is_parallel = products > OPS_SMALL_WORK;
     choose_tile(&p);
-    int64_t bytes = shape->f * shape->c * shape->k * shape->k * 4;
+    int64_t bytes = shape->f * taps * 4;
     int64_t strips = shape->n * ((p.oh + p.rows - 1) / p.rows);
     p.by_filters =
         p.tiles_of_filters >= machine->threads &&
         (bytes > LARGE_WEIGHTS || strips < 4 * machine->threads) &&
         largest_share(machine, p.tiles_of_filters) <= 1.2 * largest_share(machine, strips);
     p.has_tile_turned = machine->lanes == BLOCK && p.rows == 1 && p.columns >= 8;
-    if (!is_blocked && machine->lanes < BLOCK && shape->c > 32) p.channels = p.oh < 28 ? 32 : 16;
+    if (!is_blocked && machine->lanes < BLOCK && shape->c / shape->g > 32)
+        p.channels = p.oh < 28 ? 32 : 16;
     return p;
 }
 
@@ -123,35 +125,37 @@ static void print_sizes(const plan *p, hone_str *out) {
                     "from tvm.script import tir as T\n\n"
                     "N, C, H, V, F, K, S, P = %" PRId64 ", %" PRId64 ", %" PRId64 ", %" PRId64
                     ", %" PRId64 ", %" PRId64 ", %" PRId64 ", %" PRId64 "\n"
-                    "OH, OV, B, M, G = %" PRId64 ", %" PRId64 ", %d, %d, %" PRId64 "\n\n",
+                    "OH, OV, B, M, G = %" PRId64 ", %" PRId64 ", %d, %d, %" PRId64 "\n"
+                    "D, CG, FG = %" PRId64 ", %" PRId64 ", %" PRId64 "\n\n",
                     s->n, s->c, s->h, s->w, s->f, s->k, s->s, s->p, p->oh, p->ow, p->block,
-                    p->blocks, p->tiles_of_filters);
+                    p->blocks, p->tiles_of_filters, s->d, s->c / s->g, s->f / s->g);
 }
 
 static const char plain_head[] = "@T.prim_func\n"
                                  "def main(\n"
                                  "    X: T.Buffer((N, C, H, V), \"float32\"),\n"
-                                 "    W: T.Buffer((F, C, K, K), \"float32\"),\n"
+                                 "    W: T.Buffer((F, CG, K, K), \"float32\"),\n"
                                  "    Y: T.Buffer((N, F, OH, OV), \"float32\"),\n"
                                  "):\n"
                                  "    T.func_attr({\"tir.noalias\": True})\n";
 static const char blocked_head[] = "@T.prim_func\n"
                                    "def main(\n"
                                    "    X: T.Buffer((N, C // B, H, V, B), \"float32\"),\n"
-                                   "    W: T.Buffer((F, C, K, K), \"float32\"),\n"
+                                   "    W: T.Buffer((F, CG, K, K), \"float32\"),\n"
                                    "    Y: T.Buffer((N, F // B, OH, OV, B), \"float32\"),\n"
                                    "):\n"
                                    "    T.func_attr({\"tir.noalias\": True})\n";
 static const char pack[] =
-    "    WP = T.alloc_buffer((G, K, K, C, M * B))\n"
-    "    for g, dy, dx, c, fi in T.grid(G, K, K, C, M * B):\n"
+    "    WP = T.alloc_buffer((G, K, K, CG, M * B))\n"
+    "    for g, dy, dx, c, fi in T.grid(G, K, K, CG, M * B):\n"
     "        with T.block(\"pack\"):\n"
     "            vg, vdy, vdx, vc, vfi = T.axis.remap(\"SSSSS\", [g, dy, dx, c, fi])\n"
     "            WP[vg, vdy, vdx, vc, vfi] = ";
 static const char filter[] = "W[vg * M * B + vfi, vc, vdy, vdx]";
-static const char guard[] = "            if (P <= vy * S + vdy and vy * S + vdy < H + P\n"
-                            "                    and P <= vx * S + vdx and vx * S + vdx < V + P):\n"
-                            "    ";
+static const char guard[] =
+    "            if (P <= vy * S + vdy * D and vy * S + vdy * D < H + P\n"
+    "                    and P <= vx * S + vdx * D and vx * S + vdx * D < V + P):\n"
+    "    ";
 
 static void print_pack(const plan *p, hone_str *out) {
     hone_str_append(out, pack);
@@ -166,21 +170,22 @@ static void print_plain(const plan *p, hone_str *out) {
     print_pack(p, out);
     hone_str_printf(out,
                     "    YB = T.alloc_buffer((N, G * M, OH, OV, B))\n"
-                    "    for n, f, y, x, c, dy, dx, fi in T.grid(N, G * M, OH, OV, C, K, K, B):\n"
+                    "    for n, f, y, x, c, dy, dx, fi in T.grid(N, G * M, OH, OV, CG, K, K, B):\n"
                     "        with T.block(\"conv\"):\n"
                     "            vn, vf, vy, vx, vc, vdy, vdx, vfi = T.axis.remap(\n"
                     "                \"SSSSRRRS\", [n, f, y, x, c, dy, dx, fi])\n"
                     "            with T.init():\n"
                     "                YB[vn, vf, vy, vx, vfi] = T.float32(0)\n"
                     "%s"
-                    "            YB[vn, vf, vy, vx, vfi] += X[vn, vc, vy * S + vdy - P, "
-                    "vx * S + vdx - P] * WP[vf // M, vdy, vdx, vc, vf %% M * B + vfi]\n"
+                    "            YB[vn, vf, vy, vx, vfi] += X[vn, %svc, vy * S + vdy * D - P, "
+                    "vx * S + vdx * D - P] * WP[vf // M, vdy, vdx, vc, vf %% M * B + vfi]\n"
                     "    for n, f, fi, y, x in T.grid(N, %s, B, OH, OV):\n"
                     "        with T.block(\"out\"):\n"
                     "            vn, vf, vfi, vy, vx = T.axis.remap(\"SSSSS\", [n, f, fi, y, x])\n"
                     "%s"
                     "            Y[vn, vf * B + vfi, vy, vx] = YB[vn, vf, vy, vx, vfi]\n",
-                    p->shape.p ? guard : "", "(F + B - 1) // B",
+                    p->shape.p ? guard : "", p->shape.g > 1 ? "vf * B // FG * CG + " : "",
+                    "(F + B - 1) // B",
                     p->shape.f % p->block ? "            if vf * B + vfi < F:\n    " : "");
 }
 
@@ -189,7 +194,7 @@ static void print_blocked(const plan *p, hone_str *out) {
     print_pack(p, out);
     hone_str_printf(
         out,
-        "    for n, f, y, x, c, dy, dx, ci, fi in T.grid(N, F // B, OH, OV, C // B, "
+        "    for n, f, y, x, c, dy, dx, ci, fi in T.grid(N, F // B, OH, OV, CG // B, "
         "K, K, B, B):\n"
         "        with T.block(\"conv\"):\n"
         "            vn, vf, vy, vx, vc, vdy, vdx, vi, vfi = T.axis.remap(\n"
@@ -197,9 +202,9 @@ static void print_blocked(const plan *p, hone_str *out) {
         "            with T.init():\n"
         "                Y[vn, vf, vy, vx, vfi] = T.float32(0)\n"
         "%s"
-        "            Y[vn, vf, vy, vx, vfi] += X[vn, vc, vy * S + vdy - P, "
-        "vx * S + vdx - P, vi] * WP[vf // M, vdy, vdx, vc * B + vi, vf %% M * B + vfi]\n",
-        p->shape.p ? guard : "");
+        "            Y[vn, vf, vy, vx, vfi] += X[vn, %svc, vy * S + vdy * D - P, "
+        "vx * S + vdx * D - P, vi] * WP[vf // M, vdy, vdx, vc * B + vi, vf %% M * B + vfi]\n",
+        p->shape.p ? guard : "", p->shape.g > 1 ? "vf * B // FG * (CG // B) + " : "");
 }
 
 /* The loops over tiles, for both layouts: q over images and rows of tiles, f0, x0. */
@@ -268,7 +273,7 @@ static void print_packing(const plan *p, hone_str *t) {
     if (p->shape.k > 1) {
         hone_str_append(t, "sch.reorder(wg, wc, w0, wdy, wdx, w1)\n"
                            "sch.fuse(wdy, wdx)\n");
-    } else if (p->shape.c % lanes == 0) {
+    } else if (p->shape.c / p->shape.g % lanes == 0) {
         hone_str_printf(t,
                         "wc0, wc1 = sch.split(loop=wc, factors=[None, %d])\n"
                         "sch.reorder(wg, wc0, w0, wdy, wdx, wc1, w1)\n",
@@ -309,13 +314,14 @@ static void print_trace(const plan *p, hone_str *t) {
     hone_str_printf(t, "sch.decompose_reduction(block=conv, loop=%s)\n", p->channels ? "c0" : "dy");
 }
 
-/* The share of all taps that lies inside of the image, along one side; stride 1. */
+/* The share of all taps that lies inside of the image, along one side. */
 static double inside_share(const ops_conv_shape *s, int64_t size, int64_t outputs) {
     int64_t inside = 0;
     for (int64_t o = 0; o < outputs; o++) {
-        int64_t first = o - s->p > 0 ? o - s->p : 0;
-        int64_t end = o - s->p + s->k < size ? o - s->p + s->k : size;
-        if (end > first) inside += end - first;
+        for (int64_t t = 0; t < s->k; t++) {
+            int64_t at = o * s->s + t * s->d - s->p;
+            inside += 0 <= at && at < size;
+        }
     }
     return (double)inside / (double)(outputs * s->k);
 }
@@ -324,14 +330,16 @@ static double inside_share(const ops_conv_shape *s, int64_t size, int64_t output
  * are copied with their padding, and read across cache lines; tiles of filters leave out what lies
  * outside and have outputs to turn. */
 static bool suits_rows(const plan *p, const ops_conv_shape *s) {
-    if (p->is_blocked || s->s != 1) return false;
+    if (p->is_blocked) return false;
+    if (s->g > 1 && s->f / s->g % BLOCK != 0) return true; /* groups within a tile of filters */
+    if (s->s != 1) return false;
     bool is_full = s->f % BLOCK == 0 || s->c < BLOCK; /* filters, or nothing to sum */
     if (s->k == 1 && s->p == 0 && is_full) return false;
     double rows = ops_rows_time(p->machine, s);
     if (p->machine->lanes == BLOCK) {
         /* Outputs are turned: some five steps for a vector. Edges of more than six columns get no
          * bodies of their own (lower/lower_partition.c). */
-        double steps = (double)(s->c * s->k * s->k);
+        double steps = (double)(s->c / s->g * s->k * s->k);
         double filters = p->time + 5.0 * (double)(s->f * p->oh * p->ow) / BLOCK / steps;
         return (p->machine->has_halves ? 1.15 : 1.05) * rows < (s->p > 6 ? 2 * filters : filters);
     }
@@ -339,16 +347,23 @@ static bool suits_rows(const plan *p, const ops_conv_shape *s) {
     return 1.05 * rows < p->time * inside;
 }
 
+int64_t ops_conv_outputs(const ops_conv_shape *s, int64_t size) {
+    return (size + 2 * s->p - (s->k - 1) * s->d - 1) / s->s + 1;
+}
+
 void ops_conv_text(const ops_machine *machine, const ops_conv_shape *shape, bool is_blocked,
                    ops_shape_text *out) {
     plan p = make_plan(machine, shape, is_blocked);
+    char more[64] = "";
+    if (shape->d > 1 || shape->g > 1)
+        snprintf(more, sizeof more, "d%" PRId64 "g%" PRId64, shape->d, shape->g);
     snprintf(out->name, sizeof out->name,
              "conv_%" PRId64 "_%" PRId64 "_%" PRId64 "x%" PRId64 "_%" PRId64 "_k%" PRId64
-             "s%" PRId64 "p%" PRId64 "_%s",
-             shape->n, shape->c, shape->h, shape->w, shape->f, shape->k, shape->s, shape->p,
+             "s%" PRId64 "p%" PRId64 "%s_%s",
+             shape->n, shape->c, shape->h, shape->w, shape->f, shape->k, shape->s, shape->p, more,
              is_blocked ? "nchwc" : "plain");
-    if (!is_blocked && shape->n == 1 && shape->k == 1 && shape->s == 1 && shape->p == 0 &&
-        shape->h * shape->w > 1) {
+    if (!is_blocked && shape->n == 1 && shape->g == 1 && shape->k == 1 && shape->s == 1 &&
+        shape->p == 0 && shape->h * shape->w > 1) {
         ops_pointwise_text(machine, shape->f, shape->h * shape->w, shape->c, out);
         return;
     }

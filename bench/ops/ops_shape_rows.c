@@ -1,4 +1,4 @@
-/* bench/ops/ops_shape_rows.c - a convolution of stride 1 whose vectors run along rows of pixels,
+/* bench/ops/ops_shape_rows.c - a convolution whose vectors run along rows of pixels,
  * some filters by one to three vectors in registers: for numbers of filters that fill no vectors,
  * 17 for instance. Rows are copied with their padding, a strip of the image at a time. */
 #include <inttypes.h>
@@ -54,7 +54,9 @@ static double choose_tile(plan *p) {
         for (p->rows = 1; p->rows <= 4 && p->rows <= p->oh; p->rows *= 2) {
             int held = vectors * p->rows, most = (machine->registers - held - 1) / held;
             for (p->filters = 1; p->filters <= most && p->filters <= MOST_FILTERS; p->filters++) {
-                if (p->filters > p->shape.f) break;
+                int64_t of_group = p->shape.f / p->shape.g;
+                if (p->filters > of_group) break;
+                if (p->shape.g > 1 && of_group % p->filters != 0) continue;
                 double time = image_time(p);
                 if (time >= best_time) continue;
                 best_time = time;
@@ -71,24 +73,26 @@ static void choose_strip(plan *p) {
     const ops_conv_shape *s = &p->shape;
     for (p->strip = (p->oh + p->rows - 1) / p->rows; p->strip > 1; p->strip = (p->strip + 1) / 2) {
         int64_t height = p->strip * p->rows, strips = s->n * ((p->oh + height - 1) / height);
-        bool fits = s->c * (height + s->k - 1) * (p->ow + s->k - 1) * 4 <= STRIP_BYTES;
+        int64_t copied = (height - 1) * s->s + (s->k - 1) * s->d + 1;
+        bool fits = s->c * copied * (s->w + 2 * s->p) * 4 <= STRIP_BYTES;
         int threads = p->machine->threads;
         if (fits && (threads == 1 || strips >= 4 * (int64_t)threads)) break;
     }
 }
 
 void ops_padded_program(const ops_conv_shape *s, int64_t oh, int64_t ow, hone_str *out) {
+    hone_str_printf(
+        out,
+        "from tvm.script import tir as T\n\n"
+        "N, C, H, V, F, K, S, P = %" PRId64 ", %" PRId64 ", %" PRId64 ", %" PRId64 ", %" PRId64
+        ", %" PRId64 ", %" PRId64 ", %" PRId64 "\n"
+        "OH, OV, D, CG, FG = %" PRId64 ", %" PRId64 ", %" PRId64 ", %" PRId64 ", %" PRId64 "\n\n",
+        s->n, s->c, s->h, s->w, s->f, s->k, s->s, s->p, oh, ow, s->d, s->c / s->g, s->f / s->g);
     hone_str_printf(out,
-                    "from tvm.script import tir as T\n\n"
-                    "N, C, H, V, F, K, S, P = %" PRId64 ", %" PRId64 ", %" PRId64 ", %" PRId64
-                    ", %" PRId64 ", %" PRId64 ", %" PRId64 ", %" PRId64 "\n"
-                    "OH, OV = %" PRId64 ", %" PRId64 "\n\n",
-                    s->n, s->c, s->h, s->w, s->f, s->k, s->s, s->p, oh, ow);
-    hone_str_append(out,
                     "@T.prim_func\n"
                     "def main(\n"
                     "    X: T.Buffer((N, C, H, V), \"float32\"),\n"
-                    "    W: T.Buffer((F, C, K, K), \"float32\"),\n"
+                    "    W: T.Buffer((F, CG, K, K), \"float32\"),\n"
                     "    Y: T.Buffer((N, F, OH, OV), \"float32\"),\n"
                     "):\n"
                     "    T.func_attr({\"tir.noalias\": True})\n"
@@ -99,14 +103,15 @@ void ops_padded_program(const ops_conv_shape *s, int64_t oh, int64_t ow, hone_st
                     "            XP[vn, vc, vy, vx] = T.if_then_else(\n"
                     "                P <= vy and vy < H + P and P <= vx and vx < V + P,\n"
                     "                X[vn, vc, vy - P, vx - P], T.float32(0))\n"
-                    "    for n, f, y, x, c, dy, dx in T.grid(N, F, OH, OV, C, K, K):\n"
+                    "    for n, f, y, x, c, dy, dx in T.grid(N, F, OH, OV, CG, K, K):\n"
                     "        with T.block(\"conv\"):\n"
                     "            vn, vf, vy, vx, vc, vdy, vdx = T.axis.remap(\n"
                     "                \"SSSSRRR\", [n, f, y, x, c, dy, dx])\n"
                     "            with T.init():\n"
                     "                Y[vn, vf, vy, vx] = T.float32(0)\n"
-                    "            Y[vn, vf, vy, vx] += XP[vn, vc, vy * S + vdy, vx * S + vdx] * "
-                    "W[vf, vc, vdy, vdx]\n");
+                    "            Y[vn, vf, vy, vx] += XP[vn, %svc, vy * S + vdy * D, "
+                    "vx * S + vdx * D] * W[vf, vc, vdy, vdx]\n",
+                    s->g > 1 ? "vf // FG * CG + " : "");
 }
 
 static void print_trace(const plan *p, bool is_constant, hone_str *t) {
@@ -143,8 +148,8 @@ static void print_trace(const plan *p, bool is_constant, hone_str *t) {
 /* Returns the time of one step of the sum. */
 static double make_plan(const ops_machine *machine, const ops_conv_shape *shape, plan *out) {
     *out = (plan){.machine = machine, .shape = *shape};
-    out->oh = shape->h + 2 * shape->p - shape->k + 1;
-    out->ow = shape->w + 2 * shape->p - shape->k + 1;
+    out->oh = ops_conv_outputs(shape, shape->h);
+    out->ow = ops_conv_outputs(shape, shape->w);
     double time = choose_tile(out);
     choose_strip(out);
     return time;

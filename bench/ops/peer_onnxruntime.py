@@ -43,9 +43,11 @@ def batch_matmul(dims):
 
 def conv2d(dims):
     # Zeros at the end are left out.
-    channels, height, filters, kernel, stride, groups, padding, width, count = dims + [0] * (9 - len(dims))
-    width, count = width or height, count or 1
-    out = [(size + 2 * padding - kernel) // stride + 1 for size in (height, width)]
+    dims = dims + [0] * (10 - len(dims))
+    channels, height, filters, kernel, stride, groups, padding, width, count, dilation = dims
+    width, count, dilation = width or height, count or 1, dilation or 1
+    reach = (kernel - 1) * dilation + 1
+    out = [(size + 2 * padding - reach) // stride + 1 for size in (height, width)]
     node = helper.make_node(
         "Conv",
         ["in0", "in1"],
@@ -53,6 +55,7 @@ def conv2d(dims):
         kernel_shape=[kernel, kernel],
         strides=[stride, stride],
         pads=[padding] * 4,
+        dilations=[dilation, dilation],
         group=groups,
     )
     weight = [filters, channels // groups, kernel, kernel]
