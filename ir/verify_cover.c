@@ -131,14 +131,23 @@ static bool writes_whole_parameters(verifier *v, hone_node_id id) {
     return writes;
 }
 
-/* Does a condition speak of the loops of this axis and of others, which move other axes? Then it
- * cuts the number that they make together, (k0 * 2 + k1 < 4), and no axis alone has too few. */
+/* Does a loop move another axis as well? */
+static bool moves_another(const hone_node *node, uint32_t axis, hone_var loop) {
+    for (uint32_t i = 0; i < node->u.block.block->axis_count; i++) {
+        if (i != axis && hone_expr_uses_var(node->u.block.bindings[i], loop)) return true;
+    }
+    return false;
+}
+
+/* Does a condition speak of loops of this axis, and of other axes? Then it cuts the number that
+ * they make together, (k0 * 2 + k1 < 4), and no axis alone has too few. */
 static bool is_tied_to_others(const verifier *v, hone_node_id id, const hone_expr *condition,
-                              const hone_expr *binding) {
+                              uint32_t axis) {
+    const hone_node *node = hone_func_node(v->func, id);
     if (!condition) return false;
     if (hone_expr_is_op(condition, HONE_OP_AND)) {
-        return is_tied_to_others(v, id, condition->args[0], binding) ||
-               is_tied_to_others(v, id, condition->args[1], binding);
+        return is_tied_to_others(v, id, condition->args[0], axis) ||
+               is_tied_to_others(v, id, condition->args[1], axis);
     }
     bool of_axis = false, of_others = false;
     for (hone_node_id n = id; n != HONE_NO_ID; n = hone_func_node(v->func, n)->parent) {
@@ -147,9 +156,9 @@ static bool is_tied_to_others(const verifier *v, hone_node_id id, const hone_exp
             hone_expr_is_int_value(loop->u.loop.range.extent, 1)) {
             continue;
         }
-        bool is_own = hone_expr_uses_var(binding, loop->u.loop.var);
-        of_axis = of_axis || is_own;
-        of_others = of_others || !is_own;
+        hone_var var = loop->u.loop.var;
+        of_axis = of_axis || hone_expr_uses_var(node->u.block.bindings[axis], var);
+        of_others = of_others || moves_another(node, axis, var);
     }
     return of_axis && of_others;
 }
@@ -164,10 +173,9 @@ void verify_uncovered(verifier *v, hone_node_id id, uint32_t i, int64_t lo, int6
     int64_t min = axis->dom.min->u.i, extent = axis->dom.extent->u.i;
     if (hone_axis_reaches_all_outputs(v->func, id, axis, lo, hi)) return;
     if (axis->kind == HONE_AXIS_SPATIAL && writes_whole_parameters(v, id)) return;
-    bool is_wrong =
-        axis->kind == HONE_AXIS_REDUCE
-            ? !is_tied_to_others(v, id, node->u.block.predicate, node->u.block.bindings[i])
-            : writes_parameter(v, id, axis->var);
+    bool is_wrong = axis->kind == HONE_AXIS_REDUCE
+                        ? !is_tied_to_others(v, id, node->u.block.predicate, i)
+                        : writes_parameter(v, id, axis->var);
     bool is_error = is_wrong && !is_nested(v, id) && !verify_shares_output(v, id);
     (is_error ? verify_error : verify_warning)(
         v, id,

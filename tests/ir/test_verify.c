@@ -93,6 +93,16 @@ static const struct row {
      "      with T.init():\n"
      "        C[vi, 0] = 0.0\n"
      "      C[vi, 0] = C[vi, 0] + A[vi, vk0 * 3 + vk1]\n",                   "reduction axis 'vk0' of block 'B' has 64 values",                                              true },
+    {"two reduction axes of one loop, cut together",
+     "  for i, k in T.grid(128, 256):\n"
+     "    with T.block(\"B\"):\n"
+     "      vi = T.axis.spatial(128, i)\n"
+     "      vk0 = T.axis.reduce(16, k // 16)\n"
+     "      vk1 = T.axis.reduce(16, k % 16)\n"
+     "      T.where(k < 128)\n"
+     "      with T.init():\n"
+     "        C[vi, 0] = 0.0\n"
+     "      C[vi, 0] = C[vi, 0] + A[vi, vk0 * 16 + vk1]\n",                  "reduction axis 'vk0' of block 'B' has 16 values",                                              true },
     {"half a reduction by a condition",
      "  for i, k0, k1 in T.grid(128, 8, 16):\n"
      "    with T.block(\"B\"):\n"
