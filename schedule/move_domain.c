@@ -473,7 +473,7 @@ static void keep_numbers(hone_schedule *sch, const hone_expr *binding, sch_axis_
 }
 
 /* In a block within another one: the values of the binding in one run of the outer block, which may
- * depend on the axes of that. */
+ * depend on the axes of that. Where the axis has a size: values up to another size. */
 static void keep_interval(hone_schedule *sch, hone_interval now, sch_axis_domain *io) {
     hone_dtype dtype = io->extent->dtype;
     const hone_expr *one = constant(sch, dtype, 1), *low = NULL, *high = NULL, *end = NULL;
@@ -497,21 +497,31 @@ static void keep_interval(hone_schedule *sch, hone_interval now, sch_axis_domain
     if (!ends_within) keep_at_most(sch, high, io);
 }
 
+/* The loops surely meet all of the axis. */
+static bool is_all_of(hone_schedule *sch, hone_interval now, hone_range axis) {
+    const hone_expr *end = now.max ? hone_expr_add(&sch->ir, axis.min, axis.extent) : NULL;
+    return end && now.min && hone_prove_less_equal(&sch->arith, now.min, axis.min) &&
+           hone_prove_less(&sch->arith, hone_expr_sub(&sch->ir, end, now.max),
+                           constant(sch, end->dtype, 2));
+}
+
 hone_status sch_keep_instances(hone_schedule *sch, hone_node_id id, sch_axis_domain *io) {
     const hone_node *node = sch_node(sch, id);
     const hone_block *block = node->u.block.block;
     hone_node_id scope = sch_scope_of(sch, id);
     bool is_nested = sch_scope_of(sch, scope) != HONE_NO_ID, *marks = NULL;
-    if (is_nested) HONE_TRY(sch_mark_loops(sch, id, scope, false, &marks));
     for (uint32_t a = 0; a < block->axis_count; a++) {
+        hone_range dom = block->axes[a].dom;
+        bool has_size = !hone_expr_is_int(dom.min) || !hone_expr_is_int(dom.extent);
         keep_numbers(sch, node->u.block.bindings[a], &io[a]);
-        if (!is_nested) continue;
+        if (!is_nested && !has_size) continue;
+        if (!marks) HONE_TRY(sch_mark_loops(sch, id, scope, false, &marks));
         const hone_expr *axis = sch_var(sch, block->axes[a].var);
         hone_interval now;
         if (!axis) return sch_ir_error(sch);
-        HONE_TRY(hone_values_relax(&sch->arith, sch->func, id, 1, &axis, &block->axes[a].dom.extent,
-                                   marks, sch->func->var_count, &now, NULL));
-        keep_interval(sch, now, &io[a]);
+        HONE_TRY(hone_values_relax(&sch->arith, sch->func, id, 1, &axis, &dom.extent, marks,
+                                   sch->func->var_count, &now, NULL));
+        if (is_nested || !is_all_of(sch, now, dom)) keep_interval(sch, now, &io[a]);
     }
     return sch_ir_error(sch);
 }

@@ -584,7 +584,8 @@ static hone_status copy_both_ways(caching *in, const char *storage_scope, hone_n
         sch_box box;
         sch_nest nest;
         HONE_TRY(make_copy_block(c, &copies[i]));
-        HONE_TRY(sch_box_below(c->sch, c->place, 1, c->users, c->buffer, false, &box, NULL));
+        /* of this instance alone, also where threads share the buffer */
+        HONE_TRY(sch_box_shared(c->sch, c->place, 1, c->users, c->buffer, false, NULL, &box, NULL));
         HONE_TRY(sch_check_not_empty(c, &box));
         box.buffer = c->is_write ? c->buffer : c->cache;
         domains = hone_arena_alloc(c->sch->arena, (rank + 1) * sizeof *domains);
