@@ -48,6 +48,8 @@ hone_random_group hone_random_buffer_steps(void);
 hone_random_group hone_random_nest_steps(void);
 /* By index maps. */
 hone_random_group hone_random_layout_steps(void);
+/* Several that are taken together. */
+hone_random_group hone_random_recipe_steps(void);
 /* What is unsafe by name. */
 hone_random_group hone_random_unsafe_steps(void);
 

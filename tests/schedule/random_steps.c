@@ -14,6 +14,7 @@ static const struct {
     {hone_random_buffer_steps, 4},
     {hone_random_nest_steps,   2},
     {hone_random_layout_steps, 3},
+    {hone_random_recipe_steps, 3},
     {hone_random_unsafe_steps, 0},
 };
 
