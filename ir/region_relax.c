@@ -297,8 +297,17 @@ static bool fact_is_a_box_side(relax_ctx *ctx, const hone_linear *fact, const ho
     return false;
 }
 
-/* True when a fact speaks only of relaxed variables that index nothing (reduce loops) and holds
- * where all of them begin: then each element is touched there. */
+static bool is_indexed_by(relax_ctx *ctx, const hone_region *region, uint32_t rank, hone_var var) {
+    for (uint32_t d = 0; d < rank; d++) {
+        const hone_expr *index =
+            hone_expr_substitute(&ctx->arith->ir, region->ranges[d].min, ctx->map, ctx->map_count);
+        if (!index || hone_expr_uses_var(index, var)) return true;
+    }
+    return false;
+}
+
+/* True when a fact holds where all relaxed variables that index nothing (reduce loops) begin,
+ * whatever the other relaxed ones are: then each element is touched there. */
 static bool fact_is_beside_the_box(relax_ctx *ctx, const hone_linear *fact,
                                    const hone_region *region, uint32_t rank) {
     int64_t value = fact->constant;
@@ -306,14 +315,11 @@ static bool fact_is_beside_the_box(relax_ctx *ctx, const hone_linear *fact,
         const hone_expr *term = fact->terms[k].term;
         if (term->kind != HONE_EXPR_VAR || term->u.var >= ctx->relax_count) return false;
         if (!ctx->relax[term->u.var]) return false;
-        for (uint32_t d = 0; d < rank; d++) {
-            const hone_expr *index = hone_expr_substitute(&ctx->arith->ir, region->ranges[d].min,
-                                                          ctx->map, ctx->map_count);
-            if (!index || hone_expr_uses_var(index, term->u.var)) return false;
-        }
-        int64_t begin = hone_arith_bound(ctx->arith, term).min, part;
-        if (begin == HONE_BOUND_NEG_INF ||
-            __builtin_mul_overflow(begin, fact->terms[k].coeff, &part) ||
+        hone_bound bound = hone_arith_bound(ctx->arith, term);
+        bool is_most = fact->terms[k].coeff > 0 && is_indexed_by(ctx, region, rank, term->u.var);
+        int64_t at = is_most ? bound.max : bound.min, part;
+        if (at == HONE_BOUND_NEG_INF || at == HONE_BOUND_POS_INF ||
+            __builtin_mul_overflow(at, fact->terms[k].coeff, &part) ||
             __builtin_add_overflow(value, part, &value)) {
             return false;
         }

@@ -621,13 +621,29 @@ static bool says(hone_schedule *sch, const hone_expr *predicate, const hone_expr
     return plain && hone_expr_same(plain, condition);
 }
 
+/* What of a predicate does not follow from the condition, or NULL. */
+static const hone_expr *without_implied(hone_schedule *sch, const hone_expr *predicate,
+                                        const hone_expr *condition) {
+    if (!predicate) return NULL;
+    if (hone_expr_is_op(predicate, HONE_OP_AND)) {
+        const hone_expr *a = without_implied(sch, predicate->args[0], condition);
+        const hone_expr *b = without_implied(sch, predicate->args[1], condition);
+        return a && b ? and_also(sch, a, b) : a ? a : b;
+    }
+    uint32_t mark = sch->arith.fact_count;
+    hone_arith_push(&sch->arith, condition);
+    bool follows = hone_prove(&sch->arith, predicate);
+    hone_arith_pop(&sch->arith, mark);
+    return follows ? NULL : predicate;
+}
+
 hone_status sch_nest_add_condition(hone_schedule *sch, const hone_expr *condition, sch_nest *io) {
     if (hone_expr_is_op(condition, HONE_OP_AND)) {
         HONE_TRY(sch_nest_add_condition(sch, condition->args[0], io));
         return sch_nest_add_condition(sch, condition->args[1], io);
     }
     if (!says(sch, io->predicate, hone_simplify(&sch->arith, condition))) {
-        io->predicate = and_also(sch, io->predicate, condition);
+        io->predicate = and_also(sch, without_implied(sch, io->predicate, condition), condition);
     }
     return sch_ir_error(sch);
 }
