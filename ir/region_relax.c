@@ -503,9 +503,16 @@ bool hone_axis_reaches_all_outputs(const hone_func *func, hone_node_id id, const
     const hone_node *node = hone_func_node(func, id);
     const hone_block *block = node->u.block.block;
     bool moves_one = false;
+    uint32_t read_count, write_count = block->write_count;
+    const hone_region *reads, *writes = block->writes;
     if (axis->kind != HONE_AXIS_SPATIAL || !node->u.block.predicate) return false;
-    for (uint32_t i = 0; i < block->write_count; i++) {
-        const hone_region *write = &block->writes[i];
+    if (hone_attrs_find(&block->annotations, "explicit_write_region")) { /* said, not found out */
+        hone_status st = hone_block_infer_regions(func, id, func->arena, &read_count, &reads,
+                                                  &write_count, &writes);
+        if (hone_status_consume(st)) return false;
+    }
+    for (uint32_t i = 0; i < write_count; i++) {
+        const hone_region *write = &writes[i];
         const hone_buffer_info *buffer = hone_func_buffer(func, write->buffer);
         if (!hone_func_is_parameter(func, write->buffer)) continue;
         for (uint32_t d = 0; d < buffer->rank; d++) {

@@ -36,6 +36,15 @@ static const struct row {
      "      vi, vj = T.axis.remap(\"SS\", [i, j])\n"
      "      T.where(i < 128)\n"
      "      C[vi, vj] = A[vi, vj]\n",                                        NULL,                                                                                           false},
+    {"the rest of the axis lies outside, more is said to be written",
+     "  for i, j in T.grid(130, 128):\n"
+     "    with T.block(\"B\"):\n"
+     "      vi, vj = T.axis.remap(\"SS\", [i, j])\n"
+     "      T.where(i < 128)\n"
+     "      T.reads(A[vi, vj])\n"
+     "      T.writes(C[0:128, vj])\n"
+     "      T.block_attr({\"explicit_write_region\": [0]})\n"
+     "      C[vi, vj] = A[vi, vj]\n",                                        NULL,                                                                                           false},
     {"the rest of the axis lies outside, times a number and with another",
      "  for i, j, k in T.grid(66, 2, 128):\n"
      "    with T.block(\"B\"):\n"
