@@ -147,22 +147,14 @@ static hone_status invert(layout *l) {
     return sch_refuse(sch, l->block, "the index map cannot be inverted");
 }
 
-/* A new value for an old variable, of whose type the expressions around it are. */
-static const hone_expr *in_place_of(layout *l, hone_var old, const hone_expr *value) {
-    hone_dtype dtype = l->sch->func->vars[old].dtype;
-    return hone_dtype_equal(value->dtype, dtype) ? value
-                                                 : hone_expr_cast(&l->sch->ir, dtype, value);
-}
-
 static hone_status replace_axes(layout *l) {
     hone_schedule *sch = l->sch;
     uint32_t count = sch->func->var_count;
     const hone_expr **map = hone_arena_zalloc(sch->arena, (count + 1) * sizeof *map);
     if (!map) return sch_no_memory();
     for (uint32_t i = 0; i < l->loop_count; i++) {
-        hone_var axis = l->m.iters[i].var, loop = sch_node(sch, l->loops[i])->u.loop.var;
-        map[axis] = in_place_of(l, axis, l->old_of_axes[i]);
-        map[loop] = in_place_of(l, loop, l->old_of_loops[i]);
+        map[l->m.iters[i].var] = l->old_of_axes[i];
+        map[sch_node(sch, l->loops[i])->u.loop.var] = l->old_of_loops[i];
     }
     HONE_TRY(sch_ir_error(sch));
     HONE_TRY(sch_replace_vars(sch, l->block, map, count));

@@ -195,7 +195,7 @@ static const hone_expr *carry_over(hone_schedule *sch, const reverse *r, const h
                                    const hone_expr *const *values) {
     replacer ctx = {r->buffer, sch_node(sch, r->producer_store)->u.store.value};
     /* axes first: the producer's value must not be touched by the substitution */
-    const hone_expr *moved = hone_expr_substitute(&sch->ir, e, values, sch->func->var_count);
+    const hone_expr *moved = sch_put_in(sch, e, values, sch->func->var_count);
     return moved ? hone_expr_transform(&sch->ir, moved, replace_load, &ctx) : NULL;
 }
 
@@ -327,8 +327,12 @@ static hone_status do_reverse(hone_schedule *sch, const reverse *r) {
     if (!indices) return sch_no_memory();
     const hone_expr *value = carry_over(sch, r, consumer.u.store.value, values);
     for (uint32_t d = 0; d < rank; d++) {
-        indices[d] =
-            hone_simplify(&sch->arith, carry_over(sch, r, consumer.u.store.indices[d], values));
+        const hone_expr *index = carry_over(sch, r, consumer.u.store.indices[d], values);
+        index = hone_simplify(&sch->arith, index);
+        if (!index) return sch_ir_error(sch);
+        bool is_cast =
+            index->kind == HONE_EXPR_CAST && hone_dtype_is_integer(index->args[0]->dtype);
+        indices[d] = is_cast ? index->args[0] : index; /* an index may be of any type */
     }
     HONE_TRY(sch_ir_error(sch));
     HONE_TRY(guard_producer(sch, r, producer.u.store.rank, producer.u.store.indices, values));

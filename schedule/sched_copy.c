@@ -3,20 +3,40 @@
 /* Copies of parts of the tree under new variables, and trials that can be taken back. */
 
 typedef struct renaming {
-    const hone_expr **map; /* variable → what stands for it now */
+    hone_schedule *sch;
+    const hone_expr *const *map; /* variable → what stands for it now */
     uint32_t count;
 } renaming;
 
+/* The number that a narrower type holds in between, as an expression of the outer type. */
+static const hone_expr *without_narrowing(const renaming *r, const hone_expr *e) {
+    const hone_expr *inner = e->args[0];
+    if (inner->kind != HONE_EXPR_CAST || !hone_dtype_is_integer(inner->dtype)) return e;
+    if (!hone_dtype_equal(inner->args[0]->dtype, e->dtype)) return e;
+    if (!hone_dtype_is_integer(e->dtype) || !hone_expr_is_pure_index(inner->args[0])) return e;
+    hone_bound bound = hone_arith_bound(&r->sch->arith, inner->args[0]);
+    bool fits = bound.min >= hone_dtype_min_int(inner->dtype) &&
+                bound.max <= hone_dtype_max_int(inner->dtype);
+    return fits ? inner->args[0] : e;
+}
+
+/* What stands for a variable is of its type: the expressions around it are. */
 static const hone_expr *rename_var(void *ctx, hone_ir *ir, const hone_expr *e) {
     const renaming *r = ctx;
-    (void)ir;
+    if (e->kind == HONE_EXPR_CAST) return without_narrowing(r, e);
     if (e->kind != HONE_EXPR_VAR || e->u.var >= r->count || !r->map[e->u.var]) return e;
-    return r->map[e->u.var];
+    return hone_expr_cast(ir, e->dtype, r->map[e->u.var]);
+}
+
+const hone_expr *sch_put_in(hone_schedule *sch, const hone_expr *e, const hone_expr *const *map,
+                            uint32_t count) {
+    renaming r = {sch, map, count};
+    return hone_expr_transform(&sch->ir, e, rename_var, &r);
 }
 
 hone_status sch_replace_vars(hone_schedule *sch, hone_node_id root, const hone_expr **map,
                              uint32_t count) {
-    renaming r = {map, count};
+    renaming r = {sch, map, count};
     HONE_TRY(hone_tree_transform(sch->func, root, rename_var, &r, true));
     return sch_ir_error(sch);
 }

@@ -107,7 +107,11 @@ HONE_NODISCARD hone_status sch_substitute_below(hone_schedule *sch, hone_node_id
 HONE_NODISCARD hone_status sch_add_predicate(hone_schedule *sch, hone_node_id block,
                                              const hone_expr *condition);
 const hone_expr *sch_var(hone_schedule *sch, hone_var var);
-/* Replaces variables in all below root, blocks included: map[v] (NULL = keep) for v < count. */
+/* Puts map[v] (NULL = keep) in the place of variables v < count; what is of another type is cast,
+ * so that the expression keeps its own. */
+const hone_expr *sch_put_in(hone_schedule *sch, const hone_expr *e, const hone_expr *const *map,
+                            uint32_t count);
+/* The same in all below root, blocks included. */
 HONE_NODISCARD hone_status sch_replace_vars(hone_schedule *sch, hone_node_id root,
                                             const hone_expr **map, uint32_t count);
 /* A copy under loop variables and axes of its own, not in the tree yet. */
