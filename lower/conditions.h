@@ -44,6 +44,26 @@ bool lower_span_below_zero(hone_arith *arith, const hone_expr *e, hone_var var, 
 /* Lets the loops at and below root begin and end where their work does: iterations at both ends in
  * which all statements stand under conditions that cannot hold are left out (lower/trim.c). */
 HONE_NODISCARD hone_status lower_trim_loops(lower_conditions *c, hone_node_id root);
+/* step * iteration + constant + terms, least..most multiples of unit (0: no terms), below 0 */
+typedef struct lower_alike_sum {
+    int64_t step, constant, unit, least, most;
+} lower_alike_sum;
+/* Which iterations of a loop are alike; see lower/alike.c. {0}: none are. */
+typedef struct lower_alike {
+    bool is_known;
+    uint32_t count;
+    const hone_expr *conditions[LOWER_MAX_CONDITIONS];
+    lower_alike_sum sums[LOWER_MAX_CONDITIONS];
+} lower_alike;
+
+/* By the conditions that c has found below the loop over var. */
+void lower_find_alike(lower_conditions *c, hone_var var, lower_alike *out);
+/* Whether the same conditions hold in this iteration and in the one before it. */
+bool lower_is_alike(const lower_alike *alike, int64_t iteration);
+/* Asks the conditions below root for this value of the loop's variable. */
+HONE_NODISCARD hone_status lower_fix_conditions(hone_func *func, hone_node_id root,
+                                                const lower_alike *alike, hone_var var,
+                                                const hone_expr *value);
 /* Statements that follow each other below one parent. */
 typedef struct lower_run {
     hone_node_id first, last;

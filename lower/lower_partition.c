@@ -11,22 +11,44 @@
  * (in a parallel loop, whose iterations stay together, as an IF in its body; also where only some
  * of its statements have conditions, and these alone are copied: condition_runs.c) so that a split
  * that does not divide, or padding, leaves no condition behind: loops at the edges end where their
- * work ends, and are unrolled and vectorized like the others. Allocations in the body are made for
- * each copy, so that each keeps its own in registers. What is left over (symbolic sizes, many
- * iterations at an edge) is lower_version's. */
+ * work ends, and are unrolled and vectorized like the others. Iterations in which the same
+ * conditions hold share a copy (alike.c). Allocations in the body are made for each copy, so that
+ * each keeps its own in registers. What is left over (symbolic sizes, many iterations at an edge)
+ * is lower_version's. */
 #include "lower/conditions.h"
 
-enum { MAX_BODY_NODES = 250, MAX_NEW_NODES = 2500, MAX_EDGE = 6 };
+enum {
+    MAX_BODY_NODES = 250,
+    MAX_NEW_NODES = 2500,
+    MAX_EDGE = 6, /* copies */
+    MAX_EDGE_ITERATIONS = 64
+};
 
 typedef struct partition {
     lower_conditions conditions;
     int64_t lo, hi;      /* the iterations in which all conditions hold */
     int64_t first, last; /* all iterations */
     bool is_apart;       /* there is no middle: each of a few iterations has its own conditions */
+    lower_alike alike;
     uint32_t new_nodes;
 } partition;
 
 /* ---- which iterations ---- */
+
+/* The last one of those from `from` to `to` that share a copy with the first. */
+static int64_t end_of_run(const partition *p, int64_t from, int64_t to) {
+    while (from < to && lower_is_alike(&p->alike, from + 1))
+        from++;
+    return from;
+}
+
+/* How many copies these iterations take; more than MAX_EDGE + 1 count as MAX_EDGE + 2. */
+static uint32_t count_runs(const partition *p, int64_t from, int64_t to) {
+    uint32_t count = to - from >= MAX_EDGE_ITERATIONS ? MAX_EDGE + 2 : 0;
+    for (; from <= to && count < MAX_EDGE + 2; count++)
+        from = end_of_run(p, from, to) + 1;
+    return count;
+}
 
 /* Narrows [lo, hi] to where the gap is below 0; false when that takes more than a few iterations
  * off an end of the loop, or all. */
@@ -34,11 +56,12 @@ static bool narrow(partition *p, const hone_expr *gap, hone_var var) {
     lower_span span = {p->first, p->last + 1};
     if (!lower_span_below_zero(&p->conditions.arith, gap, var, &span)) return false;
     int64_t lo = span.first, hi = span.end - 1;
-    if (lo - p->first > MAX_EDGE || p->last - hi > MAX_EDGE || lo > hi) return false;
+    if (lo > hi || count_runs(p, p->first, lo - 1) > MAX_EDGE) return false;
+    if (count_runs(p, hi + 1, p->last) > MAX_EDGE) return false;
     if (lo < p->lo) lo = p->lo;
     if (hi > p->hi) hi = p->hi;
     if (lo > hi) {
-        p->is_apart = p->last - p->first <= MAX_EDGE;
+        p->is_apart = count_runs(p, p->first, p->last) <= MAX_EDGE + 1;
         return p->is_apart;
     }
     p->lo = lo;
@@ -55,6 +78,9 @@ static hone_status find_middle(partition *p, hone_node_id loop, bool *out_has) {
     *out_has = false;
     HONE_TRY(lower_find_conditions(c, loop, var, true));
     p->is_apart = false;
+    p->alike = (lower_alike){0};
+    /* the iterations of an unrolled loop have bodies of their own in any case */
+    if (node->loop_kind != HONE_LOOP_UNROLLED) lower_find_alike(c, var, &p->alike);
     p->first = p->lo = node->u.loop.range.min->u.i;
     p->last = p->hi = p->first + hone_expr_const(node->u.loop.range.extent) - 1;
     for (uint32_t i = c->count; i > 0; i--) {
@@ -107,10 +133,10 @@ static bool may_copy_all(const hone_func *func, hone_node_id loop, const lower_r
     return true;
 }
 
-/* The body of the loop for one iteration, below `into`. body: a container of the loop's children.
- */
+/* The body of the loop for one iteration, below `into`, or for some that are alike, where `loop` is
+ * the variable that counts them. body: a container of the loop's children. */
 static hone_status add_iteration(partition *p, hone_node_id body, hone_node_id into, hone_var var,
-                                 int64_t iteration) {
+                                 int64_t iteration, const hone_expr *loop) {
     hone_lower *lower = p->conditions.lower;
     hone_func *func = lower->func;
     hone_node_id copy = hone_tree_copy(func, body);
@@ -118,13 +144,14 @@ static hone_status add_iteration(partition *p, hone_node_id body, hone_node_id i
     if (copy == HONE_NO_ID) return LOWER_NO_MEMORY();
     if (!value) return hone_ir_finish(&lower->ir);
     hone_tree_move_children(func, copy, into);
-    HONE_TRY(lower_rename_vars(lower, into));
-    HONE_TRY(lower_rename_buffers(func, into));
     for (hone_node_id n = hone_func_node(func, into)->first; n != HONE_NO_ID;
          n = hone_func_node(func, n)->next) {
-        HONE_TRY(lower_substitute_one(func, n, var, value)); /* but not in a condition of `into` */
+        if (loop) HONE_TRY(lower_fix_conditions(func, n, &p->alike, var, value));
+        /* but not in a condition of `into` */
+        HONE_TRY(lower_substitute_one(func, n, var, loop ? loop : value));
     }
-    return HONE_OK;
+    HONE_TRY(lower_rename_vars(lower, into));
+    return lower_rename_buffers(func, into);
 }
 
 /* lo <= v and v <= hi, as far as that is not plain. */
@@ -147,17 +174,40 @@ static hone_status new_choice(hone_lower *lower, const hone_expr *condition,
     return *out_choice == HONE_NO_ID || *out_else == HONE_NO_ID ? LOWER_NO_MEMORY() : HONE_OK;
 }
 
+/* A loop over from..to, or where that is one iteration, a container for it. */
+static hone_status new_run(hone_lower *lower, hone_var var, int64_t from, int64_t to,
+                           hone_node_id *out_run, const hone_expr **out_loop) {
+    hone_func *func = lower->func;
+    hone_dtype dtype = func->vars[var].dtype;
+    *out_loop = NULL;
+    if (from == to) {
+        *out_run = hone_func_add_node(func, HONE_NODE_ATTR);
+        return *out_run == HONE_NO_ID ? LOWER_NO_MEMORY() : HONE_OK;
+    }
+    hone_var fresh = hone_func_add_var(func, func->vars[var].name, dtype);
+    if (fresh == HONE_NO_ID) return LOWER_NO_MEMORY();
+    hone_range range = {hone_expr_int(&lower->ir, dtype, from),
+                        hone_expr_int(&lower->ir, dtype, to - from + 1)};
+    *out_loop = hone_func_var_expr(&lower->ir, func, fresh);
+    HONE_TRY(hone_ir_finish(&lower->ir));
+    *out_run = hone_func_add_loop(func, fresh, HONE_LOOP_SERIAL, range);
+    return *out_run == HONE_NO_ID ? LOWER_NO_MEMORY() : HONE_OK;
+}
+
 /* The iterations from..to, one after the other, below `into`. */
 static hone_status add_iterations(partition *p, hone_node_id body, hone_node_id into, hone_var var,
                                   int64_t from, int64_t to) {
-    hone_func *func = p->conditions.lower->func;
-    for (int64_t v = from; v <= to; v++) {
-        hone_node_id one = hone_func_add_node(func, HONE_NODE_ATTR);
-        if (one == HONE_NO_ID) return LOWER_NO_MEMORY();
-        hone_tree_append(func, into, one);
-        HONE_TRY(add_iteration(p, body, one, var, v));
-        HONE_TRY(lower_trim_loops(&p->conditions, one));
-        lower_splice(func, one);
+    hone_lower *lower = p->conditions.lower;
+    hone_func *func = lower->func;
+    for (int64_t end; from <= to; from = end + 1) {
+        hone_node_id run;
+        const hone_expr *loop;
+        end = end_of_run(p, from, to);
+        HONE_TRY(new_run(lower, var, from, end, &run, &loop));
+        hone_tree_append(func, into, run);
+        HONE_TRY(add_iteration(p, body, run, var, from, loop));
+        HONE_TRY(lower_trim_loops(&p->conditions, run));
+        if (!loop) lower_splice(func, run);
     }
     return HONE_OK;
 }
@@ -195,6 +245,13 @@ static hone_status peel(partition *p, hone_node_id loop, hone_node_id *out_next)
     return hone_ir_finish(&lower->ir);
 }
 
+/* Whether v is one of from..to; none of those below comes here. */
+static const hone_expr *is_one_of(hone_ir *ir, const hone_expr *v, int64_t from, int64_t to) {
+    bool is_one = from == to;
+    return hone_expr_binary(ir, is_one ? HONE_OP_EQ : HONE_OP_LE, v,
+                            hone_expr_int(ir, v->dtype, to));
+}
+
 /* Where iterations stay together: a choice among the middle and each iteration at an edge. body:
  * the loop, or a container of some of its statements. */
 static hone_status split_body(partition *p, hone_node_id loop, hone_node_id body) {
@@ -208,17 +265,17 @@ static hone_status split_body(partition *p, hone_node_id loop, hone_node_id body
     hone_tree_move_children(func, body, middle);
     hone_node_id into = edges;
     int64_t end = p->hi < p->last ? p->last : p->lo - 1; /* the last of the edges */
-    for (int64_t i = p->lo > p->first ? p->first : p->hi + 1; i <= end;
-         i = i + 1 == p->lo ? p->hi + 1 : i + 1) {
-        if (i == end) {
-            HONE_TRY(add_iteration(p, middle, into, var, i));
+    for (int64_t i = p->lo > p->first ? p->first : p->hi + 1, last; i <= end;
+         i = last + 1 == p->lo ? p->hi + 1 : last + 1) {
+        last = end_of_run(p, i, i < p->lo ? p->lo - 1 : end);
+        const hone_expr *shared = last > i ? v : NULL;
+        if (last == end) {
+            HONE_TRY(add_iteration(p, middle, into, var, i, shared));
             break;
         }
-        const hone_expr *is_this =
-            hone_expr_binary(&lower->ir, HONE_OP_EQ, v, hone_expr_int(&lower->ir, v->dtype, i));
         hone_node_id rest;
-        HONE_TRY(new_choice(lower, is_this, &choice, &rest));
-        HONE_TRY(add_iteration(p, middle, choice, var, i));
+        HONE_TRY(new_choice(lower, is_one_of(&lower->ir, v, i, last), &choice, &rest));
+        HONE_TRY(add_iteration(p, middle, choice, var, i, shared));
         hone_tree_append(func, choice, rest);
         hone_tree_append(func, into, choice);
         into = rest;
@@ -298,7 +355,7 @@ static hone_status partition_loop(partition *p, hone_node_id loop, hone_node_id 
     lower_find_runs(&p->conditions, loop, &runs);
     if (runs.kind == LOWER_RUNS_INNER) return HONE_OK;
     if (!may_copy_all(func, loop, &runs, &size)) return HONE_OK;
-    size *= (uint32_t)((p->lo - p->first) + (p->last - p->hi));
+    size *= count_runs(p, p->first, p->lo - 1) + count_runs(p, p->hi + 1, p->last);
     if (p->new_nodes + size > MAX_NEW_NODES) return HONE_OK;
     p->new_nodes += size;
     if (runs.kind == LOWER_RUNS_ALL && may_peel(func, loop)) return peel(p, loop, next);

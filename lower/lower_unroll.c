@@ -2,15 +2,17 @@
  * needs: no blocks. keeps: what is computed, in order. Repeats the body of a loop that is marked
  * unrolled, or that a surrounding pragma allows (pragma_auto_unroll_max_step: loops whose
  * iterations, multiplied over the nest, are at most so many), as long as the program does not grow
- * beyond a limit; a loop that would is left as it is. What is counted are statements of the
- * machine: a store of a vector that fills four registers is four. */
+ * beyond a limit; a loop that would is left as it is. Marked loops may take it to twice the limit:
+ * tiles at the edges of an image that stay loops have their sums in memory. What is counted are
+ * statements of the machine: a store of a vector that fills four registers is four. */
 #include "lower/passes.h"
 
 enum { DEFAULT_MAX_STATEMENTS = 512, MAX_COPIES = 512 };
 
 typedef struct unroller {
     hone_lower *lower;
-    int64_t budget;  /* statements that may still be made */
+    int64_t budget;  /* statements that may still be made, */
+    int64_t reserve; /* of these for marked loops alone */
     int64_t natural; /* lanes of a register */
 } unroller;
 
@@ -33,11 +35,12 @@ static int64_t count_statements(const unroller *u, hone_node_id root, int64_t li
     return sum;
 }
 
-static hone_status unroll_loop(unroller *u, hone_node_id id, int64_t extent) {
+/* reserve: statements of the budget that must be left. */
+static hone_status unroll_loop(unroller *u, hone_node_id id, int64_t extent, int64_t reserve) {
     hone_func *func = u->lower->func;
     if (extent > MAX_COPIES || hone_tree_jump_of(func, id, true) != HONE_NO_ID) return HONE_OK;
     int64_t before = count_statements(u, id, u->budget), after = extent * before;
-    if (after - before > u->budget) return HONE_OK;
+    if (after - before > u->budget - reserve) return HONE_OK;
     u->budget -= after - before;
     return lower_repeat_body(u->lower, id, extent);
 }
@@ -67,14 +70,14 @@ static hone_status visit(unroller *u, hone_node_id id, pragmas p, int64_t *out_s
     if (extent < 0) return HONE_OK;
     bool is_asked = node->loop_kind == HONE_LOOP_UNROLLED;
     bool is_allowed = node->loop_kind == HONE_LOOP_SERIAL && *out_step <= p.max_step;
-    if (is_asked || is_allowed) return unroll_loop(u, id, extent);
+    if (is_asked || is_allowed) return unroll_loop(u, id, extent, is_asked ? 0 : u->reserve);
     return HONE_OK;
 }
 
 hone_status lower_unroll(hone_lower *lower) {
-    int64_t budget = lower->options->max_unrolled_nodes;
-    unroller u = {lower, budget > 0 ? budget : DEFAULT_MAX_STATEMENTS,
-                  hone_target_lanes(lower->options->target, 32)};
+    int64_t limit = lower->options->max_unrolled_nodes;
+    if (limit <= 0) limit = DEFAULT_MAX_STATEMENTS;
+    unroller u = {lower, 2 * limit, limit, hone_target_lanes(lower->options->target, 32)};
     int64_t step;
     return visit(&u, 0, (pragmas){0}, &step);
 }

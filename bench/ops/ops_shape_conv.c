@@ -336,14 +336,16 @@ static bool suits_rows(const plan *p, const ops_conv_shape *s) {
     bool is_full = s->f % BLOCK == 0 || s->c < BLOCK; /* filters, or nothing to sum */
     if (s->k == 1 && s->p == 0 && is_full) return false;
     double rows = ops_rows_time(p->machine, s);
-    if (p->machine->lanes == BLOCK) {
-        /* Outputs are turned: some five steps for a vector. Edges of more than six columns get no
-         * bodies of their own (lower/lower_partition.c). */
-        double steps = (double)(s->c / s->g * s->k * s->k);
-        double filters = p->time + 5.0 * (double)(s->f * p->oh * p->ow) / BLOCK / steps;
-        return (p->machine->has_halves ? 1.15 : 1.05) * rows < (s->p > 6 ? 2 * filters : filters);
-    }
     double inside = inside_share(s, s->h, p->oh) * inside_share(s, s->w, p->ow);
+    if (p->machine->lanes == BLOCK) {
+        /* Outputs are turned: some five steps for a vector. Edges of more than six columns, if taps
+         * stand side by side, get no bodies of their own (lower/lower_partition.c). */
+        double steps = (double)(s->c / s->g * s->k * s->k);
+        double filters = p->time * (s->d > 1 ? inside : 1) +
+                         5.0 * (double)(s->f * p->oh * p->ow) / BLOCK / steps;
+        if (s->p > 6 * s->d) filters *= 2;
+        return (p->machine->has_halves ? 1.15 : 1.05) * rows < filters;
+    }
     return 1.05 * rows < p->time * inside;
 }
 
