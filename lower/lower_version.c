@@ -6,7 +6,9 @@
  *   else: the tile as it was, its vectors masked, its unrolled loops serial if they are long
  *
  * so a split that does not divide, or padding, costs one comparison per tile and vectors stay
- * vectors everywhere but at the edges. */
+ * vectors everywhere but at the edges. Where there is but one edge, the last tile of a parallel
+ * loop, the loop has its last value there, so that unrolling and vectorizing decide what is left. */
+#include "ir/fold.h"
 #include "lower/conditions.h"
 
 enum { MAX_TILE_NODES = 400, MAX_VERSIONS = 64, MAX_TILE_POINTS = 1024, MAX_EDGE_STATEMENTS = 32 };
@@ -53,7 +55,54 @@ static hone_node_id outermost(const lower_conditions *v, hone_node_id tile) {
     }
 }
 
-static hone_status make_versions(lower_conditions *v, hone_node_id tile, hone_node_id *out_choice) {
+/* A part of the indices that has one value wherever a condition does not hold. */
+typedef struct edge {
+    const hone_expr *term;
+    int64_t value;
+} edge;
+
+/* f // 32 < 5 where f // 32 is never more than 5. */
+static bool find_edge(lower_conditions *v, const hone_expr *hoisted, edge *out) {
+    hone_linear form;
+    const hone_expr *gap = lower_gap_of(&v->arith, hoisted);
+    if (!gap || !hone_linear_of(&v->arith, gap, &form) || form.count != 1) return false;
+    int64_t coeff = form.terms[0].coeff;
+    if (coeff == INT64_MIN || form.constant == INT64_MIN) return false;
+    out->term = form.terms[0].term;
+    hone_bound bound = hone_arith_bound(&v->arith, out->term);
+    /* the gap is 0 or more at the edge */
+    if (coeff > 0) {
+        out->value = -hone_floor_div(form.constant, coeff);
+        return out->value == bound.max;
+    }
+    out->value = hone_floor_div(form.constant, -coeff);
+    return out->value == bound.min;
+}
+
+/* Keeps the conditions that do not hold at one edge, if there is such an edge. */
+static bool keep_one_edge(lower_conditions *v, edge *out) {
+    uint32_t first = 0;
+    while (first < v->count && !find_edge(v, v->hoisted[first], out))
+        first++;
+    if (first == v->count) return false;
+    for (uint32_t i = v->count; i > 0; i--) {
+        edge other;
+        bool is_same = find_edge(v, v->hoisted[i - 1], &other) && other.value == out->value &&
+                       hone_expr_same(other.term, out->term);
+        if (!is_same) lower_drop_condition(v, i - 1);
+    }
+    return true;
+}
+
+static const hone_expr *put_edge(void *ctx, hone_ir *ir, const hone_expr *e) {
+    const edge *at = ctx;
+    return hone_expr_same(e, at->term) ? hone_expr_int(ir, e->dtype, at->value) : e;
+}
+
+static hone_status make_versions(lower_conditions *v, hone_node_id tile, hone_node_id *out_choice,
+                                 bool *out_has_edge) {
+    edge at;
+    *out_has_edge = keep_one_edge(v, &at);
     hone_func *func = v->lower->func;
     tile = outermost(v, tile);
     const hone_expr *all = NULL;
@@ -61,7 +110,10 @@ static hone_status make_versions(lower_conditions *v, hone_node_id tile, hone_no
         all = lower_and(&v->lower->ir, all, v->hoisted[i]);
     hone_node_id slow = hone_tree_copy(func, tile);
     if (slow == HONE_NO_ID) return LOWER_NO_MEMORY();
-    make_serial(func, slow);
+    if (*out_has_edge)
+        HONE_TRY(hone_tree_transform(func, slow, put_edge, &at, false));
+    else
+        make_serial(func, slow);
     HONE_TRY(lower_assume_conditions(v, tile));
     return lower_wrap_choice(v->lower, all, tile, slow, out_choice);
 }
@@ -116,9 +168,11 @@ hone_status lower_version(hone_lower *lower) {
         HONE_TRY(drop_hopeless(&v));
         if (v.count == 0 || is_trivial(&v)) continue;
         hone_node_id choice;
-        HONE_TRY(make_versions(&v, tile, &choice));
+        bool has_edge;
+        HONE_TRY(make_versions(&v, tile, &choice, &has_edge));
         made++;
-        next = hone_tree_next_over(func, 0, choice); /* over both */
+        /* over both, unless they may have other conditions */
+        next = has_edge ? hone_tree_next(func, 0, choice) : hone_tree_next_over(func, 0, choice);
     }
     return hone_ir_finish(&v.arith.ir);
 }

@@ -115,18 +115,28 @@ static const struct row version_rows[] = {
           "        for k in range(9):\n"
           "            for t in T.unroll(6):\n"
           "                if i * 6 + t < n:\n"
-          "                    Y[i * 6 + t] = Y[i * 6 + t] + A[k]\n",   "        else:\n"
+          "                    Y[i * 6 + t] = Y[i * 6 + t] + A[k]\n",         "        else:\n"
      "            for k in range(9):\n"
      "                for t in T.unroll(6):\n"
-     "                    if i * 6 + t < n:\n"},
+     "                    if i * 6 + t < n:\n"                       },
+    {"the last of the tiles of a fused loop has its number",
+     HEAD "    for f in T.parallel(27):\n"
+          "        for k in range(9):\n"
+          "            for t in T.unroll(6):\n"
+          "                if f % 9 * 6 + t < 50:\n"
+          "                    Y[f % 9 * 6 + t] = Y[f % 9 * 6 + t] + A[k]\n", "        else:\n"
+     "            for k in range(9):\n"
+     "                for t in T.unroll(6):\n"
+     "                    if T.Mul(8, 6) + t < 50:\n"
+     "                        Y[T.Mul(8, 6) + t] = Y[T.Mul(8, 6) + t] + A[k]\n"},
     {"long ones do not",
      HEAD "    for i in range((n + 33) // 34):\n"
           "        for k in range(9):\n"
           "            for t in T.unroll(34):\n"
           "                if i * 34 + t < n:\n"
-          "                    Y[i * 34 + t] = Y[i * 34 + t] + A[k]\n", "        else:\n"
+          "                    Y[i * 34 + t] = Y[i * 34 + t] + A[k]\n",       "        else:\n"
      "            for k, t in T.grid(9, 34):\n"
-     "                if i * 34 + t < n:\n" },
+     "                if i * 34 + t < n:\n"                        },
 };
 
 static const struct row layout_rows[] = {
