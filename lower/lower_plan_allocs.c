@@ -2,7 +2,8 @@
  * needs: ALLOC nodes, no blocks. keeps: what is computed. An allocation sinks to the innermost
  * place that holds all uses of its buffer. It enters a loop only when no value is carried from one
  * iteration to the next: what an iteration reads, it has surely written before. The iterations of a
- * parallel or vectorized loop carry nothing: it is entered when nothing else stands around it. */
+ * parallel or vectorized loop carry nothing: it is entered when nothing else stands around it, and
+ * when all of them store to the same elements. */
 #include "ir/itermap.h"
 #include "lower/accesses.h"
 #include "support/tensor.h"
@@ -298,20 +299,60 @@ static hone_node_id innermost(const hone_func *func, hone_node_id alloc,
     }
 }
 
-/* A parallel or vectorized loop directly below the allocation that holds all uses, or HONE_NO_ID.
- * Its iterations hand nothing to each other, so each may have a buffer of its own; it must where
- * they overlap. */
-static hone_node_id independent_user(const hone_func *func, hone_node_id alloc,
-                                     const lower_accesses *all) {
-    hone_node_id at = only_user(func, alloc, all);
-    while (at != HONE_NO_ID && hone_func_node(func, at)->kind == HONE_NODE_ALLOC)
-        at = only_user(func, at, all);
-    if (at == HONE_NO_ID || hone_func_node(func, at)->kind != HONE_NODE_FOR) return HONE_NO_ID;
-    for (uint32_t i = 0; i < all->count; i++) {
-        if (all->items[i].node == at) return HONE_NO_ID; /* used in its bounds */
+/* Is what stands around a store the same for each value of the variable? */
+static bool is_the_same_for(const hone_node *node, hone_var var) {
+    switch ((hone_node_kind)node->kind) {
+    case HONE_NODE_FOR:
+        return !hone_expr_uses_var(node->u.loop.range.min, var) &&
+               !hone_expr_uses_var(node->u.loop.range.extent, var);
+    case HONE_NODE_IF:
+        return !hone_expr_uses_var(node->u.eval.value, var);
+    case HONE_NODE_ELSE:
+    case HONE_NODE_ALLOC:
+        return true;
+    default:
+        return false;
     }
-    hone_loop_kind kind = hone_func_node(func, at)->loop_kind;
-    return kind == HONE_LOOP_PARALLEL || kind == HONE_LOOP_VECTORIZED ? at : HONE_NO_ID;
+}
+
+/* Do all iterations of a loop store to the same elements? */
+static bool stores_alike(const planner *p, hone_node_id loop, const lower_accesses *all) {
+    const hone_func *func = p->lower->func;
+    hone_var var = hone_func_node(func, loop)->u.loop.var;
+    for (uint32_t i = 0; i < all->count; i++) {
+        const lower_access *access = &all->items[i];
+        if (!access->is_store) continue;
+        for (uint32_t d = 0; d < func->buffers[p->buffer].rank; d++) {
+            if (hone_expr_uses_var(access->indices[d], var)) return false;
+        }
+        for (hone_node_id n = hone_func_node(func, access->node)->parent; n != loop;
+             n = hone_func_node(func, n)->parent) {
+            if (!is_the_same_for(hone_func_node(func, n), var)) return false;
+        }
+    }
+    return true;
+}
+
+/* A parallel or vectorized loop that holds all uses, or HONE_NO_ID. Its iterations hand nothing to
+ * each other, so each may have a buffer of its own where it is the outermost loop, and must where
+ * they store to the same elements. */
+static hone_node_id independent_user(const planner *p, hone_node_id alloc,
+                                     const lower_accesses *all) {
+    const hone_func *func = p->lower->func;
+    bool is_outermost = true;
+    for (hone_node_id at = only_user(func, alloc, all); at != HONE_NO_ID;
+         at = only_user(func, at, all)) {
+        const hone_node *node = hone_func_node(func, at);
+        for (uint32_t i = 0; i < all->count; i++) {
+            if (all->items[i].node == at) return HONE_NO_ID; /* used here, perhaps in its bounds */
+        }
+        if (node->kind == HONE_NODE_ALLOC) continue;
+        bool is_apart = node->kind == HONE_NODE_FOR && (node->loop_kind == HONE_LOOP_PARALLEL ||
+                                                        node->loop_kind == HONE_LOOP_VECTORIZED);
+        if (is_apart && (is_outermost || stores_alike(p, at, all))) return at;
+        is_outermost = false;
+    }
+    return HONE_NO_ID;
 }
 
 /* Whether the allocation may be made anew in each iteration of the loops down to place. */
@@ -338,7 +379,7 @@ static hone_status plan(planner *p, hone_node_id alloc) {
     if (place == alloc) return HONE_OK;
     bool may = false;
     HONE_TRY(may_enter(p, &all, place, &may));
-    if (!may) place = independent_user(func, alloc, &all);
+    if (!may) place = independent_user(p, alloc, &all);
     if (place == HONE_NO_ID) return HONE_OK;
     lower_splice(func, alloc); /* its children take its place */
     hone_tree_move_children(func, place, alloc);

@@ -6,12 +6,18 @@
  *   else: the tile as it was, its vectors masked, its unrolled loops serial if they are long
  *
  * so a split that does not divide, or padding, costs one comparison per tile and vectors stay
- * vectors everywhere but at the edges. Where there is but one edge, the last tile of a parallel
- * loop, the loop has its last value there, so that unrolling and vectorizing decide what is left. */
+ * vectors everywhere but at the edges. At an edge that is the last tile of a parallel loop the loop
+ * has its last value, so that unrolling and vectorizing decide what is left. */
 #include "ir/fold.h"
 #include "lower/conditions.h"
 
-enum { MAX_TILE_NODES = 400, MAX_VERSIONS = 64, MAX_TILE_POINTS = 1024, MAX_EDGE_STATEMENTS = 32 };
+enum {
+    MAX_TILE_NODES = 400,
+    MAX_VERSIONS = 64,
+    MAX_TILE_POINTS = 1024,
+    MAX_EDGE_STATEMENTS = 32,
+    MAX_EDGES = 2
+};
 
 /* Statements below a node once loops are unrolled. */
 static int64_t count_statements(const hone_func *func, hone_node_id id) {
@@ -79,18 +85,30 @@ static bool find_edge(lower_conditions *v, const hone_expr *hoisted, edge *out) 
     return out->value == bound.min;
 }
 
-/* Keeps the conditions that do not hold at one edge, if there is such an edge. */
+static bool same_edge(const edge *a, const edge *b) {
+    return a->value == b->value && hone_expr_same(a->term, b->term);
+}
+
+/* Keeps the conditions that do not hold at one edge, if there is such an edge and not more than
+ * another one: each edge makes a copy of all that the others made. */
 static bool keep_one_edge(lower_conditions *v, edge *out) {
-    uint32_t first = 0;
-    while (first < v->count && !find_edge(v, v->hoisted[first], out))
-        first++;
-    if (first == v->count) return false;
-    for (uint32_t i = v->count; i > 0; i--) {
-        edge other;
-        bool is_same = find_edge(v, v->hoisted[i - 1], &other) && other.value == out->value &&
-                       hone_expr_same(other.term, out->term);
-        if (!is_same) lower_drop_condition(v, i - 1);
+    edge edges[MAX_EDGES], at;
+    bool is_first[LOWER_MAX_CONDITIONS] = {false};
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < v->count; i++) {
+        uint32_t k = 0;
+        if (!find_edge(v, v->hoisted[i], &at)) continue;
+        while (k < count && !same_edge(&edges[k], &at))
+            k++;
+        if (k == MAX_EDGES) return false;
+        if (k == count) edges[count++] = at;
+        is_first[i] = k == 0;
     }
+    if (count == 0) return false;
+    for (uint32_t i = v->count; i > 0; i--) {
+        if (!is_first[i - 1]) lower_drop_condition(v, i - 1);
+    }
+    *out = edges[0];
     return true;
 }
 

@@ -1,4 +1,5 @@
-/* Programs as they are behind a pass. compact: buffers shrink to what is touched of them. version:
+/* Programs as they are behind a pass. compact: buffers shrink to what is touched of them.
+ * plan_allocs: iterations that run at once do not share what they all store to. version:
  * tiles for where all conditions hold, and others. hoist_if: conditions that no iteration changes
  * stand around loops, and statements side by side share one; what may not be asked earlier stays
  * where it is. layout: small buffers are laid out as the vectors in most loops run. carry: vectors
@@ -109,6 +110,28 @@ static const struct row compact_rows[] = {
           "        Y[i] = L[i, 0]\n",                         "    L = T.alloc_buffer((n, 8), \"int32\")\n" },
 };
 
+static const struct row alloc_rows[] = {
+    {"iterations that run at once and store to the same have buffers of their own",
+     HEAD "    L = T.alloc_buffer((2,), \"int32\")\n"
+          "    for o in range(2):\n"
+          "        for f in T.parallel(3):\n"
+          "            for t in range(4):\n"
+          "                if t % 2 == 0:\n"
+          "                    L[t // 2] = 0\n"
+          "                L[t // 2] = L[t // 2] + A[t]\n"
+          "            Y[o * 3 + f] = L[0]\n", "        for f in T.parallel(3):\n"
+     "            L = T.alloc_buffer((2,), \"int32\")\n"},
+    {"those that store apart may go on with what is theirs",
+     HEAD "    L = T.alloc_buffer((3,), \"int32\")\n"
+          "    for o in range(2):\n"
+          "        for f in T.parallel(3):\n"
+          "            if o == 0:\n"
+          "                L[f] = 0\n"
+          "            L[f] = L[f] + A[o]\n"
+          "            Y[o * 3 + f] = L[f]\n", "    L = T.alloc_buffer((3,), \"int32\")\n"
+     "    for o in range(2):\n"                         },
+};
+
 static const struct row version_rows[] = {
     {"short tiles stay unrolled at the edge",
      HEAD "    for i in range((n + 5) // 6):\n"
@@ -118,7 +141,7 @@ static const struct row version_rows[] = {
           "                    Y[i * 6 + t] = Y[i * 6 + t] + A[k]\n",         "        else:\n"
      "            for k in range(9):\n"
      "                for t in T.unroll(6):\n"
-     "                    if i * 6 + t < n:\n"                       },
+     "                    if i * 6 + t < n:\n"                                         },
     {"the last of the tiles of a fused loop has its number",
      HEAD "    for f in T.parallel(27):\n"
           "        for k in range(9):\n"
@@ -136,7 +159,7 @@ static const struct row version_rows[] = {
           "                if i * 34 + t < n:\n"
           "                    Y[i * 34 + t] = Y[i * 34 + t] + A[k]\n",       "        else:\n"
      "            for k, t in T.grid(9, 34):\n"
-     "                if i * 34 + t < n:\n"                        },
+     "                if i * 34 + t < n:\n"                                          },
 };
 
 static const struct row layout_rows[] = {
@@ -256,6 +279,10 @@ static void keeps_what_is_touched(void **state) {
     check(*state, "compact");
 }
 
+static void shares_where_it_may(void **state) {
+    check(*state, "plan_allocs");
+}
+
 static void keeps_edges_short(void **state) {
     check(*state, "version");
 }
@@ -271,6 +298,7 @@ static void asks_whether_digits_carry(void **state) {
 int main(void) {
     return HONE_RUN_ROWS("lower/hoist_if", hoist_rows, asks_where_it_may) +
            HONE_RUN_ROWS("lower/compact", compact_rows, keeps_what_is_touched) +
+           HONE_RUN_ROWS("lower/plan_allocs", alloc_rows, shares_where_it_may) +
            HONE_RUN_ROWS("lower/version", version_rows, keeps_edges_short) +
            HONE_RUN_ROWS("lower/layout", layout_rows, lays_out_as_vectors_run) +
            HONE_RUN_ROWS("lower/carry", carry_rows, asks_whether_digits_carry);
