@@ -570,6 +570,8 @@ bool script_subscript(script_parser *p, const script_value *base, uint32_t at, s
         return script_fail(p, at, "%s has no attribute '%s'", script_kind_name(base->u.method.base),
                            base->u.method.name);
     default:
-        return script_fail(p, at, "%s takes no subscript", script_kind_name(base));
+        return script_fail(p, at, "%s takes no subscript%s", script_kind_name(base),
+                           base->kind == SCRIPT_ACCESS ? "; all indices stand in one: A[i, j]"
+                                                       : "");
     }
 }

@@ -279,7 +279,8 @@ static bool call_len(script_parser *p, const script_call *call, script_value *ou
     const script_value *v = NULL;
     if (!script_need_arg(p, call, 0, "value", &v)) return false;
     if (v->kind != SCRIPT_TUPLE && v->kind != SCRIPT_LIST) {
-        return script_fail(p, call->at, "len of %s", script_kind_name(v));
+        return script_fail(p, call->at, "len of %s%s", script_kind_name(v),
+                           v->kind == SCRIPT_BUFFER ? "; A.shape holds its sizes" : "");
     }
     *out = SCRIPT_VALUE_INT(v->count);
     return true;

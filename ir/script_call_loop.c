@@ -39,9 +39,19 @@ static bool call_grid(script_parser *p, const script_call *call, script_value *o
     hone_range *ranges = script_alloc(p, p->scratch, call->count, sizeof *ranges);
     script_loop *loop = NULL;
     if (!ranges) return false;
+    static const char *const words[] = {"dtype"};
+    const script_value *type = script_arg(call, UINT32_MAX, "dtype");
+    hone_dtype dtype;
+    if (!script_check_keywords(p, call, words, HONE_COUNT(words)) ||
+        (type && type->kind != SCRIPT_NONE && !script_to_dtype(p, type, &dtype))) {
+        return false;
+    }
     if (!call->count) return script_fail(p, call->at, "T.grid needs at least one extent");
     for (uint32_t i = 0; i < call->count; i++) {
         if (!grid_range(p, &call->args[i], &ranges[i])) return false;
+        if (!type || type->kind == SCRIPT_NONE) continue;
+        ranges[i].min = script_cast(p, dtype, ranges[i].min);
+        ranges[i].extent = script_cast(p, dtype, ranges[i].extent);
     }
     return script_check_ir(p, call->at) &&
            loop_result(p, call->count, ranges, HONE_LOOP_SERIAL, &loop, out);

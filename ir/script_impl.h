@@ -254,8 +254,10 @@ bool script_expected(script_parser *p, const char *what, const char *where);
 /* The same with advice behind it. */
 bool script_expected_hint(script_parser *p, const char *what, const char *hint);
 bool script_need_newline(script_parser *p);
+bool script_token_is(const script_parser *p, uint32_t at, script_token_kind kind, const char *text);
 bool script_is_keyword(const script_parser *p, const script_token *token);
-bool script_can_be_name(const char *text); /* of a function: lexes as a name, is no keyword */
+const char *script_keyword_at(size_t index); /* NULL behind the last */
+bool script_can_be_name(const char *text);   /* of a function: lexes as a name, is no keyword */
 /* The token as text in the scratch arena; NULL when memory is short (then p->error is set). */
 const char *script_token_text(script_parser *p, const script_token *token);
 /* Skips to behind the end of this logical line. */

@@ -253,8 +253,10 @@ static hone_status lex_operator(lexer *lx) {
         if (!c || !strchr("+-*/%@&|^~<>()[]{},:.;=", c)) {
             char text[64];
             snprintf(text, sizeof text,
-                     isprint((unsigned char)c) ? "unexpected character '%c'"
-                                               : "unexpected byte 0x%02x",
+                     c == '!'                    ? "unexpected character '%c'; 'not' negates"
+                     : c == '?'                  ? "unexpected character '%c'; it is a if c else b"
+                     : isprint((unsigned char)c) ? "unexpected character '%c'"
+                                                 : "unexpected byte 0x%02x",
                      (unsigned char)c);
             return fail(lx, start, text);
         }

@@ -32,6 +32,21 @@ static bool add_scalar_param(script_parser *p, const char *name, hone_dtype dtyp
            add_param(p, var, HONE_NO_ID);
 }
 
+/* `n: int`: Python's types say no width. */
+static bool check_scalar_type(script_parser *p, const char *name) {
+    static const char *const types[][2] = {
+        {"int",   "int32"  },
+        {"float", "float32"},
+        {"bool",  "bool"   }
+    };
+    for (size_t i = 0; i < HONE_COUNT(types); i++) {
+        if (!script_at_word(p, types[i][0])) continue;
+        return script_fail(p, p->pos, "parameter '%s' has Python's type '%s'; did you mean 'T.%s'?",
+                           name, types[i][0], types[i][1]);
+    }
+    return true;
+}
+
 static bool parse_param(script_parser *p) {
     const char *name = NULL;
     uint32_t at = p->pos;
@@ -50,7 +65,11 @@ static bool parse_param(script_parser *p) {
                            name);
     }
     script_value type;
-    if (!script_parse_expr(p, &type)) return false;
+    if (!check_scalar_type(p, name) || !script_parse_expr(p, &type)) return false;
+    if (script_at_op(p, "=")) {
+        return script_fail(p, p->pos, "parameter '%s' has a default, which TVMScript has not",
+                           name);
+    }
     if (type.kind == SCRIPT_NEWVAR) {
         return add_scalar_param(p, name, type.u.var.dtype, &type);
     }

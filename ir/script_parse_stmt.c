@@ -344,6 +344,12 @@ static bool parse_for(script_parser *p) {
     if (v.u.loop->count != count) {
         return script_fail(p, v.at, "%u loop variables for %u extents", count, v.u.loop->count);
     }
+    for (uint32_t i = 0; i < count; i++) {
+        for (uint32_t k = 0; k < i && names[i][0] != '_'; k++) {
+            if (strcmp(names[i], names[k]) == 0)
+                return script_fail(p, at, "two loop variables are named '%s'", names[i]);
+        }
+    }
     bool ok = open_loops(p, at, v.u.loop, names) &&
               (!stem || script_define_spread(p, stem, names + star, count + 1 - written)) &&
               script_suite(p, script_parse_statement);

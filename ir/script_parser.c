@@ -141,7 +141,7 @@ const script_token *script_peek(const script_parser *p) {
     return &p->tokens[p->pos];
 }
 
-static bool token_is(const script_parser *p, uint32_t at, script_token_kind kind,
+bool script_token_is(const script_parser *p, uint32_t at, script_token_kind kind,
                      const char *text) {
     if (at >= p->token_count) return false;
     const script_token *t = &p->tokens[at];
@@ -150,15 +150,15 @@ static bool token_is(const script_parser *p, uint32_t at, script_token_kind kind
 }
 
 bool script_at_op(const script_parser *p, const char *op) {
-    return token_is(p, p->pos, SCRIPT_TOKEN_OP, op);
+    return script_token_is(p, p->pos, SCRIPT_TOKEN_OP, op);
 }
 
 bool script_at_op_ahead(const script_parser *p, uint32_t ahead, const char *op) {
-    return token_is(p, p->pos + ahead, SCRIPT_TOKEN_OP, op);
+    return script_token_is(p, p->pos + ahead, SCRIPT_TOKEN_OP, op);
 }
 
 bool script_at_word(const script_parser *p, const char *word) {
-    return token_is(p, p->pos, SCRIPT_TOKEN_NAME, word);
+    return script_token_is(p, p->pos, SCRIPT_TOKEN_NAME, word);
 }
 
 bool script_take_op(script_parser *p, const char *op) {
@@ -387,6 +387,10 @@ const script_value *script_lookup(const script_parser *p, const char *name) {
     return NULL;
 }
 
+const char *script_keyword_at(size_t index) {
+    return index < HONE_COUNT(keywords) ? keywords[index] : NULL;
+}
+
 const char *script_nearest(const char *name, const char *const *candidates, size_t count) {
     const char *best = NULL;
     const char *dot = strrchr(name, '.'); /* what is before it is the same in all of them */
@@ -402,46 +406,4 @@ const char *script_nearest(const char *name, const char *const *candidates, size
         }
     }
     return best;
-}
-
-/* `sblock`, `np.exp`, `math.exp`: what the name behind T is; or a dtype without quotes. */
-static const char *spelled_in_t(script_parser *p, uint32_t at, const char *name) {
-    bool is_called = token_is(p, at + 1, SCRIPT_TOKEN_OP, "(");
-    hone_dtype dtype;
-    if (!p->func || p->graph) return NULL;
-    if (token_is(p, at + 1, SCRIPT_TOKEN_OP, ".") && token_is(p, at + 3, SCRIPT_TOKEN_OP, "(")) {
-        name = script_token_text(p, &p->tokens[at + 2]);
-        is_called = name != NULL;
-    }
-    if (!is_called) {
-        if (hone_dtype_parse(name, &dtype) && strcmp(name, "handle") != 0)
-            return hone_arena_printf(p->scratch, "\"%s\"", name);
-        return NULL;
-    }
-    const char *full = hone_arena_printf(p->scratch, "T.%s", name);
-    if (!full || !script_is_function(full)) return NULL;
-    return hone_arena_printf(p->scratch, "'%s'", full);
-}
-
-bool script_undefined(script_parser *p, uint32_t at, const char *name) {
-    enum { MOST = 512 };
-    const char *meant = spelled_in_t(p, at, name);
-    if (meant) return script_fail(p, at, "undefined name '%s'; did you mean %s?", name, meant);
-    const char *candidates[MOST];
-    size_t count = 0;
-    for (uint32_t i = p->name_count; i-- > 0 && count < MOST;) {
-        candidates[count++] = p->names[i].name;
-    }
-    for (uint32_t i = 0; i < p->global_count && count < MOST; i++) {
-        candidates[count++] = p->globals[i];
-    }
-    for (size_t i = 0; i < HONE_COUNT(keywords) && count < MOST; i++) {
-        bool is_first = at == 0 || p->tokens[at - 1].kind != SCRIPT_TOKEN_OP;
-        if (is_first && strlen(keywords[i]) > 2) candidates[count++] = keywords[i];
-    }
-    const char *near_name = script_nearest(name, candidates, count);
-    if (near_name) {
-        return script_fail(p, at, "undefined name '%s'; did you mean '%s'?", name, near_name);
-    }
-    return script_fail(p, at, "undefined name '%s'", name);
 }

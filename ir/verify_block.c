@@ -84,6 +84,15 @@ static void check_symbolic_domain(verifier *v, hone_node_id id, const hone_axis 
     if (!hone_prove_less_equal(&v->arith, axis->dom.min, span.min) ||
         !hone_prove_less(&v->arith, span.max, end)) {
         if (leaves_symbolic_domain(v, id, axis, binding)) return;
+        bool always = !v->facts.count && !v->facts.has_others &&
+                      hone_prove_less_equal(&v->arith, end, span.min);
+        if (always) {
+            verify_error(v, id,
+                         "binding of %s '%s' of block '%s' lies behind its domain in every "
+                         "iteration; an axis takes its extent first, then its binding",
+                         verify_axis_word(axis->kind), verify_var_name(v, axis->var), block);
+            return;
+        }
         verify_warning(v, id,
                        "cannot show that the binding of %s '%s' of block '%s' stays in its domain",
                        verify_axis_word(axis->kind), verify_var_name(v, axis->var), block);

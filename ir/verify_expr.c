@@ -3,6 +3,15 @@
 
 #include "ir/verify_impl.h"
 
+static bool is_axis_here(const verifier *v, hone_var var) {
+    const hone_node *node = v->node == HONE_NO_ID ? NULL : hone_func_node(v->func, v->node);
+    if (!node || node->kind != HONE_NODE_BLOCK) return false;
+    for (uint32_t i = 0; i < node->u.block.block->axis_count; i++) {
+        if (node->u.block.block->axes[i].var == var) return true;
+    }
+    return false;
+}
+
 static void verify_var(verifier *v, const hone_expr *e) {
     hone_var var = e->u.var;
     if (var >= v->func->var_count) {
@@ -14,6 +23,12 @@ static void verify_var(verifier *v, const hone_expr *e) {
         verify_error(v, v->node,
                      "loop variable '%s' is used inside block '%s'; it must be bound to an axis",
                      verify_var_name(v, var), verify_block_name(v));
+    } else if (!v->is_defined[var] && is_axis_here(v, var)) {
+        verify_error(v, v->node,
+                     "the predicate or a binding of block '%s' uses its axis '%s'; they are about "
+                     "the loops around it",
+                     hone_func_node(v->func, v->node)->u.block.block->name,
+                     verify_var_name(v, var));
     } else if (!v->is_defined[var]) {
         verify_error(v, v->node, "'%s' is used in '%s' where it is not defined",
                      verify_var_name(v, var), verify_block_name(v));

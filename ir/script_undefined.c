@@ -1,0 +1,130 @@
+/* ir/script_undefined.c - what a name that nothing defines was meant for. */
+#include "ir/script_impl.h"
+
+#include <string.h>
+
+static bool same_text(const script_parser *p, uint32_t at, uint32_t other) {
+    const script_token *a = &p->tokens[at], *b = &p->tokens[other];
+    return a->kind == b->kind && a->length == b->length &&
+           memcmp(p->source.text + a->start, p->source.text + b->start, a->length) == 0;
+}
+
+static bool begins_line(const script_parser *p, uint32_t at) {
+    if (at == 0) return true;
+    script_token_kind before = p->tokens[at - 1].kind;
+    return before == SCRIPT_TOKEN_NEWLINE || before == SCRIPT_TOKEN_INDENT ||
+           before == SCRIPT_TOKEN_DEDENT;
+}
+
+/* Does the line that begins at first give this name a meaning: `for i, j in`, `a, b =`, `as a:`? */
+static bool line_defines(const script_parser *p, uint32_t first, uint32_t at) {
+    bool is_for = script_token_is(p, first, SCRIPT_TOKEN_NAME, "for");
+    bool is_with = script_token_is(p, first, SCRIPT_TOKEN_NAME, "with"), is_named = false;
+    for (uint32_t i = first + is_for; i < at && p->tokens[i].kind != SCRIPT_TOKEN_NEWLINE; i++) {
+        bool ends = script_token_is(p, i, SCRIPT_TOKEN_NAME, "in") ||
+                    script_token_is(p, i, SCRIPT_TOKEN_OP, "=");
+        bool is_list =
+            p->tokens[i].kind == SCRIPT_TOKEN_NAME || script_token_is(p, i, SCRIPT_TOKEN_OP, ",");
+        if (is_with) {
+            if (same_text(p, at, i) && script_token_is(p, i - 1, SCRIPT_TOKEN_NAME, "as"))
+                return true;
+            continue;
+        }
+        if (ends) return is_named;
+        if (!is_list) return false;
+        is_named |= same_text(p, at, i);
+    }
+    return false;
+}
+
+/* The line of this function that defines the name, in a suite that has ended; 0 = there is none. */
+static uint32_t line_of_ended(const script_parser *p, uint32_t at) {
+    for (uint32_t i = at; i-- > 0;) {
+        if (!begins_line(p, i)) continue;
+        if (script_token_is(p, i, SCRIPT_TOKEN_NAME, "def")) return 0;
+        if (p->tokens[i].line < p->tokens[at].line && line_defines(p, i, at))
+            return p->tokens[i].line;
+    }
+    return 0;
+}
+
+/* `for k` further on, inside of the same brackets. */
+static bool is_comprehension(const script_parser *p, uint32_t at) {
+    for (uint32_t i = at + 1; i + 1 < p->token_count; i++) {
+        if (p->tokens[i].kind == SCRIPT_TOKEN_NEWLINE) return false;
+        if (script_token_is(p, i, SCRIPT_TOKEN_NAME, "for")) return same_text(p, at, i + 1);
+    }
+    return false;
+}
+
+static const char *reason_of(script_parser *p, uint32_t at, const char *name) {
+    static const char *const of_python[] = {"print", "enumerate", "zip",  "map",  "sum",  "list",
+                                            "dict",  "type",      "open", "iter", "next", "input"};
+    if (script_token_is(p, at + 1, SCRIPT_TOKEN_OP, ":=")) return "':=' is not part of TVMScript";
+    if (is_comprehension(p, at)) return "comprehensions are not part of TVMScript";
+    uint32_t line = line_of_ended(p, at);
+    if (line) {
+        return hone_arena_printf(p->scratch, "it is defined in line %u, in a body that has ended",
+                                 line);
+    }
+    bool is_called = script_token_is(p, at + 1, SCRIPT_TOKEN_OP, "(");
+    for (size_t i = 0; is_called && i < HONE_COUNT(of_python); i++) {
+        if (strcmp(of_python[i], name) == 0) return "it is Python's, not part of TVMScript";
+    }
+    return NULL;
+}
+
+/* `axis.remap(...)`: T.axis.remap. */
+static const char *without_t(script_parser *p, uint32_t at, const char *name) {
+    const char *member = script_token_text(p, &p->tokens[at + 2]);
+    const char *full = member ? hone_arena_printf(p->scratch, "T.%s.%s", name, member) : NULL;
+    if (!full || !script_is_function(full)) return NULL;
+    return hone_arena_printf(p->scratch, "'%s'", full);
+}
+
+/* `sblock`, `np.exp`, `math.exp`: what the name behind T is; or a dtype without quotes. */
+static const char *spelled_in_t(script_parser *p, uint32_t at, const char *name) {
+    bool is_called = script_token_is(p, at + 1, SCRIPT_TOKEN_OP, "(");
+    hone_dtype dtype;
+    if (!p->func || p->graph) return NULL;
+    if (script_token_is(p, at + 1, SCRIPT_TOKEN_OP, ".") &&
+        script_token_is(p, at + 3, SCRIPT_TOKEN_OP, "(")) {
+        const char *path = without_t(p, at, name);
+        if (path) return path;
+        name = script_token_text(p, &p->tokens[at + 2]);
+        is_called = name != NULL;
+    }
+    if (!is_called) {
+        if (hone_dtype_parse(name, &dtype) && strcmp(name, "handle") != 0)
+            return hone_arena_printf(p->scratch, "\"%s\"", name);
+        return NULL;
+    }
+    const char *full = hone_arena_printf(p->scratch, "T.%s", name);
+    if (!full || (!script_is_function(full) && !script_is_dtype_name(name, &dtype))) return NULL;
+    return hone_arena_printf(p->scratch, "'%s'", full);
+}
+
+bool script_undefined(script_parser *p, uint32_t at, const char *name) {
+    enum { MOST = 512 };
+    const char *reason = reason_of(p, at, name), *meant = spelled_in_t(p, at, name);
+    if (reason) return script_fail(p, at, "undefined name '%s'; %s", name, reason);
+    if (meant) return script_fail(p, at, "undefined name '%s'; did you mean %s?", name, meant);
+    const char *candidates[MOST];
+    size_t count = 0;
+    for (uint32_t i = p->name_count; i-- > 0 && count < MOST;) {
+        candidates[count++] = p->names[i].name;
+    }
+    for (uint32_t i = 0; i < p->global_count && count < MOST; i++) {
+        candidates[count++] = p->globals[i];
+    }
+    for (size_t i = 0; script_keyword_at(i) && count < MOST; i++) {
+        bool is_first = at == 0 || p->tokens[at - 1].kind != SCRIPT_TOKEN_OP;
+        if (is_first && strlen(script_keyword_at(i)) > 2)
+            candidates[count++] = script_keyword_at(i);
+    }
+    const char *near_name = script_nearest(name, candidates, count);
+    if (near_name) {
+        return script_fail(p, at, "undefined name '%s'; did you mean '%s'?", name, near_name);
+    }
+    return script_fail(p, at, "undefined name '%s'", name);
+}
