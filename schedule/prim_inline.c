@@ -228,7 +228,7 @@ static const hone_expr *inline_load(void *ctx, hone_ir *ir, const hone_expr *e) 
     in->error = sch_invert_indices(in->sch, in->block, in->iters, in->store.u.store.rank,
                                    in->store.u.store.indices, e->args, &values);
     if (in->error) return hone_ir_fail(ir, HONE_ERROR(HONE_CODE_ILLEGAL, "inline"));
-    return hone_expr_substitute(ir, in->store.u.store.value, values, in->sch->func->var_count);
+    return sch_put_in(in->sch, in->store.u.store.value, values, in->sch->func->var_count, false);
 }
 
 static hone_status check_inline(hone_schedule *sch, hone_node_id block, hone_node_id *out_store) {

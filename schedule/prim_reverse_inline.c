@@ -192,10 +192,10 @@ static const hone_expr *replace_load(void *ctx, hone_ir *ir, const hone_expr *e)
 
 /* An expression of the consumer, in terms of the producer's axes and value. */
 static const hone_expr *carry_over(hone_schedule *sch, const reverse *r, const hone_expr *e,
-                                   const hone_expr *const *values) {
+                                   const hone_expr *const *values, bool is_index) {
     replacer ctx = {r->buffer, sch_node(sch, r->producer_store)->u.store.value};
     /* axes first: the producer's value must not be touched by the substitution */
-    const hone_expr *moved = sch_put_in(sch, e, values, sch->func->var_count);
+    const hone_expr *moved = sch_put_in(sch, e, values, sch->func->var_count, is_index);
     return moved ? hone_expr_transform(&sch->ir, moved, replace_load, &ctx) : NULL;
 }
 
@@ -325,14 +325,10 @@ static hone_status do_reverse(hone_schedule *sch, const reverse *r) {
     uint32_t rank = consumer.u.store.rank;
     const hone_expr **indices = hone_arena_alloc(sch->arena, (rank + 1) * sizeof *indices);
     if (!indices) return sch_no_memory();
-    const hone_expr *value = carry_over(sch, r, consumer.u.store.value, values);
+    const hone_expr *value = carry_over(sch, r, consumer.u.store.value, values, false);
     for (uint32_t d = 0; d < rank; d++) {
-        const hone_expr *index = carry_over(sch, r, consumer.u.store.indices[d], values);
-        index = hone_simplify(&sch->arith, index);
-        if (!index) return sch_ir_error(sch);
-        bool is_cast =
-            index->kind == HONE_EXPR_CAST && hone_dtype_is_integer(index->args[0]->dtype);
-        indices[d] = is_cast ? index->args[0] : index; /* an index may be of any type */
+        const hone_expr *index = carry_over(sch, r, consumer.u.store.indices[d], values, true);
+        indices[d] = hone_simplify(&sch->arith, index);
     }
     HONE_TRY(sch_ir_error(sch));
     HONE_TRY(guard_producer(sch, r, producer.u.store.rank, producer.u.store.indices, values));

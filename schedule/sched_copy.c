@@ -20,18 +20,42 @@ static const hone_expr *without_narrowing(const renaming *r, const hone_expr *e)
     return fits ? inner->args[0] : e;
 }
 
+static const hone_expr *value_of(const renaming *r, const hone_expr *e) {
+    return e->kind == HONE_EXPR_VAR && e->u.var < r->count ? r->map[e->u.var] : NULL;
+}
+
 /* What stands for a variable is of its type: the expressions around it are. */
 static const hone_expr *rename_var(void *ctx, hone_ir *ir, const hone_expr *e) {
     const renaming *r = ctx;
     if (e->kind == HONE_EXPR_CAST) return without_narrowing(r, e);
-    if (e->kind != HONE_EXPR_VAR || e->u.var >= r->count || !r->map[e->u.var]) return e;
-    return hone_expr_cast(ir, e->dtype, r->map[e->u.var]);
+    const hone_expr *value = value_of(r, e);
+    return value ? hone_expr_cast(ir, e->dtype, value) : e;
+}
+
+static const hone_expr *put_in(const renaming *r, const hone_expr *e, bool is_index) {
+    hone_ir *ir = &r->sch->ir;
+    const hone_expr *value = value_of(r, e);
+    if (value && !is_index) return hone_expr_cast(ir, e->dtype, value);
+    if (value) {
+        bool is_cast =
+            value->kind == HONE_EXPR_CAST && hone_dtype_is_integer(value->args[0]->dtype);
+        return is_cast ? value->args[0] : value;
+    }
+    if (e->count == 0) return e;
+    const hone_expr **args = hone_arena_alloc(ir->arena, e->count * sizeof *args);
+    if (!args) return NULL;
+    for (uint32_t i = 0; i < e->count; i++) {
+        args[i] = put_in(r, e->args[i], e->kind == HONE_EXPR_LOAD);
+        if (!args[i]) return NULL;
+    }
+    const hone_expr *rebuilt = hone_expr_with_args(ir, e, args);
+    return rebuilt && e->kind == HONE_EXPR_CAST ? without_narrowing(r, rebuilt) : rebuilt;
 }
 
 const hone_expr *sch_put_in(hone_schedule *sch, const hone_expr *e, const hone_expr *const *map,
-                            uint32_t count) {
-    renaming r = {sch, map, count};
-    return hone_expr_transform(&sch->ir, e, rename_var, &r);
+                            uint32_t count, bool is_index) {
+    const renaming r = {sch, map, count};
+    return put_in(&r, e, is_index);
 }
 
 hone_status sch_replace_vars(hone_schedule *sch, hone_node_id root, const hone_expr **map,

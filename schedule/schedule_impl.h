@@ -108,9 +108,10 @@ HONE_NODISCARD hone_status sch_add_predicate(hone_schedule *sch, hone_node_id bl
                                              const hone_expr *condition);
 const hone_expr *sch_var(hone_schedule *sch, hone_var var);
 /* Puts map[v] (NULL = keep) in the place of variables v < count; what is of another type is cast,
- * so that the expression keeps its own. */
+ * so that the expression keeps its own. A variable that is an index by itself may change its type.
+ */
 const hone_expr *sch_put_in(hone_schedule *sch, const hone_expr *e, const hone_expr *const *map,
-                            uint32_t count);
+                            uint32_t count, bool is_index);
 /* The same in all below root, blocks included. */
 HONE_NODISCARD hone_status sch_replace_vars(hone_schedule *sch, hone_node_id root,
                                             const hone_expr **map, uint32_t count);
