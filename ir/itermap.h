@@ -87,10 +87,13 @@ bool hone_itermap_inverse_padded(hone_arith *arith, const hone_itermap *map,
                                  const hone_expr *const *index_values, uint32_t iter_count,
                                  const hone_iter *iters, const hone_expr **out,
                                  const hone_expr **out_padding);
-/* Of an injective map without predicate: its loops, lengthened until every digit that the map takes
- * of them runs over all of its values (127 becomes 128 where the map takes i // 16 and i % 16).
- * Longer loops may make the map bijective: detect it again. False: no such lengths are known. */
-bool hone_itermap_lengthen(hone_arith *arith, const hone_itermap *map, uint32_t iter_count,
-                           const hone_iter *iters, hone_iter *out);
+/* Detects a bijection; where there is none, an injective map whose loops are lengthened until every
+ * digit that it takes of them runs over all of its values (127 becomes 128 where the map takes
+ * i // 16 and i % 16) and it is one. *out_iters: the loops given, or the longer ones (in the
+ * arena). */
+bool hone_itermap_detect_lengthened(hone_arith *arith, uint32_t count,
+                                    const hone_expr *const *indices, uint32_t iter_count,
+                                    const hone_iter *iters, const hone_iter **out_iters,
+                                    hone_itermap *out);
 
 #endif

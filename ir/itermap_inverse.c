@@ -230,8 +230,8 @@ static bool multiply_digits(inverse *v, const hone_iter_sum *sum) {
     return true;
 }
 
-bool hone_itermap_lengthen(hone_arith *arith, const hone_itermap *map, uint32_t iter_count,
-                           const hone_iter *iters, hone_iter *out) {
+static bool lengthen(hone_arith *arith, const hone_itermap *map, uint32_t iter_count,
+                     const hone_iter *iters, hone_iter *out) {
     inverse v = {.a = arith};
     for (uint32_t i = 0; i < map->count; i++) {
         if (!multiply_digits(&v, &map->sums[i])) return false;
@@ -248,4 +248,24 @@ bool hone_itermap_lengthen(hone_arith *arith, const hone_itermap *map, uint32_t 
         }
     }
     return true;
+}
+
+bool hone_itermap_detect_lengthened(hone_arith *arith, uint32_t count,
+                                    const hone_expr *const *indices, uint32_t iter_count,
+                                    const hone_iter *iters, const hone_iter **out_iters,
+                                    hone_itermap *out) {
+    *out_iters = iters;
+    if (hone_itermap_detect(arith, count, indices, iter_count, iters, NULL, HONE_ITERMAP_BIJECTIVE,
+                            true, out)) {
+        return true;
+    }
+    hone_itermap map;
+    hone_iter *longer = hone_arena_alloc(arith->ir.arena, (iter_count + 1) * sizeof *longer);
+    *out_iters = longer;
+    return longer &&
+           hone_itermap_detect(arith, count, indices, iter_count, iters, NULL,
+                               HONE_ITERMAP_INJECTIVE, true, &map) &&
+           lengthen(arith, &map, iter_count, iters, longer) &&
+           hone_itermap_detect(arith, count, indices, iter_count, longer, NULL,
+                               HONE_ITERMAP_BIJECTIVE, true, out);
 }

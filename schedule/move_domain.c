@@ -251,6 +251,19 @@ static const hone_expr *without_kept(hone_schedule *sch, const hone_expr *limit,
     return limit;
 }
 
+/* Between constants, a limit is the end itself. */
+static bool ends_sooner(hone_schedule *sch, const hone_expr *low, const hone_expr *extent,
+                        const hone_expr *at_most, const hone_expr **out_extent) {
+    int64_t count;
+    if (!hone_expr_is_int(low) || !hone_expr_is_int(extent) || !hone_expr_is_int(at_most) ||
+        __builtin_sub_overflow(at_most->u.i, low->u.i, &count) || count < 0 ||
+        count >= extent->u.i) {
+        return false;
+    }
+    *out_extent = constant(sch, extent->dtype, count + 1);
+    return *out_extent != NULL;
+}
+
 /* From an interval to loop bounds: constant extent where one is known, conditions for the rest.
  * False when an end is unknown or no constant extent is: then the whole domain stands in out. */
 static bool close_domain(hone_schedule *sch, hone_range dom, hone_interval need,
@@ -276,7 +289,9 @@ static bool close_domain(hone_schedule *sch, hone_range dom, hone_interval need,
     if (!hone_expr_is_int(span)) {
         hone_bound bound = hone_arith_bound(&sch->arith, span);
         if (bound.max == HONE_BOUND_POS_INF || bound.max < 1) return false;
-        extent = constant(sch, dom.extent->dtype, bound.max);
+        bool is_longer = hone_expr_is_int(dom.extent) && bound.max > dom.extent->u.i &&
+                         hone_prove_less_equal(&sch->arith, dom.min, low);
+        extent = is_longer ? dom.extent : constant(sch, dom.extent->dtype, bound.max);
         const hone_expr *end = hone_expr_add(&sch->ir, low, extent);
         const hone_expr *reach = end ? hone_expr_sub(&sch->ir, end, one) : NULL;
         reach = reach ? hone_simplify(&sch->arith, reach) : NULL;
@@ -295,6 +310,7 @@ static bool close_domain(hone_schedule *sch, hone_range dom, hone_interval need,
                hone_prove_less_equal(&sch->arith, last, at_most)) {
         at_most = NULL;
     }
+    if (at_most && ends_sooner(sch, low, extent, at_most, &extent)) at_most = NULL;
     *out = (sch_axis_domain){low, extent, at_least, at_most};
     return true;
 }
@@ -621,29 +637,14 @@ static bool says(hone_schedule *sch, const hone_expr *predicate, const hone_expr
     return plain && hone_expr_same(plain, condition);
 }
 
-/* What of a predicate does not follow from the condition, or NULL. */
-static const hone_expr *without_implied(hone_schedule *sch, const hone_expr *predicate,
-                                        const hone_expr *condition) {
-    if (!predicate) return NULL;
-    if (hone_expr_is_op(predicate, HONE_OP_AND)) {
-        const hone_expr *a = without_implied(sch, predicate->args[0], condition);
-        const hone_expr *b = without_implied(sch, predicate->args[1], condition);
-        return a && b ? and_also(sch, a, b) : a ? a : b;
-    }
-    uint32_t mark = sch->arith.fact_count;
-    hone_arith_push(&sch->arith, condition);
-    bool follows = hone_prove(&sch->arith, predicate);
-    hone_arith_pop(&sch->arith, mark);
-    return follows ? NULL : predicate;
-}
-
 hone_status sch_nest_add_condition(hone_schedule *sch, const hone_expr *condition, sch_nest *io) {
     if (hone_expr_is_op(condition, HONE_OP_AND)) {
         HONE_TRY(sch_nest_add_condition(sch, condition->args[0], io));
         return sch_nest_add_condition(sch, condition->args[1], io);
     }
     if (!says(sch, io->predicate, hone_simplify(&sch->arith, condition))) {
-        io->predicate = and_also(sch, without_implied(sch, io->predicate, condition), condition);
+        io->predicate =
+            and_also(sch, sch_without_implied(sch, io->predicate, condition), condition);
     }
     return sch_ir_error(sch);
 }

@@ -67,6 +67,7 @@ bool sch_axes_by_inverse(hone_schedule *sch, const hone_block *block, const hone
     const hone_expr **points = hone_arena_alloc(sch->arena, rank * sizeof *points);
     hone_iter *iters = hone_arena_alloc(sch->arena, (count + 1) * sizeof *iters);
     const hone_expr **axes = hone_arena_zalloc(sch->arena, (count + 1) * sizeof *axes);
+    const hone_iter *longer; /* an axis may end before its last digit does */
     bool *marks = NULL;
     hone_itermap map;
     if (!indices || !points || !iters || !axes) return false;
@@ -74,10 +75,9 @@ bool sch_axes_by_inverse(hone_schedule *sch, const hone_block *block, const hone
         indices[d] = region->ranges[d].min;
     for (uint32_t a = 0; a < count; a++)
         iters[a] = (hone_iter){block->axes[a].var, block->axes[a].dom};
-    if (!hone_itermap_detect(&sch->arith, rank, indices, count, iters, NULL, HONE_ITERMAP_BIJECTIVE,
-                             true, &map) ||
+    if (!hone_itermap_detect_lengthened(&sch->arith, rank, indices, count, iters, &longer, &map) ||
         !points_of(sch, box, rank, region, points, &marks) ||
-        !hone_itermap_inverse(&sch->arith, &map, points, count, iters, axes)) {
+        !hone_itermap_inverse(&sch->arith, &map, points, count, longer, axes)) {
         return false;
     }
     for (uint32_t a = 0; a < count; a++) {

@@ -18,10 +18,10 @@
 typedef struct reverse {
     hone_node_id block, producer, store, producer_store;
     hone_buffer buffer;
-    const hone_expr *load; /* the load of the buffer in the consumer */
-    hone_iter *iters;      /* the axes of the consumer over the values that they take */
-    hone_iter *longer;     /* … and so far that they read a box */
-    hone_range *box;       /* what these read of the buffer, by dimension */
+    const hone_expr *load;   /* the load of the buffer in the consumer */
+    hone_iter *iters;        /* the axes of the consumer over the values that they take */
+    const hone_iter *longer; /* … and so far that they read a box */
+    hone_range *box;         /* what these read of the buffer, by dimension */
     bool has_other_load;
 } reverse;
 
@@ -103,26 +103,11 @@ static hone_status check_producer(hone_schedule *sch, reverse *r) {
     return HONE_OK;
 }
 
-/* Does the load meet each element of a box just once when the axes run over r->longer? */
-static bool reads_box(hone_schedule *sch, const reverse *r, hone_itermap *out_map) {
-    return hone_itermap_detect(&sch->arith, hone_func_buffer(sch->func, r->buffer)->rank,
-                               r->load->args, sch_block(sch, r->block)->axis_count, r->longer, NULL,
-                               HONE_ITERMAP_BIJECTIVE, true, out_map);
-}
-
-/* Sets r->longer so that it does. */
+/* Sets r->longer so that the load meets each element of a box just once. */
 static bool find_box(hone_schedule *sch, reverse *r, hone_itermap *out_map) {
-    uint32_t axis_count = sch_block(sch, r->block)->axis_count;
-    r->longer = r->iters;
-    if (reads_box(sch, r, out_map)) return true;
-    hone_itermap map;
-    r->longer = hone_arena_alloc(sch->arena, (axis_count + 1) * sizeof *r->longer);
-    return r->longer &&
-           hone_itermap_detect(&sch->arith, hone_func_buffer(sch->func, r->buffer)->rank,
-                               r->load->args, axis_count, r->iters, NULL, HONE_ITERMAP_INJECTIVE,
-                               true, &map) &&
-           hone_itermap_lengthen(&sch->arith, &map, axis_count, r->iters, r->longer) &&
-           reads_box(sch, r, out_map);
+    return hone_itermap_detect_lengthened(&sch->arith, hone_func_buffer(sch->func, r->buffer)->rank,
+                                          r->load->args, sch_block(sch, r->block)->axis_count,
+                                          r->iters, &r->longer, out_map);
 }
 
 static hone_status check_load(hone_schedule *sch, reverse *r) {
@@ -275,8 +260,13 @@ static hone_status guard_producer(hone_schedule *sch, const reverse *r, uint32_t
         HONE_TRY(note_guards(sch, r, &g, values[r->iters[a].var], &r->iters[a].range));
     for (uint32_t d = 0; d < rank; d++)
         HONE_TRY(note_guards(sch, r, &g, indices[d], &r->box[d]));
-    for (uint32_t i = 0; i < g.count; i++) /* now that nothing is refused any more */
-        HONE_TRY(sch_add_predicate(sch, r->producer, hone_simplify(&sch->arith, g.items[i])));
+    for (uint32_t i = 0; i < g.count; i++) { /* now that nothing is refused any more */
+        const hone_expr *guard = hone_simplify(&sch->arith, g.items[i]);
+        const hone_expr **predicate = &sch_node(sch, r->producer)->u.block.predicate;
+        if (!guard) return sch_ir_error(sch);
+        *predicate = sch_without_implied(sch, *predicate, guard);
+        HONE_TRY(sch_add_predicate(sch, r->producer, guard));
+    }
     return sch_ir_error(sch);
 }
 

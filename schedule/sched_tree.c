@@ -220,6 +220,21 @@ hone_status sch_add_predicate(hone_schedule *sch, hone_node_id block, const hone
     return HONE_OK;
 }
 
+const hone_expr *sch_without_implied(hone_schedule *sch, const hone_expr *predicate,
+                                     const hone_expr *condition) {
+    if (!predicate) return NULL;
+    if (hone_expr_is_op(predicate, HONE_OP_AND)) {
+        const hone_expr *a = sch_without_implied(sch, predicate->args[0], condition);
+        const hone_expr *b = sch_without_implied(sch, predicate->args[1], condition);
+        return a && b ? hone_expr_binary(&sch->ir, HONE_OP_AND, a, b) : a ? a : b;
+    }
+    uint32_t mark = sch->arith.fact_count;
+    hone_arith_push(&sch->arith, condition);
+    bool follows = hone_prove(&sch->arith, predicate);
+    hone_arith_pop(&sch->arith, mark);
+    return follows ? NULL : predicate;
+}
+
 hone_status sch_mark_loops(hone_schedule *sch, hone_node_id node, hone_node_id above,
                            bool include_above, bool **out_marks) {
     bool *marks = hone_arena_zalloc(sch->arena, (sch->func->var_count + 1) * sizeof *marks);

@@ -106,6 +106,9 @@ HONE_NODISCARD hone_status sch_substitute_below(hone_schedule *sch, hone_node_id
 /* Adds a condition to the predicate of a block. */
 HONE_NODISCARD hone_status sch_add_predicate(hone_schedule *sch, hone_node_id block,
                                              const hone_expr *condition);
+/* What of a predicate does not follow from the condition, or NULL. */
+const hone_expr *sch_without_implied(hone_schedule *sch, const hone_expr *predicate,
+                                     const hone_expr *condition);
 const hone_expr *sch_var(hone_schedule *sch, hone_var var);
 /* Puts map[v] (NULL = keep) in the place of variables v < count; what is of another type is cast,
  * so that the expression keeps its own. A variable that is an index by itself may change its type.
