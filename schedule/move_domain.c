@@ -288,6 +288,14 @@ static bool close_domain(hone_schedule *sch, hone_range dom, hone_interval need,
     const hone_expr *extent = span;
     if (!hone_expr_is_int(span)) {
         hone_bound bound = hone_arith_bound(&sch->arith, span);
+        if (at_most) {
+            at_most = in_dtype(sch, at_most, dom.extent->dtype);
+            high = stricter(sch, HONE_OP_MIN, high, at_most);
+            const hone_expr *cut = hone_expr_sub(&sch->ir, at_most, low);
+            cut = hone_simplify(&sch->arith, hone_expr_add(&sch->ir, cut, one));
+            hone_bound least = hone_arith_bound(&sch->arith, cut);
+            if (least.max >= 1 && least.max < bound.max) bound = least;
+        }
         if (bound.max == HONE_BOUND_POS_INF || bound.max < 1) return false;
         bool is_longer = hone_expr_is_int(dom.extent) && bound.max > dom.extent->u.i &&
                          hone_prove_less_equal(&sch->arith, dom.min, low);
