@@ -188,12 +188,17 @@ static void check_reduce_loop_kind(verifier *v, hone_node_id id, const hone_node
     }
 }
 
+static bool never_holds(const hone_expr *e) {
+    if (hone_expr_is_op(e, HONE_OP_AND)) return never_holds(e->args[0]) || never_holds(e->args[1]);
+    return hone_expr_is_int_value(e, 0);
+}
+
 /* A loop inside the reduction that moves no axis repeats every update. */
 static void check_reduction_loops(verifier *v, hone_node_id id) {
     const hone_node *block = hone_func_node(v->func, id);
     hone_node_id idle = HONE_NO_ID;
     const hone_expr *predicate = block->u.block.predicate;
-    if (predicate && hone_expr_is_int_value(predicate, 0)) return; /* it never runs */
+    if (predicate && never_holds(predicate)) return; /* it never runs */
     for (hone_node_id n = block->parent; n != HONE_NO_ID; n = hone_func_node(v->func, n)->parent) {
         const hone_node *node = hone_func_node(v->func, n);
         if (node->kind == HONE_NODE_BLOCK) break;

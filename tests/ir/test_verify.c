@@ -176,7 +176,7 @@ static const struct row {
      "  for i, k, r in T.grid(128, 128, 2):\n"
      "    with T.block(\"B\"):\n"
      "      vi, vk = T.axis.remap(\"SR\", [i, k])\n"
-     "      T.where(T.bool(False))\n"
+     "      T.where(T.And(k < 200, T.bool(False)))\n"
      "      with T.init():\n"
      "        C[vi, 0] = 0.0\n"
      "      C[vi, 0] = C[vi, 0] + A[vi, vk]\n",                              NULL,                                                                                           false},
