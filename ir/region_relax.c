@@ -233,32 +233,43 @@ static hone_interval relax_range(relax_ctx *ctx, const hone_range *range, bool *
                              out_is_exact);
 }
 
-/* No element between the ends is left out: sorted by stride, each relaxed term closes the gaps of
- * the ones before. width = elements that are touched at one point of the loops. */
-static bool has_no_holes(relax_ctx *ctx, const hone_range *range) {
-    hone_linear form;
-    const hone_expr *index =
-        hone_expr_substitute(&ctx->arith->ir, range->min, ctx->map, ctx->map_count);
-    if (!index || !hone_linear_of(ctx->arith, index, &form)) return false;
-    int64_t reach = range->extent->kind == HONE_EXPR_INT ? range->extent->u.i : 1, done = 0;
+static int64_t largest_gap(relax_ctx *ctx, const hone_linear *form, int64_t reach);
+
+/* The largest distance between neighbours among the values of a relaxed term; 1 where it is no
+ * digit of a sum: v * 4 // 3 goes by 2 now and then. */
+static int64_t gap_of_term(relax_ctx *ctx, const hone_expr *term) {
+    hone_linear inner;
+    if (!hone_expr_is_divmod(term) || hone_expr_const(term->args[1]) < 1 ||
+        !hone_linear_of(ctx->arith, term->args[0], &inner)) {
+        return 1;
+    }
+    int64_t gap = largest_gap(ctx, &inner, 1), by = term->args[1]->u.i;
+    if (hone_expr_is_op(term, HONE_OP_FLOORDIV)) return (gap - 1) / by + 1;
+    return gap < by ? gap : by;
+}
+
+/* The largest distance between neighbours among the elements that an index touches, `reach` of them
+ * side by side at one point of the loops: sorted by stride, each relaxed term closes the gaps of
+ * the ones before. INT64_MAX where it is too large. */
+static int64_t largest_gap(relax_ctx *ctx, const hone_linear *form, int64_t reach) {
+    int64_t done = 0, largest = 1;
     for (;;) { /* the next larger stride; few terms, so no sorting */
-        int64_t stride = INT64_MAX;
-        for (uint32_t i = 0; i < form.count; i++) {
-            int64_t c = form.terms[i].coeff;
-            if (!hone_expr_uses_any(form.terms[i].term, ctx->relax, ctx->relax_count)) continue;
-            if (c == INT64_MIN) return false;
+        int64_t stride = INT64_MAX, step;
+        for (uint32_t i = 0; i < form->count; i++) {
+            int64_t c = form->terms[i].coeff;
+            if (!hone_expr_uses_any(form->terms[i].term, ctx->relax, ctx->relax_count)) continue;
+            if (c == INT64_MIN) return INT64_MAX;
             c = c < 0 ? -c : c;
             if (c > done && c < stride) stride = c;
         }
-        if (stride == INT64_MAX) return true;
-        if (stride > reach) return false;
-        for (uint32_t i = 0; i < form.count; i++) {
-            int64_t c = form.terms[i].coeff < 0 ? -form.terms[i].coeff : form.terms[i].coeff;
-            if (c != stride ||
-                !hone_expr_uses_any(form.terms[i].term, ctx->relax, ctx->relax_count)) {
-                continue;
-            }
-            hone_bound bound = hone_arith_bound(ctx->arith, form.terms[i].term);
+        if (stride == INT64_MAX) return largest;
+        for (uint32_t i = 0; i < form->count; i++) {
+            int64_t c = form->terms[i].coeff < 0 ? -form->terms[i].coeff : form->terms[i].coeff;
+            const hone_expr *term = form->terms[i].term;
+            if (c != stride || !hone_expr_uses_any(term, ctx->relax, ctx->relax_count)) continue;
+            if (__builtin_mul_overflow(stride, gap_of_term(ctx, term), &step)) return INT64_MAX;
+            if (step - reach + 1 > largest) largest = step - reach + 1;
+            hone_bound bound = hone_arith_bound(ctx->arith, term);
             int64_t span, more;
             if (bound.min == HONE_BOUND_NEG_INF || bound.max == HONE_BOUND_POS_INF ||
                 __builtin_sub_overflow(bound.max, bound.min, &span) ||
@@ -269,6 +280,16 @@ static bool has_no_holes(relax_ctx *ctx, const hone_range *range) {
         }
         done = stride;
     }
+}
+
+/* No element between the ends is left out. */
+static bool has_no_holes(relax_ctx *ctx, const hone_range *range) {
+    hone_linear form;
+    const hone_expr *index =
+        hone_expr_substitute(&ctx->arith->ir, range->min, ctx->map, ctx->map_count);
+    if (!index || !hone_linear_of(ctx->arith, index, &form)) return false;
+    int64_t reach = range->extent->kind == HONE_EXPR_INT ? range->extent->u.i : 1;
+    return largest_gap(ctx, &form, reach) <= 1;
 }
 
 /* True when a fact over relaxed variables cuts exactly one dimension: its relaxed part is the index
