@@ -205,7 +205,10 @@ static bool call_iter_var(script_parser *p, const script_call *call, script_valu
         return false;
     }
     if (var->kind == SCRIPT_STRING) return true; /* a name without a use */
-    if (!p->func || !script_to_expr(p, var, &e)) return false;
+    if (!p->func) {
+        return script_fail(p, call->at, "'%s' stands outside of a tensor program", call->callee);
+    }
+    if (!script_to_expr(p, var, &e)) return false;
     if (e->kind != HONE_EXPR_VAR) {
         return script_fail(p, var->at, "expected a variable, found %s", script_kind_name(var));
     }

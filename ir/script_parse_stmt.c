@@ -9,6 +9,7 @@
 #include <string.h>
 
 bool script_add_node(script_parser *p, hone_node_kind kind, uint32_t at, hone_node_id *out_node) {
+    if (!p->func) return script_fail(p, at, "a statement stands outside of a tensor program");
     *out_node = hone_func_add_node(p->func, kind);
     if (*out_node == HONE_NO_ID) return script_no_memory(p);
     if (p->func->node_count > 4000000) return script_fail(p, at, "this function is too large");
