@@ -194,7 +194,14 @@ static bool mod_extreme(relaxation *r, const hone_expr *e, int64_t coeff, bool w
     hone_arith *a = r->a;
     arith_sum lo, hi, qlo, qhi, result;
     int64_t c = hone_expr_is_int(e->args[1]) ? e->args[1]->u.i : 0;
-    hone_bound own = arith_expr_bound(a, e);
+    hone_bound own = arith_expr_bound(a, e), divisor = arith_expr_bound(a, e->args[1]);
+    bool has_size = c <= 0 && divisor.min >= 1 && !uses_relaxed(r, e->args[1]);
+    if (has_size && want_max && own.max == HONE_BOUND_POS_INF) { /* x % n is n - 1 at most */
+        r->exact = false;
+        arith_sum_add_expr(a, out, e->args[1], coeff);
+        arith_sum_add_const(out, -1, coeff);
+        return !out->failed;
+    }
     if (c <= 0) return add_constant(r, want_max ? own.max : own.min, coeff, out);
     bool was_exact = r->exact;
     if (operand_extreme(r, e->args[0], false, &lo) && operand_extreme(r, e->args[0], true, &hi) &&

@@ -187,7 +187,7 @@ static hone_interval relax_index(region_walk *walk, const hone_expr *index) {
     hone_ir *ir = &walk->arith.ir;
     bool is_exact;
     const hone_expr *e = resolve(walk, index);
-    if (!e) return (hone_interval){0};
+    if (!e || hone_dtype_is_void(e->dtype)) return (hone_interval){0}; /* a call of no known type */
     const hone_expr *lo = e, *hi = e;
     if (e->kind == HONE_EXPR_BROADCAST) lo = hi = e->args[0];
     if (e->kind == HONE_EXPR_RAMP) {

@@ -56,7 +56,7 @@ typedef struct binding {
 
 static script_value rest_of_arguments(binding *b) {
     script_value rest = {.kind = SCRIPT_TUPLE, .count = b->call->count - b->next};
-    rest.u.items = b->call->args + b->next;
+    if (rest.count) rest.u.items = b->call->args + b->next;
     b->next = b->call->count;
     return rest;
 }

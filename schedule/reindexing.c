@@ -386,7 +386,8 @@ static hone_status copy_predicate(sch_reindexing *r, copying *c, uint32_t loop_c
                           "a condition on %s is on loops that a copy has and on others",
                           sch_block_name(sch, r->block));
     }
-    if (!is_on_copied) return HONE_OK;
+    bool never_holds = hone_expr_is_int_value(condition, 0); /* nothing is used, nor copied */
+    if (!is_on_copied && !never_holds) return HONE_OK;
     condition = hone_expr_substitute(&sch->ir, condition, c->map, c->map_count);
     c->predicate =
         c->predicate ? hone_expr_binary(&sch->ir, HONE_OP_AND, c->predicate, condition) : condition;

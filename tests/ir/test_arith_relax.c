@@ -25,6 +25,7 @@ static const struct row {
     {"i * 2 + x",               "i",  "x .. n * 2 + x - 2 exact",         NULL                      },
     {"i * m + j",               "ij", "0 .. m * n - 1 exact",             NULL                      },
     {"i * m + j",               "j",  "i * m .. i * m + m - 1 exact",     NULL                      },
+    {"i % m",                   "i",  "0 .. m - 1",                       NULL                      },
     {"i // 4",                  "i",  "0 .. (n + 3) // 4 - 1 exact",      NULL                      },
     {"min(a + x, y)",           "a",  "min(x, y) .. min(x + 3, y) exact", NULL                      },
     {"max(b - 4, 0)",           "b",  "0 .. 3 exact",                     NULL                      },
