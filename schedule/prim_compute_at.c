@@ -1,4 +1,5 @@
 #include "ir/itermap.h"
+#include "ir/region.h"
 #include "schedule/move_domain.h"
 #include "schedule/partial_results.h"
 #include "schedule/schedule_impl.h"
@@ -220,6 +221,27 @@ static bool reaches_all(hone_schedule *sch, const sch_axis_domain *dom, hone_ran
     return bound.min <= low && bound.max >= high;
 }
 
+/* In a block within another one: does the binding reach, whatever the axes of that are, the ends
+ * that the present one reaches? `marks` are the loops of the new one. */
+static hone_status reaches_as_far(const move *m, const hone_axis *axis, const hone_expr *binding,
+                                  const bool *marks, bool *out) {
+    hone_schedule *sch = m->sch;
+    bool *now_marks = NULL;
+    hone_interval now, then;
+    const hone_expr *value = sch_var(sch, axis->var);
+    *out = true;
+    if (sch_scope_of(sch, m->scope) == HONE_NO_ID) return HONE_OK;
+    if (!value) return sch_ir_error(sch);
+    HONE_TRY(sch_mark_loops(sch, m->block, m->scope, false, &now_marks));
+    HONE_TRY(hone_values_relax(&sch->arith, sch->func, m->block, 1, &value, &axis->dom.extent,
+                               now_marks, sch->func->var_count, &now, NULL));
+    then = hone_arith_relax(&sch->arith, binding, marks, sch->func->var_count, NULL);
+    *out = now.min && now.max && then.min && then.max &&
+           hone_prove_less_equal(&sch->arith, then.min, now.min) &&
+           hone_prove_less_equal(&sch->arith, now.max, then.max);
+    return HONE_OK;
+}
+
 /* Does the sum, which has no gaps, take every value of its axis? */
 static bool is_whole(hone_schedule *sch, const hone_iter_sum *sum, hone_range axis) {
     hone_dtype dtype = axis.extent->dtype;
@@ -308,8 +330,14 @@ static hone_status check_coverage(move *m, const sch_nest *n) {
                           "%s would not begin at the start of its reduce axes, where its init is",
                           sch_block_name(sch, m->block));
     }
+    bool *marks = hone_arena_zalloc(sch->arena, (sch->func->var_count + 1) * sizeof *marks);
+    if (!marks) return sch_no_memory();
+    for (uint32_t i = 0; i < count; i++)
+        marks[iters[i].var] = true;
     for (uint32_t a = 0; a < block->axis_count; a++) {
-        if (meets_all_of_axis(m, n, a, &map.sums[a])) continue;
+        bool is_met = meets_all_of_axis(m, n, a, &map.sums[a]);
+        if (is_met) HONE_TRY(reaches_as_far(m, &block->axes[a], n->bindings[a], marks, &is_met));
+        if (is_met) continue;
         return sch_refuse(sch, m->block, "the iterations of %s do not reach all of axis '%s' of %s",
                           sch_loop_name(sch, m->loop), sch->func->vars[block->axes[a].var].name,
                           sch_block_name(sch, m->block));
