@@ -568,7 +568,7 @@ static hone_status move_init(blockizing *b, part *p) {
 }
 
 /* The new block stands in the place of the first part; the parts go into it. */
-static hone_status make_outer(blockizing *b, const char *name) {
+static hone_status build_outer(blockizing *b, const char *name) {
     hone_schedule *sch = b->sch;
     hone_block *block = hone_arena_zalloc(sch->arena, sizeof *block);
     b->outer = hone_func_add_node(sch->func, HONE_NODE_BLOCK);
@@ -589,6 +589,14 @@ static hone_status make_outer(blockizing *b, const char *name) {
     HONE_TRY(unite(b, true, &block->write_count, &block->writes));
     sch_mark_open(sch, b->outer);
     return b->parts[0].has_init ? move_init(b, &b->parts[0]) : HONE_OK;
+}
+
+/* The init may turn out not to have a nest of its own, when the rest is done. */
+static hone_status make_outer(blockizing *b, const char *name) {
+    hone_func *saved;
+    if (!b->parts[0].has_init) return build_outer(b, name);
+    HONE_TRY(sch_begin_trial(b->sch, &saved));
+    return sch_end_trial(b->sch, saved, build_outer(b, name));
 }
 
 static hone_status record(blockizing *b, uint32_t count, const hone_operand *inputs,
