@@ -9,6 +9,7 @@
 #define HONE_IR_ARITH_IMPL_H
 
 #include "ir/arith.h"
+#include "ir/fold.h"
 
 enum {
     ARITH_LOCAL_TERMS = 12, /* terms of a sum before it spills to the arena */
@@ -70,8 +71,6 @@ static inline int64_t arith_floormod(int64_t a, int64_t b) {
     int64_t r = a % b;
     return r < 0 ? r + b : r;
 }
-/* Non-negative; gcd(0, x) = |x|; INT64_MIN counts as 1, the divisor that is always right. */
-int64_t arith_gcd(int64_t a, int64_t b);
 
 /* ---- dtypes ---- */
 /* Scalar int32 or int64 (also int8, int16): what the arithmetic works on. */

@@ -1,6 +1,18 @@
 /* ir/fold.c - see fold.h. */
 #include "ir/fold.h"
 
+int64_t hone_gcd(int64_t a, int64_t b) {
+    if (a == INT64_MIN || b == INT64_MIN) return 1;
+    if (a < 0) a = -a;
+    if (b < 0) b = -b;
+    while (b) {
+        int64_t r = a % b;
+        a = b;
+        b = r;
+    }
+    return a;
+}
+
 bool hone_fold_ints(hone_op op, int64_t x, int64_t y, int64_t *out) {
     bool divides = y != 0 && !(x == INT64_MIN && y == -1);
     switch (op) {

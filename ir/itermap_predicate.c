@@ -50,7 +50,7 @@ static bool normalise(imap *m, imap_sum *s, int64_t *out_sign, int64_t *out_divi
     for (uint32_t i = 0; i < s->count; i++) {
         int64_t c = s->splits[i].scale->u.i;
         if ((c < 0) != negative || c == 0 || c == INT64_MIN) return false;
-        g = arith_gcd(g, c);
+        g = hone_gcd(g, c);
     }
     for (uint32_t i = 0; i < s->count; i++) {
         int64_t c = s->splits[i].scale->u.i / g;

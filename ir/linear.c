@@ -12,18 +12,6 @@
 
 #include "ir/arith_impl.h"
 
-int64_t arith_gcd(int64_t a, int64_t b) {
-    if (a == INT64_MIN || b == INT64_MIN) return 1;
-    if (a < 0) a = -a;
-    if (b < 0) b = -b;
-    while (b) {
-        int64_t r = a % b;
-        a = b;
-        b = r;
-    }
-    return a;
-}
-
 bool arith_is_index(hone_dtype dtype) {
     return dtype.lanes == 1 && hone_dtype_is_int(dtype) && dtype.bits >= 32;
 }

@@ -14,7 +14,7 @@ static hone_modular normal(int64_t coeff, int64_t base) {
 static hone_modular modular_add(hone_modular x, hone_modular y) {
     int64_t base = 0;
     if (!arith_add(x.base, y.base, &base)) return anything;
-    return normal(arith_gcd(x.coeff, y.coeff), base);
+    return normal(hone_gcd(x.coeff, y.coeff), base);
 }
 
 static hone_modular modular_scale(hone_modular x, int64_t scale) {
@@ -30,13 +30,13 @@ static hone_modular modular_mul(hone_modular x, hone_modular y) {
         !arith_mul(x.base, y.coeff, &bc) || !arith_mul(x.base, y.base, &bd)) {
         return anything;
     }
-    return normal(arith_gcd(ac, arith_gcd(ad, bc)), bd);
+    return normal(hone_gcd(ac, hone_gcd(ad, bc)), bd);
 }
 
 static hone_modular modular_join(hone_modular x, hone_modular y) {
     int64_t gap = 0;
     if (x.base == INT64_MIN || !arith_add(y.base, -x.base, &gap)) return anything;
-    return normal(arith_gcd(arith_gcd(x.coeff, y.coeff), gap), x.base);
+    return normal(hone_gcd(hone_gcd(x.coeff, y.coeff), gap), x.base);
 }
 
 static hone_modular expr_modular(hone_arith *a, const hone_expr *e);
@@ -57,7 +57,7 @@ static hone_modular binary_modular(hone_arith *a, const hone_expr *e) {
     case HONE_OP_FLOORMOD:
         if (c <= 0) return anything;
         if (x.coeff % c == 0) return normal(0, arith_floormod(x.base, c));
-        return normal(arith_gcd(x.coeff, c), x.base);
+        return normal(hone_gcd(x.coeff, c), x.base);
     case HONE_OP_MIN:
     case HONE_OP_MAX:
         return modular_join(x, y);

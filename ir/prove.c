@@ -36,7 +36,7 @@ static bool by_fact_term(proof *p, const arith_sum *s, const hone_linear *fact, 
     if (i < 0) return false;
     int64_t cs = s->terms[i].coeff, cf = fact->terms[at].coeff * sign;
     if ((cs > 0) != (cf > 0)) return false;
-    int64_t g = arith_gcd(cs, cf), q = cf / g, k = cs / g;
+    int64_t g = hone_gcd(cs, cf), q = cf / g, k = cs / g;
     if (q < 0) q = -q;
     if (k < 0) k = -k;
     arith_sum t;
@@ -280,7 +280,7 @@ static bool by_term(proof *p, const arith_sum *s, uint32_t at, uint32_t depth) {
 static void divide_out(arith_sum *s) {
     int64_t g = 0;
     for (uint32_t i = 0; i < s->count && g != 1; i++)
-        g = arith_gcd(g, s->terms[i].coeff);
+        g = hone_gcd(g, s->terms[i].coeff);
     if (g <= 1) return;
     for (uint32_t i = 0; i < s->count; i++)
         s->terms[i].coeff /= g;

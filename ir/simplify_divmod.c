@@ -101,9 +101,9 @@ static uint32_t part_candidates(const arith_sum *r, int64_t c, int64_t *out, uin
     uint32_t n = 0;
     int64_t all = c;
     for (uint32_t i = 0; i < r->count; i++)
-        all = arith_gcd(all, r->terms[i].coeff);
+        all = hone_gcd(all, r->terms[i].coeff);
     for (uint32_t i = 0; i <= r->count && n < room; i++) {
-        int64_t g = i < r->count ? arith_gcd(c, r->terms[i].coeff) : all;
+        int64_t g = i < r->count ? hone_gcd(c, r->terms[i].coeff) : all;
         uint32_t at = n;
         while (at > 0 && out[at - 1] < g)
             at--;
@@ -115,7 +115,7 @@ static uint32_t part_candidates(const arith_sum *r, int64_t c, int64_t *out, uin
     }
     int64_t running = n ? out[0] : 0;
     for (uint32_t i = 1; i < n && n < room; i++) {
-        int64_t next = arith_gcd(running, out[i]);
+        int64_t next = hone_gcd(running, out[i]);
         if (next > 1 && next < out[n - 1]) out[n++] = next;
         running = next;
     }

@@ -74,7 +74,7 @@ static const hone_expr *make_compare(hone_arith *a, const hone_expr *e, hone_op 
 static int64_t common_divisor(const arith_sum *s) {
     int64_t g = 0;
     for (uint32_t i = 0; i < s->count; i++)
-        g = arith_gcd(g, s->terms[i].coeff);
+        g = hone_gcd(g, s->terms[i].coeff);
     return g;
 }
 

@@ -8,15 +8,6 @@
 #include "ir/fold.h"
 #include "lower/conditions.h"
 
-static int64_t common_divisor(int64_t a, int64_t b) {
-    while (b != 0) {
-        int64_t rest = a % b;
-        a = b;
-        b = rest;
-    }
-    return a < 0 ? -a : a;
-}
-
 /* Adds what coeff * term can be. */
 static void add_bound(hone_arith *arith, const hone_linear_term *t, lower_alike_sum *out) {
     hone_bound bound = hone_arith_bound(arith, t->term);
@@ -45,7 +36,7 @@ static bool find_sum(hone_arith *arith, const hone_expr *condition, hone_var var
         else if (hone_expr_uses_var(t->term, var))
             return false;
         else {
-            out->unit = common_divisor(out->unit, t->coeff);
+            out->unit = hone_gcd(out->unit, t->coeff);
             add_bound(arith, t, out);
         }
     }

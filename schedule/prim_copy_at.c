@@ -1,3 +1,4 @@
+#include "ir/fold.h"
 #include "schedule/move_domain.h"
 #include "schedule/schedule_impl.h"
 
@@ -129,15 +130,6 @@ static hone_status find_box(copying *c, const char *storage_scope) {
 
 /* ---- the copy ---- */
 
-static int64_t gcd(int64_t a, int64_t b) {
-    while (b) {
-        int64_t t = a % b;
-        a = b;
-        b = t;
-    }
-    return a < 0 ? -a : a;
-}
-
 /* By how much the beginning of the box grows in each step of an axis: the greatest number that
  * divides it. */
 static int64_t stride_of(copying *c, const hone_expr *low) {
@@ -146,8 +138,8 @@ static int64_t stride_of(copying *c, const hone_expr *low) {
     if (!hone_linear_of(&c->sch->arith, low, &linear)) return 1;
     stride = linear.constant;
     for (uint32_t i = 0; i < linear.count; i++)
-        stride = gcd(stride, linear.terms[i].coeff);
-    return stride ? gcd(stride, 0) : 1;
+        stride = hone_gcd(stride, linear.terms[i].coeff);
+    return stride ? hone_gcd(stride, 0) : 1;
 }
 
 /* Loops in the order in which the places of the box name them first. */
