@@ -1,8 +1,9 @@
 /* schedule/inplace_box.c - may what a block declares to read and write of a buffer be copied in
  * front of each of its instances, and back behind it?
  *
- *     T.reads(B[v:v + 2]); T.writes(B[v:v + 2])          said by hand, or a box around what it
- * touches B[v] = B[v] + A[v]                                 B[v + 1] is copied, too
+ *     T.reads(B[v:v + 2])              said by hand, or a box around what is touched
+ *     T.writes(B[v:v + 2])
+ *     B[v] = B[v] + A[v]               B[v + 1] is copied, too
  *
  * All of that box must hold values. What the block does not write itself gets back the value that
  * it had, which is seen by iterations that run side by side. */

@@ -529,6 +529,14 @@ static bool is_all_of(hone_schedule *sch, hone_interval now, hone_range axis) {
                            constant(sch, end->dtype, 2));
 }
 
+hone_status sch_values_now(hone_schedule *sch, hone_node_id block, const hone_axis *axis,
+                           const bool *marks, hone_interval *out) {
+    const hone_expr *value = sch_var(sch, axis->var);
+    if (!value) return sch_ir_error(sch);
+    return hone_values_relax(&sch->arith, sch->func, block, 1, &value, &axis->dom.extent, marks,
+                             sch->func->var_count, out, NULL);
+}
+
 hone_status sch_keep_instances(hone_schedule *sch, hone_node_id id, sch_axis_domain *io) {
     const hone_node *node = sch_node(sch, id);
     const hone_block *block = node->u.block.block;
@@ -540,11 +548,8 @@ hone_status sch_keep_instances(hone_schedule *sch, hone_node_id id, sch_axis_dom
         keep_numbers(sch, node->u.block.bindings[a], &io[a]);
         if (!is_nested && !has_size) continue;
         if (!marks) HONE_TRY(sch_mark_loops(sch, id, scope, false, &marks));
-        const hone_expr *axis = sch_var(sch, block->axes[a].var);
         hone_interval now;
-        if (!axis) return sch_ir_error(sch);
-        HONE_TRY(hone_values_relax(&sch->arith, sch->func, id, 1, &axis, &dom.extent, marks,
-                                   sch->func->var_count, &now, NULL));
+        HONE_TRY(sch_values_now(sch, id, &block->axes[a], marks, &now));
         if (is_nested || !is_all_of(sch, now, dom)) keep_interval(sch, now, &io[a]);
     }
     return sch_ir_error(sch);

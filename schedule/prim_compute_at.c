@@ -1,5 +1,4 @@
 #include "ir/itermap.h"
-#include "ir/region.h"
 #include "schedule/move_domain.h"
 #include "schedule/partial_results.h"
 #include "schedule/schedule_impl.h"
@@ -221,24 +220,33 @@ static bool reaches_all(hone_schedule *sch, const sch_axis_domain *dom, hone_ran
     return bound.min <= low && bound.max >= high;
 }
 
-/* In a block within another one: does the binding reach, whatever the axes of that are, the ends
- * that the present one reaches? `marks` are the loops of the new one. */
-static hone_status reaches_as_far(const move *m, const hone_axis *axis, const hone_expr *binding,
-                                  const bool *marks, bool *out) {
+/* In a block within another one: do the bindings reach, whatever the axes of that are, the ends
+ * that the present ones reach? *out_axis: the first that does not, or the number of axes. */
+static hone_status find_short_axis(const move *m, const sch_nest *n, uint32_t iter_count,
+                                   const hone_iter *iters, uint32_t *out_axis) {
     hone_schedule *sch = m->sch;
-    bool *now_marks = NULL;
-    hone_interval now, then;
-    const hone_expr *value = sch_var(sch, axis->var);
-    *out = true;
+    const hone_block *block = sch_block(sch, m->block);
+    uint32_t var_count = sch->func->var_count;
+    bool *now_marks = NULL, *marks;
+    *out_axis = block->axis_count;
     if (sch_scope_of(sch, m->scope) == HONE_NO_ID) return HONE_OK;
-    if (!value) return sch_ir_error(sch);
+    marks = hone_arena_zalloc(sch->arena, (var_count + 1) * sizeof *marks);
+    if (!marks) return sch_no_memory();
+    for (uint32_t i = 0; i < iter_count; i++)
+        marks[iters[i].var] = true;
     HONE_TRY(sch_mark_loops(sch, m->block, m->scope, false, &now_marks));
-    HONE_TRY(hone_values_relax(&sch->arith, sch->func, m->block, 1, &value, &axis->dom.extent,
-                               now_marks, sch->func->var_count, &now, NULL));
-    then = hone_arith_relax(&sch->arith, binding, marks, sch->func->var_count, NULL);
-    *out = now.min && now.max && then.min && then.max &&
-           hone_prove_less_equal(&sch->arith, then.min, now.min) &&
-           hone_prove_less_equal(&sch->arith, now.max, then.max);
+    for (uint32_t a = 0; a < block->axis_count; a++) {
+        hone_interval now, then;
+        HONE_TRY(sch_values_now(sch, m->block, &block->axes[a], now_marks, &now));
+        then = hone_arith_relax(&sch->arith, n->bindings[a], marks, var_count, NULL);
+        if (now.min && now.max && then.min && then.max &&
+            hone_prove_less_equal(&sch->arith, then.min, now.min) &&
+            hone_prove_less_equal(&sch->arith, now.max, then.max)) {
+            continue;
+        }
+        *out_axis = a;
+        break;
+    }
     return HONE_OK;
 }
 
@@ -330,14 +338,10 @@ static hone_status check_coverage(move *m, const sch_nest *n) {
                           "%s would not begin at the start of its reduce axes, where its init is",
                           sch_block_name(sch, m->block));
     }
-    bool *marks = hone_arena_zalloc(sch->arena, (sch->func->var_count + 1) * sizeof *marks);
-    if (!marks) return sch_no_memory();
-    for (uint32_t i = 0; i < count; i++)
-        marks[iters[i].var] = true;
+    uint32_t short_axis;
+    HONE_TRY(find_short_axis(m, n, count, iters, &short_axis));
     for (uint32_t a = 0; a < block->axis_count; a++) {
-        bool is_met = meets_all_of_axis(m, n, a, &map.sums[a]);
-        if (is_met) HONE_TRY(reaches_as_far(m, &block->axes[a], n->bindings[a], marks, &is_met));
-        if (is_met) continue;
+        if (a != short_axis && meets_all_of_axis(m, n, a, &map.sums[a])) continue;
         return sch_refuse(sch, m->block, "the iterations of %s do not reach all of axis '%s' of %s",
                           sch_loop_name(sch, m->loop), sch->func->vars[block->axes[a].var].name,
                           sch_block_name(sch, m->block));
