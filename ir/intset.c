@@ -189,18 +189,24 @@ static bool reaches_all_residues(const relaxation *r, const hone_expr *y, int64_
     return false;
 }
 
+/* x % n is n - 1 at most. */
+static bool add_last_residue(relaxation *r, const hone_expr *divisor, int64_t coeff,
+                             arith_sum *out) {
+    r->exact = false;
+    if (arith_expr_bound(r->a, divisor).min < 1 || uses_relaxed(r, divisor)) return false;
+    arith_sum_add_expr(r->a, out, divisor, coeff);
+    arith_sum_add_const(out, -1, coeff);
+    return !out->failed;
+}
+
 static bool mod_extreme(relaxation *r, const hone_expr *e, int64_t coeff, bool want_max,
                         arith_sum *out) {
     hone_arith *a = r->a;
     arith_sum lo, hi, qlo, qhi, result;
     int64_t c = hone_expr_is_int(e->args[1]) ? e->args[1]->u.i : 0;
-    hone_bound own = arith_expr_bound(a, e), divisor = arith_expr_bound(a, e->args[1]);
-    bool has_size = c <= 0 && divisor.min >= 1 && !uses_relaxed(r, e->args[1]);
-    if (has_size && want_max && own.max == HONE_BOUND_POS_INF) { /* x % n is n - 1 at most */
-        r->exact = false;
-        arith_sum_add_expr(a, out, e->args[1], coeff);
-        arith_sum_add_const(out, -1, coeff);
-        return !out->failed;
+    hone_bound own = arith_expr_bound(a, e);
+    if (c <= 0 && want_max && own.max == HONE_BOUND_POS_INF) {
+        return add_last_residue(r, e->args[1], coeff, out);
     }
     if (c <= 0) return add_constant(r, want_max ? own.max : own.min, coeff, out);
     bool was_exact = r->exact;
