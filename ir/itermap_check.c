@@ -71,7 +71,7 @@ static bool is_rebuilt(imap *m, const hone_iter_source *source, const hone_iter_
             !imap_divide(m, known, sorted[i].lower, &ignored)) {
             return false;
         }
-        const hone_expr *end = imap_mul(m, sorted[i].lower, sorted[i].extent);
+        const hone_expr *end = imap_end_of(m, &sorted[i]);
         if (imap_less_equal(m, known, end))
             known = end;
         else if (!imap_less_equal(m, end, known))
@@ -88,7 +88,7 @@ static bool is_independent(imap *m, const hone_iter_source *source, const hone_i
             !imap_divide(m, sorted[i].lower, end, &ignored)) {
             return false;
         }
-        end = imap_mul(m, sorted[i].lower, sorted[i].extent);
+        end = imap_end_of(m, &sorted[i]);
     }
     return !end || imap_less_equal(m, end, source->extent);
 }

@@ -25,20 +25,14 @@ static bool is_number_of_loops(const hone_iter_source *number) {
     return true;
 }
 
-/* Nothing of the source lies above the split. */
-static bool reaches_top(imap *m, const hone_iter_split *x) {
-    const hone_expr *end = imap_mul(m, x->lower, x->extent);
-    return end && imap_less_equal(m, x->source->extent, end);
-}
-
 /* part // lower % extent, where the part is a digit of the number already. */
 static bool digit_of_digit(imap *m, hone_iter_split part, const hone_iter_split *split,
                            hone_iter_split *out) {
-    const hone_expr *ignored = NULL, *end = imap_mul(m, split->lower, split->extent);
+    const hone_expr *ignored = NULL, *end = imap_end_of(m, split);
     const hone_expr *lower = imap_mul(m, part.lower, split->lower), *extent = split->extent;
     if (!end || !lower) return false;
-    if (reaches_top(m, &part)) {
-        if (reaches_top(m, split)) extent = imap_ceildiv(m, part.source->extent, lower);
+    if (imap_reaches_top(m, &part)) {
+        if (imap_reaches_top(m, split)) extent = imap_ceildiv(m, part.source->extent, lower);
     } else if (!imap_divide(m, part.extent, end, &ignored)) {
         return false;
     }
@@ -73,7 +67,7 @@ static bool source_as_digit(imap *m, const hone_iter_source *number, const hone_
             *out = part;
             continue;
         }
-        if (!imap_equal(m, part.lower, imap_mul(m, last.lower, last.extent)) ||
+        if (!imap_equal(m, part.lower, imap_end_of(m, &last)) ||
             !imap_equal(m, s->scale, out->extent)) {
             return false;
         }

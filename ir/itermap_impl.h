@@ -55,6 +55,10 @@ bool imap_uses_loops(const imap *m, const hone_expr *e);
 
 void imap_sum_init(imap_sum *s);
 bool imap_add_split(imap *m, imap_sum *s, hone_iter_split split);
+/* Where a digit ends: source % end // lower. Nothing of its source lies above one that reaches the
+ * top. */
+const hone_expr *imap_end_of(imap *m, const hone_iter_split *digit);
+bool imap_reaches_top(imap *m, const hone_iter_split *x);
 /* The same digit of the same source, whatever its scale. */
 bool imap_same_split(const hone_iter_split *x, const hone_iter_split *y);
 /* Largest scale first; false when two scales cannot be compared. */

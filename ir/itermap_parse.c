@@ -205,8 +205,12 @@ static bool to_one_split(imap *m, imap_sum *s, hone_iter_split *out) {
     return true;
 }
 
-static bool reaches_top(imap *m, const hone_iter_split *x) {
-    const hone_expr *end = imap_mul(m, x->lower, x->extent);
+const hone_expr *imap_end_of(imap *m, const hone_iter_split *digit) {
+    return imap_mul(m, digit->lower, digit->extent);
+}
+
+bool imap_reaches_top(imap *m, const hone_iter_split *x) {
+    const hone_expr *end = imap_end_of(m, x);
     return end && imap_less_equal(m, x->source->extent, end);
 }
 
@@ -220,7 +224,8 @@ static bool divide_split(imap *m, hone_iter_split *x, const hone_expr *d, bool w
         return true;
     }
     bool divides = imap_divide(m, x->extent, d, &quotient);
-    if (!divides && !reaches_top(m, x)) return fail(m, "the divisor does not divide the extent");
+    if (!divides && !imap_reaches_top(m, x))
+        return fail(m, "the divisor does not divide the extent");
     if (!divides) quotient = imap_ceildiv(m, x->extent, d);
     if (want_mod) {
         x->extent = d;

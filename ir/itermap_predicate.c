@@ -231,11 +231,6 @@ static int64_t find_split(const imap_sum *s, const hone_iter_split *want) {
     return -1;
 }
 
-/* Where the digit ends: loop % end // lower. */
-static const hone_expr *end_of(imap *m, const hone_iter_split *digit) {
-    return imap_mul(m, digit->lower, digit->extent);
-}
-
 /* The last of the digits of a loop (or of a digit of one): (loop // lower), to the loop's end. */
 static int64_t find_top_digit(imap *m, const imap_sum *s, const hone_iter_split *loop) {
     const hone_expr *ignored = NULL;
@@ -244,7 +239,7 @@ static int64_t find_top_digit(imap *m, const imap_sum *s, const hone_iter_split 
         if (at->source != loop->source || !imap_divide(m, at->lower, loop->lower, &ignored)) {
             continue;
         }
-        if (imap_equal(m, end_of(m, at), end_of(m, loop))) return i;
+        if (imap_equal(m, imap_end_of(m, at), imap_end_of(m, loop))) return i;
     }
     return -1;
 }
@@ -318,13 +313,14 @@ bool imap_apply_constraints(imap *m, imap_sum *s, int64_t modulus) {
 /* A digit of one loop as the digit of the constrained number that it is. The uppermost one may have
  * fewer values under the constraint: it is left alone where it must not become shorter. */
 static bool turn_digit(imap *m, const imap_constraint *c, bool may_shrink, hone_iter_split *io) {
-    const hone_expr *ignored = NULL, *below = NULL, *end = end_of(m, io);
+    const hone_expr *ignored = NULL, *below = NULL, *end = imap_end_of(m, io);
     for (uint32_t j = 0; j < c->count; j++) {
         const hone_iter_split *loop = &c->splits[j];
-        if (loop->source != io->source || !imap_divide(m, end_of(m, loop), end, &ignored)) continue;
+        if (loop->source != io->source || !imap_divide(m, imap_end_of(m, loop), end, &ignored))
+            continue;
         if (!imap_divide(m, io->lower, loop->lower, &below)) continue;
         const hone_expr *lower = imap_mul(m, loop->scale, below), *extent = io->extent;
-        if (j == 0 && imap_equal(m, end, end_of(m, loop))) {
+        if (j == 0 && imap_equal(m, end, imap_end_of(m, loop))) {
             extent = lower ? imap_ceildiv(m, c->source->extent, lower) : NULL;
         }
         if (!lower || !extent) return false;
