@@ -1,5 +1,6 @@
 #include "ir/itermap.h"
 #include "schedule/layout_map.h"
+#include "schedule/move_domain.h"
 
 /* transform_block_layout: runs a block over other axes, which a map makes of its own; loops of its
  * own, one for each new axis, take the place of those around it.
@@ -161,6 +162,26 @@ static hone_status replace_axes(layout *l) {
     return sch_simplify_accesses(sch, l->block);
 }
 
+/* A predicate may leave out the last values of an axis that joins others (3 of 6, where two rows of
+ * 2 held 3 instances): no values of it then. */
+static hone_status cut_axes(layout *l) {
+    hone_schedule *sch = l->sch;
+    bool *marks;
+    if (!sch_node(sch, l->block)->u.block.predicate) return HONE_OK;
+    HONE_TRY(sch_mark_loops(sch, l->block, l->scope, false, &marks));
+    for (uint32_t i = 0; i < l->m.count; i++) {
+        hone_range *dom = &l->axes[i].dom;
+        hone_interval now;
+        HONE_TRY(sch_values_now(sch, l->block, &l->axes[i], marks, &now));
+        if (!now.max || !hone_expr_is_int(now.max) || !hone_expr_is_int(dom->extent)) continue;
+        if (now.max->u.i < 0 || now.max->u.i + 1 >= dom->extent->u.i) continue;
+        dom->extent = hone_expr_int(&sch->ir, dom->extent->dtype, now.max->u.i + 1);
+        if (!dom->extent) return sch_no_memory();
+        if (!hone_arith_bind(&sch->arith, l->axes[i].var, *dom)) return sch_no_memory();
+    }
+    return HONE_OK;
+}
+
 static hone_status rebuild(layout *l) {
     hone_schedule *sch = l->sch;
     l->axes = hone_arena_alloc(sch->arena, (l->m.count + 1) * sizeof *l->axes);
@@ -184,6 +205,7 @@ static hone_status rebuild(layout *l) {
     hone_tree_replace(sch->func, l->top, l->new_top);
     hone_tree_remove(sch->func, l->block);
     hone_tree_append(sch->func, l->bottom, l->block);
+    HONE_TRY(cut_axes(l));
     HONE_TRY(sch_update_regions(sch, l->block));
     sch_forget_affine(sch, l->block);
     sch_forget_facts(sch, l->block);
