@@ -1,15 +1,16 @@
 /* Functions of symbolic sizes: what goes wrong whatever the sizes are.
  *
- * Sizes are tried with a few values each: one that most tiles divide, one that none divides, a
- * small one. Only what leaves its range in all trials is called wrong, so that a program that
- * relies on a size being a multiple of something, or on two sizes being equal, is let alone. What
- * leaves its range only where sizes differ, in one order or the other, is a warning: such a program
- * may be called with equal ones only, but hardly says so. */
+ * Sizes are tried with a few values each: one that most tiles divide, one above all values where
+ * these have an end whatever the sizes are, one that none divides, a small one. Only what leaves
+ * its range in all trials is called wrong, so that a program that relies on a size being a multiple
+ * of something, on two sizes being equal, or on a large one (rows that make 2^35 elements) is let
+ * alone. What leaves its range only where sizes differ, in one order or the other, is a warning:
+ * such a program may be called with equal ones only, but hardly says so. */
 #include <stdio.h>
 
 #include "ir/verify_impl.h"
 
-static const int64_t trials[] = {184320, 97, 64}; /* 4096 * 9 * 5, a prime, the one that is shown */
+enum { ROUND_SIZE = 4096 * 9 * 5, PRIME_SIZE = 97, SHOWN_SIZE = 64 };
 
 bool verify_bounds_something(const hone_func *func, hone_var var) {
     bool is_found = false;
@@ -89,6 +90,9 @@ static void show(verifier *v, const hone_expr *e, const hone_expr *extent, bool 
 bool verify_leaves_for_all_sizes(verifier *v, const hone_expr *e, const hone_expr *begin,
                                  const hone_expr *extent, int64_t *out_value, int64_t *out_extent,
                                  hone_str *out_where, hone_str *out_sizes) {
+    hone_bound values = hone_arith_bound(&v->arith, e);
+    bool has_end = values.max >= ROUND_SIZE && values.max < INT64_MAX / 8;
+    int64_t trials[] = {ROUND_SIZE, has_end ? values.max + 1 : ROUND_SIZE, PRIME_SIZE, SHOWN_SIZE};
     bool leaves = true;
     for (size_t i = 0; i < HONE_COUNT(trials) && leaves; i++) {
         set_sizes(&v->points, trials[i], 0, true);
