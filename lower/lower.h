@@ -22,9 +22,9 @@ typedef struct hone_lower_options {
      * failure ends lowering. */
     hone_status (*after)(void *ctx, const char *pass, const hone_func *func);
     void *ctx;
-    int64_t
-        max_unrolled_nodes; /* statements that unrolling may make, marked loops twice; 0 = 512 */
-    bool keeps_loops;       /* vectorized and unrolled loops stay loops: for source text */
+    int64_t max_unrolled_nodes; /* statements that unrolling may make, marked loops eight times as
+                                 * many; 0 = 512 */
+    bool keeps_loops;           /* vectorized and unrolled loops stay loops: for source text */
 } hone_lower_options;
 
 /* Function attributes of a lowered program: lists of texts that loops brought along as

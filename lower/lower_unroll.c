@@ -2,12 +2,13 @@
  * needs: no blocks. keeps: what is computed, in order. Repeats the body of a loop that is marked
  * unrolled, or that a surrounding pragma allows (pragma_auto_unroll_max_step: loops whose
  * iterations, multiplied over the nest, are at most so many), as long as the program does not grow
- * beyond a limit; a loop that would is left as it is. Marked loops may take it to twice the limit:
- * tiles at the edges of an image that stay loops have their sums in memory. What is counted are
- * statements of the machine: a store of a vector that fills four registers is four. */
+ * beyond a limit; a loop that would is left as it is. Marked loops may take it to eight times the
+ * limit: an image has tiles of many kinds at its edges (lower_partition.c), in front of those of
+ * its middle, and tiles that stay loops have their sums in memory. What is counted are statements
+ * of the machine: a store of a vector that fills four registers is four. */
 #include "lower/passes.h"
 
-enum { DEFAULT_MAX_STATEMENTS = 512, MAX_COPIES = 512 };
+enum { DEFAULT_MAX_STATEMENTS = 512, MARKED_LIMITS = 8, MAX_COPIES = 512 };
 
 typedef struct unroller {
     hone_lower *lower;
@@ -77,7 +78,10 @@ static hone_status visit(unroller *u, hone_node_id id, pragmas p, int64_t *out_s
 hone_status lower_unroll(hone_lower *lower) {
     int64_t limit = lower->options->max_unrolled_nodes;
     if (limit <= 0) limit = DEFAULT_MAX_STATEMENTS;
-    unroller u = {lower, 2 * limit, limit, hone_target_lanes(lower->options->target, 32)};
+    unroller u = {.lower = lower,
+                  .budget = MARKED_LIMITS * limit,
+                  .reserve = (MARKED_LIMITS - 1) * limit,
+                  .natural = hone_target_lanes(lower->options->target, 32)};
     int64_t step;
     return visit(&u, 0, (pragmas){0}, &step);
 }

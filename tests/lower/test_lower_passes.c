@@ -4,7 +4,7 @@
  * stand around loops, and statements side by side share one; what may not be asked earlier stays
  * where it is. layout: small buffers are laid out as the vectors in most loops run. carry: vectors
  * whose indices are digits of a number are made twice, for where no digit carries, and as they
- * were. */
+ * were. unroll: how far the program may grow. */
 #include <string.h>
 
 #include "ir/script.h"
@@ -240,6 +240,27 @@ static const struct row carry_rows[] = {
      "        Y[j] = A[(j + A[0]) % 100]\n"                                                                                },
 };
 
+static const struct row unroll_rows[] = {
+    {"marked loops before others leave room for them",
+     HEAD "    for i in T.unroll(500):\n"
+          "        Y[i] = A[i // 2]\n"
+          "    for i in T.unroll(500):\n"
+          "        Y[i] = Y[i] + A[i // 3]\n"
+          "    for k in range(9):\n"
+          "        for i in T.unroll(500):\n"
+          "            Y[i] = Y[i] + A[k]\n",     "        Y[499] = A[k] + Y[499]\n"},
+    {"but not for all",
+     HEAD "    for k in T.unroll(9):\n"
+          "        for i in T.unroll(500):\n"
+          "            Y[i] = Y[i] + A[k]\n",     "    for k in T.unroll(9):\n"     },
+    {"loops that a pragma allows have less",
+     HEAD "    for k in T.serial(2, annotations={\"pragma_auto_unroll_max_step\": 400}):\n"
+          "        for i in range(400):\n"
+          "            Y[i] = Y[i] + A[k]\n"
+          "        for i in range(400):\n"
+          "            Y[i] = Y[i] + A[k + 2]\n", "        for i in range(400):\n"  },
+};
+
 typedef struct look {
     const char *pass;
     hone_str printed;
@@ -295,11 +316,16 @@ static void asks_whether_digits_carry(void **state) {
     check(*state, "carry");
 }
 
+static void grows_so_far(void **state) {
+    check(*state, "unroll");
+}
+
 int main(void) {
     return HONE_RUN_ROWS("lower/hoist_if", hoist_rows, asks_where_it_may) +
            HONE_RUN_ROWS("lower/compact", compact_rows, keeps_what_is_touched) +
            HONE_RUN_ROWS("lower/plan_allocs", alloc_rows, shares_where_it_may) +
            HONE_RUN_ROWS("lower/version", version_rows, keeps_edges_short) +
            HONE_RUN_ROWS("lower/layout", layout_rows, lays_out_as_vectors_run) +
-           HONE_RUN_ROWS("lower/carry", carry_rows, asks_whether_digits_carry);
+           HONE_RUN_ROWS("lower/carry", carry_rows, asks_whether_digits_carry) +
+           HONE_RUN_ROWS("lower/unroll", unroll_rows, grows_so_far);
 }
