@@ -236,6 +236,12 @@ bool hone_fs_is_dir(const char *path) {
     return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
 }
 
+bool hone_fs_is_same(const char *path, const char *other) {
+    struct stat a, b;
+    return stat(path, &a) == 0 && stat(other, &b) == 0 && a.st_dev == b.st_dev &&
+           a.st_ino == b.st_ino;
+}
+
 hone_status hone_fs_size(const char *path, int64_t *out_bytes) {
     struct stat info;
     *out_bytes = 0;

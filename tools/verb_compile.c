@@ -40,22 +40,56 @@ static hone_status read_weights_choice(const char *text, hone_compile_weights *o
     return HONE_ERROR(HONE_CODE_INVALID, "--weights is '%s', must be auto, embed or beside", text);
 }
 
+/* What the ending of --output stands for. */
+typedef struct known_ending {
+    const char *text, *emit;
+} known_ending;
+static const known_ending endings[] = {
+    {".so",  "so"     },
+    {".h",   "so"     },
+    {".a",   "a"      },
+    {".o",   "obj"    },
+    {".c",   "c"      },
+    {".ll",  "llvm"   },
+    {".s",   "asm"    },
+    {".ptx", "ptx"    },
+    {".py",  "program"}
+};
+
+static const known_ending *find_ending(const char *path) {
+    const char *text = hone_path_extension(path);
+    for (size_t i = 0; i < HONE_COUNT(endings); i++) {
+        if (strcmp(endings[i].text, text) == 0) return &endings[i];
+    }
+    return NULL;
+}
+
 /* "out/model.so" and "out/model" mean the same. */
 static const char *without_ending(hone_cli *cli, const char *path) {
-    static const char *const endings[] = {".so", ".a",  ".o", ".h",  ".ll",
-                                          ".s",  ".py", ".c", ".ptx"};
-    const char *ending = hone_path_extension(path);
-    for (size_t i = 0; i < HONE_COUNT(endings); i++) {
-        if (strcmp(ending, endings[i]) != 0) continue;
-        return hone_arena_printf(cli->arena, "%.*s", (int)(ending - path), path);
-    }
-    return path;
+    if (!find_ending(path)) return path;
+    return hone_arena_printf(cli->arena, "%.*s", (int)(hone_path_extension(path) - path), path);
+}
+
+/* Without --emit, the ending of --output tells: "-o kernel.s" wants assembly. */
+static const char *what_to_emit(const compile_options *o) {
+    const known_ending *known = o->output ? find_ending(o->output) : NULL;
+    return o->emit ? o->emit : known ? known->emit : "so";
 }
 
 static const char *default_output(hone_cli *cli) {
     if (strcmp(cli->args[0], "-") == 0) return "model";
     const char *base = hone_path_basename(cli->args[0]), *ending = hone_path_extension(base);
     return hone_arena_printf(cli->arena, "%.*s", (int)(ending - base), base);
+}
+
+/* `hone compile kernel.py --emit program` would write over the program that it reads. */
+static hone_status check_output(compile_job *job) {
+    const char *input = job->cli->args[0];
+    const char *path = hone_arena_printf(job->cli->arena, "%s.py", job->options.output);
+    if (!path) return HONE_ERROR(HONE_CODE_NO_MEMORY, "compile");
+    if (job->options.emit != HONE_COMPILE_PROGRAM || !hone_fs_is_same(path, input)) return HONE_OK;
+    return HONE_ERROR(HONE_CODE_INVALID, "%s would be written over; give another name with -o",
+                      input);
 }
 
 static hone_status open_params(compile_job *job) {
@@ -180,11 +214,12 @@ static hone_status read_options(compile_job *job) {
     options->lines = o->lines;
     HONE_TRY(hone_cli_parse_target(o->target, o->threads, &options->target));
     HONE_TRY(read_weights_choice(o->weights, &options->weights));
-    if (!hone_compile_emit_parse(o->emit, &options->emit)) {
+    const char *emit = what_to_emit(o);
+    if (!hone_compile_emit_parse(emit, &options->emit)) {
         return HONE_ERROR(HONE_CODE_INVALID,
-                          "--emit is '%s', must be so, a, obj, c, llvm, asm, ptx or program",
-                          o->emit);
+                          "--emit is '%s', must be so, a, obj, c, llvm, asm, ptx or program", emit);
     }
+    HONE_TRY(check_output(job));
     HONE_TRY(hone_dim_variants_parse(o->shapes.items, o->shapes.count, &job->variants));
     options->variants = &job->variants;
     HONE_TRY(open_params(job));
@@ -226,7 +261,7 @@ static hone_status run(hone_cli *cli, const compile_options *o) {
 }
 
 int hone_verb_compile(int argc, char **argv) {
-    compile_options o = {.emit = "so", .weights = "auto"};
+    compile_options o = {.weights = "auto"};
     const hone_cli_option options[] = {
         {.name = "output",
          .letter = 'o',
@@ -275,7 +310,8 @@ int hone_verb_compile(int argc, char **argv) {
          .value = "WHAT",
          .kind = HONE_CLI_TEXT,
          .to = &o.emit,
-         .help = "so, a, obj; c, llvm, asm, ptx, program: the kernels as text; default: so"},
+         .help = "so, a, obj; c, llvm, asm, ptx, program: the kernels as text; default: as PATH "
+                 "ends, else so"},
         {.name = "weights",
          .value = "WHERE",
          .kind = HONE_CLI_TEXT,
