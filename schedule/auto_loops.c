@@ -106,12 +106,17 @@ static hone_status make_parallel(nest *n, uint32_t end, uint32_t *out_gone) {
 
 /* ---- one loop over a contiguous block ---- */
 
-/* The largest divisor of total that is at most limit. */
-static int64_t vector_divisor(int64_t total, int64_t limit) {
-    for (int64_t d = limit; d > 1; d--) {
+/* Elements of the vectors that a run of total elements is cut into. A quarter of the limit is taken
+ * for a register: vectors are whole ones, several where the run is long, even if the last vector is
+ * then a shorter one. The run itself: it is not cut here. */
+static int64_t vector_length(int64_t total, int64_t limit) {
+    enum { WORTH_A_TAIL = 4 };
+    int64_t step = limit >= 4 ? limit / 4 : 1;
+    for (int64_t d = limit; d >= 2 * step; d -= step) {
         if (total % d == 0) return d;
     }
-    return 1;
+    if (total >= WORTH_A_TAIL * limit) return limit;
+    return total % step == 0 ? step : total;
 }
 
 static hone_status split_in_two(nest *n, int64_t inner) {
@@ -126,21 +131,12 @@ static hone_status split_in_two(nest *n, int64_t inner) {
 
 /* The whole nest is one run of `total` elements. */
 static hone_status rewrite_run(nest *n, int64_t total) {
-    enum { LEAST_VECTOR = 8, MANY_ELEMENTS = 1 << 16 };
     HONE_TRY(fuse(n, 0, n->count - 1));
-    int64_t inner = vector_divisor(total, n->lim->vector);
-    bool is_parallel = n->lim->jobs > 1;
-    if (inner >= LEAST_VECTOR && inner < total) {
-        HONE_TRY(split_in_two(n, inner));
-        HONE_TRY(optional(hone_sch_vectorize(n->sch, n->rvs[1])));
-        return is_parallel ? optional(hone_sch_parallel(n->sch, n->rvs[0])) : HONE_OK;
-    }
-    if (is_parallel && inner < LEAST_VECTOR && total >= MANY_ELEMENTS) {
-        /* no vector divides it: shares with a guard, which the compiler vectorizes itself */
-        HONE_TRY(split_in_two(n, total / n->lim->jobs + 1));
-        return optional(hone_sch_parallel(n->sch, n->rvs[0]));
-    }
-    return optional(hone_sch_vectorize(n->sch, n->rvs[0]));
+    int64_t inner = vector_length(total, n->lim->vector);
+    if (inner >= total) return optional(hone_sch_vectorize(n->sch, n->rvs[0]));
+    HONE_TRY(split_in_two(n, inner));
+    HONE_TRY(optional(hone_sch_vectorize(n->sch, n->rvs[1])));
+    return n->lim->jobs > 1 ? optional(hone_sch_parallel(n->sch, n->rvs[0])) : HONE_OK;
 }
 
 static bool is_one_run(const nest *n, const sch_vector_run *run) {

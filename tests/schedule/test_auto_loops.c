@@ -42,6 +42,8 @@ static const struct row {
     {"one job: no threads", COPY_2D(1, 16, 8, 32, "vi, vj"), "s16 v16 "},
     {"no vectors", COPY_2D(4, 1, 8, 32, "vi, vj"), "p8 s32 "},
     {"a prime stays whole", COPY_2D(4, 16, 1, 31, "vi, vj"), "v31 "},
+    {"no length divides it: whole vectors and a shorter one", COPY_2D(4, 16, 1, 67, "vi, vj"), "p5 v16 "},
+    {"whole registers that divide it", COPY_2D(4, 16, 12, 5, "vi, vj"), "p5 v12 "},
     {"flipped reads: rows apart", COPY_2D(4, 16, 8, 8, "vj, vi"), "p8 v8 "},
     {"jobs are reached with two loops",
      SUM(16, 8, 0, "i, j, k in T.grid(4, 8, 3)", 4, 8, 3), "p32 s3 "},
