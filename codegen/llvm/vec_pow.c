@@ -50,7 +50,50 @@ static LLVMValueRef is_whole(const vec *v, LLVMValueRef x) {
     return is(v, LLVMRealOEQ, call1(v, "llvm.trunc", x), x);
 }
 
+/* The number that all lanes are. */
+static bool is_number(const vec *v, LLVMValueRef y, double *out) {
+    LLVMBool is_rounded;
+    for (unsigned lane = 0; lane < v->lanes; lane++) {
+        LLVMValueRef c = y;
+        if (LLVMGetTypeKind(LLVMTypeOf(y)) == LLVMVectorTypeKind) {
+            c = LLVMIsConstant(y) ? LLVMGetAggregateElement(y, lane) : NULL;
+        }
+        if (!c || !LLVMIsAConstantFP(c)) return false;
+        double value = LLVMConstRealGetDouble(c, &is_rounded);
+        if (lane && value != *out) return false;
+        *out = value;
+    }
+    return true;
+}
+
+/* x^y for small multiples of a quarter: roots and products, within 3 units in the last place. The
+ * roots of -0 and of -infinity are those of 0 and of infinity here. NULL: another y, or one by which
+ * something between would be subnormal where the result is not. */
+static LLVMValueRef power_by_number(const vec *v, LLVMValueRef x, double y) {
+    double size = y < 0 ? -y : y;
+    bool is_whole = size == 1 || size == 2 || size == 3 || size == 4;
+    bool is_root = size == 0.25 || size == 0.5 || size == 0.75 || size == 1.5;
+    if ((!is_whole && !is_root) || y < -1) return NULL;
+    LLVMValueRef factor = x;
+    if (is_root) {
+        LLVMValueRef infinity = number(v, __builtin_inf());
+        factor = add(v, root_of(v, x), number(v, 0));
+        factor = choose(v, LLVMRealOEQ, x, number(v, -__builtin_inf()), infinity, factor);
+    }
+    LLVMValueRef result = factor;
+    if (size == 0.25) result = root_of(v, factor);
+    if (size == 0.75) result = mul(v, factor, root_of(v, factor));
+    if (size == 2 || size == 3 || size == 1.5 || size == 4) result = mul(v, factor, factor);
+    if (size == 3 || size == 1.5) result = mul(v, result, factor);
+    if (size == 4) result = mul(v, result, result);
+    return y < 0 ? quotient(v, number(v, 1), result) : result;
+}
+
 LLVMValueRef vec_pow(const vec *v, LLVMValueRef x, LLVMValueRef y) {
+    double exponent;
+    LLVMValueRef short_way =
+        is_number(v, y, &exponent) ? power_by_number(v, x, exponent) : NULL;
+    if (short_way) return short_way;
     LLVMValueRef one = number(v, 1), zero = number(v, 0), size = size_of(v, x);
     LLVMValueRef result = power_of_size(v, size, y);
     result = choose(v, LLVMRealOEQ, size, one, one, result);

@@ -23,6 +23,7 @@ static const struct row {
     double (*of_two)(double, double);
     double lo, hi, ulps; /* units at most */
     bool is_scalar;
+    double second; /* a number in the program in place of the second argument; 0 = none */
 } rows[] = {
     {"exp, everywhere",          HOST, HONE_INTRIN_EXP,     .of_one = exp,     .ulps = 3.5},
     {"exp",                      HOST, HONE_INTRIN_EXP,     .of_one = exp,     .ulps = 3.5, .lo = -104,   .hi = 89               },
@@ -113,6 +114,21 @@ static const struct row {
     {"fmod, everywhere",         HOST, HONE_INTRIN_FMOD,    .of_two = fmod,    .ulps = 0},
     {"fmod",                     HOST, HONE_INTRIN_FMOD,    .of_two = fmod,    .ulps = 0,   .lo = -1e4,   .hi = 10               },
     {"fmod, no FMA",             SSE2, HONE_INTRIN_FMOD,    .of_two = fmod,    .ulps = 0,   .lo = -1e4,   .hi = 10               },
+    {"pow(x, 2)", HOST, HONE_INTRIN_POW, .of_two = pow, .ulps = 4, .second = 2},
+    {"pow(x, 3)", HOST, HONE_INTRIN_POW, .of_two = pow, .ulps = 4, .second = 3},
+    {"pow(x, 4)", HOST, HONE_INTRIN_POW, .of_two = pow, .ulps = 4, .second = 4},
+    {"pow(x, 1)", HOST, HONE_INTRIN_POW, .of_two = pow, .ulps = 4, .second = 1},
+    {"pow(x, -1)", HOST, HONE_INTRIN_POW, .of_two = pow, .ulps = 4, .second = -1},
+    {"pow(x, 0.5)", HOST, HONE_INTRIN_POW, .of_two = pow, .ulps = 4, .second = 0.5},
+    {"pow(x, -0.5)", HOST, HONE_INTRIN_POW, .of_two = pow, .ulps = 4, .second = -0.5},
+    {"pow(x, 0.25)", HOST, HONE_INTRIN_POW, .of_two = pow, .ulps = 4, .second = 0.25},
+    {"pow(x, 0.75)", HOST, HONE_INTRIN_POW, .of_two = pow, .ulps = 4, .second = 0.75},
+    {"pow(x, -0.75)", HOST, HONE_INTRIN_POW, .of_two = pow, .ulps = 4, .second = -0.75},
+    {"pow(x, 1.5)", HOST, HONE_INTRIN_POW, .of_two = pow, .ulps = 4, .second = 1.5},
+    {"pow(x, -2)", HOST, HONE_INTRIN_POW, .of_two = pow, .ulps = 4, .second = -2},
+    {"pow(x, 2.5)", HOST, HONE_INTRIN_POW, .of_two = pow, .ulps = 4, .second = 2.5},
+    {"pow(x, 0.75), no FMA", SSE2, HONE_INTRIN_POW, .of_two = pow, .ulps = 4, .second = 0.75},
+    {"pow(x, 3), scalar", HOST, HONE_INTRIN_POW, .of_two = pow, .ulps = 4, .second = 3, .is_scalar = true},
 };
 /* clang-format on */
 
@@ -132,6 +148,7 @@ static hone_status make(hone_arena *arena, const struct row *row, bool is_scalar
     hone_te_stage s;
     hone_te_stage_begin(&te, &s, 1, &n, 0, NULL);
     const hone_expr *x[] = {hone_te_load(&te, a, s.axis), hone_te_load(&te, b, s.axis)};
+    if (row->second != 0) x[1] = hone_expr_float(&te.ir, HONE_DTYPE_F32, row->second);
     const hone_expr *call =
         hone_expr_call(&te.ir, HONE_DTYPE_F32, row->intrin, row->of_two ? 2 : 1, x);
     hone_buffer c = hone_te_compute(&te, &s, "C", call);
@@ -177,6 +194,8 @@ static void fill(const struct row *row, float *x, float *y) {
         y[i] = specials[i / count];
     }
     x[count * count] = y[count * count] = from_bits(0x7fc00001U);
+    for (uint32_t i = 0; i < COUNT && row->second != 0; i++)
+        y[i] = (float)row->second;
 }
 
 static hone_status evaluate(const struct row *row, const char *target_text, bool is_scalar,
@@ -268,6 +287,7 @@ static const struct row own[] = {
     {"erf",     HOST, HONE_INTRIN_ERF,     .lo = -5,    .hi = 5        },
     {"sigmoid", HOST, HONE_INTRIN_SIGMOID, .lo = -103,  .hi = 103      },
     {"pow",     HOST, HONE_INTRIN_POW,     .of_two = pow               },
+    {"pow(x, 0.75)", HOST, HONE_INTRIN_POW, .of_two = pow, .second = 0.75},
     {"atan2",   HOST, HONE_INTRIN_ATAN2,   .of_two = atan2             },
     {"hypot",   HOST, HONE_INTRIN_HYPOT,   .of_two = hypot             },
     {"fmod",    HOST, HONE_INTRIN_FMOD,    .of_two = fmod              },
