@@ -86,6 +86,9 @@ LLVMValueRef gen_to_storage(gen *g, hone_dtype dtype, LLVMValueRef value);
 LLVMValueRef gen_from_storage(gen *g, hone_dtype dtype, LLVMValueRef stored);
 LLVMValueRef gen_cast(gen *g, hone_dtype from, hone_dtype to, LLVMValueRef value);
 
+/* saturate.c: a float (not a small one) to an integer */
+LLVMValueRef gen_saturate(gen *g, hone_dtype to, LLVMValueRef value);
+
 /* expr.c */
 LLVMValueRef gen_value(gen *g, const hone_expr *e);
 LLVMValueRef gen_condition(gen *g, const hone_expr *e); /* i1 */

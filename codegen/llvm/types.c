@@ -128,12 +128,7 @@ static LLVMValueRef from_float(gen *g, hone_dtype from, hone_dtype to, LLVMValue
     if (hone_dtype_is_bool(to)) {
         return LLVMBuildFCmp(b, LLVMRealUNE, value, LLVMConstNull(LLVMTypeOf(value)), "");
     }
-    if (hone_dtype_is_integer(to)) {
-        /* out of range is undefined in C; saturation keeps it defined, as the interpreter does */
-        const char *name = hone_dtype_is_int(to) ? "llvm.fptosi.sat" : "llvm.fptoui.sat";
-        LLVMTypeRef types[] = {type, LLVMTypeOf(value)};
-        return gen_intrinsic_of(g, name, types, 2, &value, 1);
-    }
+    if (hone_dtype_is_integer(to)) return gen_saturate(g, to, value);
     bool is_wide_from = from.bits == 64, is_wide_to = to.bits == 64;
     if (is_wide_from && !is_wide_to) {
         value = codegen_narrows_twice(from, to) ? to_odd(g, value, type)

@@ -67,8 +67,8 @@ static bool is_number(const vec *v, LLVMValueRef y, double *out) {
 }
 
 /* x^y for small multiples of a quarter: roots and products, within 3 units in the last place. The
- * roots of -0 and of -infinity are those of 0 and of infinity here. NULL: another y, or one by which
- * something between would be subnormal where the result is not. */
+ * roots of -0 and of -infinity are those of 0 and of infinity here. NULL: another y, or one by
+ * which something between would be subnormal where the result is not. */
 static LLVMValueRef power_by_number(const vec *v, LLVMValueRef x, double y) {
     double size = y < 0 ? -y : y;
     bool is_whole = size == 1 || size == 2 || size == 3 || size == 4;
@@ -91,8 +91,7 @@ static LLVMValueRef power_by_number(const vec *v, LLVMValueRef x, double y) {
 
 LLVMValueRef vec_pow(const vec *v, LLVMValueRef x, LLVMValueRef y) {
     double exponent;
-    LLVMValueRef short_way =
-        is_number(v, y, &exponent) ? power_by_number(v, x, exponent) : NULL;
+    LLVMValueRef short_way = is_number(v, y, &exponent) ? power_by_number(v, x, exponent) : NULL;
     if (short_way) return short_way;
     LLVMValueRef one = number(v, 1), zero = number(v, 0), size = size_of(v, x);
     LLVMValueRef result = power_of_size(v, size, y);

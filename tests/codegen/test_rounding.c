@@ -1,6 +1,6 @@
 /* Casts to small floats round once: numbers close to the middle between two of them, in wider types
- * than float. Compiled code gives the bits of the interpreter, which are those of numpy (float16).
- */
+ * than float. Casts to integers go toward zero and stop at the ends of their range. Compiled code
+ * gives the bits of the interpreter, which are those of numpy (float16). */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -19,14 +19,29 @@ static const struct row {
     const char *name, *from, *to, *bits;
     int mantissa, least, most; /* exponents to try */
 } rows[] = {
-    {"float64 to float16",       "float64", "float16",       "uint16", 10, -30,  17 },
-    {"float64 to bfloat16",      "float64", "bfloat16",      "uint16", 7,  -150, 129},
-    {"float64 to float8_e4m3fn", "float64", "float8_e4m3fn", "uint8",  3,  -14,  7  },
-    {"float64 to float8_e5m2",   "float64", "float8_e5m2",   "uint8",  2,  -22,  18 },
-    {"int32 to bfloat16",        "int32",   "bfloat16",      "uint16", 7,  8,    30 },
-    {"uint32 to bfloat16",       "uint32",  "bfloat16",      "uint16", 7,  8,    31 },
-    {"int64 to bfloat16",        "int64",   "bfloat16",      "uint16", 7,  8,    52 },
-    {"int32 to float16",         "int32",   "float16",       "uint16", 10, 8,    18 },
+    {"float64 to float16",       "float64",  "float16",       "uint16", 10, -30,  17 },
+    {"float64 to bfloat16",      "float64",  "bfloat16",      "uint16", 7,  -150, 129},
+    {"float64 to float8_e4m3fn", "float64",  "float8_e4m3fn", "uint8",  3,  -14,  7  },
+    {"float64 to float8_e5m2",   "float64",  "float8_e5m2",   "uint8",  2,  -22,  18 },
+    {"int32 to bfloat16",        "int32",    "bfloat16",      "uint16", 7,  8,    30 },
+    {"uint32 to bfloat16",       "uint32",   "bfloat16",      "uint16", 7,  8,    31 },
+    {"int64 to bfloat16",        "int64",    "bfloat16",      "uint16", 7,  8,    52 },
+    {"int32 to float16",         "int32",    "float16",       "uint16", 10, 8,    18 },
+    {"float32 to int8",          "float32",  "int8",          "int8",   3,  -3,   9  },
+    {"float32 to uint8",         "float32",  "uint8",         "uint8",  3,  -3,   9  },
+    {"float32 to int16",         "float32",  "int16",         "int16",  9,  -3,   17 },
+    {"float32 to uint16",        "float32",  "uint16",        "uint16", 9,  -3,   17 },
+    {"float32 to int32",         "float32",  "int32",         "int32",  20, 10,   34 },
+    {"float32 to uint32",        "float32",  "uint32",        "uint32", 20, 10,   34 },
+    {"float32 to int64",         "float32",  "int64",         "int64",  20, 40,   66 },
+    {"float32 to uint64",        "float32",  "uint64",        "uint64", 20, 40,   66 },
+    {"float64 to int8",          "float64",  "int8",          "int8",   3,  -3,   9  },
+    {"float64 to int32",         "float64",  "int32",         "int32",  20, 10,   34 },
+    {"float64 to uint32",        "float64",  "uint32",        "uint32", 20, 10,   34 },
+    {"float64 to int64",         "float64",  "int64",         "int64",  40, 40,   66 },
+    {"float64 to uint64",        "float64",  "uint64",        "uint64", 40, 40,   66 },
+    {"float16 to int8",          "float16",  "int8",          "int8",   3,  -3,   9  },
+    {"bfloat16 to uint32",       "bfloat16", "uint32",        "uint32", 5,  10,   34 },
 };
 
 static const char program[] =
@@ -49,6 +64,27 @@ static double near_middle(hone_rng *rng, const struct row *row) {
     return hone_rng_below(rng, 2) ? -value : value;
 }
 
+static bool is_small_float(const char *name) {
+    return strstr(name, "float") != NULL;
+}
+
+/* Powers of two, what lies just below them, and what is no number. */
+static void fill_ends(hone_tensor *a) {
+    static const double others[] = {0.0, -0.0, INFINITY, -INFINITY, NAN, 1e30, -1e30};
+    int64_t at = 0;
+    for (size_t i = 0; i < HONE_COUNT(others); i++)
+        hone_tensor_set_f64(a, at++, others[i]);
+    for (int e = -2; e <= 66; e++) {
+        double power = ldexp(1, e), below = nextafter(power, 0),
+               low = (double)nextafterf((float)power, 0);
+        double three[] = {power, below, low};
+        for (size_t i = 0; i < HONE_COUNT(three); i++) {
+            hone_tensor_set_f64(a, at++, three[i]);
+            hone_tensor_set_f64(a, at++, -three[i]);
+        }
+    }
+}
+
 static void fill(const struct row *row, hone_tensor *a) {
     hone_rng rng = hone_rng_from_seed(7);
     for (int64_t i = 0; i < COUNT; i++) {
@@ -61,6 +97,7 @@ static void fill(const struct row *row, hone_tensor *a) {
             hone_tensor_set_i64(a, i, number + (number > 1 ? off : 0));
         }
     }
+    if (hone_dtype_is_float(a->dtype) && !is_small_float(row->to)) fill_ends(a);
 }
 
 static void check(const struct row *row, const char *loop) {
