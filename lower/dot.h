@@ -15,6 +15,9 @@ typedef struct lower_dot_match {
     int64_t count;              /* of lanes */
     const hone_expr *a, *b, *c; /* indices of the first elements */
     hone_buffer a_buffer, b_buffer;
+    /* What is added with each product, as (A - x) * (B - y) has it: A * a_scale, B * b_scale, rest;
+     * NULL = 0. They may be computed anywhere in the function. */
+    const hone_expr *a_scale, *b_scale, *rest;
     bool a_moves;
     bool is_float; /* of bfloat16, summed in float32 */
 } lower_dot_match;
@@ -23,9 +26,16 @@ typedef struct lower_dot_match {
 const hone_expr *lower_dot_load(const lower_dot_match *d, hone_buffer buffer,
                                 const hone_expr *start, int64_t lanes);
 
-/* lower_dot_signed.c: makes room for A to be raised by 128, where both are signed and that pays;
- * the loops of the match are still there. b, c: where B and C begin, without those loops. */
-HONE_NODISCARD hone_status lower_dot_raise(const lower_dot_match *d, const hone_expr *b,
-                                           const hone_expr *c, bool *out_raised);
+/* A side of the products, as dot4 or dot2 want it; NULL in gives NULL out. */
+const hone_expr *lower_dot_side(const lower_dot_match *d, hone_buffer buffer,
+                                const hone_expr *start, int64_t lanes);
+/* So many ones, as such a side; unsigned ones where they are bytes and that is wanted. */
+const hone_expr *lower_dot_ones(const lower_dot_match *d, bool is_unsigned, int64_t lanes);
+
+/* lower_dot_offset.c: adds up B in front of the loops and begins the sums with what b_scale makes
+ * of that, less what raising A by 128 adds, where that pays; the loops of the match are still
+ * there. b, c: where B and C begin, without those loops. */
+HONE_NODISCARD hone_status lower_dot_begin(const lower_dot_match *d, const hone_expr *b,
+                                           const hone_expr *c, bool is_raised, bool *out_begun);
 
 #endif

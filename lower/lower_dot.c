@@ -15,17 +15,31 @@
  * dot2 of that kind. Where a loop around wishes it (pragma_bf16_dot) and the CPU has an instruction
  * for it, dot2_bf16: in another order, and subnormal numbers count as zero.
  *
- * See lower_dot_signed.c for what VNNI needs where both are signed bytes. */
+ * Factors of integers may be less a zero point, as those of quantised models are: (A - x) * (B -
+ * y), which is simplified to A * B - A * y - B * x + x * y. What B contributes is collected apart
+ * and but once, see lower_dot_offset.c, also for what VNNI needs where both are signed bytes; the
+ * sum of A is one more dot beside the products. All of it is exact, as integers wrap around. */
 #include "lower/dot.h"
 #include "support/attributes.h"
 
-enum { MAX_LANES = 64, MAX_GROUP = 4, MAX_TERMS = MAX_GROUP + 1 };
+enum { MAX_LANES = 64, MAX_GROUP = 4, MAX_TERMS = 10, MAX_ZERO_POINT = 1 << 14 };
 
 /* A load of a small integer, cast: its index is base + lane_step * j (+ k). */
 typedef struct factor {
     const hone_expr *load;
     int64_t lane_step;
 } factor;
+
+/* A summand, or what is taken away. */
+typedef struct term {
+    const hone_expr *e;
+    bool is_taken;
+} term;
+
+/* A factor times what no loop changes. */
+typedef struct scaled {
+    const hone_expr *load, *scale;
+} scaled;
 
 typedef lower_dot_match dot;
 
@@ -41,12 +55,14 @@ static bool coefficient(const dot *d, const hone_expr *index, hone_node_id loop,
 }
 
 /* The summands of a sum; false when there are too many. */
-static bool flatten(const hone_expr *e, const hone_expr **terms, uint32_t *io_count) {
-    if (hone_expr_is_op(e, HONE_OP_ADD)) {
-        return flatten(e->args[0], terms, io_count) && flatten(e->args[1], terms, io_count);
+static bool flatten(const hone_expr *e, bool is_taken, term *terms, uint32_t *io_count) {
+    bool is_sub = hone_expr_is_op(e, HONE_OP_SUB);
+    if (is_sub || hone_expr_is_op(e, HONE_OP_ADD)) {
+        return flatten(e->args[0], is_taken, terms, io_count) &&
+               flatten(e->args[1], is_taken != is_sub, terms, io_count);
     }
     if (*io_count == MAX_TERMS) return false;
-    terms[(*io_count)++] = e;
+    terms[(*io_count)++] = (term){e, is_taken};
     return true;
 }
 
@@ -123,14 +139,139 @@ static bool match_one(dot *d, const factor *a, const factor *b) {
            a_step == 1 && b_step == 1;
 }
 
+/* ---- zero points ---- */
+
+static bool is_written(const hone_func *func, hone_buffer storage) {
+    for (hone_node_id n = 0; n != HONE_NO_ID; n = hone_tree_next(func, 0, n)) {
+        const hone_node *node = hone_func_node(func, n);
+        if (node->kind == HONE_NODE_STORE &&
+            lower_storage_of(func, node->u.store.buffer) == storage) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The same wherever it is computed: numbers, and elements of parameters that nobody writes. */
+static bool is_fixed(const dot *d, const hone_expr *e) {
+    const hone_func *func = d->lower->func;
+    if (hone_expr_is_int(e)) return true;
+    if (e->kind == HONE_EXPR_LOAD) {
+        hone_buffer storage = lower_storage_of(func, e->u.buffer);
+        return e->count == 1 && hone_expr_is_int(e->args[0]) &&
+               hone_func_is_parameter(func, storage) && !is_written(func, storage);
+    }
+    if (e->kind == HONE_EXPR_CAST) return is_fixed(d, e->args[0]);
+    bool is_plain = hone_expr_is_op(e, HONE_OP_MUL) || hone_expr_is_op(e, HONE_OP_ADD) ||
+                    hone_expr_is_op(e, HONE_OP_SUB);
+    return is_plain && is_fixed(d, e->args[0]) && is_fixed(d, e->args[1]);
+}
+
+static bool match_scaled(const dot *d, const hone_expr *e, scaled *out) {
+    factor f;
+    const hone_expr *one = hone_expr_int(&d->lower->ir, e->dtype, 1);
+    bool is_product = hone_expr_is_op(e, HONE_OP_MUL);
+    for (int side = 0; side < (is_product ? 2 : 1); side++) {
+        const hone_expr *scale = is_product ? e->args[side] : one;
+        if (!scale || !is_fixed(d, scale)) continue;
+        if (!match_factor(d, is_product ? e->args[1 - side] : e, &f)) continue;
+        *out = (scaled){f.load, scale};
+        return true;
+    }
+    return false;
+}
+
+/* sum (NULL = 0) and one more. */
+static const hone_expr *add_term(const dot *d, const hone_expr *sum, const hone_expr *e,
+                                 bool is_taken) {
+    hone_ir *ir = &d->lower->ir;
+    if (is_taken) e = hone_expr_sub(ir, sum ? sum : hone_expr_int(ir, e->dtype, 0), e);
+    return is_taken || !sum ? e : hone_expr_add(ir, sum, e);
+}
+
+/* Gives each to the side that it has a load of. */
+static bool assign_scales(dot *d, const scaled *items, const bool *is_taken, uint32_t count,
+                          const factor *a, const factor *b) {
+    for (uint32_t i = 0; i < count; i++) {
+        bool is_b = hone_expr_same(items[i].load, b->load);
+        if (!is_b && !hone_expr_same(items[i].load, a->load)) return false;
+        const hone_expr **scale = is_b ? &d->b_scale : &d->a_scale;
+        *scale = add_term(d, *scale, items[i].scale, is_taken[i]);
+    }
+    return true;
+}
+
+/* A byte less a zero point in 16 bits, widened: nothing is lost in 16 bits, so it may be widened
+ * first. */
+static const hone_expr *widen_first(void *ctx, hone_ir *ir, const hone_expr *e) {
+    bool is_word = e->kind == HONE_EXPR_CAST && hone_dtype_is_integer(e->dtype) &&
+                   e->dtype.bits == 32 && hone_dtype_equal(e->args[0]->dtype, HONE_DTYPE_I16);
+    const hone_expr *sum = is_word ? e->args[0] : NULL;
+    bool is_sub = sum && hone_expr_is_op(sum, HONE_OP_SUB);
+    if (!is_sub && !(sum && hone_expr_is_op(sum, HONE_OP_ADD))) return e;
+    const hone_expr *cast = sum->args[0], *point = sum->args[1];
+    if (cast->kind != HONE_EXPR_CAST || !hone_dtype_is_integer(cast->args[0]->dtype) ||
+        cast->args[0]->dtype.bits != 8 || !hone_expr_is_int(point) ||
+        point->u.i < -MAX_ZERO_POINT || point->u.i > MAX_ZERO_POINT) {
+        return e;
+    }
+    *(bool *)ctx = true;
+    return hone_expr_binary(ir, is_sub ? HONE_OP_SUB : HONE_OP_ADD,
+                            hone_expr_cast(ir, e->dtype, cast->args[0]),
+                            hone_expr_int(ir, e->dtype, point->u.i));
+}
+
+static const hone_expr *stored_value(const dot *d) {
+    const hone_expr *value = hone_func_node(d->lower->func, d->store)->u.store.value;
+    bool is_changed = false;
+    const hone_expr *wide = hone_expr_transform(&d->lower->ir, value, widen_first, &is_changed);
+    return wide && is_changed ? hone_simplify(d->arith, wide) : wide;
+}
+
+/* ---- the sum ---- */
+
+/* The terms of what is stored, of which one is what was there. */
+static bool match_terms(dot *d, const term *terms, uint32_t count) {
+    const hone_func *func = d->lower->func;
+    const hone_node *store = hone_func_node(func, d->store);
+    factor a[MAX_GROUP], b[MAX_GROUP];
+    scaled apart[MAX_TERMS];
+    bool is_taken[MAX_TERMS];
+    int products = 0;
+    uint32_t apart_count = 0, old_count = 0;
+    bool may_have_points = !d->is_float && d->steps != HONE_NO_ID;
+    for (uint32_t i = 0; i < count; i++) {
+        const hone_expr *e = terms[i].e;
+        bool is_old = e->kind == HONE_EXPR_LOAD && e->u.buffer == store->u.store.buffer &&
+                      e->count == 1 && hone_expr_same(e->args[0], store->u.store.indices[0]);
+        if (is_old && !terms[i].is_taken) {
+            old_count++;
+        } else if (may_have_points && is_fixed(d, e)) {
+            d->rest = add_term(d, d->rest, e, terms[i].is_taken);
+        } else if (may_have_points && match_scaled(d, e, &apart[apart_count])) {
+            is_taken[apart_count++] = terms[i].is_taken;
+        } else {
+            bool is_product = products < MAX_GROUP && !terms[i].is_taken &&
+                              match_product(d, e, &a[products], &b[products]);
+            if (!is_product) return false;
+            products++;
+        }
+    }
+    if (old_count != 1 || products != (d->steps == HONE_NO_ID ? d->group : 1)) return false;
+    if (!(d->steps == HONE_NO_ID ? match_group(d, a, b) : match_one(d, a, b))) return false;
+    d->a_buffer = a[0].load->u.buffer;
+    d->b_buffer = b[0].load->u.buffer;
+    d->a_moves = a[0].lane_step != 0;
+    return assign_scales(d, apart, is_taken, apart_count, a, b);
+}
+
 static bool match_sum(dot *d) {
     const hone_func *func = d->lower->func;
     const hone_node *store = hone_func_node(func, d->store);
-    const hone_expr *terms[MAX_TERMS];
-    factor a[MAX_TERMS], b[MAX_TERMS];
-    uint32_t count = 0, products = 0;
-    bool has_old = false;
+    term terms[MAX_TERMS];
+    uint32_t count = 0;
     int64_t lane_step, k_step;
+    d->a_scale = d->b_scale = d->rest = NULL;
     if (store->u.store.rank != 1) return false;
     hone_dtype dtype = func->buffers[store->u.store.buffer].dtype;
     const hone_expr *index = store->u.store.indices[0];
@@ -140,26 +281,9 @@ static bool match_sum(dot *d) {
     if (!d->is_float && !is_word) return false;
     if (!coefficient(d, index, d->lanes, &lane_step) || lane_step != 1) return false;
     if (!coefficient(d, index, d->steps, &k_step) || k_step != 0) return false;
-    if (!flatten(store->u.store.value, terms, &count)) return false;
-    for (uint32_t i = 0; i < count; i++) {
-        bool is_old = terms[i]->kind == HONE_EXPR_LOAD &&
-                      terms[i]->u.buffer == store->u.store.buffer && terms[i]->count == 1 &&
-                      hone_expr_same(terms[i]->args[0], index);
-        if (is_old && has_old) return false;
-        has_old |= is_old;
-        if (is_old) continue;
-        if (!match_product(d, terms[i], &a[products], &b[products])) return false;
-        products++;
-    }
-    bool is_dot =
-        has_old && (d->steps == HONE_NO_ID ? products == (uint32_t)d->group && match_group(d, a, b)
-                                           : products == 1 && match_one(d, a, b));
-    if (!is_dot) return false;
     d->c = index;
-    d->a_buffer = a[0].load->u.buffer;
-    d->b_buffer = b[0].load->u.buffer;
-    d->a_moves = a[0].lane_step != 0;
-    return true;
+    const hone_expr *value = stored_value(d);
+    return value && flatten(value, false, terms, &count) && match_terms(d, terms, count);
 }
 
 /* A loop that may be taken all at once. */
@@ -256,36 +380,91 @@ static hone_intrin intrin_of(const dot *d) {
     return d->is_float && is_wished(d) ? HONE_INTRIN_DOT2_BF16 : HONE_INTRIN_DOT2;
 }
 
-/* A side of the products, as dot4 or dot2 want it. */
-static const hone_expr *side(const dot *d, hone_buffer buffer, const hone_expr *start,
-                             int64_t lanes) {
+const hone_expr *lower_dot_side(const dot *d, hone_buffer buffer, const hone_expr *start,
+                                int64_t lanes) {
     const hone_expr *e = lower_dot_load(d, buffer, start, d->group * lanes);
     if (d->group == 4 || d->is_float || !e) return e;
     return hone_expr_cast(&d->lower->ir, hone_dtype_with_lanes(HONE_DTYPE_I16, e->dtype.lanes), e);
+}
+
+const hone_expr *lower_dot_ones(const dot *d, bool is_unsigned, int64_t lanes) {
+    hone_ir *ir = &d->lower->ir;
+    hone_dtype bytes = is_unsigned ? HONE_DTYPE_MAKE(UINT, 8) : HONE_DTYPE_MAKE(INT, 8);
+    const hone_expr *one = hone_expr_int(ir, d->group == 4 ? bytes : HONE_DTYPE_I16, 1);
+    return hone_expr_broadcast(ir, one, (uint16_t)(d->group * lanes));
+}
+
+/* VNNI multiplies unsigned by signed bytes. */
+static bool wants_raise(const dot *d, hone_buffer to) {
+    const hone_func *func = d->lower->func;
+    return d->group == 4 && !d->a_moves && hone_dtype_is_int(func->buffers[to].dtype) &&
+           hone_dtype_is_int(func->buffers[d->a_buffer].dtype) &&
+           hone_dtype_is_int(func->buffers[d->b_buffer].dtype) &&
+           hone_target_has_feature(d->lower->options->target, "avx512vnni");
+}
+
+/* scale * dot(0, a, b), in so many lanes. */
+static const hone_expr *sum_times(const dot *d, const hone_expr *scale, int64_t lanes,
+                                  const hone_expr *a, const hone_expr *b) {
+    hone_ir *ir = &d->lower->ir;
+    hone_dtype dtype = hone_dtype_with_lanes(scale->dtype, (uint16_t)lanes);
+    const hone_expr *none = hone_expr_int(ir, scale->dtype, 0);
+    if (lanes > 1) {
+        none = hone_expr_broadcast(ir, none, dtype.lanes);
+        scale = hone_expr_broadcast(ir, scale, dtype.lanes);
+    }
+    const hone_expr *args[] = {none, a, b};
+    return hone_expr_mul(ir, scale, hone_expr_call(ir, dtype, intrin_of(d), 3, args));
+}
+
+/* What zero points add beside the products. */
+static const hone_expr *add_points(const dot *d, const hone_expr *value, bool is_begun,
+                                   const hone_expr *a, const hone_expr *b) {
+    hone_ir *ir = &d->lower->ir;
+    if (!value || !a || !b) return NULL;
+    if (d->b_scale && !is_begun) {
+        const hone_expr *ones = lower_dot_ones(d, true, 1);
+        value = hone_expr_add(ir, value, sum_times(d, d->b_scale, d->count, ones, b));
+    }
+    if (d->a_scale) {
+        int64_t lanes = d->a_moves ? d->count : 1; /* all have the same */
+        const hone_expr *ones = lower_dot_ones(d, hone_dtype_is_int(a->dtype), lanes);
+        const hone_expr *sum = sum_times(d, d->a_scale, lanes, a, ones);
+        if (!d->a_moves) sum = hone_expr_broadcast(ir, sum, (uint16_t)d->count);
+        value = hone_expr_add(ir, value, sum);
+    }
+    if (!d->rest || !value) return value;
+    const hone_expr *group = hone_expr_int(ir, d->rest->dtype, d->group);
+    const hone_expr *rest = hone_simplify(d->arith, hone_expr_mul(ir, d->rest, group));
+    return hone_expr_add(ir, value, hone_expr_broadcast(ir, rest, value->dtype.lanes));
 }
 
 static hone_status replace(dot *d) {
     hone_func *func = d->lower->func;
     hone_ir *ir = &d->lower->ir;
     hone_buffer to = hone_func_node(func, d->store)->u.store.buffer;
-    bool is_raised = false;
+    bool is_begun = false, is_raised = wants_raise(d, to);
     const hone_expr *b = at_start(d, d->b), *c = at_start(d, d->c);
-    bool is_signed = hone_dtype_is_int(func->buffers[to].dtype);
-    if (d->group == 4 && is_signed) HONE_TRY(lower_dot_raise(d, b, c, &is_raised));
-    const hone_expr *a = side(d, d->a_buffer, at_start(d, d->a), d->a_moves ? d->count : 1);
+    if (is_raised || d->b_scale) HONE_TRY(lower_dot_begin(d, b, c, is_raised, &is_begun));
+    is_raised = is_raised && is_begun;
+    const hone_expr *a =
+        lower_dot_side(d, d->a_buffer, at_start(d, d->a), d->a_moves ? d->count : 1);
+    const hone_expr *raised = a;
     if (is_raised) {
         hone_dtype bytes = HONE_DTYPE_MAKE(UINT, 8);
-        a = hone_expr_cast(ir, hone_dtype_with_lanes(bytes, 4), a);
-        a = hone_expr_add(ir, a, hone_expr_broadcast(ir, hone_expr_int(ir, bytes, 128), 4));
+        raised = hone_expr_cast(ir, hone_dtype_with_lanes(bytes, 4), a);
+        raised =
+            hone_expr_add(ir, raised, hone_expr_broadcast(ir, hone_expr_int(ir, bytes, 128), 4));
     }
-    const hone_expr *args[] = {lower_dot_load(d, to, c, d->count), a,
-                               side(d, d->b_buffer, b, d->count)};
+    b = lower_dot_side(d, d->b_buffer, b, d->count);
+    const hone_expr *args[] = {lower_dot_load(d, to, c, d->count), raised, b};
     const hone_expr **indices = hone_arena_alloc(func->arena, sizeof *indices);
     if (!indices) return LOWER_NO_MEMORY();
     hone_dtype dtype = hone_dtype_with_lanes(func->buffers[to].dtype, (uint16_t)d->count);
-    hone_intrin intrin = intrin_of(d);
+    const hone_expr *value = hone_expr_call(ir, dtype, intrin_of(d), 3, args);
+    value = add_points(d, value, is_begun, a, b);
     hone_node *store = hone_func_node(func, d->store);
-    store->u.store.value = hone_expr_call(ir, dtype, intrin, 3, args);
+    store->u.store.value = value;
     indices[0] =
         c ? hone_expr_ramp(ir, c, hone_expr_int(ir, c->dtype, 1), (uint16_t)d->count) : NULL;
     store->u.store.indices = indices;

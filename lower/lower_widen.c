@@ -8,7 +8,7 @@
  *   C[j] = C[j] + int32(X[k]) * int32(P[…])       C[j] = C[j] + int32(X[k]) * int32(P[…])
  *
  * and so does the other side, where it is a copy, too. All that is read of such a buffer must be
- * factors of int32 products. */
+ * factors of int32 products, which may be less a zero point. */
 #include "lower/widen_pairs.h"
 
 #include "lower/passes.h"
@@ -32,7 +32,11 @@ static bool is_in_pairs(const widening *w, hone_buffer b) {
 
 /* ---- which ---- */
 
-static const hone_expr *factor_of(const hone_expr *e) {
+/* The load of a factor. *out_point: what is added to it or taken away, or NULL. */
+static const hone_expr *factor_of(const hone_expr *e, const hone_expr **out_point) {
+    bool has_point = hone_expr_is_op(e, HONE_OP_SUB) || hone_expr_is_op(e, HONE_OP_ADD);
+    *out_point = has_point ? e->args[1] : NULL;
+    if (has_point) e = e->args[0];
     bool is_factor = e->kind == HONE_EXPR_CAST && hone_dtype_equal(e->dtype, HONE_DTYPE_I32) &&
                      e->args[0]->kind == HONE_EXPR_LOAD;
     return is_factor ? e->args[0] : NULL;
@@ -47,10 +51,10 @@ static void visit_indices(widening *w, const hone_expr *load) {
 
 static bool visit(void *ctx, const hone_expr *e) {
     widening *w = ctx;
-    const hone_expr *a = NULL, *b = NULL;
+    const hone_expr *a = NULL, *b = NULL, *points[2];
     if (hone_expr_is_op(e, HONE_OP_MUL)) {
-        a = factor_of(e->args[0]);
-        b = factor_of(e->args[1]);
+        a = factor_of(e->args[0], &points[0]);
+        b = factor_of(e->args[1], &points[1]);
     }
     if (a && b) {
         if (!is_in_pairs(w, a->u.buffer) && !is_in_pairs(w, b->u.buffer)) {
@@ -59,6 +63,8 @@ static bool visit(void *ctx, const hone_expr *e) {
         w->is_factor[a->u.buffer] = w->is_factor[b->u.buffer] = true;
         visit_indices(w, a);
         visit_indices(w, b);
+        for (int side = 0; side < 2; side++)
+            if (points[side]) hone_expr_walk(points[side], visit, w);
         return false;
     }
     if (e->kind == HONE_EXPR_LOAD) w->is_copy[e->u.buffer] = false;

@@ -221,6 +221,7 @@ LLVMValueRef gen_dot(gen *g, const hone_expr *e) {
     bool is_arm = strncmp(g->target->triple, "aarch64", 7) == 0;
     if (a_lanes != group) a = pad(d, a, group * lanes, group * all);
     b = pad(d, b, group * lanes, group * all);
+    if (lanes == 1) c = LLVMBuildBitCast(B, c, LLVMVectorType(g->i32, 1), "");
     c = pad(d, c, lanes, all);
     for (unsigned at = 0; at < all; at += d->lanes) {
         LLVMValueRef left =
@@ -235,5 +236,6 @@ LLVMValueRef gen_dot(gen *g, const hone_expr *e) {
                                                            : by_products(d, old, left, right);
         result = result ? join(d, result, part, at) : part;
     }
-    return all == lanes ? result : gen_dot_lanes(d, result, 0, lanes);
+    if (all != lanes) result = gen_dot_lanes(d, result, 0, lanes);
+    return lanes == 1 ? LLVMBuildBitCast(B, result, g->i32, "") : result;
 }

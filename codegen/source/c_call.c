@@ -131,7 +131,7 @@ static c_text reduce_lanes(c_gen *g, const hone_expr *e) {
 /* Of one lane: its two or four products and what was there. */
 static c_text dot(c_gen *g, const hone_expr *e) {
     int group = e->op == HONE_INTRIN_DOT4 ? 4 : 2;
-    const char *lane = g->lane;
+    const char *around = g->lane, *lane = e->dtype.lanes == 1 ? "0" : around;
     bool is_float = hone_dtype_is_float(e->dtype);
     const char *sum = c_printf(g, is_float ? "%s" : "(uint32_t)%s",
                                c_at(g, c_value(g, e->args[0]), C_PREC_UNARY));
@@ -144,7 +144,7 @@ static c_text dot(c_gen *g, const hone_expr *e) {
         sum = is_float ? c_printf(g, "%s + %s * %s", sum, a, b)
                        : c_printf(g, "%s + (uint32_t)((int32_t)%s * (int32_t)%s)", sum, a, b);
     }
-    g->lane = lane;
+    g->lane = around;
     return (c_text){c_printf(g, "%s(%s)", hone_dtype_is_int(e->dtype) ? "(int32_t)" : "", sum),
                     C_PREC_UNARY};
 }

@@ -1,15 +1,20 @@
-/* lower/lower_dot_signed.c - products of signed by signed bytes for VNNI, which multiplies unsigned
- * by signed ones. A is raised by 128 for it; what that adds is 128 times a sum of B, and is taken
- * away beforehand. That sum is collected once, in front of all loops that B does not know:
+/* lower/lower_dot_offset.c - sums of B that products begin with.
  *
- *   for i0: C[i0] = 0                               for j: lack[j] = 0
- *           for k, i1, j: (i = i0, i1)                     for k: lack[j] = dot4(lack[j], 128, B[k,
- * j]) C[i, j] = dot4(C[i, j],          ⇒           lack[j] = 0 - lack[j] A[i, k], B[k, j]) for i0:
- * C[i0] = 0 for i1, j: C[i, j] = C[i, j] + lack[j] for k, i1, j: C[i, j] = dot4(C[i, j], A[i, k] +
- * 128, B[k, j])
+ * VNNI multiplies unsigned by signed bytes: A of signed ones is raised by 128 for it. What that
+ * adds is 128 times a sum of B, and is taken away beforehand; so is what a zero point of A makes,
+ * (A - x) * B. That sum is collected once, in front of all loops that B does not know:
  *
- * All of it is exact, as int32 wraps around. It pays where B serves several rows; else the code
- * generator collects what is too much beside the products. */
+ *   for i0:                                  for j: lack[j] = 0
+ *     C[i0] = 0                                for k: lack[j] = dot4(lack[j], 1, B[k, j])
+ *     for k, i1, j: (i = i0, i1)               lack[j] = lack[j] * (0 - x - 128)
+ *       C[i, j] = dot4(C[i, j],         ⇒    for i0:
+ *                  A[i, k] - x, B[k, j])       C[i0] = 0
+ *                                              for i1, j: C[i, j] = C[i, j] + lack[j]
+ *                                              for k, i1, j:
+ *                                                C[i, j] = dot4(C[i, j], A[i, k] + 128, B[k, j])
+ *
+ * All of it is exact, as int32 wraps around. It pays where B serves several rows; else what is too
+ * much is collected beside the products, by the code generator for VNNI. */
 #include "lower/dot.h"
 
 enum {
@@ -33,6 +38,7 @@ typedef struct plan {
     around path[MAX_DEPTH]; /* from the inside out */
     uint32_t sum;           /* the outermost loop that adds to the same C */
     uint32_t top;           /* lack is collected in front of it */
+    bool is_raised;
     hone_buffer lack;
     hone_var fresh[MAX_DEPTH]; /* per loop of path: its variable in the copies */
 } plan;
@@ -73,6 +79,7 @@ static bool adds_to(const hone_node *store, const hone_expr *e) {
     if (hone_expr_is_op(e, HONE_OP_ADD)) {
         return adds_to(store, e->args[0]) || adds_to(store, e->args[1]);
     }
+    if (hone_expr_is_op(e, HONE_OP_SUB)) return adds_to(store, e->args[0]);
     return e->kind == HONE_EXPR_CALL && (e->op == HONE_INTRIN_DOT4 || e->op == HONE_INTRIN_DOT2) &&
            adds_to(store, e->args[0]);
 }
@@ -204,6 +211,12 @@ static bool find_place(plan *p) {
 
 /* ---- making ---- */
 
+/* Of C. */
+static hone_dtype dtype_of(const plan *p) {
+    const hone_func *func = p->d->lower->func;
+    return func->buffers[hone_func_node(func, p->d->store)->u.store.buffer].dtype;
+}
+
 /* The place in lack, by the loops' own variables or by those of the copies. */
 static const hone_expr *lack_index(const plan *p, bool is_copy) {
     const hone_func *func = p->d->lower->func;
@@ -264,7 +277,7 @@ static hone_status make_lack(plan *p, hone_node_id *out_alloc) {
     int64_t elements = p->d->count;
     for (uint32_t i = 0; i <= p->top; i++)
         elements *= p->path[i].is_kept ? p->path[i].extent : 1;
-    p->lack = hone_func_add_dense(func, "lack", HONE_DTYPE_I32, 1, &elements, "global");
+    p->lack = hone_func_add_dense(func, "lack", dtype_of(p), 1, &elements, "global");
     *out_alloc = hone_func_add_node(func, HONE_NODE_ALLOC);
     if (p->lack == HONE_NO_ID || *out_alloc == HONE_NO_ID) return LOWER_NO_MEMORY();
     hone_func_node(func, *out_alloc)->u.alloc.buffer = p->lack;
@@ -277,7 +290,15 @@ static const hone_expr *lanes_at(const plan *p, const hone_expr *start) {
     return hone_expr_ramp(ir, start, hone_expr_int(ir, start->dtype, 1), (uint16_t)p->d->count);
 }
 
-/* lack[…] = -128 times the sum of B, as the last child of where. */
+/* What a sum of B is to be multiplied by. */
+static const hone_expr *scale_of(const plan *p) {
+    hone_ir *ir = &p->d->lower->ir;
+    const hone_expr *zero = hone_expr_int(ir, dtype_of(p), 0);
+    const hone_expr *scale = p->d->b_scale ? p->d->b_scale : zero;
+    return p->is_raised ? hone_expr_sub(ir, scale, hone_expr_int(ir, dtype_of(p), 128)) : scale;
+}
+
+/* lack[…] = what the sum of B comes to, as the last child of where. */
 static hone_status collect(const plan *p, hone_node_id where, const hone_expr *b) {
     const lower_dot_match *d = p->d;
     hone_func *func = d->lower->func;
@@ -292,22 +313,23 @@ static hone_status collect(const plan *p, hone_node_id where, const hone_expr *b
         is_parallel = false;
     }
     const hone_expr *start = lack_index(p, true), *at = lanes_at(p, start);
-    const hone_expr *none = hone_expr_broadcast(ir, hone_expr_i32(ir, 0), (uint16_t)d->count);
+    const hone_expr *scale = hone_expr_broadcast(ir, scale_of(p), (uint16_t)d->count);
+    const hone_expr *none = hone_expr_int(ir, dtype_of(p), 0);
+    none = hone_expr_broadcast(ir, none, (uint16_t)d->count);
     const hone_expr *lack = lower_dot_load(d, p->lack, start, d->count);
-    const hone_expr *high = hone_expr_int(ir, HONE_DTYPE_MAKE(UINT, 8), 128);
-    const hone_expr *args[] = {
-        lack, hone_expr_broadcast(ir, high, 4),
-        lower_dot_load(d, d->b_buffer, in_copy(p, b, p->top + 1), 4 * d->count)};
-    hone_dtype dtype = hone_dtype_with_lanes(HONE_DTYPE_I32, (uint16_t)d->count);
+    const hone_expr *args[] = {lack, lower_dot_ones(d, true, 1),
+                               lower_dot_side(d, d->b_buffer, in_copy(p, b, p->top + 1), d->count)};
+    hone_dtype dtype = hone_dtype_with_lanes(dtype_of(p), (uint16_t)d->count);
+    hone_intrin intrin = d->group == 4 ? HONE_INTRIN_DOT4 : HONE_INTRIN_DOT2;
     HONE_TRY(lower_append_store(func, where, p->lack, at, none));
     hone_node_id inner = where;
     for (uint32_t i = p->sum + 1; i > 0; i--) {
         if (!p->path[i - 1].is_for || p->path[i - 1].by_c) continue;
         HONE_TRY(open_loop(p, i - 1, HONE_LOOP_SERIAL, &inner));
     }
-    const hone_expr *more = hone_expr_call(ir, dtype, HONE_INTRIN_DOT4, 3, args);
+    const hone_expr *more = hone_expr_call(ir, dtype, intrin, 3, args);
     HONE_TRY(lower_append_store(func, inner, p->lack, at, more));
-    HONE_TRY(lower_append_store(func, where, p->lack, at, hone_expr_sub(ir, none, lack)));
+    HONE_TRY(lower_append_store(func, where, p->lack, at, hone_expr_mul(ir, lack, scale)));
     return hone_ir_finish(ir);
 }
 
@@ -334,15 +356,11 @@ static hone_status begin_sum(const plan *p, const hone_expr *c) {
     return hone_ir_finish(ir);
 }
 
-hone_status lower_dot_raise(const lower_dot_match *d, const hone_expr *b, const hone_expr *c,
-                            bool *out_raised) {
-    const hone_func *func = d->lower->func;
-    bool both_signed = hone_dtype_is_int(func->buffers[d->a_buffer].dtype) &&
-                       hone_dtype_is_int(func->buffers[d->b_buffer].dtype);
-    plan p = {.d = d};
-    *out_raised = false;
-    if (!b || !c || !both_signed || d->a_moves) return HONE_OK;
-    if (!hone_target_has_feature(d->lower->options->target, "avx512vnni")) return HONE_OK;
+hone_status lower_dot_begin(const lower_dot_match *d, const hone_expr *b, const hone_expr *c,
+                            bool is_raised, bool *out_begun) {
+    plan p = {.d = d, .is_raised = is_raised};
+    *out_begun = false;
+    if (!b || !c) return HONE_OK;
     find_path(&p, b, c);
     if (!find_place(&p)) return HONE_OK;
     hone_node_id alloc;
@@ -358,6 +376,6 @@ hone_status lower_dot_raise(const lower_dot_match *d, const hone_expr *b, const 
         hone_tree_remove(mut, last);
         hone_tree_prepend(mut, alloc, last);
     }
-    *out_raised = true;
+    *out_begun = true;
     return HONE_OK;
 }
