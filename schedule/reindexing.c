@@ -98,19 +98,6 @@ static bool has_safe_loads(sch_reindexing *r, const hone_expr *e) {
            e->kind == HONE_EXPR_CAST || e->kind == HONE_EXPR_BINARY;
 }
 
-/* Is the buffer loaded below e whatever holds? */
-static bool loads_always(const sch_reindexing *r, const hone_expr *e) {
-    if (e->kind == HONE_EXPR_LOAD && e->u.buffer == r->buffer) return true;
-    bool is_choice = e->kind == HONE_EXPR_SELECT || hone_expr_is_op(e, HONE_OP_AND) ||
-                     hone_expr_is_op(e, HONE_OP_OR) ||
-                     hone_expr_is_call(e, HONE_INTRIN_IF_THEN_ELSE);
-    uint32_t count = is_choice && e->count ? 1 : e->count;
-    for (uint32_t i = 0; i < count; i++) {
-        if (loads_always(r, e->args[i])) return true;
-    }
-    return false;
-}
-
 /* The loops meet all values of the axes together. */
 static bool runs_over_all(sch_reindexing *r) {
     hone_schedule *sch = r->sch;
@@ -142,14 +129,11 @@ static bool runs_over_all(sch_reindexing *r) {
 
 /* The copy loads just what the block does: it may be at a place that nobody knows. */
 static bool is_loaded_as_is(sch_reindexing *r) {
-    hone_schedule *sch = r->sch;
-    hone_node_id store = sch_single_store(sch, r->block);
-    if (r->is_write || store == HONE_NO_ID || sch_node(sch, store)->parent != r->block)
-        return false;
+    if (r->is_write || !sch_loads_always(r)) return false;
     for (uint32_t d = 0; d < r->rank; d++) {
         if (!has_safe_loads(r, r->indices[d])) return false;
     }
-    return loads_always(r, sch_node(sch, store)->u.store.value) && runs_over_all(r);
+    return runs_over_all(r);
 }
 
 /* Indices are made of axes (and sizes) alone, and stay in the buffer whatever these are. */

@@ -60,14 +60,33 @@ static bool loses_condition(const sch_reindexing *r, const hone_expr *e) {
     return !is_kept;
 }
 
-/* The copies also run where the block does not because of its predicate. */
+/* Is the buffer loaded below e whatever holds? */
+static bool loads_always(const sch_reindexing *r, const hone_expr *e) {
+    if (e->kind == HONE_EXPR_LOAD && e->u.buffer == r->buffer) return true;
+    bool is_choice = e->kind == HONE_EXPR_SELECT || hone_expr_is_op(e, HONE_OP_AND) ||
+                     hone_expr_is_op(e, HONE_OP_OR) ||
+                     hone_expr_is_call(e, HONE_INTRIN_IF_THEN_ELSE);
+    uint32_t count = is_choice && e->count ? 1 : e->count;
+    for (uint32_t i = 0; i < count; i++) {
+        if (loads_always(r, e->args[i])) return true;
+    }
+    return false;
+}
+
+bool sch_loads_always(const sch_reindexing *r) {
+    hone_node_id store = sch_single_store(r->sch, r->block);
+    return store != HONE_NO_ID && sch_node(r->sch, store)->parent == r->block &&
+           loads_always(r, sch_node(r->sch, store)->u.store.value);
+}
+
+/* The copies also run where the block does not because of its predicate, and load what it loads
+ * under a condition. */
 static hone_status check_conditions(sch_reindexing *r) {
     hone_schedule *sch = r->sch;
     const hone_expr *predicate = sch_node(sch, r->block)->u.block.predicate;
-    if (!predicate || sch_predicate_follows(sch, r->block) || !loses_condition(r, predicate) ||
-        is_written(r)) {
-        return sch_ir_error(sch);
-    }
+    bool loses =
+        predicate && !sch_predicate_follows(sch, r->block) && loses_condition(r, predicate);
+    if ((!loses && sch_loads_always(r)) || is_written(r)) return sch_ir_error(sch);
     return sch_refuse(sch, r->block,
                       "a condition on %s leaves out places of '%s' that a copy would read",
                       sch_block_name(sch, r->block), hone_func_buffer(sch->func, r->buffer)->name);
