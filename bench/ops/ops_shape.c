@@ -100,7 +100,7 @@ static void run_conv(bench *b, const char *option, int threads, const char *dir)
     char rest;
     int got = sscanf(option, "%lld,%lld,%lld,%lld,%lld,%lld,%lld,%lld,%lld,%lld%c", &v[0], &v[1],
                      &v[2], &v[3], &v[4], &v[5], &v[6], &v[7], &v[8], &v[9], &rest);
-    ops_conv_shape c = {v[0], v[1], v[2], v[3], v[4], v[5], v[6], v[7], v[8], v[9]};
+    ops_conv_shape c = {v[0], v[1], v[2], v[3], v[4], v[5], v[6], v[7], v[8], v[9], 0, 0};
     int64_t reach = (c.k - 1) * c.d + 1;
     bool is_good = got >= 8 && got <= 10 && c.n > 0 && c.c > 0 && c.f > 0 && c.k > 0 && c.s > 0 &&
                    c.p >= 0 && c.d > 0 && c.g > 0 && c.c % c.g == 0 && c.f % c.g == 0 &&

@@ -53,6 +53,7 @@ void ops_pointwise_text(const ops_machine *machine, int64_t filters, int64_t pix
                         int64_t channels, ops_shape_text *out);
 typedef struct ops_conv_shape {
     int64_t n, c, h, w, f, k, s, p, d, g; /* dilation, groups */
+    int64_t kernel, first; /* of so many taps k are read, from this one on; 0 = all are */
 } ops_conv_shape;
 /* Rows or columns that come of so many. */
 int64_t ops_conv_outputs(const ops_conv_shape *shape, int64_t size);

@@ -126,22 +126,24 @@ static void print_sizes(const plan *p, hone_str *out) {
                     "N, C, H, V, F, K, S, P = %" PRId64 ", %" PRId64 ", %" PRId64 ", %" PRId64
                     ", %" PRId64 ", %" PRId64 ", %" PRId64 ", %" PRId64 "\n"
                     "OH, OV, B, M, G = %" PRId64 ", %" PRId64 ", %d, %d, %" PRId64 "\n"
-                    "D, CG, FG = %" PRId64 ", %" PRId64 ", %" PRId64 "\n\n",
+                    "D, CG, FG, KW, K0 = %" PRId64 ", %" PRId64 ", %" PRId64 ", %" PRId64
+                    ", %" PRId64 "\n\n",
                     s->n, s->c, s->h, s->w, s->f, s->k, s->s, s->p, p->oh, p->ow, p->block,
-                    p->blocks, p->tiles_of_filters, s->d, s->c / s->g, s->f / s->g);
+                    p->blocks, p->tiles_of_filters, s->d, s->c / s->g, s->f / s->g,
+                    s->kernel ? s->kernel : s->k, s->first);
 }
 
 static const char plain_head[] = "@T.prim_func\n"
                                  "def main(\n"
                                  "    X: T.Buffer((N, C, H, V), \"float32\"),\n"
-                                 "    W: T.Buffer((F, CG, K, K), \"float32\"),\n"
+                                 "    W: T.Buffer((F, CG, KW, KW), \"float32\"),\n"
                                  "    Y: T.Buffer((N, F, OH, OV), \"float32\"),\n"
                                  "):\n"
                                  "    T.func_attr({\"tir.noalias\": True})\n";
 static const char blocked_head[] = "@T.prim_func\n"
                                    "def main(\n"
                                    "    X: T.Buffer((N, C // B, H, V, B), \"float32\"),\n"
-                                   "    W: T.Buffer((F, CG, K, K), \"float32\"),\n"
+                                   "    W: T.Buffer((F, CG, KW, KW), \"float32\"),\n"
                                    "    Y: T.Buffer((N, F // B, OH, OV, B), \"float32\"),\n"
                                    "):\n"
                                    "    T.func_attr({\"tir.noalias\": True})\n";
@@ -151,7 +153,7 @@ static const char pack[] =
     "        with T.block(\"pack\"):\n"
     "            vg, vdy, vdx, vc, vfi = T.axis.remap(\"SSSSS\", [g, dy, dx, c, fi])\n"
     "            WP[vg, vdy, vdx, vc, vfi] = ";
-static const char filter[] = "W[vg * M * B + vfi, vc, vdy, vdx]";
+static const char filter[] = "W[vg * M * B + vfi, vc, vdy + K0, vdx + K0]";
 static const char guard[] =
     "            if (P <= vy * S + vdy * D and vy * S + vdy * D < H + P\n"
     "                    and P <= vx * S + vdx * D and vx * S + vdx * D < V + P):\n"
@@ -262,9 +264,18 @@ static void print_turn(const plan *p, const char *part, hone_str *t) {
                     p->machine->lanes < p->ow ? p->machine->lanes : (int)p->ow);
 }
 
-/* Weights are packed in tiles that are turned in registers: of filters by taps, or by channels. */
+/* Weights are packed in tiles that are turned in registers: of filters by taps, or by channels.
+ * Where few of their taps are read, one after the other as they lie. */
 static void print_packing(const plan *p, hone_str *t) {
     int width = p->blocks * p->block, lanes = p->machine->lanes;
+    if (p->shape.kernel) {
+        hone_str_printf(t,
+                        "%swg, wdy, wdx, wc, wf = sch.get_loops(block=pack)\n"
+                        "sch.reorder(wg, wf, wc, wdy, wdx)\n",
+                        p->packs_alone ? "_, " : "");
+        if (!p->packs_alone && p->is_parallel) hone_str_append(t, "sch.parallel(loop=wf)\n");
+        return;
+    }
     if (width % lanes != 0) return;
     hone_str_printf(t,
                     "%swg, wdy, wdx, wc, wf = sch.get_loops(block=pack)\n"
@@ -353,9 +364,42 @@ int64_t ops_conv_outputs(const ops_conv_shape *s, int64_t size) {
     return (size + 2 * s->p - (s->k - 1) * s->d - 1) / s->s + 1;
 }
 
+/* The first and the last tap that lie inside of the image somewhere, along one side. */
+static void used_taps(const ops_conv_shape *s, int64_t size, int64_t *out_first,
+                      int64_t *out_last) {
+    *out_first = *out_last = -1;
+    for (int64_t t = 0; t < s->k; t++) {
+        for (int64_t o = 0; o < ops_conv_outputs(s, size); o++) {
+            int64_t at = o * s->s + t * s->d - s->p;
+            if (at < 0 || at >= size) continue;
+            if (*out_first < 0) *out_first = t;
+            *out_last = t;
+            break;
+        }
+    }
+}
+
+/* The same with a smaller kernel where an image is so small that most taps always lie outside of
+ * it: they need not be packed. */
+static ops_conv_shape drop_taps(const ops_conv_shape *s) {
+    int64_t first, last, other_first, other_last;
+    used_taps(s, s->h, &first, &last);
+    used_taps(s, s->w, &other_first, &other_last);
+    ops_conv_shape less = *s;
+    less.k = last - first + 1;
+    less.p = s->p - first * s->d;
+    less.kernel = s->k;
+    less.first = first;
+    bool is_same = first == other_first && last == other_last && less.p >= 0 &&
+                   ops_conv_outputs(&less, s->h) == ops_conv_outputs(s, s->h) &&
+                   ops_conv_outputs(&less, s->w) == ops_conv_outputs(s, s->w);
+    return is_same && first >= 0 && 2 * less.k * less.k <= s->k * s->k ? less : *s;
+}
+
 void ops_conv_text(const ops_machine *machine, const ops_conv_shape *shape, bool is_blocked,
                    ops_shape_text *out) {
-    plan p = make_plan(machine, shape, is_blocked);
+    ops_conv_shape used = drop_taps(shape);
+    plan p = make_plan(machine, &used, is_blocked);
     char more[64] = "";
     if (shape->d > 1 || shape->g > 1)
         snprintf(more, sizeof more, "d%" PRId64 "g%" PRId64, shape->d, shape->g);
@@ -369,8 +413,8 @@ void ops_conv_text(const ops_machine *machine, const ops_conv_shape *shape, bool
         ops_pointwise_text(machine, shape->f, shape->h * shape->w, shape->c, out);
         return;
     }
-    bool has_columns = !is_blocked && ops_suits_columns(machine, shape);
-    if (suits_rows(&p, &p.shape)) {
+    bool has_columns = !is_blocked && !used.kernel && ops_suits_columns(machine, shape);
+    if (!used.kernel && suits_rows(&p, &p.shape)) {
         ops_rows_text(machine, &p.shape, out);
         if (has_columns) ops_columns_text(machine, shape, out);
         return;
