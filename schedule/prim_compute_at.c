@@ -1,4 +1,5 @@
 #include "ir/itermap.h"
+#include "schedule/instance_order.h"
 #include "schedule/move_domain.h"
 #include "schedule/partial_results.h"
 #include "schedule/schedule_impl.h"
@@ -22,7 +23,7 @@
  * stands before it, none of which still reduces over it or a loop around it (unless the block is
  * only repeated by that loop, see partial_results.h), each iteration surely makes the box that it
  * reads, and the new loops meet each of its instances (once, when it is a reduction, and its init
- * first). */
+ * first). Instances that write the same elements keep their order. */
 
 typedef struct move {
     hone_schedule *sch;
@@ -478,6 +479,22 @@ static hone_status add_conditions(move *m, sch_nest *io) {
     return sch_ir_error(m->sch);
 }
 
+/* Instances that write the same elements stay in their order: each run of the new nest makes all
+ * that it needs; reverse: all of them together are one run. */
+static hone_status check_order(const move *m, const sch_nest *n) {
+    hone_schedule *sch = m->sch;
+    const hone_node *node = sch_node(sch, m->block);
+    sch_loop_chain now = {node->parent, HONE_NO_ID};
+    sch_loop_chain then = {n->bottom, m->is_reverse ? m->loop : HONE_NO_ID};
+    if (sch_runs_in_order(sch, m->block, node->u.block.bindings, now) &&
+        sch_runs_in_order(sch, m->block, n->bindings, then)) {
+        return HONE_OK;
+    }
+    return sch_refuse(sch, m->block,
+                      "instances of %s may write the same element, and would change their order",
+                      sch_block_name(sch, m->block));
+}
+
 static hone_status prepare(move *m, sch_nest *out) {
     hone_schedule *sch = m->sch;
     m->scope = sch_scope_of(sch, m->loop);
@@ -492,6 +509,7 @@ static hone_status prepare(move *m, sch_nest *out) {
     HONE_TRY(
         sch_make_nest(sch, sch_block(sch, m->block)->axis_count, m->domains, m->keep_units, out));
     HONE_TRY(add_conditions(m, out));
+    HONE_TRY(check_order(m, out));
     if (!m->is_reverse) return check_unread(m, out);
     HONE_TRY(check_producers_are_done(m, out));
     HONE_TRY(check_coverage(m, out));

@@ -1,0 +1,70 @@
+#include "schedule/instance_order.h"
+
+#include "ir/region.h"
+
+typedef struct use_search {
+    hone_var var;
+    bool found;
+} use_search;
+
+static void look_for_var(void *ctx, hone_node_id at, const hone_expr *e) {
+    use_search *s = ctx;
+    (void)at;
+    s->found = s->found || hone_expr_uses_var(e, s->var);
+}
+
+static bool uses_axis(const hone_schedule *sch, hone_node_id block, hone_var axis) {
+    use_search s = {axis, false};
+    for (hone_node_id n = sch_node(sch, block)->first; n != HONE_NO_ID && !s.found;
+         n = sch_node(sch, n)->next) {
+        hone_tree_walk_exprs(sch->func, n, true, look_for_var, &s);
+    }
+    return s.found;
+}
+
+/* One number for an instance: its place in the order of the axes. NULL: sizes are not known. */
+static const hone_expr *number_instances(hone_schedule *sch, hone_node_id block,
+                                         const hone_expr *const *bindings) {
+    const hone_block *b = sch_block(sch, block);
+    bool has_init = hone_block_init_of(sch->func, block) != HONE_NO_ID;
+    const hone_expr *number = hone_expr_int(&sch->ir, HONE_DTYPE_I64, 0);
+    int64_t stride = 1;
+    for (uint32_t a = b->axis_count; number && a-- > 0;) {
+        if (!has_init && !uses_axis(sch, block, b->axes[a].var)) continue;
+        int64_t extent = hone_expr_const(b->axes[a].dom.extent);
+        const hone_expr *value = hone_expr_cast(&sch->ir, HONE_DTYPE_I64, bindings[a]);
+        const hone_expr *scale = hone_expr_int(&sch->ir, HONE_DTYPE_I64, stride);
+        number = hone_expr_add(&sch->ir, number, hone_expr_mul(&sch->ir, value, scale));
+        if (extent < 1 || __builtin_mul_overflow(stride, extent, &stride)) return NULL;
+    }
+    return number ? hone_simplify(&sch->arith, number) : NULL;
+}
+
+/* Along the loops, from the innermost outwards, the number never falls. *io_span: how far the loops
+ * inside move it. */
+static bool rises(hone_schedule *sch, const hone_expr *number, hone_node_id loop,
+                  int64_t *io_span) {
+    for (; loop != HONE_NO_ID && sch_node(sch, loop)->kind == HONE_NODE_FOR;
+         loop = sch_node(sch, loop)->parent) {
+        const hone_node *node = sch_node(sch, loop);
+        int64_t extent = hone_expr_const(node->u.loop.range.extent), by, way;
+        if (extent == 1) continue;
+        if (extent < 1 || !hone_linear_coeff(&sch->arith, number, node->u.loop.var, &by)) {
+            return false;
+        }
+        if (by < *io_span || __builtin_mul_overflow(by, extent - 1, &way) ||
+            __builtin_add_overflow(*io_span, way, io_span)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+bool sch_runs_in_order(hone_schedule *sch, hone_node_id block, const hone_expr *const *bindings,
+                       sch_loop_chain loops) {
+    int64_t span = 0;
+    if (sch_writes_apart(sch, block)) return true;
+    const hone_expr *number = number_instances(sch, block, bindings);
+    return number && rises(sch, number, loops.bottom, &span) &&
+           rises(sch, number, loops.outer, &span);
+}
