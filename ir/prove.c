@@ -147,8 +147,8 @@ static bool by_vars_of(proof *p, const arith_sum *s, const hone_expr *e, uint32_
 
 /* ---- other terms ---- */
 
-/* s with scale * its own value, the term at `at` replaced: scale*s - scale*c*term + k*replacement
- */
+/* s with scale * its own value, the term at `at` replaced: scale*s - scale*c*term + k*replacement.
+ * s is a whole number: it is not negative when scale*s > -scale. */
 static bool with_replaced(proof *p, const arith_sum *s, uint32_t at, int64_t scale,
                           const hone_expr *replacement, int64_t k, int64_t constant,
                           uint32_t depth) {
@@ -163,29 +163,48 @@ static bool with_replaced(proof *p, const arith_sum *s, uint32_t at, int64_t sca
     arith_sum_add_const(&t, s->constant, scale);
     arith_sum_add_expr(p->a, &t, replacement, k);
     arith_sum_add_const(&t, constant, k);
+    arith_sum_add_const(&t, scale - 1, 1);
     return finish_nonneg(p, &t, depth - 1);
 }
 
-/* x // c - y // c >= (x - y) // c */
-static bool by_quotients(proof *p, const arith_sum *s, uint32_t at, int64_t c, uint32_t depth) {
-    int64_t coeff = s->terms[at].coeff;
+/* x // c from below by y // d, where one of c and d is k times the other:
+ *
+ *     x // c >= y // c + (x - y) // c              and, with the finer of the two below,
+ *     x // kd = (x // d) // k >= (y // d + (x - y) // d - (k - 1)) / k
+ *     x // c >= y // c + (x - y) // c >= k * (y // kc) + (x - y) // c */
+static bool by_pair(proof *p, const arith_sum *s, uint32_t at, uint32_t other, uint32_t depth) {
+    const hone_expr *x = s->terms[at].term, *y = s->terms[other].term;
+    int64_t c = x->args[1]->u.i, d = y->args[1]->u.i, coeff = s->terms[at].coeff, cancelled, scaled;
+    int64_t k = c > d ? c / d : d / c, scale = c > d ? k : 1, share = c > d ? 1 : k;
+    if (c % d && d % c) return false;
+    if (!arith_mul(s->terms[other].coeff, scale, &cancelled) || !arith_mul(coeff, share, &scaled) ||
+        cancelled == INT64_MIN || scaled != -cancelled) {
+        return false; /* y // d would stay */
+    }
+    arith_sum difference, quotient, t;
+    arith_sum_init(&difference);
+    arith_sum_add_expr(p->a, &difference, x->args[0], 1);
+    arith_sum_add_expr(p->a, &difference, y->args[0], -1);
+    if (!arith_sum_finish(p->a, &difference) ||
+        !arith_divmod_const(p->a, &difference, c > d ? d : c, false, y->dtype, &quotient) ||
+        !arith_mul(coeff, scale, &scaled)) {
+        return false;
+    }
+    copy_sum(p->a, &t, s, scale);
+    arith_sum_add_term(p->a, &t, x, -scaled);
+    arith_sum_add_term(p->a, &t, y, -cancelled);
+    arith_sum_add_sum(p->a, &t, &quotient, coeff);
+    arith_sum_add_const(&t, 1 - scale, coeff);
+    arith_sum_add_const(&t, scale - 1, 1);
+    return finish_nonneg(p, &t, depth - 1);
+}
+
+static bool by_quotients(proof *p, const arith_sum *s, uint32_t at, uint32_t depth) {
     for (uint32_t i = 0; i < s->count; i++) {
         const hone_expr *term = s->terms[i].term;
-        if (s->terms[i].coeff != -coeff || !hone_expr_is_op(term, HONE_OP_FLOORDIV)) continue;
-        if (!hone_expr_is_int_value(term->args[1], c)) continue;
-        arith_sum difference, quotient, t;
-        arith_sum_init(&difference);
-        arith_sum_add_expr(p->a, &difference, s->terms[at].term->args[0], 1);
-        arith_sum_add_expr(p->a, &difference, term->args[0], -1);
-        if (!arith_sum_finish(p->a, &difference) ||
-            !arith_divmod_const(p->a, &difference, c, false, term->dtype, &quotient)) {
-            return false;
-        }
-        copy_sum(p->a, &t, s, 1);
-        arith_sum_add_term(p->a, &t, s->terms[at].term, -coeff);
-        arith_sum_add_term(p->a, &t, term, coeff);
-        arith_sum_add_sum(p->a, &t, &quotient, coeff);
-        if (finish_nonneg(p, &t, depth - 1)) return true;
+        if (s->terms[i].coeff >= 0 || !hone_expr_is_op(term, HONE_OP_FLOORDIV)) continue;
+        if (!hone_expr_is_int(term->args[1]) || term->args[1]->u.i <= 0) continue;
+        if (by_pair(p, s, at, i, depth)) return true;
     }
     return false;
 }
@@ -234,7 +253,7 @@ static bool by_division(proof *p, const arith_sum *s, uint32_t at, uint32_t dept
     const hone_expr *y = term->args[0];
     if (term->op == HONE_OP_FLOORDIV) {
         if (s->count == 1) return by_lone_quotient(p, s, y, c, depth);
-        if (coeff > 0 && by_quotients(p, s, at, c, depth)) return true;
+        if (coeff > 0 && by_quotients(p, s, at, depth)) return true;
         return with_replaced(p, s, at, c, y, coeff, coeff > 0 ? 1 - c : 0, depth);
     }
     if (coeff > 0) return false;
