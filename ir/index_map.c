@@ -1,5 +1,6 @@
 #include "ir/index_map.h"
 
+#include <assert.h>
 #include <string.h>
 
 /* Index maps as data: copies, other types, and what they give at a place. */
@@ -165,6 +166,24 @@ const hone_index_map *hone_index_map_with_dtype(hone_arena *arena, const hone_in
     copy->indices = indices;
     if (map->inverse) copy->inverse = hone_index_map_with_dtype(arena, map->inverse, dtype);
     return map->inverse && !copy->inverse ? NULL : copy;
+}
+
+const hone_index_map *hone_index_map_with_constants(hone_arena *arena, const hone_index_map *map,
+                                                    const hone_index_map *like) {
+    hone_index_map *copy = map_room(arena, map);
+    hone_ir ir = {.arena = arena};
+    const hone_expr **indices = hone_arena_alloc(arena, (map->count + 1) * sizeof *indices);
+    assert(map->count == like->count);
+    if (!copy || !indices) return NULL;
+    for (uint32_t i = 0; i < map->count; i++) {
+        const hone_expr *e = like->indices[i];
+        bool is_constant = e->kind == HONE_EXPR_INT && is_index_dtype(e->dtype);
+        indices[i] = is_constant ? hone_expr_int(&ir, e->dtype, e->u.i) : map->indices[i];
+    }
+    hone_status st = hone_ir_finish(&ir);
+    if (hone_status_consume(st)) return NULL;
+    copy->indices = indices;
+    return copy;
 }
 
 /* ---- shifting ---- */

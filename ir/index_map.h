@@ -95,6 +95,9 @@ const hone_index_map *hone_index_map_shift(hone_arena *arena, const hone_index_m
 /* Indices of another integer type: parameters, free variables and what is computed from them. */
 const hone_index_map *hone_index_map_with_dtype(hone_arena *arena, const hone_index_map *map,
                                                 hone_dtype dtype);
+/* With the indices that are constants in `like`, which has as many, of their types there. */
+const hone_index_map *hone_index_map_with_constants(hone_arena *arena, const hone_index_map *map,
+                                                    const hone_index_map *like);
 
 /* ---- using ---- */
 

@@ -78,7 +78,10 @@ static hone_status apply_map(layout *l, const hone_index_map *map) {
     if (!iters) return sch_no_memory();
     for (uint32_t i = 0; i < l->loop_count; i++)
         iters[i] = (hone_iter){block->axes[i].var, block->axes[i].dom};
-    HONE_TRY(sch_resolve_map(sch, l->block, map, l->loop_count, l->dtype, &map));
+    const hone_index_map *given = map;
+    HONE_TRY(sch_resolve_map(sch, l->block, given, l->loop_count, l->dtype, &map));
+    map = hone_index_map_with_constants(sch->arena, map, given);
+    if (!map) return sch_no_memory();
     HONE_TRY(sch_apply_map(sch, l->block, map, l->loop_count, iters, false, &l->m));
     if (hone_itermap_detect(&sch->arith, l->m.count, l->m.indices, l->loop_count, iters, NULL,
                             HONE_ITERMAP_BIJECTIVE, true, &l->m.detected)) {
@@ -212,6 +215,14 @@ static hone_status rebuild(layout *l) {
     return HONE_OK;
 }
 
+/* As it is recorded: an axis that is a constant has the type of that one. */
+static hone_status map_operand(layout *l, const hone_index_map *map, hone_operand *out) {
+    hone_arena *arena = l->sch->arena;
+    HONE_TRY(sch_map_operand(l->sch, map, l->loop_count, l->dtype, out));
+    out->u.map = hone_index_map_with_constants(arena, out->u.map, map);
+    return out->u.map ? HONE_OK : sch_no_memory();
+}
+
 hone_status hone_sch_transform_block_layout(hone_schedule *sch, hone_rv block,
                                             const hone_index_map *index_map) {
     layout l = {.sch = sch, .new_top = HONE_NO_ID, .bottom = HONE_NO_ID};
@@ -222,8 +233,9 @@ hone_status hone_sch_transform_block_layout(hone_schedule *sch, hone_rv block,
     if (l.scope == HONE_NO_ID) return sch_refuse(sch, l.block, "the root block has no axes");
     HONE_TRY(check_nest(&l));
     l.dtype = sch->func->vars[sch_block(sch, l.block)->axes[0].var].dtype;
+    HONE_TRY(hone_index_map_instantiate(sch->arena, index_map, l.loop_count, &index_map));
     HONE_TRY(apply_map(&l, index_map));
-    HONE_TRY(sch_map_operand(sch, index_map, l.loop_count, l.dtype, &inputs[1]));
+    HONE_TRY(map_operand(&l, index_map, &inputs[1]));
     HONE_TRY(sch_begin_trial(sch, &saved));
     HONE_TRY(sch_end_trial(sch, saved, rebuild(&l)));
     return sch_record(sch, HONE_INST_TRANSFORM_BLOCK_LAYOUT, 2, inputs, 0, NULL, 0, NULL,
