@@ -107,6 +107,14 @@ static bool is_part(const caching *c, const hone_range *ranges) {
     return !is_whole;
 }
 
+/* What blocks say that they access may be less than what they do. */
+static bool may_be_hidden(const hone_schedule *sch) {
+    for (uint32_t i = 0; i < sch->trace.count; i++) {
+        if (sch->trace.insts[i].kind == HONE_INST_UNSAFE_HIDE_BUFFER_ACCESS) return true;
+    }
+    return false;
+}
+
 hone_status sch_choose_cache_box(caching *c, bool is_all_written, sch_box *io) {
     hone_schedule *sch = c->sch;
     sch_box whole = {0};
@@ -120,6 +128,13 @@ hone_status sch_choose_cache_box(caching *c, bool is_all_written, sch_box *io) {
         return HONE_OK;
     }
     const hone_range *ranges = ranges_of(c, io);
-    if (ranges && is_part(c, ranges)) c->box = ranges;
-    return sch_ir_error(sch);
+    if (!ranges || !is_part(c, ranges)) return sch_ir_error(sch);
+    if (may_be_hidden(sch)) {
+        return sch_refuse(
+            sch, c->block,
+            "a part of '%s' would be cached, and accesses to more of it may be hidden",
+            hone_func_buffer(sch->func, c->buffer)->name);
+    }
+    c->box = ranges;
+    return HONE_OK;
 }
