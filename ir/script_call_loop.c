@@ -21,7 +21,7 @@ static bool check_extent(script_parser *p, const script_value *v, const hone_exp
                             e->kind == HONE_EXPR_STRING ? "a string" : HONE_DTYPE_NAME(e->dtype));
 }
 
-/* An extent, or (begin, end). */
+/* An extent, or (begin, extent). */
 static bool grid_range(script_parser *p, const script_value *v, hone_range *out) {
     const hone_expr *a = NULL, *b = NULL;
     bool is_pair = v->kind == SCRIPT_TUPLE && v->count == 2;
@@ -31,7 +31,7 @@ static bool grid_range(script_parser *p, const script_value *v, hone_range *out)
     if (!is_pair) return true;
     if (!script_to_expr(p, v->u.items, &a) || !check_extent(p, v->u.items, a)) return false;
     script_unify(&p->ir, &a, &b);
-    *out = (hone_range){a, script_extent_between(&p->ir, a, b)};
+    *out = (hone_range){a, b};
     return true;
 }
 
