@@ -7,8 +7,9 @@
 /* ---- calls of dotted names ---- */
 
 static const script_entry *const tables[] = {
-    script_expr_calls,  script_type_calls, script_intrin_calls, script_decl_calls,
-    script_block_calls, script_loop_calls, script_frame_calls,  script_lambda_calls};
+    script_expr_calls, script_type_calls,   script_intrin_calls,
+    script_decl_calls, script_scalar_calls, script_block_calls,
+    script_loop_calls, script_frame_calls,  script_lambda_calls};
 
 static script_function find_call(const char *name) {
     for (size_t t = 0; t < HONE_COUNT(tables); t++) {
@@ -306,6 +307,12 @@ static bool vector_load(script_parser *p, const script_value *base, const script
     hone_dtype dtype = HONE_DTYPE_VOID;
     if (type && !script_to_dtype(p, type, &dtype)) return false;
     if (!script_to_expr(p, &access, &e)) return false;
+    if (type && !hone_dtype_same_element(dtype, e->dtype)) {
+        return script_fail_type(
+            p, type->at, "vload of %s, and '%s' holds %s; T.reinterpret or T.Cast converts",
+            HONE_DTYPE_NAME(dtype), hone_func_buffer(p->func, base->u.buffer)->name,
+            HONE_DTYPE_NAME(e->dtype));
+    }
     if (dtype.lanes > 1 && e->count && e->dtype.lanes == 1) {
         const hone_expr **indices = script_alloc(p, p->scratch, e->count, sizeof *indices);
         if (!indices) return false;
@@ -462,7 +469,7 @@ static bool subscript_path(script_parser *p, const script_value *base, uint32_t 
         return script_to_dtype(p, &items[0], &out->u.dtype);
     }
     hone_dtype dtype;
-    if (p->func && strncmp(path, "T.", 2) == 0 && script_is_dtype_name(path + 2, &dtype)) {
+    if (p->func && strncmp(path, "T.", 2) == 0 && script_is_dtype_word(path + 2, &dtype)) {
         script_call call = {.callee = path, .at = at, .count = count, .args = items};
         return script_new_local(p, &call, dtype, out);
     }

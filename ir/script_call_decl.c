@@ -132,9 +132,23 @@ static hone_dtype index_dtype(const hone_buffer_info *info) {
 }
 
 /* T.Buffer((m, n), strides=("s0", 1), elem_offset=T.int32()): new variables in place. */
-static bool offset_of(script_parser *p, const script_value *v, hone_buffer_info *info) {
-    if (v) {
-        if (!script_to_expr(p, v, &info->elem_offset)) return false;
+static bool offset_of(script_parser *p, const script_call *call, const places *at,
+                      hone_buffer_info *info) {
+    const script_value *elements = script_arg(call, at->elem_offset, "elem_offset"),
+                       *bytes = script_arg(call, NOWHERE, "byte_offset");
+    if (bytes && elements) {
+        return script_fail(p, bytes->at, "%s: elem_offset and byte_offset are both given",
+                           call->callee);
+    }
+    if (elements || bytes) {
+        if (!script_to_expr(p, elements ? elements : bytes, &info->elem_offset)) return false;
+        if (bytes) {
+            const hone_expr *size = hone_expr_int(&p->ir, info->elem_offset->dtype,
+                                                  (int64_t)hone_dtype_bytes(info->dtype));
+            info->elem_offset =
+                script_fold_binary(&p->ir, HONE_OP_FLOORDIV, info->elem_offset, size);
+            if (!info->elem_offset) return script_check_ir(p, bytes->at);
+        }
         bool is_default = hone_expr_is_int_value(info->elem_offset, 0) &&
                           info->offset_factor <= 1 &&
                           hone_dtype_equal(info->elem_offset->dtype, HONE_DTYPE_I32);
@@ -208,7 +222,7 @@ static bool describe_buffer(script_parser *p, const script_call *call, const pla
            int_option(p, script_arg(call, at->offset_factor, "offset_factor"),
                       &info->offset_factor) &&
            separators_of(p, script_arg(call, NOWHERE, "axis_separators"), info) &&
-           offset_of(p, script_arg(call, at->elem_offset, "elem_offset"), info);
+           offset_of(p, call, at, info);
 }
 
 /* data=: the storage of another buffer, or a handle on its own. */
@@ -311,45 +325,6 @@ static bool call_alloc(script_parser *p, const script_call *call, script_value *
     bool in_block =
         (p->is_classic && p->func->is_scheduled_form) || strstr(call->callee, "sblock") != NULL;
     return in_block ? block_alloc(p, out->u.buffer) : alloc_node(p, call, out->u.buffer);
-}
-
-bool script_new_scalar(script_parser *p, const char *name, uint32_t at, hone_dtype dtype,
-                       script_value *out) {
-    static const script_value zero = {.kind = SCRIPT_INT};
-    const hone_expr **shape = script_alloc(p, p->arena, 1, sizeof *shape);
-    const char *copy = script_strdup(p, name);
-    hone_node_id node;
-    if (!shape || !copy) return false;
-    shape[0] = hone_expr_i32(&p->ir, 1);
-    hone_buffer_info info = {.name = copy,
-                             .dtype = dtype,
-                             .rank = 1,
-                             .shape = shape,
-                             .scope = "local",
-                             .data = HONE_NO_ID,
-                             .alias_of = HONE_NO_ID,
-                             .form = HONE_BUFFER_SCALAR,
-                             .matched_handle = HONE_NO_ID};
-    if (!add_buffer(p, &info, out) || !script_add_node(p, HONE_NODE_ALLOC, at, &node)) return false;
-    hone_func_node(p->func, node)->u.alloc.buffer = out->u.buffer;
-    p->parent = node;
-    *out = (script_value){
-        .kind = SCRIPT_ACCESS, .at = at, .u.access = {out->u.buffer, 1, &zero}
-    };
-    return script_check_ir(p, at);
-}
-
-/* x = T.local_scalar("float32") is x: T.float32 */
-static bool call_scalar(script_parser *p, const script_call *call, script_value *out) {
-    const script_value *type = NULL;
-    hone_dtype dtype;
-    if (!inside_func(p, call) || !script_need_arg(p, call, 0, "dtype", &type) ||
-        !script_to_dtype(p, type, &dtype) ||
-        !script_new_scalar(p, "scalar", call->at, dtype, out)) {
-        return false;
-    }
-    out->is_fresh = true;
-    return true;
 }
 
 bool script_new_local(script_parser *p, const script_call *call, hone_dtype dtype,
@@ -570,7 +545,6 @@ const script_entry script_decl_calls[] = {
     {"T.sblock_alloc_buffer", call_alloc       },
     {"T.alloc_shared",        call_alloc       },
     {"T.alloc_local",         call_alloc       },
-    {"T.local_scalar",        call_scalar      },
     {"T.allocate",            call_allocate    },
     {NULL,                    NULL             },
 };

@@ -110,7 +110,7 @@ bool script_call_intrin(script_parser *p, const script_call *call, script_value 
         if (strcmp(call->callee, renamed_intrins[i][0]) == 0) name = renamed_intrins[i][1];
     }
     hone_dtype dtype = HONE_DTYPE_I32;
-    if (*name && script_is_dtype_name(name, &dtype)) {
+    if (*name && script_is_dtype_word(name, &dtype)) {
         *out_known = true;
         return script_typed_constant(p, call, dtype, out);
     }

@@ -146,7 +146,7 @@ static hone_dtype result_of(script_parser *p, const char *name) {
         bool says = script_take_op(p, "->") && script_take_word(p, "T") && script_take_op(p, ".") &&
                     script_peek(p)->kind == SCRIPT_TOKEN_NAME &&
                     (type = script_token_text(p, script_peek(p))) != NULL;
-        if (says && !script_is_dtype_name(type, &dtype)) dtype = HONE_DTYPE_VOID;
+        if (says && !script_is_dtype_word(type, &dtype)) dtype = HONE_DTYPE_VOID;
         p->pos = pos;
         return dtype;
     }

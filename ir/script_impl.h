@@ -294,6 +294,8 @@ bool script_to_bool(script_parser *p, const script_value *v, bool *out_value);
 bool script_to_string(script_parser *p, const script_value *v, const char **out_text);
 bool script_to_dtype(script_parser *p, const script_value *v, hone_dtype *out_dtype);
 bool script_is_dtype_name(const char *name, hone_dtype *out_dtype);
+/* Behind "T.", where f32 is float32, too. */
+bool script_is_dtype_word(const char *name, hone_dtype *out_dtype);
 bool script_to_value(script_parser *p, const script_value *v, hone_value *out_value);
 bool script_to_attrs(script_parser *p, const script_value *v, hone_attrs *out_attrs);
 /* Items of a tuple or list; one lone value counts as a tuple of one. */
@@ -367,6 +369,7 @@ extern const script_entry script_expr_calls[];
 extern const script_entry script_type_calls[];
 extern const script_entry script_intrin_calls[];
 extern const script_entry script_decl_calls[];
+extern const script_entry script_scalar_calls[];
 extern const script_entry script_block_calls[];
 extern const script_entry script_loop_calls[];
 extern const script_entry script_frame_calls[];

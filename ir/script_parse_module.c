@@ -449,23 +449,45 @@ static bool is_spelled(const script_parser *p, uint32_t at, const char *text) {
     return memcmp(p->source.text + p->tokens[at].start, text, strlen(text)) == 0;
 }
 
-/* A name or a key that TVM 0.27 alone says: T.sblock, import tirx, s_tir=True. Names and strings of
- * the program's own may look like them. */
+/* Words of T that older releases do not have. */
+static bool is_new_member(const script_parser *p, uint32_t at) {
+    static const char *const words[] = {"s_tir",        "alloc_local",  "alloc_shared",
+                                        "alloc_scalar", "local_scalar", "shared_scalar",
+                                        "decl_scalar",  "bind"};
+    for (size_t i = 0; i < HONE_COUNT(words); i++) {
+        if (is_spelled(p, at, words[i])) return true;
+    }
+    const script_token *token = &p->tokens[at];
+    return token->length >= 6 && memcmp(p->source.text + token->start, "sblock", 6) == 0;
+}
+
+/* x += 1 at the beginning of a line. */
+static bool adds_to_name(const script_parser *p, uint32_t at) {
+    const script_token *token = &p->tokens[at];
+    if (at < 2 || token->length < 2 || p->source.text[token->start + token->length - 1] != '=')
+        return false;
+    script_token_kind before = p->tokens[at - 2].kind;
+    bool begins_line = before == SCRIPT_TOKEN_NEWLINE || before == SCRIPT_TOKEN_INDENT ||
+                       before == SCRIPT_TOKEN_DEDENT;
+    return begins_line && p->tokens[at - 1].kind == SCRIPT_TOKEN_NAME && !is_spelled(p, at, "==");
+}
+
+/* What TVM 0.27 alone says: T.sblock, import tirx, s_tir=True, x += 1. Names and strings of the
+ * program's own may look like them. */
 static bool is_new_word(const script_parser *p, uint32_t at) {
     const script_token *token = &p->tokens[at];
     const char *text = p->source.text + token->start;
     if (token->kind == SCRIPT_TOKEN_TEXT) {
         return token->length > 6 && memcmp(text + 1, "tirx.", 5) == 0 && is_spelled(p, at + 1, ":");
     }
+    if (token->kind == SCRIPT_TOKEN_OP) return adds_to_name(p, at);
     if (token->kind != SCRIPT_TOKEN_NAME) return false;
     if (is_spelled(p, at, "s_tir") && is_spelled(p, at + 1, "=")) return true;
     bool is_member = at > 0 && is_spelled(p, at - 1, ".");
     bool is_imported = at > 0 && is_spelled(p, at - 1, "import");
     if (is_spelled(p, at, "tirx")) return is_member || is_imported;
     if (is_spelled(p, at, "let")) return is_member && is_spelled(p, at + 1, "[");
-    bool is_block = token->length >= 6 && memcmp(text, "sblock", 6) == 0;
-    return is_member && (is_block || is_spelled(p, at, "s_tir") ||
-                         is_spelled(p, at, "alloc_local") || is_spelled(p, at, "alloc_shared"));
+    return is_member && is_new_member(p, at);
 }
 
 /* Printed programs begin with their imports as comments: "# from tvm.script import tirx as T". */

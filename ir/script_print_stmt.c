@@ -177,6 +177,18 @@ static bool is_holder(const hone_node *node) {
            node->kind == HONE_NODE_ALLOC || node->kind == HONE_NODE_DECL || is_launch(node);
 }
 
+/* Has T a word for it? Not for bits, 3 or 128 lanes, and vectors of scalable length. */
+static bool has_word(hone_dtype dtype) {
+    bool is_power = (dtype.lanes & (dtype.lanes - 1)) == 0;
+    bool is_one = dtype.lanes <= 1;
+    if (hone_dtype_is_scalable(dtype) || dtype.lanes > 64 || !is_power) return false;
+    if (hone_dtype_is_bool(dtype) ||
+        hone_dtype_equal(hone_dtype_with_lanes(dtype, 1), HONE_DTYPE_BF16))
+        return is_one;
+    return dtype.bits >= 8 || hone_dtype_is_float(dtype) || hone_dtype_is_void(dtype) ||
+           hone_dtype_is_handle(dtype);
+}
+
 static void print_let_head(printer *pr, const hone_node *node, bool concise) {
     if (concise) {
         hone_str text = {0}, *out = pr->out;
@@ -187,9 +199,12 @@ static void print_let_head(printer *pr, const hone_node *node, bool concise) {
         print_expr(pr, node->u.let.value); /* which does not see the variable */
         pr->out = out;
         const char *name = printer_define_var(pr, node->u.let.var);
-        hone_str_printf(pr->out, printer_is_classic(pr) ? "%s: " : "%s: T.let[", name);
-        print_var_type(pr, node->u.let.var);
-        hone_str_printf(pr->out, printer_is_classic(pr) ? " = %s" : "] = %s", hone_str_text(&text));
+        const bool is_classic = printer_is_classic(pr);
+        const bool says_type = is_classic || has_word(info->dtype);
+        hone_str_printf(pr->out, "%s: %s", name, is_classic ? "" : says_type ? "T.let[" : "T.let");
+        if (says_type) print_var_type(pr, node->u.let.var);
+        hone_str_printf(pr->out, "%s = %s", says_type && !is_classic ? "]" : "",
+                        hone_str_text(&text));
         pr->out->failed |= text.failed;
         hone_str_deinit(&text);
         return;

@@ -100,7 +100,7 @@ static const char *spelled_in_t(script_parser *p, uint32_t at, const char *name)
         return NULL;
     }
     const char *full = hone_arena_printf(p->scratch, "T.%s", name);
-    if (!full || (!script_is_function(full) && !script_is_dtype_name(name, &dtype))) return NULL;
+    if (!full || (!script_is_function(full) && !script_is_dtype_word(name, &dtype))) return NULL;
     return hone_arena_printf(p->scratch, "'%s'", full);
 }
 

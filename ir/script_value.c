@@ -210,6 +210,29 @@ bool script_is_dtype_name(const char *name, hone_dtype *out_dtype) {
     return hone_dtype_parse(name, out_dtype);
 }
 
+bool script_is_dtype_word(const char *name, hone_dtype *out_dtype) {
+    static const struct {
+        const char *word, *name;
+    } rows[] = {
+        {"bf16", "bfloat16"},
+        {"f16",  "float16" },
+        {"f32",  "float32" },
+        {"f64",  "float64" },
+        {"i8",   "int8"    },
+        {"i16",  "int16"   },
+        {"i32",  "int32"   },
+        {"i64",  "int64"   },
+        {"u8",   "uint8"   },
+        {"u16",  "uint16"  },
+        {"u32",  "uint32"  },
+        {"u64",  "uint64"  },
+    };
+    for (size_t i = 0; i < HONE_COUNT(rows); i++) {
+        if (strcmp(rows[i].word, name) == 0) name = rows[i].name;
+    }
+    return script_is_dtype_name(name, out_dtype);
+}
+
 bool script_to_dtype(script_parser *p, const script_value *v, hone_dtype *out_dtype) {
     const char *name = NULL;
     if (v->kind == SCRIPT_DTYPE) {
@@ -224,8 +247,11 @@ bool script_to_dtype(script_parser *p, const script_value *v, hone_dtype *out_dt
         *out_dtype = v->u.garg->dtype;
         return true;
     }
+    if (v->kind == SCRIPT_PATH && strncmp(v->u.s, "T.", 2) == 0) {
+        if (script_is_dtype_word(v->u.s + 2, out_dtype)) return true;
+        name = v->u.s + 2;
+    }
     if (v->kind == SCRIPT_STRING) name = v->u.s;
-    if (v->kind == SCRIPT_PATH && strncmp(v->u.s, "T.", 2) == 0) name = v->u.s + 2;
     if (!name) return wanted(p, v, "a dtype such as \"float32\"");
     if (script_is_dtype_name(name, out_dtype)) return true;
     return script_fail_type(p, v->at, "unknown dtype \"%s\"", name);
