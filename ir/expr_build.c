@@ -100,10 +100,12 @@ static bool is_index_pair(hone_dtype narrow, hone_dtype wide) {
     return narrow.code == wide.code && hone_dtype_is_integer(narrow) && narrow.bits < wide.bits;
 }
 
-static const hone_expr *type_mismatch(hone_ir *ir, hone_op op, hone_dtype a, hone_dtype b) {
-    return hone_ir_fail(ir,
-                        HONE_ERROR(HONE_CODE_TYPE, "operands of '%s' are %s and %s",
-                                   hone_op_spelling(op), HONE_DTYPE_NAME(a), HONE_DTYPE_NAME(b)));
+static const hone_expr *type_mismatch(hone_ir *ir, hone_op op, const hone_expr *a,
+                                      const hone_expr *b) {
+    const char *left = a->kind == HONE_EXPR_STRING ? "a string" : HONE_DTYPE_NAME(a->dtype);
+    const char *right = b->kind == HONE_EXPR_STRING ? "a string" : HONE_DTYPE_NAME(b->dtype);
+    return hone_ir_fail(ir, HONE_ERROR(HONE_CODE_TYPE, "operands of '%s' are %s and %s",
+                                       hone_op_spelling(op), left, right));
 }
 
 /* Brings both operands to one dtype, or fails. */
@@ -131,7 +133,7 @@ static bool unify(hone_ir *ir, hone_op op, const hone_expr **lhs, const hone_exp
     }
     if (!a || !b) return false;
     if (!hone_dtype_equal(a->dtype, b->dtype)) {
-        type_mismatch(ir, op, a->dtype, b->dtype);
+        type_mismatch(ir, op, a, b);
         return false;
     }
     *lhs = a;

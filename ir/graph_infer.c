@@ -249,8 +249,15 @@ static hone_status infer_if(hone_infer *in) {
         args[HONE_GBIND_IF_ELSE].kind != HONE_GARG_GLOBAL) {
         return HONE_ERROR(HONE_CODE_INVALID, "an 'if' without branches");
     }
-    if (!is_condition(hone_garg_sinfo(in->module, in->graph, &args[0], in->ir.arena))) {
-        return HONE_ERROR(HONE_CODE_TYPE, "the condition of 'if' is no bool of no dimensions");
+    const hone_sinfo *condition = hone_garg_sinfo(in->module, in->graph, &args[0], in->ir.arena);
+    if (!is_condition(condition)) {
+        hone_str text = {0};
+        hone_sinfo_describe(in->graph, condition, &text);
+        hone_status st = HONE_ERROR(HONE_CODE_TYPE,
+                                    "the condition of 'if' is %s, must be a bool of no dimensions",
+                                    hone_str_text(&text));
+        hone_str_deinit(&text);
+        return st;
     }
     uint32_t count = bind->arg_count - HONE_GBIND_IF_ARGS;
     args += HONE_GBIND_IF_ARGS;

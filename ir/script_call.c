@@ -34,6 +34,13 @@ bool script_finish(script_parser *p, const script_call *call, const hone_expr *e
 }
 
 static bool unknown_call(script_parser *p, const script_call *call) {
+    bool is_of_module = strcmp(call->callee, "I.module_attrs") == 0 ||
+                        strcmp(call->callee, "I.module_global_infos") == 0;
+    if (is_of_module) {
+        return script_fail(p, call->at,
+                           "'%s' stands in the class of a module, beside its functions",
+                           call->callee);
+    }
     enum { MOST = 512 };
     const char *names[MOST];
     size_t count = 0;

@@ -193,6 +193,13 @@ static bool describe_buffer(script_parser *p, const script_call *call, const pla
     const script_value *shape = NULL, *v = NULL;
     if (!known_keywords(p, call)) return false;
     if (!script_need_arg(p, call, at->shape, "shape", &shape)) return false;
+    hone_dtype swapped;
+    v = script_arg(call, at->dtype, "dtype");
+    bool is_swapped = shape->kind == SCRIPT_STRING && script_is_dtype_name(shape->u.s, &swapped) &&
+                      v && (v->kind == SCRIPT_TUPLE || v->kind == SCRIPT_LIST);
+    if (is_swapped) {
+        return script_fail(p, shape->at, "%s takes the shape before the dtype", call->callee);
+    }
     if (!index_exprs(p, shape, HONE_DTYPE_I32, &info->rank, &info->shape)) return false;
     for (uint32_t i = 0; i < info->rank; i++) {
         const hone_expr *e = info->shape[i];

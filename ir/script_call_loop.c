@@ -47,6 +47,14 @@ static bool call_grid(script_parser *p, const script_call *call, script_value *o
         return false;
     }
     if (!call->count) return script_fail(p, call->at, "T.grid needs at least one extent");
+    bool is_list =
+        call->count == 1 && (call->args->kind == SCRIPT_LIST ||
+                             (call->args->kind == SCRIPT_TUPLE && call->args->count > 2));
+    if (is_list) {
+        return script_fail(
+            p, call->args->at,
+            "T.grid takes its extents one by one: T.grid(8, 16), not T.grid([8, 16])");
+    }
     for (uint32_t i = 0; i < call->count; i++) {
         if (!grid_range(p, &call->args[i], &ranges[i])) return false;
         if (!type || type->kind == SCRIPT_NONE) continue;

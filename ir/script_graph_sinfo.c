@@ -104,6 +104,9 @@ static bool tensor_sinfo(script_parser *p, const script_call *call, hone_sinfo *
     info->dtype = HONE_DTYPE_VOID;
     hone_dtype dtype;
     if (shape && shape->kind == SCRIPT_STRING && script_is_dtype_name(shape->u.s, &dtype)) {
+        if (type) {
+            return script_fail(p, shape->at, "R.Tensor takes the shape before the dtype");
+        }
         type = shape; /* R.Tensor("float32", ndim=2) */
         shape = NULL;
     }

@@ -483,7 +483,13 @@ static bool parse_return(script_parser *p) {
     if (script_peek(p)->kind == SCRIPT_TOKEN_NEWLINE) return script_need_newline(p);
     script_value v;
     const hone_expr *e = NULL;
-    if (!script_parse_expr(p, &v) || !script_to_expr(p, &v, &e)) return false;
+    if (!script_parse_expr(p, &v)) return false;
+    if (v.kind == SCRIPT_BUFFER) {
+        return script_fail(p, v.at,
+                           "a tensor program returns no buffer; its results are those of its "
+                           "parameters that it writes");
+    }
+    if (!script_to_expr(p, &v, &e)) return false;
     e = hone_expr_call(&p->ir, HONE_DTYPE_I32, HONE_INTRIN_RETURN, 1, &e);
     if (!script_check_ir(p, at) || !script_add_node(p, HONE_NODE_EVAL, at, &node)) return false;
     hone_func_node(p->func, node)->u.eval.value = e;

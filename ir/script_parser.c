@@ -290,6 +290,11 @@ static bool read_suite(script_parser *p, script_statement statement) {
     if (script_at_op(p, "=")) {
         return script_fail(p, p->pos, "expected ':' before the body, found '='; '==' compares");
     }
+    bool is_else_if = script_at_word(p, "if") && p->pos > 0 &&
+                      script_token_is(p, p->pos - 1, SCRIPT_TOKEN_NAME, "else");
+    if (is_else_if) {
+        return script_fail(p, p->pos, "expected ':' before the body, found 'if'; write 'elif'");
+    }
     if (!script_need_op(p, ":", "before the body")) return false;
     if (script_peek(p)->kind != SCRIPT_TOKEN_NEWLINE) { /* `if x: y = 1` */
         do {

@@ -104,11 +104,24 @@ static const char *spelled_in_t(script_parser *p, uint32_t at, const char *name)
     return hone_arena_printf(p->scratch, "'%s'", full);
 }
 
+/* R.Tensor(("n",)) of a graph function's parameters. */
+static bool is_size(const script_parser *p, const char *name) {
+    for (uint32_t i = 0; i < p->graph->var_count; i++) {
+        if (strcmp(p->graph->vars[i].name, name) == 0) return true;
+    }
+    return false;
+}
+
 bool script_undefined(script_parser *p, uint32_t at, const char *name) {
     enum { MOST = 512 };
     const char *reason = reason_of(p, at, name), *meant = spelled_in_t(p, at, name);
     if (reason) return script_fail(p, at, "undefined name '%s'; %s", name, reason);
     if (meant) return script_fail(p, at, "undefined name '%s'; did you mean %s?", name, meant);
+    if (p->graph && is_size(p, name)) {
+        return script_fail(p, at,
+                           "undefined name '%s'; a size gets a name in the body by %s = T.int64()",
+                           name, name);
+    }
     const char *candidates[MOST];
     size_t count = 0;
     for (uint32_t i = p->name_count; i-- > 0 && count < MOST;) {

@@ -60,8 +60,8 @@ static bool access_expr(script_parser *p, const script_value *v, const hone_expr
     const hone_buffer_info *info = hone_func_buffer(p->func, v->u.access.buffer);
     uint32_t rank = v->u.access.rank;
     if (rank != info->rank) {
-        return script_fail_type(p, v->at, "buffer '%s' has %u dimensions, %u given", info->name,
-                                info->rank, rank);
+        return script_fail_type(p, v->at, "buffer '%s' has %u dimension%s, %u given", info->name,
+                                info->rank, info->rank == 1 ? "" : "s", rank);
     }
     const hone_expr **indices = script_alloc(p, p->scratch, rank, sizeof *indices);
     if (!indices) return false;
@@ -443,8 +443,8 @@ bool script_to_region(script_parser *p, const script_value *v, hone_region *out_
     if (v->kind != SCRIPT_ACCESS) return wanted(p, v, "a region of a buffer such as A[0:16, vi]");
     const hone_buffer_info *info = hone_func_buffer(p->func, v->u.access.buffer);
     if (v->u.access.rank != info->rank) {
-        return script_fail_type(p, v->at, "buffer '%s' has %u dimensions, %u given", info->name,
-                                info->rank, v->u.access.rank);
+        return script_fail_type(p, v->at, "buffer '%s' has %u dimension%s, %u given", info->name,
+                                info->rank, info->rank == 1 ? "" : "s", v->u.access.rank);
     }
     hone_range *ranges = script_alloc(p, p->arena, info->rank, sizeof *ranges);
     if (!ranges) return false;

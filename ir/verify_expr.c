@@ -12,6 +12,20 @@ static bool is_axis_here(const verifier *v, hone_var var) {
     return false;
 }
 
+/* Does a loop, a let or an axis of the function give it values anywhere? */
+static bool has_binder(const hone_func *func, hone_var var) {
+    for (hone_node_id n = 0; n != HONE_NO_ID; n = hone_tree_next(func, 0, n)) {
+        const hone_node *node = hone_func_node(func, n);
+        if (node->kind == HONE_NODE_FOR && node->u.loop.var == var) return true;
+        if (node->kind == HONE_NODE_LET && node->u.let.var == var) return true;
+        for (uint32_t i = 0; node->kind == HONE_NODE_BLOCK && i < node->u.block.block->axis_count;
+             i++) {
+            if (node->u.block.block->axes[i].var == var) return true;
+        }
+    }
+    return false;
+}
+
 static void verify_var(verifier *v, const hone_expr *e) {
     hone_var var = e->u.var;
     if (var >= v->func->var_count) {
@@ -30,8 +44,12 @@ static void verify_var(verifier *v, const hone_expr *e) {
                      hone_func_node(v->func, v->node)->u.block.block->name,
                      verify_var_name(v, var));
     } else if (!v->is_defined[var]) {
-        verify_error(v, v->node, "'%s' is used in '%s' where it is not defined",
-                     verify_var_name(v, var), verify_block_name(v));
+        verify_error(v, v->node, "'%s' is used in '%s' where it is not defined%s",
+                     verify_var_name(v, var), verify_block_name(v),
+                     has_binder(v->func, var)
+                         ? ""
+                         : "; a size is a parameter, or stands in the shape of "
+                           "a buffer that is one");
     }
     if (!hone_dtype_equal(e->dtype, v->func->vars[var].dtype)) {
         verify_error(v, v->node, "'%s' is %s and is used as %s", verify_var_name(v, var),
@@ -247,7 +265,7 @@ static void verify_math(verifier *v, const hone_expr *e) {
     if (e->op == HONE_INTRIN_POW || e->op == HONE_INTRIN_FMA || e->op == HONE_INTRIN_FABS) return;
     for (uint32_t i = 0; i < e->count; i++) {
         if (!hone_dtype_is_integer(e->args[i]->dtype)) continue;
-        verify_warning(v, v->node, "T.%s of %s in '%s', is of floats",
+        verify_warning(v, v->node, "T.%s takes floats, and is given %s in '%s'; T.Cast converts",
                        hone_intrin_spelling((hone_intrin)e->op), HONE_DTYPE_NAME(e->args[i]->dtype),
                        verify_block_name(v));
         return;

@@ -275,6 +275,14 @@ static void check_call_of(graph_verifier *v, const char *callee, uint32_t count,
         return;
     }
     bool is_tensor_program = member->kind == HONE_MEMBER_FUNC;
+    bool lacks_outputs = is_tensor_program && count < member->func->param_count;
+    if (lacks_outputs) {
+        report(v, false,
+               "'%s' is a tensor program of %u parameters and is called with %u; R.call_tir calls "
+               "it with outputs of its own",
+               callee, (unsigned)member->func->param_count, (unsigned)count);
+        return;
+    }
     uint32_t params = is_tensor_program ? member->func->param_count : member->graph->param_count;
     if (params != count) {
         report(v, false, "'%s' takes %u parameters, got %u", callee, (unsigned)params,
@@ -311,6 +319,13 @@ static void check_tuple_get(graph_verifier *v, const hone_gbind *bind) {
         return;
     }
     const hone_sinfo *info = info_of(v, &bind->args[0], &scratch);
+    if (info && info->kind == HONE_SINFO_TENSOR) {
+        report(v, false,
+               "element %d is taken of a tensor, only tuples have some; R.strided_slice and R.take "
+               "give parts of tensors",
+               (int)bind->index);
+        return;
+    }
     if (info && (info->kind != HONE_SINFO_TUPLE || bind->index < 0 ||
                  (uint32_t)bind->index >= info->field_count)) {
         report(v, false, "element %d is taken of a value that has %u", (int)bind->index,
@@ -324,7 +339,9 @@ static void report_unknown_operator(graph_verifier *v, const hone_gbind *bind) {
     const char *near_name = NULL;
     for (size_t i = 0; i < hone_graph_op_count() && !near_name; i++) {
         const char *known = hone_graph_op_at(i)->name;
-        if (hone_name_distance(bind->callee, known) == 1) near_name = known;
+        const char *room = strrchr(known, '.');
+        bool is_elsewhere = room && strcmp(room + 1, bind->callee) == 0; /* R.relu for R.nn.relu */
+        if (is_elsewhere || hone_name_distance(bind->callee, known) == 1) near_name = known;
     }
     if (near_name) {
         report(v, true, "operator 'R.%s' is not known; did you mean 'R.%s'?", bind->callee,

@@ -8,6 +8,7 @@
 #include "ir/script_lex.h"
 #include "ir/verify.h"
 #include "support/alloc.h"
+#include "support/nearest.h"
 
 /* The registry: a list of modules, each with the functions desc and impl (or …_desc and …_impl). */
 
@@ -302,6 +303,18 @@ hone_status hone_tensor_intrins_add(hone_tensor_intrins *set, const char *name, 
     return HONE_OK;
 }
 
+static hone_status fail_unknown(const char *name) {
+    const char *meant = NULL;
+    size_t least = 3; /* edits */
+    for (size_t i = 0; hone_tensor_intrin_builtin(i); i++) {
+        const char *known = hone_tensor_intrin_builtin(i);
+        size_t distance = hone_name_distance(name, known);
+        if (distance < least) least = distance, meant = known;
+    }
+    return HONE_ERROR(HONE_CODE_NOT_FOUND, "there is no tensor intrinsic '%s'%s%s%s", name,
+                      meant ? "; did you mean '" : "", meant ? meant : "", meant ? "'?" : "");
+}
+
 hone_status hone_tensor_intrin_find(const hone_tensor_intrins *set, const char *name,
                                     hone_module **out_module, const hone_func **out_desc,
                                     const hone_func **out_impl) {
@@ -318,9 +331,7 @@ hone_status hone_tensor_intrin_find(const hone_tensor_intrins *set, const char *
         hone_str_deinit(&text);
         HONE_TRY(st);
     }
-    if (!*out_module) {
-        return HONE_ERROR(HONE_CODE_NOT_FOUND, "there is no tensor intrinsic '%s'", name);
-    }
+    if (!*out_module) return fail_unknown(name);
     *out_desc = member(*out_module, "desc");
     *out_impl = member(*out_module, "impl");
     return HONE_OK;

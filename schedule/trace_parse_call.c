@@ -3,6 +3,7 @@
 #include "ir/grow.h"
 #include "schedule/trace_args.h"
 #include "schedule/trace_parse_impl.h"
+#include "support/nearest.h"
 
 /* One call of the Python form: its arguments, by name or by place, become an instruction. */
 
@@ -11,6 +12,7 @@
 typedef struct call {
     hone_inst_kind kind;
     const char *start;
+    const char *where; /* the argument in hand begins there */
     hone_operand args[HONE_MAX_ARGS];
     bool given[HONE_MAX_ARGS];
     hone_operand *varargs;
@@ -22,6 +24,16 @@ static uint32_t spec_count(hone_inst_kind kind) {
     while (hone_inst_args(kind)[count].place != HONE_ARG_END)
         count++;
     return count;
+}
+
+/* No argument has this name. */
+static hone_status fail_keyword(pytrace *p, const call *c, const char *keyword) {
+    const hone_arg_spec *specs = hone_inst_args(c->kind);
+    const char *meant = hone_name_suggest(keyword, specs, spec_count(c->kind), sizeof *specs);
+    const char *hint = meant ? hone_arena_printf(p->arena, "; did you mean '%s'?", meant) : "";
+    const char *text = hone_arena_printf(p->arena, "'%s' has no argument '%s'%s",
+                                         hone_inst_python_name(c->kind), keyword, hint ? hint : "");
+    return text ? pytrace_fail_at(p, c->where, text) : pytrace_no_memory();
 }
 
 static hone_status store_arg(pytrace *p, call *c, const char *keyword, uint32_t position,
@@ -45,17 +57,17 @@ static hone_status store_arg(pytrace *p, call *c, const char *keyword, uint32_t 
         c->varargs[c->vararg_count++] = value;
         return HONE_OK;
     }
+    if (i >= count && keyword) return fail_keyword(p, c, keyword);
     if (i >= count) {
-        const char *text = keyword ? hone_arena_printf(p->arena, "'%s' has no argument '%s'",
-                                                       hone_inst_python_name(c->kind), keyword)
-                                   : hone_arena_printf(p->arena, "'%s' takes at most %u arguments",
-                                                       hone_inst_python_name(c->kind), count);
-        return text ? pytrace_fail(p, text) : pytrace_no_memory();
+        const char *text =
+            hone_arena_printf(p->arena, "'%s' takes at most %u argument%s",
+                              hone_inst_python_name(c->kind), count, count == 1 ? "" : "s");
+        return text ? pytrace_fail_at(p, c->where, text) : pytrace_no_memory();
     }
     if (c->given[i]) {
         const char *text =
             hone_arena_printf(p->arena, "argument '%s' is given twice", specs[i].name);
-        return text ? pytrace_fail(p, text) : pytrace_no_memory();
+        return text ? pytrace_fail_at(p, c->where, text) : pytrace_no_memory();
     }
     c->args[i] = value;
     c->given[i] = true;
@@ -91,6 +103,8 @@ static hone_status read_args(pytrace *p, call *c) {
         pytrace_value value;
         hone_operand operand;
         bool is_all = pytrace_accept(p, '*');
+        pytrace_skip_space(p);
+        c->where = p->at;
         const char *keyword = pytrace_read_keyword(p);
         pytrace_skip_space(p);
         const char *where = p->at;
@@ -505,7 +519,12 @@ hone_status pytrace_read_call(pytrace *p, uint32_t wanted, pytrace_value *out) {
     const char *method = pytrace_read_name(p);
     if (!method) return pytrace_fail(p, "expected the name of a step");
     if (!hone_inst_find_python(method, &c.kind)) {
-        return pytrace_fail_about(p, c.start, "unknown step ", method, "");
+        const char *names[HONE_INST_COUNT];
+        for (int i = 0; i < HONE_INST_COUNT; i++)
+            names[i] = hone_inst_python_name((hone_inst_kind)i);
+        const char *meant = hone_name_suggest(method, names, HONE_INST_COUNT, sizeof *names);
+        const char *hint = meant ? hone_arena_printf(p->arena, "; did you mean '%s'?", meant) : "";
+        return pytrace_fail_about(p, c.start, "unknown step ", method, hint ? hint : "");
     }
     if (!pytrace_open(p, '(')) return pytrace_fail(p, "expected '('");
     HONE_TRY(read_args(p, &c));

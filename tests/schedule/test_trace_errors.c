@@ -36,7 +36,7 @@ static const struct row {
     {"unknown argument",               B "sch.parallel(lop=i)\n",                                              HONE_CODE_INVALID,
      "'parallel' has no argument 'lop'"                                                                                                                                                  },
     {"too many arguments",             B "sch.parallel(i, j)\n",                                               HONE_CODE_INVALID,
-     "'parallel' takes at most 1 arguments"                                                                                                                                              },
+     "'parallel' takes at most 1 argument"                                                                                                                                               },
     {"missing argument",               B "sch.split(i)\n",                                                     HONE_CODE_INVALID,
      "'split' needs an argument 'factors'"                                                                                                                                               },
     {"a call of another module",       "import os\n" B "os.system(\"x\")\n",                                   HONE_CODE_INVALID,
