@@ -1,18 +1,29 @@
 /* bench/ops/ops_shape_rows.c - a convolution whose vectors run along rows of pixels,
  * some filters by one to three vectors in registers: for numbers of filters that fill no vectors,
- * 17 for instance. Rows are copied with their padding, a strip of the image at a time. */
+ * 17 for instance. Rows are copied with their padding, a strip of the image at a time, or where a
+ * tile has all filters of a group, a strip of its channels. Where the stride is 2 and pixels are
+ * read more than once, those at even places lie in front of those at odd ones in the copy. */
 #include <inttypes.h>
 #include <stdio.h>
 
 #include "bench/ops/ops_shape.h"
 
-enum { MOST_VECTORS = 3, MOST_FILTERS = 12, STRIP_BYTES = 256 * 1024 };
+enum {
+    MOST_VECTORS = 3,
+    MOST_FILTERS = 12,
+    MOST_ROWS = 4,
+    MOST_ROWS_ALONE = 8, /* where there is one filter */
+    STRIP_BYTES = 256 * 1024,
+    GROUP_STRIP_BYTES = 24 * 1024
+};
 
 typedef struct plan {
     const ops_machine *machine;
     ops_conv_shape shape;
     int64_t oh, ow, strip; /* tiles of rows that are computed one after the other */
     int columns, filters, rows;
+    bool by_group;      /* strips are of the channels of one group */
+    bool is_unshuffled; /* pixels that are a stride apart lie side by side in the copy */
 } plan;
 
 /* What a multiplication of so many lanes takes: half a register takes half of it where registers
@@ -48,10 +59,13 @@ static double choose_tile(plan *p) {
     const ops_machine *machine = p->machine;
     plan best = *p;
     double best_time = 1e300;
+    bool is_alone = p->shape.f == p->shape.g;
+    int most_rows = is_alone ? MOST_ROWS_ALONE : MOST_ROWS;
     for (int vectors = 1; vectors <= MOST_VECTORS; vectors++) {
         int64_t columns = (int64_t)vectors * machine->lanes;
         p->columns = (int)(columns < p->ow ? columns : p->ow);
-        for (p->rows = 1; p->rows <= 4 && p->rows <= p->oh; p->rows *= 2) {
+        for (p->rows = 1; p->rows <= most_rows && p->rows <= p->oh;
+             p->rows += is_alone ? 1 : p->rows) {
             int held = vectors * p->rows, most = (machine->registers - held - 1) / held;
             for (p->filters = 1; p->filters <= most && p->filters <= MOST_FILTERS; p->filters++) {
                 int64_t of_group = p->shape.f / p->shape.g;
@@ -71,10 +85,14 @@ static double choose_tile(plan *p) {
 
 static void choose_strip(plan *p) {
     const ops_conv_shape *s = &p->shape;
+    p->by_group = s->g > 1 && p->filters == s->f / s->g;
+    int64_t channels = p->by_group ? s->c / s->g : s->c, groups = p->by_group ? s->g : 1;
+    int64_t most = p->by_group ? GROUP_STRIP_BYTES : STRIP_BYTES;
     for (p->strip = (p->oh + p->rows - 1) / p->rows; p->strip > 1; p->strip = (p->strip + 1) / 2) {
-        int64_t height = p->strip * p->rows, strips = s->n * ((p->oh + height - 1) / height);
+        int64_t height = p->strip * p->rows,
+                strips = s->n * groups * ((p->oh + height - 1) / height);
         int64_t copied = (height - 1) * s->s + (s->k - 1) * s->d + 1;
-        bool fits = s->c * copied * (s->w + 2 * s->p) * 4 <= STRIP_BYTES;
+        bool fits = channels * copied * (s->w + 2 * s->p) * 4 <= most;
         int threads = p->machine->threads;
         if (fits && (threads == 1 || strips >= 4 * (int64_t)threads)) break;
     }
@@ -86,7 +104,8 @@ void ops_padded_program(const ops_conv_shape *s, int64_t oh, int64_t ow, hone_st
         "from tvm.script import tir as T\n\n"
         "N, C, H, V, F, K, S, P = %" PRId64 ", %" PRId64 ", %" PRId64 ", %" PRId64 ", %" PRId64
         ", %" PRId64 ", %" PRId64 ", %" PRId64 "\n"
-        "OH, OV, D, CG, FG = %" PRId64 ", %" PRId64 ", %" PRId64 ", %" PRId64 ", %" PRId64 "\n\n",
+        "OH, OV, D, CG, FG = %" PRId64 ", %" PRId64 ", %" PRId64 ", %" PRId64 ", %" PRId64 "\n"
+        "VP = (V + 2 * P + S - 1) // S * S\n\n",
         s->n, s->c, s->h, s->w, s->f, s->k, s->s, s->p, oh, ow, s->d, s->c / s->g, s->f / s->g);
     hone_str_printf(out,
                     "@T.prim_func\n"
@@ -96,8 +115,8 @@ void ops_padded_program(const ops_conv_shape *s, int64_t oh, int64_t ow, hone_st
                     "    Y: T.Buffer((N, F, OH, OV), \"float32\"),\n"
                     "):\n"
                     "    T.func_attr({\"tir.noalias\": True})\n"
-                    "    XP = T.alloc_buffer((N, C, H + 2 * P, V + 2 * P))\n"
-                    "    for n, c, y, x in T.grid(N, C, H + 2 * P, V + 2 * P):\n"
+                    "    XP = T.alloc_buffer((N, C, H + 2 * P, VP))\n"
+                    "    for n, c, y, x in T.grid(N, C, H + 2 * P, VP):\n"
                     "        with T.block(\"pad\"):\n"
                     "            vn, vc, vy, vx = T.axis.remap(\"SSSS\", [n, c, y, x])\n"
                     "            XP[vn, vc, vy, vx] = T.if_then_else(\n"
@@ -114,9 +133,35 @@ void ops_padded_program(const ops_conv_shape *s, int64_t oh, int64_t ow, hone_st
                     s->g > 1 ? "vf // FG * CG + " : "");
 }
 
+static void print_padding(const plan *p, hone_str *t) {
+    if (p->shape.p == 0 && !p->is_unshuffled) {
+        hone_str_append(t, "sch.compute_inline(block=pad)\n");
+        return;
+    }
+    hone_str_append(t, "sch.compute_at(block=pad, loop=q, preserve_unit_loops=True)\n"
+                       "_, pn, pc, py, px = sch.get_loops(block=pad)\n");
+    if (p->is_unshuffled) {
+        int64_t stride = p->shape.s, lanes = p->machine->lanes;
+        int64_t width = (p->shape.w + 2 * p->shape.p + stride - 1) / stride;
+        hone_str_printf(t,
+                        "pv, px, s = sch.split(loop=px, factors=[None, %" PRId64 ", %" PRId64 "])\n"
+                        "sch.reorder(pv, s, px)\n"
+                        "sch.unroll(loop=s)\n",
+                        width <= 2 * lanes ? width : lanes, stride);
+    }
+    hone_str_append(t, "sch.vectorize(loop=px)\n");
+}
+
 static void print_trace(const plan *p, bool is_constant, hone_str *t) {
     hone_str_append(t, "pad = sch.get_block(name=\"pad\", func_name=\"main\")\n"
                        "conv = sch.get_block(name=\"conv\", func_name=\"main\")\n");
+    if (p->is_unshuffled) {
+        hone_str_printf(t,
+                        "sch.transform_layout(block=pad, buffer=(\"write\", 0), "
+                        "index_map=lambda n, c, y, x: (n, c, y, x %% %" PRId64 ", x // %" PRId64
+                        "), pad_value=None, assume_injective_transform=False)\n",
+                        p->shape.s, p->shape.s);
+    }
     if (is_constant) {
         hone_str_printf(t,
                         "w = sch.reindex_cache_read(block=conv, read_buffer_index=1, "
@@ -129,20 +174,16 @@ static void print_trace(const plan *p, bool is_constant, hone_str *t) {
                     "f0, f1 = sch.split(loop=f, factors=[None, %d])\n"
                     "y0, y1, y2 = sch.split(loop=y, factors=[None, %" PRId64 ", %d])\n"
                     "x0, x1 = sch.split(loop=x, factors=[None, %d])\n"
-                    "sch.reorder(n, y0, f0, y1, x0, c, dy, dx, f1, y2, x1)\n"
-                    "q = sch.fuse(n, y0)\n"
+                    "sch.reorder(%s, y1, x0, c, dy, dx, f1, y2, x1)\n"
+                    "q = sch.fuse(%s)\n"
                     "sch.parallel(loop=q)\n"
                     "sch.unroll(loop=y2)\n"
                     "sch.unroll(loop=f1)\n"
-                    "sch.vectorize(loop=x1)\n"
-                    "%s"
-                    "sch.decompose_reduction(block=conv, loop=c)\n",
+                    "sch.vectorize(loop=x1)\n",
                     p->filters, p->strip, p->rows, p->columns,
-                    p->shape.p == 0 ? "sch.compute_inline(block=pad)\n"
-                                    : "sch.compute_at(block=pad, loop=q, "
-                                      "preserve_unit_loops=True)\n"
-                                      "_, pn, pc, py, px = sch.get_loops(block=pad)\n"
-                                      "sch.vectorize(loop=px)\n");
+                    p->by_group ? "n, f0, y0" : "n, y0, f0", p->by_group ? "n, f0, y0" : "n, y0");
+    print_padding(p, t);
+    hone_str_append(t, "sch.decompose_reduction(block=conv, loop=c)\n");
 }
 
 /* Returns the time of one step of the sum. */
@@ -151,6 +192,7 @@ static double make_plan(const ops_machine *machine, const ops_conv_shape *shape,
     out->oh = ops_conv_outputs(shape, shape->h);
     out->ow = ops_conv_outputs(shape, shape->w);
     double time = choose_tile(out);
+    out->is_unshuffled = shape->s > 1 && shape->k >= 2 * shape->s;
     choose_strip(out);
     return time;
 }
