@@ -38,6 +38,23 @@ static hone_status read_factors(hone_schedule *sch, hone_node_id loop, uint32_t 
     return HONE_OK;
 }
 
+/* What a loop with so many iterations is cut into, rounded up. Where the divisor divides no part of
+ * a sum of terms, the quotient stays as it is, as in TVM: (n * 96 + 1023) // 1024 is not
+ * (n * 3 + 31) // 32. */
+static const hone_expr *round_up(hone_schedule *sch, const hone_expr *extent, int64_t divisor) {
+    hone_ir *ir = &sch->ir;
+    const hone_expr *above =
+        hone_expr_add(ir, extent, hone_expr_int(ir, extent->dtype, divisor - 1));
+    const hone_expr *by = hone_expr_int(ir, extent->dtype, divisor);
+    hone_linear terms;
+    bool stays = hone_linear_of(&sch->arith, extent, &terms) && terms.constant == 0;
+    above = hone_simplify(&sch->arith, above);
+    for (uint32_t i = 0; stays && i < terms.count; i++)
+        stays = terms.terms[i].coeff % divisor != 0;
+    const hone_expr *quotient = hone_expr_floordiv(ir, above, by);
+    return stays ? quotient : hone_simplify(&sch->arith, quotient);
+}
+
 /* The extents of the new loops; *out_exact: their product is the old extent. */
 static hone_status make_extents(hone_schedule *sch, hone_node_id loop, uint32_t count,
                                 const int64_t *factors, int64_t product, uint32_t inferred,
@@ -75,9 +92,7 @@ static hone_status make_extents(hone_schedule *sch, hone_node_id loop, uint32_t 
                           "of %s; leave one factor None",
                           (long long)product, sch_loop_name(sch, loop));
     }
-    const hone_expr *above =
-        hone_expr_add(&sch->ir, extent, hone_expr_int(&sch->ir, dtype, product - 1));
-    out[inferred] = hone_simplify(&sch->arith, hone_expr_floordiv(&sch->ir, above, known));
+    out[inferred] = round_up(sch, extent, product);
     const hone_expr *left = hone_expr_floormod(&sch->ir, extent, known);
     *out_exact = hone_prove_equal(&sch->arith, left, hone_expr_int(&sch->ir, dtype, 0));
     return sch_ir_error(sch);
