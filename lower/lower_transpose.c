@@ -9,8 +9,9 @@
  *        for i in unrolled(M): for j in vectorized(N): Y[a + j] = f(rows[i][j])
  *
  * S is the least power of two that M and N fit in, and fits a register; what a smaller tile lacks
- * repeats its last lane and its first row. Only where the tile is all that the loops do, and the
- * store goes to other memory than the loads. */
+ * repeats its last lane and its first row. More rows than that are taken a tile at a time, tiles as
+ * equal as can be. Only where the tile is all that the loops do, and the store goes to other memory
+ * than the loads. */
 #include "lower/tile.h"
 
 enum { MAX_TILE = 16, MIN_SIDE = 4 }; /* squares may have shorter sides */
@@ -94,9 +95,70 @@ static bool choose_size(tile *t) {
     return longer <= t->size && t->size <= natural && (is_full || shorter >= MIN_SIDE);
 }
 
-static bool match(tile *t, hone_node_id rows) {
-    return lower_tile_match(t, rows) && choose_size(t);
+/* ---- more rows than a tile has ---- */
+
+/* How many rows of a long loop to take at a time; 0 = they are no tiles then either. */
+static int64_t rows_of_tile(const tile *t) {
+    tile one = *t;
+    int64_t most = hone_target_lanes(t->lower->options->target, 32);
+    if (most > MAX_TILE) most = MAX_TILE;
+    if (most < MIN_SIDE || t->row_count <= most) return 0;
+    int64_t count = (t->row_count + most - 1) / most;
+    one.row_count = (t->row_count + count - 1) / count;
+    return choose_size(&one) ? one.row_count : 0;
 }
+
+static hone_status set_range(tile *t, hone_node_id loop, const hone_expr *min, int64_t extent) {
+    hone_range *range = &hone_func_node(t->lower->func, loop)->u.loop.range;
+    range->extent = hone_expr_int(&t->lower->ir, range->min->dtype, extent);
+    range->min = min;
+    return hone_ir_finish(&t->lower->ir);
+}
+
+/* What the last tile leaves is a loop of its own behind the others. */
+static hone_status split_rest(tile *t, const hone_expr *min, int64_t whole) {
+    hone_func *func = t->lower->func;
+    hone_ir *ir = &t->lower->ir;
+    hone_node_id rest = hone_tree_copy(func, t->rows);
+    if (rest == HONE_NO_ID) return LOWER_NO_MEMORY();
+    hone_tree_insert_after(func, t->rows, rest);
+    HONE_TRY(lower_rename_vars(t->lower, rest));
+    const hone_expr *from = hone_expr_add(ir, min, hone_expr_int(ir, min->dtype, whole));
+    return set_range(t, rest, from ? hone_simplify(t->arith, from) : NULL, t->row_count - whole);
+}
+
+/* for i in 49: S  ⇒  for o in 3: for i in o * 13 .. o * 13 + 13: S; for i in 39 .. 49: S */
+static hone_status split_rows(tile *t, int64_t rows) {
+    hone_func *func = t->lower->func;
+    hone_ir *ir = &t->lower->ir;
+    hone_var var = loop_var(t, t->rows);
+    hone_dtype dtype = func->vars[var].dtype;
+    const hone_expr *min = hone_func_node(func, t->rows)->u.loop.range.min;
+    int64_t tiles = t->row_count / rows;
+    if (t->row_count > tiles * rows) HONE_TRY(split_rest(t, min, tiles * rows));
+    hone_var fresh = hone_func_add_var(func, func->vars[var].name, dtype);
+    if (fresh == HONE_NO_ID) return LOWER_NO_MEMORY();
+    const hone_expr *tile_number = hone_func_var_expr(ir, func, fresh);
+    hone_range all = {hone_expr_int(ir, dtype, 0), hone_expr_int(ir, dtype, tiles)};
+    const hone_expr *at =
+        tile_number ? hone_expr_mul(ir, tile_number, hone_expr_int(ir, dtype, rows)) : NULL;
+    HONE_TRY(set_range(t, t->rows, at ? hone_expr_add(ir, min, at) : NULL, rows));
+    hone_node_id outer = hone_func_add_loop(func, fresh, HONE_LOOP_SERIAL, all);
+    if (outer == HONE_NO_ID) return LOWER_NO_MEMORY();
+    lower_wrap(func, t->rows, outer);
+    t->row_count = rows;
+    return HONE_OK;
+}
+
+static hone_status match(tile *t, hone_node_id rows, bool *out_is_tile) {
+    bool is_tile = lower_tile_match(t, rows);
+    int64_t some = is_tile ? rows_of_tile(t) : 0;
+    if (some) HONE_TRY(split_rows(t, some));
+    *out_is_tile = is_tile && choose_size(t);
+    return HONE_OK;
+}
+
+/* ---- one tile ---- */
 
 /* The vector of row k in a tile of rows. */
 static const hone_expr *row_at(const tile *t, int64_t k) {
@@ -249,8 +311,10 @@ hone_status lower_transpose(hone_lower *lower) {
     if (!hone_arith_bind_sizes(&arith, func)) return LOWER_NO_MEMORY();
     for (hone_node_id n = 0; n != HONE_NO_ID; n = hone_tree_next(func, 0, n)) {
         tile t = {.lower = lower, .arith = &arith};
-        while (match(&t, n))
-            HONE_TRY(transpose(&t));
+        for (bool is_tile = true; is_tile;) {
+            HONE_TRY(match(&t, n, &is_tile));
+            if (is_tile) HONE_TRY(transpose(&t));
+        }
     }
     return hone_ir_finish(&arith.ir);
 }

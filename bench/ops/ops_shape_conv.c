@@ -9,8 +9,9 @@
 enum {
     BLOCK = 16,
     LARGE_WEIGHTS = 1 << 20,
-    LARGE_IMAGE = 1 << 20
-}; /* channels of a block; bytes */
+    LARGE_IMAGE = 1 << 20,
+    MOST_TAPS = 9
+}; /* channels of a block; bytes; taps packed at a time */
 
 typedef struct plan {
     const ops_machine *machine;
@@ -265,7 +266,8 @@ static void print_turn(const plan *p, const char *part, hone_str *t) {
 }
 
 /* Weights are packed in tiles that are turned in registers: of filters by taps, or by channels.
- * Where few of their taps are read, one after the other as they lie. */
+ * What is written of more taps than that would share sets of the first cache. Where few of their
+ * taps are read, one after the other as they lie. */
 static void print_packing(const plan *p, hone_str *t) {
     int width = p->blocks * p->block, lanes = p->machine->lanes;
     if (p->shape.kernel) {
@@ -281,7 +283,14 @@ static void print_packing(const plan *p, hone_str *t) {
                     "%swg, wdy, wdx, wc, wf = sch.get_loops(block=pack)\n"
                     "w0, w1 = sch.split(loop=wf, factors=[None, %d])\n",
                     p->packs_alone ? "_, " : "", lanes);
-    if (p->shape.k > 1) {
+    int64_t taps = p->shape.k * p->shape.k, tiles = (taps + MOST_TAPS - 1) / MOST_TAPS;
+    if (tiles > 1) {
+        hone_str_printf(t,
+                        "w = sch.fuse(wdy, wdx)\n"
+                        "t0, t1 = sch.split(loop=w, factors=[None, %" PRId64 "])\n"
+                        "sch.reorder(wg, t0, w0, wc, t1, w1)\n",
+                        (taps + tiles - 1) / tiles);
+    } else if (p->shape.k > 1) {
         hone_str_append(t, "sch.reorder(wg, wc, w0, wdy, wdx, w1)\n"
                            "sch.fuse(wdy, wdx)\n");
     } else if (p->shape.c / p->shape.g % lanes == 0) {

@@ -198,6 +198,9 @@ static plan make_plan(const ops_machine *machine, int64_t m, int64_t n, int64_t 
     p.by_rows =
         !p.steps && !p.has_pieces && !has_few_tiles && (bytes <= RESIDENT_W || has_few_panels);
     p.is_parallel = (double)m * (double)n * (double)k > OPS_SMALL_WORK;
+    bool has_tile_each = p.by_rows && tiles <= 2 * machine->threads;
+    if (p.is_parallel && machine->threads > 1 && has_tile_each)
+        p.rows = (int)((m + tiles - 1) / tiles); /* all alike: nobody waits for the largest */
     return p;
 }
 
