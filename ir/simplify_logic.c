@@ -209,12 +209,23 @@ static void assume(hone_arith *a, const hone_expr *part, bool is_and) {
     hone_arith_push(a, is_and ? part : arith_negate(a, part));
 }
 
+/* All parts may be evaluated: what one may rely on must not change where it loads from. */
+static const hone_expr *simp_part(hone_arith *a, const hone_expr *part, uint32_t mark,
+                                  const hone_expr *const *known, uint32_t count, bool is_and) {
+    if (hone_expr_is_pure_index(part)) return arith_simp(a, part);
+    hone_arith_pop(a, mark);
+    const hone_expr *r = arith_simp(a, part);
+    for (uint32_t i = 0; i < count; i++)
+        assume(a, known[i], is_and);
+    return r;
+}
+
 /* Each part under what the earlier ones say, then backwards: drops those that follow from later
  * ones. The decided value ends all; *out_n is then 0. */
 static bool refine_parts(hone_arith *a, const hone_expr **parts, uint32_t *n, bool is_and) {
     uint32_t mark = a->fact_count, kept = 0;
     for (uint32_t i = 0; i < *n; i++) {
-        const hone_expr *part = arith_simp(a, parts[i]);
+        const hone_expr *part = simp_part(a, parts[i], mark, parts, kept, is_and);
         if (!part || is_truth(part, !is_and)) {
             hone_arith_pop(a, mark);
             *n = 0;
