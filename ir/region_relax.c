@@ -501,14 +501,36 @@ typedef struct moved_axis {
     int64_t shift, by;
 } moved_axis;
 
+/* Is it 0, as an axis of one value is, or a multiple of such a one? */
+static bool is_still(const hone_block *block, const hone_expr *e) {
+    if (hone_expr_is_op(e, HONE_OP_MUL)) {
+        return is_still(block, e->args[0]) || is_still(block, e->args[1]);
+    }
+    for (uint32_t i = 0; e->kind == HONE_EXPR_VAR && i < block->axis_count; i++) {
+        const hone_range *dom = &block->axes[i].dom;
+        if (block->axes[i].var != e->u.var) continue;
+        return hone_expr_is_int_value(dom->min, 0) && hone_expr_is_int_value(dom->extent, 1);
+    }
+    return false;
+}
+
 /* [min, min + 1) with min = axis + a constant, or that divided by a positive one. */
-static bool is_moved_axis(const hone_range *range, hone_var axis, moved_axis *out) {
+static bool is_moved_axis(const hone_block *block, const hone_range *range, hone_var axis,
+                          moved_axis *out) {
     const hone_expr *e = range->min;
     *out = (moved_axis){0, 1};
     if (!hone_expr_is_int_value(range->extent, 1)) return false;
     if (hone_expr_is_op(e, HONE_OP_FLOORDIV) && hone_expr_const(e->args[1]) > 0) {
         out->by = e->args[1]->u.i;
         e = e->args[0];
+    }
+    while (hone_expr_is_op(e, HONE_OP_ADD)) {
+        if (is_still(block, e->args[1]))
+            e = e->args[0];
+        else if (is_still(block, e->args[0]))
+            e = e->args[1];
+        else
+            break;
     }
     if (e->kind == HONE_EXPR_BINARY && e->args[1]->kind == HONE_EXPR_INT) {
         bool is_add = hone_expr_is_op(e, HONE_OP_ADD), is_sub = hone_expr_is_op(e, HONE_OP_SUB);
@@ -544,7 +566,7 @@ bool hone_axis_reaches_all_outputs(const hone_func *func, hone_node_id id, const
             }
             moved_axis at;
             int64_t size = hone_expr_const(buffer->shape[d]);
-            if (size < 0 || !is_moved_axis(range, axis->var, &at)) return false;
+            if (size < 0 || !is_moved_axis(block, range, axis->var, &at)) return false;
             if (hone_floor_div(lo + at.shift, at.by) > 0) return false;
             if (hone_floor_div(hi + at.shift, at.by) < size - 1) return false;
             moves_one = true;

@@ -35,17 +35,22 @@ static bool grid_range(script_parser *p, const script_value *v, hone_range *out)
     return true;
 }
 
+/* dtype=: that of the loop variable. */
+static bool loop_dtype(script_parser *p, const script_value *v, hone_range *range) {
+    hone_dtype dtype;
+    if (!script_to_dtype(p, v, &dtype)) return false;
+    range->min = script_cast(p, dtype, range->min);
+    range->extent = script_cast(p, dtype, range->extent);
+    return script_check_ir(p, v->at);
+}
+
 static bool call_grid(script_parser *p, const script_call *call, script_value *out) {
     hone_range *ranges = script_alloc(p, p->scratch, call->count, sizeof *ranges);
     script_loop *loop = NULL;
     if (!ranges) return false;
     static const char *const words[] = {"dtype"};
     const script_value *type = script_arg(call, UINT32_MAX, "dtype");
-    hone_dtype dtype;
-    if (!script_check_keywords(p, call, words, HONE_COUNT(words)) ||
-        (type && type->kind != SCRIPT_NONE && !script_to_dtype(p, type, &dtype))) {
-        return false;
-    }
+    if (!script_check_keywords(p, call, words, HONE_COUNT(words))) return false;
     if (!call->count) return script_fail(p, call->at, "T.grid needs at least one extent");
     bool is_list =
         call->count == 1 && (call->args->kind == SCRIPT_LIST ||
@@ -57,9 +62,7 @@ static bool call_grid(script_parser *p, const script_call *call, script_value *o
     }
     for (uint32_t i = 0; i < call->count; i++) {
         if (!grid_range(p, &call->args[i], &ranges[i])) return false;
-        if (!type || type->kind == SCRIPT_NONE) continue;
-        ranges[i].min = script_cast(p, dtype, ranges[i].min);
-        ranges[i].extent = script_cast(p, dtype, ranges[i].extent);
+        if (type && type->kind != SCRIPT_NONE && !loop_dtype(p, type, &ranges[i])) return false;
     }
     return script_check_ir(p, call->at) &&
            loop_result(p, call->count, ranges, HONE_LOOP_SERIAL, &loop, out);
@@ -121,6 +124,28 @@ static bool loop_step(script_parser *p, const script_value *v, hone_range *range
     return script_check_ir(p, v->at);
 }
 
+/* unroll=False, True or 4 is an annotation. */
+static bool loop_annotations(script_parser *p, const script_call *call, script_loop *loop) {
+    static const script_value yes = {.kind = SCRIPT_BOOL, .u.i = 1};
+    const script_value *notes = script_arg(call, UINT32_MAX, "annotations"),
+                       *unroll = script_arg(call, UINT32_MAX, "unroll");
+    if (notes && !script_to_attrs(p, notes, &loop->annotations)) return false;
+    if (!unroll || unroll->kind == SCRIPT_NONE) return true;
+    bool is_bool = unroll->kind == SCRIPT_BOOL, is_off = is_bool && !unroll->u.i;
+    if (!is_bool && (unroll->kind != SCRIPT_INT || unroll->u.i < 1)) {
+        return script_fail(p, unroll->at, "unroll= is True, False or a number from 1 on");
+    }
+    hone_attr *items =
+        script_alloc(p, p->arena, (size_t)loop->annotations.count + 1, sizeof *items);
+    if (!items) return false;
+    if (loop->annotations.count)
+        memcpy(items, loop->annotations.items, loop->annotations.count * sizeof *items);
+    hone_attr *last = &items[loop->annotations.count++];
+    last->key = is_off ? "disable_unroll" : "pragma_unroll";
+    loop->annotations.items = items;
+    return script_to_value(p, is_bool ? &yes : unroll, &last->value);
+}
+
 static bool call_loop(script_parser *p, const script_call *call, script_value *out) {
     size_t row = 0;
     while (strcmp(loop_kinds[row].name, call->callee) != 0)
@@ -132,12 +157,14 @@ static bool call_loop(script_parser *p, const script_call *call, script_value *o
     if (count > 3) return script_fail(p, call->args[3].at, "%s takes 3 numbers", call->callee);
     const script_value *step = script_arg(call, UINT32_MAX, "step");
     if (count > 2) step = &call->args[--count];
-    static const char *const words[] = {"start", "stop",   "end",        "extent",
-                                        "step",  "thread", "annotations"};
+    static const char *const words[] = {"start",  "stop",        "end",    "extent", "step",
+                                        "thread", "annotations", "unroll", "dtype"};
     if (!script_check_keywords(p, call, words, HONE_COUNT(words))) return false;
     hone_range *range = script_alloc(p, p->scratch, 1, sizeof *range);
     script_loop *loop = NULL;
     if (!range || !loop_bounds(p, call, count, range)) return false;
+    const script_value *type = script_arg(call, UINT32_MAX, "dtype");
+    if (type && type->kind != SCRIPT_NONE && !loop_dtype(p, type, range)) return false;
     if (!loop_result(p, 1, range, loop_kinds[row].kind, &loop, out)) return false;
     if (step && step->kind != SCRIPT_NONE && !loop_step(p, step, range, loop)) return false;
     if (is_thread) {
@@ -146,8 +173,7 @@ static bool call_loop(script_parser *p, const script_call *call, script_value *o
         loop->thread_tag = script_strdup(p, loop->thread_tag);
         if (!loop->thread_tag) return false;
     }
-    const script_value *notes = script_arg(call, UINT32_MAX, "annotations");
-    return !notes || script_to_attrs(p, notes, &loop->annotations);
+    return loop_annotations(p, call, loop);
 }
 
 const script_entry script_loop_calls[] = {
