@@ -15,7 +15,7 @@
 #include "support/strbuf.h"
 
 enum { OPS_MAX_SHAPES = 64, OPS_MAX_SHAPE_WORKS = 2 };
-enum { OPS_SMALL_WORK = 50000 }; /* products of numbers that are not worth a second thread */
+enum { OPS_SMALL_WORK = 150000 }; /* products of numbers that are not worth a second thread */
 
 typedef struct ops_shapes {
     int count;
