@@ -7,7 +7,7 @@
  *
  * so a split that does not divide, or padding, costs one comparison per tile and vectors stay
  * vectors everywhere but at the edges. At an edge that is the last tile of a parallel loop the loop
- * has its last value, so that unrolling and vectorizing decide what is left. */
+ * has its last value, and loops in it end where their work does: vectors of what is left. */
 #include "ir/fold.h"
 #include "lower/conditions.h"
 
@@ -133,7 +133,8 @@ static hone_status make_versions(lower_conditions *v, hone_node_id tile, hone_no
     else
         make_serial(func, slow);
     HONE_TRY(lower_assume_conditions(v, tile));
-    return lower_wrap_choice(v->lower, all, tile, slow, out_choice);
+    HONE_TRY(lower_wrap_choice(v->lower, all, tile, slow, out_choice));
+    return *out_has_edge ? lower_trim_loops(v, slow) : HONE_OK;
 }
 
 /* Takes in the small loops around a tile (a register tile that a pragma unrolls), as long as the
@@ -152,13 +153,13 @@ static hone_node_id widen_tile(const hone_func *func, hone_node_id tile) {
     }
 }
 
-/* What never holds for a whole tile is no reason for a copy of it: unrolling decides it, or lanes
- * are masked. */
-static hone_status drop_hopeless(lower_conditions *v) {
+/* What never holds for a whole tile is no reason for a copy of it (unrolling decides it, or lanes
+ * are masked), nor is what always does. */
+static hone_status drop_decided(lower_conditions *v) {
     for (uint32_t i = v->count; i > 0; i--) {
         const hone_expr *hoisted = hone_simplify(&v->arith, v->hoisted[i - 1]);
         if (!hoisted) break;
-        if (hone_expr_is_int_value(hoisted, 0)) lower_drop_condition(v, i - 1);
+        if (hone_expr_is_int(hoisted)) lower_drop_condition(v, i - 1);
     }
     return hone_ir_finish(&v->arith.ir);
 }
@@ -183,7 +184,7 @@ hone_status lower_version(hone_lower *lower) {
         hone_node_id tile = widen_tile(func, n);
         if (!lower_is_plain_code(func, tile, MAX_TILE_NODES)) continue;
         HONE_TRY(lower_find_conditions(&v, tile, HONE_NO_ID, false));
-        HONE_TRY(drop_hopeless(&v));
+        HONE_TRY(drop_decided(&v));
         if (v.count == 0 || is_trivial(&v)) continue;
         hone_node_id choice;
         bool has_edge;

@@ -142,14 +142,14 @@ static const struct row version_rows[] = {
      "            for k in range(9):\n"
      "                for t in T.unroll(6):\n"
      "                    if i * 6 + t < n:\n"                                         },
-    {"the last of the tiles of a fused loop has its number",
+    {"the last of the tiles of a fused loop has its number and ends with its work",
      HEAD "    for f in T.parallel(27):\n"
           "        for k in range(9):\n"
           "            for t in T.unroll(6):\n"
           "                if f % 9 * 6 + t < 50:\n"
           "                    Y[f % 9 * 6 + t] = Y[f % 9 * 6 + t] + A[k]\n", "        else:\n"
      "            for k in range(9):\n"
-     "                for t in T.unroll(6):\n"
+     "                for t in T.unroll(2):\n"
      "                    if T.Mul(8, 6) + t < 50:\n"
      "                        Y[T.Mul(8, 6) + t] = Y[T.Mul(8, 6) + t] + A[k]\n"},
     {"long ones do not",
