@@ -240,6 +240,43 @@ static const struct row carry_rows[] = {
      "        Y[j] = A[(j + A[0]) % 100]\n"                                                                                },
 };
 
+#define SHAPED(loop) HEAD "    for u in T.unroll(2):\n" loop
+
+static const struct row neighbour_rows[] = {
+    {"what a schedule left over",
+     SHAPED("        for j in range(30):\n"
+            "            if u * 30 + j < n:\n"
+            "                Y[u * 30 + j] = Y[u * 30 + j] + A[j + 1] * A[u]\n"),
+     "        for j in T.vectorized(30):\n"                                                                  },
+    {"where nothing is shaped it stays",
+     HEAD "    for j in range(30):\n"
+          "        Y[j] = A[j]\n",                                                "    for j in range(30):\n"},
+    {"what reads what others write",
+     SHAPED("        for j in range(30):\n"
+            "            Y[j + 1] = Y[j] + A[j]\n"),
+     "        for j in range(30):\n"                                                                         },
+    {"a sum",
+     SHAPED("        for j in range(30):\n"
+            "            Y[u] = Y[u] + A[j]\n"),
+     "        for j in range(30):\n"                                                                         },
+    {"neighbours far apart",
+     SHAPED("        for j in range(30):\n"
+            "            Y[j] = A[j * 2]\n"),
+     "        for j in range(30):\n"                                                                         },
+    {"places that are looked up",
+     SHAPED("        for j in range(30):\n"
+            "            Y[j] = A[A[j]]\n"),
+     "        for j in range(30):\n"                                                                         },
+    {"a place that the loop changes",
+     SHAPED("        for j in range(30):\n"
+            "            Y[Y[0] + j] = A[j]\n"),
+     "        for j in range(30):\n"                                                                         },
+    {"a few",
+     SHAPED("        for j in range(7):\n"
+            "            Y[j] = A[j]\n"),
+     "        for j in range(7):\n"                                                                          },
+};
+
 static const struct row unroll_rows[] = {
     {"marked loops before others leave room for them",
      HEAD "    for i in T.unroll(500):\n"
@@ -248,17 +285,17 @@ static const struct row unroll_rows[] = {
           "        Y[i] = Y[i] + A[i // 3]\n"
           "    for k in range(9):\n"
           "        for i in T.unroll(500):\n"
-          "            Y[i] = Y[i] + A[k]\n",     "        Y[499] = A[k] + Y[499]\n"},
+          "            Y[i] = Y[i] + A[k]\n",               "        Y[499] = A[k] + Y[499]\n"},
     {"but not for all",
      HEAD "    for k in T.unroll(9):\n"
           "        for i in T.unroll(500):\n"
-          "            Y[i] = Y[i] + A[k]\n",     "    for k in T.unroll(9):\n"     },
+          "            Y[i] = Y[i] + A[k]\n",               "    for k in T.unroll(9):\n"     },
     {"loops that a pragma allows have less",
      HEAD "    for k in T.serial(2, annotations={\"pragma_auto_unroll_max_step\": 400}):\n"
           "        for i in range(400):\n"
-          "            Y[i] = Y[i] + A[k]\n"
+          "            Y[i // 2] = Y[i // 2] + A[k]\n"
           "        for i in range(400):\n"
-          "            Y[i] = Y[i] + A[k + 2]\n", "        for i in range(400):\n"  },
+          "            Y[i // 2] = Y[i // 2] + A[k + 2]\n", "        for i in range(400):\n"  },
 };
 
 typedef struct look {
@@ -296,6 +333,10 @@ static void asks_where_it_may(void **state) {
     check(*state, "hoist_if");
 }
 
+static void makes_vectors_of_neighbours(void **state) {
+    check(*state, "neighbours");
+}
+
 static void keeps_what_is_touched(void **state) {
     check(*state, "compact");
 }
@@ -327,5 +368,6 @@ int main(void) {
            HONE_RUN_ROWS("lower/version", version_rows, keeps_edges_short) +
            HONE_RUN_ROWS("lower/layout", layout_rows, lays_out_as_vectors_run) +
            HONE_RUN_ROWS("lower/carry", carry_rows, asks_whether_digits_carry) +
+           HONE_RUN_ROWS("lower/neighbours", neighbour_rows, makes_vectors_of_neighbours) +
            HONE_RUN_ROWS("lower/unroll", unroll_rows, grows_so_far);
 }
