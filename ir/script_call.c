@@ -484,6 +484,12 @@ static bool subscript_path(script_parser *p, const script_value *base, uint32_t 
         script_call call = {.callee = path, .at = base->at, .count = count, .args = items};
         return script_call_path(p, &call, out);
     }
+    if (strcmp(path, "T.S") == 0 || strcmp(path, "T.R") == 0) {
+        return script_fail(p, base->at,
+                           "'%s' describes a layout of storage (T.TileLayout), which is not "
+                           "supported; a buffer has the default layout, or layout=None",
+                           path);
+    }
     if (strcmp(path, "metadata") == 0) {
         bool constant = items[0].kind == SCRIPT_STRING && script_is_constant_key(items[0].u.s);
         *out = SCRIPT_VALUE_PATH(constant || p->graph ? "metadata." : "metadata:");

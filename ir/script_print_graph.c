@@ -166,7 +166,8 @@ static void print_result_type(printer *pr, const hone_gbind *bind, const hone_si
     bool is_tir = strncmp(bind->callee, "call_tir", strlen("call_tir")) == 0;
     bool is_closure = strcmp(bind->callee, "invoke_closure") == 0 ||
                       strcmp(bind->callee, "invoke_pure_closure") == 0;
-    bool is_builtin = strcmp(bind->callee, "call_builtin_with_ctx") == 0;
+    bool is_builtin = strcmp(bind->callee, "call_builtin_with_ctx") == 0 ||
+                      strcmp(bind->callee, "call_inplace_packed") == 0;
     if (!info || !(is_tir || is_closure || is_builtin)) return;
     if (is_tir) {
         print_out_sinfo(pr, info);
