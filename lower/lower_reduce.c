@@ -18,6 +18,7 @@
  * reduction (its place changes, its value reads the sum, it is parallel) stays as it is; the
  * annotation is a wish, like all pragmas. The value of the annotation is the number of registers to
  * collect in, 1 to 8; other values mean 4. */
+#include "lower/accesses.h"
 #include "lower/passes.h"
 
 enum { DEFAULT_REGISTERS = 4, MAX_REGISTERS = 8, MAX_STEPS = 8 };
@@ -35,6 +36,7 @@ typedef struct reducer {
     hone_node_id outer; /* the annotated loop */
     hone_node_id inner; /* the loop that gets lanes */
     int64_t width;      /* partial results */
+    bool is_guarded;    /* a condition around outer says that it runs at all */
     uint32_t count;
     step steps[MAX_STEPS];
 } reducer;
@@ -183,8 +185,19 @@ static bool match_loop(reducer *r, hone_node_id loop) {
     return r->count > 0 && are_separate(r);
 }
 
+/* May the loop have no iteration? What it adds up may not exist then. */
+static bool may_be_empty(const reducer *r, hone_node_id loop) {
+    const hone_func *func = r->lower->func;
+    hone_arith arith;
+    hone_arith_init(&arith, func->arena);
+    if (!hone_arith_bind_sizes(&arith, func)) return true;
+    if (hone_status_consume(lower_bind_around(func, loop, &arith))) return true;
+    return hone_arith_bound(&arith, hone_func_node(func, loop)->u.loop.range.extent).min < 1;
+}
+
 /* Between the loops only loops that run in order: what is collected has one owner. */
-static bool is_nest(const hone_func *func, hone_node_id outer, hone_node_id inner) {
+static bool is_nest(const reducer *r, hone_node_id inner) {
+    const hone_func *func = r->lower->func;
     for (hone_node_id n = inner;; n = hone_func_node(func, n)->parent) {
         const hone_node *node = hone_func_node(func, n);
         if (node->kind != HONE_NODE_FOR && node->kind != HONE_NODE_ALLOC) return false;
@@ -192,7 +205,8 @@ static bool is_nest(const hone_func *func, hone_node_id outer, hone_node_id inne
         if (node->kind == HONE_NODE_FOR && node->loop_kind == HONE_LOOP_THREAD) return false;
         bool is_lanes = node->kind == HONE_NODE_FOR && node->loop_kind == HONE_LOOP_VECTORIZED;
         if (is_lanes && n != inner) return false;
-        if (n == outer) return true;
+        if (n == r->outer) return true;
+        if (node->kind == HONE_NODE_FOR && may_be_empty(r, n)) return false;
     }
 }
 
@@ -314,6 +328,20 @@ static hone_status append_total(reducer *r, const step *s, hone_node_id parent) 
                               hone_expr_binary(ir, s->op, old, total));
 }
 
+/* An outer loop that may not run leaves its sums alone then. */
+static hone_status guard_outer(reducer *r) {
+    hone_func *func = r->lower->func;
+    if (r->is_guarded || !may_be_empty(r, r->outer)) return HONE_OK;
+    const hone_expr *extent = hone_func_node(func, r->outer)->u.loop.range.extent;
+    const hone_expr *zero = hone_expr_int(&r->lower->ir, extent->dtype, 0);
+    const hone_expr *runs = hone_expr_binary(&r->lower->ir, HONE_OP_LT, zero, extent);
+    hone_node_id guard = runs ? lower_new_if(func, runs) : HONE_NO_ID;
+    if (guard == HONE_NO_ID) return LOWER_NO_MEMORY();
+    lower_wrap(func, r->outer, guard);
+    r->is_guarded = true;
+    return HONE_OK;
+}
+
 /* A collector, allocated around the annotated loop and set in front of it. */
 static hone_status make_collector(reducer *r, step *s) {
     hone_lower *lower = r->lower;
@@ -342,6 +370,7 @@ static hone_status replace(reducer *r, int64_t registers) {
     while (r->width > natural && r->width > extent)
         r->width -= natural;
     if (r->width > extent) r->width = extent;
+    HONE_TRY(guard_outer(r));
     for (uint32_t i = 0; i < r->count; i++)
         HONE_TRY(make_collector(r, &r->steps[i]));
     hone_node_id around = hone_func_node(func, r->outer)->parent;
@@ -356,7 +385,7 @@ static bool find_inner(reducer *r) {
     const hone_func *func = r->lower->func;
     for (hone_node_id n = r->outer; n != HONE_NO_ID; n = hone_tree_next(func, r->outer, n)) {
         if (hone_func_node(func, n)->kind != HONE_NODE_FOR) continue;
-        if (!match_loop(r, n) || !is_nest(func, r->outer, n)) continue;
+        if (!match_loop(r, n) || !is_nest(r, n)) continue;
         r->inner = n;
         return true;
     }
