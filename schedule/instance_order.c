@@ -1,6 +1,7 @@
 #include "schedule/instance_order.h"
 
 #include "ir/region.h"
+#include "schedule/inlining.h"
 
 typedef struct use_search {
     hone_var var;
@@ -60,11 +61,53 @@ static bool rises(hone_schedule *sch, const hone_expr *number, hone_node_id loop
     return true;
 }
 
-bool sch_runs_in_order(hone_schedule *sch, hone_node_id block, const hone_expr *const *bindings,
-                       sch_loop_chain loops) {
+static bool runs_in_order(hone_schedule *sch, hone_node_id block, const hone_expr *const *bindings,
+                          sch_loop_chain loops) {
     int64_t span = 0;
-    if (sch_writes_apart(sch, block)) return true;
     const hone_expr *number = number_instances(sch, block, bindings);
     return number && rises(sch, number, loops.bottom, &span) &&
            rises(sch, number, loops.outer, &span);
+}
+
+hone_status sch_require_order(hone_schedule *sch, hone_node_id block, const hone_expr *const *then,
+                              sch_loop_chain loops) {
+    const hone_node *node = sch_node(sch, block);
+    sch_loop_chain now = {node->parent, HONE_NO_ID};
+    if (sch_writes_apart(sch, block)) return HONE_OK;
+    if (runs_in_order(sch, block, node->u.block.bindings, now) &&
+        runs_in_order(sch, block, then, loops)) {
+        return HONE_OK;
+    }
+    return sch_refuse(sch, block,
+                      "instances of %s may write the same element, and would change their order",
+                      sch_block_name(sch, block));
+}
+
+hone_status sch_axes_box(hone_schedule *sch, hone_node_id id, hone_iter **out, bool *out_is_exact) {
+    const hone_block *block = sch_block(sch, id);
+    size_t count = block->axis_count + 1;
+    const hone_expr **axes = hone_arena_alloc(sch->arena, count * sizeof *axes);
+    const hone_expr **ends = hone_arena_alloc(sch->arena, count * sizeof *ends);
+    hone_interval *spans = hone_arena_zalloc(sch->arena, count * sizeof *spans);
+    hone_iter *iters = sch_whole_axes(sch, block);
+    bool *marks = NULL;
+    if (!axes || !ends || !spans || !iters) return sch_no_memory();
+    HONE_TRY(sch_mark_loops(sch, id, sch_scope_of(sch, id), false, &marks));
+    for (uint32_t a = 0; a < block->axis_count; a++) {
+        axes[a] = sch_var(sch, block->axes[a].var);
+        ends[a] = hone_expr_add(&sch->ir, block->axes[a].dom.min, block->axes[a].dom.extent);
+        if (!axes[a] || !ends[a]) return sch_ir_error(sch);
+    }
+    HONE_TRY(hone_values_relax(&sch->arith, sch->func, id, block->axis_count, axes, ends, marks,
+                               sch->func->var_count, spans, out_is_exact));
+    for (uint32_t a = 0; a < block->axis_count; a++) {
+        const hone_expr *one = hone_expr_int(&sch->ir, spans[a].max->dtype, 1);
+        const hone_expr *length = hone_expr_sub(&sch->ir, spans[a].max, spans[a].min);
+        length = hone_simplify(&sch->arith, hone_expr_add(&sch->ir, length, one));
+        hone_dtype dtype = block->axes[a].dom.extent->dtype;
+        iters[a].range.min = hone_expr_cast(&sch->ir, dtype, spans[a].min);
+        iters[a].range.extent = hone_expr_cast(&sch->ir, dtype, length);
+    }
+    *out = iters;
+    return sch_ir_error(sch);
 }

@@ -3,6 +3,7 @@
 #ifndef HONE_SCHEDULE_INSTANCE_ORDER_H
 #define HONE_SCHEDULE_INSTANCE_ORDER_H
 
+#include "ir/itermap.h"
 #include "schedule/schedule_impl.h"
 
 /* Loops, innermost first: from bottom outwards, then from outer outwards, each up to what is no
@@ -11,10 +12,16 @@ typedef struct sch_loop_chain {
     hone_node_id bottom, outer;
 } sch_loop_chain;
 
-/* Do the loops meet the instances, as bindings say, in the order of the axes' values (the last axis
- * changes fastest)? Also true where the order does not matter: different spatial values write
- * different elements. Axes that a block without init has no use for may change their order. */
-bool sch_runs_in_order(hone_schedule *sch, hone_node_id block, const hone_expr *const *bindings,
-                       sch_loop_chain loops);
+/* Refuses a block of which instances that write the same elements would change their order:
+ * different spatial values may do so, and the loops around it, or those that will be with the
+ * bindings that will be, do not meet the instances in the order of the axes' values (the last axis
+ * changes fastest). Axes that a block without init has no use for may change their order. */
+HONE_NODISCARD hone_status sch_require_order(hone_schedule *sch, hone_node_id block,
+                                             const hone_expr *const *then, sch_loop_chain loops);
+
+/* The values that the axes of a block take in one run of its scope, as a box around them. exact
+ * (may be NULL): each point of the box is met. */
+HONE_NODISCARD hone_status sch_axes_box(hone_schedule *sch, hone_node_id block, hone_iter **out,
+                                        bool *out_is_exact);
 
 #endif

@@ -23,7 +23,8 @@
  * stands before it, none of which still reduces over it or a loop around it (unless the block is
  * only repeated by that loop, see partial_results.h), each iteration surely makes the box that it
  * reads, and the new loops meet each of its instances (once, when it is a reduction, and its init
- * first). Instances that write the same elements keep their order. */
+ * first). A block that writes an output, or of which instances write the same elements, runs over a
+ * box of its axes; such instances keep their order. */
 
 typedef struct move {
     hone_schedule *sch;
@@ -479,20 +480,24 @@ static hone_status add_conditions(move *m, sch_nest *io) {
     return sch_ir_error(m->sch);
 }
 
-/* Instances that write the same elements stay in their order: each run of the new nest makes all
- * that it needs; reverse: all of them together are one run. */
-static hone_status check_order(const move *m, const sch_nest *n) {
+/* The block comes to run over a box of its axes. Where its instances were none (i, 7 - i), those
+ * that are new must not overwrite what others made, or what an output held. */
+static hone_status check_instances(const move *m) {
     hone_schedule *sch = m->sch;
-    const hone_node *node = sch_node(sch, m->block);
-    sch_loop_chain now = {node->parent, HONE_NO_ID};
-    sch_loop_chain then = {n->bottom, m->is_reverse ? m->loop : HONE_NO_ID};
-    if (sch_runs_in_order(sch, m->block, node->u.block.bindings, now) &&
-        sch_runs_in_order(sch, m->block, n->bindings, then)) {
-        return HONE_OK;
-    }
-    return sch_refuse(sch, m->block,
-                      "instances of %s may write the same element, and would change their order",
+    hone_iter *ignored;
+    bool is_exact = false;
+    if (sch_writes_apart(sch, m->block) && !sch_is_output_block(sch, m->block)) return HONE_OK;
+    if (sch_has_affine_bindings(sch, m->block)) return HONE_OK;
+    HONE_TRY(sch_axes_box(sch, m->block, &ignored, &is_exact));
+    if (is_exact) return HONE_OK;
+    return sch_refuse(sch, m->block, "the instances of %s are not shown to be a box of its axes",
                       sch_block_name(sch, m->block));
+}
+
+/* Each run of the new nest makes all that it needs; reverse: all of them together are one run. */
+static hone_status check_order(const move *m, const sch_nest *n) {
+    sch_loop_chain loops = {n->bottom, m->is_reverse ? m->loop : HONE_NO_ID};
+    return sch_require_order(m->sch, m->block, n->bindings, loops);
 }
 
 static hone_status prepare(move *m, sch_nest *out) {
@@ -504,6 +509,7 @@ static hone_status prepare(move *m, sch_nest *out) {
     HONE_TRY(check_others(m));
     if (m->is_reverse) HONE_TRY(check_readers_are_behind(m));
     HONE_TRY(find_position(m));
+    HONE_TRY(check_instances(m));
     HONE_TRY(solve(m));
     HONE_TRY(sch_keep_instances(sch, m->block, m->domains));
     HONE_TRY(

@@ -1,5 +1,6 @@
 #include "ir/region.h"
 #include "schedule/inlining.h"
+#include "schedule/instance_order.h"
 
 /* reverse_compute_inline: puts the body of a consumer behind the store of its only producer.
  *     B[i] = A[i] + 1;  C[i] = B[i] * 2   →   C[i] = (A[i] + 1) * 2    in the loops of B
@@ -8,7 +9,8 @@
  * part), reads just one buffer that a block of the scope writes, at one place per instance, and
  * each element of a box just once; the producer is complete with one store, writes nothing else,
  * and nobody else reads the buffer (what it reads is surely written, so that a predicate of the
- * producer leaves no instance of it out). Tiles may be cut at the end: C[i] = B[i // 16, i % 16]
+ * producer leaves no instance of it out). Instances that write the same elements keep their order.
+ * Tiles may be cut at the end: C[i] = B[i // 16, i % 16]
  * for 127 of i is taken as if it ran over 128, which read a box. Where the box is not all that the
  * producer makes, or the consumer does not run so far, the producer gets a predicate. Axes of a
  * producer that was made over a part of them shrink to that part when it comes to write an output,
@@ -34,42 +36,10 @@ static bool find_load(void *ctx, const hone_expr *e) {
     return true;
 }
 
-/* The values that the axes of a block take in one run of its scope, as a box around them; exact:
- * each point of the box is met. */
-static hone_status values_of_axes(hone_schedule *sch, hone_node_id id, hone_iter **out,
-                                  bool *out_is_exact) {
-    const hone_block *block = sch_block(sch, id);
-    size_t count = block->axis_count + 1;
-    const hone_expr **axes = hone_arena_alloc(sch->arena, count * sizeof *axes);
-    const hone_expr **ends = hone_arena_alloc(sch->arena, count * sizeof *ends);
-    hone_interval *spans = hone_arena_zalloc(sch->arena, count * sizeof *spans);
-    hone_iter *iters = sch_whole_axes(sch, block);
-    bool *marks = NULL;
-    if (!axes || !ends || !spans || !iters) return sch_no_memory();
-    HONE_TRY(sch_mark_loops(sch, id, sch_scope_of(sch, id), false, &marks));
-    for (uint32_t a = 0; a < block->axis_count; a++) {
-        axes[a] = sch_var(sch, block->axes[a].var);
-        ends[a] = hone_expr_add(&sch->ir, block->axes[a].dom.min, block->axes[a].dom.extent);
-        if (!axes[a] || !ends[a]) return sch_ir_error(sch);
-    }
-    HONE_TRY(hone_values_relax(&sch->arith, sch->func, id, block->axis_count, axes, ends, marks,
-                               sch->func->var_count, spans, out_is_exact));
-    for (uint32_t a = 0; a < block->axis_count; a++) {
-        const hone_expr *one = hone_expr_int(&sch->ir, spans[a].max->dtype, 1);
-        const hone_expr *length = hone_expr_sub(&sch->ir, spans[a].max, spans[a].min);
-        length = hone_simplify(&sch->arith, hone_expr_add(&sch->ir, length, one));
-        hone_dtype dtype = block->axes[a].dom.extent->dtype;
-        iters[a].range.min = hone_expr_cast(&sch->ir, dtype, spans[a].min);
-        iters[a].range.extent = hone_expr_cast(&sch->ir, dtype, length);
-    }
-    *out = iters;
-    return sch_ir_error(sch);
-}
-
 /* The producer will do for the whole box what the consumer did: it must have done so. */
 static hone_status check_instances(hone_schedule *sch, reverse *r) {
     bool is_exact = false;
-    HONE_TRY(values_of_axes(sch, r->block, &r->iters, &is_exact));
+    HONE_TRY(sch_axes_box(sch, r->block, &r->iters, &is_exact));
     if (is_exact) return HONE_OK;
     return sch_refuse(sch, r->block, "the instances of %s are not shown to be a box of its axes",
                       sch_block_name(sch, r->block));
@@ -287,7 +257,7 @@ static hone_status shrink_axes(hone_schedule *sch, hone_node_id id) {
     const hone_expr *predicate = sch_node(sch, id)->u.block.predicate;
     uint32_t mark = sch->arith.fact_count;
     if (predicate) hone_arith_push(&sch->arith, predicate); /* it may bound more than one loop */
-    hone_status st = values_of_axes(sch, id, &iters, NULL);
+    hone_status st = sch_axes_box(sch, id, &iters, NULL);
     hone_arith_pop(&sch->arith, mark);
     HONE_TRY(st);
     for (uint32_t a = 0; a < block->axis_count; a++) {
@@ -306,12 +276,31 @@ static hone_status shrink_axes(hone_schedule *sch, hone_node_id id) {
     return HONE_OK;
 }
 
+/* The consumer's instances come to run in the producer's loops. */
+static hone_status check_order(hone_schedule *sch, const reverse *r,
+                               const hone_expr *const *values) {
+    const hone_node *producer = sch_node(sch, r->producer), *consumer = sch_node(sch, r->block);
+    const hone_block *made = producer->u.block.block, *used = consumer->u.block.block;
+    const hone_expr **map = hone_arena_zalloc(sch->arena, (sch->func->var_count + 1) * sizeof *map);
+    const hone_expr **then = hone_arena_alloc(sch->arena, (used->axis_count + 1) * sizeof *then);
+    if (!map || !then) return sch_no_memory();
+    for (uint32_t a = 0; a < made->axis_count; a++)
+        map[made->axes[a].var] = producer->u.block.bindings[a];
+    for (uint32_t a = 0; a < used->axis_count; a++) {
+        then[a] =
+            hone_expr_substitute(&sch->ir, values[used->axes[a].var], map, sch->func->var_count);
+        if (!then[a]) return sch_ir_error(sch);
+    }
+    return sch_require_order(sch, r->block, then, (sch_loop_chain){producer->parent, HONE_NO_ID});
+}
+
 static hone_status do_reverse(hone_schedule *sch, const reverse *r) {
     const hone_node producer = *sch_node(sch, r->producer_store);
     const hone_node consumer = *sch_node(sch, r->store);
     const hone_expr **values = NULL;
     HONE_TRY(sch_invert_indices(sch, r->block, r->longer, producer.u.store.rank, r->load->args,
                                 producer.u.store.indices, &values));
+    HONE_TRY(check_order(sch, r, values));
     uint32_t rank = consumer.u.store.rank;
     const hone_expr **indices = hone_arena_alloc(sch->arena, (rank + 1) * sizeof *indices);
     if (!indices) return sch_no_memory();
