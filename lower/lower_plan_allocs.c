@@ -23,27 +23,32 @@ typedef struct guard {
     hone_node_id root;
 } guard;
 
-/* 1. It only keeps an index inside of the buffer: index < extent or 0 <= index, with terms moved to
- * the other side. */
+/* 1. It only keeps an index inside of the buffer: 0 <= index or index <= extent - 1, with terms
+ * moved to the other side. */
 static bool is_bound_check(const guard *g, const hone_expr *part) {
-    hone_arith *arith = &g->p->arith;
+    hone_ir *ir = &g->p->arith.ir;
     const hone_buffer_info *buffer = &g->p->lower->func->buffers[g->p->buffer];
     bool is_less = hone_expr_is_op(part, HONE_OP_LT) || hone_expr_is_op(part, HONE_OP_LE);
     bool is_more = hone_expr_is_op(part, HONE_OP_GT) || hone_expr_is_op(part, HONE_OP_GE);
     bool is_strict = hone_expr_is_op(part, HONE_OP_LT) || hone_expr_is_op(part, HONE_OP_GT);
     if (!is_less && !is_more) return false;
-    for (uint32_t d = 0; d < buffer->rank; d++) {
-        const hone_expr *low = part->args[is_more], *high = part->args[!is_more];
+    const hone_expr *low = part->args[is_more], *high = part->args[!is_more];
+    if (!hone_dtype_is_int(low->dtype)) return false; /* compares data */
+    const hone_expr *one = hone_expr_int(ir, low->dtype, 1);
+    const hone_expr *room = hone_expr_sub(ir, high, low); /* not negative: what it asks for */
+    if (is_strict) room = hone_expr_sub(ir, room, one);
+    room = room ? hone_simplify(&g->p->arith, room) : NULL;
+    for (uint32_t d = 0; room && d < buffer->rank; d++) {
         const hone_expr *index = g->store->indices[d];
-        if (!hone_dtype_equal(low->dtype, index->dtype)) continue; /* compares data */
-        if (is_strict) {
-            low = hone_expr_sub(&arith->ir, low, index);
-            high = hone_expr_sub(&arith->ir, high, buffer->shape[d]);
-        } else {
-            high = hone_expr_sub(&arith->ir, high, index);
+        if (!hone_dtype_equal(low->dtype, index->dtype) ||
+            !hone_dtype_equal(low->dtype, buffer->shape[d]->dtype)) {
+            continue;
         }
-        if (!low || !high) return false;
-        if (hone_prove_equal(arith, hone_simplify(arith, low), hone_simplify(arith, high))) {
+        const hone_expr *last = hone_expr_sub(ir, buffer->shape[d], one);
+        const hone_expr *rest = last ? hone_expr_sub(ir, last, index) : NULL;
+        if (!rest) return false;
+        if (hone_prove_equal(&g->p->arith, room, index) ||
+            hone_prove_equal(&g->p->arith, room, hone_simplify(&g->p->arith, rest))) {
             return true;
         }
     }
@@ -84,8 +89,20 @@ static bool is_shared(const guard *g, const hone_expr *part) {
     return true;
 }
 
+/* a <= min(b, c) is a <= b and a <= c. */
 static bool takes_nothing(void *ctx, const hone_expr *part) {
-    return is_bound_check(ctx, part) || is_shared(ctx, part);
+    const guard *g = ctx;
+    hone_arith *arith = &g->p->arith;
+    bool is_less = hone_expr_is_op(part, HONE_OP_LT) || hone_expr_is_op(part, HONE_OP_LE);
+    if (is_less && hone_expr_is_op(part->args[1], HONE_OP_MIN)) {
+        for (int i = 0; i < 2; i++) {
+            const hone_expr *half = hone_expr_binary(&arith->ir, (hone_op)part->op, part->args[0],
+                                                     part->args[1]->args[i]);
+            if (!half || !takes_nothing(ctx, half)) return false;
+        }
+        return true;
+    }
+    return is_bound_check(g, part) || is_shared(g, part) || hone_prove(arith, part);
 }
 
 /* Whether a store below root happens in each iteration of the loops around it, but for indices
@@ -240,11 +257,33 @@ static bool follows_store(planner *p, const lower_access *store, const lower_acc
     return n == child;
 }
 
+/* Does an iteration of root write what an access reads of it, whenever it does? */
+static bool is_covered(planner *p, const lower_access *access, const hone_interval *written,
+                       hone_node_id root) {
+    const hone_func *func = p->lower->func;
+    hone_interval read[HONE_MAX_RANK];
+    bool ignored;
+    if (!box_of(p, access, read, &ignored)) return false;
+    uint32_t mark = p->arith.fact_count;
+    for (hone_node_id below = access->node, n; below != root; below = n) {
+        n = hone_func_node(func, below)->parent;
+        const hone_node *node = hone_func_node(func, n);
+        bool is_else = hone_func_node(func, below)->kind == HONE_NODE_ELSE;
+        if (node->kind != HONE_NODE_IF || is_else) continue;
+        if (hone_expr_is_pure_index(node->u.eval.value)) {
+            hone_arith_push(&p->arith, node->u.eval.value);
+        }
+    }
+    bool is_within = covers(p, written, read);
+    hone_arith_pop(&p->arith, mark);
+    return is_within;
+}
+
 /* Everything that is read in an iteration of root was written in it before: by one store in an
  * earlier child (or in an earlier statement of straight code). */
 static bool is_fresh_each_time(planner *p, const lower_accesses *all, hone_node_id root) {
     const hone_func *func = p->lower->func;
-    hone_interval written[HONE_MAX_RANK], read[HONE_MAX_RANK];
+    hone_interval written[HONE_MAX_RANK];
     if (all->count == 0 || func->buffers[p->buffer].rank > HONE_MAX_RANK) return false;
     const lower_access *first = NULL;
     for (uint32_t i = 0; i < all->count && !first; i++) {
@@ -264,9 +303,7 @@ static bool is_fresh_each_time(planner *p, const lower_accesses *all, hone_node_
         if (access->is_store) continue;
         if (access < first) return false; /* in program order: what was there before */
         if (follows_store(p, first, access, root)) continue;
-        bool ignored;
-        if (!is_behind || !box_of(p, access, read, &ignored)) return false;
-        if (!covers(p, written, read)) return false;
+        if (!is_behind || !is_covered(p, access, written, root)) return false;
     }
     return true;
 }

@@ -119,8 +119,8 @@ static const struct row alloc_rows[] = {
           "                if t % 2 == 0:\n"
           "                    L[t // 2] = 0\n"
           "                L[t // 2] = L[t // 2] + A[t]\n"
-          "            Y[o * 3 + f] = L[0]\n", "        for f in T.parallel(3):\n"
-     "            L = T.alloc_buffer((2,), \"int32\")\n"},
+          "            Y[o * 3 + f] = L[0]\n",                               "        for f in T.parallel(3):\n"
+     "            L = T.alloc_buffer((2,), \"int32\")\n"                              },
     {"those that store apart may go on with what is theirs",
      HEAD "    L = T.alloc_buffer((3,), \"int32\")\n"
           "    for o in range(2):\n"
@@ -128,8 +128,18 @@ static const struct row alloc_rows[] = {
           "            if o == 0:\n"
           "                L[f] = 0\n"
           "            L[f] = L[f] + A[o]\n"
-          "            Y[o * 3 + f] = L[f]\n", "    L = T.alloc_buffer((3,), \"int32\")\n"
-     "    for o in range(2):\n"                         },
+          "            Y[o * 3 + f] = L[f]\n",                               "    L = T.alloc_buffer((3,), \"int32\")\n"
+     "    for o in range(2):\n"                                                       },
+    {"what is read under a condition was made under it, up to the end of the buffer",
+     HEAD "    L = T.alloc_buffer((n,), \"int32\")\n"
+          "    for o in range((n + 1) // 2):\n"
+          "        for f in T.parallel(2):\n"
+          "            for t in range(2):\n"
+          "                if t <= T.min(n - o * 2 - f - 1, 1):\n"
+          "                    L[o * 2 + f + t] = A[o * 2 + f + t]\n"
+          "            if o * 2 + f < n:\n"
+          "                Y[o * 2 + f] = L[T.min(o * 2 + f + 1, n - 1)]\n", "        for f in T.parallel(2):\n"
+     "            L = T.alloc_buffer((n,), \"int32\")\n"},
 };
 
 static const struct row version_rows[] = {
