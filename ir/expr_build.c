@@ -197,8 +197,9 @@ const hone_expr *hone_expr_call(hone_ir *ir, hone_dtype dtype, hone_intrin intri
     assert(intrin < HONE_INTRIN_COUNT);
     int arity = hone_intrin_arity(intrin);
     if (arity >= 0 && (size_t)arity != count) {
-        return hone_ir_fail(ir, HONE_ERROR(HONE_CODE_TYPE, "'%s' takes %d arguments, %zu given",
-                                           hone_intrin_spelling(intrin), arity, count));
+        return hone_ir_fail(ir, HONE_ERROR(HONE_CODE_TYPE, "'%s' takes %d argument%s, %zu given",
+                                           hone_intrin_spelling(intrin), arity,
+                                           arity == 1 ? "" : "s", count));
     }
     if (intrin == HONE_INTRIN_IF_THEN_ELSE) {
         if (!args[0] || !args[1] || !args[2]) return NULL;

@@ -33,6 +33,34 @@ bool script_finish(script_parser *p, const script_call *call, const hone_expr *e
     return script_check_ir(p, call->at);
 }
 
+/* What other rooms and languages call what T has under another name, or NULL. */
+static const char *name_elsewhere(const char *callee) {
+    static const char *const rows[][2] = {
+        {"T.Tensor",      "T.Buffer"          },
+        {"T.tensor",      "T.Buffer"          },
+        {"T.relu",        "T.max"             },
+        {"T.where_else",  "T.if_then_else"    },
+        {"T.bit_and",     "T.bitwise_and"     },
+        {"T.bit_or",      "T.bitwise_or"      },
+        {"T.bit_xor",     "T.bitwise_xor"     },
+        {"T.maximum",     "T.max"             },
+        {"T.minimum",     "T.min"             },
+        {"T.power",       "T.pow"             },
+        {"T.syncthreads", "T.tvm_storage_sync"},
+        {"T.barrier",     "T.tvm_storage_sync"},
+        {"T.for_range",   "T.serial"          },
+        {"T.float",       "T.float32"         },
+        {"T.int",         "T.int32"           },
+        {"T.dataflow",    "R.dataflow"        },
+        {"T.call_tir",    "R.call_tir"        },
+        {"T.function",    "T.prim_func"       },
+    };
+    for (size_t i = 0; i < HONE_COUNT(rows); i++) {
+        if (strcmp(rows[i][0], callee) == 0) return rows[i][1];
+    }
+    return NULL;
+}
+
 static bool unknown_call(script_parser *p, const script_call *call) {
     bool is_of_module = strcmp(call->callee, "I.module_attrs") == 0 ||
                         strcmp(call->callee, "I.module_global_infos") == 0;
@@ -57,7 +85,8 @@ static bool unknown_call(script_parser *p, const script_call *call) {
         const char *full = hone_arena_printf(p->scratch, "T.%s", hone_named_op_at(i)->name);
         if (full) names[count++] = full;
     }
-    const char *near_name = script_nearest(call->callee, names, count);
+    const char *near_name = name_elsewhere(call->callee);
+    if (!near_name) near_name = script_nearest(call->callee, names, count);
     if (near_name) {
         return script_fail(p, call->at, "unknown function '%s'; did you mean '%s'?", call->callee,
                            near_name);
@@ -72,7 +101,7 @@ bool script_call_path(script_parser *p, const script_call *call, script_value *o
     if (needs_func && !p->func && !p->graph) {
         return script_fail(p, call->at, "'%s' stands outside of a function", call->callee);
     }
-    if (run) return run(p, call, out);
+    if (run) return script_check_arguments(p, call) && run(p, call, out);
     bool known = false;
     if (!script_call_intrin(p, call, out, &known)) return false;
     if (!known && needs_func && !script_call_named(p, call, out, &known)) return false;
@@ -548,6 +577,10 @@ static bool dict_item(script_parser *p, const script_value *dict, const script_v
     return script_fail(p, at, "this dictionary has no such key");
 }
 
+static bool is_handle(const script_value *v) {
+    return v->kind == SCRIPT_EXPR && hone_dtype_is_handle(v->u.expr->dtype);
+}
+
 bool script_subscript(script_parser *p, const script_value *base, uint32_t at, script_value *out) {
     const script_value *items = NULL;
     uint32_t count = 0;
@@ -592,6 +625,7 @@ bool script_subscript(script_parser *p, const script_value *base, uint32_t at, s
     default:
         return script_fail(p, at, "%s takes no subscript%s", script_kind_name(base),
                            base->kind == SCRIPT_ACCESS ? "; all indices stand in one: A[i, j]"
-                                                       : "");
+                           : is_handle(base) ? "; T.match_buffer makes a buffer of a handle"
+                                             : "");
     }
 }

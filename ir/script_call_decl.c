@@ -200,6 +200,7 @@ static bool describe_buffer(script_parser *p, const script_call *call, const pla
     if (is_swapped) {
         return script_fail(p, shape->at, "%s takes the shape before the dtype", call->callee);
     }
+    if (!script_check_shape(p, call, shape, v)) return false;
     if (!index_exprs(p, shape, HONE_DTYPE_I32, &info->rank, &info->shape)) return false;
     for (uint32_t i = 0; i < info->rank; i++) {
         const hone_expr *e = info->shape[i];

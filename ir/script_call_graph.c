@@ -222,6 +222,22 @@ static bool names_type(const char *keyword) {
     return false;
 }
 
+/* A tensor is no attribute: R.add(x, rhs=y). */
+static bool refuse_tensor(script_parser *p, const script_call *call, const hone_graph_op *op,
+                          const script_keyword *word) {
+    bool is_tensor = word->value.kind == SCRIPT_GARG && word->value.u.garg->kind == HONE_GARG_VALUE;
+    if (!is_tensor) return true;
+    char params[128] = "", name[64];
+    for (uint32_t i = 0; op && i < 32 && !is_attr_at(op, i, name, sizeof name) && *name; i++) {
+        size_t used = strlen(params);
+        if (used + strlen(name) + 2 > sizeof params) break;
+        params[used] = ' ';
+        memcpy(params + used + !!used, name, strlen(name) + 1);
+    }
+    return script_fail(p, word->value.at, "%s takes no tensor by the name '%s'%s%s", call->callee,
+                       word->name, *params ? "; its arguments are: " : "", params);
+}
+
 static bool keywords(script_parser *p, const script_call *call, const hone_graph_op *op,
                      operands *o, const hone_sinfo **info) {
     for (uint32_t i = 0; i < call->keyword_count; i++) {
@@ -240,7 +256,7 @@ static bool keywords(script_parser *p, const script_call *call, const hone_graph
                                 &o->args[o->arg_count++])) {
                 return false;
             }
-        } else if (!set_attr(p, o, word->name, &word->value)) {
+        } else if (!refuse_tensor(p, call, op, word) || !set_attr(p, o, word->name, &word->value)) {
             return false;
         }
     }
@@ -361,6 +377,7 @@ static bool call_func_attr(script_parser *p, const script_call *call, script_val
 static bool call_output(script_parser *p, const script_call *call, script_value *out) {
     *out = (script_value){.kind = SCRIPT_NONE};
     if (!p->in_dataflow) return script_fail(p, call->at, "R.output stands outside of R.dataflow");
+    p->has_output = true;
     for (uint32_t i = 0; i < call->count; i++) {
         const script_value *v = &call->args[i];
         if (v->kind != SCRIPT_GARG || v->u.garg->kind != HONE_GARG_VALUE) {
@@ -411,7 +428,7 @@ bool script_call_graph(script_parser *p, const script_call *call, script_value *
         if (is_extern) return call_str(p, call, out);
         return script_fail(p, call->at, "'%s' stands outside of a graph function", call->callee);
     }
-    if (!script_call_sinfo(p, call, out, &known)) return false;
+    if (!script_check_arguments(p, call) || !script_call_sinfo(p, call, out, &known)) return false;
     if (known) return true;
     for (size_t i = 0; i < HONE_COUNT(graph_calls); i++) {
         if (strcmp(graph_calls[i].name, call->callee) == 0) return graph_calls[i].run(p, call, out);

@@ -132,8 +132,8 @@ bool script_call_intrin(script_parser *p, const script_call *call, script_value 
     }
     int arity = hone_intrin_arity(intrin);
     if (arity >= 0 && (uint32_t)arity != count) {
-        return script_fail_type(p, call->at, "%s takes %d arguments, %u given", call->callee, arity,
-                                count);
+        return script_fail_type(p, call->at, "%s takes %d argument%s, %u given", call->callee,
+                                arity, arity == 1 ? "" : "s", count);
     }
     match_math(p, intrin, count, args);
     if (!check_operands(p, call, intrin, count, args, dtype)) return false;

@@ -154,7 +154,8 @@ static bool call_loop(script_parser *p, const script_call *call, script_value *o
     const script_value *thread = script_arg(call, UINT32_MAX, "thread");
     bool is_thread = loop_kinds[row].kind == HONE_LOOP_THREAD;
     if (is_thread && !thread && count > 1) thread = &call->args[--count];
-    if (count > 3) return script_fail(p, call->args[3].at, "%s takes 3 numbers", call->callee);
+    if (count > 3)
+        return script_fail(p, call->args[3].at, "%s takes at most 3 numbers", call->callee);
     const script_value *step = script_arg(call, UINT32_MAX, "step");
     if (count > 2) step = &call->args[--count];
     static const char *const words[] = {"start",  "stop",        "end",    "extent", "step",
@@ -204,8 +205,11 @@ static bool frame_result(script_parser *p, script_frame_kind kind, script_frame 
 static bool call_block(script_parser *p, const script_call *call, script_value *out) {
     script_frame *frame = NULL;
     const script_value *name = script_arg(call, 0, "name");
+    const script_value *no_realize = script_arg(call, 1, "no_realize");
     const char *text = "";
+    bool ignored = false;
     if (name && !script_to_string(p, name, &text)) return false;
+    if (no_realize && !script_to_bool(p, no_realize, &ignored)) return false;
     if (!frame_result(p, SCRIPT_FRAME_BLOCK, &frame, out)) return false;
     frame->text = script_strdup(p, text);
     return frame->text != NULL;

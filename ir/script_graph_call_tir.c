@@ -20,6 +20,8 @@ static bool result_of(script_parser *p, const script_call *call, const hone_sinf
     if (v->kind == SCRIPT_GARG && v->u.garg->kind == HONE_GARG_SHAPE) is_shape = true;
     if (!is_shape) return script_to_sinfo(p, v, out);
     const script_value *type = script_arg(call, 3, "dtype");
+    bool is_old = v == script_arg(call, 2, "shape"); /* (4, 8), dtype="float32" */
+    if (!is_old) return script_to_sinfo(p, v, out);
     hone_sinfo *info = script_alloc(p, p->arena, 1, sizeof *info);
     if (!info) return false;
     *info = (hone_sinfo){.kind = HONE_SINFO_TENSOR, .dtype = HONE_DTYPE_F32};

@@ -51,7 +51,7 @@ bool script_bring_values(script_parser *p, script_outside *outside); /* behind i
 /* What a function inside puts back: names around are hidden meanwhile. */
 typedef struct script_inside {
     hone_graph_func *graph;
-    bool in_dataflow, has_return;
+    bool in_dataflow, has_output, has_return;
     uint32_t dataflow_count, name_count, hidden_begin, hidden_end;
 } script_inside;
 script_inside script_enter_inside(script_parser *p);

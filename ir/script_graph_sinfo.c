@@ -110,6 +110,7 @@ static bool tensor_sinfo(script_parser *p, const script_call *call, hone_sinfo *
         type = shape; /* R.Tensor("float32", ndim=2) */
         shape = NULL;
     }
+    if (!script_check_shape(p, call, shape, script_arg(call, 1, ""))) return false;
     if (type && !script_to_dtype(p, type, &info->dtype)) return false;
     if (!rank_option(p, ndim, &info->rank)) return false;
     if (!shape) return true;

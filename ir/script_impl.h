@@ -214,7 +214,7 @@ typedef struct script_parser {
     hone_graph_func *graph;  /* the graph program being read, or NULL */
     bool in_signature;       /* a buffer is the type of a parameter */
     hone_var signature_vars; /* variables that the parameters made; first of the body */
-    bool in_dataflow, has_return;
+    bool in_dataflow, has_output, has_return;
     bool names_are_sizes;                  /* inside "n + 1": unknown names are sizes */
     hone_dtype size_dtype;                 /* theirs */
     const struct script_parser *quoted_in; /* then: the parser at that string, else NULL */
@@ -278,6 +278,8 @@ const script_value *script_lookup(const script_parser *p, const char *name);
 script_value *script_lookup_mutable(script_parser *p, const char *name);
 /* "undefined name 'x'; did you mean 'y'?" */
 bool script_undefined(script_parser *p, uint32_t at, const char *name);
+/* What an unknown dtype ("fp32") was meant for, or NULL. */
+const char *script_dtype_meant(const char *name);
 /* The nearest of some candidates, or NULL when none is near. */
 const char *script_nearest(const char *name, const char *const *candidates, size_t count);
 
@@ -356,6 +358,11 @@ bool script_need_arg(script_parser *p, const script_call *call, uint32_t index, 
 bool script_check_keywords(script_parser *p, const script_call *call, const char *const *names,
                            size_t count);
 bool script_parse_arguments(script_parser *p, const char *callee, uint32_t at, script_call *out);
+/* Fails for a shape without brackets: T.Buffer(16, 8, "float32"). */
+bool script_check_shape(script_parser *p, const script_call *call, const script_value *shape,
+                        const script_value *behind);
+/* Fails for an argument that the function called does not take, as far as that is known. */
+bool script_check_arguments(script_parser *p, const script_call *call);
 /* Is there a function of this whole name ("T.exp")? */
 bool script_is_function(const char *name);
 bool script_call_path(script_parser *p, const script_call *call, script_value *out);

@@ -216,8 +216,8 @@ bool script_name_inside(script_parser *p, script_outside *o) {
 }
 
 script_inside script_enter_inside(script_parser *p) {
-    script_inside before = {p->graph,      p->in_dataflow,  p->has_return, p->dataflow_count,
-                            p->name_count, p->hidden_begin, p->hidden_end};
+    script_inside before = {p->graph,          p->in_dataflow, p->has_output,   p->has_return,
+                            p->dataflow_count, p->name_count,  p->hidden_begin, p->hidden_end};
     p->hidden_begin = 0;
     p->hidden_end = p->name_count;
     return before;
@@ -226,6 +226,7 @@ script_inside script_enter_inside(script_parser *p) {
 void script_leave_inside(script_parser *p, const script_inside *before) {
     p->graph = before->graph;
     p->in_dataflow = before->in_dataflow;
+    p->has_output = before->has_output;
     p->has_return = before->has_return;
     p->dataflow_count = before->dataflow_count;
     p->name_count = before->name_count;

@@ -139,8 +139,8 @@ static bool bind_parameters(script_parser *p, const script_call *call) {
     }
     if (!script_need_op(p, ")", "or ','")) return false;
     if (b.next < call->count) {
-        return script_fail(p, call->at, "%s takes %u arguments, %u given", call->callee, b.next,
-                           call->count);
+        return script_fail(p, call->at, "%s takes %u argument%s, %u given", call->callee, b.next,
+                           b.next == 1 ? "" : "s", call->count);
     }
     for (uint32_t i = 0; i < call->keyword_count && b.used_words < call->keyword_count; i++) {
         if (is_parameter(p, mark, call->keywords[i].name)) continue;

@@ -219,6 +219,34 @@ bool script_check_shift(script_parser *p, uint32_t at, const hone_expr *value,
                        (unsigned)value->dtype.bits - 1);
 }
 
+/* What TVM's operators do not take: '/' of integers, '//' and '%' of floats. */
+static bool check_division(script_parser *p, uint32_t at, hone_op op, const hone_expr *x,
+                           const hone_expr *y) {
+    bool is_float = hone_dtype_is_float(x->dtype) || hone_dtype_is_float(y->dtype);
+    bool is_integer = hone_dtype_is_integer(x->dtype) && hone_dtype_is_integer(y->dtype);
+    if (op == HONE_OP_DIV && is_integer) {
+        return script_fail_type(p, at,
+                                "'/' of integers: write '//' (rounds down) or "
+                                "T.truncdiv (rounds to zero)");
+    }
+    if (op == HONE_OP_FLOORDIV && is_float) {
+        return script_fail_type(p, at, "'//' of floats: write T.floor(a / b)");
+    }
+    if (op == HONE_OP_FLOORMOD && is_float) {
+        return script_fail_type(p, at, "'%%' of floats: write T.fmod(a, b)");
+    }
+    return true;
+}
+
+/* `x and 15` of integers is bits in other languages, and nothing in TVM. */
+static bool check_truth(script_parser *p, const script_value *v, const hone_expr *e,
+                        const char *op) {
+    bool is_number = hone_dtype_is_integer(e->dtype) && e->kind != HONE_EXPR_INT;
+    if (!is_number) return true;
+    return script_fail_type(p, v->at, "an operand of '%s' is %s, must be bool; '%s' joins bits", op,
+                            HONE_DTYPE_NAME(e->dtype), strcmp(op, "and") == 0 ? "&" : "|");
+}
+
 bool script_binary_value(script_parser *p, uint32_t at, const char *op, const script_value *a,
                          const script_value *b, script_value *out) {
     const operator_row *row = find_operator(op);
@@ -242,19 +270,14 @@ bool script_binary_value(script_parser *p, uint32_t at, const char *op, const sc
     }
     const hone_expr *result = NULL;
     bool connects = row->op == HONE_OP_AND || row->op == HONE_OP_OR;
+    if (connects && (!check_truth(p, a, x, op) || !check_truth(p, b, y, op))) return false;
     if (connects && (!script_to_condition(p, a, "an operand of 'and' or 'or'", &x) ||
                      !script_to_condition(p, b, "an operand of 'and' or 'or'", &y))) {
         return false;
     }
     if (row->op != HONE_OP_COUNT) {
-        hone_op kind = row->op;
-        if (kind == HONE_OP_DIV && hone_dtype_is_integer(x->dtype) &&
-            hone_dtype_is_integer(y->dtype)) {
-            return script_fail_type(p, at,
-                                    "'/' of integers: write '//' (rounds down) or "
-                                    "T.truncdiv (rounds to zero)");
-        }
-        result = script_fold_binary(&p->ir, kind, x, y);
+        if (!check_division(p, at, row->op, x, y)) return false;
+        result = script_fold_binary(&p->ir, row->op, x, y);
     } else {
         const hone_expr *args[2] = {x, y};
         if (script_unify(&p->ir, &x, &y)) {

@@ -25,7 +25,11 @@ static bool parse_param(script_parser *p) {
             return script_fail(p, at, "two parameters are named '%s'", name);
         }
     }
-    if (script_take_op(p, ":") && !parse_type(p, &info)) return false;
+    if (!script_take_op(p, ":")) {
+        return script_fail(
+            p, at, "parameter '%s' has no type; expected ': R.Tensor(...)' or another", name);
+    }
+    if (!parse_type(p, &info)) return false;
     hone_gvalue param = hone_graph_add_param(p->graph, name, info);
     if (param == HONE_NO_ID) return script_no_memory(p);
     return script_garg_value(p, HONE_GARG_OF_VALUE(param), &value) && script_define(p, name, value);
@@ -143,6 +147,7 @@ static bool parse_with(script_parser *p) {
     }
     if (p->in_dataflow) return script_fail(p, at, "R.dataflow inside of R.dataflow");
     p->in_dataflow = true;
+    p->has_output = false;
     bool ok = script_suite(p, script_graph_statement);
     p->in_dataflow = false;
     p->dataflow_count++;
@@ -183,13 +188,18 @@ bool script_graph_statement(script_parser *p) {
             return script_fail(p, p->pos, "'%s' is not supported in graph functions", others[i]);
         }
     }
+    if (p->in_dataflow && p->has_output) {
+        return script_fail(p, p->pos,
+                           "this statement stands behind R.output, which ends its block");
+    }
     if (at_assignment(p)) return parse_assignment(p);
     script_value v;
     if (!script_parse_expr(p, &v)) return false;
     bool idle = v.kind == SCRIPT_NONE || v.kind == SCRIPT_STRING || v.kind == SCRIPT_ELLIPSIS;
     bool call = v.kind == SCRIPT_GARG && v.is_fresh;
     if (!idle && !call) {
-        return script_fail(p, v.at, "expected a statement, found %s", script_kind_name(&v));
+        return script_fail(p, v.at, "expected a statement, found %s%s", script_kind_name(&v),
+                           v.kind == SCRIPT_GARG ? "; a result is returned: return x" : "");
     }
     if (call && v.u.garg->kind == HONE_GARG_VALUE) {
         p->graph->values[v.u.garg->u.value].name = "_";

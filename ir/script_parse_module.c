@@ -80,6 +80,10 @@ static bool parse_options(script_parser *p, decorator *d) {
         "private", "s_tir", "check_well_formed", "pure", "hygienic", "persistent", "func"};
     bool is_own = strchr("TRI", d->path[0]) && d->path[1] == '.';
     if (!script_parse_arguments(p, d->path, d->at, &call)) return false;
+    if (is_own && call.count) {
+        return script_fail(p, call.args[0].at, "'@%s' takes its options by name: s_tir=True",
+                           d->path);
+    }
     if (is_own && !script_check_keywords(p, &call, known, HONE_COUNT(known))) return false;
     script_value *items =
         script_alloc(p, p->scratch, 2 * (size_t)call.keyword_count, sizeof *items);
@@ -270,11 +274,18 @@ bool script_parse_inner_graph(script_parser *p) {
     return script_fail(p, at, "expected @R.function inside of a graph function");
 }
 
+static bool makes_function(const char *path) {
+    return strcmp(path, "T.prim_func") == 0 || strcmp(path, "R.function") == 0;
+}
+
 static bool parse_decorated(script_parser *p, bool in_class) {
     decorator d;
     if (!parse_decorator(p, &d)) return false;
     while (script_at_op(p, "@")) { /* the innermost decides */
+        const char *outer = d.path;
         if (!parse_decorator(p, &d)) return false;
+        bool is_twice = makes_function(outer) && makes_function(d.path);
+        if (is_twice) return script_fail(p, d.at, "this function is decorated twice");
     }
     if (script_is_macro(d.path) && script_at_word(p, "def")) return parse_macro(p, &d);
     if (script_at_word(p, "def")) return parse_def(p, &d);

@@ -239,6 +239,10 @@ static bool parse_with(script_parser *p) {
     } else if (v.kind == SCRIPT_FRAME || v.kind == SCRIPT_BUFFER || is_target(p, &v)) {
         ok = script_suite(p, script_parse_statement);
     } else {
+        if (v.kind == SCRIPT_PATH) {
+            return script_fail(p, v.at,
+                               "expected a scope behind 'with'; it is called: with %s():", v.u.s);
+        }
         return script_fail(p, v.at, "expected a block or another scope behind 'with', found %s",
                            script_kind_name(&v));
     }

@@ -121,6 +121,8 @@ static bool is_infix(printer *pr, const hone_expr *e) {
     static const hone_op named[] = {HONE_OP_MIN, HONE_OP_MAX, HONE_OP_TRUNCDIV, HONE_OP_TRUNCMOD};
     for (size_t i = 0; i < HONE_COUNT(named); i++)
         spelled &= e->op != named[i];
+    bool floors = e->op == HONE_OP_FLOORDIV || e->op == HONE_OP_FLOORMOD;
+    spelled &= !(floors && hone_dtype_is_float(e->args[0]->dtype)); /* no operator takes them */
     return spelled && reads_back(pr, e);
 }
 

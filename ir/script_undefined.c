@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "support/nearest.h"
+
 static bool same_text(const script_parser *p, uint32_t at, uint32_t other) {
     const script_token *a = &p->tokens[at], *b = &p->tokens[other];
     return a->kind == b->kind && a->length == b->length &&
@@ -16,11 +18,13 @@ static bool begins_line(const script_parser *p, uint32_t at) {
            before == SCRIPT_TOKEN_DEDENT;
 }
 
-/* Does the line that begins at first give this name a meaning: `for i, j in`, `a, b =`, `as a:`? */
+/* Does the line that begins at first, in front of or behind the name, give it a meaning:
+ * `for i, j in`, `a, b =`, `as a:`? */
 static bool line_defines(const script_parser *p, uint32_t first, uint32_t at) {
     bool is_for = script_token_is(p, first, SCRIPT_TOKEN_NAME, "for");
     bool is_with = script_token_is(p, first, SCRIPT_TOKEN_NAME, "with"), is_named = false;
-    for (uint32_t i = first + is_for; i < at && p->tokens[i].kind != SCRIPT_TOKEN_NEWLINE; i++) {
+    for (uint32_t i = first + is_for; p->tokens[i].kind != SCRIPT_TOKEN_NEWLINE; i++) {
+        if (i == at || p->tokens[i].kind == SCRIPT_TOKEN_END) return false;
         bool ends = script_token_is(p, i, SCRIPT_TOKEN_NAME, "in") ||
                     script_token_is(p, i, SCRIPT_TOKEN_OP, "=");
         bool is_list =
@@ -112,6 +116,88 @@ static bool is_size(const script_parser *p, const char *name) {
     return false;
 }
 
+const char *script_dtype_meant(const char *name) {
+    static const char *const rows[][2] = {
+        {"f16",    "float16" },
+        {"f32",    "float32" },
+        {"f64",    "float64" },
+        {"fp16",   "float16" },
+        {"fp32",   "float32" },
+        {"fp64",   "float64" },
+        {"half",   "float16" },
+        {"single", "float32" },
+        {"double", "float64" },
+        {"bf16",   "bfloat16"},
+        {"i8",     "int8"    },
+        {"i32",    "int32"   },
+        {"i64",    "int64"   },
+        {"u8",     "uint8"   },
+        {"u32",    "uint32"  },
+        {"long",   "int64"   },
+        {"byte",   "uint8"   },
+        {"char",   "int8"    },
+    };
+    static const char *const names[] = {"float16", "float32", "float64", "bfloat16", "int8",
+                                        "int16",   "int32",   "int64",   "uint8",    "uint16",
+                                        "uint32",  "uint64",  "bool",    "handle"};
+    for (size_t i = 0; i < HONE_COUNT(rows); i++) {
+        if (hone_name_is_same_but_case(rows[i][0], name)) return rows[i][1];
+    }
+    return script_nearest(name, names, HONE_COUNT(names));
+}
+
+/* `n` within brackets of their own in the description of a buffer: in its shape. */
+static bool in_shape(const script_parser *p, uint32_t at) {
+    static const char *const words[] = {"match_buffer", "Buffer", "buffer_decl"};
+    int depth = 0;
+    for (uint32_t i = at; i-- > 0 && p->tokens[i].kind != SCRIPT_TOKEN_NEWLINE;) {
+        depth += script_token_is(p, i, SCRIPT_TOKEN_OP, "(");
+        depth -= script_token_is(p, i, SCRIPT_TOKEN_OP, ")");
+        for (size_t w = 0; w < HONE_COUNT(words); w++) {
+            if (script_token_is(p, i, SCRIPT_TOKEN_NAME, words[w])) return depth == 2;
+        }
+    }
+    return false;
+}
+
+/* The line of this function further on that defines the name; 0 = there is none. */
+static uint32_t line_behind(const script_parser *p, uint32_t at) {
+    for (uint32_t i = at + 1; i < p->token_count; i++) {
+        if (!begins_line(p, i)) continue;
+        if (script_token_is(p, i, SCRIPT_TOKEN_NAME, "def")) return 0;
+        if (script_token_is(p, i, SCRIPT_TOKEN_OP, "@")) return 0;
+        if (!line_defines(p, i, at)) continue;
+        bool is_loop = script_token_is(p, i, SCRIPT_TOKEN_NAME, "for");
+        return is_loop ? 0 : p->tokens[i].line;
+    }
+    return 0;
+}
+
+/* What a name that nothing is near to may want: a size, infinity, the dtype of another library. */
+static const char *advice_on(script_parser *p, uint32_t at, const char *name) {
+    static const char *const floats[] = {"inf", "nan", "infinity"};
+    static const char *const libraries[] = {"np", "numpy", "torch", "jnp"};
+    hone_dtype dtype;
+    uint32_t line = line_behind(p, at);
+    if (line) return hone_arena_printf(p->scratch, "it is defined further on, in line %u", line);
+    for (size_t i = 0; i < HONE_COUNT(floats); i++) {
+        if (strcmp(floats[i], name) != 0) continue;
+        return hone_arena_printf(p->scratch, "write T.float32(\"%s\")", name);
+    }
+    for (size_t i = 0; i < HONE_COUNT(libraries); i++) {
+        const char *member = strcmp(libraries[i], name) == 0 && at + 2 < p->token_count
+                                 ? script_token_text(p, &p->tokens[at + 2])
+                                 : NULL;
+        if (!member || !hone_dtype_parse(member, &dtype)) continue;
+        return hone_arena_printf(p->scratch, "did you mean \"%s\"?", member);
+    }
+    if (p->func && in_shape(p, at)) {
+        return hone_arena_printf(p->scratch,
+                                 "a size gets a name before the buffers by %s = T.int32()", name);
+    }
+    return NULL;
+}
+
 bool script_undefined(script_parser *p, uint32_t at, const char *name) {
     enum { MOST = 512 };
     const char *reason = reason_of(p, at, name), *meant = spelled_in_t(p, at, name);
@@ -122,6 +208,8 @@ bool script_undefined(script_parser *p, uint32_t at, const char *name) {
                            "undefined name '%s'; a size gets a name in the body by %s = T.int64()",
                            name, name);
     }
+    const char *advice = advice_on(p, at, name);
+    if (advice) return script_fail(p, at, "undefined name '%s'; %s", name, advice);
     const char *candidates[MOST];
     size_t count = 0;
     for (uint32_t i = p->name_count; i-- > 0 && count < MOST;) {

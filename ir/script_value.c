@@ -254,7 +254,10 @@ bool script_to_dtype(script_parser *p, const script_value *v, hone_dtype *out_dt
     if (v->kind == SCRIPT_STRING) name = v->u.s;
     if (!name) return wanted(p, v, "a dtype such as \"float32\"");
     if (script_is_dtype_name(name, out_dtype)) return true;
-    return script_fail_type(p, v->at, "unknown dtype \"%s\"", name);
+    const char *meant = script_dtype_meant(name);
+    return meant ? script_fail_type(p, v->at, "unknown dtype \"%s\"; did you mean \"%s\"?", name,
+                                    meant)
+                 : script_fail_type(p, v->at, "unknown dtype \"%s\"", name);
 }
 
 void script_items(const script_value *v, const script_value **out_items, uint32_t *out_count) {

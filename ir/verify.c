@@ -198,7 +198,9 @@ static void check_thread(verifier *v, hone_node_id id) {
     const hone_node *node = hone_func_node(v->func, id);
     const char *tag = node->u.loop.thread_tag;
     if (!is_thread_tag(tag)) {
-        verify_error(v, id, "loop '%s' is bound to '%s', which is no thread",
+        verify_error(v, id,
+                     "loop '%s' is bound to '%s', which is no thread; expected blockIdx.x, "
+                     "threadIdx.x or another",
                      verify_var_name(v, node->u.loop.var), tag ? tag : "");
         return;
     }

@@ -46,10 +46,9 @@ static void verify_var(verifier *v, const hone_expr *e) {
     } else if (!v->is_defined[var]) {
         verify_error(v, v->node, "'%s' is used in '%s' where it is not defined%s",
                      verify_var_name(v, var), verify_block_name(v),
-                     has_binder(v->func, var)
-                         ? ""
-                         : "; a size is a parameter, or stands in the shape of "
-                           "a buffer that is one");
+                     has_binder(v->func, var) ? ""
+                                              : "; a size is a parameter, or stands alone in the "
+                                                "shape of a buffer that is one");
     }
     if (!hone_dtype_equal(e->dtype, v->func->vars[var].dtype)) {
         verify_error(v, v->node, "'%s' is %s and is used as %s", verify_var_name(v, var),

@@ -341,7 +341,9 @@ static void report_unknown_operator(graph_verifier *v, const hone_gbind *bind) {
         const char *known = hone_graph_op_at(i)->name;
         const char *room = strrchr(known, '.');
         bool is_elsewhere = room && strcmp(room + 1, bind->callee) == 0; /* R.relu for R.nn.relu */
-        if (is_elsewhere || hone_name_distance(bind->callee, known) == 1) near_name = known;
+        bool is_other_case = hone_name_is_same_but_case(known, bind->callee);
+        if (is_elsewhere || is_other_case || hone_name_distance(bind->callee, known) == 1)
+            near_name = known;
     }
     if (near_name) {
         report(v, true, "operator 'R.%s' is not known; did you mean 'R.%s'?", bind->callee,

@@ -169,7 +169,7 @@ static const struct row {
     {"too few loops for a star",    FUNC "    for i, *j, k in T.grid(4):\n        pass\n",
      "3 loop variables for 1 extents",                                                                                                                                                      HONE_CODE_INVALID},
     {"intrinsic arity",             FUNC "    A[0, 0] = T.exp(A[0, 0], 1)\n",
-     "p.py:3:15: T.exp takes 1 arguments, 2 given",                                                                                                                                         HONE_CODE_TYPE   },
+     "p.py:3:15: T.exp takes 1 argument, 2 given",                                                                                                                                         HONE_CODE_TYPE   },
 };
 /* clang-format on */
 
