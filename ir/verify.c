@@ -72,8 +72,9 @@ static bool define(verifier *v, hone_node_id id, hone_var var, const char *what)
 
 /* "shared.dyn", "global.A_reg": what stands behind the first dot is free. */
 static void check_scope(verifier *v, hone_node_id id, const hone_buffer_info *info) {
-    static const char *const known[] = {"global",  "shared", "local",   "warp",          "wmma",
-                                        "texture", "metal",  "m16n8k8", "texture:weight"};
+    static const char *const known[] = {"global",  "shared", "local",   "warp",           "wmma",
+                                        "texture", "metal",  "m16n8k8", "texture:weight", "amx",
+                                        "vtcm",    "tmem",   "trn"};
     size_t length = info->scope ? strcspn(info->scope, ".") : 0;
     for (size_t i = 0; i < HONE_COUNT(known); i++) {
         if (length == strlen(known[i]) && memcmp(info->scope, known[i], length) == 0) return;
@@ -89,7 +90,14 @@ static void check_scope(verifier *v, hone_node_id id, const hone_buffer_info *in
         size_t distance = hone_name_distance(first, known[i]);
         if (distance < least) near_name = known[i], least = distance;
     }
-    if (!near_name) return;
+    if (!near_name) {
+        verify_warning(
+            v, id,
+            "buffer '%s' is in the scope \"%s\", which is none that is known: \"global\", "
+            "\"shared\", \"local\", \"warp\" and others",
+            info->name, info->scope);
+        return;
+    }
     verify_warning(v, id, "buffer '%s' is in the scope \"%s\"; did you mean \"%s\"?", info->name,
                    info->scope, near_name);
 }

@@ -1,6 +1,8 @@
 /* What a block promises: its bindings run exactly over its axes, reductions add up once, and its
  * regions hold what it touches. */
 #include "ir/region.h"
+#include <string.h>
+
 #include "ir/verify_impl.h"
 
 /* ---- bindings and domains ---- */
@@ -401,6 +403,25 @@ static hone_node_id next_inside(const verifier *v, hone_node_id id, hone_node_id
     return is_nested ? hone_tree_next_over(v->func, id, n) : hone_tree_next(v->func, id, n);
 }
 
+/* What the init does in blocks of its own knows nothing of the reduction either. */
+static void check_nested_init(verifier *v, hone_node_id id, hone_node_id init, const bool *reduce) {
+    for (hone_node_id n = init; n != HONE_NO_ID; n = hone_tree_next(v->func, init, n)) {
+        const hone_node *node = hone_func_node(v->func, n);
+        bool is_used = false;
+        if (node->kind == HONE_NODE_STORE && node->parent != init) {
+            is_used = hone_expr_uses_any(node->u.store.value, reduce, v->func->var_count) ||
+                      store_uses(v, node, reduce);
+        }
+        for (uint32_t i = 0; node->kind == HONE_NODE_BLOCK && i < node->u.block.block->axis_count;
+             i++)
+            is_used |= hone_expr_uses_any(node->u.block.bindings[i], reduce, v->func->var_count);
+        if (!is_used) continue;
+        verify_error(v, n, "the init of block '%s' depends on a reduction axis",
+                     hone_func_node(v->func, id)->u.block.block->name);
+        return;
+    }
+}
+
 static void check_outputs(verifier *v, hone_node_id id) {
     const hone_block *block = hone_func_node(v->func, id)->u.block.block;
     hone_node_id init = hone_block_init_of(v->func, id);
@@ -423,6 +444,7 @@ static void check_outputs(verifier *v, hone_node_id id) {
         }
     }
     if (init != HONE_NO_ID) check_init_place(v, id, init);
+    if (init != HONE_NO_ID) check_nested_init(v, id, init, reduce);
 }
 
 /* ---- views ---- */
@@ -450,8 +472,42 @@ static void check_match_region(verifier *v, hone_node_id id, const hone_match *m
     }
 }
 
-static bool surely_differ(const hone_expr *a, const hone_expr *b) {
-    return a->kind == HONE_EXPR_INT && b->kind == HONE_EXPR_INT && a->u.i != b->u.i;
+/* The extent of a region is that of the view, in every iteration. */
+static void check_match_extent(verifier *v, hone_node_id id, const hone_match *match,
+                               const hone_expr *extent, const hone_expr *want) {
+    int64_t number = hone_expr_const(want), value;
+    if (number < 0 || !hone_dtype_is_integer(extent->dtype)) return;
+    if (verify_find_outside(&v->points, id, extent, number, number + 1, &value) != VERIFY_OUTSIDE)
+        return;
+    hone_str where = {0};
+    verify_show_point(v, extent, &where);
+    verify_error(v, id,
+                 "'%s' has the extent %lld where the region of '%s' that it matches has %lld%s",
+                 hone_func_buffer(v->func, match->buffer)->name, (long long)number,
+                 hone_func_buffer(v->func, match->source.buffer)->name, (long long)value,
+                 hone_str_text(&where));
+    hone_str_deinit(&where);
+}
+
+/* Strides that are numbers are those of what the view shows. */
+static void check_match_strides(verifier *v, hone_node_id id, const hone_buffer_info *view,
+                                const hone_buffer_info *source) {
+    int64_t dense = 1;
+    for (uint32_t back = 1; view->strides && back <= view->rank; back++) {
+        uint32_t d = view->rank - back, of = source->rank - back;
+        int64_t want = source->strides ? hone_expr_const(source->strides[of]) : dense;
+        int64_t said = hone_expr_const(view->strides[d]),
+                extent = hone_expr_const(source->shape[of]);
+        bool matters = hone_expr_const(view->shape[d]) != 1;
+        if (want >= 0 && said >= 0 && want != said && matters) {
+            verify_error(v, id,
+                         "'%s' has the stride %lld in dimension %u where '%s', which it shows, "
+                         "has %lld",
+                         view->name, (long long)said, (unsigned)d, source->name, (long long)want);
+            return;
+        }
+        if (extent < 0 || dense < 0 || __builtin_mul_overflow(dense, extent, &dense)) dense = -1;
+    }
 }
 
 /* T.match_buffer inside of a block: the last dimensions of the region are those of the view, the
@@ -474,10 +530,12 @@ static void check_match(verifier *v, hone_node_id id, const hone_match *match) {
         const hone_expr *extent = match->source.ranges[d].extent;
         const hone_expr *one = hone_expr_i32(&v->arith.ir, 1);
         const hone_expr *want = d < ahead ? one : view->shape[d - ahead];
-        if (!one || !surely_differ(extent, want)) continue;
-        verify_error(v, id,
-                     "'%s' has the extent %lld where the region of '%s' that it matches has %lld",
-                     view->name, (long long)want->u.i, source->name, (long long)extent->u.i);
+        if (one) check_match_extent(v, id, match, extent, want);
+    }
+    check_match_strides(v, id, view, source);
+    if (view->scope && source->scope && strcmp(view->scope, source->scope) != 0) {
+        verify_error(v, id, "'%s' is in the scope \"%s\" and matches '%s', which is in \"%s\"",
+                     view->name, view->scope, source->name, source->scope);
     }
 }
 

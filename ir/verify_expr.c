@@ -142,6 +142,12 @@ static void verify_bounds(verifier *v, const hone_buffer_info *info, uint32_t d,
                        "evaluates one side only",
                        info->name, verb, verify_block_name(v), (long long)value, (unsigned)d,
                        (long long)extent);
+    } else if (extent && bound.min <= bound.max && (bound.min >= extent || bound.max < 0)) {
+        /* whether it is reached only the program knows; an extent of 0 says that none is known */
+        verify_warning(
+            v, v->node, "'%s' is %s in '%s' at index %lld of dimension %u, whose extent is %lld",
+            info->name, verb, verify_block_name(v),
+            (long long)(bound.max < 0 ? bound.max : bound.min), (unsigned)d, (long long)extent);
     }
 }
 

@@ -99,7 +99,8 @@ static bool check_loop(verifier *v, hone_node_id id, hone_node_id at) {
     const hone_node *store = hone_func_node(v->func, id), *loop = hone_func_node(v->func, at);
     hone_var var = loop->u.loop.var;
     const hone_expr *load = NULL;
-    if (hone_expr_const(loop->u.loop.range.extent) < 2 || is_guarded_by(v, var)) return true;
+    const hone_expr *extent = loop->u.loop.range.extent;
+    if ((extent->kind == HONE_EXPR_INT && extent->u.i < 2) || is_guarded_by(v, var)) return true;
     for (uint32_t d = 0; d < store->u.store.rank; d++) {
         const hone_expr *other;
         if (depends(v, store->u.store.indices[d], var, &other)) return true;
@@ -234,6 +235,20 @@ static bool check_spatial_axes(verifier *v, hone_node_id id, const hone_block *b
     return true;
 }
 
+/* The axes of a block, the variable of a loop: their first values, as far as these are numbers. */
+static void begin_at_first(verifier *v, hone_node_id id) {
+    const hone_node *node = hone_func_node(v->func, id);
+    const hone_block *block = node->kind == HONE_NODE_BLOCK ? node->u.block.block : NULL;
+    for (uint32_t i = 0; block && i < block->axis_count; i++) {
+        const hone_expr *first = block->axes[i].dom.min;
+        if (first->kind != HONE_EXPR_INT) continue;
+        v->points.vars[block->axes[i].var] = (verify_source){.value = first->u.i, .is_known = true};
+    }
+    if (node->kind != HONE_NODE_FOR || node->u.loop.range.min->kind != HONE_EXPR_INT) return;
+    v->points.vars[node->u.loop.var] =
+        (verify_source){.value = node->u.loop.range.min->u.i, .is_known = true};
+}
+
 /* Instances of a block that differ in a spatial axis may run in any order. */
 static void check_block(verifier *v, hone_node_id id) {
     const hone_block *block = hone_func_node(v->func, v->block)->u.block.block;
@@ -241,19 +256,16 @@ static void check_block(verifier *v, hone_node_id id) {
     if (parent != v->block && hone_func_node(v->func, parent)->kind != HONE_NODE_LET) return;
     if (!has_constant_domains(block) || block->axis_count == 0) return;
     if (allocates(block, hone_func_node(v->func, id)->u.store.buffer)) return;
-    verify_source *saved = hone_arena_alloc(v->arena, block->axis_count * sizeof *saved);
+    verify_source *saved = hone_arena_alloc(v->arena, (v->func->var_count + 1) * sizeof *saved);
     if (!saved) {
         v->is_short_of_memory = true;
         return;
     }
-    for (uint32_t i = 0; i < block->axis_count; i++) {
-        verify_source *source = &v->points.vars[block->axes[i].var];
-        saved[i] = *source;
-        *source = (verify_source){.value = block->axes[i].dom.min->u.i, .is_known = true};
-    }
+    memcpy(saved, v->points.vars, v->func->var_count * sizeof *saved);
+    for (hone_node_id n = v->block; n != HONE_NO_ID; n = hone_func_node(v->func, n)->parent)
+        begin_at_first(v, n);
     if (check_spatial_axes(v, id, block) && !v->out->errors_only) check_own_reads(v, id, block);
-    for (uint32_t i = 0; i < block->axis_count; i++)
-        v->points.vars[block->axes[i].var] = saved[i];
+    memcpy(v->points.vars, saved, v->func->var_count * sizeof *saved);
     v->points.stamp++;
 }
 

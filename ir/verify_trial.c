@@ -160,13 +160,18 @@ static bool is_small(trial *t) {
 /* Storage of threads, where a statement that went wrong reads it. */
 typedef struct scopes {
     const hone_func *func;
+    const char *message;
     bool is_shared, is_local;
 } scopes;
 
 static bool find_scope(void *ctx, const hone_expr *e) {
     scopes *s = ctx;
     if (e->kind != HONE_EXPR_LOAD || e->u.buffer >= s->func->buffer_count) return true;
-    const char *scope = hone_func_buffer(s->func, e->u.buffer)->scope;
+    const hone_buffer_info *info = hone_func_buffer(s->func, e->u.buffer);
+    const char *scope = info->scope, *named = strstr(s->message, "of '");
+    size_t length = strlen(info->name); /* what the message names, where it names one */
+    if (named && (strncmp(named + 4, info->name, length) != 0 || named[4 + length] != '\''))
+        return true;
     s->is_shared |= scope && strncmp(scope, "shared", 6) == 0;
     s->is_local |= scope && strncmp(scope, "local", 5) == 0;
     return true;
@@ -180,8 +185,8 @@ static bool is_in_thread(const hone_func *func, hone_node_id id) {
     return false;
 }
 
-static const char *hint_for(const hone_func *func, hone_node_id id) {
-    scopes s = {.func = func};
+static const char *hint_for(const hone_func *func, hone_node_id id, const char *message) {
+    scopes s = {.func = func, .message = message};
     if (id == HONE_NO_ID || hone_func_node(func, id)->kind != HONE_NODE_STORE) return "";
     if (!is_in_thread(func, id)) return "";
     hone_expr_walk(hone_func_node(func, id)->u.store.value, find_scope, &s);
@@ -211,7 +216,8 @@ static hone_status run(trial *t, hone_findings *out) {
     }
     hone_str text = {0};
     hone_str_printf(&text, "in a trial run%s: %s%s", t->has_sizes ? " with sizes of 64" : "",
-                    hone_status_message(st), hint_for(t->func, finding.node));
+                    hone_status_message(st),
+                    hint_for(t->func, finding.node, hone_status_message(st)));
     /* only a wrong program is; others are too long, or wait for functions from outside */
     if (hone_status_code(st) == HONE_CODE_ILLEGAL)
         verify_add(out, finding, hone_arena_strdup(out->arena, hone_str_text(&text)));
