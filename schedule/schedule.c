@@ -104,10 +104,25 @@ static hone_status keep_small(hone_schedule *sch, size_t fresh_bytes) {
     return hone_arena_used(sch->arena) > 4 * fresh_bytes ? start(sch) : HONE_OK;
 }
 
-static hone_status infer_regions(const hone_schedule *sch, hone_node_id id, hone_arena *arena,
+/* What the body shows, but no reads that the text does not name of what the same run has written:
+ * to others the block is as if it did not read that. */
+static hone_status infer_regions(hone_schedule *sch, hone_node_id id, hone_arena *arena,
                                  hone_block *out) {
-    return hone_block_infer_regions(sch->base->func, id, arena, &out->read_count, &out->reads,
-                                    &out->write_count, &out->writes);
+    const hone_block *declared = sch_block(sch, id);
+    HONE_TRY(hone_block_infer_regions(sch->base->func, id, arena, &out->read_count, &out->reads,
+                                      &out->write_count, &out->writes));
+    hone_region *reads = hone_arena_alloc(arena, (out->read_count + 1) * sizeof *reads);
+    uint32_t count = 0;
+    if (!reads) return sch_no_memory();
+    for (uint32_t i = 0; i < out->read_count; i++) {
+        hone_buffer buffer = out->reads[i].buffer;
+        bool is_own = !sch_reads(declared, buffer) && sch_writes(declared, buffer) &&
+                      sch_reads_own_writes(sch, id, buffer);
+        if (!is_own) reads[count++] = out->reads[i];
+    }
+    out->reads = reads;
+    out->read_count = count;
+    return HONE_OK;
 }
 
 /* What is declared, with the regions that the body shows instead of those that are too small, and
