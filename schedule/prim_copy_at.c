@@ -14,10 +14,11 @@
  * Checks: the scope name is known; the buffer index exists, nobody takes the buffer's address or a
  * view; the loop is around the block; the box of one iteration has constant extents and lies in the
  * buffer (TVM copies what is behind its end). What is read into memory that threads share is the
- * box of all of them, and each copies it. read_at: no block below the loop writes the buffer,
- * and all of the box was written before. write_at: the block is the only writer, does not begin
- * with what is there, surely writes all of the box, and the loops over which it reduces run one
- * iteration after the other: each of them copies what was summed up so far, the last one all. */
+ * box of all of them, and each copies it. read_at: blocks below the loop that write the buffer
+ * stand before the copy, and all of the box was written before. write_at: the block is the only
+ * writer, does not begin with what is there, surely writes all of the box, and the loops over which
+ * it reduces run one iteration after the other: each of them copies what was summed up so far, the
+ * last one all. */
 
 typedef struct copying {
     hone_schedule *sch;
@@ -26,6 +27,7 @@ typedef struct copying {
     bool is_write;
     uint32_t user_count; /* blocks below the loop that read the buffer, or the writer */
     hone_node_id *users;
+    hone_node_id maker; /* read: the last block below the loop that writes the buffer, or none */
     hone_node_id
         anchor; /* the copy stands before (read) or behind (write) this child of the loop */
     uint32_t rank;
@@ -46,7 +48,10 @@ static hone_status find_users(copying *c) {
         const hone_block *other = sch_block(sch, n);
         bool is_below = hone_tree_is_ancestor(sch->func, c->loop, n);
         if (sch_writes(other, c->buffer) && n != c->block && (c->is_write || is_below)) {
-            return sch_refuse(sch, n, "%s also writes '%s'", sch_block_name(sch, n), name);
+            if (c->is_write || c->user_count || sch_reads(other, c->buffer)) {
+                return sch_refuse(sch, n, "%s also writes '%s'", sch_block_name(sch, n), name);
+            }
+            c->maker = n;
         }
         bool reads = sch_reads(other, c->buffer) && (n != c->block || !has_init);
         if (c->is_write && reads && is_below) {
@@ -349,7 +354,7 @@ static hone_status rebuild(copying *c, const char *storage_scope) {
 
 static hone_status run(hone_schedule *sch, hone_inst_kind kind, hone_rv loop_rv, hone_rv block_rv,
                        int64_t index, const char *storage_scope, hone_rv *out_block) {
-    copying c = {.sch = sch, .is_write = kind == HONE_INST_WRITE_AT};
+    copying c = {.sch = sch, .is_write = kind == HONE_INST_WRITE_AT, .maker = HONE_NO_ID};
     HONE_TRY(sch_resolve_loop(sch, loop_rv, &c.loop));
     HONE_TRY(sch_resolve_block(sch, block_rv, &c.block));
     c.scope = sch_scope_of(sch, c.block);
@@ -373,6 +378,12 @@ static hone_status run(hone_schedule *sch, hone_inst_kind kind, hone_rv loop_rv,
     c.anchor = c.users[0];
     while (sch_node(sch, c.anchor)->parent != c.loop)
         c.anchor = sch_node(sch, c.anchor)->parent;
+    if (c.maker != HONE_NO_ID && hone_tree_is_ancestor(sch->func, c.anchor, c.maker)) {
+        return sch_refuse(
+            sch, c.maker, "no place below %s is between %s, which writes '%s', and %s",
+            sch_loop_name(sch, c.loop), sch_block_name(sch, c.maker),
+            hone_func_buffer(sch->func, c.buffer)->name, sch_block_name(sch, c.users[0]));
+    }
     const char *scope = hone_arena_strdup(sch->arena, storage_scope);
     hone_func *saved = NULL;
     if (!scope) return sch_no_memory();
