@@ -87,19 +87,33 @@ static hone_status find_inner_place(caching *c) {
                       sch_block_name(sch, c->writer), hone_func_buffer(sch->func, c->buffer)->name);
 }
 
-static hone_status find_read_place(caching *c) {
+static bool holds_any(const caching *c, hone_node_id top, uint32_t count,
+                      const hone_node_id *blocks) {
+    for (uint32_t i = 0; i < count; i++) {
+        if (is_in(c, top, blocks[i])) return true;
+    }
+    return false;
+}
+
+/* Before the first who shall read the cache; where nobody is named, before the first who reads
+ * anything that the writer makes, as in TVM. */
+static hone_status find_read_place(caching *c, bool is_named) {
     hone_schedule *sch = c->sch;
+    uint32_t reader_count = 0;
+    const hone_node_id *readers = NULL;
+    bool is_behind = false; /* the writer */
     c->place = c->writer == HONE_NO_ID ? c->scope : common_place(c, c->writer);
     c->anchor = HONE_NO_ID;
     if (c->writer == HONE_NO_ID) {
         c->anchor = hone_block_body_of(sch->func, c->scope);
         return HONE_OK;
     }
-    for (hone_node_id n = sch_node(sch, c->place)->first; n != HONE_NO_ID;
-         n = sch_node(sch, n)->next) {
-        for (uint32_t i = 0; i < c->user_count && c->anchor == HONE_NO_ID; i++) {
-            if (is_in(c, n, c->users[i])) c->anchor = n;
-        }
+    if (!is_named) HONE_TRY(sch_consumers(sch, c->writer, &reader_count, &readers));
+    for (hone_node_id n = sch_node(sch, c->place)->first;
+         n != HONE_NO_ID && c->anchor == HONE_NO_ID; n = sch_node(sch, n)->next) {
+        bool is_first = is_behind && holds_any(c, n, reader_count, readers);
+        if (is_first || holds_any(c, n, c->user_count, c->users)) c->anchor = n;
+        is_behind = is_behind || is_in(c, n, c->writer);
     }
     assert(c->anchor != HONE_NO_ID);
     return is_in(c, c->anchor, c->writer) ? find_inner_place(c) : HONE_OK;
@@ -510,7 +524,7 @@ hone_status hone_sch_cache_read(hone_schedule *sch, hone_rv block, int64_t read_
     HONE_TRY(find_users(&c, consumer_count, consumers));
     HONE_TRY(require_fed(&c, c.buffer));
     HONE_TRY(check_paths(&c));
-    HONE_TRY(find_read_place(&c));
+    HONE_TRY(find_read_place(&c, consumer_count > 0));
     HONE_TRY(c.is_read_outside ? finish_and_judge(&c, scope, &copy) : finish(&c, scope, &copy));
     return record(sch, HONE_INST_CACHE_READ, block, read_buffer_index, scope, consumer_count,
                   consumers, copy, out_block);
