@@ -58,8 +58,9 @@ typedef struct ops_conv_shape {
 /* Rows or columns that come of so many. */
 int64_t ops_conv_outputs(const ops_conv_shape *shape, int64_t size);
 /* A convolution of stride 1 in plain layout with vectors along rows of pixels (ops_shape_rows.c);
- * leaves the name alone. */
-void ops_rows_text(const ops_machine *machine, const ops_conv_shape *shape, ops_shape_text *out);
+ * leaves the name alone; for weights at run time as well if asked for. */
+void ops_rows_text(const ops_machine *machine, const ops_conv_shape *shape, bool has_runtime,
+                   ops_shape_text *out);
 /* What it takes for one step of the sum, in multiplications of vectors. */
 double ops_rows_time(const ops_machine *machine, const ops_conv_shape *shape);
 /* The program of a convolution in plain layout that copies its image with the padding. */

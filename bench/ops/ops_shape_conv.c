@@ -424,7 +424,7 @@ void ops_conv_text(const ops_machine *machine, const ops_conv_shape *shape, bool
     }
     bool has_columns = !is_blocked && !used.kernel && ops_suits_columns(machine, shape);
     if (!used.kernel && suits_rows(&p, &p.shape)) {
-        ops_rows_text(machine, &p.shape, out);
+        ops_rows_text(machine, &p.shape, !has_columns, out);
         if (has_columns) ops_columns_text(machine, shape, out);
         return;
     }

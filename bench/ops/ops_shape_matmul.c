@@ -13,12 +13,13 @@ enum {
     BLOCK_OF_W = 2 * 1024 * 1024,
     LINE_BYTES = 64
 }; /* bytes */
-enum { L2_SETS = 1024, L2_WAYS = 16 };
+enum { L1_SETS = 64, L1_WAYS = 8, L2_SETS = 1024, L2_WAYS = 16 };
 enum {
     MAX_ROWS = 14,
     ROWS_OF_A_SET = 8, /* of X, where all share one set of L1 */
     LONG_SUM = 1024,
     FEW_ROWS = 128,
+    SOON = 256, /* rows of W that are read one after the other */
     PIECE_COLUMNS = 128,
     AHEAD = 16
 };
@@ -127,15 +128,33 @@ static void choose_tile(plan *p) {
     if (p->n < p->columns) p->columns = (int)p->n;
 }
 
+/* Whether some sets of the first cache get more of the lines of a panel than they hold, where an
+ * even spread would fill half of them: rows that lie about a multiple of 4 KB apart. It matters
+ * where a line is loaded in two halves. */
+static bool shares_first_cache(const plan *p) {
+    int64_t count[L1_SETS] = {0}, total = 0, most = 0;
+    if (p->machine->lanes * 4 >= LINE_BYTES || p->m <= 4 * (int64_t)p->rows) return false;
+    for (int64_t row = 0; row < p->k && row < SOON; row++) {
+        int64_t first = row * p->n * 4 / LINE_BYTES,
+                last = (row * p->n * 4 + p->columns * 4 - 1) / LINE_BYTES;
+        for (int64_t line = first; line <= last; line++, total++) {
+            int64_t lines = ++count[line % L1_SETS];
+            if (lines > most) most = lines;
+        }
+    }
+    return most > L1_WAYS && most * L1_SETS > 2 * total;
+}
+
 /* Whether rows of W, a panel's worth of each, find room in the second cache: where they begin a
  * multiple of many lines apart they share its sets, and a copy is worth what it costs. */
-static bool are_rows_apart(const ops_machine *machine, int64_t n, int64_t k) {
-    int64_t lines = n * 4 / LINE_BYTES, sets = L2_SETS;
-    if (n * 4 % LINE_BYTES != 0) return true;
+static bool are_rows_apart(const plan *p) {
+    int64_t lines = p->n * 4 / LINE_BYTES, sets = L2_SETS;
+    if (shares_first_cache(p)) return false;
+    if (p->n * 4 % LINE_BYTES != 0) return true;
     for (; lines % 2 == 0 && sets > 1; lines /= 2)
         sets /= 2;
-    return k <=
-           sets * L2_WAYS * machine->lanes / 8; /* a copy is read for more tiles of few lanes */
+    return p->k <=
+           sets * L2_WAYS * p->machine->lanes / 8; /* a copy is read for more tiles of few lanes */
 }
 
 /* W at run time: some panels for each tile of rows, and what few rows need is asked for early. */
@@ -172,11 +191,12 @@ static plan make_plan(const ops_machine *machine, int64_t m, int64_t n, int64_t 
     int64_t panels = (n + p.columns - 1) / p.columns, bytes = n * k * 4;
     p.has_panels = panels > 1 && bytes > SMALL_W && (is_constant || panels >= 4);
     if (is_pointwise && p.columns * k * 4 <= IN_L1) p.has_panels = false;
-    if (!is_constant && p.has_panels && are_rows_apart(machine, n, k)) {
+    if (!is_constant && p.has_panels && are_rows_apart(&p)) {
         p.has_panels = false;
         read_in_place(&p);
-    } else if (!is_constant && p.has_panels && (m <= FEW_ROWS || is_pointwise)) {
-        /* A copy of all of W would cost more than the product. */
+    } else if (!is_constant && p.has_panels &&
+               (m <= FEW_ROWS || is_pointwise || bytes > 2 * BLOCK_OF_W)) {
+        /* A copy of all of W would cost too much, or leave the second cache before it is read. */
         p.has_panels = m > 4 * (int64_t)p.rows;
         p.has_pieces = p.has_panels;
         p.steps = p.has_panels ? 256 : 64;

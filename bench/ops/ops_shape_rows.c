@@ -202,10 +202,11 @@ double ops_rows_time(const ops_machine *machine, const ops_conv_shape *shape) {
     return make_plan(machine, shape, &p);
 }
 
-void ops_rows_text(const ops_machine *machine, const ops_conv_shape *shape, ops_shape_text *out) {
+void ops_rows_text(const ops_machine *machine, const ops_conv_shape *shape, bool has_runtime,
+                   ops_shape_text *out) {
     plan p;
     make_plan(machine, shape, &p);
     ops_padded_program(shape, p.oh, p.ow, &out->program);
     print_trace(&p, true, &out->trace);
-    print_trace(&p, false, &out->runtime_trace);
+    if (has_runtime) print_trace(&p, false, &out->runtime_trace);
 }
