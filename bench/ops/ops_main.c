@@ -2,7 +2,8 @@
  *
  * The last rows are sizes on disk. --set avx2 times the AVX2 schedules on a CPU that has AVX-512,
  * with peers kept to AVX2 as well; --only TEXT times the works that have it in their names;
- * --matmul MxNxK and --conv N,C,H,W,F,k,stride,pad, any number of them, time works of those shapes;
+ * --matmul MxNxK, --conv N,C,H,W,F,k,stride,pad and --rows KIND,NUMBER,..., any number of them,
+ * time works of those shapes (ops_shape.h);
  * --keep DIR leaves what was made there: libraries, and programs and traces of such shapes.
  */
 #include <stdio.h>

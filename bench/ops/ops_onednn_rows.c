@@ -117,6 +117,26 @@ static void copy(ops_onednn *self, const ops_setup *s) {
     move(self, s, dnnl_ab);
 }
 
+static void pool(ops_onednn *self, const ops_setup *s) {
+    const int64_t *d = s->work->dims;
+    int64_t out[4] = {d[0], d[1]};
+    for (int i = 2; i < 4; i++)
+        out[i] = (d[i] + 2 * d[6] - d[4]) / d[5] + 1;
+    dnnl_memory_desc_t x = ops_onednn_desc(4, d, dnnl_f32, dnnl_abcd),
+                       y = ops_onednn_desc(4, out, dnnl_f32, dnnl_abcd);
+    const dnnl_dims_t kernel = {d[4], d[4]}, strides = {d[5], d[5]}, padding = {d[6], d[6]};
+    dnnl_dims_t after = {0};
+    for (int i = 0; i < 2; i++)
+        after[i] = (out[i + 2] - 1) * d[5] + d[4] - d[i + 2] - d[6];
+    dnnl_pooling_desc_t op;
+    ops_onednn_must(
+        dnnl_pooling_forward_desc_init(&op, dnnl_forward_inference,
+                                       d[7] ? dnnl_pooling_avg_include_padding : dnnl_pooling_max,
+                                       &x, &y, strides, kernel, padding, after),
+        "pooling");
+    finish_simple(self, s, &op, &x, &y);
+}
+
 static const struct kind {
     const char *name;
     void (*make)(ops_onednn *self, const ops_setup *s);
@@ -127,6 +147,7 @@ static const struct kind {
     {"sum",          sum         },
     {"transpose",    transpose   },
     {"copy",         copy        },
+    {"pool",         pool        },
     {"bytes_matmul", bytes_matmul},
     {"bf16_matmul",  bf16_matmul },
 };

@@ -11,7 +11,8 @@ void ops_shapes_take(int *io_argc, char **argv, ops_shapes *out) {
     int kept = 1;
     *out = (ops_shapes){0};
     for (int i = 1; i < *io_argc; i++) {
-        bool is_shape = strcmp(argv[i], "--matmul") == 0 || strcmp(argv[i], "--conv") == 0;
+        bool is_shape = strcmp(argv[i], "--matmul") == 0 || strcmp(argv[i], "--conv") == 0 ||
+                        strcmp(argv[i], "--rows") == 0;
         if (!is_shape || i + 1 == *io_argc || out->count == OPS_MAX_SHAPES) {
             argv[kept++] = argv[i];
             continue;
@@ -127,7 +128,19 @@ static void run_conv(bench *b, const char *option, int threads, const char *dir)
     }
 }
 
+static void run_rows(bench *b, const char *option, int threads, const char *dir) {
+    ops_shape_text text = {0};
+    ops_work work = {
+        .peers = {&ops_onednn_rows, &ops_onnxruntime}
+    };
+    if (!ops_rows_shape(option, &work, &text))
+        bench_must(HONE_ERROR(HONE_CODE_INVALID, "'%s' is no KIND,NUMBER,... of rows", option));
+    run_text(b, &work, &text, threads, dir);
+}
+
 void ops_shapes_run(bench *b, const ops_shapes *shapes, int index, int threads, const char *dir) {
-    bool is_matmul = strcmp(shapes->options[index], "--matmul") == 0;
-    (is_matmul ? run_matmul : run_conv)(b, shapes->texts[index], threads, dir);
+    const char *option = shapes->options[index];
+    (strcmp(option, "--matmul") == 0 ? run_matmul
+     : strcmp(option, "--conv") == 0 ? run_conv
+                                     : run_rows)(b, shapes->texts[index], threads, dir);
 }

@@ -4,6 +4,8 @@
  *   --conv N,C,H,W,F,k,stride,pad[,dilation[,groups]]
  *                                     plain layout; also inside a layout of 16 channels where
  *                                     channels and filters of each group are multiples of that
+ *   --rows KIND,NUMBER,...            the kinds of ops_rows.c, and pool (images, channels, height,
+ *                                     width, kernel, stride, padding, 0 = largest or 1 = mean)
  *
  * Program and trace are written into a directory: the texts of bench/programs and bench/schedules
  * with the sizes of the shape, and tiles chosen by them (ops_shape_matmul.c, ops_shape_conv.c).
@@ -46,6 +48,9 @@ void ops_shapes_run(bench *b, const ops_shapes *shapes, int index, int threads, 
  * of them: the least time, tiles and rest together. */
 int ops_choose_tile(const ops_machine *machine, int64_t count, int most, int registers);
 
+/* Row operators, elements, transposes, pooling (ops_shape_elements.c): kind and dims of the work;
+ * false when the text is no such shape. */
+bool ops_rows_shape(const char *option, ops_work *io_work, ops_shape_text *out);
 void ops_matmul_text(const ops_machine *machine, int64_t m, int64_t n, int64_t k,
                      ops_shape_text *out);
 /* A convolution 1x1 of one image; leaves the name alone. */

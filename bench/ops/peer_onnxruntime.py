@@ -122,6 +122,29 @@ def transpose(dims):
     return [dims], dims[::-1], [helper.make_node("Transpose", ["in0"], ["out0"], perm=[1, 0])]
 
 
+def pool(dims):
+    # Zeros at the end are left out.
+    count, channels, height, width, kernel, stride, padding, is_mean = dims + [0] * (8 - len(dims))
+    out = [(size + 2 * padding - kernel) // stride + 1 for size in (height, width)]
+    more = {"count_include_pad": 1} if is_mean else {}
+    node = helper.make_node(
+        "AveragePool" if is_mean else "MaxPool",
+        ["in0"],
+        ["out0"],
+        kernel_shape=[kernel, kernel],
+        strides=[stride, stride],
+        pads=[padding] * 4,
+        **more,
+    )
+    return [[count, channels, height, width]], [count, channels, *out], [node]
+
+
+def permute(dims):
+    sizes, order = dims[:4], [d - 1 for d in dims[4:]]
+    nodes = [helper.make_node("Transpose", ["in0"], ["out0"], perm=order)]
+    return [sizes], [sizes[d] for d in order], nodes
+
+
 def bytes_matmul(dims):
     m, n, k, signs = dims
     node = helper.make_node("MatMulInteger", ["in0", "in1"], ["out0"])
@@ -142,6 +165,8 @@ BUILDERS = {
     "chain": chain,
     "sum": reduce_sum,
     "transpose": transpose,
+    "pool": pool,
+    "permute": permute,
     "bytes_matmul": bytes_matmul,
 }
 

@@ -31,6 +31,9 @@ hone_status hone_default_optional(hone_status st);
 hone_status hone_default_tile(hone_default_nest *nest);
 /* default_lanes.c: vectors along the reduction. */
 hone_status hone_default_lanes(hone_default_nest *nest);
+/* default_transpose.c: tiles of what is read across the rows that it is written along; leaves
+ * other blocks alone. */
+hone_status hone_default_transpose(hone_default_nest *nest, hone_node_id block);
 /* default_reduce.c: has lowering collect what else reduces along contiguous memory in vectors. */
 hone_status hone_default_reduce(hone_schedule *sch, const hone_default_limits *limits);
 /* default_rows.c: moves what is computed per row into the loop over rows of its consumer. */

@@ -5,8 +5,8 @@
 
 /* The steps, each of which leaves out what is refused:
  *
- *   inline ─► tile reductions (columns, or lanes) ─► join rows ─► collect sums in vectors
- *          ─► parallel, vectors ─► decompose
+ *   inline ─► tile reductions (columns, or lanes) and transposes ─► join rows
+ *          ─► collect sums in vectors ─► parallel, vectors ─► decompose
  */
 
 enum { MAX_BLOCKS = 256, UNROLL_STEP = 64, JOBS_PER_THREAD = 4, WORTH_THREADS = 1 << 15 };
@@ -102,6 +102,7 @@ static hone_status tile_one(hone_schedule *sch, const char *name,
     hone_node_id node;
     HONE_TRY(hone_sch_get_block(sch, name, &n.block));
     HONE_TRY(hone_schedule_node(sch, n.block, &node));
+    if (!hone_nest_has_reduce_axis(sch, node)) return hone_default_transpose(&n, node);
     if (!hone_nest_reduction(sch, node, &n.facts)) return HONE_OK;
     n.lanes = limits->vector_lanes * 32 / (n.facts.element_bits > 0 ? n.facts.element_bits : 32);
     if (n.lanes < 1) n.lanes = 1;

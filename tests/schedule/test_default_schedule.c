@@ -230,6 +230,46 @@ static void sums_are_collected_along_rows(void **state) {
     }
 }
 
+/* What is read across its rows is computed in squares; where rows of the output lie 4 KB apart, a
+ * buffer holds some of them. Copies along rows are not, nor are the few columns of a narrow one. */
+static void transposes_have_tiles(void **state) {
+    (void)state;
+    static const struct {
+        const char *x, *y, *index;
+        uint32_t unrolled, vectorized;
+        int64_t vector;
+    } cases[] = {
+        {"(1, 48, 1, 56)",  "(1, 56, 1, 48)",  "vd, vc, vb", 1, 1, 8 },
+        {"(1, 17, 7, 5)",   "(1, 7, 5, 17)",   "vd, vb, vc", 1, 1, 8 }, /* one loop of two */
+        {"(2, 6, 9, 4)",    "(2, 4, 9, 6)",    "vd, vc, vb", 1, 1, 6 },
+        {"(1, 1027, 1, 9)", "(1, 9, 1, 1027)", "vd, vc, vb", 1, 2, 64},
+        {"(2, 6, 9, 40)",   "(2, 9, 6, 40)",   "vc, vb, vd", 0, 1, 40},
+        {"(1, 3, 9, 40)",   "(1, 9, 40, 3)",   "vd, vb, vc", 0, 1, 3 },
+    };
+    for (size_t i = 0; i < HONE_COUNT(cases); i++) {
+        char text[1024];
+        snprintf(text, sizeof text,
+                 "@T.prim_func\n"
+                 "def main(X: T.Buffer(%s, \"float32\"), Y: T.Buffer(%s, \"float32\")):\n"
+                 "    for a, b, c, d in T.grid%s:\n"
+                 "        with T.block(\"Y\"):\n"
+                 "            va, vb, vc, vd = T.axis.remap(\"SSSS\", [a, b, c, d])\n"
+                 "            Y[va, vb, vc, vd] = X[va, %s] + T.float32(1)\n",
+                 cases[i].x, cases[i].y, cases[i].y, cases[i].index);
+        hone_module *module = NULL;
+        const hone_func *func = hone_test_parse(text, &module);
+        bool is_good = true;
+        for (size_t m = 0; m < HONE_COUNT(machines); m++)
+            is_good = is_good && is_right(func, &machines[m], m);
+        hone_module_release(module);
+        assert_true(is_good);
+        loops got = loops_of(text);
+        assert_int_equal(got.unrolled, cases[i].unrolled);
+        assert_int_equal(got.vectorized, cases[i].vectorized);
+        assert_int_equal(got.longest_vector, cases[i].vector);
+    }
+}
+
 int main(void) {
     size_t count = 0;
     while (hone_workloads[count].name)
@@ -241,6 +281,7 @@ int main(void) {
         cmocka_unit_test(random_programs_are_right),
         cmocka_unit_test(softmax_is_one_nest),
         cmocka_unit_test(sums_are_collected_along_rows),
+        cmocka_unit_test(transposes_have_tiles),
     };
     return failed + cmocka_run_group_tests_name("schedule/default", tests, NULL, NULL);
 }
