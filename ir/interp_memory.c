@@ -389,7 +389,10 @@ void buffer_drop(machine *m, hone_buffer id) {
 void buffer_argument(machine *m, hone_buffer id, hone_tensor *argument) {
     xbuffer *b = &m->buffers[id];
     prepare(m, id);
-    if (hone_dtype_equal(argument->dtype, b->dtype)) {
+    bool is_shared =
+        hone_dtype_equal(argument->dtype, b->dtype) ||
+        hone_dtype_is_integer(argument->dtype); /* of 4 bits, in bytes here and there */
+    if (is_shared) {
         b->own = (xstore){.data = argument->data, .dtype = b->dtype, .is_argument = true};
         b->own.elements = b->own.capacity = hone_tensor_count(argument);
     } else { /* widened: a private copy, written back at the end */

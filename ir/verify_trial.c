@@ -98,7 +98,7 @@ static hone_status make_buffer(trial *t, uint32_t p, bool *out_is_known) {
     const hone_buffer_info *info = hone_func_buffer(t->func, t->func->params[p].buffer);
     int64_t shape[HONE_MAX_RANK], count = 1;
     *out_is_known = false;
-    bool fits = hone_dtype_is_storable(info->dtype) && info->dtype.lanes == 1; /* int4 does not */
+    bool fits = hone_dtype_is_storable(info->dtype) && info->dtype.lanes == 1;
     if (info->rank > HONE_MAX_RANK || !fits) return HONE_OK;
     for (uint32_t d = 0; d < info->rank; d++) {
         shape[d] = extent_of(t, info->shape[d]);

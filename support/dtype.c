@@ -74,9 +74,8 @@ double hone_dtype_max_float(hone_dtype dtype) {
 }
 
 bool hone_dtype_is_storable(hone_dtype dtype) {
-    if (dtype.lanes < 1 || hone_dtype_is_scalable(dtype) ||
-        (dtype.bits < 8 && !hone_dtype_is_float(dtype)))
-        return false;
+    bool is_bit = dtype.bits < 4; /* "int1", void */
+    if (dtype.lanes < 1 || hone_dtype_is_scalable(dtype) || is_bit) return false;
     return row_of(dtype) != NULL;
 }
 

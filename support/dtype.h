@@ -127,7 +127,8 @@ int64_t hone_dtype_max_int(hone_dtype dtype);
 double hone_dtype_epsilon(hone_dtype dtype);
 double hone_dtype_max_float(hone_dtype dtype);
 
-/* True for the element types that tensors can hold and the accessors of tensor.h know. */
+/* True for the element types that tensors can hold (int4 in a byte) and the accessors of tensor.h
+ * know. */
 bool hone_dtype_is_storable(hone_dtype dtype);
 
 /* Reads a name; false (and void) when it is none. Also reads the spellings of other worlds that

@@ -149,6 +149,23 @@ static bool have_names(hone_tensor_set *set, const hone_cli_want *wants, size_t 
     return true;
 }
 
+/* An int4 is a byte in a file: int8 that fits it, uint8 for uint4. */
+static hone_status take_as_four_bits(const hone_cli_want *want, hone_tensor *tensor) {
+    bool is_four = want->dtype.bits == 4 && hone_dtype_is_integer(want->dtype);
+    bool is_byte = tensor->dtype.bits == 8 && tensor->dtype.code == want->dtype.code;
+    if (!is_four || !is_byte) return HONE_OK;
+    int64_t count = hone_tensor_count(tensor);
+    for (int64_t i = 0; i < count; i++) {
+        int64_t value = hone_tensor_get_i64(tensor, i);
+        if (value >= hone_dtype_min_int(want->dtype) && value <= hone_dtype_max_int(want->dtype))
+            continue;
+        return HONE_ERROR(HONE_CODE_INVALID, "'%s' is %s, and element %lld of its tensor is %lld",
+                          want->name, HONE_DTYPE_NAME(want->dtype), (long long)i, (long long)value);
+    }
+    tensor->dtype = want->dtype;
+    return HONE_OK;
+}
+
 hone_status hone_cli_match_tensors(hone_cli *cli, const hone_cli_want *wants, size_t count,
                                    const hone_cli_list *shapes, hone_tensor_set *set,
                                    hone_tensor ***out_tensors) {
@@ -159,6 +176,7 @@ hone_status hone_cli_match_tensors(hone_cli *cli, const hone_cli_want *wants, si
     bool is_by_name = have_names(set, wants, count);
     for (size_t i = 0; i < count; i++) {
         (*out_tensors)[i] = is_by_name ? find_named(set, wants[i].name) : set->data[i].tensor;
+        HONE_TRY(take_as_four_bits(&wants[i], (*out_tensors)[i]));
     }
     return HONE_OK;
 }

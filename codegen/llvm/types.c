@@ -80,7 +80,10 @@ LLVMValueRef gen_to_storage(gen *g, hone_dtype dtype, LLVMValueRef value) {
     LLVMTypeRef type = gen_storage_type(g, dtype);
     if (hone_dtype_is_bool(dtype)) return LLVMBuildZExt(g->builder, value, type, "");
     if (!codegen_is_small_float(dtype)) {
-        return LLVMTypeOf(value) == type ? value : LLVMBuildZExt(g->builder, value, type, "");
+        if (LLVMTypeOf(value) == type) return value;
+        return hone_dtype_is_int(dtype) /* the byte holds the same number */
+                   ? LLVMBuildSExt(g->builder, value, type, "")
+                   : LLVMBuildZExt(g->builder, value, type, "");
     }
     if (dtype.code == HONE_DTYPE_CODE_FLOAT) return gen_f32_to_f16(g, value, dtype.lanes);
     return gen_f32_to_small(g, dtype, value);
