@@ -96,6 +96,7 @@ static bool read_loops(const joint *j, uint32_t *out_count, hone_iter **out) {
         if (!j->access->relax[v] || !is_used(j, (hone_var)v)) continue;
         hone_range range;
         if (!hone_arith_range_of(j->arith, (hone_var)v, dtype_of(j), &range)) return false;
+        if (runs(j, range.min) || runs(j, range.extent)) return false;
         (*out)[(*out_count)++] = (hone_iter){(hone_var)v, range};
     }
     return true;

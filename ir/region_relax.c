@@ -360,17 +360,49 @@ static bool fact_is_known(relax_ctx *ctx, const hone_linear *fact) {
     return value && zero && hone_prove_less_equal(ctx->arith, value, zero);
 }
 
+/* Does a dimension of the region run with the variable, as it begins or in how long it is? */
+static bool dim_uses(relax_ctx *ctx, const hone_range *range, hone_var var) {
+    const hone_expr *ends[] = {range->min, range->extent};
+    for (int i = 0; i < 2; i++) {
+        const hone_expr *e =
+            hone_expr_substitute(&ctx->arith->ir, ends[i], ctx->map, ctx->map_count);
+        if (e && hone_expr_uses_var(e, var)) return true;
+    }
+    return false;
+}
+
 /* No two dimensions share a relaxed variable: the box is the product of its sides. */
 static bool sides_are_independent(relax_ctx *ctx, const hone_region *region, uint32_t rank) {
     for (uint32_t v = 0; v < ctx->relax_count; v++) {
         uint32_t users = 0;
         if (!ctx->relax[v]) continue;
-        for (uint32_t d = 0; d < rank; d++) {
-            const hone_expr *index = hone_expr_substitute(&ctx->arith->ir, region->ranges[d].min,
-                                                          ctx->map, ctx->map_count);
-            if (index && hone_expr_uses_var(index, (hone_var)v)) users++;
-        }
+        for (uint32_t d = 0; d < rank; d++)
+            users += dim_uses(ctx, &region->ranges[d], (hone_var)v);
         if (users > 1) return false;
+    }
+    return true;
+}
+
+static bool is_relaxed_in(const relax_ctx *ctx, const hone_expr *e) {
+    return e && hone_expr_uses_any(e, ctx->relax, ctx->relax_count);
+}
+
+/* Loops of which the ends run with other relaxed ones (j < i + 1): the longest run of what indexes
+ * a dimension meets all that the shorter ones do, if the other loop indexes nothing; and what
+ * indexes nothing must run at all. */
+static bool ends_keep_the_box(relax_ctx *ctx, const hone_region *region, uint32_t rank) {
+    for (uint32_t v = 0; v < ctx->relax_count && v < ctx->arith->count; v++) {
+        const hone_expr *min = ctx->arith->mins[v], *extent = ctx->arith->extents[v];
+        if (!ctx->relax[v] || (!is_relaxed_in(ctx, min) && !is_relaxed_in(ctx, extent))) continue;
+        if (!is_indexed_by(ctx, region, rank, (hone_var)v)) {
+            if (!extent || hone_arith_bound(ctx->arith, extent).min < 1) return false;
+            continue;
+        }
+        if (is_relaxed_in(ctx, min)) return false;
+        for (uint32_t u = 0; u < ctx->relax_count; u++) {
+            bool is_end = ctx->relax[u] && hone_expr_uses_var(extent, (hone_var)u);
+            if (is_end && is_indexed_by(ctx, region, rank, (hone_var)u)) return false;
+        }
     }
     return true;
 }
@@ -420,7 +452,8 @@ static hone_status relax_box(hone_arith *arith, const hone_func *func, hone_node
                        fact_is_known(&ctx, fact);
         }
         is_exact = is_exact && sides_are_independent(&ctx, region, buffer->rank);
-        *out_is_exact = is_exact || find_joint_box(&ctx, region, buffer->rank, out_intervals);
+        is_exact = is_exact || find_joint_box(&ctx, region, buffer->rank, out_intervals);
+        *out_is_exact = is_exact && ends_keep_the_box(&ctx, region, buffer->rank);
     }
     return hone_ir_finish(&arith->ir);
 }

@@ -37,6 +37,12 @@ HONE_NODISCARD hone_status sch_choose_cache_box(caching *c, bool is_all_written,
 HONE_NODISCARD hone_status sch_check_not_empty(caching *c, const sch_box *box);
 /* cache_read of what comes from outside the scope: all of the box was written there before. */
 HONE_NODISCARD hone_status sch_check_outside(caching *c, const sch_box *box);
+/* Copies are placed by what blocks say that they touch: no statement of the scope that stands in no
+ * block stores the buffer or (or_loads) loads it. */
+HONE_NODISCARD hone_status sch_check_loose_uses(const caching *c, bool or_loads);
+/* cache_write: the cache begins empty in each run of the scope, so the block may not go on with
+ * what is in the buffer. */
+HONE_NODISCARD hone_status sch_check_cache_begins(const caching *c);
 /* cache_inplace: all that the block declares to read and write may be copied in front of each of
  * its instances, and back behind it. */
 HONE_NODISCARD hone_status sch_check_copied_around(caching *c);

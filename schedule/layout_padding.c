@@ -118,7 +118,8 @@ static bool is_plain_loop(const hone_node *loop, const hone_node *parent) {
            (parent->kind == HONE_NODE_FOR || parent->kind == HONE_NODE_BLOCK);
 }
 
-/* Serial loops with nothing else in them; those of the axes follow each other, in order. */
+/* Serial loops with nothing else in them, of which none ends by another; those of the axes follow
+ * each other, in order. */
 static bool has_plain_nest(sch_layout *l, hone_node_id block) {
     hone_schedule *sch = l->sch;
     const hone_node *node = sch_node(sch, block);
@@ -129,6 +130,7 @@ static bool has_plain_nest(sch_layout *l, hone_node_id block) {
     for (; sch_node(sch, n)->kind == HONE_NODE_FOR; n = sch_node(sch, n)->parent) {
         const hone_node *loop = sch_node(sch, n);
         if (!is_plain_loop(loop, sch_node(sch, loop->parent))) return false;
+        if (sch_bounds_depend_on(sch, n) != HONE_NO_ID) return false;
     }
     if (sch_node(sch, n)->kind != HONE_NODE_BLOCK || rank == 0) return false;
     for (n = node->parent; sch_node(sch, n)->kind == HONE_NODE_FOR && run < rank;

@@ -43,6 +43,7 @@ static bool is_written_before(own_reads *o, hone_node_id at, hone_node_id block_
     hone_node_id scope = sch_scope_of(sch, at);
     for (hone_node_id n = at; box && n != scope; n = sch_node(sch, n)->parent) {
         hone_node_id top = sch_node(sch, n)->parent;
+        if (sch_node(sch, n)->kind == HONE_NODE_ELSE) continue; /* in front of it: the other case */
         sch_pieces *pieces = sch_pieces_create(sch, o->buffer, top);
         if (!pieces || !box_below(o, at, block_or_none, top, region, box)) return false;
         for (hone_node_id p = sch_node(sch, n)->prev; p != HONE_NO_ID; p = sch_node(sch, p)->prev) {

@@ -14,9 +14,11 @@
  * Checks: the scope name is known; the buffer index exists; cache_read: at most one block of the
  * scope writes the buffer, and surely all that is copied, else those around the scope who write it
  * do; its values are done with where they are read; cache_write: the block is the only
- * writer, reads of what is there only what it has written itself in the same run, and surely writes
- * all of the box that is copied; only loops stand around those who take part; nobody takes the
- * buffer's address. cache_inplace: the block writes just what it reads (inplace_box.c). */
+ * writer, reads of what is there only what it has written itself in the same run, reduces over
+ * loops of its scope, and surely writes all of the box that is copied; no statement outside of
+ * blocks stores the buffer (or, cache_write, loads it); only loops stand around those who take
+ * part; nobody takes the buffer's address. cache_inplace: the block writes just what it reads
+ * (inplace_box.c). */
 
 /* ---- the new buffer ---- */
 
@@ -460,26 +462,11 @@ static hone_status check_paths(caching *c) {
     return HONE_OK;
 }
 
-/* A read may be hidden (unsafe_hide_buffer_access); a reduction begins with its init. */
-static bool goes_on(const caching *c) {
-    hone_schedule *sch = c->sch;
-    if (sch_reads(sch_block(sch, c->block), c->buffer)) {
-        return !sch_reads_own_writes(sch, c->block, c->buffer);
-    }
-    return hone_block_init_of(sch->func, c->block) == HONE_NO_ID &&
-           sch_single_store(sch, c->block) != HONE_NO_ID &&
-           sch_loads_below(sch, c->block, c->buffer);
-}
-
-/* cache_write: the cache begins empty, and who shall read it must find it written. */
+/* cache_write: who shall read the cache must find it written. */
 static hone_status check_write(caching *c, uint32_t consumer_count) {
-    hone_schedule *sch = c->sch;
-    if (goes_on(c)) {
-        return sch_refuse(sch, c->block, "%s goes on with what is in '%s'",
-                          sch_block_name(sch, c->block),
-                          hone_func_buffer(sch->func, c->buffer)->name);
-    }
-    if (consumer_count) HONE_TRY(sch_require_pipeline(sch, c->scope));
+    HONE_TRY(sch_check_cache_begins(c));
+    HONE_TRY(sch_check_loose_uses(c, true));
+    if (consumer_count) HONE_TRY(sch_require_pipeline(c->sch, c->scope));
     return check_paths(c);
 }
 
@@ -520,6 +507,7 @@ hone_status hone_sch_cache_read(hone_schedule *sch, hone_rv block, int64_t read_
     caching c = {.sch = sch};
     hone_node_id copy;
     HONE_TRY(begin(&c, block, read_buffer_index, scope));
+    HONE_TRY(sch_check_loose_uses(&c, false));
     HONE_TRY(find_writer(&c));
     HONE_TRY(find_users(&c, consumer_count, consumers));
     HONE_TRY(require_fed(&c, c.buffer));

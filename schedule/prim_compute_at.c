@@ -23,8 +23,8 @@
  * stands before it, none of which still reduces over it or a loop around it (unless the block is
  * only repeated by that loop, see partial_results.h), each iteration surely makes the box that it
  * reads, and the new loops meet each of its instances (once, when it is a reduction, and its init
- * first). A block that writes an output, or of which instances write the same elements, runs over a
- * box of its axes; such instances keep their order. */
+ * first). A block of which instances write the same elements (reverse: any) runs over a box of its
+ * axes; such instances keep their order. */
 
 typedef struct move {
     hone_schedule *sch;
@@ -49,17 +49,11 @@ static hone_status check_is_rectangular(const move *m) {
     const hone_node_id *loops = NULL;
     HONE_TRY(sch_loops_of(sch, m->block, &count, &loops));
     for (uint32_t i = 1; i < count; i++) {
-        const hone_range *range = &sch_node(sch, loops[i])->u.loop.range;
-        if (hone_expr_is_int(range->min) && hone_expr_is_int(range->extent)) continue;
-        for (uint32_t o = 0; o < i; o++) {
-            hone_var var = sch_node(sch, loops[o])->u.loop.var;
-            if (!hone_expr_uses_var(range->min, var) && !hone_expr_uses_var(range->extent, var)) {
-                continue;
-            }
-            return sch_refuse(sch, loops[i], "the bounds of %s depend on %s, also around %s",
-                              sch_loop_name(sch, loops[i]), sch_loop_name(sch, loops[o]),
-                              sch_block_name(sch, m->block));
-        }
+        hone_node_id other = sch_bounds_depend_on(sch, loops[i]);
+        if (other == HONE_NO_ID) continue;
+        return sch_refuse(sch, loops[i], "the bounds of %s depend on %s, also around %s",
+                          sch_loop_name(sch, loops[i]), sch_loop_name(sch, other),
+                          sch_block_name(sch, m->block));
     }
     return HONE_OK;
 }
@@ -481,12 +475,13 @@ static hone_status add_conditions(move *m, sch_nest *io) {
 }
 
 /* The block comes to run over a box of its axes. Where its instances were none (i, 7 - i), those
- * that are new must not overwrite what others made, or what an output held. */
+ * that are new must not overwrite what others made, nor (reverse: compute_at makes what is read)
+ * reach for what is not there, or change what an output held. */
 static hone_status check_instances(const move *m) {
     hone_schedule *sch = m->sch;
     hone_iter *ignored;
     bool is_exact = false;
-    if (sch_writes_apart(sch, m->block) && !sch_is_output_block(sch, m->block)) return HONE_OK;
+    if (!m->is_reverse && sch_writes_apart(sch, m->block)) return HONE_OK;
     if (sch_has_affine_bindings(sch, m->block)) return HONE_OK;
     HONE_TRY(sch_axes_box(sch, m->block, &ignored, &is_exact));
     if (is_exact) return HONE_OK;

@@ -155,6 +155,10 @@ hone_status sch_check_movable_store(hone_schedule *sch, hone_node_id block,
         return sch_refuse(sch, block, "the body of %s is not a single store",
                           sch_block_name(sch, block));
     }
+    if (sch_block(sch, block)->match_count) {
+        return sch_refuse(sch, block, "%s looks at buffers through T.match_buffer",
+                          sch_block_name(sch, block));
+    }
     return sch_require_pipeline(sch, scope);
 }
 

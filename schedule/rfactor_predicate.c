@@ -6,12 +6,18 @@
  * since it holds wherever that gives an element its first value; what may not. */
 typedef enum part { SPATIAL_PART, STAYING_PART, GUARDING_PART } part;
 
+/* A reduce loop of more than one value. */
+static bool is_summed_over(const rfactoring *r, hone_node_id loop) {
+    bool is_unit = hone_expr_is_int_value(sch_node(r->sch, loop)->u.loop.range.extent, 1);
+    return !is_unit && sch_rfactor_reduces(r, loop);
+}
+
 static bool is_part(rfactoring *r, const hone_expr *e, part which) {
     if (which != SPATIAL_PART) {
         return sch_begins_under(r->sch, r->block, r->loop, e) == (which == STAYING_PART);
     }
     for (uint32_t i = 0; i < r->loop_count; i++) {
-        if (!sch_rfactor_reduces(r, r->loops[i])) continue;
+        if (!is_summed_over(r, r->loops[i])) continue;
         if (hone_expr_uses_var(e, sch_node(r->sch, r->loops[i])->u.loop.var)) return false;
     }
     return true;
@@ -27,7 +33,14 @@ static const hone_expr *part_of(rfactoring *r, const hone_expr *e, part which) {
 }
 
 const hone_expr *sch_rfactor_spatial_part(rfactoring *r, const hone_expr *predicate) {
-    return part_of(r, predicate, SPATIAL_PART);
+    const hone_expr *kept = part_of(r, predicate, SPATIAL_PART);
+    for (uint32_t i = 0; i < r->loop_count && kept; i++) { /* loops of one value go, too */
+        const hone_node *loop = sch_node(r->sch, r->loops[i]);
+        if (!sch_rfactor_reduces(r, r->loops[i])) continue;
+        kept =
+            hone_expr_substitute_one(&r->sch->ir, kept, loop->u.loop.var, loop->u.loop.range.min);
+    }
+    return kept;
 }
 
 const hone_expr *sch_rfactor_staying_part(rfactoring *r, const hone_expr *predicate) {
@@ -61,7 +74,7 @@ hone_status sch_rfactor_check_predicate(rfactoring *r) {
     const hone_expr *predicate = sch_node(sch, r->block)->u.block.predicate;
     for (uint32_t i = 0; i < r->loop_count && predicate; i++) {
         hone_var var = sch_node(sch, r->loops[i])->u.loop.var;
-        if (!sch_rfactor_reduces(r, r->loops[i]) || !hone_expr_uses_var(predicate, var)) continue;
+        if (!is_summed_over(r, r->loops[i]) || !hone_expr_uses_var(predicate, var)) continue;
         r->cuts_reduction =
             begins_with_loops(r) && sch_begins_under(sch, r->block, HONE_NO_ID, predicate);
         r->is_guarded = r->cuts_reduction && !sch_begins_under(sch, r->block, r->loop, predicate);

@@ -58,13 +58,6 @@ const hone_expr *sch_put_in(hone_schedule *sch, const hone_expr *e, const hone_e
     return put_in(&r, e, is_index);
 }
 
-hone_status sch_replace_vars(hone_schedule *sch, hone_node_id root, const hone_expr **map,
-                             uint32_t count) {
-    renaming r = {sch, map, count};
-    HONE_TRY(hone_tree_transform(sch->func, root, rename_var, &r, true));
-    return sch_ir_error(sch);
-}
-
 /* A variable like another one; the map leads there. */
 static hone_status renew(hone_schedule *sch, hone_var old, const hone_expr **map, hone_var *out) {
     const hone_var_info info = sch->func->vars[old];
@@ -88,7 +81,7 @@ static hone_status renew_axes(hone_schedule *sch, hone_node_id id, const hone_ex
     return HONE_OK;
 }
 
-/* The ranges of the new variables, once the expressions speak of them. */
+/* What is known of a loop or of the axes of a block, where its ends speak of other variables. */
 static hone_status bind_vars(hone_schedule *sch, hone_node_id n) {
     const hone_node *node = sch_node(sch, n);
     bool fine = true;
@@ -100,6 +93,15 @@ static hone_status bind_vars(hone_schedule *sch, hone_node_id n) {
         fine = fine && hone_arith_bind(&sch->arith, axis->var, axis->dom);
     }
     return fine ? HONE_OK : sch_no_memory();
+}
+
+hone_status sch_replace_vars(hone_schedule *sch, hone_node_id root, const hone_expr **map,
+                             uint32_t count) {
+    renaming r = {sch, map, count};
+    HONE_TRY(hone_tree_transform(sch->func, root, rename_var, &r, true));
+    for (hone_node_id n = root; n != HONE_NO_ID; n = hone_tree_next(sch->func, root, n))
+        HONE_TRY(bind_vars(sch, n));
+    return sch_ir_error(sch);
 }
 
 hone_status sch_copy_renamed(hone_schedule *sch, hone_node_id node, hone_node_id *out_copy) {
@@ -120,8 +122,6 @@ hone_status sch_copy_renamed(hone_schedule *sch, hone_node_id node, hone_node_id
         }
     }
     HONE_TRY(sch_replace_vars(sch, copy, map, count));
-    for (hone_node_id n = copy; n != HONE_NO_ID; n = hone_tree_next(sch->func, copy, n))
-        HONE_TRY(bind_vars(sch, n));
     *out_copy = copy;
     return HONE_OK;
 }

@@ -173,6 +173,18 @@ static hone_status substitute_store(hone_schedule *sch, hone_node_id id, hone_va
     return sch_ir_error(sch);
 }
 
+static hone_status substitute_loop(hone_schedule *sch, hone_node *node, hone_var var,
+                                   const hone_expr *value) {
+    hone_range *range = &node->u.loop.range;
+    bool is_bound = hone_expr_uses_var(range->min, var) || hone_expr_uses_var(range->extent, var);
+    if (!is_bound) return HONE_OK;
+    range->min = substituted(sch, range->min, var, value);
+    range->extent = substituted(sch, range->extent, var, value);
+    HONE_TRY(sch_ir_error(sch));
+    bool fine = hone_arith_bind(&sch->arith, node->u.loop.var, *range);
+    return fine ? HONE_OK : sch_no_memory();
+}
+
 hone_status sch_substitute_below(hone_schedule *sch, hone_node_id root, hone_var var,
                                  const hone_expr *value) {
     hone_node_id n = root;
@@ -184,8 +196,7 @@ hone_status sch_substitute_below(hone_schedule *sch, hone_node_id root, hone_var
             n = hone_tree_next_over(sch->func, root, n);
             continue;
         case HONE_NODE_FOR:
-            node->u.loop.range.min = substituted(sch, node->u.loop.range.min, var, value);
-            node->u.loop.range.extent = substituted(sch, node->u.loop.range.extent, var, value);
+            HONE_TRY(substitute_loop(sch, node, var, value));
             break;
         case HONE_NODE_IF:
         case HONE_NODE_WHILE:
@@ -233,6 +244,17 @@ const hone_expr *sch_without_implied(hone_schedule *sch, const hone_expr *predic
     bool follows = hone_prove(&sch->arith, predicate);
     hone_arith_pop(&sch->arith, mark);
     return follows ? NULL : predicate;
+}
+
+hone_node_id sch_bounds_depend_on(const hone_schedule *sch, hone_node_id loop) {
+    const hone_range *range = &sch_node(sch, loop)->u.loop.range;
+    if (hone_expr_is_int(range->min) && hone_expr_is_int(range->extent)) return HONE_NO_ID;
+    for (hone_node_id n = sch_node(sch, loop)->parent; sch_node(sch, n)->kind == HONE_NODE_FOR;
+         n = sch_node(sch, n)->parent) {
+        hone_var var = sch_node(sch, n)->u.loop.var;
+        if (hone_expr_uses_var(range->min, var) || hone_expr_uses_var(range->extent, var)) return n;
+    }
+    return HONE_NO_ID;
 }
 
 hone_status sch_mark_loops(hone_schedule *sch, hone_node_id node, hone_node_id above,

@@ -252,6 +252,10 @@ typedef enum sch_loop_type {
 } sch_loop_type;
 sch_loop_type sch_loop_type_of(hone_schedule *sch, hone_node_id loop);
 
+/* The innermost loop around this one with which its bounds run; HONE_NO_ID when they are the same
+ * in all iterations of those around. */
+hone_node_id sch_bounds_depend_on(const hone_schedule *sch, hone_node_id loop);
+
 /* The only STORE of a block's body (not in nested blocks or loops), or HONE_NO_ID. */
 hone_node_id sch_single_store(const hone_schedule *sch, hone_node_id block);
 

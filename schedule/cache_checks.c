@@ -1,0 +1,103 @@
+#include "schedule/caching.h"
+
+/* What else in a scope may touch a buffer of which a copy is made. */
+
+/* A statement of the scope that stands in no block of it and stores the buffer, or (or_loads) loads
+ * it; HONE_NO_ID where there is none. */
+static hone_node_id find_loose_use(const caching *c, bool or_loads) {
+    const hone_func *func = c->sch->func;
+    hone_node_id n = hone_tree_next(func, c->scope, c->scope);
+    while (n != HONE_NO_ID) {
+        const hone_node *node = hone_func_node(func, n);
+        if (node->kind == HONE_NODE_BLOCK) {
+            n = hone_tree_next_over(func, c->scope, n);
+            continue;
+        }
+        if (node->kind == HONE_NODE_STORE && node->u.store.buffer == c->buffer) return n;
+        if (or_loads && node->kind != HONE_NODE_FOR && node->kind != HONE_NODE_INIT &&
+            sch_loads_below(c->sch, n, c->buffer)) {
+            return n;
+        }
+        n = hone_tree_next(func, c->scope, n);
+    }
+    return HONE_NO_ID;
+}
+
+hone_status sch_check_loose_uses(const caching *c, bool or_loads) {
+    hone_node_id use = find_loose_use(c, or_loads);
+    if (use == HONE_NO_ID) return HONE_OK;
+    return sch_refuse(c->sch, use, "a statement outside of the blocks of %s uses '%s'",
+                      sch_block_name(c->sch, c->scope),
+                      hone_func_buffer(c->sch->func, c->buffer)->name);
+}
+
+/* A read may be hidden (unsafe_hide_buffer_access); a reduction begins with its init. */
+static bool goes_on(const caching *c) {
+    hone_schedule *sch = c->sch;
+    if (sch_reads(sch_block(sch, c->block), c->buffer)) {
+        return !sch_reads_own_writes(sch, c->block, c->buffer);
+    }
+    return hone_block_init_of(sch->func, c->block) == HONE_NO_ID &&
+           sch_single_store(sch, c->block) != HONE_NO_ID &&
+           sch_loads_below(sch, c->block, c->buffer);
+}
+
+/* Marks the variables that do not run anew in each run of the scope: all but sizes, loops of the
+ * scope and axes that these feed. */
+static bool *mark_outside(const caching *c) {
+    const hone_func *func = c->sch->func;
+    bool *outside = hone_arena_alloc(c->sch->arena, func->var_count + 1);
+    for (hone_var v = 0; outside && v < func->var_count; v++)
+        outside[v] = !func->vars[v].is_size;
+    hone_node_id n = outside ? hone_tree_next(func, c->scope, c->scope) : HONE_NO_ID;
+    for (; n != HONE_NO_ID; n = hone_tree_next(func, c->scope, n)) {
+        const hone_node *node = hone_func_node(func, n);
+        if (node->kind == HONE_NODE_FOR) outside[node->u.loop.var] = false;
+        if (node->kind != HONE_NODE_BLOCK) continue;
+        const hone_block *block = node->u.block.block;
+        for (uint32_t a = 0; a < block->axis_count; a++) {
+            outside[block->axes[a].var] =
+                hone_expr_uses_any(node->u.block.bindings[a], outside, func->var_count);
+        }
+    }
+    return outside;
+}
+
+/* Reduce axes that run in the scope alone, from their first value on: the init begins anew. Where
+ * they have one value, it must be the first. */
+static bool begins_in_scope(const caching *c, hone_node_id id, const bool *outside) {
+    hone_schedule *sch = c->sch;
+    const hone_node *node = sch_node(sch, id);
+    const hone_block *block = node->u.block.block;
+    for (uint32_t a = 0; a < block->axis_count; a++) {
+        const hone_expr *binding = node->u.block.bindings[a], *first = block->axes[a].dom.min;
+        if (block->axes[a].kind != HONE_AXIS_REDUCE) continue;
+        if (hone_expr_uses_any(binding, outside, sch->func->var_count)) {
+            if (!hone_prove_equal(&sch->arith, binding, first)) return false;
+        } else if (hone_arith_bound(&sch->arith, binding).min >
+                   hone_arith_bound(&sch->arith, first).max) {
+            return false;
+        }
+    }
+    return true;
+}
+
+hone_status sch_check_cache_begins(const caching *c) {
+    hone_schedule *sch = c->sch;
+    bool *outside = mark_outside(c);
+    if (!outside) return sch_no_memory();
+    if (goes_on(c)) {
+        return sch_refuse(sch, c->block, "%s goes on with what is in '%s'",
+                          sch_block_name(sch, c->block),
+                          hone_func_buffer(sch->func, c->buffer)->name);
+    }
+    for (hone_node_id n = c->block; n != HONE_NO_ID; n = hone_tree_next(sch->func, c->block, n)) {
+        if (sch_node(sch, n)->kind != HONE_NODE_BLOCK ||
+            hone_block_init_of(sch->func, n) == HONE_NO_ID || begins_in_scope(c, n, outside)) {
+            continue;
+        }
+        return sch_refuse(sch, n, "%s, in %s, goes on with a sum that began before",
+                          sch_block_name(sch, n), sch_block_name(sch, c->scope));
+    }
+    return HONE_OK;
+}
