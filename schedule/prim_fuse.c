@@ -15,6 +15,15 @@ static hone_status check_chain(hone_schedule *sch, uint32_t count, const hone_no
         HONE_TRY(sch_check_starts_at_zero(sch, loops[i]));
         if (i == 0) continue;
         const hone_node *node = sch_node(sch, loops[i]);
+        bool is_below = hone_tree_is_ancestor(sch->func, loops[i - 1], loops[i]);
+        bool is_above = hone_tree_is_ancestor(sch->func, loops[i], loops[i - 1]);
+        if (loops[i] == loops[i - 1]) {
+            return sch_refuse(sch, loops[i], "%s is named twice", sch_loop_name(sch, loops[i]));
+        }
+        if (!is_below && !is_above) {
+            return sch_refuse(sch, loops[i], "%s and %s lie in different nests",
+                              sch_loop_name(sch, loops[i - 1]), sch_loop_name(sch, loops[i]));
+        }
         if (node->parent != loops[i - 1]) {
             return sch_refuse(sch, loops[i], "%s is not directly inside %s",
                               sch_loop_name(sch, loops[i]), sch_loop_name(sch, loops[i - 1]));

@@ -10,8 +10,9 @@ hone_status sch_nth_buffer(hone_schedule *sch, hone_node_id id, bool is_write, i
     const hone_block *block = sch_block(sch, id);
     uint32_t count = is_write ? block->write_count : block->read_count;
     if (index < 0 || index >= count) {
-        return sch_refuse(sch, id, "buffer index is %lld, %s %s %u buffers", (long long)index,
-                          sch_block_name(sch, id), is_write ? "writes" : "reads", count);
+        return sch_refuse(sch, id, "buffer index is %lld, %s %s %u buffer%s", (long long)index,
+                          sch_block_name(sch, id), is_write ? "writes" : "reads", count,
+                          count == 1 ? "" : "s");
     }
     *out = (is_write ? block->writes : block->reads)[index].buffer;
     return HONE_OK;

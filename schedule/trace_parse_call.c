@@ -30,6 +30,8 @@ static uint32_t spec_count(hone_inst_kind kind) {
 static hone_status fail_keyword(pytrace *p, const call *c, const char *keyword) {
     const hone_arg_spec *specs = hone_inst_args(c->kind);
     const char *meant = hone_name_suggest(keyword, specs, spec_count(c->kind), sizeof *specs);
+    for (uint32_t i = 0; !meant && strlen(keyword) > 3 && i < spec_count(c->kind); i++)
+        meant = strstr(specs[i].name, keyword) ? specs[i].name : NULL; /* scope: storage_scope */
     const char *hint = meant ? hone_arena_printf(p->arena, "; did you mean '%s'?", meant) : "";
     const char *text = hone_arena_printf(p->arena, "'%s' has no argument '%s'%s",
                                          hone_inst_python_name(c->kind), keyword, hint ? hint : "");

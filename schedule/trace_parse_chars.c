@@ -92,6 +92,7 @@ bool pytrace_accept_word(pytrace *p, const char *word) {
 
 bool pytrace_open(pytrace *p, char c) {
     if (!pytrace_accept(p, c)) return false;
+    if (p->open < HONE_COUNT(p->opened)) p->opened[p->open] = p->at - 1;
     p->open++;
     return true;
 }
@@ -102,10 +103,23 @@ bool pytrace_close(pytrace *p, char c) {
     return true;
 }
 
+/* What follows begins a line: more likely a bracket is open than a comma missing. */
+static bool begins_line(const pytrace *p) {
+    const char *at = p->at;
+    while (at > p->text && (at[-1] == ' ' || at[-1] == '\t'))
+        at--;
+    return at > p->text && at[-1] == '\n';
+}
+
 hone_status pytrace_next_item(pytrace *p, char closing) {
     if (pytrace_accept(p, ',')) return HONE_OK;
     pytrace_skip_space(p);
     if (pytrace_peek(p) == closing && p->at < p->end) return HONE_OK;
+    const char *opened =
+        p->open > 0 && p->open <= HONE_COUNT(p->opened) ? p->opened[p->open - 1] : NULL;
+    bool is_here = opened && opened >= p->text && opened < p->at;
+    if (is_here && (p->at >= p->end || begins_line(p)))
+        return pytrace_fail_at(p, opened, "this bracket is never closed");
     return pytrace_fail(p, closing == ']'   ? "expected ',' or ']'"
                            : closing == ')' ? "expected ',' or ')'"
                                             : "expected ',' or '}'");
