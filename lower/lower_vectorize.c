@@ -8,10 +8,11 @@
  * taken one after the other over all iterations. */
 #include <string.h>
 
-#include "lower/accesses.h"
+#include "lower/conditions.h"
+#include "lower/vector_cut.h"
 #include "lower/vector_runs.h"
 
-enum { MAX_LANES = 64, MAX_UNROLLED_HEAD = 8 };
+enum { MAX_LANES = 64 };
 
 typedef struct vectorizer {
     hone_lower *lower;
@@ -94,6 +95,32 @@ static const hone_expr *vector_children(vectorizer *v, const hone_expr *e) {
     }
 }
 
+/* A comparison that comes out alike in all lanes, without them: j + i * 16 < 64 is i * 16 < 64. */
+static const hone_expr *without_lanes(void *ctx, hone_ir *ir, const hone_expr *e) {
+    vectorizer *v = ctx;
+    int64_t step;
+    if (e->kind != HONE_EXPR_BINARY || e->dtype.lanes != 1 || !hone_expr_is_pure_index(e) ||
+        !hone_expr_uses_var(e, v->var)) {
+        return e;
+    }
+    const hone_expr *gap = lower_gap_of(v->arith, e);
+    if (!gap || !hone_linear_coeff(v->arith, gap, v->var, &step)) return e;
+    const hone_expr *first = hone_expr_substitute_one(ir, gap, v->var, v->min);
+    first = first ? hone_simplify(v->arith, first) : NULL;
+    if (!first || depends(v, first)) return e;
+    int64_t most = (int64_t)v->lanes - 1;
+    if (step == INT64_MIN || __builtin_mul_overflow(step, most, &step)) return e;
+    /* steps of coeff go from one side of 0 to the other, what lanes add does not */
+    hone_modular m = hone_arith_modular(v->arith, first);
+    bool is_alike = step > 0 ? step < m.coeff - m.base : m.base + step >= 0;
+    if (m.coeff < 1 || !is_alike) return e;
+    return hone_expr_binary(ir, HONE_OP_LT, first, hone_expr_int(ir, first->dtype, 0));
+}
+
+static const hone_expr *settle(vectorizer *v, const hone_expr *condition) {
+    return hone_expr_transform(&v->lower->ir, condition, without_lanes, v);
+}
+
 /* A load that no condition has to guard: its index lies in the buffer for all values of the loops.
  */
 static bool is_always_inside(vectorizer *v, const hone_expr *load) {
@@ -131,13 +158,14 @@ static const hone_expr *vector_of_logic(vectorizer *v, const hone_expr *e) {
 static const hone_expr *vector_of_choice(vectorizer *v, const hone_expr *e) {
     hone_ir *ir = &v->lower->ir;
     hone_dtype dtype = hone_dtype_with_lanes(e->dtype, v->lanes);
-    const hone_expr *args[3] = {e->args[0], NULL, NULL};
-    bool is_uniform = !depends(v, e->args[0]);
+    const hone_expr *args[3] = {settle(v, e->args[0]), NULL, NULL};
+    if (!args[0]) return NULL;
+    bool is_uniform = !depends(v, args[0]);
     args[1] = vector_of_branch(v, e->args[1], !is_uniform);
     args[2] = vector_of_branch(v, e->args[2], !is_uniform);
     if (!args[1] || !args[2]) return NULL;
     if (is_uniform) return hone_expr_call(ir, dtype, HONE_INTRIN_IF_THEN_ELSE, 3, args);
-    args[0] = widen(v, vector_of(v, e->args[0]));
+    args[0] = widen(v, vector_of(v, args[0]));
     if (!args[0]) return NULL;
     if (!hone_expr_may_fail(e->args[1]) && !hone_expr_may_fail(e->args[2])) {
         return hone_expr_select(ir, args[0], args[1], args[2]);
@@ -279,7 +307,13 @@ static hone_status vectorize_if(vectorizer *v, hone_node_id id) {
     hone_func *func = v->lower->func;
     condition_split split = {v, NULL, NULL};
     vector_store stores[MAX_MASKED_STORES];
-    lower_conjuncts(hone_func_node(func, id)->u.eval.value, split_part, &split);
+    const hone_expr *condition = settle(v, hone_func_node(func, id)->u.eval.value);
+    if (!condition) return hone_ir_finish(&v->lower->ir);
+    if (!depends(v, condition)) {
+        hone_func_node(func, id)->u.eval.value = condition;
+        return vectorize_children(v, id);
+    }
+    lower_conjuncts(condition, split_part, &split);
     v->failed = false;
     const hone_expr *mask = split.varying ? widen(v, vector_of(v, split.varying)) : NULL;
     v->masks++;
@@ -379,44 +413,6 @@ static hone_status vectorize_loop(hone_lower *lower, hone_arith *arith, hone_nod
     return HONE_OK;
 }
 
-/* Replaces a loop of `extent` by one of `head` iterations of `lanes` each and, behind it, what is
- * left; the parts are put in the place of the loop. */
-static hone_status cut(hone_lower *lower, hone_node_id id, int64_t extent, int64_t lanes) {
-    hone_func *func = lower->func;
-    hone_ir *ir = &lower->ir;
-    hone_node_id rest = HONE_NO_ID;
-    hone_var var = hone_func_node(func, id)->u.loop.var;
-    hone_dtype dtype = func->vars[var].dtype;
-    const hone_expr *min = hone_func_node(func, id)->u.loop.range.min;
-    int64_t head = extent / lanes;
-    if (extent % lanes != 0) {
-        rest = hone_tree_copy(func, id);
-        if (rest == HONE_NO_ID) return LOWER_NO_MEMORY();
-        const hone_expr *start = hone_expr_add(ir, min, hone_expr_int(ir, dtype, head * lanes));
-        if (!start) return hone_ir_finish(ir);
-        hone_var fresh = hone_func_add_var(func, func->vars[var].name, dtype);
-        if (fresh == HONE_NO_ID) return LOWER_NO_MEMORY();
-        HONE_TRY(lower_substitute_one(func, rest, var, hone_func_var_expr(ir, func, fresh)));
-        hone_func_node(func, rest)->u.loop.var = fresh;
-        hone_func_node(func, rest)->u.loop.range =
-            (hone_range){start, hone_expr_int(ir, dtype, extent - head * lanes)};
-        hone_tree_insert_after(func, id, rest);
-    }
-    hone_var outer = hone_func_add_var(func, func->vars[var].name, dtype);
-    if (outer == HONE_NO_ID) return LOWER_NO_MEMORY();
-    hone_range range = {hone_expr_int(ir, dtype, 0), hone_expr_int(ir, dtype, head)};
-    hone_loop_kind kind = head <= MAX_UNROLLED_HEAD ? HONE_LOOP_UNROLLED : HONE_LOOP_SERIAL;
-    hone_node_id around = hone_func_add_loop(func, outer, kind, range);
-    if (around == HONE_NO_ID) return LOWER_NO_MEMORY();
-    const hone_expr *start = hone_expr_add(
-        ir, min,
-        hone_expr_mul(ir, hone_func_var_expr(ir, func, outer), hone_expr_int(ir, dtype, lanes)));
-    if (!start) return hone_ir_finish(ir);
-    hone_func_node(func, id)->u.loop.range = (hone_range){start, hone_expr_int(ir, dtype, lanes)};
-    lower_wrap(func, id, around);
-    return HONE_OK;
-}
-
 static int64_t largest_power_below(int64_t value) {
     int64_t power = 1;
     while (power * 2 <= value)
@@ -448,31 +444,6 @@ static bool can_be_partial(const hone_lower *lower, hone_node_id root) {
         if (!uses_words_only(func, node->u.store.value)) return false;
     }
     return true;
-}
-
-static bool note_bits_of(void *ctx, const hone_expr *e) {
-    int32_t *widest = ctx;
-    bool is_value = e->kind == HONE_EXPR_LOAD || e->kind == HONE_EXPR_CAST;
-    if (is_value && e->dtype.bits > *widest) *widest = e->dtype.bits;
-    return e->kind != HONE_EXPR_LOAD; /* indices do not count */
-}
-
-/* Lanes of a register full of the widest elements that are loaded, converted to or stored; of words
- * at most that a register has. */
-static int64_t lanes_of_widest(const hone_lower *lower, hone_node_id id) {
-    const hone_func *func = lower->func;
-    int32_t widest = 8;
-    for (hone_node_id n = id; n != HONE_NO_ID; n = hone_tree_next(func, id, n)) {
-        const hone_node *node = hone_func_node(func, n);
-        if (node->kind != HONE_NODE_STORE) {
-            if (node->first == HONE_NO_ID) widest = 32; /* who knows */
-            continue;
-        }
-        int32_t bits = func->buffers[node->u.store.buffer].dtype.bits;
-        if (bits > widest) widest = bits;
-        hone_expr_walk(node->u.store.value, note_bits_of, &widest);
-    }
-    return hone_target_lanes(lower->options->target, widest > 32 ? 32 : widest);
 }
 
 /* A vectorized loop that holds no other one; HONE_NO_ID when there is none. */
@@ -521,18 +492,19 @@ static hone_status vectorize(hone_lower *lower, hone_arith *arith, hone_node_id 
     HONE_TRY(lower_bind_around(func, id, arith));
     int64_t run = lower_lanes_within_runs(lower, arith, id, extent);
     if (run < extent) {
-        HONE_TRY(cut(lower, id, extent, run));
+        HONE_TRY(lower_cut_vector(lower, id, extent, run));
         HONE_TRY(begin_at_zero(lower, id));
         HONE_TRY(lower_bind_around(func, id, arith));
         HONE_TRY(lower_simplify_indices(func, arith, id));
         extent = run;
     }
     if (extent == 1) return take_one(lower, id);
-    int64_t natural = lanes_of_widest(lower, id);
+    int64_t natural = lower_vector_lanes(lower, id);
     int64_t lanes = largest_power_below(extent);
     bool is_one_vector =
         lanes == extent ? extent <= MAX_LANES : extent < natural && can_be_partial(lower, id);
-    if (!is_one_vector) HONE_TRY(cut(lower, id, extent, lanes > natural ? natural : lanes));
+    if (!is_one_vector)
+        HONE_TRY(lower_cut_vector(lower, id, extent, lanes > natural ? natural : lanes));
     HONE_TRY(lower_bind_around(func, id, arith));
     return vectorize_loop(lower, arith, id);
 }

@@ -24,6 +24,7 @@ hone_status lower_partition(hone_lower *lower);
 hone_status lower_version(hone_lower *lower);
 hone_status lower_layout(hone_lower *lower);
 hone_status lower_flatten(hone_lower *lower);
+hone_status lower_period(hone_lower *lower);
 hone_status lower_carry(hone_lower *lower);
 hone_status lower_dot(hone_lower *lower);
 hone_status lower_reduce(hone_lower *lower);

@@ -2,14 +2,35 @@
 #include "lower/vector_runs.h"
 
 /* Accesses below a loop whose index is no linear function of the loop's variable, as it is or cut
- * into runs: v = min + outer * run + inner. */
+ * into runs: v = min + outer * run + inner. Those of the loop as it is may be near instead. */
 typedef struct crooked {
     hone_arith *arith;
     hone_var var;           /* that should be linear */
     const hone_expr *value; /* of `replaced`, or NULL */
     hone_var replaced;
+    const hone_expr *min; /* of the loop as it is, */
+    int64_t extent;       /* and how long it is */
     uint32_t count;
 } crooked;
+
+/* Lanes that lie near each other, by constants: a vector of neighbours, shuffled. */
+static bool is_near(crooked *c, const hone_expr *index) {
+    enum { MOST_LANES = 64, MOST_VECTORS = 4 };
+    hone_ir *ir = &c->arith->ir;
+    const hone_expr *first = NULL;
+    if (c->extent > MOST_LANES) return false;
+    for (int64_t lane = 0; lane < c->extent; lane++) {
+        const hone_expr *at = hone_expr_add(ir, c->min, hone_expr_int(ir, c->min->dtype, lane));
+        at = at ? hone_expr_substitute_one(ir, index, c->var, at) : NULL;
+        if (!at) return false;
+        if (!first) first = at;
+        const hone_expr *gap = hone_simplify(c->arith, hone_expr_sub(ir, at, first));
+        if (!gap || !hone_expr_is_int(gap)) return false;
+        int64_t most = MOST_VECTORS * c->extent;
+        if (gap->u.i <= -most || gap->u.i >= most) return false;
+    }
+    return true;
+}
 
 static void note_index(crooked *c, const hone_expr *index) {
     int64_t stride;
@@ -17,7 +38,8 @@ static void note_index(crooked *c, const hone_expr *index) {
     if (index->dtype.lanes != 1 || !hone_expr_is_pure_index(index)) return;
     if (c->value) index = hone_expr_substitute_one(&c->arith->ir, index, c->replaced, c->value);
     index = index ? hone_simplify(c->arith, index) : NULL;
-    c->count += !index || !hone_linear_coeff(c->arith, index, c->var, &stride);
+    if (index && hone_linear_coeff(c->arith, index, c->var, &stride)) return;
+    c->count += !index || c->value || !is_near(c, index);
 }
 
 static bool note_load(void *ctx, const hone_expr *e) {
@@ -46,7 +68,8 @@ int64_t lower_lanes_within_runs(hone_lower *lower, hone_arith *arith, hone_node_
     hone_ir *ir = &arith->ir;
     const hone_range range = hone_func_node(func, id)->u.loop.range;
     hone_var var = hone_func_node(func, id)->u.loop.var;
-    uint32_t least = count_crooked(func, id, (crooked){.arith = arith, .var = var});
+    crooked whole = {.arith = arith, .var = var, .min = range.min, .extent = extent};
+    uint32_t least = count_crooked(func, id, whole);
     if (least == 0) return extent;
     hone_dtype dtype = func->vars[var].dtype;
     hone_var outer = hone_func_add_var(func, "outer", dtype);

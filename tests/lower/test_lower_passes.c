@@ -221,33 +221,59 @@ static const struct row carry_rows[] = {
     {"a remainder goes on, a quotient stands still",
      HEAD "    for i in range(125):\n"
           "        for j in T.vectorized(16):\n"
-          "            Y[i * 16 + j] = A[(i * 16 + j) % 49] + A[(i * 16 + j) // 49]\n", "        if i * 16 % 49 < 34:\n"
+          "            Y[i * 16 + j] = A[(i * 16 + j) % 49] + A[(i * 16 + j) // 49]\n",    "        if i * 16 % 49 < 34:\n"
      "            for j in T.vectorized(16):\n"
      "                Y[i * 16 + j] = A[i * 16 // 49] + A[i * 16 % 49 + j]\n"
      "        else:\n"
      "            for j in T.vectorized(16):\n"
-     "                Y[i * 16 + j] = A[(i * 16 + j) // 49] + A[(i * 16 + j) % 49]\n"},
+     "                Y[i * 16 + j] = T.Select(i * 16 % 49 + j < 49, A[i * 16 // 49], "
+     "A[i * 16 // 49 + 1]) + T.if_then_else(i * 16 % 49 + j < 49, A[i * 16 % 49 + j], "
+     "A[i * 16 % 49 + j - 49])\n"                                                  },
+    {"rows of rows end where a row does",
+     HEAD "    for i in range(100):\n"
+          "        for j in T.vectorized(16):\n"
+          "            Y[i * 16 + j] = A[(i * 16 + j) // 205 * 41 + (i * 16 + j) % 41]\n", "        if i * 16 % 41 < 26:\n"
+     "            for j in T.vectorized(16):\n"
+     "                Y[i * 16 + j] = A[i * 16 // 205 * 41 + (i * 16 % 41 + j)]\n"
+     "        else:\n"
+     "            for j in T.vectorized(16):\n"
+     "                Y[i * 16 + j] = T.if_then_else(i * 16 % 41 + j < 41, "
+     "A[i * 16 // 205 * 41 + (i * 16 % 41 + j)], "
+     "A[(i * 16 + 41) // 205 * 41 + (i * 16 % 41 + j - 41)])\n"                 },
     {"from a number, by several, behind one that nobody knows",
      HEAD "    for j in T.vectorized(4, 12):\n"
-          "        Y[j] = A[(n + j * 3) % 300]\n",                                      "    if (n + 12) % 300 < 279:\n"
+          "        Y[j] = A[(n + j * 3) % 300]\n",                                         "    if (n + 12) % 300 < 279:\n"
      "        for j in T.vectorized(4, 12):\n"
-     "            Y[j] = A[(n + 12) % 300 + j * 3 - 12]\n"                                                                },
+     "            Y[j] = A[(n + 12) % 300 + j * 3 - 12]\n"                                                              },
     {"a digit of a digit",
      HEAD "    for i in range(500):\n"
           "        for j in T.vectorized(4):\n"
-          "            Y[i * 4 + j] = A[(i * 4 + j) % 100 // 9]\n",                     "        if i % 25 * 4 % 9 < 6:\n"
+          "            Y[i * 4 + j] = A[(i * 4 + j) % 100 // 9]\n",                        "        if i % 25 * 4 % 9 < 6:\n"
      "            for j in T.vectorized(4):\n"
-     "                Y[i * 4 + j] = A[i % 25 * 4 // 9]\n"                                               },
-    {"short rows are as they were",
+     "                Y[i * 4 + j] = A[i % 25 * 4 // 9]\n"                                             },
+    {"short rows are always in two parts",
      HEAD "    for i in range(100):\n"
           "        for j in T.vectorized(16):\n"
-          "            Y[i * 16 + j] = A[(i * 16 + j) % 31]\n",                         "    for i in range(100):\n"
+          "            Y[i * 16 + j] = A[(i * 16 + j) % 31]\n",                            "    for i in range(100):\n"
      "        for j in T.vectorized(16):\n"
-     "            Y[i * 16 + j] = A[(i * 16 + j) % 31]\n"                                                    },
+     "            Y[i * 16 + j] = T.if_then_else(i * 16 % 31 + j < 31, A[i * 16 % 31 + j], "
+     "A[i * 16 % 31 + j - 31])\n"                                                                          },
+    {"shorter ones are as they were",
+     HEAD "    for i in range(100):\n"
+          "        for j in T.vectorized(16):\n"
+          "            Y[i * 16 + j] = A[(n + i * 16 + j) % 15]\n",                        "    for i in range(100):\n"
+     "        for j in T.vectorized(16):\n"
+     "            Y[i * 16 + j] = A[(n + i * 16 + j) % 15]\n"                                          },
+    {"rows that end in different places are as they were",
+     HEAD "    for i in range(100):\n"
+          "        for j in T.vectorized(16):\n"
+          "            Y[i * 16 + j] = A[(i * 16 + j) % 49] + A[(i * 16 + j) % 50]\n",     "        else:\n"
+     "            for j in T.vectorized(16):\n"
+     "                Y[i * 16 + j] = A[(i * 16 + j) % 49] + A[(i * 16 + j) % 50]\n"},
     {"what is known inside alone is not asked outside",
      HEAD "    for j in T.vectorized(16):\n"
-          "        Y[j] = A[(j + A[0]) % 100]\n",                                       "    for j in T.vectorized(16):\n"
-     "        Y[j] = A[(j + A[0]) % 100]\n"                                                                                },
+          "        Y[j] = A[(j + A[0]) % 100]\n",                                          "    for j in T.vectorized(16):\n"
+     "        Y[j] = A[(j + A[0]) % 100]\n"                                                                              },
 };
 
 #define SHAPED(loop) HEAD "    for u in T.unroll(2):\n" loop
@@ -308,6 +334,65 @@ static const struct row unroll_rows[] = {
           "            Y[i // 2] = Y[i // 2] + A[k + 2]\n", "        for i in range(400):\n"  },
 };
 
+static const struct row period_rows[] = {
+    {"channels of pixels",
+     HEAD "    for i in T.parallel(100):\n"
+          "        for j in T.vectorized(16):\n"
+          "            Y[i * 16 + j] = A[(i * 16 + j) // 6] + A[(i * 16 + j) % 3]\n", "    for i in T.parallel(33):\n"
+     "        for step in T.unroll(3):\n"
+     "            for j in T.vectorized(16):\n"
+     "                Y[(i * 3 + step) * 16 + j] = A[(j + step * 16) // 6 + i * 8] + "
+     "A[(j + step * 16) % 3]\n"
+     "    for i in T.unroll(99, 100):\n"
+     "        for j in T.vectorized(16):\n"
+     "            Y[i * 16 + j] = A[(i * 16 + j) // 6] + A[(i * 16 + j) % 3]\n"},
+    {"of which some are left over",
+     HEAD "    for i in T.parallel(100):\n"
+          "        for j in T.vectorized(16):\n"
+          "            if i * 16 + j < 1598:\n"
+          "                Y[i * 16 + j] = A[(i * 16 + j) % 5]\n",                    "    for i in T.parallel(19):\n"
+     "        for step in T.unroll(5):\n"
+     "            for j in T.vectorized(16):\n"
+     "                Y[(i * 5 + step) * 16 + j] = A[(j + step * 16) % 5]\n"
+     "    for i in T.unroll(95, 100):\n"
+     "        if i < 99:\n"                                                                       },
+    {"those that are the same in all vectors stay",
+     HEAD "    for i in range(100):\n"
+          "        for j in T.vectorized(16):\n"
+          "            Y[i * 16 + j] = A[(i * 16 + j) % 4]\n",                        "    for i in range(100):\n"
+     "        for j in T.vectorized(16):\n"                                                           },
+    {"from where nobody knows",
+     HEAD "    for i in range(100):\n"
+          "        for j in T.vectorized(16):\n"
+          "            Y[i * 16 + j] = A[(i * 16 + j + n) % 3]\n",                    "    for i in range(100):\n"
+     "        for j in T.vectorized(16):\n"                                                       },
+};
+
+static const struct row vectorize_rows[] = {
+    {"lanes that lie near are one vector",
+     HEAD "    for i in range(100):\n"
+          "        for j in T.vectorized(8):\n"
+          "            Y[i * 8 + j] = A[(i * 8 + j) // 4] + A[(i * 8 + j) % 4]\n",         "        Y[i * 8:i * 8 + 8] = "                                                          },
+    {"lanes that do not are as many as go straight on",
+     HEAD "    for i in range(100):\n"
+          "        for j in T.vectorized(8):\n"
+          "            Y[i * 8 + j] = A[(i * 8 + j) // 4 % 2 * 100 + (i * 8 + j) % 4]\n",  "            Y[i * 8 + j * 4:i * 8 + j * 4 + 4] = A[T.Ramp(j * 100, 1, 4)]\n"            },
+    {"comparisons that are the same in all lanes",
+     HEAD "    for i in range(100):\n"
+          "        for j in T.vectorized(16):\n"
+          "            Y[i * 16 + j] = T.if_then_else((i * 16 + j) % 128 < 64, "
+          "T.if_then_else((i * 16 + j) % 128 < 32, A[i], A[j]), A[i + 1])\n",              "= T.if_then_else(i % 8 * 16 - 64 < 0, A[T.Ramp(0, 1, 16)], T.Broadcast(A[i + 1], 16))"  },
+    {"counted down",
+     HEAD "    for i in range(100):\n"
+          "        for j in T.vectorized(8):\n"
+          "            if 40 <= i % 10 * 8 + j:\n"
+          "                Y[i * 8 + j] = A[j]\n",                                         "        if 39 - i % 10 * 8 < 0:\n"                                                      },
+    {"but not one that is not",
+     HEAD "    for i in range(100):\n"
+          "        for j in T.vectorized(16):\n"
+          "            Y[i * 16 + j] = T.if_then_else(i % 10 * 8 + j < 64, A[i], A[j])\n", "= T.if_then_else(T.Broadcast(i % 10 * 8, 16) + T.Ramp(0, 1, 16) < T.Broadcast(64, 16), "},
+};
+
 typedef struct look {
     const char *pass;
     hone_str printed;
@@ -347,6 +432,14 @@ static void makes_vectors_of_neighbours(void **state) {
     check(*state, "neighbours");
 }
 
+static void takes_vectors_together(void **state) {
+    check(*state, "period");
+}
+
+static void compares_once(void **state) {
+    check(*state, "vectorize");
+}
+
 static void keeps_what_is_touched(void **state) {
     check(*state, "compact");
 }
@@ -377,6 +470,8 @@ int main(void) {
            HONE_RUN_ROWS("lower/plan_allocs", alloc_rows, shares_where_it_may) +
            HONE_RUN_ROWS("lower/version", version_rows, keeps_edges_short) +
            HONE_RUN_ROWS("lower/layout", layout_rows, lays_out_as_vectors_run) +
+           HONE_RUN_ROWS("lower/period", period_rows, takes_vectors_together) +
+           HONE_RUN_ROWS("lower/vectorize", vectorize_rows, compares_once) +
            HONE_RUN_ROWS("lower/carry", carry_rows, asks_whether_digits_carry) +
            HONE_RUN_ROWS("lower/neighbours", neighbour_rows, makes_vectors_of_neighbours) +
            HONE_RUN_ROWS("lower/unroll", unroll_rows, grows_so_far);
