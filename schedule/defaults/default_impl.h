@@ -36,6 +36,8 @@ hone_status hone_default_lanes(hone_default_nest *nest);
 hone_status hone_default_transpose(hone_default_nest *nest, hone_node_id block);
 /* default_reduce.c: has lowering collect what else reduces along contiguous memory in vectors. */
 hone_status hone_default_reduce(hone_schedule *sch, const hone_default_limits *limits);
+/* default_narrow.c: vectors over several rows that are shorter than one. */
+hone_status hone_default_narrow(hone_schedule *sch, const hone_default_limits *limits);
 /* default_rows.c: moves what is computed per row into the loop over rows of its consumer. */
 hone_status hone_default_rows(hone_schedule *sch);
 

@@ -6,7 +6,7 @@
 /* The steps, each of which leaves out what is refused:
  *
  *   inline ─► tile reductions (columns, or lanes) and transposes ─► join rows
- *          ─► collect sums in vectors ─► parallel, vectors ─► decompose
+ *          ─► collect sums in vectors ─► vectors over short rows ─► parallel, vectors ─► decompose
  */
 
 enum { MAX_BLOCKS = 256, UNROLL_STEP = 64, JOBS_PER_THREAD = 4, WORTH_THREADS = 1 << 15 };
@@ -173,6 +173,7 @@ hone_status hone_default_schedule(hone_schedule *sch, const hone_default_limits 
     }
     if (!st) st = hone_default_optional(hone_default_rows(sch));
     if (!st) st = hone_default_optional(hone_default_reduce(sch, limits));
+    if (!st) st = hone_default_optional(hone_default_narrow(sch, limits));
     if (!st) st = hone_default_optional(annotate_root(sch, limits, work));
     if (!st) st = hone_sch_enter_postproc(sch);
     if (!st) st = hone_default_optional(hone_auto_loops(sch));

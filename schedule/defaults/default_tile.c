@@ -11,11 +11,22 @@
  *     out = epilogue(tile)
  */
 
-enum { MAX_VECTORS = 4, SPARE_REGISTERS = 4, MAX_ROWS = 32 };
+enum { MAX_VECTORS = 4, MAX_STREAM_VECTORS = 16, SPARE_REGISTERS = 4, MAX_ROWS = 32 };
+
+/* Vectors of a tile. What is read once (the sum of columns) is read in long runs: as many vectors
+ * as half of the registers hold, and as leave each thread some. */
+static int64_t most_vectors(const hone_default_nest *n, int64_t extent) {
+    if (n->facts.has_reuse) return MAX_VECTORS;
+    int64_t most = n->limits->vector_registers / 2, threads = n->limits->threads;
+    int64_t share = (extent + threads * n->lanes - 1) / (threads * n->lanes);
+    if (most > MAX_STREAM_VECTORS) most = MAX_STREAM_VECTORS;
+    if (most > share) most = share;
+    return most > MAX_VECTORS ? most : MAX_VECTORS;
+}
 
 /* Elements of the vector part: whole registers if they divide the extent, else what does. */
 static int64_t column_tile(const hone_default_nest *n, int64_t extent) {
-    int64_t most = (int64_t)MAX_VECTORS * n->lanes;
+    int64_t most = most_vectors(n, extent) * n->lanes;
     int64_t tile = hone_default_divisor(extent, n->lanes, most, n->lanes);
     if (!tile) tile = hone_default_divisor(extent, n->lanes / 2 + 1, most, 1);
     if (!tile && extent <= 2 * most) tile = extent;

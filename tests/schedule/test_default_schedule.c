@@ -145,6 +145,30 @@ static const struct row {
      "        with T.block(\"C\"):\n"
      "            vi, vj = T.axis.remap(\"SS\", [i, j])\n"
      "            C[vi, vj] = B[vi, vj] * T.float32(2)\n",          1, 1, 0, 32},
+    {"rows of 3 are vectors together",
+     "@T.prim_func\n"
+     "def main(A: T.Buffer((256, 512, 3), \"float32\"), B: T.Buffer((3,), \"float32\"), "
+     "C: T.Buffer((256, 512, 3), \"float32\")):\n"
+     "    for i, j, k in T.grid(256, 512, 3):\n"
+     "        with T.block(\"C\"):\n"
+     "            vi, vj, vk = T.axis.remap(\"SSS\", [i, j, k])\n"
+     "            C[vi, vj, vk] = A[vi, vj, 2 - vk] + B[vk]\n",     1, 1, 0, 24},
+    {"but not where they are read from afar",
+     "@T.prim_func\n"
+     "def main(A: T.Buffer((3, 256, 512), \"float32\"), C: T.Buffer((256, 512, 3), \"float32\")):\n"
+     "    for i, j, k in T.grid(256, 512, 3):\n"
+     "        with T.block(\"C\"):\n"
+     "            vi, vj, vk = T.axis.remap(\"SSS\", [i, j, k])\n"
+     "            C[vi, vj, vk] = A[vk, vi, vj]\n",                 1, 1, 0, 3 },
+    {"sums of columns have wide tiles",
+     "@T.prim_func\n"
+     "def main(A: T.Buffer((500, 1024), \"float32\"), C: T.Buffer((1024,), \"float32\")):\n"
+     "    for j, k in T.grid(1024, 500):\n"
+     "        with T.block(\"C\"):\n"
+     "            vj, vk = T.axis.remap(\"SR\", [j, k])\n"
+     "            with T.init():\n"
+     "                C[vj] = T.float32(0)\n"
+     "            C[vj] = C[vj] + A[vk, vj]\n",                     1, 1, 0, 64},
     {"small work stays on one thread",
      "@T.prim_func\n"
      "def main(A: T.Buffer((16, 16), \"float32\"), C: T.Buffer((16, 16), \"float32\")):\n"
