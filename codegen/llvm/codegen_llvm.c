@@ -122,6 +122,7 @@ hone_status hone_codegen_llvm(const hone_codegen_kernel *kernels, size_t count,
     LLVMDisposeModule(g.module);
     LLVMContextDispose(g.context);
     hone_status_free(hone_ir_finish(&g.ir));
+    hone_status_free(hone_ir_finish(&g.arith.ir));
     hone_arena_destroy(g.arena);
     LLVMDisposeTargetMachine(machine);
     return st;

@@ -18,6 +18,7 @@ static LLVMValueRef float_binary(gen *g, const hone_expr *e, LLVMValueRef a, LLV
     LLVMBuilderRef ir = g->builder;
     switch ((hone_op)e->op) {
     case HONE_OP_ADD:
+        if (gen_is_lone_sum(g, e)) return LLVMBuildFAdd(ir, a, b, "");
         return gen_contract(LLVMBuildFAdd(ir, a, b, ""));
     case HONE_OP_SUB:
         return gen_contract(LLVMBuildFSub(ir, a, b, ""));
@@ -97,8 +98,49 @@ LLVMValueRef gen_divisor(gen *g, LLVMValueRef b) {
     return LLVMBuildSelect(g->builder, is_any, b, LLVMConstInt(type, 1, 0), "");
 }
 
-static LLVMValueRef int_divide(gen *g, hone_op op, bool is_signed, LLVMValueRef a, LLVMValueRef b) {
+/* The greatest that an integer is in any lane, where none is below 0 and nothing wraps on the way;
+ * -1 = it may be. What divides such numbers need not look at signs. */
+static int64_t natural_most(gen *g, const hone_expr *e) {
+    int64_t most = -1, a, b;
+    if (!hone_dtype_is_int(e->dtype)) return -1;
+    switch ((hone_expr_kind)e->kind) {
+    case HONE_EXPR_INT:
+        return e->u.i;
+    case HONE_EXPR_VAR: {
+        hone_bound bound = hone_arith_bound(&g->arith, e);
+        most = e->dtype.lanes == 1 && bound.min >= 0 ? bound.max : -1;
+        break;
+    }
+    case HONE_EXPR_BROADCAST:
+        return natural_most(g, e->args[0]);
+    case HONE_EXPR_RAMP:
+    case HONE_EXPR_BINARY:
+        a = natural_most(g, e->args[0]);
+        b = natural_most(g, e->args[1]);
+        if (a < 0 || b < 0) return -1;
+        if (e->kind == HONE_EXPR_RAMP && __builtin_mul_overflow(b, e->dtype.lanes - 1, &b))
+            return -1;
+        if (hone_expr_is_divmod(e) && hone_expr_may_trap(e)) return -1;
+        if (hone_expr_is_op(e, HONE_OP_FLOORDIV)) return a; /* and less */
+        if (hone_expr_is_op(e, HONE_OP_FLOORMOD)) return a < b ? a : b;
+        bool is_product = hone_expr_is_op(e, HONE_OP_MUL);
+        bool is_sum = e->kind == HONE_EXPR_RAMP || hone_expr_is_op(e, HONE_OP_ADD);
+        if (is_product ? __builtin_mul_overflow(a, b, &most)
+                       : !is_sum || __builtin_add_overflow(a, b, &most)) {
+            return -1;
+        }
+        break;
+    default:
+        return -1;
+    }
+    return e->dtype.bits == 64 || most <= INT32_MAX >> (32 - e->dtype.bits) ? most : -1;
+}
+
+static LLVMValueRef int_divide(gen *g, const hone_expr *e, LLVMValueRef a, LLVMValueRef b) {
     LLVMBuilderRef ir = g->builder;
+    hone_op op = (hone_op)e->op;
+    bool is_signed = hone_dtype_is_int(e->args[0]->dtype) &&
+                     (natural_most(g, e->args[0]) < 0 || natural_most(g, e->args[1]) < 0);
     b = gen_divisor(g, b);
     bool wants_quotient = op == HONE_OP_FLOORDIV || op == HONE_OP_TRUNCDIV || op == HONE_OP_DIV;
     if (!is_signed)
@@ -150,7 +192,7 @@ static LLVMValueRef int_binary(gen *g, const hone_expr *e, LLVMValueRef a, LLVMV
         if (hone_op_is_compare(op)) {
             return LLVMBuildICmp(ir, int_predicate(op, is_signed), a, b, "");
         }
-        return int_divide(g, op, is_signed, a, b);
+        return int_divide(g, e, a, b);
     }
 }
 
@@ -335,7 +377,9 @@ LLVMValueRef gen_value(gen *g, const hone_expr *e) {
     case HONE_EXPR_SELECT: {
         LLVMValueRef condition = gen_value(g, e->args[0]);
         LLVMValueRef a = gen_value(g, e->args[1]), b = gen_value(g, e->args[2]);
-        return LLVMBuildSelect(g->builder, condition, a, b, "");
+        LLVMValueRef select = LLVMBuildSelect(g->builder, condition, a, b, "");
+        gen_mark_rare(g, e, select);
+        return select;
     }
     case HONE_EXPR_CAST:
         return gen_cast(g, e->args[0]->dtype, e->dtype, gen_value(g, e->args[0]));

@@ -44,6 +44,7 @@ typedef struct gen_frame {
 
 typedef struct gen_loop {
     LLVMBasicBlockRef latch, after;
+    hone_node_id node; /* HONE_NO_ID = there is none */
 } gen_loop;
 
 typedef struct gen {
@@ -56,6 +57,7 @@ typedef struct gen {
     const char *symbol;
     hone_arena *arena;     /* scratch of this generation */
     hone_ir ir;            /* makes expressions in it */
+    hone_arith arith;      /* what is known of the variables that are in scope */
     gen_var *vars;         /* func->var_count */
     LLVMValueRef *buffers; /* func->buffer_count: base pointers, NULL = not in scope */
     gen_frame *frame;
@@ -94,6 +96,12 @@ LLVMValueRef gen_value(gen *g, const hone_expr *e);
 LLVMValueRef gen_condition(gen *g, const hone_expr *e); /* i1 */
 /* An integer to divide by: 1 instead where no lane of the mask needs the result, which may be 0. */
 LLVMValueRef gen_divisor(gen *g, LLVMValueRef b);
+
+/* carried.c */
+/* Whether e adds a product to what the loop's iterations hand on, and that is all they do. */
+bool gen_is_lone_sum(const gen *g, const hone_expr *e);
+/* Says of a choice that it seldom changes what they hand on, where that is so. */
+void gen_mark_rare(gen *g, const hone_expr *e, LLVMValueRef select);
 
 /* index.c: integer expressions as mathematical integers in i64 */
 LLVMValueRef gen_index(gen *g, const hone_expr *e);

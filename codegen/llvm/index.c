@@ -25,10 +25,14 @@ static bool power_of_two(const hone_expr *e, int64_t *out_shift) {
     return true;
 }
 
-static LLVMValueRef floor_divide(gen *g, LLVMValueRef a, LLVMValueRef b, bool wants_quotient) {
+static LLVMValueRef floor_divide(gen *g, const hone_expr *e, LLVMValueRef a, LLVMValueRef b) {
     LLVMBuilderRef ir = g->builder;
     LLVMValueRef zero = gen_i64(g, 0);
+    bool wants_quotient = e->op == HONE_OP_FLOORDIV;
     b = gen_divisor(g, b);
+    if (hone_expr_const(e->args[1]) > 0 && hone_arith_bound(&g->arith, e->args[0]).min >= 0) {
+        return wants_quotient ? LLVMBuildUDiv(ir, a, b, "") : LLVMBuildURem(ir, a, b, "");
+    }
     LLVMValueRef rest = LLVMBuildSRem(ir, a, b, "");
     LLVMValueRef is_inexact = LLVMBuildICmp(ir, LLVMIntNE, rest, zero, "");
     LLVMValueRef signs = LLVMBuildXor(ir, rest, b, "");
@@ -66,9 +70,8 @@ static LLVMValueRef binary(gen *g, const hone_expr *e) {
     case HONE_OP_MUL:
         return LLVMBuildNSWMul(ir, a, b, "");
     case HONE_OP_FLOORDIV:
-        return floor_divide(g, a, b, true);
     case HONE_OP_FLOORMOD:
-        return floor_divide(g, a, b, false);
+        return floor_divide(g, e, a, b);
     case HONE_OP_TRUNCDIV:
         return LLVMBuildSDiv(ir, a, gen_divisor(g, b), "");
     case HONE_OP_TRUNCMOD:

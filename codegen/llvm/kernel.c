@@ -85,10 +85,12 @@ void gen_kernel(gen *g) {
         return;
     }
     LLVMTypeRef body_type;
+    hone_arith_init(&g->arith, g->arena);
+    g->loop.node = HONE_NO_ID;
     LLVMValueRef body = body_function(g, &s, &body_type);
     g->vars = hone_arena_zalloc(g->arena, (g->func->var_count + 1) * sizeof *g->vars);
     g->buffers = hone_arena_zalloc(g->arena, (g->func->buffer_count + 1) * sizeof *g->buffers);
-    if (!body || !g->vars || !g->buffers) {
+    if (!body || !g->vars || !g->buffers || !hone_arith_bind_sizes(&g->arith, g->func)) {
         gen_fail(g, HONE_ERROR(HONE_CODE_NO_MEMORY, "code generation"));
         return;
     }

@@ -7,6 +7,10 @@
 #include "lower/lower.h"
 #include "runtime/model/abi.h"
 
+static hone_status no_memory(void) {
+    return HONE_ERROR(HONE_CODE_NO_MEMORY, "code generation");
+}
+
 static LLVMBasicBlockRef new_block(gen *g, const char *name) {
     return LLVMAppendBasicBlockInContext(g->context, g->frame->function, name);
 }
@@ -74,8 +78,9 @@ void gen_counted_loop(gen *g, hone_node_id id, LLVMValueRef min, LLVMValueRef en
     LLVMPositionBuilderAtEnd(b, body);
     LLVMValueRef iv = LLVMBuildPhi(b, g->i64, g->func->vars[var].name);
     gen_loop outer = g->loop;
-    g->loop = (gen_loop){latch, after};
+    g->loop = (gen_loop){latch, after, id};
     g->vars[var] = (gen_var){.value = iv, .is_index = true};
+    if (!hone_arith_bind(&g->arith, var, node->u.loop.range)) gen_fail(g, no_memory());
     gen_children(g, id);
     g->loop = outer;
     gen_lines_at(g, id);
@@ -168,7 +173,7 @@ static void while_loop(gen *g, hone_node_id id) {
     LLVMBuildCondBr(b, gen_condition(g, hone_func_node(g->func, id)->u.eval.value), body, after);
     LLVMPositionBuilderAtEnd(b, body);
     gen_loop outer = g->loop;
-    g->loop = (gen_loop){head, after};
+    g->loop = (gen_loop){head, after, HONE_NO_ID};
     gen_children(g, id);
     g->loop = outer;
     branch(g, head);
@@ -181,6 +186,10 @@ static void let(gen *g, hone_node_id id) {
     const hone_expr *value = node->u.let.value;
     bool is_index = g->func->vars[var].is_index;
     g->vars[var] = (gen_var){is_index ? gen_index(g, value) : gen_value(g, value), is_index};
+    if (is_index) {
+        hone_bound bound = hone_arith_bound(&g->arith, value);
+        if (!hone_arith_bind_const(&g->arith, var, bound.min, bound.max)) gen_fail(g, no_memory());
+    }
     gen_children(g, id);
 }
 

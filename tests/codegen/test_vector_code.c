@@ -204,6 +204,47 @@
          "                C[i0 * 4 + i1, j] = S[i1, j]\n"
 
 /* All kinds of operations on them; divisions of integers must not see lanes that do not exist. */
+/* Planes of 9 rows of n, with a border, fused and cut into vectors. */
+#define DIGITS(n, dtype)                                                                           \
+    HEAD "def main(A: T.Buffer((8, 9, " n "), \"" dtype "\"), B: T.Buffer((8,), \"" dtype            \
+         "\"), W: T.Buffer((" n ",), \"" dtype "\"), Y: T.Buffer((8 * 9 * " n                       \
+         ",), \"" dtype "\")):\n"                                                                    \
+         "    for i in range((72 * " n " + 15) // 16):\n"                                          \
+         "        for j in T.vectorized(16):\n"                                                    \
+         "            if i * 16 + j < 72 * " n ":\n"                                               \
+         "                Y[i * 16 + j] = T.if_then_else((i * 16 + j) // " n " % 9 > 0 and "       \
+         "(i * 16 + j) % " n " < " n " - 2, A[(i * 16 + j) // (9 * " n "), (i * 16 + j) // " n      \
+         " % 9 - 1, (i * 16 + j) % " n " + 2], W[(i * 16 + j) % " n "]) + "                        \
+         "B[(i * 16 + j) // (9 * " n ")]\n"
+
+/* In a program that a schedule shaped: LLVM leaves what it is given. */
+#define QUOTIENT(of)                                                                               \
+    HEAD "def main(A: T.Buffer((90,), \"float32\"), Y: T.Buffer((16, 3, 16), \"float32\")):\n"     \
+         "    for i, u in T.grid(16, 3):\n"                                                        \
+         "        for j in T.vectorized(16):\n"                                                    \
+         "            Y[i, u, j] = A[(" of ") // 7 + j + 3]\n"
+
+/* n rows at once, added up in order. */
+#define DOT_ROW(n)                                                                                 \
+    HEAD "def main(A: T.Buffer((" n ", 40), \"float32\"), B: T.Buffer((40,), \"float32\"), "        \
+         "Y: T.Buffer((" n ",), \"float32\")):\n"                                                  \
+         "    for j in T.vectorized(" n "):\n"                                                     \
+         "        Y[j] = T.float32(0)\n"                                                           \
+         "    for k in range(40):\n"                                                               \
+         "        for j in T.unroll(" n "):\n"                                                     \
+         "            Y[j] = Y[j] + A[j, k] * B[k]\n"
+
+#define ARG_MAX                                                                                    \
+    HEAD "def main(A: T.Buffer((4, 40), \"float32\"), V: T.Buffer((4,), \"float32\"), "             \
+         "I: T.Buffer((4,), \"int32\")):\n"                                                        \
+         "    for i in T.parallel(4):\n"                                                           \
+         "        I[i] = -1\n"                                                                     \
+         "        V[i] = T.float32(-1000)\n"                                                       \
+         "        for k in range(40):\n"                                                           \
+         "            v: T.let[T.float32] = T.Select(V[i] >= A[i, k], V[i], A[i, k])\n"            \
+         "            I[i] = T.Select(V[i] >= A[i, k], I[i], k)\n"                                 \
+         "            V[i] = v\n"
+
 #define ODD_OPERATIONS(n)                                                                          \
     HEAD "def main(A: T.Buffer((4, " n "), \"float32\"), I: T.Buffer((4, " n "), \"int32\"), "      \
          "Y: T.Buffer((4, " n "), \"float32\"), Z: T.Buffer((4, " n "), \"int32\")):\n"            \
@@ -284,6 +325,17 @@ static const struct row {
     {"operations on 3",              ODD_OPERATIONS("3"),                        "Ramp(0, 1, 3)",     NULL        },
     {"operations on 13",             ODD_OPERATIONS("13"),                       "Ramp(",             NULL        },
     {"operations on 22",             ODD_OPERATIONS("22"),                       "Ramp(",             NULL        },
+    {"rows end within vectors",      DIGITS("49", "float32"),                    "T.if_then_else(T.Ramp(", "!gather"  },
+    {"short rows",                   DIGITS("17", "int32"),                      "T.if_then_else(T.Ramp(", "!gather"  },
+    {"rows of bytes",                DIGITS("31", "uint8"),                      "T.if_then_else(T.Ramp(", NULL       },
+    {"rows of doubles",              DIGITS("43", "float64"),                    "T.if_then_else(T.Ramp(", NULL       },
+    {"pixels of 3 channels",         DIGITS("3", "float32"),                     "T.Ramp(32, 1, 16) % ", NULL         },
+    {"pixels of 7 channels",         DIGITS("7", "int16"),                       "T.Ramp(96, 1, 16) % ", "!gather"    },
+    {"quotients of what is not below 0", QUOTIENT("i * 5 + u"),                  "// 7",             "!sarq"     },
+    {"quotients of what may be",     QUOTIENT("u * 5 - i"),                      "// 7",             NULL        },
+    {"a sum alone is not fused",     DOT_ROW("1"),                                NULL,               "!vfmadd"    },
+    {"sums beside each other are",   DOT_ROW("4"),                                NULL,               "vfmadd231ss"},
+    {"an arg-max goes around",       ARG_MAX,                                     "T.Select(",        "!cmov"      },
     {"wider numbers are left alone", DOT("int16", "int8", LANES_INSIDE),         "!dot4",             NULL        },
 };
 /* clang-format on */
