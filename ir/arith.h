@@ -82,6 +82,10 @@ const hone_expr *hone_simplify(hone_arith *arith, const hone_expr *e);
 /* Simplify without any knowledge of variables. */
 const hone_expr *hone_simplify_plain(hone_ir *ir, const hone_expr *e);
 
+/* A comparison with a quotient as one with its dividend, x // d < n as x - n*d < 0
+ * (ir/undivided.c). Itself where there is none; NULL only where memory is short. */
+const hone_expr *hone_undivided(hone_arith *arith, const hone_expr *e);
+
 /* ---- bounds (ir/bounds.c) ---- */
 hone_bound hone_arith_bound(hone_arith *arith, const hone_expr *e);
 hone_modular hone_arith_modular(hone_arith *arith, const hone_expr *e);

@@ -179,6 +179,21 @@ static bool read_comparison(imap *m, const hone_expr *e) {
     return add_bound(m, &s);
 }
 
+/* As it stands; where that is no bound on loops, without its quotient. */
+static bool read_either_way(imap *m, const hone_expr *e) {
+    bool was_lost = m->predicate_is_lost;
+    m->predicate_is_lost = false;
+    if (!read_comparison(m, e)) return false;
+    if (m->predicate_is_lost) {
+        const hone_expr *undivided = hone_undivided(m->a, e);
+        if (!undivided) return false;
+        m->predicate_is_lost = undivided == e;
+        if (undivided != e && !read_comparison(m, undivided)) return false;
+    }
+    m->predicate_is_lost |= was_lost;
+    return true;
+}
+
 bool imap_read_predicate(imap *m, const hone_expr *e) {
     if (e->kind == HONE_EXPR_INT) {
         m->predicate_is_lost |= e->u.i == 0;
@@ -189,7 +204,7 @@ bool imap_read_predicate(imap *m, const hone_expr *e) {
         return imap_read_predicate(m, e->args[0]) && imap_read_predicate(m, e->args[1]);
     }
     if (e->kind == HONE_EXPR_BINARY && hone_op_is_compare((hone_op)e->op)) {
-        return read_comparison(m, e);
+        return read_either_way(m, e);
     }
     m->predicate_is_lost = true;
     return true;

@@ -45,6 +45,12 @@ typedef struct region_access {
 bool region_joint_box(hone_arith *arith, const region_access *access, uint32_t rank,
                       const hone_expr *predicate, hone_interval *out);
 
+/* Takes a loop apart of which indices take digits: two new ones run in its place, whose variables
+ * are behind all that arith knows; the caller puts arith->count back. False: there is no such loop
+ * (or no memory). */
+bool region_split_digits(hone_arith *arith, uint32_t rank, region_access *io,
+                         const hone_expr **io_predicate);
+
 /* [0, extent - 1] of one dimension of a buffer. */
 hone_interval region_whole_dim(hone_arith *arith, const hone_buffer_info *buffer, uint32_t dim);
 

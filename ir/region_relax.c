@@ -191,27 +191,26 @@ hone_interval region_whole_dim(hone_arith *arith, const hone_buffer_info *buffer
 
 typedef struct relax_ctx {
     hone_arith *arith;
-    const hone_node *node; /* NULL: the region speaks of the loops themselves */
-    const hone_expr **map; /* axis variable → binding */
+    const hone_expr *const *map; /* axis variable → binding; NULL where it is a loop itself */
     uint32_t map_count;
     const bool *relax;
     uint32_t relax_count;
+    const hone_expr *predicate;
     region_facts facts;
 } relax_ctx;
 
-static bool fill_map(relax_ctx *ctx, const hone_func *func) {
+/* node: the block, or NULL where the region speaks of the loops themselves. */
+static bool fill_map(relax_ctx *ctx, const hone_func *func, const hone_node *node) {
+    hone_arena *arena = ctx->arith->ir.arena;
+    const hone_expr **map = hone_arena_zalloc(arena, (func->var_count + 1) * sizeof *map);
     ctx->map_count = func->var_count;
-    ctx->map = hone_arena_zalloc(ctx->arith->ir.arena, (func->var_count + 1) * sizeof *ctx->map);
-    if (!ctx->map || !ctx->node) return ctx->map != NULL;
-    const hone_block *block = ctx->node->u.block.block;
+    ctx->map = map;
+    if (!map || !node) return map != NULL;
+    const hone_block *block = node->u.block.block;
     for (uint32_t i = 0; i < block->axis_count; i++) {
-        ctx->map[block->axes[i].var] = ctx->node->u.block.bindings[i];
+        map[block->axes[i].var] = node->u.block.bindings[i];
     }
     return true;
-}
-
-static const hone_expr *predicate_of(const relax_ctx *ctx) {
-    return ctx->node ? ctx->node->u.block.predicate : NULL;
 }
 
 static hone_interval relax_range(relax_ctx *ctx, const hone_range *range, bool *out_is_exact) {
@@ -412,11 +411,65 @@ static bool find_joint_box(relax_ctx *ctx, const hone_region *region, uint32_t r
                            hone_interval *io) {
     const region_access access = {region, ctx->map, ctx->map_count, ctx->relax, ctx->relax_count};
     hone_interval *box = hone_arena_alloc(ctx->arith->ir.arena, (rank + 1) * sizeof *box);
-    if (!box || !region_joint_box(ctx->arith, &access, rank, predicate_of(ctx), box)) {
+    if (!box || !region_joint_box(ctx->arith, &access, rank, ctx->predicate, box)) {
         return false;
     }
     for (uint32_t d = 0; d < rank; d++)
         io[d] = box[d];
+    return true;
+}
+
+/* The box; with out_is_exact, whether every element of it is touched. */
+static bool relax_access(relax_ctx *ctx, const hone_region *region, const hone_buffer_info *buffer,
+                         hone_interval *out_intervals, bool *out_is_exact) {
+    hone_arith *arith = ctx->arith;
+    ctx->facts = (region_facts){0};
+    if (!region_facts_add(&ctx->facts, arith, ctx->predicate)) return false;
+    bool is_exact = !ctx->facts.has_others;
+    for (uint32_t d = 0; d < buffer->rank; d++) {
+        bool is_dim_exact;
+        out_intervals[d] = relax_range(ctx, &region->ranges[d], &is_dim_exact);
+        hone_interval whole = region_whole_dim(arith, buffer, d);
+        if (!out_intervals[d].min || !out_intervals[d].max) {
+            is_dim_exact = false;
+            out_intervals[d] = whole;
+        }
+        is_exact &= is_dim_exact;
+        if (out_is_exact && is_exact) is_exact = has_no_holes(ctx, &region->ranges[d]);
+    }
+    if (!out_is_exact) return true;
+    for (uint32_t i = 0; is_exact && i < ctx->facts.count; i++) {
+        const hone_linear *fact = &ctx->facts.items[i];
+        is_exact = fact_is_a_box_side(ctx, fact, region, buffer->rank) ||
+                   fact_is_beside_the_box(ctx, fact, region, buffer->rank) ||
+                   fact_is_known(ctx, fact);
+    }
+    is_exact = is_exact && sides_are_independent(ctx, region, buffer->rank);
+    is_exact = is_exact || find_joint_box(ctx, region, buffer->rank, out_intervals);
+    *out_is_exact = is_exact && ends_keep_the_box(ctx, region, buffer->rank);
+    return true;
+}
+
+/* The same where it is not exact as it stands, with loops taken apart into digits. */
+static bool relax_digits(const relax_ctx *whole, const hone_region *region,
+                         const hone_buffer_info *buffer, hone_interval *io, bool *io_is_exact) {
+    relax_ctx ctx = *whole;
+    region_access access = {region, ctx.map, ctx.map_count, ctx.relax, ctx.relax_count};
+    hone_interval *box = hone_arena_alloc(ctx.arith->ir.arena, (buffer->rank + 1) * sizeof *box);
+    uint32_t known = ctx.arith->count;
+    bool is_exact = false;
+    if (!box) return false;
+    while (!is_exact && region_split_digits(ctx.arith, buffer->rank, &access, &ctx.predicate)) {
+        ctx.map = access.map;
+        ctx.relax = access.relax;
+        ctx.relax_count = access.relax_count;
+        if (!relax_access(&ctx, region, buffer, box, &is_exact)) break;
+    }
+    ctx.arith->count = known; /* the digits are gone again */
+    if (!is_exact) return true;
+    for (uint32_t d = 0; d < buffer->rank; d++)
+        io[d] = box[d];
+    *io_is_exact = true;
     return true;
 }
 
@@ -427,35 +480,14 @@ static hone_status relax_box(hone_arith *arith, const hone_func *func, hone_node
                              bool *out_is_exact) {
     const hone_node *node = block == HONE_NO_ID ? NULL : hone_func_node(func, block);
     assert(!node || node->kind == HONE_NODE_BLOCK);
-    relax_ctx ctx = {.arith = arith, .node = node, .relax = relax, .relax_count = relax_count};
-    if (!fill_map(&ctx, func) || !region_facts_add(&ctx.facts, arith, predicate_of(&ctx))) {
-        HONE_TRY(hone_ir_finish(&arith->ir));
-        return HONE_ERROR(HONE_CODE_NO_MEMORY, "region");
-    }
-    bool is_exact = !ctx.facts.has_others;
-    for (uint32_t d = 0; d < buffer->rank; d++) {
-        bool is_dim_exact;
-        out_intervals[d] = relax_range(&ctx, &region->ranges[d], &is_dim_exact);
-        hone_interval whole = region_whole_dim(arith, buffer, d);
-        if (!out_intervals[d].min || !out_intervals[d].max) {
-            is_dim_exact = false;
-            out_intervals[d] = whole;
-        }
-        is_exact &= is_dim_exact;
-        if (out_is_exact && is_exact) is_exact = has_no_holes(&ctx, &region->ranges[d]);
-    }
-    if (out_is_exact) {
-        for (uint32_t i = 0; is_exact && i < ctx.facts.count; i++) {
-            const hone_linear *fact = &ctx.facts.items[i];
-            is_exact = fact_is_a_box_side(&ctx, fact, region, buffer->rank) ||
-                       fact_is_beside_the_box(&ctx, fact, region, buffer->rank) ||
-                       fact_is_known(&ctx, fact);
-        }
-        is_exact = is_exact && sides_are_independent(&ctx, region, buffer->rank);
-        is_exact = is_exact || find_joint_box(&ctx, region, buffer->rank, out_intervals);
-        *out_is_exact = is_exact && ends_keep_the_box(&ctx, region, buffer->rank);
-    }
-    return hone_ir_finish(&arith->ir);
+    relax_ctx ctx = {.arith = arith, .relax = relax, .relax_count = relax_count};
+    ctx.predicate = node ? node->u.block.predicate : NULL;
+    bool done = fill_map(&ctx, func, node) &&
+                relax_access(&ctx, region, buffer, out_intervals, out_is_exact) &&
+                (!out_is_exact || *out_is_exact ||
+                 relax_digits(&ctx, region, buffer, out_intervals, out_is_exact));
+    HONE_TRY(hone_ir_finish(&arith->ir));
+    return done ? HONE_OK : HONE_ERROR(HONE_CODE_NO_MEMORY, "region");
 }
 
 hone_status hone_region_relax(hone_arith *arith, const hone_func *func, hone_node_id block,

@@ -94,12 +94,33 @@ static bool says(hone_schedule *sch, const hone_expr *predicate, const hone_expr
     return plain && hone_expr_same(plain, condition);
 }
 
+static void push_undivided(hone_schedule *sch, const hone_expr *predicate) {
+    if (hone_expr_is_op(predicate, HONE_OP_AND)) {
+        push_undivided(sch, predicate->args[0]);
+        push_undivided(sch, predicate->args[1]);
+        return;
+    }
+    const hone_expr *fact = hone_undivided(&sch->arith, predicate);
+    if (fact) hone_arith_push(&sch->arith, fact);
+}
+
+bool sch_condition_follows(hone_schedule *sch, const hone_expr *predicate,
+                           const hone_expr *condition) {
+    uint32_t mark = sch->arith.fact_count;
+    if (!predicate) return false;
+    push_undivided(sch, predicate);
+    bool follows = hone_prove(&sch->arith, condition);
+    hone_arith_pop(&sch->arith, mark);
+    return follows;
+}
+
 hone_status sch_nest_add_condition(hone_schedule *sch, const hone_expr *condition, sch_nest *io) {
     if (hone_expr_is_op(condition, HONE_OP_AND)) {
         HONE_TRY(sch_nest_add_condition(sch, condition->args[0], io));
         return sch_nest_add_condition(sch, condition->args[1], io);
     }
-    if (!says(sch, io->predicate, hone_simplify(&sch->arith, condition))) {
+    if (!says(sch, io->predicate, hone_simplify(&sch->arith, condition)) &&
+        !sch_condition_follows(sch, io->predicate, condition)) {
         io->predicate =
             and_also(sch, sch_without_implied(sch, io->predicate, condition), condition);
     }

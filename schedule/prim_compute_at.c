@@ -466,10 +466,27 @@ static const hone_expr *in_order_of_axes(move *m, const sch_nest *n) {
     return sorted;
 }
 
+/* The end of an axis, which holds for each instance, where it says as much as the condition:
+ * f0*4 + f1 // 8 < n for f0*32 + f1 < n*8, as in TVM. Else the condition. */
+static const hone_expr *as_end_of_axis(const move *m, const sch_nest *n,
+                                       const hone_expr *condition) {
+    hone_schedule *sch = m->sch;
+    const hone_block *block = sch_block(sch, m->block);
+    for (uint32_t a = 0; a < block->axis_count; a++) {
+        hone_range dom = block->axes[a].dom;
+        const hone_expr *end = hone_expr_add(&sch->ir, dom.min, dom.extent);
+        end = hone_simplify(&sch->arith, end);
+        if (!end || !hone_dtype_equal(n->bindings[a]->dtype, end->dtype)) continue;
+        const hone_expr *c = hone_expr_binary(&sch->ir, HONE_OP_LT, n->bindings[a], end);
+        if (c && sch_condition_follows(sch, c, condition)) return c;
+    }
+    return condition;
+}
+
 /* Where the only other block does not run, its producers may not have run, or it made nothing. */
 static hone_status add_conditions(move *m, sch_nest *io) {
     if (!m->outer) return HONE_OK;
-    HONE_TRY(sch_nest_add_condition(m->sch, m->outer, io));
+    HONE_TRY(sch_nest_add_condition(m->sch, as_end_of_axis(m, io, m->outer), io));
     if (io->predicate) io->predicate = in_order_of_axes(m, io);
     return sch_ir_error(m->sch);
 }
