@@ -86,6 +86,11 @@ const hone_expr *hone_simplify_plain(hone_ir *ir, const hone_expr *e);
  * (ir/undivided.c). Itself where there is none; NULL only where memory is short. */
 const hone_expr *hone_undivided(hone_arith *arith, const hone_expr *e);
 
+/* A comparison without terms of marked variables that only fill up what is a multiple without them:
+ * f0*32 + f1*4 + v < 56 is f0*8 + f1 < 14 for 0 <= v < 4. Itself where there is none. */
+const hone_expr *hone_without_rest(hone_arith *arith, const hone_expr *e, const bool *marks,
+                                   uint32_t mark_count);
+
 /* ---- bounds (ir/bounds.c) ---- */
 hone_bound hone_arith_bound(hone_arith *arith, const hone_expr *e);
 hone_modular hone_arith_modular(hone_arith *arith, const hone_expr *e);
@@ -113,6 +118,9 @@ bool hone_linear_of(hone_arith *arith, const hone_expr *e, hone_linear *out);
 const hone_expr *hone_linear_expr(hone_arith *arith, const hone_linear *linear, hone_dtype dtype);
 /* The coefficient of a variable when e is linear in it (0 when unused); false when it is not. */
 bool hone_linear_coeff(hone_arith *arith, const hone_expr *e, hone_var var, int64_t *out_coeff);
+
+/* Of io < 0, as hone_without_rest; false where nothing was dropped. */
+bool hone_drop_rest(hone_arith *arith, hone_linear *io, const bool *marks, uint32_t mark_count);
 
 /* ---- integer sets (ir/intset.c) ---- */
 /* The values e takes when the variables marked in relax[] (relax_count entries) run over their

@@ -45,49 +45,6 @@ static bool look_for_digit(void *ctx, const hone_expr *e) {
     return true;
 }
 
-/* s < 0: what is a multiple of the divisor, and a rest that stays below it, which may be left out.
- */
-static bool divide(hone_arith *arith, hone_linear *s, int64_t by) {
-    hone_bound rest = {0, 0};
-    hone_linear_term *terms = hone_arena_alloc(arith->ir.arena, (s->count + 1) * sizeof *terms);
-    uint32_t count = 0;
-    if (!terms || s->constant % by != 0) return false;
-    for (uint32_t i = 0; i < s->count; i++) {
-        hone_linear_term term = s->terms[i];
-        if (term.coeff % by == 0) {
-            terms[count++] = (hone_linear_term){term.term, term.coeff / by};
-            continue;
-        }
-        hone_bound bound = hone_arith_bound(arith, term.term);
-        int64_t most;
-        if (term.coeff < 1 || bound.min < 0 || bound.max == HONE_BOUND_POS_INF ||
-            __builtin_mul_overflow(bound.max, term.coeff, &most) ||
-            __builtin_add_overflow(rest.max, most, &rest.max)) {
-            return false;
-        }
-    }
-    if (rest.max >= by) return false;
-    *s = (hone_linear){s->constant / by, count, terms};
-    return true;
-}
-
-/* A conjunction, its parts divided where they can be. */
-static const hone_expr *divide_condition(hone_arith *arith, const hone_expr *e, int64_t by) {
-    hone_linear s;
-    if (hone_expr_is_op(e, HONE_OP_AND)) {
-        const hone_expr *a = divide_condition(arith, e->args[0], by);
-        const hone_expr *b = divide_condition(arith, e->args[1], by);
-        return a && b ? hone_expr_binary(&arith->ir, HONE_OP_AND, a, b) : NULL;
-    }
-    if (!hone_expr_is_op(e, HONE_OP_LT)) return e;
-    const hone_expr *difference = hone_expr_sub(&arith->ir, e->args[0], e->args[1]);
-    if (!difference) return NULL;
-    if (!hone_linear_of(arith, difference, &s) || !divide(arith, &s, by)) return e;
-    hone_dtype dtype = difference->dtype;
-    return hone_expr_binary(&arith->ir, HONE_OP_LT, hone_linear_expr(arith, &s, dtype),
-                            hone_expr_int(&arith->ir, dtype, 0));
-}
-
 static const hone_expr *put_in(hone_arith *arith, const digit_search *s, const hone_expr *number,
                                const hone_expr *e) {
     if (!e || !hone_expr_uses_var(e, s->var)) return e;
@@ -145,7 +102,6 @@ bool region_split_digits(hone_arith *arith, uint32_t rank, region_access *io,
     for (uint32_t i = 0; i < io->map_count; i++)
         map[i] = i == s.var ? number : put_in(arith, &s, number, io->map[i]);
     const hone_expr *predicate = put_in(arith, &s, number, *io_predicate);
-    if (predicate) predicate = divide_condition(arith, predicate, s.divisor);
     if (*io_predicate && !predicate) return false;
     *io_predicate = predicate;
     *io = (region_access){io->region, map, io->map_count, relax, first + 2};

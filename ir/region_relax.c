@@ -419,12 +419,24 @@ static bool find_joint_box(relax_ctx *ctx, const hone_region *region, uint32_t r
     return true;
 }
 
+/* Facts that tell whole tiles apart say nothing of what runs within one. */
+static void drop_rests(relax_ctx *ctx) {
+    for (uint32_t i = 0; i < ctx->facts.count; i++) {
+        hone_linear s = ctx->facts.items[i];
+        if (__builtin_sub_overflow(s.constant, 1, &s.constant)) continue;
+        if (!hone_drop_rest(ctx->arith, &s, ctx->relax, ctx->relax_count)) continue;
+        s.constant++;
+        ctx->facts.items[i] = s;
+    }
+}
+
 /* The box; with out_is_exact, whether every element of it is touched. */
 static bool relax_access(relax_ctx *ctx, const hone_region *region, const hone_buffer_info *buffer,
                          hone_interval *out_intervals, bool *out_is_exact) {
     hone_arith *arith = ctx->arith;
     ctx->facts = (region_facts){0};
     if (!region_facts_add(&ctx->facts, arith, ctx->predicate)) return false;
+    drop_rests(ctx);
     bool is_exact = !ctx->facts.has_others;
     for (uint32_t d = 0; d < buffer->rank; d++) {
         bool is_dim_exact;

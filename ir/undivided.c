@@ -2,7 +2,10 @@
  *
  *     x // d + r < 0   is   x + r*d < 0     for d > 0
  *
- * f0*4 + f1 // 8 < n says of the loops f0 and f1 what f0*32 + f1 < n*8 says. */
+ * f0*4 + f1 // 8 < n says of the loops f0 and f1 what f0*32 + f1 < n*8 says. And the other way
+ * round, where what is left over of the quotient is a term by itself:
+ *
+ *     x*g + y < 0   is   x < 0     for 0 <= y < g */
 #include "ir/arith.h"
 #include "ir/fold.h"
 
@@ -39,4 +42,62 @@ const hone_expr *hone_undivided(hone_arith *arith, const hone_expr *e) {
         hone_expr_mul(ir, hone_linear_expr(arith, &s, dtype), quotient->args[1]);
     const hone_expr *sum = hone_simplify(arith, hone_expr_add(ir, quotient->args[0], rest));
     return hone_expr_binary(ir, HONE_OP_LT, sum, hone_expr_int(ir, dtype, 0));
+}
+
+/* s < 0 where s is a multiple of g and a term from 0 to g - 1: without the term, divided by g. */
+static bool drop_term(hone_arith *arith, hone_linear *s, uint32_t at) {
+    hone_bound bound = hone_arith_bound(arith, s->terms[at].term);
+    int64_t g = s->constant, most, coeff = s->terms[at].coeff;
+    hone_linear_term *terms = hone_arena_alloc(arith->ir.arena, s->count * sizeof *terms);
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < s->count; i++) {
+        if (i != at) g = hone_gcd(g, s->terms[i].coeff);
+    }
+    if (!terms || g < 2 || coeff < 1 || bound.min < 0 || bound.max == HONE_BOUND_POS_INF ||
+        __builtin_mul_overflow(bound.max, coeff, &most) || most >= g) {
+        return false;
+    }
+    for (uint32_t i = 0; i < s->count; i++) {
+        if (i == at) continue;
+        terms[count++] = (hone_linear_term){s->terms[i].term, s->terms[i].coeff / g};
+    }
+    *s = (hone_linear){s->constant / g, count, terms};
+    return true;
+}
+
+bool hone_drop_rest(hone_arith *arith, hone_linear *io, const bool *marks, uint32_t mark_count) {
+    bool dropped = false;
+    for (uint32_t i = 0; i < io->count;) {
+        bool is_marked = hone_expr_uses_any(io->terms[i].term, marks, mark_count);
+        if (is_marked && drop_term(arith, io, i)) {
+            dropped = true;
+            i = 0;
+        } else {
+            i++;
+        }
+    }
+    return dropped;
+}
+
+const hone_expr *hone_without_rest(hone_arith *arith, const hone_expr *e, const bool *marks,
+                                   uint32_t mark_count) {
+    hone_ir *ir = &arith->ir;
+    hone_linear s, end = {0};
+    uint32_t count = 0;
+    if (!read_difference(arith, e, &s) || !hone_drop_rest(arith, &s, marks, mark_count)) return e;
+    end.terms = hone_arena_alloc(ir->arena, (s.count + 1) * sizeof *end.terms);
+    if (!end.terms || s.constant == INT64_MIN) return e;
+    hone_dtype dtype = e->args[0]->dtype;
+    end.constant = -s.constant;
+    for (uint32_t i = 0; i < s.count; i++) {
+        hone_linear_term term = s.terms[i];
+        if (term.coeff > 0)
+            s.terms[count++] = term;
+        else
+            end.terms[end.count++] = (hone_linear_term){term.term, -term.coeff};
+    }
+    s.constant = 0;
+    s.count = count;
+    return hone_expr_binary(ir, HONE_OP_LT, hone_linear_expr(arith, &s, dtype),
+                            hone_linear_expr(arith, &end, dtype));
 }

@@ -58,16 +58,19 @@ hone_status sch_make_nest(hone_schedule *sch, uint32_t axis_count, const sch_axi
 
 /* ---- conditions of others ---- */
 
+/* inner: the loops between the block and the place. */
 static const hone_expr *outer_parts(hone_schedule *sch, hone_node_id block, hone_node_id place,
-                                    const hone_expr *e) {
+                                    const bool *inner, const hone_expr *e) {
     if (!e) return NULL;
     if (hone_expr_is_op(e, HONE_OP_AND)) {
-        const hone_expr *a = outer_parts(sch, block, place, e->args[0]);
-        const hone_expr *b = outer_parts(sch, block, place, e->args[1]);
+        const hone_expr *a = outer_parts(sch, block, place, inner, e->args[0]);
+        const hone_expr *b = outer_parts(sch, block, place, inner, e->args[1]);
         return a && b ? and_also(sch, a, b) : a ? a : b;
     }
     if (hone_expr_is_int(e)) return NULL;
-    for (hone_node_id n = sch_node(sch, block)->parent; n != place; n = sch_node(sch, n)->parent) {
+    e = hone_without_rest(&sch->arith, e, inner, sch->func->var_count);
+    for (hone_node_id n = sch_node(sch, block)->parent; n != place && e;
+         n = sch_node(sch, n)->parent) {
         const hone_node *node = sch_node(sch, n);
         if (node->kind != HONE_NODE_FOR || !hone_expr_uses_var(e, node->u.loop.var)) continue;
         if (!hone_expr_is_int_value(node->u.loop.range.extent, 1)) return NULL;
@@ -75,12 +78,15 @@ static const hone_expr *outer_parts(hone_schedule *sch, hone_node_id block, hone
         e = hone_simplify(&sch->arith, e);
         if (!e) return NULL;
     }
-    return hone_expr_is_int(e) ? NULL : e;
+    return !e || hone_expr_is_int(e) ? NULL : e;
 }
 
 hone_status sch_outer_conditions(hone_schedule *sch, hone_node_id block, hone_node_id place,
                                  const hone_expr **out) {
-    *out = outer_parts(sch, block, place, sch_node(sch, block)->u.block.predicate);
+    bool *inner = NULL;
+    *out = NULL;
+    HONE_TRY(sch_mark_loops(sch, block, place, false, &inner));
+    *out = outer_parts(sch, block, place, inner, sch_node(sch, block)->u.block.predicate);
     return sch_ir_error(sch);
 }
 
