@@ -33,65 +33,22 @@ bool script_finish(script_parser *p, const script_call *call, const hone_expr *e
     return script_check_ir(p, call->at);
 }
 
-/* What other rooms and languages call what T has under another name, or NULL. */
-static const char *name_elsewhere(const char *callee) {
-    static const char *const rows[][2] = {
-        {"T.Tensor",      "T.Buffer"          },
-        {"T.tensor",      "T.Buffer"          },
-        {"T.relu",        "T.max"             },
-        {"T.where_else",  "T.if_then_else"    },
-        {"T.bit_and",     "T.bitwise_and"     },
-        {"T.bit_or",      "T.bitwise_or"      },
-        {"T.bit_xor",     "T.bitwise_xor"     },
-        {"T.maximum",     "T.max"             },
-        {"T.minimum",     "T.min"             },
-        {"T.power",       "T.pow"             },
-        {"T.syncthreads", "T.tvm_storage_sync"},
-        {"T.barrier",     "T.tvm_storage_sync"},
-        {"T.for_range",   "T.serial"          },
-        {"T.float",       "T.float32"         },
-        {"T.int",         "T.int32"           },
-        {"T.dataflow",    "R.dataflow"        },
-        {"T.call_tir",    "R.call_tir"        },
-        {"T.function",    "T.prim_func"       },
-    };
-    for (size_t i = 0; i < HONE_COUNT(rows); i++) {
-        if (strcmp(rows[i][0], callee) == 0) return rows[i][1];
-    }
-    return NULL;
-}
-
-static bool unknown_call(script_parser *p, const script_call *call) {
-    bool is_of_module = strcmp(call->callee, "I.module_attrs") == 0 ||
-                        strcmp(call->callee, "I.module_global_infos") == 0;
-    if (is_of_module) {
-        return script_fail(p, call->at,
-                           "'%s' stands in the class of a module, beside its functions",
-                           call->callee);
-    }
-    enum { MOST = 512 };
-    const char *names[MOST];
+size_t script_call_names(script_parser *p, const char **names, size_t most) {
     size_t count = 0;
     for (size_t t = 0; t < HONE_COUNT(tables); t++) {
-        for (const script_entry *e = tables[t]; e->name && count < MOST; e++)
+        for (const script_entry *e = tables[t]; e->name && count < most; e++)
             names[count++] = e->name;
     }
-    for (int i = 0; i < HONE_INTRIN_COUNT && count < MOST; i++) {
+    for (int i = 0; i < HONE_INTRIN_COUNT && count < most; i++) {
         const char *full =
             hone_arena_printf(p->scratch, "T.%s", hone_intrin_spelling((hone_intrin)i));
         if (full) names[count++] = full;
     }
-    for (size_t i = 0; hone_named_op_at(i) && count < MOST; i++) {
+    for (size_t i = 0; hone_named_op_at(i) && count < most; i++) {
         const char *full = hone_arena_printf(p->scratch, "T.%s", hone_named_op_at(i)->name);
         if (full) names[count++] = full;
     }
-    const char *near_name = name_elsewhere(call->callee);
-    if (!near_name) near_name = script_nearest(call->callee, names, count);
-    if (near_name) {
-        return script_fail(p, call->at, "unknown function '%s'; did you mean '%s'?", call->callee,
-                           near_name);
-    }
-    return script_fail(p, call->at, "unknown function '%s'", call->callee);
+    return count;
 }
 
 bool script_call_path(script_parser *p, const script_call *call, script_value *out) {
@@ -105,7 +62,7 @@ bool script_call_path(script_parser *p, const script_call *call, script_value *o
     bool known = false;
     if (!script_call_intrin(p, call, out, &known)) return false;
     if (!known && needs_func && !script_call_named(p, call, out, &known)) return false;
-    return known || unknown_call(p, call);
+    return known || script_unknown_call(p, call);
 }
 
 /* ---- attributes ---- */
@@ -393,6 +350,19 @@ static bool vector_store(script_parser *p, const script_value *base, const scrip
     return script_store(p, &target, value);
 }
 
+/* A.ptr_to([i, j]) is T.address_of(A[i, j]). */
+static bool pointer_to(script_parser *p, const script_value *base, const script_call *call,
+                       script_value *out) {
+    const script_value *at = NULL, *items = NULL;
+    uint32_t count = 0;
+    if (!script_need_arg(p, call, 0, "indices", &at)) return false;
+    script_items(at, &items, &count);
+    script_value access = {.kind = SCRIPT_ACCESS, .at = call->at};
+    access.u.access = (script_access){.buffer = base->u.buffer, .rank = count, .items = items};
+    script_call inner = {.callee = "T.address_of", .at = call->at, .count = 1, .args = &access};
+    return script_call_path(p, &inner, out);
+}
+
 bool script_call_method(script_parser *p, const script_value *callee, const script_call *call,
                         script_value *out) {
     const script_value *base = callee->u.method.base;
@@ -405,6 +375,9 @@ bool script_call_method(script_parser *p, const script_value *callee, const scri
     }
     if (base->kind == SCRIPT_BUFFER && strcmp(name, "vstore") == 0) {
         return vector_store(p, base, call, out);
+    }
+    if (base->kind == SCRIPT_BUFFER && strcmp(name, "ptr_to") == 0) {
+        return pointer_to(p, base, call, out);
     }
     if (base->kind == SCRIPT_BUFFER && strcmp(name, "view") == 0) {
         return script_view(p, base->u.buffer, call, out);

@@ -360,6 +360,11 @@ bool script_view(script_parser *p, hone_buffer base, const script_call *call, sc
     if (!shape) return false;
     if (!call->count) return script_fail(p, call->at, "view: the shape is missing");
     for (uint32_t i = 0; i < call->count; i++) {
+        if (call->args[i].kind == SCRIPT_STRING || call->args[i].kind == SCRIPT_DTYPE) {
+            return script_fail(p, call->args[i].at,
+                               "view takes sizes; T.decl_buffer(shape, dtype, data=A.data) shows "
+                               "another type");
+        }
         if (!script_to_expr(p, &call->args[i], &shape[i])) return false;
         if (!hone_dtype_is_integer(shape[i]->dtype) || shape[i]->dtype.lanes != 1) {
             return script_fail_type(p, call->args[i].at, "a size is %s, expected an integer",

@@ -363,6 +363,10 @@ bool script_check_shape(script_parser *p, const script_call *call, const script_
                         const script_value *behind);
 /* Fails for an argument that the function called does not take, as far as that is known. */
 bool script_check_arguments(script_parser *p, const script_call *call);
+/* "unknown function 'T.gird'; did you mean 'T.grid'?" */
+bool script_unknown_call(script_parser *p, const script_call *call);
+/* What may be called by a dotted name; how many. */
+size_t script_call_names(script_parser *p, const char **names, size_t most);
 /* Is there a function of this whole name ("T.exp")? */
 bool script_is_function(const char *name);
 bool script_call_path(script_parser *p, const script_call *call, script_value *out);

@@ -1,4 +1,4 @@
-/* ir/script_undefined.c - what a name that nothing defines was meant for. */
+/* ir/script_undefined.c - what a name or a function that nothing defines was meant for. */
 #include "ir/script_impl.h"
 
 #include <string.h>
@@ -228,4 +228,76 @@ bool script_undefined(script_parser *p, uint32_t at, const char *name) {
         return script_fail(p, at, "undefined name '%s'; did you mean '%s'?", name, near_name);
     }
     return script_fail(p, at, "undefined name '%s'", name);
+}
+
+/* ---- functions ---- */
+
+/* What other rooms and languages call what T has under another name, or NULL. */
+static const char *name_elsewhere(const char *callee) {
+    static const char *const rows[][2] = {
+        {"T.Tensor",      "T.Buffer"          },
+        {"T.tensor",      "T.Buffer"          },
+        {"T.relu",        "T.max"             },
+        {"T.where_else",  "T.if_then_else"    },
+        {"T.bit_and",     "T.bitwise_and"     },
+        {"T.bit_or",      "T.bitwise_or"      },
+        {"T.bit_xor",     "T.bitwise_xor"     },
+        {"T.maximum",     "T.max"             },
+        {"T.minimum",     "T.min"             },
+        {"T.power",       "T.pow"             },
+        {"T.syncthreads", "T.tvm_storage_sync"},
+        {"T.barrier",     "T.tvm_storage_sync"},
+        {"T.for_range",   "T.serial"          },
+        {"T.float",       "T.float32"         },
+        {"T.int",         "T.int32"           },
+        {"T.dataflow",    "R.dataflow"        },
+        {"T.call_tir",    "R.call_tir"        },
+        {"T.function",    "T.prim_func"       },
+    };
+    for (size_t i = 0; i < HONE_COUNT(rows); i++) {
+        if (strcmp(rows[i][0], callee) == 0) return rows[i][1];
+    }
+    return NULL;
+}
+
+/* Kernels that say which threads do what, and operations on tiles. */
+static bool is_of_kernels(const char *callee) {
+    static const char *const words[] = {"T.device_entry", "T.cta_id",       "T.warp_id",
+                                        "T.lane_id",      "T.thread_id",    "T.cluster_id",
+                                        "T.kernel",       "T.warpgroup_id", "T.cta_id_in_cluster"};
+    static const char *const rooms[] = {"T.warp.", "T.cta.", "T.warpgroup.", "T.thread.",
+                                        "T.tile."};
+    for (size_t i = 0; i < HONE_COUNT(words); i++) {
+        if (strcmp(words[i], callee) == 0) return true;
+    }
+    for (size_t i = 0; i < HONE_COUNT(rooms); i++) {
+        if (strncmp(rooms[i], callee, strlen(rooms[i])) == 0) return true;
+    }
+    return false;
+}
+
+bool script_unknown_call(script_parser *p, const script_call *call) {
+    bool is_of_module = strcmp(call->callee, "I.module_attrs") == 0 ||
+                        strcmp(call->callee, "I.module_global_infos") == 0;
+    if (is_of_module) {
+        return script_fail(p, call->at,
+                           "'%s' stands in the class of a module, beside its functions",
+                           call->callee);
+    }
+    if (is_of_kernels(call->callee)) {
+        return script_fail(p, call->at,
+                           "'%s' is a word of TIRx kernels (threads by scopes, tiles), which are "
+                           "not supported; loops bound to threads are: T.thread_binding",
+                           call->callee);
+    }
+    enum { MOST = 512 };
+    const char *names[MOST];
+    size_t count = script_call_names(p, names, MOST);
+    const char *near_name = name_elsewhere(call->callee);
+    if (!near_name) near_name = script_nearest(call->callee, names, count);
+    if (near_name) {
+        return script_fail(p, call->at, "unknown function '%s'; did you mean '%s'?", call->callee,
+                           near_name);
+    }
+    return script_fail(p, call->at, "unknown function '%s'", call->callee);
 }
