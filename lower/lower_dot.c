@@ -7,9 +7,9 @@
  *   for k in 4: for j in 16: C[c + j] = C[c + j] + A[a + k] * B[b + 4 * j + k]      either way
  * round ⇒ C[c:c + 16] = dot4(C[c:c + 16], A[a:a + 4], B[b:b + 64])
  *
- * with any number of lanes up to 64, and A and B cast to the type of C, an int32 or uint32. A may
- * move by a group of elements with j as well. dot4 takes bytes, signed or not; dot2 takes int16, to
- * which bytes are widened.
+ * with any number of lanes up to 64 (longer loops are cut), and A and B cast to the type of C, an
+ * int32 or uint32. A may move by a group of elements with j as well. Where only the loop over k is
+ * left, one lane. dot4 takes bytes, signed or not; dot2 takes int16, to which bytes are widened.
  *
  * Two products of bfloat16 that are summed in a float32, term by term as a loop does it, become a
  * dot2 of that kind. Where a loop around wishes it (pragma_bf16_dot) and the CPU has an instruction
@@ -22,7 +22,7 @@
 #include "lower/dot.h"
 #include "support/attributes.h"
 
-enum { MAX_LANES = 64, MAX_GROUP = 4, MAX_TERMS = 10, MAX_ZERO_POINT = 1 << 14 };
+enum { MAX_LANES = 64, LEAST_PART = 16, MAX_GROUP = 4, MAX_TERMS = 10, MAX_ZERO_POINT = 1 << 14 };
 
 /* A load of a small integer, cast: its index is base + lane_step * j (+ k). */
 typedef struct factor {
@@ -94,7 +94,8 @@ static bool match_product(const dot *d, const hone_expr *e, factor *out_a, facto
     }
     hone_func *func = d->lower->func;
     hone_buffer to = lower_storage_of(func, hone_func_node(func, d->store)->u.store.buffer);
-    return out_b->lane_step == d->group && lower_storage_of(func, out_a->load->u.buffer) != to &&
+    return (d->lanes == HONE_NO_ID || out_b->lane_step == d->group) &&
+           lower_storage_of(func, out_a->load->u.buffer) != to &&
            lower_storage_of(func, out_b->load->u.buffer) != to;
 }
 
@@ -239,7 +240,7 @@ static bool match_terms(dot *d, const term *terms, uint32_t count) {
     bool is_taken[MAX_TERMS];
     int products = 0;
     uint32_t apart_count = 0, old_count = 0;
-    bool may_have_points = !d->is_float && d->steps != HONE_NO_ID;
+    bool may_have_points = !d->is_float && d->steps != HONE_NO_ID && d->lanes != HONE_NO_ID;
     for (uint32_t i = 0; i < count; i++) {
         const hone_expr *e = terms[i].e;
         bool is_old = e->kind == HONE_EXPR_LOAD && e->u.buffer == store->u.store.buffer &&
@@ -279,7 +280,8 @@ static bool match_sum(dot *d) {
     if (d->is_float && (d->group != 2 || d->steps == HONE_NO_ID)) return false; /* keeps order */
     bool is_word = hone_dtype_is_integer(dtype) && dtype.bits == 32 && dtype.lanes == 1;
     if (!d->is_float && !is_word) return false;
-    if (!coefficient(d, index, d->lanes, &lane_step) || lane_step != 1) return false;
+    if (!coefficient(d, index, d->lanes, &lane_step)) return false;
+    if (lane_step != (d->lanes != HONE_NO_ID)) return false;
     if (!coefficient(d, index, d->steps, &k_step) || k_step != 0) return false;
     d->c = index;
     const hone_expr *value = stored_value(d);
@@ -293,12 +295,41 @@ static bool is_plain_loop(const hone_func *func, hone_node_id id) {
            node->loop_kind != HONE_LOOP_THREAD;
 }
 
+/* Lanes at a time: all, or equal parts of a longer loop, whole registers if possible; 0 = none. */
+static int64_t part_of(int64_t count) {
+    if (count <= MAX_LANES) return count;
+    for (int64_t part = MAX_LANES; part >= LEAST_PART; part -= 16)
+        if (count % part == 0) return part;
+    for (int64_t part = MAX_LANES; part >= LEAST_PART; part--)
+        if (count % part == 0) return part;
+    return 0;
+}
+
 static bool match_lanes(dot *d) {
     const hone_func *func = d->lower->func;
     if (!is_plain_loop(func, d->lanes)) return false;
     d->count = hone_expr_const(hone_func_node(func, d->lanes)->u.loop.range.extent);
-    if (d->count < 2 || d->count > MAX_LANES) return false;
+    if (d->count < 2 || part_of(d->count) == 0) return false;
     return match_sum(d);
+}
+
+/* Nothing but the steps is left: the only column of a tail, say. Not where vectors are yet to be
+ * made of the loops around. */
+static bool match_single(dot *d) {
+    const hone_func *func = d->lower->func;
+    const hone_node *steps = hone_func_node(func, d->steps);
+    d->group = (int)hone_expr_const(steps->u.loop.range.extent);
+    d->count = 1;
+    if (d->group != 2 && d->group != 4) return false;
+    for (hone_node_id n = d->steps; n != HONE_NO_ID; n = hone_func_node(func, n)->parent) {
+        const hone_node *node = hone_func_node(func, n);
+        if (node->kind != HONE_NODE_FOR) continue;
+        if (node->loop_kind == HONE_LOOP_VECTORIZED ||
+            hone_attrs_find(&node->u.loop.annotations, "pragma_vector_reduce")) {
+            return false;
+        }
+    }
+    return match_sum(d) && !d->is_float;
 }
 
 static hone_node_id only_child(const hone_func *func, hone_node_id parent) {
@@ -320,7 +351,9 @@ static bool match(dot *d, hone_node_id id) {
         d->steps = HONE_NO_ID;
         for (d->group = 2; d->group <= MAX_GROUP; d->group += 2)
             if (match_lanes(d)) return true;
-        return false;
+        d->lanes = HONE_NO_ID;
+        d->steps = id;
+        return match_single(d);
     }
     d->store = only_child(func, inner);
     if (!is_plain_loop(func, inner) || d->store == HONE_NO_ID ||
@@ -353,13 +386,17 @@ static const hone_expr *at_start(const dot *d, const hone_expr *index) {
     return index ? hone_simplify(d->arith, index) : NULL;
 }
 
+static const hone_expr *lanes_from(hone_ir *ir, const hone_expr *start, int64_t lanes) {
+    if (lanes == 1) return start;
+    return hone_expr_ramp(ir, start, hone_expr_int(ir, start->dtype, 1), (uint16_t)lanes);
+}
+
 const hone_expr *lower_dot_load(const dot *d, hone_buffer buffer, const hone_expr *start,
                                 int64_t lanes) {
     hone_ir *ir = &d->lower->ir;
     if (!start) return NULL;
     hone_dtype dtype = d->lower->func->buffers[buffer].dtype;
-    const hone_expr *at =
-        hone_expr_ramp(ir, start, hone_expr_int(ir, start->dtype, 1), (uint16_t)lanes);
+    const hone_expr *at = lanes_from(ir, start, lanes);
     return hone_expr_load(ir, hone_dtype_with_lanes(dtype, (uint16_t)lanes), buffer, 1, &at);
 }
 
@@ -439,11 +476,33 @@ static const hone_expr *add_points(const dot *d, const hone_expr *value, bool is
     return hone_expr_add(ir, value, hone_expr_broadcast(ir, rest, value->dtype.lanes));
 }
 
+/* for j in 80: S  ⇒  for o in unrolled(5): for j in o * 16 .. o * 16 + 16: S */
+static hone_status cut(dot *d) {
+    hone_func *func = d->lower->func;
+    hone_ir *ir = &d->lower->ir;
+    int64_t part = part_of(d->count);
+    hone_dtype dtype = func->vars[var_of(d, d->lanes)].dtype;
+    hone_var fresh = hone_func_add_var(func, func->vars[var_of(d, d->lanes)].name, dtype);
+    if (fresh == HONE_NO_ID) return LOWER_NO_MEMORY();
+    hone_range all = {hone_expr_int(ir, dtype, 0), hone_expr_int(ir, dtype, d->count / part)};
+    const hone_expr *at =
+        hone_expr_mul(ir, hone_func_var_expr(ir, func, fresh), hone_expr_int(ir, dtype, part));
+    hone_node_id outer = hone_func_add_loop(func, fresh, HONE_LOOP_UNROLLED, all);
+    if (outer == HONE_NO_ID) return LOWER_NO_MEMORY();
+    hone_range *range = &hone_func_node(func, d->lanes)->u.loop.range;
+    *range = (hone_range){hone_expr_add(ir, range->min, at), hone_expr_int(ir, dtype, part)};
+    HONE_TRY(hone_ir_finish(ir));
+    lower_wrap(func, d->outer, outer);
+    d->count = part;
+    return HONE_OK;
+}
+
 static hone_status replace(dot *d) {
     hone_func *func = d->lower->func;
     hone_ir *ir = &d->lower->ir;
     hone_buffer to = hone_func_node(func, d->store)->u.store.buffer;
-    bool is_begun = false, is_raised = wants_raise(d, to);
+    if (d->count > MAX_LANES) HONE_TRY(cut(d));
+    bool is_begun = false, is_raised = d->lanes != HONE_NO_ID && wants_raise(d, to);
     const hone_expr *b = at_start(d, d->b), *c = at_start(d, d->c);
     if (is_raised || d->b_scale) HONE_TRY(lower_dot_begin(d, b, c, is_raised, &is_begun));
     is_raised = is_raised && is_begun;
@@ -465,8 +524,7 @@ static hone_status replace(dot *d) {
     value = add_points(d, value, is_begun, a, b);
     hone_node *store = hone_func_node(func, d->store);
     store->u.store.value = value;
-    indices[0] =
-        c ? hone_expr_ramp(ir, c, hone_expr_int(ir, c->dtype, 1), (uint16_t)d->count) : NULL;
+    indices[0] = c ? lanes_from(ir, c, d->count) : NULL;
     store->u.store.indices = indices;
     HONE_TRY(hone_ir_finish(ir));
     hone_tree_remove(func, d->store);

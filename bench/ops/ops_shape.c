@@ -135,6 +135,11 @@ static void run_rows(bench *b, const char *option, int threads, const char *dir)
     };
     if (!ops_rows_shape(option, &work, &text))
         bench_must(HONE_ERROR(HONE_CODE_INVALID, "'%s' is no KIND,NUMBER,... of rows", option));
+    if (strcmp(work.kind, "bytes_matmul") == 0) {
+        ops_machine machine = machine_of(b, threads);
+        work.weight = 2;
+        ops_bytes_traces(&machine, work.dims[0], work.dims[1], work.dims[2], &text);
+    }
     run_text(b, &work, &text, threads, dir);
 }
 

@@ -51,6 +51,11 @@ int ops_choose_tile(const ops_machine *machine, int64_t count, int most, int reg
 /* Row operators, elements, transposes, pooling (ops_shape_elements.c): kind and dims of the work;
  * false when the text is no such shape. */
 bool ops_rows_shape(const char *option, ops_work *io_work, ops_shape_text *out);
+/* The traces of a product of bytes (ops_shape_bytes.c). */
+void ops_bytes_traces(const ops_machine *machine, int64_t m, int64_t n, int64_t k,
+                      ops_shape_text *out);
+/* One step of the sum of a product, in tiles of so many rows by so many vectors of columns. */
+double ops_product_time(const ops_machine *machine, int64_t m, int64_t n, int rows, int vectors);
 void ops_matmul_text(const ops_machine *machine, int64_t m, int64_t n, int64_t k,
                      ops_shape_text *out);
 /* A convolution 1x1 of one image; leaves the name alone. */

@@ -217,20 +217,39 @@ static void print_pool(const int64_t *d, hone_str *out) {
                     1.0 / (double)(d[4] * d[4]));
 }
 
+/* Rows, columns, steps of the sum, 1 = bytes of X are unsigned or 2 = signed. */
+static void print_bytes(const int64_t *d, hone_str *out) {
+    hone_str_printf(out,
+                    "K = %" PRId64 "\n\n"
+                    "@T.prim_func\n"
+                    "def main(X: T.Buffer((M, K), \"%s\"), W: T.Buffer((K, N), \"int8\"), "
+                    "Y: T.Buffer((M, N), \"int32\")):\n"
+                    "    T.func_attr({\"tir.noalias\": True})\n"
+                    "    for i, j, k in T.grid(M, N, K):\n"
+                    "        with T.block(\"matmul\"):\n"
+                    "            vi, vj, vk = T.axis.remap(\"SSR\", [i, j, k])\n"
+                    "            with T.init():\n"
+                    "                Y[vi, vj] = 0\n"
+                    "            Y[vi, vj] = Y[vi, vj] + T.Cast(\"int32\", X[vi, vk]) * "
+                    "T.Cast(\"int32\", W[vk, vj])\n",
+                    d[2], d[3] == 2 ? "int8" : "uint8");
+}
+
 static const struct kind {
     const char *name;
     int least, most; /* numbers */
     void (*print)(const int64_t *dims, hone_str *out);
 } kinds[] = {
-    {"softmax",   2, 2, print_softmax  },
-    {"layernorm", 2, 2, print_layernorm},
-    {"sum",       3, 3, print_sum      },
-    {"transpose", 2, 2, print_transpose},
-    {"copy",      2, 2, print_copy     },
-    {"gelu",      1, 1, print_gelu     },
-    {"chain",     1, 1, print_chain    },
-    {"pool",      8, 8, print_pool     },
-    {"permute",   8, 8, print_permute  },
+    {"softmax",      2, 2, print_softmax  },
+    {"layernorm",    2, 2, print_layernorm},
+    {"sum",          3, 3, print_sum      },
+    {"transpose",    2, 2, print_transpose},
+    {"copy",         2, 2, print_copy     },
+    {"gelu",         1, 1, print_gelu     },
+    {"chain",        1, 1, print_chain    },
+    {"pool",         8, 8, print_pool     },
+    {"bytes_matmul", 4, 4, print_bytes    },
+    {"permute",      8, 8, print_permute  },
 };
 
 bool ops_rows_shape(const char *option, ops_work *io_work, ops_shape_text *out) {

@@ -83,8 +83,7 @@ static double tile_time(const ops_machine *machine, int64_t rows, int64_t vector
     return time + 0.4 * (double)vectors;
 }
 
-static double product_time(const ops_machine *machine, int64_t m, int64_t n, int rows,
-                           int vectors) {
+double ops_product_time(const ops_machine *machine, int64_t m, int64_t n, int rows, int vectors) {
     int64_t all = (n + machine->lanes - 1) / machine->lanes;
     double time = 0;
     for (int corner = 0; corner < 4; corner++) {
@@ -116,7 +115,7 @@ static void choose_tile(plan *p) {
     for (int vectors = 2; vectors <= 4 && p->n > machine->lanes * (vectors - 1); vectors++) {
         int most = (machine->registers - vectors - 1) / vectors;
         for (int rows = 1; rows <= most && rows <= most_rows(p->k) && rows <= p->m; rows++) {
-            double time = product_time(machine, p->m, p->n, rows, vectors) *
+            double time = ops_product_time(machine, p->m, p->n, rows, vectors) *
                           unequal_share(p, rows, vectors * machine->lanes);
             if (vectors > 2) time *= 1.03;
             if (time > best || (vectors > 2 && time == best)) continue;
@@ -415,13 +414,13 @@ static bool suits_filters(const plan *p, int64_t filters, int64_t pixels, int *o
     if (machine->registers != 32 || filters % (VECTORS * machine->lanes) != 0) return false;
     double best = 1e300;
     for (int tile = 8; tile <= MOST_PIXELS && tile <= pixels; tile++) {
-        double time = product_time(machine, pixels, filters, tile, VECTORS);
+        double time = ops_product_time(machine, pixels, filters, tile, VECTORS);
         if (time >= best) continue;
         best = time;
         *out_pixels = tile;
     }
     int vectors = (p->columns + machine->lanes - 1) / machine->lanes;
-    return 1.06 * best < product_time(machine, filters, pixels, p->rows, vectors);
+    return 1.06 * best < ops_product_time(machine, filters, pixels, p->rows, vectors);
 }
 
 void ops_pointwise_text(const ops_machine *machine, int64_t filters, int64_t pixels,

@@ -13,7 +13,7 @@
 #include "tests/support/hone_test.h"
 #include "tests/support/random_program.h"
 
-enum { SEEDS = 160, COMPILED_EACH = 8, LOOPS = 7 };
+enum { SEEDS = 200, COMPILED_EACH = 8, LOOPS = 7 };
 
 typedef enum point_kind {
     POINT_NONE,
@@ -45,6 +45,7 @@ static int pick(hone_rng *rng, int count) {
 static void make_nest(hone_rng *rng, nest *n) {
     static const char *const names[] = {"i0", "i1", "i2", "j0", "j1", "k0", "k1"};
     static const char *const bytes[] = {"int8", "uint8"};
+    static const int odd_lanes[] = {1, 80, 100, 128}; /* one column; longer than vectors */
     for (int i = 0; i < LOOPS; i++) {
         snprintf(n->names[i], sizeof n->names[i], "%s", names[i]);
         n->extents[i] = 1 + pick(rng, 3);
@@ -66,6 +67,7 @@ static void make_nest(hone_rng *rng, nest *n) {
     n->touch_adds = pick(rng, 2);
     n->a_point = n->is_float || pick(rng, 2) ? POINT_NONE : (point_kind)pick(rng, POINT_KINDS);
     n->b_point = n->is_float || pick(rng, 3) ? POINT_NONE : (point_kind)pick(rng, POINT_KINDS);
+    if (pick(rng, 5) == 0) n->lanes = odd_lanes[pick(rng, (int)HONE_COUNT(odd_lanes))];
 }
 
 static void indent(hone_str *out, int depth) {

@@ -59,6 +59,18 @@
          "        for k in range(8):\n" loops                                                      \
          "                    C[i, j] = C[i, j] + T.Cast(\"int32\", A[i, k * 4 + u]) * "           \
          "T.Cast(\"int32\", B[k, j, u])\n"
+/* So many columns: the only one of a tail, or more than a vector has. */
+#define DOT_COLUMNS(n, loop)                                                                       \
+    HEAD "def main(A: T.Buffer((3, 32), \"uint8\"), B: T.Buffer((8, " n ", 4), \"int8\"), "        \
+         "C: T.Buffer((3, " n "), \"int32\")):\n"                                                  \
+         "    for i in range(3):\n"                                                                \
+         "        for j in range(" n "):\n"                                                        \
+         "            C[i, j] = 7\n"                                                               \
+         "        for k in range(8):\n"                                                            \
+         "            for u in T.unroll(4):\n"                                                     \
+         "                for j in " loop "(" n "):\n"                                             \
+         "                    C[i, j] = C[i, j] + T.Cast(\"int32\", A[i, k * 4 + u]) * "           \
+         "T.Cast(\"int32\", B[k, j, u])\n"
 #define LANES_OUTSIDE                                                                              \
     "            for j in T.vectorized(16):\n"                                                     \
     "                for u in range(4):\n"
@@ -336,6 +348,9 @@ static const struct row {
     {"a sum alone is not fused",     DOT_ROW("1"),                                NULL,               "!vfmadd"    },
     {"sums beside each other are",   DOT_ROW("4"),                                NULL,               "vfmadd231ss"},
     {"an arg-max goes around",       ARG_MAX,                                     "T.Select(",        "!cmov"      },
+    {"one column of bytes",          DOT_COLUMNS("1", "range"),                  "dot4(\"int32\"",    "vpdpbusd"  },
+    {"80 columns of bytes",          DOT_COLUMNS("80", "T.vectorized"),          "dot4(\"int32x16\"", "vpdpbusd"  },
+    {"100 columns of bytes",         DOT_COLUMNS("100", "T.vectorized"),         "dot4(\"int32x50\"", "vpdpbusd"  },
     {"wider numbers are left alone", DOT("int16", "int8", LANES_INSIDE),         "!dot4",             NULL        },
 };
 /* clang-format on */
