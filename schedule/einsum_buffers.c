@@ -325,6 +325,29 @@ static hone_status check_declared_around(einsum *e, const pad_buffer *b) {
     return HONE_OK;
 }
 
+/* Regions are boxes: the least one around two of them. */
+static hone_status unite(einsum *e, const hone_region *other, hone_region *io) {
+    hone_schedule *sch = e->sch;
+    uint32_t rank = hone_func_buffer(sch->func, io->buffer)->rank;
+    hone_range *ranges = hone_arena_alloc(sch->arena, (rank + 1) * sizeof *ranges);
+    if (!ranges) return sch_no_memory();
+    for (uint32_t d = 0; d < rank; d++) {
+        const hone_range *sides[] = {&other->ranges[d], &io->ranges[d]};
+        hone_interval spans[2];
+        for (int i = 0; i < 2; i++) {
+            const hone_expr *end = hone_expr_add(&sch->ir, sides[i]->min, sides[i]->extent);
+            const hone_expr *one = hone_expr_int(&sch->ir, sides[i]->min->dtype, 1);
+            spans[i] = (hone_interval){sides[i]->min, hone_expr_sub(&sch->ir, end, one)};
+        }
+        HONE_TRY(sch_ir_error(sch));
+        hone_interval both = hone_interval_union(&sch->arith, spans[0], spans[1]);
+        hone_dtype dtype = sides[0]->min->dtype;
+        if (!hone_interval_range(&sch->arith, both, dtype, &ranges[d])) return sch_ir_error(sch);
+    }
+    io->ranges = ranges;
+    return HONE_OK;
+}
+
 hone_status sch_declare_pad_copy(einsum *e, const pad_buffer *b) {
     hone_schedule *sch = e->sch;
     hone_region region;
@@ -339,6 +362,7 @@ hone_status sch_declare_pad_copy(einsum *e, const pad_buffer *b) {
         uint32_t r = declared_read(block, b->old);
         if (block->read_count) memcpy(reads, block->reads, block->read_count * sizeof *reads);
         reads[r] = region;
+        if (r < block->read_count) HONE_TRY(unite(e, &block->reads[r], &reads[r]));
         block->reads = reads;
         block->read_count += r == block->read_count;
         sch_node(sch, n)->u.block.block = block;

@@ -23,8 +23,8 @@
  * stands before it, none of which still reduces over it or a loop around it (unless the block is
  * only repeated by that loop, see partial_results.h), each iteration surely makes the box that it
  * reads, and the new loops meet each of its instances (once, when it is a reduction, and its init
- * first). A block of which instances write the same elements (reverse: any) runs over a box of its
- * axes; such instances keep their order. */
+ * first). The block runs over a box of its axes; instances that write the same elements keep their
+ * order. */
 
 typedef struct move {
     hone_schedule *sch;
@@ -492,13 +492,12 @@ static hone_status add_conditions(move *m, sch_nest *io) {
 }
 
 /* The block comes to run over a box of its axes. Where its instances were none (i, 7 - i), those
- * that are new must not overwrite what others made, nor (reverse: compute_at makes what is read)
- * reach for what is not there, or change what an output held. */
+ * that are new must not overwrite what others made, reach for what is not there, or change what an
+ * output held. */
 static hone_status check_instances(const move *m) {
     hone_schedule *sch = m->sch;
     hone_iter *ignored;
     bool is_exact = false;
-    if (!m->is_reverse && sch_writes_apart(sch, m->block)) return HONE_OK;
     if (sch_has_affine_bindings(sch, m->block)) return HONE_OK;
     HONE_TRY(sch_axes_box(sch, m->block, &ignored, &is_exact));
     if (is_exact) return HONE_OK;

@@ -31,6 +31,10 @@ static hone_status check_nest(einsum *e) {
     const char *why = NULL;
     hone_node_id n = e->block;
     bool is_alone = true;
+    if (sch_block(sch, n)->match_count) {
+        return sch_refuse(sch, n, "%s looks at buffers through T.match_buffer",
+                          sch_block_name(sch, n));
+    }
     e->own = n;
     for (; sch_node(sch, n)->parent != e->scope; n = sch_node(sch, n)->parent) {
         const hone_node *parent = sch_node(sch, sch_node(sch, n)->parent);

@@ -205,9 +205,9 @@ static hone_node_id leaf_of(const hone_schedule *sch, hone_node_id n) {
     return n;
 }
 
-/* Axes that are bound to a loop take its range as their domain; not where an init would run at the
- * beginning of a part behind the first. */
-static hone_status narrow_axes(partitioning *p, hone_node_id id, hone_node_id loop, uint32_t part,
+/* Axes that are bound to a loop take its range as their domain; not where an init would run that
+ * does not now. */
+static hone_status narrow_axes(partitioning *p, hone_node_id id, hone_node_id loop,
                                hone_block *block) {
     hone_schedule *sch = p->sch;
     const hone_node *node = sch_node(sch, loop);
@@ -217,7 +217,10 @@ static hone_status narrow_axes(partitioning *p, hone_node_id id, hone_node_id lo
     for (uint32_t i = 0; i < block->axis_count; i++) {
         const hone_expr *binding = sch_node(sch, id)->u.block.bindings[i];
         if (binding->kind != HONE_EXPR_VAR || binding->u.var != node->u.loop.var) continue;
-        if (has_init && part > 0 && axes[i].kind == HONE_AXIS_REDUCE) continue;
+        bool is_reduce = axes[i].kind == HONE_AXIS_REDUCE;
+        if (has_init && is_reduce && !hone_expr_same(axes[i].dom.min, node->u.loop.range.min)) {
+            continue;
+        }
         axes[i].dom = node->u.loop.range;
         if (!hone_arith_bind(&sch->arith, axes[i].var, axes[i].dom)) return sch_no_memory();
     }
@@ -240,7 +243,7 @@ static hone_status finish_leaf(partitioning *p, hone_node_id leaf, hone_node_id 
         if (!block) return sch_no_memory();
         block->name = sch_name(sch, block->name, suffix, -1);
         if (!block->name) return sch_no_memory();
-        HONE_TRY(narrow_axes(p, n, loop, part, block));
+        HONE_TRY(narrow_axes(p, n, loop, block));
         sch_node(sch, n)->u.block.block = block;
         sch_node(sch, n)->flags = 0;
         sch_mark_open(sch, n);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "ir/itermap.h"
+#include "ir/region.h"
 #include "schedule/reindexing_places.h"
 
 /* ---- the access ---- */
@@ -527,6 +528,24 @@ static hone_status redirect(sch_reindexing *r) {
     return HONE_OK;
 }
 
+/* Steps on the block around go by what it says that it reads: the copy may not read more. */
+static hone_status check_declared(const sch_reindexing *r) {
+    hone_schedule *sch = r->sch;
+    const hone_block *scope = sch_block(sch, r->scope);
+    uint32_t read_count, write_count;
+    const hone_region *reads, *writes;
+    if (r->is_write || sch_scope_of(sch, r->scope) == HONE_NO_ID) return HONE_OK;
+    HONE_TRY(hone_block_infer_regions(sch->func, r->scope, sch->arena, &read_count, &reads,
+                                      &write_count, &writes));
+    const hone_region *actual = hone_region_of(read_count, reads, r->buffer);
+    const hone_region *declared = hone_region_of(scope->read_count, scope->reads, r->buffer);
+    if (!actual || !declared || hone_region_covers(&sch->arith, sch->func, declared, actual)) {
+        return HONE_OK;
+    }
+    return sch_refuse(sch, r->block, "more of '%s' would be copied than %s says that it reads",
+                      hone_func_buffer(sch->func, r->buffer)->name, sch_block_name(sch, r->scope));
+}
+
 static hone_status rebuild(sch_reindexing *r, const char *name, const char *storage_scope) {
     hone_schedule *sch = r->sch;
     hone_dtype dtype = hone_func_buffer(sch->func, r->buffer)->dtype;
@@ -535,6 +554,7 @@ static hone_status rebuild(sch_reindexing *r, const char *name, const char *stor
     HONE_TRY(sch_add_alloc(sch, r->scope, r->fresh));
     HONE_TRY(make_copy(r));
     HONE_TRY(redirect(r));
+    HONE_TRY(check_declared(r));
     return sch_require_pipeline(sch, r->scope);
 }
 
