@@ -284,6 +284,43 @@ static hone_status visit(carry *c, hone_node_id loop, hone_node_id *out_last) {
     return all ? lower_wrap_choice(lower, all, loop, slow, out_last) : HONE_OK;
 }
 
+typedef struct row_finder {
+    carry *c;
+    int64_t least, most; /* the rows that are looked for */
+    bool is_found;
+} row_finder;
+
+static bool find_row(void *ctx, const hone_expr *e) {
+    row_finder *f = ctx;
+    int64_t step;
+    if (!hone_expr_is_divmod(e) || e->dtype.lanes != 1) return true;
+    int64_t divisor = hone_expr_const(e->args[1]);
+    bool is_row = divisor >= f->least && divisor < f->most && divisor % f->least != 0;
+    f->is_found |= is_row && hone_expr_is_pure_index(e->args[0]) &&
+                   hone_linear_coeff(&f->c->scope.arith, e->args[0], f->c->var, &step);
+    return !f->is_found;
+}
+
+static void look_for_row(void *ctx, hone_node_id at, const hone_expr *e) {
+    (void)at;
+    hone_expr_walk(e, find_row, ctx);
+}
+
+/* A loop of several vectors over rows that are shorter is cut into single ones first, of which some
+ * are within a row. */
+static hone_status cut_long(carry *c, hone_node_id loop) {
+    hone_lower *lower = c->scope.lower;
+    const hone_node *node = hone_func_node(lower->func, loop);
+    int64_t extent = hone_expr_const(node->u.loop.range.extent);
+    int64_t lanes = lower_vector_lanes(lower, loop);
+    c->var = node->u.loop.var;
+    if (extent <= lanes || !only_stores(lower->func, loop)) return HONE_OK;
+    HONE_TRY(lower_enter(&c->scope, loop, HONE_NO_ID));
+    row_finder f = {.c = c, .least = lanes, .most = 2 * extent};
+    hone_tree_walk_exprs(lower->func, loop, false, look_for_row, &f);
+    return f.is_found ? lower_cut_vector(lower, loop, extent, lanes) : HONE_OK;
+}
+
 hone_status lower_carry(hone_lower *lower) {
     hone_func *func = lower->func;
     if (hone_target_is_gpu(lower->options->target)) return HONE_OK; /* a lane is a thread's own */
@@ -294,6 +331,7 @@ hone_status lower_carry(hone_lower *lower) {
         next = hone_tree_next(func, 0, n);
         if (!is_candidate(func, n)) continue;
         hone_node_id last;
+        HONE_TRY(cut_long(&c, n));
         HONE_TRY(visit(&c, n, &last));
         next = hone_tree_next_over(func, 0, last);
     }

@@ -251,19 +251,23 @@ static const struct row carry_rows[] = {
           "            Y[i * 4 + j] = A[(i * 4 + j) % 100 // 9]\n",                        "        if i % 25 * 4 % 9 < 6:\n"
      "            for j in T.vectorized(4):\n"
      "                Y[i * 4 + j] = A[i % 25 * 4 // 9]\n"                                             },
+    {"vectors that are longer are cut",
+     HEAD "    for i in range(50):\n"
+          "        for j in T.vectorized(32):\n"
+          "            Y[i * 32 + j] = A[(i * 32 + j) % 49]\n",                            "            if (i * 32 + j * 8) % 49 < 42:\n"                                 },
     {"short rows are always in two parts",
      HEAD "    for i in range(100):\n"
-          "        for j in T.vectorized(16):\n"
-          "            Y[i * 16 + j] = A[(i * 16 + j) % 31]\n",                            "    for i in range(100):\n"
-     "        for j in T.vectorized(16):\n"
-     "            Y[i * 16 + j] = T.if_then_else(i * 16 % 31 + j < 31, A[i * 16 % 31 + j], "
-     "A[i * 16 % 31 + j - 31])\n"                                                                          },
+          "        for j in T.vectorized(8):\n"
+          "            Y[i * 8 + j] = A[(i * 8 + j) % 15]\n",                              "    for i in range(100):\n"
+     "        for j in T.vectorized(8):\n"
+     "            Y[i * 8 + j] = T.if_then_else(i * 8 % 15 + j < 15, A[i * 8 % 15 + j], "
+     "A[i * 8 % 15 + j - 15])\n"                                                                             },
     {"shorter ones are as they were",
      HEAD "    for i in range(100):\n"
-          "        for j in T.vectorized(16):\n"
-          "            Y[i * 16 + j] = A[(n + i * 16 + j) % 15]\n",                        "    for i in range(100):\n"
-     "        for j in T.vectorized(16):\n"
-     "            Y[i * 16 + j] = A[(n + i * 16 + j) % 15]\n"                                          },
+          "        for j in T.vectorized(8):\n"
+          "            Y[i * 8 + j] = A[(n + i * 8 + j) % 7]\n",                           "    for i in range(100):\n"
+     "        for j in T.vectorized(8):\n"
+     "            Y[i * 8 + j] = A[(n + i * 8 + j) % 7]\n"                                                },
     {"rows that end in different places are as they were",
      HEAD "    for i in range(100):\n"
           "        for j in T.vectorized(16):\n"
