@@ -29,6 +29,17 @@ static bool find_certain_load(void *ctx, const hone_expr *e) {
            !hone_expr_is_op(e, HONE_OP_OR);
 }
 
+/* B[X[v]]: what X holds is not known, so that more is copied than is read. */
+static bool is_copied_as_declared(const caching *c, const hone_region *declared) {
+    for (uint32_t d = 0; d < hone_func_buffer(c->sch->func, c->buffer)->rank; d++) {
+        if (!hone_expr_is_pure_index(declared->ranges[d].min) ||
+            !hone_expr_is_pure_index(declared->ranges[d].extent)) {
+            return false;
+        }
+    }
+    return true;
+}
+
 /* Does the block begin with a statement that loads all of what it declares to read, whatever
  * happens? */
 static bool begins_with_load(const caching *c) {
@@ -37,6 +48,7 @@ static bool begins_with_load(const caching *c) {
     const hone_node *first = sch_node(sch, hone_block_body_of(sch->func, c->block));
     load_search s = {.c = c};
     s.declared = hone_region_of(block->read_count, block->reads, c->buffer);
+    if (!is_copied_as_declared(c, s.declared)) return false;
     if (first->kind == HONE_NODE_STORE) {
         hone_expr_walk(first->u.store.value, find_certain_load, &s);
     } else if (first->kind == HONE_NODE_LET) {
