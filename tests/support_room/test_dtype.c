@@ -92,7 +92,8 @@ static void asks_for_kinds(void **state) {
     assert_false(hone_dtype_is_storable(HONE_DTYPE_VOID));
     assert_false(hone_dtype_is_storable((hone_dtype){0}));
     hone_dtype int1, int4; /* the second in a byte */
-    assert_true(hone_dtype_parse("int1", &int1) && hone_dtype_parse("int4", &int4));
+    assert_true(hone_dtype_parse("int1", &int1));
+    assert_true(hone_dtype_parse("int4", &int4));
     assert_true(hone_dtype_is_storable(int4) && !hone_dtype_is_storable(int1));
     hone_dtype four = hone_dtype_with_lanes(HONE_DTYPE_F32, 4);
     assert_true(hone_dtype_is_vector(four));
