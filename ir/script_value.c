@@ -399,6 +399,13 @@ bool script_to_value(script_parser *p, const script_value *v, hone_value *out_va
 
 /* ---- regions ---- */
 
+static bool region_end(script_parser *p, const script_value *v, const hone_expr **out) {
+    if (!script_to_expr(p, v, out)) return false;
+    if (hone_dtype_is_integer((*out)->dtype) && !hone_dtype_is_vector((*out)->dtype)) return true;
+    return script_fail_type(p, v->at, "the end of a region is %s, must be an integer",
+                            HONE_DTYPE_NAME((*out)->dtype));
+}
+
 static bool range_of(script_parser *p, const script_value *v, const hone_expr *extent,
                      hone_range *out) {
     if (v->kind != SCRIPT_SLICE) {
@@ -408,10 +415,9 @@ static bool range_of(script_parser *p, const script_value *v, const hone_expr *e
     }
     const hone_expr *stop = extent;
     out->min = extent ? hone_expr_int(&p->ir, extent->dtype, 0) : NULL;
-    if (v->u.items[0].kind != SCRIPT_NONE && !script_to_expr(p, &v->u.items[0], &out->min))
+    if (v->u.items[0].kind != SCRIPT_NONE && !region_end(p, &v->u.items[0], &out->min))
         return false;
-    if (v->u.items[1].kind != SCRIPT_NONE && !script_to_expr(p, &v->u.items[1], &stop))
-        return false;
+    if (v->u.items[1].kind != SCRIPT_NONE && !region_end(p, &v->u.items[1], &stop)) return false;
     if (v->u.items[2].kind != SCRIPT_NONE) return script_fail(p, v->at, "a region has no step");
     out->extent = script_extent_between(&p->ir, out->min, stop);
     if (out->extent && out->min->kind == HONE_EXPR_INT) {

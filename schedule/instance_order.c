@@ -61,8 +61,8 @@ static bool rises(hone_schedule *sch, const hone_expr *number, hone_node_id loop
     return true;
 }
 
-static bool runs_in_order(hone_schedule *sch, hone_node_id block, const hone_expr *const *bindings,
-                          sch_loop_chain loops) {
+bool sch_meets_in_order(hone_schedule *sch, hone_node_id block, const hone_expr *const *bindings,
+                        sch_loop_chain loops) {
     int64_t span = 0;
     const hone_expr *number = number_instances(sch, block, bindings);
     return number && rises(sch, number, loops.bottom, &span) &&
@@ -74,8 +74,8 @@ hone_status sch_require_order(hone_schedule *sch, hone_node_id block, const hone
     const hone_node *node = sch_node(sch, block);
     sch_loop_chain now = {node->parent, HONE_NO_ID};
     if (sch_writes_apart(sch, block)) return HONE_OK;
-    if (runs_in_order(sch, block, node->u.block.bindings, now) &&
-        runs_in_order(sch, block, then, loops)) {
+    if (sch_meets_in_order(sch, block, node->u.block.bindings, now) &&
+        sch_meets_in_order(sch, block, then, loops)) {
         return HONE_OK;
     }
     return sch_refuse(sch, block,

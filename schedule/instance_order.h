@@ -12,10 +12,13 @@ typedef struct sch_loop_chain {
     hone_node_id bottom, outer;
 } sch_loop_chain;
 
+/* Do the loops meet the instances, as bindings say, in the order of the axes' values (the last axis
+ * changes fastest)? Axes that a block without init has no use for may change their order. */
+bool sch_meets_in_order(hone_schedule *sch, hone_node_id block, const hone_expr *const *bindings,
+                        sch_loop_chain loops);
 /* Refuses a block of which instances that write the same elements would change their order:
  * different spatial values may do so, and the loops around it, or those that will be with the
- * bindings that will be, do not meet the instances in the order of the axes' values (the last axis
- * changes fastest). Axes that a block without init has no use for may change their order. */
+ * bindings that will be, do not meet the instances in order. */
 HONE_NODISCARD hone_status sch_require_order(hone_schedule *sch, hone_node_id block,
                                              const hone_expr *const *then, sch_loop_chain loops);
 

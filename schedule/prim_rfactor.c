@@ -71,6 +71,14 @@ static hone_status check_loop(rfactoring *r, uint32_t i, bool is_inside_reductio
         return sch_refuse(sch, r->loops[i], "the extent of %s depends on %s",
                           sch_loop_name(sch, r->loops[i]), sch_loop_name(sch, r->loops[k]));
     }
+    bool runs_at_once =
+        node->loop_kind != HONE_LOOP_SERIAL && node->loop_kind != HONE_LOOP_UNROLLED;
+    if (runs_at_once && feeds_nothing(sch, r->block, node->u.loop.var) &&
+        !hone_expr_is_int_value(node->u.loop.range.extent, 1)) {
+        return sch_refuse(sch, r->loops[i],
+                          "%s runs its iterations at once, which would share the new buffer",
+                          sch_loop_name(sch, r->loops[i]));
+    }
     sch_loop_type type = type_in_block(sch, r->block, node->u.loop.var);
     if (type == SCH_LOOP_OPAQUE) {
         return sch_refuse(sch, r->loops[i], "%s feeds both spatial and reduce axes",

@@ -141,8 +141,11 @@ hone_status sch_begin_trial(hone_schedule *sch, hone_func **out_saved) {
     return *out_saved ? HONE_OK : sch_no_memory();
 }
 
+/* What is known of loops and axes goes back as well. Memory is there: they were bound before. */
 void sch_take_back(hone_schedule *sch, hone_func *saved) {
     sch->func = saved;
+    for (hone_node_id n = 0; n != HONE_NO_ID; n = hone_tree_next(saved, 0, n))
+        hone_status_free(bind_vars(sch, n));
     if (sch->blame != HONE_NO_ID && sch->blame >= saved->node_count) sch->blame = HONE_NO_ID;
 }
 

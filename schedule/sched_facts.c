@@ -1,3 +1,4 @@
+#include "schedule/instance_order.h"
 #include "schedule/schedule_impl.h"
 
 #include <string.h>
@@ -151,6 +152,40 @@ static const hone_expr *at_first_iteration(hone_schedule *sch, hone_node_id loop
     return e;
 }
 
+/* Loops that feed a reduce axis, and whether one of them feeds a spatial axis as well. */
+static uint32_t count_feeders(const hone_schedule *sch, const hone_block *b,
+                              const hone_expr *const *bindings, hone_node_id loop,
+                              bool *io_is_shared) {
+    uint32_t count = 0;
+    for (; loop != HONE_NO_ID && sch_node(sch, loop)->kind == HONE_NODE_FOR;
+         loop = sch_node(sch, loop)->parent) {
+        hone_var var = sch_node(sch, loop)->u.loop.var;
+        bool feeds_reduce = false, feeds_spatial = false;
+        if (hone_expr_is_int_value(sch_node(sch, loop)->u.loop.range.extent, 1)) continue;
+        for (uint32_t a = 0; a < b->axis_count; a++) {
+            if (!hone_expr_uses_var(bindings[a], var)) continue;
+            feeds_reduce |= b->axes[a].kind == HONE_AXIS_REDUCE;
+            feeds_spatial |= b->axes[a].kind == HONE_AXIS_SPATIAL;
+        }
+        count += feeds_reduce;
+        *io_is_shared |= feeds_reduce && feeds_spatial;
+    }
+    return count;
+}
+
+/* Several loops that together are a number of which an element and a step of its sum are digits
+ * must count upwards: else a later step of an element may come first. */
+static bool digits_count_upwards(hone_schedule *sch, hone_node_id block,
+                                 const hone_expr *const *bindings, hone_node_id loop,
+                                 hone_node_id outer_loop) {
+    bool is_shared = false;
+    const hone_block *b = sch_block(sch, block);
+    uint32_t count = count_feeders(sch, b, bindings, loop, &is_shared);
+    count += count_feeders(sch, b, bindings, outer_loop, &is_shared);
+    return !is_shared || count < 2 ||
+           sch_meets_in_order(sch, block, bindings, (sch_loop_chain){loop, outer_loop});
+}
+
 bool sch_reduces_forwards(hone_schedule *sch, hone_node_id block, const hone_expr *const *bindings,
                           hone_node_id loop, hone_node_id outer_loop) {
     const hone_block *b = sch_block(sch, block);
@@ -163,7 +198,7 @@ bool sch_reduces_forwards(hone_schedule *sch, hone_node_id block, const hone_exp
         first = hone_simplify(&sch->arith, first);
         if (!first || !hone_prove_equal(&sch->arith, first, b->axes[a].dom.min)) return false;
     }
-    return true;
+    return digits_count_upwards(sch, block, bindings, loop, outer_loop);
 }
 
 /* A complete block may run twice for one point. A reduction would count it twice, unless all of it
