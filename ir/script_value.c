@@ -401,7 +401,9 @@ bool script_to_value(script_parser *p, const script_value *v, hone_value *out_va
 
 static bool region_end(script_parser *p, const script_value *v, const hone_expr **out) {
     if (!script_to_expr(p, v, out)) return false;
-    if (hone_dtype_is_integer((*out)->dtype) && !hone_dtype_is_vector((*out)->dtype)) return true;
+    hone_dtype dtype = (*out)->dtype;
+    bool counts = hone_dtype_is_integer(dtype) || hone_dtype_is_bool(dtype);
+    if (counts && !hone_dtype_is_vector(dtype)) return true;
     return script_fail_type(p, v->at, "the end of a region is %s, must be an integer",
                             HONE_DTYPE_NAME((*out)->dtype));
 }
