@@ -224,7 +224,10 @@ hone_status sch_substitute_below(hone_schedule *sch, hone_node_id root, hone_var
 hone_status sch_add_predicate(hone_schedule *sch, hone_node_id block, const hone_expr *condition) {
     const hone_expr *old = sch_node(sch, block)->u.block.predicate;
     if (old && !hone_expr_is_int_value(old, 1)) {
-        condition = hone_expr_binary(&sch->ir, HONE_OP_AND, old, condition);
+        /* what fails where the new condition does not hold comes behind it */
+        bool is_first = hone_expr_may_fail(old);
+        condition = hone_expr_binary(&sch->ir, HONE_OP_AND, is_first ? condition : old,
+                                     is_first ? old : condition);
     }
     if (!condition) return sch_ir_error(sch);
     sch_node(sch, block)->u.block.predicate = condition;
