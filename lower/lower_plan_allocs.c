@@ -15,35 +15,44 @@ typedef struct planner {
     bool *loops, *others; /* by variable, see lower_mark_vars */
 } planner;
 
-/* A conjunct that takes nothing away from a store, for one of two reasons. */
+/* A conjunct that takes nothing away from a store, for one of two reasons, or only one end of the
+ * interval of an index. */
 typedef struct guard {
     planner *p;
     const lower_access *store;
     const lower_accesses *all;
     hone_node_id root;
+    hone_interval *limits; /* by dimension: what is found of the third kind, where it has an end */
 } guard;
+
+/* low <= high as high - low, which is not negative where it holds; NULL when it is something else,
+ * as a comparison of data. */
+static const hone_expr *room_of(planner *p, const hone_expr *part) {
+    hone_ir *ir = &p->arith.ir;
+    bool is_less = hone_expr_is_op(part, HONE_OP_LT) || hone_expr_is_op(part, HONE_OP_LE);
+    bool is_more = hone_expr_is_op(part, HONE_OP_GT) || hone_expr_is_op(part, HONE_OP_GE);
+    bool is_strict = hone_expr_is_op(part, HONE_OP_LT) || hone_expr_is_op(part, HONE_OP_GT);
+    if (!is_less && !is_more) return NULL;
+    const hone_expr *low = part->args[is_more], *high = part->args[!is_more];
+    if (!hone_dtype_is_int(low->dtype)) return NULL;
+    const hone_expr *room = hone_expr_sub(ir, high, low);
+    if (is_strict) room = hone_expr_sub(ir, room, hone_expr_int(ir, low->dtype, 1));
+    return room ? hone_simplify(&p->arith, room) : NULL;
+}
 
 /* 1. It only keeps an index inside of the buffer: 0 <= index or index <= extent - 1, with terms
  * moved to the other side. */
 static bool is_bound_check(const guard *g, const hone_expr *part) {
     hone_ir *ir = &g->p->arith.ir;
     const hone_buffer_info *buffer = &g->p->lower->func->buffers[g->p->buffer];
-    bool is_less = hone_expr_is_op(part, HONE_OP_LT) || hone_expr_is_op(part, HONE_OP_LE);
-    bool is_more = hone_expr_is_op(part, HONE_OP_GT) || hone_expr_is_op(part, HONE_OP_GE);
-    bool is_strict = hone_expr_is_op(part, HONE_OP_LT) || hone_expr_is_op(part, HONE_OP_GT);
-    if (!is_less && !is_more) return false;
-    const hone_expr *low = part->args[is_more], *high = part->args[!is_more];
-    if (!hone_dtype_is_int(low->dtype)) return false; /* compares data */
-    const hone_expr *one = hone_expr_int(ir, low->dtype, 1);
-    const hone_expr *room = hone_expr_sub(ir, high, low); /* not negative: what it asks for */
-    if (is_strict) room = hone_expr_sub(ir, room, one);
-    room = room ? hone_simplify(&g->p->arith, room) : NULL;
+    const hone_expr *room = room_of(g->p, part);
     for (uint32_t d = 0; room && d < buffer->rank; d++) {
         const hone_expr *index = g->store->indices[d];
-        if (!hone_dtype_equal(low->dtype, index->dtype) ||
-            !hone_dtype_equal(low->dtype, buffer->shape[d]->dtype)) {
+        if (!hone_dtype_equal(room->dtype, index->dtype) ||
+            !hone_dtype_equal(room->dtype, buffer->shape[d]->dtype)) {
             continue;
         }
+        const hone_expr *one = hone_expr_int(ir, room->dtype, 1);
         const hone_expr *last = hone_expr_sub(ir, buffer->shape[d], one);
         const hone_expr *rest = last ? hone_expr_sub(ir, last, index) : NULL;
         if (!rest) return false;
@@ -74,19 +83,45 @@ static bool is_under(const guard *g, hone_node_id at, const hone_expr *part) {
     return false;
 }
 
+/* Does the value stay while root's body runs? */
+static bool is_fixed(const planner *p, const hone_expr *e) {
+    uint32_t vars = p->lower->func->var_count;
+    return hone_expr_is_pure_index(e) && !hone_expr_uses_any(e, p->loops, vars) &&
+           !hone_expr_uses_any(e, p->others, vars);
+}
+
 /* 2. It is decided before root's body begins, and whoever reads stands under it as well. */
 static bool is_shared(const guard *g, const hone_expr *part) {
-    const planner *p = g->p;
-    uint32_t vars = p->lower->func->var_count;
-    if (!hone_expr_is_pure_index(part) || hone_expr_uses_any(part, p->loops, vars) ||
-        hone_expr_uses_any(part, p->others, vars)) {
-        return false;
-    }
+    if (!is_fixed(g->p, part)) return false;
     for (uint32_t i = 0; i < g->all->count; i++) {
         const lower_access *access = &g->all->items[i];
         if (!access->is_store && !is_under(g, access->node, part)) return false;
     }
     return true;
+}
+
+/* 3. It is index <= limit or limit <= index. */
+static bool is_limit(const guard *g, const hone_expr *part) {
+    planner *p = g->p;
+    const hone_expr *room = room_of(p, part);
+    for (uint32_t d = 0; room && d < p->lower->func->buffers[p->buffer].rank; d++) {
+        const hone_expr *index = g->store->indices[d];
+        if (!hone_dtype_equal(room->dtype, index->dtype)) continue;
+        const hone_expr *most = hone_expr_add(&p->arith.ir, index, room);
+        const hone_expr *least = hone_expr_sub(&p->arith.ir, index, room);
+        most = most ? hone_simplify(&p->arith, most) : NULL;
+        least = least ? hone_simplify(&p->arith, least) : NULL;
+        if (!most || !least) return false;
+        if (is_fixed(p, most) && !g->limits[d].max) {
+            g->limits[d].max = most;
+            return true;
+        }
+        if (is_fixed(p, least) && !g->limits[d].min) {
+            g->limits[d].min = least;
+            return true;
+        }
+    }
+    return false;
 }
 
 /* a <= min(b, c) is a <= b and a <= c. */
@@ -102,13 +137,14 @@ static bool takes_nothing(void *ctx, const hone_expr *part) {
         }
         return true;
     }
-    return is_bound_check(g, part) || is_shared(g, part) || hone_prove(arith, part);
+    return is_bound_check(g, part) || is_shared(g, part) || hone_prove(arith, part) ||
+           is_limit(g, part);
 }
 
 /* Whether a store below root happens in each iteration of the loops around it, but for indices
- * outside of the buffer, whenever something is read. */
+ * outside of the buffer and beyond limits, whenever something is read. */
 static bool is_unconditional(planner *p, const lower_accesses *all, const lower_access *store,
-                             hone_node_id root) {
+                             hone_node_id root, hone_interval *limits) {
     const hone_func *func = p->lower->func;
     for (hone_node_id n = hone_func_node(func, store->node)->parent; n != root;
          n = hone_func_node(func, n)->parent) {
@@ -121,7 +157,7 @@ static bool is_unconditional(planner *p, const lower_accesses *all, const lower_
         case HONE_NODE_ATTR:
             break;
         case HONE_NODE_IF: {
-            guard g = {p, store, all, root};
+            guard g = {p, store, all, root, limits};
             if (!lower_conjuncts(node->u.eval.value, takes_nothing, &g)) return false;
             break;
         }
@@ -197,7 +233,8 @@ static bool box_of(planner *p, const lower_access *access, hone_interval *out, b
     return true;
 }
 
-static bool covers(planner *p, const hone_interval *outer, const hone_interval *inner) {
+static bool covers(planner *p, const hone_interval *outer, const hone_interval *limits,
+                   const hone_interval *inner) {
     hone_arith *arith = &p->arith;
     const hone_buffer_info *buffer = &p->lower->func->buffers[p->buffer];
     for (uint32_t d = 0; d < buffer->rank; d++) {
@@ -208,6 +245,8 @@ static bool covers(planner *p, const hone_interval *outer, const hone_interval *
                                              hone_expr_int(&arith->ir, outer[d].max->dtype, 1));
         bool ends = hone_prove_less_equal(arith, inner[d].max, outer[d].max) ||
                     (end && hone_prove_less_equal(arith, buffer->shape[d], end));
+        starts &= !limits[d].min || hone_prove_less_equal(arith, limits[d].min, inner[d].min);
+        ends &= !limits[d].max || hone_prove_less_equal(arith, inner[d].max, limits[d].max);
         if (!starts || !ends) return false;
     }
     return true;
@@ -259,7 +298,7 @@ static bool follows_store(planner *p, const lower_access *store, const lower_acc
 
 /* Does an iteration of root write what an access reads of it, whenever it does? */
 static bool is_covered(planner *p, const lower_access *access, const hone_interval *written,
-                       hone_node_id root) {
+                       const hone_interval *limits, hone_node_id root) {
     const hone_func *func = p->lower->func;
     hone_interval read[HONE_MAX_RANK];
     bool ignored;
@@ -274,7 +313,7 @@ static bool is_covered(planner *p, const lower_access *access, const hone_interv
             hone_arith_push(&p->arith, node->u.eval.value);
         }
     }
-    bool is_within = covers(p, written, read);
+    bool is_within = covers(p, written, limits, read);
     hone_arith_pop(&p->arith, mark);
     return is_within;
 }
@@ -283,7 +322,7 @@ static bool is_covered(planner *p, const lower_access *access, const hone_interv
  * earlier child (or in an earlier statement of straight code). */
 static bool is_fresh_each_time(planner *p, const lower_accesses *all, hone_node_id root) {
     const hone_func *func = p->lower->func;
-    hone_interval written[HONE_MAX_RANK];
+    hone_interval written[HONE_MAX_RANK], limits[HONE_MAX_RANK] = {{0}};
     if (all->count == 0 || func->buffers[p->buffer].rank > HONE_MAX_RANK) return false;
     const lower_access *first = NULL;
     for (uint32_t i = 0; i < all->count && !first; i++) {
@@ -294,7 +333,7 @@ static bool is_fresh_each_time(planner *p, const lower_accesses *all, hone_node_
     for (uint32_t d = 0; d < func->buffers[p->buffer].rank; d++) {
         if (!has_no_holes(p, first->indices[d])) return false;
     }
-    if (!dims_are_apart(p, first) || !is_unconditional(p, all, first, root)) return false;
+    if (!dims_are_apart(p, first) || !is_unconditional(p, all, first, root, limits)) return false;
     hone_node_id writer = child_of(func, root, first->node);
     bool is_behind = false;
     for (uint32_t i = 0; i < all->count; i++) {
@@ -303,7 +342,7 @@ static bool is_fresh_each_time(planner *p, const lower_accesses *all, hone_node_
         if (access->is_store) continue;
         if (access < first) return false; /* in program order: what was there before */
         if (follows_store(p, first, access, root)) continue;
-        if (!is_behind || !is_covered(p, access, written, root)) return false;
+        if (!is_behind || !is_covered(p, access, written, limits, root)) return false;
     }
     return true;
 }

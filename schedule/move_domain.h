@@ -75,5 +75,10 @@ bool sch_condition_follows(hone_schedule *sch, const hone_expr *predicate,
 /* Adds a conjunction to the predicate of a nest, without what it says already. */
 HONE_NODISCARD hone_status sch_nest_add_condition(hone_schedule *sch, const hone_expr *condition,
                                                   sch_nest *io);
+/* The same as the end of an axis of the block, where that says as much, and among the conditions of
+ * that axis; the nest will stand in the loop. */
+HONE_NODISCARD hone_status sch_nest_put_condition(hone_schedule *sch, hone_node_id block,
+                                                  hone_node_id loop, const hone_expr *condition,
+                                                  sch_nest *io);
 
 #endif

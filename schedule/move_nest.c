@@ -132,3 +132,68 @@ hone_status sch_nest_add_condition(hone_schedule *sch, const hone_expr *conditio
     }
     return sch_ir_error(sch);
 }
+
+static bool share_loop(const hone_schedule *sch, hone_node_id loop, const hone_expr *a,
+                       const hone_expr *b) {
+    for (; loop != HONE_NO_ID && sch_node(sch, loop)->kind == HONE_NODE_FOR;
+         loop = sch_node(sch, loop)->parent) {
+        hone_var var = sch_node(sch, loop)->u.loop.var;
+        if (hone_expr_uses_var(a, var) && hone_expr_uses_var(b, var)) return true;
+    }
+    return false;
+}
+
+/* The first axis that runs with a loop that a condition speaks of; behind all where there is none.
+ */
+static uint32_t axis_of_condition(const hone_schedule *sch, hone_node_id block, hone_node_id loop,
+                                  const sch_nest *n, const hone_expr *condition) {
+    uint32_t a = 0, count = sch_block(sch, block)->axis_count;
+    while (a < count && !share_loop(sch, n->bottom, n->bindings[a], condition) &&
+           !share_loop(sch, loop, n->bindings[a], condition)) {
+        a++;
+    }
+    return a;
+}
+
+/* Puts the parts of the predicate that belong to an axis together, in the order of the axes. */
+static const hone_expr *in_order_of_axes(hone_schedule *sch, hone_node_id block, hone_node_id loop,
+                                         const sch_nest *n) {
+    uint32_t count = sch_block(sch, block)->axis_count;
+    const hone_expr *sorted = NULL;
+    for (uint32_t a = 0; a <= count; a++) {
+        const hone_expr *rest = n->predicate, *here = NULL;
+        while (rest) { /* a conjunction leans to the left: its last part is the second child */
+            bool is_and = hone_expr_is_op(rest, HONE_OP_AND);
+            const hone_expr *part = is_and ? rest->args[1] : rest;
+            if (axis_of_condition(sch, block, loop, n, part) == a) {
+                here = here ? and_also(sch, part, here) : part;
+            }
+            rest = is_and ? rest->args[0] : NULL;
+        }
+        if (here) sorted = and_also(sch, sorted, here);
+    }
+    return sorted;
+}
+
+/* The end of an axis, which holds for each instance, where it says as much as the condition:
+ * f0*4 + f1 // 8 < n for f0*32 + f1 < n*8, as in TVM. Else the condition. */
+static const hone_expr *as_end_of_axis(hone_schedule *sch, hone_node_id block, const sch_nest *n,
+                                       const hone_expr *condition) {
+    const hone_block *self = sch_block(sch, block);
+    for (uint32_t a = 0; a < self->axis_count; a++) {
+        hone_range dom = self->axes[a].dom;
+        const hone_expr *end = hone_expr_add(&sch->ir, dom.min, dom.extent);
+        end = hone_simplify(&sch->arith, end);
+        if (!end || !hone_dtype_equal(n->bindings[a]->dtype, end->dtype)) continue;
+        const hone_expr *c = hone_expr_binary(&sch->ir, HONE_OP_LT, n->bindings[a], end);
+        if (c && sch_condition_follows(sch, c, condition)) return c;
+    }
+    return condition;
+}
+
+hone_status sch_nest_put_condition(hone_schedule *sch, hone_node_id block, hone_node_id loop,
+                                   const hone_expr *condition, sch_nest *io) {
+    HONE_TRY(sch_nest_add_condition(sch, as_end_of_axis(sch, block, io, condition), io));
+    if (io->predicate) io->predicate = in_order_of_axes(sch, block, loop, io);
+    return sch_ir_error(sch);
+}

@@ -24,7 +24,7 @@
  * only repeated by that loop, see partial_results.h), each iteration surely makes the box that it
  * reads, and the new loops meet each of its instances (once, when it is a reduction, and its init
  * first). The block runs over a box of its axes; instances that write the same elements keep their
- * order. */
+ * order. A parallel or vectorized loop that it leaves does not make what it reads several times. */
 
 typedef struct move {
     hone_schedule *sch;
@@ -425,72 +425,6 @@ static void place(move *m, const sch_nest *n) {
     sch_forget_affine(sch, m->block);
 }
 
-static bool share_loop(const move *m, hone_node_id loop, const hone_expr *a, const hone_expr *b) {
-    for (; loop != HONE_NO_ID && sch_node(m->sch, loop)->kind == HONE_NODE_FOR;
-         loop = sch_node(m->sch, loop)->parent) {
-        hone_var var = sch_node(m->sch, loop)->u.loop.var;
-        if (hone_expr_uses_var(a, var) && hone_expr_uses_var(b, var)) return true;
-    }
-    return false;
-}
-
-/* The first axis that runs with a loop that a condition speaks of; behind all where there is none.
- */
-static uint32_t axis_of_condition(const move *m, const sch_nest *n, const hone_expr *condition) {
-    uint32_t a = 0, count = sch_block(m->sch, m->block)->axis_count;
-    while (a < count && !share_loop(m, n->bottom, n->bindings[a], condition) &&
-           !share_loop(m, m->loop, n->bindings[a], condition)) {
-        a++;
-    }
-    return a;
-}
-
-/* Puts the parts of the predicate that belong to an axis together, in the order of the axes. */
-static const hone_expr *in_order_of_axes(move *m, const sch_nest *n) {
-    uint32_t count = sch_block(m->sch, m->block)->axis_count;
-    const hone_expr *sorted = NULL;
-    for (uint32_t a = 0; a <= count; a++) {
-        const hone_expr *rest = n->predicate, *here = NULL;
-        while (rest) { /* a conjunction leans to the left: its last part is the second child */
-            bool is_and = hone_expr_is_op(rest, HONE_OP_AND);
-            const hone_expr *part = is_and ? rest->args[1] : rest;
-            if (axis_of_condition(m, n, part) == a) {
-                here = here ? hone_expr_binary(&m->sch->ir, HONE_OP_AND, part, here) : part;
-            }
-            rest = is_and ? rest->args[0] : NULL;
-        }
-        if (here) {
-            sorted = sorted ? hone_expr_binary(&m->sch->ir, HONE_OP_AND, sorted, here) : here;
-        }
-    }
-    return sorted;
-}
-
-/* The end of an axis, which holds for each instance, where it says as much as the condition:
- * f0*4 + f1 // 8 < n for f0*32 + f1 < n*8, as in TVM. Else the condition. */
-static const hone_expr *as_end_of_axis(const move *m, const sch_nest *n,
-                                       const hone_expr *condition) {
-    hone_schedule *sch = m->sch;
-    const hone_block *block = sch_block(sch, m->block);
-    for (uint32_t a = 0; a < block->axis_count; a++) {
-        hone_range dom = block->axes[a].dom;
-        const hone_expr *end = hone_expr_add(&sch->ir, dom.min, dom.extent);
-        end = hone_simplify(&sch->arith, end);
-        if (!end || !hone_dtype_equal(n->bindings[a]->dtype, end->dtype)) continue;
-        const hone_expr *c = hone_expr_binary(&sch->ir, HONE_OP_LT, n->bindings[a], end);
-        if (c && sch_condition_follows(sch, c, condition)) return c;
-    }
-    return condition;
-}
-
-/* Where the only other block does not run, its producers may not have run, or it made nothing. */
-static hone_status add_conditions(move *m, sch_nest *io) {
-    if (!m->outer) return HONE_OK;
-    HONE_TRY(sch_nest_add_condition(m->sch, as_end_of_axis(m, io, m->outer), io));
-    if (io->predicate) io->predicate = in_order_of_axes(m, io);
-    return sch_ir_error(m->sch);
-}
-
 /* The block comes to run over a box of its axes. Where its instances were none (i, 7 - i), those
  * that are new must not overwrite what others made, reach for what is not there, or change what an
  * output held. */
@@ -520,12 +454,15 @@ static hone_status prepare(move *m, sch_nest *out) {
     HONE_TRY(check_others(m));
     if (m->is_reverse) HONE_TRY(check_readers_are_behind(m));
     HONE_TRY(find_position(m));
+    HONE_TRY(sch_require_leavable(sch, m->block, m->loop));
     HONE_TRY(check_instances(m));
     HONE_TRY(solve(m));
     HONE_TRY(sch_keep_instances(sch, m->block, m->domains));
     HONE_TRY(
         sch_make_nest(sch, sch_block(sch, m->block)->axis_count, m->domains, m->keep_units, out));
-    HONE_TRY(add_conditions(m, out));
+    /* where the only other block does not run, its producers may not have run, or it made nothing
+     */
+    if (m->outer) HONE_TRY(sch_nest_put_condition(m->sch, m->block, m->loop, m->outer, out));
     HONE_TRY(check_order(m, out));
     if (!m->is_reverse) return check_unread(m, out);
     HONE_TRY(check_producers_are_done(m, out));

@@ -96,10 +96,8 @@ static bool repeats_update(hone_schedule *sch, hone_node_id block, hone_node_id 
            !sch_counts_once(sch, block, sch_node(sch, loop)->parent);
 }
 
-static hone_status check_block(hone_schedule *sch, hone_node_id block, hone_node_id loop,
-                               bool allow_reduce) {
-    HONE_TRY(check_axes(sch, block, loop, allow_reduce));
-    if (is_private_below(sch, block, loop)) return HONE_OK;
+/* The iterations may run at once where others see what they write. */
+static hone_status check_shared_block(hone_schedule *sch, hone_node_id block, hone_node_id loop) {
     bool is_alone =
         sch_next_block(sch, loop, loop) == block && sch_next_block(sch, loop, block) == HONE_NO_ID;
     if (is_alone && sch_has_own_slices(sch, block, loop)) return HONE_OK;
@@ -117,6 +115,38 @@ static hone_status check_block(hone_schedule *sch, hone_node_id block, hone_node
     if (around != HONE_NO_ID && sch_is_order_free_below(sch, block, around, &why)) return HONE_OK;
     return sch_refuse(sch, block, "iterations of %s can't run at once: in %s, %s",
                       sch_loop_name(sch, loop), sch_block_name(sch, block), why);
+}
+
+static hone_status check_block(hone_schedule *sch, hone_node_id block, hone_node_id loop,
+                               bool allow_reduce) {
+    HONE_TRY(check_axes(sch, block, loop, allow_reduce));
+    return is_private_below(sch, block, loop) ? HONE_OK : check_shared_block(sch, block, loop);
+}
+
+static bool runs_at_once(const hone_node *loop) {
+    return loop->loop_kind == HONE_LOOP_PARALLEL || loop->loop_kind == HONE_LOOP_VECTORIZED;
+}
+
+bool sch_is_in_concurrent_loop(const hone_schedule *sch, hone_node_id block) {
+    hone_node_id n = sch_node(sch, block)->parent;
+    while (sch_node(sch, n)->kind == HONE_NODE_FOR && !runs_at_once(sch_node(sch, n)))
+        n = sch_node(sch, n)->parent;
+    return sch_node(sch, n)->kind == HONE_NODE_FOR;
+}
+
+hone_status sch_require_leavable(hone_schedule *sch, hone_node_id reader, hone_node_id place) {
+    uint32_t count = 0;
+    const hone_node_id *producers = NULL;
+    for (hone_node_id l = sch_node(sch, reader)->parent; sch_node(sch, l)->kind == HONE_NODE_FOR;
+         l = sch_node(sch, l)->parent) {
+        if (!runs_at_once(sch_node(sch, l)) || hone_tree_is_ancestor(sch->func, l, place)) continue;
+        if (!producers) HONE_TRY(sch_producers(sch, reader, &count, &producers));
+        for (uint32_t i = 0; i < count; i++) {
+            if (!hone_tree_is_ancestor(sch->func, l, producers[i])) continue;
+            HONE_TRY(check_shared_block(sch, producers[i], l));
+        }
+    }
+    return HONE_OK;
 }
 
 static hone_status check_independent(hone_schedule *sch, hone_node_id loop, bool allow_reduce) {

@@ -235,6 +235,12 @@ static const hone_expr *inline_load(void *ctx, hone_ir *ir, const hone_expr *e) 
     return sch_put_in(in->sch, in->store.u.store.value, values, in->sch->func->var_count, false);
 }
 
+/* Says so or does so: an access may be hidden (unsafe_hide_buffer_access). */
+static bool loads(const hone_schedule *sch, hone_node_id block, hone_buffer buffer) {
+    if (sch_reads(sch_block(sch, block), buffer)) return true;
+    return sch_loads_below(sch, block, buffer);
+}
+
 static hone_status check_inline(hone_schedule *sch, hone_node_id block, hone_node_id *out_store) {
     HONE_TRY(sch_check_movable_store(sch, block, out_store));
     if (sch_is_output_block(sch, block)) {
@@ -256,13 +262,12 @@ static hone_status check_inline(hone_schedule *sch, hone_node_id block, hone_nod
         return sch_refuse(sch, block, "%s is the only block in its scope",
                           sch_block_name(sch, block));
     }
+    if (!sch_is_in_concurrent_loop(sch, block)) return HONE_OK;
+    for (hone_node_id n = first; n != HONE_NO_ID; n = sch_next_block(sch, scope, n)) {
+        if (n == block || !loads(sch, n, store->u.store.buffer)) continue;
+        HONE_TRY(sch_require_leavable(sch, block, n));
+    }
     return HONE_OK;
-}
-
-/* Says so or does so: an access may be hidden (unsafe_hide_buffer_access). */
-static bool loads(const hone_schedule *sch, hone_node_id block, hone_buffer buffer) {
-    if (sch_reads(sch_block(sch, block), buffer)) return true;
-    return sch_loads_below(sch, block, buffer);
 }
 
 /* Rewrites one consumer; the loads may stand in blocks nested in it. */

@@ -301,6 +301,7 @@ static hone_status do_reverse(hone_schedule *sch, const reverse *r) {
     HONE_TRY(sch_invert_indices(sch, r->block, r->longer, producer.u.store.rank, r->load->args,
                                 producer.u.store.indices, &values));
     HONE_TRY(check_order(sch, r, values));
+    HONE_TRY(sch_require_leavable(sch, r->block, r->producer));
     uint32_t rank = consumer.u.store.rank;
     const hone_expr **indices = hone_arena_alloc(sch->arena, (rank + 1) * sizeof *indices);
     if (!indices) return sch_no_memory();

@@ -197,6 +197,12 @@ bool sch_share_slices(hone_schedule *sch, hone_node_id a, hone_node_id b, hone_b
  * names the two. */
 HONE_NODISCARD hone_status sch_require_own_outputs(hone_schedule *sch, hone_node_id loop,
                                                    bool or_slices);
+/* Is a loop of the nest around the block parallel or vectorized? */
+bool sch_is_in_concurrent_loop(const hone_schedule *sch, hone_node_id block);
+/* A block that goes from its loops to a place elsewhere reads there what iterations that run at
+ * once have made, each for itself before: ILLEGAL where they make the same elements. */
+HONE_NODISCARD hone_status sch_require_leavable(hone_schedule *sch, hone_node_id reader,
+                                                hone_node_id place);
 /* Something other than loops and blocks stands below the loop. */
 bool sch_has_other_statements(const hone_schedule *sch, hone_node_id loop);
 /* Only loops stand between the block and its scope, with bounds that load nothing. */

@@ -140,6 +140,25 @@ static const struct row alloc_rows[] = {
           "            if o * 2 + f < n:\n"
           "                Y[o * 2 + f] = L[T.min(o * 2 + f + 1, n - 1)]\n", "        for f in T.parallel(2):\n"
      "            L = T.alloc_buffer((n,), \"int32\")\n"},
+    {"what is made ends where the last reader needs it",
+     HEAD
+     "    L = T.alloc_buffer((6,), \"int32\")\n"
+     "    for o in range(2):\n"
+     "        for f in T.parallel(3):\n"
+     "            for t in range(6):\n"
+     "                if T.min(o * 3 + f, 5 - o * 3 - f) + t <= T.max(o * 3 + f, 5 - o * 3 - f):\n"
+     "                    L[T.min(o * 3 + f, 5 - o * 3 - f) + t] = A[t]\n"
+     "            Y[o * 3 + f] = L[o * 3 + f] + L[5 - o * 3 - f]\n",         "        for f in T.parallel(3):\n"
+     "            L = T.alloc_buffer((6,), \"int32\")\n"        },
+    {"but not before",
+     HEAD "    L = T.alloc_buffer((6,), \"int32\")\n"
+          "    for o in range(2):\n"
+          "        for f in T.parallel(3):\n"
+          "            for t in range(6):\n"
+          "                if t <= o * 3 + f:\n"
+          "                    L[t] = A[t]\n"
+          "            Y[o * 3 + f] = L[o * 3 + f] + L[5]\n",                "    L = T.alloc_buffer((6,), \"int32\")\n"
+     "    for o in range(2):\n"                                        },
 };
 
 static const struct row version_rows[] = {
