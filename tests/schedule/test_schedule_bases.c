@@ -9,7 +9,7 @@
 #include "tests/schedule/random_sequence.h"
 #include "tests/support/program_text.h"
 
-enum { DEFAULT_SEQUENCES = 1200 };
+enum { DEFAULT_SEQUENCES = 800 };
 
 #define HEAD "from tvm.script import tir as T\n@T.prim_func\n"
 #define F32 ", \"float32\")"
