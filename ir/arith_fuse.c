@@ -3,6 +3,7 @@
  *   (y // m)*m*c + (y % m)*c      ->  y*c
  *   y*c - (y // m)*m*c            ->  (y % m)*c
  *   ((x//b) % m)*b*c + (x % b)*c  ->  (x % (b*m))*c
+ *   with u + x//b as (u*b + x)//b in all of them
  *   min(x + r, y) - r             ->  min(x, y - r)       (also max)
  *
  * Each rule makes the sum shorter, so they end.
@@ -39,21 +40,64 @@ static void add_remainder(hone_arith *a, arith_sum *s, const hone_expr *y, int64
     }
 }
 
+/* A quotient, as one is written or as a sum: u + x//b = (u*b + x)//b. */
+typedef struct quotient_form {
+    const hone_expr *dividend;  /* u*b + x */
+    const hone_expr *remaining; /* x: the same as the dividend modulo b */
+    int64_t divisor;
+} quotient_form;
+
+static bool as_quotient(hone_arith *a, const hone_expr *y, quotient_form *out) {
+    arith_sum sum, dividend;
+    uint32_t found = 0;
+    int64_t divisor = 0;
+    if (is_op_by_const(y, HONE_OP_FLOORDIV, &out->divisor)) {
+        out->dividend = out->remaining = y->args[0];
+        return true;
+    }
+    if (!hone_expr_is_op(y, HONE_OP_ADD) && !hone_expr_is_op(y, HONE_OP_SUB)) return false;
+    arith_sum_init(&sum);
+    arith_sum_add_expr(a, &sum, y, 1);
+    arith_sum_sort(a, &sum);
+    for (uint32_t i = 0; i < sum.count && !sum.failed; i++) {
+        if (!is_op_by_const(sum.terms[i].term, HONE_OP_FLOORDIV, &divisor)) continue;
+        if (sum.terms[i].coeff != 1 || found++) return false;
+        out->divisor = divisor;
+        out->remaining = sum.terms[i].term->args[0];
+        sum.terms[i].coeff = 0;
+    }
+    if (sum.failed || found != 1) return false;
+    arith_sum_init(&dividend);
+    arith_sum_add_expr(a, &dividend, out->remaining, 1);
+    arith_sum_add_sum(a, &dividend, &sum, out->divisor);
+    if (!arith_sum_finish(a, &dividend)) return false;
+    hone_bound bound = arith_sum_bound_known(a, &dividend);
+    if (!arith_fits(y->dtype, bound.min) || !arith_fits(y->dtype, bound.max)) return false;
+    out->dividend = arith_sum_expr(a, &dividend, y->dtype, NULL);
+    return out->dividend;
+}
+
 /* term is y // m for this y, with y = x // b seen as x // (b*m). */
-static bool is_quotient_of(const hone_expr *term, const hone_expr *y, int64_t m) {
-    int64_t d = 0, b = 0, product = 0;
+static bool is_quotient_of(const hone_expr *term, const hone_expr *y, const quotient_form *whole,
+                           int64_t m) {
+    int64_t d = 0, product = 0;
     if (!is_op_by_const(term, HONE_OP_FLOORDIV, &d)) return false;
     if (d == m && hone_expr_same(term->args[0], y)) return true;
-    return is_op_by_const(y, HONE_OP_FLOORDIV, &b) && arith_mul(b, m, &product) && d == product &&
-           hone_expr_same(term->args[0], y->args[0]);
+    return whole->divisor && arith_mul(whole->divisor, m, &product) && d == product &&
+           hone_expr_same(term->args[0], whole->dividend);
 }
 
 static bool join_quotient(hone_arith *a, arith_sum *s, uint32_t at, int64_t m) {
     const hone_expr *y = s->terms[at].term->args[0];
     int64_t c = s->terms[at].coeff, wanted = 0;
+    quotient_form whole = {0};
+    bool is_asked = false;
     if (!arith_mul(c, m, &wanted)) return false;
     for (uint32_t i = 0; i < s->count; i++) {
-        if (s->terms[i].coeff != wanted || !is_quotient_of(s->terms[i].term, y, m)) continue;
+        if (s->terms[i].coeff != wanted) continue;
+        if (!is_asked && !as_quotient(a, y, &whole)) whole.divisor = 0;
+        is_asked = true;
+        if (!is_quotient_of(s->terms[i].term, y, &whole, m)) continue;
         drop_two(s, at, i);
         arith_sum_add_expr(a, s, y, c);
         return true;
@@ -64,25 +108,25 @@ static bool join_quotient(hone_arith *a, arith_sum *s, uint32_t at, int64_t m) {
 /* The remainder at position `at` is the high part (x//b) % m of x % (b*m): find the low part. */
 static bool join_remainders(hone_arith *a, arith_sum *s, uint32_t at, int64_t m) {
     const hone_expr *high = s->terms[at].term;
-    int64_t b = 0, product = 0;
-    if (!is_op_by_const(high->args[0], HONE_OP_FLOORDIV, &b) || !arith_mul(b, m, &product)) {
-        return false;
-    }
+    int64_t product = 0;
+    quotient_form q;
+    if (!as_quotient(a, high->args[0], &q) || !arith_mul(q.divisor, m, &product)) return false;
     if (!arith_fits(high->dtype, product)) return false;
+    int64_t b = q.divisor;
     for (uint32_t i = 0; i < s->count; i++) {
         const hone_expr *low = s->terms[i].term;
         int64_t low_m = 0, wanted = 0, lower = 0;
         if (!is_op_by_const(low, HONE_OP_FLOORMOD, &low_m) || i == at) continue;
         if (!arith_mul(s->terms[i].coeff, low_m, &wanted) || wanted != s->terms[at].coeff) continue;
-        const hone_expr *x = low->args[0], *base = high->args[0]->args[0];
-        bool plain = low_m == b && hone_expr_same(x, base);
+        const hone_expr *x = low->args[0], *base = q.dividend;
+        bool plain = low_m == b && hone_expr_same(x, q.remaining);
         bool shifted = !plain && is_op_by_const(x, HONE_OP_FLOORDIV, &lower) &&
                        lower * (b / lower) == b && b / lower == low_m &&
                        hone_expr_same(x->args[0], base);
         if (!plain && !shifted) continue;
         int64_t c = s->terms[i].coeff;
         drop_two(s, at, i);
-        add_remainder(a, s, x, low_m * m, c);
+        add_remainder(a, s, plain ? base : x, low_m * m, c);
         return true;
     }
     return false;
