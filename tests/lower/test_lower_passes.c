@@ -4,7 +4,8 @@
  * stand around loops, and statements side by side share one; what may not be asked earlier stays
  * where it is. layout: small buffers are laid out as the vectors in most loops run. carry: vectors
  * whose indices are digits of a number are made twice, for where no digit carries, and as they
- * were. unroll: how far the program may grow. */
+ * were. rows: those over several rows go row by row instead where rows divide them. unroll: how far
+ * the program may grow. */
 #include <string.h>
 
 #include "ir/script.h"
@@ -265,7 +266,7 @@ static const struct row carry_rows[] = {
      "        for j in T.vectorized(4, 12):\n"
      "            Y[j] = A[(n + 12) % 300 + j * 3 - 12]\n"                                                              },
     {"a digit of a digit",
-     HEAD "    for i in range(500):\n"
+     HEAD "    for i in range(499):\n"
           "        for j in T.vectorized(4):\n"
           "            Y[i * 4 + j] = A[(i * 4 + j) % 100 // 9]\n",                        "        if i % 25 * 4 % 9 < 6:\n"
      "            for j in T.vectorized(4):\n"
@@ -391,6 +392,54 @@ static const struct row period_rows[] = {
      "        for j in T.vectorized(16):\n"                                                       },
 };
 
+static const struct row fused_rows[] = {
+    {"of which the last vector is a part",
+     HEAD
+     "    for i in T.parallel(116):\n"
+     "        for j in T.vectorized(16):\n"
+     "            if i * 16 + j < 1850:\n"
+     "                Y[i * 16 + j] = T.Select((i * 16 + j) % 37 < 30, A[(i * 16 + j) // 37], n)\n", "    for row in T.parallel(50):\n"
+     "        for j in T.vectorized(37):\n"
+     "            Y[row * 37 + j] = T.Select(j < 30, A[row], n)\n"},
+    {"of pixels of three channels, in three loops",
+     HEAD "    for i in range(5):\n"
+          "        for k in range(8):\n"
+          "            for j in T.vectorized(48):\n"
+          "                if i * 8 + k < 34:\n"
+          "                    Y[i * 384 + k * 48 + j] = T.Select(2 <= (i * 128 + k * 16 + j // 3) "
+          "% 34, "
+          "A[(i * 384 + k * 48 + j) % 102], n)\n",                                                   "    for row in range(16):\n"
+     "        for j in T.vectorized(102):\n"
+     "            Y[row * 102 + j] = T.Select(j >= 6, A[j], n)\n"                                                   },
+    {"without a loop around",
+     HEAD "    for j in T.vectorized(185):\n"
+          "        Y[j] = A[j % 37] * A[j // 37]\n",                                                 "    for row in range(5):\n"
+     "        for j in T.vectorized(37):\n"
+     "            Y[row * 37 + j] = A[row] * A[j]\n"                                                              },
+    {"that hold whole vectors are no digits of them",
+     HEAD "    for i in range(30):\n"
+          "        for j in T.vectorized(64):\n"
+          "            Y[i * 64 + j] = A[(i * 64 + j) % 32]\n",                                      "        for j in T.vectorized(64):\n"                           },
+    {"in which others are written",
+     HEAD "    for i in range(37):\n"
+          "        for j in T.vectorized(16):\n"
+          "            Y[i * 16 + j] = Y[(i * 16 + j) // 37 * 37]\n",                                "        for j in T.vectorized(16):\n"                           },
+    {"that end in the middle of one",
+     HEAD "    for i in range(36):\n"
+          "        for j in T.vectorized(16):\n"
+          "            Y[i * 16 + j] = A[(i * 16 + j) % 37]\n",                                      "        for j in T.vectorized(16):\n"                           },
+    {"after which digits in a row are others",
+     HEAD "    for i in range(37):\n"
+          "        for j in T.vectorized(16):\n"
+          "            Y[i * 16 + j] = A[(i * 16 + j) % 37 + (i * 16 + j) % 9]\n",                   "        for j in T.vectorized(16):\n"                           },
+    {"whose elements cost more than digits",
+     HEAD "    F = T.alloc_buffer((640,))\n"
+          "    for i in range(40):\n"
+          "        for j in T.vectorized(16):\n"
+          "            F[i * 16 + j] = T.exp(T.Cast(\"float32\", A[(i * 16 + j) % 10]))\n"
+          "    Y[0] = T.Cast(\"int32\", F[n])\n",                                                    "        for j in T.vectorized(16):\n"                           },
+};
+
 static const struct row vectorize_rows[] = {
     {"lanes that lie near are one vector",
      HEAD "    for i in range(100):\n"
@@ -459,6 +508,10 @@ static void takes_vectors_together(void **state) {
     check(*state, "period");
 }
 
+static void goes_over_rows(void **state) {
+    check(*state, "rows");
+}
+
 static void compares_once(void **state) {
     check(*state, "vectorize");
 }
@@ -494,6 +547,7 @@ int main(void) {
            HONE_RUN_ROWS("lower/version", version_rows, keeps_edges_short) +
            HONE_RUN_ROWS("lower/layout", layout_rows, lays_out_as_vectors_run) +
            HONE_RUN_ROWS("lower/period", period_rows, takes_vectors_together) +
+           HONE_RUN_ROWS("lower/rows", fused_rows, goes_over_rows) +
            HONE_RUN_ROWS("lower/vectorize", vectorize_rows, compares_once) +
            HONE_RUN_ROWS("lower/carry", carry_rows, asks_whether_digits_carry) +
            HONE_RUN_ROWS("lower/neighbours", neighbour_rows, makes_vectors_of_neighbours) +
