@@ -311,10 +311,7 @@ hone_status hone_graph_infer_bind(const hone_module *module, const hone_graph_fu
 /* ---- what is written beside what is inferred ---- */
 
 static bool tensors_contradict(const hone_sinfo *a, const hone_sinfo *b) {
-    if (!hone_dtype_is_void(a->dtype) && !hone_dtype_is_void(b->dtype) &&
-        !hone_dtype_equal(a->dtype, b->dtype)) {
-        return true;
-    }
+    if (hone_dtypes_differ(a->dtype, b->dtype)) return true;
     if (a->rank < 0 || b->rank < 0) return false;
     if (a->rank != b->rank) return true;
     for (int32_t i = 0; a->shape && b->shape && i < a->rank; i++) {

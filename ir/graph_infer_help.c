@@ -190,8 +190,12 @@ hone_dtype hone_infer_out_dtype(const hone_infer *in, hone_dtype fallback) {
     return dtype;
 }
 
+bool hone_dtypes_differ(hone_dtype a, hone_dtype b) {
+    return !hone_dtype_is_void(a) && !hone_dtype_is_void(b) && !hone_dtype_equal(a, b);
+}
+
 hone_status hone_infer_factor_dtypes(const hone_infer *in) {
-    if (hone_dtype_equal(in->args[0]->dtype, in->args[1]->dtype)) return HONE_OK;
+    if (!hone_dtypes_differ(in->args[0]->dtype, in->args[1]->dtype)) return HONE_OK;
     bool is_said = !hone_dtype_is_void(hone_infer_out_dtype(in, HONE_DTYPE_VOID));
     return is_said ? HONE_OK : hone_infer_fail(in, "element types differ");
 }

@@ -95,6 +95,8 @@ hone_status hone_infer_tensor(hone_infer *in, hone_dtype dtype, int32_t rank,
 /* The attribute "out_dtype", or the fallback when it is void. */
 hone_dtype hone_infer_out_dtype(const hone_infer *in, hone_dtype fallback);
 /* The first two arguments have one element type, or out_dtype says what their product has. */
+/* Surely: an element type that is not known may be any. */
+bool hone_dtypes_differ(hone_dtype a, hone_dtype b);
 hone_status hone_infer_factor_dtypes(const hone_infer *in);
 
 const hone_expr *hone_extent_int(hone_ir *ir, int64_t value);

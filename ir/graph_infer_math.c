@@ -10,7 +10,8 @@ hone_status hone_infer_same(hone_infer *in) {
 }
 
 hone_status hone_infer_float(hone_infer *in) {
-    if (!hone_dtype_is_float(in->args[0]->dtype)) {
+    hone_dtype dtype = in->args[0]->dtype;
+    if (!hone_dtype_is_float(dtype) && !hone_dtype_is_void(dtype)) {
         return hone_infer_fail(in, "wants a floating-point tensor");
     }
     const hone_value *axis = hone_attrs_find(&in->bind->attrs, "axis"); /* of a softmax */
@@ -21,8 +22,16 @@ hone_status hone_infer_float(hone_infer *in) {
 }
 
 static hone_status same_dtype(const hone_infer *in, uint32_t a, uint32_t b) {
-    if (hone_dtype_equal(in->args[a]->dtype, in->args[b]->dtype)) return HONE_OK;
-    return hone_infer_fail(in, "element types differ");
+    bool differ = hone_dtypes_differ(in->args[a]->dtype, in->args[b]->dtype);
+    return differ ? hone_infer_fail(in, "element types differ") : HONE_OK;
+}
+
+/* That of all of these; unknown where one of them is. */
+static hone_dtype common_dtype(const hone_infer *in, uint32_t first, uint32_t end) {
+    for (uint32_t i = first; i < end; i++) {
+        if (hone_dtype_is_void(in->args[i]->dtype)) return HONE_DTYPE_VOID;
+    }
+    return in->args[first]->dtype;
 }
 
 static hone_status broadcast_to_dtype(hone_infer *in, uint32_t count, hone_dtype dtype) {
@@ -40,7 +49,7 @@ static hone_status both_tensors(const hone_infer *in) {
 hone_status hone_infer_binary(hone_infer *in) {
     HONE_TRY(both_tensors(in));
     HONE_TRY(same_dtype(in, 0, 1));
-    return broadcast_to_dtype(in, 2, in->args[0]->dtype);
+    return broadcast_to_dtype(in, 2, common_dtype(in, 0, 2));
 }
 
 hone_status hone_infer_compare(hone_infer *in) {
@@ -51,7 +60,8 @@ hone_status hone_infer_compare(hone_infer *in) {
 
 hone_status hone_infer_logical(hone_infer *in) {
     for (uint32_t i = 0; i < in->bind->arg_count; i++) {
-        if (in->args[i]->kind != HONE_SINFO_TENSOR || !hone_dtype_is_bool(in->args[i]->dtype)) {
+        if (in->args[i]->kind != HONE_SINFO_TENSOR ||
+            hone_dtypes_differ(in->args[i]->dtype, HONE_DTYPE_BOOL)) {
             return hone_infer_doubt(in, "wants bool tensors");
         }
     }
@@ -59,17 +69,17 @@ hone_status hone_infer_logical(hone_infer *in) {
 }
 
 hone_status hone_infer_where(hone_infer *in) {
-    if (!hone_dtype_is_bool(in->args[0]->dtype)) {
+    if (hone_dtypes_differ(in->args[0]->dtype, HONE_DTYPE_BOOL)) {
         return hone_infer_fail(in, "the condition must be bool");
     }
     HONE_TRY(same_dtype(in, 1, 2));
-    return broadcast_to_dtype(in, 3, in->args[1]->dtype);
+    return broadcast_to_dtype(in, 3, common_dtype(in, 1, 3));
 }
 
 hone_status hone_infer_fma(hone_infer *in) {
     HONE_TRY(same_dtype(in, 0, 1));
     HONE_TRY(same_dtype(in, 0, 2));
-    return broadcast_to_dtype(in, 3, in->args[0]->dtype);
+    return broadcast_to_dtype(in, 3, common_dtype(in, 0, 3));
 }
 
 hone_status hone_infer_astype(hone_infer *in) {
@@ -117,7 +127,7 @@ hone_status hone_infer_matmul(hone_infer *in) {
     HONE_TRY(matmul_batch(in, shape, &rank));
     if (a->rank > 1) shape[rank++] = ta ? a->shape[a->rank - 1] : a->shape[a->rank - 2];
     if (b->rank > 1) shape[rank++] = tb ? b->shape[b->rank - 2] : b->shape[b->rank - 1];
-    return hone_infer_tensor(in, hone_infer_out_dtype(in, a->dtype), rank, shape);
+    return hone_infer_tensor(in, hone_infer_out_dtype(in, common_dtype(in, 0, 2)), rank, shape);
 }
 
 hone_status hone_infer_linear(hone_infer *in) {
@@ -131,7 +141,7 @@ hone_status hone_infer_linear(hone_infer *in) {
     const hone_expr *shape[HONE_MAX_RANK];
     memcpy(shape, x->shape, (size_t)x->rank * sizeof *shape);
     shape[x->rank - 1] = w->shape[0];
-    return hone_infer_tensor(in, hone_infer_out_dtype(in, x->dtype), x->rank, shape);
+    return hone_infer_tensor(in, hone_infer_out_dtype(in, common_dtype(in, 0, 2)), x->rank, shape);
 }
 
 /* ---- reductions ---- */

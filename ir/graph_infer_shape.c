@@ -205,7 +205,7 @@ hone_status hone_infer_concat(hone_infer *in) {
     for (uint32_t t = 1; t < tuple->field_count; t++) {
         const hone_sinfo *item = tuple->fields[t];
         if (item->kind != HONE_SINFO_TENSOR || item->rank != first->rank ||
-            !hone_dtype_equal(item->dtype, first->dtype)) {
+            hone_dtypes_differ(item->dtype, first->dtype)) {
             return hone_infer_fail(in, "item %u has another rank or type than item 0", t);
         }
         for (int32_t i = 0; i < first->rank; i++) {
@@ -298,7 +298,7 @@ hone_status hone_infer_take(hone_infer *in) {
     if (!has_axis && x->rank != 1) return hone_infer_fail(in, "wants an axis");
     if (indices->kind != HONE_SINFO_TENSOR)
         return hone_infer_doubt(in, "wants a tensor of indices");
-    if (!hone_dtype_is_integer(indices->dtype)) {
+    if (!hone_dtype_is_integer(indices->dtype) && !hone_dtype_is_void(indices->dtype)) {
         return hone_infer_fail(in, "the indices must be integers");
     }
     if (has_axis) {
