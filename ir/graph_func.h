@@ -27,11 +27,11 @@ typedef enum hone_sinfo_kind {
 typedef struct hone_sinfo hone_sinfo;
 struct hone_sinfo {
     hone_sinfo_kind kind;
-    hone_dtype dtype;
+    hone_dtype dtype; /* of CALLABLE: bool = it is pure */
     int32_t rank;
     uint32_t field_count;
     const hone_expr *const *shape;
-    const hone_sinfo *const *fields;
+    const hone_sinfo *const *fields; /* of CALLABLE: the result, then the parameters, if known */
 };
 
 typedef enum hone_garg_kind {

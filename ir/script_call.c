@@ -1,4 +1,5 @@
 /* ir/script_call.c - what `name(...)`, `value.name` and `value[...]` mean. */
+#include "ir/graph_op.h"
 #include "ir/named_op.h"
 #include "ir/script_impl.h"
 
@@ -70,6 +71,7 @@ bool script_call_path(script_parser *p, const script_call *call, script_value *o
 /* The rooms of TVM that a name may be spelled with. */
 static const char *const renames[][2] = {
     {"tvm.script.ir_module", "I.ir_module"},
+    {"tvm.target.Target",    "T.target"   },
     {"tvm.script.tir",       "T"          },
     {"tvm.script.tirx",      "T"          },
     {"tvm.script.relax",     "R"          },
@@ -135,6 +137,19 @@ static bool buffer_attribute(script_parser *p, hone_buffer buffer, const char *n
     return true;
 }
 
+/* x.struct_info, in 0.27 x.ty: what is known of x here. */
+static bool type_of_value(script_parser *p, const script_value *base, uint32_t at,
+                          script_value *out) {
+    const hone_sinfo *info = hone_garg_sinfo(p->module, p->graph, base->u.garg, p->arena);
+    if (!info) {
+        return script_fail(p, at,
+                           "the type of this value is not known yet; write it out, as in "
+                           "R.Tensor((1, 784), \"float32\")");
+    }
+    *out = (script_value){.kind = SCRIPT_SINFO, .u.sinfo = info};
+    return true;
+}
+
 bool script_attribute(script_parser *p, const script_value *base, const char *name, uint32_t at,
                       script_value *out) {
     if (base->kind == SCRIPT_PATH) return extend_path(p, base->u.s, name, out);
@@ -169,6 +184,14 @@ bool script_attribute(script_parser *p, const script_value *base, const char *na
         *out = (script_value){.kind = SCRIPT_DTYPE, .u.dtype = e->dtype};
         return true;
     }
+    bool is_source = base->kind == SCRIPT_ACCESS && strcmp(name, "source") == 0 &&
+                     p->func->buffers[base->u.access.buffer].form == HONE_BUFFER_SCALAR;
+    if (is_source) { /* x.source[0], where x is a scalar */
+        *out = (script_value){.kind = SCRIPT_BUFFER, .at = at, .u.buffer = base->u.access.buffer};
+        return true;
+    }
+    bool is_type = strcmp(name, "struct_info") == 0 || strcmp(name, "ty") == 0;
+    if (base->kind == SCRIPT_GARG && is_type) return type_of_value(p, base, at, out);
     bool has_methods = is_value || base->kind == SCRIPT_BUFFER || base->kind == SCRIPT_GARG;
     if (!has_methods) {
         return script_fail(p, at, "%s has no attribute '%s'", script_kind_name(base), name);

@@ -138,6 +138,11 @@ static bool attr_value(script_parser *p, const script_value *v, hone_value *out)
         *out = HONE_VALUE_OF_STRING(name);
         return name != NULL;
     }
+    const hone_expr *number = v->kind == SCRIPT_GARG ? script_garg_number(p, v->u.garg) : NULL;
+    if (number) {
+        script_value plain = SCRIPT_VALUE_EXPR(number);
+        return script_to_value(p, &plain, out);
+    }
     return script_to_value(p, v, out);
 }
 
@@ -170,6 +175,7 @@ static int memory_position(const char *callee, const char *name) {
     } rows[] = {
         {"R.memory.alloc_storage", {"size", "virtual_device_index", "storage_scope", "dtype"}},
         {"R.memory.alloc_tensor",  {"storage", "offset", "shape", "dtype"}                   },
+        {"R.memory.view",          {"data", "shape", "dtype", "relative_byte_offset"}        },
         {"R.vm.alloc_storage",     {"size", "runtime_device_index", "dtype", ""}             },
         {"R.vm.alloc_tensor",      {"storage", "offset", "shape", "dtype"}                   },
     };
@@ -182,11 +188,13 @@ static int memory_position(const char *callee, const char *name) {
     return -1;
 }
 
+enum { MOST_PARAMS = 32 };
+
 /* The position of an argument of that name, or -1 (an attribute). */
 static int arg_position(const hone_graph_op *op, const char *callee, const char *name) {
     char param[64];
     if (!op) return memory_position(callee, name);
-    for (uint32_t i = 0; op && i < 32; i++) {
+    for (uint32_t i = 0; i < MOST_PARAMS; i++) {
         if (is_attr_at(op, i, param, sizeof param)) return -1;
         if (!*param) return -1;
         if (strcmp(param, name) == 0) return (int)i;
@@ -194,8 +202,13 @@ static int arg_position(const hone_graph_op *op, const char *callee, const char 
     return -1;
 }
 
+static bool is_type(const script_value *v) {
+    bool is_list = (v->kind == SCRIPT_LIST || v->kind == SCRIPT_TUPLE) && v->count;
+    return (is_list ? &v->u.items[0] : v)->kind == SCRIPT_SINFO;
+}
+
 static bool positional(script_parser *p, const script_call *call, const hone_graph_op *op,
-                       operands *o) {
+                       operands *o, const hone_sinfo **info) {
     char name[64];
     for (uint32_t i = 0; i < call->count; i++) {
         if (is_attr_at(op, i, name, sizeof name)) {
@@ -205,6 +218,14 @@ static bool positional(script_parser *p, const script_call *call, const hone_gra
         if (!op && call->args[i].kind == SCRIPT_BOOL) { /* perhaps an attribute */
             if (!prim_garg(p, &call->args[i], &o->args[o->arg_count])) return false;
             o->args[o->arg_count++].is_plain = true;
+            continue;
+        }
+        if (!op && is_type(&call->args[i])) { /* of the result */
+            if (!script_to_sinfo(p, &call->args[i], info)) return false;
+            continue;
+        }
+        if (i == 2 && strcmp(call->callee, "R.call_tir_inplace") == 0) {
+            if (!set_attr(p, o, "inplace_indices", &call->args[i])) return false;
             continue;
         }
         bool shape = strcmp(name, "shape") == 0 || (!op && strstr(call->callee, "alloc"));
@@ -226,7 +247,7 @@ static bool names_type(const char *keyword) {
 static bool refuse_tensor(script_parser *p, const script_call *call, const hone_graph_op *op,
                           const script_keyword *word) {
     bool is_tensor = word->value.kind == SCRIPT_GARG && word->value.u.garg->kind == HONE_GARG_VALUE;
-    if (!is_tensor) return true;
+    if (!is_tensor || script_garg_number(p, word->value.u.garg)) return true;
     char params[128] = "", name[64];
     for (uint32_t i = 0; op && i < 32 && !is_attr_at(op, i, name, sizeof name) && *name; i++) {
         size_t used = strlen(params);
@@ -236,6 +257,18 @@ static bool refuse_tensor(script_parser *p, const script_call *call, const hone_
     }
     return script_fail(p, word->value.at, "%s takes no tensor by the name '%s'%s%s", call->callee,
                        word->name, *params ? "; its arguments are: " : "", params);
+}
+
+/* An argument by name, in its place; those between are missing till their names come. */
+static bool place_argument(script_parser *p, operands *o, uint32_t position,
+                           const script_keyword *word) {
+    bool is_there = position < o->arg_count && o->args[position].kind != HONE_GARG_NONE;
+    if (is_there) {
+        return script_fail(p, word->value.at, "argument '%s' is given twice", word->name);
+    }
+    while (o->arg_count <= position)
+        o->args[o->arg_count++] = (hone_garg){.kind = HONE_GARG_NONE};
+    return script_to_garg(p, &word->value, strcmp(word->name, "shape") == 0, &o->args[position]);
 }
 
 static bool keywords(script_parser *p, const script_call *call, const hone_graph_op *op,
@@ -249,15 +282,28 @@ static bool keywords(script_parser *p, const script_call *call, const hone_graph
                 (type->kind == SCRIPT_TUPLE || type->kind == SCRIPT_LIST) && type->count == 1;
             if (!script_to_sinfo(p, one ? &type->u.items[0] : type, info)) return false;
         } else if (position >= 0) {
-            if ((uint32_t)position != o->arg_count) {
-                return script_fail(p, word->value.at, "argument '%s' is out of place", word->name);
-            }
-            if (!script_to_garg(p, &word->value, strcmp(word->name, "shape") == 0,
-                                &o->args[o->arg_count++])) {
-                return false;
-            }
+            if (!place_argument(p, o, (uint32_t)position, word)) return false;
         } else if (!refuse_tensor(p, call, op, word) || !set_attr(p, o, word->name, &word->value)) {
             return false;
+        }
+    }
+    return true;
+}
+
+/* What stands before an argument by name and was not given. */
+static bool fill_places(script_parser *p, const script_call *call, const hone_graph_op *op,
+                        uint32_t given, operands *o) {
+    char name[64];
+    bool is_view = strcmp(call->callee, "R.memory.view") == 0;
+    for (uint32_t i = given; i < o->arg_count; i++) {
+        if (o->args[i].kind != HONE_GARG_NONE) continue;
+        if (is_view) { /* "as it is" */
+            o->args[i] = (hone_garg){.kind = HONE_GARG_TUPLE};
+            continue;
+        }
+        is_attr_at(op, i, name, sizeof name);
+        if (!script_arg(call, UINT32_MAX, name)) {
+            return script_fail(p, call->at, "%s: argument '%s' is missing", call->callee, name);
         }
     }
     return true;
@@ -269,8 +315,10 @@ static bool call_operator(script_parser *p, const script_call *call, script_valu
     const hone_graph_op *op = hone_graph_op_find(name);
     operands o = {0};
     const hone_sinfo *info = NULL;
-    o.args = script_alloc(p, p->arena, call->count + call->keyword_count, sizeof *o.args);
-    if (!o.args || !positional(p, call, op, &o) || !keywords(p, call, op, &o, &info)) return false;
+    o.args = script_alloc(p, p->arena, (size_t)call->count + MOST_PARAMS, sizeof *o.args);
+    if (!o.args || !positional(p, call, op, &o, &info)) return false;
+    uint32_t given = o.arg_count;
+    if (!keywords(p, call, op, &o, &info) || !fill_places(p, call, op, given, &o)) return false;
     hone_gbind bind = {.kind = HONE_GBIND_CALL,
                        .callee = name,
                        .arg_count = o.arg_count,
@@ -380,6 +428,7 @@ static bool call_output(script_parser *p, const script_call *call, script_value 
     p->has_output = true;
     for (uint32_t i = 0; i < call->count; i++) {
         const script_value *v = &call->args[i];
+        if (v->kind == SCRIPT_LOCAL) continue; /* a function, which is one of the module here */
         if (v->kind != SCRIPT_GARG || v->u.garg->kind != HONE_GARG_VALUE) {
             return script_fail(p, v->at, "R.output takes variables");
         }
@@ -406,6 +455,7 @@ static bool call_impure(script_parser *p, const script_call *call, script_value 
 
 static const script_entry graph_calls[] = {
     {"R.shape",        call_shape          },
+    {"R.ShapeExpr",    call_shape          },
     {"R.prim_value",   call_prim           },
     {"R.str",          call_str            },
     {"R.ExternFunc",   call_str            },

@@ -173,7 +173,39 @@ static bool call_intrin_by_name(script_parser *p, const script_call *call, scrip
     return inner.callee ? script_call_path(p, &inner, out) : script_no_memory(p);
 }
 
+/* T.Call("float32", "tirx.exp", [x]) */
+static bool call_node(script_parser *p, const script_call *call, script_value *out) {
+    const script_value *type = NULL, *op = NULL, *list = NULL, *items = NULL;
+    uint32_t count = 0;
+    if (!script_need_arg(p, call, 0, "dtype", &type) || !script_need_arg(p, call, 1, "op", &op) ||
+        !script_need_arg(p, call, 2, "args", &list)) {
+        return false;
+    }
+    script_items(list, &items, &count);
+    script_value *args = script_alloc(p, p->scratch, (size_t)count + 2, sizeof *args);
+    if (!args) return false;
+    args[0] = *type;
+    args[1] = *op;
+    if (count) memcpy(args + 2, items, count * sizeof *args);
+    script_call inner = {
+        .callee = "T.call_intrin", .at = call->at, .count = count + 2, .args = args};
+    return call_intrin_by_name(p, &inner, out);
+}
+
+/* tvm.ir.Op.get("tirx.exp"): the name says it all. */
+static bool call_op_get(script_parser *p, const script_call *call, script_value *out) {
+    const script_value *name = NULL;
+    const char *text = NULL;
+    if (!script_need_arg(p, call, 0, "op_name", &name) || !script_to_string(p, name, &text))
+        return false;
+    *out = *name;
+    return true;
+}
+
 const script_entry script_intrin_calls[] = {
     {"T.call_intrin", call_intrin_by_name},
+    {"T.Call",        call_node          },
+    {"I.Op.get",      call_op_get        },
+    {"T.op.Op.get",   call_op_get        },
     {NULL,            NULL               },
 };

@@ -230,7 +230,10 @@ static bool call_sequential(script_parser *p, const script_call *call, script_va
 static bool call_env_thread(script_parser *p, const script_call *call, script_value *out) {
     const script_value *tag = NULL;
     *out = (script_value){.kind = SCRIPT_THREAD};
-    return script_need_arg(p, call, 0, "thread_tag", &tag) && script_to_string(p, tag, &out->u.s);
+    if (!script_need_arg(p, call, 0, "thread_tag", &tag) || !script_to_string(p, tag, &out->u.s))
+        return false;
+    out->u.s = hone_arena_strdup(p->scratch, out->u.s); /* its own: a thread is told by it */
+    return out->u.s || script_no_memory(p);
 }
 
 /* T.iter_var(x, None, "ThreadIndex", "threadIdx.x"): the thread that x is, once it is launched. */
@@ -264,7 +267,8 @@ static bool call_launch(script_parser *p, const script_call *call, script_value 
         return false;
     }
     frame->text = thread->kind == SCRIPT_THREAD ? thread->u.s : NULL;
-    if (thread->kind == SCRIPT_THREAD) frame->node = HONE_VALUE_OF_INT(1); /* rebind its name */
+    if (thread->kind == SCRIPT_THREAD) /* rebind its name */
+        frame->node = HONE_VALUE_OF_STRING(thread->u.s);
     if (thread->kind == SCRIPT_THREAD && thread->count) frame->var = thread->count - 1;
     if (!frame->text && thread->kind != SCRIPT_STRING) {
         return script_fail(p, thread->at,

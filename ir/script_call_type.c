@@ -91,9 +91,18 @@ static bool call_var(script_parser *p, const script_call *call, script_value *ou
     return true;
 }
 
-static bool call_size_var(script_parser *p, const script_call *call, script_value *out) {
-    if (!call_var(p, call, out)) return false;
-    out->u.var.is_size = true;
+/* T.SizeVar("n", "int64"), T.Var("n", "int64"): the name is that on the left of '='. */
+static bool call_named_var(script_parser *p, const script_call *call, script_value *out) {
+    const script_value *name = script_arg(call, 0, "name"), *type = script_arg(call, 1, "dtype");
+    hone_dtype dtype = HONE_DTYPE_I32;
+    bool is_named = name && name->kind == SCRIPT_STRING && !script_is_dtype_word(name->u.s, &dtype);
+    dtype = HONE_DTYPE_I32;
+    if (!is_named && !type) type = name;
+    if (type && !script_to_dtype(p, type, &dtype)) return false;
+    bool is_size = strcmp(call->callee, "T.SizeVar") == 0;
+    *out = (script_value){
+        .kind = SCRIPT_NEWVAR, .u.var = {.dtype = dtype, .is_size = is_size}
+    };
     return true;
 }
 
@@ -117,6 +126,19 @@ static bool call_float_imm(script_parser *p, const script_call *call, script_val
     }
     script_call inner = {.callee = call->callee, .at = call->at, .count = 1, .args = v};
     return script_typed_constant(p, &inner, dtype, out);
+}
+
+/* T.const(1, "int64") */
+static bool call_const(script_parser *p, const script_call *call, script_value *out) {
+    const script_value *type = script_arg(call, 1, "dtype"), *v = NULL;
+    hone_dtype dtype = HONE_DTYPE_I32;
+    if (!script_need_arg(p, call, 0, "value", &v)) return false;
+    if (!type) {
+        *out = *v;
+        return true;
+    }
+    script_call inner = {.callee = call->callee, .at = call->at, .count = 1, .args = v};
+    return script_to_dtype(p, type, &dtype) && script_typed_constant(p, &inner, dtype, out);
 }
 
 /* ---- casts ---- */
@@ -202,7 +224,10 @@ const script_entry script_type_calls[] = {
     {"TypeVar",     call_type_var },
     {"T.var",       call_var      },
     {"T.Ptr",       pointer_type  },
-    {"T.SizeVar",   call_size_var },
+    {"T.ptr",       pointer_type  },
+    {"T.SizeVar",   call_named_var},
+    {"T.Var",       call_named_var},
+    {"T.const",     call_const    },
     {"T.Cast",      call_cast     },
     {"T.cast",      call_cast     },
     {"T.min_value", call_limit    },

@@ -124,6 +124,56 @@ static bool call_packed(script_parser *p, const script_call *call, script_value 
     return script_bind(p, call->at, &bind, info, out);
 }
 
+/* f(x) where f is a value: R.invoke_closure(f, (x,)). */
+static bool call_value(script_parser *p, const script_value *callee, const script_call *call,
+                       script_value *out) {
+    const hone_garg *f = callee->u.garg;
+    const hone_sinfo *known =
+        f->kind == HONE_GARG_VALUE ? p->graph->values[f->u.value].sinfo : NULL;
+    bool is_function =
+        f->kind == HONE_GARG_VALUE &&
+        (!known || known->kind == HONE_SINFO_CALLABLE || known->kind == HONE_SINFO_OBJECT);
+    if (!is_function) {
+        return script_fail(p, callee->at,
+                           "only functions can be called: those of the module, values of type "
+                           "R.Callable and R.ExternFunc(\"name\")");
+    }
+    hone_garg *args = script_alloc(p, p->arena, 2, sizeof *args);
+    hone_garg *items = script_alloc(p, p->arena, call->count, sizeof *items);
+    hone_sinfo *any = script_alloc(p, p->arena, 1, sizeof *any);
+    if (!args || !items || !any) return false;
+    for (uint32_t i = 0; i < call->count; i++) {
+        if (!script_to_garg(p, &call->args[i], false, &items[i])) return false;
+    }
+    args[0] = *f;
+    args[1] = (hone_garg){.kind = HONE_GARG_TUPLE, .count = call->count, .u.items = items};
+    bool is_told = known && known->kind == HONE_SINFO_CALLABLE && known->field_count;
+    bool is_pure = p->graph->is_pure || (is_told && hone_dtype_is_bool(known->dtype));
+    *any = (hone_sinfo){.kind = HONE_SINFO_OBJECT, .dtype = HONE_DTYPE_VOID, .rank = -1};
+    const hone_sinfo *info = is_told ? known->fields[0] : any;
+    hone_gbind bind = {.kind = HONE_GBIND_CALL,
+                       .callee = is_pure ? "invoke_pure_closure" : "invoke_closure",
+                       .arg_count = 2,
+                       .args = args};
+    return script_bind(p, call->at, &bind, info, out);
+}
+
+/* f(x) where f = R.ExternFunc("name"), as R.call_packed has it. */
+bool script_call_extern(script_parser *p, const script_value *callee, const script_call *call,
+                        script_value *out) {
+    script_value *args = script_alloc(p, p->scratch, call->count + 1, sizeof *args);
+    if (!args) return false;
+    if (!p->graph) return script_fail(p, callee->at, "a graph value cannot be called here");
+    if (!extern_of(p, callee->u.garg)) return call_value(p, callee, call, out);
+    args[0] = *callee;
+    if (call->count) memcpy(args + 1, call->args, call->count * sizeof *args);
+    script_call packed = *call;
+    packed.callee = "R.call_packed";
+    packed.count++;
+    packed.args = args;
+    return call_packed(p, &packed, out);
+}
+
 bool script_call_through(script_parser *p, const script_call *call, script_value *out,
                          bool *out_known) {
     static const script_entry rows[] = {

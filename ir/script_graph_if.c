@@ -18,7 +18,8 @@ static bool read_condition(script_parser *p, hone_garg *out) {
 
 typedef struct branch_end {
     const char *name;
-    const hone_sinfo *info; /* as it is written, or NULL */
+    const hone_sinfo *info;       /* as it is written, or NULL */
+    const hone_graph_func *graph; /* of the branch, whose sizes that speaks of */
 } branch_end;
 
 /* What the last statement of a branch names; y = y_then is no binding but what is returned. */
@@ -53,7 +54,7 @@ static bool read_body(script_parser *p, script_outside *o, bool is_elif, branch_
     if (!ok) return false;
     if (p->has_return) return script_fail(p, at, "return stands inside of this branch");
     if (p->name_count == names) return script_fail(p, at, "this branch names no value");
-    *end = (branch_end){.name = p->names[p->name_count - 1].name};
+    *end = (branch_end){.name = p->names[p->name_count - 1].name, .graph = p->graph};
     return take_result(p, o->name, end) &&
            script_check(p, at, hone_module_add_graph(p->module, p->graph));
 }
@@ -112,6 +113,25 @@ static bool bind_if(script_parser *p, uint32_t at, const hone_garg *condition,
     return script_bind(p, at, &bind, NULL, out);
 }
 
+/* What is written in a branch, in terms of the sizes around: they have the same names. */
+static bool type_around(script_parser *p, const branch_end *end, const hone_sinfo **out) {
+    const hone_graph_func *g = end->graph;
+    *out = end->info;
+    if (!end->info) return true;
+    const hone_expr **sizes = script_alloc(p, p->scratch, g->var_count, sizeof *sizes);
+    if (!sizes) return false;
+    for (hone_var var = 0; var < g->var_count; var++) {
+        sizes[var] = NULL;
+        for (hone_var i = 0; i < p->graph->var_count; i++) {
+            const hone_var_info *around = &p->graph->vars[i];
+            bool is_same = strcmp(around->name, g->vars[var].name) == 0;
+            if (is_same) sizes[var] = hone_expr_var(&p->ir, around->dtype, i);
+        }
+    }
+    *out = hone_sinfo_in_terms_of(&p->ir, end->info, sizes, g->var_count);
+    return *out || script_check_ir(p, p->pos);
+}
+
 bool script_parse_if(script_parser *p) {
     script_outside then = {.is_branch = true, .graph = p->graph, .name = "then"};
     script_outside otherwise = {.is_branch = true, .graph = p->graph, .name = "else"};
@@ -130,6 +150,7 @@ bool script_parse_if(script_parser *p) {
         return script_fail(p, at, "one branch ends with '%s', the other one with '%s'", end.name,
                            other.name);
     }
-    return bind_if(p, at, &condition, &then, &otherwise, &value) &&
-           script_bind_name(p, end.name, at, &value, end.info);
+    const hone_sinfo *info = NULL;
+    return bind_if(p, at, &condition, &then, &otherwise, &value) && type_around(p, &end, &info) &&
+           script_bind_name(p, end.name, at, &value, info);
 }

@@ -175,6 +175,29 @@ static bool tuple_sinfo(script_parser *p, const script_call *call, hone_sinfo *i
     return true;
 }
 
+/* R.Callable((R.Tensor,), R.Tensor, True): what it returns, its parameters, whether it is pure. */
+static bool func_sinfo(script_parser *p, const script_call *call, hone_sinfo *info) {
+    const script_value *params = script_arg(call, 0, "params"),
+                       *result = script_arg(call, 1, "ret");
+    const script_value *pure = script_arg(call, 2, "purity"), *items = NULL;
+    bool is_pure = true,
+         is_list = params && (params->kind == SCRIPT_TUPLE || params->kind == SCRIPT_LIST);
+    info->kind = HONE_SINFO_CALLABLE;
+    if (!is_list || !result || result->kind == SCRIPT_NONE) return true; /* may be any */
+    if (pure && pure->kind != SCRIPT_NONE && !script_to_bool(p, pure, &is_pure)) return false;
+    uint32_t count = 0;
+    script_items(params, &items, &count);
+    const hone_sinfo **fields = script_alloc(p, p->arena, (size_t)count + 1, sizeof *fields);
+    if (!fields || !script_to_sinfo(p, result, &fields[0])) return false;
+    for (uint32_t i = 0; i < count; i++) {
+        if (!script_to_sinfo(p, &items[i], &fields[i + 1])) return false;
+    }
+    info->dtype = is_pure ? HONE_DTYPE_BOOL : HONE_DTYPE_VOID;
+    info->field_count = count + 1;
+    info->fields = fields;
+    return true;
+}
+
 bool script_call_sinfo(script_parser *p, const script_call *call, script_value *out,
                        bool *out_known) {
     static const struct {
@@ -188,7 +211,7 @@ bool script_call_sinfo(script_parser *p, const script_call *call, script_value *
         {"R.Tuple",    tuple_sinfo },
         {"R.Object",   NULL        },
         {"R.Any",      NULL        },
-        {"R.Callable", NULL        }
+        {"R.Callable", func_sinfo  }
     };
     *out_known = false;
     for (size_t i = 0; i < HONE_COUNT(rows); i++) {
@@ -196,10 +219,7 @@ bool script_call_sinfo(script_parser *p, const script_call *call, script_value *
         *out_known = true;
         hone_sinfo *info = script_alloc(p, p->arena, 1, sizeof *info);
         if (!info) return false;
-        bool callable = strcmp(call->callee, "R.Callable") == 0;
-        *info = (hone_sinfo){.kind = callable ? HONE_SINFO_CALLABLE : HONE_SINFO_OBJECT,
-                             .dtype = HONE_DTYPE_VOID,
-                             .rank = -1};
+        *info = (hone_sinfo){.kind = HONE_SINFO_OBJECT, .dtype = HONE_DTYPE_VOID, .rank = -1};
         if (rows[i].make && !rows[i].make(p, call, info)) return false;
         *out = (script_value){.kind = SCRIPT_SINFO, .u.sinfo = info};
         return true;

@@ -425,6 +425,11 @@ bool script_call_function(script_parser *p, const char *name, const script_call 
                           script_value *out);
 bool script_call_local(script_parser *p, const script_local *local, const script_call *call,
                        script_value *out);
+/* The number that a value of a graph program is, as after `C = T.int64(16)`, or NULL. */
+const hone_expr *script_garg_number(const script_parser *p, const hone_garg *garg);
+/* Calls a value: R.ExternFunc("name") or what has the type R.Callable. */
+bool script_call_extern(script_parser *p, const script_value *callee, const script_call *call,
+                        script_value *out);
 bool script_call_global(script_parser *p, const char *name, const script_call *call,
                         script_value *out);
 

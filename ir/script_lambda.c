@@ -32,7 +32,9 @@ bool script_skip_lambda(script_parser *p, script_value *out) {
 static bool new_param(script_parser *p, const char *name, hone_dtype dtype, hone_var *out_var) {
     if (p->func) return script_new_var(p, name, dtype, out_var);
     *out_var = hone_graph_add_var(p->graph, name);
-    return *out_var != HONE_NO_ID || script_no_memory(p);
+    if (*out_var == HONE_NO_ID) return script_no_memory(p);
+    p->graph->vars[*out_var].dtype = dtype;
+    return true;
 }
 
 enum { MAX_PARAMS = 64 };

@@ -342,6 +342,7 @@ static bool parse_call(script_parser *p, const script_value *callee, script_valu
                        : callee->kind == SCRIPT_METHOD ? callee->u.method.name
                        : callee->kind == SCRIPT_MACRO  ? callee->u.macro->name
                        : callee->kind == SCRIPT_LOCAL  ? callee->u.local->name
+                       : callee->kind == SCRIPT_GARG   ? "this function"
                                                        : NULL;
     if (!name) {
         const char *hint = callee->kind == SCRIPT_BUFFER ? "; an element of it is A[i]" : "";
@@ -354,6 +355,7 @@ static bool parse_call(script_parser *p, const script_value *callee, script_valu
     bool ok = callee->kind == SCRIPT_METHOD  ? script_call_method(p, callee, &call, out)
               : callee->kind == SCRIPT_MACRO ? script_call_macro(p, callee->u.macro, &call, out)
               : callee->kind == SCRIPT_LOCAL ? script_call_local(p, callee->u.local, &call, out)
+              : callee->kind == SCRIPT_GARG  ? script_call_extern(p, callee, &call, out)
               : is_global && p->func         ? script_call_function(p, name, &call, out)
               : is_global                    ? script_call_global(p, name, &call, out)
                                              : script_call_path(p, &call, out);

@@ -195,7 +195,9 @@ bool script_graph_statement(script_parser *p) {
     if (at_assignment(p)) return parse_assignment(p);
     script_value v;
     if (!script_parse_expr(p, &v)) return false;
-    bool idle = v.kind == SCRIPT_NONE || v.kind == SCRIPT_STRING || v.kind == SCRIPT_ELLIPSIS;
+    bool nothing = v.kind == SCRIPT_GARG && v.u.garg->kind == HONE_GARG_TUPLE && !v.u.garg->count;
+    bool idle = nothing || v.kind == SCRIPT_NONE || v.kind == SCRIPT_STRING ||
+                v.kind == SCRIPT_ELLIPSIS; /* R.tuple() is nothing */
     bool call = v.kind == SCRIPT_GARG && v.is_fresh;
     if (!idle && !call) {
         return script_fail(p, v.at, "expected a statement, found %s%s", script_kind_name(&v),

@@ -32,11 +32,14 @@ static bool collect_globals(script_parser *p) {
 
 static const char *meaning_of_import(const char *name) {
     static const char *const rows[][2] = {
-        {"tir",   "T"  },
-        {"tirx",  "T"  },
-        {"relax", "R"  },
-        {"ir",    "I"  },
-        {"tvm",   "tvm"}
+        {"tir",       "T"          },
+        {"tirx",      "T"          },
+        {"relax",     "R"          },
+        {"ir",        "I"          },
+        {"tvm",       "tvm"        },
+        {"script",    "tvm.script" },
+        {"ir_module", "I.ir_module"},
+        {"prim_func", "T.prim_func"}
     };
     for (size_t i = 0; i < HONE_COUNT(rows); i++) {
         if (strcmp(rows[i][0], name) == 0) return rows[i][1];
@@ -103,8 +106,8 @@ static bool parse_decorator(script_parser *p, decorator *d) {
     const char *name = NULL;
     if (!script_need_name(p, "a decorator", &name)) return false;
     p->pos--;
-    static const char *const known[] = {"T", "R", "I", "tvm", "tir", "tirx", "relax", "ir"};
-    bool found = script_lookup(p, name) != NULL;
+    static const char *const known[] = {"T", "R", "I"};
+    bool found = script_lookup(p, name) != NULL || meaning_of_import(name) != NULL;
     for (size_t i = 0; i < HONE_COUNT(known); i++)
         found |= strcmp(known[i], name) == 0;
     if (!found) return script_undefined(p, p->pos, name);
@@ -415,18 +418,20 @@ bool script_infer_graph(script_parser *p, hone_graph_func *graph) {
 
 typedef struct inference {
     script_parser *p;
-    bool *is_done; /* by member, or begun */
+    enum { NOT_BEGUN, BEGUN, DONE } * state; /* by member */
     uint32_t depth;
+    bool has_cycle; /* a function calls one whose types are not known yet */
 } inference;
 
 /* A function of the module, those that it calls first: they tell what calls give. */
 static bool infer_member(inference *in, const char *name) {
     const hone_member *member = name ? hone_module_find(in->p->module, name) : NULL;
     if (!member || member->kind != HONE_MEMBER_GRAPH || in->depth == MAX_CALL_DEPTH) return true;
-    bool *is_done = &in->is_done[member - in->p->module->members];
+    size_t place = (size_t)(member - in->p->module->members);
     hone_graph_func *graph = member->graph;
-    if (*is_done) return true;
-    *is_done = true;
+    in->has_cycle |= in->state[place] == BEGUN;
+    if (in->state[place] != NOT_BEGUN) return true;
+    in->state[place] = BEGUN;
     in->depth++;
     for (uint32_t i = 0; i < graph->bind_count; i++) {
         const hone_gbind *bind = &graph->bindings[i];
@@ -437,20 +442,27 @@ static bool infer_member(inference *in, const char *name) {
         }
     }
     in->depth--;
+    in->state[place] = DONE;
     return script_infer_graph(in->p, graph);
+}
+
+static bool infer_all(inference *in) {
+    script_parser *p = in->p;
+    in->has_cycle = false;
+    memset(in->state, 0, p->module->member_count * sizeof *in->state);
+    for (uint32_t i = 0; i < p->module->member_count; i++) {
+        if (p->module->members[i].kind != HONE_MEMBER_GRAPH) continue;
+        if (!check_callees(p, p->module->members[i].graph)) return false;
+        if (!infer_member(in, p->module->members[i].name)) return false;
+    }
+    return true;
 }
 
 static bool infer_graphs(script_parser *p) {
     inference in = {.p = p};
-    in.is_done = script_alloc(p, p->scratch, p->module->member_count, sizeof *in.is_done);
-    if (!in.is_done) return false;
-    memset(in.is_done, 0, p->module->member_count * sizeof *in.is_done);
-    for (uint32_t i = 0; i < p->module->member_count; i++) {
-        if (p->module->members[i].kind != HONE_MEMBER_GRAPH) continue;
-        if (!check_callees(p, p->module->members[i].graph)) return false;
-        if (!infer_member(&in, p->module->members[i].name)) return false;
-    }
-    return true;
+    in.state = script_alloc(p, p->scratch, p->module->member_count, sizeof *in.state);
+    /* where functions call each other, what one tells is known in the second round */
+    return in.state && infer_all(&in) && (!in.has_cycle || infer_all(&in));
 }
 
 /* ---- which dialect ---- */

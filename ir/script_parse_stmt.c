@@ -62,10 +62,10 @@ bool script_open_let(script_parser *p, uint32_t at, hone_var var, const hone_exp
 }
 
 /* An environment thread that is launched is the loop variable from here on. */
-static bool rebind_thread(script_parser *p, const char *tag, const script_value *now) {
+static bool rebind_thread(script_parser *p, const char *thread, const script_value *now) {
     for (uint32_t i = p->name_count; i-- > 0;) {
         script_value *v = &p->names[i].value;
-        if (v->kind != SCRIPT_THREAD || strcmp(v->u.s, tag) != 0) continue;
+        if (v->kind != SCRIPT_THREAD || v->u.s != thread) continue; /* the same text, in memory */
         if (!script_rename_var(p, now->u.expr->u.var, p->names[i].name)) return false;
         return script_define(p, p->names[i].name, *now);
     }
@@ -89,7 +89,8 @@ static bool open_launch(script_parser *p, uint32_t at, const script_frame *frame
     p->parent = node;
     *out = SCRIPT_VALUE_EXPR(hone_func_var_expr(&p->ir, p->func, var));
     if (!script_check_ir(p, at)) return false;
-    if (frame->node.kind == HONE_VALUE_INT && !rebind_thread(p, frame->text, out)) return false;
+    if (frame->node.kind == HONE_VALUE_STRING && !rebind_thread(p, frame->node.u.s, out))
+        return false;
     out->is_fresh = true;
     return true;
 }

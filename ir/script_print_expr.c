@@ -441,7 +441,9 @@ const hone_expr *print_range_end(printer *pr, const hone_range *range) {
 }
 
 void print_region(printer *pr, const hone_region *region) {
-    hone_str_printf(pr->out, "%s[", printer_buffer(pr, region->buffer));
+    hone_str_append(pr->out, printer_buffer(pr, region->buffer));
+    if (pr->as_scalar && pr->as_scalar[region->buffer]) return; /* its name is its element */
+    hone_str_append_char(pr->out, '[');
     uint32_t rank = pr->func->buffers[region->buffer].rank;
     if (!rank) hone_str_append(pr->out, "()");
     for (uint32_t i = 0; i < rank; i++) {

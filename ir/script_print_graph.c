@@ -56,6 +56,13 @@ static const hone_graph_func *branch_of(const hone_module *module, const hone_gb
     return fits ? member->graph : NULL;
 }
 
+static bool names_member(const hone_garg *arg) {
+    for (uint32_t i = 0; arg->kind == HONE_GARG_TUPLE && i < arg->count; i++) {
+        if (names_member(&arg->u.items[i])) return true;
+    }
+    return arg->kind == HONE_GARG_GLOBAL;
+}
+
 /* Does it call a function of the module, by name? */
 static bool names_module(const hone_module *module, const hone_graph_func *graph, uint32_t depth) {
     for (uint32_t i = 0; graph && i < graph->bind_count; i++) {
@@ -64,14 +71,14 @@ static bool names_module(const hone_module *module, const hone_graph_func *graph
         if (is_call || depth == MAX_BRANCHES) return true;
         for (uint32_t a = 0; a < bind->arg_count; a++) {
             bool is_branch = bind->kind == HONE_GBIND_IF && a > 0 && a < HONE_GBIND_IF_ARGS;
-            if (bind->args[a].kind == HONE_GARG_GLOBAL && !is_branch) return true;
+            if (names_member(&bind->args[a]) && !is_branch) return true;
         }
         if (names_module(module, branch_of(module, bind, HONE_GBIND_IF_THEN), depth + 1) ||
             names_module(module, branch_of(module, bind, HONE_GBIND_IF_ELSE), depth + 1)) {
             return true;
         }
     }
-    return false;
+    return graph && names_member(&graph->result);
 }
 
 bool print_is_branch(const hone_module *module, const hone_graph_func *graph) {
@@ -477,8 +484,7 @@ static void print_declarations(printer *pr, const usage *u) {
         hone_str_append_char(pr->out, ')');
         printer_line_end(pr);
     }
-    bool names_it = g->result.kind == HONE_GARG_GLOBAL || names_module(pr->module, g, 0);
-    if (names_it) printer_line(pr, "cls = Module");
+    if (names_module(pr->module, g, 0)) printer_line(pr, "cls = Module");
 }
 
 static bool begin_tables(printer *pr, usage *u) {

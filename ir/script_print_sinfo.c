@@ -90,6 +90,19 @@ static void print_prim(printer *pr, const hone_sinfo *info) {
     }
 }
 
+static void print_callable(printer *pr, const hone_sinfo *info) {
+    hone_str_append(pr->out, "R.Callable");
+    if (!info->field_count) return;
+    hone_str_append(pr->out, "((");
+    for (uint32_t i = 1; i < info->field_count; i++) {
+        if (i > 1) hone_str_append(pr->out, ", ");
+        print_sinfo(pr, info->fields[i]);
+    }
+    hone_str_append(pr->out, info->field_count == 2 ? ",), " : "), ");
+    print_sinfo(pr, info->fields[0]);
+    hone_str_append(pr->out, hone_dtype_is_bool(info->dtype) ? ", True)" : ", False)");
+}
+
 void print_sinfo(printer *pr, const hone_sinfo *info) {
     if (!info) {
         hone_str_append(pr->out, printer_is_classic(pr) ? "R.Object" : "R.Any");
@@ -109,7 +122,7 @@ void print_sinfo(printer *pr, const hone_sinfo *info) {
         print_prim(pr, info);
         return;
     case HONE_SINFO_CALLABLE:
-        hone_str_append(pr->out, "R.Callable");
+        print_callable(pr, info);
         return;
     case HONE_SINFO_TUPLE:
         hone_str_append(pr->out, "R.Tuple");

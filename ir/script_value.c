@@ -97,6 +97,16 @@ static bool new_var_expr(script_parser *p, const script_value *v, const hone_exp
     return wanted(p, v, "an expression");
 }
 
+const hone_expr *script_garg_number(const script_parser *p, const hone_garg *garg) {
+    for (uint32_t i = p->graph ? p->graph->bind_count : 0;
+         garg->kind == HONE_GARG_VALUE && i-- > 0;) {
+        const hone_gbind *bind = &p->graph->bindings[i];
+        bool is_it = bind->value == garg->u.value && bind->kind == HONE_GBIND_ARG;
+        if (is_it) garg = &bind->args[0];
+    }
+    return garg->kind == HONE_GARG_PRIM ? garg->u.expr : NULL;
+}
+
 bool script_to_expr(script_parser *p, const script_value *v, const hone_expr **out_expr) {
     *out_expr = NULL;
     switch (v->kind) {
@@ -134,11 +144,8 @@ bool script_to_expr(script_parser *p, const script_value *v, const hone_expr **o
                            info->name);
     }
     case SCRIPT_GARG:
-        if (v->u.garg->kind == HONE_GARG_PRIM) {
-            *out_expr = v->u.garg->u.expr;
-            break;
-        }
-        return wanted(p, v, "an expression");
+        *out_expr = script_garg_number(p, v->u.garg);
+        return *out_expr || wanted(p, v, "an expression");
     default:
         return wanted(p, v, "an expression");
     }
