@@ -13,10 +13,11 @@
  * element each time, whose value is not read of the same buffer: which elements share a vector does
  * not matter then. The row is the shortest of those that indices are digits of and that fill a
  * vector (or half of a long one); which digits an element has must not depend on its row then. */
+#include "ir/fold.h"
 #include "lower/accesses.h"
 #include "lower/vector_cut.h"
 
-enum { MAX_LOOPS = 4, MAX_DIGITS = 8, MAX_VECTORS = 8, LEAST_ROW = 16 };
+enum { MAX_LOOPS = 4, MAX_DIGITS = 8, MAX_VECTORS = 8, MAX_TOGETHER = 16, LEAST_ROW = 16 };
 
 typedef struct rows {
     hone_lower *lower;
@@ -30,6 +31,7 @@ typedef struct rows {
     hone_var place, row, column;
     int64_t lanes;  /* of a vector register */
     int64_t length; /* of the row that was chosen */
+    int64_t period; /* digits left in it that change within a vector come again after so many */
     bool is_refused, has_math;
     uint32_t digit_count;
     int64_t digits[MAX_DIGITS]; /* rows that indices are digits of */
@@ -190,19 +192,29 @@ static bool note_digit(void *ctx, const hone_expr *e) {
     return true;
 }
 
-/* Digits of elements in one row are left where they are constants, once the loop over it is
- * unrolled, or carry in few of its vectors; they must not depend on the row's number. */
+/* Digits of elements in one row are left where they are constants, once its vectors are unrolled or
+ * taken together (lower_period.c), or carry in few of them; they must not depend on the row's
+ * number. */
 static bool find_left(void *ctx, const hone_expr *e) {
     rows *r = ctx;
     if (!hone_expr_is_divmod(e) || !hone_expr_uses_var(e->args[0], r->column)) return true;
     int64_t step, divisor = hone_expr_const(e->args[1]);
     hone_linear sum;
-    bool is_alike = hone_linear_coeff(&r->arith, e->args[0], r->column, &step) &&
+    bool is_alike = divisor > 0 && hone_linear_coeff(&r->arith, e->args[0], r->column, &step) &&
                     hone_linear_of(&r->arith, e->args[0], &sum) && sum.count == 1;
-    bool is_long = step == 1 && divisor >= r->lanes;
-    bool is_unrolled = divisor > 0 && r->length <= MAX_VECTORS * r->lanes;
-    r->is_refused |= !is_alike || !(is_long || is_unrolled);
+    r->is_refused |= !is_alike;
+    if (is_alike && !(step == 1 && divisor >= r->lanes)) {
+        int64_t both = r->period / hone_gcd(r->period, divisor);
+        r->is_refused |= __builtin_mul_overflow(both, divisor, &r->period);
+    }
     return !r->is_refused;
+}
+
+/* Whether digits that change within a vector may be left. */
+static bool is_short_enough(const rows *r) {
+    int64_t vectors = r->period / hone_gcd(r->period, r->lanes);
+    return r->period == 1 || r->length <= MAX_VECTORS * r->lanes ||
+           (vectors <= MAX_TOGETHER && vectors * r->lanes <= r->length);
 }
 
 /* ---- what is stored ---- */
@@ -374,6 +386,7 @@ static hone_status visit(rows *r, hone_node_id vector) {
         hone_arena_copy(func->arena, store->u.store.indices, given.rank * sizeof *given.indices);
     if (!given.indices) return LOWER_NO_MEMORY();
     r->is_refused = r->has_math = false;
+    r->period = 1;
     r->digit_count = 0;
     hone_expr_walk(given.value, check_part, r);
     if (r->is_refused) return HONE_OK;
@@ -385,8 +398,11 @@ static hone_status visit(rows *r, hone_node_id vector) {
     if (r->length == 0 || !by_row(r, &all, &row)) return hone_ir_finish(&r->arith.ir);
     look_at(r, &row, find_left);
     HONE_TRY(hone_ir_finish(&r->arith.ir));
-    if (r->is_refused) return HONE_OK;
-    return apply(r, &row);
+    if (r->is_refused || !is_short_enough(r)) return HONE_OK;
+    HONE_TRY(apply(r, &row));
+    if (r->period == 1 || r->length <= MAX_VECTORS * r->lanes) return HONE_OK;
+    HONE_TRY(lower_cut_vector(r->lower, vector, r->length, r->lanes));
+    return lower_begin_at_zero(r->lower, vector);
 }
 
 hone_status lower_rows(hone_lower *lower) {

@@ -457,22 +457,6 @@ static hone_node_id innermost_vector_loop(const hone_func *func) {
     return found;
 }
 
-/* Counts the iterations of a loop from 0, which its start is then added to. */
-static hone_status begin_at_zero(hone_lower *lower, hone_node_id id) {
-    hone_func *func = lower->func;
-    hone_ir *ir = &lower->ir;
-    hone_var old = hone_func_node(func, id)->u.loop.var;
-    const hone_expr *start = hone_func_node(func, id)->u.loop.range.min;
-    hone_var fresh = hone_func_add_var(func, func->vars[old].name, func->vars[old].dtype);
-    if (fresh == HONE_NO_ID) return LOWER_NO_MEMORY();
-    const hone_expr *value = hone_expr_add(ir, start, hone_func_var_expr(ir, func, fresh));
-    const hone_expr *zero = hone_expr_int(ir, start->dtype, 0);
-    HONE_TRY(hone_ir_finish(ir));
-    hone_func_node(func, id)->u.loop.var = fresh;
-    hone_func_node(func, id)->u.loop.range.min = zero;
-    return lower_substitute_one(func, id, old, value);
-}
-
 /* One iteration is one of numbers, not of vectors. */
 static hone_status take_one(hone_lower *lower, hone_node_id id) {
     const hone_node *loop = hone_func_node(lower->func, id);
@@ -493,7 +477,7 @@ static hone_status vectorize(hone_lower *lower, hone_arith *arith, hone_node_id 
     int64_t run = lower_lanes_within_runs(lower, arith, id, extent);
     if (run < extent) {
         HONE_TRY(lower_cut_vector(lower, id, extent, run));
-        HONE_TRY(begin_at_zero(lower, id));
+        HONE_TRY(lower_begin_at_zero(lower, id));
         HONE_TRY(lower_bind_around(func, id, arith));
         HONE_TRY(lower_simplify_indices(func, arith, id));
         extent = run;

@@ -61,3 +61,18 @@ hone_status lower_cut_vector(hone_lower *lower, hone_node_id id, int64_t extent,
     lower_wrap(func, id, around);
     return HONE_OK;
 }
+
+hone_status lower_begin_at_zero(hone_lower *lower, hone_node_id id) {
+    hone_func *func = lower->func;
+    hone_ir *ir = &lower->ir;
+    hone_var old = hone_func_node(func, id)->u.loop.var;
+    const hone_expr *start = hone_func_node(func, id)->u.loop.range.min;
+    hone_var fresh = hone_func_add_var(func, func->vars[old].name, func->vars[old].dtype);
+    if (fresh == HONE_NO_ID) return LOWER_NO_MEMORY();
+    const hone_expr *value = hone_expr_add(ir, start, hone_func_var_expr(ir, func, fresh));
+    const hone_expr *zero = hone_expr_int(ir, start->dtype, 0);
+    HONE_TRY(hone_ir_finish(ir));
+    hone_func_node(func, id)->u.loop.var = fresh;
+    hone_func_node(func, id)->u.loop.range.min = zero;
+    return lower_substitute_one(func, id, old, value);
+}

@@ -11,5 +11,7 @@ int64_t lower_vector_lanes(const hone_lower *lower, hone_node_id loop);
  * left; the parts are put in the place of the loop, which becomes the first of them. */
 HONE_NODISCARD hone_status lower_cut_vector(hone_lower *lower, hone_node_id loop, int64_t extent,
                                             int64_t lanes);
+/* Counts the iterations of a loop from 0, which its start is then added to. */
+HONE_NODISCARD hone_status lower_begin_at_zero(hone_lower *lower, hone_node_id id);
 
 #endif

@@ -416,6 +416,12 @@ static const struct row fused_rows[] = {
           "        Y[j] = A[j % 37] * A[j // 37]\n",                                                 "    for row in range(5):\n"
      "        for j in T.vectorized(37):\n"
      "            Y[row * 37 + j] = A[row] * A[j]\n"                                                              },
+    {"long ones with digits that come again are cut",
+     HEAD "    for i in range(62):\n"
+          "        for j in T.vectorized(28):\n"
+          "            Y[i * 28 + j] = A[(i * 28 + j) // 217] + A[(i * 28 + j) % 7]\n",              "    for row in range(8):\n"
+     "        for j in range(27):\n"
+     "            for j_1 in T.vectorized(8):\n"                               },
     {"that hold whole vectors are no digits of them",
      HEAD "    for i in range(30):\n"
           "        for j in T.vectorized(64):\n"
