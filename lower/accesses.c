@@ -89,6 +89,7 @@ hone_status lower_find_accesses(const hone_func *func, hone_node_id root, hone_b
 
 typedef struct mapping {
     hone_buffer buffer;
+    uint32_t rank;
     lower_index_map map;
     void *ctx;
 } mapping;
@@ -98,12 +99,12 @@ static const hone_expr *map_load(void *ctx, hone_ir *ir, const hone_expr *e) {
     if (e->kind != HONE_EXPR_LOAD || e->u.buffer != m->buffer) return e;
     const hone_expr **indices = m->map(m->ctx, e->args);
     if (!indices) return hone_ir_fail(ir, LOWER_NO_MEMORY());
-    return hone_expr_load(ir, e->dtype, e->u.buffer, e->count, indices);
+    return hone_expr_load(ir, e->dtype, e->u.buffer, m->rank, indices);
 }
 
 hone_status lower_map_accesses(hone_func *func, hone_node_id root, hone_buffer buffer,
                                lower_index_map map, void *ctx) {
-    mapping m = {.buffer = buffer, .map = map, .ctx = ctx};
+    mapping m = {buffer, func->buffers[buffer].rank, map, ctx};
     HONE_TRY(hone_tree_transform(func, root, map_load, &m, false));
     for (hone_node_id n = root; n != HONE_NO_ID; n = hone_tree_next(func, root, n)) {
         hone_node *node = hone_func_node(func, n);
@@ -111,6 +112,7 @@ hone_status lower_map_accesses(hone_func *func, hone_node_id root, hone_buffer b
         const hone_expr **indices = map(ctx, node->u.store.indices);
         if (!indices) return LOWER_NO_MEMORY();
         node->u.store.indices = indices;
+        node->u.store.rank = m.rank;
     }
     return HONE_OK;
 }

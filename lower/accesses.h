@@ -19,8 +19,13 @@ typedef struct lower_accesses {
 /* In program order. NO_MEMORY only. */
 HONE_NODISCARD hone_status lower_find_accesses(const hone_func *func, hone_node_id root,
                                                hone_buffer buffer, lower_accesses *out);
-/* New indices of an access, in the function's arena; NULL when memory is short. */
+/* New indices of an access, as many as the buffer has dimensions now, in the function's arena; NULL
+ * when memory is short. */
 typedef const hone_expr **(*lower_index_map)(void *ctx, const hone_expr *const *indices);
+/* Where iterations of a parallel or vectorized loop around all accesses may store to the same
+ * elements, though none reads what another wrote: gives the buffer a dimension for them, in front,
+ * for each such loop between its ALLOC node and the accesses. */
+HONE_NODISCARD hone_status lower_part_iterations(hone_lower *lower, hone_node_id alloc);
 /* Maps the indices of every load and store of the buffer below root. */
 HONE_NODISCARD hone_status lower_map_accesses(hone_func *func, hone_node_id root,
                                               hone_buffer buffer, lower_index_map map, void *ctx);

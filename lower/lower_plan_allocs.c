@@ -3,7 +3,8 @@
  * place that holds all uses of its buffer. It enters a loop only when no value is carried from one
  * iteration to the next: what an iteration reads, it has surely written before. The iterations of a
  * parallel or vectorized loop carry nothing: it is entered when nothing else stands around it, and
- * when all of them store to the same elements. */
+ * when all of them store to the same elements. Elsewhere each has a part of the buffer, see
+ * part_iterations.c. */
 #include "ir/itermap.h"
 #include "lower/accesses.h"
 #include "support/tensor.h"
@@ -19,7 +20,7 @@ typedef struct planner {
  * interval of an index. */
 typedef struct guard {
     planner *p;
-    const lower_access *store;
+    const lower_access *store; /* learn_limit: a load */
     const lower_accesses *all;
     hone_node_id root;
     hone_interval *limits; /* by dimension: what is found of the third kind, where it has an end */
@@ -141,6 +142,23 @@ static bool takes_nothing(void *ctx, const hone_expr *part) {
            is_limit(g, part);
 }
 
+static bool learn_shared(void *ctx, const hone_expr *part) {
+    const guard *g = ctx;
+    if (is_shared(g, part)) hone_arith_push(&g->p->arith, part);
+    return true;
+}
+
+/* Conditions under which whoever reads stands as well hold. */
+static void learn_conditions(planner *p, const lower_accesses *all, const lower_access *store,
+                             hone_node_id root) {
+    const hone_func *func = p->lower->func;
+    guard g = {.p = p, .store = store, .all = all, .root = root};
+    for (hone_node_id n = store->node; n != root; n = hone_func_node(func, n)->parent) {
+        const hone_node *node = hone_func_node(func, n);
+        if (node->kind == HONE_NODE_IF) lower_conjuncts(node->u.eval.value, learn_shared, &g);
+    }
+}
+
 /* Whether a store below root happens in each iteration of the loops around it, but for indices
  * outside of the buffer and beyond limits, whenever something is read. */
 static bool is_unconditional(planner *p, const lower_accesses *all, const lower_access *store,
@@ -233,20 +251,33 @@ static bool box_of(planner *p, const lower_access *access, hone_interval *out, b
     return true;
 }
 
+static bool is_at_most(hone_arith *arith, const hone_interval *a, const hone_interval *limits,
+                       const hone_expr *end) {
+    return hone_prove_less_equal(arith, a->max, end) ||
+           (limits->max && hone_prove_less_equal(arith, limits->max, end));
+}
+
+static bool is_at_least(hone_arith *arith, const hone_interval *a, const hone_interval *limits,
+                        const hone_expr *begin) {
+    return hone_prove_less_equal(arith, begin, a->min) ||
+           (limits->min && hone_prove_less_equal(arith, begin, limits->min));
+}
+
+/* Is inner, up to its limits, within outer, up to its own? */
 static bool covers(planner *p, const hone_interval *outer, const hone_interval *limits,
-                   const hone_interval *inner) {
+                   const hone_interval *inner, const hone_interval *inner_limits) {
     hone_arith *arith = &p->arith;
     const hone_buffer_info *buffer = &p->lower->func->buffers[p->buffer];
     for (uint32_t d = 0; d < buffer->rank; d++) {
         /* nothing outside of the buffer is ever read */
-        bool starts = hone_prove_less_equal(arith, outer[d].min, inner[d].min) ||
+        bool starts = is_at_least(arith, &inner[d], &inner_limits[d], outer[d].min) ||
                       hone_expr_is_int_value(outer[d].min, 0);
         const hone_expr *end = hone_expr_add(&arith->ir, outer[d].max,
                                              hone_expr_int(&arith->ir, outer[d].max->dtype, 1));
-        bool ends = hone_prove_less_equal(arith, inner[d].max, outer[d].max) ||
+        bool ends = is_at_most(arith, &inner[d], &inner_limits[d], outer[d].max) ||
                     (end && hone_prove_less_equal(arith, buffer->shape[d], end));
-        starts &= !limits[d].min || hone_prove_less_equal(arith, limits[d].min, inner[d].min);
-        ends &= !limits[d].max || hone_prove_less_equal(arith, inner[d].max, limits[d].max);
+        starts &= !limits[d].min || is_at_least(arith, &inner[d], &inner_limits[d], limits[d].min);
+        ends &= !limits[d].max || is_at_most(arith, &inner[d], &inner_limits[d], limits[d].max);
         if (!starts || !ends) return false;
     }
     return true;
@@ -296,11 +327,17 @@ static bool follows_store(planner *p, const lower_access *store, const lower_acc
     return n == child;
 }
 
+static bool learn_limit(void *ctx, const hone_expr *part) {
+    is_limit(ctx, part);
+    return true;
+}
+
 /* Does an iteration of root write what an access reads of it, whenever it does? */
 static bool is_covered(planner *p, const lower_access *access, const hone_interval *written,
                        const hone_interval *limits, hone_node_id root) {
     const hone_func *func = p->lower->func;
-    hone_interval read[HONE_MAX_RANK];
+    hone_interval read[HONE_MAX_RANK], ends[HONE_MAX_RANK] = {{0}};
+    guard g = {.p = p, .store = access, .root = root, .limits = ends};
     bool ignored;
     if (!box_of(p, access, read, &ignored)) return false;
     uint32_t mark = p->arith.fact_count;
@@ -312,14 +349,15 @@ static bool is_covered(planner *p, const lower_access *access, const hone_interv
         if (hone_expr_is_pure_index(node->u.eval.value)) {
             hone_arith_push(&p->arith, node->u.eval.value);
         }
+        lower_conjuncts(node->u.eval.value, learn_limit, &g);
     }
-    bool is_within = covers(p, written, limits, read);
+    bool is_within = covers(p, written, limits, read, ends);
     hone_arith_pop(&p->arith, mark);
     return is_within;
 }
 
 /* Everything that is read in an iteration of root was written in it before: by one store in an
- * earlier child (or in an earlier statement of straight code). */
+ * earlier child (or in an earlier statement of straight code). Leaves facts behind. */
 static bool is_fresh_each_time(planner *p, const lower_accesses *all, hone_node_id root) {
     const hone_func *func = p->lower->func;
     hone_interval written[HONE_MAX_RANK], limits[HONE_MAX_RANK] = {{0}};
@@ -328,8 +366,10 @@ static bool is_fresh_each_time(planner *p, const lower_accesses *all, hone_node_
     for (uint32_t i = 0; i < all->count && !first; i++) {
         if (all->items[i].is_store) first = &all->items[i];
     }
+    if (!first) return false;
+    learn_conditions(p, all, first, root);
     bool is_exact;
-    if (!first || !box_of(p, first, written, &is_exact) || !is_exact) return false;
+    if (!box_of(p, first, written, &is_exact) || !is_exact) return false;
     for (uint32_t d = 0; d < func->buffers[p->buffer].rank; d++) {
         if (!has_no_holes(p, first->indices[d])) return false;
     }
@@ -441,7 +481,9 @@ static hone_status may_enter(planner *p, const lower_accesses *all, hone_node_id
     HONE_TRY(lower_mark_vars(func, place, &p->arith, p->loops, p->others));
     const hone_node *node = hone_func_node(func, place);
     if (node->kind == HONE_NODE_FOR) p->loops[node->u.loop.var] = false; /* fixed at a time */
+    uint32_t mark = p->arith.fact_count;
     *out_may = is_fresh_each_time(p, all, place);
+    hone_arith_pop(&p->arith, mark);
     return HONE_OK;
 }
 
@@ -456,7 +498,7 @@ static hone_status plan(planner *p, hone_node_id alloc) {
     bool may = false;
     HONE_TRY(may_enter(p, &all, place, &may));
     if (!may) place = independent_user(p, alloc, &all);
-    if (place == HONE_NO_ID) return HONE_OK;
+    if (place == HONE_NO_ID) return lower_part_iterations(p->lower, alloc);
     lower_splice(func, alloc); /* its children take its place */
     hone_tree_move_children(func, place, alloc);
     hone_tree_append(func, place, alloc);

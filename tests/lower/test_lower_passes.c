@@ -151,14 +151,35 @@ static const struct row alloc_rows[] = {
      "                    L[T.min(o * 3 + f, 5 - o * 3 - f) + t] = A[t]\n"
      "            Y[o * 3 + f] = L[o * 3 + f] + L[5 - o * 3 - f]\n",         "        for f in T.parallel(3):\n"
      "            L = T.alloc_buffer((6,), \"int32\")\n"        },
-    {"but not before",
+    {"else each iteration has a part, to go on with in the next round",
      HEAD "    L = T.alloc_buffer((6,), \"int32\")\n"
           "    for o in range(2):\n"
           "        for f in T.parallel(3):\n"
           "            for t in range(6):\n"
           "                if t <= o * 3 + f:\n"
           "                    L[t] = A[t]\n"
-          "            Y[o * 3 + f] = L[o * 3 + f] + L[5]\n",                "    L = T.alloc_buffer((6,), \"int32\")\n"
+          "            Y[o * 3 + f] = L[o * 3 + f] + L[5]\n",                "    L = T.alloc_buffer((3, 6), \"int32\")\n"
+     "    for o in range(2):\n"
+     "        for f in T.parallel(3):\n"
+     "            for t in range(6):\n"
+     "                if t <= o * 3 + f:\n"
+     "                    L[f, t] = A[t]\n"                            },
+    {"digits of one loop are apart",
+     HEAD "    L = T.alloc_buffer((2, 3), \"int32\")\n"
+          "    for o in range(2):\n"
+          "        for f in T.parallel(6):\n"
+          "            if o == 0:\n"
+          "                L[f // 3, f % 3] = A[f]\n"
+          "            Y[f] = L[f // 3, f % 3] + o\n",                       "    L = T.alloc_buffer((2, 3), \"int32\")\n"
+     "    for o in range(2):\n"                                               },
+    {"steps that reach into the next are not",
+     HEAD "    L = T.alloc_buffer((7,), \"int32\")\n"
+          "    for o in range(2):\n"
+          "        for f in T.parallel(3):\n"
+          "            for t in range(3):\n"
+          "                if o == 0:\n"
+          "                    L[f * 2 + t] = A[t]\n"
+          "            Y[f] = L[f * 2] + L[f * 2 + 2] + o\n",                "    L = T.alloc_buffer((3, 7), \"int32\")\n"
      "    for o in range(2):\n"                                        },
 };
 

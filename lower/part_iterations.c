@@ -1,0 +1,189 @@
+/* lower/part_iterations.c - a dimension of a buffer for the iterations of a loop that run at once.
+ *
+ * for s in range(4):                          T = alloc_buffer((8, 9))
+ *     for i in T.parallel(8):                 for s in range(4):
+ *         for t in range(2):         →            for i in T.parallel(8):
+ *             T[i + t] = …                            for t in range(2):
+ *         … T[i] … T[i + 1] …                             T[i, i + t] = …
+ *
+ * for what cannot be an allocation inside of the loop: an iteration may go on with what it stored
+ * in an earlier iteration of a loop around it. */
+#include "ir/itermap.h"
+#include "lower/accesses.h"
+#include "support/tensor.h"
+
+typedef struct parting {
+    hone_lower *lower;
+    hone_arith arith;
+    hone_buffer buffer;
+    lower_accesses all;
+    hone_node_id loop;
+    bool *inner, *others; /* variables below the loop, see lower_mark_vars */
+} parting;
+
+static bool runs_at_once(const hone_node *node) {
+    return node->kind == HONE_NODE_FOR &&
+           (node->loop_kind == HONE_LOOP_PARALLEL || node->loop_kind == HONE_LOOP_VECTORIZED);
+}
+
+/* The values of an index in one iteration; false when they do not move with it, by step. */
+static bool interval_of(parting *p, const hone_expr *index, hone_interval *out, int64_t *io_step) {
+    const hone_func *func = p->lower->func;
+    hone_var var = hone_func_node(func, p->loop)->u.loop.var;
+    int64_t low, high;
+    if (!hone_expr_is_pure_index(index)) return false;
+    if (hone_expr_uses_any(index, p->others, func->var_count)) return false;
+    *out = hone_arith_relax(&p->arith, index, p->inner, func->var_count, NULL);
+    if (!out->min || !out->max || !hone_linear_coeff(&p->arith, out->min, var, &low) ||
+        !hone_linear_coeff(&p->arith, out->max, var, &high)) {
+        return false;
+    }
+    if (*io_step == 0) *io_step = low;
+    return low != 0 && low == *io_step && high == *io_step;
+}
+
+/* Are the values of dimension d in one iteration closer together than the step to the next? */
+static bool is_apart_in(parting *p, uint32_t d) {
+    hone_ir *ir = &p->arith.ir;
+    hone_interval hull = {0};
+    int64_t step = 0;
+    for (uint32_t i = 0; i < p->all.count; i++) {
+        hone_interval here;
+        if (!p->all.items[i].is_store) continue;
+        if (!interval_of(p, p->all.items[i].indices[d], &here, &step)) return false;
+        bool is_lower = !hull.min || hone_prove_less_equal(&p->arith, here.min, hull.min);
+        if (!is_lower && !hone_prove_less_equal(&p->arith, hull.min, here.min)) return false;
+        if (is_lower) hull.min = here.min;
+        bool is_higher = !hull.max || hone_prove_less_equal(&p->arith, hull.max, here.max);
+        if (!is_higher && !hone_prove_less_equal(&p->arith, here.max, hull.max)) return false;
+        if (is_higher) hull.max = here.max;
+    }
+    const hone_expr *span = hull.max ? hone_expr_sub(ir, hull.max, hull.min) : NULL;
+    return span && hone_prove_less(&p->arith, span,
+                                   hone_expr_int(ir, span->dtype, step < 0 ? -step : step));
+}
+
+enum { MOST_LOOPS = 32 };
+
+/* Do all stores have the indices of the first, which differ for all iterations of the loops that
+ * they use, this one among them? T[i // 8, i % 8] */
+static bool is_apart_together(parting *p) {
+    const hone_func *func = p->lower->func;
+    uint32_t rank = func->buffers[p->buffer].rank, count = 0;
+    hone_iter iters[MOST_LOOPS];
+    const lower_access *first = NULL;
+    bool uses_loop = false;
+    for (uint32_t i = 0; i < p->all.count; i++) {
+        const lower_access *access = &p->all.items[i];
+        if (!access->is_store) continue;
+        if (!first) first = access;
+        for (uint32_t d = 0; d < rank; d++) {
+            if (!hone_expr_same(first->indices[d], access->indices[d])) return false;
+            if (hone_expr_uses_any(access->indices[d], p->others, func->var_count)) return false;
+        }
+    }
+    if (!first) return true;
+    for (hone_node_id n = hone_func_node(func, first->node)->parent;;
+         n = hone_func_node(func, n)->parent) {
+        const hone_node *node = hone_func_node(func, n);
+        bool is_used = false;
+        for (uint32_t d = 0; node->kind == HONE_NODE_FOR && d < rank; d++)
+            is_used |= hone_expr_uses_var(first->indices[d], node->u.loop.var);
+        if (is_used && count == MOST_LOOPS) return false;
+        if (is_used) iters[count++] = (hone_iter){node->u.loop.var, node->u.loop.range};
+        if (n != p->loop) continue;
+        uses_loop = is_used;
+        break;
+    }
+    hone_itermap map;
+    return uses_loop && hone_itermap_detect(&p->arith, rank, first->indices, count, iters, NULL,
+                                            HONE_ITERMAP_INJECTIVE, true, &map);
+}
+
+static bool stores_apart(parting *p) {
+    for (uint32_t d = 0; d < p->lower->func->buffers[p->buffer].rank; d++) {
+        if (is_apart_in(p, d)) return true;
+    }
+    return is_apart_together(p);
+}
+
+static const hone_expr **with_iteration(void *ctx, const hone_expr *const *indices) {
+    parting *p = ctx;
+    hone_func *func = p->lower->func;
+    hone_ir *ir = &p->lower->ir;
+    const hone_node *loop = hone_func_node(func, p->loop);
+    uint32_t rank = func->buffers[p->buffer].rank;
+    const hone_expr **out = hone_arena_alloc(func->arena, rank * sizeof *out);
+    if (!out) return NULL;
+    const hone_expr *var = hone_func_var_expr(ir, func, loop->u.loop.var);
+    const hone_expr *number = hone_expr_sub(ir, var, loop->u.loop.range.min);
+    out[0] = number ? hone_simplify(&p->arith, number) : NULL;
+    for (uint32_t d = 1; d < rank; d++)
+        out[d] = indices[d - 1];
+    return out[0] ? out : NULL;
+}
+
+static hone_status add_dimension(parting *p) {
+    hone_func *func = p->lower->func;
+    hone_buffer_info *info = &func->buffers[p->buffer];
+    const hone_expr **shape = hone_arena_alloc(func->arena, (info->rank + 1) * sizeof *shape);
+    if (!shape) return LOWER_NO_MEMORY();
+    shape[0] = hone_func_node(func, p->loop)->u.loop.range.extent;
+    for (uint32_t d = 0; d < info->rank; d++)
+        shape[d + 1] = info->shape[d];
+    info->shape = shape;
+    info->rank++;
+    return lower_map_accesses(func, p->loop, p->buffer, with_iteration, p);
+}
+
+/* The extent is known where the buffer is allocated. */
+static bool may_part(const parting *p, hone_node_id alloc) {
+    const hone_func *func = p->lower->func;
+    const hone_buffer_info *info = &func->buffers[p->buffer];
+    const hone_expr *extent = hone_func_node(func, p->loop)->u.loop.range.extent;
+    if (info->strides || info->elem_offset || info->separator_count) return false;
+    if (info->rank >= HONE_MAX_RANK) return false;
+    for (hone_node_id n = p->loop; n != alloc; n = hone_func_node(func, n)->parent) {
+        const hone_node *node = hone_func_node(func, n);
+        if (node->kind == HONE_NODE_FOR && hone_expr_uses_var(extent, node->u.loop.var))
+            return false;
+        if (node->kind == HONE_NODE_LET && hone_expr_uses_var(extent, node->u.let.var))
+            return false;
+    }
+    return hone_expr_is_pure_index(extent) && !hone_expr_is_int_value(extent, 1);
+}
+
+static bool holds_all(const parting *p) {
+    for (uint32_t i = 0; i < p->all.count; i++) {
+        if (!hone_tree_is_ancestor(p->lower->func, p->loop, p->all.items[i].node)) return false;
+    }
+    return true;
+}
+
+static hone_status part_loop(parting *p, hone_node_id alloc) {
+    hone_func *func = p->lower->func;
+    HONE_TRY(lower_find_accesses(func, alloc, p->buffer, &p->all));
+    if (p->all.is_opaque || !holds_all(p) || !may_part(p, alloc)) return HONE_OK;
+    hone_arith_clear(&p->arith);
+    if (!hone_arith_bind_sizes(&p->arith, func)) return LOWER_NO_MEMORY();
+    HONE_TRY(lower_bind_around(func, p->loop, &p->arith));
+    HONE_TRY(lower_mark_vars(func, p->loop, &p->arith, p->inner, p->others));
+    p->inner[hone_func_node(func, p->loop)->u.loop.var] = false;
+    return stores_apart(p) ? HONE_OK : add_dimension(p);
+}
+
+hone_status lower_part_iterations(hone_lower *lower, hone_node_id alloc) {
+    hone_func *func = lower->func;
+    parting p = {.lower = lower, .buffer = hone_func_node(func, alloc)->u.alloc.buffer};
+    HONE_TRY(lower_find_accesses(func, alloc, p.buffer, &p.all));
+    if (p.all.is_opaque || p.all.count == 0) return HONE_OK;
+    hone_arith_init(&p.arith, func->arena);
+    p.inner = hone_arena_zalloc(func->arena, func->var_count + 1);
+    p.others = hone_arena_zalloc(func->arena, func->var_count + 1);
+    if (!p.inner || !p.others) return LOWER_NO_MEMORY();
+    for (hone_node_id n = p.all.items[0].node; n != alloc; n = hone_func_node(func, n)->parent) {
+        p.loop = n;
+        if (runs_at_once(hone_func_node(func, n))) HONE_TRY(part_loop(&p, alloc));
+    }
+    return hone_ir_finish(&p.arith.ir);
+}
