@@ -3,7 +3,7 @@
 /* What else in a scope may touch a buffer of which a copy is made. */
 
 /* A statement of the scope that stands in no block of it and stores the buffer, or (or_loads) loads
- * it; HONE_NO_ID where there is none. */
+ * it, a loop for its bounds; HONE_NO_ID where there is none. */
 static hone_node_id find_loose_use(const caching *c, bool or_loads) {
     const hone_func *func = c->sch->func;
     hone_node_id n = hone_tree_next(func, c->scope, c->scope);
@@ -14,8 +14,9 @@ static hone_node_id find_loose_use(const caching *c, bool or_loads) {
             continue;
         }
         if (node->kind == HONE_NODE_STORE && node->u.store.buffer == c->buffer) return n;
-        if (or_loads && node->kind != HONE_NODE_FOR && node->kind != HONE_NODE_INIT &&
-            sch_loads_below(c->sch, n, c->buffer)) {
+        if (or_loads && node->kind != HONE_NODE_INIT &&
+            (node->kind == HONE_NODE_FOR ? sch_bounds_load(node, c->buffer)
+                                         : sch_loads_below(c->sch, n, c->buffer))) {
             return n;
         }
         n = hone_tree_next(func, c->scope, n);

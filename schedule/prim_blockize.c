@@ -497,6 +497,18 @@ static hone_status unite(blockizing *b, bool of_writes, uint32_t *out_count,
     return HONE_OK;
 }
 
+/* Bounds of the loops that go into the block are read there, too. */
+static hone_status read_bounds(blockizing *b, hone_block *block) {
+    for (uint32_t i = 0; i < b->count; i++) {
+        for (hone_node_id n = sch_node(b->sch, b->parts[i].block)->parent; n != b->outer;
+             n = sch_node(b->sch, n)->parent) {
+            HONE_TRY(sch_read_loaded(b->sch, block, sch_node(b->sch, n)->u.loop.range.min));
+            HONE_TRY(sch_read_loaded(b->sch, block, sch_node(b->sch, n)->u.loop.range.extent));
+        }
+    }
+    return HONE_OK;
+}
+
 /* ---- putting it together ---- */
 
 /* One nest of loops stands between top and the block. */
@@ -586,6 +598,7 @@ static hone_status build_outer(blockizing *b, const char *name) {
         HONE_TRY(make_inner(b, &b->parts[i]));
     }
     HONE_TRY(unite(b, false, &block->read_count, &block->reads));
+    HONE_TRY(read_bounds(b, block));
     HONE_TRY(unite(b, true, &block->write_count, &block->writes));
     sch_mark_open(sch, b->outer);
     return b->parts[0].has_init ? move_init(b, &b->parts[0]) : HONE_OK;

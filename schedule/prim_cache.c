@@ -454,7 +454,7 @@ static hone_status find_users(caching *c, uint32_t count, const hone_rv *consume
 static hone_status check_paths(caching *c) {
     for (uint32_t i = 0; i <= c->user_count; i++) {
         hone_node_id block = i < c->user_count ? c->users[i] : c->writer;
-        if (block == HONE_NO_ID || sch_is_below_loops_only(c->sch, block)) continue;
+        if (block == HONE_NO_ID || sch_is_below_known_loops(c->sch, block)) continue;
         return sch_refuse(c->sch, block,
                           "something other than loops of known bounds stands around %s",
                           sch_block_name(c->sch, block));

@@ -163,7 +163,7 @@ static hone_status check_independent(hone_schedule *sch, hone_node_id loop, bool
         count++;
     }
     if (count < 2) return HONE_OK;
-    if (!all_private) HONE_TRY(sch_require_own_outputs(sch, loop, true));
+    if (!all_private) HONE_TRY(sch_require_own_outputs(sch, loop, loop));
     return sch_require_pipeline(sch, sch_scope_of(sch, loop));
 }
 

@@ -12,8 +12,8 @@
  * nor a thread binding, and extents agree level by level. Nothing that stands between the nests
  * touches what a nest that passes it writes (or the other way round). Where one nest touches what
  * another one writes: they come in the order in which they stand, each block may run in another
- * order, and each iteration of the merged loops reads only what is final by then (TVM does not
- * check this). */
+ * order, and each iteration of the merged loops reads only what is final by then; of what several
+ * write, each has a part of its own, or each iteration has (TVM does not check this). */
 
 typedef struct merging {
     hone_schedule *sch;
@@ -137,9 +137,24 @@ static bool writes_what_other_touches(const hone_block *a, const hone_block *b) 
     return false;
 }
 
-/* Does a block below one node write what a block below the other touches? */
+/* Does the block write what the bounds of a loop load? */
+static bool sets_bounds(const hone_schedule *sch, const hone_block *block, hone_node_id top) {
+    for (hone_node_id n = top; n != HONE_NO_ID; n = hone_tree_next(sch->func, top, n)) {
+        const hone_node *node = sch_node(sch, n);
+        for (uint32_t w = 0; node->kind == HONE_NODE_FOR && w < block->write_count; w++) {
+            if (sch_bounds_load(node, block->writes[w].buffer)) return true;
+        }
+    }
+    return false;
+}
+
+/* Does a block below one node write what the other one touches? */
 static bool conflict(const hone_schedule *sch, hone_node_id a, hone_node_id b) {
+    for (hone_node_id y = HONE_NO_ID; is_block_in(sch, b, &y);) {
+        if (sets_bounds(sch, sch_block(sch, y), a)) return true;
+    }
     for (hone_node_id x = HONE_NO_ID; is_block_in(sch, a, &x);) {
+        if (sets_bounds(sch, sch_block(sch, x), b)) return true;
         for (hone_node_id y = HONE_NO_ID; is_block_in(sch, b, &y);) {
             const hone_block *p = sch_block(sch, x), *q = sch_block(sch, y);
             if (writes_what_other_touches(p, q) || writes_what_other_touches(q, p)) return true;
@@ -250,7 +265,7 @@ static hone_status rebuild(merging *m, bool has_dependences, hone_node_id *out_l
         hone_tree_remove(sch->func, at_level(m, i, 0));
     hone_tree_replace(sch->func, at_level(m, m->count - 1, 0), m->top);
     sch_forget_facts(sch, m->top);
-    return has_dependences ? sch_require_order_free(sch, m->top) : HONE_OK;
+    return has_dependences ? sch_require_order_free(sch, m->top, *out_loop) : HONE_OK;
 }
 
 hone_status hone_sch_merge(hone_schedule *sch, uint32_t count, const hone_rv *loop_rvs,

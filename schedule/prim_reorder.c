@@ -69,16 +69,32 @@ static hone_node_id *permute(hone_schedule *sch, uint32_t count, const hone_node
     return order;
 }
 
+/* Bounds that are loaded may come out of a loop only where it surely runs: else what they load may
+ * be nowhere. */
+static bool surely_runs(const hone_schedule *sch, hone_node_id loop) {
+    const hone_expr *extent = sch_node(sch, loop)->u.loop.range.extent;
+    return hone_expr_is_int(extent) && extent->u.i > 0;
+}
+
 static hone_status check_bounds(hone_schedule *sch, uint32_t length, const hone_node_id *order) {
     for (uint32_t i = 0; i < length; i++) {
         hone_range range = sch_node(sch, order[i])->u.loop.range;
         if (hone_expr_is_int(range.min) && hone_expr_is_int(range.extent)) continue;
+        bool is_loaded = hone_expr_may_fail(range.min) || hone_expr_may_fail(range.extent);
         for (uint32_t k = i + 1; k < length; k++) {
             hone_var var = sch_node(sch, order[k])->u.loop.var;
-            if (!hone_expr_uses_var(range.min, var) && !hone_expr_uses_var(range.extent, var)) {
+            if (hone_expr_uses_var(range.min, var) || hone_expr_uses_var(range.extent, var)) {
+                return sch_refuse(sch, order[i],
+                                  "the bounds of %s use %s, which would be inside it",
+                                  sch_loop_name(sch, order[i]), sch_loop_name(sch, order[k]));
+            }
+            if (!is_loaded || surely_runs(sch, order[k]) ||
+                sch_lca(sch, order[i], order[k]) == order[i]) {
                 continue;
             }
-            return sch_refuse(sch, order[i], "the bounds of %s use %s, which would be inside it",
+            return sch_refuse(sch, order[i],
+                              "the bounds of %s are loaded, and %s, which would be inside it, may "
+                              "not run at all",
                               sch_loop_name(sch, order[i]), sch_loop_name(sch, order[k]));
         }
     }
@@ -147,7 +163,7 @@ static void relink(hone_schedule *sch, uint32_t length, const hone_node_id *chai
 
 static hone_status check_order(hone_schedule *sch, uint32_t length, const hone_node_id *chain,
                                const hone_node_id *order) {
-    hone_status st = sch_require_order_free(sch, chain[0]);
+    hone_status st = sch_require_order_free(sch, chain[0], HONE_NO_ID);
     if (st && sch_may_reorder_slices(sch, length, chain, order)) {
         hone_status_free(st);
         st = HONE_OK;

@@ -9,8 +9,8 @@
  * + 1.0
  *
  * Views of the buffer (T.match_buffer) go with it. Checks: the type is one that a buffer can hold;
- * the buffer is allocated in the function, and nobody takes its address. The trace is marked as
- * unsafe. */
+ * the buffer is allocated in the function, nobody takes its address, and no loop runs as often as
+ * it says. The trace is marked as unsafe. */
 
 typedef struct retyping {
     const bool *is_part; /* by buffer: the one and its views */
@@ -36,6 +36,16 @@ static hone_status retype_stores(hone_schedule *sch, const retyping *r) {
     return sch_ir_error(sch);
 }
 
+static hone_status check_bounds(hone_schedule *sch, hone_buffer buffer) {
+    for (hone_node_id n = 0; n != HONE_NO_ID; n = hone_tree_next(sch->func, 0, n)) {
+        const hone_node *node = sch_node(sch, n);
+        if (node->kind != HONE_NODE_FOR || !sch_bounds_load(node, buffer)) continue;
+        return sch_refuse(sch, n, "the bounds of %s load '%s'", sch_loop_name(sch, n),
+                          hone_func_buffer(sch->func, buffer)->name);
+    }
+    return HONE_OK;
+}
+
 hone_status hone_sch_unsafe_set_dtype(hone_schedule *sch, hone_rv block_rv, int64_t buffer_index,
                                       const char *dtype) {
     hone_node_id id;
@@ -48,6 +58,7 @@ hone_status hone_sch_unsafe_set_dtype(hone_schedule *sch, hone_rv block_rv, int6
     if (!is_type) return sch_refuse(sch, id, "'%s' is no type that a buffer can hold", dtype);
     HONE_TRY(sch_nth_buffer(sch, id, true, buffer_index, &buffer));
     HONE_TRY(sch_require_allocated(sch, id, buffer));
+    HONE_TRY(check_bounds(sch, buffer));
     HONE_TRY(sch_mark_views(sch, id, buffer, &is_part));
     r.is_part = is_part;
     const char *copy = hone_arena_strdup(sch->arena, dtype);

@@ -213,6 +213,45 @@ bool sch_loads_below(const hone_schedule *sch, hone_node_id top, hone_buffer buf
     return s.found;
 }
 
+bool sch_bounds_load(const hone_node *loop, hone_buffer buffer) {
+    load_search s = {buffer, false};
+    hone_expr_walk(loop->u.loop.range.min, is_load, &s);
+    hone_expr_walk(loop->u.loop.range.extent, is_load, &s);
+    return s.found;
+}
+
+typedef struct load_list {
+    hone_schedule *sch;
+    hone_block *block;
+    bool has_room;
+} load_list;
+
+/* A buffer that is loaded from: the block reads all of it, if nothing of it until now. */
+static bool note_load(void *ctx, const hone_expr *e) {
+    load_list *list = ctx;
+    hone_schedule *sch = list->sch;
+    hone_block *block = list->block;
+    if (e->kind != HONE_EXPR_LOAD || sch_reads(block, e->u.buffer)) return true;
+    const hone_buffer_info *info = hone_func_buffer(sch->func, e->u.buffer);
+    hone_region *reads = hone_arena_alloc(sch->arena, (block->read_count + 1) * sizeof *reads);
+    hone_range *ranges = hone_arena_alloc(sch->arena, (info->rank + 1) * sizeof *ranges);
+    list->has_room = list->has_room && reads && ranges;
+    if (!list->has_room) return false;
+    for (uint32_t d = 0; d < info->rank; d++)
+        ranges[d] = (hone_range){hone_expr_int(&sch->ir, info->shape[d]->dtype, 0), info->shape[d]};
+    for (uint32_t i = 0; i < block->read_count; i++)
+        reads[i] = block->reads[i];
+    reads[block->read_count++] = (hone_region){e->u.buffer, ranges};
+    block->reads = reads;
+    return true;
+}
+
+hone_status sch_read_loaded(hone_schedule *sch, hone_block *block, const hone_expr *e) {
+    load_list list = {sch, block, true};
+    hone_expr_walk(e, note_load, &list);
+    return list.has_room ? sch_ir_error(sch) : sch_no_memory();
+}
+
 bool sch_stores_below(const hone_schedule *sch, hone_node_id top, hone_buffer buffer) {
     for (hone_node_id n = top; n != HONE_NO_ID; n = hone_tree_next(sch->func, top, n)) {
         const hone_node *node = sch_node(sch, n);

@@ -395,6 +395,36 @@ bool sch_is_below_loops_only(const hone_schedule *sch, hone_node_id block) {
     return true;
 }
 
+typedef struct load_ctx {
+    const hone_schedule *sch;
+    hone_node_id scope;
+    bool is_known;
+} load_ctx;
+
+static bool look_for_unknown(void *ctx, const hone_expr *e) {
+    load_ctx *c = ctx;
+    if (e->kind == HONE_EXPR_CALL && !hone_intrin_is_pure((hone_intrin)e->op)) c->is_known = false;
+    if (e->kind != HONE_EXPR_LOAD) return c->is_known;
+    for (hone_node_id n = sch_next_block(c->sch, c->scope, c->scope); n != HONE_NO_ID;
+         n = sch_next_block(c->sch, c->scope, n)) {
+        if (sch_writes(sch_block(c->sch, n), e->u.buffer)) c->is_known = false;
+    }
+    return c->is_known;
+}
+
+bool sch_is_below_known_loops(const hone_schedule *sch, hone_node_id block) {
+    load_ctx c = {sch, sch_scope_of(sch, block), true};
+    for (hone_node_id n = sch_node(sch, block)->parent; n != HONE_NO_ID && c.is_known;
+         n = sch_node(sch, n)->parent) {
+        const hone_node *node = sch_node(sch, n);
+        if (node->kind == HONE_NODE_BLOCK || node->kind == HONE_NODE_TOP) return true;
+        if (node->kind != HONE_NODE_FOR || c.scope == HONE_NO_ID) return false;
+        hone_expr_walk(node->u.loop.range.min, look_for_unknown, &c);
+        hone_expr_walk(node->u.loop.range.extent, look_for_unknown, &c);
+    }
+    return c.is_known;
+}
+
 static bool is_only_writer(hone_schedule *sch, hone_node_id block, hone_node_id within) {
     const hone_block *self = sch_block(sch, block);
     for (hone_node_id n = sch_next_block(sch, within, within); n != HONE_NO_ID;
@@ -511,7 +541,7 @@ bool sch_is_order_free_below(hone_schedule *sch, hone_node_id id, hone_node_id a
         *out_why = "it uses loops around it in other ways than by its bindings";
         return false;
     }
-    if (!sch_is_below_loops_only(sch, id)) {
+    if (!sch_is_below_known_loops(sch, id)) {
         *out_why = "something other than loops of known bounds stands around it";
         return false;
     }
@@ -532,7 +562,17 @@ bool sch_is_order_free(hone_schedule *sch, hone_node_id id, const char **out_why
     return sch_is_order_free_below(sch, id, HONE_NO_ID, out_why);
 }
 
-hone_status sch_require_own_outputs(hone_schedule *sch, hone_node_id loop, bool or_slices) {
+/* In each of the loops from top to bottom, iterations have slices of their own. */
+static bool share_slices_of_all(hone_schedule *sch, hone_node_id a, hone_node_id b,
+                                hone_buffer buffer, hone_node_id top, hone_node_id bottom) {
+    for (hone_node_id n = bottom; n != HONE_NO_ID; n = sch_node(sch, n)->parent) {
+        if (!sch_share_slices(sch, a, b, buffer, n)) return false;
+        if (n == top) return true;
+    }
+    return false;
+}
+
+hone_status sch_require_own_outputs(hone_schedule *sch, hone_node_id loop, hone_node_id bottom) {
     for (hone_node_id n = sch_next_block(sch, loop, loop); n != HONE_NO_ID;
          n = sch_next_block(sch, loop, n)) {
         const hone_block *later = sch_block(sch, n);
@@ -541,7 +581,8 @@ hone_status sch_require_own_outputs(hone_schedule *sch, hone_node_id loop, bool 
             for (uint32_t w = 0; w < later->write_count; w++) {
                 hone_buffer buffer = later->writes[w].buffer;
                 if (!sch_writes(sch_block(sch, o), buffer) || sch_reads(later, buffer)) continue;
-                if (or_slices && sch_share_slices(sch, o, n, buffer, loop)) continue;
+                if (share_slices_of_all(sch, o, n, buffer, loop, bottom)) continue;
+                if (sch_has_own_part(sch, o, n, buffer, loop)) continue;
                 return sch_refuse(sch, n, "both %s and %s, below %s, write '%s'",
                                   sch_block_name(sch, o), sch_block_name(sch, n),
                                   sch_loop_name(sch, loop),
@@ -563,7 +604,7 @@ bool sch_has_other_statements(const hone_schedule *sch, hone_node_id loop) {
     return false;
 }
 
-hone_status sch_require_order_free(hone_schedule *sch, hone_node_id loop) {
+hone_status sch_require_order_free(hone_schedule *sch, hone_node_id loop, hone_node_id bottom) {
     if (sch_has_other_statements(sch, loop)) {
         return sch_refuse(sch, loop, "a statement in %s stands outside of blocks",
                           sch_loop_name(sch, loop));
@@ -581,7 +622,7 @@ hone_status sch_require_order_free(hone_schedule *sch, hone_node_id loop) {
                           sch_block_name(sch, n), why);
     }
     if (count < 2) return HONE_OK;
-    HONE_TRY(sch_require_own_outputs(sch, loop, false));
+    HONE_TRY(sch_require_own_outputs(sch, loop, bottom));
     return sch_require_pipeline(sch, sch_scope_of(sch, loop));
 }
 

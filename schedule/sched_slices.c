@@ -34,7 +34,7 @@ bool sch_has_own_slices(const hone_schedule *sch, hone_node_id block, hone_node_
     const hone_node *node = sch_node(sch, block);
     hone_var var = sch_node(sch, loop)->u.loop.var;
     bool is_found = false;
-    if (!sch_is_below_loops_only(sch, block)) return false;
+    if (!sch_is_below_known_loops(sch, block)) return false;
     if (node->u.block.block->axis_count == 0) {
         return stays_in_slice(sch, node->u.block.block, var);
     }
@@ -101,6 +101,35 @@ static bool reaches_of(hone_schedule *sch, hone_node_id block, hone_buffer buffe
         *io = io->min ? hone_interval_union(&sch->arith, *io, here) : here;
     }
     return io->min != NULL && io->max != NULL;
+}
+
+/* What the block touches of the dimension in all iterations of the loop. */
+static bool whole_reach(hone_schedule *sch, hone_node_id block, hone_buffer buffer, uint32_t d,
+                        hone_node_id loop, hone_interval *out) {
+    const hone_range *range = &sch_node(sch, loop)->u.loop.range;
+    bool *marks = hone_arena_zalloc(sch->arena, sch->func->var_count * sizeof *marks);
+    *out = (hone_interval){NULL, NULL};
+    if (!marks || !reaches_of(sch, block, buffer, d, loop, out)) return false;
+    if (!hone_expr_is_pure_index(range->min) || !hone_expr_is_pure_index(range->extent)) {
+        return false;
+    }
+    marks[sch_node(sch, loop)->u.loop.var] = true;
+    out->min = hone_arith_relax(&sch->arith, out->min, marks, sch->func->var_count, NULL).min;
+    out->max = hone_arith_relax(&sch->arith, out->max, marks, sch->func->var_count, NULL).max;
+    return out->min != NULL && out->max != NULL;
+}
+
+bool sch_has_own_part(hone_schedule *sch, hone_node_id a, hone_node_id b, hone_buffer buffer,
+                      hone_node_id loop) {
+    if ((sch_node(sch, a)->flags | sch_node(sch, b)->flags) & SCH_OPEN) return false;
+    for (uint32_t d = 0; d < hone_func_buffer(sch->func, buffer)->rank; d++) {
+        hone_interval one, other;
+        if (!whole_reach(sch, a, buffer, d, loop, &one)) continue;
+        if (!whole_reach(sch, b, buffer, d, loop, &other)) continue;
+        if (hone_prove_less(&sch->arith, one.max, other.min)) return true;
+        if (hone_prove_less(&sch->arith, other.max, one.min)) return true;
+    }
+    return false;
 }
 
 bool sch_share_slices(hone_schedule *sch, hone_node_id a, hone_node_id b, hone_buffer buffer,

@@ -179,8 +179,11 @@ bool sch_is_order_free(hone_schedule *sch, hone_node_id block, const char **out_
 bool sch_is_order_free_below(hone_schedule *sch, hone_node_id block, hone_node_id above,
                              const char **out_why);
 /* The same for all blocks below a loop together: each order free, and where there are several, what
- * one reads of another was written in the same iteration. ILLEGAL with the reason. */
-HONE_NODISCARD hone_status sch_require_order_free(hone_schedule *sch, hone_node_id loop);
+ * one reads of another was written in the same iteration. bottom: the innermost of the loops that
+ * take blocks which did not share them, each in its order, or HONE_NO_ID where any order is meant.
+ * ILLEGAL with the reason. */
+HONE_NODISCARD hone_status sch_require_order_free(hone_schedule *sch, hone_node_id loop,
+                                                  hone_node_id bottom);
 /* Instances of the block in different iterations of a loop around it touch different slices of what
  * it writes: elements that several instances write are written within one iteration. */
 bool sch_has_own_slices(const hone_schedule *sch, hone_node_id block, hone_node_id loop);
@@ -192,11 +195,15 @@ bool sch_may_reorder_slices(const hone_schedule *sch, uint32_t count, const hone
  * all that they touch in those before. */
 bool sch_share_slices(hone_schedule *sch, hone_node_id a, hone_node_id b, hone_buffer buffer,
                       hone_node_id loop);
+/* In all iterations of the loop, what the one touches of the buffer lies, in some dimension, in
+ * front of what the other does: a part to each. */
+bool sch_has_own_part(hone_schedule *sch, hone_node_id a, hone_node_id b, hone_buffer buffer,
+                      hone_node_id loop);
 /* Of several blocks below a loop that write one buffer, each but the first updates what is there
- * (reads it where it writes it), or (or_slices) shares slices of it with those before. ILLEGAL
- * names the two. */
+ * (reads it where it writes it), has a part of its own, or shares slices of it with those before,
+ * in each loop from this one to bottom (none where that is HONE_NO_ID). ILLEGAL names the two. */
 HONE_NODISCARD hone_status sch_require_own_outputs(hone_schedule *sch, hone_node_id loop,
-                                                   bool or_slices);
+                                                   hone_node_id bottom);
 /* Is a loop of the nest around the block parallel or vectorized? */
 bool sch_is_in_concurrent_loop(const hone_schedule *sch, hone_node_id block);
 /* A block that goes from its loops to a place elsewhere reads there what iterations that run at
@@ -207,6 +214,8 @@ HONE_NODISCARD hone_status sch_require_leavable(hone_schedule *sch, hone_node_id
 bool sch_has_other_statements(const hone_schedule *sch, hone_node_id loop);
 /* Only loops stand between the block and its scope, with bounds that load nothing. */
 bool sch_is_below_loops_only(const hone_schedule *sch, hone_node_id block);
+/* The same; bounds may load what no block of the scope writes (rows of a sparse matrix). */
+bool sch_is_below_known_loops(const hone_schedule *sch, hone_node_id block);
 /* Each run of the block writes all of the regions that it declares to write. */
 bool sch_writes_exactly(hone_schedule *sch, hone_node_id block);
 /* A loop is left early in the block: it may leave out any of its iterations. */
@@ -275,6 +284,12 @@ bool sch_takes_address(const hone_schedule *sch, hone_buffer buffer);
 bool sch_has_opaque_access(const hone_schedule *sch, hone_buffer buffer);
 /* Something in the sub-tree loads from the buffer, or stores to it, whatever the regions say. */
 bool sch_loads_below(const hone_schedule *sch, hone_node_id top, hone_buffer buffer);
+/* The bounds of a loop load the buffer. */
+bool sch_bounds_load(const hone_node *loop, hone_buffer buffer);
+/* Adds all of each buffer that the expression loads to what the block reads, if nothing of it was.
+ */
+HONE_NODISCARD hone_status sch_read_loaded(hone_schedule *sch, hone_block *block,
+                                           const hone_expr *e);
 bool sch_stores_below(const hone_schedule *sch, hone_node_id top, hone_buffer buffer);
 /* Works out reads and writes of a block anew; with those buffers in front that were read in the
  * places of its regions until now, as TVM lists them; the same for the blocks in it first. */

@@ -143,10 +143,11 @@ class HandmadeCase(Case):
     def wrong(self, out):
         if not self.player.layouts:
             return super().wrong(out)
-        arrays = compare.inputs(self.mod)
+        arrays = compare.inputs(self.mod, sizes=self.sizes)
         names = [b.name for b in compare.buffers(self.mod)]
         before = self.from_inputs(self.text, arrays)
-        shapes = [[int(e) for e in b.shape] for b in compare.buffers(self.player.sch.mod)]
+        shapes = [[compare.size_of(e, self.sizes) for e in b.shape]
+                  for b in compare.buffers(self.player.sch.mod)]
         moved = [self.moved(n, a, shapes[n]) for n, a in enumerate(arrays)]
         got = self.from_inputs(out, moved)
         if not isinstance(got, dict):
@@ -161,7 +162,7 @@ class HandmadeCase(Case):
 
 def play(hone, tally, number, title, text, code):
     mod = compare.parse(compare.parse(text).script())
-    case = HandmadeCase(hone, tally, title, mod, None, {"n": 5})
+    case = HandmadeCase(hone, tally, title, mod, None, {"n": 5, "m": 7})
     player = case.player = Player(case, mod)
 
     def tries(step):

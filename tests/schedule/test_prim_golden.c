@@ -76,11 +76,13 @@ static hone_status note_hash(void *ctx, hone_schedule *sch, uint32_t step) {
     return HONE_OK;
 }
 
-static hone_status apply(piece steps, hone_schedule *sch, hone_arena *arena, hone_hash128 *last) {
+static hone_status apply(piece steps, const hone_func *base, hone_schedule *sch, hone_arena *arena,
+                         hone_hash128 *last) {
     hone_trace trace;
     const char *start = strchr(steps.at, '\n') + 1;
     size_t length = steps.length - (size_t)(start - steps.at);
-    HONE_TRY(hone_trace_parse_python(arena, start, length, "case.py", &trace));
+    hone_trace_context context = {.func = base, .intrins = sch->intrins};
+    HONE_TRY(hone_trace_parse_script(arena, &context, start, length, "case.py", &trace));
     *last = hone_func_hash(sch->func);
     hone_apply_options options = {.after_step = note_hash, .ctx = last};
     return hone_trace_apply(&trace, sch, &options);
@@ -128,7 +130,7 @@ static void run_case(const char *programs, piece steps, hone_str *got, hone_str 
     hone_tensor_intrins *intrins = read_intrins();
     sch->intrins = intrins;
     hone_arena *arena = hone_arena_create(1 << 12);
-    hone_status st = apply(steps, sch, arena, &last);
+    hone_status st = apply(steps, base, sch, arena, &last);
     hone_arena_destroy(arena);
     if (st) {
         hone_str_printf(got, "refused: %s\n", hone_status_message(st));
