@@ -71,6 +71,15 @@ bool script_need_arg(script_parser *p, const script_call *call, uint32_t index, 
     return script_fail(p, call->at, "%s: argument '%s' is missing", call->callee, name);
 }
 
+static const char *list_of(script_parser *p, const char *const *names, size_t count) {
+    const char *list = "";
+    for (size_t i = 0; i < count && list; i++) {
+        if (strcmp(names[i], "span") == 0) continue;
+        list = hone_arena_printf(p->scratch, "%s%s%s", list, *list ? " " : "", names[i]);
+    }
+    return list;
+}
+
 bool script_check_keywords(script_parser *p, const script_call *call, const char *const *names,
                            size_t count) {
     for (uint32_t i = 0; i < call->keyword_count; i++) {
@@ -81,8 +90,11 @@ bool script_check_keywords(script_parser *p, const script_call *call, const char
         if (row < count) continue;
         const char *near_name = script_nearest(word->name, names, count);
         if (!near_name) {
-            return script_fail(p, word->value.at, "%s takes no argument '%s'", call->callee,
-                               word->name);
+            const char *list = list_of(p, names, count);
+            if (!list) return script_no_memory(p);
+            return script_fail(p, word->value.at, "%s takes no argument '%s'%s%s", call->callee,
+                               word->name, count > 1 ? "; its arguments are: " : "",
+                               count > 1 ? list : "");
         }
         return script_fail(p, word->value.at, "%s takes no argument '%s'; did you mean '%s'?",
                            call->callee, word->name, near_name);
@@ -110,6 +122,7 @@ static const struct {
     {"T.ceildiv",         "lhs rhs | dtype span"                                  },
     {"T.block",           "name no_realize exec_scope"                            },
     {"T.sblock",          "name no_realize exec_scope"                            },
+    {"T.where",           "predicate"                                             },
     {"T.init",            ""                                                      },
     {"T.func_attr",       "attrs"                                                 },
     {"T.block_attr",      "attrs"                                                 },

@@ -433,7 +433,12 @@ bool script_call_method(script_parser *p, const script_value *callee, const scri
         *out = SCRIPT_VALUE_EXPR(script_cast(p, dtype, e));
         return script_check_ir(p, call->at);
     }
-    return script_fail(p, call->at, "%s has no method '%s'", script_kind_name(base), name);
+    const char *full = hone_arena_printf(p->scratch, "T.%s", name);
+    if (!full) return script_no_memory(p);
+    bool is_function = base->kind != SCRIPT_BUFFER && script_is_function(full);
+    return script_fail(p, call->at, "%s has no method '%s'%s%s%s", script_kind_name(base), name,
+                       is_function ? "; it is " : "", is_function ? full : "",
+                       is_function ? "(x)" : "");
 }
 
 /* ---- subscripts ---- */
@@ -577,6 +582,17 @@ static bool is_handle(const script_value *v) {
     return v->kind == SCRIPT_EXPR && hone_dtype_is_handle(v->u.expr->dtype);
 }
 
+/* x.shape[0] */
+static bool fail_attribute(script_parser *p, const script_value *base, uint32_t at) {
+    const script_value *of = base->u.method.base;
+    bool is_shape = of->kind == SCRIPT_GARG && strcmp(base->u.method.name, "shape") == 0;
+    return script_fail(p, at, "%s has no attribute '%s'%s", script_kind_name(of),
+                       base->u.method.name,
+                       is_shape ? "; a size has a name in the type: x: R.Tensor((\"n\", 8), "
+                                  "\"float32\") and n = T.int64()"
+                                : "");
+}
+
 bool script_subscript(script_parser *p, const script_value *base, uint32_t at, script_value *out) {
     const script_value *items = NULL;
     uint32_t count = 0;
@@ -609,15 +625,18 @@ bool script_subscript(script_parser *p, const script_value *base, uint32_t at, s
         return dict_item(p, base, &items[0], at, out);
     case SCRIPT_GARG: {
         script_value args[2];
-        if (count != 1) return script_fail(p, at, "expected one index");
+        if (count != 1) {
+            return script_fail(p, at,
+                               "a tuple has one index; R.strided_slice and R.take give "
+                               "parts of tensors");
+        }
         args[0] = *base;
         args[1] = items[0];
         script_call call = {.callee = "R.TupleGetItem", .at = at, .count = 2, .args = args};
         return script_call_graph(p, &call, out);
     }
     case SCRIPT_METHOD:
-        return script_fail(p, at, "%s has no attribute '%s'", script_kind_name(base->u.method.base),
-                           base->u.method.name);
+        return fail_attribute(p, base, at);
     default:
         return script_fail(p, at, "%s takes no subscript%s", script_kind_name(base),
                            base->kind == SCRIPT_ACCESS ? "; all indices stand in one: A[i, j]"

@@ -86,6 +86,9 @@ static bool call_axis(script_parser *p, const script_call *call, script_value *o
     if (!binding) {
         return script_fail(p, call->at, "%s: the binding is missing", call->callee);
     }
+    const script_value *type = script_arg(call, 2, "dtype");
+    hone_dtype ignored;
+    if (type && !script_to_dtype(p, type, &ignored)) return false;
     if (!script_to_expr(p, binding, &e)) return false;
     if (!same_kind_int(e->dtype, e->dtype)) {
         return script_fail_type(p, binding->at, "the binding of an axis is %s, expected an integer",

@@ -200,6 +200,13 @@ static bool describe_buffer(script_parser *p, const script_call *call, const pla
     if (is_swapped) {
         return script_fail(p, shape->at, "%s takes the shape before the dtype", call->callee);
     }
+    bool is_type = shape->kind == SCRIPT_STRING && script_is_dtype_name(shape->u.s, &swapped);
+    if (is_type) {
+        return script_fail(p, shape->at,
+                           "%s takes the shape first, found a dtype: %s((16,), "
+                           "\"%s\")",
+                           call->callee, call->callee, shape->u.s);
+    }
     if (!script_check_shape(p, call, shape, v)) return false;
     if (!index_exprs(p, shape, HONE_DTYPE_I32, &info->rank, &info->shape)) return false;
     for (uint32_t i = 0; i < info->rank; i++) {
@@ -216,7 +223,8 @@ static bool describe_buffer(script_parser *p, const script_call *call, const pla
         if (!index_exprs(p, v, index_dtype(info), &count, &info->strides)) return false;
         if (count == 0) info->strides = NULL;
         if (count && count != info->rank) {
-            return script_fail(p, v->at, "%u strides for %u dimensions", count, info->rank);
+            return script_fail(p, v->at, "%u stride%s for %u dimension%s", count,
+                               count == 1 ? "" : "s", info->rank, info->rank == 1 ? "" : "s");
         }
     }
     if ((v = script_arg(call, at->scope, "scope")) && !script_to_string(p, v, &info->scope))

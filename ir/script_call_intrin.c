@@ -128,6 +128,14 @@ bool script_call_intrin(script_parser *p, const script_call *call, script_value 
     const hone_expr **args = script_alloc(p, p->scratch, count, sizeof *args);
     if (!args) return false;
     for (uint32_t i = 0; i < count; i++) {
+        const script_value *v = &call->args[first + i];
+        bool is_tensor = v->kind == SCRIPT_GARG && !script_garg_number(p, v->u.garg);
+        if (is_tensor) {
+            return script_fail(p, v->at,
+                               "'%s' takes numbers, found a graph value; operators of "
+                               "graphs are those of R, as in R.exp(x)",
+                               call->callee);
+        }
         if (!script_to_argument(p, &call->args[first + i], &args[i])) return false;
     }
     int arity = hone_intrin_arity(intrin);

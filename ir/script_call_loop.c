@@ -17,14 +17,25 @@ static bool loop_result(script_parser *p, uint32_t count, const hone_range *rang
 
 static bool check_extent(script_parser *p, const script_value *v, const hone_expr *e) {
     if (hone_dtype_is_integer(e->dtype) && e->dtype.lanes == 1) return true;
-    return script_fail_type(p, v->at, "a loop bound is %s, expected an integer",
-                            e->kind == HONE_EXPR_STRING ? "a string" : HONE_DTYPE_NAME(e->dtype));
+    bool is_tag = e->kind == HONE_EXPR_STRING &&
+                  script_token_is(p, v->at - 2, SCRIPT_TOKEN_NAME, "thread_binding");
+    return script_fail_type(p, v->at, "a loop bound is %s, expected an integer%s",
+                            e->kind == HONE_EXPR_STRING ? "a string" : HONE_DTYPE_NAME(e->dtype),
+                            is_tag ? "; the thread stands behind it: T.thread_binding(64, "
+                                     "\"threadIdx.x\")"
+                                   : "");
 }
 
 /* An extent, or (begin, extent). */
 static bool grid_range(script_parser *p, const script_value *v, hone_range *out) {
     const hone_expr *a = NULL, *b = NULL;
     bool is_pair = v->kind == SCRIPT_TUPLE && v->count == 2;
+    bool is_shape = !is_pair && (v->kind == SCRIPT_TUPLE || v->kind == SCRIPT_LIST);
+    if (is_shape) {
+        return script_fail(p, v->at,
+                           "expected an extent, found several; a star gives them one by "
+                           "one, as in T.grid(*A.shape)");
+    }
     const script_value *last = is_pair ? &v->u.items[1] : v;
     if (!script_to_expr(p, last, &b) || !check_extent(p, last, b)) return false;
     *out = (hone_range){hone_expr_int(&p->ir, b->dtype, 0), b};

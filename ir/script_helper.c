@@ -106,7 +106,8 @@ static bool parse_assignment(script_parser *p) {
     const script_value *items = &v;
     if (!script_need_op(p, "=", "of an assignment") || !script_parse_expr_list(p, &v)) return false;
     if (count > 1) script_items(&v, &items, &have);
-    if (have != count) return script_fail(p, at, "%u names for %u values", count, have);
+    if (have != count)
+        return script_fail(p, at, "%u names for %u value%s", count, have, have == 1 ? "" : "s");
     for (uint32_t i = 0; i < count; i++) {
         script_value item = items[i];
         item.is_fresh = false;

@@ -359,7 +359,8 @@ static bool assign_spread(script_parser *p, const target *t, const script_value 
 static bool assign_starred(script_parser *p, const target *targets, uint32_t count, uint32_t star,
                            const script_value *items, uint32_t have) {
     if (have + 1 < count) {
-        return script_fail(p, targets[0].at, "%u names for %u values", count, have);
+        return script_fail(p, targets[0].at, "%u names for %u value%s", count, have,
+                           have == 1 ? "" : "s");
     }
     uint32_t taken = have + 1 - count;
     for (uint32_t i = 0; i < count; i++) {
@@ -383,7 +384,8 @@ static bool assign_all(script_parser *p, const target *targets, uint32_t count, 
         if (targets[i].is_starred) return assign_starred(p, targets, count, i, items, have);
     }
     if (have != count) {
-        return script_fail(p, targets[0].at, "%u names for %u values", count, have);
+        return script_fail(p, targets[0].at, "%u names for %u value%s", count, have,
+                           have == 1 ? "" : "s");
     }
     for (uint32_t i = 1; i < count; i++) {
         for (uint32_t k = 0; k < i; k++) {

@@ -44,6 +44,12 @@ static bool parse_float(script_parser *p, const script_token *t, script_value *o
     if (!text) return false;
     char *end = NULL;
     double value = strtod(text, &end);
+    if (end != text && strchr("fFlLhH", *end) && *end && !end[1]) {
+        return script_fail(p, p->pos,
+                           "Python's numbers have no suffix '%c'; T.float32(%.*s) says "
+                           "the type",
+                           *end, (int)(end - text), text);
+    }
     if (*end) return script_fail(p, p->pos, "this number is malformed");
     *out = (script_value){.kind = SCRIPT_FLOAT, .at = p->pos, .u.f = value};
     p->pos++;

@@ -44,7 +44,12 @@ static bool check_scalar_type(script_parser *p, const char *name) {
         return script_fail(p, p->pos, "parameter '%s' has Python's type '%s'; did you mean 'T.%s'?",
                            name, types[i][0], types[i][1]);
     }
-    return true;
+    hone_dtype dtype;
+    const char *word =
+        script_peek(p)->kind == SCRIPT_TOKEN_NAME ? script_token_text(p, script_peek(p)) : NULL;
+    bool is_bare = word && !script_lookup(p, word) && hone_dtype_parse(word, &dtype);
+    if (!is_bare) return true;
+    return script_fail(p, p->pos, "undefined name '%s'; did you mean 'T.%s'?", word, word);
 }
 
 static bool parse_param(script_parser *p) {
@@ -80,6 +85,11 @@ static bool parse_param(script_parser *p) {
                add_param(p, HONE_NO_ID, type.u.buffer);
     }
     hone_dtype dtype;
+    if (type.kind == SCRIPT_PATH && strcmp(type.u.s, "T.Buffer") == 0) {
+        return script_fail(p, type.at,
+                           "T.Buffer wants a shape and a dtype, as in "
+                           "T.Buffer((16,), \"float32\")");
+    }
     if (!script_to_dtype(p, &type, &dtype)) return false;
     return add_scalar_param(p, name, dtype, NULL);
 }

@@ -102,7 +102,7 @@ static bool assign_names(script_parser *p, const char *const *names, uint32_t co
     script_items(v, &items, &have);
     bool unpack = v->kind == SCRIPT_GARG;
     if (!unpack && have != count) {
-        return script_fail(p, at, "%u names for %u values", count, have);
+        return script_fail(p, at, "%u names for %u value%s", count, have, have == 1 ? "" : "s");
     }
     for (uint32_t i = 0; i < count; i++) {
         script_value args[2] = {*v, SCRIPT_VALUE_INT(i)}, one;
@@ -199,6 +199,13 @@ bool script_graph_statement(script_parser *p) {
     bool idle = nothing || v.kind == SCRIPT_NONE || v.kind == SCRIPT_STRING ||
                 v.kind == SCRIPT_ELLIPSIS; /* R.tuple() is nothing */
     bool call = v.kind == SCRIPT_GARG && v.is_fresh;
+    bool is_added = !idle && !call && script_peek(p)->kind == SCRIPT_TOKEN_OP &&
+                    p->source.text[script_peek(p)->start + script_peek(p)->length - 1] == '=';
+    if (is_added) {
+        return script_fail(p, p->pos,
+                           "a graph value does not change; a new one gets a name: "
+                           "y = R.add(x, x)");
+    }
     if (!idle && !call) {
         return script_fail(p, v.at, "expected a statement, found %s%s", script_kind_name(&v),
                            v.kind == SCRIPT_GARG ? "; a result is returned: return x" : "");

@@ -110,7 +110,12 @@ static bool parse_decorator(script_parser *p, decorator *d) {
     bool found = script_lookup(p, name) != NULL || meaning_of_import(name) != NULL;
     for (size_t i = 0; i < HONE_COUNT(known); i++)
         found |= strcmp(known[i], name) == 0;
-    if (!found) return script_undefined(p, p->pos, name);
+    if (!found) {
+        return script_fail(p, p->pos,
+                           "unknown decorator '@%s'; expected @T.prim_func, @R.function "
+                           "or @I.ir_module",
+                           name);
+    }
     const script_value *alias = script_lookup(p, name);
     v = SCRIPT_VALUE_PATH(alias && alias->kind == SCRIPT_PATH ? alias->u.s
                           : meaning_of_import(name)           ? meaning_of_import(name)
@@ -175,7 +180,8 @@ static bool parse_constant(script_parser *p) {
     items = &v;
     have = 1;
     if (count > 1) script_items(&v, &items, &have);
-    if (have != count) return script_fail(p, at, "%u names for %u values", count, have);
+    if (have != count)
+        return script_fail(p, at, "%u names for %u value%s", count, have, have == 1 ? "" : "s");
     for (uint32_t i = 0; i < count; i++) {
         if (!script_define(p, names[i], items[i])) return false;
         bool is_extern = items[i].kind == SCRIPT_GARG && items[i].u.garg->kind == HONE_GARG_EXTERN;
@@ -241,6 +247,11 @@ static bool parse_class(script_parser *p) {
     uint32_t names = p->name_count;
     if (script_at_op(p, "(")) {
         script_call ignored;
+        if (script_token_is(p, p->pos + 1, SCRIPT_TOKEN_NAME, "BasePyModule")) {
+            return script_fail(p, p->pos + 1,
+                               "modules with functions in Python (BasePyModule, @I.pyfunc) are not "
+                               "supported; the others may stand in a module of their own");
+        }
         if (!script_parse_arguments(p, name, at, &ignored)) return false;
     }
     if (!script_suite(p, class_statement)) return false;

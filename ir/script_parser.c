@@ -277,7 +277,9 @@ bool script_need_newline(script_parser *p) {
                            "expected the end of the line, found ':'; what has a body begins with "
                            "'with', 'for', 'while' or 'if'");
     }
-    return script_expected(p, "the end of the line", "");
+    bool closes = script_at_op(p, ")") || script_at_op(p, "]") || script_at_op(p, "}");
+    return script_expected_hint(p, "the end of the line",
+                                closes ? "; no bracket is open here" : "");
 }
 
 void script_skip_line(script_parser *p) {

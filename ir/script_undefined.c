@@ -62,8 +62,9 @@ static bool is_comprehension(const script_parser *p, uint32_t at) {
 }
 
 static const char *reason_of(script_parser *p, uint32_t at, const char *name) {
-    static const char *const of_python[] = {"print", "enumerate", "zip",  "map",  "sum",  "list",
-                                            "dict",  "type",      "open", "iter", "next", "input"};
+    static const char *const of_python[] = {
+        "print", "enumerate", "zip",   "map",   "sum",    "list",       "dict",    "type",   "open",
+        "iter",  "next",      "input", "tuple", "filter", "isinstance", "getattr", "hasattr"};
     if (script_token_is(p, at + 1, SCRIPT_TOKEN_OP, ":=")) return "':=' is not part of TVMScript";
     if (is_comprehension(p, at)) return "comprehensions are not part of TVMScript";
     uint32_t line = line_of_ended(p, at);
@@ -173,11 +174,20 @@ static uint32_t line_behind(const script_parser *p, uint32_t at) {
     return 0;
 }
 
+static bool names_block(const script_parser *p, uint32_t at) {
+    return script_token_is(p, at, SCRIPT_TOKEN_NAME, "sblock") ||
+           script_token_is(p, at, SCRIPT_TOKEN_NAME, "block");
+}
+
 /* What a name that nothing is near to may want: a size, infinity, the dtype of another library. */
 static const char *advice_on(script_parser *p, uint32_t at, const char *name) {
     static const char *const floats[] = {"inf", "nan", "infinity"};
     static const char *const libraries[] = {"np", "numpy", "torch", "jnp"};
     hone_dtype dtype;
+    bool is_name = script_token_is(p, at - 1, SCRIPT_TOKEN_OP, "(") && names_block(p, at - 2);
+    if (is_name) return hone_arena_printf(p->scratch, "a name stands in quotes: \"%s\"", name);
+    bool is_loop = begins_line(p, at) && script_token_is(p, at + 1, SCRIPT_TOKEN_NAME, "in");
+    if (is_loop) return "a loop begins with 'for'";
     uint32_t line = line_behind(p, at);
     if (line) return hone_arena_printf(p->scratch, "it is defined further on, in line %u", line);
     for (size_t i = 0; i < HONE_COUNT(floats); i++) {
@@ -294,7 +304,16 @@ bool script_unknown_call(script_parser *p, const script_call *call) {
     const char *names[MOST];
     size_t count = script_call_names(p, names, MOST);
     const char *near_name = name_elsewhere(call->callee);
+    const char *dtype = strncmp(call->callee, "T.", 2) == 0 && !near_name
+                            ? script_dtype_meant(call->callee + 2)
+                            : NULL;
+    if (strcmp(call->callee, "T.sum") == 0) {
+        return script_fail(p, call->at,
+                           "unknown function 'T.sum'; a sum is a block with a reduction axis "
+                           "(T.axis.reduce) and T.init()");
+    }
     if (!near_name) near_name = script_nearest(call->callee, names, count);
+    if (!near_name && dtype) near_name = hone_arena_printf(p->scratch, "T.%s", dtype);
     if (near_name) {
         return script_fail(p, call->at, "unknown function '%s'; did you mean '%s'?", call->callee,
                            near_name);

@@ -31,7 +31,8 @@ static bool index_expr(script_parser *p, const script_value *v, const hone_expr 
         if (!hone_dtype_is_float((*out)->dtype) && !hone_dtype_is_handle((*out)->dtype))
             return true;
         return script_fail_type(p, v->at, "an index is %s, must be an integer",
-                                HONE_DTYPE_NAME((*out)->dtype));
+                                (*out)->kind == HONE_EXPR_STRING ? "a string"
+                                                                 : HONE_DTYPE_NAME((*out)->dtype));
     }
     const hone_expr *start = hone_expr_i32(&p->ir, 0), *stop = NULL, *step = NULL;
     if (v->u.items[0].kind != SCRIPT_NONE && !script_to_expr(p, &v->u.items[0], &start))
@@ -200,6 +201,8 @@ bool script_to_int(script_parser *p, const script_value *v, int64_t *out_value) 
 bool script_to_bool(script_parser *p, const script_value *v, bool *out_value) {
     int64_t value = 0;
     *out_value = false;
+    bool is_number = v->kind == SCRIPT_INT || v->kind == SCRIPT_BOOL || v->kind == SCRIPT_EXPR;
+    if (!is_number) return wanted(p, v, "True or False");
     if (!script_to_int(p, v, &value)) return false;
     *out_value = value != 0;
     return true;

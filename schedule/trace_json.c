@@ -7,6 +7,7 @@
 #include "schedule/trace_records.h"
 #include "support/json.h"
 #include "support/map.h"
+#include "support/nearest.h"
 
 /* TVM's JSON form of traces: [[[kind, inputs, attrs, outputs], …], [[index, decision], …]]. A
  * random variable is its name ("b0", "l1", "v2"), a string among the inputs carries its own
@@ -407,6 +408,15 @@ static hone_status check_arity(const parser *p, hone_inst_kind kind, size_t inpu
     return HONE_OK;
 }
 
+static hone_status unknown_kind(const parser *p, const char *name) {
+    const char *names[HONE_INST_COUNT];
+    for (int i = 0; i < HONE_INST_COUNT; i++)
+        names[i] = hone_inst_json_name((hone_inst_kind)i);
+    const char *meant = hone_name_suggest(name, names, HONE_INST_COUNT, sizeof *names);
+    return HONE_ERROR(HONE_CODE_UNSUPPORTED, "step %u: unknown kind '%.100s'%s%s%s", p->at + 1,
+                      name, meant ? "; did you mean '" : "", meant ? meant : "", meant ? "'?" : "");
+}
+
 static hone_status read_inst(parser *p, const hone_json *json) {
     p->kind = NULL;
     const hone_json *kind_name = hone_json_at(json, 0), *inputs = hone_json_at(json, 1);
@@ -418,8 +428,7 @@ static hone_status read_inst(parser *p, const hone_json *json) {
     }
     hone_inst_kind kind;
     if (!hone_inst_find_json(hone_json_text(kind_name), &kind)) {
-        return HONE_ERROR(HONE_CODE_UNSUPPORTED, "step %u: unknown kind '%.100s'", p->at + 1,
-                          hone_json_text(kind_name));
+        return unknown_kind(p, hone_json_text(kind_name));
     }
     p->kind = hone_inst_json_name(kind);
     HONE_TRY(check_arity(p, kind, hone_json_count(inputs), hone_json_count(attrs)));

@@ -284,7 +284,12 @@ hone_status pytrace_read_index(pytrace *p, pytrace_value *io) {
     }
     int64_t n = s.n[0] < 0 ? s.n[0] + count : s.n[0];
     if (!s.has[0]) return pytrace_fail_at(p, where, "the index is no number");
-    if (n < 0 || n >= count) return pytrace_fail_at(p, where, "the index is out of range");
+    if (n < 0 || n >= count) {
+        const char *text =
+            hone_arena_printf(p->arena, "index %lld of %lld item%s", (long long)s.n[0],
+                              (long long)count, count == 1 ? "" : "s");
+        return text ? pytrace_fail_at(p, where, text) : pytrace_no_memory();
+    }
     *io = items[n];
     return HONE_OK;
 }

@@ -188,7 +188,10 @@ static hone_status read_named(pytrace *p, const char *start, const char *name, p
         *out = PYTRACE_OF_OUTSIDE(name);
         return HONE_OK;
     }
-    return pytrace_fail_about(p, start, "undefined name ", name, "");
+    bool is_thread =
+        next == '.' && (strcmp(name, "threadIdx") == 0 || strcmp(name, "blockIdx") == 0);
+    return pytrace_fail_about(p, start, "undefined name ", name,
+                              is_thread ? "; a thread is named in quotes, as \"threadIdx.x\"" : "");
 }
 
 hone_status pytrace_read_primary(pytrace *p, pytrace_value *out) {

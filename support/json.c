@@ -27,6 +27,23 @@ static hone_json *to(json_t *json) {
     return (hone_json *)(void *)json;
 }
 
+/* What Python writes and JSON does not. */
+static const char *hint_of(const char *error) {
+    static const char *const rows[][2] = {
+        {"'None'",                          "; JSON writes null"                       },
+        {"'True'",                          "; JSON writes true"                       },
+        {"'False'",                         "; JSON writes false"                      },
+        {"near '\''",                       "; JSON has strings in double quotes only" },
+        {"unexpected token near ']'",       "; JSON has no comma behind the last item" },
+        {"string or '}' expected near '}'", "; JSON has no comma behind the last item" },
+        {"end of file expected near ']'",   "; a bracket is closed that was not opened"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        if (strstr(error, rows[i][0])) return rows[i][1];
+    }
+    return "";
+}
+
 hone_status hone_json_parse(const char *text, size_t count, hone_json **out_json) {
     json_error_t error;
     *out_json = NULL;
@@ -35,7 +52,8 @@ hone_status hone_json_parse(const char *text, size_t count, hone_json **out_json
         return HONE_ERROR(HONE_CODE_NO_MEMORY, "json of %zu bytes", count);
     }
     if (!json) {
-        return HONE_ERROR(HONE_CODE_INVALID, "%d:%d: %s", error.line, error.column, error.text);
+        return HONE_ERROR(HONE_CODE_INVALID, "%d:%d: %s%s", error.line, error.column, error.text,
+                          hint_of(error.text));
     }
     *out_json = to(json);
     return HONE_OK;

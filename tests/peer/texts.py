@@ -52,6 +52,16 @@ KNOWN = {  # what differs, and why
     "by_hand_graph_attrs.py": "a private function has no name outside of a module",
     "by_hand_graph_ops.py": "operators without a row have no type",
     "by_hand_graph_vdevice.py": "nothing here depends on devices",
+    "by_hand_graph_extern_by_name.py": "the name stands for the value that has it",
+    "by_hand_graph_calls_extern_value.py": "the same",
+    "by_hand_graph_calls_callable.py": "a value is called by R.invoke_closure",
+    "by_hand_graph_calls_named_sizes.py": "a name of a number is that number",
+    "by_hand_graph_calls_recursive.py": "functions inside are functions of the module",
+    "by_hand_as_printed_void.py": "out_dtype void is None",
+    "by_hand_as_printed_late.py": "a mistake on purpose",
+    "by_hand_as_printed_classic.py": "0.27 has no nn.dense",
+    "by_hand_as_printed_returned.py": "0.27 ends names of R.dataflow with it",
+    "by_hand_tensor_loops_ptx.py": "0.27 copies by T.ptx.cp, with other arguments",
 }
 DTYPES = "float16 bfloat16 float64 int64 uint8 int8 float8_e4m3fn float8_e5m2".split()
 

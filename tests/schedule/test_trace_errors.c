@@ -30,7 +30,7 @@ static const struct row {
     {"an inner step without a result", B "sch.parallel(sch.vectorize(j))\n",                                   HONE_CODE_INVALID,
      "argument 'loop' must be a block or a loop"                                                                                                                                         },
     {"an inner list too short",        B "sch.parallel(sch.split(j, [2, 4])[2])\n",                            HONE_CODE_INVALID,
-     "the index is out of range"                                                                                                                                                         },
+     "index 2 of 2 items"                                                                                                                                                                },
     {"an inner list of any length",    B "sch.parallel(sch.get_loops(b))\n",                                   HONE_CODE_INVALID,
      "t:3:18: unpack the result"                                                                                                                                                         },
     {"unknown argument",               B "sch.parallel(lop=i)\n",                                              HONE_CODE_INVALID,

@@ -104,7 +104,7 @@ static const struct wrong {
     {"x = sch.get(sch.get_block(\"C\")).body\n",                                                   "'body' is not known of this"           },
     {"a, *b, c = [1]\n",                                                                           "3 names for 1 values"                  },
     {"a, b = 1, 2, 3\n",                                                                           "2 names for 3 values"                  },
-    {"x = [1, 2][2]\n",                                                                            "the index is out of range"             },
+    {"x = [1, 2][2]\n",                                                                            "index 2 of 2 items"                    },
     {"x = {\"a\": 1}[\"b\"]\n",                                                                    "the dictionary has no such key"        },
     {"x = f\"{1:z}\"\n",                                                                           "this way to print a value is not known"},
     {"x = f\"{1\"\n",                                                                              "expected '}'"                          },
