@@ -99,6 +99,8 @@ typedef struct span {
     int64_t first, last; /* from the base */
     unsigned touched;    /* lanes */
     int64_t width;       /* of a dense load */
+    int64_t begin;       /* of the first dense load */
+    bool is_regular; /* dense loads follow each other, the last one may go over the last element */
 } span;
 
 static span span_of(const gen_place *p, const bool *on) {
@@ -112,7 +114,29 @@ static span span_of(const gen_place *p, const bool *on) {
     }
     int64_t elements = s.touched ? s.last - s.first + 1 : 0;
     s.width = elements < (int64_t)p->lanes ? elements : (int64_t)p->lanes;
+    s.begin = s.first;
     return s;
+}
+
+/* Vectors that step over elements and begin side by side (X[2 * i] and X[2 * i + 1]) load the same
+ * dense ones, where these lie in the buffer: those in front of the first of them, by the constant
+ * in its index. */
+static void share_loads(gen *g, const hone_expr *load, span *s) {
+    const hone_expr *index = load->args[0];
+    hone_linear sum;
+    if (index->kind != HONE_EXPR_RAMP || !hone_linear_of(&g->arith, index->args[0], &sum)) return;
+    int64_t stride = hone_expr_const(index->args[1]), shift;
+    if (stride < 2 || stride > s->width || s->first != 0) return;
+    shift = (sum.constant % stride + stride) % stride;
+    int64_t loads = (s->last + s->width) / s->width;
+    int64_t elements = hone_buffer_elements(hone_func_buffer(g->func, load->u.buffer));
+    hone_bound bound = hone_arith_bound(&g->arith, index->args[0]);
+    if (s->last + shift >= loads * s->width || bound.min < shift ||
+        bound.max >= elements - (loads * s->width - shift - 1)) {
+        return;
+    }
+    s->begin = -shift;
+    s->is_regular = true;
 }
 
 /* Lanes that lie near each other: they take fewer dense loads, four at most, than lanes. */
@@ -125,8 +149,8 @@ static bool is_near(const span *s, unsigned lanes) {
     return loads <= MOST_LOADS && loads < (int64_t)s->touched;
 }
 
-/* Dense loads of as many lanes, the last of which ends with the last element wanted, and shuffles
- * that pick from them. */
+/* Dense loads of as many lanes, the last of which ends with the last element wanted unless they are
+ * shared, and shuffles that pick from them. */
 static LLVMValueRef load_near(gen *g, hone_buffer buffer, const gen_place *p, const bool *on,
                               const span *s, LLVMTypeRef type) {
     LLVMValueRef picks[GEN_MAX_LANES], result = NULL;
@@ -134,8 +158,8 @@ static LLVMValueRef load_near(gen *g, hone_buffer buffer, const gen_place *p, co
     LLVMTypeRef part = LLVMVectorType(LLVMGetElementType(type), (unsigned)s->width);
     for (unsigned i = 0; i < p->lanes; i++)
         is_done[i] = false;
-    for (int64_t begin = s->first;; begin += s->width) {
-        if (begin > s->last - s->width + 1) begin = s->last - s->width + 1;
+    for (int64_t begin = s->begin;; begin += s->width) {
+        if (!s->is_regular && begin > s->last - s->width + 1) begin = s->last - s->width + 1;
         LLVMValueRef at = LLVMBuildNSWAdd(g->builder, p->base, gen_i64(g, begin), "");
         LLVMValueRef dense = load_at(g, buffer, at, part);
         for (unsigned i = 0; i < p->lanes; i++) {
@@ -152,15 +176,19 @@ static LLVMValueRef load_near(gen *g, hone_buffer buffer, const gen_place *p, co
     }
 }
 
-static LLVMValueRef load_known(gen *g, hone_buffer buffer, const gen_place *p, const bool *on,
+static LLVMValueRef load_known(gen *g, const hone_expr *load, const gen_place *p, const bool *on,
                                LLVMTypeRef type) {
+    hone_buffer buffer = load->u.buffer;
     bool is_fixed = p->kind == GEN_PLACE_FIXED || p->kind == GEN_PLACE_DENSE;
     span s = is_fixed ? span_of(p, on) : (span){0};
     if (is_fixed && s.touched > 0 && s.first == s.last) {
         LLVMValueRef at = LLVMBuildNSWAdd(g->builder, p->base, gen_i64(g, s.first), "");
         return gen_splat(g, load_at(g, buffer, at, LLVMGetElementType(type)), p->lanes);
     }
-    if (is_fixed && is_near(&s, p->lanes)) return load_near(g, buffer, p, on, &s, type);
+    if (is_fixed && is_near(&s, p->lanes)) {
+        if (s.touched == p->lanes) share_loads(g, load, &s);
+        return load_near(g, buffer, p, on, &s, type);
+    }
     return load_lanes(g, buffer, p, on, type);
 }
 
@@ -249,7 +277,7 @@ LLVMValueRef gen_load_stored(gen *g, const hone_expr *e) {
     }
     bool is_part = p.kind == GEN_PLACE_DENSE && reads_parts(g, buffer);
     if (is_part || !gen_lanes_on(g, p.lanes, on)) return masked_load(g, buffer, &p, type);
-    return load_known(g, buffer, &p, on, type);
+    return load_known(g, e, &p, on, type);
 }
 
 LLVMValueRef gen_load(gen *g, const hone_expr *e) {

@@ -229,6 +229,16 @@
          " % 9 - 1, (i * 16 + j) % " n " + 2], W[(i * 16 + j) % " n "]) + "                        \
          "B[(i * 16 + j) // (9 * " n ")]\n"
 
+/* The largest of what lies beside each other, and one of three: what is loaded is shared where it
+ * lies in the buffer, which is not so at its end. */
+#define STEPS(n)                                                                                   \
+    HEAD "def main(X: T.Buffer((8, 33), \"float32\"), Z: T.Buffer((8, " n                          \
+         "), \"float32\"), Y: T.Buffer((8, 16), \"float32\")):\n"                                 \
+         "    for i in range(8):\n"                                                                \
+         "        for j in T.vectorized(16):\n"                                                    \
+         "            Y[i, j] = T.max(T.max(X[i, j * 2], X[i, j * 2 + 1]), X[i, j * 2 + 2]) + "    \
+         "Z[i, j * 3]\n"
+
 /* In a program that a schedule shaped: LLVM leaves what it is given. */
 #define QUOTIENT(of)                                                                               \
     HEAD "def main(A: T.Buffer((90,), \"float32\"), Y: T.Buffer((16, 3, 16), \"float32\")):\n"     \
@@ -343,6 +353,8 @@ static const struct row {
     {"rows of doubles",              DIGITS("43", "5", "float64"),                  "T.if_then_else(T.Ramp(", NULL       },
     {"row by row",                   DIGITS("49", "0", "float32"),               "row in range(72)", "!gather"        },
     {"row by row, in bytes",         DIGITS("31", "0", "uint8"),                 "row in range(72)", NULL             },
+    {"steps side by side",           STEPS("48"),                                "T.Ramp(",          "!120(%r"        },
+    {"at the end of what there is",  STEPS("46"),                                "T.Ramp(",          "120(%r"         },
     {"pixels of 3 channels",         DIGITS("3", "5", "float32"),                     "T.Ramp(32, 1, 16) % ", NULL         },
     {"pixels of 7 channels",         DIGITS("7", "5", "int16"),                       "T.Ramp(96, 1, 16) % ", "!gather"    },
     {"quotients of what is not below 0", QUOTIENT("i * 5 + u"),                  "// 7",             "!sarq"     },
