@@ -381,7 +381,8 @@ static void print_lambda(printer *pr, const hone_lambda *lambda) {
         hone_str_append_char(pr->out, ']');
     } else if (lambda->param_count) {
         hone_dtype dtype = dtype_of_var(pr, lambda->params[0]);
-        hone_dtype usual = printer_is_classic(pr) ? HONE_DTYPE_I32 : HONE_DTYPE_I64;
+        bool is_short = printer_is_classic(pr) && pr->func; /* as it is read */
+        hone_dtype usual = is_short ? HONE_DTYPE_I32 : HONE_DTYPE_I64;
         if (!hone_dtype_equal(dtype, usual)) {
             hone_str_append(pr->out, ", index_dtype=");
             print_dtype(pr, dtype);
