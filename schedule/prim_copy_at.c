@@ -217,6 +217,27 @@ static hone_status make_loop_axes(copying *c, hone_block *block, const hone_expr
     return HONE_OK;
 }
 
+static bool has_min(const hone_expr *e) {
+    if (hone_expr_is_op(e, HONE_OP_MIN)) return true;
+    for (uint32_t i = 0; i < e->count; i++) {
+        if (has_min(e->args[i])) return true;
+    }
+    return false;
+}
+
+/* 1 + the largest value of a binding, or NULL: min(i, n - 1) with i in 2 goes up to 1, but n may be
+ * 1, too; an index without such an end takes all of its values. */
+static const hone_expr *end_of_binding(copying *c, const hone_expr *binding,
+                                       const hone_expr *whole) {
+    hone_schedule *sch = c->sch;
+    hone_dtype dtype = binding->dtype;
+    hone_bound bound = hone_arith_bound(&sch->arith, binding);
+    if (bound.min < 0 || bound.max >= hone_dtype_max_int(dtype)) return NULL;
+    const hone_expr *end = hone_expr_int(&sch->ir, dtype, bound.max + 1);
+    if (!end || hone_expr_is_int(whole) || !has_min(binding)) return end;
+    return hone_prove_less_equal(&sch->arith, end, whole) ? end : NULL;
+}
+
 /* An axis for each dimension whose box moves; out_low: where the box begins, by that axis. */
 static hone_status make_axes(copying *c, hone_block *block, const hone_expr **bindings,
                              const hone_expr **lows) {
@@ -235,10 +256,9 @@ static hone_status make_axes(copying *c, hone_block *block, const hone_expr **bi
         binding = hone_simplify(&sch->arith, binding);
         sch->arith.keeps_units = false;
         if (!binding) return sch_ir_error(sch);
-        hone_bound bound = hone_arith_bound(&sch->arith, binding);
-        bool is_known = bound.min >= 0 && bound.max < hone_dtype_max_int(dtype);
-        const hone_expr *count = is_known ? hone_expr_int(&sch->ir, dtype, bound.max + 1)
-                                          : hone_func_buffer(sch->func, c->buffer)->shape[d];
+        const hone_expr *whole = hone_func_buffer(sch->func, c->buffer)->shape[d];
+        const hone_expr *count = end_of_binding(c, binding, whole);
+        if (!count) count = whole;
         hone_range dom = {hone_expr_int(&sch->ir, dtype, 0), count};
         hone_var var =
             hone_func_add_named_var(sch->func, sch_name(sch, "v", "", block->axis_count), dtype);

@@ -113,9 +113,16 @@ static bool run_sequence(uint64_t seed, const hone_tensor_intrins *intrins, uint
     *io_lowered += code == HONE_CODE_OK;
     if (!fine) {
         hone_str text = {0};
+        hone_status_free(hone_func_print(base, NULL, &text));
+        hone_str_append(&text, "---- became ----\n");
         hone_status_free(hone_func_print(sch->func, NULL, &text));
-        fprintf(stderr, "seed %llu: %s\nscheduled as\n%s\n", (unsigned long long)seed,
-                hone_status_message(st), hone_str_text(&text));
+        hone_str_append(&text, "---- by ----\n");
+        hone_trace trace;
+        hone_status shown = hone_trace_simplify(arena, &sch->trace, false, &trace);
+        if (!shown) shown = hone_trace_print_python(&trace, &text);
+        hone_status_free(shown);
+        fprintf(stderr, "seed %llu: %s\n%s\n", (unsigned long long)seed, hone_status_message(st),
+                hone_str_text(&text));
         hone_str_deinit(&text);
     }
     hone_status_free(st);
