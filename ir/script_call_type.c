@@ -30,9 +30,11 @@ static bool special_float(const char *text, double *out) {
 
 /* T.handle("float32", "global"), T.Ptr(T.float32) */
 static bool pointer_type(script_parser *p, const script_call *call, script_value *out) {
+    static const char *const names[] = {"dtype", "storage_scope", "is_size_var", "span"};
     const script_value *type = script_arg(call, 0, "dtype");
     const script_value *scope = script_arg(call, 1, "storage_scope");
     const char *text = "global";
+    if (!script_check_keywords(p, call, names, HONE_COUNT(names))) return false;
     *out = (script_value){.kind = SCRIPT_NEWVAR, .u.var = {.dtype = HONE_DTYPE_HANDLE}};
     out->u.var.pointee = HONE_DTYPE_VOID;
     if ((type && !script_to_dtype(p, type, &out->u.var.pointee)) ||
@@ -50,7 +52,9 @@ bool script_typed_constant(script_parser *p, const script_call *call, hone_dtype
     const script_value *v = script_arg(call, 0, "expr");
     const script_value *size = script_arg(call, 1, "is_size_var");
     bool is_size = false;
+    static const char *const names[] = {"expr", "is_size_var", "span"};
     if (hone_dtype_is_handle(dtype)) return pointer_type(p, call, out);
+    if (!script_check_keywords(p, call, names, HONE_COUNT(names))) return false;
     if (size && !script_to_bool(p, size, &is_size)) return false;
     if (!v) {
         *out = (script_value){

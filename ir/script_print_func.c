@@ -376,17 +376,32 @@ static void print_match_params(printer *pr, const char *const *handles) {
     }
 }
 
+static void print_func_attrs(printer *pr) {
+    if (!pr->func->attrs.count) return;
+    printer_line_begin(pr);
+    hone_str_append(pr->out, "T.func_attr(");
+    print_attrs(pr, &pr->func->attrs);
+    hone_str_append_char(pr->out, ')');
+    printer_line_end(pr);
+}
+
+static bool attrs_use_vars(printer *pr) {
+    usage own;
+    if (!make_usage(pr, &own)) return false;
+    use_attrs(&own, &pr->func->attrs);
+    for (hone_var v = 0; v < pr->func->var_count; v++) {
+        if (own.vars[v] & VAR_USED) return true;
+    }
+    return false;
+}
+
 static void print_body(printer *pr, const usage *u, const char *const *handles) {
     const hone_func *func = pr->func;
     uint32_t lines = pr->lines;
-    if (func->attrs.count) {
-        printer_line_begin(pr);
-        hone_str_append(pr->out, "T.func_attr(");
-        print_attrs(pr, &func->attrs);
-        hone_str_append_char(pr->out, ')');
-        printer_line_end(pr);
-    }
+    bool is_behind = attrs_use_vars(pr); /* T.func_attr({"size": n}) */
+    if (!is_behind) print_func_attrs(pr);
     print_declarations(pr, u);
+    if (is_behind) print_func_attrs(pr);
     print_match_params(pr, handles);
     print_free_buffers(pr, u);
     hone_node_id root = func->is_scheduled_form ? hone_func_root_block(func) : HONE_NO_ID;

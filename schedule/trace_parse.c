@@ -118,7 +118,30 @@ static hone_status read_statement(pytrace *p) {
     return end_line(p);
 }
 
+/* Does only white space stand before this on its line? */
+static bool begins_line(const pytrace *p) {
+    const char *c = p->at;
+    while (c > p->text && (c[-1] == ' ' || c[-1] == '\t'))
+        c--;
+    return c == p->text || c[-1] == '\n';
+}
+
+/* The lines of a block are indented alike. *io_first: its first statement. */
+static hone_status check_indent(pytrace *p, const char **io_first) {
+    if (!begins_line(p)) return HONE_OK;
+    if (!*io_first) *io_first = p->at;
+    uint32_t wanted = pytrace_indent_of(p, *io_first), indent = pytrace_indent_of(p, p->at);
+    if (indent > wanted) {
+        return pytrace_fail(p, "unexpected indent: the line before opens no block");
+    }
+    if (indent < wanted) {
+        return pytrace_fail(p, "this line is indented less than its block, and as no block around");
+    }
+    return HONE_OK;
+}
+
 hone_status pytrace_run(pytrace *p) {
+    const char *first = NULL;
     while (p->at < p->end && p->flow == PYTRACE_GOES_ON) {
         bool took = false;
         pytrace_skip_blanks(p);
@@ -129,10 +152,9 @@ hone_status pytrace_run(pytrace *p) {
             p->at++;
         } else if (is_blank(p)) {
             pytrace_skip_line(p);
-        } else if (is_shown(p)) {
-            HONE_TRY(pytrace_skip_shown(p));
         } else {
-            HONE_TRY(read_statement(p));
+            HONE_TRY(check_indent(p, &first));
+            HONE_TRY(is_shown(p) ? pytrace_skip_shown(p) : read_statement(p));
         }
     }
     return HONE_OK;
