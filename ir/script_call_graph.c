@@ -422,6 +422,16 @@ static bool call_func_attr(script_parser *p, const script_call *call, script_val
     return true;
 }
 
+/* In the dataflow block that is being read. */
+static bool is_bound_here(const script_parser *p, hone_gvalue value) {
+    for (uint32_t i = p->graph->bind_count; i-- > 0;) {
+        const hone_gbind *bind = &p->graph->bindings[i];
+        if (!bind->in_dataflow || bind->dataflow_block != p->dataflow_count) return false;
+        if (bind->value == value) return true;
+    }
+    return false;
+}
+
 static bool call_output(script_parser *p, const script_call *call, script_value *out) {
     *out = (script_value){.kind = SCRIPT_NONE};
     if (!p->in_dataflow) return script_fail(p, call->at, "R.output stands outside of R.dataflow");
@@ -432,7 +442,14 @@ static bool call_output(script_parser *p, const script_call *call, script_value 
         if (v->kind != SCRIPT_GARG || v->u.garg->kind != HONE_GARG_VALUE) {
             return script_fail(p, v->at, "R.output takes variables");
         }
-        p->graph->values[v->u.garg->u.value].is_output = true;
+        hone_gvalue_info *value = &p->graph->values[v->u.garg->u.value];
+        if (!is_bound_here(p, v->u.garg->u.value)) {
+            return script_fail(p, v->at,
+                               "'%s' is not bound in this R.dataflow, so R.output can't "
+                               "hand it out",
+                               value->name);
+        }
+        value->is_output = true;
     }
     return true;
 }
