@@ -270,7 +270,8 @@ static bool parse_annotated(script_parser *p, const char *name, uint32_t at) {
         dtype = HONE_DTYPE_VOID; /* x: T.let = value: the type of the value */
     } else if (!plain) {
         if (!script_to_dtype(p, &type, &dtype)) return false;
-        is_let = type.kind != SCRIPT_PATH || hone_dtype_is_handle(dtype);
+        is_let =
+            type.kind != SCRIPT_PATH || hone_dtype_is_handle(dtype) || hone_dtype_is_void(dtype);
     }
     bool has_value = script_take_op(p, "=");
     if (!has_value && (is_let || !p->func)) return script_need_op(p, "=", "and a value");
