@@ -15,24 +15,10 @@ enum { DEFAULT_SEQUENCES = 60, MOST_FAILURES = 3, MOST_WORK = 4096 };
 
 #define MARK "==== program "
 
-/* How often the body of the busiest nest runs; a symbolic size counts as a few. */
-static int64_t work_of(const hone_func *func, hone_node_id id) {
-    int64_t most = 1, times = 1;
-    const hone_node *node = hone_func_node(func, id);
-    if (node->kind == HONE_NODE_FOR) {
-        times = hone_expr_is_int(node->u.loop.range.extent) ? node->u.loop.range.extent->u.i : 4;
-    }
-    for (hone_node_id n = node->first; n != HONE_NO_ID; n = hone_func_node(func, n)->next) {
-        int64_t work = work_of(func, n);
-        if (work > most) most = work;
-    }
-    return most > MOST_WORK ? most : times * most;
-}
-
 /* Does the program run at all, and soon? Some are there to be refused. */
 static bool runs(const hone_func *base) {
     hone_str why = {0};
-    if (work_of(base, HONE_NODE_TOP) > MOST_WORK) return false;
+    if (hone_work_of(base, HONE_NODE_TOP, MOST_WORK) > MOST_WORK) return false;
     bool does = hone_test_agrees(base, base, 1, &why);
     hone_str_deinit(&why);
     return does;
