@@ -439,6 +439,9 @@ static bool range_of(script_parser *p, const script_value *v, const hone_expr *e
 }
 
 bool script_to_region(script_parser *p, const script_value *v, hone_region *out_region) {
+    if (v->kind == SCRIPT_BUFFER && v->is_fresh) {
+        return script_fail(p, v->at, "expected a region of a buffer that has a name");
+    }
     *out_region = (hone_region){.buffer = HONE_NO_ID};
     if (v->kind == SCRIPT_BUFFER) { /* the whole buffer */
         const hone_buffer_info *info = hone_func_buffer(p->func, v->u.buffer);

@@ -133,6 +133,7 @@ static const struct row {
     {"sizes in quotes",             "@R.function\ndef f(x: R.Tensor((\"n +\",))):\n    return x\n",
      "p.py:2:20: \"n +\" is no size",                                                                                                                                                       HONE_CODE_INVALID},
     {"output of what the block does not bind", GRAPH "    with R.dataflow():\n      y = R.add(x, x)\n      R.output(x)\n    return x\n", "'x' is not bound in this R.dataflow", HONE_CODE_INVALID},
+    {"region of a buffer without a name", FUNC "    with T.block(\"B\"):\n      T.reads(T.Buffer((4,)))\n      A[0, 0] = 1.0\n", "a buffer that has a name", HONE_CODE_INVALID},
     {"output outside",              GRAPH "    R.output(x)\n    return x\n",                                        "R.output stands outside",
      HONE_CODE_INVALID                                                                                                                                                                                       },
     {"store of a string",           FUNC "    A[0, 0] = \"x\"\n",                                                   "p.py:3:15: a value of type handle",
