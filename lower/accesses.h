@@ -23,8 +23,8 @@ HONE_NODISCARD hone_status lower_find_accesses(const hone_func *func, hone_node_
  * when memory is short. */
 typedef const hone_expr **(*lower_index_map)(void *ctx, const hone_expr *const *indices);
 /* Where iterations of a parallel or vectorized loop around all accesses may store to the same
- * elements, though none reads what another wrote: gives the buffer a dimension for them, in front,
- * for each such loop between its ALLOC node and the accesses. */
+ * elements, and each reads within the box that it stores to: gives the buffer a dimension for them,
+ * in front, for each such loop between its ALLOC node and the accesses. */
 HONE_NODISCARD hone_status lower_part_iterations(hone_lower *lower, hone_node_id alloc);
 /* Maps the indices of every load and store of the buffer below root. */
 HONE_NODISCARD hone_status lower_map_accesses(hone_func *func, hone_node_id root,

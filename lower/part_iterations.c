@@ -26,41 +26,39 @@ static bool runs_at_once(const hone_node *node) {
            (node->loop_kind == HONE_LOOP_PARALLEL || node->loop_kind == HONE_LOOP_VECTORIZED);
 }
 
-/* The values of an index in one iteration; false when they do not move with it, by step. */
-static bool interval_of(parting *p, const hone_expr *index, hone_interval *out, int64_t *io_step) {
-    const hone_func *func = p->lower->func;
-    hone_var var = hone_func_node(func, p->loop)->u.loop.var;
-    int64_t low, high;
-    if (!hone_expr_is_pure_index(index)) return false;
-    if (hone_expr_uses_any(index, p->others, func->var_count)) return false;
-    *out = hone_arith_relax(&p->arith, index, p->inner, func->var_count, NULL);
-    if (!out->min || !out->max || !hone_linear_coeff(&p->arith, out->min, var, &low) ||
-        !hone_linear_coeff(&p->arith, out->max, var, &high)) {
-        return false;
+/* What all stores, or all loads, touch in dimension d in one iteration; false where that is not
+ * known. NULL ends: there are none. */
+static bool hull_of(parting *p, uint32_t d, bool of_stores, hone_interval *out) {
+    uint32_t vars = p->lower->func->var_count;
+    *out = (hone_interval){NULL, NULL};
+    for (uint32_t i = 0; i < p->all.count; i++) {
+        const hone_expr *index = p->all.items[i].indices[d];
+        if (p->all.items[i].is_store != of_stores) continue;
+        if (!hone_expr_is_pure_index(index) || hone_expr_uses_any(index, p->others, vars)) {
+            return false;
+        }
+        hone_interval one = hone_arith_relax(&p->arith, index, p->inner, vars, NULL);
+        if (!one.min || !one.max) return false;
+        *out = out->min ? hone_interval_union(&p->arith, *out, one) : one;
+        if (!out->min || !out->max) return false;
     }
-    if (*io_step == 0) *io_step = low;
-    return low != 0 && low == *io_step && high == *io_step;
+    return true;
 }
 
-/* Are the values of dimension d in one iteration closer together than the step to the next? */
+/* Are the elements that one iteration stores to closer together than the step to the next? */
 static bool is_apart_in(parting *p, uint32_t d) {
-    hone_ir *ir = &p->arith.ir;
-    hone_interval hull = {0};
-    int64_t step = 0;
-    for (uint32_t i = 0; i < p->all.count; i++) {
-        hone_interval here;
-        if (!p->all.items[i].is_store) continue;
-        if (!interval_of(p, p->all.items[i].indices[d], &here, &step)) return false;
-        bool is_lower = !hull.min || hone_prove_less_equal(&p->arith, here.min, hull.min);
-        if (!is_lower && !hone_prove_less_equal(&p->arith, hull.min, here.min)) return false;
-        if (is_lower) hull.min = here.min;
-        bool is_higher = !hull.max || hone_prove_less_equal(&p->arith, hull.max, here.max);
-        if (!is_higher && !hone_prove_less_equal(&p->arith, here.max, hull.max)) return false;
-        if (is_higher) hull.max = here.max;
+    hone_var var = hone_func_node(p->lower->func, p->loop)->u.loop.var;
+    hone_interval hull;
+    int64_t step, high;
+    if (!hull_of(p, d, true, &hull) || !hull.min ||
+        !hone_linear_coeff(&p->arith, hull.min, var, &step) ||
+        !hone_linear_coeff(&p->arith, hull.max, var, &high) || step == 0 || step != high) {
+        return false;
     }
-    const hone_expr *span = hull.max ? hone_expr_sub(ir, hull.max, hull.min) : NULL;
-    return span && hone_prove_less(&p->arith, span,
-                                   hone_expr_int(ir, span->dtype, step < 0 ? -step : step));
+    const hone_expr *span = hone_expr_sub(&p->arith.ir, hull.max, hull.min);
+    const hone_expr *most =
+        span ? hone_expr_int(&p->arith.ir, span->dtype, step < 0 ? -step : step) : NULL;
+    return most && hone_prove_less(&p->arith, span, most);
 }
 
 enum { MOST_LOOPS = 32 };
@@ -105,6 +103,21 @@ static bool stores_apart(parting *p) {
         if (is_apart_in(p, d)) return true;
     }
     return is_apart_together(p);
+}
+
+/* Does an iteration read within the box that it stores to itself? Else it may read what another one
+ * has stored in an earlier iteration of a loop around theirs. */
+static bool reads_its_own(parting *p) {
+    for (uint32_t d = 0; d < p->lower->func->buffers[p->buffer].rank; d++) {
+        hone_interval stored, loaded;
+        if (!hull_of(p, d, true, &stored) || !hull_of(p, d, false, &loaded)) return false;
+        if (!loaded.min) return true;
+        if (!stored.min || !hone_prove_less_equal(&p->arith, stored.min, loaded.min) ||
+            !hone_prove_less_equal(&p->arith, loaded.max, stored.max)) {
+            return false;
+        }
+    }
+    return true;
 }
 
 static const hone_expr **with_iteration(void *ctx, const hone_expr *const *indices) {
@@ -169,7 +182,7 @@ static hone_status part_loop(parting *p, hone_node_id alloc) {
     HONE_TRY(lower_bind_around(func, p->loop, &p->arith));
     HONE_TRY(lower_mark_vars(func, p->loop, &p->arith, p->inner, p->others));
     p->inner[hone_func_node(func, p->loop)->u.loop.var] = false;
-    return stores_apart(p) ? HONE_OK : add_dimension(p);
+    return stores_apart(p) || !reads_its_own(p) ? HONE_OK : add_dimension(p);
 }
 
 hone_status lower_part_iterations(hone_lower *lower, hone_node_id alloc) {

@@ -172,6 +172,15 @@ static const struct row alloc_rows[] = {
           "                L[f // 3, f % 3] = A[f]\n"
           "            Y[f] = L[f // 3, f % 3] + o\n",                       "    L = T.alloc_buffer((2, 3), \"int32\")\n"
      "    for o in range(2):\n"                                               },
+    {"what others stored in an earlier round stays shared",
+     HEAD "    L = T.alloc_buffer((8,), \"int32\")\n"
+          "    for o in range(2):\n"
+          "        for f in T.parallel(8):\n"
+          "            if o == 0:\n"
+          "                L[f * 3 % 8] = A[f]\n"
+          "            if o == 1:\n"
+          "                Y[f] = L[f]\n",                                   "    L = T.alloc_buffer((8,), \"int32\")\n"
+     "    for o in range(2):\n"                                                           },
     {"steps that reach into the next are not",
      HEAD "    L = T.alloc_buffer((7,), \"int32\")\n"
           "    for o in range(2):\n"
