@@ -14,6 +14,15 @@ typedef struct hone_default_nest {
     int32_t lanes; /* of a vector register, for what the block writes */
 } hone_default_nest;
 
+enum { HONE_DEFAULT_MAX_BLOCKS = 256 };
+
+/* Blocks below the root, in program order; what is beyond the limit is left out. */
+typedef struct hone_default_blocks {
+    uint32_t count;
+    const char *names[HONE_DEFAULT_MAX_BLOCKS];
+} hone_default_blocks;
+
+void hone_default_list_blocks(const hone_schedule *sch, hone_default_blocks *out);
 /* The largest divisor of extent from low to high that is a multiple of step; 0 when there is none.
  */
 int64_t hone_default_divisor(int64_t extent, int64_t low, int64_t high, int64_t step);

@@ -11,7 +11,7 @@
  *   for f0: for f1 in vectorized(48): Y[i, c] = …
  */
 
-enum { MAX_BLOCKS = 256, MAX_LOOPS = 16, VECTORS = 4, MAX_VECTORS = 16 };
+enum { MAX_LOOPS = 16, VECTORS = 4, MAX_VECTORS = 16 };
 
 /* How far an access goes in one step of the innermost loop, and of the one around it: neighbours,
  * or within what a few vectors hold. */
@@ -78,15 +78,9 @@ static hone_status widen_one(hone_schedule *sch, const hone_default_limits *limi
 
 hone_status hone_default_narrow(hone_schedule *sch, const hone_default_limits *limits) {
     if (limits->vector_lanes < 4) return HONE_OK;
-    const char *names[MAX_BLOCKS];
-    uint32_t count = 0;
-    hone_node_id root = hone_func_root_block(sch->func);
-    for (hone_node_id n = hone_tree_next(sch->func, root, root);
-         n != HONE_NO_ID && count < MAX_BLOCKS; n = hone_tree_next(sch->func, root, n)) {
-        const hone_node *node = hone_func_node(sch->func, n);
-        if (node->kind == HONE_NODE_BLOCK) names[count++] = node->u.block.block->name;
-    }
-    for (uint32_t i = 0; i < count; i++)
-        HONE_TRY(hone_default_optional(widen_one(sch, limits, names[i])));
+    hone_default_blocks blocks;
+    hone_default_list_blocks(sch, &blocks);
+    for (uint32_t i = 0; i < blocks.count; i++)
+        HONE_TRY(hone_default_optional(widen_one(sch, limits, blocks.names[i])));
     return HONE_OK;
 }

@@ -9,7 +9,7 @@
  *     for reduce… (pragma_vector_reduce): sum[row] += …
  */
 
-enum { MAX_BLOCKS = 256, MOST_REGISTERS = 4 };
+enum { MOST_REGISTERS = 4 };
 
 /* It drives reduce axes of the block and nothing else. */
 static bool is_reduce_loop(const hone_schedule *sch, hone_node_id block, hone_node_id loop) {
@@ -85,15 +85,9 @@ static hone_status collect_one(hone_schedule *sch, const hone_default_limits *li
 
 hone_status hone_default_reduce(hone_schedule *sch, const hone_default_limits *limits) {
     if (limits->vector_lanes < 2) return HONE_OK;
-    const char *names[MAX_BLOCKS];
-    uint32_t count = 0;
-    hone_node_id root = hone_func_root_block(sch->func);
-    for (hone_node_id n = hone_tree_next(sch->func, root, root);
-         n != HONE_NO_ID && count < MAX_BLOCKS; n = hone_tree_next(sch->func, root, n)) {
-        const hone_node *node = hone_func_node(sch->func, n);
-        if (node->kind == HONE_NODE_BLOCK) names[count++] = node->u.block.block->name;
-    }
-    for (uint32_t i = 0; i < count; i++)
-        HONE_TRY(hone_default_optional(collect_one(sch, limits, names[i])));
+    hone_default_blocks blocks;
+    hone_default_list_blocks(sch, &blocks);
+    for (uint32_t i = 0; i < blocks.count; i++)
+        HONE_TRY(hone_default_optional(collect_one(sch, limits, blocks.names[i])));
     return HONE_OK;
 }

@@ -4,7 +4,7 @@
 /* Programs that go over the same rows several times (softmax, normalisation): a producer moves into
  * the loop over rows of its consumer when nothing is computed twice by that. */
 
-enum { MAX_BLOCKS = 64, MAX_LOOPS = 64, LONG_VECTOR = 64, LEAST_VECTOR = 16 };
+enum { MAX_LOOPS = 64, LONG_VECTOR = 64, LEAST_VECTOR = 16 };
 
 /* What must not get worse: how often a block runs, and how long its vectors are. */
 typedef struct shape {
@@ -135,21 +135,15 @@ static hone_status try_move(const hone_schedule *sch, hone_rv block, bool *out_p
 }
 
 hone_status hone_default_rows(hone_schedule *sch) {
-    hone_node_id root = hone_func_root_block(sch->func);
-    hone_rv blocks[MAX_BLOCKS];
-    uint32_t count = 0;
-    for (hone_node_id n = root; n != HONE_NO_ID && count < MAX_BLOCKS;
-         n = hone_tree_next(sch->func, root, n)) {
-        const hone_node *node = hone_func_node(sch->func, n);
-        if (n == root || node->kind != HONE_NODE_BLOCK) continue;
-        hone_rv block = HONE_NO_ID;
-        HONE_TRY(hone_default_optional(hone_sch_get_block(sch, node->u.block.block->name, &block)));
-        if (block != HONE_NO_ID) blocks[count++] = block;
-    }
-    for (uint32_t i = count; i-- > 0;) {
+    hone_default_blocks blocks;
+    hone_default_list_blocks(sch, &blocks);
+    for (uint32_t i = blocks.count; i-- > 0;) {
         bool pays;
-        HONE_TRY(try_move(sch, blocks[i], &pays));
-        if (pays) HONE_TRY(hone_default_optional(move(sch, blocks[i])));
+        hone_rv block = HONE_NO_ID;
+        HONE_TRY(hone_default_optional(hone_sch_get_block(sch, blocks.names[i], &block)));
+        if (block == HONE_NO_ID) continue;
+        HONE_TRY(try_move(sch, block, &pays));
+        if (pays) HONE_TRY(hone_default_optional(move(sch, block)));
     }
     return HONE_OK;
 }

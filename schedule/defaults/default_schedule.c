@@ -9,7 +9,7 @@
  *          ─► collect sums in vectors ─► vectors over short rows ─► parallel, vectors ─► decompose
  */
 
-enum { MAX_BLOCKS = 256, UNROLL_STEP = 64, JOBS_PER_THREAD = 4, WORTH_THREADS = 1 << 15 };
+enum { UNROLL_STEP = 64, JOBS_PER_THREAD = 4, WORTH_THREADS = 1 << 15 };
 
 hone_status hone_default_optional(hone_status st) {
     hone_code code = hone_status_code(st);
@@ -60,23 +60,18 @@ hone_status hone_default_epilogue(hone_schedule *sch, hone_rv block, hone_rv *ou
     return HONE_OK;
 }
 
-/* ---- over all blocks, last to first ---- */
-
-typedef struct block_list {
-    uint32_t count;
-    const char *names[MAX_BLOCKS]; /* below the root, in program order */
-} block_list;
-
-static void list_blocks(const hone_schedule *sch, block_list *out) {
+void hone_default_list_blocks(const hone_schedule *sch, hone_default_blocks *out) {
     hone_node_id root = hone_func_root_block(sch->func);
     out->count = 0;
     for (hone_node_id n = hone_tree_next(sch->func, root, root);
-         n != HONE_NO_ID && out->count < MAX_BLOCKS; n = hone_tree_next(sch->func, root, n)) {
+         n != HONE_NO_ID && out->count < HONE_DEFAULT_MAX_BLOCKS;
+         n = hone_tree_next(sch->func, root, n)) {
         const hone_node *node = hone_func_node(sch->func, n);
-        if (node->kind != HONE_NODE_BLOCK) continue;
-        out->names[out->count++] = node->u.block.block->name;
+        if (node->kind == HONE_NODE_BLOCK) out->names[out->count++] = node->u.block.block->name;
     }
 }
+
+/* ---- over all blocks, last to first ---- */
 
 static hone_status inline_one(hone_schedule *sch, const char *name) {
     hone_rv block;
@@ -163,8 +158,8 @@ hone_status hone_default_schedule(hone_schedule *sch, const hone_default_limits 
     sch->wants_reasons = false;
     hone_status st = HONE_OK;
     int64_t work = largest_work(sch);
-    block_list blocks;
-    list_blocks(sch, &blocks);
+    hone_default_blocks blocks;
+    hone_default_list_blocks(sch, &blocks);
     for (uint32_t i = blocks.count; i-- > 0 && !st;) {
         st = hone_default_optional(inline_one(sch, blocks.names[i]));
     }
