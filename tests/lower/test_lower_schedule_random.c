@@ -11,7 +11,7 @@
 #include "lower/lower.h"
 #include "lower/signature.h"
 #include "schedule/schedule.h"
-#include "tests/schedule/random_steps.h"
+#include "tests/schedule/random_sequence.h"
 #include "tests/support/hone_test.h"
 #include "tests/support/random_program.h"
 
@@ -111,20 +111,7 @@ static bool run_sequence(uint64_t seed, const hone_tensor_intrins *intrins, uint
     hone_code code = hone_status_code(st);
     bool fine = code == HONE_CODE_OK || code == HONE_CODE_UNSUPPORTED;
     *io_lowered += code == HONE_CODE_OK;
-    if (!fine) {
-        hone_str text = {0};
-        hone_status_free(hone_func_print(base, NULL, &text));
-        hone_str_append(&text, "---- became ----\n");
-        hone_status_free(hone_func_print(sch->func, NULL, &text));
-        hone_str_append(&text, "---- by ----\n");
-        hone_trace trace;
-        hone_status shown = hone_trace_simplify(arena, &sch->trace, false, &trace);
-        if (!shown) shown = hone_trace_print_python(&trace, &text);
-        hone_status_free(shown);
-        fprintf(stderr, "seed %llu: %s\n%s\n", (unsigned long long)seed, hone_status_message(st),
-                hone_str_text(&text));
-        hone_str_deinit(&text);
-    }
+    if (!fine) hone_explain_sequence(base, sch, seed, "lowering", hone_status_message(st));
     hone_status_free(st);
     hone_schedule_destroy(sch);
     hone_arena_destroy(arena);

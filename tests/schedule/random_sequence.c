@@ -28,19 +28,24 @@ typedef struct sequence {
     hone_step_counts *counts;
 } sequence;
 
-static bool explain(const sequence *s, const char *step, const char *why) {
+void hone_explain_sequence(const hone_func *base, const hone_schedule *sch, uint64_t seed,
+                           const char *step, const char *why) {
     hone_str text = {0};
-    fprintf(stderr, "seed %llu, after %s: %s\n", (unsigned long long)s->seed, step, why);
-    hone_status_free(hone_func_print(s->base, NULL, &text));
+    fprintf(stderr, "seed %llu, after %s: %s\n", (unsigned long long)seed, step, why);
+    hone_status_free(hone_func_print(base, NULL, &text));
     hone_str_append(&text, "---- became ----\n");
-    hone_status_free(hone_func_print(s->sch->func, NULL, &text));
+    hone_status_free(hone_func_print(sch->func, NULL, &text));
     hone_str_append(&text, "---- by ----\n");
     hone_trace trace;
-    hone_status st = hone_trace_simplify(s->sch->arena, &s->sch->trace, false, &trace);
+    hone_status st = hone_trace_simplify(sch->arena, &sch->trace, false, &trace);
     if (!st) st = hone_trace_print_python(&trace, &text);
     hone_status_free(st);
     fprintf(stderr, "%s\n", hone_str_text(&text)); /* cmocka cuts long messages */
     hone_str_deinit(&text);
+}
+
+static bool explain(const sequence *s, const char *step, const char *why) {
+    hone_explain_sequence(s->base, s->sch, s->seed, step, why);
     return false;
 }
 

@@ -16,6 +16,11 @@ typedef struct hone_sequence_options {
 bool hone_random_sequence(const hone_func *base, uint64_t seed,
                           const hone_sequence_options *options, hone_step_counts *io_counts);
 
+/* On stderr: the seed, why the sequence failed after a step, the program, what it became, by what
+ * steps. */
+void hone_explain_sequence(const hone_func *base, const hone_schedule *sch, uint64_t seed,
+                           const char *step, const char *why);
+
 /* How often the body of the busiest nest below a node runs; a symbolic size counts as a few. Counts
  * no further once it is beyond `enough`. */
 int64_t hone_work_of(const hone_func *func, hone_node_id id, int64_t enough);
