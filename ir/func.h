@@ -240,6 +240,11 @@ static inline hone_node *hone_func_node(const hone_func *func, hone_node_id id) 
     assert(id < func->node_count);
     return &func->nodes[id];
 }
+/* A loop whose iterations run at once, threads aside. */
+static inline bool hone_node_is_concurrent_loop(const hone_node *node) {
+    return node->kind == HONE_NODE_FOR &&
+           (node->loop_kind == HONE_LOOP_PARALLEL || node->loop_kind == HONE_LOOP_VECTORIZED);
+}
 static inline const hone_buffer_info *hone_func_buffer(const hone_func *func, hone_buffer id) {
     assert(id < func->buffer_count);
     return &func->buffers[id];

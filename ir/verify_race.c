@@ -121,8 +121,7 @@ static bool check_loop(verifier *v, hone_node_id id, hone_node_id at) {
 
 /* Threads run at once as well; what is local belongs to one of them. */
 static bool runs_at_once(const verifier *v, const hone_node *loop, hone_buffer buffer) {
-    if (loop->loop_kind == HONE_LOOP_PARALLEL || loop->loop_kind == HONE_LOOP_VECTORIZED)
-        return true;
+    if (hone_node_is_concurrent_loop(loop)) return true;
     const char *tag = loop->u.loop.thread_tag;
     const char *scope = hone_func_buffer(v->func, buffer)->scope;
     return loop->loop_kind == HONE_LOOP_THREAD && tag && strstr(tag, "Idx.") &&

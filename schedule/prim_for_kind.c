@@ -123,13 +123,10 @@ static hone_status check_block(hone_schedule *sch, hone_node_id block, hone_node
     return is_private_below(sch, block, loop) ? HONE_OK : check_shared_block(sch, block, loop);
 }
 
-static bool runs_at_once(const hone_node *loop) {
-    return loop->loop_kind == HONE_LOOP_PARALLEL || loop->loop_kind == HONE_LOOP_VECTORIZED;
-}
-
 bool sch_is_in_concurrent_loop(const hone_schedule *sch, hone_node_id block) {
     hone_node_id n = sch_node(sch, block)->parent;
-    while (sch_node(sch, n)->kind == HONE_NODE_FOR && !runs_at_once(sch_node(sch, n)))
+    while (sch_node(sch, n)->kind == HONE_NODE_FOR &&
+           !hone_node_is_concurrent_loop(sch_node(sch, n)))
         n = sch_node(sch, n)->parent;
     return sch_node(sch, n)->kind == HONE_NODE_FOR;
 }
@@ -139,7 +136,10 @@ hone_status sch_require_leavable(hone_schedule *sch, hone_node_id reader, hone_n
     const hone_node_id *producers = NULL;
     for (hone_node_id l = sch_node(sch, reader)->parent; sch_node(sch, l)->kind == HONE_NODE_FOR;
          l = sch_node(sch, l)->parent) {
-        if (!runs_at_once(sch_node(sch, l)) || hone_tree_is_ancestor(sch->func, l, place)) continue;
+        if (!hone_node_is_concurrent_loop(sch_node(sch, l)) ||
+            hone_tree_is_ancestor(sch->func, l, place)) {
+            continue;
+        }
         if (!producers) HONE_TRY(sch_producers(sch, reader, &count, &producers));
         for (uint32_t i = 0; i < count; i++) {
             if (!hone_tree_is_ancestor(sch->func, l, producers[i])) continue;
