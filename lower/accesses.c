@@ -1,4 +1,5 @@
-/* lower/accesses.c - finds and maps the loads and stores of a buffer; the variables around them. */
+/* lower/accesses.c - finds and maps the loads and stores of a buffer, which may grow by a
+ * dimension; the variables around them. */
 #include "lower/accesses.h"
 
 typedef struct finder {
@@ -115,6 +116,29 @@ hone_status lower_map_accesses(hone_func *func, hone_node_id root, hone_buffer b
         node->u.store.rank = m.rank;
     }
     return HONE_OK;
+}
+
+const hone_expr **lower_with_first(hone_ir *ir, const hone_expr *first, uint32_t count,
+                                   const hone_expr *const *others) {
+    const hone_expr **out = first ? hone_arena_alloc(ir->arena, (count + 1) * sizeof *out) : NULL;
+    if (!out) return NULL;
+    out[0] = first;
+    for (uint32_t i = 0; i < count; i++)
+        out[i + 1] = others[i];
+    return out;
+}
+
+hone_status lower_grow_buffer(hone_lower *lower, hone_buffer buffer, const hone_expr *extent) {
+    hone_ir *ir = &lower->ir;
+    hone_buffer_info *info = &lower->func->buffers[buffer];
+    if (info->strides && info->rank > 0) {
+        const hone_expr *stride = hone_expr_mul(ir, info->strides[0], info->shape[0]);
+        info->strides = lower_with_first(ir, stride, info->rank, info->strides);
+        if (!info->strides) return LOWER_NO_MEMORY();
+    }
+    info->shape = lower_with_first(ir, extent, info->rank, info->shape);
+    info->rank++;
+    return info->shape ? HONE_OK : LOWER_NO_MEMORY();
 }
 
 hone_status lower_mark_vars(const hone_func *func, hone_node_id root, hone_arith *arith,

@@ -24,8 +24,16 @@ HONE_NODISCARD hone_status lower_find_accesses(const hone_func *func, hone_node_
 typedef const hone_expr **(*lower_index_map)(void *ctx, const hone_expr *const *indices);
 /* Where iterations of a parallel or vectorized loop around all accesses may store to the same
  * elements, and each reads within the box that it stores to: gives the buffer a dimension for them,
- * in front, for each such loop between its ALLOC node and the accesses. */
-HONE_NODISCARD hone_status lower_part_iterations(hone_lower *lower, hone_node_id alloc);
+ * in front, for each such loop between its ALLOC node and the accesses. all: its accesses, none of
+ * them opaque. */
+HONE_NODISCARD hone_status lower_part_iterations(hone_lower *lower, hone_node_id alloc,
+                                                 const lower_accesses *all);
+/* One more dimension in front of a buffer; its accesses are left to the caller. */
+HONE_NODISCARD hone_status lower_grow_buffer(hone_lower *lower, hone_buffer buffer,
+                                             const hone_expr *extent);
+/* first, and count others behind it, in the arena; NULL when first is or when memory is short. */
+const hone_expr **lower_with_first(hone_ir *ir, const hone_expr *first, uint32_t count,
+                                   const hone_expr *const *others);
 /* Maps the indices of every load and store of the buffer below root. */
 HONE_NODISCARD hone_status lower_map_accesses(hone_func *func, hone_node_id root,
                                               hone_buffer buffer, lower_index_map map, void *ctx);

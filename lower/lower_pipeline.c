@@ -149,13 +149,9 @@ typedef struct versioning {
 static const hone_expr **with_version(versioning *v, hone_buffer buffer, uint32_t count,
                                       const hone_expr *const *indices) {
     hone_ir *ir = &v->pipe->lower->ir;
-    const hone_expr **out = hone_arena_alloc(ir->arena, (count + 1) * sizeof *out);
     const hone_expr *copies = hone_expr_int(ir, v->iteration->dtype, v->pipe->versions[buffer]);
-    if (!out || !copies) return NULL;
-    out[0] = hone_expr_floormod(ir, v->iteration, copies);
-    for (uint32_t i = 0; i < count; i++)
-        out[i + 1] = indices[i];
-    return out;
+    if (!copies) return NULL;
+    return lower_with_first(ir, hone_expr_floormod(ir, v->iteration, copies), count, indices);
 }
 
 static const hone_expr *version_load(void *ctx, hone_ir *ir, const hone_expr *e) {
@@ -181,31 +177,6 @@ static hone_status version_part(versioning *v, hone_node_id root) {
     return HONE_OK;
 }
 
-/* One more dimension in front of a shape, or of strides. */
-static const hone_expr *const *grown(hone_ir *ir, uint32_t rank, const hone_expr *first,
-                                     const hone_expr *const *old) {
-    const hone_expr **out = hone_arena_alloc(ir->arena, (rank + 1) * sizeof *out);
-    if (!out || !first) return NULL;
-    out[0] = first;
-    for (uint32_t i = 0; i < rank; i++)
-        out[i + 1] = old[i];
-    return out;
-}
-
-static hone_status grow_buffer(lower_pipe *pipe, hone_buffer buffer) {
-    hone_ir *ir = &pipe->lower->ir;
-    hone_buffer_info *info = &pipe->lower->func->buffers[buffer];
-    const hone_expr *count = hone_expr_i32(ir, pipe->versions[buffer]);
-    if (info->strides && info->rank > 0) {
-        const hone_expr *stride = hone_expr_mul(ir, info->strides[0], info->shape[0]);
-        info->strides = grown(ir, info->rank, stride, info->strides);
-        if (!info->strides) return LOWER_NO_MEMORY();
-    }
-    info->shape = grown(ir, info->rank, count, info->shape);
-    info->rank++;
-    return info->shape ? HONE_OK : LOWER_NO_MEMORY();
-}
-
 static hone_status make_versions(lower_pipe *pipe) {
     hone_func *func = pipe->lower->func;
     hone_ir *ir = &pipe->lower->ir;
@@ -216,7 +187,8 @@ static hone_status make_versions(lower_pipe *pipe) {
     for (uint32_t i = 0; i < pipe->part_count; i++)
         HONE_TRY(version_part(&v, pipe->parts[i].node));
     for (hone_buffer b = 0; b < func->buffer_count; b++) {
-        if (pipe->versions[b] > 1) HONE_TRY(grow_buffer(pipe, b));
+        if (pipe->versions[b] < 2) continue;
+        HONE_TRY(lower_grow_buffer(pipe->lower, b, hone_expr_i32(ir, pipe->versions[b])));
     }
     return hone_ir_finish(ir);
 }

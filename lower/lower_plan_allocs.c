@@ -2,9 +2,9 @@
  * needs: ALLOC nodes, no blocks. keeps: what is computed. An allocation sinks to the innermost
  * place that holds all uses of its buffer. It enters a loop only when no value is carried from one
  * iteration to the next: what an iteration reads, it has surely written before. The iterations of a
- * parallel or vectorized loop carry nothing: it is entered when nothing else stands around it, and
- * when all of them store to the same elements. Elsewhere each has a part of the buffer, see
- * part_iterations.c. */
+ * parallel or vectorized loop carry nothing to each other: it is entered when nothing else stands
+ * around it, and when all of them store to the same elements in each round of what does. Elsewhere
+ * each has a part of the buffer, see part_iterations.c. */
 #include "ir/itermap.h"
 #include "lower/accesses.h"
 #include "support/tensor.h"
@@ -415,47 +415,55 @@ static hone_node_id innermost(const hone_func *func, hone_node_id alloc,
     }
 }
 
-/* Is what stands around a store the same for each value of the variable? */
-static bool is_the_same_for(const hone_node *node, hone_var var) {
-    switch ((hone_node_kind)node->kind) {
-    case HONE_NODE_FOR:
-        return !hone_expr_uses_var(node->u.loop.range.min, var) &&
-               !hone_expr_uses_var(node->u.loop.range.extent, var);
-    case HONE_NODE_IF:
-        return !hone_expr_uses_var(node->u.eval.value, var);
-    case HONE_NODE_ELSE:
-    case HONE_NODE_ALLOC:
-        return true;
-    default:
-        return false;
-    }
+/* Does what an expression says stay, whatever value these variables have? */
+static bool is_alike(const planner *p, const hone_expr *e, const bool *vars) {
+    return hone_expr_is_pure_index(e) && !hone_expr_uses_any(e, vars, p->lower->func->var_count);
 }
 
-/* Do all iterations of a loop store to the same elements? */
-static bool stores_alike(const planner *p, hone_node_id loop, const lower_accesses *all) {
+/* Does an access touch the same elements in a loop, as often, whatever value these variables have?
+ */
+static bool touches_alike(const planner *p, const lower_access *access, hone_node_id loop,
+                          const bool *vars) {
     const hone_func *func = p->lower->func;
-    hone_var var = hone_func_node(func, loop)->u.loop.var;
-    for (uint32_t i = 0; i < all->count; i++) {
-        const lower_access *access = &all->items[i];
-        if (!access->is_store) continue;
-        for (uint32_t d = 0; d < func->buffers[p->buffer].rank; d++) {
-            if (hone_expr_uses_var(access->indices[d], var)) return false;
-        }
-        for (hone_node_id n = hone_func_node(func, access->node)->parent; n != loop;
-             n = hone_func_node(func, n)->parent) {
-            if (!is_the_same_for(hone_func_node(func, n), var)) return false;
+    for (uint32_t d = 0; d < func->buffers[p->buffer].rank; d++) {
+        if (!is_alike(p, access->indices[d], vars)) return false;
+    }
+    for (hone_node_id n = hone_func_node(func, access->node)->parent; n != loop;
+         n = hone_func_node(func, n)->parent) {
+        const hone_node *node = hone_func_node(func, n);
+        bool is_for = node->kind == HONE_NODE_FOR, is_if = node->kind == HONE_NODE_IF;
+        if (!is_for && !is_if && node->kind != HONE_NODE_ELSE && node->kind != HONE_NODE_ALLOC)
+            return false;
+        if (is_if && !is_alike(p, node->u.eval.value, vars)) return false;
+        if (is_for && (!is_alike(p, node->u.loop.range.min, vars) ||
+                       !is_alike(p, node->u.loop.range.extent, vars))) {
+            return false;
         }
     }
     return true;
 }
 
+/* Do all iterations of a loop store to the same elements, and each round of the loops around it do
+ * the same? What is read was then stored in the round: there is nothing before the first. around:
+ * what these loops bind. */
+static bool has_rounds_alike(const planner *p, hone_node_id loop, const lower_accesses *all,
+                             bool *around) {
+    hone_var var = hone_func_node(p->lower->func, loop)->u.loop.var;
+    for (uint32_t i = 0; i < all->count; i++) {
+        around[var] = all->items[i].is_store;
+        if (!touches_alike(p, &all->items[i], loop, around)) return false;
+    }
+    return true;
+}
+
 /* A parallel or vectorized loop that holds all uses, or HONE_NO_ID. Its iterations hand nothing to
- * each other, so each may have a buffer of its own where it is the outermost loop, and must where
- * they store to the same elements. */
-static hone_node_id independent_user(const planner *p, hone_node_id alloc,
-                                     const lower_accesses *all) {
+ * each other, so each may have a buffer of its own where it is the outermost loop, and where they
+ * store to the same elements, round by round. */
+static hone_node_id independent_user(planner *p, hone_node_id alloc, const lower_accesses *all) {
     const hone_func *func = p->lower->func;
-    bool is_outermost = true;
+    bool is_outermost = true, *around = p->others;
+    for (uint32_t i = 0; i < func->var_count; i++)
+        around[i] = false;
     for (hone_node_id at = only_user(func, alloc, all); at != HONE_NO_ID;
          at = only_user(func, at, all)) {
         const hone_node *node = hone_func_node(func, at);
@@ -463,9 +471,10 @@ static hone_node_id independent_user(const planner *p, hone_node_id alloc,
             if (all->items[i].node == at) return HONE_NO_ID; /* used here, perhaps in its bounds */
         }
         if (node->kind == HONE_NODE_ALLOC) continue;
-        bool is_apart = node->kind == HONE_NODE_FOR && (node->loop_kind == HONE_LOOP_PARALLEL ||
-                                                        node->loop_kind == HONE_LOOP_VECTORIZED);
-        if (is_apart && (is_outermost || stores_alike(p, at, all))) return at;
+        bool is_apart = hone_node_is_concurrent_loop(node);
+        if (is_apart && (is_outermost || has_rounds_alike(p, at, all, around))) return at;
+        if (node->kind == HONE_NODE_FOR) around[node->u.loop.var] = true;
+        if (node->kind == HONE_NODE_LET) around[node->u.let.var] = true;
         is_outermost = false;
     }
     return HONE_NO_ID;
@@ -498,7 +507,7 @@ static hone_status plan(planner *p, hone_node_id alloc) {
     bool may = false;
     HONE_TRY(may_enter(p, &all, place, &may));
     if (!may) place = independent_user(p, alloc, &all);
-    if (place == HONE_NO_ID) return lower_part_iterations(p->lower, alloc);
+    if (place == HONE_NO_ID) return lower_part_iterations(p->lower, alloc, &all);
     lower_splice(func, alloc); /* its children take its place */
     hone_tree_move_children(func, place, alloc);
     hone_tree_append(func, place, alloc);

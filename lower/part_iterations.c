@@ -21,11 +21,6 @@ typedef struct parting {
     bool *inner, *others; /* variables below the loop, see lower_mark_vars */
 } parting;
 
-static bool runs_at_once(const hone_node *node) {
-    return node->kind == HONE_NODE_FOR &&
-           (node->loop_kind == HONE_LOOP_PARALLEL || node->loop_kind == HONE_LOOP_VECTORIZED);
-}
-
 /* What all stores, or all loads, touch in dimension d in one iteration; false where that is not
  * known. NULL ends: there are none. */
 static bool hull_of(parting *p, uint32_t d, bool of_stores, hone_interval *out) {
@@ -125,28 +120,18 @@ static const hone_expr **with_iteration(void *ctx, const hone_expr *const *indic
     hone_func *func = p->lower->func;
     hone_ir *ir = &p->lower->ir;
     const hone_node *loop = hone_func_node(func, p->loop);
-    uint32_t rank = func->buffers[p->buffer].rank;
-    const hone_expr **out = hone_arena_alloc(func->arena, rank * sizeof *out);
-    if (!out) return NULL;
     const hone_expr *var = hone_func_var_expr(ir, func, loop->u.loop.var);
     const hone_expr *number = hone_expr_sub(ir, var, loop->u.loop.range.min);
-    out[0] = number ? hone_simplify(&p->arith, number) : NULL;
-    for (uint32_t d = 1; d < rank; d++)
-        out[d] = indices[d - 1];
-    return out[0] ? out : NULL;
+    if (number) number = hone_simplify(&p->arith, number);
+    return lower_with_first(ir, number, func->buffers[p->buffer].rank - 1, indices);
 }
 
 static hone_status add_dimension(parting *p) {
     hone_func *func = p->lower->func;
-    hone_buffer_info *info = &func->buffers[p->buffer];
-    const hone_expr **shape = hone_arena_alloc(func->arena, (info->rank + 1) * sizeof *shape);
-    if (!shape) return LOWER_NO_MEMORY();
-    shape[0] = hone_func_node(func, p->loop)->u.loop.range.extent;
-    for (uint32_t d = 0; d < info->rank; d++)
-        shape[d + 1] = info->shape[d];
-    info->shape = shape;
-    info->rank++;
-    return lower_map_accesses(func, p->loop, p->buffer, with_iteration, p);
+    const hone_expr *extent = hone_func_node(func, p->loop)->u.loop.range.extent;
+    HONE_TRY(lower_grow_buffer(p->lower, p->buffer, extent));
+    HONE_TRY(lower_map_accesses(func, p->loop, p->buffer, with_iteration, p));
+    return lower_find_accesses(func, p->loop, p->buffer, &p->all);
 }
 
 /* The extent is known where the buffer is allocated. */
@@ -175,8 +160,7 @@ static bool holds_all(const parting *p) {
 
 static hone_status part_loop(parting *p, hone_node_id alloc) {
     hone_func *func = p->lower->func;
-    HONE_TRY(lower_find_accesses(func, alloc, p->buffer, &p->all));
-    if (p->all.is_opaque || !holds_all(p) || !may_part(p, alloc)) return HONE_OK;
+    if (!holds_all(p) || !may_part(p, alloc)) return HONE_OK;
     hone_arith_clear(&p->arith);
     if (!hone_arith_bind_sizes(&p->arith, func)) return LOWER_NO_MEMORY();
     HONE_TRY(lower_bind_around(func, p->loop, &p->arith));
@@ -185,18 +169,27 @@ static hone_status part_loop(parting *p, hone_node_id alloc) {
     return stores_apart(p) || !reads_its_own(p) ? HONE_OK : add_dimension(p);
 }
 
-hone_status lower_part_iterations(hone_lower *lower, hone_node_id alloc) {
+/* The next loop around a node, below alloc, whose iterations run at once; alloc: there is none. */
+static hone_node_id concurrent_around(const hone_func *func, hone_node_id node,
+                                      hone_node_id alloc) {
+    do
+        node = hone_func_node(func, node)->parent;
+    while (node != alloc && !hone_node_is_concurrent_loop(hone_func_node(func, node)));
+    return node;
+}
+
+hone_status lower_part_iterations(hone_lower *lower, hone_node_id alloc,
+                                  const lower_accesses *all) {
     hone_func *func = lower->func;
     parting p = {.lower = lower, .buffer = hone_func_node(func, alloc)->u.alloc.buffer};
-    HONE_TRY(lower_find_accesses(func, alloc, p.buffer, &p.all));
-    if (p.all.is_opaque || p.all.count == 0) return HONE_OK;
+    p.all = *all;
+    p.loop = concurrent_around(func, all->items[0].node, alloc);
+    if (p.loop == alloc) return HONE_OK;
     hone_arith_init(&p.arith, func->arena);
     p.inner = hone_arena_zalloc(func->arena, func->var_count + 1);
     p.others = hone_arena_zalloc(func->arena, func->var_count + 1);
     if (!p.inner || !p.others) return LOWER_NO_MEMORY();
-    for (hone_node_id n = p.all.items[0].node; n != alloc; n = hone_func_node(func, n)->parent) {
-        p.loop = n;
-        if (runs_at_once(hone_func_node(func, n))) HONE_TRY(part_loop(&p, alloc));
-    }
+    for (; p.loop != alloc; p.loop = concurrent_around(func, p.loop, alloc))
+        HONE_TRY(part_loop(&p, alloc));
     return hone_ir_finish(&p.arith.ir);
 }

@@ -122,6 +122,14 @@ static const struct row alloc_rows[] = {
           "                L[t // 2] = L[t // 2] + A[t]\n"
           "            Y[o * 3 + f] = L[0]\n",                               "        for f in T.parallel(3):\n"
      "            L = T.alloc_buffer((2,), \"int32\")\n"                              },
+    {"but where a round may go on with what one before it stored",
+     HEAD "    L = T.alloc_buffer((2,), \"int32\")\n"
+          "    for o in range(2):\n"
+          "        for f in T.parallel(3):\n"
+          "            if o == 0:\n"
+          "                L[1] = A[3]\n"
+          "            else:\n"
+          "                Y[f] = L[1]\n",                                   "    L = T.alloc_buffer((3, 2), \"int32\")\n"          },
     {"those that store apart may go on with what is theirs",
      HEAD "    L = T.alloc_buffer((3,), \"int32\")\n"
           "    for o in range(2):\n"
