@@ -39,9 +39,13 @@ typedef struct rows {
 
 /* ---- the loops and their statement ---- */
 
+static bool has_one_child(const hone_node *node) {
+    return node->first != HONE_NO_ID && node->first == node->last;
+}
+
 static bool is_plain(const hone_func *func, hone_node_id id) {
     const hone_node *node = hone_func_node(func, id);
-    return node->kind == HONE_NODE_FOR && node->first == node->last &&
+    return node->kind == HONE_NODE_FOR && has_one_child(node) &&
            node->u.loop.annotations.count == 0 &&
            hone_expr_is_int_value(node->u.loop.range.min, 0) &&
            hone_expr_const(node->u.loop.range.extent) >= 2;
@@ -100,7 +104,7 @@ static bool find_loops(rows *r, hone_node_id vector) {
     if (!is_plain(func, vector)) return false;
     const hone_node *body = hone_func_node(func, hone_func_node(func, vector)->first);
     r->store = hone_func_node(func, vector)->first;
-    if (body->kind == HONE_NODE_IF && body->first == body->last) {
+    if (body->kind == HONE_NODE_IF && has_one_child(body)) {
         r->store = body->first;
         body = hone_func_node(func, body->first);
     }

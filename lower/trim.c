@@ -47,7 +47,7 @@ static bool trim_part(void *ctx, const hone_expr *part) {
     return true;
 }
 
-/* The iterations in which something below the node may be done. */
+/* The iterations, of all, in which something below the node may be done. all: not empty. */
 static lower_span work_below(lower_conditions *c, hone_node_id loop, lower_span all,
                              hone_node_id parent) {
     const hone_func *func = c->lower->func;
@@ -58,9 +58,9 @@ static lower_span work_below(lower_conditions *c, hone_node_id loop, lower_span 
         trimmer t = {c, loop, all};
         bool is_guard = node->kind == HONE_NODE_IF && !lower_has_else(func, n);
         if (is_guard) lower_conjuncts(node->u.eval.value, trim_part, &t);
-        if (is_guard || node->kind == HONE_NODE_FOR || node->kind == HONE_NODE_ALLOC) {
+        bool may_work = t.may_work.first < t.may_work.end;
+        if (may_work && (is_guard || node->kind == HONE_NODE_FOR || node->kind == HONE_NODE_ALLOC))
             t.may_work = work_below(c, loop, t.may_work, n);
-        }
         if (t.may_work.first >= t.may_work.end) continue;
         if (t.may_work.first < any.first) any.first = t.may_work.first;
         if (t.may_work.end > any.end) any.end = t.may_work.end;

@@ -22,6 +22,21 @@ struct row {
     const char *expected; /* in the program behind the pass; the body begins at 4 columns */
 };
 
+static const struct row partition_rows[] = {
+    {"where a part of the body does nothing the rest still begins at 0",
+     HEAD "    for o in range(3):\n"
+          "        L = T.alloc_buffer((4,), \"int32\")\n"
+          "        for i in range(4):\n"
+          "            if o * 4 + i < 9:\n"
+          "                L[i] = T.if_then_else(o * 4 + i < 7, A[o * 4 + i], 0)\n"
+          "            if o * 4 + i < 7:\n"
+          "                Y[o * 4 + i] = A[i]\n"
+          "        for j in T.vectorized(4):\n"
+          "            if o * 4 + j < 7:\n"
+          "                Y[o * 4 + j + 16] = L[j]\n", "    L = T.alloc_buffer((4,), \"int32\")\n"
+     "    L[0] = 0\n"},
+};
+
 static const struct row hoist_rows[] = {
     {"out of all loops, and shared",
      HEAD "    for y in T.parallel(8):\n"
@@ -431,6 +446,11 @@ static const struct row period_rows[] = {
 };
 
 static const struct row fused_rows[] = {
+    {"nothing to do",
+     HEAD "    for i in range(8):\n"
+          "        for j in T.vectorized(8):\n"
+          "            if i * 8 + j < n:\n"
+          "                pass\n",                                                                  "    for i in range(8):\n"                                       },
     {"of which the last vector is a part",
      HEAD
      "    for i in T.parallel(116):\n"
@@ -552,6 +572,10 @@ static void takes_vectors_together(void **state) {
     check(*state, "period");
 }
 
+static void leaves_edges_alone(void **state) {
+    check(*state, "partition");
+}
+
 static void goes_over_rows(void **state) {
     check(*state, "rows");
 }
@@ -588,6 +612,7 @@ int main(void) {
     return HONE_RUN_ROWS("lower/hoist_if", hoist_rows, asks_where_it_may) +
            HONE_RUN_ROWS("lower/compact", compact_rows, keeps_what_is_touched) +
            HONE_RUN_ROWS("lower/plan_allocs", alloc_rows, shares_where_it_may) +
+           HONE_RUN_ROWS("lower/partition", partition_rows, leaves_edges_alone) +
            HONE_RUN_ROWS("lower/version", version_rows, keeps_edges_short) +
            HONE_RUN_ROWS("lower/layout", layout_rows, lays_out_as_vectors_run) +
            HONE_RUN_ROWS("lower/period", period_rows, takes_vectors_together) +
