@@ -205,9 +205,8 @@ static void note_moves(const hone_func *func, uint64_t seed, hone_rng *rng,
     hone_arena_destroy(arena);
 }
 
-/* want: what func made of the arguments of this seed. */
-static bool agree_as_rounded(const hone_func *func, uint64_t seed, hone_tensor *const *got,
-                             hone_tensor *const *want, hone_str *out_why) {
+bool hone_test_args_agree_as_rounded(const hone_func *func, uint64_t seed, hone_tensor *const *got,
+                                     hone_tensor *const *want, hone_str *out_why) {
     if (agree(func, got, want, LEAST_MEASURED, NULL, NULL)) return true;
     double *moves = hone_calloc(func->param_count + 1, sizeof *moves);
     hone_rng rng = hone_rng_from_seed(seed);
@@ -226,7 +225,7 @@ bool hone_test_agrees(const hone_func *a, const hone_func *b, uint64_t seed, hon
     hone_tensor **want = hone_test_make_args(a, seed), **got = hone_test_make_args(a, seed);
     bool is_ok = want && got && runs(a, want, "the first", out_why) &&
                  runs(b, got, "the second", out_why) &&
-                 agree_as_rounded(a, seed, got, want, out_why);
+                 hone_test_args_agree_as_rounded(a, seed, got, want, out_why);
     if ((!want || !got) && out_why) hone_str_append(out_why, "no arguments for these shapes");
     hone_test_free_args(a, want);
     hone_test_free_args(a, got);

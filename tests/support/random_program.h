@@ -35,6 +35,11 @@ void hone_test_free_args(const hone_func *func, hone_tensor **args);
  * gets the first buffer that differs, and where. */
 bool hone_test_args_agree(const hone_func *func, hone_tensor *const *got, hone_tensor *const *want,
                           hone_str *out_why);
+/* The same with 1e-3 as the least magnitude, but where floats differ more, as far as rounding may
+ * move them: it is tried what becomes of want when all that is stored is a little off. want: what
+ * func made of the arguments of this seed. */
+bool hone_test_args_agree_as_rounded(const hone_func *func, uint64_t seed, hone_tensor *const *got,
+                                     hone_tensor *const *want, hone_str *out_why);
 
 /* Runs both functions on the same random arguments in the interpreter (uninitialised reads are
  * errors) and compares all parameters. False with the reason: also when one of them fails. Small
