@@ -5,11 +5,12 @@
  *   for i in N: for j in vectorized(2): Y[a + 2 * i + j] = f(X[b + j * stride + i])
  *     ⇒ Y[a + 0:2 * N] = f(interleaved(X[b + 0:N], X[b + stride + 0:N]))
  *
- * of two or four rows, in chunks that fill a register, where f does nothing but cast. What is
- * square is a matter for lower_transpose.c. */
+ * of two or four rows, in chunks that fill a register, where f does nothing but cast. The last
+ * chunk of rows that they do not divide begins within the one before, and stores some of that once
+ * more. What is square is a matter for lower_transpose.c. */
 #include "lower/tile.h"
 
-enum { MAX_LANES = 256 };
+enum { MAX_LANES = 64, REGISTER_BITS = 512, MAX_UNROLLED = 8 };
 
 static bool match(lower_tile *t, hone_node_id rows) {
     if (!lower_tile_match(t, rows)) return false;
@@ -17,8 +18,7 @@ static bool match(lower_tile *t, hone_node_id rows) {
     const hone_expr *value = hone_func_node(t->lower->func, t->store)->u.store.value;
     while (value->kind == HONE_EXPR_CAST)
         value = value->args[0];
-    return (m == 2 || m == 4) && n > m && (n & (n - 1)) == 0 && n * m <= MAX_LANES &&
-           t->row_step == m && value == t->load;
+    return (m == 2 || m == 4) && n > m && t->row_step == m && value == t->load;
 }
 
 /* a[0], b[0], a[1], b[1], … */
@@ -45,9 +45,9 @@ static const hone_expr *cast_like(hone_ir *ir, const hone_expr *value, const hon
 static int64_t chunk_of(const lower_tile *t) {
     const hone_func *func = t->lower->func;
     hone_buffer to = hone_func_node(func, t->store)->u.store.buffer;
-    int64_t count = t->row_count, bits = func->buffers[to].dtype.bits * t->lane_count;
-    while (count > 2 && count * bits > 512)
-        count /= 2;
+    int64_t count = 2, bits = func->buffers[to].dtype.bits * t->lane_count;
+    while (2 * count <= t->row_count && 2 * count * bits <= REGISTER_BITS)
+        count *= 2;
     return count;
 }
 
@@ -60,8 +60,10 @@ static hone_status replace(const lower_tile *t) {
     const hone_expr *rows[4], **indices = hone_arena_alloc(func->arena, sizeof *indices);
     const hone_expr *i = hone_func_var_expr(ir, func, outer->u.loop.var);
     if (!indices || !i) return LOWER_NO_MEMORY();
-    int64_t count = chunk_of(t);
+    int64_t count = chunk_of(t), chunks = (t->row_count + count - 1) / count;
     i = hone_expr_mul(ir, i, hone_expr_int(ir, i->dtype, count));
+    if (i && t->row_count % count != 0)
+        i = hone_expr_binary(ir, HONE_OP_MIN, i, hone_expr_int(ir, i->dtype, t->row_count - count));
     i = i ? hone_expr_add(ir, outer->u.loop.range.min, i) : NULL;
     for (int64_t k = 0; k < t->lane_count; k++)
         rows[k] = i ? lower_tile_row(t, i, k, count) : NULL;
@@ -78,9 +80,9 @@ static hone_status replace(const lower_tile *t) {
     indices[0] = hone_expr_ramp(ir, at, hone_expr_int(ir, at->dtype, 1), value->dtype.lanes);
     store->u.store.indices = indices;
     store->u.store.value = value;
-    outer->loop_kind = HONE_LOOP_UNROLLED;
+    if (chunks <= MAX_UNROLLED) outer->loop_kind = HONE_LOOP_UNROLLED;
     outer->u.loop.range.min = hone_expr_int(ir, i->dtype, 0);
-    outer->u.loop.range.extent = hone_expr_int(ir, i->dtype, t->row_count / count);
+    outer->u.loop.range.extent = hone_expr_int(ir, i->dtype, chunks);
     hone_tree_remove(func, t->store);
     hone_tree_replace(func, t->lanes, t->store);
     return hone_ir_finish(ir);

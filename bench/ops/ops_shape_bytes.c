@@ -15,6 +15,7 @@ typedef struct plan {
     int together;      /* rows of W in an instruction */
     int64_t tiles;     /* of rows, that X is copied for at a time */
     bool by_rows;      /* the outermost loop */
+    bool packs_steps;  /* W at run time is laid out in registers, step by step */
     bool is_parallel;
 } plan;
 
@@ -72,6 +73,16 @@ static void print_trace(const plan *p, bool is_constant, hone_str *t) {
                        "sch.decompose_reduction(block=b, loop=k0)\n");
     if (p->is_parallel) hone_str_printf(t, "sch.parallel(loop=%s)\n", p->by_rows ? "i0" : "j0");
     if (is_constant) return;
+    if (p->packs_steps || !p->by_rows) { /* by whom it is for, when its turn comes */
+        hone_str_printf(t, "sch.compute_at(block=w, loop=%s)\n", p->packs_steps ? "k0" : "j0");
+        hone_str_printf(t,
+                        "p, q = sch.get_loops(block=w)[-2:]\n"
+                        "q0, q1 = sch.split(loop=q, factors=[None, %d])\n"
+                        "sch.reorder(q0, p, q1)\n"
+                        "sch.vectorize(loop=q1)\n",
+                        p->together);
+        return;
+    }
     hone_str_printf(t,
                     "p, q = sch.get_loops(block=w)\n"
                     "p0, p1 = sch.split(loop=p, factors=[None, %d])\n"
@@ -91,6 +102,7 @@ void ops_bytes_traces(const ops_machine *machine, int64_t m, int64_t n, int64_t 
     p.tiles = (tiles + 2 * threads - 1) / (2 * threads);
     if (p.tiles > COPIED_TILES) p.tiles = COPIED_TILES;
     p.by_rows = tiles >= 2 * threads && (p.together == 2 || panels < 2 * threads);
+    p.packs_steps = tiles * p.together <= 4; /* shuffles for a tile or two of rows */
     p.is_parallel = m * n * k > 4 * OPS_SMALL_WORK;
     print_trace(&p, true, &out->trace);
     print_trace(&p, false, &out->runtime_trace);

@@ -108,6 +108,14 @@
          "                    C[i, j] = C[i, j] + T.Cast(\"int32\", A[i, k * 2 + u]) * "           \
          "T.Cast(\"int32\", P[k, j, u])\n"
 
+/* Rows of B that lie side by side in C, so many of its columns. */
+#define PACK(columns, rows, dtype)                                                                 \
+    HEAD "def main(B: T.Buffer((3 * " rows ", " columns "), \"" dtype                              \
+         "\"), C: T.Buffer((3, " columns ", " rows "), \"" dtype "\")):\n"                         \
+         "    for i, j in T.grid(3, " columns "):\n"                                               \
+         "        for u in T.vectorized(" rows "):\n"                                              \
+         "            C[i, j, u] = B[i * " rows " + u, j]\n"
+
 /* Two products of bfloat16; the loop over terms may carry a wish. */
 #define DOT_BF16(wish)                                                                             \
     HEAD "def main(A: T.Buffer((3, 16), \"bfloat16\"), P: T.Buffer((8, 16, 2), \"bfloat16\"), "    \
@@ -332,6 +340,11 @@ static const struct row {
     {"pairs of int16",               DOT_TWO("int16", "int16"),                  "dot2",              "vpdpwssd"  },
     {"pairs of bytes, widened",      DOT_TWO("uint8", "int8"),                   "P = T.alloc_buffer((8, 16, 2), \"int16\")", "vpdpwssd"},
     {"pairs of rows, interleaved",   DOT_TWO("int8", "uint8"),                   "T.Shuffle",         "vpdpwssd"  },
+    {"80 bytes of four rows",        PACK("80", "4", "int8"),                    "!turned",           NULL        },
+    {"27 bytes of four rows",        PACK("27", "4", "int8"),                    "B_1[T.Ramp(at + 11, 1, 16)]", "!vpinsrb"},
+    {"5 bytes of four rows",         PACK("5", "4", "uint8"),                    "!turned",           NULL        },
+    {"three words of two rows",      PACK("3", "2", "int16"),                    "T.Shuffle",         NULL        },
+    {"1000 numbers of two rows",     PACK("1001", "2", "float32"),               "T.min(",            NULL        },
     {"pairs of bfloat16",            DOT_BF16(""),                               "dot2(",             "vfmadd"    },
     {"the same, wished",             DOT_BF16(", annotations={\"pragma_bf16_dot\": 1}"), "dot2_bf16(", "vdpbf16ps" },
     {"prefetched",                   PREFETCH,                                   "prefetch",          "prefetcht0"},
