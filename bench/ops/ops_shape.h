@@ -78,6 +78,10 @@ void ops_padded_program(const ops_conv_shape *shape, int64_t oh, int64_t ow, hon
 /* Few pixels that fill vectors, under large filters at run time (ops_shape_columns.c). */
 bool ops_suits_columns(const ops_machine *machine, const ops_conv_shape *shape);
 void ops_columns_text(const ops_machine *machine, const ops_conv_shape *shape, ops_shape_text *out);
+/* A depthwise convolution in plain layout, of few pixels to a row (ops_shape_depthwise.c). */
+bool ops_suits_channels(const ops_machine *machine, const ops_conv_shape *shape);
+void ops_channels_text(const ops_machine *machine, const ops_conv_shape *shape,
+                       ops_shape_text *out);
 void ops_conv_text(const ops_machine *machine, const ops_conv_shape *shape, bool is_blocked,
                    ops_shape_text *out);
 

@@ -422,6 +422,10 @@ void ops_conv_text(const ops_machine *machine, const ops_conv_shape *shape, bool
         ops_pointwise_text(machine, shape->f, shape->h * shape->w, shape->c, out);
         return;
     }
+    if (!is_blocked && ops_suits_channels(machine, shape)) {
+        ops_channels_text(machine, shape, out);
+        return;
+    }
     bool has_columns = !is_blocked && !used.kernel && ops_suits_columns(machine, shape);
     if (!used.kernel && suits_rows(&p, &p.shape)) {
         ops_rows_text(machine, &p.shape, !has_columns, out);

@@ -23,6 +23,7 @@ typedef struct plan {
     int64_t oh, ow, strip; /* tiles of rows that are computed one after the other */
     int columns, filters, rows;
     bool by_group;      /* strips are of the channels of one group */
+    bool shares_rows;   /* a row that is loaded serves all taps and rows of the tile that read it */
     bool is_unshuffled; /* pixels that are a stride apart lie side by side in the copy */
 } plan;
 
@@ -169,19 +170,22 @@ static void print_trace(const plan *p, bool is_constant, hone_str *t) {
                         "(f // %d, c, dy, dx, f %% %d))\n",
                         p->filters, p->filters);
     }
-    hone_str_printf(t,
-                    "n, f, y, x, c, dy, dx = sch.get_loops(block=conv)\n"
-                    "f0, f1 = sch.split(loop=f, factors=[None, %d])\n"
-                    "y0, y1, y2 = sch.split(loop=y, factors=[None, %" PRId64 ", %d])\n"
-                    "x0, x1 = sch.split(loop=x, factors=[None, %d])\n"
-                    "sch.reorder(%s, y1, x0, c, dy, dx, f1, y2, x1)\n"
-                    "q = sch.fuse(%s)\n"
-                    "sch.parallel(loop=q)\n"
-                    "sch.unroll(loop=y2)\n"
-                    "sch.unroll(loop=f1)\n"
-                    "sch.vectorize(loop=x1)\n",
-                    p->filters, p->strip, p->rows, p->columns,
-                    p->by_group ? "n, f0, y0" : "n, y0, f0", p->by_group ? "n, f0, y0" : "n, y0");
+    hone_str_printf(
+        t,
+        "n, f, y, x, c, dy, dx = sch.get_loops(block=conv)\n"
+        "f0, f1 = sch.split(loop=f, factors=[None, %d])\n"
+        "y0, y1, y2 = sch.split(loop=y, factors=[None, %" PRId64 ", %d])\n"
+        "x0, x1 = sch.split(loop=x, factors=[None, %d])\n"
+        "sch.reorder(%s, y1, x0, c, %s, y2, x1)\n"
+        "q = sch.fuse(%s)\n"
+        "sch.parallel(loop=q)\n"
+        "%s"
+        "sch.unroll(loop=y2)\n"
+        "sch.unroll(loop=f1)\n"
+        "sch.vectorize(loop=x1)\n",
+        p->filters, p->strip, p->rows, p->columns, p->by_group ? "n, f0, y0" : "n, y0, f0",
+        p->shares_rows ? "dx, f1, dy" : "dy, dx, f1", p->by_group ? "n, f0, y0" : "n, y0",
+        p->shares_rows ? "sch.unroll(loop=dy)\n" : "");
     print_padding(p, t);
     hone_str_append(t, "sch.decompose_reduction(block=conv, loop=c)\n");
 }
@@ -193,6 +197,7 @@ static double make_plan(const ops_machine *machine, const ops_conv_shape *shape,
     out->ow = ops_conv_outputs(shape, shape->w);
     double time = choose_tile(out);
     out->is_unshuffled = shape->s > 1 && shape->k >= 2 * shape->s;
+    out->shares_rows = shape->f == shape->g;
     choose_strip(out);
     return time;
 }
