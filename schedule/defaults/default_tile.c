@@ -9,9 +9,14 @@
  *     for reduce…:
  *       for row1 (unrolled): for col1 (vector): tile += …
  *     out = epilogue(tile)
+ *
+ * Where nothing is shared so (depthwise convolutions, pooling), rows share what they read of a
+ * window that slides along them: its loop is unrolled around row1, and each read serves all places
+ * of the window.
  */
 
 enum { MAX_VECTORS = 4, MAX_STREAM_VECTORS = 16, SPARE_REGISTERS = 4, MAX_ROWS = 32 };
+enum { MAX_WINDOW = 16, MAX_UNROLLED = 256 };
 
 /* Vectors of a tile. What is read once (the sum of columns) is read in long runs: as many vectors
  * as half of the registers hold, and as leave each thread some. */
@@ -58,20 +63,69 @@ static int32_t row_loop(const hone_default_nest *n, uint32_t count, const hone_n
     return best;
 }
 
+/* Whether a window of the reduce loop slides along a spatial one, and half of what a place of it
+ * reads at least is read by the next one. */
+static bool slides(const hone_default_nest *n, const hone_node_id *loops, uint32_t row,
+                   uint32_t window) {
+    const hone_func *func = n->sch->func;
+    const hone_block *block = hone_func_node(func, n->facts.block)->u.block.block;
+    for (uint32_t r = 0; r < block->read_count; r++) {
+        int64_t step, tap;
+        const hone_region *read = &block->reads[r];
+        if (sch_stride_in_loop(n->sch, n->facts.block, read,
+                               hone_func_node(func, loops[row])->u.loop.var, &step) &&
+            sch_stride_in_loop(n->sch, n->facts.block, read,
+                               hone_func_node(func, loops[window])->u.loop.var, &tap) &&
+            tap > 0 && step > 0 && step % tap == 0 &&
+            2 * (step / tap) <= n->facts.extents[window]) {
+            return true;
+        }
+    }
+    return false;
+}
+
 typedef struct plan {
     int32_t row, column; /* loops; row may be -1 */
+    int32_t window;      /* that slides along row, or -1 */
     int64_t rows, columns;
 } plan;
 
+/* Rows that a window slides along: its weights are in registers, too, where there are many. Nearly
+ * equal tiles if no number divides the extent. */
+static void plan_window(const hone_default_nest *n, const hone_node_id *loops, int64_t vectors,
+                        plan *p) {
+    const hone_reduction_facts *f = &n->facts;
+    for (uint32_t row = 0; row < f->loop_count; row++) {
+        if (!f->is_spatial[row] || (int32_t)row == p->column || f->extents[row] == 1) continue;
+        for (uint32_t window = 0; window < f->loop_count; window++) {
+            int64_t extent = f->extents[window], registers = n->limits->vector_registers;
+            if (f->is_spatial[window] || extent < 2 || extent > MAX_WINDOW ||
+                !slides(n, loops, row, window)) {
+                continue;
+            }
+            int64_t held = extent <= registers / 4 ? extent : 0;
+            int64_t most = (registers - SPARE_REGISTERS - held) / vectors;
+            if (most * vectors * extent > MAX_UNROLLED) most = MAX_UNROLLED / (vectors * extent);
+            if (most < 2) continue;
+            int64_t tiles = (f->extents[row] + most - 1) / most;
+            p->row = (int32_t)row;
+            p->window = (int32_t)window;
+            p->rows = hone_default_divisor(f->extents[row], (most + 1) / 2, most, 1);
+            if (!p->rows) p->rows = (f->extents[row] + tiles - 1) / tiles;
+        }
+    }
+}
+
 static plan make_plan(const hone_default_nest *n, uint32_t count, const hone_node_id *loops) {
     const hone_reduction_facts *f = &n->facts;
-    plan p = {.column = f->contiguous_space, .rows = 1};
+    plan p = {.column = f->contiguous_space, .rows = 1, .window = -1};
     p.columns = column_tile(n, f->extents[p.column]);
     int64_t vectors = (p.columns + n->lanes - 1) / n->lanes;
     int64_t budget = (n->limits->vector_registers - SPARE_REGISTERS) / vectors;
     p.row = vectors <= MAX_VECTORS ? row_loop(n, count, loops) : -1;
     if (p.row >= 0) p.rows = hone_default_divisor(f->extents[p.row], 1, budget, 1);
-    if (p.rows <= 1) p.row = -1;
+    if (p.row < 0 && vectors <= MAX_VECTORS) plan_window(n, loops, vectors, &p);
+    if (p.rows <= 1) p.row = p.window = -1;
     return p;
 }
 
@@ -104,8 +158,9 @@ static hone_status apply_plan(hone_default_nest *n, const plan *p, uint32_t coun
     }
     *out_place = order[at - 1];
     for (uint32_t i = 0; i < count; i++) {
-        if (!f->is_spatial[i]) order[at++] = loops[i];
+        if (!f->is_spatial[i] && (int32_t)i != p->window) order[at++] = loops[i];
     }
+    if (p->window >= 0) order[at++] = loops[p->window];
     if (p->row >= 0) order[at++] = row[1];
     order[at++] = column[1];
     *out_row = row[1];
@@ -133,5 +188,6 @@ hone_status hone_default_tile(hone_default_nest *n) {
         HONE_TRY(
             hone_default_optional(hone_sch_reverse_compute_at(n->sch, epilogue, place, true, -1)));
     }
+    if (p.window >= 0) HONE_TRY(hone_default_optional(hone_sch_unroll(n->sch, loops[p.window])));
     return row == HONE_NO_ID ? HONE_OK : hone_default_optional(hone_sch_unroll(n->sch, row));
 }
