@@ -218,10 +218,24 @@ static hone_dtype dtype_declared_behind(const script_parser *p, const char *name
 /* T.Buffer(("n",), ...): the size n from here on. */
 static bool signature_size(script_parser *p, const char *name, script_value *out) {
     hone_var var = HONE_NO_ID;
-    hone_dtype dtype = dtype_declared_behind(p->quoted_in, name, p->size_dtype);
+    hone_dtype dtype = p->quoted_in ? dtype_declared_behind(p->quoted_in, name, p->size_dtype)
+                                    : dtype_declared_behind(p, name, HONE_DTYPE_I32);
     if (!script_new_var(p, name, dtype, &var)) return false;
     *out = SCRIPT_VALUE_EXPR(hone_func_var_expr(&p->ir, p->func, var));
     return script_check_ir(p, p->pos) && script_define(p, name, *out);
+}
+
+/* T.Buffer(("n", n * 2)): the size in quotes stands before, in the same description. */
+static bool is_quoted_before(const script_parser *p, const char *name) {
+    bool is_found = false;
+    for (uint32_t i = p->pos; i-- > 0 && p->tokens[i].kind != SCRIPT_TOKEN_NEWLINE;) {
+        const script_token *t = &p->tokens[i];
+        if (script_token_is(p, i, SCRIPT_TOKEN_NAME, "Buffer")) return is_found;
+        bool is_text = t->kind == SCRIPT_TOKEN_TEXT && t->length == strlen(name) + 2;
+        is_found = is_found ||
+                   (is_text && memcmp(p->source.text + t->start + 1, name, t->length - 2) == 0);
+    }
+    return false;
 }
 
 /* What editors of prose make of quotation marks: U+2018, U+2019, U+201C, U+201D. */
@@ -283,7 +297,8 @@ static bool parse_name(script_parser *p, script_value *out) {
                 *out = SCRIPT_VALUE_EXPR(script_graph_size(p, name));
                 if (!out->u.expr) return false;
             }
-            if (!found && p->func && p->names_are_sizes) {
+            bool is_size = p->func && (p->names_are_sizes || is_quoted_before(p, name));
+            if (!found && is_size) {
                 found = true;
                 if (!signature_size(p, name, out)) return false;
             }
