@@ -12,19 +12,19 @@
  * of it; bound otherwise, it is kept inside by a predicate.
  *
  * Checks: the block is complete; it stores a choice between a value and a constant; each part of
- * the condition bounds one axis; a predicate of the block follows from its axes; loops further out
- * whose iterations run side by side do not share elements, which would be padding for a moment.
- * Where the loop holds more than the nest of the block, all padding is filled in before any of
- * that: the loops are serial, nobody else below writes the buffer, and each element has one place
- * in the padding or inside of it. */
+ * the condition bounds one axis by numbers and sizes of the program; a predicate of the block
+ * follows from its axes; loops further out whose iterations run side by side do not share elements,
+ * which would be padding for a moment. Where the loop holds more than the nest of the block, all
+ * padding is filled in before any of that: the loops are serial, nobody else below writes the
+ * buffer, and each element has one place in the padding or inside of it. */
 
 typedef struct padding {
     hone_schedule *sch;
     hone_node_id block, loop, store;
     const hone_expr *condition, *inside, *outside;
-    int64_t *low, *high;    /* by axis: [low, high) is inside */
-    bool *is_cut;           /* by axis */
-    hone_node_id *own_loop; /* by axis: the loop that is cut with it, or HONE_NO_ID */
+    const hone_expr **low, **high; /* by axis: [low, high) is inside */
+    bool *is_cut;                  /* by axis */
+    hone_node_id *own_loop;        /* by axis: the loop that is cut with it, or HONE_NO_ID */
 } padding;
 
 static hone_status check_choice(padding *p) {
@@ -48,22 +48,54 @@ static hone_status check_choice(padding *p) {
 
 static hone_status not_a_bound(padding *p) {
     return sch_refuse(p->sch, p->block,
-                      "a part of the condition in %s does not bound one axis by constants",
+                      "a part of the condition in %s does not bound one axis by numbers and sizes",
                       sch_block_name(p->sch, p->block));
 }
 
+/* The larger one of two ends, or the smaller one. */
+static const hone_expr *nearer(padding *p, hone_op op, const hone_expr *a, const hone_expr *b) {
+    hone_schedule *sch = p->sch;
+    const hone_expr *less = op == HONE_OP_MIN ? a : b, *more = op == HONE_OP_MIN ? b : a;
+    if (hone_prove_less_equal(&sch->arith, less, more)) return a;
+    if (hone_prove_less_equal(&sch->arith, more, less)) return b;
+    return hone_expr_binary(&sch->ir, op, a, b);
+}
+
 /* form <= 0 */
-static hone_status add_bound(padding *p, const hone_linear *form) {
-    const hone_block *block = sch_block(p->sch, p->block);
-    if (form->count != 1 || form->terms[0].term->kind != HONE_EXPR_VAR) return not_a_bound(p);
-    int64_t coeff = form->terms[0].coeff;
-    for (uint32_t i = 0; i < block->axis_count; i++) {
-        if (block->axes[i].var != form->terms[0].term->u.var) continue;
-        if (coeff == 1 && p->high[i] > 1 - form->constant) p->high[i] = 1 - form->constant;
-        if (coeff == -1 && p->low[i] < form->constant) p->low[i] = form->constant;
-        return coeff == 1 || coeff == -1 ? HONE_OK : not_a_bound(p);
+static hone_status add_bound(padding *p, hone_linear *form, hone_dtype dtype) {
+    hone_schedule *sch = p->sch;
+    const hone_block *block = sch_block(sch, p->block);
+    uint32_t axis = HONE_NO_ID, at = 0;
+    for (uint32_t t = 0; t < form->count; t++) {
+        if (form->terms[t].term->kind != HONE_EXPR_VAR) continue;
+        for (uint32_t i = 0; i < block->axis_count; i++) {
+            if (block->axes[i].var != form->terms[t].term->u.var) continue;
+            if (axis != HONE_NO_ID) return not_a_bound(p);
+            axis = i;
+            at = t;
+        }
     }
-    return not_a_bound(p);
+    if (axis == HONE_NO_ID ||
+        !hone_dtype_equal(sch->func->vars[block->axes[axis].var].dtype, dtype))
+        return not_a_bound(p);
+    int64_t coeff = form->terms[at].coeff;
+    if (coeff != 1 && coeff != -1) return not_a_bound(p);
+    form->terms[at].coeff = 0;
+    hone_linear rest = {.constant = coeff == 1 ? 1 - form->constant : form->constant};
+    rest.terms = hone_arena_alloc(sch->arena, (form->count + 1) * sizeof *rest.terms);
+    if (!rest.terms) return sch_no_memory();
+    for (uint32_t t = 0; t < form->count; t++) {
+        if (t == at) continue;
+        const hone_expr *term = form->terms[t].term;
+        if (!sch_is_fixed(sch, term) || hone_expr_may_fail(term)) return not_a_bound(p);
+        rest.terms[rest.count] = form->terms[t];
+        rest.terms[rest.count++].coeff *= -coeff;
+    }
+    const hone_expr *end = hone_linear_expr(&sch->arith, &rest, dtype);
+    if (!end) return sch_ir_error(sch);
+    if (coeff == 1) p->high[axis] = nearer(p, HONE_OP_MIN, p->high[axis], end);
+    if (coeff == -1) p->low[axis] = nearer(p, HONE_OP_MAX, p->low[axis], end);
+    return sch_ir_error(sch);
 }
 
 /* low <= high, or low < high as integers */
@@ -74,9 +106,9 @@ static hone_status add_order(padding *p, const hone_expr *low, const hone_expr *
     if (!hone_dtype_is_integer(low->dtype)) return not_a_bound(p);
     const hone_expr *difference = hone_expr_sub(&sch->ir, low, high);
     if (!difference || !hone_linear_of(&sch->arith, difference, &form)) return not_a_bound(p);
+    if (form.constant >= INT32_MAX || form.constant <= -INT32_MAX) return not_a_bound(p);
     form.constant += is_strict;
-    if (form.constant > INT32_MAX || form.constant < -INT32_MAX) return not_a_bound(p);
-    return add_bound(p, &form);
+    return add_bound(p, &form, difference->dtype);
 }
 
 static hone_status read_condition(padding *p, const hone_expr *e) {
@@ -102,13 +134,13 @@ static bool has_siblings(const hone_schedule *sch, hone_node_id id) {
     return sch_node(sch, id)->prev != HONE_NO_ID || sch_node(sch, id)->next != HONE_NO_ID;
 }
 
-/* The serial loop from p->loop on that runs over all of the axis and feeds no other axis or block,
- * or HONE_NO_ID. */
+/* The serial loop from p->loop on that runs over the axis, or the beginning of it, and feeds no
+ * other axis or block, or HONE_NO_ID. */
 static hone_node_id own_loop_of(const padding *p, uint32_t axis) {
     const hone_schedule *sch = p->sch;
     const hone_node *node = sch_node(sch, p->block);
     const hone_expr *binding = node->u.block.bindings[axis];
-    int64_t extent = hone_expr_const(node->u.block.block->axes[axis].dom.extent);
+    const hone_expr *extent = node->u.block.block->axes[axis].dom.extent;
     const hone_expr *predicate = node->u.block.predicate;
     if (binding->kind != HONE_EXPR_VAR) return HONE_NO_ID;
     if (predicate && hone_expr_uses_var(predicate, binding->u.var)) return HONE_NO_ID;
@@ -124,7 +156,7 @@ static hone_node_id own_loop_of(const padding *p, uint32_t axis) {
         if (has_siblings(sch, below)) return HONE_NO_ID;
         if (loop->u.loop.var != binding->u.var) continue;
         return hone_expr_is_int_value(loop->u.loop.range.min, 0) &&
-                       hone_expr_const(loop->u.loop.range.extent) == extent &&
+                       hone_prove_less_equal(&p->sch->arith, loop->u.loop.range.extent, extent) &&
                        loop->loop_kind == HONE_LOOP_SERIAL
                    ? n
                    : HONE_NO_ID;
@@ -132,47 +164,54 @@ static hone_node_id own_loop_of(const padding *p, uint32_t axis) {
     return HONE_NO_ID;
 }
 
-/* [low, high) of an axis, as far as it is known. */
-static void domain_of(const hone_axis *axis, int64_t *out_low, int64_t *out_high) {
-    const hone_expr *min = axis->dom.min, *extent = axis->dom.extent;
-    bool is_known = min->kind == HONE_EXPR_INT && min->u.i < INT32_MAX && min->u.i > -INT32_MAX;
-    *out_low = is_known ? min->u.i : INT64_MIN;
-    *out_high = INT64_MAX;
-    if (!is_known || extent->kind != HONE_EXPR_INT || extent->u.i > INT32_MAX) return;
-    *out_high = min->u.i + extent->u.i;
-}
-
 /* The loops take no value of the axis that is inside. */
 static bool misses(const padding *p, uint32_t axis) {
+    hone_arith *arith = &p->sch->arith;
     const hone_expr *binding = sch_node(p->sch, p->block)->u.block.bindings[axis];
-    hone_bound bound = hone_arith_bound(&p->sch->arith, binding);
-    return bound.max < p->low[axis] || bound.min >= p->high[axis];
+    return hone_prove_less_equal(arith, p->high[axis], p->low[axis]) ||
+           hone_prove_less(arith, binding, p->low[axis]) ||
+           hone_prove_less_equal(arith, p->high[axis], binding);
+}
+
+/* The axis ends where its own loop does, which may be before. */
+static hone_status end_with_loop(padding *p, uint32_t axis) {
+    hone_schedule *sch = p->sch;
+    const hone_expr *end = sch_node(sch, p->own_loop[axis])->u.loop.range.extent;
+    const hone_expr *high =
+        nearer(p, HONE_OP_MIN, p->high[axis], hone_expr_cast(&sch->ir, p->high[axis]->dtype, end));
+    p->is_cut[axis] = p->is_cut[axis] || high != p->high[axis];
+    p->high[axis] = high;
+    return sch_ir_error(sch);
 }
 
 static hone_status find_inside(padding *p) {
     hone_schedule *sch = p->sch;
     const hone_block *block = sch_block(sch, p->block);
     uint32_t count = block->axis_count;
-    p->low = hone_arena_zalloc(sch->arena, (count + 1) * sizeof *p->low);
-    p->high = hone_arena_zalloc(sch->arena, (count + 1) * sizeof *p->high);
+    const hone_expr **ends = hone_arena_zalloc(sch->arena, 3 * (count + 1) * sizeof *ends);
     p->is_cut = hone_arena_zalloc(sch->arena, (count + 1) * sizeof *p->is_cut);
     p->own_loop = hone_arena_alloc(sch->arena, (count + 1) * sizeof *p->own_loop);
-    if (!p->low || !p->high || !p->is_cut || !p->own_loop) return sch_no_memory();
+    if (!ends || !p->is_cut || !p->own_loop) return sch_no_memory();
+    p->low = ends;
+    p->high = ends + count + 1;
+    const hone_expr **whole = p->high + count + 1;
     for (uint32_t i = 0; i < count; i++) {
-        domain_of(&block->axes[i], &p->low[i], &p->high[i]);
+        hone_range dom = block->axes[i].dom;
         p->own_loop[i] = HONE_NO_ID;
+        p->low[i] = dom.min;
+        whole[i] = hone_simplify(&sch->arith, hone_expr_add(&sch->ir, dom.min, dom.extent));
+        p->high[i] = whole[i];
+        if (!whole[i]) return sch_ir_error(sch);
     }
     HONE_TRY(read_condition(p, p->condition));
     for (uint32_t i = 0; i < count; i++) {
-        int64_t low, high;
-        domain_of(&block->axes[i], &low, &high);
-        if (p->low[i] == low && p->high[i] == high) continue;
-        if (low == INT64_MIN || high == INT64_MAX) return not_a_bound(p);
-        if (p->low[i] >= p->high[i] || misses(p, i)) {
+        const hone_expr *min = block->axes[i].dom.min;
+        p->is_cut[i] = p->low[i] != min || p->high[i] != whole[i];
+        if (p->is_cut[i] && misses(p, i)) {
             return sch_refuse(sch, p->block, "%s is padding only", sch_block_name(sch, p->block));
         }
-        p->is_cut[i] = true;
-        if (low == 0) p->own_loop[i] = own_loop_of(p, i);
+        if (hone_expr_is_int_value(min, 0)) p->own_loop[i] = own_loop_of(p, i);
+        if (p->own_loop[i] != HONE_NO_ID) HONE_TRY(end_with_loop(p, i));
     }
     return HONE_OK;
 }
@@ -345,11 +384,20 @@ static const hone_expr *shifted(const shifting *s, const hone_expr *e) {
     return hone_simplify(&s->sch->arith, hone_expr_transform(&s->sch->ir, e, shift, &copy));
 }
 
+/* How many values of the axis are inside. */
+static const hone_expr *count_inside(padding *p, uint32_t axis, hone_dtype dtype) {
+    hone_schedule *sch = p->sch;
+    if (hone_expr_is_int_value(p->low[axis], 0))
+        return hone_expr_cast(&sch->ir, dtype, p->high[axis]); /* min(n, m), in that order */
+    const hone_expr *count = hone_expr_sub(&sch->ir, p->high[axis], p->low[axis]);
+    return hone_simplify(&sch->arith, hone_expr_cast(&sch->ir, dtype, count));
+}
+
 static hone_status cut_loop(padding *p, uint32_t axis) {
     hone_schedule *sch = p->sch;
     hone_node *loop = sch_node(sch, p->own_loop[axis]);
     hone_range *range = &loop->u.loop.range;
-    range->extent = hone_expr_int(&sch->ir, range->extent->dtype, p->high[axis] - p->low[axis]);
+    range->extent = count_inside(p, axis, range->extent->dtype);
     if (!range->extent) return sch_ir_error(sch);
     return hone_arith_bind(&sch->arith, loop->u.loop.var, *range) ? HONE_OK : sch_no_memory();
 }
@@ -358,8 +406,9 @@ static hone_status cut_loop(padding *p, uint32_t axis) {
 static hone_status guard_axis(padding *p, uint32_t axis, const hone_expr **binding) {
     hone_schedule *sch = p->sch;
     const hone_expr *old = *binding;
-    const hone_expr *low = hone_expr_int(&sch->ir, old->dtype, p->low[axis]);
-    const hone_expr *high = hone_expr_int(&sch->ir, old->dtype, p->high[axis]);
+    const hone_expr *low = hone_expr_cast(&sch->ir, old->dtype, p->low[axis]);
+    const hone_expr *high = hone_expr_cast(&sch->ir, old->dtype, p->high[axis]);
+    if (!low || !high) return sch_ir_error(sch);
     *binding = hone_simplify(&sch->arith, hone_expr_sub(&sch->ir, old, low));
     if (!*binding) return sch_ir_error(sch);
     if (!hone_prove_less_equal(&sch->arith, low, old)) {
@@ -390,10 +439,9 @@ static hone_status cut_axes(padding *p, shifting *s) {
             HONE_TRY(cut_loop(p, i));
         }
         hone_dtype dtype = axes[i].dom.extent->dtype;
-        const hone_expr *low = hone_expr_int(&sch->ir, dtype, p->low[i]);
         axes[i].dom.min = hone_expr_int(&sch->ir, dtype, 0);
-        axes[i].dom.extent = hone_expr_int(&sch->ir, dtype, p->high[i] - p->low[i]);
-        s->map[axes[i].var] = hone_expr_add(&sch->ir, sch_var(sch, axes[i].var), low);
+        axes[i].dom.extent = count_inside(p, i, dtype);
+        s->map[axes[i].var] = hone_expr_add(&sch->ir, sch_var(sch, axes[i].var), p->low[i]);
         if (!s->map[axes[i].var] || !axes[i].dom.min || !axes[i].dom.extent)
             return sch_ir_error(sch);
         if (!hone_arith_bind(&sch->arith, axes[i].var, axes[i].dom)) return sch_no_memory();

@@ -181,15 +181,6 @@ static bool holds_already(hone_schedule *sch, const guards *g, const hone_expr *
     return holds;
 }
 
-/* The same wherever the program runs: made of numbers and symbolic sizes. */
-static bool is_fixed(const hone_schedule *sch, const hone_expr *e) {
-    if (e->kind == HONE_EXPR_VAR) return sch->func->vars[e->u.var].is_size;
-    for (uint16_t i = 0; i < e->count; i++) {
-        if (!is_fixed(sch, e->args[i])) return false;
-    }
-    return e->kind != HONE_EXPR_LOAD && e->kind != HONE_EXPR_CALL;
-}
-
 /* A value over the axes of the producer must be in a range, if it is not always. */
 static hone_status note_guards(hone_schedule *sch, const reverse *r, guards *g,
                                const hone_expr *value, const hone_range *range) {
@@ -204,7 +195,7 @@ static hone_status note_guards(hone_schedule *sch, const reverse *r, guards *g,
             hone_expr_substitute(&sch->ir, sides[i], g->map, sch->func->var_count);
         if (!guard) return sch_ir_error(sch);
         if (hone_prove(&sch->arith, sides[i]) || holds_already(sch, g, guard)) continue;
-        if (!is_fixed(sch, range->min) || !is_fixed(sch, range->extent)) {
+        if (!sch_is_fixed(sch, range->min) || !sch_is_fixed(sch, range->extent)) {
             return sch_refuse(sch, r->block, "%s reads a part of '%s' that changes around it",
                               sch_block_name(sch, r->block),
                               hone_func_buffer(sch->func, r->buffer)->name);

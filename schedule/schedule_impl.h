@@ -110,6 +110,8 @@ HONE_NODISCARD hone_status sch_add_predicate(hone_schedule *sch, hone_node_id bl
 const hone_expr *sch_without_implied(hone_schedule *sch, const hone_expr *predicate,
                                      const hone_expr *condition);
 const hone_expr *sch_var(hone_schedule *sch, hone_var var);
+/* The same wherever the program runs: made of numbers, symbolic sizes and parameters. */
+bool sch_is_fixed(const hone_schedule *sch, const hone_expr *e);
 /* Puts map[v] (NULL = keep) in the place of variables v < count; what is of another type is cast,
  * so that the expression keeps its own. A variable that is an index by itself may change its type.
  */
