@@ -66,14 +66,21 @@ const hone_region *sch_region_of_load(hone_schedule *sch, const hone_expr *load)
     return region;
 }
 
-static void add_store(sch_pieces *l, hone_node_id store) {
+/* Where a store writes; false where that is no box. */
+static bool region_of_store(sch_pieces *l, hone_node_id store, hone_region *out) {
     const hone_node *node = sch_node(l->sch, store);
     hone_range *ranges = hone_arena_alloc(l->sch->arena, (l->rank + 1) * sizeof *ranges);
-    if (node->u.store.buffer != l->buffer || node->u.store.rank != l->rank || !ranges) return;
+    if (node->u.store.buffer != l->buffer || node->u.store.rank != l->rank || !ranges) return false;
     for (uint32_t d = 0; d < l->rank; d++) {
-        if (!range_of_index(l->sch, node->u.store.indices[d], &ranges[d])) return;
+        if (!range_of_index(l->sch, node->u.store.indices[d], &ranges[d])) return false;
     }
-    add_piece(l, store, HONE_NO_ID, &(hone_region){l->buffer, ranges});
+    *out = (hone_region){l->buffer, ranges};
+    return true;
+}
+
+static void add_store(sch_pieces *l, hone_node_id store) {
+    hone_region region;
+    if (region_of_store(l, store, &region)) add_piece(l, store, HONE_NO_ID, &region);
 }
 
 static void add_block(sch_pieces *l, hone_node_id id) {
@@ -249,6 +256,20 @@ static bool writes_all(hone_schedule *sch, hone_node_id id, const hone_region *w
         if (hone_func_buffer(sch->func, b)->alias_of == written->buffer) return true;
     }
     return sch_has_opaque_access(sch, written->buffer);
+}
+
+/* Each store by itself over the loops around the block: B[vi] and B[vi + 8] of 8 instances. */
+bool sch_stores_cover(hone_schedule *sch, hone_node_id block, hone_buffer buffer, hone_node_id top,
+                      const hone_interval *box) {
+    sch_pieces *l = sch_pieces_create(sch, buffer, top);
+    if (!l || sch_has_jumps(sch, block)) return false;
+    for (hone_node_id n = hone_block_body_of(sch->func, block); n != HONE_NO_ID;
+         n = sch_node(sch, n)->next) {
+        hone_region region;
+        if (sch_node(sch, n)->kind != HONE_NODE_STORE) continue;
+        if (region_of_store(l, n, &region)) add_piece(l, block, block, &region);
+    }
+    return l->count > 1 && sch_pieces_cover(l, box);
 }
 
 bool sch_writes_exactly(hone_schedule *sch, hone_node_id id) {

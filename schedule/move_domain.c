@@ -66,6 +66,13 @@ static hone_status unite(hone_schedule *sch, uint32_t rank, const hone_interval 
     return HONE_OK;
 }
 
+static bool has_ends(uint32_t rank, const hone_interval *box) {
+    for (uint32_t d = 0; box && d < rank; d++) {
+        if (!box[d].min || !box[d].max) return false;
+    }
+    return box != NULL;
+}
+
 hone_status sch_box_shared(hone_schedule *sch, hone_node_id loop, uint32_t count,
                            const hone_node_id *blocks, hone_buffer buffer, bool of_writes,
                            const char *scope, sch_box *out, bool *out_is_exact) {
@@ -89,6 +96,10 @@ hone_status sch_box_shared(hone_schedule *sch, hone_node_id loop, uint32_t count
             if (of_writes && is_exact) is_exact = sch_writes_exactly(sch, blocks[b]);
             HONE_TRY(unite(sch, rank, one, is_exact, &out->dims, &is_whole));
         }
+    }
+    if (out_is_exact && of_writes && !scope && !is_whole && has_ends(rank, out->dims)) {
+        for (uint32_t b = 0; b < count && !is_whole; b++)
+            is_whole = sch_stores_cover(sch, blocks[b], buffer, loop, out->dims);
     }
     if (out_is_exact) *out_is_exact = is_whole;
     return HONE_OK;

@@ -529,8 +529,8 @@ static bool reads_where_it_writes(hone_schedule *sch, const hone_block *block) {
     return true;
 }
 
-bool sch_is_order_free_below(hone_schedule *sch, hone_node_id id, hone_node_id above,
-                             const char **out_why) {
+/* Axes and bindings are such as to let the instances run in any order. */
+static bool has_free_axes(hone_schedule *sch, hone_node_id id, const char **out_why) {
     const hone_block *block = sch_block(sch, id);
     for (uint32_t i = 0; i < block->axis_count; i++) {
         if (block->axes[i].kind <= HONE_AXIS_REDUCE) continue;
@@ -545,6 +545,13 @@ bool sch_is_order_free_below(hone_schedule *sch, hone_node_id id, hone_node_id a
         *out_why = "something other than loops of known bounds stands around it";
         return false;
     }
+    return true;
+}
+
+bool sch_is_order_free_below(hone_schedule *sch, hone_node_id id, hone_node_id above,
+                             const char **out_why) {
+    const hone_block *block = sch_block(sch, id);
+    if (!has_free_axes(sch, id, out_why)) return false;
     if (!reads_where_it_writes(sch, block)) {
         *out_why = "it reads what other instances of it write";
         return false;
@@ -560,6 +567,14 @@ bool sch_is_order_free_below(hone_schedule *sch, hone_node_id id, hone_node_id a
 
 bool sch_is_order_free(hone_schedule *sch, hone_node_id id, const char **out_why) {
     return sch_is_order_free_below(sch, id, HONE_NO_ID, out_why);
+}
+
+bool sch_is_order_free_alone(hone_schedule *sch, hone_node_id loop) {
+    const char *why = NULL;
+    hone_node_id id = sch_next_block(sch, loop, loop);
+    return id != HONE_NO_ID && sch_next_block(sch, loop, id) == HONE_NO_ID &&
+           has_free_axes(sch, id, &why) && sch_stores_apart(sch, id) &&
+           sch_counts_once(sch, id, HONE_NO_ID);
 }
 
 /* In each of the loops from top to bottom, iterations have slices of their own. */
@@ -618,6 +633,7 @@ hone_status sch_require_order_free(hone_schedule *sch, hone_node_id loop, hone_n
         count++;
         if (sch_is_order_free(sch, n, &why)) continue;
         if (is_inside && sch_is_order_free_below(sch, n, parent, &why)) continue;
+        if (sch_is_order_free_alone(sch, loop)) continue;
         return sch_refuse(sch, n, "the instances of %s can't change their order: %s",
                           sch_block_name(sch, n), why);
     }

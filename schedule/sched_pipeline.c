@@ -58,7 +58,8 @@ static bool writes_box(hone_schedule *sch, hone_node_id block, const hone_region
     const hone_buffer_info *buffer = hone_func_buffer(sch->func, written->buffer);
     hone_interval *out = hone_arena_alloc(sch->arena, (buffer->rank + 1) * sizeof *out);
     bool is_exact = false;
-    if (!sch_writes_exactly(sch, block)) return false;
+    if (!sch_writes_exactly(sch, block))
+        return sch_stores_cover(sch, block, written->buffer, top, box);
     if (!out || !region_above(sch, block, written, top, out, &is_exact) || !is_exact) return false;
     for (uint32_t d = 0; d < buffer->rank; d++) {
         if (!covers_dimension(sch, buffer->shape[d], out[d], box[d])) return false;

@@ -146,6 +146,9 @@ sch_block_class sch_classify(hone_schedule *sch, hone_node_id block, hone_node_i
                              const char **out_why);
 /* No two values of its spatial axes write the same element. */
 bool sch_writes_apart(hone_schedule *sch, hone_node_id block);
+/* The same of what a block of several stores writes, where the boxes that it declares may overlap;
+ * and what it reads there, the same instance writes. */
+bool sch_stores_apart(hone_schedule *sch, hone_node_id block);
 /* Bindings map the loops onto the axes; of a reduction, each run over its reduce axes is whole. */
 bool sch_has_affine_bindings(hone_schedule *sch, hone_node_id block);
 /* Under these bindings, the first iteration of the loop, of those around it and of outer_loop (and
@@ -180,6 +183,8 @@ bool sch_is_order_free(hone_schedule *sch, hone_node_id block, const char **out_
 /* The same within one iteration of a loop around it (HONE_NO_ID: of all). */
 bool sch_is_order_free_below(hone_schedule *sch, hone_node_id block, hone_node_id above,
                              const char **out_why);
+/* The same of the one block below the loop, by its stores, whatever it declares. */
+bool sch_is_order_free_alone(hone_schedule *sch, hone_node_id loop);
 /* The same for all blocks below a loop together: each order free, and where there are several, what
  * one reads of another was written in the same iteration. bottom: the innermost of the loops that
  * take blocks which did not share them, each in its order, or HONE_NO_ID where any order is meant.
@@ -220,6 +225,10 @@ bool sch_is_below_loops_only(const hone_schedule *sch, hone_node_id block);
 bool sch_is_below_known_loops(const hone_schedule *sch, hone_node_id block);
 /* Each run of the block writes all of the regions that it declares to write. */
 bool sch_writes_exactly(hone_schedule *sch, hone_node_id block);
+/* All runs of the block during one iteration of the loop (or the scope) top write the box, each
+ * store a part of it. */
+bool sch_stores_cover(hone_schedule *sch, hone_node_id block, hone_buffer buffer, hone_node_id top,
+                      const hone_interval *box);
 /* A loop is left early in the block: it may leave out any of its iterations. */
 bool sch_has_jumps(const hone_schedule *sch, hone_node_id block);
 /* All that the block reads of the buffer, it surely wrote before in the same run. */

@@ -1,0 +1,170 @@
+#include "ir/itermap.h"
+#include "schedule/schedule_impl.h"
+
+/* A block with several stores declares the box around them, which may overlap the boxes of other
+ * instances though no element is written by two of them:
+ *
+ *     B[vg * 4 + vk] = …; B[vg * 4 + vk + 2] = …      vg < 8, vk < 2
+ *
+ * The places differ by a constant that is as far as all of vk goes: together they are what one
+ * store would write if vk went twice as far, vg * 4 + vk with vk < 4. Instances write apart if that
+ * store does. Where the constants are no such steps, the dimension is left out. */
+
+enum { MOST_STORES = 16 };
+
+typedef struct places {
+    hone_schedule *sch;
+    uint32_t store_count, rank;
+    const hone_node *stores[MOST_STORES];
+    hone_iter *iters; /* the spatial axes, as far as the one store would go */
+    uint32_t iter_count;
+    bool *is_longer; /* by iter */
+} places;
+
+static bool same_place(const hone_expr *load, const hone_node *store) {
+    for (uint32_t d = 0; d < load->count; d++) {
+        if (!hone_expr_same(load->args[d], store->u.store.indices[d])) return false;
+    }
+    return load->count == store->u.store.rank;
+}
+
+/* A load of the buffer reads what the same instance writes. */
+static bool look_at_load(void *ctx, const hone_expr *e) {
+    places *p = ctx;
+    bool is_found = e->kind != HONE_EXPR_LOAD || e->u.buffer != p->stores[0]->u.store.buffer;
+    for (uint32_t s = 0; s < p->store_count && !is_found; s++)
+        is_found = same_place(e, p->stores[s]);
+    if (!is_found) p->rank = 0;
+    return p->rank > 0;
+}
+
+/* Another buffer may be the same memory. */
+static bool has_views(const hone_schedule *sch, const hone_block *block) {
+    hone_buffer buffer = block->writes[0].buffer;
+    bool is_found = block->match_count > 0 || sch_has_opaque_access(sch, buffer) ||
+                    hone_func_buffer(sch->func, buffer)->alias_of != HONE_NO_ID;
+    for (hone_buffer b = 0; b < sch->func->buffer_count && !is_found; b++)
+        is_found = hone_func_buffer(sch->func, b)->alias_of == buffer;
+    return is_found;
+}
+
+/* The block is stores to one buffer, which it writes in no other way. */
+static bool find_stores(places *p, hone_node_id block) {
+    hone_schedule *sch = p->sch;
+    if (hone_block_init_of(sch->func, block) != HONE_NO_ID) return false;
+    for (hone_node_id n = hone_block_body_of(sch->func, block); n != HONE_NO_ID;
+         n = sch_node(sch, n)->next) {
+        const hone_node *node = sch_node(sch, n);
+        if (node->kind != HONE_NODE_STORE || p->store_count == MOST_STORES) return false;
+        if (node->u.store.buffer != sch_block(sch, block)->writes[0].buffer) return false;
+        if (node->u.store.value->dtype.lanes != 1) return false;
+        p->stores[p->store_count++] = node;
+    }
+    if (p->store_count < 2 || has_views(sch, sch_block(sch, block))) return false;
+    p->rank = p->stores[0]->u.store.rank;
+    for (uint32_t s = 0; s < p->store_count; s++) {
+        const hone_node *node = p->stores[s];
+        hone_expr_walk(node->u.store.value, look_at_load, p);
+        for (uint32_t d = 0; d < p->rank; d++) {
+            if (!hone_expr_is_pure_index(node->u.store.indices[d])) return false;
+        }
+    }
+    return p->rank > 0;
+}
+
+/* Where the stores lie behind the first of them: 0, step, 2 * step, …, count of them. */
+static bool find_steps(places *p, uint32_t d, int64_t *out_first, int64_t *out_step,
+                       int64_t *out_count) {
+    hone_schedule *sch = p->sch;
+    int64_t at[MOST_STORES], last = 0;
+    *out_first = *out_step = 0;
+    for (uint32_t s = 0; s < p->store_count; s++) {
+        const hone_expr *distance =
+            hone_simplify(&sch->arith, hone_expr_sub(&sch->ir, p->stores[s]->u.store.indices[d],
+                                                     p->stores[0]->u.store.indices[d]));
+        if (!distance || !hone_expr_is_int(distance)) return false;
+        at[s] = distance->u.i;
+        if (at[s] > INT32_MAX || at[s] < -INT32_MAX) return false;
+        if (at[s] < *out_first) *out_first = at[s];
+        if (at[s] > last) last = at[s];
+    }
+    for (uint32_t s = 0; s < p->store_count; s++) {
+        int64_t behind = at[s] - *out_first;
+        if (behind > 0 && (*out_step == 0 || behind < *out_step)) *out_step = behind;
+    }
+    for (uint32_t s = 0; s < p->store_count; s++) {
+        if (*out_step > 0 && (at[s] - *out_first) % *out_step != 0) return false;
+    }
+    *out_count = *out_step > 0 ? (last - *out_first) / *out_step + 1 : 1;
+    return true;
+}
+
+static bool is_used_elsewhere(const places *p, uint32_t dimension, hone_var axis) {
+    for (uint32_t d = 0; d < p->rank; d++) {
+        if (d != dimension && hone_expr_uses_var(p->stores[0]->u.store.indices[d], axis))
+            return true;
+    }
+    return false;
+}
+
+/* Lengthens the axis that goes as far as the step, in this dimension only. */
+static bool lengthen(places *p, uint32_t d, const hone_linear *form, int64_t step, int64_t count) {
+    for (uint32_t t = 0; t < form->count; t++) {
+        for (uint32_t i = 0; i < p->iter_count; i++) {
+            hone_iter *iter = &p->iters[i];
+            const hone_expr *term = form->terms[t].term, *extent = iter->range.extent;
+            int64_t coeff = form->terms[t].coeff;
+            if (term->kind != HONE_EXPR_VAR || term->u.var != iter->var || p->is_longer[i] ||
+                !hone_expr_is_int(extent) || extent->u.i > INT32_MAX || extent->u.i < 1 ||
+                coeff < 1 || step % coeff != 0 || step / coeff != extent->u.i ||
+                extent->u.i * count > INT32_MAX || is_used_elsewhere(p, d, iter->var)) {
+                continue;
+            }
+            bool is_once = true;
+            for (uint32_t o = 0; o < form->count; o++)
+                is_once =
+                    is_once && (o == t || !hone_expr_uses_var(form->terms[o].term, iter->var));
+            if (!is_once) continue;
+            iter->range.extent = hone_expr_int(&p->sch->ir, extent->dtype, extent->u.i * count);
+            p->is_longer[i] = true;
+            return iter->range.extent != NULL;
+        }
+    }
+    return false;
+}
+
+/* Of the one store, in a dimension; NULL where memory is short. */
+static const hone_expr *place_in(places *p, uint32_t d) {
+    hone_schedule *sch = p->sch;
+    const hone_expr *index = p->stores[0]->u.store.indices[d];
+    const hone_expr *nothing = hone_expr_int(&sch->ir, index->dtype, 0);
+    int64_t first, step, count;
+    hone_linear form;
+    if (!find_steps(p, d, &first, &step, &count)) return nothing;
+    if (step == 0) return index;
+    if (!hone_linear_of(&sch->arith, index, &form)) return nothing;
+    if (!lengthen(p, d, &form, step, count)) return nothing;
+    form.constant += first;
+    return hone_linear_expr(&sch->arith, &form, index->dtype);
+}
+
+bool sch_stores_apart(hone_schedule *sch, hone_node_id id) {
+    const hone_block *block = sch_block(sch, id);
+    places p = {.sch = sch};
+    if (block->write_count != 1 || !find_stores(&p, id)) return false;
+    const hone_expr **indices = hone_arena_alloc(sch->arena, (p.rank + 1) * sizeof *indices);
+    p.iters = hone_arena_alloc(sch->arena, (block->axis_count + 1) * sizeof *p.iters);
+    p.is_longer = hone_arena_zalloc(sch->arena, (block->axis_count + 1) * sizeof *p.is_longer);
+    if (!indices || !p.iters || !p.is_longer) return false;
+    for (uint32_t a = 0; a < block->axis_count; a++) {
+        if (block->axes[a].kind != HONE_AXIS_SPATIAL) return false;
+        p.iters[p.iter_count++] = (hone_iter){block->axes[a].var, block->axes[a].dom};
+    }
+    for (uint32_t d = 0; d < p.rank; d++) {
+        indices[d] = place_in(&p, d);
+        if (!indices[d]) return false;
+    }
+    hone_itermap map;
+    return hone_itermap_detect(&sch->arith, p.rank, indices, p.iter_count, p.iters, NULL,
+                               HONE_ITERMAP_INJECTIVE, true, &map);
+}
