@@ -558,6 +558,12 @@ static void keep_from_below_zero(region_walk *walk, hone_range *io) {
     if (zero) io->extent = zero;
 }
 
+static bool stays_as_written(const hone_interval *dim) {
+    bool is_clipped =
+        hone_expr_is_op(dim->min, HONE_OP_MIN) || hone_expr_is_op(dim->min, HONE_OP_MAX);
+    return hone_expr_is_op(dim->min, HONE_OP_FLOORDIV) || (is_clipped && dim->min == dim->max);
+}
+
 static const hone_region *finish_regions(region_walk *walk, const touches *list,
                                          bool without_written, uint32_t *out_count) {
     hone_arena *arena = arena_of(walk);
@@ -575,9 +581,8 @@ static const hone_region *finish_regions(region_walk *walk, const touches *list,
             if (t->dims[d].min && t->dims[d].max &&
                 hone_interval_range(&walk->arith, t->dims[d], dtype, &ranges[d])) {
                 keep_from_below_zero(walk, &ranges[d]);
-                if (hone_expr_is_op(t->dims[d].min, HONE_OP_FLOORDIV)) {
+                if (stays_as_written(&t->dims[d]))
                     ranges[d].min = region_fixed(&walk->arith, t->dims[d].min);
-                }
                 continue;
             }
             ranges[d] = (hone_range){hone_expr_int(&walk->arith.ir, buffer->shape[d]->dtype, 0),

@@ -143,8 +143,18 @@ static const hone_expr *tighten(hone_arith *arith, const region_facts *facts, co
     return bound;
 }
 
+/* The same but for the order of the sides of minima and maxima. */
+static bool is_reordered(const hone_expr *a, const hone_expr *b) {
+    if (hone_expr_same(a, b)) return true;
+    bool has_sides = hone_expr_is_op(a, HONE_OP_MIN) || hone_expr_is_op(a, HONE_OP_MAX);
+    if (!has_sides || !hone_expr_is_op(b, (hone_op)a->op)) return false;
+    return (is_reordered(a->args[0], b->args[0]) && is_reordered(a->args[1], b->args[1])) ||
+           (is_reordered(a->args[0], b->args[1]) && is_reordered(a->args[1], b->args[0]));
+}
+
 const hone_expr *region_fixed(hone_arith *arith, const hone_expr *e) {
     const hone_expr *simple = hone_simplify(arith, e);
+    if (simple && is_reordered(e, simple)) return e; /* max(0, x) stays */
     bool is_shifted =
         simple && hone_expr_is_op(e, HONE_OP_FLOORDIV) &&
         (hone_expr_is_op(simple, HONE_OP_ADD) || hone_expr_is_op(simple, HONE_OP_SUB)) &&
