@@ -18,10 +18,25 @@
 enum { MAX_VECTORS = 4, MAX_STREAM_VECTORS = 16, SPARE_REGISTERS = 4, MAX_ROWS = 32 };
 enum { MAX_WINDOW = 16, MAX_UNROLLED = 256 };
 
+/* Short rows that are summed as wholes: loads serve all steps of the reduction, if the vectors of a
+ * tile are in registers together. */
+static bool sums_short_rows(const hone_default_nest *n, hone_node_id column) {
+    const hone_func *func = n->sch->func;
+    const hone_block *block = hone_func_node(func, n->facts.block)->u.block.block;
+    hone_var var = hone_func_node(func, column)->u.loop.var;
+    for (uint32_t r = 0; r < block->read_count; r++) {
+        int64_t stride;
+        bool is_known = sch_stride_in_loop(n->sch, n->facts.block, &block->reads[r], var, &stride);
+        if (is_known && stride > 1 && stride == n->facts.reduce) return true;
+    }
+    return false;
+}
+
 /* Vectors of a tile. What is read once (the sum of columns) is read in long runs: as many vectors
  * as half of the registers hold, and as leave each thread some. */
-static int64_t most_vectors(const hone_default_nest *n, int64_t extent) {
+static int64_t most_vectors(const hone_default_nest *n, int64_t extent, hone_node_id column) {
     if (n->facts.has_reuse) return MAX_VECTORS;
+    if (sums_short_rows(n, column)) return MAX_VECTORS / 2;
     int64_t most = n->limits->vector_registers / 2, threads = n->limits->threads;
     int64_t share = (extent + threads * n->lanes - 1) / (threads * n->lanes);
     if (most > MAX_STREAM_VECTORS) most = MAX_STREAM_VECTORS;
@@ -30,8 +45,8 @@ static int64_t most_vectors(const hone_default_nest *n, int64_t extent) {
 }
 
 /* Elements of the vector part: whole registers if they divide the extent, else what does. */
-static int64_t column_tile(const hone_default_nest *n, int64_t extent) {
-    int64_t most = most_vectors(n, extent) * n->lanes;
+static int64_t column_tile(const hone_default_nest *n, int64_t extent, hone_node_id column) {
+    int64_t most = most_vectors(n, extent, column) * n->lanes;
     int64_t tile = hone_default_divisor(extent, n->lanes, most, n->lanes);
     if (!tile) tile = hone_default_divisor(extent, n->lanes / 2 + 1, most, 1);
     if (!tile && extent <= 2 * most) tile = extent;
@@ -119,7 +134,7 @@ static void plan_window(const hone_default_nest *n, const hone_node_id *loops, i
 static plan make_plan(const hone_default_nest *n, uint32_t count, const hone_node_id *loops) {
     const hone_reduction_facts *f = &n->facts;
     plan p = {.column = f->contiguous_space, .rows = 1, .window = -1};
-    p.columns = column_tile(n, f->extents[p.column]);
+    p.columns = column_tile(n, f->extents[p.column], loops[p.column]);
     int64_t vectors = (p.columns + n->lanes - 1) / n->lanes;
     int64_t budget = (n->limits->vector_registers - SPARE_REGISTERS) / vectors;
     p.row = vectors <= MAX_VECTORS ? row_loop(n, count, loops) : -1;
