@@ -174,9 +174,25 @@ static bool has_reduce_axis(const hone_block *block) {
     return false;
 }
 
+/* A spatial axis is the loop, whose iterations then have no element in common: where its reduce
+ * axes depend on the loop as well, it is because a loop inside is as long as this one says. */
+static bool is_spatial_axis(const verifier *v, hone_node_id id, hone_var var) {
+    const hone_node *node = hone_func_node(v->func, id);
+    const hone_block *block = node->u.block.block;
+    for (uint32_t i = 0; i < block->axis_count; i++) {
+        const hone_expr *binding = node->u.block.bindings[i];
+        if (block->axes[i].kind == HONE_AXIS_SPATIAL && binding->kind == HONE_EXPR_VAR &&
+            binding->u.var == var) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* Iterations that run apart must not reduce into one element; threads of one group may. */
 static void check_reduce_loop_kind(verifier *v, hone_node_id id, const hone_node *loop) {
     const char *how = NULL;
+    if (is_spatial_axis(v, id, loop->u.loop.var)) return;
     if (loop->loop_kind == HONE_LOOP_PARALLEL) how = "parallel";
     if (loop->loop_kind == HONE_LOOP_VECTORIZED) how = "vectorized";
     if (loop->loop_kind == HONE_LOOP_THREAD && loop->u.loop.thread_tag &&

@@ -192,6 +192,16 @@ static const struct row {
      "    with T.block(\"B\"):\n"
      "      vi = T.axis.spatial(128, i)\n"
      "      C[vi, 0] = C[vi, 0] + A[vi, 0]\n",                               "block 'B' updates in place, and loop 'r' repeats it",                                          true },
+    {"a reduction as long as a parallel loop says",
+     "  for i in T.parallel(12):\n"
+     "    for k0 in range(3):\n"
+     "      for k1 in range(i // 3 + 1):\n"
+     "        with T.block(\"B\"):\n"
+     "          vi = T.axis.spatial(12, i)\n"
+     "          vk = T.axis.reduce(12, k0 * (i // 3 + 1) + k1)\n"
+     "          with T.init():\n"
+     "            C[vi, 0] = 0.0\n"
+     "          C[vi, 0] = C[vi, 0] + A[vi, vk]\n",                          NULL,                                                                                           false},
     {"parallel over a reduction",
      "  for i in range(128):\n"
      "    for k in T.parallel(128):\n"
