@@ -443,15 +443,29 @@ static bool touches_alike(const planner *p, const lower_access *access, hone_nod
     return true;
 }
 
-/* Do all iterations of a loop store to the same elements, and each round of the loops around it do
- * the same? What is read was then stored in the round: there is nothing before the first. around:
- * what these loops bind. */
+/* Does a load stand behind the last store, in another child of the loop? */
+static bool is_behind_stores(const hone_func *func, hone_node_id loop, const lower_accesses *all,
+                             const lower_access *load) {
+    const lower_access *last = NULL;
+    for (uint32_t i = 0; i < all->count; i++) {
+        if (all->items[i].is_store) last = &all->items[i];
+    }
+    return last && last < load &&
+           child_of(func, loop, last->node) != child_of(func, loop, load->node);
+}
+
+/* Do all iterations of a loop store to the same elements, in each round of the loops around it?
+ * What is read was then stored in the round, also where all rounds read the same: there is nothing
+ * before the first. around: what these loops bind. */
 static bool has_rounds_alike(const planner *p, hone_node_id loop, const lower_accesses *all,
                              bool *around) {
-    hone_var var = hone_func_node(p->lower->func, loop)->u.loop.var;
+    const hone_func *func = p->lower->func;
+    hone_var var = hone_func_node(func, loop)->u.loop.var;
     for (uint32_t i = 0; i < all->count; i++) {
-        around[var] = all->items[i].is_store;
-        if (!touches_alike(p, &all->items[i], loop, around)) return false;
+        const lower_access *access = &all->items[i];
+        around[var] = access->is_store;
+        if (touches_alike(p, access, loop, around)) continue;
+        if (access->is_store || !is_behind_stores(func, loop, all, access)) return false;
     }
     return true;
 }

@@ -21,14 +21,13 @@ typedef struct parting {
     bool *inner, *others; /* variables below the loop, see lower_mark_vars */
 } parting;
 
-/* What all stores, or all loads, touch in dimension d in one iteration; false where that is not
- * known. NULL ends: there are none. */
-static bool hull_of(parting *p, uint32_t d, bool of_stores, hone_interval *out) {
+/* What all stores touch in dimension d in one iteration; false where that is not known. */
+static bool stored_in(parting *p, uint32_t d, hone_interval *out) {
     uint32_t vars = p->lower->func->var_count;
     *out = (hone_interval){NULL, NULL};
     for (uint32_t i = 0; i < p->all.count; i++) {
         const hone_expr *index = p->all.items[i].indices[d];
-        if (p->all.items[i].is_store != of_stores) continue;
+        if (!p->all.items[i].is_store) continue;
         if (!hone_expr_is_pure_index(index) || hone_expr_uses_any(index, p->others, vars)) {
             return false;
         }
@@ -37,7 +36,7 @@ static bool hull_of(parting *p, uint32_t d, bool of_stores, hone_interval *out) 
         *out = out->min ? hone_interval_union(&p->arith, *out, one) : one;
         if (!out->min || !out->max) return false;
     }
-    return true;
+    return out->min != NULL;
 }
 
 /* Are the elements that one iteration stores to closer together than the step to the next? */
@@ -45,8 +44,7 @@ static bool is_apart_in(parting *p, uint32_t d) {
     hone_var var = hone_func_node(p->lower->func, p->loop)->u.loop.var;
     hone_interval hull;
     int64_t step, high;
-    if (!hull_of(p, d, true, &hull) || !hull.min ||
-        !hone_linear_coeff(&p->arith, hull.min, var, &step) ||
+    if (!stored_in(p, d, &hull) || !hone_linear_coeff(&p->arith, hull.min, var, &step) ||
         !hone_linear_coeff(&p->arith, hull.max, var, &high) || step == 0 || step != high) {
         return false;
     }
@@ -100,17 +98,54 @@ static bool stores_apart(parting *p) {
     return is_apart_together(p);
 }
 
+/* Where an index goes in one iteration; of one that is looked up the numbers it lies between. */
+static hone_interval reach_of(parting *p, const hone_expr *index) {
+    uint32_t vars = p->lower->func->var_count;
+    if (hone_expr_is_pure_index(index) && !hone_expr_uses_any(index, p->others, vars))
+        return hone_arith_relax(&p->arith, index, p->inner, vars, NULL);
+    hone_bound bound = hone_arith_bound(&p->arith, index);
+    hone_ir *ir = &p->arith.ir;
+    if (bound.min < INT32_MIN || bound.max > INT32_MAX) return (hone_interval){NULL, NULL};
+    return (hone_interval){hone_expr_int(ir, index->dtype, bound.min),
+                           hone_expr_int(ir, index->dtype, bound.max)};
+}
+
+/* Takes the conditions around a node, below the loop, as facts. */
+static void learn_conditions(parting *p, hone_node_id at) {
+    const hone_func *func = p->lower->func;
+    for (hone_node_id below = at, n; below != p->loop; below = n) {
+        n = hone_func_node(func, below)->parent;
+        const hone_node *node = hone_func_node(func, n);
+        bool is_else = hone_func_node(func, below)->kind == HONE_NODE_ELSE;
+        if (node->kind == HONE_NODE_IF && !is_else && hone_expr_is_pure_index(node->u.eval.value))
+            hone_arith_push(&p->arith, node->u.eval.value);
+    }
+}
+
+static bool reads_within(parting *p, const lower_access *load, const hone_interval *stored) {
+    bool is_within = true;
+    uint32_t mark = p->arith.fact_count;
+    learn_conditions(p, load->node);
+    for (uint32_t d = 0; d < p->lower->func->buffers[p->buffer].rank && is_within; d++) {
+        hone_interval loaded = reach_of(p, load->indices[d]);
+        is_within = loaded.min && loaded.max &&
+                    hone_prove_less_equal(&p->arith, stored[d].min, loaded.min) &&
+                    hone_prove_less_equal(&p->arith, loaded.max, stored[d].max);
+    }
+    hone_arith_pop(&p->arith, mark);
+    return is_within;
+}
+
 /* Does an iteration read within the box that it stores to itself? Else it may read what another one
  * has stored in an earlier iteration of a loop around theirs. */
 static bool reads_its_own(parting *p) {
+    hone_interval stored[HONE_MAX_RANK];
     for (uint32_t d = 0; d < p->lower->func->buffers[p->buffer].rank; d++) {
-        hone_interval stored, loaded;
-        if (!hull_of(p, d, true, &stored) || !hull_of(p, d, false, &loaded)) return false;
-        if (!loaded.min) return true;
-        if (!stored.min || !hone_prove_less_equal(&p->arith, stored.min, loaded.min) ||
-            !hone_prove_less_equal(&p->arith, loaded.max, stored.max)) {
-            return false;
-        }
+        if (!stored_in(p, d, &stored[d])) return false;
+    }
+    for (uint32_t i = 0; i < p->all.count; i++) {
+        const lower_access *access = &p->all.items[i];
+        if (!access->is_store && !reads_within(p, access, stored)) return false;
     }
     return true;
 }

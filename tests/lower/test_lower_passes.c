@@ -145,6 +145,26 @@ static const struct row alloc_rows[] = {
           "                L[1] = A[3]\n"
           "            else:\n"
           "                Y[f] = L[1]\n",                                   "    L = T.alloc_buffer((3, 2), \"int32\")\n"          },
+    {"what the conditions around a load say counts",
+     HEAD "    L = T.alloc_buffer((5,), \"int32\")\n"
+          "    for o in range(3):\n"
+          "        for f in T.parallel(2):\n"
+          "            if o * 2 + f < 5:\n"
+          "                for t in range(2):\n"
+          "                    L[t] = A[t]\n"
+          "                for t in range(3):\n"
+          "                    L[t + 2] = A[t]\n"
+          "            if o * 2 + f < 5:\n"
+          "                Y[o * 2 + f] = L[o * 2 + f]\n",                   "    L = T.alloc_buffer((2, 5), \"int32\")\n"          },
+    {"and the ends of what is looked up",
+     HEAD "    L = T.alloc_buffer((5,), \"int32\")\n"
+          "    for o in range(3):\n"
+          "        for f in T.parallel(2):\n"
+          "            if o * 2 + f < 5:\n"
+          "                for t in range(5):\n"
+          "                    L[t] = A[t]\n"
+          "            if o * 2 + f < 5:\n"
+          "                Y[o * 2 + f] = L[T.min(T.max(A[o], 0), 4)]\n",    "    L = T.alloc_buffer((2, 5), \"int32\")\n"          },
     {"those that store apart may go on with what is theirs",
      HEAD "    L = T.alloc_buffer((3,), \"int32\")\n"
           "    for o in range(2):\n"
