@@ -370,6 +370,20 @@ static hone_node_id place_of(const sch_layout *l, hone_node_id last, bool *out_b
     return place;
 }
 
+/* Those that write the buffer have it to themselves no more. */
+static hone_status check_writers_see(const sch_layout *l, hone_node_id place) {
+    hone_schedule *sch = l->sch;
+    hone_node_id writer = HONE_NO_ID;
+    for (hone_node_id n = 0; n != HONE_NO_ID; n = hone_tree_next(sch->func, 0, n)) {
+        const hone_node *node = sch_node(sch, n);
+        if (node->kind != HONE_NODE_STORE || node->u.store.buffer != l->buffer) continue;
+        if (sch_scope_of(sch, n) == writer) continue;
+        writer = sch_scope_of(sch, n);
+        HONE_TRY(sch_require_seen(sch, writer, place));
+    }
+    return HONE_OK;
+}
+
 static hone_status pad_beside(sch_layout *l) {
     hone_schedule *sch = l->sch;
     hone_node_id last, block_id = hone_func_add_node(sch->func, HONE_NODE_BLOCK);
@@ -399,7 +413,10 @@ static hone_status pad_beside(sch_layout *l) {
     hone_tree_append(sch->func, s.bottom, block_id);
     HONE_TRY(sch_update_regions(sch, block_id));
     hone_node_id place = sch_node(sch, hone_func_root_block(sch->func))->first;
-    if (!is_read_only) place = place_of(l, last, &is_before);
+    if (!is_read_only) {
+        place = place_of(l, last, &is_before);
+        HONE_TRY(check_writers_see(l, sch_node(sch, place)->parent));
+    }
     if (is_before) {
         hone_tree_insert_before(sch->func, place, s.top);
     } else {

@@ -357,7 +357,7 @@ static hone_status make_inner(blockizing *b, part *p) {
         r.map[from->axes[i].var] = axis_value(b, p, i, inner);
         if (!r.map[from->axes[i].var]) return sch_ir_error(sch);
     }
-    HONE_TRY(hone_tree_transform(sch->func, p->block, rename_axes, &r, true));
+    HONE_TRY(sch_transform(sch, p->block, rename_axes, &r, true));
     hone_block *block = hone_block_copy(sch->arena, sch_block(sch, p->block));
     if (!block) return sch_no_memory();
     block->axes = axes;

@@ -532,6 +532,7 @@ hone_status hone_sch_cache_write(hone_schedule *sch, hone_rv block, int64_t writ
     readers.user_count = 0;
     HONE_TRY(find_cache_readers(&readers, consumer_count, consumers));
     HONE_TRY(find_write_place(&c, &readers));
+    HONE_TRY(sch_require_seen(sch, c.block, c.place));
     HONE_TRY(finish(&c, scope, &copy));
     readers.cache = c.cache;
     readers.box = c.box;

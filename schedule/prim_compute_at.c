@@ -368,6 +368,7 @@ static feeding feeding_of(const hone_block *block, const sch_nest *n, hone_var v
 static hone_status check_concurrent(move *m, const sch_nest *n) {
     hone_schedule *sch = m->sch;
     const hone_block *block = sch_block(sch, m->block);
+    bool is_apart = sch_writes_apart(sch, m->block);
     for (hone_node_id l = m->loop; sch_node(sch, l)->kind != HONE_NODE_BLOCK;
          l = sch_node(sch, l)->parent) {
         const hone_node *loop = sch_node(sch, l);
@@ -379,6 +380,12 @@ static hone_status check_concurrent(move *m, const sch_nest *n) {
         feeding how = feeding_of(block, n, loop->u.loop.var);
         bool is_group = loop->loop_kind == HONE_LOOP_THREAD &&
                         strncmp(loop->u.loop.thread_tag, "threadIdx", 9) == 0;
+        if (how == FEEDS_SPATIAL && !is_apart) {
+            return sch_refuse(sch, m->block,
+                              "%s runs its iterations at once, and different values of the axes of "
+                              "%s may write the same element",
+                              sch_loop_name(sch, l), sch_block_name(sch, m->block));
+        }
         if (how == FEEDS_SPATIAL || (how == FEEDS_REDUCE && is_group)) continue;
         return sch_refuse(sch, l,
                           "%s runs its iterations at once and does not feed a spatial axis "

@@ -128,6 +128,7 @@ hone_status hone_sch_decompose_reduction(hone_schedule *sch, hone_rv block_rv, h
     HONE_TRY(sch_resolve_loop(sch, loop_rv, &loop));
     HONE_TRY(check(sch, block, loop));
     HONE_TRY(check_init_reads(sch, block, loop));
+    HONE_TRY(sch_require_seen(sch, block, sch_node(sch, loop)->parent));
     sch_init_nest nest;
     HONE_TRY(sch_plan_init(sch, block, loop, "_init", &nest));
     HONE_TRY(sch_take_init(sch, block, &nest, &init, &top));

@@ -481,6 +481,7 @@ hone_status hone_sch_decompose_padding(hone_schedule *sch, hone_rv block_rv, hon
     HONE_TRY(sch_resolve_block(sch, block_rv, &p.block));
     HONE_TRY(sch_resolve_loop(sch, loop_rv, &p.loop));
     HONE_TRY(check_place(&p));
+    HONE_TRY(sch_require_seen(sch, p.block, sch_node(sch, p.loop)->parent));
     HONE_TRY(check_choice(&p));
     HONE_TRY(find_inside(&p));
     HONE_TRY(make_constant(&p, &constant, &top));

@@ -1,6 +1,7 @@
-#include "schedule/schedule_impl.h"
-
 #include <string.h>
+
+#include "schedule/init_nest.h"
+#include "schedule/schedule_impl.h"
 
 /* parallel, vectorize, unroll, bind: how a loop runs.
  *
@@ -13,10 +14,24 @@
  * the inner one; loops that are launched together and bound to one axis have one extent. vectorize
  * wants a constant extent. unroll checks nothing but that. */
 
+/* Does a block inside of the block reduce over the iterations of the loop? */
+static bool holds_reduction_over(const hone_schedule *sch, hone_node_id block, hone_node_id loop) {
+    hone_var var = sch_node(sch, loop)->u.loop.var;
+    for (hone_node_id n = hone_tree_next(sch->func, block, block); n != HONE_NO_ID;
+         n = hone_tree_next(sch->func, block, n)) {
+        if (sch_node(sch, n)->kind == HONE_NODE_BLOCK &&
+            sch_feeds_axis(sch, n, var, HONE_AXIS_REDUCE)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* Every block that touches a buffer that this block writes stands below the loop, and the buffer is
- * local to the scope: lowering gives each iteration its own. */
+ * local to the scope: lowering gives each iteration its own. No iteration goes on with what one
+ * before it made. */
 static bool is_private_below(hone_schedule *sch, hone_node_id block, hone_node_id loop) {
-    if (sch_is_output_block(sch, block)) return false;
+    if (sch_is_output_block(sch, block) || holds_reduction_over(sch, block, loop)) return false;
     hone_node_id scope = sch_scope_of(sch, block);
     for (hone_node_id n = sch_next_block(sch, scope, scope); n != HONE_NO_ID;
          n = sch_next_block(sch, scope, n)) {
@@ -129,6 +144,16 @@ bool sch_is_in_concurrent_loop(const hone_schedule *sch, hone_node_id block) {
            !hone_node_is_concurrent_loop(sch_node(sch, n)))
         n = sch_node(sch, n)->parent;
     return sch_node(sch, n)->kind == HONE_NODE_FOR;
+}
+
+hone_status sch_require_seen(hone_schedule *sch, hone_node_id writer, hone_node_id place) {
+    for (hone_node_id l = sch_node(sch, writer)->parent; sch_node(sch, l)->kind == HONE_NODE_FOR;
+         l = sch_node(sch, l)->parent) {
+        bool is_inside = l == place || hone_tree_is_ancestor(sch->func, l, place);
+        if (is_inside || !hone_node_is_concurrent_loop(sch_node(sch, l))) continue;
+        HONE_TRY(check_shared_block(sch, writer, l));
+    }
+    return HONE_OK;
 }
 
 hone_status sch_require_leavable(hone_schedule *sch, hone_node_id reader, hone_node_id place) {

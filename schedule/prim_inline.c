@@ -272,7 +272,7 @@ static hone_status check_inline(hone_schedule *sch, hone_node_id block, hone_nod
 
 /* Rewrites one consumer; the loads may stand in blocks nested in it. */
 static hone_status rewrite_consumer(hone_schedule *sch, hone_node_id consumer, inliner *in) {
-    hone_status st = hone_tree_transform(sch->func, consumer, inline_load, in, false);
+    hone_status st = sch_transform(sch, consumer, inline_load, in, false);
     if (in->error) {
         hone_status_free(st);
         st = in->error;

@@ -336,6 +336,20 @@ static bool bind_old_ranges(einsum *e) {
     return true;
 }
 
+/* What the nest writes is copied behind it: its loops have it to themselves no more. */
+static hone_status check_seen(const einsum *e) {
+    hone_schedule *sch = e->sch;
+    for (uint32_t i = 0; i < e->buffer_count; i++) {
+        if (!e->buffers[i].is_written) continue;
+        for (hone_node_id n = sch_next_block(sch, e->scope, e->scope); n != HONE_NO_ID;
+             n = sch_next_block(sch, e->scope, n)) {
+            if (!sch_writes(sch_block(sch, n), e->buffers[i].old)) continue;
+            HONE_TRY(sch_require_seen(sch, n, sch_node(sch, e->top)->parent));
+        }
+    }
+    return HONE_OK;
+}
+
 static hone_status apply(einsum *e) {
     hone_func *saved = NULL;
     if (!is_declared_by_hand(sch_block(e->sch, e->block))) return grow(e);
@@ -372,6 +386,7 @@ hone_status hone_sch_pad_einsum(hone_schedule *sch, hone_rv block, uint32_t coun
     if (grows) {
         HONE_TRY(sch_check_zero_risks(sch, e.block));
         HONE_TRY(sch_check_zero_sums(sch, e.block, e.extents));
+        HONE_TRY(check_seen(&e));
         HONE_TRY(apply(&e));
     }
     return record(sch, block, count, padding);

@@ -293,6 +293,12 @@ static hone_status do_reverse(hone_schedule *sch, const reverse *r) {
                                 producer.u.store.indices, &values));
     HONE_TRY(check_order(sch, r, values));
     HONE_TRY(sch_require_leavable(sch, r->block, r->producer));
+    if (sch_is_in_concurrent_loop(sch, r->producer) && !sch_writes_apart(sch, r->block)) {
+        return sch_refuse(sch, r->block,
+                          "%s stands in a loop that runs its iterations at once, and different "
+                          "values of the axes of %s may write the same element",
+                          sch_block_name(sch, r->producer), sch_block_name(sch, r->block));
+    }
     uint32_t rank = consumer.u.store.rank;
     const hone_expr **indices = hone_arena_alloc(sch->arena, (rank + 1) * sizeof *indices);
     if (!indices) return sch_no_memory();

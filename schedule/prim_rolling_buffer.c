@@ -404,7 +404,7 @@ static const hone_expr *fold_load(void *ctx, hone_ir *ir, const hone_expr *e) {
 
 static hone_status fold_accesses(rolling *r) {
     hone_schedule *sch = r->sch;
-    HONE_TRY(hone_tree_transform(sch->func, r->around, fold_load, r, false));
+    HONE_TRY(sch_transform(sch, r->around, fold_load, r, false));
     for (hone_node_id n = r->around; n != HONE_NO_ID; n = hone_tree_next(sch->func, r->around, n)) {
         hone_node *node = sch_node(sch, n);
         if (node->kind != HONE_NODE_STORE || node->u.store.buffer != r->buffer) continue;

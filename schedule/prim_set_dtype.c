@@ -64,7 +64,7 @@ hone_status hone_sch_unsafe_set_dtype(hone_schedule *sch, hone_rv block_rv, int6
     const char *copy = hone_arena_strdup(sch->arena, dtype);
     if (!copy) return sch_no_memory();
     if (!hone_dtype_equal(hone_func_buffer(sch->func, buffer)->dtype, r.to)) {
-        HONE_TRY(hone_tree_transform(sch->func, 0, retype_load, &r, false));
+        HONE_TRY(sch_transform(sch, 0, retype_load, &r, false));
         HONE_TRY(retype_stores(sch, &r));
         for (hone_buffer b = 0; b < sch->func->buffer_count; b++) {
             if (is_part[b]) sch->func->buffers[b].dtype = r.to;

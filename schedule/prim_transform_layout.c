@@ -276,7 +276,7 @@ static hone_status rewrite_accesses(sch_layout *l) {
     hone_node_id aside = hone_func_add_node(sch->func, HONE_NODE_FOR);
     if (aside == HONE_NO_ID) return sch_no_memory();
     if (has_writer) hone_tree_move_children(sch->func, l->writer, aside);
-    HONE_TRY(hone_tree_transform(sch->func, 0, rewrite_load, l, true));
+    HONE_TRY(sch_transform(sch, 0, rewrite_load, l, true));
     HONE_TRY(rewrite_stores(l));
     if (has_writer) hone_tree_move_children(sch->func, aside, l->writer);
     return sch_ir_error(sch);

@@ -80,7 +80,7 @@ static hone_status redirect_store(const redirection *r, hone_node_id id) {
 hone_status sch_redirect_accesses(hone_schedule *sch, hone_node_id top, hone_buffer from,
                                   hone_buffer to, const hone_range *box, bool writes_too) {
     redirection r = {sch, from, to, box};
-    HONE_TRY(hone_tree_transform(sch->func, top, redirect_load, &r, true));
+    HONE_TRY(sch_transform(sch, top, redirect_load, &r, true));
     for (hone_node_id n = top; n != HONE_NO_ID; n = hone_tree_next(sch->func, top, n)) {
         const hone_node *node = sch_node(sch, n);
         bool is_store = node->kind == HONE_NODE_STORE && node->u.store.buffer == from;

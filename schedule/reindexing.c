@@ -514,7 +514,7 @@ static hone_status redirect(sch_reindexing *r) {
     hone_schedule *sch = r->sch;
     for (hone_node_id n = sch_node(sch, r->block)->first; n != HONE_NO_ID;
          n = sch_node(sch, n)->next) {
-        HONE_TRY(hone_tree_transform(sch->func, n, redirect_load, r, false));
+        HONE_TRY(sch_transform(sch, n, redirect_load, r, false));
     }
     for (hone_node_id n = r->block; n != HONE_NO_ID; n = hone_tree_next(sch->func, r->block, n)) {
         hone_node *node = sch_node(sch, n);

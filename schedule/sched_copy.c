@@ -95,6 +95,19 @@ static hone_status bind_vars(hone_schedule *sch, hone_node_id n) {
     return fine ? HONE_OK : sch_no_memory();
 }
 
+hone_status sch_transform(hone_schedule *sch, hone_node_id root, hone_expr_rewrite rewrite,
+                          void *ctx, bool with_blocks) {
+    HONE_TRY(hone_tree_transform(sch->func, root, rewrite, ctx, with_blocks));
+    for (hone_node_id n = root; n != HONE_NO_ID; n = hone_tree_next(sch->func, root, n)) {
+        const hone_node *node = sch_node(sch, n);
+        bool is_for = node->kind == HONE_NODE_FOR;
+        bool is_constant = is_for && hone_expr_is_int(node->u.loop.range.min) &&
+                           hone_expr_is_int(node->u.loop.range.extent);
+        if (is_for && !is_constant) HONE_TRY(bind_vars(sch, n));
+    }
+    return sch_ir_error(sch);
+}
+
 hone_status sch_replace_vars(hone_schedule *sch, hone_node_id root, const hone_expr **map,
                              uint32_t count) {
     renaming r = {sch, map, count};

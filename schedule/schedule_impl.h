@@ -117,7 +117,11 @@ bool sch_is_fixed(const hone_schedule *sch, const hone_expr *e);
  */
 const hone_expr *sch_put_in(hone_schedule *sch, const hone_expr *e, const hone_expr *const *map,
                             uint32_t count, bool is_index);
-/* The same in all below root, blocks included. */
+/* Rewrites all expressions below root (see hone_tree_transform); what is known of the loops there
+ * follows their bounds. */
+HONE_NODISCARD hone_status sch_transform(hone_schedule *sch, hone_node_id root,
+                                         hone_expr_rewrite rewrite, void *ctx, bool with_blocks);
+/* sch_put_in for all below root, blocks included. */
 HONE_NODISCARD hone_status sch_replace_vars(hone_schedule *sch, hone_node_id root,
                                             const hone_expr **map, uint32_t count);
 /* A copy under loop variables and axes of its own, not in the tree yet. */
@@ -217,6 +221,11 @@ bool sch_is_in_concurrent_loop(const hone_schedule *sch, hone_node_id block);
  * once have made, each for itself before: ILLEGAL where they make the same elements. */
 HONE_NODISCARD hone_status sch_require_leavable(hone_schedule *sch, hone_node_id reader,
                                                 hone_node_id place);
+/* Another block comes to touch, at a place (a loop or block that it will be a child of), what
+ * iterations of parallel or vectorized loops around a block have each made for itself before:
+ * ILLEGAL where they make the same elements. */
+HONE_NODISCARD hone_status sch_require_seen(hone_schedule *sch, hone_node_id writer,
+                                            hone_node_id place);
 /* Something other than loops and blocks stands below the loop. */
 bool sch_has_other_statements(const hone_schedule *sch, hone_node_id loop);
 /* Only loops stand between the block and its scope, with bounds that load nothing. */
