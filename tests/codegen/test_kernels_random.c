@@ -2,7 +2,6 @@
  * after each pass, and so does the compiled code. HONE_SEQUENCES sets how many. */
 #include <dlfcn.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -165,9 +164,8 @@ static uint32_t check_batch(const char *name, uint64_t first, uint32_t count) {
 
 static void kernels_agree_with_the_interpreter(void **state) {
     (void)state;
-    const char *wanted = getenv("HONE_SEQUENCES"), *begin = getenv("HONE_FIRST_SEED");
-    uint64_t count = wanted ? strtoull(wanted, NULL, 10) : KERNELS;
-    uint64_t first = begin ? strtoull(begin, NULL, 10) : 1;
+    uint64_t count = hone_test_number("HONE_SEQUENCES", KERNELS);
+    uint64_t first = hone_test_number("HONE_FIRST_SEED", 1);
     uint32_t failed = 0;
     for (uint64_t done = 0; done < count; done += BATCH) {
         uint64_t left = count - done;

@@ -3,7 +3,6 @@
  * HONE_ARITH_COUNT sets the number of expressions, HONE_ARITH_SEED the first seed.
  */
 #include <inttypes.h>
-#include <stdlib.h>
 
 #include "support/alloc.h"
 #include "tests/ir/arith_random.h"
@@ -27,8 +26,7 @@ typedef struct fixture {
 } fixture;
 
 static uint64_t first_seed(void) {
-    const char *text = getenv("HONE_ARITH_SEED");
-    return text ? strtoull(text, NULL, 10) : 1;
+    return hone_test_number("HONE_ARITH_SEED", 1);
 }
 
 static void begin(fixture *f, uint64_t seed, uint32_t max_vars) {

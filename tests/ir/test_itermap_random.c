@@ -394,8 +394,7 @@ static void random_maps(void **state) {
     (void)state;
     fixture f = {.arena = hone_arena_create(1 << 16)};
     assert_non_null(f.arena);
-    const char *text = getenv("HONE_ARITH_SEED");
-    uint64_t start = text ? strtoull(text, NULL, 10) : 1, count = world_count(12000);
+    uint64_t start = hone_test_number("HONE_ARITH_SEED", 1), count = world_count(12000);
     int failures = 0;
     for (uint64_t i = 0; i < count && failures < 5; i++) {
         make_map(&f, start + i);

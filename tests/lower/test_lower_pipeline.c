@@ -1,7 +1,6 @@
 /* Software pipelines: what is refused and why, how many copies of a buffer there are, and that
  * random pipelines mean what the loop did, after every pass. HONE_SEQUENCES sets how many. */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "ir/interp.h"
@@ -342,9 +341,9 @@ static void write_program(uint64_t seed, bool wishes, hone_str *out) {
 
 static void random_pipelines_keep_the_meaning(void **state) {
     bool wishes = *state != NULL;
-    const char *wanted = getenv("HONE_SEQUENCES"), *first = getenv("HONE_FIRST_SEED");
-    uint64_t count = wanted ? strtoull(wanted, NULL, 10) : PROGRAMS;
-    uint64_t seed = first ? strtoull(first, NULL, 10) : 1, lowered = 0, failed = 0, overlapped = 0;
+    uint64_t count = hone_test_number("HONE_SEQUENCES", PROGRAMS);
+    uint64_t seed = hone_test_number("HONE_FIRST_SEED", 1);
+    uint64_t lowered = 0, failed = 0, overlapped = 0;
     hone_str program = {0}, text = {0};
     for (uint64_t i = 0; i < count; i++) {
         hone_str_clear(&program);

@@ -1,140 +1,38 @@
-/* Random programs under random schedules, lowered: after every pass they mean what they did, and
- * once allocations stand where they belong no two iterations of a parallel, vectorized or
- * thread-bound loop touch one element, but for giving it the same value. HONE_SEQUENCES sets how
- * many. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "ir/interp.h"
-#include "ir/script.h"
-#include "lower/lower.h"
-#include "lower/signature.h"
-#include "schedule/schedule.h"
-#include "tests/schedule/random_sequence.h"
+/* Random programs under random schedules, lowered. HONE_SEQUENCES sets how many. */
+#include "tests/lower/lower_sequence.h"
 #include "tests/support/hone_test.h"
 #include "tests/support/random_program.h"
 
-enum { DEFAULT_SEQUENCES = 1500, STEPS = 7 };
+enum { DEFAULT_SEQUENCES = 1500 };
 
-typedef struct oracle {
-    const hone_func *base;
-    hone_tensor **want;
-    uint64_t seed;
-    bool is_planned; /* allocations are where they belong */
-} oracle;
-
-static hone_status check_pass(void *ctx, const char *pass, const hone_func *func) {
-    oracle *o = ctx;
-    o->is_planned = o->is_planned || strcmp(pass, "plan_allocs") == 0;
-    bool is_vector = strcmp(pass, "vectorize") == 0;
-    hone_tensor **got = hone_test_make_args(o->base, o->seed);
-    hone_interp_options options = {.check_uninitialised = true,
-                                   .check_races = o->is_planned && !is_vector,
-                                   .allow_repeats = true};
-    hone_status st = hone_interp_func(func, got, func->param_count, &options);
-    hone_str why = {0};
-    if (!st && !hone_test_args_agree_as_rounded(o->base, o->seed, got, o->want, &why)) {
-        st = HONE_ERROR(HONE_CODE_INTERNAL, "%s", hone_str_text(&why));
-    }
-    hone_str_clear(&why);
-    if (st && !hone_func_print(func, NULL, &why)) fputs(hone_str_text(&why), stderr);
-    hone_str_deinit(&why);
-    hone_test_free_args(o->base, got);
-    return hone_status_annotate(st, "after %s", pass);
-}
-
-/* Asks for reductions in vectors at random loops: where there is none, nothing changes. */
-static void ask_for_vectors(hone_func *func, hone_rng *rng) {
-    for (hone_node_id n = 0; n != HONE_NO_ID; n = hone_tree_next(func, 0, n)) {
-        hone_node *node = hone_func_node(func, n);
-        uint64_t dice = hone_rng_next(rng) % 12;
-        if (node->kind != HONE_NODE_FOR || dice > 2) continue;
-        (void)hone_attrs_with(func->arena, &node->u.loop.annotations, "pragma_vector_reduce",
-                              HONE_VALUE_OF_INT((int64_t)dice), &node->u.loop.annotations);
-    }
-}
-
-/* What the signature calls an output may hold anything before. Counts outputs of the program before
- * it was scheduled, and those of them that still are. */
-static hone_status check_outputs(const hone_func *base, const hone_func *func, uint64_t seed,
-                                 hone_tensor *const *want, hone_arena *arena, uint64_t *io_counts) {
-    hone_signature before, after;
-    HONE_TRY(hone_signature_of(base, arena, &before));
-    HONE_TRY(hone_signature_of(func, arena, &after));
-    hone_tensor **got = hone_test_make_args(base, seed);
-    hone_rng rng = hone_rng_from_seed(seed + 1);
-    for (uint32_t i = 0; i < func->param_count; i++) {
-        io_counts[0] += before.roles[i] == HONE_PARAM_OUT;
-        io_counts[1] += before.roles[i] == HONE_PARAM_OUT && after.roles[i] == HONE_PARAM_OUT;
-        if (after.roles[i] == HONE_PARAM_OUT) hone_tensor_fill_random(got[i], &rng, -99, 99);
-    }
-    hone_interp_options options = {0};
-    hone_status st = hone_interp_func(func, got, func->param_count, &options);
-    if (!st && !hone_test_args_agree_as_rounded(base, seed, got, want, NULL)) {
-        st = HONE_ERROR(HONE_CODE_INTERNAL, "an output is read, or not written as a whole");
-    }
-    hone_test_free_args(base, got);
-    return st;
-}
-
-static hone_status lower_and_check(const hone_func *base, hone_schedule *sch, uint64_t seed,
-                                   hone_arena *arena, uint64_t *io_counts) {
-    hone_target target;
-    HONE_TRY(hone_target_parse(seed % 2 ? "x86-64-v4" : "x86-64-v3", &target));
-    oracle o = {.base = base, .want = hone_test_make_args(base, seed), .seed = seed};
-    hone_interp_options interp = {0};
-    hone_status st = hone_interp_func(base, o.want, base->param_count, &interp);
-    hone_lower_options options = {.target = &target, .after = check_pass, .ctx = &o};
-    hone_func *lowered;
-    if (!st) st = check_outputs(base, sch->func, seed, o.want, arena, io_counts);
-    if (!st) st = hone_lower_func(sch->func, &options, arena, &lowered);
-    hone_test_free_args(base, o.want);
-    return st;
-}
-
-static bool run_sequence(uint64_t seed, const hone_tensor_intrins *intrins, uint64_t *io_lowered,
-                         uint64_t *io_outputs) {
+static bool run_sequence(uint64_t seed, const hone_tensor_intrins *intrins,
+                         hone_lower_counts *io_counts) {
     hone_arena *arena = hone_arena_create(1 << 16);
     hone_random_options program = {.is_varied = true, .has_sizes = true};
     hone_func *base = hone_random_program(arena, seed, &program);
-    hone_schedule *sch = NULL;
     assert_non_null(base);
-    HONE_ASSERT_OK(hone_schedule_create(base, &sch));
-    sch->intrins = intrins;
-    hone_rng rng = hone_rng_from_seed(seed * 31 + 7);
-    sch->rng = hone_rng_from_seed(seed);
-    for (int i = 0; i < STEPS; i++)
-        hone_status_free(hone_random_step(sch, &rng));
-    ask_for_vectors(sch->func, &rng);
-    hone_status st = lower_and_check(base, sch, seed, arena, io_outputs);
-    hone_code code = hone_status_code(st);
-    bool fine = code == HONE_CODE_OK || code == HONE_CODE_UNSUPPORTED;
-    *io_lowered += code == HONE_CODE_OK;
-    if (!fine) hone_explain_sequence(base, sch, seed, "lowering", hone_status_message(st));
-    hone_status_free(st);
-    hone_schedule_destroy(sch);
+    bool is_fine = hone_lower_sequence(arena, base, seed, intrins, io_counts);
     hone_arena_destroy(arena);
-    return fine;
+    return is_fine;
 }
 
 static void lowered_schedules_keep_the_meaning(void **state) {
     (void)state;
-    const char *wanted = getenv("HONE_SEQUENCES"), *first = getenv("HONE_FIRST_SEED");
-    uint64_t count = wanted ? strtoull(wanted, NULL, 10) : DEFAULT_SEQUENCES;
-    uint64_t seed = first ? strtoull(first, NULL, 10) : 1;
-    uint64_t lowered = 0, failed = 0, outputs[2] = {0}; /* before, after */
+    uint64_t count = hone_test_number("HONE_SEQUENCES", DEFAULT_SEQUENCES), failed = 0;
+    uint64_t seed = hone_test_number("HONE_FIRST_SEED", 1);
+    hone_lower_counts counts = {0};
     hone_tensor_intrins *intrins = hone_random_intrins();
     assert_non_null(intrins);
     for (uint64_t i = 0; i < count; i++)
-        failed += !run_sequence(seed + i, intrins, &lowered, outputs);
+        failed += !run_sequence(seed + i, intrins, &counts);
     hone_tensor_intrins_destroy(intrins);
-    print_message("%llu of %llu lowered\n", (unsigned long long)lowered, (unsigned long long)count);
-    print_message("%llu of %llu outputs are still outputs\n", (unsigned long long)outputs[1],
-                  (unsigned long long)outputs[0]);
+    print_message("%llu of %llu lowered\n", (unsigned long long)counts.lowered,
+                  (unsigned long long)count);
+    print_message("%llu of %llu outputs are still outputs\n", (unsigned long long)counts.outputs[1],
+                  (unsigned long long)counts.outputs[0]);
     assert_int_equal(failed, 0);
-    assert_true(lowered > count / 2);
-    assert_true(outputs[1] > outputs[0] * 9 / 10);
+    assert_true(counts.lowered > count / 2);
+    assert_true(counts.outputs[1] > counts.outputs[0] * 9 / 10);
 }
 
 int main(void) {

@@ -2,8 +2,6 @@
  * HONE_STEP_COUNTS=1 prints how often each step was accepted. */
 #include "tests/support/hone_test.h"
 
-#include <stdlib.h>
-
 #include "tests/schedule/random_sequence.h"
 #include "tests/support/random_program.h"
 
@@ -23,9 +21,8 @@ static bool run_sequence(uint64_t seed, const hone_sequence_options *options,
 
 static void accepted_sequences_keep_the_meaning(void **state) {
     (void)state;
-    const char *wanted = getenv("HONE_SEQUENCES"), *first = getenv("HONE_FIRST_SEED");
-    uint64_t count = wanted ? strtoull(wanted, NULL, 10) : DEFAULT_SEQUENCES;
-    uint64_t seed = first ? strtoull(first, NULL, 10) : 1;
+    uint64_t count = hone_test_number("HONE_SEQUENCES", DEFAULT_SEQUENCES);
+    uint64_t seed = hone_test_number("HONE_FIRST_SEED", 1);
     uint64_t failed = 0;
     hone_step_counts counts = {0};
     hone_tensor_intrins *intrins = hone_random_intrins();

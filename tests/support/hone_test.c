@@ -81,6 +81,11 @@ void hone_test_skip_all(const char *reason) {
     exit(77);
 }
 
+uint64_t hone_test_number(const char *variable, uint64_t otherwise) {
+    const char *text = getenv(variable);
+    return text ? strtoull(text, NULL, 10) : otherwise;
+}
+
 static const char *path_under(const char *variable, const char *fallback, const char *relative,
                               char *out, size_t out_bytes) {
     const char *base = getenv(variable);

@@ -48,6 +48,9 @@ void hone_test_sweep_allocs(hone_status (*run)(void *context), void *context);
 /* Ends the whole program as skipped (exit 77), with the reason. */
 HONE_NORETURN void hone_test_skip_all(const char *reason);
 
+/* A number in the environment, as HONE_SEQUENCES and HONE_FIRST_SEED of random tests. */
+uint64_t hone_test_number(const char *variable, uint64_t otherwise);
+
 /* The path of a file of the source tree, from HONE_SOURCE_DIR or the working directory; the
  * string is owned by the helper and valid until the next call. */
 const char *hone_test_source_path(const char *relative);

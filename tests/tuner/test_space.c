@@ -3,7 +3,6 @@
 #include "tests/support/hone_test.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "ir/script.h"
 #include "ir/structural.h"
@@ -134,8 +133,7 @@ static void workload_is_right(void **state) {
 static void random_programs_are_right(void **state) {
     (void)state;
     tally t = {0};
-    const char *wanted = getenv("HONE_SEQUENCES");
-    uint64_t programs = wanted ? strtoull(wanted, NULL, 10) : RANDOM_PROGRAMS;
+    uint64_t programs = hone_test_number("HONE_SEQUENCES", RANDOM_PROGRAMS);
     for (uint64_t seed = 0; seed < programs; seed++) {
         hone_arena *arena = hone_arena_create(1 << 16);
         hone_random_options varied = {.is_varied = true, .has_sizes = true};

@@ -1,0 +1,45 @@
+#include "tests/schedule/program_file.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "support/alloc.h"
+#include "support/fs.h"
+#include "tests/schedule/random_sequence.h"
+#include "tests/support/hone_test.h"
+#include "tests/support/program_text.h"
+#include "tests/support/random_program.h"
+
+enum { MOST_WORK = 4096 };
+
+#define MARK "==== program "
+
+static bool runs_soon(const hone_func *base) {
+    hone_str why = {0};
+    bool does = hone_work_of(base, HONE_NODE_TOP, MOST_WORK) <= MOST_WORK &&
+                hone_test_agrees(base, base, 1, &why);
+    hone_str_deinit(&why);
+    return does;
+}
+
+static void visit_text(const char *name, const char *text, hone_program_visit visit, void *ctx) {
+    hone_module *module = NULL;
+    const hone_func *base = hone_test_parse(text, &module);
+    if (runs_soon(base)) visit(ctx, name, base);
+    hone_module_release(module);
+}
+
+void hone_visit_programs(const char *file, hone_program_visit visit, void *ctx) {
+    char *text = NULL, path[128];
+    size_t length = 0;
+    snprintf(path, sizeof path, "tests/schedule/golden/%s", file);
+    HONE_ASSERT_OK(hone_fs_read(hone_test_source_path(path), 1 << 22, &text, &length));
+    for (char *at = strstr(text, MARK), *next; at; at = next) {
+        char *name = at + strlen(MARK), *program = strchr(at, '\n');
+        next = strstr(program, MARK);
+        *program++ = '\0';
+        if (next) next[-1] = '\0'; /* the end of the line before */
+        visit_text(name, program, visit, ctx);
+    }
+    hone_free(text);
+}
