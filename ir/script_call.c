@@ -560,8 +560,8 @@ static bool slice_items(script_parser *p, const script_value *base, const script
         return false;
     }
     *out = *base;
-    out->u.items = base->u.items + start;
     out->count = stop > start ? (uint32_t)(stop - start) : 0;
+    if (out->count) out->u.items = base->u.items + start; /* () has none */
     return true;
 }
 
