@@ -147,11 +147,11 @@ bool sch_is_in_concurrent_loop(const hone_schedule *sch, hone_node_id block) {
 }
 
 hone_status sch_require_seen(hone_schedule *sch, hone_node_id writer, hone_node_id place) {
-    for (hone_node_id l = sch_node(sch, writer)->parent; sch_node(sch, l)->kind == HONE_NODE_FOR;
-         l = sch_node(sch, l)->parent) {
-        bool is_inside = l == place || hone_tree_is_ancestor(sch->func, l, place);
-        if (is_inside || !hone_node_is_concurrent_loop(sch_node(sch, l))) continue;
-        HONE_TRY(check_shared_block(sch, writer, l));
+    for (hone_node_id l = sch_node(sch, writer)->parent;
+         l != place && !hone_tree_is_ancestor(sch->func, l, place); l = sch_node(sch, l)->parent) {
+        if (sch_node(sch, l)->kind == HONE_NODE_BLOCK) writer = l;
+        if (hone_node_is_concurrent_loop(sch_node(sch, l)))
+            HONE_TRY(check_shared_block(sch, writer, l));
     }
     return HONE_OK;
 }

@@ -225,6 +225,8 @@ static const struct wrong {
     {"a large product",            "x = 9223372036854775807 * 2\n",                                    HONE_CODE_INVALID,
      "the number is too large"                                                                                                                                         },
     {"out of range",               "x = sch.get_loops(\"C\")[3]\n",                                    HONE_CODE_INVALID, "index 3 of 3 items"                         },
+    {"nothing of nothing",         "f = lambda i: (i, ()[:0])\n",                                      HONE_CODE_INVALID,
+     "t:1:19: a range is (begin, end), found 0 items"                                                                                                                  },
     {"names and values",           "a, b = sch.get_loops(\"C\")[:1]\n",                                HONE_CODE_INVALID,
      "2 names for 1 values"                                                                                                                                            },
     {"one value",                  "a, b = 3\n",                                                       HONE_CODE_INVALID,
