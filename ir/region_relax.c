@@ -143,18 +143,30 @@ static const hone_expr *tighten(hone_arith *arith, const region_facts *facts, co
     return bound;
 }
 
+static bool has_sides(const hone_expr *e) {
+    return hone_expr_is_op(e, HONE_OP_MIN) || hone_expr_is_op(e, HONE_OP_MAX);
+}
+
 /* The same but for the order of the sides of minima and maxima. */
 static bool is_reordered(const hone_expr *a, const hone_expr *b) {
     if (hone_expr_same(a, b)) return true;
-    bool has_sides = hone_expr_is_op(a, HONE_OP_MIN) || hone_expr_is_op(a, HONE_OP_MAX);
-    if (!has_sides || !hone_expr_is_op(b, (hone_op)a->op)) return false;
+    if (!has_sides(a) || !hone_expr_is_op(b, (hone_op)a->op)) return false;
     return (is_reordered(a->args[0], b->args[0]) && is_reordered(a->args[1], b->args[1])) ||
            (is_reordered(a->args[0], b->args[1]) && is_reordered(a->args[1], b->args[0]));
 }
 
+/* Minima and maxima keep the order of their sides: max(0, x). */
+static const hone_expr *with_sides_simplified(hone_arith *arith, const hone_expr *e) {
+    if (!has_sides(e)) return hone_simplify(arith, e);
+    const hone_expr *a = with_sides_simplified(arith, e->args[0]);
+    const hone_expr *b = with_sides_simplified(arith, e->args[1]);
+    return a && b ? hone_expr_binary(&arith->ir, (hone_op)e->op, a, b) : NULL;
+}
+
 const hone_expr *region_fixed(hone_arith *arith, const hone_expr *e) {
     const hone_expr *simple = hone_simplify(arith, e);
-    if (simple && is_reordered(e, simple)) return e; /* max(0, x) stays */
+    const hone_expr *written = has_sides(e) ? with_sides_simplified(arith, e) : NULL;
+    if (simple && written && is_reordered(written, simple)) return written;
     bool is_shifted =
         simple && hone_expr_is_op(e, HONE_OP_FLOORDIV) &&
         (hone_expr_is_op(simple, HONE_OP_ADD) || hone_expr_is_op(simple, HONE_OP_SUB)) &&
