@@ -125,7 +125,8 @@ static hone_status check_shared_block(hone_schedule *sch, hone_node_id block, ho
                           sch_loop_name(sch, loop), sch_block_name(sch, block));
     }
     const char *why = NULL;
-    if (sch_is_order_free(sch, block, &why) || sch_is_order_free_alone(sch, loop)) return HONE_OK;
+    if (sch_is_order_free(sch, block, &why) || sch_is_order_free_alone(sch, block, loop))
+        return HONE_OK;
     hone_node_id around = private_around(sch, block, loop);
     if (around != HONE_NO_ID && sch_is_order_free_below(sch, block, around, &why)) return HONE_OK;
     return sch_refuse(sch, block, "iterations of %s can't run at once: in %s, %s",

@@ -569,12 +569,16 @@ bool sch_is_order_free(hone_schedule *sch, hone_node_id id, const char **out_why
     return sch_is_order_free_below(sch, id, HONE_NO_ID, out_why);
 }
 
-bool sch_is_order_free_alone(hone_schedule *sch, hone_node_id loop) {
+bool sch_is_order_free_alone(hone_schedule *sch, hone_node_id id, hone_node_id loop) {
     const char *why = NULL;
-    hone_node_id id = sch_next_block(sch, loop, loop);
-    return id != HONE_NO_ID && sch_next_block(sch, loop, id) == HONE_NO_ID &&
-           has_free_axes(sch, id, &why) && sch_stores_apart(sch, id) &&
-           sch_counts_once(sch, id, HONE_NO_ID);
+    if (!has_free_axes(sch, id, &why) || !sch_stores_apart(sch, id)) return false;
+    hone_buffer buffer = sch_block(sch, id)->writes[0].buffer;
+    for (hone_node_id n = sch_next_block(sch, loop, loop); n != HONE_NO_ID;
+         n = sch_next_block(sch, loop, n)) {
+        const hone_block *other = sch_block(sch, n);
+        if (n != id && (sch_writes(other, buffer) || sch_reads(other, buffer))) return false;
+    }
+    return sch_counts_once(sch, id, HONE_NO_ID);
 }
 
 /* In each of the loops from top to bottom, iterations have slices of their own. */
@@ -633,7 +637,7 @@ hone_status sch_require_order_free(hone_schedule *sch, hone_node_id loop, hone_n
         count++;
         if (sch_is_order_free(sch, n, &why)) continue;
         if (is_inside && sch_is_order_free_below(sch, n, parent, &why)) continue;
-        if (sch_is_order_free_alone(sch, loop)) continue;
+        if (sch_is_order_free_alone(sch, n, loop)) continue;
         return sch_refuse(sch, n, "the instances of %s can't change their order: %s",
                           sch_block_name(sch, n), why);
     }

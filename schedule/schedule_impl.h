@@ -187,8 +187,9 @@ bool sch_is_order_free(hone_schedule *sch, hone_node_id block, const char **out_
 /* The same within one iteration of a loop around it (HONE_NO_ID: of all). */
 bool sch_is_order_free_below(hone_schedule *sch, hone_node_id block, hone_node_id above,
                              const char **out_why);
-/* The same of the one block below the loop, by its stores, whatever it declares. */
-bool sch_is_order_free_alone(hone_schedule *sch, hone_node_id loop);
+/* The same by its stores, whatever it declares, where nobody else below the loop touches what it
+ * writes. */
+bool sch_is_order_free_alone(hone_schedule *sch, hone_node_id block, hone_node_id loop);
 /* The same for all blocks below a loop together: each order free, and where there are several, what
  * one reads of another was written in the same iteration. bottom: the innermost of the loops that
  * take blocks which did not share them, each in its order, or HONE_NO_ID where any order is meant.

@@ -6,9 +6,9 @@
  *
  *     B[vg * 4 + vk] = …; B[vg * 4 + vk + 2] = …      vg < 8, vk < 2
  *
- * The places differ by a constant that is as far as all of vk goes: together they are what one
- * store would write if vk went twice as far, vg * 4 + vk with vk < 4. Instances write apart if that
- * store does. Where the constants are no such steps, the dimension is left out. */
+ * The places differ by multiples of a step: together they are what one store would write with an
+ * axis more, vg * 4 + u * 2 + vk with u < 2. Instances write apart if that store does. Where the
+ * constants are no such steps, the dimension is left out. */
 
 enum { MOST_STORES = 16 };
 
@@ -16,9 +16,8 @@ typedef struct places {
     hone_schedule *sch;
     uint32_t store_count, rank;
     const hone_node *stores[MOST_STORES];
-    hone_iter *iters; /* the spatial axes, as far as the one store would go */
+    hone_iter *iters; /* the spatial axes, and those of the steps */
     uint32_t iter_count;
-    bool *is_longer; /* by iter */
 } places;
 
 static bool same_place(const hone_expr *load, const hone_node *store) {
@@ -99,53 +98,23 @@ static bool find_steps(places *p, uint32_t d, int64_t *out_first, int64_t *out_s
     return true;
 }
 
-static bool is_used_elsewhere(const places *p, uint32_t dimension, hone_var axis) {
-    for (uint32_t d = 0; d < p->rank; d++) {
-        if (d != dimension && hone_expr_uses_var(p->stores[0]->u.store.indices[d], axis))
-            return true;
-    }
-    return false;
-}
-
-/* Lengthens the axis that goes as far as the step, in this dimension only. */
-static bool lengthen(places *p, uint32_t d, const hone_linear *form, int64_t step, int64_t count) {
-    for (uint32_t t = 0; t < form->count; t++) {
-        for (uint32_t i = 0; i < p->iter_count; i++) {
-            hone_iter *iter = &p->iters[i];
-            const hone_expr *term = form->terms[t].term, *extent = iter->range.extent;
-            int64_t coeff = form->terms[t].coeff;
-            if (term->kind != HONE_EXPR_VAR || term->u.var != iter->var || p->is_longer[i] ||
-                !hone_expr_is_int(extent) || extent->u.i > INT32_MAX || extent->u.i < 1 ||
-                coeff < 1 || step % coeff != 0 || step / coeff != extent->u.i ||
-                extent->u.i * count > INT32_MAX || is_used_elsewhere(p, d, iter->var)) {
-                continue;
-            }
-            bool is_once = true;
-            for (uint32_t o = 0; o < form->count; o++)
-                is_once =
-                    is_once && (o == t || !hone_expr_uses_var(form->terms[o].term, iter->var));
-            if (!is_once) continue;
-            iter->range.extent = hone_expr_int(&p->sch->ir, extent->dtype, extent->u.i * count);
-            p->is_longer[i] = true;
-            return iter->range.extent != NULL;
-        }
-    }
-    return false;
-}
-
 /* Of the one store, in a dimension; NULL where memory is short. */
 static const hone_expr *place_in(places *p, uint32_t d) {
     hone_schedule *sch = p->sch;
     const hone_expr *index = p->stores[0]->u.store.indices[d];
-    const hone_expr *nothing = hone_expr_int(&sch->ir, index->dtype, 0);
     int64_t first, step, count;
-    hone_linear form;
-    if (!find_steps(p, d, &first, &step, &count)) return nothing;
+    if (!find_steps(p, d, &first, &step, &count)) return hone_expr_int(&sch->ir, index->dtype, 0);
     if (step == 0) return index;
-    if (!hone_linear_of(&sch->arith, index, &form)) return nothing;
-    if (!lengthen(p, d, &form, step, count)) return nothing;
-    form.constant += first;
-    return hone_linear_expr(&sch->arith, &form, index->dtype);
+    hone_range range = {hone_expr_int(&sch->ir, index->dtype, 0),
+                        hone_expr_int(&sch->ir, index->dtype, count)};
+    hone_var axis = hone_func_add_named_var(sch->func, "u", index->dtype);
+    if (axis == HONE_NO_ID || !range.min || !range.extent) return NULL;
+    if (!hone_arith_bind(&sch->arith, axis, range)) return NULL;
+    p->iters[p->iter_count++] = (hone_iter){axis, range};
+    const hone_expr *way =
+        hone_expr_mul(&sch->ir, sch_var(sch, axis), hone_expr_int(&sch->ir, index->dtype, step));
+    way = hone_expr_add(&sch->ir, way, hone_expr_int(&sch->ir, index->dtype, first));
+    return hone_expr_add(&sch->ir, index, way);
 }
 
 bool sch_stores_apart(hone_schedule *sch, hone_node_id id) {
@@ -153,9 +122,8 @@ bool sch_stores_apart(hone_schedule *sch, hone_node_id id) {
     places p = {.sch = sch};
     if (block->write_count != 1 || !find_stores(&p, id)) return false;
     const hone_expr **indices = hone_arena_alloc(sch->arena, (p.rank + 1) * sizeof *indices);
-    p.iters = hone_arena_alloc(sch->arena, (block->axis_count + 1) * sizeof *p.iters);
-    p.is_longer = hone_arena_zalloc(sch->arena, (block->axis_count + 1) * sizeof *p.is_longer);
-    if (!indices || !p.iters || !p.is_longer) return false;
+    p.iters = hone_arena_alloc(sch->arena, (block->axis_count + p.rank + 1) * sizeof *p.iters);
+    if (!indices || !p.iters) return false;
     for (uint32_t a = 0; a < block->axis_count; a++) {
         if (block->axes[a].kind != HONE_AXIS_SPATIAL) return false;
         p.iters[p.iter_count++] = (hone_iter){block->axes[a].var, block->axes[a].dom};
