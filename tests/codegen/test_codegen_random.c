@@ -1,5 +1,6 @@
 /* Random programs, as written and with random loop kinds, compiled in batches (through LLVM, or as
- * C source by the system's compiler) and compared with the interpreter. */
+ * C source by the system's compiler) and compared with the interpreter. HONE_SEQUENCES sets how
+ * many of each kind, HONE_FIRST_SEED from where. */
 #include <dlfcn.h>
 #include <stdio.h>
 #include <string.h>
@@ -160,9 +161,11 @@ static hone_status check_batch(const struct row *row, uint64_t first, size_t cou
 
 static void agrees_with_the_interpreter(void **state) {
     const struct row *row = *state;
-    for (uint64_t done = 0; done < row->count; done += BATCH) {
-        uint64_t left = row->count - done;
-        HONE_ASSERT_OK(check_batch(row, row->first + done, left < BATCH ? (size_t)left : BATCH));
+    uint64_t count = hone_test_number("HONE_SEQUENCES", row->count);
+    uint64_t first = row->first + hone_test_number("HONE_FIRST_SEED", 0);
+    for (uint64_t done = 0; done < count; done += BATCH) {
+        uint64_t left = count - done;
+        HONE_ASSERT_OK(check_batch(row, first + done, left < BATCH ? (size_t)left : BATCH));
     }
 }
 
