@@ -105,8 +105,17 @@ static void use_bind(usage *u, const hone_gbind *bind) {
     }
 }
 
-static bool find_usage(printer *pr, usage *u) {
-    const hone_graph_func *g = pr->graph;
+/* A branch names the sizes of the function around it. */
+static void use_names(usage *u, const usage *branch) {
+    for (hone_var v = 0; v < branch->graph->var_count; v++) {
+        for (hone_var outer = 0; branch->vars[v] && outer < u->graph->var_count; outer++) {
+            bool is_it = strcmp(branch->graph->vars[v].name, u->graph->vars[outer].name) == 0;
+            if (is_it) u->vars[outer] = 1;
+        }
+    }
+}
+
+static bool find_usage(printer *pr, const hone_graph_func *g, uint32_t depth, usage *u) {
     *u = (usage){.graph = g, .vars = hone_arena_zalloc(pr->arena, g->var_count + 1)};
     if (!u->vars) return false;
     for (uint32_t i = 0; i < g->value_count; i++)
@@ -115,6 +124,14 @@ static bool find_usage(printer *pr, usage *u) {
         use_bind(u, &g->bindings[i]);
     use_sinfo(u, g->result_sinfo);
     use_garg(u, &g->result);
+    for (uint32_t i = 0; i < 2 * g->bind_count && depth < MAX_BRANCHES; i++) {
+        usage inner;
+        uint32_t which = i % 2 ? HONE_GBIND_IF_ELSE : HONE_GBIND_IF_THEN;
+        const hone_graph_func *branch = branch_of(pr->module, &g->bindings[i / 2], which);
+        if (!branch) continue;
+        if (!find_usage(pr, branch, depth + 1, &inner)) return false;
+        use_names(u, &inner);
+    }
     return true;
 }
 
@@ -491,7 +508,7 @@ static bool begin_tables(printer *pr, usage *u) {
     const hone_graph_func *g = pr->graph;
     pr->var_names = hone_arena_zalloc(pr->arena, (g->var_count + 1) * sizeof *pr->var_names);
     pr->value_names = hone_arena_zalloc(pr->arena, (g->value_count + 1) * sizeof *pr->value_names);
-    if (!pr->var_names || !pr->value_names || !find_usage(pr, u)) return false;
+    if (!pr->var_names || !pr->value_names || !find_usage(pr, g, 0, u)) return false;
     for (hone_var var = 0; var < g->var_count; var++) {
         if (u->vars[var]) printer_define_var(pr, var);
     }
