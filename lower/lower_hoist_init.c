@@ -3,7 +3,10 @@
  * own in front of the outermost loop that the reduction runs over, with copies of the spatial loops
  * inside of that loop; so the reduction's body has no condition. Left alone (for lower_init): a
  * loop that serves both kinds of axes, another statement in between that touches the output, a
- * predicate that mixes both. */
+ * predicate that mixes both, iterations of the spatial loops that meet in an element: the later one
+ * begins it anew. */
+#include "ir/itermap.h"
+#include "lower/accesses.h"
 #include "lower/pipelined.h"
 
 enum { MAX_DEPTH = 64 };
@@ -129,6 +132,62 @@ static bool init_is_apart(hone_func *func, const nest *n) {
     return true;
 }
 
+/* Different values of the iterators give different indices. */
+static bool are_apart(hone_arith *arith, uint32_t count, const hone_expr *const *indices,
+                      uint32_t iter_count, const hone_iter *iters) {
+    hone_itermap map;
+    return hone_itermap_detect(arith, count, indices, iter_count, iters, NULL,
+                               HONE_ITERMAP_INJECTIVE, true, &map);
+}
+
+/* No two iterations of the spatial loops in the nest drive the same instance. */
+static bool loops_are_apart(hone_lower *lower, hone_arith *arith, const nest *n) {
+    const hone_node *block = hone_func_node(lower->func, n->block);
+    const hone_block *b = block->u.block.block;
+    hone_iter iters[MAX_DEPTH];
+    uint32_t iter_count = 0, count = 0;
+    const hone_expr **indices =
+        hone_arena_alloc(lower->func->arena, (b->axis_count + 1) * sizeof *indices);
+    for (uint32_t i = 0; i < n->count; i++) {
+        const hone_node *loop = hone_func_node(lower->func, n->loops[i]);
+        if (!n->is_reducing[i])
+            iters[iter_count++] = (hone_iter){loop->u.loop.var, loop->u.loop.range};
+    }
+    for (uint32_t a = 0; indices && a < b->axis_count; a++) {
+        if (b->axes[a].kind != HONE_AXIS_REDUCE) indices[count++] = block->u.block.bindings[a];
+    }
+    return iter_count == 0 || (indices && are_apart(arith, count, indices, iter_count, iters));
+}
+
+/* No two instances store to the same element. */
+static bool stores_are_apart(hone_lower *lower, hone_arith *arith, const nest *n) {
+    const hone_func *func = lower->func;
+    const hone_block *b = hone_func_node(func, n->block)->u.block.block;
+    hone_iter *iters = hone_arena_alloc(func->arena, (b->axis_count + 1) * sizeof *iters);
+    uint32_t count = 0;
+    for (uint32_t a = 0; iters && a < b->axis_count; a++) {
+        if (b->axes[a].kind != HONE_AXIS_REDUCE)
+            iters[count++] = (hone_iter){b->axes[a].var, b->axes[a].dom};
+    }
+    bool is_apart = iters != NULL;
+    for (hone_node_id s = hone_func_node(func, n->init)->first; s != HONE_NO_ID && is_apart;
+         s = hone_func_node(func, s)->next) {
+        const hone_node *node = hone_func_node(func, s);
+        if (node->kind != HONE_NODE_STORE) continue; /* as blockize leaves them: apart before */
+        is_apart = are_apart(arith, node->u.store.rank, node->u.store.indices, count, iters);
+    }
+    return is_apart;
+}
+
+static hone_status check_apart(hone_lower *lower, const nest *n, bool *out_is_apart) {
+    hone_arith arith;
+    hone_arith_init(&arith, lower->func->arena);
+    if (!hone_arith_bind_sizes(&arith, lower->func)) return LOWER_NO_MEMORY();
+    HONE_TRY(lower_bind_around(lower->func, n->block, &arith));
+    *out_is_apart = loops_are_apart(lower, &arith, n) && stores_are_apart(lower, &arith, n);
+    return hone_ir_finish(&arith.ir);
+}
+
 /* Splits the predicate: a part that speaks only of dropped loops goes with them. False when a part
  * speaks of a dropped loop and of something else, be it a loop around the nest. */
 typedef struct predicate_split {
@@ -230,6 +289,9 @@ static hone_status hoist(hone_lower *lower, hone_node_id block, hone_node_id ini
     hone_func *func = lower->func;
     nest n = {.block = block, .init = init};
     if (!find_nest(func, &n) || !init_is_apart(func, &n)) return HONE_OK;
+    bool is_apart;
+    HONE_TRY(check_apart(lower, &n, &is_apart));
+    if (!is_apart) return HONE_OK;
     predicate_split split = {.lower = lower, .nest = &n};
     const hone_expr *predicate = hone_func_node(func, block)->u.block.predicate;
     if (!lower_conjuncts(predicate, split_part, &split)) return HONE_OK;
