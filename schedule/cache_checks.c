@@ -64,6 +64,24 @@ static bool *mark_outside(const caching *c) {
     return outside;
 }
 
+/* An expression where the loops of the scope around a node begin; NULL where memory is short. */
+static const hone_expr *at_begin(const caching *c, hone_node_id id, const hone_expr *e) {
+    hone_schedule *sch = c->sch;
+    for (hone_node_id n = sch_node(sch, id)->parent; e && n != c->scope;
+         n = sch_node(sch, n)->parent) {
+        const hone_node *node = sch_node(sch, n);
+        if (node->kind == HONE_NODE_FOR) {
+            e = hone_expr_substitute_one(&sch->ir, e, node->u.loop.var, node->u.loop.range.min);
+        }
+        if (node->kind != HONE_NODE_BLOCK) continue;
+        for (uint32_t a = 0; e && a < node->u.block.block->axis_count; a++) {
+            e = hone_expr_substitute_one(&sch->ir, e, node->u.block.block->axes[a].var,
+                                         node->u.block.bindings[a]);
+        }
+    }
+    return e ? hone_simplify(&sch->arith, e) : NULL;
+}
+
 /* Reduce axes that run in the scope alone, from their first value on: the init begins anew. Where
  * they have one value, it must be the first. */
 static bool begins_in_scope(const caching *c, hone_node_id id, const bool *outside) {
@@ -75,10 +93,10 @@ static bool begins_in_scope(const caching *c, hone_node_id id, const bool *outsi
         if (block->axes[a].kind != HONE_AXIS_REDUCE) continue;
         if (hone_expr_uses_any(binding, outside, sch->func->var_count)) {
             if (!hone_prove_equal(&sch->arith, binding, first)) return false;
-        } else if (hone_arith_bound(&sch->arith, binding).min >
-                   hone_arith_bound(&sch->arith, first).max) {
-            return false;
+            continue;
         }
+        const hone_expr *begin = at_begin(c, id, binding);
+        if (!begin || !hone_prove_less_equal(&sch->arith, begin, first)) return false;
     }
     return true;
 }

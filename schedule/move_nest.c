@@ -127,8 +127,10 @@ hone_status sch_nest_add_condition(hone_schedule *sch, const hone_expr *conditio
     }
     if (!says(sch, io->predicate, hone_simplify(&sch->arith, condition)) &&
         !sch_condition_follows(sch, io->predicate, condition)) {
+        const hone_expr *others = sch_without_implied(sch, io->predicate, condition);
+        bool is_first = others && hone_expr_may_fail(others) && !hone_expr_may_fail(condition);
         io->predicate =
-            and_also(sch, sch_without_implied(sch, io->predicate, condition), condition);
+            is_first ? and_also(sch, condition, others) : and_also(sch, others, condition);
     }
     return sch_ir_error(sch);
 }
@@ -155,17 +157,20 @@ static uint32_t axis_of_condition(const hone_schedule *sch, hone_node_id block, 
     return a;
 }
 
-/* Puts the parts of the predicate that belong to an axis together, in the order of the axes. */
+/* Puts the parts of the predicate that belong to an axis together, in the order of the axes; those
+ * that may fail where others do not hold come last. */
 static const hone_expr *in_order_of_axes(hone_schedule *sch, hone_node_id block, hone_node_id loop,
                                          const sch_nest *n) {
-    uint32_t count = sch_block(sch, block)->axis_count;
+    uint32_t count = sch_block(sch, block)->axis_count + 1;
     const hone_expr *sorted = NULL;
-    for (uint32_t a = 0; a <= count; a++) {
+    for (uint32_t i = 0; i < 2 * count; i++) {
+        uint32_t a = i % count;
         const hone_expr *rest = n->predicate, *here = NULL;
         while (rest) { /* a conjunction leans to the left: its last part is the second child */
             bool is_and = hone_expr_is_op(rest, HONE_OP_AND);
             const hone_expr *part = is_and ? rest->args[1] : rest;
-            if (axis_of_condition(sch, block, loop, n, part) == a) {
+            if (hone_expr_may_fail(part) == (i >= count) &&
+                axis_of_condition(sch, block, loop, n, part) == a) {
                 here = here ? and_also(sch, part, here) : part;
             }
             rest = is_and ? rest->args[0] : NULL;

@@ -205,14 +205,31 @@ static hone_status solve(move *m) {
 
 /* ---- the new nest ---- */
 
-/* Does a binding take every value of an axis of known size? Its conditions may only keep it in the
- * axis. */
+/* Does the sum, which has no gaps, take every value of its axis, and no others? may_exceed: it may
+ * go on behind them. */
+static bool is_whole(hone_schedule *sch, const hone_iter_sum *sum, hone_range axis,
+                     bool may_exceed) {
+    hone_dtype dtype = axis.extent->dtype;
+    const hone_expr *count = hone_expr_int(&sch->ir, dtype, 1);
+    if (sum->count) {
+        count = hone_expr_mul(&sch->ir, hone_expr_cast(&sch->ir, dtype, sum->splits[0].scale),
+                              hone_expr_cast(&sch->ir, dtype, sum->splits[0].extent));
+    }
+    if (!count || !hone_prove_equal(&sch->arith, sum->base, axis.min)) return false;
+    return hone_prove_equal(&sch->arith, count, axis.extent) ||
+           (may_exceed && hone_prove_less_equal(&sch->arith, axis.extent, count));
+}
+
+/* Does a binding, which has no gaps, take every value of an axis of known size? Its conditions may
+ * only keep it in the axis. */
 static bool reaches_all(hone_schedule *sch, const sch_axis_domain *dom, hone_range axis,
-                        const hone_expr *binding) {
+                        const hone_expr *binding, const hone_iter_sum *sum) {
     int64_t low = axis.min->u.i, high = low + axis.extent->u.i - 1;
     if (dom->at_least && hone_arith_bound(&sch->arith, dom->at_least).max > low) return false;
     if (dom->at_most && hone_arith_bound(&sch->arith, dom->at_most).min < high) return false;
     hone_bound bound = hone_arith_bound(&sch->arith, binding);
+    bool is_bounded = bound.min >= INT32_MIN && bound.max <= INT32_MAX;
+    if (!is_bounded) return is_whole(sch, sum, axis, true); /* of a size that is not known */
     return bound.min <= low && bound.max >= high;
 }
 
@@ -246,26 +263,15 @@ static hone_status find_short_axis(const move *m, const sch_nest *n, uint32_t it
     return HONE_OK;
 }
 
-/* Does the sum, which has no gaps, take every value of its axis? */
-static bool is_whole(hone_schedule *sch, const hone_iter_sum *sum, hone_range axis) {
-    hone_dtype dtype = axis.extent->dtype;
-    const hone_expr *count = hone_expr_int(&sch->ir, dtype, 1);
-    if (sum->count) {
-        count = hone_expr_mul(&sch->ir, hone_expr_cast(&sch->ir, dtype, sum->splits[0].scale),
-                              hone_expr_cast(&sch->ir, dtype, sum->splits[0].extent));
-    }
-    return count && hone_prove_equal(&sch->arith, sum->base, axis.min) &&
-           hone_prove_equal(&sch->arith, count, axis.extent);
-}
-
 /* Bounds are enough where numbers are; what is symbolic must be shown. */
 static bool meets_all_of_axis(move *m, const sch_nest *n, uint32_t a, const hone_iter_sum *sum) {
     const sch_axis_domain *dom = &m->domains[a];
     hone_range axis = sch_block(m->sch, m->block)->axes[a].dom;
     bool is_known = hone_expr_is_int(axis.min) && hone_expr_is_int(axis.extent);
-    if (m->outer) return is_whole(m->sch, sum, axis);
+    if (m->outer) return is_whole(m->sch, sum, axis, false);
     if (dom->low == axis.min && dom->extent == axis.extent) return true;
-    return is_known ? reaches_all(m->sch, dom, axis, n->bindings[a]) : is_whole(m->sch, sum, axis);
+    if (!is_known) return is_whole(m->sch, sum, axis, false);
+    return reaches_all(m->sch, dom, axis, n->bindings[a], sum);
 }
 
 /* reverse: what a producer has reduced so far in one iteration is not its result. */

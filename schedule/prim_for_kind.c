@@ -1,7 +1,6 @@
-#include <string.h>
-
-#include "schedule/init_nest.h"
 #include "schedule/schedule_impl.h"
+
+#include <string.h>
 
 /* parallel, vectorize, unroll, bind: how a loop runs.
  *
@@ -14,14 +13,18 @@
  * the inner one; loops that are launched together and bound to one axis have one extent. vectorize
  * wants a constant extent. unroll checks nothing but that. */
 
-/* Does a block inside of the block reduce over the iterations of the loop? */
-static bool holds_reduction_over(const hone_schedule *sch, hone_node_id block, hone_node_id loop) {
+/* Does the loop feed an axis that is not spatial, of a block inside of the block? */
+static bool goes_on_over(const hone_schedule *sch, hone_node_id block, hone_node_id loop) {
     hone_var var = sch_node(sch, loop)->u.loop.var;
     for (hone_node_id n = hone_tree_next(sch->func, block, block); n != HONE_NO_ID;
          n = hone_tree_next(sch->func, block, n)) {
-        if (sch_node(sch, n)->kind == HONE_NODE_BLOCK &&
-            sch_feeds_axis(sch, n, var, HONE_AXIS_REDUCE)) {
-            return true;
+        if (sch_node(sch, n)->kind != HONE_NODE_BLOCK) continue;
+        const hone_block *inner = sch_block(sch, n);
+        for (uint32_t a = 0; a < inner->axis_count; a++) {
+            if (inner->axes[a].kind != HONE_AXIS_SPATIAL &&
+                hone_expr_uses_var(sch_node(sch, n)->u.block.bindings[a], var)) {
+                return true;
+            }
         }
     }
     return false;
@@ -31,7 +34,7 @@ static bool holds_reduction_over(const hone_schedule *sch, hone_node_id block, h
  * local to the scope: lowering gives each iteration its own. No iteration goes on with what one
  * before it made. */
 static bool is_private_below(hone_schedule *sch, hone_node_id block, hone_node_id loop) {
-    if (sch_is_output_block(sch, block) || holds_reduction_over(sch, block, loop)) return false;
+    if (sch_is_output_block(sch, block) || goes_on_over(sch, block, loop)) return false;
     hone_node_id scope = sch_scope_of(sch, block);
     for (hone_node_id n = sch_next_block(sch, scope, scope); n != HONE_NO_ID;
          n = sch_next_block(sch, scope, n)) {

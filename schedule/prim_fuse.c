@@ -109,6 +109,14 @@ static hone_status iters_of(hone_schedule *sch, hone_node_id block, uint32_t *ou
     return HONE_OK;
 }
 
+/* Is it a number where the axis has several values? So it may be where the predicate leaves one of
+ * them; who reads the bindings alone would miss the others. */
+static bool stands_still(const hone_schedule *sch, hone_node_id block, uint32_t axis,
+                         const hone_expr *binding) {
+    const hone_expr *extent = sch_block(sch, block)->axes[axis].dom.extent;
+    return binding && hone_expr_is_int(binding) && !hone_expr_is_int_value(extent, 1);
+}
+
 /* Bindings such as f // 16 * 16 + f % 16 // 4 * 4 + f % 4 become f again. */
 static hone_status tidy_bindings(hone_schedule *sch, hone_node_id fused) {
     for (hone_node_id n = sch_next_block(sch, fused, fused); n != HONE_NO_ID;
@@ -124,8 +132,12 @@ static hone_status tidy_bindings(hone_schedule *sch, hone_node_id fused) {
         HONE_TRY(iters_of(sch, n, &iter_count, &iters));
         const hone_expr **fresh = hone_arena_alloc(sch->arena, (count + 1) * sizeof *fresh);
         if (!fresh) return sch_no_memory();
-        hone_itermap_simplify(&sch->arith, count, sch_node(sch, n)->u.block.bindings, iter_count,
-                              iters, sch_node(sch, n)->u.block.predicate, fresh);
+        const hone_expr *const *old = sch_node(sch, n)->u.block.bindings;
+        hone_itermap_simplify(&sch->arith, count, old, iter_count, iters,
+                              sch_node(sch, n)->u.block.predicate, fresh);
+        for (uint32_t i = 0; i < count; i++) {
+            if (stands_still(sch, n, i, fresh[i])) fresh[i] = old[i];
+        }
         sch_node(sch, n)->u.block.bindings = fresh;
     }
     return sch_ir_error(sch);
