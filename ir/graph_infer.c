@@ -1,6 +1,7 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "ir/arith.h"
 #include "ir/graph_infer_impl.h"
 
 /* What an operator call gives, from what its arguments are: dispatch, and everything that is not
@@ -241,6 +242,32 @@ static bool is_condition(const hone_sinfo *info) {
     return info->kind == HONE_SINFO_PRIM || info->rank <= 0;
 }
 
+static bool has_extents_of(hone_infer *in, const hone_sinfo *a, const hone_sinfo *b) {
+    hone_arith arith;
+    hone_arith_init(&arith, in->ir.arena);
+    for (int32_t d = 0; a->shape && b->shape && d < a->rank; d++) {
+        if (!hone_prove_equal(&arith, a->shape[d], b->shape[d])) return false;
+    }
+    return true;
+}
+
+/* What is true of both, which do not contradict each other: a without extents that b is not known
+ * to have. NULL where memory is short. */
+static const hone_sinfo *common_sinfo(hone_infer *in, const hone_sinfo *a, const hone_sinfo *b) {
+    if (!a || !b || a->kind != b->kind) return a && a->kind == HONE_SINFO_OBJECT ? a : b;
+    hone_sinfo *out = hone_arena_copy(in->ir.arena, a, sizeof *a);
+    if (!out) return NULL;
+    if (!has_extents_of(in, a, b)) out->shape = NULL;
+    const hone_sinfo **fields =
+        hone_arena_alloc(in->ir.arena, (a->field_count + 1) * sizeof *fields);
+    for (uint32_t i = 0; fields && i < a->field_count; i++) {
+        fields[i] = common_sinfo(in, a->fields[i], b->fields[i]);
+        if (!fields[i]) return NULL;
+    }
+    if (a->field_count) out->fields = fields;
+    return fields ? out : NULL;
+}
+
 static hone_status infer_if(hone_infer *in) {
     const hone_gbind *bind = in->bind;
     const hone_sinfo *other;
@@ -263,7 +290,11 @@ static hone_status infer_if(hone_infer *in) {
     args += HONE_GBIND_IF_ARGS;
     HONE_TRY(result_of(in, bind->args[HONE_GBIND_IF_THEN].u.s, count, args, &in->result));
     HONE_TRY(result_of(in, bind->args[HONE_GBIND_IF_ELSE].u.s, count, args, &other));
-    if (!hone_sinfo_contradicts(in->result, other)) return HONE_OK;
+    if (!hone_sinfo_contradicts(in->result, other)) {
+        if (!in->result || !other) return HONE_OK;
+        in->result = common_sinfo(in, in->result, other);
+        return in->result ? HONE_OK : HONE_ERROR(HONE_CODE_NO_MEMORY, "branches");
+    }
     hone_str a = {0}, b = {0};
     hone_sinfo_describe(in->graph, in->result, &a);
     hone_sinfo_describe(in->graph, other, &b);

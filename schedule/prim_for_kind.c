@@ -114,6 +114,21 @@ static bool repeats_update(hone_schedule *sch, hone_node_id block, hone_node_id 
            !sch_counts_once(sch, block, sch_node(sch, loop)->parent);
 }
 
+/* Does another block below the loop write what the block reads, while the block comes to a point
+ * again? It would find something else there each time, and the last is what stays. */
+static bool repeats_with_others(hone_schedule *sch, hone_node_id block, hone_node_id loop) {
+    const hone_block *reader = sch_block(sch, block);
+    hone_node_id above = sch_node(sch, loop)->parent;
+    bool reads_others = false;
+    for (hone_node_id n = sch_next_block(sch, loop, loop); n != HONE_NO_ID;
+         n = sch_next_block(sch, loop, n)) {
+        for (uint32_t r = 0; r < reader->read_count && n != block; r++)
+            reads_others |= sch_writes(sch_block(sch, n), reader->reads[r].buffer);
+    }
+    if (sch_node(sch, above)->kind != HONE_NODE_FOR) above = HONE_NO_ID;
+    return reads_others && !sch_meets_once(sch, block, above);
+}
+
 /* The iterations may run at once where others see what they write. */
 static hone_status check_shared_block(hone_schedule *sch, hone_node_id block, hone_node_id loop) {
     bool is_alone =
@@ -122,6 +137,13 @@ static hone_status check_shared_block(hone_schedule *sch, hone_node_id block, ho
     if (is_unused(sch, block, loop)) {
         return sch_refuse(sch, loop, "%s repeats %s: its iterations would write the same elements",
                           sch_loop_name(sch, loop), sch_block_name(sch, block));
+    }
+    if (repeats_with_others(sch, block, loop)) {
+        return sch_refuse(
+            sch, loop,
+            "%s repeats instances of %s, which read what is made in it: its iterations "
+            "would write the same elements",
+            sch_loop_name(sch, loop), sch_block_name(sch, block));
     }
     if (repeats_update(sch, block, loop)) {
         return sch_refuse(sch, loop, "iterations of %s may update the same elements in %s",

@@ -232,8 +232,12 @@ bool sch_has_affine_bindings(hone_schedule *sch, hone_node_id block) {
     return (known_affine_flags(sch, block) & SCH_AFFINE) != 0;
 }
 
+bool sch_meets_once(hone_schedule *sch, hone_node_id block, hone_node_id above) {
+    return is_affine_map(sch, block, above, HONE_ITERMAP_INJECTIVE);
+}
+
 bool sch_counts_once(hone_schedule *sch, hone_node_id block, hone_node_id above) {
-    if (above != HONE_NO_ID) return is_affine_map(sch, block, above, HONE_ITERMAP_INJECTIVE);
+    if (above != HONE_NO_ID) return sch_meets_once(sch, block, above);
     bool has_init = hone_block_init_of(sch->func, block) != HONE_NO_ID;
     return (known_affine_flags(sch, block) & (has_init ? SCH_ONCE : SCH_AFFINE)) != 0;
 }

@@ -163,6 +163,8 @@ bool sch_reduces_forwards(hone_schedule *sch, hone_node_id block, const hone_exp
  * of them surely holds. */
 bool sch_begins_under(hone_schedule *sch, hone_node_id block, hone_node_id but,
                       const hone_expr *predicate);
+/* No point of the block is met twice within one iteration of `above` (HONE_NO_ID: at all). */
+bool sch_meets_once(hone_schedule *sch, hone_node_id block, hone_node_id above);
 /* And no point is met twice within one iteration of `above` (HONE_NO_ID: at all, which only a block
  * with an init is held to). */
 bool sch_counts_once(hone_schedule *sch, hone_node_id block, hone_node_id above);
