@@ -555,7 +555,9 @@ hone_status sch_keep_instances(hone_schedule *sch, hone_node_id id, sch_axis_dom
     bool is_nested = sch_scope_of(sch, scope) != HONE_NO_ID, *marks = NULL;
     for (uint32_t a = 0; a < block->axis_count; a++) {
         hone_range dom = block->axes[a].dom;
-        bool has_size = !hone_expr_is_int(dom.min) || !hone_expr_is_int(dom.extent);
+        hone_bound bound = hone_arith_bound(&sch->arith, node->u.block.bindings[a]);
+        bool has_size = !hone_expr_is_int(dom.min) || !hone_expr_is_int(dom.extent) ||
+                        bound.min < INT32_MIN || bound.max > INT32_MAX; /* f // n */
         keep_numbers(sch, node->u.block.bindings[a], &io[a]);
         if (!is_nested && !has_size) continue;
         if (!marks) HONE_TRY(sch_mark_loops(sch, id, scope, false, &marks));
