@@ -24,6 +24,16 @@ static bool integer_expr(script_parser *p, const script_value *v, const hone_exp
     return true;
 }
 
+/* The begin or end of a slice. */
+static bool region_end(script_parser *p, const script_value *v, const hone_expr **out) {
+    if (!script_to_expr(p, v, out)) return false;
+    hone_dtype dtype = (*out)->dtype;
+    bool counts = hone_dtype_is_integer(dtype) || hone_dtype_is_bool(dtype);
+    if (counts && !hone_dtype_is_vector(dtype)) return true;
+    return script_fail_type(p, v->at, "the end of a region is %s, must be an integer",
+                            HONE_DTYPE_NAME((*out)->dtype));
+}
+
 /* An index of an access: a number or expression, or a slice as a ramp. */
 static bool index_expr(script_parser *p, const script_value *v, const hone_expr **out) {
     if (v->kind != SCRIPT_SLICE) {
@@ -35,12 +45,11 @@ static bool index_expr(script_parser *p, const script_value *v, const hone_expr 
                                                                  : HONE_DTYPE_NAME((*out)->dtype));
     }
     const hone_expr *start = hone_expr_i32(&p->ir, 0), *stop = NULL, *step = NULL;
-    if (v->u.items[0].kind != SCRIPT_NONE && !script_to_expr(p, &v->u.items[0], &start))
-        return false;
+    if (v->u.items[0].kind != SCRIPT_NONE && !region_end(p, &v->u.items[0], &start)) return false;
     if (v->u.items[1].kind == SCRIPT_NONE) {
         return script_fail(p, v->at, "a vector access needs the end of the slice");
     }
-    if (!script_to_expr(p, &v->u.items[1], &stop)) return false;
+    if (!region_end(p, &v->u.items[1], &stop)) return false;
     int64_t stride = 1;
     if (v->u.items[2].kind != SCRIPT_NONE && !script_to_int(p, &v->u.items[2], &stride))
         return false;
@@ -408,15 +417,6 @@ bool script_to_value(script_parser *p, const script_value *v, hone_value *out_va
 }
 
 /* ---- regions ---- */
-
-static bool region_end(script_parser *p, const script_value *v, const hone_expr **out) {
-    if (!script_to_expr(p, v, out)) return false;
-    hone_dtype dtype = (*out)->dtype;
-    bool counts = hone_dtype_is_integer(dtype) || hone_dtype_is_bool(dtype);
-    if (counts && !hone_dtype_is_vector(dtype)) return true;
-    return script_fail_type(p, v->at, "the end of a region is %s, must be an integer",
-                            HONE_DTYPE_NAME((*out)->dtype));
-}
 
 static bool range_of(script_parser *p, const script_value *v, const hone_expr *extent,
                      hone_range *out) {

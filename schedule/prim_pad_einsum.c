@@ -336,11 +336,12 @@ static bool bind_old_ranges(einsum *e) {
     return true;
 }
 
-/* What the nest writes is copied behind it: its loops have it to themselves no more. */
+/* What the nest writes is copied behind it, or filled with zeros in front of it: its loops have it
+ * to themselves no more. */
 static hone_status check_seen(const einsum *e) {
     hone_schedule *sch = e->sch;
     for (uint32_t i = 0; i < e->buffer_count; i++) {
-        if (!e->buffers[i].is_written) continue;
+        if (!e->buffers[i].is_written && !e->buffers[i].is_filled_here) continue;
         for (hone_node_id n = sch_next_block(sch, e->scope, e->scope); n != HONE_NO_ID;
              n = sch_next_block(sch, e->scope, n)) {
             if (!sch_writes(sch_block(sch, n), e->buffers[i].old)) continue;
