@@ -249,9 +249,12 @@ bool sch_has_jumps(const hone_schedule *sch, hone_node_id id) {
     return false;
 }
 
+/* What is not shown is believed where the buffer is written through views or pointers, but for what
+ * somebody said by hand (annotate_buffer_access): that may be more than is written. */
 static bool writes_all(hone_schedule *sch, hone_node_id id, const hone_region *written) {
     if (is_one_store(sch, id, written)) return true;
     if (!sch_has_jumps(sch, id) && is_shown_in_full(sch, id, written)) return true;
+    if (hone_attrs_find(&sch_block(sch, id)->annotations, "explicit_write_region")) return false;
     for (hone_buffer b = 0; b < sch->func->buffer_count; b++) {
         if (hone_func_buffer(sch->func, b)->alias_of == written->buffer) return true;
     }
