@@ -120,6 +120,13 @@ bool hone_func_is_parameter(const hone_func *func, hone_buffer buffer) {
     return false;
 }
 
+bool hone_func_takes(const hone_func *func, hone_var var) {
+    for (uint32_t i = 0; i < func->param_count; i++) {
+        if (func->params[i].var == var) return true;
+    }
+    return false;
+}
+
 const hone_expr *hone_func_var_expr(hone_ir *ir, const hone_func *func, hone_var var) {
     assert(var < func->var_count);
     return hone_expr_var(ir, func->vars[var].dtype, var);

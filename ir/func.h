@@ -251,6 +251,8 @@ static inline const hone_buffer_info *hone_func_buffer(const hone_func *func, ho
 }
 /* Is the buffer a parameter? */
 bool hone_func_is_parameter(const hone_func *func, hone_buffer buffer);
+/* Is the variable a parameter? */
+bool hone_func_takes(const hone_func *func, hone_var var);
 /* The variable as an expression. */
 const hone_expr *hone_func_var_expr(hone_ir *ir, const hone_func *func, hone_var var);
 /* A load with the buffer's dtype. */

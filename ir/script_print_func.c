@@ -210,10 +210,7 @@ static bool is_ready(const printer *pr, const hone_expr *e) {
 static bool may_be_quoted(const printer *pr, const hone_expr *e) {
     if (printer_is_classic(pr) || e->kind != HONE_EXPR_VAR) return false;
     if (!hone_dtype_equal(e->dtype, HONE_DTYPE_I32)) return false;
-    for (uint32_t i = 0; i < pr->func->param_count; i++) {
-        if (pr->func->params[i].var == e->u.var) return false; /* a parameter, further on */
-    }
-    return true;
+    return !hone_func_takes(pr->func, e->u.var); /* that is further on */
 }
 
 static bool prints_inline(const printer *pr, const hone_param *param) {

@@ -61,12 +61,10 @@ static bool is_dimension(uint32_t rank, const hone_expr *const *shape, hone_var 
 /* A size is what some dimension of a parameter is, or a parameter itself. */
 static bool is_told(const sch_layout *l, hone_var size) {
     const hone_func *func = l->sch->func;
+    if (hone_func_takes(func, size)) return true;
     for (uint32_t i = 0; i < func->param_count; i++) {
         hone_buffer buffer = func->params[i].buffer;
-        if (buffer == HONE_NO_ID) {
-            if (func->params[i].var == size) return true;
-            continue;
-        }
+        if (buffer == HONE_NO_ID) continue;
         const hone_buffer_info *info = hone_func_buffer(func, buffer);
         bool is_this = buffer == l->buffer;
         if (is_dimension(is_this ? l->m.count : info->rank, is_this ? l->m.extents : info->shape,

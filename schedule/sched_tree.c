@@ -121,15 +121,9 @@ const hone_expr *sch_var(hone_schedule *sch, hone_var var) {
     return hone_func_var_expr(&sch->ir, sch->func, var);
 }
 
-static bool is_parameter(const hone_func *func, hone_var var) {
-    for (uint32_t i = 0; i < func->param_count; i++) {
-        if (func->params[i].var == var) return true;
-    }
-    return func->vars[var].is_size;
-}
-
 bool sch_is_fixed(const hone_schedule *sch, const hone_expr *e) {
-    if (e->kind == HONE_EXPR_VAR) return is_parameter(sch->func, e->u.var);
+    if (e->kind == HONE_EXPR_VAR)
+        return sch->func->vars[e->u.var].is_size || hone_func_takes(sch->func, e->u.var);
     for (uint16_t i = 0; i < e->count; i++) {
         if (!sch_is_fixed(sch, e->args[i])) return false;
     }
