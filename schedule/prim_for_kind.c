@@ -118,15 +118,13 @@ static bool repeats_update(hone_schedule *sch, hone_node_id block, hone_node_id 
  * again? It would find something else there each time, and the last is what stays. */
 static bool repeats_with_others(hone_schedule *sch, hone_node_id block, hone_node_id loop) {
     const hone_block *reader = sch_block(sch, block);
-    hone_node_id above = sch_node(sch, loop)->parent;
     bool reads_others = false;
     for (hone_node_id n = sch_next_block(sch, loop, loop); n != HONE_NO_ID;
          n = sch_next_block(sch, loop, n)) {
         for (uint32_t r = 0; r < reader->read_count && n != block; r++)
             reads_others |= sch_writes(sch_block(sch, n), reader->reads[r].buffer);
     }
-    if (sch_node(sch, above)->kind != HONE_NODE_FOR) above = HONE_NO_ID;
-    return reads_others && !sch_meets_once(sch, block, above);
+    return reads_others && !sch_meets_once(sch, block, sch_node(sch, loop)->parent);
 }
 
 /* The iterations may run at once where others see what they write. */
