@@ -21,17 +21,20 @@ typedef struct parting {
     bool *inner, *others; /* variables below the loop, see lower_mark_vars */
 } parting;
 
+/* Where an index goes in one iteration; no ends where it is looked up, or defined in it. */
+static hone_interval interval_of(parting *p, const hone_expr *index) {
+    uint32_t vars = p->lower->func->var_count;
+    bool is_known = hone_expr_is_pure_index(index) && !hone_expr_uses_any(index, p->others, vars);
+    return is_known ? hone_arith_relax(&p->arith, index, p->inner, vars, NULL)
+                    : (hone_interval){NULL, NULL};
+}
+
 /* What all stores touch in dimension d in one iteration; false where that is not known. */
 static bool stored_in(parting *p, uint32_t d, hone_interval *out) {
-    uint32_t vars = p->lower->func->var_count;
     *out = (hone_interval){NULL, NULL};
     for (uint32_t i = 0; i < p->all.count; i++) {
-        const hone_expr *index = p->all.items[i].indices[d];
         if (!p->all.items[i].is_store) continue;
-        if (!hone_expr_is_pure_index(index) || hone_expr_uses_any(index, p->others, vars)) {
-            return false;
-        }
-        hone_interval one = hone_arith_relax(&p->arith, index, p->inner, vars, NULL);
+        hone_interval one = interval_of(p, p->all.items[i].indices[d]);
         if (!one.min || !one.max) return false;
         *out = out->min ? hone_interval_union(&p->arith, *out, one) : one;
         if (!out->min || !out->max) return false;
@@ -98,11 +101,10 @@ static bool stores_apart(parting *p) {
     return is_apart_together(p);
 }
 
-/* Where an index goes in one iteration; of one that is looked up the numbers it lies between. */
+/* The same; of one that is looked up the numbers it lies between. */
 static hone_interval reach_of(parting *p, const hone_expr *index) {
-    uint32_t vars = p->lower->func->var_count;
-    if (hone_expr_is_pure_index(index) && !hone_expr_uses_any(index, p->others, vars))
-        return hone_arith_relax(&p->arith, index, p->inner, vars, NULL);
+    hone_interval interval = interval_of(p, index);
+    if (interval.min && interval.max) return interval;
     hone_bound bound = hone_arith_bound(&p->arith, index);
     hone_ir *ir = &p->arith.ir;
     if (bound.min < INT32_MIN || bound.max > INT32_MAX) return (hone_interval){NULL, NULL};
