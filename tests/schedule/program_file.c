@@ -10,7 +10,7 @@
 #include "tests/support/program_text.h"
 #include "tests/support/random_program.h"
 
-enum { MOST_WORK = 4096 };
+enum { MOST_WORK = 4096, MOST_FAILURES = 3 };
 
 #define MARK "==== program "
 
@@ -22,16 +22,26 @@ static bool runs_soon(const hone_func *base) {
     return does;
 }
 
-static void visit_text(const char *name, const char *text, hone_program_visit visit, void *ctx) {
+static uint64_t try_text(const char *name, const char *text, uint64_t count, hone_try_sequence try,
+                         void *ctx) {
     hone_module *module = NULL;
     const hone_func *base = hone_test_parse(text, &module);
-    if (runs_soon(base)) visit(ctx, name, base);
+    uint64_t failed = 0, seed = hone_test_number("HONE_FIRST_SEED", 1);
+    if (!runs_soon(base)) count = 0;
+    for (uint64_t i = 0; i < count && failed < MOST_FAILURES; i++) {
+        if (try(ctx, base, seed + i)) continue;
+        print_error("in program %s\n", name);
+        failed++;
+    }
     hone_module_release(module);
+    return failed;
 }
 
-void hone_visit_programs(const char *file, hone_program_visit visit, void *ctx) {
+uint64_t hone_try_programs(const char *file, uint64_t count, hone_try_sequence try, void *ctx) {
     char *text = NULL, path[128];
     size_t length = 0;
+    uint64_t failed = 0;
+    count = hone_test_number("HONE_SEQUENCES", count);
     snprintf(path, sizeof path, "tests/schedule/golden/%s", file);
     HONE_ASSERT_OK(hone_fs_read(hone_test_source_path(path), 1 << 22, &text, &length));
     for (char *at = strstr(text, MARK), *next; at; at = next) {
@@ -39,7 +49,8 @@ void hone_visit_programs(const char *file, hone_program_visit visit, void *ctx) 
         next = strstr(program, MARK);
         *program++ = '\0';
         if (next) next[-1] = '\0'; /* the end of the line before */
-        visit_text(name, program, visit, ctx);
+        failed += try_text(name, program, count, try, ctx);
     }
     hone_free(text);
+    return failed;
 }
