@@ -58,14 +58,22 @@ static bool holds(const caching *c, const sch_box *outer, const sch_box *inner) 
     return true;
 }
 
+/* No value of it is an index of the dimension. */
+static bool is_empty(hone_arith *arith, const hone_interval *dim, const hone_expr *size) {
+    if (!dim->min || !dim->max) return false;
+    const hone_expr *zero = hone_expr_int(&arith->ir, dim->max->dtype, 0);
+    return hone_prove_less(arith, dim->max, dim->min) ||
+           (zero && hone_prove_less(arith, dim->max, zero)) ||
+           hone_prove_less_equal(arith, size, dim->min);
+}
+
 hone_status sch_check_not_empty(caching *c, const sch_box *box) {
     hone_schedule *sch = c->sch;
-    for (uint32_t d = 0; box->dims && d < rank_of(c); d++) {
-        const hone_interval *dim = &box->dims[d];
-        if (!dim->min || !dim->max || !hone_prove_less(&sch->arith, dim->max, dim->min)) continue;
+    const hone_buffer_info *info = hone_func_buffer(sch->func, c->buffer);
+    for (uint32_t d = 0; box->dims && d < info->rank; d++) {
+        if (!is_empty(&sch->arith, &box->dims[d], info->shape[d])) continue;
         return sch_refuse(sch, c->block, "%s touches nothing of '%s', nothing would be copied",
-                          sch_block_name(sch, c->block),
-                          hone_func_buffer(sch->func, c->buffer)->name);
+                          sch_block_name(sch, c->block), info->name);
     }
     return sch_ir_error(sch);
 }

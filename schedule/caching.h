@@ -33,7 +33,7 @@ typedef struct caching {
 /* Settles what is copied and what the cache holds (c->box). io: what the users touch; all that the
  * writer makes where is_all_written. */
 HONE_NODISCARD hone_status sch_choose_cache_box(caching *c, bool is_all_written, sch_box *io);
-/* Refuses a box without elements, of what lies beyond the end of the buffer and never runs. */
+/* Refuses a box of which nothing lies in the buffer: of padding, or of what never runs. */
 HONE_NODISCARD hone_status sch_check_not_empty(caching *c, const sch_box *box);
 /* cache_read of what comes from outside the scope: all of the box was written there before. */
 HONE_NODISCARD hone_status sch_check_outside(caching *c, const sch_box *box);

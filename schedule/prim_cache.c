@@ -248,8 +248,9 @@ static hone_status widen_to_written(caching *c, sch_box *io, bool *out_is_all) {
     bool is_exact = false;
     HONE_TRY(sch_box_below(c->sch, c->place, 1, &c->writer, c->buffer, true, &written, &is_exact));
     *out_is_all = written.dims && is_exact;
-    if (*out_is_all) *io = written;
-    return HONE_OK;
+    if (!*out_is_all) return HONE_OK;
+    *io = written;
+    return sch_check_not_empty(c, io);
 }
 
 static hone_status refuse_part(const caching *c) {
