@@ -11,8 +11,9 @@ typedef struct collector {
     const hone_func *func;
     hone_signature *out;
     hone_var *sizes;
-    bool *is_size;              /* by variable: noted already */
-    bool *is_read, *is_written; /* by buffer */
+    bool *is_size;       /* by variable: noted already */
+    bool *is_written;    /* by buffer */
+    hone_buffer *source; /* by buffer: what match_buffer makes it a view of, or HONE_NO_ID */
     const char **externs;
     hone_lower loops; /* the program without blocks, once it was needed */
 } collector;
@@ -31,9 +32,13 @@ static void note_shape(collector *c, const hone_buffer_info *buffer) {
     note_size(c, buffer->elem_offset);
 }
 
-static hone_buffer storage_of(const hone_func *func, hone_buffer id) {
-    for (int hops = 0; hops < 64 && func->buffers[id].alias_of != HONE_NO_ID; hops++) {
-        id = func->buffers[id].alias_of;
+/* Whose elements a buffer stands for. */
+static hone_buffer storage_of(const collector *c, hone_buffer id) {
+    for (int hops = 0; hops < 64; hops++) {
+        hone_buffer alias = c->func->buffers[id].alias_of;
+        if (alias == HONE_NO_ID) alias = c->source[id];
+        if (alias == HONE_NO_ID) break;
+        id = alias;
     }
     return id;
 }
@@ -48,10 +53,9 @@ static void note_extern(collector *c, const char *name) {
 
 static bool note_expr(void *ctx, const hone_expr *e) {
     collector *c = ctx;
-    if (e->kind == HONE_EXPR_LOAD) c->is_read[storage_of(c->func, e->u.buffer)] = true;
     if (e->kind != HONE_EXPR_CALL) return true;
     bool is_pointer = e->op == HONE_INTRIN_ADDRESS_OF && e->args[0]->kind == HONE_EXPR_LOAD;
-    if (is_pointer) c->is_written[storage_of(c->func, e->args[0]->u.buffer)] = true;
+    if (is_pointer) c->is_written[storage_of(c, e->args[0]->u.buffer)] = true;
     return true;
 }
 
@@ -59,8 +63,7 @@ static void note_handles(collector *c, const hone_expr *e) {
     if (e->kind == HONE_EXPR_VAR && hone_dtype_is_handle(e->dtype)) {
         for (hone_buffer id = 0; id < c->func->buffer_count; id++) {
             if (c->func->buffers[id].data != e->u.var) continue;
-            hone_buffer at = storage_of(c->func, id);
-            c->is_read[at] = c->is_written[at] = true;
+            c->is_written[storage_of(c, id)] = true;
         }
     }
     for (uint16_t i = 0; i < e->count; i++)
@@ -90,20 +93,32 @@ static void find_externs(void *ctx, hone_node_id at, const hone_expr *e) {
     hone_expr_walk(e, find_extern, ctx);
 }
 
-/* A matched buffer stands for its source. */
+/* A view that blocks make of several buffers may write each of them. */
+static void note_match(collector *c, const hone_match *match) {
+    hone_buffer source = storage_of(c, match->source.buffer), view = match->buffer;
+    if (c->source[view] != HONE_NO_ID && c->source[view] != source) {
+        c->is_written[c->source[view]] = c->is_written[source] = true;
+    }
+    c->source[view] = source;
+}
+
 static void note_matches(collector *c) {
     const hone_func *func = c->func;
     for (hone_node_id n = 0; n != HONE_NO_ID; n = hone_tree_next(func, 0, n)) {
         const hone_node *node = hone_func_node(func, n);
-        if (node->kind == HONE_NODE_STORE) {
-            c->is_written[storage_of(func, node->u.store.buffer)] = true;
-        }
         if (node->kind != HONE_NODE_BLOCK) continue;
         for (uint32_t i = 0; i < node->u.block.block->match_count; i++) {
-            const hone_match *match = &node->u.block.block->matches[i];
-            hone_buffer source = storage_of(func, match->source.buffer);
-            c->is_read[source] = c->is_written[source] = true;
+            note_match(c, &node->u.block.block->matches[i]);
         }
+    }
+}
+
+static void note_stores(collector *c) {
+    const hone_func *func = c->func;
+    for (hone_node_id n = 0; n != HONE_NO_ID; n = hone_tree_next(func, 0, n)) {
+        const hone_node *node = hone_func_node(func, n);
+        if (node->kind != HONE_NODE_STORE) continue;
+        c->is_written[storage_of(c, node->u.store.buffer)] = true;
     }
 }
 
@@ -285,8 +300,9 @@ static hone_status collect(collector *c, hone_arena *arena) {
     if (!buffers || !roles) return HONE_ERROR(HONE_CODE_NO_MEMORY, "signature");
     hone_arith arith;
     hone_arith_init(&arith, arena);
-    hone_tree_walk_exprs(func, 0, false, note_top, c);
     note_matches(c);
+    note_stores(c);
+    hone_tree_walk_exprs(func, 0, false, note_top, c);
     for (uint32_t p = 0; p < func->param_count; p++) {
         const hone_param *param = &func->params[p];
         if (param->buffer == HONE_NO_ID) {
@@ -322,11 +338,13 @@ hone_status hone_signature_of(const hone_func *func, hone_arena *arena,
     collector c = {.func = func, .out = out_signature};
     c.sizes = hone_arena_alloc(arena, (func->var_count + 1) * sizeof *c.sizes);
     c.is_size = hone_arena_zalloc(arena, func->var_count + 1);
-    c.is_read = hone_arena_zalloc(arena, func->buffer_count + 1);
     c.is_written = hone_arena_zalloc(arena, func->buffer_count + 1);
-    if (!c.sizes || !c.is_size || !c.is_read || !c.is_written) {
+    c.source = hone_arena_alloc(arena, (func->buffer_count + 1) * sizeof *c.source);
+    if (!c.sizes || !c.is_size || !c.is_written || !c.source) {
         return HONE_ERROR(HONE_CODE_NO_MEMORY, "signature");
     }
+    for (hone_buffer id = 0; id < func->buffer_count; id++)
+        c.source[id] = HONE_NO_ID;
     HONE_TRY(collect(&c, arena));
     hone_tree_walk_exprs(func, 0, false, find_externs, &c); /* counts, repeats included */
     if (out_signature->extern_count == 0) return HONE_OK;
