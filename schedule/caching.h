@@ -30,6 +30,20 @@ typedef struct caching {
     const hone_range *box; /* what the cache holds, by dimension; NULL: the whole buffer */
 } caching;
 
+/* Reads a step's arguments: the block, its scope and the buffer, of which nobody takes the address.
+ */
+HONE_NODISCARD hone_status sch_begin_cache(caching *c, hone_rv block, int64_t index,
+                                           const char *storage_scope);
+/* The buffer of the cache, in the scope. */
+HONE_NODISCARD hone_status sch_make_cache(caching *c, const char *storage_scope);
+/* A block over what the cache holds: axes v0…, cache[v] = buffer[v] or the other way round. */
+HONE_NODISCARD hone_status sch_make_cache_copy(caching *c, hone_node_id *out_block);
+/* Puts it, below its nest, before (read) or behind (write) the anchor. */
+HONE_NODISCARD hone_status sch_insert_cache_copy(caching *c, hone_node_id copy, sch_nest nest);
+/* Lets what stands below top use the cache in place of the buffer. */
+HONE_NODISCARD hone_status sch_redirect_to_cache(const caching *c, hone_node_id top,
+                                                 bool writes_too);
+
 /* Settles what is copied and what the cache holds (c->box). io: what the users touch; all that the
  * writer makes where is_all_written. */
 HONE_NODISCARD hone_status sch_choose_cache_box(caching *c, bool is_all_written, sch_box *io);

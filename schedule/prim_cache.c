@@ -1,10 +1,7 @@
 #include "schedule/caching.h"
 
-#include <string.h>
-
 /* cache_read: makes a copy of what a block reads, in another scope, and lets it read the copy.
  * cache_write: lets a block write into a buffer of another scope and copies that out behind it.
- * cache_inplace: both, around each instance of a block that reads and writes one buffer.
  *
  * The copy stands in the innermost loop that is around all who take part, before the first who
  * needs it, over the box that they touch there; a buffer that comes from outside the scope is
@@ -17,33 +14,7 @@
  * writer, reads of what is there only what it has written itself in the same run, reduces over
  * loops of its scope, and surely writes all of the box that is copied; no statement outside of
  * blocks stores the buffer (or, cache_write, loads it); only loops stand around those who take
- * part; nobody takes the buffer's address. cache_inplace: the block writes just what it reads
- * (inplace_box.c). */
-
-/* ---- the new buffer ---- */
-
-static hone_status make_buffer(caching *c, const char *storage_scope) {
-    hone_schedule *sch = c->sch;
-    const hone_buffer_info old = *hone_func_buffer(sch->func, c->buffer);
-    const hone_expr **shape = hone_arena_alloc(sch->arena, (old.rank + 1) * sizeof *shape);
-    if (!shape) return sch_no_memory();
-    for (uint32_t d = 0; d < old.rank; d++)
-        shape[d] = c->box ? c->box[d].extent : old.shape[d];
-    c->cache = sch_make_buffer(sch, sch_scoped_name(sch, old.name, storage_scope), old.dtype,
-                               old.rank, shape, storage_scope);
-    return c->cache == HONE_NO_ID ? sch_no_memory() : sch_add_alloc(sch, c->scope, c->cache);
-}
-
-hone_status sch_add_alloc(hone_schedule *sch, hone_node_id scope, hone_buffer buffer) {
-    hone_block *block = hone_block_copy(sch->arena, sch_block(sch, scope));
-    hone_buffer *allocs = hone_arena_alloc(sch->arena, (block->alloc_count + 1) * sizeof *allocs);
-    if (!block || !allocs) return sch_no_memory();
-    if (block->alloc_count) memcpy(allocs, block->allocs, block->alloc_count * sizeof *allocs);
-    allocs[block->alloc_count++] = buffer;
-    block->allocs = allocs;
-    sch_node(sch, scope)->u.block.block = block;
-    return HONE_OK;
-}
+ * part; nobody takes the buffer's address. */
 
 /* ---- where ---- */
 
@@ -181,66 +152,6 @@ static hone_status find_write_place(caching *c, const caching *cache_readers) {
                       hone_func_buffer(sch->func, c->buffer)->name, sch_block_name(sch, c->block));
 }
 
-/* ---- the copying block ---- */
-
-/* A block over what the cache holds: axes v0…, cache[v] = buffer[v] or the other way round. */
-static hone_status make_copy_block(caching *c, hone_node_id *out_block) {
-    hone_schedule *sch = c->sch;
-    hone_func *func = sch->func;
-    uint32_t rank = hone_func_buffer(func, c->buffer)->rank;
-    hone_buffer from = c->is_write ? c->cache : c->buffer;
-    hone_buffer to = c->is_write ? c->buffer : c->cache;
-    hone_block *block = hone_arena_zalloc(sch->arena, sizeof *block);
-    hone_axis *axes = hone_arena_alloc(sch->arena, (rank + 1) * sizeof *axes);
-    hone_region *regions = hone_arena_alloc(sch->arena, 2 * sizeof *regions);
-    hone_range *ranges[2]; /* in the buffer, in the cache */
-    const hone_expr **indices[2];
-    for (int i = 0; i < 2; i++) {
-        ranges[i] = hone_arena_alloc(sch->arena, (rank + 1) * sizeof *ranges[i]);
-        indices[i] = hone_arena_alloc(sch->arena, (rank + 1) * sizeof *indices[i]);
-        if (!ranges[i] || !indices[i]) return sch_no_memory();
-    }
-    if (!block || !axes || !regions) return sch_no_memory();
-    for (uint32_t d = 0; d < rank; d++) {
-        const hone_expr *extent =
-            c->box ? c->box[d].extent : hone_func_buffer(func, c->buffer)->shape[d];
-        hone_range dom = {hone_expr_int(&sch->ir, extent->dtype, 0), extent};
-        hone_var var = hone_func_add_named_var(func, sch_name(sch, "v", "", d), extent->dtype);
-        if (var == HONE_NO_ID || !dom.min || !hone_arith_bind(&sch->arith, var, dom)) {
-            return sch_no_memory();
-        }
-        const hone_expr *one = hone_expr_int(&sch->ir, extent->dtype, 1);
-        axes[d] = (hone_axis){var, HONE_AXIS_SPATIAL, dom};
-        indices[0][d] = indices[1][d] = sch_var(sch, var);
-        if (c->box && !hone_expr_is_int_value(c->box[d].min, 0)) {
-            indices[0][d] = hone_expr_add(&sch->ir, c->box[d].min, indices[1][d]);
-        }
-        for (int i = 0; i < 2; i++)
-            ranges[i][d] = (hone_range){indices[i][d], one};
-    }
-    HONE_TRY(sch_ir_error(sch));
-    regions[0] = (hone_region){from, ranges[c->is_write]};
-    regions[1] = (hone_region){to, ranges[!c->is_write]};
-    block->name = hone_func_buffer(func, c->cache)->name;
-    block->axes = axes;
-    block->axis_count = rank;
-    block->reads = &regions[0];
-    block->writes = &regions[1];
-    block->read_count = block->write_count = 1;
-    const hone_expr *value = hone_func_load(&sch->ir, func, from, indices[c->is_write]);
-    hone_node_id id = hone_func_add_node(func, HONE_NODE_BLOCK);
-    hone_node_id store = hone_func_add_node(func, HONE_NODE_STORE);
-    if (!value || id == HONE_NO_ID || store == HONE_NO_ID) return sch_no_memory();
-    sch_node(sch, id)->u.block.block = block;
-    sch_node(sch, store)->u.store.buffer = to;
-    sch_node(sch, store)->u.store.rank = rank;
-    sch_node(sch, store)->u.store.value = value;
-    sch_node(sch, store)->u.store.indices = indices[!c->is_write];
-    hone_tree_append(func, id, store);
-    *out_block = id;
-    return HONE_OK;
-}
-
 /* cache_read: all that the writer makes is copied, where it is known to be a box; it holds what the
  * users read. */
 static hone_status widen_to_written(caching *c, sch_box *io, bool *out_is_all) {
@@ -306,10 +217,6 @@ static hone_status find_domains(caching *c, hone_node_id copy, sch_box *box,
 
 /* ---- putting it together ---- */
 
-static hone_status redirect_to_cache(const caching *c, hone_node_id top, bool writes_too) {
-    return sch_redirect_accesses(c->sch, top, c->buffer, c->cache, c->box, writes_too);
-}
-
 static hone_status make_copy_nest(caching *c, hone_node_id copy, sch_box *box, sch_nest *out) {
     sch_axis_domain *domains = NULL;
     HONE_TRY(find_domains(c, copy, box, &domains));
@@ -332,27 +239,13 @@ static hone_status make_copy_nest(caching *c, hone_node_id copy, sch_box *box, s
     return HONE_OK;
 }
 
-static hone_status insert_copy(caching *c, hone_node_id copy, sch_nest nest) {
-    hone_schedule *sch = c->sch;
-    if (nest.bottom != HONE_NO_ID) hone_tree_append(sch->func, nest.bottom, copy);
-    sch_node(sch, copy)->u.block.bindings = nest.bindings;
-    sch_node(sch, copy)->u.block.predicate = nest.predicate;
-    hone_node_id top = nest.top == HONE_NO_ID ? copy : nest.top;
-    if (c->is_write) {
-        hone_tree_insert_after(sch->func, c->anchor, top);
-    } else {
-        hone_tree_insert_before(sch->func, c->anchor, top);
-    }
-    return HONE_OK;
-}
-
 static hone_status finish(caching *c, const char *storage_scope, hone_node_id *out_block) {
     hone_node_id copy = HONE_NO_ID;
     sch_nest nest;
     sch_box box;
     HONE_TRY(find_box(c, &box));
-    hone_status st = make_buffer(c, storage_scope);
-    if (!st) st = make_copy_block(c, &copy);
+    hone_status st = sch_make_cache(c, storage_scope);
+    if (!st) st = sch_make_cache_copy(c, &copy);
     if (!st) st = make_copy_nest(c, copy, &box, &nest);
     if (st) {
         /* the tables only grow: the buffer stays in its table, unused */
@@ -363,12 +256,12 @@ static hone_status finish(caching *c, const char *storage_scope, hone_node_id *o
         return st;
     }
     if (c->is_write) {
-        HONE_TRY(redirect_to_cache(c, c->block, true));
+        HONE_TRY(sch_redirect_to_cache(c, c->block, true));
     } else {
         for (uint32_t i = 0; i < c->user_count; i++)
-            HONE_TRY(redirect_to_cache(c, c->users[i], false));
+            HONE_TRY(sch_redirect_to_cache(c, c->users[i], false));
     }
-    HONE_TRY(insert_copy(c, copy, nest));
+    HONE_TRY(sch_insert_cache_copy(c, copy, nest));
     *out_block = copy;
     return HONE_OK;
 }
@@ -390,19 +283,6 @@ static hone_status finish_and_judge(caching *c, const char *storage_scope,
     if (!st) st = sch_require_fed(c->sch, *out_block, c->buffer);
     if (!st) st = require_fed(c, c->cache);
     return sch_end_trial(c->sch, saved, st);
-}
-
-static hone_status begin(caching *c, hone_rv block_rv, int64_t index, const char *storage_scope) {
-    hone_schedule *sch = c->sch;
-    c->cache = c->writer = HONE_NO_ID;
-    HONE_TRY(sch_resolve_block(sch, block_rv, &c->block));
-    c->scope = sch_scope_of(sch, c->block);
-    if (c->scope == HONE_NO_ID) return sch_refuse(sch, c->block, "the root block has no scope");
-    HONE_TRY(sch_require_scope_name(sch, c->block, storage_scope));
-    HONE_TRY(sch_nth_buffer(sch, c->block, c->is_write, index, &c->buffer));
-    if (!sch_has_opaque_access(sch, c->buffer)) return HONE_OK;
-    return sch_refuse(sch, c->block, "buffer '%s' is also used by its address or as a view",
-                      hone_func_buffer(sch->func, c->buffer)->name);
 }
 
 static hone_status find_writer(caching *c) {
@@ -507,7 +387,7 @@ hone_status hone_sch_cache_read(hone_schedule *sch, hone_rv block, int64_t read_
                                 const hone_rv *consumers, hone_rv *out_block) {
     caching c = {.sch = sch};
     hone_node_id copy;
-    HONE_TRY(begin(&c, block, read_buffer_index, scope));
+    HONE_TRY(sch_begin_cache(&c, block, read_buffer_index, scope));
     HONE_TRY(sch_check_loose_uses(&c, false));
     HONE_TRY(find_writer(&c));
     HONE_TRY(find_users(&c, consumer_count, consumers));
@@ -524,7 +404,7 @@ hone_status hone_sch_cache_write(hone_schedule *sch, hone_rv block, int64_t writ
                                  const hone_rv *consumers, hone_rv *out_block) {
     caching c = {.sch = sch, .is_write = true};
     hone_node_id copy;
-    HONE_TRY(begin(&c, block, write_buffer_index, scope));
+    HONE_TRY(sch_begin_cache(&c, block, write_buffer_index, scope));
     HONE_TRY(find_writer(&c)); /* refuses a second writer */
     c.user_count = 1;
     c.users = &c.block;
@@ -538,91 +418,8 @@ hone_status hone_sch_cache_write(hone_schedule *sch, hone_rv block, int64_t writ
     readers.cache = c.cache;
     readers.box = c.box;
     for (uint32_t i = 0; i < readers.user_count; i++) {
-        HONE_TRY(redirect_to_cache(&readers, readers.users[i], false));
+        HONE_TRY(sch_redirect_to_cache(&readers, readers.users[i], false));
     }
     return record(sch, HONE_INST_CACHE_WRITE, block, write_buffer_index, scope, consumer_count,
                   consumers, copy, out_block);
-}
-
-/* ---- cache_inplace ---- */
-
-/* The copies move what the block reads, so it must write just there. */
-static hone_status check_inplace(caching *c) {
-    hone_schedule *sch = c->sch;
-    const hone_block *block = sch_block(sch, c->block);
-    const char *name = hone_func_buffer(sch->func, c->buffer)->name;
-    uint32_t rank = hone_func_buffer(sch->func, c->buffer)->rank;
-    const hone_region *read = NULL, *written = NULL;
-    for (uint32_t i = 0; i < block->read_count; i++) {
-        if (block->reads[i].buffer == c->buffer) read = &block->reads[i];
-    }
-    for (uint32_t i = 0; i < block->write_count; i++) {
-        if (block->writes[i].buffer == c->buffer) written = &block->writes[i];
-    }
-    if (!written) {
-        return sch_refuse(sch, c->block, "%s does not write '%s'", sch_block_name(sch, c->block),
-                          name);
-    }
-    for (uint32_t d = 0; d < rank; d++) {
-        if (hone_expr_same(read->ranges[d].min, written->ranges[d].min) &&
-            hone_expr_same(read->ranges[d].extent, written->ranges[d].extent)) {
-            continue;
-        }
-        return sch_refuse(sch, c->block, "%s reads and writes '%s' at different places",
-                          sch_block_name(sch, c->block), name);
-    }
-    hone_node_kind kind = (hone_node_kind)sch_node(sch, c->place)->kind;
-    if (kind == HONE_NODE_FOR || c->place == c->scope) return HONE_OK;
-    return sch_refuse(sch, c->block, "%s stands directly in something other than a loop",
-                      sch_block_name(sch, c->block));
-}
-
-static hone_status copy_both_ways(caching *in, const char *storage_scope, hone_node_id copies[2]) {
-    HONE_TRY(make_buffer(in, storage_scope));
-    caching out = *in;
-    out.is_write = true;
-    for (int i = 0; i < 2; i++) {
-        caching *c = i ? &out : in;
-        sch_axis_domain *domains = NULL;
-        uint32_t rank = hone_func_buffer(c->sch->func, c->buffer)->rank;
-        sch_box box;
-        sch_nest nest;
-        HONE_TRY(make_copy_block(c, &copies[i]));
-        /* of this instance alone, also where threads share the buffer */
-        HONE_TRY(sch_box_shared(c->sch, c->place, 1, c->users, c->buffer, false, NULL, &box, NULL));
-        HONE_TRY(sch_check_not_empty(c, &box));
-        box.buffer = c->is_write ? c->buffer : c->cache;
-        domains = hone_arena_alloc(c->sch->arena, (rank + 1) * sizeof *domains);
-        if (!domains) return sch_no_memory();
-        HONE_TRY(sch_solve_axes(c->sch, copies[i], 1, &box, SCH_SOLVE_COPY, domains));
-        HONE_TRY(sch_make_nest(c->sch, rank, domains, true, &nest));
-        const hone_expr *outer = NULL;
-        HONE_TRY(sch_outer_conditions(c->sch, c->block, c->place, &outer));
-        if (outer) HONE_TRY(sch_nest_add_condition(c->sch, outer, &nest));
-        HONE_TRY(insert_copy(c, copies[i], nest));
-    }
-    return redirect_to_cache(in, in->block, true);
-}
-
-hone_status hone_sch_cache_inplace(hone_schedule *sch, hone_rv block, int64_t read_buffer_index,
-                                   const char *storage_scope, const hone_rv **out_blocks) {
-    caching c = {.sch = sch};
-    hone_node_id copies[2];
-    hone_func *saved = NULL;
-    HONE_TRY(begin(&c, block, read_buffer_index, storage_scope));
-    c.user_count = 1;
-    c.users = &c.block;
-    c.place = sch_node(sch, c.block)->parent;
-    c.anchor = c.block;
-    HONE_TRY(check_inplace(&c));
-    HONE_TRY(sch_check_copied_around(&c));
-    const char *scope = hone_arena_strdup(sch->arena, storage_scope);
-    if (!scope) return sch_no_memory();
-    HONE_TRY(sch_begin_trial(sch, &saved));
-    HONE_TRY(sch_end_trial(sch, saved, copy_both_ways(&c, scope, copies)));
-    sch_forget_facts(sch, c.block);
-    hone_operand input = SCH_RV(block);
-    hone_value attrs[] = {HONE_VALUE_OF_INT(read_buffer_index), HONE_VALUE_OF_STRING(scope)};
-    return sch_record_nodes(sch, HONE_INST_CACHE_INPLACE, 1, &input, 2, attrs, 2, copies,
-                            HONE_RV_BLOCK, out_blocks);
 }

@@ -423,10 +423,11 @@ static hone_status guard_axis(padding *p, uint32_t axis, const hone_expr **bindi
 static hone_status cut_axes(padding *p, shifting *s) {
     hone_schedule *sch = p->sch;
     hone_block *block = hone_block_copy(sch->arena, sch_block(sch, p->block));
+    if (!block) return sch_no_memory();
     hone_axis *axes = hone_arena_alloc(sch->arena, (block->axis_count + 1) * sizeof *axes);
     const hone_expr **bindings =
         hone_arena_alloc(sch->arena, (block->axis_count + 1) * sizeof *bindings);
-    if (!block || !axes || !bindings) return sch_no_memory();
+    if (!axes || !bindings) return sch_no_memory();
     const hone_expr *predicate = sch_node(sch, p->block)->u.block.predicate;
     sch_node(sch, p->block)->u.block.predicate = NULL;
     for (uint32_t i = 0; i < block->axis_count; i++) {

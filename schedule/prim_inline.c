@@ -121,20 +121,6 @@ hone_status sch_update_regions_below(hone_schedule *sch, hone_node_id id) {
     return sch_renew_regions(sch, id);
 }
 
-hone_status sch_drop_alloc(hone_schedule *sch, hone_node_id scope, hone_buffer buffer) {
-    hone_block *block = hone_block_copy(sch->arena, sch_block(sch, scope));
-    hone_buffer *allocs = hone_arena_alloc(sch->arena, (block->alloc_count + 1) * sizeof *allocs);
-    if (!block || !allocs) return sch_no_memory();
-    uint32_t kept = 0;
-    for (uint32_t i = 0; i < block->alloc_count; i++) {
-        if (block->allocs[i] != buffer) allocs[kept++] = block->allocs[i];
-    }
-    block->allocs = allocs;
-    block->alloc_count = kept;
-    sch_node(sch, scope)->u.block.block = block;
-    return HONE_OK;
-}
-
 hone_status sch_check_movable_store(hone_schedule *sch, hone_node_id block,
                                     hone_node_id *out_store) {
     hone_node_id scope = sch_scope_of(sch, block);

@@ -185,6 +185,33 @@ hone_buffer sch_make_buffer(hone_schedule *sch, const char *name, hone_dtype dty
     return name ? hone_func_add_buffer(sch->func, &info) : HONE_NO_ID;
 }
 
+hone_status sch_add_alloc(hone_schedule *sch, hone_node_id scope, hone_buffer buffer) {
+    hone_block *block = hone_block_copy(sch->arena, sch_block(sch, scope));
+    if (!block) return sch_no_memory();
+    hone_buffer *allocs = hone_arena_alloc(sch->arena, (block->alloc_count + 1) * sizeof *allocs);
+    if (!allocs) return sch_no_memory();
+    if (block->alloc_count) memcpy(allocs, block->allocs, block->alloc_count * sizeof *allocs);
+    allocs[block->alloc_count++] = buffer;
+    block->allocs = allocs;
+    sch_node(sch, scope)->u.block.block = block;
+    return HONE_OK;
+}
+
+hone_status sch_drop_alloc(hone_schedule *sch, hone_node_id scope, hone_buffer buffer) {
+    hone_block *block = hone_block_copy(sch->arena, sch_block(sch, scope));
+    if (!block) return sch_no_memory();
+    hone_buffer *allocs = hone_arena_alloc(sch->arena, (block->alloc_count + 1) * sizeof *allocs);
+    if (!allocs) return sch_no_memory();
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < block->alloc_count; i++) {
+        if (block->allocs[i] != buffer) allocs[kept++] = block->allocs[i];
+    }
+    block->allocs = allocs;
+    block->alloc_count = kept;
+    sch_node(sch, scope)->u.block.block = block;
+    return HONE_OK;
+}
+
 hone_status sch_record_simple(hone_schedule *sch, hone_inst_kind kind, hone_rv block,
                               uint32_t attr_count, const hone_value *attrs) {
     hone_operand input = SCH_RV(block);
