@@ -1,6 +1,7 @@
 #include <string.h>
 
 #include "graph/graph_passes.h"
+#include "graph/unused.h"
 #include "ir/graph_infer_impl.h"
 #include "ir/module.h"
 
@@ -46,36 +47,9 @@ static void link_names(const hone_module *module, hone_graph_func *graph) {
 
 /* ---- what nobody uses ---- */
 
-static void mark(bool *used, const hone_garg *arg) {
-    if (arg->kind == HONE_GARG_VALUE) used[arg->u.value] = true;
-    if (arg->kind == HONE_GARG_TUPLE) {
-        for (uint32_t i = 0; i < arg->count; i++)
-            mark(used, &arg->u.items[i]);
-    }
-}
-
 static bool may_go(const hone_gbind *bind) {
     return bind->kind == HONE_GBIND_CALL || bind->kind == HONE_GBIND_ARG ||
            bind->kind == HONE_GBIND_TUPLE_GET;
-}
-
-static hone_status drop_unused(hone_graph_func *graph) {
-    bool *used = hone_arena_zalloc(graph->arena, graph->value_count + 1);
-    bool *keep = hone_arena_zalloc(graph->arena, graph->bind_count + 1);
-    if (!used || !keep) return HONE_ERROR(HONE_CODE_NO_MEMORY, "graph");
-    mark(used, &graph->result);
-    for (uint32_t i = graph->bind_count; i-- > 0;) {
-        const hone_gbind *bind = &graph->bindings[i];
-        keep[i] = used[bind->value] || !may_go(bind);
-        for (uint32_t a = 0; keep[i] && a < bind->arg_count; a++)
-            mark(used, &bind->args[a]);
-    }
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < graph->bind_count; i++) {
-        if (keep[i]) graph->bindings[count++] = graph->bindings[i];
-    }
-    graph->bind_count = count;
-    return HONE_OK;
 }
 
 /* ---- calls of graph functions ---- */
@@ -298,7 +272,7 @@ hone_status hone_pass_link_calls(hone_module *module, const hone_graph_options *
     for (uint32_t i = 0; i < module->member_count; i++) {
         hone_graph_func *graph = module->members[i].graph;
         if (!graph) continue;
-        HONE_TRY(drop_unused(graph));
+        HONE_TRY(hone_graph_drop_unused(graph, may_go));
         link_names(module, graph);
     }
     bool changed = true, any = false;

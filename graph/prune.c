@@ -1,6 +1,7 @@
 #include <string.h>
 
 #include "graph/graph_passes.h"
+#include "graph/unused.h"
 #include "ir/module.h"
 
 /* Drops pure bindings without users, private or made kernels that nobody calls, and constants that
@@ -9,36 +10,9 @@
  * keeps: everything that has a use; functions of the input that no graph calls stay unless they
  *        were called before legalisation made copies of them (they carry "op_pattern") */
 
-static void mark(bool *used, const hone_garg *arg) {
-    if (arg->kind == HONE_GARG_VALUE) used[arg->u.value] = true;
-    if (arg->kind == HONE_GARG_TUPLE) {
-        for (uint32_t i = 0; i < arg->count; i++)
-            mark(used, &arg->u.items[i]);
-    }
-}
-
 /* External functions may do more than fill their output. */
-static bool has_effect(const hone_gbind *bind) {
-    return bind->kind == HONE_GBIND_CALL_PACKED || bind->kind == HONE_GBIND_MATCH_CAST;
-}
-
-static hone_status prune_bindings(hone_graph_func *graph) {
-    bool *used = hone_arena_zalloc(graph->arena, graph->value_count + 1);
-    bool *keep = hone_arena_zalloc(graph->arena, graph->bind_count + 1);
-    if (!used || !keep) return HONE_ERROR(HONE_CODE_NO_MEMORY, "graph");
-    mark(used, &graph->result);
-    for (uint32_t i = graph->bind_count; i-- > 0;) {
-        const hone_gbind *bind = &graph->bindings[i];
-        keep[i] = used[bind->value] || has_effect(bind);
-        for (uint32_t a = 0; keep[i] && a < bind->arg_count; a++)
-            mark(used, &bind->args[a]);
-    }
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < graph->bind_count; i++) {
-        if (keep[i]) graph->bindings[count++] = graph->bindings[i];
-    }
-    graph->bind_count = count;
-    return HONE_OK;
+static bool is_pure(const hone_gbind *bind) {
+    return bind->kind != HONE_GBIND_CALL_PACKED && bind->kind != HONE_GBIND_MATCH_CAST;
 }
 
 /* ---- kernels ---- */
@@ -135,7 +109,7 @@ hone_status hone_pass_prune(hone_module *module, const hone_graph_options *optio
     (void)options;
     for (uint32_t i = 0; i < module->member_count; i++) {
         if (module->members[i].kind != HONE_MEMBER_GRAPH) continue;
-        HONE_TRY(prune_bindings(module->members[i].graph));
+        HONE_TRY(hone_graph_drop_unused(module->members[i].graph, is_pure));
     }
     prune_kernels(module);
     return has_graph(module) ? prune_constants(module) : HONE_OK;
