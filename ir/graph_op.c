@@ -27,6 +27,31 @@ const hone_graph_op *hone_graph_op_find(const char *name) {
     return NULL;
 }
 
+static const char *const names[] = {
+#define HONE_GRAPH_NAME(name) name,
+#include "ir/graph_names.def"
+#undef HONE_GRAPH_NAME
+};
+
+const char *hone_graph_op_name_at(size_t index) {
+    if (index < hone_graph_op_count()) return ops[index].name;
+    index -= hone_graph_op_count();
+    return index < sizeof names / sizeof names[0] ? names[index] : NULL;
+}
+
+bool hone_graph_op_is_named(const char *name) {
+    const char *known;
+    for (size_t i = 0; (known = hone_graph_op_name_at(i)) != NULL; i++) {
+        size_t length = strlen(known);
+        bool is_family = known[length - 1] == '.';
+        if (is_family ? strncmp(known, name, length) == 0 && name[length]
+                      : strcmp(known, name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* The word number *position of a list, counting it down over the words passed. */
 static const char *word_at(const char *list, size_t *position, size_t *out_length) {
     while (*list) {

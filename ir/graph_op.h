@@ -1,7 +1,8 @@
 /* ir/graph_op.h - the operators of graph programs (Relax names) and their shape inference.
  *
  * One row per operator in graph_ops.def: the parser asks it which positional arguments are tensors
- * and which are attributes, the printer how to spell a call, the passes what may be fused.
+ * and which are attributes, the printer how to spell a call, the passes what may be fused. Those
+ * that are only read and printed stand in graph_names.def.
  *
  * In a binding (HONE_GBIND_CALL) the tensors are args[], everything else is in attrs: integers as
  * INT, flags as BOOL, lists of integers as LIST, layouts and dtypes as STRING, None as NONE. Absent
@@ -38,6 +39,10 @@ typedef struct hone_graph_op {
 const hone_graph_op *hone_graph_op_find(const char *name);
 size_t hone_graph_op_count(void);
 const hone_graph_op *hone_graph_op_at(size_t index);
+/* Every name that a text may call, those of graph_names.def behind those of the rows; NULL behind
+ * the last. One that ends with '.' is a family. */
+const char *hone_graph_op_name_at(size_t index);
+bool hone_graph_op_is_named(const char *name);
 /* The name of positional parameter `position` (arguments first, then attributes); NULL beyond the
  * last. The name is not terminated: out_length gives its length. out_is_attr says which it is. */
 const char *hone_graph_op_param(const hone_graph_op *op, size_t position, size_t *out_length,

@@ -309,9 +309,32 @@ static bool fill_places(script_parser *p, const script_call *call, const hone_gr
     return true;
 }
 
+/* An operator takes the attributes of its row and no others. */
+static bool check_attributes(script_parser *p, const script_call *call, const hone_graph_op *op,
+                             const operands *o) {
+    char name[64];
+    const char *names[MOST_PARAMS];
+    size_t count = 0;
+    for (uint32_t i = 0; i < MOST_PARAMS; i++) {
+        is_attr_at(op, i, name, sizeof name);
+        if (!*name) break;
+        names[count] = script_strdup(p, name);
+        if (!names[count++]) return false;
+    }
+    for (uint32_t i = 0; i < call->keyword_count; i++) {
+        script_call only = *call;
+        only.keywords = &call->keywords[i];
+        only.keyword_count = 1;
+        bool is_attr = hone_attrs_find(&o->attrs, only.keywords->name) != NULL;
+        if (is_attr && !script_check_keywords(p, &only, names, count)) return false;
+    }
+    return true;
+}
+
 static bool call_operator(script_parser *p, const script_call *call, script_value *out) {
     const char *name = script_strdup(p, call->callee + 2);
     if (!name) return false;
+    if (!hone_graph_op_is_named(name)) return script_unknown_operator(p, call);
     const hone_graph_op *op = hone_graph_op_find(name);
     operands o = {0};
     const hone_sinfo *info = NULL;
@@ -319,6 +342,7 @@ static bool call_operator(script_parser *p, const script_call *call, script_valu
     if (!o.args || !positional(p, call, op, &o, &info)) return false;
     uint32_t given = o.arg_count;
     if (!keywords(p, call, op, &o, &info) || !fill_places(p, call, op, given, &o)) return false;
+    if (op && !check_attributes(p, call, op, &o)) return false;
     hone_gbind bind = {.kind = HONE_GBIND_CALL,
                        .callee = name,
                        .arg_count = o.arg_count,

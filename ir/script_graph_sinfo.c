@@ -227,6 +227,12 @@ bool script_call_sinfo(script_parser *p, const script_call *call, script_value *
     return true;
 }
 
+const char *script_graph_type_meant(const char *name) {
+    static const char *const types[] = {"Tensor", "Tuple",    "Shape",  "Object",
+                                        "Prim",   "Callable", "DTensor"};
+    return script_nearest(name, types, HONE_COUNT(types));
+}
+
 bool script_to_sinfo(script_parser *p, const script_value *v, const hone_sinfo **out) {
     if (v->kind == SCRIPT_SINFO) {
         *out = v->u.sinfo;
@@ -251,12 +257,10 @@ bool script_to_sinfo(script_parser *p, const script_value *v, const hone_sinfo *
         *out = made.u.sinfo;
         return true;
     }
-    static const char *const types[] = {"Tensor", "Tuple",    "Shape",  "Object",
-                                        "Prim",   "Callable", "DTensor"};
     bool is_dotted = v->at + 2 < p->token_count && p->tokens[v->at + 1].length == 1 &&
                      p->source.text[p->tokens[v->at + 1].start] == '.';
     const char *name = is_dotted ? script_token_text(p, &p->tokens[v->at + 2]) : NULL;
-    const char *meant = name ? script_nearest(name, types, HONE_COUNT(types)) : NULL;
+    const char *meant = name ? script_graph_type_meant(name) : NULL;
     if (meant) {
         return script_fail(p, v->at, "unknown type 'R.%s'; did you mean 'R.%s'?", name, meant);
     }

@@ -365,6 +365,9 @@ bool script_check_shape(script_parser *p, const script_call *call, const script_
 bool script_check_arguments(script_parser *p, const script_call *call);
 /* "unknown function 'T.gird'; did you mean 'T.grid'?" */
 bool script_unknown_call(script_parser *p, const script_call *call);
+bool script_unknown_operator(script_parser *p, const script_call *call);
+/* "Tensor" for "Tenser", or NULL. */
+const char *script_graph_type_meant(const char *name);
 /* What may be called by a dotted name; how many. */
 size_t script_call_names(script_parser *p, const char **names, size_t most);
 /* Is there a function of this whole name ("T.exp")? */

@@ -1,4 +1,5 @@
 /* ir/script_undefined.c - what a name or a function that nothing defines was meant for. */
+#include "ir/graph_op.h"
 #include "ir/script_impl.h"
 
 #include <string.h>
@@ -286,6 +287,66 @@ static bool is_of_kernels(const char *callee) {
     return false;
 }
 
+/* The name that ends as this one does: T.axis.remap for T.remap, R.nn.relu for R.relu. */
+static const char *namesake(const char *callee, const char *const *names, size_t count) {
+    const char *last = strrchr(callee, '.');
+    for (size_t i = 0; last && i < count; i++) {
+        const char *other = strrchr(names[i], '.');
+        if (other && names[i][0] == *callee && strcmp(other, last) == 0) return names[i];
+    }
+    return NULL;
+}
+
+/* What graphs call otherwise than other libraries do. */
+static const char *operator_elsewhere(const char *callee) {
+    static const char *const rows[][2] = {
+        {"R.transpose",   "R.permute_dims" },
+        {"R.cast",        "R.astype"       },
+        {"R.pow",         "R.power"        },
+        {"R.sub",         "R.subtract"     },
+        {"R.mul",         "R.multiply"     },
+        {"R.div",         "R.divide"       },
+        {"R.neg",         "R.negative"     },
+        {"R.mm",          "R.matmul"       },
+        {"R.bmm",         "R.matmul"       },
+        {"R.dot",         "R.matmul"       },
+        {"R.nn.linear",   "R.matmul"       },
+        {"R.concatenate", "R.concat"       },
+        {"R.cat",         "R.concat"       },
+        {"R.unsqueeze",   "R.expand_dims"  },
+        {"R.nn.swish",    "R.nn.silu"      },
+        {"R.arg_max",     "R.argmax"       },
+        {"R.arg_min",     "R.argmin"       },
+        {"R.slice",       "R.strided_slice"},
+        {"R.gather",      "R.take"         },
+    };
+    for (size_t i = 0; i < HONE_COUNT(rows); i++) {
+        if (strcmp(rows[i][0], callee) == 0) return rows[i][1];
+    }
+    return NULL;
+}
+
+bool script_unknown_operator(script_parser *p, const script_call *call) {
+    enum { MOST = 512 };
+    const char *names[MOST], *known;
+    size_t count = 0;
+    for (size_t i = 0; (known = hone_graph_op_name_at(i)) != NULL && count < MOST; i++) {
+        if (known[strlen(known) - 1] == '.') continue;
+        names[count] = hone_arena_printf(p->scratch, "R.%s", known);
+        if (!names[count++]) return script_no_memory(p);
+    }
+    const char *meant = script_graph_type_meant(call->callee + 2);
+    if (meant && meant[0] == call->callee[2]) {
+        return script_fail(p, call->at, "unknown type '%s'; did you mean 'R.%s'?", call->callee,
+                           meant);
+    }
+    meant = operator_elsewhere(call->callee);
+    if (!meant) meant = namesake(call->callee, names, count);
+    if (!meant) meant = script_nearest(call->callee, names, count);
+    return script_fail(p, call->at, "unknown operator '%s'%s%s%s", call->callee,
+                       meant ? "; did you mean '" : "", meant ? meant : "", meant ? "'?" : "");
+}
+
 bool script_unknown_call(script_parser *p, const script_call *call) {
     bool is_of_module = strcmp(call->callee, "I.module_attrs") == 0 ||
                         strcmp(call->callee, "I.module_global_infos") == 0;
@@ -312,6 +373,7 @@ bool script_unknown_call(script_parser *p, const script_call *call) {
                            "unknown function 'T.sum'; a sum is a block with a reduction axis "
                            "(T.axis.reduce) and T.init()");
     }
+    if (!near_name) near_name = namesake(call->callee, names, count);
     if (!near_name) near_name = script_nearest(call->callee, names, count);
     if (!near_name && dtype) near_name = hone_arena_printf(p->scratch, "T.%s", dtype);
     if (near_name) {

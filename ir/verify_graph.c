@@ -3,7 +3,6 @@
 
 #include "ir/graph_op.h"
 #include "ir/verify_impl.h"
-#include "support/nearest.h"
 
 typedef struct graph_verifier {
     const hone_module *module;
@@ -333,46 +332,6 @@ static void check_tuple_get(graph_verifier *v, const hone_gbind *bind) {
     }
 }
 
-/* An operator without a row may be one of TVM's; a name beside one of ours is a slip. */
-static void report_unknown_operator(graph_verifier *v, const hone_gbind *bind) {
-    if (hone_graph_op_find(bind->callee)) return;
-    const char *near_name = NULL;
-    for (size_t i = 0; i < hone_graph_op_count() && !near_name; i++) {
-        const char *known = hone_graph_op_at(i)->name;
-        const char *room = strrchr(known, '.');
-        bool is_elsewhere = room && strcmp(room + 1, bind->callee) == 0; /* R.relu for R.nn.relu */
-        bool is_other_case = hone_name_is_same_but_case(known, bind->callee);
-        if (is_elsewhere || is_other_case || hone_name_distance(bind->callee, known) == 1)
-            near_name = known;
-    }
-    if (near_name) {
-        report(v, true, "operator 'R.%s' is not known; did you mean 'R.%s'?", bind->callee,
-               near_name);
-    }
-}
-
-/* Whether the operator's row has a parameter or an attribute of that name. */
-static bool has_param(const hone_graph_op *op, const char *name) {
-    size_t length;
-    bool is_attr;
-    for (size_t i = 0;; i++) {
-        const char *param = hone_graph_op_param(op, i, &length, &is_attr);
-        if (!param) return false;
-        if (strlen(name) == length && memcmp(param, name, length) == 0) return true;
-    }
-}
-
-static void check_attributes(graph_verifier *v, const hone_gbind *bind) {
-    const hone_graph_op *op =
-        bind->kind == HONE_GBIND_CALL ? hone_graph_op_find(bind->callee) : NULL;
-    for (uint32_t i = 0; op && i < bind->attrs.count; i++) {
-        const char *name = bind->attrs.items[i].key;
-        if (has_param(op, name)) continue;
-        report(v, true, "'R.%s' has no attribute '%s'; its attributes are: %s", op->name, name,
-               *op->attrs ? op->attrs : "none");
-    }
-}
-
 /* What the operator makes of its arguments, beside what is written. */
 static void check_types(graph_verifier *v, const hone_gbind *bind) {
     hone_status st = hone_graph_check_bind(v->module, v->graph, bind, v->out->arena);
@@ -380,9 +339,6 @@ static void check_types(graph_verifier *v, const hone_gbind *bind) {
     if (code == HONE_CODE_NO_MEMORY) v->is_short_of_memory = true;
     if (code == HONE_CODE_TYPE || code == HONE_CODE_INVALID) {
         report(v, false, "%s", hone_status_message(st));
-    }
-    if (code == HONE_CODE_UNSUPPORTED && bind->kind == HONE_GBIND_CALL) {
-        report_unknown_operator(v, bind);
     }
     hone_status_free(st);
 }
@@ -416,7 +372,6 @@ static void check_bind(graph_verifier *v, const hone_gbind *bind) {
     }
     v->is_defined[bind->value] = true;
     v->made_by[bind->value] = v->bind;
-    check_attributes(v, bind);
     if (v->out->error_count == errors) check_types(v, bind);
     const hone_sinfo *info = v->graph->values[bind->value].sinfo;
     if (bind->kind == HONE_GBIND_MATCH_CAST)
