@@ -139,14 +139,24 @@ static void share_loads(gen *g, const hone_expr *load, span *s) {
     s->is_regular = true;
 }
 
-/* Lanes that lie near each other: they take fewer dense loads, four at most, than lanes. */
-static bool is_near(const span *s, unsigned lanes) {
-    enum { MOST_LANES = 64, MOST_LOADS = 4 };
+/* One instruction picks lanes of two registers. */
+static bool picks_from_two(gen *g, hone_buffer buffer) {
+    bool has_words = element_bytes(g->func->buffers[buffer].dtype) >= 4;
+    return hone_target_has_feature(g->target, has_words ? "avx512f" : "avx512bw");
+}
+
+/* Lanes that lie near each other: they take fewer dense loads than lanes, four at most, or eight
+ * and half as many as lanes where each is one more instruction. */
+static bool is_near(gen *g, hone_buffer buffer, const span *s, unsigned lanes) {
+    enum { MOST_LANES = 64, MOST_LOADS = 16, FEW_LOADS = 4, SOME_LOADS = 8 };
     if (lanes > MOST_LANES || s->touched == 0 || s->last - s->first >= MOST_LOADS * MOST_LANES) {
         return false;
     }
     int64_t loads = (s->last - s->first + s->width) / s->width;
-    return loads <= MOST_LOADS && loads < (int64_t)s->touched;
+    if (loads >= (int64_t)s->touched) return false;
+    if (loads <= FEW_LOADS) return true;
+    bool is_worth = loads <= SOME_LOADS || (loads <= MOST_LOADS && 2 * loads <= s->touched);
+    return is_worth && picks_from_two(g, buffer);
 }
 
 /* Dense loads of as many lanes, the last of which ends with the last element wanted unless they are
@@ -185,7 +195,7 @@ static LLVMValueRef load_known(gen *g, const hone_expr *load, const gen_place *p
         LLVMValueRef at = LLVMBuildNSWAdd(g->builder, p->base, gen_i64(g, s.first), "");
         return gen_splat(g, load_at(g, buffer, at, LLVMGetElementType(type)), p->lanes);
     }
-    if (is_fixed && is_near(&s, p->lanes)) {
+    if (is_fixed && is_near(g, buffer, &s, p->lanes)) {
         if (s.touched == p->lanes) share_loads(g, load, &s);
         return load_near(g, buffer, p, on, &s, type);
     }

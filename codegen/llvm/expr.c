@@ -209,11 +209,32 @@ static bool always_loads(const hone_expr *e, const hone_expr *load) {
     return false;
 }
 
-/* Whether lanes of e may do what the statement would not do without them. Loads of places that the
- * statement loads anyway may not: so the steps of an arg-max, which ask for places that they choose
- * from, have no masks. */
-static bool needs_guard(const gen *g, const hone_expr *e) {
-    if (e->kind == HONE_EXPR_LOAD) return !g->whole || !always_loads(g->whole, e);
+/* Whether all lanes of a load lie in the buffer, by the ranges of loops. */
+static bool is_inside(gen *g, const hone_expr *load) {
+    const hone_expr *index = load->args[0];
+    int64_t elements = hone_buffer_elements(hone_func_buffer(g->func, load->u.buffer));
+    int64_t stride = 0, reach = 0;
+    if (load->count != 1 || elements < 1) return false;
+    if (index->kind == HONE_EXPR_RAMP) {
+        stride = hone_expr_const(index->args[1]);
+        index = index->args[0];
+        if (stride < 0) return false; /* or unknown */
+    } else if (index->dtype.lanes != 1) {
+        return false;
+    }
+    if (__builtin_mul_overflow(stride, load->dtype.lanes - 1, &reach) || reach >= elements)
+        return false;
+    hone_bound bound = hone_arith_bound(&g->arith, index);
+    return bound.min >= 0 && bound.max < elements - reach;
+}
+
+/* Whether lanes of e may do what the statement would not do without them. Loads inside of their
+ * buffer may not, nor those of places that the statement loads anyway: so the steps of an arg-max,
+ * which ask for places that they choose from, have no masks. */
+static bool needs_guard(gen *g, const hone_expr *e) {
+    bool is_load = e->kind == HONE_EXPR_LOAD;
+    if (is_load && g->whole && always_loads(g->whole, e)) return false;
+    if (is_load && !is_inside(g, e)) return true;
     if (hone_expr_may_trap(e)) return true;
     if (e->kind == HONE_EXPR_CALL && !hone_intrin_is_pure((hone_intrin)e->op)) return true;
     for (uint16_t i = 0; i < e->count; i++) {

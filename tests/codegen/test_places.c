@@ -33,7 +33,7 @@
          "T.if_then_else(1 <= vj * 2 and vj * 2 < 14, X[vi, vj * 2 - 1], T.Cast(\"" dtype          \
          "\", 3))")
 
-/* Steps of an arg-max, eight beside each other: `better` may ask for what is loaded anyway. */
+/* Steps of an arg-max, eight beside each other: `better` may ask for what lies inside. */
 #define ARG_MAX(better)                                                                            \
     HEAD "def main(X: T.Buffer((4, 64), \"float32\"), B: T.Buffer((4, 8), \"float32\"), "          \
          "I: T.Buffer((4, 8), \"int32\")):\n"                                                      \
@@ -64,6 +64,12 @@ static const struct row {
     {"a run with a start",             ROWS("24", "16", "16", "float32", "X[vi, 3 + vj]"),       "x86-64-v3", "!vinsertps"  },
     {"backwards",                      ROWS("16", "16", "16", "float32", "X[vi, 15 - vj]"),      "x86-64-v3", "!vinsertps"  },
     {"far apart",                      ROWS("160", "16", "16", "float32", "X[vi, vj * 10]"),     "x86-64-v3", "!gather"     },
+    {"every seventh",                  ROWS("112", "16", "16", "float32", "X[vi, vj * 7]"),      "x86-64-v3", "!vpermps"    },
+    {"every seventh with AVX-512",     ROWS("112", "16", "16", "float32", "X[vi, vj * 7]"),      "znver4",    "vpermt2ps"   },
+    {"every twelfth byte",             ROWS("768", "64", "64", "int8", "X[vi, vj * 12]"),        "znver4",    "vpermt2b"    },
+    {"every eleventh is too far",      ROWS("176", "16", "16", "float32", "X[vi, vj * 11]"),     "znver4",    "!vpermt2ps"  },
+    {"either, no masks with AVX-512",  ROWS("16", "16", "16", "bool", "Y[vi, vj] or X[vi, vj]"), "znver4",    "!{z}"        },
+    {"either of bytes far apart",      ROWS("112", "16", "16", "bool", "Y[vi, vj] or X[vi, vj * 7]"), "znver4", "!vpextrb" },
     {"by data",                        ROWS("16", "16", "16", "float32", "X[vi, I[vi, vj]]"),    "x86-64-v3", NULL          },
     {"steps, off at the edges",        PADDED("float32"),                                        "x86-64-v3", "!vpextrq"    },
     {"the same of bytes",              PADDED("int8"),                                           "x86-64-v3", "!vpextrq"    },
@@ -78,7 +84,7 @@ static const struct row {
     {"bfloat16 is shifted",            WIDENED("bfloat16", "float32"),                           "x86-64-v3", "!vpor"       },
     {"arg-max, no masks",              ARG_MAX("B[i, j] > X[i, k * 8 + j] or B[i, j] == X[i, k * 8 + j] and I[i, j] < k * 8 + j"), "x86-64-v3", "!vmaskmov"},
     {"arg-max, no masks with AVX-512", ARG_MAX("B[i, j] > X[i, k * 8 + j] or B[i, j] == X[i, k * 8 + j] and I[i, j] < k * 8 + j"), "znver4", "!{z}"},
-    {"other places are masked",        ARG_MAX("B[i, j] > T.float32(3) or X[i, k * 8 + j] > T.float32(2) and I[3 - i, j] < 7"), "x86-64-v3", "vmaskmov"},
+    {"other places inside have none",  ARG_MAX("B[i, j] > T.float32(3) or X[i, k * 8 + j] > T.float32(2) and I[3 - i, j] < 7"), "x86-64-v3", "!vmaskmov"},
     {"odd vectors are stored plainly", ROWS("7", "7", "7", "float32", "X[vi, vj]"),              "x86-64-v3", "!vmaskmovps\t%"},
 };
 
@@ -95,6 +101,7 @@ static const struct guard {
     {"by lane numbers",    ROWS("16", "16", "16", "int32", "T.if_then_else(vj > 0, 100 // vj, X[vi, vj])")},
     {"below a condition",  ROWS_WHERE("I[i, j] > 0", "8", "8", "int32", "100 // I[i, j] + X[i, j]")},
     {"asked of a quotient", ROWS("16", "16", "8", "int32", "T.if_then_else(I[vi, vj] != 0, T.Select(X[vi, vj] > 3 and 100 // I[vi, vj] > 9, X[vi, vj], 1), 2)")},
+    {"or where data says", ROWS("16", "16", "16", "int32", "T.Cast(\"int32\", I[vi, vj] < 0 or I[vi, vj] > 3 or X[vi, I[vi, vj]] > 3)")},
     {"behind the end",     ROWS("13", "16", "16", "int32", "T.if_then_else(vi * 13 + vj < 52, X[0, 0] + X[vi, T.min(vj, 12)], 1)")},
 };
 /* clang-format on */
