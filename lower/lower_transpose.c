@@ -9,9 +9,13 @@
  *        for i in unrolled(M): for j in vectorized(N): Y[a + j] = f(rows[i][j])
  *
  * S is the least power of two that M and N fit in, and fits a register; what a smaller tile lacks
- * repeats its last lane and its first row. More rows than that are taken a tile at a time, tiles as
- * equal as can be. Only where the tile is all that the loops do, and the store goes to other memory
- * than the loads. */
+ * repeats its last lane and its first row. Where few rows are read (M), squares of the least power
+ * of two that M fits in lie side by side in a register. More rows than S are taken a tile at a
+ * time, tiles as equal as can be. Only where the tile is all that the loops do, and the store goes
+ * to other memory than the loads.
+ *
+ * Very few rows without gaps (stride = M) are M dense vectors: if lanes are picked from those with
+ * fewer instructions, the loop is unrolled, so that they are loaded once, and nothing else. */
 #include "lower/tile.h"
 
 enum { MAX_TILE = 16, MIN_SIDE = 4 }; /* squares may have shorter sides */
@@ -81,7 +85,7 @@ bool lower_tile_match(tile *t, hone_node_id rows) {
         return false;
     }
     t->load = find_load(t, store->u.store.value);
-    return t->load != NULL;
+    return t->load && has_coefficients(t, t->load->args[0], &lane, &t->load_step);
 }
 
 static bool choose_size(tile *t) {
@@ -91,8 +95,22 @@ static bool choose_size(tile *t) {
     t->size = 2;
     while (t->size < longer && t->size < MAX_TILE)
         t->size *= 2;
+    t->side = MIN_SIDE < t->size ? MIN_SIDE : t->size;
+    while (t->side < t->row_count)
+        t->side *= 2;
     bool is_full = shorter == t->size;
     return longer <= t->size && t->size <= natural && (is_full || shorter >= MIN_SIDE);
+}
+
+/* Are lanes of dense vectors picked with fewer instructions? One picks from two registers. */
+static bool is_picked(const tile *t) {
+    int64_t count = t->row_count, turning = t->size - t->side;
+    int32_t bits = t->lower->func->buffers[t->load->u.buffer].dtype.bits;
+    for (int64_t bit = 1; bit < t->side; bit *= 2)
+        turning += t->side;
+    return t->load_step == count && t->lane_count == t->size && t->size > t->side &&
+           count * (count - 1) <= turning &&
+           hone_target_has_feature(t->lower->options->target, bits >= 32 ? "avx512f" : "avx512bw");
 }
 
 /* ---- more rows than a tile has ---- */
@@ -155,6 +173,10 @@ static hone_status match(tile *t, hone_node_id rows, bool *out_is_tile) {
     int64_t some = is_tile ? rows_of_tile(t) : 0;
     if (some) HONE_TRY(split_rows(t, some));
     *out_is_tile = is_tile && choose_size(t);
+    if (*out_is_tile && is_picked(t)) {
+        hone_func_node(t->lower->func, rows)->loop_kind = HONE_LOOP_UNROLLED;
+        *out_is_tile = false;
+    }
     return HONE_OK;
 }
 
@@ -167,15 +189,15 @@ static const hone_expr *row_at(const tile *t, int64_t k) {
                           (uint16_t)t->size);
 }
 
-/* A row of the memory that is turned, with as many lanes as the tile's side. */
+/* A row of the memory that is turned, with as many lanes as a square has. */
 static const hone_expr *widen(const tile *t, const hone_expr *row) {
     const hone_expr *args[1 + MAX_TILE] = {row};
-    if (t->row_count == t->size) return row;
-    for (int64_t lane = 0; lane < t->size; lane++) {
+    if (t->row_count == t->side) return row;
+    for (int64_t lane = 0; lane < t->side; lane++) {
         int64_t pick = lane < t->row_count ? lane : t->row_count - 1;
         args[1 + lane] = hone_expr_i32(&t->lower->ir, pick);
     }
-    return hone_expr_shuffle(&t->lower->ir, 1, (size_t)t->size, args);
+    return hone_expr_shuffle(&t->lower->ir, 1, (size_t)t->side, args);
 }
 
 static const hone_expr *load_row(const tile *t, hone_buffer rows, int64_t k) {
@@ -216,15 +238,31 @@ const hone_expr *lower_tile_row(const tile *t, const hone_expr *i, int64_t k, in
                           &at);
 }
 
-static hone_status read_rows(tile *t, hone_buffer rows) {
+/* Row k of some squares, one behind the other. */
+static const hone_expr *row_of_squares(const tile *t, int64_t k, int64_t squares) {
     const hone_expr *first = hone_func_node(t->lower->func, t->rows)->u.loop.range.min;
-    for (int64_t k = 0; k < t->lane_count; k++) {
-        const hone_expr *value = lower_tile_row(t, first, k, t->row_count);
-        if (!value) return hone_ir_finish(&t->lower->ir);
-        HONE_TRY(store_row(t, rows, k, widen(t, value)));
+    if (squares == 1) {
+        const hone_expr *row = lower_tile_row(t, first, k < t->lane_count ? k : 0, t->row_count);
+        return row ? widen(t, row) : NULL;
     }
-    for (int64_t k = t->lane_count; k < t->size; k++)
-        HONE_TRY(store_row(t, rows, k, load_row(t, rows, 0)));
+    int64_t half = squares / 2, lanes = squares * t->side;
+    const hone_expr *args[2 + MAX_TILE] = {row_of_squares(t, k, half),
+                                           row_of_squares(t, k + half * t->side, half)};
+    for (int64_t lane = 0; lane < lanes; lane++)
+        args[2 + lane] = hone_expr_i32(&t->lower->ir, lane);
+    return args[0] && args[1] ? hone_expr_shuffle(&t->lower->ir, 2, (size_t)lanes, args) : NULL;
+}
+
+static hone_status read_rows(tile *t, hone_buffer rows) {
+    for (int64_t k = 0; k < t->side; k++) {
+        if (t->side == t->size && k >= t->lane_count) {
+            HONE_TRY(store_row(t, rows, k, load_row(t, rows, 0)));
+            continue;
+        }
+        const hone_expr *value = row_of_squares(t, k, t->size / t->side);
+        if (!value) return hone_ir_finish(&t->lower->ir);
+        HONE_TRY(store_row(t, rows, k, value));
+    }
     return HONE_OK;
 }
 
@@ -243,8 +281,8 @@ static const hone_expr *exchange(const tile *t, const hone_expr *a, const hone_e
 
 /* Turns the tile around, from one buffer to the other and back; leaves the last in t->result. */
 static hone_status turn(tile *t, hone_buffer from, hone_buffer to) {
-    for (int64_t bit = 1; bit < t->size; bit *= 2) {
-        for (int64_t k = 0; k < t->size; k++) {
+    for (int64_t bit = 1; bit < t->side; bit *= 2) {
+        for (int64_t k = 0; k < t->side; k++) {
             if (k & bit) continue;
             const hone_expr *a = load_row(t, from, k), *b = load_row(t, from, k | bit);
             HONE_TRY(store_row(t, to, k, exchange(t, a, b, bit, false)));
@@ -278,7 +316,7 @@ static const hone_expr *replace_load(void *ctx, hone_ir *ir, const hone_expr *e)
 
 static hone_status allocate(tile *t, const char *name, hone_buffer *out_buffer) {
     hone_func *func = t->lower->func;
-    int64_t elements = t->size * t->size;
+    int64_t elements = t->side * t->size;
     hone_dtype dtype = func->buffers[t->load->u.buffer].dtype;
     *out_buffer = hone_func_add_dense(func, name, dtype, 1, &elements, "local");
     hone_node_id alloc = hone_func_add_node(func, HONE_NODE_ALLOC);

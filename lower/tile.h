@@ -14,7 +14,9 @@ typedef struct lower_tile {
     hone_node_id rows, lanes, store; /* the loops, the statement */
     int64_t row_count, lane_count;   /* -1: not constant */
     int64_t row_step;                /* of what is stored */
-    int64_t size;                    /* of the square that is turned around */
+    int64_t load_step;               /* of what is loaded, from lane to lane */
+    int64_t size;                    /* lanes of the vectors that are turned around */
+    int64_t side;                    /* of the squares in them, side by side */
     const hone_expr *load;           /* what is read across */
     hone_buffer result;
 } lower_tile;
