@@ -14,7 +14,19 @@ typedef struct hone_default_nest {
     int32_t lanes; /* of a vector register, for what the block writes */
 } hone_default_nest;
 
-enum { HONE_DEFAULT_MAX_BLOCKS = 256 };
+enum { HONE_DEFAULT_MAX_BLOCKS = 256, HONE_DEFAULT_MAX_ACCESSES = 16 };
+
+/* The loops around a block, outermost first, and by how many elements each moves its accesses. */
+typedef struct hone_default_shape {
+    hone_default_nest *n;
+    hone_node_id block;
+    uint32_t count;
+    hone_rv loops[HONE_NEST_MAX_LOOPS];
+    int64_t extents[HONE_NEST_MAX_LOOPS];
+    uint32_t access_count; /* the write, then the reads */
+    int64_t strides[HONE_NEST_MAX_LOOPS][HONE_DEFAULT_MAX_ACCESSES];
+    int32_t bits; /* of an element that is written */
+} hone_default_shape;
 
 /* Blocks below the root, in program order; what is beyond the limit is left out. */
 typedef struct hone_default_blocks {
@@ -36,10 +48,19 @@ hone_status hone_default_split(hone_schedule *sch, hone_rv loop, int64_t inner, 
 /* ILLEGAL (the step was refused, the program is as before) is no failure. */
 hone_status hone_default_optional(hone_status st);
 
+/* default_shape.c: plain serial loops of constant extents, one inside the other; false for others.
+ */
+hone_status hone_default_read_shape(hone_default_nest *n, hone_node_id block, hone_default_shape *s,
+                                    bool *out_fits);
+/* Makes one loop of neighbours that are one in all accesses; a trial changes the shape alone. */
+hone_status hone_default_join_loops(hone_default_shape *s, bool is_trial);
+
 /* default_tile.c: vectors along the output, a tile of it in registers. */
 hone_status hone_default_tile(hone_default_nest *nest);
 /* default_lanes.c: vectors along the reduction. */
 hone_status hone_default_lanes(hone_default_nest *nest);
+/* default_across.c: vectors over rows that are reduced and shorter than one; did it take this? */
+hone_status hone_default_across(hone_default_nest *n, bool *out_is_done);
 /* default_transpose.c: tiles of what is read across the rows that it is written along; leaves
  * other blocks alone. */
 hone_status hone_default_transpose(hone_default_nest *nest, hone_node_id block);

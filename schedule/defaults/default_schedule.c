@@ -102,6 +102,9 @@ static hone_status tile_one(hone_schedule *sch, const char *name,
     n.lanes = limits->vector_lanes * 32 / (n.facts.element_bits > 0 ? n.facts.element_bits : 32);
     if (n.lanes < 1) n.lanes = 1;
     if (n.facts.is_spatially_contiguous) return hone_default_tile(&n);
+    bool is_done;
+    HONE_TRY(hone_default_across(&n, &is_done));
+    if (is_done) return HONE_OK;
     if (!n.facts.is_reduce_contiguous || is_plain_sum(&n)) return HONE_OK;
     return hone_default_lanes(&n);
 }

@@ -1,7 +1,6 @@
 #include <string.h>
 
 #include "schedule/defaults/default_impl.h"
-#include "schedule/loop_strides.h"
 
 /* Transposes and what computes on their way: the output is written along one loop (columns), an
  * input is read along another (rows). Square tiles of a register's width are turned in registers
@@ -27,69 +26,8 @@ enum {
     NEAR_BYTES = 32,
     BUFFER_ROWS = 64
 };
-enum { MAX_ACCESSES = 16 };
 
-typedef struct shape {
-    hone_default_nest *n;
-    hone_node_id block;
-    uint32_t count;
-    hone_rv loops[HONE_NEST_MAX_LOOPS];
-    int64_t extents[HONE_NEST_MAX_LOOPS];
-    uint32_t access_count; /* the write, then the reads */
-    int64_t strides[HONE_NEST_MAX_LOOPS][MAX_ACCESSES];
-    int32_t row, bits; /* the loop; of an element */
-} shape;
-
-static bool read_accesses(const hone_default_nest *n, hone_node_id loop, shape *s, uint32_t at) {
-    hone_schedule *sch = n->sch;
-    const hone_block *block = hone_func_node(sch->func, s->block)->u.block.block;
-    hone_var var = hone_func_node(sch->func, loop)->u.loop.var;
-    s->access_count = 1 + block->read_count;
-    for (uint32_t a = 0; a < s->access_count; a++) {
-        const hone_region *region = a == 0 ? &block->writes[0] : &block->reads[a - 1];
-        if (!sch_stride_in_loop(sch, s->block, region, var, &s->strides[at][a])) return false;
-    }
-    return true;
-}
-
-/* Plain serial loops of constant extents, one inside the other, around a block of spatial axes. */
-static hone_status read_shape(hone_default_nest *n, hone_node_id block, shape *s, bool *out_fits) {
-    const hone_func *func = n->sch->func;
-    const hone_block *inner = hone_func_node(func, block)->u.block.block;
-    uint32_t count = 0;
-    const hone_rv *loops = NULL;
-    *s = (shape){.n = n, .block = block};
-    *out_fits = false;
-    if (inner->write_count != 1 || 1 + inner->read_count > MAX_ACCESSES) return HONE_OK;
-    HONE_TRY(hone_sch_get_loops(n->sch, n->block, &count, &loops));
-    if (count < 2 || count > HONE_NEST_MAX_LOOPS) return HONE_OK;
-    for (uint32_t i = 0; i < count; i++) {
-        hone_node_id node;
-        HONE_TRY(hone_schedule_node(n->sch, loops[i], &node));
-        const hone_node *loop = hone_func_node(func, node);
-        s->extents[i] = hone_expr_const(loop->u.loop.range.extent);
-        s->loops[i] = loops[i];
-        if (loop->loop_kind != HONE_LOOP_SERIAL || loop->u.loop.annotations.count ||
-            loop->first != loop->last || s->extents[i] < 1 || s->extents[i] > INT32_MAX ||
-            !read_accesses(n, node, s, i)) {
-            return HONE_OK;
-        }
-    }
-    s->count = count;
-    s->bits = hone_func_buffer(func, inner->writes[0].buffer)->dtype.bits;
-    *out_fits = true;
-    return HONE_OK;
-}
-
-/* The iterations of two neighbours follow one another in all accesses. */
-static bool are_joined(const shape *s, uint32_t outer) {
-    if (s->extents[outer] == 1 || s->extents[outer + 1] == 1) return true;
-    if (s->extents[outer] > INT32_MAX / s->extents[outer + 1]) return false;
-    for (uint32_t a = 0; a < s->access_count; a++) {
-        if (s->strides[outer][a] != s->extents[outer + 1] * s->strides[outer + 1][a]) return false;
-    }
-    return true;
-}
+typedef hone_default_shape shape;
 
 /* Which loop an input is read along, while the innermost one goes across its rows; -1: none. */
 static int32_t find_row(const shape *s) {
@@ -105,29 +43,9 @@ static int32_t find_row(const shape *s) {
     return -1;
 }
 
-/* Makes one loop of those that are one. */
-static hone_status join_loops(shape *s) {
-    for (uint32_t i = s->count - 1; i-- > 0;) {
-        if (!are_joined(s, i)) continue;
-        hone_rv fused;
-        HONE_TRY(hone_sch_fuse(s->n->sch, 2, s->loops + i, true, &fused));
-        uint32_t kept = s->extents[i + 1] == 1 ? i : i + 1; /* whose strides it has */
-        memcpy(s->strides[i], s->strides[kept], sizeof s->strides[i]);
-        s->extents[i] *= s->extents[i + 1];
-        s->loops[i] = fused;
-        s->count--;
-        for (uint32_t j = i + 1; j < s->count; j++) {
-            memcpy(s->strides[j], s->strides[j + 1], sizeof s->strides[j]);
-            s->extents[j] = s->extents[j + 1];
-            s->loops[j] = s->loops[j + 1];
-        }
-    }
-    return HONE_OK;
-}
-
 /* Whether rows of a tile of the output share sets of the first cache. */
-static bool needs_buffer(const shape *s) {
-    int64_t bytes = s->strides[s->row][0] * s->bits / 8, beyond = bytes % WAY_BYTES;
+static bool needs_buffer(const shape *s, int32_t row) {
+    int64_t bytes = s->strides[row][0] * s->bits / 8, beyond = bytes % WAY_BYTES;
     return bytes >= WAY_BYTES / 2 && (beyond <= NEAR_BYTES || WAY_BYTES - beyond <= NEAR_BYTES);
 }
 
@@ -162,17 +80,17 @@ static int64_t buffered_columns(const shape *s, int64_t side) {
     return tiles;
 }
 
-static hone_status tile(shape *s, int64_t side, bool is_buffered) {
+static hone_status tile(shape *s, uint32_t row_loop, int64_t side, bool is_buffered) {
     hone_schedule *sch = s->n->sch;
     uint32_t column = s->count - 1, at = 0;
     int64_t line = at_most(LINE_BITS / s->bits, MOST_SIDE);
-    int64_t row_side = at_most(s->extents[s->row], is_buffered || line < side ? side : line);
+    int64_t row_side = at_most(s->extents[row_loop], is_buffered || line < side ? side : line);
     hone_rv row[3], col[3], order[HONE_NEST_MAX_LOOPS + 4], buffer = HONE_NO_ID;
-    HONE_TRY(split(s, (uint32_t)s->row, is_buffered ? BUFFER_ROWS / side : 0, row_side, row));
+    HONE_TRY(split(s, row_loop, is_buffered ? BUFFER_ROWS / side : 0, row_side, row));
     HONE_TRY(split(s, column, is_buffered ? buffered_columns(s, side) : 0,
                    at_most(s->extents[column], side), col));
     for (uint32_t i = 0; i < column; i++)
-        order[at++] = (int32_t)i == s->row ? row[0] : s->loops[i];
+        order[at++] = i == row_loop ? row[0] : s->loops[i];
     order[at++] = col[0];
     if (is_buffered) {
         order[at++] = col[1];
@@ -193,15 +111,15 @@ hone_status hone_default_transpose(hone_default_nest *n, hone_node_id block) {
     shape s;
     bool fits;
     int64_t lanes = n->limits->vector_lanes;
-    HONE_TRY(read_shape(n, block, &s, &fits));
+    HONE_TRY(hone_default_read_shape(n, block, &s, &fits));
     if (!fits || lanes < LEAST_SIDE || s.bits < 8) return HONE_OK;
-    s.row = find_row(&s);
-    if (s.row < 0) return HONE_OK;
+    int32_t row = find_row(&s);
+    if (row < 0) return HONE_OK;
     int64_t side = at_most(lanes * 32 / s.bits, MOST_SIDE);
     bool is_buffered =
-        needs_buffer(&s) && s.extents[s.row] >= side &&
+        needs_buffer(&s, row) && s.extents[row] >= side &&
         s.extents[s.count - 1] >= side; /* rows of their own have places of their own */
-    if (!is_buffered) HONE_TRY(join_loops(&s));
-    s.row = find_row(&s);
-    return s.row < 0 ? HONE_OK : tile(&s, side, is_buffered);
+    if (!is_buffered) HONE_TRY(hone_default_join_loops(&s, false));
+    row = find_row(&s);
+    return row < 0 ? HONE_OK : tile(&s, (uint32_t)row, side, is_buffered);
 }

@@ -49,6 +49,17 @@
          "                Y[i0 * " m " + i1, j0 * " n " + j1] = X[j0 * " n " + j1, i0 * " m        \
          " + i1] + Z[i0 * " m " + i1, j0 * " n " + j1]\n"
 
+/* Sums of the first n of m numbers, of some rows at once. */
+#define ACROSS(n, m, lanes, dtype)                                                                 \
+    HEAD "def main(X: T.Buffer((4 * " lanes ", " m "), \"" dtype "\"), Y: T.Buffer((4 * " lanes    \
+         ",), \"" dtype "\")):\n"                                                                  \
+         "    for i in range(4):\n"                                                                \
+         "        for j in T.vectorized(" lanes "):\n"                                             \
+         "            Y[i * " lanes " + j] = T.Cast(\"" dtype "\", 0)\n"                           \
+         "        for k in range(" n "):\n"                                                        \
+         "            for j in T.vectorized(" lanes "):\n"                                         \
+         "                Y[i * " lanes " + j] = Y[i * " lanes " + j] + X[i * " lanes " + j, k]\n"
+
 /* k4 says where the loop over four stands: around j or inside of it. */
 #define DOT(a, b, loops)                                                                           \
     HEAD "def main(A: T.Buffer((3, 32), \"" a "\"), B: T.Buffer((8, 16, 4), \"" b                  \
@@ -322,6 +333,13 @@ static const struct row {
     {"tile of 16 x 14",              TRANSPOSE("16", "14", "float32"),            "T.Shuffle",         "vshufps"   },
     {"tile of 5 x 8",                TRANSPOSE("5", "8", "float32"),              "T.Shuffle",         NULL        },
     {"tile of 13 x 4",               TRANSPOSE("13", "4", "int32"),               "T.Shuffle",         NULL        },
+    {"squares side by side",         TRANSPOSE("7", "16", "float32"),             "turned = T.alloc_buffer((128,)", "vshufps"},
+    {"four squares of words",        ACROSS("4", "9", "16", "float32"),           "turned = T.alloc_buffer((64,)", NULL},
+    {"squares that are not full",    TRANSPOSE("7", "13", "int32"),               "turned = T.alloc_buffer((128,)", NULL},
+    {"two squares of bytes",         ACROSS("6", "7", "16", "uint8"),              "turned = T.alloc_buffer((128,)", NULL},
+    {"sums across 8 rows of doubles", ACROSS("7", "7", "8", "float64"),           "turned = T.alloc_buffer((64,)", NULL},
+    {"sums of 5 are picked",         ACROSS("5", "5", "16", "float32"),           "!T.Shuffle",        "vpermt2ps" },
+    {"not those of rows further on", ACROSS("5", "6", "16", "float32"),           "turned = T.alloc_buffer((128,)", NULL},
     {"more rows than a tile",        TRANSPOSE("49", "16", "float32"),            "T.Shuffle",         "vshufps"   },
     {"tiles of 15 rows and 13",      TRANSPOSE("43", "9", "int32"),               "T.Shuffle",         NULL        },
     {"many rows of bytes",           TRANSPOSE("64", "16", "int8"),               "T.Shuffle",         NULL        },

@@ -1,0 +1,94 @@
+#include "schedule/defaults/default_impl.h"
+
+/* Reductions of rows that are no longer than a vector: vectors go across the rows, a lane for each,
+ * so that no lanes have to be added up, and each sum keeps its order. Rows are turned around in
+ * registers on their way (lower/lower_transpose.c), very short ones picked out of dense loads.
+ *
+ *   for row0: for reduce (unrolled): for row1 (vector): out[row] op= X[row, reduce]
+ */
+
+enum { LEAST_LENGTH = 5, LEAST_LANES = 4, LONG_VECTOR = 16, MOST_LENGTH = 16 };
+
+/* Lanes of bytes are picked well only from long registers. */
+static bool has_shuffles(const hone_default_nest *n) {
+    return n->lanes >= LEAST_LANES &&
+           (n->facts.element_bits >= 32 || n->limits->vector_lanes >= LONG_VECTOR);
+}
+
+typedef struct roles {
+    uint32_t column, reduce; /* loops: along what is written; the only one that reduces */
+} roles;
+
+static bool find_roles(const hone_default_shape *s, roles *out) {
+    bool has_column = false, has_reduce = false;
+    for (uint32_t i = 0; i < s->count; i++) {
+        if (s->extents[i] == 1) continue;
+        int64_t written = s->strides[i][0];
+        if (written < 0 || (written == 0 && has_reduce)) return false;
+        if (written == 0) out->reduce = i;
+        if (written == 1) out->column = i;
+        has_reduce |= written == 0;
+        has_column |= written == 1;
+    }
+    return has_column && has_reduce;
+}
+
+/* Rows that are read once, and what all of them or all of their elements share. */
+static bool reads_rows(const hone_default_shape *s, const roles *r) {
+    bool has_rows = false;
+    for (uint32_t a = 1; a < s->access_count; a++) {
+        int64_t across = s->strides[r->column][a], along = s->strides[r->reduce][a];
+        bool is_row = across > 1 && along == 1;
+        if (!is_row && across != 0 && across != 1) return false;
+        for (uint32_t i = 0; i < s->count; i++) {
+            if (i == r->column || i == r->reduce || s->extents[i] == 1) continue;
+            if ((s->strides[i][a] == 0) == is_row) return false;
+        }
+        has_rows |= is_row;
+    }
+    return has_rows;
+}
+
+static hone_status take_rows(hone_default_shape *s, const roles *r, int64_t lanes) {
+    hone_schedule *sch = s->n->sch;
+    hone_rv place, epilogue, column[2], order[HONE_NEST_MAX_LOOPS + 1];
+    uint32_t at = 0;
+    HONE_TRY(hone_default_split(sch, s->loops[r->column], lanes, lanes, column));
+    for (uint32_t i = 0; i < s->count; i++) {
+        if (i == r->reduce) continue;
+        order[at++] = i == r->column ? column[0] : s->loops[i];
+    }
+    place = order[at - 1];
+    order[at++] = s->loops[r->reduce];
+    order[at++] = column[1];
+    HONE_TRY(hone_sch_reorder(sch, at, order));
+    HONE_TRY(hone_sch_unroll(sch, s->loops[r->reduce]));
+    HONE_TRY(hone_sch_vectorize(sch, column[1]));
+    HONE_TRY(hone_default_epilogue(sch, s->n->block, &epilogue));
+    if (epilogue == HONE_NO_ID) return HONE_OK;
+    return hone_default_optional(hone_sch_reverse_compute_at(sch, epilogue, place, true, -1));
+}
+
+hone_status hone_default_across(hone_default_nest *n, bool *out_is_done) {
+    const hone_reduction_facts *f = &n->facts;
+    *out_is_done = false;
+    int64_t longest = n->lanes < MOST_LENGTH ? n->lanes : MOST_LENGTH;
+    if (!f->is_reduce_contiguous || !has_shuffles(n) || f->reduce < LEAST_LENGTH ||
+        f->reduce > longest) {
+        return HONE_OK;
+    }
+    bool fits;
+    roles r;
+    hone_default_shape s;
+    HONE_TRY(hone_default_read_shape(n, f->block, &s, &fits));
+    if (!fits) return HONE_OK;
+    hone_default_shape joined = s;
+    HONE_TRY(hone_default_join_loops(&joined, true));
+    if (!find_roles(&joined, &r) || !reads_rows(&joined, &r) ||
+        joined.extents[r.column] < 2 * n->lanes) {
+        return HONE_OK;
+    }
+    *out_is_done = true;
+    HONE_TRY(hone_default_join_loops(&s, false));
+    return take_rows(&s, &r, n->lanes);
+}
