@@ -270,6 +270,13 @@ hone_status hone_graph_attr_padding(const hone_gbind *bind, uint32_t spatial, in
     if (value && value->kind == HONE_VALUE_LIST && value->count == 2 * spatial) {
         return hone_graph_attr_ints(bind, "padding", 2 * spatial, 0, out);
     }
+    bool is_other =
+        value && value->kind == HONE_VALUE_LIST && value->count != 1 && value->count != spatial;
+    if (is_other) {
+        return HONE_ERROR(HONE_CODE_INVALID,
+                          "attribute 'padding' of '%s' has %u integers, must have 1, %u or %u",
+                          bind->callee, value->count, spatial, 2 * spatial);
+    }
     HONE_TRY(hone_graph_attr_ints(bind, "padding", spatial, 0, out));
     memcpy(out + spatial, out, spatial * sizeof *out);
     return HONE_OK;

@@ -43,6 +43,10 @@ static hone_status broadcast_to_dtype(hone_infer *in, uint32_t count, hone_dtype
 
 static hone_status both_tensors(const hone_infer *in) {
     if (in->args[1]->kind == HONE_SINFO_TENSOR) return HONE_OK;
+    if (hone_dtypes_differ(in->args[0]->dtype, in->args[1]->dtype)) { /* R.add(x, 1) */
+        const char *dtype = HONE_DTYPE_NAME(in->args[0]->dtype);
+        return hone_infer_fail(in, "element types differ; R.const(1, \"%s\") is a tensor", dtype);
+    }
     return hone_infer_doubt(in, "the second argument must be a tensor");
 }
 

@@ -270,6 +270,13 @@ hone_status hone_infer_slice(hone_infer *in) {
     const hone_sinfo *x = in->args[0];
     const hone_garg *args = in->bind->args;
     int64_t axes[HONE_MAX_RANK], begin[HONE_MAX_RANK], end[HONE_MAX_RANK], strides[HONE_MAX_RANK];
+    for (uint32_t i = 2; i < in->bind->arg_count; i++) {
+        bool are_lists = args[1].kind == HONE_GARG_TUPLE && args[i].kind == HONE_GARG_TUPLE;
+        if (are_lists && args[i].count != args[1].count) {
+            return hone_infer_fail(in, "%u axes and %u numbers for them", args[1].count,
+                                   args[i].count);
+        }
+    }
     int32_t count = hone_garg_ints(&args[1], axes);
     if (count < 0 || hone_garg_ints(&args[2], begin) != count ||
         hone_garg_ints(&args[3], end) != count ||

@@ -207,11 +207,23 @@ static bool is_type(const script_value *v) {
     return (is_list ? &v->u.items[0] : v)->kind == SCRIPT_SINFO;
 }
 
+/* A tensor where an attribute stands: R.concat(a, b) for R.concat((a, b)). */
+static bool refuse_place(script_parser *p, const script_call *call, const hone_graph_op *op,
+                         const char *name, const script_value *v) {
+    bool is_tensor = v->kind == SCRIPT_GARG && v->u.garg->kind == HONE_GARG_VALUE;
+    if (!is_tensor || script_garg_number(p, v->u.garg)) return true;
+    bool takes_tuple = strchr(op->args, '*') != NULL;
+    return script_fail(p, v->at, "%s: a tensor stands where '%s' does%s%s%s", call->callee, name,
+                       takes_tuple ? "; the tensors are one argument: " : "",
+                       takes_tuple ? call->callee : "", takes_tuple ? "((a, b))" : "");
+}
+
 static bool positional(script_parser *p, const script_call *call, const hone_graph_op *op,
                        operands *o, const hone_sinfo **info) {
     char name[64];
     for (uint32_t i = 0; i < call->count; i++) {
         if (is_attr_at(op, i, name, sizeof name)) {
+            if (!refuse_place(p, call, op, name, &call->args[i])) return false;
             if (!set_attr(p, o, name, &call->args[i])) return false;
             continue;
         }

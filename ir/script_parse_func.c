@@ -282,7 +282,7 @@ static bool parse_body(script_parser *p, const char *name, const script_value *o
 }
 
 bool script_parse_func(script_parser *p, const script_value *options, const char *name) {
-    uint32_t names = p->name_count, at = p->pos;
+    uint32_t names = p->name_count, at = p->pos - 1;
     p->func = hone_func_create(p->arena, name);
     if (!p->func) return script_no_memory(p);
     p->parent = HONE_NODE_TOP;

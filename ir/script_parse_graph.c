@@ -162,7 +162,9 @@ static bool parse_return(script_parser *p) {
     p->has_return = true;
     p->graph->result_line = p->tokens[at].line;
     p->graph->result_column = p->tokens[at].column;
-    if (script_peek(p)->kind == SCRIPT_TOKEN_NEWLINE) return script_need_newline(p);
+    if (script_peek(p)->kind == SCRIPT_TOKEN_NEWLINE) {
+        return script_fail(p, at, "a graph function returns a value: return x");
+    }
     return script_parse_expr_list(p, &v) && script_to_garg(p, &v, false, &p->graph->result) &&
            script_need_newline(p);
 }
@@ -242,7 +244,7 @@ static bool settle_name(script_parser *p, uint32_t at) {
 
 bool script_read_graph(script_parser *p, const script_value *options, const char *name,
                        script_outside *outside) {
-    uint32_t at = p->pos;
+    uint32_t at = p->pos - 1; /* its name */
     p->graph = hone_graph_func_create(p->arena, name);
     if (!p->graph) return script_no_memory(p);
     p->in_dataflow = p->has_return = false;

@@ -149,6 +149,11 @@ static bool parse_def(script_parser *p, const decorator *d) {
     }
     if (strcmp(d->path, "T.prim_func") == 0) return script_parse_func(p, &d->options, name);
     if (strcmp(d->path, "R.function") == 0) return script_parse_graph(p, &d->options, name);
+    if (strcmp(d->path, "I.ir_module") == 0) {
+        return script_fail(p, d->at,
+                           "'@I.ir_module' stands before a function; expected @T.prim_func or "
+                           "@R.function");
+    }
     return script_fail(p, d->at, "unknown decorator '@%s'; expected @T.prim_func or @R.function",
                        d->path);
 }
@@ -161,8 +166,14 @@ static bool skip_docstring(script_parser *p) {
     return script_need_newline(p);
 }
 
+/* In the class of a module: another name of a function, or one from elsewhere. */
+static bool is_function(const script_value *v) {
+    bool is_extern = v->kind == SCRIPT_GARG && v->u.garg->kind == HONE_GARG_EXTERN;
+    return is_extern || v->kind == SCRIPT_GLOBAL || v->kind == SCRIPT_PATH;
+}
+
 /* N, M = 128, 64 beside the functions; n = TypeVar("n"). */
-static bool parse_constant(script_parser *p) {
+static bool parse_constant(script_parser *p, bool in_class) {
     enum { MOST = 32 };
     const char *names[MOST];
     uint32_t count = 0, have = 0, at = p->pos;
@@ -183,6 +194,12 @@ static bool parse_constant(script_parser *p) {
     if (have != count)
         return script_fail(p, at, "%u names for %u value%s", count, have, have == 1 ? "" : "s");
     for (uint32_t i = 0; i < count; i++) {
+        if (in_class && !is_function(&items[i])) {
+            return script_fail(p, at,
+                               "a module holds functions; a constant such as '%s' stands before "
+                               "the class",
+                               names[i]);
+        }
         if (!script_define(p, names[i], items[i])) return false;
         bool is_extern = items[i].kind == SCRIPT_GARG && items[i].u.garg->kind == HONE_GARG_EXTERN;
         if (is_extern &&
@@ -198,7 +215,10 @@ static bool parse_module_call(script_parser *p) {
     uint32_t at = p->pos;
     script_value v = SCRIPT_VALUE_PATH("I");
     const char *name = NULL;
-    if (!script_need_name(p, "a name", &name)) return false;
+    if (script_peek(p)->kind != SCRIPT_TOKEN_NAME || script_is_keyword(p, script_peek(p))) {
+        return script_expected(p, "a function", "of the module");
+    }
+    if (!script_need_name(p, "a function", &name)) return false;
     while (script_take_op(p, ".")) {
         script_value base = v;
         if (!script_need_name(p, "a name", &name) ||
@@ -216,6 +236,9 @@ static bool parse_module_call(script_parser *p) {
     if (!script_parse_arguments(p, v.u.s, at, &call)) return false;
     if (strcmp(v.u.s, "I.module_attrs") == 0) {
         const script_value *attrs = NULL;
+        if (p->module->attrs.count) {
+            return script_fail(p, at, "I.module_attrs stands twice in this module");
+        }
         if (!script_need_arg(p, &call, 0, "attrs", &attrs) ||
             !script_to_attrs(p, attrs, &p->module->attrs)) {
             return false;
@@ -232,7 +255,8 @@ static bool class_statement(script_parser *p) {
     if (script_take_word(p, "pass")) return script_need_newline(p);
     if (script_peek(p)->kind == SCRIPT_TOKEN_TEXT) return skip_docstring(p);
     if (script_take_op(p, "...")) return script_need_newline(p);
-    if (script_at_op_ahead(p, 1, "=") || script_at_op_ahead(p, 1, ",")) return parse_constant(p);
+    if (script_at_op_ahead(p, 1, "=") || script_at_op_ahead(p, 1, ","))
+        return parse_constant(p, true);
     return parse_module_call(p);
 }
 
@@ -246,13 +270,13 @@ static bool parse_class(script_parser *p) {
     p->module_name = name;
     uint32_t names = p->name_count;
     if (script_at_op(p, "(")) {
-        script_call ignored;
         if (script_token_is(p, p->pos + 1, SCRIPT_TOKEN_NAME, "BasePyModule")) {
             return script_fail(p, p->pos + 1,
                                "modules with functions in Python (BasePyModule, @I.pyfunc) are not "
                                "supported; the others may stand in a module of their own");
         }
-        if (!script_parse_arguments(p, name, at, &ignored)) return false;
+        while (!script_at_op(p, ":") && script_peek(p)->kind != SCRIPT_TOKEN_NEWLINE)
+            p->pos++; /* what a class inherits says nothing */
     }
     if (!script_suite(p, class_statement)) return false;
     p->name_count = names;
@@ -305,7 +329,9 @@ static bool parse_decorated(script_parser *p, bool in_class) {
     if (script_at_word(p, "def")) return parse_def(p, &d);
     if (script_at_word(p, "class") && !in_class) {
         if (strcmp(d.path, "I.ir_module") != 0) {
-            return script_fail(p, d.at, "unknown decorator '@%s'; expected @I.ir_module", d.path);
+            const char *what = makes_function(d.path) ? "a class has the decorator of a function,"
+                                                      : "unknown decorator";
+            return script_fail(p, d.at, "%s '@%s'; expected @I.ir_module", what, d.path);
         }
         for (uint32_t i = 0; i < d.options.count; i++) {
             if (strcmp(d.options.u.items[2 * i].u.s, "s_tir") == 0 &&
@@ -396,7 +422,14 @@ bool script_parse_top(script_parser *p) {
     }
     if (kind == SCRIPT_TOKEN_NAME &&
         (script_at_op_ahead(p, 1, "=") || script_at_op_ahead(p, 1, ","))) {
-        return parse_constant(p);
+        return parse_constant(p, false);
+    }
+    bool is_decorator =
+        script_at_op_ahead(p, 1, ".") &&
+        (script_at_word(p, "T") || script_at_word(p, "R") || script_at_word(p, "I"));
+    if (is_decorator) {
+        return script_fail(p, p->pos,
+                           "expected a function or a module; a decorator begins with '@'");
     }
     return script_expected(p, "a function or a module", "");
 }

@@ -150,7 +150,7 @@ const char *script_dtype_meant(const char *name) {
 
 /* `n` within brackets of their own in the description of a buffer: in its shape. */
 static bool in_shape(const script_parser *p, uint32_t at) {
-    static const char *const words[] = {"match_buffer", "Buffer", "buffer_decl"};
+    static const char *const words[] = {"match_buffer", "Buffer", "buffer_decl", "Tensor", "Shape"};
     int depth = 0;
     for (uint32_t i = at; i-- > 0 && p->tokens[i].kind != SCRIPT_TOKEN_NEWLINE;) {
         depth += script_token_is(p, i, SCRIPT_TOKEN_OP, "(");
@@ -202,6 +202,16 @@ static const char *advice_on(script_parser *p, uint32_t at, const char *name) {
         if (!member || !hone_dtype_parse(member, &dtype)) continue;
         return hone_arena_printf(p->scratch, "did you mean \"%s\"?", member);
     }
+    if (p->graph && in_shape(p, at)) {
+        return hone_arena_printf(p->scratch,
+                                 "a size is a string in the parameters, \"%s\", and gets a name in "
+                                 "the body by %s = T.int64()",
+                                 name, name);
+    }
+    if (p->module_name && strcmp(name, "cls") == 0) {
+        return hone_arena_printf(p->scratch, "the functions are those of the class: cls = %s",
+                                 p->module_name);
+    }
     if (p->func && in_shape(p, at)) {
         return hone_arena_printf(p->scratch,
                                  "a size gets a name before the buffers by %s = T.int32()", name);
@@ -223,15 +233,20 @@ bool script_undefined(script_parser *p, uint32_t at, const char *name) {
     if (advice) return script_fail(p, at, "undefined name '%s'; %s", name, advice);
     const char *candidates[MOST];
     size_t count = 0;
+    bool is_room = script_token_is(p, at + 1, SCRIPT_TOKEN_OP, ".");
+    bool is_called = script_token_is(p, at + 1, SCRIPT_TOKEN_OP, "(");
     for (uint32_t i = p->name_count; i-- > 0 && count < MOST;) {
-        candidates[count++] = p->names[i].name;
+        bool is_path = p->names[i].value.kind == SCRIPT_PATH; /* T, R, I */
+        if (!is_path || is_room) candidates[count++] = p->names[i].name;
     }
+    if (p->module_name && count < MOST) candidates[count++] = p->module_name;
+    if (is_called && count < MOST) candidates[count++] = "range";
     for (uint32_t i = 0; i < p->global_count && count < MOST; i++) {
         candidates[count++] = p->globals[i];
     }
     for (size_t i = 0; script_keyword_at(i) && count < MOST; i++) {
         bool is_first = at == 0 || p->tokens[at - 1].kind != SCRIPT_TOKEN_OP;
-        if (is_first && strlen(script_keyword_at(i)) > 2)
+        if (is_first && !is_called && strlen(script_keyword_at(i)) > 2)
             candidates[count++] = script_keyword_at(i);
     }
     const char *near_name = script_nearest(name, candidates, count);

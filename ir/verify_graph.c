@@ -10,6 +10,7 @@ typedef struct graph_verifier {
     hone_findings *out;
     bool *is_defined;  /* by value */
     uint32_t *made_by; /* by value: its binding; HONE_NO_ID for a parameter */
+    bool *is_wrong;    /* by value: what it is made of has been reported */
     bool *is_size;     /* by symbolic size: some shape brings it in */
     uint32_t bind;
     bool is_at_result, is_short_of_memory;
@@ -200,6 +201,7 @@ static void check_tensor(graph_verifier *v, const wanted *want, const hone_garg 
         !hone_dtype_equal(info->dtype, want->dtype)) {
         report(v, false, "'%s' gets %s for '%s', which is %s", want->callee,
                HONE_DTYPE_NAME(info->dtype), want->name, HONE_DTYPE_NAME(want->dtype));
+        return;
     }
     if (info->rank >= 0 && want->rank >= 0 && info->rank != want->rank) {
         report(v, false, "'%s' gets a tensor of %d dimensions for '%s', which has %d", want->callee,
@@ -211,6 +213,7 @@ static void check_tensor(graph_verifier *v, const wanted *want, const hone_garg 
         if (got < 0 || extent < 0 || got == extent) continue;
         report(v, false, "'%s' gets the extent %lld in dimension %d of '%s', which has %lld",
                want->callee, (long long)got, (int)d, want->name, (long long)extent);
+        return;
     }
 }
 
@@ -343,10 +346,31 @@ static void check_types(graph_verifier *v, const hone_gbind *bind) {
     hone_status_free(st);
 }
 
-static void check_bind(graph_verifier *v, const hone_gbind *bind) {
-    uint32_t errors = v->out->error_count;
-    for (uint32_t i = 0; i < bind->arg_count; i++)
-        check_arg(v, &bind->args[i]);
+static void check_match_cast(graph_verifier *v, const hone_gbind *bind) {
+    if (bind->arg_count != 1 || bind->value >= v->graph->value_count) return;
+    hone_sinfo scratch;
+    const hone_sinfo *from = info_of(v, &bind->args[0], &scratch);
+    const hone_sinfo *to = v->graph->values[bind->value].sinfo;
+    if (!hone_sinfo_contradicts(to, from)) return;
+    hone_str a = {0}, b = {0};
+    hone_sinfo_describe(v->graph, from, &a);
+    hone_sinfo_describe(v->graph, to, &b);
+    report(v, false, "R.match_cast of %s to %s, which it can never be", hone_str_text(&a),
+           hone_str_text(&b));
+    hone_str_deinit(&a);
+    hone_str_deinit(&b);
+}
+
+static bool is_of_wrong(const graph_verifier *v, const hone_garg *arg) {
+    if (arg->kind == HONE_GARG_VALUE)
+        return arg->u.value < v->graph->value_count && v->is_wrong[arg->u.value];
+    for (uint32_t i = 0; arg->kind == HONE_GARG_TUPLE && i < arg->count; i++) {
+        if (is_of_wrong(v, &arg->u.items[i])) return true;
+    }
+    return false;
+}
+
+static void check_kind(graph_verifier *v, const hone_gbind *bind) {
     switch (bind->kind) {
     case HONE_GBIND_CALL_TIR:
         check_call_tir(v, bind);
@@ -360,9 +384,23 @@ static void check_bind(graph_verifier *v, const hone_gbind *bind) {
     case HONE_GBIND_TUPLE_GET:
         check_tuple_get(v, bind);
         break;
+    case HONE_GBIND_MATCH_CAST:
+        check_match_cast(v, bind);
+        break;
     default:
         break;
     }
+}
+
+/* What is made of a value that is wrong is not judged: one slip, one message. */
+static void check_bind(graph_verifier *v, const hone_gbind *bind) {
+    uint32_t errors = v->out->error_count;
+    bool is_wrong = false;
+    for (uint32_t i = 0; i < bind->arg_count; i++) {
+        check_arg(v, &bind->args[i]);
+        is_wrong |= is_of_wrong(v, &bind->args[i]);
+    }
+    if (!is_wrong) check_kind(v, bind);
     if (bind->value >= v->graph->value_count) {
         report(v, false, "a binding defines a value that does not exist");
         return;
@@ -372,7 +410,8 @@ static void check_bind(graph_verifier *v, const hone_gbind *bind) {
     }
     v->is_defined[bind->value] = true;
     v->made_by[bind->value] = v->bind;
-    if (v->out->error_count == errors) check_types(v, bind);
+    if (v->out->error_count == errors && !is_wrong) check_types(v, bind);
+    v->is_wrong[bind->value] = is_wrong || v->out->error_count != errors;
     const hone_sinfo *info = v->graph->values[bind->value].sinfo;
     if (bind->kind == HONE_GBIND_MATCH_CAST)
         bind_sizes(v, info);
@@ -382,6 +421,7 @@ static void check_bind(graph_verifier *v, const hone_gbind *bind) {
 
 static void check_result(graph_verifier *v) {
     const hone_graph_func *graph = v->graph;
+    if (is_of_wrong(v, &graph->result)) return;
     const hone_sinfo *got = hone_garg_sinfo(v->module, graph, &graph->result, v->out->arena);
     if (!hone_sinfo_contradicts(graph->result_sinfo, got)) return;
     hone_str a = {0}, b = {0};
@@ -396,9 +436,10 @@ hone_status verify_graph(const hone_module *module, const hone_graph_func *graph
                          hone_findings *out) {
     graph_verifier v = {.module = module, .graph = graph, .out = out, .bind = HONE_NO_ID};
     v.is_defined = hone_arena_zalloc(out->arena, graph->value_count + 1);
+    v.is_wrong = hone_arena_zalloc(out->arena, graph->value_count + 1);
     v.is_size = hone_arena_zalloc(out->arena, graph->var_count + 1);
     v.made_by = hone_arena_alloc(out->arena, (graph->value_count + 1) * sizeof *v.made_by);
-    if (!v.is_defined || !v.is_size || !v.made_by)
+    if (!v.is_defined || !v.is_wrong || !v.is_size || !v.made_by)
         return HONE_ERROR(HONE_CODE_NO_MEMORY, "verification");
     for (uint32_t i = 0; i < graph->value_count; i++)
         v.made_by[i] = HONE_NO_ID;
