@@ -582,17 +582,6 @@ static bool is_handle(const script_value *v) {
     return v->kind == SCRIPT_EXPR && hone_dtype_is_handle(v->u.expr->dtype);
 }
 
-/* x.shape[0] */
-static bool fail_attribute(script_parser *p, const script_value *base, uint32_t at) {
-    const script_value *of = base->u.method.base;
-    bool is_shape = of->kind == SCRIPT_GARG && strcmp(base->u.method.name, "shape") == 0;
-    return script_fail(p, at, "%s has no attribute '%s'%s", script_kind_name(of),
-                       base->u.method.name,
-                       is_shape ? "; a size has a name in the type: x: R.Tensor((\"n\", 8), "
-                                  "\"float32\") and n = T.int64()"
-                                : "");
-}
-
 bool script_subscript(script_parser *p, const script_value *base, uint32_t at, script_value *out) {
     const script_value *items = NULL;
     uint32_t count = 0;
@@ -636,7 +625,7 @@ bool script_subscript(script_parser *p, const script_value *base, uint32_t at, s
         return script_call_graph(p, &call, out);
     }
     case SCRIPT_METHOD:
-        return fail_attribute(p, base, at);
+        return script_unknown_attribute(p, base, at);
     default:
         return script_fail(p, at, "%s takes no subscript%s", script_kind_name(base),
                            base->kind == SCRIPT_ACCESS ? "; all indices stand in one: A[i, j]"

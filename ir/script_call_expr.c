@@ -119,6 +119,16 @@ static bool call_abs(script_parser *p, const script_call *call, script_value *ou
 
 /* ---- choices ---- */
 
+/* A number is no condition here, other than of an `if`. */
+static bool choice_condition(script_parser *p, const script_value *v, const hone_expr **out) {
+    if (!script_to_expr(p, v, out)) return false;
+    if (hone_dtype_is_integer((*out)->dtype)) {
+        return script_fail_type(p, v->at, "the condition is %s, must be bool, as in i != 0",
+                                HONE_DTYPE_NAME((*out)->dtype));
+    }
+    return script_to_condition(p, v, "the condition", out);
+}
+
 static bool call_choice(script_parser *p, const script_call *call, script_value *out) {
     const hone_expr *a[3];
     static const char *const select_names[] = {"condition", "true_value", "false_value"};
@@ -128,8 +138,7 @@ static bool call_choice(script_parser *p, const script_call *call, script_value 
         const char *name = is_select ? select_names[i] : ite_names[i];
         const script_value *v = NULL;
         if (!script_need_arg(p, call, i, name, &v)) return false;
-        if (i ? !script_to_expr(p, v, &a[i]) : !script_to_condition(p, v, "the condition", &a[0]))
-            return false;
+        if (i ? !script_to_expr(p, v, &a[i]) : !choice_condition(p, v, &a[0])) return false;
     }
     bool is_mixed = is_select && a[1]->kind != HONE_EXPR_INT && a[2]->kind != HONE_EXPR_INT &&
                     hone_dtype_is_float(a[1]->dtype) != hone_dtype_is_float(a[2]->dtype);

@@ -28,6 +28,13 @@ static bool given_dtype(script_parser *p, const script_call *call, hone_intrin i
         return script_to_dtype(p, &call->args[0], out);
     }
     *out = HONE_DTYPE_I32;
+    if (is_call && leads && !p->is_classic) {
+        return script_fail(
+            p, call->args[0].at,
+            "%s: expected the dtype of the result, found \"%s\"; it is %s(\"int32\", "
+            "\"%s\", ...)",
+            call->callee, call->args[0].u.s, call->callee, call->args[0].u.s);
+    }
     if (is_call || intrin == HONE_INTRIN_UNDEF) return true;
     return script_fail(p, call->at, "%s: the dtype is missing", call->callee);
 }
@@ -136,7 +143,9 @@ bool script_call_intrin(script_parser *p, const script_call *call, script_value 
                                "graphs are those of R, as in R.exp(x)",
                                call->callee);
         }
-        if (!script_to_argument(p, &call->args[first + i], &args[i])) return false;
+        bool ok = hone_intrin_is_math(intrin) ? script_to_expr(p, v, &args[i])
+                                              : script_to_argument(p, v, &args[i]);
+        if (!ok) return false;
     }
     int arity = hone_intrin_arity(intrin);
     if (arity >= 0 && (uint32_t)arity != count) {

@@ -167,6 +167,10 @@ static bool call_cast(script_parser *p, const script_call *call, script_value *o
     hone_dtype dtype;
     const hone_expr *e = NULL;
     if (!script_to_dtype(p, type, &dtype) || !script_to_expr(p, value, &e)) return false;
+    if (e->dtype.lanes != 1 && dtype.lanes != e->dtype.lanes) {
+        return script_fail_type(p, type->at, "%s of %s to %s: a cast keeps the lanes", call->callee,
+                                HONE_DTYPE_NAME(e->dtype), HONE_DTYPE_NAME(dtype));
+    }
     if (dtype.lanes > 1 && e->dtype.lanes == 1) e = hone_expr_broadcast(&p->ir, e, dtype.lanes);
     if (!e) return script_check_ir(p, call->at);
     /* T.Cast is the node itself, T.cast the function, which folds constants */

@@ -363,6 +363,8 @@ bool script_check_shape(script_parser *p, const script_call *call, const script_
                         const script_value *behind);
 /* Fails for an argument that the function called does not take, as far as that is known. */
 bool script_check_arguments(script_parser *p, const script_call *call);
+/* "a buffer has no attribute 'shap'; did you mean 'shape'?", its place at or just before at. */
+bool script_unknown_attribute(script_parser *p, const script_value *method, uint32_t at);
 /* "unknown function 'T.gird'; did you mean 'T.grid'?" */
 bool script_unknown_call(script_parser *p, const script_call *call);
 bool script_unknown_operator(script_parser *p, const script_call *call);

@@ -17,6 +17,8 @@ typedef struct lexer {
     uint32_t line;
     uint32_t open_brackets;
     uint32_t open_line, open_column;             /* of the outermost one */
+    char open[SCRIPT_MAX_DEPTH];                 /* what they are, as far as there is room */
+    uint32_t other_line, other_column;           /* the first that closes one of another kind */
     uint32_t indents[SCRIPT_MAX_DEPTH + 1];      /* a tab goes to the next multiple of 8 */
     uint32_t indent_bytes[SCRIPT_MAX_DEPTH + 1]; /* a tab is one: both must agree, as in Python */
     uint32_t indent_depth;
@@ -239,6 +241,27 @@ static const char *const long_operators[] = {"...", "**=", "//=", "<<=", ">>=", 
                                              ">>",  "<=",  ">=",  "==",  "!=",  "->", "+=", "-=",
                                              "*=",  "/=",  "%=",  "&=",  "|=",  "^=", "@=", ":="};
 
+static void note_bracket(lexer *lx, char c, size_t start) {
+    if (c == '(' || c == '[' || c == '{') {
+        if (!lx->open_brackets) {
+            lx->open_line = lx->line;
+            lx->open_column = column_of(lx, start);
+        }
+        if (lx->open_brackets < SCRIPT_MAX_DEPTH) lx->open[lx->open_brackets] = c;
+        lx->open_brackets++;
+    }
+    if ((c == ')' || c == ']' || c == '}') && lx->open_brackets) {
+        lx->open_brackets--;
+        char begin = c == ')' ? '(' : c == ']' ? '[' : '{';
+        bool is_other =
+            lx->open_brackets < SCRIPT_MAX_DEPTH && lx->open[lx->open_brackets] != begin;
+        if (is_other && !lx->other_line) {
+            lx->other_line = lx->line;
+            lx->other_column = column_of(lx, start);
+        }
+    }
+}
+
 static hone_status lex_operator(lexer *lx) {
     size_t start = lx->at, length = 0;
     for (size_t i = 0; i < HONE_COUNT(long_operators) && !length; i++) {
@@ -262,11 +285,7 @@ static hone_status lex_operator(lexer *lx) {
         }
         length = 1;
     }
-    if ((c == '(' || c == '[' || c == '{') && lx->open_brackets++ == 0) {
-        lx->open_line = lx->line;
-        lx->open_column = column_of(lx, start);
-    }
-    if ((c == ')' || c == ']' || c == '}') && lx->open_brackets) lx->open_brackets--;
+    note_bracket(lx, c, start);
     lx->at += length;
     return push(lx, SCRIPT_TOKEN_OP, start, length, lx->line, column_of(lx, start));
 }
@@ -346,6 +365,10 @@ hone_status script_lex(const script_source *source, hone_arena *arena, script_to
     }
     HONE_TRY(begin_line(&lx));
     HONE_TRY(lex_tokens(&lx));
+    if (lx.open_brackets && lx.other_line) {
+        return script_error_at(source, HONE_CODE_INVALID, lx.other_line, lx.other_column,
+                               "this closes a bracket of another kind");
+    }
     if (lx.open_brackets) {
         return script_error_at(source, HONE_CODE_INVALID, lx.open_line, lx.open_column,
                                "this bracket is never closed");

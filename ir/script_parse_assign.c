@@ -118,18 +118,47 @@ static bool name_new_var(script_parser *p, const char *name, const script_value 
     return script_check_ir(p, v->at);
 }
 
+/* Is it the variable of a T.let of this suite? */
+static bool is_let_here(const script_parser *p, const char *name, hone_var var) {
+    bool is_here = false;
+    for (uint32_t i = p->scope_begin; i < p->name_count; i++)
+        is_here |= strcmp(p->names[i].name, name) == 0;
+    for (hone_node_id n = p->parent; is_here && n != HONE_NO_ID;
+         n = hone_func_node(p->func, n)->parent) {
+        const hone_node *node = hone_func_node(p->func, n);
+        if (node->kind == HONE_NODE_LET && node->u.let.var == var) return true;
+    }
+    return false;
+}
+
+/* `B = A` for the parameter B: no copy, and no other name of a buffer either. */
+static bool is_parameter(const script_parser *p, const script_value *known) {
+    for (uint32_t i = 0; i < p->param_count; i++) {
+        if (known->kind == SCRIPT_BUFFER && p->params[i].buffer == known->u.buffer) return true;
+    }
+    return false;
+}
+
 /* The loop variable, axis or parameter that a name stands for takes no other value. */
 static bool check_assignable(script_parser *p, const char *name, uint32_t at,
                              const script_value *v) {
     const script_value *known = p->func ? script_lookup(p, name) : NULL;
     bool is_plain = is_scalar_value(v) && !p->is_classic;
-    if (!known || !is_plain) return true;
+    bool is_alias = known && v->kind == SCRIPT_BUFFER && !v->is_fresh && is_parameter(p, known) &&
+                    p->parent == HONE_NODE_TOP;
+    if (!known || (!is_plain && !is_alias)) return true;
     if (known->kind == SCRIPT_BUFFER) {
         return script_fail(p, at, "'%s' is a buffer: assign to an element of it, %s[...]", name,
                            name);
     }
     if (known->kind != SCRIPT_EXPR || known->u.expr->kind != HONE_EXPR_VAR) return true;
     hone_var var = known->u.expr->u.var;
+    if (is_let_here(p, name, var)) {
+        return script_fail(p, at,
+                           "'%s' is a T.let, which takes no other value; %s: T.float32 = ... makes "
+                           "a scalar that does",
+                           name, name);
+    }
     for (uint32_t i = 0; i < p->param_count; i++) {
         if (p->params[i].var == var) {
             return script_fail(p, at, "'%s' is a parameter, which takes no other value", name);
@@ -387,6 +416,10 @@ static bool assign_all(script_parser *p, const target *targets, uint32_t count, 
     if (have != count) {
         return script_fail(p, targets[0].at, "%u names for %u value%s", count, have,
                            have == 1 ? "" : "s");
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        if (targets[i].name) continue;
+        return script_fail(p, targets[i].at, "elements of buffers are stored one by one");
     }
     for (uint32_t i = 1; i < count; i++) {
         for (uint32_t k = 0; k < i; k++) {

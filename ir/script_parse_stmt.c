@@ -348,7 +348,8 @@ static bool parse_for(script_parser *p) {
         if (!spread_names(p, names, &count, MOST, star, v.u.loop->count)) return false;
     }
     if (v.u.loop->count != count) {
-        return script_fail(p, v.at, "%u loop variables for %u extents", count, v.u.loop->count);
+        return script_fail(p, v.at, "%u loop variables for %u extent%s", count, v.u.loop->count,
+                           v.u.loop->count == 1 ? "" : "s");
     }
     for (uint32_t i = 0; i < count; i++) {
         for (uint32_t k = 0; k < i && names[i][0] != '_'; k++) {

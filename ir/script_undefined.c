@@ -24,6 +24,7 @@ static bool begins_line(const script_parser *p, uint32_t at) {
 static bool line_defines(const script_parser *p, uint32_t first, uint32_t at) {
     bool is_for = script_token_is(p, first, SCRIPT_TOKEN_NAME, "for");
     bool is_with = script_token_is(p, first, SCRIPT_TOKEN_NAME, "with"), is_named = false;
+    if (same_text(p, at, first) && script_token_is(p, first + 1, SCRIPT_TOKEN_OP, ":")) return true;
     for (uint32_t i = first + is_for; p->tokens[i].kind != SCRIPT_TOKEN_NEWLINE; i++) {
         if (i == at || p->tokens[i].kind == SCRIPT_TOKEN_END) return false;
         bool ends = script_token_is(p, i, SCRIPT_TOKEN_NAME, "in") ||
@@ -254,6 +255,32 @@ bool script_undefined(script_parser *p, uint32_t at, const char *name) {
         return script_fail(p, at, "undefined name '%s'; did you mean '%s'?", name, near_name);
     }
     return script_fail(p, at, "undefined name '%s'", name);
+}
+
+bool script_unknown_attribute(script_parser *p, const script_value *method, uint32_t at) {
+    static const char *const of_buffers[] = {"shape",       "dtype", "data",       "strides",
+                                             "elem_offset", "scope", "access_ptr", "ptr_to",
+                                             "vload",       "vstore"};
+    const script_value *base = method->u.method.base;
+    const char *name = method->u.method.name, *hint = NULL;
+    const char *near_name = base->kind == SCRIPT_BUFFER
+                                ? script_nearest(name, of_buffers, HONE_COUNT(of_buffers))
+                                : NULL;
+    if (near_name) {
+        hint = hone_arena_printf(p->scratch, "; did you mean '%s'?", near_name);
+    } else if (base->kind == SCRIPT_BUFFER) {
+        hint = "; its handle is .data";
+    } else if (base->kind == SCRIPT_GARG && strcmp(name, "shape") == 0) {
+        hint = "; a size has a name in the type: x: R.Tensor((\"n\", 8), \"float32\") and n = "
+               "T.int64()";
+    }
+    for (uint32_t i = at; i-- > 0 && i + 8 > at;) { /* the name, where it stands just before */
+        if (!script_token_is(p, i, SCRIPT_TOKEN_NAME, name)) continue;
+        at = i;
+        break;
+    }
+    return script_fail(p, at, "%s has no attribute '%s'%s", script_kind_name(base), name,
+                       hint ? hint : "");
 }
 
 /* ---- functions ---- */

@@ -7,6 +7,13 @@
 
 static bool wanted(script_parser *p, const script_value *v, const char *what) {
     if (v->kind == SCRIPT_PATH) {
+        hone_dtype dtype;
+        bool is_called = script_is_function(v->u.s) || (strncmp(v->u.s, "T.", 2) == 0 &&
+                                                        script_is_dtype_word(v->u.s + 2, &dtype));
+        if (is_called) {
+            return script_fail(p, v->at, "expected %s, found the name '%s', which is called: %s()",
+                               what, v->u.s, v->u.s);
+        }
         return script_fail(p, v->at, "expected %s, found the name '%s'", what, v->u.s);
     }
     return script_fail(p, v->at, "expected %s, found %s", what, script_kind_name(v));
@@ -87,9 +94,7 @@ static bool handle_expr(script_parser *p, const script_value *v, const hone_expr
     const script_value *base = v->u.method.base;
     hone_var data = HONE_NO_ID;
     if (base->kind != SCRIPT_BUFFER || strcmp(v->u.method.name, "data") != 0) {
-        return script_fail(p, v->at, "%s has no attribute '%s'%s", script_kind_name(base),
-                           v->u.method.name,
-                           base->kind == SCRIPT_BUFFER ? "; its handle is .data" : "");
+        return script_unknown_attribute(p, v, v->at);
     }
     if (!script_buffer_data(p, base->u.buffer, &data)) return false;
     *out = hone_func_var_expr(&p->ir, p->func, data);
@@ -252,6 +257,19 @@ bool script_is_dtype_word(const char *name, hone_dtype *out_dtype) {
     return script_is_dtype_name(name, out_dtype);
 }
 
+/* "float" is "float32" where a string says it. */
+static const char *with_bits(const char *name) {
+    static const char *const rows[][2] = {
+        {"float", "float32"},
+        {"int",   "int32"  },
+        {"uint",  "uint32" }
+    };
+    for (size_t i = 0; i < HONE_COUNT(rows); i++) {
+        if (strcmp(rows[i][0], name) == 0) return rows[i][1];
+    }
+    return name;
+}
+
 bool script_to_dtype(script_parser *p, const script_value *v, hone_dtype *out_dtype) {
     const char *name = NULL;
     if (v->kind == SCRIPT_DTYPE) {
@@ -270,7 +288,7 @@ bool script_to_dtype(script_parser *p, const script_value *v, hone_dtype *out_dt
         if (script_is_dtype_word(v->u.s + 2, out_dtype)) return true;
         name = v->u.s + 2;
     }
-    if (v->kind == SCRIPT_STRING) name = v->u.s;
+    if (v->kind == SCRIPT_STRING) name = with_bits(v->u.s);
     if (!name) return wanted(p, v, "a dtype such as \"float32\"");
     if (script_is_dtype_name(name, out_dtype)) return true;
     const char *meant = script_dtype_meant(name);

@@ -32,7 +32,7 @@ static const struct row {
     {"uneven indentation",          FUNC "    if n > 1:\n        pass\n      pass\n",
      "p.py:5:7: this indentation matches no line above",                                                                                                                                    HONE_CODE_INVALID},
     {"loop variables",              FUNC "    for i, j in T.grid(4):\n        pass\n",
-     "p.py:3:17: 2 loop variables for 1 extents",                                                                                                                                           HONE_CODE_INVALID},
+     "p.py:3:17: 2 loop variables for 1 extent",                                                                                                                                           HONE_CODE_INVALID},
     {"remap of no loop",
      FUNC "    with T.block(\"b\"):\n        v = T.axis.remap(\"S\", [n])\n        A[v, v] = 1\n",
      "T.axis.remap takes loop variables",                                                                                                                                                   HONE_CODE_INVALID},
@@ -177,7 +177,7 @@ static const struct row {
      "p.py:3:13: two loop variables with '*'",                                                                                                                                              HONE_CODE_INVALID},
     {"a star alone",                FUNC "    *i = 3\n",                                                            "a name with '*' stands in a list",                                     HONE_CODE_INVALID},
     {"too few loops for a star",    FUNC "    for i, *j, k in T.grid(4):\n        pass\n",
-     "3 loop variables for 1 extents",                                                                                                                                                      HONE_CODE_INVALID},
+     "3 loop variables for 1 extent",                                                                                                                                                      HONE_CODE_INVALID},
     {"intrinsic arity",             FUNC "    A[0, 0] = T.exp(A[0, 0], 1)\n",
      "p.py:3:15: T.exp takes 1 argument, 2 given",                                                                                                                                         HONE_CODE_TYPE   },
 };
