@@ -13,6 +13,9 @@
  *
  *   for k in n: for i in unrolled(4): S[i] = S[i] + f(i, k)
  *
+ * Numbers that a vectorized loop in front makes for a long reduction are made a part at a time,
+ * each in front of the step that reads it (reduce_feed.h).
+ *
  * The annotated loop may hold other loops and statements: each innermost loop that does nothing but
  * such steps is replaced, the collectors live around the annotated loop. A loop that is no such
  * reduction (its place changes, its value reads the sum, it is parallel) stays as it is; the
@@ -20,8 +23,9 @@
  * collect in, 1 to 8; other values mean 4. */
 #include "lower/accesses.h"
 #include "lower/passes.h"
+#include "lower/reduce_feed.h"
 
-enum { DEFAULT_REGISTERS = 4, MAX_REGISTERS = 8, MAX_STEPS = 8 };
+enum { DEFAULT_REGISTERS = 4, MAX_REGISTERS = 8, MAX_STEPS = 8, LEAST_FED = 7 };
 
 /* S[index] = S[index] op f */
 typedef struct step {
@@ -35,6 +39,7 @@ typedef struct reducer {
     hone_lower *lower;
     hone_node_id outer; /* the annotated loop */
     hone_node_id inner; /* the loop that gets lanes */
+    hone_node_id feed;  /* the loop that makes what it reads, or HONE_NO_ID */
     int64_t width;      /* partial results */
     bool is_guarded;    /* a condition around outer says that it runs at all */
     uint32_t count;
@@ -259,6 +264,33 @@ static hone_status new_steps(reducer *r, const hone_expr *start, int64_t lanes,
     return hone_ir_finish(&lower->ir);
 }
 
+/* for a in vectorized(lanes): what the feed does at start + a. */
+static hone_status new_part(reducer *r, const hone_expr *start, int64_t lanes,
+                            hone_node_id *out_loop) {
+    hone_lower *lower = r->lower;
+    hone_func *func = lower->func;
+    hone_var var = hone_func_node(func, r->feed)->u.loop.var;
+    const hone_expr *lane;
+    *out_loop = new_loop(lower, "lane", HONE_LOOP_VECTORIZED, func->vars[var].dtype, lanes, &lane);
+    if (*out_loop == HONE_NO_ID) return LOWER_NO_MEMORY();
+    const hone_node *store = hone_func_node(func, hone_func_node(func, r->feed)->first);
+    const hone_expr *at = hone_expr_add(&lower->ir, start, lane);
+    const hone_expr *index =
+        hone_expr_substitute_one(&lower->ir, store->u.store.indices[0], var, at);
+    const hone_expr *value = hone_expr_substitute_one(&lower->ir, store->u.store.value, var, at);
+    HONE_TRY(lower_append_store(func, *out_loop, store->u.store.buffer, index, value));
+    return hone_ir_finish(&lower->ir);
+}
+
+/* Parts are several vectors of work already. */
+static hone_status keep_rolled(reducer *r, hone_node_id loop) {
+    hone_func *func = r->lower->func;
+    hone_attrs *attrs = &hone_func_node(func, loop)->u.loop.annotations;
+    bool is_set = hone_attrs_with(func->arena, attrs, "pragma_auto_unroll_max_step",
+                                  HONE_VALUE_OF_INT(0), attrs);
+    return is_set ? HONE_OK : LOWER_NO_MEMORY();
+}
+
 /* The inner loop becomes one over whole vectors, and a shorter vector for what is left. */
 static hone_status replace_inner(reducer *r) {
     hone_lower *lower = r->lower;
@@ -273,15 +305,25 @@ static hone_status replace_inner(reducer *r) {
     if (loop == HONE_NO_ID) return LOWER_NO_MEMORY();
     const hone_expr *width = hone_expr_int(ir, dtype, r->width);
     const hone_expr *start = hone_expr_add(ir, min, hone_expr_mul(ir, outer_var, width));
-    hone_node_id body, rest;
+    hone_node_id part, body, rest;
+    if (r->feed != HONE_NO_ID) {
+        HONE_TRY(new_part(r, start, r->width, &part));
+        hone_tree_append(func, loop, part);
+        HONE_TRY(keep_rolled(r, loop));
+    }
     HONE_TRY(new_steps(r, start, r->width, &body));
     hone_tree_append(func, loop, body);
     hone_tree_insert_before(func, r->inner, loop);
     if (extent > whole * r->width) {
         start = hone_expr_add(ir, min, hone_expr_int(ir, dtype, whole * r->width));
+        if (r->feed != HONE_NO_ID) {
+            HONE_TRY(new_part(r, start, extent - whole * r->width, &part));
+            hone_tree_insert_before(func, r->inner, part);
+        }
         HONE_TRY(new_steps(r, start, extent - whole * r->width, &rest));
         hone_tree_insert_before(func, r->inner, rest);
     }
+    if (r->feed != HONE_NO_ID) hone_tree_remove(func, r->feed);
     hone_tree_remove(func, r->inner);
     return HONE_OK;
 }
@@ -370,6 +412,7 @@ static hone_status replace(reducer *r, int64_t registers) {
     while (r->width > natural && r->width > extent)
         r->width -= natural;
     if (r->width > extent) r->width = extent;
+    r->feed = extent >= LEAST_FED * r->width ? lower_find_feed(r->lower, r->inner) : HONE_NO_ID;
     HONE_TRY(guard_outer(r));
     for (uint32_t i = 0; i < r->count; i++)
         HONE_TRY(make_collector(r, &r->steps[i]));

@@ -32,6 +32,17 @@
          "                S[i] = S[i] + Z[i, j, k]\n"                                              \
          "                Q[i] = Q[i] + Z[i, j, k] * X[i, j, k]\n"
 
+/* A loop makes what the next one adds up, and something stands between them. */
+#define FED_SUM(n, value, between, read)                                                           \
+    HEAD "def main(X: T.Buffer((3, " n "), \"float32\"), Z: T.Buffer((3, " n                       \
+         "), \"float32\"), S: T.Buffer((3,), \"float32\"), Q: T.Buffer((3,), \"float32\")):\n"     \
+         "    for i in range(3):\n"                                                                \
+         "        for k in T.vectorized(" n "):\n"                                                 \
+         "            Z[i, k] = T.exp(" value ")\n"                                                \
+         "        " between "\n"                                                                   \
+         "        for k in T.serial(" n ", annotations={\"pragma_vector_reduce\": 4}):\n"          \
+         "            S[i] = S[i] + " read "\n"
+
 /* What must stay as it is: each step reads the sum so far of another place. */
 #define PREFIX                                                                                     \
     HEAD "def main(X: T.Buffer((64,), \"float32\"), Y: T.Buffer((65,), \"float32\")):\n"           \
@@ -325,6 +336,15 @@ static const struct row {
     {"sums of a large tile",         TILE_SUMS("i * 4 + u % 4", "9"),            "!collector",        NULL        },
     {"sums beside what they sum",    ROW_SUMS("64"),                             "vector_reduce_add", "vscalefps" },
     {"sums of odd rows",             ROW_SUMS("27"),                             "vector_reduce_add", NULL        },
+    {"a part at a time",             FED_SUM("1000", "X[i, k] - Q[i]", "S[i] = T.float32(0)", "Z[i, k]"),  "!range(62)", "vscalefps"},
+    {"where it is read twice",       FED_SUM("1000", "X[i, k]", "S[i] = T.float32(0)", "(Z[i, k] * Z[i, k] + X[i, k])"), "!range(62)", NULL},
+    {"not where it is read from afar", FED_SUM("1000", "X[i, k]", "S[i] = T.float32(0)", "Z[i, 999 - k]"), "range(62)", NULL},
+    {"not where one more is read",   FED_SUM("1000", "X[i, k]", "S[i] = T.float32(0)", "Z[i, k] * Z[i, 7]"), "range(62)", NULL},
+    {"not where the sum is read",    FED_SUM("1000", "X[i, k] - S[i]", "Q[i] = T.float32(0)", "Z[i, k]"), "range(62)", NULL},
+    {"not over what reads it",       FED_SUM("1000", "X[i, k]", "Q[i] = Z[i, 3]", "Z[i, k]"), "range(62)", NULL},
+    {"not over what it reads",       FED_SUM("1000", "X[i, k]", "X[i, 0] = T.float32(0)", "Z[i, k]"), "range(62)", NULL},
+    {"not over a change of it",      FED_SUM("1000", "X[i, k]", "Z[i, 0] = T.float32(0)", "Z[i, k]"), "range(62)", NULL},
+    {"not of short rows",            FED_SUM("272", "X[i, k]", "S[i] = T.float32(0)", "Z[i, k]"), "range(17)", NULL},
     {"running sums",                 PREFIX,                                     "!vector_reduce",    NULL        },
     {"tile of 16",                   TRANSPOSE("16", "16", "float32"),            "T.Shuffle",         "vshufps"   },
     {"tile of 8",                    TRANSPOSE("8", "8", "float64"),              "T.Shuffle",         NULL        },
