@@ -335,9 +335,18 @@ static hone_status make_copy(copying *c) {
     return make_body(c, lows);
 }
 
-/* Iterations in which the block does not run copy nothing. */
+/* Does what is copied have its values in every iteration? */
+static bool is_always_there(copying *c) {
+    const hone_block *block = sch_block(c->sch, c->copy);
+    const char *why = NULL;
+    return !c->is_write && sch_read_is_fed(c->sch, c->scope, c->copy, &block->reads[0], &why);
+}
+
+/* Iterations in which the block does not run copy nothing, but what could be copied in all of them,
+ * as in TVM: readers then need not show that they run in the same iterations. */
 static hone_status add_conditions(copying *c) {
     hone_schedule *sch = c->sch;
+    if (is_always_there(c)) return HONE_OK;
     for (uint32_t i = 0; i < c->user_count; i++) {
         const hone_expr *outer = NULL;
         HONE_TRY(sch_outer_conditions(sch, c->users[i], c->loop, &outer));
@@ -359,7 +368,6 @@ static hone_status rebuild(copying *c, const char *storage_scope) {
     if (c->cache == HONE_NO_ID) return sch_no_memory();
     HONE_TRY(sch_add_alloc(sch, c->scope, c->cache));
     HONE_TRY(make_copy(c));
-    HONE_TRY(add_conditions(c));
     for (uint32_t i = 0; i < c->user_count; i++) {
         HONE_TRY(sch_redirect_accesses(sch, c->users[i], c->buffer, c->cache, NULL, c->is_write));
         sch_forget_facts(sch, c->users[i]);
@@ -369,6 +377,7 @@ static hone_status rebuild(copying *c, const char *storage_scope) {
     } else {
         hone_tree_insert_before(sch->func, c->anchor, c->copy);
     }
+    HONE_TRY(add_conditions(c));
     return sch_require_pipeline(sch, c->scope);
 }
 

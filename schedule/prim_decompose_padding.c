@@ -430,6 +430,7 @@ static hone_status cut_axes(padding *p, shifting *s) {
     if (!axes || !bindings) return sch_no_memory();
     const hone_expr *predicate = sch_node(sch, p->block)->u.block.predicate;
     sch_node(sch, p->block)->u.block.predicate = NULL;
+    block->annotations = (hone_attrs){0}; /* both parts are new blocks, as in TVM */
     for (uint32_t i = 0; i < block->axis_count; i++) {
         axes[i] = block->axes[i];
         bindings[i] = sch_node(sch, p->block)->u.block.bindings[i];
