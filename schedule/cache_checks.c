@@ -2,8 +2,24 @@
 
 /* What else in a scope may touch a buffer of which a copy is made. */
 
+/* Does a statement load the buffer, but for what stands inside of a loop or a condition? */
+static bool loads_itself(const caching *c, hone_node_id n) {
+    const hone_node *node = hone_func_node(c->sch->func, n);
+    switch ((hone_node_kind)node->kind) {
+    case HONE_NODE_INIT:
+        return false;
+    case HONE_NODE_FOR:
+        return sch_bounds_load(node, c->buffer);
+    case HONE_NODE_IF:
+    case HONE_NODE_ELSE:
+        return sch_condition_loads(node, c->buffer);
+    default:
+        return sch_loads_below(c->sch, n, c->buffer);
+    }
+}
+
 /* A statement of the scope that stands in no block of it and stores the buffer, or (or_loads) loads
- * it, a loop for its bounds; HONE_NO_ID where there is none. */
+ * it; HONE_NO_ID where there is none. */
 static hone_node_id find_loose_use(const caching *c, bool or_loads) {
     const hone_func *func = c->sch->func;
     hone_node_id n = hone_tree_next(func, c->scope, c->scope);
@@ -14,9 +30,7 @@ static hone_node_id find_loose_use(const caching *c, bool or_loads) {
             continue;
         }
         if (node->kind == HONE_NODE_STORE && node->u.store.buffer == c->buffer) return n;
-        if (or_loads && node->kind != HONE_NODE_INIT &&
-            (node->kind == HONE_NODE_FOR ? sch_bounds_load(node, c->buffer)
-                                         : sch_loads_below(c->sch, n, c->buffer))) {
+        if (or_loads && loads_itself(c, n)) {
             return n;
         }
         n = hone_tree_next(func, c->scope, n);

@@ -331,11 +331,14 @@ static hone_status find_users(caching *c, uint32_t count, const hone_rv *consume
                       hone_func_buffer(sch->func, c->buffer)->name);
 }
 
-/* A copy beside something else than loops might run where its user does not. */
+/* A copy beside something else than loops might run where its user does not: no harm where it is of
+ * what is read, if the loops are known. */
 static hone_status check_paths(caching *c) {
     for (uint32_t i = 0; i <= c->user_count; i++) {
-        hone_node_id block = i < c->user_count ? c->users[i] : c->writer;
+        bool is_user = i < c->user_count;
+        hone_node_id block = is_user ? c->users[i] : c->writer;
         if (block == HONE_NO_ID || sch_is_below_known_loops(c->sch, block)) continue;
+        if (is_user && !c->is_write && sch_is_below_known_conditions(c->sch, block)) continue;
         return sch_refuse(c->sch, block,
                           "something other than loops of known bounds stands around %s",
                           sch_block_name(c->sch, block));

@@ -68,6 +68,11 @@ static hone_status check_place(move *m) {
         return sch_refuse(sch, m->loop, "%s is already around %s", sch_loop_name(sch, m->loop),
                           sch_block_name(sch, m->block));
     }
+    for (hone_node_id n = m->loop; n != m->scope; n = sch_node(sch, n)->parent) {
+        if (sch_node(sch, n)->kind == HONE_NODE_FOR) continue;
+        return sch_refuse(sch, m->loop, "something other than loops stands around %s",
+                          sch_loop_name(sch, m->loop));
+    }
     HONE_TRY(sch_require_pipeline(sch, m->scope));
     HONE_TRY(check_is_rectangular(m));
     const char *why = NULL;

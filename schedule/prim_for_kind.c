@@ -131,7 +131,8 @@ static bool repeats_with_others(hone_schedule *sch, hone_node_id block, hone_nod
 static hone_status check_shared_block(hone_schedule *sch, hone_node_id block, hone_node_id loop) {
     bool is_alone =
         sch_next_block(sch, loop, loop) == block && sch_next_block(sch, loop, block) == HONE_NO_ID;
-    if (is_alone && sch_has_own_slices(sch, block, loop)) return HONE_OK;
+    if (sch_has_own_slices(sch, block, loop) && (is_alone || sch_share_iterations(sch, loop, loop)))
+        return HONE_OK;
     if (is_unused(sch, block, loop)) {
         return sch_refuse(sch, loop, "%s repeats %s: its iterations would write the same elements",
                           sch_loop_name(sch, loop), sch_block_name(sch, block));
@@ -159,6 +160,7 @@ static hone_status check_shared_block(hone_schedule *sch, hone_node_id block, ho
 static hone_status check_block(hone_schedule *sch, hone_node_id block, hone_node_id loop,
                                bool allow_reduce) {
     HONE_TRY(check_axes(sch, block, loop, allow_reduce));
+    if (hone_expr_is_int_value(sch_node(sch, loop)->u.loop.range.extent, 1)) return HONE_OK;
     return is_private_below(sch, block, loop) ? HONE_OK : check_shared_block(sch, block, loop);
 }
 
@@ -201,7 +203,7 @@ hone_status sch_require_leavable(hone_schedule *sch, hone_node_id reader, hone_n
 static hone_status check_independent(hone_schedule *sch, hone_node_id loop, bool allow_reduce) {
     uint32_t count = 0;
     bool all_private = true;
-    if (sch_has_other_statements(sch, loop)) {
+    if (sch_has_loose_statements(sch, loop)) {
         return sch_refuse(sch, loop, "a statement in %s stands outside of blocks",
                           sch_loop_name(sch, loop));
     }
@@ -213,7 +215,7 @@ static hone_status check_independent(hone_schedule *sch, hone_node_id loop, bool
     }
     if (count < 2) return HONE_OK;
     if (!all_private) HONE_TRY(sch_require_own_outputs(sch, loop, loop));
-    return sch_require_pipeline(sch, sch_scope_of(sch, loop));
+    return sch_require_stages(sch, loop, loop);
 }
 
 static hone_status check_constant(hone_schedule *sch, hone_node_id loop, const char *what) {

@@ -265,7 +265,9 @@ static hone_status rebuild(merging *m, bool has_dependences, hone_node_id *out_l
         hone_tree_remove(sch->func, at_level(m, i, 0));
     hone_tree_replace(sch->func, at_level(m, m->count - 1, 0), m->top);
     sch_forget_facts(sch, m->top);
-    return has_dependences ? sch_require_order_free(sch, m->top, *out_loop) : HONE_OK;
+    if (!has_dependences) return HONE_OK;
+    HONE_TRY(sch_require_order_free(sch, m->top, *out_loop));
+    return sch_require_pipeline(sch, sch_scope_of(sch, m->top)); /* others may stand between */
 }
 
 hone_status hone_sch_merge(hone_schedule *sch, uint32_t count, const hone_rv *loop_rvs,

@@ -163,7 +163,7 @@ static void relink(hone_schedule *sch, uint32_t length, const hone_node_id *chai
 
 static hone_status check_order(hone_schedule *sch, uint32_t length, const hone_node_id *chain,
                                const hone_node_id *order) {
-    hone_status st = sch_require_order_free(sch, chain[0], HONE_NO_ID);
+    hone_status st = sch_require_order_free(sch, chain[0], chain[length - 1]);
     if (st && sch_may_reorder_slices(sch, length, chain, order)) {
         hone_status_free(st);
         st = HONE_OK;

@@ -205,7 +205,7 @@ hone_status hone_sch_split(hone_schedule *sch, hone_rv loop_rv, uint32_t count,
         return sch_refuse(sch, loop, "without a predicate the factors must divide the extent of %s",
                           sch_loop_name(sch, loop));
     }
-    if (!is_exact && sch_has_other_statements(sch, loop)) {
+    if (!is_exact && sch_has_unguarded_statements(sch, loop)) {
         return sch_refuse(sch, loop,
                           "a statement in %s stands outside of blocks, where no "
                           "predicate can guard it",

@@ -247,6 +247,12 @@ bool sch_bounds_load(const hone_node *loop, hone_buffer buffer) {
     return s.found;
 }
 
+bool sch_condition_loads(const hone_node *node, hone_buffer buffer) {
+    load_search s = {buffer, false};
+    if (node->kind == HONE_NODE_IF) hone_expr_walk(node->u.eval.value, is_load, &s);
+    return s.found;
+}
+
 typedef struct load_list {
     hone_schedule *sch;
     hone_block *block;

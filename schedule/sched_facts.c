@@ -343,11 +343,11 @@ static bool writes_region_apart(hone_schedule *sch, const hone_region *region, u
     if (!indices) return false;
     for (uint32_t d = 0; d < rank; d++) {
         const hone_range *range = &region->ranges[d];
+        bool is_known = hone_expr_is_pure_index(range->min); /* else the others must tell */
         indices[d] = range->min;
-        if (!hone_expr_is_pure_index(range->min)) return false;
-        if (hone_expr_is_int_value(range->extent, 1)) continue;
+        if (is_known && hone_expr_is_int_value(range->extent, 1)) continue;
         /* boxes side by side: their numbers */
-        if (!hone_expr_is_int(range->extent) || range->extent->u.i < 1) {
+        if (!is_known || !hone_expr_is_int(range->extent) || range->extent->u.i < 1) {
             indices[d] = hone_expr_int(&sch->ir, range->min->dtype, 0);
         } else {
             indices[d] = hone_expr_floordiv(&sch->ir, range->min, range->extent);
@@ -416,17 +416,31 @@ static bool look_for_unknown(void *ctx, const hone_expr *e) {
     return c->is_known;
 }
 
-bool sch_is_below_known_loops(const hone_schedule *sch, hone_node_id block) {
+static bool is_below_known(const hone_schedule *sch, hone_node_id block, bool or_conditions) {
     load_ctx c = {sch, sch_scope_of(sch, block), true};
     for (hone_node_id n = sch_node(sch, block)->parent; n != HONE_NO_ID && c.is_known;
          n = sch_node(sch, n)->parent) {
         const hone_node *node = sch_node(sch, n);
         if (node->kind == HONE_NODE_BLOCK || node->kind == HONE_NODE_TOP) return true;
-        if (node->kind != HONE_NODE_FOR || c.scope == HONE_NO_ID) return false;
+        if (c.scope == HONE_NO_ID) return false;
+        if (or_conditions && node->kind == HONE_NODE_ELSE) continue;
+        if (or_conditions && node->kind == HONE_NODE_IF) {
+            hone_expr_walk(node->u.eval.value, look_for_unknown, &c);
+            continue;
+        }
+        if (node->kind != HONE_NODE_FOR) return false;
         hone_expr_walk(node->u.loop.range.min, look_for_unknown, &c);
         hone_expr_walk(node->u.loop.range.extent, look_for_unknown, &c);
     }
     return c.is_known;
+}
+
+bool sch_is_below_known_loops(const hone_schedule *sch, hone_node_id block) {
+    return is_below_known(sch, block, false);
+}
+
+bool sch_is_below_known_conditions(const hone_schedule *sch, hone_node_id block) {
+    return is_below_known(sch, block, true);
 }
 
 static bool is_only_writer(hone_schedule *sch, hone_node_id block, hone_node_id within) {
@@ -545,7 +559,7 @@ static bool has_free_axes(hone_schedule *sch, hone_node_id id, const char **out_
         *out_why = "it uses loops around it in other ways than by its bindings";
         return false;
     }
-    if (!sch_is_below_known_loops(sch, id)) {
+    if (!sch_is_below_known_conditions(sch, id)) {
         *out_why = "something other than loops of known bounds stands around it";
         return false;
     }
@@ -616,19 +630,70 @@ hone_status sch_require_own_outputs(hone_schedule *sch, hone_node_id loop, hone_
     return HONE_OK;
 }
 
-bool sch_has_other_statements(const hone_schedule *sch, hone_node_id loop) {
+bool sch_is_known_condition(const hone_schedule *sch, hone_node_id n) {
+    load_ctx c = {sch, sch_scope_of(sch, n), true};
+    if (sch_node(sch, n)->kind == HONE_NODE_ELSE) return true;
+    if (sch_node(sch, n)->kind != HONE_NODE_IF || c.scope == HONE_NO_ID) return false;
+    hone_expr_walk(sch_node(sch, n)->u.eval.value, look_for_unknown, &c);
+    return c.is_known;
+}
+
+/* Below the loop: something else than loops, blocks and, where they are let pass, conditions. */
+static bool has_others(const hone_schedule *sch, hone_node_id loop, bool pass_conditions) {
     hone_node_id n = hone_tree_next(sch->func, loop, loop);
     while (n != HONE_NO_ID) {
         hone_node_kind kind = (hone_node_kind)sch_node(sch, n)->kind;
-        if (kind != HONE_NODE_FOR && kind != HONE_NODE_BLOCK) return true;
-        n = kind == HONE_NODE_FOR ? hone_tree_next(sch->func, loop, n)
-                                  : hone_tree_next_over(sch->func, loop, n);
+        if (kind != HONE_NODE_FOR && kind != HONE_NODE_BLOCK &&
+            !(pass_conditions && sch_is_known_condition(sch, n))) {
+            return true;
+        }
+        n = kind != HONE_NODE_BLOCK ? hone_tree_next(sch->func, loop, n)
+                                    : hone_tree_next_over(sch->func, loop, n);
     }
     return false;
 }
 
+bool sch_has_other_statements(const hone_schedule *sch, hone_node_id loop) {
+    return has_others(sch, loop, false);
+}
+
+bool sch_has_loose_statements(const hone_schedule *sch, hone_node_id loop) {
+    return has_others(sch, loop, true);
+}
+
+bool sch_has_unguarded_statements(const hone_schedule *sch, hone_node_id loop) {
+    hone_var var = sch_node(sch, loop)->u.loop.var;
+    for (hone_node_id n = loop; n != HONE_NO_ID; n = hone_tree_next(sch->func, loop, n)) {
+        const hone_node *node = sch_node(sch, n);
+        if (node->kind == HONE_NODE_IF && hone_expr_uses_var(node->u.eval.value, var)) return true;
+    }
+    return has_others(sch, loop, true);
+}
+
+bool sch_share_iterations(hone_schedule *sch, hone_node_id loop, hone_node_id bottom) {
+    for (hone_node_id a = sch_next_block(sch, loop, loop); a != HONE_NO_ID;
+         a = sch_next_block(sch, loop, a)) {
+        const hone_block *writer = sch_block(sch, a);
+        for (hone_node_id b = sch_next_block(sch, loop, loop); b != HONE_NO_ID;
+             b = sch_next_block(sch, loop, b)) {
+            for (uint32_t w = 0; w < writer->write_count && b != a; w++) {
+                hone_buffer buffer = writer->writes[w].buffer;
+                if (!sch_writes(sch_block(sch, b), buffer) && !sch_reads(sch_block(sch, b), buffer))
+                    continue;
+                if (!share_slices_of_all(sch, a, b, buffer, loop, bottom)) return false;
+            }
+        }
+    }
+    return true;
+}
+
+hone_status sch_require_stages(hone_schedule *sch, hone_node_id loop, hone_node_id bottom) {
+    if (sch_share_iterations(sch, loop, bottom)) return HONE_OK;
+    return sch_require_pipeline(sch, sch_scope_of(sch, loop));
+}
+
 hone_status sch_require_order_free(hone_schedule *sch, hone_node_id loop, hone_node_id bottom) {
-    if (sch_has_other_statements(sch, loop)) {
+    if (sch_has_loose_statements(sch, loop)) {
         return sch_refuse(sch, loop, "a statement in %s stands outside of blocks",
                           sch_loop_name(sch, loop));
     }
@@ -647,7 +712,7 @@ hone_status sch_require_order_free(hone_schedule *sch, hone_node_id loop, hone_n
     }
     if (count < 2) return HONE_OK;
     HONE_TRY(sch_require_own_outputs(sch, loop, bottom));
-    return sch_require_pipeline(sch, sch_scope_of(sch, loop));
+    return sch_require_stages(sch, loop, bottom);
 }
 
 /* ---- loops ---- */

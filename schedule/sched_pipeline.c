@@ -52,12 +52,25 @@ static bool covers_dimension(hone_schedule *sch, const hone_expr *shape, hone_in
            ends_within(&sch->arith, written.max, last, read.max, false);
 }
 
+/* Does a condition stand between a block and something around it, so that it may not run? Below a
+ * condition with two cases, each may be the other's. */
+static bool may_be_left_out(const hone_schedule *sch, hone_node_id block, hone_node_id top) {
+    hone_node_id n = sch_node(sch, block)->parent;
+    for (; n != top && n != HONE_NO_ID; n = sch_node(sch, n)->parent) {
+        hone_node_kind kind = (hone_node_kind)sch_node(sch, n)->kind;
+        if (kind == HONE_NODE_IF || kind == HONE_NODE_ELSE) return true;
+    }
+    if (n == HONE_NO_ID || sch_node(sch, n)->kind != HONE_NODE_IF) return false;
+    return sch_node(sch, sch_node(sch, n)->last)->kind == HONE_NODE_ELSE;
+}
+
 /* Does a block, during one iteration of the loop (or the scope) top, surely write all of a box? */
 static bool writes_box(hone_schedule *sch, hone_node_id block, const hone_region *written,
                        hone_node_id top, const hone_interval *box) {
     const hone_buffer_info *buffer = hone_func_buffer(sch->func, written->buffer);
     hone_interval *out = hone_arena_alloc(sch->arena, (buffer->rank + 1) * sizeof *out);
     bool is_exact = false;
+    if (may_be_left_out(sch, block, top)) return false;
     if (!sch_writes_exactly(sch, block))
         return sch_stores_cover(sch, block, written->buffer, top, box);
     if (!out || !region_above(sch, block, written, top, out, &is_exact) || !is_exact) return false;
@@ -101,7 +114,7 @@ static bool covers(hone_schedule *sch, hone_node_id from, const hone_region *wri
         writes_box(sch, from, written, top, box)) {
         return true;
     }
-    return sch_writes_alike(sch, from, written, to, read, top);
+    return !may_be_left_out(sch, from, top) && sch_writes_alike(sch, from, written, to, read, top);
 }
 
 static bool feeds_axis(const hone_node *node, uint32_t axis, hone_var var) {
@@ -294,7 +307,7 @@ static bool cover_together(hone_schedule *sch, hone_node_id scope, hone_node_id 
          n = sch_next_block(sch, scope, n)) {
         if (n == reader || !sch_is_before(sch, n, reader)) continue;
         pieces->within = sch_lca(sch, n, reader);
-        sch_pieces_add(pieces, n);
+        if (!may_be_left_out(sch, n, pieces->within)) sch_pieces_add(pieces, n);
     }
     return sch_pieces_cover(pieces, box);
 }
@@ -379,7 +392,8 @@ bool sch_was_written_outside(hone_schedule *sch, hone_node_id block, const hone_
     return true;
 }
 
-/* Nothing but loops and blocks stands in the scope; the init of the scope itself is left out. */
+/* Nothing but loops, blocks and known conditions stands in the scope; the init of the scope itself
+ * is left out. */
 static bool holds_blocks_only(const hone_schedule *sch, hone_node_id scope, hone_node_id *blame) {
     hone_node_id n = hone_tree_next(sch->func, scope, scope);
     while (n != HONE_NO_ID) {
@@ -387,12 +401,14 @@ static bool holds_blocks_only(const hone_schedule *sch, hone_node_id scope, hone
         bool is_loop = node->kind == HONE_NODE_FOR &&
                        hone_expr_is_pure_index(node->u.loop.range.min) &&
                        hone_expr_is_pure_index(node->u.loop.range.extent);
-        if (!is_loop && node->kind != HONE_NODE_BLOCK && node->kind != HONE_NODE_INIT) {
+        bool is_condition = sch_is_known_condition(sch, n);
+        if (!is_loop && !is_condition && node->kind != HONE_NODE_BLOCK &&
+            node->kind != HONE_NODE_INIT) {
             *blame = n;
             return false;
         }
-        n = is_loop ? hone_tree_next(sch->func, scope, n)
-                    : hone_tree_next_over(sch->func, scope, n);
+        n = is_loop || is_condition ? hone_tree_next(sch->func, scope, n)
+                                    : hone_tree_next_over(sch->func, scope, n);
     }
     return true;
 }

@@ -34,7 +34,7 @@ bool sch_has_own_slices(const hone_schedule *sch, hone_node_id block, hone_node_
     const hone_node *node = sch_node(sch, block);
     hone_var var = sch_node(sch, loop)->u.loop.var;
     bool is_found = false;
-    if (!sch_is_below_known_loops(sch, block)) return false;
+    if (!sch_is_below_known_conditions(sch, block)) return false;
     if (node->u.block.block->axis_count == 0) {
         return stays_in_slice(sch, node->u.block.block, var);
     }
@@ -50,13 +50,9 @@ bool sch_has_own_slices(const hone_schedule *sch, hone_node_id block, hone_node_
     return is_found;
 }
 
-bool sch_may_reorder_slices(const hone_schedule *sch, uint32_t count, const hone_node_id *before,
-                            const hone_node_id *after) {
-    hone_node_id block = sch_next_block(sch, before[0], before[0]);
-    if (block == HONE_NO_ID || sch_next_block(sch, before[0], block) != HONE_NO_ID ||
-        sch_has_other_statements(sch, before[0])) {
-        return false;
-    }
+/* The loops whose iterations meet in elements that the block writes keep their order. */
+static bool keeps_order(const hone_schedule *sch, hone_node_id block, uint32_t count,
+                        const hone_node_id *before, const hone_node_id *after) {
     uint32_t at = 0;
     for (uint32_t i = 0; i < count; i++) {
         if (sch_has_own_slices(sch, block, before[i])) continue;
@@ -65,6 +61,19 @@ bool sch_may_reorder_slices(const hone_schedule *sch, uint32_t count, const hone
         if (at == count || after[at++] != before[i]) return false;
     }
     return true;
+}
+
+bool sch_may_reorder_slices(hone_schedule *sch, uint32_t count, const hone_node_id *before,
+                            const hone_node_id *after) {
+    uint32_t block_count = 0;
+    if (sch_has_loose_statements(sch, before[0])) return false;
+    for (hone_node_id n = sch_next_block(sch, before[0], before[0]); n != HONE_NO_ID;
+         n = sch_next_block(sch, before[0], n)) {
+        if (!keeps_order(sch, n, count, before, after)) return false;
+        block_count++;
+    }
+    return block_count == 1 ||
+           (block_count > 1 && sch_share_iterations(sch, before[0], before[count - 1]));
 }
 
 /* What the dimension of an access of the block can be in one iteration of the loop, by its variable

@@ -192,18 +192,24 @@ bool sch_is_order_free_below(hone_schedule *sch, hone_node_id block, hone_node_i
 /* The same by its stores, whatever it declares, where nobody else below the loop touches what it
  * writes. */
 bool sch_is_order_free_alone(hone_schedule *sch, hone_node_id block, hone_node_id loop);
-/* The same for all blocks below a loop together: each order free, and where there are several, what
- * one reads of another was written in the same iteration. bottom: the innermost of the loops that
- * take blocks which did not share them, each in its order, or HONE_NO_ID where any order is meant.
- * ILLEGAL with the reason. */
+/* What one block below the loop writes and another one touches, they do in the same iteration of
+ * each of the loops from there to bottom. */
+bool sch_share_iterations(hone_schedule *sch, hone_node_id loop, hone_node_id bottom);
+/* Either that, or the scope is a pipeline of stages. ILLEGAL. */
+HONE_NODISCARD hone_status sch_require_stages(hone_schedule *sch, hone_node_id loop,
+                                              hone_node_id bottom);
+/* The same for all blocks below a loop together, which stay where they are: each order free, and
+ * where there are several, what one reads of another was written in the same iteration. bottom: the
+ * innermost of the loops that change their order, or take blocks which did not share them. ILLEGAL
+ * with the reason. */
 HONE_NODISCARD hone_status sch_require_order_free(hone_schedule *sch, hone_node_id loop,
                                                   hone_node_id bottom);
 /* Instances of the block in different iterations of a loop around it touch different slices of what
  * it writes: elements that several instances write are written within one iteration. */
 bool sch_has_own_slices(const hone_schedule *sch, hone_node_id block, hone_node_id loop);
-/* One block is below a chain of loops, and a new order of these leaves those without slices of
- * their own in their order: instances that meet in an element keep theirs. */
-bool sch_may_reorder_slices(const hone_schedule *sch, uint32_t count, const hone_node_id *before,
+/* A new order of a chain of loops leaves those without slices of their own in their order, for each
+ * block below: instances that meet in an element keep theirs. */
+bool sch_may_reorder_slices(hone_schedule *sch, uint32_t count, const hone_node_id *before,
                             const hone_node_id *after);
 /* What both blocks touch of the buffer in one iteration of the loop lies, in some dimension, behind
  * all that they touch in those before. */
@@ -229,12 +235,20 @@ HONE_NODISCARD hone_status sch_require_leavable(hone_schedule *sch, hone_node_id
  * ILLEGAL where they make the same elements. */
 HONE_NODISCARD hone_status sch_require_seen(hone_schedule *sch, hone_node_id writer,
                                             hone_node_id place);
+/* Is the statement a condition that loads nothing which a block of the scope writes? */
+bool sch_is_known_condition(const hone_schedule *sch, hone_node_id n);
 /* Something other than loops and blocks stands below the loop. */
 bool sch_has_other_statements(const hone_schedule *sch, hone_node_id loop);
+/* The same, but for such conditions. */
+bool sch_has_loose_statements(const hone_schedule *sch, hone_node_id loop);
+/* The same, but for those that do not use the loop either. */
+bool sch_has_unguarded_statements(const hone_schedule *sch, hone_node_id loop);
 /* Only loops stand between the block and its scope, with bounds that load nothing. */
 bool sch_is_below_loops_only(const hone_schedule *sch, hone_node_id block);
 /* The same; bounds may load what no block of the scope writes (rows of a sparse matrix). */
 bool sch_is_below_known_loops(const hone_schedule *sch, hone_node_id block);
+/* The same, or conditions that load no more than such bounds. */
+bool sch_is_below_known_conditions(const hone_schedule *sch, hone_node_id block);
 /* Each run of the block writes all of the regions that it declares to write. */
 bool sch_writes_exactly(hone_schedule *sch, hone_node_id block);
 /* All runs of the block during one iteration of the loop (or the scope) top write the box, each
@@ -309,6 +323,8 @@ bool sch_has_opaque_access(const hone_schedule *sch, hone_buffer buffer);
 bool sch_loads_below(const hone_schedule *sch, hone_node_id top, hone_buffer buffer);
 /* The bounds of a loop load the buffer. */
 bool sch_bounds_load(const hone_node *loop, hone_buffer buffer);
+/* So does the condition of an if. */
+bool sch_condition_loads(const hone_node *node, hone_buffer buffer);
 /* Adds all of each buffer that the expression loads to what the block reads, if nothing of it was.
  */
 HONE_NODISCARD hone_status sch_read_loaded(hone_schedule *sch, hone_block *block,
