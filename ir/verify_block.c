@@ -125,6 +125,26 @@ static void check_binding(verifier *v, hone_node_id id, uint32_t i) {
         check_symbolic_domain(v, id, axis, binding, span);
 }
 
+/* Two axes that are one loop: T.axis.remap("SS", [i, i]). */
+static bool check_bound_twice(verifier *v, hone_node_id id) {
+    const hone_node *node = hone_func_node(v->func, id);
+    const hone_block *block = node->u.block.block;
+    for (uint32_t i = 1; i < block->axis_count; i++) {
+        const hone_expr *binding = node->u.block.bindings[i];
+        for (uint32_t k = 0; k < i && binding->kind == HONE_EXPR_VAR; k++) {
+            if (!hone_expr_same(binding, node->u.block.bindings[k])) continue;
+            verify_warning(
+                v, id,
+                "axes '%s' and '%s' of block '%s' are bound to one loop, '%s': only where "
+                "they are equal is anything done",
+                verify_var_name(v, block->axes[k].var), verify_var_name(v, block->axes[i].var),
+                block->name, verify_var_name(v, binding->u.var));
+            return true;
+        }
+    }
+    return false;
+}
+
 /* Loops run at most as often as their extents say, so that axes with more values are not covered.
  */
 static void check_together(verifier *v, hone_node_id id) {
@@ -149,6 +169,7 @@ static void check_together(verifier *v, hone_node_id id) {
         if (moves) loops *= (double)extent;
     }
     if (loops >= axes || verify_shares_output(v, id) || v->out->error_count > 0) return;
+    if (check_bound_twice(v, id)) return;
     verify_warning(
         v, id,
         "the axes of block '%s' have %.0f values together, the loops that move them only %.0f",

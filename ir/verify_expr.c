@@ -44,11 +44,13 @@ static void verify_var(verifier *v, const hone_expr *e) {
                      hone_func_node(v->func, v->node)->u.block.block->name,
                      verify_var_name(v, var));
     } else if (!v->is_defined[var]) {
+        bool is_size = !has_binder(v->func, var);
         verify_error(v, v->node, "'%s' is used in '%s' where it is not defined%s",
                      verify_var_name(v, var), verify_block_name(v),
-                     has_binder(v->func, var) ? ""
-                                              : "; a size is a parameter, or stands alone in the "
-                                                "shape of a buffer that is one");
+                     is_size ? "; a size is a parameter, or stands alone in the shape of a buffer "
+                               "that is one"
+                             : "");
+        if (is_size) v->is_defined[var] = true; /* said once */
     }
     if (!hone_dtype_equal(e->dtype, v->func->vars[var].dtype)) {
         verify_error(v, v->node, "'%s' is %s and is used as %s", verify_var_name(v, var),

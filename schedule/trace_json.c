@@ -459,9 +459,14 @@ static hone_status read_decision(parser *p, const hone_json *json) {
         return HONE_ERROR(HONE_CODE_INVALID, "a decision must be [index, value]");
     }
     int64_t at = hone_json_i64(index);
-    if (at < 0 || at >= p->trace->count || !hone_inst_is_sampling(p->trace->insts[at].kind)) {
-        return HONE_ERROR(HONE_CODE_INVALID, "decision for instruction %lld, which does not sample",
-                          (long long)at);
+    if (at < 0 || at >= p->trace->count) {
+        return HONE_ERROR(HONE_CODE_INVALID, "decision for instruction %lld of %u, from 0",
+                          (long long)at, p->trace->count);
+    }
+    if (!hone_inst_is_sampling(p->trace->insts[at].kind)) {
+        return HONE_ERROR(HONE_CODE_INVALID,
+                          "decision for instruction %lld (from 0), %s, which does not sample",
+                          (long long)at, hone_inst_json_name(p->trace->insts[at].kind));
     }
     bool is_list = hone_json_is(value, HONE_JSON_ARRAY);
     size_t count = is_list ? hone_json_count(value) : 1;

@@ -168,6 +168,11 @@ static hone_status read_text(pytrace *p) {
     HONE_TRY(pytrace_bind(p, "sch", &schedule));
     HONE_TRY(pytrace_bind(p, "__name__", &PYTRACE_OF_STRING("__main__")));
     HONE_TRY(pytrace_run(p));
+    bool has_steps = p->trace->count || p->call_count || p->last_func || p->epoch;
+    if (p->program && !has_steps) {
+        return pytrace_fail_at(p, p->program,
+                               "this is a program, and no step of a schedule follows");
+    }
     bool means_func = p->last_func && !p->trace->count && !p->call_count;
     return means_func ? pytrace_apply_func(p, p->last_func) : HONE_OK;
 }

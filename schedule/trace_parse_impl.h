@@ -101,6 +101,7 @@ typedef struct pytrace {
     pytrace_value *slots;
     uint32_t slot_count, slot_capacity;
     const pytrace_func *last_func;
+    const char *program;    /* the first program of the text, or NULL */
     uint32_t open;          /* brackets around the cursor: line ends are blanks */
     const char *opened[32]; /* where the outermost of them stand */
     uint32_t depth, call_depth, call_count, suite_depth, turn_count, func_depth;

@@ -150,6 +150,7 @@ hone_status pytrace_skip_program(pytrace *p, bool *out_took) {
             is_program = memcmp(at, kinds[i], length) == 0;
     }
     if (!is_program) return HONE_OK;
+    if (!p->program) p->program = text;
     pytrace_skip_all(p);
     text = p->at;
     if (!pytrace_accept_word(p, "def") && !pytrace_accept_word(p, "class")) return HONE_OK;

@@ -190,6 +190,10 @@ static hone_status read_named(pytrace *p, const char *start, const char *name, p
     }
     bool is_thread =
         next == '.' && (strcmp(name, "threadIdx") == 0 || strcmp(name, "blockIdx") == 0);
+    if (strcmp(name, "true") == 0 || strcmp(name, "false") == 0) {
+        return pytrace_fail_about(p, start, "undefined name ", name,
+                                  *name == 't' ? "; did you mean True?" : "; did you mean False?");
+    }
     return pytrace_fail_about(p, start, "undefined name ", name,
                               is_thread ? "; a thread is named in quotes, as \"threadIdx.x\"" : "");
 }

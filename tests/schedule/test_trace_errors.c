@@ -175,7 +175,7 @@ static const struct row {
      "[[" JL ", [\"SamplePerfectTile\", [\"l1\"], [4294967298, 16], [\"v3\", \"v4\"]]], []]",
      HONE_CODE_INVALID,                                                                                                               "n must be from 1 to 16"                           },
     {"JSON: decision for no sample",   "[[" JB "], [[0, [1]]]]",                                               HONE_CODE_INVALID,
-     "decision for instruction 0, which does not sample"                                                                                                                                 },
+     "decision for instruction 0 (from 0), GetSBlock, which does not sample"                                                                                                             },
     {"JSON: decision out of range",    "[[" JB "], [[9, [1]]]]",                                               HONE_CODE_INVALID,
      "decision for instruction 9"                                                                                                                                                        },
     {"JSON: decision of text",
