@@ -11,8 +11,8 @@
  * S is the least power of two that M and N fit in, and fits a register; what a smaller tile lacks
  * repeats its last lane and its first row. Where few rows are read (M), squares of the least power
  * of two that M fits in lie side by side in a register. More rows than S are taken a tile at a
- * time, tiles as equal as can be. Only where the tile is all that the loops do, and the store goes
- * to other memory than the loads.
+ * time, tiles as equal as can be, or whole ones and a last one in such squares. Only where the tile
+ * is all that the loops do, and the store goes to other memory than the loads.
  *
  * Very few rows without gaps (stride = M) are M dense vectors: if lanes are picked from those with
  * fewer instructions, the loop is unrolled, so that they are loaded once, and nothing else. */
@@ -121,8 +121,9 @@ static int64_t rows_of_tile(const tile *t) {
     int64_t most = hone_target_lanes(t->lower->options->target, 32);
     if (most > MAX_TILE) most = MAX_TILE;
     if (most < MIN_SIDE || t->row_count <= most) return 0;
-    int64_t count = (t->row_count + most - 1) / most;
-    one.row_count = (t->row_count + count - 1) / count;
+    int64_t count = (t->row_count + most - 1) / most, rest = t->row_count % most;
+    bool is_short = rest >= MIN_SIDE && rest <= most / 2; /* squares side by side */
+    one.row_count = is_short ? most : (t->row_count + count - 1) / count;
     return choose_size(&one) ? one.row_count : 0;
 }
 

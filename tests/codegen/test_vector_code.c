@@ -360,6 +360,8 @@ static const struct row {
     {"sums across 8 rows of doubles", ACROSS("7", "7", "8", "float64"),           "turned = T.alloc_buffer((64,)", NULL},
     {"sums of 5 are picked",         ACROSS("5", "5", "16", "float32"),           "!T.Shuffle",        "vpermt2ps" },
     {"not those of rows further on", ACROSS("5", "6", "16", "float32"),           "turned = T.alloc_buffer((128,)", NULL},
+    {"a tile and a short one",       ACROSS("20", "20", "16", "float32"),         "turned = T.alloc_buffer((64,)", NULL},
+    {"rather than one row",          ACROSS("17", "17", "16", "float32"),         "turned = T.alloc_buffer((128,)", NULL},
     {"more rows than a tile",        TRANSPOSE("49", "16", "float32"),            "T.Shuffle",         "vshufps"   },
     {"tiles of 15 rows and 13",      TRANSPOSE("43", "9", "int32"),               "T.Shuffle",         NULL        },
     {"many rows of bytes",           TRANSPOSE("64", "16", "int8"),               "T.Shuffle",         NULL        },
