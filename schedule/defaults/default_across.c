@@ -1,6 +1,6 @@
 #include "schedule/defaults/default_impl.h"
 
-/* Reductions of rows that are no longer than a vector: vectors go across the rows, a lane for each,
+/* Reductions of rows of about a vector: vectors go across the rows, a lane for each,
  * so that no lanes have to be added up, and each sum keeps its order. Rows are turned around in
  * registers on their way (lower/lower_transpose.c), very short ones picked out of dense loads.
  *
@@ -8,6 +8,13 @@
  */
 
 enum { LEAST_LENGTH = 5, LEAST_LANES = 4, LONG_VECTOR = 16, MOST_LENGTH = 16 };
+
+/* Two tiles of long registers are less work than as many horizontal sums. */
+static int64_t longest_row(const hone_default_nest *n) {
+    if (n->limits->vector_lanes >= LONG_VECTOR && n->lanes == n->limits->vector_lanes)
+        return 2 * MOST_LENGTH;
+    return n->lanes < MOST_LENGTH ? n->lanes : MOST_LENGTH;
+}
 
 /* Lanes of bytes are picked well only from long registers. */
 static bool has_shuffles(const hone_default_nest *n) {
@@ -72,9 +79,8 @@ static hone_status take_rows(hone_default_shape *s, const roles *r, int64_t lane
 hone_status hone_default_across(hone_default_nest *n, bool *out_is_done) {
     const hone_reduction_facts *f = &n->facts;
     *out_is_done = false;
-    int64_t longest = n->lanes < MOST_LENGTH ? n->lanes : MOST_LENGTH;
     if (!f->is_reduce_contiguous || !has_shuffles(n) || f->reduce < LEAST_LENGTH ||
-        f->reduce > longest) {
+        f->reduce > longest_row(n)) {
         return HONE_OK;
     }
     bool fits;
