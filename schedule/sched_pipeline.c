@@ -290,6 +290,43 @@ static bool clip_to_buffer(hone_schedule *sch, hone_buffer buffer, hone_interval
     return whole != NULL;
 }
 
+static bool same_box(hone_schedule *sch, uint32_t rank, const hone_interval *a,
+                     const hone_interval *b) {
+    for (uint32_t d = 0; d < rank; d++) {
+        if (!hone_prove_equal(&sch->arith, a[d].min, b[d].min) ||
+            !hone_prove_equal(&sch->arith, a[d].max, b[d].max)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Do both cases of the condition right above a block write the same, each in a block of its own? */
+static bool is_written_in_both(hone_schedule *sch, hone_node_id block, const hone_region *written,
+                               hone_node_id top) {
+    uint32_t rank = hone_func_buffer(sch->func, written->buffer)->rank;
+    hone_node_id choice = sch_node(sch, block)->parent, other = sch_node(sch, choice)->last;
+    hone_interval *box = hone_arena_alloc(sch->arena, 2 * (rank + 1) * sizeof *box);
+    bool is_exact = false;
+    if (!box || sch_node(sch, choice)->kind != HONE_NODE_IF ||
+        sch_node(sch, other)->kind != HONE_NODE_ELSE || choice == top ||
+        may_be_left_out(sch, choice, top) ||
+        !region_above(sch, block, written, choice, box, &is_exact) || !is_exact) {
+        return false;
+    }
+    for (hone_node_id n = sch_node(sch, other)->first; n != HONE_NO_ID;
+         n = sch_node(sch, n)->next) {
+        if (sch_node(sch, n)->kind != HONE_NODE_BLOCK || !sch_writes_exactly(sch, n)) continue;
+        const hone_region *twin = hone_region_of(sch_block(sch, n)->write_count,
+                                                 sch_block(sch, n)->writes, written->buffer);
+        if (twin && region_above(sch, n, twin, other, box + rank + 1, &is_exact) && is_exact &&
+            same_box(sch, rank, box, box + rank + 1)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* Several who write parts of a buffer: does what they surely write before contain all that is read?
  */
 static bool cover_together(hone_schedule *sch, hone_node_id scope, hone_node_id reader,
@@ -307,7 +344,12 @@ static bool cover_together(hone_schedule *sch, hone_node_id scope, hone_node_id 
          n = sch_next_block(sch, scope, n)) {
         if (n == reader || !sch_is_before(sch, n, reader)) continue;
         pieces->within = sch_lca(sch, n, reader);
-        if (!may_be_left_out(sch, n, pieces->within)) sch_pieces_add(pieces, n);
+        const hone_region *written =
+            hone_region_of(sch_block(sch, n)->write_count, sch_block(sch, n)->writes, read->buffer);
+        if (written && (!may_be_left_out(sch, n, pieces->within) ||
+                        is_written_in_both(sch, n, written, pieces->within))) {
+            sch_pieces_add(pieces, n);
+        }
     }
     return sch_pieces_cover(pieces, box);
 }

@@ -141,6 +141,46 @@ bool sch_has_own_part(hone_schedule *sch, hone_node_id a, hone_node_id b, hone_b
     return false;
 }
 
+/* All that the block touches of the buffer is one place, by the loops around it: the same as *io,
+ * if that is known. */
+static bool is_one_place(hone_schedule *sch, hone_node_id block, hone_buffer buffer,
+                         const hone_expr **io) {
+    const hone_node *node = sch_node(sch, block);
+    const hone_block *b = node->u.block.block;
+    uint32_t rank = hone_func_buffer(sch->func, buffer)->rank;
+    const hone_expr **map = hone_arena_zalloc(sch->arena, (sch->func->var_count + 1) * sizeof *map);
+    if (!map) return false;
+    for (uint32_t a = 0; a < b->axis_count; a++)
+        map[b->axes[a].var] = node->u.block.bindings[a];
+    for (uint32_t i = 0; i < b->write_count + b->read_count; i++) {
+        const hone_region *region =
+            i < b->write_count ? &b->writes[i] : &b->reads[i - b->write_count];
+        for (uint32_t d = 0; region->buffer == buffer && d < rank; d++) {
+            const hone_expr *at = region->ranges[d].min;
+            if (!hone_expr_is_int_value(region->ranges[d].extent, 1)) return false;
+            if (!hone_expr_is_pure_index(at)) return false;
+            at = hone_expr_substitute(&sch->ir, at, map, sch->func->var_count);
+            at = hone_simplify(&sch->arith, at);
+            if (!io[d]) io[d] = at;
+            if (!at || !hone_expr_same(io[d], at)) return false;
+        }
+    }
+    return true;
+}
+
+/* Both touch the buffer at one place, to which the writer comes in one iteration of the loops. */
+static bool share_places(hone_schedule *sch, hone_node_id a, hone_node_id b, hone_buffer buffer) {
+    hone_node_id writer = sch_writes(sch_block(sch, a), buffer) ? a : b;
+    const hone_block *block = sch_block(sch, writer);
+    uint32_t rank = hone_func_buffer(sch->func, buffer)->rank;
+    const hone_expr **place = hone_arena_zalloc(sch->arena, (rank + 1) * sizeof *place);
+    for (uint32_t i = 0; i < block->axis_count; i++) {
+        if (block->axes[i].kind != HONE_AXIS_SPATIAL) return false;
+    }
+    return place && is_one_place(sch, a, buffer, place) && is_one_place(sch, b, buffer, place) &&
+           sch_writes_apart(sch, writer) && sch_meets_once(sch, writer, HONE_NO_ID);
+}
+
 bool sch_share_slices(hone_schedule *sch, hone_node_id a, hone_node_id b, hone_buffer buffer,
                       hone_node_id loop) {
     const hone_node *node = sch_node(sch, loop);
@@ -156,5 +196,5 @@ bool sch_share_slices(hone_schedule *sch, hone_node_id a, hone_node_id b, hone_b
         const hone_expr *behind = hone_expr_substitute_one(&sch->ir, slice.min, var, next);
         if (behind && hone_prove_less(&sch->arith, slice.max, behind)) return true;
     }
-    return false;
+    return share_places(sch, a, b, buffer);
 }

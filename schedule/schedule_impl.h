@@ -212,7 +212,7 @@ bool sch_has_own_slices(const hone_schedule *sch, hone_node_id block, hone_node_
 bool sch_may_reorder_slices(hone_schedule *sch, uint32_t count, const hone_node_id *before,
                             const hone_node_id *after);
 /* What both blocks touch of the buffer in one iteration of the loop lies, in some dimension, behind
- * all that they touch in those before. */
+ * all that they touch in those before; or is one place for both, another one in each iteration. */
 bool sch_share_slices(hone_schedule *sch, hone_node_id a, hone_node_id b, hone_buffer buffer,
                       hone_node_id loop);
 /* In all iterations of the loop, what the one touches of the buffer lies, in some dimension, in
