@@ -218,8 +218,9 @@ static xflow run_let(const xstmt *s, machine *m) {
 static xflow run_assert(const xstmt *s, machine *m) {
     m->at = s->node;
     if (!x_int(s->value, m)) {
-        machine_fail(
-            m, HONE_ERROR(HONE_CODE_ILLEGAL, "assertion failed: %s", s->message ? s->message : ""));
+        bool says = s->message && *s->message;
+        machine_fail(m, HONE_ERROR(HONE_CODE_ILLEGAL, "assertion failed%s%s", says ? ": " : "",
+                                   says ? s->message : ""));
     }
     return run_children(s, m);
 }

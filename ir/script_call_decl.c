@@ -149,6 +149,11 @@ static bool offset_of(script_parser *p, const script_call *call, const places *a
                 script_fold_binary(&p->ir, HONE_OP_FLOORDIV, info->elem_offset, size);
             if (!info->elem_offset) return script_check_ir(p, bytes->at);
         }
+        if (info->elem_offset->kind == HONE_EXPR_INT && info->elem_offset->u.i < 0) {
+            return script_fail(p, (elements ? elements : bytes)->at,
+                               "%s: elem_offset is %lld, must be at least 0", call->callee,
+                               (long long)info->elem_offset->u.i);
+        }
         bool is_default = hone_expr_is_int_value(info->elem_offset, 0) &&
                           info->offset_factor <= 1 &&
                           hone_dtype_equal(info->elem_offset->dtype, HONE_DTYPE_I32);
