@@ -41,14 +41,15 @@ static bool is_copied_as_declared(const caching *c, const hone_region *declared)
 }
 
 /* Does the block begin with a statement that loads all of what it declares to read, whatever
- * happens? */
+ * happens? What an init sets need not be there before. */
 static bool begins_with_load(const caching *c) {
     hone_schedule *sch = c->sch;
     const hone_block *block = sch_block(sch, c->block);
     const hone_node *first = sch_node(sch, hone_block_body_of(sch->func, c->block));
     load_search s = {.c = c};
     s.declared = hone_region_of(block->read_count, block->reads, c->buffer);
-    if (!is_copied_as_declared(c, s.declared)) return false;
+    bool has_init = hone_block_init_of(sch->func, c->block) != HONE_NO_ID;
+    if (has_init || !is_copied_as_declared(c, s.declared)) return false;
     if (first->kind == HONE_NODE_STORE) {
         hone_expr_walk(first->u.store.value, find_certain_load, &s);
     } else if (first->kind == HONE_NODE_LET) {
