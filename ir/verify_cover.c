@@ -86,12 +86,15 @@ static bool writes_parameter(const verifier *v, hone_node_id id, hone_var axis) 
     return writes && !indexes_other && !s.of_intermediate && (s.of_other || updates);
 }
 
-/* The blocks beside a block that is nested in another one may do the rest. */
-static bool is_nested(const verifier *v, hone_node_id id) {
+/* Within another block, where those beside it may do the rest, or under a condition, which says
+ * what part of the axes is meant. */
+static bool is_within_others(const verifier *v, hone_node_id id) {
     hone_node_id root = hone_func_root_block(v->func);
     for (hone_node_id n = hone_func_node(v->func, id)->parent; n != HONE_NO_ID;
          n = hone_func_node(v->func, n)->parent) {
-        if (hone_func_node(v->func, n)->kind == HONE_NODE_BLOCK) return n != root;
+        hone_node_kind kind = (hone_node_kind)hone_func_node(v->func, n)->kind;
+        if (kind == HONE_NODE_IF) return true;
+        if (kind == HONE_NODE_BLOCK) return n != root;
     }
     return false;
 }
@@ -164,8 +167,8 @@ static bool is_tied_to_others(const verifier *v, hone_node_id id, const hone_exp
 }
 
 /* Part of an axis is enough for an intermediate buffer (its readers may want no more), for one of
- * several writers, within another block, where the rest would lie outside of the output and for a
- * part of a longer reduction; else an output or a reduction would be wrong. */
+ * several writers, within another block, under a condition, where the rest would lie outside of the
+ * output and for a part of a longer reduction; else an output or a reduction would be wrong. */
 void verify_uncovered(verifier *v, hone_node_id id, uint32_t i, int64_t lo, int64_t hi) {
     const hone_node *node = hone_func_node(v->func, id);
     const hone_block *block = node->u.block.block;
@@ -176,7 +179,7 @@ void verify_uncovered(verifier *v, hone_node_id id, uint32_t i, int64_t lo, int6
     bool is_wrong = axis->kind == HONE_AXIS_REDUCE
                         ? !is_tied_to_others(v, id, node->u.block.predicate, i)
                         : writes_parameter(v, id, axis->var);
-    bool is_error = is_wrong && !is_nested(v, id) && !verify_shares_output(v, id);
+    bool is_error = is_wrong && !is_within_others(v, id) && !verify_shares_output(v, id);
     (is_error ? verify_error : verify_warning)(
         v, id,
         "%s '%s' of block '%s' has %lld values (%lld to %lld), its binding takes only %lld (%lld "
