@@ -232,7 +232,17 @@ bool sch_has_affine_bindings(hone_schedule *sch, hone_node_id block) {
     return (known_affine_flags(sch, block) & SCH_AFFINE) != 0;
 }
 
+/* Below `above`, the block stands in loops of one iteration each. */
+static bool runs_once(const hone_schedule *sch, hone_node_id block, hone_node_id above) {
+    for (hone_node_id n = sch_node(sch, block)->parent;
+         n != above && sch_node(sch, n)->kind == HONE_NODE_FOR; n = sch_node(sch, n)->parent) {
+        if (!hone_expr_is_int_value(sch_node(sch, n)->u.loop.range.extent, 1)) return false;
+    }
+    return true;
+}
+
 bool sch_meets_once(hone_schedule *sch, hone_node_id block, hone_node_id above) {
+    if (sch_block(sch, block)->axis_count == 0) return runs_once(sch, block, above);
     return is_affine_map(sch, block, above, HONE_ITERMAP_INJECTIVE);
 }
 

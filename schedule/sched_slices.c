@@ -1,5 +1,7 @@
 #include "schedule/schedule_impl.h"
 
+#include "ir/itermap.h"
+
 /* Blocks whose instances may meet in one element, but not across the iterations of a loop:
  * D[X[vi], vj] = … may write an element for several vi, yet each vj has a column of its own. And
  * blocks without axes, which use the loops around them as they are. */
@@ -168,17 +170,26 @@ static bool is_one_place(hone_schedule *sch, hone_node_id block, hone_buffer buf
     return true;
 }
 
-/* Both touch the buffer at one place, to which the writer comes in one iteration of the loops. */
+/* Both touch the buffer at one place, another one in each iteration of the loops around them. */
 static bool share_places(hone_schedule *sch, hone_node_id a, hone_node_id b, hone_buffer buffer) {
-    hone_node_id writer = sch_writes(sch_block(sch, a), buffer) ? a : b;
-    const hone_block *block = sch_block(sch, writer);
-    uint32_t rank = hone_func_buffer(sch->func, buffer)->rank;
+    enum { MOST_LOOPS = 32 };
+    uint32_t rank = hone_func_buffer(sch->func, buffer)->rank, count = 0;
     const hone_expr **place = hone_arena_zalloc(sch->arena, (rank + 1) * sizeof *place);
-    for (uint32_t i = 0; i < block->axis_count; i++) {
-        if (block->axes[i].kind != HONE_AXIS_SPATIAL) return false;
+    hone_iter loops[MOST_LOOPS];
+    hone_itermap map;
+    if (!place || !is_one_place(sch, a, buffer, place) || !is_one_place(sch, b, buffer, place)) {
+        return false;
     }
-    return place && is_one_place(sch, a, buffer, place) && is_one_place(sch, b, buffer, place) &&
-           sch_writes_apart(sch, writer) && sch_meets_once(sch, writer, HONE_NO_ID);
+    for (hone_node_id n = sch_lca(sch, a, b); n != HONE_NO_ID; n = sch_node(sch, n)->parent) {
+        const hone_node *node = sch_node(sch, n);
+        if (node->kind == HONE_NODE_BLOCK) break;
+        if (node->kind != HONE_NODE_FOR) continue;
+        if (hone_expr_is_int_value(node->u.loop.range.extent, 1)) continue;
+        if (rank == 0 || count == MOST_LOOPS) return false;
+        loops[count++] = (hone_iter){node->u.loop.var, node->u.loop.range};
+    }
+    return count == 0 || hone_itermap_detect(&sch->arith, rank, place, count, loops, NULL,
+                                             HONE_ITERMAP_INJECTIVE, true, &map);
 }
 
 bool sch_share_slices(hone_schedule *sch, hone_node_id a, hone_node_id b, hone_buffer buffer,
