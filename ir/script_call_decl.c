@@ -527,19 +527,42 @@ static bool match_source(script_parser *p, const script_call *call, const script
            match_region(p, &region, out->u.buffer);
 }
 
-/* A parameter's type is known before the body runs: no variable of the body stands in it. */
+/* The parts of a buffer's type that are expressions, one after the other; false behind the last. */
+static bool next_part(const hone_buffer_info *info, uint32_t i, const hone_expr **out) {
+    *out = info->elem_offset;
+    if (i < info->rank)
+        *out = info->shape[i];
+    else if (i < 2 * info->rank)
+        *out = info->strides ? info->strides[i - info->rank] : NULL;
+    return i <= 2 * info->rank;
+}
+
+static bool find_load(void *ctx, const hone_expr *e) {
+    const hone_expr **found = ctx;
+    if (e->kind == HONE_EXPR_LOAD) *found = e;
+    return *found == NULL;
+}
+
+/* A parameter's type is known before the body runs: no variable of the body stands in it, nothing
+ * is loaded for it. */
 static bool check_type_of_param(script_parser *p, const script_call *call,
                                 const hone_buffer_info *info) {
+    const hone_expr *part, *load = NULL;
+    for (uint32_t i = 0; next_part(info, i, &part); i++) {
+        if (part) hone_expr_walk(part, find_load, &load);
+        if (load) {
+            return script_fail(p, call->at,
+                               "the type of a parameter depends on what is in '%s', which has a "
+                               "value in the body only",
+                               p->func->buffers[load->u.buffer].name);
+        }
+    }
     for (hone_node_id n = p->parent; n != HONE_NO_ID; n = hone_func_node(p->func, n)->parent) {
         const hone_node *node = hone_func_node(p->func, n);
         if (node->kind != HONE_NODE_LET && node->kind != HONE_NODE_FOR) continue;
         hone_var var = node->kind == HONE_NODE_LET ? node->u.let.var : node->u.loop.var;
-        bool is_used = info->elem_offset && hone_expr_uses_var(info->elem_offset, var);
-        for (uint32_t i = 0; i < info->rank; i++) {
-            is_used |= hone_expr_uses_var(info->shape[i], var) ||
-                       (info->strides && hone_expr_uses_var(info->strides[i], var));
-        }
-        if (is_used) {
+        for (uint32_t i = 0; next_part(info, i, &part); i++) {
+            if (!part || !hone_expr_uses_var(part, var)) continue;
             return script_fail(p, call->at,
                                "the type of a parameter depends on '%s', which has a value in the "
                                "body only",
