@@ -30,7 +30,11 @@ static bool add_axis(script_parser *p, script_block *b, hone_axis_kind kind, hon
         }
     }
     hone_var var = HONE_NO_ID;
-    if (!script_new_var(p, "v", dom.extent->dtype, &var)) return false;
+    if (!script_check_head(p, p->pos, binding) || !script_check_head(p, p->pos, dom.min) ||
+        !script_check_head(p, p->pos, dom.extent) ||
+        !script_new_var(p, "v", dom.extent->dtype, &var)) {
+        return false;
+    }
     b->axes[b->axis_count] = (hone_axis){.var = var, .kind = kind, .dom = dom};
     b->bindings[b->axis_count++] = binding;
     *out = SCRIPT_VALUE_EXPR(hone_func_var_expr(&p->ir, p->func, var));
@@ -180,6 +184,7 @@ static bool call_where(script_parser *p, const script_call *call, script_value *
                                 HONE_DTYPE_NAME(v->u.expr->dtype));
     }
     if (b->has_where) return script_fail(p, call->at, "T.where stands twice in this block");
+    if (!script_check_head(p, v->at, e)) return false;
     b->has_where = true;
     bool always = e->kind == HONE_EXPR_INT && e->u.i;
     if (!always) b->predicate = e;

@@ -305,6 +305,8 @@ void script_items(const script_value *v, const script_value **out_items, uint32_
 bool script_to_exprs(script_parser *p, const script_value *v, uint32_t *out_count,
                      const hone_expr *const **out_exprs);
 bool script_to_region(script_parser *p, const script_value *v, hone_region *out_region);
+/* What a block says of itself loads no scalar of its body (x = vi + 1). */
+bool script_check_head(script_parser *p, uint32_t at, const hone_expr *e);
 const hone_expr *script_cast(script_parser *p, hone_dtype dtype, const hone_expr *e);
 
 /* ---- arithmetic as TVM's operators do it (script_fold.c) ---- */

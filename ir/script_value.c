@@ -456,7 +456,34 @@ static bool range_of(script_parser *p, const script_value *v, const hone_expr *e
     return (out->extent && out->min) || script_check_ir(p, v->at);
 }
 
-bool script_to_region(script_parser *p, const script_value *v, hone_region *out_region) {
+typedef struct scalar_search {
+    const script_parser *p;
+    hone_buffer found;
+} scalar_search;
+
+static bool find_scalar(void *ctx, const hone_expr *e) {
+    scalar_search *s = ctx;
+    const hone_func *func = s->p->func;
+    hone_node_id n = e->kind == HONE_EXPR_LOAD ? s->p->parent : s->p->block->node;
+    for (; n != s->p->block->node; n = hone_func_node(func, n)->parent) {
+        const hone_node *node = hone_func_node(func, n);
+        if (node->kind == HONE_NODE_ALLOC && node->u.alloc.buffer == e->u.buffer &&
+            hone_func_buffer(func, e->u.buffer)->form == HONE_BUFFER_SCALAR) {
+            s->found = e->u.buffer;
+        }
+    }
+    return s->found == HONE_NO_ID;
+}
+
+bool script_check_head(script_parser *p, uint32_t at, const hone_expr *e) {
+    scalar_search s = {p, HONE_NO_ID};
+    if (p->block) hone_expr_walk(e, find_scalar, &s);
+    if (s.found == HONE_NO_ID) return true;
+    return script_fail(p, at, "'%s' gets its value in the body of the block, which comes later",
+                       hone_func_buffer(p->func, s.found)->name);
+}
+
+static bool read_region(script_parser *p, const script_value *v, hone_region *out_region) {
     if (v->kind == SCRIPT_BUFFER && v->is_fresh) {
         return script_fail(p, v->at, "expected a region of a buffer that has a name");
     }
@@ -495,5 +522,17 @@ bool script_to_region(script_parser *p, const script_value *v, hone_region *out_
         if (!range_of(p, &v->u.access.items[i], info->shape[i], &ranges[i])) return false;
     }
     *out_region = (hone_region){.buffer = v->u.access.buffer, .ranges = ranges};
+    return true;
+}
+
+bool script_to_region(script_parser *p, const script_value *v, hone_region *out_region) {
+    if (!read_region(p, v, out_region)) return false;
+    const hone_range *ranges = out_region->ranges;
+    for (uint32_t i = 0; i < hone_func_buffer(p->func, out_region->buffer)->rank; i++) {
+        if (!script_check_head(p, v->at, ranges[i].min) ||
+            !script_check_head(p, v->at, ranges[i].extent)) {
+            return false;
+        }
+    }
     return true;
 }
