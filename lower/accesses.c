@@ -27,6 +27,12 @@ static void add(finder *f, const hone_expr *const *indices, bool is_store) {
     a->items[a->count++] = (lower_access){f->node, indices, is_store};
 }
 
+bool lower_has_effects(const hone_expr *e) {
+    return e->kind == HONE_EXPR_CALL &&
+           (!hone_intrin_is_pure((hone_intrin)e->op) || e->op == HONE_INTRIN_ADDRESS_OF ||
+            e->op == HONE_INTRIN_ACCESS_PTR || e->op == HONE_INTRIN_CALL_PURE_EXTERN);
+}
+
 static bool visit(void *ctx, const hone_expr *e) {
     finder *f = ctx;
     if (e->kind == HONE_EXPR_LOAD && e->u.buffer == f->buffer) add(f, e->args, false);

@@ -19,6 +19,8 @@ typedef struct lower_accesses {
 /* In program order. NO_MEMORY only. */
 HONE_NODISCARD hone_status lower_find_accesses(const hone_func *func, hone_node_id root,
                                                hone_buffer buffer, lower_accesses *out);
+/* A call that may do more than give a value: what is behind a pointer may be anything. */
+bool lower_has_effects(const hone_expr *e);
 /* New indices of an access, as many as the buffer has dimensions now, in the function's arena; NULL
  * when memory is short. */
 typedef const hone_expr **(*lower_index_map)(void *ctx, const hone_expr *const *indices);

@@ -15,6 +15,7 @@
  *
  * All of it is exact, as int32 wraps around. It pays where B serves several rows; else what is too
  * much is collected beside the products, by the code generator for VNNI. */
+#include "lower/accesses.h"
 #include "lower/dot.h"
 
 enum {
@@ -63,10 +64,7 @@ static bool scan_expr(void *ctx, const hone_expr *e) {
     if (e->kind == HONE_EXPR_LOAD) {
         s->loads += lower_storage_of(s->func, e->u.buffer) == s->storage;
     }
-    if (e->kind != HONE_EXPR_CALL) return true;
-    /* what is behind a pointer may be anything */
-    s->is_opaque |= !hone_intrin_is_pure((hone_intrin)e->op) || e->op == HONE_INTRIN_ADDRESS_OF ||
-                    e->op == HONE_INTRIN_ACCESS_PTR || e->op == HONE_INTRIN_CALL_PURE_EXTERN;
+    s->is_opaque |= lower_has_effects(e);
     return true;
 }
 

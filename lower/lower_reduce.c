@@ -68,10 +68,7 @@ static bool note_touch(void *ctx, const hone_expr *e) {
     touch *t = ctx;
     if (e->kind == HONE_EXPR_LOAD && lower_storage_of(t->func, e->u.buffer) == t->storage)
         t->count++;
-    if (e->kind != HONE_EXPR_CALL) return true;
-    /* what is behind a pointer may be anything */
-    t->has_effects |= !hone_intrin_is_pure((hone_intrin)e->op) || e->op == HONE_INTRIN_ADDRESS_OF ||
-                      e->op == HONE_INTRIN_ACCESS_PTR || e->op == HONE_INTRIN_CALL_PURE_EXTERN;
+    t->has_effects |= lower_has_effects(e);
     return true;
 }
 

@@ -8,6 +8,7 @@
  * taken one after the other over all iterations. */
 #include <string.h>
 
+#include "lower/accesses.h"
 #include "lower/conditions.h"
 #include "lower/vector_cut.h"
 #include "lower/vector_runs.h"
@@ -199,11 +200,7 @@ static const hone_expr *vector_of(vectorizer *v, const hone_expr *e) {
         return vector_children(v, e);
     case HONE_EXPR_CALL:
         if (e->op == HONE_INTRIN_IF_THEN_ELSE) return vector_of_choice(v, e);
-        if (!hone_intrin_is_pure((hone_intrin)e->op) || e->op == HONE_INTRIN_CALL_PURE_EXTERN ||
-            e->op == HONE_INTRIN_ADDRESS_OF || e->op == HONE_INTRIN_ACCESS_PTR) {
-            return no_vector(v);
-        }
-        return vector_children(v, e);
+        return lower_has_effects(e) ? no_vector(v) : vector_children(v, e);
     default:
         return no_vector(v);
     }

@@ -1,5 +1,7 @@
 #include "lower/reduce_feed.h"
 
+#include "lower/accesses.h"
+
 /* The loop moves down to the reduction, over stores that neither touch what it stores nor store
  * what it reads; the reduction reads no place that a part before has not made. */
 
@@ -21,17 +23,10 @@ typedef struct search {
     bool is_found;
 } search;
 
-static bool has_effects(const hone_expr *e) {
-    return e->kind == HONE_EXPR_CALL &&
-           (!hone_intrin_is_pure((hone_intrin)e->op) || e->op == HONE_INTRIN_ADDRESS_OF ||
-            e->op == HONE_INTRIN_ACCESS_PTR || e->op == HONE_INTRIN_CALL_PURE_EXTERN);
-}
-
-/* What is behind a pointer may be anything. */
 static bool note_use(void *ctx, const hone_expr *e) {
     search *s = ctx;
-    s->is_found |= has_effects(e) || (e->kind == HONE_EXPR_LOAD &&
-                                      lower_storage_of(s->func, e->u.buffer) == s->storage);
+    s->is_found |= lower_has_effects(e) || (e->kind == HONE_EXPR_LOAD &&
+                                            lower_storage_of(s->func, e->u.buffer) == s->storage);
     return true;
 }
 
@@ -58,7 +53,7 @@ static bool is_apart(const feed *f, hone_node_id id) {
 static bool note_load(void *ctx, const hone_expr *e) {
     feed *f = ctx;
     const hone_func *func = f->lower->func;
-    f->is_far |= has_effects(e);
+    f->is_far |= lower_has_effects(e);
     if (e->kind != HONE_EXPR_LOAD || lower_storage_of(func, e->u.buffer) != f->storage) return true;
     const hone_node *store = hone_func_node(func, f->store);
     hone_ir *ir = &f->arith.ir;

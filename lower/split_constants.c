@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+#include "lower/accesses.h"
 #include "lower/passes.h"
 #include "lower/widen_pairs.h"
 #include "support/tensor.h"
@@ -94,9 +95,7 @@ static void touch_expr(splitter *s, const hone_expr *e) {
         if (e->op == HONE_INTRIN_ADDRESS_OF && e->args[0]->kind == HONE_EXPR_LOAD) {
             s->now->writes[storage_of(s, e->args[0]->u.buffer)] = true;
         }
-        s->now->moves &= hone_intrin_is_pure((hone_intrin)e->op) &&
-                         e->op != HONE_INTRIN_CALL_PURE_EXTERN && e->op != HONE_INTRIN_ADDRESS_OF &&
-                         e->op != HONE_INTRIN_ACCESS_PTR;
+        s->now->moves &= !lower_has_effects(e);
         break;
     default:
         break;
