@@ -102,23 +102,18 @@ static void note_match(collector *c, const hone_match *match) {
     c->source[view] = source;
 }
 
-static void note_matches(collector *c) {
+/* A block stands before what is stored in it. */
+static void note_views_and_stores(collector *c) {
     const hone_func *func = c->func;
     for (hone_node_id n = 0; n != HONE_NO_ID; n = hone_tree_next(func, 0, n)) {
         const hone_node *node = hone_func_node(func, n);
+        if (node->kind == HONE_NODE_STORE) {
+            c->is_written[storage_of(c, node->u.store.buffer)] = true;
+        }
         if (node->kind != HONE_NODE_BLOCK) continue;
         for (uint32_t i = 0; i < node->u.block.block->match_count; i++) {
             note_match(c, &node->u.block.block->matches[i]);
         }
-    }
-}
-
-static void note_stores(collector *c) {
-    const hone_func *func = c->func;
-    for (hone_node_id n = 0; n != HONE_NO_ID; n = hone_tree_next(func, 0, n)) {
-        const hone_node *node = hone_func_node(func, n);
-        if (node->kind != HONE_NODE_STORE) continue;
-        c->is_written[storage_of(c, node->u.store.buffer)] = true;
     }
 }
 
@@ -300,8 +295,7 @@ static hone_status collect(collector *c, hone_arena *arena) {
     if (!buffers || !roles) return HONE_ERROR(HONE_CODE_NO_MEMORY, "signature");
     hone_arith arith;
     hone_arith_init(&arith, arena);
-    note_matches(c);
-    note_stores(c);
+    note_views_and_stores(c);
     hone_tree_walk_exprs(func, 0, false, note_top, c);
     for (uint32_t p = 0; p < func->param_count; p++) {
         const hone_param *param = &func->params[p];

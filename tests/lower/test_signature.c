@@ -17,6 +17,16 @@
     "            Y[" index "] = T.float32(1)\n"
 #define TWO(shape, grid, index) PROGRAM(shape, grid, "va, vb", "SS", "a, b", index)
 #define THREE(shape, grid, index) PROGRAM(shape, grid, "va, vb, vc", "SSS", "a, b, c", index)
+/* W is a row of Y, by two views. */
+#define VIEWED                                                                                     \
+    "from tvm.script import tir as T\n"                                                            \
+    "@T.prim_func\n"                                                                               \
+    "def main(Y: T.Buffer((8, 4), \"float32\"), Z: T.Buffer((8, 4), \"float32\")):\n"              \
+    "    for a in range(8):\n"                                                                     \
+    "        with T.block(\"b\"):\n"                                                               \
+    "            va = T.axis.spatial(8, a)\n"                                                      \
+    "            V = T.match_buffer(Y[va, 0:4], (4,))\n"                                           \
+    "            W = T.match_buffer(V[0:4], (4,))\n"
 
 static const struct row {
     const char *name, *program;
@@ -86,38 +96,13 @@ static const struct row {
      "a)\n            if Z[va] < T.float32(0):\n                Y[va] = T.float32(1)\n"
      "            else:\n                Y[va] = Z[va]\n",                                      HONE_PARAM_INOUT                                                             },
     {"read by a view of a view",
-     "from tvm.script import tir as T\n"
-     "@T.prim_func\n"
-     "def main(Y: T.Buffer((8, 4), \"float32\"), Z: T.Buffer((8, 4), \"float32\")):\n"
-     "    for a in range(8):\n"
-     "        with T.block(\"b\"):\n"
-     "            va = T.axis.spatial(8, a)\n"
-     "            V = T.match_buffer(Y[va, 0:4], (4,))\n"
-     "            W = T.match_buffer(V[0:4], (4,))\n"
-     "            for j in range(4):\n"
-     "                Z[va, j] = W[j]\n",   HONE_PARAM_IN},
+     VIEWED "            for j in range(4):\n                Z[va, j] = W[j]\n",   HONE_PARAM_IN},
     {"stored by a view of a view",
-     "from tvm.script import tir as T\n"
-     "@T.prim_func\n"
-     "def main(Y: T.Buffer((8, 4), \"float32\"), Z: T.Buffer((8, 4), \"float32\")):\n"
-     "    for a in range(8):\n"
-     "        with T.block(\"b\"):\n"
-     "            va = T.axis.spatial(8, a)\n"
-     "            V = T.match_buffer(Y[va, 0:4], (4,))\n"
-     "            W = T.match_buffer(V[0:4], (4,))\n"
-     "            for j in range(4):\n"
-     "                W[j] = W[j] + Z[va, j]\n",             HONE_PARAM_INOUT},
+     VIEWED "            for j in range(4):\n                W[j] = W[j] + Z[va, j]\n",
+     HONE_PARAM_INOUT},
     {"a view's pointer is passed on",
-     "from tvm.script import tir as T\n"
-     "@T.prim_func\n"
-     "def main(Y: T.Buffer((8, 4), \"float32\"), Z: T.Buffer((8, 4), \"float32\")):\n"
-     "    for a in range(8):\n"
-     "        with T.block(\"b\"):\n"
-     "            va = T.axis.spatial(8, a)\n"
-     "            V = T.match_buffer(Y[va, 0:4], (4,))\n"
-     "            W = T.match_buffer(V[0:4], (4,))\n"
-     "            T.evaluate(T.call_extern(\"int32\", \"f\", W.data))\n"
-     "            Z[va, 0] = T.float32(0)\n",                                HONE_PARAM_INOUT                                       },
+     VIEWED "            T.evaluate(T.call_extern(\"int32\", \"f\", W.data))\n"
+            "            Z[va, 0] = T.float32(0)\n",                                HONE_PARAM_INOUT                                       },
 };
 
 static void check_row(void **state) {
