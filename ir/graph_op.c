@@ -11,17 +11,8 @@ static const hone_graph_op ops[] = {
 #undef HONE_GRAPH_OP
 };
 
-size_t hone_graph_op_count(void) {
-    return sizeof ops / sizeof ops[0];
-}
-
-const hone_graph_op *hone_graph_op_at(size_t index) {
-    assert(index < hone_graph_op_count());
-    return &ops[index];
-}
-
 const hone_graph_op *hone_graph_op_find(const char *name) {
-    for (size_t i = 0; i < hone_graph_op_count(); i++) {
+    for (size_t i = 0; i < HONE_COUNT(ops); i++) {
         if (strcmp(ops[i].name, name) == 0) return &ops[i];
     }
     return NULL;
@@ -34,9 +25,9 @@ static const char *const names[] = {
 };
 
 const char *hone_graph_op_name_at(size_t index) {
-    if (index < hone_graph_op_count()) return ops[index].name;
-    index -= hone_graph_op_count();
-    return index < sizeof names / sizeof names[0] ? names[index] : NULL;
+    if (index < HONE_COUNT(ops)) return ops[index].name;
+    index -= HONE_COUNT(ops);
+    return index < HONE_COUNT(names) ? names[index] : NULL;
 }
 
 bool hone_graph_op_is_named(const char *name) {

@@ -37,8 +37,6 @@ typedef struct hone_graph_op {
 
 /* NULL when there is no such operator. */
 const hone_graph_op *hone_graph_op_find(const char *name);
-size_t hone_graph_op_count(void);
-const hone_graph_op *hone_graph_op_at(size_t index);
 /* Every name that a text may call, those of graph_names.def behind those of the rows; NULL behind
  * the last. One that ends with '.' is a family. */
 const char *hone_graph_op_name_at(size_t index);

@@ -285,7 +285,7 @@ bool script_unknown_attribute(script_parser *p, const script_value *method, uint
 
 /* ---- functions ---- */
 
-/* What other rooms and languages call what T has under another name, or NULL. */
+/* What other rooms, languages and libraries call otherwise than T and R do, or NULL. */
 static const char *name_elsewhere(const char *callee) {
     static const char *const rows[][2] = {
         {"T.Tensor",      "T.Buffer"          },
@@ -306,6 +306,25 @@ static const char *name_elsewhere(const char *callee) {
         {"T.dataflow",    "R.dataflow"        },
         {"T.call_tir",    "R.call_tir"        },
         {"T.function",    "T.prim_func"       },
+        {"R.transpose",   "R.permute_dims"    },
+        {"R.cast",        "R.astype"          },
+        {"R.pow",         "R.power"           },
+        {"R.sub",         "R.subtract"        },
+        {"R.mul",         "R.multiply"        },
+        {"R.div",         "R.divide"          },
+        {"R.neg",         "R.negative"        },
+        {"R.mm",          "R.matmul"          },
+        {"R.bmm",         "R.matmul"          },
+        {"R.dot",         "R.matmul"          },
+        {"R.nn.linear",   "R.matmul"          },
+        {"R.concatenate", "R.concat"          },
+        {"R.cat",         "R.concat"          },
+        {"R.unsqueeze",   "R.expand_dims"     },
+        {"R.nn.swish",    "R.nn.silu"         },
+        {"R.arg_max",     "R.argmax"          },
+        {"R.arg_min",     "R.argmin"          },
+        {"R.slice",       "R.strided_slice"   },
+        {"R.gather",      "R.take"            },
     };
     for (size_t i = 0; i < HONE_COUNT(rows); i++) {
         if (strcmp(rows[i][0], callee) == 0) return rows[i][1];
@@ -339,35 +358,6 @@ static const char *namesake(const char *callee, const char *const *names, size_t
     return NULL;
 }
 
-/* What graphs call otherwise than other libraries do. */
-static const char *operator_elsewhere(const char *callee) {
-    static const char *const rows[][2] = {
-        {"R.transpose",   "R.permute_dims" },
-        {"R.cast",        "R.astype"       },
-        {"R.pow",         "R.power"        },
-        {"R.sub",         "R.subtract"     },
-        {"R.mul",         "R.multiply"     },
-        {"R.div",         "R.divide"       },
-        {"R.neg",         "R.negative"     },
-        {"R.mm",          "R.matmul"       },
-        {"R.bmm",         "R.matmul"       },
-        {"R.dot",         "R.matmul"       },
-        {"R.nn.linear",   "R.matmul"       },
-        {"R.concatenate", "R.concat"       },
-        {"R.cat",         "R.concat"       },
-        {"R.unsqueeze",   "R.expand_dims"  },
-        {"R.nn.swish",    "R.nn.silu"      },
-        {"R.arg_max",     "R.argmax"       },
-        {"R.arg_min",     "R.argmin"       },
-        {"R.slice",       "R.strided_slice"},
-        {"R.gather",      "R.take"         },
-    };
-    for (size_t i = 0; i < HONE_COUNT(rows); i++) {
-        if (strcmp(rows[i][0], callee) == 0) return rows[i][1];
-    }
-    return NULL;
-}
-
 bool script_unknown_operator(script_parser *p, const script_call *call) {
     enum { MOST = 512 };
     const char *names[MOST], *known;
@@ -382,7 +372,7 @@ bool script_unknown_operator(script_parser *p, const script_call *call) {
         return script_fail(p, call->at, "unknown type '%s'; did you mean 'R.%s'?", call->callee,
                            meant);
     }
-    meant = operator_elsewhere(call->callee);
+    meant = name_elsewhere(call->callee);
     if (!meant) meant = namesake(call->callee, names, count);
     if (!meant) meant = script_nearest(call->callee, names, count);
     return script_fail(p, call->at, "unknown operator '%s'%s%s%s", call->callee,

@@ -85,30 +85,19 @@ static void check_inside(verifier *v, hone_node_id id, const hone_region *declar
 
 /* ---- what is touched ---- */
 
-typedef struct seen {
-    const verifier *v;
-    bool has_hidden;
-} seen;
-
-static bool see_var(void *ctx, const hone_expr *e) {
-    seen *s = ctx;
-    bool is_var = e->kind == HONE_EXPR_VAR && e->u.var < s->v->func->var_count;
-    if (is_var) s->has_hidden |= s->v->is_hidden[e->u.var];
-    return true;
-}
-
 /* What is reported for itself: a loop outside of the block is used in it, or what is declared ends
  * before it begins. */
 static bool is_beside(const verifier *v, const hone_region *actual, const hone_region *said) {
     uint32_t rank = hone_func_buffer(v->func, actual->buffer)->rank;
-    seen s = {.v = v};
     for (uint32_t d = 0; d < rank; d++) {
         const hone_expr *extent = said ? said->ranges[d].extent : NULL;
         if (extent && extent->kind == HONE_EXPR_INT && extent->u.i < 0) return true;
-        hone_expr_walk(actual->ranges[d].min, see_var, &s);
-        hone_expr_walk(actual->ranges[d].extent, see_var, &s);
+        if (hone_expr_uses_any(actual->ranges[d].min, v->is_hidden, v->func->var_count) ||
+            hone_expr_uses_any(actual->ranges[d].extent, v->is_hidden, v->func->var_count)) {
+            return true;
+        }
     }
-    return s.has_hidden;
+    return false;
 }
 
 static void check_covered(verifier *v, hone_node_id id, const hone_region *actual, uint32_t count,
