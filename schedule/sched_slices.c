@@ -78,16 +78,22 @@ bool sch_may_reorder_slices(hone_schedule *sch, uint32_t count, const hone_node_
            (block_count > 1 && sch_share_iterations(sch, before[0], before[count - 1]));
 }
 
+/* The bindings of the block by the variables of its axes; NULL where memory is short. */
+static const hone_expr **bindings_by_var(const hone_schedule *sch, hone_node_id block) {
+    const hone_node *node = sch_node(sch, block);
+    const hone_expr **map = hone_arena_zalloc(sch->arena, (sch->func->var_count + 1) * sizeof *map);
+    for (uint32_t a = 0; map && a < node->u.block.block->axis_count; a++)
+        map[node->u.block.block->axes[a].var] = node->u.block.bindings[a];
+    return map;
+}
+
 /* What the dimension of an access of the block can be in one iteration of the loop, by its variable
  * and those outside. */
 static bool reach_of(hone_schedule *sch, hone_node_id block, const hone_region *region, uint32_t d,
                      hone_node_id loop, hone_interval *out) {
-    const hone_node *node = sch_node(sch, block);
-    const hone_expr **map = hone_arena_zalloc(sch->arena, (sch->func->var_count + 1) * sizeof *map);
+    const hone_expr **map = bindings_by_var(sch, block);
     bool *marks = NULL;
     if (!map || hone_status_consume(sch_mark_loops(sch, block, loop, false, &marks))) return false;
-    for (uint32_t a = 0; a < node->u.block.block->axis_count; a++)
-        map[node->u.block.block->axes[a].var] = node->u.block.bindings[a];
     const hone_expr *low = region->ranges[d].min, *extent = region->ranges[d].extent;
     if (!hone_expr_is_int(extent) || !hone_expr_is_pure_index(low)) return false;
     low = hone_expr_substitute(&sch->ir, low, map, sch->func->var_count);
@@ -147,13 +153,10 @@ bool sch_has_own_part(hone_schedule *sch, hone_node_id a, hone_node_id b, hone_b
  * if that is known. */
 static bool is_one_place(hone_schedule *sch, hone_node_id block, hone_buffer buffer,
                          const hone_expr **io) {
-    const hone_node *node = sch_node(sch, block);
-    const hone_block *b = node->u.block.block;
+    const hone_block *b = sch_block(sch, block);
     uint32_t rank = hone_func_buffer(sch->func, buffer)->rank;
-    const hone_expr **map = hone_arena_zalloc(sch->arena, (sch->func->var_count + 1) * sizeof *map);
+    const hone_expr **map = bindings_by_var(sch, block);
     if (!map) return false;
-    for (uint32_t a = 0; a < b->axis_count; a++)
-        map[b->axes[a].var] = node->u.block.bindings[a];
     for (uint32_t i = 0; i < b->write_count + b->read_count; i++) {
         const hone_region *region =
             i < b->write_count ? &b->writes[i] : &b->reads[i - b->write_count];
