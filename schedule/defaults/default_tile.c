@@ -12,11 +12,13 @@
  *
  * Where nothing is shared so (depthwise convolutions, pooling), rows share what they read of a
  * window that slides along them: its loop is unrolled around row1, and each read serves all places
- * of the window.
+ * of the window. A small plane that fits in registers with all that it reads is one tile, and all
+ * loops of the window are unrolled: what a producer made of a row (its padding) need not go through
+ * memory.
  */
 
 enum { MAX_VECTORS = 4, MAX_STREAM_VECTORS = 16, SPARE_REGISTERS = 4, MAX_ROWS = 32 };
-enum { MAX_WINDOW = 16, MAX_UNROLLED = 256 };
+enum { MAX_WINDOW = 16, MAX_UNROLLED = 256, MAX_PLANE = 512, MAX_PLANES = 4 };
 
 /* Short rows that are summed as wholes: loads serve all steps of the reduction, if the vectors of a
  * tile are in registers together. */
@@ -78,23 +80,31 @@ static int32_t row_loop(const hone_default_nest *n, uint32_t count, const hone_n
     return best;
 }
 
+static bool strides_in(const hone_default_nest *n, const hone_region *read, hone_node_id loop,
+                       int64_t *out) {
+    hone_var var = hone_func_node(n->sch->func, loop)->u.loop.var;
+    return sch_stride_in_loop(n->sch, n->facts.block, read, var, out);
+}
+
 /* Whether a window of the reduce loop slides along a spatial one, and half of what a place of it
- * reads at least is read by the next one. */
+ * reads at least is read by the next one, which is so many places on. */
+static bool slides_in(const hone_default_nest *n, const hone_region *read,
+                      const hone_node_id *loops, uint32_t row, uint32_t window, int64_t *out_step) {
+    int64_t step, tap;
+    if (!strides_in(n, read, loops[row], &step) || !strides_in(n, read, loops[window], &tap) ||
+        tap <= 0 || step <= 0 || step % tap != 0) {
+        return false;
+    }
+    *out_step = step / tap;
+    return 2 * *out_step <= n->facts.extents[window];
+}
+
 static bool slides(const hone_default_nest *n, const hone_node_id *loops, uint32_t row,
                    uint32_t window) {
-    const hone_func *func = n->sch->func;
-    const hone_block *block = hone_func_node(func, n->facts.block)->u.block.block;
+    const hone_block *block = hone_func_node(n->sch->func, n->facts.block)->u.block.block;
+    int64_t step;
     for (uint32_t r = 0; r < block->read_count; r++) {
-        int64_t step, tap;
-        const hone_region *read = &block->reads[r];
-        if (sch_stride_in_loop(n->sch, n->facts.block, read,
-                               hone_func_node(func, loops[row])->u.loop.var, &step) &&
-            sch_stride_in_loop(n->sch, n->facts.block, read,
-                               hone_func_node(func, loops[window])->u.loop.var, &tap) &&
-            tap > 0 && step > 0 && step % tap == 0 &&
-            2 * (step / tap) <= n->facts.extents[window]) {
-            return true;
-        }
+        if (slides_in(n, &block->reads[r], loops, row, window, &step)) return true;
     }
     return false;
 }
@@ -103,7 +113,50 @@ typedef struct plan {
     int32_t row, column; /* loops; row may be -1 */
     int32_t window;      /* that slides along row, or -1 */
     int64_t rows, columns;
+    bool is_plane; /* one tile, unrolled as a whole */
 } plan;
+
+/* The elements from the first to the last that one row of a tile reads of an input for one place of
+ * the window; INT32_MAX when unknown. */
+static int64_t row_span(const hone_default_nest *n, const hone_region *read,
+                        const hone_node_id *loops, const plan *p) {
+    const hone_reduction_facts *f = &n->facts;
+    int64_t span = 1;
+    for (uint32_t i = 0; i < f->loop_count; i++) {
+        int64_t stride;
+        bool is_column = (int32_t)i == p->column;
+        if ((f->is_spatial[i] && !is_column) || (int32_t)i == p->window || f->extents[i] == 1)
+            continue;
+        if (!strides_in(n, read, loops[i], &stride) || stride < 0 || stride > INT32_MAX ||
+            f->extents[i] > INT32_MAX) {
+            return INT32_MAX;
+        }
+        span += (f->extents[i] - 1) * stride;
+        if (span > INT32_MAX) return INT32_MAX;
+    }
+    return span;
+}
+
+/* A tile is the whole plane, and its sums are in registers together with what the window goes over.
+ */
+static bool is_plane(const hone_default_nest *n, const hone_node_id *loops, int64_t vectors,
+                     const plan *p) {
+    const hone_reduction_facts *f = &n->facts;
+    const hone_block *block = hone_func_node(n->sch->func, f->block)->u.block.block;
+    if (p->rows != f->extents[p->row] || p->columns != f->extents[p->column] ||
+        f->reduce > MAX_PLANE / (p->rows * vectors)) {
+        return false;
+    }
+    int64_t registers = p->rows * vectors;
+    for (uint32_t r = 0; r < block->read_count; r++) {
+        int64_t step, span;
+        const hone_region *read = &block->reads[r];
+        if (!slides_in(n, read, loops, (uint32_t)p->row, (uint32_t)p->window, &step)) continue;
+        span = row_span(n, read, loops, p);
+        registers += ((p->rows - 1) * step + f->extents[p->window]) * ((span - 1) / n->lanes + 1);
+    }
+    return registers <= n->limits->vector_registers;
+}
 
 /* Rows that a window slides along: its weights are in registers, too, where there are many. Nearly
  * equal tiles if no number divides the extent. */
@@ -141,6 +194,7 @@ static plan make_plan(const hone_default_nest *n, uint32_t count, const hone_nod
     if (p.row >= 0) p.rows = hone_default_divisor(f->extents[p.row], 1, budget, 1);
     if (p.row < 0 && vectors <= MAX_VECTORS) plan_window(n, loops, vectors, &p);
     if (p.rows <= 1) p.row = p.window = -1;
+    if (p.window >= 0) p.is_plane = is_plane(n, loops, vectors, &p);
     return p;
 }
 
@@ -182,6 +236,45 @@ static hone_status apply_plan(hone_default_nest *n, const plan *p, uint32_t coun
     return hone_sch_reorder(n->sch, at, order);
 }
 
+/* What takes a tile that lies in one piece takes it by rows, as it is in registers: one long vector
+ * would go through memory. */
+static hone_status take_tile(hone_default_nest *n, hone_rv epilogue, const plan *p) {
+    uint32_t count = 0;
+    const hone_rv *loops = NULL;
+    hone_node_id nodes[2];
+    HONE_TRY(hone_sch_get_loops(n->sch, epilogue, &count, &loops));
+    if (count < 2 || p->columns != n->facts.extents[p->column] || p->columns % n->lanes == 0)
+        return HONE_OK;
+    const int64_t sides[] = {p->rows, p->columns};
+    for (int i = 0; i < 2; i++) {
+        HONE_TRY(hone_schedule_node(n->sch, loops[count - 2 + i], &nodes[i]));
+        const hone_node *node = hone_func_node(n->sch->func, nodes[i]);
+        if (!hone_expr_is_int_value(node->u.loop.range.extent, sides[i])) return HONE_OK;
+    }
+    HONE_TRY(hone_sch_vectorize(n->sch, loops[count - 1]));
+    return hone_sch_unroll(n->sch, loops[count - 2]);
+}
+
+/* What makes a plane (its padding) makes some of them first: the last stores to the cache would not
+ * have ended when the first loads of the same places begin. */
+static hone_status group_planes(hone_default_nest *n, const plan *p, const hone_rv *loops,
+                                hone_rv place) {
+    const hone_reduction_facts *f = &n->facts;
+    uint32_t producers = 0;
+    const hone_rv *made = NULL;
+    int32_t around = (p->row < p->column ? p->row : p->column) - 1;
+    if (p->rows != f->extents[p->row] || p->columns != f->extents[p->column]) return HONE_OK;
+    while (around >= 0 && f->extents[around] == 1)
+        around--;
+    if (around < 0 || !f->is_spatial[around] || loops[around] == place) return HONE_OK;
+    int64_t planes = hone_default_divisor(f->extents[around], 2, MAX_PLANES, 1);
+    if (!planes) return HONE_OK;
+    HONE_TRY(hone_sch_get_producers(n->sch, n->block, &producers, &made));
+    hone_rv parts[2];
+    return producers ? hone_default_split(n->sch, loops[around], planes, MAX_PLANES, parts)
+                     : HONE_OK;
+}
+
 hone_status hone_default_tile(hone_default_nest *n) {
     hone_rv epilogue, place, row;
     HONE_TRY(hone_default_epilogue(n->sch, n->block, &epilogue));
@@ -200,9 +293,15 @@ hone_status hone_default_tile(hone_default_nest *n) {
     plan p = make_plan(n, count, nodes);
     HONE_TRY(apply_plan(n, &p, count, loops, &place, &row));
     if (epilogue != HONE_NO_ID) {
-        HONE_TRY(
-            hone_default_optional(hone_sch_reverse_compute_at(n->sch, epilogue, place, true, -1)));
+        hone_status st = hone_sch_reverse_compute_at(n->sch, epilogue, place, true, -1);
+        if (!st && p.row >= 0) st = take_tile(n, epilogue, &p);
+        HONE_TRY(hone_default_optional(st));
     }
-    if (p.window >= 0) HONE_TRY(hone_default_optional(hone_sch_unroll(n->sch, loops[p.window])));
+    for (uint32_t i = 0; i < count && p.window >= 0; i++) {
+        bool is_unrolled = (int32_t)i == p.window || (p.is_plane && !n->facts.is_spatial[i]);
+        if (is_unrolled) HONE_TRY(hone_default_optional(hone_sch_unroll(n->sch, loops[i])));
+    }
+    if (p.window >= 0 && !p.is_plane)
+        HONE_TRY(hone_default_optional(group_planes(n, &p, loops, place)));
     return row == HONE_NO_ID ? HONE_OK : hone_default_optional(hone_sch_unroll(n->sch, row));
 }

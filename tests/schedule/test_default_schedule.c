@@ -123,6 +123,8 @@ static loops count_loops(const hone_func *func) {
 static const char window_34x32[] = WINDOW("34", "32", "1");
 static const char window_35x16[] = WINDOW("35", "16", "1");
 static const char window_71x16[] = WINDOW("71", "16", "2");
+static const char window_8x6[] = WINDOW("8", "6", "1");
+static const char window_9x7[] = WINDOW("9", "7", "1");
 
 static const struct row {
     const char *name;
@@ -133,6 +135,8 @@ static const struct row {
     {"rows share what a window reads",               window_34x32,    1, 1, 3, 32},
     {"rows that nothing divides",                    window_35x16,    1, 1, 3, 16},
     {"a window that moves on has less",              window_71x16,    1, 1, 0, 16},
+    {"a plane that fits in registers is unrolled",   window_8x6,      1, 0, 5, 6 },
+    {"a plane that does not is taken by rows",       window_9x7,      1, 0, 4, 7 },
     {"product",
      "@T.prim_func\n"
      "def main(A: T.Buffer((128, 128), \"float32\"), B: T.Buffer((128, 128), \"float32\"), "
@@ -283,6 +287,60 @@ static loops loops_of(const char *text) {
     return got;
 }
 
+/* The padding of some planes is made before the first of them is read, unless a plane is in
+ * registers with its padding. */
+static void planes_are_padded_together(void **state) {
+    (void)state;
+    static const struct {
+        int side;
+        int64_t planes; /* that are padded at a time */
+    } cases[] = {
+        {7,  3},
+        {6,  1},
+        {34, 1}
+    };
+    for (size_t i = 0; i < HONE_COUNT(cases); i++) {
+        char text[2048];
+        snprintf(
+            text, sizeof text,
+            "H = %d\n"
+            "@T.prim_func\n"
+            "def main(X: T.Buffer((9, H, H), \"float32\"), W: T.Buffer((9, 3, 3), \"float32\"), "
+            "Y: T.Buffer((9, H, H), \"float32\")):\n"
+            "    P = T.alloc_buffer((9, H + 2, H + 2))\n"
+            "    for c, y, x in T.grid(9, H + 2, H + 2):\n"
+            "        with T.block(\"pad\"):\n"
+            "            vc, vy, vx = T.axis.remap(\"SSS\", [c, y, x])\n"
+            "            P[vc, vy, vx] = T.if_then_else(1 <= vy and vy <= H and 1 <= vx and "
+            "vx <= H, X[vc, vy - 1, vx - 1], T.float32(0))\n"
+            "    for c, y, x, dy, dx in T.grid(9, H, H, 3, 3):\n"
+            "        with T.block(\"conv\"):\n"
+            "            vc, vy, vx, vdy, vdx = T.axis.remap(\"SSSRR\", [c, y, x, dy, dx])\n"
+            "            with T.init():\n"
+            "                Y[vc, vy, vx] = T.float32(0)\n"
+            "            Y[vc, vy, vx] += P[vc, vy + vdy, vx + vdx] * W[vc, vdy, vdx]\n",
+            cases[i].side);
+        hone_module *module = NULL;
+        const hone_func *func = hone_test_parse(text, &module);
+        bool is_good = is_right(func, &machines[0], i);
+        hone_schedule *sch = NULL;
+        HONE_ASSERT_OK(hone_schedule_create(func, &sch));
+        HONE_ASSERT_OK(hone_default_schedule(sch, &machines[0]));
+        hone_rv pad;
+        uint32_t count;
+        const hone_rv *around;
+        hone_node_id outermost;
+        HONE_ASSERT_OK(hone_sch_get_block(sch, "pad", &pad));
+        HONE_ASSERT_OK(hone_sch_get_loops(sch, pad, &count, &around));
+        HONE_ASSERT_OK(hone_schedule_node(sch, around[0], &outermost));
+        int64_t groups = hone_expr_const(hone_func_node(sch->func, outermost)->u.loop.range.extent);
+        hone_schedule_destroy(sch);
+        hone_module_release(module);
+        assert_true(is_good);
+        assert_int_equal(groups, 9 / cases[i].planes);
+    }
+}
+
 /* Sums along rows, whatever their length; not along columns, which lie apart, and not short ones.
  */
 static void sums_are_collected_along_rows(void **state) {
@@ -362,6 +420,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(random_programs_are_right),
         cmocka_unit_test(softmax_is_one_nest),
+        cmocka_unit_test(planes_are_padded_together),
         cmocka_unit_test(sums_are_collected_along_rows),
         cmocka_unit_test(transposes_have_tiles),
     };
