@@ -316,7 +316,10 @@ static void print_lonely_columns(const ops_machine *machine, int64_t m, int64_t 
     int vectors = (int)(n / machine->lanes);
     int most = (machine->registers - vectors - 1) / vectors;
     if (most > 14 && k % 512 == 0) most = k % 1024 ? 14 : 7; /* rows that share sets of L1 */
-    const char *parallel = m * n * k > OPS_SMALL_WORK ? "sch.parallel(loop=i0)\n" : "";
+    bool is_parallel = m * n * k > OPS_SMALL_WORK;
+    int64_t share = (m + machine->threads - 1) / machine->threads;
+    if (is_parallel && most > share) most = (int)share; /* a tile for each thread */
+    const char *parallel = is_parallel ? "sch.parallel(loop=i0)\n" : "";
     hone_str_printf(t,
                     "b = sch.get_block(name=\"matmul\", func_name=\"main\")\n"
                     "i, j, k = sch.get_loops(block=b)\n"
