@@ -197,7 +197,8 @@ static hone_status solve_under_conditions(move *m) {
                           m->is_reverse ? SCH_SOLVE_USE : SCH_SOLVE_MAKE, m->domains);
 }
 
-/* Conditions of the only other block that speak of loops outside will hold for this one, too. */
+/* Conditions of the only other block that speak of loops outside will hold for this one, too (what
+ * it makes for that block: where it would read what is not there). */
 static hone_status solve(move *m) {
     hone_schedule *sch = m->sch;
     uint32_t mark = sch->arith.fact_count;
@@ -463,6 +464,13 @@ static hone_status check_order(const move *m, const sch_nest *n) {
     return sch_require_order(m->sch, m->block, n->bindings, loops);
 }
 
+static bool may_fail(const move *m, const sch_nest *n) {
+    bool any = n->predicate && hone_expr_may_fail(n->predicate);
+    for (uint32_t a = 0; a < sch_block(m->sch, m->block)->axis_count && !any; a++)
+        any = hone_expr_may_fail(n->bindings[a]);
+    return any;
+}
+
 static hone_status prepare(move *m, sch_nest *out) {
     hone_schedule *sch = m->sch;
     m->scope = sch_scope_of(sch, m->loop);
@@ -478,9 +486,10 @@ static hone_status prepare(move *m, sch_nest *out) {
     HONE_TRY(sch_keep_instances(sch, m->block, m->domains));
     HONE_TRY(
         sch_make_nest(sch, sch_block(sch, m->block)->axis_count, m->domains, m->keep_units, out));
-    /* where the only other block does not run, its producers may not have run, or it made nothing
-     */
-    if (m->outer) HONE_TRY(sch_nest_put_condition(m->sch, m->block, m->loop, m->outer, out));
+    /* where its producer does not run, it made nothing; the place may be one that is loaded */
+    if (m->outer && (m->is_reverse || may_fail(m, out))) {
+        HONE_TRY(sch_nest_put_condition(sch, m->block, m->loop, m->outer, out));
+    }
     HONE_TRY(check_order(m, out));
     if (!m->is_reverse) return check_unread(m, out);
     HONE_TRY(check_producers_are_done(m, out));
@@ -527,7 +536,7 @@ static hone_status check_threads(const move *m) {
     return HONE_OK;
 }
 
-static hone_status check_is_fed(const move *m) {
+static hone_status check_reads(const move *m) {
     hone_schedule *sch = m->sch;
     const hone_block *block = sch_block(sch, m->block);
     const char *why = NULL;
@@ -541,7 +550,18 @@ static hone_status check_is_fed(const move *m) {
     return HONE_OK;
 }
 
-static hone_status place_and_judge(move *m, const sch_nest *n, bool is_for_good) {
+/* Where its consumer does not run, what the block reads may not be there: then neither does it. */
+static hone_status check_is_fed(const move *m, sch_nest *n) {
+    hone_status st = check_reads(m);
+    if (!st || m->is_reverse || !m->outer) return st;
+    hone_status_free(st);
+    HONE_TRY(sch_nest_put_condition(m->sch, m->block, m->loop, m->outer, n));
+    sch_node(m->sch, m->block)->u.block.predicate = n->predicate;
+    sch_forget_affine(m->sch, m->block);
+    return check_reads(m);
+}
+
+static hone_status place_and_judge(move *m, sch_nest *n, bool is_for_good) {
     bool is_judged = false;
     hone_func *saved;
     HONE_TRY(must_be_judged(m, &is_judged));
@@ -551,7 +571,7 @@ static hone_status place_and_judge(move *m, const sch_nest *n, bool is_for_good)
     }
     HONE_TRY(sch_begin_trial(m->sch, &saved));
     place(m, n);
-    hone_status st = check_is_fed(m);
+    hone_status st = check_is_fed(m, n);
     if (!st) st = check_threads(m);
     if (st || !is_for_good) sch_take_back(m->sch, saved);
     return st;

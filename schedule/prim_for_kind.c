@@ -272,6 +272,20 @@ static bool is_thread_axis(const char *tag) {
     return false;
 }
 
+static bool uses_var(const hone_expr *e, hone_var var) {
+    return e && hone_expr_uses_var(e, var);
+}
+
+/* Does what runs in a node, and over what, depend on the variable? */
+static bool depends_on(const hone_schedule *sch, hone_node_id id, hone_var var) {
+    const hone_node *node = sch_node(sch, id);
+    if (node->kind == HONE_NODE_FOR) {
+        return uses_var(node->u.loop.range.min, var) || uses_var(node->u.loop.range.extent, var);
+    }
+    if (node->kind == HONE_NODE_IF) return uses_var(node->u.eval.value, var);
+    return node->kind == HONE_NODE_BLOCK && uses_var(node->u.block.predicate, var);
+}
+
 /* The threads of the outer loop share the work of the inner one: the copy of a tile to shared
  * memory. What is below does not know which thread of the outer loop it is. */
 static bool shares_work(hone_schedule *sch, hone_node_id outer, hone_node_id inner) {
@@ -282,6 +296,14 @@ static bool shares_work(hone_schedule *sch, hone_node_id outer, hone_node_id inn
     for (hone_node_id n = sch_next_block(sch, inner, inner); n != HONE_NO_ID;
          n = sch_next_block(sch, inner, n)) {
         if (feeds(sch, n, outer)) return false;
+    }
+    hone_var var = sch_node(sch, outer)->u.loop.var;
+    for (hone_node_id n = inner; n != HONE_NO_ID; n = hone_tree_next(sch->func, inner, n)) {
+        if (depends_on(sch, n, var)) return false;
+    }
+    for (hone_node_id n = sch_node(sch, inner)->parent; n != outer; n = sch_node(sch, n)->parent) {
+        bool is_block = sch_node(sch, n)->kind == HONE_NODE_BLOCK;
+        if (depends_on(sch, n, var) || (is_block && feeds(sch, n, outer))) return false;
     }
     return true;
 }
