@@ -35,7 +35,7 @@ typedef enum hone_op {
 } hone_op;
 
 typedef enum hone_intrin {
-#define HONE_INTRIN(name, spelling, args, pure, math, result) HONE_INTRIN_##name,
+#define HONE_INTRIN(name, spelling, args, pure, math, result, params) HONE_INTRIN_##name,
 #include "ir/intrins.def"
 #undef HONE_INTRIN
     HONE_INTRIN_COUNT
@@ -205,6 +205,8 @@ bool hone_op_commutes(hone_op op);
 bool hone_op_is_compare(hone_op op); /* EQ NE LT LE GT GE */
 const char *hone_intrin_spelling(hone_intrin intrin);
 int hone_intrin_arity(hone_intrin intrin); /* -1 = any */
+/* The names of the arguments with spaces between; NULL where they have none. */
+const char *hone_intrin_params(hone_intrin intrin);
 bool hone_intrin_is_pure(hone_intrin intrin);
 bool hone_intrin_is_math(hone_intrin intrin);
 hone_intrin_result hone_intrin_result_rule(hone_intrin intrin);

@@ -18,9 +18,10 @@ static const struct {
     const char *spelling;
     int8_t arity, pure, math;
     hone_intrin_result result;
+    const char *params;
 } intrins[] = {
-#define HONE_INTRIN(name, spelling, args, pure, math, result)                                      \
-    {spelling, args, pure, math, HONE_INTRIN_RESULT_##result},
+#define HONE_INTRIN(name, spelling, args, pure, math, result, params)                              \
+    {spelling, args, pure, math, HONE_INTRIN_RESULT_##result, params},
 #include "ir/intrins.def"
 #undef HONE_INTRIN
 };
@@ -51,6 +52,10 @@ const char *hone_intrin_spelling(hone_intrin intrin) {
 
 int hone_intrin_arity(hone_intrin intrin) {
     return intrins[intrin].arity;
+}
+
+const char *hone_intrin_params(hone_intrin intrin) {
+    return intrins[intrin].params;
 }
 
 bool hone_intrin_is_pure(hone_intrin intrin) {

@@ -168,6 +168,33 @@ static int64_t bit_not_i(const xexpr *e, machine *m) {
     return wrap_to(e, ~x_int(e->args[0], m));
 }
 
+/* ---- fixed point ---- */
+
+static int checked_shift(machine *m, int64_t by) {
+    if (by < 0 || by > 63) {
+        machine_fail(m, HONE_ERROR(HONE_CODE_ILLEGAL, "a product of fixed point is shifted by %lld",
+                                   (long long)by));
+    }
+    return (int)by;
+}
+
+/* (x << left) * y / 2^right in 64 bits, halves up. */
+static int64_t multiply_shift(const xexpr *e, machine *m, int64_t left, int64_t right) {
+    uint64_t x = (uint64_t)x_int(e->args[0], m) << checked_shift(m, left);
+    int by = checked_shift(m, right);
+    uint64_t half = UINT64_C(1) << checked_shift(m, right - 1);
+    int64_t sum = (int64_t)(x * (uint64_t)x_int(e->args[1], m) + half);
+    return wrap_to(e, sum >> by);
+}
+static int64_t q_multiply_shift_i(const xexpr *e, machine *m) {
+    int64_t q = x_int(e->args[2], m), s = x_int(e->args[3], m);
+    return multiply_shift(e, m, s > 0 ? s : 0, s > 0 ? q : q - s);
+}
+static int64_t q_multiply_axis_i(const xexpr *e, machine *m) {
+    int64_t left = x_int(e->args[5], m) ? x_int(e->args[2], m) : 0;
+    return multiply_shift(e, m, left, x_int(e->args[3], m) + x_int(e->args[4], m));
+}
+
 /* ---- control and the rest ---- */
 
 static int64_t if_then_else_i(const xexpr *e, machine *m) {
@@ -349,6 +376,12 @@ static bool choose_integer(xexpr *x, hone_intrin intrin) {
         return true;
     case HONE_INTRIN_POPCOUNT:
         x->eval.i = popcount_i;
+        return true;
+    case HONE_INTRIN_Q_MULTIPLY_SHIFT:
+        x->eval.i = q_multiply_shift_i;
+        return true;
+    case HONE_INTRIN_Q_MULTIPLY_AXIS:
+        x->eval.i = q_multiply_axis_i;
         return true;
     case HONE_INTRIN_SHIFT_LEFT:
         x->eval.i = shift_left_i;

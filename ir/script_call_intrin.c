@@ -108,6 +108,38 @@ static bool check_operands(script_parser *p, const script_call *call, hone_intri
     return true;
 }
 
+/* The arguments in the order of the intrinsic's own names, which a text may say: f(x, y=2). Those
+ * before `first` are no arguments of it. */
+static bool in_order(script_parser *p, const script_call *call, hone_intrin intrin, uint32_t first,
+                     script_value **out, uint32_t *out_count) {
+    enum { MOST = 16 };
+    const char *names[MOST], *params = hone_intrin_params(intrin);
+    uint32_t count = call->count - first, named = 0;
+    *out_count = count;
+    *out = script_alloc(p, p->scratch, (size_t)count + MOST, sizeof **out);
+    if (!*out) return false;
+    for (uint32_t i = 0; i < count; i++)
+        (*out)[i] = call->args[first + i];
+    for (const char *at = params; at && *at && named < MOST - 2; at += strcspn(at, " ")) {
+        at += strspn(at, " ");
+        names[named] = hone_arena_printf(p->scratch, "%.*s", (int)strcspn(at, " "), at);
+        if (!names[named++]) return script_no_memory(p);
+    }
+    names[named] = "dtype";
+    names[named + 1] = "span";
+    if (params && !script_check_keywords(p, call, names, named + 2)) return false;
+    bool by_name = false;
+    for (uint32_t i = 0; i < named; i++)
+        by_name |= script_arg(call, UINT32_MAX, names[i]) != NULL;
+    for (uint32_t i = 0; by_name && i < named; i++) {
+        const script_value *value = NULL;
+        if (!script_need_arg(p, call, first + i, names[i], &value)) return false;
+        (*out)[i] = *value;
+    }
+    if (by_name && named > count) *out_count = named;
+    return true;
+}
+
 bool script_call_intrin(script_parser *p, const script_call *call, script_value *out,
                         bool *out_known) {
     *out_known = false;
@@ -131,11 +163,13 @@ bool script_call_intrin(script_parser *p, const script_call *call, script_value 
     if (rule == HONE_INTRIN_RESULT_GIVEN && !given_dtype(p, call, intrin, &first, &dtype)) {
         return false;
     }
-    uint32_t count = call->count - first;
+    uint32_t count = 0;
+    script_value *values = NULL;
+    if (!in_order(p, call, intrin, first, &values, &count)) return false;
     const hone_expr **args = script_alloc(p, p->scratch, count, sizeof *args);
     if (!args) return false;
     for (uint32_t i = 0; i < count; i++) {
-        const script_value *v = &call->args[first + i];
+        const script_value *v = &values[i];
         bool is_tensor = v->kind == SCRIPT_GARG && !script_garg_number(p, v->u.garg);
         if (is_tensor) {
             return script_fail(p, v->at,

@@ -8,6 +8,7 @@ hone_status lower_scheduled(hone_lower *lower);
 hone_status lower_imports(hone_lower *lower); /* see HONE_LOWER_IMPORT_LLVM */
 hone_status lower_stages(hone_lower *lower);
 hone_status lower_widen(hone_lower *lower);
+hone_status lower_fixed_point(hone_lower *lower);
 hone_status lower_hoist_init(hone_lower *lower);
 hone_status lower_hoist_if(hone_lower *lower);
 hone_status lower_init(hone_lower *lower);

@@ -51,6 +51,11 @@ static const struct row {
                                   "T.float64(7)) + T.nearbyint(T.float64(2.5))")                                                                                                   },
     {"shifts",                              ONE_BUFFER("int32",                                     "int32",
      "T.bitwise_xor(T.shift_left(A[vi], 3), T.shift_right(A[vi] - 4, 1))")                                                                                                         },
+    {"fixed point",                         ONE_BUFFER("int32",                                     "int32",
+     "T.q_multiply_shift(A[vi] * 70000001, 1395864371, 31, vi % 9 - 6)")                                                                                                           },
+    {"fixed point by axis",                 ONE_BUFFER("int32",                                     "int32",
+     "T.q_multiply_shift_per_axis(A[vi] * 7001, 1395864371, vi % "
+                                       "5, vi % 3, 31, vi % 2 == 0, True)")                                                                                                        },
     {"popcount",                            ONE_BUFFER("int32",                                     "int32",         "T.popcount(A[vi] - 2) + T.bitwise_not(A[vi])")               },
     {"casts saturate",                      ONE_BUFFER("float32",                                   "int8",          "T.cast(A[vi] * T.float32(1000), \"int8\")")                  },
     {"casts to unsigned",

@@ -236,6 +236,14 @@ static const struct row {
                              "  C[2] = T.bitwise_and(A[0], 6)\n  C[3] = T.bitwise_xor(A[0], 6)\n"
                              "  C[4] = T.bitwise_not(A[0])\n  C[5] = T.popcount(A[0])\n",                                       {-5},
      {-20, -3, 2, -3, 4, 31}                                           },
+    {"fixed point",
+     FUNC("(3,), \"int32\"",
+     "(6,), \"int32\"") "  for i in range(3):\n    C[i] = T.q_multiply_shift(A[i], "
+                             "1395864371, 31, -4)\n"
+                             "  for i in range(3):\n    C[i + 3] = "
+                             "T.q_multiply_shift_per_axis(A[i], 1073741824, i, 1, "
+                             "31, i > 1, True)\n",                                                                              {2147483647, -2147483648, 100},
+     {87241523, -87241523, 4, 536870912, -536870912, 100}              },
     {"functions",
      FUNC("(1,), \"float64\"",
      "(5,), \"float64\"") "  C[0] = T.sqrt(A[0])\n  C[1] = T.exp(T.float64(0))\n  C[2] = "
