@@ -10,6 +10,8 @@
  *       for row1 (unrolled): for col1 (vector): tile += …
  *     out = epilogue(tile)
  *
+ * Where no tile divides rows or columns, the last one is shorter (lower/lower_version.c).
+ *
  * Where nothing is shared so (depthwise convolutions, pooling), rows share what they read of a
  * window that slides along them: its loop is unrolled around row1, and each read serves all places
  * of the window. A small plane that fits in registers with all that it reads is one tile, and all
@@ -34,10 +36,25 @@ static bool sums_short_rows(const hone_default_nest *n, hone_node_id column) {
     return false;
 }
 
+/* Rows of a tile whose sums are in registers beside a vector of each column and what of a row they
+ * are multiplied with. */
+static int64_t most_rows(const hone_default_nest *n, int64_t vectors) {
+    return (n->limits->vector_registers - vectors - 1) / vectors;
+}
+
+/* No more vectors than rows, of which there are so many. */
+static int64_t shared_vectors(const hone_default_nest *n, int64_t rows) {
+    int64_t vectors = MAX_VECTORS;
+    while (vectors > 2 && most_rows(n, vectors) < (rows < vectors ? rows : vectors))
+        vectors--;
+    return vectors;
+}
+
 /* Vectors of a tile. What is read once (the sum of columns) is read in long runs: as many vectors
  * as half of the registers hold, and as leave each thread some. */
-static int64_t most_vectors(const hone_default_nest *n, int64_t extent, hone_node_id column) {
-    if (n->facts.has_reuse) return MAX_VECTORS;
+static int64_t most_vectors(const hone_default_nest *n, int64_t extent, hone_node_id column,
+                            int64_t rows) {
+    if (n->facts.has_reuse) return shared_vectors(n, rows);
     if (sums_short_rows(n, column)) return MAX_VECTORS / 2;
     int64_t most = n->limits->vector_registers / 2, threads = n->limits->threads;
     int64_t share = (extent + threads * n->lanes - 1) / (threads * n->lanes);
@@ -46,11 +63,27 @@ static int64_t most_vectors(const hone_default_nest *n, int64_t extent, hone_nod
     return most > MAX_VECTORS ? most : MAX_VECTORS;
 }
 
-/* Elements of the vector part: whole registers if they divide the extent, else what does. */
-static int64_t column_tile(const hone_default_nest *n, int64_t extent, hone_node_id column) {
-    int64_t most = most_vectors(n, extent, column) * n->lanes;
+/* Nearly equal parts of an extent, none of more than so many. */
+static int64_t equal_parts(int64_t extent, int64_t most) {
+    int64_t parts = (extent + most - 1) / most;
+    return (extent + parts - 1) / parts;
+}
+
+static bool fills_lanes(const hone_default_nest *n, int64_t columns) {
+    int64_t vectors = (columns + n->lanes - 1) / n->lanes;
+    return 4 * columns >= 3 * vectors * n->lanes;
+}
+
+/* Elements of the vector part: whole registers if they divide the extent, else what does and leaves
+ * few lanes empty; whole registers and a rest where rows share them. */
+static int64_t column_tile(const hone_default_nest *n, int64_t extent, hone_node_id column,
+                           int64_t rows) {
+    int64_t vectors = most_vectors(n, extent, column, rows), most = vectors * n->lanes;
+    bool may_rest = n->facts.has_reuse && n->lanes > 1;
     int64_t tile = hone_default_divisor(extent, n->lanes, most, n->lanes);
     if (!tile) tile = hone_default_divisor(extent, n->lanes / 2 + 1, most, 1);
+    if (may_rest && extent > most && !(tile && fills_lanes(n, tile)))
+        return equal_parts((extent + n->lanes - 1) / n->lanes, vectors) * n->lanes;
     if (!tile && extent <= 2 * most) tile = extent;
     if (!tile) tile = hone_default_divisor(extent, 4, most, 1);
     return tile ? tile : extent; /* lowering cuts a long vector */
@@ -158,8 +191,15 @@ static bool is_plane(const hone_default_nest *n, const hone_node_id *loops, int6
     return registers <= n->limits->vector_registers;
 }
 
-/* Rows that a window slides along: its weights are in registers, too, where there are many. Nearly
- * equal tiles if no number divides the extent. */
+/* At most so many rows: half of them at least, or nearly equal tiles if no number divides the
+ * extent. */
+static int64_t row_tile(int64_t extent, int64_t most) {
+    int64_t least = most < 4 ? 2 : (most + 1) / 2;
+    int64_t rows = hone_default_divisor(extent, least, most, 1);
+    return rows || most < 1 ? rows : equal_parts(extent, most);
+}
+
+/* Rows that a window slides along: its weights are in registers, too, where there are many. */
 static void plan_window(const hone_default_nest *n, const hone_node_id *loops, int64_t vectors,
                         plan *p) {
     const hone_reduction_facts *f = &n->facts;
@@ -175,11 +215,9 @@ static void plan_window(const hone_default_nest *n, const hone_node_id *loops, i
             int64_t most = (registers - SPARE_REGISTERS - held) / vectors;
             if (most * vectors * extent > MAX_UNROLLED) most = MAX_UNROLLED / (vectors * extent);
             if (most < 2) continue;
-            int64_t tiles = (f->extents[row] + most - 1) / most;
             p->row = (int32_t)row;
             p->window = (int32_t)window;
-            p->rows = hone_default_divisor(f->extents[row], (most + 1) / 2, most, 1);
-            if (!p->rows) p->rows = (f->extents[row] + tiles - 1) / tiles;
+            p->rows = row_tile(f->extents[row], most);
         }
     }
 }
@@ -187,11 +225,12 @@ static void plan_window(const hone_default_nest *n, const hone_node_id *loops, i
 static plan make_plan(const hone_default_nest *n, uint32_t count, const hone_node_id *loops) {
     const hone_reduction_facts *f = &n->facts;
     plan p = {.column = f->contiguous_space, .rows = 1, .window = -1};
-    p.columns = column_tile(n, f->extents[p.column], loops[p.column]);
+    p.row = row_loop(n, count, loops);
+    p.columns =
+        column_tile(n, f->extents[p.column], loops[p.column], p.row < 0 ? 1 : f->extents[p.row]);
     int64_t vectors = (p.columns + n->lanes - 1) / n->lanes;
-    int64_t budget = (n->limits->vector_registers - SPARE_REGISTERS) / vectors;
-    p.row = vectors <= MAX_VECTORS ? row_loop(n, count, loops) : -1;
-    if (p.row >= 0) p.rows = hone_default_divisor(f->extents[p.row], 1, budget, 1);
+    if (vectors > MAX_VECTORS) p.row = -1;
+    if (p.row >= 0) p.rows = row_tile(f->extents[p.row], most_rows(n, vectors));
     if (p.row < 0 && vectors <= MAX_VECTORS) plan_window(n, loops, vectors, &p);
     if (p.rows <= 1) p.row = p.window = -1;
     if (p.window >= 0) p.is_plane = is_plane(n, loops, vectors, &p);
