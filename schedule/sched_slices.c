@@ -3,8 +3,9 @@
 #include "ir/itermap.h"
 
 /* Blocks whose instances may meet in one element, but not across the iterations of a loop:
- * D[X[vi], vj] = … may write an element for several vi, yet each vj has a column of its own. And
- * blocks without axes, which use the loops around them as they are. */
+ * D[X[vi], vj] = … may write an element for several vi, yet each vj has a column of its own (and so
+ * have the digits of it, and the digits of a loop that is several such axes). And blocks without
+ * axes, which use the loops around them as they are. */
 
 /* The dimension of the region that is the axis (or loop) and nothing else, or HONE_NO_ID. */
 static uint32_t dimension_of(const hone_schedule *sch, const hone_region *region, hone_var axis) {
@@ -32,28 +33,96 @@ static bool stays_in_slice(const hone_schedule *sch, const hone_block *block, ho
     return block->write_count > 0;
 }
 
-bool sch_has_own_slices(const hone_schedule *sch, hone_node_id block, hone_node_id loop) {
+/* The axes of a block that are slices of what it writes: their bindings, and loops that these use.
+ */
+typedef struct slices {
+    uint32_t count, loop_count;
+    const hone_expr **bindings;
+    hone_iter *loops;
+} slices;
+
+static bool uses_loops(const hone_expr *binding, const slices *of) {
+    for (uint32_t i = 0; i < of->loop_count; i++) {
+        if (hone_expr_uses_var(binding, of->loops[i].var)) return true;
+    }
+    return false;
+}
+
+/* Notes the loops around the block that the binding uses, each once. */
+static void note_loops(const hone_schedule *sch, uint32_t count, const hone_node_id *around,
+                       const hone_expr *binding, slices *io) {
+    for (uint32_t i = 0; i < count; i++) {
+        const hone_node *loop = sch_node(sch, around[i]);
+        bool is_new = hone_expr_uses_var(binding, loop->u.loop.var);
+        for (uint32_t k = 0; k < io->loop_count && is_new; k++)
+            is_new = io->loops[k].var != loop->u.loop.var;
+        if (is_new) io->loops[io->loop_count++] = (hone_iter){loop->u.loop.var, loop->u.loop.range};
+    }
+}
+
+/* Does no value of the bindings come again in another iteration of the loop? That is so where none
+ * comes again in other iterations of the loops that they use. One binding will do; else all of them
+ * that share loops with it: f0*2 + f1//8 with f1 % 8. */
+static bool tells_iterations(hone_schedule *sch, hone_node_id block, hone_node_id loop,
+                             const slices *all) {
+    uint32_t count = 0;
+    const hone_node_id *around = NULL;
+    hone_itermap map;
+    if (hone_status_consume(sch_loops_of(sch, block, &count, &around))) return false;
+    slices some = {0, 0, hone_arena_alloc(sch->arena, (all->count + 1) * sizeof *some.bindings),
+                   hone_arena_alloc(sch->arena, (count + 1) * sizeof *some.loops)};
+    bool *taken = hone_arena_zalloc(sch->arena, (all->count + 1) * sizeof *taken);
+    if (!some.bindings || !some.loops || !taken) return false;
+    for (uint32_t i = 0; i < all->count; i++) {
+        if (!hone_expr_uses_var(all->bindings[i], sch_node(sch, loop)->u.loop.var)) continue;
+        some.loop_count = 0;
+        note_loops(sch, count, around, all->bindings[i], &some);
+        if (hone_itermap_detect(&sch->arith, 1, &all->bindings[i], some.loop_count, some.loops,
+                                NULL, HONE_ITERMAP_INJECTIVE, true, &map)) {
+            return true;
+        }
+    }
+    const hone_node *self = sch_node(sch, loop);
+    some.loops[0] = (hone_iter){self->u.loop.var, self->u.loop.range};
+    some.loop_count = 1;
+    for (uint32_t i = 0; i < all->count;) {
+        if (taken[i] || !uses_loops(all->bindings[i], &some)) {
+            i++;
+            continue;
+        }
+        taken[i] = true;
+        some.bindings[some.count++] = all->bindings[i];
+        note_loops(sch, count, around, all->bindings[i], &some);
+        i = 0;
+    }
+    return some.count > 1 &&
+           hone_itermap_detect(&sch->arith, some.count, some.bindings, some.loop_count, some.loops,
+                               NULL, HONE_ITERMAP_INJECTIVE, true, &map);
+}
+
+bool sch_has_own_slices(hone_schedule *sch, hone_node_id block, hone_node_id loop) {
     const hone_node *node = sch_node(sch, block);
+    const hone_block *self = node->u.block.block;
     hone_var var = sch_node(sch, loop)->u.loop.var;
     bool is_found = false;
     if (!sch_is_below_known_conditions(sch, block)) return false;
-    if (node->u.block.block->axis_count == 0) {
-        return stays_in_slice(sch, node->u.block.block, var);
-    }
+    if (self->axis_count == 0) return stays_in_slice(sch, self, var);
     if (node->flags & SCH_OPEN) return false;
-    for (uint32_t i = 0; i < node->u.block.block->axis_count; i++) {
-        const hone_axis *axis = &node->u.block.block->axes[i];
+    slices own = {0, 0, hone_arena_alloc(sch->arena, self->axis_count * sizeof *own.bindings),
+                  NULL};
+    for (uint32_t i = 0; own.bindings && i < self->axis_count; i++) {
+        const hone_axis *axis = &self->axes[i];
         const hone_expr *binding = node->u.block.bindings[i];
         if (axis->kind > HONE_AXIS_REDUCE) return false; /* ordered, or nobody knows how */
-        if (axis->kind != HONE_AXIS_SPATIAL || binding->kind != HONE_EXPR_VAR) continue;
-        is_found = is_found ||
-                   (binding->u.var == var && stays_in_slice(sch, node->u.block.block, axis->var));
+        if (axis->kind != HONE_AXIS_SPATIAL || !stays_in_slice(sch, self, axis->var)) continue;
+        own.bindings[own.count++] = binding;
+        is_found = is_found || (binding->kind == HONE_EXPR_VAR && binding->u.var == var);
     }
-    return is_found;
+    return is_found || tells_iterations(sch, block, loop, &own);
 }
 
 /* The loops whose iterations meet in elements that the block writes keep their order. */
-static bool keeps_order(const hone_schedule *sch, hone_node_id block, uint32_t count,
+static bool keeps_order(hone_schedule *sch, hone_node_id block, uint32_t count,
                         const hone_node_id *before, const hone_node_id *after) {
     uint32_t at = 0;
     for (uint32_t i = 0; i < count; i++) {

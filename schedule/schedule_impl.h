@@ -206,7 +206,7 @@ HONE_NODISCARD hone_status sch_require_order_free(hone_schedule *sch, hone_node_
                                                   hone_node_id bottom);
 /* Instances of the block in different iterations of a loop around it touch different slices of what
  * it writes: elements that several instances write are written within one iteration. */
-bool sch_has_own_slices(const hone_schedule *sch, hone_node_id block, hone_node_id loop);
+bool sch_has_own_slices(hone_schedule *sch, hone_node_id block, hone_node_id loop);
 /* A new order of a chain of loops leaves those without slices of their own in their order, for each
  * block below: instances that meet in an element keep theirs. */
 bool sch_may_reorder_slices(hone_schedule *sch, uint32_t count, const hone_node_id *before,
