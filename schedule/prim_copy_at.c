@@ -1,4 +1,5 @@
 #include "ir/fold.h"
+#include "ir/region.h"
 #include "schedule/move_domain.h"
 #include "schedule/schedule_impl.h"
 
@@ -335,18 +336,51 @@ static hone_status make_copy(copying *c) {
     return make_body(c, lows);
 }
 
-/* Does what is copied have its values in every iteration? */
-static bool is_always_there(copying *c) {
+/* Makes the block around say that it reads all that stands in it now, where all of that is there
+ * for it. */
+static hone_status declare_reads(copying *c, bool *out) {
+    hone_schedule *sch = c->sch;
+    const hone_block *old = sch_block(sch, c->scope);
+    const hone_region *actual, *all, *writes;
+    const hone_region *declared = hone_region_of(old->read_count, old->reads, c->buffer);
+    uint32_t count, write_count;
+    const char *why = NULL;
+    HONE_TRY(hone_block_infer_regions(sch->func, c->scope, sch->arena, &count, &all, &write_count,
+                                      &writes));
+    actual = hone_region_of(count, all, c->buffer);
+    *out = actual && hone_region_covers(&sch->arith, sch->func, actual, declared);
+    if (!*out) return HONE_OK;
+    hone_block *block = hone_arena_copy(sch->arena, old, sizeof *old);
+    hone_region *reads = hone_arena_copy(sch->arena, old->reads, old->read_count * sizeof *reads);
+    if (!block || !reads) return sch_no_memory();
+    reads[declared - old->reads] = *actual;
+    block->reads = reads;
+    sch_node(sch, c->scope)->u.block.block = block;
+    hone_node_id around = sch_scope_of(sch, c->scope);
+    HONE_TRY(sch_reads_as_declared(sch, around, c->buffer, out));
+    *out = *out && sch_read_is_fed(sch, around, c->scope, actual, &why);
+    if (!*out) sch_node(sch, c->scope)->u.block.block = old;
+    return HONE_OK;
+}
+
+/* Does what is copied have its values in every iteration, and does the block around say that it
+ * reads it? */
+static hone_status is_always_there(copying *c, bool *out) {
     const hone_block *block = sch_block(c->sch, c->copy);
     const char *why = NULL;
-    return !c->is_write && sch_read_is_fed(c->sch, c->scope, c->copy, &block->reads[0], &why);
+    *out = !c->is_write && sch_read_is_fed(c->sch, c->scope, c->copy, &block->reads[0], &why);
+    if (!*out) return HONE_OK;
+    HONE_TRY(sch_reads_as_declared(c->sch, c->scope, c->buffer, out));
+    return *out ? HONE_OK : declare_reads(c, out);
 }
 
 /* Iterations in which the block does not run copy nothing, but what could be copied in all of them,
  * as in TVM: readers then need not show that they run in the same iterations. */
 static hone_status add_conditions(copying *c) {
     hone_schedule *sch = c->sch;
-    if (is_always_there(c)) return HONE_OK;
+    bool is_there;
+    HONE_TRY(is_always_there(c, &is_there));
+    if (is_there) return HONE_OK;
     for (uint32_t i = 0; i < c->user_count; i++) {
         const hone_expr *outer = NULL;
         HONE_TRY(sch_outer_conditions(sch, c->users[i], c->loop, &outer));

@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "ir/itermap.h"
-#include "ir/region.h"
 #include "schedule/reindexing_places.h"
 
 /* ---- the access ---- */
@@ -528,20 +527,11 @@ static hone_status redirect(sch_reindexing *r) {
     return HONE_OK;
 }
 
-/* Steps on the block around go by what it says that it reads: the copy may not read more. */
 static hone_status check_declared(const sch_reindexing *r) {
     hone_schedule *sch = r->sch;
-    const hone_block *scope = sch_block(sch, r->scope);
-    uint32_t read_count, write_count;
-    const hone_region *reads, *writes;
-    if (r->is_write || sch_scope_of(sch, r->scope) == HONE_NO_ID) return HONE_OK;
-    HONE_TRY(hone_block_infer_regions(sch->func, r->scope, sch->arena, &read_count, &reads,
-                                      &write_count, &writes));
-    const hone_region *actual = hone_region_of(read_count, reads, r->buffer);
-    const hone_region *declared = hone_region_of(scope->read_count, scope->reads, r->buffer);
-    if (!actual || !declared || hone_region_covers(&sch->arith, sch->func, declared, actual)) {
-        return HONE_OK;
-    }
+    bool is_declared = true;
+    if (!r->is_write) HONE_TRY(sch_reads_as_declared(sch, r->scope, r->buffer, &is_declared));
+    if (is_declared) return HONE_OK;
     return sch_refuse(sch, r->block, "more of '%s' would be copied than %s says that it reads",
                       hone_func_buffer(sch->func, r->buffer)->name, sch_block_name(sch, r->scope));
 }
