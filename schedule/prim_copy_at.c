@@ -119,7 +119,8 @@ static hone_status find_box(copying *c, const char *storage_scope) {
         sch->arith.keeps_units = true;
         bool is_known = hone_interval_range(&sch->arith, box.dims[d], dtype, &c->box[d]);
         sch->arith.keeps_units = false;
-        is_known = is_known && hone_expr_is_int(c->box[d].extent);
+        if (is_known) c->box[d].extent = hone_simplify(&sch->arith, c->box[d].extent);
+        is_known = is_known && c->box[d].extent && hone_expr_is_int(c->box[d].extent);
         if (is_known) end = hone_expr_add(&sch->ir, c->box[d].min, c->box[d].extent);
         if (is_known && hone_prove_less_equal(&sch->arith, zero, c->box[d].min) &&
             hone_prove_less_equal(&sch->arith, end, buffer->shape[d])) {
