@@ -269,11 +269,27 @@ static int64_t gap_of_term(relax_ctx *ctx, const hone_expr *term) {
     return gap < by ? gap : by;
 }
 
+/* Does a relaxed variable stand in several terms: j // 8 * 8 + j // 2? Then not all of their values
+ * meet. */
+static bool terms_are_tied(const relax_ctx *ctx, const hone_linear *form) {
+    for (uint32_t i = 0; i < form->count; i++) {
+        const hone_expr *term = form->terms[i].term;
+        for (uint32_t v = 0; term->kind != HONE_EXPR_VAR && v < ctx->relax_count; v++) {
+            if (!ctx->relax[v] || !hone_expr_uses_var(term, (hone_var)v)) continue;
+            for (uint32_t k = 0; k < form->count; k++) {
+                if (k != i && hone_expr_uses_var(form->terms[k].term, (hone_var)v)) return true;
+            }
+        }
+    }
+    return false;
+}
+
 /* The largest distance between neighbours among the elements that an index touches, `reach` of them
  * side by side at one point of the loops: sorted by stride, each relaxed term closes the gaps of
- * the ones before. INT64_MAX where it is too large. */
+ * the ones before. INT64_MAX where it is too large, or not known. */
 static int64_t largest_gap(relax_ctx *ctx, const hone_linear *form, int64_t reach) {
     int64_t done = 0, largest = 1;
+    if (terms_are_tied(ctx, form)) return INT64_MAX;
     for (;;) { /* the next larger stride; few terms, so no sorting */
         int64_t stride = INT64_MAX, step;
         for (uint32_t i = 0; i < form->count; i++) {
