@@ -521,11 +521,12 @@ static hone_status plan(planner *p, hone_node_id alloc) {
     bool may = false;
     HONE_TRY(may_enter(p, &all, place, &may));
     if (!may) place = independent_user(p, alloc, &all);
-    if (place == HONE_NO_ID) return lower_part_iterations(p->lower, alloc, &all);
-    lower_splice(func, alloc); /* its children take its place */
-    hone_tree_move_children(func, place, alloc);
-    hone_tree_append(func, place, alloc);
-    return HONE_OK;
+    if (place != HONE_NO_ID) {
+        lower_splice(func, alloc); /* its children take its place */
+        hone_tree_move_children(func, place, alloc);
+        hone_tree_append(func, place, alloc);
+    }
+    return may ? HONE_OK : lower_part_iterations(p->lower, alloc, &all);
 }
 
 static hone_status begin(planner *p, hone_lower *lower) {

@@ -7,7 +7,8 @@
  *         … T[i] … T[i + 1] …                             T[i, i + t] = …
  *
  * for what cannot be an allocation inside of the loop: an iteration may go on with what it stored
- * in an earlier iteration of a loop around it. */
+ * in an earlier iteration of a loop around it. Where iterations may store to the same elements and
+ * look up where they read, one runs after the other. */
 #include "ir/itermap.h"
 #include "lower/accesses.h"
 #include "support/tensor.h"
@@ -152,6 +153,17 @@ static bool reads_its_own(parting *p) {
     return true;
 }
 
+/* Is a place that is read looked up, B[X[i]]? Then nobody knows whose values these are. */
+static bool looks_up(const parting *p) {
+    for (uint32_t i = 0; i < p->all.count; i++) {
+        const lower_access *access = &p->all.items[i];
+        for (uint32_t d = 0; d < p->lower->func->buffers[p->buffer].rank; d++) {
+            if (!access->is_store && !hone_expr_is_pure_index(access->indices[d])) return true;
+        }
+    }
+    return false;
+}
+
 static const hone_expr **with_iteration(void *ctx, const hone_expr *const *indices) {
     parting *p = ctx;
     hone_func *func = p->lower->func;
@@ -203,7 +215,10 @@ static hone_status part_loop(parting *p, hone_node_id alloc) {
     HONE_TRY(lower_bind_around(func, p->loop, &p->arith));
     HONE_TRY(lower_mark_vars(func, p->loop, &p->arith, p->inner, p->others));
     p->inner[hone_func_node(func, p->loop)->u.loop.var] = false;
-    return stores_apart(p) || !reads_its_own(p) ? HONE_OK : add_dimension(p);
+    if (stores_apart(p)) return HONE_OK;
+    if (reads_its_own(p)) return add_dimension(p);
+    if (looks_up(p)) hone_func_node(func, p->loop)->loop_kind = HONE_LOOP_SERIAL;
+    return HONE_OK;
 }
 
 /* The next loop around a node, below alloc, whose iterations run at once; alloc: there is none. */

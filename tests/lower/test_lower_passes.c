@@ -224,6 +224,26 @@ static const struct row alloc_rows[] = {
           "            if o == 1:\n"
           "                Y[f] = L[f]\n",                                   "    L = T.alloc_buffer((8,), \"int32\")\n"
      "    for o in range(2):\n"                                                           },
+    {"a loop inside of the one that has its own buffers needs its own, too",
+     HEAD "    L = T.alloc_buffer((6,), \"int32\")\n"
+          "    for o in T.parallel(2):\n"
+          "        for f in T.parallel(3):\n"
+          "            for s in range(2):\n"
+          "                for t in range(3):\n"
+          "                    L[s * 3 + t] = A[t]\n"
+          "                for t in range(3):\n"
+          "                    L[s * 3 + t] = L[s * 3 + t] + f\n"
+          "            Y[o * 3 + f] = L[f] + L[f + 3]\n",                    "    for o in T.parallel(2):\n"
+     "        L = T.alloc_buffer((3, 6), \"int32\")\n"
+     "        for f in T.parallel(3):\n"                                   },
+    {"what is looked up may be anybody's: one iteration after the other",
+     HEAD "    L = T.alloc_buffer((6,), \"int32\")\n"
+          "    for o in range(2):\n"
+          "        for f in T.parallel(3):\n"
+          "            for t in range(2):\n"
+          "                L[f + t] = A[t]\n"
+          "            Y[o * 3 + f] = L[A[f]]\n",                            "    L = T.alloc_buffer((6,), \"int32\")\n"
+     "    for o, f in T.grid(2, 3):\n"                                             },
     {"steps that reach into the next are not",
      HEAD "    L = T.alloc_buffer((7,), \"int32\")\n"
           "    for o in range(2):\n"
