@@ -33,6 +33,17 @@ bool lower_has_effects(const hone_expr *e) {
             e->op == HONE_INTRIN_ACCESS_PTR || e->op == HONE_INTRIN_CALL_PURE_EXTERN);
 }
 
+const hone_expr *lower_element_number(hone_lower *lower, hone_arith *arith, hone_buffer buffer,
+                                      const hone_expr *const *indices) {
+    hone_ir *ir = &arith->ir;
+    const hone_buffer_info *info = &lower->func->buffers[buffer];
+    if (info->strides || info->elem_offset || info->rank == 0) return NULL;
+    const hone_expr *sum = indices[0];
+    for (uint32_t d = 1; d < info->rank; d++)
+        sum = hone_expr_add(ir, hone_expr_mul(ir, sum, info->shape[d]), indices[d]);
+    return sum ? hone_simplify(arith, sum) : NULL;
+}
+
 static bool visit(void *ctx, const hone_expr *e) {
     finder *f = ctx;
     if (e->kind == HONE_EXPR_LOAD && e->u.buffer == f->buffer) add(f, e->args, false);

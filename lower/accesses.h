@@ -21,6 +21,9 @@ HONE_NODISCARD hone_status lower_find_accesses(const hone_func *func, hone_node_
                                                hone_buffer buffer, lower_accesses *out);
 /* A call that may do more than give a value: what is behind a pointer may be anything. */
 bool lower_has_effects(const hone_expr *e);
+/* The number of an element in its buffer; NULL where that is not known, or memory is short. */
+const hone_expr *lower_element_number(hone_lower *lower, hone_arith *arith, hone_buffer buffer,
+                                      const hone_expr *const *indices);
 /* New indices of an access, as many as the buffer has dimensions now, in the function's arena; NULL
  * when memory is short. */
 typedef const hone_expr **(*lower_index_map)(void *ctx, const hone_expr *const *indices);

@@ -59,21 +59,10 @@ static void add_loop(rows *r, hone_node_id id, int64_t stride) {
     r->extents[r->depth++] = hone_expr_const(node->u.loop.range.extent);
 }
 
-/* The number of an element in its buffer; NULL where that is not known. */
-static const hone_expr *element_number(rows *r, hone_buffer buffer,
-                                       const hone_expr *const *indices) {
-    hone_ir *ir = &r->arith.ir;
-    const hone_buffer_info *info = &r->lower->func->buffers[buffer];
-    if (info->strides || info->elem_offset || info->rank == 0) return NULL;
-    const hone_expr *sum = indices[0];
-    for (uint32_t d = 1; d < info->rank; d++)
-        sum = hone_expr_add(ir, hone_expr_mul(ir, sum, info->shape[d]), indices[d]);
-    return sum ? hone_simplify(&r->arith, sum) : NULL;
-}
-
 static const hone_expr *flatten_load(void *ctx, hone_ir *ir, const hone_expr *e) {
+    rows *r = ctx;
     if (e->kind != HONE_EXPR_LOAD || e->count < 2) return e;
-    const hone_expr *number = element_number(ctx, e->u.buffer, e->args);
+    const hone_expr *number = lower_element_number(r->lower, &r->arith, e->u.buffer, e->args);
     return number ? hone_expr_load(ir, e->dtype, e->u.buffer, 1, &number) : e;
 }
 
@@ -111,7 +100,8 @@ static bool find_loops(rows *r, hone_node_id vector) {
     r->depth = 0;
     add_loop(r, vector, 1);
     if (body->kind != HONE_NODE_STORE || !has_digit(func, r->store, r->vars[0])) return false;
-    const hone_expr *number = element_number(r, body->u.store.buffer, body->u.store.indices);
+    const hone_expr *number =
+        lower_element_number(r->lower, &r->arith, body->u.store.buffer, body->u.store.indices);
     int64_t stride;
     if (!number || !hone_linear_coeff(&r->arith, number, r->vars[0], &stride) || stride != 1)
         return false;

@@ -19,6 +19,7 @@ hone_status lower_blocks(hone_lower *lower);
 hone_status lower_threads(hone_lower *lower);
 hone_status lower_simplify(hone_lower *lower);
 hone_status lower_pipeline(hone_lower *lower);
+hone_status lower_join(hone_lower *lower);
 hone_status lower_rows(hone_lower *lower);
 hone_status lower_neighbours(hone_lower *lower);
 hone_status lower_clip(hone_lower *lower);

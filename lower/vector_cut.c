@@ -1,7 +1,7 @@
 /* lower/vector_cut.c - see vector_cut.h. */
 #include "lower/vector_cut.h"
 
-enum { MAX_UNROLLED_HEAD = 8 };
+enum { MAX_UNROLLED_HEAD = 16 };
 
 static bool note_bits_of(void *ctx, const hone_expr *e) {
     int32_t *widest = ctx;

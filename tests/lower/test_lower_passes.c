@@ -545,6 +545,9 @@ static const struct row fused_rows[] = {
 };
 
 static const struct row vectorize_rows[] = {
+    {"a few vectors are unrolled",
+     HEAD "    for j in T.vectorized(72):\n"
+          "        Y[j] = A[j]\n",                                                         "    for j in T.unroll(9):\n"                                                            },
     {"lanes that lie near are one vector",
      HEAD "    for i in range(100):\n"
           "        for j in T.vectorized(8):\n"
