@@ -160,10 +160,20 @@ static uint32_t count_words(const char *text) {
     return count;
 }
 
+bool script_read_params(script_parser *p, const char *params, const char **names,
+                        uint32_t *out_count) {
+    *out_count = 0;
+    for (const char *at = params; *at && *out_count < SCRIPT_MOST_PARAMS; at += strcspn(at, " ")) {
+        at += strspn(at, " |");
+        names[*out_count] = hone_arena_printf(p->scratch, "%.*s", (int)strcspn(at, " "), at);
+        if (!names[(*out_count)++]) return script_no_memory(p);
+    }
+    return true;
+}
+
 static bool check_row(script_parser *p, const script_call *call, const char *params) {
-    enum { MOST = 16 };
-    const char *ordered = in_order(p, params), *names[MOST];
-    size_t count = 0;
+    const char *ordered = in_order(p, params), *names[SCRIPT_MOST_PARAMS];
+    uint32_t count = 0;
     if (!ordered) return script_no_memory(p);
     uint32_t most = count_words(ordered);
     if (call->count > most) {
@@ -171,12 +181,8 @@ static bool check_row(script_parser *p, const script_call *call, const char *par
         return script_fail(p, call->args[most].at, "%s takes %u argument%s%s, %u given",
                            call->callee, most, most == 1 ? "" : "s", list ? list : "", call->count);
     }
-    for (const char *at = params; *at && count < MOST; at += strcspn(at, " ")) {
-        at += strspn(at, " |");
-        names[count] = hone_arena_printf(p->scratch, "%.*s", (int)strcspn(at, " "), at);
-        if (!names[count++]) return script_no_memory(p);
-    }
-    return script_check_keywords(p, call, names, count);
+    return script_read_params(p, params, names, &count) &&
+           script_check_keywords(p, call, names, count);
 }
 
 bool script_check_shape(script_parser *p, const script_call *call, const script_value *shape,

@@ -112,19 +112,14 @@ static bool check_operands(script_parser *p, const script_call *call, hone_intri
  * before `first` are no arguments of it. */
 static bool in_order(script_parser *p, const script_call *call, hone_intrin intrin, uint32_t first,
                      script_value **out, uint32_t *out_count) {
-    enum { MOST = 16 };
-    const char *names[MOST], *params = hone_intrin_params(intrin);
+    const char *names[SCRIPT_MOST_PARAMS + 2], *params = hone_intrin_params(intrin);
     uint32_t count = call->count - first, named = 0;
     *out_count = count;
-    *out = script_alloc(p, p->scratch, (size_t)count + MOST, sizeof **out);
+    *out = script_alloc(p, p->scratch, (size_t)count + SCRIPT_MOST_PARAMS, sizeof **out);
     if (!*out) return false;
     for (uint32_t i = 0; i < count; i++)
         (*out)[i] = call->args[first + i];
-    for (const char *at = params; at && *at && named < MOST - 2; at += strcspn(at, " ")) {
-        at += strspn(at, " ");
-        names[named] = hone_arena_printf(p->scratch, "%.*s", (int)strcspn(at, " "), at);
-        if (!names[named++]) return script_no_memory(p);
-    }
+    if (params && !script_read_params(p, params, names, &named)) return false;
     names[named] = "dtype";
     names[named + 1] = "span";
     if (params && !script_check_keywords(p, call, names, named + 2)) return false;

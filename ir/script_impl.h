@@ -356,6 +356,10 @@ typedef struct script_entry {
 const script_value *script_arg(const script_call *call, uint32_t index, const char *name);
 bool script_need_arg(script_parser *p, const script_call *call, uint32_t index, const char *name,
                      const script_value **out);
+enum { SCRIPT_MOST_PARAMS = 16 };
+/* "x y | span": the names one by one, in the parser's scratch. */
+bool script_read_params(script_parser *p, const char *params, const char **names,
+                        uint32_t *out_count);
 /* Fails for an argument by a name that is none of these. */
 bool script_check_keywords(script_parser *p, const script_call *call, const char *const *names,
                            size_t count);

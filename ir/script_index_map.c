@@ -71,16 +71,11 @@ static bool define_variables(map_reader *r, const char *name, hone_dtype dtype) 
 }
 
 /* A parameter of the lambda hides what its name stands for outside. */
-static bool is_parameter(const script_parser *p, const script_token *name) {
-    const char *text = p->source.text;
+static bool is_parameter(const script_parser *p, const char *name) {
     if (!script_at_word(p, "lambda")) return false;
     for (uint32_t i = p->pos + 1; i < p->token_count; i++) {
-        const script_token *t = &p->tokens[i];
-        if (t->kind == SCRIPT_TOKEN_OP && text[t->start] == ':') return false;
-        if (t->kind == SCRIPT_TOKEN_NAME && t->length == name->length &&
-            memcmp(text + t->start, text + name->start, name->length) == 0) {
-            return true;
-        }
+        if (script_token_is(p, i, SCRIPT_TOKEN_OP, ":")) return false;
+        if (script_token_is(p, i, SCRIPT_TOKEN_NAME, name)) return true;
     }
     return false;
 }
@@ -93,10 +88,10 @@ static bool define_frees(map_reader *r, hone_dtype dtype) {
         bool is_member = i && p->tokens[i - 1].kind == SCRIPT_TOKEN_OP &&
                          p->source.text[p->tokens[i - 1].start] == '.';
         bool is_number = false;
-        if (t->kind != SCRIPT_TOKEN_NAME || is_member || is_parameter(p, t)) continue;
+        if (t->kind != SCRIPT_TOKEN_NAME || is_member) continue;
         const char *name = script_token_text(p, t);
         if (!name) return false;
-        if (script_lookup(p, name)) continue;
+        if (is_parameter(p, name) || script_lookup(p, name)) continue;
         if (!define_numbers(r, name, &is_number)) return false;
         if (!is_number && !define_variables(r, name, dtype)) return false;
     }

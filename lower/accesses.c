@@ -33,6 +33,22 @@ bool lower_has_effects(const hone_expr *e) {
             e->op == HONE_INTRIN_ACCESS_PTR || e->op == HONE_INTRIN_CALL_PURE_EXTERN);
 }
 
+bool lower_is_plain_loop(const hone_func *func, hone_node_id id) {
+    const hone_node *node = hone_func_node(func, id);
+    return node->kind == HONE_NODE_FOR && node->first != HONE_NO_ID && node->first == node->last &&
+           node->u.loop.annotations.count == 0 &&
+           hone_expr_is_int_value(node->u.loop.range.min, 0) &&
+           hone_expr_const(node->u.loop.range.extent) >= 2;
+}
+
+bool lower_is_stored_element(const hone_node *store, const hone_expr *load) {
+    if (load->u.buffer != store->u.store.buffer) return false;
+    for (uint16_t d = 0; d < load->count; d++) {
+        if (!hone_expr_same(load->args[d], store->u.store.indices[d])) return false;
+    }
+    return true;
+}
+
 const hone_expr *lower_element_number(hone_lower *lower, hone_arith *arith, hone_buffer buffer,
                                       const hone_expr *const *indices) {
     hone_ir *ir = &arith->ir;

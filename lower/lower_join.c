@@ -35,14 +35,6 @@ static hone_var var_of(const join *j, uint32_t loop) {
     return hone_func_node(j->lower->func, j->loops[loop])->u.loop.var;
 }
 
-static bool is_plain(const hone_func *func, hone_node_id id) {
-    const hone_node *node = hone_func_node(func, id);
-    return node->kind == HONE_NODE_FOR && node->first != HONE_NO_ID && node->first == node->last &&
-           node->u.loop.annotations.count == 0 &&
-           hone_expr_is_int_value(node->u.loop.range.min, 0) &&
-           hone_expr_const(node->u.loop.range.extent) >= 2;
-}
-
 /* ---- what the statement touches ---- */
 
 static bool is_own_memory(const hone_func *func, hone_node_id at, hone_buffer buffer) {
@@ -54,14 +46,6 @@ static bool is_own_memory(const hone_func *func, hone_node_id at, hone_buffer bu
         if (is_found && node->kind == HONE_NODE_FOR) return true;
     }
     return false;
-}
-
-static bool is_stored_element(const hone_node *store, const hone_expr *load) {
-    if (load->u.buffer != store->u.store.buffer) return false;
-    for (uint16_t d = 0; d < load->count; d++) {
-        if (!hone_expr_same(load->args[d], store->u.store.indices[d])) return false;
-    }
-    return true;
 }
 
 static void add_access(join *j, hone_buffer buffer, const hone_expr *const *indices) {
@@ -83,7 +67,7 @@ static bool note_part(void *ctx, const hone_expr *e) {
     if (e->kind != HONE_EXPR_LOAD || j->is_refused) return !j->is_refused;
     bool is_stored =
         lower_storage_of(func, e->u.buffer) == lower_storage_of(func, store->u.store.buffer);
-    j->is_refused = is_stored && !is_stored_element(store, e);
+    j->is_refused = is_stored && !lower_is_stored_element(store, e);
     add_access(j, e->u.buffer, e->args);
     return !j->is_refused;
 }
@@ -149,7 +133,7 @@ static bool find_loops(join *j, hone_node_id vector) {
     hone_dtype dtype = func->vars[var_of(j, 0)].dtype;
     while (j->depth < MAX_LOOPS) {
         hone_node_id up = hone_func_node(func, j->loops[j->depth - 1])->parent;
-        if (!is_plain(func, up)) break;
+        if (!lower_is_plain_loop(func, up)) break;
         hone_loop_kind kind = hone_func_node(func, up)->loop_kind;
         hone_dtype own = func->vars[hone_func_node(func, up)->u.loop.var].dtype;
         if ((kind != HONE_LOOP_SERIAL && kind != HONE_LOOP_PARALLEL) ||
@@ -252,7 +236,7 @@ hone_status lower_join(hone_lower *lower) {
     for (hone_node_id n = 0; n != HONE_NO_ID; n = hone_tree_next(func, 0, n)) {
         const hone_node *node = hone_func_node(func, n);
         if (node->kind == HONE_NODE_FOR && node->loop_kind == HONE_LOOP_VECTORIZED &&
-            is_plain(func, n)) {
+            lower_is_plain_loop(func, n)) {
             HONE_TRY(visit(&j, n));
         }
     }

@@ -7,7 +7,7 @@
  *
  * One store, to the next element each time; what is read lies the same way or stays where it is,
  * and of the buffer that is written it is the very element: no iteration sees another. */
-#include "lower/passes.h"
+#include "lower/accesses.h"
 
 enum { LEAST_EXTENT = 8 };
 
@@ -31,19 +31,11 @@ static int64_t step_of(neighbours *s, hone_buffer buffer, uint32_t count,
     return step == 0 || step == 1 ? step : -1;
 }
 
-static bool is_own_element(const neighbours *s, const hone_expr *load) {
-    if (load->u.buffer != s->store->u.store.buffer) return false;
-    for (uint16_t d = 0; d < load->count; d++) {
-        if (!hone_expr_same(load->args[d], s->store->u.store.indices[d])) return false;
-    }
-    return true;
-}
-
 static bool fits_load(neighbours *s, const hone_expr *load) {
     const hone_func *func = s->lower->func;
     bool is_stored =
         lower_storage_of(func, load->u.buffer) == lower_storage_of(func, s->store->u.store.buffer);
-    if (is_stored) return is_own_element(s, load);
+    if (is_stored) return lower_is_stored_element(s->store, load);
     return step_of(s, load->u.buffer, load->count, load->args) >= 0;
 }
 

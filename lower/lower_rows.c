@@ -43,14 +43,6 @@ static bool has_one_child(const hone_node *node) {
     return node->first != HONE_NO_ID && node->first == node->last;
 }
 
-static bool is_plain(const hone_func *func, hone_node_id id) {
-    const hone_node *node = hone_func_node(func, id);
-    return node->kind == HONE_NODE_FOR && has_one_child(node) &&
-           node->u.loop.annotations.count == 0 &&
-           hone_expr_is_int_value(node->u.loop.range.min, 0) &&
-           hone_expr_const(node->u.loop.range.extent) >= 2;
-}
-
 static void add_loop(rows *r, hone_node_id id, int64_t stride) {
     const hone_node *node = hone_func_node(r->lower->func, id);
     r->loops[r->depth] = id;
@@ -90,7 +82,7 @@ static bool has_digit(const hone_func *func, hone_node_id store, hone_var var) {
 /* The store below the vectorized loop, and the loops around it that count its elements on. */
 static bool find_loops(rows *r, hone_node_id vector) {
     hone_func *func = r->lower->func;
-    if (!is_plain(func, vector)) return false;
+    if (!lower_is_plain_loop(func, vector)) return false;
     const hone_node *body = hone_func_node(func, hone_func_node(func, vector)->first);
     r->store = hone_func_node(func, vector)->first;
     if (body->kind == HONE_NODE_IF && has_one_child(body)) {
@@ -107,7 +99,8 @@ static bool find_loops(rows *r, hone_node_id vector) {
         return false;
     r->count = r->extents[0];
     for (hone_node_id up = hone_func_node(func, vector)->parent;
-         r->depth < MAX_LOOPS && is_plain(func, up); up = hone_func_node(func, up)->parent) {
+         r->depth < MAX_LOOPS && lower_is_plain_loop(func, up);
+         up = hone_func_node(func, up)->parent) {
         const hone_node *node = hone_func_node(func, up);
         bool is_kind = node->loop_kind == HONE_LOOP_SERIAL || node->loop_kind == HONE_LOOP_PARALLEL;
         hone_var var = node->u.loop.var;

@@ -337,19 +337,13 @@ static hone_status make_copy(copying *c) {
     return make_body(c, lows);
 }
 
-/* Makes the block around say that it reads all that stands in it now, where all of that is there
- * for it. */
-static hone_status declare_reads(copying *c, bool *out) {
+/* Makes the block around say what is read in it now, where all of that is there for it. */
+static hone_status declare_reads(copying *c, const hone_region *actual, bool *out) {
     hone_schedule *sch = c->sch;
     const hone_block *old = sch_block(sch, c->scope);
-    const hone_region *actual, *all, *writes;
-    const hone_region *declared = hone_region_of(old->read_count, old->reads, c->buffer);
-    uint32_t count, write_count;
+    const hone_region *declared = hone_region_of(old->read_count, old->reads, c->buffer), *beyond;
     const char *why = NULL;
-    HONE_TRY(hone_block_infer_regions(sch->func, c->scope, sch->arena, &count, &all, &write_count,
-                                      &writes));
-    actual = hone_region_of(count, all, c->buffer);
-    *out = actual && hone_region_covers(&sch->arith, sch->func, actual, declared);
+    *out = hone_region_covers(&sch->arith, sch->func, actual, declared);
     if (!*out) return HONE_OK;
     hone_block *block = hone_arena_copy(sch->arena, old, sizeof *old);
     hone_region *reads = hone_arena_copy(sch->arena, old->reads, old->read_count * sizeof *reads);
@@ -358,8 +352,8 @@ static hone_status declare_reads(copying *c, bool *out) {
     block->reads = reads;
     sch_node(sch, c->scope)->u.block.block = block;
     hone_node_id around = sch_scope_of(sch, c->scope);
-    HONE_TRY(sch_reads_as_declared(sch, around, c->buffer, out));
-    *out = *out && sch_read_is_fed(sch, around, c->scope, actual, &why);
+    HONE_TRY(sch_reads_beyond(sch, around, c->buffer, &beyond));
+    *out = !beyond && sch_read_is_fed(sch, around, c->scope, actual, &why);
     if (!*out) sch_node(sch, c->scope)->u.block.block = old;
     return HONE_OK;
 }
@@ -371,8 +365,9 @@ static hone_status is_always_there(copying *c, bool *out) {
     const char *why = NULL;
     *out = !c->is_write && sch_read_is_fed(c->sch, c->scope, c->copy, &block->reads[0], &why);
     if (!*out) return HONE_OK;
-    HONE_TRY(sch_reads_as_declared(c->sch, c->scope, c->buffer, out));
-    return *out ? HONE_OK : declare_reads(c, out);
+    const hone_region *beyond;
+    HONE_TRY(sch_reads_beyond(c->sch, c->scope, c->buffer, &beyond));
+    return beyond ? declare_reads(c, beyond, out) : HONE_OK;
 }
 
 /* Iterations in which the block does not run copy nothing, but what could be copied in all of them,

@@ -529,9 +529,9 @@ static hone_status redirect(sch_reindexing *r) {
 
 static hone_status check_declared(const sch_reindexing *r) {
     hone_schedule *sch = r->sch;
-    bool is_declared = true;
-    if (!r->is_write) HONE_TRY(sch_reads_as_declared(sch, r->scope, r->buffer, &is_declared));
-    if (is_declared) return HONE_OK;
+    const hone_region *beyond = NULL;
+    if (!r->is_write) HONE_TRY(sch_reads_beyond(sch, r->scope, r->buffer, &beyond));
+    if (!beyond) return HONE_OK;
     return sch_refuse(sch, r->block, "more of '%s' would be copied than %s says that it reads",
                       hone_func_buffer(sch->func, r->buffer)->name, sch_block_name(sch, r->scope));
 }

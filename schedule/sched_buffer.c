@@ -294,17 +294,19 @@ bool sch_stores_below(const hone_schedule *sch, hone_node_id top, hone_buffer bu
     return false;
 }
 
-hone_status sch_reads_as_declared(hone_schedule *sch, hone_node_id block, hone_buffer buffer,
-                                  bool *out) {
+hone_status sch_reads_beyond(hone_schedule *sch, hone_node_id block, hone_buffer buffer,
+                             const hone_region **out) {
     uint32_t read_count, write_count;
     const hone_region *reads, *writes;
-    *out = true;
+    *out = NULL;
     if (sch_scope_of(sch, block) == HONE_NO_ID) return HONE_OK;
     HONE_TRY(hone_block_infer_regions(sch->func, block, sch->arena, &read_count, &reads,
                                       &write_count, &writes));
     const hone_block *self = sch_block(sch, block);
     const hone_region *actual = hone_region_of(read_count, reads, buffer);
     const hone_region *declared = hone_region_of(self->read_count, self->reads, buffer);
-    *out = !actual || !declared || hone_region_covers(&sch->arith, sch->func, declared, actual);
+    bool is_beyond =
+        actual && declared && !hone_region_covers(&sch->arith, sch->func, declared, actual);
+    *out = is_beyond ? actual : NULL;
     return HONE_OK;
 }

@@ -358,10 +358,10 @@ HONE_NODISCARD hone_status sch_mark_views(hone_schedule *sch, hone_node_id block
                                           hone_buffer buffer, bool **out_marks);
 /* No block accesses the buffer without declaring it, as unsafe_hide_buffer_access allows. */
 HONE_NODISCARD hone_status sch_require_declared(hone_schedule *sch, hone_buffer buffer);
-/* Does what stands in the block read no more of the buffer than the block says that it reads? Steps
- * on the block go by that. True for the root. */
-HONE_NODISCARD hone_status sch_reads_as_declared(hone_schedule *sch, hone_node_id block,
-                                                 hone_buffer buffer, bool *out);
+/* What stands in the block reads of the buffer, where that is more than the block says that it
+ * reads, which steps on the block go by; else NULL, as for the root. */
+HONE_NODISCARD hone_status sch_reads_beyond(hone_schedule *sch, hone_node_id block,
+                                            hone_buffer buffer, const hone_region **out);
 HONE_NODISCARD hone_status sch_require_scope_name(hone_schedule *sch, hone_node_id block,
                                                   const char *scope);
 /* "A_shared.dyn", in the arena; NULL when memory is short. */
