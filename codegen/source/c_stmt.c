@@ -1,4 +1,7 @@
 /* codegen/source/c_stmt.c - statements: loops, conditions, stores, early exits. */
+#include <ctype.h>
+#include <string.h>
+
 #include "codegen/source/c_gen.h"
 
 void c_leave(c_gen *g, const char *code) {
@@ -100,6 +103,17 @@ static void while_loop(c_gen *g, hone_node_id id) {
     c_close(g);
 }
 
+/* Whether the text from there on has the name in it. */
+static bool is_mentioned(const c_gen *g, size_t from, const char *name) {
+    const char *text = hone_str_text(g->out) + from, *found;
+    size_t length = strlen(name);
+    for (; (found = strstr(text, name)) != NULL; text = found + length) {
+        unsigned char before = (unsigned char)found[-1], after = (unsigned char)found[length];
+        if (!isalnum(before) && before != '_' && !isalnum(after) && after != '_') return true;
+    }
+    return false;
+}
+
 static void let(c_gen *g, hone_node_id id) {
     const hone_node *node = hone_func_node(g->func, id);
     hone_var var = node->u.let.var;
@@ -121,7 +135,10 @@ static void let(c_gen *g, hone_node_id id) {
         c_line(g, "const %s %s = %s;", type, name, c_value(g, value).s);
     }
     g->vars[var] = (c_var){.text = name, .is_lanes = lanes > 1, .is_index = is_index};
+    size_t declared = g->out->length;
     c_children(g, id);
+    /* what is only prefetched or assumed is not in the text, and compilers warn of such names */
+    if (!is_mentioned(g, declared, name)) c_line(g, "(void)%s;", name);
     g->vars[var] = (c_var){0};
     c_close_scope(g, is_open);
 }

@@ -88,6 +88,12 @@ static const struct row {
     {"a let",
      BODY("float32",                                                                                "float32",
      "    for i in range(64):\n        x: T.float32 = A[i] * A[i]\n        B[i] = x + x\n")                                                                                        },
+    {"a let that is only prefetched",
+     BODY(
+         "float32",                                                                                 "float32",
+     "    for i in range(7):\n        T.evaluate(T.prefetch(T.address_of(A[i * 8 + 8]), 0, 3, "
+         "1))\n        T.evaluate(T.prefetch(T.address_of(A[i * 8 + 9]), 0, 3, 1))\n        B[i] = "
+         "A[i]\n")                                                                                                                                                                 },
     {"while",                               BODY("int32",                                           "int32",
      "    n = T.alloc_buffer((1,), \"int32\")\n    n[0] = 0\n    for i in "
                    "range(64):\n        B[i] = 1\n    while n[0] < 64:\n        B[n[0]] = A[n[0]] "

@@ -153,6 +153,7 @@ static hone_status check_batch(const struct row *row, uint64_t first, size_t cou
     snprintf(path, sizeof path, "/tmp/hone-random-%ld.so", (long)getpid());
     batch b = {.arena = hone_arena_create(1 << 18), .count = count};
     hone_status st = build(row, first, &target, &b, path);
+    st = hone_status_annotate(st, "seeds from %llu", (unsigned long long)first);
     if (!st && hone_target_runs_here(&target)) st = run(&b, first, path, target.num_threads);
     unlink(path);
     hone_arena_destroy(b.arena);
