@@ -45,6 +45,11 @@ typedef struct region_access {
 bool region_joint_box(hone_arith *arith, const region_access *access, uint32_t rank,
                       const hone_expr *predicate, hone_interval *out);
 
+/* The elements are counted row by row by the loops that run, and the predicate holds for all
+ * numbers that the buffer has: all of it is touched. False: don't know. */
+bool region_is_whole_by_rows(hone_arith *arith, const region_access *access,
+                             const hone_buffer_info *buffer, const hone_expr *predicate);
+
 /* Takes a loop apart of which indices take digits: two new ones run in its place, whose variables
  * are behind all that arith knows; the caller puts arith->count back. False: there is no such loop
  * (or no memory). */

@@ -140,3 +140,51 @@ bool region_joint_box(hone_arith *arith, const region_access *access, uint32_t r
     }
     return true;
 }
+
+/* The number of an element, row by row; NULL where an index is a box or may leave its row. */
+static const hone_expr *number_of_element(joint *j, const hone_buffer_info *buffer) {
+    hone_ir *ir = &j->arith->ir;
+    const hone_expr *number = NULL;
+    for (uint32_t d = 0; d < j->rank; d++) {
+        const hone_range *range = &j->access->region->ranges[d];
+        int64_t size = hone_expr_const(buffer->shape[d]);
+        hone_bound bound = hone_arith_bound(j->arith, j->indices[d]);
+        bool is_in_row = d == 0 || (bound.min >= 0 && bound.max < size);
+        if (size < 1 || !is_in_row || !hone_expr_is_int_value(range->extent, 1)) return NULL;
+        const hone_expr *row = hone_expr_int(ir, j->indices[d]->dtype, size);
+        number =
+            d ? hone_expr_add(ir, hone_expr_mul(ir, number, row), j->indices[d]) : j->indices[d];
+    }
+    return number ? hone_simplify(j->arith, number) : NULL;
+}
+
+bool region_is_whole_by_rows(hone_arith *arith, const region_access *access,
+                             const hone_buffer_info *buffer, const hone_expr *predicate) {
+    joint j = {.arith = arith, .access = access, .rank = buffer->rank};
+    hone_itermap map;
+    uint32_t loop_count;
+    hone_iter *loops;
+    int64_t size = 1;
+    j.indices = hone_arena_alloc(arith->ir.arena, (j.rank + 1) * sizeof *j.indices);
+    if (!j.rank || !predicate || !j.indices || !read_indices(&j)) return false;
+    const hone_expr *number = number_of_element(&j, buffer);
+    if (!number || !read_loops(&j, &loop_count, &loops) ||
+        !hone_itermap_detect(arith, 1, &number, loop_count, loops, NULL, HONE_ITERMAP_SURJECTIVE,
+                             true, &map) ||
+        !hone_expr_is_int_value(map.sums[0].base, 0) || !map.sums[0].count) {
+        return false;
+    }
+    for (uint32_t d = 0; d < j.rank; d++) {
+        if (__builtin_mul_overflow(size, buffer->shape[d]->u.i, &size)) return false;
+    }
+    int64_t scale = hone_expr_const(map.sums[0].splits[0].scale);
+    int64_t extent = hone_expr_const(map.sums[0].splits[0].extent), values;
+    if (scale < 1 || extent < 1 || __builtin_mul_overflow(scale, extent, &values)) return false;
+    const hone_expr *end = hone_expr_int(&arith->ir, number->dtype, size);
+    const hone_expr *is_inside = hone_expr_binary(&arith->ir, HONE_OP_LT, number, end);
+    if (values < size || !is_inside) return false;
+    uint32_t mark = hone_arith_push(arith, is_inside);
+    bool holds = hone_prove(arith, predicate);
+    hone_arith_pop(arith, mark);
+    return holds;
+}

@@ -329,8 +329,44 @@ static bool has_no_holes(relax_ctx *ctx, const hone_range *range) {
     return largest_gap(ctx, &form, reach) <= 1;
 }
 
-/* True when a fact over relaxed variables cuts exactly one dimension: its relaxed part is the index
- * of that dimension, so the box after tightening has no holes. */
+/* Do the relaxed terms of a form move it by less than `step`? */
+static bool runs_within(relax_ctx *ctx, const hone_linear *form, int64_t step) {
+    int64_t width = 0, part;
+    for (uint32_t k = 0; k < form->count; k++) {
+        const hone_expr *term = form->terms[k].term;
+        if (!hone_expr_uses_any(term, ctx->relax, ctx->relax_count)) continue;
+        hone_bound bound = hone_arith_bound(ctx->arith, term);
+        int64_t c = form->terms[k].coeff;
+        if (c == INT64_MIN || bound.min == HONE_BOUND_NEG_INF || bound.max == HONE_BOUND_POS_INF ||
+            __builtin_sub_overflow(bound.max, bound.min, &part) ||
+            __builtin_mul_overflow(part, c < 0 ? -c : c, &part) ||
+            __builtin_add_overflow(width, part, &width)) {
+            return false;
+        }
+    }
+    return width < step;
+}
+
+/* Does a cut end at an element that is reached? Elements side by side are; of boxes side by side
+ * the cut must be at a multiple of their size. */
+static bool cut_is_reached(relax_ctx *ctx, const hone_range *range, const hone_linear *form,
+                           const hone_linear *fact, int64_t ratio) {
+    int64_t size = hone_expr_const(range->extent), part;
+    if (size == 1 || largest_gap(ctx, form, 1) <= 1) return true;
+    if (size < 1 || __builtin_mul_overflow(ratio, fact->constant, &part) || part % size != 0) {
+        return false;
+    }
+    for (uint32_t k = 0; k < fact->count; k++) {
+        if (__builtin_mul_overflow(ratio, fact->terms[k].coeff, &part) || part % size != 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* True when a fact over relaxed variables cuts exactly one dimension: the index of that dimension
+ * is a multiple of the relaxed part of the fact and what fills up the steps of it, so the box after
+ * tightening has no holes. */
 static bool fact_is_a_box_side(relax_ctx *ctx, const hone_linear *fact, const hone_region *region,
                                uint32_t rank) {
     bool runs = false;
@@ -344,13 +380,12 @@ static bool fact_is_a_box_side(relax_ctx *ctx, const hone_linear *fact, const ho
         hone_linear form, rest;
         if (!index || !hone_linear_of(ctx->arith, index, &form)) continue;
         int64_t ratio = shared_ratio(&form, fact, ctx->relax, ctx->relax_count);
-        if (ratio != 1 && ratio != -1) continue;
-        if (!linear_minus(ctx->arith, &form, ratio, fact, &rest)) continue;
-        bool is_clean = true;
-        for (uint32_t k = 0; k < rest.count; k++) {
-            is_clean &= !hone_expr_uses_any(rest.terms[k].term, ctx->relax, ctx->relax_count);
+        if (ratio == 0 || ratio == INT64_MIN) continue;
+        if (linear_minus(ctx->arith, &form, ratio, fact, &rest) &&
+            runs_within(ctx, &rest, ratio < 0 ? -ratio : ratio) &&
+            cut_is_reached(ctx, &region->ranges[d], &form, fact, ratio)) {
+            return true;
         }
-        if (is_clean) return true;
     }
     return false;
 }
@@ -445,16 +480,17 @@ static bool ends_keep_the_box(relax_ctx *ctx, const hone_region *region, uint32_
 }
 
 /* Replaces the intervals when all dimensions together make an exact box. */
-static bool find_joint_box(relax_ctx *ctx, const hone_region *region, uint32_t rank,
-                           hone_interval *io) {
+static bool find_joint_box(relax_ctx *ctx, const hone_region *region,
+                           const hone_buffer_info *buffer, hone_interval *io) {
     const region_access access = {region, ctx->map, ctx->map_count, ctx->relax, ctx->relax_count};
+    uint32_t rank = buffer->rank;
     hone_interval *box = hone_arena_alloc(ctx->arith->ir.arena, (rank + 1) * sizeof *box);
-    if (!box || !region_joint_box(ctx->arith, &access, rank, ctx->predicate, box)) {
-        return false;
-    }
-    for (uint32_t d = 0; d < rank; d++)
-        io[d] = box[d];
-    return true;
+    if (!box) return false;
+    bool is_box = region_joint_box(ctx->arith, &access, rank, ctx->predicate, box);
+    bool is_whole = !is_box && region_is_whole_by_rows(ctx->arith, &access, buffer, ctx->predicate);
+    for (uint32_t d = 0; d < rank && (is_box || is_whole); d++)
+        io[d] = is_whole ? region_whole_dim(ctx->arith, buffer, d) : box[d];
+    return is_box || is_whole;
 }
 
 /* Facts that tell whole tiles apart say nothing of what runs within one. */
@@ -495,7 +531,7 @@ static bool relax_access(relax_ctx *ctx, const hone_region *region, const hone_b
                    fact_is_known(ctx, fact);
     }
     is_exact = is_exact && sides_are_independent(ctx, region, buffer->rank);
-    is_exact = is_exact || find_joint_box(ctx, region, buffer->rank, out_intervals);
+    is_exact = is_exact || find_joint_box(ctx, region, buffer, out_intervals);
     *out_is_exact = is_exact && ends_keep_the_box(ctx, region, buffer->rank);
     return true;
 }

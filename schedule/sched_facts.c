@@ -312,7 +312,9 @@ void sch_settle_block(hone_schedule *sch, hone_node_id block) {
     sch_has_affine_bindings(sch, block);
     sch_writes_apart(sch, block);
     sch_writes_exactly(sch, block);
-    sch_is_stage_pipeline(sch, block, NULL, NULL);
+    if (!(sch_node(sch, block)->flags & SCH_PIPELINE_KNOWN)) {
+        sch_is_stage_pipeline(sch, block, NULL, NULL);
+    }
 }
 
 void sch_settle_facts(hone_schedule *sch) {

@@ -478,10 +478,11 @@ bool sch_is_stage_pipeline(hone_schedule *sch, hone_node_id scope, const char **
     const char *why = NULL;
     hone_node_id blame = scope;
     uint16_t flags = sch_node(sch, scope)->flags;
-    bool is_known = (flags & SCH_PIPELINE_KNOWN) != 0;
     bool is_pipeline = (flags & SCH_PIPELINE) != 0;
-    if (!is_known || (!is_pipeline && out_why)) {
+    if (!is_pipeline) { /* a proof that failed once may succeed after a later step */
         is_pipeline = compute_pipeline(sch, scope, &why, &blame);
+    }
+    if (!(flags & SCH_PIPELINE_KNOWN)) {
         sch_node(sch, scope)->flags |=
             (uint16_t)(SCH_PIPELINE_KNOWN | (is_pipeline ? SCH_PIPELINE : 0));
     }
@@ -504,7 +505,7 @@ static hone_status refuse_pipeline(hone_schedule *sch, hone_node_id scope, const
 hone_status sch_require_pipeline(hone_schedule *sch, hone_node_id scope) {
     const char *why = NULL;
     hone_node_id blame = scope;
-    if (sch_is_stage_pipeline(sch, scope, sch->wants_reasons ? &why : NULL, &blame)) {
+    if (sch_is_stage_pipeline(sch, scope, &why, &blame)) {
         return HONE_OK;
     }
     return refuse_pipeline(sch, scope, why, blame);
