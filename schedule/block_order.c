@@ -6,7 +6,8 @@
  * different elements, and read what they write where they write it. Several: what one of them
  * writes another one touches in the same iteration only, or the scope is a pipeline of stages. */
 
-static bool reads_where_it_writes(hone_schedule *sch, const hone_block *block) {
+bool sch_reads_where_it_writes(hone_schedule *sch, hone_node_id id) {
+    const hone_block *block = sch_block(sch, id);
     for (uint32_t w = 0; w < block->write_count; w++) {
         for (uint32_t r = 0; r < block->read_count; r++) {
             const hone_region *read = &block->reads[r], *write = &block->writes[w];
@@ -41,9 +42,8 @@ static bool has_free_axes(hone_schedule *sch, hone_node_id id, const char **out_
 
 bool sch_is_order_free_below(hone_schedule *sch, hone_node_id id, hone_node_id above,
                              const char **out_why) {
-    const hone_block *block = sch_block(sch, id);
     if (!has_free_axes(sch, id, out_why)) return false;
-    if (!reads_where_it_writes(sch, block)) {
+    if (!sch_reads_where_it_writes(sch, id)) {
         *out_why = "it reads what other instances of it write";
         return false;
     }

@@ -11,8 +11,9 @@
  * Checks: the block is a reduction; the loop is around it; each loop outside that one feeds spatial
  * axes only (another would start anew in each of its iterations); no condition of the predicate
  * speaks of both loops that the init leaves out and loops that it keeps; who else reads the result
- * below the loop reads it behind the block; what the init reads is not made below the loop; spatial
- * loops below it do not write the same elements again. */
+ * below the loop reads it behind the block; the block reads its result where it writes it only; what
+ * the init reads, and what its conditions do, is not made below the loop; spatial loops below it do
+ * not write the same elements again. */
 
 /* A loop outside the one that the init shall stand before. */
 static hone_status check_outer(hone_schedule *sch, hone_node_id block, hone_node_id loop,
@@ -80,22 +81,29 @@ static hone_status check(hone_schedule *sch, hone_node_id block, hone_node_id lo
         return sch_refuse(sch, loop, "%s repeats %s, which would go on from one init",
                           sch_loop_name(sch, loop), sch_block_name(sch, block));
     }
+    if (!sch_reads_where_it_writes(sch, block)) {
+        return sch_refuse(sch, block, "%s reads what other instances of it write",
+                          sch_block_name(sch, block));
+    }
     HONE_TRY(check_apart(sch, block, loop));
     return check_readers(sch, block, loop);
 }
 
-/* The init of a fused epilogue reads: what it reads must be there before the loop. */
+/* The init of a fused epilogue reads: what it reads, and what its conditions do, must be there
+ * before the loop. */
 static hone_status check_init_reads(hone_schedule *sch, hone_node_id block, hone_node_id loop) {
     hone_node_id init = hone_block_init_of(sch->func, block);
     for (hone_node_id n = sch_next_block(sch, loop, loop); n != HONE_NO_ID;
          n = sch_next_block(sch, loop, n)) {
         const hone_block *writer = sch_block(sch, n);
-        for (uint32_t w = 0; n != block && w < writer->write_count; w++) {
+        for (uint32_t w = 0; w < writer->write_count; w++) {
             hone_buffer buffer = writer->writes[w].buffer;
-            if (!sch_loads_below(sch, init, buffer)) continue;
-            return sch_refuse(sch, n, "%s makes '%s' in %s, which the init of %s reads",
+            bool is_condition = sch_condition_loads(sch_node(sch, block), buffer);
+            if (!is_condition && !sch_loads_below(sch, init, buffer)) continue;
+            return sch_refuse(sch, n, "%s makes '%s' in %s, which the %s of %s reads",
                               sch_block_name(sch, n), hone_func_buffer(sch->func, buffer)->name,
-                              sch_loop_name(sch, loop), sch_block_name(sch, block));
+                              sch_loop_name(sch, loop), is_condition ? "predicate" : "init",
+                              sch_block_name(sch, block));
         }
     }
     return HONE_OK;

@@ -250,7 +250,10 @@ bool sch_bounds_load(const hone_node *loop, hone_buffer buffer) {
 
 bool sch_condition_loads(const hone_node *node, hone_buffer buffer) {
     load_search s = {buffer, false};
-    if (node->kind == HONE_NODE_IF) hone_expr_walk(node->u.eval.value, is_load, &s);
+    const hone_expr *condition = NULL;
+    if (node->kind == HONE_NODE_IF) condition = node->u.eval.value;
+    if (node->kind == HONE_NODE_BLOCK) condition = node->u.block.predicate;
+    if (condition) hone_expr_walk(condition, is_load, &s);
     return s.found;
 }
 

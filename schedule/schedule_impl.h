@@ -249,6 +249,8 @@ bool sch_is_below_loops_only(const hone_schedule *sch, hone_node_id block);
 bool sch_is_below_known_loops(const hone_schedule *sch, hone_node_id block);
 /* The same, or conditions that load no more than such bounds. */
 bool sch_is_below_known_conditions(const hone_schedule *sch, hone_node_id block);
+/* What the block reads of the buffers that it writes, each instance reads where it writes. */
+bool sch_reads_where_it_writes(hone_schedule *sch, hone_node_id block);
 /* Each run of the block writes all of the regions that it declares to write. */
 bool sch_writes_exactly(hone_schedule *sch, hone_node_id block);
 /* All runs of the block during one iteration of the loop (or the scope) top write the box, each
@@ -323,7 +325,7 @@ bool sch_has_opaque_access(const hone_schedule *sch, hone_buffer buffer);
 bool sch_loads_below(const hone_schedule *sch, hone_node_id top, hone_buffer buffer);
 /* The bounds of a loop load the buffer. */
 bool sch_bounds_load(const hone_node *loop, hone_buffer buffer);
-/* So does the condition of an if. */
+/* So does the condition of an if, or the predicate of a block. */
 bool sch_condition_loads(const hone_node *node, hone_buffer buffer);
 /* Adds all of each buffer that the expression loads to what the block reads, if nothing of it was.
  */
