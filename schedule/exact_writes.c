@@ -91,8 +91,8 @@ static void add_block(sch_pieces *l, hone_node_id id) {
     }
 }
 
-static bool runs_at_least_once(hone_schedule *sch, const hone_node *loop) {
-    const hone_expr *extent = loop->u.loop.range.extent;
+bool sch_surely_runs(hone_schedule *sch, hone_node_id loop) {
+    const hone_expr *extent = sch_node(sch, loop)->u.loop.range.extent;
     const hone_expr *one = hone_expr_int(&sch->ir, extent->dtype, 1);
     return one && hone_prove_less_equal(&sch->arith, one, extent);
 }
@@ -139,7 +139,7 @@ void sch_pieces_add(sch_pieces *l, hone_node_id n) {
         add_block(l, n);
         break;
     case HONE_NODE_FOR:
-        if (runs_at_least_once(l->sch, node)) find_pieces(l, n);
+        if (sch_surely_runs(l->sch, n)) find_pieces(l, n);
         break;
     case HONE_NODE_IF:
         add_choice(l, n);

@@ -60,6 +60,36 @@ bool sch_begins_under(hone_schedule *sch, hone_node_id block, hone_node_id but,
     return first && (!is_about_reduction || hone_prove(&sch->arith, first));
 }
 
+/* A loop that runs more than once steps either through elements or through their sums, by the same
+ * number of iterations, of which there are some, for all of them. */
+static bool has_one_use(hone_schedule *sch, hone_node_id block, hone_node_id loop) {
+    const hone_node *node = sch_node(sch, loop);
+    if (hone_expr_is_int_value(node->u.loop.range.extent, 1)) return true;
+    if (sch_bounds_depend_on(sch, loop) != HONE_NO_ID || !sch_surely_runs(sch, loop)) return false;
+    return sch_feeds_axis(sch, block, node->u.loop.var, HONE_AXIS_SPATIAL) !=
+           sch_feeds_axis(sch, block, node->u.loop.var, HONE_AXIS_REDUCE);
+}
+
+bool sch_sums_within(hone_schedule *sch, hone_node_id block, hone_node_id loop) {
+    const hone_node *node = sch_node(sch, block);
+    const hone_expr *predicate = node->u.block.predicate;
+    hone_node_id above = sch_node(sch, loop)->parent;
+    bool is_outside = false;
+    for (hone_node_id n = node->parent; sch_node(sch, n)->kind == HONE_NODE_FOR;
+         n = sch_node(sch, n)->parent) {
+        hone_var var = sch_node(sch, n)->u.loop.var;
+        if (is_outside ? sch_feeds_axis(sch, block, var, HONE_AXIS_REDUCE)
+                       : !has_one_use(sch, block, n)) {
+            return false;
+        }
+        is_outside = is_outside || n == loop;
+    }
+    if (sch_node(sch, above)->kind != HONE_NODE_FOR) above = HONE_NO_ID;
+    return sch_reduces_forwards(sch, block, node->u.block.bindings, node->parent, HONE_NO_ID) &&
+           (!predicate || sch_begins_under(sch, block, HONE_NO_ID, predicate)) &&
+           sch_meets_once(sch, block, above);
+}
+
 /* Does the condition hold wherever the dropped loops begin? */
 static bool holds_at_first(hone_schedule *sch, hone_node_id block, const hone_expr *e,
                            const sch_init_nest *nest) {

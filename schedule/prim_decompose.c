@@ -8,12 +8,13 @@
  *  →  for i_init: C[i_init] = 0
  *     for i, k: C[i] += A[i, k]
  *
- * Checks: the block is a reduction; the loop is around it; each loop outside that one feeds spatial
- * axes only (another would start anew in each of its iterations); no condition of the predicate
- * speaks of both loops that the init leaves out and loops that it keeps; who else reads the result
- * below the loop reads it behind the block; the block reads its result where it writes it only; what
- * the init reads, and what its conditions do, is not made below the loop; spatial loops below it do
- * not write the same elements again. */
+ * Checks: the block is a reduction, in all or at least in each iteration of the loops outside
+ * (below what reads it, a block with a halo makes some elements several times); the loop is around
+ * it; each loop outside that one feeds spatial axes only (another would start anew in each of its
+ * iterations); no condition of the predicate speaks of both loops that the init leaves out and
+ * loops that it keeps; who else reads the result below the loop reads it behind the block; the
+ * block reads its result where it writes it only; what the init reads, and what its conditions do,
+ * is not made below the loop; spatial loops below it do not write the same elements again. */
 
 /* A loop outside the one that the init shall stand before. */
 static hone_status check_outer(hone_schedule *sch, hone_node_id block, hone_node_id loop,
@@ -56,6 +57,14 @@ static hone_status check_apart(hone_schedule *sch, hone_node_id block, hone_node
     }
 }
 
+/* Is no point met twice during one iteration of the loops outside of this one? */
+static bool counts_within(hone_schedule *sch, hone_node_id block, hone_node_id loop) {
+    hone_node_id parent = sch_node(sch, loop)->parent;
+    bool is_inside = sch_node(sch, parent)->kind == HONE_NODE_FOR;
+    return sch_counts_once(sch, block, HONE_NO_ID) ||
+           (is_inside && sch_counts_once(sch, block, parent)) || sch_sums_within(sch, block, loop);
+}
+
 static hone_status check(hone_schedule *sch, hone_node_id block, hone_node_id loop) {
     if (!hone_tree_is_ancestor(sch->func, loop, block) ||
         sch_scope_of(sch, loop) != sch_scope_of(sch, block)) {
@@ -65,19 +74,16 @@ static hone_status check(hone_schedule *sch, hone_node_id block, hone_node_id lo
     if (hone_block_init_of(sch->func, block) == HONE_NO_ID) {
         return sch_refuse(sch, block, "%s has no init", sch_block_name(sch, block));
     }
-    const char *why = NULL;
-    if (sch_classify(sch, block, sch_scope_of(sch, block), &why) != SCH_BLOCK_REDUCTION) {
-        return sch_refuse(sch, block, "%s is not a reduction: %s", sch_block_name(sch, block),
-                          why ? why : "it has no reduce axis");
-    }
     for (hone_node_id n = sch_node(sch, loop)->parent; sch_node(sch, n)->kind != HONE_NODE_BLOCK;
          n = sch_node(sch, n)->parent) {
         if (sch_node(sch, n)->kind == HONE_NODE_FOR) HONE_TRY(check_outer(sch, block, loop, n));
     }
-    hone_node_id parent = sch_node(sch, loop)->parent;
-    bool is_inside = sch_node(sch, parent)->kind == HONE_NODE_FOR;
-    if (!sch_counts_once(sch, block, HONE_NO_ID) &&
-        !(is_inside && sch_counts_once(sch, block, parent))) {
+    const char *why = NULL;
+    if (sch_classify_below(sch, block, loop, &why) != SCH_BLOCK_REDUCTION) {
+        return sch_refuse(sch, block, "%s is not a reduction: %s", sch_block_name(sch, block),
+                          why ? why : "it has no reduce axis");
+    }
+    if (!counts_within(sch, block, loop)) {
         return sch_refuse(sch, loop, "%s repeats %s, which would go on from one init",
                           sch_loop_name(sch, loop), sch_block_name(sch, block));
     }

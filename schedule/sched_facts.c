@@ -498,8 +498,9 @@ static bool reduce_axis_indexes_output(const hone_schedule *sch, const hone_bloc
     return false;
 }
 
+/* loop: see sch_classify_below; HONE_NO_ID: none */
 static sch_block_class class_of(hone_schedule *sch, hone_node_id id, hone_node_id within,
-                                const char **why) {
+                                hone_node_id loop, const char **why) {
     const hone_block *block = sch_block(sch, id);
     if (!sch_is_below_loops_only(sch, id)) {
         *why = "something other than loops of known bounds stands around it";
@@ -532,8 +533,11 @@ static sch_block_class class_of(hone_schedule *sch, hone_node_id id, hone_node_i
         *why = "it reads and writes the same buffer";
         return SCH_BLOCK_OTHER;
     }
-    if (!sch_has_affine_bindings(sch, id)) {
-        *why = "its bindings are not affine in the loops";
+    if (!sch_has_affine_bindings(sch, id) &&
+        (loop == HONE_NO_ID || !sch_sums_within(sch, id, loop))) {
+        *why = loop == HONE_NO_ID ? "its bindings are not affine in the loops"
+                                  : "its bindings are not affine in the loops, and its sums not "
+                                    "within one iteration of those outside";
         return SCH_BLOCK_OTHER;
     }
     if (reduce_axis_indexes_output(sch, block)) {
@@ -546,9 +550,14 @@ static sch_block_class class_of(hone_schedule *sch, hone_node_id id, hone_node_i
 sch_block_class sch_classify(hone_schedule *sch, hone_node_id block, hone_node_id within,
                              const char **out_why) {
     const char *why = NULL;
-    sch_block_class class = class_of(sch, block, within, &why);
+    sch_block_class class = class_of(sch, block, within, HONE_NO_ID, &why);
     if (out_why) *out_why = why;
     return class;
+}
+
+sch_block_class sch_classify_below(hone_schedule *sch, hone_node_id block, hone_node_id loop,
+                                   const char **out_why) {
+    return class_of(sch, block, sch_scope_of(sch, block), loop, out_why);
 }
 
 /* ---- loops ---- */

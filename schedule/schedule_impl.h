@@ -148,6 +148,12 @@ typedef enum sch_block_class {
  * be NULL): why it is neither; a text in the arena or static. */
 sch_block_class sch_classify(hone_schedule *sch, hone_node_id block, hone_node_id within,
                              const char **out_why);
+/* The same within its scope; a reduction need not be affine if its sums are within `loop`. */
+sch_block_class sch_classify_below(hone_schedule *sch, hone_node_id block, hone_node_id loop,
+                                   const char **out_why);
+/* Does the sum of each element begin and end within one iteration of the loops outside of `loop`?
+ * They may make an element again (a halo, below what reads it), each time anew. */
+bool sch_sums_within(hone_schedule *sch, hone_node_id block, hone_node_id loop);
 /* No two values of its spatial axes write the same element. */
 bool sch_writes_apart(hone_schedule *sch, hone_node_id block);
 /* The same of what a block of several stores writes, where the boxes that it declares may overlap;
@@ -249,6 +255,8 @@ bool sch_is_below_loops_only(const hone_schedule *sch, hone_node_id block);
 bool sch_is_below_known_loops(const hone_schedule *sch, hone_node_id block);
 /* The same, or conditions that load no more than such bounds. */
 bool sch_is_below_known_conditions(const hone_schedule *sch, hone_node_id block);
+/* The loop has at least one iteration. */
+bool sch_surely_runs(hone_schedule *sch, hone_node_id loop);
 /* What the block reads of the buffers that it writes, each instance reads where it writes. */
 bool sch_reads_where_it_writes(hone_schedule *sch, hone_node_id block);
 /* Each run of the block writes all of the regions that it declares to write. */

@@ -1,8 +1,9 @@
 #include "tests/schedule/random_pick.h"
 
 /* Several steps that people take together: a tiled sum with its caches, padded sums, copies that
- * are tensorized, chains of blocks below one loop, caches within a block of a nest, threads that
- * copy together. One that is refused is left out; single steps seldom come in such an order. */
+ * are tensorized, chains of blocks below one loop, sums below who reads them, caches within a block
+ * of a nest, threads that copy together. One that is refused is left out; single steps seldom come
+ * in such an order. */
 
 enum { MOST_LOOPS = 6 };
 
@@ -188,6 +189,33 @@ static hone_status chain(hone_schedule *sch, hone_rng *rng, hone_rv block) {
     return end(&r);
 }
 
+static void fuse_some(recipe *r, hone_rv block) {
+    const hone_rv *loops;
+    hone_rv fused;
+    uint32_t count = loops_of(r, block, &loops), own = 2 + (uint32_t)dice(r, 2);
+    if (count >= own)
+        took(r, hone_sch_fuse(r->sch, own, loops + dice(r, count - own + 1), dice(r, 2), &fused));
+}
+
+/* A sum below who reads it, where it makes some elements again, and its init. */
+static hone_status sum_below_reader(hone_schedule *sch, hone_rng *rng, hone_rv block) {
+    recipe r = {.sch = sch, .rng = rng};
+    const hone_rv *readers;
+    hone_rv init;
+    uint32_t count;
+    if (!took(&r, hone_sch_get_consumers(sch, block, &count, &readers)) || !count) return end(&r);
+    r.taken--;
+    hone_rv reader = readers[dice(&r, count)];
+    if (dice(&r, 2)) tile(&r, reader);
+    if (dice(&r, 2)) fuse_some(&r, reader);
+    put_at(&r, block, reader, false);
+    if (dice(&r, 3) == 0) fuse_some(&r, block);
+    hone_rv loop = one_loop_of(&r, block);
+    if (loop != HONE_NO_ID) took(&r, hone_sch_decompose_reduction(sch, block, loop, &init));
+    if (dice(&r, 3) == 0) mark_loops(&r, block);
+    return end(&r);
+}
+
 /* A block of a nest, and caches of the one in it. */
 static hone_status block_of_nest(hone_schedule *sch, hone_rng *rng, hone_rv block) {
     recipe r = {.sch = sch, .rng = rng};
@@ -249,6 +277,7 @@ hone_random_group hone_random_recipe_steps(void) {
         HONE_STEP_ON(REDUCTION, "recipe: padded sum", padded_sum),
         HONE_STEP_ON(ANY, "recipe: copied", copied),
         HONE_STEP_ON(ANY, "recipe: chain", chain),
+        HONE_STEP_ON(REDUCTION, "recipe: sum below its reader", sum_below_reader),
         HONE_STEP_ON(ANY, "recipe: block of a nest", block_of_nest),
         HONE_STEP_ON(ANY, "recipe: threads", threads),
     };
