@@ -306,6 +306,28 @@ static void divide_out(arith_sum *s) {
     s->constant = arith_floordiv(s->constant, g);
 }
 
+/* g*t + r >= 0 when t + floor(k/g) >= 0, where r has constant bounds and k is the least of it:
+ * 8*n - 8*(x // 2) - b - 1 with b < 8 is not negative where n - x // 2 - 1 is not. */
+static bool by_multiples(proof *p, const arith_sum *s, uint32_t depth) {
+    arith_sum rest;
+    int64_t g = 0;
+    arith_sum_init(&rest);
+    for (uint32_t i = 0; i < s->count; i++) {
+        hone_bound b = arith_expr_bound(p->a, s->terms[i].term);
+        int64_t end = s->terms[i].coeff > 0 ? b.min : b.max, part;
+        if (b.min == HONE_BOUND_NEG_INF || b.max == HONE_BOUND_POS_INF) {
+            arith_sum_add_term(p->a, &rest, s->terms[i].term, s->terms[i].coeff);
+            g = hone_gcd(g, s->terms[i].coeff);
+        } else {
+            if (!arith_mul(s->terms[i].coeff, end, &part)) return false;
+            arith_sum_add_const(&rest, part, 1);
+        }
+    }
+    if (g <= 1 || rest.count == s->count) return false;
+    arith_sum_add_const(&rest, s->constant, 1);
+    return finish_nonneg(p, &rest, depth - 1);
+}
+
 /* Constant bounds have the last word when all terms are plain variables of constant range. */
 static bool is_plain(const hone_arith *a, const arith_sum *s) {
     if (a->fact_count) return false;
@@ -327,7 +349,7 @@ static bool nonneg(proof *p, const arith_sum *original, uint32_t depth) {
     copy_sum(p->a, &s, original, 1);
     if (s.failed) return false;
     divide_out(&s);
-    if (arith_sum_bound(p->a, &s).min >= 0) return true;
+    if (arith_sum_bound(p->a, &s).min >= 0 || by_multiples(p, &s, depth)) return true;
     for (uint32_t i = s.count; i-- > 0 && p->fuel;) {
         if (by_vars_of(p, &s, s.terms[i].term, depth)) return true;
         if (by_term(p, &s, i, depth)) return true;
