@@ -637,7 +637,11 @@ hone_status hone_sch_blockize_loop(hone_schedule *sch, hone_rv loop_rv, bool pre
                                    hone_rv *out_block) {
     hone_node_id loop;
     blockizing b = {.sch = sch, .keeps_units = preserve_unit_iters};
-    HONE_TRY(sch_resolve_loop(sch, loop_rv, &loop));
+    HONE_TRY(sch_resolve_node(sch, loop_rv, &loop));
+    if (sch_node(sch, loop)->kind == HONE_NODE_BLOCK) {
+        return HONE_ERROR(HONE_CODE_INVALID, "b%u is a block, expected a loop or a list of blocks",
+                          loop_rv);
+    }
     HONE_TRY(sch_blockize_loop(sch, loop, preserve_unit_iters, &b.outer));
     return record(&b, 1, &SCH_RV(loop_rv), out_block);
 }

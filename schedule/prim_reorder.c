@@ -15,6 +15,27 @@ static bool is_named(uint32_t count, const hone_node_id *loops, hone_node_id loo
     return false;
 }
 
+/* A named loop that is neither around the innermost one nor is that one. */
+static hone_status refuse_stray(hone_schedule *sch, uint32_t count, const hone_node_id *loops,
+                                hone_node_id bottom) {
+    hone_node_id stray = bottom;
+    for (uint32_t i = 0; i < count; i++) {
+        if (loops[i] != bottom && !hone_tree_is_ancestor(sch->func, loops[i], bottom)) {
+            stray = loops[i];
+        }
+    }
+    return sch_refuse(sch, stray, "%s is neither around %s nor inside of it",
+                      sch_loop_name(sch, stray), sch_loop_name(sch, bottom));
+}
+
+static hone_status refuse_between(hone_schedule *sch, hone_node_id top, hone_node_id bottom,
+                                  hone_node_id between) {
+    const char *name = "something other than a loop";
+    if (sch_node(sch, between)->kind == HONE_NODE_BLOCK) name = sch_block_name(sch, between);
+    return sch_refuse(sch, bottom, "%s is not in one nest with %s: %s stands between them",
+                      sch_loop_name(sch, bottom), sch_loop_name(sch, top), name);
+}
+
 /* Finds the chain from the outermost to the innermost named loop, inclusive. */
 static hone_status find_chain(hone_schedule *sch, uint32_t count, const hone_node_id *loops,
                               uint32_t *out_length, hone_node_id **out_chain) {
@@ -36,22 +57,19 @@ static hone_status find_chain(hone_schedule *sch, uint32_t count, const hone_nod
     for (hone_node_id n = bottom;; n = sch_node(sch, n)->parent) {
         const hone_node *node = sch_node(sch, n);
         if (node->kind != HONE_NODE_FOR) {
-            return sch_refuse(sch, loops[0],
-                              "the loops are not in one nest: something other than "
-                              "a loop stands between them");
+            return refuse_between(sch, top, bottom, n);
         }
-        if (n != top && (node->next != HONE_NO_ID || node->prev != HONE_NO_ID)) {
-            return sch_refuse(sch, n, "%s is not the only statement in the loop around it",
-                              sch_loop_name(sch, n));
+        bool is_alone = node->next == HONE_NO_ID && node->prev == HONE_NO_ID;
+        if (n != top && !is_alone && sch_node(sch, node->parent)->kind == HONE_NODE_FOR) {
+            return sch_refuse(sch, n, "%s is not the only statement in %s", sch_loop_name(sch, n),
+                              sch_loop_name(sch, node->parent));
         }
         HONE_TRY(sch_check_no_break(sch, n));
         chain[--at] = n;
         named += is_named(count, loops, n);
         if (n == top) break;
     }
-    if (named != count) {
-        return sch_refuse(sch, loops[0], "the loops do not lie on one chain");
-    }
+    if (named != count) return refuse_stray(sch, count, loops, bottom);
     *out_length = length;
     *out_chain = chain;
     return HONE_OK;

@@ -39,17 +39,40 @@ static hone_status record_factors(hone_schedule *sch, hone_inst_kind kind,
 
 /* ---- perfect tile ---- */
 
+/* "decision [2, 3, 2] for loop 'i' of extent 12", in the arena. */
+static const char *decision_name(hone_schedule *sch, hone_node_id loop,
+                                 const hone_decision *decision) {
+    const char *text = "decision [";
+    bool is_long = decision->count > HONE_MAX_TILE_PARTS;
+    uint32_t shown = is_long ? HONE_MAX_TILE_PARTS : decision->count;
+    for (uint32_t i = 0; i < shown && text; i++) {
+        text = hone_arena_printf(sch->arena, "%s%s%lld", text, i ? ", " : "",
+                                 (long long)decision->values[i]);
+    }
+    int64_t extent = hone_expr_const(sch_node(sch, loop)->u.loop.range.extent);
+    const char *name = sch_loop_name(sch, loop);
+    const char *end = is_long ? ", ..." : "";
+    if (text && extent >= 1) {
+        text = hone_arena_printf(sch->arena, "%s%s] for %s of extent %lld", text, end, name,
+                                 (long long)extent);
+    } else if (text) {
+        text = hone_arena_printf(sch->arena, "%s%s] for %s", text, end, name);
+    }
+    return text ? text : "decision";
+}
+
 /* Factors whose product is not the extent are repaired, where they are used; below 1 is none. */
 static hone_status check_factors(hone_schedule *sch, hone_node_id loop, uint32_t n,
                                  const hone_decision *decision, bool is_used) {
     if (!decision) return HONE_OK;
     if (decision->count != n) {
-        return sch_refuse(sch, loop, "the decision has %u factors, n is %u", decision->count, n);
+        return sch_refuse(sch, loop, "the %s has %u factors, n is %u",
+                          decision_name(sch, loop, decision), decision->count, n);
     }
     for (uint32_t i = 0; i < n && is_used; i++) {
         if (decision->values[i] >= 1) continue;
-        return sch_refuse(sch, loop, "factor %lld of the decision must be at least 1",
-                          (long long)decision->values[i]);
+        return sch_refuse(sch, loop, "factor %lld of the %s must be at least 1",
+                          (long long)decision->values[i], decision_name(sch, loop, decision));
     }
     return HONE_OK;
 }

@@ -134,7 +134,7 @@ static const struct row {
     {"wrong number of loops",          "b = sch.get_block(\"B\")\ni, = sch.get_loops(b)\n",
      HONE_CODE_ILLEGAL,                                                                                                               "it gave 2 results, the trace has names for 1"     },
     {"decision of other length",       B "x, y = sch.sample_perfect_tile(i, 2, decision=[1, 2, 3])\n",
-     HONE_CODE_ILLEGAL,                                                                                                               "the decision has 3 factors, n is 2"               },
+     HONE_CODE_ILLEGAL,                                                                                                               "of extent 6 has 3 factors, n is 2"                },
     {"decision out of range",          "x = sch.sample_categorical([1, 2], [0.5, 0.5], decision=2)\n",
      HONE_CODE_ILLEGAL,                                                                                                               "decision 2 is no index of 2 candidates"           },
     {"negative probability",           "x = sch.sample_categorical([1, 2], [-1.0, 0.5])\n",                    HONE_CODE_ILLEGAL,
