@@ -34,6 +34,7 @@ static const char *meaning_of_import(const char *name) {
     static const char *const rows[][2] = {
         {"tir",       "T"          },
         {"tirx",      "T"          },
+        {"s_tir",     "T"          },
         {"relax",     "R"          },
         {"ir",        "I"          },
         {"tvm",       "tvm"        },
