@@ -121,8 +121,8 @@ hone_status sch_update_regions_below(hone_schedule *sch, hone_node_id id) {
     return sch_renew_regions(sch, id);
 }
 
-hone_status sch_check_movable_store(hone_schedule *sch, hone_node_id block,
-                                    hone_node_id *out_store) {
+/* store: what the block is made of, or HONE_NO_ID. */
+static hone_status check_movable(hone_schedule *sch, hone_node_id block, hone_node_id store) {
     hone_node_id scope = sch_scope_of(sch, block);
     if (scope == HONE_NO_ID) {
         return sch_refuse(sch, block, "the root block can't be inlined");
@@ -136,8 +136,7 @@ hone_status sch_check_movable_store(hone_schedule *sch, hone_node_id block,
         return sch_refuse(sch, block, "%s is not complete: %s", sch_block_name(sch, block),
                           why ? why : "it is a reduction");
     }
-    *out_store = sch_single_store(sch, block);
-    if (*out_store == HONE_NO_ID || sch_block(sch, block)->write_count != 1) {
+    if (store == HONE_NO_ID || sch_block(sch, block)->write_count != 1) {
         return sch_refuse(sch, block, "the body of %s is not a single store",
                           sch_block_name(sch, block));
     }
@@ -146,6 +145,27 @@ hone_status sch_check_movable_store(hone_schedule *sch, hone_node_id block,
                           sch_block_name(sch, block));
     }
     return sch_require_pipeline(sch, scope);
+}
+
+hone_status sch_check_movable_store(hone_schedule *sch, hone_node_id block,
+                                    hone_node_id *out_store) {
+    *out_store = sch_single_store(sch, block);
+    return check_movable(sch, block, *out_store);
+}
+
+hone_status sch_check_movable_loops(hone_schedule *sch, hone_node_id block,
+                                    hone_node_id *out_store) {
+    hone_node_id n = hone_block_body_of(sch->func, block);
+    while (n != HONE_NO_ID && sch_node(sch, n)->next == HONE_NO_ID &&
+           sch_node(sch, n)->kind == HONE_NODE_FOR &&
+           hone_expr_is_int(sch_node(sch, n)->u.loop.range.min) &&
+           hone_expr_is_int(sch_node(sch, n)->u.loop.range.extent)) {
+        n = sch_node(sch, n)->first;
+    }
+    bool is_store = n != HONE_NO_ID && sch_node(sch, n)->next == HONE_NO_ID &&
+                    sch_node(sch, n)->kind == HONE_NODE_STORE;
+    *out_store = is_store ? n : HONE_NO_ID;
+    return check_movable(sch, block, *out_store);
 }
 
 hone_iter *sch_whole_axes(hone_schedule *sch, const hone_block *b) {

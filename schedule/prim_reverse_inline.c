@@ -12,9 +12,11 @@
  * producer leaves no instance of it out). Instances that write the same elements keep their order.
  * Tiles may be cut at the end: C[i] = B[i // 16, i % 16]
  * for 127 of i is taken as if it ran over 128, which read a box. Where the box is not all that the
- * producer makes, or the consumer does not run so far, the producer gets a predicate. Axes of a
- * producer that was made over a part of them shrink to that part when it comes to write an output,
- * unless the rest of them lies outside of it: there, what an axis promises must be run.
+ * producer makes, or the consumer does not run so far, the producer gets a predicate. The store of
+ * the producer may stand in loops of the block (a box that write_at copies) where the consumer
+ * needs no condition on them and writes an element once. Axes of a producer that was made over a
+ * part of them shrink to that part when it comes to write an output, unless the rest of them lies
+ * outside of it: there, what an axis promises must be run.
  */
 
 typedef struct reverse {
@@ -54,7 +56,7 @@ static hone_status check_producer(hone_schedule *sch, reverse *r) {
                           sch_block_name(sch, r->block), count);
     }
     r->producer = producers[0];
-    HONE_TRY(sch_check_movable_store(sch, r->producer, &r->producer_store));
+    HONE_TRY(sch_check_movable_loops(sch, r->producer, &r->producer_store));
     r->buffer = sch_node(sch, r->producer_store)->u.store.buffer;
     HONE_TRY(sch_require_declared(sch, r->buffer));
     if (sch_is_output_block(sch, r->producer)) {
@@ -181,6 +183,15 @@ static bool holds_already(hone_schedule *sch, const guards *g, const hone_expr *
     return holds;
 }
 
+/* Is it about loops inside of the producer? A predicate stands outside of them. */
+static bool is_about_inner_loops(const hone_schedule *sch, const reverse *r, const hone_expr *e) {
+    for (hone_node_id n = sch_node(sch, r->producer_store)->parent; n != r->producer;
+         n = sch_node(sch, n)->parent) {
+        if (hone_expr_uses_var(e, sch_node(sch, n)->u.loop.var)) return true;
+    }
+    return false;
+}
+
 /* A value over the axes of the producer must be in a range, if it is not always. */
 static hone_status note_guards(hone_schedule *sch, const reverse *r, guards *g,
                                const hone_expr *value, const hone_range *range) {
@@ -199,6 +210,12 @@ static hone_status note_guards(hone_schedule *sch, const reverse *r, guards *g,
             return sch_refuse(sch, r->block, "%s reads a part of '%s' that changes around it",
                               sch_block_name(sch, r->block),
                               hone_func_buffer(sch->func, r->buffer)->name);
+        }
+        if (is_about_inner_loops(sch, r, guard)) {
+            return sch_refuse(sch, r->producer,
+                              "the body of %s is not a single store, and %s reads a part of what "
+                              "its loops make",
+                              sch_block_name(sch, r->producer), sch_block_name(sch, r->block));
         }
         g->items[g->count++] = guard;
     }
@@ -291,8 +308,15 @@ static hone_status do_reverse(hone_schedule *sch, const reverse *r) {
     const hone_expr **values = NULL;
     HONE_TRY(sch_invert_indices(sch, r->block, r->longer, producer.u.store.rank, r->load->args,
                                 producer.u.store.indices, &values));
-    HONE_TRY(check_order(sch, r, values));
+    bool is_in_loops = producer.parent != r->producer;
+    if (!is_in_loops) HONE_TRY(check_order(sch, r, values));
     HONE_TRY(sch_require_leavable(sch, r->block, r->producer));
+    if (is_in_loops && !sch_writes_apart(sch, r->block)) {
+        return sch_refuse(sch, r->block,
+                          "the body of %s is not a single store, and different values of the axes "
+                          "of %s may write the same element",
+                          sch_block_name(sch, r->producer), sch_block_name(sch, r->block));
+    }
     if (sch_is_in_concurrent_loop(sch, r->producer) && !sch_writes_apart(sch, r->block)) {
         return sch_refuse(sch, r->block,
                           "%s stands in a loop that runs its iterations at once, and different "
