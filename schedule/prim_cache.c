@@ -299,19 +299,20 @@ static hone_status find_writer(caching *c) {
     return HONE_OK;
 }
 
-/* Who shall read the cache: the blocks named, or all of the scope that read the buffer. */
+/* Who shall read the cache: those of the blocks named that read the buffer, or all of the scope. */
 static hone_status find_users(caching *c, uint32_t count, const hone_rv *consumers) {
     hone_schedule *sch = c->sch;
     size_t room = (size_t)sch->func->node_count + count;
     hone_node_id *users = hone_arena_alloc(sch->arena, room * sizeof *users);
     if (!users) return sch_no_memory();
     c->users = users;
+    hone_node_id other = HONE_NO_ID;
     for (uint32_t i = 0; i < count; i++) {
         hone_node_id user;
         HONE_TRY(sch_resolve_block(sch, consumers[i], &user));
         if (!sch_reads(sch_block(sch, user), c->buffer) || user == c->writer) {
-            return sch_refuse(sch, user, "%s does not read '%s'", sch_block_name(sch, user),
-                              hone_func_buffer(sch->func, c->buffer)->name);
+            other = user;
+            continue;
         }
         if (sch_scope_of(sch, user) != c->scope) {
             return sch_refuse(sch, user, "%s is not in the scope of %s", sch_block_name(sch, user),
@@ -327,6 +328,10 @@ static hone_status find_users(caching *c, uint32_t count, const hone_rv *consume
         if (sch_reads(sch_block(sch, n), c->buffer) && n != c->writer) users[c->user_count++] = n;
     }
     if (c->user_count) return HONE_OK;
+    if (other != HONE_NO_ID) {
+        return sch_refuse(sch, other, "%s does not read '%s'", sch_block_name(sch, other),
+                          hone_func_buffer(sch->func, c->buffer)->name);
+    }
     return sch_refuse(sch, c->block, "no other block reads '%s'",
                       hone_func_buffer(sch->func, c->buffer)->name);
 }
