@@ -103,7 +103,7 @@ static int64_t update_i(const xexpr *e, machine *m) {
     return old;
 }
 
-/* ---- __dp4a(a, b, c): four bytes each, as vectors or packed in 32 bits ---- */
+/* ---- __dp4a(a, b, c = 0): four bytes each, as vectors or packed in 32 bits ---- */
 
 static int64_t byte_of(const xexpr *e, machine *m, uint16_t k) {
     if (e->lanes == 1) {
@@ -116,7 +116,7 @@ static int64_t byte_of(const xexpr *e, machine *m, uint16_t k) {
 
 static int64_t dp4a(const xexpr *e, machine *m) {
     uint16_t keep = m->lane;
-    uint64_t sum = (uint64_t)x_int(e->args[3], m);
+    uint64_t sum = e->count > 3 ? (uint64_t)x_int(e->args[3], m) : 0;
     for (uint16_t k = 0; k < 4; k++) {
         int64_t a = byte_of(e->args[1], m, k);
         sum += (uint64_t)(a * byte_of(e->args[2], m, k));
@@ -153,8 +153,8 @@ bool choose_device_call(xexpr *x) {
     if (x->count == 0 || x->source->args[0]->kind != HONE_EXPR_STRING || x->lanes > 1) return false;
     const char *name = x->source->args[0]->u.s;
     bool is_dp4a = strcmp(name, "__dp4a") == 0 || strcmp(name, "dp4a") == 0;
-    if (is_dp4a && x->count == 4 && !x_is_float(x) && is_four_bytes(x->args[1]) &&
-        is_four_bytes(x->args[2]) && !x_is_float(x->args[3])) {
+    bool has_args = is_dp4a && (x->count == 3 || (x->count == 4 && !x_is_float(x->args[3])));
+    if (has_args && !x_is_float(x) && is_four_bytes(x->args[1]) && is_four_bytes(x->args[2])) {
         x->eval.i = dp4a;
         return true;
     }

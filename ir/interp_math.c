@@ -74,6 +74,16 @@ static double fma_f(const xexpr *e, machine *m) {
     return round_to(e, fma(a, b, c));
 }
 
+/* Exponents beyond those of all numbers do no more than these. */
+static double ldexp_f(const xexpr *e, machine *m) {
+    enum { MOST = 1 << 14 };
+    double a = A;
+    int64_t by = x_int(e->args[1], m);
+    if (by > MOST || (by < 0 && e->args[1]->is_unsigned)) by = MOST;
+    if (by < -MOST) by = -MOST;
+    return round_to(e, ldexp(a, (int)by));
+}
+
 /* The next number of a short float: bits of one sign count up from zero. */
 static double next_short(hone_dtype dtype, double a, double b) {
     uint8_t bytes[8] = {0};
@@ -133,6 +143,12 @@ static int64_t popcount_i(const xexpr *e, machine *m) {
     uint64_t a = (uint64_t)x_int(e->args[0], m);
     if (e->bits < 64) a &= (UINT64_C(1) << e->bits) - 1;
     return __builtin_popcountll(a);
+}
+
+static int64_t clz_i(const xexpr *e, machine *m) {
+    int bits = e->args[0]->bits;
+    uint64_t a = (uint64_t)x_int(e->args[0], m) << (64 - bits);
+    return a ? __builtin_clzll(a) : bits;
 }
 
 static int shift_by(const xexpr *e, machine *m) {
@@ -377,6 +393,9 @@ static bool choose_integer(xexpr *x, hone_intrin intrin) {
     case HONE_INTRIN_POPCOUNT:
         x->eval.i = popcount_i;
         return true;
+    case HONE_INTRIN_CLZ:
+        x->eval.i = clz_i;
+        return true;
     case HONE_INTRIN_Q_MULTIPLY_SHIFT:
         x->eval.i = q_multiply_shift_i;
         return true;
@@ -418,6 +437,10 @@ static void check_predicate_argument(machine *m, xexpr *x, hone_intrin intrin) {
 }
 
 static void choose_float(machine *m, xexpr *x, hone_intrin intrin) {
+    if (intrin == HONE_INTRIN_LDEXP && x_is_float(x->args[0]) && !x_is_float(x->args[1])) {
+        x->eval.f = ldexp_f;
+        return;
+    }
     bool has_float_args = x->count > 0;
     for (uint32_t i = 0; i < x->count; i++)
         has_float_args &= x_is_float(x->args[i]);

@@ -75,10 +75,11 @@ bool script_to_argument(script_parser *p, const script_value *v, const hone_expr
 }
 
 /* A constant beside a float function is a float: T.exp(1), T.pow(x, 2); but not beside an integer
- * that is none: 2 ** i. */
+ * that is none: 2 ** i. The exponent of ldexp stays what it is. */
 static void match_math(script_parser *p, hone_intrin intrin, uint32_t count,
                        const hone_expr **args) {
-    if (count == 2 && hone_intrin_result_rule(intrin) == HONE_INTRIN_RESULT_FIRST) {
+    bool is_pair = count == 2 && intrin != HONE_INTRIN_LDEXP;
+    if (is_pair && hone_intrin_result_rule(intrin) == HONE_INTRIN_RESULT_FIRST) {
         script_unify(&p->ir, &args[0], &args[1]);
     }
     for (uint32_t i = 0; i < count; i++) {

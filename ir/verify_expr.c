@@ -186,10 +186,10 @@ void verify_access(verifier *v, hone_buffer buffer, uint32_t rank, const hone_ex
 /* Bit operations are of integers. */
 static void verify_bits(verifier *v, const hone_expr *e) {
     bool is_of_bits = e->kind == HONE_EXPR_CALL &&
-                      (e->op == HONE_INTRIN_POPCOUNT || e->op == HONE_INTRIN_SHIFT_LEFT ||
-                       e->op == HONE_INTRIN_SHIFT_RIGHT || e->op == HONE_INTRIN_BITWISE_AND ||
-                       e->op == HONE_INTRIN_BITWISE_OR || e->op == HONE_INTRIN_BITWISE_XOR ||
-                       e->op == HONE_INTRIN_BITWISE_NOT);
+                      (e->op == HONE_INTRIN_POPCOUNT || e->op == HONE_INTRIN_CLZ ||
+                       e->op == HONE_INTRIN_SHIFT_LEFT || e->op == HONE_INTRIN_SHIFT_RIGHT ||
+                       e->op == HONE_INTRIN_BITWISE_AND || e->op == HONE_INTRIN_BITWISE_OR ||
+                       e->op == HONE_INTRIN_BITWISE_XOR || e->op == HONE_INTRIN_BITWISE_NOT);
     for (uint32_t i = 0; is_of_bits && i < e->count; i++) {
         if (!hone_dtype_is_float(e->args[i]->dtype)) continue;
         verify_error(v, v->node, "T.%s of %s in '%s', must be of integers",

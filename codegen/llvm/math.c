@@ -49,7 +49,9 @@ static LLVMValueRef libm_call(gen *g, const char *name, LLVMTypeRef type, LLVMVa
                               unsigned count) {
     char symbol[32];
     snprintf(symbol, sizeof symbol, "%s%s", name, type == g->f32 ? "f" : "");
-    LLVMTypeRef parameters[4] = {type, type, type, type};
+    LLVMTypeRef parameters[4];
+    for (unsigned i = 0; i < count; i++)
+        parameters[i] = LLVMTypeOf(args[i]);
     LLVMTypeRef signature = LLVMFunctionType(type, parameters, count, 0);
     LLVMValueRef function = LLVMGetNamedFunction(g->module, symbol);
     if (!function) {
@@ -160,6 +162,41 @@ static LLVMValueRef bit_operation(gen *g, const hone_expr *e) {
     default:
         return gen_intrinsic(g, "llvm.ctpop", LLVMTypeOf(x), &x, 1);
     }
+}
+
+static LLVMValueRef leading_zeros(gen *g, const hone_expr *e) {
+    LLVMValueRef x = gen_value(g, e->args[0]);
+    LLVMValueRef args[] = {x, LLVMConstInt(g->i1, 0, 0)}; /* known of 0 as well */
+    LLVMValueRef count = gen_intrinsic(g, "llvm.ctlz", LLVMTypeOf(x), args, 2);
+    return gen_cast(g, e->args[0]->dtype, e->dtype, count);
+}
+
+/* An exponent as int. One of more bits becomes one beyond those of all numbers. */
+static LLVMValueRef exponent(gen *g, const hone_expr *e) {
+    hone_dtype dtype = e->dtype, wanted = hone_dtype_with_lanes(HONE_DTYPE_I32, dtype.lanes);
+    LLVMValueRef value = gen_value(g, e);
+    bool is_unsigned = !hone_dtype_is_int(dtype);
+    if (dtype.bits < 32 || (dtype.bits == 32 && !is_unsigned)) {
+        return gen_cast(g, dtype, wanted, value);
+    }
+    enum { MOST = 1 << 14 };
+    LLVMTypeRef type = LLVMTypeOf(value), element = gen_type(g, hone_dtype_element(dtype));
+    LLVMValueRef most = gen_splat(g, LLVMConstInt(element, MOST, 1), dtype.lanes);
+    LLVMValueRef args[] = {value, most};
+    args[0] = gen_intrinsic(g, is_unsigned ? "llvm.umin" : "llvm.smin", type, args, 2);
+    args[1] = LLVMConstNeg(most);
+    if (!is_unsigned) args[0] = gen_intrinsic(g, "llvm.smax", type, args, 2);
+    return gen_cast(g, dtype, wanted, args[0]);
+}
+
+static LLVMValueRef scale_by_power(gen *g, const hone_expr *e) {
+    const hone_expr *power = e->args[1];
+    bool is_known = hone_dtype_is_float(e->dtype) && hone_dtype_is_integer(power->dtype) &&
+                    e->args[0]->dtype.lanes == e->dtype.lanes &&
+                    power->dtype.lanes == e->dtype.lanes;
+    if (!is_known) return NULL;
+    LLVMValueRef args[] = {gen_value(g, e->args[0]), exponent(g, power)};
+    return gen_libm(g, "ldexp", e->dtype, args, 2);
 }
 
 /* Only the branch taken is evaluated. */
@@ -335,6 +372,11 @@ LLVMValueRef gen_call(gen *g, const hone_expr *e) {
     case HONE_INTRIN_ISINF:
     case HONE_INTRIN_ISFINITE:
         return classify(g, e);
+    case HONE_INTRIN_CLZ:
+        return leading_zeros(g, e);
+    case HONE_INTRIN_LDEXP:
+        value = scale_by_power(g, e);
+        break;
     case HONE_INTRIN_POPCOUNT:
     case HONE_INTRIN_SHIFT_LEFT:
     case HONE_INTRIN_SHIFT_RIGHT:

@@ -103,6 +103,31 @@ static c_text bit_operation(c_gen *g, const hone_expr *e) {
                     C_PREC_UNARY};
 }
 
+static c_text leading_zeros(c_gen *g, const hone_expr *e) {
+    const char *type = c_type(g, hone_dtype_element(e->args[0]->dtype));
+    return (c_text){c_printf(g, "%s(%s)", c_helper(g, "clz", type), c_value(g, e->args[0]).s),
+                    C_PREC_POSTFIX};
+}
+
+/* ldexp takes an int: an exponent of more bits becomes one beyond those of all numbers. */
+static c_text scale_by_power(c_gen *g, const hone_expr *e) {
+    hone_dtype dtype = hone_dtype_element(e->args[1]->dtype);
+    if (!hone_dtype_is_float(e->dtype) || !hone_dtype_is_integer(dtype)) {
+        return fail(g, HONE_ERROR(HONE_CODE_UNSUPPORTED, "ldexp of %s by %s in C source",
+                                  HONE_DTYPE_NAME(e->dtype), HONE_DTYPE_NAME(dtype)));
+    }
+    const char *x = c_value(g, e->args[0]).s, *by = c_value(g, e->args[1]).s;
+    bool is_signed = hone_dtype_is_int(dtype);
+    if (dtype.bits > 32 || (dtype.bits == 32 && !is_signed)) {
+        const char *type = c_type(g, dtype);
+        by = c_printf(g, "%s(%s, 16384)", c_helper(g, "min", type), by);
+        if (is_signed) by = c_printf(g, "%s(%s, -16384)", c_helper(g, "max", type), by);
+        by = c_printf(g, "(int)%s", by);
+    }
+    return (c_text){c_printf(g, "ldexp%s(%s, %s)", e->dtype.bits == 64 ? "" : "f", x, by),
+                    C_PREC_POSTFIX};
+}
+
 /* Lanes at even places, lanes at odd places, then both: the tree of the interpreter. */
 static const char *reduce_tree(c_gen *g, const hone_expr *e, const char *lanes, uint32_t start,
                                uint32_t step) {
@@ -355,6 +380,10 @@ c_text c_call(c_gen *g, const hone_expr *e) {
     case HONE_INTRIN_ISINF:
     case HONE_INTRIN_ISFINITE:
         return classify(g, e);
+    case HONE_INTRIN_CLZ:
+        return leading_zeros(g, e);
+    case HONE_INTRIN_LDEXP:
+        return scale_by_power(g, e);
     case HONE_INTRIN_POPCOUNT:
     case HONE_INTRIN_SHIFT_LEFT:
     case HONE_INTRIN_SHIFT_RIGHT:

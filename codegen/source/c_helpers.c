@@ -42,6 +42,13 @@ static const helper helpers[] = {
                  "        count++;\n"
                  "    return ($T)count;\n"
                  "}\n"      },
+    {"clz",         "/* zeros above the highest bit that is set */\n"
+            "static inline int $N($T a) {\n"
+            "    int count = (int)sizeof a * 8;\n"
+            "    for ($U bits = ($U)a; bits; bits = ($U)(bits >> 1))\n"
+            "        count--;\n"
+            "    return count;\n"
+            "}\n"                },
     {"saturate",    "/* towards zero, out of range to the nearest end, NaN to 0 */\n"
                  "static inline $T $N(double a) {\n"
                  "    const int bits = (int)sizeof($T) * 8, is_signed = ($T)-1 < 1;\n"

@@ -113,7 +113,7 @@ static const struct row {
      THREADS "    C[t] = 0\n    T.tvm_storage_sync(\"shared\")\n"
              "    T.evaluate(T.call_extern(\"int32\", \"atomicAdd\", T.address_of(C[t % 2]), "
              "A[t]))\n",                                                         {56, 84},
-     NULL                                                                                                                                       },
+     NULL                                                                                                                                        },
     {"atomics of every kind",
      "  for t in range(1):\n    for i in range(8):\n      C[i] = 12\n"
      "    T.evaluate(T.call_extern(\"int32\", \"atomicSub\", T.address_of(C[0]), 5))\n"
@@ -123,25 +123,31 @@ static const struct row {
      "    T.evaluate(T.call_extern(\"int32\", \"atomicCAS\", T.address_of(C[4]), 12, 3))\n"
      "    T.evaluate(T.call_extern(\"int32\", \"atomicCAS\", T.address_of(C[5]), 13, 3))\n"
      "    C[6] = T.cuda.atomic_add(T.address_of(C[7]), 1)\n",                    {7, 5, 50, 9, 3, 12, 12, 13},
-     NULL                                                                                                                                       },
+     NULL                                                                                                                                        },
     {"an update and a plain read",
      THREADS "    T.evaluate(T.cuda.atomic_add(T.address_of(C[0]), C[1]))\n"
              "    if t == 7:\n      C[2] = C[0]\n",                              {0},
-     "two iterations of a parallel loop touch element 0 of 'C' (one writes)"                                                                    },
+     "two iterations of a parallel loop touch element 0 of 'C' (one writes)"                                                                     },
     {"a product of bytes",
      "  V = T.alloc_buffer((1,), \"int8x4\", scope=\"local\")\n"
      "  for i in range(8):\n"
      "    V[0] = T.Broadcast(T.cast(0 - i, \"int8\"), 4)\n"
      "    C[i] = T.call_pure_extern(\"int32\", \"__dp4a\", V[0], V[0], A[i])\n", {0, 5, 20, 45, 80, 125, 180, 245},
-     NULL                                                                                                                                       },
+     NULL                                                                                                                                        },
+    {"a product of bytes, without a dtype and with one",
+     "  V = T.alloc_buffer((1,), \"int8x4\", scope=\"local\")\n"
+     "  for i in range(8):\n"
+     "    V[0] = T.Broadcast(T.cast(0 - i, \"int8\"), 4)\n"
+     "    C[i] = T.dp4a(V[0], V[0], A[i]) + T.dp4a(\"int32\", V[0], V[0])\n",    {0, 9, 36, 81, 144, 225, 324, 441},
+     NULL                                                                                                                                        },
     {"bytes in a word",
      "  for i in range(8):\n"
      "    C[i] = T.call_pure_extern(\"int32\", \"__dp4a\", -1, 67305985, i)\n",  {-10, -9, -8, -7, -6, -5, -4, -3},
-     NULL                                                                                                                                       },
+     NULL                                                                                                                                        },
     {"copies that are waited for",
      THREADS SHARED COPY("t",                                                    "7 - t") "    T.evaluate(T.ptx_commit_group())\n"
                                        "    T.evaluate(T.ptx_wait_group(0))\n"
-                                       "    C[t] = S[t]\n",                            {49, 36, 25, 16, 9, 4, 1, 0},
+                                       "    C[t] = S[t]\n",                             {49, 36, 25, 16, 9, 4, 1, 0},
      NULL},
     {"copies in the words of PTX",
      THREADS SHARED
@@ -150,22 +156,22 @@ static const struct row {
      "    T.ptx.cp(\"async\", \"commit_group\", \"\")\n"
      "    T.ptx.cp(0, \"async\", \"wait_group\", \"\")\n"
      "    C[t] = S[t]\n",                                             {0, 1, 4, 9, 16, 25, 36, 49},
-     NULL                                              },
+     NULL                                               },
     {"a copy of the last group is under way",
      THREADS SHARED COPY("t",                                  "t") "    T.evaluate(T.ptx_commit_group())\n"
                                    "    T.evaluate(T.ptx_wait_group(1))\n"
-                                   "    C[t] = S[t]\n",                                                                                       {0},
+                                   "    C[t] = S[t]\n",                                                                                        {0},
      "element 0 of 'S' is touched while it is copied asynchronously"},
     {"a copy that was never committed",
      THREADS SHARED COPY("t",          "t") "    T.evaluate(T.ptx_wait_group(0))\n"
-                                   "    C[t] = S[t]\n",           {0},
+                                   "    C[t] = S[t]\n",            {0},
      "element 0 of 'S' is touched while it is copied asynchronously"},
     {"the group before the last one has come",
      "  S = T.alloc_buffer((8,), \"int32\", scope=\"shared\")\n"
      "  for t in range(1):\n" COPY("0",            "3") "    T.evaluate(T.ptx_commit_group())\n" COPY(
-         "1",                                             "2") "    T.evaluate(T.ptx_commit_group())\n"
+         "1",                                              "2") "    T.evaluate(T.ptx_commit_group())\n"
                    "    T.evaluate(T.ptx_wait_group(1))\n"
-                   "    C[t] = S[0]\n",                                  {9},
+                   "    C[t] = S[0]\n",                                   {9},
      NULL},
     {"copies by attributes",
      "  S = T.alloc_buffer((2,), \"int32\", scope=\"shared\")\n"
@@ -178,7 +184,7 @@ static const struct row {
      "  with T.attr(0, \"async_wait_queue_scope\", 0):\n"
      "    T.attr(0, \"async_wait_inflight_count\", 1)\n"
      "    C[0] = S[0]\n",                        {9},
-     NULL                                                                                                                                       },
+     NULL                                                                                                                                        },
     {"and one too few",
      "  S = T.alloc_buffer((2,), \"int32\", scope=\"shared\")\n"
      "  with T.attr(0, \"async_commit_queue_scope\", 0):\n"
@@ -187,14 +193,14 @@ static const struct row {
      "  with T.attr(0, \"async_wait_queue_scope\", 0):\n"
      "    T.attr(0, \"async_wait_inflight_count\", 1)\n"
      "    C[0] = S[1]\n",                                                        {0},
-     "element 1 of 'S' is touched while it is copied asynchronously"                                                                                                                                       },
+     "element 1 of 'S' is touched while it is copied asynchronously"                                                                                                                                        },
     {"mma of half a warp",
      THREADS "    R = T.alloc_buffer((1,), \"float64\", scope=\"local\")\n"
              "    S = T.alloc_buffer((2,), \"float64\", scope=\"local\")\n"
              "    R[0] = T.float64(1)\n    S[0] = T.float64(1)\n    S[1] = T.float64(1)\n"
              "    T.evaluate(T.ptx_legacy.mma(\"m8n8k4\", \"row\", \"col\", \"fp64\", \"fp64\", "
              "\"fp64\", R.data, 0, R.data, 0, S.data, 0, False, dtype=\"float64\"))\n",                                                        {0},
-     "an instruction of a warp is executed by less than its lanes"                                                                            },
+     "an instruction of a warp is executed by less than its lanes"                                                                             },
 };
 
 static void runs(void **state) {

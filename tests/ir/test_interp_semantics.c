@@ -236,6 +236,17 @@ static const struct row {
                              "  C[2] = T.bitwise_and(A[0], 6)\n  C[3] = T.bitwise_xor(A[0], 6)\n"
                              "  C[4] = T.bitwise_not(A[0])\n  C[5] = T.popcount(A[0])\n",                                       {-5},
      {-20, -3, 2, -3, 4, 31}                                           },
+    {"leading zeros",
+     FUNC("(5,), \"int32\"",
+     "(8,), \"int32\"") "  for i in range(5):\n    C[i] = T.clz(A[i])\n"
+                             "  C[5] = T.clz(T.int64(1))\n  C[6] = T.clz(T.int64(-1))\n"
+                             "  C[7] = T.clz(T.int64(0))\n",                                                                    {0, 1, 255, 2147483647, -2147483648},
+     {32, 31, 24, 1, 0, 63, 0, 64}                                     },
+    {"powers of two",
+     FUNC("(6,), \"int32\"",
+     "(6,), \"float64\"") "  for i in range(6):\n    C[i] = T.ldexp(T.float64(1.5), A[i])\n",
+     {0, 10, -3, 1023, 5000, -2147483648},
+     {1.5, 1536, 0.1875, 0x1.8p1023, HUGE_VAL, 0}                      },
     {"fixed point",
      FUNC("(3,), \"int32\"",
      "(6,), \"int32\"") "  for i in range(3):\n    C[i] = T.q_multiply_shift(A[i], "
