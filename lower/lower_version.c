@@ -89,26 +89,37 @@ static bool same_edge(const edge *a, const edge *b) {
     return a->value == b->value && hone_expr_same(a->term, b->term);
 }
 
+/* The one to ask for first: the same in all statements of a tile, which share the question then. */
+static uint32_t first_edge(lower_conditions *v, const edge *edges, uint32_t count) {
+    hone_linear both;
+    if (count < 2) return 0;
+    const hone_expr *sum = hone_expr_add(&v->arith.ir, edges[0].term, edges[1].term);
+    bool is_second = sum && hone_linear_of(&v->arith, sum, &both) && both.count == 2 &&
+                     hone_expr_same(both.terms[0].term, edges[1].term);
+    return is_second ? 1 : 0;
+}
+
 /* Keeps the conditions that do not hold at one edge, if there is such an edge and not more than
  * another one: each edge makes a copy of all that the others made. */
 static bool keep_one_edge(lower_conditions *v, edge *out) {
     edge edges[MAX_EDGES], at;
-    bool is_first[LOWER_MAX_CONDITIONS] = {false};
-    uint32_t count = 0;
+    uint32_t edge_of[LOWER_MAX_CONDITIONS], count = 0;
     for (uint32_t i = 0; i < v->count; i++) {
         uint32_t k = 0;
+        edge_of[i] = MAX_EDGES;
         if (!find_edge(v, v->hoisted[i], &at)) continue;
         while (k < count && !same_edge(&edges[k], &at))
             k++;
         if (k == MAX_EDGES) return false;
         if (k == count) edges[count++] = at;
-        is_first[i] = k == 0;
+        edge_of[i] = k;
     }
     if (count == 0) return false;
+    uint32_t first = first_edge(v, edges, count);
     for (uint32_t i = v->count; i > 0; i--) {
-        if (!is_first[i - 1]) lower_drop_condition(v, i - 1);
+        if (edge_of[i - 1] != first) lower_drop_condition(v, i - 1);
     }
-    *out = edges[0];
+    *out = edges[first];
     return true;
 }
 

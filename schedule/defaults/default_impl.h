@@ -55,6 +55,14 @@ hone_status hone_default_read_shape(hone_default_nest *n, hone_node_id block, ho
 /* Makes one loop of neighbours that are one in all accesses; a trial changes the shape alone. */
 hone_status hone_default_join_loops(hone_default_shape *s, bool is_trial);
 
+/* default_product.c: a tile of a product of floats, of all rows and columns: this one, or another
+ * one with tiles that are left over where it is faster. */
+typedef struct hone_default_sides {
+    int64_t rows, columns;
+} hone_default_sides;
+hone_default_sides hone_default_product_tile(const hone_default_nest *n, hone_default_sides all,
+                                             hone_default_sides divides);
+
 /* default_tile.c: vectors along the output, a tile of it in registers. */
 hone_status hone_default_tile(hone_default_nest *nest);
 /* default_lanes.c: vectors along the reduction. */

@@ -222,6 +222,21 @@ static void plan_window(const hone_default_nest *n, const hone_node_id *loops, i
     }
 }
 
+/* A sum takes one instruction, and a vector one load: all that is read and written is of one type
+ * of floats, and of what is read along columns nothing is left out. */
+static bool is_plain_product(const hone_default_nest *n, hone_node_id column) {
+    const hone_func *func = n->sch->func;
+    const hone_block *block = hone_func_node(func, n->facts.block)->u.block.block;
+    hone_dtype dtype = func->buffers[block->writes[0].buffer].dtype;
+    bool is_plain = n->facts.has_reuse && n->lanes > 1 && hone_dtype_is_float(dtype);
+    for (uint32_t r = 0; r < block->read_count && is_plain; r++) {
+        int64_t stride;
+        is_plain = hone_dtype_equal(func->buffers[block->reads[r].buffer].dtype, dtype) &&
+                   strides_in(n, &block->reads[r], column, &stride) && stride >= 0 && stride <= 1;
+    }
+    return is_plain && dtype.bits >= 32;
+}
+
 static plan make_plan(const hone_default_nest *n, uint32_t count, const hone_node_id *loops) {
     const hone_reduction_facts *f = &n->facts;
     plan p = {.column = f->contiguous_space, .rows = 1, .window = -1};
@@ -231,6 +246,13 @@ static plan make_plan(const hone_default_nest *n, uint32_t count, const hone_nod
     int64_t vectors = (p.columns + n->lanes - 1) / n->lanes;
     if (vectors > MAX_VECTORS) p.row = -1;
     if (p.row >= 0) p.rows = row_tile(f->extents[p.row], most_rows(n, vectors));
+    if (p.row >= 0 && is_plain_product(n, loops[p.column])) {
+        hone_default_sides all = {f->extents[p.row], f->extents[p.column]};
+        hone_default_sides tile =
+            hone_default_product_tile(n, all, (hone_default_sides){p.rows, p.columns});
+        p.rows = tile.rows;
+        p.columns = tile.columns;
+    }
     if (p.row < 0 && vectors <= MAX_VECTORS) plan_window(n, loops, vectors, &p);
     if (p.rows <= 1) p.row = p.window = -1;
     if (p.window >= 0) p.is_plane = is_plane(n, loops, vectors, &p);

@@ -46,17 +46,59 @@ static const struct row hoist_rows[] = {
           "        for k, i in T.grid(9, 2):\n"
           "            for j in T.vectorized(4):\n"
           "                if y * 3 < n:\n"
-          "                    Y[y * 8 + i * 4 + j] = Y[y * 8 + i * 4 + j] + A[k]\n", "        if y * 3 < n:\n"
+          "                    Y[y * 8 + i * 4 + j] = Y[y * 8 + i * 4 + j] + A[k]\n",    "        if y * 3 < n:\n"
      "            for j in T.vectorized(8):\n"
      "                Y[y * 8 + j] = 0\n"
      "            for k, i in T.grid(9, 2):\n"
      "                for j in T.vectorized(4):\n"
      "                    Y[y * 8 + i * 4 + j] = Y[y * 8 + i * 4 + j] + A[k]\n"},
+    {"both cases, which have buffers of their own",
+     HEAD "    for y in T.parallel(8):\n"
+          "        L = T.alloc_buffer((4,), \"int32\")\n"
+          "        if y < n:\n"
+          "            for j in range(4):\n"
+          "                L[j] = A[y * 4 + j]\n"
+          "        else:\n"
+          "            L[2] = A[y]\n"
+          "        if y < n:\n"
+          "            for j in range(4):\n"
+          "                Y[y * 4 + j] = L[3 - j]\n"
+          "        else:\n"
+          "            Y[y] = L[2]\n",                                                   "        if y < n:\n"
+     "            L = T.alloc_buffer((4,), \"int32\")\n"
+     "            for j in range(4):\n"
+     "                L[j] = A[y * 4 + j]\n"
+     "            for j in range(4):\n"
+     "                Y[y * 4 + j] = L[3 - j]\n"
+     "        else:\n"
+     "            L = T.alloc_buffer((4,), \"int32\")\n"
+     "            L[2] = A[y]\n"
+     "            Y[y] = L[2]\n"                                                                                              },
+    {"what two edges ask, in one order",
+     HEAD "    for y in T.parallel(6):\n"
+          "        L = T.alloc_buffer((2, 4), \"int32\")\n"
+          "        for i in T.unroll(2):\n"
+          "            for j in T.vectorized(4):\n"
+          "                if y // 2 * 2 + i < 5:\n"
+          "                    if y % 2 * 4 + j < 7:\n"
+          "                        L[i, j] = A[i + j]\n"
+          "        for i in T.unroll(2):\n"
+          "            for j in T.vectorized(4):\n"
+          "                if y % 2 * 4 + j < 7:\n"
+          "                    if y // 2 * 2 + i < 5:\n"
+          "                        Y[(y // 2 * 2 + i) * 7 + y % 2 * 4 + j] = L[i, j]\n", "            if y % 2 * 4 - 4 < 0:\n"
+     "                L = T.alloc_buffer((2, 4), \"int32\")\n"
+     "                if T.bool(True):\n"
+     "                    for i in T.unroll(2):\n"
+     "                        for j in T.vectorized(4):\n"
+     "                            if T.bool(True):\n"
+     "                                L[i, j] = A[i + j]\n"
+     "                    for i in T.unroll(2):\n"                          },
     {"what varies stays",
      HEAD "    for y in range(8):\n"
           "        for j in range(8):\n"
           "            if y < n and j < n and n < 50:\n"
-          "                Y[y * 8 + j] = 1\n",                                       "    if n < 50:\n"
+          "                Y[y * 8 + j] = 1\n",                                          "    if n < 50:\n"
      "        for y in range(8):\n"
      "            if y < n:\n"
      "                for j in range(8):\n"
@@ -67,7 +109,7 @@ static const struct row hoist_rows[] = {
           "        if n < 5 and j < n:\n"
           "            Y[j] = 1\n"
           "        if n < 5:\n"
-          "            Y[j] = Y[j] + 1\n",                                            "    if n < 5:\n"
+          "            Y[j] = Y[j] + 1\n",                                               "    if n < 5:\n"
      "        for j in range(64):\n"
      "            if j < n:\n"
      "                Y[j] = 1\n"
@@ -76,14 +118,14 @@ static const struct row hoist_rows[] = {
      HEAD "    for j in range(64):\n"
           "        if n < 5:\n"
           "            Y[j] = 1\n"
-          "        A[j] = 1\n",                                                       "    for j in range(64):\n"
+          "        A[j] = 1\n",                                                          "    for j in range(64):\n"
      "        if n < 5:\n"                                                                                                           },
     {"with a way out, choices stay",
      HEAD "    for j in range(64):\n"
           "        if n < 5:\n"
           "            Y[j] = 1\n"
           "        else:\n"
-          "            Y[j] = 2\n",                                                   "    for j in range(64):\n"
+          "            Y[j] = 2\n",                                                      "    for j in range(64):\n"
      "        if n < 5:\n"                                                                                                       },
     {"memory changes",
      HEAD "    for j in range(64):\n"
@@ -91,17 +133,17 @@ static const struct row hoist_rows[] = {
           "            A[j] = 7\n"
           "    for j in range(63):\n"
           "        if A[0] < 5:\n"
-          "            A[j] = 6\n",                                                   "    for j in range(63):\n"
+          "            A[j] = 6\n",                                                      "    for j in range(63):\n"
      "        if A[0] < 5:\n"                                                                                                    },
     {"what may divide by zero is asked where it was",
      HEAD "    for j in range(64):\n"
           "        if j < n and 6 // n < 3:\n"
-          "            Y[j] = 7\n",                                                   "    for j in range(64):\n"
+          "            Y[j] = 7\n",                                                      "    for j in range(64):\n"
      "        if j < n and 6 // n < 3:\n"                                                                                        },
     {"the iterations of a parallel loop stay",
      HEAD "    for j in T.parallel(64):\n"
           "        if n < 3:\n"
-          "            Y[j] = 7\n",                                                   "    for j in T.parallel(64):\n"
+          "            Y[j] = 7\n",                                                      "    for j in T.parallel(64):\n"
      "        if n < 3:\n"                                                                                                       },
 };
 

@@ -139,6 +139,9 @@ static const char window_8x6[] = WINDOW("8", "6", "1");
 static const char window_9x7[] = WINDOW("9", "7", "1");
 static const char product_127x128[] = PRODUCT("127", "128");
 static const char product_128x128[] = PRODUCT("128", "128");
+static const char product_128x56[] = PRODUCT("128", "56");
+static const char product_128x60[] = PRODUCT("128", "60");
+static const char product_16x24[] = PRODUCT("16", "24");
 static const char product_128x1009[] = PRODUCT("128", "1009");
 static const char product_128x4097[] = PRODUCT("128", "4097");
 static const char product_1x1024[] = PRODUCT("1", "1024");
@@ -158,6 +161,9 @@ static const struct row {
     {"product, rows that nothing divides",           product_127x128,  1, 1, 2, 16},
     {"product, columns that nothing divides",        product_128x1009, 1, 1, 2, 24},
     {"product, columns that a short tile divides",   product_128x4097, 1, 1, 2, 24},
+    {"product, columns with a rest in wider tiles",  product_128x56,   1, 1, 2, 16},
+    {"product, tiles that registers do not hold",    product_128x60,   1, 1, 2, 16},
+    {"product, all registers",                       product_16x24,    1, 1, 2, 24},
     {"product of one row, whose tile is longer",     product_1x1024,   1, 1, 0, 32},
     {"product, transposed weights",
      "@T.prim_func\n"
