@@ -3,8 +3,8 @@
  * own in front of the outermost loop that the reduction runs over, with copies of the spatial loops
  * inside of that loop; so the reduction's body has no condition. Left alone (for lower_init): a
  * loop that serves both kinds of axes, another statement in between that touches the output, a
- * predicate that mixes both, iterations of the spatial loops that meet in an element: the later one
- * begins it anew. */
+ * predicate that mixes both, iterations of the spatial loops that meet in an element, or of the
+ * reducing ones that start anew: the later one begins it anew. */
 #include "ir/itermap.h"
 #include "lower/accesses.h"
 #include "lower/pipelined.h"
@@ -159,6 +159,32 @@ static bool loops_are_apart(hone_lower *lower, hone_arith *arith, const nest *n)
     return iter_count == 0 || (indices && are_apart(arith, count, indices, iter_count, iters));
 }
 
+/* The reducing loops run over the reduction once, from its start. */
+static bool reduces_once(hone_lower *lower, hone_arith *arith, const nest *n) {
+    const hone_node *block = hone_func_node(lower->func, n->block);
+    const hone_block *b = block->u.block.block;
+    hone_arena *arena = lower->func->arena;
+    hone_iter iters[MAX_DEPTH];
+    uint32_t iter_count = 0, count = 0, var_count = lower->func->var_count;
+    const hone_expr **indices = hone_arena_alloc(arena, (b->axis_count + 1) * sizeof *indices);
+    const hone_expr **starts = hone_arena_zalloc(arena, (var_count + 1) * sizeof *starts);
+    if (!indices || !starts) return false;
+    for (uint32_t i = 0; i < n->count; i++) {
+        const hone_node *loop = hone_func_node(lower->func, n->loops[i]);
+        if (!n->is_reducing[i]) continue;
+        iters[iter_count++] = (hone_iter){loop->u.loop.var, loop->u.loop.range};
+        starts[loop->u.loop.var] = loop->u.loop.range.min;
+    }
+    for (uint32_t a = 0; a < b->axis_count; a++) {
+        if (b->axes[a].kind != HONE_AXIS_REDUCE) continue;
+        indices[count] = block->u.block.bindings[a];
+        const hone_expr *first =
+            hone_expr_substitute(&arith->ir, indices[count++], starts, var_count);
+        if (!first || !hone_prove_equal(arith, first, b->axes[a].dom.min)) return false;
+    }
+    return are_apart(arith, count, indices, iter_count, iters);
+}
+
 /* No two instances store to the same element. */
 static bool stores_are_apart(hone_lower *lower, hone_arith *arith, const nest *n) {
     const hone_func *func = lower->func;
@@ -184,7 +210,8 @@ static hone_status check_apart(hone_lower *lower, const nest *n, bool *out_is_ap
     hone_arith_init(&arith, lower->func->arena);
     if (!hone_arith_bind_sizes(&arith, lower->func)) return LOWER_NO_MEMORY();
     HONE_TRY(lower_bind_around(lower->func, n->block, &arith));
-    *out_is_apart = loops_are_apart(lower, &arith, n) && stores_are_apart(lower, &arith, n);
+    *out_is_apart = loops_are_apart(lower, &arith, n) && reduces_once(lower, &arith, n) &&
+                    stores_are_apart(lower, &arith, n);
     return hone_ir_finish(&arith.ir);
 }
 

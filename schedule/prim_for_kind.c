@@ -115,7 +115,8 @@ static bool repeats_update(hone_schedule *sch, hone_node_id block, hone_node_id 
 }
 
 /* Does another block below the loop write what the block reads, while the block comes to a point
- * again? It would find something else there each time, and the last is what stays. */
+ * again in another iteration? It would find something else there each time, and the last is what
+ * stays. */
 static bool repeats_with_others(hone_schedule *sch, hone_node_id block, hone_node_id loop) {
     const hone_block *reader = sch_block(sch, block);
     bool reads_others = false;
@@ -124,7 +125,8 @@ static bool repeats_with_others(hone_schedule *sch, hone_node_id block, hone_nod
         for (uint32_t r = 0; r < reader->read_count && n != block; r++)
             reads_others |= sch_writes(sch_block(sch, n), reader->reads[r].buffer);
     }
-    return reads_others && !sch_meets_once(sch, block, sch_node(sch, loop)->parent);
+    return reads_others && !sch_meets_once(sch, block, sch_node(sch, loop)->parent) &&
+           !sch_has_own_slices(sch, block, loop);
 }
 
 /* The iterations may run at once where others see what they write. */

@@ -1,11 +1,12 @@
-/* Programs as they are behind a pass. compact: buffers shrink to what is touched of them.
- * plan_allocs: iterations that run at once do not share what they all store to. version:
- * tiles for where all conditions hold, and others. hoist_if: conditions that no iteration changes
- * stand around loops, and statements side by side share one; what may not be asked earlier stays
- * where it is. layout: small buffers are laid out as the vectors in most loops run. carry: vectors
- * whose indices are digits of a number are made twice, for where no digit carries, and as they
- * were. rows: those over several rows go row by row instead where rows divide them. unroll: how far
- * the program may grow. */
+/* Programs as they are behind a pass. hoist_init: inits leave loops that run over the reduction
+ * once and from its start. compact: buffers shrink to what is touched of them. plan_allocs:
+ * iterations that run at once do not share what they all store to. version: tiles for where all
+ * conditions hold, and others. hoist_if: conditions that no iteration changes stand around loops,
+ * and statements side by side share one; what may not be asked earlier stays where it is. layout:
+ * small buffers are laid out as the vectors in most loops run. carry: vectors whose indices are
+ * digits of a number are made twice, for where no digit carries, and as they were. rows: those over
+ * several rows go row by row instead where rows divide them. unroll: how far the program may grow.
+ */
 #include <string.h>
 
 #include "ir/script.h"
@@ -20,6 +21,24 @@
 struct row {
     const char *name, *text;
     const char *expected; /* in the program behind the pass; the body begins at 4 columns */
+};
+
+#define SUM(EXTENT, BINDING)                                                                       \
+    HEAD "    for i, f in T.grid(4, " EXTENT "):\n"                                                \
+         "        with T.block(\"S\"):\n"                                                          \
+         "            vi = T.axis.spatial(4, i)\n"                                                 \
+         "            vk = T.axis.reduce(8, " BINDING ")\n"                                        \
+         "            with T.init():\n"                                                            \
+         "                Y[vi] = 0\n"                                                             \
+         "            Y[vi] = Y[vi] + A[vi * 8 + vk]\n"
+
+static const struct row init_rows[] = {
+    {"a reduction that its loop goes over again and again begins within it", SUM("32", "f % 8"),
+     "            with T.init():\n"       },
+    {"one that ends with its first value does, too",                         SUM("8",  "7 - f"),
+     "            with T.init():\n"       },
+    {"one that runs once begins in front of its loop",                       SUM("8",  "f"),
+     "        with T.block(\"S_init\"):\n"},
 };
 
 static const struct row partition_rows[] = {
@@ -649,6 +668,10 @@ static void asks_where_it_may(void **state) {
     check(*state, "hoist_if");
 }
 
+static void begins_where_it_may(void **state) {
+    check(*state, "hoist_init");
+}
+
 static void makes_vectors_of_neighbours(void **state) {
     check(*state, "neighbours");
 }
@@ -694,7 +717,8 @@ static void grows_so_far(void **state) {
 }
 
 int main(void) {
-    return HONE_RUN_ROWS("lower/hoist_if", hoist_rows, asks_where_it_may) +
+    return HONE_RUN_ROWS("lower/hoist_init", init_rows, begins_where_it_may) +
+           HONE_RUN_ROWS("lower/hoist_if", hoist_rows, asks_where_it_may) +
            HONE_RUN_ROWS("lower/compact", compact_rows, keeps_what_is_touched) +
            HONE_RUN_ROWS("lower/plan_allocs", alloc_rows, shares_where_it_may) +
            HONE_RUN_ROWS("lower/partition", partition_rows, leaves_edges_alone) +
