@@ -34,11 +34,11 @@ struct row {
 
 static const struct row init_rows[] = {
     {"a reduction that its loop goes over again and again begins within it", SUM("32", "f % 8"),
-     "            with T.init():\n"       },
+     "            with T.init():\n"        },
     {"one that ends with its first value does, too",                         SUM("8",  "7 - f"),
-     "            with T.init():\n"       },
+     "            with T.init():\n"        },
     {"one that runs once begins in front of its loop",                       SUM("8",  "f"),
-     "        with T.block(\"S_init\"):\n"},
+     "        with T.sblock(\"S_init\"):\n"},
 };
 
 static const struct row partition_rows[] = {
