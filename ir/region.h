@@ -48,6 +48,11 @@ HONE_NODISCARD hone_status hone_values_relax(hone_arith *arith, const hone_func 
                                              bool *out_is_exact);
 /* The first region of the buffer, or NULL. */
 const hone_region *hone_region_of(uint32_t count, const hone_region *regions, hone_buffer buffer);
+/* The regions that the block writes: those declared, but found out anew where
+ * annotate_buffer_access said more than is stored. False when they can't be (or memory is short).
+ */
+bool hone_block_stores(const hone_func *func, hone_node_id block, hone_arena *arena,
+                       uint32_t *out_count, const hone_region **out_regions);
 /* A predicate leaves the values lo to hi of a spatial axis: do these still reach all of each
  * parameter that the axis moves a store to, since what the others would write lies outside or where
  * these write? False also where that is not seen, where it moves none, and without a predicate. */

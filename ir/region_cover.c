@@ -87,19 +87,27 @@ static bool is_moved_axis(const hone_block *block, const hone_range *range, hone
     return e->kind == HONE_EXPR_VAR && e->u.var == axis;
 }
 
+bool hone_block_stores(const hone_func *func, hone_node_id id, hone_arena *arena,
+                       uint32_t *out_count, const hone_region **out_regions) {
+    const hone_block *block = hone_func_node(func, id)->u.block.block;
+    uint32_t read_count;
+    const hone_region *reads;
+    *out_count = block->write_count;
+    *out_regions = block->writes;
+    if (!hone_attrs_find(&block->annotations, "explicit_write_region")) return true;
+    return !hone_status_consume(
+        hone_block_infer_regions(func, id, arena, &read_count, &reads, out_count, out_regions));
+}
+
 bool hone_axis_reaches_all_outputs(const hone_func *func, hone_node_id id, const hone_axis *axis,
                                    int64_t lo, int64_t hi) {
     const hone_node *node = hone_func_node(func, id);
     const hone_block *block = node->u.block.block;
     bool moves_one = false;
-    uint32_t read_count, write_count = block->write_count;
-    const hone_region *reads, *writes = block->writes;
+    uint32_t write_count;
+    const hone_region *writes;
     if (axis->kind != HONE_AXIS_SPATIAL || !node->u.block.predicate) return false;
-    if (hone_attrs_find(&block->annotations, "explicit_write_region")) { /* said, not found out */
-        hone_status st = hone_block_infer_regions(func, id, func->arena, &read_count, &reads,
-                                                  &write_count, &writes);
-        if (hone_status_consume(st)) return false;
-    }
+    if (!hone_block_stores(func, id, func->arena, &write_count, &writes)) return false;
     for (uint32_t i = 0; i < write_count; i++) {
         const hone_region *write = &writes[i];
         const hone_buffer_info *buffer = hone_func_buffer(func, write->buffer);

@@ -101,10 +101,12 @@ static bool is_within_others(const verifier *v, hone_node_id id) {
 
 /* Under its predicate, every parameter that the block writes is surely written as a whole. */
 static bool writes_whole_parameters(verifier *v, hone_node_id id) {
-    const hone_block *block = hone_func_node(v->func, id)->u.block.block;
     hone_arith arith; /* loops alone: the predicate is not known to hold */
     bool writes = false;
+    uint32_t count;
+    const hone_region *regions;
     if (!hone_func_node(v->func, id)->u.block.predicate) return false;
+    if (!hone_block_stores(v->func, id, v->arena, &count, &regions)) return false;
     hone_arith_init(&arith, v->arena);
     v->is_short_of_memory |= !hone_arith_bind_sizes(&arith, v->func);
     for (hone_node_id n = id; n != HONE_NO_ID; n = hone_func_node(v->func, n)->parent) {
@@ -112,8 +114,8 @@ static bool writes_whole_parameters(verifier *v, hone_node_id id) {
         if (node->kind != HONE_NODE_FOR) continue;
         v->is_short_of_memory |= !hone_arith_bind(&arith, node->u.loop.var, node->u.loop.range);
     }
-    for (uint32_t i = 0; i < block->write_count; i++) {
-        const hone_region *write = &block->writes[i];
+    for (uint32_t i = 0; i < count; i++) {
+        const hone_region *write = &regions[i];
         const hone_buffer_info *buffer = hone_func_buffer(v->func, write->buffer);
         if (!hone_func_is_parameter(v->func, write->buffer)) continue;
         hone_interval *box = hone_arena_alloc(v->arena, (buffer->rank + 1) * sizeof *box);
