@@ -1,5 +1,6 @@
 # A product of matrices: 6 filters by 16 pixels stay in registers; panels of pixels and of weights lie one
-# behind the other.
+# behind the other. The weights of a quarter of the filters stay in the second cache while the panels of
+# pixels go by.
 conv = sch.get_block(name="conv", func_name="main")
 panel = sch.reindex_cache_read(block=conv, read_buffer_index=1, storage_scope="global", index_map=lambda f, p, c: (f // 6, c, f % 6))
 wf, wc = sch.get_loops(block=panel)
@@ -18,7 +19,6 @@ f, p, c = sch.get_loops(block=conv)
 f0, f1 = sch.split(loop=f, factors=[None, 6])
 p0, p1 = sch.split(loop=p, factors=[None, 16])
 sch.reorder(f0, p0, c, f1, p1)
-sch.parallel(loop=f0)
 sch.unroll(loop=f1)
 sch.vectorize(loop=p1)
 tile = sch.reindex_cache_write(block=conv, write_buffer_index=0, storage_scope="local", index_map=lambda f, p, c: (f, p))
@@ -28,4 +28,7 @@ sch.unroll(loop=t0)
 sch.vectorize(loop=t1)
 sch.annotate(block_or_loop=p0, ann_key="pragma_prefetch_stores", ann_val=0)
 sch.annotate(block_or_loop=c, ann_key="pragma_prefetch", ann_val=16)
+fq, fp = sch.split(loop=f0, factors=[4, None])
+sch.reorder(p0, fp)
+sch.parallel(loop=fq)
 init = sch.decompose_reduction(block=conv, loop=c)
