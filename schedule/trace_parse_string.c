@@ -4,6 +4,7 @@
 
 #include "schedule/trace_parse_impl.h"
 #include "support/strbuf.h"
+#include "support/utf8.h"
 
 /* Strings of the Python form of traces: 'a', "b", triple quotes, r"raw", f"{values}", and the two
  * older ways to put values into a text. */
@@ -41,19 +42,8 @@ static hone_status read_escape(pytrace *p, char *out) {
 
 /* JSON, the other form of a trace, holds nothing else. */
 static bool is_utf8(const char *text) {
-    const unsigned char *at = (const unsigned char *)text;
-    while (*at) {
-        int more = *at < 0x80 ? 0 : *at >= 0xc2 && *at < 0xe0 ? 1 : (*at & 0xf0) == 0xe0 ? 2 : 3;
-        if (more == 3 && (*at < 0xf0 || *at > 0xf4)) return false;
-        if ((*at == 0xe0 && at[1] < 0xa0) || (*at == 0xed && at[1] > 0x9f) ||
-            (*at == 0xf0 && at[1] < 0x90) || (*at == 0xf4 && at[1] > 0x8f)) {
-            return false;
-        }
-        for (at++; more > 0; more--, at++) {
-            if ((*at & 0xc0) != 0x80) return false;
-        }
-    }
-    return true;
+    size_t length = strlen(text);
+    return hone_utf8_valid_bytes(text, length) == length;
 }
 
 static hone_status read_raw_text(pytrace *p, const char *stop, const char **out) {

@@ -13,6 +13,7 @@
 #include <jansson.h>
 
 #include "support/alloc.h"
+#include "support/utf8.h"
 
 static json_t *of(hone_json *json) {
     return (json_t *)(void *)json;
@@ -221,12 +222,17 @@ hone_json *hone_json_make_f64(double value) {
 }
 
 hone_json *hone_json_make_text(const char *value) {
-    return value ? to(json_string(value)) : hone_json_make_null();
+    return value ? hone_json_make_text_n(value, strlen(value)) : hone_json_make_null();
 }
 
 hone_json *hone_json_make_text_n(const char *value, size_t count) {
     if (memchr(value, '\0', count)) return NULL;
-    return to(json_stringn(value, count));
+    if (hone_utf8_valid_bytes(value, count) == count) return to(json_stringn(value, count));
+    hone_str clean = {0};
+    hone_utf8_append_clean(&clean, value, count);
+    hone_json *json = clean.failed ? NULL : to(json_stringn(clean.data, clean.length));
+    hone_str_deinit(&clean);
+    return json;
 }
 
 hone_json *hone_json_make_array(void) {
@@ -246,7 +252,16 @@ bool hone_json_append(hone_json *array, hone_json *value) {
 }
 
 bool hone_json_set(hone_json *object, const char *key, hone_json *value) {
-    return json_object_set_new(of(object), key, of(value)) == 0;
+    size_t count = strlen(key);
+    if (hone_utf8_valid_bytes(key, count) == count) {
+        return json_object_set_new(of(object), key, of(value)) == 0;
+    }
+    hone_str clean = {0};
+    hone_utf8_append_clean(&clean, key, count);
+    /* A NULL key is refused, and the value taken all the same. */
+    bool ok = json_object_set_new(of(object), clean.failed ? NULL : clean.data, of(value)) == 0;
+    hone_str_deinit(&clean);
+    return ok;
 }
 
 bool hone_json_set_bool(hone_json *object, const char *key, bool value) {
@@ -273,7 +288,7 @@ void hone_json_print_text(const char *text, size_t count, hone_str *out) {
     for (size_t i = 0; i < count; i++) {
         unsigned char c = (unsigned char)text[i];
         if (c >= 0x20 && c != '"' && c != '\\') continue;
-        hone_str_append_n(out, text + plain, i - plain);
+        hone_utf8_append_clean(out, text + plain, i - plain);
         plain = i + 1;
         switch (c) {
         case '"':
@@ -295,7 +310,7 @@ void hone_json_print_text(const char *text, size_t count, hone_str *out) {
             hone_str_printf(out, "\\u%04x", c);
         }
     }
-    hone_str_append_n(out, text + plain, count - plain);
+    hone_utf8_append_clean(out, text + plain, count - plain);
     hone_str_append_char(out, '"');
 }
 

@@ -70,14 +70,16 @@ HONE_NODISCARD hone_status hone_json_get_array(const hone_json *object, const ch
 HONE_NODISCARD hone_status hone_json_get_object(const hone_json *object, const char *key,
                                                 const hone_json **out_value);
 
-/* ---- build ---- (all return NULL when memory runs out or the text is not UTF-8) */
+/* ---- build ---- (all return NULL when memory runs out)
+ * Text and keys may come from anywhere (names of files, what a program said before it died): a byte
+ * that is not UTF-8 becomes U+FFFD, so that what is printed is always JSON. */
 
 hone_json *hone_json_make_null(void);
 hone_json *hone_json_make_bool(bool value);
 hone_json *hone_json_make_i64(int64_t value);
 hone_json *hone_json_make_f64(double value); /* NaN and infinities become null */
 hone_json *hone_json_make_text(const char *value);
-hone_json *hone_json_make_text_n(const char *value, size_t count);
+hone_json *hone_json_make_text_n(const char *value, size_t count); /* NULL for a zero byte, too */
 hone_json *hone_json_make_array(void);
 hone_json *hone_json_make_object(void);
 hone_json *hone_json_clone(const hone_json *json); /* deep */

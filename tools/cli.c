@@ -180,7 +180,7 @@ int hone_cli_end(hone_cli *cli, hone_status st) {
 /* ---- output ---- */
 
 hone_status hone_cli_put_json(hone_cli *cli, hone_json *json) {
-    if (!json) return HONE_ERROR(HONE_CODE_NO_MEMORY, "out of memory, or text that is not UTF-8");
+    if (!json) return HONE_ERROR(HONE_CODE_NO_MEMORY, "out of memory");
     hone_json_print(json, &(hone_json_style){.indent = 2}, &cli->out);
     hone_str_append_char(&cli->out, '\n');
     hone_json_destroy(json);

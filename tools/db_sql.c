@@ -84,7 +84,8 @@ static void put_json_row(sql_output *o, const hone_db_row *row) {
         json = NULL;
     }
     if (!hone_json_append(o->json, json)) {
-        o->st = HONE_ERROR(HONE_CODE_INVALID, "a cell cannot be written as JSON: not UTF-8 text");
+        o->st = HONE_ERROR(HONE_CODE_INVALID,
+                           "a cell cannot be written as JSON: a zero byte in its text");
     }
 }
 

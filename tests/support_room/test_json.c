@@ -145,12 +145,32 @@ static void null_poisons(void **state) {
     assert_false(hone_json_set(NULL, "a", hone_json_make_i64(1))); /* takes it all the same */
     hone_json *array = hone_json_make_array();
     assert_false(hone_json_append(array, NULL));
-    assert_null(hone_json_make_text("\xff"));
     assert_null(hone_json_make_text_n("a\0b", 3));
     assert_int_equal(hone_json_count(array), 0);
     assert_null(hone_json_find(array, "key"));
     hone_json_destroy(array);
     hone_json_destroy(NULL);
+}
+
+/* What is printed is JSON whatever the text is. */
+static void replaces_what_is_not_utf8(void **state) {
+    (void)state;
+    static const char want[] = "{\"k\xef\xbf\xbd\": \"a\\n\xef\xbf\xbd\"}";
+    hone_json *object = hone_json_make_object(), *again = NULL;
+    hone_str text = {0};
+    bool is_set = hone_json_set_text(object, "k\xff", "a\n\xe9");
+    hone_json_print(object, NULL, &text);
+    hone_status st = hone_json_parse(hone_str_text(&text), text.length, &again);
+    bool is_equal = !st && hone_json_equal(object, again);
+    hone_status_free(st);
+    hone_json_destroy(again);
+    hone_json_destroy(object);
+    bool is_right = is_set && is_equal && strcmp(hone_str_text(&text), want) == 0;
+    hone_str_clear(&text);
+    hone_json_print_text("\xe9\"\x80", 3, &text);
+    is_right &= strcmp(hone_str_text(&text), "\"\xef\xbf\xbd\\\"\xef\xbf\xbd\"") == 0;
+    hone_str_deinit(&text);
+    assert_true(is_right);
 }
 
 static void refuses_deep_nesting(void **state) {
@@ -166,7 +186,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(prints_in_styles),     cmocka_unit_test(gets_typed_members),
         cmocka_unit_test(walks_objects),        cmocka_unit_test(null_poisons),
-        cmocka_unit_test(refuses_deep_nesting),
+        cmocka_unit_test(refuses_deep_nesting), cmocka_unit_test(replaces_what_is_not_utf8),
     };
     return HONE_RUN_ROWS("support/json parse", rows, parses) +
            cmocka_run_group_tests_name("support/json", tests, NULL, NULL);

@@ -1,0 +1,21 @@
+/* support/utf8.h - which bytes are UTF-8 (RFC 3629: shortest forms, no surrogates), and text made
+ * so. Threads: safe. */
+#ifndef HONE_SUPPORT_UTF8_H
+#define HONE_SUPPORT_UTF8_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "support/strbuf.h"
+
+/* Bytes of the character that the text begins with, 1 to 4; 0 when it begins with none (count 0,
+ * a stray or missing byte). */
+size_t hone_utf8_character(const char *text, size_t count);
+
+/* Bytes from the start that are whole characters: count when all of the text is UTF-8. */
+size_t hone_utf8_valid_bytes(const char *text, size_t count);
+
+/* Appends the text with U+FFFD in the place of each byte that is part of no character. */
+void hone_utf8_append_clean(hone_str *out, const char *text, size_t count);
+
+#endif
