@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "support/strbuf.h"
+#include "support/utf8.h"
 
 typedef struct lexer {
     const script_source *source;
@@ -95,6 +96,11 @@ static bool at_end(const lexer *lx) {
 
 static hone_status push(lexer *lx, script_token_kind kind, size_t start, size_t length,
                         uint32_t line, uint32_t column) {
+    if (hone_utf8_valid_bytes(lx->source->text + start, length) < length) {
+        return script_error_at(lx->source, HONE_CODE_INVALID, line, column,
+                               kind == SCRIPT_TOKEN_TEXT ? "this string is not UTF-8"
+                                                         : "this word is not UTF-8");
+    }
     if (lx->count == lx->capacity) {
         uint32_t capacity = lx->capacity ? lx->capacity * 2 : 256;
         script_token *grown = hone_arena_alloc(lx->arena, (size_t)capacity * sizeof *grown);
@@ -439,8 +445,8 @@ static size_t decode_escape(const char *s, size_t left, char *out, size_t *out_b
             return 1;
         }
         if (!code) *why = "a zero byte in this string";
-        if (s[0] == 'x') out[(*out_bytes)++] = (char)code;
-        if (s[0] == 'u') *out_bytes = put_utf8(out, code);
+        if (code >= 0xD800 && code < 0xE000) *why = "half of a surrogate pair in this string";
+        *out_bytes = put_utf8(out, code); /* "\xe9" is a character, too */
         return 1 + digits;
     }
     const char *found = strchr(from, s[0]);

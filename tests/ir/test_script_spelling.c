@@ -20,6 +20,7 @@ static const struct row {
     {"zero folds",                 "A[n + 0] = 1",                                                   "A[n] = 1",                                                                   true },
     {"one folds",                  "A[n * 1] = 1",                                                   "A[n] = 1",                                                                   true },
     {"a named node stays",         "A[T.Add(n, 0)] = 1",                                             "A[n] = 1",                                                                   false},
+    {"character by its number",    "T.evaluate(T.call_extern(\"int32\", \"caf\\xe9\"))",               "T.evaluate(T.call_extern(\"int32\", \"caf\\u00e9\"))",                      true },
     {"augmented",                  "A[0] += A[1]",                                                   "A[0] = A[0] + A[1]",                                                         true },
     {"floor division",             "A[n // 4 % 2] = 1",                                              "A[T.floormod(T.floordiv(n, 4), 2)] = 1",                                     true },
     {"step",                       "for i in range(2, 9, 3): A[i] = 1",                              "for i in range(3): A[2 + i * 3] = 1",                                        true },
