@@ -1,5 +1,6 @@
 /* tools/verb_verify.c - `hone verify`: well formed, or the reasons with their places. */
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "ir/script.h"
@@ -46,6 +47,27 @@ static hone_status put_json(hone_cli *cli, const hone_findings *findings) {
     return hone_cli_put_json(cli, json);
 }
 
+/* The message of text that does not parse, "FILE:LINE:COLUMN: text" over the line and a caret, as a
+ * finding; one without a place (a damaged model) stays as it is. */
+static hone_status find_place(hone_cli *cli, const char *message, hone_finding *finding) {
+    const char *path = strcmp(cli->args[0], "-") == 0 ? "<stdin>" : cli->args[0];
+    size_t length = strlen(path);
+    uint32_t line, column;
+    int begin = 0;
+    if (strncmp(message, path, length) != 0 ||
+        sscanf(message + length, ":%" SCNu32 ":%" SCNu32 ": %n", &line, &column, &begin) != 2 ||
+        !begin) {
+        return HONE_OK;
+    }
+    message += length + (size_t)begin;
+    char *text = hone_arena_strndup(cli->arena, message, strcspn(message, "\n"));
+    if (!text) return HONE_ERROR(HONE_CODE_NO_MEMORY, "verify");
+    finding->text = text;
+    finding->line = line;
+    finding->column = column;
+    return HONE_OK;
+}
+
 /* Text that does not parse is ill-formed as well: the answer is no, the message says where. */
 static hone_status answer_no(hone_cli *cli, hone_status st) {
     hone_code code = hone_status_code(st);
@@ -55,7 +77,8 @@ static hone_status answer_no(hone_cli *cli, hone_status st) {
     findings.items = &finding;
     hone_status put = HONE_OK;
     if (cli->json) {
-        put = put_json(cli, &findings);
+        put = find_place(cli, hone_status_message(st), &finding);
+        if (!put) put = put_json(cli, &findings);
     } else {
         hone_str_printf(&cli->out, "%s\n", finding.text);
     }
