@@ -8,7 +8,8 @@
  * as far as they go on by a cache line or more with each iteration: panels that stream from memory.
  * What lies in a line with the iteration before is there already. Places beyond the end of the loop
  * are asked for too, since panels lie one behind the other; beyond the end of the buffer they are
- * no more than a wish that is not fulfilled.
+ * no more than a wish that is not fulfilled. A buffer of which all lies within the N iterations is
+ * left out: every wish would be such a one.
  *
  * pragma_prefetch_stores = N asks in the same way for what is written N iterations later; with 0,
  * at the end of this one: outputs of a tile come while its sums are made. */
@@ -60,6 +61,12 @@ static void note_line(prefetcher *p, hone_buffer buffer, const hone_expr *index,
     if (p->line_count < MAX_LINES) p->lines[p->line_count++] = new_line;
 }
 
+/* Whether `ahead` steps of so many elements lead out of the buffer, from wherever they begin. */
+static bool is_passed(const prefetcher *p, hone_buffer buffer, int64_t step) {
+    int64_t elements = hone_buffer_elements(&p->lower->func->buffers[buffer]);
+    return elements >= 0 && p->ahead > 0 && step >= (elements + p->ahead - 1) / p->ahead;
+}
+
 static void note_access(prefetcher *p, hone_buffer buffer, const hone_expr *index) {
     int64_t lanes = 1, stride, line_elements = elements_of_line(p, buffer);
     if (index->kind == HONE_EXPR_RAMP) {
@@ -69,7 +76,8 @@ static void note_access(prefetcher *p, hone_buffer buffer, const hone_expr *inde
     }
     if (index->dtype.lanes != 1 || !hone_expr_is_pure_index(index)) return;
     if (!hone_linear_coeff(&p->arith, index, p->var, &stride)) return;
-    if (stride < line_elements && stride > -line_elements) return;
+    int64_t step = stride < 0 ? -stride : stride;
+    if (step < line_elements || is_passed(p, buffer, step)) return;
     bool is_inner = hone_expr_uses_any(index, p->loops, p->var_count) ||
                     hone_expr_uses_any(index, p->others, p->var_count);
     for (int64_t i = 0; i < lanes && !is_inner; i += line_elements)

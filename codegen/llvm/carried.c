@@ -2,11 +2,12 @@
  *
  * A loop that adds to one place, or to two numbers, waits for each addition; a fused one takes
  * longer than an addition alone (4 cycles, where that is 2 or 3), and the products need not wait.
- * So the sums of such loops are not fused. A choice between what was handed on and something new
+ * So the sums of such loops are not fused, unless the place is as many registers as are in flight
+ * in that time. A choice between what was handed on and something new
  * (the steps of an arg-max) seldom changes it: it is a branch, which nobody waits for. */
 #include "codegen/llvm/gen.h"
 
-enum { FEW_PLACES = 2, MAX_PLACES = 8 };
+enum { FEW_PLACES = 2, MAX_PLACES = 8, IN_FLIGHT = 8 };
 
 typedef struct place {
     hone_buffer buffer;
@@ -45,11 +46,17 @@ static bool is_carried(const hone_expr *e, const place *places, uint32_t count) 
     return false;
 }
 
+/* Two units start a fused sum each cycle and take four for it: so many registers keep them busy. */
+static bool keeps_units_busy(const gen *g, hone_dtype dtype) {
+    int64_t bits = (int64_t)dtype.lanes * hone_dtype_element(dtype).bits;
+    return bits >= (int64_t)IN_FLIGHT * g->target->vector_bits;
+}
+
 bool gen_is_lone_sum(const gen *g, const hone_expr *e) {
     place places[MAX_PLACES];
     bool has_product =
         hone_expr_is_op(e->args[0], HONE_OP_MUL) || hone_expr_is_op(e->args[1], HONE_OP_MUL);
-    if (!has_product || g->loop.node == HONE_NO_ID) return false;
+    if (!has_product || g->loop.node == HONE_NO_ID || keeps_units_busy(g, e->dtype)) return false;
     uint32_t count = find_places(g, places);
     if (count > (e->dtype.lanes == 1 ? FEW_PLACES : 1)) return false;
     return is_carried(e->args[0], places, count) || is_carried(e->args[1], places, count);

@@ -286,6 +286,14 @@
          "        for j in T.unroll(" n "):\n"                                                     \
          "            Y[j] = Y[j] + A[j, k] * B[k]\n"
 
+/* Squares of a row, collected in so many registers (of 16 lanes). */
+#define SQUARES(n)                                                                                 \
+    HEAD "def main(A: T.Buffer((4, 512), \"float32\"), Y: T.Buffer((4,), \"float32\")):\n"          \
+         "    for i in range(4):\n"                                                                \
+         "        Y[i] = T.float32(0)\n"                                                           \
+         "        for k in T.serial(512, annotations={\"pragma_vector_reduce\": " n "}):\n"         \
+         "            Y[i] = Y[i] + A[i, k] * A[i, k]\n"
+
 #define ARG_MAX                                                                                    \
     HEAD "def main(A: T.Buffer((4, 40), \"float32\"), V: T.Buffer((4,), \"float32\"), "             \
          "I: T.Buffer((4,), \"int32\")):\n"                                                        \
@@ -390,7 +398,9 @@ static const struct row {
     {"prefetched",                   PREFETCH,                                   "prefetch",          "prefetcht0"},
     {"prefetched by a loop",         PREFETCH_WISHED("9"),                       " + 144]), 0, 3, 1)", "prefetcht0"},
     {"no number beside",             PREFETCH_WISHED("9"),                       "!address_of(A",     NULL        },
-    {"not prefetched",               PREFETCH_WISHED("0"),                       "!prefetch(",        NULL        },
+    {"not prefetched",               PREFETCH_WISHED("0"),                       "!tirx.prefetch",    NULL        },
+    {"the last row alone",           PREFETCH_WISHED("63"),                      " + 1008]), 0, 3",  "prefetcht0"},
+    {"nothing is that far",          PREFETCH_WISHED("64"),                      "!tirx.prefetch",        NULL        },
     {"outputs prefetched",           PREFETCH_OUTPUT("0"),                       " + 16]), 1, 3, 1)", "prefetchw" },
     {"outputs of the next",          PREFETCH_OUTPUT("1"),                       " + 32]), 1, 3, 1)", "prefetchw" },
     {"odd columns",                  ODD_COLUMNS("23"),                          "Ramp(16, 1, 7)",    "!vbroadcastss\t%xmm"},
@@ -414,6 +424,8 @@ static const struct row {
     {"quotients of what may be",     QUOTIENT("u * 5 - i"),                      "// 7",             NULL        },
     {"a sum alone is not fused",     DOT_ROW("1"),                                NULL,               "!vfmadd"    },
     {"sums beside each other are",   DOT_ROW("4"),                                NULL,               "vfmadd231ss"},
+    {"four registers are not",       SQUARES("4"),                                NULL,               "!vfmadd"    },
+    {"eight registers are",          SQUARES("8"),                                NULL,               "vfmadd231ps"},
     {"an arg-max goes around",       ARG_MAX,                                     "T.Select(",        "!cmov"      },
     {"one column of bytes",          DOT_COLUMNS("1", "range"),                  "dot4(\"int32\"",    "vpdpbusd"  },
     {"80 columns of bytes",          DOT_COLUMNS("80", "T.vectorized"),          "dot4(\"int32x16\"", "vpdpbusd"  },
