@@ -101,6 +101,16 @@ static void check_symbolic_domain(verifier *v, hone_node_id id, const hone_axis 
     }
 }
 
+/* A number says nothing of the loops around it: none of them may have an iteration. */
+static bool is_in_empty_loop(const hone_func *func, hone_node_id id) {
+    for (hone_node_id n = id; n != HONE_NO_ID; n = hone_func_node(func, n)->parent) {
+        const hone_node *node = hone_func_node(func, n);
+        if (node->kind == HONE_NODE_FOR && hone_expr_is_int_value(node->u.loop.range.extent, 0))
+            return true;
+    }
+    return false;
+}
+
 static void check_binding(verifier *v, hone_node_id id, uint32_t i) {
     const hone_node *node = hone_func_node(v->func, id);
     const hone_axis *axis = &node->u.block.block->axes[i];
@@ -115,12 +125,13 @@ static void check_binding(verifier *v, hone_node_id id, uint32_t i) {
     bool is_exact;
     hone_interval span = region_relax_span(&v->arith, &v->facts, binding, binding, v->relax,
                                            v->func->var_count, &is_exact);
-    bool has_conditions = v->facts.count > 0 || v->facts.has_others;
+    bool is_certain =
+        is_exact && !v->facts.count && !v->facts.has_others && !is_in_empty_loop(v->func, id);
     bool is_constant = span.min && span.max && span.min->kind == HONE_EXPR_INT &&
                        span.max->kind == HONE_EXPR_INT && axis->dom.min->kind == HONE_EXPR_INT &&
                        axis->dom.extent->kind == HONE_EXPR_INT;
     if (is_constant)
-        check_constant_domain(v, id, i, span, is_exact && !has_conditions);
+        check_constant_domain(v, id, i, span, is_certain);
     else
         check_symbolic_domain(v, id, axis, binding, span);
 }

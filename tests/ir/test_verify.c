@@ -75,6 +75,12 @@ static const struct row {
      "  for i in range(130):\n"
      "    for j in range(T.max(T.min(128 - i, 1), 0)):\n"
      "      C[i, 0] = 0.0\n",                                                NULL,                                                                                           false},
+    {"a number in a loop that does not run",
+     "  for i in range(0):\n"
+     "    with T.block(\"B\"):\n"
+     "      vi = T.axis.spatial((1, 1), 1)\n"
+     "      vj = T.axis.spatial((1, 1), i + 1)\n"
+     "      C[vi, vj] = 0.0\n",                                              "loop 'i' has the extent 0",                                                                    true },
     {"a predicate keeps it inside",
      "  for i, j in T.grid(13, 10):\n"
      "    with T.block(\"B\"):\n"
