@@ -149,7 +149,12 @@ static bool run(sequence *s, const hone_sequence_options *options) {
 bool hone_random_sequence(const hone_func *base, uint64_t seed,
                           const hone_sequence_options *options, hone_step_counts *io_counts) {
     sequence s = {.base = base, .seed = seed, .counts = io_counts};
-    if (hone_status_consume(hone_schedule_create(base, &s.sch))) return false;
+    hone_status st = hone_schedule_create(base, &s.sch);
+    if (st) {
+        fprintf(stderr, "seed %llu: %s\n", (unsigned long long)seed, hone_status_message(st));
+        hone_status_free(st);
+        return false;
+    }
     s.sch->intrins = options->intrins;
     s.sch->rng = hone_rng_from_seed(seed);
     s.sch->wants_reasons = seed % 2;

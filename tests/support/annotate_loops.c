@@ -1,9 +1,10 @@
 #include "tests/support/annotate_loops.h"
 
-/* Every block below a loop binds the variable to spatial axes, and to nothing else. */
+/* There are blocks below the loop; every one binds the variable to spatial axes and nothing else.
+ */
 static bool is_spatial(const hone_func *func, hone_node_id loop) {
     hone_var var = hone_func_node(func, loop)->u.loop.var;
-    bool is_used_everywhere = true, is_reduced = false;
+    bool has_blocks = false, is_used_everywhere = true, is_reduced = false;
     for (hone_node_id n = hone_func_node(func, loop)->first; n != HONE_NO_ID;
          n = hone_tree_next(func, loop, n)) {
         const hone_node *node = hone_func_node(func, n);
@@ -15,9 +16,10 @@ static bool is_spatial(const hone_func *func, hone_node_id loop) {
             is_used = true;
             is_reduced |= block->axes[i].kind != HONE_AXIS_SPATIAL;
         }
+        has_blocks = true;
         is_used_everywhere &= is_used;
     }
-    return is_used_everywhere && !is_reduced;
+    return has_blocks && is_used_everywhere && !is_reduced;
 }
 
 uint32_t test_annotate_loops(hone_func *func, hone_rng *rng) {
@@ -26,12 +28,12 @@ uint32_t test_annotate_loops(hone_func *func, hone_rng *rng) {
         hone_node *node = hone_func_node(func, n);
         if (node->kind != HONE_NODE_FOR) continue;
         uint64_t dice = hone_rng_next(rng) % 8;
-        bool may = is_spatial(func, n);
+        bool may = is_spatial(func, n), is_counted = hone_expr_is_int(node->u.loop.range.extent);
         if (dice == 0 && may)
             node->loop_kind = HONE_LOOP_PARALLEL;
-        else if (dice <= 2 && may)
+        else if (dice <= 2 && may && is_counted)
             node->loop_kind = HONE_LOOP_VECTORIZED;
-        else if (dice == 3)
+        else if (dice == 3 && is_counted)
             node->loop_kind = HONE_LOOP_UNROLLED;
         changed += node->loop_kind != HONE_LOOP_SERIAL;
         if (dice == 5 || dice == 6) { /* any loop may be asked: what is no reduction stays */

@@ -5,7 +5,7 @@
 
 #include "tests/support/random_script_impl.h"
 
-enum { MOST_STAGES = 4, VALUE = SCRIPT_VALUE };
+enum { MOST_STAGES = 4, RARE_EVERY = 4, VALUE = SCRIPT_VALUE };
 
 static const char *const dtypes[] = {"float32", "float32", "int32",   "int8",
                                      "uint8",   "int64",   "float16", "float64"};
@@ -50,6 +50,10 @@ static void make_loops(script *w, const script_nest *nest, int a, looped *out) {
         snprintf(out->heads[0], sizeof out->heads[0], "i%d in range(%s + %d)", a, size, more);
         snprintf(out->binding, sizeof out->binding, "i%d", a);
         snprintf(out->predicate, sizeof out->predicate, "i%d < %s", a, size);
+    } else if (nest->kinds[a] == 'S' && script_dice(w, 3) == 0) {
+        snprintf(out->heads[0], sizeof out->heads[0], "i%d in T.%s(%s)", a,
+                 nest->dims[a].is_symbolic || script_dice(w, 2) ? "parallel" : "unroll", size);
+        snprintf(out->binding, sizeof out->binding, "i%d", a);
     } else if (nest->kinds[a] == 'S') { /* backwards */
         one_loop(a, size, out);
         snprintf(out->binding, sizeof out->binding, "%s - 1 - i%d", size, a);
@@ -84,8 +88,7 @@ static void where(script *w, int count, const looped *axes) {
     if (length) script_line(w, "T.where(%s)", all);
 }
 
-/* Leaves w->depth inside the block. */
-static void open_block(script *w, const char *name, const script_nest *nest) {
+void script_open_block(script *w, const char *name, const script_nest *nest) {
     looped axes[SCRIPT_AXES];
     int order[SCRIPT_AXES];
     char size[24];
@@ -112,14 +115,13 @@ static void open_block(script *w, const char *name, const script_nest *nest) {
     where(w, nest->rank, axes);
 }
 
-static script_nest nest_over(const script_tensor *t) {
+script_nest script_nest_over(const script_tensor *t) {
     script_nest nest = {.rank = t->rank, .kinds = "SSS"};
     memcpy(nest.dims, t->dims, sizeof t->dims);
     return nest;
 }
 
-/* "Y[v0, v1]" */
-static void target(const script_tensor *t, char *out) {
+void script_target(const script_tensor *t, char *out) {
     int length = snprintf(out, 64, "%s[", t->name);
     if (t->rank == 0) length += snprintf(out + length, 64 - (size_t)length, "0");
     for (int d = 0; d < t->rank; d++)
@@ -127,7 +129,7 @@ static void target(const script_tensor *t, char *out) {
     snprintf(out + length, 64 - (size_t)length, "]");
 }
 
-static script_tensor *keep(script *w, script_tensor t) {
+script_tensor *script_keep(script *w, script_tensor t) {
     script_tensor *kept = &w->tensors[w->tensor_count++];
     *kept = t;
     kept->is_parameter = kept->is_used = kept->is_strided = kept->is_made = false;
@@ -148,7 +150,7 @@ static const char *result_type(script *w, const script_tensor *x) {
 static void store(script *w, const script_nest *nest, script_tensor *x, script_tensor *out) {
     char value[VALUE], other[VALUE], to[64], where[SCRIPT_TEXT];
     bool is_exact = true;
-    target(out, to);
+    script_target(out, to);
     script_value(w, nest, x, out->dtype, &is_exact, value);
     int way = script_dice(w, 8);
     if (way == 0) {
@@ -174,7 +176,7 @@ static void store(script *w, const script_nest *nest, script_tensor *x, script_t
 
 static void compare(script *w, const script_nest *nest, script_tensor *x, script_tensor *out) {
     char value[SCRIPT_TEXT], to[64];
-    target(out, to);
+    script_target(out, to);
     script_condition(w, nest, x, value);
     script_line(w, "%s = %s", to, value);
 }
@@ -184,9 +186,9 @@ static void stage_elementwise(script *w) {
     script_tensor like = *x;
     like.dtype = result_type(w, x);
     like.is_exact = true;
-    script_nest nest = nest_over(&like);
-    script_tensor *out = keep(w, like);
-    open_block(w, out->name, &nest);
+    script_nest nest = script_nest_over(&like);
+    script_tensor *out = script_keep(w, like);
+    script_open_block(w, out->name, &nest);
     if (script_is_bool(out->dtype) && !script_is_bool(x->dtype))
         compare(w, &nest, x, out);
     else
@@ -197,19 +199,19 @@ static void stage_two_outputs(script *w) {
     script_tensor *x = script_pick(w);
     script_tensor like = *x;
     like.is_exact = true;
-    script_nest nest = nest_over(&like);
-    script_tensor *a = keep(w, like);
+    script_nest nest = script_nest_over(&like);
+    script_tensor *a = script_keep(w, like);
     like.dtype = result_type(w, x);
     if (script_is_bool(like.dtype)) like.dtype = x->dtype;
-    script_tensor *b = keep(w, like);
+    script_tensor *b = script_keep(w, like);
     char name[24];
     snprintf(name, sizeof name, "%s_%s", a->name, b->name);
-    open_block(w, name, &nest);
+    script_open_block(w, name, &nest);
     int depth = w->depth;
     char values[2][VALUE], to[2][64];
     script_tensor *made[] = {a, b};
     for (int i = 0; i < 2; i++) {
-        target(made[i], to[i]);
+        script_target(made[i], to[i]);
         script_value(w, &nest, x, made[i]->dtype, &made[i]->is_exact, values[i]);
     }
     for (int i = 0; i < 2; i++)
@@ -247,7 +249,7 @@ static void out_place(const script_tensor *t, bool is_scalar, char *out) {
     if (is_scalar)
         snprintf(out, 64, "%s[0]", t->name);
     else
-        target(t, out);
+        script_target(t, out);
 }
 
 static void stage_reduction(script *w) {
@@ -257,10 +259,10 @@ static void stage_reduction(script *w) {
     bool is_narrow = strstr(x->dtype, "int8") || script_is_bool(x->dtype);
     if (is_narrow) like.dtype = "int32";
     give_one_dimension(&like);
-    script_tensor *out = keep(w, like);
+    script_tensor *out = script_keep(w, like);
     char value[VALUE], to[64], start[48];
     out_place(out, is_scalar, to);
-    open_block(w, out->name, &nest);
+    script_open_block(w, out->name, &nest);
     script_value(w, &nest, x, out->dtype, &is_exact, value);
     bool is_float = script_is_float(out->dtype);
     out->is_exact = is_exact && !(is_sum && is_float);
@@ -297,14 +299,14 @@ static void stage_argmax(script *w) {
     script_nest nest = reduce_some(w, x, &like);
     bool is_scalar = like.rank == 0;
     give_one_dimension(&like);
-    script_tensor *best = keep(w, like);
+    script_tensor *best = script_keep(w, like);
     like.dtype = "int32";
-    script_tensor *at = keep(w, like);
+    script_tensor *at = script_keep(w, like);
     char element[SCRIPT_TEXT], value[64], number[64], name[24], keeps[SCRIPT_VALUE];
     snprintf(name, sizeof name, "%s_%s", best->name, at->name);
     out_place(best, is_scalar, value);
     out_place(at, is_scalar, number);
-    open_block(w, name, &nest);
+    script_open_block(w, name, &nest);
     script_element(w, &nest, x, true, element);
     script_line(w, "with T.init():");
     script_line(w, "    %s = -1", number);
@@ -325,17 +327,17 @@ static void stage_argmax(script *w) {
 /* x[…] = f(x[…], …) where it stands. */
 static void stage_in_place(script *w) {
     script_tensor *x = script_pick(w);
-    script_nest nest = nest_over(x);
+    script_nest nest = script_nest_over(x);
     if (script_is_bool(x->dtype)) {
         stage_elementwise(w);
         return;
     }
     char to[64], half[48], other[SCRIPT_TEXT], name[24];
-    target(x, to);
+    script_target(x, to);
     script_constant(x->dtype, script_is_float(x->dtype) ? "0.5" : "2", half);
     script_tensor *y = script_pick(w);
     snprintf(name, sizeof name, "%s_%d", x->name, w->name_count++);
-    open_block(w, name, &nest);
+    script_open_block(w, name, &nest);
     script_element(w, &nest, y, true, other);
     if (y != x && strcmp(y->dtype, x->dtype) == 0 && script_dice(w, 2)) {
         script_line(w, "%s = T.max(%s, %s)", to, to, other);
@@ -355,13 +357,13 @@ static void stage_scan(script *w) {
         stage_elementwise(w);
         return;
     }
-    script_nest nest = nest_over(x);
+    script_nest nest = script_nest_over(x);
     nest.kinds[0] = script_dice(w, 2) ? 'C' : 'O';
-    script_tensor *out = keep(w, *x);
+    script_tensor *out = script_keep(w, *x);
     char to[64], before[64], element[SCRIPT_TEXT];
-    target(out, to);
+    script_target(out, to);
     snprintf(before, sizeof before, "%s[T.max(v0 - 1, 0)%s", out->name, to + strlen(out->name) + 3);
-    open_block(w, out->name, &nest);
+    script_open_block(w, out->name, &nest);
     script_element(w, &nest, x, true, element);
     script_line(w, "if v0 == 0:");
     script_line(w, "    %s = %s", to, element);
@@ -379,20 +381,20 @@ static void stage_parts(script *w) {
     script_tensor like = *x;
     int more = 1 + script_dice(w, 3);
     like.dims[0].more += more;
-    script_tensor *out = keep(w, like);
-    script_nest nest = nest_over(x);
+    script_tensor *out = script_keep(w, like);
+    script_nest nest = script_nest_over(x);
     char to[64], element[SCRIPT_TEXT], name[24], size[24];
     int depth = w->depth;
     snprintf(name, sizeof name, "%s_low", out->name);
-    target(out, to);
-    open_block(w, name, &nest);
+    script_target(out, to);
+    script_open_block(w, name, &nest);
     script_element(w, &nest, x, true, element);
     script_line(w, "%s = %s", to, element);
     w->depth = depth;
     script_dim_text(x->dims[0], size);
     nest.dims[0] = (script_dim){.more = more};
     snprintf(name, sizeof name, "%s_high", out->name);
-    open_block(w, name, &nest);
+    script_open_block(w, name, &nest);
     script_element(w, &nest, x, true, element);
     script_line(w, "%s[%s + v0%s = %s", out->name, size, to + strlen(out->name) + 3, element);
 }
@@ -404,7 +406,7 @@ static void stage_rows(script *w) {
         stage_elementwise(w);
         return;
     }
-    script_tensor *out = keep(w, *x);
+    script_tensor *out = script_keep(w, *x);
     char rows[24];
     int columns = x->dims[1].more, start = script_dice(w, columns), left = columns - start;
     bool has_view = script_dice(w, 2), has_copy = script_dice(w, 2);
@@ -444,7 +446,10 @@ static void random_stage(script *w) {
         stage_scan,        stage_parts,       stage_rows,
     };
     w->depth = 1;
-    stages[script_dice(w, (int)HONE_COUNT(stages))](w);
+    if (script_dice(w, RARE_EVERY) == 0)
+        script_rare_stage(w);
+    else
+        stages[script_dice(w, (int)HONE_COUNT(stages))](w);
     w->stage_count++;
     for (int i = 0; i < w->tensor_count; i++)
         w->tensors[i].is_made = true;

@@ -53,6 +53,16 @@ HONE_PRINTF(2, 3) void script_line(script *w, const char *fmt, ...);
 /* out: room for 24. */
 void script_dim_text(script_dim dim, char *out);
 
+script_nest script_nest_over(const script_tensor *t);
+/* A tensor like t that the present stage makes. */
+script_tensor *script_keep(script *w, script_tensor t);
+/* Loops and a block over the axes; leaves w->depth inside the block. */
+void script_open_block(script *w, const char *name, const script_nest *nest);
+/* "Y[v0, v1]"; out: room for 64. */
+void script_target(const script_tensor *t, char *out);
+/* A stage of a form that is seldom seen. */
+void script_rare_stage(script *w);
+
 /* ---- values ---- */
 bool script_is_float(const char *dtype);
 bool script_is_bool(const char *dtype);
