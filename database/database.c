@@ -163,6 +163,17 @@ hone_status hone_db_confirm(hone_db *db, int64_t record, double confirmed_ns) {
     LOCKED(db, db->vt->confirm(db, record, confirmed_ns));
 }
 
+hone_status hone_db_prune(hone_db *db, int64_t keep, int64_t *out_removed) {
+    assert(db && out_removed);
+    *out_removed = 0;
+    HONE_TRY(need_writable(db));
+    if (keep < 1) {
+        return HONE_ERROR(HONE_CODE_INVALID, "trials to keep is %" PRId64 ", must be at least 1",
+                          keep);
+    }
+    LOCKED(db, db->vt->prune(db, keep, out_removed));
+}
+
 /* ---- reading trials ---- */
 
 hone_status hone_db_trials(hone_db *db, const hone_db_filter *filter, hone_db_visit_trial visit,

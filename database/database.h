@@ -267,6 +267,15 @@ typedef struct hone_db_merge_counts {
 HONE_NODISCARD hone_status hone_db_merge(hone_db *into, hone_db *from,
                                          hone_db_merge_counts *out_counts);
 
+/* ---- pruning ---- */
+
+/* Removes, in one transaction, the trials that are neither among the `keep` (≥ 1) fastest of their
+ * task, nor confirmed, nor of its default schedule (no sketch), with their samples and features;
+ * then gives the space back to the disk, which needs room for a copy of what stays. Workloads,
+ * targets and sessions stay. Not while a session goes on: it may confirm what is removed. TIMEOUT
+ * or IO from giving back leave the trials removed; *out_removed tells. */
+HONE_NODISCARD hone_status hone_db_prune(hone_db *db, int64_t keep, int64_t *out_removed);
+
 /* ---- SQL for people (sqlite only, else UNSUPPORTED) ---- */
 
 typedef enum hone_db_cell_kind {

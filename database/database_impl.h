@@ -38,6 +38,7 @@ typedef struct hone_db_vtable {
     hone_status (*commit)(hone_db *self, const hone_db_trial *trials, size_t count,
                           int64_t *out_record);
     hone_status (*confirm)(hone_db *self, int64_t record, double confirmed_ns);
+    hone_status (*prune)(hone_db *self, int64_t keep, int64_t *out_removed);
     hone_status (*query)(hone_db *self, const hone_db_query *query, hone_db_visit_trial visit,
                          void *ctx);
     /* The records whose uid begins with this lower-case hex prefix: 0, 1 or 2 (= several); the

@@ -1,5 +1,5 @@
 /* database/db_memory.c - the memory backend: plain arrays, for tests and for tuning without a
- * file. Everything it keeps lives in one arena; nothing is ever removed. Queries sort an array of
+ * file. Everything it keeps lives in one arena, what is removed too. Queries sort an array of
  * pointers: simple on purpose, it is what the sqlite backend is compared with.
  */
 #include <assert.h>
@@ -23,8 +23,8 @@ typedef struct db_memory {
     workload_vec workloads;
     target_vec targets;
     session_vec sessions;
-    trial_vec trials; /* trials.data[i]->record == i + 1 */
-    hone_map128 uids; /* → index into trials */
+    trial_vec trials; /* by record */
+    hone_map128 uids; /* of the trials */
 } db_memory;
 
 static db_memory *as_memory(hone_db *base) {
@@ -73,6 +73,23 @@ static hone_db_session *find_session(const db_memory *db, const char *id) {
         if (strcmp(db->sessions.data[i]->id, id) == 0) return db->sessions.data[i];
     }
     return NULL;
+}
+
+static int64_t last_record(const db_memory *db) {
+    return db->trials.count ? db->trials.data[db->trials.count - 1]->record : 0;
+}
+
+static hone_db_trial *find_record(const db_memory *db, int64_t record) {
+    for (size_t i = 0; i < db->trials.count; i++) {
+        if (db->trials.data[i]->record == record) return db->trials.data[i];
+    }
+    return NULL;
+}
+
+static bool of_task(const hone_db_trial *trial, const hone_hash128 *workload,
+                    const hone_hash128 *target) {
+    return hone_hash128_equal(trial->workload, *workload) &&
+           hone_hash128_equal(trial->target, *target);
 }
 
 static bool is_ok(const hone_db_trial *trial) {
@@ -156,8 +173,8 @@ static hone_status put_trial(db_memory *db, const hone_db_trial *trial) {
     hone_db_trial *copy = hone_db_trial_copy(db->arena, trial);
     if (!copy) return no_memory();
     copy->uid = uid;
-    copy->record = (int64_t)db->trials.count + 1;
-    if (!hone_map128_put(&db->uids, uid, db->trials.count)) return no_memory();
+    copy->record = last_record(db) + 1;
+    if (!hone_map128_put(&db->uids, uid, 0)) return no_memory();
     if (hone_vec_push(&db->trials, copy)) return HONE_OK;
     hone_map128_remove(&db->uids, uid);
     return no_memory();
@@ -171,7 +188,7 @@ static hone_status commit(hone_db *base, const hone_db_trial *trials, size_t cou
     for (size_t i = 0; i < count && !st; i++)
         st = put_trial(db, &trials[i]);
     if (!st) {
-        *out_record = (int64_t)db->trials.count;
+        *out_record = last_record(db);
         return HONE_OK;
     }
     while (db->trials.count > before) {
@@ -182,10 +199,46 @@ static hone_status commit(hone_db *base, const hone_db_trial *trials, size_t cou
 
 static hone_status confirm(hone_db *base, int64_t record, double confirmed_ns) {
     db_memory *db = as_memory(base);
-    bool fits =
-        record > 0 && (uint64_t)record <= db->trials.count && is_ok(db->trials.data[record - 1]);
-    if (!fits) return HONE_ERROR(HONE_CODE_NOT_FOUND, "no ok record %" PRId64, record);
-    db->trials.data[record - 1]->confirmed_ns = confirmed_ns;
+    hone_db_trial *trial = find_record(db, record);
+    if (!trial || !is_ok(trial)) {
+        return HONE_ERROR(HONE_CODE_NOT_FOUND, "no ok record %" PRId64, record);
+    }
+    trial->confirmed_ns = confirmed_ns;
+    return HONE_OK;
+}
+
+/* How many trials of its task are faster than an ok trial. */
+static int64_t place_of(const db_memory *db, const hone_db_trial *trial) {
+    int64_t faster = 0;
+    for (size_t i = 0; i < db->trials.count; i++) {
+        const hone_db_trial *other = db->trials.data[i];
+        if (!is_ok(other) || !of_task(other, &trial->workload, &trial->target)) continue;
+        faster += other->median_ns < trial->median_ns ||
+                  (other->median_ns == trial->median_ns && other->record < trial->record);
+    }
+    return faster;
+}
+
+static hone_status prune(hone_db *base, int64_t keep_count, int64_t *out_removed) {
+    db_memory *db = as_memory(base);
+    bool *stays = hone_calloc(db->trials.count + 1, sizeof *stays);
+    if (!stays) return no_memory();
+    for (size_t i = 0; i < db->trials.count; i++) {
+        const hone_db_trial *trial = db->trials.data[i];
+        stays[i] = !isnan(trial->confirmed_ns) || trial->sketch < 0 ||
+                   (is_ok(trial) && place_of(db, trial) < keep_count);
+    }
+    size_t count = 0;
+    for (size_t i = 0; i < db->trials.count; i++) {
+        if (stays[i]) {
+            db->trials.data[count++] = db->trials.data[i];
+        } else {
+            hone_map128_remove(&db->uids, db->trials.data[i]->uid);
+        }
+    }
+    *out_removed = (int64_t)(db->trials.count - count);
+    db->trials.count = count;
+    hone_free(stays);
     return HONE_OK;
 }
 
@@ -298,12 +351,6 @@ static hone_status find_uid(hone_db *base, const char *prefix, int *out_count,
         ++*out_count;
     }
     return HONE_OK;
-}
-
-static bool of_task(const hone_db_trial *trial, const hone_hash128 *workload,
-                    const hone_hash128 *target) {
-    return hone_hash128_equal(trial->workload, *workload) &&
-           hone_hash128_equal(trial->target, *target);
 }
 
 static hone_status seen_programs(hone_db *base, const hone_hash128 *workload,
@@ -509,6 +556,7 @@ static const hone_db_vtable memory_vtable = {
     .end_session = end_session,
     .commit = commit,
     .confirm = confirm,
+    .prune = prune,
     .query = query_trials,
     .find_uid = find_uid,
     .seen_programs = seen_programs,

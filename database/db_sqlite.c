@@ -27,6 +27,7 @@ static const hone_db_vtable sqlite_vtable = {
     .end_session = db_sqlite_end_session,
     .commit = db_sqlite_commit,
     .confirm = db_sqlite_confirm,
+    .prune = db_sqlite_prune,
     .query = db_sqlite_query,
     .find_uid = db_sqlite_find_uid,
     .seen_programs = db_sqlite_seen_programs,

@@ -4,7 +4,7 @@
  *   db_sqlite_open.c    connecting: whose file is it, settings, migrations
  *   db_sqlite_schema.c  tables, views, migrations
  *   db_sqlite_stmt.c    prepared statements, binding, errors
- *   db_sqlite_write.c   put, begin, end, commit
+ *   db_sqlite_write.c   put, begin, end, commit, prune
  *   db_sqlite_read.c    queries with typed rows
  *   db_sqlite_user.c    SQL that people type; check
  */
@@ -31,6 +31,7 @@ typedef enum db_stmt_id {
     DB_STMT_PUT_SAMPLE,
     DB_STMT_PUT_FEATURE,
     DB_STMT_CONFIRM,
+    DB_STMT_PRUNE,
     DB_STMT_SAMPLES,
     DB_STMT_FEATURE,
     DB_STMT_FIND_UID,
@@ -103,6 +104,7 @@ hone_status db_sqlite_end_session(hone_db *base, const char *id, const char *sta
 hone_status db_sqlite_commit(hone_db *base, const hone_db_trial *trials, size_t count,
                              int64_t *out_record);
 hone_status db_sqlite_confirm(hone_db *base, int64_t record, double confirmed_ns);
+hone_status db_sqlite_prune(hone_db *base, int64_t keep, int64_t *out_removed);
 
 /* ---- db_sqlite_read.c ---- */
 hone_status db_sqlite_query(hone_db *base, const hone_db_query *query, hone_db_visit_trial visit,

@@ -32,6 +32,10 @@ static const char *const texts[DB_STMT_COUNT] = {
     [DB_STMT_PUT_FEATURE] = "INSERT INTO feature(trial_id, version, row_count, column_count, data)"
                             " VALUES(?1, ?2, ?3, ?4, ?5)",
     [DB_STMT_CONFIRM] = "UPDATE trial SET confirmed_ns = ?2 WHERE id = ?1 AND outcome = 'ok'",
+    [DB_STMT_PRUNE] =
+        "DELETE FROM trial WHERE confirmed_ns IS NULL AND sketch >= 0 AND id NOT IN"
+        " (SELECT id FROM (SELECT id, row_number() OVER (PARTITION BY workload_id, target_id"
+        " ORDER BY median_ns, id) AS place FROM trial WHERE outcome = 'ok') WHERE place <= ?1)",
     [DB_STMT_SAMPLES] = "SELECT ns FROM sample WHERE trial_id = ?1 ORDER BY number",
     [DB_STMT_FEATURE] =
         "SELECT version, row_count, column_count, data FROM feature WHERE trial_id = ?1",

@@ -230,3 +230,15 @@ hone_status db_sqlite_confirm(hone_db *base, int64_t record, double confirmed_ns
     if (sqlite3_changes(db->sql)) return HONE_OK;
     return HONE_ERROR(HONE_CODE_NOT_FOUND, "no ok record %" PRId64, record);
 }
+
+hone_status db_sqlite_prune(hone_db *base, int64_t keep, int64_t *out_removed) {
+    db_sqlite *db = db_sqlite_of(base);
+    sqlite3_stmt *stmt;
+    HONE_TRY(db_sqlite_stmt(db, DB_STMT_PRUNE, &stmt));
+    int rc = SQLITE_OK;
+    db_bind_int(stmt, 1, keep, &rc);
+    if (rc != SQLITE_OK) return db_sqlite_error(db, rc, "remove trials");
+    HONE_TRY(db_sqlite_run(db, stmt, "remove trials"));
+    *out_removed = sqlite3_changes(db->sql);
+    return db_sqlite_exec(db, "VACUUM", "give the space of removed trials back");
+}

@@ -1,4 +1,4 @@
-/* tools/db_admin.c - `hone db check|merge`. */
+/* tools/db_admin.c - `hone db check|merge|prune`. */
 #include <inttypes.h>
 
 #include "tools/cli.h"
@@ -84,4 +84,60 @@ int hone_db_verb_merge(int argc, char **argv) {
     int code;
     if (!hone_cli_begin(&cli, &command, argc, argv, &code)) return code;
     return hone_cli_end(&cli, merge(&cli));
+}
+
+/* ---- prune ---- */
+
+static hone_status report_pruning(hone_cli *cli, hone_db *db, const hone_db_stats *before,
+                                  int64_t removed) {
+    hone_db_stats after;
+    HONE_TRY(hone_db_get_stats(db, &after));
+    if (cli->quiet) return HONE_OK;
+    hone_str_printf(&cli->out,
+                    "%s: %" PRId64 " trials removed, %" PRId64 " stay; %.1f MiB, were %.1f\n",
+                    cli->args[0], removed, after.trials, (double)after.file_bytes / (1 << 20),
+                    (double)before->file_bytes / (1 << 20));
+    return HONE_OK;
+}
+
+static hone_status prune(hone_cli *cli, int64_t keep) {
+    hone_db *db = NULL;
+    hone_db_stats before;
+    int64_t removed = 0;
+    HONE_TRY(hone_cli_open_db(cli->args[0], HONE_DB_WRITE, &db));
+    hone_status st = hone_db_get_stats(db, &before);
+    if (!st) st = hone_db_prune(db, keep, &removed);
+    if (!st) st = report_pruning(cli, db, &before, removed);
+    hone_db_release(db);
+    return st;
+}
+
+int hone_db_verb_prune(int argc, char **argv) {
+    int64_t keep = 50;
+    const hone_cli_option options[] = {
+        {.name = "keep",
+         .value = "N",
+         .kind = HONE_CLI_NUMBER,
+         .to = &keep,
+         .help = "the fastest records of each task that stay; default 50",
+         .min = 1,
+         .max = INT32_MAX},
+        {0}
+    };
+    const hone_cli_command command = {
+        .name = "db prune",
+        .usage = "DB [--keep 50]",
+        .summary = "Removes trials that no longer count: all but the fastest of each task and "
+                   "target, those that were confirmed and the default schedules; gives the space "
+                   "back. What the others taught the cost model goes with them. Not while "
+                   "`hone tune` writes to the database.",
+        .example = "hone db prune /tmp/tuned.db --keep 50",
+        .options = options,
+        .min_args = 1,
+        .max_args = 1,
+    };
+    hone_cli cli;
+    int code;
+    if (!hone_cli_begin(&cli, &command, argc, argv, &code)) return code;
+    return hone_cli_end(&cli, prune(&cli, keep));
 }

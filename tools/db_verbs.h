@@ -13,6 +13,7 @@ int hone_db_verb_explain(int argc, char **argv);
 int hone_db_verb_sql(int argc, char **argv);
 int hone_db_verb_check(int argc, char **argv);
 int hone_db_verb_merge(int argc, char **argv);
+int hone_db_verb_prune(int argc, char **argv);
 int hone_db_verb_export(int argc, char **argv);
 int hone_db_verb_import(int argc, char **argv);
 

@@ -252,6 +252,37 @@ static void merges_a_file(hone_db *db) {
     hone_db_release(other);
 }
 
+/* What stays: the fastest of each task, what was confirmed, the default schedule. */
+static void prunes(hone_db *db) {
+    static const double times[] = {50, 10, NAN, 40, 20, 20, 60};
+    hone_db_trial slow_default = sample_trial(7, 90), other = sample_trial(8, 900);
+    int64_t removed = -1, record = 0;
+    slow_default.sketch = -1;
+    other.workload = sample_workload(2).hash;
+    for (size_t i = 0; i < HONE_COUNT(times); i++)
+        db_world_commit(db, (int64_t)i, times[i]);
+    HONE_ASSERT_OK(hone_db_commit_trial(db, &slow_default, NULL));
+    HONE_ASSERT_OK(hone_db_commit_trial(db, &other, NULL));
+    HONE_ASSERT_OK(hone_db_confirm(db, 7, 61));
+    HONE_ASSERT_CODE(hone_db_prune(db, 0, &removed), HONE_CODE_INVALID);
+    HONE_ASSERT_OK(hone_db_prune(db, 2, &removed));
+    assert_int_equal(removed, 4); /* 50, the failed one, 40 and the later one of 20 */
+    db_seen seen = {0};
+    hone_db_filter samples = {.order = HONE_DB_ORDER_LATEST, .with_samples = true};
+    HONE_ASSERT_OK(hone_db_trials(db, &samples, db_see_trial, &seen));
+    static const int64_t stays[] = {9, 8, 7, 5, 2};
+    assert_int_equal(seen.count, HONE_COUNT(stays));
+    assert_memory_equal(seen.record, stays, sizeof stays);
+    HONE_ASSERT_CODE(hone_db_confirm(db, 1, 1), HONE_CODE_NOT_FOUND);
+    HONE_ASSERT_OK(hone_db_prune(db, 2, &removed));
+    assert_int_equal(removed, 0);
+    hone_db_trial again = sample_trial(0, 50); /* what was removed is not known any more */
+    HONE_ASSERT_OK(hone_db_commit_trial(db, &again, &record));
+    assert_int_equal(record, 10);
+    char where[] = "pruned";
+    HONE_ASSERT_OK(hone_db_check(db, report_nothing, where));
+}
+
 /* Every allocation fails once: the call fails or works, and the database stays usable. */
 static void survives_lack_of_memory(hone_db *db) {
     for (uint64_t nth = 1;; nth++) {
@@ -286,6 +317,7 @@ int main(void) {
         DB_CASE(passes_its_check),
         DB_CASE(merges_memory),
         DB_CASE(merges_a_file),
+        DB_CASE(prunes),
         DB_CASE(survives_lack_of_memory),
     };
     return db_world_run("database whole", cases, HONE_COUNT(cases));
