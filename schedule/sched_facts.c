@@ -339,7 +339,11 @@ bool sch_predicate_follows(hone_schedule *sch, hone_node_id block) {
         end = hone_simplify(&sch->arith, end);
         const hone_expr *fact =
             hone_expr_binary(&sch->ir, HONE_OP_LT, node->u.block.bindings[i], end);
-        if (fact) hone_arith_push(&sch->arith, fact);
+        if (!fact) continue;
+        hone_arith_push(&sch->arith, fact);
+        /* a predicate speaks of the loops themselves: f < 120, of an axis that is f // 10 */
+        const hone_expr *undivided = hone_undivided(&sch->arith, fact);
+        if (undivided && undivided != fact) hone_arith_push(&sch->arith, undivided);
     }
     bool follows = hone_prove(&sch->arith, predicate);
     hone_arith_pop(&sch->arith, mark);
