@@ -26,6 +26,11 @@ for tool in hone-runner hone-worker; do
 done
 [ "$(readlink "$library_dir/libhone.so")" = libhone.so.0 ] || fail "libhone.so is no link to its SONAME"
 
+for file in man/man1/hone.1 bash-completion/completions/hone zsh/site-functions/_hone \
+    fish/vendor_completions.d/hone.fish; do
+    [ -s "$tree/share/$file" ] || fail "share/$file is not installed"
+done
+
 program=$source_dir/tests/programs/matmul_relu.py
 try() { # what, program
     LD_LIBRARY_PATH=$library_dir "$2" "$program" >"$work/out" || fail "$1: the program failed"

@@ -1,0 +1,102 @@
+#!/bin/sh
+# usage: man.sh HONE VERSION > hone.1
+# The manual page of hone, made of what 'hone --help' and 'hone VERB --help' say.
+set -eu
+hone=$1
+version=$2
+
+# A help text as a section: usage, summary, options as a list, notes, example. What all verbs have
+# (--json, --config, -q, -v, -h) is told once, under OPTIONS.
+section() {
+    awk -v common="$1" '
+        function text(line) {
+            gsub(/\\/, "\\e", line)
+            gsub(/-/, "\\-", line)
+            return line ~ /^[.\047]/ ? "\\&" line : line
+        }
+        function option(line,  name, rest) {
+            name = line
+            sub(/^ +/, "", name)
+            rest = name
+            sub(/   *[^ ].*$/, "", name)
+            rest = substr(rest, length(name) + 1)
+            sub(/^ +/, "", rest)
+            print ".TP\n.B " text(name) "\n" text(rest)
+        }
+        /^ +(-[a-z], )?--(json|config|quiet|verbose|help)( |$)/ { if (common) option($0); next }
+        common { next }
+        /^Usage: / { print ".SS " text(substr($0, 8)); next }
+        /^Example: / { print ".PP\nExample:\n.B " text(substr($0, 10)); next }
+        /^ +(-[a-z], )?--[a-z]/ { option($0); next }
+        /^$/ { print ".PP"; next }
+        /^hone [a-z]* SUBVERB --help/ { next }
+        /^  [a-z]/ { next } # sub-verbs have sections of their own
+        { print text($0) }'
+}
+
+verbs_of() { # HELP OF A PROGRAM OR VERB
+    sed -n 's/^  \([a-z][a-z]*\)  *[^ ].*/\1/p'
+}
+
+cat <<END
+.TH HONE 1 "" "hone $version"
+.SH NAME
+hone \- make tensor programs fast on the machine that will run them
+.SH SYNOPSIS
+.B hone
+.I VERB
+[\fIFILES\fR] [\fB\-\-options\fR]
+.SH DESCRIPTION
+Takes a model (ONNX) or a program (TVMScript), searches for the fastest schedule of every kernel by
+building and measuring candidates, keeps what it learned in a database, and replays the best
+schedules into one library that depends on nothing but the C library.
+.PP
+Options may stand anywhere; \fB\-\fR is standard input or output.
+.SH OPTIONS
+These are of all verbs, \fB\-\-json\fR of those that report.
+END
+"$hone" verify --help | section 1
+echo '.SH VERBS'
+for verb in $("$hone" --help | verbs_of); do
+    "$hone" "$verb" --help | section ''
+    case $("$hone" "$verb" --help | head -n 1) in
+    *SUBVERB*)
+        for sub in $("$hone" "$verb" --help | verbs_of); do
+            "$hone" "$verb" "$sub" --help | section ''
+        done
+        ;;
+    esac
+done
+cat <<END
+.SH EXIT STATUS
+.TP
+.B 0
+done
+.TP
+.B 1
+the answer is no: not equal, ill-formed, wrong results, nothing found
+.TP
+.B 2
+bad usage or bad input
+.TP
+.B 3
+the world outside failed: disk, network, device
+.TP
+.B 4
+a bug
+.TP
+.B 130
+stopped by Ctrl\-C, after everything was saved
+.SH ENVIRONMENT
+.TP
+.B HONE_TRACKER\fR, \fBHONE_KEY_FILE\fR, \fBHONE_TRACKER_KEY
+stand for \fB\-\-tracker\fR, \fB\-\-key\fR and \fB\-\-tracker\-key
+.TP
+.B NO_COLOR
+no colours on a terminal
+.SH FILES
+.TP
+.B hone.conf
+options, beside the first argument or given by \fB\-\-config\fR: sections [\fIverb\fR] of
+\fIname\fR = \fIvalue\fR; the command line wins
+END
