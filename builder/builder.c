@@ -22,9 +22,6 @@ void hone_builder_release(hone_builder *builder) {
     if (builder && atomic_fetch_sub(&builder->references, 1) == 1) builder->vt->destroy(builder);
 }
 
-const char *hone_builder_backend(const hone_builder *builder) {
-    return builder->vt->name;
-}
 int32_t hone_builder_slots(const hone_builder *builder) {
     return builder->slots;
 }

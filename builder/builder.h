@@ -38,9 +38,8 @@ HONE_NODISCARD hone_status hone_builder_create_local(const hone_builder_local_op
 HONE_NODISCARD hone_status hone_builder_create_null(hone_failure failure,
                                                     hone_builder **out_builder);
 
-hone_builder *hone_builder_retain(hone_builder *builder);      /* returns builder */
-void hone_builder_release(hone_builder *builder);              /* NULL is allowed */
-const char *hone_builder_backend(const hone_builder *builder); /* "local", "null" */
+hone_builder *hone_builder_retain(hone_builder *builder); /* returns builder */
+void hone_builder_release(hone_builder *builder);         /* NULL is allowed */
 
 /* How many builds run at the same time, and how many requests have no result yet. */
 int32_t hone_builder_slots(const hone_builder *builder);

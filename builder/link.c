@@ -16,7 +16,7 @@
 #include "support/proc.h"
 #include "support/vec.h"
 
-enum { OBJECT_FD = 3, MAX_MESSAGE = 2000 };
+enum { OBJECT_FD = 3, /* of the linker */ MAX_MESSAGE = 2000 };
 
 static hone_status open_object(const void *object, size_t count, int *out_fd) {
     *out_fd = memfd_create("hone-object", MFD_CLOEXEC);
@@ -29,12 +29,9 @@ static hone_status open_object(const void *object, size_t count, int *out_fd) {
 
 typedef struct link_job {
     const hone_target *target;
-    const char *const *inputs;
-    size_t count;
-    const char *const *options; /* ended by NULL; or NULL */
-    int object_fd;              /* -1: no input is in memory */
-    bool needs_libm;            /* names it; else whoever loads the library has it */
-    bool keeps_symbols;         /* and line tables */
+    int object_fd;
+    bool needs_libm;    /* names it; else whoever loads the library has it */
+    bool keeps_symbols; /* and line tables */
 } link_job;
 
 /* The linker of this machine; for others a cross linker, which has the triple in front, as Debian
@@ -76,14 +73,10 @@ static hone_status make_words(word_list *words, const link_job *job, const char 
                                 "--build-id=none",
                                 "--hash-style=gnu",
                                 "-o",
-                                draft_path};
+                                draft_path,
+                                "/proc/self/fd/3"};
     static const char *const libm[] = {"--as-needed", "-l:libm.so.6"}, *const end[] = {NULL};
-    size_t option_count = 0;
-    while (job->options && job->options[option_count])
-        option_count++;
     bool ok = push_words(words, head, HONE_COUNT(head)) &&
-              (option_count == 0 || push_words(words, job->options, option_count)) &&
-              push_words(words, job->inputs, job->count) &&
               (!job->needs_libm || push_words(words, libm, HONE_COUNT(libm))) &&
               push_words(words, end, 1);
     return ok ? HONE_OK : HONE_ERROR(HONE_CODE_NO_MEMORY, "linker");
@@ -97,8 +90,7 @@ static hone_status run_linker(const char *const *argv, int object_fd, int messag
         {message_fd, 2        },
         {object_fd,  OBJECT_FD},
     };
-    hone_proc_options options = {
-        .argv = argv, .fds = fds, .fd_count = HONE_COUNT(fds) - (object_fd < 0)};
+    hone_proc_options options = {.argv = argv, .fds = fds, .fd_count = HONE_COUNT(fds)};
     hone_proc proc = {0};
     hone_status st = hone_proc_spawn(&options, &proc);
     if (st) {
@@ -169,25 +161,11 @@ end:
  * no libraries of that machine. */
 hone_status hone_link_shared(const hone_target *target, const void *object, size_t count,
                              bool keeps_symbols, const char *output_path) {
-    static const char *const inputs[] = {"/proc/self/fd/3"};
     link_job job = {.target = target,
-                    .inputs = inputs,
-                    .count = 1,
                     .needs_libm = hone_target_is_native_arch(target),
                     .keeps_symbols = keeps_symbols};
     HONE_TRY(open_object(object, count, &job.object_fd));
     hone_status st = link_all(&job, output_path);
     hone_fd_close(&job.object_fd);
     return st;
-}
-
-hone_status hone_link_files(const hone_target *target, const char *const *inputs, size_t count,
-                            const char *const *options, const char *output_path) {
-    const link_job job = {.target = target,
-                          .inputs = inputs,
-                          .count = count,
-                          .options = options,
-                          .object_fd = -1,
-                          .needs_libm = true};
-    return link_all(&job, output_path);
 }

@@ -15,10 +15,4 @@ HONE_NODISCARD hone_status hone_link_shared(const hone_target *target, const voi
                                             size_t count, bool keeps_symbols,
                                             const char *output_path);
 
-/* The same for object files and archives on disk, in this order: compiled models are linked so.
- * options: further words for ld, ended by NULL ("-soname", …), or NULL. */
-HONE_NODISCARD hone_status hone_link_files(const hone_target *target, const char *const *inputs,
-                                           size_t count, const char *const *options,
-                                           const char *output_path);
-
 #endif

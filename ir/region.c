@@ -614,33 +614,3 @@ hone_status hone_block_infer_regions(const hone_func *func, hone_node_id block, 
     }
     return HONE_OK;
 }
-
-/* ---- all blocks ---- */
-
-static hone_status infer_into(hone_func *func, hone_node_id id) {
-    const hone_block *old = hone_func_node(func, id)->u.block.block;
-    hone_block *block = hone_block_copy(func->arena, old);
-    if (!block) return HONE_ERROR(HONE_CODE_NO_MEMORY, "block '%s'", old->name);
-    HONE_TRY(hone_block_infer_regions(func, id, func->arena, &block->read_count, &block->reads,
-                                      &block->write_count, &block->writes));
-    hone_func_node(func, id)->u.block.block = block;
-    return HONE_OK;
-}
-
-/* Inner blocks first: an outer block reads what the inner ones declare. */
-static hone_status infer_below(hone_func *func, hone_node_id parent, hone_node_id root_block) {
-    hone_node_id child = hone_func_node(func, parent)->first;
-    for (; child != HONE_NO_ID; child = hone_func_node(func, child)->next) {
-        HONE_TRY(infer_below(func, child, root_block));
-        const hone_node *node = hone_func_node(func, child);
-        if (node->kind == HONE_NODE_BLOCK && child != root_block &&
-            node->u.block.block->regions_inferred) {
-            HONE_TRY(infer_into(func, child));
-        }
-    }
-    return HONE_OK;
-}
-
-hone_status hone_func_infer_regions(hone_func *func) {
-    return infer_below(func, 0, hone_func_root_block(func));
-}

@@ -19,9 +19,6 @@ HONE_NODISCARD hone_status hone_block_infer_regions(const hone_func *func, hone_
                                                     const hone_region **out_reads,
                                                     uint32_t *out_write_count,
                                                     const hone_region **out_writes);
-/* Fills in the regions of every block that has regions_inferred, inner blocks first. The root block
- * keeps none, as in TVM. */
-HONE_NODISCARD hone_status hone_func_infer_regions(hone_func *func);
 
 /* A region of a block over the loops outside it: axes replaced by bindings, then the loops marked
  * in relax[] run over their domains. The block's predicate tightens the box; an end that depends on

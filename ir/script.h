@@ -45,8 +45,6 @@ HONE_NODISCARD hone_status hone_module_print(const hone_module *module,
                                              const hone_print_options *options, hone_str *out);
 HONE_NODISCARD hone_status hone_func_print(const hone_func *func, const hone_print_options *options,
                                            hone_str *out);
-HONE_NODISCARD hone_status hone_graph_print(const hone_module *module, const hone_graph_func *graph,
-                                            const hone_print_options *options, hone_str *out);
 /* Writes the text, and FILE.safetensors beside it when the module holds weights too long for the
  * text ("-": the text alone, to standard output). IO; NO_MEMORY. */
 HONE_NODISCARD hone_status hone_script_save(const hone_module *module, const char *path,

@@ -275,7 +275,6 @@ const char *script_strdup(script_parser *p, const char *text);
 /* ---- names ---- */
 bool script_define(script_parser *p, const char *name, script_value value);
 const script_value *script_lookup(const script_parser *p, const char *name);
-script_value *script_lookup_mutable(script_parser *p, const char *name);
 /* "undefined name 'x'; did you mean 'y'?" */
 bool script_undefined(script_parser *p, uint32_t at, const char *name);
 /* What an unknown dtype ("fp32") was meant for, or NULL. */

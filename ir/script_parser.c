@@ -372,17 +372,6 @@ bool script_define(script_parser *p, const char *name, script_value value) {
     return true;
 }
 
-script_value *script_lookup_mutable(script_parser *p, const char *name) {
-    size_t length = strlen(name);
-    for (uint32_t i = p->name_count; i-- > 0;) {
-        if (i >= p->hidden_begin && i < p->hidden_end) continue;
-        if (p->names[i].length == length && memcmp(p->names[i].name, name, length) == 0) {
-            return &p->names[i].value;
-        }
-    }
-    return NULL;
-}
-
 const script_value *script_lookup(const script_parser *p, const char *name) {
     size_t length = strlen(name);
     for (uint32_t i = p->name_count; i-- > 0;) {

@@ -81,17 +81,6 @@ hone_status hone_func_print(const hone_func *func, const hone_print_options *opt
     return printer_finish(&pr);
 }
 
-hone_status hone_graph_print(const hone_module *module, const hone_graph_func *graph,
-                             const hone_print_options *options, hone_str *out) {
-    assert(module && graph && out);
-    printer pr;
-    if (!printer_init(&pr, out, options)) return printer_finish(&pr);
-    pr.module = module;
-    print_header(&pr, false, true, true);
-    print_graph(&pr, graph);
-    return printer_finish(&pr);
-}
-
 hone_status hone_expr_print(const hone_func *func, const hone_expr *e, hone_str *out) {
     assert(func && e && out);
     printer pr;

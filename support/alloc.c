@@ -27,10 +27,6 @@ void hone_alloc_fail_nth(uint64_t nth, bool sticky) {
     injection.failed = false;
 }
 
-uint64_t hone_alloc_count(void) {
-    return injection.count;
-}
-
 bool hone_alloc_has_failed(void) {
     return injection.failed;
 }

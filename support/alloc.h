@@ -28,9 +28,8 @@ void hone_free(void *memory);
  * 0 turns injection off. For tests. */
 void hone_alloc_fail_nth(uint64_t nth, bool sticky);
 
-/* Allocations of this thread since hone_alloc_fail_nth was last called, and whether one of them
- * was made to fail. A sweep raises `nth` until nothing fails any more. */
-uint64_t hone_alloc_count(void);
+/* Whether an allocation of this thread was made to fail since hone_alloc_fail_nth was last called.
+ * A sweep raises `nth` until nothing fails any more. */
 bool hone_alloc_has_failed(void);
 
 #endif
