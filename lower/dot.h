@@ -4,6 +4,8 @@
 
 #include "lower/passes.h"
 
+typedef struct lower_dot_copy lower_dot_copy; /* lower_dot_raise.c */
+
 typedef struct lower_dot_match {
     hone_lower *lower;
     hone_arith *arith;
@@ -19,12 +21,16 @@ typedef struct lower_dot_match {
      * NULL = 0. They may be computed anywhere in the function. */
     const hone_expr *a_scale, *b_scale, *rest;
     bool a_moves;
-    bool is_float; /* of bfloat16, summed in float32 */
+    bool is_float;                    /* of bfloat16, summed in float32 */
+    const lower_dot_copy **io_copies; /* those that were made in this function */
 } lower_dot_match;
 
 /* So many lanes of a buffer from here on; NULL in gives NULL out. */
 const hone_expr *lower_dot_load(const lower_dot_match *d, hone_buffer buffer,
                                 const hone_expr *start, int64_t lanes);
+
+/* The places of so many lanes; NULL in gives NULL out. */
+const hone_expr *lower_dot_lanes(hone_ir *ir, const hone_expr *start, int64_t lanes);
 
 /* A side of the products, as dot4 or dot2 want it; NULL in gives NULL out. */
 const hone_expr *lower_dot_side(const lower_dot_match *d, hone_buffer buffer,
@@ -37,5 +43,12 @@ const hone_expr *lower_dot_ones(const lower_dot_match *d, bool is_unsigned, int6
  * there. b, c: where B and C begin, without those loops. */
 HONE_NODISCARD hone_status lower_dot_begin(const lower_dot_match *d, const hone_expr *b,
                                            const hone_expr *c, bool is_raised, bool *out_begun);
+
+/* Whether a buffer may be written below a node, or is allocated there. */
+bool lower_dot_is_changed(const hone_func *func, hone_node_id root, hone_buffer buffer);
+
+/* lower_dot_raise.c: a copy of A whose bytes are raised by 128, with the places of A; HONE_NO_ID
+ * where that does not pay. */
+HONE_NODISCARD hone_status lower_dot_raise(const lower_dot_match *d, hone_buffer *out_raised);
 
 #endif

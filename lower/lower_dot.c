@@ -386,8 +386,8 @@ static const hone_expr *at_start(const dot *d, const hone_expr *index) {
     return index ? hone_simplify(d->arith, index) : NULL;
 }
 
-static const hone_expr *lanes_from(hone_ir *ir, const hone_expr *start, int64_t lanes) {
-    if (lanes == 1) return start;
+const hone_expr *lower_dot_lanes(hone_ir *ir, const hone_expr *start, int64_t lanes) {
+    if (lanes == 1 || !start) return start;
     return hone_expr_ramp(ir, start, hone_expr_int(ir, start->dtype, 1), (uint16_t)lanes);
 }
 
@@ -396,7 +396,7 @@ const hone_expr *lower_dot_load(const dot *d, hone_buffer buffer, const hone_exp
     hone_ir *ir = &d->lower->ir;
     if (!start) return NULL;
     hone_dtype dtype = d->lower->func->buffers[buffer].dtype;
-    const hone_expr *at = lanes_from(ir, start, lanes);
+    const hone_expr *at = lower_dot_lanes(ir, start, lanes);
     return hone_expr_load(ir, hone_dtype_with_lanes(dtype, (uint16_t)lanes), buffer, 1, &at);
 }
 
@@ -497,6 +497,21 @@ static hone_status cut(dot *d) {
     return HONE_OK;
 }
 
+/* What the products take for a, a group of A: raised by 128. */
+static hone_status raise(const dot *d, const hone_expr *a, const hone_expr **out) {
+    hone_ir *ir = &d->lower->ir;
+    hone_dtype byte = HONE_DTYPE_MAKE(UINT, 8);
+    hone_buffer copy;
+    HONE_TRY(lower_dot_raise(d, &copy));
+    if (copy != HONE_NO_ID) {
+        *out = lower_dot_load(d, copy, at_start(d, d->a), 4);
+        return HONE_OK;
+    }
+    *out = hone_expr_add(ir, hone_expr_cast(ir, hone_dtype_with_lanes(byte, 4), a),
+                         hone_expr_broadcast(ir, hone_expr_int(ir, byte, 128), 4));
+    return HONE_OK;
+}
+
 static hone_status replace(dot *d) {
     hone_func *func = d->lower->func;
     hone_ir *ir = &d->lower->ir;
@@ -509,12 +524,7 @@ static hone_status replace(dot *d) {
     const hone_expr *a =
         lower_dot_side(d, d->a_buffer, at_start(d, d->a), d->a_moves ? d->count : 1);
     const hone_expr *raised = a;
-    if (is_raised) {
-        hone_dtype bytes = HONE_DTYPE_MAKE(UINT, 8);
-        raised = hone_expr_cast(ir, hone_dtype_with_lanes(bytes, 4), a);
-        raised =
-            hone_expr_add(ir, raised, hone_expr_broadcast(ir, hone_expr_int(ir, bytes, 128), 4));
-    }
+    if (is_raised) HONE_TRY(raise(d, a, &raised));
     b = lower_dot_side(d, d->b_buffer, b, d->count);
     const hone_expr *args[] = {lower_dot_load(d, to, c, d->count), raised, b};
     const hone_expr **indices = hone_arena_alloc(func->arena, sizeof *indices);
@@ -524,7 +534,7 @@ static hone_status replace(dot *d) {
     value = add_points(d, value, is_begun, a, b);
     hone_node *store = hone_func_node(func, d->store);
     store->u.store.value = value;
-    indices[0] = c ? lanes_from(ir, c, d->count) : NULL;
+    indices[0] = lower_dot_lanes(ir, c, d->count);
     store->u.store.indices = indices;
     HONE_TRY(hone_ir_finish(ir));
     hone_tree_remove(func, d->store);
@@ -537,9 +547,10 @@ hone_status lower_dot(hone_lower *lower) {
     hone_arith arith;
     hone_arith_init(&arith, func->arena);
     if (!hone_arith_bind_sizes(&arith, func)) return LOWER_NO_MEMORY();
+    const lower_dot_copy *copies = NULL;
     hone_node_id next;
     for (hone_node_id n = 0; n != HONE_NO_ID; n = next) {
-        dot d = {.lower = lower, .arith = &arith};
+        dot d = {.lower = lower, .arith = &arith, .io_copies = &copies};
         next = hone_tree_next(func, 0, n);
         if (!match(&d, n)) continue;
         next = hone_tree_next_over(func, 0, n);

@@ -14,7 +14,8 @@
  *                                                C[i, j] = dot4(C[i, j], A[i, k] + 128, B[k, j])
  *
  * All of it is exact, as int32 wraps around. It pays where B serves several rows; else what is too
- * much is collected beside the products, by the code generator for VNNI. */
+ * much is collected beside the products, by the code generator for VNNI. A is raised as it is read,
+ * or once for all (lower_dot_raise.c). */
 #include "lower/accesses.h"
 #include "lower/dot.h"
 
@@ -22,6 +23,7 @@ enum {
     MAX_DEPTH = 24,
     MAX_KEPT = 1 << 15, /* elements of lack */
     MIN_ROWS = 2,
+    CHAIN_LANES = 64, /* of sums of B side by side: four registers */
 };
 
 /* A loop around the dot. */
@@ -112,6 +114,11 @@ static scan look(const hone_func *func, hone_node_id root, hone_buffer buffer) {
         }
     }
     return s;
+}
+
+bool lower_dot_is_changed(const hone_func *func, hone_node_id root, hone_buffer buffer) {
+    scan s = look(func, root, buffer);
+    return s.is_written || s.is_opaque;
 }
 
 /* The loops around the dot, as far as they can be copied. */
@@ -296,6 +303,86 @@ static const hone_expr *scale_of(const plan *p) {
     return p->is_raised ? hone_expr_sub(ir, scale, hone_expr_int(ir, dtype_of(p), 128)) : scale;
 }
 
+/* A sum of B waits for its last step: several of them are collected side by side. */
+typedef struct chains {
+    hone_buffer sums;
+    int64_t count;  /* of sums */
+    uint32_t steps; /* the loop that they share, of path */
+} chains;
+
+static int64_t chains_of(const plan *p, uint32_t *out_steps) {
+    int64_t most = CHAIN_LANES / p->d->count;
+    for (uint32_t i = 0; i <= p->sum; i++) {
+        if (!p->path[i].is_for || p->path[i].by_c) continue;
+        *out_steps = i;
+        return most > 1 && p->path[i].extent >= 2 * most ? most : 1;
+    }
+    return 1;
+}
+
+static const hone_expr *splat_int(const plan *p, int64_t value) {
+    hone_ir *ir = &p->d->lower->ir;
+    return hone_expr_broadcast(ir, hone_expr_int(ir, dtype_of(p), value), (uint16_t)p->d->count);
+}
+
+/* sums[nth] = dot4(sums[nth], 1, B[…]), as the last child of where. */
+static hone_status add_step(const plan *p, const chains *c, hone_node_id where, int64_t nth,
+                            const hone_expr *b) {
+    const lower_dot_match *d = p->d;
+    hone_ir *ir = &d->lower->ir;
+    const hone_expr *start = hone_expr_i32(ir, (int32_t)(nth * d->count));
+    const hone_expr *args[] = {lower_dot_load(d, c->sums, start, d->count),
+                               lower_dot_ones(d, true, 1),
+                               lower_dot_side(d, d->b_buffer, b, d->count)};
+    hone_dtype dtype = hone_dtype_with_lanes(dtype_of(p), (uint16_t)d->count);
+    hone_intrin intrin = d->group == 4 ? HONE_INTRIN_DOT4 : HONE_INTRIN_DOT2;
+    HONE_TRY(lower_append_store(d->lower->func, where, c->sums, lanes_at(p, start),
+                                hone_expr_call(ir, dtype, intrin, 3, args)));
+    return hone_ir_finish(ir);
+}
+
+/* Iterations of the loop that the sums share, from begin on, as many at a time as there are sums;
+ * as the last child of where. */
+static hone_status add_steps(const plan *p, const chains *c, hone_node_id where, int64_t begin,
+                             int64_t times, int64_t at_a_time, const hone_expr *b) {
+    hone_func *func = p->d->lower->func;
+    hone_ir *ir = &p->d->lower->ir;
+    const hone_range *steps = &node_of(p, c->steps)->u.loop.range;
+    hone_dtype dtype = func->vars[p->fresh[c->steps]].dtype;
+    hone_var var = hone_func_add_var(func, func->vars[p->fresh[c->steps]].name, dtype);
+    if (var == HONE_NO_ID) return LOWER_NO_MEMORY();
+    hone_range range = {hone_expr_int(ir, dtype, 0), hone_expr_int(ir, dtype, times)};
+    hone_node_id loop = hone_func_add_loop(func, var, HONE_LOOP_SERIAL, range);
+    if (loop == HONE_NO_ID) return LOWER_NO_MEMORY();
+    const hone_expr *first =
+        hone_expr_mul(ir, hone_func_var_expr(ir, func, var), hone_expr_int(ir, dtype, at_a_time));
+    hone_tree_append(func, where, loop);
+    for (int64_t nth = 0; nth < at_a_time; nth++) {
+        const hone_expr *ahead = hone_expr_int(ir, dtype, begin + nth);
+        const hone_expr *at = hone_expr_add(ir, steps->min, hone_expr_add(ir, first, ahead));
+        at = hone_expr_substitute_one(ir, b, p->fresh[c->steps], at);
+        HONE_TRY(add_step(p, c, loop, nth, at ? hone_simplify(p->d->arith, at) : NULL));
+    }
+    return hone_ir_finish(ir);
+}
+
+static hone_status make_sums(const plan *p, chains *c, hone_node_id *io_where) {
+    hone_func *func = p->d->lower->func;
+    hone_ir *ir = &p->d->lower->ir;
+    int64_t elements = c->count * p->d->count;
+    c->sums = hone_func_add_dense(func, "sums", dtype_of(p), 1, &elements, "local");
+    hone_node_id alloc = hone_func_add_node(func, HONE_NODE_ALLOC);
+    if (c->sums == HONE_NO_ID || alloc == HONE_NO_ID) return LOWER_NO_MEMORY();
+    hone_func_node(func, alloc)->u.alloc.buffer = c->sums;
+    hone_tree_append(func, *io_where, alloc);
+    *io_where = alloc;
+    for (int64_t i = 0; i < c->count; i++) {
+        const hone_expr *start = hone_expr_i32(ir, (int32_t)(i * p->d->count));
+        HONE_TRY(lower_append_store(func, alloc, c->sums, lanes_at(p, start), splat_int(p, 0)));
+    }
+    return hone_ir_finish(ir);
+}
+
 /* lack[…] = what the sum of B comes to, as the last child of where. */
 static hone_status collect(const plan *p, hone_node_id where, const hone_expr *b) {
     const lower_dot_match *d = p->d;
@@ -310,24 +397,27 @@ static hone_status collect(const plan *p, hone_node_id where, const hone_expr *b
         HONE_TRY(open_loop(p, i - 1, kind, &where));
         is_parallel = false;
     }
-    const hone_expr *start = lack_index(p, true), *at = lanes_at(p, start);
-    const hone_expr *scale = hone_expr_broadcast(ir, scale_of(p), (uint16_t)d->count);
-    const hone_expr *none = hone_expr_int(ir, dtype_of(p), 0);
-    none = hone_expr_broadcast(ir, none, (uint16_t)d->count);
-    const hone_expr *lack = lower_dot_load(d, p->lack, start, d->count);
-    const hone_expr *args[] = {lack, lower_dot_ones(d, true, 1),
-                               lower_dot_side(d, d->b_buffer, in_copy(p, b, p->top + 1), d->count)};
-    hone_dtype dtype = hone_dtype_with_lanes(dtype_of(p), (uint16_t)d->count);
-    hone_intrin intrin = d->group == 4 ? HONE_INTRIN_DOT4 : HONE_INTRIN_DOT2;
-    HONE_TRY(lower_append_store(func, where, p->lack, at, none));
+    chains c = {.steps = p->sum};
+    c.count = chains_of(p, &c.steps);
+    HONE_TRY(make_sums(p, &c, &where));
     hone_node_id inner = where;
     for (uint32_t i = p->sum + 1; i > 0; i--) {
-        if (!p->path[i - 1].is_for || p->path[i - 1].by_c) continue;
+        if (!p->path[i - 1].is_for || p->path[i - 1].by_c || i - 1 == c.steps) continue;
         HONE_TRY(open_loop(p, i - 1, HONE_LOOP_SERIAL, &inner));
     }
-    const hone_expr *more = hone_expr_call(ir, dtype, intrin, 3, args);
-    HONE_TRY(lower_append_store(func, inner, p->lack, at, more));
-    HONE_TRY(lower_append_store(func, where, p->lack, at, hone_expr_mul(ir, lack, scale)));
+    b = in_copy(p, b, p->top + 1);
+    int64_t steps = p->path[c.steps].extent, rest = steps % c.count;
+    HONE_TRY(add_steps(p, &c, inner, 0, steps / c.count, c.count, b));
+    if (rest) HONE_TRY(add_steps(p, &c, inner, steps - rest, 1, rest, b));
+    const hone_expr *start = lack_index(p, true), *sum = NULL;
+    for (int64_t i = 0; i < c.count; i++) {
+        const hone_expr *from = hone_expr_i32(ir, (int32_t)(i * d->count));
+        const hone_expr *one = lower_dot_load(d, c.sums, from, d->count);
+        sum = sum ? hone_expr_add(ir, sum, one) : one;
+    }
+    const hone_expr *scale = hone_expr_broadcast(ir, scale_of(p), (uint16_t)d->count);
+    HONE_TRY(lower_append_store(func, where, p->lack, lanes_at(p, start),
+                                hone_expr_mul(ir, sum, scale)));
     return hone_ir_finish(ir);
 }
 

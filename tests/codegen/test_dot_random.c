@@ -1,6 +1,7 @@
 /* Sums of products of small numbers in random nests: loops over rows, columns and terms in any
- * order, some parallel or unrolled, B packed at any depth, C touched in between, factors less a
- * zero point. After each pass the program means the same, and so does the machine code. */
+ * order, some parallel or unrolled, B packed and A copied at any depth, C touched in between,
+ * factors less a zero point. After each pass the program means the same, and so does the machine
+ * code. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,6 +32,7 @@ typedef struct nest {
     int lanes, group;
     const char *a, *b, *c;
     int packed_at; /* depth; LOOPS + 1 = B is not packed */
+    int copied_at; /* depth at which the part of A that is used is copied; the same */
     int touched_at;
     bool is_turned; /* the loop over lanes is around the one over terms */
     bool touch_adds;
@@ -63,6 +65,8 @@ static void make_nest(hone_rng *rng, nest *n) {
     if (n->is_float) n->a = n->b = "bfloat16";
     n->packed_at = pick(rng, 2) ? pick(rng, LOOPS) : LOOPS + 1;
     n->touched_at = pick(rng, 3) ? LOOPS + 1 : 1 + pick(rng, LOOPS - 1);
+    n->copied_at = pick(rng, 3) ? LOOPS + 1 : pick(rng, LOOPS);
+    if (pick(rng, 4) == 0) n->extents[5] = 1 + pick(rng, 20);
     n->is_turned = pick(rng, 2);
     n->touch_adds = pick(rng, 2);
     n->a_point = n->is_float || pick(rng, 2) ? POINT_NONE : (point_kind)pick(rng, POINT_KINDS);
@@ -74,28 +78,41 @@ static void indent(hone_str *out, int depth) {
     hone_str_printf(out, "%*s", 4 + 4 * depth, "");
 }
 
-/* P = packed B, for the columns and terms that the loops outside of depth have not fixed. */
-static void write_packing(const nest *n, int depth, hone_rng *rng, hone_str *out) {
+/* A copy of A or of B, whose dimensions are those of the loops from first to last, for what the
+ * loops outside of depth have not fixed. */
+typedef struct copy {
+    const char *to, *from;
+    int first, last;
+    bool is_b;
+} copy;
+
+static bool is_of(const copy *c, int loop) {
+    return loop >= c->first && loop <= c->last && (c->is_b || loop < 3 || loop > 4);
+}
+
+static void write_copy(const nest *n, const copy *c, int depth, hone_rng *rng, hone_str *out) {
     bool is_open[LOOPS];
     for (int i = 0; i < LOOPS; i++)
-        is_open[n->order[i]] = i >= depth && n->order[i] >= 3;
+        is_open[n->order[i]] = i >= depth && is_of(c, n->order[i]);
     int at = depth;
-    for (int i = 3; i < LOOPS; i++) {
+    for (int i = 0; i < LOOPS; i++) {
         if (!is_open[i]) continue;
         indent(out, at++);
         hone_str_printf(out, "for p%s in range(%d):\n", n->names[i], n->extents[i]);
     }
+    if (c->is_b) {
+        indent(out, at++);
+        hone_str_printf(out, "for l in range(%d):\n", n->lanes);
+    }
     indent(out, at);
-    hone_str_printf(out, "for l in range(%d):\n", n->lanes);
-    indent(out, at + 1);
     const char *kind = pick(rng, 2) ? "T.vectorized" : "range";
     hone_str_printf(out, "for t in %s(%d):\n", kind, n->group);
-    indent(out, at + 2);
+    indent(out, at + 1);
     for (int side = 0; side < 2; side++) {
-        hone_str_printf(out, side ? " = B[" : "P[");
-        for (int i = 3; i < LOOPS; i++)
-            hone_str_printf(out, "%s%s, ", is_open[i] ? "p" : "", n->names[i]);
-        hone_str_printf(out, side ? "t, l]" : "l, t]");
+        hone_str_printf(out, "%s%s[", side ? " = " : "", side ? c->from : c->to);
+        for (int i = 0; i < LOOPS; i++)
+            if (is_of(c, i)) hone_str_printf(out, "%s%s, ", is_open[i] ? "p" : "", n->names[i]);
+        hone_str_printf(out, !c->is_b ? "t]" : side ? "t, l]" : "l, t]");
     }
     hone_str_printf(out, "\n");
 }
@@ -103,7 +120,8 @@ static void write_packing(const nest *n, int depth, hone_rng *rng, hone_str *out
 static void write_loop(const nest *n, int depth, hone_rng *rng, hone_str *out) {
     static const char *const kinds[] = {"range", "range", "T.unroll"};
     int loop = n->order[depth];
-    bool may_be_parallel = depth == 0 && loop < 5 && n->packed_at > LOOPS && n->touched_at > LOOPS;
+    bool may_be_parallel = depth == 0 && loop < 5 && n->packed_at > LOOPS && n->copied_at > LOOPS &&
+                           n->touched_at > LOOPS;
     const char *kind = may_be_parallel && pick(rng, 2) ? "T.parallel" : kinds[pick(rng, 3)];
     indent(out, depth);
     const char *wish = depth == 1 && n->is_wished ? ", annotations={\"pragma_bf16_dot\": 1}" : "";
@@ -144,7 +162,8 @@ static void write_dot(const nest *n, hone_rng *rng, hone_str *out) {
     }
     indent(out, LOOPS + 2);
     hone_str_printf(out, "C[i0, i1, i2, j0, j1, l] = C[i0, i1, i2, j0, j1, l] + ");
-    write_factor(n, "A[i0, i1, i2, k0, k1, t]", n->a_point, rng, out);
+    const char *a = n->copied_at <= LOOPS ? "Q[i0, i1, i2, k0, k1, t]" : "A[i0, i1, i2, k0, k1, t]";
+    write_factor(n, a, n->a_point, rng, out);
     hone_str_printf(out, " * ");
     const char *b = n->packed_at <= LOOPS ? "P[j0, j1, k0, k1, l, t]" : "B[j0, j1, k0, k1, l, t]";
     write_factor(n, b, n->b_point, rng, out);
@@ -152,6 +171,8 @@ static void write_dot(const nest *n, hone_rng *rng, hone_str *out) {
 }
 
 static void write_program(const nest *n, hone_rng *rng, hone_str *out) {
+    static const copy packing = {"P", "B", 3, LOOPS - 1, true};
+    static const copy copying = {"Q", "A", 0, LOOPS - 1, false};
     const int *e = n->extents;
     char b[64], p[64];
     bool is_packed = n->packed_at <= LOOPS;
@@ -167,8 +188,13 @@ static void write_program(const nest *n, hone_rng *rng, hone_str *out) {
         e[0], e[1], e[2], e[5], e[6], n->group, n->a, b, e[0], e[1], e[2], e[3], e[4], n->lanes,
         n->c);
     if (is_packed) hone_str_printf(out, "    P = T.alloc_buffer(%s)\n", p);
+    if (n->copied_at <= LOOPS) {
+        hone_str_printf(out, "    Q = T.alloc_buffer((%d, %d, %d, %d, %d, %d), \"%s\")\n", e[0],
+                        e[1], e[2], e[5], e[6], n->group, n->a);
+    }
     for (int depth = 0; depth < LOOPS; depth++) {
-        if (n->packed_at == depth) write_packing(n, depth, rng, out);
+        if (n->packed_at == depth) write_copy(n, &packing, depth, rng, out);
+        if (n->copied_at == depth) write_copy(n, &copying, depth, rng, out);
         if (n->touched_at == depth) {
             indent(out, depth);
             hone_str_printf(out, "C[0, 0, 0, 0, 0, 0] = C[0, 0, 0, 0, 0, 0] %s T.%s(3)\n",
@@ -185,11 +211,11 @@ typedef struct after_pass {
     const hone_func *original;
     uint64_t seed;
     hone_tensor **want;
-    bool is_raised, is_dot;
+    bool has_lack, is_raised, is_dot;
 } after_pass;
 
 typedef struct tally {
-    uint32_t raised, dots, points; /* points: dots with zero points */
+    uint32_t lacks, raised, dots, points; /* points: dots with zero points */
 } tally;
 
 static hone_status check_pass(void *ctx, const char *pass, const hone_func *func) {
@@ -205,7 +231,8 @@ static hone_status check_pass(void *ctx, const char *pass, const hone_func *func
     if (strcmp(pass, "cleanup") == 0) {
         hone_status_free(hone_func_print(func, NULL, &text));
         a->is_dot |= strstr(hone_str_text(&text), "T.dot") != NULL;
-        a->is_raised |= strstr(hone_str_text(&text), "lack") != NULL;
+        a->has_lack |= strstr(hone_str_text(&text), "lack") != NULL;
+        a->is_raised |= strstr(hone_str_text(&text), "raised") != NULL;
     }
     hone_str_deinit(&text);
     hone_test_free_args(a->original, got);
@@ -264,6 +291,7 @@ static hone_status check_seed(uint64_t seed, tally *io_tally) {
         hone_arena_destroy(arena);
         hone_module_release(module);
     }
+    io_tally->lacks += passes.has_lack;
     io_tally->raised += passes.is_raised;
     io_tally->dots += passes.is_dot;
     io_tally->points += passes.is_dot && (n.a_point || n.b_point);
@@ -275,11 +303,13 @@ static hone_status check_seed(uint64_t seed, tally *io_tally) {
 static void means_the_same(void **state) {
     (void)state;
     tally t = {0};
-    for (uint64_t seed = 0; seed < SEEDS; seed++)
+    uint64_t begin = hone_test_number("HONE_FIRST_SEED", 0);
+    for (uint64_t seed = begin; seed < begin + SEEDS; seed++)
         HONE_ASSERT_OK(check_seed(seed, &t));
-    assert_true(t.raised > SEEDS / 8);
+    assert_true(t.lacks > SEEDS / 8);
+    assert_true(t.raised > SEEDS / 16);
     assert_true(t.dots > SEEDS / 2);
-    assert_true(t.points > SEEDS / 4);
+    assert_true(t.points > SEEDS / 5);
 }
 
 int main(void) {

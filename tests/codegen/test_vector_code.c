@@ -382,6 +382,7 @@ static const struct row {
     {"bytes, signed by unsigned",    DOT("int8", "uint8", LANES_INSIDE),         "dot4",              "vpdpbusd"  },
     {"bytes, unsigned by unsigned",  DOT("uint8", "uint8", LANES_OUTSIDE),       "dot4",              "vpdpbusd"  },
     {"signed bytes, rows",           DOT_ROWS("int8", "int8"),                   "lack",              "vpdpbusd"  },
+    {"signed bytes, raised once",    DOT_ROWS("int8", "int8"),                   "raised",            "vpdpbusd"  },
     {"unsigned bytes, rows",         DOT_ROWS("uint8", "uint8"),                 "!lack",             "vpdpbusd"  },
     {"bytes, written out",           DOT_PAIRS("uint8", "int8"),                 "dot4",              "vpdpbusd"  },
     {"signed bytes, written out",    DOT_PAIRS("int8", "int8"),                  "dot4",              "vpdpbusd"  },
