@@ -275,6 +275,21 @@ static bool ends_sooner(hone_schedule *sch, const hone_expr *low, const hone_exp
     return *out_extent != NULL;
 }
 
+/* The same at the start. */
+static bool begins_later(hone_schedule *sch, const hone_expr **io_low, const hone_expr **io_extent,
+                         const hone_expr *at_least) {
+    int64_t skipped;
+    const hone_expr *low = *io_low, *extent = *io_extent;
+    if (!hone_expr_is_int(low) || !hone_expr_is_int(extent) || !hone_expr_is_int(at_least) ||
+        __builtin_sub_overflow(at_least->u.i, low->u.i, &skipped) || skipped < 0 ||
+        skipped >= extent->u.i) {
+        return false;
+    }
+    *io_low = constant(sch, low->dtype, at_least->u.i);
+    *io_extent = constant(sch, extent->dtype, extent->u.i - skipped);
+    return *io_low != NULL && *io_extent != NULL;
+}
+
 /* From an interval to loop bounds: constant extent where one is known, conditions for the rest.
  * False when an end is unknown or no constant extent is: then the whole domain stands in out. */
 static bool close_domain(hone_schedule *sch, hone_range dom, hone_interval need,
@@ -322,6 +337,8 @@ static bool close_domain(hone_schedule *sch, hone_range dom, hone_interval need,
     } else if (!hone_prove_less_equal(&sch->arith, dom.min, low)) {
         at_least = dom.min;
     }
+    if (at_least && begins_later(sch, &low, &extent, at_least)) at_least = NULL;
+    if (!low || !extent) return false;
     const hone_expr *end = hone_simplify(&sch->arith, hone_expr_add(&sch->ir, low, extent));
     if (!hone_prove_less_equal(&sch->arith, end, hone_expr_add(&sch->ir, last, one))) {
         at_most = at_most ? stricter(sch, HONE_OP_MIN, at_most, last) : last;
