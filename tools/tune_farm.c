@@ -22,15 +22,17 @@ bool tune_farm_is_wanted(tune_farm_options *options) {
     return options->access.tracker != NULL;
 }
 
+hone_status tune_farm_check(const tune_farm_options *o) {
+    if (waits(o) || strcmp(o->no_device, "stop") == 0) return HONE_OK;
+    return HONE_ERROR(HONE_CODE_INVALID, "option '--no-device' wants wait or stop, not '%s'",
+                      o->no_device);
+}
+
 hone_status tune_farm_connect(const tune_farm_options *o, const hone_log *log,
                               hone_runner **out_runner) {
     hone_net_client_options net;
     hone_net *endpoint = NULL;
     *out_runner = NULL;
-    if (!waits(o) && strcmp(o->no_device, "stop") != 0) {
-        return HONE_ERROR(HONE_CODE_INVALID, "option '--no-device' wants wait or stop, not '%s'",
-                          o->no_device);
-    }
     HONE_TRY(hone_farm_access_resolve(&o->access, &net));
     hone_status st = hone_net_zmq_connect(&net, &endpoint);
     hone_key_pair_wipe(&net.keys);

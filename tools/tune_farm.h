@@ -16,6 +16,9 @@ typedef struct tune_farm_options {
 /* True when trials go to a tracker: by option, or by the environment, which is taken in. */
 bool tune_farm_is_wanted(tune_farm_options *options);
 
+/* INVALID: an option that is none of its values; with or without a tracker. */
+HONE_NODISCARD hone_status tune_farm_check(const tune_farm_options *options);
+
 /* Connects. INVALID: options or keys. `log` outlives the runner. */
 HONE_NODISCARD hone_status tune_farm_connect(const tune_farm_options *options, const hone_log *log,
                                              hone_runner **out_runner);

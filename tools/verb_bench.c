@@ -70,7 +70,7 @@ static hone_status make_call(bench_job *job, contestant *c) {
 
 static hone_status open_one(bench_job *job, contestant *c, const char *path) {
     c->path = path;
-    HONE_TRY(hone_loaded_model_open(path, (int32_t)job->o->threads, &c->model));
+    HONE_TRY(hone_loaded_model_open(path, (int32_t)job->o->threads, &c->model)); /* says the path */
     return hone_status_annotate(make_call(job, c), "%s", path);
 }
 
@@ -221,8 +221,7 @@ static hone_status put_json(bench_job *job) {
 static hone_status bench(bench_job *job) {
     for (int i = 0; i < job->cli->arg_count; i++) {
         contestant *c = &job->models[job->count++];
-        HONE_TRY(
-            hone_status_annotate(open_one(job, c, job->cli->args[i]), "%s", job->cli->args[i]));
+        HONE_TRY(open_one(job, c, job->cli->args[i]));
     }
     for (size_t i = 0; i < job->count; i++)
         HONE_TRY(warm_up(&job->models[i]));

@@ -248,6 +248,11 @@ static hone_status run_file(hone_run_job *job) {
     if (job->o->interpret && job->o->time) {
         return HONE_ERROR(HONE_CODE_INVALID, "--time says nothing about --interpret");
     }
+    if (!(job->o->rtol >= 0 && job->o->atol >= 0)) {
+        return HONE_ERROR(HONE_CODE_INVALID, "option '--%s' is %g, must be at least 0",
+                          job->o->rtol < 0 ? "rtol" : "atol",
+                          job->o->rtol < 0 ? job->o->rtol : job->o->atol);
+    }
     if (job->o->check && !job->o->interpret) {
         return HONE_ERROR(HONE_CODE_INVALID, "--check wants --interpret");
     }

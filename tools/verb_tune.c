@@ -28,7 +28,7 @@ typedef struct tune_options {
     hone_cli_list shapes, intrins;
     const char *db, *target, *task, *space, *strategy, *cost_model, *cache, *extern_path, *report;
     int64_t trials, time_ns, seed, threads, builders, look_ahead;
-    bool has_trials, until_converged, no_report;
+    bool has_trials, has_time, until_converged, no_report;
     tune_farm_options farm;
     bool is_remote;
 } tune_options;
@@ -95,7 +95,11 @@ static hone_status check_options(tune_options *o, hone_cache_state *out_cache) {
     if (o->extern_path && !hone_fs_exists(o->extern_path)) {
         return HONE_ERROR(HONE_CODE_NOT_FOUND, "%s: there is no such library", o->extern_path);
     }
-    if (o->has_trials || o->time_ns || o->until_converged) return HONE_OK;
+    HONE_TRY(tune_farm_check(&o->farm));
+    if (o->has_time && !o->time_ns) {
+        return HONE_ERROR(HONE_CODE_INVALID, "option '--time' is 0, must be more");
+    }
+    if (o->has_trials || o->has_time || o->until_converged) return HONE_OK;
     o->trials = 1000;
     return HONE_OK;
 }
@@ -323,6 +327,7 @@ int hone_verb_tune(int argc, char **argv) {
                                                                            .value = "10m",
                                                                            .kind = HONE_CLI_TIME,
                                                                            .to = &o.time_ns,
+                                                                           .was_given = &o.has_time,
                                                                            .help = "stop after this time"},
         {.name = "until-converged",
                                                                            .kind = HONE_CLI_SWITCH,
