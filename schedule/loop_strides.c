@@ -6,6 +6,12 @@ enum { MAX_ACCESSES = 16 };
 
 /* ---- strides ---- */
 
+/* io += a * b; false when that is no number of 64 bits (shapes may be that large). */
+static bool add_product(int64_t *io, int64_t a, int64_t b) {
+    int64_t product;
+    return !__builtin_mul_overflow(a, b, &product) && !__builtin_add_overflow(*io, product, io);
+}
+
 /* The coefficient of a variable in an index. */
 static bool coefficient(hone_schedule *sch, const hone_expr *e, hone_var var, int64_t *out) {
     *out = 0;
@@ -28,8 +34,8 @@ bool sch_stride_in_axis(hone_schedule *sch, const hone_region *region, hone_var 
         int64_t coeff;
         if (!coefficient(sch, region->ranges[d].min, axis, &coeff)) return false;
         if (coeff && stride < 0) return false;
-        if (coeff) sum += coeff * stride;
-        dense = extent < 0 || dense < 0 ? -1 : dense * extent;
+        if (coeff && !add_product(&sum, coeff, stride)) return false;
+        if (extent < 0 || dense < 0 || __builtin_mul_overflow(dense, extent, &dense)) dense = -1;
     }
     *out_stride = sum;
     return true;
@@ -45,7 +51,7 @@ bool sch_stride_in_loop(hone_schedule *sch, hone_node_id block, const hone_regio
         if (!coefficient(sch, node->u.block.bindings[a], loop_var, &in_binding)) return false;
         if (in_binding == 0) continue;
         if (!sch_stride_in_axis(sch, region, inner->axes[a].var, &in_region)) return false;
-        *out_stride += in_binding * in_region;
+        if (!add_product(out_stride, in_binding, in_region)) return false;
     }
     return true;
 }

@@ -6,7 +6,7 @@
 #include "schedule/schedule.h"
 
 /* By how many elements an access of a block moves when the loop variable grows by one; false when
- * it is not linear in it, or the buffer's layout is not constant. */
+ * it is not linear in it, or the buffer's layout is not constant or beyond 64 bits. */
 bool sch_stride_in_loop(hone_schedule *sch, hone_node_id block, const hone_region *region,
                         hone_var loop_var, int64_t *out_stride);
 /* The same for an axis of the block instead of a loop. */
