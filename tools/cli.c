@@ -46,10 +46,10 @@ int hone_cli_exit_code(hone_code code) {
     case HONE_CODE_IO:
     case HONE_CODE_UNAVAILABLE:
     case HONE_CODE_TIMEOUT:
+    case HONE_CODE_NO_MEMORY:
         return HONE_EXIT_WORLD;
     case HONE_CODE_CANCELLED:
         return HONE_EXIT_STOPPED;
-    case HONE_CODE_NO_MEMORY:
     case HONE_CODE_INTERNAL:
     case HONE_CODE_COUNT:
         break;
@@ -71,7 +71,11 @@ void hone_cli_print_error(hone_status st, int verbosity) {
         fprintf(stderr, "%s %s", head, hone_str_text(&text));
         hone_str_deinit(&text);
     } else {
-        fprintf(stderr, "%s %s\n", head, hone_status_message(st));
+        /* What there was no room for is all that such a message says. */
+        static const char lacking[] = "out of memory";
+        const char *message = hone_status_message(st);
+        bool tells = hone_status_code(st) != HONE_CODE_NO_MEMORY || strstr(message, lacking);
+        fprintf(stderr, "%s %s%s%s\n", head, tells ? "" : lacking, tells ? "" : ": ", message);
     }
     if (is_bug) {
         fputs("hone: this is a bug in Hone: please report it with the lines above, the command and "

@@ -26,7 +26,7 @@ enum hone_exit {
     HONE_EXIT_DONE = 0,
     HONE_EXIT_NO = 1,    /* the answer is no */
     HONE_EXIT_USAGE = 2, /* bad usage or bad input */
-    HONE_EXIT_WORLD = 3, /* disk, network, device */
+    HONE_EXIT_WORLD = 3, /* disk, network, device, memory */
     HONE_EXIT_BUG = 4,
     HONE_EXIT_STOPPED = 130,
 };

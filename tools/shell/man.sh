@@ -80,7 +80,7 @@ the answer is no: not equal, ill-formed, wrong results, nothing found
 bad usage or bad input
 .TP
 .B 3
-the world outside failed: disk, network, device
+the world outside failed: disk, network, device, memory
 .TP
 .B 4
 a bug
