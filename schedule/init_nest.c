@@ -1,5 +1,7 @@
 #include "schedule/init_nest.h"
 
+#include <string.h>
+
 /* The loops that a copy of an init runs over: those that feed spatial axes. */
 
 bool sch_feeds_axis(const hone_schedule *sch, hone_node_id block, hone_var var,
@@ -127,10 +129,26 @@ static hone_status check_conditions(hone_schedule *sch, hone_node_id block, cons
     return HONE_OK;
 }
 
+hone_status sch_require_serial_sums(hone_schedule *sch, hone_node_id block, hone_node_id top) {
+    for (hone_node_id n = block; n != top;) {
+        n = sch_node(sch, n)->parent;
+        const hone_node *node = sch_node(sch, n);
+        if (node->kind != HONE_NODE_FOR || node->loop_kind != HONE_LOOP_THREAD) continue;
+        if (strncmp(node->u.loop.thread_tag, "vthread", 7) == 0) continue; /* a loop */
+        if (hone_expr_is_int_value(node->u.loop.range.extent, 1)) continue;
+        if (!sch_feeds_axis(sch, block, node->u.loop.var, HONE_AXIS_REDUCE)) continue;
+        return sch_refuse(sch, n,
+                          "threads of %s reduce together in %s, which they can't without its init",
+                          sch_loop_name(sch, n), sch_block_name(sch, block));
+    }
+    return HONE_OK;
+}
+
 hone_status sch_plan_init(hone_schedule *sch, hone_node_id block, hone_node_id loop,
                           const char *suffix, sch_init_nest *nest) {
     uint32_t loop_count = 0;
     const hone_node_id *loops = NULL;
+    HONE_TRY(sch_require_serial_sums(sch, block, loop));
     HONE_TRY(sch_loops_of(sch, block, &loop_count, &loops));
     nest->count = sch->func->var_count;
     nest->top = nest->bottom = HONE_NO_ID;

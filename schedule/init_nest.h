@@ -16,9 +16,15 @@ typedef struct sch_init_nest {
 bool sch_feeds_axis(const hone_schedule *sch, hone_node_id block, hone_var var,
                     hone_axis_kind kind);
 
+/* ILLEGAL where a loop from the block up to top lets threads reduce together: they can only where
+ * the block itself says what a sum begins with, so its init can't be taken out. */
+HONE_NODISCARD hone_status sch_require_serial_sums(hone_schedule *sch, hone_node_id block,
+                                                   hone_node_id top);
+
 /* Makes the loops of an init that shall stand before `loop` (around the block): copies, named with
  * the suffix, of those from there on that feed spatial axes. Refused: a condition of the block's
- * predicate over both loops that are kept and loops that are not. The program stays as it is. */
+ * predicate over both loops that are kept and loops that are not; threads that reduce together. The
+ * program stays as it is. */
 HONE_NODISCARD hone_status sch_plan_init(hone_schedule *sch, hone_node_id block, hone_node_id loop,
                                          const char *suffix, sch_init_nest *out_nest);
 /* Takes the init out of the block, into a block of its own below the planned loops; out_top (not in

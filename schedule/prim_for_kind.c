@@ -5,13 +5,13 @@
 /* parallel, vectorize, unroll, bind: how a loop runs.
  *
  * Checks for parallel, vectorize and bind: each block below is complete, a reduction, or the update
- * of one (reads where it writes); the loop feeds spatial axes only (threadIdx may feed reduce axes:
- * a cross-thread reduction). A block whose bindings are not affine, as compute_at leaves a producer
- * with a halo, may stand below when all who read its output are below as well: then each iteration
- * has its own copy; so may one whose instances meet in elements only within one iteration. One
- * thread axis may be bound twice in a nest where the threads of the outer loop share the work of
- * the inner one; loops that are launched together and bound to one axis have one extent. vectorize
- * wants a constant extent. unroll checks nothing but that. */
+ * of one (reads where it writes); the loop feeds spatial axes only (threadIdx may feed reduce axes
+ * of a block with its init: a cross-thread reduction). A block whose bindings are not affine, as
+ * compute_at leaves a producer with a halo, may stand below when all who read its output are below
+ * as well: then each iteration has its own copy; so may one whose instances meet in elements only
+ * within one iteration. One thread axis may be bound twice in a nest where the threads of the outer
+ * loop share the work of the inner one; loops that are launched together and bound to one axis have
+ * one extent. vectorize wants a constant extent. unroll checks nothing but that. */
 
 /* Does the loop feed an axis that is not spatial, of a block inside of the block? */
 static bool goes_on_over(const hone_schedule *sch, hone_node_id block, hone_node_id loop) {
@@ -54,10 +54,19 @@ static hone_status check_axes(hone_schedule *sch, hone_node_id block, hone_node_
                               bool allow_reduce) {
     hone_var var = sch_node(sch, loop)->u.loop.var;
     const hone_block *inner = sch_block(sch, block);
+    bool has_init = hone_block_init_of(sch->func, block) != HONE_NO_ID;
     for (uint32_t i = 0; i < inner->axis_count; i++) {
         if (!hone_expr_uses_var(sch_node(sch, block)->u.block.bindings[i], var)) continue;
         hone_axis_kind kind = inner->axes[i].kind;
-        if (kind == HONE_AXIS_SPATIAL || (kind == HONE_AXIS_REDUCE && allow_reduce)) continue;
+        if (kind == HONE_AXIS_SPATIAL) continue;
+        if (kind == HONE_AXIS_REDUCE && allow_reduce && has_init) continue;
+        if (kind == HONE_AXIS_REDUCE && allow_reduce) {
+            return sch_refuse(sch, loop,
+                              "%s feeds axis '%s' of %s, which has no init: threads can't reduce "
+                              "together in it",
+                              sch_loop_name(sch, loop), sch->func->vars[inner->axes[i].var].name,
+                              sch_block_name(sch, block));
+        }
         return sch_refuse(sch, loop, "%s feeds axis '%s' of %s, which is not spatial",
                           sch_loop_name(sch, loop), sch->func->vars[inner->axes[i].var].name,
                           sch_block_name(sch, block));

@@ -1,4 +1,4 @@
-#include "schedule/schedule_impl.h"
+#include "schedule/init_nest.h"
 
 #include <string.h>
 
@@ -77,15 +77,6 @@ static hone_status check_chain(partitioning *p) {
                       sch_block_name(sch, p->leaf));
 }
 
-static bool feeds(const hone_schedule *sch, hone_node_id block, hone_var var, hone_axis_kind kind) {
-    const hone_node *node = sch_node(sch, block);
-    for (uint32_t i = 0; i < node->u.block.block->axis_count; i++) {
-        if (node->u.block.block->axes[i].kind != kind) continue;
-        if (hone_expr_uses_var(node->u.block.bindings[i], var)) return true;
-    }
-    return false;
-}
-
 /* The blocks around begin anew in each iteration of the loops outside: the init must not depend on
  * these. */
 static hone_status check_outer(partitioning *p) {
@@ -98,7 +89,8 @@ static hone_status check_outer(partitioning *p) {
             return sch_refuse(sch, n, "something other than a loop stands around %s",
                               sch_loop_name(sch, p->loop));
         }
-        if (!has_init || !feeds(sch, p->leaf, node->u.loop.var, HONE_AXIS_REDUCE)) continue;
+        if (!has_init || !sch_feeds_axis(sch, p->leaf, node->u.loop.var, HONE_AXIS_REDUCE))
+            continue;
         return sch_refuse(sch, n, "%s, outside %s, feeds a reduce axis of %s: decompose it first",
                           sch_loop_name(sch, n), sch_loop_name(sch, p->loop),
                           sch_block_name(sch, p->leaf));
@@ -168,12 +160,13 @@ static hone_status check_init(partitioning *p) {
     hone_schedule *sch = p->sch;
     hone_var var = sch_node(sch, p->loop)->u.loop.var;
     if (hone_block_init_of(sch->func, p->leaf) == HONE_NO_ID) return HONE_OK;
-    p->cuts_reduction = feeds(sch, p->leaf, var, HONE_AXIS_REDUCE);
+    p->cuts_reduction = sch_feeds_axis(sch, p->leaf, var, HONE_AXIS_REDUCE);
     if (!p->cuts_reduction) return HONE_OK;
-    if (feeds(sch, p->leaf, var, HONE_AXIS_SPATIAL)) {
+    if (sch_feeds_axis(sch, p->leaf, var, HONE_AXIS_SPATIAL)) {
         return sch_refuse(sch, p->loop, "%s feeds both spatial and reduce axes of %s",
                           sch_loop_name(sch, p->loop), sch_block_name(sch, p->leaf));
     }
+    HONE_TRY(sch_require_serial_sums(sch, p->leaf, p->loop));
     int64_t start = sch_node(sch, p->loop)->u.loop.range.min->u.i;
     for (uint32_t i = 0; i < p->count; i++) {
         bool runs = true;
