@@ -33,6 +33,14 @@ static bool is_outer_axis(const einsum *e, const hone_expr *index) {
     return false;
 }
 
+/* Not by a condition alone: it may hold for more values of an axis that grows. */
+static bool is_inside(einsum *e, hone_buffer buffer, uint32_t d, const hone_expr *index) {
+    hone_arith *arith = &e->sch->arith;
+    const hone_expr *zero = hone_expr_int(&e->sch->ir, index->dtype, 0);
+    return zero && hone_prove_less_equal(arith, zero, index) &&
+           hone_prove_less(arith, index, hone_func_buffer(e->sch->func, buffer)->shape[d]);
+}
+
 static hone_status note_access(einsum *e, hone_buffer buffer, uint32_t rank,
                                const hone_expr *const *indices, bool is_write) {
     pad_buffer *found = NULL;
@@ -43,11 +51,11 @@ static hone_status note_access(einsum *e, hone_buffer buffer, uint32_t rank,
         if (found && !hone_expr_same(found->indices[d], indices[d])) {
             return not_einsum(e, buffer, "at two places");
         }
-        if (indices[d]->kind == HONE_EXPR_INT || axis_of(e, indices[d]) != HONE_NO_ID ||
-            is_outer_axis(e, indices[d])) {
-            continue;
-        }
-        return not_einsum(e, buffer, "at an index that is neither an axis nor a constant");
+        if (axis_of(e, indices[d]) != HONE_NO_ID) continue;
+        if (indices[d]->kind != HONE_EXPR_INT && !is_outer_axis(e, indices[d]))
+            return not_einsum(e, buffer, "at an index that is neither an axis nor a constant");
+        if (!is_inside(e, buffer, d, indices[d]))
+            return not_einsum(e, buffer, "at a place that may lie outside of it");
     }
     if (!found) {
         found = &e->buffers[e->buffer_count++];
