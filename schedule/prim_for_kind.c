@@ -183,12 +183,26 @@ bool sch_is_in_concurrent_loop(const hone_schedule *sch, hone_node_id block) {
     return sch_node(sch, n)->kind == HONE_NODE_FOR;
 }
 
+/* Do iterations of the loop around a node run at once? Threads of which an inner loop takes the
+ * work are those of the inner loop. */
+static bool runs_at_once(const hone_schedule *sch, hone_node_id loop, hone_node_id inside) {
+    const hone_node *node = sch_node(sch, loop);
+    if (hone_node_is_concurrent_loop(node)) return true;
+    if (node->kind != HONE_NODE_FOR || node->loop_kind != HONE_LOOP_THREAD) return false;
+    const char *tag = node->u.loop.thread_tag;
+    for (hone_node_id n = sch_node(sch, inside)->parent; n != loop; n = sch_node(sch, n)->parent) {
+        const hone_node *inner = sch_node(sch, n);
+        if (inner->kind != HONE_NODE_FOR || inner->loop_kind != HONE_LOOP_THREAD) continue;
+        if (strcmp(inner->u.loop.thread_tag, tag) == 0) return false;
+    }
+    return strncmp(tag, "vthread", 7) != 0;
+}
+
 hone_status sch_require_seen(hone_schedule *sch, hone_node_id writer, hone_node_id place) {
     for (hone_node_id l = sch_node(sch, writer)->parent;
          l != place && !hone_tree_is_ancestor(sch->func, l, place); l = sch_node(sch, l)->parent) {
         if (sch_node(sch, l)->kind == HONE_NODE_BLOCK) writer = l;
-        if (hone_node_is_concurrent_loop(sch_node(sch, l)))
-            HONE_TRY(check_shared_block(sch, writer, l));
+        if (runs_at_once(sch, l, writer)) HONE_TRY(check_shared_block(sch, writer, l));
     }
     return HONE_OK;
 }
