@@ -9,26 +9,29 @@
  * iterations of a parallel, vectorized or thread-bound loop touching one element, one of them
  * writing.
  *
+ * is_scheduled: a buffer that is used inside of a loop only, whose iterations run at once, is each
+ * iteration's own, wherever it is allocated: lowering will put it there.
+ *
  * allow_repeats: an iteration may write what another one wrote if that is the value which is there.
  * Schedules make such programs of blocks whose instances run more than once; in a program that was
  * written by hand it is more likely a mistake.
  *
  * Semantics where the language leaves a choice: min and max are a < b ? a : b and a > b ? a : b (so
- * with a NaN the result is b); and, or and Select evaluate all operands, if_then_else only the side
- * it takes; a float that does not fit the integer it is cast to saturates, NaN becomes 0; integer
- * division by zero and a shift by the width or more are errors; float functions are computed in
- * double and rounded once. A block's init runs when its predicate holds and all its reduction axes
- * are at the beginning of their domains. What a block allocates is new at each execution and holds
- * garbage (NaN). Thread-bound loops are nested serial loops, also when a tag occurs
- * twice, which is what scheduled programs mean before their threads are unified. Where
- * tvm_storage_sync or an exchange of values stands below them (tvm_thread_allreduce, shuffles:
- * interp_lanes.c), threads run together from one sync to the next, a tag that occurs twice is one
- * thread, and what two of them touch in between is a race (interp_threads.c); a buffer that is used
- * inside such a loop only is each thread's own, wherever it is allocated (interp_private.c).
- * Matrix instructions (wmma, ldmatrix, mma) do to buffers what they do to registers
- * (interp_matrix.c). Asynchronous copies are done at once; with check_races what they write must
- * not be touched before it is waited for (interp_async.c). Atomic updates of one element are no
- * race (interp_atomic.c). Integers of less than a byte take one in a buffer.
+ * with a NaN the result is b); Select evaluates all operands, if_then_else only the side it takes,
+ * and and or their right one only where it matters; a float that does not fit the integer it is
+ * cast to saturates, NaN becomes 0; integer division by zero and a shift by the width or more are
+ * errors; float functions are computed in double and rounded once. A block's init runs when its
+ * predicate holds and all its reduction axes are at the beginning of their domains. What a block
+ * allocates is new at each execution and holds garbage (NaN). Thread-bound loops are nested serial
+ * loops, also when a tag occurs twice, which is what scheduled programs mean before their threads
+ * are unified. Where tvm_storage_sync or an exchange of values stands below them
+ * (tvm_thread_allreduce, shuffles: interp_lanes.c), threads run together from one sync to the next,
+ * a tag that occurs twice is one thread, and what two of them touch in between is a race
+ * (interp_threads.c); a buffer that is used inside such a loop only is each thread's own, wherever
+ * it is allocated (interp_private.c). Matrix instructions (wmma, ldmatrix, mma) do to buffers what
+ * they do to registers (interp_matrix.c). Asynchronous copies are done at once; with check_races
+ * what they write must not be touched before it is waited for (interp_async.c). Atomic updates of
+ * one element are no race (interp_atomic.c). Integers of less than a byte take one in a buffer.
  */
 #ifndef HONE_IR_INTERP_H
 #define HONE_IR_INTERP_H
@@ -52,6 +55,7 @@ typedef struct hone_interp_options {
     void *extern_ctx;
     bool check_uninitialised;
     bool check_races, allow_repeats;
+    bool is_scheduled;    /* lowering is still to move allocations to where all their uses meet */
     bool lanes_in_order;  /* vectorized loops: no races between their iterations */
     hone_node_id *out_at; /* NULL, or: the statement that could not be run, when one could not */
     bool widen_f64;       /* compute and keep every float buffer in f64: the widened reference */

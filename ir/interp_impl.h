@@ -147,7 +147,6 @@ typedef struct xblock {
     xaxis *axes;
     xmatch *matches;
     const xexpr *predicate; /* NULL = true */
-    bool has_init;
 } xblock;
 
 typedef struct xaccess {

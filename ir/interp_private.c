@@ -80,17 +80,20 @@ void private_find(machine *m) {
 
 bool buffer_is_private(const machine *m, hone_buffer id, hone_node_id loop) {
     const hone_node *node = hone_func_node(m->func, loop);
-    if (node->kind != HONE_NODE_FOR || node->loop_kind != HONE_LOOP_THREAD) return false;
+    bool is_thread = node->loop_kind == HONE_LOOP_THREAD, is_any = m->options.is_scheduled;
+    if (node->kind != HONE_NODE_FOR || (!is_thread && !is_any)) return false;
     while (m->func->buffers[id].alias_of < m->func->buffer_count)
         id = m->func->buffers[id].alias_of;
     const char *scope = m->func->buffers[id].scope;
-    bool is_common = !scope || starts_with(scope, "global") || m->buffers[id].own.is_argument;
+    bool is_global = !scope || starts_with(scope, "global");
+    bool is_common = m->buffers[id].own.is_argument || (is_global && !is_any);
     hone_node_id meet = m->meets[id];
     if (is_common || meet == HONE_NO_ID ||
         (meet != loop && !hone_tree_is_ancestor(m->func, loop, meet))) {
         return false;
     }
     const char *tag = node->u.loop.thread_tag;
+    if (!is_thread || is_global) return true;
     if (starts_with(scope, "shared")) return starts_with(tag, "blockIdx");
     return strcmp(scope, "warp") != 0 || strcmp(tag, "threadIdx.x") != 0;
 }

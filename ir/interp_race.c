@@ -62,9 +62,23 @@ static uint32_t concurrent(const machine *m, uint32_t a, uint32_t b) {
     return tasks[a].loop == tasks[b].loop ? a : 0;
 }
 
-static bool writes_buffer(const xblock *block, hone_buffer buffer) {
-    for (uint32_t i = 0; i < block->block->write_count; i++) {
-        if (block->block->writes[i].buffer == buffer) return true;
+/* Do the threads of the loop sum up in the buffer together: in a block of which a reduce axis runs
+ * with them, and that says what the sum begins with? */
+static bool reduces_together(const machine *m, hone_node_id loop, hone_buffer buffer) {
+    const hone_func *func = m->func;
+    for (hone_node_id n = m->block ? m->block->node : HONE_NO_ID; n != HONE_NO_ID && n != loop;
+         n = hone_func_node(func, n)->parent) {
+        const hone_node *node = hone_func_node(func, n);
+        if (node->kind != HONE_NODE_BLOCK || hone_block_init_of(func, n) == HONE_NO_ID) continue;
+        const hone_block *block = node->u.block.block;
+        bool is_over = false, is_written = false;
+        for (uint32_t i = 0; i < block->axis_count; i++)
+            is_over |= block->axes[i].kind == HONE_AXIS_REDUCE &&
+                       hone_expr_uses_var(node->u.block.bindings[i],
+                                          hone_func_node(func, loop)->u.loop.var);
+        for (uint32_t i = 0; i < block->write_count; i++)
+            is_written |= block->writes[i].buffer == buffer;
+        if (is_over && is_written) return true;
     }
     return false;
 }
@@ -76,9 +90,7 @@ static bool is_allowed(const machine *m, const xstore *s, hone_buffer buffer, ui
     if (!loop) return false;
     if (buffer_is_private(m, buffer, loop->node)) return true;
     if (!loop->is_thread_loop) return false;
-    if (s->is_shared) return true;
-    const xblock *block = m->block ? m->block->block : NULL;
-    return block && block->has_init && writes_buffer(block, buffer);
+    return s->is_shared || reduces_together(m, loop->node, buffer);
 }
 
 static void check_pair(machine *m, const xstore *s, int64_t at, hone_buffer buffer, uint32_t other,

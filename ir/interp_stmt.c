@@ -508,7 +508,6 @@ xstmt *compile_stmt(machine *m, hone_node_id id) {
             tail = &child->next;
         }
     }
-    if (s->block) s->block->has_init = s->other != NULL;
     note_waiting(m, s);
     return s;
 }

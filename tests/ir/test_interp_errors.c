@@ -105,6 +105,28 @@ static const struct row {
      "    with T.block(\"B\"):\n"
      "      v = T.axis.spatial(4, t)\n"
      "      C[0, v] = S[3 - v]\n",                                                                                     HONE_CODE_OK,          ""                                                                        },
+    {"threads that reduce together",
+     "  for i in range(4):\n"
+     "    for t in T.thread_binding(4, thread=\"threadIdx.x\"):\n"
+     "      with T.block(\"B\"):\n"
+     "        vi, vk = T.axis.remap(\"SR\", [i, t])\n"
+     "        with T.init():\n"
+     "          C[vi, 0] = 0\n"
+     "        with T.block(\"D\"):\n"
+     "          C[vi, 0] = C[vi, 0] + A[vi, vk]\n",                                                                    HONE_CODE_OK,          ""                                                                        },
+    {"threads that reduce without an init",
+     "  for t in T.thread_binding(4, thread=\"threadIdx.x\"):\n"
+     "    with T.block(\"B\"):\n"
+     "      vk = T.axis.reduce(4, t)\n"
+     "      C[0, 0] = C[0, 0] + A[0, vk]\n",                                                                           HONE_CODE_ILLEGAL,     "two iterations of a parallel loop touch element"                         },
+    {"threads that reduce the same",
+     "  for t in T.thread_binding(4, thread=\"threadIdx.x\"):\n"
+     "    for k in range(4):\n"
+     "      with T.block(\"B\"):\n"
+     "        vk = T.axis.reduce(4, k)\n"
+     "        with T.init():\n"
+     "          C[0, 0] = 0\n"
+     "        C[0, 0] = C[0, 0] + A[0, vk]\n",                                                                         HONE_CODE_ILLEGAL,     "two iterations of a parallel loop touch element"                         },
     {"threads wait for each other",
      "  S = T.alloc_buffer((4,), \"int32\", scope=\"shared\")\n"
      "  for t in T.thread_binding(4, thread=\"threadIdx.x\"):\n"

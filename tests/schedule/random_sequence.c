@@ -2,6 +2,7 @@
 
 #include <stdio.h>
 
+#include "ir/interp.h"
 #include "ir/script.h"
 #include "ir/structural.h"
 #include "ir/verify.h"
@@ -99,6 +100,29 @@ static bool means_the_same(const sequence *s) {
     return is_same;
 }
 
+static bool runs_at_once(const hone_func *func) {
+    for (hone_node_id n = 0; n != HONE_NO_ID; n = hone_tree_next(func, 0, n)) {
+        const hone_node *node = hone_func_node(func, n);
+        if (hone_node_is_concurrent_loop(node)) return true;
+        if (node->kind == HONE_NODE_FOR && node->loop_kind == HONE_LOOP_THREAD) return true;
+    }
+    return false;
+}
+
+/* Iterations that run at once touch nothing that another one writes. */
+static bool has_no_races(const sequence *s) {
+    const hone_func *func = s->sch->func;
+    if (!runs_at_once(func) || hone_work_of(func, HONE_NODE_TOP, MOST_WORK) > MOST_WORK)
+        return true;
+    hone_tensor **args = hone_test_make_args(func, s->seed);
+    hone_interp_options options = {
+        .check_races = true, .allow_repeats = true, .is_scheduled = true};
+    hone_status st = hone_interp_func(func, args, func->param_count, &options);
+    hone_test_free_args(func, args);
+    if (st) explain(s, "all steps", hone_status_message(st));
+    return !hone_status_consume(st);
+}
+
 static bool can_be_replayed(const sequence *s) {
     hone_str why = {0};
     bool survives = hone_trace_survives(s->base, s->sch, &why);
@@ -136,7 +160,7 @@ static bool run(sequence *s, const hone_sequence_options *options) {
     for (uint32_t i = 0; i < steps; i++) {
         if (!take_step(s, hone_random_draw(&s->rng))) return false;
     }
-    if (!means_the_same(s) || !can_be_read(s)) return false;
+    if (!means_the_same(s) || !has_no_races(s) || !can_be_read(s)) return false;
     /* what is unsafe by name may change the meaning, but not break the program or the trace */
     for (uint32_t i = 0; i < UNSAFE_STEPS && s->seed % UNSAFE_EVERY == 0; i++) {
         hone_random_kind kind =
