@@ -27,6 +27,7 @@ typedef struct region_walk {
     bool has_locals;
     const hone_expr **values; /* by variable: what a let gave it, or NULL */
     bool has_values;
+    bool believes; /* what is done by an address is what the block declares, where it names that */
     region_facts facts;
     touches reads, writes;
     bool is_out_of_memory;
@@ -219,7 +220,34 @@ static void record_access(region_walk *walk, touches *list, hone_buffer buffer,
 }
 
 /* A buffer whose address escapes: all of it, read and written. */
+/* The buffer in whose storage another one lies. */
+static hone_buffer storage_of(const region_walk *walk, hone_buffer buffer) {
+    for (;;) {
+        const hone_match *match = find_match(walk, buffer);
+        hone_buffer of =
+            match ? match->source.buffer : hone_func_buffer(walk->func, buffer)->alias_of;
+        if (of == HONE_NO_ID) return buffer;
+        buffer = of;
+    }
+}
+
+/* An address alone does not tell whether it is read or written there. */
+static void record_handle(region_walk *walk, hone_buffer buffer) {
+    const hone_block *block = walk->block;
+    hone_buffer of = storage_of(walk, buffer);
+    if (walk->believes && (hone_region_of(block->read_count, block->reads, of) ||
+                           hone_region_of(block->write_count, block->writes, of))) {
+        return;
+    }
+    record(walk, &walk->reads, buffer, NULL);
+    record(walk, &walk->writes, buffer, NULL);
+}
+
 static void record_opaque(region_walk *walk, hone_buffer buffer, bool reads, bool writes) {
+    const hone_block *block = walk->block;
+    hone_buffer of = storage_of(walk, buffer);
+    reads = reads && !(walk->believes && hone_region_of(block->read_count, block->reads, of));
+    writes = writes && !(walk->believes && hone_region_of(block->write_count, block->writes, of));
     if (reads) record(walk, &walk->reads, buffer, NULL);
     if (writes) record(walk, &walk->writes, buffer, NULL);
 }
@@ -298,7 +326,7 @@ static void walk_expr(region_walk *walk, const hone_expr *e) {
     } else if (e->kind == HONE_EXPR_VAR) {
         hone_buffer buffer =
             hone_dtype_is_handle(e->dtype) ? buffer_of_data(walk, e->u.var) : HONE_NO_ID;
-        if (buffer != HONE_NO_ID) record_opaque(walk, buffer, true, true);
+        if (buffer != HONE_NO_ID) record_handle(walk, buffer);
     } else if (e->kind == HONE_EXPR_LET) {
         walk_expr(walk, e->args[0]);
         walk->values[e->u.var] = resolve(walk, e->args[0]);
@@ -315,7 +343,7 @@ static void walk_expr(region_walk *walk, const hone_expr *e) {
         pop_condition(walk, mark);
         return;
     } else if (hone_expr_is_call(e, HONE_INTRIN_ADDRESS_OF) && e->args[0]->kind == HONE_EXPR_LOAD) {
-        record_opaque(walk, e->args[0]->u.buffer, true, true);
+        record_handle(walk, e->args[0]->u.buffer);
         walk_args(walk, e->args[0]);
         return;
     } else if (hone_expr_is_call(e, HONE_INTRIN_ACCESS_PTR) && walk_access_ptr(walk, e)) {
@@ -593,15 +621,16 @@ static const hone_region *finish_regions(region_walk *walk, const touches *list,
     return regions;
 }
 
-hone_status hone_block_infer_regions(const hone_func *func, hone_node_id block, hone_arena *arena,
-                                     uint32_t *out_read_count, const hone_region **out_reads,
-                                     uint32_t *out_write_count, const hone_region **out_writes) {
+static hone_status infer(const hone_func *func, hone_node_id block, bool believes,
+                         hone_arena *arena, uint32_t *out_read_count, const hone_region **out_reads,
+                         uint32_t *out_write_count, const hone_region **out_writes) {
     assert(func && arena && hone_func_node(func, block)->kind == HONE_NODE_BLOCK);
     region_walk walk;
     *out_read_count = *out_write_count = 0;
     *out_reads = *out_writes = NULL;
     bool is_short = !walk_init(&walk, func, block, arena);
     if (!is_short) {
+        walk.believes = believes;
         walk_children(&walk, block);
         bool has_init = hone_block_init_of(func, block) != HONE_NO_ID;
         *out_reads = finish_regions(&walk, &walk.reads, has_init, out_read_count);
@@ -613,4 +642,16 @@ hone_status hone_block_infer_regions(const hone_func *func, hone_node_id block, 
         return HONE_ERROR(HONE_CODE_NO_MEMORY, "regions of block '%s'", walk.block->name);
     }
     return HONE_OK;
+}
+
+hone_status hone_block_infer_regions(const hone_func *func, hone_node_id block, hone_arena *arena,
+                                     uint32_t *out_read_count, const hone_region **out_reads,
+                                     uint32_t *out_write_count, const hone_region **out_writes) {
+    return infer(func, block, false, arena, out_read_count, out_reads, out_write_count, out_writes);
+}
+
+hone_status hone_block_shown_regions(const hone_func *func, hone_node_id block, hone_arena *arena,
+                                     uint32_t *out_read_count, const hone_region **out_reads,
+                                     uint32_t *out_write_count, const hone_region **out_writes) {
+    return infer(func, block, true, arena, out_read_count, out_reads, out_write_count, out_writes);
 }

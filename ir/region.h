@@ -19,6 +19,13 @@ HONE_NODISCARD hone_status hone_block_infer_regions(const hone_func *func, hone_
                                                     const hone_region **out_reads,
                                                     uint32_t *out_write_count,
                                                     const hone_region **out_writes);
+/* The same, but what happens by an address is left out where the block declares to read or write
+ * that buffer (of a pointer that says so, to do the same): the declaration tells more. */
+HONE_NODISCARD hone_status hone_block_shown_regions(const hone_func *func, hone_node_id block,
+                                                    hone_arena *arena, uint32_t *out_read_count,
+                                                    const hone_region **out_reads,
+                                                    uint32_t *out_write_count,
+                                                    const hone_region **out_writes);
 
 /* A region of a block over the loops outside it: axes replaced by bindings, then the loops marked
  * in relax[] run over their domains. The block's predicate tightens the box; an end that depends on

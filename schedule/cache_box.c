@@ -126,7 +126,7 @@ static bool may_be_hidden(const hone_schedule *sch) {
 hone_status sch_choose_cache_box(caching *c, bool is_all_written, sch_box *io) {
     hone_schedule *sch = c->sch;
     sch_box whole = {0};
-    if (c->place != c->scope) return HONE_OK;
+    if (c->place != c->scope || c->is_whole) return HONE_OK;
     if (c->writer == HONE_NO_ID) {
         bool is_known = box_of_scope(c, &whole) && holds(c, &whole, io);
         HONE_TRY(sch_ir_error(sch));

@@ -9,10 +9,7 @@ hone_status sch_begin_cache(caching *c, hone_rv block_rv, int64_t index,
     c->scope = sch_scope_of(sch, c->block);
     if (c->scope == HONE_NO_ID) return sch_refuse(sch, c->block, "the root block has no scope");
     HONE_TRY(sch_require_scope_name(sch, c->block, storage_scope));
-    HONE_TRY(sch_nth_buffer(sch, c->block, c->is_write, index, &c->buffer));
-    if (!sch_has_opaque_access(sch, c->buffer)) return HONE_OK;
-    return sch_refuse(sch, c->block, "buffer '%s' is also used by its address or as a view",
-                      hone_func_buffer(sch->func, c->buffer)->name);
+    return sch_nth_buffer(sch, c->block, c->is_write, index, &c->buffer);
 }
 
 hone_status sch_make_cache(caching *c, const char *storage_scope) {

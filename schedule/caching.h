@@ -27,11 +27,11 @@ typedef struct caching {
     hone_node_id place;    /* the loop or scope block that the copy stands in */
     bool is_read_outside;  /* some users stand outside of the place */
     hone_node_id anchor;   /* the child of place to stand before (read) or behind (write) */
+    bool is_whole;         /* addresses of the buffer become those of the cache */
     const hone_range *box; /* what the cache holds, by dimension; NULL: the whole buffer */
 } caching;
 
-/* Reads a step's arguments: the block, its scope and the buffer, of which nobody takes the address.
- */
+/* Reads a step's arguments: the block, its scope and the buffer. */
 HONE_NODISCARD hone_status sch_begin_cache(caching *c, hone_rv block, int64_t index,
                                            const char *storage_scope);
 /* The buffer of the cache, in the scope. */
@@ -44,6 +44,9 @@ HONE_NODISCARD hone_status sch_insert_cache_copy(caching *c, hone_node_id copy, 
 HONE_NODISCARD hone_status sch_redirect_to_cache(const caching *c, hone_node_id top,
                                                  bool writes_too);
 
+/* Uses of the buffer by its address or as a view: those of the users can become uses of the cache,
+ * others are declared by a block. Settles c->is_whole. */
+HONE_NODISCARD hone_status sch_check_pointers(caching *c, const char *storage_scope);
 /* Settles what is copied and what the cache holds (c->box). io: what the users touch; all that the
  * writer makes where is_all_written. */
 HONE_NODISCARD hone_status sch_choose_cache_box(caching *c, bool is_all_written, sch_box *io);

@@ -11,8 +11,9 @@
  * A store counts as its place, a nested block as what it writes if that is all of what it declares,
  * both over the loops around them; below a condition nothing counts but what both branches store to
  * one place, and an init. The pieces
- * found must cover the box: one of them, or several side by side along one dimension. Where the
- * buffer's address or a view of it is taken, the declaration is all there is, and believed. */
+ * found must cover the box: one of them, or several side by side along one dimension. A view of
+ * which all is written counts as what it shows. Where the block takes the address of the buffer or
+ * of a view, the declaration is all there is, and believed. */
 
 sch_pieces *sch_pieces_create(hone_schedule *sch, hone_buffer buffer, hone_node_id within) {
     sch_pieces *l = hone_arena_zalloc(sch->arena, sizeof *l);
@@ -232,12 +233,36 @@ static bool box_of(hone_schedule *sch, uint32_t rank, const hone_region *written
     return true;
 }
 
+static bool is_shown_in_full(hone_schedule *sch, hone_node_id id, const hone_region *written);
+
+/* Views of the block of which all is stored, or somebody takes the address. */
+static void add_views(sch_pieces *l, hone_node_id id) {
+    hone_schedule *sch = l->sch;
+    const hone_block *block = sch_block(sch, id);
+    for (uint32_t i = 0; i < block->match_count; i++) {
+        const hone_match *match = &block->matches[i];
+        if (match->source.buffer != l->buffer) continue;
+        bool is_full = sch_takes_address_below(sch, id, match->buffer);
+        if (!is_full) {
+            const hone_buffer_info *info = hone_func_buffer(sch->func, match->buffer);
+            hone_range *ranges = hone_arena_alloc(sch->arena, (info->rank + 1) * sizeof *ranges);
+            for (uint32_t d = 0; ranges && d < info->rank; d++) {
+                ranges[d] =
+                    (hone_range){hone_expr_int(&sch->ir, info->shape[d]->dtype, 0), info->shape[d]};
+            }
+            is_full = ranges && is_shown_in_full(sch, id, &(hone_region){match->buffer, ranges});
+        }
+        if (is_full) add_piece(l, sch_node(sch, id)->first, HONE_NO_ID, &match->source);
+    }
+}
+
 static bool is_shown_in_full(hone_schedule *sch, hone_node_id id, const hone_region *written) {
     sch_pieces *l = sch_pieces_create(sch, written->buffer, id);
     if (!l) return false;
     hone_interval *box = hone_arena_alloc(sch->arena, (l->rank + 1) * sizeof *box);
     if (!box || !box_of(sch, l->rank, written, box)) return false;
     find_pieces(l, id);
+    add_views(l, id);
     return sch_pieces_cover(l, box);
 }
 
@@ -258,7 +283,7 @@ static bool writes_all(hone_schedule *sch, hone_node_id id, const hone_region *w
     for (hone_buffer b = 0; b < sch->func->buffer_count; b++) {
         if (hone_func_buffer(sch->func, b)->alias_of == written->buffer) return true;
     }
-    return sch_has_opaque_access(sch, written->buffer);
+    return sch_takes_address_below(sch, id, written->buffer);
 }
 
 /* Each store by itself over the loops around the block: B[vi] and B[vi + 8] of 8 instances. */

@@ -14,7 +14,7 @@
  * writer, reads of what is there only what it has written itself in the same run, reduces over
  * loops of its scope, and surely writes all of the box that is copied; no statement outside of
  * blocks stores the buffer (or, cache_write, loads it); only loops stand around those who take
- * part; nobody takes the buffer's address. */
+ * part; addresses and views of the buffer can become those of the cache (cache_pointers.c). */
 
 /* ---- where ---- */
 
@@ -374,6 +374,22 @@ static hone_status find_cache_readers(caching *c, uint32_t count, const hone_rv 
     return reading_count ? find_users(c, reading_count, reading) : HONE_OK;
 }
 
+/* The block and those who shall read the cache. */
+static hone_status check_write_pointers(caching *c, const caching *readers, const char *scope) {
+    caching all = *c;
+    hone_node_id *users =
+        hone_arena_alloc(c->sch->arena, (readers->user_count + 1) * sizeof *users);
+    if (!users) return sch_no_memory();
+    for (uint32_t i = 0; i < readers->user_count; i++)
+        users[i] = readers->users[i];
+    users[readers->user_count] = c->block;
+    all.users = users;
+    all.user_count = readers->user_count + 1;
+    HONE_TRY(sch_check_pointers(&all, scope));
+    c->is_whole = all.is_whole;
+    return HONE_OK;
+}
+
 static hone_status record(hone_schedule *sch, hone_inst_kind kind, hone_rv block, int64_t index,
                           const char *scope, uint32_t count, const hone_rv *consumers,
                           hone_node_id copy, hone_rv *out_block) {
@@ -399,6 +415,7 @@ hone_status hone_sch_cache_read(hone_schedule *sch, hone_rv block, int64_t read_
     HONE_TRY(sch_check_loose_uses(&c, false));
     HONE_TRY(find_writer(&c));
     HONE_TRY(find_users(&c, consumer_count, consumers));
+    HONE_TRY(sch_check_pointers(&c, scope));
     HONE_TRY(require_fed(&c, c.buffer));
     HONE_TRY(check_paths(&c));
     HONE_TRY(find_read_place(&c, consumer_count > 0));
@@ -420,6 +437,7 @@ hone_status hone_sch_cache_write(hone_schedule *sch, hone_rv block, int64_t writ
     caching readers = c;
     readers.user_count = 0;
     HONE_TRY(find_cache_readers(&readers, consumer_count, consumers));
+    HONE_TRY(check_write_pointers(&c, &readers, scope));
     HONE_TRY(find_write_place(&c, &readers));
     HONE_TRY(sch_require_seen(sch, c.block, c.place));
     HONE_TRY(finish(&c, scope, &copy));

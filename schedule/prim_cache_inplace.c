@@ -10,7 +10,7 @@
  *
  * Checks: the block writes just what it reads, stands in a loop or directly in its scope, and all
  * that it declares may be copied around each instance (inplace_box.c); the scope name is known, the
- * buffer index exists, nobody takes the buffer's address. */
+ * buffer index exists, addresses and views of the buffer can become those of the cache. */
 
 /* The copies move what the block reads, so it must write just there. */
 static hone_status check_inplace(caching *c) {
@@ -80,6 +80,7 @@ hone_status hone_sch_cache_inplace(hone_schedule *sch, hone_rv block, int64_t re
     c.users = &c.block;
     c.place = sch_node(sch, c.block)->parent;
     c.anchor = c.block;
+    HONE_TRY(sch_check_pointers(&c, storage_scope));
     HONE_TRY(check_inplace(&c));
     HONE_TRY(sch_check_copied_around(&c));
     const char *scope = hone_arena_strdup(sch->arena, storage_scope);

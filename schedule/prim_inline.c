@@ -40,15 +40,25 @@ static void look_at(void *ctx, hone_node_id at, const hone_expr *e) {
     hone_expr_walk(e, look_inside, ctx);
 }
 
-bool sch_takes_address(const hone_schedule *sch, hone_buffer buffer) {
+bool sch_expr_takes_address(const hone_schedule *sch, const hone_expr *e, hone_buffer buffer) {
     opaque_search s = {sch->func, buffer, false};
-    hone_tree_walk_exprs(sch->func, 0, false, look_at, &s);
+    hone_expr_walk(e, look_inside, &s);
     return s.found;
 }
 
-bool sch_has_opaque_access(const hone_schedule *sch, hone_buffer buffer) {
-    bool found = sch_takes_address(sch, buffer);
-    for (hone_node_id n = 0; n != HONE_NO_ID && !found; n = hone_tree_next(sch->func, 0, n)) {
+bool sch_takes_address_below(const hone_schedule *sch, hone_node_id top, hone_buffer buffer) {
+    opaque_search s = {sch->func, buffer, false};
+    hone_tree_walk_exprs(sch->func, top, false, look_at, &s);
+    return s.found;
+}
+
+bool sch_takes_address(const hone_schedule *sch, hone_buffer buffer) {
+    return sch_takes_address_below(sch, 0, buffer);
+}
+
+bool sch_has_opaque_below(const hone_schedule *sch, hone_node_id top, hone_buffer buffer) {
+    bool found = sch_takes_address_below(sch, top, buffer);
+    for (hone_node_id n = top; n != HONE_NO_ID && !found; n = hone_tree_next(sch->func, top, n)) {
         if (sch_node(sch, n)->kind != HONE_NODE_BLOCK) continue;
         const hone_block *block = sch_block(sch, n);
         for (uint32_t i = 0; i < block->match_count; i++) {
@@ -56,6 +66,10 @@ bool sch_has_opaque_access(const hone_schedule *sch, hone_buffer buffer) {
         }
     }
     return found;
+}
+
+bool sch_has_opaque_access(const hone_schedule *sch, hone_buffer buffer) {
+    return sch_has_opaque_below(sch, 0, buffer);
 }
 
 hone_status sch_update_regions(hone_schedule *sch, hone_node_id id) {

@@ -28,8 +28,21 @@ static const hone_expr *const *places_of(const redirection *r, uint32_t rank,
     return out;
 }
 
-static const hone_expr *redirect_load(void *ctx, hone_ir *ir, const hone_expr *e) {
+/* The storage of a buffer: where all of it is held at the same places, an address in it becomes one
+ * in the other. */
+static const hone_expr *redirect_handle(const redirection *r, hone_ir *ir, const hone_expr *e) {
+    hone_func *func = r->sch->func;
+    hone_var from = hone_func_buffer(func, r->from)->data;
+    if (r->box || from == HONE_NO_ID || e->u.var != from) return e;
+    hone_buffer_info *to = &func->buffers[r->to];
+    if (to->data == HONE_NO_ID) to->data = hone_func_add_var(func, to->name, HONE_DTYPE_HANDLE);
+    if (to->data == HONE_NO_ID) return hone_ir_fail(ir, sch_no_memory());
+    return hone_expr_var(ir, e->dtype, to->data);
+}
+
+static const hone_expr *redirect_access(void *ctx, hone_ir *ir, const hone_expr *e) {
     const redirection *r = ctx;
+    if (e->kind == HONE_EXPR_VAR) return redirect_handle(r, ir, e);
     if (e->kind != HONE_EXPR_LOAD || e->u.buffer != r->from) return e;
     const hone_expr *const *indices = places_of(r, e->count, e->args);
     if (!indices) return hone_ir_fail(ir, sch_no_memory());
@@ -59,11 +72,23 @@ static hone_status redirect_regions(const redirection *r, uint32_t count, const 
     return HONE_OK;
 }
 
+static hone_status redirect_views(const redirection *r, hone_block *io) {
+    hone_match *matches = hone_arena_alloc(r->sch->arena, (io->match_count + 1) * sizeof *matches);
+    if (!matches) return sch_no_memory();
+    for (uint32_t i = 0; i < io->match_count; i++) {
+        matches[i] = io->matches[i];
+        if (matches[i].source.buffer == r->from) matches[i].source.buffer = r->to;
+    }
+    io->matches = matches;
+    return HONE_OK;
+}
+
 static hone_status redirect_block(const redirection *r, hone_node_id id, bool writes_too) {
     hone_block *block = hone_block_copy(r->sch->arena, sch_block(r->sch, id));
     if (!block) return sch_no_memory();
     HONE_TRY(redirect_regions(r, block->read_count, &block->reads));
     if (writes_too) HONE_TRY(redirect_regions(r, block->write_count, &block->writes));
+    if (!r->box) HONE_TRY(redirect_views(r, block));
     sch_node(r->sch, id)->u.block.block = block;
     return HONE_OK;
 }
@@ -80,7 +105,7 @@ static hone_status redirect_store(const redirection *r, hone_node_id id) {
 hone_status sch_redirect_accesses(hone_schedule *sch, hone_node_id top, hone_buffer from,
                                   hone_buffer to, const hone_range *box, bool writes_too) {
     redirection r = {sch, from, to, box};
-    HONE_TRY(sch_transform(sch, top, redirect_load, &r, true));
+    HONE_TRY(sch_transform(sch, top, redirect_access, &r, true));
     for (hone_node_id n = top; n != HONE_NO_ID; n = hone_tree_next(sch->func, top, n)) {
         const hone_node *node = sch_node(sch, n);
         bool is_store = node->kind == HONE_NODE_STORE && node->u.store.buffer == from;

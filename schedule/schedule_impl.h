@@ -326,9 +326,12 @@ hone_node_id sch_single_store(const hone_schedule *sch, hone_node_id block);
 HONE_NODISCARD hone_status sch_mark_loops(hone_schedule *sch, hone_node_id node, hone_node_id above,
                                           bool include_above, bool **out_marks);
 
-/* Somebody takes the buffer's address; its address or a view of it. */
+/* Somebody takes the buffer's address; its address or a view of it; so in a sub-tree alone. */
 bool sch_takes_address(const hone_schedule *sch, hone_buffer buffer);
 bool sch_has_opaque_access(const hone_schedule *sch, hone_buffer buffer);
+bool sch_takes_address_below(const hone_schedule *sch, hone_node_id top, hone_buffer buffer);
+bool sch_has_opaque_below(const hone_schedule *sch, hone_node_id top, hone_buffer buffer);
+bool sch_expr_takes_address(const hone_schedule *sch, const hone_expr *e, hone_buffer buffer);
 /* Something in the sub-tree loads from the buffer, or stores to it, whatever the regions say. */
 bool sch_loads_below(const hone_schedule *sch, hone_node_id top, hone_buffer buffer);
 /* The bounds of a loop load the buffer. */
