@@ -8,10 +8,33 @@
 
 #include "ir/arith_impl.h"
 
-/* The expression of y as an operand of a division by c. */
-static void add_leaf(hone_arith *a, arith_sum *out, const arith_sum *y, const hone_expr *divisor,
+static bool bound_fits(hone_dtype dtype, hone_bound b) {
+    return b.min <= b.max && arith_fits(dtype, b.min) && arith_fits(dtype, b.max);
+}
+
+/* The dtype to divide in what was below a wider operation. int32(x % 12) // 4 is x % 12 // 4 in the
+ * dtype of x, which in int32 would be another value. */
+static hone_dtype opened_dtype(hone_arith *a, const hone_expr *inner, hone_dtype dtype) {
+    if (inner->dtype.bits <= dtype.bits) return dtype;
+    return bound_fits(dtype, arith_expr_bound(a, inner)) ? dtype : inner->dtype;
+}
+
+/* The same for a sum whose terms may be wider than the result. */
+static hone_dtype leaf_dtype(hone_arith *a, const arith_sum *y, hone_dtype dtype) {
+    hone_dtype widest = dtype;
+    for (uint32_t i = 0; i < y->count; i++) {
+        if (y->terms[i].term->dtype.bits > widest.bits) widest = y->terms[i].term->dtype;
+    }
+    if (widest.bits == dtype.bits) return dtype;
+    return bound_fits(dtype, arith_sum_bound_known(a, y)) ? dtype : widest;
+}
+
+/* y divided by d, as an operation. */
+static void add_leaf(hone_arith *a, arith_sum *out, const arith_sum *y, const arith_sum *d,
                      bool want_mod, hone_dtype dtype) {
+    dtype = leaf_dtype(a, y, dtype);
     const hone_expr *e = arith_sum_expr(a, y, dtype, NULL);
+    const hone_expr *divisor = arith_sum_expr(a, d, dtype, NULL);
     hone_op op = want_mod ? HONE_OP_FLOORMOD : HONE_OP_FLOORDIV;
     arith_sum_add_term(a, out, hone_expr_binary(&a->ir, op, e, divisor), 1);
 }
@@ -27,7 +50,7 @@ static bool is_op_by_const(const hone_expr *e, hone_op op, int64_t *out_divisor)
 /* Splits y into out += y / c (exact parts, unless want_mod) and r. Coefficients that c does not
  * divide stay whole: x*6 + y is a number that iterator maps know, x*2 + y is not. */
 static bool reduce_terms(hone_arith *a, const arith_sum *y, int64_t c, bool want_mod,
-                         arith_sum *out, arith_sum *r) {
+                         hone_dtype *dtype, arith_sum *out, arith_sum *r) {
     bool again = false;
     for (uint32_t i = 0; i < y->count; i++) {
         const hone_expr *term = y->terms[i].term;
@@ -39,6 +62,7 @@ static bool reduce_terms(hone_arith *a, const arith_sum *y, int64_t c, bool want
         if (want_mod && is_op_by_const(term, HONE_OP_FLOORMOD, &inner) &&
             arith_mul(coeff % c, inner, &product) && product % c == 0) {
             arith_sum_add_expr(a, r, term->args[0], coeff % c); /* x % (c*k) = x modulo c */
+            *dtype = opened_dtype(a, term->args[0], *dtype);
             again = true;
         } else {
             arith_sum_add_term(a, r, term, coeff);
@@ -141,6 +165,7 @@ static bool div_of_nested(hone_arith *a, const arith_sum *r, int64_t c, hone_dty
     arith_sum x, part, rest;
     int64_t b = 0, product = 0;
     arith_sum_init(&x);
+    if (term->count) dtype = opened_dtype(a, term->args[0], dtype);
     if (is_op_by_const(term, HONE_OP_FLOORDIV, &b)) {
         if (!arith_mul(b, c, &product) || !arith_fits(dtype, product)) return false;
         arith_sum_add_expr(a, &x, term->args[0], 1);
@@ -170,7 +195,7 @@ bool arith_divmod_const(hone_arith *a, const arith_sum *y, int64_t c, bool want_
     }
     arith_sum r;
     arith_sum_init(&r);
-    bool again = reduce_terms(a, y, c, want_mod, out, &r);
+    bool again = reduce_terms(a, y, c, want_mod, &dtype, out, &r);
     if (!arith_sum_finish(a, &r)) return false;
     if (want_mod && r.count == 1 && r.terms[0].coeff % c) r.terms[0].coeff %= c;
     a->depth++;
@@ -187,7 +212,10 @@ bool arith_divmod_const(hone_arith *a, const arith_sum *y, int64_t c, bool want_
     } else if (!divmod_in_block(a, &r, c, want_mod, out) &&
                !divmod_by_parts(a, &r, c, want_mod, dtype, out) &&
                (want_mod || !div_of_nested(a, &r, c, dtype, out))) {
-        add_leaf(a, out, &r, hone_expr_int(&a->ir, dtype, c), want_mod, dtype);
+        arith_sum divisor;
+        arith_sum_init(&divisor);
+        arith_sum_add_const(&divisor, c, 1);
+        add_leaf(a, out, &r, &divisor, want_mod, dtype);
     }
     a->depth--;
     return arith_sum_finish(a, out);
@@ -267,7 +295,7 @@ static bool divmod_symbolic(hone_arith *a, const arith_sum *y, const arith_sum *
     if (is_remainder_of(a, &r, d)) {
         if (want_mod) arith_sum_add_sum(a, out, &r, 1);
     } else {
-        add_leaf(a, out, &r, arith_sum_expr(a, d, dtype, NULL), want_mod, dtype);
+        add_leaf(a, out, &r, d, want_mod, dtype);
     }
     return arith_sum_finish(a, out);
 }
