@@ -63,11 +63,14 @@ bool sch_is_order_free(hone_schedule *sch, hone_node_id id, const char **out_why
 bool sch_is_order_free_alone(hone_schedule *sch, hone_node_id id, hone_node_id loop) {
     const char *why = NULL;
     if (!has_free_axes(sch, id, &why) || !sch_stores_apart(sch, id)) return false;
-    hone_buffer buffer = sch_block(sch, id)->writes[0].buffer;
+    const hone_block *block = sch_block(sch, id);
     for (hone_node_id n = sch_next_block(sch, loop, loop); n != HONE_NO_ID;
          n = sch_next_block(sch, loop, n)) {
         const hone_block *other = sch_block(sch, n);
-        if (n != id && (sch_writes(other, buffer) || sch_reads(other, buffer))) return false;
+        for (uint32_t w = 0; n != id && w < block->write_count; w++) {
+            hone_buffer buffer = block->writes[w].buffer;
+            if (sch_writes(other, buffer) || sch_reads(other, buffer)) return false;
+        }
     }
     return sch_counts_once(sch, id, HONE_NO_ID);
 }

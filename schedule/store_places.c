@@ -1,8 +1,8 @@
 #include "ir/itermap.h"
 #include "schedule/schedule_impl.h"
 
-/* A block with several stores declares the box around them, which may overlap the boxes of other
- * instances though no element is written by two of them:
+/* A block with several stores to a buffer declares the box around them, which may overlap the boxes
+ * of other instances though no element is written by two of them:
  *
  *     B[vg * 4 + vk] = …; B[vg * 4 + vk + 2] = …      vg < 8, vk < 2
  *
@@ -10,12 +10,16 @@
  * axis more, vg * 4 + u * 2 + vk with u < 2. Instances write apart if that store does. Where the
  * constants are no such steps, the dimension is left out. */
 
-enum { MOST_STORES = 16 };
+enum { MOST_STORES = 16, MOST_LETS = 16 };
 
+/* Of one buffer. */
 typedef struct places {
     hone_schedule *sch;
-    uint32_t store_count, rank;
+    const hone_block *block;
+    hone_buffer buffer;
+    uint32_t store_count, let_count, rank;
     const hone_node *stores[MOST_STORES];
+    const hone_node *lets[MOST_LETS];
     hone_iter *iters; /* the spatial axes, and those of the steps */
     uint32_t iter_count;
 } places;
@@ -30,7 +34,7 @@ static bool same_place(const hone_expr *load, const hone_node *store) {
 /* A load of the buffer reads what the same instance writes. */
 static bool look_at_load(void *ctx, const hone_expr *e) {
     places *p = ctx;
-    bool is_found = e->kind != HONE_EXPR_LOAD || e->u.buffer != p->stores[0]->u.store.buffer;
+    bool is_found = e->kind != HONE_EXPR_LOAD || e->u.buffer != p->buffer;
     for (uint32_t s = 0; s < p->store_count && !is_found; s++)
         is_found = same_place(e, p->stores[s]);
     if (!is_found) p->rank = 0;
@@ -38,34 +42,61 @@ static bool look_at_load(void *ctx, const hone_expr *e) {
 }
 
 /* Another buffer may be the same memory. */
-static bool has_views(const hone_schedule *sch, const hone_block *block) {
-    hone_buffer buffer = block->writes[0].buffer;
-    bool is_found = block->match_count > 0 || sch_has_opaque_access(sch, buffer) ||
-                    hone_func_buffer(sch->func, buffer)->alias_of != HONE_NO_ID;
-    for (hone_buffer b = 0; b < sch->func->buffer_count && !is_found; b++)
-        is_found = hone_func_buffer(sch->func, b)->alias_of == buffer;
+static bool has_views(const places *p) {
+    const hone_func *func = p->sch->func;
+    bool is_found = p->block->match_count > 0 || sch_has_opaque_access(p->sch, p->buffer) ||
+                    hone_func_buffer(func, p->buffer)->alias_of != HONE_NO_ID;
+    for (hone_buffer b = 0; b < func->buffer_count && !is_found; b++)
+        is_found = hone_func_buffer(func, b)->alias_of == p->buffer;
     return is_found;
 }
 
-/* The block is stores to one buffer, which it writes in no other way. */
+/* The body is names for values, and stores to what the block declares. */
+static bool collect(places *p, hone_node_id first) {
+    for (hone_node_id n = first; n != HONE_NO_ID; n = sch_node(p->sch, n)->next) {
+        const hone_node *node = sch_node(p->sch, n);
+        if (node->kind == HONE_NODE_LET && p->let_count < MOST_LETS) {
+            p->lets[p->let_count++] = node;
+            if (!collect(p, node->first)) return false;
+        } else if (node->kind != HONE_NODE_STORE || node->u.store.value->dtype.lanes != 1 ||
+                   !sch_writes(p->block, node->u.store.buffer)) {
+            return false;
+        } else if (node->u.store.buffer == p->buffer) {
+            if (p->store_count == MOST_STORES) return false;
+            p->stores[p->store_count++] = node;
+        }
+    }
+    return true;
+}
+
+/* A sum of axes: no name is used that has another value in each instance. */
+static bool is_of_axes(const places *p, const hone_expr *index) {
+    bool is_good = hone_expr_is_pure_index(index);
+    for (uint32_t i = 0; i < p->let_count && is_good; i++)
+        is_good = !hone_expr_uses_var(index, p->lets[i]->u.let.var);
+    return is_good;
+}
+
+static void look_at_values(places *p, hone_node_id first) {
+    for (hone_node_id n = first; n != HONE_NO_ID; n = sch_node(p->sch, n)->next) {
+        const hone_node *node = sch_node(p->sch, n);
+        bool is_let = node->kind == HONE_NODE_LET;
+        hone_expr_walk(is_let ? node->u.let.value : node->u.store.value, look_at_load, p);
+        if (is_let) look_at_values(p, node->first);
+    }
+}
+
+/* The block stores to the buffer, which it uses in no other way. */
 static bool find_stores(places *p, hone_node_id block) {
     hone_schedule *sch = p->sch;
     if (hone_block_init_of(sch->func, block) != HONE_NO_ID) return false;
-    for (hone_node_id n = hone_block_body_of(sch->func, block); n != HONE_NO_ID;
-         n = sch_node(sch, n)->next) {
-        const hone_node *node = sch_node(sch, n);
-        if (node->kind != HONE_NODE_STORE || p->store_count == MOST_STORES) return false;
-        if (node->u.store.buffer != sch_block(sch, block)->writes[0].buffer) return false;
-        if (node->u.store.value->dtype.lanes != 1) return false;
-        p->stores[p->store_count++] = node;
-    }
-    if (p->store_count < 2 || has_views(sch, sch_block(sch, block))) return false;
+    if (!collect(p, hone_block_body_of(sch->func, block))) return false;
+    if (p->store_count == 0 || has_views(p)) return false;
     p->rank = p->stores[0]->u.store.rank;
+    look_at_values(p, hone_block_body_of(sch->func, block));
     for (uint32_t s = 0; s < p->store_count; s++) {
-        const hone_node *node = p->stores[s];
-        hone_expr_walk(node->u.store.value, look_at_load, p);
         for (uint32_t d = 0; d < p->rank; d++) {
-            if (!hone_expr_is_pure_index(node->u.store.indices[d])) return false;
+            if (!is_of_axes(p, p->stores[s]->u.store.indices[d])) return false;
         }
     }
     return p->rank > 0;
@@ -117,10 +148,10 @@ static const hone_expr *place_in(places *p, uint32_t d) {
     return hone_expr_add(&sch->ir, index, way);
 }
 
-bool sch_stores_apart(hone_schedule *sch, hone_node_id id) {
+static bool stores_apart(hone_schedule *sch, hone_node_id id, hone_buffer buffer) {
     const hone_block *block = sch_block(sch, id);
-    places p = {.sch = sch};
-    if (block->write_count != 1 || !find_stores(&p, id)) return false;
+    places p = {.sch = sch, .block = block, .buffer = buffer};
+    if (!find_stores(&p, id)) return false;
     const hone_expr **indices = hone_arena_alloc(sch->arena, (p.rank + 1) * sizeof *indices);
     p.iters = hone_arena_alloc(sch->arena, (block->axis_count + p.rank + 1) * sizeof *p.iters);
     if (!indices || !p.iters) return false;
@@ -135,4 +166,12 @@ bool sch_stores_apart(hone_schedule *sch, hone_node_id id) {
     hone_itermap map;
     return hone_itermap_detect(&sch->arith, p.rank, indices, p.iter_count, p.iters, NULL,
                                HONE_ITERMAP_INJECTIVE, true, &map);
+}
+
+bool sch_stores_apart(hone_schedule *sch, hone_node_id id) {
+    const hone_block *block = sch_block(sch, id);
+    for (uint32_t w = 0; w < block->write_count; w++) {
+        if (!stores_apart(sch, id, block->writes[w].buffer)) return false;
+    }
+    return block->write_count > 0;
 }
