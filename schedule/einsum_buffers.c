@@ -117,13 +117,37 @@ static hone_status note_statements(einsum *e, hone_node_id first) {
     return HONE_OK;
 }
 
+static uint32_t place_among(hone_buffer buffer, uint32_t count, const hone_region *regions) {
+    uint32_t i = 0;
+    while (i < count && regions[i].buffer != buffer)
+        i++;
+    return i;
+}
+
+/* In the order of the regions, which may be declared in another one than that of the accesses. */
+static void sort_buffers(einsum *e) {
+    const hone_block *block = sch_block(e->sch, e->block);
+    for (uint32_t i = 1; i < e->buffer_count; i++) {
+        pad_buffer moved = e->buffers[i];
+        uint32_t place = place_among(moved.old, block->read_count, block->reads), j = i;
+        for (; j > 0; j--) {
+            hone_buffer before = e->buffers[j - 1].old;
+            if (place_among(before, block->read_count, block->reads) <= place) break;
+            e->buffers[j] = e->buffers[j - 1];
+        }
+        e->buffers[j] = moved;
+    }
+}
+
 hone_status sch_find_einsum_buffers(einsum *e) {
     hone_schedule *sch = e->sch;
     hone_node_id init = hone_block_init_of(sch->func, e->block);
     e->buffers = hone_arena_zalloc(sch->arena, (sch->func->buffer_count + 1) * sizeof *e->buffers);
     if (!e->buffers) return sch_no_memory();
     HONE_TRY(note_statements(e, hone_block_body_of(sch->func, e->block)));
-    return init == HONE_NO_ID ? HONE_OK : note_statements(e, sch_node(sch, init)->first);
+    if (init != HONE_NO_ID) HONE_TRY(note_statements(e, sch_node(sch, init)->first));
+    sort_buffers(e);
+    return HONE_OK;
 }
 
 /* ---- the buffers ---- */
