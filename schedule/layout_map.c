@@ -90,6 +90,17 @@ static hone_status check_start(hone_schedule *sch, hone_node_id blame, const sch
     return sch_refuse(sch, blame, "index %u of the map does not start at 0", i);
 }
 
+/* The index is computed in its own type: 100000 rows of 100000 joined are no int32. */
+static hone_status check_size(hone_schedule *sch, hone_node_id blame, const sch_mapping *m,
+                              uint32_t i) {
+    hone_dtype dtype = m->indices[i]->dtype;
+    if (hone_arith_bound(&sch->arith, m->extents[i]).min <= hone_dtype_max_int(dtype)) {
+        return HONE_OK;
+    }
+    return sch_refuse(sch, blame, "index %u of the map is too large for %s", i,
+                      HONE_DTYPE_NAME(dtype));
+}
+
 /* The extent that a chain of divisions by numbers has by its tiles, or -1: 16 of i % 16, 2 of
  * i % 16 // 8. */
 static int64_t tile_extent(hone_schedule *sch, const hone_expr *e) {
@@ -142,6 +153,7 @@ hone_status sch_apply_map(hone_schedule *sch, hone_node_id blame, const hone_ind
         out->extents[i] = hone_simplify(&sch->arith, extent_of(sch, out, i, marks));
         HONE_TRY(check_index(sch, blame, out, i, marks));
         HONE_TRY(check_start(sch, blame, out, i));
+        HONE_TRY(check_size(sch, blame, out, i));
         if (keeps_tiles) HONE_TRY(widen(sch, raw[i], i, out));
         if (hone_expr_is_int(out->extents[i])) { /* iterators may be of several types */
             hone_dtype dtype = out->indices[i]->dtype;

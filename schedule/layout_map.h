@@ -23,8 +23,8 @@ HONE_NODISCARD hone_status sch_resolve_map(hone_schedule *sch, hone_node_id blam
                                            const hone_index_map *map, uint32_t rank,
                                            hone_dtype dtype, const hone_index_map **out);
 /* Applies a resolved map to the iterators, which start at 0. keeps_tiles: i % 16 has the extent 16
- * however far i goes. ILLEGAL where an index may be negative, is never 0 or its range is not known.
- */
+ * however far i goes. ILLEGAL where an index may be negative, is never 0, does not fit its type or
+ * its range is not known. */
 HONE_NODISCARD hone_status sch_apply_map(hone_schedule *sch, hone_node_id blame,
                                          const hone_index_map *map, uint32_t iter_count,
                                          const hone_iter *iters, bool keeps_tiles,
