@@ -17,8 +17,6 @@
 enum {
     LANES = 64,
     MAX_RAISED = 1 << 24, /* bytes of a copy */
-    ONE_THREAD = 1 << 16, /* bytes that are not worth a second one */
-    CHUNK = 1 << 14,      /* bytes of an iteration of a parallel loop */
 };
 
 struct lower_dot_copy {
@@ -32,7 +30,6 @@ typedef struct place {
     hone_node_id node; /* the copy goes in front of it */
     int64_t bytes;
     int64_t products; /* how often a group of A is used */
-    bool is_parallel;
 } place;
 
 static bool is_below(const hone_func *func, hone_node_id node, hone_node_id above) {
@@ -41,13 +38,15 @@ static bool is_below(const hone_func *func, hone_node_id node, hone_node_id abov
     return node == above;
 }
 
-/* Whether what is A in front of a node of this kind may be something else inside of it. */
+/* Whether a copy inside of a node may not be made in front of it. */
 static bool is_limit(const place *p, const hone_node *node) {
     const lower_dot_match *d = p->d;
     const hone_func *func = d->lower->func;
     switch ((hone_node_kind)node->kind) {
     case HONE_NODE_FOR:
-        return node->loop_kind == HONE_LOOP_VECTORIZED || node->loop_kind == HONE_LOOP_THREAD;
+        return node->loop_kind == HONE_LOOP_VECTORIZED || node->loop_kind == HONE_LOOP_THREAD ||
+               (node->loop_kind == HONE_LOOP_PARALLEL &&
+                d->lower->options->target->num_threads != 1);
     case HONE_NODE_ALLOC:
     case HONE_NODE_DECL:
         return lower_storage_of(func, node->u.alloc.buffer) == lower_storage_of(func, d->a_buffer);
@@ -70,7 +69,6 @@ static bool find_place(place *p) {
     const lower_dot_match *d = p->d;
     const hone_func *func = d->lower->func;
     int64_t products = 1;
-    bool is_parallel = false;
     p->node = HONE_NO_ID;
     for (hone_node_id n = d->outer;;) {
         hone_node_id above = hone_func_node(func, n)->parent;
@@ -79,18 +77,16 @@ static bool find_place(place *p) {
         if (is_sequence(node)) {
             p->node = n;
             p->products = products;
-            p->is_parallel = is_parallel;
         }
         if (is_limit(p, node) || lower_dot_is_changed(func, above, d->a_buffer)) break;
         if (node->kind == HONE_NODE_FOR) {
             int64_t extent = hone_expr_const(node->u.loop.range.extent);
             bool fits = extent > 0 && products <= MAX_RAISED;
             products *= fits ? extent : 1;
-            is_parallel |= node->loop_kind == HONE_LOOP_PARALLEL;
         }
         n = above;
     }
-    return p->node != HONE_NO_ID && p->products >= p->bytes / 4;
+    return p->node != HONE_NO_ID && p->products >= p->bytes / 4 / 2;
 }
 
 /* copy[at:at + lanes] = A[at:at + lanes] + 128, as the last child of where. */
@@ -109,47 +105,24 @@ static hone_status raise(const place *p, hone_node_id where, hone_buffer copy, c
     return hone_ir_finish(ir);
 }
 
-/* A loop of so many iterations as the last child of *io_where, which it becomes; *io_at grows by
- * its variable times step. */
-static hone_status open_loop(const place *p, hone_loop_kind kind, int64_t extent, int64_t step,
-                             hone_node_id *io_where, const hone_expr **io_at) {
-    hone_func *func = p->d->lower->func;
-    hone_ir *ir = &p->d->lower->ir;
-    hone_var var = hone_func_add_var(func, "q", HONE_DTYPE_I32);
-    if (var == HONE_NO_ID) return LOWER_NO_MEMORY();
-    hone_range range = {hone_expr_i32(ir, 0), hone_expr_i32(ir, (int32_t)extent)};
-    hone_node_id id = hone_func_add_loop(func, var, kind, range);
-    if (id == HONE_NO_ID) return LOWER_NO_MEMORY();
-    hone_tree_append(func, *io_where, id);
-    *io_where = id;
-    const hone_expr *more =
-        hone_expr_mul(ir, hone_func_var_expr(ir, func, var), hone_expr_i32(ir, (int32_t)step));
-    *io_at = hone_simplify(p->d->arith, hone_expr_add(ir, *io_at, more));
-    return hone_ir_finish(ir);
-}
-
 /* raised[…] = A[…] + 128, all of it, as the last children of where. */
 static hone_status raise_all(const place *p, hone_node_id where, hone_buffer copy) {
+    hone_func *func = p->d->lower->func;
     hone_ir *ir = &p->d->lower->ir;
-    bool is_parallel = p->is_parallel && p->bytes >= ONE_THREAD;
-    int64_t done = is_parallel ? p->bytes / CHUNK * CHUNK : 0;
-    if (done > 0) {
-        hone_node_id inner = where;
-        const hone_expr *at = hone_expr_i32(ir, 0);
-        HONE_TRY(open_loop(p, HONE_LOOP_PARALLEL, done / CHUNK, CHUNK, &inner, &at));
-        HONE_TRY(open_loop(p, HONE_LOOP_SERIAL, CHUNK / LANES, LANES, &inner, &at));
-        HONE_TRY(raise(p, inner, copy, at, LANES));
-    }
-    int64_t whole = (p->bytes - done) / LANES;
+    int64_t whole = p->bytes / LANES, rest = p->bytes % LANES;
     if (whole > 0) {
-        hone_node_id inner = where;
-        const hone_expr *at = hone_expr_i32(ir, (int32_t)done);
-        HONE_TRY(open_loop(p, HONE_LOOP_SERIAL, whole, LANES, &inner, &at));
-        HONE_TRY(raise(p, inner, copy, at, LANES));
-        done += whole * LANES;
+        hone_var var = hone_func_add_var(func, "q", HONE_DTYPE_I32);
+        if (var == HONE_NO_ID) return LOWER_NO_MEMORY();
+        hone_range range = {hone_expr_i32(ir, 0), hone_expr_i32(ir, (int32_t)whole)};
+        hone_node_id loop = hone_func_add_loop(func, var, HONE_LOOP_SERIAL, range);
+        if (loop == HONE_NO_ID) return LOWER_NO_MEMORY();
+        hone_tree_append(func, where, loop);
+        const hone_expr *at =
+            hone_expr_mul(ir, hone_func_var_expr(ir, func, var), hone_expr_i32(ir, LANES));
+        HONE_TRY(raise(p, loop, copy, at, LANES));
     }
-    if (done == p->bytes) return HONE_OK;
-    return raise(p, where, copy, hone_expr_i32(ir, (int32_t)done), p->bytes - done);
+    if (rest == 0) return HONE_OK;
+    return raise(p, where, copy, hone_expr_i32(ir, (int32_t)(whole * LANES)), rest);
 }
 
 /* The node and those behind it, as long as they do not change A, become children of alloc. */
