@@ -23,6 +23,16 @@ static hone_dtype scalar(hone_dtype dtype) {
 
 /* ---- casts ---- */
 
+/* A constant of another integer type keeps its value. */
+static const hone_expr *cast_int(hone_ir *ir, hone_dtype dtype, int64_t value) {
+    int64_t least = hone_dtype_is_uint(dtype) ? 0 : hone_dtype_min_int(dtype);
+    if (value < least || (dtype.bits < 64 && value > hone_dtype_max_int(dtype))) {
+        return hone_ir_fail(ir, HONE_ERROR(HONE_CODE_TYPE, "%lld does not fit %s", (long long)value,
+                                           HONE_DTYPE_NAME(dtype)));
+    }
+    return hone_expr_int(ir, dtype, value);
+}
+
 const hone_expr *script_fold_cast(hone_ir *ir, hone_dtype dtype, const hone_expr *e) {
     if (!e) return NULL;
     dtype.lanes = e->dtype.lanes;
@@ -39,47 +49,43 @@ const hone_expr *script_fold_cast(hone_ir *ir, hone_dtype dtype, const hone_expr
     if (e->kind == HONE_EXPR_INT && hone_dtype_equal(dtype, HONE_DTYPE_BOOL)) {
         return hone_expr_bool(ir, e->u.i != 0);
     }
-    if (e->kind == HONE_EXPR_INT && to_int) return hone_expr_int(ir, dtype, e->u.i);
+    if (e->kind == HONE_EXPR_INT && to_int) return cast_int(ir, dtype, e->u.i);
     if (e->kind == HONE_EXPR_FLOAT && to_int && fabs(e->u.f) < 9e18) {
         return hone_expr_int(ir, dtype, (int64_t)e->u.f);
     }
     return hone_expr_cast(ir, dtype, e);
 }
 
-/* A constant takes the type of the other side, unless it is a float beside an integer. */
-static const hone_expr *constant_beside(hone_ir *ir, const hone_expr *e, hone_dtype other) {
-    if (!is_number(e)) return e;
-    if (e->kind == HONE_EXPR_FLOAT && !hone_dtype_is_float(other)) return e;
-    if (e->kind == HONE_EXPR_INT && hone_dtype_is_integer(e->dtype) &&
-        hone_dtype_is_integer(other) && e->dtype.bits > other.bits) {
-        return e; /* T.int64(1) beside an int32 widens that one */
-    }
-    return script_fold_cast(ir, scalar(other), e);
-}
-
 static bool is_integral(hone_dtype d) {
     return hone_dtype_is_integer(d) || hone_dtype_equal(scalar(d), HONE_DTYPE_BOOL);
 }
 
+/* How much an element type holds beside another one of its kind: the wider one more, of two as wide
+ * the unsigned one; a truth value counts as the narrowest integer. */
+static int width(hone_dtype d) {
+    if (hone_dtype_equal(scalar(d), HONE_DTYPE_BOOL)) return 1;
+    return 2 * d.bits + (hone_dtype_is_uint(d) ? 1 : 0);
+}
+
+/* Both operands take one type, constants like all others: the float's, else that which holds more.
+ */
 bool script_unify(hone_ir *ir, const hone_expr **a, const hone_expr **b) {
     const hone_expr *x = *a, *y = *b;
     if (!x || !y) return false;
     if (x->dtype.lanes == 1 && y->dtype.lanes > 1) {
-        x = hone_expr_broadcast(ir, constant_beside(ir, x, y->dtype), y->dtype.lanes);
+        x = hone_expr_broadcast(ir, x, y->dtype.lanes);
     } else if (y->dtype.lanes == 1 && x->dtype.lanes > 1) {
-        y = hone_expr_broadcast(ir, constant_beside(ir, y, x->dtype), x->dtype.lanes);
-    } else if (!hone_dtype_equal(x->dtype, y->dtype)) {
-        const hone_expr *left = is_number(y) ? x : constant_beside(ir, x, y->dtype);
-        if (is_number(y)) y = constant_beside(ir, y, x->dtype);
-        x = left;
+        y = hone_expr_broadcast(ir, y, x->dtype.lanes);
     }
     if (!x || !y || x->dtype.lanes != y->dtype.lanes) return false;
-    bool xf = hone_dtype_is_float(x->dtype), yf = hone_dtype_is_float(y->dtype);
-    bool xi = is_integral(x->dtype), yi = is_integral(y->dtype);
     if (!hone_dtype_equal(x->dtype, y->dtype)) {
-        if ((xf && yi) || ((xf == yf) && (xf || (xi && yi)) && x->dtype.bits > y->dtype.bits)) {
+        bool xf = hone_dtype_is_float(x->dtype), yf = hone_dtype_is_float(y->dtype);
+        bool are_numbers = (xf || is_integral(x->dtype)) && (yf || is_integral(y->dtype));
+        if (!are_numbers) return false;
+        bool left_holds_more = xf != yf ? xf : width(x->dtype) >= width(y->dtype);
+        if (left_holds_more) {
             y = script_fold_cast(ir, x->dtype, y);
-        } else if ((yf && xi) || ((xf == yf) && (xf || (xi && yi)))) {
+        } else {
             x = script_fold_cast(ir, y->dtype, x);
         }
     }

@@ -219,6 +219,15 @@ bool script_check_shift(script_parser *p, uint32_t at, const hone_expr *value,
                        (unsigned)value->dtype.bits - 1);
 }
 
+/* The bits of a float are those of T.reinterpret. */
+static bool check_bits(script_parser *p, const operator_row *row, const script_value *v,
+                       const hone_expr *e) {
+    bool is_bits = row->op == HONE_OP_COUNT && row->intrin != HONE_INTRIN_POW;
+    if (!is_bits || !hone_dtype_is_float(e->dtype)) return true;
+    return script_fail_type(p, v->at, "an operand of '%s' is %s, must be an integer", row->text,
+                            HONE_DTYPE_NAME(e->dtype));
+}
+
 /* What TVM's operators do not take: '/' of integers, '//' and '%' of floats. */
 static bool check_division(script_parser *p, uint32_t at, hone_op op, const hone_expr *x,
                            const hone_expr *y) {
@@ -247,6 +256,20 @@ static bool check_truth(script_parser *p, const script_value *v, const hone_expr
                             HONE_DTYPE_NAME(e->dtype), strcmp(op, "and") == 0 ? "&" : "|");
 }
 
+/* A plain number beside an operator of bits or in a test of equality has the type of the other
+ * operand. */
+static bool operand(script_parser *p, const operator_row *row, const script_value *v,
+                    const script_value *other, const hone_expr **out) {
+    bool is_bits = row->op == HONE_OP_COUNT && row->intrin != HONE_INTRIN_POW;
+    bool is_equality = row->op == HONE_OP_EQ || row->op == HONE_OP_NE;
+    if (v->kind != SCRIPT_INT || !(is_bits || is_equality)) return script_to_expr(p, v, out);
+    const hone_expr *beside = NULL;
+    if (!script_to_expr(p, other, &beside)) return false;
+    bool takes = hone_dtype_is_integer(beside->dtype);
+    return takes ? script_to_expr_as(p, v, hone_dtype_element(beside->dtype), out)
+                 : script_to_expr(p, v, out);
+}
+
 bool script_binary_value(script_parser *p, uint32_t at, const char *op, const script_value *a,
                          const script_value *b, script_value *out) {
     const operator_row *row = find_operator(op);
@@ -257,7 +280,7 @@ bool script_binary_value(script_parser *p, uint32_t at, const char *op, const sc
     if (compare_words(row, a, b, out)) return true;
     if (a->kind == SCRIPT_GARG || b->kind == SCRIPT_GARG) return graph_binary(p, at, op, a, b, out);
     const hone_expr *x = NULL, *y = NULL;
-    if (!script_to_expr(p, a, &x) || !script_to_expr(p, b, &y)) return false;
+    if (!operand(p, row, a, b, &x) || !operand(p, row, b, a, &y)) return false;
     const hone_expr *text = x->kind == HONE_EXPR_STRING ? x : y;
     if (text->kind == HONE_EXPR_STRING && strcmp(op, "==") != 0 && strcmp(op, "!=") != 0) {
         return script_fail_type(p, (text == x ? a : b)->at, "operator '%s' of a string, \"%s\"", op,
@@ -280,6 +303,7 @@ bool script_binary_value(script_parser *p, uint32_t at, const char *op, const sc
         result = script_fold_binary(&p->ir, row->op, x, y);
     } else {
         const hone_expr *args[2] = {x, y};
+        if (!check_bits(p, row, a, x) || !check_bits(p, row, b, y)) return false;
         if (script_unify(&p->ir, &x, &y)) {
             args[0] = x;
             args[1] = y;

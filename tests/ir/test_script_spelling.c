@@ -16,6 +16,12 @@ static const struct row {
     {"stored constant",            "A[0] = 0",                                                       "A[0] = T.float32(0.0)",                                                      true },
     {"stored integer",             "A[0] = n",                                                       "A[0] = T.Cast(\"float32\", n)",                                              true },
     {"constant takes the type",    "A[0] = A[1] * 2",                                                "A[0] = A[1] * T.float32(2)",                                                 true },
+    {"typed constants count",      "H[0] = H[1] * 2.5",                                              "H[0] = T.Cast(\"float32\", H[1]) * T.float32(2.5)",                          true },
+    {"untyped integers do not",    "H[0] = H[1] * 2",                                                "H[0] = H[1] * T.float16(2)",                                                 true },
+    {"as wide and unsigned",       "W[0] = W[1] >> T.uint32(1)",                                     "W[0] = T.Cast(\"uint32\", W[1]) >> T.uint32(1)",                             true },
+    {"wider on the left",          "W[0] = T.int8(3) + n",                                           "W[0] = T.Add(3, n)",                                                         true },
+    {"bits of a narrow integer",   "Q[0] = Q[1] & 15",                                               "Q[0] = Q[1] & T.int8(15)",                                                   true },
+    {"sums of a narrow integer",   "Q[0] = Q[1] + 15",                                               "Q[0] = T.Cast(\"int32\", Q[1]) + 15",                                        true },
     {"python folds",               "A[16 // 3 - 4] = 1",                                             "A[1] = 1",                                                                   true },
     {"zero folds",                 "A[n + 0] = 1",                                                   "A[n] = 1",                                                                   true },
     {"one folds",                  "A[n * 1] = 1",                                                   "A[n] = 1",                                                                   true },
@@ -140,10 +146,12 @@ static const struct row {
 static hone_module *read_body(const char *body) {
     char text[4096];
     hone_module *module = NULL;
-    snprintf(text, sizeof text,
-             "@T.prim_func\ndef f(A: T.Buffer((64,)), B: T.Buffer[(8, 8), \"float32\"], "
-             "S: T.Buffer((), \"float32\"), n: T.int32, m: T.int32):\n    %s\n",
-             body);
+    snprintf(
+        text, sizeof text,
+        "@T.prim_func\ndef f(A: T.Buffer((64,)), B: T.Buffer[(8, 8), \"float32\"], "
+        "S: T.Buffer((), \"float32\"), n: T.int32, m: T.int32, H: T.Buffer((8,), \"float16\"), "
+        "Q: T.Buffer((8,), \"int8\"), W: T.Buffer((8,), \"int32\")):\n    %s\n",
+        body);
     HONE_ASSERT_OK(hone_script_parse(text, strlen(text), "p.py", &module));
     return module;
 }
