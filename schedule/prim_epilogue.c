@@ -170,10 +170,12 @@ static hone_status rebuild(fusing *f, const hone_expr *const *map, uint32_t map_
     const hone_expr **indices =
         hone_arena_alloc(sch->arena, (out.u.store.rank + 1) * sizeof *indices);
     if (!indices) return sch_no_memory();
+    sch->arith.keeps_units = true; /* an axis of one value stays, where later steps find it */
     for (uint32_t d = 0; d < out.u.store.rank; d++) {
         indices[d] = hone_simplify(
             &sch->arith, hone_expr_substitute(&sch->ir, out.u.store.indices[d], map, map_count));
     }
+    sch->arith.keeps_units = false;
     const hone_expr *start = hone_expr_substitute(&sch->ir, f->start, map, map_count);
     HONE_TRY(sch_ir_error(sch));
     const hone_expr *load = hone_func_load(&sch->ir, sch->func, out.u.store.buffer, indices);

@@ -34,21 +34,37 @@ static bool uses_var(const sch_mapping *m, hone_var var) {
     return false;
 }
 
-/* The indices of the axes that stand for numbers which begin earlier: such a map tells the axes
- * apart if it tells the numbers apart. */
-static hone_status go_back_to_axes(hone_schedule *sch, sch_reindexing *r, const hone_index_map *map,
-                                   const sch_numbers *n, sch_mapping *m) {
-    const hone_expr **axes = hone_arena_alloc(sch->arena, (n->rank + 1) * sizeof *axes);
+static bool is_in_access(const sch_reindexing *r, hone_var axis) {
+    for (uint32_t i = 0; i < r->axis_count; i++) {
+        if (r->axes[i].var == axis) return true;
+    }
+    return false;
+}
+
+/* Where the map puts the axes. One of a single value stays in its index, where later steps find it,
+ * unless the access does not use it: the copy has no such axis. */
+static hone_status apply_to_axes(hone_schedule *sch, sch_reindexing *r, const hone_index_map *map) {
+    const hone_block *block = sch_block(sch, r->block);
+    const hone_expr **axes = hone_arena_alloc(sch->arena, (block->axis_count + 1) * sizeof *axes);
     r->fresh_indices = hone_arena_alloc(sch->arena, (map->count + 1) * sizeof *r->fresh_indices);
     if (!axes || !r->fresh_indices) return sch_no_memory();
-    for (uint32_t i = 0; i < n->rank; i++)
-        axes[i] = sch_var(sch, n->dims[i].var);
-    hone_index_map_apply(&sch->ir, map, axes, r->fresh_indices);
-    HONE_TRY(sch_ir_error(sch));
-    for (uint32_t i = 0; i < map->count; i++) {
-        r->fresh_indices[i] = hone_simplify(&sch->arith, r->fresh_indices[i]);
-        if (!r->fresh_indices[i]) return sch_ir_error(sch);
+    for (uint32_t i = 0; i < block->axis_count; i++) {
+        const hone_axis *axis = &block->axes[i];
+        bool is_gone = hone_expr_is_int_value(axis->dom.extent, 1) && !is_in_access(r, axis->var);
+        axes[i] = is_gone ? axis->dom.min : sch_var(sch, axis->var);
     }
+    hone_index_map_apply(&sch->ir, map, axes, r->fresh_indices);
+    sch->arith.keeps_units = true;
+    for (uint32_t i = 0; i < map->count; i++)
+        r->fresh_indices[i] = hone_simplify(&sch->arith, r->fresh_indices[i]);
+    sch->arith.keeps_units = false;
+    return sch_ir_error(sch);
+}
+
+/* A map of numbers which begin earlier than the axes that stand for them tells the axes apart if it
+ * tells the numbers apart. */
+static hone_status tell_numbers_apart(hone_schedule *sch, sch_reindexing *r, const sch_numbers *n,
+                                      sch_mapping *m) {
     hone_iter *used = hone_arena_alloc(sch->arena, (n->count + 1) * sizeof *used);
     uint32_t used_count = 0;
     if (!used) return sch_no_memory();
@@ -74,9 +90,9 @@ static hone_status lay_out_by_map(hone_schedule *sch, sch_reindexing *r, const h
     HONE_TRY(sch_find_numbers(sch, map, block->axis_count, iters, &n));
     HONE_TRY(sch_apply_map(sch, r->block, n.map, n.count, n.iters, true, &m));
     r->fresh_rank = m.count;
-    r->fresh_indices = m.indices;
     r->fresh_shape = m.extents;
-    if (n.is_shifted) HONE_TRY(go_back_to_axes(sch, r, map, &n, &m));
+    HONE_TRY(apply_to_axes(sch, r, map));
+    if (n.is_shifted) HONE_TRY(tell_numbers_apart(sch, r, &n, &m));
     for (uint32_t i = 0; i < block->axis_count; i++) {
         if (!hone_expr_is_int_value(block->axes[i].dom.extent, 1)) {
             HONE_TRY(require_axes(sch, r, block->axes[i].var));

@@ -327,10 +327,12 @@ static hone_status do_reverse(hone_schedule *sch, const reverse *r) {
     const hone_expr **indices = hone_arena_alloc(sch->arena, (rank + 1) * sizeof *indices);
     if (!indices) return sch_no_memory();
     const hone_expr *value = carry_over(sch, r, consumer.u.store.value, values, false);
+    sch->arith.keeps_units = true; /* an axis of one value stays, where later steps find it */
     for (uint32_t d = 0; d < rank; d++) {
         const hone_expr *index = carry_over(sch, r, consumer.u.store.indices[d], values, true);
         indices[d] = hone_simplify(&sch->arith, index);
     }
+    sch->arith.keeps_units = false;
     HONE_TRY(sch_ir_error(sch));
     HONE_TRY(guard_producer(sch, r, producer.u.store.rank, producer.u.store.indices, values));
     hone_node *store = sch_node(sch, r->producer_store);
