@@ -487,8 +487,13 @@ hone_status sch_solve_axes(hone_schedule *sch, hone_node_id id, uint32_t box_cou
         }
         if (!has_need || is_free) {
             whole_domain(block->axes[a].dom, &out[a]);
-        } else if (!close_domain(sch, block->axes[a].dom, need, &out[a]) &&
-                   what != SCH_SOLVE_MAKE) {
+            continue;
+        }
+        bool is_closed = close_domain(sch, block->axes[a].dom, need, &out[a]);
+        if (what == SCH_SOLVE_MAKE) { /* no loop has less than no iteration */
+            bool is_none = hone_expr_is_int(out[a].extent) && out[a].extent->u.i < 1;
+            if (is_none) whole_domain(block->axes[a].dom, &out[a]);
+        } else if (!is_closed) {
             return sch_refuse(sch, id,
                               "the values that axis '%s' of %s takes in one iteration "
                               "are not known",
