@@ -46,17 +46,6 @@ hone_status sch_check_loose_uses(const caching *c, bool or_loads) {
                       hone_func_buffer(c->sch->func, c->buffer)->name);
 }
 
-/* A read may be hidden (unsafe_hide_buffer_access); a reduction begins with its init. */
-static bool goes_on(const caching *c) {
-    hone_schedule *sch = c->sch;
-    if (sch_reads(sch_block(sch, c->block), c->buffer)) {
-        return !sch_reads_own_writes(sch, c->block, c->buffer);
-    }
-    return hone_block_init_of(sch->func, c->block) == HONE_NO_ID &&
-           sch_single_store(sch, c->block) != HONE_NO_ID &&
-           sch_loads_below(sch, c->block, c->buffer);
-}
-
 /* Marks the variables that do not run anew in each run of the scope: all but sizes, loops of the
  * scope and axes that these feed. */
 static bool *mark_outside(const caching *c) {
@@ -119,7 +108,7 @@ hone_status sch_check_cache_begins(const caching *c) {
     hone_schedule *sch = c->sch;
     bool *outside = mark_outside(c);
     if (!outside) return sch_no_memory();
-    if (goes_on(c)) {
+    if (sch_goes_on(sch, c->block, c->buffer)) {
         return sch_refuse(sch, c->block, "%s goes on with what is in '%s'",
                           sch_block_name(sch, c->block),
                           hone_func_buffer(sch->func, c->buffer)->name);

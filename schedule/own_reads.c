@@ -18,8 +18,9 @@ typedef struct own_reads {
     hone_schedule *sch;
     hone_node_id block;
     hone_buffer buffer;
-    hone_node_id at; /* of the expression that is looked at */
-    bool is_fed;     /* all so far are */
+    hone_node_id at;  /* of the expression that is looked at */
+    bool counts_init; /* what the block's own init sets is there in each later instance */
+    bool is_fed;      /* all so far are */
 } own_reads;
 
 /* The box of a region at a node, over the loops below top: of a statement (the block is none) or of
@@ -155,7 +156,8 @@ static bool is_written_before(own_reads *o, hone_node_id at, hone_node_id block_
         sch_pieces *pieces = sch_pieces_create(sch, o->buffer, top);
         if (!pieces || !box_below(o, at, block_or_none, top, region, box)) return false;
         for (hone_node_id p = sch_node(sch, n)->prev; p != HONE_NO_ID; p = sch_node(sch, p)->prev) {
-            if (sch_node(sch, p)->kind != HONE_NODE_INIT) sch_pieces_add(pieces, p);
+            bool is_init = sch_node(sch, p)->kind == HONE_NODE_INIT;
+            if (!is_init || (o->counts_init && top == o->block)) sch_pieces_add(pieces, p);
         }
         if (sch_pieces_cover(pieces, box)) return true;
         if (!add_earlier(o, n, pieces)) continue;
@@ -196,9 +198,24 @@ static void look_at(void *ctx, hone_node_id at, const hone_expr *e) {
     if (o->is_fed && at != o->block) hone_expr_walk(e, look_for_load, o);
 }
 
+static bool all_are_fed(own_reads *o) {
+    if (sch_has_jumps(o->sch, o->block) || sch_has_opaque_access(o->sch, o->buffer)) return false;
+    hone_tree_walk_exprs(o->sch->func, o->block, false, look_at, o);
+    return o->is_fed;
+}
+
 bool sch_reads_own_writes(hone_schedule *sch, hone_node_id block, hone_buffer buffer) {
     own_reads o = {.sch = sch, .block = block, .buffer = buffer, .is_fed = true};
-    if (sch_has_jumps(sch, block) || sch_has_opaque_access(sch, buffer)) return false;
-    hone_tree_walk_exprs(sch->func, block, false, look_at, &o);
-    return o.is_fed;
+    return all_are_fed(&o);
+}
+
+bool sch_goes_on(hone_schedule *sch, hone_node_id block, hone_buffer buffer) {
+    bool has_init = hone_block_init_of(sch->func, block) != HONE_NO_ID;
+    if (!has_init && !sch_reads(sch_block(sch, block), buffer)) {
+        /* a read may be hidden (unsafe_hide_buffer_access) */
+        return sch_single_store(sch, block) != HONE_NO_ID && sch_loads_below(sch, block, buffer);
+    }
+    own_reads o = {
+        .sch = sch, .block = block, .buffer = buffer, .counts_init = has_init, .is_fed = true};
+    return !all_are_fed(&o);
 }

@@ -188,10 +188,10 @@ static hone_status check_inputs(rolling *r) {
             sch_is_before(sch, writer, r->block)) {
             continue;
         }
-        if (block->reads[i].buffer != r->buffer &&
-            sch_read_is_fed(sch, r->scope, r->block, &block->reads[i], &why)) {
-            continue;
-        }
+        bool is_fed = block->reads[i].buffer == r->buffer
+                          ? !sch_goes_on(sch, r->block, r->buffer)
+                          : sch_read_is_fed(sch, r->scope, r->block, &block->reads[i], &why);
+        if (is_fed) continue;
         return sch_refuse(sch, r->block, "%s would not find the same in '%s' again: %s",
                           sch_block_name(sch, r->block),
                           hone_func_buffer(sch->func, block->reads[i].buffer)->name, why);

@@ -269,6 +269,9 @@ bool sch_stores_cover(hone_schedule *sch, hone_node_id block, hone_buffer buffer
 bool sch_has_jumps(const hone_schedule *sch, hone_node_id block);
 /* All that the block reads of the buffer, it surely wrote before in the same run. */
 bool sch_reads_own_writes(hone_schedule *sch, hone_node_id block, hone_buffer buffer);
+/* The block reads of the buffer what was there before its first instance: neither its init sets it
+ * nor the same run writes it. */
+bool sch_goes_on(hone_schedule *sch, hone_node_id block, hone_buffer buffer);
 /* During one iteration of top (a loop around the block, or its scope), does the block surely write
  * all of the box of a buffer? */
 bool sch_surely_writes(hone_schedule *sch, hone_node_id block, hone_buffer buffer, hone_node_id top,
