@@ -78,7 +78,8 @@ static hone_status make_values(hone_schedule *sch, uint32_t count, const hone_no
     const hone_expr *rest = sch_var(sch, sch_node(sch, fused)->u.loop.var);
     for (uint32_t i = count; i-- > 0;) {
         const hone_expr *extent = sch_node(sch, loops[i])->u.loop.range.extent;
-        if (hone_expr_is_int_value(extent, 1)) {
+        if (hone_expr_is_int_value(extent, 1) || hone_expr_is_int_value(extent, 0)) {
+            /* of no iterations: nothing runs, and nothing is divided by 0 */
             out[i] = hone_expr_int(&sch->ir, extent->dtype, 0);
         } else if (i == 0) {
             out[i] = rest;
