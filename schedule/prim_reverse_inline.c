@@ -17,10 +17,15 @@
  * needs no condition on them and writes an element once. Axes of a producer that was made over a
  * part of them shrink to that part when it comes to write an output, unless the rest of them lies
  * outside of it: there, what an axis promises must be run.
+ *
+ * A sum of one step, of a block with an init and no reduce axis, may go on in what the consumer
+ * writes, where that only copies it and the producer reads nothing there:
+ *     B[i] = 0; B[i] = B[i] + A[i];  C[i] = B[i]   →   C[i] = 0; C[i] = C[i] + A[i]
  */
 
 typedef struct reverse {
     hone_node_id block, producer, store, producer_store;
+    hone_node_id init_store; /* of a producer that is a sum of one step, or HONE_NO_ID */
     hone_buffer buffer;
     const hone_expr *load;   /* the load of the buffer in the consumer */
     hone_iter *iters;        /* the axes of the consumer over the values that they take */
@@ -47,6 +52,63 @@ static hone_status check_instances(hone_schedule *sch, reverse *r) {
                       sch_block_name(sch, r->block));
 }
 
+typedef struct own_loads {
+    const hone_node *store;
+    hone_buffer other;
+    bool are_there;
+} own_loads;
+
+/* Of its own buffer the value loads what the store writes, of the other one nothing. */
+static bool check_own_load(void *ctx, const hone_expr *e) {
+    own_loads *own = ctx;
+    if (e->kind != HONE_EXPR_LOAD) return own->are_there;
+    if (e->u.buffer == own->other) own->are_there = false;
+    for (uint32_t d = 0; e->u.buffer == own->store->u.store.buffer && d < e->count; d++) {
+        if (!hone_expr_same(e->args[d], own->store->u.store.indices[d])) own->are_there = false;
+    }
+    return own->are_there;
+}
+
+static bool is_single_step(hone_schedule *sch, const reverse *r) {
+    hone_node_id init = sch_node(sch, hone_block_init_of(sch->func, r->producer))->first;
+    const hone_node *copy = sch_node(sch, r->store);
+    const hone_block *block = sch_block(sch, r->producer);
+    if (init == HONE_NO_ID || r->producer_store == HONE_NO_ID) return false;
+    const hone_node *first = sch_node(sch, init), *step = sch_node(sch, r->producer_store);
+    if (first->next != HONE_NO_ID || first->kind != HONE_NODE_STORE) return false;
+    for (uint32_t a = 0; a < block->axis_count; a++) {
+        if (block->axes[a].kind != HONE_AXIS_SPATIAL) return false;
+    }
+    if (block->write_count != 1 || block->match_count ||
+        first->u.store.buffer != step->u.store.buffer ||
+        copy->u.store.value->kind != HONE_EXPR_LOAD ||
+        copy->u.store.value->u.buffer != step->u.store.buffer ||
+        sch_reads(block, copy->u.store.buffer)) {
+        return false;
+    }
+    for (uint32_t d = 0; d < step->u.store.rank; d++) {
+        if (!hone_expr_same(first->u.store.indices[d], step->u.store.indices[d])) return false;
+    }
+    own_loads own = {step, copy->u.store.buffer, true};
+    hone_expr_walk(step->u.store.value, check_own_load, &own);
+    return own.are_there && !sch_loads_below(sch, init, step->u.store.buffer) &&
+           !sch_loads_below(sch, init, copy->u.store.buffer) &&
+           sch_classify(sch, r->producer, sch_scope_of(sch, r->producer), NULL) ==
+               SCH_BLOCK_REDUCTION;
+}
+
+/* What a producer is made of: one store, or an init and one step. */
+static hone_status find_producer_store(hone_schedule *sch, reverse *r) {
+    hone_node_id init = hone_block_init_of(sch->func, r->producer);
+    r->init_store = HONE_NO_ID;
+    r->producer_store = sch_single_store(sch, r->producer);
+    if (init == HONE_NO_ID || !is_single_step(sch, r)) {
+        return sch_check_movable_loops(sch, r->producer, &r->producer_store);
+    }
+    r->init_store = sch_node(sch, init)->first;
+    return sch_require_pipeline(sch, sch_scope_of(sch, r->producer));
+}
+
 static hone_status check_producer(hone_schedule *sch, reverse *r) {
     uint32_t count = 0, consumer_count = 0;
     const hone_node_id *producers = NULL, *consumers = NULL;
@@ -56,7 +118,7 @@ static hone_status check_producer(hone_schedule *sch, reverse *r) {
                           sch_block_name(sch, r->block), count);
     }
     r->producer = producers[0];
-    HONE_TRY(sch_check_movable_loops(sch, r->producer, &r->producer_store));
+    HONE_TRY(find_producer_store(sch, r));
     r->buffer = sch_node(sch, r->producer_store)->u.store.buffer;
     HONE_TRY(sch_require_declared(sch, r->buffer));
     if (sch_is_output_block(sch, r->producer)) {
@@ -302,6 +364,15 @@ static hone_status check_order(hone_schedule *sch, const reverse *r,
     return sch_require_order(sch, r->block, then, (sch_loop_chain){producer->parent, HONE_NO_ID});
 }
 
+static void put_store(hone_schedule *sch, hone_node_id id, const hone_node *consumer,
+                      const hone_expr *const *indices, const hone_expr *value) {
+    hone_node *store = sch_node(sch, id);
+    store->u.store.buffer = consumer->u.store.buffer;
+    store->u.store.rank = consumer->u.store.rank;
+    store->u.store.indices = indices;
+    store->u.store.value = value;
+}
+
 static hone_status do_reverse(hone_schedule *sch, const reverse *r) {
     const hone_node producer = *sch_node(sch, r->producer_store);
     const hone_node consumer = *sch_node(sch, r->store);
@@ -335,11 +406,17 @@ static hone_status do_reverse(hone_schedule *sch, const reverse *r) {
     sch->arith.keeps_units = false;
     HONE_TRY(sch_ir_error(sch));
     HONE_TRY(guard_producer(sch, r, producer.u.store.rank, producer.u.store.indices, values));
-    hone_node *store = sch_node(sch, r->producer_store);
-    store->u.store.buffer = consumer.u.store.buffer;
-    store->u.store.rank = rank;
-    store->u.store.indices = indices;
-    store->u.store.value = value;
+    if (r->init_store != HONE_NO_ID) {
+        const hone_expr *sum =
+            hone_func_load(&sch->ir, sch->func, consumer.u.store.buffer, indices);
+        replacer ctx = {r->buffer, sum};
+        if (!sum) return sch_ir_error(sch);
+        value = hone_expr_transform(&sch->ir, producer.u.store.value, replace_load, &ctx);
+        if (!value) return sch_ir_error(sch);
+        put_store(sch, r->init_store, &consumer, indices,
+                  sch_node(sch, r->init_store)->u.store.value);
+    }
+    put_store(sch, r->producer_store, &consumer, indices, value);
     hone_node_id scope = sch_scope_of(sch, r->block);
     bool is_output = writes_parameter(sch, r->block);
     sch_remove_with_loops(sch, r->block);
