@@ -6,7 +6,8 @@
  * between. Unless the order stays: the instances of every block below may run in another order
  * (sch_require_order_free), or those that may meet in an element keep theirs; no loop feeds both
  * spatial and reduce axes of a block with an init, which must meet the beginning of its reduce axes
- * first; no bound of a loop uses a loop that comes to stand inside it. */
+ * first; where each instance overwrites all that those before it have written, the last one stays
+ * the last; no bound of a loop uses a loop that comes to stand inside it. */
 
 static bool is_named(uint32_t count, const hone_node_id *loops, hone_node_id loop) {
     for (uint32_t i = 0; i < count; i++) {
@@ -179,10 +180,60 @@ static void relink(hone_schedule *sch, uint32_t length, const hone_node_id *chai
     }
 }
 
+static bool uses_moved_axis(const hone_schedule *sch, const hone_node *node, const hone_expr *e,
+                            uint32_t length, const hone_node_id *chain) {
+    const hone_block *block = node->u.block.block;
+    for (uint32_t a = 0; a < block->axis_count; a++) {
+        if (!hone_expr_uses_var(e, block->axes[a].var)) continue;
+        for (uint32_t i = 0; i < length; i++) {
+            hone_var var = sch_node(sch, chain[i])->u.loop.var;
+            if (hone_expr_uses_var(node->u.block.bindings[a], var)) return true;
+        }
+    }
+    return false;
+}
+
+/* All instances write the same places, all of them, and read none of that: only the last one
+ * counts, in which each loop is at its end, in whatever order they stand. */
+static bool last_one_counts(hone_schedule *sch, uint32_t length, const hone_node_id *chain) {
+    hone_node_id id = sch_node(sch, chain[length - 1])->first;
+    const hone_node *node = id == HONE_NO_ID ? NULL : sch_node(sch, id);
+    if (!node || node->kind != HONE_NODE_BLOCK || node->next != HONE_NO_ID) return false;
+    const hone_block *block = node->u.block.block;
+    if (node->u.block.predicate || node->flags & SCH_OPEN || sch->trace.is_unsafe) return false;
+    if (hone_block_init_of(sch->func, id) != HONE_NO_ID || sch_reads_own_output(block))
+        return false;
+    for (uint32_t a = 0; a < block->axis_count; a++) {
+        if (block->axes[a].kind != HONE_AXIS_SPATIAL) return false;
+    }
+    for (uint32_t i = 0; i < length; i++) {
+        const hone_node *loop = sch_node(sch, chain[i]);
+        bool is_serial =
+            loop->loop_kind == HONE_LOOP_SERIAL || loop->loop_kind == HONE_LOOP_UNROLLED;
+        if (!is_serial || !hone_expr_is_int(loop->u.loop.range.min) ||
+            !hone_expr_is_int(loop->u.loop.range.extent)) {
+            return false;
+        }
+    }
+    for (uint32_t w = 0; w < block->write_count; w++) {
+        const hone_range *ranges = block->writes[w].ranges;
+        for (uint32_t d = 0; d < hone_func_buffer(sch->func, block->writes[w].buffer)->rank; d++) {
+            if (!hone_expr_is_pure_index(ranges[d].min) ||
+                !hone_expr_is_pure_index(ranges[d].extent) ||
+                uses_moved_axis(sch, node, ranges[d].min, length, chain) ||
+                uses_moved_axis(sch, node, ranges[d].extent, length, chain)) {
+                return false;
+            }
+        }
+    }
+    return sch_writes_exactly(sch, id);
+}
+
 static hone_status check_order(hone_schedule *sch, uint32_t length, const hone_node_id *chain,
                                const hone_node_id *order) {
     hone_status st = sch_require_order_free(sch, chain[0], chain[length - 1]);
-    if (st && sch_may_reorder_slices(sch, length, chain, order)) {
+    if (st && (sch_may_reorder_slices(sch, length, chain, order) ||
+               last_one_counts(sch, length, chain))) {
         hone_status_free(st);
         st = HONE_OK;
     }

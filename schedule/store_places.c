@@ -1,8 +1,8 @@
 #include "ir/itermap.h"
 #include "schedule/schedule_impl.h"
 
-/* A block with several stores to a buffer declares the box around them, which may overlap the boxes
- * of other instances though no element is written by two of them:
+/* A block may declare more than it stores to a buffer (by hand, or the box around several stores),
+ * which may overlap what other instances declare though no element is written by two of them:
  *
  *     B[vg * 4 + vk] = …; B[vg * 4 + vk + 2] = …      vg < 8, vk < 2
  *
