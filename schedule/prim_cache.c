@@ -9,12 +9,13 @@
  * caching.h.
  *
  * Checks: the scope name is known; the buffer index exists; cache_read: at most one block of the
- * scope writes the buffer, and surely all that is copied, else those around the scope who write it
- * do; its values are done with where they are read; cache_write: the block is the only
- * writer, reads of what is there only what it has written itself in the same run, reduces over
- * loops of its scope, and surely writes all of the box that is copied; no statement outside of
- * blocks stores the buffer (or, cache_write, loads it); only loops stand around those who take
- * part; addresses and views of the buffer can become those of the cache (cache_pointers.c). */
+ * scope writes the buffer, and surely all that is copied, or after all who read the cache: then, as
+ * where there is none, those around the scope who write it do; its values are done with where they
+ * are read; cache_write: the block is the only writer, reads of what is there only what it has
+ * written itself in the same run, reduces over loops of its scope, and surely writes all of the box
+ * that is copied; no statement outside of blocks stores the buffer (or, cache_write, loads it);
+ * only loops stand around those who take part; addresses and views of the buffer can become those
+ * of the cache (cache_pointers.c). */
 
 /* ---- where ---- */
 
@@ -336,6 +337,29 @@ static hone_status find_users(caching *c, uint32_t count, const hone_rv *consume
                       hone_func_buffer(sch->func, c->buffer)->name);
 }
 
+/* Behind the block, and in no other iteration in front of it. */
+static bool comes_later(const caching *c, hone_node_id later, hone_node_id block) {
+    hone_schedule *sch = c->sch;
+    if (!sch_is_before(sch, block, later)) return false;
+    for (hone_node_id n = sch_lca(sch, block, later); n != c->scope; n = sch_node(sch, n)->parent) {
+        const hone_node *node = sch_node(sch, n);
+        if (node->kind != HONE_NODE_FOR || !hone_expr_is_int_value(node->u.loop.range.extent, 1)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* cache_read: where the writer comes after all who shall read the cache, they find what was there
+ * when the scope began, as if nobody wrote it. */
+static void pass_over_later_writer(caching *c) {
+    if (c->writer == HONE_NO_ID || sch_alloc_site(c->sch, c->buffer) == c->scope) return;
+    for (uint32_t i = 0; i < c->user_count; i++) {
+        if (!comes_later(c, c->writer, c->users[i])) return;
+    }
+    c->writer = HONE_NO_ID;
+}
+
 /* A copy beside something else than loops might run where its user does not: no harm where it is of
  * what is read, if the loops are known. */
 static hone_status check_paths(caching *c) {
@@ -416,6 +440,7 @@ hone_status hone_sch_cache_read(hone_schedule *sch, hone_rv block, int64_t read_
     HONE_TRY(find_writer(&c));
     HONE_TRY(find_users(&c, consumer_count, consumers));
     HONE_TRY(sch_check_pointers(&c, scope));
+    pass_over_later_writer(&c);
     HONE_TRY(require_fed(&c, c.buffer));
     HONE_TRY(check_paths(&c));
     HONE_TRY(find_read_place(&c, consumer_count > 0));
