@@ -73,6 +73,60 @@ static bool has_ends(uint32_t rank, const hone_interval *box) {
     return box != NULL;
 }
 
+/* The only statement of a block, another block without axes: whatever the outer one touches, it
+ * touches under the predicate of the inner one. HONE_NO_ID: it is no such block. */
+static hone_node_id guarded_body(const hone_schedule *sch, hone_node_id id) {
+    hone_node_id body = sch_node(sch, id)->first;
+    if (body == HONE_NO_ID || sch_node(sch, body)->next != HONE_NO_ID) return HONE_NO_ID;
+    const hone_node *node = sch_node(sch, body);
+    if (node->kind != HONE_NODE_BLOCK || !node->u.block.predicate) return HONE_NO_ID;
+    bool is_plain = node->u.block.block->axis_count == 0 && sch_block(sch, id)->match_count == 0 &&
+                    hone_block_init_of(sch->func, body) == HONE_NO_ID;
+    return is_plain ? body : HONE_NO_ID;
+}
+
+/* That predicate in terms of the loops, where it speaks of none but those marked; else NULL. */
+static const hone_expr *inner_condition(hone_schedule *sch, hone_node_id id, hone_node_id body,
+                                        const bool *marks) {
+    const hone_node *node = sch_node(sch, id);
+    const hone_expr *condition = sch_node(sch, body)->u.block.predicate;
+    uint32_t count = sch->func->var_count;
+    const hone_expr **map = hone_arena_zalloc(sch->arena, (count + 1) * sizeof *map);
+    bool *others = hone_arena_alloc(sch->arena, (count + 1) * sizeof *others);
+    if (!map || !others || !hone_expr_is_pure_index(condition)) return NULL;
+    for (uint32_t a = 0; a < node->u.block.block->axis_count; a++)
+        map[node->u.block.block->axes[a].var] = node->u.block.bindings[a];
+    for (uint32_t v = 0; v < count; v++)
+        others[v] = !marks[v];
+    condition = hone_expr_substitute(&sch->ir, condition, map, count);
+    return condition && !hone_expr_uses_any(condition, others, count) ? condition : NULL;
+}
+
+/* The box of what a block declares, under its predicate and that of a block that is all its body.
+ * exact: all of it is written. */
+static hone_status box_of_block(hone_schedule *sch, hone_node_id id, const hone_region *region,
+                                bool of_writes, const bool *marks, hone_interval *out,
+                                bool *out_is_exact) {
+    const hone_expr *old = sch_node(sch, id)->u.block.predicate;
+    hone_node_id body = guarded_body(sch, id);
+    const hone_expr *inner = body != HONE_NO_ID ? inner_condition(sch, id, body, marks) : NULL;
+    const hone_expr *both =
+        inner && old ? hone_expr_binary(&sch->ir, HONE_OP_AND, old, inner) : inner;
+    HONE_TRY(sch_ir_error(sch));
+    if (both) sch_node(sch, id)->u.block.predicate = both;
+    hone_status st = hone_region_relax(&sch->arith, sch->func, id, region, marks,
+                                       sch->func->var_count, out, out_is_exact);
+    sch_node(sch, id)->u.block.predicate = old;
+    HONE_TRY(st);
+    if (!of_writes || !*out_is_exact) return HONE_OK;
+    const hone_block *block = inner ? sch_block(sch, body) : NULL;
+    const hone_region *written =
+        block ? hone_region_of(block->write_count, block->writes, region->buffer) : NULL;
+    bool is_all = written && hone_region_same(sch->func, written, region);
+    *out_is_exact = sch_writes_exactly(sch, id) || (is_all && sch_writes_exactly(sch, body));
+    return HONE_OK;
+}
+
 hone_status sch_box_shared(hone_schedule *sch, hone_node_id loop, uint32_t count,
                            const hone_node_id *blocks, hone_buffer buffer, bool of_writes,
                            const char *scope, sch_box *out, bool *out_is_exact) {
@@ -91,9 +145,7 @@ hone_status sch_box_shared(hone_schedule *sch, hone_node_id loop, uint32_t count
             bool *marks = NULL, is_exact = false;
             HONE_TRY(sch_mark_loops(sch, blocks[b], loop, false, &marks));
             if (scope) mark_sharing_threads(sch, scope, loop, marks);
-            HONE_TRY(hone_region_relax(&sch->arith, sch->func, blocks[b], &regions[r], marks,
-                                       sch->func->var_count, one, &is_exact));
-            if (of_writes && is_exact) is_exact = sch_writes_exactly(sch, blocks[b]);
+            HONE_TRY(box_of_block(sch, blocks[b], &regions[r], of_writes, marks, one, &is_exact));
             HONE_TRY(unite(sch, rank, one, is_exact, &out->dims, &is_whole));
         }
     }
