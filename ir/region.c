@@ -572,9 +572,23 @@ static bool walk_init(region_walk *walk, const hone_func *func, hone_node_id blo
     return bind_outside(walk, block);
 }
 
-static bool is_written(const region_walk *walk, hone_buffer buffer) {
+static bool lies_within(region_walk *walk, const hone_interval *inner, const hone_interval *outer) {
+    if (!outer->min || !outer->max) return true; /* the whole dimension */
+    if (!inner->min || !inner->max) return false;
+    bool is_same = hone_expr_same(inner->min, outer->min) && hone_expr_same(inner->max, outer->max);
+    return is_same || (hone_prove_less_equal(&walk->arith, outer->min, inner->min) &&
+                       hone_prove_less_equal(&walk->arith, inner->max, outer->max));
+}
+
+/* All that is read of the buffer is written too. */
+static bool is_written(region_walk *walk, const touch *read) {
     for (uint32_t i = 0; i < walk->writes.count; i++) {
-        if (walk->writes.items[i].buffer == buffer) return true;
+        const touch *written = &walk->writes.items[i];
+        if (written->buffer != read->buffer) continue;
+        uint32_t d = 0, rank = hone_func_buffer(walk->func, read->buffer)->rank;
+        while (d < rank && lies_within(walk, &read->dims[d], &written->dims[d]))
+            d++;
+        return d == rank;
     }
     return false;
 }
@@ -601,7 +615,7 @@ static const hone_region *finish_regions(region_walk *walk, const touches *list,
     for (uint32_t i = 0; i < list->count; i++) {
         const touch *t = &list->items[i];
         const hone_buffer_info *buffer = hone_func_buffer(walk->func, t->buffer);
-        if (without_written && is_written(walk, t->buffer)) continue;
+        if (without_written && is_written(walk, t)) continue;
         hone_range *ranges = hone_arena_alloc(arena, (buffer->rank + 1) * sizeof *ranges);
         if (!ranges) return NULL;
         for (uint32_t d = 0; d < buffer->rank; d++) {

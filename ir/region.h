@@ -11,9 +11,10 @@
 /* Reads and writes of a block as TVMScript infers them when T.reads/T.writes are left out: the
  * union box of all accesses below (nested blocks by their declared regions with bindings put in),
  * over the block's own axes; loops inside are relaxed and tightened by the conditions around an
- * access. A block with an init does not read what it writes. Buffers made inside are left out;
- * views and aliases count as their source; a buffer whose address escapes is touched as a whole.
- * Each buffer once, in order of first access (the right side of a store before its indices). */
+ * access. A block with an init does not read a buffer of which it reads no more than it writes.
+ * Buffers made inside are left out; views and aliases count as their source; a buffer whose address
+ * escapes is touched as a whole. Each buffer once, in order of first access (the right side of a
+ * store before its indices). */
 HONE_NODISCARD hone_status hone_block_infer_regions(const hone_func *func, hone_node_id block,
                                                     hone_arena *arena, uint32_t *out_read_count,
                                                     const hone_region **out_reads,

@@ -167,28 +167,29 @@ static bool is_written_before(own_reads *o, hone_node_id at, hone_node_id block_
     return false;
 }
 
-static const hone_region *declared_read(const own_reads *o, hone_node_id id) {
-    const hone_block *block = sch_block(o->sch, id);
+/* A region that a node reads: by itself, or as the blocks around it say what they read. */
+static bool is_region_fed(own_reads *o, hone_node_id at, hone_node_id block_or_none,
+                          const hone_region *region) {
+    hone_schedule *sch = o->sch;
+    if (is_written_before(o, at, block_or_none, region)) return true;
+    hone_node_id around = sch_scope_of(sch, at);
+    if (around == o->block) return false;
+    const hone_block *block = sch_block(sch, around);
+    bool is_declared = false;
     for (uint32_t r = 0; r < block->read_count; r++) {
-        if (block->reads[r].buffer == o->buffer) return &block->reads[r];
+        if (block->reads[r].buffer != o->buffer) continue;
+        if (!is_region_fed(o, around, around, &block->reads[r])) return false;
+        is_declared = true;
     }
-    return NULL;
+    bool sums_up = hone_block_init_of(sch->func, around) != HONE_NO_ID;
+    return is_declared || (sums_up && sch_writes(block, o->buffer));
 }
 
 static bool look_for_load(void *ctx, const hone_expr *e) {
     own_reads *o = ctx;
     if (e->kind != HONE_EXPR_LOAD || e->u.buffer != o->buffer) return o->is_fed;
     const hone_region *region = sch_region_of_load(o->sch, e);
-    hone_node_id at = o->at, block = HONE_NO_ID;
-    while (region && !is_written_before(o, at, block, region)) {
-        at = block = sch_scope_of(o->sch, at);
-        region = NULL;
-        if (at == o->block) break;
-        bool sums_up = hone_block_init_of(o->sch->func, at) != HONE_NO_ID;
-        region = declared_read(o, at);
-        if (!region && sums_up && sch_writes(sch_block(o->sch, at), o->buffer)) return true;
-    }
-    o->is_fed = region != NULL;
+    o->is_fed = region && is_region_fed(o, o->at, HONE_NO_ID, region);
     return o->is_fed;
 }
 

@@ -371,6 +371,19 @@ static hone_status make_inner(blockizing *b, part *p) {
     return sch_ir_error(sch);
 }
 
+/* One of the regions that the block writes holds all of this one. */
+static bool is_written_there(blockizing *b, const hone_block *block, const hone_region *read) {
+    hone_schedule *sch = b->sch;
+    for (uint32_t i = 0; i < block->write_count; i++) {
+        const hone_region *written = &block->writes[i];
+        if (written->buffer == read->buffer &&
+            hone_region_covers(&sch->arith, sch->func, written, read)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* An update reads what it goes on with. */
 static hone_status read_own_output(blockizing *b, part *p) {
     hone_schedule *sch = b->sch;
@@ -382,7 +395,7 @@ static hone_status read_own_output(blockizing *b, part *p) {
     for (uint32_t i = 0; i < block->write_count; i++)
         reads[count++] = block->writes[i];
     for (uint32_t i = 0; i < block->read_count; i++) {
-        if (!sch_writes(block, block->reads[i].buffer)) reads[count++] = block->reads[i];
+        if (!is_written_there(b, block, &block->reads[i])) reads[count++] = block->reads[i];
     }
     block->reads = reads;
     block->read_count = count;

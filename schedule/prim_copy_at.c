@@ -54,7 +54,8 @@ static hone_status find_users(copying *c) {
             }
             c->maker = n;
         }
-        bool reads = sch_reads(other, c->buffer) && (n != c->block || !has_init);
+        bool reads = sch_reads(other, c->buffer) &&
+                     (n != c->block || !has_init || sch_goes_on(sch, n, c->buffer));
         if (c->is_write && reads && is_below) {
             return sch_refuse(sch, n, "%s, below %s, reads '%s'", sch_block_name(sch, n),
                               sch_loop_name(sch, c->loop), name);

@@ -537,6 +537,10 @@ static sch_block_class class_of(hone_schedule *sch, hone_node_id id, hone_node_i
         *why = "it reads and writes the same buffer";
         return SCH_BLOCK_OTHER;
     }
+    if (!sch_reads_where_it_writes(sch, id)) {
+        *why = "it reads what other instances of it write";
+        return SCH_BLOCK_OTHER;
+    }
     if (!sch_has_affine_bindings(sch, id) &&
         (loop == HONE_NO_ID || !sch_sums_within(sch, id, loop))) {
         *why = loop == HONE_NO_ID ? "its bindings are not affine in the loops"
