@@ -16,7 +16,7 @@ expect() { # WHAT GOT WANT
 }
 PATH=$(dirname "$hone"):$PATH
 
-# shellcheck source=tools/shell/hone.bash
+# shellcheck source=/dev/null
 . "$dir/hone.bash"
 in_bash() {
     COMP_WORDS=("$@")
