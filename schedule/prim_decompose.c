@@ -87,10 +87,6 @@ static hone_status check(hone_schedule *sch, hone_node_id block, hone_node_id lo
         return sch_refuse(sch, loop, "%s repeats %s, which would go on from one init",
                           sch_loop_name(sch, loop), sch_block_name(sch, block));
     }
-    if (!sch_reads_where_it_writes(sch, block)) {
-        return sch_refuse(sch, block, "%s reads what other instances of it write",
-                          sch_block_name(sch, block));
-    }
     HONE_TRY(check_apart(sch, block, loop));
     return check_readers(sch, block, loop);
 }
