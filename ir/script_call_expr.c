@@ -51,9 +51,18 @@ static const named_op named_ops[] = {
     {"T.max",      HONE_OP_MAX,      true },
 };
 
+/* T.And, T.Or and T.Not take no numbers, as in TVM. */
+static bool expect_condition(script_parser *p, const script_call *call, const hone_expr *e) {
+    if (hone_dtype_is_bool(e->dtype)) return true;
+    return script_fail_type(p, call->at, "%s takes conditions, not a number of type %s",
+                            call->callee, HONE_DTYPE_NAME(e->dtype));
+}
+
 static bool named_pair(script_parser *p, const named_op *row, const script_call *call,
                        const hone_expr *a, const hone_expr *b, const hone_expr **out) {
     hone_op op = row->op;
+    bool joins = op == HONE_OP_AND || op == HONE_OP_OR;
+    if (joins && (!expect_condition(p, call, a) || !expect_condition(p, call, b))) return false;
     bool whole = hone_dtype_is_integer(a->dtype) && hone_dtype_is_integer(b->dtype);
     if (op == HONE_OP_DIV && whole) op = HONE_OP_TRUNCDIV; /* T.Div of integers rounds to zero */
     if (row->folds) {
@@ -92,7 +101,9 @@ static bool call_op(script_parser *p, const script_call *call, script_value *out
 
 static bool call_not(script_parser *p, const script_call *call, script_value *out) {
     const hone_expr *e = NULL;
-    return expr_arg(p, call, 0, "a", &e) && script_finish(p, call, hone_expr_not(&p->ir, e), out);
+    if (!expr_arg(p, call, 0, "a", &e)) return false;
+    if (!expect_condition(p, call, e)) return false;
+    return script_finish(p, call, hone_expr_not(&p->ir, e), out);
 }
 
 static bool call_ceildiv(script_parser *p, const script_call *call, script_value *out) {
