@@ -39,6 +39,19 @@ static void report_outside(verifier *v, hone_node_id id, uint32_t i, hone_interv
         (long long)span.max->u.i, min, end);
 }
 
+/* What a binding says of itself tells nothing of the loops and conditions around it: none of the
+ * loops may have an iteration, no condition may ever hold. */
+static bool never_runs(const hone_func *func, hone_node_id id) {
+    for (hone_node_id n = id; n != HONE_NO_ID; n = hone_func_node(func, n)->parent) {
+        const hone_node *node = hone_func_node(func, n);
+        if (node->kind == HONE_NODE_FOR && hone_expr_is_int_value(node->u.loop.range.extent, 0))
+            return true;
+        const hone_expr *condition = node->kind == HONE_NODE_BLOCK ? node->u.block.predicate : NULL;
+        if (condition && hone_expr_is_int_value(condition, 0)) return true;
+    }
+    return false;
+}
+
 static void check_constant_domain(verifier *v, hone_node_id id, uint32_t i, hone_interval span,
                                   bool is_certain) {
     const hone_axis *axis = &hone_func_node(v->func, id)->u.block.block->axes[i];
@@ -53,7 +66,7 @@ static void check_constant_domain(verifier *v, hone_node_id id, uint32_t i, hone
     }
     if (lo < min || hi > min + extent - 1)
         report_outside(v, id, i, span, is_certain);
-    else if (hi - lo + 1 < extent)
+    else if (hi - lo + 1 < extent && !never_runs(v->func, id))
         verify_uncovered(v, id, i, lo, hi);
 }
 
@@ -101,16 +114,6 @@ static void check_symbolic_domain(verifier *v, hone_node_id id, const hone_axis 
     }
 }
 
-/* A number says nothing of the loops around it: none of them may have an iteration. */
-static bool is_in_empty_loop(const hone_func *func, hone_node_id id) {
-    for (hone_node_id n = id; n != HONE_NO_ID; n = hone_func_node(func, n)->parent) {
-        const hone_node *node = hone_func_node(func, n);
-        if (node->kind == HONE_NODE_FOR && hone_expr_is_int_value(node->u.loop.range.extent, 0))
-            return true;
-    }
-    return false;
-}
-
 static void check_binding(verifier *v, hone_node_id id, uint32_t i) {
     const hone_node *node = hone_func_node(v->func, id);
     const hone_axis *axis = &node->u.block.block->axes[i];
@@ -126,7 +129,7 @@ static void check_binding(verifier *v, hone_node_id id, uint32_t i) {
     hone_interval span = region_relax_span(&v->arith, &v->facts, binding, binding, v->relax,
                                            v->func->var_count, &is_exact);
     bool is_certain =
-        is_exact && !v->facts.count && !v->facts.has_others && !is_in_empty_loop(v->func, id);
+        is_exact && !v->facts.count && !v->facts.has_others && !never_runs(v->func, id);
     bool is_constant = span.min && span.max && span.min->kind == HONE_EXPR_INT &&
                        span.max->kind == HONE_EXPR_INT && axis->dom.min->kind == HONE_EXPR_INT &&
                        axis->dom.extent->kind == HONE_EXPR_INT;

@@ -81,6 +81,13 @@ static const struct row {
      "      vi = T.axis.spatial((1, 1), 1)\n"
      "      vj = T.axis.spatial((1, 1), i + 1)\n"
      "      C[vi, vj] = 0.0\n",                                              "loop 'i' has the extent 0",                                                                    true },
+    {"a part of an axis in a block that never runs",
+     "  for i, j in T.grid(128, 2):\n"
+     "    with T.block(\"B\"):\n"
+     "      vi = T.axis.spatial(128, i)\n"
+     "      vj = T.axis.spatial(128, j + 5)\n"
+     "      T.where(T.bool(False))\n"
+     "      C[vi, vj] = 0.0\n",                                              "have 16384 values together",                                                                   true },
     {"a predicate keeps it inside",
      "  for i, j in T.grid(13, 10):\n"
      "    with T.block(\"B\"):\n"
