@@ -102,6 +102,22 @@ static const hone_expr *inner_condition(hone_schedule *sch, hone_node_id id, hon
     return condition && !hone_expr_uses_any(condition, others, count) ? condition : NULL;
 }
 
+/* A loop that repeats the block, of which no binding speaks, may have no iteration: then nothing of
+ * the box is written. */
+static bool may_be_left_out(hone_schedule *sch, hone_node_id id, const bool *marks) {
+    const hone_node *node = sch_node(sch, id);
+    uint32_t axis_count = node->u.block.block->axis_count;
+    for (hone_node_id n = node->parent; sch_node(sch, n)->kind == HONE_NODE_FOR;
+         n = sch_node(sch, n)->parent) {
+        hone_var var = sch_node(sch, n)->u.loop.var;
+        uint32_t a = 0;
+        while (a < axis_count && !hone_expr_uses_var(node->u.block.bindings[a], var))
+            a++;
+        if (marks[var] && a == axis_count && !sch_surely_runs(sch, n)) return true;
+    }
+    return false;
+}
+
 /* The box of what a block declares, under its predicate and that of a block that is all its body.
  * exact: all of it is written. */
 static hone_status box_of_block(hone_schedule *sch, hone_node_id id, const hone_region *region,
@@ -123,7 +139,8 @@ static hone_status box_of_block(hone_schedule *sch, hone_node_id id, const hone_
     const hone_region *written =
         block ? hone_region_of(block->write_count, block->writes, region->buffer) : NULL;
     bool is_all = written && hone_region_same(sch->func, written, region);
-    *out_is_exact = sch_writes_exactly(sch, id) || (is_all && sch_writes_exactly(sch, body));
+    *out_is_exact = (sch_writes_exactly(sch, id) || (is_all && sch_writes_exactly(sch, body))) &&
+                    !may_be_left_out(sch, id, marks);
     return HONE_OK;
 }
 

@@ -175,14 +175,6 @@ static hone_status check_block(hone_schedule *sch, hone_node_id block, hone_node
     return is_private_below(sch, block, loop) ? HONE_OK : check_shared_block(sch, block, loop);
 }
 
-bool sch_is_in_concurrent_loop(const hone_schedule *sch, hone_node_id block) {
-    hone_node_id n = sch_node(sch, block)->parent;
-    while (sch_node(sch, n)->kind == HONE_NODE_FOR &&
-           !hone_node_is_concurrent_loop(sch_node(sch, n)))
-        n = sch_node(sch, n)->parent;
-    return sch_node(sch, n)->kind == HONE_NODE_FOR;
-}
-
 /* Do iterations of the loop around a node run at once? Threads of which an inner loop takes the
  * work are those of the inner loop. */
 static bool runs_at_once(const hone_schedule *sch, hone_node_id loop, hone_node_id inside) {
@@ -196,6 +188,13 @@ static bool runs_at_once(const hone_schedule *sch, hone_node_id loop, hone_node_
         if (strcmp(inner->u.loop.thread_tag, tag) == 0) return false;
     }
     return strncmp(tag, "vthread", 7) != 0;
+}
+
+bool sch_is_in_concurrent_loop(const hone_schedule *sch, hone_node_id block) {
+    hone_node_id n = sch_node(sch, block)->parent;
+    while (sch_node(sch, n)->kind == HONE_NODE_FOR && !runs_at_once(sch, n, block))
+        n = sch_node(sch, n)->parent;
+    return sch_node(sch, n)->kind == HONE_NODE_FOR;
 }
 
 hone_status sch_require_seen(hone_schedule *sch, hone_node_id writer, hone_node_id place) {

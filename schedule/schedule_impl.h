@@ -230,7 +230,7 @@ bool sch_has_own_part(hone_schedule *sch, hone_node_id a, hone_node_id b, hone_b
  * in each loop from this one to bottom (none where that is HONE_NO_ID). ILLEGAL names the two. */
 HONE_NODISCARD hone_status sch_require_own_outputs(hone_schedule *sch, hone_node_id loop,
                                                    hone_node_id bottom);
-/* Is a loop of the nest around the block parallel or vectorized? */
+/* Does a loop of the nest around the block run its iterations at once? */
 bool sch_is_in_concurrent_loop(const hone_schedule *sch, hone_node_id block);
 /* A block that goes from its loops to a place elsewhere reads there what iterations that run at
  * once have made, each for itself before: ILLEGAL where they make the same elements. */

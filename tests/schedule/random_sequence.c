@@ -1,6 +1,7 @@
 #include "tests/schedule/random_sequence.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "ir/interp.h"
 #include "ir/script.h"
@@ -100,26 +101,31 @@ static bool means_the_same(const sequence *s) {
     return is_same;
 }
 
-static bool has_threads(const hone_func *func) {
+/* Their iterations run in turn, which the interpreter does not know. */
+static bool has_virtual_threads(const hone_func *func) {
     for (hone_node_id n = 0; n != HONE_NO_ID; n = hone_tree_next(func, 0, n)) {
         const hone_node *node = hone_func_node(func, n);
-        if (node->kind == HONE_NODE_FOR && node->loop_kind == HONE_LOOP_THREAD) return true;
+        if (node->kind == HONE_NODE_FOR && node->loop_kind == HONE_LOOP_THREAD &&
+            strncmp(node->u.loop.thread_tag, "vthread", 7) == 0) {
+            return true;
+        }
     }
     return false;
 }
 
 static bool runs_at_once(const hone_func *func) {
     for (hone_node_id n = 0; n != HONE_NO_ID; n = hone_tree_next(func, 0, n)) {
-        if (hone_node_is_concurrent_loop(hone_func_node(func, n))) return true;
+        const hone_node *node = hone_func_node(func, n);
+        bool is_thread = node->kind == HONE_NODE_FOR && node->loop_kind == HONE_LOOP_THREAD;
+        if (is_thread || hone_node_is_concurrent_loop(node)) return true;
     }
     return false;
 }
 
-/* Iterations that run at once touch nothing that another one writes; without threads, which may
- * still meet where steps join what they do. */
+/* Iterations that run at once touch nothing that another one writes. */
 static bool has_no_races(const sequence *s) {
     const hone_func *func = s->sch->func;
-    if (has_threads(func) || !runs_at_once(func) ||
+    if (has_virtual_threads(func) || !runs_at_once(func) ||
         hone_work_of(func, HONE_NODE_TOP, MOST_WORK) > MOST_WORK)
         return true;
     hone_tensor **args = hone_test_make_args(func, s->seed);
