@@ -20,8 +20,8 @@
  * Checks: the loop is serial and feeds reduce axes only (or runs once and feeds nothing), no loop
  * feeds both kinds; one block is below it, a reduction (reducer.h says which), in a scope that is a
  * pipeline of stages; it is the first block of its nest, which from the first reduce loop on holds
- * nothing else; the new axis fits in the buffer; each element of the new buffer gets a value in
- * spite of the predicate. */
+ * nothing else; what it makes in loops that run at once can be seen outside of them; the new axis
+ * fits in the buffer; each element of the new buffer gets a value in spite of the predicate. */
 
 /* ---- checks ---- */
 
@@ -435,6 +435,7 @@ hone_status hone_sch_rfactor(hone_schedule *sch, hone_rv loop_rv, int64_t factor
     hone_node_id rf;
     HONE_TRY(sch_resolve_loop(sch, loop_rv, &r.loop));
     HONE_TRY(check_block(&r));
+    HONE_TRY(sch_require_seen(sch, r.block, r.scope));
     HONE_TRY(sch_reducer_match(sch, r.block, &r.reducer));
     HONE_TRY(sch_rfactor_check_predicate(&r));
     int64_t rank = r.reducer.rank;

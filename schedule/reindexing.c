@@ -553,6 +553,7 @@ hone_status sch_finish_reindexing(sch_reindexing *r, const char *buffer_name,
     hone_func *saved = NULL;
     if (!buffer_name || !r->block_name) return sch_no_memory();
     HONE_TRY(sch_check_places(r));
+    if (r->is_write) HONE_TRY(sch_require_seen(r->sch, r->block, r->place));
     HONE_TRY(sch_begin_trial(r->sch, &saved));
     return sch_end_trial(r->sch, saved, rebuild(r, buffer_name, storage_scope));
 }
