@@ -219,7 +219,6 @@ static void record_access(region_walk *walk, touches *list, hone_buffer buffer,
     record(walk, list, buffer, dims);
 }
 
-/* A buffer whose address escapes: all of it, read and written. */
 /* The buffer in whose storage another one lies. */
 static hone_buffer storage_of(const region_walk *walk, hone_buffer buffer) {
     for (;;) {
@@ -231,25 +230,27 @@ static hone_buffer storage_of(const region_walk *walk, hone_buffer buffer) {
     }
 }
 
-/* An address alone does not tell whether it is read or written there. */
-static void record_handle(region_walk *walk, hone_buffer buffer) {
+/* Is the block believed to say what it reads (or writes) of the buffer? */
+static bool is_told(const region_walk *walk, hone_buffer buffer, bool of_writes) {
     const hone_block *block = walk->block;
+    if (!walk->believes) return false;
     hone_buffer of = storage_of(walk, buffer);
-    if (walk->believes && (hone_region_of(block->read_count, block->reads, of) ||
-                           hone_region_of(block->write_count, block->writes, of))) {
-        return;
-    }
+    return hone_region_of(of_writes ? block->write_count : block->read_count,
+                          of_writes ? block->writes : block->reads, of) != NULL;
+}
+
+/* A buffer whose address escapes, which alone does not tell whether it is read or written there:
+ * all of it, both. */
+static void record_handle(region_walk *walk, hone_buffer buffer) {
+    if (is_told(walk, buffer, false) || is_told(walk, buffer, true)) return;
     record(walk, &walk->reads, buffer, NULL);
     record(walk, &walk->writes, buffer, NULL);
 }
 
+/* The same of a pointer that says what it is for. */
 static void record_opaque(region_walk *walk, hone_buffer buffer, bool reads, bool writes) {
-    const hone_block *block = walk->block;
-    hone_buffer of = storage_of(walk, buffer);
-    reads = reads && !(walk->believes && hone_region_of(block->read_count, block->reads, of));
-    writes = writes && !(walk->believes && hone_region_of(block->write_count, block->writes, of));
-    if (reads) record(walk, &walk->reads, buffer, NULL);
-    if (writes) record(walk, &walk->writes, buffer, NULL);
+    if (reads && !is_told(walk, buffer, false)) record(walk, &walk->reads, buffer, NULL);
+    if (writes && !is_told(walk, buffer, true)) record(walk, &walk->writes, buffer, NULL);
 }
 
 static hone_buffer buffer_of_data(const region_walk *walk, hone_var var) {

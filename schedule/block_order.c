@@ -67,7 +67,8 @@ bool sch_is_order_free_alone(hone_schedule *sch, hone_node_id id, hone_node_id l
     for (hone_node_id n = sch_next_block(sch, loop, loop); n != HONE_NO_ID;
          n = sch_next_block(sch, loop, n)) {
         const hone_block *other = sch_block(sch, n);
-        for (uint32_t w = 0; n != id && w < block->write_count; w++) {
+        if (n == id) continue;
+        for (uint32_t w = 0; w < block->write_count; w++) {
             hone_buffer buffer = block->writes[w].buffer;
             if (sch_writes(other, buffer) || sch_reads(other, buffer)) return false;
         }
