@@ -219,11 +219,14 @@ bool script_check_shift(script_parser *p, uint32_t at, const hone_expr *value,
                        (unsigned)value->dtype.bits - 1);
 }
 
+static bool is_of_bits(const operator_row *row) {
+    return row->op == HONE_OP_COUNT && row->intrin != HONE_INTRIN_POW;
+}
+
 /* The bits of a float are those of T.reinterpret. */
 static bool check_bits(script_parser *p, const operator_row *row, const script_value *v,
                        const hone_expr *e) {
-    bool is_bits = row->op == HONE_OP_COUNT && row->intrin != HONE_INTRIN_POW;
-    if (!is_bits || !hone_dtype_is_float(e->dtype)) return true;
+    if (!is_of_bits(row) || !hone_dtype_is_float(e->dtype)) return true;
     return script_fail_type(p, v->at, "an operand of '%s' is %s, must be an integer", row->text,
                             HONE_DTYPE_NAME(e->dtype));
 }
@@ -260,9 +263,9 @@ static bool check_truth(script_parser *p, const script_value *v, const hone_expr
  * operand. */
 static bool operand(script_parser *p, const operator_row *row, const script_value *v,
                     const script_value *other, const hone_expr **out) {
-    bool is_bits = row->op == HONE_OP_COUNT && row->intrin != HONE_INTRIN_POW;
     bool is_equality = row->op == HONE_OP_EQ || row->op == HONE_OP_NE;
-    if (v->kind != SCRIPT_INT || !(is_bits || is_equality)) return script_to_expr(p, v, out);
+    if (v->kind != SCRIPT_INT || !(is_of_bits(row) || is_equality))
+        return script_to_expr(p, v, out);
     const hone_expr *beside = NULL;
     if (!script_to_expr(p, other, &beside)) return false;
     bool takes = hone_dtype_is_integer(beside->dtype);
