@@ -32,12 +32,6 @@ typedef struct place {
     int64_t products; /* how often a group of A is used */
 } place;
 
-static bool is_below(const hone_func *func, hone_node_id node, hone_node_id above) {
-    while (node != HONE_NO_ID && node != above)
-        node = hone_func_node(func, node)->parent;
-    return node == above;
-}
-
 /* Whether a copy inside of a node may not be made in front of it. */
 static bool is_limit(const place *p, const hone_node *node) {
     const lower_dot_match *d = p->d;
@@ -164,7 +158,7 @@ hone_status lower_dot_raise(const lower_dot_match *d, hone_buffer *out_raised) {
     hone_buffer storage = lower_storage_of(func, d->a_buffer);
     *out_raised = HONE_NO_ID;
     for (const lower_dot_copy *c = *d->io_copies; c; c = c->next) {
-        if (c->storage != storage || !is_below(func, d->outer, c->alloc)) continue;
+        if (c->storage != storage || !hone_tree_is_ancestor(func, c->alloc, d->outer)) continue;
         *out_raised = c->copy;
         return HONE_OK;
     }
