@@ -374,6 +374,34 @@ static feeding feeding_of(const hone_block *block, const sch_nest *n, hone_var v
     return found;
 }
 
+static bool is_read_outside(const move *m, hone_node_id loop, uint32_t reader_count,
+                            const hone_node_id *readers) {
+    for (uint32_t i = 0; i < reader_count; i++) {
+        if (!hone_tree_is_ancestor(m->sch->func, loop, readers[i])) return true;
+    }
+    return sch_is_output_block(m->sch, m->block);
+}
+
+/* reverse: a loop that feeds no axis of the block repeats it; one without iterations leaves it
+ * out. */
+static hone_status check_is_run(move *m, const sch_nest *n) {
+    hone_schedule *sch = m->sch;
+    uint32_t reader_count = 0;
+    const hone_node_id *readers = NULL;
+    HONE_TRY(sch_consumers(sch, m->block, &reader_count, &readers));
+    for (hone_node_id l = m->loop; l != m->scope; l = sch_node(sch, l)->parent) {
+        if (hone_tree_is_ancestor(sch->func, l, m->block)) break;
+        if (feeding_of(sch_block(sch, m->block), n, sch_node(sch, l)->u.loop.var) !=
+                FEEDS_NOTHING ||
+            sch_surely_runs(sch, l) || !is_read_outside(m, l, reader_count, readers)) {
+            continue;
+        }
+        return sch_refuse(sch, l, "%s may have no iteration, and %s is needed without it",
+                          sch_loop_name(sch, l), sch_block_name(sch, m->block));
+    }
+    return HONE_OK;
+}
+
 /* reverse: a loop around the new place that runs its iterations at once must feed spatial axes of
  * the block alone: else it would repeat the block, or reduce in no order. Threads of one group may
  * reduce together. */
@@ -494,6 +522,7 @@ static hone_status prepare(move *m, sch_nest *out) {
     if (!m->is_reverse) return check_unread(m, out);
     HONE_TRY(check_producers_are_done(m, out));
     HONE_TRY(check_coverage(m, out));
+    HONE_TRY(check_is_run(m, out));
     return check_concurrent(m, out);
 }
 
