@@ -211,10 +211,7 @@ hone_status sch_require_leavable(hone_schedule *sch, hone_node_id reader, hone_n
     const hone_node_id *producers = NULL;
     for (hone_node_id l = sch_node(sch, reader)->parent; sch_node(sch, l)->kind == HONE_NODE_FOR;
          l = sch_node(sch, l)->parent) {
-        if (!hone_node_is_concurrent_loop(sch_node(sch, l)) ||
-            hone_tree_is_ancestor(sch->func, l, place)) {
-            continue;
-        }
+        if (!runs_at_once(sch, l, reader) || hone_tree_is_ancestor(sch->func, l, place)) continue;
         if (!producers) HONE_TRY(sch_producers(sch, reader, &count, &producers));
         for (uint32_t i = 0; i < count; i++) {
             if (!hone_tree_is_ancestor(sch->func, l, producers[i])) continue;
