@@ -122,7 +122,8 @@ static const hone_expr *tighter(hone_arith *arith, const hone_expr *old, const h
     return hone_simplify(arith, hone_expr_binary(&arith->ir, op, old, fresh));
 }
 
-/* Tightens one side of the interval of e by all facts. */
+/* Tightens one side of the interval of e by each fact, and by that one and another together: 2*i + j
+ * where i < 1 and j < 2. */
 static const hone_expr *tighten(hone_arith *arith, const region_facts *facts, const hone_expr *e,
                                 const hone_expr *bound, bool is_upper, const bool *relax,
                                 uint32_t relax_count) {
@@ -137,6 +138,8 @@ static const hone_expr *tighten(hone_arith *arith, const region_facts *facts, co
         bool is_exact;
         hone_interval span = hone_arith_relax(arith, other, relax, relax_count, &is_exact);
         const hone_expr *candidate = is_upper ? span.max : span.min;
+        const region_facts later = {.items = facts->items + i + 1, .count = facts->count - i - 1};
+        candidate = tighten(arith, &later, other, candidate, is_upper, relax, relax_count);
         bound = tighter(arith, bound, candidate, is_upper ? HONE_OP_MIN : HONE_OP_MAX);
     }
     return bound;

@@ -72,7 +72,7 @@ static const struct row {
      "    with T.block(\"B\"):\n"
      "      v = T.axis.spatial(128, i * 8 + j)\n"
      "      T.where(i < 10 and j < 7)\n"
-     "      C[v, 0] = A[v, 0]\n",                                          "i j ",     "0..79, 0..0",                          false},
+     "      C[v, 0] = A[v, 0]\n",                                          "i j ",     "0..78, 0..0",                          false},
     {"boxes side by side are cut between two of them",
      "  for i in range(32):\n"
      "    with T.block(\"B\"):\n"
