@@ -244,8 +244,9 @@ static bool is_condition(const hone_sinfo *info) {
 
 static bool has_extents_of(hone_infer *in, const hone_sinfo *a, const hone_sinfo *b) {
     hone_arith arith;
+    if (!a->shape || !b->shape) return !a->shape;
     hone_arith_init(&arith, in->ir.arena);
-    for (int32_t d = 0; a->shape && b->shape && d < a->rank; d++) {
+    for (int32_t d = 0; d < a->rank; d++) {
         if (!hone_prove_equal(&arith, a->shape[d], b->shape[d])) return false;
     }
     return true;

@@ -346,12 +346,20 @@ static void print_bind(printer *pr, const hone_gbind *bind) {
 
 static void print_bindings(printer *pr);
 
-/* Names of a branch: its parameters are called as around. */
+static void declare_size(printer *pr, const char *name) {
+    printer_line_begin(pr);
+    hone_str_printf(pr->out, "%s = T.int64()", name);
+    printer_line_end(pr);
+}
+
+/* Names of a branch: its parameters and sizes are called as around; sizes of its own, which an
+ * R.match_cast defines, are declared in it. */
 static bool enter_branch(printer *pr, const hone_graph_func *g, const hone_gbind *bind) {
     const hone_graph_func *around = pr->graph;
+    usage own;
     const char **vars = hone_arena_zalloc(pr->arena, (g->var_count + 1) * sizeof *vars);
     const char **values = hone_arena_zalloc(pr->arena, (g->value_count + 1) * sizeof *values);
-    if (!vars || !values) return false;
+    if (!vars || !values || !find_usage(pr, g, pr->branches, &own)) return false;
     for (uint32_t i = 0; i < g->param_count; i++) {
         const hone_garg *arg = &bind->args[HONE_GBIND_IF_ARGS + i];
         values[i] = arg->kind == HONE_GARG_VALUE ? printer_value(pr, arg->u.value) : NULL;
@@ -361,6 +369,9 @@ static bool enter_branch(printer *pr, const hone_graph_func *g, const hone_gbind
             bool is_it = strcmp(g->vars[v].name, around->vars[outer].name) == 0;
             if (is_it) vars[v] = printer_var(pr, outer);
         }
+        if (vars[v] || !own.vars[v]) continue;
+        vars[v] = printer_define(pr, g->vars[v].name);
+        declare_size(pr, vars[v]);
     }
     pr->graph = g;
     pr->var_names = vars;
@@ -489,10 +500,7 @@ static void print_head(printer *pr) {
 static void print_declarations(printer *pr, const usage *u) {
     const hone_graph_func *g = pr->graph;
     for (hone_var var = 0; var < g->var_count; var++) {
-        if (!u->vars[var]) continue;
-        printer_line_begin(pr);
-        hone_str_printf(pr->out, "%s = T.int64()", printer_var(pr, var));
-        printer_line_end(pr);
+        if (u->vars[var]) declare_size(pr, printer_var(pr, var));
     }
     if (g->attrs.count) {
         printer_line_begin(pr);
