@@ -59,7 +59,14 @@ static bool note_expr(void *ctx, const hone_expr *e) {
     return true;
 }
 
+/* tvm_access_ptr(type, data, offset, extent, mask) without the bit that says it writes. */
+static bool is_read_access(const hone_expr *e) {
+    return hone_expr_is_call(e, HONE_INTRIN_ACCESS_PTR) && e->count == 5 &&
+           hone_expr_is_int(e->args[4]) && !(e->args[4]->u.i & 2);
+}
+
 static void note_handles(collector *c, const hone_expr *e) {
+    if (is_read_access(e)) return;
     if (e->kind == HONE_EXPR_VAR && hone_dtype_is_handle(e->dtype)) {
         for (hone_buffer id = 0; id < c->func->buffer_count; id++) {
             if (c->func->buffers[id].data != e->u.var) continue;

@@ -100,9 +100,15 @@ static const struct row {
     {"stored by a view of a view",
      VIEWED "            for j in range(4):\n                W[j] = W[j] + Z[va, j]\n",
      HONE_PARAM_INOUT},
+    {"a pointer for reading is passed on",
+     VIEWED "            T.evaluate(T.call_extern(\"int32\", \"f\", W.access_ptr(\"r\")))\n"
+            "            Z[va, 0] = T.float32(0)\n",                                HONE_PARAM_IN                                       },
+    {"a pointer for writing is passed on",
+     VIEWED "            T.evaluate(T.call_extern(\"int32\", \"f\", W.access_ptr(\"w\")))\n"
+            "            Z[va, 0] = T.float32(0)\n",   HONE_PARAM_INOUT},
     {"a view's pointer is passed on",
      VIEWED "            T.evaluate(T.call_extern(\"int32\", \"f\", W.data))\n"
-            "            Z[va, 0] = T.float32(0)\n",                                HONE_PARAM_INOUT                                       },
+            "            Z[va, 0] = T.float32(0)\n",HONE_PARAM_INOUT},
 };
 
 static void check_row(void **state) {
