@@ -2,7 +2,8 @@
  *
  * A value without pointers: copy it, compare it by its printed form. Text forms that are read:
  *   "host", "native"                        this machine, detected; options may follow and win
- *   "llvm -mcpu=znver4 -num-cores=2"        TVM's spelling, with - or --, also "--num-cores 2"
+ *   "llvm -mcpu=znver4 -num-cores=2"        TVM's spelling, with - or --, also "--num-cores 2";
+ *                                           -mcpu=native is the CPU of this machine
  *   {"kind": "llvm", "mcpu": "znver4", …}   the JSON form
  *   "aarch64-linux-gnu"                     a bare triple; options may follow
  *   "cuda -arch=sm_90"  "nvidia/nvidia-h100"  "c"

@@ -165,8 +165,24 @@ static hone_status apply(void *ctx, const char *name, size_t length, const char 
     return HONE_OK;
 }
 
+/* "-mcpu=native", as compilers have it: the CPU of this machine. */
+static hone_status take_own_cpu(parse_state *state) {
+    hone_target own, *t = state->target;
+    HONE_TRY(hone_target_detect(&own));
+    if (strcmp(hone_target_arch(t), hone_target_arch(&own)) != 0) {
+        return HONE_ERROR(HONE_CODE_INVALID,
+                          "target: mcpu 'native' is a CPU of %s, this one's, and the target is %s",
+                          hone_target_arch(&own), hone_target_arch(t));
+    }
+    snprintf(t->cpu, sizeof t->cpu, "%s", own.cpu);
+    if (!state->has_features) snprintf(t->features, sizeof t->features, "%s", own.features);
+    return HONE_OK;
+}
+
 static hone_status finish(parse_state *state) {
     hone_target *t = state->target;
+    bool is_own = state->has_cpu && strcmp(t->cpu, "native") == 0 && !hone_target_is_gpu(t);
+    if (is_own) HONE_TRY(take_own_cpu(state));
     if (!hone_target_is_gpu(t)) {
         uint64_t set;
         bool is_x86 = strcmp(hone_target_arch(t), "x86_64") == 0;

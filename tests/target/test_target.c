@@ -40,6 +40,7 @@ static const struct row {
     {"llvm -num-cores=-4",                                                   NULL,         "must be from 0"                },
     {"llvm -vector-width=96",                                                NULL,         "power of two"                  },
     {"llvm -mtriple=x86_64-linux-gnu -mcpu=pentium17",                       NULL,         "unknown mcpu 'pentium17'"      },
+    {"llvm -mtriple=riscv64-linux-gnu -mcpu=native",                         NULL,         "this one's, and the target is" },
     {"llvm mcpu=znver4",                                                     NULL,         "expected an option"            },
     {"llvm -mattr=+avx2;rm",                                                 NULL,         "words of letters"              },
     {"{\"mcpu\": \"znver4\"}",                                               NULL,         "no text \"kind\""              },
