@@ -1,4 +1,5 @@
 /* schedule/cache_box.c - which part of a buffer a cache holds. */
+#include "ir/region.h"
 #include "schedule/caching.h"
 
 static uint32_t rank_of(const caching *c) {
@@ -58,6 +59,65 @@ static bool holds(const caching *c, const sch_box *outer, const sch_box *inner) 
     return true;
 }
 
+/* ---- places that are looked up: w[rows[v], j] ---- */
+
+typedef struct lookup {
+    const caching *c;
+    bool is_steady;
+} lookup;
+
+/* What the scope itself writes is not the same all through it. */
+static bool check_load(void *ctx, const hone_expr *e) {
+    lookup *l = ctx;
+    hone_schedule *sch = l->c->sch;
+    if (e->kind == HONE_EXPR_CALL) l->is_steady &= hone_intrin_is_pure((hone_intrin)e->op);
+    for (hone_node_id n = l->c->scope; e->kind == HONE_EXPR_LOAD && n != HONE_NO_ID;
+         n = hone_tree_next(sch->func, l->c->scope, n)) {
+        const hone_node *node = sch_node(sch, n);
+        if (node->kind == HONE_NODE_BLOCK)
+            l->is_steady &= !sch_writes(sch_block(sch, n), e->u.buffer);
+        if (node->kind == HONE_NODE_STORE) l->is_steady &= node->u.store.buffer != e->u.buffer;
+    }
+    return l->is_steady;
+}
+
+/* Each run of the scope comes to the block. */
+static bool surely_comes_to(hone_schedule *sch, hone_node_id block) {
+    if (sch_node(sch, block)->u.block.predicate || !sch_is_below_loops_only(sch, block))
+        return false;
+    for (hone_node_id n = sch_node(sch, block)->parent; sch_node(sch, n)->kind == HONE_NODE_FOR;
+         n = sch_node(sch, n)->parent) {
+        if (!sch_surely_runs(sch, n)) return false;
+    }
+    return true;
+}
+
+/* Do the users read just the same place of the dimension as the scope says? It is one that it looks
+ * up before it begins. */
+static bool is_looked_up(const caching *c, uint32_t dim, const hone_range *declared) {
+    hone_schedule *sch = c->sch;
+    lookup l = {c, true};
+    if (hone_expr_is_pure_index(declared->min)) return false;
+    hone_expr_walk(declared->min, check_load, &l);
+    for (uint32_t i = 0; l.is_steady && i < c->user_count; i++) {
+        const hone_block *user = sch_block(sch, c->users[i]);
+        const hone_region *read = hone_region_of(user->read_count, user->reads, c->buffer);
+        l.is_steady = read && surely_comes_to(sch, c->users[i]) &&
+                      hone_expr_same(read->ranges[dim].min, declared->min) &&
+                      hone_expr_same(read->ranges[dim].extent, declared->extent);
+    }
+    return l.is_steady;
+}
+
+void sch_narrow_to_looked_up(const caching *c, sch_box *io) {
+    const hone_block *scope = sch_block(c->sch, c->scope);
+    const hone_region *read = hone_region_of(scope->read_count, scope->reads, c->buffer);
+    for (uint32_t d = 0; read && io->dims && d < rank_of(c); d++) {
+        if (is_looked_up(c, d, &read->ranges[d]))
+            io->dims[d] = interval_of(c->sch, read->ranges[d]);
+    }
+}
+
 /* No value of it is an index of the dimension. */
 static bool is_empty(hone_arith *arith, const hone_interval *dim, const hone_expr *size) {
     if (!dim->min || !dim->max) return false;
@@ -97,7 +157,8 @@ hone_status sch_check_outside(caching *c, const sch_box *box) {
                       hone_func_buffer(sch->func, c->buffer)->name);
 }
 
-/* Is it a box of known size within the buffer, and not all of it? */
+/* Is it a box of known size within the buffer, and not all of it? Where a place is looked up, it is
+ * the program that says that it is within. */
 static bool is_part(const caching *c, const hone_range *ranges) {
     hone_schedule *sch = c->sch;
     bool is_whole = true;
@@ -105,9 +166,10 @@ static bool is_part(const caching *c, const hone_range *ranges) {
         const hone_expr *size = hone_func_buffer(sch->func, c->buffer)->shape[d];
         const hone_expr *zero = hone_expr_int(&sch->ir, size->dtype, 0);
         const hone_expr *end = hone_expr_add(&sch->ir, ranges[d].min, ranges[d].extent);
-        if (!zero || !end || !hone_expr_is_int(ranges[d].extent) ||
-            !hone_prove_less_equal(&sch->arith, zero, ranges[d].min) ||
-            !hone_prove_less_equal(&sch->arith, end, size)) {
+        if (!zero || !end || !hone_expr_is_int(ranges[d].extent)) return false;
+        if (hone_expr_is_pure_index(ranges[d].min) &&
+            (!hone_prove_less_equal(&sch->arith, zero, ranges[d].min) ||
+             !hone_prove_less_equal(&sch->arith, end, size))) {
             return false;
         }
         is_whole = is_whole && hone_prove_equal(&sch->arith, ranges[d].extent, size);

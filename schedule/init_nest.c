@@ -129,19 +129,25 @@ static hone_status check_conditions(hone_schedule *sch, hone_node_id block, cons
     return HONE_OK;
 }
 
-hone_status sch_require_serial_sums(hone_schedule *sch, hone_node_id block, hone_node_id top) {
+hone_node_id sch_loop_of_shared_sums(const hone_schedule *sch, hone_node_id block,
+                                     hone_node_id top) {
     for (hone_node_id n = block; n != top;) {
         n = sch_node(sch, n)->parent;
         const hone_node *node = sch_node(sch, n);
         if (node->kind != HONE_NODE_FOR || node->loop_kind != HONE_LOOP_THREAD) continue;
         if (strncmp(node->u.loop.thread_tag, "vthread", 7) == 0) continue; /* a loop */
         if (hone_expr_is_int_value(node->u.loop.range.extent, 1)) continue;
-        if (!sch_feeds_axis(sch, block, node->u.loop.var, HONE_AXIS_REDUCE)) continue;
-        return sch_refuse(sch, n,
-                          "threads of %s reduce together in %s, which they can't without its init",
-                          sch_loop_name(sch, n), sch_block_name(sch, block));
+        if (sch_feeds_axis(sch, block, node->u.loop.var, HONE_AXIS_REDUCE)) return n;
     }
-    return HONE_OK;
+    return HONE_NO_ID;
+}
+
+hone_status sch_require_serial_sums(hone_schedule *sch, hone_node_id block, hone_node_id top) {
+    hone_node_id loop = sch_loop_of_shared_sums(sch, block, top);
+    if (loop == HONE_NO_ID) return HONE_OK;
+    return sch_refuse(sch, loop,
+                      "threads of %s reduce together in %s, which they can't without its init",
+                      sch_loop_name(sch, loop), sch_block_name(sch, block));
 }
 
 hone_status sch_plan_init(hone_schedule *sch, hone_node_id block, hone_node_id loop,

@@ -16,8 +16,11 @@ typedef struct sch_init_nest {
 bool sch_feeds_axis(const hone_schedule *sch, hone_node_id block, hone_var var,
                     hone_axis_kind kind);
 
-/* ILLEGAL where a loop from the block up to top lets threads reduce together: they can only where
- * the block itself says what a sum begins with, so its init can't be taken out. */
+/* A loop from the block up to top whose threads reduce together; HONE_NO_ID: there is none. */
+hone_node_id sch_loop_of_shared_sums(const hone_schedule *sch, hone_node_id block,
+                                     hone_node_id top);
+/* ILLEGAL where there is one: threads can reduce together only where the block itself says what a
+ * sum begins with, so its init can't be taken out. */
 HONE_NODISCARD hone_status sch_require_serial_sums(hone_schedule *sch, hone_node_id block,
                                                    hone_node_id top);
 

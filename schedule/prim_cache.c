@@ -181,6 +181,8 @@ static hone_status find_box(caching *c, sch_box *out) {
     }
     HONE_TRY(sch_box_below(sch, c->place, c->user_count, c->users, c->buffer, c->is_write, out,
                            &is_exact));
+    bool is_from_outside = !c->is_write && c->writer == HONE_NO_ID && c->place == c->scope;
+    if (is_from_outside) sch_narrow_to_looked_up(c, out);
     HONE_TRY(sch_check_not_empty(c, out));
     if (!out->dims || (c->is_write && !is_exact)) {
         return sch_refuse(sch, c->block,

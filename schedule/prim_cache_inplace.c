@@ -1,4 +1,5 @@
 #include "schedule/caching.h"
+#include "schedule/init_nest.h"
 
 /* cache_inplace: copies what a block reads and writes in place into a buffer of another scope in
  * front of each of its instances, and back behind it:
@@ -8,9 +9,20 @@
  *     with block B: A_local[vi] = A_local[vi] + 1
  *     with block A_local: A[v0] = A_local[v0]
  *
- * Checks: the block writes just what it reads, stands in a loop or directly in its scope, and all
- * that it declares may be copied around each instance (inplace_box.c); the scope name is known, the
- * buffer index exists, addresses and views of the buffer can become those of the cache. */
+ * Checks: the block writes just what it reads, stands in a loop or directly in its scope, no
+ * threads reduce together in it, and all that it declares may be copied around each instance
+ * (inplace_box.c); the scope name is known, the buffer index exists, addresses and views of the
+ * buffer can become those of the cache. */
+
+/* Threads that reduce together add to one element: none of them has a copy of it. */
+static hone_status check_alone(const caching *c) {
+    hone_node_id loop = sch_loop_of_shared_sums(c->sch, c->block, c->scope);
+    if (loop == HONE_NO_ID) return HONE_OK;
+    return sch_refuse(
+        c->sch, loop,
+        "threads of %s reduce together in %s, which they can't with copies of their own",
+        sch_loop_name(c->sch, loop), sch_block_name(c->sch, c->block));
+}
 
 /* The copies move what the block reads, so it must write just there. */
 static hone_status check_inplace(caching *c) {
@@ -81,6 +93,7 @@ hone_status hone_sch_cache_inplace(hone_schedule *sch, hone_rv block, int64_t re
     c.place = sch_node(sch, c.block)->parent;
     c.anchor = c.block;
     HONE_TRY(sch_check_pointers(&c, storage_scope));
+    HONE_TRY(check_alone(&c));
     HONE_TRY(check_inplace(&c));
     HONE_TRY(sch_check_copied_around(&c));
     const char *scope = hone_arena_strdup(sch->arena, storage_scope);
