@@ -50,8 +50,8 @@ HONE_NODISCARD hone_status sch_check_pointers(caching *c, const char *storage_sc
 /* Settles what is copied and what the cache holds (c->box). io: what the users touch; all that the
  * writer makes where is_all_written. */
 HONE_NODISCARD hone_status sch_choose_cache_box(caching *c, bool is_all_written, sch_box *io);
-/* cache_read of what comes from outside the scope: where the users read a place that the scope looks
- * up, w[rows[v], j], the box has that place alone. */
+/* cache_read of what comes from outside the scope: where the users read a place that the scope
+ * looks up, w[rows[v], j], the box has that place alone. */
 void sch_narrow_to_looked_up(const caching *c, sch_box *io);
 /* Refuses a box of which nothing lies in the buffer: of padding, or of what never runs. */
 HONE_NODISCARD hone_status sch_check_not_empty(caching *c, const sch_box *box);
