@@ -29,13 +29,17 @@ bool script_store(script_parser *p, const script_value *target, const script_val
     if (!script_to_expr(p, target, &load)) return false;
     if (!fits(value, load->dtype)) return fail_fit(p, value, load->dtype);
     if (!script_to_expr(p, value, &e)) return false;
+    if (e->kind == HONE_EXPR_STRING) {
+        return script_fail_type(p, value->at, "a string is stored as %s",
+                                HONE_DTYPE_NAME(load->dtype));
+    }
     if (hone_dtype_is_handle(e->dtype) != hone_dtype_is_handle(load->dtype)) {
         return script_fail_type(p, value->at, "a value of type %s is stored as %s",
                                 HONE_DTYPE_NAME(e->dtype), HONE_DTYPE_NAME(load->dtype));
     }
     bool converts = !hone_dtype_same_element(e->dtype, load->dtype);
     if (!script_to_expr_as(p, value, load->dtype, &e)) return false;
-    if (e->kind == HONE_EXPR_STRING || !hone_dtype_equal(e->dtype, load->dtype)) {
+    if (!hone_dtype_equal(e->dtype, load->dtype)) {
         return script_fail_type(p, value->at, "a value of type %s is stored as %s",
                                 HONE_DTYPE_NAME(e->dtype), HONE_DTYPE_NAME(load->dtype));
     }

@@ -25,13 +25,18 @@ void verify_know(verifier *v, const hone_expr *condition, bool is_negated, bool 
 static void walk(verifier *v, hone_node_id id);
 
 /* After `if c: continue` the rest runs where c does not hold. */
+static bool is_return(const hone_node *node) {
+    return node->kind == HONE_NODE_EVAL &&
+           hone_expr_is_call(node->u.eval.value, HONE_INTRIN_RETURN);
+}
+
+static bool goes_elsewhere(const hone_node *node) {
+    return node->kind == HONE_NODE_BREAK || node->kind == HONE_NODE_CONTINUE || is_return(node);
+}
+
 static bool leaves_its_loop(const verifier *v, hone_node_id branch) {
     hone_node_id last = hone_func_node(v->func, branch)->last;
-    if (last == HONE_NO_ID) return false;
-    const hone_node *node = hone_func_node(v->func, last);
-    return node->kind == HONE_NODE_BREAK || node->kind == HONE_NODE_CONTINUE ||
-           (node->kind == HONE_NODE_EVAL &&
-            hone_expr_is_call(node->u.eval.value, HONE_INTRIN_RETURN));
+    return last != HONE_NO_ID && goes_elsewhere(hone_func_node(v->func, last));
 }
 
 /* What a statement says of those behind it. */
@@ -461,11 +466,7 @@ static void walk_storage(verifier *v, hone_node_id id) {
 static bool has_way_out(const hone_func *func, hone_node_id loop) {
     if (hone_tree_jump_of(func, loop, false) != HONE_NO_ID) return true;
     for (hone_node_id n = loop; n != HONE_NO_ID; n = hone_tree_next(func, loop, n)) {
-        const hone_node *node = hone_func_node(func, n);
-        if (node->kind == HONE_NODE_EVAL &&
-            hone_expr_is_call(node->u.eval.value, HONE_INTRIN_RETURN)) {
-            return true;
-        }
+        if (is_return(hone_func_node(func, n))) return true;
     }
     return false;
 }
@@ -555,6 +556,8 @@ static void walk(verifier *v, hone_node_id id) {
     default:
         break;
     }
+    if (goes_elsewhere(node) && node->next != HONE_NO_ID)
+        verify_warning(v, node->next, "nothing from here on is run: the statement before leaves");
     walk_children(v, id);
 }
 
