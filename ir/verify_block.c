@@ -39,6 +39,11 @@ static void report_outside(verifier *v, hone_node_id id, uint32_t i, hone_interv
         (long long)span.max->u.i, min, end);
 }
 
+static bool never_holds(const hone_expr *e) {
+    if (hone_expr_is_op(e, HONE_OP_AND)) return never_holds(e->args[0]) || never_holds(e->args[1]);
+    return hone_expr_is_int_value(e, 0);
+}
+
 /* What a binding says of itself tells nothing of the loops and conditions around it: none of the
  * loops may have an iteration, no condition may ever hold. */
 static bool never_runs(const hone_func *func, hone_node_id id) {
@@ -47,7 +52,7 @@ static bool never_runs(const hone_func *func, hone_node_id id) {
         if (node->kind == HONE_NODE_FOR && hone_expr_is_int_value(node->u.loop.range.extent, 0))
             return true;
         const hone_expr *condition = node->kind == HONE_NODE_BLOCK ? node->u.block.predicate : NULL;
-        if (condition && hone_expr_is_int_value(condition, 0)) return true;
+        if (condition && never_holds(condition)) return true;
     }
     return false;
 }
@@ -239,11 +244,6 @@ static void check_reduce_loop_kind(verifier *v, hone_node_id id, const hone_node
                      verify_var_name(v, loop->u.loop.var), how,
                      hone_func_node(v->func, id)->u.block.block->name);
     }
-}
-
-static bool never_holds(const hone_expr *e) {
-    if (hone_expr_is_op(e, HONE_OP_AND)) return never_holds(e->args[0]) || never_holds(e->args[1]);
-    return hone_expr_is_int_value(e, 0);
 }
 
 /* A loop inside the reduction that moves no axis repeats every update. */

@@ -88,6 +88,13 @@ static const struct row {
      "      vj = T.axis.spatial(128, j + 5)\n"
      "      T.where(T.bool(False))\n"
      "      C[vi, vj] = 0.0\n",                                              "have 16384 values together",                                                                   true },
+    {"a part of an axis in a block of two conditions",
+     "  for i, j in T.grid(128, 2):\n"
+     "    with T.block(\"B\"):\n"
+     "      vi = T.axis.spatial(128, i)\n"
+     "      vj = T.axis.spatial(128, j + 5)\n"
+     "      T.where(T.And(T.bool(False), j < 1))\n"
+     "      C[vi, vj] = 0.0\n",                                              "have 16384 values together",                                                                   true },
     {"a predicate keeps it inside",
      "  for i, j in T.grid(13, 10):\n"
      "    with T.block(\"B\"):\n"
