@@ -1,27 +1,12 @@
-/* Programs as they are behind a pass. hoist_init: inits leave loops that run over the reduction
- * once and from its start. compact: buffers shrink to what is touched of them. plan_allocs:
- * iterations that run at once do not share what they all store to. version: tiles for where all
+/* Programs as they are behind a pass; of buffers, see test_lower_allocs.c. hoist_init: inits leave
+ * loops that run over the reduction once and from its start. version: tiles for where all
  * conditions hold, and others. hoist_if: conditions that no iteration changes stand around loops,
- * and statements side by side share one; what may not be asked earlier stays where it is. layout:
- * small buffers are laid out as the vectors in most loops run. carry: vectors whose indices are
- * digits of a number are made twice, for where no digit carries, and as they were. rows: those over
- * several rows go row by row instead where rows divide them. unroll: how far the program may grow.
- */
-#include <string.h>
-
-#include "ir/script.h"
-#include "lower/lower.h"
+ * and statements side by side share one; what may not be asked earlier stays where it is. carry:
+ * vectors whose indices are digits of a number are made twice, for where no digit carries, and as
+ * they were. rows: those over several rows go row by row instead where rows divide them. unroll:
+ * how far the program may grow. */
+#include "tests/lower/pass_rows.h"
 #include "tests/support/hone_test.h"
-
-#define HEAD                                                                                       \
-    "from tvm.script import tir as T\n"                                                            \
-    "@T.prim_func\n"                                                                               \
-    "def main(A: T.Buffer((64,), \"int32\"), Y: T.Buffer((64,), \"int32\"), n: T.int32):\n"
-
-struct row {
-    const char *name, *text;
-    const char *expected; /* in the program behind the pass; the body begins at 4 columns */
-};
 
 #define SUM(EXTENT, BINDING)                                                                       \
     HEAD "    for i, f in T.grid(4, " EXTENT "):\n"                                                \
@@ -166,156 +151,6 @@ static const struct row hoist_rows[] = {
      "        if n < 3:\n"                                                                                                       },
 };
 
-static const struct row compact_rows[] = {
-    {"a tile of a buffer of any size",
-     HEAD "    L = T.alloc_buffer((n, 8), \"int32\")\n"
-          "    for i in range((n + 5) // 6):\n"
-          "        for t in T.unroll(6):\n"
-          "            if i * 6 + t < n:\n"
-          "                L[i * 6 + t, 0] = A[i * 6 + t]\n"
-          "        for t in range(6):\n"
-          "            if i * 6 + t < n:\n"
-          "                Y[i * 6 + t] = L[i * 6 + t, 0]\n", "        L = T.alloc_buffer((6, 1), \"int32\")\n"
-     "        for t in T.unroll(6):\n"
-     "            if i * 6 + t < n:\n"
-     "                L[t, 0] = A[i * 6 + t]\n"},
-    {"but not all of it",
-     HEAD "    L = T.alloc_buffer((n, 8), \"int32\")\n"
-          "    for i, j in T.grid(n, 8):\n"
-          "        L[i, j] = A[i + j]\n"
-          "    for i in range(n):\n"
-          "        Y[i] = L[i, 0]\n",                         "    L = T.alloc_buffer((n, 8), \"int32\")\n" },
-};
-
-static const struct row alloc_rows[] = {
-    {"iterations that run at once and store to the same have buffers of their own",
-     HEAD "    L = T.alloc_buffer((2,), \"int32\")\n"
-          "    for o in range(2):\n"
-          "        for f in T.parallel(3):\n"
-          "            for t in range(4):\n"
-          "                if t % 2 == 0:\n"
-          "                    L[t // 2] = 0\n"
-          "                L[t // 2] = L[t // 2] + A[t]\n"
-          "            Y[o * 3 + f] = L[0]\n",                               "        for f in T.parallel(3):\n"
-     "            L = T.alloc_buffer((2,), \"int32\")\n"                              },
-    {"but where a round may go on with what one before it stored",
-     HEAD "    L = T.alloc_buffer((2,), \"int32\")\n"
-          "    for o in range(2):\n"
-          "        for f in T.parallel(3):\n"
-          "            if o == 0:\n"
-          "                L[1] = A[3]\n"
-          "            else:\n"
-          "                Y[f] = L[1]\n",                                   "    L = T.alloc_buffer((3, 2), \"int32\")\n"          },
-    {"what the conditions around a load say counts",
-     HEAD "    L = T.alloc_buffer((5,), \"int32\")\n"
-          "    for o in range(3):\n"
-          "        for f in T.parallel(2):\n"
-          "            if o * 2 + f < 5:\n"
-          "                for t in range(2):\n"
-          "                    L[t] = A[t]\n"
-          "                for t in range(3):\n"
-          "                    L[t + 2] = A[t]\n"
-          "            if o * 2 + f < 5:\n"
-          "                Y[o * 2 + f] = L[o * 2 + f]\n",                   "    L = T.alloc_buffer((2, 5), \"int32\")\n"          },
-    {"and the ends of what is looked up",
-     HEAD "    L = T.alloc_buffer((5,), \"int32\")\n"
-          "    for o in range(3):\n"
-          "        for f in T.parallel(2):\n"
-          "            if o * 2 + f < 5:\n"
-          "                for t in range(5):\n"
-          "                    L[t] = A[t]\n"
-          "            if o * 2 + f < 5:\n"
-          "                Y[o * 2 + f] = L[T.min(T.max(A[o], 0), 4)]\n",    "    L = T.alloc_buffer((2, 5), \"int32\")\n"          },
-    {"those that store apart may go on with what is theirs",
-     HEAD "    L = T.alloc_buffer((3,), \"int32\")\n"
-          "    for o in range(2):\n"
-          "        for f in T.parallel(3):\n"
-          "            if o == 0:\n"
-          "                L[f] = 0\n"
-          "            L[f] = L[f] + A[o]\n"
-          "            Y[o * 3 + f] = L[f]\n",                               "    L = T.alloc_buffer((3,), \"int32\")\n"
-     "    for o in range(2):\n"                                                       },
-    {"what is read under a condition was made under it, up to the end of the buffer",
-     HEAD "    L = T.alloc_buffer((n,), \"int32\")\n"
-          "    for o in range((n + 1) // 2):\n"
-          "        for f in T.parallel(2):\n"
-          "            for t in range(2):\n"
-          "                if t <= T.min(n - o * 2 - f - 1, 1):\n"
-          "                    L[o * 2 + f + t] = A[o * 2 + f + t]\n"
-          "            if o * 2 + f < n:\n"
-          "                Y[o * 2 + f] = L[T.min(o * 2 + f + 1, n - 1)]\n", "        for f in T.parallel(2):\n"
-     "            L = T.alloc_buffer((n,), \"int32\")\n"},
-    {"what is made ends where the last reader needs it",
-     HEAD
-     "    L = T.alloc_buffer((6,), \"int32\")\n"
-     "    for o in range(2):\n"
-     "        for f in T.parallel(3):\n"
-     "            for t in range(6):\n"
-     "                if T.min(o * 3 + f, 5 - o * 3 - f) + t <= T.max(o * 3 + f, 5 - o * 3 - f):\n"
-     "                    L[T.min(o * 3 + f, 5 - o * 3 - f) + t] = A[t]\n"
-     "            Y[o * 3 + f] = L[o * 3 + f] + L[5 - o * 3 - f]\n",         "        for f in T.parallel(3):\n"
-     "            L = T.alloc_buffer((6,), \"int32\")\n"        },
-    {"else each iteration has a part, to go on with in the next round",
-     HEAD "    L = T.alloc_buffer((6,), \"int32\")\n"
-          "    for o in range(2):\n"
-          "        for f in T.parallel(3):\n"
-          "            for t in range(6):\n"
-          "                if t <= o * 3 + f:\n"
-          "                    L[t] = A[t]\n"
-          "            Y[o * 3 + f] = L[o * 3 + f] + L[5]\n",                "    L = T.alloc_buffer((3, 6), \"int32\")\n"
-     "    for o in range(2):\n"
-     "        for f in T.parallel(3):\n"
-     "            for t in range(6):\n"
-     "                if t <= o * 3 + f:\n"
-     "                    L[f, t] = A[t]\n"                            },
-    {"digits of one loop are apart",
-     HEAD "    L = T.alloc_buffer((2, 3), \"int32\")\n"
-          "    for o in range(2):\n"
-          "        for f in T.parallel(6):\n"
-          "            if o == 0:\n"
-          "                L[f // 3, f % 3] = A[f]\n"
-          "            Y[f] = L[f // 3, f % 3] + o\n",                       "    L = T.alloc_buffer((2, 3), \"int32\")\n"
-     "    for o in range(2):\n"                                               },
-    {"what others stored in an earlier round stays shared",
-     HEAD "    L = T.alloc_buffer((8,), \"int32\")\n"
-          "    for o in range(2):\n"
-          "        for f in T.parallel(8):\n"
-          "            if o == 0:\n"
-          "                L[f * 3 % 8] = A[f]\n"
-          "            if o == 1:\n"
-          "                Y[f] = L[f]\n",                                   "    L = T.alloc_buffer((8,), \"int32\")\n"
-     "    for o in range(2):\n"                                                           },
-    {"a loop inside of the one that has its own buffers needs its own, too",
-     HEAD "    L = T.alloc_buffer((6,), \"int32\")\n"
-          "    for o in T.parallel(2):\n"
-          "        for f in T.parallel(3):\n"
-          "            for s in range(2):\n"
-          "                for t in range(3):\n"
-          "                    L[s * 3 + t] = A[t]\n"
-          "                for t in range(3):\n"
-          "                    L[s * 3 + t] = L[s * 3 + t] + f\n"
-          "            Y[o * 3 + f] = L[f] + L[f + 3]\n",                    "    for o in T.parallel(2):\n"
-     "        L = T.alloc_buffer((3, 6), \"int32\")\n"
-     "        for f in T.parallel(3):\n"                                   },
-    {"what is looked up may be anybody's: one iteration after the other",
-     HEAD "    L = T.alloc_buffer((6,), \"int32\")\n"
-          "    for o in range(2):\n"
-          "        for f in T.parallel(3):\n"
-          "            for t in range(2):\n"
-          "                L[f + t] = A[t]\n"
-          "            Y[o * 3 + f] = L[A[f]]\n",                            "    L = T.alloc_buffer((6,), \"int32\")\n"
-     "    for o, f in T.grid(2, 3):\n"                                             },
-    {"steps that reach into the next are not",
-     HEAD "    L = T.alloc_buffer((7,), \"int32\")\n"
-          "    for o in range(2):\n"
-          "        for f in T.parallel(3):\n"
-          "            for t in range(3):\n"
-          "                if o == 0:\n"
-          "                    L[f * 2 + t] = A[t]\n"
-          "            Y[f] = L[f * 2] + L[f * 2 + 2] + o\n",                "    L = T.alloc_buffer((3, 7), \"int32\")\n"
-     "    for o in range(2):\n"                                        },
-};
-
 static const struct row version_rows[] = {
     {"short tiles stay unrolled at the edge",
      HEAD "    for i in range((n + 5) // 6):\n"
@@ -344,45 +179,6 @@ static const struct row version_rows[] = {
           "                    Y[i * 34 + t] = Y[i * 34 + t] + A[k]\n",       "        else:\n"
      "            for k, t in T.grid(9, 34):\n"
      "                if i * 34 + t < n:\n"                                          },
-};
-
-static const struct row layout_rows[] = {
-    {"the vectors of most loops run along the last dimension",
-     HEAD "    L = T.alloc_buffer((8, 7, 1), \"int32\")\n"
-          "    for k, w in T.grid(3, 7):\n"
-          "        for f in T.vectorized(8):\n"
-          "            L[f, w, 0] = T.if_then_else(k == 0, 0, L[f, w, 0]) + A[k * 8 + f] * A[w]\n"
-          "    for f in range(8):\n"
-          "        for w in T.vectorized(7):\n"
-          "            Y[f * 7 + w] = L[f, w, 0]\n", "    L = T.alloc_buffer((7, 1, 8), \"int32\")\n"
-     "    for k, w in T.grid(3, 7):\n"
-     "        for f in T.vectorized(8):\n"
-     "            L[w, 0, f] = A[k * 8 + f] * A[w] + T.if_then_else(k == 0, 0, L[w, 0, f])\n"
-     "    for f in range(8):\n"
-     "        for w in T.vectorized(7):\n"
-     "            Y[f * 7 + w] = L[w, 0, f]\n"   },
-    {"nothing changes where they do already",
-     HEAD "    L = T.alloc_buffer((7, 8, 1), \"int32\")\n"
-          "    for w in range(7):\n"
-          "        for f in T.vectorized(8):\n"
-          "            L[w, f, 0] = A[f * 7 + w]\n"
-          "    for w in range(7):\n"
-          "        for f in T.vectorized(8):\n"
-          "            Y[w * 8 + f] = L[w, f, 0]\n", "    L = T.alloc_buffer((7, 8, 1), \"int32\")\n"},
-    {"nor where vectors run across several dimensions",
-     HEAD "    L = T.alloc_buffer((8, 8), \"int32\")\n"
-          "    for f in T.vectorized(8):\n"
-          "        L[f, f] = A[f]\n"
-          "    for f in T.vectorized(8):\n"
-          "        Y[f] = L[f, f]\n",                "    L = T.alloc_buffer((8, 8), \"int32\")\n"   },
-    {"nor where others know its address",
-     HEAD "    L = T.alloc_buffer((8, 7), \"int32\")\n"
-          "    for w in range(7):\n"
-          "        for f in T.vectorized(8):\n"
-          "            L[f, w] = A[f]\n"
-          "    T.evaluate(T.call_extern(\"int32\", \"use\", T.address_of(L[0, 0])))\n"
-          "    for f in T.vectorized(8):\n"
-          "        Y[f] = L[f, 0]\n",                "    L = T.alloc_buffer((8, 7), \"int32\")\n"   },
 };
 
 #undef HEAD
@@ -633,97 +429,51 @@ static const struct row vectorize_rows[] = {
           "            Y[i * 16 + j] = T.if_then_else(i % 10 * 8 + j < 64, A[i], A[j])\n", "= T.if_then_else(T.Broadcast(i % 10 * 8, 16) + T.Ramp(0, 1, 16) < T.Broadcast(64, 16), "},
 };
 
-typedef struct look {
-    const char *pass;
-    hone_str printed;
-} look;
-
-static hone_status look_after(void *ctx, const char *pass, const hone_func *func) {
-    look *l = ctx;
-    return strcmp(pass, l->pass) == 0 ? hone_func_print(func, NULL, &l->printed) : HONE_OK;
-}
-
-static void check(const struct row *row, const char *pass) {
-    hone_module *module;
-    const hone_member *member;
-    hone_target target;
-    hone_func *lowered = NULL;
-    look l = {.pass = pass};
-    HONE_ASSERT_OK(hone_script_parse(row->text, strlen(row->text), "program", &module));
-    HONE_ASSERT_OK(hone_module_pick(module, NULL, &member));
-    HONE_ASSERT_OK(hone_target_parse("x86-64-v3", &target));
-    hone_arena *arena = hone_arena_create(1 << 12);
-    hone_lower_options options = {.target = &target, .ctx = &l, .after = look_after};
-    hone_status st = hone_lower_func(member->func, &options, arena, &lowered);
-    if (!st && !strstr(hone_str_text(&l.printed), row->expected)) {
-        st = HONE_ERROR(HONE_CODE_INVALID, "%s", hone_str_text(&l.printed));
-    }
-    hone_str_deinit(&l.printed);
-    hone_arena_destroy(arena);
-    hone_module_release(module);
-    HONE_ASSERT_OK(st);
-}
-
 static void asks_where_it_may(void **state) {
-    check(*state, "hoist_if");
+    hone_check_behind_pass(*state, "hoist_if");
 }
 
 static void begins_where_it_may(void **state) {
-    check(*state, "hoist_init");
+    hone_check_behind_pass(*state, "hoist_init");
 }
 
 static void makes_vectors_of_neighbours(void **state) {
-    check(*state, "neighbours");
+    hone_check_behind_pass(*state, "neighbours");
 }
 
 static void takes_vectors_together(void **state) {
-    check(*state, "period");
+    hone_check_behind_pass(*state, "period");
 }
 
 static void leaves_edges_alone(void **state) {
-    check(*state, "partition");
+    hone_check_behind_pass(*state, "partition");
 }
 
 static void goes_over_rows(void **state) {
-    check(*state, "rows");
+    hone_check_behind_pass(*state, "rows");
 }
 
 static void compares_once(void **state) {
-    check(*state, "vectorize");
-}
-
-static void keeps_what_is_touched(void **state) {
-    check(*state, "compact");
-}
-
-static void shares_where_it_may(void **state) {
-    check(*state, "plan_allocs");
+    hone_check_behind_pass(*state, "vectorize");
 }
 
 static void keeps_edges_short(void **state) {
-    check(*state, "version");
-}
-
-static void lays_out_as_vectors_run(void **state) {
-    check(*state, "layout");
+    hone_check_behind_pass(*state, "version");
 }
 
 static void asks_whether_digits_carry(void **state) {
-    check(*state, "carry");
+    hone_check_behind_pass(*state, "carry");
 }
 
 static void grows_so_far(void **state) {
-    check(*state, "unroll");
+    hone_check_behind_pass(*state, "unroll");
 }
 
 int main(void) {
     return HONE_RUN_ROWS("lower/hoist_init", init_rows, begins_where_it_may) +
            HONE_RUN_ROWS("lower/hoist_if", hoist_rows, asks_where_it_may) +
-           HONE_RUN_ROWS("lower/compact", compact_rows, keeps_what_is_touched) +
-           HONE_RUN_ROWS("lower/plan_allocs", alloc_rows, shares_where_it_may) +
            HONE_RUN_ROWS("lower/partition", partition_rows, leaves_edges_alone) +
            HONE_RUN_ROWS("lower/version", version_rows, keeps_edges_short) +
-           HONE_RUN_ROWS("lower/layout", layout_rows, lays_out_as_vectors_run) +
            HONE_RUN_ROWS("lower/period", period_rows, takes_vectors_together) +
            HONE_RUN_ROWS("lower/rows", fused_rows, goes_over_rows) +
            HONE_RUN_ROWS("lower/vectorize", vectorize_rows, compares_once) +
