@@ -95,6 +95,17 @@ static imap_constraint *find_constraint(imap *m, const imap_sum *s) {
     return made;
 }
 
+/* A number that was used in a condition before all of its bounds were read is made anew; where
+ * others are made of it, the bound is lost. */
+static void make_anew(imap *m, imap_constraint *c) {
+    for (uint32_t k = 0; c->source && k < m->constraint_count; k++) {
+        for (uint32_t i = 0; i < m->constraints[k].count; i++) {
+            m->predicate_is_lost |= m->constraints[k].splits[i].source == c->source;
+        }
+    }
+    c->source = NULL;
+}
+
 /* A bound on one loop: the loop becomes shorter. */
 static bool shrink_loop(imap *m, hone_iter_source *loop, const hone_expr *bound, bool is_upper) {
     hone_ir *ir = &m->a->ir;
@@ -148,10 +159,12 @@ static bool add_bound(imap *m, const arith_sum *s) {
     if (m->predicate_pass == 0) return true;
     imap_constraint *c = find_constraint(m, &loops);
     if (!c) return false;
+    const hone_expr *lower = c->lower, *upper = c->upper;
     if (sign > 0)
-        c->lower = tighter(m, c->lower, bound, false);
+        c->lower = tighter(m, lower, bound, false);
     else
-        c->upper = tighter(m, c->upper, bound, true);
+        c->upper = tighter(m, upper, bound, true);
+    if (c->lower != lower || c->upper != upper) make_anew(m, c);
     return true;
 }
 

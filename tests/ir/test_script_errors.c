@@ -162,7 +162,7 @@ static const struct row {
     {"region of a buffer without a name", FUNC "    with T.block(\"B\"):\n      T.reads(T.Buffer((4,)))\n      A[0, 0] = 1.0\n", "a buffer that has a name", HONE_CODE_INVALID},
     {"output outside",              GRAPH "    R.output(x)\n    return x\n",                                        "R.output stands outside",
      HONE_CODE_INVALID                                                                                                                                                                                       },
-    {"store of a string",           FUNC "    A[0, 0] = \"x\"\n",                                                   "p.py:3:15: a value of type handle",
+    {"store of a string",           FUNC "    A[0, 0] = \"x\"\n",                                                   "p.py:3:15: a string is stored as ",
      HONE_CODE_TYPE                                                                                                                                                                                          },
     {"missing argument",            FUNC "    B = T.alloc_buffer()\n",
      "p.py:3:9: T.alloc_buffer: argument 'shape' is missing",                                                                                                                               HONE_CODE_INVALID},

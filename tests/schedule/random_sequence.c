@@ -101,12 +101,15 @@ static bool means_the_same(const sequence *s) {
     return is_same;
 }
 
+static bool is_thread_loop(const hone_node *node) {
+    return node->kind == HONE_NODE_FOR && node->loop_kind == HONE_LOOP_THREAD;
+}
+
 /* Their iterations run in turn, which the interpreter does not know. */
 static bool has_virtual_threads(const hone_func *func) {
     for (hone_node_id n = 0; n != HONE_NO_ID; n = hone_tree_next(func, 0, n)) {
         const hone_node *node = hone_func_node(func, n);
-        if (node->kind == HONE_NODE_FOR && node->loop_kind == HONE_LOOP_THREAD &&
-            strncmp(node->u.loop.thread_tag, "vthread", 7) == 0) {
+        if (is_thread_loop(node) && strncmp(node->u.loop.thread_tag, "vthread", 7) == 0) {
             return true;
         }
     }
@@ -116,8 +119,27 @@ static bool has_virtual_threads(const hone_func *func) {
 static bool runs_at_once(const hone_func *func) {
     for (hone_node_id n = 0; n != HONE_NO_ID; n = hone_tree_next(func, 0, n)) {
         const hone_node *node = hone_func_node(func, n);
-        bool is_thread = node->kind == HONE_NODE_FOR && node->loop_kind == HONE_LOOP_THREAD;
-        if (is_thread || hone_node_is_concurrent_loop(node)) return true;
+        if (is_thread_loop(node) || hone_node_is_concurrent_loop(node)) return true;
+    }
+    return false;
+}
+
+/* Threads of two loops with one tag share the work of the inner one, which the interpreter has each
+ * of them do; of a sum that is not the same. */
+static bool shares_sums(const hone_func *func) {
+    for (hone_node_id n = 0; n != HONE_NO_ID; n = hone_tree_next(func, 0, n)) {
+        if (hone_func_node(func, n)->kind != HONE_NODE_INIT) continue;
+        for (hone_node_id l = n; l != HONE_NO_ID; l = hone_func_node(func, l)->parent) {
+            const hone_node *loop = hone_func_node(func, l);
+            for (hone_node_id o = loop->parent; is_thread_loop(loop) && o != HONE_NO_ID;
+                 o = hone_func_node(func, o)->parent) {
+                const hone_node *outer = hone_func_node(func, o);
+                if (is_thread_loop(outer) &&
+                    strcmp(outer->u.loop.thread_tag, loop->u.loop.thread_tag) == 0) {
+                    return true;
+                }
+            }
+        }
     }
     return false;
 }
@@ -125,7 +147,7 @@ static bool runs_at_once(const hone_func *func) {
 /* Iterations that run at once touch nothing that another one writes. */
 static bool has_no_races(const sequence *s) {
     const hone_func *func = s->sch->func;
-    if (has_virtual_threads(func) || !runs_at_once(func) ||
+    if (has_virtual_threads(func) || shares_sums(func) || !runs_at_once(func) ||
         hone_work_of(func, HONE_NODE_TOP, MOST_WORK) > MOST_WORK)
         return true;
     hone_tensor **args = hone_test_make_args(func, s->seed);
