@@ -321,6 +321,7 @@ static bool is_enough(const hone_schedule *sch, hone_node_id block, const hone_a
 static hone_status shrink_axes(hone_schedule *sch, hone_node_id id) {
     hone_block *block = hone_block_copy(sch->arena, sch_block(sch, id));
     hone_iter *iters = NULL;
+    bool is_shorter = false;
     if (!block) return sch_no_memory();
     hone_axis *axes = hone_arena_alloc(sch->arena, (block->axis_count + 1) * sizeof *axes);
     if (!axes) return sch_no_memory();
@@ -338,8 +339,10 @@ static hone_status shrink_axes(hone_schedule *sch, hone_node_id id) {
                        range->extent->u.i > 0 && range->extent->u.i < extent;
         if (!is_part || is_enough(sch, id, &axes[a], range)) continue;
         axes[a].dom = *range;
+        is_shorter = true;
         if (!hone_arith_bind(&sch->arith, axes[a].var, *range)) return sch_no_memory();
     }
+    if (!is_shorter) return HONE_OK;
     block->axes = axes;
     sch_node(sch, id)->u.block.block = block;
     sch_forget_facts(sch, id);
@@ -420,6 +423,7 @@ static hone_status do_reverse(hone_schedule *sch, const reverse *r) {
     hone_node_id scope = sch_scope_of(sch, r->block);
     bool is_output = writes_parameter(sch, r->block);
     sch_remove_with_loops(sch, r->block);
+    sch_forget_affine(sch, r->producer); /* it may have another predicate */
     HONE_TRY(sch_renew_regions(sch, r->producer));
     if (is_output) HONE_TRY(shrink_axes(sch, r->producer));
     return sch_drop_alloc(sch, scope, r->buffer);
