@@ -92,6 +92,19 @@ static bool surely_comes_to(hone_schedule *sch, hone_node_id block) {
     return true;
 }
 
+static bool reads_just(const caching *c, hone_node_id user, uint32_t dim, const hone_range *place) {
+    const hone_block *block = sch_block(c->sch, user);
+    for (uint32_t r = 0; r < block->read_count; r++) {
+        const hone_range *range = &block->reads[r].ranges[dim];
+        if (block->reads[r].buffer != c->buffer) continue;
+        if (!hone_expr_same(range->min, place->min) ||
+            !hone_expr_same(range->extent, place->extent)) {
+            return false;
+        }
+    }
+    return true;
+}
+
 /* Do the users read just the same place of the dimension as the scope says? It is one that it looks
  * up before it begins. */
 static bool is_looked_up(const caching *c, uint32_t dim, const hone_range *declared) {
@@ -99,13 +112,9 @@ static bool is_looked_up(const caching *c, uint32_t dim, const hone_range *decla
     lookup l = {c, true};
     if (hone_expr_is_pure_index(declared->min)) return false;
     hone_expr_walk(declared->min, check_load, &l);
-    for (uint32_t i = 0; l.is_steady && i < c->user_count; i++) {
-        const hone_block *user = sch_block(sch, c->users[i]);
-        const hone_region *read = hone_region_of(user->read_count, user->reads, c->buffer);
-        l.is_steady = read && surely_comes_to(sch, c->users[i]) &&
-                      hone_expr_same(read->ranges[dim].min, declared->min) &&
-                      hone_expr_same(read->ranges[dim].extent, declared->extent);
-    }
+    for (uint32_t i = 0; l.is_steady && i < c->user_count; i++)
+        l.is_steady =
+            surely_comes_to(sch, c->users[i]) && reads_just(c, c->users[i], dim, declared);
     return l.is_steady;
 }
 

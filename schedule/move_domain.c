@@ -105,15 +105,10 @@ static const hone_expr *inner_condition(hone_schedule *sch, hone_node_id id, hon
 /* A loop that repeats the block, of which no binding speaks, may have no iteration: then nothing of
  * the box is written. */
 static bool may_be_left_out(hone_schedule *sch, hone_node_id id, const bool *marks) {
-    const hone_node *node = sch_node(sch, id);
-    uint32_t axis_count = node->u.block.block->axis_count;
-    for (hone_node_id n = node->parent; sch_node(sch, n)->kind == HONE_NODE_FOR;
+    for (hone_node_id n = sch_node(sch, id)->parent; sch_node(sch, n)->kind == HONE_NODE_FOR;
          n = sch_node(sch, n)->parent) {
-        hone_var var = sch_node(sch, n)->u.loop.var;
-        uint32_t a = 0;
-        while (a < axis_count && !hone_expr_uses_var(node->u.block.bindings[a], var))
-            a++;
-        if (marks[var] && a == axis_count && !sch_surely_runs(sch, n)) return true;
+        bool is_marked = marks[sch_node(sch, n)->u.loop.var];
+        if (is_marked && !sch_is_fed_by(sch, id, n) && !sch_surely_runs(sch, n)) return true;
     }
     return false;
 }

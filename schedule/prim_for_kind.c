@@ -74,7 +74,7 @@ static hone_status check_axes(hone_schedule *sch, hone_node_id block, hone_node_
     return HONE_OK;
 }
 
-static bool feeds(const hone_schedule *sch, hone_node_id block, hone_node_id loop) {
+bool sch_is_fed_by(const hone_schedule *sch, hone_node_id block, hone_node_id loop) {
     const hone_node *node = sch_node(sch, block);
     for (uint32_t i = 0; i < node->u.block.block->axis_count; i++) {
         if (hone_expr_uses_var(node->u.block.bindings[i], sch_node(sch, loop)->u.loop.var)) {
@@ -99,7 +99,7 @@ static bool keeps_one_iteration(hone_schedule *sch, hone_node_id block, hone_nod
 
 /* A loop that no axis uses repeats the block: harmless for a complete one only. */
 static bool is_unused(hone_schedule *sch, hone_node_id block, hone_node_id loop) {
-    return !feeds(sch, block, loop) &&
+    return !sch_is_fed_by(sch, block, loop) &&
            !hone_expr_is_int_value(sch_node(sch, loop)->u.loop.range.extent, 1) &&
            !keeps_one_iteration(sch, block, loop);
 }
@@ -316,7 +316,7 @@ static bool shares_work(hone_schedule *sch, hone_node_id outer, hone_node_id inn
     }
     for (hone_node_id n = sch_next_block(sch, inner, inner); n != HONE_NO_ID;
          n = sch_next_block(sch, inner, n)) {
-        if (feeds(sch, n, outer)) return false;
+        if (sch_is_fed_by(sch, n, outer)) return false;
     }
     hone_var var = sch_node(sch, outer)->u.loop.var;
     for (hone_node_id n = inner; n != HONE_NO_ID; n = hone_tree_next(sch->func, inner, n)) {
@@ -324,7 +324,7 @@ static bool shares_work(hone_schedule *sch, hone_node_id outer, hone_node_id inn
     }
     for (hone_node_id n = sch_node(sch, inner)->parent; n != outer; n = sch_node(sch, n)->parent) {
         bool is_block = sch_node(sch, n)->kind == HONE_NODE_BLOCK;
-        if (depends_on(sch, n, var) || (is_block && feeds(sch, n, outer))) return false;
+        if (depends_on(sch, n, var) || (is_block && sch_is_fed_by(sch, n, outer))) return false;
     }
     return true;
 }

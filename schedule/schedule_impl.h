@@ -257,6 +257,8 @@ bool sch_is_below_known_loops(const hone_schedule *sch, hone_node_id block);
 bool sch_is_below_known_conditions(const hone_schedule *sch, hone_node_id block);
 /* The loop has at least one iteration. */
 bool sch_surely_runs(hone_schedule *sch, hone_node_id loop);
+/* A binding of the block speaks of the loop. */
+bool sch_is_fed_by(const hone_schedule *sch, hone_node_id block, hone_node_id loop);
 /* What the block reads of the buffers that it writes, each instance reads where it writes. */
 bool sch_reads_where_it_writes(hone_schedule *sch, hone_node_id block);
 /* Each run of the block writes all of the regions that it declares to write. */
