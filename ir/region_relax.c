@@ -122,8 +122,8 @@ static const hone_expr *tighter(hone_arith *arith, const hone_expr *old, const h
     return hone_simplify(arith, hone_expr_binary(&arith->ir, op, old, fresh));
 }
 
-/* Tightens one side of the interval of e by each fact, and by that one and another together: 2*i +
- * j where i < 1 and j < 2. */
+/* Tightens one side of the interval of e by each fact, and by that one together with those behind
+ * it: 2*i + j where i < 1 and j < 2. */
 static const hone_expr *tighten(hone_arith *arith, const region_facts *facts, const hone_expr *e,
                                 const hone_expr *bound, bool is_upper, const bool *relax,
                                 uint32_t relax_count) {

@@ -24,7 +24,6 @@ void verify_know(verifier *v, const hone_expr *condition, bool is_negated, bool 
 
 static void walk(verifier *v, hone_node_id id);
 
-/* After `if c: continue` the rest runs where c does not hold. */
 static bool is_return(const hone_node *node) {
     return node->kind == HONE_NODE_EVAL &&
            hone_expr_is_call(node->u.eval.value, HONE_INTRIN_RETURN);
@@ -34,6 +33,7 @@ static bool goes_elsewhere(const hone_node *node) {
     return node->kind == HONE_NODE_BREAK || node->kind == HONE_NODE_CONTINUE || is_return(node);
 }
 
+/* After `if c: continue` the rest runs where c does not hold. */
 static bool leaves_its_loop(const verifier *v, hone_node_id branch) {
     hone_node_id last = hone_func_node(v->func, branch)->last;
     return last != HONE_NO_ID && goes_elsewhere(hone_func_node(v->func, last));

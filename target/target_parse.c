@@ -181,9 +181,8 @@ static hone_status take_own_cpu(parse_state *state) {
 
 static hone_status finish(parse_state *state) {
     hone_target *t = state->target;
-    bool is_own = state->has_cpu && strcmp(t->cpu, "native") == 0 && !hone_target_is_gpu(t);
-    if (is_own) HONE_TRY(take_own_cpu(state));
     if (!hone_target_is_gpu(t)) {
+        if (state->has_cpu && strcmp(t->cpu, "native") == 0) HONE_TRY(take_own_cpu(state));
         uint64_t set;
         bool is_x86 = strcmp(hone_target_arch(t), "x86_64") == 0;
         if (is_x86 && state->has_cpu && !cpu_name_features(t->cpu, &set)) {

@@ -124,22 +124,22 @@ static bool runs_at_once(const hone_func *func) {
     return false;
 }
 
+static bool is_bound_around(const hone_func *func, hone_node_id loop) {
+    const char *tag = hone_func_node(func, loop)->u.loop.thread_tag;
+    for (hone_node_id n = hone_func_node(func, loop)->parent; n != HONE_NO_ID;
+         n = hone_func_node(func, n)->parent) {
+        const hone_node *outer = hone_func_node(func, n);
+        if (is_thread_loop(outer) && strcmp(outer->u.loop.thread_tag, tag) == 0) return true;
+    }
+    return false;
+}
+
 /* Threads of two loops with one tag share the work of the inner one, which the interpreter has each
  * of them do; of a sum that is not the same. */
 static bool shares_sums(const hone_func *func) {
     for (hone_node_id n = 0; n != HONE_NO_ID; n = hone_tree_next(func, 0, n)) {
-        if (hone_func_node(func, n)->kind != HONE_NODE_INIT) continue;
-        for (hone_node_id l = n; l != HONE_NO_ID; l = hone_func_node(func, l)->parent) {
-            const hone_node *loop = hone_func_node(func, l);
-            for (hone_node_id o = loop->parent; is_thread_loop(loop) && o != HONE_NO_ID;
-                 o = hone_func_node(func, o)->parent) {
-                const hone_node *outer = hone_func_node(func, o);
-                if (is_thread_loop(outer) &&
-                    strcmp(outer->u.loop.thread_tag, loop->u.loop.thread_tag) == 0) {
-                    return true;
-                }
-            }
-        }
+        bool is_shared = is_thread_loop(hone_func_node(func, n)) && is_bound_around(func, n);
+        if (is_shared && hone_tree_first_of(func, n, HONE_NODE_INIT) != HONE_NO_ID) return true;
     }
     return false;
 }
