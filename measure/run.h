@@ -14,6 +14,7 @@
 
 #include "measure/failure.h"
 #include "measure/manifest.h"
+#include "support/hash.h"
 #include "support/status.h"
 
 #define HONE_RUN_MAX_SAMPLES 64
@@ -56,6 +57,8 @@ typedef struct hone_run_request {
     const char *extern_path; /* shared library with the external functions, or NULL */
     const char *device;      /* name of the one device that shall run it; NULL = any. Decides where
                                 it goes, so it is not part of the wire form */
+    hone_hash128 owner;      /* whose candidate it is: no process runs those of two owners. Not part
+                                of the wire form */
     int32_t threads;         /* that the kernel may use; 0 = 1 */
     hone_cache_state cache;
     hone_timing_policy timing;

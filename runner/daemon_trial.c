@@ -144,6 +144,7 @@ static void fail(hone_daemon *d, daemon_trial *t, hone_failure failure, const ch
 /* ---- running ---- */
 
 static void start(hone_daemon *d, daemon_trial *t) {
+    t->request.owner = t->lease.tuner;
     hone_status st = hone_runner_submit(d->slots[t->slot].runner, &t->request, &t->ticket);
     if (!st) {
         t->state = TRIAL_RUNNING;

@@ -12,20 +12,20 @@
 #include "measure/wire.h"
 #include "runner/crash_report.h"
 #include "runner/message.h"
-#include "runner/sandbox.h"
 #include "runner/trial.h"
+#include "sandbox/sandbox.h"
 #include "support/proc.h"
 
 #define FAR_FD 300 /* where the socket is moved to: candidates that scribble take low numbers */
 #define ARENA_BLOCK_BYTES 16384
+#define CPU_SECONDS 3600 /* of each CPU; an executor that has used more is replaced */
 
 typedef struct executor {
     int fd;
     hone_message_head request; /* of the one that is worked on */
     hone_device *device;
     hone_trial_bench *bench;
-    hone_quiet_gate gate;
-    bool has_gate;
+    hone_sandbox *box;
     hone_arena *arena;
     hone_str in, out;
 } executor;
@@ -40,6 +40,14 @@ static void on_phase(void *ctx, hone_trial_phase phase) {
     hone_message_kind kind =
         phase == HONE_TRIAL_WAITING ? HONE_MESSAGE_WAITING : HONE_MESSAGE_STARTED;
     hone_status_free(send_message(ctx, kind, NULL));
+}
+
+static bool take_gate(void *ctx, int64_t patience_ns) {
+    return hone_sandbox_take_gate(((executor *)ctx)->box, patience_ns);
+}
+
+static void drop_gate(void *ctx) {
+    hone_sandbox_drop_gate(((executor *)ctx)->box);
 }
 
 /* Standard output and error are one memory file, which the runner reads when this process dies. */
@@ -69,8 +77,10 @@ static hone_status serve_one(executor *self) {
     return send_message(self, HONE_MESSAGE_RESULT, &self->out);
 }
 
-static hone_status serve_all(executor *self) {
-    HONE_TRY(send_message(self, HONE_MESSAGE_HELLO, NULL));
+static hone_status serve_all(executor *self, const char *layers) {
+    hone_str_append(&self->out, layers);
+    HONE_TRY(hone_str_check(&self->out));
+    HONE_TRY(send_message(self, HONE_MESSAGE_HELLO, &self->out));
     for (;;) {
         hone_status st = hone_message_read(self->fd, &self->request, &self->in);
         if (hone_status_code(st) == HONE_CODE_UNAVAILABLE) {
@@ -93,39 +103,55 @@ static hone_status move_socket(executor *self, int fd) {
 }
 
 static hone_status set_up(executor *self, const hone_executor_options *options) {
-    hone_proc_follow_parent();
     HONE_TRY(move_socket(self, options->fd));
     setvbuf(stdout, NULL, _IOLBF, 0);
-    if (options->quiet_path) {
-        HONE_TRY(hone_quiet_open(options->quiet_path, &self->gate));
-        self->has_gate = true;
-    }
     HONE_TRY(hone_device_create_cpu(&self->device));
+    const bool has_gate = options->quiet_path != NULL;
     const hone_trial_options trial = {.device = self->device,
                                       .clock = hone_clock_system(),
-                                      .gate = self->has_gate ? &self->gate : NULL,
+                                      .take_gate = has_gate ? take_gate : NULL,
+                                      .drop_gate = has_gate ? drop_gate : NULL,
                                       .on_phase = on_phase,
                                       .ctx = self};
     HONE_TRY(hone_trial_bench_create(&trial, &self->bench));
     self->arena = hone_arena_create(ARENA_BLOCK_BYTES);
     if (!self->arena) return HONE_ERROR(HONE_CODE_NO_MEMORY, "executor");
     hone_crash_report_install(self->bench);
-    const hone_sandbox_options sandbox = {.memory_bytes = options->memory_bytes,
-                                          .file_bytes = HONE_EXECUTOR_OUTPUT_BYTES,
-                                          .filter = !options->unsandboxed};
-    return hone_sandbox_enter(&sandbox, NULL);
+    return HONE_OK;
 }
 
-hone_status hone_executor_serve(const hone_executor_options *options) {
-    executor self = {.fd = -1, .gate = {.fd = -1}};
+static hone_status serve_held(const hone_executor_options *options, hone_sandbox *box) {
+    char layers[HONE_SANDBOX_LAYERS_BYTES];
+    executor self = {.fd = -1, .box = box};
     hone_status st = set_up(&self, options);
-    if (!st) st = serve_all(&self);
+    if (!st) st = hone_sandbox_enter(box, layers);
+    if (!st) st = serve_all(&self, layers);
     hone_trial_bench_destroy(self.bench);
     hone_device_destroy(self.device);
-    if (self.has_gate) hone_quiet_close(&self.gate);
     hone_arena_destroy(self.arena);
     hone_str_deinit(&self.in);
     hone_str_deinit(&self.out);
     if (self.fd >= 0) close(self.fd);
     return st;
+}
+
+static int64_t cpu_seconds(void) {
+    long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+    return CPU_SECONDS * (int64_t)(cpus > 0 ? cpus : 1);
+}
+
+hone_status hone_executor_serve(const hone_executor_options *options) {
+    const hone_sandbox_options sandbox = {.profile = HONE_SANDBOX_CANDIDATE,
+                                          .control_fd = options->control_fd,
+                                          .keep_fd = options->fd,
+                                          .quiet_path = options->quiet_path,
+                                          .memory_bytes = options->memory_bytes,
+                                          .file_bytes = HONE_EXECUTOR_OUTPUT_BYTES,
+                                          .cpu_seconds = cpu_seconds(),
+                                          .unsandboxed = options->unsandboxed,
+                                          .without = options->without};
+    hone_sandbox box;
+    hone_proc_follow_parent();
+    HONE_TRY(hone_sandbox_split(&sandbox, &box));
+    return serve_held(options, &box);
 }

@@ -17,6 +17,7 @@
 
 void hone_executor_process_init(hone_executor_process *process) {
     *process = (hone_executor_process){.fd = -1, .log_fd = -1};
+    hone_held_init(&process->held);
 }
 
 void hone_executor_process_deinit(hone_executor_process *process) {
@@ -25,7 +26,7 @@ void hone_executor_process_deinit(hone_executor_process *process) {
 }
 
 void hone_executor_process_end(hone_executor_process *process) {
-    if (process->proc.pid) hone_proc_deinit(&process->proc);
+    hone_held_end(&process->held);
     hone_fd_close(&process->fd); /* also leaves any epoll set */
     hone_fd_close(&process->log_fd);
     hone_str_clear(&process->received);
@@ -37,7 +38,7 @@ static hone_status spawn(hone_executor_process *process, const hone_executor_pro
                          int child_fd) {
     char memory[32];
     snprintf(memory, sizeof memory, "%lld", (long long)program->memory_bytes);
-    const char *argv[HONE_EXECUTOR_LAUNCHER_WORDS + 9] = {NULL};
+    const char *argv[HONE_EXECUTOR_LAUNCHER_WORDS + 11] = {NULL};
     size_t count = 0;
     while (program->launcher && program->launcher[count]) {
         if (count == HONE_EXECUTOR_LAUNCHER_WORDS) {
@@ -56,6 +57,10 @@ static hone_status spawn(hone_executor_process *process, const hone_executor_pro
         argv[count++] = program->quiet_path;
     }
     if (program->unsandboxed) argv[count++] = "--unsandboxed";
+    if (program->without) {
+        argv[count++] = "--without";
+        argv[count++] = program->without;
+    }
     const hone_fd_map fds[] = {
         {-1,              STDIN_FILENO    },
         {process->log_fd, STDOUT_FILENO   },
@@ -65,7 +70,7 @@ static hone_status spawn(hone_executor_process *process, const hone_executor_pro
     /* core dumps: the sandbox forbids them, from inside, where it cannot race with a sanitizer */
     const hone_proc_options options = {
         .argv = argv, .fds = fds, .fd_count = HONE_COUNT(fds), .is_core_allowed = true};
-    return hone_proc_spawn(&options, &process->proc);
+    return hone_held_start(&process->held, &options, NULL);
 }
 
 hone_status hone_executor_process_start(hone_executor_process *process,
@@ -94,7 +99,13 @@ hone_status hone_executor_process_start(hone_executor_process *process,
 hone_status hone_executor_process_send(hone_executor_process *process, uint64_t ticket,
                                        uint64_t nonce, const hone_run_request *request) {
     hone_str payload = {0};
+    const hone_grant grants[] = {
+        {HONE_FILE_READ, request->artifact_path},
+        {HONE_FILE_READ, request->check_path   },
+        {HONE_FILE_READ, request->extern_path  }
+    };
     process->nonce = nonce;
+    HONE_TRY(hone_held_serve(&process->held, grants, HONE_COUNT(grants)));
     hone_status st = hone_run_request_encode(request, &payload);
     if (!st) {
         st = hone_message_write(process->fd, HONE_MESSAGE_REQUEST, ticket, nonce, payload.data,
@@ -102,6 +113,10 @@ hone_status hone_executor_process_send(hone_executor_process *process, uint64_t 
     }
     hone_str_deinit(&payload);
     return st;
+}
+
+void hone_executor_process_idle(hone_executor_process *process) {
+    hone_held_idle(&process->held);
 }
 
 hone_executor_received hone_executor_process_receive(hone_executor_process *process) {
@@ -148,11 +163,11 @@ void hone_executor_process_explain(hone_executor_process *process, const hone_cl
                                    bool kill, char *out_end, size_t end_capacity, char *out_said,
                                    size_t said_capacity) {
     hone_str end = {0};
-    if (process->proc.pid) {
-        if (kill) hone_proc_kill(&process->proc);
-        hone_status_free(
-            hone_proc_wait(&process->proc, clock, hone_deadline_after(clock, END_PATIENCE_NS)));
-        if (process->proc.is_ended) hone_proc_print_end(&process->proc, &end);
+    hone_held *held = &process->held;
+    if (held->proc.pid) {
+        if (kill) hone_proc_kill(&held->proc);
+        hone_status_free(hone_held_wait(held, clock, hone_deadline_after(clock, END_PATIENCE_NS)));
+        if (held->proc.is_ended) hone_held_print_end(held, &end);
     }
     snprintf(out_end, end_capacity, "%s", hone_str_text(&end));
     hone_str_deinit(&end);

@@ -9,8 +9,8 @@
 
 #include "measure/run.h"
 #include "runner/message.h"
+#include "sandbox/held.h"
 #include "support/clock.h"
-#include "support/proc.h"
 
 #define HONE_EXECUTOR_LAUNCHER_WORDS 16
 
@@ -20,10 +20,11 @@ typedef struct hone_executor_program {
     const char *quiet_path;      /* or NULL */
     int64_t memory_bytes;
     bool unsandboxed;
+    const char *without; /* layers of the sandbox that are left out, for tests; or NULL */
 } hone_executor_program;
 
 typedef struct hone_executor_process {
-    hone_proc proc; /* pid 0: none */
+    hone_held held;
     int fd, log_fd; /* -1: none */
     hone_str received;
     uint64_t nonce; /* of the last request */
@@ -40,9 +41,11 @@ HONE_NODISCARD hone_status hone_executor_process_start(hone_executor_process *pr
 /* Kills it, closes everything; fine when there is none. */
 void hone_executor_process_end(hone_executor_process *process);
 
+/* From here to _idle it may open the files of the request, and take the quiet gate. */
 HONE_NODISCARD hone_status hone_executor_process_send(hone_executor_process *process,
                                                       uint64_t ticket, uint64_t nonce,
                                                       const hone_run_request *request);
+void hone_executor_process_idle(hone_executor_process *process);
 
 typedef enum hone_executor_received {
     HONE_EXECUTOR_NOTHING, /* nothing more for now */

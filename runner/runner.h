@@ -32,13 +32,22 @@ typedef struct hone_runner_local_options {
     const char *quiet_path;      /* lock file of the quiet gate; NULL = timings do not take it */
     int64_t memory_bytes;        /* address space limit of an executor; 0 = 3/4 of this machine */
     int32_t trials_per_executor; /* then it is replaced; 0 = 2000 */
-    bool unsandboxed;            /* no seccomp filter (debuggers, odd kernels) */
+    bool unsandboxed;            /* candidates are not held (debuggers, emulators, odd kernels) */
+    const char *without;         /* second layers of the sandbox that are left out, to see that the
+                                    first holds alone: "user,namespaces,landlock"; or NULL */
 } hone_runner_local_options;
 
 /* One executor child per slot, started at the first request. options may be NULL. NOT_FOUND when
  * there is no executor program. */
 HONE_NODISCARD hone_status hone_runner_create_local(const hone_runner_local_options *options,
                                                     hone_runner **out_runner);
+
+enum { HONE_RUNNER_LAYERS_BYTES = 128 };
+
+/* What holds the candidates of a local runner, for people: "filter, limits, namespaces, …". Starts
+ * its first executor. UNAVAILABLE, with the reason, when they cannot be held. */
+HONE_NODISCARD hone_status hone_runner_local_layers(hone_runner *runner,
+                                                    char out_layers[HONE_RUNNER_LAYERS_BYTES]);
 
 typedef struct hone_runner_simulated_options {
     int32_t slots;       /* devices that work at the same time; 0 = 1 */

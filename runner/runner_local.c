@@ -10,8 +10,10 @@
  * used executor is judged again, once, in a fresh one: what an earlier candidate left behind never
  * decides about a later one.
  */
+#include <assert.h>
 #include <errno.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
@@ -32,6 +34,8 @@
 
 #define DEFAULT_TIMEOUT_NS (10 * HONE_NS_PER_S)
 #define LOAD_TIMEOUT_NS (30 * HONE_NS_PER_S) /* starting, loading, making inputs: at least this */
+#define START_PATIENCE_NS (30 * HONE_NS_PER_S)
+#define IDLE_NS (10 * HONE_NS_PER_S) /* then an executor ends, and what a candidate left in it */
 #define DEFAULT_TRIALS 2000
 #define ARENA_BLOCK_BYTES 4096
 #define BASELINE_TRIALS 8
@@ -52,16 +56,17 @@ typedef struct job {
 
 typedef struct slot {
     hone_executor_process process;
-    uint32_t number; /* of the executor */
-    job *job;        /* NULL: idle */
+    uint32_t number;    /* of the executor */
+    hone_hash128 owner; /* whose candidates it runs */
+    job *job;           /* NULL: idle */
     int64_t deadline_ns;
     bool is_loading, is_at_gate; /* at_gate: from asking for it to the result */
 } slot;
 
 typedef struct runner_local {
     hone_runner base;
-    char *executor_path, *quiet_path; /* owned; quiet_path may be NULL */
-    hone_executor_program program;    /* points to them */
+    char *executor_path, *quiet_path, *without; /* owned; the last two may be NULL */
+    hone_executor_program program;              /* points to them */
     int32_t trials_per_executor;
     const hone_clock *clock;
     int epoll_fd, done_fd, timer_fd;
@@ -70,6 +75,8 @@ typedef struct runner_local {
     uint32_t executors; /* started so far */
     double baseline_ns; /* of the reference kernel: the best of the first trials; NAN = none yet */
     int32_t baseline_trials;
+    char layers[HONE_RUNNER_LAYERS_BYTES]; /* that hold its executors, as the last one said */
+    char last_words[384];                  /* of the last one that died without a job */
 } runner_local;
 
 static runner_local *as_local(hone_runner *base) {
@@ -120,7 +127,7 @@ static void finish_slot(runner_local *self, slot *s) {
     job *j = s->job;
     s->job = NULL;
     s->is_at_gate = false;
-    s->deadline_ns = HONE_DEADLINE_NEVER;
+    s->deadline_ns = hone_deadline_after(self->clock, IDLE_NS);
     j->result.executor = s->number;
     finish(self, j);
 }
@@ -135,6 +142,7 @@ static hone_status start_executor(runner_local *self, slot *s) {
         return HONE_ERROR(HONE_CODE_IO, "epoll: %s", strerror(errno));
     }
     s->number = ++self->executors;
+    s->owner = s->job ? s->job->request.owner : (hone_hash128){0};
     return HONE_OK;
 }
 
@@ -150,8 +158,10 @@ static int64_t timeout_of(const job *j) {
 
 static void on_death(runner_local *self, slot *s, const char *why);
 
-/* Gives a job to an idle slot; an executor that died while it was idle is replaced. */
+/* Gives a job to an idle slot; an executor that died while it was idle is replaced, and so is one
+ * that has run what somebody else sent. */
 static void assign(runner_local *self, slot *s, job *j) {
+    if (!hone_hash128_equal(s->owner, j->request.owner)) hone_executor_process_end(&s->process);
     bool was_running = s->process.fd >= 0;
     s->job = j;
     s->is_at_gate = false;
@@ -206,7 +216,10 @@ static void on_death(runner_local *self, slot *s, const char *why) {
     bool was_up = s->process.said_hello;
     hone_executor_process_explain(&s->process, self->clock, why != NULL, end, sizeof end, said,
                                   sizeof said);
-    if (j) {
+    if (!j) {
+        snprintf(self->last_words, sizeof self->last_words, "%s%s%s%s", why ? why : "",
+                 why ? "" : end, said[0] ? ": " : "", said);
+    } else {
         const char *what = why ? why : was_up ? "" : "the executor did not start: ";
         hone_run_result_fail(&j->result, was_up ? HONE_FAILURE_RUN_CRASH : HONE_FAILURE_DEVICE_LOST,
                              "%s%s%s%s", what, why ? "" : end, said[0] ? ": " : "", said);
@@ -228,6 +241,11 @@ static void on_want(runner_local *self, slot *s) {
 static void on_deadline(runner_local *self, slot *s) {
     char end[64], said[256];
     job *j = s->job;
+    s->deadline_ns = HONE_DEADLINE_NEVER;
+    if (!j) {
+        hone_executor_process_end(&s->process);
+        return;
+    }
     int64_t limit = timeout_of(j);
     if (s->is_loading && limit < LOAD_TIMEOUT_NS) limit = LOAD_TIMEOUT_NS;
     hone_executor_process_explain(&s->process, self->clock, true, end, sizeof end, said,
@@ -252,9 +270,14 @@ static void on_result(runner_local *self, slot *s, const void *payload, size_t b
         return;
     }
     hone_failure failure = j->result.failure;
+    if (failure != HONE_FAILURE_NONE && hone_held_is_gone(&s->process.held)) {
+        on_death(self, s, "the executor's warden was killed");
+        return;
+    }
     bool tainted = failure == HONE_FAILURE_RUN_CRASH || failure == HONE_FAILURE_WRONG_RESULT;
     if (tainted && try_again(self, s)) return;
     s->process.trials++;
+    hone_executor_process_idle(&s->process);
     finish_slot(self, s);
     if (tainted || s->process.trials >= self->trials_per_executor) {
         hone_executor_process_end(&s->process);
@@ -269,6 +292,8 @@ static bool on_message(runner_local *self, slot *s, const hone_message_head *hea
     uint32_t number = s->number;
     if (head->kind == HONE_MESSAGE_HELLO) {
         s->process.said_hello = true;
+        snprintf(self->layers, sizeof self->layers, "%.*s", (int)head->bytes,
+                 head->bytes < sizeof self->layers ? (const char *)payload : "");
     } else if (!s->job || head->ticket != s->job->ticket || head->nonce != s->process.nonce) {
         on_death(self, s, "the executor answered what was not asked");
     } else if (head->kind == HONE_MESSAGE_WAITING) {
@@ -314,7 +339,7 @@ static int64_t earliest_deadline(const runner_local *self) {
     int64_t earliest = HONE_DEADLINE_NEVER;
     for (int32_t i = 0; i < self->base.slots; i++) {
         const slot *s = &self->slots[i];
-        if (s->job && s->deadline_ns < earliest) earliest = s->deadline_ns;
+        if (s->deadline_ns < earliest) earliest = s->deadline_ns;
     }
     return earliest;
 }
@@ -334,7 +359,7 @@ static void check_deadlines(runner_local *self) {
     int64_t now = now_of(self);
     for (int32_t i = 0; i < self->base.slots; i++) {
         slot *s = &self->slots[i];
-        if (s->job && s->deadline_ns <= now) on_deadline(self, s);
+        if (s->deadline_ns <= now) on_deadline(self, s);
     }
 }
 
@@ -449,6 +474,7 @@ static void local_destroy(hone_runner *base) {
     hone_free(self->slots);
     hone_free(self->executor_path);
     hone_free(self->quiet_path);
+    hone_free(self->without);
     hone_free(self);
 }
 
@@ -461,6 +487,26 @@ static const hone_runner_vtable local_vtable = {
     .wants_quiet = local_wants_quiet,
     .cancel_all = local_cancel_all,
 };
+
+hone_status hone_runner_local_layers(hone_runner *base, char out_layers[HONE_RUNNER_LAYERS_BYTES]) {
+    assert(base->vtable == &local_vtable);
+    runner_local *self = as_local(base);
+    slot *s = &self->slots[0];
+    const int64_t deadline = hone_deadline_after(self->clock, START_PATIENCE_NS);
+    out_layers[0] = 0;
+    if (s->process.fd < 0) HONE_TRY(start_executor(self, s));
+    while (s->process.fd >= 0 && !s->process.said_hello) {
+        int wait_ms = hone_deadline_poll_ms(self->clock, deadline);
+        if (wait_ms == 0) return HONE_ERROR(HONE_CODE_UNAVAILABLE, "the executor does not start");
+        HONE_TRY(handle_events(self, wait_ms));
+    }
+    if (s->process.fd < 0) {
+        return HONE_ERROR(HONE_CODE_UNAVAILABLE, "the executor did not start: %s",
+                          self->last_words);
+    }
+    memcpy(out_layers, self->layers, sizeof self->layers);
+    return HONE_OK;
+}
 
 /* ---- making ---- */
 
@@ -514,12 +560,17 @@ static hone_status set_up(runner_local *self, const hone_runner_local_options *o
         self->quiet_path = hone_strdup(options->quiet_path);
         if (!self->quiet_path) return HONE_ERROR(HONE_CODE_NO_MEMORY, "local runner");
     }
+    if (options->without) {
+        self->without = hone_strdup(options->without);
+        if (!self->without) return HONE_ERROR(HONE_CODE_NO_MEMORY, "local runner");
+    }
     self->program = (hone_executor_program){
         .path = self->executor_path,
         .launcher = options->launcher,
         .quiet_path = self->quiet_path,
         .memory_bytes = options->memory_bytes > 0 ? options->memory_bytes : default_memory(),
-        .unsandboxed = options->unsandboxed};
+        .unsandboxed = options->unsandboxed,
+        .without = self->without};
     self->slots = hone_calloc((size_t)self->base.slots, sizeof *self->slots);
     if (!self->slots) return HONE_ERROR(HONE_CODE_NO_MEMORY, "local runner");
     for (int32_t i = 0; i < self->base.slots; i++) {

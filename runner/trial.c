@@ -215,15 +215,14 @@ static bool copy_outputs(trial *t) {
 
 /* False when the gate was not to be had: then somebody else may be at work. */
 static bool take_gate(trial *t) {
-    hone_quiet_gate *gate = t->bench->options.gate;
-    if (!gate) return true;
+    const hone_trial_options *o = &t->bench->options;
+    if (!o->take_gate) return true;
     tell(t, HONE_TRIAL_WAITING);
     int64_t start = now(t);
-    hone_status st =
-        hone_quiet_begin(gate, HONE_QUIET_ALONE, t->bench->options.clock, start + GATE_PATIENCE_NS);
+    bool is_quiet = o->take_gate(o->ctx, GATE_PATIENCE_NS);
     t->result->times.wait_ns = now(t) - start;
     tell(t, HONE_TRIAL_RUNNING);
-    return hone_status_consume(st) == HONE_CODE_OK;
+    return is_quiet;
 }
 
 /* INOUT arguments hold something else after every run, so only pure outputs are looked at again:
@@ -264,7 +263,7 @@ static bool time_it(trial *t) {
     int32_t code = hone_timing_measure(&options, run, t, r);
     double after = hone_reference_kernel_time(&bench->reference);
     r->times.measure_ns = now(t) - start;
-    if (bench->options.gate && quiet) hone_quiet_end(bench->options.gate);
+    if (bench->options.drop_gate) bench->options.drop_gate(bench->options.ctx);
     r->reference_ns = (before + after) / 2;
     r->drift_flagged = !quiet || fabs(after / before - 1) > HONE_DRIFT_LIMIT;
     r->round_trip_ns = bench->round_trip_ns;

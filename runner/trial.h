@@ -14,7 +14,6 @@
 #include "measure/run.h"
 #include "runtime/device.h"
 #include "support/clock.h"
-#include "support/quiet.h"
 
 typedef struct hone_trial_bench hone_trial_bench; /* what is kept between trials */
 
@@ -26,7 +25,10 @@ typedef enum hone_trial_phase {
 typedef struct hone_trial_options {
     hone_device *device; /* not owned */
     const hone_clock *clock;
-    hone_quiet_gate *gate; /* NULL: timings do not take it */
+    /* Around each timing: false when the quiet gate is not to be had in time. NULL: there is none.
+     */
+    bool (*take_gate)(void *ctx, int64_t patience_ns);
+    void (*drop_gate)(void *ctx);
     /* Told at the beginning of each phase. May be NULL. */
     void (*on_phase)(void *ctx, hone_trial_phase phase);
     void *ctx;

@@ -3,8 +3,25 @@
 #include "runtime/pinning.h"
 
 #include <dirent.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
+
+/* The id by which the process itself calls a thread, which in a namespace of processes is not that
+ * of /proc: the last of "NSpid:" of its status. */
+static int32_t own_id(const char *entry) {
+    char path[64], line[256];
+    int32_t id = 0;
+    snprintf(path, sizeof path, "/proc/self/task/%.20s/status", entry);
+    FILE *file = fopen(path, "re");
+    while (file && id == 0 && fgets(line, sizeof line, file)) {
+        const char *last = strncmp(line, "NSpid:", 6) == 0 ? strrchr(line, '\t') : NULL;
+        if (last) id = (int32_t)strtol(last, NULL, 10);
+    }
+    if (file) fclose(file);
+    return id;
+}
 
 /* Thread ids of this process, at most `capacity`. */
 static int32_t list_threads(int32_t *out_ids, int32_t capacity) {
@@ -12,7 +29,7 @@ static int32_t list_threads(int32_t *out_ids, int32_t capacity) {
     DIR *dir = opendir("/proc/self/task");
     if (!dir) return 0;
     for (struct dirent *entry; (entry = readdir(dir)) && count < capacity;) {
-        int32_t id = (int32_t)strtol(entry->d_name, NULL, 10);
+        int32_t id = entry->d_name[0] == '.' ? 0 : own_id(entry->d_name);
         if (id > 0) out_ids[count++] = id;
     }
     closedir(dir);

@@ -11,6 +11,8 @@
 
 #include "measure/farm.h"
 #include "runner/executor.h"
+#include "sandbox/held.h"
+#include "sandbox/sandbox.h"
 #include "support/alloc.h"
 #include "support/status.h"
 #include "tools/hone_runner_farm.h"
@@ -36,7 +38,11 @@ static const char help[] =
     "  --quiet FILE|none  lock file of the quiet gate, taken alone while timing; default: that\n"
     "                     of this user\n"
     "  --launcher WORDS   start trials through a program: 'qemu-aarch64-static'\n"
-    "  --unsandboxed      let kernels start processes, open sockets, write files\n"
+    "  --unsandboxed      hold nothing back: let kernels start processes, open sockets, write "
+    "files;\n"
+    "                     without it, a machine that cannot hold them is refused\n"
+    "  --without LAYERS   leave out second layers of the sandbox, to see that the first one holds\n"
+    "                     alone: user,namespaces,landlock\n"
     "  --executor         serve one local runner over descriptor 3; `hone tune` starts it so\n"
     "  --verbose          say what becomes of each trial\n"
     "      --help         this text\n"
@@ -48,6 +54,7 @@ static const char help[] =
 typedef struct command {
     runner_farm_options farm;
     bool is_executor, has_memory;
+    unsigned without; /* the same layers, for an executor */
     int64_t memory_bytes;
     char *launcher; /* the words, cut up; owned */
 } command;
@@ -125,9 +132,11 @@ static int serve(command *c) {
     const char *tracker = getenv("HONE_TRACKER");
     if (c->is_executor) {
         const hone_executor_options executor = {.fd = HONE_EXECUTOR_FD,
+                                                .control_fd = HONE_HELD_CONTROL_FD,
                                                 .memory_bytes = c->memory_bytes,
                                                 .quiet_path = c->farm.quiet_path,
-                                                .unsandboxed = c->farm.is_unsandboxed};
+                                                .unsandboxed = c->farm.is_unsandboxed,
+                                                .without = c->without};
         return report(hone_executor_serve(&executor));
     }
     if (!c->farm.tracker && tracker && *tracker) c->farm.tracker = tracker;
@@ -149,6 +158,7 @@ enum {
     OPTION_QUIET,
     OPTION_LAUNCHER,
     OPTION_UNSANDBOXED,
+    OPTION_WITHOUT,
     OPTION_EXECUTOR,
     OPTION_VERBOSE,
     OPTION_HELP,
@@ -169,6 +179,7 @@ static const struct option options[] = {
     {"quiet",       required_argument, NULL, OPTION_QUIET      },
     {"launcher",    required_argument, NULL, OPTION_LAUNCHER   },
     {"unsandboxed", no_argument,       NULL, OPTION_UNSANDBOXED},
+    {"without",     required_argument, NULL, OPTION_WITHOUT    },
     {"executor",    no_argument,       NULL, OPTION_EXECUTOR   },
     {"verbose",     no_argument,       NULL, OPTION_VERBOSE    },
     {"help",        no_argument,       NULL, OPTION_HELP       },
@@ -227,6 +238,11 @@ static const char *take(command *c, int choice, const char *value) {
     case OPTION_UNSANDBOXED:
         o->is_unsandboxed = true;
         return NULL;
+    case OPTION_WITHOUT:
+        o->without = value;
+        return hone_sandbox_read_layers(value, &c->without)
+                   ? NULL
+                   : "--without wants some of user,namespaces,landlock, not";
     case OPTION_EXECUTOR:
         c->is_executor = true;
         return NULL;

@@ -81,7 +81,8 @@ static hone_status make_slot(serving *s) {
                                              .quiet_path =
                                                  o->is_loud ? NULL : hone_str_text(&s->quiet_path),
                                              .memory_bytes = o->memory_bytes,
-                                             .unsandboxed = o->is_unsandboxed};
+                                             .unsandboxed = o->is_unsandboxed,
+                                             .without = o->without};
     hone_daemon_slot *slot = &s->slots[s->slot_count];
     HONE_TRY(hone_runner_create_local(&local, &slot->runner));
     s->slot_count++;
@@ -107,6 +108,16 @@ static hone_status make_slots(serving *s) {
     HONE_TRY(hone_str_check(&s->quiet_path));
     for (int32_t i = 0; i < (s->options->slots > 0 ? s->options->slots : 1); i++)
         HONE_TRY(make_slot(s));
+    return HONE_OK;
+}
+
+/* Strangers' code is not run where nothing holds it. */
+static hone_status check_layers(serving *s) {
+    char layers[HONE_RUNNER_LAYERS_BYTES];
+    HONE_TRY(hone_status_annotate(hone_runner_local_layers(s->slots[0].runner, layers),
+                                  "--unsandboxed serves without"));
+    HONE_LOG(&s->log, s->options->is_unsandboxed ? HONE_LOG_WARNING : HONE_LOG_INFO,
+             "candidates are held by %s", layers);
     return HONE_OK;
 }
 
@@ -186,6 +197,7 @@ static hone_status set_up(serving *s) {
     HONE_TRY(take_signals(s));
     HONE_TRY(open_cache(s));
     HONE_TRY(make_slots(s));
+    HONE_TRY(check_layers(s));
     HONE_TRY(connect_net(s));
     return make_daemon(s);
 }

@@ -21,6 +21,7 @@ typedef struct runner_farm_options {
     int32_t slots;           /* 0: 1 */
     const char *quiet_path;  /* NULL: the gate of this user */
     const char *launcher[RUNNER_LAUNCHER_WORDS + 1];
+    const char *without; /* layers of the sandbox that are left out, for tests; or NULL */
     bool is_insecure, is_unsandboxed, is_loud; /* without the quiet gate */
     bool is_verbose;
 } runner_farm_options;

@@ -83,7 +83,7 @@ def main():
                                    "--listen", TRACKER, "--insecure", stdout=subprocess.PIPE))
             address = processes[0].stdout.readline().split()[0]
             processes.append(start(f"{directory}/runner.log", emulator, board, "--tracker", address,
-                                   "--insecure", "--launcher", emulator, "--device-key", "board",
+                                   "--insecure", "--unsandboxed", "--launcher", emulator, "--device-key", "board",
                                    "--cache", f"{directory}/cache", "--quiet", "none", "--verbose"))
             for name in PROGRAMS:
                 tune(build, address, name, directory)

@@ -86,7 +86,8 @@ hone_runner *runner_fixture_local(const runner_fixture *fixture, int32_t slots) 
     const hone_runner_local_options options = {.executor_path = fixture->executor,
                                                .launcher =
                                                    fixture->launcher[0] ? fixture->launcher : NULL,
-                                               .slots = slots};
+                                               .slots = slots,
+                                               .unsandboxed = runner_fixture_is_emulated()};
     HONE_ASSERT_OK(hone_runner_create_local(&options, &runner));
     return runner;
 }

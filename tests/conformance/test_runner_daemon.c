@@ -63,6 +63,7 @@ static void start(world *w, const char *address) {
     if (emulator) argv[count++] = emulator;
     for (size_t i = 0; i < HONE_COUNT(words); i++)
         argv[count++] = words[i];
+    if (emulator) argv[count++] = "--unsandboxed"; /* which has no filter */
     if (emulator) argv[count++] = "--launcher";
     argv[count] = emulator;
     int log = open(w->log_path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);

@@ -250,7 +250,8 @@ static void takes_the_gate(void **state) {
     const hone_runner_local_options options = {.executor_path = fixture.executor,
                                                .launcher =
                                                    fixture.launcher[0] ? fixture.launcher : NULL,
-                                               .quiet_path = path};
+                                               .quiet_path = path,
+                                               .unsandboxed = runner_fixture_is_emulated()};
     hone_runner *runner = NULL;
     hone_quiet_gate gate;
     hone_ticket ticket;

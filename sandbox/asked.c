@@ -1,0 +1,278 @@
+/* sandbox/asked.c - see asked.h and seccomp_unotify(2). */
+#include "sandbox/asked.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/seccomp.h>
+#include <seccomp.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+enum { MAX_ANCESTORS = 8 };
+
+#ifndef SYS_pidfd_getfd
+#define SYS_pidfd_getfd 438
+#endif
+
+typedef struct question {
+    int listener;
+    const hone_asked_facts *facts;
+    const struct seccomp_notif *asked;
+    struct seccomp_notif_resp *answer;
+} question;
+
+static uint64_t argument(const question *q, unsigned i) {
+    return q->asked->data.args[i];
+}
+
+static pid_t asker(const question *q) {
+    return (pid_t)q->asked->pid;
+}
+
+/* ---- the process's memory ---- */
+
+/* Up to the end of each page, since the next one may not be there. */
+static int read_text(const question *q, uint64_t address, char out[PATH_MAX]) {
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    for (size_t used = 0; used < PATH_MAX;) {
+        size_t count = page - (address + used) % page;
+        if (count > PATH_MAX - used) count = PATH_MAX - used;
+        struct iovec here = {out + used, count},
+                     there = {(void *)(uintptr_t)(address + used), count};
+        ssize_t got = process_vm_readv(asker(q), &here, 1, &there, 1, 0);
+        if (got <= 0) return -EFAULT;
+        if (memchr(out + used, 0, (size_t)got)) return 0;
+        used += (size_t)got;
+    }
+    return -ENAMETOOLONG;
+}
+
+static int write_back(const question *q, uint64_t address, const void *bytes, size_t count) {
+    struct iovec here = {(void *)(uintptr_t)bytes, count},
+                 there = {(void *)(uintptr_t)address, count};
+    ssize_t put = process_vm_writev(asker(q), &here, 1, &there, 1, 0);
+    return put == (ssize_t)count ? 0 : -EFAULT;
+}
+
+/* "/proc/TID/NAME" leads to `out`. */
+static bool follow(const question *q, const char *name, char out[PATH_MAX]) {
+    char link[64];
+    snprintf(link, sizeof link, "/proc/%d/%s", (int)asker(q), name);
+    ssize_t length = readlink(link, out, PATH_MAX - 1);
+    if (length >= 0) out[length] = 0;
+    return length >= 0;
+}
+
+/* The path at `address`, from the folder that the call starts from. */
+static int read_path(const question *q, int folder, uint64_t address, char out[PATH_MAX]) {
+    char path[PATH_MAX], base[PATH_MAX], name[32];
+    int error = read_text(q, address, path);
+    /* the thread may have died, and its number be somebody else's now */
+    if (!error && seccomp_notify_id_valid(q->listener, q->asked->id)) error = -ENOENT;
+    if (error) return error;
+    if (path[0] == '/') {
+        memcpy(out, path, strlen(path) + 1);
+        return 0;
+    }
+    if (path[0] == 0) return -ENOENT;
+    snprintf(name, sizeof name, folder == AT_FDCWD ? "cwd" : "fd/%d", folder);
+    if (!follow(q, name, base)) return -EACCES;
+    int count = snprintf(out, PATH_MAX, "%s/%s", base, path);
+    return count > 0 && count < PATH_MAX ? 0 : -ENAMETOOLONG;
+}
+
+/* ---- answers: >= 0 is the call's result, < 0 an errno ---- */
+
+/* Puts a descriptor of this process into the asking one; its number there. */
+static int hand_over(const question *q, int fd, bool is_closed_on_exec) {
+    struct seccomp_notif_addfd addfd = {.id = q->asked->id,
+                                        .srcfd = (uint32_t)fd,
+                                        .newfd_flags = is_closed_on_exec ? O_CLOEXEC : 0};
+    int there = ioctl(q->listener, SECCOMP_IOCTL_NOTIF_ADDFD, &addfd);
+    return there < 0 ? -errno : there;
+}
+
+static int open_file(const question *q, int folder, unsigned first) {
+    char path[PATH_MAX];
+    const int flags = (int)argument(q, first + 1);
+    int error = read_path(q, folder, argument(q, first), path);
+    if (error) return error;
+    int fd = hone_file_policy_open(q->facts->policy, asker(q), path, flags,
+                                   (mode_t)argument(q, first + 2));
+    if (fd < 0) return fd;
+    int there = hand_over(q, fd, flags & O_CLOEXEC);
+    close(fd);
+    return there;
+}
+
+/* fstat(2) of today's C library looks at a descriptor by an empty path. */
+static int look_at(const question *q) {
+    char path[PATH_MAX];
+    struct stat info;
+    const int folder = (int)argument(q, 0);
+    int fd, error = read_text(q, argument(q, 1), path);
+    if (error) return error;
+    if (path[0] == 0 && (argument(q, 3) & AT_EMPTY_PATH)) {
+        fd = (int)syscall(SYS_pidfd_getfd, q->facts->held_pidfd, folder, 0u);
+        if (fd < 0) return -errno;
+    } else {
+        error = read_path(q, folder, argument(q, 1), path);
+        if (error) return error;
+        fd = hone_file_policy_look(q->facts->policy, asker(q), path);
+        if (fd < 0) return fd;
+    }
+    error = fstat(fd, &info) ? -errno : 0;
+    close(fd);
+    return error ? error : write_back(q, argument(q, 2), &info, sizeof info);
+}
+
+static int change(const question *q, hone_file_change kind, int folder, unsigned first) {
+    char path[PATH_MAX];
+    int error = read_path(q, folder, argument(q, first), path);
+    if (error) return error;
+    return hone_file_policy_change(q->facts->policy, asker(q), kind, path, NULL,
+                                   (mode_t)argument(q, first + 1));
+}
+
+static int move(const question *q, int folder, uint64_t from, int other_folder, uint64_t to) {
+    char path[PATH_MAX], other[PATH_MAX];
+    int error = read_path(q, folder, from, path);
+    if (!error) error = read_path(q, other_folder, to, other);
+    if (error) return error;
+    return hone_file_policy_change(q->facts->policy, asker(q), HONE_FILE_RENAME, path, other, 0);
+}
+
+/* Of a file that it made itself: also files that it may only read are open in it. */
+static int change_open_file(const question *q) {
+    char name[32], path[PATH_MAX], link[64];
+    snprintf(name, sizeof name, "fd/%d", (int)argument(q, 0));
+    if (!follow(q, name, path)) return -EBADF;
+    if (!hone_file_policy_owns(q->facts->policy, path)) return -EACCES;
+    snprintf(link, sizeof link, "/proc/%d/%s", (int)asker(q), name);
+    return chmod(link, (mode_t)argument(q, 1) & 0777) ? -errno : 0;
+}
+
+/* ---- processes ---- */
+
+static pid_t parent_of(pid_t pid) {
+    char path[64], line[512];
+    int parent = 0;
+    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+    FILE *file = fopen(path, "re");
+    const char *behind_name = file && fgets(line, sizeof line, file) ? strrchr(line, ')') : NULL;
+    if (!behind_name || sscanf(behind_name + 1, " %*c %d", &parent) != 1) parent = 0;
+    if (file) fclose(file);
+    return parent;
+}
+
+/* A process that the held one has started, or that one of those has. */
+static bool is_descendant(const question *q, pid_t pid) {
+    for (int i = 0; pid > 1 && i < MAX_ANCESTORS; i++, pid = parent_of(pid)) {
+        if (pid == q->facts->held_pid) return true;
+    }
+    return false;
+}
+
+static bool is_thread(const question *q, pid_t tid) {
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%d/task/%d", (int)q->facts->held_pid, (int)tid);
+    return tid > 0 && access(path, F_OK) == 0;
+}
+
+static int let_through(const question *q, bool is_allowed) {
+    if (!is_allowed) return -EPERM;
+    q->answer->flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE;
+    return 0;
+}
+
+/* A process, or (negative) a group that one of them leads. */
+static int let_reach(const question *q) {
+    const pid_t target = (pid_t)argument(q, 0);
+    const bool is_one = q->facts->has_namespaces || target > 0 || target < -1;
+    return let_through(
+        q, is_one && (q->facts->has_namespaces || is_descendant(q, target < 0 ? -target : target)));
+}
+
+/* ---- which call ---- */
+
+static int judge_change(const question *q) {
+    switch (q->asked->data.nr) {
+#ifdef SYS_unlink
+    case SYS_unlink:
+        return change(q, HONE_FILE_UNLINK, AT_FDCWD, 0);
+    case SYS_rmdir:
+        return change(q, HONE_FILE_RMDIR, AT_FDCWD, 0);
+    case SYS_mkdir:
+        return change(q, HONE_FILE_MKDIR, AT_FDCWD, 0);
+    case SYS_chmod:
+        return change(q, HONE_FILE_CHMOD, AT_FDCWD, 0);
+    case SYS_rename:
+        return move(q, AT_FDCWD, argument(q, 0), AT_FDCWD, argument(q, 1));
+#endif
+    case SYS_unlinkat:
+        return change(q, argument(q, 2) & AT_REMOVEDIR ? HONE_FILE_RMDIR : HONE_FILE_UNLINK,
+                      (int)argument(q, 0), 1);
+    case SYS_mkdirat:
+        return change(q, HONE_FILE_MKDIR, (int)argument(q, 0), 1);
+    case SYS_fchmodat:
+        return change(q, HONE_FILE_CHMOD, (int)argument(q, 0), 1);
+#ifdef SYS_renameat
+    case SYS_renameat:
+        return move(q, (int)argument(q, 0), argument(q, 1), (int)argument(q, 2), argument(q, 3));
+#endif
+    case SYS_renameat2:
+        if (argument(q, 4)) return -EINVAL;
+        return move(q, (int)argument(q, 0), argument(q, 1), (int)argument(q, 2), argument(q, 3));
+    case SYS_fchmod:
+        return change_open_file(q);
+    default:
+        return -ENOSYS;
+    }
+}
+
+static int judge(const question *q) {
+    switch (q->asked->data.nr) {
+#ifdef SYS_open
+    case SYS_open:
+        return open_file(q, AT_FDCWD, 0);
+#endif
+    case SYS_openat:
+        return open_file(q, (int)argument(q, 0), 1);
+    case SYS_newfstatat:
+        return look_at(q);
+    case SYS_sched_setaffinity:
+        return let_through(q, q->facts->has_namespaces || is_thread(q, (pid_t)argument(q, 0)));
+    case SYS_kill:
+    case SYS_prlimit64:
+        return let_reach(q);
+    default:
+        return judge_change(q);
+    }
+}
+
+bool hone_asked_answer(int listener, const hone_asked_facts *facts) {
+    struct seccomp_notif *asked = NULL;
+    struct seccomp_notif_resp *answer = NULL;
+    if (seccomp_notify_alloc(&asked, &answer)) return false;
+    bool is_alive = true;
+    if (seccomp_notify_receive(listener, asked) == 0) {
+        const question q = {listener, facts, asked, answer};
+        memset(answer, 0, sizeof *answer);
+        answer->id = asked->id;
+        int result = judge(&q);
+        answer->val = result > 0 ? result : 0;
+        answer->error = result < 0 ? result : 0;
+        (void)seccomp_notify_respond(listener, answer); /* it may have died meanwhile */
+    } else {
+        is_alive = errno == EINTR || errno == ENOENT; /* asked, and killed before it was heard */
+    }
+    seccomp_notify_free(asked, answer);
+    return is_alive;
+}

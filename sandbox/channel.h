@@ -1,0 +1,37 @@
+/* sandbox/channel.h - what a held process and its warden say to each other: one small packet each.
+ *
+ *     held    ─► HELLO (with the listener, when it is filtered) · TAKE (patience) · DROP
+ *     warden  ─► GIVEN | DENIED, to each TAKE
+ */
+#ifndef HONE_SANDBOX_CHANNEL_H
+#define HONE_SANDBOX_CHANNEL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+typedef enum hone_channel_word {
+    HONE_CHANNEL_HELLO = 1,
+    HONE_CHANNEL_TAKE,
+    HONE_CHANNEL_DROP,
+    HONE_CHANNEL_GIVEN,
+    HONE_CHANNEL_DENIED,
+} hone_channel_word;
+
+typedef struct hone_channel_packet {
+    int64_t word;
+    int64_t patience_ns; /* of TAKE */
+} hone_channel_packet;
+
+/* `fd` goes along unless it is -1. False when the other side is gone. */
+bool hone_channel_send(int channel, const hone_channel_packet *packet, int fd);
+
+/* Waits for a packet; whatever came along with it is dropped. False when the other side is gone. */
+bool hone_channel_receive(int channel, hone_channel_packet *out_packet);
+
+/* The same for the first one, with what came along: *out_fd is -1 when there was none; *out_pid is
+ * the sender, as this process sees it (the channel has SO_PASSCRED). */
+bool hone_channel_receive_first(int channel, hone_channel_packet *out_packet, int *out_fd,
+                                pid_t *out_pid);
+
+#endif

@@ -1,0 +1,318 @@
+/* sandbox/file_policy.c - judging a path, then opening it. */
+#include "sandbox/file_policy.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "sandbox/loader_dirs.h"
+#include "support/alloc.h"
+#include "support/attributes.h"
+#include "support/fs.h"
+
+enum { MAX_GRANTS = 16 };
+
+#define HARMLESS_FLAGS                                                                             \
+    (O_CLOEXEC | O_DIRECTORY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_LARGEFILE_BIT)
+#define WRITING_FLAGS (O_WRONLY | O_RDWR | O_CREAT | O_EXCL | O_TRUNC | O_APPEND)
+/* O_LARGEFILE is 0 in the headers of 64-bit systems, but callers may still pass the bit */
+#if defined(__aarch64__)
+#define O_LARGEFILE_BIT 0400000
+#else
+#define O_LARGEFILE_BIT 0100000
+#endif
+
+typedef struct grant {
+    hone_file_grant_kind kind;
+    char *path; /* absolute, plain; owned */
+} grant;
+
+struct hone_file_policy {
+    hone_sandbox_profile profile;
+    hone_loader_dirs loader, toolchain;
+    grant grants[MAX_GRANTS];
+    size_t grant_count;
+};
+
+/* ---- paths ---- */
+
+static bool is_below(const char *path, const char *dir) {
+    size_t length = strlen(dir);
+    return strncmp(path, dir, length) == 0 && path[length] == '/';
+}
+
+static bool is_below_any(const char *path, const hone_loader_dirs *dirs) {
+    for (size_t i = 0; i < dirs->count; i++) {
+        if (is_below(path, dirs->data[i])) return true;
+    }
+    return false;
+}
+
+/* Without "//", "." and "..", as text; symbolic links are found out about when it is open. */
+static bool make_plain(const char *base, const char *path, char out[PATH_MAX]) {
+    char whole[2 * PATH_MAX];
+    size_t used = 0;
+    int count = snprintf(whole, sizeof whole, "%s/%s", path[0] == '/' ? "" : base, path);
+    if (count < 0 || (size_t)count >= sizeof whole) return false;
+    for (const char *at = whole; *at;) {
+        at += strspn(at, "/");
+        size_t length = strcspn(at, "/");
+        if (length == 2 && at[0] == '.' && at[1] == '.') {
+            while (used > 0 && out[--used] != '/') {
+            }
+        } else if (length > 0 && !(length == 1 && at[0] == '.')) {
+            if (used + length + 2 > PATH_MAX) return false;
+            out[used++] = '/';
+            memcpy(out + used, at, length);
+            used += length;
+        }
+        at += length;
+    }
+    if (used == 0) out[used++] = '/';
+    out[used] = 0;
+    return true;
+}
+
+static bool read_link(const char *link, char out[PATH_MAX]) {
+    ssize_t length = readlink(link, out, PATH_MAX - 1);
+    if (length < 0) return false;
+    out[length] = 0;
+    return true;
+}
+
+static bool real_path(int fd, char out[PATH_MAX]) {
+    char link[64];
+    snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+    return read_link(link, out);
+}
+
+/* As the thread means it, with its own /proc/self. */
+static bool absolute(pid_t tid, const char *path, char out[PATH_MAX]) {
+    static const char *const selves[] = {"/proc/self/", "/proc/thread-self/"};
+    char plain[PATH_MAX];
+    if (path[0] != '/' || !make_plain("", path, plain)) return false;
+    for (size_t i = 0; i < HONE_COUNT(selves); i++) {
+        size_t length = strlen(selves[i]);
+        if (strncmp(plain, selves[i], length) != 0) continue;
+        int count = snprintf(out, PATH_MAX, "/proc/%d/%s", (int)tid, plain + length);
+        return count > 0 && count < PATH_MAX;
+    }
+    memcpy(out, plain, strlen(plain) + 1);
+    return true;
+}
+
+/* ---- what is in which list ---- */
+
+static const grant *granted(const hone_file_policy *policy, const char *path, bool is_writing) {
+    for (size_t i = 0; i < policy->grant_count; i++) {
+        const grant *g = &policy->grants[i];
+        size_t length = strlen(g->path);
+        bool is_same = strcmp(path, g->path) == 0;
+        bool is_draft = strncmp(path, g->path, length) == 0 && path[length] == '.' &&
+                        !strchr(path + length, '/');
+        if (g->kind == HONE_FILE_READ && is_same && !is_writing) return g;
+        if (g->kind == HONE_FILE_WRITE && (is_same || is_draft)) return g;
+        if (g->kind == HONE_FILE_FOLDER && (is_below(path, g->path) || (is_same && !is_writing)))
+            return g;
+    }
+    return NULL;
+}
+
+bool hone_file_policy_owns(const hone_file_policy *policy, const char *path) {
+    return granted(policy, path, true) != NULL;
+}
+
+/* "name" or "task", "task/12", "task/12/name" behind /proc/TID/. */
+static bool is_own_fact(pid_t tid, const char *path) {
+    static const char *const names[] = {"maps", "status", "stat", "statm", "cgroup", "task"};
+    char own[32];
+    int length = snprintf(own, sizeof own, "/proc/%d/", (int)tid);
+    if (strncmp(path, own, (size_t)length) != 0) return false;
+    path += length;
+    if (strncmp(path, "task/", 5) == 0) {
+        path += 5;
+        size_t digits = strspn(path, "0123456789");
+        if (digits == 0) return false;
+        path += digits;
+        if (*path == 0) return true;
+        path++;
+    }
+    for (size_t i = 0; i < HONE_COUNT(names); i++) {
+        if (strcmp(path, names[i]) == 0) return true;
+    }
+    return false;
+}
+
+static bool is_own_descriptor(pid_t tid, const char *path) {
+    char own[32];
+    int length = snprintf(own, sizeof own, "/proc/%d/fd/", (int)tid);
+    return strncmp(path, own, (size_t)length) == 0 && path[length] &&
+           path[length + (int)strspn(path + length, "0123456789")] == 0;
+}
+
+static bool is_machine_fact(const char *path) {
+    static const char *const files[] = {"/proc/cpuinfo",
+                                        "/proc/meminfo",
+                                        "/proc/stat",
+                                        "/proc/sys/vm/overcommit_memory",
+                                        "/sys/kernel/mm/transparent_hugepage/enabled",
+                                        "/sys/kernel/mm/transparent_hugepage/hpage_pmd_size"};
+    static const char *const dirs[] = {"/sys/devices/system/cpu", "/sys/devices/system/node"};
+    for (size_t i = 0; i < HONE_COUNT(files); i++) {
+        if (strcmp(path, files[i]) == 0) return true;
+    }
+    for (size_t i = 0; i < HONE_COUNT(dirs); i++) {
+        if (strcmp(path, dirs[i]) == 0 || is_below(path, dirs[i])) return true;
+    }
+    return false;
+}
+
+static bool is_library(const hone_file_policy *policy, const char *path) {
+    const char *name = hone_path_basename(path), *ending = strstr(name, ".so");
+    return ending && (ending[3] == 0 || ending[3] == '.') && is_below_any(path, &policy->loader);
+}
+
+static bool is_public(const hone_file_policy *policy, const char *path) {
+    return strcmp(path, "/etc/ld.so.cache") == 0 || is_machine_fact(path) ||
+           is_library(policy, path) || is_below_any(path, &policy->toolchain);
+}
+
+/* Links of the system may lead through other folders, but must end where one may read: what is
+ * found there is judged again. */
+static int check_found(const hone_file_policy *policy, int fd) {
+    char path[PATH_MAX];
+    struct stat info;
+    if (fstat(fd, &info) != 0 || !real_path(fd, path)) return -EACCES;
+    bool is_kind = S_ISREG(info.st_mode) || S_ISDIR(info.st_mode);
+    return is_kind && (info.st_mode & S_IROTH) && is_public(policy, path) ? 0 : -EACCES;
+}
+
+/* ---- opening ---- */
+
+/* Looks without opening: devices and pipes notice nothing. */
+static int look(const hone_file_policy *policy, pid_t tid, const char *path) {
+    const grant *g = granted(policy, path, false);
+    bool is_own = is_own_fact(tid, path) || is_own_descriptor(tid, path);
+    if (!g && !is_own && !is_public(policy, path)) return -EACCES;
+    int fd = open(path, O_PATH | O_CLOEXEC | (g && g->kind != HONE_FILE_READ ? O_NOFOLLOW : 0));
+    if (fd < 0) return -errno;
+    int error = g || is_own ? 0 : check_found(policy, fd);
+    if (error) close(fd);
+    return error ? error : fd;
+}
+
+/* The same file, this time for reading. */
+static int reopen(int found, int flags) {
+    struct stat info;
+    char link[64];
+    if (fstat(found, &info) != 0) return -errno;
+    if (!S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode)) return -EACCES;
+    snprintf(link, sizeof link, "/proc/self/fd/%d", found);
+    int fd = open(link, O_RDONLY | O_CLOEXEC | O_NOCTTY | (flags & O_DIRECTORY));
+    return fd < 0 ? -errno : fd;
+}
+
+static int open_to_write(const hone_file_policy *policy, const char *path, int flags, mode_t mode) {
+    if ((flags & ~(HARMLESS_FLAGS | WRITING_FLAGS)) || !granted(policy, path, true)) return -EACCES;
+    int fd = open(path, flags | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY | O_NONBLOCK, mode & 0777);
+    return fd < 0 ? -errno : fd;
+}
+
+int hone_file_policy_look(const hone_file_policy *policy, pid_t tid, const char *path) {
+    char whole[PATH_MAX];
+    return absolute(tid, path, whole) ? look(policy, tid, whole) : -EACCES;
+}
+
+int hone_file_policy_open(const hone_file_policy *policy, pid_t tid, const char *path, int flags,
+                          mode_t mode) {
+    char whole[PATH_MAX];
+    if (!absolute(tid, path, whole)) return -EACCES;
+    if (flags & WRITING_FLAGS) return open_to_write(policy, whole, flags, mode);
+    if (flags & ~HARMLESS_FLAGS) return -EACCES;
+    int found = look(policy, tid, whole);
+    if (found < 0) return found;
+    int fd = reopen(found, flags);
+    close(found);
+    return fd;
+}
+
+static int change(hone_file_change kind, const char *path, const char *other, mode_t mode) {
+    switch (kind) {
+    case HONE_FILE_UNLINK:
+        return unlink(path);
+    case HONE_FILE_RMDIR:
+        return rmdir(path);
+    case HONE_FILE_MKDIR:
+        return mkdir(path, mode & 0777);
+    case HONE_FILE_RENAME:
+        return rename(path, other);
+    case HONE_FILE_CHMOD:
+        return fchmodat(AT_FDCWD, path, mode & 0777, 0);
+    }
+    return -1;
+}
+
+int hone_file_policy_change(const hone_file_policy *policy, pid_t tid, hone_file_change kind,
+                            const char *path, const char *other, mode_t mode) {
+    char whole[PATH_MAX], whole_other[PATH_MAX];
+    struct stat info;
+    if (!absolute(tid, path, whole) || !granted(policy, whole, true)) return -EACCES;
+    if (other && (!absolute(tid, other, whole_other) || !granted(policy, whole_other, true))) {
+        return -EACCES;
+    }
+    if (kind == HONE_FILE_CHMOD && (lstat(whole, &info) != 0 || S_ISLNK(info.st_mode))) {
+        return -EACCES; /* chmod would follow it */
+    }
+    return change(kind, whole, whole_other, mode) == 0 ? 0 : -errno;
+}
+
+/* ---- the whole ---- */
+
+hone_status hone_file_policy_grant(hone_file_policy *policy, hone_file_grant_kind kind,
+                                   const char *path) {
+    char here[PATH_MAX], plain[PATH_MAX];
+    if (policy->grant_count == MAX_GRANTS) {
+        return HONE_ERROR(HONE_CODE_INVALID, "more than %d files for one request", MAX_GRANTS);
+    }
+    if (!getcwd(here, sizeof here) || !make_plain(here, path, plain)) {
+        return HONE_ERROR(HONE_CODE_INVALID, "'%s': is no path that can be opened", path);
+    }
+    char *copy = hone_strdup(plain);
+    if (!copy) return HONE_ERROR(HONE_CODE_NO_MEMORY, "file policy");
+    policy->grants[policy->grant_count++] = (grant){kind, copy};
+    return HONE_OK;
+}
+
+void hone_file_policy_revoke(hone_file_policy *policy) {
+    while (policy->grant_count > 0)
+        hone_free(policy->grants[--policy->grant_count].path);
+}
+
+hone_status hone_file_policy_create(hone_sandbox_profile profile, hone_file_policy **out_policy) {
+    *out_policy = NULL;
+    hone_file_policy *policy = hone_calloc(1, sizeof *policy);
+    if (!policy) return HONE_ERROR(HONE_CODE_NO_MEMORY, "file policy");
+    policy->profile = profile;
+    hone_status st = hone_loader_dirs_find(&policy->loader);
+    if (!st && profile == HONE_SANDBOX_COMPILER) st = hone_toolchain_dirs_find(&policy->toolchain);
+    if (st) {
+        hone_file_policy_destroy(policy);
+        return st;
+    }
+    *out_policy = policy;
+    return HONE_OK;
+}
+
+void hone_file_policy_destroy(hone_file_policy *policy) {
+    if (!policy) return;
+    hone_file_policy_revoke(policy);
+    hone_loader_dirs_deinit(&policy->loader);
+    hone_loader_dirs_deinit(&policy->toolchain);
+    hone_free(policy);
+}

@@ -1,0 +1,330 @@
+/* sandbox/filter.c - the allow-lists, made into filters by libseccomp. */
+#include "sandbox/filter.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <seccomp.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include "support/attributes.h"
+
+#ifndef PR_SET_VMA
+#define PR_SET_VMA 0x53564d41
+#endif
+#define ARCH_GET_XCOMP_SUPP 0x1021 /* asm/prctl.h, which not all architectures have */
+#define ARCH_REQ_XCOMP_PERM 0x1023
+/* what pthread_create passes: glibc, and musl with CLONE_DETACHED */
+#define THREAD_FLAGS                                                                               \
+    (CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SYSVSEM | CLONE_SIGHAND | CLONE_THREAD |            \
+     CLONE_SETTLS | CLONE_PARENT_SETTID | CLONE_CHILD_CLEARTID)
+#define NEW_NAMESPACES                                                                             \
+    (CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWUSER | CLONE_NEWPID |  \
+     CLONE_NEWNET | CLONE_PARENT | CLONE_PTRACE)
+#define MEMORY_FILE_FLAGS (MFD_CLOEXEC | MFD_ALLOW_SEALING | 0x18 /* NOEXEC_SEAL, EXEC */)
+
+enum { MAX_CONDITIONS = 2 };
+
+typedef enum verdict { ALLOW, ASK } verdict;
+
+typedef enum comparison {
+    ANYTHING,
+    IS,      /* the value */
+    IS_NOT,  /* the value */
+    LACKS,   /* all bits of the value */
+    IS_SELF, /* the process id */
+    IS_NOT_SELF,
+    IS_CHANNEL, /* the descriptor of the channel */
+} comparison;
+
+typedef struct condition {
+    unsigned argument;
+    comparison comparison;
+    uint64_t value;
+} condition;
+
+/* Several rows of one call: any of them. Conditions of one row: all of them. */
+typedef struct call {
+    const char *name;
+    verdict verdict;
+    condition when[MAX_CONDITIONS];
+} call;
+
+#define WHEN(argument, comparison, value)                                                          \
+    {                                                                                              \
+        { argument, comparison, value }                                                            \
+    }
+#define WHEN2(argument, comparison, value, argument2, comparison2, value2)                         \
+    {                                                                                              \
+        {argument, comparison, value}, {                                                           \
+            argument2, comparison2, value2                                                         \
+        }                                                                                          \
+    }
+
+/* What computing in threads takes. None of these reaches another process, a file that was not
+ * handed out, or a device. */
+static const call computing[] = {
+  /* memory */
+    {"brk",                           ALLOW,            {{0}}                                   },
+    {"mmap",                          ALLOW,            {{0}}                                   },
+    {"mprotect",                      ALLOW,            {{0}}                                   },
+    {"munmap",                        ALLOW,            {{0}}                                   },
+    {"mremap",                        ALLOW,            {{0}}                                   },
+    {"madvise",                       ALLOW,            {{0}}                                   },
+    {"memfd_create",                  ALLOW,            WHEN(1,                                   LACKS, ~(uint64_t)MEMORY_FILE_FLAGS)},
+ /* time */
+    {"clock_gettime",  ALLOW,                  {{0}}                                           },
+    {"clock_getres",                          ALLOW,                         {{0}}        },
+    {"gettimeofday",                          ALLOW,                  {{0}}                                    },
+    {"time",                          ALLOW,                         {{0}}                       },
+    {"times",                          ALLOW,                  {{0}}                            },
+    {"getrusage",                          ALLOW,                         {{0}}                          },
+    {"nanosleep",                          ALLOW,                  {{0}}                     },
+    {"clock_nanosleep",                          ALLOW,                         {{0}}                           },
+    {"restart_syscall",                          ALLOW,                  {{0}}              },
+ /* threads */
+    {"clone",                          ALLOW,                         WHEN(0,                                             IS, THREAD_FLAGS)},
+    {"clone",                         ALLOW,               WHEN(0,IS, THREAD_FLAGS | CLONE_DETACHED)},
+    {"futex",                         ALLOW,            {{0}}                               },
+    {"set_robust_list", ALLOW,                 {{0}}                                                  },
+    {"set_tid_address",                          ALLOW,                               {{0}}                       },
+    {"rseq",                          ALLOW,                          {{0}}},
+    {"sched_yield",                          ALLOW,            {{0}}                       },
+    {"sched_getaffinity",                          ALLOW,                 {{0}}                                             },
+    {"sched_setaffinity",                          ALLOW,                               WHEN(0,                              IS, 0)},
+    {"sched_setaffinity",                          ASK,                          WHEN(0,   IS_NOT, 0)},
+    {"getcpu",                         ALLOW,         {{0}}                 },
+    {"gettid",             ALLOW, {{0}}         },
+    {"getpid",                             ALLOW,                                             {{0}}                                                                             },
+    {"getppid",                          ALLOW,                                  {{0}}                                                 },
+    {"exit",                          ALLOW,                                          {{0}}                                                                 },
+    {"exit_group",                          ALLOW,{{0}}},
+    {"prctl",                          ALLOW,         WHEN(0,IS, PR_SET_NAME)},
+    {"prctl",                          ALLOW, WHEN(0,IS, PR_GET_NAME)},
+    {"prctl",                          ALLOW,                                             WHEN(0,                                                                                                                               IS, PR_SET_VMA)},
+    {"arch_prctl",                         ALLOW,                               WHEN(0,                                                                 IS, ARCH_GET_XCOMP_SUPP)},
+    {"arch_prctl",                         ALLOW,           WHEN(0,                                             IS, ARCH_GET_XCOMP_SUPP + 1)},
+    {"arch_prctl",                   ALLOW,                                   WHEN(0,                                                                     IS, ARCH_REQ_XCOMP_PERM)},
+ /* signals to itself */
+    {"rt_sigaction",                         ALLOW,{{0}}},
+    {"rt_sigprocmask",                    ALLOW,       {{0}}          },
+    {"rt_sigreturn",           ALLOW,                           {{0}}                                                       },
+    {"rt_sigpending",                         ALLOW,                             {{0}}},
+    {"rt_sigsuspend",                    ALLOW,             {{0}}            },
+    {"rt_sigtimedwait",           ALLOW,                           {{0}}                                                     },
+    {"sigaltstack",                          ALLOW,                                                {{0}}                                                                                                                                                                               },
+    {"kill",                          ALLOW,                                    WHEN(0,                                                     IS_SELF, 0)},
+    {"tgkill",                          ALLOW,                WHEN(0,IS_SELF, 0)},
+ /* descriptors that it has */
+    {"read",                          ALLOW,              {{0}}                                       },
+    {"write",                          ALLOW,                              {{0}}                                         },
+    {"readv",                          ALLOW,                {{0}}},
+    {"writev",                          ALLOW,{{0}}},
+    {"pread64",                         ALLOW,{{0}}},
+    {"pwrite64",                        ALLOW,          {{0}}                            },
+    {"lseek",                             ALLOW,                                             {{0}}                                                                               },
+    {"ftruncate",                          ALLOW,                             {{0}}                       },
+    {"close",                          ALLOW,             {{0}}     },
+    {"fstat",                          ALLOW,                           {{0}}                                                                     },
+    {"getdents64",                          ALLOW,                                                {{0}}                                                                                                                                                                                                                                 },
+    {"dup",                          ALLOW,                                            {{0}}                                                                                          },
+    {"dup2",                          ALLOW,                                 {{0}}                                      },
+    {"dup3",                          ALLOW,{{0}}},
+    {"pipe",                          ALLOW,              {{0}}                        },
+    {"pipe2",                          ALLOW,                              WHEN(1,                                                           LACKS, ~(uint64_t)(O_CLOEXEC | O_NONBLOCK))},
+    {"poll",                          ALLOW,                {{0}}},
+    {"ppoll",                          ALLOW,{{0}}},
+    {"fcntl",                          ALLOW,WHEN(1,IS, F_DUPFD)},
+    {"fcntl",                          ALLOW,          WHEN(1,       IS, F_DUPFD_CLOEXEC)},
+    {"fcntl",                          ALLOW,                                             WHEN(1,                                                                                                                                    IS, F_GETFD)},
+    {"fcntl",                          ALLOW,                             WHEN(1,                                       IS, F_SETFD)},
+    {"fcntl",                         ALLOW,       WHEN(1,IS, F_GETFL)},
+    {"sendto",                          ALLOW,            WHEN2(4,                                IS, 0, 5, IS, 0)},
+    {"recvfrom",                         ALLOW,           {{0}}                                                   },
+    {"sendmsg",                         ALLOW,           WHEN(0,                                               IS_CHANNEL, 0)},
+ /* what it asks about itself */
+    {"uname",                       ALLOW,                                       {{0}}                                                                        },
+    {"sysinfo",                         ALLOW,                              {{0}}                                               },
+    {"getrandom",                         ALLOW,           {{0}}},
+    {"getuid",                       ALLOW,                                       {{0}}                                                                        },
+    {"geteuid",                         ALLOW,           {{0}}    },
+    {"getgid",                         ALLOW,            {{0}}                                       },
+    {"getegid",                       ALLOW,                                       {{0}}                                                                       },
+    {"getrlimit",                        ALLOW,                           {{0}}                                  },
+    {"prlimit64",                             ALLOW,                                           WHEN2(0,                                                                                   IS, 0, 2, IS, 0)},
+    {"prlimit64",  ALLOW,   WHEN2(0,IS_SELF, 0, 2, IS, 0)},
+ /* files: the warden opens in its place */
+    {"open",  ASK,  {{0}}},
+    {"openat",                               ASK,                                         {{0}}                                                     },
+};
+
+static const call looking_by_warden[] = {
+    {"newfstatat", ASK, {{0}}},
+};
+
+/* What a compiler, an assembler and a linker take beyond that. Whatever they start is held by the
+ * same filter; what changes a folder is done by the warden. That a file exists, and how large it
+ * is, may be seen; what is in it may not. */
+static const call compiling[] = {
+    {"clone",          ALLOW,       WHEN(0,                      LACKS, NEW_NAMESPACES)},
+    {"fork", ALLOW,            {{0}}                                 },
+    {"vfork",           ALLOW,           {{0}}},
+    {"execve",           ALLOW,            {{0}}                                 },
+    {"arch_prctl",           ALLOW,           {{0}}}, /* a new program sets up */
+    {"wait4",           ALLOW,            {{0}}                                       },
+    {"waitid",           ALLOW,           {{0}}},
+    {"pidfd_open",           ALLOW,            {{0}}                                    }, /* to wait for its end */
+    {"setpgid",           ALLOW,           {{0}}}, /* of its children */
+    {"kill",           ASK,            WHEN(0,                                         IS_NOT_SELF, 0)},
+    {"prlimit64",          ALLOW,WHEN(0,IS, 0)},
+    {"prlimit64",      ASK,   WHEN(0,                          IS_NOT, 0)},
+    {"umask",              ALLOW,                         {{0}}                                         },
+    {"getcwd",          ALLOW,             {{0}}            },
+    {"chdir",          ALLOW,   {{0}}},
+    {"ioctl",         ALLOW,      WHEN(1,                IS, TCGETS)},
+    {"close_range",          ALLOW,       {{0}}                          },
+    {"fsync",          ALLOW,        {{0}}                       },
+    {"fdatasync",         ALLOW,                    {{0}}                                  },
+    {"getpgrp",           ALLOW,                {{0}}          },
+    {"getpgid",           ALLOW,               WHEN(0,         IS, 0)},
+ /* looking */
+    {"newfstatat",           ALLOW,   {{0}}},
+    {"stat",           ALLOW,       {{0}}               },
+    {"lstat",          ALLOW,     {{0}}                     },
+    {"access",     ALLOW, {{0}}                    },
+    {"faccessat",           ALLOW,       {{0}}                      },
+    {"faccessat2",          ALLOW,       {{0}}                        },
+    {"readlink",         ALLOW,           {{0}}                                },
+    {"readlinkat",      ALLOW,  {{0}}                 },
+ /* in its own folders, by the warden */
+    {"unlink",     ASK,  {{0}}                 },
+    {"unlinkat",       ASK,     {{0}}                },
+    {"rmdir",     ASK,      {{0}}                          },
+    {"mkdir",         ASK,             {{0}}                                 },
+    {"mkdirat",       ASK,         {{0}}                          },
+    {"rename",          ASK,              {{0}}                              },
+    {"renameat",          ASK,          {{0}}                   },
+    {"renameat2",        ASK,          {{0}}                       },
+    {"chmod",         ASK,        {{0}}                },
+    {"fchmodat",       ASK,      {{0}}                  },
+    {"fchmod",      ALLOW,       {{0}}                   }, /* of what it made */
+};
+
+/* ---- the lists of a profile ---- */
+
+typedef struct list {
+    const call *calls;
+    size_t count;
+} list;
+
+enum { LISTS = 2 };
+
+static const list lists[][LISTS] = {
+    [HONE_SANDBOX_CANDIDATE] = {{computing, HONE_COUNT(computing)},
+                                {looking_by_warden, HONE_COUNT(looking_by_warden)}},
+    [HONE_SANDBOX_COMPILER] = {{computing, HONE_COUNT(computing)},
+                                {compiling, HONE_COUNT(compiling)}                },
+};
+
+const char *hone_filter_call_name(hone_sandbox_profile profile, size_t i) {
+    for (size_t l = 0; l < LISTS; l++) {
+        const list *in = &lists[profile][l];
+        if (i < in->count) return in->calls[i].name;
+        i -= in->count;
+    }
+    return NULL;
+}
+
+/* ---- making the filter ---- */
+
+static struct scmp_arg_cmp compare(const condition *when, const hone_filter_facts *facts) {
+    const uint64_t self = (uint64_t)facts->pid, channel = (uint64_t)facts->channel_fd;
+    const unsigned i = when->argument;
+    switch (when->comparison) {
+    case IS_NOT:
+        return SCMP_CMP64(i, SCMP_CMP_NE, when->value);
+    case LACKS:
+        return SCMP_CMP64(i, SCMP_CMP_MASKED_EQ, when->value, 0);
+    case IS_SELF:
+        return SCMP_CMP64(i, SCMP_CMP_EQ, self);
+    case IS_NOT_SELF:
+        return SCMP_CMP64(i, SCMP_CMP_NE, self);
+    case IS_CHANNEL:
+        return SCMP_CMP64(i, SCMP_CMP_EQ, channel);
+    case IS:
+    case ANYTHING:
+        break;
+    }
+    return SCMP_CMP64(i, SCMP_CMP_EQ, when->value);
+}
+
+/* A name that this architecture, or this libseccomp, does not know is not allowed then. */
+static int add_call(scmp_filter_ctx filter, const call *c, const hone_filter_facts *facts) {
+    struct scmp_arg_cmp conditions[MAX_CONDITIONS];
+    unsigned count = 0;
+    int number = seccomp_syscall_resolve_name(c->name);
+    if (number == __NR_SCMP_ERROR) return 0;
+    for (size_t i = 0; i < MAX_CONDITIONS; i++) {
+        if (c->when[i].comparison != ANYTHING) conditions[count++] = compare(&c->when[i], facts);
+    }
+    const uint32_t action = c->verdict == ASK ? SCMP_ACT_NOTIFY : SCMP_ACT_ALLOW;
+    int error = seccomp_rule_add_array(filter, action, number, count, conditions);
+    return error == -EDOM ? 0 : error;
+}
+
+/* Speculation stays as it is for everybody else: the switch would slow kernels down. */
+static int fill(scmp_filter_ctx filter, hone_sandbox_profile profile,
+                const hone_filter_facts *facts) {
+    int error = seccomp_attr_set(filter, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS);
+    if (!error) error = seccomp_attr_set(filter, SCMP_FLTATR_CTL_OPTIMIZE, 2);
+    if (!error) error = seccomp_attr_set(filter, SCMP_FLTATR_CTL_SSB, 1);
+    for (size_t l = 0; l < LISTS && !error; l++) {
+        const list *in = &lists[profile][l];
+        for (size_t i = 0; i < in->count && !error; i++)
+            error = add_call(filter, &in->calls[i], facts);
+    }
+    return error;
+}
+
+static hone_status filter_error(int error) {
+    return HONE_ERROR(
+        error == -ENOMEM ? HONE_CODE_NO_MEMORY : HONE_CODE_UNAVAILABLE,
+        "this kernel does not filter system calls as a sandbox needs it (seccomp with "
+        "user notification, Linux 5.9): %s",
+        strerror(-error));
+}
+
+hone_status hone_filter_load(hone_sandbox_profile profile, const hone_filter_facts *facts,
+                             int *out_listener) {
+    *out_listener = -1;
+    scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ERRNO(ENOSYS));
+    if (!filter) return filter_error(-ENOMEM);
+    int error = fill(filter, profile, facts);
+    if (!error) error = seccomp_load(filter);
+    if (!error) *out_listener = seccomp_notify_fd(filter);
+    seccomp_release(filter);
+    if (error) return filter_error(error);
+    return *out_listener >= 0 ? HONE_OK : filter_error(-EOPNOTSUPP);
+}
+
+hone_status hone_filter_export(hone_sandbox_profile profile, const hone_filter_facts *facts,
+                               const char *arch, int fd) {
+    scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ERRNO(ENOSYS));
+    if (!filter) return filter_error(-ENOMEM);
+    const uint32_t token = seccomp_arch_resolve_name(arch), native = seccomp_arch_native();
+    int error = token ? 0 : -EINVAL;
+    if (!error && token != native) {
+        error = seccomp_arch_add(filter, token);
+        if (!error) error = seccomp_arch_remove(filter, native);
+    }
+    if (!error) error = fill(filter, profile, facts);
+    if (!error) error = seccomp_export_bpf(filter, fd);
+    seccomp_release(filter);
+    return error ? filter_error(error) : HONE_OK;
+}

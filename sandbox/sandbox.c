@@ -1,0 +1,205 @@
+/* sandbox/sandbox.c - splitting, entering, and the held process's side of the gate. */
+#include "sandbox/sandbox.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "sandbox/channel.h"
+#include "sandbox/layers.h"
+#include "sandbox/warden.h"
+#include "support/attributes.h"
+#include "support/proc.h"
+
+enum { CHANNEL_FD = 301 }; /* far from the numbers that candidates scribble on */
+
+static hone_status system_error(const char *what) {
+    return HONE_ERROR(HONE_CODE_UNAVAILABLE, "sandbox: %s: %s", what, strerror(errno));
+}
+
+/* ---- the first process of its namespace ---- */
+
+/* Says how its child ended, to the warden. It is a process for this alone: signals that a process
+ * sends itself would not reach the first of a namespace. */
+static void reap_until(pid_t child, int end_fd) {
+    for (int status;;) {
+        pid_t ended = waitpid(-1, &status, 0);
+        if (ended == child) {
+            ssize_t put = write(end_fd, &status, sizeof status);
+            _exit(put == (ssize_t)sizeof status ? 0 : 1);
+        }
+        if (ended < 0 && errno != EINTR) _exit(1);
+    }
+}
+
+/* Everything but 0, 1, 2 and two others; for a kernel too old for that there is no filter either.
+ */
+static void close_all_but(int one, int other) {
+    const int low = one < other ? one : other, high = one < other ? other : one;
+    if (low > 3) (void)syscall(SYS_close_range, 3u, (unsigned)low - 1, 0u);
+    if (high > low + 1) (void)syscall(SYS_close_range, (unsigned)low + 1, (unsigned)high - 1, 0u);
+    (void)syscall(SYS_close_range, (unsigned)high + 1, ~0u, 0u);
+}
+
+typedef struct ends {
+    int channel[2]; /* warden's, held process's */
+    int end[2];     /* read by the warden, written by the first process */
+} ends;
+
+static void close_ends(ends *e) {
+    hone_fd_close(&e->channel[0]);
+    hone_fd_close(&e->channel[1]);
+    hone_fd_close(&e->end[0]);
+    hone_fd_close(&e->end[1]);
+}
+
+static hone_status open_ends(ends *e) {
+    const int yes = 1;
+    *e = (ends){
+        {-1, -1},
+        {-1, -1}
+    };
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, e->channel) ||
+        setsockopt(e->channel[0], SOL_SOCKET, SO_PASSCRED, &yes, sizeof yes) ||
+        pipe2(e->end, O_CLOEXEC)) {
+        hone_status st = system_error("descriptors");
+        close_ends(e);
+        return st;
+    }
+    return HONE_OK;
+}
+
+/* Returns in the held process only. */
+static void become_first(const hone_sandbox_options *options, const ends *e) {
+    hone_proc_follow_parent();
+    pid_t child = fork();
+    if (child != 0) {
+        close_all_but(e->end[1], e->end[1]);
+        if (child < 0) _exit(1);
+        reap_until(child, e->end[1]);
+    }
+    hone_proc_follow_parent();
+    (void)dup3(e->channel[1], CHANNEL_FD, O_CLOEXEC);
+    close_all_but(options->keep_fd, CHANNEL_FD);
+}
+
+/* Does not return: what this process was before is the held one's to go on with, and to end. */
+static void serve_as_warden(hone_warden *warden, pid_t first, const hone_sandbox_options *options,
+                            ends *e) {
+    hone_fd_close(&e->channel[1]);
+    hone_fd_close(&e->end[1]);
+    (void)close(options->keep_fd);
+    hone_warden_watch(warden, e->channel[0], e->end[0]);
+    (void)kill(first, SIGKILL); /* and with it its whole namespace */
+    (void)waitpid(first, NULL, 0);
+    _exit(0);
+}
+
+hone_status hone_sandbox_split(const hone_sandbox_options *options, hone_sandbox *out_box) {
+    ends e;
+    hone_warden *warden = NULL;
+    *out_box =
+        (hone_sandbox){.options = *options, .channel_fd = CHANNEL_FD, .warden_pid = getpid()};
+    HONE_TRY(hone_warden_create(options, &warden)); /* opens what it may not be able to later */
+    hone_status st = open_ends(&e);
+    if (st) {
+        hone_warden_destroy(warden);
+        return st;
+    }
+    out_box->has_namespaces = !options->unsandboxed &&
+                              !(options->without & HONE_SANDBOX_NAMESPACES) &&
+                              hone_layer_namespaces();
+    hone_warden_set_namespaces(warden, out_box->has_namespaces);
+    pid_t first = fork();
+    if (first > 0) serve_as_warden(warden, first, options, &e);
+    if (first == 0) {
+        become_first(options, &e);
+    } else {
+        st = system_error("a process");
+        close_ends(&e);
+    }
+    hone_warden_destroy(warden);
+    return st;
+}
+
+/* ---- entering ---- */
+
+static void describe(char layers[HONE_SANDBOX_LAYERS_BYTES], const hone_sandbox *box, uid_t user,
+                     int landlock) {
+    char who[32] = "", lock[32] = "";
+    if (user) snprintf(who, sizeof who, ", user %lu", (unsigned long)user);
+    if (landlock) snprintf(lock, sizeof lock, ", landlock %d", landlock);
+    snprintf(layers, HONE_SANDBOX_LAYERS_BYTES, "%slimits%s%s%s",
+             box->options.unsandboxed ? "" : "filter, ", who,
+             box->has_namespaces ? ", namespaces" : "", lock);
+}
+
+static hone_status say_hello(const hone_sandbox *box, int listener) {
+    const hone_channel_packet hello = {.word = HONE_CHANNEL_HELLO};
+    bool heard = hone_channel_send(box->channel_fd, &hello, listener);
+    if (listener >= 0) close(listener);
+    return heard ? HONE_OK : system_error("the warden is gone");
+}
+
+hone_status hone_sandbox_enter(hone_sandbox *box, char layers[HONE_SANDBOX_LAYERS_BYTES]) {
+    const hone_sandbox_options *o = &box->options;
+    int listener = -1, landlock = 0;
+    uid_t user = 0;
+    HONE_TRY(hone_layer_limits(o));
+    if (!o->unsandboxed) {
+        if (!(o->without & HONE_SANDBOX_USER))
+            user = hone_layer_user(box->warden_pid, box->has_namespaces);
+        if (!(o->without & HONE_SANDBOX_LANDLOCK)) landlock = hone_layer_landlock(o->profile);
+        hone_proc_follow_parent(); /* another user has forgotten whom to follow */
+        const hone_filter_facts facts = {.pid = getpid(), .channel_fd = box->channel_fd};
+        HONE_TRY(hone_filter_load(o->profile, &facts, &listener));
+    }
+    describe(layers, box, user, landlock);
+    return say_hello(box, listener);
+}
+
+/* ---- the gate ---- */
+
+bool hone_sandbox_take_gate(hone_sandbox *box, int64_t patience_ns) {
+    const hone_channel_packet take = {.word = HONE_CHANNEL_TAKE, .patience_ns = patience_ns};
+    hone_channel_packet answer = {0};
+    return hone_channel_send(box->channel_fd, &take, -1) &&
+           hone_channel_receive(box->channel_fd, &answer) && answer.word == HONE_CHANNEL_GIVEN;
+}
+
+void hone_sandbox_drop_gate(hone_sandbox *box) {
+    const hone_channel_packet drop = {.word = HONE_CHANNEL_DROP};
+    (void)hone_channel_send(box->channel_fd, &drop, -1);
+}
+
+/* ---- names ---- */
+
+bool hone_sandbox_read_layers(const char *text, unsigned *out_layers) {
+    static const struct {
+        const char *name;
+        hone_sandbox_layer layer;
+    } names[] = {
+        {"user",       HONE_SANDBOX_USER      },
+        {"namespaces", HONE_SANDBOX_NAMESPACES},
+        {"landlock",   HONE_SANDBOX_LANDLOCK  },
+    };
+    *out_layers = 0;
+    for (const char *at = text; *at; at += at[0] == ',') {
+        size_t length = strcspn(at, ","), i = 0;
+        while (i < HONE_COUNT(names) &&
+               (strncmp(at, names[i].name, length) != 0 || strlen(names[i].name) != length))
+            i++;
+        if (i == HONE_COUNT(names)) return false;
+        *out_layers |= names[i].layer;
+        at += length;
+    }
+    return *text != 0;
+}
