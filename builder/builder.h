@@ -15,6 +15,8 @@
 #ifndef HONE_BUILDER_BUILDER_H
 #define HONE_BUILDER_BUILDER_H
 
+#include <stdbool.h>
+
 #include "measure/build.h"
 #include "support/arena.h"
 #include "support/status.h"
@@ -28,6 +30,7 @@ typedef struct hone_builder_local_options {
     int32_t queue_depth;       /* requests taken at once; 0 = 4 * workers + 4 */
     int64_t memory_bytes;      /* a worker that has grown beyond is replaced; 0 = 1 GiB */
     int32_t builds_per_worker; /* then it is replaced; 0 = 500 */
+    bool unsandboxed;          /* what builds is not held (odd kernels) */
 } hone_builder_local_options;
 
 /* Workers are started at the first request. options may be NULL. NOT_FOUND: no worker program. */

@@ -18,6 +18,7 @@
 #include "builder/builder_impl.h"
 #include "builder/worker.h"
 #include "measure/wire.h"
+#include "sandbox/held.h"
 #include "support/alloc.h"
 #include "support/clock.h"
 #include "support/fs.h"
@@ -39,11 +40,13 @@ typedef struct job {
     hone_failure failure; /* when there is no reply */
     char text[768];
     bool has_reply;
+    char *output_path, *lines_path; /* that its worker may write; owned, or NULL */
 } job;
 
 typedef struct worker {
-    hone_proc proc; /* pid 0: not running */
+    hone_held held; /* proc.pid 0: not running */
     int fd, log_fd;
+    char *dir;                        /* for its temporary files; owned, or NULL */
     job *job;                         /* NULL: idle */
     int64_t cpu_at_start_ns, wall_ns; /* of the present build; wall without pauses */
     int32_t builds;
@@ -57,7 +60,7 @@ typedef struct builder_local {
     const hone_clock *clock;
     int epoll_fd, done_fd, timer_fd;
     int64_t checked_ns; /* when busy workers were looked at last */
-    bool is_paused, is_timing;
+    bool is_paused, is_timing, is_unsandboxed;
     worker *workers; /* base.slots */
     hone_queue queue, done;
 } builder_local;
@@ -79,6 +82,8 @@ static job *pop(hone_queue *queue) {
 static void end_job(job *j) {
     if (!j) return;
     hone_str_deinit(&j->message);
+    hone_free(j->output_path);
+    hone_free(j->lines_path);
     hone_free(j);
 }
 
@@ -121,45 +126,69 @@ static void end_worker(builder_local *self, worker *w) {
     if (!self->is_paused) watch(self, w, false);
     hone_fd_close(&w->fd);
     hone_fd_close(&w->log_fd);
-    hone_proc_deinit(&w->proc);
+    hone_held_end(&w->held);
+    if (w->dir) hone_status_free(hone_fs_remove_tree(w->dir));
+    hone_free(w->dir);
+    w->dir = NULL;
     w->builds = 0;
+}
+
+static hone_status spawn_worker(const builder_local *self, worker *w, int child_fd) {
+    const char *const argv[] = {self->worker_path, "--serve",
+                                self->is_unsandboxed ? "--unsandboxed" : NULL, NULL};
+    const hone_fd_map fds[] = {
+        {-1,        0             },
+        {w->log_fd, 1             },
+        {w->log_fd, 2             },
+        {child_fd,  HONE_WORKER_FD},
+    };
+    const hone_proc_options options = {.argv = argv, .fds = fds, .fd_count = HONE_COUNT(fds)};
+    hone_str temporary = {0};
+    HONE_TRY(hone_fs_temp_dir("hone-build", &w->dir));
+    hone_str_printf(&temporary, "TMPDIR=%s", w->dir);
+    const char *const extra[] = {hone_str_text(&temporary), "CCACHE_DISABLE=1", NULL};
+    hone_status st = hone_str_check(&temporary);
+    if (!st) st = hone_held_start(&w->held, &options, extra);
+    hone_str_deinit(&temporary);
+    return st;
 }
 
 static hone_status start_worker(builder_local *self, worker *w) {
     int pair[2] = {-1, -1};
     HONE_TRY(hone_socket_pair_open(pair));
     w->log_fd = memfd_create("hone-worker-log", MFD_CLOEXEC);
-    const char *const argv[] = {self->worker_path, "--serve", NULL};
-    const hone_fd_map fds[] = {
-        {-1,        0             },
-        {w->log_fd, 1             },
-        {w->log_fd, 2             },
-        {pair[1],   HONE_WORKER_FD},
-    };
-    hone_proc_options options = {.argv = argv, .fds = fds, .fd_count = HONE_COUNT(fds)};
-    hone_status st = hone_proc_spawn(&options, &w->proc);
+    hone_status st = spawn_worker(self, w, pair[1]);
     hone_fd_close(&pair[1]);
+    w->fd = pair[0];
     if (st) {
-        hone_fd_close(&pair[0]);
-        hone_fd_close(&w->log_fd);
+        end_worker(self, w);
         return st;
     }
-    w->fd = pair[0];
     w->builds = 0;
     watch(self, w, true);
     return HONE_OK;
 }
 
-static hone_status send_job(builder_local *self, worker *w, job *j) {
-    if (w->proc.pid == 0) HONE_TRY(start_worker(self, w));
+/* What the worker may touch while it builds, then the request. */
+static hone_status write_job(builder_local *self, worker *w, const job *j) {
+    const hone_grant grants[] = {
+        {HONE_FILE_FOLDER, w->dir        },
+        {HONE_FILE_WRITE,  j->output_path},
+        {HONE_FILE_WRITE,  j->lines_path }
+    };
     int64_t deadline = hone_deadline_after(self->clock, 20 * HONE_NS_PER_S);
-    hone_status st =
-        hone_frame_write(w->fd, j->message.data, j->message.length, self->clock, deadline);
+    HONE_TRY(hone_held_serve(&w->held, grants, HONE_COUNT(grants)));
+    return hone_frame_write(w->fd, j->message.data, j->message.length, self->clock, deadline);
+}
+
+static hone_status send_job(builder_local *self, worker *w, job *j) {
+    if (w->held.proc.pid == 0) HONE_TRY(start_worker(self, w));
+    hone_status st = write_job(self, w, j);
     if (st && hone_status_code(st) == HONE_CODE_UNAVAILABLE) { /* it died while idle */
         hone_status_free(st);
         end_worker(self, w);
         HONE_TRY(start_worker(self, w));
-        st = hone_frame_write(w->fd, j->message.data, j->message.length, self->clock, deadline);
+        st = write_job(self, w, j);
     }
     if (st && hone_status_code(st) == HONE_CODE_UNAVAILABLE) { /* and the fresh one at once */
         hone_status_free(st);
@@ -178,7 +207,7 @@ static hone_status dispatch(builder_local *self) {
         job *j = pop(&self->queue);
         j->started_ns = now_of(self);
         w->job = j;
-        w->cpu_at_start_ns = hone_proc_cpu_ns(&w->proc);
+        w->cpu_at_start_ns = hone_held_cpu_ns(&w->held);
         w->wall_ns = 0;
     }
     set_timer(self);
@@ -205,27 +234,16 @@ static void worker_died(builder_local *self, worker *w) {
     hone_str text = {0};
     hone_str_append(&text, "the compiler died: ");
     hone_status st =
-        hone_proc_wait(&w->proc, self->clock, hone_deadline_after(self->clock, 2 * HONE_NS_PER_S));
+        hone_held_wait(&w->held, self->clock, hone_deadline_after(self->clock, 2 * HONE_NS_PER_S));
     if (st)
         hone_str_append(&text, "its socket closed");
     else
-        hone_proc_print_end(&w->proc, &text);
+        hone_held_print_end(&w->held, &text);
     hone_status_free(st);
     append_log(w, &text);
     if (j) fail_job(self, j, HONE_FAILURE_BUILD_ERROR, hone_str_text(&text));
     hone_str_deinit(&text);
     end_worker(self, w);
-}
-
-static int64_t resident_bytes(const worker *w) {
-    char path[64], line[128];
-    snprintf(path, sizeof path, "/proc/%ld/statm", (long)w->proc.pid);
-    FILE *file = fopen(path, "r");
-    if (!file) return 0;
-    long long total = 0, resident = 0;
-    bool ok = fgets(line, sizeof line, file) && sscanf(line, "%lld %lld", &total, &resident) == 2;
-    fclose(file);
-    return ok ? resident * sysconf(_SC_PAGESIZE) : 0;
 }
 
 static void stop_build(builder_local *self, worker *w, hone_failure failure, const char *text) {
@@ -273,7 +291,9 @@ static void receive(builder_local *self, worker *w) {
     else
         fail_job(self, j, HONE_FAILURE_BUILD_ERROR, "out of memory");
     w->builds++;
-    if (w->builds >= self->builds_per_worker || resident_bytes(w) > self->memory_bytes) {
+    hone_held_idle(&w->held);
+    if (w->builds >= self->builds_per_worker ||
+        hone_held_resident_bytes(&w->held) > self->memory_bytes) {
         end_worker(self, w);
     }
 }
@@ -282,14 +302,14 @@ static void check_worker(builder_local *self, worker *w, int64_t passed_ns) {
     if (!w->job) return;
     char text[128];
     w->wall_ns += passed_ns;
-    int64_t limit = w->job->timeout_ns, cpu = hone_proc_cpu_ns(&w->proc) - w->cpu_at_start_ns;
+    int64_t limit = w->job->timeout_ns, cpu = hone_held_cpu_ns(&w->held) - w->cpu_at_start_ns;
     if (cpu > limit || w->wall_ns > 4 * limit + 10 * HONE_NS_PER_S) {
         snprintf(text, sizeof text, "the build took %.1f s of CPU time, the limit is %.1f s",
                  (double)cpu * 1e-9, (double)limit * 1e-9);
         stop_build(self, w, HONE_FAILURE_BUILD_TIMEOUT, text);
         return;
     }
-    int64_t resident = resident_bytes(w);
+    int64_t resident = hone_held_resident_bytes(&w->held);
     if (resident > 2 * self->memory_bytes) {
         snprintf(text, sizeof text, "the build took %lld MiB of memory, the limit is %lld MiB",
                  (long long)(resident >> 20), (long long)(self->memory_bytes >> 19));
@@ -310,6 +330,16 @@ static void check_workers(builder_local *self) {
 
 /* ---- the interface ---- */
 
+static bool copy_path(const char *path, char **out_copy) {
+    *out_copy = path ? hone_strdup(path) : NULL;
+    return !path || *out_copy;
+}
+
+static bool copy_paths(const hone_build_request *request, job *j) {
+    return copy_path(request->output_path, &j->output_path) &&
+           copy_path(request->lines_path, &j->lines_path);
+}
+
 static hone_status local_submit(hone_builder *base, const hone_build_request *request,
                                 hone_ticket ticket) {
     builder_local *self = as_local(base);
@@ -317,6 +347,7 @@ static hone_status local_submit(hone_builder *base, const hone_build_request *re
     if (!j) return HONE_ERROR(HONE_CODE_NO_MEMORY, "build request");
     hone_status st = hone_build_request_encode(request, &j->message);
     if (!st) st = hone_str_check(&j->message);
+    if (!st && !copy_paths(request, j)) st = HONE_ERROR(HONE_CODE_NO_MEMORY, "build request");
     if (st) {
         end_job(j);
         return st;
@@ -393,8 +424,8 @@ static void local_pause(hone_builder *base) {
     if (self->is_paused) return;
     for (int32_t i = 0; i < base->slots; i++) {
         worker *w = &self->workers[i];
-        if (w->proc.pid == 0) continue;
-        hone_proc_stop(&w->proc);
+        if (w->held.proc.pid == 0) continue;
+        hone_proc_stop(&w->held.proc);
         watch(self, w, false);
     }
     self->is_paused = true;
@@ -407,9 +438,9 @@ static void local_resume(hone_builder *base) {
     self->is_paused = false;
     for (int32_t i = 0; i < base->slots; i++) {
         worker *w = &self->workers[i];
-        if (w->proc.pid == 0) continue;
+        if (w->held.proc.pid == 0) continue;
         watch(self, w, true);
-        hone_proc_resume(&w->proc);
+        hone_proc_resume(&w->held.proc);
     }
     hone_status_free(dispatch(self)); /* a failure comes again in next_result */
 }
@@ -505,14 +536,17 @@ hone_status hone_builder_create_local(const hone_builder_local_options *options,
     self->epoll_fd = self->done_fd = self->timer_fd = -1;
     self->clock = hone_clock_system();
     self->memory_bytes = options->memory_bytes > 0 ? options->memory_bytes : INT64_C(1) << 30;
+    self->is_unsandboxed = options->unsandboxed;
     self->builds_per_worker = options->builds_per_worker > 0 ? options->builds_per_worker : 500;
     hone_queue_init(&self->queue);
     hone_queue_init(&self->done);
     hone_status st = HONE_OK;
     self->workers = hone_calloc((size_t)slots, sizeof *self->workers);
     if (!self->workers) st = HONE_ERROR(HONE_CODE_NO_MEMORY, "builder");
-    for (int32_t i = 0; !st && i < slots; i++)
+    for (int32_t i = 0; !st && i < slots; i++) {
         self->workers[i].fd = self->workers[i].log_fd = -1;
+        hone_held_init(&self->workers[i].held);
+    }
     if (!st) st = find_worker(options->worker_path, &self->worker_path);
     if (!st && strchr(self->worker_path, '/') && !hone_fs_exists(self->worker_path)) {
         st = HONE_ERROR(HONE_CODE_NOT_FOUND, "there is no worker program '%s'", self->worker_path);

@@ -21,6 +21,11 @@
 
 enum { MAX_MESSAGE = 2000, MAX_TEXTS = 16, NAME_BYTES = 128 };
 
+/* A text that expands without end, or into gigabytes, is an error like another. */
+#define MAX_SECONDS 60
+#define MAX_MEMORY (INT64_C(4) << 30)
+#define MAX_FILE (INT64_C(256) << 20)
+
 typedef struct workplace {
     const hone_target *target;
     char *dir; /* owned */
@@ -55,7 +60,13 @@ static hone_status run_tool(const workplace *w, const char *const *argv) {
         {message_fd, 1},
         {message_fd, 2},
     };
-    hone_proc_options options = {.argv = argv, .fds = fds, .fd_count = 3, .work_dir = w->dir};
+    hone_proc_options options = {.argv = argv,
+                                 .fds = fds,
+                                 .fd_count = 3,
+                                 .work_dir = w->dir,
+                                 .cpu_seconds = MAX_SECONDS,
+                                 .address_bytes = MAX_MEMORY,
+                                 .file_bytes = MAX_FILE};
     hone_proc proc = {0};
     const hone_clock *clock = hone_clock_system();
     hone_status st = hone_proc_spawn(&options, &proc);
@@ -67,7 +78,7 @@ static hone_status run_tool(const workplace *w, const char *const *argv) {
         return HONE_ERROR(HONE_CODE_UNAVAILABLE, "pragma_import_c needs '%s', which is not here",
                           argv[0]);
     }
-    st = hone_proc_wait(&proc, clock, hone_deadline_after(clock, 60 * HONE_NS_PER_S));
+    st = hone_proc_wait(&proc, clock, hone_deadline_after(clock, MAX_SECONDS * HONE_NS_PER_S));
     if (!st && (proc.term_signal || proc.exit_code)) {
         char text[MAX_MESSAGE];
         st = read_message(message_fd, text, sizeof text);

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
+#include <linux/capability.h>
 #include <sched.h>
 #include <signal.h>
 #include <stddef.h>
@@ -55,6 +56,14 @@ uid_t hone_layer_user(pid_t number, bool has_namespaces) {
     }
     if (has_namespaces) (void)!unshare(CLONE_NEWUSER);
     return user;
+}
+
+/* A root without capabilities owns its files and nothing else, and gets none back from a program
+ * that it starts, since the filter comes with PR_SET_NO_NEW_PRIVS. */
+bool hone_layer_capabilities(void) {
+    struct __user_cap_header_struct head = {.version = _LINUX_CAPABILITY_VERSION_3};
+    const struct __user_cap_data_struct none[_LINUX_CAPABILITY_U32S_3] = {{0}};
+    return geteuid() == 0 && syscall(SYS_capset, &head, none) == 0;
 }
 
 /* ---- Landlock ---- */

@@ -11,6 +11,9 @@
 /* By the warden before it forks: children live in namespaces of their own. */
 bool hone_layer_namespaces(void);
 
+/* By the held process: when root, no capabilities any more; false when it was not root. */
+bool hone_layer_capabilities(void);
+
 /* By the held process: when root, a user that nobody else is, for one `number` of each sandbox of
  * this machine, and a namespace of users. 0 when it was not root, or stays it. */
 uid_t hone_layer_user(pid_t number, bool has_namespaces);

@@ -132,13 +132,23 @@ hone_status hone_sandbox_split(const hone_sandbox_options *options, hone_sandbox
 
 /* ---- entering ---- */
 
-static void describe(char layers[HONE_SANDBOX_LAYERS_BYTES], const hone_sandbox *box, uid_t user,
-                     int landlock) {
-    char who[32] = "", lock[32] = "";
-    if (user) snprintf(who, sizeof who, ", user %lu", (unsigned long)user);
+/* What was done about the user, as text; "" for nothing. */
+static void change_user(const hone_sandbox *box, char out[32]) {
+    out[0] = 0;
+    if (box->options.profile == HONE_SANDBOX_COMPILER) {
+        if (hone_layer_capabilities()) snprintf(out, 32, ", no capabilities");
+        return;
+    }
+    uid_t user = hone_layer_user(box->warden_pid, box->has_namespaces);
+    if (user) snprintf(out, 32, ", user %lu", (unsigned long)user);
+}
+
+static void describe(char layers[HONE_SANDBOX_LAYERS_BYTES], const hone_sandbox *box,
+                     const char *user, int landlock) {
+    char lock[32] = "";
     if (landlock) snprintf(lock, sizeof lock, ", landlock %d", landlock);
     snprintf(layers, HONE_SANDBOX_LAYERS_BYTES, "%slimits%s%s%s",
-             box->options.unsandboxed ? "" : "filter, ", who,
+             box->options.unsandboxed ? "" : "filter, ", user,
              box->has_namespaces ? ", namespaces" : "", lock);
 }
 
@@ -152,11 +162,10 @@ static hone_status say_hello(const hone_sandbox *box, int listener) {
 hone_status hone_sandbox_enter(hone_sandbox *box, char layers[HONE_SANDBOX_LAYERS_BYTES]) {
     const hone_sandbox_options *o = &box->options;
     int listener = -1, landlock = 0;
-    uid_t user = 0;
+    char user[32] = "";
     HONE_TRY(hone_layer_limits(o));
     if (!o->unsandboxed) {
-        if (!(o->without & HONE_SANDBOX_USER))
-            user = hone_layer_user(box->warden_pid, box->has_namespaces);
+        if (!(o->without & HONE_SANDBOX_USER)) change_user(box, user);
         if (!(o->without & HONE_SANDBOX_LANDLOCK)) landlock = hone_layer_landlock(o->profile);
         hone_proc_follow_parent(); /* another user has forgotten whom to follow */
         const hone_filter_facts facts = {.pid = getpid(), .channel_fd = box->channel_fd};

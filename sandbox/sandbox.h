@@ -7,7 +7,8 @@
  * Layers, from the one that must hold alone to those that are a second line:
  *     filter      an allow-list of system calls (filter.h); files are opened by the warden
  *     limits      memory, CPU time, file size, open files, threads, no core dumps
- *     user        not root: a user id of its own, when started as root
+ *     user        not root: a user id of its own, when started as root; a compiler, which has to
+ *                 reach its folders, keeps its user and loses the capabilities
  *     namespaces  of processes, IPC, network, users
  *     landlock    no path and no socket can be reached by the process itself
  *
