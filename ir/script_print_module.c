@@ -123,14 +123,15 @@ void hone_node_describe(const hone_func *func, hone_node_id id, hone_str *out) {
                                         [HONE_NODE_BREAK] = "break",
                                         [HONE_NODE_CONTINUE] = "continue"};
     const hone_node *node = hone_func_node(func, id);
-    printer pr;
     if (node->kind == HONE_NODE_BLOCK) {
         hone_str_printf(out, "block '%s'", node->u.block.block->name);
     } else if (node->kind != HONE_NODE_FOR) {
         hone_str_append(out, words[node->kind]);
-    } else if (printer_init(&pr, out, NULL)) {
+    } else {
+        printer pr;
+        bool is_ready = printer_init(&pr, out, NULL);
         pr.func = func;
-        describe_loop(&pr, node);
+        if (is_ready) describe_loop(&pr, node);
         hone_status_free(printer_finish(&pr));
     }
 }
