@@ -4,6 +4,7 @@
 #include <assert.h>
 #include <string.h>
 
+#include "builder/build_intrins.h"
 #include "compile/parts.h"
 #include "support/fs.h"
 
@@ -27,9 +28,11 @@ static hone_status begin(parts *p, const hone_compile_options *options, hone_are
     p->arena = arena;
     p->target_text = hone_arena_strdup(arena, hone_str_text(&text));
     hone_str_deinit(&text);
-    p->target_hash = hone_target_hash(&options->target);
     p->prefix = parts_identifier(arena, hone_path_basename(options->output));
-    return p->prefix && p->target_text ? HONE_OK : parts_no_memory();
+    if (!p->prefix || !p->target_text) return parts_no_memory();
+    HONE_TRY(hone_build_intrins_open(options->intrin_count, options->intrins, &p->intrins));
+    return hone_record_chooser_create(options->db, hone_target_hash(&options->target), p->intrins,
+                                      &p->chooser);
 }
 
 static hone_status keep_facts(const parts *p, hone_compile_result *result) {
@@ -39,6 +42,7 @@ static hone_status keep_facts(const parts *p, hone_compile_result *result) {
     for (size_t i = 0; i < p->kernels.count; i++) {
         kernels[i] = p->kernels.data[i].facts;
         result->counts[kernels[i].source]++;
+        result->translated += kernels[i].match == HONE_RECORD_TRANSLATED;
     }
     result->kernels = kernels;
     result->kernel_count = (uint32_t)p->kernels.count;

@@ -1,7 +1,7 @@
 /* compile/compile.h - a model and a database to one library that needs nothing of Hone.
  *
  *   module ─► graph prepare, once per choice of sizes ─► plans ─► kernels, each distinct one once
- *   kernel ─► best record ─replay─► object      (its program must hash as the record says)
+ *   kernel ─► best record ─replay─► object      (record_choice.h: which one, and what it must make)
  *                │ none, stale, does not build
  *                └► default schedule ─► object, or no schedule at all
  *   objects + tables + weights + runtime/model ─► ld ─► model.so, model.h (and model.weights)
@@ -16,7 +16,7 @@
 #define HONE_COMPILE_COMPILE_H
 
 #include "builder/builder.h"
-#include "database/database.h"
+#include "compile/record_choice.h"
 #include "graph/graph_options.h"
 #include "support/progress.h"
 #include "target/target.h"
@@ -76,11 +76,14 @@ typedef struct hone_compile_kernel {
     hone_hash128 hash;
     uint32_t calls; /* places that call it, over all plans */
     hone_compile_source source;
-    int64_t record;     /* its number in the database; 0 = none */
-    double record_ns;   /* what the record says; NAN = none */
-    bool is_confirmed;  /* the record was */
-    bool is_stale;      /* there was a record, and it made another program now */
-    const char *reason; /* why it is what it is, in words */
+    int64_t record;    /* its number in the database; 0 = none */
+    double record_ns;  /* what the record says; NAN = none */
+    bool is_confirmed; /* the record was */
+    hone_record_match match;
+    int64_t stale;              /* records that do not fit; the rest as in hone_record_choice */
+    int64_t earlier;            /* good records of earlier programs under its name */
+    const char *earlier_reason; /* or NULL */
+    const char *reason;         /* why it is what it is, in words */
 } hone_compile_kernel;
 
 typedef struct hone_compile_result {
@@ -92,6 +95,7 @@ typedef struct hone_compile_result {
     int64_t weights_bytes;
     int64_t workspace_bytes; /* of the plan that needs most; -1 = depends on sizes */
     uint32_t counts[3];      /* kernels by source */
+    uint32_t translated;     /* of those from records */
     uint32_t plan_count;     /* with the general ones */
     int64_t library_bytes;
 } hone_compile_result;

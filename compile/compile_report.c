@@ -50,8 +50,10 @@ void hone_compile_result_print(const hone_compile_result *result, hone_str *out)
         print_time(k->record_ns, out);
         hone_str_printf(out, "  %s\n", k->reason ? k->reason : "");
     }
-    hone_str_printf(out, "%u kernels: %u from records, %u with default schedules, %u plain\n",
-                    result->kernel_count, result->counts[HONE_COMPILE_RECORD],
+    hone_str_printf(out, "%u kernels: %u from records", result->kernel_count,
+                    result->counts[HONE_COMPILE_RECORD]);
+    if (result->translated > 0) hone_str_printf(out, " (%u translated)", result->translated);
+    hone_str_printf(out, ", %u with default schedules, %u plain\n",
                     result->counts[HONE_COMPILE_DEFAULT], result->counts[HONE_COMPILE_PLAIN]);
     if (result->plan_count > 1) {
         hone_str_printf(out, "%u plans: for special sizes and functions\n", result->plan_count);
@@ -79,16 +81,27 @@ void hone_compile_result_print_json(const hone_compile_result *result, hone_str 
             hone_str_append(out, "null");
         }
         if (!isnan(k->record_ns)) hone_str_printf(out, ", \"record_ns\": %.1f", k->record_ns);
-        hone_str_printf(out, ", \"confirmed\": %s, \"stale\": %s, \"reason\": ",
-                        k->is_confirmed ? "true" : "false", k->is_stale ? "true" : "false");
+        hone_str_printf(out, ", \"confirmed\": %s, \"match\": \"%s\", \"stale\": %s",
+                        k->is_confirmed ? "true" : "false", hone_record_match_name(k->match),
+                        k->match == HONE_RECORD_STALE ? "true" : "false");
+        hone_str_printf(out, ", \"stale_records\": %lld, \"earlier_records\": %lld",
+                        (long long)k->stale, (long long)k->earlier);
+        hone_str_append(out, ", \"earlier_reason\": ");
+        if (k->earlier_reason) {
+            json_text(out, k->earlier_reason);
+        } else {
+            hone_str_append(out, "null");
+        }
+        hone_str_append(out, ", \"reason\": ");
         json_text(out, k->reason);
         hone_str_append(out, "}");
     }
     hone_str_printf(out,
-                    "], \"plans\": %u, \"records\": %u, \"defaults\": %u, \"plain\": %u, "
+                    "], \"plans\": %u, \"records\": %u, \"translated\": %u, \"defaults\": %u, "
+                    "\"plain\": %u, "
                     "\"weights_bytes\": %lld, "
                     "\"workspace_bytes\": %lld, \"library_bytes\": %lld, \"files\": [",
-                    result->plan_count, result->counts[HONE_COMPILE_RECORD],
+                    result->plan_count, result->counts[HONE_COMPILE_RECORD], result->translated,
                     result->counts[HONE_COMPILE_DEFAULT], result->counts[HONE_COMPILE_PLAIN],
                     (long long)result->weights_bytes, (long long)result->workspace_bytes,
                     (long long)result->library_bytes);

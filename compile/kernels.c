@@ -1,8 +1,9 @@
 /* compile/kernels.c - a trace for every kernel, and its object.
  *
- *   record ──build──► same program? ──yes──► taken
- *                        │no, or does not build: stale
- *   default schedule ◄───┘──build──► taken
+ *   record (record_choice.h) ──build──► same program? ──yes──► taken
+ *      ▲ the next one                   │no, or does not build
+ *      └────────────────────────────────┤none is left
+ *   default schedule ◄──────────────────┘──build──► taken
  *                        │does not build
  *   plain ◄──────────────┘──build──► taken, or the compilation fails
  */
@@ -37,50 +38,24 @@ static hone_status print_program(parts *p, part_kernel *k) {
 
 /* ---- records ---- */
 
-typedef struct other_target {
-    const hone_hash128 *workload;
-    char text[160];
-    int64_t records;
-} other_target;
-
-static bool note_other(void *ctx, const hone_db_task *task) {
-    other_target *other = ctx;
-    if (!hone_hash128_equal(task->workload, *other->workload) || task->ok == 0) return true;
-    other->records += task->ok;
-    hone_str text = {0};
-    hone_str_append(&text, task->target_text ? task->target_text : "");
-    if (text.length < sizeof other->text) {
-        memcpy(other->text, hone_str_text(&text), text.length + 1);
-    }
-    hone_str_deinit(&text);
-    return true;
-}
-
-static hone_status explain_none(parts *p, part_kernel *k) {
-    if (!p->options->db) return say(p, k, "no database was given");
-    other_target other = {.workload = &k->facts.hash};
-    HONE_TRY(hone_db_tasks(p->options->db, note_other, &other));
-    if (other.records == 0) return say(p, k, "the database has no record of it");
-    k->facts.reason =
-        hone_arena_printf(p->arena, "%lld records, but for another target (%s)",
-                          (long long)other.records, other.text[0] ? other.text : "not shown");
-    return k->facts.reason ? HONE_OK : parts_no_memory();
-}
-
-static hone_status find_record(parts *p, part_kernel *k) {
-    k->facts.record_ns = NAN;
-    if (p->options->db) {
-        HONE_TRY(
-            hone_db_best(p->options->db, &k->facts.hash, &p->target_hash, p->arena, &k->trial));
-    }
-    if (!k->trial) return explain_none(p, k);
-    k->trace = k->trial->trace;
-    k->facts.source = HONE_COMPILE_RECORD;
-    k->facts.record = k->trial->record;
-    k->facts.is_confirmed = !isnan(k->trial->confirmed_ns);
-    k->facts.record_ns = k->facts.is_confirmed ? k->trial->confirmed_ns : k->trial->median_ns;
-    return say(p, k,
-               k->facts.is_confirmed ? "fastest confirmed record" : "fastest record, unconfirmed");
+/* A record that is not used stands in the facts, too: it is what the reason is about. */
+static hone_status choose_record(parts *p, part_kernel *k) {
+    hone_record_choice choice;
+    HONE_TRY(hone_record_choose(p->chooser, k->func, p->arena, &choice));
+    k->facts.match = choice.match;
+    k->facts.stale = choice.stale;
+    k->facts.earlier = choice.earlier;
+    k->facts.earlier_reason = choice.earlier_reason;
+    k->facts.reason = choice.reason;
+    k->facts.record = choice.trial ? choice.trial->record : 0;
+    k->facts.is_confirmed = choice.trial && !isnan(choice.trial->confirmed_ns);
+    k->facts.record_ns = !choice.trial           ? NAN
+                         : k->facts.is_confirmed ? choice.trial->confirmed_ns
+                                                 : choice.trial->median_ns;
+    k->trace = choice.trace;
+    k->made = choice.program;
+    if (choice.trace) k->facts.source = HONE_COMPILE_RECORD;
+    return HONE_OK;
 }
 
 /* The result's bytes are in the order of the hash's hex form. */
@@ -178,12 +153,16 @@ static hone_status use_default(parts *p, part_kernel *k) {
     return st;
 }
 
+static hone_status choose_schedule(parts *p, part_kernel *k) {
+    HONE_TRY(choose_record(p, k));
+    return k->trace ? HONE_OK : use_default(p, k);
+}
+
 static hone_status choose(parts *p, part_kernel *k) {
     k->facts.record_ns = NAN;
     HONE_TRY(print_program(p, k));
     if (p->options->no_schedule) return say(p, k, "no schedules were asked for");
-    HONE_TRY(find_record(p, k));
-    return k->trial ? HONE_OK : use_default(p, k);
+    return choose_schedule(p, k);
 }
 
 /* ---- builds ---- */
@@ -226,19 +205,18 @@ static hone_status submit(builds *b, size_t index) {
 static hone_status fall_back(builds *b, size_t index, const char *why) {
     parts *p = b->p;
     part_kernel *k = &p->kernels.data[index];
-    const char *what = "default schedule";
     if (k->facts.source == HONE_COMPILE_RECORD) {
-        k->facts.is_stale = true;
-        what = hone_arena_printf(p->arena, "record %lld", (long long)k->facts.record);
-        HONE_TRY(use_default(p, k));
+        HONE_TRY(hone_record_chooser_reject(p->chooser, k->facts.record, why));
+        HONE_TRY(choose_schedule(p, k));
     } else if (k->facts.source == HONE_COMPILE_DEFAULT) {
         k->trace = NULL;
         k->facts.source = HONE_COMPILE_PLAIN;
+        k->facts.reason = hone_arena_printf(p->arena, "default schedule is not used: %s", why);
+        if (!k->facts.reason) return parts_no_memory();
     } else {
         return HONE_ERROR(HONE_CODE_INVALID, "kernel '%s' does not build: %s", k->facts.name, why);
     }
-    k->facts.reason = hone_arena_printf(p->arena, "%s is not used: %s", what ? what : "it", why);
-    return k->facts.reason ? submit(b, index) : parts_no_memory();
+    return submit(b, index);
 }
 
 static hone_status take(builds *b, size_t index, const hone_build_result *result) {
@@ -249,8 +227,8 @@ static hone_status take(builds *b, size_t index, const hone_build_result *result
                          result->message ? result->message : hone_failure_name(result->failure));
     }
     if (k->facts.source == HONE_COMPILE_RECORD && !k->split &&
-        !is_same_program(result->program_hash, k->trial->program)) {
-        return fall_back(b, index, "stale, its trace makes another program now");
+        !is_same_program(result->program_hash, k->made)) {
+        return fall_back(b, index, "the builder's replay makes another program");
     }
     k->object = (const char *)result->artifact_bytes;
     k->object_bytes = result->artifact_byte_count;

@@ -45,6 +45,7 @@ hone_status parts_add_kernel(parts *p, const hone_func *func, uint64_t constants
     *out_index = (uint32_t)p->kernels.count;
     part_kernel kernel = {.func = func, .constants = constants};
     kernel.facts = (hone_compile_kernel){.hash = hash, .calls = 1};
+    HONE_TRY(hone_record_chooser_note(p->chooser, hash));
     kernel.facts.name = hone_arena_strdup(p->arena, func->name);
     kernel.symbol = hone_arena_printf(p->arena, "hone_kernel_%u_%s", (unsigned)*out_index,
                                       parts_identifier(p->arena, func->name));
@@ -85,15 +86,15 @@ static bool is_wanted(const parts *p, const hone_module *module, const hone_memb
     return member->kind == HONE_MEMBER_FUNC && !has_graph(module);
 }
 
-/* Whether the database has a record of some kernel of a prepared module. */
+/* Whether the database has a record of some kernel of a prepared module, be it a stale one or one
+ * of an earlier program: these sizes were tuned. */
 static hone_status has_record(parts *p, const hone_module *prepared, bool *out_has) {
     *out_has = false;
-    for (uint32_t i = 0; i < prepared->member_count && p->options->db && !*out_has; i++) {
-        const hone_db_trial *trial = NULL;
+    for (uint32_t i = 0; i < prepared->member_count && !*out_has; i++) {
+        hone_record_choice choice;
         if (prepared->members[i].kind != HONE_MEMBER_FUNC) continue;
-        hone_hash128 hash = hone_func_hash(prepared->members[i].func);
-        HONE_TRY(hone_db_best(p->options->db, &hash, &p->target_hash, p->arena, &trial));
-        *out_has = trial != NULL;
+        HONE_TRY(hone_record_choose(p->chooser, prepared->members[i].func, p->arena, &choice));
+        *out_has = choice.trial != NULL || choice.earlier > 0;
     }
     return HONE_OK;
 }
@@ -235,4 +236,6 @@ void parts_deinit(parts *p) {
     hone_vec_deinit(&p->packed);
     hone_map128_deinit(&p->kernel_of);
     hone_map128_deinit(&p->weight_of);
+    hone_record_chooser_destroy(p->chooser);
+    hone_tensor_intrins_destroy(p->intrins);
 }

@@ -15,11 +15,11 @@ typedef struct part_kernel {
     const hone_func *func; /* of a prepared module */
     uint64_t constants;    /* bit i: buffer parameter i is a weight wherever it is called */
     const char *symbol;
-    const char *program;              /* text, for the builder */
-    const char *trace;                /* JSON, or NULL */
+    const char *program; /* text, for the builder */
+    const char *trace;   /* JSON, or NULL */
+    hone_hash128 made;   /* RECORD: what the trace made of it; the build must make the same */
     const hone_constant_split *split; /* of the program that the trace makes; NULL = none */
     const char *rest;                 /* the text of split->rest, which is built instead */
-    const hone_db_trial *trial;       /* NULL = none */
     const char *object;               /* bytes, in the arena */
     size_t object_bytes;
 } part_kernel;
@@ -77,8 +77,9 @@ typedef struct parts {
     hone_arena *arena;  /* the result's */
     const char *prefix; /* of C names */
     const char *target_text;
-    hone_hash128 target_hash;
-    const char *lines_dir; /* absolute; NULL = no line tables */
+    const char *lines_dir;        /* absolute; NULL = no line tables */
+    hone_tensor_intrins *intrins; /* owned; NULL: the built-in ones only */
+    hone_record_chooser *chooser; /* owned */
     HONE_VEC(part_kernel) kernels;
     hone_map128 kernel_of; /* hash of program and constants → index */
     HONE_VEC(part_entry) entries;

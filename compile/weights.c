@@ -10,7 +10,6 @@
  * Weights that nobody reads any more are left out; equal ones are kept once. */
 #include <string.h>
 
-#include "builder/build_intrins.h"
 #include "compile/parts.h"
 #include "ir/interp.h"
 #include "ir/script.h"
@@ -23,13 +22,6 @@ static const int64_t max_stores = INT64_C(1) << 28;
 
 /* ---- the split ---- */
 
-static hone_status parse_trace(const parts *p, const char *text, hone_trace *out_trace) {
-    text += strspn(text, " \t\r\n");
-    bool is_json = *text == '[' || *text == '{';
-    return is_json ? hone_trace_parse_json(p->arena, text, strlen(text), "trace", out_trace)
-                   : hone_trace_parse_python(p->arena, text, strlen(text), "trace", out_trace);
-}
-
 /* Drops a failure that the builder will meet as well, and report. */
 static hone_status unless_refused(hone_status st) {
     if (hone_status_code(st) == HONE_CODE_NO_MEMORY) return st;
@@ -38,27 +30,21 @@ static hone_status unless_refused(hone_status st) {
 }
 
 /* The program that the trace makes of the kernel, in the arena of the result; NULL when it makes
- * none, or another than its record says: the builder will say why. */
-static hone_status replay(const parts *p, const part_kernel *k, hone_tensor_intrins *intrins,
-                          const hone_func **out_func) {
+ * none, or another than it must: the builder will say why. */
+static hone_status replay(const parts *p, const part_kernel *k, const hone_func **out_func) {
     hone_schedule *sch;
-    hone_trace trace;
     *out_func = k->func;
     if (!k->trace) return HONE_OK;
     *out_func = NULL;
-    hone_status st = parse_trace(p, k->trace, &trace);
+    hone_status st = hone_record_replay(k->trace, k->func, p->intrins, p->arena, &sch);
     if (st) return unless_refused(st);
-    HONE_TRY(hone_schedule_create(k->func, &sch));
-    sch->intrins = intrins;
-    st = hone_trace_apply(&trace, sch, &(hone_apply_options){0});
-    bool is_wanted = !st && (k->facts.source != HONE_COMPILE_RECORD ||
-                             hone_hash128_equal(hone_func_hash(sch->func), k->trial->program));
-    if (is_wanted) {
+    if (k->facts.source != HONE_COMPILE_RECORD ||
+        hone_hash128_equal(hone_func_hash(sch->func), k->made)) {
         *out_func = hone_func_copy_deep(p->arena, sch->func);
         if (!*out_func) st = parts_no_memory();
     }
     hone_schedule_destroy(sch);
-    return unless_refused(st);
+    return st;
 }
 
 static const bool *constant_params(const parts *p, const part_kernel *k) {
@@ -123,15 +109,10 @@ static hone_status split(parts *p, part_kernel *k, const hone_func *func) {
 
 hone_status parts_split_kernel(parts *p, part_kernel *k) {
     const hone_func *func = NULL;
-    hone_tensor_intrins *intrins = NULL;
     k->split = NULL;
     if (k->constants == 0) return HONE_OK;
-    hone_status st =
-        hone_build_intrins_open(p->options->intrin_count, p->options->intrins, &intrins);
-    if (!st) st = replay(p, k, intrins, &func);
-    if (!st && func) st = split(p, k, func);
-    hone_tensor_intrins_destroy(intrins);
-    return st;
+    HONE_TRY(replay(p, k, &func));
+    return func ? split(p, k, func) : HONE_OK;
 }
 
 /* ---- packing ---- */

@@ -159,7 +159,8 @@ static hone_status stale_is_noticed(setup *s) {
     program.lo ^= 1;
     if (!st) st = put(s, &s->target, trace.data, program, 1000, NAN);
     if (!st) st = compile(s, "record 1 is not used: stale", HONE_COMPILE_DEFAULT, &k);
-    if (!st && !k.is_stale) st = HONE_ERROR(HONE_CODE_INVALID, "not marked as stale");
+    if (!st && k.match != HONE_RECORD_STALE)
+        st = HONE_ERROR(HONE_CODE_INVALID, "not marked as stale");
     hone_str_deinit(&trace);
     return st;
 }
@@ -180,7 +181,7 @@ static hone_status other_target_is_named(setup *s) {
     other.num_threads = 1;
     hone_status st = make_trace(s->tasks.items[0].func, 4, &trace, &program);
     if (!st) st = put(s, &other, trace.data, program, 1000, NAN);
-    if (!st) st = compile(s, "1 records, but for another target", HONE_COMPILE_DEFAULT, &k);
+    if (!st) st = compile(s, "1 record, but for another target", HONE_COMPILE_DEFAULT, &k);
     hone_str_deinit(&trace);
     return st;
 }

@@ -1,0 +1,48 @@
+/* compile/recorded_programs.h - the programs that a database has records of, beside those of today.
+ * For record_choice.c only. */
+#ifndef HONE_COMPILE_RECORDED_PROGRAMS_H
+#define HONE_COMPILE_RECORDED_PROGRAMS_H
+
+#include "database/database.h"
+#include "ir/module.h"
+#include "schedule/trace.h"
+#include "support/vec.h"
+
+typedef struct recorded_program {
+    hone_hash128 hash; /* its identity when it was recorded */
+    int32_t hash_version;
+    const char *name, *text;
+    int64_t good;             /* its good records for the target */
+    int64_t good_elsewhere;   /* and for others */
+    const char *other_target; /* one of those; NULL = none */
+    /* After recorded_program_read: */
+    bool is_read;
+    hone_module *module;    /* owned; NULL = the text cannot be read */
+    const hone_func *func;  /* of the module */
+    const char *made_by;    /* "hone 0.1.0"; NULL = not known */
+    const char *unreadable; /* why; NULL = it can be read */
+} recorded_program;
+
+typedef HONE_VEC(recorded_program) recorded_programs;
+
+/* All that the database has; what they point to lives in the arena. */
+HONE_NODISCARD hone_status recorded_programs_load(hone_db *db, const hone_hash128 *target,
+                                                  hone_arena *arena, recorded_programs *out);
+void recorded_programs_deinit(recorded_programs *programs);
+/* Parses the text, once. */
+HONE_NODISCARD hone_status recorded_program_read(hone_db *db, const hone_hash128 *target,
+                                                 hone_arena *arena, recorded_program *program);
+
+/* "conv2d_relu", "conv2d_relu1" and "conv2d_relu_1": numbers only keep names of one model apart. */
+bool recorded_name_is_alike(const char *a, const char *b);
+/* Parameters of the same types and shapes; where not, the first that differs, in words. */
+bool recorded_params_are_same(const hone_func *stored, const hone_func *today);
+void recorded_params_describe(const hone_func *stored, const hone_func *today, hone_str *out);
+/* The same nests: loops of the same lengths, blocks with the same axes. */
+bool recorded_loops_are_same(const hone_func *stored, const hone_func *today);
+/* Blocks that a trace for `stored` names get the names of those in the same places of `today`, a
+ * program with the same nests. */
+HONE_NODISCARD hone_status recorded_trace_rename(hone_arena *arena, const hone_func *stored,
+                                                 const hone_func *today, hone_trace *trace);
+
+#endif
