@@ -1,0 +1,133 @@
+/* Every record of a database that `make demo` made once: the stored programs are still read, hash
+ * as they did, and each trace makes the program that was measured. A change that alters one of
+ * these numbers changes this table, and says why. */
+#include <string.h>
+
+#include "compile/record_choice.h"
+#include "ir/script.h"
+#include "ir/structural.h"
+#include "support/alloc.h"
+#include "support/fs.h"
+#include "tests/support/hone_test.h"
+
+static const struct row {
+    const char *workload;
+    const char *task;
+    int records, replayed; /* of these: to the program that was measured */
+} rows[] = {
+    {"02226fab4d9930ade28eeee26887bf03", "fused_conv2d_add_relu",  4, 4},
+    {"d3dd8365ea2557bfdc96336051634bbf", "fused_conv2d_add_relu",  3, 3},
+    {"71c63df3b50bb6ff22ccf0ad494aec3e", "fused_conv2d_add_relu1", 4, 4},
+    {"7eaff155801b2f49d5928610727d74c2", "fused_conv2d_add_relu1", 4, 4},
+    {"21f48f121620943bf7843442965a24fe", "fused_matmul_add",       4, 4},
+    {"2bf9005742ddd353f6b9c78f8b4dddbb", "fused_matmul_add",       3, 3},
+    {"58975335c5a8ca9a6a04ae2ee5e794e1", "fused_matmul_add",       3, 3},
+    {"d2d045ef12a96c7e4d6a2d11c18e27c2", "fused_matmul_add",       3, 3},
+    {"306296f074fad36df84315de7943eb08", "fused_matmul_add_relu",  4, 4},
+    {"4001bda8451133728b5f3dea6c94ad4b", "fused_matmul_add_relu",  4, 4},
+    {"0c4150cd314b68f01246f87455655aed", "max_pool2d",             3, 3},
+    {"3db4a332e97610fe61b49c5df92cb1df", "max_pool2d",             3, 3},
+    {"2a27816d1a463793d00a63ff386eaa8a", "max_pool2d1",            3, 3},
+    {"55ceec20aa677c8ed2ea0b5f56787b99", "max_pool2d1",            3, 3},
+};
+
+/* One workload's records. */
+typedef struct walk {
+    hone_arena *arena;
+    hone_hash128 hash;
+    hone_module *module;
+    const hone_func *func;
+    char task[32];
+    int records, replayed;
+    hone_status st;
+} walk;
+
+static hone_status read_program(walk *w, const hone_db_workload *workload) {
+    const hone_member *member;
+    strncpy(w->task, workload->name, sizeof w->task - 1);
+    HONE_TRY(
+        hone_script_parse(workload->program, strlen(workload->program), "workload", &w->module));
+    HONE_TRY(hone_module_pick(w->module, NULL, &member));
+    w->func = member->func;
+    if (hone_hash128_equal(hone_func_hash(w->func), w->hash)) return HONE_OK;
+    return HONE_ERROR(HONE_CODE_INVALID, "the stored program has another hash now");
+}
+
+static bool visit_workload(void *ctx, const hone_db_workload *workload) {
+    walk *w = ctx;
+    w->st = read_program(w, workload);
+    return false;
+}
+
+static bool visit_trial(void *ctx, const hone_db_trial *trial) {
+    walk *w = ctx;
+    hone_schedule *sch;
+    w->records++;
+    w->st = hone_record_replay(trial->trace, w->func, NULL, w->arena, &sch);
+    if (!w->st) w->replayed += hone_hash128_equal(hone_func_hash(sch->func), trial->program);
+    hone_schedule_destroy(sch);
+    return !w->st;
+}
+
+static hone_status look(hone_db *db, walk *w) {
+    hone_db_filter filter = {.workload = &w->hash};
+    HONE_TRY(hone_db_workloads(db, &w->hash, visit_workload, w));
+    HONE_TRY(w->st);
+    if (!w->func) return HONE_ERROR(HONE_CODE_NOT_FOUND, "no such workload");
+    HONE_TRY(hone_db_trials(db, &filter, visit_trial, w));
+    return w->st;
+}
+
+static hone_db *demo; /* a copy: even readers leave files beside a database */
+
+static void check_row(void **state) {
+    const struct row *row = *state;
+    walk w = {.arena = hone_arena_create(1 << 14)};
+    bool is_hash = hone_hash128_parse(row->workload, &w.hash);
+    hone_status st = is_hash && w.arena ? look(demo, &w) : HONE_ERROR(HONE_CODE_INVALID, "row");
+    hone_module_release(w.module);
+    hone_arena_destroy(w.arena);
+    HONE_ASSERT_OK(st);
+    assert_string_equal(w.task, row->task);
+    assert_int_equal(w.records, row->records);
+    assert_int_equal(w.replayed, row->replayed);
+}
+
+static hone_status open_copy(const char *dir) {
+    char *bytes = NULL;
+    size_t count;
+    hone_str path = {0};
+    HONE_TRY(hone_fs_read(hone_test_source_path("tests/compile/fixtures/demo.db"), 1 << 24, &bytes,
+                          &count));
+    hone_str_printf(&path, "%s/demo.db", dir);
+    hone_status st = hone_fs_write_atomic(hone_str_text(&path), bytes, count);
+    hone_db_options options = {.path = hone_str_text(&path), .mode = HONE_DB_WRITE};
+    if (!st) st = hone_db_open_sqlite(&options, &demo); /* migrates an older schema */
+    hone_str_deinit(&path);
+    hone_free(bytes);
+    return st;
+}
+
+/* No workload is left out of the table. */
+static void check_count(void **state) {
+    (void)state;
+    hone_db_stats stats;
+    HONE_ASSERT_OK(hone_db_get_stats(demo, &stats));
+    assert_int_equal(stats.workloads, sizeof rows / sizeof rows[0]);
+}
+
+int main(void) {
+    static const struct { const char *name; } all[] = {{"all workloads are listed"}};
+    char *dir = NULL;
+    hone_status st = hone_fs_temp_dir("hone-demo", &dir);
+    if (!st) st = open_copy(dir);
+    int code = st ? 1 : 0;
+    if (st) print_error("%s\n", hone_status_message(st));
+    if (!st) code = HONE_RUN_ROWS("compile/demo_records", rows, check_row);
+    if (!st) code |= HONE_RUN_ROWS("compile/demo_workloads", all, check_count);
+    hone_status_free(st);
+    hone_db_release(demo);
+    if (dir) hone_status_free(hone_fs_remove_tree(dir));
+    hone_free(dir);
+    return code;
+}
