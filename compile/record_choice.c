@@ -150,7 +150,7 @@ static hone_status replay(const choosing *c, const char *text, const hone_func *
     *out_trouble = NULL;
     *out_trace = text;
     hone_status st = parse_trace(text, c->arena, &trace);
-    if (!st && from) st = recorded_trace_rename(c->arena, from, c->func, &trace);
+    if (!st && from) st = hone_trace_rename_blocks(c->arena, from, c->func, &trace);
     if (!st) st = apply(&trace, c->func, c->chooser->intrins, &sch);
     if (!st) *out_program = hone_func_hash(sch->func);
     if (!st && from) {

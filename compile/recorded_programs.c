@@ -231,38 +231,3 @@ bool recorded_loops_are_same(const hone_func *stored, const hone_func *today) {
     }
     return a == b; /* both are at their end */
 }
-
-/* The name of the block that stands where `stored` has the first one of this name; NULL = none. */
-static const char *name_today(const hone_func *stored, const hone_func *today, const char *name) {
-    hone_node_id a = 0, b = 0;
-    do {
-        const hone_node *was = hone_func_node(stored, a), *is = hone_func_node(today, b);
-        if (was->kind == HONE_NODE_BLOCK && is->kind == HONE_NODE_BLOCK &&
-            strcmp(was->u.block.block->name, name) == 0) {
-            return is->u.block.block->name;
-        }
-        a = hone_tree_next(stored, 0, a);
-        b = hone_tree_next(today, 0, b);
-    } while (a != HONE_NO_ID && b != HONE_NO_ID);
-    return NULL;
-}
-
-hone_status recorded_trace_rename(hone_arena *arena, const hone_func *stored,
-                                  const hone_func *today, hone_trace *trace) {
-    for (uint32_t i = 0; i < trace->count; i++) {
-        hone_inst *inst = &trace->insts[i];
-        if (inst->kind != HONE_INST_GET_BLOCK || inst->attr_count == 0 ||
-            inst->attrs[0].kind != HONE_VALUE_STRING) {
-            continue;
-        }
-        /* one that an earlier step made has no place in the stored program: it stays */
-        const char *name = name_today(stored, today, inst->attrs[0].u.s);
-        if (!name) continue;
-        hone_value *attrs =
-            hone_arena_copy(arena, inst->attrs, inst->attr_count * sizeof *inst->attrs);
-        if (!attrs) return no_memory();
-        attrs[0] = HONE_VALUE_OF_STRING(name);
-        inst->attrs = attrs;
-    }
-    return HONE_OK;
-}

@@ -5,7 +5,6 @@
 
 #include "database/database.h"
 #include "ir/module.h"
-#include "schedule/trace.h"
 #include "support/vec.h"
 
 typedef struct recorded_program {
@@ -40,9 +39,5 @@ bool recorded_params_are_same(const hone_func *stored, const hone_func *today);
 void recorded_params_describe(const hone_func *stored, const hone_func *today, hone_str *out);
 /* The same nests: loops of the same lengths, blocks with the same axes. */
 bool recorded_loops_are_same(const hone_func *stored, const hone_func *today);
-/* Blocks that a trace for `stored` names get the names of those in the same places of `today`, a
- * program with the same nests. */
-HONE_NODISCARD hone_status recorded_trace_rename(hone_arena *arena, const hone_func *stored,
-                                                 const hone_func *today, hone_trace *trace);
 
 #endif

@@ -140,6 +140,10 @@ HONE_NODISCARD hone_status hone_trace_apply(const hone_trace *trace, struct hone
 /* Drops pure instructions whose outputs nobody uses; optionally all from EnterPostproc on. */
 HONE_NODISCARD hone_status hone_trace_simplify(hone_arena *arena, const hone_trace *trace,
                                                bool remove_postproc, hone_trace *out_trace);
+/* Blocks that a trace for `from` names get the names of those in the same places of `to`, a program
+ * with the same nests. NO_MEMORY is the only failure. */
+HONE_NODISCARD hone_status hone_trace_rename_blocks(hone_arena *arena, const struct hone_func *from,
+                                                    const struct hone_func *to, hone_trace *trace);
 /* Index of EnterPostproc, or trace->count. */
 uint32_t hone_trace_postproc_start(const hone_trace *trace);
 

@@ -45,13 +45,14 @@ static hone_status register_tasks(hone_tuning *t) {
                              .threads = t->options->target.num_threads};
     HONE_TRY(hone_db_put_target(t->options->db, &target));
     for (uint32_t i = 0; i < t->task_count; i++) {
-        const hone_tune_task *task = t->tasks[i];
+        hone_tune_task *task = t->tasks[i];
         hone_db_workload workload = {.hash = task->task->hash,
                                      .hash_version = HONE_STRUCTURAL_VERSION,
                                      .name = task->task->name,
                                      .program = task->program,
                                      .flops = task->task->flops};
         HONE_TRY(hone_db_put_workload(t->options->db, &workload));
+        HONE_TRY(hone_tune_task_learn_names(task, t->options->db));
     }
     return HONE_OK;
 }

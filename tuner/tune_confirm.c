@@ -53,7 +53,9 @@ static hone_status build_all(confirming *c) {
     uint32_t kept = 0;
     for (uint32_t i = 0; i < c->count; i++) {
         hone_ticket ticket;
-        HONE_TRY(hone_submit_build(c->t, c->task, c->items[i].trace, c->arena, &ticket));
+        const char *trace;
+        HONE_TRY(hone_tune_task_from_stored(c->task, c->items[i].trace, c->arena, &trace));
+        HONE_TRY(hone_submit_build(c->t, c->task, trace, c->arena, &ticket));
         HONE_TRY(hone_wait_build(c->t, c->arena, &c->items[i].built));
         if (!c->items[i].built.failure) c->items[kept++] = c->items[i];
     }

@@ -29,7 +29,6 @@ static hone_status commit(hone_tuning *t, hone_trial *trial, hone_failure failur
         .target = t->target_hash,
         .proposal = trial->proposal,
         .sketch = c->sketch,
-        .trace = c->trace,
         .program = c->program,
         .outcome = is_ok ? HONE_DB_OUTCOME_OK : hone_failure_name(failure),
         .message = message && *message ? message : NULL,
@@ -49,6 +48,7 @@ static hone_status commit(hone_tuning *t, hone_trial *trial, hone_failure failur
         .feature_columns = hone_feature_count(),
         .features = c->features,
     };
+    HONE_TRY(hone_tune_task_to_stored(trial->task, c->trace, trial->arena, &row.trace));
     HONE_TRY(hone_db_commit_trial(t->options->db, &row, &trial->record));
     trial->time_ns = row.median_ns;
     t->result->trials++;

@@ -109,6 +109,7 @@ void hone_tune_task_destroy(hone_tune_task *task) {
     hone_schedule_destroy(task->schedule);
     hone_feature_state_destroy(task->features);
     hone_map128_deinit(&task->seen);
+    hone_module_release(task->stored_module);
     hone_arena_destroy(task->arena);
     hone_arena_destroy(task->scratch);
     hone_free(task);

@@ -39,8 +39,10 @@ typedef struct hone_tune_task {
     hone_schedule *schedule; /* replays run here */
     hone_feature_state *features;
     const hone_target *target;
-    const char *program; /* text */
-    hone_map128 seen;    /* hashes of programs that were proposed or are in the database */
+    const char *program;        /* text */
+    hone_module *stored_module; /* owned; NULL = the database has the same text */
+    const hone_func *stored;    /* the program under the names of the database; NULL = it is ours */
+    hone_map128 seen;           /* hashes of programs that were proposed or are in the database */
     hone_elite elites[HONE_ELITES]; /* fastest first */
     uint32_t elite_count;
     const char *check_path; /* bundle, or NULL */
@@ -78,6 +80,13 @@ HONE_NODISCARD hone_status hone_tune_task_default(hone_tune_task *task, hone_are
 /* The trace that the schedule holds now, as JSON in arena. */
 HONE_NODISCARD hone_status hone_tune_task_trace(hone_tune_task *task, hone_arena *arena,
                                                 const char **out_json);
+/* Looks up under which names the database keeps the task's traces; after it was put there. */
+HONE_NODISCARD hone_status hone_tune_task_learn_names(hone_tune_task *task, hone_db *db);
+/* A trace (JSON) under the names of the database, and back under ours; in arena, or as it is. */
+HONE_NODISCARD hone_status hone_tune_task_to_stored(const hone_tune_task *task, const char *json,
+                                                    hone_arena *arena, const char **out_json);
+HONE_NODISCARD hone_status hone_tune_task_from_stored(const hone_tune_task *task, const char *json,
+                                                      hone_arena *arena, const char **out_json);
 /* Takes a result: elites, best, history. time NAN = failed. */
 void hone_tune_task_fold(hone_tune_task *task, const hone_candidate *candidate, double time_ns,
                          int64_t record);

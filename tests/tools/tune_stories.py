@@ -206,6 +206,29 @@ def tune_compile_run():
     hone("run", "model.so", "--in", "B.npy", "--in", "A.npy", code=2)
 
 
+def other_names():
+    """Programs that are equal but for names share their records, whoever was tuned first."""
+    finish(tune(), 0)
+    renamed = PROGRAM.replace('"C"', '"product"')
+    for name, program in (("a.py", renamed), ("b.py", PROGRAM)):
+        with open(name, "w", encoding="utf-8") as out:
+            out.write(program)
+    tasks = json.loads(finish(tune("--seed", "7"), 0))["tasks"]
+    expect(tasks[0]["known_trials"] == 8 and count() == 16, f"{tasks}, {count()} trials")
+    with sqlite3.connect("t.db") as connection:
+        ask = lambda sql: connection.execute(sql).fetchall()
+        expect(len(ask("SELECT * FROM v_workloads")) == 1, "they do not share their records")
+        named = ask("SELECT record FROM v_trials WHERE trace LIKE '%product%'")
+        expect(not named, f"records {named} are under names that are not in the database")
+        last = ask("SELECT max(record) FROM v_trials WHERE outcome = 'ok'")[0][0]
+        connection.execute("DELETE FROM trial WHERE id <> ?", (last,))
+    for name, match in (("b.py", "exact"), ("a.py", "translated")):
+        said = json.loads(hone("db", "explain", "t.db", name, "--threads", "1", "--json"))[0]
+        expect((said["match"], said["record"]) == (match, last), f"{name} explained as {said}")
+        said = hone("compile", name, "--db", "t.db", "-o", "model", "--threads", "1")
+        expect("1 from records" in said, f"compile did not take the record: {said}")
+
+
 def example_of(*verb):
     lines = [line for line in hone(*verb, "--help").splitlines() if line.startswith("Example: ")]
     expect(len(lines) == 1, f"{' '.join(verb)} --help has {len(lines)} examples")
@@ -255,7 +278,7 @@ def documentation():
 
 STORIES = {f.__name__: f for f in (
     kill_and_resume, interrupt, interrupt_twice, helpers_killed, two_tunes, disk_full,
-    tune_compile_run, documentation)}
+    tune_compile_run, other_names, documentation)}
 
 
 def main():
