@@ -95,13 +95,15 @@ static hone_status reverse_inline(hone_schedule *sch, hone_rng *rng, hone_rv blo
 static hone_status find(hone_schedule *sch, hone_rng *rng, hone_rv block) {
     uint32_t count;
     const hone_rv *found;
-    switch (hone_rng_below(rng, 4)) {
+    switch (hone_rng_below(rng, 5)) {
     case 0:
         return hone_sch_get_producers(sch, block, &count, &found);
     case 1:
         return hone_sch_get_consumers(sch, block, &count, &found);
     case 2:
         return hone_sch_get_child_blocks(sch, block, &count, &found);
+    case 3:
+        return hone_sch_get_output_blocks(sch, block, &count, &found);
     default:
         return hone_sch_enter_postproc(sch);
     }

@@ -180,9 +180,11 @@ static hone_status annotate(hone_schedule *sch, hone_rng *rng) {
     };
     hone_rv node = loop_or_block(sch, rng);
     if (node == HONE_NO_ID) return hone_random_nothing();
-    if (hone_rng_below(rng, 3) == 0) return hone_sch_unannotate(sch, node, "note");
-    return hone_sch_annotate(sch, node, "note", values[hone_rng_below(rng, HONE_COUNT(values))],
-                             HONE_NO_ID);
+    hone_status st = hone_sch_annotate(sch, node, "note",
+                                       values[hone_rng_below(rng, HONE_COUNT(values))], HONE_NO_ID);
+    if (hone_rng_below(rng, 4)) return st;
+    hone_status_free(st); /* it may have had one */
+    return hone_sch_unannotate(sch, node, "note");
 }
 
 hone_random_group hone_random_loop_steps(void) {
@@ -202,7 +204,7 @@ hone_random_group hone_random_loop_steps(void) {
         HONE_STEP("unroll", unroll),
         HONE_STEP("bind", bind),
         HONE_STEP("add_unit_loop", unit_loop),
-        HONE_STEP("annotate", annotate),
+        HONE_STEP("annotate or unannotate", annotate),
     };
     return (hone_random_group){rows, HONE_COUNT(rows)};
 }

@@ -220,6 +220,7 @@ bool hone_random_sequence(const hone_func *base, uint64_t seed,
     s.sch->wants_reasons = seed % 2;
     s.rng = hone_rng_from_seed(seed * 7919 + 1);
     bool is_fine = run(&s, options);
+    hone_step_counts_add_trace(io_counts, &s.sch->trace);
     hone_schedule_destroy(s.sch);
     return is_fine;
 }

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "schedule/trace_args.h"
+
 void hone_step_counts_add(hone_step_counts *counts, const char *name, bool is_accepted) {
     uint32_t at = 0;
     counts->tried++;
@@ -14,6 +16,11 @@ void hone_step_counts_add(hone_step_counts *counts, const char *name, bool is_ac
     if (at == counts->row_count) counts->rows[counts->row_count++].name = name;
     counts->rows[at].tried++;
     counts->rows[at].accepted += is_accepted;
+}
+
+void hone_step_counts_add_trace(hone_step_counts *counts, const hone_trace *trace) {
+    for (uint32_t i = 0; i < trace->count; i++)
+        counts->primitives[trace->insts[i].kind]++;
 }
 
 static uint32_t least_accepted(const hone_step_counts *counts, const bool *is_done) {
@@ -35,5 +42,9 @@ void hone_step_counts_print(hone_step_counts *counts) {
         fprintf(stderr, "%-28s %9llu accepted of %9llu\n", counts->rows[row].name,
                 (unsigned long long)counts->rows[row].accepted,
                 (unsigned long long)counts->rows[row].tried);
+    }
+    for (int kind = 0; kind < HONE_INST_COUNT; kind++) {
+        fprintf(stderr, "%-28s %9llu instructions\n", hone_inst_python_name((hone_inst_kind)kind),
+                (unsigned long long)counts->primitives[kind]);
     }
 }
