@@ -178,6 +178,8 @@ static void return_widened(machine *m) {
 static void run(machine *m, hone_tensor *const *args) {
     const hone_func *func = m->func;
     m->slots = machine_alloc(m, (func->var_count + 1) * sizeof *m->slots);
+    if (m->options.out_bounds)
+        m->slot_bounds = machine_alloc(m, (func->var_count + 1) * sizeof *m->slot_bounds);
     m->bound = machine_alloc(m, func->var_count + 1);
     m->buffers = machine_alloc(m, (func->buffer_count + 1) * sizeof *m->buffers);
     m->outer_buffers = m->buffers;
@@ -192,6 +194,7 @@ static void run(machine *m, hone_tensor *const *args) {
     m->at = HONE_NO_ID;
     m->block = NULL;
     if (m->options.widen_f64) return_widened(m);
+    if (m->options.out_bounds) bound_return(m);
 }
 
 hone_status hone_interp_func(const hone_func *func, hone_tensor *const *args, size_t arg_count,

@@ -32,6 +32,13 @@
  * they do to registers (interp_matrix.c). Asynchronous copies are done at once; with check_races
  * what they write must not be touched before it is waited for (interp_async.c). Atomic updates of
  * one element are no race (interp_atomic.c). Integers of less than a byte take one in a buffer.
+ *
+ * out_bounds: a float64 tensor as large as the argument (NULL: not wanted) gets how far each
+ * element may lie from that of another evaluation, which takes sums in another order, rounds
+ * products or not, and is right to a few roundings where it calls functions: 0 for what was not
+ * computed from rounded numbers, infinite where nothing can be said (interp_bound.c). UNSUPPORTED
+ * where statements depend on rounded numbers, and for calls with effects and for vectors made of
+ * others.
  */
 #ifndef HONE_IR_INTERP_H
 #define HONE_IR_INTERP_H
@@ -60,6 +67,7 @@ typedef struct hone_interp_options {
     hone_node_id *out_at; /* NULL, or: the statement that could not be run, when one could not */
     bool widen_f64;       /* compute and keep every float buffer in f64: the widened reference */
     int64_t max_steps;    /* 0 = no limit; else CANCELLED beyond it */
+    hone_tensor *const *out_bounds; /* NULL, or by argument: where its bounds go */
 } hone_interp_options;
 
 /* With widen_f64 a float argument may be a float64 tensor whatever the program says; others are

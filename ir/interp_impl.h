@@ -20,7 +20,7 @@
 
 #include "ir/interp.h"
 
-enum { INTERP_MAX_LANES = 1024 };
+enum { INTERP_MAX_LANES = 1024, INTERP_BOUNDED_ARGS = 4 };
 
 typedef struct machine machine;
 typedef struct xexpr xexpr;
@@ -82,6 +82,11 @@ typedef struct xfragment {
     bool is_turned; /* columns first */
 } xfragment;
 
+/* How far rounding may have moved a number (interp_bound.c). */
+typedef struct xerror {
+    double size, relative, other;
+} xerror;
+
 /* A piece of storage. */
 typedef struct xstore {
     uint8_t *data;
@@ -93,6 +98,7 @@ typedef struct xstore {
     bool *is_written;  /* NULL unless check_uninitialised and not an argument */
     xshadow *shadow;   /* NULL unless check_races */
     uint32_t *flights; /* by element: the copy under way to it (interp_async.c), or NULL */
+    xerror *bounds;    /* by element; NULL unless out_bounds */
     xfragment fragment;
     hone_tensor *argument; /* what a widened argument is written back to */
 } xstore;
@@ -213,10 +219,12 @@ typedef struct xtask {
 struct machine {
     const hone_func *func;
     hone_interp_options options;
-    hone_arena *arena;         /* of the compiled form and small tables of one run */
-    xvalue *slots;             /* by variable */
-    uint8_t *bound;            /* by variable: xbound */
-    xbuffer *buffers;          /* by buffer */
+    hone_arena *arena;   /* of the compiled form and small tables of one run */
+    xvalue *slots;       /* by variable */
+    xerror *slot_bounds; /* by variable; NULL unless out_bounds */
+    uint8_t *bound;      /* by variable: xbound */
+    xbuffer *buffers;    /* by buffer */
+    xexpr *again, *given[INTERP_BOUNDED_ARGS]; /* what is evaluated with other arguments */
     const hone_node_id *meets; /* by buffer: where its uses meet (interp_private.c) */
     bool *is_passed;           /* by buffer: lanes pass it on, also those that have nothing in it */
     uint16_t lane;
@@ -359,6 +367,16 @@ void async_begin(machine *m, const hone_node *node);
 void async_end(machine *m, const hone_node *node);
 void async_leave(machine *m, const hone_node *node);
 
+/* ---- bounds (interp_bound.c): where out_bounds are asked for ---- */
+/* A store that notes how far what it stores may be off. */
+xflow run_bounded_store(const xstmt *s, machine *m);
+void bound_let(machine *m, const xstmt *s);
+/* What is done depends on this value: fails when rounding may change it. */
+void bound_require_exact(machine *m, const xexpr *e);
+/* Fails when what is evaluated for its effect may have one. */
+void bound_require_no_effect(machine *m, const hone_expr *e);
+void bound_return(machine *m);
+
 /* ---- whose storage (interp_private.c) ---- */
 void private_find(machine *m);
 /* Has each iteration of this thread loop a buffer of its own? */
@@ -395,6 +413,10 @@ static inline int64_t x_int(const xexpr *e, machine *m) {
 static inline double x_float(const xexpr *e, machine *m) {
     return e->eval.f(e, m);
 }
+/* One element, or all lanes, of which all are computed before the first one is stored. */
+xflow run_any_store(const xstmt *s, machine *m);
+/* Where the present lane of a store goes; nothing is checked. */
+int64_t place_of_lane(const xstmt *s, machine *m);
 xrange compile_range(machine *m, const hone_range *range);
 static inline int64_t range_min(const xrange *r, machine *m) {
     return r->is_constant ? r->constant_min : x_int(r->min, m);

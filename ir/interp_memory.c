@@ -335,6 +335,11 @@ static void attach_checks(machine *m, xstore *s, bool counts_writes) {
         if (!s->shadow) machine_out_of_memory(m);
         memset(s->shadow, 0, count * sizeof *s->shadow);
     }
+    if (m->options.out_bounds) {
+        if (!s->bounds) s->bounds = hone_malloc(count * sizeof *s->bounds);
+        if (!s->bounds) machine_out_of_memory(m);
+        memset(s->bounds, 0, count * sizeof *s->bounds);
+    }
     if (s->flights) memset(s->flights, 0, count * sizeof *s->flights);
 }
 
@@ -343,6 +348,7 @@ static void free_store(xstore *s) {
     hone_free(s->is_written);
     hone_free(s->shadow);
     hone_free(s->flights);
+    hone_free(s->bounds);
     *s = (xstore){0};
 }
 

@@ -139,17 +139,26 @@ static xflow run_vector_store(const xstmt *s, machine *m) {
     return FLOW_NEXT;
 }
 
+int64_t place_of_lane(const xstmt *s, machine *m) {
+    const xbuffer *b = &m->buffers[s->access.buffer];
+    int64_t at = b->offset;
+    for (uint32_t d = 0; d < s->access.rank; d++)
+        at += x_int(s->access.indices[d], m) * b->strides[d];
+    return at;
+}
+
+xflow run_any_store(const xstmt *s, machine *m) {
+    return s->lanes > 1 ? run_vector_store(s, m) : run_store(s, m);
+}
+
 /* In async_scope: a copy that has to be waited for. */
 static xflow run_async_store(const xstmt *s, machine *m) {
-    xflow flow = s->lanes > 1 ? run_vector_store(s, m) : run_store(s, m);
+    xflow flow = run_any_store(s, m);
     hone_buffer id = s->access.buffer;
     bool is_vector = s->lanes > 1;
     for (m->lane = 0; is_vector ? m->lane < s->lanes : m->lane == 0; m->lane++) {
-        int64_t at = m->buffers[id].offset;
         if (is_vector && m->mask && !x_int(m->mask, m)) continue;
-        for (uint32_t d = 0; d < s->access.rank; d++)
-            at += x_int(s->access.indices[d], m) * m->buffers[id].strides[d];
-        async_mark(m, id, at);
+        async_mark(m, id, place_of_lane(s, m));
     }
     m->lane = 0;
     return flow;
@@ -172,12 +181,14 @@ static xflow run_return(const xstmt *s, machine *m) {
 
 static xflow run_if(const xstmt *s, machine *m) {
     m->at = s->node;
+    bound_require_exact(m, s->value);
     if (x_int(s->value, m)) return run_children(s, m);
     return s->other ? run_children(s->other, m) : FLOW_NEXT;
 }
 
 /* A condition on each lane: the vector stores inside write where it holds. */
 static xflow run_masked(const xstmt *s, machine *m) {
+    bound_require_exact(m, s->value);
     const xexpr *outer = m->mask;
     m->mask = s->value;
     xflow flow = run_children(s, m);
@@ -189,6 +200,7 @@ static xflow run_while(const xstmt *s, machine *m) {
     for (;;) {
         m->at = s->node;
         count_step(m);
+        bound_require_exact(m, s->value);
         if (!x_int(s->value, m)) return FLOW_NEXT;
         xflow flow = run_children(s, m);
         if (flow == FLOW_BREAK) return FLOW_NEXT;
@@ -198,6 +210,7 @@ static xflow run_while(const xstmt *s, machine *m) {
 
 static xflow run_let(const xstmt *s, machine *m) {
     m->at = s->node;
+    bound_let(m, s);
     if (s->is_vector) {
         for (m->lane = 0; m->lane < s->lanes; m->lane++) {
             xvalue *lane = &m->slots[s->var].lanes[m->lane];
@@ -296,6 +309,7 @@ static xflow run_block(const xstmt *s, machine *m) {
     const xblock *b = s->block;
     const xstmt *outer = m->block;
     m->at = s->node;
+    if (b->predicate) bound_require_exact(m, b->predicate);
     if (b->predicate && !x_int(b->predicate, m)) return FLOW_NEXT;
     bool is_first = block_set_axes(b, m);
     m->block = s;
@@ -404,6 +418,7 @@ static void compile_store(machine *m, xstmt *s, const hone_node *node) {
                                    HONE_DTYPE_NAME(info->dtype)));
     }
     s->run = s->lanes > 1 ? run_vector_store : run_store;
+    if (m->options.out_bounds) s->run = run_bounded_store;
     if (m->options.check_races && async_is_inside(m->func, s->node)) s->run = run_async_store;
 }
 
@@ -471,6 +486,7 @@ static void compile_node(machine *m, xstmt *s, const hone_node *node) {
         s->run = run_assert;
         break;
     }
+    if (node->kind == HONE_NODE_EVAL) bound_require_no_effect(m, node->u.eval.value);
     s->value = compile_expr(m, node->u.eval.value);
     s->message = node->u.eval.message;
 }
