@@ -117,7 +117,7 @@ static hone_status compare(const hone_func *func, uint64_t seed, hone_kernel ker
     int32_t code = st ? 0 : kernel(rt, buffers, NULL);
     hone_str why = {0};
     if (!st && code != 0) st = HONE_ERROR(HONE_CODE_INVALID, "the kernel returned %d", (int)code);
-    if (!st && !hone_test_args_agree(func, got, want, &why)) {
+    if (!st && !hone_test_args_agree(func, seed, got, want, &why)) {
         st = HONE_ERROR(HONE_CODE_INVALID, "%s", hone_str_text(&why));
         hone_status_free(hone_func_print(func, NULL, &why));
         fputs(hone_str_text(&why), stderr);

@@ -224,7 +224,7 @@ static hone_status check_pass(void *ctx, const char *pass, const hone_func *func
     hone_interp_options options = {.check_uninitialised = true};
     hone_status st = hone_interp_func(func, got, func->param_count, &options);
     hone_str text = {0};
-    if (!st && !hone_test_args_agree(a->original, got, a->want, &text)) {
+    if (!st && !hone_test_args_agree(a->original, a->seed, got, a->want, &text)) {
         st = HONE_ERROR(HONE_CODE_INVALID, "%s", hone_str_text(&text));
     }
     hone_str_clear(&text);

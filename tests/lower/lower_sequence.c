@@ -29,7 +29,7 @@ static hone_status check_pass(void *ctx, const char *pass, const hone_func *func
                                    .allow_repeats = true};
     hone_status st = hone_interp_func(func, got, func->param_count, &options);
     hone_str why = {0};
-    if (!st && !hone_test_args_agree_as_rounded(o->base, o->seed, got, o->want, &why)) {
+    if (!st && !hone_test_args_agree(o->base, o->seed, got, o->want, &why)) {
         st = HONE_ERROR(HONE_CODE_INTERNAL, "%s", hone_str_text(&why));
     }
     hone_str_clear(&why);
@@ -67,7 +67,7 @@ static hone_status check_outputs(const hone_func *base, const hone_func *func, u
     }
     hone_interp_options options = {0};
     hone_status st = hone_interp_func(func, got, func->param_count, &options);
-    if (!st && !hone_test_args_agree_as_rounded(base, seed, got, want, NULL)) {
+    if (!st && !hone_test_args_agree(base, seed, got, want, NULL)) {
         st = HONE_ERROR(HONE_CODE_INTERNAL, "an output is read, or not written as a whole");
     }
     hone_test_free_args(base, got);

@@ -127,7 +127,7 @@ static hone_status agree(const hone_func *base, const hone_func *lowered) {
     hone_status st = hone_interp_func(base, want, base->param_count, &interp);
     if (!st) st = hone_interp_func(lowered, got, base->param_count, &interp);
     hone_str why = {0};
-    if (!st && !hone_test_args_agree(base, got, want, &why)) {
+    if (!st && !hone_test_args_agree(base, 1, got, want, &why)) {
         st = HONE_ERROR(HONE_CODE_INVALID, "%s", hone_str_text(&why));
     }
     hone_str_deinit(&why);

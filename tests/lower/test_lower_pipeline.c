@@ -25,7 +25,7 @@ static hone_status check_pass(void *ctx, const char *pass, const hone_func *func
     hone_interp_options options = {.check_uninitialised = true};
     hone_status st = hone_interp_func(func, got, func->param_count, &options);
     hone_str why = {0};
-    if (!st && !hone_test_args_agree(o->base, got, o->want, &why)) {
+    if (!st && !hone_test_args_agree(o->base, o->seed, got, o->want, &why)) {
         st = HONE_ERROR(HONE_CODE_INTERNAL, "%s", hone_str_text(&why));
     }
     hone_str_clear(&why);

@@ -22,7 +22,7 @@ static hone_status check_pass(void *ctx, const char *pass, const hone_func *func
     hone_interp_options options = {.check_uninitialised = true};
     hone_status st = hone_interp_func(func, got, func->param_count, &options);
     hone_str why = {0};
-    if (!st && !hone_test_args_agree(a->original, got, a->want, &why)) {
+    if (!st && !hone_test_args_agree(a->original, a->seed, got, a->want, &why)) {
         st = HONE_ERROR(HONE_CODE_INVALID, "%s", hone_str_text(&why));
     }
     if (st) {

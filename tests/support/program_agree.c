@@ -90,54 +90,98 @@ void hone_test_free_args(const hone_func *func, hone_tensor **args) {
     hone_free(args);
 }
 
-static double largest(const hone_tensor *t) {
+/* ---- how far results may lie apart ---- */
+
+/* By parameter: a tensor as large as the argument; NULL when memory is short. */
+static hone_tensor **make_bounds(const hone_func *func, hone_tensor *const *args) {
+    hone_tensor **bounds = hone_calloc(func->param_count + 1, sizeof *bounds);
+    for (uint32_t i = 0; bounds && i < func->param_count; i++) {
+        const hone_tensor *arg = args[i];
+        hone_status st = hone_tensor_create(HONE_DTYPE_F64, arg->rank, arg->shape, &bounds[i]);
+        if (!hone_status_consume(st)) continue;
+        hone_test_free_args(func, bounds);
+        return NULL;
+    }
+    return bounds;
+}
+
+/* A NaN agrees with a NaN, an infinity with the same one. */
+static double distance(const hone_tensor *got, const hone_tensor *want, int64_t i) {
+    if (!hone_dtype_is_float(want->dtype)) { /* float64 does not have all of 64 bits */
+        int64_t g = hone_tensor_get_i64(got, i), w = hone_tensor_get_i64(want, i);
+        return g == w ? 0 : fmax(1, fabs((double)g - (double)w));
+    }
+    double g = hone_tensor_get_f64(got, i), w = hone_tensor_get_f64(want, i);
+    if (g == w || (isnan(g) && isnan(w))) return 0;
+    return isfinite(g) && isfinite(w) ? fabs(g - w) : INFINITY;
+}
+
+/* The worst is farthest beyond its bound. bounds NULL: none may differ. */
+static hone_tensor_diff compare(const hone_tensor *got, const hone_tensor *want,
+                                const hone_tensor *bounds) {
+    hone_tensor_diff diff = {.is_comparable = hone_tensor_same_shape(got, want), .worst = -1};
     double most = 0;
-    for (int64_t i = 0; i < hone_tensor_count(t); i++) {
-        double value = fabs(hone_tensor_get_f64(t, i));
-        if (isfinite(value) && value > most) most = value;
+    for (int64_t i = 0; diff.is_comparable && i < hone_tensor_count(want); i++) {
+        double far = distance(got, want, i), bound = bounds ? hone_tensor_get_f64(bounds, i) : 0;
+        if (far <= bound) continue;
+        diff.bad_count++;
+        diff.max_abs = fmax(diff.max_abs, far);
+        if (far - bound <= most) continue;
+        most = far - bound;
+        diff.worst = i;
+        diff.worst_got = hone_tensor_get_f64(got, i);
+        diff.worst_want = hone_tensor_get_f64(want, i);
     }
-    return most;
+    return diff;
 }
 
-/* Inputs reach 1: what is smaller may have been left by terms of that size, unless it is measured
- * what rounding does. */
-static const double LEAST_MAGNITUDE = 0.5, LEAST_MEASURED = 1e-3;
-
-/* Relative to the largest magnitude: sums may be taken in another order, in the narrowest type that
- * the program computes with. */
-static double float_tolerance(const hone_func *func) {
-    double most = 1e-9;
-    for (hone_buffer b = 0; b < func->buffer_count; b++) {
-        hone_dtype dtype = func->buffers[b].dtype;
-        if (!hone_dtype_is_float(dtype) || dtype.bits == 64) continue;
-        most = fmax(most, dtype.bits == 32 ? 1e-4 : 2e-2);
-    }
-    return most;
-}
-
-/* least: the smallest magnitude that results count with. may_move: how far floats may lie apart
- * beside that, by parameter, or NULL. */
-static bool agree(const hone_func *func, hone_tensor *const *got, hone_tensor *const *want,
-                  double least, const double *may_move, hone_str *out_why) {
-    double tolerance = float_tolerance(func);
+static bool is_same(const hone_func *func, hone_tensor *const *got, hone_tensor *const *want) {
     for (uint32_t i = 0; i < func->param_count; i++) {
-        bool is_float = hone_dtype_is_float(want[i]->dtype);
-        double atol = is_float ? tolerance * fmax(largest(want[i]), least) : 0;
-        if (is_float && may_move) atol = fmax(atol, may_move[i]);
-        hone_tensor_diff diff = hone_tensor_diff_make(got[i], want[i], 0, atol);
+        hone_tensor_diff diff = compare(got[i], want[i], NULL);
+        if (!diff.is_comparable || diff.bad_count) return false;
+    }
+    return true;
+}
+
+static bool agree(const hone_func *func, hone_tensor *const *got, hone_tensor *const *want,
+                  hone_tensor *const *bounds, hone_str *out_why) {
+    for (uint32_t i = 0; i < func->param_count; i++) {
+        hone_tensor_diff diff = compare(got[i], want[i], bounds[i]);
         if (diff.is_comparable && diff.bad_count == 0) continue;
-        if (out_why) {
-            hone_str_printf(out_why, "parameter %u: ", (unsigned)i);
-            hone_tensor_diff_print(&diff, want[i], out_why);
+        if (!out_why) return false;
+        diff.max_rel = diff.max_abs / fabs(diff.worst_want);
+        hone_str_printf(out_why, "parameter %u: ", (unsigned)i);
+        hone_tensor_diff_print(&diff, want[i], out_why);
+        if (diff.worst >= 0) {
+            hone_str_printf(out_why, "; rounding may move it by %g",
+                            hone_tensor_get_f64(bounds[i], diff.worst));
         }
         return false;
     }
     return true;
 }
 
-bool hone_test_args_agree(const hone_func *func, hone_tensor *const *got, hone_tensor *const *want,
-                          hone_str *out_why) {
-    return agree(func, got, want, LEAST_MAGNITUDE, NULL, out_why);
+bool hone_test_results_agree(const hone_func *func, hone_tensor **fresh, hone_tensor *const *got,
+                             hone_tensor *const *want, hone_str *out_why) {
+    if (is_same(func, got, want)) return true;
+    hone_tensor **bounds = make_bounds(func, want);
+    hone_interp_options options = {.out_bounds = bounds};
+    hone_status st = fresh && bounds ? hone_interp_func(func, fresh, func->param_count, &options)
+                                     : HONE_ERROR(HONE_CODE_NO_MEMORY, "bounds");
+    bool is_ok = !st && agree(func, got, want, bounds, out_why);
+    if (st && out_why) hone_str_printf(out_why, "they differ: %s", hone_status_message(st));
+    hone_status_free(st);
+    if (bounds) hone_test_free_args(func, bounds);
+    return is_ok;
+}
+
+bool hone_test_args_agree(const hone_func *func, uint64_t seed, hone_tensor *const *got,
+                          hone_tensor *const *want, hone_str *out_why) {
+    if (is_same(func, got, want)) return true;
+    hone_tensor **fresh = hone_test_make_args(func, seed);
+    bool is_ok = hone_test_results_agree(func, fresh, got, want, out_why);
+    hone_test_free_args(func, fresh);
+    return is_ok;
 }
 
 static bool runs(const hone_func *func, hone_tensor **args, const char *which, hone_str *out_why) {
@@ -149,74 +193,6 @@ static bool runs(const hone_func *func, hone_tensor **args, const char *which, h
     return is_ok;
 }
 
-/* ---- what rounding does ---- */
-
-enum { NUDGES = 6, NUDGE_FACTOR = 4 };
-
-/* -1, 0 or 1, by some of the loops around the statement: iterations of these go apart, those of the
- * others add up. */
-static const hone_expr *direction(hone_ir *ir, const hone_func *func, hone_node_id at,
-                                  hone_rng *rng) {
-    const hone_expr *sum = hone_expr_int(ir, HONE_DTYPE_I64, hone_rng_between(rng, 0, 2));
-    const hone_expr *one = hone_expr_int(ir, HONE_DTYPE_I64, 1);
-    const hone_expr *three = hone_expr_int(ir, HONE_DTYPE_I64, 3);
-    for (hone_node_id n = at; n != HONE_NO_ID; n = hone_func_node(func, n)->parent) {
-        const hone_node *loop = hone_func_node(func, n);
-        if (loop->kind != HONE_NODE_FOR) continue;
-        const hone_expr *var = hone_func_var_expr(ir, func, loop->u.loop.var);
-        const hone_expr *by = hone_expr_int(ir, HONE_DTYPE_I64, hone_rng_between(rng, 0, 2));
-        sum = hone_expr_add(ir, sum, hone_expr_mul(ir, hone_expr_cast(ir, by->dtype, var), by));
-    }
-    return hone_expr_sub(ir, hone_expr_floormod(ir, sum, three), one);
-}
-
-/* The program with all floats that it stores off by up to one rounding; NULL when memory is short.
- */
-static hone_func *nudged(hone_arena *arena, const hone_func *func, hone_rng *rng) {
-    hone_func *copy = hone_func_clone(arena, func);
-    hone_ir ir = {.arena = arena};
-    for (hone_node_id n = 0; copy && n != HONE_NO_ID; n = hone_tree_next(copy, 0, n)) {
-        hone_node *node = hone_func_node(copy, n);
-        if (node->kind != HONE_NODE_STORE) continue;
-        const hone_expr *value = node->u.store.value;
-        hone_dtype dtype = value->dtype;
-        if (!hone_dtype_is_float(dtype) || dtype.lanes != 1) continue;
-        const hone_expr *eps = hone_expr_float(&ir, dtype, hone_dtype_epsilon(dtype));
-        const hone_expr *sign = hone_expr_cast(&ir, dtype, direction(&ir, copy, n, rng));
-        const hone_expr *off = hone_expr_mul(&ir, sign, eps);
-        off = hone_expr_add(&ir, hone_expr_float(&ir, dtype, 1), off);
-        node->u.store.value = hone_expr_mul(&ir, value, off);
-    }
-    return hone_status_consume(hone_ir_finish(&ir)) ? NULL : copy;
-}
-
-/* How far the results of one such program lie from want. */
-static void note_moves(const hone_func *func, uint64_t seed, hone_rng *rng,
-                       hone_tensor *const *want, double *io_moves) {
-    hone_arena *arena = hone_arena_create(1 << 14);
-    hone_tensor **args = hone_test_make_args(func, seed);
-    const hone_func *other = arena ? nudged(arena, func, rng) : NULL;
-    bool has_run = args && other && runs(other, args, "", NULL);
-    for (uint32_t i = 0; has_run && i < func->param_count; i++) {
-        double far = hone_tensor_diff_make(args[i], want[i], 0, 0).max_abs;
-        if (isfinite(far)) io_moves[i] = fmax(io_moves[i], NUDGE_FACTOR * far);
-    }
-    hone_test_free_args(func, args);
-    hone_arena_destroy(arena);
-}
-
-bool hone_test_args_agree_as_rounded(const hone_func *func, uint64_t seed, hone_tensor *const *got,
-                                     hone_tensor *const *want, hone_str *out_why) {
-    if (agree(func, got, want, LEAST_MEASURED, NULL, NULL)) return true;
-    double *moves = hone_calloc(func->param_count + 1, sizeof *moves);
-    hone_rng rng = hone_rng_from_seed(seed);
-    for (int n = 0; moves && n < NUDGES; n++)
-        note_moves(func, seed, &rng, want, moves);
-    bool is_ok = agree(func, got, want, LEAST_MEASURED, moves, out_why);
-    hone_free(moves);
-    return is_ok;
-}
-
 bool hone_test_agrees(const hone_func *a, const hone_func *b, uint64_t seed, hone_str *out_why) {
     if (a->param_count != b->param_count) {
         if (out_why) hone_str_append(out_why, "the numbers of parameters differ");
@@ -225,7 +201,7 @@ bool hone_test_agrees(const hone_func *a, const hone_func *b, uint64_t seed, hon
     hone_tensor **want = hone_test_make_args(a, seed), **got = hone_test_make_args(a, seed);
     bool is_ok = want && got && runs(a, want, "the first", out_why) &&
                  runs(b, got, "the second", out_why) &&
-                 hone_test_args_agree_as_rounded(a, seed, got, want, out_why);
+                 hone_test_args_agree(a, seed, got, want, out_why);
     if ((!want || !got) && out_why) hone_str_append(out_why, "no arguments for these shapes");
     hone_test_free_args(a, want);
     hone_test_free_args(a, got);

@@ -30,21 +30,20 @@ hone_func *hone_random_program(hone_arena *arena, uint64_t seed,
  * hone_test_free_args. */
 hone_tensor **hone_test_make_args(const hone_func *func, uint64_t seed);
 void hone_test_free_args(const hone_func *func, hone_tensor **args);
-/* Integers exactly; floats within 1e-4 of the largest magnitude of the reference, at least 0.5
- * (2e-2 where the program has float16, 1e-9 where all floats are float64). out_why (may be NULL)
- * gets the first buffer that differs, and where. */
-bool hone_test_args_agree(const hone_func *func, hone_tensor *const *got, hone_tensor *const *want,
-                          hone_str *out_why);
-/* The same with 1e-3 as the least magnitude, but where floats differ more, as far as rounding may
- * move them: it is tried what becomes of want when all that is stored is a little off. want: what
- * func made of the arguments of this seed. */
-bool hone_test_args_agree_as_rounded(const hone_func *func, uint64_t seed, hone_tensor *const *got,
-                                     hone_tensor *const *want, hone_str *out_why);
+/* Is got what func may make of the arguments of this seed, of which it made want? Each element has
+ * a bound of its own: how far rounding may move it, by the sizes of the terms that went into it and
+ * the types in which they were rounded (out_bounds of ir/interp.h); what was not computed from
+ * rounded numbers is the same. out_why (may be NULL) gets the first buffer that differs, and where.
+ */
+bool hone_test_args_agree(const hone_func *func, uint64_t seed, hone_tensor *const *got,
+                          hone_tensor *const *want, hone_str *out_why);
+/* The same for other arguments: fresh ones, which are used up. */
+bool hone_test_results_agree(const hone_func *func, hone_tensor **fresh, hone_tensor *const *got,
+                             hone_tensor *const *want, hone_str *out_why);
 
 /* Runs both functions on the same random arguments in the interpreter (uninitialised reads are
- * errors) and compares all parameters. False with the reason: also when one of them fails. Small
- * floats count in full (from 1e-3 on), but where large terms cancel in them, they may lie 4 times
- * as far apart as those of a move when all that it stores is off by up to one rounding. */
+ * errors) and compares all parameters by the bounds of the first. False with the reason: also when
+ * one of them fails. */
 bool hone_test_agrees(const hone_func *a, const hone_func *b, uint64_t seed, hone_str *out_why);
 /* The same as an assertion of cmocka; the message has the seed. */
 void hone_test_agree(const hone_func *a, const hone_func *b, uint64_t seed);
