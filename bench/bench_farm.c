@@ -1,5 +1,6 @@
 /* bench/bench_farm.c - what a farm costs: throughput beside linear, the tracker's share of a trial,
- * the executor's isolation, how soon work goes on after a loss, how large a runner is.
+ * the executor's isolation (farm_isolation.c), how soon work goes on after a loss, how large a
+ * runner is.
  *
  * Everything is real but the work: processes, keys, TCP over loopback, executors. The devices of
  * the throughput rows sleep, so that a machine with two cores can stand for many.
@@ -12,9 +13,8 @@
 #include <unistd.h>
 
 #include "bench/bench_util.h"
+#include "bench/farm_isolation.h"
 #include "bench/farm_processes.h"
-#include "runner/trial.h"
-#include "runtime/model/abi.h"
 #include "support/alloc.h"
 #include "support/fs.h"
 
@@ -22,66 +22,6 @@
 #define PATIENCE_NS (60 * HONE_NS_PER_S)
 
 enum { MAX_SAMPLES = 2000 };
-
-typedef struct subject {
-    bench *b;
-    char kernels[512]; /* the library */
-    char *bytes;       /* its content */
-    size_t byte_count;
-    char fresh[512]; /* where a new artifact goes each time */
-    uint64_t count;
-} subject;
-
-static const hone_arg output = {"C", {0}, HONE_ARG_OUT, 1, {16}};
-
-static hone_run_request request_for(const subject *s, const char *entry, hone_arg *room) {
-    *room = output;
-    room->dtype = HONE_DTYPE_F32;
-    return (hone_run_request){
-        .artifact_path = s->kernels,
-        .manifest = {.abi_version = HONE_ABI_VERSION, .entry = entry, .arg_count = 1, .args = room},
-        .threads = 1,
-        .skip_timing = true,
-        .timeout_ns = PATIENCE_NS
-    };
-}
-
-/* A library that nobody has seen yet. */
-static void renew(subject *s) {
-    char mark[32];
-    hone_str content = {0};
-    hone_str_append_n(&content, s->bytes, s->byte_count);
-    hone_str_append_n(
-        &content, mark,
-        (size_t)snprintf(mark, sizeof mark, "%020llu", (unsigned long long)++s->count));
-    bench_must(hone_str_check(&content));
-    bench_must(hone_fs_write_atomic(s->fresh, content.data, content.length));
-    hone_str_deinit(&content);
-}
-
-static void take(hone_runner *runner) {
-    hone_ticket ticket;
-    hone_run_result result;
-    int64_t deadline = hone_deadline_after(hone_clock_system(), PATIENCE_NS);
-    bench_must(hone_runner_next_result(runner, deadline, &ticket, &result));
-    if (result.failure != HONE_FAILURE_NONE) {
-        fprintf(stderr, "bench_farm: %s: %s\n", hone_failure_name(result.failure), result.message);
-        exit(1);
-    }
-    hone_run_result_deinit(&result);
-}
-
-static void run_one(hone_runner *runner, const hone_run_request *request) {
-    hone_ticket ticket;
-    bench_must(hone_runner_submit(runner, request, &ticket));
-    take(runner);
-}
-
-static hone_runner *create_local(void) {
-    hone_runner *runner;
-    bench_must(hone_runner_create_local(NULL, &runner));
-    return runner;
-}
 
 static void drain(hone_runner *runner) {
     hone_ticket ticket;
@@ -106,24 +46,24 @@ static double throughput(hone_runner *runner, const hone_run_request *request, i
                          int count) {
     for (int i = 0; i < warm; i++) {
         fill(runner, request);
-        take(runner);
+        farm_subject_take(runner);
     }
     int64_t start = bench_now_ns();
     for (int i = 0; i < count; i++) {
         fill(runner, request);
-        take(runner);
+        farm_subject_take(runner);
     }
     double seconds = (double)(bench_now_ns() - start) / 1e9;
     drain(runner);
     return count / seconds;
 }
 
-static void bench_throughput(subject *s) {
+static void bench_throughput(farm_subject *s) {
     static const int sizes[] = {1, 2, 4, 16};
     hone_arg arg;
-    const hone_run_request request = request_for(s, "sleep_50ms", &arg);
+    const hone_run_request request = farm_subject_request(s, "sleep_50ms", &arg);
     const int each = s->b->is_quick ? 4 : 60;
-    hone_runner *local = create_local();
+    hone_runner *local = farm_subject_runner(NULL);
     double alone = throughput(local, &request, 2, each);
     hone_runner_release(local);
     for (size_t i = 0; i < HONE_COUNT(sizes); i++) {
@@ -152,11 +92,12 @@ static void bench_throughput(subject *s) {
 
 static double round_trip_ms(hone_runner *runner, const hone_run_request *request) {
     int64_t start = bench_now_ns();
-    run_one(runner, request);
+    farm_subject_run(runner, request);
     return (double)(bench_now_ns() - start) / 1e6;
 }
 
-static void add_overhead(subject *s, const char *work, double *remote, int count, double local) {
+static void add_overhead(farm_subject *s, const char *work, double *remote, int count,
+                         double local) {
     static const struct {
         double quantile, limit;
         const char *metric;
@@ -178,18 +119,18 @@ static void add_overhead(subject *s, const char *work, double *remote, int count
 }
 
 /* A trial at a time, there and here in turns; what it takes here is taken off. */
-static void bench_overhead(subject *s, bool is_fresh) {
+static void bench_overhead(farm_subject *s, bool is_fresh) {
     static double there[MAX_SAMPLES], here[MAX_SAMPLES];
     hone_arg arg;
-    hone_run_request request = request_for(s, "nothing", &arg);
+    hone_run_request request = farm_subject_request(s, "nothing", &arg);
     const int count = s->b->is_quick ? 50 : MAX_SAMPLES;
     farm_processes w;
     farm_processes_open(&w);
     farm_processes_start_runner(&w, 0);
-    hone_runner *remote = farm_processes_connect(&w, 1), *local = create_local();
+    hone_runner *remote = farm_processes_connect(&w, 1), *local = farm_subject_runner(NULL);
     if (is_fresh) request.artifact_path = s->fresh;
     for (int i = -20; i < count; i++) {
-        if (is_fresh) renew(s);
+        if (is_fresh) farm_subject_renew(s);
         double a = round_trip_ms(remote, &request), b = round_trip_ms(local, &request);
         if (i >= 0) there[i] = a, here[i] = b;
     }
@@ -201,7 +142,7 @@ static void bench_overhead(subject *s, bool is_fresh) {
 }
 
 /* The same with TVM's tracker and RPC server: session, upload, load, call. */
-static void bench_tvm(subject *s) {
+static void bench_tvm(farm_subject *s) {
     char script[512], command[1200];
     snprintf(script, sizeof script, "%s/bench/peer_farm.py", HONE_SOURCE_DIR);
     snprintf(command, sizeof command,
@@ -233,63 +174,9 @@ static void bench_tvm(subject *s) {
     hone_str_deinit(&err);
 }
 
-/* ---- isolation ---- */
-
-static double measured_here(hone_trial_bench *trials, const hone_run_request *request) {
-    hone_run_result result;
-    hone_run_result_init(&result);
-    hone_trial_run(trials, request, &result);
-    double ns = result.median_ns;
-    hone_run_result_deinit(&result);
-    return ns;
-}
-
-static double measured_there(hone_runner *runner, const hone_run_request *request) {
-    hone_ticket ticket;
-    hone_run_result result;
-    bench_must(hone_runner_submit(runner, request, &ticket));
-    bench_must(hone_runner_next_result(runner, INT64_MAX, &ticket, &result));
-    double ns = result.median_ns;
-    hone_run_result_deinit(&result);
-    return ns;
-}
-
-/* The time of a kernel as an executor sees it beside the same code in this process. */
-static void bench_isolation(subject *s) {
-    static double there[MAX_SAMPLES], here[MAX_SAMPLES], ratios[MAX_SAMPLES];
-    hone_arg arg;
-    hone_run_request request = request_for(s, "compute_1ms", &arg);
-    const int count = s->b->is_quick ? 5 : 100;
-    hone_device *device;
-    hone_trial_bench *trials;
-    request.skip_timing = false;
-    bench_must(hone_device_create_cpu(&device));
-    const hone_trial_options options = {.device = device, .clock = hone_clock_system()};
-    bench_must(hone_trial_bench_create(&options, &trials));
-    hone_runner *runner = create_local();
-    for (int i = -2; i < count; i++) {
-        double a = measured_there(runner, &request), b = measured_here(trials, &request);
-        if (i >= 0) there[i] = a, here[i] = b, ratios[i] = b / a;
-    }
-    hone_runner_release(runner);
-    hone_trial_bench_destroy(trials);
-    hone_device_destroy(device);
-    double ratio = bench_quantile(ratios, count, 0.5);
-    double spread =
-        (bench_quantile(ratios, count, 0.75) - bench_quantile(ratios, count, 0.25)) / ratio;
-    bench_add(s->b, &(bench_row){.work = "a kernel of 1 ms in an executor",
-                                 .metric = "its time",
-                                 .unit = "ms",
-                                 .hone = bench_quantile(there, count, 0.5) / 1e6,
-                                 .peer_name = "in this process",
-                                 .peer = bench_quantile(here, count, 0.5) / 1e6,
-                                 .ratio = ratio,
-                                 .spread = spread});
-}
-
 /* ---- losses ---- */
 
-static void add_recovery(subject *s, const char *work, double *heartbeats, int count) {
+static void add_recovery(farm_subject *s, const char *work, double *heartbeats, int count) {
     double most = bench_quantile(heartbeats, count, 1);
     bench_add(s->b, &(bench_row){.work = work,
                                  .metric = "to the first new trial, worst",
@@ -314,22 +201,22 @@ static double heartbeats_until_new(hone_runner *runner, const hone_run_request *
     return (double)(bench_now_ns() - since_ns) / (double)HEARTBEAT_NS;
 }
 
-static void bench_recovery(subject *s) {
+static void bench_recovery(farm_subject *s) {
     double runner_ends[8], tracker_ends[8];
     hone_arg arg;
-    const hone_run_request request = request_for(s, "sleep_50ms", &arg);
+    const hone_run_request request = farm_subject_request(s, "sleep_50ms", &arg);
     const int count = s->b->is_quick ? 1 : 8;
     farm_processes w;
     farm_processes_open(&w);
     farm_processes_start_runner(&w, 0);
     hone_runner *remote = farm_processes_connect(&w, 1);
     for (int i = 0; i < count; i++) {
-        run_one(remote, &request);
+        farm_subject_run(remote, &request);
         int64_t since = bench_now_ns();
         farm_processes_kill_runner(&w, 0);
         farm_processes_start_runner(&w, 0);
         runner_ends[i] = heartbeats_until_new(remote, &request, since);
-        run_one(remote, &request);
+        farm_subject_run(remote, &request);
         since = bench_now_ns();
         farm_processes_kill_tracker(&w);
         farm_processes_start_tracker(&w);
@@ -355,7 +242,7 @@ static double read_kib(const char *path, const char *key) {
     return kib;
 }
 
-static void add_figure(subject *s, const char *metric, const char *unit, double value) {
+static void add_figure(farm_subject *s, const char *metric, const char *unit, double value) {
     bench_add(s->b, &(bench_row){.work = "hone-runner",
                                  .metric = metric,
                                  .unit = unit,
@@ -363,7 +250,7 @@ static void add_figure(subject *s, const char *metric, const char *unit, double 
                                  .spread = (double)NAN});
 }
 
-static void bench_size(subject *s) {
+static void bench_size(farm_subject *s) {
     static const char *const keys[][2] = {
         {"Rss:", "idle memory, resident"       },
         {"Pss:", "idle memory, its share of it"},
@@ -389,26 +276,30 @@ static void bench_size(subject *s) {
     farm_processes_close(&w);
 }
 
+static void bench_overheads(farm_subject *s) {
+    bench_overhead(s, false);
+    bench_overhead(s, true);
+}
+
 int main(int argc, char **argv) {
+    static const struct {
+        const char *name; /* for --only */
+        void (*run)(farm_subject *s);
+    } parts[] = {
+        {"isolation",  farm_isolation_bench},
+        {"overhead",   bench_overheads     },
+        {"tvm",        bench_tvm           },
+        {"throughput", bench_throughput    },
+        {"recovery",   bench_recovery      },
+        {"size",       bench_size          },
+    };
     bench b;
-    char *bin_dir, *dir;
-    subject s = {.b = &b};
+    farm_subject s;
     bench_begin(&b, "farm", argc, argv);
-    bench_must(hone_fs_program_dir(&bin_dir));
-    bench_must(hone_fs_temp_dir("bench-farm", &dir));
-    snprintf(s.kernels, sizeof s.kernels, "%s/bench_farm_kernels.so", bin_dir);
-    snprintf(s.fresh, sizeof s.fresh, "%s/fresh.so", dir);
-    bench_must(hone_fs_read(s.kernels, 1 << 24, &s.bytes, &s.byte_count));
-    bench_isolation(&s);
-    bench_overhead(&s, false);
-    bench_overhead(&s, true);
-    bench_tvm(&s);
-    bench_throughput(&s);
-    bench_recovery(&s);
-    bench_size(&s);
-    bench_must(hone_fs_remove_tree(dir));
-    hone_free(s.bytes);
-    hone_free(dir);
-    hone_free(bin_dir);
+    farm_subject_open(&s, &b);
+    for (size_t i = 0; i < HONE_COUNT(parts); i++) {
+        if (bench_wants(&b, parts[i].name)) parts[i].run(&s);
+    }
+    farm_subject_close(&s);
     return bench_finish(&b);
 }
