@@ -55,8 +55,9 @@ typedef struct hone_cli_option {
     hone_cli_kind kind;
     void *to; /* where it goes; keeps what is there when the option is not given */
     const char *help;
-    int64_t min, max; /* NUMBER: when they differ */
-    bool *was_given;  /* may be NULL */
+    int64_t min, max;  /* NUMBER: when they differ */
+    bool *was_given;   /* may be NULL */
+    bool is_line_only; /* not of hone.conf, which may come along with somebody's model */
 } hone_cli_option;
 
 typedef struct hone_cli_command {

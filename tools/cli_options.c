@@ -160,6 +160,9 @@ static hone_status visit_setting(void *ctx, bool is_of_section, const char *key,
         return HONE_ERROR(HONE_CODE_INVALID, "there is no option '%s'%s%s%s", key,
                           meant ? "; did you mean '" : "", meant ? meant : "", meant ? "'?" : "");
     }
+    if (option->is_line_only) {
+        return HONE_ERROR(HONE_CODE_INVALID, "'%s' can be given on the command line only", key);
+    }
     char *copy = hone_arena_strdup(reader->cli->arena, value);
     if (!copy) return HONE_ERROR(HONE_CODE_NO_MEMORY, "options");
     return set_option(reader->cli, option, copy);

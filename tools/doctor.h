@@ -34,9 +34,10 @@ typedef struct hone_checkup {
 void hone_doctor_say(hone_checkup *checkup, const char *check, hone_doctor_level level,
                      const char *advice, const char *found_format, ...) HONE_PRINTF(5, 6);
 
-void hone_doctor_tools(hone_checkup *checkup);   /* programs that are started, directories */
-void hone_doctor_machine(hone_checkup *checkup); /* cores, governor, turbo, SMT, load, devices */
-void hone_doctor_timing(hone_checkup *checkup);  /* clock, noise floor, distance between cores */
+void hone_doctor_tools(hone_checkup *checkup);      /* programs that are started, directories */
+void hone_doctor_candidates(hone_checkup *checkup); /* what holds them */
+void hone_doctor_machine(hone_checkup *checkup);    /* cores, governor, turbo, SMT, load, devices */
+void hone_doctor_timing(hone_checkup *checkup);     /* clock, noise floor, distance between cores */
 /* Keys and the way to a tracker, which is asked how it is. */
 struct hone_farm_access;
 void hone_doctor_farm(hone_checkup *checkup, const struct hone_farm_access *access);

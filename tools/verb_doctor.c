@@ -53,6 +53,7 @@ static void put_text(hone_cli *cli, const hone_checkup *checkup) {
 static hone_status doctor(hone_cli *cli, hone_farm_access *access) {
     hone_checkup checkup = {.arena = cli->arena};
     hone_doctor_tools(&checkup);
+    hone_doctor_candidates(&checkup);
     hone_doctor_machine(&checkup);
     hone_doctor_timing(&checkup);
     if (access->tracker) {
@@ -72,8 +73,9 @@ int hone_verb_doctor(int argc, char **argv) {
     const hone_cli_command command = {
         .name = "doctor",
         .usage = "[--tracker URL] [--json]",
-        .summary = "Looks at what building and measuring need: programs, cores, clock, noise, "
-                   "governor, devices, with --tracker also keys and the farm; each with what to "
+        .summary = "Looks at what building and measuring need: programs, what holds "
+                   "candidates, cores, clock, noise, governor, devices, with --tracker also keys "
+                   "and the farm; each with what to "
                    "do. Exit code 1: something is missing.",
         .options = options,
         .example = "hone doctor",

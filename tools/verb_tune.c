@@ -28,7 +28,7 @@ typedef struct tune_options {
     hone_cli_list shapes, intrins;
     const char *db, *target, *task, *space, *strategy, *cost_model, *cache, *extern_path, *report;
     int64_t trials, time_ns, seed, threads, builders, look_ahead;
-    bool has_trials, has_time, until_converged, no_report;
+    bool has_trials, has_time, until_converged, no_report, unsandboxed;
     tune_farm_options farm;
     bool is_remote;
 } tune_options;
@@ -146,15 +146,29 @@ static void remember_command(tune_run *run, const tune_options *o) {
         hone_str_printf(text, " --tracker %s --device-key %s", o->farm.access.tracker,
                         hone_runner_remote_device_key(run->runner));
     }
+    if (o->unsandboxed) hone_str_append(text, " --unsandboxed");
     if (o->look_ahead) hone_str_printf(text, " --look-ahead %" PRId64, o->look_ahead);
     hone_str_printf(text, " --strategy %s --cost-model %s --seed %" PRId64 " --cache %s",
                     o->strategy, o->cost_model, o->seed, o->cache);
 }
 
-static hone_status open_local_runner(tune_run *run, hone_runner **out_runner) {
+/* Where candidates cannot be held, none is run. */
+static hone_status check_layers(tune_run *run, const tune_options *o, hone_runner *runner) {
+    char layers[HONE_RUNNER_LAYERS_BYTES];
+    HONE_TRY(hone_status_annotate(hone_runner_local_layers(runner, layers),
+                                  "candidates cannot be run here; 'hone doctor' says what to do"));
+    HONE_LOG(&run->log, o->unsandboxed ? HONE_LOG_WARNING : HONE_LOG_DEBUG,
+             "candidates are held by %s%s", layers, o->unsandboxed ? " only" : "");
+    return HONE_OK;
+}
+
+static hone_status open_local_runner(tune_run *run, const tune_options *o,
+                                     hone_runner **out_runner) {
     HONE_TRY(hone_quiet_default_path(&run->quiet_path));
-    hone_runner_local_options runner = {.slots = 1, .quiet_path = hone_str_text(&run->quiet_path)};
-    return hone_runner_create_local(&runner, out_runner);
+    hone_runner_local_options runner = {
+        .slots = 1, .quiet_path = hone_str_text(&run->quiet_path), .unsandboxed = o->unsandboxed};
+    HONE_TRY(hone_runner_create_local(&runner, out_runner));
+    return check_layers(run, o, *out_runner);
 }
 
 /* The target is the devices': they are asked first. References are made here. */
@@ -164,13 +178,13 @@ static hone_status open_remote_runner(tune_run *run, const tune_options *o) {
     HONE_TRY(tune_farm_wait(&o->farm, run->runner, &run->log, is_interrupted, &device_target));
     HONE_TRY(tune_farm_target(device_target, o->target, o->threads, &run->target));
     HONE_TRY(hone_target_detect(&run->host));
-    return open_local_runner(run, &run->local_runner);
+    return open_local_runner(run, o, &run->local_runner);
 }
 
 static hone_status open_runner(tune_run *run, const tune_options *o) {
     if (o->is_remote) return open_remote_runner(run, o);
     HONE_TRY(hone_cli_parse_target(o->target, o->threads, &run->target));
-    return open_local_runner(run, &run->runner);
+    return open_local_runner(run, o, &run->runner);
 }
 
 static hone_status open_services(tune_run *run, const tune_options *o) {
@@ -298,13 +312,15 @@ static hone_status tune_verb(hone_cli *cli, tune_options *o) {
     return hone_status_join(st, clean_up(&run));
 }
 
+/* Behind the text: what else there is to say about it. */
+#define OPTION(option, shown, of_kind, where, text, ...)                                           \
+    { .name = option, .value = shown, .kind = of_kind, .to = &(where), .help = text, __VA_ARGS__ }
 #define TEXT_OPTION(option, shown, where, text)                                                    \
-    { .name = option, .value = shown, .kind = HONE_CLI_TEXT, .to = &(where), .help = text }
+    OPTION(option, shown, HONE_CLI_TEXT, where, text, .was_given = NULL)
+#define SWITCH_OPTION(option, where, text)                                                         \
+    OPTION(option, NULL, HONE_CLI_SWITCH, where, text, .was_given = NULL)
 #define NUMBER_OPTION(option, where, least, most, text)                                            \
-    {                                                                                              \
-        .name = option, .value = "N", .kind = HONE_CLI_NUMBER, .to = &(where), .min = least,       \
-        .max = most, .help = text                                                                  \
-    }
+    OPTION(option, "N", HONE_CLI_NUMBER, where, text, .min = least, .max = most)
 
 int hone_verb_tune(int argc, char **argv) {
     tune_options o = {.strategy = "evolutionary",
@@ -315,24 +331,13 @@ int hone_verb_tune(int argc, char **argv) {
     const hone_cli_option options[] = {
         TEXT_OPTION("db", "FILE", o.db, "where records are kept; made when it is not there"),
         TEXT_OPTION("target", "TARGET", o.target, "what to tune for; default: host"),
-        {.name = "trials",
-                                                                           .value = "N",
-                                                                           .kind = HONE_CLI_NUMBER,
-                                                                           .to = &o.trials,
-                                                                           .was_given = &o.has_trials,
-                                                                           .min = 1,
-                                                                           .max = INT64_C(1000000000),
-                                                                           .help = "candidates to measure, over all tasks; default 1000"},
-        {.name = "time",
-                                                                           .value = "10m",
-                                                                           .kind = HONE_CLI_TIME,
-                                                                           .to = &o.time_ns,
-                                                                           .was_given = &o.has_time,
-                                                                           .help = "stop after this time"},
-        {.name = "until-converged",
-                                                                           .kind = HONE_CLI_SWITCH,
-                                                                           .to = &o.until_converged,
-                                                                           .help = "stop when nothing has got better for a while"},
+        OPTION("trials", "N", HONE_CLI_NUMBER, o.trials,
+               "candidates to measure, over all tasks; default 1000", .was_given = &o.has_trials,
+               .min = 1, .max = INT64_C(1000000000)),
+        OPTION("time", "10m", HONE_CLI_TIME, o.time_ns, "stop after this time",
+               .was_given = &o.has_time),
+        SWITCH_OPTION("until-converged", o.until_converged,
+                      "stop when nothing has got better for a while"),
         TEXT_OPTION("task", "NAME", o.task, "this task alone"),
         TEXT_OPTION("space", "FILE", o.space, "a trace with sampling steps as the design space"),
         TEXT_OPTION("strategy", "NAME", o.strategy, "evolutionary (default), random or replay"),
@@ -347,22 +352,19 @@ int hone_verb_tune(int argc, char **argv) {
         TEXT_OPTION("no-device", "WHAT", o.farm.no_device,
                     "when no device is left: wait (default) or stop"),
         NUMBER_OPTION("builders", o.builders, 1, 256, "build processes; default: as many as cores"),
-        {.name = "shape",
-                                                                           .value = "N=1,64",
-                                                                           .kind = HONE_CLI_LIST,
-                                                                           .to = &o.shapes,
-                                                                           .help = "numbers for a symbolic size; may be repeated"},
+        OPTION("shape", "N=1,64", HONE_CLI_LIST, o.shapes,
+               "numbers for a symbolic size; may be repeated", .was_given = NULL),
         TEXT_OPTION("cache", "STATE", o.cache,
                     "of the arguments when timed: hot (default) or cold"),
         TEXT_OPTION("extern", "LIB.so", o.extern_path, "library with external functions"),
         HONE_CLI_INTRIN_OPTION(&o.intrins, "a tensor intrinsic that the space uses"),
         TEXT_OPTION("report", "FILE", o.report,
                     "write the report there; default: beside the database"),
-        {.name = "no-report",
-                                                                           .kind = HONE_CLI_SWITCH,
-                                                                           .to = &o.no_report,
-                                                                           .help = "write no report"},
-        {0            },
+        SWITCH_OPTION("no-report", o.no_report, "write no report"),
+        OPTION("unsandboxed", NULL, HONE_CLI_SWITCH, o.unsandboxed,
+               "let candidates do whatever you may do (debuggers, emulators, old kernels)",
+               .is_line_only = true),
+        {0},
     };
     const hone_cli_command command = {
         .name = "tune",
