@@ -21,6 +21,8 @@ static const struct row {
     {"(x + a) // 4",            "a",  "x // 4 .. (x + 3) // 4 exact",     NULL                      },
     {"(x + b) % 8",             "b",  "0 .. 7 exact",                     NULL                      },
     {"(x + a) % 8",             "a",  "0 .. 7",                           NULL                      },
+    {"(x + a) % 4",             "a",  "0 .. 3 exact",                     NULL                      },
+    {"(x + a) % 5",             "a",  "0 .. 4",                           NULL                      }, /* one is missing */
     {"(x * 8 + a) % 8",         "a",  "0 .. 3 exact",                     NULL                      },
     {"i * 2 + x",               "i",  "x .. n * 2 + x - 2 exact",         NULL                      },
     {"i * m + j",               "ij", "0 .. m * n - 1 exact",             NULL                      },
