@@ -27,11 +27,17 @@
     "        C[vi, vj] = T.float32(0)\n"                                                           \
     "      C[vi, vj] = C[vi, vj] + A[vi, vk] * B[vk, vj]\n"
 
+#define THREAD(axis)                                                                               \
+    "@T.prim_func\n"                                                                               \
+    "def main(A: T.Buffer((8,), \"float32\"), C: T.Buffer((8,), \"float32\")):\n"                  \
+    "  for i in T.thread_binding(8, thread=\"threadIdx." axis "\"):\n"                             \
+    "    C[i] = A[i]\n"
+
 static const struct row {
     const char *name, *a, *b;
     const char *difference; /* part of it; NULL = equal */
 } rows[] = {
-    {"itself",                               COPY,   COPY,                NULL                                                                                 },
+    {"itself",                               COPY,        COPY,           NULL                                                                                 },
     {"names do not count",                   COPY,
      "@T.prim_func\n"
      "def other(X: T.Buffer((8, 4), \"float32\"), Y: T.Buffer((8, 4), \"float32\")):\n"
@@ -103,6 +109,15 @@ static const struct row {
      "    with T.block(\"B\"):\n"
      "      vi, vj = T.axis.remap(\"SS\", [i, j])\n"
      "      C[vi, vj] = A[vi, vj] + T.float32(1)\n",                      "extent of the buffer differs: '4' and '6'"                                          },
+    {"an offset factor",                     COPY,
+     "@T.prim_func\n"
+     "def main(a: T.handle, C: T.Buffer((8, 4), \"float32\")):\n"
+     "  A = T.match_buffer(a, (8, 4), \"float32\", elem_offset=0, offset_factor=4)\n"
+     "  for i, j in T.grid(8, 4):\n"
+     "    with T.block(\"B\"):\n"
+     "      vi, vj = T.axis.remap(\"SS\", [i, j])\n"
+     "      C[vi, vj] = A[vi, vj] + T.float32(1)\n",                      "alignment differs"                                                                  },
+    {"which thread",                         THREAD("x"), THREAD("y"),    "thread differs: 'threadIdx.x' and 'threadIdx.y'"                                    },
     {"a dtype",                              COPY,
      "@T.prim_func\n"
      "def main(A: T.Buffer((8, 4), \"float16\"), C: T.Buffer((8, 4), \"float32\")):\n"

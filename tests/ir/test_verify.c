@@ -212,6 +212,23 @@ static const struct row {
      "    with T.block(\"B\"):\n"
      "      vi = T.axis.spatial(128, i)\n"
      "      C[vi, 0] = C[vi, 0] + A[vi, 0]\n",                               "block 'B' updates in place, and loop 'r' repeats it",                                          true },
+    {"a region that leaves by one",
+     "  for i, j in T.grid(128, 128):\n"
+     "    with T.block(\"B\"):\n"
+     "      vi, vj = T.axis.remap(\"SS\", [i, j])\n"
+     "      T.reads(A[vi:vi + 2, vj])\n"
+     "      T.writes(C[vi, vj])\n"
+     "      C[vi, vj] = A[vi, vj]\n",                                        "block 'B' says that it reads A[vi:vi + 2, vj], which leaves dimension 0 of 'A'",               true },
+    {"a region that reaches the end",
+     "  for i, j in T.grid(128, 128):\n"
+     "    with T.block(\"B\"):\n"
+     "      vi, vj = T.axis.remap(\"SS\", [i, j])\n"
+     "      T.reads(A[vi // 2:vi // 2 + 65, vj])\n"
+     "      T.writes(C[vi, vj])\n"
+     "      C[vi, vj] = A[vi // 2 + 64, vj]\n",                              NULL,                                                                                           false},
+    {"two iterations that run at once",
+     "  for i in T.parallel(2):\n"
+     "    C[0, 0] = A[i, 0]\n",                                              "'C' is written by all iterations of the parallel loop 'i' at the same element",                true },
     {"a reduction as long as a parallel loop says",
      "  for i in T.parallel(12):\n"
      "    for k0 in range(3):\n"
