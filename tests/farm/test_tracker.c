@@ -256,6 +256,47 @@ static void returned(void **state) {
     farm_world_deinit(&w);
 }
 
+/* A result of an earlier lease is none of the present one, though slot and trial are the same. */
+static void result_of_earlier_lease(void **state) {
+    (void)state;
+    farm_world w;
+    farm_world_init(&w, 1, NULL);
+    farm_peer *tuner = farm_tuner(&w, 1, "alice"), *runner = farm_runner(&w, 2, "one", "pi4", 1);
+    farm_do_submit(tuner, 7, "pi4");
+    hone_farm_assign earlier = farm_take(runner);
+    hone_farm_message back = farm_plain(HONE_FARM_RETURNED);
+    back.u.returned = (hone_farm_returned){earlier.token, earlier.tuner, earlier.trial, "no disk"};
+    farm_send(runner, &back);
+    farm_expect(runner, HONE_FARM_RESULT_ACK);
+    hone_farm_assign assign = farm_take(runner);
+    assert_true(assign.token > earlier.token);
+    farm_answer(runner, &earlier, 1); /* acknowledged, dropped */
+    farm_expect_none(tuner, HONE_FARM_OUTCOME, 2 * HONE_NS_PER_S);
+    farm_answer(runner, &assign, 2);
+    hone_farm_outcome outcome = farm_expect(tuner, HONE_FARM_OUTCOME).u.outcome;
+    hone_failure failure;
+    assert_true(farm_outcome_median(&outcome, &failure) == 2);
+    farm_world_deinit(&w);
+}
+
+/* Its time begins when that of the first one is over: 2 * 10 s, and the slack. */
+static void lease_of_second_trial(void **state) {
+    (void)state;
+    farm_world w;
+    farm_world_init(&w, 1, NULL);
+    farm_peer *tuner = farm_tuner(&w, 1, "alice"), *runner = farm_runner(&w, 2, "one", "pi4", 1);
+    farm_do_submit(tuner, 7, "pi4");
+    farm_do_submit(tuner, 8, "pi4");
+    hone_farm_assign first = farm_take(runner);
+    assert_int_equal(farm_take(runner).trial, 8);
+    farm_run(&w, 9 * HONE_NS_PER_S);
+    farm_answer(runner, &first, 1);
+    farm_expect_outcome(tuner, 7, HONE_FAILURE_NONE);
+    farm_expect_none(runner, HONE_FARM_ABORT, 9 * HONE_NS_PER_S);
+    assert_int_equal(farm_expect(runner, HONE_FARM_ABORT).u.lease.trial, 8);
+    farm_world_deinit(&w);
+}
+
 static void reconnected_runner(void **state) {
     (void)state;
     farm_world w;
@@ -493,6 +534,8 @@ int main(void) {
         cmocka_unit_test(late_result_is_dropped),
         cmocka_unit_test(lease_runs_out),
         cmocka_unit_test(returned),
+        cmocka_unit_test(result_of_earlier_lease),
+        cmocka_unit_test(lease_of_second_trial),
         cmocka_unit_test(reconnected_runner),
         cmocka_unit_test(restarted_runner),
         cmocka_unit_test(name_in_use),

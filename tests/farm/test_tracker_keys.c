@@ -127,6 +127,33 @@ static void instances_belong_to_keys(void **state) {
     farm_world_deinit(&w);
 }
 
+/* Not even that of a runner which hangs: it counts as lost when its time is over, not before. */
+static void names_belong_to_keys(void **state) {
+    (void)state;
+    farm_world w;
+    begin(&w);
+    hone_farm_message m = farm_hello_runner(3, "one", "pi4", 1);
+    farm_peer *runner = join(&w, &runner_keys, &m);
+    m = admin_hello();
+    farm_peer *admin = join(&w, &admin_keys, &m);
+    m = farm_plain(HONE_FARM_ALLOW);
+    hone_key_print(&strange_keys.public_key, m.u.allow.key);
+    m.u.allow.role = HONE_FARM_RUNNER;
+    farm_send(admin, &m);
+    farm_expect(admin, HONE_FARM_DONE);
+    farm_peer *other = farm_connect(&w, &strange_keys);
+    farm_run(&w, HONE_NS_PER_S);
+    runner->beats = false;
+    hone_simnet_cut(w.simnet, runner->net, true);
+    m = farm_hello_runner(4, "one", "pi4", 1);
+    for (int i = 0; i < 2; i++) {
+        farm_send(other, &m);
+        farm_expect_refused(other, HONE_FARM_REFUSAL_TAKEN, "another key");
+        farm_run(&w, FARM_HEARTBEAT_NS);
+    }
+    farm_world_deinit(&w);
+}
+
 static void allowed_and_revoked_at_once(void **state) {
     (void)state;
     farm_world w;
@@ -264,9 +291,13 @@ static void bad_files(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(strangers_stay_out),       cmocka_unit_test(keys_have_roles),
-        cmocka_unit_test(instances_belong_to_keys), cmocka_unit_test(allowed_and_revoked_at_once),
-        cmocka_unit_test(other_lines_stay),         cmocka_unit_test(bad_files),
+        cmocka_unit_test(strangers_stay_out),
+        cmocka_unit_test(keys_have_roles),
+        cmocka_unit_test(instances_belong_to_keys),
+        cmocka_unit_test(names_belong_to_keys),
+        cmocka_unit_test(allowed_and_revoked_at_once),
+        cmocka_unit_test(other_lines_stay),
+        cmocka_unit_test(bad_files),
     };
     return cmocka_run_group_tests_name("farm/tracker_keys", tests, make_keys, remove_dir);
 }

@@ -41,7 +41,7 @@ static void hello_again(farm_peer *peer, hone_farm_message hello) {
 
 static void runner_back(farm_peer *runner, const hone_farm_held *held, size_t count) {
     hone_farm_held copy[4];
-    memcpy(copy, held, count * sizeof *held);
+    if (count) memcpy(copy, held, count * sizeof *held);
     hone_farm_message hello = farm_hello_runner(2, "board", "pi4", 1);
     hello.u.hello.held = (hone_farm_helds){count, copy};
     hello_again(runner, hello);
@@ -101,6 +101,32 @@ static void with_state(void **state) {
     farm_do_submit(s.tuner, 5, "pi4");
     assert_true(farm_take(s.runner).token > s.three.token);
     end(&s, true);
+}
+
+static hone_farm_assign run_one(farm_peer *tuner, farm_peer *runner, uint64_t trial) {
+    farm_do_submit(tuner, trial, "pi4");
+    hone_farm_assign assign = farm_take(runner);
+    farm_answer(runner, &assign, 1);
+    farm_expect_outcome(tuner, trial, HONE_FAILURE_NONE);
+    return assign;
+}
+
+/* Tokens are written down in blocks: also the first one behind a block is given once only. */
+static void tokens_after_a_block(void **state) {
+    enum { BLOCK = 1024 };
+    (void)state;
+    farm_world w;
+    farm_world_init_keys(&w, NULL, store_path);
+    farm_peer *tuner = farm_tuner(&w, 1, "alice"), *runner = farm_runner(&w, 2, "board", "pi4", 1);
+    uint64_t number = 1, first = run_one(tuner, runner, number).token, last = first;
+    while (last < first + BLOCK)
+        last = run_one(tuner, runner, ++number).token;
+    farm_tracker_restart(&w);
+    runner_back(runner, NULL, 0);
+    hello_again(tuner, farm_hello_tuner(1, "alice"));
+    assert_true(run_one(tuner, runner, ++number).token > last);
+    farm_world_deinit(&w);
+    HONE_ASSERT_OK(hone_fs_remove_file(store_path));
 }
 
 static void with_state_and_lost_runner(void **state) {
@@ -308,6 +334,7 @@ static void other_files_are_refused(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(with_state),
+        cmocka_unit_test(tokens_after_a_block),
         cmocka_unit_test(with_state_and_lost_runner),
         cmocka_unit_test(with_state_and_lost_tuner),
         cmocka_unit_test(without_state),
