@@ -18,12 +18,39 @@
          "            Y[vi] = Y[vi] + A[vi * 8 + vk]\n"
 
 static const struct row init_rows[] = {
-    {"a reduction that its loop goes over again and again begins within it", SUM("32", "f % 8"),
-     "            with T.init():\n"        },
-    {"one that ends with its first value does, too",                         SUM("8",  "7 - f"),
-     "            with T.init():\n"        },
-    {"one that runs once begins in front of its loop",                       SUM("8",  "f"),
+    {"a reduction that its loop goes over again and again begins within it", SUM("32",    "f % 8"),
+     "            with T.init():\n"                                                                                       },
+    {"one that ends with its first value does, too",                         SUM("8",     "7 - f"),
+     "            with T.init():\n"                                                                                       },
+    {"one of which others in the loop see the sum begins within it",
+     HEAD "    for i, k in T.grid(4, 8):\n"
+          "        with T.block(\"R\"):\n"
+          "            vi, vk = T.axis.remap(\"SS\", [i, k])\n"
+          "            Y[vi * 8 + vk + 8] = Y[vi]\n"
+          "        with T.block(\"S\"):\n"
+          "            vi, vk = T.axis.remap(\"SR\", [i, k])\n"
+          "            T.reads(A[vi * 8 + vk])\n"
+          "            T.writes(Y[vi])\n"
+          "            with T.init():\n"
+          "                Y[vi] = 0\n"
+          "            Y[vi] = Y[vi] + A[vi * 8 + vk]\n",                                 "            with T.init():\n"},
+    {"one of which a condition asks for both loops begins within it",
+     HEAD "    for i, f in T.grid(4, 8):\n"
+          "        with T.block(\"S\"):\n"
+          "            vi, vk = T.axis.remap(\"SR\", [i, f])\n"
+          "            T.where(i + f < 10)\n"
+          "            with T.init():\n"
+          "                Y[vi] = 0\n"
+          "            Y[vi] = Y[vi] + A[vi * 8 + vk]\n", "            with T.init():\n"                              },
+    {"one that runs once begins in front of its loop",                                                                  SUM("8",                                              "f"),
      "        with T.sblock(\"S_init\"):\n"},
+};
+
+static const struct row flatten_rows[] = {
+    {"a view begins where it says",
+     HEAD "    V = T.decl_buffer((4, 4), \"int32\", data=A.data, elem_offset=n)\n"
+          "    for i, j in T.grid(4, 4):\n"
+          "        Y[i * 4 + j] = V[i, j]\n", "[n + i * 4 + j]"},
 };
 
 static const struct row partition_rows[] = {
@@ -402,6 +429,9 @@ static const struct row fused_rows[] = {
 };
 
 static const struct row vectorize_rows[] = {
+    {"the branch that no lane takes is not loaded",
+     HEAD "    for j in T.vectorized(8):\n"
+          "        Y[j] = T.if_then_else(j < n, 0, A[n])\n",                               "A[T.Broadcast(n, 8)]"                                                                   },
     {"a few vectors are unrolled",
      HEAD "    for j in T.vectorized(72):\n"
           "        Y[j] = A[j]\n",                                                         "    for j in T.unroll(9):\n"                                                            },
@@ -435,6 +465,10 @@ static void asks_where_it_may(void **state) {
 
 static void begins_where_it_may(void **state) {
     hone_check_behind_pass(*state, "hoist_init");
+}
+
+static void counts_elements(void **state) {
+    hone_check_behind_pass(*state, "flatten");
 }
 
 static void makes_vectors_of_neighbours(void **state) {
@@ -471,6 +505,7 @@ static void grows_so_far(void **state) {
 
 int main(void) {
     return HONE_RUN_ROWS("lower/hoist_init", init_rows, begins_where_it_may) +
+           HONE_RUN_ROWS("lower/flatten", flatten_rows, counts_elements) +
            HONE_RUN_ROWS("lower/hoist_if", hoist_rows, asks_where_it_may) +
            HONE_RUN_ROWS("lower/partition", partition_rows, leaves_edges_alone) +
            HONE_RUN_ROWS("lower/version", version_rows, keeps_edges_short) +
