@@ -70,6 +70,7 @@ static const struct row {
     {"every eleventh is too far",      ROWS("176", "16", "16", "float32", "X[vi, vj * 11]"),     "znver4",    "!vpermt2ps"  },
     {"either, no masks with AVX-512",  ROWS("16", "16", "16", "bool", "Y[vi, vj] or X[vi, vj]"), "znver4",    "!{z}"        },
     {"either of bytes far apart",      ROWS("112", "16", "16", "bool", "Y[vi, vj] or X[vi, vj * 7]"), "znver4", "!vpextrb" },
+    {"quotients of what is below 0",   ROWS("16", "16", "16", "int32", "(X[vi, vj] * -3 - 1) // 7 * 10 + (X[vi, vj] * -3 - 1) % 7"), "x86-64-v3", NULL},
     {"by data",                        ROWS("16", "16", "16", "float32", "X[vi, I[vi, vj]]"),    "x86-64-v3", NULL          },
     {"steps, off at the edges",        PADDED("float32"),                                        "x86-64-v3", "!vpextrq"    },
     {"the same of bytes",              PADDED("int8"),                                           "x86-64-v3", "!vpextrq"    },
