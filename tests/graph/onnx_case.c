@@ -1,0 +1,185 @@
+#include "tests/graph/onnx_case.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "graph/frontend/onnx_import.h"
+#include "support/alloc.h"
+#include "support/fs.h"
+#include "tests/graph/graph_run.h"
+
+enum { MAX_INPUTS = 32 };
+
+typedef struct example {
+    char folder[512];
+    hone_module *module;
+    hone_tensor *inputs[MAX_INPUTS];
+    size_t input_count;
+} example;
+
+static hone_status load_tensor(const example *e, const char *kind, size_t index,
+                               hone_tensor **out) {
+    char path[600];
+    snprintf(path, sizeof path, "%s/test_data_set_0/%s_%zu.pb", e->folder, kind, index);
+    *out = NULL;
+    if (!hone_fs_exists(path)) return HONE_OK;
+    HONE_TRY(hone_onnx_load_tensor(path, out));
+    /* numpy has no bfloat16: these are recorded as their bits */
+    if (strstr(e->folder, strcmp(kind, "input") == 0 ? "BFLOAT16_to" : "to_BFLOAT16")) {
+        (*out)->dtype = HONE_DTYPE_BF16;
+    }
+    return HONE_OK;
+}
+
+static hone_status load_inputs(example *e) {
+    for (; e->input_count < MAX_INPUTS; e->input_count++) {
+        HONE_TRY(load_tensor(e, "input", e->input_count, &e->inputs[e->input_count]));
+        if (!e->inputs[e->input_count]) break;
+    }
+    return HONE_OK;
+}
+
+/* The name that a TensorProto carries (field 8, a string); every record is of known wire form. */
+static hone_status tensor_name(const example *e, size_t index, char out[64]) {
+    char path[600], *bytes;
+    size_t count, at = 0;
+    snprintf(path, sizeof path, "%s/test_data_set_0/input_%zu.pb", e->folder, index);
+    HONE_TRY(hone_fs_read(path, 1 << 24, &bytes, &count));
+    out[0] = 0;
+    while (at + 1 < count && !out[0]) {
+        unsigned tag = (unsigned char)bytes[at++], length = (unsigned char)bytes[at];
+        if (tag == 0x42 && length < 64 && at + 1 + length <= count) {
+            snprintf(out, 64, "%.*s", (int)length, bytes + at + 1);
+        }
+        uint64_t value = 0;
+        for (int shift = 0; at < count; shift += 7) {
+            unsigned char byte = (unsigned char)bytes[at++];
+            value |= shift < 64 ? (uint64_t)(byte & 0x7f) << shift : 0;
+            if (!(byte & 0x80)) break;
+        }
+        if ((tag & 7) == 2) at += value;
+    }
+    hone_free(bytes);
+    return HONE_OK;
+}
+
+/* Shapes and axes that the model takes as inputs are given as constants. */
+static hone_status load_with_shapes(example *e, const char *path) {
+    hone_graph_weight weights[MAX_INPUTS];
+    char names[MAX_INPUTS][64];
+    hone_graph_options options = {.weights = weights};
+    bool is_bound[MAX_INPUTS] = {false};
+    for (size_t i = 0; i < e->input_count; i++) {
+        const hone_tensor *tensor = e->inputs[i];
+        if (!hone_dtype_equal(tensor->dtype, HONE_DTYPE_I64) || tensor->rank > 1) continue;
+        HONE_TRY(tensor_name(e, i, names[i]));
+        weights[options.weight_count++] = (hone_graph_weight){names[i], tensor};
+        is_bound[i] = true;
+    }
+    HONE_TRY(hone_onnx_load(path, &options, &e->module));
+    size_t kept = 0;
+    for (size_t i = 0; i < e->input_count; i++) {
+        if (is_bound[i])
+            hone_tensor_destroy(e->inputs[i]);
+        else
+            e->inputs[kept++] = e->inputs[i];
+    }
+    e->input_count = kept;
+    return HONE_OK;
+}
+
+static hone_status load_example(example *e) {
+    char path[600];
+    snprintf(path, sizeof path, "%s/model.onnx", e->folder);
+    hone_status st = hone_onnx_load(path, NULL, &e->module);
+    bool wants_shape = st && strstr(hone_status_message(st), "must be constant");
+    bool is_empty = st && strstr(hone_status_message(st), "input 'axes': dimension 0 is 0");
+    if (st && !wants_shape && !is_empty) return st;
+    hone_status_free(st);
+    HONE_TRY(load_inputs(e));
+    return wants_shape || is_empty ? load_with_shapes(e, path) : HONE_OK;
+}
+
+static hone_status compare(const example *e, const run_results *got) {
+    for (size_t i = 0; i < got->count; i++) {
+        hone_tensor *want;
+        HONE_TRY(load_tensor(e, "output", i, &want));
+        if (!want) return HONE_OK;
+        hone_tensor_diff diff = hone_tensor_diff_make(got->items[i], want, 1e-3, 1e-5);
+        bool ok = diff.is_comparable && diff.bad_count == 0 &&
+                  hone_dtype_equal(want->dtype, got->items[i]->dtype);
+        hone_str text = {0};
+        if (!ok && diff.is_comparable) hone_tensor_diff_print(&diff, want, &text);
+        if (!ok) {
+            hone_str_append(&text, "; got ");
+            hone_tensor_print_type(got->items[i], &text);
+            hone_str_append(&text, ", want ");
+            hone_tensor_print_type(want, &text);
+        }
+        hone_tensor_destroy(want);
+        hone_status st =
+            ok ? HONE_OK
+               : HONE_ERROR(HONE_CODE_INTERNAL, "output %zu: %s", i, hone_str_text(&text));
+        hone_str_deinit(&text);
+        if (st) return st;
+    }
+    return HONE_OK;
+}
+
+typedef hone_status (*run_fn)(const hone_module *, const hone_graph_options *, hone_tensor *const *,
+                              size_t, int64_t, run_results *);
+
+static hone_status run_and_compare(const example *e, run_fn run, int64_t max_steps) {
+    run_results got;
+    hone_status st = run(e->module, NULL, e->inputs, e->input_count, max_steps, &got);
+    if (!st) st = compare(e, &got);
+    run_results_deinit(&got);
+    return st;
+}
+
+static onnx_end end_of(hone_code code) {
+    switch (code) {
+    case HONE_CODE_OK:
+        return ONNX_PASS;
+    case HONE_CODE_UNSUPPORTED:
+        return ONNX_REFUSED;
+    case HONE_CODE_CANCELLED:
+        return ONNX_SLOW;
+    default:
+        return ONNX_WRONG;
+    }
+}
+
+/* The message in one line, without the path of the model before it. */
+static void append_reason(const char *path, const char *message, hone_str *out) {
+    size_t length = strlen(path);
+    bool has_path = strncmp(message, path, length) == 0 && strncmp(message + length, ": ", 2) == 0;
+    for (const char *at = has_path ? message + length + 2 : message; *at; at++)
+        hone_str_append_char(out, *at == '\n' ? ' ' : *at);
+}
+
+onnx_end onnx_case_run(const char *folder, int64_t max_steps, hone_str *out_why) {
+    example e = {0};
+    char path[600];
+    snprintf(e.folder, sizeof e.folder, "%s", folder);
+    snprintf(path, sizeof path, "%s/model.onnx", folder);
+    if (!hone_fs_exists(path)) {
+        hone_str_append(out_why, "the data has no model.onnx");
+        return ONNX_ABSENT;
+    }
+    hone_status st = load_example(&e);
+    if (!st) st = run_and_compare(&e, run_plain, max_steps);
+    if (!st) st = hone_status_annotate(run_and_compare(&e, run_planned, max_steps), "as a plan");
+    onnx_end end = end_of(hone_status_code(st));
+    if (end == ONNX_SLOW) { /* where it was then says nothing */
+        hone_str_printf(out_why, "more than %" PRId64 " steps", max_steps);
+    } else if (st) {
+        append_reason(path, hone_status_message(st), out_why);
+    }
+    hone_status_free(st);
+    for (size_t i = 0; i < e.input_count; i++)
+        hone_tensor_destroy(e.inputs[i]);
+    hone_module_release(e.module);
+    return end;
+}
