@@ -12,6 +12,7 @@
 #include "codegen/codegen.h"
 #include "ir/script.h"
 #include "ir/structural.h"
+#include "ir/verify.h"
 #include "lower/lower.h"
 #include "lower/signature.h"
 #include "runtime/model/abi.h"
@@ -144,7 +145,9 @@ static bool wants(const build *b, const char *what) {
     return strcmp(b->request->emit ? b->request->emit : "so", what) == 0;
 }
 
+/* A program with a trace was looked at when the schedule was made of it. */
 static hone_status lower(build *b) {
+    if (!b->request->trace) HONE_TRY(hone_check_func(b->func));
     hone_lower_options options = {.target = &b->target, .keeps_loops = wants(b, "c")};
     return hone_lower_func(b->func, &options, b->arena, &b->lowered);
 }
