@@ -218,6 +218,20 @@ static void keeps_healthy_executors(void **state) {
     assert_true(result.executor > first + 1);
 }
 
+/* What is wrong is judged again as well, and its process, which lives on, is not used any more. */
+static void replaces_executors_of_wrong_results(void **state) {
+    hone_run_request good = runner_fixture_request(&fixture, "ok");
+    hone_run_request bad = runner_fixture_request(&fixture, "wrong");
+    hone_run_result result;
+    run(*state, &good, &result, HONE_FAILURE_NONE, "");
+    uint32_t first = result.executor;
+    run(*state, &bad, &result, HONE_FAILURE_WRONG_RESULT, "");
+    assert_true(result.retried);
+    assert_int_equal(result.executor, first + 1);
+    run(*state, &good, &result, HONE_FAILURE_NONE, "");
+    assert_int_equal(result.executor, first + 2);
+}
+
 /* The process ids of our children; the kernel lists them. */
 static int children(long *out_pids, int capacity) {
     char path[64];
@@ -348,6 +362,7 @@ int main(void) {
         LOCAL_TEST(only_checks_when_asked_to),
         LOCAL_TEST(accounts_for_its_time),
         LOCAL_TEST(keeps_healthy_executors),
+        LOCAL_TEST(replaces_executors_of_wrong_results),
         LOCAL_TEST(outlives_a_killed_executor),
         cmocka_unit_test(takes_the_gate),
         cmocka_unit_test(needs_an_executor),
