@@ -44,6 +44,22 @@ static const struct row alloc_rows[] = {
           "                L[1] = A[3]\n"
           "            else:\n"
           "                Y[f] = L[1]\n",                                   "    L = T.alloc_buffer((3, 2), \"int32\")\n"          },
+    {"or between what it stores itself",
+     HEAD "    L = T.alloc_buffer((5,), \"int32\")\n"
+          "    for o in range(2):\n"
+          "        for f in T.parallel(3):\n"
+          "            for t in range(3):\n"
+          "                L[t * 2] = A[t]\n"
+          "            Y[o * 3 + f] = L[o]\n"
+          "            L[1] = A[4]\n",                                       "    L = T.alloc_buffer((3, 5), \"int32\")\n"          },
+    {"or beside the diagonal that it stores itself",
+     HEAD "    L = T.alloc_buffer((4, 4), \"int32\")\n"
+          "    for o in range(2):\n"
+          "        for f in T.parallel(3):\n"
+          "            for t in range(4):\n"
+          "                L[t, t] = A[t]\n"
+          "            Y[o * 3 + f] = L[0, o]\n"
+          "            L[0, 1] = A[4]\n",                                    "    L = T.alloc_buffer((3, 4, 4), \"int32\")\n"       },
     {"what the conditions around a load say counts",
      HEAD "    L = T.alloc_buffer((5,), \"int32\")\n"
           "    for o in range(3):\n"
