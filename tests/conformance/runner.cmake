@@ -2,14 +2,22 @@
 
 add_subdirectory(candidates)
 
-# Over a farm as well as on local runners.
-foreach(name test_runner_conformance test_runner_hostile)
-    hone_test(${name} SRCS ${name}.c loopback_farm.c runner_fixture.c DEPS farm runner)
-endforeach()
+# Over a farm as well as on local runners; not on a board (HONE_RUNNER_ONLY), which has no tracker.
+if(TARGET hone_farm)
+    foreach(name test_runner_conformance test_runner_hostile)
+        hone_test(${name} SRCS ${name}.c loopback_farm.c runner_fixture.c DEPS farm runner)
+    endforeach()
+else()
+    hone_test(test_runner_hostile SRCS test_runner_hostile.c runner_fixture.c DEPS runner)
+    target_compile_definitions(test_runner_hostile PRIVATE HONE_TEST_WITHOUT_FARM)
+endif()
 foreach(name test_runner_daemon test_runner_local)
     hone_test(${name} SRCS ${name}.c runner_fixture.c DEPS runner)
 endforeach()
 foreach(name test_runner_conformance test_runner_daemon test_runner_hostile test_runner_local)
+    if(NOT TARGET ${name})
+        continue()
+    endif()
     add_dependencies(${name} hone-runner candidates candidate_externs candidate_die_at_load)
 endforeach()
 
