@@ -10,6 +10,7 @@
 #include "support/alloc.h"
 #include "support/clock.h"
 #include "support/fs.h"
+#include "support/hash.h"
 #include "support/quiet.h"
 #include "tests/conformance/runner_fixture.h"
 #include "tests/support/hone_test.h"
@@ -232,6 +233,23 @@ static void replaces_executors_of_wrong_results(void **state) {
     assert_int_equal(result.executor, first + 2);
 }
 
+/* What one tuner's candidate left behind is nothing that another one's meets. */
+static void owners_do_not_mix(void **state) {
+    hone_run_request request = runner_fixture_request(&fixture, "ok");
+    hone_run_result result;
+    request.owner = hone_hash128_text("alice");
+    run(*state, &request, &result, HONE_FAILURE_NONE, "");
+    const uint32_t of_alice = result.executor;
+    run(*state, &request, &result, HONE_FAILURE_NONE, "");
+    assert_int_equal(result.executor, of_alice);
+    request.owner = hone_hash128_text("bob");
+    run(*state, &request, &result, HONE_FAILURE_NONE, "");
+    assert_int_equal(result.executor, of_alice + 1);
+    request.owner = hone_hash128_text("alice");
+    run(*state, &request, &result, HONE_FAILURE_NONE, "");
+    assert_int_equal(result.executor, of_alice + 2);
+}
+
 /* The process ids of our children; the kernel lists them. */
 static int children(long *out_pids, int capacity) {
     char path[64];
@@ -363,6 +381,7 @@ int main(void) {
         LOCAL_TEST(accounts_for_its_time),
         LOCAL_TEST(keeps_healthy_executors),
         LOCAL_TEST(replaces_executors_of_wrong_results),
+        LOCAL_TEST(owners_do_not_mix),
         LOCAL_TEST(outlives_a_killed_executor),
         cmocka_unit_test(takes_the_gate),
         cmocka_unit_test(needs_an_executor),
