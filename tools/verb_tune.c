@@ -188,7 +188,8 @@ static hone_status open_runner(tune_run *run, const tune_options *o) {
 }
 
 static hone_status open_services(tune_run *run, const tune_options *o) {
-    hone_builder_local_options builder = {.workers = (int32_t)o->builders};
+    hone_builder_local_options builder = {.workers = (int32_t)o->builders,
+                                          .unsandboxed = o->unsandboxed};
     HONE_TRY(open_runner(run, o));
     HONE_TRY(hone_cli_open_db(o->db, HONE_DB_CREATE, &run->db));
     HONE_TRY(hone_fs_temp_dir("hone-tune-", &run->work_dir));
@@ -362,7 +363,7 @@ int hone_verb_tune(int argc, char **argv) {
                     "write the report there; default: beside the database"),
         SWITCH_OPTION("no-report", o.no_report, "write no report"),
         OPTION("unsandboxed", NULL, HONE_CLI_SWITCH, o.unsandboxed,
-               "let candidates do whatever you may do (debuggers, emulators, old kernels)",
+               "let candidates and compilers do whatever you may do (debuggers, old kernels)",
                .is_line_only = true),
         {0},
     };
