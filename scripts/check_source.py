@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Looks for what a compiler does not: banned functions, file names used twice, oversized files.
+"""Looks for what a compiler does not: banned functions, file names used twice, oversized files,
+tests that docs/security.md promises and that are not there.
 
 A line that must use a banned function says so and why: /* allow exit: the child of a fork */
 """
@@ -53,6 +54,23 @@ def check_file(path, text):
         yield 0, "has tabs or carriage returns"
 
 
+# `tests/room/test_thing.c name_of_the_case`
+PROMISE = re.compile(r"`(tests/[\w./]+\.\w+)(?: (\w+))?`")
+PROMISES = "docs/security.md"
+
+
+def broken_promises():
+    with open(PROMISES, encoding="utf-8") as page:
+        for number, line in enumerate(page, 1):
+            for path, case in PROMISE.findall(line):
+                if not os.path.exists(path):
+                    yield number, f"there is no {path}"
+                    continue
+                with open(path, encoding="utf-8") as source:
+                    if case and not re.search(rf"\b{case}\b", source.read()):
+                        yield number, f"there is no {case} in {path}"
+
+
 def main():
     os.chdir(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
     listed = subprocess.run(["git", "ls-files", "*.c", "*.h"], text=True, check=True,
@@ -73,6 +91,9 @@ def main():
             seen[name] = path
         if text.count("\n") > MAX_LINES:
             long_files.append((text.count("\n"), path))
+    for number, problem in broken_promises():
+        print(f"{PROMISES}:{number}: {problem}")
+        bad += 1
     for lines, path in sorted(long_files, reverse=True):
         print(f"note: {path} has {lines} lines, {MAX_LINES} are meant to be enough")
     print(f"source: {len(files)} files, {bad} problems")
