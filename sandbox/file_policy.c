@@ -239,7 +239,8 @@ int hone_file_policy_open(const hone_file_policy *policy, pid_t tid, const char 
                           mode_t mode) {
     char whole[PATH_MAX];
     if (!absolute(tid, path, whole)) return -EACCES;
-    if (strcmp(whole, "/dev/null") == 0) return open_null(flags);
+    const bool is_compiler = policy->profile == HONE_SANDBOX_COMPILER;
+    if (is_compiler && strcmp(whole, "/dev/null") == 0) return open_null(flags);
     if (flags & WRITING_FLAGS) return open_to_write(policy, whole, flags, mode);
     if (flags & ~HARMLESS_FLAGS) return -EACCES;
     int found = look(policy, tid, whole);

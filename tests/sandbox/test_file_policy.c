@@ -188,7 +188,7 @@ static const struct row {
     {"/sys/devices/system/cpu/online",                O_RDONLY,                          BOTH    },
     {"/sys/devices/system/cpu/online",                O_RDWR,                            NEITHER },
     {"/sys/devices/system/cpu/../../../kernel/notes", O_RDONLY,                          NEITHER },
-    {"/dev/null",                                     O_RDONLY,                          NEITHER },
+    {"/dev/null",                                     O_RDONLY,                          COMPILER},
     {"/dev/zero",                                     O_RDWR,                            NEITHER },
     {"/etc/passwd",                                   O_RDONLY,                          NEITHER },
     {"//etc/shadow",                                  O_RDONLY,                          NEITHER },

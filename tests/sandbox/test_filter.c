@@ -156,7 +156,7 @@ static const struct row {
     {"sendmsg",           {300, ANY_POINTER, 0},                          NO,  NO },
     {"sendmsg",           {CHANNEL | HIGH, ANY_POINTER, 0},               NO,  NO },
     {"prlimit64",         {0, 7, 0, ANY_POINTER},                         YES, YES},
-    {"prlimit64",         {SELF, 7, 0, ANY_POINTER},                      YES, YES},
+    {"prlimit64",         {SELF, 7, 0, ANY_POINTER},                      NO,  ASK},
     {"prlimit64",         {0, 7, ANY_POINTER, 0},                         NO,  YES},
     {"prlimit64",         {0, 7, HIGH, 0},                                NO,  YES},
     {"prlimit64",         {HIGH, 7, 0, ANY_POINTER},                      NO,  ASK},
