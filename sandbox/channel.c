@@ -13,7 +13,8 @@ typedef union carried {
 
 bool hone_channel_send(int channel, const hone_channel_packet *packet, int fd) {
     if (fd < 0) {
-        return send(channel, packet, sizeof *packet, MSG_NOSIGNAL) == (ssize_t)sizeof *packet;
+        return send(channel, packet, sizeof *packet, MSG_NOSIGNAL | MSG_DONTWAIT) ==
+               (ssize_t)sizeof *packet;
     }
     hone_channel_packet copy = *packet;
     struct iovec part = {&copy, sizeof copy};

@@ -23,7 +23,8 @@ typedef struct hone_channel_packet {
     int64_t patience_ns; /* of TAKE */
 } hone_channel_packet;
 
-/* `fd` goes along unless it is -1. False when the other side is gone. */
+/* `fd` goes along unless it is -1. Does not wait: false when the other side is gone, or does not
+ * listen. */
 bool hone_channel_send(int channel, const hone_channel_packet *packet, int fd);
 
 /* Waits for a packet; whatever came along with it is dropped. False when the other side is gone. */
