@@ -65,13 +65,13 @@ hone_status hone_message_read(int fd, hone_message_head *out_head, hone_str *pay
     return HONE_OK;
 }
 
-bool hone_message_peek(const hone_str *received, hone_message_head *out_head,
+bool hone_message_peek(const hone_str *received, uint64_t max_bytes, hone_message_head *out_head,
                        const void **out_payload, bool *out_ok) {
     *out_payload = NULL;
     *out_ok = true;
     if (received->length < sizeof *out_head) return false;
     memcpy(out_head, received->data, sizeof *out_head);
-    *out_ok = is_sane(out_head);
+    *out_ok = is_sane(out_head) && out_head->bytes <= max_bytes;
     if (!*out_ok) return true;
     if (received->length - sizeof *out_head < out_head->bytes) return false;
     *out_payload = received->data + sizeof *out_head;

@@ -41,9 +41,9 @@ HONE_NODISCARD hone_status hone_message_read(int fd, hone_message_head *out_head
                                              hone_str *payload);
 
 /* Takes the first message out of what has been received so far: false when it is not complete yet.
- * *out_ok is false when it cannot be a message. The payload stays in `received` after the head;
- * drop it with hone_message_drop. */
-bool hone_message_peek(const hone_str *received, hone_message_head *out_head,
+ * *out_ok is false when it cannot be a message, or would be one with more than `max_bytes` of
+ * payload. The payload stays in `received` after the head; drop it with hone_message_drop. */
+bool hone_message_peek(const hone_str *received, uint64_t max_bytes, hone_message_head *out_head,
                        const void **out_payload, bool *out_ok);
 void hone_message_drop(hone_str *received, const hone_message_head *head);
 

@@ -6,9 +6,9 @@
  *   next_result ◄─ done ◄──┴── RESULT, or its death, or the timeout
  *
  * An executor is reused while it is healthy. It is replaced after a crash, a timeout, a wrong or
- * out-of-bounds result, or anything that is no message. A candidate that crashed or was wrong in a
- * used executor is judged again, once, in a fresh one: what an earlier candidate left behind never
- * decides about a later one.
+ * out-of-bounds result, or anything that is no message. A candidate that crashed, was wrong or
+ * could not be loaded in a used executor is judged again, once, in a fresh one: what an earlier
+ * candidate left behind never decides about a later one.
  */
 #include <assert.h>
 #include <errno.h>
@@ -23,6 +23,7 @@
 #include "measure/wire.h"
 #include "runner/executor_process.h"
 #include "runner/runner_impl.h"
+#include "runner/trial.h"
 #include "runtime/probe.h"
 #include "support/alloc.h"
 #include "support/arena.h"
@@ -35,6 +36,8 @@
 #define DEFAULT_TIMEOUT_NS (10 * HONE_NS_PER_S)
 #define LOAD_TIMEOUT_NS (30 * HONE_NS_PER_S) /* starting, loading, making inputs: at least this */
 #define START_PATIENCE_NS (30 * HONE_NS_PER_S)
+#define GATE_TIMEOUT_NS (2 * HONE_TRIAL_GATE_PATIENCE_NS) /* nobody waits that long at the gate */
+#define RESULT_BYTES (1 << 20)                            /* of a result without its outputs */
 #define IDLE_NS (10 * HONE_NS_PER_S) /* then an executor ends, and what a candidate left in it */
 #define DEFAULT_TRIALS 2000
 #define ARENA_BLOCK_BYTES 4096
@@ -61,6 +64,7 @@ typedef struct slot {
     job *job;           /* NULL: idle */
     int64_t deadline_ns;
     bool is_loading, is_at_gate; /* at_gate: from asking for it to the result */
+    int32_t starts;              /* how often the trial said that it starts */
 } slot;
 
 typedef struct runner_local {
@@ -165,6 +169,7 @@ static void assign(runner_local *self, slot *s, job *j) {
     bool was_running = s->process.fd >= 0;
     s->job = j;
     s->is_at_gate = false;
+    s->starts = 0;
     j->sent_ns = now_of(self);
     hone_status st = send_job(self, s);
     if (st && was_running) {
@@ -238,6 +243,11 @@ static void on_want(runner_local *self, slot *s) {
     finish_slot(self, s);
 }
 
+/* At the gate, and not let through yet. */
+static bool is_waiting(const slot *s) {
+    return s->is_at_gate && s->starts < 2;
+}
+
 static void on_deadline(runner_local *self, slot *s) {
     char end[64], said[256];
     job *j = s->job;
@@ -246,12 +256,16 @@ static void on_deadline(runner_local *self, slot *s) {
         hone_executor_process_end(&s->process);
         return;
     }
+    if (s->is_loading && try_again(self, s)) return;
     int64_t limit = timeout_of(j);
     if (s->is_loading && limit < LOAD_TIMEOUT_NS) limit = LOAD_TIMEOUT_NS;
+    if (is_waiting(s)) limit = GATE_TIMEOUT_NS;
     hone_executor_process_explain(&s->process, self->clock, true, end, sizeof end, said,
                                   sizeof said);
     hone_run_result_fail(&j->result, HONE_FAILURE_RUN_TIMEOUT, "still %s after %.3g s%s%s",
-                         s->is_loading ? "loading" : "running",
+                         s->is_loading   ? "loading"
+                         : is_waiting(s) ? "waiting"
+                                         : "running",
                          (double)limit / (double)HONE_NS_PER_S, said[0] ? "; its last words: " : "",
                          said);
     hone_executor_process_end(&s->process);
@@ -275,7 +289,7 @@ static void on_result(runner_local *self, slot *s, const void *payload, size_t b
         return;
     }
     bool tainted = failure == HONE_FAILURE_RUN_CRASH || failure == HONE_FAILURE_WRONG_RESULT;
-    if (tainted && try_again(self, s)) return;
+    if ((tainted || failure == HONE_FAILURE_LOAD_ERROR) && try_again(self, s)) return;
     s->process.trials++;
     hone_executor_process_idle(&s->process);
     finish_slot(self, s);
@@ -286,22 +300,47 @@ static void on_result(runner_local *self, slot *s, const void *payload, size_t b
 
 /* ---- events ---- */
 
+/* A trial starts, may wait at the gate, once, and then starts again. A candidate that found the
+ * socket could say so more often, and put its deadline off for ever. */
+static bool is_in_turn(const runner_local *self, const slot *s, uint32_t kind) {
+    if (kind == HONE_MESSAGE_WAITING) return self->quiet_path && !s->is_at_gate;
+    if (kind == HONE_MESSAGE_STARTED) return s->starts < (s->is_at_gate ? 2 : 1);
+    return kind == HONE_MESSAGE_RESULT;
+}
+
+static bool is_asked(const runner_local *self, const slot *s, const hone_message_head *head) {
+    if (head->kind == HONE_MESSAGE_HELLO) return !s->process.said_hello;
+    return s->job && head->ticket == s->job->ticket && head->nonce == s->process.nonce &&
+           is_in_turn(self, s, head->kind);
+}
+
+/* What comes from an executor is gathered until it is whole: no more than can be meant. */
+static uint64_t longest_message(const slot *s) {
+    uint64_t bytes = RESULT_BYTES;
+    if (!s->job || !s->job->request.want_outputs) return bytes;
+    const hone_manifest *m = &s->job->request.manifest;
+    for (size_t i = 0; i < m->arg_count; i++)
+        bytes += (uint64_t)hone_arg_bytes(&m->args[i]);
+    return bytes;
+}
+
 /* False when the executor of this slot is no longer the one that spoke. */
 static bool on_message(runner_local *self, slot *s, const hone_message_head *head,
                        const void *payload) {
     uint32_t number = s->number;
-    if (head->kind == HONE_MESSAGE_HELLO) {
+    if (!is_asked(self, s, head)) {
+        on_death(self, s, "the executor answered what was not asked");
+    } else if (head->kind == HONE_MESSAGE_HELLO) {
         s->process.said_hello = true;
         snprintf(self->layers, sizeof self->layers, "%.*s", (int)head->bytes,
                  head->bytes < sizeof self->layers ? (const char *)payload : "");
-    } else if (!s->job || head->ticket != s->job->ticket || head->nonce != s->process.nonce) {
-        on_death(self, s, "the executor answered what was not asked");
     } else if (head->kind == HONE_MESSAGE_WAITING) {
         s->is_loading = false;
         s->is_at_gate = true;
-        s->deadline_ns = HONE_DEADLINE_NEVER;
+        s->deadline_ns = hone_deadline_after(self->clock, GATE_TIMEOUT_NS);
     } else if (head->kind == HONE_MESSAGE_STARTED) {
         s->is_loading = false;
+        s->starts++;
         s->deadline_ns = hone_deadline_after(self->clock, timeout_of(s->job));
     } else if (head->kind == HONE_MESSAGE_RESULT) {
         on_result(self, s, payload, head->bytes);
@@ -325,7 +364,7 @@ static void on_readable(runner_local *self, slot *s) {
     hone_message_head head;
     const void *payload = NULL;
     bool ok = true;
-    while (hone_message_peek(&s->process.received, &head, &payload, &ok)) {
+    while (hone_message_peek(&s->process.received, longest_message(s), &head, &payload, &ok)) {
         if (!ok) {
             on_death(self, s, "the executor's socket was written to");
             return;

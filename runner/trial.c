@@ -13,8 +13,7 @@
 #include "support/alloc.h"
 
 #define DEFAULT_TIMEOUT_NS (10 * HONE_NS_PER_S)
-#define GATE_PATIENCE_NS (30 * HONE_NS_PER_S) /* then it is timed without the gate, and flagged */
-#define ROUND_TRIP_EVERY 256                  /* trials; sooner when it could not be done */
+#define ROUND_TRIP_EVERY 256 /* trials; sooner when it could not be done */
 
 struct hone_trial_bench {
     hone_trial_options options;
@@ -219,7 +218,7 @@ static bool take_gate(trial *t) {
     if (!o->take_gate) return true;
     tell(t, HONE_TRIAL_WAITING);
     int64_t start = now(t);
-    bool is_quiet = o->take_gate(o->ctx, GATE_PATIENCE_NS);
+    bool is_quiet = o->take_gate(o->ctx, HONE_TRIAL_GATE_PATIENCE_NS);
     t->result->times.wait_ns = now(t) - start;
     tell(t, HONE_TRIAL_RUNNING);
     return is_quiet;

@@ -15,6 +15,9 @@
 #include "runtime/device.h"
 #include "support/clock.h"
 
+/* For the quiet gate; then it is timed without the gate, and flagged. */
+#define HONE_TRIAL_GATE_PATIENCE_NS (30 * HONE_NS_PER_S)
+
 typedef struct hone_trial_bench hone_trial_bench; /* what is kept between trials */
 
 typedef enum hone_trial_phase {

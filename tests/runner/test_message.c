@@ -64,7 +64,7 @@ static void pieces_are_put_together(void **state) {
             hone_message_head head;
             const void *payload;
             bool ok;
-            while (hone_message_peek(&received, &head, &payload, &ok)) {
+            while (hone_message_peek(&received, 100, &head, &payload, &ok)) {
                 assert_true(ok);
                 assert_true(head.ticket == seen && head.nonce == seen * 2 &&
                             head.bytes == seen * 3);
@@ -89,7 +89,23 @@ static void a_bad_head_is_seen_at_once(void **state) {
     const void *payload;
     bool ok = true;
     hone_str_append(&received, "this is no message at all, but as long as the head of one");
-    assert_true(hone_message_peek(&received, &head, &payload, &ok));
+    assert_true(hone_message_peek(&received, 100, &head, &payload, &ok));
+    assert_false(ok);
+    hone_str_deinit(&received);
+}
+
+/* Before its payload is there: nobody gathers what he would not take. */
+static void too_long_is_seen_at_once(void **state) {
+    (void)state;
+    hone_str received = {0};
+    const hone_message_head sent = {HONE_MESSAGE_MAGIC, HONE_MESSAGE_RESULT, 1, 2, 101};
+    hone_message_head head;
+    const void *payload;
+    bool ok = false;
+    hone_str_append_n(&received, (const char *)&sent, sizeof sent);
+    assert_false(hone_message_peek(&received, 101, &head, &payload, &ok));
+    assert_true(ok);
+    assert_true(hone_message_peek(&received, 100, &head, &payload, &ok));
     assert_false(ok);
     hone_str_deinit(&received);
 }
@@ -97,6 +113,7 @@ static void a_bad_head_is_seen_at_once(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(goes_through_a_socket), cmocka_unit_test(nonsense_is_refused),
-        cmocka_unit_test(pieces_are_put_together), cmocka_unit_test(a_bad_head_is_seen_at_once)};
+        cmocka_unit_test(pieces_are_put_together), cmocka_unit_test(a_bad_head_is_seen_at_once),
+        cmocka_unit_test(too_long_is_seen_at_once)};
     return cmocka_run_group_tests_name("runner/message", tests, NULL, NULL);
 }
