@@ -179,7 +179,10 @@ static void on_result(hone_daemon *d, daemon_trial *t, hone_run_result *result) 
 
 static bool take_result(hone_daemon *d, size_t slot) {
     daemon_trial *t = running_on(d, slot);
-    if (!t) return false;
+    if (!t) {
+        hone_status_free(hone_runner_tend(d->slots[slot].runner)); /* the next trial will tell */
+        return false;
+    }
     hone_ticket ticket;
     hone_run_result result;
     hone_status st =

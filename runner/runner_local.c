@@ -469,6 +469,11 @@ static hone_status local_next_result(hone_runner *base, int64_t deadline_ns,
     return HONE_OK;
 }
 
+/* Executors that nobody needs end. */
+static hone_status local_tend(hone_runner *base) {
+    return handle_events(as_local(base), 0);
+}
+
 static int local_fd(const hone_runner *base) {
     return ((const runner_local *)base)->epoll_fd;
 }
@@ -523,6 +528,7 @@ static const hone_runner_vtable local_vtable = {
     .submit = local_submit,
     .next_result = local_next_result,
     .fd = local_fd,
+    .tend = local_tend,
     .wants_quiet = local_wants_quiet,
     .cancel_all = local_cancel_all,
 };
