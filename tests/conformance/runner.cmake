@@ -23,5 +23,8 @@ endforeach()
 
 hone_test(test_runner_escapes
     SRCS test_runner_escapes.c escape_victims.c runner_fixture.c DEPS runner)
-add_dependencies(test_runner_escapes hone-runner candidates candidate_externs
-    candidate_die_at_load escapes)
+hone_test(test_runner_unruly SRCS test_runner_unruly.c runner_fixture.c DEPS runner)
+foreach(name test_runner_escapes test_runner_unruly)
+    add_dependencies(${name} hone-runner candidates candidate_externs candidate_die_at_load
+        escapes unruly)
+endforeach()

@@ -1,0 +1,360 @@
+/* tests/conformance/candidates/unruly.c - kernels that do not leave the sandbox, but do in it what
+ * they should not: use up what there is, lie to the runner and the warden, leave threads behind.
+ *
+ * Those that are to pass compute C[i] = 2 A[i] + 1, as candidates.c does.
+ */
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "runtime/model/abi.h"
+
+#define COUNT 64
+#define RUNNER_FD 300
+#define CHANNEL_FD 301
+#define KERNEL(name)                                                                               \
+    __attribute__((visibility("default"))) int32_t name(const hone_rt *rt, void *const *buffers,   \
+                                                        const int64_t *sizes);                     \
+    int32_t name(const hone_rt *rt, void *const *buffers, const int64_t *sizes)
+#define UNUSED (void)rt, (void)buffers, (void)sizes
+
+static int32_t work(void *const *buffers) {
+    const float *a = buffers[0];
+    float *c = buffers[1];
+    for (int i = 0; i < COUNT; i++)
+        c[i] = 2 * a[i] + 1;
+    return 0;
+}
+
+static void wait_ms(long ms) {
+    struct timespec t = {ms / 1000, ms % 1000 * 1000000};
+    nanosleep(&t, NULL);
+}
+
+static bool is_first(int *runs) {
+    return (*runs)++ == 0;
+}
+
+static const char anything_here;
+
+/* A thread that goes on when this library is no longer needed. */
+static bool leave(void *(*what)(void *)) {
+    Dl_info own;
+    pthread_t thread;
+    pthread_attr_t attr;
+    if (!dladdr(&anything_here, &own) || !dlopen(own.dli_fname, RTLD_NOW | RTLD_NODELETE))
+        return false;
+    pthread_attr_init(&attr);
+    pthread_attr_setstacksize(&attr, 65536);
+    bool is_left = pthread_create(&thread, &attr, what, NULL) == 0;
+    pthread_attr_destroy(&attr);
+    return is_left;
+}
+
+/* ---- calls that kill ---- */
+
+KERNEL(call_as_i386) {
+    UNUSED;
+#ifdef __x86_64__
+    long result = 20; /* getpid there */
+    __asm__ volatile("int $0x80" : "+a"(result) : : "memory", "r8", "r9", "r10", "r11");
+    return work(buffers);
+#else
+    raise(SIGSYS);
+    return 0;
+#endif
+}
+
+KERNEL(call_as_x32) {
+    UNUSED;
+#ifdef __x86_64__
+    syscall(0x40000000 | SYS_getpid);
+    return work(buffers);
+#else
+    raise(SIGSYS);
+    return 0;
+#endif
+}
+
+KERNEL(stop_itself) {
+    UNUSED;
+    kill(getpid(), SIGSTOP);
+    return work(buffers);
+}
+
+/* ---- using up what there is ---- */
+
+KERNEL(exhaust_descriptors) {
+    UNUSED;
+    while (dup(0) >= 0) {
+    }
+    return work(buffers);
+}
+
+static void *sleep_forever(void *unused) {
+    for (;;)
+        wait_ms(1000000);
+    return unused;
+}
+
+KERNEL(leave_threads) {
+    UNUSED;
+    static int runs;
+    if (!is_first(&runs)) return work(buffers);
+    for (int i = 0; i < 1000 && leave(sleep_forever); i++) {
+    }
+    return work(buffers);
+}
+
+/* Fails where it could get 64 GiB. */
+KERNEL(eat_memory) {
+    UNUSED;
+    static int runs;
+    if (!is_first(&runs)) return work(buffers);
+    const size_t bytes = (size_t)64 << 20;
+    char *blocks[1024];
+    int count = 0;
+    while (count < 1024) {
+        char *block = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        if (block == MAP_FAILED) break;
+        memset(block, 1, bytes);
+        blocks[count++] = block;
+    }
+    for (int i = 0; i < count; i++)
+        munmap(blocks[i], bytes);
+    return count == 1024 ? -1 : work(buffers);
+}
+
+KERNEL(write_10_gigabytes) {
+    UNUSED;
+    static int runs;
+    static char text[1 << 20];
+    if (!is_first(&runs)) return work(buffers);
+    memset(text, 'x', sizeof text);
+    for (int i = 0; i < 10240; i++) {
+        ssize_t ignored = write(i % 2 ? STDOUT_FILENO : STDERR_FILENO, text, sizeof text);
+        (void)ignored;
+    }
+    return work(buffers);
+}
+
+static void *burn(void *unused) {
+    for (volatile int i = 0;; i = 0)
+        (void)i;
+    return unused;
+}
+
+KERNEL(leave_burner) {
+    UNUSED;
+    static int runs;
+    if (is_first(&runs) && !leave(burn)) return -3;
+    return work(buffers);
+}
+
+/* ---- lies to the runner: runner/message.h ---- */
+
+typedef struct head {
+    uint32_t magic, kind;
+    uint64_t ticket, nonce, bytes;
+} head;
+enum { HELLO, REQUEST, WAITING, STARTED, RESULT };
+#define MAGIC UINT32_C(0x48464d32)
+
+extern char **environ;
+
+/* The head of the request lies on the stack of those who called this kernel. */
+static bool find_request(head *out) {
+    const char *at = __builtin_frame_address(0), *end = (const char *)environ;
+    for (at = (const char *)((uintptr_t)at & ~(uintptr_t)7); at + sizeof *out < end; at += 8) {
+        memcpy(out, at, sizeof *out);
+        if (out->magic == MAGIC && out->kind == REQUEST) return true;
+    }
+    return false;
+}
+
+static void say(const head *request, uint32_t kind) {
+    const head message = {MAGIC, kind, request->ticket, request->nonce, 0};
+    ssize_t ignored = write(RUNNER_FD, &message, sizeof message);
+    (void)ignored;
+}
+
+/* For ten seconds: whoever believes it waits that long, or for ever. */
+static int32_t repeat(uint32_t kind) {
+    head request;
+    if (!find_request(&request)) return -5;
+    for (int i = 0; i < 200; i++) {
+        say(&request, kind);
+        wait_ms(50);
+    }
+    return -6;
+}
+
+KERNEL(say_waiting) {
+    UNUSED;
+    return repeat(WAITING);
+}
+
+KERNEL(say_started) {
+    UNUSED;
+    return repeat(STARTED);
+}
+
+KERNEL(say_hello) {
+    UNUSED;
+    return repeat(HELLO);
+}
+
+KERNEL(answer_another) {
+    UNUSED;
+    const head another = {12345, 0, 0, 0, 0};
+    head request = another;
+    if (!find_request(&request)) return -5;
+    request.ticket++;
+    say(&request, RESULT);
+    wait_ms(10000);
+    return -6;
+}
+
+/* A message that never ends: its reader would keep gigabytes. */
+KERNEL(answer_gigabytes) {
+    UNUSED;
+    static char block[1 << 20];
+    head request;
+    if (!find_request(&request)) return -5;
+    const head message = {MAGIC, RESULT, request.ticket, request.nonce, UINT64_C(1) << 33};
+    ssize_t sent = write(RUNNER_FD, &message, sizeof message);
+    for (int i = 0; i < 512 && sent > 0; i++)
+        sent = write(RUNNER_FD, block, sizeof block);
+    return -6;
+}
+
+/* ---- lies to the warden: sandbox/channel.h ---- */
+
+enum { CHANNEL_HELLO = 1, CHANNEL_TAKE, CHANNEL_DROP, CHANNEL_GIVEN };
+
+static void *take_forever(void *unused) {
+    const int64_t take[2] = {CHANNEL_TAKE, 1000000};
+    for (;;)
+        send(CHANNEL_FD, take, sizeof take, MSG_NOSIGNAL);
+    return unused;
+}
+
+KERNEL(leave_taker) {
+    UNUSED;
+    static int runs;
+    if (is_first(&runs) && !leave(take_forever)) return -3;
+    return work(buffers);
+}
+
+KERNEL(keep_gate) {
+    UNUSED;
+    static int runs;
+    const int64_t take[2] = {CHANNEL_TAKE, INT64_MAX};
+    int64_t answer[2] = {0};
+    if (!is_first(&runs)) return work(buffers);
+    send(CHANNEL_FD, take, sizeof take, MSG_NOSIGNAL);
+    recv(CHANNEL_FD, answer, sizeof answer, 0);
+    return answer[0] == CHANNEL_GIVEN ? work(buffers) : -1;
+}
+
+KERNEL(garble_channel) {
+    UNUSED;
+    static int runs;
+    char packet[64];
+    if (!is_first(&runs)) return work(buffers);
+    for (int i = 1; i <= 64; i++) {
+        memset(packet, i, sizeof packet);
+        send(CHANNEL_FD, packet, (size_t)i, MSG_NOSIGNAL);
+    }
+    const int64_t words[] = {CHANNEL_HELLO, CHANNEL_DROP, CHANNEL_GIVEN, 0, -1, INT64_MIN};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        const int64_t both[2] = {words[i], INT64_MIN};
+        send(CHANNEL_FD, both, sizeof both, MSG_NOSIGNAL);
+    }
+    return work(buffers);
+}
+
+/* ---- questions that change while they are read ---- */
+
+static char flipped[512];
+static volatile bool is_over;
+
+static void *flip(void *mine) {
+    static const char other[] = "/etc/passwd";
+    while (!is_over) {
+        memcpy(flipped, other, sizeof other);
+        memcpy(flipped, mine, strlen(mine) + 1);
+    }
+    return NULL;
+}
+
+/* Everybody may read /etc/passwd, and root anything: only the warden stands before it. */
+KERNEL(flip_paths) {
+    UNUSED;
+    static int runs;
+    Dl_info own;
+    pthread_t thread;
+    int given = 0;
+    if (!is_first(&runs)) return work(buffers);
+    if (!dladdr((const void *)flipped, &own) || strlen(own.dli_fname) >= sizeof flipped) return -3;
+    char mine[512];
+    strcpy(mine, own.dli_fname); /* allow strcpy: measured above */
+    pthread_create(&thread, NULL, flip, mine);
+    for (int i = 0; i < 100000 && given >= 0; i++) {
+        char start[4] = "";
+        int fd = open(flipped, O_RDONLY | O_CLOEXEC);
+        if (fd < 0) continue;
+        given = read(fd, start, 4) == 4 && memcmp(start, "\177ELF", 4) == 0 ? given + 1 : -1;
+        close(fd);
+    }
+    is_over = true;
+    pthread_join(thread, NULL);
+    return given > 0 ? work(buffers) : -1;
+}
+
+/* ---- what is left for the next ---- */
+
+static void *ask_forever(void *unused) {
+    for (;;) {
+        int fd = open("/etc/passwd", O_RDONLY);
+        if (fd >= 0) _exit(9);
+    }
+    return unused;
+}
+
+KERNEL(leave_asker) {
+    UNUSED;
+    static int runs;
+    if (is_first(&runs) && !leave(ask_forever)) return -3;
+    return work(buffers);
+}
+
+static void *vandalise(void *unused) {
+    static const char text[] = "no message of the protocol, and longer than the head of one";
+    wait_ms(20);
+    for (;;) {
+        ssize_t ignored = write(RUNNER_FD, text, sizeof text);
+        (void)ignored;
+        wait_ms(1);
+    }
+    return unused;
+}
+
+KERNEL(leave_vandal) {
+    UNUSED;
+    static int runs;
+    if (is_first(&runs) && !leave(vandalise)) return -3;
+    return work(buffers);
+}

@@ -1,0 +1,164 @@
+/* tests/conformance/test_runner_unruly.c - candidates that lie, use everything up or leave threads
+ * behind: each is told by its class, the next one runs as if nothing had been, the quiet gate is
+ * free, and nothing stays. */
+#include <dirent.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "support/alloc.h"
+#include "support/clock.h"
+#include "support/fs.h"
+#include "support/quiet.h"
+#include "tests/conformance/runner_fixture.h"
+#include "tests/support/hone_test.h"
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define UNDER_SANITIZER 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define UNDER_SANITIZER 1
+#endif
+#endif
+
+#define PATIENCE_NS (60 * HONE_NS_PER_S)
+#define SHORT_NS (300 * HONE_NS_PER_MS)
+#define MEMORY_BYTES (INT64_C(1) << 30)
+
+static runner_fixture fixture;
+static char *unruly, *quiet_path;
+static hone_runner *runner; /* one for all rows: what a row leaves behind hits the next */
+
+static const struct row {
+    const char *entry;
+    int64_t timeout_ns;
+    hone_failure want;
+    const char *message; /* a part of it */
+} rows[] = {
+    {"call_as_i386",        PATIENCE_NS, HONE_FAILURE_RUN_CRASH,   "SIG"           },
+    {"call_as_x32",         PATIENCE_NS, HONE_FAILURE_RUN_CRASH,   "SIGSYS"        },
+    {"stop_itself",         SHORT_NS,    HONE_FAILURE_RUN_TIMEOUT, "still running" },
+    {"exhaust_descriptors", PATIENCE_NS, HONE_FAILURE_NONE,        ""              },
+    {"leave_threads",       PATIENCE_NS, HONE_FAILURE_NONE,        ""              },
+#ifndef UNDER_SANITIZER  /* which needs all addresses, so that there is no limit */
+    {"eat_memory",          PATIENCE_NS, HONE_FAILURE_NONE,        ""              },
+#endif
+    {"write_10_gigabytes",  PATIENCE_NS, HONE_FAILURE_NONE,        ""              },
+    {"say_waiting",         SHORT_NS,    HONE_FAILURE_RUN_CRASH,   "was not asked" },
+    {"say_started",         SHORT_NS,    HONE_FAILURE_RUN_CRASH,   "was not asked" },
+    {"say_hello",           SHORT_NS,    HONE_FAILURE_RUN_CRASH,   "was not asked" },
+    {"answer_another",      PATIENCE_NS, HONE_FAILURE_RUN_CRASH,   "was not asked" },
+    {"answer_gigabytes",    PATIENCE_NS, HONE_FAILURE_RUN_CRASH,   "was written to"},
+    {"leave_taker",         PATIENCE_NS, HONE_FAILURE_NONE,        ""              },
+    {"keep_gate",           PATIENCE_NS, HONE_FAILURE_NONE,        ""              },
+    {"garble_channel",      PATIENCE_NS, HONE_FAILURE_NONE,        ""              },
+    {"flip_paths",          PATIENCE_NS, HONE_FAILURE_NONE,        ""              },
+    {"leave_asker",         PATIENCE_NS, HONE_FAILURE_NONE,        ""              },
+    {"leave_vandal",        PATIENCE_NS, HONE_FAILURE_NONE,        ""              },
+};
+
+static hone_run_request request_of(const char *library, const char *entry, int64_t timeout_ns) {
+    hone_run_request request = runner_fixture_request(&fixture, entry);
+    request.artifact_path = library;
+    request.timeout_ns = timeout_ns;
+    return request;
+}
+
+static void assert_gate_is_free(const char *after) {
+    hone_quiet_gate gate;
+    const hone_clock *clock = hone_clock_system();
+    HONE_ASSERT_OK(hone_quiet_open(quiet_path, &gate));
+    hone_status st = hone_quiet_begin(&gate, HONE_QUIET_ALONE, clock,
+                                      hone_deadline_after(clock, 5 * HONE_NS_PER_S));
+    hone_quiet_close(&gate);
+    if (hone_status_consume(st) != HONE_CODE_OK) fail_msg("%s keeps the quiet gate", after);
+}
+
+static void assert_next_is_fine(const char *after) {
+    hone_run_result result;
+    const hone_run_request request = request_of(fixture.candidates, "ok", PATIENCE_NS);
+    runner_fixture_run(runner, &request, &result);
+    if (result.failure != HONE_FAILURE_NONE) fail_msg("after %s: %s", after, result.message);
+    hone_run_result_deinit(&result);
+}
+
+static void check_row(void **state) {
+    const struct row *row = *state;
+    hone_run_result result;
+    const hone_run_request request = request_of(unruly, row->entry, row->timeout_ns);
+    runner_fixture_run(runner, &request, &result);
+    if (result.failure != row->want || !strstr(result.message, row->message)) {
+        fail_msg("%s: got %s (%s), want %s (%s)", row->entry, hone_failure_name(result.failure),
+                 result.message, hone_failure_name(row->want), row->message);
+    }
+    hone_run_result_deinit(&result);
+    assert_gate_is_free(row->entry);
+    for (int i = 0; i < 3; i++)
+        assert_next_is_fine(row->entry);
+    assert_gate_is_free(row->entry);
+}
+
+/* ---- what is left when nothing is asked for ---- */
+
+static int count_children(void) {
+    int count = 0;
+    DIR *dir = opendir("/proc");
+    assert_non_null(dir);
+    for (struct dirent *entry = readdir(dir); entry; entry = readdir(dir)) {
+        char path[300], line[512], *behind_name = NULL;
+        int parent = 0;
+        snprintf(path, sizeof path, "/proc/%s/stat", entry->d_name);
+        FILE *file = entry->d_name[0] >= '1' && entry->d_name[0] <= '9' ? fopen(path, "re") : NULL;
+        if (!file) continue;
+        if (fgets(line, sizeof line, file)) behind_name = strrchr(line, ')');
+        if (behind_name && sscanf(behind_name + 1, " %*c %d", &parent) == 1)
+            count += parent == getpid();
+        fclose(file);
+    }
+    closedir(dir);
+    return count;
+}
+
+/* A thread that a candidate left burns no more than what it is left alone for, and the runner,
+ * which has nothing to do, does not spin meanwhile. */
+static void idle_executors_end(void **state) {
+    hone_run_result result;
+    const hone_run_request request = request_of(unruly, "leave_burner", PATIENCE_NS);
+    const hone_clock *clock = hone_clock_system();
+    int turns = 0;
+    (void)state;
+    runner_fixture_run(runner, &request, &result);
+    assert_int_equal(result.failure, HONE_FAILURE_NONE);
+    hone_run_result_deinit(&result);
+    assert_int_equal(count_children(), 1);
+    const int64_t until = hone_deadline_after(clock, 60 * HONE_NS_PER_S);
+    while (count_children() > 0 && hone_clock_now(clock) < until) {
+        struct pollfd wait = {.fd = hone_runner_fd(runner), .events = POLLIN};
+        (void)poll(&wait, 1, hone_deadline_poll_ms(clock, until));
+        HONE_ASSERT_OK(hone_runner_tend(runner));
+        turns++;
+    }
+    assert_int_equal(count_children(), 0);
+    assert_in_range(turns, 1, 100);
+}
+
+int main(void) {
+    const struct CMUnitTest idle[] = {cmocka_unit_test(idle_executors_end)};
+    if (runner_fixture_is_emulated()) hone_test_skip_all("an emulator has no filter");
+    runner_fixture_init(&fixture);
+    unruly = hone_strdup(hone_test_build_path("tests/unruly.so"));
+    quiet_path = hone_path_join(fixture.dir, "quiet.lock");
+    const hone_runner_local_options options = {
+        .executor_path = fixture.executor, .quiet_path = quiet_path, .memory_bytes = MEMORY_BYTES};
+    HONE_ASSERT_OK(hone_runner_create_local(&options, &runner));
+    int failed = HONE_RUN_ROWS("runner/unruly", rows, check_row);
+    failed += cmocka_run_group_tests_name("runner/unruly, left alone", idle, NULL, NULL);
+    hone_runner_release(runner);
+    hone_free(unruly);
+    hone_free(quiet_path);
+    runner_fixture_deinit(&fixture);
+    return failed;
+}
