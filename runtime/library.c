@@ -4,6 +4,7 @@
 
 #include <dlfcn.h>
 #include <elf.h>
+#include <link.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -48,6 +49,18 @@ static unsigned machine_of(const char *path) {
     return is_big ? head[18] * 256U + head[19] : head[19] * 256U + head[18];
 }
 
+/* What the library needs, and was loaded for it, stays when it is closed: thread libraries (OpenMP,
+ * BLAS) have threads then that still run in them. It stands behind the library in the list of what
+ * is loaded. */
+static void keep_needed(void *library) {
+    const struct link_map *map = NULL;
+    if (dlinfo(library, RTLD_DI_LINKMAP, &map)) return;
+    for (map = map->l_next; map; map = map->l_next) {
+        void *needed = dlopen(map->l_name, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
+        if (needed) dlclose(needed);
+    }
+}
+
 hone_status hone_library_open(const char *path, void **out_library) {
     char here[4096];
     if (!strchr(path, '/')) {
@@ -56,7 +69,10 @@ hone_status hone_library_open(const char *path, void **out_library) {
     }
     dlerror();
     *out_library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-    if (*out_library) return HONE_OK;
+    if (*out_library) {
+        keep_needed(*out_library);
+        return HONE_OK;
+    }
     const char *why = dlerror();
     unsigned machine = machine_of(path);
     if (machine != EM_NONE && OWN_MACHINE != EM_NONE && machine != OWN_MACHINE) {

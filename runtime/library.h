@@ -7,7 +7,7 @@
 #include "support/status.h"
 
 /* INVALID with the reason, which names the processor when it is that of another machine; a path
- * without a slash is a file of the working directory. For dlclose. */
+ * without a slash is a file of the working directory. For dlclose; what it needs stays loaded. */
 HONE_NODISCARD hone_status hone_library_open(const char *path, void **out_library);
 
 #endif
