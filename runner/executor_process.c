@@ -100,9 +100,9 @@ hone_status hone_executor_process_send(hone_executor_process *process, uint64_t 
                                        uint64_t nonce, const hone_run_request *request) {
     hone_str payload = {0};
     const hone_grant grants[] = {
-        {HONE_FILE_READ, request->artifact_path},
-        {HONE_FILE_READ, request->check_path   },
-        {HONE_FILE_READ, request->extern_path  }
+        {HONE_FILE_READ,    request->artifact_path},
+        {HONE_FILE_READ,    request->check_path   },
+        {HONE_FILE_LIBRARY, request->extern_path  }
     };
     process->nonce = nonce;
     HONE_TRY(hone_held_serve(&process->held, grants, HONE_COUNT(grants)));

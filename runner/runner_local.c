@@ -12,6 +12,7 @@
  */
 #include <assert.h>
 #include <errno.h>
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -422,6 +423,14 @@ static hone_status handle_events(runner_local *self, int wait_ms) {
 
 /* ---- the interface ---- */
 
+/* A library finds what lies beside it by its own place, and an executor may not ask where it is. */
+static hone_status locate(const char **path, hone_arena *arena) {
+    char here[PATH_MAX];
+    if (!*path || (*path)[0] == '/' || !getcwd(here, sizeof here)) return HONE_OK;
+    *path = hone_arena_printf(arena, "%s/%s", here, *path);
+    return *path ? HONE_OK : HONE_ERROR(HONE_CODE_NO_MEMORY, "run request");
+}
+
 static hone_status local_submit(hone_runner *base, const hone_run_request *request,
                                 hone_ticket ticket) {
     runner_local *self = as_local(base);
@@ -432,6 +441,7 @@ static hone_status local_submit(hone_runner *base, const hone_run_request *reque
     j->arena = hone_arena_create(ARENA_BLOCK_BYTES);
     hone_status st = j->arena ? hone_run_request_copy(request, j->arena, &j->request)
                               : HONE_ERROR(HONE_CODE_NO_MEMORY, "run request");
+    if (!st) st = locate(&j->request.extern_path, j->arena);
     if (st) {
         end_job(j);
         return st;

@@ -36,6 +36,7 @@ typedef struct grant {
 struct hone_file_policy {
     hone_sandbox_profile profile;
     hone_loader_dirs loader, toolchain;
+    hone_loader_dirs beside; /* the folders of granted libraries */
     grant grants[MAX_GRANTS];
     size_t grant_count;
 };
@@ -116,7 +117,8 @@ static const grant *granted(const hone_file_policy *policy, const char *path, bo
         bool is_same = strcmp(path, g->path) == 0;
         bool is_draft = strncmp(path, g->path, length) == 0 && path[length] == '.' &&
                         !strchr(path + length, '/');
-        if (g->kind == HONE_FILE_READ && is_same && !is_writing) return g;
+        bool is_for_reading = g->kind == HONE_FILE_READ || g->kind == HONE_FILE_LIBRARY;
+        if (is_for_reading && is_same && !is_writing) return g;
         if (g->kind == HONE_FILE_WRITE && (is_same || is_draft)) return g;
         if (g->kind == HONE_FILE_FOLDER && (is_below(path, g->path) || (is_same && !is_writing)))
             return g;
@@ -173,9 +175,18 @@ static bool is_machine_fact(const char *path) {
     return false;
 }
 
+static bool is_in_any(const char *path, const hone_loader_dirs *dirs) {
+    size_t length = (size_t)(hone_path_basename(path) - path);
+    for (size_t i = 0; i < dirs->count; i++) {
+        if (is_below(path, dirs->data[i]) && strlen(dirs->data[i]) + 1 == length) return true;
+    }
+    return false;
+}
+
 static bool is_library(const hone_file_policy *policy, const char *path) {
     const char *name = hone_path_basename(path), *ending = strstr(name, ".so");
-    return ending && (ending[3] == 0 || ending[3] == '.') && is_below_any(path, &policy->loader);
+    return ending && (ending[3] == 0 || ending[3] == '.') &&
+           (is_below_any(path, &policy->loader) || is_in_any(path, &policy->beside));
 }
 
 static bool is_public(const hone_file_policy *policy, const char *path) {
@@ -200,7 +211,10 @@ static int look(const hone_file_policy *policy, pid_t tid, const char *path) {
     const grant *g = granted(policy, path, false);
     bool is_own = is_own_fact(tid, path) || is_own_descriptor(tid, path);
     if (!g && !is_own && !is_public(policy, path)) return -EACCES;
-    int fd = open(path, O_PATH | O_CLOEXEC | (g && g->kind != HONE_FILE_READ ? O_NOFOLLOW : 0));
+    int fd =
+        open(path,
+             O_PATH | O_CLOEXEC |
+                 (g && g->kind != HONE_FILE_READ && g->kind != HONE_FILE_LIBRARY ? O_NOFOLLOW : 0));
     if (fd < 0) return -errno;
     int error = g || is_own ? 0 : check_found(policy, fd);
     if (error) close(fd);
@@ -282,6 +296,14 @@ int hone_file_policy_change(const hone_file_policy *policy, pid_t tid, hone_file
 
 /* ---- the whole ---- */
 
+/* As it is written, and where it really is: links are followed before they are judged. */
+static hone_status add_beside(hone_file_policy *policy, const char *path) {
+    char *dir = hone_path_dirname(path);
+    bool ok = dir && hone_loader_dirs_add(&policy->beside, dir);
+    hone_free(dir);
+    return ok ? HONE_OK : HONE_ERROR(HONE_CODE_NO_MEMORY, "file policy");
+}
+
 hone_status hone_file_policy_grant(hone_file_policy *policy, hone_file_grant_kind kind,
                                    const char *path) {
     char here[PATH_MAX], plain[PATH_MAX];
@@ -291,6 +313,7 @@ hone_status hone_file_policy_grant(hone_file_policy *policy, hone_file_grant_kin
     if (!getcwd(here, sizeof here) || !make_plain(here, path, plain)) {
         return HONE_ERROR(HONE_CODE_INVALID, "'%s': is no path that can be opened", path);
     }
+    if (kind == HONE_FILE_LIBRARY) HONE_TRY(add_beside(policy, plain));
     char *copy = hone_strdup(plain);
     if (!copy) return HONE_ERROR(HONE_CODE_NO_MEMORY, "file policy");
     policy->grants[policy->grant_count++] = (grant){kind, copy};
@@ -300,6 +323,8 @@ hone_status hone_file_policy_grant(hone_file_policy *policy, hone_file_grant_kin
 void hone_file_policy_revoke(hone_file_policy *policy) {
     while (policy->grant_count > 0)
         hone_free(policy->grants[--policy->grant_count].path);
+    hone_loader_dirs_deinit(&policy->beside);
+    policy->beside = (hone_loader_dirs){0};
 }
 
 hone_status hone_file_policy_create(hone_sandbox_profile profile, hone_file_policy **out_policy) {

@@ -4,8 +4,8 @@
  * opened here, so that nothing can change between the two. Refusals are EACCES whether or not
  * there is such a file.
  *
- *     granted    what the trusted side named for this request: files to read, files to write (with
- *                drafts beside them, PATH.xyz), folders of its own
+ *     granted    what the trusted side named for this request: files to read, libraries, files to
+ *                write (with drafts beside them, PATH.xyz), folders of its own
  *     loader     ld.so.cache, and *.so* in the folders that the loader searches
  *     machine    what thread libraries read: CPUs, caches, NUMA nodes; its own maps, status, tasks
  *     /dev/null
@@ -28,6 +28,7 @@ typedef struct hone_file_policy hone_file_policy;
 
 typedef enum hone_file_grant_kind {
     HONE_FILE_READ = 'r',
+    HONE_FILE_LIBRARY = 'l', /* to read, as what it may need is: *.so* beside it */
     HONE_FILE_WRITE = 'w',
     HONE_FILE_FOLDER = 'd',
 } hone_file_grant_kind;

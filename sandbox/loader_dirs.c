@@ -14,8 +14,8 @@
 
 enum { MAX_DEPTH = 8 };
 
-/* As it is written, and where it really is: links of libraries are given in both ways. */
-static bool add(hone_loader_dirs *dirs, const char *path) {
+/* Links of libraries are given in both ways. */
+bool hone_loader_dirs_add(hone_loader_dirs *dirs, const char *path) {
     char real[PATH_MAX];
     const char *both[] = {path, realpath(path, real)};
     if (path[0] != '/' || path[1] == 0) return true;
@@ -54,7 +54,7 @@ static bool read_line(hone_loader_dirs *dirs, char *line, int depth) {
     if (strncmp(line, "include", 7) == 0 && (line[7] == ' ' || line[7] == '\t')) {
         return include_conf(dirs, line + 7 + strspn(line + 7, " \t"), depth);
     }
-    return add(dirs, line);
+    return hone_loader_dirs_add(dirs, line);
 }
 
 static bool read_conf(hone_loader_dirs *dirs, const char *path, int depth) {
@@ -76,7 +76,7 @@ static bool add_list(hone_loader_dirs *dirs, const char *list) {
         if (length > 0 && length < sizeof one) {
             memcpy(one, list, length);
             one[length] = 0;
-            ok = add(dirs, one);
+            ok = hone_loader_dirs_add(dirs, one);
         }
         list += length + (list[length] != 0);
     }
@@ -86,7 +86,7 @@ static bool add_list(hone_loader_dirs *dirs, const char *list) {
 static bool add_usual(hone_loader_dirs *dirs, const char *const *usual, size_t count) {
     bool ok = true;
     for (size_t i = 0; i < count && ok; i++)
-        ok = add(dirs, usual[i]);
+        ok = hone_loader_dirs_add(dirs, usual[i]);
     return ok;
 }
 
@@ -117,7 +117,7 @@ static bool add_prefix(hone_loader_dirs *dirs, const char *folder, const char *t
         if (!slash || slash == real) return true;
         *slash = 0;
     }
-    return home && strcmp(real, home) == 0 ? true : add(dirs, real);
+    return home && strcmp(real, home) == 0 ? true : hone_loader_dirs_add(dirs, real);
 }
 
 static bool add_prefixes(hone_loader_dirs *dirs, const char *list) {

@@ -42,20 +42,24 @@ static void make_file(const char *path, mode_t mode) {
 }
 
 static void make_files(void) {
-    static const char *const dirs[] = {"@/folder", "@/folder/sub", "@/libs", "@/libs/deep",
-                                       "@/libs/folder.so"};
+    static const char *const dirs[] = {"@/folder",         "@/folder/sub", "@/libs", "@/libs/deep",
+                                       "@/libs/folder.so", "@/folder2",    "@/own",  "@/own/sub"};
     static const char *const files[] = {
-        "@/granted",          "@/granted2",       "@/granted.draft",  "@/out",
-        "@/outside",          "@/lib.so",         "@/folder/file",    "@/folder/sub/file",
-        "@/libs/libx.so",     "@/libs/libx.so.6", "@/libs/notes.txt", "@/libs/libx.sock",
-        "@/libs/deep/liby.so"};
+        "@/granted",           "@/granted2",       "@/granted.draft",  "@/out",
+        "@/outside",           "@/lib.so",         "@/folder/file",    "@/folder/sub/file",
+        "@/libs/libx.so",      "@/libs/libx.so.6", "@/libs/notes.txt", "@/libs/libx.sock",
+        "@/libs/deep/liby.so", "@/folder2/file",   "@/own/library",    "@/own/libz.so",
+        "@/own/libz.so.1",     "@/own/notes.txt",  "@/own/sub/libz.so"};
     static const char *const links[][2] = {
         {"/etc/passwd", "@/folder/link"   },
         {"/etc/passwd", "@/libs/link.so"  },
         {"/etc",        "@/libs/etc.so"   },
         {"../lib.so",   "@/libs/up.so"    },
         {"libx.so.6",   "@/libs/libx.so.5"},
-        {"/etc/passwd", "@/out.link"      }
+        {"/etc/passwd", "@/out.link"      },
+        {"/etc/passwd", "@/own/link.so"   },
+        {"../lib.so",   "@/own/up.so"     },
+        {"libz.so.1",   "@/own/libz.so.0" }
     };
     HONE_ASSERT_OK(hone_fs_temp_dir("hone-policy", &dir));
     for (size_t i = 0; i < HONE_COUNT(dirs); i++)
@@ -65,6 +69,7 @@ static void make_files(void) {
     for (size_t i = 0; i < HONE_COUNT(links); i++)
         assert_int_equal(symlink(links[i][0], at(links[i][1])), 0);
     make_file("@/libs/secret.so", 0600);
+    make_file("@/own/secret.so", 0600);
     assert_int_equal(mkfifo(at("@/libs/fifo.so"), 0644), 0);
     assert_int_equal(mkfifo(at("@/folder/fifo"), 0644), 0);
 }
@@ -83,6 +88,7 @@ static void grant_all(void) {
         HONE_ASSERT_OK(hone_file_policy_grant(policies[i], HONE_FILE_READ, at("@/granted")));
         HONE_ASSERT_OK(hone_file_policy_grant(policies[i], HONE_FILE_WRITE, at("@/out")));
         HONE_ASSERT_OK(hone_file_policy_grant(policies[i], HONE_FILE_FOLDER, at("@/folder")));
+        HONE_ASSERT_OK(hone_file_policy_grant(policies[i], HONE_FILE_LIBRARY, at("@/own/library")));
     }
 }
 
@@ -178,6 +184,20 @@ static const struct row {
     {"/usr/include/stdio.h",                          O_RDONLY,                          COMPILER},
     {"/usr/include/stdio.h",                          O_RDWR,                            NEITHER },
     {"/usr/../etc/passwd",                            O_RDONLY,                          NEITHER },
+ /* beside a library that was granted */
+    {"@/own/library",                                 O_RDONLY,                          BOTH    },
+    {"@/own/library",                                 O_RDWR,                            NEITHER },
+    {"@/own/libz.so",                                 O_RDONLY,                          BOTH    },
+    {"@/own/libz.so.1",                               O_RDONLY,                          BOTH    },
+    {"@/own/libz.so.0",                               O_RDONLY,                          BOTH    },
+    {"@/own/libz.so",                                 O_WRONLY,                          NEITHER },
+    {"@/own/secret.so",                               O_RDONLY,                          NEITHER },
+    {"@/own/notes.txt",                               O_RDONLY,                          NEITHER },
+    {"@/own/sub/libz.so",                             O_RDONLY,                          NEITHER },
+    {"@/own/link.so",                                 O_RDONLY,                          NEITHER },
+    {"@/own/up.so",                                   O_RDONLY,                          NEITHER },
+    {"@/own",                                         O_RDONLY,                          NEITHER },
+    {"@/folder2/file",                                O_RDONLY,                          NEITHER },
  /* the machine */
     {"/proc/cpuinfo",                                 O_RDONLY,                          BOTH    },
     {"/proc/stat",                                    O_RDONLY,                          BOTH    },
@@ -272,6 +292,8 @@ static void grants_end(void **state) {
     hone_file_policy_revoke(policies[0]);
     assert_int_equal(hone_file_policy_open(policies[0], getpid(), at("@/granted"), 0, 0), -EACCES);
     assert_false(hone_file_policy_owns(policies[0], at("@/folder/file")));
+    assert_int_equal(hone_file_policy_open(policies[0], getpid(), at("@/own/libz.so"), 0, 0),
+                     -EACCES);
     hone_file_policy_revoke(policies[1]);
 }
 
