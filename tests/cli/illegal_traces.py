@@ -353,7 +353,7 @@ def main():
     parser.add_argument("--pairs", default=None)
     parser.add_argument("--every", type=int, default=1)
     parser.add_argument("--random", type=int, default=200)
-    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--seed", type=int, default=int(os.environ.get("HONE_FIRST_SEED", 1)))
     parser.add_argument("--verbose", action="store_true")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="hone-illegal-") as folder:
@@ -378,7 +378,7 @@ def main():
             for what, message in tester.messages.items():
                 print(f"{what}: {message[:200]}")
         print(f"{len(certain)} wrong traces, {options.random} changed at random of which {legal} are "
-              f"legal: {tester.failures} failures")
+              f"legal: {tester.failures} failures, seed {options.seed}")
         sys.exit(1 if tester.failures else 0)
 
 

@@ -162,8 +162,8 @@ static hone_status check_batch(const struct row *row, uint64_t first, size_t cou
 
 static void agrees_with_the_interpreter(void **state) {
     const struct row *row = *state;
-    uint64_t count = hone_test_number("HONE_SEQUENCES", row->count);
-    uint64_t first = row->first + hone_test_number("HONE_FIRST_SEED", 0);
+    uint64_t count = hone_test_count(row->count);
+    uint64_t first = hone_test_seed(row->first);
     for (uint64_t done = 0; done < count; done += BATCH) {
         uint64_t left = count - done;
         HONE_ASSERT_OK(check_batch(row, first + done, left < BATCH ? (size_t)left : BATCH));

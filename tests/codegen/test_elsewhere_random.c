@@ -37,8 +37,8 @@ static hone_status check_program(uint64_t seed) {
 
 static void programs_agree(void **state) {
     (void)state;
-    uint64_t count = hone_test_number("HONE_SEQUENCES", PROGRAMS);
-    uint64_t from = hone_test_number("HONE_FIRST_SEED", 7000);
+    uint64_t count = hone_test_count(PROGRAMS);
+    uint64_t from = hone_test_seed(7000);
     for (uint64_t seed = from; seed < from + count; seed++)
         HONE_ASSERT_OK(check_program(seed));
 }

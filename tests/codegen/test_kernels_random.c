@@ -164,8 +164,8 @@ static uint32_t check_batch(const char *name, uint64_t first, uint32_t count) {
 
 static void kernels_agree_with_the_interpreter(void **state) {
     (void)state;
-    uint64_t count = hone_test_number("HONE_SEQUENCES", KERNELS);
-    uint64_t first = hone_test_number("HONE_FIRST_SEED", 1);
+    uint64_t count = hone_test_count(KERNELS);
+    uint64_t first = hone_test_seed(1);
     uint32_t failed = 0;
     for (uint64_t done = 0; done < count; done += BATCH) {
         uint64_t left = count - done;

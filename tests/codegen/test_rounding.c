@@ -86,7 +86,7 @@ static void fill_ends(hone_tensor *a) {
 }
 
 static void fill(const struct row *row, hone_tensor *a) {
-    hone_rng rng = hone_rng_from_seed(7);
+    hone_rng rng = hone_test_rng(7);
     for (int64_t i = 0; i < COUNT; i++) {
         double value = near_middle(&rng, row);
         if (hone_dtype_is_float(a->dtype)) {

@@ -118,7 +118,7 @@ static double from_bits(uint64_t bits) {
 }
 
 static void fill(const struct row *row, double *x, double *y) {
-    hone_rng rng = hone_rng_from_seed(11);
+    hone_rng rng = hone_test_rng(11);
     for (uint32_t i = 0; i < COUNT; i++) {
         uint64_t bits = hone_rng_next(&rng), other = hone_rng_next(&rng);
         double step = (row->hi - row->lo) / (COUNT - 1);

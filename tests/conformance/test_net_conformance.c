@@ -377,7 +377,7 @@ static void raw_send(int fd, const void *bytes, size_t count) {
 static void port_scan(net_world *world) {
     net_party *server = echo_server(world, (server_options){0});
     net_party *client = connect_and_echo(world, server, (client_options){0});
-    hone_rng rng = hone_rng_from_seed(7);
+    hone_rng rng = hone_test_rng(7);
     int fds[60];
     for (size_t i = 0; i < HONE_COUNT(fds); i++) {
         uint8_t bytes[300] = {0xff, 0, 0, 0, 0, 0, 0, 0, 1, 0x7f, 3, 0, 'C', 'U', 'R', 'V', 'E'};

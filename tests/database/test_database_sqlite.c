@@ -215,7 +215,7 @@ static void survives_flipped_bits(void **state) {
     char *path = make_file("sound.db", 40), *bytes = NULL, *bad = path_of("flipped.db");
     size_t count = 0;
     int noticed = 0;
-    hone_rng rng = hone_rng_from_seed(1);
+    hone_rng rng = hone_test_rng(1);
     HONE_ASSERT_OK(hone_fs_read(path, 1 << 24, &bytes, &count));
     for (int i = 0; i < 60; i++) {
         size_t at = hone_rng_below(&rng, i < 20 ? 100 : count);
@@ -619,7 +619,7 @@ static bool take_number(void *ctx, const hone_db_row *row) {
 /* v_best makes the choice of hone_db_best, whatever was confirmed. */
 static void best_view_agrees_with_best(void **state) {
     (void)state;
-    hone_rng rng = hone_rng_from_seed(4);
+    hone_rng rng = hone_test_rng(4);
     char *path = make_file("best.db", 0);
     hone_db *db = NULL;
     HONE_ASSERT_OK(open_db(path, HONE_DB_WRITE, &db));

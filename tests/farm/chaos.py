@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""A farm of real processes in a bad world: chaos.py BUILD_DIR [SECONDS [SEED]]. The seed decides who
-suffers and when, not what comes of it: processes have a time of their own.
+"""A farm of real processes in a bad world: chaos.py BUILD_DIR [SECONDS [SEED]]. The seed (else
+HONE_FIRST_SEED, else 1) decides who suffers and when, not what comes of it: processes have a time
+of their own.
 
 A tracker, three runners and two tunes, each connected through a proxy of its own that delays,
 damages and cuts; meanwhile processes are killed at random and started again, and strangers knock at
@@ -171,7 +172,7 @@ def judge(world):
 
 def chaos():
     seconds = float(sys.argv[3]) if len(sys.argv) > 3 else 20
-    seed = int(sys.argv[4]) if len(sys.argv) > 4 else random.randrange(1 << 30)
+    seed = int(sys.argv[4]) if len(sys.argv) > 4 else int(os.environ.get("HONE_FIRST_SEED", 1))
     print(f"seed {seed}", flush=True)
     world = World(seed)
     os.environ["HONE_TRACKER"] = f"tcp://127.0.0.1:{world.port}"

@@ -12,6 +12,7 @@
 #include "support/clock.h"
 #include "support/fs.h"
 #include "tests/farm/farm_sim.h"
+#include "tests/support/hone_test.h"
 
 /* A directory of its own for each seed, in memory where there is such a place. */
 static bool run_seed(uint64_t seed, bool log, farm_sim_stats *total) {
@@ -43,8 +44,8 @@ static bool run_seed(uint64_t seed, bool log, farm_sim_stats *total) {
 }
 
 int main(int argc, char **argv) {
-    uint64_t from = argc > 1 ? strtoull(argv[1], NULL, 10) : 1;
-    uint64_t count = argc > 2 ? strtoull(argv[2], NULL, 10) : argc > 1 ? 1 : 200;
+    uint64_t from = argc > 1 ? strtoull(argv[1], NULL, 10) : hone_test_seed(1);
+    uint64_t count = argc > 2 ? strtoull(argv[2], NULL, 10) : argc > 1 ? 1 : hone_test_count(200);
     uint64_t failed = 0;
     farm_sim_stats total = {0};
     if (!getenv("TMPDIR") && hone_fs_is_dir("/dev/shm")) setenv("TMPDIR", "/dev/shm", 1);

@@ -66,7 +66,7 @@ static void mutated_messages(void **state) {
     farm_peer *tuner = farm_tuner(&w, 1, "alice"), *runner = farm_runner(&w, 2, "one", "good", 1);
     farm_peer *bad[3] = {farm_tuner(&w, 11, "bad"), farm_runner(&w, 12, "bad", "bad", 2),
                          farm_connect(&w, NULL)};
-    hone_rng rng = hone_rng_from_seed(5);
+    hone_rng rng = hone_test_rng(5);
     hone_str frame = {0};
     for (int round = 0; round < 40000; round++) {
         farm_peer *peer = bad[hone_rng_below(&rng, 3)];

@@ -2,8 +2,8 @@
  * overtakes, with parties that are killed and come back: every trial ends exactly once, with its
  * own result.
  */
+#include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "support/alloc.h"
@@ -115,7 +115,7 @@ static void run_farm(const struct row *row, uint64_t seed, const char *store_pat
     for (int step = 0; !is_over(f); step++) {
         farm_run(&f->w, 4 * HONE_NS_PER_S);
         if (restarts && f->restarts < 12) restart_somebody(f, row);
-        if (step >= 300) fail_msg("'%s', seed %d: the trials do not end", row->name, (int)seed);
+        if (step >= 300) fail_msg("'%s': the trials do not end", row->name);
     }
     /* A loss needs somebody who was lost, or a message that was late for many seconds. */
     int lost = 0;
@@ -144,11 +144,9 @@ static void check_row(void **state) {
         HONE_ASSERT_OK(hone_fs_temp_dir("hone-farm", &dir));
         path = hone_path_join(dir, "state.db");
     }
-    const char *only = getenv("HONE_TEST_SEED"), *count = getenv("HONE_TEST_SEEDS");
-    uint64_t first = only ? strtoull(only, NULL, 10) : 1;
-    uint64_t seeds = only ? 1 : count ? strtoull(count, NULL, 10) : SEEDS;
+    uint64_t first = hone_test_seed(1), seeds = hone_test_count(SEEDS);
     for (uint64_t seed = first; seed < first + seeds; seed++) {
-        print_message("seed %d\n", (int)seed); /* the last line tells which one failed */
+        print_message("seed %" PRIu64 "\n", seed); /* the last line tells which one failed */
         run_farm(row, seed, path);
         if (path) HONE_ASSERT_OK(hone_fs_remove_file(path));
     }

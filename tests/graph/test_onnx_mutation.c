@@ -57,7 +57,7 @@ static void check_model(void **state) {
         try_bytes(part, cut, false);
         hone_free(part);
     }
-    hone_rng rng = hone_rng_from_seed(size);
+    hone_rng rng = hone_test_rng(size);
     int read = 0;
     for (int i = 0; i < row->flips; i++) {
         char *copy = hone_malloc(size);

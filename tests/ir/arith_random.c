@@ -2,7 +2,6 @@
 #include "tests/ir/arith_random.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 
 #define PICK(w, n) ((uint32_t)hone_rng_below(&(w)->rng, (n)))
 
@@ -345,9 +344,4 @@ void world_print(const hone_expr *e, hone_str *out) {
         world_print(e->args[i], out);
     }
     hone_str_printf(out, ")");
-}
-
-uint64_t world_count(uint64_t fallback) {
-    const char *text = getenv("HONE_ARITH_COUNT");
-    return text ? strtoull(text, NULL, 10) : fallback;
 }

@@ -43,7 +43,4 @@ bool world_eval_wide(const world *w, const hone_expr *e, world_wide *out);
 /* Appends the expression as text, variables being a, b, c, ... */
 void world_print(const hone_expr *e, hone_str *out);
 
-/* HONE_ARITH_COUNT from the environment, or the fallback. */
-uint64_t world_count(uint64_t fallback);
-
 #endif

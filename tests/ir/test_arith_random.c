@@ -1,6 +1,4 @@
 /* tests/ir/test_arith_random.c - what arith says of random expressions, against all their values.
- *
- * HONE_ARITH_COUNT sets the number of expressions, HONE_ARITH_SEED the first seed.
  */
 #include <inttypes.h>
 
@@ -24,10 +22,6 @@ typedef struct fixture {
     bool is_symbolic;
     const hone_expr *fact; /* points where it is false do not count */
 } fixture;
-
-static uint64_t first_seed(void) {
-    return hone_test_number("HONE_ARITH_SEED", 1);
-}
 
 static void begin(fixture *f, uint64_t seed, uint32_t max_vars) {
     hone_arena_reset(f->arena);
@@ -249,7 +243,7 @@ static void run(uint64_t count, uint32_t max_vars, mode how, bool with_fact) {
     fixture f = {.arena = hone_arena_create(1 << 16)};
     assert_non_null(f.arena);
     int failures = 0;
-    uint64_t start = first_seed();
+    uint64_t start = hone_test_seed(1);
     for (uint64_t i = 0; i < count && failures < 5; i++) {
         failures += check_one(&f, start + i, max_vars, how, with_fact);
     }
@@ -259,32 +253,32 @@ static void run(uint64_t count, uint32_t max_vars, mode how, bool with_fact) {
 
 static void general_expressions(void **state) {
     (void)state;
-    run(world_count(40000), 4, GENERAL, false);
+    run(hone_test_count(40000), 4, GENERAL, false);
 }
 
 static void affine_expressions(void **state) {
     (void)state;
-    run(world_count(40000), 3, AFFINE, false);
+    run(hone_test_count(40000), 3, AFFINE, false);
 }
 
 static void expressions_under_a_fact(void **state) {
     (void)state;
-    run(world_count(20000), 3, GENERAL, true);
+    run(hone_test_count(20000), 3, GENERAL, true);
 }
 
 static void affine_under_a_fact(void **state) {
     (void)state;
-    run(world_count(20000), 3, AFFINE, true);
+    run(hone_test_count(20000), 3, AFFINE, true);
 }
 
 static void symbolic_ranges(void **state) {
     (void)state;
-    run(world_count(20000), 3, SYMBOLIC, false);
+    run(hone_test_count(20000), 3, SYMBOLIC, false);
 }
 
 static void huge_constants(void **state) {
     (void)state;
-    run(world_count(10000), 2, WIDE, false);
+    run(hone_test_count(10000), 2, WIDE, false);
 }
 
 /* With the n-th allocation failing, for every n: NULL and an error, or the right answer. */
@@ -294,7 +288,7 @@ static void survives_lack_of_memory(void **state) {
     for (uint64_t nth = 1; failed && nth < 2000; nth++) {
         fixture f = {.arena = hone_arena_create(1024)};
         assert_non_null(f.arena);
-        f.w = (world){.ir = {.arena = f.arena}, .rng = hone_rng_from_seed(7)};
+        f.w = (world){.ir = {.arena = f.arena}, .rng = hone_test_rng(7)};
         world_roll(&f.w, 4, MAX_POINTS);
         const hone_expr *e = world_int_expr(&f.w, 6), *cond = world_bool_expr(&f.w, 4);
         hone_alloc_fail_nth(nth, true);

@@ -12,7 +12,8 @@ enum { SEEDS = 300 };
 static void loop_order_does_not_matter(void **state) {
     (void)state;
     uint32_t stages = 0, reductions = 0, predicates = 0;
-    for (uint64_t seed = 0; seed < SEEDS; seed++) {
+    uint64_t first = hone_test_seed(0);
+    for (uint64_t seed = first; seed < first + SEEDS; seed++) {
         hone_arena *arena = hone_arena_create(1 << 16);
         const hone_random_options plain = {.without_splits = true};
         hone_func *a = hone_random_program(arena, seed, &plain);
@@ -35,7 +36,8 @@ static void loop_order_does_not_matter(void **state) {
 static void the_seed_decides(void **state) {
     (void)state;
     hone_arena *arena = hone_arena_create(1 << 16);
-    for (uint64_t seed = 0; seed < 20; seed++) {
+    uint64_t first = hone_test_seed(0);
+    for (uint64_t seed = first; seed < first + 20; seed++) {
         const hone_func *a = hone_random_program(arena, seed, NULL);
         const hone_func *b = hone_random_program(arena, seed, NULL);
         assert_true(hone_hash128_equal(hone_func_hash(a), hone_func_hash(b)));
@@ -46,7 +48,8 @@ static void the_seed_decides(void **state) {
 /* Legal programs have no errors; what they declare covers what inference finds. */
 static void the_verifier_agrees(void **state) {
     (void)state;
-    for (uint64_t seed = 0; seed < SEEDS; seed++) {
+    uint64_t first = hone_test_seed(0);
+    for (uint64_t seed = first; seed < first + SEEDS; seed++) {
         hone_arena *arena = hone_arena_create(1 << 16);
         const hone_func *func = hone_random_program(arena, seed, NULL);
         hone_findings findings = {.arena = arena};
@@ -92,7 +95,8 @@ static void races_are_found(void **state) {
     (void)state;
     const hone_interp_options options = {.check_races = true};
     uint32_t reductions = 0;
-    for (uint64_t seed = 0; seed < SEEDS; seed++) {
+    uint64_t first = hone_test_seed(0);
+    for (uint64_t seed = first; seed < first + SEEDS; seed++) {
         for (int reduce = 0; reduce < 2; reduce++) {
             hone_arena *arena = hone_arena_create(1 << 16);
             hone_func *func = hone_random_program(arena, seed, NULL);
@@ -116,7 +120,8 @@ static void races_are_found(void **state) {
 static void memory_runs_out(void **state) {
     (void)state;
     hone_tensor *no_bounds[64] = {NULL}; /* of arguments; they are kept of all elements */
-    for (uint64_t seed = 0; seed < 12; seed++) {
+    const uint64_t first = hone_test_seed(0);
+    for (uint64_t seed = first; seed < first + 12; seed++) {
         const hone_interp_options options = {.check_races = true,
                                              .check_uninitialised = true,
                                              .widen_f64 = seed % 2 == 0,

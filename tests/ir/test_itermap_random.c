@@ -1,7 +1,4 @@
-/* tests/ir/test_itermap_random.c - what the iterator maps claim, against all points.
- *
- * HONE_ARITH_COUNT sets the number of maps, HONE_ARITH_SEED the first seed.
- */
+/* tests/ir/test_itermap_random.c - what the iterator maps claim, against all points. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -394,7 +391,7 @@ static void random_maps(void **state) {
     (void)state;
     fixture f = {.arena = hone_arena_create(1 << 16)};
     assert_non_null(f.arena);
-    uint64_t start = hone_test_number("HONE_ARITH_SEED", 1), count = world_count(12000);
+    uint64_t start = hone_test_seed(1), count = hone_test_count(12000);
     int failures = 0;
     for (uint64_t i = 0; i < count && failures < 5; i++) {
         make_map(&f, start + i);

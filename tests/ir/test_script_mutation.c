@@ -1,6 +1,5 @@
 /* Bad text never crashes the reader: programs cut off at every byte, and with bytes and lines
  * changed at random (fixed seeds). What still reads must print, and read again. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "ir/script.h"
@@ -92,15 +91,15 @@ static size_t edit(char *text, size_t length, size_t capacity, hone_rng *rng) {
 static void check_edited(void **state) {
     const struct row *row = *state;
     enum { ROOM = 256 };
-    const char *more = getenv("HONE_TEST_ROUNDS");
-    uint64_t rounds = more ? strtoull(more, NULL, 10) : 1500;
+    uint64_t rounds = hone_test_count(1500);
     char *text = NULL;
     size_t length = 0;
     HONE_ASSERT_OK(hone_fs_read(hone_test_source_path(row->name), 1 << 20, &text, &length));
     char *work = hone_malloc(length + ROOM);
     assert_non_null(work);
+    uint64_t first = hone_test_seed(length);
     for (uint64_t round = 0; round < rounds; round++) {
-        hone_rng rng = hone_rng_from_seed(round * 131 + length);
+        hone_rng rng = hone_rng_from_seed(round * 131 + first);
         size_t now = length;
         memcpy(work, text, length);
         for (uint64_t n = 1 + round % 4; n > 0; n--)

@@ -211,10 +211,11 @@ static void random_programs(void **state) {
     uint32_t equal_pairs = 0;
     hone_arena *arena = hone_arena_create(1 << 16);
     hone_func *funcs[COUNT];
-    for (uint64_t seed = 0; seed < COUNT; seed++) {
-        funcs[seed] = hone_random_program(arena, seed, NULL);
-        hashes[seed] = hone_func_hash(funcs[seed]);
-        assert_true(hone_func_equal(funcs[seed], hone_func_copy_deep(arena, funcs[seed]), NULL));
+    uint64_t first = hone_test_seed(0);
+    for (uint32_t i = 0; i < COUNT; i++) {
+        funcs[i] = hone_random_program(arena, first + i, NULL);
+        hashes[i] = hone_func_hash(funcs[i]);
+        assert_true(hone_func_equal(funcs[i], hone_func_copy_deep(arena, funcs[i]), NULL));
     }
     for (uint32_t i = 1; i < COUNT; i++) {
         bool is_equal = hone_func_equal(funcs[i - 1], funcs[i], NULL);

@@ -341,8 +341,8 @@ static void write_program(uint64_t seed, bool wishes, hone_str *out) {
 
 static void random_pipelines_keep_the_meaning(void **state) {
     bool wishes = *state != NULL;
-    uint64_t count = hone_test_number("HONE_SEQUENCES", PROGRAMS);
-    uint64_t seed = hone_test_number("HONE_FIRST_SEED", 1);
+    uint64_t count = hone_test_count(PROGRAMS);
+    uint64_t seed = hone_test_seed(1);
     uint64_t lowered = 0, failed = 0, overlapped = 0;
     hone_str program = {0}, text = {0};
     for (uint64_t i = 0; i < count; i++) {

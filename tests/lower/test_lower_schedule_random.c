@@ -18,8 +18,8 @@ static bool run_sequence(uint64_t seed, const hone_tensor_intrins *intrins,
 
 static void lowered_schedules_keep_the_meaning(void **state) {
     (void)state;
-    uint64_t count = hone_test_number("HONE_SEQUENCES", DEFAULT_SEQUENCES), failed = 0;
-    uint64_t seed = hone_test_number("HONE_FIRST_SEED", 1);
+    uint64_t count = hone_test_count(DEFAULT_SEQUENCES), failed = 0;
+    uint64_t seed = hone_test_seed(1);
     hone_lower_counts counts = {0};
     hone_tensor_intrins *intrins = hone_random_intrins();
     assert_non_null(intrins);

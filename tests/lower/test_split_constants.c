@@ -161,7 +161,7 @@ static hone_tensor *make_tensor(const hone_func *func, hone_buffer buffer, hone_
 /* The program, then the parts one after the other: the same bits in Y. */
 static void check_agree(const hone_func *func, const hone_constant_split *split) {
     hone_tensor *args[8], *before, *packed[4], *inputs[8], *all[8];
-    hone_rng rng = hone_rng_from_seed(7);
+    hone_rng rng = hone_test_rng(7);
     uint32_t count = func->param_count;
     for (uint32_t i = 0; i < count; i++)
         args[i] = make_tensor(func, func->params[i].buffer, &rng);

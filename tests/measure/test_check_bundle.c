@@ -165,7 +165,7 @@ static void damage_is_survived(void **state) {
     for (size_t cut = 0; cut < count; cut++) {
         HONE_ASSERT_CODE(hone_check_bundle_parse(bytes, cut, &back), HONE_CODE_INVALID);
     }
-    hone_rng rng = hone_rng_from_seed(5);
+    hone_rng rng = hone_test_rng(5);
     int taken = 0;
     for (int round = 0; round < 20000; round++) {
         char *copy = hone_malloc(count);

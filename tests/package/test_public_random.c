@@ -1,7 +1,6 @@
 /* Random calls of the public interface, most of them nonsense: each formula and graph ends in a
  * program that is well formed and can be read again, or in an error with words. */
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "support/rng.h"
 #include "tests/package/public_test.h"
@@ -408,14 +407,12 @@ static void random_formula(uint64_t seed, int *made) {
 
 static void makes_programs_or_says_why(void **state) {
     (void)state;
-    const char *wish = getenv("HONE_PUBLIC_COUNT"), *from = getenv("HONE_PUBLIC_SEED");
-    long count = wish ? strtol(wish, NULL, 10) : 3000;
-    uint64_t seed = from ? strtoull(from, NULL, 10) : 1;
+    uint64_t seed = hone_test_seed(1), count = hone_test_count(3000);
     int made = 0;
-    for (long i = 0; i < count; i++)
-        random_formula(seed + (uint64_t)i, &made);
-    print_message("%d of %ld formulas are programs\n", made, count);
-    assert_true(count < 1000 || made > count / 20);
+    for (uint64_t i = 0; i < count; i++)
+        random_formula(seed + i, &made);
+    print_message("%d of %d formulas are programs\n", made, (int)count);
+    assert_true(count < 1000 || made > (int)count / 20);
 }
 
 /* ---- graphs ---- */
@@ -478,14 +475,12 @@ static void random_graph(uint64_t seed, int *made) {
 
 static void makes_graphs_or_says_why(void **state) {
     (void)state;
-    const char *wish = getenv("HONE_PUBLIC_COUNT"), *from = getenv("HONE_PUBLIC_SEED");
-    long count = wish ? strtol(wish, NULL, 10) : 2000;
-    uint64_t seed = from ? strtoull(from, NULL, 10) : 1;
+    uint64_t seed = hone_test_seed(1), count = hone_test_count(2000);
     int made = 0;
-    for (long i = 0; i < count; i++)
-        random_graph(seed + (uint64_t)i, &made);
-    print_message("%d of %ld graphs are programs\n", made, count);
-    assert_true(count < 1000 || made > count / 20);
+    for (uint64_t i = 0; i < count; i++)
+        random_graph(seed + i, &made);
+    print_message("%d of %d graphs are programs\n", made, (int)count);
+    assert_true(count < 1000 || made > (int)count / 20);
 }
 
 int main(void) {

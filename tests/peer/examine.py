@@ -26,7 +26,7 @@ import sketches
 import steps
 import zoo
 import zoo_layers  # adds to zoo.ZOO
-from hone_cli import Hone
+from hone_cli import FIRST_SEED, Hone
 from schedules import Case, Tally
 
 SIZES = {"n": 5, "m": 7}  # of what is known at run time only
@@ -151,7 +151,7 @@ def main():
     parser.add_argument("--targets", default="llvm,cuda")
     parser.add_argument("--samples", type=int, default=2)
     parser.add_argument("--length", type=int, default=8)
-    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--seed", type=int, default=FIRST_SEED)
     parser.add_argument("--zoo", choices=["all", "layers"], default="all")
     parser.add_argument("--part", default="1/1")
     parser.add_argument("--build-every", type=int, default=10)

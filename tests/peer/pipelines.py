@@ -17,7 +17,7 @@ import tvm
 from tvm import s_tir
 from tvm.script import from_source
 
-from hone_cli import Hone
+from hone_cli import FIRST_SEED, Hone
 
 HEAD = """# from tvm.script import ir as I
 # from tvm.script import tirx as T
@@ -137,7 +137,7 @@ def check(hone, text, tally):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--samples", type=int, default=200)
-    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--seed", type=int, default=FIRST_SEED)
     parser.add_argument("--out")
     options = parser.parse_args()
     hone, tally, bad = Hone(), {}, 0

@@ -25,7 +25,7 @@ from tvm.s_tir import meta_schedule as ms
 import compare
 import programs
 import steps
-from hone_cli import Hone
+from hone_cli import FIRST_SEED, Hone
 
 JSON_NAMES = {"get_sblock": "GetSBlock", "reindex": "ReIndex", "rfactor": "RFactor",
               "unsafe_set_dtype": "UnsafeSetDType"}
@@ -334,7 +334,7 @@ def play_in_workers(options):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--count", type=int, default=200)
-    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--seed", type=int, default=FIRST_SEED)
     parser.add_argument("--only", type=int, default=None)
     parser.add_argument("--kinds", default="")
     parser.add_argument("--length", type=int, default=6)

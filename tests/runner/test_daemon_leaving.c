@@ -57,7 +57,7 @@ static void leaves_without_a_tracker(void **state) {
 
 static void survives_garbage(void **state) {
     daemon_world *f = *state;
-    hone_rng rng = hone_rng_from_seed(3);
+    hone_rng rng = hone_test_rng(3);
     uint8_t bytes[300];
     for (int i = 0; i < 3000; i++) {
         world_run_for(f, 1 * WORLD_MS);
@@ -119,7 +119,7 @@ static void every_trial_ends_in_bad_weather(void **state) {
     daemon_world *f = *state;
     world_offer(f, HONE_FARM_BLOB_ARTIFACT, 1, 8000);
     world_offer(f, HONE_FARM_BLOB_BUNDLE, 2, 2500);
-    every_trial_ends(f, 1, 60);
+    every_trial_ends(f, hone_test_seed(1), 60);
     assert_true(hone_daemon_get_stats(f->daemon).fetched_files >= 2);
     for (int i = 0; i < WORLD_SLOTS; i++) {
         if (held_runner_running(f->runners[i])) held_runner_finish(f->runners[i], 1);

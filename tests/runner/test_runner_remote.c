@@ -586,7 +586,7 @@ static void garbage_from_the_tracker(void **state) {
     open_world(&w);
     hone_ticket ticket = submit(&w, NULL);
     run_for(&w, 10 * MS);
-    hone_rng rng = hone_rng_from_seed(5);
+    hone_rng rng = hone_test_rng(5);
     for (int i = 0; i < 200; i++) {
         uint8_t bytes[64];
         size_t count = 1 + (size_t)hone_rng_below(&rng, sizeof bytes);

@@ -26,7 +26,7 @@ static uint64_t try_text(const char *name, const char *text, uint64_t count, hon
                          void *ctx) {
     hone_module *module = NULL;
     const hone_func *base = hone_test_parse(text, &module);
-    uint64_t failed = 0, seed = hone_test_number("HONE_FIRST_SEED", 1);
+    uint64_t failed = 0, seed = hone_test_seed(1);
     if (!runs_soon(base)) count = 0;
     for (uint64_t i = 0; i < count && failed < MOST_FAILURES; i++) {
         if (try(ctx, base, seed + i)) continue;
@@ -41,7 +41,7 @@ uint64_t hone_try_programs(const char *file, uint64_t count, hone_try_sequence t
     char *text = NULL, path[128];
     size_t length = 0;
     uint64_t failed = 0;
-    count = hone_test_number("HONE_SEQUENCES", count);
+    count = hone_test_count(count);
     snprintf(path, sizeof path, "tests/schedule/golden/%s", file);
     HONE_ASSERT_OK(hone_fs_read(hone_test_source_path(path), 1 << 22, &text, &length));
     for (char *at = strstr(text, MARK), *next; at; at = next) {

@@ -16,5 +16,5 @@ void hone_check_program_sequences(const char *file, uint64_t count) {
                   (unsigned long long)counts.tried);
     hone_step_counts_print(&counts);
     assert_int_equal(failed, 0);
-    assert_true(counts.accepted > hone_test_number("HONE_SEQUENCES", count));
+    assert_true(counts.accepted > hone_test_count(count));
 }

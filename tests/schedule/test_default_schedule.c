@@ -64,8 +64,8 @@ static void workload_is_right(void **state) {
 
 static void random_programs_are_right(void **state) {
     (void)state;
-    uint64_t programs = hone_test_number("HONE_SEQUENCES", RANDOM_PROGRAMS);
-    for (uint64_t seed = 0; seed < programs; seed++) {
+    uint64_t programs = hone_test_count(RANDOM_PROGRAMS), first = hone_test_seed(0);
+    for (uint64_t seed = first; seed < first + programs; seed++) {
         hone_arena *arena = hone_arena_create(1 << 16);
         hone_random_options varied = {.is_varied = true, .has_sizes = true};
         hone_func *func = hone_random_program(arena, seed, &varied);

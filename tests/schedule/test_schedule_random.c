@@ -105,8 +105,8 @@ static bool run_sequence(uint64_t seed, const hone_sequence_options *options,
 
 static void accepted_sequences_keep_the_meaning(void **state) {
     (void)state;
-    uint64_t count = hone_test_number("HONE_SEQUENCES", DEFAULT_SEQUENCES);
-    uint64_t seed = hone_test_number("HONE_FIRST_SEED", DEFAULT_SEED);
+    uint64_t count = hone_test_count(DEFAULT_SEQUENCES);
+    uint64_t seed = hone_test_seed(DEFAULT_SEED);
     uint64_t failed = 0;
     hone_step_counts counts = {0};
     hone_tensor_intrins *intrins = hone_random_intrins();

@@ -159,7 +159,7 @@ static void mutate(hone_rng *rng, char *text, size_t length) {
 
 static void change_bytes(void **state) {
     stage *s = *state;
-    hone_rng rng = hone_rng_from_seed(5);
+    hone_rng rng = hone_test_rng(5);
     for (int i = 0; i < 6000; i++) {
         const char *source = i % 2 ? python : s->json;
         size_t length = strlen(source);
@@ -177,7 +177,7 @@ static void hostile_decisions(void **state) {
     hone_arena *arena = hone_arena_create(1 << 14);
     hone_trace trace;
     HONE_ASSERT_OK(parse(arena, python, strlen(python), false, &trace));
-    hone_rng rng = hone_rng_from_seed(6);
+    hone_rng rng = hone_test_rng(6);
     hone_decision *decisions = hone_arena_zalloc(arena, trace.count * sizeof *decisions);
     int64_t *values = hone_arena_alloc(arena, trace.count * 8 * sizeof *values);
     int done = 0;

@@ -81,9 +81,25 @@ void hone_test_skip_all(const char *reason) {
     exit(77);
 }
 
-uint64_t hone_test_number(const char *variable, uint64_t otherwise) {
-    const char *text = getenv(variable);
-    return text ? strtoull(text, NULL, 10) : otherwise;
+uint64_t hone_test_seed(uint64_t usual) {
+    const char *text = getenv("HONE_FIRST_SEED");
+    static bool is_said;
+    if (!text) return usual;
+    if (!is_said) print_message("HONE_FIRST_SEED=%s\n", text);
+    fflush(NULL); /* the test may crash */
+    is_said = true;
+    return strtoull(text, NULL, 10);
+}
+
+hone_rng hone_test_rng(uint64_t usual) {
+    return hone_rng_from_seed(hone_test_seed(usual));
+}
+
+uint64_t hone_test_count(uint64_t usual) {
+    const char *text = getenv("HONE_SEQUENCES"), *fewer = getenv("HONE_FEWER");
+    if (text) return strtoull(text, NULL, 10);
+    uint64_t parts = fewer ? strtoull(fewer, NULL, 10) : 1;
+    return parts > 1 && usual > parts ? usual / parts : usual;
 }
 
 static const char *path_under(const char *variable, const char *fallback, const char *relative,

@@ -15,6 +15,7 @@
 
 #include <cmocka.h> /* wants the four above */
 
+#include "support/rng.h"
 #include "support/status.h"
 
 /* Runs `check` once per row; the first member of a row is its name, a `const char *`.
@@ -48,8 +49,21 @@ void hone_test_sweep_allocs(hone_status (*run)(void *context), void *context);
 /* Ends the whole program as skipped (exit 77), with the reason. */
 HONE_NORETURN void hone_test_skip_all(const char *reason);
 
-/* A number in the environment, as HONE_SEQUENCES and HONE_FIRST_SEED of random tests. */
-uint64_t hone_test_number(const char *variable, uint64_t otherwise);
+/* ---- random tests ----
+ * Their seeds are fixed, so that a tree always gives the same answer, and where the environment has
+ * HONE_FIRST_SEED they are that and the ones after it: `make check-full` draws it. What the seed
+ * decides of a test comes through these two; statistics of a generator, and numbers that fill a
+ * tensor without being what is tested, stay as they are (hone_rng_from_seed). */
+
+/* The first seed of a random test: HONE_FIRST_SEED, which is then printed, else `usual`. */
+uint64_t hone_test_seed(uint64_t usual);
+
+/* The same, of a test that draws everything from one generator. */
+hone_rng hone_test_rng(uint64_t usual);
+
+/* How many cases a random test tries: HONE_SEQUENCES of the environment, else `usual`, of which
+ * HONE_FEWER=N leaves one in N: `make check` runs the tests of a second build so. */
+uint64_t hone_test_count(uint64_t usual);
 
 /* The path of a file of the source tree, from HONE_SOURCE_DIR or the working directory; the
  * string is owned by the helper and valid until the next call. */

@@ -94,7 +94,7 @@ static void changes_one_decision(void **state) {
     const hone_workload *row = *state;
     fixture f;
     set_up(&f, row->text);
-    hone_rng rng = hone_rng_from_seed(5);
+    hone_rng rng = hone_test_rng(5);
     for (uint32_t k = 0; k < f.space.count; k++) {
         const hone_trace *sketch = &f.space.sketches[k];
         hone_decision *now = sample(&f, sketch);
@@ -121,7 +121,7 @@ static void nothing_to_change(void **state) {
     hone_arena *arena = hone_arena_create(1024);
     hone_trace empty;
     hone_trace_init(&empty, arena);
-    hone_rng rng = hone_rng_from_seed(1);
+    hone_rng rng = hone_test_rng(1);
     hone_decision none = {0, NULL}, out;
     assert_false(hone_mutate(&empty, &none, &rng, arena, &out));
     hone_arena_destroy(arena);
