@@ -31,25 +31,24 @@ static const struct row {
     const char *name, *text;
     hone_failure want;
     const char *message; /* a part of it */
-    int64_t timeout_ns;
 } rows[] = {
-    {"headers may be read",                     "#include <math.h>\\nint f(int x) { return x + 1; }", HONE_FAILURE_NONE,
-     "",                                                                                                                                               0                   },
-    {"include of a key",                        "#include \\\"@\\\"",                                 HONE_FAILURE_BUILD_ERROR,   "Permission denied", 0                   },
-    {"include of /etc/shadow",                  "#include \\\"/etc/shadow\\\"",                       HONE_FAILURE_BUILD_ERROR,
-     "Permission denied",                                                                                                                              0                   },
-    {"include through a link of /proc",         "#include \\\"/proc/self/root/etc/passwd\\\"",
-     HONE_FAILURE_BUILD_ERROR,                                                                                                    "Permission denied", 0                   },
-    {"include from the environment of another", "#include \\\"/proc/1/environ\\\"",
-     HONE_FAILURE_BUILD_ERROR,                                                                                                    "Permission denied", 0                   },
-    {"incbin of a key",                         "__asm__(\\\".incbin \\\\\\\"@\\\\\\\"\\\");",        HONE_FAILURE_BUILD_ERROR,
-     "file not found",                                                                                                                                 0                   },
-    {"includes itself",                         "#include __FILE__",                                  HONE_FAILURE_BUILD_ERROR,   "from text0.c",      0                   },
+    {"headers may be read",               "#include <math.h>\\nint f(int x) { return x + 1; }", HONE_FAILURE_NONE,
+     "",                                                                                                                                                                          0},
+    {"include of a key",                                   "#include \\\"@\\\"",                                                                      HONE_FAILURE_BUILD_ERROR,                                                                     "Permission denied", 0},
+    {"include of /etc/shadow",                                  "#include \\\"/etc/shadow\\\"",                                                                                      HONE_FAILURE_BUILD_ERROR,
+     "Permission denied",                                                                              0},
+    {"include through a link of /proc",                 "#include \\\"/proc/self/root/etc/passwd\\\"",
+     HONE_FAILURE_BUILD_ERROR,                                                                                                                         "Permission denied",                                     0},
+    {"include from the environment of another",            "#include \\\"/proc/1/environ\\\"",
+     HONE_FAILURE_BUILD_ERROR,"Permission denied",0},
+    {"incbin of a key","__asm__(\\\".incbin \\\\\\\"@\\\\\\\"\\\");",                                                                  HONE_FAILURE_BUILD_ERROR,
+     "file not found",                                                                                                                                                                                       0},
+    {"includes itself",                   "#include __FILE__",                                     HONE_FAILURE_BUILD_ERROR, "from text0.c",                                                                                                                                                            0},
     {"ten gigabytes of output",
-     "__asm__(\\\".data\\\\n.rept 10000000\\\\n.space 1000, 1\\\\n.endr\\\");",                       HONE_FAILURE_BUILD_ERROR,   "",                  0                   },
+     "__asm__(\\\".data\\\\n.rept 10000000\\\\n.space 1000, 1\\\\n.endr\\\");",                                                                       HONE_FAILURE_BUILD_ERROR,                                                                                       "",                                                    0},
     {"expands without end",
      "#define A(x) x x x x x x x x\\n#define B(x) A(A(A(A(x))))\\n"
-     "int f(void) { return 0 B(B(B(+ 1))); }",                                                        HONE_FAILURE_BUILD_TIMEOUT, "",                  100 * HONE_NS_PER_MS},
+     "int f(void) { return 0 B(B(B(+ 1))); }",                                                                                      HONE_FAILURE_BUILD_ERROR,                                                                                                                   "pragma_import_c: cc"                                                                                                  },
 };
 
 static hone_builder *builder;
@@ -65,8 +64,7 @@ static void put(const char *text, char mark, const char *value, hone_str *out) {
     }
 }
 
-static void build(const char *text, int64_t timeout_ns, hone_arena *arena,
-                  hone_build_result *out_result) {
+static void build(const char *text, hone_arena *arena, hone_build_result *out_result) {
     hone_str with_path = {0}, whole = {0};
     hone_ticket sent, got;
     put(text, '@', secret_path, &with_path);
@@ -74,8 +72,7 @@ static void build(const char *text, int64_t timeout_ns, hone_arena *arena,
     const hone_build_request request = {.program = hone_str_text(&whole),
                                         .target = "host",
                                         .entry = "kernel",
-                                        .output_path = output_path,
-                                        .timeout_ns = timeout_ns};
+                                        .output_path = output_path};
     HONE_ASSERT_OK(hone_builder_submit(builder, &request, &sent));
     HONE_ASSERT_OK(hone_builder_next_result(builder, INT64_MAX, arena, &got, out_result));
     assert_int_equal(sent, got);
@@ -87,7 +84,7 @@ static void check_row(void **state) {
     const struct row *row = *state;
     hone_arena *arena = hone_arena_create(4096);
     hone_build_result result;
-    build(row->text, row->timeout_ns, arena, &result);
+    build(row->text, arena, &result);
     const char *message = result.message ? result.message : "";
     bool is_right =
         result.failure == row->want && strstr(message, row->message) && !strstr(message, SECRET);

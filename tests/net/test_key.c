@@ -1,8 +1,12 @@
 /* Keys: text, pairs, files, and who may read them. */
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "net/key.h"
 #include "support/alloc.h"
@@ -130,12 +134,45 @@ static void check_files(void **state) {
     hone_free(dir);
 }
 
+/* Whether another process of the same user can look into this one. */
+static bool is_open_to_others(void) {
+    char path[64];
+    int status = 0;
+    snprintf(path, sizeof path, "/proc/%d/environ", (int)getpid());
+    pid_t other = fork();
+    if (other == 0) _exit(open(path, O_RDONLY | O_CLOEXEC) >= 0);
+    return other > 0 && waitpid(other, &status, 0) == other && WEXITSTATUS(status) == 1;
+}
+
+/* In a process of its own, which is not root: that may look into everything. */
+static int guard_in_child(void) {
+    hone_key_pair pair;
+    if (geteuid() == 0 && (setgid(65534) || setuid(65534))) return 1;
+    prctl(PR_SET_DUMPABLE, 1, 0, 0, 0);
+    if (!is_open_to_others()) return 77; /* nobody can, where that is so for all */
+    if (hone_status_consume(hone_key_pair_create(&pair)) != HONE_CODE_OK) return 2;
+    if (is_open_to_others() || prctl(PR_GET_DUMPABLE, 0, 0, 0, 0) != 0) return 3;
+    prctl(PR_SET_DUMPABLE, 1, 0, 0, 0);
+    hone_status_free(hone_key_pair_load("/nonexistent", &pair));
+    return is_open_to_others() || prctl(PR_GET_DUMPABLE, 0, 0, 0, 0) != 0 ? 4 : 0;
+}
+
+static void check_guard(void **state) {
+    int status = 0;
+    (void)state;
+    pid_t child = fork();
+    if (child == 0) _exit(guard_in_child());
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status));
+    if (WEXITSTATUS(status) == 77) skip();
+    assert_int_equal(WEXITSTATUS(status), 0);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(check_known_pair),
-        cmocka_unit_test(check_round_trip),
-        cmocka_unit_test(check_made_keys),
-        cmocka_unit_test(check_files),
+        cmocka_unit_test(check_known_pair), cmocka_unit_test(check_round_trip),
+        cmocka_unit_test(check_made_keys),  cmocka_unit_test(check_files),
+        cmocka_unit_test(check_guard),
     };
     int failed = cmocka_run_group_tests_name("net/key", tests, NULL, NULL);
     return HONE_RUN_ROWS("net/key text", rows, check_row) + failed;
