@@ -27,29 +27,42 @@ static const char program[] =
     "            B[vi] = A[vi] * T.float32(2)\n";
 
 /* In the text, @ is the file with the secret. */
+/* clang-format off */
 static const struct row {
     const char *name, *text;
     hone_failure want;
     const char *message; /* a part of it */
 } rows[] = {
-    {"headers may be read",               "#include <math.h>\\nint f(int x) { return x + 1; }", HONE_FAILURE_NONE,
-     "",                                                                                                                                                                          0},
-    {"include of a key",                                   "#include \\\"@\\\"",                                                                      HONE_FAILURE_BUILD_ERROR,                                                                     "Permission denied", 0},
-    {"include of /etc/shadow",                                  "#include \\\"/etc/shadow\\\"",                                                                                      HONE_FAILURE_BUILD_ERROR,
-     "Permission denied",                                                                              0},
-    {"include through a link of /proc",                 "#include \\\"/proc/self/root/etc/passwd\\\"",
-     HONE_FAILURE_BUILD_ERROR,                                                                                                                         "Permission denied",                                     0},
-    {"include from the environment of another",            "#include \\\"/proc/1/environ\\\"",
-     HONE_FAILURE_BUILD_ERROR,"Permission denied",0},
-    {"incbin of a key","__asm__(\\\".incbin \\\\\\\"@\\\\\\\"\\\");",                                                                  HONE_FAILURE_BUILD_ERROR,
-     "file not found",                                                                                                                                                                                       0},
-    {"includes itself",                   "#include __FILE__",                                     HONE_FAILURE_BUILD_ERROR, "from text0.c",                                                                                                                                                            0},
+    {"headers may be read",
+     "#include <math.h>\\nint f(int x) { return x + 1; }",
+     HONE_FAILURE_NONE, ""},
+    {"include of a key",
+     "#include \\\"@\\\"",
+     HONE_FAILURE_BUILD_ERROR, "Permission denied"},
+    {"include of /etc/shadow",
+     "#include \\\"/etc/shadow\\\"",
+     HONE_FAILURE_BUILD_ERROR, "Permission denied"},
+    {"include through a link of /proc",
+     "#include \\\"/proc/self/root/etc/passwd\\\"",
+     HONE_FAILURE_BUILD_ERROR, "Permission denied"},
+    {"include from the environment of another",
+     "#include \\\"/proc/1/environ\\\"",
+     HONE_FAILURE_BUILD_ERROR, "Permission denied"},
+    {"incbin of a key",
+     "__asm__(\\\".incbin \\\\\\\"@\\\\\\\"\\\");",
+     HONE_FAILURE_BUILD_ERROR, "file not found"},
+    {"includes itself",
+     "#include __FILE__",
+     HONE_FAILURE_BUILD_ERROR, "from text0.c"},
     {"ten gigabytes of output",
-     "__asm__(\\\".data\\\\n.rept 10000000\\\\n.space 1000, 1\\\\n.endr\\\");",                                                                       HONE_FAILURE_BUILD_ERROR,                                                                                       "",                                                    0},
+     "__asm__(\\\".data\\\\n.rept 10000000\\\\n.space 1000, 1\\\\n.endr\\\");",
+     HONE_FAILURE_BUILD_ERROR, ""},
     {"expands without end",
      "#define A(x) x x x x x x x x\\n#define B(x) A(A(A(A(x))))\\n"
-     "int f(void) { return 0 B(B(B(+ 1))); }",                                                                                      HONE_FAILURE_BUILD_ERROR,                                                                                                                   "pragma_import_c: cc"                                                                                                  },
+     "int f(void) { return 0 B(B(B(+ 1))); }",
+     HONE_FAILURE_BUILD_ERROR, "pragma_import_c: cc"},
 };
+/* clang-format on */
 
 static hone_builder *builder;
 
