@@ -151,6 +151,12 @@ hone_status hone_executor_serve(const hone_executor_options *options) {
                                           .unsandboxed = options->unsandboxed,
                                           .without = options->without};
     hone_sandbox box;
+    if (fcntl(options->fd, F_GETFD) < 0 || fcntl(options->control_fd, F_GETFD) < 0) {
+        return HONE_ERROR(HONE_CODE_IO,
+                          "descriptor %d is not the runner's socket, or %d not its "
+                          "warden's: %s",
+                          options->fd, options->control_fd, strerror(errno));
+    }
     hone_proc_follow_parent();
     HONE_TRY(hone_sandbox_split(&sandbox, &box));
     return serve_held(options, &box);
