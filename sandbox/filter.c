@@ -255,24 +255,30 @@ const char *hone_filter_call_name(hone_sandbox_profile profile, size_t i) {
 /* ---- making the filter ---- */
 
 static struct scmp_arg_cmp compare(const condition *when, const hone_filter_facts *facts) {
-    const uint64_t self = (uint64_t)facts->pid, channel = (uint64_t)facts->channel_fd;
-    const unsigned i = when->argument;
+    struct scmp_arg_cmp c = {
+        .arg = when->argument, .op = SCMP_CMP_EQ, .datum_a = when->value, .datum_b = 0};
     switch (when->comparison) {
     case IS_NOT:
-        return SCMP_CMP64(i, SCMP_CMP_NE, when->value);
+        c.op = SCMP_CMP_NE;
+        break;
     case LACKS:
-        return SCMP_CMP64(i, SCMP_CMP_MASKED_EQ, when->value, 0);
-    case IS_SELF:
-        return SCMP_CMP64(i, SCMP_CMP_EQ, self);
+        c.op = SCMP_CMP_MASKED_EQ; /* datum_a is the mask */
+        break;
     case IS_NOT_SELF:
-        return SCMP_CMP64(i, SCMP_CMP_NE, self);
+        c.op = SCMP_CMP_NE;
+        c.datum_a = (uint64_t)facts->pid;
+        break;
+    case IS_SELF:
+        c.datum_a = (uint64_t)facts->pid;
+        break;
     case IS_CHANNEL:
-        return SCMP_CMP64(i, SCMP_CMP_EQ, channel);
+        c.datum_a = (uint64_t)facts->channel_fd;
+        break;
     case IS:
     case ANYTHING:
         break;
     }
-    return SCMP_CMP64(i, SCMP_CMP_EQ, when->value);
+    return c;
 }
 
 /* A name that this architecture, or this libseccomp, does not know is not allowed then. */
