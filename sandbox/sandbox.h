@@ -1,8 +1,8 @@
 /* sandbox/sandbox.h - the inside: a process splits itself into a warden and one that is held.
  *
  *     outside ── control ──► warden ◄── channel ──► init ──fork──► the held process
- *                              │ opens files, takes the quiet gate     (first of its namespace:
- * reaps) └─ in place of the held process, as long as it lives
+ *                              │ opens files and takes the gate        (init only reaps)
+ *                              └─ in its place, as long as it lives
  *
  * Layers, from the one that must hold alone to those that are a second line:
  *     filter      an allow-list of system calls (filter.h); files are opened by the warden
@@ -12,7 +12,7 @@
  *     namespaces  of processes, IPC, network, users
  *     landlock    no path and no socket can be reached by the process itself
  *
- * Lifetime: a box lives in the held process, from _split to _leave.
+ * Lifetime: a box lives in the held process, from _split to its end.
  * Threads: split while the process has one thread. Layer: support/ only.
  */
 #ifndef HONE_SANDBOX_SANDBOX_H
