@@ -54,10 +54,21 @@ static int read_text(const question *q, uint64_t address, char out[PATH_MAX]) {
     return -ENAMETOOLONG;
 }
 
+/* Whether the call still waits: else its thread may have died, and its number be somebody else's.
+ */
+static bool is_waiting(const question *q) {
+    return seccomp_notify_id_valid(q->listener, q->asked->id) == 0;
+}
+
+/* The memory is held before it is known to be the asker's: a number alone could change hands
+ * between that and the writing. */
 static int write_back(const question *q, uint64_t address, const void *bytes, size_t count) {
-    struct iovec here = {(void *)(uintptr_t)bytes, count},
-                 there = {(void *)(uintptr_t)address, count};
-    ssize_t put = process_vm_writev(asker(q), &here, 1, &there, 1, 0);
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%d/mem", (int)asker(q));
+    int memory = open(path, O_WRONLY | O_CLOEXEC);
+    if (memory < 0) return -EFAULT;
+    ssize_t put = is_waiting(q) ? pwrite(memory, bytes, count, (off_t)address) : -1;
+    close(memory);
     return put == (ssize_t)count ? 0 : -EFAULT;
 }
 
@@ -74,8 +85,7 @@ static bool follow(const question *q, const char *name, char out[PATH_MAX]) {
 static int read_path(const question *q, int folder, uint64_t address, char out[PATH_MAX]) {
     char path[PATH_MAX], base[PATH_MAX], name[32];
     int error = read_text(q, address, path);
-    /* the thread may have died, and its number be somebody else's now */
-    if (!error && seccomp_notify_id_valid(q->listener, q->asked->id)) error = -ENOENT;
+    if (!error && !is_waiting(q)) error = -ENOENT;
     if (error) return error;
     if (path[0] == '/') {
         memcpy(out, path, strlen(path) + 1);
