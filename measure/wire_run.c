@@ -82,6 +82,16 @@ static void put_message(hone_str *out, const void *record) {
     hone_cbor_put_text(out, ((const hone_run_result *)record)->message);
 }
 
+/* It may be a candidate's own words, and is shown on terminals, which take some bytes for orders:
+ * those of C0, and of C1 as UTF-8 has them. */
+static void disarm(char *text) {
+    for (unsigned char *at = (unsigned char *)text; *at; at++) {
+        bool is_c1 = at[0] == 0xc2 && at[1] >= 0x80 && at[1] < 0xa0;
+        if (is_c1) at[1] = '?';
+        if (is_c1 || *at < ' ' || *at == 0x7f) *at = '?';
+    }
+}
+
 /* Text that is too long is cut, not refused: it only explains. */
 static void get_message(wire_reader *reader, void *record) {
     hone_run_result *r = record;
@@ -91,6 +101,7 @@ static void get_message(wire_reader *reader, void *record) {
     if (count >= sizeof r->message) count = sizeof r->message - 1;
     if (count) memcpy(r->message, text, count);
     r->message[count] = 0;
+    disarm(r->message);
 }
 
 static void put_samples(hone_str *out, const void *record) {

@@ -100,6 +100,20 @@ static void result_values_come_back(void **state) {
     hone_str_deinit(&out);
 }
 
+/* A candidate can put anything into a message, and that is printed on terminals. */
+static void messages_give_no_orders(void **state) {
+    (void)state;
+    hone_run_result r, back;
+    hone_str out = {0};
+    hone_run_result_init(&r);
+    hone_run_result_fail(&r, HONE_FAILURE_RUN_CRASH, "%s",
+                         "\033[2Ja\nb\rc\177d \302\233e \303\266 \342\202\254");
+    HONE_ASSERT_OK(hone_run_result_encode(&r, &out));
+    HONE_ASSERT_OK(hone_run_result_decode(out.data, out.length, &back));
+    hone_str_deinit(&out);
+    assert_string_equal(back.message, "?[2Ja?b?c?d ??e \303\266 \342\202\254");
+}
+
 /* A newer side sends keys that we do not know, with anything behind them. */
 static void unknown_keys_are_passed_over(void **state) {
     (void)state;
@@ -162,6 +176,7 @@ static void check_bad(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(result_values_come_back),
+                                       cmocka_unit_test(messages_give_no_orders),
                                        cmocka_unit_test(unknown_keys_are_passed_over)};
     return HONE_RUN_ROWS("measure/wire", codecs, wire_codec_check) +
            HONE_RUN_ROWS("measure/wire_bad", bad_rows, check_bad) +
