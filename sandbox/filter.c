@@ -11,6 +11,7 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "support/attributes.h"
@@ -29,9 +30,10 @@
      CLONE_NEWNET | CLONE_PARENT | CLONE_PTRACE)
 #define MEMORY_FILE_FLAGS (MFD_CLOEXEC | MFD_ALLOW_SEALING | 0x18 /* NOEXEC_SEAL, EXEC */)
 
+#define SEND_FLAGS (MSG_NOSIGNAL | MSG_DONTWAIT | MSG_MORE) /* nothing out of band */
 #define ADVICES 0x3f /* not those from 100 on, by which root takes memory from the machine */
 
-enum { MAX_CONDITIONS = 2 };
+enum { MAX_CONDITIONS = 3 };
 
 typedef enum verdict { ALLOW, ASK } verdict;
 
@@ -152,9 +154,9 @@ static const call computing[] = {
     {"fcntl", ALLOW, WHEN(1, IS, F_GETFD)},
     {"fcntl", ALLOW, WHEN(1, IS, F_SETFD)},
     {"fcntl", ALLOW, WHEN(1, IS, F_GETFL)},
-    {"sendto", ALLOW, WHEN2(4, IS, 0, 5, IS, 0)},
-    {"recvfrom", ALLOW, ALWAYS},
-    {"sendmsg", ALLOW, WHEN(0, IS_CHANNEL, 0)},
+    {"sendto", ALLOW, {{4, IS, 0}, {5, IS, 0}, {3, LACKS, ~(uint64_t)SEND_FLAGS}}},
+    {"recvfrom", ALLOW, WHEN(3, LACKS, ~(uint64_t)MSG_DONTWAIT)},
+    {"sendmsg", ALLOW, WHEN2(0, IS_CHANNEL, 0, 2, IS, MSG_NOSIGNAL)},
     /* what it asks about itself */
     {"uname", ALLOW, ALWAYS},
     {"sysinfo", ALLOW, ALWAYS},
