@@ -72,13 +72,17 @@ static int write_back(const question *q, uint64_t address, const void *bytes, si
     return put == (ssize_t)count ? 0 : -EFAULT;
 }
 
+static bool follow_link(const char *link, char out[PATH_MAX]) {
+    ssize_t length = readlink(link, out, PATH_MAX - 1);
+    if (length >= 0) out[length] = 0;
+    return length >= 0;
+}
+
 /* "/proc/TID/NAME" leads to `out`. */
 static bool follow(const question *q, const char *name, char out[PATH_MAX]) {
     char link[64];
     snprintf(link, sizeof link, "/proc/%d/%s", (int)asker(q), name);
-    ssize_t length = readlink(link, out, PATH_MAX - 1);
-    if (length >= 0) out[length] = 0;
-    return length >= 0;
+    return follow_link(link, out);
 }
 
 /* The path at `address`, from the folder that the call starts from. */
@@ -159,14 +163,22 @@ static int move(const question *q, int folder, uint64_t from, int other_folder, 
     return hone_file_policy_change(q->facts->policy, asker(q), HONE_FILE_RENAME, path, other, 0);
 }
 
-/* Of a file that it made itself: also files that it may only read are open in it. */
+/* Of a file that it made itself: also files that it may only read are open in it. The file is held
+ * here while it is judged, since its number there may mean another one at any time. */
 static int change_open_file(const question *q) {
-    char name[32], path[PATH_MAX], link[64];
-    snprintf(name, sizeof name, "fd/%d", (int)argument(q, 0));
-    if (!follow(q, name, path)) return -EBADF;
-    if (!hone_file_policy_owns(q->facts->policy, path)) return -EACCES;
-    snprintf(link, sizeof link, "/proc/%d/%s", (int)asker(q), name);
-    return chmod(link, (mode_t)argument(q, 1) & 0777) ? -errno : 0;
+    char path[PATH_MAX], link[64];
+    snprintf(link, sizeof link, "/proc/%d/fd/%d", (int)asker(q), (int)argument(q, 0));
+    int error = 0, file = open(link, O_PATH | O_CLOEXEC);
+    if (file < 0) return -EBADF;
+    snprintf(link, sizeof link, "/proc/self/fd/%d", file);
+    if (!is_waiting(q) || !follow_link(link, path) ||
+        !hone_file_policy_owns(q->facts->policy, path)) {
+        error = -EACCES;
+    } else if (chmod(link, (mode_t)argument(q, 1) & 0777)) {
+        error = -errno;
+    }
+    close(file);
+    return error;
 }
 
 /* ---- processes ---- */
