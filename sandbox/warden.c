@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -147,6 +148,13 @@ static bool take_gate(hone_warden *w, int64_t patience_ns) {
     return false;
 }
 
+/* It has ended, or a stranger speaks in it: then it can take the gate no more, and no request after
+ * this one would be timed as it should be. */
+static void end_channel(hone_warden *w) {
+    hone_fd_close(&w->channel_fd);
+    (void)syscall(SYS_pidfd_send_signal, w->facts.held_pidfd, SIGKILL, NULL, 0u);
+}
+
 static void on_channel(hone_warden *w) {
     hone_channel_packet packet;
     if (!w->facts.held_pid) {
@@ -154,7 +162,7 @@ static void on_channel(hone_warden *w) {
         return;
     }
     if (!hone_channel_receive(w->channel_fd, &packet)) {
-        hone_fd_close(&w->channel_fd);
+        end_channel(w);
         return;
     }
     if (packet.word == HONE_CHANNEL_DROP) drop_gate(w);

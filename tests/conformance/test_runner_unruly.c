@@ -54,7 +54,7 @@ static const struct row {
     {"answer_gigabytes",    PATIENCE_NS, HONE_FAILURE_RUN_CRASH,   "was written to"},
     {"leave_taker",         PATIENCE_NS, HONE_FAILURE_NONE,        ""              },
     {"keep_gate",           PATIENCE_NS, HONE_FAILURE_NONE,        ""              },
-    {"garble_channel",      PATIENCE_NS, HONE_FAILURE_NONE,        ""              },
+    {"garble_channel",      PATIENCE_NS, HONE_FAILURE_RUN_CRASH,   "SIGKILL"       },
     {"flip_paths",          PATIENCE_NS, HONE_FAILURE_NONE,        ""              },
     {"leave_asker",         PATIENCE_NS, HONE_FAILURE_NONE,        ""              },
     {"leave_vandal",        PATIENCE_NS, HONE_FAILURE_NONE,        ""              },
