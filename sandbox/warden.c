@@ -151,8 +151,8 @@ static bool take_gate(hone_warden *w, int64_t patience_ns) {
 /* It has ended, or a stranger speaks in it: then it can take the gate no more, and no request after
  * this one would be timed as it should be. */
 static void end_channel(hone_warden *w) {
-    hone_fd_close(&w->channel_fd);
     (void)syscall(SYS_pidfd_send_signal, w->facts.held_pidfd, SIGKILL, NULL, 0u);
+    hone_fd_close(&w->channel_fd);
 }
 
 static void on_channel(hone_warden *w) {
