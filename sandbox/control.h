@@ -1,7 +1,7 @@
 /* sandbox/control.h - what the outside and a warden say to each other, one packet each.
  *
- *     outside ─► SERVE (grants) · IDLE · PING   warden ─► PID (of the held process) · PONG · END
- * (status)
+ *     outside ─► SERVE (grants) · IDLE · PING
+ *     warden  ─► PID (of the held process) · PONG · END (status)
  *
  * Grants are texts that end with NUL: a letter of hone_file_grant_kind, then the path.
  */

@@ -110,6 +110,10 @@ static bool absolute(pid_t tid, const char *path, char out[PATH_MAX]) {
 
 /* ---- what is in which list ---- */
 
+static bool is_for_reading(const grant *g) {
+    return g->kind == HONE_FILE_READ || g->kind == HONE_FILE_LIBRARY;
+}
+
 static const grant *granted(const hone_file_policy *policy, const char *path, bool is_writing) {
     for (size_t i = 0; i < policy->grant_count; i++) {
         const grant *g = &policy->grants[i];
@@ -117,8 +121,7 @@ static const grant *granted(const hone_file_policy *policy, const char *path, bo
         bool is_same = strcmp(path, g->path) == 0;
         bool is_draft = strncmp(path, g->path, length) == 0 && path[length] == '.' &&
                         !strchr(path + length, '/');
-        bool is_for_reading = g->kind == HONE_FILE_READ || g->kind == HONE_FILE_LIBRARY;
-        if (is_for_reading && is_same && !is_writing) return g;
+        if (is_for_reading(g) && is_same && !is_writing) return g;
         if (g->kind == HONE_FILE_WRITE && (is_same || is_draft)) return g;
         if (g->kind == HONE_FILE_FOLDER && (is_below(path, g->path) || (is_same && !is_writing)))
             return g;
@@ -211,10 +214,7 @@ static int look(const hone_file_policy *policy, pid_t tid, const char *path) {
     const grant *g = granted(policy, path, false);
     bool is_own = is_own_fact(tid, path) || is_own_descriptor(tid, path);
     if (!g && !is_own && !is_public(policy, path)) return -EACCES;
-    int fd =
-        open(path,
-             O_PATH | O_CLOEXEC |
-                 (g && g->kind != HONE_FILE_READ && g->kind != HONE_FILE_LIBRARY ? O_NOFOLLOW : 0));
+    int fd = open(path, O_PATH | O_CLOEXEC | (g && !is_for_reading(g) ? O_NOFOLLOW : 0));
     if (fd < 0) return -errno;
     int error = g || is_own ? 0 : check_found(policy, fd);
     if (error) close(fd);

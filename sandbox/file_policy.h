@@ -8,8 +8,7 @@
  *                write (with drafts beside them, PATH.xyz), folders of its own
  *     loader     ld.so.cache, and *.so* in the folders that the loader searches
  *     machine    what thread libraries read: CPUs, caches, NUMA nodes; its own maps, status, tasks
- *     /dev/null
- *     toolchain  (compilers) what lies under the folders of the toolchain
+ *     toolchain  (compilers) what lies under the folders of the toolchain, and /dev/null
  *
  * Whatever was not granted must be readable by everybody on this machine, and is given out for
  * reading only.

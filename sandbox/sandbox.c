@@ -3,11 +3,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -92,12 +90,11 @@ static void become_first(const hone_sandbox_options *options, const ends *e) {
 }
 
 /* Does not return: what this process was before is the held one's to go on with, and to end. */
-static void serve_as_warden(hone_warden *warden, pid_t first, const hone_sandbox_options *options,
-                            ends *e) {
+static void serve_as_warden(hone_warden *warden, pid_t first, const hone_sandbox *box, ends *e) {
     hone_fd_close(&e->channel[1]);
     hone_fd_close(&e->end[1]);
-    (void)close(options->keep_fd);
-    hone_warden_watch(warden, e->channel[0], e->end[0]);
+    (void)close(box->options.keep_fd);
+    hone_warden_watch(warden, e->channel[0], e->end[0], box->has_namespaces);
     (void)kill(first, SIGKILL); /* and with it its whole namespace */
     (void)waitpid(first, NULL, 0);
     _exit(0);
@@ -117,9 +114,8 @@ hone_status hone_sandbox_split(const hone_sandbox_options *options, hone_sandbox
     out_box->has_namespaces = !options->unsandboxed &&
                               !(options->without & HONE_SANDBOX_NAMESPACES) &&
                               hone_layer_namespaces();
-    hone_warden_set_namespaces(warden, out_box->has_namespaces);
     pid_t first = fork();
-    if (first > 0) serve_as_warden(warden, first, options, &e);
+    if (first > 0) serve_as_warden(warden, first, out_box, &e);
     if (first == 0) {
         become_first(options, &e);
     } else {

@@ -61,10 +61,6 @@ void hone_warden_destroy(hone_warden *w) {
     hone_free(w);
 }
 
-void hone_warden_set_namespaces(hone_warden *w, bool has_namespaces) {
-    w->facts.has_namespaces = has_namespaces;
-}
-
 /* ---- the outside ---- */
 
 static void tell(const hone_warden *w, char what, int number) {
@@ -182,9 +178,10 @@ static void on_end(hone_warden *w) {
 
 /* ---- the loop ---- */
 
-void hone_warden_watch(hone_warden *w, int channel_fd, int end_fd) {
+void hone_warden_watch(hone_warden *w, int channel_fd, int end_fd, bool has_namespaces) {
     w->channel_fd = channel_fd;
     w->end_fd = end_fd;
+    w->facts.has_namespaces = has_namespaces;
     while (!w->is_over) {
         enum { CONTROL, END, CHANNEL, LISTENER, COUNT };
         struct pollfd on[COUNT] = {

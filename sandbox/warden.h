@@ -14,11 +14,8 @@ HONE_NODISCARD hone_status hone_warden_create(const hone_sandbox_options *option
                                               hone_warden **out_warden);
 void hone_warden_destroy(hone_warden *warden); /* NULL is allowed */
 
-/* Whether the held process lives in namespaces of its own. */
-void hone_warden_set_namespaces(hone_warden *warden, bool has_namespaces);
-
 /* Serves until the held process has ended (then the outside is told) or the outside has gone away.
  * `end_fd` brings the status of wait(2). */
-void hone_warden_watch(hone_warden *warden, int channel_fd, int end_fd);
+void hone_warden_watch(hone_warden *warden, int channel_fd, int end_fd, bool has_namespaces);
 
 #endif
