@@ -146,7 +146,8 @@ static hone_status spawn_worker(const builder_local *self, worker *w, int child_
     hone_str temporary = {0};
     HONE_TRY(hone_fs_temp_dir("hone-build", &w->dir));
     hone_str_printf(&temporary, "TMPDIR=%s", w->dir);
-    const char *const extra[] = {hone_str_text(&temporary), "CCACHE_DISABLE=1", NULL};
+    /* a linker that speaks no language but C opens a dozen files less */
+    const char *const extra[] = {hone_str_text(&temporary), "CCACHE_DISABLE=1", "LC_ALL=C", NULL};
     hone_status st = hone_str_check(&temporary);
     if (!st) st = hone_held_start(&w->held, &options, extra);
     hone_str_deinit(&temporary);

@@ -57,11 +57,11 @@ static bool is_handed_on(const char *variable) {
 
 static bool choose_environment(word_list *out, const char *const *extra) {
     bool ok = true;
+    for (; extra && *extra && ok; extra++) /* first: of two of a name, that one counts */
+        ok = hone_vec_push(out, *extra);
     for (char **at = environ; *at && ok; at++) {
         if (is_handed_on(*at)) ok = hone_vec_push(out, *at);
     }
-    for (; extra && *extra && ok; extra++)
-        ok = hone_vec_push(out, *extra);
     return ok && hone_vec_push(out, NULL);
 }
 
