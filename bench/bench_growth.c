@@ -5,7 +5,8 @@
  * The primitive works on the middle of the program. Each time is that of the primitive alone, on a
  * schedule that was reset and, where it needs a tile to work on, split before (not timed). The last
  * row of each primitive is the growth: the time at 1,000 stages over that at 10, over 100; 1 is
- * linear, less is better. `memory` is what a schedule's arena holds after all of them.
+ * linear, less is better. `memory` is what a schedule's arena holds after all of them. `chain` is
+ * the default schedule of Sk = S(k-1) * sigmoid(S(k-1)), where each stage is read twice.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,6 +14,7 @@
 
 #include "bench/bench_util.h"
 #include "ir/script.h"
+#include "schedule/defaults/default_schedule.h"
 #include "schedule/schedule.h"
 #include "support/arena.h"
 
@@ -29,17 +31,21 @@ typedef struct place {
 
 /* ---- programs ---- */
 
-static void append_stage(hone_str *text, int k, const char *from) {
+static void append_stage(hone_str *text, int k, const char *from, bool is_read_twice) {
     hone_str_printf(text,
                     "    for i, j in T.grid(64, 64):\n"
                     "        with T.sblock(\"S%d\"):\n"
                     "            vi, vj = T.axis.remap(\"SS\", [i, j])\n"
-                    "            S%d[vi, vj] = %s[vi, vj] * T.float32(2)\n",
+                    "            S%d[vi, vj] = %s[vi, vj] * ",
                     k, k, from);
+    if (is_read_twice)
+        hone_str_printf(text, "T.sigmoid(%s[vi, vj])\n", from);
+    else
+        hone_str_append(text, "T.float32(2)\n");
 }
 
 /* Stages 0 to count, and the sums over the rows of the middle one. */
-static void print_program(int count, hone_str *text) {
+static void print_program(int count, bool is_read_twice, hone_str *text) {
     hone_str_append(text,
                     "from tvm.script import tirx as T\n\n"
                     "@T.prim_func(s_tir=True)\n"
@@ -50,7 +56,7 @@ static void print_program(int count, hone_str *text) {
     for (int k = 0; k <= count; k++) {
         char from[32];
         snprintf(from, sizeof from, k ? "S%d" : "A", k - 1);
-        append_stage(text, k, from);
+        append_stage(text, k, from, is_read_twice);
     }
     hone_str_printf(text,
                     "    for i, k in T.grid(64, 64):\n"
@@ -66,11 +72,11 @@ static void print_program(int count, hone_str *text) {
                     (count + 1) / 2, count);
 }
 
-static hone_schedule *make_schedule(int count, hone_module **out_module) {
+static hone_schedule *make_schedule(int count, bool is_read_twice, hone_module **out_module) {
     const hone_member *member;
     hone_schedule *sch = NULL;
     hone_str text = {0};
-    print_program(count, &text);
+    print_program(count, is_read_twice, &text);
     bench_must(hone_str_check(&text));
     bench_must(hone_script_parse(text.data, text.length, "growth.py", out_module));
     hone_str_deinit(&text);
@@ -180,6 +186,18 @@ static const primitive primitives[] = {
     {"blockize",               blockize,               1 },
 };
 
+static hone_status default_schedule(place *p) {
+    static const hone_default_limits limits = {.threads = 1,
+                                               .vector_lanes = 8,
+                                               .vector_registers = 16,
+                                               .l1_bytes = 32768,
+                                               .l2_bytes = 1 << 20};
+    HONE_TRY(hone_schedule_reset(p->sch));
+    return hone_default_schedule(p->sch, &limits);
+}
+
+static const primitive chain = {"chain", default_schedule, 1};
+
 /* ---- rows ---- */
 
 /* Median of one application, in ns. */
@@ -220,13 +238,25 @@ static void bench_primitive(bench *b, hone_schedule *const *schedules, const pri
     add_row(b, prim->name, "growth", "", times[3] / times[1] / 100, spread);
 }
 
+static void bench_chain(bench *b) {
+    hone_schedule *schedules[HONE_COUNT(stage_counts)];
+    hone_module *modules[HONE_COUNT(stage_counts)];
+    for (size_t i = 0; i < HONE_COUNT(stage_counts); i++)
+        schedules[i] = make_schedule(stage_counts[i], true, &modules[i]);
+    bench_primitive(b, schedules, &chain);
+    for (size_t i = 0; i < HONE_COUNT(stage_counts); i++) {
+        hone_schedule_destroy(schedules[i]);
+        hone_module_release(modules[i]);
+    }
+}
+
 int main(int argc, char **argv) {
     bench b;
     hone_schedule *schedules[HONE_COUNT(stage_counts)];
     hone_module *modules[HONE_COUNT(stage_counts)];
     bench_begin(&b, "growth", argc, argv);
     for (size_t i = 0; i < HONE_COUNT(stage_counts); i++)
-        schedules[i] = make_schedule(stage_counts[i], &modules[i]);
+        schedules[i] = make_schedule(stage_counts[i], false, &modules[i]);
     for (size_t i = 0; i < HONE_COUNT(primitives); i++) {
         if (bench_wants(&b, primitives[i].name)) bench_primitive(&b, schedules, &primitives[i]);
     }
@@ -238,5 +268,6 @@ int main(int argc, char **argv) {
         hone_schedule_destroy(schedules[i]);
         hone_module_release(modules[i]);
     }
+    if (bench_wants(&b, chain.name)) bench_chain(&b);
     return bench_finish(&b);
 }

@@ -22,4 +22,15 @@ HONE_NODISCARD hone_status sch_invert_indices(hone_schedule *sch, hone_node_id b
                                               const hone_expr *const *index_values,
                                               const hone_expr ***out_values);
 
+/* ---- how large it becomes: inline_size.c ---- */
+
+/* How often expressions below the reader load the buffer; out_nodes: terms of the value. */
+uint64_t sch_inlined_copies(const hone_schedule *sch, const hone_expr *value, hone_buffer buffer,
+                            hone_node_id reader, uint64_t *out_nodes);
+/* Refuses to put the value where the reader loads the buffer if that makes more than anybody can
+ * want. */
+HONE_NODISCARD hone_status sch_require_small_inline(hone_schedule *sch, hone_node_id blame,
+                                                    const hone_expr *value, hone_buffer buffer,
+                                                    hone_node_id reader);
+
 #endif

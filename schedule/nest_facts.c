@@ -1,7 +1,12 @@
 #include "schedule/nest_facts.h"
 
 #include "schedule/auto_loops.h"
+#include "schedule/inlining.h"
 #include "schedule/loop_strides.h"
+
+/* Copies of an expression are found again by those who generate code, up to a size. In chains, each
+ * link of which is read twice, they double: they must end. */
+enum { MAX_COPIED_NODES = 128 };
 
 bool hone_nest_has_reduce_axis(const hone_schedule *sch, hone_node_id block) {
     const hone_block *inner = hone_func_node(sch->func, block)->u.block.block;
@@ -57,11 +62,15 @@ static bool reads_block_output(const hone_block *reader, const hone_block *write
 typedef struct readers {
     uint32_t count, reductions;
     int64_t instances; /* of all of them together */
+    uint64_t nodes;    /* terms that inlining adds: a copy for each load but the first */
 } readers;
 
 static readers find_readers(const hone_schedule *sch, hone_node_id block) {
     readers out = {0};
+    uint64_t copies = 0, nodes = 0;
     const hone_block *writer = hone_func_node(sch->func, block)->u.block.block;
+    hone_node_id id = sch_single_store(sch, block);
+    const hone_node *store = id == HONE_NO_ID ? NULL : hone_func_node(sch->func, id);
     for (hone_node_id n = 0; n != HONE_NO_ID; n = hone_tree_next(sch->func, 0, n)) {
         if (n == block || hone_func_node(sch->func, n)->kind != HONE_NODE_BLOCK) continue;
         if (!reads_block_output(hone_func_node(sch->func, n)->u.block.block, writer)) continue;
@@ -69,7 +78,10 @@ static readers find_readers(const hone_schedule *sch, hone_node_id block) {
         out.count++;
         out.reductions += hone_nest_has_reduce_axis(sch, n);
         out.instances = more > INT64_MAX - out.instances ? INT64_MAX : out.instances + more;
+        if (!store) continue;
+        copies += sch_inlined_copies(sch, store->u.store.value, store->u.store.buffer, n, &nodes);
     }
+    out.nodes = copies ? (copies - 1) * nodes : 0;
     return out;
 }
 
@@ -91,7 +103,7 @@ bool hone_nest_should_inline(hone_schedule *sch, hone_node_id block) {
     const hone_block *inner = hone_func_node(sch->func, block)->u.block.block;
     if (inner->write_count != 1 || hone_block_init_of(sch->func, block) != HONE_NO_ID) return false;
     readers r = find_readers(sch, block);
-    if (r.count == 0) return false;
+    if (r.count == 0 || r.nodes > MAX_COPIED_NODES) return false;
     if (inner->read_count == 0) return true; /* a constant */
     work w = {0};
     hone_tree_walk_exprs(sch->func, block, false, look_at_expr, &w);

@@ -33,7 +33,9 @@ bool hone_nest_has_reduce_axis(const hone_schedule *sch, hone_node_id block);
  *   cheap elementwise work          into spatial readers; into a reduction only as it is read, and
  *                                   without a condition (a padding in an inner loop costs more)
  *   exp, tanh and the like          only where nothing is computed twice: one reader, not larger
- *   copies (transpose, reshape)     into spatial readers */
+ *   copies (transpose, reshape)     into spatial readers
+ *
+ * and nothing whose copies would make expressions long. */
 bool hone_nest_should_inline(hone_schedule *sch, hone_node_id block);
 /* Instances of a block: the product of its axes' extents; INT64_MAX when unknown or huge. */
 int64_t hone_nest_instances(const hone_schedule *sch, hone_node_id block);

@@ -9,7 +9,7 @@
  * Checks: the scope is a pipeline of stages; the block is complete, without init, and is no output
  * block; (a predicate may go: consumers read only what surely was written;) its body is one store
  * whose indices are a bijective affine map of its axes; no one else takes the buffer's address or a
- * view of it; the scope has another block. */
+ * view of it; the scope has another block; what comes out is not huge (inline_size.c). */
 
 /* ---- what both directions share ---- */
 
@@ -282,10 +282,12 @@ static hone_status check_inline(hone_schedule *sch, hone_node_id block, hone_nod
         return sch_refuse(sch, block, "%s is the only block in its scope",
                           sch_block_name(sch, block));
     }
-    if (!sch_is_in_concurrent_loop(sch, block)) return HONE_OK;
+    bool is_in_concurrent_loop = sch_is_in_concurrent_loop(sch, block);
     for (hone_node_id n = first; n != HONE_NO_ID; n = sch_next_block(sch, scope, n)) {
         if (n == block || !loads(sch, n, store->u.store.buffer)) continue;
-        HONE_TRY(sch_require_leavable(sch, block, n));
+        if (is_in_concurrent_loop) HONE_TRY(sch_require_leavable(sch, block, n));
+        HONE_TRY(
+            sch_require_small_inline(sch, block, store->u.store.value, store->u.store.buffer, n));
     }
     return HONE_OK;
 }

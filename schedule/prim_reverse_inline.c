@@ -385,6 +385,7 @@ static hone_status do_reverse(hone_schedule *sch, const reverse *r) {
     bool is_in_loops = producer.parent != r->producer;
     if (!is_in_loops) HONE_TRY(check_order(sch, r, values));
     HONE_TRY(sch_require_leavable(sch, r->block, r->producer));
+    HONE_TRY(sch_require_small_inline(sch, r->block, producer.u.store.value, r->buffer, r->block));
     if (is_in_loops && !sch_writes_apart(sch, r->block)) {
         return sch_refuse(sch, r->block,
                           "the body of %s is not a single store, and different values of the axes "

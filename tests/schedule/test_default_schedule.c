@@ -76,6 +76,94 @@ static void random_programs_are_right(void **state) {
     }
 }
 
+/* ---- how large expressions become ---- */
+
+enum { CHAIN = 40 };
+
+/* Each link reads the one before so many times. */
+static void print_chain(const char *link, hone_str *text) {
+    hone_str_append(text, "@T.prim_func\n"
+                          "def main(S0: T.Buffer((64,), \"float32\"), Out: T.Buffer((64,), "
+                          "\"float32\")):\n");
+    for (int k = 1; k <= CHAIN; k++)
+        hone_str_printf(text, "    S%d = T.alloc_buffer((64,))\n", k);
+    for (int k = 1; k <= CHAIN + 1; k++) {
+        char to[16];
+        snprintf(to, sizeof to, k > CHAIN ? "Out" : "S%d", k);
+        hone_str_printf(text,
+                        "    for i in range(64):\n        with T.block(\"%s\"):\n"
+                        "            v = T.axis.spatial(64, i)\n            %s[v] = ",
+                        to, to);
+        for (const char *c = link; *c; c++) {
+            if (*c == '@')
+                hone_str_printf(text, "S%d[v]", k - 1);
+            else
+                hone_str_printf(text, "%c", *c);
+        }
+        hone_str_append(text, "\n");
+    }
+}
+
+static bool count_term(void *ctx, const hone_expr *e) {
+    (void)e;
+    return ++*(uint64_t *)ctx <= 1000000;
+}
+
+static void count_terms(void *ctx, hone_node_id at, const hone_expr *e) {
+    (void)at;
+    hone_expr_walk(e, count_term, ctx);
+}
+
+static uint64_t terms_of(const hone_func *func) {
+    uint64_t terms = 0;
+    hone_tree_walk_exprs(func, 0, false, count_terms, &terms);
+    return terms;
+}
+
+static hone_schedule *schedule_chain(const char *link, hone_module **out_module) {
+    hone_schedule *sch = NULL;
+    hone_str text = {0};
+    print_chain(link, &text);
+    HONE_ASSERT_OK(hone_str_check(&text));
+    HONE_ASSERT_OK(hone_schedule_create(hone_test_parse(text.data, out_module), &sch));
+    hone_str_deinit(&text);
+    return sch;
+}
+
+static void chains_stay_small(void **state) {
+    static const char *const links[] = {"@ * T.sigmoid(@)", "@ * @ + @", "@ * T.float32(2)",
+                                        "T.if_then_else(@ > T.float32(0), @, @ * @)"};
+    (void)state;
+    for (size_t i = 0; i < HONE_COUNT(links); i++) {
+        hone_module *module = NULL;
+        hone_schedule *sch = schedule_chain(links[i], &module);
+        HONE_ASSERT_OK(hone_default_schedule(sch, &machines[0]));
+        if (terms_of(sch->func) > CHAIN * 512) fail_msg("a chain of %s became huge", links[i]);
+        hone_schedule_destroy(sch);
+        hone_module_release(module);
+    }
+}
+
+static void huge_inlining_is_refused(void **state) {
+    (void)state;
+    hone_module *module = NULL;
+    hone_schedule *sch = schedule_chain("@ * @", &module);
+    hone_status st = HONE_OK;
+    int done = 0;
+    for (; !st && done < CHAIN; done++) {
+        char name[16];
+        hone_rv block;
+        snprintf(name, sizeof name, "S%d", done + 1);
+        HONE_ASSERT_OK(hone_sch_get_block(sch, name, &block));
+        st = hone_sch_compute_inline(sch, block);
+    }
+    assert_in_range(done, 8, 20);
+    HONE_ASSERT_ERROR(st, HONE_CODE_ILLEGAL, "terms");
+    assert_true(terms_of(sch->func) < 200000);
+    hone_schedule_destroy(sch);
+    hone_module_release(module);
+}
+
 /* ---- what loops come out ---- */
 
 typedef struct loops {
@@ -437,6 +525,8 @@ int main(void) {
     failed += HONE_RUN_ROWS("schedule/default loops", rows, loops_are_as_wanted);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(random_programs_are_right),
+        cmocka_unit_test(chains_stay_small),
+        cmocka_unit_test(huge_inlining_is_refused),
         cmocka_unit_test(softmax_is_one_nest),
         cmocka_unit_test(planes_are_padded_together),
         cmocka_unit_test(sums_are_collected_along_rows),
