@@ -25,6 +25,8 @@ typedef enum hone_compile_source {
     HONE_COMPILE_PLAIN,   /* as it was written */
     HONE_COMPILE_DEFAULT, /* default schedule */
     HONE_COMPILE_RECORD,  /* trace of a record, replayed */
+    HONE_COMPILE_WRITTEN, /* as it was written, with a schedule (ir/written_schedule.h) */
+    HONE_COMPILE_SOURCES,
 } hone_compile_source;
 
 typedef enum hone_compile_emit {
@@ -54,6 +56,7 @@ typedef struct hone_compile_options {
     hone_compile_emit emit;
     hone_compile_weights weights;
     bool no_schedule;        /* plain kernels: neither records nor default schedules */
+    bool reschedule;         /* default schedules also where the program carries one */
     hone_db *db;             /* NULL = no records */
     hone_builder *builder;   /* NULL = a local one with hone-worker, one process per core */
     const char *worker_path; /* for that one; NULL = beside this program, else in PATH */
@@ -93,10 +96,10 @@ typedef struct hone_compile_result {
     uint32_t file_count;
     const char *const *files; /* that were written */
     int64_t weights_bytes;
-    int64_t workspace_bytes; /* of the plan that needs most; -1 = depends on sizes */
-    uint32_t counts[3];      /* kernels by source */
-    uint32_t translated;     /* of those from records */
-    uint32_t plan_count;     /* with the general ones */
+    int64_t workspace_bytes;               /* of the plan that needs most; -1 = depends on sizes */
+    uint32_t counts[HONE_COMPILE_SOURCES]; /* kernels by source */
+    uint32_t translated;                   /* of those from records */
+    uint32_t plan_count;                   /* with the general ones */
     int64_t library_bytes;
 } hone_compile_result;
 
@@ -108,11 +111,14 @@ HONE_NODISCARD hone_status hone_compile_module(const hone_module *module,
                                                hone_compile_result *out_result);
 void hone_compile_result_deinit(hone_compile_result *result);
 
-const char *hone_compile_source_name(hone_compile_source source); /* "plain", "default", "record" */
+const char *hone_compile_source_name(hone_compile_source source); /* "plain", "default", "record",
+                                                                          "written" */
 /* "so", "a", "obj", "c", "llvm", "asm", "ptx", "program"; false for others. */
 HONE_NODISCARD bool hone_compile_emit_parse(const char *text, hone_compile_emit *out_emit);
 
-/* The table that `hone compile` prints, and the same as JSON. */
+/* The table of kernels that `hone compile` prints, alone and with what was written, and all of it
+ * as JSON. */
+void hone_compile_kernels_print(const hone_compile_result *result, hone_str *out);
 void hone_compile_result_print(const hone_compile_result *result, hone_str *out);
 void hone_compile_result_print_json(const hone_compile_result *result, hone_str *out);
 

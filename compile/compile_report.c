@@ -5,7 +5,7 @@
 #include "compile/compile.h"
 #include "support/json.h"
 
-static const char *const source_names[] = {"plain", "default", "record"};
+static const char *const source_names[] = {"plain", "default", "record", "written"};
 static const char *const emit_names[] = {"so", "a", "obj", "c", "llvm", "asm", "ptx", "program"};
 
 const char *hone_compile_source_name(hone_compile_source source) {
@@ -32,7 +32,7 @@ static void print_time(double ns, hone_str *out) {
     }
 }
 
-void hone_compile_result_print(const hone_compile_result *result, hone_str *out) {
+void hone_compile_kernels_print(const hone_compile_result *result, hone_str *out) {
     int width = 6;
     for (uint32_t i = 0; i < result->kernel_count; i++) {
         int length = (int)strlen(result->kernels[i].name);
@@ -53,8 +53,17 @@ void hone_compile_result_print(const hone_compile_result *result, hone_str *out)
     hone_str_printf(out, "%u kernels: %u from records", result->kernel_count,
                     result->counts[HONE_COMPILE_RECORD]);
     if (result->translated > 0) hone_str_printf(out, " (%u translated)", result->translated);
-    hone_str_printf(out, ", %u with default schedules, %u plain\n",
+    hone_str_printf(out, ", %u with default schedules, %u plain",
                     result->counts[HONE_COMPILE_DEFAULT], result->counts[HONE_COMPILE_PLAIN]);
+    if (result->counts[HONE_COMPILE_WRITTEN] > 0) {
+        hone_str_printf(out, ", %u as scheduled in the program",
+                        result->counts[HONE_COMPILE_WRITTEN]);
+    }
+    hone_str_append(out, "\n");
+}
+
+void hone_compile_result_print(const hone_compile_result *result, hone_str *out) {
+    hone_compile_kernels_print(result, out);
     if (result->plan_count > 1) {
         hone_str_printf(out, "%u plans: for special sizes and functions\n", result->plan_count);
     }
@@ -98,13 +107,13 @@ void hone_compile_result_print_json(const hone_compile_result *result, hone_str 
     }
     hone_str_printf(out,
                     "], \"plans\": %u, \"records\": %u, \"translated\": %u, \"defaults\": %u, "
-                    "\"plain\": %u, "
+                    "\"plain\": %u, \"written\": %u, "
                     "\"weights_bytes\": %lld, "
                     "\"workspace_bytes\": %lld, \"library_bytes\": %lld, \"files\": [",
                     result->plan_count, result->counts[HONE_COMPILE_RECORD], result->translated,
                     result->counts[HONE_COMPILE_DEFAULT], result->counts[HONE_COMPILE_PLAIN],
-                    (long long)result->weights_bytes, (long long)result->workspace_bytes,
-                    (long long)result->library_bytes);
+                    result->counts[HONE_COMPILE_WRITTEN], (long long)result->weights_bytes,
+                    (long long)result->workspace_bytes, (long long)result->library_bytes);
     for (uint32_t i = 0; i < result->file_count; i++) {
         if (i) hone_str_append(out, ", ");
         json_text(out, result->files[i]);

@@ -3,6 +3,7 @@
  *   record (record_choice.h) ──build──► same program? ──yes──► taken
  *      ▲ the next one                   │no, or does not build
  *      └────────────────────────────────┤none is left
+ *   the program carries a schedule ◄────┤──build──► taken
  *   default schedule ◄──────────────────┘──build──► taken
  *                        │does not build
  *   plain ◄──────────────┘──build──► taken, or the compilation fails
@@ -13,6 +14,7 @@
 #include "compile/parts.h"
 #include "graph/specialize.h"
 #include "ir/script.h"
+#include "ir/written_schedule.h"
 #include "schedule/defaults/default_schedule.h"
 #include "support/clock.h"
 
@@ -153,9 +155,19 @@ static hone_status use_default(parts *p, part_kernel *k) {
     return st;
 }
 
+static hone_status keep_written(parts *p, part_kernel *k) {
+    k->facts.source = HONE_COMPILE_WRITTEN;
+    k->facts.reason = hone_arena_printf(
+        p->arena, "the program carries a schedule (--reschedule puts the default one over it)%s%s",
+        p->options->db ? "; " : "", p->options->db ? k->facts.reason : "");
+    return k->facts.reason ? HONE_OK : parts_no_memory();
+}
+
 static hone_status choose_schedule(parts *p, part_kernel *k) {
     HONE_TRY(choose_record(p, k));
-    return k->trace ? HONE_OK : use_default(p, k);
+    if (k->trace) return HONE_OK;
+    bool is_kept = !p->options->reschedule && hone_func_carries_schedule(k->func);
+    return is_kept ? keep_written(p, k) : use_default(p, k);
 }
 
 static hone_status choose(parts *p, part_kernel *k) {

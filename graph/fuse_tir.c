@@ -4,6 +4,7 @@
 
 #include "ir/graph_op.h"
 #include "ir/grow.h"
+#include "ir/written_schedule.h"
 
 /* Splices the bodies of PrimFuncs into one: variables and buffers are renumbered, blocks keep their
  * order, one block per operator. All memory is the module's arena, so that what does not change is
@@ -36,6 +37,7 @@ static hone_status no_memory(void) {
 
 bool hone_func_can_fuse(const hone_func *func) {
     if (hone_func_root_block(func) == HONE_NO_ID || func->param_count < 1) return false;
+    if (hone_func_carries_schedule(func)) return false; /* it is as somebody wants it */
     const hone_node *root = hone_func_node(func, hone_func_root_block(func));
     if (root->u.block.block->match_count || root->u.block.predicate) return false;
     for (uint32_t i = 0; i < func->param_count; i++) {

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "ir/structural.h"
+#include "ir/written_schedule.h"
 #include "support/alloc.h"
 
 /* ---- bytes ---- */
@@ -259,7 +260,7 @@ static void write_attr_value(canon *c, const hone_value *written) {
     case HONE_VALUE_MAP: {
         hone_attrs attrs = {value.count, value.u.attrs};
         canon_byte(c, '{');
-        canon_attrs(c, &attrs, NULL);
+        canon_attrs(c, &attrs);
         return;
     }
     }
@@ -276,10 +277,14 @@ static const hone_attr *next_attr(const hone_attrs *attrs, const char *after) {
     return best;
 }
 
-void canon_attrs(canon *c, const hone_attrs *attrs, const char *left_out) {
+static bool says_nothing(const char *key) {
+    return strcmp(key, "global_symbol") == 0 || strcmp(key, HONE_ATTR_IS_SCHEDULED) == 0;
+}
+
+static void write_attrs(canon *c, const hone_attrs *attrs, bool is_of_func) {
     const hone_attr *attr = NULL;
     while ((attr = next_attr(attrs, attr ? attr->key : NULL))) {
-        if (left_out && strcmp(attr->key, left_out) == 0) continue;
+        if (is_of_func && says_nothing(attr->key)) continue;
         canon_mark_at(c, "attribute", NULL, attr->key);
         canon_byte(c, 'a');
         canon_string(c, attr->key);
@@ -287,4 +292,12 @@ void canon_attrs(canon *c, const hone_attrs *attrs, const char *left_out) {
     }
     canon_mark_at(c, "end of the attributes", NULL, NULL);
     canon_byte(c, 'e');
+}
+
+void canon_attrs(canon *c, const hone_attrs *attrs) {
+    write_attrs(c, attrs, false);
+}
+
+void canon_func_attrs(canon *c, const hone_attrs *attrs) {
+    write_attrs(c, attrs, true);
 }

@@ -113,7 +113,7 @@ static void write_buffer_definition(canon *c, const hone_buffer_info *info) {
     canon_uint(c, info->separator_count);
     for (uint32_t i = 0; i < info->separator_count; i++)
         canon_int(c, info->separators[i]);
-    if (info->annotations.count) canon_attrs(c, &info->annotations, NULL);
+    if (info->annotations.count) canon_attrs(c, &info->annotations);
     canon_mark_at(c, "storage", NULL, NULL);
     canon_byte(c, info->alias_of != HONE_NO_ID ? 'A' : 'O');
     if (info->alias_of != HONE_NO_ID) write_buffer(c, info->alias_of);
@@ -264,7 +264,7 @@ static void write_loop(canon *c, const hone_node *node) {
     write_range(c, "begin of the loop", "extent of the loop", &node->u.loop.range);
     canon_mark_at(c, "loop variable", NULL, NULL);
     canon_var_definition(c, node->u.loop.var, c->func->vars[node->u.loop.var].dtype);
-    canon_attrs(c, &node->u.loop.annotations, NULL);
+    canon_attrs(c, &node->u.loop.annotations);
 }
 
 static void write_axes(canon *c, const hone_node *node) {
@@ -302,7 +302,7 @@ static void write_block(canon *c, const hone_node *node) {
     }
     write_regions(c, "number of reads", block->read_count, block->reads);
     write_regions(c, "number of writes", block->write_count, block->writes);
-    canon_attrs(c, &block->annotations, NULL);
+    canon_attrs(c, &block->annotations);
 }
 
 static void write_attr(canon *c, const hone_node *node) {
@@ -310,7 +310,7 @@ static void write_attr(canon *c, const hone_node *node) {
     hone_attrs attrs = {1, &attr};
     canon_mark_at(c, "statement", NULL, NULL);
     canon_byte(c, 'A');
-    canon_attrs(c, &attrs, NULL);
+    canon_attrs(c, &attrs);
     canon_expr(c, "value of the attribute", node->u.attr.value);
 }
 
@@ -435,6 +435,6 @@ void canon_write_func(canon *c, const hone_func *func) {
     canon_byte(c, hone_dtype_is_void(func->result) ? 'P' : 'Q');
     if (!hone_dtype_is_void(func->result)) canon_dtype(c, func->result);
     write_params(c);
-    canon_attrs(c, &func->attrs, "global_symbol");
+    canon_func_attrs(c, &func->attrs);
     write_tree(c);
 }

@@ -198,7 +198,7 @@ static void write_bind(canon *c, const hone_gbind *bind) {
         canon_expr(c, "symbolic argument", bind->symbolic[i]);
     }
     canon_int(c, bind->kind == HONE_GBIND_TUPLE_GET ? bind->index : 0);
-    canon_attrs(c, &bind->attrs, NULL);
+    canon_attrs(c, &bind->attrs);
     define_value(c, bind->value);
 }
 
@@ -214,7 +214,7 @@ void canon_write_graph(canon *c, const hone_module *module, const hone_graph_fun
     canon_uint(c, graph->param_count);
     for (uint32_t i = 0; i < graph->param_count; i++)
         define_value(c, i);
-    canon_attrs(c, &graph->attrs, "global_symbol");
+    canon_func_attrs(c, &graph->attrs);
     canon_mark_at(c, "number of bindings", NULL, NULL);
     canon_uint(c, graph->bind_count);
     for (uint32_t i = 0; i < graph->bind_count; i++) {

@@ -68,6 +68,8 @@ void canon_dtype(canon *c, hone_dtype dtype);
 void canon_mark_at(canon *c, const char *what, const hone_expr *expr, const char *text);
 void canon_expr(canon *c, const char *what, const hone_expr *e);
 void canon_var_definition(canon *c, hone_var var, hone_dtype dtype);
-void canon_attrs(canon *c, const hone_attrs *attrs, const char *left_out);
+/* Attributes of functions without those that say nothing about what is computed. */
+void canon_func_attrs(canon *c, const hone_attrs *attrs);
+void canon_attrs(canon *c, const hone_attrs *attrs);
 
 #endif

@@ -3,7 +3,8 @@
  *
  * The hash is 128 bits over a canonical serialisation with a version; it holds no enum values and
  * no addresses and is the identity of a workload in databases, so it never changes within a
- * version (golden tests). func attributes "global_symbol" do not count.
+ * version (golden tests). func attributes "global_symbol" and
+ * "tir.is_scheduled" do not count.
  */
 #ifndef HONE_IR_STRUCTURAL_H
 #define HONE_IR_STRUCTURAL_H

@@ -129,8 +129,8 @@ static bool attrs_equal(const hone_module *a, const hone_module *b) {
     canon ca, cb;
     canon_init(&ca, true);
     canon_init(&cb, true);
-    canon_attrs(&ca, &a->attrs, NULL);
-    canon_attrs(&cb, &b->attrs, NULL);
+    canon_attrs(&ca, &a->attrs);
+    canon_attrs(&cb, &b->attrs);
     return compare(&ca, &cb, NULL);
 }
 

@@ -49,7 +49,7 @@ hone_hash128 hone_module_hash(const hone_module *module) {
     }
     canon c;
     canon_init(&c, false);
-    canon_attrs(&c, &module->attrs, NULL);
+    canon_attrs(&c, &module->attrs);
     hone_hasher_hash(&hasher, canon_digest(&c));
     canon_deinit(&c);
     return hone_hasher_finish(&hasher);

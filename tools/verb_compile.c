@@ -15,7 +15,7 @@ typedef struct compile_options {
     const char *output, *db, *target, *params, *emit, *weights, *func;
     hone_cli_list shapes, intrins;
     int64_t threads;
-    bool no_schedule, exact, lines;
+    bool no_schedule, reschedule, exact, lines;
 } compile_options;
 
 /* What the verb opens. */
@@ -210,6 +210,7 @@ static hone_status read_options(compile_job *job) {
     if (!options->output) return HONE_ERROR(HONE_CODE_NO_MEMORY, "compile");
     options->func = o->func;
     options->no_schedule = o->no_schedule;
+    options->reschedule = o->reschedule;
     options->exact = o->exact;
     options->lines = o->lines;
     HONE_TRY(hone_cli_parse_target(o->target, o->threads, &options->target));
@@ -306,6 +307,10 @@ int hone_verb_compile(int argc, char **argv) {
          .kind = HONE_CLI_SWITCH,
          .to = &o.no_schedule,
          .help = "plain kernels, as the programs are written"},
+        {.name = "reschedule",
+         .kind = HONE_CLI_SWITCH,
+         .to = &o.reschedule,
+         .help = "default schedules also where the program carries one"},
         {.name = "emit",
          .value = "WHAT",
          .kind = HONE_CLI_TEXT,
@@ -329,7 +334,7 @@ int hone_verb_compile(int argc, char **argv) {
          .to = &o.func,
          .help = "the one function to compile; default: main, else all"},
         HONE_CLI_INTRIN_OPTION(&o.intrins, "a tensor intrinsic that records use"),
-        {0        },
+        {0               },
     };
     const hone_cli_command command = {
         .name = "compile",

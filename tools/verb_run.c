@@ -51,6 +51,7 @@ static hone_status compile_to(hone_run_job *job, const hone_module *module, cons
     hone_compile_options options = {.output = output,
                                     .func = job->o->func,
                                     .no_schedule = job->o->no_schedule,
+                                    .reschedule = job->o->reschedule,
                                     .weight_values = job->weights,
                                     .weight_count = job->params.count};
     HONE_TRY(hone_cli_parse_target(job->o->target, job->o->threads, &options.target));
@@ -60,6 +61,8 @@ static hone_status compile_to(hone_run_job *job, const hone_module *module, cons
         options.db = db;
     }
     hone_status st = hone_compile_module(module, &options, &result);
+    bool is_told = job->o->time && !job->cli->quiet && !job->cli->json;
+    if (!st && is_told) hone_compile_kernels_print(&result, &job->cli->out);
     if (result.arena) hone_compile_result_deinit(&result);
     hone_db_release(db);
     return st;
@@ -312,6 +315,7 @@ int hone_verb_run(int argc, char **argv) {
         TEXT("db", db, "FILE", "for a model or program: records to compile it with"),
         TEXT("target", target, "T", "for a model or program: what to compile for"),
         SWITCH("no-schedule", no_schedule, "for a model or program: plain kernels"),
+        SWITCH("reschedule", reschedule, "default schedules also where the program carries one"),
         {0                                                           },
     };
 #undef TEXT

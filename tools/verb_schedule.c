@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "graph/module_parts.h"
+#include "ir/written_schedule.h"
 #include "schedule/schedule.h"
 #include "schedule/tensor_intrin.h"
 #include "schedule/trace.h"
@@ -124,6 +125,15 @@ static hone_status apply(scheduling *s, const hone_trace_part *part, hone_schedu
     return warn_of_unsafe_steps(s->cli, &sch->trace);
 }
 
+/* Where the loops do not show that somebody scheduled them, an attribute says so. */
+static hone_status mark_as_scheduled(hone_schedule *sch) {
+    hone_attrs *attrs = &sch->func->attrs;
+    if (!sch->trace.count || hone_func_carries_schedule(sch->func)) return HONE_OK;
+    bool ok =
+        hone_attrs_with(sch->arena, attrs, HONE_ATTR_IS_SCHEDULED, HONE_VALUE_OF_BOOL(true), attrs);
+    return ok ? HONE_OK : HONE_ERROR(HONE_CODE_NO_MEMORY, "schedule");
+}
+
 /* One function, which takes the place of the one before in the module. is_whole: no other one. */
 static hone_status schedule_func(scheduling *s, const hone_trace_part *part, bool is_whole) {
     hone_schedule *sch = NULL;
@@ -131,6 +141,7 @@ static hone_status schedule_func(scheduling *s, const hone_trace_part *part, boo
     HONE_TRY(hone_cli_check_func(s->cli->args[0], part->func));
     HONE_TRY(hone_status_annotate(hone_schedule_create(part->func, &sch), "%s", s->cli->args[0]));
     hone_status st = apply(s, part, sch);
+    if (!st) st = mark_as_scheduled(sch);
     if (!st && s->options->show_trace && is_whole) {
         st = put_trace(s->cli, s->options, &sch->trace);
     } else if (!st && (st = hone_module_with_func(s->module, sch->func, &made)) == HONE_OK) {
