@@ -92,7 +92,9 @@ hone_status hone_tune_summary_print(hone_cli *cli, const hone_tune_result *resul
         &cli->out, "trials: %" PRId64 " (%" PRId64 " failed), %.1f per second%s\n", result->trials,
         result->failed,
         result->elapsed_ns > 0 ? (double)result->trials / ((double)result->elapsed_ns / 1e9) : 0.0,
-        result->has_converged ? "; converged" : "");
+        result->is_used_up      ? "; the space is used up"
+        : result->has_converged ? "; converged"
+                                : "");
     print_times(cli, result);
     print_quality(cli, &result->quality);
     return hone_str_check(&cli->out);
@@ -166,6 +168,7 @@ hone_status hone_tune_summary_json(hone_cli *cli, const hone_tune_result *result
     ok &= hone_json_set_i64(json, "failed", result->failed);
     ok &= hone_json_set_bool(json, "stopped", result->was_stopped);
     ok &= hone_json_set_bool(json, "converged", result->has_converged);
+    ok &= hone_json_set_bool(json, "used_up", result->is_used_up);
     ok &= hone_json_set_f64(json, "elapsed_seconds", (double)result->elapsed_ns / 1e9);
     ok &= hone_json_set(json, "seconds", times_json(result));
     ok &= hone_json_set(json, "cost_model", quality_json(&result->quality));

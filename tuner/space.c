@@ -1,5 +1,6 @@
 #include "tuner/space_rule.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 #include "support/hash.h"
@@ -10,7 +11,7 @@
  *   schedules ──rule at block n──► schedules ──rule at block n-1──► … ──► traces, without decisions
  */
 
-enum { MAX_SKETCHES = 32, MAX_BLOCKS = 256, ARENA_BYTES = 1 << 14 };
+enum { MAX_SKETCHES = 32, MAX_BLOCKS = 256, ARENA_BYTES = 1 << 14, CHECKED_DRAWS = 32 };
 
 static const hone_space_rule rules[] = {
     hone_rule_auto_inline,
@@ -149,25 +150,73 @@ hone_status hone_space_generate(const hone_func *func, const hone_target *target
     return st;
 }
 
+/* ---- a space of the user's ---- */
+
+/* Steps may name another function of the model than the task's. */
+static hone_status check_functions(const hone_trace *trace, const hone_func *func) {
+    for (uint32_t i = 0; i < trace->count; i++) {
+        const hone_inst *inst = &trace->insts[i];
+        const hone_value *name = inst->attr_count > 1 ? &inst->attrs[1] : NULL;
+        if (inst->kind != HONE_INST_GET_BLOCK || !name || name->kind != HONE_VALUE_STRING) continue;
+        if (strcmp(name->u.s, "main") == 0 || strcmp(name->u.s, func->name) == 0) continue;
+        return HONE_ERROR(HONE_CODE_INVALID,
+                          "step %" PRIu32 " looks in function '%s', the task is '%s'", i + 1,
+                          name->u.s, func->name);
+    }
+    return HONE_OK;
+}
+
+/* A draw may be refused; a space all of whose draws are is none. */
+static hone_status check_draws(const hone_trace *trace, hone_schedule *sch) {
+    hone_status first = HONE_OK;
+    for (uint64_t i = 0; i < CHECKED_DRAWS; i++) {
+        hone_apply_options options = {.resample = true};
+        hone_status st = hone_schedule_reset(sch);
+        sch->rng = hone_rng_from_seed(i);
+        if (!st) st = hone_trace_apply(trace, sch, &options);
+        if (!st || hone_status_code(st) == HONE_CODE_NO_MEMORY) {
+            hone_status_free(first);
+            return st;
+        }
+        if (first)
+            hone_status_free(st);
+        else
+            first = st;
+    }
+    return first;
+}
+
+static hone_status check_space(const hone_trace *trace, const hone_trace_context *context) {
+    hone_schedule *sch;
+    HONE_TRY(check_functions(trace, context->func));
+    HONE_TRY(hone_schedule_create(context->func, &sch));
+    sch->intrins = context->intrins;
+    sch->wants_reasons = true;
+    hone_status st = check_draws(trace, sch);
+    hone_schedule_destroy(sch);
+    return st;
+}
+
+static hone_status load_space(const char *path, const hone_trace_context *context,
+                              hone_space *space) {
+    hone_trace trace;
+    HONE_TRY(open_space(space));
+    HONE_TRY(hone_trace_load(space->arena, path, context, NULL, &trace));
+    HONE_TRY(hone_status_annotate(check_space(&trace, context), "space '%s'", path));
+    space->sketches = hone_arena_zalloc(space->arena, sizeof *space->sketches);
+    if (!space->sketches) return HONE_ERROR(HONE_CODE_NO_MEMORY, "sketch");
+    HONE_TRY(hone_trace_simplify(space->arena, &trace, true, space->sketches));
+    forget_decisions(space->sketches);
+    space->count = 1;
+    return HONE_OK;
+}
+
 hone_status hone_space_load(const char *path, const hone_trace_context *context,
                             hone_space *out_space) {
-    assert(path && out_space);
-    hone_trace trace;
-    hone_status st = open_space(out_space);
-    if (!st) st = hone_trace_load(out_space->arena, path, context, NULL, &trace);
-    if (!st) {
-        out_space->sketches = hone_arena_zalloc(out_space->arena, sizeof *out_space->sketches);
-        st = out_space->sketches
-                 ? hone_trace_simplify(out_space->arena, &trace, true, out_space->sketches)
-                 : HONE_ERROR(HONE_CODE_NO_MEMORY, "sketch");
-    }
-    if (st) {
-        hone_space_deinit(out_space);
-        return st;
-    }
-    forget_decisions(out_space->sketches);
-    out_space->count = 1;
-    return HONE_OK;
+    assert(path && context && context->func && out_space);
+    hone_status st = load_space(path, context, out_space);
+    if (st) hone_space_deinit(out_space);
+    return st;
 }
 
 void hone_space_deinit(hone_space *space) {

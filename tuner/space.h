@@ -21,7 +21,8 @@ typedef struct hone_space {
 /* Deterministic: the same program and target give the same sketches in the same order. */
 HONE_NODISCARD hone_status hone_space_generate(const hone_func *func, const hone_target *target,
                                                hone_space *out_space);
-/* A space with one sketch, given by the user as a trace (--space FILE). */
+/* A space with one sketch, given by the user as a trace (--space FILE). ILLEGAL: a step is refused
+ * whatever is drawn, with the step and the reason; INVALID: it works on another function. */
 HONE_NODISCARD hone_status hone_space_load(const char *path, const hone_trace_context *context,
                                            hone_space *out_space);
 void hone_space_deinit(hone_space *space);

@@ -60,6 +60,15 @@ hone_status hone_note_batch(hone_tune_task *task) {
     return HONE_OK;
 }
 
+bool hone_is_used_up(const hone_tuning *t) {
+    uint32_t used_up = 0;
+    for (uint32_t i = 0; i < t->task_count; i++) {
+        if (!t->tasks[i]->is_exhausted) return false;
+        used_up += !t->tasks[i]->is_left_out;
+    }
+    return used_up > 0;
+}
+
 bool hone_has_converged(const hone_tuning *t) {
     for (uint32_t i = 0; i < t->task_count; i++) {
         if (!t->tasks[i]->is_exhausted && t->tasks[i]->since_better < CONVERGED_TRIALS) {

@@ -11,21 +11,47 @@
 #include "tuner/tune_impl.h"
 
 enum { ARENA_BLOCK_BYTES = 64 * 1024 };
-/* Of a time limit; the rest is for what is under way then and for confirming. */
-#define SEARCH_SHARE 0.8
-
 /* ---- setting up ---- */
 
+/* A space of the user's need not be one of every task of a model. The first refusal is kept. */
+static hone_status excuse(hone_tuning *t, const hone_task *task, hone_status st,
+                          hone_status *io_first) {
+    hone_code code = hone_status_code(st);
+    bool is_refusal = code == HONE_CODE_ILLEGAL || code == HONE_CODE_INVALID;
+    if (!t->options->space_path || !is_refusal) return hone_status_join(st, *io_first);
+    if (!*io_first) {
+        *io_first = st;
+        return HONE_OK;
+    }
+    hone_log_line(t->options->log, HONE_LOG_DEBUG, "task '%s' is left out: %s", task->name,
+                  hone_status_message(st));
+    hone_status_free(st);
+    return HONE_OK;
+}
+
+/* No task to which the space applies is an error, one of several a warning. */
+static hone_status judge_space(hone_tuning *t, hone_status first) {
+    if (!first || !t->task_count) return first;
+    hone_log_line(t->options->log, HONE_LOG_WARNING,
+                  "tasks to which the space does not apply are left out: %s",
+                  hone_status_message(first));
+    hone_status_free(first);
+    return HONE_OK;
+}
+
 static hone_status make_tasks(hone_tuning *t, const hone_task_list *list) {
+    hone_status first = HONE_OK;
     t->tasks = hone_calloc(list->count + 1, sizeof *t->tasks);
     if (!t->tasks) return HONE_ERROR(HONE_CODE_NO_MEMORY, "tuning");
     for (uint32_t i = 0; i < list->count; i++) {
         const hone_task *task = &list->items[i];
         if (t->options->only_task && strcmp(task->name, t->options->only_task) != 0) continue;
-        HONE_TRY(hone_tune_task_create(task, &t->options->target, t->options->space_path,
-                                       t->intrins, &t->tasks[t->task_count]));
-        t->task_count++;
+        hone_status st = hone_tune_task_create(task, &t->options->target, t->options->space_path,
+                                               t->intrins, &t->tasks[t->task_count]);
+        if (!st) t->task_count++;
+        if (st) HONE_TRY(excuse(t, task, st, &first));
     }
+    HONE_TRY(judge_space(t, first));
     if (t->task_count || !t->options->only_task) return HONE_OK;
     return HONE_ERROR(HONE_CODE_NOT_FOUND, "no task is named '%s'; `hone tasks` lists them",
                       t->options->only_task);
@@ -86,7 +112,7 @@ static hone_status make_reference(hone_tuning *t, hone_tune_task *task, hone_run
     hone_log_line(o->log, HONE_LOG_WARNING, "task '%s' has no reference and is left out: %s",
                   task->task->name, hone_status_message(st));
     hone_status_free(st);
-    task->is_exhausted = true;
+    task->is_exhausted = task->is_left_out = true;
     return HONE_OK;
 }
 
@@ -171,9 +197,6 @@ hone_status hone_tune(const hone_task_list *tasks, const hone_tune_options *opti
     hone_tuning t = {.options = options, .clock = hone_clock_system(), .result = out_result};
     t.start_ns = hone_clock_now(t.clock);
     t.deadline_ns = options->time_limit_ns ? t.start_ns + options->time_limit_ns : INT64_MAX;
-    t.propose_until_ns = options->time_limit_ns
-                             ? t.start_ns + (int64_t)((double)options->time_limit_ns * SEARCH_SHARE)
-                             : INT64_MAX;
     hone_progress_meter_init(&t.meter, t.start_ns);
     hone_status st = run(&t, tasks);
     hone_progress_finish(options->progress);

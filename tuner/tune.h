@@ -72,7 +72,7 @@ typedef struct hone_tune_task_result {
     hone_hash128 workload;
     uint32_t weight;
     double flops;
-    double before_ns; /* the default schedule; NAN = it has no time */
+    double before_ns; /* what was to be beaten (tune_task.h); NAN = it has no time */
     double best_ns;   /* NAN = nothing worked */
     bool is_confirmed;
     int64_t trials, failed; /* of this run */
@@ -88,6 +88,7 @@ typedef struct hone_tune_result {
     bool was_stopped;         /* by should_stop */
     const char *lost_devices; /* why it ended for want of devices; NULL = it did not */
     bool has_converged;
+    bool is_used_up;     /* there was nothing left to try */
     hone_db_times times; /* summed over this run */
     int64_t elapsed_ns, train_ns;
     hone_costmodel_quality quality;

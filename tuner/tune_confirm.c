@@ -4,15 +4,17 @@
 #include "support/fs.h"
 #include "tuner/tune_impl.h"
 
-/* The winner of many noisy measurements is partly lucky. The fastest records of a task and its
- * default schedule are therefore built again and timed in turns, forwards and backwards, all on one
- * device, and the medians of these times decide. */
+/* The winner of many noisy measurements is partly lucky. The fastest records of a task, the one
+ * that would be used now and what tuning had to beat are therefore built again and timed in turns,
+ * forwards and backwards, all on one device, and the medians of these times decide: only like is
+ * compared with like. Beside a space of the user's the fastest are those of the session. */
 
-enum { CONTENDERS = 3, TURNS = 6, DEVICES = 2 /* tried, one after the other */ };
+enum { FASTEST = 3, CONTENDERS = FASTEST + 2, TURNS = 6, DEVICES = 2 /* one after the other */ };
 
 typedef struct contender {
     int64_t record;
-    int32_t sketch;
+    bool is_own; /* of those that this session is about */
+    hone_hash128 program;
     const char *trace;
     hone_build_result built;
     double times[TURNS];
@@ -23,30 +25,58 @@ typedef struct confirming {
     hone_tuning *t;
     hone_tune_task *task;
     hone_arena *arena;
-    contender items[CONTENDERS + 1];
+    contender items[CONTENDERS];
     uint32_t count;
     char device[HONE_RUN_DEVICE_BYTES]; /* that answered first; "" = none yet, or this machine */
     bool lost_device;
+    hone_status error;
 } confirming;
 
-static bool add(void *ctx, const hone_db_trial *trial) {
-    confirming *c = ctx;
+static void add(confirming *c, const hone_db_trial *trial) {
+    for (uint32_t i = 0; i < c->count; i++) {
+        if (c->items[i].record == trial->record) return;
+    }
     const char *trace = hone_arena_strdup(c->arena, trial->trace);
-    if (!trace || c->count > CONTENDERS) return false;
+    if (!trace) {
+        c->error = HONE_ERROR(HONE_CODE_NO_MEMORY, "confirmation");
+        return;
+    }
     c->items[c->count++] =
-        (contender){.record = trial->record, .sketch = trial->sketch, .trace = trace};
-    return true;
+        (contender){.record = trial->record, .program = trial->program, .trace = trace};
 }
 
-/* The default schedule's record, when it is not among the fastest. */
-static bool add_default(void *ctx, const hone_db_trial *trial) {
+static bool add_fast(void *ctx, const hone_db_trial *trial) {
     confirming *c = ctx;
-    if (trial->sketch >= 0 || strcmp(trial->outcome, HONE_DB_OUTCOME_OK) != 0) return true;
-    for (uint32_t i = 0; i < c->count; i++) {
-        if (c->items[i].record == trial->record) return false;
-    }
+    if (hone_tune_task_counts(c->task, trial->sketch)) add(c, trial);
+    return !c->error && c->count < FASTEST;
+}
+
+static bool add_before(void *ctx, const hone_db_trial *trial) {
     add(ctx, trial);
     return false;
+}
+
+static hone_status find_contenders(confirming *c) {
+    const hone_tuning *t = c->t;
+    hone_db *db = t->options->db;
+    const hone_db_trial *used = NULL;
+    hone_db_filter fast = {.workload = &c->task->task->hash,
+                           .target = &t->target_hash,
+                           .session = c->task->has_own_space ? t->result->session : NULL,
+                           .order = HONE_DB_ORDER_FASTEST};
+    hone_db_filter before = {.workload = fast.workload,
+                             .target = fast.target,
+                             .program = &c->task->before,
+                             .order = HONE_DB_ORDER_FASTEST,
+                             .limit = 1};
+    HONE_TRY(hone_db_trials(db, &fast, add_fast, c));
+    for (uint32_t i = 0; i < c->count; i++)
+        c->items[i].is_own = true;
+    if (!c->error) HONE_TRY(hone_db_trials(db, &before, add_before, c));
+    if (c->error) return c->error;
+    HONE_TRY(hone_db_best(db, fast.workload, fast.target, c->arena, &used));
+    if (used) add(c, used);
+    return c->error;
 }
 
 static hone_status build_all(confirming *c) {
@@ -102,29 +132,27 @@ static hone_status time_on_one_device(confirming *c) {
 }
 
 static hone_status record_all(confirming *c) {
+    hone_tune_task *task = c->task;
     double best = NAN;
     for (uint32_t i = 0; i < c->count; i++) {
         contender *item = &c->items[i];
         if (item->time_count < TURNS / 2) continue;
         double median = hone_stat_median(item->times, item->time_count);
         HONE_TRY(hone_db_confirm(c->t->options->db, item->record, median));
-        if (item->sketch < 0) c->task->before_ns = median;
-        if (!(median >= best)) {
+        if (hone_hash128_equal(item->program, task->before)) task->before_ns = median;
+        bool may_win = item->is_own || !task->has_own_space;
+        if (may_win && !(median >= best)) {
             best = median;
-            c->task->best_record = item->record;
+            task->best_record = item->record;
         }
     }
-    c->task->is_confirmed = !isnan(best);
-    if (!isnan(best)) c->task->best_ns = best;
+    task->is_confirmed = !isnan(best);
+    if (!isnan(best)) task->best_ns = best;
     return HONE_OK;
 }
 
 static hone_status confirm(confirming *c) {
-    const hone_hash128 *workload = &c->task->task->hash;
-    hone_db *db = c->t->options->db;
-    HONE_TRY(hone_db_top_k(db, workload, &c->t->target_hash, CONTENDERS, add, c));
-    hone_db_filter filter = {.workload = workload, .target = &c->t->target_hash};
-    HONE_TRY(hone_db_trials(db, &filter, add_default, c));
+    HONE_TRY(find_contenders(c));
     HONE_TRY(build_all(c));
     hone_builder_pause(c->t->options->builder);
     hone_status st = time_on_one_device(c);
@@ -134,6 +162,16 @@ static hone_status confirm(confirming *c) {
         st = hone_status_join(st, hone_fs_remove_file(c->items[i].built.artifact_path));
     }
     return st;
+}
+
+int64_t hone_tuning_confirm_ns(const hone_tuning *t) {
+    const hone_db_times *sum = &t->result->times;
+    if (t->result->trials == 0) return 0;
+    int64_t run = (sum->transfer + sum->load + sum->check + sum->measure) / t->result->trials;
+    int64_t build = sum->build / t->result->trials, tasks = 0;
+    for (uint32_t i = 0; i < t->task_count; i++)
+        tasks += t->tasks[i]->proposals > 0;
+    return tasks * CONTENDERS * (build + TURNS * run);
 }
 
 hone_status hone_tuning_confirm(hone_tuning *t) {

@@ -61,12 +61,12 @@ typedef struct hone_tuning {
     hone_hash128 target_hash;
     hone_tune_result *result;
     int64_t start_ns, deadline_ns; /* deadline INT64_MAX = none */
-    int64_t propose_until_ns;      /* what is left then is for what is under way and confirming */
     uint64_t artifact_number;
     hone_progress_meter meter;
 
     hone_trial *trials; /* the ring, look_ahead entries */
     int64_t look_ahead;
+    int64_t uncounted;              /* proposals that the budget does not count */
     int64_t folded, proposed;       /* folded: or about to be, by the thought that is under way */
     hone_costmodel_sample *samples; /* look_ahead, for folding */
     hone_side_thread thinker;
@@ -99,6 +99,8 @@ hone_tune_task *hone_pick_task(const hone_tuning *t);
 /* Notes the best time after a batch, for the scheduler. */
 HONE_NODISCARD hone_status hone_note_batch(hone_tune_task *task);
 bool hone_has_converged(const hone_tuning *t);
+/* Whether all candidates that there are were tried. */
+bool hone_is_used_up(const hone_tuning *t);
 
 /* Makes the ring and the thread that thinks. */
 HONE_NODISCARD hone_status hone_tuning_loop_init(hone_tuning *t);
@@ -109,6 +111,8 @@ HONE_NODISCARD hone_status hone_tuning_resume(hone_tuning *t);
 HONE_NODISCARD hone_status hone_tuning_loop(hone_tuning *t);
 /* Times the fastest records of each task again, interleaved, and marks them as confirmed. */
 HONE_NODISCARD hone_status hone_tuning_confirm(hone_tuning *t);
+/* How long that takes, by what trials took so far; 0 = nothing was measured. */
+int64_t hone_tuning_confirm_ns(const hone_tuning *t);
 
 /* Thinks: `context` is the hone_tuning. Also called directly, to fold what is left at the end. */
 void hone_think(void *context);

@@ -123,10 +123,18 @@ void hone_tuning_loop_deinit(hone_tuning *t) {
 
 /* ---- thinking ---- */
 
+/* Of a time limit, a part is for what is under way when it ends and for confirming. */
+static bool has_time(const hone_tuning *t) {
+    int64_t limit = t->options->time_limit_ns, most = limit / 5, least = limit / 50;
+    if (!limit) return true;
+    int64_t confirm = hone_tuning_confirm_ns(t);
+    int64_t rest = confirm == 0 || confirm > most - least ? most : least + confirm;
+    return hone_clock_now(t->clock) < t->deadline_ns - rest;
+}
+
 static bool has_budget(const hone_tuning *t) {
-    if (hone_tuning_must_stop(t) != HONE_STOP_NO) return false;
-    if (hone_clock_now(t->clock) >= t->propose_until_ns) return false;
-    return t->options->trials == 0 || t->proposed < t->options->trials;
+    if (hone_tuning_must_stop(t) != HONE_STOP_NO || !has_time(t)) return false;
+    return t->options->trials == 0 || t->proposed < t->options->trials + t->uncounted;
 }
 
 /* Begins the next thought when the results are there that it shall see. */
@@ -392,6 +400,7 @@ hone_status hone_tuning_loop(hone_tuning *t) {
     if (st) return st;
     t->result->was_stopped = hone_tuning_stop(t) != HONE_STOP_NO;
     HONE_TRY(fold_rest(t));
-    t->result->has_converged = hone_has_converged(t);
+    t->result->is_used_up = hone_is_used_up(t);
+    t->result->has_converged = !t->result->is_used_up && hone_has_converged(t);
     return HONE_OK;
 }

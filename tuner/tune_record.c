@@ -51,8 +51,10 @@ static hone_status commit(hone_tuning *t, hone_trial *trial, hone_failure failur
     HONE_TRY(hone_tune_task_to_stored(trial->task, c->trace, trial->arena, &row.trace));
     HONE_TRY(hone_db_commit_trial(t->options->db, &row, &trial->record));
     trial->time_ns = row.median_ns;
-    t->result->trials++;
-    t->result->failed += !is_ok;
+    if (hone_tune_task_counts(trial->task, c->sketch)) {
+        t->result->trials++;
+        t->result->failed += !is_ok;
+    }
     add_times(&t->result->times, &trial->times);
     return HONE_OK;
 }
@@ -92,7 +94,10 @@ hone_status hone_trial_record(hone_tuning *t, hone_trial *trial, hone_failure fa
     hone_run_result_init(&none);
     HONE_TRY(commit(t, trial, failure, message, ran ? ran : &none));
     hone_tune_task *task = trial->task;
-    if (trial->time_ns > 0 && !(task->shown_ns <= trial->time_ns)) task->shown_ns = trial->time_ns;
+    bool counts = hone_tune_task_counts(task, trial->candidate.sketch);
+    if (counts && trial->time_ns > 0 && !(task->shown_ns <= trial->time_ns)) {
+        task->shown_ns = trial->time_ns;
+    }
     t->last_task = task;
     hone_tuning_show(t);
     return HONE_OK;

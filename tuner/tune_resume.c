@@ -41,8 +41,11 @@ static hone_status take(resuming *r, const hone_db_trial *trial) {
         if (!st) candidate.decisions = decisions_for(task, trial->sketch, &trace);
         hone_status_free(st); /* a record that can't be read teaches the model only */
     }
-    if (trial->sketch < 0) task->has_default = true;
-    hone_tune_task_fold(task, &candidate, is_ok ? trial->median_ns : NAN, trial->record);
+    if (hone_hash128_equal(trial->program, task->before)) task->has_before = true;
+    bool is_of_space = !task->has_own_space || trial->sketch < 0 || candidate.decisions;
+    if (is_of_space) {
+        hone_tune_task_fold(task, &candidate, is_ok ? trial->median_ns : NAN, trial->record);
+    }
     if (trial->feature_version != HONE_FEATURE_VERSION || !trial->features ||
         trial->feature_columns != hone_feature_count()) {
         return HONE_OK;

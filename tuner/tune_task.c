@@ -6,6 +6,7 @@
 #include "ir/grow.h"
 #include "ir/script.h"
 #include "ir/structural.h"
+#include "ir/written_schedule.h"
 #include "schedule/defaults/default_schedule.h"
 #include "support/alloc.h"
 
@@ -67,6 +68,16 @@ static hone_status add_default_sketch(hone_tune_task *task) {
     return HONE_OK;
 }
 
+bool hone_tune_task_counts(const hone_tune_task *task, int32_t sketch) {
+    return !task->has_own_space || sketch >= 0;
+}
+
+static hone_status put_before(hone_tune_task *task) {
+    hone_default_limits limits = limits_of(task->target);
+    HONE_TRY(hone_schedule_reset(task->schedule));
+    return task->begins_as_written ? HONE_OK : hone_default_schedule(task->schedule, &limits);
+}
+
 static hone_status open_parts(hone_tune_task *task, const char *space_path,
                               const struct hone_tensor_intrins *intrins) {
     task->arena = hone_arena_create(ARENA_BLOCK_BYTES);
@@ -80,6 +91,10 @@ static hone_status open_parts(hone_tune_task *task, const char *space_path,
     HONE_TRY(space_path ? hone_space_load(space_path, &context, &task->space)
                         : hone_space_generate(task->task->func, task->target, &task->space));
     if (!space_path) HONE_TRY(add_default_sketch(task));
+    task->has_own_space = space_path != NULL;
+    task->begins_as_written = space_path || hone_func_carries_schedule(task->task->func);
+    HONE_TRY(put_before(task));
+    task->before = hone_func_hash(task->schedule->func);
     return print_program(task);
 }
 
@@ -158,11 +173,9 @@ hone_status hone_tune_task_replay(hone_tune_task *task, int32_t sketch,
     return describe(task, arena, out);
 }
 
-hone_status hone_tune_task_default(hone_tune_task *task, hone_arena *arena, hone_candidate *out) {
+hone_status hone_tune_task_before(hone_tune_task *task, hone_arena *arena, hone_candidate *out) {
     *out = (hone_candidate){.sketch = -1};
-    hone_default_limits limits = limits_of(task->target);
-    HONE_TRY(hone_schedule_reset(task->schedule));
-    HONE_TRY(hone_default_schedule(task->schedule, &limits));
+    HONE_TRY(put_before(task));
     return describe(task, arena, out);
 }
 
@@ -181,6 +194,7 @@ hone_status hone_tune_task_trace(hone_tune_task *task, hone_arena *arena, const 
 
 static void keep_elite(hone_tune_task *task, const hone_candidate *candidate, double time_ns) {
     bool is_default = candidate->sketch < 0;
+    if (is_default && task->begins_as_written) return;
     int32_t sketch = is_default ? task->default_sketch : candidate->sketch;
     const hone_decision *decisions = is_default ? task->default_decisions : candidate->decisions;
     if (sketch < 0 || !decisions) return;
@@ -196,13 +210,15 @@ static void keep_elite(hone_tune_task *task, const hone_candidate *candidate, do
 
 void hone_tune_task_fold(hone_tune_task *task, const hone_candidate *candidate, double time_ns,
                          int64_t record) {
+    bool is_before = hone_hash128_equal(candidate->program, task->before);
+    if (is_before && isnan(task->before_ns) && time_ns > 0) task->before_ns = time_ns;
+    if (!hone_tune_task_counts(task, candidate->sketch)) return;
     task->folded++;
     task->since_better++;
     if (!(time_ns > 0)) {
         task->failed++;
         return;
     }
-    if (candidate->sketch < 0 && isnan(task->before_ns)) task->before_ns = time_ns;
     keep_elite(task, candidate, time_ns);
     if (isnan(task->best_ns) || time_ns < task->best_ns) {
         if (isnan(task->best_ns) || time_ns < task->best_ns * REAL_GAIN) task->since_better = 0;

@@ -11,7 +11,7 @@
 
 /* A program that may be measured: a sketch with decisions, and what replaying it gave. */
 typedef struct hone_candidate {
-    int32_t sketch;                 /* -1: the default schedule */
+    int32_t sketch;                 /* -1: what tuning has to beat, hone_tune_task_before */
     const hone_decision *decisions; /* one per instruction of the sketch; in the task's arena */
     hone_hash128 program;           /* of the postprocessed program */
     const float *features;          /* row_count rows; in the task's arena */
@@ -34,6 +34,9 @@ typedef struct hone_tune_task {
     hone_arena *arena;      /* lives as long as the tuning run */
     hone_arena *scratch;    /* of one batch; reset by the search */
     hone_space space;       /* the rules' sketches, and behind them the default schedule as one */
+    bool has_own_space;     /* the user's: one sketch, and nothing else is proposed */
+    bool begins_as_written; /* not with the default schedule */
+    hone_hash128 before;    /* hash of the program that tuning has to beat */
     int32_t default_sketch; /* its index, -1 = it has nothing to decide */
     const hone_decision *default_decisions;
     hone_schedule *schedule; /* replays run here */
@@ -55,7 +58,8 @@ typedef struct hone_tune_task {
     int64_t known_trials;
     int64_t since_better; /* folded trials since the last gain of 1 % */
     bool is_exhausted;    /* the search finds nothing new */
-    bool has_default;     /* the default schedule was proposed */
+    bool is_left_out;     /* it cannot be checked: nothing is proposed */
+    bool has_before;      /* what tuning has to beat was proposed, or is known */
     uint32_t batches;     /* proposed */
     double *history;      /* best time after each batch that was folded */
     uint32_t history_count, history_capacity;
@@ -74,9 +78,13 @@ void hone_tune_task_destroy(hone_tune_task *task);
 HONE_NODISCARD hone_status hone_tune_task_replay(hone_tune_task *task, int32_t sketch,
                                                  const hone_decision *decisions, hone_rng rng,
                                                  hone_arena *arena, hone_candidate *out);
-/* The default schedule as a candidate. */
-HONE_NODISCARD hone_status hone_tune_task_default(hone_tune_task *task, hone_arena *arena,
-                                                  hone_candidate *out);
+/* What tuning has to beat, as a candidate: the default schedule, or the program as it is written
+ * where that carries a schedule or the space is the user's. */
+HONE_NODISCARD hone_status hone_tune_task_before(hone_tune_task *task, hone_arena *arena,
+                                                 hone_candidate *out);
+/* Whether a trial counts against the budget and among the results: beside a space of the user's the
+ * program as it is written is measured to compare with. */
+bool hone_tune_task_counts(const hone_tune_task *task, int32_t sketch);
 /* The trace that the schedule holds now, as JSON in arena. */
 HONE_NODISCARD hone_status hone_tune_task_trace(hone_tune_task *task, hone_arena *arena,
                                                 const char **out_json);

@@ -43,17 +43,17 @@ static hone_status fold(hone_tuning *t) {
 /* Small budgets are shared out: every task shall have its default schedule and a try or two. */
 static uint32_t batch_size(const hone_tuning *t) {
     if (t->options->trials == 0) return HONE_BATCH;
-    int64_t left = t->options->trials - t->proposed;
+    int64_t left = t->options->trials + t->uncounted - t->proposed;
     int64_t share = t->options->trials / t->task_count;
     int64_t size = share < HONE_BATCH ? share : HONE_BATCH;
     if (size < 1) size = 1;
     return (uint32_t)(left < size ? left : size);
 }
 
-/* The first proposal for a task is the default schedule: what tuning has to beat. */
-static hone_status propose_default(hone_tune_task *task, hone_candidate *out, uint32_t *io_count) {
-    task->has_default = true;
-    HONE_TRY(hone_tune_task_default(task, task->arena, out));
+/* The first proposal for a task is what tuning has to beat. */
+static hone_status propose_before(hone_tune_task *task, hone_candidate *out, uint32_t *io_count) {
+    task->has_before = true;
+    HONE_TRY(hone_tune_task_before(task, task->arena, out));
     uint64_t where = 0;
     if (hone_map128_find(&task->seen, out->program, &where)) return HONE_OK;
     if (!hone_map128_put(&task->seen, out->program, 0)) {
@@ -81,7 +81,11 @@ static void enter(hone_tuning *t, hone_tune_task *task, const hone_candidate *ca
 static hone_status propose_for(hone_tuning *t, hone_tune_task *task) {
     hone_candidate candidates[HONE_BATCH];
     uint32_t count = 0, more = 0, size = batch_size(t);
-    if (!task->has_default) HONE_TRY(propose_default(task, &candidates[0], &count));
+    if (!task->has_before) HONE_TRY(propose_before(task, &candidates[0], &count));
+    if (count > 0 && !hone_tune_task_counts(task, -1)) {
+        t->uncounted++;
+        if (size < HONE_BATCH) size++;
+    }
     hone_rng rng = hone_rng_make(t->options->seed, task->task->hash, (uint64_t)task->proposals);
     if (count < size) {
         HONE_TRY(

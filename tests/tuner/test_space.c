@@ -3,10 +3,13 @@
 #include "tests/support/hone_test.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "ir/script.h"
 #include "ir/structural.h"
 #include "ir/verify.h"
+#include "support/alloc.h"
+#include "support/fs.h"
 #include "tests/support/program_text.h"
 #include "tests/support/random_program.h"
 #include "tests/support/workloads.h"
@@ -173,11 +176,80 @@ static void is_deterministic(void **state) {
     }
 }
 
+static const char matmul_text[] =
+    "@T.prim_func\n"
+    "def matmul(A: T.Buffer((16, 16), \"float32\"), B: T.Buffer((16, 16), \"float32\"),\n"
+    "           C: T.Buffer((16, 16), \"float32\")):\n"
+    "    for i, j, k in T.grid(16, 16, 16):\n"
+    "        with T.block(\"C\"):\n"
+    "            vi, vj, vk = T.axis.remap(\"SSR\", [i, j, k])\n"
+    "            with T.init():\n"
+    "                C[vi, vj] = T.float32(0)\n"
+    "            C[vi, vj] = C[vi, vj] + A[vi, vk] * B[vk, vj]\n";
+
+/* A space of the user's over a matrix product: what comes of it. */
+typedef struct user_space {
+    const char *name, *text;
+    hone_code code;
+    const char *part; /* of the message */
+} user_space;
+
+static const user_space user_spaces[] = {
+    {"draws that may be refused",
+     "def space(sch):\n"
+     "    i, j, k = sch.get_loops(sch.get_block(\"C\"))\n"
+     "    v = sch.sample_categorical([1, 2, 4], [0.3, 0.3, 0.4])\n"
+     "    sch.split(j, [None, v])\n",  HONE_CODE_OK,      NULL                   },
+    {"a step that is always refused",
+     "def space(sch):\n"
+     "    i, j, k = sch.get_loops(sch.get_block(\"C\"))\n"
+     "    sch.parallel(k)\n",          HONE_CODE_ILLEGAL, "step 3: sch.parallel" },
+    {"a block that is not there",
+     "def space(sch):\n"
+     "    i, j, k = sch.get_loops(sch.get_block(\"D\"))\n"
+     "    sch.unroll(j)\n",            HONE_CODE_ILLEGAL, "no block is named 'D'"},
+    {"one that nothing is made of",
+     "def space(sch):\n"
+     "    b = sch.get_block(\"D\")\n", HONE_CODE_ILLEGAL, "no block is named 'D'"},
+    {"a function that is not there",
+     "def space(sch):\n"
+     "    i, j, k = sch.get_loops(sch.get_block(\"C\", func_name=\"other\"))\n"
+     "    sch.unroll(j)\n",            HONE_CODE_INVALID, "function 'other'"     },
+};
+
+static void users_space_is_checked(void **state) {
+    const user_space *row = *state;
+    char *dir = NULL;
+    hone_str path = {0};
+    hone_space space;
+    hone_module *module = NULL;
+    const hone_trace_context context = {.func = hone_test_parse(matmul_text, &module)};
+    HONE_ASSERT_OK(hone_fs_temp_dir("hone-test", &dir));
+    hone_str_printf(&path, "%s/space.py", dir);
+    HONE_ASSERT_OK(hone_fs_write_atomic(hone_str_text(&path), row->text, strlen(row->text)));
+    hone_status st = hone_space_load(hone_str_text(&path), &context, &space);
+    if (row->code == HONE_CODE_OK) {
+        HONE_ASSERT_OK(st);
+        assert_int_equal(space.count, 1);
+        hone_space_deinit(&space);
+    } else {
+        HONE_ASSERT_ERROR(st, row->code, row->part);
+    }
+    HONE_ASSERT_OK(hone_fs_remove_tree(dir));
+    hone_str_deinit(&path);
+    hone_free(dir);
+    hone_module_release(module);
+}
+
 static void absent_file_is_an_error(void **state) {
     (void)state;
     hone_space space;
-    HONE_ASSERT_CODE(hone_space_load("/nonexistent/space.py", NULL, &space), HONE_CODE_NOT_FOUND);
+    hone_module *module = NULL;
+    const hone_trace_context context = {.func = hone_test_parse(matmul_text, &module)};
+    HONE_ASSERT_CODE(hone_space_load("/nonexistent/space.py", &context, &space),
+                     HONE_CODE_NOT_FOUND);
     assert_null(space.arena);
+    hone_module_release(module);
 }
 
 int main(void) {
@@ -191,5 +263,6 @@ int main(void) {
         cmocka_unit_test(is_deterministic),
         cmocka_unit_test(absent_file_is_an_error),
     };
+    failed += HONE_RUN_ROWS("tuner/space of the user", user_spaces, users_space_is_checked);
     return failed + cmocka_run_group_tests_name("tuner/space", tests, NULL, NULL);
 }

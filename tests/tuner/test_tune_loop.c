@@ -10,6 +10,7 @@
 #include "ir/script.h"
 #include "runner/runner_impl.h"
 #include "support/alloc.h"
+#include "support/fs.h"
 #include "support/vec.h"
 #include "tuner/tune.h"
 
@@ -601,6 +602,124 @@ static void strategies_and_models_by_name(void **state) {
     }
 }
 
+/* ---- a space of the user's, and a schedule that is written already ---- */
+
+static const char three_draws[] =
+    "def space(sch):\n"
+    "    i, j, k = sch.get_loops(sch.get_block(\"C\"))\n"
+    "    sch.split(j, [None, sch.sample_categorical([2, 4, 8], [0.3, 0.3, 0.4])])\n";
+
+static const char many_draws[] = "def space(sch):\n"
+                                 "    i, j, k = sch.get_loops(sch.get_block(\"C\"))\n"
+                                 "    sch.split(i, sch.sample_perfect_tile(i, 3))\n"
+                                 "    sch.split(j, sch.sample_perfect_tile(j, 3))\n";
+
+typedef struct kinds {
+    int64_t before, drawn;
+    hone_hash128 before_program;
+} kinds;
+
+static bool note_kind(void *ctx, const hone_db_trial *trial) {
+    kinds *k = ctx;
+    k->before += trial->sketch < 0;
+    k->drawn += trial->sketch >= 0;
+    if (trial->sketch < 0) k->before_program = trial->program;
+    return true;
+}
+
+static void tune_own_space(world *w, const char *text, hone_tune_result *out, kinds *out_kinds) {
+    char *dir = NULL;
+    hone_str path = {0};
+    HONE_ASSERT_OK(hone_fs_temp_dir("hone-test", &dir));
+    hone_str_printf(&path, "%s/space.py", dir);
+    HONE_ASSERT_OK(hone_fs_write_atomic(hone_str_text(&path), text, strlen(text)));
+    w->options.space_path = hone_str_text(&path);
+    HONE_ASSERT_OK(hone_tune(&w->tasks, &w->options, out));
+    *out_kinds = (kinds){0};
+    HONE_ASSERT_OK(hone_db_trials(w->db, NULL, note_kind, out_kinds));
+    HONE_ASSERT_OK(hone_fs_remove_tree(dir));
+    hone_str_deinit(&path);
+    hone_free(dir);
+}
+
+/* The budget is the space's; the program as written is timed to compare with, and is no winner. */
+static void own_space_has_the_budget(void **state) {
+    (void)state;
+    world w;
+    hone_tune_result result;
+    kinds k;
+    open_world(&w);
+    w.options.only_task = "dense";
+    w.options.trials = 5;
+    tune_own_space(&w, many_draws, &result, &k);
+    assert_int_equal(k.drawn, 5);
+    assert_int_equal(k.before, 1);
+    assert_int_equal(result.trials, 5);
+    assert_int_equal(result.tasks[0].trials, 5);
+    assert_true(result.tasks[0].before_ns > 0);
+    assert_true(hone_hash128_equal(k.before_program, result.tasks[0].workload));
+    assert_false(result.is_used_up);
+    hone_tune_result_deinit(&result);
+    close_world(&w);
+}
+
+static void small_space_is_used_up(void **state) {
+    (void)state;
+    world w;
+    hone_tune_result result;
+    kinds k;
+    open_world(&w);
+    w.options.only_task = "dense";
+    tune_own_space(&w, three_draws, &result, &k);
+    assert_int_equal(k.drawn, 3);
+    assert_true(result.is_used_up);
+    assert_false(result.has_converged);
+    hone_tune_result_deinit(&result);
+    close_world(&w);
+}
+
+/* It is no space of `scale`, which has no block C: that task is left out. */
+static void tasks_of_other_spaces_are_left_out(void **state) {
+    (void)state;
+    world w;
+    hone_tune_result result;
+    kinds k;
+    open_world(&w);
+    tune_own_space(&w, three_draws, &result, &k);
+    assert_int_equal(result.task_count, 1);
+    assert_string_equal(result.tasks[0].name, "dense");
+    hone_tune_result_deinit(&result);
+    close_world(&w);
+}
+
+static void written_schedules_are_to_be_beaten(void **state) {
+    (void)state;
+    static const char text[] = "@T.prim_func\n"
+                               "def scale(A: T.Buffer((64, 30)), B: T.Buffer((64, 30))):\n"
+                               "    for j in T.unroll(30):\n"
+                               "        for i in range(64):\n"
+                               "            with T.block(\"B\"):\n"
+                               "                vi, vj = T.axis.remap(\"SS\", [i, j])\n"
+                               "                B[vi, vj] = A[vi, vj] * T.float32(2)\n";
+    world w;
+    hone_tune_result result;
+    kinds k = {0};
+    open_world(&w);
+    hone_task_list_deinit(&w.tasks);
+    hone_module_release(w.prepared);
+    hone_module_release(w.module);
+    HONE_ASSERT_OK(hone_script_parse(text, strlen(text), "test.py", &w.module));
+    HONE_ASSERT_OK(hone_graph_prepare(w.module, NULL, &w.prepared));
+    HONE_ASSERT_OK(hone_tasks_extract(&w.prepared, 1, &w.tasks));
+    w.options.trials = 8;
+    HONE_ASSERT_OK(hone_tune(&w.tasks, &w.options, &result));
+    HONE_ASSERT_OK(hone_db_trials(w.db, NULL, note_kind, &k));
+    assert_int_equal(k.before, 1);
+    assert_true(hone_hash128_equal(k.before_program, result.tasks[0].workload));
+    hone_tune_result_deinit(&result);
+    close_world(&w);
+}
+
 static void one_task_by_name(void **state) {
     (void)state;
     world w;
@@ -633,6 +752,10 @@ int main(void) {
         cmocka_unit_test(a_task_where_nothing_builds_ends),
         cmocka_unit_test(strategies_and_models_by_name),
         cmocka_unit_test(one_task_by_name),
+        cmocka_unit_test(own_space_has_the_budget),
+        cmocka_unit_test(small_space_is_used_up),
+        cmocka_unit_test(tasks_of_other_spaces_are_left_out),
+        cmocka_unit_test(written_schedules_are_to_be_beaten),
     };
     return cmocka_run_group_tests_name("tuner/loop", tests, NULL, NULL);
 }
