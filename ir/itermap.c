@@ -96,7 +96,9 @@ static bool parse_all(imap *m, uint32_t count, const hone_expr *const *indices, 
 
 static bool read_predicate(imap *m, const hone_expr *predicate) {
     if (!predicate) return true;
-    for (m->predicate_pass = 0; m->predicate_pass < 2; m->predicate_pass++) {
+    if (!imap_read_predicate(m, predicate)) return false;
+    for (m->predicate_pass = 2; m->predicate_pass <= m->most_loops; m->predicate_pass++) {
+        m->shorter_count = m->constraint_count;
         if (!imap_read_predicate(m, predicate)) return false;
     }
     return true;

@@ -28,7 +28,9 @@ typedef struct imap {
     hone_dtype dtype;
     hone_iter_source *loops; /* one per iter; extent NULL for a unit loop that counts as constant */
     const hone_expr **loop_mins;
-    uint32_t predicate_pass; /* 0: bounds on one loop shrink it; 1: bounds on sums */
+    uint32_t predicate_pass; /* 0: bounds on one loop shrink it; n: bounds on sums of n loops */
+    uint32_t most_loops;     /* in a sum that a condition bounds */
+    uint32_t shorter_count;  /* of the constraints, those on fewer loops: the first ones */
     hone_iter_source **fused;
     uint32_t fused_count, fused_capacity;
     imap_constraint *constraints;

@@ -2,7 +2,9 @@
  *
  * A split of 10 by 4 leaves "i0*4 + i1 < 10" behind. The sum i0*4 + i1 is a mixed-radix number of
  * extent 12, and under the predicate one of extent 10: wherever a map uses that sum it uses the
- * constrained number, and stays a bijection.
+ * constrained number, and stays a bijection. A split of a split leaves i0*4 + i1*2 + i2 < 10 and
+ * i1*2 + i2 < 3: conditions on few loops are read first, and the longer ones are about the numbers
+ * that these bound.
  */
 #include "ir/itermap_impl.h"
 
@@ -125,6 +127,24 @@ static bool shrink_loop(imap *m, hone_iter_source *loop, const hone_expr *bound,
     return loop->min != NULL;
 }
 
+static bool apply_first(imap *m, uint32_t count, imap_sum *s, int64_t modulus);
+
+/* Puts numbers that conditions on fewer loops bound in their place; their least values go over to
+ * the bound. */
+static bool use_shorter(imap *m, imap_sum *loops, const hone_expr **io_bound) {
+    imap_sum s = {.count = loops->count, .capacity = loops->capacity, .splits = loops->splits};
+    arith_sum_init(&s.base);
+    if (!apply_first(m, m->shorter_count, &s, 0)) return false;
+    const hone_expr *base = arith_sum_expr(m->a, &s.base, m->dtype, NULL);
+    *io_bound = arith_simp(m->a, hone_expr_sub(&m->a->ir, *io_bound, base));
+    loops->count = s.count;
+    loops->capacity = s.capacity;
+    loops->splits = s.splits;
+    bool is_sorted = *io_bound && imap_sort_splits(m, s.splits, s.count);
+    m->predicate_is_lost |= !is_sorted;
+    return is_sorted;
+}
+
 /* s >= 0, s = base + sum: an upper bound base when the coefficients are negative, else a lower
  * bound -base; divided by what they have in common. */
 static bool add_bound(imap *m, const arith_sum *s) {
@@ -148,6 +168,7 @@ static bool add_bound(imap *m, const arith_sum *s) {
         m->predicate_is_lost = true;
         return true;
     }
+    if (m->predicate_pass == 0 && loops.count > m->most_loops) m->most_loops = loops.count;
     if (loops.count == 1) {
         hone_iter_source *loop = &m->loops[loops.splits[0].source - m->loops];
         bool is_whole = is_whole_loop(&loops.splits[0]);
@@ -156,7 +177,8 @@ static bool add_bound(imap *m, const arith_sum *s) {
         }
         return true;
     }
-    if (m->predicate_pass == 0) return true;
+    if (m->predicate_pass != loops.count) return true;
+    if (!use_shorter(m, &loops, &bound)) return !m->a->ir.error;
     imap_constraint *c = find_constraint(m, &loops);
     if (!c) return false;
     const hone_expr *lower = c->lower, *upper = c->upper;
@@ -321,8 +343,9 @@ static bool replace(imap *m, imap_sum *s, const imap_constraint *c, uint32_t j, 
     return imap_add_split(m, s, (hone_iter_split){c->source, divisor, extent, factor});
 }
 
-bool imap_apply_constraints(imap *m, imap_sum *s, int64_t modulus) {
-    for (uint32_t k = 0; k < m->constraint_count; k++) {
+/* The first count constraints. */
+static bool apply_first(imap *m, uint32_t count, imap_sum *s, int64_t modulus) {
+    for (uint32_t k = 0; k < count; k++) {
         imap_constraint *c = &m->constraints[k];
         if (!imap_is_one(c->splits[c->count - 1].scale)) continue;
         for (uint32_t j = c->count; j-- > 1;) {
@@ -336,6 +359,10 @@ bool imap_apply_constraints(imap *m, imap_sum *s, int64_t modulus) {
         }
     }
     return true;
+}
+
+bool imap_apply_constraints(imap *m, imap_sum *s, int64_t modulus) {
+    return apply_first(m, m->constraint_count, s, modulus);
 }
 
 /* A digit of one loop as the digit of the constrained number that it is. The uppermost one may have

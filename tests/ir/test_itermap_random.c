@@ -129,6 +129,23 @@ static uint32_t add_regrouped(fixture *f) {
     return 2;
 }
 
+/* A split of a split, neither of which divides: c*2 + d < 5 and a*5 + c*2 + d < 16. */
+static void add_split_of_split(fixture *f) {
+    hone_ir *ir = &f->w.ir;
+    int64_t extent = 0, inner_extent = 0;
+    const hone_expr *outer = fused(f, 0, 1, &extent);
+    const hone_expr *inner = fused(f, 1, f->w.var_count, &inner_extent);
+    int64_t left = cut(f, inner, inner_extent);
+    const hone_expr *number = hone_expr_add(ir, scaled(f, outer, left), inner);
+    extent = cut(f, number, extent * left);
+    bool is_and = f->predicate && hone_expr_is_op(f->predicate, HONE_OP_AND);
+    if (is_and && pick(f, 2)) {
+        f->predicate =
+            hone_expr_binary(ir, HONE_OP_AND, f->predicate->args[1], f->predicate->args[0]);
+    }
+    add_number(f, number, extent, 1);
+}
+
 /* As schedules write them: (a * 64 + b) // 8 % 6 is (a * 8 + b // 8) % 6. */
 static void simplify_indices(fixture *f) {
     hone_arith arith;
@@ -153,6 +170,10 @@ static void make_map(fixture *f, uint64_t seed) {
         };
     }
     uint32_t from = f->w.var_count > 1 && pick(f, 4) == 0 ? add_regrouped(f) : 0;
+    if (!from && f->w.var_count > 2 && pick(f, 4) == 0) {
+        add_split_of_split(f);
+        from = f->w.var_count;
+    }
     while (from < f->w.var_count) {
         uint32_t to = from + 1 + pick(f, f->w.var_count - from);
         int64_t extent = 0;
