@@ -10,7 +10,8 @@
  * writing.
  *
  * is_scheduled: a buffer that is used inside of a loop only, whose iterations run at once, is each
- * iteration's own, wherever it is allocated: lowering will put it there.
+ * iteration's own, wherever it is allocated: lowering will put it there. That one reads what
+ * another one wrote is a race still.
  *
  * allow_repeats: an iteration may write what another one wrote if that is the value which is there.
  * Schedules make such programs of blocks whose instances run more than once; in a program that was

@@ -6,7 +6,8 @@
  * Each element remembers its last writer and two readers since then (the first and the last): when
  * a later writer is concurrent with any reader of one loop execution, it is so with one of those
  * two. Threads of one block may work on shared storage together (they synchronise), and may share a
- * reduction.
+ * reduction. Where each iteration will have storage of its own they do not meet in it; what one of
+ * them reads it must have written itself, though.
  */
 #include "ir/interp_impl.h"
 
@@ -85,18 +86,20 @@ static bool reduces_together(const machine *m, hone_node_id loop, hone_buffer bu
 
 /* Threads synchronise on shared storage and when they reduce together; what is private to each of
  * them is not touched by two. */
-static bool is_allowed(const machine *m, const xstore *s, hone_buffer buffer, uint32_t task) {
+static bool is_allowed(const machine *m, const xstore *s, hone_buffer buffer, uint32_t task,
+                       bool is_handed_over) {
     const xstmt *loop = m->tasks[task].of;
     if (!loop) return false;
-    if (buffer_is_private(m, buffer, loop->node)) return true;
+    if (buffer_is_private(m, buffer, loop->node)) return loop->is_thread_loop || !is_handed_over;
     if (!loop->is_thread_loop) return false;
     return s->is_shared || reduces_together(m, loop->node, buffer);
 }
 
+/* is_handed_over: the task in hand reads what the other one wrote. */
 static void check_pair(machine *m, const xstore *s, int64_t at, hone_buffer buffer, uint32_t other,
-                       const char *what) {
+                       bool is_handed_over, const char *what) {
     uint32_t task = concurrent(m, m->task, other);
-    if (task == 0 || is_allowed(m, s, buffer, task)) return;
+    if (task == 0 || is_allowed(m, s, buffer, task, is_handed_over)) return;
     machine_fail(m, HONE_ERROR(HONE_CODE_ILLEGAL,
                                "two iterations of a parallel loop touch element %lld of '%s' (%s)",
                                (long long)at, hone_func_buffer(m->func, buffer)->name, what));
@@ -125,10 +128,10 @@ void race_touch(machine *m, xstore *s, int64_t at, hone_buffer buffer, bool is_w
         *shadow = (xshadow){.writer = me};
         return;
     }
-    check_pair(m, s, at, buffer, shadow->writer, is_write ? "both write" : "one writes");
+    check_pair(m, s, at, buffer, shadow->writer, !is_write, is_write ? "both write" : "one writes");
     if (is_write || shadow->is_atomic) {
-        check_pair(m, s, at, buffer, shadow->first_reader, "one writes");
-        check_pair(m, s, at, buffer, shadow->last_reader, "one writes");
+        check_pair(m, s, at, buffer, shadow->first_reader, shadow->is_atomic, "one writes");
+        check_pair(m, s, at, buffer, shadow->last_reader, shadow->is_atomic, "one writes");
     }
     if (is_write) {
         *shadow = (xshadow){.writer = me};
@@ -142,10 +145,10 @@ void race_touch(machine *m, xstore *s, int64_t at, hone_buffer buffer, bool is_w
 /* Updates do not disturb each other, only those who read or write in the ordinary way. */
 void race_update(machine *m, xstore *s, int64_t at, hone_buffer buffer) {
     xshadow *shadow = &s->shadow[at];
-    check_pair(m, s, at, buffer, shadow->writer, "one writes");
+    check_pair(m, s, at, buffer, shadow->writer, true, "one writes");
     if (!shadow->is_atomic) {
-        check_pair(m, s, at, buffer, shadow->first_reader, "one writes");
-        check_pair(m, s, at, buffer, shadow->last_reader, "one writes");
+        check_pair(m, s, at, buffer, shadow->first_reader, false, "one writes");
+        check_pair(m, s, at, buffer, shadow->last_reader, false, "one writes");
         *shadow = (xshadow){.writer = shadow->writer, .is_atomic = true};
     }
     if (!shadow->first_reader) shadow->first_reader = m->task;

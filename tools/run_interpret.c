@@ -111,7 +111,8 @@ static hone_interp_options interpretation(hone_run_job *job) {
                                  .call_c = call_c,
                                  .extern_ctx = job,
                                  .check_uninitialised = job->o->check,
-                                 .check_races = job->o->check};
+                                 .check_races = job->o->check,
+                                 .is_scheduled = true};
 }
 
 static hone_status interpret_graph(hone_run_job *job, const hone_module *module, const char *name) {
