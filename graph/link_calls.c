@@ -19,29 +19,14 @@ enum { MAX_DEPTH = 64 };
 
 /* ---- names ---- */
 
-static bool has_symbol(const hone_func *func, const char *symbol) {
-    const hone_value *value = hone_attrs_find(&func->attrs, "global_symbol");
-    return value && value->kind == HONE_VALUE_STRING && strcmp(value->u.s, symbol) == 0;
-}
-
-static const char *find_program(const hone_module *module, const char *name) {
-    const hone_member *member = hone_module_find(module, name);
-    if (member) return member->kind == HONE_MEMBER_FUNC ? member->name : NULL;
-    for (uint32_t i = 0; i < module->member_count; i++) {
-        const hone_func *func = module->members[i].func;
-        if (func && has_symbol(func, name)) return module->members[i].name;
-    }
-    return NULL;
-}
-
 static void link_names(const hone_module *module, hone_graph_func *graph) {
     for (uint32_t i = 0; i < graph->bind_count; i++) {
         hone_gbind *bind = &graph->bindings[i];
         if (bind->kind != HONE_GBIND_CALL_DPS) continue;
-        const char *name = find_program(module, bind->callee);
-        if (!name) continue;
+        const hone_func *program = hone_module_find_program(module, bind->callee);
+        if (!program) continue;
         bind->kind = HONE_GBIND_CALL_TIR;
-        bind->callee = name;
+        bind->callee = program->name;
     }
 }
 

@@ -9,7 +9,7 @@
 
 /* ---- messages ---- */
 
-static void describe_extent(const hone_graph_func *graph, const hone_expr *e, hone_str *out) {
+void hone_extent_describe(const hone_graph_func *graph, const hone_expr *e, hone_str *out) {
     if (e->kind == HONE_EXPR_INT) {
         hone_str_printf(out, "%lld", (long long)e->u.i);
     } else if (e->kind == HONE_EXPR_VAR && graph && e->u.var < graph->var_count) {
@@ -17,9 +17,9 @@ static void describe_extent(const hone_graph_func *graph, const hone_expr *e, ho
     } else if (e->kind == HONE_EXPR_BINARY) {
         const char *spelling = hone_op_spelling((hone_op)e->op);
         hone_str_append(out, "(");
-        describe_extent(graph, e->args[0], out);
+        hone_extent_describe(graph, e->args[0], out);
         hone_str_printf(out, " %s ", spelling ? spelling : "?");
-        describe_extent(graph, e->args[1], out);
+        hone_extent_describe(graph, e->args[1], out);
         hone_str_append(out, ")");
     } else {
         hone_str_append(out, "?");
@@ -62,7 +62,7 @@ void hone_sinfo_describe(const hone_graph_func *graph, const hone_sinfo *info, h
     for (int32_t i = 0; i < info->rank; i++) {
         if (i) hone_str_append(out, ", ");
         if (info->shape)
-            describe_extent(graph, info->shape[i], out);
+            hone_extent_describe(graph, info->shape[i], out);
         else
             hone_str_append(out, "?");
     }

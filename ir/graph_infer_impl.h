@@ -108,6 +108,8 @@ const hone_expr *hone_extent_div(hone_ir *ir, const hone_expr *a, int64_t b);
 /* Surely equal, surely different. */
 bool hone_extent_same(const hone_expr *a, const hone_expr *b);
 bool hone_extent_differs(const hone_expr *a, const hone_expr *b);
+/* "(n + 1)", for messages. */
+void hone_extent_describe(const hone_graph_func *graph, const hone_expr *e, hone_str *out);
 
 /* An axis attribute made to lie in [0, rank). */
 hone_status hone_infer_axis(const hone_infer *in, int64_t axis, int32_t rank, int32_t *out_axis);

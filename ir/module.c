@@ -119,6 +119,21 @@ const hone_member *hone_module_find(const hone_module *module, const char *name)
     return NULL;
 }
 
+static bool has_symbol(const hone_func *func, const char *symbol) {
+    const hone_value *value = hone_attrs_find(&func->attrs, "global_symbol");
+    return value && value->kind == HONE_VALUE_STRING && strcmp(value->u.s, symbol) == 0;
+}
+
+const hone_func *hone_module_find_program(const hone_module *module, const char *name_or_null) {
+    const hone_member *member = name_or_null ? hone_module_find(module, name_or_null) : NULL;
+    if (!name_or_null || member) return member ? member->func : NULL;
+    for (uint32_t i = 0; i < module->member_count; i++) {
+        const hone_func *func = module->members[i].func;
+        if (func && has_symbol(func, name_or_null)) return func;
+    }
+    return NULL;
+}
+
 /* "'add', 'main'" for messages. */
 static void list_names(const hone_module *module, hone_str *out) {
     for (uint32_t i = 0; i < module->member_count; i++) {

@@ -51,6 +51,9 @@ HONE_NODISCARD hone_status hone_module_add_extern(hone_module *module, const cha
 HONE_NODISCARD hone_status hone_module_add_constant(hone_module *module, hone_tensor *tensor,
                                                     uint32_t *out_index);
 const hone_member *hone_module_find(const hone_module *module, const char *name); /* or NULL */
+/* The tensor program that a call by this name reaches: of that name, or of that "global_symbol"
+ * where no member has it; or NULL. */
+const hone_func *hone_module_find_program(const hone_module *module, const char *name_or_null);
 /* The function that a user means when none is named: "main", or the only one. NOT_FOUND with the
  * list of names. */
 HONE_NODISCARD hone_status hone_module_pick(const hone_module *module, const char *name_or_null,

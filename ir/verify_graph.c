@@ -1,7 +1,8 @@
 #include <stdarg.h>
 #include <string.h>
 
-#include "ir/graph_op.h"
+#include "ir/fit.h"
+#include "ir/graph_infer_impl.h"
 #include "ir/verify_impl.h"
 
 typedef struct graph_verifier {
@@ -175,14 +176,6 @@ static const hone_sinfo *info_of(const graph_verifier *v, const hone_garg *arg,
     return NULL;
 }
 
-static int64_t constant_extent(const graph_verifier *v, const hone_garg *arg,
-                               const hone_sinfo *info, int32_t d) {
-    if (arg && arg->kind == HONE_GARG_CONSTANT) {
-        return v->module->constants[arg->u.constant]->shape[d];
-    }
-    return info->shape && info->shape[d]->kind == HONE_EXPR_INT ? info->shape[d]->u.i : -1;
-}
-
 /* ---- call_tir ---- */
 
 /* What a parameter wants. */
@@ -190,59 +183,147 @@ typedef struct wanted {
     const char *callee, *name;
     hone_dtype dtype;
     int32_t rank; /* -1 = any */
-    const hone_expr *const *shape;
 } wanted;
 
-/* One tensor beside one parameter: what is known on both sides must agree. */
-static void check_tensor(graph_verifier *v, const wanted *want, const hone_garg *arg,
-                         const hone_sinfo *info) {
+/* One tensor beside one parameter: what is known on both sides must agree. The extents are judged
+ * for all parameters together. */
+static void check_tensor(graph_verifier *v, const wanted *want, const hone_sinfo *info) {
     if (!info || info->kind != HONE_SINFO_TENSOR) return;
-    if (!hone_dtype_is_void(info->dtype) && !hone_dtype_is_void(want->dtype) &&
-        !hone_dtype_equal(info->dtype, want->dtype)) {
+    if (hone_dtypes_differ(info->dtype, want->dtype)) {
         report(v, false, "'%s' gets %s for '%s', which is %s", want->callee,
                HONE_DTYPE_NAME(info->dtype), want->name, HONE_DTYPE_NAME(want->dtype));
-        return;
-    }
-    if (info->rank >= 0 && want->rank >= 0 && info->rank != want->rank) {
+    } else if (info->rank >= 0 && want->rank >= 0 && info->rank != want->rank) {
         report(v, false, "'%s' gets a tensor of %d dimensions for '%s', which has %d", want->callee,
                (int)info->rank, want->name, (int)want->rank);
-        return;
-    }
-    for (int32_t d = 0; want->shape && d < info->rank && d < want->rank; d++) {
-        int64_t got = constant_extent(v, arg, info, d), extent = hone_expr_const(want->shape[d]);
-        if (got < 0 || extent < 0 || got == extent) continue;
-        report(v, false, "'%s' gets the extent %lld in dimension %d of '%s', which has %lld",
-               want->callee, (long long)got, (int)d, want->name, (long long)extent);
-        return;
     }
 }
 
-static void check_buffer(graph_verifier *v, const char *callee, const hone_func *func, uint32_t i,
-                         const hone_garg *arg, const hone_sinfo *info) {
-    if (func->params[i].buffer == HONE_NO_ID) return;
-    const hone_buffer_info *buffer = hone_func_buffer(func, func->params[i].buffer);
-    const wanted want = {callee, buffer->name, buffer->dtype, (int32_t)buffer->rank, buffer->shape};
-    check_tensor(v, &want, arg, info);
+typedef struct fitting {
+    graph_verifier *v;
+    const char *callee;
+    bool is_reported;
+} fitting;
+
+/* One message of a call: what does not fit once rarely fits elsewhere. What fits for some sizes is
+ * judged when it is called. */
+static void report_point(void *ctx, const hone_fit_point *point) {
+    fitting *f = ctx;
+    if (!point->is_never || f->is_reported) return;
+    f->is_reported = true;
+    hone_str got = {0}, want = {0}, place = {0};
+    hone_extent_describe(f->v->graph, point->got, &got);
+    hone_extent_describe(f->v->graph, point->wanted, &want);
+    hone_fit_describe(point, &place);
+    if (point->what == HONE_FIT_EXTENT) {
+        report(f->v, false, "'%s' gets the extent %s in dimension %u of '%s', which has %s",
+               f->callee, hone_str_text(&got), (unsigned)point->dim, point->name,
+               hone_str_text(&want));
+    } else {
+        report(f->v, false, "'%s' gets %s as %s, wants %s", f->callee, hone_str_text(&got),
+               hone_str_text(&place), hone_str_text(&want));
+    }
+    hone_str_deinit(&got);
+    hone_str_deinit(&want);
+    hone_str_deinit(&place);
 }
 
-static void check_graph_param(graph_verifier *v, const hone_graph_func *callee, uint32_t i,
-                              const hone_garg *arg, const hone_sinfo *info) {
-    const hone_gvalue_info *param = &callee->values[i];
-    if (!param->sinfo || param->sinfo->kind != HONE_SINFO_TENSOR) return;
-    const wanted want = {callee->name, param->name, param->sinfo->dtype, param->sinfo->rank,
-                         param->sinfo->shape};
-    check_tensor(v, &want, arg, info);
+static void keep_status(graph_verifier *v, hone_status st) {
+    v->is_short_of_memory |= hone_status_consume(st) == HONE_CODE_NO_MEMORY;
+}
+
+static void fit_begin(graph_verifier *v, hone_arith *arith, fitting *f, const char *callee,
+                      hone_fit *out) {
+    hone_arith_init(arith, v->out->arena);
+    *f = (fitting){.v = v, .callee = callee};
+    *out = (hone_fit){.arith = arith, .report = report_point, .ctx = f};
+}
+
+/* A tensor program and what it gets for its parameters; scalars: one per parameter that is none. */
+static void check_program(graph_verifier *v, const char *callee, const hone_func *func,
+                          const hone_sinfo *const *infos, const hone_expr *const *scalars) {
+    hone_fit_tensor *tensors =
+        hone_arena_zalloc(v->out->arena, (func->param_count + 1) * sizeof *tensors);
+    uint32_t count = 0, errors = v->out->error_count;
+    if (!tensors) {
+        v->is_short_of_memory = true;
+        return;
+    }
+    for (uint32_t i = 0; i < func->param_count; i++) {
+        if (func->params[i].buffer == HONE_NO_ID) continue;
+        const hone_buffer_info *buffer = hone_func_buffer(func, func->params[i].buffer);
+        const wanted want = {callee, buffer->name, buffer->dtype, (int32_t)buffer->rank};
+        const hone_sinfo *info = infos[i];
+        check_tensor(v, &want, info);
+        hone_fit_tensor *tensor = &tensors[count++];
+        if (info && info->kind == HONE_SINFO_TENSOR && info->rank >= 0)
+            *tensor = (hone_fit_tensor){(uint32_t)info->rank, info->shape};
+    }
+    if (v->out->error_count != errors) return;
+    hone_arith arith;
+    fitting f;
+    hone_fit fit;
+    fit_begin(v, &arith, &f, callee, &fit);
+    keep_status(v, hone_fit_func(&fit, func, tensors, scalars));
+}
+
+/* A parameter of a function of graphs and what it gets: binds its sizes, or checks them. */
+static void fit_param(hone_fit *fit, const hone_gvalue_info *param, const hone_sinfo *info,
+                      bool binds) {
+    const hone_sinfo *want = param->sinfo;
+    bool is_known = want && info && want->kind == HONE_SINFO_TENSOR &&
+                    info->kind == HONE_SINFO_TENSOR && want->rank == info->rank;
+    if (!is_known || !want->shape || !info->shape) return;
+    for (int32_t d = 0; d < want->rank; d++) {
+        hone_fit_point point = {.name = param->name, .dim = (uint32_t)d, .got = info->shape[d]};
+        if (binds)
+            hone_fit_bind(fit, want->shape[d], point.got);
+        else
+            hone_fit_check(fit, &point, want->shape[d]);
+    }
+}
+
+/* A function of graphs and what it gets. */
+static void check_graph_params(graph_verifier *v, const hone_graph_func *callee,
+                               const hone_sinfo *const *infos) {
+    hone_arith arith;
+    fitting f;
+    hone_fit fit;
+    fit_begin(v, &arith, &f, callee->name, &fit);
+    hone_status st = hone_fit_begin(&fit, callee->var_count);
+    for (uint32_t i = 0; i < callee->param_count && !st; i++) {
+        const hone_gvalue_info *param = &callee->values[i];
+        fit_param(&fit, param, infos[i], true);
+        if (!param->sinfo || param->sinfo->kind != HONE_SINFO_TENSOR) continue;
+        const wanted want = {callee->name, param->name, param->sinfo->dtype, param->sinfo->rank};
+        check_tensor(v, &want, infos[i]);
+    }
+    for (uint32_t i = 0; i < callee->param_count && !st; i++)
+        fit_param(&fit, &callee->values[i], infos[i], false);
+    keep_status(v, hone_status_join(st, hone_ir_finish(&arith.ir)));
+}
+
+/* What is known of arguments, with room for `more`; NULL when memory is short. */
+static const hone_sinfo **infos_of(graph_verifier *v, uint32_t count, const hone_garg *args,
+                                   uint32_t more) {
+    const hone_sinfo **infos =
+        hone_arena_zalloc(v->out->arena, ((size_t)count + more + 1) * sizeof *infos);
+    v->is_short_of_memory |= !infos;
+    for (uint32_t i = 0; infos && i < count; i++) {
+        bool is_there = args[i].kind != HONE_GARG_VALUE || args[i].u.value < v->graph->value_count;
+        if (is_there) infos[i] = hone_garg_sinfo(v->module, v->graph, &args[i], v->out->arena);
+    }
+    return infos;
 }
 
 /* Inputs first, then outputs, then scalars for tir_vars. */
 static void check_call_tir(graph_verifier *v, const hone_gbind *bind) {
-    const hone_member *member = bind->callee ? hone_module_find(v->module, bind->callee) : NULL;
-    if (!member || member->kind != HONE_MEMBER_FUNC) {
+    const hone_func *func = hone_module_find_program(v->module, bind->callee);
+    if (!func) {
+        if (bind->kind == HONE_GBIND_CALL_DPS) return; /* of a function of another library */
         report(v, false, "call_tir of '%s', which is no tensor program of the module",
                bind->callee ? bind->callee : "?");
         return;
     }
-    const hone_func *func = member->func;
     const hone_sinfo *result =
         bind->value < v->graph->value_count ? v->graph->values[bind->value].sinfo : NULL;
     bool is_tuple = result && result->kind == HONE_SINFO_TUPLE;
@@ -256,15 +337,10 @@ static void check_call_tir(graph_verifier *v, const hone_gbind *bind) {
                (unsigned)outputs, (unsigned)bind->symbolic_count);
         return;
     }
-    for (uint32_t i = 0; i < bind->arg_count; i++) {
-        hone_sinfo scratch;
-        check_buffer(v, bind->callee, func, i, &bind->args[i],
-                     info_of(v, &bind->args[i], &scratch));
-    }
-    for (uint32_t i = 0; i < outputs; i++) {
-        check_buffer(v, bind->callee, func, bind->arg_count + i, NULL,
-                     is_tuple ? result->fields[i] : result);
-    }
+    const hone_sinfo **infos = infos_of(v, bind->arg_count, bind->args, func->param_count);
+    for (uint32_t i = 0; infos && i < outputs; i++)
+        infos[bind->arg_count + i] = is_tuple ? result->fields[i] : result;
+    if (infos) check_program(v, bind->callee, func, infos, bind->symbolic);
 }
 
 /* ---- bindings ---- */
@@ -291,14 +367,12 @@ static void check_call_of(graph_verifier *v, const char *callee, uint32_t count,
                (unsigned)count);
         return;
     }
-    for (uint32_t i = 0; i < params; i++) {
-        hone_sinfo scratch;
-        const hone_sinfo *info = info_of(v, &args[i], &scratch);
-        if (is_tensor_program)
-            check_buffer(v, callee, member->func, i, &args[i], info);
-        else
-            check_graph_param(v, member->graph, i, &args[i], info);
-    }
+    const hone_sinfo **infos = infos_of(v, count, args, 0);
+    if (!infos) return;
+    if (is_tensor_program)
+        check_program(v, callee, member->func, infos, NULL);
+    else
+        check_graph_params(v, member->graph, infos);
 }
 
 static void check_if(graph_verifier *v, const hone_gbind *bind) {
@@ -373,6 +447,7 @@ static bool is_of_wrong(const graph_verifier *v, const hone_garg *arg) {
 static void check_kind(graph_verifier *v, const hone_gbind *bind) {
     switch (bind->kind) {
     case HONE_GBIND_CALL_TIR:
+    case HONE_GBIND_CALL_DPS:
         check_call_tir(v, bind);
         break;
     case HONE_GBIND_CALL_FUNC:
