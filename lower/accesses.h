@@ -46,6 +46,11 @@ const hone_expr **lower_with_first(hone_ir *ir, const hone_expr *first, uint32_t
 /* Maps the indices of every load and store of the buffer below root. */
 HONE_NODISCARD hone_status lower_map_accesses(hone_func *func, hone_node_id root,
                                               hone_buffer buffer, lower_index_map map, void *ctx);
+/* Is everything that is read below root written before it is, in the innermost place that holds all
+ * accesses? all: accesses of the buffer below root, none of them opaque. */
+HONE_NODISCARD hone_status lower_is_fresh(hone_lower *lower, hone_buffer buffer,
+                                          const lower_accesses *all, hone_node_id root,
+                                          bool *out_is_fresh);
 /* Marks the variables that are bound below root: loops true in loops[], others (let) in others[];
  * both have func->var_count entries. Binds the loops in arith. */
 HONE_NODISCARD hone_status lower_mark_vars(const hone_func *func, hone_node_id root,

@@ -538,74 +538,13 @@ static hone_status begin(planner *p, hone_lower *lower) {
     return p->loops && p->others ? HONE_OK : LOWER_NO_MEMORY();
 }
 
-enum { MAX_ITERS = 64 };
-
-/* 1 + the largest value of a sum of splits that begins at 0. */
-static const hone_expr *reach_of(hone_arith *arith, const hone_iter_sum *sum, hone_dtype dtype) {
-    hone_ir *ir = &arith->ir;
-    const hone_expr *one = hone_expr_int(ir, dtype, 1), *reach = one;
-    for (uint32_t i = 0; i < sum->count; i++) {
-        const hone_iter_split *split = &sum->splits[i];
-        const hone_expr *steps =
-            hone_expr_mul(ir, hone_expr_sub(ir, split->extent, one), split->scale);
-        reach = hone_expr_add(ir, reach, steps);
-    }
-    return reach ? hone_simplify(arith, reach) : NULL;
-}
-
-/* Does a store, with the loops and conditions around it, go through the whole buffer? */
-static bool writes_all(planner *p, const lower_access *store) {
-    const hone_func *func = p->lower->func;
-    const hone_buffer_info *buffer = &func->buffers[p->buffer];
-    hone_iter iters[MAX_ITERS];
-    uint32_t count = 0;
-    const hone_expr *predicate = NULL;
-    for (hone_node_id n = store->node, up; n != HONE_NODE_TOP; n = up) {
-        up = hone_func_node(func, n)->parent;
-        const hone_node *node = hone_func_node(func, up);
-        bool is_else = hone_func_node(func, n)->kind == HONE_NODE_ELSE;
-        if (node->kind == HONE_NODE_FOR && count < MAX_ITERS) {
-            iters[count++] = (hone_iter){node->u.loop.var, node->u.loop.range};
-        } else if (node->kind == HONE_NODE_IF && !is_else) {
-            predicate = lower_and(&p->arith.ir, predicate, node->u.eval.value);
-        } else if (node->kind != HONE_NODE_ALLOC && node->kind != HONE_NODE_ATTR &&
-                   node->kind != HONE_NODE_TOP) {
-            return false;
-        }
-    }
-    hone_itermap map;
-    if (!hone_itermap_detect(&p->arith, buffer->rank, store->indices, count, iters, predicate,
-                             HONE_ITERMAP_SURJECTIVE, true, &map)) {
-        return false;
-    }
-    for (uint32_t d = 0; d < buffer->rank; d++) {
-        const hone_expr *reach = reach_of(&p->arith, &map.sums[d], buffer->shape[d]->dtype);
-        if (!reach || !hone_expr_is_int_value(map.sums[d].base, 0)) return false;
-        if (!hone_prove_equal(&p->arith, reach, buffer->shape[d])) return false;
-    }
-    return true;
-}
-
-hone_status lower_is_output(hone_lower *lower, hone_buffer buffer, bool *out_is_output) {
+hone_status lower_is_fresh(hone_lower *lower, hone_buffer buffer, const lower_accesses *all,
+                           hone_node_id root, bool *out_is_fresh) {
     planner p;
-    lower_accesses all;
-    *out_is_output = false;
+    *out_is_fresh = false;
     HONE_TRY(begin(&p, lower));
     p.buffer = buffer;
-    HONE_TRY(lower_find_accesses(lower->func, HONE_NODE_TOP, buffer, &all));
-    bool is_plain =
-        !lower->func->buffers[buffer].strides && lower->func->buffers[buffer].rank <= HONE_MAX_RANK;
-    if (all.is_opaque || all.count == 0 || !is_plain) return HONE_OK;
-    bool is_read = false, is_fresh = false;
-    const lower_access *first = NULL;
-    for (uint32_t i = 0; i < all.count; i++) {
-        is_read |= !all.items[i].is_store;
-        if (all.items[i].is_store && !first) first = &all.items[i];
-    }
-    HONE_TRY(may_enter(&p, &all, innermost(lower->func, HONE_NODE_TOP, &all), &is_fresh));
-    if (!first || (is_read && !is_fresh)) return hone_ir_finish(&p.arith.ir);
-    HONE_TRY(may_enter(&p, &all, HONE_NODE_TOP, &is_fresh)); /* for what it binds */
-    *out_is_output = writes_all(&p, first);
+    HONE_TRY(may_enter(&p, all, innermost(lower->func, root, all), out_is_fresh));
     return hone_ir_finish(&p.arith.ir);
 }
 

@@ -45,11 +45,6 @@ hone_status lower_cse(hone_lower *lower);
 /* Turns the INIT of a block into its first statement. */
 HONE_NODISCARD hone_status lower_init_of(hone_lower *lower, hone_node_id block, hone_node_id init);
 
-/* In a program without blocks: whether a buffer is surely written as a whole, and nothing of it is
- * read before it was written. */
-HONE_NODISCARD hone_status lower_is_output(hone_lower *lower, hone_buffer buffer,
-                                           bool *out_is_output);
-
 bool lower_has_else(const hone_func *func, hone_node_id choice);
 /* An ALLOC, IF or other container node; HONE_NO_ID when memory is short. */
 hone_node_id lower_new_if(hone_func *func, const hone_expr *condition);

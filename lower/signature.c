@@ -4,33 +4,20 @@
 #include <string.h>
 
 #include "ir/arith.h"
+#include "ir/fit.h"
+#include "ir/size_needs.h"
 #include "lower/passes.h"
+#include "lower/plain_form.h"
 #include "support/attributes.h"
 
 typedef struct collector {
     const hone_func *func;
     hone_signature *out;
-    hone_var *sizes;
-    bool *is_size;       /* by variable: noted already */
     bool *is_written;    /* by buffer */
     hone_buffer *source; /* by buffer: what match_buffer makes it a view of, or HONE_NO_ID */
     const char **externs;
     hone_lower loops; /* the program without blocks, once it was needed */
 } collector;
-
-static void note_size(collector *c, const hone_expr *e) {
-    if (!e || e->kind != HONE_EXPR_VAR || c->is_size[e->u.var]) return;
-    c->is_size[e->u.var] = true;
-    c->sizes[c->out->size_count++] = e->u.var;
-}
-
-static void note_shape(collector *c, const hone_buffer_info *buffer) {
-    for (uint32_t d = 0; d < buffer->rank; d++)
-        note_size(c, buffer->shape[d]);
-    for (uint32_t d = 0; buffer->strides && d < buffer->rank; d++)
-        note_size(c, buffer->strides[d]);
-    note_size(c, buffer->elem_offset);
-}
 
 /* Whose elements a buffer stands for. */
 static hone_buffer storage_of(const collector *c, hone_buffer id) {
@@ -276,21 +263,29 @@ static bool is_output(const hone_func *func, hone_arith *arith, hone_buffer id) 
     return false;
 }
 
+/* The program as loops that show what is touched. */
+static hone_status make_loops(collector *c, hone_arena *arena) {
+    static const hone_lower_options options = {0};
+    static hone_status (*const passes[])(hone_lower *) = {lower_hoist_init, lower_init, lower_match,
+                                                          lower_blocks, lower_show_numbers};
+    hone_buffer *storage = hone_arena_alloc(arena, (c->func->buffer_count + 1) * sizeof *storage);
+    c->loops = (hone_lower){.ir = {.arena = arena}, .options = &options};
+    c->loops.func = hone_func_clone(arena, c->func);
+    if (!c->loops.func || !storage) return HONE_ERROR(HONE_CODE_NO_MEMORY, "signature");
+    for (hone_buffer id = 0; id < c->func->buffer_count; id++)
+        storage[id] = storage_of(c, id);
+    HONE_TRY(lower_show_calls(&c->loops, storage));
+    for (size_t i = 0; i < HONE_COUNT(passes); i++) {
+        HONE_TRY(passes[i](&c->loops));
+        HONE_TRY(hone_ir_finish(&c->loops.ir));
+    }
+    return HONE_OK;
+}
+
 /* A scheduled program: asked of its loops, as allocations are planned. */
 static hone_status is_output_of_loops(collector *c, hone_arena *arena, hone_buffer buffer,
                                       bool *out_is_output) {
-    static const hone_lower_options options = {0};
-    static hone_status (*const passes[])(hone_lower *) = {lower_hoist_init, lower_init, lower_match,
-                                                          lower_blocks};
-    if (!c->loops.func) {
-        c->loops = (hone_lower){.ir = {.arena = arena}, .options = &options};
-        c->loops.func = hone_func_clone(arena, c->func);
-        if (!c->loops.func) return HONE_ERROR(HONE_CODE_NO_MEMORY, "signature");
-        for (size_t i = 0; i < HONE_COUNT(passes); i++) {
-            HONE_TRY(passes[i](&c->loops));
-            HONE_TRY(hone_ir_finish(&c->loops.ir));
-        }
-    }
+    if (!c->loops.func) HONE_TRY(make_loops(c, arena));
     return lower_is_output(&c->loops, buffer, out_is_output);
 }
 
@@ -299,10 +294,12 @@ static hone_status collect(collector *c, hone_arena *arena) {
     hone_signature *s = c->out;
     hone_buffer *buffers = hone_arena_alloc(arena, (func->param_count + 1) * sizeof *buffers);
     hone_param_role *roles = hone_arena_alloc(arena, (func->param_count + 1) * sizeof *roles);
-    if (!buffers || !roles) return HONE_ERROR(HONE_CODE_NO_MEMORY, "signature");
+    hone_var *sizes = hone_arena_alloc(arena, (func->var_count + 1) * sizeof *sizes);
+    if (!buffers || !roles || !sizes) return HONE_ERROR(HONE_CODE_NO_MEMORY, "signature");
     hone_arith arith;
     hone_arith_init(&arith, arena);
     note_views_and_stores(c);
+    bool leaves = hone_func_has_jumps(func); /* out of what stands behind them */
     hone_tree_walk_exprs(func, 0, false, note_top, c);
     for (uint32_t p = 0; p < func->param_count; p++) {
         const hone_param *param = &func->params[p];
@@ -311,25 +308,23 @@ static hone_status collect(collector *c, hone_arena *arena) {
                 return HONE_ERROR(HONE_CODE_INVALID, "parameter '%s' is a handle without a buffer",
                                   func->vars[param->var].name);
             }
-            if (c->is_size[param->var]) continue;
-            c->is_size[param->var] = true;
-            c->sizes[s->size_count++] = param->var;
             continue;
         }
         bool is_written = c->is_written[param->buffer];
-        bool is_out = is_written && is_output(func, &arith, param->buffer);
-        if (is_written && !is_out) {
+        bool may_be_out = is_written && !leaves;
+        bool is_out = may_be_out && is_output(func, &arith, param->buffer);
+        if (may_be_out && !is_out) {
             HONE_TRY(is_output_of_loops(c, arena, param->buffer, &is_out));
         }
         roles[s->buffer_count] = is_out       ? HONE_PARAM_OUT
                                  : is_written ? HONE_PARAM_INOUT
                                               : HONE_PARAM_IN;
         buffers[s->buffer_count++] = param->buffer;
-        note_shape(c, &func->buffers[param->buffer]);
     }
     s->buffers = buffers;
     s->roles = roles;
-    s->sizes = c->sizes;
+    s->sizes = sizes;
+    s->size_count = hone_func_sizes(func, sizes);
     return hone_ir_finish(&arith.ir);
 }
 
@@ -337,11 +332,9 @@ hone_status hone_signature_of(const hone_func *func, hone_arena *arena,
                               hone_signature *out_signature) {
     memset(out_signature, 0, sizeof *out_signature);
     collector c = {.func = func, .out = out_signature};
-    c.sizes = hone_arena_alloc(arena, (func->var_count + 1) * sizeof *c.sizes);
-    c.is_size = hone_arena_zalloc(arena, func->var_count + 1);
     c.is_written = hone_arena_zalloc(arena, func->buffer_count + 1);
     c.source = hone_arena_alloc(arena, (func->buffer_count + 1) * sizeof *c.source);
-    if (!c.sizes || !c.is_size || !c.is_written || !c.source) {
+    if (!c.is_written || !c.source) {
         return HONE_ERROR(HONE_CODE_NO_MEMORY, "signature");
     }
     for (hone_buffer id = 0; id < func->buffer_count; id++)
