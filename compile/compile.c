@@ -6,6 +6,7 @@
 
 #include "builder/build_intrins.h"
 #include "compile/parts.h"
+#include "ir/verify.h"
 #include "support/fs.h"
 
 enum { ARENA_BYTES = 1 << 16 };
@@ -59,6 +60,7 @@ static hone_status keep_facts(const parts *p, hone_compile_result *result) {
 }
 
 static hone_status run(parts *p, const hone_module *module, hone_compile_result *result) {
+    HONE_TRY(hone_check_module(module)); /* what is ill-formed may write anywhere */
     HONE_TRY(begin(p, p->options, result->arena));
     HONE_TRY(parts_collect(p, module));
     HONE_TRY(parts_build_kernels(p));

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "compile/parts.h"
+#include "ir/size_needs.h"
 #include "lower/signature.h"
 
 typedef struct func_maker {
@@ -119,19 +120,42 @@ static hone_status find_values(func_maker *m) {
     return HONE_OK;
 }
 
-/* Tensors of callers are dense and begin at their first element; that fixes what a program leaves
- * open. */
+/* A place in the layout of a buffer, as the tensors of callers have it: fixes what the program
+ * leaves open, else must be what the program says. */
+static hone_status fix_layout(func_maker *m, const hone_buffer_info *buffer, const hone_expr *want,
+                              int32_t is, const char *what) {
+    if (want->kind == HONE_EXPR_VAR && m->values[want->u.var] < 0) m->values[want->u.var] = is;
+    hone_mt_check check = {.place = m->func->name,
+                           .what = what,
+                           .got = is,
+                           .wanted = part_value_expr(m->out, want, m->values)};
+    if (check.wanted < 0) return bad_param(m, buffer->name, "has a layout that cannot be computed");
+    if (check.got != check.wanted && hone_expr_is_int(want) &&
+        m->out->values.data[is].op == HONE_MT_CONST) {
+        return HONE_ERROR(HONE_CODE_INVALID,
+                          "'%s': %s is %lld, as tensors are dense, and must be %lld", m->func->name,
+                          what, (long long)m->out->values.data[is].k, (long long)want->u.i);
+    }
+    return part_check_add(m->out, check) ? HONE_OK : parts_no_memory();
+}
+
+/* Tensors of callers are dense and begin at their first element. */
 static hone_status find_layout(func_maker *m, const hone_buffer_info *buffer) {
-    if (buffer->elem_offset && buffer->elem_offset->kind == HONE_EXPR_VAR &&
-        m->values[buffer->elem_offset->u.var] < 0) {
-        m->values[buffer->elem_offset->u.var] = part_value_const(m->out, 0);
+    hone_arena *arena = m->p->arena;
+    if (buffer->elem_offset) {
+        const char *what = hone_arena_printf(arena, "the element offset of '%s'", buffer->name);
+        HONE_TRY(fix_layout(m, buffer, buffer->elem_offset, part_value_const(m->out, 0), what));
     }
     int32_t stride = part_value_const(m->out, 1);
     for (uint32_t k = 0; buffer->strides && k < buffer->rank; k++) {
         uint32_t d = buffer->rank - 1 - k;
-        const hone_expr *e = buffer->strides[d];
-        if (e->kind == HONE_EXPR_VAR && m->values[e->u.var] < 0) m->values[e->u.var] = stride;
+        const char *what =
+            hone_arena_printf(arena, "the stride of dimension %u of '%s'", d, buffer->name);
         int32_t extent = part_value_expr(m->out, buffer->shape[d], m->values);
+        bool is_taken = !hone_expr_is_int_value(buffer->shape[d], 1);
+        if (is_taken || buffer->strides[d]->kind == HONE_EXPR_VAR) {
+            HONE_TRY(fix_layout(m, buffer, buffer->strides[d], stride, what));
+        }
         stride = part_value_make(m->out, HONE_MT_MUL, stride, extent);
         if (stride < 0) return bad_param(m, buffer->name, "has a shape that cannot be computed");
     }
@@ -185,6 +209,21 @@ static hone_status make_tensors(func_maker *m) {
     return HONE_OK;
 }
 
+/* What cannot be computed is left to luck, as what a condition decides is. */
+static hone_status demand(void *ctx, const hone_size_need *need) {
+    func_maker *m = ctx;
+    const char *what =
+        hone_arena_printf(m->p->arena, "the %s index of dimension %u of '%s'",
+                          need->is_low ? "least" : "largest", need->dim, need->buffer);
+    hone_mt_check check = {.place = m->func->name,
+                           .what = what,
+                           .got = part_value_expr(m->out, need->index, m->values),
+                           .wanted = part_value_expr(m->out, need->limit, m->values),
+                           .relation = need->is_low ? HONE_MT_AT_LEAST : HONE_MT_AT_MOST};
+    if (check.got < 0 || check.wanted < 0) return HONE_OK;
+    return part_check_add(m->out, check) ? HONE_OK : parts_no_memory();
+}
+
 static hone_status make_step(func_maker *m) {
     const hone_signature *s = &m->signature;
     part_step step = {
@@ -213,6 +252,9 @@ static hone_status make(func_maker *m, part_entry *entry) {
     HONE_TRY(number_ports(m));
     HONE_TRY(find_values(m));
     HONE_TRY(make_tensors(m));
+    hone_arith arith;
+    hone_arith_init(&arith, m->p->arena);
+    HONE_TRY(hone_func_size_needs(m->func, &arith, demand, m));
     HONE_TRY(make_step(m));
     m->out->workspace = part_value_const(m->out, 0);
     m->out->workspace_bytes = 0;

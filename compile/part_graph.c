@@ -89,6 +89,18 @@ static hone_status make_step(maker *m, const hone_plan_step *step) {
     return hone_vec_push(&m->out->steps, made) ? HONE_OK : parts_no_memory();
 }
 
+static hone_status make_check(maker *m, const hone_plan_check *check) {
+    hone_mt_check made = {.place = hone_arena_strdup(m->p->arena, check->place),
+                          .what = hone_arena_strdup(m->p->arena, check->what),
+                          .relation = (int32_t)check->relation};
+    _Static_assert((int)HONE_PLAN_AT_MOST == (int)HONE_MT_AT_MOST &&
+                       (int)HONE_PLAN_AT_LEAST == (int)HONE_MT_AT_LEAST,
+                   "relations have one numbering");
+    HONE_TRY(value_of(m, check->got, &made.got));
+    HONE_TRY(value_of(m, check->wanted, &made.wanted));
+    return part_check_add(m->out, made) ? HONE_OK : parts_no_memory();
+}
+
 static hone_status make_ports(maker *m) {
     const hone_plan *plan = m->plan;
     m->out->port_count = plan->input_count + plan->output_count;
@@ -110,6 +122,8 @@ static hone_status make_plan(maker *m) {
     HONE_TRY(make_vars(m));
     for (uint32_t i = 0; i < plan->tensor_count; i++)
         HONE_TRY(make_tensor(m, &plan->tensors[i]));
+    for (uint32_t i = 0; i < plan->check_count; i++)
+        HONE_TRY(make_check(m, &plan->checks[i]));
     for (uint32_t i = 0; i < plan->step_count; i++)
         HONE_TRY(make_step(m, &plan->steps[i]));
     HONE_TRY(make_ports(m));

@@ -16,8 +16,22 @@ int32_t part_value_const(part_plan *plan, int64_t k) {
     return add(plan, (hone_mt_value){.op = HONE_MT_CONST, .k = k});
 }
 
+static bool fold(hone_mt_op op, int64_t a, int64_t b, int64_t *out) {
+    if (op == HONE_MT_ADD) return !__builtin_add_overflow(a, b, out);
+    if (op == HONE_MT_SUB) return !__builtin_sub_overflow(a, b, out);
+    return op == HONE_MT_MUL && !__builtin_mul_overflow(a, b, out);
+}
+
 int32_t part_value_make(part_plan *plan, hone_mt_op op, int32_t a, int32_t b) {
+    int64_t k;
     if (a < 0 || b < 0) return -1;
+    bool is_computed = op >= HONE_MT_ADD;
+    const hone_mt_value *left = is_computed ? &plan->values.data[a] : NULL;
+    const hone_mt_value *right = is_computed ? &plan->values.data[b] : NULL;
+    if (is_computed && left->op == HONE_MT_CONST && right->op == HONE_MT_CONST &&
+        fold(op, left->k, right->k, &k)) {
+        return part_value_const(plan, k);
+    }
     return add(plan, (hone_mt_value){.op = (int32_t)op, .a = a, .b = b});
 }
 
@@ -50,4 +64,14 @@ int32_t part_value_expr(part_plan *plan, const hone_expr *e, const int32_t *map)
     if (op < 0) return -1;
     int32_t a = part_value_expr(plan, e->args[0], map);
     return part_value_make(plan, (hone_mt_op)op, a, part_value_expr(plan, e->args[1], map));
+}
+
+bool part_check_add(part_plan *plan, hone_mt_check check) {
+    if (check.got == check.wanted) return true; /* equal values have one number */
+    for (size_t i = 0; i < plan->checks.count; i++) {
+        const hone_mt_check *c = &plan->checks.data[i];
+        bool is_same = c->got == check.got && c->wanted == check.wanted;
+        if (is_same && c->relation == check.relation) return true; /* said once */
+    }
+    return check.place && check.what && hone_vec_push(&plan->checks, check);
 }

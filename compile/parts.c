@@ -214,6 +214,7 @@ static void deinit_entry(part_entry *entry) {
         hone_vec_deinit(&plan->guards);
         hone_vec_deinit(&plan->values);
         hone_vec_deinit(&plan->tensors);
+        hone_vec_deinit(&plan->checks);
         hone_vec_deinit(&plan->steps);
     }
     hone_vec_deinit(&entry->plans);

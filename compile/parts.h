@@ -42,6 +42,7 @@ typedef struct part_plan {
     HONE_VEC(hone_mt_guard) guards;
     HONE_VEC(hone_mt_value) values;
     HONE_VEC(part_tensor) tensors;
+    HONE_VEC(hone_mt_check) checks; /* texts: in the arena */
     HONE_VEC(part_step) steps;
     uint32_t port_count;
     hone_mt_port *ports; /* shape: in the arena */
@@ -109,6 +110,8 @@ const char *parts_identifier(hone_arena *arena, const char *text);
 int32_t part_value_const(part_plan *plan, int64_t k);
 int32_t part_value_make(part_plan *plan, hone_mt_op op, int32_t a, int32_t b);
 int32_t part_value_expr(part_plan *plan, const hone_expr *e, const int32_t *map);
+/* Demands something of two values; nothing where they are one. False when memory is short. */
+bool part_check_add(part_plan *plan, hone_mt_check check);
 
 /* part_func.c: an entry that is one PrimFunc. takes_weights: parameters that have a value among
  * options->weight_values are weights. */

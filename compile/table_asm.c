@@ -67,6 +67,12 @@ static void port_shapes(const part_entry *entry, const part_plan *plan, size_t e
         hone_str_printf(out, ".Lsname_%zu_%zu_%zu:\n", e, n, i);
         text(out, plan->steps.data[i].name);
     }
+    for (size_t i = 0; i < plan->checks.count; i++) {
+        hone_str_printf(out, ".Lcplace_%zu_%zu_%zu:\n", e, n, i);
+        text(out, plan->checks.data[i].place);
+        hone_str_printf(out, ".Lcwhat_%zu_%zu_%zu:\n", e, n, i);
+        text(out, plan->checks.data[i].what);
+    }
 }
 
 static void plan_rows(const parts *p, const part_plan *plan, size_t e, size_t n, hone_str *out) {
@@ -84,6 +90,14 @@ static void plan_rows(const parts *p, const part_plan *plan, size_t e, size_t n,
                         "\t.quad .Ltshape_%zu_%zu_%zu\n",
                         (int)t->place, (int)t->index, (long long)t->offset, (int)t->value,
                         (int)t->bytes, (int)t->rank, e, n, i);
+    }
+    hone_str_printf(out, ".Lchecks_%zu_%zu:\n", e, n);
+    for (size_t i = 0; i < plan->checks.count; i++) {
+        const hone_mt_check *c = &plan->checks.data[i];
+        hone_str_printf(out,
+                        "\t.quad .Lcplace_%zu_%zu_%zu, .Lcwhat_%zu_%zu_%zu\n"
+                        "\t.long %d, %d, %d, 0\n",
+                        e, n, i, e, n, i, (int)c->got, (int)c->wanted, (int)c->relation);
     }
     hone_str_printf(out, ".Lsteps_%zu_%zu:\n", e, n);
     for (size_t i = 0; i < plan->steps.count; i++) {
@@ -103,13 +117,13 @@ static void plan_head(const part_plan *plan, size_t e, size_t n, hone_str *out) 
         if (s->arg_count > max_args) max_args = s->arg_count;
         if (s->size_count > max_sizes) max_sizes = s->size_count;
     }
-    hone_str_printf(out, "\t.long %zu, %zu, %zu, %zu\n\t.long %u, %u, %d, 0\n", plan->guards.count,
-                    plan->values.count, plan->tensors.count, plan->steps.count, max_args, max_sizes,
-                    (int)plan->workspace);
+    hone_str_printf(out, "\t.long %zu, %zu, %zu, %zu\n\t.long %u, %u, %d, %zu\n",
+                    plan->guards.count, plan->values.count, plan->tensors.count, plan->steps.count,
+                    max_args, max_sizes, (int)plan->workspace, plan->checks.count);
     hone_str_printf(out,
                     "\t.quad .Lguards_%zu_%zu, .Lvalues_%zu_%zu, .Lports_%zu_%zu, "
-                    ".Ltensors_%zu_%zu, .Lsteps_%zu_%zu\n",
-                    e, n, e, n, e, n, e, n, e, n);
+                    ".Ltensors_%zu_%zu, .Lchecks_%zu_%zu, .Lsteps_%zu_%zu\n",
+                    e, n, e, n, e, n, e, n, e, n, e, n);
 }
 
 /* ---- what a model says of itself ---- */

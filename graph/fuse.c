@@ -3,6 +3,7 @@
 #include "graph/fuse_tir.h"
 #include "graph/graph_passes.h"
 #include "graph/pattern.h"
+#include "ir/fit.h"
 #include "ir/graph_infer_impl.h"
 #include "ir/structural.h"
 #include "support/map.h"
@@ -94,16 +95,44 @@ static uint8_t index_bits(const hone_func *func) {
     return 0; /* no loops: fits any */
 }
 
-static void classify(fusion *f, node *n) {
+static void note_misfit(void *ctx, const hone_fit_point *point) {
+    (void)point;
+    *(bool *)ctx = false;
+}
+
+/* Do the tensors of a call have the shapes that its program declares, whatever the sizes are? What
+ * depends on them is checked when it is called, which the parts of a fused kernel are not. */
+static hone_status fits_surely(const fusion *f, const hone_gbind *bind, const hone_func *func,
+                               bool *out_fits) {
+    hone_fit_tensor tensors[MAX_INPUTS + 1];
+    hone_arith arith;
+    hone_arith_init(&arith, f->arena);
+    *out_fits = func->param_count == bind->arg_count + 1 && bind->arg_count <= MAX_INPUTS;
+    for (uint32_t i = 0; *out_fits && i < func->param_count; i++) {
+        const hone_sinfo *info =
+            i < bind->arg_count ? hone_garg_sinfo(f->module, f->graph, &bind->args[i], f->arena)
+                                : f->graph->values[bind->value].sinfo;
+        bool is_tensor = info && info->kind == HONE_SINFO_TENSOR && info->rank >= 0;
+        *out_fits = is_tensor && (info->rank == 0 || info->shape);
+        if (is_tensor) tensors[i] = (hone_fit_tensor){(uint32_t)info->rank, info->shape};
+    }
+    if (!*out_fits) return HONE_OK;
+    hone_fit fit = {.arith = &arith, .report = note_misfit, .ctx = out_fits};
+    return hone_fit_func(&fit, func, tensors, NULL);
+}
+
+static hone_status classify(fusion *f, node *n) {
+    bool is_sure = false;
     n->pattern = HONE_PATTERN_OPAQUE;
-    if (n->bind->kind != HONE_GBIND_CALL_TIR || n->bind->symbolic_count) return;
+    if (n->bind->kind != HONE_GBIND_CALL_TIR || n->bind->symbolic_count) return HONE_OK;
     const hone_member *member = hone_module_find(f->module, n->bind->callee);
-    if (!member || member->kind != HONE_MEMBER_FUNC) return;
+    if (!member || member->kind != HONE_MEMBER_FUNC) return HONE_OK;
     n->func = member->func;
-    const hone_sinfo *out = f->graph->values[n->bind->value].sinfo;
-    if (!out || out->kind != HONE_SINFO_TENSOR || !hone_func_can_fuse(n->func)) return;
+    if (hone_func_can_fuse(n->func)) HONE_TRY(fits_surely(f, n->bind, n->func, &is_sure));
+    if (!is_sure) return HONE_OK;
     n->pattern = hone_func_pattern(n->func);
     n->index_bits = index_bits(n->func);
+    return HONE_OK;
 }
 
 static hone_status build_nodes(fusion *f) {
@@ -120,7 +149,7 @@ static hone_status build_nodes(fusion *f) {
         f->def[graph->bindings[i].value] = (int32_t)i;
         f->nodes[i].group = (int32_t)i;
         f->nodes[i].group_size = 1;
-        classify(f, &f->nodes[i]);
+        HONE_TRY(classify(f, &f->nodes[i]));
         f->nodes[i].group_pattern = f->nodes[i].pattern;
     }
     each_use(f, count_user);

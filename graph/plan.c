@@ -15,8 +15,8 @@ enum { ARENA_BYTES = 16384 };
 
 /* What a graph value is: a tensor, or a tuple of values. */
 typedef struct plan_value {
-    bool is_known;
-    uint32_t tensor; /* index, when count == 0 */
+    bool is_known, is_tuple;
+    uint32_t tensor; /* index, of a tensor */
     uint32_t count;  /* items of a tuple */
     uint32_t *items; /* tensors */
 } plan_value;
@@ -32,6 +32,7 @@ typedef struct planner {
     uint32_t storage_count, storage_capacity;
     hone_plan_step *steps;
     uint32_t step_count, step_capacity;
+    plan_checks checks;
     plan_value *values;
     uint32_t *constants; /* tensor of each constant, or HONE_NO_ID */
 } planner;
@@ -116,13 +117,14 @@ static hone_status value_of_arg(planner *p, const hone_garg *arg, plan_value *ou
     if (arg->kind != HONE_GARG_TUPLE) {
         return HONE_ERROR(HONE_CODE_INVALID, "an argument is no tensor; prepare the module first");
     }
+    out->is_tuple = true;
     out->count = arg->count;
     out->items = hone_arena_zalloc(p->ir.arena, (arg->count + 1) * sizeof *out->items);
     if (!out->items) return no_memory();
     for (uint32_t i = 0; i < arg->count; i++) {
         plan_value item;
         HONE_TRY(value_of_arg(p, &arg->u.items[i], &item));
-        if (item.count) return HONE_ERROR(HONE_CODE_UNSUPPORTED, "a tuple of tuples");
+        if (item.is_tuple) return HONE_ERROR(HONE_CODE_UNSUPPORTED, "a tuple of tuples");
         out->items[i] = item.tensor;
     }
     return HONE_OK;
@@ -131,61 +133,77 @@ static hone_status value_of_arg(planner *p, const hone_garg *arg, plan_value *ou
 static hone_status tensor_of_arg(planner *p, const hone_garg *arg, uint32_t *out) {
     plan_value value;
     HONE_TRY(value_of_arg(p, arg, &value));
-    if (value.count) return HONE_ERROR(HONE_CODE_INVALID, "a tuple where a tensor is wanted");
+    if (value.is_tuple) return HONE_ERROR(HONE_CODE_INVALID, "a tuple where a tensor is wanted");
     *out = value.tensor;
+    return HONE_OK;
+}
+
+/* ---- what must hold ---- */
+
+/* The same extents, of a value that is known by two. */
+static hone_status check_extents(planner *p, const char *name, uint32_t tensor,
+                                 const hone_sinfo *info) {
+    const hone_plan_tensor *from = &p->tensors[tensor];
+    for (uint32_t d = 0; d < from->rank && (int32_t)from->rank == info->rank; d++) {
+        const char *what = hone_arena_printf(p->ir.arena, "dimension %u", d);
+        hone_plan_check check = {HONE_PLAN_SAME, name, what, from->shape[d], info->shape[d]};
+        HONE_TRY(plan_check_that(&p->checks, &check));
+    }
     return HONE_OK;
 }
 
 /* ---- sizes of symbolic kernels, in the order of the ABI ---- */
 
-typedef struct size_list {
-    const hone_expr **items;
-    hone_var *vars;
-    uint32_t count;
-} size_list;
-
-static bool has_size(const size_list *list, hone_var var) {
-    for (uint32_t i = 0; i < list->count; i++) {
-        if (list->vars[i] == var) return true;
+static hone_status list_sizes(planner *p, const hone_fit *fit, hone_plan_step *step) {
+    const hone_func *func = step->func;
+    hone_var *vars = hone_arena_alloc(p->ir.arena, (func->var_count + 1) * sizeof *vars);
+    const hone_expr **sizes = hone_arena_alloc(p->ir.arena, (func->var_count + 1) * sizeof *sizes);
+    if (!vars || !sizes) return no_memory();
+    step->size_count = hone_func_sizes(func, vars);
+    for (uint32_t i = 0; i < step->size_count; i++) {
+        sizes[i] = fit->sizes[vars[i]];
+        if (sizes[i]) continue;
+        return HONE_ERROR(HONE_CODE_INVALID, "size '%s' of '%s' is given by nothing",
+                          func->vars[vars[i]].name, func->name);
     }
-    return false;
+    step->sizes = sizes;
+    return HONE_OK;
 }
 
-static hone_status step_sizes(planner *p, const hone_gbind *bind, hone_plan_step *step) {
+/* What each buffer of a kernel gets, which must have as many dimensions. */
+static hone_status tensors_of(planner *p, const hone_plan_step *step,
+                              hone_fit_tensor **out_tensors) {
     const hone_func *func = step->func;
-    size_list list = {0};
-    list.items = hone_arena_zalloc(p->ir.arena, (func->var_count + 1) * sizeof *list.items);
-    list.vars = hone_arena_zalloc(p->ir.arena, (func->var_count + 1) * sizeof *list.vars);
-    if (!list.items || !list.vars) return no_memory();
-    uint32_t buffer = 0, scalar = 0;
-    for (uint32_t i = 0; i < func->param_count; i++) {
-        const hone_param *param = &func->params[i];
-        if (param->buffer == HONE_NO_ID) {
-            if (scalar == bind->symbolic_count) {
-                return HONE_ERROR(HONE_CODE_INVALID, "'%s' is called with too few scalars",
-                                  func->name);
-            }
-            list.vars[list.count] = param->var;
-            list.items[list.count++] = bind->symbolic[scalar++];
-            continue;
-        }
-        const hone_buffer_info *info = hone_func_buffer(func, param->buffer);
-        const hone_plan_tensor *tensor = &p->tensors[step->args[buffer++]];
+    hone_fit_tensor *tensors =
+        hone_arena_zalloc(p->ir.arena, (step->arg_count + 1) * sizeof *tensors);
+    if (!tensors) return no_memory();
+    for (uint32_t i = 0, at = 0; i < func->param_count; i++) {
+        if (func->params[i].buffer == HONE_NO_ID) continue;
+        const hone_buffer_info *info = hone_func_buffer(func, func->params[i].buffer);
+        const hone_plan_tensor *tensor = &p->tensors[step->args[at]];
         if (tensor->rank != info->rank) {
             return HONE_ERROR(HONE_CODE_INVALID, "argument %u of '%s' has %u dimensions, wants %u",
                               i, func->name, tensor->rank, info->rank);
         }
-        for (uint32_t d = 0; d < info->rank; d++) {
-            if (info->shape[d]->kind != HONE_EXPR_VAR || has_size(&list, info->shape[d]->u.var)) {
-                continue;
-            }
-            list.vars[list.count] = info->shape[d]->u.var;
-            list.items[list.count++] = tensor->shape[d];
-        }
+        tensors[at++] = (hone_fit_tensor){tensor->rank, tensor->shape};
     }
-    step->size_count = list.count;
-    step->sizes = list.items;
+    *out_tensors = tensors;
     return HONE_OK;
+}
+
+static hone_status step_sizes(planner *p, const hone_gbind *bind, hone_plan_step *step) {
+    const hone_func *func = step->func;
+    if (func->param_count - step->arg_count != bind->symbolic_count) {
+        return HONE_ERROR(HONE_CODE_INVALID, "'%s' takes %u scalars, %u given", func->name,
+                          func->param_count - step->arg_count, bind->symbolic_count);
+    }
+    hone_fit_tensor *tensors;
+    HONE_TRY(tensors_of(p, step, &tensors));
+    hone_arith arith;
+    hone_arith_init(&arith, p->ir.arena);
+    hone_fit fit = {.arith = &arith};
+    HONE_TRY(plan_check_call(&p->checks, func, tensors, bind->symbolic, &fit));
+    return list_sizes(p, &fit, step);
 }
 
 /* ---- steps ---- */
@@ -199,6 +217,18 @@ static hone_status add_step(planner *p, const hone_plan_step *step) {
     return HONE_OK;
 }
 
+/* No extent is below 0, as n - 5 may be. */
+static hone_status check_extents_of(planner *p, const hone_gbind *bind, uint32_t tensor) {
+    const hone_expr *zero = hone_extent_int(&p->ir, 0);
+    for (uint32_t d = 0; zero && d < p->tensors[tensor].rank; d++) {
+        hone_plan_check check = {HONE_PLAN_AT_LEAST, p->graph->values[bind->value].name,
+                                 hone_arena_printf(p->ir.arena, "dimension %u", d),
+                                 p->tensors[tensor].shape[d], zero};
+        if (check.got->kind != HONE_EXPR_VAR) HONE_TRY(plan_check_that(&p->checks, &check));
+    }
+    return hone_ir_finish(&p->ir);
+}
+
 static hone_status add_results(planner *p, const hone_gbind *bind, uint32_t *args,
                                uint32_t *out_count) {
     const hone_sinfo *info = p->graph->values[bind->value].sinfo;
@@ -206,12 +236,14 @@ static hone_status add_results(planner *p, const hone_gbind *bind, uint32_t *arg
     bool is_tuple = info && info->kind == HONE_SINFO_TUPLE;
     *out_count = is_tuple ? info->field_count : 1;
     value->is_known = true;
+    value->is_tuple = is_tuple;
     value->count = is_tuple ? info->field_count : 0;
     value->items = args;
     for (uint32_t i = 0; i < *out_count; i++) {
         HONE_TRY(add_result(p, is_tuple ? info->fields[i] : info, &args[i]));
+        HONE_TRY(check_extents_of(p, bind, args[i]));
     }
-    value->tensor = args[0];
+    if (!is_tuple) value->tensor = args[0];
     return HONE_OK;
 }
 
@@ -256,8 +288,14 @@ static hone_status plan_view(planner *p, const hone_gbind *bind) {
     plan_value *value = &p->values[bind->value];
     const hone_sinfo *info = p->graph->values[bind->value].sinfo;
     HONE_TRY(value_of_arg(p, &bind->args[0], value));
-    if (value->count || !info || info->kind != HONE_SINFO_TENSOR || !info->shape) return HONE_OK;
-    return add_view(p, value->tensor, info, &value->tensor);
+    if (value->is_tuple || !info || info->kind != HONE_SINFO_TENSOR || !info->shape) return HONE_OK;
+    const char *name = p->graph->values[bind->value].name;
+    uint32_t from = value->tensor;
+    if (bind->kind != HONE_GBIND_CALL) HONE_TRY(check_extents(p, name, from, info));
+    HONE_TRY(add_view(p, from, info, &value->tensor));
+    hone_plan_check check = {HONE_PLAN_SAME, name, "the number of bytes", p->tensors[from].bytes,
+                             p->tensors[value->tensor].bytes};
+    return plan_check_that(&p->checks, &check);
 }
 
 static hone_status plan_get(planner *p, const hone_gbind *bind) {
@@ -353,13 +391,13 @@ static hone_status plan_output(planner *p, uint32_t index, uint32_t tensor,
 static hone_status plan_outputs(planner *p) {
     plan_value result;
     HONE_TRY(value_of_arg(p, &p->graph->result, &result));
-    uint32_t count = result.count ? result.count : 1;
+    uint32_t count = result.is_tuple ? result.count : 1;
     hone_plan_port *ports = hone_arena_zalloc(p->ir.arena, (count + 1) * sizeof *ports);
     if (!ports) return no_memory();
     for (uint32_t i = 0; i < count; i++) {
         ports[i].name = output_name(p, i, count);
         if (!ports[i].name) return no_memory();
-        HONE_TRY(plan_output(p, i, result.count ? result.items[i] : result.tensor, &ports[i]));
+        HONE_TRY(plan_output(p, i, result.is_tuple ? result.items[i] : result.tensor, &ports[i]));
     }
     p->plan->outputs = ports;
     p->plan->output_count = count;
@@ -447,6 +485,8 @@ static hone_status plan_graph(planner *p) {
     plan->tensor_count = p->tensor_count;
     plan->steps = p->steps;
     plan->step_count = p->step_count;
+    plan->checks = p->checks.items;
+    plan->check_count = p->checks.count;
     return HONE_OK;
 }
 
@@ -466,6 +506,7 @@ hone_status hone_plan_create(hone_module *module, const char *name, hone_plan **
         st = no_memory();
     } else {
         planner p = {.plan = plan, .graph = member->graph, .ir = {.arena = plan->arena}};
+        p.checks = (plan_checks){.arena = plan->arena, .graph = member->graph};
         plan->name = hone_arena_strdup(plan->arena, member->name);
         st = plan->name ? plan_graph(&p) : no_memory();
         st = hone_status_join(st, hone_ir_finish(&p.ir));

@@ -2,6 +2,7 @@
  *
  *   tensors[]  every piece of memory that a step touches: input i, output i, constant i, or bytes
  *              from `offset` of the workspace. Several tensors may share memory (reshape).
+ *   checks[]   what must hold of the sizes for the steps to be right.
  *   steps[]    calls: the arguments are indices into tensors[], in the order of the callee's buffer
  *              parameters (outputs last); sizes[] are the values of its symbolic sizes in order.
  *
@@ -51,6 +52,21 @@ typedef struct hone_plan_step {
     const hone_expr *const *sizes; /* KERNEL: symbolic sizes and scalar parameters, in ABI order */
 } hone_plan_step;
 
+typedef enum hone_plan_relation {
+    HONE_PLAN_SAME,
+    HONE_PLAN_AT_LEAST,
+    HONE_PLAN_AT_MOST
+} hone_plan_relation;
+
+/* What must hold of two numbers, and does for some sizes of the inputs only: known when the plan is
+ * run. */
+typedef struct hone_plan_check {
+    hone_plan_relation relation;
+    const char *place; /* whose demand it is: the PrimFunc, or the value that is cast */
+    const char *what;  /* "dimension 0 of 'B'" */
+    const hone_expr *got, *wanted;
+} hone_plan_check;
+
 /* What a caller passes in or gets back. */
 typedef struct hone_plan_port {
     const char *name;
@@ -71,13 +87,16 @@ typedef struct hone_plan {
     const hone_plan_port *inputs, *outputs;
     const hone_plan_tensor *tensors;
     const hone_plan_step *steps;
+    uint32_t check_count;
+    const hone_plan_check *checks;    /* before the first step */
     const hone_plan_var *vars;        /* index = hone_var of the expressions */
     const hone_expr *workspace_bytes; /* int64, 0 when nothing is needed */
     int64_t unplanned_bytes; /* what the intermediates would take without sharing; -1 = symbolic */
 } hone_plan;
 
 /* Plans one graph function of a prepared module (NULL = "main" or the only one). INVALID when it
- * is not prepared, or a symbolic size is no dimension of an input. */
+ * is not prepared, a symbolic size is no dimension of an input, or a call gets a tensor that does
+ * not fit whatever the sizes are. */
 HONE_NODISCARD hone_status hone_plan_create(hone_module *module, const char *name,
                                             hone_plan **out_plan);
 void hone_plan_destroy(hone_plan *plan);

@@ -56,6 +56,15 @@ static void print_step(const hone_plan *plan, const hone_plan_step *step, hone_s
     hone_str_append(out, ")\n");
 }
 
+static void print_check(const hone_plan *plan, const hone_plan_check *check, hone_str *out) {
+    hone_str_printf(out, "  '%s': %s is ", check->place, check->what);
+    print_expr(plan, check->got, out);
+    static const char *const words[] = {"", "at least ", "at most "};
+    hone_str_printf(out, ", wants %s", words[check->relation]);
+    print_expr(plan, check->wanted, out);
+    hone_str_append(out, "\n");
+}
+
 void hone_plan_print(const hone_plan *plan, hone_str *out) {
     hone_str_printf(out, "plan %s: %u inputs, %u outputs, workspace ", plan->name,
                     plan->input_count, plan->output_count);
@@ -66,6 +75,9 @@ void hone_plan_print(const hone_plan *plan, hone_str *out) {
     hone_str_append(out, " bytes\ntensors\n");
     for (uint32_t i = 0; i < plan->tensor_count; i++)
         print_tensor(plan, i, out);
+    if (plan->check_count) hone_str_append(out, "checks\n");
+    for (uint32_t i = 0; i < plan->check_count; i++)
+        print_check(plan, &plan->checks[i], out);
     hone_str_append(out, "steps\n");
     for (uint32_t i = 0; i < plan->step_count; i++)
         print_step(plan, &plan->steps[i], out);

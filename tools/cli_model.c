@@ -130,11 +130,23 @@ static const hone_finding *first_error(const hone_findings *findings) {
     return NULL;
 }
 
+/* The place that a message of the verifier begins with, "12:5: ", is taken off. */
+static const char *take_place(const char *message, uint32_t *out_line, uint32_t *out_column) {
+    int length = 0;
+    bool is_place =
+        sscanf(message, "%" SCNu32 ":%" SCNu32 ": %n", out_line, out_column, &length) == 2 &&
+        length;
+    if (!is_place) *out_line = *out_column = 0;
+    return message + (is_place ? length : 0);
+}
+
 hone_status hone_cli_place(const char *path, uint32_t line, uint32_t column, hone_status failed) {
     char *source = NULL;
     size_t count = 0;
     hone_str quote = {0};
     const char *name = strcmp(path, "-") == 0 ? "<stdin>" : path;
+    const char *message = hone_status_message(failed);
+    if (!line) message = take_place(message, &line, &column);
     if (!line) return hone_status_annotate(failed, "%s", name);
     if (strcmp(hone_path_extension(path), ".py") == 0) {
         /* Only for the quotation: the message stands without it. */
@@ -142,9 +154,9 @@ hone_status hone_cli_place(const char *path, uint32_t line, uint32_t column, hon
     }
     hone_cli_quote(source, line, column, &quote);
     if (quote.length) hone_str_truncate(&quote, quote.length - 1);
-    hone_status st = HONE_ERROR(hone_status_code(failed), "%s:%" PRIu32 ":%" PRIu32 ": %s%s%s",
-                                name, line, column, hone_status_message(failed),
-                                quote.length ? "\n" : "", hone_str_text(&quote));
+    hone_status st =
+        HONE_ERROR(hone_status_code(failed), "%s:%" PRIu32 ":%" PRIu32 ": %s%s%s", name, line,
+                   column, message, quote.length ? "\n" : "", hone_str_text(&quote));
     hone_status_free(failed);
     hone_str_deinit(&quote);
     hone_free(source);
@@ -184,6 +196,11 @@ hone_status hone_cli_load_tasks(const char *path, const hone_cli_list *shapes,
     HONE_TRY_GOTO(st, hone_dim_variants_parse(shapes->items, shapes->count, &variants), done);
     HONE_TRY_GOTO(st, hone_cli_load_module(path, NULL, &module), done);
     hone_module_freeze(module);
+    st = hone_check_module(module);
+    if (st) {
+        st = hone_cli_place(path, 0, 0, st);
+        goto done;
+    }
     prepared = hone_calloc(variants.count, sizeof(hone_module *));
     if (!prepared) {
         st = HONE_ERROR(HONE_CODE_NO_MEMORY, "%s", path);

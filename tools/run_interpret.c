@@ -4,6 +4,7 @@
 #include "graph/prepare.h"
 #include "ir/fold.h"
 #include "ir/interp.h"
+#include "ir/verify.h"
 #include "lower/signature.h"
 #include "runtime/model/model_rt.h"
 #include "support/alloc.h"
@@ -287,6 +288,7 @@ static hone_status interpret_func(hone_run_job *job, const hone_func *func) {
 
 hone_status hone_run_interpreted(hone_run_job *job, const hone_module *module) {
     const hone_member *member;
+    HONE_TRY(hone_check_module(module));
     HONE_TRY(hone_module_pick(module, job->o->func, &member));
     if (member->kind == HONE_MEMBER_GRAPH) return interpret_graph(job, module, member->name);
     if (member->kind == HONE_MEMBER_FUNC) return interpret_func(job, member->func);

@@ -240,7 +240,7 @@ static hone_status compile(compile_job *job) {
         hone_code code = hone_status_code(st);
         bool is_models =
             code == HONE_CODE_INVALID || code == HONE_CODE_UNSUPPORTED || code == HONE_CODE_TYPE;
-        return is_models ? hone_status_annotate(st, "%s", cli->args[0]) : st;
+        return is_models ? hone_cli_place(cli->args[0], 0, 0, st) : st;
     }
     if (cli->json) {
         hone_compile_result_print_json(&job->result, &cli->out);

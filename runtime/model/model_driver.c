@@ -331,6 +331,24 @@ static int32_t check_shapes(const mt_call *call, const int64_t *values) {
     return HONE_MODEL_OK;
 }
 
+static bool is_so(int32_t relation, int64_t got, int64_t wanted) {
+    if (relation == HONE_MT_AT_LEAST) return got >= wanted;
+    return relation == HONE_MT_AT_MOST ? got <= wanted : got == wanted;
+}
+
+/* What calls inside of the plan demand of the sizes. */
+static int32_t check_calls(const mt_call *call, const int64_t *values) {
+    static const char *const words[] = {"", "at least ", "at most "};
+    for (int32_t i = 0; i < call->plan->check_count; i++) {
+        const hone_mt_check *c = &call->plan->checks[i];
+        if (is_so(c->relation, values[c->got], values[c->wanted])) continue;
+        return hone_mt_fail(
+            HONE_MODEL_BAD_ARGUMENT, "'%s': %s is %lld, wants %s%lld with these inputs", c->place,
+            c->what, (long long)values[c->got], words[c->relation], (long long)values[c->wanted]);
+    }
+    return HONE_MODEL_OK;
+}
+
 static bool guards_hold(const mt_call *call, const hone_mt_plan *plan) {
     for (int32_t i = 0; i < plan->guard_count; i++) {
         const hone_mt_guard *g = &plan->guards[i];
@@ -487,6 +505,7 @@ static int32_t run_in_frame(mt_call *call, mt_frame *frame, const uint8_t *weigh
     int32_t port_count = call->info->input_count + call->info->output_count;
     compute_values(call, frame->values);
     int32_t code = check_shapes(call, frame->values);
+    if (!code) code = check_calls(call, frame->values);
     if (code) return code;
     int64_t planned = round_up(frame->values[plan->workspace]);
     int64_t copies = plan_copies(call, frame, port_count);

@@ -6,6 +6,7 @@
  *   values[]   numbers of one call in order: constants, sizes read off tensors, arithmetic on
  *              earlier ones. Everything below names values by index.
  *   tensors[]  places in memory; the first ones are the ports: inputs, then outputs.
+ *   checks[]   what must hold of values, as calls of the plan demand.
  *   steps[]    calls in order.
  *
  * An entry has one plan per choice of sizes that it was compiled for, then the general one; the
@@ -64,6 +65,15 @@ typedef struct hone_mt_step {
     const int32_t *sizes; /* values */
 } hone_mt_step;
 
+typedef enum hone_mt_relation { HONE_MT_SAME, HONE_MT_AT_LEAST, HONE_MT_AT_MOST } hone_mt_relation;
+
+/* What must hold of two values for the kernels to be right. */
+typedef struct hone_mt_check {
+    const char *place, *what; /* "scale", "dimension 0 of 'B'" */
+    int32_t got, wanted;      /* values */
+    int32_t relation, reserved;
+} hone_mt_check;
+
 /* What a port must look like. */
 typedef struct hone_mt_port {
     int32_t is_input, is_written;
@@ -79,11 +89,13 @@ typedef struct hone_mt_guard {
 typedef struct hone_mt_plan {
     int32_t guard_count, value_count, tensor_count, step_count;
     int32_t max_args, max_sizes; /* of a step */
-    int32_t workspace, reserved; /* value: bytes */
+    int32_t workspace;           /* value: bytes */
+    int32_t check_count;
     const hone_mt_guard *guards;
     const hone_mt_value *values;
     const hone_mt_port *ports; /* of this plan, inputs first */
     const hone_mt_tensor *tensors;
+    const hone_mt_check *checks; /* before the first step */
     const hone_mt_step *steps;
 } hone_mt_plan;
 
@@ -105,7 +117,7 @@ typedef struct hone_mt_model {
     _Atomic(void *) state;    /* of the driver, NULL at first; in writable memory */
 } hone_mt_model;
 
-#define HONE_MT_VERSION 1
+#define HONE_MT_VERSION 2
 
 /* A weights file: this head, zeroes up to HONE_MT_WEIGHTS_HEAD bytes, then the weights. */
 #define HONE_MT_WEIGHTS_MAGIC UINT64_C(0x3173746867696577) /* "weights1" in little endian */
