@@ -21,6 +21,10 @@ enum { MAX_ANCESTORS = 8 };
 #define SYS_pidfd_getfd 438
 #endif
 
+int hone_pidfd_getfd(int pidfd, int fd) {
+    return (int)syscall(SYS_pidfd_getfd, pidfd, fd, 0u);
+}
+
 typedef struct question {
     int listener;
     const hone_asked_facts *facts;
@@ -134,7 +138,7 @@ static int look_at(const question *q) {
     int fd, error = read_text(q, argument(q, 1), path);
     if (error) return error;
     if (path[0] == 0 && (argument(q, 3) & AT_EMPTY_PATH)) {
-        fd = (int)syscall(SYS_pidfd_getfd, q->facts->held_pidfd, folder, 0u);
+        fd = hone_pidfd_getfd(q->facts->held_pidfd, folder);
         if (fd < 0) return -errno;
     } else {
         error = read_path(q, folder, argument(q, 1), path);

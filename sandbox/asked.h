@@ -19,6 +19,9 @@ typedef struct hone_asked_facts {
     bool has_namespaces; /* then numbers of processes can only mean held ones */
 } hone_asked_facts;
 
+/* pidfd_getfd(2): a descriptor of this process for what `fd` is there; -1 and errno. */
+int hone_pidfd_getfd(int pidfd, int fd);
+
 /* Answers whatever waits at the listener now; false when nobody is left who could ask. */
 bool hone_asked_answer(int listener, const hone_asked_facts *facts);
 

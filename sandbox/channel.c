@@ -1,4 +1,4 @@
-/* sandbox/channel.c - unix(7) packets that carry a descriptor and name their sender. */
+/* sandbox/channel.c - unix(7) packets, the first of which names its sender. */
 #include "sandbox/channel.h"
 
 #include <errno.h>
@@ -8,40 +8,22 @@
 
 typedef union carried {
     struct cmsghdr head; /* for its alignment */
-    char room[CMSG_SPACE(sizeof(int)) + CMSG_SPACE(sizeof(struct ucred))];
+    char room[CMSG_SPACE(sizeof(struct ucred))];
 } carried;
 
-bool hone_channel_send(int channel, const hone_channel_packet *packet, int fd) {
-    if (fd < 0) {
-        return send(channel, packet, sizeof *packet, MSG_NOSIGNAL | MSG_DONTWAIT) ==
-               (ssize_t)sizeof *packet;
-    }
-    hone_channel_packet copy = *packet;
-    struct iovec part = {&copy, sizeof copy};
-    carried with = {.room = {0}};
-    struct msghdr message = {.msg_iov = &part,
-                             .msg_iovlen = 1,
-                             .msg_control = with.room,
-                             .msg_controllen = CMSG_SPACE(sizeof fd)};
-    struct cmsghdr *head = CMSG_FIRSTHDR(&message);
-    head->cmsg_level = SOL_SOCKET;
-    head->cmsg_type = SCM_RIGHTS;
-    head->cmsg_len = CMSG_LEN(sizeof fd);
-    memcpy(CMSG_DATA(head), &fd, sizeof fd);
-    return sendmsg(channel, &message, MSG_NOSIGNAL) == (ssize_t)sizeof copy;
+bool hone_channel_send(int channel, const hone_channel_packet *packet) {
+    return send(channel, packet, sizeof *packet, MSG_NOSIGNAL | MSG_DONTWAIT) ==
+           (ssize_t)sizeof *packet;
 }
 
-static void take_along(struct msghdr *message, int *out_fd, pid_t *out_pid) {
+static pid_t find_sender(struct msghdr *message) {
+    struct ucred sender;
     for (struct cmsghdr *head = CMSG_FIRSTHDR(message); head; head = CMSG_NXTHDR(message, head)) {
-        if (head->cmsg_level != SOL_SOCKET) continue;
-        if (head->cmsg_type == SCM_RIGHTS && head->cmsg_len >= CMSG_LEN(sizeof(int))) {
-            memcpy(out_fd, CMSG_DATA(head), sizeof *out_fd);
-        } else if (head->cmsg_type == SCM_CREDENTIALS) {
-            struct ucred sender;
-            memcpy(&sender, CMSG_DATA(head), sizeof sender);
-            *out_pid = sender.pid;
-        }
+        if (head->cmsg_level != SOL_SOCKET || head->cmsg_type != SCM_CREDENTIALS) continue;
+        memcpy(&sender, CMSG_DATA(head), sizeof sender);
+        return sender.pid;
     }
+    return 0;
 }
 
 bool hone_channel_receive(int channel, hone_channel_packet *out_packet) {
@@ -52,17 +34,14 @@ bool hone_channel_receive(int channel, hone_channel_packet *out_packet) {
     return got == (ssize_t)sizeof *out_packet;
 }
 
-bool hone_channel_receive_first(int channel, hone_channel_packet *out_packet, int *out_fd,
-                                pid_t *out_pid) {
+bool hone_channel_receive_first(int channel, hone_channel_packet *out_packet, pid_t *out_pid) {
     struct iovec part = {out_packet, sizeof *out_packet};
     carried with;
     struct msghdr message = {.msg_iov = &part,
                              .msg_iovlen = 1,
                              .msg_control = with.room,
                              .msg_controllen = sizeof with.room};
-    *out_fd = -1;
-    *out_pid = 0;
-    ssize_t got = recvmsg(channel, &message, MSG_CMSG_CLOEXEC);
-    if (got >= 0) take_along(&message, out_fd, out_pid);
+    ssize_t got = recvmsg(channel, &message, 0);
+    *out_pid = got >= 0 ? find_sender(&message) : 0;
     return got == (ssize_t)sizeof *out_packet;
 }

@@ -1,7 +1,10 @@
 /* sandbox/channel.h - what a held process and its warden say to each other: one small packet each.
  *
- *     held    ─► HELLO (with the listener, when it is filtered) · TAKE (patience) · DROP
- *     warden  ─► GIVEN | DENIED, to each TAKE
+ *     held    ─► HELLO (number of the listener) · TAKE (patience) · DROP
+ *     warden  ─► GIVEN | DENIED, to HELLO and to each TAKE
+ *
+ * No packet carries a descriptor: the warden takes the listener out of the process by its number
+ * (pidfd_getfd(2)), so that nobody who is held may call sendmsg(2).
  */
 #ifndef HONE_SANDBOX_CHANNEL_H
 #define HONE_SANDBOX_CHANNEL_H
@@ -20,19 +23,17 @@ typedef enum hone_channel_word {
 
 typedef struct hone_channel_packet {
     int64_t word;
-    int64_t patience_ns; /* of TAKE */
+    int64_t number; /* HELLO: the listener in the held process, -1: none; TAKE: nanoseconds */
 } hone_channel_packet;
 
-/* `fd` goes along unless it is -1. Does not wait: false when the other side is gone, or does not
- * listen. */
-bool hone_channel_send(int channel, const hone_channel_packet *packet, int fd);
+/* Does not wait: false when the other side is gone, or does not listen. */
+bool hone_channel_send(int channel, const hone_channel_packet *packet);
 
 /* Waits for a packet; whatever came along with it is dropped. False when the other side is gone. */
 bool hone_channel_receive(int channel, hone_channel_packet *out_packet);
 
-/* The same for the first one, with what came along: *out_fd is -1 when there was none; *out_pid is
- * the sender, as this process sees it (the channel has SO_PASSCRED). */
-bool hone_channel_receive_first(int channel, hone_channel_packet *out_packet, int *out_fd,
-                                pid_t *out_pid);
+/* The same for the first one; *out_pid is the sender, as this process sees it (the channel has
+ * SO_PASSCRED). */
+bool hone_channel_receive_first(int channel, hone_channel_packet *out_packet, pid_t *out_pid);
 
 #endif

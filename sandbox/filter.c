@@ -44,7 +44,6 @@ typedef enum comparison {
     LACKS,   /* all bits of the value */
     IS_SELF, /* the process id */
     IS_NOT_SELF,
-    IS_CHANNEL, /* the descriptor of the channel */
 } comparison;
 
 typedef struct condition {
@@ -156,7 +155,6 @@ static const call computing[] = {
     {"fcntl", ALLOW, WHEN(1, IS, F_GETFL)},
     {"sendto", ALLOW, {{4, IS, 0}, {5, IS, 0}, {3, LACKS, ~(uint64_t)SEND_FLAGS}}},
     {"recvfrom", ALLOW, WHEN(3, LACKS, ~(uint64_t)MSG_DONTWAIT)},
-    {"sendmsg", ALLOW, WHEN2(0, IS_CHANNEL, 0, 2, IS, MSG_NOSIGNAL)},
     /* what it asks about itself */
     {"uname", ALLOW, ALWAYS},
     {"sysinfo", ALLOW, ALWAYS},
@@ -272,9 +270,6 @@ static struct scmp_arg_cmp compare(const condition *when, const hone_filter_fact
         break;
     case IS_SELF:
         c.datum_a = (uint64_t)facts->pid;
-        break;
-    case IS_CHANNEL:
-        c.datum_a = (uint64_t)facts->channel_fd;
         break;
     case IS:
     case ANYTHING:

@@ -26,8 +26,7 @@ typedef enum hone_sandbox_profile {
 } hone_sandbox_profile;
 
 typedef struct hone_filter_facts {
-    pid_t pid;      /* the process as it sees itself: may signal nobody else */
-    int channel_fd; /* the one descriptor that may carry descriptors, for the listener */
+    pid_t pid; /* the process as it sees itself: may signal nobody else */
 } hone_filter_facts;
 
 /* Puts the filter on the calling thread, for good, and hands out the descriptor on which the warden

@@ -148,11 +148,19 @@ static void describe(char layers[HONE_SANDBOX_LAYERS_BYTES], const hone_sandbox 
              box->has_namespaces ? ", namespaces" : "", lock);
 }
 
+/* The listener stays open here until the warden has it. */
 static hone_status say_hello(const hone_sandbox *box, int listener) {
-    const hone_channel_packet hello = {.word = HONE_CHANNEL_HELLO};
-    bool heard = hone_channel_send(box->channel_fd, &hello, listener);
+    const hone_channel_packet hello = {.word = HONE_CHANNEL_HELLO, .number = listener};
+    hone_channel_packet answer = {0};
+    bool is_heard = hone_channel_send(box->channel_fd, &hello) &&
+                    hone_channel_receive(box->channel_fd, &answer);
     if (listener >= 0) close(listener);
-    return heard ? HONE_OK : system_error("the warden is gone");
+    if (!is_heard) return system_error("the warden is gone");
+    if (answer.word == HONE_CHANNEL_GIVEN) return HONE_OK;
+    return HONE_ERROR(HONE_CODE_UNAVAILABLE,
+                      "the sandbox's warden cannot look into the process that it is to watch "
+                      "(pidfd_getfd and process_vm_readv: Linux 5.6, kernel.yama.ptrace_scope 0 or "
+                      "1, and in a container CAP_SYS_PTRACE)");
 }
 
 hone_status hone_sandbox_enter(hone_sandbox *box, char layers[HONE_SANDBOX_LAYERS_BYTES]) {
@@ -164,7 +172,7 @@ hone_status hone_sandbox_enter(hone_sandbox *box, char layers[HONE_SANDBOX_LAYER
         if (!(o->without & HONE_SANDBOX_USER)) change_user(box, user);
         if (!(o->without & HONE_SANDBOX_LANDLOCK)) landlock = hone_layer_landlock(o->profile);
         hone_proc_follow_parent(); /* another user has forgotten whom to follow */
-        const hone_filter_facts facts = {.pid = getpid(), .channel_fd = box->channel_fd};
+        const hone_filter_facts facts = {.pid = getpid()};
         HONE_TRY(hone_filter_load(o->profile, &facts, &listener));
     }
     describe(layers, box, user, landlock);
@@ -174,15 +182,15 @@ hone_status hone_sandbox_enter(hone_sandbox *box, char layers[HONE_SANDBOX_LAYER
 /* ---- the gate ---- */
 
 bool hone_sandbox_take_gate(hone_sandbox *box, int64_t patience_ns) {
-    const hone_channel_packet take = {.word = HONE_CHANNEL_TAKE, .patience_ns = patience_ns};
+    const hone_channel_packet take = {.word = HONE_CHANNEL_TAKE, .number = patience_ns};
     hone_channel_packet answer = {0};
-    return hone_channel_send(box->channel_fd, &take, -1) &&
+    return hone_channel_send(box->channel_fd, &take) &&
            hone_channel_receive(box->channel_fd, &answer) && answer.word == HONE_CHANNEL_GIVEN;
 }
 
 void hone_sandbox_drop_gate(hone_sandbox *box) {
     const hone_channel_packet drop = {.word = HONE_CHANNEL_DROP};
-    (void)hone_channel_send(box->channel_fd, &drop, -1);
+    (void)hone_channel_send(box->channel_fd, &drop);
 }
 
 /* ---- names ---- */

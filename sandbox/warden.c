@@ -111,17 +111,26 @@ static bool hear_control(hone_warden *w) {
 
 /* ---- the held process ---- */
 
+static void say(const hone_warden *w, bool is_given) {
+    const hone_channel_packet answer = {.word =
+                                            is_given ? HONE_CHANNEL_GIVEN : HONE_CHANNEL_DENIED};
+    (void)hone_channel_send(w->channel_fd, &answer);
+}
+
+/* Comes before a foreign byte runs: the number is that of the listener. */
 static void on_hello(hone_warden *w) {
     hone_channel_packet packet;
     pid_t pid = 0;
-    if (w->facts.held_pid) return;
-    if (!hone_channel_receive_first(w->channel_fd, &packet, &w->listener_fd, &pid) || pid <= 0) {
+    if (!hone_channel_receive_first(w->channel_fd, &packet, &pid) || pid <= 0) {
         hone_fd_close(&w->channel_fd); /* the end is on its way */
         return;
     }
     w->facts.held_pid = pid;
     w->facts.held_pidfd = (int)syscall(SYS_pidfd_open, pid, 0u);
+    if (packet.number >= 0)
+        w->listener_fd = hone_pidfd_getfd(w->facts.held_pidfd, (int)packet.number);
     tell(w, HONE_CONTROL_PID, pid);
+    say(w, packet.number < 0 || w->listener_fd >= 0);
 }
 
 static bool has_ended(const hone_warden *w) {
@@ -163,9 +172,7 @@ static void on_channel(hone_warden *w) {
     }
     if (packet.word == HONE_CHANNEL_DROP) drop_gate(w);
     if (packet.word != HONE_CHANNEL_TAKE) return;
-    const hone_channel_packet answer = {
-        .word = take_gate(w, packet.patience_ns) ? HONE_CHANNEL_GIVEN : HONE_CHANNEL_DENIED};
-    (void)hone_channel_send(w->channel_fd, &answer, -1);
+    say(w, take_gate(w, packet.number));
 }
 
 static void on_end(hone_warden *w) {

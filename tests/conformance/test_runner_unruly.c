@@ -40,6 +40,7 @@ static const struct row {
 } rows[] = {
     {"call_as_i386",        PATIENCE_NS, HONE_FAILURE_RUN_CRASH,   "SIG"           },
     {"call_as_x32",         PATIENCE_NS, HONE_FAILURE_RUN_CRASH,   "SIGSYS"        },
+    {"call_probes",         PATIENCE_NS, HONE_FAILURE_NONE,        ""              },
     {"stop_itself",         SHORT_NS,    HONE_FAILURE_RUN_TIMEOUT, "still running" },
     {"exhaust_descriptors", PATIENCE_NS, HONE_FAILURE_NONE,        ""              },
     {"leave_threads",       PATIENCE_NS, HONE_FAILURE_NONE,        ""              },

@@ -29,14 +29,16 @@ static char *dir, *folder, *own, *other;
 /* ---- the held child ---- */
 
 static bool become_held(int channel) {
-    const hone_channel_packet hello = {.word = HONE_CHANNEL_HELLO};
+    hone_channel_packet hello = {.word = HONE_CHANNEL_HELLO}, answer;
     int listener = -1;
     prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
     if (dup2(channel, CHANNEL_FD) < 0) return false;
-    const hone_filter_facts facts = {.pid = getpid(), .channel_fd = CHANNEL_FD};
+    const hone_filter_facts facts = {.pid = getpid()};
     hone_status st = hone_filter_load(HONE_SANDBOX_COMPILER, &facts, &listener);
     if (hone_status_consume(st) != HONE_CODE_OK) return false;
-    bool is_heard = hone_channel_send(CHANNEL_FD, &hello, listener);
+    hello.number = listener;
+    bool is_heard =
+        hone_channel_send(CHANNEL_FD, &hello) && hone_channel_receive(CHANNEL_FD, &answer);
     close(listener);
     return is_heard;
 }
@@ -74,12 +76,13 @@ static int change_both(void) {
 
 static void answer_until_end(int channel, hone_file_policy *policy, pid_t child) {
     hone_channel_packet hello;
-    int listener = -1;
     pid_t pid = 0;
-    assert_true(hone_channel_receive_first(channel, &hello, &listener, &pid));
+    assert_true(hone_channel_receive_first(channel, &hello, &pid));
     assert_int_equal(pid, child);
     const hone_asked_facts facts = {
         .policy = policy, .held_pid = child, .held_pidfd = (int)syscall(SYS_pidfd_open, child, 0)};
+    int listener = hone_pidfd_getfd(facts.held_pidfd, (int)hello.number);
+    assert_true(listener >= 0 && hone_channel_send(channel, &hello));
     struct pollfd wait = {.fd = listener, .events = POLLIN};
     while (poll(&wait, 1, -1) > 0 && (wait.revents & POLLIN) &&
            hone_asked_answer(listener, &facts)) {
