@@ -207,6 +207,59 @@ static int check_found(const hone_file_policy *policy, int fd) {
     return is_kind && (info.st_mode & S_IROTH) && is_public(policy, path) ? 0 : -EACCES;
 }
 
+/* ---- where it is ---- */
+
+/* A name in a folder; AT_FDCWD: the name is the whole path. */
+typedef struct place {
+    int folder;
+    const char *name;
+} place;
+
+static void leave(place *p) {
+    if (p->folder >= 0) close(p->folder);
+}
+
+/* One step down that is no link, or -errno; `folder` is used up. */
+static int step_into(int folder, const char *name, size_t length) {
+    char one[NAME_MAX + 1];
+    int next = -ENAMETOOLONG;
+    if (length < sizeof one) {
+        memcpy(one, name, length);
+        one[length] = 0;
+        next = openat(folder, one, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+        if (next < 0) next = -errno;
+    }
+    close(folder);
+    return next;
+}
+
+/* Below a folder that was granted, every step is made from an open folder: a link there, whoever
+ * put it there, leads nowhere. The path of the grant itself is the trusted side's, links and all.
+ */
+static int find_place(const grant *g, const char *path, place *out) {
+    *out = (place){AT_FDCWD, path};
+    if (!g || g->kind != HONE_FILE_FOLDER || !is_below(path, g->path)) return 0;
+    int folder = open(g->path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (folder < 0) return -errno;
+    out->name = path + strlen(g->path) + 1;
+    for (const char *slash; folder >= 0 && (slash = strchr(out->name, '/')) != NULL;
+         out->name = slash + 1)
+        folder = step_into(folder, out->name, (size_t)(slash - out->name));
+    out->folder = folder;
+    return folder < 0 ? folder : 0;
+}
+
+/* openat(2) in its place, or -errno. */
+static int open_place(const grant *g, const char *path, int flags, mode_t mode) {
+    place at;
+    int error = find_place(g, path, &at);
+    if (error) return error;
+    int fd = openat(at.folder, at.name, flags | O_CLOEXEC, mode);
+    if (fd < 0) fd = -errno;
+    leave(&at);
+    return fd;
+}
+
 /* ---- opening ---- */
 
 /* Looks without opening: devices and pipes notice nothing. */
@@ -214,8 +267,8 @@ static int look(const hone_file_policy *policy, pid_t tid, const char *path) {
     const grant *g = granted(policy, path, false);
     bool is_own = is_own_fact(tid, path) || is_own_descriptor(tid, path);
     if (!g && !is_own && !is_public(policy, path)) return -EACCES;
-    int fd = open(path, O_PATH | O_CLOEXEC | (g && !is_for_reading(g) ? O_NOFOLLOW : 0));
-    if (fd < 0) return -errno;
+    int fd = open_place(g, path, O_PATH | (g && !is_for_reading(g) ? O_NOFOLLOW : 0), 0);
+    if (fd < 0) return fd;
     int error = g || is_own ? 0 : check_found(policy, fd);
     if (error) close(fd);
     return error ? error : fd;
@@ -239,9 +292,9 @@ static int open_null(int flags) {
 }
 
 static int open_to_write(const hone_file_policy *policy, const char *path, int flags, mode_t mode) {
-    if ((flags & ~(HARMLESS_FLAGS | WRITING_FLAGS)) || !granted(policy, path, true)) return -EACCES;
-    int fd = open(path, flags | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY | O_NONBLOCK, mode & 0777);
-    return fd < 0 ? -errno : fd;
+    const grant *g = granted(policy, path, true);
+    if ((flags & ~(HARMLESS_FLAGS | WRITING_FLAGS)) || !g) return -EACCES;
+    return open_place(g, path, flags | O_NOFOLLOW | O_NOCTTY | O_NONBLOCK, mode & 0777);
 }
 
 int hone_file_policy_look(const hone_file_policy *policy, pid_t tid, const char *path) {
@@ -264,34 +317,54 @@ int hone_file_policy_open(const hone_file_policy *policy, pid_t tid, const char 
     return fd;
 }
 
-static int change(hone_file_change kind, const char *path, const char *other, mode_t mode) {
+/* fchmodat(2) follows links: it is made of what was found not to be one. */
+static int change_mode(const place *at, mode_t mode) {
+    struct stat info;
+    char link[64];
+    int fd = openat(at->folder, at->name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+    if (fd < 0) return -1;
+    snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+    int result = fstat(fd, &info) != 0 || S_ISLNK(info.st_mode) ? -1 : chmod(link, mode);
+    if (result && S_ISLNK(info.st_mode)) errno = EACCES;
+    close(fd);
+    return result;
+}
+
+/* 0, or -1 and errno. */
+static int change(hone_file_change kind, const place *at, const place *other, mode_t mode) {
     switch (kind) {
     case HONE_FILE_UNLINK:
-        return unlink(path);
+        return unlinkat(at->folder, at->name, 0);
     case HONE_FILE_RMDIR:
-        return rmdir(path);
+        return unlinkat(at->folder, at->name, AT_REMOVEDIR);
     case HONE_FILE_MKDIR:
-        return mkdir(path, mode & 0777);
+        return mkdirat(at->folder, at->name, mode & 0777);
     case HONE_FILE_RENAME:
-        return rename(path, other);
+        return renameat(at->folder, at->name, other->folder, other->name);
     case HONE_FILE_CHMOD:
-        return fchmodat(AT_FDCWD, path, mode & 0777, 0);
+        return change_mode(at, mode & 0777);
     }
     return -1;
+}
+
+static int find_to_change(const hone_file_policy *policy, pid_t tid, const char *path,
+                          char whole[PATH_MAX], place *out) {
+    const grant *g = absolute(tid, path, whole) ? granted(policy, whole, true) : NULL;
+    *out = (place){AT_FDCWD, NULL};
+    return g ? find_place(g, whole, out) : -EACCES;
 }
 
 int hone_file_policy_change(const hone_file_policy *policy, pid_t tid, hone_file_change kind,
                             const char *path, const char *other, mode_t mode) {
     char whole[PATH_MAX], whole_other[PATH_MAX];
-    struct stat info;
-    if (!absolute(tid, path, whole) || !granted(policy, whole, true)) return -EACCES;
-    if (other && (!absolute(tid, other, whole_other) || !granted(policy, whole_other, true))) {
-        return -EACCES;
-    }
-    if (kind == HONE_FILE_CHMOD && (lstat(whole, &info) != 0 || S_ISLNK(info.st_mode))) {
-        return -EACCES; /* chmod would follow it */
-    }
-    return change(kind, whole, whole_other, mode) == 0 ? 0 : -errno;
+    place at, at_other = {AT_FDCWD, NULL};
+    int error = find_to_change(policy, tid, path, whole, &at);
+    if (error) return error;
+    if (other) error = find_to_change(policy, tid, other, whole_other, &at_other);
+    if (!error && change(kind, &at, &at_other, mode) != 0) error = -errno;
+    leave(&at);
+    leave(&at_other);
+    return error;
 }
 
 /* ---- the whole ---- */
@@ -304,20 +377,33 @@ static hone_status add_beside(hone_file_policy *policy, const char *path) {
     return ok ? HONE_OK : HONE_ERROR(HONE_CODE_NO_MEMORY, "file policy");
 }
 
-hone_status hone_file_policy_grant(hone_file_policy *policy, hone_file_grant_kind kind,
-                                   const char *path) {
-    char here[PATH_MAX], plain[PATH_MAX];
+static hone_status add_grant(hone_file_policy *policy, hone_file_grant_kind kind,
+                             const char *path) {
     if (policy->grant_count == MAX_GRANTS) {
         return HONE_ERROR(HONE_CODE_INVALID, "more than %d files for one request", MAX_GRANTS);
     }
+    char *copy = hone_strdup(path);
+    if (!copy) return HONE_ERROR(HONE_CODE_NO_MEMORY, "file policy");
+    policy->grants[policy->grant_count++] = (grant){kind, copy};
+    return HONE_OK;
+}
+
+/* Whoever works in a folder knows it by what the kernel calls it. */
+static hone_status add_real(hone_file_policy *policy, const char *path) {
+    char real[PATH_MAX];
+    if (!realpath(path, real) || strcmp(path, real) == 0) return HONE_OK;
+    return add_grant(policy, HONE_FILE_FOLDER, real);
+}
+
+hone_status hone_file_policy_grant(hone_file_policy *policy, hone_file_grant_kind kind,
+                                   const char *path) {
+    char here[PATH_MAX], plain[PATH_MAX];
     if (!getcwd(here, sizeof here) || !make_plain(here, path, plain)) {
         return HONE_ERROR(HONE_CODE_INVALID, "'%s': is no path that can be opened", path);
     }
     if (kind == HONE_FILE_LIBRARY) HONE_TRY(add_beside(policy, plain));
-    char *copy = hone_strdup(plain);
-    if (!copy) return HONE_ERROR(HONE_CODE_NO_MEMORY, "file policy");
-    policy->grants[policy->grant_count++] = (grant){kind, copy};
-    return HONE_OK;
+    HONE_TRY(add_grant(policy, kind, plain));
+    return kind == HONE_FILE_FOLDER ? add_real(policy, plain) : HONE_OK;
 }
 
 void hone_file_policy_revoke(hone_file_policy *policy) {

@@ -29,7 +29,7 @@ typedef enum hone_file_grant_kind {
     HONE_FILE_READ = 'r',
     HONE_FILE_LIBRARY = 'l', /* to read, as what it may need is: *.so* beside it */
     HONE_FILE_WRITE = 'w',
-    HONE_FILE_FOLDER = 'd',
+    HONE_FILE_FOLDER = 'd', /* what lies below, by ways that lead through no link */
 } hone_file_grant_kind;
 
 HONE_NODISCARD hone_status hone_file_policy_create(hone_sandbox_profile profile,

@@ -52,6 +52,9 @@ static void make_files(void) {
         "@/own/libz.so.1",     "@/own/notes.txt",  "@/own/sub/libz.so"};
     static const char *const links[][2] = {
         {"/etc/passwd", "@/folder/link"   },
+        {"..",          "@/folder/away"   },
+        {"sub",         "@/folder/inner"  },
+        {"folder2",     "@/linked"        },
         {"/etc/passwd", "@/libs/link.so"  },
         {"/etc",        "@/libs/etc.so"   },
         {"../lib.so",   "@/libs/up.so"    },
@@ -150,7 +153,15 @@ static const struct row {
     {"@/folder",                                      O_TMPFILE | O_RDWR,                NEITHER },
     {"@/folder/new",                                  O_WRONLY | O_CREAT,                BOTH    },
     {"@/folder/sub/file",                             O_RDWR,                            BOTH    },
+    {"@/folder/sub/../sub/file",                      O_RDONLY,                          BOTH    },
     {"@/folder/link",                                 O_RDONLY,                          NEITHER },
+    {"@/folder/away/outside",                         O_RDONLY,                          NEITHER },
+    {"@/folder/away/outside",                         O_WRONLY,                          NEITHER },
+    {"@/folder/away/new",                             O_WRONLY | O_CREAT,                NEITHER },
+    {"@/folder/away/folder/file",                     O_RDONLY,                          NEITHER },
+    {"@/folder/away/",                                O_RDONLY,                          NEITHER },
+    {"@/folder/inner/file",                           O_RDONLY,                          NEITHER },
+    {"@/folder/sub/file/x",                           O_RDONLY,                          NEITHER },
     {"@/folder/link",                                 O_WRONLY,                          NEITHER },
     {"@/folder/fifo",                                 O_RDONLY,                          NEITHER },
     {"@/folder/../outside",                           O_RDONLY,                          NEITHER },
@@ -306,6 +317,21 @@ static void grants_have_a_limit(void **state) {
     hone_file_policy_revoke(policies[0]);
 }
 
+/* As it is written, and as the kernel says where a program is that works there. */
+static void folders_are_granted_by_both_names(void **state) {
+    char path[PATH_MAX];
+    (void)state;
+    snprintf(path, sizeof path, "%s", at("@/linked"));
+    HONE_ASSERT_OK(hone_file_policy_grant(policies[1], HONE_FILE_FOLDER, path));
+    int spelt = hone_file_policy_open(policies[1], getpid(), at("@/linked/file"), O_RDWR, 0);
+    int real = hone_file_policy_open(policies[1], getpid(), at("@/folder2/file"), O_RDWR, 0);
+    assert_true(hone_file_policy_owns(policies[1], at("@/folder2/file")));
+    hone_file_policy_revoke(policies[1]);
+    close(spelt);
+    close(real);
+    assert_true(spelt >= 0 && real >= 0);
+}
+
 /* Neither the mode beyond the usual bits nor the descriptor's life beyond exec is the asker's. */
 static void what_is_made_is_plain(void **state) {
     struct stat info;
@@ -326,24 +352,30 @@ static const struct changing {
     hone_file_change change;
     int want;
 } changes[] = {
-    {"@/granted",           NULL,          HONE_FILE_UNLINK, -EACCES},
-    {"@/outside",           NULL,          HONE_FILE_UNLINK, -EACCES},
-    {"@/folder/../outside", NULL,          HONE_FILE_UNLINK, -EACCES},
-    {"@/folder",            NULL,          HONE_FILE_RMDIR,  -EACCES},
-    {"@/new",               NULL,          HONE_FILE_MKDIR,  -EACCES},
-    {"@/outside",           "@/folder/in", HONE_FILE_RENAME, -EACCES},
-    {"@/folder/file",       "@/outside",   HONE_FILE_RENAME, -EACCES},
-    {"@/granted",           "@/folder/in", HONE_FILE_RENAME, -EACCES},
-    {"@/outside",           NULL,          HONE_FILE_CHMOD,  -EACCES},
-    {"@/folder/link",       NULL,          HONE_FILE_CHMOD,  -EACCES},
-    {"/proc/self/fd/200",   NULL,          HONE_FILE_CHMOD,  -EACCES},
-    {"@/folder/none",       NULL,          HONE_FILE_UNLINK, -ENOENT},
-    {"@/folder/file",       NULL,          HONE_FILE_CHMOD,  0      },
-    {"@/folder/dir",        NULL,          HONE_FILE_MKDIR,  0      },
-    {"@/folder/dir",        NULL,          HONE_FILE_RMDIR,  0      },
-    {"@/folder/file",       "@/folder/in", HONE_FILE_RENAME, 0      },
-    {"@/folder/in",         "@/out.draft", HONE_FILE_RENAME, 0      },
-    {"@/out.draft",         NULL,          HONE_FILE_UNLINK, 0      },
+    {"@/granted",             NULL,               HONE_FILE_UNLINK, -EACCES },
+    {"@/outside",             NULL,               HONE_FILE_UNLINK, -EACCES },
+    {"@/folder/../outside",   NULL,               HONE_FILE_UNLINK, -EACCES },
+    {"@/folder",              NULL,               HONE_FILE_RMDIR,  -EACCES },
+    {"@/new",                 NULL,               HONE_FILE_MKDIR,  -EACCES },
+    {"@/outside",             "@/folder/in",      HONE_FILE_RENAME, -EACCES },
+    {"@/folder/file",         "@/outside",        HONE_FILE_RENAME, -EACCES },
+    {"@/granted",             "@/folder/in",      HONE_FILE_RENAME, -EACCES },
+    {"@/outside",             NULL,               HONE_FILE_CHMOD,  -EACCES },
+    {"@/folder/link",         NULL,               HONE_FILE_CHMOD,  -EACCES },
+    {"/proc/self/fd/200",     NULL,               HONE_FILE_CHMOD,  -EACCES },
+    {"@/folder/away/outside", NULL,               HONE_FILE_UNLINK, -ENOTDIR},
+    {"@/folder/away/outside", NULL,               HONE_FILE_CHMOD,  -ENOTDIR},
+    {"@/folder/away/outside", "@/folder/in",      HONE_FILE_RENAME, -ENOTDIR},
+    {"@/folder/file",         "@/folder/away/in", HONE_FILE_RENAME, -ENOTDIR},
+    {"@/folder/away/new",     NULL,               HONE_FILE_MKDIR,  -ENOTDIR},
+    {"@/folder/away/own",     NULL,               HONE_FILE_RMDIR,  -ENOTDIR},
+    {"@/folder/none",         NULL,               HONE_FILE_UNLINK, -ENOENT },
+    {"@/folder/file",         NULL,               HONE_FILE_CHMOD,  0       },
+    {"@/folder/dir",          NULL,               HONE_FILE_MKDIR,  0       },
+    {"@/folder/dir",          NULL,               HONE_FILE_RMDIR,  0       },
+    {"@/folder/file",         "@/folder/in",      HONE_FILE_RENAME, 0       },
+    {"@/folder/in",           "@/out.draft",      HONE_FILE_RENAME, 0       },
+    {"@/out.draft",           NULL,               HONE_FILE_UNLINK, 0       },
 };
 
 static void check_change(void **state) {
@@ -362,6 +394,7 @@ int main(void) {
         cmocka_unit_test(grants_end),
         cmocka_unit_test(grants_have_a_limit),
         cmocka_unit_test(what_is_made_is_plain),
+        cmocka_unit_test(folders_are_granted_by_both_names),
     };
     begin();
     int failed = HONE_RUN_ROWS("sandbox/file_policy", rows, check_row);
