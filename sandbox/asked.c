@@ -5,15 +5,20 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/seccomp.h>
+#include <sched.h>
 #include <seccomp.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
+
+#include "sandbox/processes.h"
+#include "sandbox/sandbox.h"
 
 enum { MAX_ANCESTORS = 8 };
 
@@ -27,7 +32,7 @@ int hone_pidfd_getfd(int pidfd, int fd) {
 
 typedef struct question {
     int listener;
-    const hone_asked_facts *facts;
+    hone_asked_facts *facts;
     const struct seccomp_notif *asked;
     struct seccomp_notif_resp *answer;
 } question;
@@ -56,6 +61,11 @@ static int read_text(const question *q, uint64_t address, char out[PATH_MAX]) {
         used += (size_t)got;
     }
     return -ENAMETOOLONG;
+}
+
+static int read_bytes(const question *q, uint64_t address, void *out, size_t count) {
+    struct iovec here = {out, count}, there = {(void *)(uintptr_t)address, count};
+    return process_vm_readv(asker(q), &here, 1, &there, 1, 0) == (ssize_t)count ? 0 : -EFAULT;
 }
 
 /* Whether the call still waits: else its thread may have died, and its number be somebody else's.
@@ -187,21 +197,12 @@ static int change_open_file(const question *q) {
 
 /* ---- processes ---- */
 
-static pid_t parent_of(pid_t pid) {
-    char path[64], line[512];
-    int parent = 0;
-    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
-    FILE *file = fopen(path, "re");
-    const char *behind_name = file && fgets(line, sizeof line, file) ? strrchr(line, ')') : NULL;
-    if (!behind_name || sscanf(behind_name + 1, " %*c %d", &parent) != 1) parent = 0;
-    if (file) fclose(file);
-    return parent;
-}
-
 /* A process that the held one has started, or that one of those has. */
 static bool is_descendant(const question *q, pid_t pid) {
-    for (int i = 0; pid > 1 && i < MAX_ANCESTORS; i++, pid = parent_of(pid)) {
+    hone_kin kin;
+    for (int i = 0; pid > 1 && i < MAX_ANCESTORS; i++, pid = kin.parent) {
         if (pid == q->facts->held_pid) return true;
+        if (!hone_process_kin(pid, &kin)) return false;
     }
     return false;
 }
@@ -218,12 +219,89 @@ static int let_through(const question *q, bool is_allowed) {
     return 0;
 }
 
-/* A process, or (negative) a group that one of them leads. */
-static int let_reach(const question *q) {
+/* RLIMIT_NPROC does not bind root. Threads of the held process count as long as they are there;
+ * what else is started counts until the request is over. */
+static int let_start(const question *q) {
+    const pid_t held = q->facts->held_pid;
+    bool is_own_thread =
+        q->asked->data.nr == SYS_clone && (argument(q, 0) & CLONE_THREAD) && is_thread(q, asker(q));
+    bool has_room = is_own_thread ? hone_process_threads(held) < HONE_SANDBOX_MAX_THREADS
+                                  : q->facts->started++ < HONE_SANDBOX_MAX_THREADS;
+    return has_room ? let_through(q, true) : -EAGAIN;
+}
+
+/* ---- and where a number may mean a stranger: judged and done here, by what holds one process ----
+ */
+
+static bool is_there(int pidfd) {
+    return syscall(SYS_pidfd_send_signal, pidfd, 0, NULL, 0u) == 0;
+}
+
+/* The ancestors are read while the number is taken: it still is if what had it before is there. */
+static int open_descendant(const question *q, pid_t pid) {
+    int pidfd = pid > 1 ? (int)syscall(SYS_pidfd_open, pid, 0u) : -1;
+    if (pidfd < 0) return -EPERM;
+    if (is_descendant(q, pid) && is_there(pidfd)) return pidfd;
+    close(pidfd);
+    return -EPERM;
+}
+
+static int signal_one(const question *q, pid_t pid) {
+    int pidfd = open_descendant(q, pid);
+    if (pidfd < 0) return pidfd;
+    int error = syscall(SYS_pidfd_send_signal, pidfd, (int)argument(q, 1), NULL, 0u) ? -errno : 0;
+    close(pidfd);
+    return error;
+}
+
+typedef struct group_visit {
+    const question *q;
+    pid_t group;
+    int result;
+} group_visit;
+
+static void signal_member(pid_t pid, void *data) {
+    group_visit *v = data;
+    hone_kin kin;
+    if (!hone_process_kin(pid, &kin) || kin.group != v->group) return;
+    int error = signal_one(v->q, pid);
+    if (!error || v->result == -ESRCH) v->result = error;
+}
+
+/* Those of a group whom the held process has started. */
+static int signal_group(const question *q, pid_t group) {
+    group_visit v = {q, group, -ESRCH};
+    hone_process_each(signal_member, &v);
+    return v.result;
+}
+
+static int send_signal(const question *q) {
     const pid_t target = (pid_t)argument(q, 0);
-    const bool is_one = q->facts->has_namespaces || target > 0 || target < -1;
-    return let_through(
-        q, is_one && (q->facts->has_namespaces || is_descendant(q, target < 0 ? -target : target)));
+    if (q->facts->has_namespaces) return let_through(q, true);
+    if (target == 0 || target == -1) return -EPERM;
+    return target > 0 ? signal_one(q, target) : signal_group(q, -target);
+}
+
+/* Never raised: this process may have rights that the asking one lost. */
+static int lower_limit(pid_t pid, int resource, const struct rlimit *wanted) {
+    struct rlimit now;
+    if (prlimit(pid, (__rlimit_resource_t)resource, NULL, &now)) return -errno;
+    if (wanted->rlim_cur > wanted->rlim_max) return -EINVAL;
+    if (wanted->rlim_max > now.rlim_max) return -EPERM;
+    return prlimit(pid, (__rlimit_resource_t)resource, wanted, NULL) ? -errno : 0;
+}
+
+static int set_limit(const question *q) {
+    struct rlimit wanted;
+    const pid_t target = (pid_t)argument(q, 0);
+    if (q->facts->has_namespaces) return let_through(q, true);
+    if (argument(q, 3)) return -EPERM; /* asks for what there was */
+    int error = read_bytes(q, argument(q, 2), &wanted, sizeof wanted);
+    int pidfd = error || !is_waiting(q) ? -EFAULT : open_descendant(q, target);
+    if (pidfd < 0) return pidfd;
+    error = lower_limit(target, (int)argument(q, 1), &wanted);
+    close(pidfd);
+    return error;
 }
 
 /* ---- which call ---- */
@@ -275,15 +353,22 @@ static int judge(const question *q) {
         return look_at(q);
     case SYS_sched_setaffinity:
         return let_through(q, q->facts->has_namespaces || is_thread(q, (pid_t)argument(q, 0)));
+#ifdef SYS_fork
+    case SYS_fork:
+    case SYS_vfork:
+#endif
+    case SYS_clone:
+        return let_start(q);
     case SYS_kill:
+        return send_signal(q);
     case SYS_prlimit64:
-        return let_reach(q);
+        return set_limit(q);
     default:
         return judge_change(q);
     }
 }
 
-bool hone_asked_answer(int listener, const hone_asked_facts *facts) {
+bool hone_asked_answer(int listener, hone_asked_facts *facts) {
     struct seccomp_notif *asked = NULL;
     struct seccomp_notif_resp *answer = NULL;
     if (seccomp_notify_alloc(&asked, &answer)) return false;

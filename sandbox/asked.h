@@ -8,6 +8,7 @@
 #define HONE_SANDBOX_ASKED_H
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 #include "sandbox/file_policy.h"
@@ -17,12 +18,13 @@ typedef struct hone_asked_facts {
     pid_t held_pid;      /* the process that was held first, as this one sees it */
     int held_pidfd;      /* of the same */
     bool has_namespaces; /* then numbers of processes can only mean held ones */
+    uint32_t started;    /* processes, and their threads, in the present request; counted here */
 } hone_asked_facts;
 
 /* pidfd_getfd(2): a descriptor of this process for what `fd` is there; -1 and errno. */
 int hone_pidfd_getfd(int pidfd, int fd);
 
 /* Answers whatever waits at the listener now; false when nobody is left who could ask. */
-bool hone_asked_answer(int listener, const hone_asked_facts *facts);
+bool hone_asked_answer(int listener, hone_asked_facts *facts);
 
 #endif

@@ -35,7 +35,11 @@
 
 enum { MAX_CONDITIONS = 3 };
 
-typedef enum verdict { ALLOW, ASK } verdict;
+typedef enum verdict {
+    ALLOW,
+    ASK,
+    START, /* ALLOW, or ASK where starts are counted */
+} verdict;
 
 typedef enum comparison {
     ANYTHING,
@@ -97,8 +101,8 @@ static const call computing[] = {
     {"clock_nanosleep", ALLOW, ALWAYS},
     {"restart_syscall", ALLOW, ALWAYS},
     /* threads */
-    {"clone", ALLOW, WHEN(0, IS, THREAD_FLAGS)},
-    {"clone", ALLOW, WHEN(0, IS, THREAD_FLAGS | CLONE_DETACHED)},
+    {"clone", START, WHEN(0, IS, THREAD_FLAGS)},
+    {"clone", START, WHEN(0, IS, THREAD_FLAGS | CLONE_DETACHED)},
     {"futex", ALLOW, ALWAYS},
     {"set_robust_list", ALLOW, ALWAYS},
     {"set_tid_address", ALLOW, ALWAYS},
@@ -182,9 +186,9 @@ static const call looking_by_warden[] = {
  * is, may be seen; what is in it may not. */
 /* clang-format off */
 static const call compiling[] = {
-    {"clone", ALLOW, WHEN(0, LACKS, NEW_NAMESPACES)},
-    {"fork", ALLOW, ALWAYS},
-    {"vfork", ALLOW, ALWAYS},
+    {"clone", START, WHEN(0, LACKS, NEW_NAMESPACES)},
+    {"fork", START, ALWAYS},
+    {"vfork", START, ALWAYS},
     {"execve", ALLOW, ALWAYS},
     {"arch_prctl", ALLOW, ALWAYS}, /* a new program sets up */
     {"wait4", ALLOW, ALWAYS},
@@ -287,8 +291,9 @@ static int add_call(scmp_filter_ctx filter, const call *c, const hone_filter_fac
     for (size_t i = 0; i < MAX_CONDITIONS; i++) {
         if (c->when[i].comparison != ANYTHING) conditions[count++] = compare(&c->when[i], facts);
     }
-    const uint32_t action = c->verdict == ASK ? SCMP_ACT_NOTIFY : SCMP_ACT_ALLOW;
-    int error = seccomp_rule_add_array(filter, action, number, count, conditions);
+    const bool is_asked = c->verdict == ASK || (c->verdict == START && facts->counts_starts);
+    int error = seccomp_rule_add_array(filter, is_asked ? SCMP_ACT_NOTIFY : SCMP_ACT_ALLOW, number,
+                                       count, conditions);
     return error == -EDOM ? 0 : error;
 }
 

@@ -15,6 +15,7 @@
 #ifndef HONE_SANDBOX_FILTER_H
 #define HONE_SANDBOX_FILTER_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
 
@@ -26,7 +27,8 @@ typedef enum hone_sandbox_profile {
 } hone_sandbox_profile;
 
 typedef struct hone_filter_facts {
-    pid_t pid; /* the process as it sees itself: may signal nobody else */
+    pid_t pid;          /* the process as it sees itself: may signal nobody else */
+    bool counts_starts; /* threads and processes are asked for: no limit of the kernel binds it */
 } hone_filter_facts;
 
 /* Puts the filter on the calling thread, for good, and hands out the descriptor on which the warden

@@ -29,7 +29,7 @@
 #define UNDER_SANITIZER 0
 #endif
 
-enum { MAX_OPEN_FILES = 512, MAX_THREADS = 4096, FIRST_USER = 0x70000000, NOBODY = 65534 };
+enum { MAX_OPEN_FILES = 512, FIRST_USER = 0x70000000, NOBODY = 65534 };
 
 /* ---- namespaces ---- */
 
@@ -158,5 +158,6 @@ hone_status hone_layer_limits(const hone_sandbox_options *options) {
     }
     HONE_TRY(limit(RLIMIT_NOFILE, "open files", MAX_OPEN_FILES));
     HONE_TRY(limit(RLIMIT_MSGQUEUE, "message queues", 0));
-    return limit(RLIMIT_NPROC, "threads", MAX_THREADS); /* of the user: see hone_layer_user */
+    return limit(RLIMIT_NPROC, "threads",
+                 HONE_SANDBOX_MAX_THREADS); /* of a user that is not root */
 }

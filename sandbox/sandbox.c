@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -13,11 +14,13 @@
 
 #include "sandbox/channel.h"
 #include "sandbox/layers.h"
+#include "sandbox/processes.h"
 #include "sandbox/warden.h"
 #include "support/attributes.h"
 #include "support/proc.h"
 
 enum { CHANNEL_FD = 301 }; /* far from the numbers that candidates scribble on */
+#define END_SIGNAL SIGTERM
 
 static hone_status system_error(const char *what) {
     return HONE_ERROR(HONE_CODE_UNAVAILABLE, "sandbox: %s: %s", what, strerror(errno));
@@ -25,16 +28,26 @@ static hone_status system_error(const char *what) {
 
 /* ---- the first process of its namespace ---- */
 
+/* Whatever is left ends with the first process: by itself where that is the first of a namespace,
+ * else because its orphans come to it. */
+static void end_all(bool has_namespaces) {
+    if (!has_namespaces) hone_process_end_children();
+    _exit(0);
+}
+
 /* Says how its child ended, to the warden. It is a process for this alone: signals that a process
- * sends itself would not reach the first of a namespace. */
-static void reap_until(pid_t child, int end_fd) {
-    for (int status;;) {
-        pid_t ended = waitpid(-1, &status, 0);
-        if (ended == child) {
-            ssize_t put = write(end_fd, &status, sizeof status);
-            _exit(put == (ssize_t)sizeof status ? 0 : 1);
+ * sends itself would not reach the first of a namespace. END_SIGNAL: the warden has ended, or wants
+ * the end. */
+static void reap_until(pid_t child, int end_fd, const sigset_t *watched, bool has_namespaces) {
+    for (int status, number;;) {
+        if (sigwait(watched, &number) != 0) continue;
+        if (number == END_SIGNAL) end_all(has_namespaces);
+        for (pid_t ended; (ended = waitpid(-1, &status, WNOHANG)) > 0;) {
+            if (ended != child) continue;
+            ssize_t ignored = write(end_fd, &status, sizeof status);
+            (void)ignored; /* the warden sees the end of the pipe then */
+            end_all(has_namespaces);
         }
-        if (ended < 0 && errno != EINTR) _exit(1);
     }
 }
 
@@ -75,18 +88,27 @@ static hone_status open_ends(ends *e) {
     return HONE_OK;
 }
 
-/* Returns in the held process only. */
-static void become_first(const hone_sandbox_options *options, const ends *e) {
-    hone_proc_follow_parent();
+/* Returns in the held process only. The other is told when the warden ends rather than killed, and
+ * is in no group with it that could be: so nothing that was started outlives the two. */
+static void become_first(const hone_sandbox *box, const ends *e) {
+    sigset_t watched, before;
+    sigemptyset(&watched);
+    sigaddset(&watched, SIGCHLD);
+    sigaddset(&watched, END_SIGNAL);
+    sigprocmask(SIG_BLOCK, &watched, &before);
+    (void)prctl(PR_SET_PDEATHSIG, END_SIGNAL, 0, 0, 0);
+    (void)prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
     pid_t child = fork();
     if (child != 0) {
+        (void)setpgid(0, 0);
         close_all_but(e->end[1], e->end[1]);
         if (child < 0) _exit(1);
-        reap_until(child, e->end[1]);
+        reap_until(child, e->end[1], &watched, box->has_namespaces);
     }
     hone_proc_follow_parent();
+    sigprocmask(SIG_SETMASK, &before, NULL);
     (void)dup3(e->channel[1], CHANNEL_FD, O_CLOEXEC);
-    close_all_but(options->keep_fd, CHANNEL_FD);
+    close_all_but(box->options.keep_fd, CHANNEL_FD);
 }
 
 /* Does not return: what this process was before is the held one's to go on with, and to end. */
@@ -95,7 +117,7 @@ static void serve_as_warden(hone_warden *warden, pid_t first, const hone_sandbox
     hone_fd_close(&e->end[1]);
     (void)close(box->options.keep_fd);
     hone_warden_watch(warden, e->channel[0], e->end[0], box->has_namespaces);
-    (void)kill(first, SIGKILL); /* and with it its whole namespace */
+    (void)kill(first, END_SIGNAL);
     (void)waitpid(first, NULL, 0);
     _exit(0);
 }
@@ -117,7 +139,7 @@ hone_status hone_sandbox_split(const hone_sandbox_options *options, hone_sandbox
     pid_t first = fork();
     if (first > 0) serve_as_warden(warden, first, out_box, &e);
     if (first == 0) {
-        become_first(options, &e);
+        become_first(out_box, &e);
     } else {
         st = system_error("a process");
         close_ends(&e);
@@ -128,15 +150,18 @@ hone_status hone_sandbox_split(const hone_sandbox_options *options, hone_sandbox
 
 /* ---- entering ---- */
 
-/* What was done about the user, as text; "" for nothing. */
+/* What was done about the user, as text; "" for nothing. Who has to stay root has no rights of it.
+ */
 static void change_user(const hone_sandbox *box, char out[32]) {
     out[0] = 0;
-    if (box->options.profile == HONE_SANDBOX_COMPILER) {
-        if (hone_layer_capabilities()) snprintf(out, 32, ", no capabilities");
-        return;
+    uid_t user = box->options.profile == HONE_SANDBOX_CANDIDATE
+                     ? hone_layer_user(box->warden_pid, box->has_namespaces)
+                     : 0;
+    if (user) {
+        snprintf(out, 32, ", user %lu", (unsigned long)user);
+    } else if (hone_layer_capabilities()) {
+        snprintf(out, 32, ", no capabilities");
     }
-    uid_t user = hone_layer_user(box->warden_pid, box->has_namespaces);
-    if (user) snprintf(out, 32, ", user %lu", (unsigned long)user);
 }
 
 static void describe(char layers[HONE_SANDBOX_LAYERS_BYTES], const hone_sandbox *box,
@@ -172,7 +197,7 @@ hone_status hone_sandbox_enter(hone_sandbox *box, char layers[HONE_SANDBOX_LAYER
         if (!(o->without & HONE_SANDBOX_USER)) change_user(box, user);
         if (!(o->without & HONE_SANDBOX_LANDLOCK)) landlock = hone_layer_landlock(o->profile);
         hone_proc_follow_parent(); /* another user has forgotten whom to follow */
-        const hone_filter_facts facts = {.pid = getpid()};
+        const hone_filter_facts facts = {.pid = getpid(), .counts_starts = getuid() == 0};
         HONE_TRY(hone_filter_load(o->profile, &facts, &listener));
     }
     describe(layers, box, user, landlock);

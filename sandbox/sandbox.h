@@ -1,12 +1,13 @@
 /* sandbox/sandbox.h - the inside: a process splits itself into a warden and one that is held.
  *
  *     outside ── control ──► warden ◄── channel ──► init ──fork──► the held process
- *                              │ opens files and takes the gate        (init only reaps)
- *                              └─ in its place, as long as it lives
+ *                              │ opens files and takes the gate        (init reaps, and ends what
+ *                              └─ in its place, as long as it lives     is left with the warden)
  *
  * Layers, from the one that must hold alone to those that are a second line:
  *     filter      an allow-list of system calls (filter.h); files are opened by the warden
- *     limits      memory, CPU time, file size, open files, threads, no core dumps
+ *     limits      memory, CPU time, file size, open files, no core dumps; threads, which the warden
+ *                 counts where the kernel does not (root)
  *     user        not root: a user id of its own, when started as root; a compiler, which has to
  *                 reach its folders, keeps its user and loses the capabilities
  *     namespaces  of processes, IPC, network, users
@@ -25,6 +26,7 @@
 #include "support/status.h"
 
 #define HONE_SANDBOX_LAYERS_BYTES 128
+#define HONE_SANDBOX_MAX_THREADS 4096
 
 /* Second layers that can be switched off, to see that the first holds without them. */
 typedef enum hone_sandbox_layer {

@@ -82,6 +82,7 @@ static void serve(hone_warden *w, const char *grants, size_t bytes) {
     hone_file_policy_revoke(w->policy);
     while (hone_control_next(&grants, &bytes, &kind, &path))
         hone_status_free(hone_file_policy_grant(w->policy, kind, path));
+    w->facts.started = 0;
     w->is_serving = true;
 }
 

@@ -146,8 +146,30 @@ static void idle_executors_end(void **state) {
     assert_in_range(turns, 1, 100);
 }
 
+/* Where the user cannot be changed, no limit of the kernel counts them. */
+static void threads_have_a_limit_as_root(void **state) {
+    const hone_runner_local_options options = {.executor_path = fixture.executor,
+                                               .memory_bytes = MEMORY_BYTES,
+                                               .without = "user,namespaces,landlock"};
+    const hone_run_request request = request_of(unruly, "count_threads", PATIENCE_NS);
+    hone_runner *as_root = NULL;
+    hone_run_result result;
+    (void)state;
+#ifdef UNDER_SANITIZER
+    skip(); /* each thread takes a megabyte more */
+#endif
+    HONE_ASSERT_OK(hone_runner_create_local(&options, &as_root));
+    runner_fixture_run(as_root, &request, &result);
+    hone_runner_release(as_root);
+    if (result.failure != HONE_FAILURE_NONE) {
+        fail_msg("%s: %s", hone_failure_name(result.failure), result.message);
+    }
+    hone_run_result_deinit(&result);
+}
+
 int main(void) {
-    const struct CMUnitTest idle[] = {cmocka_unit_test(idle_executors_end)};
+    const struct CMUnitTest idle[] = {cmocka_unit_test(idle_executors_end),
+                                      cmocka_unit_test(threads_have_a_limit_as_root)};
     if (runner_fixture_is_emulated()) hone_test_skip_all("an emulator has no filter");
     runner_fixture_init(&fixture);
     unruly = hone_strdup(hone_test_build_path("tests/unruly.so"));

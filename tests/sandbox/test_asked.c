@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -18,13 +19,22 @@
 
 #include "sandbox/channel.h"
 #include "sandbox/filter.h"
+#include "sandbox/sandbox.h"
 #include "support/alloc.h"
 #include "support/fs.h"
 #include "tests/support/hone_test.h"
 
-enum { CHANNEL_FD = 301, FLIPPED_FD = 302, OWN_FD = 303, OTHER_FD = 304, TRIES = 20000 };
+enum {
+    CHANNEL_FD = 301,
+    FLIPPED_FD = 302,
+    OWN_FD = 303,
+    OTHER_FD = 304,
+    STRANGER_FD = 305,
+    TRIES = 20000
+};
 
 static char *dir, *folder, *own, *other;
+static uint32_t started_before;
 
 /* ---- the held child ---- */
 
@@ -33,7 +43,7 @@ static bool become_held(int channel) {
     int listener = -1;
     prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
     if (dup2(channel, CHANNEL_FD) < 0) return false;
-    const hone_filter_facts facts = {.pid = getpid()};
+    const hone_filter_facts facts = {.pid = getpid(), .counts_starts = true};
     hone_status st = hone_filter_load(HONE_SANDBOX_COMPILER, &facts, &listener);
     if (hone_status_consume(st) != HONE_CODE_OK) return false;
     hello.number = listener;
@@ -72,6 +82,36 @@ static int change_both(void) {
     return syscall(SYS_fchmod, 999, 0606) == 0 || errno != EBADF ? 5 : 0;
 }
 
+/* What it started may be signalled and limited, by one number or as a group; nobody else may, and
+ * nothing is raised. Numbers mean what they mean outside: there are no namespaces here. */
+static int reach_others(void) {
+    const struct rlimit less = {100, 100}, more = {1000000, 2000000};
+    pid_t child = fork();
+    if (child == 0) _exit(poll(NULL, 0, 20000)); /* the warden waits for whoever can still ask */
+    if (setpgid(child, child) != 0 || write(STRANGER_FD, &child, sizeof child) != sizeof child)
+        return 2;
+    char ready;
+    if (read(STRANGER_FD, &ready, 1) != 1) return 3;
+    if (prlimit(child, RLIMIT_NOFILE, &less, NULL) != 0) return 4;
+    if (prlimit(child, RLIMIT_NOFILE, &more, NULL) == 0) return 5;
+    if (prlimit(getppid(), RLIMIT_NOFILE, &less, NULL) == 0) return 6;
+    if (kill(child, 0) != 0 || kill(getppid(), 0) == 0) return 7;
+    if (kill(0, 0) == 0 || kill(-1, 0) == 0 || kill(1, 0) == 0) return 8;
+    if (kill(-child, SIGKILL) != 0) return 9;
+    return waitpid(child, NULL, 0) == child ? 0 : 10;
+}
+
+static int start_three(void) {
+    int started = 0;
+    for (int i = 0; i < 3; i++) {
+        pid_t child = fork();
+        if (child == 0) _exit(0);
+        if (child > 0) started++;
+        if (child < 0 && errno != EAGAIN) return 2;
+    }
+    return started == 2 ? 0 : 3;
+}
+
 /* ---- the warden ---- */
 
 static void answer_until_end(int channel, hone_file_policy *policy, pid_t child) {
@@ -79,8 +119,10 @@ static void answer_until_end(int channel, hone_file_policy *policy, pid_t child)
     pid_t pid = 0;
     assert_true(hone_channel_receive_first(channel, &hello, &pid));
     assert_int_equal(pid, child);
-    const hone_asked_facts facts = {
-        .policy = policy, .held_pid = child, .held_pidfd = (int)syscall(SYS_pidfd_open, child, 0)};
+    hone_asked_facts facts = {.policy = policy,
+                              .held_pid = child,
+                              .held_pidfd = (int)syscall(SYS_pidfd_open, child, 0),
+                              .started = started_before};
     int listener = hone_pidfd_getfd(facts.held_pidfd, (int)hello.number);
     assert_true(listener >= 0 && hone_channel_send(channel, &hello));
     struct pollfd wait = {.fd = listener, .events = POLLIN};
@@ -154,12 +196,55 @@ static void a_number_that_changes_hands_changes_nothing(void **state) {
     assert_int_equal(mode_of(other), 0644);
 }
 
+/* Nobody that was started in here, but in the group of one who was. */
+static pid_t start_stranger(void) {
+    int pair[2];
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair), 0);
+    pid_t stranger = fork();
+    if (stranger == 0) {
+        pid_t group;
+        prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+        if (read(pair[1], &group, sizeof group) != sizeof group || setpgid(0, group) != 0) _exit(1);
+        if (write(pair[1], "", 1) != 1) _exit(1);
+        for (;;)
+            pause();
+    }
+    assert_int_equal(dup2(pair[0], STRANGER_FD), STRANGER_FD);
+    close(pair[0]);
+    close(pair[1]);
+    return stranger;
+}
+
+static void strangers_are_out_of_reach(void **state) {
+    (void)state;
+    pid_t stranger = start_stranger();
+    int result = run_held(reach_others);
+    close(STRANGER_FD);
+    bool is_alive = waitpid(stranger, NULL, WNOHANG) == 0;
+    if (is_alive) {
+        kill(stranger, SIGKILL);
+        waitpid(stranger, NULL, 0);
+    }
+    assert_int_equal(result, 0);
+    assert_true(is_alive);
+}
+
+static void starts_are_counted(void **state) {
+    (void)state;
+    started_before = HONE_SANDBOX_MAX_THREADS - 2;
+    int result = run_held(start_three);
+    started_before = 0;
+    assert_int_equal(result, 0);
+}
+
 #define STORY(name) cmocka_unit_test_setup_teardown(name, begin, end)
 
 int main(void) {
     const struct CMUnitTest tests[] = {
         STORY(modes_are_those_of_its_own_files),
         STORY(a_number_that_changes_hands_changes_nothing),
+        STORY(strangers_are_out_of_reach),
+        STORY(starts_are_counted),
     };
     return cmocka_run_group_tests_name("sandbox/asked", tests, NULL, NULL);
 }

@@ -282,6 +282,35 @@ static void threads_are_made_with_exactly_these_flags(void **state) {
     for_each_program(check_clone);
 }
 
+static void starts_are_asked_for_where_they_are_counted(void **state) {
+    static const hone_filter_facts counting = {.pid = SELF, .counts_starts = true};
+    static const struct {
+        const char *name;
+        uint64_t args[6];
+        verdict want[2];
+    } starts[] = {
+        {"clone", {THREAD},                  {ASK, ASK}},
+        {"clone", {CHILD},                   {NO, ASK} },
+        {"clone", {CLONE_NEWUSER | SIGCHLD}, {NO, NO}  },
+        {"fork",  {0},                       {NO, ASK} },
+        {"vfork", {0},                       {NO, ASK} },
+    };
+    static bpf_program program;
+    (void)state;
+    for (int profile = HONE_SANDBOX_CANDIDATE; profile <= HONE_SANDBOX_COMPILER; profile++) {
+        for (size_t m = 0; m < sizeof machines / sizeof *machines; m++) {
+            bpf_program_export((hone_sandbox_profile)profile, &counting, machines[m].name,
+                               &program);
+            for (size_t i = 0; i < sizeof starts / sizeof *starts; i++) {
+                int number = number_of(&machines[m], starts[i].name);
+                if (number < 0) continue;
+                expect(&machines[m], profile, &program, number, starts[i].name, starts[i].args,
+                       starts[i].want[profile]);
+            }
+        }
+    }
+}
+
 static void check_foreign(const struct machine *machine, int profile, const bpf_program *program) {
     static const uint32_t others[] = {AUDIT_ARCH_I386,   AUDIT_ARCH_ARM,    AUDIT_ARCH_PPC64LE, 0,
                                       AUDIT_ARCH_X86_64, AUDIT_ARCH_AARCH64};
@@ -347,6 +376,7 @@ int main(void) {
         cmocka_unit_test(every_number_gets_what_is_listed),
         cmocka_unit_test(arguments_count_with_all_their_bits),
         cmocka_unit_test(threads_are_made_with_exactly_these_flags),
+        cmocka_unit_test(starts_are_asked_for_where_they_are_counted),
         cmocka_unit_test(calls_of_another_machine_kill),
         cmocka_unit_test(calls_of_x32_kill),
         cmocka_unit_test(what_depends_has_cases),

@@ -127,6 +127,32 @@ KERNEL(exhaust_descriptors) {
     return work(buffers);
 }
 
+static void *wait_for_gate(void *gate) {
+    pthread_mutex_lock(gate);
+    pthread_mutex_unlock(gate);
+    return NULL;
+}
+
+/* All at the same time; they end when that has been counted. */
+KERNEL(count_threads) {
+    UNUSED;
+    enum { TRIED = 5000, LIMIT = 4096 };
+    static pthread_t threads[TRIED];
+    pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER;
+    pthread_attr_t attr;
+    int count = 0;
+    pthread_attr_init(&attr);
+    pthread_attr_setstacksize(&attr, 65536);
+    pthread_mutex_lock(&gate);
+    while (count < TRIED && !pthread_create(&threads[count], &attr, wait_for_gate, &gate))
+        count++;
+    pthread_mutex_unlock(&gate);
+    for (int i = 0; i < count; i++)
+        pthread_join(threads[i], NULL);
+    pthread_attr_destroy(&attr);
+    return count > LIMIT ? -4 : work(buffers);
+}
+
 static void *sleep_forever(void *unused) {
     for (;;)
         wait_ms(1000000);

@@ -1,0 +1,127 @@
+/* tests/builder/test_builder_ends.c - whatever a build has started ends with its warden, or with
+ * the worker that took too long: with namespaces, in which the kernel sees to it, and without. */
+#include <dirent.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "builder/builder.h"
+#include "support/alloc.h"
+#include "support/clock.h"
+#include "support/fs.h"
+#include "tests/support/hone_test.h"
+
+#define PATIENCE_NS (60 * HONE_NS_PER_S)
+#define GONE_NS (5 * HONE_NS_PER_S) /* it would go on for longer */
+#define STEP_NS (20 * HONE_NS_PER_MS)
+
+static char dir[64];
+
+/* A C text that takes its compiler for ever. */
+static const char program[] =
+    "from tvm.script import tir as T\n"
+    "@T.prim_func\n"
+    "def main(A: T.Buffer((64,), \"float32\"), B: T.Buffer((64,), \"float32\")):\n"
+    "    for i in T.serial(64, annotations={\"pragma_import_c\": \"#define A(x) x x x x x x x x\\n"
+    "#define B(x) A(A(A(A(x))))\\nint f(void) { return 0 B(B(B(+ 1))); }\"}):\n"
+    "        with T.block(\"B\"):\n"
+    "            vi = T.axis.spatial(64, i)\n"
+    "            B[vi] = A[vi] * T.float32(2)\n";
+
+/* ---- processes ---- */
+
+typedef bool (*is_wanted)(const char *pid);
+
+static pid_t find_process(is_wanted wanted) {
+    pid_t found = 0;
+    DIR *proc = opendir("/proc");
+    assert_non_null(proc);
+    for (struct dirent *entry; !found && (entry = readdir(proc));) {
+        if (strtol(entry->d_name, NULL, 10) > 0 && wanted(entry->d_name))
+            found = (pid_t)strtol(entry->d_name, NULL, 10);
+    }
+    closedir(proc);
+    return found;
+}
+
+/* The compiler proper: it works in a folder of ours, and is not the driver that waits for it. */
+static bool is_compiling(const char *pid) {
+    char path[300], name[16] = "", where[256] = "";
+    snprintf(path, sizeof path, "/proc/%s/cwd", pid);
+    if (readlink(path, where, sizeof where - 1) < 0 || strncmp(where, dir, strlen(dir)) != 0)
+        return false;
+    snprintf(path, sizeof path, "/proc/%s/comm", pid);
+    FILE *file = fopen(path, "re");
+    bool is_named = file && fgets(name, sizeof name, file);
+    if (file) fclose(file);
+    return is_named && strncmp(name, "cc1", 3) == 0;
+}
+
+static bool is_own_child(const char *pid) {
+    char path[300], line[512], *behind_name = NULL;
+    int parent = 0;
+    snprintf(path, sizeof path, "/proc/%s/stat", pid);
+    FILE *file = fopen(path, "re");
+    if (file && fgets(line, sizeof line, file)) behind_name = strrchr(line, ')');
+    if (file) fclose(file);
+    return behind_name && sscanf(behind_name + 1, " %*c %d", &parent) == 1 && parent == getpid();
+}
+
+static void wait_until(is_wanted wanted, bool is_there) {
+    const hone_clock *clock = hone_clock_system();
+    const int64_t until = hone_deadline_after(clock, is_there ? PATIENCE_NS : GONE_NS);
+    while ((find_process(wanted) != 0) != is_there) {
+        if (hone_clock_now(clock) > until) fail_msg("%s", is_there ? "never came" : "stays");
+        hone_clock_sleep_until(clock, hone_deadline_after(clock, STEP_NS));
+    }
+}
+
+/* ---- the tests ---- */
+
+static const struct row {
+    const char *name;
+    bool unsandboxed; /* and so without namespaces */
+    bool is_killed;   /* the warden; else the build takes too long */
+    hone_failure want;
+} rows[] = {
+    {"a killed warden",                    false, true,  HONE_FAILURE_BUILD_ERROR  },
+    {"a killed warden, no namespaces",     true,  true,  HONE_FAILURE_BUILD_ERROR  },
+    {"a build that takes long",            false, false, HONE_FAILURE_BUILD_TIMEOUT},
+    {"a build that takes long, no spaces", true,  false, HONE_FAILURE_BUILD_TIMEOUT},
+};
+
+static void check_row(void **state) {
+    const struct row *row = *state;
+    const hone_builder_local_options options = {.worker_path = hone_test_build_path("hone-worker"),
+                                                .unsandboxed = row->unsandboxed};
+    const hone_build_request request = {.program = program,
+                                        .target = "host",
+                                        .entry = "kernel",
+                                        .timeout_ns = row->is_killed ? PATIENCE_NS : HONE_NS_PER_MS,
+                                        .output_path = "/tmp/hone-none.so"};
+    hone_builder *builder = NULL;
+    hone_ticket sent, got;
+    hone_build_result result;
+    hone_arena *arena = hone_arena_create(4096);
+    HONE_ASSERT_OK(hone_builder_create_local(&options, &builder));
+    HONE_ASSERT_OK(hone_builder_submit(builder, &request, &sent));
+    wait_until(is_compiling, true);
+    if (row->is_killed) kill(find_process(is_own_child), SIGKILL);
+    HONE_ASSERT_OK(hone_builder_next_result(builder, INT64_MAX, arena, &got, &result));
+    hone_failure failure = result.failure;
+    hone_arena_destroy(arena);
+    hone_builder_release(builder);
+    assert_int_equal(failure, row->want);
+    wait_until(is_compiling, false);
+}
+
+int main(void) {
+    snprintf(dir, sizeof dir, "/tmp/hone-ends-XXXXXX");
+    if (!mkdtemp(dir)) return 1;
+    setenv("TMPDIR", dir, 1);
+    int failed = HONE_RUN_ROWS("builder/ends", rows, check_row);
+    hone_status_free(hone_fs_remove_tree(dir));
+    return failed;
+}
