@@ -60,6 +60,7 @@ typedef struct hone_compile_options {
     hone_db *db;             /* NULL = no records */
     hone_builder *builder;   /* NULL = a local one with hone-worker, one process per core */
     const char *worker_path; /* for that one; NULL = beside this program, else in PATH */
+    bool unsandboxed;        /* what builds is not held by that one (odd kernels) */
     const hone_graph_weight *weight_values; /* parameters to bind */
     size_t weight_count;
     /* Sizes to compile special plans for, beside the general one; NULL = the general one only. When

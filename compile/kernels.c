@@ -297,7 +297,8 @@ static hone_status make_builder(parts *p, hone_builder **out_builder) {
     }
     int32_t cores = p->options->target.num_cores, count = (int32_t)p->kernels.count;
     hone_builder_local_options options = {.worker_path = p->options->worker_path,
-                                          .workers = cores < count ? cores : count};
+                                          .workers = cores < count ? cores : count,
+                                          .unsandboxed = p->options->unsandboxed};
     return hone_builder_create_local(&options, out_builder);
 }
 

@@ -60,6 +60,14 @@ typedef struct hone_cli_option {
     bool is_line_only; /* not of hone.conf, which may come along with somebody's model */
 } hone_cli_option;
 
+/* The same in each verb that starts what is held (sandbox/): `whom` is a text. */
+#define HONE_CLI_UNSANDBOXED_OPTION(where, whom)                                                   \
+    {                                                                                              \
+        .name = "unsandboxed", .kind = HONE_CLI_SWITCH, .to = (where),                             \
+        .help = "let " whom " do whatever you may do (debuggers, old kernels)",                    \
+        .is_line_only = true                                                                       \
+    }
+
 typedef struct hone_cli_command {
     const char *name;    /* "hash"; also the section of hone.conf */
     const char *usage;   /* "FILE [--func NAME]": what follows the name */

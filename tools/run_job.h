@@ -11,7 +11,7 @@ typedef struct hone_run_options {
     hone_cli_list in, expect, shapes;
     int64_t threads;
     double rtol, atol;
-    bool time, interpret, check, no_schedule, reschedule;
+    bool time, interpret, check, no_schedule, reschedule, unsandboxed;
 } hone_run_options;
 
 typedef struct hone_run_job {

@@ -15,7 +15,7 @@ typedef struct compile_options {
     const char *output, *db, *target, *params, *emit, *weights, *func;
     hone_cli_list shapes, intrins;
     int64_t threads;
-    bool no_schedule, reschedule, exact, lines;
+    bool no_schedule, reschedule, exact, lines, unsandboxed;
 } compile_options;
 
 /* What the verb opens. */
@@ -213,6 +213,7 @@ static hone_status read_options(compile_job *job) {
     options->reschedule = o->reschedule;
     options->exact = o->exact;
     options->lines = o->lines;
+    options->unsandboxed = o->unsandboxed;
     HONE_TRY(hone_cli_parse_target(o->target, o->threads, &options->target));
     HONE_TRY(read_weights_choice(o->weights, &options->weights));
     const char *emit = what_to_emit(o);
@@ -334,6 +335,7 @@ int hone_verb_compile(int argc, char **argv) {
          .to = &o.func,
          .help = "the one function to compile; default: main, else all"},
         HONE_CLI_INTRIN_OPTION(&o.intrins, "a tensor intrinsic that records use"),
+        HONE_CLI_UNSANDBOXED_OPTION(&o.unsandboxed, "compilers"),
         {0               },
     };
     const hone_cli_command command = {

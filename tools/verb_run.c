@@ -52,6 +52,7 @@ static hone_status compile_to(hone_run_job *job, const hone_module *module, cons
                                     .func = job->o->func,
                                     .no_schedule = job->o->no_schedule,
                                     .reschedule = job->o->reschedule,
+                                    .unsandboxed = job->o->unsandboxed,
                                     .weight_values = job->weights,
                                     .weight_count = job->params.count};
     HONE_TRY(hone_cli_parse_target(job->o->target, job->o->threads, &options.target));
@@ -316,6 +317,7 @@ int hone_verb_run(int argc, char **argv) {
         TEXT("target", target, "T", "for a model or program: what to compile for"),
         SWITCH("no-schedule", no_schedule, "for a model or program: plain kernels"),
         SWITCH("reschedule", reschedule, "default schedules also where the program carries one"),
+        HONE_CLI_UNSANDBOXED_OPTION(&o.unsandboxed, "compilers"),
         {0                                                           },
     };
 #undef TEXT

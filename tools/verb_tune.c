@@ -362,9 +362,7 @@ int hone_verb_tune(int argc, char **argv) {
         TEXT_OPTION("report", "FILE", o.report,
                     "write the report there; default: beside the database"),
         SWITCH_OPTION("no-report", o.no_report, "write no report"),
-        OPTION("unsandboxed", NULL, HONE_CLI_SWITCH, o.unsandboxed,
-               "let candidates and compilers do whatever you may do (debuggers, old kernels)",
-               .is_line_only = true),
+        HONE_CLI_UNSANDBOXED_OPTION(&o.unsandboxed, "candidates and compilers"),
         {0},
     };
     const hone_cli_command command = {
