@@ -10,19 +10,15 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
+#include "builder/tool.h"
 #include "codegen/facts.h"
 #include "support/alloc.h"
-#include "support/clock.h"
 #include "support/fs.h"
-#include "support/proc.h"
 
-enum { MAX_MESSAGE = 2000, MAX_TEXTS = 16, NAME_BYTES = 128 };
+enum { MAX_TEXTS = 16, NAME_BYTES = 128 };
 
 /* A text that expands without end, or into gigabytes, is an error like another. */
-#define MAX_SECONDS 60
 #define MAX_MEMORY (INT64_C(4) << 30)
 #define MAX_FILE (INT64_C(256) << 20)
 
@@ -43,50 +39,20 @@ static void tool_name(const workplace *w, const char *name, char out[NAME_BYTES]
              name);
 }
 
-static hone_status read_message(int fd, char *text, size_t capacity) {
-    size_t count = 0;
-    if (lseek(fd, 0, SEEK_SET) < 0) return HONE_ERROR(HONE_CODE_IO, "what a compiler said");
-    HONE_TRY(hone_fd_read_full(fd, text, capacity - 1, &count));
-    text[count] = '\0';
-    return HONE_OK;
-}
-
 /* Runs a tool in the workplace; what it says is the message of a failure. */
 static hone_status run_tool(const workplace *w, const char *const *argv) {
-    int message_fd = memfd_create("hone-cc", MFD_CLOEXEC);
-    if (message_fd < 0) return HONE_ERROR(HONE_CODE_IO, "memory file for %s", argv[0]);
-    const hone_fd_map fds[] = {
-        {-1,         0},
-        {message_fd, 1},
-        {message_fd, 2},
-    };
-    hone_proc_options options = {.argv = argv,
-                                 .fds = fds,
-                                 .fd_count = 3,
-                                 .work_dir = w->dir,
-                                 .cpu_seconds = MAX_SECONDS,
-                                 .address_bytes = MAX_MEMORY,
-                                 .file_bytes = MAX_FILE};
-    hone_proc proc = {0};
-    const hone_clock *clock = hone_clock_system();
-    hone_status st = hone_proc_spawn(&options, &proc);
-    if (st) {
-        bool is_missing = hone_status_code(st) == HONE_CODE_NOT_FOUND;
-        hone_fd_close(&message_fd);
-        if (!is_missing) return st;
-        hone_status_free(st);
-        return HONE_ERROR(HONE_CODE_UNAVAILABLE, "pragma_import_c needs '%s', which is not here",
-                          argv[0]);
-    }
-    st = hone_proc_wait(&proc, clock, hone_deadline_after(clock, MAX_SECONDS * HONE_NS_PER_S));
-    if (!st && (proc.term_signal || proc.exit_code)) {
-        char text[MAX_MESSAGE];
-        st = read_message(message_fd, text, sizeof text);
-        if (!st) st = HONE_ERROR(HONE_CODE_INVALID, "pragma_import_c: %s: %s", argv[0], text);
-    }
-    hone_proc_deinit(&proc);
-    hone_fd_close(&message_fd);
-    return st;
+    char who[NAME_BYTES + 32];
+    const hone_proc_options options = {.argv = argv,
+                                       .work_dir = w->dir,
+                                       .cpu_seconds = HONE_TOOL_SECONDS,
+                                       .address_bytes = MAX_MEMORY,
+                                       .file_bytes = MAX_FILE};
+    snprintf(who, sizeof who, "pragma_import_c: %s", argv[0]);
+    hone_status st = hone_tool_run(&options, who);
+    if (hone_status_code(st) != HONE_CODE_NOT_FOUND) return st;
+    hone_status_free(st);
+    return HONE_ERROR(HONE_CODE_UNAVAILABLE, "pragma_import_c needs '%s', which is not here",
+                      argv[0]);
 }
 
 static hone_status write_text(const workplace *w, uint32_t index, const char *text) {

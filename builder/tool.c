@@ -1,0 +1,60 @@
+/* builder/tool.c */
+#include "builder/tool.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "support/fs.h"
+
+enum { MAX_FDS = 4, MAX_MESSAGE = 2000 };
+
+static hone_status read_message(int fd, const char *who, char *text, size_t capacity) {
+    size_t count = 0;
+    if (lseek(fd, 0, SEEK_SET) < 0) return HONE_ERROR(HONE_CODE_IO, "%s: what it said", who);
+    HONE_TRY(hone_fd_read_full(fd, text, capacity - 1, &count));
+    while (count > 0 && text[count - 1] == '\n')
+        count--;
+    text[count] = 0;
+    return HONE_OK;
+}
+
+static hone_status check_end(const hone_proc *proc, int message_fd, const char *who) {
+    char text[MAX_MESSAGE];
+    if (proc->term_signal == 0 && proc->exit_code == 0) return HONE_OK;
+    HONE_TRY(read_message(message_fd, who, text, sizeof text));
+    return HONE_ERROR(HONE_CODE_INVALID, "%s: %s", who, text);
+}
+
+static hone_status run(const hone_proc_options *options, int message_fd, const char *who) {
+    const hone_clock *clock = hone_clock_system();
+    hone_fd_map fds[3 + MAX_FDS] = {
+        {-1,         0},
+        {message_fd, 1},
+        {message_fd, 2},
+    };
+    hone_proc_options with = *options;
+    assert(options->fd_count <= MAX_FDS);
+    for (size_t i = 0; i < options->fd_count; i++)
+        fds[3 + i] = options->fds[i];
+    with.fds = fds;
+    with.fd_count = 3 + options->fd_count;
+    hone_proc proc = {0};
+    HONE_TRY(hone_proc_spawn(&with, &proc));
+    hone_status st =
+        hone_proc_wait(&proc, clock, hone_deadline_after(clock, HONE_TOOL_SECONDS * HONE_NS_PER_S));
+    if (!st) st = check_end(&proc, message_fd, who);
+    hone_proc_deinit(&proc);
+    return st;
+}
+
+hone_status hone_tool_run(const hone_proc_options *options, const char *who) {
+    int message_fd = memfd_create("hone-tool", MFD_CLOEXEC);
+    if (message_fd < 0)
+        return HONE_ERROR(HONE_CODE_IO, "%s: memory file: %s", who, strerror(errno));
+    hone_status st = run(options, message_fd, who);
+    hone_fd_close(&message_fd);
+    return st;
+}
