@@ -11,7 +11,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "sandbox/loader_dirs.h"
 #include "support/alloc.h"
 #include "support/attributes.h"
 #include "support/fs.h"
@@ -35,8 +34,9 @@ typedef struct grant {
 
 struct hone_file_policy {
     hone_sandbox_profile profile;
-    hone_loader_dirs loader, toolchain;
-    hone_loader_dirs beside; /* the folders of granted libraries */
+    hone_loader_dirs loader;
+    const hone_loader_dirs *toolchain; /* borrowed, or NULL */
+    hone_loader_dirs beside;           /* the folders of granted libraries */
     grant grants[MAX_GRANTS];
     size_t grant_count;
 };
@@ -194,7 +194,7 @@ static bool is_library(const hone_file_policy *policy, const char *path) {
 
 static bool is_public(const hone_file_policy *policy, const char *path) {
     return strcmp(path, "/etc/ld.so.cache") == 0 || is_machine_fact(path) ||
-           is_library(policy, path) || is_below_any(path, &policy->toolchain);
+           is_library(policy, path) || (policy->toolchain && is_below_any(path, policy->toolchain));
 }
 
 /* Links of the system may lead through other folders, but must end where one may read: what is
@@ -413,13 +413,14 @@ void hone_file_policy_revoke(hone_file_policy *policy) {
     policy->beside = (hone_loader_dirs){0};
 }
 
-hone_status hone_file_policy_create(hone_sandbox_profile profile, hone_file_policy **out_policy) {
+hone_status hone_file_policy_create(hone_sandbox_profile profile, const hone_loader_dirs *toolchain,
+                                    hone_file_policy **out_policy) {
     *out_policy = NULL;
     hone_file_policy *policy = hone_calloc(1, sizeof *policy);
     if (!policy) return HONE_ERROR(HONE_CODE_NO_MEMORY, "file policy");
     policy->profile = profile;
+    policy->toolchain = toolchain;
     hone_status st = hone_loader_dirs_find(&policy->loader);
-    if (!st && profile == HONE_SANDBOX_COMPILER) st = hone_toolchain_dirs_find(&policy->toolchain);
     if (st) {
         hone_file_policy_destroy(policy);
         return st;
@@ -432,6 +433,5 @@ void hone_file_policy_destroy(hone_file_policy *policy) {
     if (!policy) return;
     hone_file_policy_revoke(policy);
     hone_loader_dirs_deinit(&policy->loader);
-    hone_loader_dirs_deinit(&policy->toolchain);
     hone_free(policy);
 }

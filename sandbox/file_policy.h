@@ -21,6 +21,7 @@
 #include <sys/types.h>
 
 #include "sandbox/filter.h"
+#include "sandbox/loader_dirs.h"
 #include "support/status.h"
 
 typedef struct hone_file_policy hone_file_policy;
@@ -32,7 +33,9 @@ typedef enum hone_file_grant_kind {
     HONE_FILE_FOLDER = 'd', /* what lies below, by ways that lead through no link */
 } hone_file_grant_kind;
 
+/* `toolchain`: its folders, for compilers, borrowed; NULL: none. */
 HONE_NODISCARD hone_status hone_file_policy_create(hone_sandbox_profile profile,
+                                                   const hone_loader_dirs *toolchain,
                                                    hone_file_policy **out_policy);
 void hone_file_policy_destroy(hone_file_policy *policy); /* NULL is allowed */
 

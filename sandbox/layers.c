@@ -15,7 +15,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "sandbox/loader_dirs.h"
 #include "support/attributes.h"
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
@@ -104,16 +103,7 @@ static void allow_to_start(int ruleset, const char *folder) {
     close(rule.folder_fd);
 }
 
-static void allow_toolchain(int ruleset) {
-    hone_loader_dirs dirs;
-    hone_status st = hone_toolchain_dirs_find(&dirs);
-    if (hone_status_consume(st) != HONE_CODE_OK) return;
-    for (size_t i = 0; i < dirs.count; i++)
-        allow_to_start(ruleset, dirs.data[i]);
-    hone_loader_dirs_deinit(&dirs);
-}
-
-int hone_layer_landlock(hone_sandbox_profile profile) {
+int hone_layer_landlock(const hone_loader_dirs *toolchain) {
     long version = syscall(SYS_landlock_create_ruleset, NULL, (size_t)0, LANDLOCK_VERSION);
     if (version < 1) return 0;
     const landlock_ruleset rights = all_rights((int)version);
@@ -122,7 +112,8 @@ int hone_layer_landlock(hone_sandbox_profile profile) {
                                   : offsetof(landlock_ruleset, network);
     int ruleset = (int)syscall(SYS_landlock_create_ruleset, &rights, bytes, 0u);
     if (ruleset < 0) return 0;
-    if (profile == HONE_SANDBOX_COMPILER) allow_toolchain(ruleset);
+    for (size_t i = 0; i < toolchain->count; i++)
+        allow_to_start(ruleset, toolchain->data[i]);
     bool done = !prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) &&
                 !syscall(SYS_landlock_restrict_self, ruleset, 0u);
     close(ruleset);

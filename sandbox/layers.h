@@ -18,9 +18,9 @@ bool hone_layer_capabilities(void);
  * this machine, and a namespace of users. 0 when it was not root, or stays it. */
 uid_t hone_layer_user(pid_t number, bool has_namespaces);
 
-/* By the held process: nothing can be reached by path, or (compilers) only toolchains, to start
- * them. The version of the interface; 0: not in force. */
-int hone_layer_landlock(hone_sandbox_profile profile);
+/* By the held process: nothing can be reached by path but a toolchain (may be empty), to start it.
+ * The version of the interface; 0: not in force. */
+int hone_layer_landlock(const hone_loader_dirs *toolchain);
 
 HONE_NODISCARD hone_status hone_layer_limits(const hone_sandbox_options *options);
 

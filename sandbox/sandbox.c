@@ -122,15 +122,23 @@ static void serve_as_warden(hone_warden *warden, pid_t first, const hone_sandbox
     _exit(0);
 }
 
+/* Finds and opens what cannot be found and opened later. */
+static hone_status prepare(const hone_sandbox_options *options, hone_loader_dirs *toolchain,
+                           hone_warden **out_warden) {
+    if (options->profile == HONE_SANDBOX_COMPILER) HONE_TRY(hone_toolchain_dirs_find(toolchain));
+    return hone_warden_create(options, toolchain, out_warden);
+}
+
 hone_status hone_sandbox_split(const hone_sandbox_options *options, hone_sandbox *out_box) {
     ends e;
     hone_warden *warden = NULL;
     *out_box =
         (hone_sandbox){.options = *options, .channel_fd = CHANNEL_FD, .warden_pid = getpid()};
-    HONE_TRY(hone_warden_create(options, &warden)); /* opens what it may not be able to later */
-    hone_status st = open_ends(&e);
+    hone_status st = prepare(options, &out_box->toolchain, &warden);
+    if (!st) st = open_ends(&e);
     if (st) {
         hone_warden_destroy(warden);
+        hone_loader_dirs_deinit(&out_box->toolchain);
         return st;
     }
     out_box->has_namespaces = !options->unsandboxed &&
@@ -188,20 +196,26 @@ static hone_status say_hello(const hone_sandbox *box, int listener) {
                       "1, and in a container CAP_SYS_PTRACE)");
 }
 
-hone_status hone_sandbox_enter(hone_sandbox *box, char layers[HONE_SANDBOX_LAYERS_BYTES]) {
+static hone_status enter(const hone_sandbox *box, char layers[HONE_SANDBOX_LAYERS_BYTES]) {
     const hone_sandbox_options *o = &box->options;
     int listener = -1, landlock = 0;
     char user[32] = "";
     HONE_TRY(hone_layer_limits(o));
     if (!o->unsandboxed) {
         if (!(o->without & HONE_SANDBOX_USER)) change_user(box, user);
-        if (!(o->without & HONE_SANDBOX_LANDLOCK)) landlock = hone_layer_landlock(o->profile);
+        if (!(o->without & HONE_SANDBOX_LANDLOCK)) landlock = hone_layer_landlock(&box->toolchain);
         hone_proc_follow_parent(); /* another user has forgotten whom to follow */
         const hone_filter_facts facts = {.pid = getpid(), .counts_starts = getuid() == 0};
         HONE_TRY(hone_filter_load(o->profile, &facts, &listener));
     }
     describe(layers, box, user, landlock);
     return say_hello(box, listener);
+}
+
+hone_status hone_sandbox_enter(hone_sandbox *box, char layers[HONE_SANDBOX_LAYERS_BYTES]) {
+    hone_status st = enter(box, layers);
+    hone_loader_dirs_deinit(&box->toolchain);
+    return st;
 }
 
 /* ---- the gate ---- */

@@ -13,7 +13,7 @@
  *     namespaces  of processes, IPC, network, users
  *     landlock    no path and no socket can be reached by the process itself
  *
- * Lifetime: a box lives in the held process, from _split to its end.
+ * Lifetime: a box lives in the held process, from _split to its end; enter it once.
  * Threads: split while the process has one thread. Layer: support/ only.
  */
 #ifndef HONE_SANDBOX_SANDBOX_H
@@ -23,6 +23,7 @@
 #include <stdint.h>
 
 #include "sandbox/filter.h"
+#include "sandbox/loader_dirs.h"
 #include "support/status.h"
 
 #define HONE_SANDBOX_LAYERS_BYTES 128
@@ -52,7 +53,8 @@ typedef struct hone_sandbox {
     hone_sandbox_options options;
     int channel_fd; /* to the warden */
     bool has_namespaces;
-    pid_t warden_pid; /* as the warden sees itself */
+    pid_t warden_pid;           /* as the warden sees itself */
+    hone_loader_dirs toolchain; /* of a compiler: found once, ended by _enter */
 } hone_sandbox;
 
 /* Splits this process, and returns in the held one; the other ends with it. UNAVAILABLE, IO. */

@@ -32,13 +32,14 @@ struct hone_warden {
     bool has_gate, is_serving, is_over;
 };
 
-hone_status hone_warden_create(const hone_sandbox_options *options, hone_warden **out_warden) {
+hone_status hone_warden_create(const hone_sandbox_options *options,
+                               const hone_loader_dirs *toolchain, hone_warden **out_warden) {
     *out_warden = NULL;
     hone_warden *w = hone_calloc(1, sizeof *w);
     if (!w) return HONE_ERROR(HONE_CODE_NO_MEMORY, "sandbox");
     w->control_fd = options->control_fd;
     w->channel_fd = w->end_fd = w->listener_fd = w->facts.held_pidfd = w->gate.fd = -1;
-    hone_status st = hone_file_policy_create(options->profile, &w->policy);
+    hone_status st = hone_file_policy_create(options->profile, toolchain, &w->policy);
     if (!st && options->quiet_path) {
         st = hone_quiet_open(options->quiet_path, &w->gate);
         w->has_gate = !st;

@@ -10,7 +10,9 @@
 
 typedef struct hone_warden hone_warden;
 
+/* `toolchain` as for hone_file_policy_create. */
 HONE_NODISCARD hone_status hone_warden_create(const hone_sandbox_options *options,
+                                              const hone_loader_dirs *toolchain,
                                               hone_warden **out_warden);
 void hone_warden_destroy(hone_warden *warden); /* NULL is allowed */
 

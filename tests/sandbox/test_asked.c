@@ -137,7 +137,7 @@ static int run_held(int (*what)(void)) {
     const int yes = 1;
     int pair[2], status = 0;
     hone_file_policy *policy = NULL;
-    HONE_ASSERT_OK(hone_file_policy_create(HONE_SANDBOX_COMPILER, &policy));
+    HONE_ASSERT_OK(hone_file_policy_create(HONE_SANDBOX_COMPILER, NULL, &policy));
     HONE_ASSERT_OK(hone_file_policy_grant(policy, HONE_FILE_FOLDER, folder));
     HONE_ASSERT_OK(hone_file_policy_grant(policy, HONE_FILE_READ, other));
     assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair), 0);

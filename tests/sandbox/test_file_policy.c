@@ -24,6 +24,7 @@ enum { FILE_FD = 200, SOCKET_FD = 201, PIPE_FD = 202, DEVICE_FD = 203 };
 static char *dir;
 static char libm[PATH_MAX];
 static hone_file_policy *policies[2]; /* hone_sandbox_profile */
+static hone_loader_dirs toolchain;
 
 /* ---- the folder ---- */
 
@@ -101,13 +102,15 @@ static void begin(void) {
     make_files();
     open_descriptors();
     setenv("LD_LIBRARY_PATH", at("@/libs"), 1);
-    HONE_ASSERT_OK(hone_file_policy_create(HONE_SANDBOX_CANDIDATE, &policies[0]));
-    HONE_ASSERT_OK(hone_file_policy_create(HONE_SANDBOX_COMPILER, &policies[1]));
+    HONE_ASSERT_OK(hone_file_policy_create(HONE_SANDBOX_CANDIDATE, NULL, &policies[0]));
+    HONE_ASSERT_OK(hone_toolchain_dirs_find(&toolchain));
+    HONE_ASSERT_OK(hone_file_policy_create(HONE_SANDBOX_COMPILER, &toolchain, &policies[1]));
 }
 
 static void end(void) {
     hone_file_policy_destroy(policies[0]);
     hone_file_policy_destroy(policies[1]);
+    hone_loader_dirs_deinit(&toolchain);
     HONE_ASSERT_OK(hone_fs_remove_tree(dir));
     hone_free(dir);
 }
