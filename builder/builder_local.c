@@ -24,6 +24,7 @@
 #include "support/fs.h"
 #include "support/proc.h"
 #include "support/queue.h"
+#include "support/scratch.h"
 
 enum { MAX_WORKERS = 256, LOG_BYTES = 400 };
 #define DEFAULT_TIMEOUT_NS (30 * HONE_NS_PER_S)
@@ -46,7 +47,7 @@ typedef struct job {
 typedef struct worker {
     hone_held held; /* proc.pid 0: not running */
     int fd, log_fd;
-    char *dir;                        /* for its temporary files; owned, or NULL */
+    hone_scratch dir;                 /* for its temporary files */
     job *job;                         /* NULL: idle */
     int64_t cpu_at_start_ns, wall_ns; /* of the present build; wall without pauses */
     int32_t builds;
@@ -127,9 +128,7 @@ static void end_worker(builder_local *self, worker *w) {
     hone_fd_close(&w->fd);
     hone_fd_close(&w->log_fd);
     hone_held_end(&w->held);
-    if (w->dir) hone_status_free(hone_fs_remove_tree(w->dir));
-    hone_free(w->dir);
-    w->dir = NULL;
+    hone_status_free(hone_scratch_close(&w->dir));
     w->builds = 0;
 }
 
@@ -144,8 +143,8 @@ static hone_status spawn_worker(const builder_local *self, worker *w, int child_
     };
     const hone_proc_options options = {.argv = argv, .fds = fds, .fd_count = HONE_COUNT(fds)};
     hone_str temporary = {0};
-    HONE_TRY(hone_fs_temp_dir("hone-build", &w->dir));
-    hone_str_printf(&temporary, "TMPDIR=%s", w->dir);
+    HONE_TRY(hone_scratch_open("hone-builds", &w->dir));
+    hone_str_printf(&temporary, "TMPDIR=%s", w->dir.path);
     /* a linker that speaks no language but C opens a dozen files less */
     const char *const extra[] = {hone_str_text(&temporary), "CCACHE_DISABLE=1", "LC_ALL=C", NULL};
     hone_status st = hone_str_check(&temporary);
@@ -173,7 +172,7 @@ static hone_status start_worker(builder_local *self, worker *w) {
 /* What the worker may touch while it builds, then the request. */
 static hone_status write_job(builder_local *self, worker *w, const job *j) {
     const hone_grant grants[] = {
-        {HONE_FILE_FOLDER, w->dir        },
+        {HONE_FILE_FOLDER, w->dir.path   },
         {HONE_FILE_WRITE,  j->output_path},
         {HONE_FILE_WRITE,  j->lines_path }
     };

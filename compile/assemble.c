@@ -12,6 +12,7 @@
 #include "support/clock.h"
 #include "support/fs.h"
 #include "support/proc.h"
+#include "support/scratch.h"
 
 enum { MAX_OUTPUT = 4000, MAX_ARGS = 48 };
 #define TOOL_TIMEOUT_NS (600 * HONE_NS_PER_S)
@@ -380,17 +381,16 @@ static hone_status make_output_dir(const parts *p) {
 
 hone_status parts_write(parts *p, hone_compile_result *result) {
     assembly a = {.p = p, .result = result};
-    char *dir = NULL;
+    hone_scratch dir;
     HONE_TRY(make_output_dir(p));
-    HONE_TRY(hone_fs_temp_dir("hone-compile", &dir));
-    a.dir = dir;
+    HONE_TRY(hone_scratch_open("hone-compiling", &dir));
+    a.dir = dir.path;
     bool is_library = p->options->emit <= HONE_COMPILE_OBJ;
     hone_status st = is_library ? link_library(&a) : write_text(&a);
     if (!st) st = note_lines(&a);
     if (!st) st = keep_files(&a);
-    st = hone_status_join(st, hone_fs_remove_tree(dir));
+    st = hone_status_join(st, hone_scratch_close(&dir));
     hone_vec_deinit(&a.objects);
     hone_vec_deinit(&a.files);
-    hone_free(dir);
     return st;
 }

@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "compile/compile.h"
-#include "support/alloc.h"
 #include "support/fs.h"
+#include "support/scratch.h"
 #include "tools/cli_model.h"
 #include "tools/cli_table.h"
 #include "tools/run_job.h"
@@ -70,15 +70,13 @@ static hone_status compile_to(hone_run_job *job, const hone_module *module, cons
 }
 
 static hone_status compile_and_run(hone_run_job *job, const hone_module *module) {
-    char *dir = NULL;
-    HONE_TRY(hone_fs_temp_dir("hone-run", &dir));
-    const char *output = hone_arena_printf(job->cli->arena, "%s/model", dir);
-    const char *library = hone_arena_printf(job->cli->arena, "%s/model.so", dir);
+    hone_scratch dir;
+    HONE_TRY(hone_scratch_open("hone-running", &dir));
+    const char *output = hone_arena_printf(job->cli->arena, "%s/model", dir.path);
+    const char *library = hone_arena_printf(job->cli->arena, "%s/model.so", dir.path);
     hone_status st = output && library ? compile_to(job, module, output) : no_memory();
     if (!st) st = hone_run_library(job, library);
-    st = hone_status_join(st, hone_fs_remove_tree(dir));
-    hone_free(dir);
-    return st;
+    return hone_status_join(st, hone_scratch_close(&dir));
 }
 
 static hone_status run_source(hone_run_job *job, const char *path) {

@@ -9,10 +9,10 @@
 #include "builder/builder.h"
 #include "runner/runner.h"
 #include "runner/runner_remote.h"
-#include "support/alloc.h"
 #include "support/fs.h"
 #include "support/progress.h"
 #include "support/quiet.h"
+#include "support/scratch.h"
 #include "support/thread.h"
 #include "tools/cli.h"
 #include "tools/cli_db.h"
@@ -43,7 +43,7 @@ typedef struct tune_run {
     const hone_build_intrin *intrins; /* in the arena of cli */
     hone_runner *local_runner;        /* for references, when trials run elsewhere; or NULL */
     hone_target target, host;
-    char *work_dir;
+    hone_scratch work_dir;
     hone_str quiet_path, command_line;
     hone_progress_renderer renderer;
     hone_log plain_log; /* to stderr, below the progress line */
@@ -192,7 +192,7 @@ static hone_status open_services(tune_run *run, const tune_options *o) {
                                           .unsandboxed = o->unsandboxed};
     HONE_TRY(open_runner(run, o));
     HONE_TRY(hone_cli_open_db(o->db, HONE_DB_CREATE, &run->db));
-    HONE_TRY(hone_fs_temp_dir("hone-tune-", &run->work_dir));
+    HONE_TRY(hone_scratch_open("hone-tuning", &run->work_dir));
     return hone_builder_create_local(&builder, &run->builder);
 }
 
@@ -221,7 +221,7 @@ static hone_status tune(tune_run *run, const tune_options *o, hone_cache_state c
                                  .intrin_count = o->intrins.count,
                                  .intrins = run->intrins,
                                  .cache = cache,
-                                 .work_dir = run->work_dir,
+                                 .work_dir = run->work_dir.path,
                                  .model_name = hone_path_basename(run->cli->args[0]),
                                  .command_line = hone_str_text(&run->command_line),
                                  .hone_version = HONE_VERSION,
@@ -299,9 +299,7 @@ static hone_status clean_up(tune_run *run) {
     hone_progress_renderer_deinit(&run->renderer);
     hone_str_deinit(&run->quiet_path);
     hone_str_deinit(&run->command_line);
-    hone_status st = run->work_dir ? hone_fs_remove_tree(run->work_dir) : HONE_OK;
-    hone_free(run->work_dir);
-    return st;
+    return hone_scratch_close(&run->work_dir);
 }
 
 static hone_status tune_verb(hone_cli *cli, tune_options *o) {
