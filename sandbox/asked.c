@@ -282,6 +282,16 @@ static int send_signal(const question *q) {
     return target > 0 ? signal_one(q, target) : signal_group(q, -target);
 }
 
+static int bind_thread(const question *q) {
+    cpu_set_t mask;
+    const pid_t tid = (pid_t)argument(q, 0);
+    if (q->facts->has_namespaces) return let_through(q, true);
+    const size_t bytes = argument(q, 1) < sizeof mask ? (size_t)argument(q, 1) : sizeof mask;
+    if (read_bytes(q, argument(q, 2), &mask, bytes)) return -EFAULT;
+    if (!is_waiting(q) || !is_thread(q, tid)) return -EPERM;
+    return sched_setaffinity(tid, bytes, &mask) ? -errno : 0;
+}
+
 /* Never raised: this process may have rights that the asking one lost. */
 static int lower_limit(pid_t pid, int resource, const struct rlimit *wanted) {
     struct rlimit now;
@@ -352,7 +362,7 @@ static int judge(const question *q) {
     case SYS_newfstatat:
         return look_at(q);
     case SYS_sched_setaffinity:
-        return let_through(q, q->facts->has_namespaces || is_thread(q, (pid_t)argument(q, 0)));
+        return bind_thread(q);
 #ifdef SYS_fork
     case SYS_fork:
     case SYS_vfork:

@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -99,6 +100,19 @@ static int reach_others(void) {
     if (kill(0, 0) == 0 || kill(-1, 0) == 0 || kill(1, 0) == 0) return 8;
     if (kill(-child, SIGKILL) != 0) return 9;
     return waitpid(child, NULL, 0) == child ? 0 : 10;
+}
+
+/* As thread libraries do; by its number, which may mean nobody else's thread. */
+static int bind_threads(void) {
+    cpu_set_t all, one;
+    if (sched_getaffinity(0, sizeof all, &all) != 0) return 2;
+    CPU_ZERO(&one);
+    for (int cpu = 0; CPU_COUNT(&one) == 0; cpu++) {
+        if (CPU_ISSET(cpu, &all)) CPU_SET(cpu, &one);
+    }
+    if (sched_setaffinity(getpid(), sizeof one, &one) != 0) return 3;
+    if (sched_getaffinity(0, sizeof all, &all) != 0 || !CPU_EQUAL(&one, &all)) return 4;
+    return sched_setaffinity(getppid(), sizeof one, &one) == 0 ? 5 : 0;
 }
 
 static int start_three(void) {
@@ -229,6 +243,11 @@ static void strangers_are_out_of_reach(void **state) {
     assert_true(is_alive);
 }
 
+static void threads_are_bound_that_are_its_own(void **state) {
+    (void)state;
+    assert_int_equal(run_held(bind_threads), 0);
+}
+
 static void starts_are_counted(void **state) {
     (void)state;
     started_before = HONE_SANDBOX_MAX_THREADS - 2;
@@ -244,6 +263,7 @@ int main(void) {
         STORY(modes_are_those_of_its_own_files),
         STORY(a_number_that_changes_hands_changes_nothing),
         STORY(strangers_are_out_of_reach),
+        STORY(threads_are_bound_that_are_its_own),
         STORY(starts_are_counted),
     };
     return cmocka_run_group_tests_name("sandbox/asked", tests, NULL, NULL);
