@@ -45,7 +45,7 @@ static hone_status run(const hone_proc_options *options, int message_fd, const c
     HONE_TRY(hone_proc_spawn(&with, &proc));
     hone_status st =
         hone_proc_wait(&proc, clock, hone_deadline_after(clock, HONE_TOOL_SECONDS * HONE_NS_PER_S));
-    if (!st) st = check_end(&proc, message_fd, who);
+    st = st ? hone_status_annotate(st, "%s", who) : check_end(&proc, message_fd, who);
     hone_proc_deinit(&proc);
     return st;
 }
