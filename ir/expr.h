@@ -102,6 +102,9 @@ const hone_expr *hone_expr_string(hone_ir *ir, const char *text); /* copies text
 /* The largest and smallest finite number of a type of numbers or truths, in each lane. */
 const hone_expr *hone_expr_highest(hone_ir *ir, hone_dtype dtype);
 const hone_expr *hone_expr_lowest(hone_ir *ir, hone_dtype dtype);
+/* What nothing is above and below: the infinities, in types without those highest and lowest. */
+const hone_expr *hone_expr_greatest(hone_ir *ir, hone_dtype dtype);
+const hone_expr *hone_expr_least(hone_ir *ir, hone_dtype dtype);
 const hone_expr *hone_expr_var(hone_ir *ir, hone_dtype dtype, hone_var var);
 /* Operands must have one dtype (lanes included), except that a scalar constant is converted to the
  * other side's dtype, int32 to int64 beside an int64, and a scalar is broadcast beside a vector. */
@@ -110,6 +113,10 @@ const hone_expr *hone_expr_binary(hone_ir *ir, hone_op op, const hone_expr *lhs,
 const hone_expr *hone_expr_not(hone_ir *ir, const hone_expr *value);
 const hone_expr *hone_expr_select(hone_ir *ir, const hone_expr *cond, const hone_expr *if_true,
                                   const hone_expr *if_false);
+/* op: MAX or MIN. NaN where either is NaN (maximum and minimum of IEEE 754-2019): T.max(x, y) is y
+ * where either is, so that a select keeps x: T.Select(T.isnan(x), x, T.max(x, y)). What cannot be
+ * NaN needs none: whole numbers, T.max(c, y) of a number c. */
+const hone_expr *hone_expr_extreme(hone_ir *ir, hone_op op, const hone_expr *x, const hone_expr *y);
 const hone_expr *hone_expr_cast(hone_ir *ir, hone_dtype dtype, const hone_expr *value);
 /* dtype: that of the buffer, with the lanes of a vector index in the last place. */
 const hone_expr *hone_expr_load(hone_ir *ir, hone_dtype dtype, hone_buffer buffer, size_t rank,
@@ -152,6 +159,9 @@ static inline bool hone_expr_is_call(const hone_expr *e, hone_intrin intrin) {
 bool hone_expr_is_vscale(const hone_expr *e);
 /* Is it, or a part of it, that or a vector of so many lanes? */
 bool hone_expr_is_scalable(const hone_expr *e);
+
+/* The T.max(x, y) or T.min(x, y) in T.Select(T.isnan(x), x, T.max(x, y)); NULL if it is none. */
+const hone_expr *hone_expr_as_extreme(const hone_expr *e);
 
 /* x // y or x % y, of any type. */
 static inline bool hone_expr_is_divmod(const hone_expr *e) {

@@ -172,6 +172,21 @@ const hone_expr *hone_expr_select(hone_ir *ir, const hone_expr *cond, const hone
     return make_with(ir, HONE_EXPR_SELECT, if_true->dtype, 3, args);
 }
 
+static bool is_number(const hone_expr *e) {
+    return e->kind == HONE_EXPR_FLOAT && e->u.f == e->u.f;
+}
+
+const hone_expr *hone_expr_extreme(hone_ir *ir, hone_op op, const hone_expr *x,
+                                   const hone_expr *y) {
+    assert(op == HONE_OP_MAX || op == HONE_OP_MIN);
+    if (!x || !y) return NULL;
+    if (!hone_dtype_is_float(x->dtype) || is_number(x)) return hone_expr_binary(ir, op, x, y);
+    if (is_number(y)) return hone_expr_binary(ir, op, y, x);
+    hone_dtype truth = hone_dtype_with_lanes(HONE_DTYPE_BOOL, x->dtype.lanes);
+    const hone_expr *is_nan = hone_expr_call(ir, truth, HONE_INTRIN_ISNAN, 1, &x);
+    return hone_expr_select(ir, is_nan, x, hone_expr_binary(ir, op, x, y));
+}
+
 const hone_expr *hone_expr_cast(hone_ir *ir, hone_dtype dtype, const hone_expr *value) {
     if (!value) return NULL;
     dtype = hone_dtype_with_lanes(dtype, value->dtype.lanes);
@@ -305,4 +320,23 @@ const hone_expr *hone_expr_lowest(hone_ir *ir, hone_dtype dtype) {
                                   ? hone_expr_float(ir, lane, -hone_dtype_max_float(lane))
                                   : hone_expr_int(ir, lane, hone_dtype_min_int(lane));
     return in_lanes(ir, number, dtype.lanes);
+}
+
+/* float16 to float64 and bfloat16; of the smaller ones some have none. */
+static bool has_infinity(hone_dtype dtype) {
+    return dtype.code == HONE_DTYPE_CODE_FLOAT || dtype.code == HONE_DTYPE_CODE_BFLOAT;
+}
+
+static const hone_expr *infinity(hone_ir *ir, hone_dtype dtype, double sign) {
+    const hone_expr *number =
+        hone_expr_float(ir, hone_dtype_with_lanes(dtype, 1), sign * (double)INFINITY);
+    return in_lanes(ir, number, dtype.lanes);
+}
+
+const hone_expr *hone_expr_greatest(hone_ir *ir, hone_dtype dtype) {
+    return has_infinity(dtype) ? infinity(ir, dtype, 1) : hone_expr_highest(ir, dtype);
+}
+
+const hone_expr *hone_expr_least(hone_ir *ir, hone_dtype dtype) {
+    return has_infinity(dtype) ? infinity(ir, dtype, -1) : hone_expr_lowest(ir, dtype);
 }

@@ -97,3 +97,13 @@ bool hone_expr_is_scalable(const hone_expr *e) {
     hone_expr_walk(e, visit_scalable, &is_scalable);
     return is_scalable;
 }
+
+const hone_expr *hone_expr_as_extreme(const hone_expr *e) {
+    if (e->kind != HONE_EXPR_SELECT || !hone_expr_is_call(e->args[0], HONE_INTRIN_ISNAN))
+        return NULL;
+    const hone_expr *x = e->args[1], *extreme = e->args[2];
+    bool is_one = hone_expr_is_op(extreme, HONE_OP_MAX) || hone_expr_is_op(extreme, HONE_OP_MIN);
+    return is_one && hone_expr_same(e->args[0]->args[0], x) && hone_expr_same(extreme->args[0], x)
+               ? extreme
+               : NULL;
+}

@@ -189,6 +189,7 @@ static xerror bound_of_cast(const xexpr *e, machine *m, double value) {
 
 /* Where the condition may go either way, the value may be that of either side. */
 static xerror bound_of_choice(const xexpr *e, machine *m) {
+    if (hone_expr_as_extreme(e->source)) return number_of(e->args[2], m).bound; /* or NaN */
     xnumber condition = number_of(e->args[0], m);
     xnumber taken = number_of(e->args[condition.value != 0 ? 1 : 2], m);
     if (is_exact(condition.bound)) return taken.bound;
@@ -249,6 +250,8 @@ static xerror bound_of_call(const xexpr *e, machine *m, double value) {
     case HONE_INTRIN_VECTOR_REDUCE_MUL:
     case HONE_INTRIN_VECTOR_REDUCE_MIN:
     case HONE_INTRIN_VECTOR_REDUCE_MAX:
+    case HONE_INTRIN_VECTOR_REDUCE_MINIMUM:
+    case HONE_INTRIN_VECTOR_REDUCE_MAXIMUM:
     case HONE_INTRIN_DOT2:
     case HONE_INTRIN_DOT2_BF16:
     case HONE_INTRIN_DOT4:

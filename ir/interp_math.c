@@ -292,6 +292,7 @@ static int64_t reduce_lanes_from_i(const xexpr *e, machine *m, uint32_t start, u
     case HONE_INTRIN_VECTOR_REDUCE_MUL:
         return wrap_to(e, (int64_t)((uint64_t)a * (uint64_t)b));
     case HONE_INTRIN_VECTOR_REDUCE_MIN:
+    case HONE_INTRIN_VECTOR_REDUCE_MINIMUM:
         return a < b ? a : b;
     default:
         return a > b ? a : b;
@@ -312,6 +313,10 @@ static double reduce_lanes_from_f(const xexpr *e, machine *m, uint32_t start, ui
         return round_to(e, a * b);
     case HONE_INTRIN_VECTOR_REDUCE_MIN:
         return a < b ? a : b;
+    case HONE_INTRIN_VECTOR_REDUCE_MINIMUM:
+        return isnan(a) || a < b ? a : b;
+    case HONE_INTRIN_VECTOR_REDUCE_MAXIMUM:
+        return isnan(a) || a > b ? a : b;
     default:
         return a > b ? a : b;
     }
@@ -499,6 +504,8 @@ void choose_intrin(machine *m, xexpr *x, hone_intrin intrin) {
     case HONE_INTRIN_VECTOR_REDUCE_MUL:
     case HONE_INTRIN_VECTOR_REDUCE_MIN:
     case HONE_INTRIN_VECTOR_REDUCE_MAX:
+    case HONE_INTRIN_VECTOR_REDUCE_MINIMUM:
+    case HONE_INTRIN_VECTOR_REDUCE_MAXIMUM:
         choose_pair(x, reduce_lanes_i, reduce_lanes_f);
         return;
     case HONE_INTRIN_DOT2:

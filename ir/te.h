@@ -33,8 +33,10 @@ typedef struct hone_te {
 typedef enum hone_te_reducer {
     HONE_TE_SUM,
     HONE_TE_PROD,
-    HONE_TE_MAX,
-    HONE_TE_MIN
+    HONE_TE_MAX, /* T.max from the lowest number on, as TVM has it: may lose a NaN, and -inf */
+    HONE_TE_MIN,
+    HONE_TE_MAXIMUM, /* hone_expr_extreme from hone_expr_least on */
+    HONE_TE_MINIMUM
 } hone_te_reducer;
 
 typedef struct hone_te_stage {

@@ -314,25 +314,34 @@ hone_buffer hone_te_reduce(hone_te *te, const hone_te_stage *stage, const char *
     hone_dtype dtype = value->dtype;
     hone_buffer out = hone_te_reduce_begin(te, stage, name, dtype);
     const hone_expr *old = hone_te_load(te, out, stage->axis);
-    const hone_expr *init = NULL;
-    hone_op op = HONE_OP_ADD;
+    hone_ir *ir = &te->ir;
+    const hone_expr *init = NULL, *next = NULL;
     switch (reducer) {
     case HONE_TE_SUM:
         init = te_number(te, dtype, 0);
+        next = hone_expr_add(ir, old, value);
         break;
     case HONE_TE_PROD:
         init = te_number(te, dtype, 1);
-        op = HONE_OP_MUL;
+        next = hone_expr_mul(ir, old, value);
         break;
     case HONE_TE_MAX:
-        init = hone_expr_lowest(&te->ir, dtype);
-        op = HONE_OP_MAX;
+        init = hone_expr_lowest(ir, dtype);
+        next = hone_expr_binary(ir, HONE_OP_MAX, old, value);
         break;
     case HONE_TE_MIN:
-        init = hone_expr_highest(&te->ir, dtype);
-        op = HONE_OP_MIN;
+        init = hone_expr_highest(ir, dtype);
+        next = hone_expr_binary(ir, HONE_OP_MIN, old, value);
+        break;
+    case HONE_TE_MAXIMUM:
+        init = hone_expr_least(ir, dtype);
+        next = hone_expr_extreme(ir, HONE_OP_MAX, old, value);
+        break;
+    case HONE_TE_MINIMUM:
+        init = hone_expr_greatest(ir, dtype);
+        next = hone_expr_extreme(ir, HONE_OP_MIN, old, value);
         break;
     }
-    hone_te_reduce_end(te, stage, out, init, hone_expr_binary(&te->ir, op, old, value));
-    return te->ir.error ? HONE_NO_ID : out;
+    hone_te_reduce_end(te, stage, out, init, next);
+    return ir->error ? HONE_NO_ID : out;
 }
