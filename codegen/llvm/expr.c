@@ -14,6 +14,14 @@ LLVMValueRef gen_contract(LLVMValueRef value) {
     return value;
 }
 
+LLVMValueRef gen_extreme(gen *g, hone_op op, LLVMValueRef x, LLVMValueRef y) {
+    LLVMValueRef both[] = {x, y};
+    const char *name = op == HONE_OP_MAX ? "llvm.maximum" : "llvm.minimum";
+    LLVMValueRef value = gen_intrinsic(g, name, LLVMTypeOf(x), both, 2);
+    LLVMSetFastMathFlags(value, LLVMFastMathNoSignedZeros);
+    return value;
+}
+
 static LLVMValueRef float_binary(gen *g, const hone_expr *e, LLVMValueRef a, LLVMValueRef b) {
     LLVMBuilderRef ir = g->builder;
     switch ((hone_op)e->op) {
@@ -306,6 +314,19 @@ static LLVMValueRef variable(gen *g, const hone_expr *e) {
     return type == g->i64 ? var->value : LLVMBuildTrunc(g->builder, var->value, type, "");
 }
 
+static LLVMValueRef select_value(gen *g, const hone_expr *e) {
+    const hone_expr *extreme = hone_expr_as_extreme(e);
+    if (extreme && hone_dtype_is_float(e->dtype)) {
+        LLVMValueRef x = gen_value(g, extreme->args[0]), y = gen_value(g, extreme->args[1]);
+        return gen_extreme(g, (hone_op)extreme->op, x, y);
+    }
+    LLVMValueRef condition = gen_value(g, e->args[0]);
+    LLVMValueRef a = gen_value(g, e->args[1]), b = gen_value(g, e->args[2]);
+    LLVMValueRef select = LLVMBuildSelect(g->builder, condition, a, b, "");
+    gen_mark_rare(g, e, select);
+    return select;
+}
+
 static LLVMValueRef ramp(gen *g, const hone_expr *e) {
     unsigned lanes = e->dtype.lanes;
     LLVMTypeRef element = gen_type(g, hone_dtype_element(e->dtype));
@@ -395,13 +416,8 @@ LLVMValueRef gen_value(gen *g, const hone_expr *e) {
         return binary(g, e);
     case HONE_EXPR_NOT:
         return LLVMBuildNot(g->builder, gen_value(g, e->args[0]), "");
-    case HONE_EXPR_SELECT: {
-        LLVMValueRef condition = gen_value(g, e->args[0]);
-        LLVMValueRef a = gen_value(g, e->args[1]), b = gen_value(g, e->args[2]);
-        LLVMValueRef select = LLVMBuildSelect(g->builder, condition, a, b, "");
-        gen_mark_rare(g, e, select);
-        return select;
-    }
+    case HONE_EXPR_SELECT:
+        return select_value(g, e);
     case HONE_EXPR_CAST:
         return gen_cast(g, e->args[0]->dtype, e->dtype, gen_value(g, e->args[0]));
     case HONE_EXPR_LOAD:

@@ -94,6 +94,8 @@ LLVMValueRef gen_saturate(gen *g, hone_dtype to, LLVMValueRef value);
 /* expr.c */
 LLVMValueRef gen_value(gen *g, const hone_expr *e);
 LLVMValueRef gen_condition(gen *g, const hone_expr *e); /* i1 */
+/* hone_expr_extreme of floats; which zero stays of two with different signs is open. */
+LLVMValueRef gen_extreme(gen *g, hone_op op, LLVMValueRef x, LLVMValueRef y);
 /* An integer to divide by: 1 instead where no lane of the mask needs the result, which may be 0. */
 LLVMValueRef gen_divisor(gen *g, LLVMValueRef b);
 

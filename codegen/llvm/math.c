@@ -246,13 +246,23 @@ static LLVMValueRef choice(gen *g, const hone_expr *e) {
 
 enum { MAX_REDUCED_LANES = 1024 };
 
-static LLVMValueRef reduce_two(gen *g, hone_op op, hone_dtype dtype, LLVMValueRef x,
+static LLVMValueRef reduce_two(gen *g, hone_intrin intrin, hone_dtype dtype, LLVMValueRef x,
                                LLVMValueRef y) {
     LLVMBuilderRef b = g->builder;
-    bool is_float = hone_dtype_is_float(dtype), is_signed = hone_dtype_is_int(dtype);
-    if (op == HONE_OP_ADD) return is_float ? LLVMBuildFAdd(b, x, y, "") : LLVMBuildAdd(b, x, y, "");
-    if (op == HONE_OP_MUL) return is_float ? LLVMBuildFMul(b, x, y, "") : LLVMBuildMul(b, x, y, "");
-    bool is_min = op == HONE_OP_MIN;
+    bool is_float = hone_dtype_is_float(dtype), is_signed = hone_dtype_is_int(dtype),
+         is_min = false;
+    switch (intrin) {
+    case HONE_INTRIN_VECTOR_REDUCE_ADD:
+        return is_float ? LLVMBuildFAdd(b, x, y, "") : LLVMBuildAdd(b, x, y, "");
+    case HONE_INTRIN_VECTOR_REDUCE_MUL:
+        return is_float ? LLVMBuildFMul(b, x, y, "") : LLVMBuildMul(b, x, y, "");
+    case HONE_INTRIN_VECTOR_REDUCE_MINIMUM:
+        return gen_extreme(g, HONE_OP_MIN, x, y);
+    case HONE_INTRIN_VECTOR_REDUCE_MAXIMUM:
+        return gen_extreme(g, HONE_OP_MAX, x, y);
+    default:
+        is_min = intrin == HONE_INTRIN_VECTOR_REDUCE_MIN;
+    }
     LLVMIntPredicate p =
         is_signed ? (is_min ? LLVMIntSLT : LLVMIntSGT) : (is_min ? LLVMIntULT : LLVMIntUGT);
     LLVMValueRef wins = is_float ? LLVMBuildFCmp(b, is_min ? LLVMRealOLT : LLVMRealOGT, x, y, "")
@@ -271,30 +281,27 @@ static LLVMValueRef some_lanes(gen *g, LLVMValueRef x, unsigned start, unsigned 
 }
 
 /* The tree of the interpreter: lanes at even places, at odd places, both. */
-static LLVMValueRef reduce_tree(gen *g, hone_op op, hone_dtype dtype, LLVMValueRef x,
+static LLVMValueRef reduce_tree(gen *g, hone_intrin intrin, hone_dtype dtype, LLVMValueRef x,
                                 unsigned lanes, unsigned start, unsigned step) {
     if (start + step >= lanes) return some_lanes(g, x, start, 1);
-    LLVMValueRef even = reduce_tree(g, op, dtype, x, lanes, start, 2 * step);
-    LLVMValueRef odd = reduce_tree(g, op, dtype, x, lanes, start + step, 2 * step);
-    return reduce_two(g, op, dtype, even, odd);
+    LLVMValueRef even = reduce_tree(g, intrin, dtype, x, lanes, start, 2 * step);
+    LLVMValueRef odd = reduce_tree(g, intrin, dtype, x, lanes, start + step, 2 * step);
+    return reduce_two(g, intrin, dtype, even, odd);
 }
 
 static LLVMValueRef reduce_lanes(gen *g, const hone_expr *e) {
     LLVMValueRef x = gen_value(g, e->args[0]);
     hone_dtype dtype = hone_dtype_element(e->dtype);
     unsigned lanes = e->args[0]->dtype.lanes;
-    hone_op op = e->op == HONE_INTRIN_VECTOR_REDUCE_ADD   ? HONE_OP_ADD
-                 : e->op == HONE_INTRIN_VECTOR_REDUCE_MUL ? HONE_OP_MUL
-                 : e->op == HONE_INTRIN_VECTOR_REDUCE_MIN ? HONE_OP_MIN
-                                                          : HONE_OP_MAX;
+    hone_intrin intrin = (hone_intrin)e->op;
     if (lanes > MAX_REDUCED_LANES) {
         gen_fail(g, HONE_ERROR(HONE_CODE_UNSUPPORTED, "a vector of %u lanes", lanes));
         return undefined(g, e);
     }
-    if (lanes & (lanes - 1)) return reduce_tree(g, op, dtype, x, lanes, 0, 1);
+    if (lanes & (lanes - 1)) return reduce_tree(g, intrin, dtype, x, lanes, 0, 1);
     for (; lanes > 1; lanes /= 2) { /* the same tree: halves are what differs in the last bit */
         LLVMValueRef low = some_lanes(g, x, 0, lanes / 2);
-        x = reduce_two(g, op, dtype, low, some_lanes(g, x, lanes / 2, lanes / 2));
+        x = reduce_two(g, intrin, dtype, low, some_lanes(g, x, lanes / 2, lanes / 2));
     }
     return x;
 }
@@ -395,6 +402,8 @@ LLVMValueRef gen_call(gen *g, const hone_expr *e) {
     case HONE_INTRIN_VECTOR_REDUCE_MUL:
     case HONE_INTRIN_VECTOR_REDUCE_MIN:
     case HONE_INTRIN_VECTOR_REDUCE_MAX:
+    case HONE_INTRIN_VECTOR_REDUCE_MINIMUM:
+    case HONE_INTRIN_VECTOR_REDUCE_MAXIMUM:
         return reduce_lanes(g, e);
     case HONE_INTRIN_DOT2:
     case HONE_INTRIN_DOT2_BF16:

@@ -139,7 +139,10 @@ static const char *reduce_tree(c_gen *g, const hone_expr *e, const char *lanes, 
         return c_printf(g, "(%s)(%s %s %s)", type, even,
                         e->op == HONE_INTRIN_VECTOR_REDUCE_ADD ? "+" : "*", odd);
     }
-    const char *kind = e->op == HONE_INTRIN_VECTOR_REDUCE_MIN ? "min" : "max";
+    const char *kind = e->op == HONE_INTRIN_VECTOR_REDUCE_MIN       ? "min"
+                       : e->op == HONE_INTRIN_VECTOR_REDUCE_MINIMUM ? "minimum"
+                       : e->op == HONE_INTRIN_VECTOR_REDUCE_MAXIMUM ? "maximum"
+                                                                    : "max";
     return c_printf(g, "%s(%s, %s)", c_helper(g, kind, type), even, odd);
 }
 
@@ -400,6 +403,8 @@ c_text c_call(c_gen *g, const hone_expr *e) {
     case HONE_INTRIN_VECTOR_REDUCE_MUL:
     case HONE_INTRIN_VECTOR_REDUCE_MIN:
     case HONE_INTRIN_VECTOR_REDUCE_MAX:
+    case HONE_INTRIN_VECTOR_REDUCE_MINIMUM:
+    case HONE_INTRIN_VECTOR_REDUCE_MAXIMUM:
         return reduce_lanes(g, e);
     case HONE_INTRIN_DOT2:
     case HONE_INTRIN_DOT2_BF16:

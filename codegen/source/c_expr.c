@@ -23,6 +23,8 @@ static bool note_need(void *ctx, const hone_expr *e) {
         case HONE_INTRIN_VECTOR_REDUCE_MUL:
         case HONE_INTRIN_VECTOR_REDUCE_MIN:
         case HONE_INTRIN_VECTOR_REDUCE_MAX:
+        case HONE_INTRIN_VECTOR_REDUCE_MINIMUM:
+        case HONE_INTRIN_VECTOR_REDUCE_MAXIMUM:
         case HONE_INTRIN_CALL_EXTERN:
         case HONE_INTRIN_CALL_PURE_EXTERN:
         case HONE_INTRIN_CALL_PACKED:

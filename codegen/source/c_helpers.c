@@ -18,6 +18,12 @@ static const helper helpers[] = {
     {"max",         "static inline $T $N($T a, $T b) {\n"
             "    return a > b ? a : b;\n"
             "}\n"                },
+    {"minimum",     "static inline $T $N($T a, $T b) {\n"
+                "    return a != a || a < b ? a : b;\n"
+                "}\n"        },
+    {"maximum",     "static inline $T $N($T a, $T b) {\n"
+                "    return a != a || a > b ? a : b;\n"
+                "}\n"        },
     {"abs",         "static inline $T $N($T a) {\n"
             "    return a < 0 ? ($T)(0 - ($U)a) : a;\n"
             "}\n"                },
