@@ -33,6 +33,7 @@ typedef struct step {
     hone_buffer buffer, collector;
     const hone_expr *index, *value; /* value: f */
     hone_op op;
+    bool keeps_nan; /* MIN and MAX by hone_expr_extreme */
 } step;
 
 typedef struct reducer {
@@ -57,6 +58,11 @@ static bool is_load_of(const hone_expr *e, hone_buffer buffer, const hone_expr *
            hone_expr_same(e->args[0], index);
 }
 
+/* Loads of S in a step, and its store. */
+static uint32_t step_accesses(const step *s) {
+    return s->keeps_nan ? 4 : 2;
+}
+
 typedef struct touch {
     const hone_func *func;
     hone_buffer storage;
@@ -77,9 +83,9 @@ static void note_expr(void *ctx, hone_node_id at, const hone_expr *e) {
     hone_expr_walk(e, note_touch, ctx);
 }
 
-/* Below the annotated loop nobody but these steps touches the buffer. */
+/* Below the annotated loop nobody but these accesses touches the buffer. */
 static bool are_alone(const hone_func *func, hone_node_id root, hone_buffer buffer,
-                      uint32_t steps) {
+                      uint32_t accesses) {
     touch t = {.func = func, .storage = lower_storage_of(func, buffer)};
     hone_tree_walk_exprs(func, root, false, note_expr, &t);
     for (hone_node_id n = root; n != HONE_NO_ID; n = hone_tree_next(func, root, n)) {
@@ -90,7 +96,7 @@ static bool are_alone(const hone_func *func, hone_node_id root, hone_buffer buff
         }
         if (node->kind == HONE_NODE_ALLOC && node->u.alloc.buffer == t.storage) return false;
     }
-    return t.count == 2 * steps && !t.has_effects;
+    return t.count == accesses && !t.has_effects;
 }
 
 /* Nothing that changes inside of the annotated loop: variables of its loops and lets, memory. */
@@ -130,19 +136,22 @@ static bool match_step(const reducer *r, hone_node_id id, step *out) {
     const hone_func *func = r->lower->func;
     const hone_node *node = hone_func_node(func, id);
     if (node->kind != HONE_NODE_STORE || node->u.store.rank != 1) return false;
-    const hone_expr *value = node->u.store.value, *index = node->u.store.indices[0];
+    const hone_expr *extreme = hone_expr_as_extreme(node->u.store.value);
+    const hone_expr *value = extreme ? extreme : node->u.store.value;
+    const hone_expr *index = node->u.store.indices[0];
     hone_buffer buffer = node->u.store.buffer;
     hone_dtype dtype = func->buffers[buffer].dtype;
     if (!is_reduction_op(value, dtype) || dtype.lanes != 1 || value->dtype.lanes != 1) return false;
     if (!hone_dtype_equal(value->dtype, dtype) || !is_fixed(r, index)) return false;
     if (!is_own(r, buffer, index)) return false;
     bool is_left = is_load_of(value->args[0], buffer, index);
-    if (!is_left && !is_load_of(value->args[1], buffer, index)) return false;
+    if (!is_left && (extreme || !is_load_of(value->args[1], buffer, index))) return false;
     *out = (step){.store = id,
                   .buffer = buffer,
                   .index = index,
                   .value = value->args[is_left ? 1 : 0],
-                  .op = (hone_op)value->op};
+                  .op = (hone_op)value->op,
+                  .keeps_nan = extreme != NULL};
     return true;
 }
 
@@ -161,13 +170,13 @@ static bool are_separate(const reducer *r) {
     hone_arith_init(&arith, func->arena);
     for (uint32_t i = 0; i < r->count; i++) {
         hone_buffer storage = lower_storage_of(func, r->steps[i].buffer);
-        uint32_t same = 0;
+        uint32_t own = 0;
         for (uint32_t k = 0; k < r->count; k++) {
             if (lower_storage_of(func, r->steps[k].buffer) != storage) continue;
-            same++;
+            own += step_accesses(&r->steps[k]);
             if (k < i && !are_apart(&arith, &r->steps[i], &r->steps[k])) return false;
         }
-        if (!are_alone(func, r->outer, r->steps[i].buffer, same)) return false;
+        if (!are_alone(func, r->outer, r->steps[i].buffer, own)) return false;
     }
     return true;
 }
@@ -235,11 +244,17 @@ static hone_node_id new_loop(hone_lower *lower, const char *name, hone_loop_kind
     return hone_func_add_loop(lower->func, var, kind, range);
 }
 
-static const hone_expr *combine(reducer *r, const step *s, const hone_expr *lane,
+static const hone_expr *combine(reducer *r, const step *s, const hone_expr *old,
                                 const hone_expr *value) {
     hone_ir *ir = &r->lower->ir;
+    return s->keeps_nan ? hone_expr_extreme(ir, s->op, old, value)
+                        : hone_expr_binary(ir, s->op, old, value);
+}
+
+static const hone_expr *combine_lane(reducer *r, const step *s, const hone_expr *lane,
+                                     const hone_expr *value) {
     hone_dtype dtype = r->lower->func->buffers[s->collector].dtype;
-    return hone_expr_binary(ir, s->op, hone_expr_load(ir, dtype, s->collector, 1, &lane), value);
+    return combine(r, s, hone_expr_load(&r->lower->ir, dtype, s->collector, 1, &lane), value);
 }
 
 /* for a in vectorized(lanes): acc[a] = acc[a] op f(start + a), for every step. */
@@ -255,8 +270,8 @@ static hone_status new_steps(reducer *r, const hone_expr *start, int64_t lanes,
     for (uint32_t i = 0; i < r->count; i++) {
         const step *s = &r->steps[i];
         const hone_expr *value = hone_expr_substitute_one(&lower->ir, s->value, var, at);
-        HONE_TRY(
-            lower_append_store(func, *out_loop, s->collector, lane, combine(r, s, lane, value)));
+        HONE_TRY(lower_append_store(func, *out_loop, s->collector, lane,
+                                    combine_lane(r, s, lane, value)));
     }
     return hone_ir_finish(&lower->ir);
 }
@@ -325,16 +340,16 @@ static hone_status replace_inner(reducer *r) {
     return HONE_OK;
 }
 
-static hone_intrin lanes_of(hone_op op) {
-    switch (op) {
+static hone_intrin lanes_of(const step *s) {
+    switch (s->op) {
     case HONE_OP_ADD:
         return HONE_INTRIN_VECTOR_REDUCE_ADD;
     case HONE_OP_MUL:
         return HONE_INTRIN_VECTOR_REDUCE_MUL;
     case HONE_OP_MIN:
-        return HONE_INTRIN_VECTOR_REDUCE_MIN;
+        return s->keeps_nan ? HONE_INTRIN_VECTOR_REDUCE_MINIMUM : HONE_INTRIN_VECTOR_REDUCE_MIN;
     default:
-        return HONE_INTRIN_VECTOR_REDUCE_MAX;
+        return s->keeps_nan ? HONE_INTRIN_VECTOR_REDUCE_MAXIMUM : HONE_INTRIN_VECTOR_REDUCE_MAX;
     }
 }
 
@@ -353,7 +368,8 @@ static hone_status append_total(reducer *r, const step *s, hone_node_id parent) 
         if (loop == HONE_NO_ID) return LOWER_NO_MEMORY();
         const hone_expr *high = hone_expr_add(ir, lane, hone_expr_int(ir, HONE_DTYPE_I32, half));
         high = hone_expr_load(ir, dtype, s->collector, 1, &high);
-        HONE_TRY(lower_append_store(func, loop, s->collector, lane, combine(r, s, lane, high)));
+        HONE_TRY(
+            lower_append_store(func, loop, s->collector, lane, combine_lane(r, s, lane, high)));
         hone_tree_append(func, parent, loop);
         have = half;
     }
@@ -361,10 +377,9 @@ static hone_status append_total(reducer *r, const step *s, hone_node_id parent) 
     if (have > 1) at = hone_expr_ramp(ir, at, hone_expr_int(ir, HONE_DTYPE_I32, 1), (uint16_t)have);
     hone_dtype wide = hone_dtype_with_lanes(dtype, (uint16_t)have);
     const hone_expr *total = hone_expr_load(ir, wide, s->collector, 1, &at);
-    if (have > 1) total = hone_expr_call(ir, dtype, lanes_of(s->op), 1, &total);
+    if (have > 1) total = hone_expr_call(ir, dtype, lanes_of(s), 1, &total);
     const hone_expr *old = hone_expr_load(ir, dtype, s->buffer, 1, &s->index);
-    return lower_append_store(func, parent, s->buffer, s->index,
-                              hone_expr_binary(ir, s->op, old, total));
+    return lower_append_store(func, parent, s->buffer, s->index, combine(r, s, old, total));
 }
 
 /* An outer loop that may not run leaves its sums alone then. */
