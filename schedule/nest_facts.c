@@ -25,10 +25,10 @@ typedef struct work {
 
 static bool look_at_node(void *ctx, const hone_expr *e) {
     work *w = ctx;
-    if (e->kind == HONE_EXPR_SELECT) w->has_condition = true;
+    if (e->kind == HONE_EXPR_SELECT && !hone_expr_as_extreme(e)) w->has_condition = true;
     if (hone_expr_is_call(e, HONE_INTRIN_IF_THEN_ELSE)) {
         w->has_condition = true;
-    } else if (e->kind == HONE_EXPR_CALL) {
+    } else if (e->kind == HONE_EXPR_CALL && e->op != HONE_INTRIN_ISNAN) { /* a comparison */
         w->is_heavy = true;
     }
     return true;

@@ -9,6 +9,8 @@ enum {
     FORM_PRODUCT,
     FORM_MIN,
     FORM_MAX,
+    FORM_MINIMUM, /* hone_expr_extreme */
+    FORM_MAXIMUM,
     FORM_ONE_BUFFER_COUNT,
     FORM_TWO_SUMS = FORM_ONE_BUFFER_COUNT,
     FORM_FIRST_ARG, /* the rows of args below */
@@ -29,7 +31,12 @@ static const struct arg {
 };
 enum { ARG_COUNT = sizeof args / sizeof args[0], FORM_COUNT = FORM_FIRST_ARG + ARG_COUNT };
 
-static const hone_op plain_ops[] = {HONE_OP_ADD, HONE_OP_MUL, HONE_OP_MIN, HONE_OP_MAX};
+static const hone_op plain_ops[] = {HONE_OP_ADD, HONE_OP_MUL, HONE_OP_MIN,
+                                    HONE_OP_MAX, HONE_OP_MIN, HONE_OP_MAX};
+
+static bool is_extreme(uint32_t form) {
+    return form == FORM_MINIMUM || form == FORM_MAXIMUM;
+}
 
 /* ---- making ---- */
 
@@ -54,6 +61,8 @@ static void combine(hone_ir *ir, uint32_t form, const hone_expr *const *lhs,
     } else if (form == FORM_TWO_SUMS) {
         for (int i = 0; i < 2; i++)
             out[i] = hone_expr_binary(ir, HONE_OP_ADD, lhs[i], rhs[i]);
+    } else if (is_extreme(form)) {
+        out[0] = hone_expr_extreme(ir, plain_ops[form], lhs[0], rhs[0]);
     } else {
         out[0] = hone_expr_binary(ir, plain_ops[form], lhs[0], rhs[0]);
     }
@@ -153,7 +162,9 @@ static bool has_identities(uint32_t form, const hone_expr *const *e) {
         return hone_expr_is_int_value(e[0], 1) || is_float_value(e[0], 1.0);
     case FORM_MIN:
     case FORM_MAX:
-        return is_limit(e[0], form == FORM_MAX);
+    case FORM_MINIMUM:
+    case FORM_MAXIMUM:
+        return is_limit(e[0], plain_ops[form] == HONE_OP_MAX);
     case FORM_TWO_SUMS:
         return is_zero(e[0]) && is_zero(e[1]);
     default:
@@ -172,7 +183,8 @@ static bool find_rhs(uint32_t form, const hone_expr *const *lhs, const hone_expr
             out[i] = v->args[2];
             continue;
         }
-        if (v->kind != HONE_EXPR_BINARY) return false;
+        if (is_extreme(form)) v = hone_expr_as_extreme(v);
+        if (!v || v->kind != HONE_EXPR_BINARY) return false;
         bool is_left = hone_expr_same(v->args[0], lhs[i]);
         if (!is_left && !hone_expr_same(v->args[1], lhs[i])) return false;
         out[i] = v->args[is_left ? 1 : 0];
@@ -344,6 +356,10 @@ hone_status sch_match_one_reduction(hone_schedule *sch, hone_node_id block,
     HONE_TRY(sch_reducer_match(sch, block, &r));
     if (r.count != 1) {
         return sch_refuse(sch, block, "init and body of %s must be one store each",
+                          sch_block_name(sch, block));
+    }
+    if (is_extreme(r.form)) {
+        return sch_refuse(sch, block, "%s is more than one operation: NaN stays in it",
                           sch_block_name(sch, block));
     }
     *out = (sch_one_reduction){.init_store =

@@ -1,5 +1,6 @@
 /* schedule/reducer.h - what a reduction block does to its buffers in each step: sum, product, min,
- * max, two sums at once, or the place and value of a maximum or minimum.
+ * max (the plain ones, and those that NaN stays in), two sums at once, or the place and value of a
+ * maximum or minimum.
  *
  * A block of one buffer has one store in its init and one in its body. One of two buffers has two
  * stores in its init; its body names both new values before it stores them (T.let), at the same
