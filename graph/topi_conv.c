@@ -179,10 +179,10 @@ hone_status hone_topi_emit_pool(hone_topi *t) {
         hone_graph_attr_ints(t->bind, "pool_size", (uint32_t)t->infos[0]->rank - 2, 1, w.kernel));
     HONE_TRY(read_window(t, &w));
     const hone_expr *filler =
-        is_max ? hone_expr_lowest(&t->te->ir, dtype) : hone_topi_number(t, dtype, 0);
+        is_max ? hone_expr_least(&t->te->ir, dtype) : hone_topi_number(t, dtype, 0);
     hone_buffer data = hone_topi_padded(t, 0, w.room_before, w.room_after, filler);
     if (is_max) {
-        t->result = pool_reduce(t, &w, data, "pool_max", HONE_TE_MAX);
+        t->result = pool_reduce(t, &w, data, "pool_max", HONE_TE_MAXIMUM);
         return HONE_OK;
     }
     bool include_pad = hone_attrs_int(&t->bind->attrs, "count_include_pad", 0) != 0;

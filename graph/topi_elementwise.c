@@ -14,8 +14,16 @@ static const hone_expr *bin(hone_topi *t, hone_op op, const hone_expr *a, const 
     return hone_expr_binary(&t->te->ir, op, a, b);
 }
 
+static const hone_expr *maximum(hone_topi *t, const hone_expr *const *x) {
+    return hone_expr_extreme(&t->te->ir, HONE_OP_MAX, x[0], x[1]);
+}
+
+static const hone_expr *minimum(hone_topi *t, const hone_expr *const *x) {
+    return hone_expr_extreme(&t->te->ir, HONE_OP_MIN, x[0], x[1]);
+}
+
 static const hone_expr *relu(hone_topi *t, const hone_expr *const *x) {
-    return bin(t, HONE_OP_MAX, x[0], num(t, x[0], 0));
+    return hone_expr_extreme(&t->te->ir, HONE_OP_MAX, x[0], num(t, x[0], 0));
 }
 
 static const hone_expr *leaky_relu(hone_topi *t, const hone_expr *const *x) {
@@ -76,6 +84,14 @@ static const hone_expr *modulo(hone_topi *t, const hone_expr *const *x) {
     return bin(t, HONE_OP_SUB, x[0], bin(t, HONE_OP_MUL, floor_divide(t, x), x[1]));
 }
 
+/* The power of 0.5 is the square root, except of -inf, which has none, and of -0. */
+static const hone_expr *square_root(hone_topi *t, const hone_expr *x) {
+    const hone_expr *is_least = bin(t, HONE_OP_EQ, x, num(t, x, -HUGE_VAL));
+    const hone_expr *root =
+        hone_topi_intrin(t, HONE_INTRIN_SQRT, bin(t, HONE_OP_ADD, x, num(t, x, 0)));
+    return hone_expr_select(&t->te->ir, is_least, num(t, x, HUGE_VAL), root);
+}
+
 /* Small integer powers are products. */
 static const hone_expr *power(hone_topi *t, const hone_expr *const *x) {
     if (!x[0] || !x[1]) return NULL;
@@ -85,7 +101,7 @@ static const hone_expr *power(hone_topi *t, const hone_expr *const *x) {
                                                     : -1;
     if (exponent == 1) return x[0];
     if (exponent == 2) return bin(t, HONE_OP_MUL, x[0], x[0]);
-    if (exponent == 0.5 && is_float) return hone_topi_intrin(t, HONE_INTRIN_SQRT, x[0]);
+    if (exponent == 0.5 && is_float) return square_root(t, x[0]);
     const hone_expr *args[] = {x[0], x[1]};
     if (is_float) return hone_expr_call(&t->te->ir, x[0]->dtype, HONE_INTRIN_POW, 2, args);
     for (int i = 0; i < 2; i++)
@@ -96,18 +112,18 @@ static const hone_expr *power(hone_topi *t, const hone_expr *const *x) {
 
 static const hone_expr *clip(hone_topi *t, const hone_expr *const *x) {
     const hone_expr *y = x[0];
-    for (uint32_t i = 2; i >= 1 && y; i--) { /* the upper limit first */
+    for (uint32_t i = 1; i <= 2 && y; i++) { /* the upper limit last: it holds where they cross */
         const hone_garg *limit = &t->args[i];
         if (limit->kind != HONE_GARG_PRIM) continue;
         double value = limit->u.expr->kind == HONE_EXPR_FLOAT ? limit->u.expr->u.f
                                                               : (double)limit->u.expr->u.i;
-        if (isinf(value)) continue;
+        if (isinf(value) && (value > 0) == (i == 2)) continue; /* none */
         bool is_exact = limit->u.expr->kind == HONE_EXPR_INT && hone_dtype_is_integer(y->dtype) &&
                         limit->u.expr->u.i > hone_dtype_min_int(y->dtype) &&
                         limit->u.expr->u.i < hone_dtype_max_int(y->dtype);
         const hone_expr *bound =
             is_exact ? hone_expr_int(&t->te->ir, y->dtype, limit->u.expr->u.i) : num(t, y, value);
-        y = bin(t, i == 2 ? HONE_OP_MIN : HONE_OP_MAX, y, bound);
+        y = hone_expr_extreme(&t->te->ir, i == 2 ? HONE_OP_MIN : HONE_OP_MAX, y, bound);
     }
     return y;
 }
@@ -146,6 +162,8 @@ static const struct {
     const char *op;
     element_fn fn;
 } functions[] = {
+    {"maximum",      maximum     },
+    {"minimum",      minimum     },
     {"nn.relu",      relu        },
     {"nn.leakyrelu", leaky_relu  },
     {"nn.gelu",      gelu        },
@@ -199,8 +217,6 @@ static const struct {
     {"add",           HONE_OP_ADD},
     {"subtract",      HONE_OP_SUB},
     {"multiply",      HONE_OP_MUL},
-    {"maximum",       HONE_OP_MAX},
-    {"minimum",       HONE_OP_MIN},
     {"equal",         HONE_OP_EQ },
     {"not_equal",     HONE_OP_NE },
     {"less",          HONE_OP_LT },

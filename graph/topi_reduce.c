@@ -85,8 +85,8 @@ static hone_status divide_by_count(hone_topi *t, const reduction *r, hone_buffer
 }
 
 static hone_te_reducer reducer_of(const char *op) {
-    if (strcmp(op, "max") == 0 || strcmp(op, "argmax") == 0) return HONE_TE_MAX;
-    if (strcmp(op, "min") == 0 || strcmp(op, "argmin") == 0) return HONE_TE_MIN;
+    if (strcmp(op, "max") == 0 || strcmp(op, "argmax") == 0) return HONE_TE_MAXIMUM;
+    if (strcmp(op, "min") == 0 || strcmp(op, "argmin") == 0) return HONE_TE_MINIMUM;
     return strcmp(op, "prod") == 0 ? HONE_TE_PROD : HONE_TE_SUM;
 }
 
@@ -102,6 +102,25 @@ hone_status hone_topi_emit_reduce(hone_topi *t) {
                     ? hone_te_reduce(t->te, &s, is_mean ? "sum" : t->op, reducer_of(t->op), x)
                     : hone_te_compute(t->te, &s, t->op, x);
     return is_mean && r.reduce_count ? divide_by_count(t, &r, t->result) : HONE_OK;
+}
+
+/* Is x, of what `best` is the extreme, that? The first NaN is, where there is one. */
+static const hone_expr *is_extreme(hone_topi *t, const hone_expr *x, const hone_expr *best) {
+    hone_ir *ir = &t->te->ir;
+    const hone_expr *is_best = hone_expr_binary(ir, HONE_OP_EQ, x, best);
+    if (!is_best || !hone_dtype_is_float(x->dtype)) return is_best;
+    const hone_expr *is_nan = hone_expr_call(ir, HONE_DTYPE_BOOL, HONE_INTRIN_ISNAN, 1, &x);
+    return hone_expr_binary(ir, HONE_OP_OR, is_best, is_nan);
+}
+
+/* What a place counts as where the extreme is not. Of floats the last one, so that a place comes
+ * out even where a schedule computes x twice and not in the same bits. */
+static const hone_expr *no_place(hone_topi *t, const reduction *r) {
+    hone_ir *ir = &t->te->ir;
+    if (!hone_dtype_is_float(t->infos[0]->dtype)) return hone_expr_highest(ir, HONE_DTYPE_I64);
+    const hone_expr *count = reduced_count(t, r, HONE_DTYPE_I64);
+    if (count && hone_expr_is_int(count)) return hone_expr_int(ir, HONE_DTYPE_I64, count->u.i - 1);
+    return hone_expr_sub(ir, count, hone_expr_int(ir, HONE_DTYPE_I64, 1));
 }
 
 /* The extreme value first, then the least place that holds it. */
@@ -124,10 +143,9 @@ hone_status hone_topi_emit_arg_reduce(hone_topi *t) {
                               s.axis[s.spatial_count + i]);
     }
     place = hone_expr_cast(ir, HONE_DTYPE_I64, place);
-    const hone_expr *is_best =
-        hone_expr_binary(ir, HONE_OP_EQ, hone_topi_load(t, 0, at), reduced_at(t, &flat, best, at));
-    const hone_expr *found =
-        hone_expr_select(ir, is_best, place, hone_expr_highest(ir, HONE_DTYPE_I64));
+    const hone_expr *is_here =
+        is_extreme(t, hone_topi_load(t, 0, at), reduced_at(t, &flat, best, at));
+    const hone_expr *found = hone_expr_select(ir, is_here, place, no_place(t, &r));
     t->result = hone_te_reduce(t->te, &s, t->op, HONE_TE_MIN, found);
     return HONE_OK;
 }

@@ -141,6 +141,21 @@ hone_status onnx_emit_cast(onnx_reader *r, hone_garg x, hone_dtype dtype, hone_g
     return onnx_emit(r, "astype", 1, &x, 1, &attr, out);
 }
 
+hone_status onnx_keeps_shape(const onnx_reader *r, const hone_garg *x, const hone_garg *result,
+                             const char *what) {
+    const hone_sinfo *before, *after;
+    HONE_TRY(onnx_info(r, x, &before));
+    HONE_TRY(onnx_info(r, result, &after));
+    bool is_same = before->rank == after->rank;
+    for (int32_t i = 0; is_same && i < before->rank; i++)
+        is_same = hone_extent_same(before->shape[i], after->shape[i]);
+    return is_same ? HONE_OK
+                   : HONE_ERROR(HONE_CODE_INVALID,
+                                "%s cannot be broadcast to the shape of what it "
+                                "is applied to",
+                                what);
+}
+
 hone_status onnx_add_constant(onnx_reader *r, hone_tensor *tensor, hone_garg *out) {
     uint32_t index;
     HONE_TRY(hone_module_add_constant(r->module, tensor, &index));

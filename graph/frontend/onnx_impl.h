@@ -99,6 +99,10 @@ hone_status onnx_emit_reshape(onnx_reader *r, hone_garg x, uint32_t rank,
 hone_status onnx_emit_permute(onnx_reader *r, hone_garg x, uint32_t rank, const int64_t *axes,
                               hone_garg *out);
 hone_status onnx_emit_cast(onnx_reader *r, hone_garg x, hone_dtype dtype, hone_garg *out);
+/* INVALID where the result of broadcasting something with x has another shape than x: "what cannot
+ * be broadcast". */
+hone_status onnx_keeps_shape(const onnx_reader *r, const hone_garg *x, const hone_garg *result,
+                             const char *what);
 /* A scalar constant of the given type. */
 hone_status onnx_scalar(onnx_reader *r, hone_dtype dtype, double value, hone_garg *out);
 /* Takes tensor. */

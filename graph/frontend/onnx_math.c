@@ -122,13 +122,46 @@ static hone_status convert_mean(onnx_reader *r, hone_garg *out) {
     return with_scalar(r, "divide", *out, r->input_count, out);
 }
 
-/* The exponent may have another type than the base. */
+/* Is it a constant of numbers that the type has? */
+static bool has_all(const onnx_reader *r, hone_dtype dtype, const hone_garg *arg) {
+    const hone_tensor *constant = onnx_constant_of(r, arg);
+    union {
+        double f;
+        int64_t i;
+    } element;
+    for (int64_t i = 0; constant && i < hone_tensor_count(constant); i++) {
+        double number = hone_tensor_get_f64(constant, i);
+        if (!isfinite(number)) return false;
+        hone_element_set_f64(dtype, &element, number);
+        if (hone_element_get_f64(dtype, &element) != number) return false;
+    }
+    return constant != NULL;
+}
+
+/* What holds the numbers of both types, as far as a float does. */
+static hone_dtype wider(hone_dtype a, hone_dtype b) {
+    bool is_short = a.bits <= 16 && b.bits <= 16;
+    bool has_long_int =
+        (!hone_dtype_is_float(a) && a.bits > 16) || (!hone_dtype_is_float(b) && b.bits > 16);
+    bool is_single = is_short || (a.bits <= 32 && b.bits <= 32 && !has_long_int);
+    return is_single ? HONE_DTYPE_F32 : HONE_DTYPE_F64;
+}
+
+/* The exponent may have another type than the base, which the result has. Where that cannot hold
+ * it, the power is one of the wider type. */
 static hone_status convert_pow(onnx_reader *r, hone_garg *out) {
-    const hone_sinfo *base;
-    hone_garg exponent = r->inputs[1];
+    const hone_sinfo *base, *power;
+    hone_garg args[2] = {r->inputs[0], r->inputs[1]};
+    HONE_TRY(onnx_as_tensor(r, &args[1]));
     HONE_TRY(onnx_input_info(r, 0, &base));
-    HONE_TRY(onnx_emit_cast(r, exponent, base->dtype, &exponent));
-    return onnx_emit2(r, "power", r->inputs[0], exponent, out);
+    HONE_TRY(onnx_info(r, &args[1], &power));
+    bool is_one_type =
+        hone_dtype_equal(base->dtype, power->dtype) || has_all(r, base->dtype, &args[1]);
+    hone_dtype dtype = is_one_type ? base->dtype : wider(base->dtype, power->dtype);
+    for (uint32_t i = 0; i < 2; i++)
+        HONE_TRY(onnx_emit_cast(r, args[i], dtype, &args[i]));
+    HONE_TRY(onnx_emit2(r, "power", args[0], args[1], out));
+    return onnx_emit_cast(r, *out, base->dtype, out);
 }
 
 static hone_status convert_where(onnx_reader *r, hone_garg *out) {
@@ -167,16 +200,13 @@ static hone_status convert_identity(onnx_reader *r, hone_garg *out) {
 static hone_status float_limit(onnx_reader *r, uint32_t input, const char *name, double fallback,
                                hone_dtype dtype, hone_garg *out) {
     double value = fallback;
-    if (onnx_has_input(r, input)) {
-        const hone_tensor *constant = onnx_constant_of(r, &r->inputs[input]);
-        if (!constant) {
-            return HONE_ERROR(HONE_CODE_UNSUPPORTED, "%s (input %u) must be constant", name, input);
-        }
+    const hone_tensor *constant = onnx_constant_of(r, &r->inputs[input]);
+    if (onnx_has_input(r, input) && constant) {
         if (hone_tensor_count(constant) != 1) {
             return HONE_ERROR(HONE_CODE_INVALID, "%s (input %u) must be a scalar", name, input);
         }
         value = hone_tensor_get_f64(constant, 0);
-    } else {
+    } else if (!onnx_has_input(r, input)) {
         HONE_TRY(onnx_attr_float(r, name, fallback, &value));
     }
     bool is_float = hone_dtype_is_float(dtype);
@@ -194,19 +224,26 @@ static hone_status float_limit(onnx_reader *r, uint32_t input, const char *name,
     return hone_ir_finish(&r->ir);
 }
 
+static bool is_computed(const onnx_reader *r, uint32_t input) {
+    return onnx_has_input(r, input) && !onnx_constant_of(r, &r->inputs[input]);
+}
+
+/* min(max, max(x, min)), so that max holds where the limits cross; those that are computed are
+ * operators of their own. */
 static hone_status convert_clip(onnx_reader *r, hone_garg *out) {
     const hone_sinfo *info;
+    bool is_low_computed = is_computed(r, 1), is_high_computed = is_computed(r, 2);
     hone_garg args[3] = {r->inputs[0]};
     HONE_TRY(onnx_input_info(r, 0, &info));
-    for (uint32_t i = 1; i < 3; i++) { /* limits that are computed */
-        const char *op = i == 1 ? "maximum" : "minimum";
-        if (!onnx_has_input(r, i) || onnx_constant_of(r, &r->inputs[i])) continue;
-        HONE_TRY(onnx_emit2(r, op, args[0], r->inputs[i], &args[0]));
-        r->inputs[i].kind = HONE_GARG_NONE;
+    if (is_low_computed) HONE_TRY(onnx_emit2(r, "maximum", args[0], r->inputs[1], &args[0]));
+    if (!is_low_computed || !is_high_computed) {
+        HONE_TRY(float_limit(r, 1, "min", -HUGE_VAL, info->dtype, &args[1]));
+        HONE_TRY(float_limit(r, 2, "max", HUGE_VAL, info->dtype, &args[2]));
+        HONE_TRY(onnx_emit(r, "clip", 3, args, 0, NULL, &args[0]));
     }
-    HONE_TRY(float_limit(r, 1, "min", -HUGE_VAL, info->dtype, &args[1]));
-    HONE_TRY(float_limit(r, 2, "max", HUGE_VAL, info->dtype, &args[2]));
-    return onnx_emit(r, "clip", 3, args, 0, NULL, out);
+    if (is_high_computed) HONE_TRY(onnx_emit2(r, "minimum", args[0], r->inputs[2], &args[0]));
+    *out = args[0];
+    return onnx_keeps_shape(r, &r->inputs[0], out, "the limits");
 }
 
 static hone_status convert_leaky_relu(onnx_reader *r, hone_garg *out) {
@@ -237,6 +274,7 @@ static hone_status convert_prelu(onnx_reader *r, hone_garg *out) {
             onnx_emit_reshape(r, r->inputs[1], (uint32_t)data->rank - 1, shape, &r->inputs[1]));
     }
     HONE_TRY(onnx_emit2(r, "multiply", r->inputs[0], r->inputs[1], &scaled));
+    HONE_TRY(onnx_keeps_shape(r, &r->inputs[0], &scaled, "the slope"));
     return where_positive(r, r->inputs[0], scaled, out);
 }
 
@@ -304,7 +342,7 @@ static hone_status convert_softsign(onnx_reader *r, hone_garg *out) {
     return onnx_emit2(r, "divide", r->inputs[0], below, out);
 }
 
-/* x where x > alpha, else 0 */
+/* x where x > alpha, else 0, which NaN becomes, too: so the standard has it */
 static hone_status convert_thresholded_relu(onnx_reader *r, hone_garg *out) {
     double alpha;
     hone_garg args[3] = {{0}, r->inputs[0]};
@@ -314,15 +352,20 @@ static hone_status convert_thresholded_relu(onnx_reader *r, hone_garg *out) {
     return onnx_emit(r, "where", 3, args, 0, NULL, out);
 }
 
+/* (x > 0) - (x < 0), NaN of NaN */
 static hone_status convert_sign(onnx_reader *r, hone_garg *out) {
-    hone_garg is_above, is_below;
+    hone_garg is_above, is_below, args[3] = {{0}, r->inputs[0]};
     const hone_sinfo *info;
     HONE_TRY(onnx_input_info(r, 0, &info));
     HONE_TRY(with_scalar(r, "greater", r->inputs[0], 0, &is_above));
     HONE_TRY(with_scalar(r, "less", r->inputs[0], 0, &is_below));
     HONE_TRY(onnx_emit_cast(r, is_above, info->dtype, &is_above));
     HONE_TRY(onnx_emit_cast(r, is_below, info->dtype, &is_below));
-    return onnx_emit2(r, "subtract", is_above, is_below, out);
+    HONE_TRY(onnx_emit2(r, "subtract", is_above, is_below, out));
+    if (!hone_dtype_is_float(info->dtype)) return HONE_OK;
+    args[2] = *out;
+    HONE_TRY(onnx_emit2(r, "not_equal", r->inputs[0], r->inputs[0], &args[0]));
+    return onnx_emit(r, "where", 3, args, 0, NULL, out);
 }
 
 static hone_status convert_cast_like(onnx_reader *r, hone_garg *out) {
@@ -375,18 +418,10 @@ static hone_status convert_gemm(onnx_reader *r, hone_garg *out) {
     HONE_TRY(onnx_emit(r, "matmul", 2, r->inputs, count, attrs, out));
     if (alpha != 1) HONE_TRY(with_scalar(r, "multiply", *out, alpha, out));
     if (!onnx_has_input(r, 2) || beta == 0) return HONE_OK;
-    hone_garg c = r->inputs[2];
-    const hone_sinfo *product, *sum;
+    hone_garg c = r->inputs[2], product = *out;
     if (beta != 1) HONE_TRY(with_scalar(r, "multiply", c, beta, &c));
-    HONE_TRY(onnx_info(r, out, &product));
-    HONE_TRY(onnx_emit2(r, "add", *out, c, out));
-    HONE_TRY(onnx_info(r, out, &sum));
-    for (int32_t i = 0; i < sum->rank; i++) {
-        if (sum->rank != 2 || !hone_extent_same(sum->shape[i], product->shape[i])) {
-            return HONE_ERROR(HONE_CODE_INVALID, "C cannot be broadcast to the product's shape");
-        }
-    }
-    return HONE_OK;
+    HONE_TRY(onnx_emit2(r, "add", product, c, out));
+    return onnx_keeps_shape(r, &product, out, "C");
 }
 
 /* ---- reductions ---- */
@@ -435,29 +470,51 @@ static hone_status convert_reduce_square(onnx_reader *r, hone_garg *out) {
     return is_norm ? onnx_emit1(r, "sqrt", *out, out) : HONE_OK;
 }
 
-/* log of a sum, or of a sum of exponentials: those with the maximum taken out first */
+/* x where it is finite, else 0: what is taken out of exponents must not make NaN of an infinity */
+static hone_status finite_or_zero(onnx_reader *r, hone_garg x, hone_garg *out) {
+    hone_garg args[3] = {{0}, x};
+    HONE_TRY(onnx_emit1(r, "abs", x, &args[0]));
+    HONE_TRY(with_scalar(r, "less", args[0], HUGE_VAL, &args[0]));
+    HONE_TRY(scalar_like(r, &x, 0, &args[2]));
+    return onnx_emit(r, "where", 3, args, 0, NULL, out);
+}
+
+/* log(sum(exp(x - top))) + top, where top is the maximum, over the reduced axes */
+static hone_status log_sum_exp(onnx_reader *r, hone_garg x, hone_garg *out) {
+    int64_t axes[HONE_MAX_RANK], keep;
+    uint32_t count;
+    bool is_noop;
+    const hone_sinfo *data;
+    hone_garg top = x;
+    HONE_TRY(onnx_info(r, &x, &data));
+    HONE_TRY(reduce_axes(r, axes, &count, &is_noop));
+    HONE_TRY(onnx_attr_int(r, "keepdims", 1, &keep));
+    bool is_all = count == 0 && !is_noop;
+    for (uint32_t i = 0; is_all && i < (uint32_t)data->rank; i++)
+        axes[count++] = i;
+    hone_attr attrs[] = {
+        {"keepdims", HONE_VALUE_OF_BOOL(1)},
+        { "axis", onnx_ints_value(r,                     count, axes)}
+    };
+    if (!is_noop) HONE_TRY(onnx_emit(r, "max", 1, &x, 2, attrs, &top));
+    HONE_TRY(finite_or_zero(r, top, &top));
+    HONE_TRY(onnx_emit2(r, "subtract", x, top, out));
+    HONE_TRY(onnx_emit1(r, "exp", *out, out));
+    if (!is_noop) HONE_TRY(onnx_emit(r, "sum", 1, out, 2, attrs, out));
+    HONE_TRY(onnx_emit1(r, "log", *out, out));
+    HONE_TRY(onnx_emit2(r, "add", *out, top, out));
+    if (keep || is_noop) return HONE_OK;
+    return onnx_emit(r, "squeeze", 1, out, 1, &attrs[1], out);
+}
+
+/* log of a sum, or of a sum of exponentials */
 static hone_status convert_reduce_log(onnx_reader *r, hone_garg *out) {
     hone_garg x = r->inputs[0];
     if (strcmp(r->node->op_type, "ReduceLogSum") == 0) {
         HONE_TRY(emit_reduce(r, "sum", x, out));
         return onnx_emit1(r, "log", *out, out);
     }
-    int64_t axes[HONE_MAX_RANK];
-    uint32_t count;
-    bool is_noop;
-    hone_garg kept, top;
-    HONE_TRY(reduce_axes(r, axes, &count, &is_noop));
-    hone_attr attrs[] = {
-        {"keepdims", HONE_VALUE_OF_BOOL(1)},
-        { "axis", onnx_ints_value(r,                     count, axes)}
-    };
-    HONE_TRY(onnx_emit(r, "max", 1, &x, count ? 2 : 1, attrs, &kept));
-    HONE_TRY(emit_reduce(r, "max", x, &top));
-    HONE_TRY(onnx_emit2(r, "subtract", x, kept, &x));
-    HONE_TRY(onnx_emit1(r, "exp", x, &x));
-    HONE_TRY(emit_reduce(r, "sum", x, &x));
-    HONE_TRY(onnx_emit1(r, "log", x, &x));
-    return onnx_emit2(r, "add", x, top, out);
+    return log_sum_exp(r, x, out);
 }
 
 static hone_status convert_arg_reduce(onnx_reader *r, hone_garg *out) {
