@@ -89,6 +89,10 @@ static hone_status check_channels(const hone_infer *in, int64_t groups) {
                                "the data has %lld channels, the weight takes %lld (groups = %lld)",
                                (long long)channels, (long long)per_group, (long long)groups);
     }
+    bool is_one = groups == 1 && hone_extent_same(data, weight);
+    if (channels < 0 && per_group >= 0 && !is_one) { /* fewer would be read beyond their end */
+        return hone_infer_doubt(in, "the number of channels of the data must be known");
+    }
     if (outputs >= 0 && outputs % groups != 0) {
         return hone_infer_fail(in, "%lld filters cannot be divided into %lld groups",
                                (long long)outputs, (long long)groups);
@@ -156,19 +160,45 @@ hone_status hone_infer_adaptive_pool(hone_infer *in) {
     return hone_infer_tensor(in, data->dtype, spatial + 2, shape);
 }
 
+/* Is argument i a tensor of exactly this shape? What is not known to be might be read beyond its
+ * end. */
+static hone_status check_shape(const hone_infer *in, uint32_t i, const char *what, int32_t rank,
+                               const hone_expr *const *shape) {
+    const hone_sinfo *x = in->args[i];
+    bool is_sure = x->kind != HONE_SINFO_TENSOR || x->rank != rank, is_same = !is_sure;
+    for (int32_t d = 0; !is_sure && d < rank; d++) {
+        is_sure = hone_extent_differs(x->shape[d], shape[d]);
+        is_same &= hone_extent_same(x->shape[d], shape[d]);
+    }
+    if (is_same) return HONE_OK;
+    return (is_sure ? hone_infer_fail : hone_infer_doubt)(in, "argument %u must have %s", i + 1,
+                                                          what);
+}
+
 hone_status hone_infer_batch_norm(hone_infer *in) {
     int32_t axis;
     HONE_TRY(
         hone_infer_axis(in, hone_attrs_int(&in->bind->attrs, "axis", 1), in->args[0]->rank, &axis));
     for (uint32_t i = 1; i < 5; i++) {
-        if (in->args[i]->kind != HONE_SINFO_TENSOR || in->args[i]->rank != 1 ||
-            hone_extent_differs(in->args[i]->shape[0], in->args[0]->shape[axis])) {
-            return hone_infer_fail(in, "the statistics must be vectors as long as axis %d", axis);
-        }
+        HONE_TRY(check_shape(in, i, "a number for each channel", 1, in->args[0]->shape + axis));
     }
     const hone_sinfo *fields[] = {in->args[0], in->args[3], in->args[4]};
     in->result = hone_sinfo_tuple(in->ir.arena, 3, fields);
     return in->result ? HONE_OK : HONE_ERROR(HONE_CODE_NO_MEMORY, "shape");
+}
+
+hone_status hone_infer_layer_norm(hone_infer *in) {
+    bool is_axis[HONE_MAX_RANK];
+    const hone_expr *shape[HONE_MAX_RANK];
+    int32_t rank = 0;
+    if (!hone_attrs_find(&in->bind->attrs, "axes")) return hone_infer_same(in);
+    HONE_TRY(hone_infer_axes(in, "axes", in->args[0]->rank, is_axis));
+    for (int32_t d = 0; d < in->args[0]->rank; d++) {
+        if (is_axis[d]) shape[rank++] = in->args[0]->shape[d];
+    }
+    for (uint32_t i = 1; i < 3; i++)
+        HONE_TRY(check_shape(in, i, "the shape of the normalised axes", rank, shape));
+    return hone_infer_same(in);
 }
 
 hone_status hone_infer_dropout(hone_infer *in) {

@@ -92,14 +92,18 @@ static hone_status numbered(onnx_reader *r, const char *stem, uint32_t spatial, 
 
 /* ---- convolution ---- */
 
-/* A vector over the channels as [1, C, 1, ...]. */
-static hone_status channel_shape(onnx_reader *r, hone_garg vector, uint32_t spatial,
-                                 hone_garg *out) {
+/* A vector over the channels, of which there is a number for each, as [1, C, 1, ...]. */
+static hone_status channel_shape(onnx_reader *r, hone_garg vector, const hone_expr *channels,
+                                 uint32_t spatial, hone_garg *out) {
     const hone_sinfo *info;
     HONE_TRY(onnx_info(r, &vector, &info));
     if (info->rank != 1) {
         return HONE_ERROR(HONE_CODE_INVALID, "the bias must be a vector, has %d dimensions",
                           info->rank);
+    }
+    if (hone_extent_differs(info->shape[0], channels)) {
+        return HONE_ERROR(HONE_CODE_INVALID, "the bias has %lld elements for %lld channels",
+                          (long long)info->shape[0]->u.i, (long long)channels->u.i);
     }
     const hone_expr *shape[MAX_SPATIAL + 2];
     for (uint32_t i = 0; i < spatial + 2; i++)
@@ -144,7 +148,7 @@ static hone_status convert_conv(onnx_reader *r, hone_garg *out) {
     HONE_TRY(onnx_emit(r, op, 2, r->inputs, HONE_COUNT(attrs), attrs, out));
     if (!onnx_has_input(r, 2)) return HONE_OK;
     hone_garg bias;
-    HONE_TRY(channel_shape(r, r->inputs[2], w.spatial, &bias));
+    HONE_TRY(channel_shape(r, r->inputs[2], weight->shape[0], w.spatial, &bias));
     return onnx_emit2(r, "add", *out, bias, out);
 }
 
@@ -225,6 +229,42 @@ static hone_status convert_batch_norm(onnx_reader *r, hone_garg *out) {
     return onnx_emit_get(r, tuple, 0, out);
 }
 
+/* Scale (input 1) or bias in the normalised shape; what is left out or comes later is a number. */
+static hone_status norm_operand(onnx_reader *r, uint32_t input, bool comes_later,
+                                const hone_sinfo *data, int32_t first, hone_garg *out) {
+    const hone_sinfo *info;
+    uint32_t rank = (uint32_t)(data->rank - first);
+    *out = r->inputs[input];
+    if (comes_later || !onnx_has_input(r, input)) {
+        HONE_TRY(onnx_scalar(r, data->dtype, input == 1, out));
+    }
+    HONE_TRY(onnx_info(r, out, &info));
+    bool is_same = info->rank == (int32_t)rank;
+    for (uint32_t i = 0; is_same && i < rank; i++)
+        is_same = hone_extent_same(info->shape[i], data->shape[(uint32_t)first + i]);
+    if (is_same) return HONE_OK;
+    hone_garg target[2] = {*out};
+    HONE_TRY(onnx_make_ints(r, rank, data->shape + first, 1, &target[1]));
+    return onnx_emit(r, "broadcast_to", 2, target, 0, NULL, out);
+}
+
+/* Scale and bias differ along dimensions that are not normalised: they are applied behind it. */
+static hone_status apply_later(onnx_reader *r, hone_garg *io) {
+    HONE_TRY(onnx_emit2(r, "multiply", *io, r->inputs[1], io));
+    if (onnx_has_input(r, 2)) HONE_TRY(onnx_emit2(r, "add", *io, r->inputs[2], io));
+    return onnx_keeps_shape(r, &r->inputs[0], io, "scale or bias");
+}
+
+static hone_status has_outer_dimensions(const onnx_reader *r, int32_t rank, bool *out) {
+    *out = false;
+    for (uint32_t i = 1; i < 3 && onnx_has_input(r, i); i++) {
+        const hone_sinfo *info;
+        HONE_TRY(onnx_input_info(r, i, &info));
+        *out |= info->rank > rank;
+    }
+    return HONE_OK;
+}
+
 static hone_status convert_layer_norm(onnx_reader *r, hone_garg *out) {
     const hone_sinfo *data;
     int64_t axis, stash, axes[HONE_MAX_RANK];
@@ -237,22 +277,18 @@ static hone_status convert_layer_norm(onnx_reader *r, hone_garg *out) {
     HONE_TRY(onnx_axis(r, axis, data->rank, &first));
     for (int32_t i = first; i < data->rank; i++)
         axes[i - first] = i;
-    hone_garg args[3] = {r->inputs[0], r->inputs[1], r->inputs[2]};
+    hone_garg args[3] = {r->inputs[0]};
     uint32_t rank = (uint32_t)(data->rank - first);
-    for (uint32_t i = 1; i < 3; i++) { /* scale and bias in the normalised shape */
-        const hone_sinfo *info;
-        if (!onnx_has_input(r, i)) HONE_TRY(onnx_scalar(r, data->dtype, 0, &args[i]));
-        HONE_TRY(onnx_info(r, &args[i], &info));
-        if (info->rank == (int32_t)rank) continue;
-        hone_garg target[2] = {args[i]};
-        HONE_TRY(onnx_make_ints(r, rank, data->shape + first, 1, &target[1]));
-        HONE_TRY(onnx_emit(r, "broadcast_to", 2, target, 0, NULL, &args[i]));
-    }
+    bool comes_later;
+    HONE_TRY(has_outer_dimensions(r, (int32_t)rank, &comes_later));
+    for (uint32_t i = 1; i < 3; i++)
+        HONE_TRY(norm_operand(r, i, comes_later, data, first, &args[i]));
     hone_attr attrs[] = {
         {"axes", onnx_ints_value(r, rank, axes)},
         {"epsilon", HONE_VALUE_OF_FLOAT(epsilon)                 }
     };
-    return onnx_emit(r, "nn.layer_norm", 3, args, 2, attrs, out);
+    HONE_TRY(onnx_emit(r, "nn.layer_norm", 3, args, 2, attrs, out));
+    return comes_later ? apply_later(r, out) : HONE_OK;
 }
 
 static hone_status mean_over_space(onnx_reader *r, hone_garg x, int32_t rank, hone_garg *out) {
@@ -283,8 +319,8 @@ static hone_status convert_instance_norm(onnx_reader *r, hone_garg *out) {
     HONE_TRY(onnx_scalar(r, data->dtype, epsilon, &number));
     HONE_TRY(onnx_emit2(r, "add", spread, number, &spread));
     HONE_TRY(onnx_emit1(r, "sqrt", spread, &spread));
-    HONE_TRY(channel_shape(r, r->inputs[1], spatial, &scale));
-    HONE_TRY(channel_shape(r, r->inputs[2], spatial, &bias));
+    HONE_TRY(channel_shape(r, r->inputs[1], data->shape[1], spatial, &scale));
+    HONE_TRY(channel_shape(r, r->inputs[2], data->shape[1], spatial, &bias));
     HONE_TRY(onnx_emit2(r, "divide", away, spread, out));
     HONE_TRY(onnx_emit2(r, "multiply", *out, scale, out));
     return onnx_emit2(r, "add", *out, bias, out);

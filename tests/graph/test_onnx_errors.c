@@ -95,7 +95,7 @@ static const struct row {
      "'b', a further output of 'Dropout', is not implemented",                                                                              HONE_CODE_UNSUPPORTED},
     {"batch norm statistics",
      CONV "const s f32 4 = random\nnode BatchNormalization x,s,s,s,s -> y\noutput y",
-     "the statistics must be vectors as long as axis 1",                                                                                    HONE_CODE_TYPE       },
+     "argument 2 must have a number for each channel",                                                                                      HONE_CODE_TYPE       },
 };
 
 static void check_row(void **state) {
