@@ -109,10 +109,11 @@ hone_status hone_topi_emit_slice(hone_topi *t) {
     for (int32_t i = 0; i < count; i++) {
         int64_t axis = axes[i] < 0 ? axes[i] + t->out->rank : axes[i];
         bool is_one = hone_expr_is_int_value(t->out_shape[axis], 1);
-        int64_t stride = has_strides && !is_one ? strides[i] : 1;
+        int64_t stride = has_strides ? strides[i] : 1;
         int64_t extent = hone_expr_const(t->infos[0]->shape[axis]);
-        indices[axis] = hone_topi_add_int(t, hone_topi_mul_int(t, s.axis[axis], stride),
-                                          first_place(begin[i], extent, stride));
+        indices[axis] =
+            hone_topi_add_int(t, hone_topi_mul_int(t, s.axis[axis], is_one ? 1 : stride),
+                              first_place(begin[i], extent, stride));
     }
     t->result = hone_te_compute(t->te, &s, "strided_slice", hone_topi_load(t, 0, indices));
     return HONE_OK;

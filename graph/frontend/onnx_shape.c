@@ -362,6 +362,22 @@ static hone_status slice_list(onnx_reader *r, uint32_t input, const char *name, 
     return onnx_attr_ints(r, name, HONE_MAX_RANK, out, out_count);
 }
 
+/* strided_slice begins nowhere where it runs backwards from a place in front of the data; the
+ * standard clamps that to the first element. */
+static hone_status clamp_starts(onnx_reader *r, uint32_t count, const int64_t *axes,
+                                const int64_t *steps, int64_t *starts) {
+    const hone_sinfo *data;
+    HONE_TRY(onnx_as_tensor(r, &r->inputs[0]));
+    HONE_TRY(onnx_input_info(r, 0, &data));
+    for (uint32_t i = 0; i < count; i++) {
+        int32_t axis;
+        HONE_TRY(onnx_axis(r, axes[i], data->rank, &axis));
+        int64_t extent = hone_expr_const(data->shape[axis]);
+        if (steps[i] < 0 && extent >= 0 && starts[i] < -extent) starts[i] = 0;
+    }
+    return HONE_OK;
+}
+
 static hone_status convert_slice(onnx_reader *r, hone_garg *out) {
     int64_t lists[4][HONE_MAX_RANK]; /* starts, ends, axes, steps */
     uint32_t counts[4];
@@ -379,6 +395,7 @@ static hone_status convert_slice(onnx_reader *r, hone_garg *out) {
         }
     }
     if (count == 1 && slice_ints(r, lists[0][0], lists[1][0], lists[3][0], out)) return HONE_OK;
+    HONE_TRY(clamp_starts(r, count, lists[2], lists[3], lists[0]));
     hone_garg args[5] = {r->inputs[0]};
     HONE_TRY(int_items(r, count, lists[2], &args[1]));
     HONE_TRY(int_items(r, count, lists[0], &args[2]));
