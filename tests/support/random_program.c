@@ -177,7 +177,8 @@ static void reduce(gen *g, const hone_te_stage *s, tensor *out, hone_te_reducer 
 }
 
 static hone_te_reducer random_reducer(gen *g) {
-    static const hone_te_reducer reducers[] = {HONE_TE_SUM, HONE_TE_SUM, HONE_TE_MAX, HONE_TE_MIN};
+    static const hone_te_reducer reducers[] = {HONE_TE_SUM, HONE_TE_SUM,     HONE_TE_MAX,
+                                               HONE_TE_MIN, HONE_TE_MAXIMUM, HONE_TE_MINIMUM};
     return reducers[below(g, HONE_COUNT(reducers))];
 }
 
