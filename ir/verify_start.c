@@ -64,6 +64,7 @@ static void check_extreme(verifier *v, const char *block, hone_node_id first, bo
 void verify_odd_start(verifier *v, hone_node_id id, hone_node_id first, hone_node_id update) {
     const hone_node *start = hone_func_node(v->func, first);
     const hone_expr *value = hone_func_node(v->func, update)->u.store.value;
+    if (hone_expr_as_extreme(value)) value = hone_expr_as_extreme(value);
     const char *block = hone_func_node(v->func, id)->u.block.block->name;
     double from;
     if (value->kind != HONE_EXPR_BINARY || !number_of(start->u.store.value, &from)) return;
