@@ -92,12 +92,20 @@ static hone_status convert_binary(onnx_reader *r, hone_garg *out) {
     return onnx_emit2(r, row_of(r)->target, r->inputs[0], r->inputs[1], out);
 }
 
-/* Max, Min, Sum: any number of inputs. */
-static hone_status convert_variadic(onnx_reader *r, hone_garg *out) {
+/* Sum: any number of inputs. */
+static hone_status convert_sum(onnx_reader *r, hone_garg *out) {
     *out = r->inputs[0];
-    for (uint32_t i = 1; i < r->input_count; i++) {
-        HONE_TRY(onnx_emit2(r, row_of(r)->target, *out, r->inputs[i], out));
-    }
+    for (uint32_t i = 1; i < r->input_count; i++)
+        HONE_TRY(onnx_emit2(r, "add", *out, r->inputs[i], out));
+    return HONE_OK;
+}
+
+/* Max, Min: any number of inputs. What has come together stands on the right, where an extreme has
+ * it once: on the left it would grow threefold with each input when it is inlined. */
+static hone_status convert_extreme(onnx_reader *r, hone_garg *out) {
+    *out = r->inputs[0];
+    for (uint32_t i = 1; i < r->input_count; i++)
+        HONE_TRY(onnx_emit2(r, row_of(r)->target, r->inputs[i], *out, out));
     return HONE_OK;
 }
 
@@ -235,13 +243,13 @@ static hone_status convert_clip(onnx_reader *r, hone_garg *out) {
     bool is_low_computed = is_computed(r, 1), is_high_computed = is_computed(r, 2);
     hone_garg args[3] = {r->inputs[0]};
     HONE_TRY(onnx_input_info(r, 0, &info));
-    if (is_low_computed) HONE_TRY(onnx_emit2(r, "maximum", args[0], r->inputs[1], &args[0]));
+    if (is_low_computed) HONE_TRY(onnx_emit2(r, "maximum", r->inputs[1], args[0], &args[0]));
     if (!is_low_computed || !is_high_computed) {
         HONE_TRY(float_limit(r, 1, "min", -HUGE_VAL, info->dtype, &args[1]));
         HONE_TRY(float_limit(r, 2, "max", HUGE_VAL, info->dtype, &args[2]));
         HONE_TRY(onnx_emit(r, "clip", 3, args, 0, NULL, &args[0]));
     }
-    if (is_high_computed) HONE_TRY(onnx_emit2(r, "minimum", args[0], r->inputs[2], &args[0]));
+    if (is_high_computed) HONE_TRY(onnx_emit2(r, "minimum", r->inputs[2], args[0], &args[0]));
     *out = args[0];
     return onnx_keeps_shape(r, &r->inputs[0], out, "the limits");
 }
@@ -577,9 +585,9 @@ const onnx_converter onnx_math_converters[] = {
     BINARY("And", "logical_and"),
     BINARY("Or", "logical_or"),
     BINARY("Xor", "logical_xor"),
-    {"Max",      convert_variadic, 1, 255, 1, "", "maximum"},
-    {"Min",         convert_variadic, 1, 255, 1, "", "minimum"},
-    {"Sum",         convert_variadic, 1, 255, 1, "", "add"},
+    {"Max",      convert_extreme, 1, 255, 1, "", "maximum"},
+    {"Min",         convert_extreme, 1, 255, 1, "", "minimum"},
+    {"Sum",         convert_sum, 1, 255, 1, "", NULL},
     {"Mean", convert_mean, 1, 255, 1, "", NULL},
     {"Mod",      convert_mod, 2, 2, 1, "fmod", NULL},
     {"Pow",         convert_pow, 2, 2, 1, "", NULL},
@@ -588,7 +596,7 @@ const onnx_converter onnx_math_converters[] = {
     {"Identity",      convert_identity, 1, 1, 1, "", NULL},
     {"Clip",         convert_clip, 1, 3, 1, "min max", NULL},
     {"LeakyRelu",         convert_leaky_relu, 1, 1, 1, "alpha", NULL},
-    {"PRelu",     convert_prelu, 2, 2, 1, "", NULL},
+    {"PRelu",      convert_prelu, 2, 2, 1, "", NULL},
     {"Elu",     convert_elu, 1, 1, 1, "alpha", NULL},
     {"Selu",         convert_selu, 1, 1, 1, "alpha gamma", NULL},
     {"HardSigmoid",         convert_hard_sigmoid, 1, 1, 1, "alpha beta", NULL},
