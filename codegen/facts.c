@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "support/attributes.h"
+#include "support/float16.h"
 
 static int compare_names(const void *a, const void *b) {
     return strcmp(a, *(const char *const *)b);
@@ -70,7 +71,44 @@ bool codegen_is_index_compare(const hone_expr *e) {
 }
 
 bool codegen_is_small_float(hone_dtype dtype) {
-    return hone_dtype_is_float(dtype) && (dtype.code != HONE_DTYPE_CODE_FLOAT || dtype.bits == 16);
+    return hone_dtype_is_short_float(dtype);
+}
+
+static bool is_rounding_call(hone_intrin intrin) {
+    switch (intrin) {
+    case HONE_INTRIN_IF_THEN_ELSE:
+    case HONE_INTRIN_LIKELY:
+    case HONE_INTRIN_ABS:
+    case HONE_INTRIN_FABS:
+    case HONE_INTRIN_COPYSIGN:
+    case HONE_INTRIN_FLOOR:
+    case HONE_INTRIN_CEIL:
+    case HONE_INTRIN_ROUND:
+    case HONE_INTRIN_NEARBYINT:
+    case HONE_INTRIN_TRUNC:
+    case HONE_INTRIN_REINTERPRET:
+    case HONE_INTRIN_UNDEF:
+        return false;
+    case HONE_INTRIN_VECTOR_REDUCE_ADD: /* after each step */
+    case HONE_INTRIN_VECTOR_REDUCE_MUL:
+    case HONE_INTRIN_VECTOR_REDUCE_MIN:
+    case HONE_INTRIN_VECTOR_REDUCE_MAX:
+        return false;
+    default:
+        return true;
+    }
+}
+
+bool codegen_is_unrounded(const hone_expr *e) {
+    if (!codegen_is_small_float(e->dtype)) return false;
+    if (e->kind == HONE_EXPR_BINARY) return e->op != HONE_OP_MIN && e->op != HONE_OP_MAX;
+    return e->kind == HONE_EXPR_CALL && is_rounding_call((hone_intrin)e->op);
+}
+
+double codegen_float_constant(const hone_expr *e) {
+    hone_dtype dtype = hone_dtype_element(e->dtype);
+    if (!codegen_is_small_float(dtype)) return e->u.f;
+    return hone_short_float_load(dtype, hone_short_float_store(dtype, e->u.f));
 }
 
 bool codegen_has_type(hone_dtype dtype) {

@@ -70,8 +70,8 @@ static double binary_f(const xexpr *e, machine *m) {
 
 static double fma_f(const xexpr *e, machine *m) {
     double a = A, b = B, c = x_float(e->args[2], m);
-    if (e->type == X_F32) return (double)fmaf((float)a, (float)b, (float)c);
-    return round_to(e, fma(a, b, c));
+    if (e->type == X_F64) return fma(a, b, c);
+    return round_to(e, (double)fmaf((float)a, (float)b, (float)c));
 }
 
 /* Exponents beyond those of all numbers do no more than these. */

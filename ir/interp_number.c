@@ -1,11 +1,12 @@
 /* Numbers of every dtype: wrapping, rounding, arithmetic and casts.
  *
  * What is defined here where C or LLVM leave a choice:
- *   min and max are  a < b ? a : b  and  a > b ? a : b,  so with a NaN on either side the result is
- * b; a float that does not fit the integer it is cast to saturates, NaN becomes 0; and/or/Select
- * evaluate all their operands (if_then_else does not); floor division of floats is floor(a / b),
- * floor modulo is a - b * floor(a / b); integer division by zero and shifts by the width or more
- * are errors of the program.
+ *   an operation on floats of 16 bits or less is one on float32, rounded to their type (of + - * /
+ * and roots that is the nearest number of the type); min and max are  a < b ? a : b  and  a > b ? a
+ * : b,  so with a NaN on either side the result is b; a float that does not fit the integer it is
+ * cast to saturates, NaN becomes 0; and/or/Select evaluate all their operands (if_then_else does
+ * not); floor division of floats is floor(a / b), floor modulo is a - b * floor(a / b); integer
+ * division by zero and shifts by the width or more are errors of the program.
  */
 #include <math.h>
 
@@ -60,6 +61,24 @@ double round_slow(double value, hone_dtype dtype) {
         return round_slow((expression), e->dtype);                                                 \
     }
 
+/* What takes several steps rounds each of them: to float32, where the type is no wider. */
+#define FLOAT_STEPS(name, expression, wide_expression)                                             \
+    static double name##_f32(const xexpr *e, machine *m) {                                         \
+        float a = (float)A_F, b = (float)B_F;                                                      \
+        return (double)(expression);                                                               \
+    }                                                                                              \
+    static double name##_f64(const xexpr *e, machine *m) {                                         \
+        double a = A_F, b = B_F;                                                                   \
+        return (wide_expression);                                                                  \
+    }                                                                                              \
+    static double name##_float(const xexpr *e, machine *m) {                                       \
+        return round_slow(name##_f32(e, m), e->dtype);                                             \
+    }
+
+static float product_f32(float a, float b) {
+    return a * b; /* by itself: no fused multiply-add */
+}
+
 INT_OP(add, (uint64_t)a + (uint64_t)b)
 INT_OP(sub, (uint64_t)a - (uint64_t)b)
 INT_OP(mul, (uint64_t)a *(uint64_t)b)
@@ -71,8 +90,8 @@ FLOAT_OP(fmul, a *b)
 FLOAT_OP(fdiv, a / b)
 FLOAT_OP(fmin_, a < b ? a : b)
 FLOAT_OP(fmax_, a > b ? a : b)
-FLOAT_OP(ffloordiv, floor(a / b))
-FLOAT_OP(ffloormod, a - b * floor(a / b))
+FLOAT_STEPS(ffloordiv, floorf(a / b), floor(a / b))
+FLOAT_STEPS(ffloormod, a - product_f32(b, floorf(a / b)), a - b * floor(a / b))
 FLOAT_OP(ftruncdiv, trunc(a / b))
 FLOAT_OP(ftruncmod, fmod(a, b))
 

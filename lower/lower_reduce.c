@@ -18,7 +18,8 @@
  *
  * The annotated loop may hold other loops and statements: each innermost loop that does nothing but
  * such steps is replaced, the collectors live around the annotated loop. A loop that is no such
- * reduction (its place changes, its value reads the sum, it is parallel) stays as it is; the
+ * reduction (its place changes, its value reads the sum, it is parallel) stays as it is, and so
+ * does a sum of 16-bit floats, which is rounded at each step (docs/numerics.md); the
  * annotation is a wish, like all pragmas. The value of the annotation is the number of registers to
  * collect in, 1 to 8; other values mean 4. */
 #include "lower/accesses.h"
@@ -49,8 +50,9 @@ typedef struct reducer {
 
 static bool is_reduction_op(const hone_expr *e, hone_dtype dtype) {
     if (e->kind != HONE_EXPR_BINARY || hone_dtype_is_bool(dtype)) return false;
-    return e->op == HONE_OP_ADD || e->op == HONE_OP_MUL || e->op == HONE_OP_MIN ||
-           e->op == HONE_OP_MAX;
+    if (e->op == HONE_OP_MIN || e->op == HONE_OP_MAX) return true;
+    bool is_sum = e->op == HONE_OP_ADD || e->op == HONE_OP_MUL;
+    return is_sum && !hone_dtype_is_short_float(dtype);
 }
 
 static bool is_load_of(const hone_expr *e, hone_buffer buffer, const hone_expr *index) {

@@ -179,6 +179,22 @@ static void read_strides(hone_schedule *sch, hone_reduction_facts *f, const int3
     f->is_reduce_contiguous = f->contiguous_reduce >= 0 && !f->is_spatially_contiguous;
 }
 
+static bool is_choice(const hone_expr *e) {
+    return hone_expr_is_op(e, HONE_OP_MIN) || hone_expr_is_op(e, HONE_OP_MAX);
+}
+
+/* Does the block round what it adds up to a short float, step by step? Greatest and least numbers
+ * are not rounded. */
+static bool rounds_steps(const hone_schedule *sch, hone_node_id block, hone_dtype dtype) {
+    if (!hone_dtype_is_short_float(dtype)) return false;
+    for (hone_node_id n = block; n != HONE_NO_ID; n = hone_tree_next(sch->func, block, n)) {
+        const hone_node *node = hone_func_node(sch->func, n);
+        bool is_init = hone_block_init_of(sch->func, block) == node->parent;
+        if (node->kind == HONE_NODE_STORE && !is_init && !is_choice(node->u.store.value)) return true;
+    }
+    return false;
+}
+
 bool hone_nest_reduction(hone_schedule *sch, hone_node_id node, hone_reduction_facts *out) {
     *out = (hone_reduction_facts){.block = node, .contiguous_reduce = -1, .contiguous_space = -1};
     const hone_block *block = hone_func_node(sch->func, out->block)->u.block.block;
@@ -191,6 +207,7 @@ bool hone_nest_reduction(hone_schedule *sch, hone_node_id node, hone_reduction_f
     const hone_buffer_info *written = hone_func_buffer(sch->func, block->writes[0].buffer);
     out->element_bits = written->dtype.bits;
     out->output_rank = written->rank;
+    out->keeps_order = rounds_steps(sch, node, written->dtype);
     read_strides(sch, out, axes);
     return true;
 }

@@ -16,7 +16,8 @@ typedef struct hone_reduction_facts {
     int64_t space, reduce; /* products of extents */
     int32_t element_bits;  /* of what it writes */
     uint32_t output_rank;
-    bool has_reuse;               /* a spatial axis that does not index something that is read */
+    bool keeps_order; /* a sum of 16-bit floats, rounded at each step: it is not taken apart */
+    bool has_reuse;   /* a spatial axis that does not index something that is read */
     bool is_spatially_contiguous; /* the last axis of the output moves the reads evenly */
     bool is_reduce_contiguous; /* a reduce axis is the contiguous one of something that is read */
     int32_t contiguous_reduce; /* which loop that is, or -1 */

@@ -96,6 +96,10 @@ static inline bool hone_dtype_is_integer(hone_dtype d) {
 static inline bool hone_dtype_is_float(hone_dtype d) {
     return d.code >= HONE_DTYPE_CODE_FLOAT && d.code <= HONE_DTYPE_CODE_FLOAT4_E2M1FN; /* any */
 }
+/* Of 16 bits or less: float16, bfloat16, float8 and shorter. */
+static inline bool hone_dtype_is_short_float(hone_dtype d) {
+    return hone_dtype_is_float(d) && (d.code != HONE_DTYPE_CODE_FLOAT || d.bits == 16);
+}
 static inline bool hone_dtype_is_bool(hone_dtype d) {
     return d.code == HONE_DTYPE_CODE_BOOL;
 }

@@ -125,12 +125,13 @@ static hone_status deal_out(hone_schedule *sch, const char *block_name, const ho
 /* Worth it: no reuse that tiling would win, and more to reduce than to share out. */
 static bool is_worth_it(const hone_reduction_facts *f, const hone_target *target) {
     int64_t jobs = (int64_t)target->num_threads * JOBS_PER_THREAD;
-    if (f->reduce < LEAST_REDUCTION || f->is_spatially_contiguous) return false;
+    if (f->reduce < LEAST_REDUCTION || f->is_spatially_contiguous || f->keeps_order) return false;
     return f->space < f->reduce && (!f->has_reuse || f->space <= jobs);
 }
 
 static bool is_latency_bound(const hone_reduction_facts *f) {
-    return f->is_spatially_contiguous && f->space <= FEW_COLUMNS && f->reduce >= LEAST_REDUCTION;
+    return f->is_spatially_contiguous && f->space <= FEW_COLUMNS && f->reduce >= LEAST_REDUCTION &&
+           !f->keeps_order;
 }
 
 hone_status hone_rule_add_rfactor(hone_schedule *sch, const char *block_name,

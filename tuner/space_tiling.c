@@ -205,7 +205,7 @@ hone_status hone_rule_multi_level_tiling(hone_schedule *sch, const char *block_n
     hone_node_id node = hone_rule_find_block(sch, block_name);
     bool is_found = node != HONE_NO_ID && hone_nest_reduction(sch, node, &f);
     bool is_plain = is_found && (f.has_reuse || f.is_spatially_contiguous);
-    bool has_lanes = is_found && f.is_reduce_contiguous;
+    bool has_lanes = is_found && f.is_reduce_contiguous && !f.keeps_order;
     for (int32_t level = 2; level >= 0 && !st && is_plain; level--) {
         st = hone_rule_fork(sch, tile_plain, block_name, target, level, out_results);
     }

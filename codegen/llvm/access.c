@@ -332,24 +332,31 @@ static void store_vector(gen *g, hone_buffer buffer, const gen_place *p, LLVMVal
     }
 }
 
+/* The value in the storage form of dtype, in all its lanes. */
+static LLVMValueRef stored_lanes(gen *g, hone_dtype dtype, const hone_expr *value) {
+    bool is_same = hone_dtype_same_element(value->dtype, dtype);
+    if (is_same && codegen_is_small_float(dtype)) {
+        LLVMValueRef stored = gen_stored_value(g, value);
+        return value->dtype.lanes == dtype.lanes ? stored : gen_splat(g, stored, dtype.lanes);
+    }
+    LLVMValueRef v = gen_value(g, value);
+    if (value->dtype.lanes != dtype.lanes) v = gen_splat(g, v, dtype.lanes);
+    if (is_same) return gen_to_storage(g, dtype, v);
+    return gen_cast_stored(g, hone_dtype_with_lanes(value->dtype, dtype.lanes), dtype, v);
+}
+
 void gen_store(gen *g, hone_buffer buffer, const hone_expr *index, const hone_expr *value) {
     if (g->error) return;
     unsigned lanes = index->dtype.lanes;
     hone_dtype dtype = hone_dtype_with_lanes(g->func->buffers[buffer].dtype, (uint16_t)lanes);
-    LLVMValueRef v = gen_value(g, value);
-    if (value->dtype.lanes != lanes) {
-        if (value->dtype.lanes != 1) {
-            gen_fail(g, HONE_ERROR(HONE_CODE_INVALID, "store to '%s': %u places, %d values",
-                                   g->func->buffers[buffer].name, lanes, value->dtype.lanes));
-            return;
-        }
-        v = gen_splat(g, v, lanes);
+    if (value->dtype.lanes != lanes && value->dtype.lanes != 1) {
+        gen_fail(g, HONE_ERROR(HONE_CODE_INVALID, "store to '%s': %u places, %d values",
+                               g->func->buffers[buffer].name, lanes, value->dtype.lanes));
+        return;
     }
-    if (!hone_dtype_same_element(value->dtype, dtype)) {
-        v = gen_cast(g, hone_dtype_with_lanes(value->dtype, (uint16_t)lanes), dtype, v);
-    }
+    LLVMValueRef stored = stored_lanes(g, dtype, value);
+    if (g->error) return;
     gen_place p = gen_place_of(g, index);
-    LLVMValueRef stored = gen_to_storage(g, dtype, v);
     if (p.kind == GEN_PLACE_DENSE && g->is_streaming && !g->mask) {
         stream_at(g, buffer, p.base, stored, lanes);
     } else if (p.kind == GEN_PLACE_SCALAR || (p.kind == GEN_PLACE_DENSE && !g->mask)) {

@@ -22,16 +22,21 @@ LLVMValueRef gen_extreme(gen *g, hone_op op, LLVMValueRef x, LLVMValueRef y) {
     return value;
 }
 
+/* The product of a sum of small floats is rounded before it is added. */
+static LLVMValueRef contract(const hone_expr *e, LLVMValueRef value) {
+    return codegen_is_small_float(e->dtype) ? value : gen_contract(value);
+}
+
 static LLVMValueRef float_binary(gen *g, const hone_expr *e, LLVMValueRef a, LLVMValueRef b) {
     LLVMBuilderRef ir = g->builder;
     switch ((hone_op)e->op) {
     case HONE_OP_ADD:
         if (gen_is_lone_sum(g, e)) return LLVMBuildFAdd(ir, a, b, "");
-        return gen_contract(LLVMBuildFAdd(ir, a, b, ""));
+        return contract(e, LLVMBuildFAdd(ir, a, b, ""));
     case HONE_OP_SUB:
-        return gen_contract(LLVMBuildFSub(ir, a, b, ""));
+        return contract(e, LLVMBuildFSub(ir, a, b, ""));
     case HONE_OP_MUL:
-        return gen_contract(LLVMBuildFMul(ir, a, b, ""));
+        return contract(e, LLVMBuildFMul(ir, a, b, ""));
     case HONE_OP_DIV:
         return LLVMBuildFDiv(ir, a, b, "");
     case HONE_OP_MIN:
@@ -399,14 +404,15 @@ static LLVMValueRef integer(gen *g, const hone_expr *e) {
     return gen_splat(g, LLVMConstInt(type, (unsigned long long)e->u.i, 1), e->dtype.lanes);
 }
 
-LLVMValueRef gen_value(gen *g, const hone_expr *e) {
+/* The value of e; an operation on small floats as it comes, not yet rounded. */
+static LLVMValueRef unrounded(gen *g, const hone_expr *e) {
     if (g->error) return undefined(g, e->dtype);
     switch ((hone_expr_kind)e->kind) {
     case HONE_EXPR_INT:
         return integer(g, e);
     case HONE_EXPR_FLOAT: {
         LLVMTypeRef type = gen_type(g, hone_dtype_element(e->dtype));
-        return gen_splat(g, LLVMConstReal(type, e->u.f), e->dtype.lanes);
+        return gen_splat(g, LLVMConstReal(type, codegen_float_constant(e)), e->dtype.lanes);
     }
     case HONE_EXPR_STRING:
         return LLVMBuildGlobalStringPtr(g->builder, e->u.s, "text");
@@ -434,6 +440,21 @@ LLVMValueRef gen_value(gen *g, const hone_expr *e) {
         return let(g, e);
     }
     return undefined(g, e->dtype);
+}
+
+LLVMValueRef gen_value(gen *g, const hone_expr *e) {
+    LLVMValueRef value = unrounded(g, e);
+    return codegen_is_unrounded(e) && !g->error ? gen_round_small(g, e->dtype, value) : value;
+}
+
+LLVMValueRef gen_stored_value(gen *g, const hone_expr *e) {
+    if (e->kind == HONE_EXPR_LOAD) return gen_load_stored(g, e);
+    if (e->kind == HONE_EXPR_CAST) {
+        return gen_cast_stored(g, e->args[0]->dtype, e->dtype, gen_value(g, e->args[0]));
+    }
+    LLVMValueRef value = unrounded(g, e);
+    if (g->error) return LLVMGetUndef(gen_storage_type(g, e->dtype));
+    return gen_to_storage(g, e->dtype, value);
 }
 
 LLVMValueRef gen_condition(gen *g, const hone_expr *e) {

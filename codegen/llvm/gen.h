@@ -87,12 +87,17 @@ LLVMValueRef gen_any_lane(gen *g, LLVMValueRef mask); /* i1 */
 LLVMValueRef gen_to_storage(gen *g, hone_dtype dtype, LLVMValueRef value);
 LLVMValueRef gen_from_storage(gen *g, hone_dtype dtype, LLVMValueRef stored);
 LLVMValueRef gen_cast(gen *g, hone_dtype from, hone_dtype to, LLVMValueRef value);
+/* The same in storage form: a small float is not widened in order to be narrowed. */
+LLVMValueRef gen_cast_stored(gen *g, hone_dtype from, hone_dtype to, LLVMValueRef value);
+/* A float that stands for a small float type as what that type can hold. */
+LLVMValueRef gen_round_small(gen *g, hone_dtype dtype, LLVMValueRef value);
 
 /* saturate.c: a float (not a small one) to an integer */
 LLVMValueRef gen_saturate(gen *g, hone_dtype to, LLVMValueRef value);
 
 /* expr.c */
 LLVMValueRef gen_value(gen *g, const hone_expr *e);
+LLVMValueRef gen_stored_value(gen *g, const hone_expr *e); /* a small float in storage form */
 LLVMValueRef gen_condition(gen *g, const hone_expr *e); /* i1 */
 /* hone_expr_extreme of floats; which zero stays of two with different signs is open. */
 LLVMValueRef gen_extreme(gen *g, hone_op op, LLVMValueRef x, LLVMValueRef y);

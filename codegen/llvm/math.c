@@ -246,6 +246,14 @@ static LLVMValueRef choice(gen *g, const hone_expr *e) {
 
 enum { MAX_REDUCED_LANES = 1024 };
 
+/* `dtype` is that of x and y, lanes included. */
+static LLVMValueRef reduce_floats(gen *g, bool is_sum, hone_dtype dtype, LLVMValueRef x,
+                                  LLVMValueRef y) {
+    LLVMBuilderRef b = g->builder;
+    LLVMValueRef value = is_sum ? LLVMBuildFAdd(b, x, y, "") : LLVMBuildFMul(b, x, y, "");
+    return codegen_is_small_float(dtype) ? gen_round_small(g, dtype, value) : value;
+}
+
 static LLVMValueRef reduce_two(gen *g, hone_intrin intrin, hone_dtype dtype, LLVMValueRef x,
                                LLVMValueRef y) {
     LLVMBuilderRef b = g->builder;
@@ -253,9 +261,9 @@ static LLVMValueRef reduce_two(gen *g, hone_intrin intrin, hone_dtype dtype, LLV
          is_min = false;
     switch (intrin) {
     case HONE_INTRIN_VECTOR_REDUCE_ADD:
-        return is_float ? LLVMBuildFAdd(b, x, y, "") : LLVMBuildAdd(b, x, y, "");
+        return is_float ? reduce_floats(g, true, dtype, x, y) : LLVMBuildAdd(b, x, y, "");
     case HONE_INTRIN_VECTOR_REDUCE_MUL:
-        return is_float ? LLVMBuildFMul(b, x, y, "") : LLVMBuildMul(b, x, y, "");
+        return is_float ? reduce_floats(g, false, dtype, x, y) : LLVMBuildMul(b, x, y, "");
     case HONE_INTRIN_VECTOR_REDUCE_MINIMUM:
         return gen_extreme(g, HONE_OP_MIN, x, y);
     case HONE_INTRIN_VECTOR_REDUCE_MAXIMUM:
@@ -301,7 +309,8 @@ static LLVMValueRef reduce_lanes(gen *g, const hone_expr *e) {
     if (lanes & (lanes - 1)) return reduce_tree(g, intrin, dtype, x, lanes, 0, 1);
     for (; lanes > 1; lanes /= 2) { /* the same tree: halves are what differs in the last bit */
         LLVMValueRef low = some_lanes(g, x, 0, lanes / 2);
-        x = reduce_two(g, intrin, dtype, low, some_lanes(g, x, lanes / 2, lanes / 2));
+        hone_dtype part = hone_dtype_with_lanes(dtype, (uint16_t)(lanes / 2));
+        x = reduce_two(g, intrin, part, low, some_lanes(g, x, lanes / 2, lanes / 2));
     }
     return x;
 }

@@ -103,8 +103,21 @@ static LLVMValueRef to_f32(gen *g, layout l, LLVMValueRef bits, unsigned lanes) 
     return as_float(s, LLVMBuildOr(B, value, sign, ""));
 }
 
+/* bfloat16 is the upper half of a float: what overflows is infinite, subnormals are no case of
+ * their own. */
+static LLVMValueRef upper_half(const shape *s, LLVMValueRef value) {
+    LLVMValueRef u = as_int(s, value);
+    LLVMValueRef odd = bit_and(s, shift_right(s, u, 16), 1);
+    LLVMValueRef rounded = add(s, add(s, u, constant(s, 0x7fff)), odd);
+    LLVMValueRef nan = LLVMBuildOr(B, bit_and(s, u, 0x80000000u), constant(s, 0x7fc00000u), "");
+    LLVMValueRef is_nan = LLVMBuildFCmp(B, LLVMRealUNO, value, value, "");
+    LLVMValueRef half = shift_right(s, choose(s, is_nan, nan, rounded), 16);
+    return LLVMBuildTrunc(B, half, gen_vector(s->g->i16, s->lanes), "");
+}
+
 static LLVMValueRef from_f32(gen *g, layout l, LLVMValueRef value, unsigned lanes) {
     shape shape_value = shape_of(g, lanes), *s = &shape_value;
+    if (l.bias == 127) return upper_half(s, value);
     unsigned shift = 23 - l.mantissa;
     LLVMValueRef u = as_int(s, value);
     LLVMValueRef sign = shift_right(s, bit_and(s, u, 0x80000000u), 32 - l.bits);
@@ -120,14 +133,12 @@ static LLVMValueRef from_f32(gen *g, layout l, LLVMValueRef value, unsigned lane
     uint32_t overflow = l.has_infinity ? ones : nan;
     LLVMValueRef result =
         choose(s, compare(s, LLVMIntUGE, normal, overflow), constant(s, overflow), normal);
-    if (l.bias != 127) {
-        uint32_t magic = (uint32_t)(127 - l.bias + 1 + (int)shift) << 23;
-        LLVMValueRef sum =
-            LLVMBuildFAdd(B, as_float(s, magnitude), as_float(s, constant(s, magic)), "");
-        LLVMValueRef subnormal = sub(s, as_int(s, sum), constant(s, magic));
-        uint32_t smallest = (uint32_t)(127 - l.bias + 1) << 23;
-        result = choose(s, compare(s, LLVMIntULT, magnitude, smallest), subnormal, result);
-    }
+    uint32_t magic = (uint32_t)(127 - l.bias + 1 + (int)shift) << 23;
+    LLVMValueRef sum =
+        LLVMBuildFAdd(B, as_float(s, magnitude), as_float(s, constant(s, magic)), "");
+    LLVMValueRef subnormal = sub(s, as_int(s, sum), constant(s, magic));
+    uint32_t smallest = (uint32_t)(127 - l.bias + 1) << 23;
+    result = choose(s, compare(s, LLVMIntULT, magnitude, smallest), subnormal, result);
     uint32_t infinity = 255u << 23;
     LLVMValueRef is_big = compare(s, LLVMIntUGE, magnitude, infinity);
     result = choose(s, is_big, constant(s, overflow), result);

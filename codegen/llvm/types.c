@@ -101,8 +101,7 @@ LLVMValueRef gen_from_storage(gen *g, hone_dtype dtype, LLVMValueRef stored) {
     return gen_small_to_f32(g, dtype, stored);
 }
 
-/* Rounds a float that stands for a small float type to what that type can hold. */
-static LLVMValueRef round_small(gen *g, hone_dtype dtype, LLVMValueRef value) {
+LLVMValueRef gen_round_small(gen *g, hone_dtype dtype, LLVMValueRef value) {
     return gen_from_storage(g, dtype, gen_to_storage(g, dtype, value));
 }
 
@@ -137,9 +136,7 @@ static LLVMValueRef from_float(gen *g, hone_dtype from, hone_dtype to, LLVMValue
         value = codegen_narrows_twice(from, to) ? to_odd(g, value, type)
                                                 : LLVMBuildFPTrunc(b, value, type, "");
     }
-    if (!is_wide_from && is_wide_to) value = LLVMBuildFPExt(b, value, type, "");
-    bool is_same = hone_dtype_same_element(from, to);
-    return codegen_is_small_float(to) && !is_same ? round_small(g, to, value) : value;
+    return !is_wide_from && is_wide_to ? LLVMBuildFPExt(b, value, type, "") : value;
 }
 
 static LLVMValueRef from_integer(gen *g, hone_dtype from, hone_dtype to, LLVMValueRef value) {
@@ -150,12 +147,11 @@ static LLVMValueRef from_integer(gen *g, hone_dtype from, hone_dtype to, LLVMVal
         return LLVMBuildICmp(b, LLVMIntNE, value, LLVMConstNull(LLVMTypeOf(value)), "");
     }
     if (hone_dtype_is_float(to)) {
-        bool is_small = codegen_is_small_float(to), is_wide = codegen_narrows_twice(from, to);
+        bool is_wide = codegen_narrows_twice(from, to);
         LLVMTypeRef first = is_wide ? gen_vector(g->f64, to.lanes) : type;
         value =
             is_signed ? LLVMBuildSIToFP(b, value, first, "") : LLVMBuildUIToFP(b, value, first, "");
-        if (is_wide) value = to_odd(g, value, type);
-        return is_small ? round_small(g, to, value) : value;
+        return is_wide ? to_odd(g, value, type) : value;
     }
     unsigned have = hone_dtype_is_bool(from) ? 1 : from.bits;
     if (to.bits < have) return LLVMBuildTrunc(b, value, type, "");
@@ -163,7 +159,8 @@ static LLVMValueRef from_integer(gen *g, hone_dtype from, hone_dtype to, LLVMVal
     return is_signed ? LLVMBuildSExt(b, value, type, "") : LLVMBuildZExt(b, value, type, "");
 }
 
-LLVMValueRef gen_cast(gen *g, hone_dtype from, hone_dtype to, LLVMValueRef value) {
+/* A small float is not rounded yet. */
+static LLVMValueRef convert(gen *g, hone_dtype from, hone_dtype to, LLVMValueRef value) {
     if (hone_dtype_equal(from, to)) return value;
     if (from.lanes == 1 && to.lanes > 1) {
         value = gen_splat(g, value, to.lanes);
@@ -177,4 +174,15 @@ LLVMValueRef gen_cast(gen *g, hone_dtype from, hone_dtype to, LLVMValueRef value
     }
     return hone_dtype_is_float(from) ? from_float(g, from, to, value)
                                      : from_integer(g, from, to, value);
+}
+
+LLVMValueRef gen_cast(gen *g, hone_dtype from, hone_dtype to, LLVMValueRef value) {
+    bool is_rounded = codegen_is_small_float(to) && !hone_dtype_same_element(from, to);
+    value = convert(g, from, to, value);
+    return is_rounded && !g->error ? gen_round_small(g, to, value) : value;
+}
+
+LLVMValueRef gen_cast_stored(gen *g, hone_dtype from, hone_dtype to, LLVMValueRef value) {
+    value = convert(g, from, to, value);
+    return g->error ? LLVMGetUndef(gen_storage_type(g, to)) : gen_to_storage(g, to, value);
 }

@@ -136,8 +136,11 @@ static const char *reduce_tree(c_gen *g, const hone_expr *e, const char *lanes, 
     const char *odd = reduce_tree(g, e, lanes, start + step, 2 * step);
     const char *type = c_type(g, e->dtype);
     if (e->op == HONE_INTRIN_VECTOR_REDUCE_ADD || e->op == HONE_INTRIN_VECTOR_REDUCE_MUL) {
-        return c_printf(g, "(%s)(%s %s %s)", type, even,
-                        e->op == HONE_INTRIN_VECTOR_REDUCE_ADD ? "+" : "*", odd);
+        const char *sum = c_printf(g, "(%s)(%s %s %s)", type, even,
+                                   e->op == HONE_INTRIN_VECTOR_REDUCE_ADD ? "+" : "*", odd);
+        hone_dtype dtype = hone_dtype_element(e->dtype);
+        if (!codegen_is_small_float(dtype)) return sum;
+        return c_from_storage(g, dtype, c_to_storage(g, dtype, (c_text){sum, C_PREC_UNARY})).s;
     }
     const char *kind = e->op == HONE_INTRIN_VECTOR_REDUCE_MIN       ? "min"
                        : e->op == HONE_INTRIN_VECTOR_REDUCE_MINIMUM ? "minimum"

@@ -334,7 +334,7 @@ static c_text variable(c_gen *g, const hone_expr *e) {
 }
 
 static c_text float_constant(c_gen *g, const hone_expr *e) {
-    double value = e->u.f;
+    double value = codegen_float_constant(e);
     bool is_double = e->dtype.bits == 64;
     if (isnan(value)) return (c_text){"NAN", C_PREC_POSTFIX};
     if (isinf(value)) {
@@ -418,7 +418,8 @@ static c_text string(c_gen *g, const char *text) {
     return (c_text){copy, C_PREC_POSTFIX};
 }
 
-c_text c_value(c_gen *g, const hone_expr *e) {
+/* The value of e; an operation on small floats as it comes, not yet rounded. */
+static c_text unrounded(c_gen *g, const hone_expr *e) {
     if (g->error) return nothing;
     switch ((hone_expr_kind)e->kind) {
     case HONE_EXPR_INT:
@@ -456,6 +457,12 @@ c_text c_value(c_gen *g, const hone_expr *e) {
     return nothing;
 }
 
+c_text c_value(c_gen *g, const hone_expr *e) {
+    c_text value = unrounded(g, e);
+    if (!codegen_is_unrounded(e)) return value;
+    return c_from_storage(g, e->dtype, c_to_storage(g, e->dtype, value));
+}
+
 /* A small float that is read, or has just been made, is not widened in order to be narrowed. */
 c_text c_stored(c_gen *g, const hone_expr *e) {
     if (codegen_is_small_float(e->dtype)) {
@@ -467,7 +474,7 @@ c_text c_stored(c_gen *g, const hone_expr *e) {
         }
         if (e->kind == HONE_EXPR_CAST) return c_narrow(g, from, e->dtype, c_value(g, e->args[0]));
     }
-    return c_to_storage(g, e->dtype, c_value(g, e));
+    return c_to_storage(g, e->dtype, unrounded(g, e));
 }
 
 c_text c_condition(c_gen *g, const hone_expr *e) {
