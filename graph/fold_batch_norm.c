@@ -3,6 +3,7 @@
 
 #include "graph/graph_passes.h"
 #include "graph/rewrite.h"
+#include "graph/topi_build.h"
 #include "ir/graph_infer_impl.h"
 
 /* A batch norm with constant statistics right behind a convolution or matrix product with constant
@@ -73,11 +74,13 @@ static bool is_channel_bias(const chain *c, const hone_tensor *bias, int32_t out
     return count == c->channels && at >= 0 && at < bias->rank && bias->shape[at] == c->channels;
 }
 
-/* Weights of another type than the result (out_dtype) have too few digits for it, or too many. */
+/* Weights of another type than the result (out_dtype) have too few digits for it, or too many;
+ * those of 16 bits would be rounded twice. */
 static bool match_core(const hone_rewrite *rw, chain *c, int32_t axis, const hone_sinfo *result) {
     if (!is_call(c->core, "nn.conv") && !is_call(c->core, "matmul")) return false;
     c->weight = constant_of(rw, &c->core->args[1]);
     if (!c->weight || !hone_dtype_is_float(c->weight->dtype)) return false;
+    if (hone_dtype_is_short_float(c->weight->dtype)) return false;
     if (!hone_dtype_equal(c->weight->dtype, result->dtype)) return false;
     if (is_call(c->core, "nn.conv")) {
         c->weight_axis = 0;
@@ -171,6 +174,18 @@ hone_status hone_pass_fold_batch_norm(hone_module *module, const hone_graph_opti
 
 /* ---- what is left ---- */
 
+/* What has this type already stays as it is. */
+static hone_status as_type(hone_rewrite *rw, hone_dtype from, hone_dtype to, hone_garg *arg) {
+    if (hone_dtype_equal(from, to)) return HONE_OK;
+    hone_attrs attrs = {0};
+    const char *name = hone_arena_strdup(rw->module->arena, HONE_DTYPE_NAME(to));
+    if (!name ||
+        !hone_attrs_with(rw->module->arena, &attrs, "dtype", HONE_VALUE_OF_STRING(name), &attrs)) {
+        return HONE_ERROR(HONE_CODE_NO_MEMORY, "batch norm");
+    }
+    return hone_rewrite_call(rw, "astype", 1, arg, attrs, arg);
+}
+
 /* A statistic as [C, 1, ...]: broadcast along the axis. */
 static hone_status along_axis(hone_rewrite *rw, const hone_garg *old, const hone_sinfo *data,
                               int32_t axis, hone_garg *out) {
@@ -194,7 +209,7 @@ static hone_status binary(hone_rewrite *rw, const char *op, hone_garg a, hone_ga
     return hone_rewrite_call(rw, op, 2, args, (hone_attrs){0}, out);
 }
 
-/* (x - mean) / sqrt(variance + epsilon) * gamma + beta */
+/* (x - mean) / sqrt(variance + epsilon) * gamma + beta; of short floats in float32 */
 static hone_status decompose_bind(hone_rewrite *rw, const hone_gbind *bind, bool *out_done) {
     const hone_gbind *norm = norm_of(rw, bind);
     if (!norm) return HONE_OK;
@@ -208,12 +223,17 @@ static hone_status decompose_bind(hone_rewrite *rw, const hone_gbind *bind, bool
     }
     hone_garg x, epsilon, s[STATISTICS], spread;
     hone_tensor *number;
-    HONE_TRY(hone_tensor_create(data->dtype, 0, NULL, &number));
+    hone_dtype wide = hone_topi_wide(data->dtype);
+    HONE_TRY(hone_tensor_create(wide, 0, NULL, &number));
     hone_tensor_set_f64(number, 0, epsilon_of(norm));
     HONE_TRY(hone_rewrite_add_constant(rw, number, &epsilon));
     HONE_TRY(hone_rewrite_arg(rw, &norm->args[0], &x));
+    HONE_TRY(as_type(rw, data->dtype, wide, &x));
     for (uint32_t i = 0; i < STATISTICS; i++) {
+        const hone_sinfo *own =
+            hone_garg_sinfo(rw->module, rw->old, &norm->args[i + 1], rw->module->arena);
         HONE_TRY(along_axis(rw, &norm->args[i + 1], data, (int32_t)axis, &s[i]));
+        HONE_TRY(as_type(rw, own ? own->dtype : wide, wide, &s[i]));
     }
     HONE_TRY(binary(rw, "add", s[3], epsilon, &spread));
     HONE_TRY(hone_rewrite_call(rw, "sqrt", 1, &spread, (hone_attrs){0}, &spread));
@@ -221,6 +241,7 @@ static hone_status decompose_bind(hone_rewrite *rw, const hone_gbind *bind, bool
     HONE_TRY(binary(rw, "divide", x, spread, &x));
     if (flag(norm, "scale")) HONE_TRY(binary(rw, "multiply", x, s[0], &x));
     if (flag(norm, "center")) HONE_TRY(binary(rw, "add", x, s[1], &x));
+    HONE_TRY(as_type(rw, wide, data->dtype, &x));
     hone_rewrite_set(rw, bind->value, x);
     *out_done = true;
     return HONE_OK;

@@ -5,14 +5,16 @@
 #include "graph/topi_build.h"
 #include "ir/interp.h"
 
-/* Operator calls and kernels whose arguments are all constant are computed by the interpreter.
+/* Operator calls and kernels whose arguments are all constant are computed by the interpreter;
+ * operators that add up do it in float64 and round once, so that no sum is too long.
  * needs: infer
  * keeps: results of more than MAX_ELEMENTS, or more steps than MAX_STEPS: they stay calls */
 
 static const int64_t MAX_ELEMENTS = INT64_C(1) << 24, MAX_STEPS = INT64_C(1) << 28;
 
 static hone_status run(hone_rewrite *rw, const hone_func *func, const hone_garg *args,
-                       uint32_t count, const hone_sinfo *info, hone_garg *out, bool *out_done) {
+                       uint32_t count, const hone_sinfo *info, bool is_wide, hone_garg *out,
+                       bool *out_done) {
     hone_tensor *tensors[HONE_TOPI_MAX_ARGS + 1], *result;
     int64_t shape[HONE_MAX_RANK];
     for (int32_t i = 0; i < info->rank; i++)
@@ -21,7 +23,7 @@ static hone_status run(hone_rewrite *rw, const hone_func *func, const hone_garg 
     for (uint32_t i = 0; i < count; i++)
         tensors[i] = rw->module->constants[args[i].u.constant];
     tensors[count] = result;
-    hone_interp_options options = {.max_steps = MAX_STEPS};
+    hone_interp_options options = {.max_steps = MAX_STEPS, .widen_f64 = is_wide};
     hone_status st = hone_interp_func(func, tensors, count + 1, &options);
     if (hone_status_code(st) == HONE_CODE_CANCELLED) { /* too much work: stays a call */
         hone_status_free(st);
@@ -82,6 +84,14 @@ static hone_status kernel_of(hone_rewrite *rw, const hone_gbind *now, const hone
     return HONE_OK;
 }
 
+static bool has_reduction(const hone_func *func) {
+    for (hone_node_id n = 0; n != HONE_NO_ID; n = hone_tree_next(func, 0, n)) {
+        bool is_block = hone_func_node(func, n)->kind == HONE_NODE_BLOCK;
+        if (is_block && hone_block_init_of(func, n) != HONE_NO_ID) return true;
+    }
+    return false;
+}
+
 static hone_status fold_bind(hone_rewrite *rw, const hone_gbind *bind, bool *out_done) {
     if (bind->kind != HONE_GBIND_CALL && bind->kind != HONE_GBIND_CALL_TIR) return HONE_OK;
     const hone_sinfo *info = rw->old->values[bind->value].sinfo;
@@ -98,7 +108,8 @@ static hone_status fold_bind(hone_rewrite *rw, const hone_gbind *bind, bool *out
     uint32_t count = 0;
     HONE_TRY(kernel_of(rw, &now, info, &func, args, &count));
     if (!func) return HONE_OK;
-    HONE_TRY(run(rw, func, args, count, info, &out, out_done));
+    bool is_wide = now.kind == HONE_GBIND_CALL && has_reduction(func);
+    HONE_TRY(run(rw, func, args, count, info, is_wide, &out, out_done));
     if (*out_done) hone_rewrite_set(rw, bind->value, out);
     return HONE_OK;
 }

@@ -82,6 +82,27 @@ const hone_expr *hone_topi_number(hone_topi *t, hone_dtype dtype, double value) 
     return hone_expr_int(&t->te->ir, dtype, nearest_int(dtype, value));
 }
 
+/* ---- short floats ---- */
+
+hone_dtype hone_topi_wide(hone_dtype dtype) {
+    return hone_dtype_is_short_float(dtype) ? HONE_DTYPE_F32 : dtype;
+}
+
+const hone_expr *hone_topi_widen(hone_topi *t, const hone_expr *x) {
+    return x ? hone_expr_cast(&t->te->ir, hone_topi_wide(x->dtype), x) : NULL;
+}
+
+void hone_topi_give(hone_topi *t, hone_buffer wide) {
+    t->result = wide;
+    if (wide == HONE_NO_ID) return;
+    if (hone_dtype_equal(hone_func_buffer(t->te->func, wide)->dtype, t->out->dtype)) return;
+    hone_te_stage s;
+    hone_topi_stage(t, &s);
+    const hone_expr *value = hone_te_load(t->te, wide, s.axis);
+    t->result =
+        hone_te_compute(t->te, &s, "cast", hone_expr_cast(&t->te->ir, t->out->dtype, value));
+}
+
 const hone_expr *hone_topi_mean(hone_topi *t, const hone_expr *sum, const hone_expr *count) {
     if (!sum || !count) return NULL;
     if (hone_dtype_is_bool(sum->dtype)) {

@@ -73,6 +73,12 @@ void hone_topi_stage(hone_topi *t, hone_te_stage *stage);
  * have rank entries); all zero: the argument's own buffer. */
 hone_buffer hone_topi_padded(hone_topi *t, uint32_t i, const int64_t *before, const int64_t *after,
                              const hone_expr *value);
+/* The type that an operator on dtype adds up in, and takes its steps in: float32 for short floats.
+ */
+hone_dtype hone_topi_wide(hone_dtype dtype);
+const hone_expr *hone_topi_widen(hone_topi *t, const hone_expr *x);
+/* The result is what is in the buffer, rounded where the output has another type. */
+void hone_topi_give(hone_topi *t, hone_buffer wide);
 /* A sum divided by how many there were: as floats, or rounded to zero. */
 const hone_expr *hone_topi_mean(hone_topi *t, const hone_expr *sum, const hone_expr *count);
 /* UNSUPPORTED with the operator's name. */

@@ -95,10 +95,11 @@ hone_status hone_topi_emit_conv(hone_topi *t) {
         filter[i + 2] = taps[i];
     }
     hone_ir *ir = &t->te->ir;
-    const hone_expr *x = hone_expr_cast(ir, t->out->dtype, hone_te_load(t->te, data, at));
-    const hone_expr *f = hone_expr_cast(ir, t->out->dtype, hone_topi_load(t, 1, filter));
+    hone_dtype wide = hone_topi_wide(t->out->dtype);
+    const hone_expr *x = hone_expr_cast(ir, wide, hone_te_load(t->te, data, at));
+    const hone_expr *f = hone_expr_cast(ir, wide, hone_topi_load(t, 1, filter));
     const char *name = is_depthwise ? "depthwise_conv" : groups > 1 ? "group_conv" : "conv";
-    t->result = hone_te_reduce(t->te, &s, name, HONE_TE_SUM, hone_expr_mul(ir, x, f));
+    hone_topi_give(t, hone_te_reduce(t->te, &s, name, HONE_TE_SUM, hone_expr_mul(ir, x, f)));
     return HONE_OK;
 }
 
@@ -117,7 +118,9 @@ static hone_buffer pool_reduce(hone_topi *t, const window *w, hone_buffer data, 
     for (uint32_t i = 0; i < w->spatial; i++) {
         at[i + 2] = window_index(t, w, i, s.axis[i + 2], s.axis[rank + i]);
     }
-    return hone_te_reduce(t->te, &s, name, reducer, hone_te_load(t->te, data, at));
+    const hone_expr *x = hone_te_load(t->te, data, at);
+    return hone_te_reduce(t->te, &s, name, reducer,
+                          reducer == HONE_TE_SUM ? hone_topi_widen(t, x) : x);
 }
 
 /* ceil((limit - start) / dilation), at least `low` and at most `kernel` */
@@ -161,14 +164,15 @@ static hone_buffer pool_divide(hone_topi *t, const window *w, hone_buffer sum, b
         else
             count = count ? hone_expr_mul(&t->te->ir, count, taps) : taps;
     }
-    const hone_expr *divisor = hone_topi_number(t, t->out->dtype, (double)all);
+    hone_dtype wide = hone_topi_wide(t->out->dtype);
+    const hone_expr *divisor = hone_topi_number(t, wide, (double)all);
     if (count) {
         count = hone_expr_binary(&t->te->ir, HONE_OP_MAX, hone_topi_mul_int(t, count, all),
                                  hone_te_int(t->te, 1));
-        divisor = hone_expr_cast(&t->te->ir, t->out->dtype, count);
+        divisor = hone_expr_cast(&t->te->ir, wide, count);
     }
     const hone_expr *mean = hone_topi_mean(t, hone_te_load(t->te, sum, s.axis), divisor);
-    return hone_te_compute(t->te, &s, "pool_avg", mean);
+    return hone_te_compute(t->te, &s, "pool_avg", hone_expr_cast(&t->te->ir, t->out->dtype, mean));
 }
 
 hone_status hone_topi_emit_pool(hone_topi *t) {

@@ -5,6 +5,8 @@
 
 /* Everything that computes an element from the elements at the same (broadcast) place. */
 
+enum { MAX_OPERANDS = 4 };
+
 typedef const hone_expr *(*element_fn)(hone_topi *t, const hone_expr *const *x);
 
 static const hone_expr *num(hone_topi *t, const hone_expr *like, double value) {
@@ -161,26 +163,27 @@ static const hone_expr *identity(hone_topi *t, const hone_expr *const *x) {
 static const struct {
     const char *op;
     element_fn fn;
+    bool has_steps; /* more than one: of short floats these are taken in float32 */
 } functions[] = {
-    {"maximum",      maximum     },
-    {"minimum",      minimum     },
-    {"nn.relu",      relu        },
-    {"nn.leakyrelu", leaky_relu  },
-    {"nn.gelu",      gelu        },
-    {"nn.gelu_tanh", gelu_tanh   },
-    {"nn.silu",      silu        },
-    {"abs",          absolute    },
-    {"negative",     negative    },
-    {"divide",       divide      },
-    {"floor_divide", floor_divide},
-    {"mod",          modulo      },
-    {"power",        power       },
-    {"clip",         clip        },
-    {"ewise_fma",    multiply_add},
-    {"where",        where       },
-    {"astype",       as_type     },
-    {"logical_not",  logical_not },
-    {"broadcast_to", identity    },
+    {"maximum",      maximum,      false},
+    {"minimum",      minimum,      false},
+    {"nn.relu",      relu,         false},
+    {"nn.leakyrelu", leaky_relu,   true },
+    {"nn.gelu",      gelu,         true },
+    {"nn.gelu_tanh", gelu_tanh,    true },
+    {"nn.silu",      silu,         true },
+    {"abs",          absolute,     false},
+    {"negative",     negative,     false},
+    {"divide",       divide,       false},
+    {"floor_divide", floor_divide, true },
+    {"mod",          modulo,       true },
+    {"power",        power,        false},
+    {"clip",         clip,         false},
+    {"ewise_fma",    multiply_add, true },
+    {"where",        where,        false},
+    {"astype",       as_type,      false},
+    {"logical_not",  logical_not,  false},
+    {"broadcast_to", identity,     false},
 };
 
 static const struct {
@@ -244,7 +247,10 @@ static hone_status element(hone_topi *t, const hone_expr *const *x, const hone_e
     }
     for (size_t i = 0; i < HONE_COUNT(functions); i++) {
         if (strcmp(functions[i].op, t->op) == 0) {
-            *out = functions[i].fn(t, x);
+            const hone_expr *wide[MAX_OPERANDS];
+            for (uint32_t k = 0; k < MAX_OPERANDS; k++)
+                wide[k] = functions[i].has_steps ? hone_topi_widen(t, x[k]) : x[k];
+            *out = functions[i].fn(t, wide);
             return HONE_OK;
         }
     }
@@ -258,7 +264,7 @@ static const char *block_name(const hone_topi *t) {
 }
 
 hone_status hone_topi_emit_elementwise(hone_topi *t) {
-    const hone_expr *x[4] = {NULL}, *value = NULL;
+    const hone_expr *x[MAX_OPERANDS] = {NULL}, *value = NULL;
     hone_te_stage stage;
     if (strcmp(t->op, "clip") == 0 && t->count > 1) {
         return hone_topi_unsupported(t, "limits that are tensors");

@@ -49,10 +49,11 @@ hone_status hone_topi_emit_matmul(hone_topi *t) {
                                      : operand_at(t, a, stage.axis, batch, row, sum);
     const hone_expr *y = b_is_vector ? operand_at(t, b, stage.axis, batch, NULL, sum)
                                      : operand_at(t, b, stage.axis, batch, sum, column);
-    x = hone_expr_cast(&t->te->ir, t->out->dtype, x);
-    y = hone_expr_cast(&t->te->ir, t->out->dtype, y);
+    x = hone_expr_cast(&t->te->ir, hone_topi_wide(t->out->dtype), x);
+    y = hone_expr_cast(&t->te->ir, hone_topi_wide(t->out->dtype), y);
     const char *name = a.transpose ? (b.transpose ? "matmul_TT" : "matmul_TN")
                                    : (b.transpose ? "matmul_NT" : "matmul");
-    t->result = hone_te_reduce(t->te, &stage, name, HONE_TE_SUM, hone_expr_mul(&t->te->ir, x, y));
+    const hone_expr *product = hone_expr_mul(&t->te->ir, x, y);
+    hone_topi_give(t, hone_te_reduce(t->te, &stage, name, HONE_TE_SUM, product));
     return HONE_OK;
 }

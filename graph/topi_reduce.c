@@ -78,8 +78,9 @@ static const hone_expr *reduced_count(hone_topi *t, const reduction *r, hone_dty
 static hone_status divide_by_count(hone_topi *t, const reduction *r, hone_buffer sum) {
     hone_te_stage s;
     hone_topi_stage(t, &s);
-    const hone_expr *count = reduced_count(t, r, t->out->dtype);
+    const hone_expr *count = reduced_count(t, r, hone_topi_wide(t->out->dtype));
     const hone_expr *mean = hone_topi_mean(t, hone_te_load(t->te, sum, s.axis), count);
+    mean = hone_expr_cast(&t->te->ir, t->out->dtype, mean);
     t->result = hone_te_compute(t->te, &s, "mean", mean);
     return HONE_OK;
 }
@@ -98,10 +99,17 @@ hone_status hone_topi_emit_reduce(hone_topi *t) {
     HONE_TRY(read_axes(t, "axis", keep, &r));
     begin_stage(t, &r, &s);
     const hone_expr *x = load_input(t, &r, keep, &s);
-    t->result = r.reduce_count
-                    ? hone_te_reduce(t->te, &s, is_mean ? "sum" : t->op, reducer_of(t->op), x)
-                    : hone_te_compute(t->te, &s, t->op, x);
-    return is_mean && r.reduce_count ? divide_by_count(t, &r, t->result) : HONE_OK;
+    hone_te_reducer reducer = reducer_of(t->op);
+    if (r.reduce_count == 0) {
+        t->result = hone_te_compute(t->te, &s, t->op, x);
+        return HONE_OK;
+    }
+    bool is_sum = reducer == HONE_TE_SUM || reducer == HONE_TE_PROD;
+    hone_buffer all = hone_te_reduce(t->te, &s, is_mean ? "sum" : t->op, reducer,
+                                     is_sum ? hone_topi_widen(t, x) : x);
+    if (is_mean) return divide_by_count(t, &r, all);
+    hone_topi_give(t, all);
+    return HONE_OK;
 }
 
 /* Is x, of what `best` is the extreme, that? The first NaN is, where there is one. */
@@ -169,10 +177,11 @@ static hone_status softmax_axis(hone_topi *t, reduction *r) {
     return HONE_OK;
 }
 
-/* exp(x - max), or x - max, at a full set of indices */
+/* x - max, at a full set of indices */
 static const hone_expr *shifted(hone_topi *t, const reduction *r, hone_buffer max,
                                 const hone_expr *const *at) {
-    return hone_expr_sub(&t->te->ir, hone_topi_load(t, 0, at), reduced_at(t, r, max, at));
+    return hone_expr_sub(&t->te->ir, hone_topi_widen(t, hone_topi_load(t, 0, at)),
+                         hone_topi_widen(t, reduced_at(t, r, max, at)));
 }
 
 hone_status hone_topi_emit_softmax(hone_topi *t) {
@@ -202,7 +211,8 @@ hone_status hone_topi_emit_softmax(hone_topi *t) {
         is_log ? hone_expr_sub(ir, shifted(t, &r, max, s.axis),
                                hone_topi_intrin(t, HONE_INTRIN_LOG, total))
                : hone_expr_binary(ir, HONE_OP_DIV, hone_te_load(t->te, exps, s.axis), total);
-    t->result = hone_te_compute(t->te, &s, is_log ? "log_softmax_norm" : "softmax_norm", value);
+    t->result = hone_te_compute(t->te, &s, is_log ? "log_softmax_norm" : "softmax_norm",
+                                hone_expr_cast(ir, t->out->dtype, value));
     return HONE_OK;
 }
 
@@ -216,7 +226,7 @@ static const hone_expr *scale_at(hone_topi *t, const reduction *r, uint32_t arg,
     for (uint32_t d = 0; d < r->rank; d++) {
         if (r->is_axis[d]) at[count++] = full[d];
     }
-    return hone_topi_load(t, arg, at);
+    return hone_topi_widen(t, hone_topi_load(t, arg, at));
 }
 
 static double attr_float(const hone_topi *t, const char *key, double fallback) {
@@ -230,7 +240,7 @@ hone_status hone_topi_emit_layer_norm(hone_topi *t) {
     hone_te_stage s;
     const hone_expr *at[HONE_MAX_RANK];
     hone_ir *ir = &t->te->ir;
-    hone_dtype dtype = t->out->dtype;
+    hone_dtype dtype = hone_topi_wide(t->out->dtype);
     if (!hone_attrs_find(&t->bind->attrs, "axes")) return hone_topi_unsupported(t, "no axes");
     for (uint32_t i = 0; i < t->count; i++) {
         if (hone_dtype_is_float(t->infos[i]->dtype)) continue;
@@ -243,17 +253,17 @@ hone_status hone_topi_emit_layer_norm(hone_topi *t) {
     }
     const hone_expr *count = reduced_count(t, &r, dtype);
     begin_stage(t, &r, &s);
-    hone_buffer sum =
-        hone_te_reduce(t->te, &s, "layer_norm_sum", HONE_TE_SUM, load_input(t, &r, false, &s));
+    hone_buffer sum = hone_te_reduce(t->te, &s, "layer_norm_sum", HONE_TE_SUM,
+                                     hone_topi_widen(t, load_input(t, &r, false, &s)));
     begin_stage(t, &r, &s);
     input_indices(&r, false, &s, at);
     const hone_expr *mean = hone_expr_binary(ir, HONE_OP_DIV, reduced_at(t, &r, sum, at), count);
-    const hone_expr *away = hone_expr_sub(ir, hone_topi_load(t, 0, at), mean);
+    const hone_expr *away = hone_expr_sub(ir, hone_topi_widen(t, hone_topi_load(t, 0, at)), mean);
     hone_buffer squares =
         hone_te_reduce(t->te, &s, "layer_norm_squares", HONE_TE_SUM, hone_expr_mul(ir, away, away));
     hone_topi_stage(t, &s);
     mean = hone_expr_binary(ir, HONE_OP_DIV, reduced_at(t, &r, sum, s.axis), count);
-    away = hone_expr_sub(ir, hone_topi_load(t, 0, s.axis), mean);
+    away = hone_expr_sub(ir, hone_topi_widen(t, hone_topi_load(t, 0, s.axis)), mean);
     const hone_expr *variance =
         hone_expr_binary(ir, HONE_OP_DIV, reduced_at(t, &r, squares, s.axis), count);
     const hone_expr *spread = hone_topi_intrin(
@@ -261,7 +271,7 @@ hone_status hone_topi_emit_layer_norm(hone_topi *t) {
         hone_expr_add(ir, variance, hone_topi_number(t, dtype, attr_float(t, "epsilon", 1e-5))));
     const hone_expr *value = hone_expr_mul(ir, hone_expr_binary(ir, HONE_OP_DIV, away, spread),
                                            scale_at(t, &r, 1, s.axis));
-    t->result = hone_te_compute(t->te, &s, "layer_norm",
-                                hone_expr_add(ir, value, scale_at(t, &r, 2, s.axis)));
+    value = hone_expr_add(ir, value, scale_at(t, &r, 2, s.axis));
+    t->result = hone_te_compute(t->te, &s, "layer_norm", hone_expr_cast(ir, t->out->dtype, value));
     return HONE_OK;
 }

@@ -4,6 +4,7 @@
  *   onnx_tensor.c  TensorProto → hone_tensor
  *   onnx_attr.c    attributes of a node, checked
  *   onnx_emit.c    graph values: names, operator calls, constants, known integers
+ *   onnx_round.c   operators of several steps are rounded once
  *   onnx_import.c  models: inputs, initializers, nodes in order, outputs
  *   onnx_math.c, onnx_nn.c, onnx_shape.c   one converter per operator
  *
@@ -120,6 +121,16 @@ hone_status onnx_make_ints(onnx_reader *r, uint32_t count, const hone_expr *cons
                            int32_t rank, hone_garg *out);
 /* An axis in [0, rank). */
 hone_status onnx_axis(const onnx_reader *r, int64_t axis, int32_t rank, int32_t *out_axis);
+
+/* ---- rounding ---- */
+/* The row's converter; what takes several steps takes them in float32 where the inputs are short
+ * floats. */
+hone_status onnx_convert_rounded(onnx_reader *r, const onnx_converter *row, hone_garg *outputs);
+/* Adds out_dtype to the attributes of a product that is not rounded yet: float32, where its factors
+ * (of dtype) are short floats. */
+void onnx_wide_product(onnx_reader *r, hone_dtype dtype, hone_attr *attrs, uint32_t *io_count);
+/* x, and as float32 where it is of short floats. */
+hone_status onnx_widen(onnx_reader *r, hone_garg *x);
 
 /* Attribute values in the arena. */
 hone_value onnx_ints_value(onnx_reader *r, uint32_t count, const int64_t *ints);

@@ -255,7 +255,7 @@ static hone_status convert_node(onnx_reader *r, const Onnx__NodeProto *node) {
     HONE_TRY(node_inputs(r, node));
     HONE_TRY(check_arity(r, row));
     HONE_TRY(onnx_check_attrs(r, row->attrs));
-    HONE_TRY(row->convert(r, outputs));
+    HONE_TRY(onnx_convert_rounded(r, row, outputs));
     HONE_TRY(hone_ir_finish(&r->ir));
     for (uint32_t i = 0; i < r->output_count; i++) {
         if (!node->output[i][0]) continue;

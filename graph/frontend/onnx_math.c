@@ -403,6 +403,22 @@ static hone_status convert_matmul(onnx_reader *r, hone_garg *out) {
     return onnx_emit2(r, "matmul", r->inputs[0], r->inputs[1], out);
 }
 
+/* product + beta * C, in the product's shape */
+static hone_status add_scaled(onnx_reader *r, hone_garg c, double beta, hone_garg *io_product) {
+    const hone_sinfo *product, *sum;
+    HONE_TRY(onnx_widen(r, &c));
+    if (beta != 1) HONE_TRY(with_scalar(r, "multiply", c, beta, &c));
+    HONE_TRY(onnx_info(r, io_product, &product));
+    HONE_TRY(onnx_emit2(r, "add", *io_product, c, io_product));
+    HONE_TRY(onnx_info(r, io_product, &sum));
+    for (int32_t i = 0; i < sum->rank; i++) {
+        if (sum->rank != 2 || !hone_extent_same(sum->shape[i], product->shape[i])) {
+            return HONE_ERROR(HONE_CODE_INVALID, "C cannot be broadcast to the product's shape");
+        }
+    }
+    return HONE_OK;
+}
+
 /* alpha * A' * B' + beta * C. The transposition stays on the product as an attribute; graph/
  * fold_transpose.c turns constant weights. */
 static hone_status convert_gemm(onnx_reader *r, hone_garg *out) {
@@ -419,17 +435,21 @@ static hone_status convert_gemm(onnx_reader *r, hone_garg *out) {
         return HONE_ERROR(HONE_CODE_INVALID, "A and B must have 2 dimensions, have %d and %d",
                           a->rank, b->rank);
     }
-    hone_attr attrs[2];
+    hone_attr attrs[3];
     uint32_t count = 0;
+    hone_dtype dtype = a->dtype;
+    bool has_c = onnx_has_input(r, 2) && beta != 0;
     if (trans_a) attrs[count++] = (hone_attr){"transpose_a", HONE_VALUE_OF_INT(1)};
     if (trans_b) attrs[count++] = (hone_attr){"transpose_b", HONE_VALUE_OF_INT(1)};
+    if (has_c || alpha != 1) onnx_wide_product(r, dtype, attrs, &count);
     HONE_TRY(onnx_emit(r, "matmul", 2, r->inputs, count, attrs, out));
     if (alpha != 1) HONE_TRY(with_scalar(r, "multiply", *out, alpha, out));
-    if (!onnx_has_input(r, 2) || beta == 0) return HONE_OK;
-    hone_garg c = r->inputs[2], product = *out;
-    if (beta != 1) HONE_TRY(with_scalar(r, "multiply", c, beta, &c));
-    HONE_TRY(onnx_emit2(r, "add", product, c, out));
-    return onnx_keeps_shape(r, &product, out, "C");
+    hone_garg product = *out;
+    if (has_c) {
+        HONE_TRY(add_scaled(r, r->inputs[2], beta, out));
+        HONE_TRY(onnx_keeps_shape(r, &product, out, "C"));
+    }
+    return onnx_emit_cast(r, *out, dtype, out);
 }
 
 /* ---- reductions ---- */

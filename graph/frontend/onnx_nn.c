@@ -139,17 +139,22 @@ static hone_status convert_conv(onnx_reader *r, hone_garg *out) {
     HONE_TRY(read_window(r, data, &w));
     const char *op;
     HONE_TRY(numbered(r, "nn.conv", w.spatial, &op));
-    hone_attr attrs[] = {
+    hone_attr attrs[5] = {
         {"strides",          onnx_ints_value(r,    w.spatial, w.strides)},
         {"padding",        onnx_ints_value(r,                            2 * w.spatial, w.pads)},
         {"dilation",onnx_ints_value(r,w.spatial, w.dilations)},
         {"groups",                  HONE_VALUE_OF_INT(groups)                            }
     };
-    HONE_TRY(onnx_emit(r, op, 2, r->inputs, HONE_COUNT(attrs), attrs, out));
+    uint32_t attr_count = 4;
+    hone_dtype dtype = data->dtype;
+    if (onnx_has_input(r, 2)) onnx_wide_product(r, dtype, attrs, &attr_count);
+    HONE_TRY(onnx_emit(r, op, 2, r->inputs, attr_count, attrs, out));
     if (!onnx_has_input(r, 2)) return HONE_OK;
     hone_garg bias;
     HONE_TRY(channel_shape(r, r->inputs[2], weight->shape[0], w.spatial, &bias));
-    return onnx_emit2(r, "add", *out, bias, out);
+    HONE_TRY(onnx_widen(r, &bias));
+    HONE_TRY(onnx_emit2(r, "add", *out, bias, out));
+    return onnx_emit_cast(r, *out, dtype, out);
 }
 
 /* ---- pools ---- */

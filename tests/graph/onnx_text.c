@@ -64,14 +64,15 @@ static const struct {
     int type;
     hone_dtype dtype;
 } types[] = {
-    {"f32",  1,  HONE_DTYPE_INIT(FLOAT, 32, 1)},
-    {"u8",   2,  HONE_DTYPE_INIT(UINT,  8,  1)},
-    {"i32",  6,  HONE_DTYPE_INIT(INT,   32, 1)},
-    {"i64",  7,  HONE_DTYPE_INIT(INT,   64, 1)},
-    {"str",  8,  HONE_DTYPE_INIT(VOID,  0,  1)},
-    {"bool", 9,  HONE_DTYPE_INIT(BOOL,  8,  1)},
-    {"f16",  10, HONE_DTYPE_INIT(FLOAT, 16, 1)},
-    {"f64",  11, HONE_DTYPE_INIT(FLOAT, 64, 1)}
+    {"f32",  1,  HONE_DTYPE_INIT(FLOAT,  32, 1)},
+    {"u8",   2,  HONE_DTYPE_INIT(UINT,   8,  1)},
+    {"i32",  6,  HONE_DTYPE_INIT(INT,    32, 1)},
+    {"i64",  7,  HONE_DTYPE_INIT(INT,    64, 1)},
+    {"str",  8,  HONE_DTYPE_INIT(VOID,   0,  1)},
+    {"bool", 9,  HONE_DTYPE_INIT(BOOL,   8,  1)},
+    {"f16",  10, HONE_DTYPE_INIT(FLOAT,  16, 1)},
+    {"f64",  11, HONE_DTYPE_INIT(FLOAT,  64, 1)},
+    {"bf16", 16, HONE_DTYPE_INIT(BFLOAT, 16, 1)}
 };
 
 static size_t type_row(const char *name) {
