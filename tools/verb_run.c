@@ -11,6 +11,8 @@
 #include "tools/run_job.h"
 #include "tools/verbs.h"
 
+#define NOT_SAID (-(double)INFINITY) /* --rtol: it depends on the type then */
+
 static hone_status no_memory(void) {
     return HONE_ERROR(HONE_CODE_NO_MEMORY, "run");
 }
@@ -140,11 +142,17 @@ static void print_results(const hone_run_job *job) {
                     hone_text_of_ns(job->cli->arena, job->best_ns), 100 * job->spread);
 }
 
+/* What is allowed where nothing is said: of floats of 16 bits two units of the last place. */
+static double relative_tolerance(const hone_run_options *o, hone_dtype dtype) {
+    return o->rtol == NOT_SAID ? fmax(1e-4, 2 * hone_dtype_epsilon(dtype)) : o->rtol;
+}
+
 /* What --expect says of one output. */
 static hone_status compare_one(hone_run_job *job, size_t index, const hone_tensor *want,
                                hone_json *report) {
     const hone_named_tensor *got = &job->outputs.data[index];
-    hone_tensor_diff diff = hone_tensor_diff_make(got->tensor, want, job->o->rtol, job->o->atol);
+    double rtol = relative_tolerance(job->o, got->tensor->dtype);
+    hone_tensor_diff diff = hone_tensor_diff_make(got->tensor, want, rtol, job->o->atol);
     bool is_right = diff.is_comparable && diff.bad_count == 0;
     hone_str text = {0};
     if (diff.is_comparable) {
@@ -250,10 +258,11 @@ static hone_status run_file(hone_run_job *job) {
     if (job->o->interpret && job->o->time) {
         return HONE_ERROR(HONE_CODE_INVALID, "--time says nothing about --interpret");
     }
-    if (!(job->o->rtol >= 0 && job->o->atol >= 0)) {
+    bool is_rtol_right = job->o->rtol == NOT_SAID || job->o->rtol >= 0;
+    if (!(is_rtol_right && job->o->atol >= 0)) {
         return HONE_ERROR(HONE_CODE_INVALID, "option '--%s' is %g, must be at least 0",
-                          job->o->rtol < 0 ? "rtol" : "atol",
-                          job->o->rtol < 0 ? job->o->rtol : job->o->atol);
+                          is_rtol_right ? "atol" : "rtol",
+                          is_rtol_right ? job->o->atol : job->o->rtol);
     }
     if (job->o->check && !job->o->interpret) {
         return HONE_ERROR(HONE_CODE_INVALID, "--check wants --interpret");
@@ -276,7 +285,7 @@ static hone_status run(hone_cli *cli, const hone_run_options *o) {
 }
 
 int hone_verb_run(int argc, char **argv) {
-    hone_run_options o = {.rtol = 1e-4, .atol = 1e-5};
+    hone_run_options o = {.rtol = NOT_SAID, .atol = 1e-5};
 #define TEXT(option, field, word, words)                                                           \
     { .name = (option), .value = (word), .kind = HONE_CLI_TEXT, .to = &o.field, .help = (words) }
 #define LIST(option, field, word, words)                                                           \
@@ -291,7 +300,8 @@ int hone_verb_run(int argc, char **argv) {
                                                                                                  .value = "X",
                                                                                                  .kind = HONE_CLI_REAL,
                                                                                                  .to = &o.rtol,
-                                                                                                 .help = "allowed difference relative to the expected value; default 1e-4"},
+                                                                                                 .help = "allowed difference relative to the expected value; default 1e-4, float16 0.002, "
+                 "bfloat16 0.016"},
         {.name = "atol",
                                                                                                  .value = "X",
                                                                                                  .kind = HONE_CLI_REAL,
