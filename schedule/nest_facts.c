@@ -190,7 +190,8 @@ static bool rounds_steps(const hone_schedule *sch, hone_node_id block, hone_dtyp
     for (hone_node_id n = block; n != HONE_NO_ID; n = hone_tree_next(sch->func, block, n)) {
         const hone_node *node = hone_func_node(sch->func, n);
         bool is_init = hone_block_init_of(sch->func, block) == node->parent;
-        if (node->kind == HONE_NODE_STORE && !is_init && !is_choice(node->u.store.value)) return true;
+        if (node->kind == HONE_NODE_STORE && !is_init && !is_choice(node->u.store.value))
+            return true;
     }
     return false;
 }
