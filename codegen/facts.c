@@ -86,6 +86,7 @@ static bool is_rounding_call(hone_intrin intrin) {
     case HONE_INTRIN_ROUND:
     case HONE_INTRIN_NEARBYINT:
     case HONE_INTRIN_TRUNC:
+    case HONE_INTRIN_NEXTAFTER:
     case HONE_INTRIN_REINTERPRET:
     case HONE_INTRIN_UNDEF:
         return false;

@@ -93,6 +93,30 @@ static LLVMValueRef inverse_root(gen *g, const hone_expr *e, LLVMValueRef x) {
     return LLVMBuildFDiv(g->builder, constant(g, e, 1.0), root, "");
 }
 
+/* The next number of a small float: bits of one sign count up from zero. */
+static LLVMValueRef next_small(gen *g, hone_dtype dtype, LLVMValueRef a, LLVMValueRef b) {
+    LLVMBuilderRef ir = g->builder;
+    LLVMTypeRef element = LLVMIntTypeInContext(g->context, dtype.bits);
+    LLVMTypeRef word = gen_vector(element, dtype.lanes);
+    LLVMValueRef zero = LLVMConstNull(LLVMTypeOf(a));
+    LLVMValueRef one = gen_splat(g, LLVMConstInt(element, 1, 0), dtype.lanes);
+    LLVMValueRef sign =
+        gen_splat(g, LLVMConstInt(element, UINT64_C(1) << (dtype.bits - 1), 0), dtype.lanes);
+    LLVMValueRef grows = LLVMBuildICmp(ir, LLVMIntEQ, LLVMBuildFCmp(ir, LLVMRealOLT, a, b, ""),
+                                       LLVMBuildFCmp(ir, LLVMRealOGT, a, zero, ""), "");
+    LLVMValueRef bits = LLVMBuildBitCast(ir, gen_to_storage(g, dtype, a), word, "");
+    LLVMValueRef step = LLVMBuildSelect(ir, grows, one, LLVMConstAllOnes(word), "");
+    LLVMValueRef first = LLVMBuildSelect(ir, LLVMBuildFCmp(ir, LLVMRealOLT, b, zero, ""),
+                                         LLVMBuildOr(ir, sign, one, ""), one, "");
+    bits = LLVMBuildSelect(ir, LLVMBuildFCmp(ir, LLVMRealOEQ, a, zero, ""), first,
+                           LLVMBuildAdd(ir, bits, step, ""), "");
+    bits = LLVMBuildBitCast(ir, bits, gen_storage_type(g, dtype), "");
+    LLVMValueRef next = gen_from_storage(g, dtype, bits);
+    next = LLVMBuildSelect(ir, LLVMBuildFCmp(ir, LLVMRealOEQ, a, b, ""), b, next, "");
+    LLVMValueRef is_nan = LLVMBuildFCmp(ir, LLVMRealUNO, a, b, "");
+    return LLVMBuildSelect(ir, is_nan, LLVMBuildFAdd(ir, a, b, ""), next, "");
+}
+
 static LLVMValueRef math_call(gen *g, const hone_expr *e) {
     LLVMValueRef args[4];
     if (e->count > 4) return NULL;
@@ -101,6 +125,9 @@ static LLVMValueRef math_call(gen *g, const hone_expr *e) {
     LLVMValueRef value = gen_vector_math(g, (hone_intrin)e->op, args, e->dtype.lanes);
     if (value) return value;
     if (e->op == HONE_INTRIN_RSQRT) return inverse_root(g, e, args[0]);
+    if (e->op == HONE_INTRIN_NEXTAFTER && codegen_is_small_float(e->dtype)) {
+        return next_small(g, e->dtype, args[0], args[1]);
+    }
     for (size_t i = 0; i < HONE_COUNT(math_rows); i++) {
         const struct math_row *row = &math_rows[i];
         if (row->intrin != (hone_intrin)e->op) continue;

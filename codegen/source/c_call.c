@@ -18,9 +18,24 @@ static const char *arguments(c_gen *g, const hone_expr *e, uint16_t first) {
     return all;
 }
 
+/* Of a small float, by its bits. */
+static c_text next_small(c_gen *g, const hone_expr *e) {
+    hone_dtype dtype = hone_dtype_element(e->dtype);
+    c_text a = c_value(g, e->args[0]), b = c_value(g, e->args[1]);
+    const char *name = c_helper(g, "next", c_storage(g, dtype));
+    c_text bits = {c_printf(g, "%s(%s, %s, %s, %s)", name, a.s, b.s, c_to_storage(g, dtype, a).s,
+                            c_to_storage(g, dtype, b).s),
+                   C_PREC_POSTFIX};
+    return c_from_storage(g, dtype, bits);
+}
+
 static c_text math_call(c_gen *g, const hone_expr *e) {
     const char *f = e->dtype.bits == 64 ? "" : "f";
+    bool is_small = codegen_is_small_float(e->dtype);
     switch ((hone_intrin)e->op) {
+    case HONE_INTRIN_NEXTAFTER:
+        if (is_small) return next_small(g, e);
+        return (c_text){c_printf(g, "nextafter%s(%s)", f, arguments(g, e, 0)), C_PREC_POSTFIX};
     case HONE_INTRIN_EXP10:
         return (c_text){c_printf(g, "pow%s(10, %s)", f, arguments(g, e, 0)), C_PREC_POSTFIX};
     case HONE_INTRIN_RSQRT:

@@ -80,6 +80,14 @@ static const helper helpers[] = {
                "    memcpy(&value, &bits, sizeof bits);\n"
                "    return value;\n"
                "}\n"          },
+    {"next",        "/* The next number of a small float from a to b; their bits. */\n"
+             "static inline $T $N(float a, float b, $T from, $T to) {\n"
+             "    $T sign = ($T)(1u << (8 * sizeof sign - 1));\n"
+             "    if (a != a) return from;\n"
+             "    if (a == b || b != b) return to;\n"
+             "    if (a == 0.0f) return b < 0.0f ? ($T)(sign | 1) : 1;\n"
+             "    return ($T)((a < b) == (a > 0.0f) ? from + 1 : from - 1);\n"
+             "}\n"              },
 };
 
 /* Conversions of the small floats; the layout is the type's. */

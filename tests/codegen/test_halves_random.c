@@ -87,6 +87,7 @@ static void write_value(hone_rng *rng, const char *dtype, int depth, hone_str *o
         {"T.floor(",         NULL },
         {"T.Select(v < 3, ", ", " },
         {"T.fma(A[v, w], ",  ", " },
+        {"T.nextafter(",     ", " },
         {"T.floormod(",      ", " },
     };
     if (depth == 0 || hone_rng_below(rng, 6) == 0) {
