@@ -14,7 +14,7 @@
 #include "tests/support/hone_test.h"
 #include "tests/support/program_text.h"
 
-enum { ROWS = 8, COLUMNS = 48, DEPTH = 4, TEXT = 4096, PROGRAMS = 4 };
+enum { ROWS = 8, COLUMNS = 48, DEPTH = 4, TEXT = 4096, PROGRAMS = 3 };
 
 static const struct row {
     const char *name, *dtype, *loop;
