@@ -30,7 +30,7 @@ static hone_status parse_size(const char *spec, const char **at, int64_t *out) {
 }
 
 static hone_status parse_spec(hone_arena *arena, const char *spec, choice *out) {
-    const char *equals = strchr(spec, '=');
+    const char *equals = strrchr(spec, '='); /* a model may have '=' in a name */
     if (!equals || equals == spec) {
         return HONE_ERROR(HONE_CODE_INVALID, "shape '%s' must be NAME=SIZE[,SIZE...]", spec);
     }

@@ -88,6 +88,13 @@ const char *printer_define(printer *pr, const char *hint) {
     return "v";
 }
 
+bool printer_can_keep(const printer *pr, const char *hint) {
+    bool is_name = hint && *hint && !isdigit((unsigned char)*hint);
+    for (const char *c = hint; is_name && *c; c++)
+        is_name = isalnum((unsigned char)*c) || *c == '_';
+    return is_name && !hone_strmap_find(&pr->used, hint, NULL);
+}
+
 const char *printer_define_var(printer *pr, hone_var var) {
     const hone_var_info *info = pr->func ? &pr->func->vars[var] : &pr->graph->vars[var];
     const char *name = printer_define(pr, info->name);
@@ -124,6 +131,13 @@ const char *printer_buffer(printer *pr, hone_buffer buffer) {
     if (!pr->func || buffer >= pr->func->buffer_count) return "no_such_buffer";
     if (pr->buffer_names && pr->buffer_names[buffer]) return pr->buffer_names[buffer];
     const char *name = clean(pr, pr->func->buffers[buffer].name);
+    return name ? name : "v";
+}
+
+const char *printer_value(printer *pr, hone_gvalue value) {
+    if (value >= pr->graph->value_count) return "no_such_value";
+    if (pr->value_names[value]) return pr->value_names[value];
+    const char *name = clean(pr, pr->graph->values[value].name);
     return name ? name : "v";
 }
 

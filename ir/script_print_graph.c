@@ -4,11 +4,6 @@
 #include <math.h>
 #include <string.h>
 
-const char *printer_value(printer *pr, hone_gvalue value) {
-    if (value >= pr->graph->value_count) return "no_such_value";
-    return pr->value_names[value] ? pr->value_names[value] : pr->graph->values[value].name;
-}
-
 /* ---- what is used ---- */
 
 typedef struct usage {
@@ -481,7 +476,7 @@ static void print_head(printer *pr) {
     hone_str_printf(pr->out, "def %s(", g->name);
     pr->in_signature = true;
     for (uint32_t i = 0; i < g->param_count; i++) {
-        pr->value_names[i] = printer_define(pr, g->values[i].name);
+        if (!pr->value_names[i]) pr->value_names[i] = printer_define(pr, g->values[i].name);
         hone_str_printf(pr->out, "%s%s", i ? ", " : "", pr->value_names[i]);
         if (!g->values[i].sinfo) continue;
         hone_str_append(pr->out, ": ");
@@ -517,6 +512,11 @@ static bool begin_tables(printer *pr, usage *u) {
     pr->var_names = hone_arena_zalloc(pr->arena, (g->var_count + 1) * sizeof *pr->var_names);
     pr->value_names = hone_arena_zalloc(pr->arena, (g->value_count + 1) * sizeof *pr->value_names);
     if (!pr->var_names || !pr->value_names || !find_usage(pr, g, 0, u)) return false;
+    /* Whoever calls a parameter by a name that Python has as well finds it under that name. */
+    for (uint32_t i = 0; i < g->param_count; i++) {
+        const char *name = g->values[i].name;
+        if (printer_can_keep(pr, name)) pr->value_names[i] = printer_define(pr, name);
+    }
     for (hone_var var = 0; var < g->var_count; var++) {
         if (u->vars[var]) printer_define_var(pr, var);
     }

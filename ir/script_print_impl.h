@@ -49,12 +49,15 @@ bool printer_is_classic(const printer *pr);
 /* ---- names ---- */
 /* A name that is not in sight yet, defined from now on; never NULL. */
 const char *printer_define(printer *pr, const char *hint);
+/* Whether printer_define would give the hint as it is. */
+bool printer_can_keep(const printer *pr, const char *hint);
 const char *printer_define_var(printer *pr, hone_var var);
 const char *printer_define_buffer(printer *pr, hone_buffer buffer);
 uint32_t printer_scope_begin(const printer *pr);
 void printer_scope_end(printer *pr, uint32_t mark);
 const char *printer_var(printer *pr, hone_var var);
 const char *printer_buffer(printer *pr, hone_buffer buffer);
+const char *printer_value(printer *pr, hone_gvalue value); /* of the graph function */
 
 /* ---- lines ---- */
 void printer_line_begin(printer *pr);

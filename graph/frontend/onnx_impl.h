@@ -29,12 +29,15 @@ typedef struct onnx_reader {
     hone_arena *arena; /* the module's */
     hone_ir ir;
     const char *source, *directory;
+    const Onnx__GraphProto *proto; /* being read */
     const hone_graph_options *options;
     bool dim_used[64]; /* by place in options->dims */
     int64_t opset;
     hone_strmap names; /* ONNX value name → index into args */
     hone_garg *args;
     uint32_t arg_count, arg_capacity;
+    uint32_t initializer_count;  /* the first args */
+    hone_strmap size_names;      /* that some dimension has, or was given */
     const Onnx__NodeProto *node; /* being converted */
     uint32_t input_count;        /* its inputs; absent ones are HONE_GARG_NONE */
     hone_garg inputs[ONNX_MAX_INPUTS];

@@ -1,6 +1,5 @@
 #include "graph/frontend/onnx_import.h"
 
-#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +8,7 @@
 #include "ir/grow.h"
 #include "support/alloc.h"
 #include "support/fs.h"
+#include "support/utf8.h"
 
 /* Models: opset, inputs, initializers, nodes in order, outputs. */
 
@@ -26,6 +26,10 @@ const onnx_converter *onnx_find_converter(const char *op) {
 }
 
 static hone_status define(onnx_reader *r, const char *name, hone_garg arg) {
+    size_t length = strlen(name);
+    if (hone_utf8_valid_bytes(name, length) < length) {
+        return HONE_ERROR(HONE_CODE_INVALID, "the name '%s' is not UTF-8", name);
+    }
     if (hone_strmap_find(&r->names, name, NULL)) {
         return HONE_ERROR(HONE_CODE_INVALID, "value '%s' is defined twice", name);
     }
@@ -37,20 +41,12 @@ static hone_status define(onnx_reader *r, const char *name, hone_garg arg) {
     return HONE_OK;
 }
 
-/* A name that Python allows. */
-static const char *identifier(onnx_reader *r, const char *name) {
-    char *copy = hone_arena_printf(r->arena, "%s%s", isdigit((unsigned char)name[0]) ? "_" : "",
-                                   name[0] ? name : "_");
-    if (!copy) return "_";
-    for (char *c = copy; *c; c++) {
-        if (!isalnum((unsigned char)*c)) *c = '_';
-    }
-    return copy;
-}
-
 /* ---- inputs ---- */
 
-/* A named size: the number that the caller gave, or a variable. */
+/* Names of values and sizes stay as the file spells them: whoever prints a program makes them
+ * identifiers (ir/script_names.c), so two names are never one. */
+
+/* A size: the number that the caller gave, or a variable. */
 static hone_status named_size(onnx_reader *r, const char *name, const hone_expr **out) {
     const hone_graph_options *options = r->options;
     for (size_t i = 0; options && i < options->dim_count; i++) {
@@ -61,13 +57,49 @@ static hone_status named_size(onnx_reader *r, const char *name, const hone_expr 
         }
     }
     hone_var var = 0;
-    const char *id = identifier(r, name);
-    while (var < r->graph->var_count && strcmp(r->graph->vars[var].name, id) != 0)
+    while (var < r->graph->var_count && strcmp(r->graph->vars[var].name, name) != 0)
         var++;
-    if (var == r->graph->var_count) var = hone_graph_add_var(r->graph, id);
+    if (var == r->graph->var_count) var = hone_graph_add_var(r->graph, name);
     if (var == HONE_NO_ID) return HONE_ERROR(HONE_CODE_NO_MEMORY, "model");
     *out = hone_expr_var(&r->ir, HONE_DTYPE_I64, var);
     return hone_ir_finish(&r->ir);
+}
+
+static const char *name_of_dim(const Onnx__TensorShapeProto__Dimension *dim) {
+    bool has = dim->value_case == ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_PARAM &&
+               dim->dim_param && dim->dim_param[0];
+    return has ? dim->dim_param : NULL;
+}
+
+static hone_status note_size_name(onnx_reader *r, const char *name) {
+    return hone_strmap_put(&r->size_names, name, 1) ? HONE_OK
+                                                    : HONE_ERROR(HONE_CODE_NO_MEMORY, "model");
+}
+
+/* Notes the names of sizes that an input's dimensions have in the file. */
+static hone_status note_sizes(onnx_reader *r, const Onnx__ValueInfoProto *input) {
+    const Onnx__TypeProto *type = input->type;
+    bool is_tensor = type && type->value_case == ONNX__TYPE_PROTO__VALUE_TENSOR_TYPE &&
+                     type->tensor_type && type->tensor_type->shape;
+    for (size_t d = 0; is_tensor && d < type->tensor_type->shape->n_dim; d++) {
+        const char *name = name_of_dim(type->tensor_type->shape->dim[d]);
+        if (name) HONE_TRY(note_size_name(r, name));
+    }
+    return HONE_OK;
+}
+
+/* A size without a name is one of its own: a_dim0, or a_dim0_1 where the file calls another so. */
+static hone_status unnamed_size(onnx_reader *r, const char *input, size_t i,
+                                const hone_expr **out) {
+    char suffix[24] = "";
+    const char *name = NULL;
+    for (unsigned k = 1; !name || hone_strmap_find(&r->size_names, name, NULL); k++) {
+        name = hone_arena_printf(r->arena, "%s_dim%zu%s", input, i, suffix);
+        if (!name) return HONE_ERROR(HONE_CODE_NO_MEMORY, "model");
+        snprintf(suffix, sizeof suffix, "_%u", k);
+    }
+    HONE_TRY(note_size_name(r, name));
+    return named_size(r, name, out);
 }
 
 static hone_status input_extent(onnx_reader *r, const char *input, size_t i,
@@ -87,13 +119,8 @@ static hone_status input_extent(onnx_reader *r, const char *input, size_t i,
         *out = hone_extent_int(&r->ir, dim->dim_value);
         return hone_ir_finish(&r->ir);
     }
-    if (dim->value_case == ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_PARAM && dim->dim_param &&
-        dim->dim_param[0]) {
-        return named_size(r, dim->dim_param, out);
-    }
-    const char *name = hone_arena_printf(r->arena, "%s_dim%zu", identifier(r, input), i);
-    if (!name) return HONE_ERROR(HONE_CODE_NO_MEMORY, "model");
-    return named_size(r, name, out);
+    const char *name = name_of_dim(dim);
+    return name ? named_size(r, name, out) : unnamed_size(r, input, i, out);
 }
 
 static hone_status read_input_type(onnx_reader *r, const Onnx__ValueInfoProto *input,
@@ -132,7 +159,11 @@ static hone_status read_input(onnx_reader *r, const Onnx__ValueInfoProto *input)
     if (!input->name || !input->name[0]) {
         return HONE_ERROR(HONE_CODE_INVALID, "an input without a name");
     }
-    if (hone_strmap_find(&r->names, input->name, NULL)) return HONE_OK; /* an initializer */
+    uint64_t at;
+    if (hone_strmap_find(&r->names, input->name, &at)) {
+        if (at < r->initializer_count) return HONE_OK; /* its value is in the file */
+        return HONE_ERROR(HONE_CODE_INVALID, "there are two inputs '%s'", input->name);
+    }
     const hone_sinfo *info = NULL;
     const hone_tensor *weight = given_weight(r, input->name);
     if (weight) {
@@ -143,7 +174,7 @@ static hone_status read_input(onnx_reader *r, const Onnx__ValueInfoProto *input)
         return define(r, input->name, constant);
     }
     HONE_TRY(hone_status_annotate(read_input_type(r, input, &info), "input '%s'", input->name));
-    hone_gvalue value = hone_graph_add_param(r->graph, identifier(r, input->name), info);
+    hone_gvalue value = hone_graph_add_param(r->graph, input->name, info);
     if (value == HONE_NO_ID) return HONE_ERROR(HONE_CODE_NO_MEMORY, "model");
     return define(r, input->name, HONE_GARG_OF_VALUE(value));
 }
@@ -238,10 +269,11 @@ static hone_status check_arity(const onnx_reader *r, const onnx_converter *row) 
 }
 
 /* The value keeps the name it has in the model. */
-static void name_value(onnx_reader *r, const hone_garg *arg, const char *name) {
-    if (arg->kind != HONE_GARG_VALUE || arg->u.value < r->graph->param_count) return;
+static hone_status name_value(onnx_reader *r, const hone_garg *arg, const char *name) {
+    if (arg->kind != HONE_GARG_VALUE || arg->u.value < r->graph->param_count) return HONE_OK;
     hone_gvalue_info *value = &r->graph->values[arg->u.value];
-    if (strcmp(value->name, "lv") == 0) value->name = identifier(r, name);
+    if (strcmp(value->name, "lv") == 0) value->name = hone_arena_strdup(r->arena, name);
+    return value->name ? HONE_OK : HONE_ERROR(HONE_CODE_NO_MEMORY, "model");
 }
 
 static hone_status convert_node(onnx_reader *r, const Onnx__NodeProto *node) {
@@ -259,7 +291,7 @@ static hone_status convert_node(onnx_reader *r, const Onnx__NodeProto *node) {
     HONE_TRY(hone_ir_finish(&r->ir));
     for (uint32_t i = 0; i < r->output_count; i++) {
         if (!node->output[i][0]) continue;
-        name_value(r, &outputs[i], node->output[i]);
+        HONE_TRY(name_value(r, &outputs[i], node->output[i]));
         HONE_TRY(define(r, node->output[i], outputs[i]));
     }
     return define_unimplemented(r, node, row->most_outputs);
@@ -312,7 +344,7 @@ static hone_status read_outputs(onnx_reader *r, const Onnx__GraphProto *graph) {
         HONE_TRY(check_implemented(&items[i], name));
         HONE_TRY(onnx_as_tensor(r, &items[i]));
         if (items[i].kind == HONE_GARG_VALUE) r->graph->values[items[i].u.value].is_output = true;
-        names[i] = onnx_text_value(r, identifier(r, name));
+        names[i] = onnx_text_value(r, name);
     }
     r->graph->result = items[0];
     if (graph->n_output > 1) {
@@ -352,6 +384,9 @@ static hone_status read_graph(onnx_reader *r, const Onnx__GraphProto *graph) {
     for (size_t i = 0; i < graph->n_initializer; i++) {
         HONE_TRY(read_initializer(r, graph->initializer[i]));
     }
+    r->initializer_count = r->arg_count;
+    for (size_t i = 0; i < graph->n_input; i++)
+        HONE_TRY(note_sizes(r, graph->input[i]));
     for (size_t i = 0; i < graph->n_input; i++)
         HONE_TRY(read_input(r, graph->input[i]));
     for (size_t i = 0; i < graph->n_node; i++) {
@@ -390,6 +425,7 @@ static hone_status read_model(onnx_reader *r, const Onnx__ModelProto *model) {
     }
     HONE_TRY(check_operators(model->graph));
     HONE_TRY(read_opset(r, model));
+    r->proto = model->graph;
     r->graph = hone_graph_func_create(r->arena, "main");
     if (!r->graph) return HONE_ERROR(HONE_CODE_NO_MEMORY, "model");
     HONE_TRY(read_graph(r, model->graph));
@@ -418,6 +454,7 @@ hone_status hone_onnx_parse(const void *bytes, size_t size, const char *source_n
         st = read_model(r, model);
         st = hone_status_join(st, hone_ir_finish(&r->ir));
         hone_strmap_deinit(&r->names);
+        hone_strmap_deinit(&r->size_names);
         if (st)
             hone_module_release(r->module);
         else
