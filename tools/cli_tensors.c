@@ -5,8 +5,10 @@
 
 #include "graph/frontend/onnx_import.h"
 #include "graph/graph_options.h"
+#include "support/alloc.h"
 #include "support/fs.h"
 #include "support/rng.h"
+#include "support/vec.h"
 
 enum { INPUT_SEED = 20 };
 
@@ -14,61 +16,88 @@ static hone_status no_memory(void) {
     return HONE_ERROR(HONE_CODE_NO_MEMORY, "tensors");
 }
 
-/* ---- files ---- */
+/* ---- sets ---- */
 
-static hone_status add_one(hone_tensor_set *set, const char *name, size_t name_length,
-                           hone_tensor *tensor) {
-    hone_str text = {0};
-    if (name_length) {
-        hone_str_append_n(&text, name, name_length);
-    } else {
-        hone_str_printf(&text, "%zu", set->count);
+void hone_cli_tensors_deinit(hone_cli_tensors *tensors) {
+    for (size_t i = 0; i < tensors->count; i++) {
+        hone_free(tensors->data[i].name);
+        hone_tensor_destroy(tensors->data[i].tensor);
     }
-    hone_status st = hone_tensor_set_add(set, hone_str_text(&text), tensor);
-    hone_str_deinit(&text);
-    return st;
+    hone_vec_deinit(tensors);
 }
 
-static hone_status add_all(hone_tensor_set *set, const char *path, const char *name,
-                           size_t name_length) {
+hone_status hone_cli_tensors_add(hone_cli_tensors *tensors, const char *name, hone_tensor *tensor) {
+    hone_cli_tensor item = {.name = name ? hone_strdup(name) : NULL, .tensor = tensor};
+    if ((item.name || !name) && hone_vec_push(tensors, item)) return HONE_OK;
+    hone_free(item.name);
+    hone_tensor_destroy(tensor);
+    return no_memory();
+}
+
+/* ---- files ---- */
+
+/* numpy.savez(file, a, b) calls them arr_0 and arr_1. */
+static bool is_place_name(const char *path, const char *name) {
+    if (strcmp(hone_path_extension(path), ".npz") != 0 || strncmp(name, "arr_", 4) != 0)
+        return false;
+    return name[4] && strspn(name + 4, "0123456789") == strlen(name + 4);
+}
+
+static hone_status add_all(hone_cli_tensors *to, const char *path, const char *name) {
     hone_tensor_set file;
     HONE_TRY(hone_tensor_set_load(path, &file));
     hone_status st = HONE_OK;
-    if (name_length && file.count != 1) {
+    if (name && file.count != 1) {
         st = HONE_ERROR(HONE_CODE_INVALID, "%s: holds %zu tensors, a name is for one", path,
                         file.count);
     }
     for (size_t i = 0; i < file.count && !st; i++) {
         hone_tensor *tensor = file.data[i].tensor;
         file.data[i].tensor = NULL;
-        st = name_length ? add_one(set, name, name_length, tensor)
-                         : hone_tensor_set_add(set, file.data[i].name, tensor);
+        st = hone_cli_tensors_add(to, name ? name : file.data[i].name, tensor);
+        if (!st) to->data[to->count - 1].is_place = !name && is_place_name(path, file.data[i].name);
     }
     hone_tensor_set_deinit(&file);
     return st;
 }
 
-static hone_status load_one(hone_tensor_set *set, const char *text) {
-    const char *equals = hone_fs_exists(text) ? NULL : strchr(text, '=');
-    const char *path = equals ? equals + 1 : text;
-    size_t name_length = equals ? (size_t)(equals - text) : 0;
+static hone_status load_file(hone_cli_tensors *to, const char *path, const char *name) {
     const char *ending = hone_path_extension(path);
     hone_tensor *tensor;
     if (strcmp(ending, ".pb") == 0) {
         HONE_TRY(hone_onnx_load_tensor(path, &tensor));
-        return add_one(set, text, name_length, tensor);
+        return hone_cli_tensors_add(to, name, tensor);
     }
     if (strcmp(ending, ".npy") == 0) {
         HONE_TRY(hone_npy_load(path, &tensor));
-        return add_one(set, text, name_length, tensor);
+        return hone_cli_tensors_add(to, name, tensor);
     }
-    return add_all(set, path, text, name_length);
+    return add_all(to, path, name);
 }
 
-hone_status hone_cli_load_tensors(const hone_cli_list *files, hone_tensor_set *out_set) {
-    *out_set = (hone_tensor_set){0};
+/* The '=' between name and path, or NULL: names and paths may have more of them. */
+static const char *find_equals(const char *text) {
+    const char *first = strchr(text, '=');
+    if (!first || hone_fs_exists(text)) return NULL;
+    for (const char *at = first; at; at = strchr(at + 1, '=')) {
+        if (hone_fs_exists(at + 1)) return at;
+    }
+    return first;
+}
+
+static hone_status load_one(hone_cli_tensors *to, const char *text) {
+    const char *equals = find_equals(text);
+    if (!equals) return load_file(to, text, NULL);
+    char *name = hone_strndup(text, (size_t)(equals - text));
+    hone_status st = name ? load_file(to, equals + 1, *name ? name : NULL) : no_memory();
+    hone_free(name);
+    return st;
+}
+
+hone_status hone_cli_load_tensors(const hone_cli_list *files, hone_cli_tensors *out_tensors) {
+    *out_tensors = (hone_cli_tensors){0};
     for (size_t i = 0; i < files->count; i++)
-        HONE_TRY(load_one(out_set, files->items[i]));
+        HONE_TRY(load_one(out_tensors, files->items[i]));
     return HONE_OK;
 }
 
@@ -83,7 +112,7 @@ static int64_t find_size(const char *name, const hone_dim_variants *sizes) {
 }
 
 static hone_status make_up(const hone_cli_want *want, const hone_dim_variants *sizes, hone_rng *rng,
-                           hone_tensor_set *set) {
+                           hone_cli_tensors *set) {
     int64_t shape[HONE_MAX_RANK];
     for (int32_t d = 0; d < want->rank; d++) {
         shape[d] = want->shape[d];
@@ -96,11 +125,11 @@ static hone_status make_up(const hone_cli_want *want, const hone_dim_variants *s
     } else {
         hone_tensor_fill_random(tensor, rng, hone_dtype_is_float(want->dtype) ? -1 : 0, 1);
     }
-    return add_one(set, want->name, strlen(want->name), tensor);
+    return hone_cli_tensors_add(set, want->name, tensor);
 }
 
 static hone_status make_up_all(hone_cli *cli, const hone_cli_want *wants, size_t count,
-                               const hone_cli_list *shapes, hone_tensor_set *set) {
+                               const hone_cli_list *shapes, hone_cli_tensors *set) {
     hone_dim_variants sizes = {0};
     hone_status st = hone_dim_variants_parse(shapes->items, shapes->count, &sizes);
     hone_rng rng = hone_rng_from_seed(INPUT_SEED);
@@ -113,40 +142,119 @@ static hone_status make_up_all(hone_cli *cli, const hone_cli_want *wants, size_t
 
 /* ---- matching ---- */
 
-static hone_tensor *find_named(hone_tensor_set *set, const char *name) {
-    for (size_t i = 0; i < set->count; i++) {
-        if (strcmp(set->data[i].name, name) == 0) return set->data[i].tensor;
+enum { MOST_LISTED = 32 };
+
+static void print_want(const hone_cli_want *want, hone_str *out) {
+    hone_str_printf(out, "'%s' %s[", want->name, HONE_DTYPE_NAME(want->dtype));
+    for (int32_t d = 0; d < want->rank; d++) {
+        if (d) hone_str_append(out, ", ");
+        if (want->shape[d] >= 0) {
+            hone_str_printf(out, "%lld", (long long)want->shape[d]);
+        } else {
+            hone_str_append(out, want->dim_names[d] ? want->dim_names[d] : "any");
+        }
     }
-    return NULL;
+    hone_str_append(out, "]");
 }
 
-static hone_status wrong_count(const hone_cli_want *wants, size_t count, size_t given) {
+/* What assignment works on. */
+typedef struct assignment {
+    const hone_cli_want *wants;
+    size_t count;
+    const hone_cli_tensors *given;
+    const char *option, *what;
+    size_t *index; /* per want: which of the given; NONE = still open */
+} assignment;
+
+#define NONE SIZE_MAX
+
+/* Puts the list of wants behind what is wrong. Takes and returns failed. */
+static hone_status with_list(const assignment *a, hone_status failed) {
     hone_str names = {0};
-    for (size_t i = 0; i < count; i++) {
-        hone_str_printf(&names, "%s'%s' %s[", i ? ", " : "", wants[i].name,
-                        HONE_DTYPE_NAME(wants[i].dtype));
-        for (int32_t d = 0; d < wants[i].rank; d++) {
-            if (d) hone_str_append(&names, ", ");
-            if (wants[i].shape[d] >= 0) {
-                hone_str_printf(&names, "%lld", (long long)wants[i].shape[d]);
-            } else {
-                hone_str_append(&names, wants[i].dim_names[d] ? wants[i].dim_names[d] : "any");
-            }
-        }
-        hone_str_append(&names, "]");
+    for (size_t i = 0; i < a->count && i < MOST_LISTED; i++) {
+        if (i) hone_str_append(&names, ", ");
+        print_want(&a->wants[i], &names);
     }
-    hone_status st =
-        HONE_ERROR(HONE_CODE_INVALID, "%zu tensors are given with --in, it takes %zu: %s", given,
-                   count, hone_str_text(&names));
+    if (a->count > MOST_LISTED) hone_str_append(&names, ", …");
+    hone_status st = HONE_ERROR(hone_status_code(failed), "%s: %s", hone_status_message(failed),
+                                a->count ? hone_str_text(&names) : "none");
+    hone_status_free(failed);
     hone_str_deinit(&names);
     return st;
 }
 
-static bool have_names(hone_tensor_set *set, const hone_cli_want *wants, size_t count) {
-    for (size_t i = 0; i < count; i++) {
-        if (!find_named(set, wants[i].name)) return false;
+static bool is_about_outputs(const assignment *a) {
+    return strcmp(a->what, "output") == 0;
+}
+
+static hone_status unknown_name(const assignment *a, const char *name) {
+    const char *meant = hone_name_suggest(name, a->wants, a->count, sizeof *a->wants);
+    return with_list(a, HONE_ERROR(HONE_CODE_INVALID, "there is no %s '%s'%s%s%s it %s", a->what,
+                                   name, meant ? "; did you mean '" : ",", meant ? meant : "",
+                                   meant ? "'?" : "", is_about_outputs(a) ? "gives" : "takes"));
+}
+
+/* Gives a named tensor to the want of its name. Outputs may be one value that is listed twice. */
+static hone_status assign_named(const assignment *a, size_t which, size_t *out_found) {
+    const char *name = a->given->data[which].name;
+    *out_found = 0;
+    for (size_t i = 0; i < a->count; i++) {
+        if (strcmp(a->wants[i].name, name) != 0) continue;
+        if (a->index[i] != NONE) {
+            return HONE_ERROR(HONE_CODE_INVALID, "%s '%s' is given twice", a->what, name);
+        }
+        a->index[i] = which;
+        ++*out_found;
     }
-    return true;
+    if (*out_found <= 1 || is_about_outputs(a)) return HONE_OK;
+    return HONE_ERROR(HONE_CODE_INVALID,
+                      "there are %zu %ss '%s': give files without names, in order", *out_found,
+                      a->what, name);
+}
+
+static hone_status wrong_count(const assignment *a) {
+    return with_list(a, HONE_ERROR(HONE_CODE_INVALID, "%zu tensors are given with %s, it %s %zu",
+                                   a->given->count, a->option,
+                                   is_about_outputs(a) ? "gives" : "takes", a->count));
+}
+
+/* Those without a name take what is left. */
+static hone_status assign_rest(const assignment *a, const bool *is_assigned) {
+    size_t at = 0;
+    for (size_t g = 0; g < a->given->count; g++) {
+        if (is_assigned[g]) continue;
+        while (at < a->count && a->index[at] != NONE)
+            at++;
+        if (at == a->count) return wrong_count(a);
+        a->index[at] = g;
+    }
+    while (at < a->count && a->index[at] != NONE)
+        at++;
+    return at == a->count ? HONE_OK : wrong_count(a);
+}
+
+static hone_status assign(const assignment *a, bool *is_assigned) {
+    for (size_t i = 0; i < a->count; i++)
+        a->index[i] = NONE;
+    for (size_t g = 0; g < a->given->count; g++) {
+        const hone_cli_tensor *tensor = &a->given->data[g];
+        size_t found = 0;
+        if (tensor->name) HONE_TRY(assign_named(a, g, &found));
+        if (tensor->name && !found && !tensor->is_place) return unknown_name(a, tensor->name);
+        is_assigned[g] = found > 0;
+    }
+    return assign_rest(a, is_assigned);
+}
+
+hone_status hone_cli_assign_tensors(const hone_cli_want *wants, size_t count,
+                                    const hone_cli_tensors *given, const char *option,
+                                    const char *what, size_t *out_index) {
+    bool *is_assigned = hone_calloc(given->count + 1, sizeof *is_assigned);
+    if (!is_assigned) return no_memory();
+    const assignment a = {wants, count, given, option, what, out_index};
+    hone_status st = assign(&a, is_assigned);
+    hone_free(is_assigned);
+    return st;
 }
 
 /* An int4 is a byte in a file: int8 that fits it, uint8 for uint4. */
@@ -167,15 +275,18 @@ static hone_status take_as_four_bits(const hone_cli_want *want, hone_tensor *ten
 }
 
 hone_status hone_cli_match_tensors(hone_cli *cli, const hone_cli_want *wants, size_t count,
-                                   const hone_cli_list *shapes, hone_tensor_set *set,
+                                   const hone_cli_list *shapes, hone_cli_tensors *given,
                                    hone_tensor ***out_tensors) {
     *out_tensors = hone_arena_zalloc(cli->arena, (count + 1) * sizeof **out_tensors);
-    if (!*out_tensors) return no_memory();
-    if (set->count == 0) HONE_TRY(make_up_all(cli, wants, count, shapes, set));
-    if (set->count != count) return wrong_count(wants, count, set->count);
-    bool is_by_name = have_names(set, wants, count);
+    size_t *index = hone_arena_zalloc(cli->arena, (count + 1) * sizeof *index);
+    if (!*out_tensors || !index) return no_memory();
+    bool are_made_up = given->count == 0;
+    if (are_made_up) HONE_TRY(make_up_all(cli, wants, count, shapes, given));
+    if (!are_made_up) {
+        HONE_TRY(hone_cli_assign_tensors(wants, count, given, "--in", "input", index));
+    }
     for (size_t i = 0; i < count; i++) {
-        (*out_tensors)[i] = is_by_name ? find_named(set, wants[i].name) : set->data[i].tensor;
+        (*out_tensors)[i] = given->data[are_made_up ? i : index[i]].tensor;
         HONE_TRY(take_as_four_bits(&wants[i], (*out_tensors)[i]));
     }
     return HONE_OK;

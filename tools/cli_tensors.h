@@ -17,17 +17,43 @@ typedef struct hone_cli_want {
     bool is_size; /* a number that is the size of a dimension as well */
 } hone_cli_want;
 
-/* Reads .npy, .npz, .safetensors and .pb files into a set; "NAME=FILE" names the tensor of a file
- * that holds one. Tensors of .npy and .pb files without a name get their number: "0", "1", … */
-HONE_NODISCARD hone_status hone_cli_load_tensors(const hone_cli_list *files,
-                                                 hone_tensor_set *out_set);
+/* Tensors that somebody gave, or that came out. Several may have one name. */
+typedef struct hone_cli_tensor {
+    char *name;          /* owned; NULL = it was given none */
+    hone_tensor *tensor; /* owned */
+    bool is_place;       /* the name is numpy's for a place in an .npz: arr_0, arr_1, … */
+} hone_cli_tensor;
 
-/* Finds the tensor for each want: by name when all have one of that name, else in order. Without
- * any file they are made up (from a fixed seed), with sizes from `shapes` ("N=4", else 1). The
- * tensors belong to the set. INVALID says which are missing or too many. */
+typedef struct hone_cli_tensors {
+    hone_cli_tensor *data;
+    size_t count, capacity;
+} hone_cli_tensors;
+
+void hone_cli_tensors_deinit(hone_cli_tensors *tensors); /* leaves {0} */
+/* Takes the tensor, also when it fails; copies the name (NULL: none). */
+HONE_NODISCARD hone_status hone_cli_tensors_add(hone_cli_tensors *tensors, const char *name,
+                                                hone_tensor *tensor);
+
+/* Reads .npy, .npz, .safetensors and .pb files; "NAME=FILE" names the tensor of a file that holds
+ * one, those of .npz and .safetensors files have names. Deinit also after failure. */
+HONE_NODISCARD hone_status hone_cli_load_tensors(const hone_cli_list *files,
+                                                 hone_cli_tensors *out_tensors);
+
+/* Finds the given tensor for each want: one with a name is for the want of that name, those without
+ * take the wants that are left, in order. INVALID, with the list of wants: a name that no want or
+ * more than one has, a name given twice, too few or too many. `option` ("--in") and `what`
+ * ("input") are words for that. out_index has room for `count`. */
+HONE_NODISCARD hone_status hone_cli_assign_tensors(const hone_cli_want *wants, size_t count,
+                                                   const hone_cli_tensors *given,
+                                                   const char *option, const char *what,
+                                                   size_t *out_index);
+
+/* The tensor for each input. Without any file they are made up (from a fixed seed), with sizes
+ * from `shapes` ("N=4", else 1). The tensors belong to `given`. */
 HONE_NODISCARD hone_status hone_cli_match_tensors(hone_cli *cli, const hone_cli_want *wants,
                                                   size_t count, const hone_cli_list *shapes,
-                                                  hone_tensor_set *set, hone_tensor ***out_tensors);
+                                                  hone_cli_tensors *given,
+                                                  hone_tensor ***out_tensors);
 
 /* The ports of a compiled model. */
 HONE_NODISCARD hone_status hone_cli_wants_of_entry(hone_cli *cli, const hone_model_entry *entry,

@@ -100,7 +100,7 @@ static hone_status keep_results(hone_run_job *job, const hone_graph_func *graph,
         if (st) {
             hone_tensor_destroy(results[i]);
         } else {
-            st = hone_tensor_set_add(&job->outputs, name, results[i]);
+            st = hone_cli_tensors_add(&job->outputs, name, results[i]);
         }
     }
     hone_free(results);
@@ -231,7 +231,7 @@ static hone_status make_output(hone_run_job *job, const hone_func *func, uint32_
                           buffer->name);
     }
     HONE_TRY(hone_tensor_create(buffer->dtype, (int32_t)buffer->rank, shape, out));
-    return hone_tensor_set_add(&job->outputs, buffer->name, *out);
+    return hone_cli_tensors_add(&job->outputs, buffer->name, *out);
 }
 
 /* Parameters that are updated in place are results as well. */
@@ -244,7 +244,7 @@ static hone_status keep_updated(hone_run_job *job, const hone_func *func, const 
         hone_tensor *copy;
         HONE_TRY(hone_tensor_clone(args[i], &copy));
         HONE_TRY(
-            hone_tensor_set_add(&job->outputs, func->buffers[func->params[i].buffer].name, copy));
+            hone_cli_tensors_add(&job->outputs, func->buffers[func->params[i].buffer].name, copy));
     }
     return HONE_OK;
 }

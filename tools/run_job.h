@@ -20,9 +20,9 @@ typedef struct hone_run_job {
     void *extern_library;   /* of --extern */
     hone_tensor_set params; /* of --params */
     const hone_graph_weight *weights;
-    hone_tensor_set inputs;
+    hone_cli_tensors inputs;
     uint32_t line, column;             /* in the text: what could not be run; 0 = unknown */
-    hone_tensor_set outputs;           /* results by name */
+    hone_cli_tensors outputs;          /* results by name */
     double best_ns, median_ns, spread; /* of --time; NAN = not timed */
 } hone_run_job;
 

@@ -34,12 +34,12 @@ static hone_status keep(hone_run_job *job, const hone_model_entry *entry,
     hone_tensor *copy;
     for (int32_t i = 0; i < entry->output_count; i++) {
         HONE_TRY(hone_tensor_clone(outputs[i], &copy));
-        HONE_TRY(hone_tensor_set_add(&job->outputs, entry->outputs[i].name, copy));
+        HONE_TRY(hone_cli_tensors_add(&job->outputs, entry->outputs[i].name, copy));
     }
     for (int32_t i = 0; i < entry->input_count; i++) {
         if (!entry->inputs[i].is_updated) continue;
         HONE_TRY(hone_tensor_clone(inputs[i], &copy));
-        HONE_TRY(hone_tensor_set_add(&job->outputs, entry->inputs[i].name, copy));
+        HONE_TRY(hone_cli_tensors_add(&job->outputs, entry->inputs[i].name, copy));
     }
     return HONE_OK;
 }

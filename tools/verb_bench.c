@@ -31,8 +31,8 @@ typedef struct contestant {
     const char *path;
     hone_loaded_model *model;
     const hone_model_entry *entry;
-    hone_tensor_set inputs;
-    hone_tensor **outputs;
+    hone_cli_tensors given;
+    hone_tensor **inputs, **outputs;
     hone_model_call *call;
     int64_t batch;             /* calls in a share */
     HONE_VEC(double) times_ns; /* of one call, per round */
@@ -58,20 +58,60 @@ static hone_status no_memory(void) {
 
 static hone_status make_call(bench_job *job, contestant *c) {
     const hone_cli_want *wants;
-    hone_tensor **inputs;
     HONE_TRY(hone_loaded_model_entry(c->model, job->o->func, &c->entry));
-    HONE_TRY(hone_cli_load_tensors(&job->o->in, &c->inputs));
+    HONE_TRY(hone_cli_load_tensors(&job->o->in, &c->given));
     HONE_TRY(hone_cli_wants_of_entry(job->cli, c->entry, &wants));
     HONE_TRY(hone_cli_match_tensors(job->cli, wants, (size_t)c->entry->input_count, &job->o->shapes,
-                                    &c->inputs, &inputs));
-    HONE_TRY(hone_loaded_model_make_outputs(c->model, c->entry, inputs, &c->outputs));
-    return hone_model_call_create(c->model, c->entry, inputs, c->outputs, &c->call);
+                                    &c->given, &c->inputs));
+    HONE_TRY(hone_loaded_model_make_outputs(c->model, c->entry, c->inputs, &c->outputs));
+    return hone_model_call_create(c->model, c->entry, c->inputs, c->outputs, &c->call);
+}
+
+/* In words how tensors differ from those of the first model; empty when they do not. */
+static void print_difference(const char *what, const contestant *first, hone_tensor *const *wanted,
+                             int32_t wanted_count, hone_tensor *const *got, int32_t count,
+                             hone_str *out) {
+    if (wanted_count != count) {
+        hone_str_printf(out, "has %d %ss, %s has %d", (int)count, what, first->path,
+                        (int)wanted_count);
+    }
+    for (int32_t i = 0; i < count && !out->length; i++) {
+        bool is_same = hone_dtype_equal(wanted[i]->dtype, got[i]->dtype) &&
+                       hone_tensor_same_shape(wanted[i], got[i]);
+        if (is_same) continue;
+        hone_str_printf(out, "%s %d is ", what, (int)i);
+        hone_tensor_print_type(got[i], out);
+        hone_str_printf(out, ", that of %s is ", first->path);
+        hone_tensor_print_type(wanted[i], out);
+    }
+}
+
+/* Times of different work say nothing about each other. */
+static hone_status compare_with_first(bench_job *job, const contestant *c) {
+    const contestant *first = &job->models[0];
+    hone_str inputs = {0}, outputs = {0};
+    hone_status st = HONE_OK;
+    print_difference("input", first, first->inputs, first->entry->input_count, c->inputs,
+                     c->entry->input_count, &inputs);
+    print_difference("output", first, first->outputs, first->entry->output_count, c->outputs,
+                     c->entry->output_count, &outputs);
+    if (inputs.length) {
+        st = HONE_ERROR(HONE_CODE_INVALID, "other inputs: %s", hone_str_text(&inputs));
+    } else if (outputs.length) {
+        HONE_LOG(&job->cli->log, HONE_LOG_WARNING, "%s: other outputs: %s", c->path,
+                 hone_str_text(&outputs));
+    }
+    hone_str_deinit(&inputs);
+    hone_str_deinit(&outputs);
+    return st;
 }
 
 static hone_status open_one(bench_job *job, contestant *c, const char *path) {
     c->path = path;
     HONE_TRY(hone_loaded_model_open(path, (int32_t)job->o->threads, &c->model)); /* says the path */
-    return hone_status_annotate(make_call(job, c), "%s", path);
+    hone_status st = make_call(job, c);
+    if (!st) st = compare_with_first(job, c);
+    return hone_status_annotate(st, "%s", path);
 }
 
 static hone_status run_batch(contestant *c, int64_t count, double *out_ns) {
@@ -238,7 +278,7 @@ static hone_status run(hone_cli *cli, const bench_options *o) {
         contestant *c = &job.models[i];
         hone_model_call_destroy(c->call);
         if (c->entry) hone_model_free_outputs(c->entry, c->outputs);
-        hone_tensor_set_deinit(&c->inputs);
+        hone_cli_tensors_deinit(&c->given);
         hone_loaded_model_close(c->model);
         hone_vec_deinit(&c->times_ns);
     }

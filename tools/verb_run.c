@@ -5,6 +5,7 @@
 
 #include "compile/compile.h"
 #include "support/fs.h"
+#include "support/map.h"
 #include "support/scratch.h"
 #include "tools/cli_model.h"
 #include "tools/cli_table.h"
@@ -96,20 +97,46 @@ static hone_status run_source(hone_run_job *job, const char *path) {
 
 /* ---- results ---- */
 
-static hone_status write_results(const hone_run_job *job) {
-    if (!job->o->out_dir) return HONE_OK;
-    HONE_TRY(hone_fs_mkdirs(job->o->out_dir));
-    for (size_t i = 0; i < job->outputs.count; i++) {
-        char *name = hone_arena_strdup(job->cli->arena, job->outputs.data[i].name);
-        for (char *c = name; c && *c; c++) {
-            if (*c == '/') *c = '_';
-        }
-        const char *path =
-            name ? hone_arena_printf(job->cli->arena, "%s/%s.npy", job->o->out_dir, name) : NULL;
-        if (!path) return no_memory();
-        HONE_TRY(hone_npy_save(path, job->outputs.data[i].tensor));
+/* The name with '_' for what no file's name should have. */
+static char *file_name(hone_arena *arena, const char *name) {
+    char *clean = hone_arena_strdup(arena, name);
+    for (char *c = clean; c && *c; c++) {
+        if (*c == '/' || (unsigned char)*c < 32 || *c == 127) *c = '_';
+    }
+    return clean;
+}
+
+/* DIR/NAME.npy; a name that is taken already gets a number. */
+static hone_status write_one(const hone_run_job *job, hone_strmap *taken, const char *name,
+                             const hone_tensor *tensor) {
+    hone_arena *arena = job->cli->arena;
+    const char *path = hone_arena_printf(arena, "%s/%s.npy", job->o->out_dir, name);
+    for (unsigned i = 1; path && hone_strmap_find(taken, path, NULL); i++)
+        path = hone_arena_printf(arena, "%s/%s_%u.npy", job->o->out_dir, name, i);
+    if (!path || !hone_strmap_put(taken, path, 1)) return no_memory();
+    return hone_npy_save(path, tensor);
+}
+
+/* Names that are names of files as they are come first: they keep them. */
+static hone_status write_all(const hone_run_job *job, hone_strmap *taken) {
+    for (size_t k = 0; k < 2 * job->outputs.count; k++) {
+        const hone_cli_tensor *output = &job->outputs.data[k % job->outputs.count];
+        const char *name = file_name(job->cli->arena, output->name);
+        if (!name) return no_memory();
+        bool is_first_round = k < job->outputs.count;
+        if ((strcmp(name, output->name) == 0) != is_first_round) continue;
+        HONE_TRY(write_one(job, taken, name, output->tensor));
     }
     return HONE_OK;
+}
+
+static hone_status write_results(const hone_run_job *job) {
+    if (!job->o->out_dir) return HONE_OK;
+    hone_strmap taken = {0};
+    HONE_TRY(hone_fs_mkdirs(job->o->out_dir));
+    hone_status st = write_all(job, &taken);
+    hone_strmap_deinit(&taken);
+    return st;
 }
 
 static void print_values(hone_str *out, const hone_tensor *tensor) {
@@ -150,7 +177,7 @@ static double relative_tolerance(const hone_run_options *o, hone_dtype dtype) {
 /* What --expect says of one output. */
 static hone_status compare_one(hone_run_job *job, size_t index, const hone_tensor *want,
                                hone_json *report) {
-    const hone_named_tensor *got = &job->outputs.data[index];
+    const hone_cli_tensor *got = &job->outputs.data[index];
     double rtol = relative_tolerance(job->o, got->tensor->dtype);
     hone_tensor_diff diff = hone_tensor_diff_make(got->tensor, want, rtol, job->o->atol);
     bool is_right = diff.is_comparable && diff.bad_count == 0;
@@ -179,23 +206,37 @@ static hone_status compare_one(hone_run_job *job, size_t index, const hone_tenso
     return ok ? HONE_OK : no_memory();
 }
 
+/* Which of the expected tensors is for each output. */
+static hone_status assign_expected(hone_run_job *job, const hone_cli_tensors *expected,
+                                   const size_t **out_index) {
+    size_t count = job->outputs.count;
+    hone_cli_want *wants = hone_arena_zalloc(job->cli->arena, (count + 1) * sizeof *wants);
+    size_t *index = hone_arena_zalloc(job->cli->arena, (count + 1) * sizeof *index);
+    if (!wants || !index) return no_memory();
+    for (size_t i = 0; i < count; i++) {
+        const hone_tensor *tensor = job->outputs.data[i].tensor;
+        wants[i].name = job->outputs.data[i].name;
+        wants[i].dtype = tensor->dtype;
+        wants[i].rank = tensor->rank;
+        memcpy(wants[i].shape, tensor->shape, (size_t)tensor->rank * sizeof *tensor->shape);
+    }
+    *out_index = index;
+    return hone_cli_assign_tensors(wants, count, expected, "--expect", "output", index);
+}
+
 static hone_status compare(hone_run_job *job, hone_json *report) {
-    hone_tensor_set expected;
+    hone_cli_tensors expected;
+    const size_t *index = NULL;
     if (job->o->expect.count == 0) return HONE_OK;
     hone_status st = hone_cli_load_tensors(&job->o->expect, &expected);
-    if (!st && expected.count != job->outputs.count) {
-        st = HONE_ERROR(HONE_CODE_INVALID, "--expect gives %zu tensors, there are %zu outputs",
-                        expected.count, job->outputs.count);
-    }
-    for (size_t i = 0; i < job->outputs.count && !st; i++) {
-        const hone_tensor *named = hone_tensor_set_find(&expected, job->outputs.data[i].name);
-        st = compare_one(job, i, named ? named : expected.data[i].tensor, report);
-    }
-    hone_tensor_set_deinit(&expected);
+    if (!st) st = assign_expected(job, &expected, &index);
+    for (size_t i = 0; i < job->outputs.count && !st; i++)
+        st = compare_one(job, i, expected.data[index[i]].tensor, report);
+    hone_cli_tensors_deinit(&expected);
     return st;
 }
 
-static hone_json *describe_output(const hone_named_tensor *output) {
+static hone_json *describe_output(const hone_cli_tensor *output) {
     hone_json *item = hone_json_make_object(), *shape = hone_json_make_array();
     hone_json *values = hone_json_make_array();
     const hone_tensor *tensor = output->tensor;
@@ -277,8 +318,8 @@ static hone_status run_file(hone_run_job *job) {
 static hone_status run(hone_cli *cli, const hone_run_options *o) {
     hone_run_job job = {.cli = cli, .o = o, .median_ns = NAN};
     hone_status st = run_file(&job);
-    hone_tensor_set_deinit(&job.inputs);
-    hone_tensor_set_deinit(&job.outputs);
+    hone_cli_tensors_deinit(&job.inputs);
+    hone_cli_tensors_deinit(&job.outputs);
     hone_tensor_set_deinit(&job.params);
     if (job.extern_library) dlclose(job.extern_library);
     return st;
