@@ -49,6 +49,10 @@ const char *const *hone_named_pipeline(const char *name) {
     return strcmp(name, "lower") == 0 ? lowering_names : hone_graph_pipeline(name);
 }
 
+bool hone_named_pass_binds(const char *name) {
+    return hone_graph_pass_find(name) && hone_graph_pass_find(name) == hone_graph_pass_find("bind");
+}
+
 /* ---- names that are none ---- */
 
 enum { MOST_NAMES = 128, MOST_BYTES = 64 };

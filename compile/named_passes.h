@@ -30,6 +30,9 @@ const char *const *hone_named_pipeline(const char *name);
  * place here. */
 HONE_NODISCARD hone_status hone_named_pass_check(const char *name);
 
+/* Whether it is the pass that takes sizes and parameters (options->graph). */
+bool hone_named_pass_binds(const char *name);
+
 typedef struct hone_named_passes_options {
     hone_graph_options graph;
     const hone_target *target; /* what lowering is for; NULL = this machine */

@@ -82,7 +82,8 @@ typedef struct hone_cli_command {
 typedef struct hone_cli {
     const hone_cli_command *command;
     int arg_count;
-    char **args; /* the arguments that are no options */
+    char **args;        /* the arguments that are no options */
+    const char **given; /* names of the options that stand in the command line; NULL behind them */
     bool json, quiet;
     int verbosity; /* number of -v */
     hone_str out;  /* what goes to stdout at the end */
@@ -97,6 +98,14 @@ typedef struct hone_cli {
  * Common to all: --help, --config, -q, -v, and --json where command->reports. */
 bool hone_cli_begin(hone_cli *cli, const hone_cli_command *command, int argc, char **argv,
                     int *out_exit);
+
+/* Whether the option stands in the command line; what hone.conf has is for many files. */
+bool hone_cli_is_given(const hone_cli *cli, const char *name);
+
+/* INVALID when one of these options (names with spaces between) stands in the command line, where
+ * it would do nothing: "--db says nothing about WHAT". */
+HONE_NODISCARD hone_status hone_cli_refuse(const hone_cli *cli, const char *names,
+                                           const char *what);
 
 /* Writes cli->out to stdout, prints the failure if there is one (takes it), frees everything. The
  * exit code of the verb. */

@@ -262,7 +262,39 @@ static hone_status collect(hone_cli *cli, const hone_cli_option *options, int ar
     return HONE_OK;
 }
 
+bool hone_cli_is_given(const hone_cli *cli, const char *name) {
+    for (const char **at = cli->given; at && *at; at++) {
+        if (strcmp(*at, name) == 0) return true;
+    }
+    return false;
+}
+
+hone_status hone_cli_refuse(const hone_cli *cli, const char *names, const char *what) {
+    for (const char **at = cli->given; at && *at; at++) {
+        if (!hone_name_is_listed(names, *at)) continue;
+        return HONE_ERROR(HONE_CODE_INVALID, "--%s says nothing about %s", *at, what);
+    }
+    return HONE_OK;
+}
+
+/* The first of several would be forgotten. */
+static hone_status check_once(const given *items, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        const hone_cli_option *option = items[i].option;
+        if (!has_value(option) || option->kind == HONE_CLI_LIST) continue;
+        for (size_t j = 0; j < i; j++) {
+            if (items[j].option != option) continue;
+            return HONE_ERROR(HONE_CODE_INVALID, "option '--%s' is given twice: '%s' and '%s'",
+                              option->name, items[j].text, items[i].text);
+        }
+    }
+    return HONE_OK;
+}
+
 static hone_status store(hone_cli *cli, const given *items, size_t count) {
+    cli->given = hone_arena_zalloc(cli->arena, (count + 1) * sizeof *cli->given);
+    if (!cli->given) return HONE_ERROR(HONE_CODE_NO_MEMORY, "options");
+    HONE_TRY(check_once(items, count));
     for (size_t i = 0; i < count; i++) {
         bool is_first = true;
         for (size_t j = 0; j < i; j++)
@@ -271,6 +303,7 @@ static hone_status store(hone_cli *cli, const given *items, size_t count) {
         if (items[i].option->kind == HONE_CLI_LIST && is_first) {
             *(hone_cli_list *)items[i].option->to = (hone_cli_list){0};
         }
+        cli->given[i] = items[i].option->name;
         HONE_TRY(set_option(cli, items[i].option, items[i].text));
     }
     return HONE_OK;

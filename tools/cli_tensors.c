@@ -101,6 +101,21 @@ hone_status hone_cli_load_tensors(const hone_cli_list *files, hone_cli_tensors *
     return HONE_OK;
 }
 
+hone_status hone_cli_load_params(hone_cli *cli, const char *path, hone_tensor_set *out_set,
+                                 const hone_graph_weight **out_weights) {
+    *out_set = (hone_tensor_set){0};
+    *out_weights = NULL;
+    if (!path) return HONE_OK;
+    HONE_TRY(hone_tensor_set_load(path, out_set));
+    hone_graph_weight *weights =
+        hone_arena_alloc(cli->arena, (out_set->count + 1) * sizeof *weights);
+    if (!weights) return no_memory();
+    for (size_t i = 0; i < out_set->count; i++)
+        weights[i] = (hone_graph_weight){out_set->data[i].name, out_set->data[i].tensor};
+    *out_weights = weights;
+    return HONE_OK;
+}
+
 /* ---- made up ---- */
 
 static int64_t find_size(const char *name, const hone_dim_variants *sizes) {
@@ -137,6 +152,102 @@ static hone_status make_up_all(hone_cli *cli, const hone_cli_want *wants, size_t
         st = make_up(&wants[i], &sizes, &rng, set);
     hone_dim_variants_deinit(&sizes);
     if (!st && count) HONE_LOG(&cli->log, HONE_LOG_INFO, "no --in: the inputs are made up");
+    return st;
+}
+
+/* ---- sizes ---- */
+
+static bool wants_size(const hone_cli_want *want, const char *name) {
+    if (want->is_size && strcmp(want->name, name) == 0) return true;
+    for (int32_t d = 0; d < want->rank; d++) {
+        if (want->dim_names[d] && strcmp(want->dim_names[d], name) == 0) return true;
+    }
+    return false;
+}
+
+/* All names of sizes: a list, and the array that a slip is looked for in. */
+typedef struct size_names {
+    HONE_VEC(const char *) names;
+    hone_str list;
+} size_names;
+
+static bool note_size_name(size_names *s, const char *name) {
+    for (size_t i = 0; i < s->names.count; i++) {
+        if (strcmp(s->names.data[i], name) == 0) return true;
+    }
+    hone_str_printf(&s->list, "%s'%s'", s->names.count ? ", " : "", name);
+    return hone_vec_push(&s->names, name);
+}
+
+static hone_status unknown_size(const char *name, const hone_cli_want *wants, size_t count,
+                                const char *const *more, size_t more_count) {
+    size_names s = {0};
+    bool ok = true;
+    for (size_t i = 0; i < count; i++) {
+        if (wants[i].is_size) ok &= note_size_name(&s, wants[i].name);
+        for (int32_t d = 0; d < wants[i].rank; d++)
+            if (wants[i].dim_names[d]) ok &= note_size_name(&s, wants[i].dim_names[d]);
+    }
+    for (size_t i = 0; i < more_count; i++)
+        ok &= note_size_name(&s, more[i]);
+    const char *meant = hone_name_suggest(name, s.names.data, s.names.count, sizeof *s.names.data);
+    hone_status st =
+        ok ? HONE_ERROR(HONE_CODE_INVALID, "--shape: there is no size '%s'%s%s%s %s%s", name,
+                        meant ? "; did you mean '" : ",", meant ? meant : "", meant ? "'?" : "",
+                        s.names.count ? "there are " : "all are fixed", hone_str_text(&s.list))
+           : no_memory();
+    hone_vec_deinit(&s.names);
+    hone_str_deinit(&s.list);
+    return st;
+}
+
+static hone_status check_size(const char *name, const hone_cli_want *wants, size_t count,
+                              const char *const *more, size_t more_count) {
+    for (size_t i = 0; i < count; i++) {
+        if (wants_size(&wants[i], name)) return HONE_OK;
+    }
+    for (size_t i = 0; i < more_count; i++) {
+        if (strcmp(more[i], name) == 0) return HONE_OK;
+    }
+    return unknown_size(name, wants, count, more, more_count);
+}
+
+hone_status hone_cli_check_sizes(const hone_cli_want *wants, size_t count, const char *const *more,
+                                 size_t more_count, const hone_cli_list *shapes) {
+    hone_dim_variants sizes = {0};
+    hone_status st = hone_dim_variants_parse(shapes->items, shapes->count, &sizes);
+    if (!st && sizes.count > 1) {
+        st = HONE_ERROR(HONE_CODE_INVALID, "--shape may give one number per size here");
+    }
+    for (size_t i = 0; !st && i < sizes.items[0].dim_count; i++)
+        st = check_size(sizes.items[0].dims[i].name, wants, count, more, more_count);
+    hone_dim_variants_deinit(&sizes);
+    return st;
+}
+
+/* A tensor of a file has the sizes that --shape gives. */
+static hone_status check_given(const hone_cli_want *want, const hone_tensor *tensor,
+                               const hone_dim_variant *sizes) {
+    for (size_t i = 0; i < sizes->dim_count; i++) {
+        const hone_graph_dim *dim = &sizes->dims[i];
+        for (int32_t d = 0; d < want->rank && d < tensor->rank; d++) {
+            bool is_it = want->dim_names[d] && strcmp(want->dim_names[d], dim->name) == 0;
+            if (!is_it || tensor->shape[d] == dim->size) continue;
+            return HONE_ERROR(
+                HONE_CODE_INVALID, "--shape gives %s=%lld, dimension %d of '%s' is %lld", dim->name,
+                (long long)dim->size, (int)d, want->name, (long long)tensor->shape[d]);
+        }
+    }
+    return HONE_OK;
+}
+
+static hone_status check_all_given(const hone_cli_want *wants, size_t count,
+                                   const hone_cli_list *shapes, hone_tensor *const *tensors) {
+    hone_dim_variants sizes = {0};
+    hone_status st = hone_dim_variants_parse(shapes->items, shapes->count, &sizes);
+    for (size_t i = 0; i < count && !st; i++)
+        st = check_given(&wants[i], tensors[i], &sizes.items[0]);
+    hone_dim_variants_deinit(&sizes);
     return st;
 }
 
@@ -289,7 +400,20 @@ hone_status hone_cli_match_tensors(hone_cli *cli, const hone_cli_want *wants, si
         (*out_tensors)[i] = given->data[are_made_up ? i : index[i]].tensor;
         HONE_TRY(take_as_four_bits(&wants[i], (*out_tensors)[i]));
     }
-    return HONE_OK;
+    return are_made_up ? HONE_OK : check_all_given(wants, count, shapes, *out_tensors);
+}
+
+/* A whole number that has the name of a dimension is that size. */
+static bool is_size_port(const hone_model_entry *entry, const hone_model_port *port) {
+    if (port->ndim != 0 || !hone_dtype_is_integer(hone_model_port_dtype(port))) return false;
+    for (int32_t i = 0; i < entry->input_count + entry->output_count; i++) {
+        const hone_model_port *other =
+            i < entry->input_count ? &entry->inputs[i] : &entry->outputs[i - entry->input_count];
+        for (int32_t d = 0; d < other->ndim; d++) {
+            if (other->dim_names[d] && strcmp(other->dim_names[d], port->name) == 0) return true;
+        }
+    }
+    return false;
 }
 
 hone_status hone_cli_wants_of_entry(hone_cli *cli, const hone_model_entry *entry,
@@ -302,6 +426,7 @@ hone_status hone_cli_wants_of_entry(hone_cli *cli, const hone_model_entry *entry
         wants[i].name = port->name;
         wants[i].dtype = hone_model_port_dtype(port);
         wants[i].rank = port->ndim;
+        wants[i].is_size = is_size_port(entry, port);
         if (port->ndim > HONE_MAX_RANK || hone_dtype_is_void(wants[i].dtype)) {
             return HONE_ERROR(HONE_CODE_UNSUPPORTED, "input '%s' has %d dimensions of type '%s'",
                               port->name, (int)port->ndim, port->dtype_name);

@@ -2,6 +2,7 @@
 #ifndef HONE_TOOLS_CLI_TENSORS_H
 #define HONE_TOOLS_CLI_TENSORS_H
 
+#include "graph/graph_options.h"
 #include "runtime/model_load.h"
 #include "support/tensor.h"
 #include "tensorfile/tensorfile.h"
@@ -39,6 +40,16 @@ HONE_NODISCARD hone_status hone_cli_tensors_add(hone_cli_tensors *tensors, const
 HONE_NODISCARD hone_status hone_cli_load_tensors(const hone_cli_list *files,
                                                  hone_cli_tensors *out_tensors);
 
+/* The file of --params (NULL: none) as values of parameters by name, which point into the set. */
+HONE_NODISCARD hone_status hone_cli_load_params(hone_cli *cli, const char *path,
+                                                hone_tensor_set *out_set,
+                                                const hone_graph_weight **out_weights);
+#define HONE_CLI_PARAMS_OPTION(place)                                                              \
+    {                                                                                              \
+        .name = "params", .value = "FILE", .kind = HONE_CLI_TEXT, .to = (place),                   \
+        .help = "values of parameters by name, .npz or .safetensors"                               \
+    }
+
 /* Finds the given tensor for each want: one with a name is for the want of that name, those without
  * take the wants that are left, in order. INVALID, with the list of wants: a name that no want or
  * more than one has, a name given twice, too few or too many. `option` ("--in") and `what`
@@ -48,8 +59,15 @@ HONE_NODISCARD hone_status hone_cli_assign_tensors(const hone_cli_want *wants, s
                                                    const char *option, const char *what,
                                                    size_t *out_index);
 
+/* INVALID when one of `shapes` ("N=4") gives several sizes, or a name that neither a dimension of
+ * the wants nor one of more[] (names of sizes elsewhere) has. */
+HONE_NODISCARD hone_status hone_cli_check_sizes(const hone_cli_want *wants, size_t count,
+                                                const char *const *more, size_t more_count,
+                                                const hone_cli_list *shapes);
+
 /* The tensor for each input. Without any file they are made up (from a fixed seed), with sizes
- * from `shapes` ("N=4", else 1). The tensors belong to `given`. */
+ * from `shapes` ("N=4", else 1); those of files must have these sizes. The tensors belong to
+ * `given`. */
 HONE_NODISCARD hone_status hone_cli_match_tensors(hone_cli *cli, const hone_cli_want *wants,
                                                   size_t count, const hone_cli_list *shapes,
                                                   hone_cli_tensors *given,

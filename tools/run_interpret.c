@@ -107,6 +107,26 @@ static hone_status keep_results(hone_run_job *job, const hone_graph_func *graph,
     return st;
 }
 
+/* Names of sizes that a function knows, wherever they stand. */
+static hone_status size_names(hone_run_job *job, const hone_var_info *vars, uint32_t count,
+                              const char *const **out, size_t *out_count) {
+    const char **names = hone_arena_zalloc(job->cli->arena, (count + 1) * sizeof *names);
+    *out_count = 0;
+    *out = names;
+    if (!names) return no_memory();
+    for (uint32_t v = 0; v < count; v++)
+        if (vars[v].is_size) names[(*out_count)++] = vars[v].name;
+    return HONE_OK;
+}
+
+static hone_status check_sizes(hone_run_job *job, const hone_var_info *vars, uint32_t var_count,
+                               const hone_cli_want *wants, size_t count) {
+    const char *const *names;
+    size_t name_count;
+    HONE_TRY(size_names(job, vars, var_count, &names, &name_count));
+    return hone_cli_check_sizes(wants, count, names, name_count, &job->o->shapes);
+}
+
 static hone_interp_options interpretation(hone_run_job *job) {
     return (hone_interp_options){.call_extern = call_extern,
                                  .call_c = call_c,
@@ -126,6 +146,10 @@ static hone_status interpret_graph(hone_run_job *job, const hone_module *module,
     size_t count = 0;
     hone_status st = HONE_OK;
     HONE_TRY_GOTO(st, wants_of_graph(job, member->graph, &wants), done);
+    HONE_TRY_GOTO(st,
+                  check_sizes(job, member->graph->vars, member->graph->var_count, wants,
+                              member->graph->param_count),
+                  done);
     HONE_TRY_GOTO(st,
                   hone_cli_match_tensors(job->cli, wants, member->graph->param_count,
                                          &job->o->shapes, &job->inputs, &inputs),
@@ -264,6 +288,7 @@ static hone_status interpret_func(hone_run_job *job, const hone_func *func) {
         if (is_output(func, &s, i)) continue;
         want_of_param(func, i, job->inputs.count ? NULL : sizes, &wants[count++]);
     }
+    HONE_TRY(check_sizes(job, func->vars, func->var_count, wants, count));
     HONE_TRY(
         hone_cli_match_tensors(job->cli, wants, count, &job->o->shapes, &job->inputs, &inputs));
     for (uint32_t i = 0; i < func->param_count; i++) {

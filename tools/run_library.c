@@ -50,6 +50,7 @@ static hone_status run_entry(hone_run_job *job, const hone_loaded_model *model,
     hone_tensor **inputs, **outputs = NULL;
     hone_model_call *call = NULL;
     HONE_TRY(hone_cli_wants_of_entry(job->cli, entry, &wants));
+    HONE_TRY(hone_cli_check_sizes(wants, (size_t)entry->input_count, NULL, 0, &job->o->shapes));
     HONE_TRY(hone_cli_match_tensors(job->cli, wants, (size_t)entry->input_count, &job->o->shapes,
                                     &job->inputs, &inputs));
     hone_status st = HONE_OK;

@@ -61,6 +61,7 @@ static hone_status make_call(bench_job *job, contestant *c) {
     HONE_TRY(hone_loaded_model_entry(c->model, job->o->func, &c->entry));
     HONE_TRY(hone_cli_load_tensors(&job->o->in, &c->given));
     HONE_TRY(hone_cli_wants_of_entry(job->cli, c->entry, &wants));
+    HONE_TRY(hone_cli_check_sizes(wants, (size_t)c->entry->input_count, NULL, 0, &job->o->shapes));
     HONE_TRY(hone_cli_match_tensors(job->cli, wants, (size_t)c->entry->input_count, &job->o->shapes,
                                     &c->given, &c->inputs));
     HONE_TRY(hone_loaded_model_make_outputs(c->model, c->entry, c->inputs, &c->outputs));
@@ -329,8 +330,9 @@ int hone_verb_bench(int argc, char **argv) {
         .usage = "A.so B.so... [--time T] [--threads N]",
         .summary = "Times compiled models in turns and prints how many times faster each is than "
                    "the first, with a 95 % confidence interval.",
-        .example = "hone bench /tmp/mlp_plain.so /tmp/mlp.so --threads 1",
-        .notes = "At most 16 models, which take the same inputs.",
+        .example = "hone bench /tmp/mlp.so --threads 1",
+        .notes = "At most 16 models, which take the same inputs; what to compare with comes from hone "
+                 "compile --no-schedule, another database or other options.",
         .options = options,
         .min_args = 1,
         .max_args = MOST_MODELS,

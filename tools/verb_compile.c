@@ -9,6 +9,7 @@
 #include "tools/cli.h"
 #include "tools/cli_intrins.h"
 #include "tools/cli_model.h"
+#include "tools/cli_tensors.h"
 #include "tools/verbs.h"
 
 typedef struct compile_options {
@@ -90,20 +91,6 @@ static hone_status check_output(compile_job *job) {
     if (job->options.emit != HONE_COMPILE_PROGRAM || !hone_fs_is_same(path, input)) return HONE_OK;
     return HONE_ERROR(HONE_CODE_INVALID, "%s would be written over; give another name with -o",
                       input);
-}
-
-static hone_status open_params(compile_job *job) {
-    if (!job->o->params) return HONE_OK;
-    HONE_TRY(hone_tensor_set_load(job->o->params, &job->params));
-    hone_graph_weight *weights =
-        hone_arena_alloc(job->cli->arena, (job->params.count + 1) * sizeof *weights);
-    if (!weights) return HONE_ERROR(HONE_CODE_NO_MEMORY, "parameters");
-    for (size_t i = 0; i < job->params.count; i++) {
-        weights[i] = (hone_graph_weight){job->params.data[i].name, job->params.data[i].tensor};
-    }
-    job->options.weight_values = weights;
-    job->options.weight_count = job->params.count;
-    return HONE_OK;
 }
 
 static hone_status open_db(compile_job *job) {
@@ -214,6 +201,8 @@ static hone_status read_options(compile_job *job) {
     options->exact = o->exact;
     options->lines = o->lines;
     options->unsandboxed = o->unsandboxed;
+    if (o->no_schedule) HONE_TRY(hone_cli_refuse(job->cli, "db", "kernels without a schedule"));
+    if (o->shapes.count == 0) HONE_TRY(hone_cli_refuse(job->cli, "exact", "sizes without --shape"));
     HONE_TRY(hone_cli_parse_target(o->target, o->threads, &options->target));
     HONE_TRY(read_weights_choice(o->weights, &options->weights));
     const char *emit = what_to_emit(o);
@@ -224,7 +213,8 @@ static hone_status read_options(compile_job *job) {
     HONE_TRY(check_output(job));
     HONE_TRY(hone_dim_variants_parse(o->shapes.items, o->shapes.count, &job->variants));
     options->variants = &job->variants;
-    HONE_TRY(open_params(job));
+    HONE_TRY(hone_cli_load_params(job->cli, o->params, &job->params, &options->weight_values));
+    options->weight_count = job->params.count;
     HONE_TRY(hone_cli_read_intrins(job->cli, &job->o->intrins, &job->options.intrins));
     job->options.intrin_count = job->o->intrins.count;
     HONE_TRY(open_db(job));
@@ -288,11 +278,7 @@ int hone_verb_compile(int argc, char **argv) {
          .help = "threads that the model runs on at most; records are of a number of threads",
          .min = 1,
          .max = 1024},
-        {.name = "params",
-         .value = "FILE",
-         .kind = HONE_CLI_TEXT,
-         .to = &o.params,
-         .help = "values of parameters by name, .npz or .safetensors"},
+        HONE_CLI_PARAMS_OPTION(&o.params),
         {.name = "shape",
          .value = "N=1,64",
          .kind = HONE_CLI_LIST,

@@ -4,10 +4,11 @@
 #include "compile/named_passes.h"
 #include "tools/cli.h"
 #include "tools/cli_model.h"
+#include "tools/cli_tensors.h"
 #include "tools/verbs.h"
 
 typedef struct pass_options {
-    const char *passes, *pipeline, *output, *target, *dialect;
+    const char *passes, *pipeline, *output, *target, *dialect, *params;
     hone_cli_list shapes;
     bool list;
 } pass_options;
@@ -89,6 +90,30 @@ static hone_status run_on_file(hone_cli *cli, const pass_options *o, const pass_
     return st;
 }
 
+/* Only one pass takes sizes and parameters, and without them it does nothing. */
+static hone_status check_bind(const hone_cli *cli, const pass_options *o, const pass_names *names) {
+    const char *binds = NULL;
+    for (size_t i = 0; i < names->count && !binds; i++)
+        if (hone_named_pass_binds(names->items[i])) binds = names->items[i];
+    if (!binds)
+        return hone_cli_refuse(cli, "shape params", "these passes, 'bind' is not among them");
+    if (!o->passes || o->shapes.count || o->params) return HONE_OK;
+    return HONE_ERROR(
+        HONE_CODE_INVALID,
+        "'%s' has nothing to bind; --shape gives sizes, --params values of parameters", binds);
+}
+
+static hone_status run_bound(hone_cli *cli, const pass_options *o, const pass_names *names,
+                             const hone_dim_variant *sizes) {
+    hone_graph_options options = {.dims = sizes->dims, .dim_count = sizes->dim_count};
+    hone_tensor_set params;
+    hone_status st = hone_cli_load_params(cli, o->params, &params, &options.weights);
+    options.weight_count = params.count;
+    if (!st) st = run_on_file(cli, o, names, &options);
+    hone_tensor_set_deinit(&params);
+    return st;
+}
+
 static hone_status pass(hone_cli *cli, const pass_options *o) {
     pass_names names = {0};
     hone_dim_variants variants = {0};
@@ -98,15 +123,12 @@ static hone_status pass(hone_cli *cli, const pass_options *o) {
         return HONE_ERROR(HONE_CODE_INVALID, "either --pass or --pipeline is wanted");
     }
     HONE_TRY(o->passes ? read_names(cli, o->passes, &names) : find_pipeline(o->pipeline, &names));
+    HONE_TRY(check_bind(cli, o, &names));
     hone_status st = hone_dim_variants_parse(o->shapes.items, o->shapes.count, &variants);
     if (!st && variants.count > 1) {
         st = HONE_ERROR(HONE_CODE_INVALID, "--shape may give one number per size here");
     }
-    if (!st) {
-        hone_graph_options options = {.dims = variants.items[0].dims,
-                                      .dim_count = variants.items[0].dim_count};
-        st = run_on_file(cli, o, &names, &options);
-    }
+    if (!st) st = run_bound(cli, o, &names, &variants.items[0]);
     hone_dim_variants_deinit(&variants);
     return st;
 }
@@ -130,6 +152,7 @@ int hone_verb_pass(int argc, char **argv) {
          .kind = HONE_CLI_LIST,
          .to = &o.shapes,
          .help = "a number for a symbolic size; may be repeated"},
+        HONE_CLI_PARAMS_OPTION(&o.params),
         {.name = "target",
          .value = "TARGET",
          .kind = HONE_CLI_TEXT,

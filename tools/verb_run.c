@@ -33,19 +33,6 @@ static hone_status open_extern(hone_run_job *job) {
     return HONE_ERROR(HONE_CODE_INVALID, "%s: cannot be loaded: %s", path, why ? why : "");
 }
 
-static hone_status open_params(hone_run_job *job) {
-    if (!job->o->params) return HONE_OK;
-    HONE_TRY(hone_tensor_set_load(job->o->params, &job->params));
-    hone_graph_weight *weights =
-        hone_arena_alloc(job->cli->arena, (job->params.count + 1) * sizeof *weights);
-    if (!weights) return no_memory();
-    for (size_t i = 0; i < job->params.count; i++) {
-        weights[i] = (hone_graph_weight){job->params.data[i].name, job->params.data[i].tensor};
-    }
-    job->weights = weights;
-    return HONE_OK;
-}
-
 /* ---- a model or program: compiled on the spot ---- */
 
 static hone_status compile_to(hone_run_job *job, const hone_module *module, const char *output) {
@@ -290,15 +277,26 @@ static hone_status report(hone_run_job *job) {
 
 /* ---- the verb ---- */
 
-static hone_status run_file(hone_run_job *job) {
-    const char *path = job->cli->args[0];
-    bool is_library = strstr(hone_path_basename(path), ".so") != NULL; /* also libx.so.1 */
+/* Options that would do nothing are mistakes. */
+static hone_status check_options(const hone_run_job *job, bool is_library) {
+    const hone_cli *cli = job->cli;
     if (is_library && job->o->interpret) {
         return HONE_ERROR(HONE_CODE_INVALID, "--interpret wants a model or program, not a library");
     }
-    if (job->o->interpret && job->o->time) {
-        return HONE_ERROR(HONE_CODE_INVALID, "--time says nothing about --interpret");
+    if (is_library) {
+        HONE_TRY(hone_cli_refuse(cli, "params db target no-schedule", "what is compiled already"));
     }
+    if (job->o->interpret) {
+        HONE_TRY(hone_cli_refuse(cli, "time db target no-schedule threads", "--interpret"));
+    }
+    if (job->o->no_schedule) HONE_TRY(hone_cli_refuse(cli, "db", "kernels without a schedule"));
+    return HONE_OK;
+}
+
+static hone_status run_file(hone_run_job *job) {
+    const char *path = job->cli->args[0];
+    bool is_library = strstr(hone_path_basename(path), ".so") != NULL; /* also libx.so.1 */
+    HONE_TRY(check_options(job, is_library));
     bool is_rtol_right = job->o->rtol == NOT_SAID || job->o->rtol >= 0;
     if (!(is_rtol_right && job->o->atol >= 0)) {
         return HONE_ERROR(HONE_CODE_INVALID, "option '--%s' is %g, must be at least 0",
@@ -309,7 +307,7 @@ static hone_status run_file(hone_run_job *job) {
         return HONE_ERROR(HONE_CODE_INVALID, "--check wants --interpret");
     }
     HONE_TRY(open_extern(job));
-    HONE_TRY(open_params(job));
+    HONE_TRY(hone_cli_load_params(job->cli, job->o->params, &job->params, &job->weights));
     HONE_TRY(hone_cli_load_tensors(&job->o->in, &job->inputs));
     HONE_TRY(is_library ? hone_run_library(job, path) : run_source(job, path));
     return report(job);
@@ -353,7 +351,7 @@ int hone_verb_run(int argc, char **argv) {
         SWITCH("check", check, "with --interpret: find races and reads of what was never written"),
         TEXT("func", func, "NAME", "the function; default: main, or the first"),
         TEXT("extern", extern_path, "LIB.so", "library with external functions"),
-        TEXT("params", params, "FILE", "values of parameters by name, .npz or .safetensors"),
+        HONE_CLI_PARAMS_OPTION(&o.params),
         LIST("shape", shapes, "N=4", "sizes of made-up inputs; default 1"),
         {.name = "threads",
                                                                                                  .value = "N",
