@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "support/strbuf.h"
+#include "support/utf8.h"
 
 static void emit(const hone_log *log, hone_log_level level, hone_str *text) {
     log->write(log->context, level, text->failed ? "out of memory" : hone_str_text(text));
@@ -42,7 +43,8 @@ static void printer_write(void *context, hone_log_level level, const char *text)
     hone_str line = {0};
     hone_str_printf(&line, "%s: ", printer->program);
     if (level != HONE_LOG_INFO) hone_str_printf(&line, "%s: ", hone_log_level_name(level));
-    hone_str_printf(&line, "%s\n", text);
+    hone_utf8_append_shown(&line, text, strlen(text), true);
+    hone_str_append_char(&line, '\n');
     if (!line.failed) fwrite(line.data, 1, line.length, printer->out);
     hone_str_deinit(&line);
 }

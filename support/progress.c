@@ -6,6 +6,8 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "support/utf8.h"
+
 #define HALF_LIFE_NS (10.0 * 1e9)
 #define TERMINAL_INTERVAL_NS (100 * HONE_NS_PER_MS)
 #define PLAIN_INTERVAL_NS (5 * HONE_NS_PER_S)
@@ -101,8 +103,11 @@ static void draw(hone_progress_renderer *renderer) {
 static void renderer_update(void *context, const hone_progress_state *state) {
     hone_progress_renderer *renderer = context;
     int64_t now = hone_clock_now(renderer->clock);
+    hone_str text = {0};
     hone_str_clear(&renderer->line);
-    hone_progress_print(state, &renderer->line);
+    hone_progress_print(state, &text);
+    hone_utf8_append_shown(&renderer->line, hone_str_text(&text), text.length, false);
+    hone_str_deinit(&text);
     renderer->has_pending = true;
     if (renderer->last_ns >= 0 && now - renderer->last_ns < renderer->interval_ns) return;
     renderer->last_ns = now;

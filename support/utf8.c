@@ -50,3 +50,53 @@ void hone_utf8_append_clean(hone_str *out, const char *text, size_t count) {
         at++;
     }
 }
+
+/* The number of a character of two or three bytes. */
+static unsigned code_of(const unsigned char *at, size_t bytes) {
+    if (bytes == 2) return (at[0] & 0x1fu) << 6 | (at[1] & 0x3fu);
+    return (at[0] & 0x0fu) << 12 | (at[1] & 0x3fu) << 6 | (at[2] & 0x3fu);
+}
+
+/* C1 controls; line and paragraph separators; bidirectional marks, embeddings and isolates. */
+static bool is_unseen(unsigned code) {
+    return (code >= 0x80 && code < 0xa0) || code == 0x061c || code == 0x200e || code == 0x200f ||
+           (code >= 0x2028 && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069);
+}
+
+/* next: the byte behind it, or 0. */
+static bool is_plain_byte(unsigned char c, char next, bool keeps_lines) {
+    if (c >= 0x20 && c < 0x7f) return true;
+    return keeps_lines && (c == '\n' || c == '\t' || (c == '\r' && next == '\n'));
+}
+
+/* Bytes from here on that are shown as they are. */
+static size_t plain_bytes(const char *text, size_t count, bool keeps_lines) {
+    for (size_t at = 0, bytes; at < count; at += bytes) {
+        const unsigned char *here = (const unsigned char *)text + at;
+        bytes = hone_utf8_character(text + at, count - at);
+        bool is_plain =
+            bytes == 1  ? is_plain_byte(*here, at + 1 < count ? text[at + 1] : '\0', keeps_lines)
+            : bytes < 4 ? bytes && !is_unseen(code_of(here, bytes))
+                        : true;
+        if (!is_plain) return at;
+    }
+    return count;
+}
+
+void hone_utf8_append_shown(hone_str *out, const char *text, size_t count, bool keeps_lines) {
+    for (size_t at = 0; at < count;) {
+        size_t plain = plain_bytes(text + at, count - at, keeps_lines);
+        hone_str_append_n(out, text + at, plain);
+        at += plain;
+        if (at == count) return;
+        size_t bytes = hone_utf8_character(text + at, count - at);
+        const unsigned char *here = (const unsigned char *)text + at;
+        if (bytes > 1) {
+            hone_str_printf(out, "\\u%04x", code_of(here, bytes));
+            at += bytes;
+        } else {
+            hone_str_printf(out, "\\x%02x", *here);
+            at++;
+        }
+    }
+}

@@ -18,4 +18,9 @@ size_t hone_utf8_valid_bytes(const char *text, size_t count);
 /* Appends the text with U+FFFD in the place of each byte that is part of no character. */
 void hone_utf8_append_clean(hone_str *out, const char *text, size_t count);
 
+/* Appends text of others so that a terminal shows it and does nothing else: control characters
+ * (those beyond ASCII too), marks that turn the direction of writing, and bytes that are no
+ * characters become \x1b, \u202e; the ends of lines (\n, \r\n) and tabs too, unless keeps_lines. */
+void hone_utf8_append_shown(hone_str *out, const char *text, size_t count, bool keeps_lines);
+
 #endif

@@ -8,6 +8,7 @@
 
 #include "support/alloc.h"
 #include "support/fs.h"
+#include "support/utf8.h"
 #include "tools/cli_impl.h"
 
 /* ---- help ---- */
@@ -62,20 +63,31 @@ bool hone_cli_has_color(void) {
     return isatty(STDERR_FILENO) && !(no && *no) && !(term && strcmp(term, "dumb") == 0);
 }
 
+/* What fails often says so in words of others: names in files, output of compilers. */
+static void put_error(const char *text, size_t count) {
+    hone_str shown = {0};
+    hone_utf8_append_shown(&shown, text, count, true);
+    fputs(hone_str_text(&shown), stderr);
+    hone_str_deinit(&shown);
+}
+
 void hone_cli_print_error(hone_status st, int verbosity) {
     bool is_bug = hone_status_code(st) == HONE_CODE_INTERNAL;
     const char *head = hone_cli_has_color() ? "\033[1;31mhone:\033[0m" : "hone:";
     if (is_bug || verbosity >= 2) {
         hone_str text = {0};
         hone_status_print(st, &text);
-        fprintf(stderr, "%s %s", head, hone_str_text(&text));
+        fprintf(stderr, "%s ", head);
+        put_error(hone_str_text(&text), text.length);
         hone_str_deinit(&text);
     } else {
         /* What there was no room for is all that such a message says. */
         static const char lacking[] = "out of memory";
         const char *message = hone_status_message(st);
         bool tells = hone_status_code(st) != HONE_CODE_NO_MEMORY || strstr(message, lacking);
-        fprintf(stderr, "%s %s%s%s\n", head, tells ? "" : lacking, tells ? "" : ": ", message);
+        fprintf(stderr, "%s %s%s", head, tells ? "" : lacking, tells ? "" : ": ");
+        put_error(message, strlen(message));
+        fputc('\n', stderr);
     }
     if (is_bug) {
         fputs("hone: this is a bug in Hone: please report it with the lines above, the command and "
@@ -161,12 +173,16 @@ bool hone_cli_begin(hone_cli *cli, const hone_cli_command *command, int argc, ch
 }
 
 hone_status hone_cli_flush(hone_cli *cli) {
+    hone_str shown = {0};
     hone_status st = hone_str_check(&cli->out);
-    if (!st && cli->out.length) {
-        st = hone_status_annotate(hone_fd_write_full(STDOUT_FILENO, cli->out.data, cli->out.length),
+    hone_utf8_append_shown(&shown, hone_str_text(&cli->out), cli->out.length, true);
+    if (!st) st = hone_str_check(&shown);
+    if (!st && shown.length) {
+        st = hone_status_annotate(hone_fd_write_full(STDOUT_FILENO, shown.data, shown.length),
                                   "standard output");
     }
     hone_str_clear(&cli->out);
+    hone_str_deinit(&shown);
     return st;
 }
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "support/attributes.h"
+#include "support/utf8.h"
 
 /* Columns that a text takes on a screen: code points, good enough for names. */
 static size_t width_of(const char *text) {
@@ -49,7 +50,12 @@ void hone_table_add(hone_table *table, const char *format, ...) {
     va_start(args, format);
     hone_str_vprintf(&text, format, args);
     va_end(args);
-    push(table, hone_arena_strdup(table->arena, hone_str_text(&text)));
+    hone_str shown = {0};
+    hone_utf8_append_shown(&shown, hone_str_text(&text), text.length, false);
+    push(table, text.failed || shown.failed
+                    ? NULL
+                    : hone_arena_strdup(table->arena, hone_str_text(&shown)));
+    hone_str_deinit(&shown);
     hone_str_deinit(&text);
 }
 
