@@ -27,8 +27,8 @@ static hone_status default_func(const splitter *s, uint32_t step, const hone_fun
     hone_status none = hone_module_pick(s->context->module, NULL, &member);
     hone_status st =
         HONE_ERROR(HONE_CODE_INVALID,
-                   "step %" PRIu32 " names no function (func_name=): %s; choose one with --func",
-                   step + 1, none ? hone_status_message(none) : "'main' is no tensor program");
+                   "step %" PRIu32 " means 'main': %s; name another with func_name=, or --func",
+                   step + 1, none ? hone_status_message(none) : "it is no tensor program");
     hone_status_free(none);
     return st;
 }
@@ -151,5 +151,30 @@ hone_status hone_trace_part_of(hone_arena *arena, const hone_trace *trace,
     HONE_TRY(hone_trace_split_parts(arena, trace, context, &parts));
     uint32_t part = parts.of_inst[inst];
     *out = parts.items[part == HONE_NO_ID ? 0 : part];
+    return HONE_OK;
+}
+
+/* ---- names for others ---- */
+
+static hone_status name_func(hone_arena *arena, hone_inst *inst, const char *name) {
+    hone_value *attrs = hone_arena_zalloc(arena, 2 * sizeof *attrs);
+    const char *copy = hone_arena_strdup(arena, name);
+    if (!attrs || !copy) return no_memory();
+    attrs[0] = inst->attrs[0];
+    attrs[1] = HONE_VALUE_OF_STRING(copy);
+    inst->attrs = attrs;
+    inst->attr_count = 2;
+    return HONE_OK;
+}
+
+hone_status hone_trace_name_funcs(hone_arena *arena, const hone_trace *trace,
+                                  const hone_trace_part *parts, const uint32_t *of_inst,
+                                  hone_trace *out) {
+    if (!hone_trace_copy(arena, trace, out)) return no_memory();
+    for (uint32_t i = 0; i < out->count; i++) {
+        if (out->insts[i].kind != HONE_INST_GET_BLOCK || !out->insts[i].attr_count) continue;
+        uint32_t part = of_inst ? of_inst[i] : 0;
+        HONE_TRY(name_func(arena, &out->insts[i], parts[part].func->name));
+    }
     return HONE_OK;
 }

@@ -31,4 +31,10 @@ HONE_NODISCARD hone_status hone_trace_part_of(hone_arena *arena, const hone_trac
                                               const hone_trace_context *context, uint32_t inst,
                                               hone_trace_part *out);
 
+/* A copy (in arena) whose get_block steps name the function that they look in, as TVM wants it: by
+ * of_inst, or NULL: that of the first part. */
+HONE_NODISCARD hone_status hone_trace_name_funcs(hone_arena *arena, const hone_trace *trace,
+                                                 const hone_trace_part *parts,
+                                                 const uint32_t *of_inst, hone_trace *out);
+
 #endif

@@ -7,6 +7,7 @@
 #include "ir/script.h"
 #include "schedule/schedule.h"
 #include "schedule/tensor_intrin.h"
+#include "schedule/trace_parts.h"
 #include "support/clock.h"
 #include "tools/cli.h"
 #include "tools/cli_db.h"
@@ -59,13 +60,16 @@ static hone_status replay(hone_cli *cli, shown *s, const hone_trace *trace) {
         st = HONE_ERROR(HONE_CODE_INVALID, "the workload is no tensor program");
         goto done;
     }
+    const hone_trace_part whole = {.func = member->func};
+    hone_trace named;
+    HONE_TRY_GOTO(st, hone_trace_name_funcs(cli->arena, trace, &whole, NULL, &named), done);
+    HONE_TRY_GOTO(st, hone_trace_print_python(&named, &s->trace), done);
     HONE_TRY_GOTO(st, hone_schedule_create(member->func, &sch), done);
     sch->wants_reasons = true;
     sch->intrins = s->intrins;
     HONE_TRY_GOTO(st, hone_trace_apply(trace, sch, &(hone_apply_options){0}), done);
     st = hone_func_print(sch->func, NULL, &s->scheduled);
 done:
-    (void)cli;
     hone_schedule_destroy(sch);
     hone_module_release(module);
     return st;
@@ -77,7 +81,6 @@ static void read_trace(hone_cli *cli, shown *s) {
     hone_trace_init(&trace, cli->arena);
     hone_status st = hone_trace_parse_json(cli->arena, s->trial->trace, strlen(s->trial->trace),
                                            "trace", &trace);
-    if (!st) st = hone_trace_print_python(&trace, &s->trace);
     if (!st) st = replay(cli, s, &trace);
     if (st) hone_str_append(&s->trouble, hone_status_message(st));
     hone_status_free(st);

@@ -48,11 +48,37 @@ static hone_status print_step(const scheduling *s, const hone_schedule *sch, uin
     return hone_cli_flush(s->cli);
 }
 
+static void print_decision(const hone_decision *decision, hone_str *out) {
+    hone_str_append_char(out, '[');
+    for (uint32_t i = 0; i < decision->count; i++)
+        hone_str_printf(out, "%s%" PRId64, i ? ", " : "", decision->values[i]);
+    hone_str_append_char(out, ']');
+}
+
+/* A decision that does not fit (factors whose product is not the extent) was repaired: say so. */
+static hone_status note_repair(const scheduling *s, uint32_t step, const hone_decision *made) {
+    const hone_decision *given = &s->trace.decisions[step];
+    bool is_same = given->count == made->count &&
+                   (!made->count ||
+                    memcmp(given->values, made->values, made->count * sizeof *made->values) == 0);
+    if (!given->count || is_same) return HONE_OK;
+    hone_str text = {0};
+    hone_str_printf(&text, "%s: step %" PRIu32 ": the decision ", s->cli->args[0], step + 1);
+    print_decision(given, &text);
+    hone_str_append(&text, " does not fit, it became ");
+    print_decision(made, &text);
+    hone_status st = hone_str_check(&text);
+    if (!st) hone_log_line(&s->cli->log, HONE_LOG_WARNING, "%s", hone_str_text(&text));
+    hone_str_deinit(&text);
+    return st;
+}
+
 /* What was drawn holds for the functions that follow, too. */
 static hone_status keep_decision(scheduling *s, const hone_schedule *sch, uint32_t step) {
     if (!hone_inst_is_sampling(s->trace.insts[step].kind) || !sch->trace.count) return HONE_OK;
     const hone_decision *made = &sch->trace.decisions[sch->trace.count - 1];
     if (!made->count) return HONE_OK;
+    HONE_TRY(note_repair(s, step, made));
     size_t bytes = made->count * sizeof *made->values;
     const int64_t *values = hone_arena_copy(s->cli->arena, made->values, bytes);
     if (!values) return HONE_ERROR(HONE_CODE_NO_MEMORY, "decision");
@@ -87,12 +113,16 @@ static hone_status explain_refusal(const hone_cli *cli, const hone_schedule *sch
     return st;
 }
 
+/* of_inst as in hone_trace_name_funcs. */
 static hone_status put_trace(hone_cli *cli, const schedule_options *options,
-                             const hone_trace *trace) {
+                             const hone_trace *trace, const hone_trace_part *parts,
+                             const uint32_t *of_inst) {
     hone_str text = {0};
+    hone_trace named;
+    HONE_TRY(hone_trace_name_funcs(cli->arena, trace, parts, of_inst, &named));
     hone_status st = options->dialect == HONE_DIALECT_CLASSIC
-                         ? hone_trace_print_classic(trace, &text)
-                         : hone_trace_print_python(trace, &text);
+                         ? hone_trace_print_classic(&named, &text)
+                         : hone_trace_print_python(&named, &text);
     if (!st) st = hone_cli_put_result(cli, options->output, &text);
     hone_str_deinit(&text);
     return st;
@@ -143,7 +173,7 @@ static hone_status schedule_func(scheduling *s, const hone_trace_part *part, boo
     hone_status st = apply(s, part, sch);
     if (!st) st = mark_as_scheduled(sch);
     if (!st && s->options->show_trace && is_whole) {
-        st = put_trace(s->cli, s->options, &sch->trace);
+        st = put_trace(s->cli, s->options, &sch->trace, part, NULL);
     } else if (!st && (st = hone_module_with_func(s->module, sch->func, &made)) == HONE_OK) {
         hone_module_release(s->module);
         hone_module_freeze(made);
@@ -186,7 +216,8 @@ static hone_status schedule_all(scheduling *s) {
     for (uint32_t i = 0; !st && i < parts.count; i++)
         st = schedule_func(s, &parts.items[i], parts.count == 1);
     hone_module_release(first);
-    if (!st && options->show_trace && parts.count > 1) st = put_trace(s->cli, options, &s->trace);
+    if (!st && options->show_trace && parts.count > 1)
+        st = put_trace(s->cli, options, &s->trace, parts.items, parts.of_inst);
     if (st || options->show_trace || (options->steps && !options->output)) return st;
     const hone_print_options style = {.mark = HONE_NO_ID, .dialect = options->dialect};
     return hone_cli_put_program(s->cli, options->output, s->module, &style);
@@ -228,7 +259,8 @@ int hone_verb_schedule(int argc, char **argv) {
          .kind = HONE_CLI_NUMBER,
          .to = &o.seed,
          .was_given = &o.has_seed,
-         .help = "draw all decisions afresh, from this seed"},
+         .help = "draw all decisions afresh, from this seed; without it those that are missing are "
+                 "drawn, the same each time"},
         HONE_CLI_INTRIN_OPTION(
             &o.intrins, "a tensor intrinsic (functions desc and impl, or …_desc and …_impl)"),
         HONE_CLI_DIALECT_OPTION(&o.dialect_name),
