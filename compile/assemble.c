@@ -334,8 +334,8 @@ static hone_status link_library(assembly *a) {
 /* ---- text ---- */
 
 static hone_status write_text(assembly *a) {
-    static const char *const endings[] = {"", "", "", ".c", ".ll", ".s", ".ptx", ".py"};
-    static const char *const comments[] = {"", "", "", "//", ";", "#", "//", "#"};
+    static const char *const endings[] = {"", "", "", ".c", ".ll", ".s", ".py"};
+    static const char *const comments[] = {"", "", "", "//", ";", "#", "#"};
     hone_compile_emit emit = a->p->options->emit;
     hone_str text = {0};
     for (size_t i = 0; i < a->p->kernels.count; i++) {

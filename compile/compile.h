@@ -36,7 +36,6 @@ typedef enum hone_compile_emit {
     HONE_COMPILE_C,       /* kernels as text, one file: OUT.c */
     HONE_COMPILE_LLVM,    /* OUT.ll */
     HONE_COMPILE_ASM,     /* OUT.s */
-    HONE_COMPILE_PTX,     /* OUT.ptx */
     HONE_COMPILE_PROGRAM, /* OUT.py: the scheduled programs */
     HONE_COMPILE_EMIT_COUNT,
 } hone_compile_emit;
@@ -67,7 +66,7 @@ typedef struct hone_compile_options {
      * all sizes are given and `exact` is set there is no general one. */
     const hone_dim_variants *variants;
     bool exact;
-    bool lines; /* line tables: code is mapped to texts in OUT.lines/; not for C, PTX, PROGRAM */
+    bool lines; /* line tables: code is mapped to texts in OUT.lines/; not for C, PROGRAM */
     bool only_recorded;  /* leave out those choices of which the database knows no kernel */
     size_t intrin_count; /* tensor intrinsics that traces may name */
     const hone_build_intrin *intrins;
@@ -114,7 +113,7 @@ void hone_compile_result_deinit(hone_compile_result *result);
 
 const char *hone_compile_source_name(hone_compile_source source); /* "plain", "default", "record",
                                                                           "written" */
-/* "so", "a", "obj", "c", "llvm", "asm", "ptx", "program"; false for others. */
+/* "so", "a", "obj", "c", "llvm", "asm", "program"; false for others. */
 HONE_NODISCARD bool hone_compile_emit_parse(const char *text, hone_compile_emit *out_emit);
 
 /* The table of kernels that `hone compile` prints, alone and with what was written, and all of it

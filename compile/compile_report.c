@@ -6,7 +6,7 @@
 #include "support/json.h"
 
 static const char *const source_names[] = {"plain", "default", "record", "written"};
-static const char *const emit_names[] = {"so", "a", "obj", "c", "llvm", "asm", "ptx", "program"};
+static const char *const emit_names[] = {"so", "a", "obj", "c", "llvm", "asm", "program"};
 
 const char *hone_compile_source_name(hone_compile_source source) {
     return source_names[source];

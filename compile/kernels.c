@@ -188,7 +188,7 @@ typedef struct builds {
 } builds;
 
 static const char *emit_name(hone_compile_emit emit) {
-    static const char *const names[] = {"obj", "obj", "obj", "c", "llvm", "asm", "ptx", "program"};
+    static const char *const names[] = {"obj", "obj", "obj", "c", "llvm", "asm", "program"};
     return names[emit];
 }
 

@@ -7,8 +7,8 @@
 
 static hone_status refuse(const hone_func *func, const hone_node *loop) {
     return HONE_ERROR(HONE_CODE_UNSUPPORTED,
-                      "loop '%s' is bound to thread '%s', which a CPU does not have; use parallel, "
-                      "or a GPU target",
+                      "loop '%s' is bound to thread '%s', which a CPU does not have and no code is "
+                      "generated for; use parallel",
                       func->vars[loop->u.loop.var].name, loop->u.loop.thread_tag);
 }
 

@@ -331,8 +331,9 @@ int hone_verb_bench(int argc, char **argv) {
         .summary = "Times compiled models in turns and prints how many times faster each is than "
                    "the first, with a 95 % confidence interval.",
         .example = "hone bench /tmp/mlp.so --threads 1",
-        .notes = "At most 16 models, which take the same inputs; what to compare with comes from hone "
-                 "compile --no-schedule, another database or other options.",
+        .notes =
+            "At most 16 models, which take the same inputs; what to compare with comes from hone "
+            "compile --no-schedule, another database or other options.",
         .options = options,
         .min_args = 1,
         .max_args = MOST_MODELS,

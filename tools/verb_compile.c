@@ -29,6 +29,7 @@ typedef struct compile_job {
     hone_dim_variants variants;
     hone_compile_options options;
     hone_compile_result result;
+    char *temp_dir; /* where what goes to standard output is made; or NULL */
 } compile_job;
 
 static hone_status read_weights_choice(const char *text, hone_compile_weights *out) {
@@ -46,15 +47,14 @@ typedef struct known_ending {
     const char *text, *emit;
 } known_ending;
 static const known_ending endings[] = {
-    {".so",  "so"     },
-    {".h",   "so"     },
-    {".a",   "a"      },
-    {".o",   "obj"    },
-    {".c",   "c"      },
-    {".ll",  "llvm"   },
-    {".s",   "asm"    },
-    {".ptx", "ptx"    },
-    {".py",  "program"}
+    {".so", "so"     },
+    {".h",  "so"     },
+    {".a",  "a"      },
+    {".o",  "obj"    },
+    {".c",  "c"      },
+    {".ll", "llvm"   },
+    {".s",  "asm"    },
+    {".py", "program"}
 };
 
 static const known_ending *find_ending(const char *path) {
@@ -91,6 +91,28 @@ static hone_status check_output(compile_job *job) {
     if (job->options.emit != HONE_COMPILE_PROGRAM || !hone_fs_is_same(path, input)) return HONE_OK;
     return HONE_ERROR(HONE_CODE_INVALID, "%s would be written over; give another name with -o",
                       input);
+}
+
+/* "-o -": text goes to standard output, by way of a file. */
+static hone_status open_stdout(compile_job *job) {
+    if (job->options.emit <= HONE_COMPILE_OBJ) {
+        return HONE_ERROR(
+            HONE_CODE_INVALID,
+            "a library is a file, give its path with -o; text goes to standard output: "
+            "--emit c, llvm, asm or program");
+    }
+    HONE_TRY(hone_fs_temp_dir("hone-compile", &job->temp_dir));
+    job->options.output = hone_arena_printf(job->cli->arena, "%s/model", job->temp_dir);
+    return job->options.output ? HONE_OK : HONE_ERROR(HONE_CODE_NO_MEMORY, "compile");
+}
+
+static hone_status put_stdout(compile_job *job) {
+    char *text = NULL;
+    size_t count = 0;
+    HONE_TRY(hone_fs_read(job->result.files[0], SIZE_MAX, &text, &count));
+    hone_str_append_n(&job->cli->out, text, count);
+    hone_free(text);
+    return HONE_OK;
 }
 
 static hone_status open_db(compile_job *job) {
@@ -208,9 +230,10 @@ static hone_status read_options(compile_job *job) {
     const char *emit = what_to_emit(o);
     if (!hone_compile_emit_parse(emit, &options->emit)) {
         return HONE_ERROR(HONE_CODE_INVALID,
-                          "--emit is '%s', must be so, a, obj, c, llvm, asm, ptx or program", emit);
+                          "--emit is '%s', must be so, a, obj, c, llvm, asm or program", emit);
     }
-    HONE_TRY(check_output(job));
+    bool is_stdout = o->output && strcmp(o->output, "-") == 0;
+    HONE_TRY(is_stdout ? open_stdout(job) : check_output(job));
     HONE_TRY(hone_dim_variants_parse(o->shapes.items, o->shapes.count, &job->variants));
     options->variants = &job->variants;
     HONE_TRY(hone_cli_load_params(job->cli, o->params, &job->params, &options->weight_values));
@@ -233,6 +256,7 @@ static hone_status compile(compile_job *job) {
             code == HONE_CODE_INVALID || code == HONE_CODE_UNSUPPORTED || code == HONE_CODE_TYPE;
         return is_models ? hone_cli_place(cli->args[0], 0, 0, st) : st;
     }
+    if (job->temp_dir) return put_stdout(job);
     if (cli->json) {
         hone_compile_result_print_json(&job->result, &cli->out);
     } else if (!cli->quiet) {
@@ -244,6 +268,8 @@ static hone_status compile(compile_job *job) {
 static hone_status run(hone_cli *cli, const compile_options *o) {
     compile_job job = {.cli = cli, .o = o};
     hone_status st = compile(&job);
+    if (job.temp_dir) st = hone_status_join(st, hone_fs_remove_tree(job.temp_dir));
+    hone_free(job.temp_dir);
     if (job.result.arena) hone_compile_result_deinit(&job.result);
     hone_module_release(job.module);
     hone_db_release(job.db);
@@ -302,7 +328,7 @@ int hone_verb_compile(int argc, char **argv) {
          .value = "WHAT",
          .kind = HONE_CLI_TEXT,
          .to = &o.emit,
-         .help = "so, a, obj; c, llvm, asm, ptx, program: the kernels as text; default: as PATH "
+         .help = "so, a, obj; c, llvm, asm, program: the kernels as text; default: as PATH "
                  "ends, else so"},
         {.name = "weights",
          .value = "WHERE",

@@ -15,6 +15,7 @@ static hone_status report(hone_cli *cli, const char *output) {
         st = hone_report_print(db, hone_path_basename(cli->args[0]), &cli->out);
     } else {
         st = hone_report_write(db, cli->args[0], output);
+        if (!st && !cli->quiet) hone_str_printf(&cli->out, "wrote %s\n", output);
     }
     hone_db_release(db);
     return st;

@@ -14,6 +14,10 @@
 
 enum { MAX_NODES = 1 << 20 };
 
+/* What a later operator set means by an operator is not known: attributes that are new are refused
+ * one by one, a changed meaning would not be noticed. */
+enum { NEWEST_OPSET = 23 };
+
 const onnx_converter *onnx_find_converter(const char *op) {
     const onnx_converter *const tables[] = {onnx_math_converters, onnx_nn_converters,
                                             onnx_shape_converters};
@@ -371,6 +375,11 @@ static hone_status read_opset(onnx_reader *r, const Onnx__ModelProto *model) {
     if (r->opset == 0) return HONE_ERROR(HONE_CODE_INVALID, "the model names no operator set");
     if (r->opset < 0) {
         return HONE_ERROR(HONE_CODE_INVALID, "operator set %lld", (long long)r->opset);
+    }
+    if (r->opset > NEWEST_OPSET) {
+        return HONE_ERROR(HONE_CODE_UNSUPPORTED,
+                          "operator set %lld is newer than %d, the newest that is known here",
+                          (long long)r->opset, NEWEST_OPSET);
     }
     return HONE_OK;
 }

@@ -217,6 +217,24 @@ static bool is_dense(const DLTensor *t) {
     return true;
 }
 
+/* "float64", "float32x4"; "type 17 of 8 bits" for what DLPack has no name for here. */
+static const char *print_type(DLDataType type, char out[48]) {
+    static const char *const names[] = {
+        [0] = "int",    [1] = "uint", [2] = "float",          [3] = "handle",
+        [4] = "bfloat", [6] = "bool", [10] = "float8_e4m3fn", [12] = "float8_e5m2"};
+    const char *name = type.code < sizeof names / sizeof *names ? names[type.code] : NULL;
+    char bits[8] = "", lanes[12] = "";
+    bool has_bits = type.code < 5; /* the others have one size */
+    if (has_bits) snprintf(bits, sizeof bits, "%d", (int)type.bits);
+    if (type.lanes != 1) snprintf(lanes, sizeof lanes, "x%d", (int)type.lanes);
+    if (name) {
+        snprintf(out, 48, "%s%s%s", name, bits, lanes);
+    } else {
+        snprintf(out, 48, "type %d of %d bits%s", (int)type.code, (int)type.bits, lanes);
+    }
+    return out;
+}
+
 static int32_t check_port(const mt_call *call, int32_t port) {
     const DLTensor *t = port_tensor(call, port);
     const hone_model_port *want = port_info(call, port);
@@ -226,10 +244,10 @@ static int32_t check_port(const mt_call *call, int32_t port) {
                             port_kind(call, port), want->name, (int)t->device.device_type);
     }
     if (!is_type(t->dtype, want->dtype)) {
-        return hone_mt_fail(HONE_MODEL_BAD_ARGUMENT,
-                            "%s '%s' has type {code %d, bits %d, lanes %d}, wants %s",
-                            port_kind(call, port), want->name, (int)t->dtype.code,
-                            (int)t->dtype.bits, (int)t->dtype.lanes, want->dtype_name);
+        char type[48];
+        return hone_mt_fail(HONE_MODEL_BAD_ARGUMENT, "%s '%s' is %s, wants %s",
+                            port_kind(call, port), want->name, print_type(t->dtype, type),
+                            want->dtype_name);
     }
     int32_t code = check_dims(call, port, t);
     if (code) return code;
