@@ -184,6 +184,26 @@ static hone_status begin(hone_rewrite *rw) {
     return HONE_OK;
 }
 
+/* What a dataflow block makes and others use is named by its R.output. by: who uses it, NULL: the
+ * result. */
+static void hand_out(hone_rewrite *rw, const hone_garg *arg, const hone_gbind *by) {
+    for (uint32_t i = 0; arg->kind == HONE_GARG_TUPLE && i < arg->count; i++)
+        hand_out(rw, &arg->u.items[i], by);
+    const hone_gbind *maker = hone_rewrite_maker(rw, arg);
+    if (!maker || !maker->in_dataflow) return;
+    bool is_inside = by && by->in_dataflow && by->dataflow_block == maker->dataflow_block;
+    if (!is_inside) rw->now->values[maker->value].is_output = true;
+}
+
+static void hand_out_all(hone_rewrite *rw) {
+    for (uint32_t i = 0; i < rw->now->bind_count; i++) {
+        const hone_gbind *bind = &rw->now->bindings[i];
+        for (uint32_t a = 0; a < bind->arg_count; a++)
+            hand_out(rw, &bind->args[a], bind);
+    }
+    hand_out(rw, &rw->now->result, NULL);
+}
+
 static hone_status rewrite_graph(hone_rewrite *rw, hone_rewrite_fn fn) {
     HONE_TRY(collect_facts(rw));
     HONE_TRY(begin(rw));
@@ -198,7 +218,9 @@ static hone_status rewrite_graph(hone_rewrite *rw, hone_rewrite_fn fn) {
                                         rw->old->values[bind->value].name);
         }
     }
-    return hone_rewrite_arg(rw, &rw->old->result, &rw->now->result);
+    HONE_TRY(hone_rewrite_arg(rw, &rw->old->result, &rw->now->result));
+    hand_out_all(rw);
+    return HONE_OK;
 }
 
 hone_status hone_rewrite_member(hone_module *module, uint32_t member, hone_rewrite_fn fn,

@@ -176,7 +176,12 @@ void canon_mark_at(canon *c, const char *what, const hone_expr *expr, const char
         c->marks = marks;
         c->mark_capacity = capacity;
     }
-    c->marks[c->mark_count++] = (canon_mark){c->length, what, expr, text, c->node, c->bind};
+    c->marks[c->mark_count++] = (canon_mark){.offset = c->length,
+                                             .what = what,
+                                             .expr = expr,
+                                             .text = text,
+                                             .node = c->node,
+                                             .bind = c->bind};
 }
 
 /* ---- attributes ---- */
@@ -286,6 +291,7 @@ static void write_attrs(canon *c, const hone_attrs *attrs, bool is_of_func) {
     while ((attr = next_attr(attrs, attr ? attr->key : NULL))) {
         if (is_of_func && says_nothing(attr->key)) continue;
         canon_mark_at(c, "attribute", NULL, attr->key);
+        if (c->mark_count) c->marks[c->mark_count - 1].value = &attr->value;
         canon_byte(c, 'a');
         canon_string(c, attr->key);
         write_attr_value(c, &attr->value);

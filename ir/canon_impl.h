@@ -18,12 +18,13 @@
 enum { CANON_CHUNK = 2048, CANON_SMALL = 512 };
 
 typedef struct canon_mark {
-    size_t offset;         /* where it begins */
-    const char *what;      /* "loop extent", "index", ...: static */
-    const hone_expr *expr; /* the expression that is written there, or NULL */
-    const char *text;      /* a word that is written there, or NULL */
-    hone_node_id node;     /* the statement, HONE_NO_ID = the function itself */
-    uint32_t bind;         /* the binding of a graph function, or HONE_NO_ID */
+    size_t offset;           /* where it begins */
+    const char *what;        /* "loop extent", "index", ...: static */
+    const hone_expr *expr;   /* the expression that is written there, or NULL */
+    const char *text;        /* a word that is written there, or NULL */
+    const hone_value *value; /* what the attribute of that name is, or NULL */
+    hone_node_id node;       /* the statement, HONE_NO_ID = the function itself */
+    uint32_t bind;           /* the binding of a graph function, or HONE_NO_ID */
 } canon_mark;
 
 typedef struct canon {

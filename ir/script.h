@@ -52,6 +52,9 @@ HONE_NODISCARD hone_status hone_script_save(const hone_module *module, const cha
 /* One expression, for messages; func gives the names. */
 HONE_NODISCARD hone_status hone_expr_print(const hone_func *func, const hone_expr *e,
                                            hone_str *out);
+/* The value of an attribute; func or graph: of whose variables it may speak (NULL: of none). */
+HONE_NODISCARD hone_status hone_value_print(const hone_func *func, const hone_graph_func *graph,
+                                            const hone_value *value, hone_str *out);
 /* "i: T.serial(0, 128)" or "block 'C'": how messages name a node. */
 void hone_node_describe(const hone_func *func, hone_node_id node, hone_str *out);
 

@@ -90,6 +90,17 @@ hone_status hone_expr_print(const hone_func *func, const hone_expr *e, hone_str 
     return printer_finish(&pr);
 }
 
+hone_status hone_value_print(const hone_func *func, const hone_graph_func *graph,
+                             const hone_value *value, hone_str *out) {
+    assert(value && out);
+    printer pr;
+    if (!printer_init(&pr, out, NULL)) return printer_finish(&pr);
+    pr.func = func;
+    pr.graph = graph;
+    print_value(&pr, value);
+    return printer_finish(&pr);
+}
+
 /* ---- how messages name a node ---- */
 
 static void describe_loop(printer *pr, const hone_node *node) {

@@ -75,6 +75,18 @@ static void describe_side(const canon *c, const canon_mark *mark, size_t offset,
     }
 }
 
+/* Two attributes of one name: what they are. */
+static bool describe_values(const canon *a, const canon_mark *mark_a, const canon *b,
+                            const canon_mark *mark_b, hone_str *out) {
+    bool are_values = mark_a->value && mark_b->value && strcmp(mark_a->text, mark_b->text) == 0;
+    if (!are_values) return false;
+    hone_str_printf(out, "attribute '%s' differs: ", mark_a->text);
+    hone_status_free(hone_value_print(a->func, a->graph, mark_a->value, out));
+    hone_str_append(out, " and ");
+    hone_status_free(hone_value_print(b->func, b->graph, mark_b->value, out));
+    return true;
+}
+
 static void describe(const canon *a, const canon *b, hone_str *out) {
     size_t at = first_difference(a, b);
     const canon_mark *mark_a = mark_of(a, at), *mark_b = mark_of(b, at);
@@ -83,6 +95,7 @@ static void describe(const canon *a, const canon *b, hone_str *out) {
         return;
     }
     describe_place(a, mark_a, out);
+    if (describe_values(a, mark_a, b, mark_b, out)) return;
     hone_str_printf(out, "%s differs: ", mark_a->what);
     describe_side(a, mark_a, at, out);
     hone_str_append(out, " and ");

@@ -68,9 +68,25 @@ static hone_status remove_block(hone_func *func, hone_node_id node) {
     return HONE_OK;
 }
 
+/* Without the block there is nothing that an init or a view could belong to. */
+static hone_status check_needs(const hone_func *func) {
+    for (hone_node_id n = HONE_NODE_TOP; n != HONE_NO_ID;
+         n = hone_tree_next(func, HONE_NODE_TOP, n)) {
+        const hone_node *node = hone_func_node(func, n);
+        bool is_init = node->kind == HONE_NODE_INIT;
+        if (!is_init && (node->kind != HONE_NODE_BLOCK || !node->u.block.block->match_count))
+            continue;
+        return HONE_ERROR(HONE_CODE_INVALID, "a block has %s, pass '%s' comes before",
+                          is_init ? "an init" : "a matched buffer",
+                          is_init ? "lower_init" : "lower_match");
+    }
+    return HONE_OK;
+}
+
 hone_status lower_blocks(hone_lower *lower) {
     hone_func *func = lower->func;
     hone_node_id next;
+    HONE_TRY(check_needs(func));
     for (hone_node_id n = HONE_NODE_TOP; n != HONE_NO_ID; n = next) {
         if (hone_func_node(func, n)->kind != HONE_NODE_BLOCK) {
             next = hone_tree_next(func, HONE_NODE_TOP, n);

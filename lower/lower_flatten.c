@@ -138,6 +138,11 @@ static hone_status declare_views(flattening *f) {
 
 hone_status lower_flatten(hone_lower *lower) {
     hone_func *func = lower->func;
+    for (hone_node_id n = HONE_NODE_TOP; n != HONE_NO_ID;
+         n = hone_tree_next(func, HONE_NODE_TOP, n)) {
+        if (hone_func_node(func, n)->kind != HONE_NODE_BLOCK) continue;
+        return HONE_ERROR(HONE_CODE_INVALID, "there are blocks, pass 'blocks' comes before");
+    }
     flattening f = {.lower = lower, .count = func->buffer_count};
     f.flat = hone_arena_alloc(func->arena, (f.count ? f.count : 1) * sizeof *f.flat);
     if (!f.flat) return LOWER_NO_MEMORY();
