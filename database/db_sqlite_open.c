@@ -54,6 +54,17 @@ static hone_status check_header(const char *path, const struct stat *facts) {
                       path, (int64_t)facts->st_size);
 }
 
+/* SQLite's own words for a directory that it may not write are "No such file or directory". */
+static hone_status check_directory(const char *path) {
+    char *dir = hone_path_dirname(path);
+    if (!dir) return HONE_ERROR(HONE_CODE_NO_MEMORY, "%s", path);
+    bool is_open = access(dir, W_OK | X_OK) == 0;
+    int reason = errno;
+    hone_free(dir);
+    if (is_open) return HONE_OK;
+    return HONE_ERROR(HONE_CODE_IO, "%s: cannot be made there: %s", path, strerror(reason));
+}
+
 static hone_status look_at_file(const char *path, hone_db_mode mode, file_facts *out_facts) {
     *out_facts = (file_facts){0};
     struct stat facts;
@@ -61,7 +72,7 @@ static hone_status look_at_file(const char *path, hone_db_mode mode, file_facts 
         if (errno != ENOENT) {
             return HONE_ERROR(HONE_CODE_IO, "%s: cannot open: %s", path, strerror(errno));
         }
-        if (mode == HONE_DB_CREATE) return HONE_OK;
+        if (mode == HONE_DB_CREATE) return check_directory(path);
         return HONE_ERROR(HONE_CODE_NOT_FOUND, "%s: there is no such database", path);
     }
     if (!S_ISREG(facts.st_mode)) {

@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "support/attributes.h"
+#include "support/fs.h"
+#include "support/strbuf.h"
 
 hone_status hone_cli_open_db(const char *path, hone_db_mode mode, hone_db **out_db) {
     hone_db_options options = {.path = path, .mode = mode};
@@ -149,4 +151,18 @@ hone_status hone_cli_known_tasks(hone_db *db, const hone_task_list *tasks,
     }
     *out_known = known;
     return HONE_OK;
+}
+
+hone_status hone_cli_remove_db(const char *path) {
+    static const char *const endings[] = {"-wal", "-shm", "-journal", ""};
+    hone_status st = HONE_OK;
+    for (size_t i = 0; hone_fs_exists(path) && i < HONE_COUNT(endings); i++) {
+        hone_str file = {0};
+        hone_str_printf(&file, "%s%s", path, endings[i]);
+        hone_status one = hone_str_check(&file);
+        if (!one) one = hone_fs_remove_file(hone_str_text(&file));
+        st = hone_status_join(st, one);
+        hone_str_deinit(&file);
+    }
+    return st;
 }

@@ -38,4 +38,7 @@ HONE_NODISCARD hone_status hone_cli_list_failures(hone_db *db, hone_db_rows *row
 HONE_NODISCARD hone_status hone_cli_list_trials(hone_db *db, const hone_db_filter *filter,
                                                 hone_db_rows *rows);
 
+/* Removes the files of a database that came to nothing; fine when there are none. */
+HONE_NODISCARD hone_status hone_cli_remove_db(const char *path);
+
 #endif

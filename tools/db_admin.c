@@ -1,6 +1,7 @@
 /* tools/db_admin.c - `hone db check|merge|prune`. */
 #include <inttypes.h>
 
+#include "support/fs.h"
 #include "tools/cli.h"
 #include "tools/cli_db.h"
 #include "tools/db_verbs.h"
@@ -62,12 +63,15 @@ static hone_status merge_one(hone_cli *cli, hone_db *into, const char *path) {
 
 static hone_status merge(hone_cli *cli) {
     hone_db *into = NULL;
+    bool is_empty = !hone_fs_exists(cli->args[0]);
     HONE_TRY(hone_cli_open_db(cli->args[0], HONE_DB_CREATE, &into));
     hone_status st = HONE_OK;
-    for (int i = 1; i < cli->arg_count && !st; i++)
+    for (int i = 1; i < cli->arg_count && !st; i++) {
         st = merge_one(cli, into, cli->args[i]);
+        is_empty = is_empty && st;
+    }
     hone_db_release(into);
-    return st;
+    return is_empty ? hone_status_join(st, hone_cli_remove_db(cli->args[0])) : st;
 }
 
 int hone_db_verb_merge(int argc, char **argv) {

@@ -366,6 +366,7 @@ static hone_status import_verb(hone_cli *cli) {
     importer im = {.arena = hone_arena_create(16384), .sessions = {.arena = cli->arena}};
     if (!im.arena) return HONE_ERROR(HONE_CODE_NO_MEMORY, "import");
     hone_status st = HONE_OK;
+    bool is_new = !hone_fs_exists(cli->args[0]);
     HONE_TRY_GOTO(st, hone_fs_read(path, (size_t)1 << 34, &text, &count), done);
     HONE_TRY_GOTO(st, hone_cli_open_db(cli->args[0], HONE_DB_CREATE, &im.db), done);
     HONE_TRY_GOTO(st, hone_cli_list_sessions(im.db, &im.sessions), done);
@@ -376,6 +377,7 @@ static hone_status import_verb(hone_cli *cli) {
     }
 done:
     hone_db_release(im.db);
+    if (st && is_new) st = hone_status_join(st, hone_cli_remove_db(cli->args[0]));
     hone_free(text);
     hone_arena_destroy(im.arena);
     return st;
