@@ -27,7 +27,8 @@ void hone_progress_meter_feed(hone_progress_meter *meter, int64_t now_ns,
         meter->last_ns = now_ns;
         meter->last_done = state->done;
     }
-    state->rate = meter->rate;
+    int64_t passed = meter->last_ns - meter->start_ns;
+    state->rate = passed > 0 ? (double)state->done / ((double)passed / 1e9) : 0;
     state->eta_ns = -1;
     if (meter->rate > 0 && state->total > 0) {
         double left = (double)(state->total - state->done) / meter->rate;
