@@ -66,8 +66,8 @@ typedef struct hone_compile_options {
      * all sizes are given and `exact` is set there is no general one. */
     const hone_dim_variants *variants;
     bool exact;
-    bool lines; /* line tables: code is mapped to texts in OUT.lines/; not for C, PROGRAM */
-    bool only_recorded;  /* leave out those choices of which the database knows no kernel */
+    bool lines;         /* line tables: code is mapped to texts in OUT.lines/; not for C, PROGRAM */
+    bool only_recorded; /* leave out those choices of which the database knows no kernel */
     size_t intrin_count; /* tensor intrinsics that traces may name */
     const hone_build_intrin *intrins;
     const hone_progress *progress; /* or NULL */
