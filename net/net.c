@@ -212,6 +212,8 @@ const char *hone_net_reason_text(hone_net_reason reason) {
         return "this key is not allowed there";
     case HONE_NET_BAD_PEER:
         return "the other side broke off; does it have the expected key?";
+    case HONE_NET_SILENT:
+        return "somebody is there, but does not answer; is it stopped, or no tracker?";
     }
     return "?";
 }

@@ -80,6 +80,7 @@ typedef enum hone_net_reason {
     HONE_NET_NOBODY, /* FAILED: nothing listens there, or the host is not known */
     HONE_NET_KEY_REFUSED, /* FAILED: the server does not allow this client's key */
     HONE_NET_BAD_PEER,    /* FAILED: the handshake broke off, as it does with a wrong server key */
+    HONE_NET_SILENT,      /* FAILED: somebody is there, and says nothing */
 } hone_net_reason;
 
 typedef struct hone_net_event {

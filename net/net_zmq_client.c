@@ -93,6 +93,15 @@ static bool fail_attempt(zmq_client *self, hone_net_reason reason, hone_net_even
     return true;
 }
 
+/* Why a handshake ended: a wrong key is turned away at once, who is stopped says nothing until the
+ * time is over. */
+static hone_net_reason handshake_reason(const zmq_client *self) {
+    int64_t reached_ns = self->limit_ns - HANDSHAKE_LIMIT_NS;
+    int64_t passed_ns = hone_clock_now(self->base.net.clock) - reached_ns;
+    bool is_silent = passed_ns >= (NET_ZMQ_HANDSHAKE_MS - 500) * HONE_NS_PER_MS;
+    return is_silent ? HONE_NET_SILENT : HONE_NET_BAD_PEER;
+}
+
 /* One event of the monitor; true when it makes one of ours. */
 static bool take_connection_event(zmq_client *self, int kind, hone_net_event *out_event) {
     bool is_connecting = self->state == CLIENT_CONNECTING;
@@ -113,11 +122,11 @@ static bool take_connection_event(zmq_client *self, int kind, hone_net_event *ou
         return is_connecting && fail_attempt(self, HONE_NET_KEY_REFUSED, out_event);
     case ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL:
     case ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL:
-        return is_connecting && fail_attempt(self, HONE_NET_BAD_PEER, out_event);
+        return is_connecting && fail_attempt(self, handshake_reason(self), out_event);
     case ZMQ_EVENT_CLOSED: /* it could not be connected */
     case ZMQ_EVENT_DISCONNECTED:
         if (is_connecting) {
-            return fail_attempt(self, self->is_reached ? HONE_NET_BAD_PEER : HONE_NET_NOBODY,
+            return fail_attempt(self, self->is_reached ? handshake_reason(self) : HONE_NET_NOBODY,
                                 out_event);
         }
         self->is_lost = true;
@@ -140,7 +149,7 @@ static void step_connecting(zmq_client *self, hone_net_event *out_event, bool *o
     }
     if (!*out_found && self->state == CLIENT_CONNECTING && self->limit_ns <= now_ns) {
         *out_found =
-            fail_attempt(self, self->is_reached ? HONE_NET_LOST : HONE_NET_NOBODY, out_event);
+            fail_attempt(self, self->is_reached ? HONE_NET_SILENT : HONE_NET_NOBODY, out_event);
     }
     if (self->state == CLIENT_CONNECTING) (void)net_zmq_is_readable(self->dealer);
     net_zmq_set_timer(&self->base, self->limit_ns);
