@@ -93,7 +93,8 @@ static void check_scope(verifier *v, hone_node_id id, const hone_buffer_info *in
     size_t least = 3;
     for (size_t i = 0; i < HONE_COUNT(known); i++) {
         size_t distance = hone_name_distance(first, known[i]);
-        if (distance < least) near_name = known[i], least = distance;
+        if (distance < least && hone_name_is_like(first, known[i]))
+            near_name = known[i], least = distance;
     }
     if (!near_name) {
         verify_warning(

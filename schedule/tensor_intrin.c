@@ -309,7 +309,7 @@ static hone_status fail_unknown(const char *name) {
     for (size_t i = 0; hone_tensor_intrin_builtin(i); i++) {
         const char *known = hone_tensor_intrin_builtin(i);
         size_t distance = hone_name_distance(name, known);
-        if (distance < least) least = distance, meant = known;
+        if (distance < least && hone_name_is_like(name, known)) least = distance, meant = known;
     }
     return HONE_ERROR(HONE_CODE_NOT_FOUND, "there is no tensor intrinsic '%s'%s%s%s", name,
                       meant ? "; did you mean '" : "", meant ? meant : "", meant ? "'?" : "");

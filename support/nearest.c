@@ -36,15 +36,26 @@ bool hone_name_is_same_but_case(const char *a, const char *b) {
     return *a == *b;
 }
 
+/* A name is like another when two thirds of it stay: one edit in three letters, two in six. */
+static size_t most_edits(size_t length) {
+    return length < 3 ? 0 : length < 6 ? 1 : 2;
+}
+
+bool hone_name_is_like(const char *text, const char *name) {
+    return hone_name_is_same_but_case(text, name) ||
+           hone_name_distance(text, name) <= most_edits(strlen(text));
+}
+
 const char *hone_name_suggest(const char *text, const void *candidates, size_t count,
                               size_t stride) {
     const char *best = NULL;
-    size_t best_distance = 3, length = strlen(text);
+    size_t length = strlen(text), best_distance = most_edits(length) + 1;
     for (size_t i = 0; i < count; i++) {
         const char *name = *(const char *const *)((const char *)candidates + i * stride);
         size_t d = hone_name_distance(text, name);
         if (length >= 3 && strncmp(name, text, length) == 0) d = 1;
-        if (d < best_distance && d < strlen(name)) {
+        if (hone_name_is_same_but_case(name, text)) d = 0;
+        if (d < best_distance && (!d || d < strlen(name))) {
             best = name;
             best_distance = d;
         }

@@ -11,6 +11,8 @@
 size_t hone_name_distance(const char *a, const char *b);
 /* The same name but for upper and lower case. */
 bool hone_name_is_same_but_case(const char *a, const char *b);
+/* Few enough edits, for the length of the name, that one was meant by the other. */
+bool hone_name_is_like(const char *text, const char *name);
 /* The name of candidates[] (count of them, stride bytes apart, each beginning with a const char *)
  * that was probably meant, or NULL. */
 const char *hone_name_suggest(const char *text, const void *candidates, size_t count,

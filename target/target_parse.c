@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "support/attributes.h"
+#include "support/nearest.h"
 #include "target/cpu_info.h"
 #include "target/target_impl.h"
 #include "target/target_json.h"
@@ -75,41 +76,12 @@ static bool names_match(const char *name, const char *text, size_t length) {
     return true;
 }
 
-/* Edit distance, for "did you mean"; names are short. */
-static size_t distance(const char *a, const char *b, size_t b_length) {
-    size_t row[64], a_length = strlen(a);
-    if (b_length >= HONE_COUNT(row)) return b_length;
-    for (size_t j = 0; j <= b_length; j++)
-        row[j] = j;
-    for (size_t i = 1; i <= a_length; i++) {
-        size_t diagonal = row[0];
-        row[0] = i;
-        for (size_t j = 1; j <= b_length; j++) {
-            size_t best = diagonal + (a[i - 1] != b[j - 1]);
-            diagonal = row[j];
-            if (row[j] + 1 < best) best = row[j] + 1;
-            if (row[j - 1] + 1 < best) best = row[j - 1] + 1;
-            row[j] = best;
-        }
-    }
-    return row[b_length];
-}
-
 static hone_status unknown_option(const char *name, size_t length) {
-    const char *nearest = NULL;
-    size_t best = 4;
-    for (size_t i = 0; i < HONE_COUNT(options); i++) {
-        size_t d = distance(options[i].name, name, length);
-        if (d < best) {
-            best = d;
-            nearest = options[i].name;
-        }
-    }
-    if (nearest) {
-        return HONE_ERROR(HONE_CODE_INVALID, "target: unknown option '%.*s', did you mean '%s'?",
-                          (int)length, name, nearest);
-    }
-    return HONE_ERROR(HONE_CODE_INVALID, "target: unknown option '%.*s'", (int)length, name);
+    char text[64];
+    snprintf(text, sizeof text, "%.*s", (int)length, name);
+    const char *meant = hone_name_suggest(text, options, HONE_COUNT(options), sizeof options[0]);
+    return HONE_ERROR(HONE_CODE_INVALID, "target: unknown option '%.*s'%s%s%s", (int)length, name,
+                      meant ? ", did you mean '" : "", meant ? meant : "", meant ? "'?" : "");
 }
 
 static hone_status set_number(const struct option *option, hone_target *target, const char *text) {

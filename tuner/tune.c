@@ -39,6 +39,12 @@ static hone_status judge_space(hone_tuning *t, hone_status first) {
     return HONE_OK;
 }
 
+/* Says whose program it is. Takes and returns st. */
+static hone_status of_model(const hone_tuning *t, hone_status st) {
+    const char *name = t->options->model_name;
+    return st && name ? hone_status_annotate(st, "%s", name) : st;
+}
+
 static hone_status make_tasks(hone_tuning *t, const hone_task_list *list) {
     hone_status first = HONE_OK;
     t->tasks = hone_calloc(list->count + 1, sizeof *t->tasks);
@@ -49,7 +55,7 @@ static hone_status make_tasks(hone_tuning *t, const hone_task_list *list) {
         hone_status st = hone_tune_task_create(task, &t->options->target, t->options->space_path,
                                                t->intrins, &t->tasks[t->task_count]);
         if (!st) t->task_count++;
-        if (st) HONE_TRY(excuse(t, task, st, &first));
+        if (st) HONE_TRY(excuse(t, task, of_model(t, st), &first));
     }
     HONE_TRY(judge_space(t, first));
     if (t->task_count || !t->options->only_task) return HONE_OK;
@@ -107,7 +113,7 @@ static hone_status make_reference(hone_tuning *t, hone_tune_task *task, hone_run
     hone_status st =
         hone_make_reference(task, o->builder, runner, target, o->extern_path, o->work_dir, o->seed);
     if (hone_status_code(st) != HONE_CODE_UNSUPPORTED) {
-        return st ? hone_status_annotate(st, "task '%s'", task->task->name) : HONE_OK;
+        return st ? of_model(t, hone_status_annotate(st, "task '%s'", task->task->name)) : HONE_OK;
     }
     hone_log_line(o->log, HONE_LOG_WARNING, "task '%s' has no reference and is left out: %s",
                   task->task->name, hone_status_message(st));
