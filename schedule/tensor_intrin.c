@@ -15,6 +15,7 @@
 typedef struct entry {
     char *name;
     hone_module *module;
+    const hone_func *desc, *impl; /* in it */
 } entry;
 
 struct hone_tensor_intrins {
@@ -61,6 +62,7 @@ static const hone_func *member(const hone_module *module, const char *name) {
 typedef struct candidate {
     const char *name;
     script_source source;
+    const char *desc_name, *impl_name; /* NULL: desc and impl, or what ends so */
     const hone_func *desc, *impl;
 } candidate;
 
@@ -244,8 +246,16 @@ static hone_status check_well_formed(const candidate *c, const hone_func *func, 
     return st;
 }
 
+static const hone_func *named_member(const hone_module *module, const char *name,
+                                     const char *otherwise) {
+    if (!name) return member(module, otherwise);
+    const hone_member *m = hone_module_find(module, name);
+    return m && m->kind == HONE_MEMBER_FUNC ? m->func : NULL;
+}
+
 static hone_status check_pair(candidate *c, const hone_module *module) {
-    const hone_func *both[] = {member(module, "desc"), member(module, "impl")};
+    const hone_func *both[] = {named_member(module, c->desc_name, "desc"),
+                               named_member(module, c->impl_name, "impl")};
     static const char *const names[] = {"desc", "impl"};
     for (int i = 0; i < 2; i++) {
         if (!both[i]) {
@@ -266,13 +276,9 @@ static hone_status check_pair(candidate *c, const hone_module *module) {
 
 /* ---- adding and finding ---- */
 
-static hone_status parse(const char *name, const char *text, size_t length, const char *source_name,
-                         hone_module **out) {
-    HONE_TRY(hone_script_parse(text, length, source_name, out));
-    candidate c = {
-        .name = name, .source = {.text = text, .length = length, .name = source_name}
-    };
-    hone_status st = check_pair(&c, *out);
+static hone_status parse(candidate *c, hone_module **out) {
+    HONE_TRY(hone_script_parse(c->source.text, c->source.length, c->source.name, out));
+    hone_status st = check_pair(c, *out);
     if (!st) {
         hone_module_freeze(*out);
         return HONE_OK;
@@ -284,8 +290,22 @@ static hone_status parse(const char *name, const char *text, size_t length, cons
 
 hone_status hone_tensor_intrins_add(hone_tensor_intrins *set, const char *name, const char *text,
                                     size_t length, const char *source_name) {
+    return hone_tensor_intrins_add_pair(set, name, text, length, source_name, NULL, NULL);
+}
+
+hone_status hone_tensor_intrins_add_pair(hone_tensor_intrins *set, const char *name,
+                                         const char *text, size_t length, const char *source_name,
+                                         const char *desc, const char *impl) {
     entry fresh = {0};
-    HONE_TRY(parse(name, text, length, source_name, &fresh.module));
+    candidate c = {
+        .name = name,
+        .source = {.text = text, .length = length, .name = source_name},
+        .desc_name = desc,
+        .impl_name = impl
+    };
+    HONE_TRY(parse(&c, &fresh.module));
+    fresh.desc = c.desc;
+    fresh.impl = c.impl;
     entry *items = hone_realloc(set->items, (set->count + 1) * sizeof *items);
     if (items) set->items = items;
     fresh.name = hone_strdup(name);
@@ -322,17 +342,23 @@ hone_status hone_tensor_intrin_find(const hone_tensor_intrins *set, const char *
     for (size_t i = 0; set && i < set->count; i++) {
         if (strcmp(set->items[i].name, name) == 0) {
             *out_module = hone_module_retain(set->items[i].module);
+            *out_desc = set->items[i].desc;
+            *out_impl = set->items[i].impl;
         }
     }
     hone_str text = {0};
     if (!*out_module && tensor_intrin_write_builtin(name, &text)) {
         hone_status st = hone_str_check(&text);
-        if (!st) st = parse(name, hone_str_text(&text), text.length, name, out_module);
+        candidate c = {
+            .name = name,
+            .source = {.text = hone_str_text(&text), .length = text.length, .name = name}
+        };
+        if (!st) st = parse(&c, out_module);
+        *out_desc = c.desc;
+        *out_impl = c.impl;
         hone_str_deinit(&text);
         HONE_TRY(st);
     }
     if (!*out_module) return fail_unknown(name);
-    *out_desc = member(*out_module, "desc");
-    *out_impl = member(*out_module, "impl");
     return HONE_OK;
 }

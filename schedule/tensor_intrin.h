@@ -24,6 +24,12 @@ HONE_NODISCARD hone_status hone_tensor_intrins_add(hone_tensor_intrins *set, con
                                                    const char *text, size_t length,
                                                    const char *source_name);
 
+/* The same with the names of the two functions. */
+HONE_NODISCARD hone_status hone_tensor_intrins_add_pair(hone_tensor_intrins *set, const char *name,
+                                                        const char *text, size_t length,
+                                                        const char *source_name, const char *desc,
+                                                        const char *impl);
+
 /* The two functions of an intrinsic, of the set (NULL: none) or built in. out_module keeps them
  * alive: release it. NOT_FOUND. */
 HONE_NODISCARD hone_status hone_tensor_intrin_find(const hone_tensor_intrins *set, const char *name,

@@ -159,6 +159,7 @@ typedef struct hone_trace_context {
     const struct hone_func *func;              /* where no step names one; NULL: all steps must */
     const struct hone_tensor_intrins *intrins; /* NULL: the built-in ones only */
     const struct hone_module *module;          /* whose functions steps may name; NULL: func only */
+    struct hone_tensor_intrins *registered;    /* takes those that the text registers; NULL: none */
 } hone_trace_context;
 /* The Python that TVM prints: def apply_trace(sch) … or bare `b0 = sch.get_block(…)` lines; or what
  * people write (trace_parse.c says what is read of it). Errors with file:line:column and caret. */

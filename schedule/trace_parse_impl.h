@@ -91,6 +91,12 @@ typedef enum pytrace_flow {
 
 enum { PYTRACE_MAX_ITEMS = 4096, PYTRACE_MAX_DEPTH = 60, PYTRACE_MAX_TEXT = 1 << 16 };
 
+/* A program of the text, which nobody runs. */
+typedef struct pytrace_program {
+    const char *name, *begin, *end; /* from its decorator on */
+    const struct pytrace_program *before;
+} pytrace_program;
+
 typedef struct pytrace {
     hone_arena *arena;
     hone_trace *trace;
@@ -101,9 +107,10 @@ typedef struct pytrace {
     pytrace_value *slots;
     uint32_t slot_count, slot_capacity;
     const pytrace_func *last_func;
-    const char *program;    /* the first program of the text, or NULL */
-    uint32_t open;          /* brackets around the cursor: line ends are blanks */
-    const char *opened[32]; /* where the outermost of them stand */
+    const char *program;             /* the first program of the text, or NULL */
+    const pytrace_program *programs; /* the last of those that have a name */
+    uint32_t open;                   /* brackets around the cursor: line ends are blanks */
+    const char *opened[32];          /* where the outermost of them stand */
     uint32_t depth, call_depth, call_count, suite_depth, turn_count, func_depth;
     uint32_t epoch; /* how often the schedule was begun */
     pytrace_flow flow;
@@ -263,6 +270,14 @@ typedef struct pytrace_args {
 } pytrace_args;
 HONE_NODISCARD hone_status pytrace_read_args(pytrace *p, pytrace_args *out);
 const pytrace_value *pytrace_keyword(const pytrace_args *args, const char *name);
+
+/* ---- tensor intrinsics (trace_parse_intrin.c) ---- */
+/* A program of that name ends at the cursor. */
+HONE_NODISCARD hone_status pytrace_note_program(pytrace *p, const char *name, const char *begin);
+/* TensorIntrin.register(args): adds it to context->registered. INVALID where that is not possible
+ * and none of the name is known. */
+HONE_NODISCARD hone_status pytrace_register_intrin(pytrace *p, const char *where,
+                                                   const pytrace_args *args);
 
 /* "(args)" at the cursor, behind len, list, range, …; false in *out_known when the name is none of
  * these. */

@@ -142,7 +142,7 @@ hone_status pytrace_skip_program(pytrace *p, bool *out_took) {
     bool is_class = pytrace_starts_with_word(p, "class"), is_program = is_class;
     *out_took = is_class || pytrace_peek(p) == '@';
     if (!*out_took) return HONE_OK;
-    const char *text = p->at, *body;
+    const char *begin = p->at, *text = begin, *body;
     if (!is_class) pytrace_skip_line(p);
     for (size_t i = 0; i < 2 && !is_class; i++) {
         size_t length = strlen(kinds[i]);
@@ -159,7 +159,9 @@ hone_status pytrace_skip_program(pytrace *p, bool *out_took) {
     pytrace_skip_line(p);
     p->at--; /* to the end of its first line: the body begins behind it */
     pytrace_skip_suite(p, text, &body);
-    return name ? pytrace_bind(p, name, &PYTRACE_OF_OUTSIDE(name)) : HONE_OK;
+    if (!name) return HONE_OK;
+    HONE_TRY(pytrace_note_program(p, name, begin));
+    return pytrace_bind(p, name, &PYTRACE_OF_OUTSIDE(name));
 }
 
 /* ---- what is made of them ---- */
@@ -238,6 +240,13 @@ static hone_status call_outside(pytrace *p, pytrace_value *io) {
     if (ends_with(io->u.s, "math.prod") || ends_with(io->u.s, "np.prod") ||
         ends_with(io->u.s, "numpy.prod")) {
         return product(p, where, &args, io);
+    }
+    if (ends_with(io->u.s, "TensorIntrin.register"))
+        return pytrace_register_intrin(p, where, &args);
+    if (ends_with(io->u.s, "clang.create_llvm")) {
+        return pytrace_fail_at(p, where,
+                               "no LLVM text is made here: annotate \"pragma_import_c\" with the C "
+                               "text itself");
     }
     for (uint32_t i = 0; i < args.count; i++)
         reaches = reaches || pytrace_is_of_schedule(&args.items[i]);

@@ -200,7 +200,7 @@ static hone_status schedule_all(scheduling *s) {
     size_t line = 0;
     const schedule_options *options = s->options;
     HONE_TRY(pick_default(s, &func));
-    const hone_trace_context context = {func, s->intrins, s->module};
+    const hone_trace_context context = {func, s->intrins, s->module, s->intrins};
     HONE_TRY(hone_trace_load(s->cli->arena, options->trace, &context, &line, &s->trace));
     if (line) {
         hone_log_line(&s->cli->log, HONE_LOG_INFO, "%s: the record of line %zu", options->trace,
@@ -234,6 +234,7 @@ static hone_status schedule(hone_cli *cli, schedule_options *options) {
     hone_status st = hone_cli_load_outline(cli->args[0], &s.module);
     if (!st) hone_module_freeze(s.module);
     if (!st) st = hone_cli_open_intrins(cli, &options->intrins, &s.intrins);
+    if (!st && !s.intrins) st = hone_tensor_intrins_create(&s.intrins);
     if (!st) st = schedule_all(&s);
     hone_tensor_intrins_destroy(s.intrins);
     hone_module_release(s.module);
