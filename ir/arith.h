@@ -2,8 +2,9 @@
  *
  * An hone_arith holds the domain of each variable (an interval with constant or symbolic ends) and
  * a stack of conditions that are known to hold. From these: a canonical simplifier, constant
- * bounds, modular facts, proofs, and symbolic interval sets. Integers are mathematical (no
- * wrap-around); a constant that leaves int64 makes the answer "unknown", never a wrong one.
+ * bounds, modular facts, proofs, and symbolic interval sets. Indices (of loop variables, sizes and
+ * constants) are mathematical integers; values, which are loaded, cast or passed, wrap around
+ * (ir/exact.c). A constant that leaves int64 makes the answer "unknown", never a wrong one.
  *
  * Cost: made for the replay of schedules. All memory comes from the arena given; no call of malloc;
  * a small affine expression is simplified in about a microsecond.
@@ -40,6 +41,7 @@ typedef struct hone_arith {
     hone_bound *bounds;     /* by variable; count entries; default -inf..inf */
     const hone_expr **mins; /* by variable: symbolic range, or NULL where it is constant */
     const hone_expr **extents;
+    bool *values; /* by variable: it holds what was loaded, cast or passed */
     uint32_t count, capacity;
     hone_fact *facts; /* conditions known to hold, innermost last */
     uint32_t fact_count, fact_capacity;
@@ -50,6 +52,7 @@ typedef struct hone_arith {
     uint32_t depth, fuel; /* limits of the work in progress */
     uint32_t proofs;      /* in progress: within one, others look at bounds only */
     uint32_t rule_count;  /* rules that fired and may make room for others */
+    bool is_of_indices;   /* asked about indices only: nothing wraps, whatever it is made of */
     bool keeps_units;     /* a variable with one value stays a variable in what is simplified */
     bool keeps_numbers;   /* (x*8 + y*4 + z) // 20 stays, though it is (x*2 + y) // 5: what is a
                              mixed-radix number stays the same number wherever it is divided */
@@ -66,7 +69,8 @@ bool hone_arith_bind_const(hone_arith *arith, hone_var var, int64_t min, int64_t
 /* The range of a variable, as far as it is known: false where an end is missing. dtype: that of the
  * variable. */
 bool hone_arith_range_of(hone_arith *arith, hone_var var, hone_dtype dtype, hone_range *out);
-/* Binds sizes (vars with is_size or integer parameters used as shapes) of a function to >= 1. */
+/* Binds sizes (vars with is_size or integer parameters used as shapes) of a function to >= 1, and
+ * finds out which of its variables are values. */
 bool hone_arith_bind_sizes(hone_arith *arith, const hone_func *func);
 /* Conditions: push returns a mark for pop. A conjunction is split. */
 uint32_t hone_arith_push(hone_arith *arith, const hone_expr *fact);
@@ -91,6 +95,12 @@ const hone_expr *hone_undivided(hone_arith *arith, const hone_expr *e);
 const hone_expr *hone_without_rest(hone_arith *arith, const hone_expr *e, const bool *marks,
                                    uint32_t mark_count);
 
+/* ---- wrapping around (ir/exact.c) ---- */
+/* Is each sum and product in e the number that it says, or may it wrap around? */
+bool hone_arith_is_exact(hone_arith *arith, const hone_expr *e);
+/* Is e made of nothing but loop variables, sizes and constants? */
+bool hone_arith_is_of_indices(const hone_arith *arith, const hone_expr *e);
+
 /* ---- bounds (ir/bounds.c) ---- */
 hone_bound hone_arith_bound(hone_arith *arith, const hone_expr *e);
 hone_modular hone_arith_modular(hone_arith *arith, const hone_expr *e);
@@ -114,6 +124,7 @@ typedef struct hone_linear {
     uint32_t count;
     hone_linear_term *terms; /* in canonical order, no zero coefficients, in the arena */
 } hone_linear;
+/* Of values that wrap around it is so modulo 2^bits only. */
 bool hone_linear_of(hone_arith *arith, const hone_expr *e, hone_linear *out);
 const hone_expr *hone_linear_expr(hone_arith *arith, const hone_linear *linear, hone_dtype dtype);
 /* The coefficient of a variable when e is linear in it (0 when unused); false when it is not. */

@@ -45,15 +45,18 @@ static bool reserve_capacity(hone_arith *a, uint32_t wanted) {
     hone_bound *bounds = arith_alloc(a, capacity * sizeof *bounds);
     const hone_expr **mins = arith_alloc(a, capacity * sizeof *mins);
     const hone_expr **extents = arith_alloc(a, capacity * sizeof *extents);
-    if (!bounds || !mins || !extents) return false;
+    bool *values = arith_alloc(a, capacity * sizeof *values);
+    if (!bounds || !mins || !extents || !values) return false;
     if (a->count) {
         memcpy(bounds, a->bounds, a->count * sizeof *bounds);
         memcpy(mins, a->mins, a->count * sizeof *mins);
         memcpy(extents, a->extents, a->count * sizeof *extents);
+        memcpy(values, a->values, a->count * sizeof *values);
     }
     a->bounds = bounds;
     a->mins = mins;
     a->extents = extents;
+    a->values = values;
     a->capacity = capacity;
     return true;
 }
@@ -65,6 +68,7 @@ bool arith_reserve_var(hone_arith *a, hone_var var) {
     for (uint32_t v = a->count; v <= var; v++) {
         a->bounds[v] = (hone_bound){HONE_BOUND_NEG_INF, HONE_BOUND_POS_INF};
         a->mins[v] = a->extents[v] = NULL;
+        a->values[v] = false;
     }
     a->count = var + 1;
     return true;
@@ -153,7 +157,7 @@ bool hone_arith_bind_sizes(hone_arith *arith, const hone_func *func) {
     for (uint32_t p = 0; p < func->param_count; p++) {
         if (func->params[p].buffer != HONE_NO_ID) bind_shape_vars(&walk, func->params[p].buffer);
     }
-    return walk.ok;
+    return walk.ok && arith_find_values(arith, func);
 }
 
 /* ---- facts ---- */

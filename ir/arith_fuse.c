@@ -32,7 +32,7 @@ static void add_remainder(hone_arith *a, arith_sum *s, const hone_expr *y, int64
     arith_sum_init(&x);
     arith_sum_add_expr(a, &x, y, 1);
     arith_sum_sort(a, &x);
-    if (arith_divmod_const(a, &x, m, true, y->dtype, &r)) {
+    if (!x.wraps && arith_divmod_const(a, &x, m, true, y->dtype, &r)) {
         arith_sum_add_sum(a, s, &r, c);
     } else {
         const hone_expr *modulus = hone_expr_int(&a->ir, y->dtype, m);
@@ -66,13 +66,14 @@ static bool as_quotient(hone_arith *a, const hone_expr *y, quotient_form *out) {
         out->remaining = sum.terms[i].term->args[0];
         sum.terms[i].coeff = 0;
     }
-    if (sum.failed || found != 1) return false;
+    if (sum.failed || sum.wraps || found != 1) return false;
     arith_sum_init(&dividend);
     arith_sum_add_expr(a, &dividend, out->remaining, 1);
     arith_sum_add_sum(a, &dividend, &sum, out->divisor);
     if (!arith_sum_finish(a, &dividend)) return false;
     hone_bound bound = arith_sum_bound_known(a, &dividend);
     if (!arith_fits(y->dtype, bound.min) || !arith_fits(y->dtype, bound.max)) return false;
+    if (!arith_sum_is_exact(a, &dividend, y->dtype)) return false;
     out->dividend = arith_sum_expr(a, &dividend, y->dtype, NULL);
     return out->dividend;
 }
@@ -139,7 +140,7 @@ static bool take_terms(hone_arith *a, arith_sum *s, const hone_expr *y, int64_t 
     arith_sum_init(&parts);
     arith_sum_add_expr(a, &parts, y, 1);
     arith_sum_sort(a, &parts);
-    if (parts.failed || parts.count == 0 || parts.count >= s->count) return false;
+    if (parts.failed || parts.wraps || parts.count == 0 || parts.count >= s->count) return false;
     for (uint32_t i = 0; i < parts.count; i++) {
         int64_t at = arith_sum_find(s, parts.terms[i].term), wanted = 0;
         if (at < 0 || at == except || !arith_mul(parts.terms[i].coeff, c, &wanted)) return false;
@@ -226,7 +227,9 @@ static const hone_expr *shifted_side(hone_arith *a, const arith_sum *s, const bo
     for (uint32_t i = 0; i < s->count; i++) {
         if (marks[i]) arith_sum_add_term(a, &parts, s->terms[i].term, s->terms[i].coeff * sign);
     }
-    if (!arith_sum_finish(a, &parts)) return NULL;
+    if (!arith_sum_finish(a, &parts) || parts.wraps || !arith_sum_is_exact(a, &parts, dtype)) {
+        return NULL;
+    }
     return arith_sum_expr(a, &parts, dtype, NULL);
 }
 

@@ -32,7 +32,8 @@ typedef struct arith_sum {
     int64_t constant;
     uint32_t count, capacity;
     bool failed;
-    uint8_t has; /* ARITH_HAS_x: what kinds of terms were ever added */
+    uint8_t has;   /* ARITH_HAS_x: what kinds of terms were ever added */
+    uint8_t wraps; /* not 0: a sum of so many bits that may wrap around was taken apart in it */
     hone_linear_term *terms;
     hone_linear_term local[ARITH_LOCAL_TERMS];
 } arith_sum;
@@ -79,6 +80,17 @@ bool arith_fits(hone_dtype dtype, int64_t value);
 /* The cast of an index expression keeps its value. */
 bool arith_cast_is_exact(hone_arith *a, const hone_expr *cast);
 
+/* ---- wrapping around (ir/exact.c) ---- */
+/* The sum or product e is the number that it says. True of everything else. */
+bool arith_is_exact(hone_arith *a, const hone_expr *e);
+/* The finished sum, computed in dtype, is the number that it says. */
+bool arith_sum_is_exact(hone_arith *a, const arith_sum *s, hone_dtype dtype);
+/* Of a sum or product. */
+hone_bound arith_polynomial_bound(hone_arith *a, const hone_expr *e);
+/* A variable is bound to a value from now on. False without memory, as the next. */
+bool arith_note_value(hone_arith *a, hone_var var, const hone_expr *value);
+bool arith_find_values(hone_arith *a, const hone_func *func);
+
 /* ---- memory ---- */
 void *arith_alloc(hone_arith *a, size_t bytes);
 /* Room for one more in a vector that lives in the arena. */
@@ -118,7 +130,9 @@ uint32_t arith_mono_factors(const hone_expr *e, const hone_expr **out /* ARITH_M
 void arith_flatten(hone_arith *a, arith_sum *s, const hone_expr *e, int64_t scale);
 /* Flatten and finish. */
 bool arith_sum_of(hone_arith *a, arith_sum *s, const hone_expr *e);
-/* s = x - y, finished. */
+/* The same where the sum does not wrap around. */
+bool arith_number_of(hone_arith *a, arith_sum *s, const hone_expr *e);
+/* s = x - y, finished; false where one of them may wrap around, unless they are the same then. */
 bool arith_sum_diff(hone_arith *a, arith_sum *s, const hone_expr *x, const hone_expr *y);
 const hone_expr *arith_simp(hone_arith *a, const hone_expr *e);
 const hone_expr *arith_simp_children(hone_arith *a, const hone_expr *e);
@@ -142,6 +156,8 @@ hone_bound arith_var_bound(const hone_arith *a, hone_var var);
 hone_bound arith_expr_bound(hone_arith *a, const hone_expr *canonical);
 hone_bound arith_sum_bound(hone_arith *a, const arith_sum *s);
 hone_bound arith_bound_add(hone_bound x, hone_bound y);
+/* x + y, x - y or x * y. */
+hone_bound arith_bound_combine(hone_op op, hone_bound x, hone_bound y);
 hone_bound arith_bound_scale(hone_bound x, int64_t scale);
 hone_bound arith_bound_meet(hone_bound x, hone_bound y);
 /* The bounds of sum_bound, tightened by the facts. */

@@ -147,16 +147,17 @@ static hone_bound dtype_bound(hone_dtype dtype) {
     return everything;
 }
 
+hone_bound arith_bound_combine(hone_op op, hone_bound x, hone_bound y) {
+    if (is_empty(x) || is_empty(y)) return everything;
+    if (op == HONE_OP_MUL) return corners(x, y, saturating_mul);
+    return arith_bound_add(x, op == HONE_OP_ADD ? y : negated(y));
+}
+
 static hone_bound binary_bound(hone_arith *a, const hone_expr *e) {
+    if (e->op <= HONE_OP_MUL) return arith_polynomial_bound(a, e);
     hone_bound x = arith_expr_bound(a, e->args[0]), y = arith_expr_bound(a, e->args[1]);
     if (is_empty(x) || is_empty(y)) return everything;
     switch ((hone_op)e->op) {
-    case HONE_OP_ADD:
-        return arith_bound_add(x, y);
-    case HONE_OP_SUB:
-        return arith_bound_add(x, negated(y));
-    case HONE_OP_MUL:
-        return corners(x, y, saturating_mul);
     case HONE_OP_FLOORDIV:
         return floordiv_bound(x, y);
     case HONE_OP_FLOORMOD:
@@ -279,6 +280,7 @@ hone_bound hone_arith_bound(hone_arith *arith, const hone_expr *e) {
     if (e->kind == HONE_EXPR_INT || e->kind == HONE_EXPR_VAR) return arith_expr_bound(arith, e);
     arith_sum s;
     arith->fuel = ARITH_FUEL;
-    if (!arith_is_index(e->dtype) || !arith_sum_of(arith, &s, e)) return arith_expr_bound(arith, e);
+    if (!arith_is_index(e->dtype) || !arith_number_of(arith, &s, e))
+        return arith_expr_bound(arith, e);
     return arith_sum_bound_known(arith, &s);
 }

@@ -437,11 +437,15 @@ hone_interval hone_arith_relax(hone_arith *arith, const hone_expr *e, const bool
     arith_sum s;
     if (out_is_exact) *out_is_exact = false;
     arith->fuel = ARITH_FUEL;
-    if (!e || !arith_is_index(e->dtype) || !arith_sum_of(arith, &s, e)) return interval;
-    bool tighten = facts_touch_relaxed(&r);
-    if (tighten) r.exact = false;
-    interval.min = one_end(&r, &s, false, e->dtype, tighten);
-    interval.max = one_end(&r, &s, true, e->dtype, tighten);
+    bool was_of_indices = arith->is_of_indices;
+    arith->is_of_indices = true;
+    if (e && arith_is_index(e->dtype) && arith_sum_of(arith, &s, e)) {
+        bool tighten = facts_touch_relaxed(&r);
+        if (tighten) r.exact = false;
+        interval.min = one_end(&r, &s, false, e->dtype, tighten);
+        interval.max = one_end(&r, &s, true, e->dtype, tighten);
+    }
+    arith->is_of_indices = was_of_indices;
     if (out_is_exact) *out_is_exact = r.exact && interval.min && interval.max && !arith->ir.error;
     return interval;
 }

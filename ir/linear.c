@@ -25,7 +25,8 @@ bool arith_fits(hone_dtype dtype, int64_t value) {
 bool arith_cast_is_exact(hone_arith *a, const hone_expr *cast) {
     const hone_expr *inner = cast->args[0];
     if (!arith_is_index(cast->dtype) || !arith_is_index(inner->dtype)) return false;
-    if (inner->dtype.bits <= cast->dtype.bits) return true;
+    if (inner->dtype.bits == cast->dtype.bits) return true;
+    if (inner->dtype.bits < cast->dtype.bits) return arith_is_exact(a, inner);
     hone_bound b = arith_expr_bound(a, inner);
     return b.min <= b.max && arith_fits(cast->dtype, b.min) && arith_fits(cast->dtype, b.max);
 }
@@ -95,6 +96,7 @@ void arith_sum_init(arith_sum *s) {
     s->capacity = ARITH_LOCAL_TERMS;
     s->failed = false;
     s->has = 0;
+    s->wraps = 0;
     s->terms = s->local;
 }
 
@@ -141,8 +143,13 @@ void arith_sum_add_term(hone_arith *a, arith_sum *s, const hone_expr *term, int6
     s->terms[s->count++].coeff = coeff;
 }
 
+static void note_wrapping(arith_sum *s, uint8_t bits) {
+    if (bits && (!s->wraps || bits < s->wraps)) s->wraps = bits;
+}
+
 void arith_sum_add_sum(hone_arith *a, arith_sum *s, const arith_sum *other, int64_t scale) {
     if (other->failed) s->failed = true;
+    note_wrapping(s, other->wraps);
     arith_sum_add_const(s, other->constant, scale);
     for (uint32_t i = 0; i < other->count && !s->failed; i++) {
         int64_t coeff = 0;
@@ -199,8 +206,7 @@ static const hone_expr *term_of(hone_arith *a, const hone_expr *e) {
     return product;
 }
 
-void arith_sum_add_expr(hone_arith *a, arith_sum *s, const hone_expr *e, int64_t scale) {
-    if (!e) s->failed = true;
+static void add_parts(hone_arith *a, arith_sum *s, const hone_expr *e, int64_t scale) {
     if (s->failed) return;
     e = strip_cast(a, e);
     if (e->kind == HONE_EXPR_INT) {
@@ -210,19 +216,27 @@ void arith_sum_add_expr(hone_arith *a, arith_sum *s, const hone_expr *e, int64_t
     if (e->kind == HONE_EXPR_BINARY && arith_is_index(e->dtype)) {
         int64_t other = 0;
         if (e->op == HONE_OP_ADD || e->op == HONE_OP_SUB) {
-            arith_sum_add_expr(a, s, e->args[0], scale);
+            add_parts(a, s, e->args[0], scale);
             if (!arith_mul(scale, e->op == HONE_OP_ADD ? 1 : -1, &other)) s->failed = true;
-            arith_sum_add_expr(a, s, e->args[1], other);
+            add_parts(a, s, e->args[1], other);
             return;
         }
         if (e->op == HONE_OP_MUL && e->args[1]->kind == HONE_EXPR_INT) {
             if (!arith_mul(scale, e->args[1]->u.i, &other)) s->failed = true;
-            arith_sum_add_expr(a, s, e->args[0], other);
+            add_parts(a, s, e->args[0], other);
             return;
         }
         e = term_of(a, e);
     }
     arith_sum_add_term(a, s, e, scale);
+}
+
+void arith_sum_add_expr(hone_arith *a, arith_sum *s, const hone_expr *e, int64_t scale) {
+    if (!e) s->failed = true;
+    if (s->failed) return;
+    e = strip_cast(a, e);
+    if (!arith_is_exact(a, e)) note_wrapping(s, e->dtype.bits);
+    add_parts(a, s, e, scale);
 }
 
 static bool is_small(int64_t value) {
@@ -561,7 +575,7 @@ static bool sum_fits(const arith_sum *s, hone_dtype dtype) {
 
 const hone_expr *arith_sum_expr(hone_arith *a, const arith_sum *s, hone_dtype dtype,
                                 const hone_expr *hint) {
-    if (s->failed || !sum_fits(s, dtype)) return NULL;
+    if (s->failed || !sum_fits(s, dtype) || (s->wraps && s->wraps < dtype.bits)) return NULL;
     if (s->count == 0) return int_with(a, dtype, s->constant, hint);
     if (s->count == 1 && s->constant == 0) {
         return scaled_term(a, s->terms[0].term, s->terms[0].coeff, dtype, hint);

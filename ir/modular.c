@@ -66,6 +66,12 @@ static hone_modular binary_modular(hone_arith *a, const hone_expr *e) {
     }
 }
 
+/* What is left of it where the value is another one modulo 2^bits. */
+static hone_modular wrapped(hone_modular m, unsigned bits) {
+    int64_t most = (int64_t)1 << (bits - 2), power = m.coeff & -m.coeff;
+    return normal(power == 0 || power > most ? most : power, m.base);
+}
+
 static hone_modular expr_modular(hone_arith *a, const hone_expr *e) {
     if (e->kind == HONE_EXPR_INT) return (hone_modular){0, e->u.i};
     if (!arith_is_index(e->dtype) || a->depth >= ARITH_MAX_DEPTH) return anything;
@@ -77,6 +83,7 @@ static hone_modular expr_modular(hone_arith *a, const hone_expr *e) {
             m = (hone_modular){0, value};
     } else if (e->kind == HONE_EXPR_BINARY) {
         m = binary_modular(a, e);
+        if (!arith_is_exact(a, e)) m = wrapped(m, e->dtype.bits);
     } else if (e->kind == HONE_EXPR_SELECT || hone_expr_is_call(e, HONE_INTRIN_IF_THEN_ELSE)) {
         m = modular_join(expr_modular(a, e->args[1]), expr_modular(a, e->args[2]));
     } else if (e->kind == HONE_EXPR_CAST && arith_cast_is_exact(a, e)) {
@@ -98,5 +105,6 @@ hone_modular hone_arith_modular(hone_arith *arith, const hone_expr *e) {
     arith_sum s;
     arith->fuel = ARITH_FUEL;
     if (!e || !arith_is_index(e->dtype) || !arith_sum_of(arith, &s, e)) return anything;
-    return arith_sum_modular(arith, &s);
+    hone_modular m = arith_sum_modular(arith, &s);
+    return arith_sum_is_exact(arith, &s, e->dtype) ? m : wrapped(m, e->dtype.bits);
 }

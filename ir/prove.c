@@ -339,7 +339,7 @@ static bool is_plain(const hone_arith *a, const arith_sum *s) {
 }
 
 static bool nonneg(proof *p, const arith_sum *original, uint32_t depth) {
-    if (original->failed) return false;
+    if (original->failed || original->wraps) return false;
     if (original->count == 0) return original->constant >= 0;
     hone_bound b = arith_sum_bound(p->a, original);
     if (b.min >= 0) return true;
@@ -358,7 +358,7 @@ static bool nonneg(proof *p, const arith_sum *original, uint32_t depth) {
 }
 
 bool arith_nonneg(hone_arith *a, const arith_sum *s, uint32_t fuel) {
-    if (s->failed) return false;
+    if (s->failed || s->wraps) return false;
     if (a->proofs > 0) return arith_sum_bound(a, s).min >= 0;
     proof p = {.a = a, .fuel = fuel};
     a->proofs++;

@@ -31,11 +31,17 @@ bool arith_sum_of(hone_arith *a, arith_sum *s, const hone_expr *e) {
     return arith_sum_finish(a, s);
 }
 
+bool arith_number_of(hone_arith *a, arith_sum *s, const hone_expr *e) {
+    return arith_sum_of(a, s, e) && arith_sum_is_exact(a, s, e->dtype);
+}
+
 bool arith_sum_diff(hone_arith *a, arith_sum *s, const hone_expr *x, const hone_expr *y) {
     arith_sum_init(s);
     arith_flatten(a, s, x, 1);
     arith_flatten(a, s, y, -1);
-    return arith_sum_finish(a, s);
+    if (!arith_sum_finish(a, s)) return false;
+    if (s->count == 0 && s->constant == 0 && x->dtype.bits == y->dtype.bits) return true;
+    return !s->wraps && arith_is_exact(a, x) && arith_is_exact(a, y);
 }
 
 /* ---- sums of what is written ---- */
@@ -124,7 +130,7 @@ static const hone_expr *simp_sum(hone_arith *a, const hone_expr *e) {
 
 static const hone_expr *simp_floor(hone_arith *a, const hone_expr *e) {
     arith_sum y, d, out;
-    if (arith_sum_of(a, &y, e->args[0]) && arith_sum_of(a, &d, e->args[1]) &&
+    if (arith_number_of(a, &y, e->args[0]) && arith_number_of(a, &d, e->args[1]) &&
         arith_divmod(a, &y, &d, e->op == HONE_OP_FLOORMOD, e->dtype, &out)) {
         const hone_expr *r = arith_sum_expr(a, &out, e->dtype, e);
         if (r) return r;
@@ -136,11 +142,12 @@ static const hone_expr *simp_floor(hone_arith *a, const hone_expr *e) {
 static const hone_expr *simp_trunc(hone_arith *a, const hone_expr *e) {
     bool want_mod = e->op == HONE_OP_TRUNCMOD;
     arith_sum y, d, negated, out;
-    if (!arith_sum_of(a, &y, e->args[0]) || !arith_sum_of(a, &d, e->args[1])) {
+    if (!arith_number_of(a, &y, e->args[0]) || !arith_number_of(a, &d, e->args[1])) {
         return arith_simp_apart(a, e);
     }
     int64_t cy = 0, cd = 0;
-    if (arith_sum_is_const(&y, &cy) && arith_sum_is_const(&d, &cd) && cd != 0 && cy != INT64_MIN) {
+    bool is_const = arith_sum_is_const(&y, &cy) && arith_sum_is_const(&d, &cd);
+    if (is_const && cd != 0 && (cd != -1 || arith_fits(e->dtype, -(cy + 1) + 1) || want_mod)) {
         return hone_expr_int(&a->ir, e->dtype, want_mod ? cy % cd : cy / cd);
     }
     hone_bound by = arith_sum_bound(a, &y), bd = arith_sum_bound(a, &d);
@@ -293,6 +300,7 @@ static const hone_expr *simp_let(hone_arith *a, const hone_expr *e) {
     if (value->kind == HONE_EXPR_INT || value->kind == HONE_EXPR_VAR) {
         return arith_simp(a, hone_expr_substitute_one(&a->ir, e->args[1], e->u.var, value));
     }
+    if (!arith_note_value(a, e->u.var, value)) return NULL;
     const hone_expr *args[] = {value, arith_simp(a, e->args[1])};
     if (!args[1]) return NULL;
     if (!hone_expr_uses_var(args[1], e->u.var) && hone_expr_is_pure_index(value)) return args[1];

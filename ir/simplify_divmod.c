@@ -29,10 +29,14 @@ static hone_dtype leaf_dtype(hone_arith *a, const arith_sum *y, hone_dtype dtype
     return bound_fits(dtype, arith_sum_bound_known(a, y)) ? dtype : widest;
 }
 
-/* y divided by d, as an operation. */
+/* y divided by d, as an operation; failed where that would wrap around. */
 static void add_leaf(hone_arith *a, arith_sum *out, const arith_sum *y, const arith_sum *d,
                      bool want_mod, hone_dtype dtype) {
     dtype = leaf_dtype(a, y, dtype);
+    if (!arith_sum_is_exact(a, y, dtype) || !arith_sum_is_exact(a, d, dtype)) {
+        out->failed = true;
+        return;
+    }
     const hone_expr *e = arith_sum_expr(a, y, dtype, NULL);
     const hone_expr *divisor = arith_sum_expr(a, d, dtype, NULL);
     hone_op op = want_mod ? HONE_OP_FLOORMOD : HONE_OP_FLOORDIV;
@@ -60,7 +64,8 @@ static bool reduce_terms(hone_arith *a, const arith_sum *y, int64_t c, bool want
             continue;
         }
         if (want_mod && is_op_by_const(term, HONE_OP_FLOORMOD, &inner) &&
-            arith_mul(coeff % c, inner, &product) && product % c == 0) {
+            arith_mul(coeff % c, inner, &product) && product % c == 0 &&
+            arith_is_exact(a, term->args[0])) {
             arith_sum_add_expr(a, r, term->args[0], coeff % c); /* x % (c*k) = x modulo c */
             *dtype = opened_dtype(a, term->args[0], *dtype);
             again = true;
@@ -165,7 +170,8 @@ static bool div_of_nested(hone_arith *a, const arith_sum *r, int64_t c, hone_dty
     arith_sum x, part, rest;
     int64_t b = 0, product = 0;
     arith_sum_init(&x);
-    if (term->count) dtype = opened_dtype(a, term->args[0], dtype);
+    if (term->count == 0 || !arith_is_exact(a, term->args[0])) return false;
+    dtype = opened_dtype(a, term->args[0], dtype);
     if (is_op_by_const(term, HONE_OP_FLOORDIV, &b)) {
         if (!arith_mul(b, c, &product) || !arith_fits(dtype, product)) return false;
         arith_sum_add_expr(a, &x, term->args[0], 1);

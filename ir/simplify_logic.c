@@ -64,6 +64,7 @@ static const hone_expr *hint_arg(const hone_expr *e, int which) {
 static const hone_expr *make_compare(hone_arith *a, const hone_expr *e, hone_op op,
                                      const arith_sum *x, const arith_sum *y) {
     hone_dtype dtype = e->args[0]->dtype;
+    if (!arith_sum_is_exact(a, x, dtype) || !arith_sum_is_exact(a, y, dtype)) return NULL;
     const hone_expr *ex = arith_sum_expr(a, x, dtype, hint_arg(e, 0));
     const hone_expr *ey = arith_sum_expr(a, y, dtype, hint_arg(e, 1));
     if (!ex || !ey) return NULL;
@@ -293,12 +294,12 @@ const hone_expr *arith_simp_bool(hone_arith *a, const hone_expr *e) {
 /* ---- min and max ---- */
 
 /* Leaves out parts that another one surely beats. */
-static bool drop_beaten(hone_arith *a, const hone_expr **parts, uint32_t *n, bool is_min) {
+static void drop_beaten(hone_arith *a, const hone_expr **parts, uint32_t *n, bool is_min) {
     for (uint32_t i = 0; i < *n; i++) {
         for (uint32_t j = 0; j < *n; j++) {
             arith_sum d;
             if (i == j) continue;
-            if (!arith_sum_diff(a, &d, parts[is_min ? j : i], parts[is_min ? i : j])) return false;
+            if (!arith_sum_diff(a, &d, parts[is_min ? j : i], parts[is_min ? i : j])) continue;
             if (!arith_nonneg(a, &d, ARITH_QUICK_FUEL)) continue;
             for (uint32_t k = j; k + 1 < *n; k++)
                 parts[k] = parts[k + 1];
@@ -307,7 +308,6 @@ static bool drop_beaten(hone_arith *a, const hone_expr **parts, uint32_t *n, boo
             j--;
         }
     }
-    return true;
 }
 
 const hone_expr *arith_simp_minmax(hone_arith *a, const hone_expr *e) {
@@ -321,8 +321,7 @@ const hone_expr *arith_simp_minmax(hone_arith *a, const hone_expr *e) {
     if (n <= MAX_PARTS) n = collect(y, op, parts, n);
     if (n > MAX_PARTS)
         return x == e->args[0] && y == e->args[1] ? e : hone_expr_binary(&a->ir, op, x, y);
-    if (n <= MAX_BEATEN && !drop_beaten(a, parts, &n, op == HONE_OP_MIN))
-        return arith_simp_apart(a, e);
+    if (n <= MAX_BEATEN) drop_beaten(a, parts, &n, op == HONE_OP_MIN);
     for (uint32_t i = 1; i < n; i++) {
         const hone_expr *part = parts[i];
         uint32_t j = i;

@@ -17,6 +17,9 @@ static bool read_difference(hone_arith *arith, const hone_expr *e, hone_linear *
     if (!is_less && !is_greater) return false;
     const hone_expr *d = hone_expr_sub(&arith->ir, e->args[is_less ? 0 : 1], e->args[is_less]);
     int64_t strict = e->op == HONE_OP_LE || e->op == HONE_OP_GE ? -1 : 0;
+    if (!hone_arith_is_exact(arith, e->args[0]) || !hone_arith_is_exact(arith, e->args[1])) {
+        return false;
+    }
     return d && hone_linear_of(arith, d, out) &&
            !__builtin_add_overflow(out->constant, strict, &out->constant);
 }
