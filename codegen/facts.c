@@ -136,3 +136,19 @@ int64_t codegen_constant_bytes(const hone_buffer_info *buffer) {
     if (elements < 0 || (each > 0 && elements > INT64_MAX / 4 / each)) return -1;
     return elements * each;
 }
+
+static const struct fault_row {
+    int32_t code;
+    const char *text;
+} fault_rows[CODEGEN_FAULT_COUNT] = {
+    [CODEGEN_FAULT_DIVISION] = {-4, "division by zero"        },
+    [CODEGEN_FAULT_INDEX] = {-5, "an index is out of range"},
+};
+
+int32_t codegen_fault_code(codegen_fault fault) {
+    return fault_rows[fault].code;
+}
+
+const char *codegen_fault_text(codegen_fault fault) {
+    return fault_rows[fault].text;
+}

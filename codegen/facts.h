@@ -41,4 +41,16 @@ hone_buffer codegen_buffer_of_data(const hone_func *func, hone_var var);
 /* The size of a buffer of constant shape, else -1. */
 int64_t codegen_constant_bytes(const hone_buffer_info *buffer);
 
+/* ---- what a kernel cannot do ---- */
+
+typedef enum codegen_fault {
+    CODEGEN_FAULT_DIVISION, /* by 0 */
+    CODEGEN_FAULT_INDEX,    /* out of range */
+    CODEGEN_FAULT_COUNT,
+} codegen_fault;
+
+/* What the kernel returns then, and says. */
+int32_t codegen_fault_code(codegen_fault fault);
+const char *codegen_fault_text(codegen_fault fault);
+
 #endif

@@ -111,6 +111,8 @@ bool hone_prove(hone_arith *arith, const hone_expr *condition);
 bool hone_prove_equal(hone_arith *arith, const hone_expr *a, const hone_expr *b);
 bool hone_prove_less(hone_arith *arith, const hone_expr *a, const hone_expr *b);       /* a <  b */
 bool hone_prove_less_equal(hone_arith *arith, const hone_expr *a, const hone_expr *b); /* a <= b */
+/* 0 <= index < extent; quick, also while something is simplified. */
+bool hone_arith_is_within(hone_arith *arith, const hone_expr *index, const hone_expr *extent);
 
 /* ---- linear forms (ir/linear.c) ---- */
 /* e = constant + sum of coeff * term, terms being maximal non-linear sub-expressions (often plain

@@ -193,6 +193,10 @@ static hone_bound call_bound(hone_arith *a, const hone_expr *e) {
         if (y.min >= 0 && y.max >= 0) return (hone_bound){0, y.max};
         return everything;
     }
+    case HONE_INTRIN_CHECKED_INDEX: {
+        hone_bound y = arith_expr_bound(a, e->args[1]);
+        return (hone_bound){0, y.max == POS || y.max < 1 ? y.max : y.max - 1};
+    }
     default:
         return dtype_bound(e->dtype);
     }

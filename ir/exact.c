@@ -49,6 +49,7 @@ static bool is_of_indices(const hone_arith *a, const hone_expr *e) {
             return false;
         break;
     case HONE_EXPR_CALL:
+        if (e->op == HONE_INTRIN_CHECKED_INDEX) return true;
         if (!is_plain_call(e)) return false;
         break;
     case HONE_EXPR_FLOAT:

@@ -151,22 +151,27 @@ static int64_t clz_i(const xexpr *e, machine *m) {
     return a ? __builtin_clzll(a) : bits;
 }
 
-static int shift_by(const xexpr *e, machine *m) {
-    int64_t by = x_int(e->args[1], m);
-    if (by < 0 || by >= e->bits) {
-        machine_fail(m, HONE_ERROR(HONE_CODE_ILLEGAL, "shift of a %d-bit value by %lld",
-                                   (int)e->bits, (long long)by));
-    }
-    return (int)by;
+/* Counts of the width or more, or below 0, move all bits out. */
+static bool moves_all_out(const xexpr *e, int64_t by) {
+    return by < 0 || by >= e->bits;
 }
 static int64_t shift_left_i(const xexpr *e, machine *m) {
     uint64_t a = (uint64_t)x_int(e->args[0], m);
-    return wrap_to(e, (int64_t)(a << shift_by(e, m)));
+    int64_t by = x_int(e->args[1], m);
+    return moves_all_out(e, by) ? 0 : wrap_to(e, (int64_t)(a << by));
 }
 static int64_t shift_right_i(const xexpr *e, machine *m) {
-    int64_t a = x_int(e->args[0], m);
-    int by = shift_by(e, m);
+    int64_t a = x_int(e->args[0], m), by = x_int(e->args[1], m);
+    if (moves_all_out(e, by)) return !e->is_unsigned && a < 0 ? -1 : 0;
     return e->is_unsigned ? (int64_t)((uint64_t)a >> by) : a >> by;
+}
+static int64_t checked_index_i(const xexpr *e, machine *m) {
+    int64_t at = x_int(e->args[0], m), extent = x_int(e->args[1], m);
+    if (at < 0 || at >= extent) {
+        machine_fail(m, HONE_ERROR(HONE_CODE_ILLEGAL, "an index is %lld, must be 0 to %lld",
+                                   (long long)at, (long long)extent - 1));
+    }
+    return at;
 }
 static int64_t bit_and_i(const xexpr *e, machine *m) {
     int64_t a = x_int(e->args[0], m);
@@ -412,6 +417,9 @@ static bool choose_integer(xexpr *x, hone_intrin intrin) {
         return true;
     case HONE_INTRIN_SHIFT_RIGHT:
         x->eval.i = shift_right_i;
+        return true;
+    case HONE_INTRIN_CHECKED_INDEX:
+        x->eval.i = checked_index_i;
         return true;
     case HONE_INTRIN_BITWISE_AND:
         x->eval.i = bit_and_i;

@@ -509,3 +509,15 @@ bool hone_prove_less(hone_arith *arith, const hone_expr *a, const hone_expr *b) 
 bool hone_prove_less_equal(hone_arith *arith, const hone_expr *a, const hone_expr *b) {
     return prove_diff(arith, HONE_OP_LE, a, b);
 }
+
+bool hone_arith_is_within(hone_arith *a, const hone_expr *index, const hone_expr *extent) {
+    if (!arith_is_index(index->dtype) || !arith_is_index(extent->dtype)) return false;
+    hone_bound x = arith_expr_bound(a, index), n = arith_expr_bound(a, extent);
+    if (x.min >= 0 && x.min <= x.max && x.max < n.min && x.max != HONE_BOUND_POS_INF) return true;
+    arith_sum s, gap;
+    if (a->fuel < 100) a->fuel = 100;
+    if (!arith_number_of(a, &s, index) || !arith_nonneg(a, &s, ARITH_QUICK_FUEL)) return false;
+    if (!arith_sum_diff(a, &gap, extent, index)) return false;
+    arith_sum_add_const(&gap, -1, 1);
+    return arith_nonneg(a, &gap, ARITH_QUICK_FUEL);
+}

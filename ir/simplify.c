@@ -291,6 +291,9 @@ static const hone_expr *simp_call(hone_arith *a, const hone_expr *e) {
     r = arith_simp_children(a, e);
     if (!r || r->kind != HONE_EXPR_CALL) return r;
     if (r->op == HONE_INTRIN_LIKELY && r->args[0]->kind == HONE_EXPR_INT) return r->args[0];
+    if (r->op == HONE_INTRIN_CHECKED_INDEX && hone_arith_is_within(a, r->args[0], r->args[1])) {
+        return r->args[0];
+    }
     return r;
 }
 

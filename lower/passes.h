@@ -26,6 +26,7 @@ hone_status lower_clip(hone_lower *lower);
 hone_status lower_partition(hone_lower *lower);
 hone_status lower_version(hone_lower *lower);
 hone_status lower_layout(hone_lower *lower);
+hone_status lower_check(hone_lower *lower);
 hone_status lower_flatten(hone_lower *lower);
 hone_status lower_period(hone_lower *lower);
 hone_status lower_carry(hone_lower *lower);

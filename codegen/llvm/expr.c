@@ -74,8 +74,8 @@ static LLVMValueRef float_binary(gen *g, const hone_expr *e, LLVMValueRef a, LLV
 static LLVMValueRef floor_division(gen *g, LLVMValueRef a, LLVMValueRef b, bool wants_quotient) {
     LLVMBuilderRef ir = g->builder;
     LLVMTypeRef type = LLVMTypeOf(a);
-    LLVMValueRef zero = LLVMConstNull(type);
-    LLVMValueRef rest = LLVMBuildSRem(ir, a, b, "");
+    LLVMValueRef zero = LLVMConstNull(type), rest;
+    LLVMValueRef quotient = gen_signed_quotient(g, a, b, &rest);
     LLVMValueRef is_inexact = LLVMBuildICmp(ir, LLVMIntNE, rest, zero, "");
     LLVMValueRef signs = LLVMBuildXor(ir, rest, b, "");
     LLVMValueRef fix =
@@ -83,25 +83,28 @@ static LLVMValueRef floor_division(gen *g, LLVMValueRef a, LLVMValueRef b, bool 
     if (!wants_quotient) {
         return LLVMBuildSelect(ir, fix, LLVMBuildAdd(ir, rest, b, ""), rest, "");
     }
-    LLVMValueRef quotient = LLVMBuildSDiv(ir, a, b, "");
     LLVMValueRef less = LLVMBuildAdd(ir, quotient, LLVMConstAllOnes(type), "");
     return LLVMBuildSelect(ir, fix, less, quotient, "");
 }
 
-static bool has_zero(LLVMValueRef constant) {
+bool gen_has_lane(LLVMValueRef constant, int64_t value) {
     if (LLVMGetTypeKind(LLVMTypeOf(constant)) != LLVMVectorTypeKind) {
-        return !LLVMIsAConstantInt(constant) || LLVMIsNull(constant);
+        return !LLVMIsAConstantInt(constant) || LLVMConstIntGetSExtValue(constant) == value;
     }
     for (unsigned i = 0; i < LLVMGetVectorSize(LLVMTypeOf(constant)); i++) {
         LLVMValueRef lane = LLVMGetAggregateElement(constant, i);
-        if (!lane || has_zero(lane)) return true;
+        if (!lane || gen_has_lane(lane, value)) return true;
     }
     return false;
 }
 
+bool gen_has_zero(LLVMValueRef constant) {
+    return gen_has_lane(constant, 0);
+}
+
 LLVMValueRef gen_divisor(gen *g, LLVMValueRef b) {
     LLVMTypeRef type = LLVMTypeOf(b);
-    if (!g->mask || (LLVMIsConstant(b) && !has_zero(b))) return b;
+    if (!g->mask || (LLVMIsConstant(b) && !gen_has_zero(b))) return b;
     if (LLVMGetTypeKind(type) == LLVMVectorTypeKind) {
         unsigned lanes = LLVMGetVectorSize(type);
         LLVMValueRef one = LLVMConstInt(LLVMGetElementType(type), 1, 0);
@@ -154,14 +157,15 @@ static LLVMValueRef int_divide(gen *g, const hone_expr *e, LLVMValueRef a, LLVMV
     hone_op op = (hone_op)e->op;
     bool is_signed = hone_dtype_is_int(e->args[0]->dtype) &&
                      (natural_most(g, e->args[0]) < 0 || natural_most(g, e->args[1]) < 0);
-    b = gen_divisor(g, b);
+    b = gen_checked_divisor(g, e->args[1], gen_divisor(g, b));
     bool wants_quotient = op == HONE_OP_FLOORDIV || op == HONE_OP_TRUNCDIV || op == HONE_OP_DIV;
     if (!is_signed)
         return wants_quotient ? LLVMBuildUDiv(ir, a, b, "") : LLVMBuildURem(ir, a, b, "");
     if (op == HONE_OP_FLOORDIV || op == HONE_OP_FLOORMOD) {
         return floor_division(g, a, b, wants_quotient);
     }
-    return wants_quotient ? LLVMBuildSDiv(ir, a, b, "") : LLVMBuildSRem(ir, a, b, "");
+    LLVMValueRef rest, quotient = gen_signed_quotient(g, a, b, &rest);
+    return wants_quotient ? quotient : rest;
 }
 
 static LLVMIntPredicate int_predicate(hone_op op, bool is_signed) {

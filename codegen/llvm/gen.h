@@ -34,6 +34,8 @@ typedef struct gen_frame {
     LLVMBasicBlockRef entry;  /* allocas go here */
     LLVMBasicBlockRef leave;  /* frees scratch memory and returns code */
     LLVMValueRef code;        /* alloca i32: what is returned */
+    LLVMValueRef fault;       /* alloca i32: a bit of each codegen_fault that has happened */
+    bool may_fault;           /* it is looked at in the end */
     LLVMValueRef scratch[64]; /* workspace memory to free, in order of allocation */
     uint32_t scratch_count;
     int64_t stack_bytes;   /* in allocas so far */
@@ -103,6 +105,19 @@ LLVMValueRef gen_condition(gen *g, const hone_expr *e); /* i1 */
 LLVMValueRef gen_extreme(gen *g, hone_op op, LLVMValueRef x, LLVMValueRef y);
 /* An integer to divide by: 1 instead where no lane of the mask needs the result, which may be 0. */
 LLVMValueRef gen_divisor(gen *g, LLVMValueRef b);
+/* Whether a lane of a constant is, or may be, this. */
+bool gen_has_lane(LLVMValueRef constant, int64_t value);
+bool gen_has_zero(LLVMValueRef constant);
+
+/* fault.c */
+/* A divisor (b is its value) that is not 0: where it is, the kernel fails in the end. */
+LLVMValueRef gen_checked_divisor(gen *g, const hone_expr *divisor, LLVMValueRef b);
+/* Rounded to 0; the least number by -1 is itself. out_rest may be NULL. b is not 0. */
+LLVMValueRef gen_signed_quotient(gen *g, LLVMValueRef a, LLVMValueRef b, LLVMValueRef *out_rest);
+/* checked_index: a scalar as i64, a vector as what it is. */
+LLVMValueRef gen_checked_index(gen *g, const hone_expr *e);
+/* Where a function ends: sets the error and the code of what has happened. */
+void gen_report_faults(gen *g);
 
 /* carried.c */
 /* Whether e adds a product to what the loop's iterations hand on, and that is all they do. */

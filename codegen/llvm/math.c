@@ -165,6 +165,21 @@ static LLVMValueRef classify(gen *g, const hone_expr *e) {
     return LLVMBuildFCmp(b, p, size, infinity, "");
 }
 
+/* A count of the width or more, or below 0, moves all bits out: what is left is 0, or the sign. */
+static LLVMValueRef shift(gen *g, const hone_expr *e, LLVMValueRef x, LLVMValueRef y) {
+    LLVMBuilderRef b = g->builder;
+    LLVMTypeRef type = LLVMTypeOf(x);
+    bool keeps_sign = e->op == HONE_INTRIN_SHIFT_RIGHT && hone_dtype_is_int(e->dtype);
+    LLVMTypeRef element = gen_type(g, hone_dtype_element(e->dtype));
+    LLVMValueRef most = gen_splat(g, LLVMConstInt(element, e->dtype.bits - 1u, 0), e->dtype.lanes);
+    LLVMValueRef is_whole = LLVMBuildICmp(b, LLVMIntUGT, y, most, "");
+    LLVMValueRef by = LLVMBuildSelect(b, is_whole, most, y, "");
+    if (keeps_sign) return LLVMBuildAShr(b, x, by, "");
+    LLVMValueRef left =
+        e->op == HONE_INTRIN_SHIFT_LEFT ? LLVMBuildShl(b, x, by, "") : LLVMBuildLShr(b, x, by, "");
+    return LLVMBuildSelect(b, is_whole, LLVMConstNull(type), left, "");
+}
+
 static LLVMValueRef bit_operation(gen *g, const hone_expr *e) {
     LLVMBuilderRef b = g->builder;
     LLVMValueRef x = gen_value(g, e->args[0]);
@@ -174,10 +189,8 @@ static LLVMValueRef bit_operation(gen *g, const hone_expr *e) {
     }
     switch ((hone_intrin)e->op) {
     case HONE_INTRIN_SHIFT_LEFT:
-        return LLVMBuildShl(b, x, y, "");
     case HONE_INTRIN_SHIFT_RIGHT:
-        return hone_dtype_is_int(e->dtype) ? LLVMBuildAShr(b, x, y, "")
-                                           : LLVMBuildLShr(b, x, y, "");
+        return shift(g, e, x, y);
     case HONE_INTRIN_BITWISE_AND:
         return LLVMBuildAnd(b, x, y, "");
     case HONE_INTRIN_BITWISE_OR:
@@ -432,6 +445,11 @@ LLVMValueRef gen_call(gen *g, const hone_expr *e) {
         return choice(g, e);
     case HONE_INTRIN_LIKELY:
         return gen_value(g, e->args[0]);
+    case HONE_INTRIN_CHECKED_INDEX:
+        value = gen_checked_index(g, e);
+        return LLVMTypeOf(value) == gen_type(g, e->dtype)
+                   ? value
+                   : LLVMBuildTrunc(g->builder, value, gen_type(g, e->dtype), "");
     case HONE_INTRIN_REINTERPRET:
         return reinterpret(g, e);
     case HONE_INTRIN_VECTOR_REDUCE_ADD:

@@ -41,6 +41,8 @@ void gen_frame_begin(gen *g, gen_frame *frame, LLVMValueRef function, hone_node_
     LLVMPositionBuilderAtEnd(g->builder, start);
     frame->code = gen_alloca(g, g->i32, 1, "code");
     LLVMBuildStore(g->builder, gen_i32(g, 0), frame->code);
+    frame->fault = gen_alloca(g, g->i32, 1, "fault");
+    LLVMBuildStore(g->builder, gen_i32(g, 0), frame->fault);
     LLVMPositionBuilderAtEnd(g->builder, frame->entry);
     LLVMBuildBr(g->builder, start);
     LLVMPositionBuilderAtEnd(g->builder, start);
@@ -56,6 +58,7 @@ void gen_frame_end(gen *g) {
     LLVMBuildBr(g->builder, g->frame->leave);
     LLVMPositionBuilderAtEnd(g->builder, g->frame->leave);
     gen_release_all(g);
+    gen_report_faults(g);
     if (g->frame->has_streams) fence(g);
     LLVMBuildRet(g->builder, LLVMBuildLoad2(g->builder, g->i32, g->frame->code, ""));
 }

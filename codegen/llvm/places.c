@@ -67,6 +67,29 @@ static bool split_cast(gen *g, const hone_expr *e, split *out) {
     return true;
 }
 
+/* A check of neighbours is one of the first of them, which leaves room for the others. Not under a
+ * mask, where those that are off may be anywhere. */
+static bool split_check(gen *g, const hone_expr *e, split *out) {
+    int64_t extent =
+        e->args[1]->kind == HONE_EXPR_BROADCAST ? hone_expr_const(e->args[1]->args[0]) : -1;
+    int64_t least = INT64_MAX, most = INT64_MIN;
+    if (g->mask || extent < 0 || !split_index(g, e->args[0], out) || !out->base) return false;
+    for (unsigned i = 0; i < e->dtype.lanes; i++) {
+        if (out->offsets[i] < least) least = out->offsets[i];
+        if (out->offsets[i] > most) most = out->offsets[i];
+    }
+    if (most - least >= extent) return false; /* none can be right */
+    hone_dtype dtype = out->base->dtype;
+    const hone_expr *args[] = {
+        hone_expr_add(&g->ir, out->base, hone_expr_int(&g->ir, dtype, least)),
+        hone_expr_int(&g->ir, dtype, extent - (most - least)),
+    };
+    out->base = hone_expr_call(&g->ir, dtype, HONE_INTRIN_CHECKED_INDEX, 2, args);
+    for (unsigned i = 0; i < e->dtype.lanes; i++)
+        out->offsets[i] -= least;
+    return out->base != NULL;
+}
+
 static bool split_index(gen *g, const hone_expr *e, split *out) {
     unsigned lanes = e->dtype.lanes;
     out->base = NULL;
@@ -82,6 +105,8 @@ static bool split_index(gen *g, const hone_expr *e, split *out) {
         return hone_dtype_is_int(e->dtype) && split_binary(g, e, out);
     case HONE_EXPR_CAST:
         return split_cast(g, e, out);
+    case HONE_EXPR_CALL:
+        return e->op == HONE_INTRIN_CHECKED_INDEX && split_check(g, e, out);
     default:
         return false;
     }

@@ -73,6 +73,22 @@ static c_text classify(c_gen *g, const hone_expr *e) {
                     C_PREC_COMPARE};
 }
 
+/* By a constant within the width it is an operator, else a helper that knows the rest. */
+static c_text shift(c_gen *g, const hone_expr *e, c_text x, c_text y) {
+    hone_dtype dtype = hone_dtype_element(e->dtype);
+    const char *type = c_type(g, dtype), *wide = dtype.bits == 64 ? "uint64_t" : "uint32_t";
+    bool is_left = e->op == HONE_INTRIN_SHIFT_LEFT, is_signed = hone_dtype_is_int(dtype);
+    int64_t by = hone_expr_const(e->args[1]);
+    if (by >= 0 && by < dtype.bits && (is_left || !is_signed)) {
+        return (c_text){c_printf(g, "(%s)((%s)%s %s %lld)", type, wide, c_at(g, x, C_PREC_UNARY),
+                                 is_left ? "<<" : ">>", (long long)by),
+                        C_PREC_UNARY};
+    }
+    const char *kind = is_signed ? (is_left ? "shift_left" : "shift_right")
+                                 : (is_left ? "shift_up" : "shift_down");
+    return (c_text){c_printf(g, "%s(%s, %s)", c_helper(g, kind, type), x.s, y.s), C_PREC_POSTFIX};
+}
+
 static c_text bit_operation(c_gen *g, const hone_expr *e) {
     hone_dtype dtype = hone_dtype_element(e->dtype);
     const char *type = c_type(g, dtype), *sign = NULL;
@@ -82,15 +98,8 @@ static c_text bit_operation(c_gen *g, const hone_expr *e) {
     if (e->count > 1) y = c_cast(g, e->args[1]->dtype, dtype, c_value(g, e->args[1]));
     switch ((hone_intrin)e->op) {
     case HONE_INTRIN_SHIFT_LEFT:
-        sign = "<<";
-        break;
     case HONE_INTRIN_SHIFT_RIGHT:
-        if (!hone_dtype_is_int(dtype)) {
-            sign = ">>";
-            break;
-        }
-        return (c_text){c_printf(g, "%s(%s, %s)", c_helper(g, "shift_right", type), x.s, y.s),
-                        C_PREC_POSTFIX};
+        return shift(g, e, x, y);
     case HONE_INTRIN_BITWISE_AND:
         sign = "&";
         break;
@@ -415,6 +424,8 @@ c_text c_call(c_gen *g, const hone_expr *e) {
         return bit_operation(g, e);
     case HONE_INTRIN_LIKELY:
         return c_value(g, e->args[0]);
+    case HONE_INTRIN_CHECKED_INDEX:
+        return c_checked_index(g, e);
     case HONE_INTRIN_REINTERPRET:
         return reinterpret(g, e);
     case HONE_INTRIN_VECTOR_REDUCE_ADD:

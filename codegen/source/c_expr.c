@@ -148,10 +148,34 @@ static c_text wrapping(c_gen *g, hone_op op, hone_dtype dtype, c_text a, c_text 
                     C_PREC_UNARY};
 }
 
+/* Whether a divisor is surely above 0. */
+static bool is_positive(c_gen *g, const hone_expr *e) {
+    if (e->kind == HONE_EXPR_BROADCAST) e = e->args[0];
+    return hone_arith_bound(&g->arith, e).min >= 1;
+}
+
+static c_text divisor(c_gen *g, const hone_expr *e, const char *type, c_text b) {
+    if (is_positive(g, e) || (hone_expr_is_int(e) && e->u.i != 0)) return b;
+    g->uses_fault = true;
+    return (c_text){c_printf(g, "%s(%s, &fault)", c_helper(g, "divisor", type), b.s),
+                    C_PREC_POSTFIX};
+}
+
+static c_text divide(c_gen *g, const hone_expr *e, const char *type, c_text a, c_text b) {
+    hone_op op = e->op == HONE_OP_DIV ? HONE_OP_TRUNCDIV : (hone_op)e->op;
+    bool is_signed = type[0] == 'i', is_plain = is_positive(g, e->args[1]);
+    bool wants_quotient = op == HONE_OP_FLOORDIV || op == HONE_OP_TRUNCDIV;
+    b = divisor(g, e->args[1], type, b);
+    if (is_signed && hone_expr_is_divmod(e))
+        return apply(g, wants_quotient ? "floordiv" : "floormod", type, a, b);
+    if (is_signed && !is_plain)
+        return apply(g, wants_quotient ? "truncdiv" : "truncmod", type, a, b);
+    return infix(g, wants_quotient ? HONE_OP_TRUNCDIV : HONE_OP_TRUNCMOD, a, b);
+}
+
 static c_text int_binary(c_gen *g, const hone_expr *e, c_text a, c_text b) {
     hone_dtype dtype = hone_dtype_element(e->args[0]->dtype);
     const char *type = c_type(g, dtype);
-    bool is_signed = hone_dtype_is_int(dtype);
     switch ((hone_op)e->op) {
     case HONE_OP_ADD:
     case HONE_OP_SUB:
@@ -161,12 +185,12 @@ static c_text int_binary(c_gen *g, const hone_expr *e, c_text a, c_text b) {
         return apply(g, "min", type, a, b);
     case HONE_OP_MAX:
         return apply(g, "max", type, a, b);
+    case HONE_OP_DIV:
     case HONE_OP_FLOORDIV:
     case HONE_OP_FLOORMOD:
-        if (is_signed) {
-            return apply(g, e->op == HONE_OP_FLOORDIV ? "floordiv" : "floormod", type, a, b);
-        }
-        return infix(g, e->op == HONE_OP_FLOORDIV ? HONE_OP_TRUNCDIV : HONE_OP_TRUNCMOD, a, b);
+    case HONE_OP_TRUNCDIV:
+    case HONE_OP_TRUNCMOD:
+        return divide(g, e, type, a, b);
     default:
         return infix(g, (hone_op)e->op, a, b);
     }
@@ -202,6 +226,9 @@ static c_text binary(c_gen *g, const hone_expr *e) {
 
 /* ---- indices ---- */
 
+/* An index that is known not to wrap, as int64_t. */
+static c_text number(c_gen *g, const hone_expr *e);
+
 static c_text widen(c_gen *g, const hone_expr *e) {
     if (hone_dtype_is_float(e->dtype) || hone_dtype_is_handle(e->dtype)) {
         return fail(
@@ -216,14 +243,14 @@ static bool is_not_negative(c_gen *g, const hone_expr *e) {
 
 static c_text index_binary(c_gen *g, const hone_expr *e) {
     hone_op op = (hone_op)e->op;
-    c_text a = c_index(g, e->args[0]), b = c_index(g, e->args[1]);
+    c_text a = number(g, e->args[0]), b = number(g, e->args[1]);
     switch (op) {
     case HONE_OP_FLOORDIV:
     case HONE_OP_FLOORMOD:
-        if (!is_not_negative(g, e->args[0]) || !is_not_negative(g, e->args[1])) {
-            return apply(g, op == HONE_OP_FLOORDIV ? "floordiv" : "floormod", "int64_t", a, b);
+        if (is_not_negative(g, e->args[0]) && is_positive(g, e->args[1])) {
+            return infix(g, op == HONE_OP_FLOORDIV ? HONE_OP_TRUNCDIV : HONE_OP_TRUNCMOD, a, b);
         }
-        return infix(g, op == HONE_OP_FLOORDIV ? HONE_OP_TRUNCDIV : HONE_OP_TRUNCMOD, a, b);
+        return divide(g, e, "int64_t", a, b);
     case HONE_OP_MIN:
         return apply(g, "min", "int64_t", a, b);
     case HONE_OP_MAX:
@@ -231,9 +258,10 @@ static c_text index_binary(c_gen *g, const hone_expr *e) {
     case HONE_OP_ADD:
     case HONE_OP_SUB:
     case HONE_OP_MUL:
+        return infix(g, op, a, b);
     case HONE_OP_TRUNCDIV:
     case HONE_OP_TRUNCMOD:
-        return infix(g, op, a, b);
+        return divide(g, e, "int64_t", a, b);
     default:
         return widen(g, e);
     }
@@ -248,7 +276,7 @@ static c_text lane_of_ramp(c_gen *g, c_text base, c_text stride) {
     return (c_text){c_printf(g, "%s + %s", c_at(g, base, C_PREC_ADD), step), C_PREC_ADD};
 }
 
-c_text c_index(c_gen *g, const hone_expr *e) {
+static c_text number(c_gen *g, const hone_expr *e) {
     if (hone_dtype_is_float(e->dtype)) return widen(g, e);
     switch ((hone_expr_kind)e->kind) {
     case HONE_EXPR_INT:
@@ -260,19 +288,31 @@ c_text c_index(c_gen *g, const hone_expr *e) {
         return e->dtype.lanes == 1 && hone_expr_is_pure_index(e) ? index_binary(g, e) : widen(g, e);
     case HONE_EXPR_RAMP:
         if (e->args[0]->dtype.lanes == 1) {
-            c_text base = c_index(g, e->args[0]);
-            return lane_of_ramp(g, base, c_index(g, e->args[1]));
+            c_text base = number(g, e->args[0]);
+            return lane_of_ramp(g, base, number(g, e->args[1]));
         }
         return widen(g, e);
     case HONE_EXPR_CAST:
         if (hone_dtype_is_integer(e->args[0]->dtype) && e->args[0]->dtype.bits <= e->dtype.bits &&
             e->args[0]->dtype.lanes == 1) {
-            return c_index(g, e->args[0]);
+            return number(g, e->args[0]);
         }
         return widen(g, e);
     default:
         return widen(g, e);
     }
+}
+
+c_text c_index(c_gen *g, const hone_expr *e) {
+    return hone_arith_is_exact(&g->arith, e) ? number(g, e) : widen(g, e);
+}
+
+c_text c_checked_index(c_gen *g, const hone_expr *e) {
+    c_text at = c_index(g, e->args[0]), extent = c_index(g, e->args[1]);
+    g->uses_fault = true;
+    return (c_text){
+        c_printf(g, "%s(%s, %s, &fault)", c_helper(g, "index", "int64_t"), at.s, extent.s),
+        C_PREC_POSTFIX};
 }
 
 /* ---- buffers ---- */

@@ -45,6 +45,7 @@ typedef struct c_gen {
     uint32_t parallel_count;
     bool is_parallel; /* inside a parallel loop: further ones are serial */
     bool uses_leave;
+    bool uses_fault;         /* bits of what went wrong, looked at where the function returns */
     hone_buffer scratch[64]; /* workspace memory to free, in order of allocation */
     uint32_t scratch_count;
     hone_status error;
@@ -95,7 +96,8 @@ const char *c_helper(c_gen *g, const char *kind, const char *type);
 c_text c_value(c_gen *g, const hone_expr *e);  /* of the lane g->lane when it is a vector */
 c_text c_stored(c_gen *g, const hone_expr *e); /* the same as it lies in memory */
 c_text c_condition(c_gen *g, const hone_expr *e);
-c_text c_index(c_gen *g, const hone_expr *e);                                /* as int64_t */
+c_text c_index(c_gen *g, const hone_expr *e);         /* as int64_t */
+c_text c_checked_index(c_gen *g, const hone_expr *e); /* of checked_index, as int64_t */
 const char *c_element(c_gen *g, hone_buffer buffer, const hone_expr *index); /* "A[i]" */
 const char *c_buffer(c_gen *g, hone_buffer buffer);
 /* A loop over `lanes` lanes begins and ends; what was the lane before is given back. */
@@ -110,6 +112,9 @@ c_text c_call(c_gen *g, const hone_expr *e);
 /* c_stmt.c */
 void c_children(c_gen *g, hone_node_id parent);
 void c_leave(c_gen *g, const char *code); /* code = …; goto leave; */
+/* Between the two stands the body of a function: what they print is what all have in common. */
+size_t c_begin_body(c_gen *g);
+void c_end_body(c_gen *g, size_t begin);
 
 /* c_memory.c */
 void c_reserve(c_gen *g, hone_node_id root);

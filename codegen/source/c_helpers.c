@@ -29,18 +29,56 @@ static const helper helpers[] = {
             "}\n"                },
     {"floordiv",    "/* rounds towards minus infinity */\n"
                  "static inline $T $N($T a, $T b) {\n"
+                 "    if (b == -1) return ($T)(0 - ($U)a);\n"
                  "    $T q = a / b, r = a % b;\n"
                  "    return r != 0 && (r < 0) != (b < 0) ? ($T)(q - 1) : q;\n"
                  "}\n"      },
     {"floormod",    "/* has the sign of b */\n"
                  "static inline $T $N($T a, $T b) {\n"
+                 "    if (b == -1) return 0;\n"
                  "    $T r = a % b;\n"
                  "    return r != 0 && (r < 0) != (b < 0) ? ($T)(r + b) : r;\n"
                  "}\n"      },
+    {"truncdiv",    "/* rounds towards 0; the least number by -1 is itself */\n"
+                 "static inline $T $N($T a, $T b) {\n"
+                 "    return b == -1 ? ($T)(0 - ($U)a) : ($T)(a / b);\n"
+                 "}\n"      },
+    {"truncmod",    "/* has the sign of a */\n"
+                 "static inline $T $N($T a, $T b) {\n"
+                 "    return b == -1 ? 0 : ($T)(a % b);\n"
+                 "}\n"      },
+    {"divisor",     "/* not 0 */\n"
+                "static inline $T $N($T a, int32_t *fault) {\n"
+                "    if (a == 0) *fault |= 1;\n"
+                "    return a == 0 ? 1 : a;\n"
+                "}\n"        },
+    {"index",       "/* from 0 to n - 1 */\n"
+              "static inline $T $N($T a, $T n, int32_t *fault) {\n"
+              "    if (a >= 0 && a < n) return a;\n"
+              "    *fault |= 2;\n"
+              "    return 0;\n"
+              "}\n"            },
+    {"shift_left",  "/* bits that are moved out are gone, all of them by the width or more */\n"
+                   "static inline $T $N($T a, $T b) {\n"
+                   "    const int bits = (int)sizeof a * 8;\n"
+                   "    return b < 0 || b >= bits ? 0 : ($T)((uint64_t)a << b);\n"
+                   "}\n"  },
     {"shift_right", "/* copies the sign */\n"
                     "static inline $T $N($T a, $T b) {\n"
+                    "    const int bits = (int)sizeof a * 8;\n"
+                    "    if (b < 0 || b >= bits) return a < 0 ? ($T)-1 : 0;\n"
                     "    return a < 0 ? ($T)~(($T)~a >> b) : ($T)(a >> b);\n"
                     "}\n"},
+    {"shift_down",  "/* of a number without a sign */\n"
+                   "static inline $T $N($T a, $T b) {\n"
+                   "    const int bits = (int)sizeof a * 8;\n"
+                   "    return b >= ($T)bits ? 0 : ($T)(a >> b);\n"
+                   "}\n"  },
+    {"shift_up",    "/* of a number without a sign */\n"
+                 "static inline $T $N($T a, $T b) {\n"
+                 "    const int bits = (int)sizeof a * 8;\n"
+                 "    return b >= ($T)bits ? 0 : ($T)((uint64_t)a << b);\n"
+                 "}\n"      },
     {"popcount",    "static inline $T $N($T a) {\n"
                  "    $U bits = ($U)a;\n"
                  "    int count = 0;\n"

@@ -86,13 +86,12 @@ static void print_body(c_gen *g, hone_node_id loop, const char *name, const bool
     int32_t outer_indent = g->indent;
     uint32_t outer_scratch = g->scratch_count;
     hone_buffer scratch[HONE_COUNT(g->scratch)];
-    bool outer_leave = g->uses_leave;
+    bool outer_leave = g->uses_leave, outer_fault = g->uses_fault;
     const hone_node *node = hone_func_node(g->func, loop);
     memcpy(scratch, g->scratch, sizeof scratch);
     g->out = &body;
     g->indent = 1;
     g->is_parallel = true;
-    g->uses_leave = false;
     g->scratch_count = 0;
     bool has_closure = false;
     for (hone_buffer b = 0; b < g->func->buffer_count; b++)
@@ -101,7 +100,7 @@ static void print_body(c_gen *g, hone_node_id loop, const char *name, const bool
         has_closure |= vars[v];
     if (has_closure) unpack(g, name, vars, buffers);
     c_line(g, has_closure ? "(void)rt;" : "(void)rt, (void)closure;");
-    c_line(g, "int32_t code = 0;");
+    size_t begin = c_begin_body(g);
     c_reserve(g, loop);
     const char *var = c_name(g, g->func->vars[node->u.loop.var].name);
     c_open(g, "for (int64_t %s = begin; %s < end; %s++)", var, var, var);
@@ -109,9 +108,7 @@ static void print_body(c_gen *g, hone_node_id loop, const char *name, const bool
     c_children(g, loop);
     g->vars[node->u.loop.var] = (c_var){0};
     c_close(g);
-    if (g->uses_leave) hone_str_append(g->out, "leave:\n");
-    c_release_all(g);
-    c_line(g, "return code;");
+    c_end_body(g, begin);
     hone_str_printf(g->done,
                     "static int32_t %s(const hone_rt *rt, void *closure, int64_t begin,\n"
                     "    int64_t end) {\n%s}\n\n",
@@ -122,6 +119,7 @@ static void print_body(c_gen *g, hone_node_id loop, const char *name, const bool
     memcpy(g->scratch, scratch, sizeof scratch);
     g->scratch_count = outer_scratch;
     g->uses_leave = outer_leave;
+    g->uses_fault = outer_fault;
     g->is_parallel = false;
     g->indent = outer_indent;
     g->out = outer_out;

@@ -10,6 +10,34 @@ void c_leave(c_gen *g, const char *code) {
     g->uses_leave = true;
 }
 
+size_t c_begin_body(c_gen *g) {
+    c_line(g, "int32_t code = 0;");
+    g->uses_leave = g->uses_fault = false;
+    return g->out->length;
+}
+
+/* A declaration in front of the body, for which the need was seen in it. */
+static void declare_fault(c_gen *g, size_t begin) {
+    const char *rest = c_printf(g, "%s", hone_str_text(g->out) + begin);
+    hone_str_truncate(g->out, begin);
+    c_line(g, "int32_t fault = 0;");
+    hone_str_append(g->out, rest);
+}
+
+void c_end_body(c_gen *g, size_t begin) {
+    if (g->uses_leave) hone_str_append(g->out, "leave:\n");
+    c_release_all(g);
+    if (g->uses_fault) declare_fault(g, begin);
+    for (int i = 0; g->uses_fault && i < CODEGEN_FAULT_COUNT; i++) {
+        int code = codegen_fault_code((codegen_fault)i);
+        c_open(g, "if (code == 0 && (fault & %d))", 1 << i);
+        c_line(g, "code = %d;", code);
+        c_line(g, "rt->set_error(rt, code, \"%s\");", codegen_fault_text((codegen_fault)i));
+        c_close(g);
+    }
+    c_line(g, "return code;");
+}
+
 static void loop(c_gen *g, hone_node_id id) {
     const hone_node *node = hone_func_node(g->func, id);
     hone_var var = node->u.loop.var;

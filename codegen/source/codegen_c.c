@@ -64,12 +64,10 @@ static hone_status print_function(c_gen *g) {
     c_line(g, "(void)rt, (void)buffers, (void)sizes;");
     unpack_buffers(g, &s, buffers);
     unpack_sizes(g, &s, vars);
-    c_line(g, "int32_t code = 0;");
+    size_t begin = c_begin_body(g);
     c_reserve(g, 0);
     c_children(g, 0);
-    if (g->uses_leave) hone_str_append(g->out, "leave:\n");
-    c_release_all(g);
-    c_line(g, "return code;");
+    c_end_body(g, begin);
     hone_status st = g->error ? g->error : hone_ir_finish(&g->arith.ir);
     g->error = HONE_OK;
     return st;
