@@ -66,6 +66,8 @@ void hone_arith_clear(hone_arith *arith);
  */
 bool hone_arith_bind(hone_arith *arith, hone_var var, hone_range range);
 bool hone_arith_bind_const(hone_arith *arith, hone_var var, int64_t min, int64_t max);
+/* The variable holds what was loaded, cast or passed: any value of its type. */
+bool hone_arith_bind_value(hone_arith *arith, hone_var var);
 /* The range of a variable, as far as it is known: false where an end is missing. dtype: that of the
  * variable. */
 bool hone_arith_range_of(hone_arith *arith, hone_var var, hone_dtype dtype, hone_range *out);

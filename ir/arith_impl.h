@@ -85,6 +85,9 @@ bool arith_cast_is_exact(hone_arith *a, const hone_expr *cast);
 bool arith_is_exact(hone_arith *a, const hone_expr *e);
 /* The finished sum, computed in dtype, is the number that it says. */
 bool arith_sum_is_exact(hone_arith *a, const arith_sum *s, hone_dtype dtype);
+/* e divides args[0], in x, by -1, or negates it, where it may be the least of its type: which is
+ * then what comes out. */
+bool arith_may_negate_least(hone_arith *a, const hone_expr *e, hone_bound x, hone_bound divisor);
 /* Of a sum or product. */
 hone_bound arith_polynomial_bound(hone_arith *a, const hone_expr *e);
 /* A variable is bound to a value from now on. False without memory, as the next. */

@@ -157,6 +157,7 @@ static hone_bound binary_bound(hone_arith *a, const hone_expr *e) {
     if (e->op <= HONE_OP_MUL) return arith_polynomial_bound(a, e);
     hone_bound x = arith_expr_bound(a, e->args[0]), y = arith_expr_bound(a, e->args[1]);
     if (is_empty(x) || is_empty(y)) return everything;
+    if (arith_may_negate_least(a, e, x, y)) return everything;
     switch ((hone_op)e->op) {
     case HONE_OP_FLOORDIV:
         return floordiv_bound(x, y);
@@ -182,8 +183,8 @@ static hone_bound call_bound(hone_arith *a, const hone_expr *e) {
     case HONE_INTRIN_LIKELY:
         return arith_expr_bound(a, e->args[0]);
     case HONE_INTRIN_ABS: {
-        hone_bound x = arith_expr_bound(a, e->args[0]), n = negated(x);
-        if (is_empty(x)) return everything;
+        hone_bound x = arith_expr_bound(a, e->args[0]), n = negated(x), minus = exactly(-1);
+        if (is_empty(x) || arith_may_negate_least(a, e, x, minus)) return everything;
         if (x.min >= 0) return x;
         if (x.max <= 0) return n;
         return (hone_bound){0, x.max > n.max ? x.max : n.max};

@@ -36,6 +36,18 @@ static bool is_plain_call(const hone_expr *e) {
     }
 }
 
+static bool is_polynomial(const hone_expr *e) {
+    return e->kind == HONE_EXPR_BINARY && e->op <= HONE_OP_MUL && arith_is_index(e->dtype);
+}
+
+/* Two constants that are beyond their type together: they wrap. */
+static bool is_unfolded(const hone_expr *e) {
+    int64_t value = 0;
+    return is_polynomial(e) && hone_expr_is_int(e->args[0]) && hone_expr_is_int(e->args[1]) &&
+           !(hone_fold_ints((hone_op)e->op, e->args[0]->u.i, e->args[1]->u.i, &value) &&
+             arith_fits(e->dtype, value));
+}
+
 /* Nothing but loop variables, sizes and constants in it. */
 static bool is_of_indices(const hone_arith *a, const hone_expr *e) {
     switch ((hone_expr_kind)e->kind) {
@@ -52,6 +64,9 @@ static bool is_of_indices(const hone_arith *a, const hone_expr *e) {
         if (e->op == HONE_INTRIN_CHECKED_INDEX) return true;
         if (!is_plain_call(e)) return false;
         break;
+    case HONE_EXPR_BINARY:
+        if (is_unfolded(e)) return false;
+        break;
     case HONE_EXPR_FLOAT:
     case HONE_EXPR_LOAD:
         return false;
@@ -62,6 +77,11 @@ static bool is_of_indices(const hone_arith *a, const hone_expr *e) {
         if (!is_of_indices(a, e->args[i])) return false;
     }
     return true;
+}
+
+bool hone_arith_bind_value(hone_arith *arith, hone_var var) {
+    if (!arith_reserve_var(arith, var)) return false;
+    return arith->values[var] = true;
 }
 
 bool arith_note_value(hone_arith *a, hone_var var, const hone_expr *value) {
@@ -96,8 +116,7 @@ bool arith_find_values(hone_arith *a, const hone_func *func) {
     for (uint32_t p = 0; p < func->param_count; p++) {
         hone_var var = func->params[p].var;
         if (var == HONE_NO_ID || func->params[p].buffer != HONE_NO_ID) continue;
-        if (!arith_reserve_var(a, var)) return false;
-        a->values[var] = !func->vars[var].is_size;
+        if (!func->vars[var].is_size && !hone_arith_bind_value(a, var)) return false;
     }
     for (uint32_t i = 0; i < 2; i++) { /* a value that is a size, and what is bound to it */
         if (!note_lets(a, func)) return false;
@@ -110,10 +129,6 @@ bool arith_find_values(hone_arith *a, const hone_func *func) {
 }
 
 /* ---- bounds of numbers that do not wrap ---- */
-
-static bool is_polynomial(const hone_expr *e) {
-    return e->kind == HONE_EXPR_BINARY && e->op <= HONE_OP_MUL && arith_is_index(e->dtype);
-}
 
 static bool has_ends(hone_bound b) {
     return b.min != HONE_BOUND_NEG_INF && b.max != HONE_BOUND_POS_INF;
@@ -161,6 +176,14 @@ hone_bound arith_polynomial_bound(hone_arith *a, const hone_expr *e) {
     return (hone_bound){HONE_BOUND_NEG_INF, HONE_BOUND_POS_INF};
 }
 
+bool arith_may_negate_least(hone_arith *a, const hone_expr *e, hone_bound x, hone_bound divisor) {
+    bool divides = e->kind != HONE_EXPR_BINARY || e->op == HONE_OP_FLOORDIV ||
+                   e->op == HONE_OP_TRUNCDIV;
+    if (!divides || divisor.max < -1 || divisor.min > -1 || a->is_of_indices) return false;
+    if (x.min != HONE_BOUND_NEG_INF) return !arith_fits(e->dtype, x.min - 1);
+    return !is_of_indices(a, e->args[0]);
+}
+
 /* ---- sums ---- */
 
 static hone_bound sum_bound_by_type(hone_arith *a, const arith_sum *s) {
@@ -170,6 +193,14 @@ static hone_bound sum_bound_by_type(hone_arith *a, const arith_sum *s) {
         b = arith_bound_add(b, arith_bound_scale(term, s->terms[i].coeff));
     }
     return b;
+}
+
+/* Products stand in sums as what they are made of, too. */
+static bool has_exact_products(hone_arith *a, const arith_sum *s) {
+    for (uint32_t i = 0; (s->has & ARITH_HAS_PRODUCT) && i < s->count; i++) {
+        if (!arith_is_exact(a, s->terms[i].term)) return false;
+    }
+    return true;
 }
 
 static bool sum_is_of_indices(const hone_arith *a, const arith_sum *s) {
@@ -182,7 +213,7 @@ static bool sum_is_of_indices(const hone_arith *a, const arith_sum *s) {
 bool arith_sum_is_exact(hone_arith *a, const arith_sum *s, hone_dtype dtype) {
     if (s->failed) return false;
     if (a->is_of_indices) return true;
-    if (s->wraps && s->wraps < dtype.bits) return false;
+    if ((s->wraps && s->wraps < dtype.bits) || !has_exact_products(a, s)) return false;
     bool is_lone = s->count == 1 && s->constant == 0 && s->terms[0].coeff == 1;
     if (is_lone && s->terms[0].term->dtype.bits <= dtype.bits) return true;
     hone_bound b = arith_sum_bound_known(a, s);

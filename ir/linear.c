@@ -235,7 +235,7 @@ void arith_sum_add_expr(hone_arith *a, arith_sum *s, const hone_expr *e, int64_t
     if (!e) s->failed = true;
     if (s->failed) return;
     e = strip_cast(a, e);
-    if (!arith_is_exact(a, e)) note_wrapping(s, e->dtype.bits);
+    if (!arith_is_exact(a, e)) note_wrapping(s, (uint8_t)e->dtype.bits);
     add_parts(a, s, e, scale);
 }
 

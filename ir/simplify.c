@@ -119,9 +119,18 @@ void arith_flatten(hone_arith *a, arith_sum *s, const hone_expr *e, int64_t scal
     leave(a);
 }
 
+static int64_t low_bits(int64_t value, unsigned bits, bool is_signed) {
+    if (bits >= 64) return value;
+    uint64_t mask = ((uint64_t)1 << bits) - 1;
+    uint64_t low = (uint64_t)value & mask;
+    if (is_signed && (low >> (bits - 1))) low |= ~mask;
+    return (int64_t)low;
+}
+
 static const hone_expr *simp_sum(hone_arith *a, const hone_expr *e) {
     arith_sum s;
     if (!arith_sum_of(a, &s, e)) return arith_simp_apart(a, e);
+    if (s.count == 0) s.constant = low_bits(s.constant, e->dtype.bits, true);
     const hone_expr *out = arith_sum_expr(a, &s, e->dtype, e);
     return out ? out : arith_simp_apart(a, e);
 }
@@ -175,14 +184,18 @@ static const hone_expr *simp_trunc(hone_arith *a, const hone_expr *e) {
 /* ---- choices ---- */
 
 /* Both branches of a SELECT may be evaluated: what only one of them may rely on must not change
- * where the other would load from. */
+ * where the other would load from, or what it divides by. */
 static bool may_rely(const hone_expr *choice, const hone_expr *branch) {
-    return choice->kind != HONE_EXPR_SELECT || hone_expr_is_pure_index(branch);
+    return choice->kind != HONE_EXPR_SELECT || !hone_expr_may_fail(branch);
 }
 
 static const hone_expr *simp_under(hone_arith *a, const hone_expr *choice, const hone_expr *fact,
                                    const hone_expr *e) {
-    if (!may_rely(choice, e)) return arith_simp(a, e);
+    if (!may_rely(choice, e)) {
+        const hone_expr *r = arith_simp(a, e);
+        if (r && r != e && may_rely(choice, r)) a->rule_count++; /* the next round may */
+        return r;
+    }
     uint32_t mark = hone_arith_push(a, fact);
     const hone_expr *r = arith_simp(a, e);
     hone_arith_pop(a, mark);
@@ -228,14 +241,6 @@ const hone_expr *arith_simp_apart(hone_arith *a, const hone_expr *e) {
     const hone_expr *r = arith_simp_children(a, e);
     if (r != e) a->rule_count++;
     return r;
-}
-
-static int64_t low_bits(int64_t value, unsigned bits, bool is_signed) {
-    if (bits >= 64) return value;
-    uint64_t mask = ((uint64_t)1 << bits) - 1;
-    uint64_t low = (uint64_t)value & mask;
-    if (is_signed && (low >> (bits - 1))) low |= ~mask;
-    return (int64_t)low;
 }
 
 static const hone_expr *cast_int(hone_arith *a, const hone_expr *cast, int64_t value) {

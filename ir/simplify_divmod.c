@@ -194,7 +194,7 @@ bool arith_divmod_const(hone_arith *a, const arith_sum *y, int64_t c, bool want_
                         hone_dtype dtype, arith_sum *out) {
     assert(c > 0);
     arith_sum_init(out);
-    if (y->failed || a->depth >= ARITH_MAX_DEPTH) return false;
+    if (y->failed || y->wraps || a->depth >= ARITH_MAX_DEPTH) return false;
     if (c == 1) {
         if (!want_mod) arith_sum_add_sum(a, out, y, 1);
         return arith_sum_finish(a, out);
@@ -321,7 +321,7 @@ static bool divmod_negative(hone_arith *a, const arith_sum *y, int64_t c, bool w
 bool arith_divmod(hone_arith *a, const arith_sum *y, const arith_sum *d, bool want_mod,
                   hone_dtype dtype, arith_sum *out) {
     arith_sum_init(out);
-    if (y->failed || d->failed) return false;
+    if (y->failed || d->failed || y->wraps || d->wraps) return false;
     if (d->count) return divmod_symbolic(a, y, d, want_mod, dtype, out);
     if (d->constant == 0) return false;
     if (d->constant > 0) return arith_divmod_const(a, y, d->constant, want_mod, dtype, out);

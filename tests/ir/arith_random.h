@@ -17,7 +17,8 @@ typedef struct world {
     uint32_t var_count;
     int64_t min[WORLD_MAX_VARS], extent[WORLD_MAX_VARS];
     int64_t value[WORLD_MAX_VARS];
-    bool is_wide; /* constants near the limits of int64 */
+    bool is_wide;     /* constants near the limits of int64 */
+    bool is_wrapping; /* constants that take int32 out of its range */
 } world;
 
 /* New domains: at most max_points points in all. */
