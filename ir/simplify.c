@@ -155,9 +155,10 @@ static const hone_expr *simp_trunc(hone_arith *a, const hone_expr *e) {
         return arith_simp_apart(a, e);
     }
     int64_t cy = 0, cd = 0;
-    bool is_const = arith_sum_is_const(&y, &cy) && arith_sum_is_const(&d, &cd);
-    if (is_const && cd != 0 && (cd != -1 || arith_fits(e->dtype, -(cy + 1) + 1) || want_mod)) {
-        return hone_expr_int(&a->ir, e->dtype, want_mod ? cy % cd : cy / cd);
+    if (arith_sum_is_const(&y, &cy) && arith_sum_is_const(&d, &cd) && cd != 0) {
+        int64_t quotient =
+            cd == -1 ? low_bits((int64_t)(0 - (uint64_t)cy), e->dtype.bits, true) : cy / cd;
+        return hone_expr_int(&a->ir, e->dtype, !want_mod ? quotient : cd == -1 ? 0 : cy % cd);
     }
     hone_bound by = arith_sum_bound(a, &y), bd = arith_sum_bound(a, &d);
     int64_t sign = 1;

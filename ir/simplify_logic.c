@@ -293,14 +293,18 @@ const hone_expr *arith_simp_bool(hone_arith *a, const hone_expr *e) {
 
 /* ---- min and max ---- */
 
+/* Surely x <= y. */
+static bool is_at_most(hone_arith *a, const hone_expr *x, const hone_expr *y) {
+    arith_sum d;
+    if (hone_expr_is_int(x) && hone_expr_is_int(y)) return x->u.i <= y->u.i;
+    return arith_sum_diff(a, &d, y, x) && arith_nonneg(a, &d, ARITH_QUICK_FUEL);
+}
+
 /* Leaves out parts that another one surely beats. */
 static void drop_beaten(hone_arith *a, const hone_expr **parts, uint32_t *n, bool is_min) {
     for (uint32_t i = 0; i < *n; i++) {
         for (uint32_t j = 0; j < *n; j++) {
-            arith_sum d;
-            if (i == j) continue;
-            if (!arith_sum_diff(a, &d, parts[is_min ? j : i], parts[is_min ? i : j])) continue;
-            if (!arith_nonneg(a, &d, ARITH_QUICK_FUEL)) continue;
+            if (i == j || !is_at_most(a, parts[is_min ? i : j], parts[is_min ? j : i])) continue;
             for (uint32_t k = j; k + 1 < *n; k++)
                 parts[k] = parts[k + 1];
             (*n)--;

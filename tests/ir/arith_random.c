@@ -47,7 +47,8 @@ static int64_t small_const(world *w) {
         return wide[PICK(w, 7)];
     }
     if (w->is_wrapping && PICK(w, 6) == 0) {
-        static const int64_t large[] = {1103515245, INT32_MAX, INT32_MIN, 65536, -65537, 1000, 1 << 30};
+        static const int64_t large[] = {1103515245, INT32_MAX, INT32_MIN, 65536,
+                                        -65537,     1000,      1 << 30};
         return large[PICK(w, sizeof large / sizeof large[0])];
     }
     return values[PICK(w, sizeof values / sizeof values[0])];

@@ -13,7 +13,8 @@ typedef struct fixture {
     world w;
     hone_arith arith;
     bool is_value[WORLD_MAX_VARS]; /* any value; others have the domain that the world gives them */
-    /* What wraps around has no value: all of it, or what is made of the others only, which may not. */
+    /* What wraps around has no value: all of it, or what is made of the others only, which may not.
+     */
     bool is_strict, is_strict_for_all;
 } fixture;
 
@@ -121,9 +122,9 @@ static bool value_of(const fixture *f, const hone_expr *e, int64_t *out) {
 /* ---- points ---- */
 
 static int64_t extreme(hone_rng *rng) {
-    static const int64_t values[] = {INT32_MIN, INT32_MIN + 1, -65536,        -1000,    -3, -1, 0,
-                                     1,         2,             7,             65536,    1 << 30,
-                                     INT32_MAX, INT32_MAX - 1, INT32_MAX - 15};
+    static const int64_t values[] = {
+        INT32_MIN, INT32_MIN + 1, -65536,        -1000,         -3, -1, 0, 1, 2, 7, 65536,
+        1 << 30,   INT32_MAX,     INT32_MAX - 1, INT32_MAX - 15};
     uint64_t pick = hone_rng_below(rng, 20);
     if (pick < sizeof values / sizeof values[0]) return values[pick];
     return (int32_t)(uint32_t)hone_rng_next(rng);
@@ -132,9 +133,9 @@ static int64_t extreme(hone_rng *rng) {
 static void next_point(fixture *f) {
     world *w = &f->w;
     for (uint32_t v = 0; v < w->var_count; v++) {
-        w->value[v] = f->is_value[v] ? extreme(&w->rng)
-                                     : w->min[v] + (int64_t)hone_rng_below(
-                                                       &w->rng, (uint64_t)w->extent[v]);
+        w->value[v] = f->is_value[v]
+                          ? extreme(&w->rng)
+                          : w->min[v] + (int64_t)hone_rng_below(&w->rng, (uint64_t)w->extent[v]);
     }
 }
 
