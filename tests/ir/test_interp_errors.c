@@ -169,8 +169,6 @@ static const struct row {
      "  T.evaluate(T.cuda.mma_fill_legacy(8, S.data, 0))\n",                                                           HONE_CODE_ILLEGAL,     "stands in no loop over threadIdx.x"                                      },
     {"assert",                                   "  assert A[0, 0] > 100, \"too small\"\n",                            HONE_CODE_ILLEGAL,
      "assertion failed: too small"                                                                                                                                                                                      },
-    {"shift",                                    "  C[0, 0] = T.shift_left(A[0, 0], T.min(T.max(A[0, 0], 32), 32))\n",
-     HONE_CODE_ILLEGAL,                                                                                                                       "shift of a 32-bit value by 32"                                           },
     {"external function that is not there",
      "  T.evaluate(T.call_extern(\"int32\", \"f\", A.data))\n",                                                        HONE_CODE_UNAVAILABLE,
      "external function 'f' is called, and there is none"                                                                                                                                                               },

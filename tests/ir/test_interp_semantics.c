@@ -236,6 +236,17 @@ static const struct row {
                              "  C[2] = T.bitwise_and(A[0], 6)\n  C[3] = T.bitwise_xor(A[0], 6)\n"
                              "  C[4] = T.bitwise_not(A[0])\n  C[5] = T.popcount(A[0])\n",                                       {-5},
      {-20, -3, 2, -3, 4, 31}                                           },
+    {"shifts by the width or more, or below 0",
+     FUNC("(4,), \"int32\"",
+     "(8,), \"int32\"") "  for i in range(4):\n    C[i] = T.shift_left(-5, A[i])\n"
+                             "    C[i + 4] = T.shift_right(-5, A[i])\n",                                                         {31, 32, -1, 1000},
+     {-2147483648.0, 0, 0, 0, -1, -1, -1, -1}                          },
+    {"the least number by -1",
+     FUNC("(1,), \"int32\"",
+     "(4,), \"int32\"") "  C[0] = (-2147483647 - 1) // A[0]\n  C[1] = (-2147483647 - 1) % A[0]\n"
+                             "  C[2] = T.truncdiv(-2147483647 - 1, A[0])\n"
+                             "  C[3] = T.truncmod(-2147483647 - 1, A[0])\n",                                                     {-1},
+     {-2147483648.0, 0, -2147483648.0, 0}                              },
     {"leading zeros",
      FUNC("(5,), \"int32\"",
      "(8,), \"int32\"") "  for i in range(5):\n    C[i] = T.clz(A[i])\n"
