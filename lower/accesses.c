@@ -200,3 +200,23 @@ hone_status lower_bind_around(const hone_func *func, hone_node_id id, hone_arith
     }
     return HONE_OK;
 }
+
+static bool reads_storage(const hone_func *func, const hone_expr *e, hone_buffer storage) {
+    if (e->kind == HONE_EXPR_LOAD && lower_storage_of(func, e->u.buffer) == storage) return true;
+    for (uint16_t i = 0; i < e->count; i++) {
+        if (reads_storage(func, e->args[i], storage)) return true;
+    }
+    return false;
+}
+
+bool lower_stays_true(const hone_func *func, hone_node_id root, const hone_expr *condition) {
+    if (hone_expr_is_pure_index(condition)) return true;
+    for (hone_node_id n = root; n != HONE_NO_ID; n = hone_tree_next(func, root, n)) {
+        const hone_node *node = hone_func_node(func, n);
+        if (node->kind == HONE_NODE_EVAL) return false;
+        if (node->kind != HONE_NODE_STORE) continue;
+        hone_buffer storage = lower_storage_of(func, node->u.store.buffer);
+        if (reads_storage(func, condition, storage)) return false;
+    }
+    return true;
+}

@@ -112,27 +112,6 @@ static hone_status check_in_place(checking *c, const hone_expr **io) {
 
 /* ---- statements ---- */
 
-static bool reads_storage(const hone_func *func, const hone_expr *e, hone_buffer storage) {
-    if (e->kind == HONE_EXPR_LOAD && lower_storage_of(func, e->u.buffer) == storage) return true;
-    for (uint16_t i = 0; i < e->count; i++) {
-        if (reads_storage(func, e->args[i], storage)) return true;
-    }
-    return false;
-}
-
-/* Whether nothing below changes what the condition has read. */
-static bool stays_true(const hone_func *func, hone_node_id root, const hone_expr *condition) {
-    if (hone_expr_is_pure_index(condition)) return true;
-    for (hone_node_id n = root; n != HONE_NO_ID; n = hone_tree_next(func, root, n)) {
-        const hone_node *node = hone_func_node(func, n);
-        if (node->kind == HONE_NODE_EVAL) return false;
-        if (node->kind != HONE_NODE_STORE) continue;
-        hone_buffer storage = lower_storage_of(func, node->u.store.buffer);
-        if (reads_storage(func, condition, storage)) return false;
-    }
-    return true;
-}
-
 static hone_status check_branch(checking *c, hone_node_id parent, const hone_expr *fact) {
     uint32_t mark = hone_arith_push(&c->arith, fact);
     hone_status st = check_children(c, parent);
@@ -143,7 +122,7 @@ static hone_status check_branch(checking *c, hone_node_id parent, const hone_exp
 static hone_status check_if(checking *c, hone_node_id id) {
     hone_func *func = c->lower->func;
     const hone_expr *condition = hone_func_node(func, id)->u.eval.value;
-    bool is_fact = condition->dtype.lanes == 1 && stays_true(func, id, condition);
+    bool is_fact = condition->dtype.lanes == 1 && lower_stays_true(func, id, condition);
     HONE_TRY(check_in_place(c, &hone_func_node(func, id)->u.eval.value));
     hone_node_id last = hone_func_node(func, id)->last;
     HONE_TRY(check_branch(c, id, is_fact ? condition : NULL)); /* without ELSE */

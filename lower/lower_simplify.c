@@ -86,7 +86,8 @@ static hone_status simplify_if(hone_lower *lower, hone_arith *arith, hone_node_i
     if (!condition) return hone_ir_finish(&arith->ir);
     hone_func_node(func, id)->u.eval.value = condition;
     if (condition->dtype.lanes > 1) return simplify_children(lower, arith, id);
-    uint32_t mark = hone_arith_push(arith, condition);
+    bool is_fact = lower_stays_true(func, id, condition);
+    uint32_t mark = hone_arith_push(arith, is_fact ? condition : NULL);
     hone_node_id next;
     for (hone_node_id c = hone_func_node(func, id)->first; c != HONE_NO_ID; c = next) {
         next = hone_func_node(func, c)->next;
@@ -98,7 +99,7 @@ static hone_status simplify_if(hone_lower *lower, hone_arith *arith, hone_node_i
     if (last != HONE_NO_ID && hone_func_node(func, last)->kind == HONE_NODE_ELSE) {
         const hone_expr *negation = hone_expr_not(&lower->ir, condition);
         if (!negation) return hone_ir_finish(&lower->ir);
-        mark = hone_arith_push(arith, negation);
+        mark = hone_arith_push(arith, is_fact ? negation : NULL);
         HONE_TRY(simplify_children(lower, arith, last));
         hone_arith_pop(arith, mark);
     }

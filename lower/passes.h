@@ -46,6 +46,8 @@ hone_status lower_cse(hone_lower *lower);
 /* Turns the INIT of a block into its first statement. */
 HONE_NODISCARD hone_status lower_init_of(hone_lower *lower, hone_node_id block, hone_node_id init);
 
+/* Whether nothing below root changes what the condition has read. */
+bool lower_stays_true(const hone_func *func, hone_node_id root, const hone_expr *condition);
 bool lower_has_else(const hone_func *func, hone_node_id choice);
 /* An ALLOC, IF or other container node; HONE_NO_ID when memory is short. */
 hone_node_id lower_new_if(hone_func *func, const hone_expr *condition);

@@ -107,7 +107,8 @@ static void condition(c_gen *g, hone_node_id id) {
         return;
     }
     c_open(g, "if (%s)", c_condition(g, e).s);
-    uint32_t mark = hone_arith_push(&g->arith, e);
+    /* what was loaded may be another number by then */
+    uint32_t mark = hone_arith_push(&g->arith, hone_expr_is_pure_index(e) ? e : NULL);
     c_children(g, id); /* skips ELSE */
     hone_arith_pop(&g->arith, mark);
     c_close(g);

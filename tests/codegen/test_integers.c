@@ -106,10 +106,7 @@ static void fill(hone_tensor *const *args, const struct kind *kind, uint64_t see
     for (int t = 0; t < 4; t++) {
         for (int64_t i = 0; i < hone_tensor_count(args[t]); i++) {
             int64_t value = t == 3 ? 0 : number(&rng, bits, t == 1 ? kind : &any);
-            if (bits == 32)
-                ((int32_t *)args[t]->data)[i] = (int32_t)value;
-            else
-                ((int64_t *)args[t]->data)[i] = value;
+            hone_tensor_set_i64(args[t], i, value);
         }
     }
 }
@@ -150,7 +147,7 @@ static hone_status check(const struct row *row, hone_dtype dtype, const char *ta
     const hone_member *member;
     hone_target target;
     test_compiled compiled;
-    hone_tensor *got[4] = {0}, *want[4] = {0};
+    hone_tensor *got[5] = {0}, *want[5] = {0}; /* a NULL ends them */
     HONE_TRY(parse(dtype.bits == 32 ? "int32" : "int64", row->body, &module));
     HONE_TRY(hone_module_pick(module, NULL, &member));
     HONE_TRY(hone_target_parse(target_text, &target));
