@@ -336,6 +336,18 @@ static int64_t size_of(hone_var var, uint64_t seed) {
     return 1 + (int64_t)(hone_rng_next(&rng) % 37);
 }
 
+/* A few of the numbers are at the ends of their type, or any. */
+static void put_extremes(hone_tensor *tensor, hone_rng *rng) {
+    unsigned bits = tensor->dtype.bits;
+    int64_t most = (int64_t)((UINT64_C(1) << (bits - 1)) - 1);
+    for (int64_t i = 0; i < hone_tensor_count(tensor); i++) {
+        int64_t any = (int64_t)hone_rng_next(rng) >> (64 - bits);
+        const int64_t values[] = {most, -most - 1, -1, 0, any, any};
+        uint64_t pick = hone_rng_below(rng, 4 * HONE_COUNT(values));
+        if (pick < HONE_COUNT(values)) hone_tensor_set_i64(tensor, i, values[pick]);
+    }
+}
+
 hone_tensor **test_random_kernel_args(const hone_func *func, uint64_t seed, int64_t *out_sizes) {
     hone_tensor **args = hone_calloc(func->param_count + 1, sizeof *args);
     hone_var seen[8];
@@ -363,6 +375,7 @@ hone_tensor **test_random_kernel_args(const hone_func *func, uint64_t seed, int6
         bool is_unsigned = info->dtype.code == HONE_DTYPE_CODE_UINT;
         double lo = hone_dtype_is_float(info->dtype) ? -1 : -8;
         hone_tensor_fill_random(args[i], &rng, is_unsigned ? 0 : lo, -lo);
+        if (seed % 4 == 0 && hone_dtype_is_int(info->dtype)) put_extremes(args[i], &rng);
     }
     return args;
 }
