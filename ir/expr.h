@@ -176,7 +176,8 @@ static inline bool hone_expr_divides_ints(const hone_expr *e) {
 /* The same where it is not plain to see that it is by a number but 0, and checks of indices. */
 static inline bool hone_expr_may_trap(const hone_expr *e) {
     if (hone_expr_is_call(e, HONE_INTRIN_CHECKED_INDEX)) return true;
-    return hone_expr_divides_ints(e) && !(e->args[1]->kind == HONE_EXPR_INT && e->args[1]->u.i != 0);
+    return hone_expr_divides_ints(e) &&
+           !(e->args[1]->kind == HONE_EXPR_INT && e->args[1]->u.i != 0);
 }
 
 /* Structural identity: same nodes, same ids, same constants. */
