@@ -239,13 +239,13 @@ static const struct row {
     {"shifts by the width or more, or below 0",
      FUNC("(4,), \"int32\"",
      "(8,), \"int32\"") "  for i in range(4):\n    C[i] = T.shift_left(-5, A[i])\n"
-                             "    C[i + 4] = T.shift_right(-5, A[i])\n",                                                         {31, 32, -1, 1000},
+                             "    C[i + 4] = T.shift_right(-5, A[i])\n",                                                        {31, 32, -1, 1000},
      {-2147483648.0, 0, 0, 0, -1, -1, -1, -1}                          },
     {"the least number by -1",
-     FUNC("(1,), \"int32\"",
-     "(4,), \"int32\"") "  C[0] = (-2147483647 - 1) // A[0]\n  C[1] = (-2147483647 - 1) % A[0]\n"
-                             "  C[2] = T.truncdiv(-2147483647 - 1, A[0])\n"
-                             "  C[3] = T.truncmod(-2147483647 - 1, A[0])\n",                                                     {-1},
+     FUNC("(1,), \"int32\"",       "(4,), \"int32\"") "  C[0] = (-2147483647 - 1) // A[0]\n  C[1] = "
+                                                "(-2147483647 - 1) % A[0]\n"
+                                                "  C[2] = T.truncdiv(-2147483647 - 1, A[0])\n"
+                                                "  C[3] = T.truncmod(-2147483647 - 1, A[0])\n",     {-1},
      {-2147483648.0, 0, -2147483648.0, 0}                              },
     {"leading zeros",
      FUNC("(5,), \"int32\"",
