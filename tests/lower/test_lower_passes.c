@@ -432,7 +432,7 @@ static const struct row vectorize_rows[] = {
     {"the branch that no lane takes is not loaded",
      HEAD "    for i in range(500):\n"
           "        for j in T.vectorized(8):\n"
-          "            Y[j] = T.if_then_else(j < n, 0, A[i])\n",                            "A[T.Broadcast(i, 8)]"                                                                   },
+          "            Y[j] = T.if_then_else(j < n, 0, A[i])\n",                           "A[T.Broadcast(i, 8)]"                                                                   },
     {"a few vectors are unrolled",
      HEAD "    for j in T.vectorized(72):\n"
           "        Y[j] = A[j]\n",                                                         "    for j in T.unroll(9):\n"                                                            },
