@@ -130,9 +130,9 @@ struct tracker_trial {
     bool is_cancelled;
     tracker_trial *prev, *next; /* in its lane (WAITING), else in the tracker's list of others */
     int64_t waiting_ns;         /* since when */
+    uint64_t token;             /* of its lease, or of the last one that it had */
     /* ASSIGNED */
     tracker_slot *slot;
-    uint64_t token;
     bool is_taken;
     int64_t deadline_ns;
     tracker_repeat repeat; /* of ASSIGN or ABORT; DONE: of OUTCOME */

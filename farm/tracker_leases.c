@@ -239,6 +239,12 @@ static hone_status end_stranded(hone_tracker *t, const tracker_class *class) {
     return HONE_OK;
 }
 
+/* No trial gets one token twice: what was said about its first time would count for the second. */
+static bool may_join(const tracker_lane *lane, const tracker_slot *slot) {
+    return lane->count && slot->trial_count < TRACKER_LEASE_TRIALS &&
+           lane->head->token < slot->token;
+}
+
 /* Idle slots first, each to the tuner whose turn it is; then a second trial behind the first of
  * the same tuner, unless its quantum is over and others wait. */
 static hone_status schedule_class(hone_tracker *t, tracker_class *class) {
@@ -254,7 +260,7 @@ static hone_status schedule_class(hone_tracker *t, tracker_class *class) {
         bool is_over = t->now_ns - slot->lease_ns >= t->o.quantum_ns;
         if (is_over && others_wait(t, class, slot)) continue;
         tracker_lane *lane = is_served(t, slot->tuner) ? lane_of(class, slot) : NULL;
-        while (lane && lane->count && slot->trial_count < TRACKER_LEASE_TRIALS)
+        while (lane && may_join(lane, slot))
             HONE_TRY(give(t, slot, lane));
     }
     return end_stranded(t, class);

@@ -142,6 +142,7 @@ static hone_status restore_result(hone_tracker *t, tracker_trial *trial,
 
 static hone_status restore_state(hone_tracker *t, tracker_trial *trial,
                                  const hone_farm_stored_trial *row) {
+    trial->token = row->token;
     trial->losses = row->losses;
     trial->returns = row->returns;
     trial->is_cancelled = row->is_cancelled;

@@ -256,6 +256,29 @@ static void returned(void **state) {
     farm_world_deinit(&w);
 }
 
+/* Beside another trial, too: what was said under a token is not said about a second time under it.
+ */
+static void returned_gets_another_token(void **state) {
+    (void)state;
+    farm_world w;
+    farm_world_init(&w, 1, NULL);
+    farm_peer *tuner = farm_tuner(&w, 1, "alice"), *runner = farm_runner(&w, 2, "one", "pi4", 1);
+    farm_do_submit(tuner, 7, "pi4");
+    farm_do_submit(tuner, 8, "pi4");
+    hone_farm_assign running = farm_take(runner), behind = farm_take(runner);
+    assert_int_equal(behind.token, running.token);
+    hone_farm_message back = farm_plain(HONE_FARM_RETURNED);
+    back.u.returned = (hone_farm_returned){behind.token, behind.tuner, behind.trial, "no disk"};
+    farm_send(runner, &back);
+    farm_expect(runner, HONE_FARM_RESULT_ACK);
+    farm_expect_none(runner, HONE_FARM_ASSIGN, 3 * FARM_HEARTBEAT_NS);
+    farm_answer(runner, &running, 1);
+    hone_farm_assign again = farm_take(runner);
+    assert_int_equal(again.trial, behind.trial);
+    assert_true(again.token > behind.token);
+    farm_world_deinit(&w);
+}
+
 /* A result of an earlier lease is none of the present one, though slot and trial are the same. */
 static void result_of_earlier_lease(void **state) {
     (void)state;
@@ -534,6 +557,7 @@ int main(void) {
         cmocka_unit_test(late_result_is_dropped),
         cmocka_unit_test(lease_runs_out),
         cmocka_unit_test(returned),
+        cmocka_unit_test(returned_gets_another_token),
         cmocka_unit_test(result_of_earlier_lease),
         cmocka_unit_test(lease_of_second_trial),
         cmocka_unit_test(reconnected_runner),
