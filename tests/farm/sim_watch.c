@@ -124,10 +124,15 @@ static void on_assign(sim_watch *watch, uint32_t runner, uint32_t life, const ho
                    runner, life, m->slot, m->token, a->trial, a->lease.token);
         }
     }
-    if (same && (!same->is_answered || !same->is_acknowledged)) return;
+    if (same && (same->has_result || !same->is_answered || !same->is_acknowledged)) return;
     if (++trials > MAX_TRIALS_OF_LEASE) {
         BROKEN(watch, "runner %u.%u slot %u has %d trials under token %" PRIu64, runner, life,
                m->slot, trials, m->token);
+    }
+    if (same && same->was_returned) {
+        BROKEN(watch,
+               "runner %u.%u gave trial %" PRIu64 " back and gets it again under token %" PRIu64,
+               runner, life, m->trial, m->token);
     }
     if (same) {
         same->is_answered = same->is_acknowledged = false;
@@ -157,12 +162,14 @@ void sim_watch_to_runner(sim_watch *watch, uint32_t runner, uint32_t life, const
 }
 
 /* The runner has no such trial under this or an older token any more. */
-static void let_go(sim_watch *watch, uint32_t runner, const hone_farm_lease *lease) {
+static void let_go(sim_watch *watch, uint32_t runner, const hone_farm_lease *lease,
+                   bool by_result) {
     for (size_t i = 0; i < watch->assigned.count; i++) {
         sim_assigned *a = &watch->assigned.data[i];
         if (a->lease.runner == runner && a->lease.token <= lease->token &&
             is_trial(a, lease->tuner, lease->trial)) {
             a->is_answered = true;
+            *(by_result ? &a->has_result : &a->was_returned) = true;
         }
     }
 }
@@ -193,11 +200,12 @@ void sim_watch_from_runner(sim_watch *watch, uint32_t runner, uint32_t life, con
     case HONE_FARM_RESULT:
         watch->results++;
         let_go(watch, runner,
-               &(hone_farm_lease){m.u.result.token, m.u.result.tuner, m.u.result.trial});
+               &(hone_farm_lease){m.u.result.token, m.u.result.tuner, m.u.result.trial}, true);
         break;
     case HONE_FARM_RETURNED:
         let_go(watch, runner,
-               &(hone_farm_lease){m.u.returned.token, m.u.returned.tuner, m.u.returned.trial});
+               &(hone_farm_lease){m.u.returned.token, m.u.returned.tuner, m.u.returned.trial},
+               false);
         break;
     default:
         break;

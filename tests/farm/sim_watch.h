@@ -1,7 +1,8 @@
 /* tests/farm/sim_watch.h - looks at every frame between tracker and runners and knows the rules of
  * leases: the tokens of a slot only grow, over restarts of the tracker too; a token belongs to one
  * slot of one life of one runner and to one tuner; a lease covers two trials; a slot gets a new
- * lease only when its runner has let go of all trials of the older one.
+ * lease only when its runner has let go of all trials of the older one; a trial that has a result
+ * under a token stays done under it, and one that was returned is not assigned under it again.
  *
  * A broken rule is written down; the first one is what counts.
  */
@@ -22,11 +23,11 @@ typedef struct sim_lease {
 } sim_lease;
 
 /* A trial under a lease: assigned, then answered by its runner, then the tracker knows that. An
- * ASSIGN in between is a repetition that crossed the answer. */
+ * ASSIGN in between is a repetition that crossed the answer; so is every one behind a RESULT. */
 typedef struct sim_assigned {
     sim_lease lease;
     uint64_t trial;
-    bool is_answered, is_acknowledged;
+    bool is_answered, is_acknowledged, has_result, was_returned;
 } sim_assigned;
 
 typedef struct sim_watch {
