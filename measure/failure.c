@@ -5,8 +5,9 @@
 
 static const struct row {
     const char *name, *meaning;
+    hone_fault fault;
 } rows[] = {
-#define HONE_FAILURE(name, spelling, meaning) {spelling, meaning},
+#define HONE_FAILURE(name, spelling, whose, meaning) {spelling, meaning, HONE_FAULT_##whose},
 #include "measure/failures.def"
 #undef HONE_FAILURE
 };
@@ -17,6 +18,10 @@ const char *hone_failure_name(hone_failure failure) {
 
 const char *hone_failure_meaning(hone_failure failure) {
     return (unsigned)failure < HONE_FAILURE_COUNT ? rows[failure].meaning : "not a known outcome";
+}
+
+hone_fault hone_failure_fault(hone_failure failure) {
+    return (unsigned)failure < HONE_FAILURE_COUNT ? rows[failure].fault : HONE_FAULT_MACHINE;
 }
 
 bool hone_failure_parse(const char *name, hone_failure *out_failure) {

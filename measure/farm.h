@@ -46,8 +46,9 @@ enum {
     HONE_FARM_NAME_BYTES = 64, /* with the NUL, as all that follow */
     HONE_FARM_TARGET_BYTES = 1024,
     HONE_FARM_NOTE_BYTES = 512,
-    HONE_FARM_HASH_BYTES = 32, /* BLAKE2b-256 of a file's content */
-    HONE_FARM_KEY_BYTES = 41,  /* a public key as Z85 text */
+    HONE_FARM_REASON_BYTES = 160, /* in tables: shorter, so that they fit a frame */
+    HONE_FARM_HASH_BYTES = 32,    /* BLAKE2b-256 of a file's content */
+    HONE_FARM_KEY_BYTES = 41,     /* a public key as Z85 text */
 };
 #define HONE_FARM_MAX_BLOB (INT64_C(256) << 20)
 
@@ -127,6 +128,12 @@ typedef struct hone_farm_slot {
     int64_t memory_bytes;                  /* 4 */
 } hone_farm_slot;
 
+/* A slot that cannot work for now, by its runner's own word; what it was given goes back. */
+typedef struct hone_farm_bench {
+    uint32_t slot;                     /* 0 */
+    char text[HONE_FARM_REASON_BYTES]; /* 1: why, for people */
+} hone_farm_bench;
+
 typedef struct hone_farm_held {
     uint64_t token;             /* 0 */
     hone_farm_instance tuner;   /* 1 */
@@ -145,6 +152,11 @@ typedef struct hone_farm_slots {
     size_t count;
     hone_farm_slot *items;
 } hone_farm_slots;
+
+typedef struct hone_farm_benches {
+    size_t count;
+    hone_farm_bench *items;
+} hone_farm_benches;
 
 typedef struct hone_farm_helds {
     size_t count;
@@ -166,6 +178,7 @@ typedef struct hone_farm_hello {
     hone_farm_instance instance;         /* 7 */
     hone_farm_slots slots;               /* 8: runners only, 1 to MAX_SLOTS */
     hone_farm_helds held;                /* 9: runners only: all it has not been acknowledged */
+    hone_farm_benches benched;           /* 10: runners only: slots that cannot work for now */
 } hone_farm_hello;
 
 typedef struct hone_farm_welcome {
@@ -185,6 +198,10 @@ typedef struct hone_farm_refused {
     uint64_t trial;                  /* 5: of a SUBMIT */
 } hone_farm_refused;
 
+typedef struct hone_farm_ping {
+    hone_farm_benches benched; /* 2: runners only: as in HELLO; all others of its slots can work */
+} hone_farm_ping;
+
 typedef struct hone_farm_pong {
     uint64_t devices; /* 2: number of the present DEVICE_LIST; differs from yours: ask DEVICES */
 } hone_farm_pong;
@@ -202,6 +219,8 @@ typedef struct hone_farm_submit {
     /* 7: "runner/slot" = there and nowhere else, without a second try on another device, and lost
      * when it is not there: for times that are compared with each other. "" = any of the key. */
     char device[HONE_FARM_NAME_BYTES + 8];
+    char target[HONE_FARM_TARGET_BYTES]; /* 8: only on devices of just this target; "" = of any */
+    bool wants_time;                     /* 9: a success without a time is none */
 } hone_farm_submit;
 
 typedef struct hone_farm_accepted {
@@ -318,6 +337,8 @@ typedef struct hone_farm_status_slot {
     uint64_t failed;                       /* 12: results of another kind */
     uint64_t lost;                         /* 13: trials that were lost with it */
     int64_t busy_ns;                       /* 14: with a trial, since the tracker started */
+    char trouble[HONE_FARM_REASON_BYTES];  /* 15: why it is benched; "" = it is not */
+    uint64_t errors;                       /* 16: trials that came to nothing through its fault */
 } hone_farm_status_slot;
 
 typedef struct hone_farm_status_tuner {
@@ -351,6 +372,7 @@ typedef struct hone_farm_status_table {
     int64_t blob_bytes;  /* 12: in the cache */
     char software[HONE_FARM_NAME_BYTES]; /* 13: of the tracker */
     bool is_truncated;                   /* 14: there are more slots or tuners than fit */
+    uint64_t errors;                     /* 15: of all slots */
 } hone_farm_status_table;
 
 typedef struct hone_farm_drain {
@@ -392,7 +414,8 @@ typedef struct hone_farm_message {
         hone_farm_hello hello;
         hone_farm_welcome welcome;
         hone_farm_refused refused;
-        hone_farm_pong pong; /* PING, STATUS, KEYS say nothing beyond kind and id */
+        hone_farm_ping ping;
+        hone_farm_pong pong; /* STATUS, KEYS say nothing beyond kind and id */
         hone_farm_bye bye;
         hone_farm_submit submit;
         hone_farm_accepted accepted;

@@ -38,6 +38,28 @@ void hone_run_result_fail(hone_run_result *result, hone_failure failure, const c
     hone_run_result_summarize(result);
 }
 
+static bool is_time(double ns) {
+    return isfinite(ns) && ns >= HONE_RUN_LEAST_NS;
+}
+
+const char *hone_run_result_problem(const hone_run_result *result, bool wants_time) {
+    const hone_run_times *t = &result->times;
+    if (t->queue_ns < 0 || t->transfer_ns < 0 || t->load_ns < 0 || t->check_ns < 0 ||
+        t->wait_ns < 0 || t->measure_ns < 0) {
+        return "a step that took less than no time";
+    }
+    if (result->failure != HONE_FAILURE_NONE) return NULL;
+    if (wants_time && result->sample_count < 1) return "a success without a time";
+    for (int32_t i = 0; i < result->sample_count; i++) {
+        if (!is_time(result->samples_ns[i])) return "a time that no kernel can take";
+    }
+    return result->error_ratio > 1 ? "a success with an error beyond the bound" : NULL;
+}
+
+bool hone_run_request_wants_time(const hone_run_request *request) {
+    return !request->want_outputs && !request->skip_timing;
+}
+
 void hone_run_result_summarize(hone_run_result *result) {
     size_t count = result->sample_count > 0 ? (size_t)result->sample_count : 0;
     result->median_ns = hone_stat_median(result->samples_ns, count);

@@ -20,6 +20,7 @@
 #define HONE_RUN_MAX_SAMPLES 64
 #define HONE_RUN_MESSAGE_BYTES 512
 #define HONE_RUN_DEVICE_BYTES 80
+#define HONE_RUN_LEAST_NS 0.05 /* of a kernel: less than a cycle of any machine */
 #define HONE_RUN_NS_PER_MS INT64_C(1000000)
 
 typedef enum hone_cache_state {
@@ -117,6 +118,13 @@ void hone_run_result_deinit(hone_run_result *result);
 /* Sets failure and message; samples and medians are cleared. */
 void hone_run_result_fail(hone_run_result *result, hone_failure failure, const char *format, ...)
     HONE_PRINTF(3, 4);
+
+/* What no device can have answered, for people: a time that is none, or below what a single
+ * instruction takes; no time at all where `wants_time`; right, but beyond the bound. NULL: it may
+ * be true. */
+const char *hone_run_result_problem(const hone_run_result *result, bool wants_time);
+/* Whether a request asks for a time. */
+bool hone_run_request_wants_time(const hone_run_request *request);
 
 /* Fills median, best and spread from samples_ns[sample_count]. */
 void hone_run_result_summarize(hone_run_result *result);

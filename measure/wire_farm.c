@@ -33,6 +33,12 @@ static const wire_field slot_fields[] = {
 };
 WIRE_TABLE(slot_table, slot_fields);
 
+static const wire_field bench_fields[] = {
+    U32(0, hone_farm_bench, slot),
+    NOTE(1, hone_farm_bench, text),
+};
+WIRE_TABLE(bench_table, bench_fields);
+
 static const wire_field held_fields[] = {
     U64(0, hone_farm_held, token),
     ID(1, hone_farm_held, tuner),
@@ -73,6 +79,8 @@ static const wire_field status_slot_fields[] = {
     U64(12, hone_farm_status_slot, failed),
     U64(13, hone_farm_status_slot, lost),
     I64(14, hone_farm_status_slot, busy_ns),
+    NOTE(15, hone_farm_status_slot, trouble),
+    U64(16, hone_farm_status_slot, errors),
 };
 WIRE_TABLE(status_slot_table, status_slot_fields);
 
@@ -103,6 +111,7 @@ static const wire_field hello_fields[] = {
     ID(7, hone_farm_hello, instance),
     WIRE_ITEMS(8, hone_farm_hello, slots, &slot_table, HONE_FARM_MAX_SLOTS),
     WIRE_ITEMS(9, hone_farm_hello, held, &held_table, HONE_FARM_MAX_HELD),
+    WIRE_ITEMS(10, hone_farm_hello, benched, &bench_table, HONE_FARM_MAX_SLOTS),
 };
 static const wire_field welcome_fields[] = {
     U32(2, hone_farm_welcome, version),         I64(3, hone_farm_welcome, heartbeat_ns),
@@ -116,6 +125,9 @@ static const wire_field refused_fields[] = {
     U32(4, hone_farm_refused, about),
     U64(5, hone_farm_refused, trial),
 };
+static const wire_field ping_fields[] = {
+    WIRE_ITEMS(2, hone_farm_ping, benched, &bench_table, HONE_FARM_MAX_SLOTS),
+};
 static const wire_field pong_fields[] = {U64(2, hone_farm_pong, devices)};
 static const wire_field bye_fields[] = {NOTE(2, hone_farm_bye, text)};
 static const wire_field submit_fields[] = {
@@ -125,6 +137,8 @@ static const wire_field submit_fields[] = {
     BYTES(5, hone_farm_submit, request, HONE_FARM_MAX_REQUEST),
     I64(6, hone_farm_submit, timeout_ns),
     NAME(7, hone_farm_submit, device),
+    NAME(8, hone_farm_submit, target),
+    BOOL(9, hone_farm_submit, wants_time),
 };
 static const wire_field accepted_fields[] = {U64(2, hone_farm_accepted, trial)};
 static const wire_field outcome_fields[] = {
@@ -199,6 +213,7 @@ static const wire_field status_table_fields[] = {
     I64(12, hone_farm_status_table, blob_bytes),
     NAME(13, hone_farm_status_table, software),
     BOOL(14, hone_farm_status_table, is_truncated),
+    U64(15, hone_farm_status_table, errors),
 };
 static const wire_field drain_fields[] = {
     NAME(2, hone_farm_drain, device),
@@ -222,6 +237,7 @@ static const wire_table tables[HONE_FARM_KIND_LIMIT] = {
     TABLE(HELLO, hello_fields),
     TABLE(WELCOME, welcome_fields),
     TABLE(REFUSED, refused_fields),
+    TABLE(PING, ping_fields),
     TABLE(PONG, pong_fields),
     TABLE(BYE, bye_fields),
     TABLE(SUBMIT, submit_fields),

@@ -7,6 +7,7 @@
 
 static hone_farm_slot slots[2];
 static hone_farm_held helds[2];
+static hone_farm_bench benches[2];
 static hone_farm_blob blobs[3];
 static hone_farm_device devices[2];
 static hone_farm_status_slot status_slots[2];
@@ -28,6 +29,8 @@ static void fill_parts(void) {
     slots[1] = (hone_farm_slot){63, "gpu", "cuda -arch=sm_90", 1, INT64_MAX};
     helds[0] = (hone_farm_held){UINT64_MAX, tuner, 12, 63, HONE_FARM_HELD_DONE};
     helds[1] = (hone_farm_held){1, tuner, 13, 0, HONE_FARM_HELD_RUNNING};
+    benches[0] = (hone_farm_bench){3, "no space left on device"};
+    benches[1] = (hone_farm_bench){63, ""};
     blobs[0] = (hone_farm_blob){HONE_FARM_BLOB_ARTIFACT, hash_of(1), 1};
     blobs[1] = (hone_farm_blob){HONE_FARM_BLOB_BUNDLE, hash_of(2), HONE_FARM_MAX_BLOB};
     blobs[2] = (hone_farm_blob){HONE_FARM_BLOB_EXTERN, hash_of(3), 4096};
@@ -48,7 +51,9 @@ static void fill_parts(void) {
                                               7,
                                               8,
                                               9,
-                                              10};
+                                              10,
+                                              "its disk is full",
+                                              3};
     status_slots[1] = (hone_farm_status_slot){.runner = "board-2", .state = HONE_FARM_SLOT_STUCK};
     status_tuners[0] = (hone_farm_status_tuner){"alice", tuner, true, 1, 2, 3, 4, 5};
     for (size_t i = 0; i < HONE_COUNT(keys); i++) {
@@ -61,8 +66,10 @@ static void fill_parts(void) {
 static void fill_peers(hone_farm_message *m) {
     if (m->kind == HONE_FARM_HELLO) {
         m->u.hello = (hone_farm_hello){
-            1, 3, HONE_FARM_RUNNER, "board-1", "hone-runner 0.1.0", tuner, {2, slots},
-                  {2, helds}
+            1,     3,          HONE_FARM_RUNNER, "board-1",   "hone-runner 0.1.0",
+            tuner, {2, slots  },
+             {2, helds  },
+             {2, benches}
         };
     } else if (m->kind == HONE_FARM_WELCOME) {
         m->u.welcome =
@@ -70,6 +77,8 @@ static void fill_peers(hone_farm_message *m) {
     } else if (m->kind == HONE_FARM_REFUSED) {
         m->u.refused =
             (hone_farm_refused){HONE_FARM_REFUSAL_BUSY, "too many trials", HONE_FARM_SUBMIT, 17};
+    } else if (m->kind == HONE_FARM_PING) {
+        m->u.ping.benched = (hone_farm_benches){HONE_COUNT(benches), benches};
     } else if (m->kind == HONE_FARM_PONG) {
         m->u.pong.devices = 9;
     } else if (m->kind == HONE_FARM_BYE) {
@@ -83,7 +92,7 @@ static void fill_trials(hone_farm_message *m) {
     case HONE_FARM_SUBMIT:
         m->u.submit = (hone_farm_submit){
             5, "pi4", {3, blobs},
-              bytes, 30000000000, "board-1/2"
+              bytes, 30000000000, "board-1/2", "llvm -mcpu=cortex-a72", true
         };
         break;
     case HONE_FARM_ACCEPTED:

@@ -8,9 +8,9 @@
 
 static void failure_names_are_stable(void **state) {
     (void)state;
-    static const char *const want[] = {"ok",           "build_error", "build_timeout",
-                                       "load_error",   "run_timeout", "run_crash",
-                                       "wrong_result", "device_lost", "cancelled"};
+    static const char *const want[] = {
+        "ok",        "build_error",  "build_timeout", "load_error", "run_timeout",
+        "run_crash", "wrong_result", "device_lost",   "cancelled",  "machine_error"};
     assert_int_equal(HONE_FAILURE_COUNT, sizeof want / sizeof *want);
     for (int i = 0; i < HONE_FAILURE_COUNT; i++) {
         hone_failure back;
@@ -23,6 +23,56 @@ static void failure_names_are_stable(void **state) {
     assert_false(hone_failure_parse("boredom", &none));
     assert_int_equal(none, HONE_FAILURE_NONE);
     assert_string_equal(hone_failure_name((hone_failure)99), "unknown");
+}
+
+/* Only what a candidate did is held against it. */
+static void every_outcome_is_somebodys(void **state) {
+    (void)state;
+    for (int i = 0; i < HONE_FAILURE_COUNT; i++) {
+        const hone_failure failure = (hone_failure)i;
+        const bool is_machines =
+            failure == HONE_FAILURE_DEVICE_LOST || failure == HONE_FAILURE_MACHINE_ERROR;
+        const bool is_nobodys = failure == HONE_FAILURE_NONE || failure == HONE_FAILURE_CANCELLED;
+        assert_int_equal(hone_failure_fault(failure), is_machines  ? HONE_FAULT_MACHINE
+                                                      : is_nobodys ? HONE_FAULT_NOBODY
+                                                                   : HONE_FAULT_CANDIDATE);
+    }
+    assert_int_equal(hone_failure_fault((hone_failure)99), HONE_FAULT_MACHINE);
+}
+
+static void impossible_results_are_named(void **state) {
+    (void)state;
+    static const struct {
+        double ns;
+        const char *problem;
+    } rows[] = {
+        {1500,     NULL                            },
+        {0.3,      NULL                            },
+        {0,        "a time that no kernel can take"},
+        {1e-300,   "a time that no kernel can take"},
+        {-1,       "a time that no kernel can take"},
+        {INFINITY, "a time that no kernel can take"},
+        {NAN,      "a time that no kernel can take"},
+    };
+    hone_run_result r;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        hone_run_result_init(&r);
+        r.sample_count = 2;
+        r.samples_ns[0] = 1500;
+        r.samples_ns[1] = rows[i].ns;
+        const char *problem = hone_run_result_problem(&r, true);
+        assert_int_equal(problem != NULL, rows[i].problem != NULL);
+        if (problem) assert_string_equal(problem, rows[i].problem);
+    }
+    hone_run_result_init(&r);
+    assert_string_equal(hone_run_result_problem(&r, true), "a success without a time");
+    assert_null(hone_run_result_problem(&r, false));
+    r.error_ratio = 3;
+    assert_non_null(hone_run_result_problem(&r, false));
+    hone_run_result_fail(&r, HONE_FAILURE_RUN_CRASH, "it died");
+    assert_null(hone_run_result_problem(&r, true));
+    r.times.load_ns = -1;
+    assert_non_null(hone_run_result_problem(&r, true));
 }
 
 static void sizes_of_arguments(void **state) {
@@ -167,6 +217,8 @@ static void statistics(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(failure_names_are_stable),
+        cmocka_unit_test(every_outcome_is_somebodys),
+        cmocka_unit_test(impossible_results_are_named),
         cmocka_unit_test(sizes_of_arguments),
         cmocka_unit_test(manifests_are_checked),
         cmocka_unit_test(requests_are_checked),
