@@ -250,8 +250,10 @@ static hone_status run_timers(hone_tracker *t) {
     if (t->now_ns < t->wake_ns) return HONE_OK;
     t->wake_ns = HONE_DEADLINE_NEVER;
     tracker_peer_timers(t);
+    tracker_bench_timers(t);
     HONE_TRY(tracker_runner_timers(t));
     HONE_TRY(tracker_lease_timers(t));
+    HONE_TRY(tracker_silence_timers(t));
     HONE_TRY(tracker_tuner_timers(t));
     tracker_blob_timers(t);
     return HONE_OK;

@@ -78,6 +78,7 @@ void hone_tracker_apply_allow_list(hone_tracker *tracker);
 typedef struct hone_tracker_stats {
     uint64_t submitted, waiting, running, done, requeued, lost, returned, cancelled;
     uint64_t duplicates; /* results under an old token, dropped */
+    uint64_t errors;     /* trials that came to nothing through a slot's fault: given again */
     uint64_t refused;    /* frames that were not understood or not allowed */
     uint64_t throttled;  /* frames dropped because a peer sent too many */
     uint64_t runners, slots, tuners, peers;

@@ -65,7 +65,8 @@ static size_t count_slots(const hone_tracker *t) {
 static hone_farm_slot_state state_of(const tracker_slot *slot) {
     if (slot->evicted_count) return HONE_FARM_SLOT_STUCK;
     if (slot->trial_count) return HONE_FARM_SLOT_BUSY;
-    return slot->is_draining ? HONE_FARM_SLOT_DRAINING : HONE_FARM_SLOT_IDLE;
+    return slot->is_draining || tracker_is_benched(slot) ? HONE_FARM_SLOT_DRAINING
+                                                         : HONE_FARM_SLOT_IDLE;
 }
 
 static int64_t busy_of(const hone_tracker *t, const tracker_slot *slot) {
@@ -84,12 +85,14 @@ static void fill_slot(const hone_tracker *t, const tracker_slot *slot, hone_farm
         .done = slot->done,
         .failed = slot->failed,
         .lost = slot->lost,
+        .errors = slot->erred,
         .busy_ns = busy_of(t, slot),
     };
     memcpy(out->runner, runner->name, sizeof out->runner);
     memcpy(out->software, runner->software, sizeof out->software);
     memcpy(out->device_key, slot->info.device_key, sizeof out->device_key);
     memcpy(out->target, slot->info.target, sizeof out->target);
+    memcpy(out->trouble, slot->trouble, sizeof out->trouble);
     if (slot->tuner) memcpy(out->tuner, slot->tuner->name, sizeof out->tuner);
 }
 
@@ -147,6 +150,7 @@ hone_status tracker_on_status(hone_tracker *t, tracker_peer *peer, const hone_fa
         .lost = t->stats.lost,
         .duplicates = t->stats.duplicates,
         .refused = t->stats.refused,
+        .errors = t->stats.errors,
         .blob_bytes = t->stats.blob_bytes,
     };
     hone_farm_set_text(table->software, sizeof table->software, t->o.software ? t->o.software : "");
@@ -162,7 +166,7 @@ static void fill_device(const tracker_slot *slot, hone_farm_device *out) {
         .slot = slot->info.slot,
         .cores = slot->info.cores,
         .memory_bytes = slot->info.memory_bytes,
-        .is_draining = slot->is_draining,
+        .is_draining = slot->is_draining || tracker_is_benched(slot),
     };
     memcpy(out->runner, slot->runner->name, sizeof out->runner);
     memcpy(out->device_key, slot->info.device_key, sizeof out->device_key);
@@ -387,38 +391,40 @@ static void put_totals(const hone_tracker *t, hone_str *out) {
         double value;
     } rows[] = {
         {"uptime_seconds",           "gauge",   "since the tracker started",
-         (double)(t->now_ns - t->started_ns) / 1e9                                                                    },
-        {"runners",                  "gauge",   "runners that are not lost",                   (double)s.runners      },
-        {"slots",                    "gauge",   "slots of those runners",                      (double)s.slots        },
-        {"tuners",                   "gauge",   "tuners that are not forgotten",               (double)s.tuners       },
-        {"connections",              "gauge",   "open connections",                            (double)s.peers        },
-        {"trials_waiting",           "gauge",   "trials in the queue",                         (double)s.waiting      },
-        {"trials_running",           "gauge",   "trials on slots",                             (double)s.running      },
-        {"trials_submitted_total",   "counter", "trials taken from tuners",                    (double)s.submitted    },
-        {"trials_assigned_total",    "counter", "assignments to slots",                        (double)s.assigned     },
-        {"trials_done_total",        "counter", "results taken from runners",                  (double)s.done         },
+         (double)(t->now_ns - t->started_ns) / 1e9                                                                           },
+        {"runners",                  "gauge",   "runners that are not lost",                          (double)s.runners      },
+        {"slots",                    "gauge",   "slots of those runners",                             (double)s.slots        },
+        {"tuners",                   "gauge",   "tuners that are not forgotten",                      (double)s.tuners       },
+        {"connections",              "gauge",   "open connections",                                   (double)s.peers        },
+        {"trials_waiting",           "gauge",   "trials in the queue",                                (double)s.waiting      },
+        {"trials_running",           "gauge",   "trials on slots",                                    (double)s.running      },
+        {"trials_submitted_total",   "counter", "trials taken from tuners",                           (double)s.submitted    },
+        {"trials_assigned_total",    "counter", "assignments to slots",                               (double)s.assigned     },
+        {"trials_done_total",        "counter", "results taken from runners",                         (double)s.done         },
         {"trials_requeued_total",    "counter", "trials handed out again after a loss",
-         (double)s.requeued                                                                                           },
-        {"trials_lost_total",        "counter", "trials that ended as device_lost",            (double)s.lost         },
-        {"trials_returned_total",    "counter", "trials that runners gave back",               (double)s.returned     },
+         (double)s.requeued                                                                                                  },
+        {"trials_lost_total",        "counter", "trials that ended as device_lost",                   (double)s.lost         },
+        {"trials_erred_total",       "counter", "trials that came to nothing through a slot's fault",
+         (double)s.errors                                                                                                    },
+        {"trials_returned_total",    "counter", "trials that runners gave back",                      (double)s.returned     },
         {"trials_cancelled_total",   "counter", "trials cancelled by the tracker",
-         (double)s.cancelled                                                                                          },
+         (double)s.cancelled                                                                                                 },
         {"results_duplicate_total",  "counter", "results under an old token, dropped",
-         (double)s.duplicates                                                                                         },
+         (double)s.duplicates                                                                                                },
         {"queue_wait_seconds_total", "counter", "waiting of all assigned trials",
-         (double)s.queue_wait_ns / 1e9                                                                                },
-        {"refused_total",            "counter", "frames refused with a reason",                (double)s.refused      },
+         (double)s.queue_wait_ns / 1e9                                                                                       },
+        {"refused_total",            "counter", "frames refused with a reason",                       (double)s.refused      },
         {"throttled_total",          "counter", "frames dropped because a peer sent too many",
-         (double)s.throttled                                                                                          },
-        {"blob_pulls_total",         "counter", "files fetched from tuners",                   (double)s.blob_pulls   },
-        {"blob_bytes",               "gauge",   "files in the cache",                          (double)s.blob_bytes   },
-        {"request_bytes",            "gauge",   "requests and results held",                   (double)s.request_bytes},
-        {"frames_in_total",          "counter", "frames received",                             (double)n.frames_in    },
-        {"frames_out_total",         "counter", "frames sent",                                 (double)n.frames_out   },
-        {"bytes_in_total",           "counter", "bytes received in frames",                    (double)n.bytes_in     },
-        {"bytes_out_total",          "counter", "bytes sent in frames",                        (double)n.bytes_out    },
+         (double)s.throttled                                                                                                 },
+        {"blob_pulls_total",         "counter", "files fetched from tuners",                          (double)s.blob_pulls   },
+        {"blob_bytes",               "gauge",   "files in the cache",                                 (double)s.blob_bytes   },
+        {"request_bytes",            "gauge",   "requests and results held",                          (double)s.request_bytes},
+        {"frames_in_total",          "counter", "frames received",                                    (double)n.frames_in    },
+        {"frames_out_total",         "counter", "frames sent",                                        (double)n.frames_out   },
+        {"bytes_in_total",           "counter", "bytes received in frames",                           (double)n.bytes_in     },
+        {"bytes_out_total",          "counter", "bytes sent in frames",                               (double)n.bytes_out    },
         {"handshakes_refused_total", "counter", "connections that did not get in",
-         (double)n.refused                                                                                            },
+         (double)n.refused                                                                                                   },
     };
     for (size_t i = 0; i < HONE_COUNT(rows); i++)
         put_metric(out, rows[i].name, rows[i].type, rows[i].help, rows[i].value);
@@ -455,6 +461,10 @@ static double slot_value(const hone_tracker *t, const tracker_slot *slot, int wh
         return (double)slot->done;
     case 2:
         return (double)slot->failed;
+    case 3:
+        return (double)slot->erred;
+    case 4:
+        return tracker_is_benched(slot);
     default:
         return slot->runner->peer != NULL;
     }
@@ -464,10 +474,12 @@ void hone_tracker_print_metrics(const hone_tracker *t, hone_str *out) {
     static const struct {
         const char *name, *type, *help;
     } rows[] = {
-        {"busy_seconds_total", "counter", "time with a trial"         },
-        {"done_total",         "counter", "results with a time"       },
-        {"failed_total",       "counter", "results of another kind"   },
-        {"up",                 "gauge",   "1: its runner is connected"},
+        {"busy_seconds_total", "counter", "time with a trial"                            },
+        {"done_total",         "counter", "results with a time"                          },
+        {"failed_total",       "counter", "results of another kind"                      },
+        {"erred_total",        "counter", "trials that came to nothing through its fault"},
+        {"benched",            "gauge",   "1: it gets nothing after errors of its own"   },
+        {"up",                 "gauge",   "1: its runner is connected"                   },
     };
     put_totals(t, out);
     for (int i = 0; i < (int)HONE_COUNT(rows); i++) {

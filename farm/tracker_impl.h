@@ -5,6 +5,8 @@
  *   tracker_runners.c  runners and slots: who is there, what they hold, being lost
  *   tracker_trials.c   trials and tuners: submit, outcome, cancel, being gone
  *   tracker_leases.c   who gets a slot next; assign, taken, result, returned, abort
+ *   tracker_bench.c    what runners cannot have meant, and slots that get nothing because of that
+ *   tracker_silence.c  runners that say nothing while others have nothing to do
  *   tracker_blobs.c    files between tuners and runners
  *   tracker_admin.c    status, devices, drain, kick, keys; metrics
  *   tracker_state.c    what is written to the store and taken up again
@@ -31,8 +33,9 @@ enum {
     TRACKER_MAX_LANES = 64,   /* device keys of one tuner */
     TRACKER_RECENT = 1024,    /* acknowledged trials that are remembered per tuner */
     TRACKER_MAX_RETURNS = 8,
-    TRACKER_WINDOW = 4,    /* chunks under way from a tuner for one file */
-    TRACKER_WAITERS = 256, /* wants of runners that wait for one file */
+    TRACKER_BENCH_ERRORS = 3, /* in a row: then a slot is benched */
+    TRACKER_WINDOW = 4,       /* chunks under way from a tuner for one file */
+    TRACKER_WAITERS = 256,    /* wants of runners that wait for one file */
     TRACKER_CHUNK_BYTES = 256 << 10,
 };
 
@@ -78,11 +81,15 @@ struct tracker_slot {
     size_t trial_count;
     int64_t lease_ns; /* when it began */
     int64_t hold_ns;  /* nothing is given before: it has just returned something */
+    uint32_t errors;  /* in a row, of its own; while there are some it gets one trial at a time */
+    int64_t bench_ns; /* benched until then; 0: not by the tracker */
+    bool is_benched;  /* by its runner's word */
+    char trouble[HONE_FARM_REASON_BYTES]; /* why, while it is benched */
     /* taken away from it, not answered yet: until then the slot is stuck */
     hone_farm_lease evicted[TRACKER_LEASE_TRIALS];
     size_t evicted_count;
     tracker_repeat evicted_repeat;
-    uint64_t done, failed, lost;
+    uint64_t done, failed, lost, erred;
     int64_t busy_ns, busy_since_ns;
 };
 
@@ -101,6 +108,7 @@ struct tracker_lane {
     tracker_tuner *tuner;
     tracker_class *class;
     char device[HONE_FARM_NAME_BYTES + 8]; /* "runner/slot": for that one alone; "" = any */
+    char target[HONE_FARM_TARGET_BYTES];   /* of its devices; "" = any */
     tracker_trial *head, *tail;
     size_t count;
     tracker_lane *prev, *next; /* in the ring of the class, when count > 0 */
@@ -124,10 +132,13 @@ struct tracker_trial {
     tracker_blob *files[HONE_FARM_MAX_BLOBS];
     size_t blob_count;
     int64_t timeout_ns;
+    bool wants_time;
 
     hone_farm_trial_state state;
     uint32_t losses, returns;
     bool is_cancelled;
+    bool was_moved; /* once, from a runner that said nothing to one that had nothing to do */
+    bool is_shy;    /* where it was last (`runner`, `slot_number`) erred: rather elsewhere */
     tracker_trial *prev, *next; /* in its lane (WAITING), else in the tracker's list of others */
     int64_t waiting_ns;         /* since when */
     uint64_t token;             /* of its lease, or of the last one that it had */
@@ -298,6 +309,9 @@ void tracker_take_off(hone_tracker *t, tracker_trial *trial, bool evict);
 /* The runner is told to let go of a trial, again and again; until it has, the slot gets nothing. */
 void tracker_evict(hone_tracker *t, tracker_slot *slot, const hone_farm_lease *lease);
 /* Puts a trial that is in no list on a slot. */
+/* Whether the trials of a lane may run there. */
+bool tracker_is_for(const tracker_lane *lane, const tracker_slot *slot);
+bool tracker_is_free_for_more(const hone_tracker *t, const tracker_slot *slot);
 void tracker_put_on(hone_tracker *t, tracker_trial *trial, tracker_slot *slot, uint64_t token);
 /* The trial, taken off its slot, was lost with it: once more, or device_lost. */
 hone_status tracker_lose(hone_tracker *t, tracker_trial *trial, const char *why);
@@ -309,6 +323,28 @@ hone_status tracker_on_taken(hone_tracker *t, tracker_peer *peer, const hone_far
 hone_status tracker_on_result(hone_tracker *t, tracker_peer *peer, const hone_farm_message *m);
 hone_status tracker_on_returned(hone_tracker *t, tracker_peer *peer, const hone_farm_message *m);
 hone_status tracker_lease_timers(hone_tracker *t);
+
+/* ---- tracker_bench.c ---- */
+/* What is wrong with a result, other than the candidate; NULL: nothing, and *out_failure is its
+ * outcome. NO_MEMORY. `room`, of HONE_FARM_NOTE_BYTES, may hold the text. */
+hone_status tracker_judge(const tracker_trial *trial, hone_farm_bytes bytes, char *room,
+                          const char **out_problem, hone_failure *out_failure);
+/* The slot could not do its part: it gets nothing for a while, the longer the more often. */
+void tracker_slot_erred(hone_tracker *t, tracker_slot *slot, const char *why);
+void tracker_slot_works(hone_tracker *t,
+                        tracker_slot *slot); /* it gave a result that may be true */
+bool tracker_is_benched(const tracker_slot *slot);
+/* What a runner says of its slots: those in the list are benched, all others are not. */
+void tracker_note_benched(hone_tracker *t, tracker_runner *runner, const hone_farm_benches *list);
+void tracker_bench_timers(hone_tracker *t);
+
+/* ---- tracker_silence.c ---- */
+/* What a silent runner has, others that have nothing to do get. */
+hone_status tracker_silence_timers(hone_tracker *t);
+/* It was asked for a sign of life and has given none. */
+bool tracker_is_silent(const hone_tracker *t, const tracker_runner *runner);
+/* A runner is lost: what was moved away from this slot before counts that. */
+void tracker_count_moved(hone_tracker *t, const tracker_slot *slot);
 
 /* ---- tracker_blobs.c ---- */
 /* The file of that name, with one more reference. NULL: no memory, or it has another size. */

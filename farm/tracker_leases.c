@@ -15,7 +15,6 @@
 #include <string.h>
 
 #include "farm/tracker_impl.h"
-#include "measure/wire.h"
 
 #define SLACK_HEARTBEATS 3 /* for a lease, beside the timeouts of its trials */
 
@@ -88,7 +87,10 @@ void tracker_take_off(hone_tracker *t, tracker_trial *trial, bool evict) {
     memmove(slot->trials + at, slot->trials + at + 1,
             (slot->trial_count - at - 1) * sizeof *slot->trials);
     slot->trial_count--;
-    if (!slot->trial_count) slot->tuner = NULL;
+    if (!slot->trial_count) {
+        slot->tuner = NULL;
+        tracker_wake_at(t, t->now_ns); /* it may have what others do not get on with */
+    }
     if (evict) {
         tracker_evict(t, slot,
                       &(hone_farm_lease){trial->token, trial->tuner->instance, trial->number});
@@ -137,13 +139,18 @@ static void send_result_ack(hone_tracker *t, const tracker_peer *peer, const hon
 
 /* ---- giving ---- */
 
-static bool is_free_for_more(const hone_tracker *t, const tracker_slot *slot) {
-    return slot->runner->peer && !slot->is_draining && !slot->evicted_count &&
-           slot->hold_ns <= t->now_ns;
+static bool is_usable(const tracker_slot *slot) {
+    return slot->runner->peer && !slot->is_draining && !tracker_is_benched(slot);
 }
 
-static bool is_for(const tracker_lane *lane, const tracker_slot *slot) {
+bool tracker_is_free_for_more(const hone_tracker *t, const tracker_slot *slot) {
+    return is_usable(slot) && !slot->evicted_count && slot->hold_ns <= t->now_ns &&
+           !tracker_is_silent(t, slot->runner);
+}
+
+bool tracker_is_for(const tracker_lane *lane, const tracker_slot *slot) {
     char name[sizeof lane->device];
+    if (lane->target[0] && strcmp(lane->target, slot->info.target) != 0) return false;
     if (!lane->device[0]) return true;
     tracker_slot_name(slot, name, sizeof name);
     return strcmp(lane->device, name) == 0;
@@ -154,11 +161,27 @@ static bool is_served(const hone_tracker *t, const tracker_tuner *tuner) {
     return tuner->peer && tuner->result_bytes <= t->o.max_request_bytes / 4;
 }
 
+/* What came to nothing on a slot through its fault waits for another one, if there is one. */
+static bool is_shunned(const tracker_class *class, const tracker_lane *lane,
+                       const tracker_slot *slot) {
+    const tracker_trial *trial = lane->head;
+    if (!trial->is_shy || trial->slot_number != slot->info.slot ||
+        strcmp(trial->runner, slot->runner->name) != 0) {
+        return false;
+    }
+    for (size_t i = 0; i < class->slots.count; i++) {
+        const tracker_slot *other = class->slots.data[i];
+        if (other != slot && is_usable(other) && tracker_is_for(lane, other)) return true;
+    }
+    return false;
+}
+
 /* The next lane whose tuner is served, with something for this slot. */
 static tracker_lane *next_lane(const hone_tracker *t, const tracker_class *class,
                                const tracker_slot *slot) {
     tracker_lane *lane = class->first;
-    while (lane && !(is_served(t, lane->tuner) && is_for(lane, slot)))
+    while (lane && !(is_served(t, lane->tuner) && tracker_is_for(lane, slot) &&
+                     !is_shunned(class, lane, slot)))
         lane = lane->next;
     return lane;
 }
@@ -192,7 +215,7 @@ static hone_status give(hone_tracker *t, tracker_slot *slot, tracker_lane *lane)
 
 static tracker_lane *lane_of(const tracker_class *class, const tracker_slot *slot) {
     for (tracker_lane *lane = class->first; lane; lane = lane->next) {
-        if (lane->tuner == slot->tuner && is_for(lane, slot)) return lane;
+        if (lane->tuner == slot->tuner && tracker_is_for(lane, slot)) return lane;
     }
     return NULL;
 }
@@ -200,7 +223,7 @@ static tracker_lane *lane_of(const tracker_class *class, const tracker_slot *slo
 static bool others_wait(const hone_tracker *t, const tracker_class *class,
                         const tracker_slot *slot) {
     for (const tracker_lane *lane = class->first; lane; lane = lane->next) {
-        if (lane->tuner != slot->tuner && is_served(t, lane->tuner) && is_for(lane, slot)) {
+        if (lane->tuner != slot->tuner && is_served(t, lane->tuner) && tracker_is_for(lane, slot)) {
             return true;
         }
     }
@@ -210,7 +233,8 @@ static bool others_wait(const hone_tracker *t, const tracker_class *class,
 static bool has_device(const tracker_class *class, const tracker_lane *lane) {
     for (size_t i = 0; i < class->slots.count; i++) {
         const tracker_slot *slot = class->slots.data[i];
-        if (is_for(lane, slot) && !slot->is_draining) return true;
+        if (tracker_is_for(lane, slot) && !slot->is_draining && !tracker_is_benched(slot))
+            return true;
     }
     return false;
 }
@@ -240,9 +264,10 @@ static hone_status end_stranded(hone_tracker *t, const tracker_class *class) {
 }
 
 /* No trial gets one token twice: what was said about its first time would count for the second. */
-static bool may_join(const tracker_lane *lane, const tracker_slot *slot) {
-    return lane->count && slot->trial_count < TRACKER_LEASE_TRIALS &&
-           lane->head->token < slot->token;
+static bool may_join(const tracker_class *class, const tracker_lane *lane,
+                     const tracker_slot *slot) {
+    return lane->count && slot->trial_count < TRACKER_LEASE_TRIALS && !slot->errors &&
+           lane->head->token < slot->token && !is_shunned(class, lane, slot);
 }
 
 /* Idle slots first, each to the tuner whose turn it is; then a second trial behind the first of
@@ -250,17 +275,17 @@ static bool may_join(const tracker_lane *lane, const tracker_slot *slot) {
 static hone_status schedule_class(hone_tracker *t, tracker_class *class) {
     for (size_t i = 0; i < class->slots.count && class->first; i++) {
         tracker_slot *slot = class->slots.data[i];
-        if (slot->trial_count || !is_free_for_more(t, slot)) continue;
+        if (slot->trial_count || !tracker_is_free_for_more(t, slot)) continue;
         tracker_lane *lane = next_lane(t, class, slot);
         if (lane) HONE_TRY(give(t, slot, lane));
     }
     for (size_t i = 0; i < class->slots.count && class->first; i++) {
         tracker_slot *slot = class->slots.data[i];
-        if (!slot->trial_count || !is_free_for_more(t, slot)) continue;
+        if (!slot->trial_count || !tracker_is_free_for_more(t, slot)) continue;
         bool is_over = t->now_ns - slot->lease_ns >= t->o.quantum_ns;
         if (is_over && others_wait(t, class, slot)) continue;
         tracker_lane *lane = is_served(t, slot->tuner) ? lane_of(class, slot) : NULL;
-        while (lane && may_join(lane, slot))
+        while (lane && may_join(class, lane, slot))
             HONE_TRY(give(t, slot, lane));
     }
     return end_stranded(t, class);
@@ -342,22 +367,29 @@ hone_status tracker_on_taken(hone_tracker *t, tracker_peer *peer, const hone_far
     return HONE_OK;
 }
 
+/* Not done, and through no fault of its own: it goes to somebody else, but not for ever. */
+static hone_status give_again(hone_tracker *t, tracker_trial *trial, const char *why) {
+    if (++trial->returns < TRACKER_MAX_RETURNS || trial->is_cancelled) {
+        return tracker_requeue(t, trial);
+    }
+    return tracker_finish_failed(t, trial, HONE_FAILURE_DEVICE_LOST,
+                                 "it came back %d times, the last time: %s", TRACKER_MAX_RETURNS,
+                                 why);
+}
+
 static hone_status take_result(hone_tracker *t, tracker_trial *trial, hone_farm_bytes bytes) {
     tracker_slot *slot = trial->slot;
-    hone_run_result result;
-    hone_status st = hone_run_result_decode(bytes.data, bytes.count, &result);
-    if (hone_status_code(st) == HONE_CODE_NO_MEMORY) return st;
-    hone_failure failure = result.failure;
-    hone_run_result_deinit(&result);
+    char room[HONE_FARM_NOTE_BYTES];
+    const char *problem;
+    hone_failure failure;
+    HONE_TRY(tracker_judge(trial, bytes, room, &problem, &failure));
     tracker_take_off(t, trial, false);
-    if (st) {
-        char why[HONE_FARM_NOTE_BYTES];
-        hone_farm_set_text(why, sizeof why, hone_status_message(st));
-        hone_status_free(st);
-        tracker_log_odd(t, "runner '%s' sent a result that cannot be read: %s", trial->runner, why);
-        slot->lost++;
-        return tracker_lose(t, trial, "the runner sent a result that cannot be read");
+    if (problem) {
+        tracker_slot_erred(t, slot, problem);
+        trial->is_shy = true;
+        return give_again(t, trial, problem);
     }
+    tracker_slot_works(t, slot);
     *(failure == HONE_FAILURE_NONE ? &slot->done : &slot->failed) += 1;
     t->stats.done++;
     return tracker_finish(t, trial, bytes);
@@ -389,12 +421,7 @@ hone_status tracker_on_returned(hone_tracker *t, tracker_peer *peer, const hone_
     slot->hold_ns = t->now_ns + t->o.heartbeat_ns;
     tracker_wake_at(t, slot->hold_ns);
     t->stats.returned++;
-    if (++trial->returns < TRACKER_MAX_RETURNS || trial->is_cancelled) {
-        return tracker_requeue(t, trial);
-    }
-    return tracker_finish_failed(t, trial, HONE_FAILURE_DEVICE_LOST,
-                                 "%d runners gave it back, the last one: %s", TRACKER_MAX_RETURNS,
-                                 r->text);
+    return give_again(t, trial, r->text);
 }
 
 /* ---- timers ---- */

@@ -148,6 +148,7 @@ hone_status tracker_on_hello(hone_tracker *t, tracker_peer *peer, const hone_far
 
 hone_status tracker_on_ping(hone_tracker *t, tracker_peer *peer, const hone_farm_message *m) {
     hone_farm_message answer = tracker_answer(m, HONE_FARM_PONG);
+    if (peer->runner) tracker_note_benched(t, peer->runner, &m->u.ping.benched);
     answer.u.pong.devices = t->devices;
     tracker_send(t, peer->net, &answer);
     return HONE_OK;

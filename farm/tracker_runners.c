@@ -119,6 +119,7 @@ hone_status tracker_remove_runner(hone_tracker *t, tracker_runner *runner, bool 
     snprintf(why, sizeof why, "runner '%s' was lost", runner->name);
     for (size_t i = 0; i < runner->slot_count; i++) {
         tracker_slot *slot = &runner->slots[i];
+        if (is_loss) tracker_count_moved(t, slot);
         /* Only the oldest, which was running, may be to blame. Last one first, so that the older
          * stands in front of it in the queue. */
         while (slot->trial_count && !st) {
@@ -406,6 +407,7 @@ hone_status tracker_runner_hello(hone_tracker *t, tracker_peer *peer, const hone
     }
     if (!runner || !is_fine) return HONE_OK;
     attach(t, runner, peer, &m->u.hello);
+    tracker_note_benched(t, runner, &m->u.hello.benched);
     tracker_welcome(t, peer, m);
     return settle(t, peer, &m->u.hello.held);
 }

@@ -63,10 +63,12 @@ hone_status tracker_store_new_trial(hone_tracker *t, const tracker_trial *trial)
         .blobs = {trial->blob_count, blobs               },
         .request = {trial->request,    trial->request_count},
         .timeout_ns = trial->timeout_ns,
+        .wants_time = trial->wants_time,
     };
     hone_farm_set_text(m.u.submit.device_key, sizeof m.u.submit.device_key,
                        trial->lane->class->key);
     memcpy(m.u.submit.device, trial->lane->device, sizeof m.u.submit.device);
+    memcpy(m.u.submit.target, trial->lane->target, sizeof m.u.submit.target);
     hone_str_clear(&t->scratch);
     HONE_TRY(hone_farm_encode(&m, &t->scratch));
     hone_farm_stored_trial row = row_of(trial);

@@ -90,7 +90,8 @@ static void deactivate(hone_tracker *t, tracker_trial *trial) {
 static tracker_lane *find_lane(const tracker_tuner *tuner, const hone_farm_submit *m) {
     for (size_t i = 0; i < tuner->lanes.count; i++) {
         tracker_lane *lane = tuner->lanes.data[i];
-        if (strcmp(lane->class->key, m->device_key) == 0 && strcmp(lane->device, m->device) == 0) {
+        if (strcmp(lane->class->key, m->device_key) == 0 && strcmp(lane->device, m->device) == 0 &&
+            strcmp(lane->target, m->target) == 0) {
             return lane;
         }
     }
@@ -110,6 +111,7 @@ static tracker_lane *get_lane(hone_tracker *t, tracker_tuner *tuner, const hone_
     lane->tuner = tuner;
     lane->class = class;
     hone_farm_set_text(lane->device, sizeof lane->device, m->device);
+    hone_farm_set_text(lane->target, sizeof lane->target, m->target);
     class->lanes++;
     return lane;
 }
@@ -167,6 +169,7 @@ hone_status tracker_fill_trial(hone_tracker *t, tracker_trial *trial, const hone
     t->stats.request_bytes += (int64_t)m->request.count;
     trial->lane = lane;
     trial->timeout_ns = m->timeout_ns;
+    trial->wants_time = m->wants_time;
     trial->is_submitted = true;
     return HONE_OK;
 }

@@ -9,6 +9,12 @@
 #include "tools/farm_client.h"
 #include "tools/farm_verbs.h"
 
+/* A slot that is benched gets nothing new, as one that drains: the state has no word of its own. */
+static const char *state_text(const hone_farm_status_slot *s) {
+    if (!s->is_connected) return "away";
+    return s->trouble[0] ? "benched" : hone_farm_slot_state_name(s->state);
+}
+
 /* ---- JSON ---- */
 
 static hone_json *slot_json(const hone_farm_status_slot *s) {
@@ -18,7 +24,8 @@ static hone_json *slot_json(const hone_farm_status_slot *s) {
               hone_json_set_text(json, "device_key", s->device_key) &&
               hone_json_set_text(json, "target", s->target) &&
               hone_json_set_text(json, "software", s->software) &&
-              hone_json_set_text(json, "state", hone_farm_slot_state_name(s->state)) &&
+              hone_json_set_text(json, "state",
+                                 s->trouble[0] ? "benched" : hone_farm_slot_state_name(s->state)) &&
               hone_json_set_bool(json, "connected", s->is_connected) &&
               hone_json_set_i64(json, "connected_ns", s->connected_ns) &&
               hone_json_set_i64(json, "silent_ns", s->silent_ns) &&
@@ -27,7 +34,9 @@ static hone_json *slot_json(const hone_farm_status_slot *s) {
               hone_json_set_i64(json, "done", (int64_t)s->done) &&
               hone_json_set_i64(json, "failed", (int64_t)s->failed) &&
               hone_json_set_i64(json, "lost", (int64_t)s->lost) &&
-              hone_json_set_i64(json, "busy_ns", s->busy_ns);
+              hone_json_set_i64(json, "busy_ns", s->busy_ns) &&
+              hone_json_set_i64(json, "errors", (int64_t)s->errors) &&
+              hone_json_set_text(json, "trouble", s->trouble[0] ? s->trouble : NULL);
     if (ok) return json;
     hone_json_destroy(json);
     return NULL;
@@ -61,6 +70,7 @@ static hone_json *table_json(const hone_farm_status_table *t) {
               hone_json_set_i64(json, "lost", (int64_t)t->lost) &&
               hone_json_set_i64(json, "duplicates", (int64_t)t->duplicates) &&
               hone_json_set_i64(json, "refused", (int64_t)t->refused) &&
+              hone_json_set_i64(json, "errors", (int64_t)t->errors) &&
               hone_json_set_i64(json, "blob_bytes", t->blob_bytes) &&
               hone_json_set_bool(json, "truncated", t->is_truncated);
     for (size_t i = 0; i < t->slots.count; i++)
@@ -76,10 +86,6 @@ static hone_json *table_json(const hone_farm_status_table *t) {
 
 /* ---- text ---- */
 
-static const char *state_text(const hone_farm_status_slot *s) {
-    return s->is_connected ? hone_farm_slot_state_name(s->state) : "away";
-}
-
 static const char *share_text(hone_arena *arena, const hone_farm_status_slot *s) {
     if (s->connected_ns <= 0) return "-";
     double share = 100.0 * (double)s->busy_ns / (double)s->connected_ns;
@@ -88,8 +94,9 @@ static const char *share_text(hone_arena *arena, const hone_farm_status_slot *s)
 
 static void put_slots(hone_cli *cli, const hone_farm_status_table *t) {
     hone_table table;
-    hone_table_init(&table, cli->arena,
-                    "device|key|state|tuner|>trials|>done|>failed|>lost|>busy|silent|target");
+    hone_table_init(
+        &table, cli->arena,
+        "device|key|state|tuner|>trials|>done|>failed|>erred|>lost|>busy|silent|target");
     for (size_t i = 0; i < t->slots.count; i++) {
         const hone_farm_status_slot *s = &t->slots.items[i];
         char silent[HONE_DURATION_BYTES];
@@ -100,12 +107,18 @@ static void put_slots(hone_cli *cli, const hone_farm_status_table *t) {
         hone_table_add(&table, "%u", s->trials);
         hone_table_add(&table, "%" PRIu64, s->done);
         hone_table_add(&table, "%" PRIu64, s->failed);
+        hone_table_add(&table, "%" PRIu64, s->errors);
         hone_table_add(&table, "%" PRIu64, s->lost);
         hone_table_add(&table, "%s", share_text(cli->arena, s));
         hone_table_add(&table, "%s", hone_duration_print(s->silent_ns, silent));
         hone_table_add(&table, "%.60s", s->target);
     }
     hone_table_print(&table, &cli->out);
+    for (size_t i = 0; i < t->slots.count; i++) {
+        const hone_farm_status_slot *s = &t->slots.items[i];
+        if (!s->trouble[0]) continue;
+        hone_str_printf(&cli->out, "%s/%u is benched: %s\n", s->runner, s->slot, s->trouble);
+    }
 }
 
 static void put_tuners(hone_cli *cli, const hone_farm_status_table *t) {

@@ -129,7 +129,7 @@ static void on_assign(sim_watch *watch, uint32_t runner, uint32_t life, const ho
         BROKEN(watch, "runner %u.%u slot %u has %d trials under token %" PRIu64, runner, life,
                m->slot, trials, m->token);
     }
-    if (same && same->was_returned) {
+    if (same && same->is_over) {
         BROKEN(watch,
                "runner %u.%u gave trial %" PRIu64 " back and gets it again under token %" PRIu64,
                runner, life, m->trial, m->token);
@@ -148,6 +148,7 @@ static void on_ack(sim_watch *watch, uint32_t runner, const hone_farm_lease *lea
         if (a->lease.runner == runner && a->lease.token <= lease->token &&
             is_trial(a, lease->tuner, lease->trial)) {
             a->is_acknowledged = true;
+            a->is_over = a->was_returned;
         }
     }
 }

@@ -28,6 +28,7 @@ typedef struct sim_assigned {
     sim_lease lease;
     uint64_t trial;
     bool is_answered, is_acknowledged, has_result, was_returned;
+    bool is_over; /* returned, and the tracker has said that it knows */
 } sim_assigned;
 
 typedef struct sim_watch {
