@@ -421,6 +421,7 @@ hone_status tracker_on_returned(hone_tracker *t, tracker_peer *peer, const hone_
     slot->hold_ns = t->now_ns + t->o.heartbeat_ns;
     tracker_wake_at(t, slot->hold_ns);
     t->stats.returned++;
+    trial->is_shy = true;
     return give_again(t, trial, r->text);
 }
 

@@ -61,16 +61,64 @@ static void log_change(const runner_remote *r, uint32_t before) {
     }
 }
 
-static void note_target(runner_remote *r, const hone_farm_device *device) {
-    if (!r->target[0]) {
-        memcpy(r->target, device->target, sizeof r->target);
-    } else if (strcmp(r->target, device->target) != 0 && !r->other_target[0]) {
-        snprintf(r->other_target, sizeof r->other_target, "%s/%u is '%s'", device->runner,
-                 device->slot, device->target);
-        HONE_LOG(r->link.log, HONE_LOG_WARNING,
-                 "devices '%s' differ: %s, others are '%s'; give them another --device-key",
-                 r->device_key, r->other_target, r->target);
+static bool is_mine(const runner_remote *r, const hone_farm_device *device) {
+    return strcmp(device->device_key, r->device_key) == 0 && !device->is_draining;
+}
+
+static uint32_t count_target(const runner_remote *r, const hone_farm_device_list *list,
+                             const char *target) {
+    uint32_t count = 0;
+    for (size_t i = 0; i < list->devices.count; i++) {
+        const hone_farm_device *device = &list->devices.items[i];
+        count += is_mine(r, device) && strcmp(device->target, target) == 0;
     }
+    return count;
+}
+
+/* Whether candidates run there; else the reason is kept. */
+static bool fits(runner_remote *r, const hone_farm_device *device) {
+    hone_status st = r->check_target ? r->check_target(r->ctx, device->target) : HONE_OK;
+    if (!st) return true;
+    snprintf(r->misfit, sizeof r->misfit, "device %s/%u: %s", device->runner, device->slot,
+             hone_status_message(st));
+    hone_status_free(st);
+    return false;
+}
+
+/* The largest group of devices of one target, of the first one where they are equal. It stays:
+ * times of one tuner are of one target. */
+static void choose_target(runner_remote *r, const hone_farm_device_list *list) {
+    uint32_t most = 0;
+    r->misfit[0] = 0;
+    for (size_t i = 0; i < list->devices.count; i++) {
+        const hone_farm_device *device = &list->devices.items[i];
+        if (!is_mine(r, device)) continue;
+        uint32_t count = count_target(r, list, device->target);
+        if (count <= most || !fits(r, device)) continue;
+        most = count;
+        memcpy(r->target, device->target, sizeof r->target);
+    }
+}
+
+/* Devices of the key that are not used, said when their number changes. */
+static void note_others(runner_remote *r, const hone_farm_device_list *list) {
+    uint32_t count = 0;
+    const hone_farm_device *one = NULL;
+    for (size_t i = 0; i < list->devices.count; i++) {
+        const hone_farm_device *device = &list->devices.items[i];
+        if (!is_mine(r, device) || strcmp(device->target, r->target) == 0) continue;
+        one = device;
+        count++;
+    }
+    if (one && count > r->other_count && r->target[0]) {
+        HONE_LOG(
+            r->link.log, HONE_LOG_WARNING,
+            "%u of the devices '%s' %s of another target and not used: %s/%u is '%s', this run "
+            "is for '%s' (another run with --target can have them)",
+            count, r->device_key, count == 1 ? "is" : "are", one->runner, one->slot, one->target,
+            r->target);
+    }
+    r->other_count = count;
 }
 
 /* Nobody named a key: the only one that there is will do. */
@@ -90,13 +138,10 @@ static void choose_key(runner_remote *r, const hone_farm_device_list *list) {
 void remote_on_device_list(runner_remote *r, const hone_farm_device_list *list) {
     if (list->number < r->device_number) return; /* overtaken */
     choose_key(r, list);
-    uint32_t before = r->device_count, count = 0;
-    for (size_t i = 0; i < list->devices.count; i++) {
-        const hone_farm_device *device = &list->devices.items[i];
-        if (strcmp(device->device_key, r->device_key) != 0 || device->is_draining) continue;
-        note_target(r, device);
-        count++;
-    }
+    if (!r->target[0]) choose_target(r, list);
+    uint32_t before = r->device_count;
+    uint32_t count = r->target[0] ? count_target(r, list, r->target) : 0;
+    note_others(r, list);
     bool is_first = !r->has_devices;
     r->device_number = list->number;
     r->has_devices = true;

@@ -32,6 +32,7 @@ typedef struct remote_trial {
     hone_str request;  /* encoded */
     const char *device;
     int64_t timeout_ns;
+    bool wants_time;
     remote_file files[REMOTE_MAX_FILES];
     size_t file_count;
     farm_repeat repeat;
@@ -68,9 +69,11 @@ typedef struct runner_remote {
     bool has_devices;      /* a list was seen */
     bool had_device;
     int64_t none_since_ns; /* since when no device is to be had; NEVER = there is one */
-    char target[HONE_FARM_TARGET_BYTES]; /* of the first one seen; "" = none yet */
-    char other_target[HONE_FARM_NAME_BYTES + HONE_FARM_TARGET_BYTES +
-                      32]; /* whose differs, for people; "" = nobody's */
+    hone_status (*check_target)(const void *ctx, const char *target);
+    const void *ctx;
+    char target[HONE_FARM_TARGET_BYTES]; /* of the devices that are used; "" = not chosen yet */
+    char misfit[HONE_FARM_NOTE_BYTES];   /* why no device will do; "" = none was looked at */
+    uint32_t other_count;                /* devices of the key, but of another target */
     char note[HONE_FARM_NAME_BYTES + 64];
 
     remote_trial *trials; /* in the order of their submission */

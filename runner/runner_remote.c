@@ -67,8 +67,10 @@ static bool send_submit(runner_remote *r, remote_trial *t) {
         .trial = t->ticket,
         .blobs = {t->file_count,                    blobs            },
         .request = {(const uint8_t *)t->request.data, t->request.length},
-        .timeout_ns = t->timeout_ns
+        .timeout_ns = t->timeout_ns,
+        .wants_time = t->wants_time,
     };
+    memcpy(submit->target, r->target, sizeof r->target);
     memcpy(submit->device_key, r->device_key, sizeof r->device_key);
     if (t->device) hone_farm_set_text(submit->device, sizeof submit->device, t->device);
     return farm_link_send(&r->link, &message);
@@ -150,6 +152,13 @@ static void name_device(remote_trial *t, const hone_farm_outcome *outcome) {
     snprintf(t->result.device, sizeof t->result.device, "%s/%u", outcome->runner, outcome->slot);
 }
 
+/* A tracker judges as well, but it may be an older one. What was cancelled here is done already. */
+static const char *problem_of(const remote_trial *t) {
+    if (t->result.failure == HONE_FAILURE_CANCELLED)
+        return "a trial that nobody cancelled, as cancelled";
+    return hone_run_result_problem(&t->result, t->wants_time);
+}
+
 /* False when there was no memory to read it: the tracker says it again. */
 static bool take_outcome(runner_remote *r, remote_trial *t, const hone_farm_outcome *outcome) {
     hone_status st =
@@ -159,8 +168,12 @@ static bool take_outcome(runner_remote *r, remote_trial *t, const hone_farm_outc
         return false;
     }
     t->state = REMOTE_DONE;
-    if (st)
-        fail(t, HONE_FAILURE_DEVICE_LOST, "the device answered with something that is no result");
+    const char *problem = st ? "something that is no result" : problem_of(t);
+    if (problem) {
+        char why[HONE_FARM_NOTE_BYTES];
+        snprintf(why, sizeof why, "the device answered with %s", problem);
+        fail(t, HONE_FAILURE_DEVICE_LOST, why);
+    }
     hone_status_free(st);
     name_device(t, outcome);
     account(r, t);
@@ -236,6 +249,7 @@ static hone_status remote_submit(hone_runner *base, const hone_run_request *requ
     hone_status_free(st);
     int64_t run_ns = request->timeout_ns > 0 ? request->timeout_ns : DEFAULT_RUN_TIMEOUT_NS;
     trial->ticket = ticket;
+    trial->wants_time = hone_run_request_wants_time(request);
     trial->timeout_ns = DEVICE_OVERHEAD_NS + LOOKS * run_ns;
     trial->submitted_ns = remote_now(r);
     farm_repeat_start(&trial->repeat, trial->submitted_ns);
@@ -387,14 +401,8 @@ static hone_status check_choice(const runner_remote *r) {
                       r->other_key);
 }
 
-static hone_status target_of(const runner_remote *r, const char **out_target) {
-    if (r->other_target[0]) {
-        return HONE_ERROR(HONE_CODE_INVALID,
-                          "devices '%s' have different targets: %s, others are '%s'", r->device_key,
-                          r->other_target, r->target);
-    }
-    *out_target = r->target;
-    return HONE_OK;
+static hone_status check_fit(const runner_remote *r) {
+    return r->misfit[0] ? HONE_ERROR(HONE_CODE_UNSUPPORTED, "%s", r->misfit) : HONE_OK;
 }
 
 static hone_status no_target_yet(const runner_remote *r) {
@@ -417,11 +425,13 @@ hone_status hone_runner_remote_find_target(hone_runner *base, int64_t deadline_n
     while (r->device_count == 0) {
         HONE_TRY(check_devices(r));
         HONE_TRY(check_choice(r));
+        HONE_TRY(check_fit(r));
         if (deadline_ns <= remote_now(r)) return no_target_yet(r);
         HONE_TRY(step(r, deadline_ns));
     }
     arm_timer(r);
-    return target_of(r, out_target);
+    *out_target = r->target;
+    return HONE_OK;
 }
 
 /* ---- making ---- */
@@ -467,6 +477,8 @@ static hone_status set_up(runner_remote *r, const hone_runner_remote_options *o)
                                     .software = o->software};
     HONE_TRY(farm_link_init(&r->link, &link));
     hone_farm_set_text(r->device_key, sizeof r->device_key, o->device_key ? o->device_key : "");
+    r->check_target = o->check_target;
+    r->ctx = o->ctx;
     r->waits_for_devices = !o->stops_without_devices;
     r->patience_ns = o->patience_ns > 0 ? o->patience_ns : DEFAULT_PATIENCE_NS;
     r->none_since_ns = HONE_DEADLINE_NEVER;

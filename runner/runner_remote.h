@@ -3,11 +3,11 @@
  *     submit ─► files hashed ─SUBMIT─► tracker ─► a runner's device ─OUTCOME─► next_result
  *                    ◄──BLOB_WANT──
  *
- * It has two slots for each device of its key: one trial runs, the next is there already. Devices
- * come and go, and so may the tracker: what is in flight is submitted again to one that is back,
- * and each trial is answered once. Files must stay until the result, as for any runner: they are
- * read when the tracker asks for them. A device that is lost with a trial twice makes it
- * device_lost.
+ * It has two slots for each device of its key and target: one trial runs, the next is there
+ * already. Devices come and go, and so may the tracker: what is in flight is submitted again to one
+ * that is back, and each trial is answered once. Files must stay until the result, as for any
+ * runner: they are read when the tracker asks for them. A device that is lost with a trial twice
+ * makes it device_lost.
  *
  * Lifetime and threads: as runner.h says; releasing it takes its trials off the farm. Between calls
  * nothing is sent: call hone_runner_tend (or next_result) when hone_runner_fd is readable, or the
@@ -28,10 +28,14 @@ typedef struct hone_runner_remote_options {
     const char *name;            /* of this tuner, for people; NULL = the name of the key */
     const char *software;        /* "hone 0.1.0", for people */
     hone_farm_instance instance; /* zero: random */
-    bool stops_without_devices;  /* next_result and tend fail when none is left for patience_ns */
-    int64_t patience_ns;         /* 0 = 20 s */
-    int32_t queue_depth;         /* requests taken at once; 0 = 512 */
-    const hone_log *log;         /* NULL: silence; outlives the runner */
+    /* Whether candidates run on devices of a target (canonical text): UNSUPPORTED says why not.
+     * Asked once for each target that devices of the key have. NULL = they run on all. */
+    hone_status (*check_target)(const void *ctx, const char *target);
+    const void *ctx;
+    bool stops_without_devices; /* next_result and tend fail when none is left for patience_ns */
+    int64_t patience_ns;        /* 0 = 20 s */
+    int32_t queue_depth;        /* requests taken at once; 0 = 512 */
+    const hone_log *log;        /* NULL: silence; outlives the runner */
 } hone_runner_remote_options;
 
 /* Begins to connect; does not wait for it. */
@@ -40,8 +44,9 @@ HONE_NODISCARD hone_status hone_runner_create_remote(const hone_runner_remote_op
 
 /* The target of its devices, as canonical text that is the runner's; waits for a device until
  * `deadline_ns`. TIMEOUT: none yet, the message says why. UNAVAILABLE: the tracker refuses this
- * side or its key. INVALID: devices have different keys and none was named, or different targets.
- */
+ * side or its key. INVALID: devices have different keys and none was named. UNSUPPORTED: there are
+ * devices, but candidates run on none of them. Where devices of the key have different targets,
+ * they are groups: the largest one on which candidates run is used, and no other. */
 HONE_NODISCARD hone_status hone_runner_remote_find_target(hone_runner *runner, int64_t deadline_ns,
                                                           const char **out_target);
 

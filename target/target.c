@@ -137,8 +137,7 @@ bool hone_target_runs_here(const hone_target *target) {
 }
 
 /* "avx512f, avx512vl" */
-static void list_missing(const hone_target *target, hone_str *out) {
-    uint64_t missing = features_of(target) & ~cpu_features_here();
+static void list_features(uint64_t missing, hone_str *out) {
     for (int i = 0; i < CPU_FEATURE_COUNT; i++) {
         if (!((missing >> i) & 1)) continue;
         hone_str_printf(out, "%s%s", out->length ? ", " : "", cpu_feature_name((cpu_feature)i));
@@ -153,11 +152,27 @@ hone_status hone_target_check_here(const hone_target *target) {
                           target->triple);
     }
     hone_str missing = {0};
-    list_missing(target, &missing);
+    list_features(features_of(target) & ~cpu_features_here(), &missing);
     hone_status st = HONE_ERROR(HONE_CODE_UNSUPPORTED,
                                 "code for %s needs CPU features that this machine lacks: %s",
                                 target->cpu, hone_str_text(&missing));
     hone_str_deinit(&missing);
+    return st;
+}
+
+hone_status hone_target_check_on(const hone_target *code, const hone_target *device) {
+    uint64_t missing = features_of(code) & ~features_of(device);
+    if (code->kind != device->kind || strcmp(hone_target_arch(code), hone_target_arch(device))) {
+        return HONE_ERROR(HONE_CODE_UNSUPPORTED, "code for %s does not run on %s", code->triple,
+                          device->triple);
+    }
+    if (!missing) return HONE_OK;
+    hone_str lacking = {0};
+    list_features(missing, &lacking);
+    hone_status st =
+        HONE_ERROR(HONE_CODE_UNSUPPORTED, "code for %s needs CPU features that a %s lacks: %s",
+                   code->cpu, device->cpu, hone_str_text(&lacking));
+    hone_str_deinit(&lacking);
     return st;
 }
 

@@ -67,6 +67,8 @@ bool hone_target_is_gpu(const hone_target *target);
 bool hone_target_runs_here(const hone_target *target);
 /* The same as a status: UNSUPPORTED says what this machine is not or has not. */
 HONE_NODISCARD hone_status hone_target_check_here(const hone_target *target);
+/* Whether code for `code` runs on a device: UNSUPPORTED says what the device is not or has not. */
+HONE_NODISCARD hone_status hone_target_check_on(const hone_target *code, const hone_target *device);
 /* Whether the target has this machine's architecture. */
 bool hone_target_is_native_arch(const hone_target *target);
 /* Lanes of one vector register for an element of so many bits, at least 1. */

@@ -28,6 +28,16 @@ hone_status tune_farm_check(const tune_farm_options *o) {
                       o->no_device);
 }
 
+/* Code for the target that was asked for must run on the device. */
+static hone_status check_target(const void *ctx, const char *device_target) {
+    const tune_farm_options *o = ctx;
+    hone_target device, wanted;
+    HONE_TRY(hone_target_parse(device_target, &device));
+    HONE_TRY(tune_farm_target(o, device_target, &wanted));
+    return hone_status_annotate(hone_target_check_on(&wanted, &device), "--target '%s'",
+                                o->target ? o->target : device_target);
+}
+
 hone_status tune_farm_connect(const tune_farm_options *o, const hone_log *log,
                               hone_runner **out_runner) {
     hone_net_client_options net;
@@ -40,6 +50,8 @@ hone_status tune_farm_connect(const tune_farm_options *o, const hone_log *log,
     const hone_runner_remote_options remote = {.net = endpoint,
                                                .device_key = o->device_key,
                                                .software = "hone " HONE_VERSION,
+                                               .check_target = check_target,
+                                               .ctx = o,
                                                .stops_without_devices = !waits(o),
                                                .log = log};
     return hone_runner_create_remote(&remote, out_runner);
@@ -77,16 +89,7 @@ hone_status tune_farm_wait(const tune_farm_options *o, hone_runner *runner, cons
     }
 }
 
-hone_status tune_farm_target(const char *device_target, const char *wanted, int64_t threads,
+hone_status tune_farm_target(const tune_farm_options *o, const char *device_target,
                              hone_target *out_target) {
-    hone_target device;
-    HONE_TRY(hone_cli_parse_target(device_target, threads, &device));
-    *out_target = device;
-    if (!wanted) return HONE_OK;
-    HONE_TRY(hone_cli_parse_target(wanted, threads, out_target));
-    if (strcmp(out_target->triple, device.triple) == 0) return HONE_OK;
-    return HONE_ERROR(HONE_CODE_INVALID,
-                      "--target is for '%s', the devices are '%s': leave --target out, or choose "
-                      "others with --device-key",
-                      out_target->triple, device.triple);
+    return hone_cli_parse_target(o->target ? o->target : device_target, o->threads, out_target);
 }

@@ -176,7 +176,7 @@ static hone_status open_remote_runner(tune_run *run, const tune_options *o) {
     const char *device_target = NULL;
     HONE_TRY(tune_farm_connect(&o->farm, &run->log, &run->runner));
     HONE_TRY(tune_farm_wait(&o->farm, run->runner, &run->log, is_interrupted, &device_target));
-    HONE_TRY(tune_farm_target(device_target, o->target, o->threads, &run->target));
+    HONE_TRY(tune_farm_target(&o->farm, device_target, &run->target));
     HONE_TRY(hone_target_detect(&run->host));
     return open_local_runner(run, o, &run->local_runner);
 }
@@ -306,6 +306,8 @@ static hone_status tune_verb(hone_cli *cli, tune_options *o) {
     tune_run run = {.cli = cli, .plain_log = cli->log};
     run.log = (hone_log){cli->log.level, write_log, &run};
     o->is_remote = tune_farm_is_wanted(&o->farm);
+    o->farm.target = o->target;
+    o->farm.threads = o->threads;
     hone_progress_renderer_init(&run.renderer, stderr, hone_clock_system());
     hone_status st = tune_on(&run, o);
     return hone_status_join(st, clean_up(&run));

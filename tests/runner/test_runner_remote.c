@@ -36,6 +36,7 @@ typedef struct world {
     uint32_t devices;
     uint64_t device_number;
     const char *targets[MAX_DEVICES];
+    const char *fitting; /* candidates run on devices of this target alone; NULL = on all */
     hone_farm_instance instance;
 } world;
 
@@ -174,10 +175,15 @@ static void stop_tracker(world *w) {
     w->peer = 0;
 }
 
+static hone_status check_target(const void *ctx, const char *target) {
+    const world *w = ctx;
+    if (!w->fitting || strcmp(w->fitting, target) == 0) return HONE_OK;
+    return HONE_ERROR(HONE_CODE_UNSUPPORTED, "a %s lacks sve", target);
+}
+
+/* With the members that are set already: devices, targets, fitting. */
 static void open_world_with(world *w, bool stops) {
-    *w = (world){
-        .devices = 1, .instance = {7, 7}
-    };
+    w->instance = (hone_farm_instance){7, 7};
     hone_virtual_clock_init(&w->clock, 1000 * HONE_NS_PER_S);
     HONE_ASSERT_OK(hone_simnet_create(&w->clock, 3, &w->simnet));
     w->arena = hone_arena_create(4096);
@@ -197,6 +203,8 @@ static void open_world_with(world *w, bool stops) {
                                     .device_key = "pi4",
                                     .name = "me",
                                     .software = "test",
+                                    .check_target = check_target,
+                                    .ctx = w,
                                     .stops_without_devices = stops,
                                     .patience_ns = 5 * HONE_NS_PER_S};
     HONE_ASSERT_OK(hone_runner_create_remote(&o, &w->runner));
@@ -204,6 +212,7 @@ static void open_world_with(world *w, bool stops) {
 }
 
 static void open_world(world *w) {
+    *w = (world){.devices = 1};
     open_world_with(w, false);
     assert_int_equal(hone_runner_slots(w->runner), 2);
 }
@@ -303,18 +312,84 @@ static void learns_devices_and_target(void **state) {
     close_world(&w);
 }
 
-static void refuses_devices_that_differ(void **state) {
+/* Two kinds of board under one key are two groups. */
+static void devices_that_differ_are_groups(void **state) {
     (void)state;
     world w;
     open_world(&w);
+    const char *target = NULL, *chosen = "llvm -mcpu=cortex-a72 -num-cores=4";
     w.targets[1] = "llvm -mcpu=znver3";
-    change_devices(&w, 2);
+    change_devices(&w, 3);
     tell_devices(&w, NULL);
     run_for(&w, 10 * MS);
-    const char *target = NULL;
-    HONE_ASSERT_ERROR(hone_runner_remote_find_target(w.runner, HONE_DEADLINE_NOW, &target),
-                      HONE_CODE_INVALID, "znver3");
+    HONE_ASSERT_OK(hone_runner_remote_find_target(w.runner, HONE_DEADLINE_NOW, &target));
+    assert_string_equal(target, chosen);
+    assert_int_equal(hone_runner_slots(w.runner), 4); /* two of the three */
+    submit(&w, NULL);
+    run_for(&w, 10 * MS);
+    assert_string_equal(last_of(&w, HONE_FARM_SUBMIT)->u.submit.target, chosen);
+    assert_true(last_of(&w, HONE_FARM_SUBMIT)->u.submit.wants_time);
+    w.targets[0] = w.targets[2] = w.targets[1]; /* all boards come back with another processor */
+    change_devices(&w, 3);
+    tell_devices(&w, NULL);
+    run_for(&w, 10 * MS);
+    assert_int_equal(hone_runner_slots(w.runner), 0);
     close_world(&w);
+}
+
+/* The largest group on which candidates run. */
+static void chooses_what_fits(void **state) {
+    (void)state;
+    const char *target = NULL;
+    world w = {
+        .devices = 4, .targets = {"a", "a", "b", "c"},
+             .fitting = "b"
+    };
+    open_world_with(&w, false);
+    HONE_ASSERT_OK(hone_runner_remote_find_target(w.runner, HONE_DEADLINE_NOW, &target));
+    assert_string_equal(target, "b");
+    assert_int_equal(hone_runner_slots(w.runner), 2);
+    close_world(&w);
+    w = (world){
+        .devices = 3, .targets = {"a", "b", "b"}
+    };
+    open_world_with(&w, false);
+    HONE_ASSERT_OK(hone_runner_remote_find_target(w.runner, HONE_DEADLINE_NOW, &target));
+    assert_string_equal(target, "b");
+    close_world(&w);
+}
+
+/* What no device can run is refused before the first trial, with the reason. */
+static void refuses_what_fits_nowhere(void **state) {
+    (void)state;
+    const char *target = NULL;
+    world w = {
+        .devices = 2, .targets = {"a", "b"},
+             .fitting = "c"
+    };
+    open_world_with(&w, false);
+    HONE_ASSERT_ERROR(hone_runner_remote_find_target(w.runner, HONE_DEADLINE_NOW, &target),
+                      HONE_CODE_UNSUPPORTED, "lacks sve");
+    assert_int_equal(hone_runner_slots(w.runner), 0);
+    close_world(&w);
+}
+
+/* A tracker that does not judge: what no device can have answered is the device's trouble. */
+static void impossible_answers_are_the_devices(void **state) {
+    (void)state;
+    static const double times[] = {0, 1e-300, INFINITY};
+    for (size_t i = 0; i < HONE_COUNT(times); i++) {
+        world w;
+        open_world(&w);
+        hone_run_result result;
+        hone_ticket ticket = submit(&w, NULL);
+        run_for(&w, 10 * MS);
+        tell_outcome(&w, ticket, times[i]);
+        run_for(&w, 10 * MS);
+        assert_int_equal(take(&w, &result), ticket);
+        assert_int_equal(result.failure, HONE_FAILURE_DEVICE_LOST);
+        close_world(&w);
+    }
 }
 
 static void a_trial_goes_there_and_back(void **state) {
@@ -610,7 +685,7 @@ static void garbage_from_the_tracker(void **state) {
 static void waits_for_devices_or_not(void **state) {
     (void)state;
     for (int stops = 0; stops < 2; stops++) {
-        world w;
+        world w = {.devices = 1};
         open_world_with(&w, stops);
         change_devices(&w, 0);
         tell_devices(&w, NULL);
@@ -625,7 +700,7 @@ static void waits_for_devices_or_not(void **state) {
         assert_int_equal(run_for(&w, 2 * HONE_NS_PER_S), want);
         close_world(&w);
     }
-    world w; /* a tracker that is gone takes its devices with it */
+    world w = {.devices = 1}; /* a tracker that is gone takes its devices with it */
     open_world_with(&w, true);
     stop_tracker(&w);
     assert_int_equal(run_for(&w, 20 * HONE_NS_PER_S), HONE_CODE_UNAVAILABLE);
@@ -675,7 +750,10 @@ static void faults(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(learns_devices_and_target),
-        cmocka_unit_test(refuses_devices_that_differ),
+        cmocka_unit_test(devices_that_differ_are_groups),
+        cmocka_unit_test(chooses_what_fits),
+        cmocka_unit_test(refuses_what_fits_nowhere),
+        cmocka_unit_test(impossible_answers_are_the_devices),
         cmocka_unit_test(a_trial_goes_there_and_back),
         cmocka_unit_test(names_one_device),
         cmocka_unit_test(gives_files_in_parts),

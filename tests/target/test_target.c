@@ -140,11 +140,40 @@ static void says_why_not_here(void **state) {
     HONE_ASSERT_ERROR(hone_target_check_here(&t), HONE_CODE_UNSUPPORTED, "amx-bf16");
 }
 
+/* Of two targets, neither of which needs to be this machine. */
+static void says_what_a_device_lacks(void **state) {
+    (void)state;
+    static const struct {
+        const char *code, *device, *lacks; /* NULL: it runs */
+    } pairs[] = {
+        {"llvm -mtriple=x86_64-linux-gnu -mcpu=x86-64-v4",
+         "llvm -mtriple=x86_64-linux-gnu -mcpu=nehalem",                                                     "avx512f"},
+        {"llvm -mtriple=x86_64-linux-gnu -mcpu=x86-64",
+         "llvm -mtriple=x86_64-linux-gnu -mcpu=nehalem",                                                     NULL     },
+        {"llvm -mtriple=x86_64-linux-gnu -mcpu=x86-64-v3",
+         "llvm -mtriple=x86_64-linux-gnu -mcpu=x86-64-v4",                                                   NULL     },
+        {"llvm -mtriple=aarch64-linux-gnu",                "llvm -mtriple=x86_64-linux-gnu -mcpu=x86-64-v4",
+         "aarch64-linux-gnu does not run on"                                                                          },
+        {"aarch64 -mcpu=neoverse-v2",                      "aarch64 -mcpu=cortex-a72",                       "sve"    },
+        {"nvidia/nvidia-h100",                             "aarch64 -mcpu=cortex-a72",                       "nvptx64"},
+    };
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
+        hone_target code, device;
+        HONE_ASSERT_OK(hone_target_parse(pairs[i].code, &code));
+        HONE_ASSERT_OK(hone_target_parse(pairs[i].device, &device));
+        hone_status st = hone_target_check_on(&code, &device);
+        if (pairs[i].lacks) {
+            HONE_ASSERT_ERROR(st, HONE_CODE_UNSUPPORTED, pairs[i].lacks);
+        } else {
+            HONE_ASSERT_OK(st);
+        }
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(detects_this_machine),
-        cmocka_unit_test(every_name_parses),
-        cmocka_unit_test(knows_widths),
+        cmocka_unit_test(detects_this_machine), cmocka_unit_test(says_what_a_device_lacks),
+        cmocka_unit_test(every_name_parses),    cmocka_unit_test(knows_widths),
         cmocka_unit_test(says_why_not_here),
     };
     int failed = HONE_RUN_ROWS("target/text", rows, check_row);
