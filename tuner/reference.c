@@ -31,6 +31,12 @@ static hone_status no_reference(const char *what, const char *why) {
     return HONE_ERROR(HONE_CODE_UNSUPPORTED, "%s: %s", what, why && *why ? why : "no reason given");
 }
 
+/* Then the program may well have a reference: this is no time to leave it out. */
+static hone_status check_machine(hone_failure failure, const char *why) {
+    if (hone_failure_fault(failure) != HONE_FAULT_MACHINE) return HONE_OK;
+    return HONE_ERROR(HONE_CODE_UNAVAILABLE, "%s: %s", hone_failure_name(failure), why ? why : "");
+}
+
 static hone_status text_of(making *m, const hone_func *func, const char **out) {
     hone_module *module = NULL;
     hone_str text = {0};
@@ -56,6 +62,7 @@ static hone_status build(making *m, const hone_func *func, const char *name,
     hone_ticket ticket, got;
     HONE_TRY(hone_builder_submit(m->builder, &request, &ticket));
     HONE_TRY(hone_builder_next_result(m->builder, INT64_MAX, m->arena, &got, out));
+    HONE_TRY(check_machine(out->failure, out->message));
     return out->failure ? no_reference(hone_failure_name(out->failure), out->message) : HONE_OK;
 }
 
@@ -73,7 +80,8 @@ static hone_status run(making *m, const hone_build_result *artifact, const char 
     HONE_TRY(hone_runner_submit(m->runner, &request, &ticket));
     HONE_TRY(hone_runner_next_result(m->runner, INT64_MAX, &got, out));
     if (!out->failure && out->outputs) return HONE_OK;
-    hone_status st = no_reference(hone_failure_name(out->failure), out->message);
+    hone_status st = check_machine(out->failure, out->message);
+    if (!st) st = no_reference(hone_failure_name(out->failure), out->message);
     hone_run_result_deinit(out);
     return st;
 }

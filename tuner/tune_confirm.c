@@ -101,7 +101,8 @@ static hone_status time_once(confirming *c, contender *item) {
     HONE_TRY(hone_wait_run(c->t, &ran));
     if (!device) memcpy(c->device, ran.device, sizeof c->device);
     bool is_there = strcmp(ran.device, c->device) == 0; /* whatever the farm made of the wish */
-    if (!ran.failure && is_there) item->times[item->time_count++] = ran.median_ns;
+    bool is_true = !hone_run_result_problem(&ran, true);
+    if (!ran.failure && is_there && is_true) item->times[item->time_count++] = ran.median_ns;
     c->lost_device = ran.failure == HONE_FAILURE_DEVICE_LOST;
     hone_run_result_deinit(&ran);
     return HONE_OK;

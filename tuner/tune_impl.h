@@ -18,7 +18,7 @@ typedef enum hone_trial_state {
     HONE_TRIAL_BUILDING,
     HONE_TRIAL_BUILT, /* waits for the runner to take it */
     HONE_TRIAL_RUNNING,
-    HONE_TRIAL_DONE, /* committed, or cancelled (then record is -1) */
+    HONE_TRIAL_DONE, /* committed; or cancelled, or dropped for a machine's fault (record is -1) */
 } hone_trial_state;
 enum { HONE_TRIAL_STATES = HONE_TRIAL_DONE + 1 };
 
@@ -28,6 +28,8 @@ typedef struct hone_trial {
     hone_tune_task *task;
     hone_candidate candidate;
     int64_t proposal; /* of this task in this session */
+    uint32_t tries;   /* that came to nothing through a machine's fault */
+    bool was_dropped; /* after so many: it was never judged, and may be proposed again */
     bool ends_batch;  /* the last proposal of its thought */
     hone_ticket ticket;
     double time_ns; /* NAN = failed */
@@ -41,6 +43,7 @@ typedef struct hone_trial {
 typedef struct hone_thought {
     int64_t fold_from, fold_to; /* in: the results of these proposals are folded first */
     bool may_propose;           /* in */
+    int64_t dropped;            /* in: of the tuning, when the thought began */
     uint32_t count;             /* out: proposals made */
     hone_status status;
     bool is_under_way;
@@ -75,6 +78,8 @@ typedef struct hone_tuning {
     bool is_timing;    /* this machine is kept quiet: builds are stopped, nobody thinks */
     hone_arena *spare; /* where the next build result goes; then it is the trial's */
     uint32_t in_state[HONE_TRIAL_STATES];
+    int64_t dropped; /* proposals that a machine's faults used up: as many more are made */
+    uint32_t faults; /* of machines, in a row */
     const hone_tune_task *last_task; /* of the trial that was recorded last; NULL = none yet */
     char shown_note[96];             /* of the runner, as the progress line has it */
     int64_t shared_until_ns;         /* time has been shared out among the tasks up to here */
@@ -116,6 +121,12 @@ int64_t hone_tuning_confirm_ns(const hone_tuning *t);
 
 /* Thinks: `context` is the hone_tuning. Also called directly, to fold what is left at the end. */
 void hone_think(void *context);
+
+/* A trial came to nothing through a machine's fault: true, it is to be tried again; else it is
+ * dropped. UNAVAILABLE, with what the machine said: there was nothing but faults for so long that
+ * nothing good can be expected any more. */
+HONE_NODISCARD hone_status hone_tuning_note_fault(hone_tuning *t, hone_trial *trial,
+                                                  const char *message, bool *out_again);
 
 /* Commits a finished trial and shows it; a cancelled one was never judged: nothing is recorded.
  * `ran` NULL: it did not build. */

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "measure/failure.h"
 #include "support/alloc.h"
 #include "support/fs.h"
 #include "tuner/tune_impl.h"
@@ -134,7 +135,7 @@ static bool has_time(const hone_tuning *t) {
 
 static bool has_budget(const hone_tuning *t) {
     if (hone_tuning_must_stop(t) != HONE_STOP_NO || !has_time(t)) return false;
-    return t->options->trials == 0 || t->proposed < t->options->trials + t->uncounted;
+    return t->options->trials == 0 || t->proposed < t->options->trials + t->uncounted + t->dropped;
 }
 
 /* Begins the next thought when the results are there that it shall see. */
@@ -150,7 +151,12 @@ static void begin_thought(hone_tuning *t) {
         return;
     }
     t->thought = (hone_thought){
-        .fold_from = t->folded, .fold_to = fold_to, .may_propose = true, .is_under_way = true};
+        .fold_from = t->folded,
+        .fold_to = fold_to,
+        .may_propose = true,
+        .dropped = t->dropped,
+        .is_under_way = true,
+    };
     t->folded = fold_to;
     hone_side_thread_begin(&t->thinker);
 }
@@ -206,6 +212,21 @@ static bool is_same_program(const hone_trial *trial) {
            hone_hash128_equal(built, trial->candidate.program);
 }
 
+/* The machine's fault: back to where it can be tried again, `from`, or it is dropped. */
+static hone_status try_again(hone_tuning *t, hone_trial *trial, hone_trial_state from,
+                             const char *message) {
+    bool again = false;
+    bool has_file = trial->state == HONE_TRIAL_RUNNING;
+    move(t, trial, HONE_TRIAL_DONE);
+    hone_status st = hone_tuning_note_fault(t, trial, message ? message : "", &again);
+    if (!st && again) {
+        move(t, trial, from);
+    } else if (has_file) {
+        st = hone_status_join(st, hone_fs_remove_file(trial->built.artifact_path));
+    }
+    return st;
+}
+
 /* Ends a trial that did not get to a device. */
 static hone_status give_up(hone_tuning *t, hone_trial *trial, hone_failure failure,
                            const char *message) {
@@ -228,6 +249,9 @@ static hone_status take_build(hone_tuning *t, hone_ticket ticket, const hone_bui
     trial->times.queue += built->times.queue_ns;
     trial->times.build = built->times.replay_ns + built->times.lower_ns + built->times.codegen_ns +
                          built->times.link_ns;
+    if (hone_failure_fault(built->failure) == HONE_FAULT_MACHINE) {
+        return try_again(t, trial, HONE_TRIAL_PROPOSED, built->message);
+    }
     if (built->failure) return give_up(t, trial, built->failure, built->message);
     move(t, trial, HONE_TRIAL_BUILT);
     if (is_same_program(trial)) return HONE_OK;
@@ -294,6 +318,15 @@ static hone_status submit_runs(hone_tuning *t) {
     return HONE_OK;
 }
 
+/* That is the device's, not the candidate's; NULL: none. */
+static const char *problem_of(const hone_tuning *t, const hone_run_result *ran) {
+    if (hone_failure_fault(ran->failure) == HONE_FAULT_MACHINE) return ran->message;
+    if (ran->failure == HONE_FAILURE_CANCELLED && hone_tuning_must_stop(t) != HONE_STOP_NOW) {
+        return "the device cancelled it";
+    }
+    return hone_run_result_problem(ran, true);
+}
+
 static hone_status take_run(hone_tuning *t, hone_ticket ticket, const hone_run_result *ran) {
     hone_trial *trial = by_ticket(t, HONE_TRIAL_RUNNING, ticket);
     if (!trial) return HONE_ERROR(HONE_CODE_INTERNAL, "a run answered with an unknown ticket");
@@ -302,6 +335,8 @@ static hone_status take_run(hone_tuning *t, hone_ticket ticket, const hone_run_r
     trial->times.load = ran->times.load_ns;
     trial->times.check = ran->times.check_ns;
     trial->times.measure = ran->times.measure_ns + ran->times.wait_ns;
+    const char *problem = problem_of(t, ran);
+    if (problem) return try_again(t, trial, HONE_TRIAL_BUILT, problem);
     move(t, trial, HONE_TRIAL_DONE);
     hone_status st = hone_trial_record(t, trial, ran->failure, ran->message, ran);
     return hone_status_join(st, hone_fs_remove_file(trial->built.artifact_path));

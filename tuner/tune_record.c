@@ -1,9 +1,13 @@
 /* tuner/tune_record.c - a finished trial: committed, counted, shown. */
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 
 #include "measure/failure.h"
+#include "support/log.h"
 #include "tuner/tune_impl.h"
+
+enum { TRIES = 3, MOST_FAULTS = 24 };
 
 static const char *drift_name(const hone_run_result *ran) {
     return isnan(ran->drift) ? NULL : ran->drift_flagged ? "flagged" : "none";
@@ -87,9 +91,28 @@ void hone_tuning_show(hone_tuning *t) {
     hone_progress_update(t->options->progress, &state);
 }
 
+hone_status hone_tuning_note_fault(hone_tuning *t, hone_trial *trial, const char *message,
+                                   bool *out_again) {
+    *out_again = ++trial->tries < TRIES;
+    if (++t->faults >= MOST_FAULTS) {
+        return HONE_ERROR(HONE_CODE_UNAVAILABLE,
+                          "%" PRIu32 " candidates in a row came to nothing, through no fault of "
+                          "theirs; the last one: %s",
+                          t->faults, message);
+    }
+    if (*out_again) return HONE_OK;
+    hone_log_line(t->options->log, HONE_LOG_WARNING,
+                  "a candidate of '%s' is put off, it could not be judged: %s",
+                  trial->task->task->name, message);
+    trial->was_dropped = true;
+    if (hone_tune_task_counts(trial->task, trial->candidate.sketch)) t->dropped++;
+    return HONE_OK;
+}
+
 hone_status hone_trial_record(hone_tuning *t, hone_trial *trial, hone_failure failure,
                               const char *message, const hone_run_result *ran) {
-    if (failure == HONE_FAILURE_CANCELLED) return HONE_OK;
+    if (failure == HONE_FAILURE_CANCELLED || trial->was_dropped) return HONE_OK;
+    t->faults = 0;
     hone_run_result none;
     hone_run_result_init(&none);
     HONE_TRY(commit(t, trial, failure, message, ran ? ran : &none));

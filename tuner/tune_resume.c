@@ -1,6 +1,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "measure/failure.h"
 #include "tuner/tune_impl.h"
 
 /* Going on with what the database holds: every earlier trial of a task, in proposal order, whoever
@@ -28,6 +29,9 @@ static const hone_decision *decisions_for(hone_tune_task *task, int32_t sketch,
 
 static hone_status take(resuming *r, const hone_db_trial *trial) {
     hone_tune_task *task = r->task;
+    hone_failure failure;
+    bool is_known = hone_failure_parse(trial->outcome, &failure);
+    if (is_known && hone_failure_fault(failure) == HONE_FAULT_MACHINE) return HONE_OK;
     if (!hone_map128_put(&task->seen, trial->program, 0)) {
         return HONE_ERROR(HONE_CODE_NO_MEMORY, "resume");
     }

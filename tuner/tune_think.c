@@ -15,6 +15,12 @@
 
 /* ---- folding ---- */
 
+/* As if it had not been proposed: what a machine did says nothing about it. */
+static void forget(const hone_trial *trial) {
+    hone_map128_remove(&trial->task->seen, trial->candidate.program);
+    if (trial->candidate.sketch < 0) trial->task->has_before = false;
+}
+
 static hone_status fold_one(hone_tuning *t, const hone_trial *trial, uint32_t *io_count) {
     if (trial->record >= 0) { /* it was not cancelled */
         hone_tune_task_fold(trial->task, &trial->candidate, trial->time_ns, trial->record);
@@ -23,6 +29,8 @@ static hone_status fold_one(hone_tuning *t, const hone_trial *trial, uint32_t *i
             .rows = {trial->candidate.features, trial->candidate.row_count},
             .time_ns = trial->time_ns
         };
+    } else if (trial->was_dropped) {
+        forget(trial);
     }
     return trial->ends_batch ? hone_note_batch(trial->task) : HONE_OK;
 }
@@ -43,7 +51,7 @@ static hone_status fold(hone_tuning *t) {
 /* Small budgets are shared out: every task shall have its default schedule and a try or two. */
 static uint32_t batch_size(const hone_tuning *t) {
     if (t->options->trials == 0) return HONE_BATCH;
-    int64_t left = t->options->trials + t->uncounted - t->proposed;
+    int64_t left = t->options->trials + t->uncounted + t->thought.dropped - t->proposed;
     int64_t share = t->options->trials / t->task_count;
     int64_t size = share < HONE_BATCH ? share : HONE_BATCH;
     if (size < 1) size = 1;

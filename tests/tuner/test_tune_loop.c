@@ -42,6 +42,7 @@ typedef struct world {
     int64_t asked; /* how often a stop was asked for */
     int64_t stop_after;
     int fail_every;
+    hone_failure fail_as;
     bool is_uneven; /* devices answer in another order than they were asked */
     int64_t simulated;
 } world;
@@ -63,7 +64,7 @@ static void simulate(void *ctx, hone_hash128 hash, const float *features, uint32
                                   .latency_ns = 1000000};
     if (w->is_uneven) out->latency_ns *= 1 + (int64_t)(hash.hi % 40);
     w->simulated++;
-    if (w->fail_every && w->simulated % w->fail_every == 0) out->failure = HONE_FAILURE_RUN_CRASH;
+    if (w->fail_every && w->simulated % w->fail_every == 0) out->failure = w->fail_as;
 }
 
 static hone_stop should_stop(void *ctx) {
@@ -553,6 +554,7 @@ static void failures_are_recorded_and_tuning_goes_on(void **state) {
     world w;
     open_world(&w);
     w.fail_every = 3;
+    w.fail_as = HONE_FAILURE_RUN_CRASH;
     hone_tune_result result;
     HONE_ASSERT_OK(hone_tune(&w.tasks, &w.options, &result));
     trials all;
@@ -561,6 +563,104 @@ static void failures_are_recorded_and_tuning_goes_on(void **state) {
     assert_int_equal(all.failed, result.failed);
     assert_int_equal(all.failed, 13);
     hone_vec_deinit(&all.programs);
+    hone_tune_result_deinit(&result);
+    close_world(&w);
+}
+
+/* What a device does is not held against candidates, and takes nothing from the budget. */
+static void faults_of_devices_are_not_recorded(void **state) {
+    (void)state;
+    for (int every = 2; every <= 5; every++) {
+        world w;
+        open_world(&w);
+        w.fail_every = every;
+        w.fail_as = every == 3 ? HONE_FAILURE_CANCELLED : HONE_FAILURE_DEVICE_LOST;
+        hone_tune_result result;
+        HONE_ASSERT_OK(hone_tune(&w.tasks, &w.options, &result));
+        trials all;
+        list_trials(&w, NULL, &all);
+        assert_int_equal(result.trials, 40);
+        assert_int_equal(all.ok, 40);
+        assert_int_equal(all.failed, 0);
+        assert_false(result.was_stopped);
+        assert_true(result.tasks[0].before_ns > 0); /* the default schedule, too */
+        hone_vec_deinit(&all.programs);
+        hone_tune_result_deinit(&result);
+        close_world(&w);
+    }
+}
+
+/* A device that does nothing right ends the run, with its word; mended, the same command does all
+ * that it would have done at first. */
+static void a_broken_device_ends_it_and_nothing_is_lost(void **state) {
+    (void)state;
+    world w;
+    open_world(&w);
+    w.fail_every = 1;
+    w.fail_as = HONE_FAILURE_DEVICE_LOST;
+    hone_tune_result result;
+    HONE_ASSERT_ERROR(hone_tune(&w.tasks, &w.options, &result), HONE_CODE_UNAVAILABLE,
+                      "simulated device_lost");
+    hone_tune_result_deinit(&result);
+    trials all;
+    list_trials(&w, NULL, &all);
+    assert_int_equal(all.ok + all.failed, 0);
+    hone_vec_deinit(&all.programs);
+    w.fail_every = 0;
+    HONE_ASSERT_OK(hone_tune(&w.tasks, &w.options, &result));
+    assert_int_equal(result.trials, 40);
+    assert_true(result.tasks[0].before_ns > 0);
+    hone_tune_result_deinit(&result);
+    close_world(&w);
+}
+
+static void a_broken_builder_ends_it(void **state) {
+    (void)state;
+    world w;
+    open_world(&w);
+    hone_builder_release(w.builder);
+    HONE_ASSERT_OK(hone_builder_create_null(HONE_FAILURE_MACHINE_ERROR, &w.builder));
+    w.options.builder = w.builder;
+    hone_tune_result result;
+    HONE_ASSERT_ERROR(hone_tune(&w.tasks, &w.options, &result), HONE_CODE_UNAVAILABLE,
+                      "through no fault of theirs");
+    hone_tune_result_deinit(&result);
+    close_world(&w);
+}
+
+/* Databases have such rows from earlier versions: their programs are tried. */
+static void recorded_faults_are_forgotten(void **state) {
+    (void)state;
+    world w;
+    open_world(&w);
+    w.options.trials = 8;
+    hone_tune_result result;
+    HONE_ASSERT_OK(hone_tune(&w.tasks, &w.options, &result));
+    const hone_hash128 target = hone_target_hash(&w.options.target);
+    for (uint64_t i = 0; i < 3; i++) {
+        int64_t record;
+        hone_db_trial lost = {
+            .session = result.session,
+            .workload = w.tasks.items[0].hash,
+            .target = target,
+            .proposal = 100 + (int64_t)i,
+            .sketch = -1,
+            .program = {i + 1, i},
+            .trace = "[[], []]",
+            .outcome = "device_lost",
+            .median_ns = NAN,
+            .spread = NAN,
+            .max_error = NAN,
+            .confirmed_ns = NAN
+        };
+        HONE_ASSERT_OK(hone_db_commit_trial(w.db, &lost, &record));
+    }
+    hone_tune_result_deinit(&result);
+    HONE_ASSERT_OK(hone_tune(&w.tasks, &w.options, &result));
+    int64_t known = 0;
+    for (uint32_t i = 0; i < result.task_count; i++)
+        known += result.tasks[i].known_trials;
+    assert_int_equal(known, 8);
     hone_tune_result_deinit(&result);
     close_world(&w);
 }
@@ -749,6 +849,10 @@ int main(void) {
         cmocka_unit_test(second_run_goes_on),
         cmocka_unit_test(stop_drains_and_keeps_everything),
         cmocka_unit_test(failures_are_recorded_and_tuning_goes_on),
+        cmocka_unit_test(faults_of_devices_are_not_recorded),
+        cmocka_unit_test(a_broken_device_ends_it_and_nothing_is_lost),
+        cmocka_unit_test(a_broken_builder_ends_it),
+        cmocka_unit_test(recorded_faults_are_forgotten),
         cmocka_unit_test(a_task_where_nothing_builds_ends),
         cmocka_unit_test(strategies_and_models_by_name),
         cmocka_unit_test(one_task_by_name),
