@@ -15,10 +15,20 @@ static void say_hello(void *owner, hone_farm_message *message) {
     hone_daemon *d = owner;
     hone_farm_slot slots[HONE_FARM_MAX_SLOTS];
     hone_farm_held held[HONE_FARM_MAX_HELD];
+    hone_farm_bench benched[HONE_FARM_MAX_SLOTS];
+    if (!daemon_is_tested(d)) return; /* it is said again soon */
     for (size_t i = 0; i < d->slot_count; i++)
         slots[i] = d->slots[i].facts;
     message->u.hello.slots = (hone_farm_slots){d->slot_count, slots};
     daemon_list_held(d, &message->u.hello.held, held);
+    daemon_list_benched(d, &message->u.hello.benched, benched);
+    farm_link_send(&d->link, message);
+}
+
+static void say_ping(void *owner, hone_farm_message *message) {
+    hone_daemon *d = owner;
+    hone_farm_bench benched[HONE_FARM_MAX_SLOTS];
+    daemon_list_benched(d, &message->u.ping.benched, benched);
     farm_link_send(&d->link, message);
 }
 
@@ -104,6 +114,7 @@ static hone_status on_message(void *owner, const hone_farm_message *message) {
 }
 
 static const farm_link_vtable link_vtable = {.say_hello = say_hello,
+                                             .say_ping = say_ping,
                                              .on_welcome = on_welcome,
                                              .on_away = on_away,
                                              .on_message = on_message,
@@ -187,6 +198,7 @@ int64_t hone_daemon_next_ns(const hone_daemon *d) {
     int64_t at = farm_link_next_ns(&d->link);
     if (!d->link.peer) farm_sooner(&at, away_ns(d));
     farm_sooner(&at, daemon_trials_next_ns(d));
+    if (!d->is_stopping) farm_sooner(&at, daemon_health_next_ns(d));
     farm_sooner(&at, daemon_fetch_next_ns(d));
     if (d->is_stopping) {
         farm_sooner(&at, d->stop_ns + (daemon_is_running(d) ? 0 : ACK_PATIENCE_NS));
@@ -230,6 +242,7 @@ hone_status hone_daemon_create(const hone_daemon_options *options, hone_daemon *
         d->slots[i] = options->slots[i];
         d->slots[i].facts.slot = (uint32_t)i;
     }
+    daemon_health_init(d, &options->self_test);
     *out_daemon = d;
     return HONE_OK;
 }

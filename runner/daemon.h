@@ -8,7 +8,8 @@
  * simulated network in virtual time. The connection may come and go; what runs goes on, results are
  * kept until the tracker has them, and HELLO tells a tracker what is still held. Trials that have
  * not begun are forgotten when the tracker was silent for so long that it must have given them to
- * somebody else. What a tracker or tuner sends can fail a trial, never the daemon.
+ * somebody else. A slot whose machine is at fault is benched (daemon_health.c). What a tracker or
+ * tuner sends can fail a trial, never the daemon.
  *
  * Lifetime: create/destroy; what the options point to outlives it. Threads: one at a time.
  * Layer: support, target, net, measure, runtime, runner.
@@ -33,6 +34,14 @@ typedef struct hone_daemon_slot {
     hone_farm_slot facts;
 } hone_daemon_slot;
 
+/* What a slot runs to see that it can: before the daemon joins, after failures in a row or a fault
+ * of the machine, and from time to time while it is benched. */
+typedef struct hone_daemon_self_test {
+    /* What it points to stays until the next call; a failure is one of the test. NULL: none. */
+    hone_status (*make)(void *ctx, hone_run_request *out_request);
+    void *ctx;
+} hone_daemon_self_test;
+
 typedef struct hone_daemon_options {
     hone_net *net; /* a client */
     hone_blob_cache *cache;
@@ -40,6 +49,7 @@ typedef struct hone_daemon_options {
     size_t slot_count;             /* 1 to HONE_FARM_MAX_SLOTS */
     const char *name;              /* unique in the farm; "" = that of the key */
     const char *software;
+    hone_daemon_self_test self_test;
     hone_farm_instance instance; /* random, not zero */
     const hone_log *log;         /* NULL: silence */
 } hone_daemon_options;

@@ -57,6 +57,16 @@ typedef struct daemon_fetch {
     daemon_chunk window[DAEMON_WINDOW];
 } daemon_fetch;
 
+/* Of a slot: daemon_health.c. */
+typedef struct daemon_health {
+    bool is_untested, is_benched;
+    char why[HONE_FARM_REASON_BYTES]; /* it is benched */
+    hone_ticket ticket;               /* of the test that runs; 0: none does */
+    int64_t test_ns;                  /* when the next one is due */
+    int64_t pause_ns;                 /* before it, when it was benched last */
+    uint32_t failures, faults;        /* of candidates, of the machine, in a row */
+} daemon_health;
+
 struct hone_daemon {
     farm_link link;
     hone_blob_cache *cache;
@@ -67,6 +77,9 @@ struct hone_daemon {
     hone_farm_instance tracker;
     int64_t refusal_log_ns; /* when what the tracker refuses for now may be logged again */
     bool is_away_noted;     /* waiting trials were forgotten since the last connection */
+
+    hone_daemon_self_test self_test;
+    daemon_health health[HONE_FARM_MAX_SLOTS];
 
     bool is_stopping, is_over;
     int64_t stop_ns; /* until then trials may run */
@@ -105,6 +118,20 @@ void daemon_on_file_failed(hone_daemon *d, const hone_farm_hash *hash, hone_fail
 void daemon_on_file_missing(hone_daemon *d, const hone_farm_hash *hash, const char *why);
 /* Whether a trial waits for it. */
 bool daemon_is_wanted(const hone_daemon *d, const hone_farm_hash *hash);
+
+bool daemon_is_slot_running(const hone_daemon *d, size_t slot);
+void daemon_give_back_slot(hone_daemon *d, size_t slot, const char *why); /* what has not begun */
+
+/* daemon_health.c */
+void daemon_health_init(hone_daemon *d, const hone_daemon_self_test *test);
+bool daemon_health_work(hone_daemon *d); /* true: something has changed */
+int64_t daemon_health_next_ns(const hone_daemon *d);
+bool daemon_is_tested(const hone_daemon *d); /* each slot once */
+bool daemon_is_testing(const hone_daemon *d, size_t slot);
+bool daemon_is_benched(const hone_daemon *d, size_t slot);
+void daemon_note_fault(hone_daemon *d, size_t slot, const char *why); /* of this machine */
+void daemon_note_result(hone_daemon *d, size_t slot, hone_failure failure);
+void daemon_list_benched(const hone_daemon *d, hone_farm_benches *out, hone_farm_bench *room);
 
 /* daemon_fetch.c */
 HONE_NODISCARD hone_status daemon_fetch_begin(hone_daemon *d, const hone_farm_blob *blob);

@@ -35,6 +35,10 @@ static daemon_trial *running_on(const hone_daemon *d, size_t slot) {
     return NULL;
 }
 
+bool daemon_is_slot_running(const hone_daemon *d, size_t slot) {
+    return running_on(d, slot) != NULL;
+}
+
 static size_t count_on(const hone_daemon *d, uint32_t slot) {
     size_t count = 0;
     for (const daemon_trial *t = d->trials; t; t = t->next)
@@ -141,6 +145,13 @@ static void fail(hone_daemon *d, daemon_trial *t, hone_failure failure, const ch
     finish(d, t, &result);
 }
 
+/* This machine could not do its part: somebody else may. */
+static void give_up(hone_daemon *d, daemon_trial *t, const char *why) {
+    size_t slot = t->slot;
+    give_back(d, t, why);
+    daemon_note_fault(d, slot, why);
+}
+
 /* ---- running ---- */
 
 static void start(hone_daemon *d, daemon_trial *t) {
@@ -150,9 +161,11 @@ static void start(hone_daemon *d, daemon_trial *t) {
         t->state = TRIAL_RUNNING;
         return;
     }
-    hone_failure failure = hone_status_code(st) == HONE_CODE_INVALID ? HONE_FAILURE_LOAD_ERROR
-                                                                     : HONE_FAILURE_DEVICE_LOST;
-    fail(d, t, failure, hone_status_message(st));
+    if (hone_status_code(st) == HONE_CODE_INVALID) {
+        fail(d, t, HONE_FAILURE_LOAD_ERROR, hone_status_message(st));
+    } else {
+        give_up(d, t, hone_status_message(st));
+    }
     hone_status_free(st);
 }
 
@@ -162,6 +175,7 @@ static bool start_ready(hone_daemon *d) {
     if (d->is_stopping) return false;
     for (daemon_trial *t = d->trials; t; t = t->next) {
         if (t->state != TRIAL_READY || running_on(d, t->slot)) continue;
+        if (daemon_is_testing(d, t->slot)) continue;
         start(d, t);
         has_started = true;
     }
@@ -172,13 +186,18 @@ static void on_result(hone_daemon *d, daemon_trial *t, hone_run_result *result) 
     result->times.transfer_ns = t->transfer_ns;
     if (t->is_aborted && result->failure == HONE_FAILURE_CANCELLED) {
         give_back(d, t, t->why);
+    } else if (hone_failure_fault(result->failure) == HONE_FAULT_MACHINE) {
+        give_up(d, t, result->message);
     } else {
+        size_t slot = t->slot;
         finish(d, t, result);
+        daemon_note_result(d, slot, result->failure);
     }
 }
 
 static bool take_result(hone_daemon *d, size_t slot) {
     daemon_trial *t = running_on(d, slot);
+    if (!t && d->health[slot].ticket) return false; /* it tests itself */
     if (!t) {
         hone_status_free(hone_runner_tend(d->slots[slot].runner)); /* the next trial will tell */
         return false;
@@ -193,7 +212,7 @@ static bool take_result(hone_daemon *d, size_t slot) {
     }
     if (st) {
         hone_runner_cancel_all(d->slots[slot].runner);
-        fail(d, t, HONE_FAILURE_DEVICE_LOST, hone_status_message(st));
+        give_up(d, t, hone_status_message(st));
         hone_status_free(st);
         return true;
     }
@@ -205,7 +224,8 @@ static bool take_result(hone_daemon *d, size_t slot) {
 void daemon_work(hone_daemon *d) {
     bool has_changed;
     do {
-        has_changed = start_ready(d);
+        has_changed = daemon_health_work(d);
+        has_changed = start_ready(d) || has_changed;
         for (size_t i = 0; i < d->slot_count; i++)
             has_changed = take_result(d, i) || has_changed;
     } while (has_changed);
@@ -260,7 +280,7 @@ static void begin_fetches(hone_daemon *d, daemon_trial *t) {
         if (t->is_pinned[i]) continue;
         hone_status st = daemon_fetch_begin(d, &t->blobs[i]);
         if (!st) continue;
-        fail(d, t, HONE_FAILURE_DEVICE_LOST, hone_status_message(st));
+        give_up(d, t, hone_status_message(st));
         hone_status_free(st);
     }
 }
@@ -298,7 +318,12 @@ void daemon_on_file(hone_daemon *d, const hone_farm_hash *hash) {
 void daemon_on_file_failed(hone_daemon *d, const hone_farm_hash *hash, hone_failure failure,
                            const char *why) {
     for (daemon_trial *t = d->trials; t; t = t->next) {
-        if (waits_for(t, hash)) fail(d, t, failure, why);
+        if (!waits_for(t, hash)) continue;
+        if (hone_failure_fault(failure) == HONE_FAULT_MACHINE) {
+            give_up(d, t, why);
+        } else {
+            fail(d, t, failure, why);
+        }
     }
 }
 
@@ -385,6 +410,10 @@ void daemon_on_assign(hone_daemon *d, const hone_farm_assign *assign) {
         turn_down(d, &lease, "this slot has enough to do");
         return;
     }
+    if (daemon_is_benched(d, assign->slot)) {
+        turn_down(d, &lease, d->health[assign->slot].why);
+        return;
+    }
     daemon_trial *t = hone_calloc(1, sizeof *t);
     if (!t) {
         turn_down(d, &lease, "no memory");
@@ -405,6 +434,8 @@ void daemon_on_assign(hone_daemon *d, const hone_farm_assign *assign) {
     }
     if (hone_status_code(st) == HONE_CODE_NO_MEMORY) {
         give_back(d, t, "no memory");
+    } else if (hone_status_code(st) == HONE_CODE_UNSUPPORTED) { /* another device may have it */
+        give_back(d, t, hone_status_message(st));
     } else {
         fail(d, t, HONE_FAILURE_LOAD_ERROR, hone_status_message(st));
     }
@@ -446,7 +477,7 @@ void daemon_on_result_refused(hone_daemon *d, uint64_t message_id, const char *w
             give_back(d, t, why);
         } else {
             t->is_refused = true;
-            fail(d, t, HONE_FAILURE_DEVICE_LOST, why);
+            fail(d, t, HONE_FAILURE_LOAD_ERROR, why);
         }
         return;
     }
@@ -491,6 +522,13 @@ int64_t daemon_trials_next_ns(const hone_daemon *d) {
         if (has_ended(t)) farm_sooner(&at, t->repeat.at_ns);
     }
     return at;
+}
+
+void daemon_give_back_slot(hone_daemon *d, size_t slot, const char *why) {
+    for (daemon_trial *t = d->trials; t; t = t->next) {
+        bool has_begun = t->state != TRIAL_FETCHING && t->state != TRIAL_READY;
+        if (t->slot == slot && !has_begun) give_back(d, t, why);
+    }
 }
 
 void daemon_give_back(hone_daemon *d, const char *why) {

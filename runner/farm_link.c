@@ -107,6 +107,7 @@ static void on_welcome(farm_link *l, const hone_farm_welcome *welcome) {
     l->expiry_ns = within(welcome->expiry_ns, 2 * l->heartbeat_ns, 100 * l->heartbeat_ns);
     l->chunk_bytes = (uint32_t)within(welcome->chunk_bytes, 1024, HONE_FARM_MAX_CHUNK);
     l->is_welcome = true;
+    l->pinged_ns = farm_link_now(l);
     l->failure_log_ns = 0;
     l->vtable->on_welcome(l->owner, welcome);
 }
@@ -197,6 +198,22 @@ hone_status farm_link_receive(farm_link *l, int64_t deadline_ns) {
 
 /* ---- heartbeats ---- */
 
+/* Who says more than that it is there says it though there was something else to say. */
+static int64_t ping_ns(const farm_link *l) {
+    return (l->vtable->say_ping ? l->pinged_ns : l->sent_ns) + l->heartbeat_ns;
+}
+
+void farm_link_ping(farm_link *l) {
+    if (!farm_link_is_up(l)) return;
+    hone_farm_message ping = {.kind = HONE_FARM_PING, .id = ++l->last_id};
+    l->pinged_ns = l->sent_ns = farm_link_now(l); /* though its queue is full: it hears enough */
+    if (l->vtable->say_ping) {
+        l->vtable->say_ping(l->owner, &ping);
+    } else {
+        farm_link_send(l, &ping);
+    }
+}
+
 void farm_link_beat(farm_link *l) {
     int64_t now = farm_link_now(l);
     if (l->peer && now >= l->heard_ns + l->expiry_ns) {
@@ -205,16 +222,15 @@ void farm_link_beat(farm_link *l) {
     if (!l->peer || l->is_given_up) return;
     if (!l->is_welcome) {
         if (now >= l->hello.at_ns) send_hello(l);
-    } else if (now >= l->sent_ns + l->heartbeat_ns) {
-        const hone_farm_message ping = {.kind = HONE_FARM_PING, .id = ++l->last_id};
-        if (!farm_link_send(l, &ping)) l->sent_ns = now; /* its queue is full: it hears enough */
+    } else if (now >= ping_ns(l)) {
+        farm_link_ping(l);
     }
 }
 
 int64_t farm_link_next_ns(const farm_link *l) {
     if (!l->peer || l->is_given_up) return HONE_DEADLINE_NEVER;
     int64_t at = l->heard_ns + l->expiry_ns;
-    farm_sooner(&at, l->is_welcome ? l->sent_ns + l->heartbeat_ns : l->hello.at_ns);
+    farm_sooner(&at, l->is_welcome ? ping_ns(l) : l->hello.at_ns);
     return at;
 }
 

@@ -34,6 +34,8 @@ static inline void farm_sooner(int64_t *at_ns, int64_t other_ns) { /* the minimu
 typedef struct farm_link_vtable {
     /* Adds to a HELLO what only its owner knows, and sends it: what it points to is the owner's. */
     void (*say_hello)(void *owner, hone_farm_message *hello);
+    /* The same for a PING, which then goes out in every heartbeat. NULL: it says nothing more. */
+    void (*say_ping)(void *owner, hone_farm_message *ping);
     /* The tracker has greeted; `welcome` holds for this connection. */
     void (*on_welcome)(void *owner, const hone_farm_welcome *welcome);
     /* There is no connection any more. */
@@ -60,7 +62,7 @@ typedef struct farm_link {
     bool is_given_up;                /* nothing is said any more */
     int64_t heartbeat_ns, expiry_ns; /* terms of the tracker, or those to begin with */
     uint32_t chunk_bytes;
-    int64_t heard_ns, sent_ns;
+    int64_t heard_ns, sent_ns, pinged_ns;
     farm_repeat hello;
     hone_net_reason failure; /* the last one that was logged … */
     int64_t failure_log_ns;  /* … and when it may be logged again */
@@ -93,6 +95,7 @@ static inline bool farm_link_is_up(const farm_link *link) {
 
 /* False when it could not be sent now: what matters is repeated by its timer. */
 bool farm_link_send(farm_link *link, const hone_farm_message *message);
+void farm_link_ping(farm_link *link); /* now, if the link is up */
 void farm_link_send_bye(farm_link *link, const char *why);
 /* Answers what there is no answer to. */
 void farm_link_refuse(farm_link *link, const hone_farm_message *about, hone_farm_refusal code,

@@ -12,6 +12,7 @@
 
 #include "net/net_zmq.h"
 #include "runner/daemon.h"
+#include "runner/self_test.h"
 #include "support/alloc.h"
 #include "support/fs.h"
 #include "support/hash.h"
@@ -30,6 +31,7 @@ typedef struct serving {
     hone_str quiet_path, target_text;
     char *cache_dir; /* owned */
     hone_blob_cache *cache;
+    hone_self_test self_test;
     hone_daemon_slot slots[HONE_FARM_MAX_SLOTS];
     size_t slot_count;
     hone_net *net;
@@ -166,13 +168,17 @@ static hone_status make_instance(hone_farm_instance *out) {
 static hone_status make_daemon(serving *s) {
     char name[HONE_FARM_NAME_BYTES];
     default_name(s, name, sizeof name);
-    hone_daemon_options options = {.net = s->net,
-                                   .cache = s->cache,
-                                   .slots = s->slots,
-                                   .slot_count = s->slot_count,
-                                   .name = s->options->name ? s->options->name : name,
-                                   .software = "hone-runner " HONE_RUNNER_VERSION,
-                                   .log = &s->log};
+    HONE_TRY(hone_self_test_init(s->cache_dir, hone_str_text(&s->target_text), &s->self_test));
+    hone_daemon_options options = {
+        .net = s->net,
+        .cache = s->cache,
+        .slots = s->slots,
+        .slot_count = s->slot_count,
+        .name = s->options->name ? s->options->name : name,
+        .software = "hone-runner " HONE_RUNNER_VERSION,
+        .self_test = {hone_self_test_make, &s->self_test},
+        .log = &s->log
+    };
     HONE_TRY(make_instance(&options.instance));
     return hone_daemon_create(&options, &s->daemon);
 }
@@ -214,6 +220,7 @@ hone_status runner_farm_serve(const runner_farm_options *options) {
     hone_net_destroy(s.net);
     for (size_t i = 0; i < s.slot_count; i++)
         hone_runner_release(s.slots[i].runner);
+    hone_self_test_deinit(&s.self_test);
     hone_blob_cache_close(s.cache);
     hone_free(s.cache_dir);
     hone_str_deinit(&s.quiet_path);

@@ -154,6 +154,7 @@ void world_create_daemon(daemon_world *f) {
                                          .slot_count = WORLD_SLOTS,
                                          .name = "desk",
                                          .software = "hone-runner 1",
+                                         .self_test = f->self_test,
                                          .instance = {.lo = 42}};
     HONE_ASSERT_OK(hone_daemon_create(&options, &f->daemon));
 }

@@ -30,7 +30,8 @@ typedef struct daemon_world {
     char *dir;
     hone_blob_cache *cache;
     hone_daemon *daemon;
-    hone_status end; /* what _step said at last */
+    hone_daemon_self_test self_test; /* of daemons made from now on */
+    hone_status end;                 /* what _step said at last */
     hone_net_peer peer;
     hone_arena *arena; /* of what was heard */
     HONE_VEC(hone_farm_message) heard;

@@ -97,8 +97,15 @@ int held_runner_started(const hone_runner *runner) {
 void held_runner_finish(hone_runner *runner, double ns) {
     held_runner *self = as_held(runner);
     self->result.sample_count = 1;
+    self->result.checked = true;
     self->result.samples_ns[0] = ns;
     hone_run_result_summarize(&self->result);
+    self->is_done = true;
+}
+
+void held_runner_fail(hone_runner *runner, hone_failure failure, const char *message) {
+    held_runner *self = as_held(runner);
+    hone_run_result_fail(&self->result, failure, "%s", message);
     self->is_done = true;
 }
 

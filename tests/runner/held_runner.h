@@ -12,6 +12,8 @@ const hone_run_request *held_runner_running(const hone_runner *runner);
 int held_runner_started(const hone_runner *runner);
 /* Ends what runs with one sample. */
 void held_runner_finish(hone_runner *runner, double ns);
+/* Ends what runs as a failure. */
+void held_runner_fail(hone_runner *runner, hone_failure failure, const char *message);
 /* As _finish, with so many bytes of outputs. */
 void held_runner_finish_outputs(hone_runner *runner, size_t bytes);
 
