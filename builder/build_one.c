@@ -230,6 +230,13 @@ static hone_status run(build *b) {
     return HONE_OK;
 }
 
+/* Reading and writing, and processes that do not come: of this machine. All else is of the program.
+ */
+static hone_failure failure_of(hone_code code) {
+    return code == HONE_CODE_IO || code == HONE_CODE_UNAVAILABLE ? HONE_FAILURE_MACHINE_ERROR
+                                                                 : HONE_FAILURE_BUILD_ERROR;
+}
+
 void hone_build_run(const hone_build_request *request, hone_arena *arena, hone_str *out_bytes,
                     hone_build_result *out_result) {
     memset(out_result, 0, sizeof *out_result);
@@ -239,7 +246,7 @@ void hone_build_run(const hone_build_request *request, hone_arena *arena, hone_s
         hone_build_times times = out_result->times;
         memset(out_result, 0, sizeof *out_result);
         out_result->times = times;
-        out_result->failure = HONE_FAILURE_BUILD_ERROR;
+        out_result->failure = failure_of(hone_status_code(st));
         out_result->message = hone_arena_strdup(arena, hone_status_message(st));
         hone_status_free(st);
     }

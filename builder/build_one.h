@@ -5,8 +5,9 @@
 #include "measure/build.h"
 #include "support/arena.h"
 
-/* Never fails: what goes wrong is BUILD_ERROR with its message. What the result points to lives in
- * the arena, or is owned by `out_bytes` (initialised by the caller, alive as long as the result).
+/* Never fails: what goes wrong is BUILD_ERROR with its message, or MACHINE_ERROR. What the result
+ * points to lives in the arena, or is owned by `out_bytes` (initialised by the caller, alive as
+ * long as the result).
  */
 void hone_build_run(const hone_build_request *request, hone_arena *arena, hone_str *out_bytes,
                     hone_build_result *out_result);

@@ -7,6 +7,7 @@
  * A worker is reused while it is healthy; it is killed and replaced when it crashes, takes too
  * much time or memory, and replaced after many builds. Time is CPU time of the worker, so that
  * a stopped or starved build is not punished; wall-clock time has a generous limit of its own. */
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -228,6 +229,14 @@ static void append_log(const worker *w, hone_str *out) {
     hone_str_append_n(out, text, (size_t)count);
 }
 
+/* Somebody, or the system for want of memory, has ended it: that is not the program's doing. */
+static bool was_killed(const worker *w) {
+    const hone_proc *proc = &w->held.proc;
+    if (!proc->is_ended) return false;
+    return proc->term_signal == SIGKILL || proc->term_signal == SIGTERM ||
+           proc->term_signal == SIGINT || proc->term_signal == SIGHUP;
+}
+
 static void worker_died(builder_local *self, worker *w) {
     job *j = w->job;
     w->job = NULL;
@@ -241,7 +250,8 @@ static void worker_died(builder_local *self, worker *w) {
         hone_held_print_end(&w->held, &text);
     hone_status_free(st);
     append_log(w, &text);
-    if (j) fail_job(self, j, HONE_FAILURE_BUILD_ERROR, hone_str_text(&text));
+    hone_failure failure = was_killed(w) ? HONE_FAILURE_MACHINE_ERROR : HONE_FAILURE_BUILD_ERROR;
+    if (j) fail_job(self, j, failure, hone_str_text(&text));
     hone_str_deinit(&text);
     end_worker(self, w);
 }
@@ -289,7 +299,7 @@ static void receive(builder_local *self, worker *w) {
     if (j->has_reply)
         finish(self, j);
     else
-        fail_job(self, j, HONE_FAILURE_BUILD_ERROR, "out of memory");
+        fail_job(self, j, HONE_FAILURE_MACHINE_ERROR, "out of memory");
     w->builds++;
     hone_held_idle(&w->held);
     if (w->builds >= self->builds_per_worker ||

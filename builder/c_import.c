@@ -48,7 +48,7 @@ static hone_status run_tool(const workplace *w, const char *const *argv) {
                                        .address_bytes = MAX_MEMORY,
                                        .file_bytes = MAX_FILE};
     snprintf(who, sizeof who, "pragma_import_c: %s", argv[0]);
-    hone_status st = hone_tool_run(&options, who);
+    hone_status st = hone_tool_run(&options, who, false);
     if (hone_status_code(st) != HONE_CODE_NOT_FOUND) return st;
     hone_status_free(st);
     return HONE_ERROR(HONE_CODE_UNAVAILABLE, "pragma_import_c needs '%s', which is not here",

@@ -5,6 +5,7 @@
 #include "builder/link.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -77,7 +78,7 @@ static hone_status run_linker(const char *const *argv, int object_fd) {
     const hone_fd_map object = {object_fd, OBJECT_FD};
     const hone_proc_options options = {.argv = argv, .fds = &object, .fd_count = 1};
     snprintf(who, sizeof who, "linker '%s'", argv[0]);
-    hone_status st = hone_tool_run(&options, who);
+    hone_status st = hone_tool_run(&options, who, true);
     if (hone_status_code(st) != HONE_CODE_NOT_FOUND) return st;
     return hone_status_annotate(st, "%s (install binutils for the target)", who);
 }

@@ -3,10 +3,12 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "support/attributes.h"
 #include "support/fs.h"
 
 enum { MAX_FDS = 4, MAX_MESSAGE = 2000 };
@@ -21,14 +23,35 @@ static hone_status read_message(int fd, const char *who, char *text, size_t capa
     return HONE_OK;
 }
 
-static hone_status check_end(const hone_proc *proc, int message_fd, const char *who) {
+/* What a tool says of the machine, not of what it was given. It speaks C (builder_local.c). */
+static bool blames_machine(const char *text) {
+    static const char *const parts[] = {"cannot open output file", "No space left on device",
+                                        "Disk quota exceeded",     "Too many open files",
+                                        "Read-only file system",   "Cannot allocate memory"};
+    for (size_t i = 0; i < HONE_COUNT(parts); i++) {
+        if (strstr(text, parts[i])) return true;
+    }
+    return false;
+}
+
+/* SIGBUS: a mapped file had no room. */
+static bool was_killed(const hone_proc *proc) {
+    return proc->term_signal == SIGKILL || proc->term_signal == SIGTERM ||
+           proc->term_signal == SIGBUS;
+}
+
+static hone_status check_end(const hone_proc *proc, int message_fd, const char *who,
+                             bool is_trusted) {
     char text[MAX_MESSAGE];
     if (proc->term_signal == 0 && proc->exit_code == 0) return HONE_OK;
     HONE_TRY(read_message(message_fd, who, text, sizeof text));
-    return HONE_ERROR(HONE_CODE_INVALID, "%s: %s", who, text);
+    bool is_of_machine = is_trusted && (was_killed(proc) || blames_machine(text));
+    return HONE_ERROR(is_of_machine ? HONE_CODE_IO : HONE_CODE_INVALID, "%s: %s", who,
+                      text[0] || !was_killed(proc) ? text : "killed");
 }
 
-static hone_status run(const hone_proc_options *options, int message_fd, const char *who) {
+static hone_status run(const hone_proc_options *options, int message_fd, const char *who,
+                       bool is_trusted) {
     const hone_clock *clock = hone_clock_system();
     hone_fd_map fds[3 + MAX_FDS] = {
         {-1,         0},
@@ -45,16 +68,16 @@ static hone_status run(const hone_proc_options *options, int message_fd, const c
     HONE_TRY(hone_proc_spawn(&with, &proc));
     hone_status st =
         hone_proc_wait(&proc, clock, hone_deadline_after(clock, HONE_TOOL_SECONDS * HONE_NS_PER_S));
-    st = st ? hone_status_annotate(st, "%s", who) : check_end(&proc, message_fd, who);
+    st = st ? hone_status_annotate(st, "%s", who) : check_end(&proc, message_fd, who, is_trusted);
     hone_proc_deinit(&proc);
     return st;
 }
 
-hone_status hone_tool_run(const hone_proc_options *options, const char *who) {
+hone_status hone_tool_run(const hone_proc_options *options, const char *who, bool is_trusted) {
     int message_fd = memfd_create("hone-tool", MFD_CLOEXEC);
     if (message_fd < 0)
         return HONE_ERROR(HONE_CODE_IO, "%s: memory file: %s", who, strerror(errno));
-    hone_status st = run(options, message_fd, who);
+    hone_status st = run(options, message_fd, who, is_trusted);
     hone_fd_close(&message_fd);
     return st;
 }

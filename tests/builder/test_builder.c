@@ -189,6 +189,27 @@ static void emits(void **state) {
     assert_true(has_part);
 }
 
+/* A scratch directory that takes no files says nothing about the program. */
+static void scratch_that_is_gone(void **state) {
+    (void)state;
+    static const char *const emits[] = {"so", "obj"};
+    char path[160];
+    hone_builder *builder;
+    HONE_ASSERT_OK(make_local(&builder));
+    hone_arena *arena = hone_arena_create(4096);
+    snprintf(path, sizeof path, "%s/gone/x", dir);
+    for (size_t i = 0; i < HONE_COUNT(emits); i++) {
+        hone_build_request request = request_of(scale, NULL);
+        request.emit = emits[i];
+        request.output_path = path;
+        hone_build_result r = build_one(builder, &request, arena);
+        if (r.failure != HONE_FAILURE_MACHINE_ERROR) print_message("%s\n", r.message);
+        assert_int_equal(r.failure, HONE_FAILURE_MACHINE_ERROR);
+    }
+    hone_builder_release(builder);
+    hone_arena_destroy(arena);
+}
+
 static void applies_a_trace(void **state) {
     (void)state;
     hone_builder *builder;
@@ -222,6 +243,8 @@ static const struct hostile_row {
     {"crash",       "read -r x <&3; echo boom >&2; kill -SEGV $$",                        "SIGSEGV: boom",
      HONE_FAILURE_BUILD_ERROR                                                                                                        },
     {"exit",        "exit 7",                                                             "exit 7",        HONE_FAILURE_BUILD_ERROR  },
+    {"killed",      "read -r x <&3; kill -KILL $$",                                       "SIGKILL",       HONE_FAILURE_MACHINE_ERROR},
+    {"ended",       "read -r x <&3; kill -TERM $$",                                       "SIGTERM",       HONE_FAILURE_MACHINE_ERROR},
     {"spin",        "while :; do :; done",                                                "CPU time",      HONE_FAILURE_BUILD_TIMEOUT},
     {"babble",      "printf 'xxxxxxxxxxxxxxxx' >&3; sleep 60",                            "died",          HONE_FAILURE_BUILD_ERROR  },
     {"bad message", "{ printf '\\003'; head -c 3 /dev/zero; printf abc; } >&3; sleep 60",
@@ -357,11 +380,9 @@ static void pauses_and_cancels(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(builds_a_library_that_runs),
-        cmocka_unit_test(applies_a_trace),
-        cmocka_unit_test(links_for_another_machine),
-        cmocka_unit_test(says_when_there_is_no_worker),
-        cmocka_unit_test(pauses_and_cancels),
+        cmocka_unit_test(builds_a_library_that_runs),   cmocka_unit_test(applies_a_trace),
+        cmocka_unit_test(scratch_that_is_gone),         cmocka_unit_test(links_for_another_machine),
+        cmocka_unit_test(says_when_there_is_no_worker), cmocka_unit_test(pauses_and_cancels),
     };
     if (make_dir(NULL) != 0) return 1;
     int failed = HONE_RUN_ROWS("builder/conformance", backends, conforms);
