@@ -74,9 +74,17 @@ static void tell(const trial *t, hone_trial_phase phase) {
     if (t->bench->options.on_phase) t->bench->options.on_phase(t->bench->options.ctx, phase);
 }
 
-/* Ends a status as a failure of the candidate. */
+/* Descriptors, memory and files that there are too few of: the candidate can do nothing for that.
+ */
+static bool is_machines(hone_status st) {
+    hone_code code = hone_status_code(st);
+    return code == HONE_CODE_IO || code == HONE_CODE_NO_MEMORY || code == HONE_CODE_UNSUPPORTED;
+}
+
+/* Ends a status as a failure of the candidate, or of this machine. */
 static bool failed(trial *t, hone_failure failure, hone_status st) {
     if (!st) return false;
+    if (is_machines(st)) failure = HONE_FAILURE_DEVICE_LOST;
     hone_run_result_fail(t->result, failure, "%s", hone_status_message(st));
     hone_status_free(st);
     return true;
