@@ -59,6 +59,13 @@ static hone_status parse_address(const char *address, any_address *out) {
     return bad_address(address);
 }
 
+bool hone_metrics_is_loopback(const char *address) {
+    any_address to;
+    if (hone_status_consume(parse_address(address, &to)) != HONE_CODE_OK) return false;
+    if (to.base.sa_family == AF_INET) return ntohl(to.v4.sin_addr.s_addr) >> 24 == 127;
+    return IN6_IS_ADDR_LOOPBACK(&to.v6.sin6_addr);
+}
+
 /* ---- pages ---- */
 
 static enum MHD_Result send_text(struct MHD_Connection *connection, unsigned code, const char *type,

@@ -7,6 +7,8 @@
 #ifndef HONE_FARM_METRICS_H
 #define HONE_FARM_METRICS_H
 
+#include <stdbool.h>
+
 #include "support/status.h"
 #include "support/strbuf.h"
 
@@ -16,6 +18,8 @@ typedef struct hone_metrics hone_metrics;
 HONE_NODISCARD hone_status hone_metrics_open(const char *address,
                                              void (*print)(void *ctx, hone_str *out), void *ctx,
                                              hone_metrics **out_metrics);
+/* Whether only this machine can reach an address that _open takes. */
+bool hone_metrics_is_loopback(const char *address);
 void hone_metrics_close(hone_metrics *metrics); /* NULL is allowed */
 
 int hone_metrics_fd(const hone_metrics *metrics); /* readable: call run */

@@ -31,7 +31,9 @@ static void answer_done(hone_tracker *t, const tracker_peer *peer, const hone_fa
                         const char *text) {
     hone_farm_message answer = tracker_answer(m, HONE_FARM_DONE);
     hone_farm_set_text(answer.u.done.text, sizeof answer.u.done.text, text);
-    HONE_LOG(t->o.log, HONE_LOG_INFO, "%s: %s", peer->address, answer.u.done.text);
+    const hone_allowed *who = t->o.allowed ? hone_allow_list_find(t->o.allowed, &peer->key) : NULL;
+    HONE_LOG(t->o.log, HONE_LOG_INFO, "admin '%s' at %s: %s", who ? who->name : "", peer->address,
+             answer.u.done.text);
     tracker_send(t, peer->net, &answer);
 }
 
@@ -315,11 +317,30 @@ static void answer_change(hone_tracker *t, tracker_peer *peer, const hone_farm_m
     hone_status_free(st);
 }
 
+/* Without an admin nobody could let one in but on the tracker's machine. */
+static bool leaves_an_admin(hone_tracker *t, tracker_peer *peer, const hone_farm_message *m,
+                            const hone_key *key) {
+    for (size_t i = 0; i < hone_allow_list_count(t->o.allowed); i++) {
+        const hone_allowed *entry = hone_allow_list_at(t->o.allowed, i);
+        if (entry->role == HONE_FARM_ADMIN && !hone_key_equal(&entry->key, key)) return true;
+    }
+    tracker_refuse(t, peer, m, HONE_FARM_REFUSAL_INVALID,
+                   "this is the key of the last admin; allow another one first");
+    return false;
+}
+
+static bool is_admins(const hone_tracker *t, const hone_key *key) {
+    const hone_allowed *entry = hone_allow_list_find(t->o.allowed, key);
+    return entry && entry->role == HONE_FARM_ADMIN;
+}
+
 hone_status tracker_on_allow(hone_tracker *t, tracker_peer *peer, const hone_farm_message *m) {
     const hone_farm_key *k = &m->u.allow;
     hone_key key;
     if (!is_admin(t, peer, m) || !has_allow_list(t, peer, m)) return HONE_OK;
     if (!read_key(t, peer, m, k->key, &key)) return HONE_OK;
+    bool is_demoted = is_admins(t, &key) && k->role != HONE_FARM_ADMIN;
+    if (is_demoted && !leaves_an_admin(t, peer, m, &key)) return HONE_OK;
     char text[HONE_FARM_NOTE_BYTES];
     snprintf(text, sizeof text, "key %s is allowed as %s%s%s", k->key, hone_farm_role_name(k->role),
              k->name[0] ? ", called " : "", k->name);
@@ -332,6 +353,7 @@ hone_status tracker_on_revoke(hone_tracker *t, tracker_peer *peer, const hone_fa
     hone_key key;
     if (!is_admin(t, peer, m) || !has_allow_list(t, peer, m)) return HONE_OK;
     if (!read_key(t, peer, m, m->u.revoke.key, &key)) return HONE_OK;
+    if (is_admins(t, &key) && !leaves_an_admin(t, peer, m, &key)) return HONE_OK;
     char text[HONE_FARM_NOTE_BYTES];
     snprintf(text, sizeof text, "key %s is not allowed any longer", m->u.revoke.key);
     answer_change(t, peer, m, hone_allow_list_revoke(t->o.allowed, &key), text);

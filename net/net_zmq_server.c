@@ -10,6 +10,7 @@
  */
 #include <assert.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <linux/tcp.h>
 #include <netinet/in.h>
 #include <stdio.h>
@@ -60,6 +61,8 @@ typedef struct zmq_server {
     hone_key_pair keys;
     bool (*allow)(void *context, const hone_key *key);
     void *allow_context;
+    int64_t refusal_log_ns; /* when a stranger may be logged again */
+    uint64_t unlogged;      /* strangers since the last line */
 } zmq_server;
 
 static zmq_server *as_server(hone_net *net) {
@@ -137,17 +140,30 @@ static void answer_zap(zmq_server *self, zap_request *request, bool ok, const ho
     zmq_send(self->zap, "", 0, 0); /* no metadata */
 }
 
+/* One line a second at most: whoever knocks must not fill the disk. */
+static void log_stranger(zmq_server *self, const hone_key *key) {
+    char text[HONE_KEY_TEXT_BYTES], more[48] = "";
+    int64_t now_ns = hone_clock_now(self->base.net.clock);
+    if (now_ns < self->refusal_log_ns) {
+        self->unlogged++;
+        return;
+    }
+    if (self->unlogged) {
+        snprintf(more, sizeof more, ", and %" PRIu64 " more before it", self->unlogged);
+    }
+    self->unlogged = 0;
+    self->refusal_log_ns = now_ns + HONE_NS_PER_S;
+    HONE_LOG(self->base.log, HONE_LOG_WARNING, "refused a connection with the unknown key %s%s",
+             hone_key_print(key, text), more);
+}
+
 static void answer_all_zap(zmq_server *self) {
     zap_request request;
     while (receive_zap(self, &request)) {
         hone_key key;
         bool ok = is_allowed(self, &request, &key);
         answer_zap(self, &request, ok, &key);
-        if (!ok) {
-            char text[HONE_KEY_TEXT_BYTES];
-            HONE_LOG(self->base.log, HONE_LOG_DEBUG, "refused a connection with key %s",
-                     hone_key_print(&key, text));
-        }
+        if (!ok) log_stranger(self, &key);
         for (int i = 0; i < request.count; i++)
             zmq_msg_close(&request.frames[i]);
     }

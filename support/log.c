@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "support/clock.h"
 #include "support/strbuf.h"
 #include "support/utf8.h"
 
@@ -41,6 +42,10 @@ const char *hone_log_level_name(hone_log_level level) {
 static void printer_write(void *context, hone_log_level level, const char *text) {
     const hone_log_printer *printer = context;
     hone_str line = {0};
+    char time[HONE_WALL_TIME_BYTES];
+    if (printer->has_time) {
+        hone_str_printf(&line, "%s ", hone_wall_time_print(hone_wall_time_ns(), time));
+    }
     hone_str_printf(&line, "%s: ", printer->program);
     if (level != HONE_LOG_INFO) hone_str_printf(&line, "%s: ", hone_log_level_name(level));
     hone_utf8_append_shown(&line, text, strlen(text), true);

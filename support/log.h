@@ -50,6 +50,7 @@ const char *hone_log_level_name(hone_log_level level); /* "error", "warning", â€
 typedef struct hone_log_printer {
     FILE *out;
     const char *program;
+    bool has_time; /* UTC, in front: for what runs for days */
 } hone_log_printer;
 hone_log hone_log_to_printer(hone_log_printer *printer, hone_log_level level);
 

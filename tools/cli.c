@@ -150,7 +150,7 @@ static void open_log(hone_cli *cli) {
     static const hone_log_level levels[] = {HONE_LOG_WARNING, HONE_LOG_INFO, HONE_LOG_DEBUG,
                                             HONE_LOG_TRACE};
     int verbosity = cli->verbosity > 3 ? 3 : cli->verbosity;
-    cli->printer = (hone_log_printer){stderr, "hone"};
+    cli->printer = (hone_log_printer){.out = stderr, .program = "hone"};
     cli->log = hone_log_to_printer(&cli->printer, cli->quiet ? HONE_LOG_ERROR : levels[verbosity]);
 }
 

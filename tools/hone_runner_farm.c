@@ -26,6 +26,7 @@
 typedef struct serving {
     const runner_farm_options *options;
     hone_log_printer printer;
+    char program[HONE_FARM_NAME_BYTES + 16]; /* with the runner's name: several may share a log */
     hone_log log;
     hone_target target;
     hone_str quiet_path, target_text;
@@ -168,6 +169,9 @@ static hone_status make_instance(hone_farm_instance *out) {
 static hone_status make_daemon(serving *s) {
     char name[HONE_FARM_NAME_BYTES];
     default_name(s, name, sizeof name);
+    snprintf(s->program, sizeof s->program, "hone-runner %s",
+             s->options->name ? s->options->name : name);
+    s->printer.program = s->program;
     HONE_TRY(hone_self_test_init(s->cache_dir, hone_str_text(&s->target_text), &s->self_test));
     hone_daemon_options options = {
         .net = s->net,
@@ -210,8 +214,9 @@ static hone_status set_up(serving *s) {
 
 hone_status runner_farm_serve(const runner_farm_options *options) {
     serving s = {
-        .options = options, .printer = {.out = stderr, .program = "hone-runner"},
-             .signal_fd = -1
+        .options = options,
+        .printer = {.out = stderr, .program = "hone-runner", .has_time = true},
+        .signal_fd = -1
     };
     s.log = hone_log_to_printer(&s.printer, options->is_verbose ? HONE_LOG_DEBUG : HONE_LOG_INFO);
     hone_status st = set_up(&s);

@@ -120,6 +120,17 @@ static void print_metrics(void *ctx, hone_str *out) {
     hone_tracker_print_metrics(s->tracker, out);
 }
 
+/* The page has no password: who can reach it reads the names of runners and what they do. */
+static hone_status open_metrics(serving *s) {
+    const char *address = s->options->metrics;
+    HONE_TRY(hone_metrics_open(address, print_metrics, s, &s->metrics));
+    bool is_here = hone_metrics_is_loopback(address);
+    HONE_LOG(&s->cli->log, is_here ? HONE_LOG_INFO : HONE_LOG_WARNING,
+             "metrics at http://%s/metrics%s", address,
+             is_here ? "" : ", without a password, for all who can reach this address");
+    return HONE_OK;
+}
+
 /* Before any thread is there, so that all of them leave signals to the descriptor. */
 static hone_status take_signals(serving *s) {
     sigset_t set;
@@ -141,8 +152,7 @@ static hone_status set_up(serving *s) {
     if (s->options->state) HONE_TRY(hone_farm_store_open(s->options->state, &s->store));
     HONE_TRY(listen_on(s));
     HONE_TRY(make_tracker(s));
-    if (!s->options->metrics) return HONE_OK;
-    return hone_metrics_open(s->options->metrics, print_metrics, s, &s->metrics);
+    return s->options->metrics ? open_metrics(s) : HONE_OK;
 }
 
 /* ---- the loop ---- */
@@ -178,6 +188,7 @@ static hone_status serve(serving *s) {
         {.fd = s->signal_fd,                                  .events = POLLIN},
         {.fd = s->metrics ? hone_metrics_fd(s->metrics) : -1, .events = POLLIN},
     };
+    s->cli->printer.has_time = true;
     while (!s->signal) {
         HONE_TRY(hone_tracker_step(s->tracker));
         int timeout = hone_deadline_poll_ms(clock, hone_tracker_next_ns(s->tracker));
@@ -197,6 +208,7 @@ static hone_status run(hone_cli *cli, const tracker_options *options) {
     serving s = {.options = options, .cli = cli, .signal_fd = -1};
     hone_status st = set_up(&s);
     if (!st) st = serve(&s);
+    cli->printer.has_time = false;
     hone_metrics_close(s.metrics);
     hone_tracker_destroy(s.tracker);
     hone_net_destroy(s.net);

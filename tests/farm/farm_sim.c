@@ -445,7 +445,7 @@ bool farm_sim_run(uint64_t seed, const char *dir, bool log, farm_sim_stats *out_
     s->w.rng = hone_rng_from_seed(seed);
     s->w.dir = dir;
     s->profile = profile_of(seed);
-    s->printer = (hone_log_printer){stderr, "sim"};
+    s->printer = (hone_log_printer){.out = stderr, .program = "sim"};
     s->log = hone_log_to_printer(&s->printer, HONE_LOG_DEBUG);
     if (log) s->w.log = &s->log;
     hone_virtual_clock_init(&s->w.clock, 1000 * S);

@@ -2,6 +2,7 @@
  * nothing, and targets.
  */
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "measure/wire.h"
@@ -134,7 +135,7 @@ static void benched_and_probed(void **state) {
     submit(tuner, 1, "");
     submit(tuner, 2, "");
     hone_run_result r = result_of(HONE_FAILURE_DEVICE_LOST, 0, 0);
-    strcpy(r.message, "no space left on device");
+    snprintf(r.message, sizeof r.message, "no space left on device");
     hone_farm_assign assign = farm_take(bad), second = farm_take(bad);
     answer(bad, &assign, &r);
     answer(bad, &second, &r);

@@ -211,6 +211,17 @@ static void allowed_and_revoked_at_once(void **state) {
     assert_int_equal(stats.tuners, 0);
     assert_int_equal(stats.waiting, 0);
 
+    /* the last admin stays: by revoking, and by another role */
+    hone_key_print(&admin_keys.public_key, m.u.revoke.key);
+    farm_send(admin, &m);
+    farm_expect_refused(admin, HONE_FARM_REFUSAL_INVALID, "last admin");
+    m = farm_plain(HONE_FARM_ALLOW);
+    hone_key_print(&admin_keys.public_key, m.u.allow.key);
+    m.u.allow.role = HONE_FARM_TUNER;
+    farm_send(admin, &m);
+    farm_expect_refused(admin, HONE_FARM_REFUSAL_INVALID, "last admin");
+    assert_non_null(hone_allow_list_find(w.allowed, &admin_keys.public_key));
+
     /* the list is a file, which a person may edit as well */
     HONE_ASSERT_OK(hone_allow_list_revoke(w.allowed, &admin_keys.public_key));
     hone_tracker_apply_allow_list(w.tracker);

@@ -93,6 +93,21 @@ static void no_sink_is_fine(void **state) {
     HONE_LOG((const hone_log *)NULL, HONE_LOG_ERROR, "x");
 }
 
+/* "2026-11-26T10:45:38Z hone: fine" */
+static void logs_with_the_time(void **state) {
+    (void)state;
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+    hone_log_printer printer = {.out = out, .program = "hone", .has_time = true};
+    hone_log log = hone_log_to_printer(&printer, HONE_LOG_INFO);
+    HONE_LOG(&log, HONE_LOG_INFO, "fine");
+    fclose(out);
+    assert_int_equal(strlen(text), strlen("2026-11-26T10:45:38Z hone: fine\n"));
+    assert_string_equal(text + 20, " hone: fine\n");
+    free(text);
+}
+
 static void logs_by_level(void **state) {
     (void)state;
     char *text = NULL;
@@ -121,6 +136,7 @@ int main(void) {
         cmocka_unit_test(redraws_one_line_on_terminals),
         cmocka_unit_test(no_sink_is_fine),
         cmocka_unit_test(logs_by_level),
+        cmocka_unit_test(logs_with_the_time),
     };
     return HONE_RUN_ROWS("support/progress lines", rows, prints) +
            cmocka_run_group_tests_name("support/progress", tests, NULL, NULL);
