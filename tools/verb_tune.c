@@ -226,6 +226,8 @@ static hone_status tune(tune_run *run, const tune_options *o, hone_cache_state c
                                  .command_line = hone_str_text(&run->command_line),
                                  .hone_version = HONE_VERSION,
                                  .progress = run->cli->quiet ? NULL : &progress,
+                                 .quiet_path =
+                                     o->is_remote ? hone_str_text(&run->quiet_path) : NULL,
                                  .log = &run->log,
                                  .should_stop = should_stop};
     return hone_tune(&run->tasks, &options, &run->result);

@@ -57,8 +57,10 @@ typedef struct hone_tune_options {
     const char *work_dir; /* for artifacts and check bundles; must exist */
     const char *model_name, *command_line, *hone_version; /* kept with the session */
     const hone_progress *progress;                        /* may be NULL */
-    const hone_log *log;                                  /* may be NULL */
-    hone_stop (*should_stop)(void *ctx);                  /* may be NULL */
+    const char *quiet_path; /* of the quiet gate, which builds share with who times on this machine
+                               when the runner is elsewhere; NULL = they do not */
+    const hone_log *log;    /* may be NULL */
+    hone_stop (*should_stop)(void *ctx); /* may be NULL */
     /* For the simulated runner: what the candidate would cost, from its program's hash and
      * features. Then no reference is made and nothing is checked. NULL = measure for real. */
     void (*simulate)(void *ctx, hone_hash128 program, const float *features, uint32_t row_count,

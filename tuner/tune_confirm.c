@@ -85,6 +85,7 @@ static hone_status build_all(confirming *c) {
         hone_ticket ticket;
         const char *trace;
         HONE_TRY(hone_tune_task_from_stored(c->task, c->items[i].trace, c->arena, &trace));
+        hone_tuning_await_gate(c->t);
         HONE_TRY(hone_submit_build(c->t, c->task, trace, c->arena, &ticket));
         HONE_TRY(hone_wait_build(c->t, c->arena, &c->items[i].built));
         if (!c->items[i].built.failure) c->items[kept++] = c->items[i];
@@ -155,6 +156,7 @@ static hone_status record_all(confirming *c) {
 static hone_status confirm(confirming *c) {
     HONE_TRY(find_contenders(c));
     HONE_TRY(build_all(c));
+    hone_tuning_tend_gate(c->t); /* nothing is built any more */
     hone_builder_pause(c->t->options->builder);
     hone_status st = time_on_one_device(c);
     hone_builder_resume(c->t->options->builder);

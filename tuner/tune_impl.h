@@ -4,6 +4,7 @@
 
 #include "schedule/tensor_intrin.h"
 #include "support/clock.h"
+#include "support/quiet.h"
 #include "tuner/search.h"
 #include "tuner/side_thread.h"
 #include "tuner/tune.h"
@@ -74,9 +75,12 @@ typedef struct hone_tuning {
     hone_costmodel_sample *samples; /* look_ahead, for folding */
     hone_side_thread thinker;
     hone_thought thought;
-    bool has_ended;    /* no more proposals */
-    bool is_timing;    /* this machine is kept quiet: builds are stopped, nobody thinks */
-    hone_arena *spare; /* where the next build result goes; then it is the trial's */
+    bool has_ended;            /* no more proposals */
+    hone_quiet_gate gate;      /* when has_gate: held shared while there are builds */
+    int64_t gate_asked_ns;     /* since when it is not to be had; 0: it is */
+    bool has_gate, is_held_up; /* held up: builds are stopped for who times */
+    bool is_timing;            /* this machine is kept quiet: builds are stopped, nobody thinks */
+    hone_arena *spare;         /* where the next build result goes; then it is the trial's */
     uint32_t in_state[HONE_TRIAL_STATES];
     int64_t dropped; /* proposals that a machine's faults used up: as many more are made */
     uint32_t faults; /* of machines, in a row */
@@ -118,6 +122,16 @@ HONE_NODISCARD hone_status hone_tuning_loop(hone_tuning *t);
 HONE_NODISCARD hone_status hone_tuning_confirm(hone_tuning *t);
 /* How long that takes, by what trials took so far; 0 = nothing was measured. */
 int64_t hone_tuning_confirm_ns(const hone_tuning *t);
+
+/* ---- tune_gate.c ---- */
+HONE_NODISCARD hone_status hone_tuning_gate_init(hone_tuning *t);
+void hone_tuning_gate_deinit(hone_tuning *t);
+/* Whether builds may begin: takes the gate for them. */
+bool hone_tuning_may_build(hone_tuning *t);
+/* The same, and waits until they may. */
+void hone_tuning_await_gate(hone_tuning *t);
+/* Lets go when somebody wants to be alone, and goes on afterwards. */
+void hone_tuning_tend_gate(hone_tuning *t);
 
 /* Thinks: `context` is the hone_tuning. Also called directly, to fold what is left at the end. */
 void hone_think(void *context);

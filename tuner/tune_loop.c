@@ -17,7 +17,11 @@
  * batch is built (or they have nothing to do), then they stand still while that batch is timed.
  */
 
-enum { WAIT_SLICE_MS = 100, ARENA_BLOCK_BYTES = 4096 };
+enum {
+    WAIT_SLICE_MS = 100,
+    GATE_SLICE_MS = 5 /* who times waits for us */,
+    ARENA_BLOCK_BYTES = 4096
+};
 
 hone_stop hone_tuning_stop(const hone_tuning *t) {
     return t->options->should_stop ? t->options->should_stop(t->options->ctx) : HONE_STOP_NO;
@@ -45,6 +49,7 @@ hone_status hone_tuning_note_devices(hone_tuning *t, hone_status st) {
 }
 
 hone_status hone_tuning_tend(hone_tuning *t) {
+    hone_tuning_tend_gate(t);
     HONE_TRY(hone_tuning_note_devices(t, hone_runner_tend(t->options->runner)));
     const char *note = hone_runner_note(t->options->runner);
     if (note && strncmp(note, t->shown_note, sizeof t->shown_note - 1) != 0) {
@@ -109,11 +114,13 @@ hone_status hone_tuning_loop_init(hone_tuning *t) {
         ok = t->trials[i].arena != NULL;
     }
     if (!ok) return HONE_ERROR(HONE_CODE_NO_MEMORY, "tuning");
+    HONE_TRY(hone_tuning_gate_init(t));
     return hone_side_thread_init(&t->thinker, "hone-search", hone_think, t);
 }
 
 void hone_tuning_loop_deinit(hone_tuning *t) {
     hone_side_thread_deinit(&t->thinker);
+    hone_tuning_gate_deinit(t);
     hone_status_free(t->thought.status); /* of a thought that nobody waited for */
     for (int64_t i = 0; t->trials && i < t->look_ahead; i++)
         hone_arena_destroy(t->trials[i].arena);
@@ -140,7 +147,7 @@ static bool has_budget(const hone_tuning *t) {
 
 /* Begins the next thought when the results are there that it shall see. */
 static void begin_thought(hone_tuning *t) {
-    if (t->thought.is_under_way || t->has_ended || t->is_timing) return;
+    if (t->thought.is_under_way || t->has_ended || t->is_timing || t->is_held_up) return;
     int64_t fold_to = t->proposed + HONE_BATCH - t->look_ahead;
     if (fold_to < t->folded) fold_to = t->folded;
     for (int64_t i = t->folded; i < fold_to; i++) {
@@ -186,6 +193,7 @@ static hone_status fold_rest(hone_tuning *t) {
 
 static hone_status submit_builds(hone_tuning *t) {
     for (hone_trial *trial; (trial = first_in(t, HONE_TRIAL_PROPOSED));) {
+        if (!hone_tuning_may_build(t)) return HONE_OK;
         hone_arena_reset(trial->arena);
         hone_status st =
             hone_submit_build(t, trial->task, trial->candidate.trace, trial->arena, &trial->ticket);
@@ -398,7 +406,8 @@ static hone_status wait_for_events(hone_tuning *t) {
         {.fd = runner,        .events = POLLIN},
         {.fd = t->thinker.fd, .events = POLLIN},
     };
-    if (poll(fds, sizeof fds / sizeof *fds, is_ready ? 0 : WAIT_SLICE_MS) < 0 && errno != EINTR) {
+    int slice_ms = t->has_gate && t->in_state[HONE_TRIAL_BUILDING] ? GATE_SLICE_MS : WAIT_SLICE_MS;
+    if (poll(fds, sizeof fds / sizeof *fds, is_ready ? 0 : slice_ms) < 0 && errno != EINTR) {
         return HONE_ERROR(HONE_CODE_IO, "poll: %s", strerror(errno));
     }
     return HONE_OK;
@@ -431,7 +440,8 @@ hone_status hone_tuning_loop(hone_tuning *t) {
         st = turn(t);
         if (!st && !is_over(t)) st = wait_for_events(t);
     }
-    if (t->is_timing) hone_builder_resume(t->options->builder);
+    if (t->is_timing || t->is_held_up) hone_builder_resume(t->options->builder);
+    t->is_held_up = false;
     if (st) return st;
     t->result->was_stopped = hone_tuning_stop(t) != HONE_STOP_NO;
     HONE_TRY(fold_rest(t));

@@ -2,6 +2,7 @@
 #include "tests/support/hone_test.h"
 
 #include <math.h>
+#include <stdatomic.h>
 #include <string.h>
 
 #include "builder/builder_impl.h"
@@ -11,6 +12,8 @@
 #include "runner/runner_impl.h"
 #include "support/alloc.h"
 #include "support/fs.h"
+#include "support/quiet.h"
+#include "support/thread.h"
 #include "support/vec.h"
 #include "tuner/tune.h"
 
@@ -372,6 +375,136 @@ static void a_slow_build_holds_nobody(void **state) {
     assert_true(o.records_before >= OTHERS);
     hone_tune_result_deinit(&result);
     close_world(&w);
+}
+
+/* ---- builds beside somebody who times ---- */
+
+/* A builder whose builds take until somebody has timed once more; it knows when it is stopped. */
+typedef struct gate_builder {
+    hone_builder base;
+    const char *path; /* of the gate */
+    hone_ticket tickets[64];
+    uint32_t first, count;
+    int64_t wanted_times, pauses;
+    atomic_llong times;
+    int64_t outsiders; /* outsiders: alone at the gate though builds ran */
+    atomic_bool is_paused, is_alone;
+} gate_builder;
+
+static hone_status gate_submit(hone_builder *base, const hone_build_request *request,
+                               hone_ticket ticket) {
+    gate_builder *self = (gate_builder *)base;
+    hone_quiet_gate gate;
+    (void)request;
+    HONE_ASSERT_OK(hone_quiet_open(self->path, &gate)); /* nobody can be alone beside a build */
+    hone_status st =
+        hone_quiet_begin(&gate, HONE_QUIET_ALONE, hone_clock_system(), HONE_DEADLINE_NOW);
+    HONE_ASSERT_CODE(st, HONE_CODE_TIMEOUT);
+    hone_quiet_close(&gate);
+    self->tickets[(self->first + self->count++) % 64] = ticket;
+    self->wanted_times = self->times + 1;
+    return HONE_OK;
+}
+
+static hone_status gate_next(hone_builder *base, int64_t deadline_ns, hone_arena *arena,
+                             hone_ticket *out_ticket, hone_build_result *out_result) {
+    gate_builder *self = (gate_builder *)base;
+    (void)deadline_ns, (void)arena;
+    self->outsiders += self->is_alone && !self->is_paused;
+    if (self->is_paused || self->times < self->wanted_times) {
+        return HONE_ERROR(HONE_CODE_TIMEOUT, "not yet");
+    }
+    *out_ticket = self->tickets[self->first++ % 64];
+    self->count--;
+    *out_result = (hone_build_result){.artifact_path = "none", .manifest = {.entry = "f"}};
+    return HONE_OK;
+}
+
+static void gate_pause(hone_builder *base) {
+    ((gate_builder *)base)->is_paused = true;
+    ((gate_builder *)base)->pauses++;
+}
+
+static void gate_resume(hone_builder *base) {
+    ((gate_builder *)base)->is_paused = false;
+}
+
+static void gate_cancel(hone_builder *base) {
+    (void)base;
+}
+
+static void gate_destroy(hone_builder *base) {
+    hone_free(base);
+}
+
+static int gate_fd(const hone_builder *base) {
+    (void)base;
+    return -1;
+}
+
+static const hone_builder_vtable gate_vtable = {.name = "gate",
+                                                .destroy = gate_destroy,
+                                                .submit = gate_submit,
+                                                .next_result = gate_next,
+                                                .fd = gate_fd,
+                                                .pause = gate_pause,
+                                                .resume = gate_resume,
+                                                .cancel_all = gate_cancel};
+
+/* A runner of this machine that times now and then, until the tune is over. */
+typedef struct gate_timer {
+    gate_builder *builder;
+    atomic_bool is_over;
+} gate_timer;
+
+static void time_now_and_then(void *context) {
+    gate_timer *timer = context;
+    const hone_clock *clock = hone_clock_system();
+    hone_quiet_gate gate;
+    HONE_ASSERT_OK(hone_quiet_open(timer->builder->path, &gate));
+    while (!timer->is_over) {
+        HONE_ASSERT_OK(hone_quiet_begin(&gate, HONE_QUIET_ALONE, clock, HONE_DEADLINE_NEVER));
+        timer->builder->is_alone = true;
+        hone_clock_sleep_until(clock, hone_clock_now(clock) + 2 * HONE_NS_PER_MS);
+        timer->builder->is_alone = false;
+        hone_quiet_end(&gate);
+        timer->builder->times++;
+        hone_clock_sleep_until(clock, hone_clock_now(clock) + 2 * HONE_NS_PER_MS);
+    }
+    hone_quiet_close(&gate);
+}
+
+static void builds_keep_out_of_the_way(void **state) {
+    (void)state;
+    world w;
+    open_world(&w);
+    char *dir = NULL;
+    HONE_ASSERT_OK(hone_fs_temp_dir("hone-gate", &dir));
+    char *path = hone_path_join(dir, "quiet.lock");
+    gate_builder *builder = hone_calloc(1, sizeof *builder);
+    assert_true(path && builder);
+    builder->path = path;
+    hone_builder_init(&builder->base, &gate_vtable, 2, 32);
+    hone_builder_release(w.builder);
+    w.builder = w.options.builder = &builder->base;
+    w.options.quiet_path = path;
+    gate_timer timer = {.builder = builder};
+    hone_thread thread;
+    HONE_ASSERT_OK(hone_thread_start(&thread, "timer", time_now_and_then, &timer));
+    hone_tune_result result;
+    hone_status st = hone_tune(&w.tasks, &w.options, &result);
+    timer.is_over = true;
+    hone_thread_join(&thread);
+    HONE_ASSERT_OK(st);
+    assert_int_equal(result.trials, 40);
+    assert_int_equal(builder->outsiders, 0);
+    assert_true(builder->pauses > 0);
+    assert_false(builder->is_paused);
+    hone_tune_result_deinit(&result);
+    close_world(&w);
+    HONE_ASSERT_OK(hone_fs_remove_tree(dir));
+    hone_free(dir);
+    hone_free(path);
 }
 
 /* ---- devices that come and go ---- */
@@ -843,6 +976,7 @@ int main(void) {
         cmocka_unit_test(devices_do_not_matter),
         cmocka_unit_test(look_ahead_is_kept_and_checked),
         cmocka_unit_test(a_slow_build_holds_nobody),
+        cmocka_unit_test(builds_keep_out_of_the_way),
         cmocka_unit_test(devices_that_come_back_are_waited_for),
         cmocka_unit_test(without_devices_it_ends_with_all_saved),
         cmocka_unit_test(stops_without_devices),
