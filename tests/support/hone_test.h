@@ -62,7 +62,7 @@ uint64_t hone_test_seed(uint64_t usual);
 hone_rng hone_test_rng(uint64_t usual);
 
 /* How many cases a random test tries: HONE_SEQUENCES of the environment, else `usual`, of which
- * HONE_FEWER=N leaves one in N: `make check` runs the tests of a second build so. */
+ * HONE_FEWER=N leaves one in N: `make check` runs the tests of the slower build so. */
 uint64_t hone_test_count(uint64_t usual);
 
 /* The path of a file of the source tree, from HONE_SOURCE_DIR or the working directory; the
