@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Looks for what a compiler does not: banned functions, file names used twice, oversized files,
-tests that docs/security.md promises and that are not there.
+"""Looks for what a compiler does not: banned functions, seeds that make check-full cannot draw, file
+names used twice, oversized files, tests that docs/security.md promises and that are not there.
 
 A line that must use a banned function says so and why: /* allow exit: the child of a fork */
 """
@@ -23,6 +23,9 @@ FREE = {"support/alloc.c": IN_ROOMS, "support/clock.c": "time", "runtime/model/"
         "tools/": "exit abort printf vprintf puts putchar perror atexit setlocale",
         "tests/": IN_ROOMS + " rand system", "bench/": IN_ROOMS, "examples/": IN_ROOMS}
 
+# Tests get their seeds from hone_test_seed or hone_test_rng.
+OWN_SEED = re.compile(r"\b(hone_rng_from_seed)\s*\(\s*\d+\w*\s*\)")
+
 MAX_LINES = 700
 COMMENT_OR_STRING = re.compile(
     r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', re.S)
@@ -41,13 +44,21 @@ def banned_for(path):
     return re.compile(r"(?<![\w.>])(" + "|".join(sorted(names)) + r")\s*\(")
 
 
+def check_line(path, pattern, line):
+    for match in pattern.finditer(line):
+        yield match.group(1), f"{match.group(1)}() is banned here"
+    if path.startswith("tests/"):
+        for match in OWN_SEED.finditer(line):
+            yield match.group(1), "has a seed of its own: hone_test_rng gives one"
+
+
 def check_file(path, text):
     code = COMMENT_OR_STRING.sub(blank, text).split("\n")
     pattern = banned_for(path)
     for number, (line, original) in enumerate(zip(code, text.split("\n")), 1):
-        for match in pattern.finditer(line):
-            if match.group(1) not in ALLOW.findall(original):
-                yield number, f"{match.group(1)}() is banned here"
+        for name, problem in check_line(path, pattern, line):
+            if name not in ALLOW.findall(original):
+                yield number, problem
     if not text.endswith("\n"):
         yield len(code), "does not end with a newline"
     if "\t" in text or "\r" in text:

@@ -89,7 +89,7 @@ typedef struct values {
 } values;
 
 static void make_values(const hone_model_entry *entry, values *out) {
-    hone_rng rng = hone_rng_from_seed(11);
+    hone_rng rng = hone_test_rng(11);
     out->count = (size_t)entry->input_count;
     for (int32_t i = 0; i < entry->input_count; i++) {
         const hone_model_port *port = &entry->inputs[i];

@@ -64,7 +64,7 @@ static void make_arguments(arguments *a) {
         {OUT,    HIDDEN},
         {OUT,    0     }
     };
-    hone_rng rng = hone_rng_from_seed(3);
+    hone_rng rng = hone_test_rng(3);
     for (int i = 0; i < ARGS; i++) {
         HONE_ASSERT_OK(
             hone_tensor_create(HONE_DTYPE_F32, shapes[i][1] ? 2 : 1, shapes[i], &a->items[i]));
@@ -223,7 +223,7 @@ static void fuses_multiply_and_add(void **state) {
     (void)state;
     static const int64_t shape[] = {5, 7};
     hone_tensor *inputs[2];
-    hone_rng rng = hone_rng_from_seed(5);
+    hone_rng rng = hone_test_rng(5);
     for (int i = 0; i < 2; i++) {
         HONE_ASSERT_OK(hone_tensor_create(HONE_DTYPE_F32, 2, shape, &inputs[i]));
         hone_tensor_fill_random(inputs[i], &rng, -2, 2);

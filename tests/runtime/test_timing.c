@@ -96,7 +96,7 @@ static void check_row(void **state) {
 /* The cost of a cold start must not end up in the samples, nor make batches of one. */
 static void cold_starts_do_not_count(void **state) {
     (void)state;
-    fake f = {.each_ns = 200, .cold_ns = 500000, .rng = hone_rng_from_seed(1)};
+    fake f = {.each_ns = 200, .cold_ns = 500000, .rng = hone_test_rng(1)};
     const hone_timing_options options = {.first_ns = 700000};
     hone_run_result r;
     hone_run_result_init(&r);
@@ -110,7 +110,7 @@ static void failures_end_it(void **state) {
     (void)state;
     static const int64_t when[] = {1, 2, 700, 5000, 40000};
     for (size_t i = 0; i < sizeof when / sizeof *when; i++) {
-        fake f = {.each_ns = 500, .fail_at = when[i], .rng = hone_rng_from_seed(1)};
+        fake f = {.each_ns = 500, .fail_at = when[i], .rng = hone_test_rng(1)};
         const hone_timing_options options = {.first_ns = 1000};
         hone_run_result r;
         hone_run_result_init(&r);
@@ -123,7 +123,7 @@ static void failures_end_it(void **state) {
 /* A clock that stands still must not make it run for ever. */
 static void zero_times_are_survived(void **state) {
     (void)state;
-    fake f = {.each_ns = 0, .rng = hone_rng_from_seed(1)};
+    fake f = {.each_ns = 0, .rng = hone_test_rng(1)};
     const hone_timing_options options = {.first_ns = 0};
     hone_run_result r;
     hone_run_result_init(&r);

@@ -30,7 +30,7 @@ static hone_status replay(const hone_func *base, const hone_schedule *sch,
                           const hone_trace *trace) {
     hone_schedule *fresh = NULL;
     HONE_TRY(hone_schedule_create(base, &fresh));
-    fresh->rng = hone_rng_from_seed(99); /* decisions must not be drawn anew */
+    fresh->rng = hone_rng_split(&sch->rng, 1); /* decisions must not be drawn anew */
     fresh->intrins = sch->intrins;
     hone_status st = hone_trace_apply(trace, fresh, NULL);
     if (!st && !hone_hash128_equal(hone_func_hash(fresh->func), hone_func_hash(sch->func))) {

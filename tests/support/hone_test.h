@@ -52,8 +52,8 @@ HONE_NORETURN void hone_test_skip_all(const char *reason);
 /* ---- random tests ----
  * Their seeds are fixed, so that a tree always gives the same answer, and where the environment has
  * HONE_FIRST_SEED they are that and the ones after it: `make check-full` draws it. What the seed
- * decides of a test comes through these two; statistics of a generator, and numbers that fill a
- * tensor without being what is tested, stay as they are (hone_rng_from_seed). */
+ * decides of a test comes through these two, so scripts/check_source.py refuses seeds written into
+ * tests; where any other would fail by chance, the line says that it is allowed. */
 
 /* The first seed of a random test: HONE_FIRST_SEED, which is then printed, else `usual`. */
 uint64_t hone_test_seed(uint64_t usual);

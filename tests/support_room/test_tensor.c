@@ -115,7 +115,7 @@ static void converts(void **state) {
 static void fills(void **state) {
     (void)state;
     hone_tensor *tensor = NULL;
-    hone_rng rng = hone_rng_from_seed(3);
+    hone_rng rng = hone_test_rng(3);
     HONE_ASSERT_OK(hone_tensor_create(HONE_DTYPE_I8, 1, (int64_t[]){100}, &tensor));
     hone_tensor_fill_random(tensor, &rng, -2, 2);
     for (int64_t i = 0; i < 100; i++)

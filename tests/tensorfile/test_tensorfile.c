@@ -138,7 +138,7 @@ static hone_tensor_set make_set(bool with_bfloat) {
         {"tiny",              HONE_DTYPE_INIT(FLOAT8_E4M3, 8,  1), 1, {9}      },
     };
     hone_tensor_set set = {0};
-    hone_rng rng = hone_rng_from_seed(3);
+    hone_rng rng = hone_test_rng(3);
     for (size_t i = 0; i < sizeof items / sizeof items[0] - (with_bfloat ? 0 : 2); i++) {
         hone_tensor *tensor = NULL;
         HONE_ASSERT_OK(hone_tensor_create(items[i].dtype, items[i].rank, items[i].shape, &tensor));
