@@ -92,6 +92,12 @@ static const struct row {
      "      vi, vj = T.axis.remap(\"SS\", [i, j])\n"
      "      T.where(i * 100 + j < 16383)\n"
      "      C[(vi * 100 + vj) // 128, (vi * 100 + vj) % 128] = A[0, 0]\n", "i j ",     "0..128, 0..127",                       false},
+    {"two rows at once, beyond the end of the first",
+     "  for i, j in T.grid(65, 256):\n"
+     "    with T.block(\"B\"):\n"
+     "      vi, vj = T.axis.remap(\"SS\", [i, j])\n"
+     "      T.where(i * 256 + j < 16384)\n"
+     "      C[vi * 2, vj] = A[0, 0]\n",                                    "i j ",     "0..126, 0..255",                       false},
     {"a region with extents",
      "  for i in range(16):\n"
      "    with T.block(\"B\"):\n"

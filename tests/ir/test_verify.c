@@ -287,6 +287,12 @@ static const struct row {
      "    for j in range(8):\n"
      "      if i * 8 + j <= 128:\n"
      "        C[i * 8 + j, 0] = 0.0\n",                                      "'C' is written in 'main' at index 128 (i = 16, j = 0) of dimension 0",                         false},
+    {"a predicate that leaves out the last element",
+     "  for i in range(200):\n"
+     "    with T.block(\"B\"):\n"
+     "      vi = T.axis.spatial(200, i)\n"
+     "      T.where(i < 127)\n"
+     "      C[vi, 0] = A[vi, 0]\n",                                          "block 'B' has 200 values (0 to 199), its binding takes only 127 (0 to 126)",                   false},
     {"a predicate over fused loops",
      "  for i, j in T.grid(20, 7):\n"
      "    with T.block(\"B\"):\n"

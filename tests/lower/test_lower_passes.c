@@ -3,7 +3,8 @@
  * conditions hold, and others. hoist_if: conditions that no iteration changes stand around loops,
  * and statements side by side share one; what may not be asked earlier stays where it is. carry:
  * vectors whose indices are digits of a number are made twice, for where no digit carries, and as
- * they were. rows: those over several rows go row by row instead where rows divide them. unroll:
+ * they were. rows: those over several rows go row by row instead where rows divide them. reduce:
+ * sums are collected where somebody adds to them and nobody else stores them. unroll:
  * how far the program may grow. */
 #include "tests/lower/pass_rows.h"
 #include "tests/support/hone_test.h"
@@ -460,12 +461,35 @@ static const struct row vectorize_rows[] = {
           "            Y[i * 16 + j] = T.if_then_else(i % 10 * 8 + j < 64, A[i], A[j])\n", "= T.if_then_else(T.Broadcast(i % 10 * 8, 16) + T.Ramp(0, 1, 16) < T.Broadcast(64, 16), "},
 };
 
+#define WISH "annotations={\"pragma_vector_reduce\": 1}"
+
+/* Nothing is collected where the total would be stored though there is nothing to add. */
+static const struct row reduce_rows[] = {
+    {"through loops that run",
+     HEAD "    for k in T.serial(4, " WISH "):\n"
+          "        for i, j in T.grid(2, 16):\n"
+          "            Y[5] = Y[5] + A[j]\n",     "T.vector_reduce_add("            },
+    {"not through one that may not",
+     HEAD "    for k in T.serial(4, " WISH "):\n"
+          "        for i, j in T.grid(n, 16):\n"
+          "            Y[5] = Y[5] + A[j]\n",     "        Y[5] = A[j] + Y[5]\n"    },
+    {"not where others that run at once store the same",
+     HEAD "    for p in T.parallel(4):\n"
+          "        for k in T.serial(n, " WISH "):\n"
+          "            for j in range(16):\n"
+          "                Y[5] = Y[5] + A[j]\n", "            Y[5] = A[j] + Y[5]\n"},
+};
+
 static void asks_where_it_may(void **state) {
     hone_check_behind_pass(*state, "hoist_if");
 }
 
 static void begins_where_it_may(void **state) {
     hone_check_behind_pass(*state, "hoist_init");
+}
+
+static void collects_where_it_may(void **state) {
+    hone_check_behind_pass(*state, "reduce");
 }
 
 static void counts_elements(void **state) {
@@ -515,5 +539,6 @@ int main(void) {
            HONE_RUN_ROWS("lower/vectorize", vectorize_rows, compares_once) +
            HONE_RUN_ROWS("lower/carry", carry_rows, asks_whether_digits_carry) +
            HONE_RUN_ROWS("lower/neighbours", neighbour_rows, makes_vectors_of_neighbours) +
+           HONE_RUN_ROWS("lower/reduce", reduce_rows, collects_where_it_may) +
            HONE_RUN_ROWS("lower/unroll", unroll_rows, grows_so_far);
 }
