@@ -11,6 +11,7 @@
 #include "codegen/codegen.h"
 #include "ir/interp.h"
 #include "lower/lower.h"
+#include "runtime/guarded.h"
 #include "runtime/model/model_rt.h"
 #include "support/attributes.h"
 #include "support/clock.h"
@@ -166,12 +167,35 @@ static hone_status compare(const hone_func *func, hone_tensor *const *got, hone_
     return HONE_OK;
 }
 
+/* In memory with a guard page behind it: what reads beyond the last element ends the test. */
+static hone_status run_guarded(const test_compiled *compiled, hone_tensor *const *args) {
+    hone_guarded memory[MOST + 1] = {0};
+    void *buffers[MOST + 1] = {0};
+    hone_status st = HONE_OK;
+    for (int i = 0; i < MOST && args[i] && !st; i++) {
+        st = hone_guarded_map(hone_tensor_bytes(args[i]), HONE_GUARD_END, &memory[i]);
+        if (!st) memcpy(memory[i].data, args[i]->data, memory[i].bytes);
+        buffers[i] = memory[i].data;
+    }
+    int32_t code = st ? 0 : compiled->kernel(compiled->rt, buffers, NULL);
+    if (code != 0) st = HONE_ERROR(HONE_CODE_INVALID, "the kernel returned %d", (int)code);
+    for (int i = 0; i < MOST && args[i]; i++) {
+        int64_t damage = st ? INT64_MIN : hone_guarded_damage(&memory[i]);
+        if (damage != INT64_MIN) {
+            st = HONE_ERROR(HONE_CODE_INVALID, "buffer %d is written at byte %lld of %zu", i,
+                            (long long)damage, memory[i].bytes);
+        }
+        if (!st) memcpy(args[i]->data, memory[i].data, memory[i].bytes);
+        hone_guarded_unmap(&memory[i]);
+    }
+    return st;
+}
+
 static hone_status run_here(const hone_func *func, const hone_target *target,
                             hone_tensor *const *args) {
     test_compiled compiled = {0};
     hone_status st = test_compile(func, target, &compiled);
-    int32_t code = st ? 0 : test_compiled_run(&compiled, args, NULL);
-    if (code != 0) st = HONE_ERROR(HONE_CODE_INVALID, "the kernel returned %d", (int)code);
+    if (!st) st = run_guarded(&compiled, args);
     test_compiled_deinit(&compiled);
     return st;
 }
