@@ -405,18 +405,11 @@ static hone_status convert_matmul(onnx_reader *r, hone_garg *out) {
 
 /* product + beta * C, in the product's shape */
 static hone_status add_scaled(onnx_reader *r, hone_garg c, double beta, hone_garg *io_product) {
-    const hone_sinfo *product, *sum;
+    hone_garg product = *io_product;
     HONE_TRY(onnx_widen(r, &c));
     if (beta != 1) HONE_TRY(with_scalar(r, "multiply", c, beta, &c));
-    HONE_TRY(onnx_info(r, io_product, &product));
-    HONE_TRY(onnx_emit2(r, "add", *io_product, c, io_product));
-    HONE_TRY(onnx_info(r, io_product, &sum));
-    for (int32_t i = 0; i < sum->rank; i++) {
-        if (sum->rank != 2 || !hone_extent_same(sum->shape[i], product->shape[i])) {
-            return HONE_ERROR(HONE_CODE_INVALID, "C cannot be broadcast to the product's shape");
-        }
-    }
-    return HONE_OK;
+    HONE_TRY(onnx_emit2(r, "add", product, c, io_product));
+    return onnx_keeps_shape(r, &product, io_product, "C");
 }
 
 /* alpha * A' * B' + beta * C. The transposition stays on the product as an attribute; graph/
@@ -444,11 +437,7 @@ static hone_status convert_gemm(onnx_reader *r, hone_garg *out) {
     if (has_c || alpha != 1) onnx_wide_product(r, dtype, attrs, &count);
     HONE_TRY(onnx_emit(r, "matmul", 2, r->inputs, count, attrs, out));
     if (alpha != 1) HONE_TRY(with_scalar(r, "multiply", *out, alpha, out));
-    hone_garg product = *out;
-    if (has_c) {
-        HONE_TRY(add_scaled(r, r->inputs[2], beta, out));
-        HONE_TRY(onnx_keeps_shape(r, &product, out, "C"));
-    }
+    if (has_c) HONE_TRY(add_scaled(r, r->inputs[2], beta, out));
     return onnx_emit_cast(r, *out, dtype, out);
 }
 
