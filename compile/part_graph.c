@@ -156,7 +156,7 @@ static hone_status describe_port(parts *p, const hone_plan *plan, const hone_pla
 }
 
 static hone_status describe_ports(parts *p, const hone_plan *plan, const hone_plan_port *ports,
-                                  uint32_t count, const part_port **out) {
+                                  uint32_t count, part_port **out) {
     part_port *made = hone_arena_zalloc(p->arena, (count + 1) * sizeof *made);
     if (!made) return parts_no_memory();
     for (uint32_t i = 0; i < count; i++)
@@ -165,34 +165,11 @@ static hone_status describe_ports(parts *p, const hone_plan *plan, const hone_pl
     return HONE_OK;
 }
 
-/* Where plans for special sizes differ, the entry takes any size. */
-static void merge_ports(const part_port *into_const, const part_port *from, uint32_t count) {
-    part_port *into = (part_port *)(uintptr_t)into_const; /* made by describe_ports */
-    for (uint32_t i = 0; i < count; i++) {
-        for (uint32_t d = 0; d < into[i].rank && d < from[i].rank; d++) {
-            if (into[i].shape[d] != from[i].shape[d]) into[i].shape[d] = -1;
-            if (!into[i].dim_names[d]) into[i].dim_names[d] = from[i].dim_names[d];
-        }
-    }
-}
-
 static hone_status describe_entry(parts *p, const hone_plan *plan, part_entry *entry) {
-    const part_port *inputs, *outputs;
+    part_port *inputs, *outputs;
     HONE_TRY(describe_ports(p, plan, plan->inputs, plan->input_count, &inputs));
     HONE_TRY(describe_ports(p, plan, plan->outputs, plan->output_count, &outputs));
-    if (!entry->inputs) {
-        entry->inputs = inputs;
-        entry->outputs = outputs;
-        entry->input_count = plan->input_count;
-        entry->output_count = plan->output_count;
-        return HONE_OK;
-    }
-    if (entry->input_count != plan->input_count || entry->output_count != plan->output_count) {
-        return HONE_ERROR(HONE_CODE_INTERNAL, "plans of '%s' differ in their tensors", entry->name);
-    }
-    merge_ports(entry->inputs, inputs, plan->input_count);
-    merge_ports(entry->outputs, outputs, plan->output_count);
-    return HONE_OK;
+    return parts_put_ports(entry, inputs, plan->input_count, outputs, plan->output_count);
 }
 
 /* All static dimensions of the plan's inputs: what the entry as a whole fixes is checked anyway. */

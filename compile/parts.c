@@ -114,13 +114,16 @@ static hone_status add_variant(parts *p, const hone_module *module, const char *
     return parts_add_graph(p, prepared, name, variant, &p->entries.data[entry]);
 }
 
+static hone_status add_entry(parts *p, const char *name) {
+    part_entry entry = {.name = hone_arena_strdup(p->arena, name),
+                        .suffix = parts_identifier(p->arena, name)};
+    bool ok = entry.name && entry.suffix && hone_vec_push(&p->entries, entry);
+    return ok ? HONE_OK : parts_no_memory();
+}
+
 /* One graph function: a plan per choice of sizes, the general one last. */
 static hone_status collect_graph(parts *p, const hone_module *module, const char *name) {
-    part_entry entry = {.name = hone_arena_strdup(p->arena, name)};
-    entry.suffix = parts_identifier(p->arena, name);
-    if (!entry.name || !entry.suffix || !hone_vec_push(&p->entries, entry)) {
-        return parts_no_memory();
-    }
+    HONE_TRY(add_entry(p, name));
     size_t at = p->entries.count - 1;
     const hone_dim_variants *variants = p->options->variants;
     hone_module *prepared;
@@ -133,16 +136,56 @@ static hone_status collect_graph(parts *p, const hone_module *module, const char
     return parts_add_graph(p, prepared, name, NULL, &p->entries.data[at]);
 }
 
-/* PrimFuncs with sizes bound: the first choice only, a function has no plans to choose from. */
-static hone_status collect_funcs(parts *p, const hone_module *module) {
+/* Modules with the sizes of each choice, in the order of choices; NULL: those of another model. */
+static hone_status prepare_variants(parts *p, const hone_module *module, hone_module **out) {
     const hone_dim_variants *variants = p->options->variants;
-    hone_module *prepared;
-    HONE_TRY(
-        prepare(p, module, variants && variants->count ? &variants->items[0] : NULL, &prepared));
-    for (uint32_t i = 0; i < prepared->member_count; i++) {
-        const hone_member *member = &prepared->members[i];
+    for (size_t i = 0; variants && i < variants->count; i++) {
+        if (variants->items[i].dim_count == 0) continue;
+        hone_status st = prepare(p, module, &variants->items[i], &out[i]);
+        bool is_other = p->options->only_recorded && hone_status_code(st) == HONE_CODE_INVALID;
+        if (!is_other) HONE_TRY(st);
+        hone_status_free(st);
+    }
+    return HONE_OK;
+}
+
+/* A plan for the sizes of one choice, where the function has such sizes. */
+static hone_status add_special(parts *p, const hone_module *special, const hone_func *general,
+                               bool takes_weights, part_entry *entry) {
+    const hone_member *member = special ? hone_module_find(special, general->name) : NULL;
+    if (!member || member->kind != HONE_MEMBER_FUNC) return HONE_OK;
+    hone_hash128 hash = hone_func_hash(member->func);
+    if (hone_hash128_equal(hash, hone_func_hash(general))) return HONE_OK;
+    if (p->options->only_recorded) {
+        hone_record_choice choice;
+        HONE_TRY(hone_record_choose(p->chooser, member->func, p->arena, &choice));
+        if (!choice.trial && choice.earlier == 0) return HONE_OK;
+    }
+    return parts_add_func(p, member->func, true, takes_weights, entry);
+}
+
+static hone_status collect_func(parts *p, const hone_func *general, hone_module *const *specials,
+                                size_t count, bool takes_weights) {
+    HONE_TRY(add_entry(p, general->name));
+    part_entry *entry = &hone_vec_last(&p->entries);
+    for (size_t i = 0; i < count; i++)
+        HONE_TRY(add_special(p, specials[i], general, takes_weights, entry));
+    if (p->options->exact && entry->plans.count > 0) return HONE_OK;
+    return parts_add_func(p, general, false, takes_weights, entry);
+}
+
+/* PrimFuncs: a plan per choice of sizes, the general one last. */
+static hone_status collect_funcs(parts *p, const hone_module *module) {
+    size_t count = p->options->variants ? p->options->variants->count : 0;
+    hone_module **specials = hone_arena_zalloc(p->arena, (count + 1) * sizeof *specials);
+    hone_module *general;
+    if (!specials) return parts_no_memory();
+    HONE_TRY(prepare(p, module, NULL, &general));
+    HONE_TRY(prepare_variants(p, module, specials));
+    for (uint32_t i = 0; i < general->member_count; i++) {
+        const hone_member *member = &general->members[i];
         if (member->kind != HONE_MEMBER_FUNC || !is_wanted(p, module, member)) continue;
-        HONE_TRY(parts_add_func(p, member->func, !has_graph(module)));
+        HONE_TRY(collect_func(p, member->func, specials, count, !has_graph(module)));
     }
     return HONE_OK;
 }

@@ -63,7 +63,7 @@ typedef struct part_entry {
     const char *name;   /* in the model */
     const char *suffix; /* of its C function: "run", or the name */
     uint32_t input_count, output_count;
-    const part_port *inputs, *outputs;
+    part_port *inputs, *outputs;
     HONE_VEC(part_plan) plans;
 } part_entry;
 
@@ -113,9 +113,16 @@ int32_t part_value_expr(part_plan *plan, const hone_expr *e, const int32_t *map)
 /* Demands something of two values; nothing where they are one. False when memory is short. */
 bool part_check_add(part_plan *plan, hone_mt_check check);
 
-/* part_func.c: an entry that is one PrimFunc. takes_weights: parameters that have a value among
- * options->weight_values are weights. */
-HONE_NODISCARD hone_status parts_add_func(parts *p, const hone_func *func, bool takes_weights);
+/* part_ports.c: what one plan says of the entry's tensors, in the arena. Where plans differ, the
+ * entry takes any size. */
+HONE_NODISCARD hone_status parts_put_ports(part_entry *entry, part_port *inputs,
+                                           uint32_t input_count, part_port *outputs,
+                                           uint32_t output_count);
+
+/* part_func.c: a plan of an entry that is one PrimFunc. is_special: for its sizes alone.
+ * takes_weights: parameters that have a value among options->weight_values are weights. */
+HONE_NODISCARD hone_status parts_add_func(parts *p, const hone_func *func, bool is_special,
+                                          bool takes_weights, part_entry *entry);
 /* part_graph.c: an entry that is a graph function. guards: dims the plan is for; the last plan of
  * an entry is added first_of_entry == false. */
 HONE_NODISCARD hone_status parts_add_graph(parts *p, hone_module *module, const char *name,

@@ -1,0 +1,28 @@
+/* compile/part_ports.c - the tensors of an entry, which its plans must agree about. */
+#include "compile/parts.h"
+
+static void merge(part_port *into, const part_port *from, uint32_t count) {
+    for (uint32_t i = 0; i < count; i++) {
+        for (uint32_t d = 0; d < into[i].rank && d < from[i].rank; d++) {
+            if (into[i].shape[d] != from[i].shape[d]) into[i].shape[d] = -1;
+            if (!into[i].dim_names[d]) into[i].dim_names[d] = from[i].dim_names[d];
+        }
+    }
+}
+
+hone_status parts_put_ports(part_entry *entry, part_port *inputs, uint32_t input_count,
+                            part_port *outputs, uint32_t output_count) {
+    if (!entry->inputs) {
+        entry->inputs = inputs;
+        entry->outputs = outputs;
+        entry->input_count = input_count;
+        entry->output_count = output_count;
+        return HONE_OK;
+    }
+    if (entry->input_count != input_count || entry->output_count != output_count) {
+        return HONE_ERROR(HONE_CODE_INTERNAL, "plans of '%s' differ in their tensors", entry->name);
+    }
+    merge(entry->inputs, inputs, input_count);
+    merge(entry->outputs, outputs, output_count);
+    return HONE_OK;
+}
