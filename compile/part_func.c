@@ -279,10 +279,8 @@ static hone_status make_guards(func_maker *m) {
 hone_status parts_add_func(parts *p, const hone_func *func, bool is_special, bool takes_weights,
                            part_entry *entry) {
     if (!hone_vec_push(&entry->plans, (part_plan){.workspace = -1})) return parts_no_memory();
-    func_maker m = {.p = p,
-                    .func = func,
-                    .takes_weights = takes_weights,
-                    .out = &hone_vec_last(&entry->plans)};
+    func_maker m = {
+        .p = p, .func = func, .takes_weights = takes_weights, .out = &hone_vec_last(&entry->plans)};
     HONE_TRY(make(&m, entry));
     return is_special ? make_guards(&m) : HONE_OK;
 }

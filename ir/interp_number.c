@@ -6,8 +6,8 @@
  * : b,  so with a NaN on either side the result is b; a float that does not fit the integer it is
  * cast to saturates, NaN becomes 0; and/or/Select evaluate all their operands (if_then_else does
  * not); floor division of floats is floor(a / b), floor modulo is a - b * floor(a / b); integer
- * division by zero is an error of the program, of the least integer by -1 wraps; shifts by the width
- * or more, or by less than 0, move all bits out.
+ * division by zero is an error of the program, of the least integer by -1 wraps; shifts by the
+ * width or more, or by less than 0, move all bits out.
  */
 #include <math.h>
 

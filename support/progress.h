@@ -37,8 +37,8 @@ static inline void hone_progress_finish(const hone_progress *sink) {
     if (sink && sink->finish) sink->finish(sink->context);
 }
 
-/* Rate and time left from the numbers done so far: the rate of all the time, which is what a summary
- * says at the end; what is left by the recent past (half-life 10 s). */
+/* Rate and time left from the numbers done so far: the rate of all the time, which is what a
+ * summary says at the end; what is left by the recent past (half-life 10 s). */
 typedef struct hone_progress_meter {
     int64_t start_ns, last_ns, last_done;
     double rate; /* of the recent past */

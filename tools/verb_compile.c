@@ -348,7 +348,7 @@ int hone_verb_compile(int argc, char **argv) {
          .help = "the one function to compile; default: main, else all"},
         HONE_CLI_INTRIN_OPTION(&o.intrins, "a tensor intrinsic that records use"),
         HONE_CLI_UNSANDBOXED_OPTION(&o.unsandboxed, "compilers"),
-        {0               },
+        {0        },
     };
     const hone_cli_command command = {
         .name = "compile",

@@ -365,7 +365,7 @@ int hone_verb_run(int argc, char **argv) {
         SWITCH("no-schedule", no_schedule, "for a model or program: plain kernels"),
         SWITCH("reschedule", reschedule, "default schedules also where the program carries one"),
         HONE_CLI_UNSANDBOXED_OPTION(&o.unsandboxed, "compilers"),
-        {0                                                           },
+        {0       },
     };
 #undef TEXT
 #undef LIST

@@ -100,7 +100,7 @@ LLVMValueRef gen_saturate(gen *g, hone_dtype to, LLVMValueRef value);
 /* expr.c */
 LLVMValueRef gen_value(gen *g, const hone_expr *e);
 LLVMValueRef gen_stored_value(gen *g, const hone_expr *e); /* a small float in storage form */
-LLVMValueRef gen_condition(gen *g, const hone_expr *e); /* i1 */
+LLVMValueRef gen_condition(gen *g, const hone_expr *e);    /* i1 */
 /* hone_expr_extreme of floats; which zero stays of two with different signs is open. */
 LLVMValueRef gen_extreme(gen *g, hone_op op, LLVMValueRef x, LLVMValueRef y);
 /* An integer to divide by: 1 instead where no lane of the mask needs the result, which may be 0. */

@@ -278,18 +278,18 @@ static const struct wrong_row {
     void (*spoil)(call *k);
     const char *message;
 } wrong_rows[] = {
-    {"rank",        wrong_rank,      "input 'x' has 3 dimensions, wants 2"                     },
-    {"size",        wrong_size,      "input 'x': dimension 1 is 5, wants 4"                    },
-    {"open size",   wrong_open_size, "input 'y': dimension 0 is 3, wants 2 with these inputs"  },
-    {"output size", wrong_output,    "dimension 0 is 1, wants 2 with these inputs"             },
-    {"zero size",   zero_size,       "dimension 0 is 0, must be at least 1"                    },
-    {"type",        wrong_type,      "input 'y' is float64, wants float"},
-    {"kind",        wrong_kind,      "input 'y' is int32, wants float"},
-    {"device",      wrong_device,    "input 'x' is on device type 2, wants the CPU"            },
-    {"no data",     no_data,         "no data"                                                 },
-    {"no tensor",   no_tensor,       "input 'y': no tensor"                                    },
-    {"no shape",    no_shape,        "input 'x': no shape"                                     },
-    {"not dense",   not_dense,       "input 'x': not dense and row-major"                      },
+    {"rank",        wrong_rank,      "input 'x' has 3 dimensions, wants 2"                   },
+    {"size",        wrong_size,      "input 'x': dimension 1 is 5, wants 4"                  },
+    {"open size",   wrong_open_size, "input 'y': dimension 0 is 3, wants 2 with these inputs"},
+    {"output size", wrong_output,    "dimension 0 is 1, wants 2 with these inputs"           },
+    {"zero size",   zero_size,       "dimension 0 is 0, must be at least 1"                  },
+    {"type",        wrong_type,      "input 'y' is float64, wants float"                     },
+    {"kind",        wrong_kind,      "input 'y' is int32, wants float"                       },
+    {"device",      wrong_device,    "input 'x' is on device type 2, wants the CPU"          },
+    {"no data",     no_data,         "no data"                                               },
+    {"no tensor",   no_tensor,       "input 'y': no tensor"                                  },
+    {"no shape",    no_shape,        "input 'x': no shape"                                   },
+    {"not dense",   not_dense,       "input 'x': not dense and row-major"                    },
 };
 
 static void refuses_wrong_tensors(void **state) {

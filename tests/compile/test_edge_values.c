@@ -179,7 +179,7 @@ static void fill_rows(hone_tensor *x) {
         {-(double)INFINITY, (double)NAN      },
         {0.0,               -0.0             },
     };
-    hone_rng rng = hone_rng_from_seed(27);
+    hone_rng rng = hone_test_rng(27);
     hone_tensor_fill_random(x, &rng, 0.5, 1.5);
     for (int64_t i = 0; i < ROWS * COLUMNS; i += 3)
         hone_tensor_set_f64(x, i, -hone_tensor_get_f64(x, i));
@@ -263,7 +263,7 @@ static void check_windows(void **state) {
     hone_str text = {0};
     run_results results;
     HONE_ASSERT_OK(hone_tensor_create(row->dtype, 4, shape, &data));
-    hone_rng rng = hone_rng_from_seed(28);
+    hone_rng rng = hone_test_rng(28);
     hone_tensor_fill_random(data, &rng, -2, 2);
     for (int64_t i = HEIGHT * WIDTH; i < 3 * HEIGHT * WIDTH; i++) /* the last channel: all -inf */
         if (i % 17 == 3 || i >= 2 * HEIGHT * WIDTH) hone_tensor_set_f64(data, i, -(double)INFINITY);
