@@ -59,10 +59,15 @@ static hone_status keep_facts(const parts *p, hone_compile_result *result) {
     return HONE_OK;
 }
 
-static hone_status run(parts *p, const hone_module *module, hone_compile_result *result) {
+static hone_status choose(parts *p, const hone_module *module, hone_compile_result *result) {
     HONE_TRY(hone_check_module(module)); /* what is ill-formed may write anywhere */
     HONE_TRY(begin(p, p->options, result->arena));
     HONE_TRY(parts_collect(p, module));
+    return parts_choose_kernels(p);
+}
+
+static hone_status make(parts *p, const hone_module *module, hone_compile_result *result) {
+    HONE_TRY(choose(p, module, result));
     HONE_TRY(parts_build_kernels(p));
     HONE_TRY(parts_pack_weights(p));
     HONE_TRY(parts_lay_weights(p));
@@ -70,17 +75,33 @@ static hone_status run(parts *p, const hone_module *module, hone_compile_result 
     return parts_write(p, result);
 }
 
-hone_status hone_compile_module(const hone_module *module, const hone_compile_options *options,
-                                hone_compile_result *out_result) {
+static hone_status explain(parts *p, const hone_module *module, hone_compile_result *result) {
+    HONE_TRY(choose(p, module, result));
+    return keep_facts(p, result);
+}
+
+static hone_status run(const hone_module *module, const hone_compile_options *options,
+                       hone_status (*work)(parts *, const hone_module *, hone_compile_result *),
+                       hone_compile_result *out_result) {
     assert(module && options && out_result);
     memset(out_result, 0, sizeof *out_result);
     HONE_TRY(check(options));
     out_result->arena = hone_arena_create(ARENA_BYTES);
     if (!out_result->arena) return parts_no_memory();
     parts p = {.options = options};
-    hone_status st = run(&p, module, out_result);
+    hone_status st = work(&p, module, out_result);
     parts_deinit(&p);
     return st;
+}
+
+hone_status hone_compile_module(const hone_module *module, const hone_compile_options *options,
+                                hone_compile_result *out_result) {
+    return run(module, options, make, out_result);
+}
+
+hone_status hone_compile_explain(const hone_module *module, const hone_compile_options *options,
+                                 hone_compile_result *out_result) {
+    return run(module, options, explain, out_result);
 }
 
 void hone_compile_result_deinit(hone_compile_result *result) {

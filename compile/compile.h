@@ -81,6 +81,7 @@ typedef struct hone_compile_kernel {
     hone_compile_source source;
     int64_t record;    /* its number in the database; 0 = none */
     double record_ns;  /* what the record says; NAN = none */
+    hone_hash128 made; /* from a record: the program that its trace makes */
     bool is_confirmed; /* the record was */
     hone_record_match match;
     int64_t stale;              /* records that do not fit; the rest as in hone_record_choice */
@@ -109,6 +110,10 @@ typedef struct hone_compile_result {
 HONE_NODISCARD hone_status hone_compile_module(const hone_module *module,
                                                const hone_compile_options *options,
                                                hone_compile_result *out_result);
+/* The same without building: what each kernel would get, and why. Writes nothing. */
+HONE_NODISCARD hone_status hone_compile_explain(const hone_module *module,
+                                                const hone_compile_options *options,
+                                                hone_compile_result *out_result);
 void hone_compile_result_deinit(hone_compile_result *result);
 
 const char *hone_compile_source_name(hone_compile_source source); /* "plain", "default", "record",

@@ -55,7 +55,7 @@ static hone_status choose_record(parts *p, part_kernel *k) {
                          : k->facts.is_confirmed ? choice.trial->confirmed_ns
                                                  : choice.trial->median_ns;
     k->trace = choice.trace;
-    k->made = choice.program;
+    k->made = k->facts.made = choice.program;
     if (choice.trace) k->facts.source = HONE_COMPILE_RECORD;
     return HONE_OK;
 }
@@ -302,9 +302,13 @@ static hone_status make_builder(parts *p, hone_builder **out_builder) {
     return hone_builder_create_local(&options, out_builder);
 }
 
-hone_status parts_build_kernels(parts *p) {
+hone_status parts_choose_kernels(parts *p) {
     for (size_t i = 0; i < p->kernels.count; i++)
         HONE_TRY(choose(p, &p->kernels.data[i]));
+    return HONE_OK;
+}
+
+hone_status parts_build_kernels(parts *p) {
     if (p->kernels.count == 0) return HONE_OK;
     HONE_TRY(parts_open_lines(p));
     builds b = {.p = p};

@@ -134,7 +134,8 @@ HONE_NODISCARD hone_status parts_open_lines(parts *p);
 /* The text of a kernel; NULL when there are no line tables, or memory is short. */
 const char *parts_lines_path(const parts *p, const part_kernel *k);
 
-/* kernels.c: records, default schedules, builds. */
+/* kernels.c: records and default schedules; builds of what was chosen. */
+HONE_NODISCARD hone_status parts_choose_kernels(parts *p);
 HONE_NODISCARD hone_status parts_build_kernels(parts *p);
 
 /* weights.c: the part of a kernel that depends on weights alone is computed here, once. */

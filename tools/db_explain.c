@@ -3,12 +3,12 @@
 #include <inttypes.h>
 #include <math.h>
 
-#include "compile/record_choice.h"
-#include "schedule/tensor_intrin.h"
+#include "compile/compile.h"
 #include "tools/cli.h"
 #include "tools/cli_db.h"
 #include "tools/cli_intrins.h"
 #include "tools/cli_model.h"
+#include "tools/cli_shapes.h"
 #include "tools/cli_table.h"
 #include "tools/db_verbs.h"
 
@@ -18,79 +18,91 @@ typedef struct explain_options {
     int64_t threads;
 } explain_options;
 
-static void put_row(hone_cli *cli, hone_table *table, const hone_task *task,
-                    const hone_record_choice *c) {
-    hone_table_add(table, "%s", task->name);
-    hone_table_add(table, "%" PRIu32, task->weight);
-    hone_table_add(table, "%s", hone_record_match_name(c->match));
-    hone_table_add(table, c->trial ? "%" PRId64 : "-", c->trial ? c->trial->record : 0);
-    hone_table_add(table, "%s", hone_text_of_ns(cli->arena, c->trial ? c->trial->median_ns : NAN));
-    hone_table_add(table, "%s", c->reason);
+static void put_row(hone_cli *cli, hone_table *table, const hone_compile_kernel *k) {
+    hone_table_add(table, "%s", k->name);
+    hone_table_add(table, "%" PRIu32, k->calls);
+    hone_table_add(table, "%s", hone_record_match_name(k->match));
+    hone_table_add(table, k->record ? "%" PRId64 : "-", k->record);
+    hone_table_add(table, "%s", hone_text_of_ns(cli->arena, k->record_ns));
+    hone_table_add(table, "%s", k->reason);
 }
 
-static hone_json *row_json(const hone_task *task, const hone_record_choice *c) {
+static hone_json *row_json(const hone_compile_kernel *k) {
     char hash[HONE_HASH_HEX_BYTES];
+    bool is_used = k->source == HONE_COMPILE_RECORD;
     hone_json *json = hone_json_make_object();
-    bool ok = hone_json_set_text(json, "task", task->name);
-    ok &= hone_json_set_text(json, "workload_hash", hone_hash128_print(task->hash, hash));
-    ok &= hone_json_set_i64(json, "weight", task->weight);
-    ok &= hone_json_set_text(json, "match", hone_record_match_name(c->match));
+    bool ok = hone_json_set_text(json, "task", k->name);
+    ok &= hone_json_set_text(json, "workload_hash", hone_hash128_print(k->hash, hash));
+    ok &= hone_json_set_i64(json, "weight", k->calls);
+    ok &= hone_json_set_text(json, "from", hone_compile_source_name(k->source));
+    ok &= hone_json_set_text(json, "match", hone_record_match_name(k->match));
     ok &= hone_json_set(json, "record",
-                        c->trial ? hone_json_make_i64(c->trial->record) : hone_json_make_null());
-    ok &= hone_json_set_f64(json, "median_ns", c->trial ? c->trial->median_ns : NAN);
+                        k->record ? hone_json_make_i64(k->record) : hone_json_make_null());
+    ok &= hone_json_set_f64(json, "record_ns", k->record_ns);
+    ok &= hone_json_set_bool(json, "confirmed", k->is_confirmed);
     ok &= hone_json_set_text(json, "program_hash",
-                             c->trace ? hone_hash128_print(c->program, hash) : NULL);
-    ok &= hone_json_set_i64(json, "stale_records", c->stale);
-    ok &= hone_json_set_i64(json, "earlier_records", c->earlier);
-    ok &= hone_json_set_text(json, "earlier_reason", c->earlier_reason);
-    ok &= hone_json_set_text(json, "reason", c->reason);
+                             is_used ? hone_hash128_print(k->made, hash) : NULL);
+    ok &= hone_json_set_i64(json, "stale_records", k->stale);
+    ok &= hone_json_set_i64(json, "earlier_records", k->earlier);
+    ok &= hone_json_set_text(json, "earlier_reason", k->earlier_reason);
+    ok &= hone_json_set_text(json, "reason", k->reason);
     if (ok) return json;
     hone_json_destroy(json);
     return NULL;
 }
 
-static hone_status explain_all(hone_cli *cli, const hone_task_list *tasks,
-                               hone_record_chooser *chooser) {
+static hone_status put_all(hone_cli *cli, const hone_compile_result *result) {
     hone_table table;
     hone_table_init(&table, cli->arena, "kernel|>calls|match|>record|>time|why");
-    for (uint32_t i = 0; i < tasks->count; i++)
-        HONE_TRY(hone_record_chooser_note(chooser, tasks->items[i].hash));
     hone_json *json = cli->json ? hone_json_make_array() : NULL;
-    hone_status st = HONE_OK;
-    for (uint32_t i = 0; i < tasks->count && !st; i++) {
-        hone_record_choice c;
-        st = hone_record_choose(chooser, tasks->items[i].func, cli->arena, &c);
-        if (st) break;
-        put_row(cli, &table, &tasks->items[i], &c);
-        if (json && !hone_json_append(json, row_json(&tasks->items[i], &c))) {
-            st = HONE_ERROR(HONE_CODE_NO_MEMORY, "explain");
-        }
+    bool ok = true;
+    for (uint32_t i = 0; i < result->kernel_count && ok; i++) {
+        put_row(cli, &table, &result->kernels[i]);
+        if (json) ok = hone_json_append(json, row_json(&result->kernels[i]));
     }
-    if (!st && json) return hone_cli_put_json(cli, json);
-    if (!st) hone_table_print(&table, &cli->out);
+    if (json && ok) return hone_cli_put_json(cli, json);
     hone_json_destroy(json);
-    return st;
+    if (!ok) return HONE_ERROR(HONE_CODE_NO_MEMORY, "explain");
+    hone_table_print(&table, &cli->out);
+    return hone_str_check(&cli->out);
 }
 
-static hone_status explain(hone_cli *cli, const explain_options *o) {
-    hone_target target;
-    hone_task_list tasks = {0};
-    hone_db *db = NULL;
-    hone_tensor_intrins *intrins = NULL;
-    hone_record_chooser *chooser = NULL;
-    hone_status st = HONE_OK;
-    HONE_TRY(hone_cli_parse_target(o->target, o->threads, &target));
-    HONE_TRY(hone_cli_open_db(cli->args[0], HONE_DB_READ, &db));
-    HONE_TRY_GOTO(st, hone_cli_open_intrins(cli, &o->intrins, &intrins), done);
-    HONE_TRY_GOTO(st, hone_cli_load_tasks(cli->args[1], &o->shapes, &tasks), done);
-    HONE_TRY_GOTO(st, hone_record_chooser_create(db, hone_target_hash(&target), intrins, &chooser),
-                  done);
-    st = explain_all(cli, &tasks, chooser);
-done:
-    hone_record_chooser_destroy(chooser);
-    hone_task_list_deinit(&tasks);
-    hone_tensor_intrins_destroy(intrins);
-    hone_db_release(db);
+typedef struct explaining {
+    hone_cli *cli;
+    hone_db *db;
+    hone_module *module;
+    hone_dim_variants variants;
+    hone_compile_options options;
+    hone_compile_result result;
+} explaining;
+
+/* The compiler's own choice: whatever it would do is what is shown. */
+static hone_status explain(explaining *e, const explain_options *o) {
+    hone_compile_options *options = &e->options;
+    options->output = "model";
+    options->variants = &e->variants;
+    HONE_TRY(hone_cli_parse_target(o->target, o->threads, &options->target));
+    HONE_TRY(hone_cli_open_db(e->cli->args[0], HONE_DB_READ, &e->db));
+    HONE_TRY(hone_cli_read_intrins(e->cli, &o->intrins, &options->intrins));
+    HONE_TRY(hone_dim_variants_parse(o->shapes.items, o->shapes.count, &e->variants));
+    options->intrin_count = o->intrins.count;
+    options->db = e->db;
+    if (o->shapes.count == 0) {
+        HONE_TRY(hone_cli_recorded_shapes(e->cli, e->db, &e->variants, &options->only_recorded));
+    }
+    HONE_TRY(hone_cli_load_module(e->cli->args[1], NULL, &e->module));
+    hone_module_freeze(e->module);
+    hone_status st = hone_compile_explain(e->module, options, &e->result);
+    return st ? hone_cli_place(e->cli->args[1], 0, 0, st) : put_all(e->cli, &e->result);
+}
+
+static hone_status explain_verb(hone_cli *cli, const explain_options *o) {
+    explaining e = {.cli = cli};
+    hone_status st = explain(&e, o);
+    if (e.result.arena) hone_compile_result_deinit(&e.result);
+    hone_module_release(e.module);
+    hone_dim_variants_deinit(&e.variants);
+    hone_db_release(e.db);
     return st;
 }
 
@@ -113,13 +125,13 @@ int hone_db_verb_explain(int argc, char **argv) {
          .value = "N=1,64",
          .kind = HONE_CLI_LIST,
          .to = &o.shapes,
-         .help = "numbers for a symbolic size; may be repeated"},
+         .help = "numbers for a symbolic size; default: those of its tuning sessions"},
         HONE_CLI_INTRIN_OPTION(&o.intrins, "a tensor intrinsic that records use"),
         {0                                  },
     };
     const hone_cli_command command = {
         .name = "db explain",
-        .usage = "DB MODEL [--target TARGET] [--threads N] [--intrin NAME=FILE.py]",
+        .usage = "DB MODEL [--target TARGET] [--threads N] [--shape N=1,64] [--intrin NAME=FILE.py]",
         .summary = "Which record each kernel of a model would get from `hone compile`, and why: "
                    "exact, translated (from other names, or from an earlier program), stale (its "
                    "trace makes another program now), other target, or none.",
@@ -132,5 +144,5 @@ int hone_db_verb_explain(int argc, char **argv) {
     hone_cli cli;
     int code;
     if (!hone_cli_begin(&cli, &command, argc, argv, &code)) return code;
-    return hone_cli_end(&cli, explain(&cli, &o));
+    return hone_cli_end(&cli, explain_verb(&cli, &o));
 }
