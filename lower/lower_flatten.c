@@ -8,11 +8,35 @@ typedef struct flattening {
     hone_lower *lower;
     hone_buffer *flat; /* by buffer: what accesses use instead, HONE_NO_ID = not decided yet */
     uint32_t count;    /* buffers before the pass */
-    hone_status error;
 } flattening;
 
 static bool is_flat(const hone_buffer_info *buffer) {
     return buffer->rank == 1 && !buffer->strides && !buffer->elem_offset;
+}
+
+/* The elements of a buffer that is that long at least, as far as its numbers are known; -1 when
+ * int64 cannot count them. */
+static int64_t least_elements(const hone_buffer_info *buffer) {
+    int64_t product = 1;
+    for (uint32_t d = 0; d < buffer->rank; d++) {
+        bool is_last = buffer->strides && d > 0; /* the first stride is that of all the others */
+        const hone_expr *factor = is_last ? NULL : buffer->shape[d];
+        if (factor && hone_expr_is_int(factor) && factor->u.i > 0 &&
+            __builtin_mul_overflow(product, factor->u.i, &product)) {
+            return -1;
+        }
+    }
+    if (!buffer->strides || !buffer->rank || !hone_expr_is_int(buffer->strides[0])) return product;
+    int64_t stride = buffer->strides[0]->u.i;
+    return stride > 0 && __builtin_mul_overflow(product, stride, &product) ? -1 : product;
+}
+
+/* Numbers of 32 bits count the elements of most buffers, whatever loops run over them; where they
+ * do not, places are computed in 64 bits. */
+static const hone_expr *widened(hone_ir *ir, const hone_buffer_info *buffer, const hone_expr *e) {
+    bool is_narrow = hone_dtype_is_int(e->dtype) && e->dtype.bits < 64;
+    if (!is_narrow || least_elements(buffer) <= INT32_MAX) return e;
+    return hone_expr_cast(ir, hone_dtype_with_lanes(HONE_DTYPE_I64, e->dtype.lanes), e);
 }
 
 static const hone_expr *linear_index(hone_ir *ir, const hone_buffer_info *buffer,
@@ -22,24 +46,29 @@ static const hone_expr *linear_index(hone_ir *ir, const hone_buffer_info *buffer
     }
     const hone_expr *sum = NULL;
     for (uint32_t d = 0; d < buffer->rank; d++) {
+        const hone_expr *index = widened(ir, buffer, indices[d]);
+        const hone_expr *factor =
+            widened(ir, buffer, buffer->strides ? buffer->strides[d] : buffer->shape[d]);
         if (buffer->strides) {
-            const hone_expr *part = hone_expr_mul(ir, indices[d], buffer->strides[d]);
+            const hone_expr *part = hone_expr_mul(ir, index, factor);
             sum = sum ? hone_expr_add(ir, sum, part) : part;
         } else {
-            sum = sum ? hone_expr_add(ir, hone_expr_mul(ir, sum, buffer->shape[d]), indices[d])
-                      : indices[d];
+            sum = sum ? hone_expr_add(ir, hone_expr_mul(ir, sum, factor), index) : index;
         }
     }
-    return buffer->elem_offset ? hone_expr_add(ir, sum, buffer->elem_offset) : sum;
+    if (!buffer->elem_offset) return sum;
+    return hone_expr_add(ir, sum, widened(ir, buffer, buffer->elem_offset));
 }
 
 /* Elements of the storage behind a buffer. */
 static const hone_expr *storage_extent(hone_ir *ir, const hone_buffer_info *buffer) {
     if (buffer->rank == 0) return hone_expr_i32(ir, 1);
-    if (buffer->strides) return hone_expr_mul(ir, buffer->shape[0], buffer->strides[0]);
-    const hone_expr *product = buffer->shape[0];
+    const hone_expr *product = widened(ir, buffer, buffer->shape[0]);
+    if (buffer->strides) {
+        return hone_expr_mul(ir, product, widened(ir, buffer, buffer->strides[0]));
+    }
     for (uint32_t d = 1; d < buffer->rank; d++) {
-        product = hone_expr_mul(ir, product, buffer->shape[d]);
+        product = hone_expr_mul(ir, product, widened(ir, buffer, buffer->shape[d]));
     }
     return product;
 }
@@ -136,6 +165,16 @@ static hone_status declare_views(flattening *f) {
     return HONE_OK;
 }
 
+static hone_status check_sizes(const hone_func *func) {
+    for (hone_buffer b = 0; b < func->buffer_count; b++) {
+        if (least_elements(&func->buffers[b]) >= 0) continue;
+        return HONE_ERROR(HONE_CODE_UNSUPPORTED,
+                          "'%s' has more elements than an index of 64 bits can count",
+                          func->buffers[b].name);
+    }
+    return HONE_OK;
+}
+
 hone_status lower_flatten(hone_lower *lower) {
     hone_func *func = lower->func;
     for (hone_node_id n = HONE_NODE_TOP; n != HONE_NO_ID;
@@ -143,6 +182,7 @@ hone_status lower_flatten(hone_lower *lower) {
         if (hone_func_node(func, n)->kind != HONE_NODE_BLOCK) continue;
         return HONE_ERROR(HONE_CODE_INVALID, "there are blocks, pass 'blocks' comes before");
     }
+    HONE_TRY(check_sizes(func));
     flattening f = {.lower = lower, .count = func->buffer_count};
     f.flat = hone_arena_alloc(func->arena, (f.count ? f.count : 1) * sizeof *f.flat);
     if (!f.flat) return LOWER_NO_MEMORY();
