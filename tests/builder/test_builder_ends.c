@@ -86,8 +86,8 @@ static const struct row {
     bool is_killed;   /* the warden; else the build takes too long */
     hone_failure want;
 } rows[] = {
-    {"a killed warden",                    false, true,  HONE_FAILURE_BUILD_ERROR  },
-    {"a killed warden, no namespaces",     true,  true,  HONE_FAILURE_BUILD_ERROR  },
+    {"a killed warden",                    false, true,  HONE_FAILURE_MACHINE_ERROR},
+    {"a killed warden, no namespaces",     true,  true,  HONE_FAILURE_MACHINE_ERROR},
     {"a build that takes long",            false, false, HONE_FAILURE_BUILD_TIMEOUT},
     {"a build that takes long, no spaces", true,  false, HONE_FAILURE_BUILD_TIMEOUT},
 };

@@ -116,7 +116,7 @@ static void says_why_it_cannot_load(void **state) {
     run(*state, &request, &result, HONE_FAILURE_LOAD_ERROR, "ABI version");
     request = runner_fixture_request(&fixture, "ok");
     request.manifest.target = "riscv64-linux-gnu";
-    run(*state, &request, &result, HONE_FAILURE_LOAD_ERROR, "code for");
+    run(*state, &request, &result, HONE_FAILURE_DEVICE_LOST, "code for");
     request.manifest.target = "host";
     run(*state, &request, &result, HONE_FAILURE_NONE, "");
     request = runner_fixture_request(&fixture, "ok");
