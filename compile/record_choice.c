@@ -213,18 +213,14 @@ typedef struct ranking {
 static bool rank(void *ctx, const hone_db_trial *trial) {
     ranking *r = ctx;
     if (r->count == MAX_TRIES) return false;
-    bool is_known = r->count > 0 && r->records[0] == trial->record;
-    if (!is_known) r->records[r->count++] = trial->record;
+    r->records[r->count++] = trial->record;
     return true;
 }
 
-/* The one that v_best names, then the fastest. */
+/* The one that v_best names, then the next best. */
 static hone_status rank_all(const choosing *c, const hone_hash128 *workload, ranking *out) {
     const hone_record_chooser *chooser = c->chooser;
-    const hone_db_trial *best = NULL;
     *out = (ranking){0};
-    HONE_TRY(hone_db_best(chooser->db, workload, &chooser->target, c->arena, &best));
-    if (best) rank(out, best);
     return hone_db_top_k(chooser->db, workload, &chooser->target, MAX_TRIES, rank, out);
 }
 

@@ -154,13 +154,14 @@ hone_status hone_db_commit_trials(hone_db *db, const hone_db_trial *trials, size
     LOCKED(db, db->vt->commit(db, trials, count, &record));
 }
 
-hone_status hone_db_confirm(hone_db *db, int64_t record, double confirmed_ns) {
+hone_status hone_db_confirm(hone_db *db, int64_t record, double confirmed_ns,
+                            int64_t confirmed_at_ns) {
     assert(db);
     HONE_TRY(need_writable(db));
     if (!isfinite(confirmed_ns) || confirmed_ns <= 0) {
         return HONE_ERROR(HONE_CODE_INVALID, "confirmed_ns is %g, must be above 0", confirmed_ns);
     }
-    LOCKED(db, db->vt->confirm(db, record, confirmed_ns));
+    LOCKED(db, db->vt->confirm(db, record, confirmed_ns, confirmed_at_ns));
 }
 
 hone_status hone_db_prune(hone_db *db, int64_t keep, int64_t *out_removed) {
@@ -176,25 +177,62 @@ hone_status hone_db_prune(hone_db *db, int64_t keep, int64_t *out_removed) {
 
 /* ---- reading trials ---- */
 
+/* Counts what a visit has seen of the first of two queries. */
+typedef struct counted_visit {
+    hone_db_visit_trial visit;
+    void *ctx;
+    int64_t count;
+    bool stopped;
+} counted_visit;
+
+static bool visit_counted(void *ctx, const hone_db_trial *trial) {
+    counted_visit *c = ctx;
+    c->count++;
+    c->stopped = !c->visit(c->ctx, trial);
+    return !c->stopped;
+}
+
+static hone_status query_best(hone_db *db, hone_db_query query, hone_db_visit_trial visit,
+                              void *ctx) {
+    counted_visit c = {.visit = visit, .ctx = ctx};
+    query.filter.order = HONE_DB_ORDER_FASTEST;
+    query.confirmed = HONE_DB_CONFIRMED_ONLY;
+    query.by_confirmed = true;
+    HONE_TRY(db->vt->query(db, &query, visit_counted, &c));
+    if (c.stopped || (query.filter.limit > 0 && c.count == query.filter.limit)) return HONE_OK;
+    if (query.filter.limit > 0) query.filter.limit -= c.count;
+    query.confirmed = HONE_DB_CONFIRMED_NOT;
+    query.by_confirmed = false;
+    return db->vt->query(db, &query, visit, ctx);
+}
+
+static hone_status query_any(hone_db *db, const hone_db_query *query, hone_db_visit_trial visit,
+                             void *ctx) {
+    if (query->filter.order == HONE_DB_ORDER_BEST) return query_best(db, *query, visit, ctx);
+    return db->vt->query(db, query, visit, ctx);
+}
+
 hone_status hone_db_trials(hone_db *db, const hone_db_filter *filter, hone_db_visit_trial visit,
                            void *ctx) {
     assert(db && visit);
     hone_db_query query = {0};
     if (filter) query.filter = *filter;
-    LOCKED(db, db->vt->query(db, &query, visit, ctx));
+    LOCKED(db, query_any(db, &query, visit, ctx));
 }
 
 hone_status hone_db_top_k(hone_db *db, const hone_hash128 *workload, const hone_hash128 *target,
                           size_t k, hone_db_visit_trial visit, void *ctx) {
     assert(db && workload && target && visit);
     if (!k) return HONE_OK;
-    hone_db_query query = {
-        .filter = {.workload = workload,
-                   .target = target,
-                   .limit = k > INT32_MAX ? INT32_MAX : (int64_t)k,
-                   .order = HONE_DB_ORDER_FASTEST}
-    };
-    LOCKED(db, db->vt->query(db, &query, visit, ctx));
+    hone_db_filter filter = {.workload = workload,
+                             .target = target,
+                             .limit = k > INT32_MAX ? INT32_MAX : (int64_t)k,
+                             .order = HONE_DB_ORDER_BEST};
+    return hone_db_trials(db, &filter, visit, ctx);
+}
+
+double hone_db_trial_ns(const hone_db_trial *trial) {
+    return isnan(trial->confirmed_ns) ? trial->median_ns : trial->confirmed_ns;
 }
 
 typedef struct keep_one {
@@ -213,24 +251,9 @@ static bool keep_trial(void *ctx, const hone_db_trial *trial) {
 static hone_status query_one(hone_db *db, const hone_db_query *query, hone_arena *arena,
                              const hone_db_trial **out_trial) {
     keep_one keep = {.arena = arena};
-    HONE_TRY(db->vt->query(db, query, keep_trial, &keep));
+    HONE_TRY(query_any(db, query, keep_trial, &keep));
     if (keep.failed) return HONE_ERROR(HONE_CODE_NO_MEMORY, "trial");
     *out_trial = keep.kept;
-    return HONE_OK;
-}
-
-static hone_status best_of(hone_db *db, hone_db_query *query, hone_arena *arena,
-                           const hone_db_trial **out_trial) {
-    const hone_db_trial *sure = NULL, *hopeful = NULL;
-    query->confirmed = HONE_DB_CONFIRMED_ONLY;
-    query->by_confirmed = true;
-    HONE_TRY(query_one(db, query, arena, &sure));
-    query->confirmed = HONE_DB_CONFIRMED_NOT;
-    query->by_confirmed = false;
-    HONE_TRY(query_one(db, query, arena, &hopeful));
-    bool take_hopeful =
-        hopeful && (!sure || hopeful->median_ns * HONE_DB_UNCONFIRMED_MARGIN < sure->confirmed_ns);
-    *out_trial = take_hopeful ? hopeful : sure;
     return HONE_OK;
 }
 
@@ -242,10 +265,10 @@ hone_status hone_db_best(hone_db *db, const hone_hash128 *workload, const hone_h
         .filter = {.workload = workload,
                    .target = target,
                    .limit = 1,
-                   .order = HONE_DB_ORDER_FASTEST,
+                   .order = HONE_DB_ORDER_BEST,
                    .with_samples = true}
     };
-    LOCKED(db, best_of(db, &query, arena, out_trial));
+    LOCKED(db, query_one(db, &query, arena, out_trial));
 }
 
 /* A record number is decimal; a uid prefix has at least 4 hex digits. All-digit text of less than

@@ -66,6 +66,7 @@ typedef struct hone_db_session {
     int32_t look_ahead;    /* W */
     int64_t budget_trials; /* 0 = none */
     int64_t budget_ns;     /* 0 = none */
+    const char *owner;     /* the process that is at it (session_owner.h), or NULL */
 } hone_db_session;
 
 /* Where the time of a trial went, in nanoseconds; 0 = did not happen or is not known. */
@@ -90,11 +91,12 @@ typedef struct hone_db_trial {
     double spread;            /* relative: interquartile range / median; NAN = unknown */
     const double *samples_ns; /* sample_count values, or NULL */
     size_t sample_count;
-    double max_error;       /* largest |got − reference| found by the check; NAN = unchecked */
-    double confirmed_ns;    /* median of the interleaved confirmation; NAN = not confirmed */
-    double predicted_score; /* what the cost model said; NAN = nothing */
-    const char *drift;      /* NULL, or how the device drifted meanwhile ("none", "flagged") */
-    const char *device;     /* name of the runner or board that measured it, or NULL */
+    double max_error;        /* largest |got − reference| found by the check; NAN = unchecked */
+    double confirmed_ns;     /* median of the interleaved confirmation; NAN = not confirmed */
+    int64_t confirmed_at_ns; /* wall time of that; 0 = none, or not known */
+    double predicted_score;  /* what the cost model said; NAN = nothing */
+    const char *drift;       /* NULL, or how the device drifted meanwhile ("none", "flagged") */
+    const char *device;      /* name of the runner or board that measured it, or NULL */
     hone_db_times times;
     int64_t wall_ns;         /* when the result arrived */
     int32_t feature_version; /* of the rows below; 0 = no features */
@@ -110,7 +112,7 @@ typedef struct hone_db_task {
     int32_t threads;
     double flops;
     int64_t trials, ok, failed, confirmed;
-    double best_ns; /* NAN when there is none */
+    double best_ns; /* of its best record (HONE_DB_ORDER_BEST); NAN when there is none */
     int64_t last_wall_ns;
 } hone_db_task;
 
@@ -178,15 +180,19 @@ HONE_NODISCARD hone_status hone_db_commit_trial(hone_db *db, const hone_db_trial
 /* All or none, one transaction. */
 HONE_NODISCARD hone_status hone_db_commit_trials(hone_db *db, const hone_db_trial *trials,
                                                  size_t count);
-/* Marks a record as confirmed, with the time that the confirmation found. NOT_FOUND. */
-HONE_NODISCARD hone_status hone_db_confirm(hone_db *db, int64_t record, double confirmed_ns);
+/* Marks a record as confirmed, with the time that the confirmation found, and when. NOT_FOUND. */
+HONE_NODISCARD hone_status hone_db_confirm(hone_db *db, int64_t record, double confirmed_ns,
+                                           int64_t confirmed_at_ns);
 
 /* ---- reading ---- */
 
 typedef enum hone_db_order {
     HONE_DB_ORDER_PROPOSAL, /* by start of the session, its id, then proposal number: for re-folding
                              */
-    HONE_DB_ORDER_FASTEST,  /* ok trials only, by median_ns, then record */
+    HONE_DB_ORDER_BEST,     /* ok trials only: those that were confirmed, by confirmed_ns, then the
+                               others, by median_ns; then record. A first look that was lucky is
+                               not compared with a confirmation */
+    HONE_DB_ORDER_FASTEST,  /* ok trials only, by median_ns, then record: for whom to confirm */
     HONE_DB_ORDER_LATEST,   /* by record, latest first */
 } hone_db_order;
 
@@ -204,17 +210,16 @@ typedef bool (*hone_db_visit_trial)(void *ctx, const hone_db_trial *trial);
 HONE_NODISCARD hone_status hone_db_trials(hone_db *db, const hone_db_filter *filter,
                                           hone_db_visit_trial visit, void *ctx);
 
-/* The k fastest ok trials of a task, O(log n + k). */
+/* The k best trials of a task, O(log n + k + confirmed). */
 HONE_NODISCARD hone_status hone_db_top_k(hone_db *db, const hone_hash128 *workload,
                                          const hone_hash128 *target, size_t k,
                                          hone_db_visit_trial visit, void *ctx);
 
-/* An unconfirmed trial must be this much faster than the fastest confirmed one to be preferred. */
-#define HONE_DB_UNCONFIRMED_MARGIN 1.05
+/* What counts as the time of an ok trial: the confirmed one, else the median of its samples. */
+double hone_db_trial_ns(const hone_db_trial *trial);
 
-/* The trial to use for a task: the fastest confirmed one, unless an unconfirmed one is faster by
- * the margin above. *out_trial = NULL when there is none (that is no failure). In `arena`, with
- * samples. */
+/* The trial to use for a task, the first in the order BEST. *out_trial = NULL when there is none
+ * (that is no failure). In `arena`, with samples. */
 HONE_NODISCARD hone_status hone_db_best(hone_db *db, const hone_hash128 *workload,
                                         const hone_hash128 *target, hone_arena *arena,
                                         const hone_db_trial **out_trial);

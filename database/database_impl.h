@@ -24,7 +24,7 @@ typedef struct hone_db_query {
     int64_t record; /* 0 = any */
     hone_db_confirmed confirmed;
     bool by_confirmed; /* order by confirmed_ns, then record; overrides filter.order */
-} hone_db_query;
+} hone_db_query;       /* the order BEST is made of two of these by the dispatcher */
 
 typedef struct hone_db_vtable {
     const char *name;
@@ -37,7 +37,8 @@ typedef struct hone_db_vtable {
      * hone_db_trial_uid. */
     hone_status (*commit)(hone_db *self, const hone_db_trial *trials, size_t count,
                           int64_t *out_record);
-    hone_status (*confirm)(hone_db *self, int64_t record, double confirmed_ns);
+    hone_status (*confirm)(hone_db *self, int64_t record, double confirmed_ns,
+                           int64_t confirmed_at_ns);
     hone_status (*prune)(hone_db *self, int64_t keep, int64_t *out_removed);
     hone_status (*query)(hone_db *self, const hone_db_query *query, hone_db_visit_trial visit,
                          void *ctx);

@@ -134,6 +134,7 @@ static hone_status begin_session(hone_db *base, const hone_db_session *session) 
     copy->hone_version = keep(db, session->hone_version, &ok);
     copy->options_json = keep(db, session->options_json, &ok);
     copy->state = keep(db, session->state, &ok);
+    copy->owner = keep(db, session->owner, &ok);
     return ok && hone_vec_push(&db->sessions, copy) ? HONE_OK : no_memory();
 }
 
@@ -197,49 +198,66 @@ static hone_status commit(hone_db *base, const hone_db_trial *trials, size_t cou
     return st;
 }
 
-static hone_status confirm(hone_db *base, int64_t record, double confirmed_ns) {
+static hone_status confirm(hone_db *base, int64_t record, double confirmed_ns,
+                           int64_t confirmed_at_ns) {
     db_memory *db = as_memory(base);
     hone_db_trial *trial = find_record(db, record);
     if (!trial || !is_ok(trial)) {
         return HONE_ERROR(HONE_CODE_NOT_FOUND, "no ok record %" PRId64, record);
     }
     trial->confirmed_ns = confirmed_ns;
+    trial->confirmed_at_ns = confirmed_at_ns;
     return HONE_OK;
 }
 
-/* How many trials of its task are faster than an ok trial. */
-static int64_t place_of(const db_memory *db, const hone_db_trial *trial) {
-    int64_t faster = 0;
-    for (size_t i = 0; i < db->trials.count; i++) {
-        const hone_db_trial *other = db->trials.data[i];
-        if (!is_ok(other) || !of_task(other, &trial->workload, &trial->target)) continue;
-        faster += other->median_ns < trial->median_ns ||
-                  (other->median_ns == trial->median_ns && other->record < trial->record);
+static int by_speed(const void *a, const void *b) {
+    const hone_db_trial *x = *(hone_db_trial *const *)a, *y = *(hone_db_trial *const *)b;
+    int order = hone_hash128_compare(x->workload, y->workload);
+    if (!order) order = hone_hash128_compare(x->target, y->target);
+    if (!order) order = (x->median_ns > y->median_ns) - (x->median_ns < y->median_ns);
+    return order ? order : (x->record > y->record) - (x->record < y->record);
+}
+
+/* Puts the records of the `keep_count` fastest of each task into a map. */
+static hone_status mark_fastest(const db_memory *db, int64_t keep_count, hone_map128 *out_marked) {
+    trial_vec good = {0};
+    hone_status st = HONE_OK;
+    for (size_t i = 0; i < db->trials.count && !st; i++) {
+        if (is_ok(db->trials.data[i]) && !hone_vec_push(&good, db->trials.data[i])) {
+            st = no_memory();
+        }
     }
-    return faster;
+    if (good.count) qsort(good.data, good.count, sizeof *good.data, by_speed);
+    int64_t place = 0;
+    for (size_t i = 0; i < good.count && !st; i++) {
+        const hone_db_trial *trial = good.data[i];
+        bool is_first =
+            !i || !of_task(trial, &good.data[i - 1]->workload, &good.data[i - 1]->target);
+        place = is_first ? 0 : place + 1;
+        if (place < keep_count && !hone_map128_put(out_marked, trial->uid, 0)) st = no_memory();
+    }
+    hone_vec_deinit(&good);
+    return st;
 }
 
 static hone_status prune(hone_db *base, int64_t keep_count, int64_t *out_removed) {
     db_memory *db = as_memory(base);
-    bool *stays = hone_calloc(db->trials.count + 1, sizeof *stays);
-    if (!stays) return no_memory();
-    for (size_t i = 0; i < db->trials.count; i++) {
-        const hone_db_trial *trial = db->trials.data[i];
-        stays[i] = !isnan(trial->confirmed_ns) || trial->sketch < 0 ||
-                   (is_ok(trial) && place_of(db, trial) < keep_count);
-    }
-    size_t count = 0;
-    for (size_t i = 0; i < db->trials.count; i++) {
-        if (stays[i]) {
-            db->trials.data[count++] = db->trials.data[i];
+    hone_map128 fastest = {0};
+    hone_status st = mark_fastest(db, keep_count, &fastest);
+    size_t count = 0, before = db->trials.count;
+    for (size_t i = 0; i < before && !st; i++) {
+        hone_db_trial *trial = db->trials.data[i];
+        if (!isnan(trial->confirmed_ns) || trial->sketch < 0 ||
+            hone_map128_find(&fastest, trial->uid, NULL)) {
+            db->trials.data[count++] = trial;
         } else {
-            hone_map128_remove(&db->uids, db->trials.data[i]->uid);
+            hone_map128_remove(&db->uids, trial->uid);
         }
     }
-    *out_removed = (int64_t)(db->trials.count - count);
-    db->trials.count = count;
-    hone_free(stays);
-    return HONE_OK;
+    if (!st) db->trials.count = count;
+    *out_removed = st ? 0 : (int64_t)(before - count);
+    hone_map128_deinit(&fastest);
+    return st;
 }
 
 /* ---- trials ---- */
@@ -426,6 +444,13 @@ static hone_status sessions(hone_db *base, const char *id, hone_db_visit_session
     return HONE_OK;
 }
 
+/* In the order BEST, of ok trials that were committed one after the other. */
+static bool is_better(const hone_db_trial *later, const hone_db_trial *earlier) {
+    bool is_sure = !isnan(later->confirmed_ns), was_sure = !isnan(earlier->confirmed_ns);
+    if (is_sure != was_sure) return is_sure;
+    return hone_db_trial_ns(later) < hone_db_trial_ns(earlier);
+}
+
 static hone_db_task task_of(const db_memory *db, const hone_db_workload *workload,
                             const hone_db_target *target) {
     hone_db_task task = {
@@ -437,15 +462,17 @@ static hone_db_task task_of(const db_memory *db, const hone_db_workload *workloa
         .flops = workload->flops,
         .best_ns = NAN,
     };
+    const hone_db_trial *best = NULL;
     for (size_t i = 0; i < db->trials.count; i++) {
         const hone_db_trial *trial = db->trials.data[i];
         if (!of_task(trial, &task.workload, &task.target)) continue;
         task.trials++;
         if (is_ok(trial)) task.ok++;
         if (!isnan(trial->confirmed_ns)) task.confirmed++;
-        if (is_ok(trial) && !(task.best_ns <= trial->median_ns)) task.best_ns = trial->median_ns;
+        if (is_ok(trial) && (!best || is_better(trial, best))) best = trial;
         if (trial->wall_ns > task.last_wall_ns) task.last_wall_ns = trial->wall_ns;
     }
+    if (best) task.best_ns = hone_db_trial_ns(best);
     task.failed = task.trials - task.ok;
     return task;
 }

@@ -3,10 +3,12 @@
  *   db_sqlite.c         the table of functions, create and destroy
  *   db_sqlite_open.c    connecting: whose file is it, settings, migrations
  *   db_sqlite_schema.c  tables, views, migrations
+ *   db_sqlite_sum.c     checksums of rows
  *   db_sqlite_stmt.c    prepared statements, binding, errors
  *   db_sqlite_write.c   put, begin, end, commit, prune
  *   db_sqlite_read.c    queries with typed rows
- *   db_sqlite_user.c    SQL that people type; check
+ *   db_sqlite_user.c    SQL that people type
+ *   db_sqlite_check.c   looking through a whole file
  */
 #ifndef HONE_DATABASE_DB_SQLITE_IMPL_H
 #define HONE_DATABASE_DB_SQLITE_IMPL_H
@@ -30,8 +32,11 @@ typedef enum db_stmt_id {
     DB_STMT_PUT_TRIAL,
     DB_STMT_PUT_SAMPLE,
     DB_STMT_PUT_FEATURE,
+    DB_STMT_SUM_SESSION,
+    DB_STMT_SUM_TRIAL,
     DB_STMT_CONFIRM,
     DB_STMT_PRUNE,
+    DB_STMT_PRUNE_TASKS,
     DB_STMT_SAMPLES,
     DB_STMT_FEATURE,
     DB_STMT_FIND_UID,
@@ -50,7 +55,9 @@ typedef enum db_stmt_id {
 typedef struct db_sqlite {
     hone_db base; /* first: a db_sqlite * is an hone_db * */
     sqlite3 *sql;
-    char *path; /* owned; for messages */
+    char *path;       /* owned; for messages */
+    bool is_copy;     /* sql is a private copy of the file, brought up to date */
+    bool is_checking; /* messages about damage do not send people to 'hone db check' */
     sqlite3_stmt *stmts[DB_STMT_COUNT];
     double *samples; /* scratch of the row being visited, as is the next */
     float *features;
@@ -65,6 +72,8 @@ static inline db_sqlite *db_sqlite_of(hone_db *base) {
 
 /* Makes a failure of an SQLite result code, with the file's path. `doing` reads after "cannot". */
 HONE_NODISCARD hone_status db_sqlite_error(const db_sqlite *db, int rc, const char *doing);
+/* What to do about a damaged file; goes after a message. */
+const char *db_sqlite_damage_advice(const db_sqlite *db);
 /* Runs SQL without results. */
 HONE_NODISCARD hone_status db_sqlite_exec(db_sqlite *db, const char *text, const char *doing);
 /* The statement, reset and without bindings; prepared when first used. */
@@ -95,6 +104,11 @@ HONE_NODISCARD hone_status db_column_hash(const db_sqlite *db, sqlite3_stmt *stm
  * and migrates it where the mode allows. */
 HONE_NODISCARD hone_status db_sqlite_connect(db_sqlite *db, const hone_db_options *options);
 
+/* ---- db_sqlite_sum.c ---- */
+
+/* Makes the functions of DB_…_SUM (db_sqlite_schema.h) known to the connection. */
+HONE_NODISCARD hone_status db_sqlite_add_sums(db_sqlite *db);
+
 /* ---- db_sqlite_write.c ---- */
 hone_status db_sqlite_put_workload(hone_db *base, const hone_db_workload *workload);
 hone_status db_sqlite_put_target(hone_db *base, const hone_db_target *target);
@@ -103,7 +117,8 @@ hone_status db_sqlite_end_session(hone_db *base, const char *id, const char *sta
                                   int64_t ended_ns);
 hone_status db_sqlite_commit(hone_db *base, const hone_db_trial *trials, size_t count,
                              int64_t *out_record);
-hone_status db_sqlite_confirm(hone_db *base, int64_t record, double confirmed_ns);
+hone_status db_sqlite_confirm(hone_db *base, int64_t record, double confirmed_ns,
+                              int64_t confirmed_at_ns);
 hone_status db_sqlite_prune(hone_db *base, int64_t keep, int64_t *out_removed);
 
 /* ---- db_sqlite_read.c ---- */
@@ -130,6 +145,8 @@ hone_status db_sqlite_stats(hone_db *base, hone_db_stats *out_stats);
 /* ---- db_sqlite_user.c ---- */
 hone_status db_sqlite_user_sql(hone_db *base, const char *sql, int64_t timeout_ns,
                                hone_db_visit_row visit, void *ctx);
+
+/* ---- db_sqlite_check.c ---- */
 hone_status db_sqlite_check(hone_db *base, hone_db_report report, void *ctx);
 
 #endif

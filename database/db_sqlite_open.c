@@ -21,7 +21,9 @@
 
 /* What was found out about the file before SQLite saw it. */
 typedef struct file_facts {
-    bool exists, empty, has_log; /* has_log: a write-ahead log was left behind, or is in use */
+    bool exists, empty;
+    bool has_log, has_shared; /* files beside it: in use, or left behind */
+    bool may_write;           /* the file and beside it, and its mode says that this is meant */
 } file_facts;
 
 /* ---- before SQLite ---- */
@@ -65,6 +67,24 @@ static hone_status check_directory(const char *path) {
     return HONE_ERROR(HONE_CODE_IO, "%s: cannot be made there: %s", path, strerror(reason));
 }
 
+static bool directory_is_writable(const char *path) {
+    char *dir = hone_path_dirname(path);
+    bool is_writable = dir && access(dir, W_OK) == 0;
+    hone_free(dir);
+    return is_writable;
+}
+
+static hone_status look_beside(const char *path, const char *suffix, bool with_bytes,
+                               bool *out_is_there) {
+    struct stat facts;
+    hone_str name = {0};
+    hone_str_printf(&name, "%s%s", path, suffix);
+    HONE_TRY(hone_str_check(&name));
+    *out_is_there = stat(name.data, &facts) == 0 && (facts.st_size > 0 || !with_bytes);
+    hone_str_deinit(&name);
+    return HONE_OK;
+}
+
 static hone_status look_at_file(const char *path, hone_db_mode mode, file_facts *out_facts) {
     *out_facts = (file_facts){0};
     struct stat facts;
@@ -80,12 +100,10 @@ static hone_status look_at_file(const char *path, hone_db_mode mode, file_facts 
     }
     out_facts->exists = true;
     out_facts->empty = facts.st_size == 0;
-    hone_str log = {0};
-    hone_str_printf(&log, "%s-wal", path);
-    HONE_TRY(hone_str_check(&log));
-    struct stat log_facts;
-    out_facts->has_log = stat(log.data, &log_facts) == 0 && log_facts.st_size > 0;
-    hone_str_deinit(&log);
+    out_facts->may_write =
+        (facts.st_mode & 0222) && access(path, W_OK) == 0 && directory_is_writable(path);
+    HONE_TRY(look_beside(path, "-wal", true, &out_facts->has_log));
+    HONE_TRY(look_beside(path, "-shm", false, &out_facts->has_shared));
     /* An empty file may be one that another process is about to fill. */
     if (!out_facts->empty) return check_header(path, &facts);
     if (mode == HONE_DB_CREATE) return HONE_OK;
@@ -95,7 +113,7 @@ static hone_status look_at_file(const char *path, hone_db_mode mode, file_facts 
 /* ---- connecting ---- */
 
 /* "file:/path%3Fx?immutable=1"; relative paths stay relative. */
-static void append_uri(hone_str *uri, const char *path, bool immutable) {
+static void append_uri(hone_str *uri, const char *path, const char *query) {
     hone_str_append(uri, "file:");
     for (const char *c = path; *c; c++) {
         if (strchr("?#%", *c)) {
@@ -104,15 +122,15 @@ static void append_uri(hone_str *uri, const char *path, bool immutable) {
             hone_str_append_char(uri, *c);
         }
     }
-    if (immutable) hone_str_append(uri, "?immutable=1");
+    hone_str_append(uri, query);
 }
 
-static hone_status open_connection(db_sqlite *db, hone_db_mode mode, bool immutable) {
+static hone_status open_connection(db_sqlite *db, hone_db_mode mode, const char *query) {
     int flags = SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE;
     flags |= mode == HONE_DB_READ ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE;
     if (mode == HONE_DB_CREATE) flags |= SQLITE_OPEN_CREATE;
     hone_str uri = {0};
-    append_uri(&uri, db->path, immutable);
+    append_uri(&uri, db->path, query);
     HONE_TRY(hone_str_check(&uri));
     int rc = sqlite3_open_v2(uri.data, &db->sql, flags, NULL);
     hone_str_deinit(&uri);
@@ -126,7 +144,7 @@ static hone_status apply_settings(db_sqlite *db, int64_t busy_ns) {
     sqlite3_db_config(db->sql, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
     sqlite3_db_config(db->sql, SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 0, NULL);
     sqlite3_db_config(db->sql, SQLITE_DBCONFIG_ENABLE_FKEY, 1, NULL);
-    return HONE_OK;
+    return db_sqlite_add_sums(db);
 }
 
 static hone_status read_number(db_sqlite *db, const char *text, int64_t *out_number) {
@@ -179,12 +197,6 @@ static hone_status check_identity(const db_sqlite *db, const identity *id, hone_
     }
     if (id->version < 1) {
         return HONE_ERROR(HONE_CODE_INVALID, "%s: has schema version %" PRId64 ", must be 1 to %d",
-                          db->path, id->version, latest);
-    }
-    if (mode == HONE_DB_READ && id->version < latest) {
-        return HONE_ERROR(HONE_CODE_VERSION,
-                          "%s: has the older schema version %" PRId64 "; 'hone db check' with "
-                          "write access brings it to %d",
                           db->path, id->version, latest);
     }
     return HONE_OK;
@@ -251,37 +263,88 @@ static hone_status quick_check(db_sqlite *db) {
     if (rc != SQLITE_ROW) {
         st = db_sqlite_error(db, rc, "check the file");
     } else if (strcmp(db_column_text(stmt, 0), "ok") != 0) {
-        st = HONE_ERROR(HONE_CODE_INVALID, "%s: is damaged: %s; 'hone db check' tells more",
-                        db->path, db_column_text(stmt, 0));
+        st = HONE_ERROR(HONE_CODE_INVALID, "%s: is damaged: %s%s", db->path,
+                        db_column_text(stmt, 0), db_sqlite_damage_advice(db));
     }
     sqlite3_finalize(stmt);
     return st;
 }
 
-static bool directory_is_writable(const char *path) {
-    char *dir = hone_path_dirname(path);
-    bool is_writable = dir && access(dir, W_OK) == 0;
-    hone_free(dir);
-    return is_writable;
+/* ---- readers ---- */
+
+/* Even readers of a log share memory in a file beside it; one made by somebody who may not write
+ * the file would keep those out who may. Where none is there and no log is left, nobody is writing:
+ * the file is read as it lies. */
+static hone_status how_to_read(const char *path, const file_facts *facts, const char **out_query) {
+    *out_query = "";
+    if (facts->may_write) return HONE_OK;
+    if (facts->has_shared) {
+        *out_query = "?readonly_shm=1";
+    } else if (!facts->has_log) {
+        *out_query = "?immutable=1";
+    } else {
+        return HONE_ERROR(HONE_CODE_IO,
+                          "%s: was not closed, and what its log holds can be taken in only by "
+                          "somebody who may write it and its directory",
+                          path);
+    }
+    return HONE_OK;
+}
+
+static hone_status copy_pages(db_sqlite *db, sqlite3 *copy) {
+    sqlite3_backup *backup = sqlite3_backup_init(copy, "main", db->sql, "main");
+    if (!backup) return db_sqlite_error(db, sqlite3_errcode(copy), "copy the file");
+    sqlite3_backup_step(backup, -1);
+    int rc = sqlite3_backup_finish(backup);
+    return rc == SQLITE_OK ? HONE_OK : db_sqlite_error(db, rc, "copy the file");
+}
+
+/* Readers change no file: they bring a private copy of an older one up to date. */
+static hone_status read_a_migrated_copy(db_sqlite *db, int64_t busy_ns) {
+    sqlite3 *copy = NULL;
+    int flags =
+        SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE;
+    int rc = sqlite3_open_v2("", &copy, flags, NULL);
+    hone_status st = rc == SQLITE_OK ? copy_pages(db, copy) : db_sqlite_error(db, rc, "copy");
+    if (st) {
+        sqlite3_close_v2(copy);
+        return st;
+    }
+    sqlite3_close_v2(db->sql);
+    db->sql = copy;
+    db->is_copy = true;
+    HONE_TRY(apply_settings(db, busy_ns));
+    return migrate(db, HONE_DB_READ);
+}
+
+/* ---- all together ---- */
+
+static hone_status connect_reader(db_sqlite *db, const hone_db_options *options,
+                                  const file_facts *facts) {
+    identity id;
+    const char *query;
+    HONE_TRY(how_to_read(db->path, facts, &query));
+    HONE_TRY(open_connection(db, HONE_DB_READ, query));
+    HONE_TRY(apply_settings(db, options->busy_timeout_ns));
+    HONE_TRY(read_identity_at_once(db, &id));
+    HONE_TRY(check_identity(db, &id, HONE_DB_READ));
+    if (options->check_always) HONE_TRY(quick_check(db));
+    if (id.version == hone_db_schema_latest()) return HONE_OK;
+    return read_a_migrated_copy(db, options->busy_timeout_ns);
 }
 
 hone_status db_sqlite_connect(db_sqlite *db, const hone_db_options *options) {
     file_facts facts;
-    hone_db_mode mode = options->mode;
-    HONE_TRY(look_at_file(db->path, mode, &facts));
-    bool reading = mode == HONE_DB_READ;
-    if (!reading) HONE_TRY(check_file_system(db->path));
-    /* Even readers of a log share memory in a file beside it. Where none can be made and no log
-     * is left, nobody can be writing: the file is read as it lies. */
-    bool immutable = reading && !facts.has_log && !directory_is_writable(db->path);
-    HONE_TRY(open_connection(db, mode, immutable));
-    HONE_TRY(apply_settings(db, options->busy_timeout_ns));
     identity id;
+    HONE_TRY(look_at_file(db->path, options->mode, &facts));
+    if (options->mode == HONE_DB_READ) return connect_reader(db, options, &facts);
+    HONE_TRY(check_file_system(db->path));
+    HONE_TRY(open_connection(db, options->mode, ""));
+    HONE_TRY(apply_settings(db, options->busy_timeout_ns));
     HONE_TRY(read_identity_at_once(db, &id));
-    HONE_TRY(check_identity(db, &id, mode));
+    HONE_TRY(check_identity(db, &id, options->mode));
     /* A log that was left behind means a crash, or another writer at work: a writer makes sure. */
-    if (options->check_always || (facts.has_log && !reading)) HONE_TRY(quick_check(db));
-    if (reading) return HONE_OK;
+    if (options->check_always || facts.has_log) HONE_TRY(quick_check(db));
     HONE_TRY(enable_log(db, options->busy_timeout_ns));
-    return id.version < hone_db_schema_latest() ? migrate(db, mode) : HONE_OK;
+    return id.version < hone_db_schema_latest() ? migrate(db, options->mode) : HONE_OK;
 }

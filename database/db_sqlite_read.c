@@ -15,7 +15,7 @@ static const char trial_select[] =
     "SELECT t.id, t.uid, s.uid, w.hash, g.hash, t.proposal, t.sketch, t.program, t.outcome,"
     " t.median_ns, t.spread, t.max_error, t.confirmed_ns, t.predicted_score, t.search_ns,"
     " t.queue_ns, t.build_ns, t.transfer_ns, t.load_ns, t.measure_ns, t.check_ns, t.wall_ns,"
-    " t.drift, t.device, t.message, t.trace"
+    " t.drift, t.device, t.message, t.trace, t.confirmed_at_ns"
     " FROM trial t CROSS JOIN session s ON s.id = t.session_id"
     " CROSS JOIN workload w ON w.id = t.workload_id CROSS JOIN target g ON g.id = t.target_id";
 
@@ -23,6 +23,7 @@ static const char trial_select[] =
 static void append_where(hone_str *text, const hone_db_query *query) {
     const hone_db_filter *f = &query->filter;
     bool ok_only = f->order == HONE_DB_ORDER_FASTEST || query->by_confirmed;
+    bool is_ok = f->outcome && strcmp(f->outcome, HONE_DB_OUTCOME_OK) == 0;
     hone_str_append(text, " WHERE 1");
     if (query->record) hone_str_append(text, " AND t.id = ?1");
     if (f->workload) {
@@ -35,8 +36,9 @@ static void append_where(hone_str *text, const hone_db_query *query) {
         hone_str_append(text, " AND t.session_id = (SELECT id FROM session WHERE uid = ?4)");
     }
     if (f->program) hone_str_append(text, " AND t.program = ?5");
-    if (f->outcome) hone_str_append(text, " AND t.outcome = ?6");
-    if (ok_only) hone_str_append(text, " AND t.outcome = 'ok'");
+    /* A literal, so that the indices of good records serve. */
+    if (f->outcome && !is_ok) hone_str_append(text, " AND t.outcome = ?6");
+    if (ok_only || is_ok) hone_str_append(text, " AND t.outcome = 'ok'");
     if (query->confirmed == HONE_DB_CONFIRMED_ONLY) {
         hone_str_append(text, " AND t.confirmed_ns IS NOT NULL");
     } else if (query->confirmed == HONE_DB_CONFIRMED_NOT) {
@@ -80,7 +82,9 @@ static int bind_query(sqlite3_stmt *stmt, const hone_db_query *query) {
     if (f->target) db_bind_hash(stmt, 3, f->target, &rc);
     if (f->session) db_bind_text(stmt, 4, f->session, &rc);
     if (f->program) db_bind_hash(stmt, 5, f->program, &rc);
-    if (f->outcome) db_bind_text(stmt, 6, f->outcome, &rc);
+    if (f->outcome && strcmp(f->outcome, HONE_DB_OUTCOME_OK) != 0) {
+        db_bind_text(stmt, 6, f->outcome, &rc);
+    }
     if (f->limit > 0) db_bind_int(stmt, 7, f->limit, &rc);
     return rc;
 }
@@ -119,8 +123,9 @@ static hone_status copy_features(db_sqlite *db, sqlite3_stmt *stmt, hone_db_tria
     if (!fits) {
         return HONE_ERROR(HONE_CODE_INVALID,
                           "%s: features of record %" PRId64 " are %zu bytes for %" PRId64
-                          " × %" PRId64 " numbers; the file is damaged",
-                          db->path, trial->record, bytes, rows, columns);
+                          " × %" PRId64 " numbers%s",
+                          db->path, trial->record, bytes, rows, columns,
+                          db_sqlite_damage_advice(db));
     }
     if (bytes > db->feature_capacity) {
         float *grown = hone_realloc(db->features, bytes);
@@ -181,6 +186,7 @@ static hone_status read_trial(db_sqlite *db, sqlite3_stmt *stmt, const hone_db_f
     trial->device = db_column_text(stmt, 23);
     trial->message = db_column_text(stmt, 24);
     trial->trace = db_column_text(stmt, 25);
+    trial->confirmed_at_ns = sqlite3_column_int64(stmt, 26);
     if (!trial->session || !trial->outcome || !trial->trace) {
         return HONE_ERROR(HONE_CODE_NO_MEMORY, "text of record %" PRId64, trial->record);
     }
@@ -363,6 +369,7 @@ hone_status db_sqlite_sessions(hone_db *base, const char *id, hone_db_visit_sess
             .hone_version = db_column_text(c.stmt, 9),
             .command_line = db_column_text(c.stmt, 10),
             .options_json = db_column_text(c.stmt, 11),
+            .owner = db_column_text(c.stmt, 12),
         };
         if (!visit(ctx, &session)) break;
     }

@@ -115,7 +115,6 @@ static const char *const version_1[] = {
     " t.wall_ns AS finished_ns, t.program AS program_hash, t.message, t.trace"
     " FROM trial t JOIN session s ON s.id = t.session_id"
     " JOIN workload w ON w.id = t.workload_id JOIN target g ON g.id = t.target_id",
-    /* The same choice as hone_db_best: 1.05 is HONE_DB_UNCONFIRMED_MARGIN. */
     "CREATE VIEW v_best AS"
     " WITH task AS (SELECT DISTINCT workload_id AS wid, target_id AS tid FROM trial),"
     " pick AS (SELECT wid, tid,"
@@ -157,8 +156,115 @@ static const char *const version_1[] = {
     NULL,
 };
 
+/* What is best is said by one order: confirmed records by confirmed_ns, after them the others by
+ * median_ns. What is asked often is counted when trials come and go. Each row has a checksum. */
+#define BEST_OF(column, order, rest)                                                               \
+    "(SELECT " column " FROM trial WHERE workload_id = k.workload_id"                              \
+    " AND target_id = k.target_id AND " rest " ORDER BY " order ", id LIMIT 1)"
+
+static const char *const version_2[] = {
+    "ALTER TABLE workload ADD COLUMN checksum INTEGER",
+    "ALTER TABLE target ADD COLUMN checksum INTEGER",
+    "ALTER TABLE session ADD COLUMN owner TEXT", /* the process that is at it */
+    "ALTER TABLE session ADD COLUMN checksum INTEGER",
+    "ALTER TABLE trial ADD COLUMN confirmed_at_ns INTEGER", /* when; NULL = not known */
+    "ALTER TABLE trial ADD COLUMN checksum INTEGER",
+    /* Nobody can tell any more whether these are at it; one that is sets its end itself. */
+    "UPDATE session SET state = 'killed', ended_ns ="
+    " (SELECT max(wall_ns) FROM trial WHERE session_id = session.id) WHERE state = 'running'",
+    "UPDATE workload SET checksum = " DB_WORKLOAD_SUM,
+    "UPDATE target SET checksum = " DB_TARGET_SUM,
+    "UPDATE session SET checksum = " DB_SESSION_SUM("state", "ended_ns"),
+    "UPDATE trial SET checksum = " DB_TRIAL_SUM("confirmed_ns", "confirmed_at_ns"),
+    "CREATE INDEX trial_task ON trial(workload_id, target_id)",
+    "CREATE TABLE task("
+    " workload_id INTEGER NOT NULL REFERENCES workload(id),"
+    " target_id INTEGER NOT NULL REFERENCES target(id),"
+    " trials INTEGER NOT NULL,"
+    " ok INTEGER NOT NULL,"
+    " confirmed INTEGER NOT NULL,"
+    " last_wall_ns INTEGER NOT NULL,"
+    " search_ns INTEGER NOT NULL,"
+    " build_ns INTEGER NOT NULL,"
+    " measure_ns INTEGER NOT NULL,"
+    " PRIMARY KEY(workload_id, target_id)"
+    ") STRICT, WITHOUT ROWID",
+    "INSERT INTO task SELECT" DB_TASK_COUNTS,
+    "CREATE TRIGGER trial_added AFTER INSERT ON trial BEGIN"
+    " INSERT INTO task VALUES(new.workload_id, new.target_id, 1, new.median_ns IS NOT NULL,"
+    "  new.confirmed_ns IS NOT NULL, new.wall_ns, new.search_ns, new.build_ns, new.measure_ns)"
+    " ON CONFLICT DO UPDATE SET trials = trials + 1, ok = ok + excluded.ok,"
+    "  confirmed = confirmed + excluded.confirmed,"
+    "  last_wall_ns = max(last_wall_ns, excluded.last_wall_ns),"
+    "  search_ns = search_ns + excluded.search_ns, build_ns = build_ns + excluded.build_ns,"
+    "  measure_ns = measure_ns + excluded.measure_ns;"
+    " END",
+    "CREATE TRIGGER trial_changed AFTER UPDATE OF median_ns, confirmed_ns, wall_ns, search_ns,"
+    " build_ns, measure_ns ON trial BEGIN"
+    " UPDATE task SET ok = ok + (new.median_ns IS NOT NULL) - (old.median_ns IS NOT NULL),"
+    "  confirmed = confirmed + (new.confirmed_ns IS NOT NULL) - (old.confirmed_ns IS NOT NULL),"
+    "  last_wall_ns = max(last_wall_ns, new.wall_ns),"
+    "  search_ns = search_ns + new.search_ns - old.search_ns,"
+    "  build_ns = build_ns + new.build_ns - old.build_ns,"
+    "  measure_ns = measure_ns + new.measure_ns - old.measure_ns"
+    " WHERE workload_id = new.workload_id AND target_id = new.target_id;"
+    " END",
+    /* Who removes trials brings last_wall_ns up to date. */
+    "CREATE TRIGGER trial_removed AFTER DELETE ON trial BEGIN"
+    " UPDATE task SET trials = trials - 1, ok = ok - (old.median_ns IS NOT NULL),"
+    "  confirmed = confirmed - (old.confirmed_ns IS NOT NULL),"
+    "  search_ns = search_ns - old.search_ns, build_ns = build_ns - old.build_ns,"
+    "  measure_ns = measure_ns - old.measure_ns"
+    " WHERE workload_id = old.workload_id AND target_id = old.target_id;"
+    " END",
+    "DROP VIEW v_targets",
+    "CREATE VIEW v_targets AS SELECT"
+    " g.hash AS target_hash, g.text AS target, g.threads,"
+    " coalesce(sum(k.trials), 0) AS trials, count(k.trials) AS tasks"
+    " FROM target g LEFT JOIN task k ON k.target_id = g.id AND k.trials > 0 GROUP BY g.id",
+    "DROP VIEW v_best",
+    "CREATE VIEW v_best AS"
+    " WITH choice AS (SELECT coalesce(" BEST_OF(
+        "id", "confirmed_ns",
+        "confirmed_ns IS NOT NULL") ", " BEST_OF("id", "median_ns",
+                                                 "outcome = 'ok'") ") AS chosen FROM task k)"
+                                                                   " SELECT v.* FROM choice CROSS "
+                                                                   "JOIN v_trials v ON v.record = "
+                                                                   "choice.chosen",
+    "DROP VIEW v_tasks",
+    "CREATE VIEW v_tasks AS"
+    " WITH known AS (SELECT k.*, coalesce(" BEST_OF(
+        "confirmed_ns", "confirmed_ns",
+        "confirmed_ns IS NOT NULL") ", " BEST_OF("median_ns", "median_ns",
+                                                 "outcome = 'ok'") ") AS best_ns"
+                                                                   "  FROM task k WHERE trials > 0)"
+                                                                   " SELECT w.name AS task, w.hash "
+                                                                   "AS workload_hash, g.text AS "
+                                                                   "target, g.threads,"
+                                                                   " g.hash AS target_hash, "
+                                                                   "w.flops, k.trials, k.ok, "
+                                                                   "k.trials - k.ok AS failed, "
+                                                                   "k.confirmed,"
+                                                                   " k.best_ns, CASE WHEN w.flops "
+                                                                   "> 0 THEN w.flops / k.best_ns "
+                                                                   "END AS best_gflops,"
+                                                                   " k.search_ns / 1e9 AS "
+                                                                   "search_s, k.build_ns / 1e9 AS "
+                                                                   "build_s,"
+                                                                   " k.measure_ns / 1e9 AS "
+                                                                   "measure_s,"
+                                                                   " strftime('%Y-%m-%d %H:%M:%S', "
+                                                                   "k.last_wall_ns / 1000000000, "
+                                                                   "'unixepoch') AS last_utc,"
+                                                                   " k.last_wall_ns AS last_ns"
+                                                                   " FROM known k JOIN workload w "
+                                                                   "ON w.id = k.workload_id JOIN "
+                                                                   "target g ON g.id = k.target_id",
+    NULL,
+};
+
 /* migrations[v] takes a file from version v to v + 1. */
-static const char *const *const migrations[] = {version_1};
+static const char *const *const migrations[] = {version_1, version_2};
 
 enum { LATEST = sizeof migrations / sizeof migrations[0] };
 

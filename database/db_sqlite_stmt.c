@@ -4,21 +4,29 @@
 #include <string.h>
 
 #include "database/db_sqlite_impl.h"
+#include "database/db_sqlite_schema.h"
 
 static const char *const texts[DB_STMT_COUNT] = {
     [DB_STMT_BEGIN] = "BEGIN IMMEDIATE",
     [DB_STMT_COMMIT] = "COMMIT",
     [DB_STMT_ROLLBACK] = "ROLLBACK",
     [DB_STMT_PUT_WORKLOAD] =
-        "INSERT INTO workload(hash, hash_version, name, flops, args_json, program)"
-        " VALUES(?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT(hash) DO NOTHING",
-    [DB_STMT_PUT_TARGET] = "INSERT INTO target(hash, threads, text) VALUES(?1, ?2, ?3)"
+        "INSERT INTO workload(hash, hash_version, name, flops, args_json, program, checksum)"
+        " VALUES(?1, ?2, ?3, ?4, ?5, ?6, hone_sum(?1, ?2, ?3, ?4, ?5, ?6))"
+        " ON CONFLICT(hash) DO NOTHING",
+    [DB_STMT_PUT_TARGET] = "INSERT INTO target(hash, threads, text, checksum)"
+                           " VALUES(?1, ?2, ?3, hone_sum(?1, ?2, ?3))"
                            " ON CONFLICT(hash) DO NOTHING",
     [DB_STMT_BEGIN_SESSION] =
         "INSERT INTO session(uid, state, started_ns, ended_ns, seed, look_ahead, budget_trials,"
-        " budget_ns, model, hone_version, command_line, options_json)"
-        " VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12) ON CONFLICT(uid) DO NOTHING",
-    [DB_STMT_END_SESSION] = "UPDATE session SET state = ?2, ended_ns = ?3 WHERE uid = ?1",
+        " budget_ns, model, hone_version, command_line, options_json, owner)"
+        " VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)"
+        " ON CONFLICT(uid) DO NOTHING",
+    /* What changes a row keeps a checksum that was wrong before wrong. */
+    [DB_STMT_END_SESSION] =
+        "UPDATE session SET state = ?2, ended_ns = ?3, checksum = CASE WHEN checksum "
+        "IS " DB_SESSION_SUM("state", "ended_ns") " THEN " DB_SESSION_SUM(
+            "?2", "?3") " ELSE checksum END WHERE uid = ?1",
     [DB_STMT_FIND_WORKLOAD] = "SELECT id FROM workload WHERE hash = ?1",
     [DB_STMT_FIND_TARGET] = "SELECT id FROM target WHERE hash = ?1",
     [DB_STMT_FIND_SESSION] = "SELECT id FROM session WHERE uid = ?1",
@@ -26,16 +34,25 @@ static const char *const texts[DB_STMT_COUNT] = {
         "INSERT INTO trial(uid, session_id, workload_id, target_id, proposal, sketch, program,"
         " outcome, median_ns, spread, max_error, confirmed_ns, predicted_score, search_ns,"
         " queue_ns, build_ns, transfer_ns, load_ns, measure_ns, check_ns, wall_ns, drift, device,"
-        " message, trace) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15,"
-        " ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24, ?25) ON CONFLICT DO NOTHING",
+        " message, trace, confirmed_at_ns) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11,"
+        " ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26)"
+        " ON CONFLICT DO NOTHING",
     [DB_STMT_PUT_SAMPLE] = "INSERT INTO sample(trial_id, number, ns) VALUES(?1, ?2, ?3)",
     [DB_STMT_PUT_FEATURE] = "INSERT INTO feature(trial_id, version, row_count, column_count, data)"
                             " VALUES(?1, ?2, ?3, ?4, ?5)",
-    [DB_STMT_CONFIRM] = "UPDATE trial SET confirmed_ns = ?2 WHERE id = ?1 AND outcome = 'ok'",
+    [DB_STMT_SUM_SESSION] =
+        "UPDATE session SET checksum = " DB_SESSION_SUM("state", "ended_ns") " WHERE uid = ?1",
+    [DB_STMT_SUM_TRIAL] = "UPDATE trial SET checksum = " DB_TRIAL_SUM(
+        "confirmed_ns", "confirmed_at_ns") " WHERE id = ?1",
+    [DB_STMT_CONFIRM] =
+        "UPDATE trial SET confirmed_ns = ?2, confirmed_at_ns = ?3, checksum = CASE WHEN checksum "
+        "IS " DB_TRIAL_SUM("confirmed_ns", "confirmed_at_ns") " THEN " DB_TRIAL_SUM(
+            "?2", "?3") " ELSE checksum END WHERE id = ?1 AND outcome = 'ok'",
     [DB_STMT_PRUNE] =
         "DELETE FROM trial WHERE confirmed_ns IS NULL AND sketch >= 0 AND id NOT IN"
         " (SELECT id FROM (SELECT id, row_number() OVER (PARTITION BY workload_id, target_id"
         " ORDER BY median_ns, id) AS place FROM trial WHERE outcome = 'ok') WHERE place <= ?1)",
+    [DB_STMT_PRUNE_TASKS] = "INSERT OR REPLACE INTO task SELECT" DB_TASK_COUNTS,
     [DB_STMT_SAMPLES] = "SELECT ns FROM sample WHERE trial_id = ?1 ORDER BY number",
     [DB_STMT_FEATURE] =
         "SELECT version, row_count, column_count, data FROM feature WHERE trial_id = ?1",
@@ -53,14 +70,11 @@ static const char *const texts[DB_STMT_COUNT] = {
         "SELECT hash, threads, text FROM target WHERE ?1 IS NULL OR hash = ?1 ORDER BY id",
     [DB_STMT_SESSIONS] =
         "SELECT uid, state, started_ns, ended_ns, seed, look_ahead, budget_trials, budget_ns,"
-        " model, hone_version, command_line, options_json FROM session"
+        " model, hone_version, command_line, options_json, owner FROM session"
         " WHERE ?1 IS NULL OR uid = ?1 ORDER BY started_ns, uid",
     [DB_STMT_TASKS] =
-        "SELECT w.hash, g.hash, w.name, g.text, g.threads, w.flops, count(*), count(t.median_ns),"
-        " count(t.confirmed_ns), min(t.median_ns), max(t.wall_ns)"
-        " FROM trial t JOIN workload w ON w.id = t.workload_id"
-        " JOIN target g ON g.id = t.target_id"
-        " GROUP BY t.workload_id, t.target_id ORDER BY w.name, w.hash, g.hash",
+        "SELECT workload_hash, target_hash, task, target, threads, flops, trials, ok, confirmed,"
+        " best_ns, last_ns FROM v_tasks ORDER BY task, workload_hash, target_hash",
     /* max(t.id) makes t.message that of the latest trial: SQLite's rule for bare columns. */
     [DB_STMT_FAILURES] =
         "SELECT t.outcome, w.name, w.hash, count(*), t.message, max(t.id)"
@@ -101,8 +115,14 @@ static hone_code code_of(int rc) {
     }
 }
 
+const char *db_sqlite_damage_advice(const db_sqlite *db) {
+    return db->is_checking ? "; 'hone db recover' saves what can be read"
+                           : "; the file is damaged: 'hone db check' lists what is wrong, "
+                             "'hone db recover' saves what can be read";
+}
+
 /* What a person should know beside SQLite's own words. */
-static const char *advice_of(int rc) {
+static const char *advice_of(const db_sqlite *db, int rc) {
     switch (rc & 0xff) {
     case SQLITE_FULL:
         return "; what was committed before is kept";
@@ -113,7 +133,7 @@ static const char *advice_of(int rc) {
         return "; another process holds the database";
     case SQLITE_CORRUPT:
     case SQLITE_NOTADB:
-        return "; the file is damaged, 'hone db check' tells more";
+        return db_sqlite_damage_advice(db);
     case SQLITE_READONLY:
         return "; the file or its directory cannot be written";
     default:
@@ -126,7 +146,7 @@ hone_status db_sqlite_error(const db_sqlite *db, int rc, const char *doing) {
     int number = db->sql ? sqlite3_system_errno(db->sql) : 0;
     bool tell = number && code_of(rc) == HONE_CODE_IO && (rc & 0xff) != SQLITE_READONLY;
     return HONE_ERROR(code_of(rc), "%s: cannot %s: %s%s%s%s", db->path, doing, reason,
-                      tell ? ": " : "", tell ? strerror(number) : "", advice_of(rc));
+                      tell ? ": " : "", tell ? strerror(number) : "", advice_of(db, rc));
 }
 
 hone_status db_sqlite_exec(db_sqlite *db, const char *text, const char *doing) {
@@ -211,6 +231,7 @@ hone_status db_column_hash(const db_sqlite *db, sqlite3_stmt *stmt, int at,
                            hone_hash128 *out_hash) {
     const char *text = db_column_text(stmt, at);
     if (text && hone_hash128_parse(text, out_hash)) return HONE_OK;
-    return HONE_ERROR(HONE_CODE_INVALID, "%s: '%s' in column %s is no hash; the file is damaged",
-                      db->path, text ? text : "<null>", sqlite3_column_name(stmt, at));
+    return HONE_ERROR(HONE_CODE_INVALID, "%s: '%s' in column %s is no hash%s", db->path,
+                      text ? text : "<null>", sqlite3_column_name(stmt, at),
+                      db_sqlite_damage_advice(db));
 }

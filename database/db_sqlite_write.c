@@ -5,6 +5,31 @@
 
 #include "database/db_sqlite_impl.h"
 
+/* ---- transactions ---- */
+
+static hone_status run_plain(db_sqlite *db, db_stmt_id id, const char *doing) {
+    sqlite3_stmt *stmt;
+    HONE_TRY(db_sqlite_stmt(db, id, &stmt));
+    return db_sqlite_run(db, stmt, doing);
+}
+
+static hone_status begin(db_sqlite *db) {
+    return run_plain(db, DB_STMT_BEGIN, "begin a transaction");
+}
+
+/* Commits when all went well, else rolls back. */
+static hone_status finish(db_sqlite *db, hone_status st) {
+    if (!st) st = run_plain(db, DB_STMT_COMMIT, "commit");
+    if (!st) return HONE_OK;
+    /* A full disk rolls back by itself; a second rollback is then an error of no interest. */
+    if (!sqlite3_get_autocommit(db->sql)) {
+        hone_status_free(run_plain(db, DB_STMT_ROLLBACK, "roll back"));
+    }
+    return hone_status_trail(st, __FILE__, __LINE__);
+}
+
+/* ---- workloads, targets, sessions ---- */
+
 hone_status db_sqlite_put_workload(hone_db *base, const hone_db_workload *workload) {
     db_sqlite *db = db_sqlite_of(base);
     sqlite3_stmt *stmt;
@@ -40,8 +65,16 @@ static void bind_or_null(sqlite3_stmt *stmt, int at, int64_t value, int *rc) {
     }
 }
 
-hone_status db_sqlite_begin_session(hone_db *base, const hone_db_session *session) {
-    db_sqlite *db = db_sqlite_of(base);
+static hone_status sum_session(db_sqlite *db, const char *id) {
+    sqlite3_stmt *stmt;
+    HONE_TRY(db_sqlite_stmt(db, DB_STMT_SUM_SESSION, &stmt));
+    int rc = SQLITE_OK;
+    db_bind_text(stmt, 1, id, &rc);
+    if (rc != SQLITE_OK) return db_sqlite_error(db, rc, "write a checksum");
+    return db_sqlite_run(db, stmt, "write a checksum");
+}
+
+static hone_status put_session(db_sqlite *db, const hone_db_session *session) {
     sqlite3_stmt *stmt;
     HONE_TRY(db_sqlite_stmt(db, DB_STMT_BEGIN_SESSION, &stmt));
     int rc = SQLITE_OK;
@@ -57,10 +90,17 @@ hone_status db_sqlite_begin_session(hone_db *base, const hone_db_session *sessio
     db_bind_text(stmt, 10, session->hone_version, &rc);
     db_bind_text(stmt, 11, session->command_line, &rc);
     db_bind_text(stmt, 12, session->options_json, &rc);
+    db_bind_text(stmt, 13, session->owner, &rc);
     if (rc != SQLITE_OK) return db_sqlite_error(db, rc, "write a session");
     HONE_TRY(db_sqlite_run(db, stmt, "write a session"));
-    if (sqlite3_changes(db->sql)) return HONE_OK;
+    if (sqlite3_changes(db->sql)) return sum_session(db, session->id);
     return HONE_ERROR(HONE_CODE_INVALID, "there is a session '%s' already", session->id);
+}
+
+hone_status db_sqlite_begin_session(hone_db *base, const hone_db_session *session) {
+    db_sqlite *db = db_sqlite_of(base);
+    HONE_TRY(begin(db));
+    return finish(db, put_session(db, session));
 }
 
 hone_status db_sqlite_end_session(hone_db *base, const char *id, const char *state,
@@ -142,6 +182,7 @@ static void bind_trial(sqlite3_stmt *stmt, const hone_db_trial *trial, const tri
     db_bind_text(stmt, 23, trial->device, rc);
     db_bind_text(stmt, 24, trial->message, rc);
     db_bind_text(stmt, 25, trial->trace, rc);
+    bind_or_null(stmt, 26, trial->confirmed_at_ns, rc);
 }
 
 static hone_status put_samples(db_sqlite *db, const hone_db_trial *trial, int64_t record) {
@@ -176,6 +217,15 @@ static hone_status put_features(db_sqlite *db, const hone_db_trial *trial, int64
     return db_sqlite_run(db, stmt, "write features");
 }
 
+static hone_status sum_trial(db_sqlite *db, int64_t record) {
+    sqlite3_stmt *stmt;
+    HONE_TRY(db_sqlite_stmt(db, DB_STMT_SUM_TRIAL, &stmt));
+    int rc = SQLITE_OK;
+    db_bind_int(stmt, 1, record, &rc);
+    if (rc != SQLITE_OK) return db_sqlite_error(db, rc, "write a checksum");
+    return db_sqlite_run(db, stmt, "write a checksum");
+}
+
 static hone_status put_trial(db_sqlite *db, const hone_db_trial *trial, int64_t *out_record) {
     trial_keys keys = {0};
     HONE_TRY(find_keys(db, trial, &keys));
@@ -192,47 +242,38 @@ static hone_status put_trial(db_sqlite *db, const hone_db_trial *trial, int64_t 
     }
     *out_record = sqlite3_last_insert_rowid(db->sql);
     HONE_TRY(put_samples(db, trial, *out_record));
-    return put_features(db, trial, *out_record);
-}
-
-static hone_status run_plain(db_sqlite *db, db_stmt_id id, const char *doing) {
-    sqlite3_stmt *stmt;
-    HONE_TRY(db_sqlite_stmt(db, id, &stmt));
-    return db_sqlite_run(db, stmt, doing);
+    HONE_TRY(put_features(db, trial, *out_record));
+    return sum_trial(db, *out_record);
 }
 
 hone_status db_sqlite_commit(hone_db *base, const hone_db_trial *trials, size_t count,
                              int64_t *out_record) {
     db_sqlite *db = db_sqlite_of(base);
-    HONE_TRY(run_plain(db, DB_STMT_BEGIN, "begin a transaction"));
+    HONE_TRY(begin(db));
     hone_status st = HONE_OK;
     for (size_t i = 0; i < count && !st; i++)
         st = put_trial(db, &trials[i], out_record);
-    if (!st) st = run_plain(db, DB_STMT_COMMIT, "commit");
-    if (!st) return HONE_OK;
-    *out_record = 0;
-    /* A full disk rolls back by itself; a second rollback is then an error of no interest. */
-    if (!sqlite3_get_autocommit(db->sql)) {
-        hone_status_free(run_plain(db, DB_STMT_ROLLBACK, "roll back"));
-    }
-    return hone_status_trail(st, __FILE__, __LINE__);
+    st = finish(db, st);
+    if (st) *out_record = 0;
+    return st;
 }
 
-hone_status db_sqlite_confirm(hone_db *base, int64_t record, double confirmed_ns) {
+hone_status db_sqlite_confirm(hone_db *base, int64_t record, double confirmed_ns,
+                              int64_t confirmed_at_ns) {
     db_sqlite *db = db_sqlite_of(base);
     sqlite3_stmt *stmt;
     HONE_TRY(db_sqlite_stmt(db, DB_STMT_CONFIRM, &stmt));
     int rc = SQLITE_OK;
     db_bind_int(stmt, 1, record, &rc);
     db_bind_real(stmt, 2, confirmed_ns, &rc);
+    bind_or_null(stmt, 3, confirmed_at_ns, &rc);
     if (rc != SQLITE_OK) return db_sqlite_error(db, rc, "confirm a record");
     HONE_TRY(db_sqlite_run(db, stmt, "confirm a record"));
     if (sqlite3_changes(db->sql)) return HONE_OK;
     return HONE_ERROR(HONE_CODE_NOT_FOUND, "no ok record %" PRId64, record);
 }
 
-hone_status db_sqlite_prune(hone_db *base, int64_t keep, int64_t *out_removed) {
-    db_sqlite *db = db_sqlite_of(base);
+static hone_status delete_trials(db_sqlite *db, int64_t keep, int64_t *out_removed) {
     sqlite3_stmt *stmt;
     HONE_TRY(db_sqlite_stmt(db, DB_STMT_PRUNE, &stmt));
     int rc = SQLITE_OK;
@@ -240,5 +281,14 @@ hone_status db_sqlite_prune(hone_db *base, int64_t keep, int64_t *out_removed) {
     if (rc != SQLITE_OK) return db_sqlite_error(db, rc, "remove trials");
     HONE_TRY(db_sqlite_run(db, stmt, "remove trials"));
     *out_removed = sqlite3_changes(db->sql);
+    return run_plain(db, DB_STMT_PRUNE_TASKS, "count trials");
+}
+
+hone_status db_sqlite_prune(hone_db *base, int64_t keep, int64_t *out_removed) {
+    db_sqlite *db = db_sqlite_of(base);
+    HONE_TRY(begin(db));
+    hone_status st = finish(db, delete_trials(db, keep, out_removed));
+    if (st) *out_removed = 0;
+    if (st) return st;
     return db_sqlite_exec(db, "VACUUM", "give the space of removed trials back");
 }

@@ -144,7 +144,7 @@ hone_error *hone_records_top(hone_records *records, const char *workload, const 
                              .target = s.has_target ? &s.target : NULL,
                              .outcome = HONE_DB_OUTCOME_OK,
                              .limit = limit > INT64_MAX ? 0 : (int64_t)limit,
-                             .order = HONE_DB_ORDER_FASTEST};
+                             .order = HONE_DB_ORDER_BEST};
     st = hone_db_trials(records->db, &filter, collect, &c);
     if (!st && c.failed) st = HONE_ERROR(HONE_CODE_NO_MEMORY, "records");
     if (!st) st = name_and_visit(records->db, &c, visit, ctx);

@@ -1,4 +1,4 @@
-/* tools/db_top.c - `hone db top`: the fastest records of each task. */
+/* tools/db_top.c - `hone db top`: the best records of each task. */
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -74,7 +74,7 @@ static hone_status top_of(hone_cli *cli, hone_db *db, const hone_db_task *task, 
     hone_db_filter filter = {.workload = &task->workload,
                              .target = &task->target,
                              .limit = k,
-                             .order = HONE_DB_ORDER_FASTEST};
+                             .order = HONE_DB_ORDER_BEST};
     HONE_TRY(hone_cli_list_trials(db, &filter, &rows));
     for (size_t i = 0; i < rows.count; i++) {
         put_trial(cli, table, task, &rows.trials[i]);
@@ -152,7 +152,8 @@ int hone_db_verb_top(int argc, char **argv) {
     const hone_cli_command command = {
         .name = "db top",
         .usage = "DB [--task T] [--target TARGET] [-k 5]",
-        .summary = "The fastest records of each task and target. Exit code 1: there are none.",
+        .summary = "The best records of each task and target: confirmed ones first, by their "
+                   "confirmed time. Exit code 1: there are none.",
         .example = "hone db top /tmp/tuned.db -k 3",
         .options = options,
         .min_args = 1,

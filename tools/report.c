@@ -141,7 +141,7 @@ static hone_status put_top(report *r, const hone_db_task *task) {
     hone_db_filter filter = {.workload = &task->workload,
                              .target = &task->target,
                              .limit = TOP_TRACES,
-                             .order = HONE_DB_ORDER_FASTEST};
+                             .order = HONE_DB_ORDER_BEST};
     HONE_TRY(hone_cli_list_trials(r->db, &filter, &top));
     for (size_t i = 0; i < top.count; i++) {
         const hone_db_trial *trial = &top.trials[i];

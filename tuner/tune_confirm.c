@@ -140,7 +140,7 @@ static hone_status record_all(confirming *c) {
         contender *item = &c->items[i];
         if (item->time_count < TURNS / 2) continue;
         double median = hone_stat_median(item->times, item->time_count);
-        HONE_TRY(hone_db_confirm(c->t->options->db, item->record, median));
+        HONE_TRY(hone_db_confirm(c->t->options->db, item->record, median, hone_wall_time_ns()));
         if (hone_hash128_equal(item->program, task->before)) task->before_ns = median;
         bool may_win = item->is_own || !task->has_own_space;
         if (may_win && !(median >= best)) {

@@ -37,7 +37,8 @@ HONE_API void hone_records_close(hone_records *records);
 /* Called for each record; anything but 0 stops. It must not use the same hone_records. */
 typedef int (*hone_record_visit)(void *ctx, const hone_record *record);
 
-/* The fastest correct records, fastest first, at most `limit` (0 = all). `workload` is a hash of 32
+/* The best correct records, best first: those whose time was confirmed, by that time, then the
+ * others by their median; at most `limit` (0 = all). `workload` is a hash of 32
  * digits, `target` a target's text in any form ("host"); NULL does not restrict. */
 HONE_API hone_error *hone_records_top(hone_records *records, const char *workload,
                                       const char *target, size_t limit, hone_record_visit visit,

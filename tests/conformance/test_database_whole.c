@@ -263,7 +263,7 @@ static void prunes(hone_db *db) {
         db_world_commit(db, (int64_t)i, times[i]);
     HONE_ASSERT_OK(hone_db_commit_trial(db, &slow_default, NULL));
     HONE_ASSERT_OK(hone_db_commit_trial(db, &other, NULL));
-    HONE_ASSERT_OK(hone_db_confirm(db, 7, 61));
+    HONE_ASSERT_OK(hone_db_confirm(db, 7, 61, SAMPLE_WALL_NS));
     HONE_ASSERT_CODE(hone_db_prune(db, 0, &removed), HONE_CODE_INVALID);
     HONE_ASSERT_OK(hone_db_prune(db, 2, &removed));
     assert_int_equal(removed, 4); /* 50, the failed one, 40 and the later one of 20 */
@@ -273,7 +273,7 @@ static void prunes(hone_db *db) {
     static const int64_t stays[] = {9, 8, 7, 5, 2};
     assert_int_equal(seen.count, HONE_COUNT(stays));
     assert_memory_equal(seen.record, stays, sizeof stays);
-    HONE_ASSERT_CODE(hone_db_confirm(db, 1, 1), HONE_CODE_NOT_FOUND);
+    HONE_ASSERT_CODE(hone_db_confirm(db, 1, 1, SAMPLE_WALL_NS), HONE_CODE_NOT_FOUND);
     HONE_ASSERT_OK(hone_db_prune(db, 2, &removed));
     assert_int_equal(removed, 0);
     hone_db_trial again = sample_trial(0, 50); /* what was removed is not known any more */

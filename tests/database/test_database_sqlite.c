@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <math.h>
 #include <signal.h>
+#include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -137,7 +138,7 @@ static void readers_change_nothing(void **state) {
     hone_db_trial trial = sample_trial(9, 1);
     HONE_ASSERT_OK(open_db(path, HONE_DB_READ, &db));
     HONE_ASSERT_ERROR(hone_db_commit_trial(db, &trial, NULL), HONE_CODE_INVALID, "reading only");
-    HONE_ASSERT_CODE(hone_db_confirm(db, 1, 5), HONE_CODE_INVALID);
+    HONE_ASSERT_CODE(hone_db_confirm(db, 1, 5, SAMPLE_WALL_NS), HONE_CODE_INVALID);
     HONE_ASSERT_CODE(hone_db_end_session(db, "s1", "done", 1), HONE_CODE_INVALID);
     hone_db_release(db);
     HONE_ASSERT_OK(hone_fs_read(path, 1 << 24, &after, &after_count));
@@ -166,6 +167,10 @@ static bool ignore_trial(void *ctx, const hone_db_trial *trial) {
 }
 static bool ignore_task(void *ctx, const hone_db_task *task) {
     (void)ctx, (void)task;
+    return true;
+}
+static bool take_number(void *ctx, const hone_db_row *row) {
+    if (row->cells) *(int64_t *)ctx = row->cells[0].i;
     return true;
 }
 static void count_line(void *ctx, const char *line) {
@@ -229,6 +234,112 @@ static void survives_flipped_bits(void **state) {
     hone_free(bytes);
     hone_free(path);
     hone_free(bad);
+}
+
+/* Runs SQL as any other program could. */
+static void edit(const char *path, const char *text) {
+    sqlite3 *sql = NULL;
+    assert_int_equal(sqlite3_open_v2(path, &sql, SQLITE_OPEN_READWRITE, NULL), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(sql, text, NULL, NULL, NULL), SQLITE_OK);
+    assert_int_equal(sqlite3_close(sql), SQLITE_OK);
+}
+
+static int count_findings(const char *path) {
+    hone_db *db = NULL;
+    int lines = 0;
+    HONE_ASSERT_OK(open_db(path, HONE_DB_READ, &db));
+    hone_code code = hone_status_consume(hone_db_check(db, count_line, &lines));
+    assert_int_equal(code, lines ? HONE_CODE_INVALID : HONE_CODE_OK);
+    hone_db_release(db);
+    return lines;
+}
+
+/* What somebody else changed is found, whatever column it is in. */
+static void finds_edited_rows(void **state) {
+    (void)state;
+    static const char *const edits[] = {
+        "UPDATE workload SET program = program || ' ' WHERE id = 1",
+        "UPDATE workload SET name = 'other' WHERE id = 2",
+        "UPDATE target SET text = 'llvm' WHERE id = 1",
+        "UPDATE session SET command_line = NULL WHERE id = 1",
+        "UPDATE trial SET median_ns = median_ns / 2 WHERE id = 3",
+        "UPDATE trial SET confirmed_ns = 5 WHERE id = 3",
+        "UPDATE trial SET trace = '[]' WHERE id = 3",
+        "UPDATE sample SET ns = 1 WHERE trial_id = 3 AND number = 0",
+        "DELETE FROM sample WHERE trial_id = 3",
+        "INSERT INTO feature VALUES(3, 1, 0, 0, x'')",
+        "UPDATE task SET trials = trials + 1",
+        "DELETE FROM task",
+    };
+    for (size_t i = 0; i < sizeof edits / sizeof edits[0]; i++) {
+        char name[32];
+        snprintf(name, sizeof name, "edit%zu.db", i);
+        char *path = make_file(name, 6);
+        assert_int_equal(count_findings(path), 0);
+        edit(path, edits[i]);
+        assert_int_equal(count_findings(path), 1);
+        hone_db *db = NULL; /* writing does not make it right */
+        HONE_ASSERT_OK(open_db(path, HONE_DB_WRITE, &db));
+        HONE_ASSERT_OK(hone_db_confirm(db, 3, 50, SAMPLE_WALL_NS));
+        HONE_ASSERT_OK(hone_db_end_session(db, "s1", "done", SAMPLE_WALL_NS));
+        hone_db_release(db);
+        assert_int_equal(count_findings(path), 1);
+        hone_free(path);
+    }
+}
+
+/* Bytes that are missing at the end are seen, however few. */
+static void finds_a_cut_end(void **state) {
+    (void)state;
+    char *path = make_file("end.db", 40), *bytes = NULL;
+    size_t count = 0;
+    HONE_ASSERT_OK(hone_fs_read(path, 1 << 24, &bytes, &count));
+    for (size_t cut = 1; cut < 4000; cut = 3 * cut + 1) {
+        HONE_ASSERT_OK(hone_fs_write_atomic(path, bytes, count - cut));
+        assert_true(count_findings(path) > 0);
+    }
+    hone_free(bytes);
+    hone_free(path);
+}
+
+/* ---- migration ---- */
+
+/* What a file of version 1 holds: read from a copy of its own, or after it was migrated. */
+static void assert_version_1(const char *path, hone_db_mode mode) {
+    hone_db *db = NULL;
+    hone_db_stats stats;
+    int lines = 0;
+    int64_t best = 0, killed = 0;
+    HONE_ASSERT_OK(open_db(path, mode, &db));
+    HONE_ASSERT_OK(hone_db_get_stats(db, &stats));
+    assert_int_equal(stats.schema_version, 2);
+    assert_int_equal(stats.trials, 4);
+    assert_int_equal(stats.confirmed, 3);
+    HONE_ASSERT_OK(hone_db_check(db, count_line, &lines));
+    HONE_ASSERT_OK(hone_db_sql(db, "SELECT record FROM v_best", 0, take_number, &best));
+    assert_int_equal(best, 1);
+    HONE_ASSERT_OK(hone_db_sql(db, "SELECT count(*) FROM v_sessions WHERE state = 'killed'", 0,
+                               take_number, &killed));
+    assert_int_equal(killed, 1);
+    hone_db_release(db);
+}
+
+static void migrates_version_1(void **state) {
+    (void)state;
+    char *path = path_of("version1.db"), *bytes = NULL, *after = NULL;
+    size_t count = 0, after_count = 0;
+    HONE_ASSERT_OK(hone_fs_read(hone_test_source_path("tests/database/fixtures/version1.db"),
+                                1 << 24, &bytes, &count));
+    HONE_ASSERT_OK(hone_fs_write_atomic(path, bytes, count));
+    assert_version_1(path, HONE_DB_READ);
+    HONE_ASSERT_OK(hone_fs_read(path, 1 << 24, &after, &after_count));
+    assert_int_equal(after_count, count);
+    assert_memory_equal(after, bytes, count);
+    assert_version_1(path, HONE_DB_WRITE);
+    assert_version_1(path, HONE_DB_READ);
+    hone_free(after);
+    hone_free(bytes);
+    hone_free(path);
 }
 
 /* ---- the outside world ---- */
@@ -514,7 +625,7 @@ static const struct sql_row {
     {"select",                "SELECT * FROM v_trials",                                      HONE_CODE_OK,      NULL,            20},
     {"trailing semicolon",    "SELECT count(*) FROM v_trials;  \n",                          HONE_CODE_OK,      NULL,            1 },
     {"with",                  "WITH x(n) AS (VALUES (1), (2)) SELECT n FROM x",              HONE_CODE_OK,      NULL,            2 },
-    {"table info",            "PRAGMA table_info(trial)",                                    HONE_CODE_OK,      NULL,            26},
+    {"table info",            "PRAGMA table_info(trial)",                                    HONE_CODE_OK,      NULL,            28},
     {"explain",               "EXPLAIN QUERY PLAN SELECT * FROM v_best",                     HONE_CODE_OK,      NULL,            -1},
     {"insert",                "INSERT INTO target(hash, threads, text) VALUES('x', 1, 'y')", HONE_CODE_INVALID,
      "only reading",                                                                                                             0 },
@@ -611,11 +722,6 @@ static void documentation_is_complete(void **state) {
     hone_free(path);
 }
 
-static bool take_number(void *ctx, const hone_db_row *row) {
-    if (row->cells) *(int64_t *)ctx = row->cells[0].i;
-    return true;
-}
-
 /* v_best makes the choice of hone_db_best, whatever was confirmed. */
 static void best_view_agrees_with_best(void **state) {
     (void)state;
@@ -629,7 +735,7 @@ static void best_view_agrees_with_best(void **state) {
         HONE_ASSERT_OK(hone_db_commit_trial(db, &trial, &record));
         if (hone_rng_below(&rng, 4) == 0) {
             double confirmed_ns = trial.median_ns + (double)hone_rng_below(&rng, 100) - 30;
-            HONE_ASSERT_OK(hone_db_confirm(db, record, confirmed_ns));
+            HONE_ASSERT_OK(hone_db_confirm(db, record, confirmed_ns, SAMPLE_WALL_NS));
         }
         hone_arena *arena = hone_arena_create(4096);
         const hone_db_trial *best = NULL;
@@ -652,6 +758,9 @@ int main(void) {
         cmocka_unit_test(knows_network_file_systems),
         cmocka_unit_test(survives_truncation),
         cmocka_unit_test(survives_flipped_bits),
+        cmocka_unit_test(finds_edited_rows),
+        cmocka_unit_test(finds_a_cut_end),
+        cmocka_unit_test(migrates_version_1),
         cmocka_unit_test(reads_from_a_read_only_directory),
         cmocka_unit_test(a_full_disk_loses_nothing),
         cmocka_unit_test(a_killed_process_loses_nothing),
