@@ -45,7 +45,7 @@ static hone_status need_text(const char *text, const char *what) {
     return HONE_ERROR(HONE_CODE_INVALID, "%s is missing", what);
 }
 
-static hone_status need_writable(const hone_db *db) {
+hone_status hone_db_need_writable(const hone_db *db) {
     if (!db->read_only) return HONE_OK;
     return HONE_ERROR(HONE_CODE_INVALID, "the database was opened for reading only");
 }
@@ -54,7 +54,7 @@ static hone_status need_writable(const hone_db *db) {
 
 hone_status hone_db_put_workload(hone_db *db, const hone_db_workload *workload) {
     assert(db && workload);
-    HONE_TRY(need_writable(db));
+    HONE_TRY(hone_db_need_writable(db));
     HONE_TRY(need_text(workload->name, "name of the workload"));
     HONE_TRY(need_text(workload->program, "program of the workload"));
     if (!isfinite(workload->flops) || workload->flops < 0) {
@@ -66,7 +66,7 @@ hone_status hone_db_put_workload(hone_db *db, const hone_db_workload *workload) 
 
 hone_status hone_db_put_target(hone_db *db, const hone_db_target *target) {
     assert(db && target);
-    HONE_TRY(need_writable(db));
+    HONE_TRY(hone_db_need_writable(db));
     HONE_TRY(need_text(target->text, "text of the target"));
     if (target->threads < 1) {
         return HONE_ERROR(HONE_CODE_INVALID, "threads is %d, must be at least 1", target->threads);
@@ -76,7 +76,7 @@ hone_status hone_db_put_target(hone_db *db, const hone_db_target *target) {
 
 hone_status hone_db_begin_session(hone_db *db, const hone_db_session *session) {
     assert(db && session);
-    HONE_TRY(need_writable(db));
+    HONE_TRY(hone_db_need_writable(db));
     HONE_TRY(need_text(session->id, "id of the session"));
     HONE_TRY(need_text(session->state, "state of the session"));
     LOCKED(db, db->vt->begin_session(db, session));
@@ -84,7 +84,7 @@ hone_status hone_db_begin_session(hone_db *db, const hone_db_session *session) {
 
 hone_status hone_db_end_session(hone_db *db, const char *id, const char *state, int64_t ended_ns) {
     assert(db);
-    HONE_TRY(need_writable(db));
+    HONE_TRY(hone_db_need_writable(db));
     HONE_TRY(need_text(id, "id of the session"));
     HONE_TRY(need_text(state, "state of the session"));
     LOCKED(db, db->vt->end_session(db, id, state, ended_ns));
@@ -114,7 +114,7 @@ static hone_status check_numbers(const hone_db_trial *trial) {
     return HONE_OK;
 }
 
-static hone_status check_trial(const hone_db_trial *trial) {
+hone_status hone_db_check_trial(const hone_db_trial *trial) {
     HONE_TRY(need_text(trial->session, "session of the trial"));
     HONE_TRY(need_text(trial->trace, "trace of the trial"));
     HONE_TRY(need_text(trial->outcome, "outcome of the trial"));
@@ -139,17 +139,17 @@ hone_status hone_db_commit_trial(hone_db *db, const hone_db_trial *trial, int64_
     int64_t record = 0;
     if (!out_record) out_record = &record;
     *out_record = 0;
-    HONE_TRY(need_writable(db));
-    HONE_TRY(check_trial(trial));
+    HONE_TRY(hone_db_need_writable(db));
+    HONE_TRY(hone_db_check_trial(trial));
     LOCKED(db, db->vt->commit(db, trial, 1, out_record));
 }
 
 hone_status hone_db_commit_trials(hone_db *db, const hone_db_trial *trials, size_t count) {
     assert(db && (trials || !count));
     int64_t record = 0;
-    HONE_TRY(need_writable(db));
+    HONE_TRY(hone_db_need_writable(db));
     for (size_t i = 0; i < count; i++)
-        HONE_TRY(check_trial(&trials[i]));
+        HONE_TRY(hone_db_check_trial(&trials[i]));
     if (!count) return HONE_OK;
     LOCKED(db, db->vt->commit(db, trials, count, &record));
 }
@@ -157,7 +157,7 @@ hone_status hone_db_commit_trials(hone_db *db, const hone_db_trial *trials, size
 hone_status hone_db_confirm(hone_db *db, int64_t record, double confirmed_ns,
                             int64_t confirmed_at_ns) {
     assert(db);
-    HONE_TRY(need_writable(db));
+    HONE_TRY(hone_db_need_writable(db));
     if (!isfinite(confirmed_ns) || confirmed_ns <= 0) {
         return HONE_ERROR(HONE_CODE_INVALID, "confirmed_ns is %g, must be above 0", confirmed_ns);
     }
@@ -167,7 +167,7 @@ hone_status hone_db_confirm(hone_db *db, int64_t record, double confirmed_ns,
 hone_status hone_db_prune(hone_db *db, int64_t keep, int64_t *out_removed) {
     assert(db && out_removed);
     *out_removed = 0;
-    HONE_TRY(need_writable(db));
+    HONE_TRY(hone_db_need_writable(db));
     if (keep < 1) {
         return HONE_ERROR(HONE_CODE_INVALID, "trials to keep is %" PRId64 ", must be at least 1",
                           keep);

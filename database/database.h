@@ -193,6 +193,7 @@ typedef enum hone_db_order {
                                others, by median_ns; then record. A first look that was lucky is
                                not compared with a confirmation */
     HONE_DB_ORDER_FASTEST,  /* ok trials only, by median_ns, then record: for whom to confirm */
+    HONE_DB_ORDER_RECORD,   /* by record: for reading all of a file */
     HONE_DB_ORDER_LATEST,   /* by record, latest first */
 } hone_db_order;
 
@@ -264,11 +265,29 @@ HONE_NODISCARD hone_status hone_db_get_stats(hone_db *db, hone_db_stats *out_sta
 typedef struct hone_db_merge_counts {
     int64_t sessions, trials; /* that were new */
     int64_t known;            /* trials that were there already */
+    int64_t changed;          /* rows that were there, and took news */
 } hone_db_merge_counts;
 
-/* Copies what `from` knows and `into` does not; what is there stays as it is, so merging twice
- * changes nothing. In transactions of some hundred trials: a failure half-way leaves a part, and
- * merging again completes it. Two databases must not be merged into each other at the same time. */
+/* Takes rows that other databases hold, one by one, workloads, targets and sessions before the
+ * trials that refer to them. A row that is there takes what the other knows later or more of: the
+ * end of a session; confirmation, samples and features of a trial (db_join.c). So the order of the
+ * rows, and how often they come, changes nothing but record numbers. Trials are written some
+ * hundred at a time, the last by _finish; a failure half-way leaves a part. */
+typedef struct hone_db_joiner hone_db_joiner;
+HONE_NODISCARD hone_status hone_db_joiner_create(hone_db *into, hone_db_joiner **out_joiner);
+void hone_db_joiner_destroy(hone_db_joiner *joiner); /* NULL is allowed */
+HONE_NODISCARD hone_status hone_db_join_workload(hone_db_joiner *joiner,
+                                                 const hone_db_workload *workload);
+HONE_NODISCARD hone_status hone_db_join_target(hone_db_joiner *joiner,
+                                               const hone_db_target *target);
+HONE_NODISCARD hone_status hone_db_join_session(hone_db_joiner *joiner,
+                                                const hone_db_session *session);
+HONE_NODISCARD hone_status hone_db_join_trial(hone_db_joiner *joiner, const hone_db_trial *trial);
+HONE_NODISCARD hone_status hone_db_joiner_finish(hone_db_joiner *joiner,
+                                                 hone_db_merge_counts *out_counts);
+
+/* Joins all of `from` into `into`: merging is idempotent, commutative and associative but for
+ * record numbers. Two databases must not be merged into each other at the same time. */
 HONE_NODISCARD hone_status hone_db_merge(hone_db *into, hone_db *from,
                                          hone_db_merge_counts *out_counts);
 

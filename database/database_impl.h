@@ -39,6 +39,10 @@ typedef struct hone_db_vtable {
                           int64_t *out_record);
     hone_status (*confirm)(hone_db *self, int64_t record, double confirmed_ns,
                            int64_t confirmed_at_ns);
+    /* Take the place of rows with the same identity; trials by record, all or none. */
+    hone_status (*replace_workload)(hone_db *self, const hone_db_workload *workload);
+    hone_status (*replace_session)(hone_db *self, const hone_db_session *session);
+    hone_status (*replace)(hone_db *self, const hone_db_trial *trials, size_t count);
     hone_status (*prune)(hone_db *self, int64_t keep, int64_t *out_removed);
     hone_status (*query)(hone_db *self, const hone_db_query *query, hone_db_visit_trial visit,
                          void *ctx);
@@ -75,5 +79,16 @@ void hone_db_init(hone_db *db, const hone_db_vtable *vt);
 
 /* A copy of a trial with all that it points to; NULL when memory is short. */
 hone_db_trial *hone_db_trial_copy(hone_arena *arena, const hone_db_trial *trial);
+
+/* INVALID, with the words for it. */
+HONE_NODISCARD hone_status hone_db_need_writable(const hone_db *db);
+HONE_NODISCARD hone_status hone_db_check_trial(const hone_db_trial *trial);
+HONE_NODISCARD hone_status hone_db_missing(const char *what, const char *identity);
+
+/* Joins what another database knows of the same row (db_join.c); whether there was news. Texts and
+ * arrays are not copied. */
+bool hone_db_join_workloads(hone_db_workload *into, const hone_db_workload *from);
+bool hone_db_join_sessions(hone_db_session *into, const hone_db_session *from);
+bool hone_db_join_trials(hone_db_trial *into, const hone_db_trial *from);
 
 #endif

@@ -25,6 +25,11 @@ void hone_db_session_id(uint64_t seed, int64_t wall_ns, int64_t pid,
     hone_hash128_print(hone_hasher_finish(&hasher), out_id);
 }
 
+hone_status hone_db_missing(const char *what, const char *identity) {
+    return HONE_ERROR(HONE_CODE_INVALID, "the trial's %s '%s' is not in the database", what,
+                      identity);
+}
+
 /* Copies a text that may be NULL; clears *ok when memory is short. */
 static const char *copy_text(hone_arena *arena, const char *text, bool *ok) {
     const char *copy = text ? hone_arena_strdup(arena, text) : NULL;

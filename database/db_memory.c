@@ -79,11 +79,19 @@ static int64_t last_record(const db_memory *db) {
     return db->trials.count ? db->trials.data[db->trials.count - 1]->record : 0;
 }
 
+/* Records grow along the array. */
 static hone_db_trial *find_record(const db_memory *db, int64_t record) {
-    for (size_t i = 0; i < db->trials.count; i++) {
-        if (db->trials.data[i]->record == record) return db->trials.data[i];
+    size_t low = 0, high = db->trials.count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (db->trials.data[middle]->record < record) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
     }
-    return NULL;
+    bool is_there = low < db->trials.count && db->trials.data[low]->record == record;
+    return is_there ? db->trials.data[low] : NULL;
 }
 
 static bool of_task(const hone_db_trial *trial, const hone_hash128 *workload,
@@ -98,16 +106,30 @@ static bool is_ok(const hone_db_trial *trial) {
 
 /* ---- writing ---- */
 
-static hone_status put_workload(hone_db *base, const hone_db_workload *workload) {
-    db_memory *db = as_memory(base);
-    if (find_workload(db, &workload->hash)) return HONE_OK;
+static hone_db_workload *copy_workload(db_memory *db, const hone_db_workload *workload) {
     hone_db_workload *copy = hone_arena_copy(db->arena, workload, sizeof *workload);
-    if (!copy) return no_memory();
+    if (!copy) return NULL;
     bool ok = true;
     copy->name = keep(db, workload->name, &ok);
     copy->program = keep(db, workload->program, &ok);
     copy->args_json = keep(db, workload->args_json, &ok);
-    return ok && hone_vec_push(&db->workloads, copy) ? HONE_OK : no_memory();
+    return ok ? copy : NULL;
+}
+
+static hone_status put_workload(hone_db *base, const hone_db_workload *workload) {
+    db_memory *db = as_memory(base);
+    if (find_workload(db, &workload->hash)) return HONE_OK;
+    hone_db_workload *copy = copy_workload(db, workload);
+    return copy && hone_vec_push(&db->workloads, copy) ? HONE_OK : no_memory();
+}
+
+static hone_status replace_workload(hone_db *base, const hone_db_workload *workload) {
+    db_memory *db = as_memory(base);
+    hone_db_workload *there = find_workload(db, &workload->hash);
+    const hone_db_workload *copy = copy_workload(db, workload);
+    if (!copy) return no_memory();
+    *there = *copy;
+    return HONE_OK;
 }
 
 static hone_status put_target(hone_db *base, const hone_db_target *target) {
@@ -120,13 +142,9 @@ static hone_status put_target(hone_db *base, const hone_db_target *target) {
     return ok && hone_vec_push(&db->targets, copy) ? HONE_OK : no_memory();
 }
 
-static hone_status begin_session(hone_db *base, const hone_db_session *session) {
-    db_memory *db = as_memory(base);
-    if (find_session(db, session->id)) {
-        return HONE_ERROR(HONE_CODE_INVALID, "there is a session '%s' already", session->id);
-    }
+static hone_db_session *copy_session(db_memory *db, const hone_db_session *session) {
     hone_db_session *copy = hone_arena_copy(db->arena, session, sizeof *session);
-    if (!copy) return no_memory();
+    if (!copy) return NULL;
     bool ok = true;
     copy->id = keep(db, session->id, &ok);
     copy->model = keep(db, session->model, &ok);
@@ -135,7 +153,25 @@ static hone_status begin_session(hone_db *base, const hone_db_session *session) 
     copy->options_json = keep(db, session->options_json, &ok);
     copy->state = keep(db, session->state, &ok);
     copy->owner = keep(db, session->owner, &ok);
-    return ok && hone_vec_push(&db->sessions, copy) ? HONE_OK : no_memory();
+    return ok ? copy : NULL;
+}
+
+static hone_status begin_session(hone_db *base, const hone_db_session *session) {
+    db_memory *db = as_memory(base);
+    if (find_session(db, session->id)) {
+        return HONE_ERROR(HONE_CODE_INVALID, "there is a session '%s' already", session->id);
+    }
+    hone_db_session *copy = copy_session(db, session);
+    return copy && hone_vec_push(&db->sessions, copy) ? HONE_OK : no_memory();
+}
+
+static hone_status replace_session(hone_db *base, const hone_db_session *session) {
+    db_memory *db = as_memory(base);
+    hone_db_session *there = find_session(db, session->id);
+    const hone_db_session *copy = copy_session(db, session);
+    if (!copy) return no_memory();
+    *there = *copy;
+    return HONE_OK;
 }
 
 static hone_status end_session(hone_db *base, const char *id, const char *state, int64_t ended_ns) {
@@ -150,19 +186,14 @@ static hone_status end_session(hone_db *base, const char *id, const char *state,
     return HONE_OK;
 }
 
-static hone_status missing(const char *what, const char *identity) {
-    return HONE_ERROR(HONE_CODE_INVALID, "the trial's %s '%s' is not in the database", what,
-                      identity);
-}
-
 static hone_status put_trial(db_memory *db, const hone_db_trial *trial) {
     char hex[HONE_HASH_HEX_BYTES];
-    if (!find_session(db, trial->session)) return missing("session", trial->session);
+    if (!find_session(db, trial->session)) return hone_db_missing("session", trial->session);
     if (!find_workload(db, &trial->workload)) {
-        return missing("workload", hone_hash128_print(trial->workload, hex));
+        return hone_db_missing("workload", hone_hash128_print(trial->workload, hex));
     }
     if (!find_target(db, &trial->target)) {
-        return missing("target", hone_hash128_print(trial->target, hex));
+        return hone_db_missing("target", hone_hash128_print(trial->target, hex));
     }
     hone_hash128 uid =
         hone_db_trial_uid(trial->session, &trial->workload, &trial->target, trial->proposal);
@@ -196,6 +227,17 @@ static hone_status commit(hone_db *base, const hone_db_trial *trials, size_t cou
         hone_map128_remove(&db->uids, hone_vec_pop(&db->trials)->uid);
     }
     return st;
+}
+
+static hone_status replace(hone_db *base, const hone_db_trial *trials, size_t count) {
+    db_memory *db = as_memory(base);
+    for (size_t i = 0; i < count; i++) {
+        hone_db_trial *there = find_record(db, trials[i].record);
+        const hone_db_trial *copy = hone_db_trial_copy(db->arena, &trials[i]);
+        if (!copy) return no_memory();
+        *there = *copy;
+    }
+    return HONE_OK;
 }
 
 static hone_status confirm(hone_db *base, int64_t record, double confirmed_ns,
@@ -295,6 +337,11 @@ static int by_time(const void *a, const void *b) {
     return compare_int(x->trial->record, y->trial->record);
 }
 
+static int by_record(const void *a, const void *b) {
+    const sort_entry *x = a, *y = b;
+    return compare_int(x->trial->record, y->trial->record);
+}
+
 static int by_latest(const void *a, const void *b) {
     const sort_entry *x = a, *y = b;
     return compare_int(y->trial->record, x->trial->record);
@@ -311,6 +358,8 @@ static int by_proposal(const void *a, const void *b) {
 static void sort_entries(sort_entry *entries, size_t count, const hone_db_query *query) {
     if (query->by_confirmed || query->filter.order == HONE_DB_ORDER_FASTEST) {
         qsort(entries, count, sizeof *entries, by_time);
+    } else if (query->filter.order == HONE_DB_ORDER_RECORD) {
+        qsort(entries, count, sizeof *entries, by_record);
     } else if (query->filter.order == HONE_DB_ORDER_LATEST) {
         qsort(entries, count, sizeof *entries, by_latest);
     } else {
@@ -582,6 +631,9 @@ static const hone_db_vtable memory_vtable = {
     .begin_session = begin_session,
     .end_session = end_session,
     .commit = commit,
+    .replace_workload = replace_workload,
+    .replace_session = replace_session,
+    .replace = replace,
     .confirm = confirm,
     .prune = prune,
     .query = query_trials,

@@ -32,6 +32,11 @@ typedef enum db_stmt_id {
     DB_STMT_PUT_TRIAL,
     DB_STMT_PUT_SAMPLE,
     DB_STMT_PUT_FEATURE,
+    DB_STMT_REPLACE_WORKLOAD,
+    DB_STMT_REPLACE_SESSION,
+    DB_STMT_REPLACE_TRIAL,
+    DB_STMT_DROP_SAMPLES,
+    DB_STMT_DROP_FEATURE,
     DB_STMT_SUM_SESSION,
     DB_STMT_SUM_TRIAL,
     DB_STMT_CONFIRM,
@@ -119,6 +124,9 @@ hone_status db_sqlite_commit(hone_db *base, const hone_db_trial *trials, size_t 
                              int64_t *out_record);
 hone_status db_sqlite_confirm(hone_db *base, int64_t record, double confirmed_ns,
                               int64_t confirmed_at_ns);
+hone_status db_sqlite_replace_workload(hone_db *base, const hone_db_workload *workload);
+hone_status db_sqlite_replace_session(hone_db *base, const hone_db_session *session);
+hone_status db_sqlite_replace(hone_db *base, const hone_db_trial *trials, size_t count);
 hone_status db_sqlite_prune(hone_db *base, int64_t keep, int64_t *out_removed);
 
 /* ---- db_sqlite_read.c ---- */

@@ -51,6 +51,8 @@ static void append_order(hone_str *text, const hone_db_query *query) {
         hone_str_append(text, " ORDER BY t.confirmed_ns, t.id");
     } else if (query->filter.order == HONE_DB_ORDER_FASTEST) {
         hone_str_append(text, " ORDER BY t.median_ns, t.id");
+    } else if (query->filter.order == HONE_DB_ORDER_RECORD) {
+        hone_str_append(text, " ORDER BY t.id");
     } else if (query->filter.order == HONE_DB_ORDER_LATEST) {
         hone_str_append(text, " ORDER BY t.id DESC");
     } else {

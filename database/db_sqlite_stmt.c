@@ -40,6 +40,22 @@ static const char *const texts[DB_STMT_COUNT] = {
     [DB_STMT_PUT_SAMPLE] = "INSERT INTO sample(trial_id, number, ns) VALUES(?1, ?2, ?3)",
     [DB_STMT_PUT_FEATURE] = "INSERT INTO feature(trial_id, version, row_count, column_count, data)"
                             " VALUES(?1, ?2, ?3, ?4, ?5)",
+    [DB_STMT_REPLACE_WORKLOAD] =
+        "UPDATE workload SET hash_version = ?2, name = ?3, flops = ?4, args_json = ?5,"
+        " program = ?6, checksum = hone_sum(?1, ?2, ?3, ?4, ?5, ?6) WHERE hash = ?1",
+    [DB_STMT_REPLACE_SESSION] =
+        "UPDATE session SET state = ?2, started_ns = ?3, ended_ns = ?4, seed = ?5, look_ahead = ?6,"
+        " budget_trials = ?7, budget_ns = ?8, model = ?9, hone_version = ?10, command_line = ?11,"
+        " options_json = ?12, owner = ?13 WHERE uid = ?1",
+    [DB_STMT_REPLACE_TRIAL] =
+        "UPDATE trial SET session_id = ?2, workload_id = ?3, target_id = ?4, proposal = ?5,"
+        " sketch = ?6, program = ?7, outcome = ?8, median_ns = ?9, spread = ?10, max_error = ?11,"
+        " confirmed_ns = ?12, predicted_score = ?13, search_ns = ?14, queue_ns = ?15,"
+        " build_ns = ?16, transfer_ns = ?17, load_ns = ?18, measure_ns = ?19, check_ns = ?20,"
+        " wall_ns = ?21, drift = ?22, device = ?23, message = ?24, trace = ?25,"
+        " confirmed_at_ns = ?26 WHERE uid = ?1",
+    [DB_STMT_DROP_SAMPLES] = "DELETE FROM sample WHERE trial_id = ?1",
+    [DB_STMT_DROP_FEATURE] = "DELETE FROM feature WHERE trial_id = ?1",
     [DB_STMT_SUM_SESSION] =
         "UPDATE session SET checksum = " DB_SESSION_SUM("state", "ended_ns") " WHERE uid = ?1",
     [DB_STMT_SUM_TRIAL] = "UPDATE trial SET checksum = " DB_TRIAL_SUM(

@@ -30,10 +30,9 @@ static hone_status finish(db_sqlite *db, hone_status st) {
 
 /* ---- workloads, targets, sessions ---- */
 
-hone_status db_sqlite_put_workload(hone_db *base, const hone_db_workload *workload) {
-    db_sqlite *db = db_sqlite_of(base);
+static hone_status write_workload(db_sqlite *db, db_stmt_id id, const hone_db_workload *workload) {
     sqlite3_stmt *stmt;
-    HONE_TRY(db_sqlite_stmt(db, DB_STMT_PUT_WORKLOAD, &stmt));
+    HONE_TRY(db_sqlite_stmt(db, id, &stmt));
     int rc = SQLITE_OK;
     db_bind_hash(stmt, 1, &workload->hash, &rc);
     db_bind_int(stmt, 2, workload->hash_version, &rc);
@@ -43,6 +42,14 @@ hone_status db_sqlite_put_workload(hone_db *base, const hone_db_workload *worklo
     db_bind_text(stmt, 6, workload->program, &rc);
     if (rc != SQLITE_OK) return db_sqlite_error(db, rc, "write a workload");
     return db_sqlite_run(db, stmt, "write a workload");
+}
+
+hone_status db_sqlite_put_workload(hone_db *base, const hone_db_workload *workload) {
+    return write_workload(db_sqlite_of(base), DB_STMT_PUT_WORKLOAD, workload);
+}
+
+hone_status db_sqlite_replace_workload(hone_db *base, const hone_db_workload *workload) {
+    return write_workload(db_sqlite_of(base), DB_STMT_REPLACE_WORKLOAD, workload);
 }
 
 hone_status db_sqlite_put_target(hone_db *base, const hone_db_target *target) {
@@ -74,9 +81,9 @@ static hone_status sum_session(db_sqlite *db, const char *id) {
     return db_sqlite_run(db, stmt, "write a checksum");
 }
 
-static hone_status put_session(db_sqlite *db, const hone_db_session *session) {
+static hone_status write_session(db_sqlite *db, db_stmt_id id, const hone_db_session *session) {
     sqlite3_stmt *stmt;
-    HONE_TRY(db_sqlite_stmt(db, DB_STMT_BEGIN_SESSION, &stmt));
+    HONE_TRY(db_sqlite_stmt(db, id, &stmt));
     int rc = SQLITE_OK;
     db_bind_text(stmt, 1, session->id, &rc);
     db_bind_text(stmt, 2, session->state, &rc);
@@ -100,7 +107,13 @@ static hone_status put_session(db_sqlite *db, const hone_db_session *session) {
 hone_status db_sqlite_begin_session(hone_db *base, const hone_db_session *session) {
     db_sqlite *db = db_sqlite_of(base);
     HONE_TRY(begin(db));
-    return finish(db, put_session(db, session));
+    return finish(db, write_session(db, DB_STMT_BEGIN_SESSION, session));
+}
+
+hone_status db_sqlite_replace_session(hone_db *base, const hone_db_session *session) {
+    db_sqlite *db = db_sqlite_of(base);
+    HONE_TRY(begin(db));
+    return finish(db, write_session(db, DB_STMT_REPLACE_SESSION, session));
 }
 
 hone_status db_sqlite_end_session(hone_db *base, const char *id, const char *state,
@@ -131,10 +144,7 @@ static hone_status find_id(db_sqlite *db, db_stmt_id which, const char *identity
     if (rc != SQLITE_OK) return db_sqlite_error(db, rc, "look up a row");
     bool row = false;
     HONE_TRY(db_sqlite_step(db, stmt, "look up a row", &row));
-    if (!row) {
-        return HONE_ERROR(HONE_CODE_INVALID, "the trial's %s '%s' is not in the database", what,
-                          identity);
-    }
+    if (!row) return hone_db_missing(what, identity);
     *out_id = sqlite3_column_int64(stmt, 0);
     sqlite3_reset(stmt);
     return HONE_OK;
@@ -217,33 +227,49 @@ static hone_status put_features(db_sqlite *db, const hone_db_trial *trial, int64
     return db_sqlite_run(db, stmt, "write features");
 }
 
-static hone_status sum_trial(db_sqlite *db, int64_t record) {
+/* Runs a statement about one record. */
+static hone_status run_on(db_sqlite *db, db_stmt_id id, int64_t record, const char *doing) {
     sqlite3_stmt *stmt;
-    HONE_TRY(db_sqlite_stmt(db, DB_STMT_SUM_TRIAL, &stmt));
+    HONE_TRY(db_sqlite_stmt(db, id, &stmt));
     int rc = SQLITE_OK;
     db_bind_int(stmt, 1, record, &rc);
-    if (rc != SQLITE_OK) return db_sqlite_error(db, rc, "write a checksum");
-    return db_sqlite_run(db, stmt, "write a checksum");
+    if (rc != SQLITE_OK) return db_sqlite_error(db, rc, doing);
+    return db_sqlite_run(db, stmt, doing);
 }
 
-static hone_status put_trial(db_sqlite *db, const hone_db_trial *trial, int64_t *out_record) {
+static hone_status write_row(db_sqlite *db, db_stmt_id id, const hone_db_trial *trial) {
     trial_keys keys = {0};
     HONE_TRY(find_keys(db, trial, &keys));
     sqlite3_stmt *stmt;
-    HONE_TRY(db_sqlite_stmt(db, DB_STMT_PUT_TRIAL, &stmt));
+    HONE_TRY(db_sqlite_stmt(db, id, &stmt));
     int rc = SQLITE_OK;
     bind_trial(stmt, trial, &keys, &rc);
     if (rc != SQLITE_OK) return db_sqlite_error(db, rc, "write a trial");
-    HONE_TRY(db_sqlite_run(db, stmt, "write a trial"));
+    return db_sqlite_run(db, stmt, "write a trial");
+}
+
+static hone_status write_rest(db_sqlite *db, const hone_db_trial *trial, int64_t record) {
+    HONE_TRY(put_samples(db, trial, record));
+    HONE_TRY(put_features(db, trial, record));
+    return run_on(db, DB_STMT_SUM_TRIAL, record, "write a checksum");
+}
+
+static hone_status put_trial(db_sqlite *db, const hone_db_trial *trial, int64_t *out_record) {
+    HONE_TRY(write_row(db, DB_STMT_PUT_TRIAL, trial));
     if (!sqlite3_changes(db->sql)) {
         return HONE_ERROR(HONE_CODE_INVALID,
                           "proposal %" PRId64 " of session '%s' was committed before",
                           trial->proposal, trial->session);
     }
     *out_record = sqlite3_last_insert_rowid(db->sql);
-    HONE_TRY(put_samples(db, trial, *out_record));
-    HONE_TRY(put_features(db, trial, *out_record));
-    return sum_trial(db, *out_record);
+    return write_rest(db, trial, *out_record);
+}
+
+static hone_status replace_trial(db_sqlite *db, const hone_db_trial *trial) {
+    HONE_TRY(write_row(db, DB_STMT_REPLACE_TRIAL, trial));
+    HONE_TRY(run_on(db, DB_STMT_DROP_SAMPLES, trial->record, "remove samples"));
+    HONE_TRY(run_on(db, DB_STMT_DROP_FEATURE, trial->record, "remove features"));
+    return write_rest(db, trial, trial->record);
 }
 
 hone_status db_sqlite_commit(hone_db *base, const hone_db_trial *trials, size_t count,
@@ -256,6 +282,15 @@ hone_status db_sqlite_commit(hone_db *base, const hone_db_trial *trials, size_t 
     st = finish(db, st);
     if (st) *out_record = 0;
     return st;
+}
+
+hone_status db_sqlite_replace(hone_db *base, const hone_db_trial *trials, size_t count) {
+    db_sqlite *db = db_sqlite_of(base);
+    HONE_TRY(begin(db));
+    hone_status st = HONE_OK;
+    for (size_t i = 0; i < count && !st; i++)
+        st = replace_trial(db, &trials[i]);
+    return finish(db, st);
 }
 
 hone_status db_sqlite_confirm(hone_db *base, int64_t record, double confirmed_ns,
