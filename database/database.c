@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include "database/database_impl.h"
+#include "database/session_owner.h"
+#include "support/vec.h"
 
 void hone_db_init(hone_db *db, const hone_db_vtable *vt) {
     db->vt = vt;
@@ -352,9 +354,65 @@ hone_status hone_db_targets(hone_db *db, const hone_hash128 *hash, hone_db_visit
     LOCKED(db, db->vt->targets(db, hash, visit, ctx));
 }
 
+/* Shows sessions whose process is no more as what they are. */
+typedef struct session_visit {
+    hone_db_visit_session visit;
+    void *ctx;
+} session_visit;
+
+static bool is_killed(const hone_db_session *session) {
+    return strcmp(session->state, "running") == 0 && hone_db_owner_is_gone(session->owner);
+}
+
+static bool visit_session(void *ctx, const hone_db_session *session) {
+    const session_visit *v = ctx;
+    hone_db_session shown = *session;
+    if (is_killed(session)) shown.state = "killed";
+    return v->visit(v->ctx, &shown);
+}
+
 hone_status hone_db_sessions(hone_db *db, const char *id, hone_db_visit_session visit, void *ctx) {
     assert(db && visit);
-    LOCKED(db, db->vt->sessions(db, id, visit, ctx));
+    session_visit v = {visit, ctx};
+    LOCKED(db, db->vt->sessions(db, id, visit_session, &v));
+}
+
+typedef struct killed_sessions {
+    hone_arena *arena;
+    HONE_VEC(const char *) ids;
+    bool failed;
+} killed_sessions;
+
+static bool note_killed(void *ctx, const hone_db_session *session) {
+    killed_sessions *k = ctx;
+    if (!is_killed(session)) return true;
+    const char *id = hone_arena_strdup(k->arena, session->id);
+    k->failed |= !id || !hone_vec_push(&k->ids, id);
+    return !k->failed;
+}
+
+static bool note_wall_time(void *ctx, const hone_db_trial *trial) {
+    *(int64_t *)ctx = trial->wall_ns;
+    return false;
+}
+
+static hone_status end_killed(hone_db *db, const char *id) {
+    int64_t ended_ns = 0;
+    hone_db_filter last = {.session = id, .limit = 1, .order = HONE_DB_ORDER_LATEST};
+    HONE_TRY(hone_db_trials(db, &last, note_wall_time, &ended_ns));
+    return hone_db_end_session(db, id, "killed", ended_ns);
+}
+
+hone_status hone_db_end_killed(hone_db *db) {
+    killed_sessions k = {.arena = hone_arena_create(1024)};
+    hone_status st = k.arena ? db->vt->sessions(db, NULL, note_killed, &k)
+                             : HONE_ERROR(HONE_CODE_NO_MEMORY, "sessions");
+    if (!st && k.failed) st = HONE_ERROR(HONE_CODE_NO_MEMORY, "sessions");
+    for (size_t i = 0; i < k.ids.count && !st; i++)
+        st = end_killed(db, k.ids.data[i]);
+    hone_vec_deinit(&k.ids);
+    hone_arena_destroy(k.arena);
+    return st;
 }
 
 hone_status hone_db_tasks(hone_db *db, hone_db_visit_task visit, void *ctx) {

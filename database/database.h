@@ -59,8 +59,9 @@ typedef struct hone_db_session {
     const char *model;
     const char *command_line;
     const char *hone_version;
-    const char *options_json;     /* whatever else the tuner wants to keep, or NULL */
-    const char *state;            /* "running", "done", "stopped", "failed" */
+    const char *options_json; /* whatever else the tuner wants to keep, or NULL */
+    const char *state; /* "running", "done", "stopped", "failed"; out also "killed": its process is
+                          no more */
     int64_t started_ns, ended_ns; /* wall time; ended 0 = not yet */
     uint64_t seed;
     int32_t look_ahead;    /* W */
@@ -144,6 +145,7 @@ typedef struct hone_db_options {
     const char *path;
     hone_db_mode mode;
     int64_t busy_timeout_ns; /* 0 = 10 s */
+    bool is_checking;        /* messages about damage do not send people to 'hone db check' */
     bool check_always;       /* look through the whole file even after a clean close */
 } hone_db_options;
 
@@ -337,5 +339,17 @@ HONE_NODISCARD hone_status hone_db_sql(hone_db *db, const char *sql, int64_t tim
  * when there was one. */
 typedef void (*hone_db_report)(void *ctx, const char *line);
 HONE_NODISCARD hone_status hone_db_check(hone_db *db, hone_db_report report, void *ctx);
+
+/* What was saved of a damaged file. */
+typedef struct hone_db_recovery {
+    int64_t workloads, targets, sessions, trials;
+    int64_t partial; /* of the trials: without their samples and features */
+    int64_t lost;    /* rows that cannot be read, or are not what was written */
+} hone_db_recovery;
+
+/* Joins every row that can be read, and is what was written, into another database. The damaged
+ * file stays as it is. INVALID when nothing tells that it is a database of Hone's. */
+HONE_NODISCARD hone_status hone_db_recover(const char *path, hone_db *into,
+                                           hone_db_recovery *out_counts);
 
 #endif

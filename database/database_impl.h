@@ -80,6 +80,9 @@ void hone_db_init(hone_db *db, const hone_db_vtable *vt);
 /* A copy of a trial with all that it points to; NULL when memory is short. */
 hone_db_trial *hone_db_trial_copy(hone_arena *arena, const hone_db_trial *trial);
 
+/* Ends the sessions whose process is no more, as killed when their last trial came. */
+HONE_NODISCARD hone_status hone_db_end_killed(hone_db *db);
+
 /* INVALID, with the words for it. */
 HONE_NODISCARD hone_status hone_db_need_writable(const hone_db *db);
 HONE_NODISCARD hone_status hone_db_check_trial(const hone_db_trial *trial);

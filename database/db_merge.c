@@ -283,7 +283,9 @@ static hone_status merge_all(merge *m, hone_db *from) {
         .order = HONE_DB_ORDER_RECORD, .with_samples = true, .with_features = true};
     HONE_TRY(settle(m, hone_db_workloads(from, NULL, merge_workload, m)));
     HONE_TRY(settle(m, hone_db_targets(from, NULL, merge_target, m)));
-    HONE_TRY(settle(m, hone_db_sessions(from, NULL, merge_session, m)));
+    hone_status st = HONE_OK;
+    LOCKED(from, st, from->vt->sessions(from, NULL, merge_session, m)); /* as they are stored */
+    HONE_TRY(settle(m, st));
     return settle(m, hone_db_trials(from, &everything, merge_trial, m));
 }
 

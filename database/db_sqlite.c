@@ -55,10 +55,12 @@ hone_status hone_db_open_sqlite(const hone_db_options *options, hone_db **out_db
     db_sqlite *db = hone_calloc(1, sizeof *db);
     if (!db) return HONE_ERROR(HONE_CODE_NO_MEMORY, "database handle");
     hone_db_init(&db->base, &sqlite_vtable);
+    db->is_checking = options->is_checking;
     db->base.read_only = options->mode == HONE_DB_READ;
     db->path = hone_strdup(options->path);
     if (!db->path) st = HONE_ERROR(HONE_CODE_NO_MEMORY, "database path");
     if (!st) HONE_TRY_GOTO(st, db_sqlite_connect(db, options), fail);
+    if (!st && !db->base.read_only) HONE_TRY_GOTO(st, hone_db_end_killed(&db->base), fail);
     if (st) goto fail;
     *out_db = &db->base;
     return HONE_OK;

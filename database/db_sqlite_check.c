@@ -137,7 +137,6 @@ hone_status db_sqlite_check(hone_db *base, hone_db_report report, void *ctx) {
     hone_db_query everything = {
         .filter = {.with_samples = true, .with_features = true}
     };
-    db->is_checking = true;
     HONE_TRY(check_size(db, &f));
     HONE_TRY(ask(db, "PRAGMA integrity_check", &f, describe_page));
     HONE_TRY(ask(db, "PRAGMA foreign_key_check", &f, describe_key));

@@ -9,6 +9,7 @@
  *   db_sqlite_read.c    queries with typed rows
  *   db_sqlite_user.c    SQL that people type
  *   db_sqlite_check.c   looking through a whole file
+ *   db_sqlite_recover.c salvaging what can be read of a damaged one
  */
 #ifndef HONE_DATABASE_DB_SQLITE_IMPL_H
 #define HONE_DATABASE_DB_SQLITE_IMPL_H
@@ -47,9 +48,15 @@ typedef enum db_stmt_id {
     DB_STMT_FIND_UID,
     DB_STMT_SEEN,
     DB_STMT_LAST_PROPOSAL,
-    DB_STMT_WORKLOADS,
+    DB_STMT_WORKLOADS, /* all, as the next kinds; then one by its identity, one by its row */
+    DB_STMT_WORKLOAD,
+    DB_STMT_WORKLOAD_AT,
     DB_STMT_TARGETS,
+    DB_STMT_TARGET,
+    DB_STMT_TARGET_AT,
     DB_STMT_SESSIONS,
+    DB_STMT_SESSION,
+    DB_STMT_SESSION_AT,
     DB_STMT_TASKS,
     DB_STMT_FAILURES,
     DB_STMT_STATS,
@@ -146,6 +153,12 @@ hone_status db_sqlite_targets(hone_db *base, const hone_hash128 *hash, hone_db_v
                               void *ctx);
 hone_status db_sqlite_sessions(hone_db *base, const char *id, hone_db_visit_session visit,
                                void *ctx);
+/* The same, of one row of the table. */
+hone_status db_sqlite_workload_at(hone_db *base, int64_t row, hone_db_visit_workload visit,
+                                  void *ctx);
+hone_status db_sqlite_target_at(hone_db *base, int64_t row, hone_db_visit_target visit, void *ctx);
+hone_status db_sqlite_session_at(hone_db *base, int64_t row, hone_db_visit_session visit,
+                                 void *ctx);
 hone_status db_sqlite_tasks(hone_db *base, hone_db_visit_task visit, void *ctx);
 hone_status db_sqlite_failures(hone_db *base, hone_db_visit_failure visit, void *ctx);
 hone_status db_sqlite_stats(hone_db *base, hone_db_stats *out_stats);

@@ -258,6 +258,14 @@ static hone_status cursor_bind(cursor *c, int at, const hone_hash128 *hash, cons
     return rc == SQLITE_OK ? HONE_OK : db_sqlite_error(c->db, rc, c->doing);
 }
 
+static hone_status cursor_open_at(cursor *c, db_sqlite *db, db_stmt_id id, int64_t row,
+                                  const char *doing) {
+    HONE_TRY(cursor_open(c, db, id, doing));
+    int rc = SQLITE_OK;
+    db_bind_int(c->stmt, 1, row, &rc);
+    return rc == SQLITE_OK ? HONE_OK : db_sqlite_error(db, rc, doing);
+}
+
 static hone_status cursor_next(cursor *c, bool *out_row) {
     return db_sqlite_step(c->db, c->stmt, c->doing, out_row);
 }
@@ -308,75 +316,110 @@ hone_status db_sqlite_last_proposal(hone_db *base, const char *session,
     return HONE_OK;
 }
 
-hone_status db_sqlite_workloads(hone_db *base, const hone_hash128 *hash,
-                                hone_db_visit_workload visit, void *ctx) {
-    cursor c;
-    HONE_TRY(cursor_open(&c, db_sqlite_of(base), DB_STMT_WORKLOADS, "read workloads"));
-    HONE_TRY(cursor_bind(&c, 1, hash, NULL));
+static hone_status visit_workloads(cursor *c, hone_db_visit_workload visit, void *ctx) {
     for (;;) {
         bool row = false;
         hone_db_workload workload = {0};
-        HONE_TRY(cursor_next(&c, &row));
+        HONE_TRY(cursor_next(c, &row));
         if (!row) return HONE_OK;
-        HONE_TRY(cursor_hash(&c, 0, &workload.hash));
-        workload.hash_version = sqlite3_column_int(c.stmt, 1);
-        workload.name = db_column_text(c.stmt, 2);
-        workload.flops = sqlite3_column_double(c.stmt, 3);
-        workload.args_json = db_column_text(c.stmt, 4);
-        workload.program = db_column_text(c.stmt, 5);
+        HONE_TRY(cursor_hash(c, 0, &workload.hash));
+        workload.hash_version = sqlite3_column_int(c->stmt, 1);
+        workload.name = db_column_text(c->stmt, 2);
+        workload.flops = sqlite3_column_double(c->stmt, 3);
+        workload.args_json = db_column_text(c->stmt, 4);
+        workload.program = db_column_text(c->stmt, 5);
         if (!visit(ctx, &workload)) break;
     }
-    cursor_close(&c);
+    cursor_close(c);
+    return HONE_OK;
+}
+
+hone_status db_sqlite_workloads(hone_db *base, const hone_hash128 *hash,
+                                hone_db_visit_workload visit, void *ctx) {
+    cursor c;
+    db_stmt_id id = hash ? DB_STMT_WORKLOAD : DB_STMT_WORKLOADS;
+    HONE_TRY(cursor_open(&c, db_sqlite_of(base), id, "read workloads"));
+    if (hash) HONE_TRY(cursor_bind(&c, 1, hash, NULL));
+    return visit_workloads(&c, visit, ctx);
+}
+
+hone_status db_sqlite_workload_at(hone_db *base, int64_t row, hone_db_visit_workload visit,
+                                  void *ctx) {
+    cursor c;
+    HONE_TRY(cursor_open_at(&c, db_sqlite_of(base), DB_STMT_WORKLOAD_AT, row, "read workloads"));
+    return visit_workloads(&c, visit, ctx);
+}
+
+static hone_status visit_targets(cursor *c, hone_db_visit_target visit, void *ctx) {
+    for (;;) {
+        bool row = false;
+        hone_db_target target = {0};
+        HONE_TRY(cursor_next(c, &row));
+        if (!row) return HONE_OK;
+        HONE_TRY(cursor_hash(c, 0, &target.hash));
+        target.threads = sqlite3_column_int(c->stmt, 1);
+        target.text = db_column_text(c->stmt, 2);
+        if (!visit(ctx, &target)) break;
+    }
+    cursor_close(c);
     return HONE_OK;
 }
 
 hone_status db_sqlite_targets(hone_db *base, const hone_hash128 *hash, hone_db_visit_target visit,
                               void *ctx) {
     cursor c;
-    HONE_TRY(cursor_open(&c, db_sqlite_of(base), DB_STMT_TARGETS, "read targets"));
-    HONE_TRY(cursor_bind(&c, 1, hash, NULL));
+    db_stmt_id id = hash ? DB_STMT_TARGET : DB_STMT_TARGETS;
+    HONE_TRY(cursor_open(&c, db_sqlite_of(base), id, "read targets"));
+    if (hash) HONE_TRY(cursor_bind(&c, 1, hash, NULL));
+    return visit_targets(&c, visit, ctx);
+}
+
+hone_status db_sqlite_target_at(hone_db *base, int64_t row, hone_db_visit_target visit, void *ctx) {
+    cursor c;
+    HONE_TRY(cursor_open_at(&c, db_sqlite_of(base), DB_STMT_TARGET_AT, row, "read targets"));
+    return visit_targets(&c, visit, ctx);
+}
+
+static hone_status visit_sessions(cursor *c, hone_db_visit_session visit, void *ctx) {
     for (;;) {
         bool row = false;
-        hone_db_target target = {0};
-        HONE_TRY(cursor_next(&c, &row));
+        HONE_TRY(cursor_next(c, &row));
         if (!row) return HONE_OK;
-        HONE_TRY(cursor_hash(&c, 0, &target.hash));
-        target.threads = sqlite3_column_int(c.stmt, 1);
-        target.text = db_column_text(c.stmt, 2);
-        if (!visit(ctx, &target)) break;
+        hone_db_session session = {
+            .id = db_column_text(c->stmt, 0),
+            .state = db_column_text(c->stmt, 1),
+            .started_ns = sqlite3_column_int64(c->stmt, 2),
+            .ended_ns = sqlite3_column_int64(c->stmt, 3),
+            .seed = (uint64_t)sqlite3_column_int64(c->stmt, 4),
+            .look_ahead = sqlite3_column_int(c->stmt, 5),
+            .budget_trials = sqlite3_column_int64(c->stmt, 6),
+            .budget_ns = sqlite3_column_int64(c->stmt, 7),
+            .model = db_column_text(c->stmt, 8),
+            .hone_version = db_column_text(c->stmt, 9),
+            .command_line = db_column_text(c->stmt, 10),
+            .options_json = db_column_text(c->stmt, 11),
+            .owner = db_column_text(c->stmt, 12),
+        };
+        if (!visit(ctx, &session)) break;
     }
-    cursor_close(&c);
+    cursor_close(c);
     return HONE_OK;
 }
 
 hone_status db_sqlite_sessions(hone_db *base, const char *id, hone_db_visit_session visit,
                                void *ctx) {
     cursor c;
-    HONE_TRY(cursor_open(&c, db_sqlite_of(base), DB_STMT_SESSIONS, "read sessions"));
-    HONE_TRY(cursor_bind(&c, 1, NULL, id));
-    for (;;) {
-        bool row = false;
-        HONE_TRY(cursor_next(&c, &row));
-        if (!row) return HONE_OK;
-        hone_db_session session = {
-            .id = db_column_text(c.stmt, 0),
-            .state = db_column_text(c.stmt, 1),
-            .started_ns = sqlite3_column_int64(c.stmt, 2),
-            .ended_ns = sqlite3_column_int64(c.stmt, 3),
-            .seed = (uint64_t)sqlite3_column_int64(c.stmt, 4),
-            .look_ahead = sqlite3_column_int(c.stmt, 5),
-            .budget_trials = sqlite3_column_int64(c.stmt, 6),
-            .budget_ns = sqlite3_column_int64(c.stmt, 7),
-            .model = db_column_text(c.stmt, 8),
-            .hone_version = db_column_text(c.stmt, 9),
-            .command_line = db_column_text(c.stmt, 10),
-            .options_json = db_column_text(c.stmt, 11),
-            .owner = db_column_text(c.stmt, 12),
-        };
-        if (!visit(ctx, &session)) break;
-    }
-    cursor_close(&c);
-    return HONE_OK;
+    db_stmt_id which = id ? DB_STMT_SESSION : DB_STMT_SESSIONS;
+    HONE_TRY(cursor_open(&c, db_sqlite_of(base), which, "read sessions"));
+    if (id) HONE_TRY(cursor_bind(&c, 1, NULL, id));
+    return visit_sessions(&c, visit, ctx);
+}
+
+hone_status db_sqlite_session_at(hone_db *base, int64_t row, hone_db_visit_session visit,
+                                 void *ctx) {
+    cursor c;
+    HONE_TRY(cursor_open_at(&c, db_sqlite_of(base), DB_STMT_SESSION_AT, row, "read sessions"));
+    return visit_sessions(&c, visit, ctx);
 }
 
 hone_status db_sqlite_tasks(hone_db *base, hone_db_visit_task visit, void *ctx) {

@@ -6,6 +6,12 @@
 #include "database/db_sqlite_impl.h"
 #include "database/db_sqlite_schema.h"
 
+#define WORKLOAD_ROWS "SELECT hash, hash_version, name, flops, args_json, program FROM workload"
+#define TARGET_ROWS "SELECT hash, threads, text FROM target"
+#define SESSION_ROWS                                                                               \
+    "SELECT uid, state, started_ns, ended_ns, seed, look_ahead, budget_trials, budget_ns, model,"  \
+    " hone_version, command_line, options_json, owner FROM session"
+
 static const char *const texts[DB_STMT_COUNT] = {
     [DB_STMT_BEGIN] = "BEGIN IMMEDIATE",
     [DB_STMT_COMMIT] = "COMMIT",
@@ -80,14 +86,15 @@ static const char *const texts[DB_STMT_COUNT] = {
                               " WHERE session_id = (SELECT id FROM session WHERE uid = ?1)"
                               " AND workload_id = (SELECT id FROM workload WHERE hash = ?2)"
                               " AND target_id = (SELECT id FROM target WHERE hash = ?3)",
-    [DB_STMT_WORKLOADS] = "SELECT hash, hash_version, name, flops, args_json, program"
-                          " FROM workload WHERE ?1 IS NULL OR hash = ?1 ORDER BY id",
-    [DB_STMT_TARGETS] =
-        "SELECT hash, threads, text FROM target WHERE ?1 IS NULL OR hash = ?1 ORDER BY id",
-    [DB_STMT_SESSIONS] =
-        "SELECT uid, state, started_ns, ended_ns, seed, look_ahead, budget_trials, budget_ns,"
-        " model, hone_version, command_line, options_json, owner FROM session"
-        " WHERE ?1 IS NULL OR uid = ?1 ORDER BY started_ns, uid",
+    [DB_STMT_WORKLOADS] = WORKLOAD_ROWS " ORDER BY id",
+    [DB_STMT_WORKLOAD] = WORKLOAD_ROWS " WHERE hash = ?1",
+    [DB_STMT_WORKLOAD_AT] = WORKLOAD_ROWS " WHERE id = ?1",
+    [DB_STMT_TARGETS] = TARGET_ROWS " ORDER BY id",
+    [DB_STMT_TARGET] = TARGET_ROWS " WHERE hash = ?1",
+    [DB_STMT_TARGET_AT] = TARGET_ROWS " WHERE id = ?1",
+    [DB_STMT_SESSIONS] = SESSION_ROWS " ORDER BY started_ns, uid",
+    [DB_STMT_SESSION] = SESSION_ROWS " WHERE uid = ?1",
+    [DB_STMT_SESSION_AT] = SESSION_ROWS " WHERE id = ?1",
     [DB_STMT_TASKS] =
         "SELECT workload_hash, target_hash, task, target, threads, flops, trials, ok, confirmed,"
         " best_ns, last_ns FROM v_tasks ORDER BY task, workload_hash, target_hash",

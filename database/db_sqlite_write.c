@@ -13,7 +13,19 @@ static hone_status run_plain(db_sqlite *db, db_stmt_id id, const char *doing) {
     return db_sqlite_run(db, stmt, doing);
 }
 
+/* What goes into a file without a name is lost when it is closed. */
+static hone_status check_place(const db_sqlite *db) {
+    int has_moved = 0;
+    sqlite3_file_control(db->sql, "main", SQLITE_FCNTL_HAS_MOVED, &has_moved);
+    if (!has_moved) return HONE_OK;
+    return HONE_ERROR(HONE_CODE_IO,
+                      "%s: was removed, moved or replaced while it was in use; nothing more can be "
+                      "kept, and what was kept so far is where the file went",
+                      db->path);
+}
+
 static hone_status begin(db_sqlite *db) {
+    HONE_TRY(check_place(db));
     return run_plain(db, DB_STMT_BEGIN, "begin a transaction");
 }
 
@@ -32,6 +44,7 @@ static hone_status finish(db_sqlite *db, hone_status st) {
 
 static hone_status write_workload(db_sqlite *db, db_stmt_id id, const hone_db_workload *workload) {
     sqlite3_stmt *stmt;
+    HONE_TRY(check_place(db));
     HONE_TRY(db_sqlite_stmt(db, id, &stmt));
     int rc = SQLITE_OK;
     db_bind_hash(stmt, 1, &workload->hash, &rc);
@@ -55,6 +68,7 @@ hone_status db_sqlite_replace_workload(hone_db *base, const hone_db_workload *wo
 hone_status db_sqlite_put_target(hone_db *base, const hone_db_target *target) {
     db_sqlite *db = db_sqlite_of(base);
     sqlite3_stmt *stmt;
+    HONE_TRY(check_place(db));
     HONE_TRY(db_sqlite_stmt(db, DB_STMT_PUT_TARGET, &stmt));
     int rc = SQLITE_OK;
     db_bind_hash(stmt, 1, &target->hash, &rc);
@@ -120,6 +134,7 @@ hone_status db_sqlite_end_session(hone_db *base, const char *id, const char *sta
                                   int64_t ended_ns) {
     db_sqlite *db = db_sqlite_of(base);
     sqlite3_stmt *stmt;
+    HONE_TRY(check_place(db));
     HONE_TRY(db_sqlite_stmt(db, DB_STMT_END_SESSION, &stmt));
     int rc = SQLITE_OK;
     db_bind_text(stmt, 1, id, &rc);
@@ -297,6 +312,7 @@ hone_status db_sqlite_confirm(hone_db *base, int64_t record, double confirmed_ns
                               int64_t confirmed_at_ns) {
     db_sqlite *db = db_sqlite_of(base);
     sqlite3_stmt *stmt;
+    HONE_TRY(check_place(db));
     HONE_TRY(db_sqlite_stmt(db, DB_STMT_CONFIRM, &stmt));
     int rc = SQLITE_OK;
     db_bind_int(stmt, 1, record, &rc);

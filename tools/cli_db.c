@@ -13,6 +13,13 @@ hone_status hone_cli_open_db(const char *path, hone_db_mode mode, hone_db **out_
     return hone_db_open_sqlite(&options, out_db);
 }
 
+void hone_cli_put_news(hone_cli *cli, const hone_db_merge_counts *counts) {
+    if (counts->changed) {
+        hone_str_printf(&cli->out, "; %lld rows took news", (long long)counts->changed);
+    }
+    hone_str_append(&cli->out, "\n");
+}
+
 /* Room for one more item of `bytes`; the array pointer is at *items. NULL when memory is short. */
 static void *grow(hone_db_rows *rows, void **items, size_t bytes) {
     if (rows->count == rows->capacity) {

@@ -10,6 +10,9 @@
 /* Opens with the usual waiting time; messages begin with the path. */
 HONE_NODISCARD hone_status hone_cli_open_db(const char *path, hone_db_mode mode, hone_db **out_db);
 
+/* Ends a line about a merge: how many rows took news, when any did. */
+void hone_cli_put_news(hone_cli *cli, const hone_db_merge_counts *counts);
+
 /* What the database knows of each task on the target: one row per task, in arena; trials 0 where
  * it knows nothing. */
 HONE_NODISCARD hone_status hone_cli_known_tasks(hone_db *db, const hone_task_list *tasks,

@@ -12,6 +12,7 @@ int hone_db_verb_show(int argc, char **argv);
 int hone_db_verb_explain(int argc, char **argv);
 int hone_db_verb_sql(int argc, char **argv);
 int hone_db_verb_check(int argc, char **argv);
+int hone_db_verb_recover(int argc, char **argv);
 int hone_db_verb_merge(int argc, char **argv);
 int hone_db_verb_prune(int argc, char **argv);
 int hone_db_verb_export(int argc, char **argv);

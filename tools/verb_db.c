@@ -15,6 +15,7 @@ static const hone_cli_subverb sub_verbs[] = {
     {"explain",  hone_db_verb_explain,  "which record each kernel of a model would get"     },
     {"sql",      hone_db_verb_sql,      "a reading query over the views of docs/database.md"},
     {"check",    hone_db_verb_check,    "look through the whole file"                       },
+    {"recover",  hone_db_verb_recover,  "save what can be read of a damaged file"           },
     {"merge",    hone_db_verb_merge,    "copy what others know into a database"             },
     {"prune",    hone_db_verb_prune,    "remove all but the best records"                   },
     {"export",   hone_db_verb_export,   "all of it as lines of JSON"                        },

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "builder/build_intrins.h"
+#include "database/session_owner.h"
 #include "ir/structural.h"
 #include "support/alloc.h"
 #include "tuner/reference.h"
@@ -91,7 +92,9 @@ static hone_status register_tasks(hone_tuning *t) {
 
 static hone_status begin_session(hone_tuning *t) {
     int64_t wall = hone_wall_time_ns();
+    char owner[HONE_DB_OWNER_BYTES];
     hone_db_session_id(t->options->seed, wall, getpid(), t->result->session);
+    hone_db_owner_print(owner);
     hone_db_session session = {.id = t->result->session,
                                .model = t->options->model_name,
                                .command_line = t->options->command_line,
@@ -101,7 +104,8 @@ static hone_status begin_session(hone_tuning *t) {
                                .seed = t->options->seed,
                                .look_ahead = (int32_t)t->look_ahead,
                                .budget_trials = t->options->trials,
-                               .budget_ns = t->options->time_limit_ns};
+                               .budget_ns = t->options->time_limit_ns,
+                               .owner = owner[0] ? owner : NULL};
     return hone_db_begin_session(t->options->db, &session);
 }
 

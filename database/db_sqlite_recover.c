@@ -1,0 +1,274 @@
+/* database/db_sqlite_recover.c - salvages what can be read of a damaged file.
+ *
+ * Works on a private copy, row by row: a damaged page costs the rows on it, not those behind it.
+ * What has a checksum must fit it; the rows go through a joiner into a sound database.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "database/db_sqlite_impl.h"
+#include "database/db_sqlite_schema.h"
+#include "support/alloc.h"
+#include "support/fs.h"
+#include "support/strbuf.h"
+
+enum { PIECE_BYTES = 1 << 16, ROWS_PER_PAGE = 64 };
+
+typedef struct recovery {
+    db_sqlite *db;
+    hone_db_joiner *joiner;
+    hone_db_recovery *counts;
+    int64_t pages;
+    bool has_sums;
+    bool took;          /* the row that was visited */
+    hone_status status; /* of the database that is written */
+} recovery;
+
+/* ---- the private copy ---- */
+
+static hone_status copy_bytes(int from, int to, const char *path) {
+    char piece[PIECE_BYTES];
+    for (;;) {
+        size_t got = 0;
+        HONE_TRY(
+            hone_status_annotate(hone_fd_read_full(from, piece, sizeof piece, &got), "%s", path));
+        HONE_TRY(hone_fd_write_full(to, piece, got));
+        if (got < sizeof piece) return HONE_OK;
+    }
+}
+
+static hone_status copy_file(const char *path, const char *copy) {
+    int from = open(path, O_RDONLY | O_CLOEXEC);
+    if (from < 0) return HONE_ERROR(HONE_CODE_IO, "%s: cannot open: %s", path, strerror(errno));
+    int to = open(copy, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    hone_status st = to < 0 ? HONE_ERROR(HONE_CODE_IO, "%s: cannot open: %s", copy, strerror(errno))
+                            : copy_bytes(from, to, path);
+    if (to >= 0) close(to);
+    close(from);
+    return st;
+}
+
+/* The file, and its log where there is one. */
+static hone_status copy_database(const char *path, const char *copy) {
+    hone_str log = {0}, log_copy = {0};
+    hone_str_printf(&log, "%s-wal", path);
+    hone_str_printf(&log_copy, "%s-wal", copy);
+    hone_status st = hone_status_join(hone_str_check(&log), hone_str_check(&log_copy));
+    if (!st) st = copy_file(path, copy);
+    if (!st && hone_fs_exists(log.data)) st = copy_file(log.data, log_copy.data);
+    hone_str_deinit(&log);
+    hone_str_deinit(&log_copy);
+    return st;
+}
+
+/* Columns that version 1 does not have yet; where they are there, this fails and is right to. */
+static void add_columns(db_sqlite *db) {
+    static const char *const texts[] = {
+        "ALTER TABLE session ADD COLUMN owner TEXT",
+        "ALTER TABLE trial ADD COLUMN confirmed_at_ns INTEGER",
+    };
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
+        sqlite3_exec(db->sql, texts[i], NULL, NULL, NULL);
+}
+
+static bool ask_number(const db_sqlite *db, const char *text, int64_t row, int64_t *out_number) {
+    sqlite3_stmt *stmt = NULL;
+    int rc = sqlite3_prepare_v2(db->sql, text, -1, &stmt, NULL);
+    if (rc == SQLITE_OK && sqlite3_bind_parameter_count(stmt)) sqlite3_bind_int64(stmt, 1, row);
+    bool found = rc == SQLITE_OK && sqlite3_step(stmt) == SQLITE_ROW &&
+                 sqlite3_column_type(stmt, 0) != SQLITE_NULL;
+    if (found) *out_number = sqlite3_column_int64(stmt, 0);
+    sqlite3_finalize(stmt);
+    return found;
+}
+
+static hone_status open_copy(recovery *r, const char *copy, const char *path) {
+    db_sqlite *db = r->db;
+    int64_t application = 0, version = 0;
+    int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE;
+    int rc = sqlite3_open_v2(copy, &db->sql, flags, NULL);
+    if (rc != SQLITE_OK) return db_sqlite_error(db, rc, "open a copy");
+    /* Takes files that are shorter than they say, and what of the schema can be read. */
+    sqlite3_exec(db->sql, "PRAGMA writable_schema = ON", NULL, NULL, NULL);
+    HONE_TRY(db_sqlite_add_sums(db));
+    if (!ask_number(db, "PRAGMA application_id", 0, &application) ||
+        application != HONE_DB_APPLICATION_ID) {
+        return HONE_ERROR(HONE_CODE_INVALID,
+                          "%s: is not a Hone database, or its first page is lost", path);
+    }
+    ask_number(db, "PRAGMA user_version", 0, &version);
+    ask_number(db, "PRAGMA page_count", 0, &r->pages);
+    if (version > hone_db_schema_latest()) {
+        return HONE_ERROR(HONE_CODE_VERSION, "%s: was written by a newer hone", path);
+    }
+    r->has_sums = version >= 2;
+    if (!r->has_sums) add_columns(db);
+    return HONE_OK;
+}
+
+/* ---- rows ---- */
+
+/* A row that cannot be (an impossible number, a reference to a lost row) is lost, no failure. */
+static bool take(recovery *r, hone_status st) {
+    r->took = !st;
+    bool is_lost = hone_status_code(st) == HONE_CODE_INVALID;
+    if (is_lost) hone_status_free(st);
+    r->status = is_lost ? HONE_OK : st;
+    return false;
+}
+
+static bool take_workload(void *ctx, const hone_db_workload *row) {
+    recovery *r = ctx;
+    return take(r, hone_db_join_workload(r->joiner, row));
+}
+
+static bool take_target(void *ctx, const hone_db_target *row) {
+    recovery *r = ctx;
+    return take(r, hone_db_join_target(r->joiner, row));
+}
+
+static bool take_session(void *ctx, const hone_db_session *row) {
+    recovery *r = ctx;
+    return take(r, hone_db_join_session(r->joiner, row));
+}
+
+static bool take_trial(void *ctx, const hone_db_trial *row) {
+    recovery *r = ctx;
+    return take(r, hone_db_join_trial(r->joiner, row));
+}
+
+static hone_status read_workload(recovery *r, int64_t row) {
+    return db_sqlite_workload_at(&r->db->base, row, take_workload, r);
+}
+
+static hone_status read_target(recovery *r, int64_t row) {
+    return db_sqlite_target_at(&r->db->base, row, take_target, r);
+}
+
+static hone_status read_session(recovery *r, int64_t row) {
+    return db_sqlite_session_at(&r->db->base, row, take_session, r);
+}
+
+static hone_status read_trial(recovery *r, int64_t row) {
+    hone_db_query query = {
+        .filter = {.with_samples = true, .with_features = true},
+          .record = row
+    };
+    hone_status st = db_sqlite_query(&r->db->base, &query, take_trial, r);
+    if (!st) return HONE_OK;
+    /* Its row alone, when its samples or features lie on a damaged page. */
+    hone_status_free(st);
+    query.filter = (hone_db_filter){0};
+    st = db_sqlite_query(&r->db->base, &query, take_trial, r);
+    r->counts->partial += !st && r->took;
+    return st;
+}
+
+typedef struct table {
+    const char *count, *last, *sum; /* SQL; sum: 1 when the row is what was written */
+    hone_status (*read)(recovery *r, int64_t row);
+    size_t saved; /* offset of its count */
+} table;
+
+static const table tables[] = {
+    {"SELECT count(*) FROM workload",                   "SELECT max(id) FROM workload",
+     "SELECT checksum IS " DB_WORKLOAD_SUM " FROM workload WHERE id = ?1",          read_workload,
+     offsetof(hone_db_recovery,                          workloads)},
+    {                              "SELECT count(*) FROM target",                     "SELECT max(id) FROM target",
+     "SELECT checksum IS " DB_TARGET_SUM " FROM target WHERE id = ?1", read_target,
+     offsetof(hone_db_recovery,                targets)          },
+    { "SELECT count(*) FROM session",      "SELECT max(id) FROM session",
+     "SELECT checksum IS " DB_SESSION_SUM("state",                                                                  "ended_ns") " FROM session WHERE id = ?1",
+     read_session, offsetof(hone_db_recovery,           sessions)},
+    {   "SELECT count(*) FROM trial", "SELECT max(id) FROM trial",
+     "SELECT checksum IS " DB_TRIAL_SUM("confirmed_ns",
+     "confirmed_at_ns") " FROM trial WHERE id = ?1",
+     read_trial,     offsetof(hone_db_recovery,           trials)},
+};
+
+/* Takes one row; what cannot be read, or is not what was written, is lost. A row that is not there
+ * is no loss, as far as one can tell. */
+static hone_status salvage_row(recovery *r, const table *t, int64_t row) {
+    int64_t *saved = (int64_t *)(void *)((char *)r->counts + t->saved);
+    int64_t is_sound = 1;
+    r->took = false;
+    if (r->has_sums) ask_number(r->db, t->sum, row, &is_sound);
+    if (!is_sound) {
+        r->counts->lost++;
+        return HONE_OK;
+    }
+    hone_status st = t->read(r, row);
+    if (r->status) {
+        hone_status_free(st);
+        return r->status;
+    }
+    if (hone_status_code(st) == HONE_CODE_NO_MEMORY) return st;
+    *saved += r->took;
+    r->counts->lost += st != HONE_OK;
+    hone_status_free(st);
+    return HONE_OK;
+}
+
+static hone_status salvage_table(recovery *r, const table *t) {
+    int64_t last, before = r->counts->lost, count = 0;
+    int64_t *saved = (int64_t *)(void *)((char *)r->counts + t->saved);
+    if (!ask_number(r->db, t->last, 0, &last)) last = r->pages * ROWS_PER_PAGE;
+    for (int64_t row = 1; row <= last; row++)
+        HONE_TRY(salvage_row(r, t, row));
+    /* Probing beyond the end, or into a gap, says nothing; the index may know how many there were.
+     */
+    if (ask_number(r->db, t->count, 0, &count) && count > *saved) {
+        r->counts->lost = before + count - *saved;
+    }
+    return HONE_OK;
+}
+
+static hone_status salvage(recovery *r) {
+    hone_db_merge_counts counts;
+    hone_status st = HONE_OK;
+    for (size_t i = 0; i < sizeof tables / sizeof tables[0] && !st; i++)
+        st = salvage_table(r, &tables[i]);
+    return hone_status_join(st, hone_db_joiner_finish(r->joiner, &counts));
+}
+
+static hone_status recover_copy(recovery *r, const char *path, const char *copy) {
+    HONE_TRY(copy_database(path, copy));
+    HONE_TRY(open_copy(r, copy, path));
+    return salvage(r);
+}
+
+static hone_status recover_in(recovery *r, const char *path, const char *dir) {
+    char *copy = hone_path_join(dir, "copy.db");
+    if (!copy) return HONE_ERROR(HONE_CODE_NO_MEMORY, "%s", path);
+    hone_status st = recover_copy(r, path, copy);
+    hone_free(copy);
+    return st;
+}
+
+hone_status hone_db_recover(const char *path, hone_db *into, hone_db_recovery *out_counts) {
+    char *dir = NULL;
+    db_sqlite db = {0};
+    recovery r = {.db = &db, .counts = out_counts};
+    *out_counts = (hone_db_recovery){0};
+    if (!hone_fs_exists(path)) {
+        return HONE_ERROR(HONE_CODE_NOT_FOUND, "%s: there is no such database", path);
+    }
+    db.path = hone_strdup(path);
+    hone_status st = db.path ? HONE_OK : HONE_ERROR(HONE_CODE_NO_MEMORY, "%s", path);
+    if (!st) st = hone_fs_temp_dir("hone-recover", &dir);
+    if (!st) st = hone_db_joiner_create(into, &r.joiner);
+    if (!st) st = recover_in(&r, path, dir);
+    hone_db_joiner_destroy(r.joiner);
+    db_sqlite_finalize_all(&db);
+    sqlite3_close_v2(db.sql);
+    if (dir) st = hone_status_join(st, hone_fs_remove_tree(dir));
+    hone_free(db.samples);
+    hone_free(db.features);
+    hone_free(db.path);
+    hone_free(dir);
+    return st;
+}

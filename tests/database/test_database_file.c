@@ -1,0 +1,282 @@
+/* tests/database/test_database_file.c - a file among others: who may write it, who has removed it,
+ * who is at it, and what is left of one that is damaged. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "database/database.h"
+#include "database/session_owner.h"
+#include "support/alloc.h"
+#include "support/fs.h"
+#include "support/rng.h"
+#include "tests/database/db_samples.h"
+#include "tests/support/hone_test.h"
+
+enum { TRIALS = 60 };
+
+static char *dir;
+
+static char *path_of(const char *name) {
+    char *path = hone_path_join(dir, name);
+    assert_non_null(path);
+    return path;
+}
+
+static hone_db *open_db(const char *path, hone_db_mode mode) {
+    hone_db *db = NULL;
+    hone_db_options options = {.path = path, .mode = mode};
+    HONE_ASSERT_OK(hone_db_open_sqlite(&options, &db));
+    return db;
+}
+
+static void commit(hone_db *db, int64_t proposal) {
+    double samples[] = {1, 2, 3};
+    float features[64];
+    for (int i = 0; i < 64; i++)
+        features[i] = (float)i;
+    hone_db_trial trial = sample_trial(proposal, 100 + (double)proposal);
+    trial.samples_ns = samples, trial.sample_count = 3;
+    trial.features = features, trial.feature_version = 1;
+    trial.feature_rows = trial.feature_columns = 8;
+    HONE_ASSERT_OK(hone_db_commit_trial(db, &trial, NULL));
+}
+
+static char *make_file(const char *name) {
+    char *path = path_of(name);
+    hone_db *db = open_db(path, HONE_DB_CREATE);
+    sample_fill(db);
+    for (int i = 0; i < TRIALS; i++)
+        commit(db, i);
+    hone_db_release(db);
+    return path;
+}
+
+/* ---- a file that went away ---- */
+
+static void assert_lost(hone_db *db) {
+    hone_db_trial trial = sample_trial(1000, 5);
+    hone_db_workload workload = sample_workload(3);
+    HONE_ASSERT_ERROR(hone_db_commit_trial(db, &trial, NULL), HONE_CODE_IO, "removed, moved");
+    HONE_ASSERT_CODE(hone_db_confirm(db, 1, 5, 1), HONE_CODE_IO);
+    HONE_ASSERT_CODE(hone_db_put_workload(db, &workload), HONE_CODE_IO);
+    HONE_ASSERT_CODE(hone_db_end_session(db, "s1", "done", 1), HONE_CODE_IO);
+    hone_db_release(db);
+}
+
+static void notices_that_its_file_is_gone(void **state) {
+    (void)state;
+    char *path = make_file("gone.db"), *other = path_of("other.db");
+    hone_db *db = open_db(path, HONE_DB_WRITE);
+    commit(db, 500);
+    assert_int_equal(unlink(path), 0);
+    assert_lost(db);
+    hone_free(path);
+
+    path = make_file("replaced.db");
+    db = open_db(path, HONE_DB_WRITE);
+    hone_db_release(open_db(other, HONE_DB_CREATE));
+    assert_int_equal(rename(other, path), 0);
+    assert_lost(db);
+    hone_free(path);
+
+    path = make_file("moved.db");
+    db = open_db(path, HONE_DB_WRITE);
+    assert_int_equal(rename(path, other), 0);
+    assert_lost(db);
+    hone_free(path);
+    hone_free(other);
+}
+
+/* ---- readers that may not write ---- */
+
+static void leaves_nothing_beside_a_fixed_file(void **state) {
+    (void)state;
+    char *path = make_file("fixed.db"), *shared = path_of("fixed.db-shm");
+    hone_db_stats stats;
+    assert_int_equal(chmod(path, 0444), 0);
+    hone_db *db = open_db(path, HONE_DB_READ);
+    HONE_ASSERT_OK(hone_db_get_stats(db, &stats));
+    assert_int_equal(stats.trials, TRIALS);
+    assert_false(hone_fs_exists(shared));
+    hone_db_release(db);
+    assert_false(hone_fs_exists(shared));
+    assert_int_equal(chmod(path, 0644), 0);
+    hone_db *writer = open_db(path, HONE_DB_WRITE);
+    commit(writer, 500);
+    assert_int_equal(chmod(path, 0444), 0); /* read while somebody is at it */
+    db = open_db(path, HONE_DB_READ);
+    HONE_ASSERT_OK(hone_db_get_stats(db, &stats));
+    assert_int_equal(stats.trials, TRIALS + 1);
+    commit(writer, 501);
+    HONE_ASSERT_OK(hone_db_get_stats(db, &stats));
+    assert_int_equal(stats.trials, TRIALS + 2);
+    hone_db_release(db);
+    hone_db_release(writer);
+    hone_free(shared);
+    hone_free(path);
+}
+
+/* ---- sessions of processes that are no more ---- */
+
+static bool take_state(void *ctx, const hone_db_session *session) {
+    snprintf(ctx, 16, "%s", session->state);
+    return true;
+}
+
+static void assert_state(const char *path, const char *id, const char *want) {
+    char state[16] = "";
+    hone_db *db = open_db(path, HONE_DB_READ);
+    HONE_ASSERT_OK(hone_db_sessions(db, id, take_state, state));
+    assert_string_equal(state, want);
+    hone_db_release(db);
+}
+
+static void begin(const char *path, const char *id) {
+    char owner[HONE_DB_OWNER_BYTES];
+    hone_db *db = open_db(path, HONE_DB_WRITE);
+    hone_db_session session = sample_session(id);
+    hone_db_owner_print(owner);
+    session.owner = owner;
+    HONE_ASSERT_OK(hone_db_begin_session(db, &session));
+    hone_db_release(db);
+}
+
+static void knows_killed_sessions(void **state) {
+    (void)state;
+    char *path = make_file("sessions.db");
+    begin(path, "mine");
+    fflush(NULL);
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        begin(path, "theirs");
+        _exit(0);
+    }
+    int status = 0;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    assert_state(path, "mine", "running");
+    assert_state(path, "theirs", "killed");
+    assert_state(path, "s1", "running"); /* nobody can tell */
+    hone_db_release(open_db(path, HONE_DB_WRITE));
+    assert_state(path, "theirs", "killed");
+    assert_state(path, "mine", "running");
+    hone_free(path);
+}
+
+static void tells_owners_apart(void **state) {
+    (void)state;
+    char owner[HONE_DB_OWNER_BYTES], other[HONE_DB_OWNER_BYTES + 16];
+    hone_db_owner_print(owner);
+    assert_true(owner[0]);
+    assert_false(hone_db_owner_is_gone(owner));
+    assert_false(hone_db_owner_is_gone(NULL));
+    assert_false(hone_db_owner_is_gone(""));
+    assert_false(hone_db_owner_is_gone("nonsense"));
+    snprintf(other, sizeof other, "far-%s", owner); /* another host: who knows */
+    assert_false(hone_db_owner_is_gone(other));
+    snprintf(other, sizeof other, "%s1", owner); /* another start: the pid was used again */
+    assert_true(hone_db_owner_is_gone(other));
+}
+
+/* ---- what is left of a damaged file ---- */
+
+static hone_db_recovery recover(const char *path, const char *name) {
+    char *saved = path_of(name);
+    hone_db_recovery counts;
+    hone_db *into = open_db(saved, HONE_DB_CREATE);
+    HONE_ASSERT_OK(hone_db_recover(path, into, &counts));
+    hone_db_stats stats;
+    HONE_ASSERT_OK(hone_db_get_stats(into, &stats));
+    assert_int_equal(stats.trials, counts.trials);
+    hone_db_release(into);
+    hone_free(saved);
+    return counts;
+}
+
+static void recovers_what_is_sound(void **state) {
+    (void)state;
+    char *path = make_file("sound.db");
+    hone_db_recovery all = recover(path, "saved.db");
+    assert_int_equal(all.trials, TRIALS);
+    assert_int_equal(all.workloads, 2);
+    assert_int_equal(all.targets, 2);
+    assert_int_equal(all.sessions, 2);
+    assert_int_equal(all.lost, 0);
+    assert_int_equal(all.partial, 0);
+    hone_free(path);
+    char name[] = "old.db";
+    hone_db_recovery old =
+        recover(hone_test_source_path("tests/database/fixtures/version1.db"), name);
+    assert_int_equal(old.trials, 4);
+    assert_int_equal(old.lost, 0);
+}
+
+/* Pages full of nonsense, one or some at a time: what lies elsewhere is saved, and nothing that is
+ * saved is wrong. */
+static void recovers_around_damage(void **state) {
+    (void)state;
+    enum { ROUNDS = 30, PAGE = 4096 };
+    char *path = make_file("whole.db"), *bad = path_of("bad.db"), *bytes = NULL;
+    size_t count = 0;
+    int64_t saved = 0;
+    hone_rng rng = hone_test_rng(3);
+    HONE_ASSERT_OK(hone_fs_read(path, 1 << 24, &bytes, &count));
+    size_t pages = count / PAGE;
+    char *damaged = malloc(count);
+    for (int i = 0; i < ROUNDS; i++) {
+        char name[32];
+        snprintf(name, sizeof name, "saved%d.db", i);
+        memcpy(damaged, bytes, count);
+        for (uint64_t k = 1 + hone_rng_below(&rng, 2); k > 0; k--) {
+            size_t page = 4 + hone_rng_below(&rng, pages - 4); /* not the schema */
+            for (size_t at = 0; at < PAGE; at++)
+                damaged[page * PAGE + at] = (char)hone_rng_next(&rng);
+        }
+        HONE_ASSERT_OK(hone_fs_write_atomic(bad, damaged, count - (i % 3 ? 0 : 100)));
+        hone_db_recovery r = recover(bad, name);
+        saved += r.trials;
+        assert_true(r.trials <= TRIALS);
+    }
+    print_message("%lld of %d trials saved\n", (long long)saved, ROUNDS * TRIALS);
+    assert_true(saved > ROUNDS * TRIALS / 2);
+    free(damaged);
+    hone_free(bytes);
+    hone_free(bad);
+    hone_free(path);
+}
+
+static void recovers_no_foreign_file(void **state) {
+    (void)state;
+    char *path = path_of("text.db"), *saved = path_of("nothing.db");
+    hone_db_recovery counts;
+    hone_db *into = open_db(saved, HONE_DB_CREATE);
+    HONE_ASSERT_OK(hone_fs_write_atomic(path, "this is text, and long enough\n", 30));
+    HONE_ASSERT_CODE(hone_db_recover(path, into, &counts), HONE_CODE_INVALID);
+    HONE_ASSERT_CODE(hone_db_recover("/nowhere/x.db", into, &counts), HONE_CODE_NOT_FOUND);
+    hone_db_release(into);
+    hone_free(saved);
+    hone_free(path);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(notices_that_its_file_is_gone),
+        cmocka_unit_test(leaves_nothing_beside_a_fixed_file),
+        cmocka_unit_test(knows_killed_sessions),
+        cmocka_unit_test(tells_owners_apart),
+        cmocka_unit_test(recovers_what_is_sound),
+        cmocka_unit_test(recovers_around_damage),
+        cmocka_unit_test(recovers_no_foreign_file),
+    };
+    hone_status st = hone_fs_temp_dir("hone-file", &dir);
+    if (st) return 1;
+    int failed = cmocka_run_group_tests_name("database/file", tests, NULL, NULL);
+    hone_status_free(hone_fs_remove_tree(dir));
+    hone_free(dir);
+    return failed;
+}
