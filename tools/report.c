@@ -158,18 +158,33 @@ static hone_status put_top(report *r, const hone_db_task *task) {
     return HONE_OK;
 }
 
+static bool add_point(void *ctx, const hone_db_trial *trial) {
+    hone_report_points *points = ctx;
+    hone_report_add(points, trial->median_ns);
+    return !points->failed;
+}
+
+static hone_status put_curve(report *r, const hone_db_task *task) {
+    hone_report_points points;
+    hone_db_filter filter = {
+        .workload = &task->workload, .target = &task->target, .order = HONE_DB_ORDER_RECORD};
+    hone_report_points_init(&points);
+    hone_status st = hone_db_trials(r->db, &filter, add_point, &points);
+    if (!st && points.failed) st = HONE_ERROR(HONE_CODE_NO_MEMORY, "report");
+    if (!st) hone_report_curve(&points, r->out);
+    hone_report_points_deinit(&points);
+    return st;
+}
+
 static hone_status put_task_details(report *r) {
     for (size_t i = 0; i < r->tasks.count; i++) {
         const hone_db_task *task = &r->tasks.tasks[i];
-        hone_db_rows trials = {.arena = r->arena};
-        hone_db_filter filter = {.workload = &task->workload, .target = &task->target};
         hone_str_printf(r->out, "<h2 id=t%zu>", i);
         hone_html_text(task->name, r->out);
         hone_str_append(r->out, "</h2>\n<p>");
         hone_html_text(task->target_text, r->out);
         hone_str_append(r->out, "</p>\n");
-        HONE_TRY(hone_cli_list_trials(r->db, &filter, &trials));
-        hone_report_curve(trials.trials, trials.count, r->out);
+        HONE_TRY(put_curve(r, task));
         HONE_TRY(put_top(r, task));
     }
     return HONE_OK;

@@ -55,21 +55,47 @@ static double y_of(const scale *s, double ns) {
     return HEIGHT - BOTTOM - part * (HEIGHT - TOP - BOTTOM);
 }
 
-static bool is_good(const hone_db_trial *trial) {
-    return strcmp(trial->outcome, HONE_DB_OUTCOME_OK) == 0 && trial->median_ns > 0;
+static bool is_good(double median_ns) {
+    return median_ns > 0;
+}
+
+void hone_report_add(hone_report_points *points, double median_ns) {
+    size_t at = points->count++;
+    if (is_good(median_ns)) {
+        points->low = points->low > 0 ? fmin(points->low, median_ns) : median_ns;
+        points->high = fmax(points->high, median_ns);
+    }
+    bool is_better = is_good(median_ns) && !(points->best <= median_ns);
+    if (is_better) {
+        points->best = median_ns;
+        points->failed |= !hone_vec_push(&points->steps, ((hone_report_point){at, median_ns}));
+    }
+    if (at % points->stride != 0) return;
+    if (points->dots.count == MOST_DOTS) { /* every other one is enough from here on */
+        for (size_t i = 0; 2 * i < points->dots.count; i++)
+            points->dots.data[i] = points->dots.data[2 * i];
+        points->dots.count = (points->dots.count + 1) / 2;
+        points->stride *= 2;
+        if (at % points->stride != 0) return;
+    }
+    points->failed |= !hone_vec_push(&points->dots, ((hone_report_point){at, median_ns}));
+}
+
+void hone_report_points_init(hone_report_points *points) {
+    *points = (hone_report_points){.stride = 1, .best = NAN};
+}
+
+void hone_report_points_deinit(hone_report_points *points) {
+    hone_vec_deinit(&points->dots);
+    hone_vec_deinit(&points->steps);
 }
 
 /* False when there is nothing to draw. */
-static bool find_scale(const hone_db_trial *trials, size_t count, scale *out) {
-    double low = INFINITY, high = 0;
-    for (size_t i = 0; i < count; i++) {
-        if (!is_good(&trials[i])) continue;
-        low = fmin(low, trials[i].median_ns);
-        high = fmax(high, trials[i].median_ns);
-    }
+static bool find_scale(const hone_report_points *points, scale *out) {
+    double low = points->low, high = points->high;
     if (!(high > 0)) return false;
     if (high < low * 1.1) high = low * 1.1;
-    *out = (scale){log(low), log(high), count};
+    *out = (scale){log(low), log(high), points->count};
     return true;
 }
 
@@ -93,32 +119,31 @@ static void draw_axis(const scale *s, hone_str *out) {
                     LEFT, HEIGHT - 8, WIDTH - RIGHT, HEIGHT - 8, s->count);
 }
 
-void hone_report_curve(const hone_db_trial *trials, size_t count, hone_str *out) {
+static void draw_best(const hone_report_points *points, const scale *s, hone_str *out) {
+    hone_str_append(out, "<path class=best d='");
+    for (size_t i = 0; i < points->steps.count; i++) {
+        const hone_report_point *step = &points->steps.data[i];
+        hone_str_printf(out, i ? "H%.1fV%.1f" : "M%.1f %.1f", x_of(s, step->trial),
+                        y_of(s, step->median_ns));
+    }
+    hone_str_printf(out, "H%d'/></svg>\n", WIDTH - RIGHT);
+}
+
+void hone_report_curve(const hone_report_points *points, hone_str *out) {
     scale s;
-    if (!find_scale(trials, count, &s)) {
+    if (!find_scale(points, &s)) {
         hone_str_append(out, "<p>no trial has worked yet</p>\n");
         return;
     }
     hone_str_printf(out, "<svg viewBox='0 0 %d %d' role=img>", WIDTH, HEIGHT);
     draw_axis(&s, out);
-    size_t step = count / MOST_DOTS + 1;
-    for (size_t i = 0; i < count; i += step) {
-        if (!is_good(&trials[i])) continue;
-        hone_str_printf(out, "<circle cx='%.1f' cy='%.1f' r=2 />", x_of(&s, i),
-                        y_of(&s, trials[i].median_ns));
+    for (size_t i = 0; i < points->dots.count; i++) {
+        const hone_report_point *dot = &points->dots.data[i];
+        if (!is_good(dot->median_ns)) continue;
+        hone_str_printf(out, "<circle cx='%.1f' cy='%.1f' r=2 />", x_of(&s, dot->trial),
+                        y_of(&s, dot->median_ns));
     }
-    double best = INFINITY;
-    hone_str_append(out, "<path class=best d='");
-    for (size_t i = 0; i < count; i++) {
-        if (!is_good(&trials[i]) || trials[i].median_ns >= best) continue;
-        if (isinf(best)) {
-            hone_str_printf(out, "M%.1f %.1f", x_of(&s, i), y_of(&s, trials[i].median_ns));
-        } else {
-            hone_str_printf(out, "H%.1fV%.1f", x_of(&s, i), y_of(&s, trials[i].median_ns));
-        }
-        best = trials[i].median_ns;
-    }
-    hone_str_printf(out, "H%d'/></svg>\n", WIDTH - RIGHT);
+    draw_best(points, &s, out);
 }
 
 void hone_report_bars(const hone_report_bar *bars, size_t count, hone_str *out) {

@@ -664,6 +664,60 @@ static void second_run_goes_on(void **state) {
     close_world(&w);
 }
 
+/* Failures that came after the first run, more than a second one reads. */
+static void add_failures(world *w, const hone_tune_result *first, int count) {
+    hone_db_trial *batch = hone_calloc((size_t)count, sizeof *batch);
+    assert_non_null(batch);
+    for (int i = 0; i < count; i++) {
+        batch[i] = (hone_db_trial){
+            .session = first->session,
+            .workload = first->tasks[0].workload,
+            .target = hone_target_hash(&w->options.target),
+            .proposal = 1000 + i,
+            .trace = "[[], []]",
+            .program = {.lo = (uint64_t)i, .hi = 99},
+            .outcome = "run_crash",
+            .median_ns = NAN,
+            .confirmed_ns = NAN
+        };
+    }
+    HONE_ASSERT_OK(hone_db_commit_trials(w->db, batch, (size_t)count));
+    hone_free(batch);
+}
+
+/* Of very many trials some are read: the default schedule and the fastest are among them, and no
+ * program is tried again. */
+static void second_run_goes_on_from_very_many(void **state) {
+    (void)state;
+    enum { MANY = 13000 };
+    world w;
+    open_world(&w);
+    hone_tune_result first, second;
+    HONE_ASSERT_OK(hone_tune(&w.tasks, &w.options, &first));
+    add_failures(&w, &first, MANY);
+    w.options.seed = 99;
+    HONE_ASSERT_OK(hone_tune(&w.tasks, &w.options, &second));
+    trials mine, theirs;
+    list_trials(&w, second.session, &mine);
+    list_trials(&w, first.session, &theirs);
+    assert_int_equal(mine.programs.count, 40);
+    for (size_t i = 0; i < 40 * 40; i++) { /* the failures come after the first 40 */
+        assert_false(hone_hash128_equal(mine.programs.data[i / 40], theirs.programs.data[i % 40]));
+    }
+    hone_vec_deinit(&mine.programs);
+    hone_vec_deinit(&theirs.programs);
+    int64_t known = 0;
+    for (uint32_t i = 0; i < second.task_count; i++) {
+        known += second.tasks[i].known_trials;
+        assert_true(second.tasks[i].best_ns <= first.tasks[i].best_ns);
+        assert_true(second.tasks[i].before_ns == first.tasks[i].before_ns);
+    }
+    assert_int_equal(known, 40 + MANY);
+    hone_tune_result_deinit(&first);
+    hone_tune_result_deinit(&second);
+    close_world(&w);
+}
+
 static void stop_drains_and_keeps_everything(void **state) {
     (void)state;
     world w;
@@ -981,6 +1035,7 @@ int main(void) {
         cmocka_unit_test(without_devices_it_ends_with_all_saved),
         cmocka_unit_test(stops_without_devices),
         cmocka_unit_test(second_run_goes_on),
+        cmocka_unit_test(second_run_goes_on_from_very_many),
         cmocka_unit_test(stop_drains_and_keeps_everything),
         cmocka_unit_test(failures_are_recorded_and_tuning_goes_on),
         cmocka_unit_test(faults_of_devices_are_not_recorded),

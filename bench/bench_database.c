@@ -1,0 +1,263 @@
+/* bench/bench_database.c - what questions to a database cost at 10^4, 10^5 and 10^6 trials of 60
+ * tasks.
+ *
+ *   top 10     hone_db_top_k of one task             tasks    hone_db_tasks
+ *   explain    choosing records of 60 kernels        lookups  the same, when none has a record
+ *   start      what a tune of all tasks reads before it begins
+ *
+ * The first trials are committed, the rest are copies of them made by SQL (without samples; their
+ * checksums are not right, nothing here looks at them).
+ */
+#include <math.h>
+#include <sqlite3.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "bench/bench_util.h"
+#include "compile/record_choice.h"
+#include "database/database.h"
+#include "ir/module.h"
+#include "ir/script.h"
+#include "ir/structural.h"
+#include "support/alloc.h"
+#include "support/fs.h"
+#include "support/hash.h"
+#include "support/strbuf.h"
+
+enum { KERNELS = 60, SEED_TRIALS = 6000, READ = 500, FEATURES = 12 * 164 };
+
+typedef struct subject {
+    char *path;
+    hone_db *db;
+    hone_hash128 target;
+    hone_module *modules[2][KERNELS]; /* those that were tuned; others under the same names */
+    const hone_func *funcs[2][KERNELS];
+    hone_arena *arena;
+    int64_t seen;
+} subject;
+
+/* ---- making ---- */
+
+static void parse_kernel(int kind, int i, hone_str *text, subject *s) {
+    const hone_member *member;
+    hone_str_printf(text,
+                    "from tvm.script import tirx as T\n\n@T.prim_func(s_tir=True)\n"
+                    "def kernel_%d(A: T.Buffer((%d, 64), \"float32\"), "
+                    "B: T.Buffer((%d, 64), \"float32\")):\n"
+                    "    for i, j in T.grid(%d, 64):\n        with T.sblock(\"B\"):\n"
+                    "            vi, vj = T.axis.remap(\"SS\", [i, j])\n"
+                    "            B[vi, vj] = A[vi, vj] * T.float32(%d)\n",
+                    i, 16 + i, 16 + i, 16 + i, kind + 2);
+    bench_must(hone_str_check(text));
+    bench_must(hone_script_parse(text->data, text->length, "kernel", &s->modules[kind][i]));
+    bench_must(hone_module_pick(s->modules[kind][i], NULL, &member));
+    s->funcs[kind][i] = member->func;
+}
+
+static void put_kernels(subject *s) {
+    for (int i = 0; i < KERNELS; i++) {
+        hone_str text = {0}, other = {0};
+        parse_kernel(0, i, &text, s);
+        parse_kernel(1, i, &other, s);
+        hone_db_workload workload = {.hash = hone_func_hash(s->funcs[0][i]),
+                                     .hash_version = HONE_STRUCTURAL_VERSION,
+                                     .name = s->funcs[0][i]->name,
+                                     .program = hone_str_text(&text),
+                                     .flops = 1e6};
+        bench_must(hone_db_put_workload(s->db, &workload));
+        hone_str_deinit(&text);
+        hone_str_deinit(&other);
+    }
+}
+
+static void commit_seed(subject *s) {
+    static float features[FEATURES];
+    hone_db_trial batch[100];
+    for (int at = 0; at < SEED_TRIALS; at += 100) {
+        for (int i = 0; i < 100; i++) {
+            const hone_func *func = s->funcs[0][(at + i) % KERNELS];
+            batch[i] = (hone_db_trial){.session = "s",
+                                       .workload = hone_func_hash(func),
+                                       .target = s->target,
+                                       .proposal = (at + i) / KERNELS,
+                                       .trace = "[[], []]",
+                                       .program = hone_func_hash(func),
+                                       .outcome = HONE_DB_OUTCOME_OK,
+                                       .median_ns = 1000 + (at + i) * 7919 % 10007,
+                                       .spread = 0.01,
+                                       .max_error = 0,
+                                       .confirmed_ns = at ? (double)NAN : 1000.0,
+                                       .predicted_score = 1,
+                                       .wall_ns = at + i,
+                                       .feature_version = 1,
+                                       .feature_rows = 12,
+                                       .feature_columns = 164,
+                                       .features = features};
+        }
+        bench_must(hone_db_commit_trials(s->db, batch, 100));
+    }
+}
+
+static void run_sql(sqlite3 *sql, const char *text) {
+    if (sqlite3_exec(sql, text, NULL, NULL, NULL) == SQLITE_OK) return;
+    bench_must(HONE_ERROR(HONE_CODE_INTERNAL, "%s: %s", text, sqlite3_errmsg(sql)));
+}
+
+/* Copies the seed until there are `count`. */
+static void multiply(const subject *s, int64_t count) {
+    sqlite3 *sql = NULL;
+    char text[2048];
+    if (sqlite3_open(s->path, &sql) != SQLITE_OK) run_sql(sql, "open");
+    snprintf(text, sizeof text,
+             "WITH RECURSIVE copy(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM copy LIMIT %lld)"
+             " INSERT INTO trial(uid, session_id, workload_id, target_id, proposal, sketch,"
+             " program, outcome, median_ns, spread, predicted_score, search_ns, queue_ns, build_ns,"
+             " transfer_ns, load_ns, measure_ns, check_ns, wall_ns, trace)"
+             " SELECT printf('%%032x', n * 100000 + id), session_id, workload_id, target_id,"
+             " proposal + n * 1000, sketch, printf('%%032x', n * 100000 + id), outcome,"
+             " median_ns + n, spread, 1, 0, 0, 0, 0, 0, 0, 0, wall_ns + n, trace"
+             " FROM copy, trial WHERE id <= %d LIMIT %lld",
+             (long long)(count / SEED_TRIALS + 1), SEED_TRIALS, (long long)(count - SEED_TRIALS));
+    run_sql(sql, "PRAGMA synchronous = OFF");
+    run_sql(sql, text);
+    sqlite3_close(sql);
+}
+
+static void make(subject *s, const char *dir, int64_t count) {
+    char name[32];
+    snprintf(name, sizeof name, "%lld.db", (long long)count);
+    *s = (subject){.path = hone_path_join(dir, name), .arena = hone_arena_create(1 << 16)};
+    hone_db_options options = {.path = s->path, .mode = HONE_DB_CREATE};
+    hone_db_target target = {
+        .hash = {1, 2},
+          .text = "llvm", .threads = 1
+    };
+    hone_db_session session = {.id = "s", .state = "done"};
+    s->target = target.hash;
+    bench_must(hone_db_open_sqlite(&options, &s->db));
+    bench_must(hone_db_put_target(s->db, &target));
+    bench_must(hone_db_begin_session(s->db, &session));
+    put_kernels(s);
+    commit_seed(s);
+    multiply(s, count);
+}
+
+static void end(subject *s) {
+    for (int i = 0; i < 2 * KERNELS; i++)
+        hone_module_release(s->modules[i / KERNELS][i % KERNELS]);
+    hone_db_release(s->db);
+    hone_arena_destroy(s->arena);
+    hone_free(s->path);
+}
+
+/* ---- questions ---- */
+
+static bool see_trial(void *ctx, const hone_db_trial *trial) {
+    ((subject *)ctx)->seen += trial->record > 0;
+    return true;
+}
+static bool see_task(void *ctx, const hone_db_task *task) {
+    ((subject *)ctx)->seen += task->trials > 0;
+    return true;
+}
+static bool see_hash(void *ctx, const hone_hash128 *hash) {
+    ((subject *)ctx)->seen += hash != NULL;
+    return true;
+}
+
+static void ask_top(subject *s) {
+    hone_hash128 hash = hone_func_hash(s->funcs[0][7]);
+    bench_must(hone_db_top_k(s->db, &hash, &s->target, 10, see_trial, s));
+}
+
+static void ask_tasks(subject *s) {
+    bench_must(hone_db_tasks(s->db, see_task, s));
+}
+
+static void choose_all(subject *s, int kind) {
+    hone_record_chooser *chooser = NULL;
+    bench_must(hone_record_chooser_create(s->db, s->target, NULL, &chooser));
+    for (int i = 0; i < KERNELS; i++) {
+        hone_record_choice choice;
+        bench_must(hone_record_choose(chooser, s->funcs[kind][i], s->arena, &choice));
+    }
+    hone_record_chooser_destroy(chooser);
+    hone_arena_reset(s->arena);
+}
+
+static void ask_explain(subject *s) {
+    choose_all(s, 0);
+}
+
+static void ask_lookups(subject *s) {
+    choose_all(s, 1);
+}
+
+/* As tuner/tune_resume.c, for each task. */
+static void ask_start(subject *s) {
+    for (int i = 0; i < KERNELS; i++) {
+        hone_hash128 hash = hone_func_hash(s->funcs[0][i]);
+        hone_db_filter filter = {.workload = &hash,
+                                 .target = &s->target,
+                                 .limit = READ / 5,
+                                 .order = HONE_DB_ORDER_FASTEST,
+                                 .with_features = true};
+        bench_must(hone_db_seen_programs(s->db, &hash, &s->target, see_hash, s));
+        bench_must(hone_db_trials(s->db, &filter, see_trial, s));
+        filter.limit = READ - READ / 5;
+        filter.order = HONE_DB_ORDER_LATEST;
+        bench_must(hone_db_trials(s->db, &filter, see_trial, s));
+    }
+}
+
+static const struct question {
+    const char *name;
+    void (*ask)(subject *s);
+    double limit_ms;
+} questions[] = {
+    {"top 10",  ask_top,     10  },
+    {"tasks",   ask_tasks,   50  },
+    {"explain", ask_explain, 100 },
+    {"lookups", ask_lookups, 100 },
+    {"start",   ask_start,   1000},
+};
+
+/* The fastest of some: the machine's other work only adds. */
+static double milliseconds(const struct question *q, subject *s) {
+    double best = INFINITY;
+    for (int i = 0; i < 5; i++) {
+        int64_t begin = bench_now_ns();
+        q->ask(s);
+        best = fmin(best, (double)(bench_now_ns() - begin) / 1e6);
+    }
+    return best;
+}
+
+static void measure(bench *b, const char *dir, int64_t count) {
+    subject s;
+    make(&s, dir, count);
+    for (size_t i = 0; i < sizeof questions / sizeof questions[0]; i++) {
+        char work[64];
+        snprintf(work, sizeof work, "%s of %lld, at most %.0f", questions[i].name, (long long)count,
+                 questions[i].limit_ms);
+        bench_add(b, &(bench_row){.work = work,
+                                  .metric = "time",
+                                  .unit = "ms",
+                                  .hone = milliseconds(&questions[i], &s),
+                                  .spread = NAN});
+    }
+    end(&s);
+}
+
+int main(int argc, char **argv) {
+    static const int64_t counts[] = {10000, 100000, 1000000};
+    char *dir = NULL;
+    bench b;
+    bench_begin(&b, "database", argc, argv);
+    bench_must(hone_fs_temp_dir("hone-bench", &dir));
+    for (int i = 0; i < (b.is_quick ? 1 : 3); i++)
+        measure(&b, dir, counts[i]);
+    bench_must(hone_fs_remove_tree(dir));
+    hone_free(dir);
+    return bench_finish(&b);
+}
