@@ -32,7 +32,7 @@ static hone_status open_object(const void *object, size_t count, int *out_fd) {
 typedef struct link_job {
     const hone_target *target;
     int object_fd;
-    bool needs_libm;    /* names it; else whoever loads the library has it */
+    bool has_libraries; /* names what it needs, nothing else; else whoever loads it has them */
     bool keeps_symbols; /* and line tables */
 } link_job;
 
@@ -66,9 +66,11 @@ static hone_status make_words(word_list *words, const link_job *job, const char 
                                 "-o",
                                 draft_path,
                                 "/proc/self/fd/3"};
-    static const char *const libm[] = {"--as-needed", "-l:libm.so.6"}, *const end[] = {NULL};
+    static const char *const libraries[] = {"-z", "defs", "--as-needed", "-l:libm.so.6",
+                                            "-l:libc.so.6"};
+    static const char *const end[] = {NULL};
     bool ok = push_words(words, head, HONE_COUNT(head)) &&
-              (!job->needs_libm || push_words(words, libm, HONE_COUNT(libm))) &&
+              (!job->has_libraries || push_words(words, libraries, HONE_COUNT(libraries))) &&
               push_words(words, end, 1);
     return ok ? HONE_OK : HONE_ERROR(HONE_CODE_NO_MEMORY, "linker");
 }
@@ -122,12 +124,13 @@ end:
     return st;
 }
 
-/* A kernel for another machine is loaded by hone-runner, which has libm: so the cross linker needs
- * no libraries of that machine. */
+/* External functions that a program declares are looked up when it runs; whatever else is undefined
+ * is an error here. A kernel for another machine is loaded by hone-runner, which has libm and tells
+ * what is undefined: so the cross linker needs no libraries of that machine. */
 hone_status hone_link_shared(const hone_target *target, const void *object, size_t count,
                              bool keeps_symbols, const char *output_path) {
     link_job job = {.target = target,
-                    .needs_libm = hone_target_is_native_arch(target),
+                    .has_libraries = hone_target_is_native_arch(target),
                     .keeps_symbols = keeps_symbols};
     HONE_TRY(open_object(object, count, &job.object_fd));
     hone_status st = link_all(&job, output_path);

@@ -263,6 +263,12 @@ static hone_status put_in_place(assembly *a, const char *from, const char *endin
     return note_file(a, to);
 }
 
+/* What has __tls_get_addr on x86_64; 64-bit ARM does without. */
+static const char *loader_option(assembly *a) {
+    bool is_x86 = strncmp(a->p->options->target.triple, "x86_64", 6) == 0;
+    return is_x86 ? "-l:ld-linux-x86-64.so.2" : "-l:libc.so.6";
+}
+
 static hone_status link_shared(assembly *a) {
     hone_str script = {0};
     const char *map = NULL, *objects, *library = in_dir(a, "model.so");
@@ -276,9 +282,10 @@ static hone_status link_shared(assembly *a) {
     HONE_TRY(st);
     HONE_TRY(write_response(a, &objects));
     HONE_TRY(RUN_TOOL(a, "ld", "-shared", "-Bsymbolic", "-z", "noexecstack", "-z", "now", "-z",
-                      "relro", a->p->lines_dir ? "--discard-none" : "-s", "--build-id=none",
-                      "--hash-style=gnu", "--version-script", map, "-soname", soname, "-o", library,
-                      objects, "--as-needed", "-l:libm.so.6", "-l:libc.so.6"));
+                      "relro", "-z", "defs", a->p->lines_dir ? "--discard-none" : "-s",
+                      "--build-id=none", "--hash-style=gnu", "--version-script", map, "-soname",
+                      soname, "-o", library, objects, "--as-needed", "-l:libm.so.6", "-l:libc.so.6",
+                      loader_option(a)));
     return put_in_place(a, library, ".so");
 }
 

@@ -3,8 +3,8 @@
 
 #include "compile/parts.h"
 
-#define HONE_MT_FEATURE(name, leaf, sub_leaf, reg, bit, system) name,
-#define HONE_MT_ARM_FEATURE(name, word, bit) name,
+#define HONE_MT_FEATURE(id, name, leaf, sub_leaf, reg, bit, system) name,
+#define HONE_MT_ARM_FEATURE(id, name, word, bit) name,
 static const char *const feature_names[] = {
 #include "runtime/model/cpu_features.def"
 };

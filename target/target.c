@@ -97,22 +97,20 @@ static bool is_x86(const hone_target *target) {
     return strcmp(hone_target_arch(target), "x86_64") == 0;
 }
 
-static bool is_aarch64(const hone_target *target) {
-    return strcmp(hone_target_arch(target), "aarch64") == 0;
+cpu_arch hone_target_cpu_arch(const hone_target *target) {
+    if (is_x86(target)) return CPU_ARCH_X86;
+    return strcmp(hone_target_arch(target), "aarch64") == 0 ? CPU_ARCH_ARM : CPU_ARCH_OTHER;
 }
 
 void hone_target_name_features(const hone_target *target, uint64_t *out_features) {
-    *out_features = 0;
-    if (is_x86(target)) cpu_name_features(target->cpu, out_features);
-    if (is_aarch64(target)) cpu_arm_name_features(target->cpu, out_features);
+    cpu_name_features(hone_target_cpu_arch(target), target->cpu, out_features);
 }
 
 /* With the differences applied; none for other architectures. */
 static uint64_t features_of(const hone_target *target) {
     uint64_t set;
-    if (!is_x86(target) && !is_aarch64(target)) return 0;
     hone_target_name_features(target, &set);
-    return cpu_features_apply(set, target->features);
+    return cpu_features_apply(hone_target_cpu_arch(target), set, target->features);
 }
 
 int32_t hone_target_default_vector_bits(const hone_target *target) {
@@ -192,51 +190,6 @@ int32_t hone_target_vector_registers(const hone_target *target) {
     if (hone_target_is_gpu(target)) return 255;
     if (!is_x86(target)) return 32;
     return features_of(target) & CPU_BIT(AVX512VL) ? 32 : 16;
-}
-
-static bool is_plain(const char *text, bool may_be_empty) {
-    if (!*text) return may_be_empty;
-    for (const char *at = text; *at; at++) {
-        bool is_word = (*at >= 'a' && *at <= 'z') || (*at >= 'A' && *at <= 'Z') ||
-                       (*at >= '0' && *at <= '9') || strchr("_-+.,", *at);
-        if (!is_word) return false;
-    }
-    return true;
-}
-
-static hone_status check_number(const char *name, int64_t value, int64_t min, int64_t max) {
-    if (value >= min && value <= max) return HONE_OK;
-    return HONE_ERROR(HONE_CODE_INVALID, "target: %s is %lld, must be from %lld to %lld", name,
-                      (long long)value, (long long)min, (long long)max);
-}
-
-hone_status hone_target_check(const hone_target *target) {
-    if (target->kind >= HONE_TARGET_KIND_COUNT) {
-        return HONE_ERROR(HONE_CODE_INVALID, "target: unknown kind %d", (int)target->kind);
-    }
-    if (!is_plain(target->triple, false) || !is_plain(target->cpu, false) ||
-        !is_plain(target->features, true)) {
-        return HONE_ERROR(HONE_CODE_INVALID,
-                          "target: triple, cpu and features are words of letters, digits and "
-                          "'_-+.,' (got '%s', '%s', '%s')",
-                          target->triple, target->cpu, target->features);
-    }
-    if (target->vector_bits & (target->vector_bits - 1)) {
-        return HONE_ERROR(HONE_CODE_INVALID, "target: vector-width is %d, must be a power of two",
-                          (int)target->vector_bits);
-    }
-    HONE_TRY(check_number("vector-width", target->vector_bits, 32, 4096));
-    HONE_TRY(check_number("num-cores", target->num_cores, 1, 65536));
-    HONE_TRY(check_number("num-threads", target->num_threads, 1, 65536));
-    HONE_TRY(check_number("cache-line", target->cache_line_bytes, 1, 4096));
-    int64_t limit = INT64_C(1) << 40;
-    HONE_TRY(check_number("l1d-cache", target->l1d_bytes, 0, limit));
-    HONE_TRY(check_number("l2-cache", target->l2_bytes, 0, limit));
-    HONE_TRY(check_number("l3-cache", target->l3_bytes, 0, limit));
-    HONE_TRY(check_number("max_threads_per_block", target->max_threads_per_block, 0, 1 << 20));
-    HONE_TRY(check_number("thread_warp_size", target->warp_size, 0, 1024));
-    HONE_TRY(check_number("max_shared_memory_per_block", target->max_shared_bytes, 0, limit));
-    return check_number("registers_per_block", target->registers_per_block, 0, limit);
 }
 
 void hone_target_print(const hone_target *target, hone_str *out) {

@@ -77,13 +77,14 @@ static const char *cpu_name_here(uint64_t features) {
         cpu_vendor which = strcmp(vendor, "AuthenticAMD") == 0   ? CPU_VENDOR_AMD
                            : strcmp(vendor, "HygonGenuine") == 0 ? CPU_VENDOR_AMD
                            : strcmp(vendor, "GenuineIntel") == 0 ? CPU_VENDOR_INTEL
-                                                                 : CPU_VENDOR_ANY;
-        if (which != CPU_VENDOR_ANY) name = cpu_name_of_model(which, family, model);
+                                                                 : CPU_VENDOR_OTHER;
+        if (which != CPU_VENDOR_OTHER) name = cpu_name_of_model(which, family, model);
     }
     static const char *const levels[] = {"x86-64-v4", "x86-64-v3", "x86-64-v2"};
     for (size_t i = 0; !name && i < HONE_COUNT(levels); i++) {
         uint64_t wanted;
-        if (cpu_name_features(levels[i], &wanted) && (wanted & ~features) == 0) name = levels[i];
+        if (cpu_name_features(CPU_ARCH_X86, levels[i], &wanted) && (wanted & ~features) == 0)
+            name = levels[i];
     }
     return name ? name : "x86-64";
 }

@@ -2,6 +2,7 @@
 #ifndef HONE_TARGET_TARGET_IMPL_H
 #define HONE_TARGET_TARGET_IMPL_H
 
+#include "target/cpu_info.h"
 #include "target/target.h"
 
 /* Defaults of a kind: caches, lines, limits; one core, one thread, this machine's triple. */
@@ -12,5 +13,9 @@ int32_t hone_target_default_vector_bits(const hone_target *target);
 void hone_target_name_features(const hone_target *target, uint64_t *out_features);
 /* The architecture part of a triple, normalised: "x86_64", "aarch64", "nvptx64", … */
 const char *hone_target_arch(const hone_target *target);
+cpu_arch hone_target_cpu_arch(const hone_target *target);
+/* INVALID, with what was meant, for a triple that no code is made for and for a CPU or feature that
+ * LLVM does not know for its architecture. */
+HONE_NODISCARD hone_status hone_target_check_names(const hone_target *target);
 
 #endif

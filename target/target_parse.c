@@ -151,21 +151,38 @@ static hone_status take_own_cpu(parse_state *state) {
     return HONE_OK;
 }
 
+/* The rest of the code, and the names of tools, know one name of an architecture. */
+static hone_status name_arch(hone_target *t) {
+    static const struct {
+        const char *alias, *arch;
+    } rows[] = {
+        {"amd64-", "x86_64-" },
+        {"arm64-", "aarch64-"}
+    };
+    for (size_t i = 0; i < HONE_COUNT(rows); i++) {
+        size_t length = strlen(rows[i].alias);
+        if (strncmp(t->triple, rows[i].alias, length) != 0) continue;
+        char rest[sizeof t->triple];
+        snprintf(rest, sizeof rest, "%s", t->triple + length);
+        int wrote = snprintf(t->triple, sizeof t->triple, "%s%s", rows[i].arch, rest);
+        if (wrote < (int)sizeof t->triple) return HONE_OK;
+        return HONE_ERROR(HONE_CODE_INVALID, "target: mtriple '%s…' is too long", t->triple);
+    }
+    return HONE_OK;
+}
+
 static hone_status finish(parse_state *state) {
     hone_target *t = state->target;
+    HONE_TRY(name_arch(t));
     if (!hone_target_is_gpu(t)) {
         if (state->has_cpu && strcmp(t->cpu, "native") == 0) HONE_TRY(take_own_cpu(state));
-        uint64_t set;
-        bool is_x86 = strcmp(hone_target_arch(t), "x86_64") == 0;
-        if (is_x86 && state->has_cpu && !cpu_name_features(t->cpu, &set)) {
-            return HONE_ERROR(HONE_CODE_INVALID, "target: unknown mcpu '%s' for x86_64", t->cpu);
-        }
         if (!state->has_width && (state->has_cpu || state->has_features)) {
             t->vector_bits = hone_target_default_vector_bits(t);
         }
     }
     if (state->has_cores && !state->has_threads) t->num_threads = t->num_cores;
-    return hone_target_check(t);
+    HONE_TRY(hone_target_check(t));
+    return hone_target_check_names(t);
 }
 
 /* "-num-cores=2", "--num-cores=2" and "-num-cores 2", separated by spaces. */
@@ -198,6 +215,34 @@ static bool is_word(const char *word, size_t length, const char *want) {
     return strlen(want) == length && memcmp(word, want, length) == 0;
 }
 
+static hone_status unknown_target(const char *word, size_t length) {
+    const hone_target_name *names = hone_target_names();
+    size_t count = 0;
+    char text[64];
+    while (names[count].name)
+        count++;
+    snprintf(text, sizeof text, "%.*s", (int)length, word);
+    const char *meant = hone_name_suggest(text, names, count, sizeof *names);
+    return meant ? HONE_ERROR(HONE_CODE_INVALID, "target: unknown target '%s', did you mean '%s'?",
+                              text, meant)
+                 : HONE_ERROR(HONE_CODE_INVALID,
+                              "target: unknown target '%.*s'; expected 'host', 'llvm', 'cuda', "
+                              "'c', a name of 'hone target --list' or a triple as "
+                              "'aarch64-linux-gnu'",
+                              (int)length, word);
+}
+
+/* "aarch64-linux-gnu"; that it is one that code is made for is seen later. */
+static bool take_triple(hone_target *t, const char *word, size_t length) {
+    const char *dash = memchr(word, '-', length);
+    hone_target_init(t, HONE_TARGET_LLVM);
+    if (!dash || !memchr(dash + 1, '-', length - (size_t)(dash + 1 - word))) return false;
+    if (length >= sizeof t->triple) return false;
+    memcpy(t->triple, word, length);
+    t->triple[length] = 0;
+    return strcmp(hone_target_arch(t), "unknown") != 0;
+}
+
 static hone_status begin(parse_state *state, const char *word, size_t length) {
     hone_target *t = state->target;
     if (is_word(word, length, "host") || is_word(word, length, "native")) {
@@ -212,17 +257,7 @@ static hone_status begin(parse_state *state, const char *word, size_t length) {
     for (const hone_target_name *name = hone_target_names(); name->name; name++) {
         if (is_word(word, length, name->name)) return hone_target_parse(name->text, t);
     }
-    hone_target_init(t, HONE_TARGET_LLVM);
-    if (length < sizeof t->triple) {
-        memcpy(t->triple, word, length);
-        t->triple[length] = 0;
-        bool has_dash = memchr(word, '-', length) != NULL;
-        if (has_dash && strcmp(hone_target_arch(t), "unknown") != 0) return HONE_OK;
-    }
-    return HONE_ERROR(HONE_CODE_INVALID,
-                      "target: unknown target '%.*s'; expected 'host', 'llvm', 'cuda', 'c', a name "
-                      "of 'hone target --list' or a triple as 'aarch64-linux-gnu'",
-                      (int)length, word);
+    return take_triple(t, word, length) ? HONE_OK : unknown_target(word, length);
 }
 
 static hone_status begin_kind(void *ctx, const char *kind) {

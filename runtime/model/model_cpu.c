@@ -14,7 +14,7 @@ static const struct feature {
     const char *name;
     uint32_t leaf, sub_leaf, reg, bit, system;
 } features[] = {
-#define HONE_MT_FEATURE(name, leaf, sub_leaf, reg, bit, system)                                    \
+#define HONE_MT_FEATURE(id, name, leaf, sub_leaf, reg, bit, system)                                \
     {name, leaf, sub_leaf, reg, bit, system},
 #include "runtime/model/cpu_features.def"
 #undef HONE_MT_FEATURE
@@ -42,7 +42,7 @@ static const struct feature {
     const char *name;
     int word, bit;
 } features[] = {
-#define HONE_MT_ARM_FEATURE(name, word, bit) {name, word, bit},
+#define HONE_MT_ARM_FEATURE(id, name, word, bit) {name, word, bit},
 #include "runtime/model/cpu_features.def"
 #undef HONE_MT_ARM_FEATURE
 };

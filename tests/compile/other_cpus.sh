@@ -60,11 +60,16 @@ arm)
     compile a72 "llvm -mtriple=aarch64-linux-gnu -mcpu=cortex-a72"
     compile a76 "llvm -mtriple=aarch64-linux-gnu -mcpu=cortex-a76"
     compile v1 "llvm -mtriple=aarch64-linux-gnu -mcpu=neoverse-v1"
+    compile a510 "llvm -mtriple=aarch64-linux-gnu -mcpu=cortex-a510"
+    compile v3 "llvm -mtriple=aarch64-linux-gnu -mcpu=neoverse-v3"
     program aarch64-linux-gnu-gcc a72
     check a72 a72 cortex-a72 "$right"$'\n0'
     check a76 a72 cortex-a76 "$right"$'\n0'
-    check a76 a72 cortex-a72 "-2: this CPU lacks lse, fullfp16, rdm, dotprod, *"$'\n1'
+    check a76 a72 cortex-a72 "-2: this CPU lacks lse, rdm, fullfp16, dotprod, *"$'\n1'
     check v1 a72 cortex-a76 "-2: this CPU lacks *i8mm*"$'\n1'
     check v1 a72 max "$right"$'\n0'
+    check a510 a72 cortex-a76 "-2: this CPU lacks *sve2*"$'\n1'
+    check a510 a72 max "$right"$'\n0'
+    check v3 a72 cortex-a76 "-2: this CPU lacks *sve2*"$'\n1'
     ;;
 esac

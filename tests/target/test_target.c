@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "support/attributes.h"
 #include "target/target.h"
 #include "tests/support/hone_test.h"
 
@@ -9,44 +10,73 @@
     "llvm -mtriple=x86_64-linux-gnu -mcpu=znver4 -vector-width=512 -num-cores=2 "                  \
     "-num-threads=2 -cache-line=64 -l1d-cache=32768 -l2-cache=1048576 -l3-cache=8388608"
 
+#define ARM "llvm -mtriple=aarch64-linux-gnu -mcpu="
+#define X86 "llvm -mtriple=x86_64-linux-gnu -mcpu="
+
 static const struct row {
     const char *in, *want; /* NULL = refused */
     const char *error;
 } rows[] = {
-    {"llvm -mtriple=x86_64-linux-gnu -mcpu=znver4 -num-cores=2",             ZEN4,         NULL                            },
-    {"llvm --mtriple=x86_64-linux-gnu  --mcpu znver4 --num-cores 2",         ZEN4,         NULL                            },
-    {" llvm -mcpu=znver4 -num_cores=2 -keys=cpu -mtriple=x86_64-linux-gnu ", ZEN4,         NULL                            },
-    {"amd/epyc-zen4 -num-cores=2",                                           ZEN4,         NULL                            },
+    {"llvm -mtriple=x86_64-linux-gnu -mcpu=znver4 -num-cores=2",             ZEN4,         NULL                                          },
+    {"llvm --mtriple=x86_64-linux-gnu  --mcpu znver4 --num-cores 2",         ZEN4,         NULL                                          },
+    {" llvm -mcpu=znver4 -num_cores=2 -keys=cpu -mtriple=x86_64-linux-gnu ", ZEN4,         NULL                                          },
+    {"amd/epyc-zen4 -num-cores=2",                                           ZEN4,         NULL                                          },
     {"{\"kind\": \"llvm\", \"mtriple\": \"x86_64-linux-gnu\", \"mcpu\": \"znver4\", "
-     "\"num-cores\": 2, \"keys\": [\"cpu\"]}",                          ZEN4,         NULL                            },
+     "\"num-cores\": 2, \"keys\": [\"cpu\"]}",                          ZEN4,         NULL                                          },
     {"llvm -mtriple=x86_64-linux-gnu -mcpu=x86-64 -mattr=+avx2",
-     "llvm -mtriple=x86_64-linux-gnu -mcpu=x86-64 -mattr=+avx2 -vector-width=128 -num-cores=1 "
-     "-num-threads=1 -cache-line=64 -l1d-cache=32768 -l2-cache=1048576 -l3-cache=8388608", NULL                            },
+     "llvm -mtriple=x86_64-linux-gnu -mcpu=x86-64 -mattr=+avx2 -vector-width=256 -num-cores=1 "
+     "-num-threads=1 -cache-line=64 -l1d-cache=32768 -l2-cache=1048576 -l3-cache=8388608", NULL                                          },
     {"aarch64-linux-gnu -num-cores=4",
      "llvm -mtriple=aarch64-linux-gnu -mcpu=generic -vector-width=128 -num-cores=4 "
-     "-num-threads=4 -cache-line=64 -l1d-cache=32768 -l2-cache=1048576 -l3-cache=8388608", NULL                            },
+     "-num-threads=4 -cache-line=64 -l1d-cache=32768 -l2-cache=1048576 -l3-cache=8388608", NULL                                          },
     {"cuda -arch=sm_90 -max_shared_memory_per_block=1000",
      "cuda -arch=sm_90 -vector-width=128 -num-cores=1 -num-threads=1 -cache-line=128 "
      "-max_threads_per_block=1024 -thread_warp_size=32 -max_shared_memory_per_block=1000 "
-     "-registers_per_block=65536",                                                         NULL                            },
-    {"",                                                                     NULL,         "is empty"                      },
-    {"vax",                                                                  NULL,         "unknown target 'vax'"          },
-    {"llvm -num-crores=2",                                                   NULL,         "did you mean 'num-cores'"      },
-    {"llvm -frobnicate=2",                                                   NULL,         "unknown option 'frobnicate'"   },
-    {"llvm -num-cores",                                                      NULL,         "has no value"                  },
-    {"llvm -num-cores=two",                                                  NULL,         "must be an integer"            },
-    {"llvm -num-cores=0",                                                    NULL,         "num-cores is 0, must be from 1"},
-    {"llvm -num-cores=99999999999999999999",                                 NULL,         "must be an integer"            },
-    {"llvm -num-cores=-4",                                                   NULL,         "must be from 0"                },
-    {"llvm -vector-width=96",                                                NULL,         "power of two"                  },
-    {"llvm -mtriple=x86_64-linux-gnu -mcpu=pentium17",                       NULL,         "unknown mcpu 'pentium17'"      },
-    {"llvm -mtriple=riscv64-linux-gnu -mcpu=native",                         NULL,         "this one's, and the target is" },
-    {"llvm mcpu=znver4",                                                     NULL,         "expected an option"            },
-    {"llvm -mattr=+avx2;rm",                                                 NULL,         "words of letters"              },
-    {"{\"mcpu\": \"znver4\"}",                                               NULL,         "no text \"kind\""              },
-    {"{\"kind\": \"llvm\", \"num-cores\": 1.5}",                             NULL,         "must be text"                  },
-    {"{\"kind\": ",                                                          NULL,         "target"                        },
-    {"[1]x",                                                                 NULL,         "unknown target"                },
+     "-registers_per_block=65536",                                                         NULL                                          },
+    {"",                                                                     NULL,         "is empty"                                    },
+    {"vax",                                                                  NULL,         "unknown target 'vax'"                        },
+    {"llvm -num-crores=2",                                                   NULL,         "did you mean 'num-cores'"                    },
+    {"llvm -frobnicate=2",                                                   NULL,         "unknown option 'frobnicate'"                 },
+    {"llvm -num-cores",                                                      NULL,         "has no value"                                },
+    {"llvm -num-cores=two",                                                  NULL,         "must be an integer"                          },
+    {"llvm -num-cores=0",                                                    NULL,         "num-cores is 0, must be from 1"              },
+    {"llvm -num-cores=99999999999999999999",                                 NULL,         "must be an integer"                          },
+    {"llvm -num-cores=-4",                                                   NULL,         "must be from 0"                              },
+    {"llvm -vector-width=96",                                                NULL,         "power of two"                                },
+    {"llvm -mtriple=x86_64-linux-gnu -mcpu=pentium17",                       NULL,         "unknown mcpu 'pentium17'"                    },
+    {"c -mtriple=riscv64-linux-gnu -mcpu=native",                            NULL,         "this one's, and the target is"               },
+    {"llvm mcpu=znver4",                                                     NULL,         "expected an option"                          },
+    {"llvm -mattr=+avx2;rm",                                                 NULL,         "words of letters"                            },
+ /* names that LLVM would take without a word */
+    {ARM "Cortex-A72",                                                       NULL,         "did you mean 'cortex-a72'"                   },
+    {ARM "cortx-a72",                                                        NULL,         "did you mean 'cortex-a72'"                   },
+    {ARM "nonsense",                                                         NULL,         "unknown mcpu 'nonsense' for aarch64"         },
+    {ARM "znver3",                                                           NULL,         "is a CPU of x86_64"                          },
+    {X86 "cortex-a72",                                                       NULL,         "is a CPU of aarch64"                         },
+    {X86 "pentium4",                                                         NULL,         "unknown mcpu 'pentium4' for x86_64"          },
+    {X86 "znvre3",                                                           NULL,         "did you mean 'znver3'"                       },
+    {X86 "x86-64-v3 -mattr=+avx512",                                         NULL,         "did you mean 'avx512f'"                      },
+    {X86 "x86-64-v3 -mattr=+AVX512F",                                        NULL,         "did you mean 'avx512f'"                      },
+    {X86 "x86-64-v3 -mattr=avx2",                                            NULL,         "has no sign, must be '+avx2' or '-avx2'"     },
+    {X86 "x86-64-v3 -mattr=+fma,-sve",                                       NULL,         "unknown feature 'sve'"                       },
+    {X86 "x86-64-v3 -mattr=+fma,,-avx2",                                     NULL,         "unknown feature ''"                          },
+    {"x86_64-v3",                                                            NULL,         "did you mean 'x86-64-v3'"                    },
+    {"x86-64-v5 -num-cores=2",                                               NULL,         "did you mean"                                },
+    {"amd/epic-zen4",                                                        NULL,         "did you mean 'amd/epyc-zen4'"                },
+    {"x86_64-unknown-freebsd",                                               NULL,         "no code is made for 'x86_64-unknown-freebsd'"},
+    {"llvm -mtriple=x86_64-w64-mingw32",                                     NULL,         "no code is made for"                         },
+    {"x86_64-pc-windows-msvc",                                               NULL,         "no code is made for"                         },
+    {"arm64-apple-macos",                                                    NULL,         "no code is made for"                         },
+    {"aarch64_be-linux-gnu",                                                 NULL,         "no code is made for"                         },
+    {"llvm -mtriple=x86_64h-linux-gnu",                                      NULL,         "no code is made for"                         },
+    {"llvm -mtriple=aarch64-linux-android",                                  NULL,         "no code is made for"                         },
+    {"llvm -mtriple=riscv64-linux-gnu",                                      NULL,         "no code is made for"                         },
+    {"llvm -mtriple=armv7-linux-gnueabihf",                                  NULL,         "no code is made for"                         },
+    {"llvm -mtriple=x86_64",                                                 NULL,         "no code is made for"                         },
+    {"{\"mcpu\": \"znver4\"}",                                               NULL,         "no text \"kind\""                            },
+    {"{\"kind\": \"llvm\", \"num-cores\": 1.5}",                             NULL,         "must be text"                                },
+    {"{\"kind\": ",                                                          NULL,         "target"                                      },
+    {"[1]x",                                                                 NULL,         "unknown target"                              },
 };
 
 static void check_row(void **state) {
@@ -125,6 +155,32 @@ static void knows_widths(void **state) {
     assert_false(hone_target_runs_here(&t));
 }
 
+/* What a name or a feature brings along, and what goes with one that is switched off. */
+static void knows_what_is_implied(void **state) {
+    static const struct implied {
+        const char *text, *has, *lacks;
+    } rows_of[] = {
+        {ARM "cortex-a510",                            "sve2",     "mops"    },
+        {ARM "neoverse-v3",                            "sve2",     "cssc"    },
+        {ARM "a64fx",                                  "sve",      "sve2"    },
+        {ARM "generic -mattr=+sve2",                   "fullfp16", "bf16"    },
+        {ARM "neoverse-v2 -mattr=-sve",                "bf16",     "sve2"    },
+        {X86 "bdver2",                                 "fma4",     "avx2"    },
+        {X86 "znver3",                                 "sse4a",    "avx512f" },
+        {X86 "x86-64 -mattr=+avx512vl",                "avx2",     "avx512bw"},
+        {X86 "x86-64-v4 -mattr=-avx2",                 "avx",      "avx512f" },
+        {"x86_64-unknown-linux-gnu -mcpu=haswell",     "avx2",     "avx512f" },
+        {"llvm -mtriple=arm64-linux -mcpu=cortex-a76", "dotprod",  "sve"     },
+    };
+    (void)state;
+    for (size_t i = 0; i < HONE_COUNT(rows_of); i++) {
+        hone_target t;
+        HONE_ASSERT_OK(hone_target_parse(rows_of[i].text, &t));
+        if (!hone_target_has_feature(&t, rows_of[i].has)) fail_msg("%s", rows_of[i].text);
+        if (hone_target_has_feature(&t, rows_of[i].lacks)) fail_msg("%s", rows_of[i].text);
+    }
+}
+
 static void says_why_not_here(void **state) {
     (void)state;
     hone_target t;
@@ -132,7 +188,7 @@ static void says_why_not_here(void **state) {
     HONE_ASSERT_OK(hone_target_check_here(&t));
     HONE_ASSERT_OK(hone_target_parse("nvidia/nvidia-h100", &t));
     HONE_ASSERT_ERROR(hone_target_check_here(&t), HONE_CODE_UNSUPPORTED, "nvptx64");
-    HONE_ASSERT_OK(hone_target_parse("riscv64-linux-gnu", &t));
+    HONE_ASSERT_OK(hone_target_parse("c -mtriple=riscv64-linux-gnu", &t));
     assert_false(hone_target_is_native_arch(&t));
     HONE_ASSERT_ERROR(hone_target_check_here(&t), HONE_CODE_UNSUPPORTED, "riscv64-linux-gnu");
     HONE_ASSERT_OK(hone_target_parse("llvm -mattr=+amx-bf16,+avx512fp16,+avx512bf16", &t));
@@ -172,8 +228,9 @@ static void says_what_a_device_lacks(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(detects_this_machine), cmocka_unit_test(says_what_a_device_lacks),
-        cmocka_unit_test(every_name_parses),    cmocka_unit_test(knows_widths),
+        cmocka_unit_test(detects_this_machine),     cmocka_unit_test(every_name_parses),
+        cmocka_unit_test(knows_widths),             cmocka_unit_test(knows_what_is_implied),
+        cmocka_unit_test(says_what_a_device_lacks),
         cmocka_unit_test(says_why_not_here),
     };
     int failed = HONE_RUN_ROWS("target/text", rows, check_row);
