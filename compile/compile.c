@@ -32,8 +32,7 @@ static hone_status begin(parts *p, const hone_compile_options *options, hone_are
     p->prefix = parts_identifier(arena, hone_path_basename(options->output));
     if (!p->prefix || !p->target_text) return parts_no_memory();
     HONE_TRY(hone_build_intrins_open(options->intrin_count, options->intrins, &p->intrins));
-    return hone_record_chooser_create(options->db, hone_target_hash(&options->target), p->intrins,
-                                      &p->chooser);
+    return hone_record_chooser_create(options->db, &options->target, p->intrins, &p->chooser);
 }
 
 static hone_status keep_facts(const parts *p, hone_compile_result *result) {

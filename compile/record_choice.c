@@ -19,7 +19,7 @@ typedef struct rejected {
 
 struct hone_record_chooser {
     hone_db *db;
-    hone_hash128 target;
+    recorded_target target;
     const hone_tensor_intrins *intrins;
     hone_arena *arena; /* of what the database has */
     recorded_programs programs;
@@ -31,17 +31,18 @@ static hone_status no_memory(void) {
     return HONE_ERROR(HONE_CODE_NO_MEMORY, "choice of records");
 }
 
-hone_status hone_record_chooser_create(hone_db *db, hone_hash128 target,
+hone_status hone_record_chooser_create(hone_db *db, const hone_target *target,
                                        const hone_tensor_intrins *intrins,
                                        hone_record_chooser **out_chooser) {
     *out_chooser = NULL;
     hone_record_chooser *self = hone_calloc(1, sizeof *self);
     if (!self) return no_memory();
     self->db = db;
-    self->target = target;
+    self->target.target = *target;
     self->intrins = intrins;
     self->arena = hone_arena_create(ARENA_BYTES);
     hone_status st = self->arena ? HONE_OK : no_memory();
+    if (!st && db) st = hone_db_targets_alike(db, target, self->arena, &self->target.alikes);
     if (!st && db) st = recorded_programs_load(db, &self->target, self->arena, &self->programs);
     if (st) {
         hone_record_chooser_destroy(self);
@@ -54,6 +55,7 @@ hone_status hone_record_chooser_create(hone_db *db, hone_hash128 target,
 void hone_record_chooser_destroy(hone_record_chooser *chooser) {
     if (!chooser) return;
     recorded_programs_deinit(&chooser->programs);
+    hone_vec_deinit(&chooser->target.alikes);
     hone_map128_deinit(&chooser->todays);
     hone_vec_deinit(&chooser->rejected);
     hone_arena_destroy(chooser->arena);
@@ -217,11 +219,12 @@ static bool rank(void *ctx, const hone_db_trial *trial) {
     return true;
 }
 
-/* The one that v_best names, then the next best. */
-static hone_status rank_all(const choosing *c, const hone_hash128 *workload, ranking *out) {
+/* Of one target: the one that v_best names, then the next best. */
+static hone_status rank_all(const choosing *c, const hone_hash128 *workload,
+                            const hone_hash128 *target, ranking *out) {
     const hone_record_chooser *chooser = c->chooser;
     *out = (ranking){0};
-    return hone_db_top_k(chooser->db, workload, &chooser->target, MAX_TRIES, rank, out);
+    return hone_db_top_k(chooser->db, workload, target, MAX_TRIES, rank, out);
 }
 
 static hone_status get(const choosing *c, int64_t record, const hone_db_trial **out_trial) {
@@ -230,10 +233,14 @@ static hone_status get(const choosing *c, int64_t record, const hone_db_trial **
     return hone_db_get_trial(c->chooser->db, number, c->arena, out_trial);
 }
 
+static bool is_chosen(const choosing *c) {
+    return c->out->match >= HONE_RECORD_TRANSLATED;
+}
+
 /* The first of a ranking that fits; those before it are told in out->stale. */
-static hone_status choose_own(choosing *c) {
+static hone_status choose_own(choosing *c, const hone_db_alike *target) {
     ranking r;
-    HONE_TRY(rank_all(c, &c->hash, &r));
+    HONE_TRY(rank_all(c, &c->hash, &target->hash, &r));
     for (size_t i = 0; i < r.count; i++) {
         const hone_db_trial *trial;
         const char *trouble = rejection(c, r.records[i]);
@@ -250,9 +257,10 @@ static hone_status choose_own(choosing *c) {
 }
 
 /* The first record of an earlier program whose trace is legal today. */
-static hone_status choose_earlier(choosing *c, const recorded_program *program) {
+static hone_status choose_earlier(choosing *c, const recorded_program *program,
+                                  const hone_db_alike *target) {
     ranking r;
-    HONE_TRY(rank_all(c, &program->hash, &r));
+    HONE_TRY(rank_all(c, &program->hash, &target->hash, &r));
     for (size_t i = 0; i < r.count; i++) {
         const hone_db_trial *trial;
         const char *trace, *trouble = rejection(c, r.records[i]);
@@ -263,6 +271,19 @@ static hone_status choose_earlier(choosing *c, const recorded_program *program) 
         }
         if (trouble) continue;
         use(c, trial, HONE_RECORD_TRANSLATED, trace, made);
+        return HONE_OK;
+    }
+    return HONE_OK;
+}
+
+/* For each target that serves, the very one first; program NULL: the kernel's own records. */
+static hone_status choose_of_targets(choosing *c, const recorded_program *program) {
+    const hone_db_alikes *alikes = &c->chooser->target.alikes;
+    for (size_t i = 0; i < alikes->count; i++) {
+        const hone_db_alike *target = &alikes->data[i];
+        HONE_TRY(program ? choose_earlier(c, program, target) : choose_own(c, target));
+        if (!is_chosen(c)) continue;
+        c->out->target_difference = target->difference;
         return HONE_OK;
     }
     return HONE_OK;
@@ -324,10 +345,6 @@ static hone_status note_earlier(choosing *c, recorded_program *program, bool *ou
     return keep_text(c, st, &text, &c->out->earlier_reason);
 }
 
-static bool is_chosen(const choosing *c) {
-    return c->out->match >= HONE_RECORD_TRANSLATED;
-}
-
 static hone_status look_at_earlier(choosing *c) {
     recorded_program *alike = NULL; /* one with the same loops, for want of better */
     for (size_t i = 0; i < c->chooser->programs.count; i++) {
@@ -337,7 +354,7 @@ static hone_status look_at_earlier(choosing *c) {
         HONE_TRY(note_earlier(c, program, &is_earlier));
         if (!is_earlier || is_chosen(c)) continue;
         if (is_kernel(c, program)) {
-            HONE_TRY(choose_earlier(c, program));
+            HONE_TRY(choose_of_targets(c, program));
             c->translation = "its program has got another identity since";
         } else if (!alike && recorded_loops_are_same(program->func, c->func)) {
             alike = program;
@@ -345,7 +362,7 @@ static hone_status look_at_earlier(choosing *c) {
     }
     if (!alike || is_chosen(c)) return HONE_OK;
     c->translation = "its program had the same loops; its time is that program's";
-    return choose_earlier(c, alike);
+    return choose_of_targets(c, alike);
 }
 
 /* ---- in words ---- */
@@ -384,6 +401,10 @@ static void say_match(const choosing *c, hone_str *out) {
 
 static void say_others(const choosing *c, hone_str *out) {
     const hone_record_choice *choice = c->out;
+    if (choice->target_difference) {
+        hone_str_printf(out, "; it was made for a target that differs: %s",
+                        choice->target_difference);
+    }
     if (is_chosen(c) && choice->stale > 0) {
         hone_str_append(out, "; ");
         say_count(choice->stale, "better one is", "better ones are", out);
@@ -426,7 +447,7 @@ hone_status hone_record_choose(hone_record_chooser *chooser, const hone_func *fu
             c.own = &chooser->programs.data[i];
         }
     }
-    if (c.own) HONE_TRY(choose_own(&c));
+    if (c.own) HONE_TRY(choose_of_targets(&c, NULL));
     if (!hone_func_is_symbolic(func)) HONE_TRY(look_at_earlier(&c));
     bool is_elsewhere = c.own && c.own->good_elsewhere > 0;
     if (out_choice->match == HONE_RECORD_NONE && is_elsewhere) {

@@ -18,6 +18,7 @@
 #include "database/database.h"
 #include "schedule/schedule.h"
 #include "schedule/tensor_intrin.h"
+#include "target/target.h"
 
 typedef enum hone_record_match {
     HONE_RECORD_NONE,
@@ -35,13 +36,15 @@ typedef struct hone_record_choice {
     int64_t stale;              /* own records that were tried before and do not fit */
     int64_t earlier;            /* good records that belong to earlier programs */
     const char *earlier_reason; /* the first difference of the first of these; NULL = none */
-    const char *reason;         /* all of it in words */
+    const char *target_difference; /* of the target that it was measured for; NULL = none */
+    const char *reason;            /* all of it in words */
 } hone_record_choice;
 
 typedef struct hone_record_chooser hone_record_chooser;
 
-/* The database (NULL: no records) and the intrinsics (NULL: the built-in ones) must outlive it. */
-HONE_NODISCARD hone_status hone_record_chooser_create(hone_db *db, hone_hash128 target,
+/* Records for the target and, after them, for those like it (database/db_targets.h) serve.
+ * The database (NULL: no records) and the intrinsics (NULL: the built-in ones) must outlive it. */
+HONE_NODISCARD hone_status hone_record_chooser_create(hone_db *db, const hone_target *target,
                                                       const hone_tensor_intrins *intrins,
                                                       hone_record_chooser **out_chooser);
 void hone_record_chooser_destroy(hone_record_chooser *chooser); /* NULL is allowed */

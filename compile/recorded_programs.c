@@ -14,7 +14,7 @@ static hone_status no_memory(void) {
 typedef struct loading {
     recorded_programs *programs;
     hone_arena *arena;
-    const hone_hash128 *target;
+    const recorded_target *target;
     bool failed;
 } loading;
 
@@ -27,24 +27,37 @@ static bool add_workload(void *ctx, const hone_db_workload *workload) {
     return !l->failed;
 }
 
+/* "num-threads is 1, here 2"; the whole text where it cannot be read. */
+static const char *describe_other(const loading *l, const char *text) {
+    hone_target there;
+    hone_str words = {0};
+    hone_status st = hone_target_parse(text, &there);
+    if (!st) hone_target_print_differences(&there, &l->target->target, &words);
+    const char *kept = hone_arena_strdup(l->arena, st ? text : hone_str_text(&words));
+    if (words.failed) kept = NULL;
+    hone_status_free(st);
+    hone_str_deinit(&words);
+    return kept;
+}
+
 static bool add_task(void *ctx, const hone_db_task *task) {
     loading *l = ctx;
     for (size_t i = 0; i < l->programs->count; i++) {
         recorded_program *program = &l->programs->data[i];
         if (!hone_hash128_equal(program->hash, task->workload)) continue;
-        if (hone_hash128_equal(*l->target, task->target)) {
+        if (hone_db_alikes_have(&l->target->alikes, task->target)) {
             program->good += task->ok;
         } else if (task->ok > 0) {
             program->good_elsewhere += task->ok;
             program->other_target =
-                hone_arena_strdup(l->arena, task->target_text ? task->target_text : "not shown");
+                describe_other(l, task->target_text ? task->target_text : "its text is not known");
             l->failed |= !program->other_target;
         }
     }
     return !l->failed;
 }
 
-hone_status recorded_programs_load(hone_db *db, const hone_hash128 *target, hone_arena *arena,
+hone_status recorded_programs_load(hone_db *db, const recorded_target *target, hone_arena *arena,
                                    recorded_programs *out) {
     loading l = {.programs = out, .arena = arena, .target = target};
     HONE_TRY(hone_db_workloads(db, NULL, add_workload, &l));
@@ -82,15 +95,17 @@ static bool note_version(void *ctx, const hone_db_session *session) {
 }
 
 /* The version that the latest good record was made by. */
-static hone_status find_maker(hone_db *db, const hone_hash128 *target, hone_arena *arena,
+static hone_status find_maker(hone_db *db, const recorded_target *target, hone_arena *arena,
                               recorded_program *program) {
     maker m = {.arena = arena};
-    hone_db_filter filter = {.workload = &program->hash,
-                             .target = target,
-                             .outcome = HONE_DB_OUTCOME_OK,
-                             .limit = 1,
-                             .order = HONE_DB_ORDER_LATEST};
-    HONE_TRY(hone_db_trials(db, &filter, note_session, &m));
+    for (size_t i = 0; i < target->alikes.count && !m.session; i++) {
+        hone_db_filter filter = {.workload = &program->hash,
+                                 .target = &target->alikes.data[i].hash,
+                                 .outcome = HONE_DB_OUTCOME_OK,
+                                 .limit = 1,
+                                 .order = HONE_DB_ORDER_LATEST};
+        HONE_TRY(hone_db_trials(db, &filter, note_session, &m));
+    }
     if (m.session) HONE_TRY(hone_db_sessions(db, m.session, note_version, &m));
     program->made_by = m.version;
     return m.failed ? no_memory() : HONE_OK;
@@ -108,7 +123,7 @@ static hone_status parse(recorded_program *program) {
     return HONE_OK;
 }
 
-hone_status recorded_program_read(hone_db *db, const hone_hash128 *target, hone_arena *arena,
+hone_status recorded_program_read(hone_db *db, const recorded_target *target, hone_arena *arena,
                                   recorded_program *program) {
     if (program->is_read) return HONE_OK;
     program->is_read = true;

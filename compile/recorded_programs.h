@@ -3,17 +3,23 @@
 #ifndef HONE_COMPILE_RECORDED_PROGRAMS_H
 #define HONE_COMPILE_RECORDED_PROGRAMS_H
 
-#include "database/database.h"
+#include "database/db_targets.h"
 #include "ir/module.h"
 #include "support/vec.h"
+
+/* What records must be for. */
+typedef struct recorded_target {
+    hone_target target;
+    hone_db_alikes alikes;
+} recorded_target;
 
 typedef struct recorded_program {
     hone_hash128 hash; /* its identity when it was recorded */
     int32_t hash_version;
     const char *name, *text;
-    int64_t good;             /* its good records for the target */
+    int64_t good;             /* its good records for the target and those like it */
     int64_t good_elsewhere;   /* and for others */
-    const char *other_target; /* one of those; NULL = none */
+    const char *other_target; /* how one of those differs; NULL = none */
     /* After recorded_program_read: */
     bool is_read;
     hone_module *module;    /* owned; NULL = the text cannot be read */
@@ -25,11 +31,11 @@ typedef struct recorded_program {
 typedef HONE_VEC(recorded_program) recorded_programs;
 
 /* All that the database has; what they point to lives in the arena. */
-HONE_NODISCARD hone_status recorded_programs_load(hone_db *db, const hone_hash128 *target,
+HONE_NODISCARD hone_status recorded_programs_load(hone_db *db, const recorded_target *target,
                                                   hone_arena *arena, recorded_programs *out);
 void recorded_programs_deinit(recorded_programs *programs);
 /* Parses the text, once. */
-HONE_NODISCARD hone_status recorded_program_read(hone_db *db, const hone_hash128 *target,
+HONE_NODISCARD hone_status recorded_program_read(hone_db *db, const recorded_target *target,
                                                  hone_arena *arena, recorded_program *program);
 
 /* "conv2d_relu", "conv2d_relu1" and "conv2d_relu_1": numbers only keep names of one model apart. */

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "database/database.h"
+#include "database/db_targets.h"
 #include "include/api.h"
 #include "support/alloc.h"
 #include "target/target.h"
@@ -42,14 +43,15 @@ typedef struct scope {
     bool has_workload, has_target;
 } scope;
 
-static hone_status scope_init(const char *workload, const char *target, scope *out_scope) {
+static hone_status scope_init(hone_db *db, const char *workload, const char *target,
+                              scope *out_scope) {
     *out_scope = (scope){.has_workload = workload != NULL, .has_target = target != NULL};
     if (workload && !hone_hash128_parse(workload, &out_scope->workload))
         return HONE_ERROR(HONE_CODE_INVALID, "'%s' is no hash of 32 digits", workload);
     if (target) {
         hone_target parsed;
         HONE_TRY(hone_target_parse(target, &parsed));
-        out_scope->target = hone_target_hash(&parsed);
+        HONE_TRY(hone_db_target_kept(db, &parsed, &out_scope->target));
     }
     return HONE_OK;
 }
@@ -136,7 +138,7 @@ hone_error *hone_records_top(hone_records *records, const char *workload, const 
     HONE_API_NEED(records);
     HONE_API_NEED(visit);
     scope s;
-    hone_status st = scope_init(workload, target, &s);
+    hone_status st = scope_init(records->db, workload, target, &s);
     if (st) return hone_api_error(st);
     collected c = {.arena = hone_arena_create(1 << 14)};
     if (!c.arena) return hone_api_error(HONE_ERROR(HONE_CODE_NO_MEMORY, "records"));
@@ -157,7 +159,7 @@ hone_error *hone_records_best(hone_records *records, const char *workload, const
     HONE_API_NEED(records);
     HONE_API_NEED(visit);
     scope s;
-    hone_status st = scope_init(workload, target, &s);
+    hone_status st = scope_init(records->db, workload, target, &s);
     if (!st && (!s.has_workload || !s.has_target))
         st = HONE_ERROR(HONE_CODE_INVALID, "the best record is that of a workload and a target");
     if (st) return hone_api_error(st);

@@ -106,8 +106,7 @@ void hone_target_name_features(const hone_target *target, uint64_t *out_features
     cpu_name_features(hone_target_cpu_arch(target), target->cpu, out_features);
 }
 
-/* With the differences applied; none for other architectures. */
-static uint64_t features_of(const hone_target *target) {
+uint64_t hone_target_features(const hone_target *target) {
     uint64_t set;
     hone_target_name_features(target, &set);
     return cpu_features_apply(hone_target_cpu_arch(target), set, target->features);
@@ -115,7 +114,7 @@ static uint64_t features_of(const hone_target *target) {
 
 int32_t hone_target_default_vector_bits(const hone_target *target) {
     if (!is_x86(target)) return 128;
-    uint64_t set = features_of(target);
+    uint64_t set = hone_target_features(target);
     if (set & CPU_BIT(AVX512F)) return 512;
     return set & CPU_BIT(AVX) ? 256 : 128;
 }
@@ -131,7 +130,7 @@ bool hone_target_is_native_arch(const hone_target *target) {
 bool hone_target_runs_here(const hone_target *target) {
     if (hone_target_is_gpu(target)) return false;
     if (strcmp(hone_target_arch(target), HERE_ARCH) != 0) return false;
-    return (features_of(target) & ~cpu_features_here()) == 0;
+    return (hone_target_features(target) & ~cpu_features_here()) == 0;
 }
 
 /* "avx512f, avx512vl" */
@@ -150,7 +149,7 @@ hone_status hone_target_check_here(const hone_target *target) {
                           target->triple);
     }
     hone_str missing = {0};
-    list_features(features_of(target) & ~cpu_features_here(), &missing);
+    list_features(hone_target_features(target) & ~cpu_features_here(), &missing);
     hone_status st = HONE_ERROR(HONE_CODE_UNSUPPORTED,
                                 "code for %s needs CPU features that this machine lacks: %s",
                                 target->cpu, hone_str_text(&missing));
@@ -159,7 +158,7 @@ hone_status hone_target_check_here(const hone_target *target) {
 }
 
 hone_status hone_target_check_on(const hone_target *code, const hone_target *device) {
-    uint64_t missing = features_of(code) & ~features_of(device);
+    uint64_t missing = hone_target_features(code) & ~hone_target_features(device);
     if (code->kind != device->kind || strcmp(hone_target_arch(code), hone_target_arch(device))) {
         return HONE_ERROR(HONE_CODE_UNSUPPORTED, "code for %s does not run on %s", code->triple,
                           device->triple);
@@ -177,7 +176,7 @@ hone_status hone_target_check_on(const hone_target *code, const hone_target *dev
 bool hone_target_has_feature(const hone_target *target, const char *feature) {
     cpu_feature which = cpu_feature_find(feature, strlen(feature));
     if (which == CPU_FEATURE_COUNT || hone_target_is_gpu(target)) return false;
-    return (features_of(target) >> which) & 1;
+    return (hone_target_features(target) >> which) & 1;
 }
 
 int32_t hone_target_lanes(const hone_target *target, int32_t element_bits) {
@@ -189,7 +188,7 @@ int32_t hone_target_lanes(const hone_target *target, int32_t element_bits) {
 int32_t hone_target_vector_registers(const hone_target *target) {
     if (hone_target_is_gpu(target)) return 255;
     if (!is_x86(target)) return 32;
-    return features_of(target) & CPU_BIT(AVX512VL) ? 32 : 16;
+    return hone_target_features(target) & CPU_BIT(AVX512VL) ? 32 : 16;
 }
 
 void hone_target_print(const hone_target *target, hone_str *out) {

@@ -59,6 +59,12 @@ HONE_NODISCARD hone_status hone_target_check(const hone_target *target);
 bool hone_target_equal(const hone_target *a, const hone_target *b);
 /* Of the canonical text. */
 hone_hash128 hone_target_hash(const hone_target *target);
+/* Of what code depends on: kind, architecture, features, vector width, threads; all of a GPU's
+ * text. Records serve targets of the same identity. */
+hone_hash128 hone_target_identity(const hone_target *target);
+/* What differs, in words: "l3-cache is 8388608, here 33554432; …"; nothing when nothing does. */
+void hone_target_print_differences(const hone_target *there, const hone_target *here,
+                                   hone_str *out);
 
 const char *hone_target_kind_name(hone_target_kind kind); /* "llvm", "cuda", "c" */
 bool hone_target_is_gpu(const hone_target *target);

@@ -11,6 +11,8 @@ void hone_target_init(hone_target *target, hone_target_kind kind);
 int32_t hone_target_default_vector_bits(const hone_target *target);
 /* Features that the target's cpu name implies on its architecture. */
 void hone_target_name_features(const hone_target *target, uint64_t *out_features);
+/* With the differences applied; none for architectures that no code is made for. */
+uint64_t hone_target_features(const hone_target *target);
 /* The architecture part of a triple, normalised: "x86_64", "aarch64", "nvptx64", … */
 const char *hone_target_arch(const hone_target *target);
 cpu_arch hone_target_cpu_arch(const hone_target *target);

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "database/db_targets.h"
 #include "support/attributes.h"
 #include "support/fs.h"
 #include "support/strbuf.h"
@@ -144,7 +145,8 @@ hone_status hone_cli_known_tasks(hone_db *db, const hone_task_list *tasks,
     *out_known = NULL;
     hone_db_rows rows = {.arena = arena};
     HONE_TRY(hone_cli_list_tasks(db, &rows));
-    hone_hash128 target_hash = hone_target_hash(target);
+    hone_hash128 target_hash;
+    HONE_TRY(hone_db_target_kept(db, target, &target_hash));
     hone_db_task *known = hone_arena_zalloc(arena, (tasks->count + 1) * sizeof *known);
     if (!known) return HONE_ERROR(HONE_CODE_NO_MEMORY, "rows of the database");
     for (uint32_t i = 0; i < tasks->count; i++) {

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "database/db_targets.h"
 #include "support/clock.h"
 #include "tools/cli.h"
 #include "tools/cli_db.h"
@@ -111,10 +112,10 @@ static hone_status top(hone_cli *cli, const top_options *options) {
     hone_db *db = NULL;
     if (options->target) {
         HONE_TRY(hone_cli_parse_target(options->target, options->threads, &target));
-        hash = hone_target_hash(&target);
     }
     HONE_TRY(hone_cli_open_db(cli->args[0], HONE_DB_READ, &db));
-    hone_status st = top_on(cli, options, db, options->target ? &hash : NULL);
+    hone_status st = options->target ? hone_db_target_kept(db, &target, &hash) : HONE_OK;
+    if (!st) st = top_on(cli, options, db, options->target ? &hash : NULL);
     hone_db_release(db);
     return st;
 }

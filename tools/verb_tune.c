@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "builder/builder.h"
+#include "database/db_targets.h"
 #include "runner/runner.h"
 #include "runner/runner_remote.h"
 #include "support/fs.h"
@@ -187,11 +188,28 @@ static hone_status open_runner(tune_run *run, const tune_options *o) {
     return open_local_runner(run, o, &run->runner);
 }
 
+/* Where the database knows the target under another description, records go on there. */
+static hone_status say_known_target(tune_run *run) {
+    hone_hash128 kept;
+    hone_db_alikes alikes = {0};
+    HONE_TRY(hone_db_target_kept(run->db, &run->target, &kept));
+    hone_status st = hone_db_targets_alike(run->db, &run->target, run->cli->arena, &alikes);
+    for (size_t i = 0; i < alikes.count && !st; i++) {
+        if (!alikes.data[i].difference || !hone_hash128_equal(alikes.data[i].hash, kept)) continue;
+        HONE_LOG(&run->log, HONE_LOG_WARNING,
+                 "records go on under a target of the database that is like this one: %s",
+                 alikes.data[i].difference);
+    }
+    hone_vec_deinit(&alikes);
+    return st;
+}
+
 static hone_status open_services(tune_run *run, const tune_options *o) {
     hone_builder_local_options builder = {.workers = (int32_t)o->builders,
                                           .unsandboxed = o->unsandboxed};
     HONE_TRY(open_runner(run, o));
     HONE_TRY(hone_cli_open_db(o->db, HONE_DB_CREATE, &run->db));
+    HONE_TRY(say_known_target(run));
     HONE_TRY(hone_scratch_open("hone-tuning", &run->work_dir));
     return hone_builder_create_local(&builder, &run->builder);
 }

@@ -62,7 +62,7 @@ typedef struct hone_tuning {
     const hone_strategy *strategy;
     hone_tensor_intrins *intrins; /* owned; NULL: the built-in ones only */
     hone_str target_text;
-    hone_hash128 target_hash;
+    hone_hash128 target_hash; /* of the database's: one like it when it knows that alone */
     hone_tune_result *result;
     int64_t start_ns, deadline_ns; /* deadline INT64_MAX = none */
     uint64_t artifact_number;

@@ -58,6 +58,7 @@ typedef enum record_flaw {
     FASTEST_REJECTED,
     IS_TODAYS, /* the tuned program is a kernel of the model as well */
     FOR_OTHER_TARGET,
+    FOR_LIKE_TARGET, /* another L3, and cores */
 } record_flaw;
 
 static const struct row {
@@ -68,45 +69,52 @@ static const struct row {
     int64_t stale, earlier;
     const char *reason;
 } rows[] = {
-    {"the program that was tuned",      tuned,         SOUND,            HONE_RECORD_EXACT,        0, 0,
-     "fastest record, unconfirmed"                                                                                        },
-    {"other names",                     renamed,       SOUND,            HONE_RECORD_TRANSLATED,   0, 0,
-     "translated: it was tuned under other names"                                                                         },
-    {"another identity",                tuned,         OLD_IDENTITY,     HONE_RECORD_TRANSLATED,   0, 2,
+    {"the program that was tuned",        tuned,         SOUND,            HONE_RECORD_EXACT,        0, 0,
+     "fastest record, unconfirmed"                                                                                          },
+    {"other names",                       renamed,       SOUND,            HONE_RECORD_TRANSLATED,   0, 0,
+     "translated: it was tuned under other names"                                                                           },
+    {"another identity",                  tuned,         OLD_IDENTITY,     HONE_RECORD_TRANSLATED,   0, 2,
      "translated: its program has got another identity since; 2 records under its name belong to "
-     "an earlier program, made by hone 0.0.1, the same but for its identity (00000000000000070000"                        },
-    {"another identity and names",      renamed_main1, OLD_IDENTITY,     HONE_RECORD_TRANSLATED,   0, 2,
-     "another identity since"                                                                                             },
-    {"other statements",                summing,       SOUND,            HONE_RECORD_TRANSLATED,   0, 2,
+     "an earlier program, made by hone 0.0.1, the same but for its identity (00000000000000070000"                          },
+    {"another identity and names",        renamed_main1, OLD_IDENTITY,     HONE_RECORD_TRANSLATED,   0, 2,
+     "another identity since"                                                                                               },
+    {"other statements",                  summing,       SOUND,            HONE_RECORD_TRANSLATED,   0, 2,
      "translated: its program had the same loops; its time is that program's; 2 records under its "
-     "name belong to an earlier program, made by hone 0.0.1, at a store: stored value differs: "                          },
-    {"other statements, another name",  other_name,    SOUND,            HONE_RECORD_NONE,         0, 0,
-     "no record of it"                                                                                                    },
-    {"other blocks",                    two_blocks,    SOUND,            HONE_RECORD_NONE,         0, 2,
+     "name belong to an earlier program, made by hone 0.0.1, at a store: stored value differs: "                            },
+    {"other statements, another name",    other_name,    SOUND,            HONE_RECORD_NONE,         0, 0,
+     "no record of it"                                                                                                      },
+    {"other blocks",                      two_blocks,    SOUND,            HONE_RECORD_NONE,         0, 2,
      "no record of it; 2 records under its name belong to an earlier program, made by hone "
-     "0.0.1, "                                                                                                            },
-    {"other blocks, another identity",  two_blocks,    OLD_IDENTITY,     HONE_RECORD_NONE,         0, 2,
-     "belong to an earlier program"                                                                                       },
-    {"a text that is none",             tuned,         UNREADABLE,       HONE_RECORD_NONE,         0, 2,
-     "made by hone 0.0.1, which cannot be read: stored program:1:4: "                                                     },
-    {"other sizes",                     larger,        SOUND,            HONE_RECORD_NONE,         0, 0,
+     "0.0.1, "                                                                                                              },
+    {"other blocks, another identity",    two_blocks,    OLD_IDENTITY,     HONE_RECORD_NONE,         0, 2,
+     "belong to an earlier program"                                                                                         },
+    {"a text that is none",               tuned,         UNREADABLE,       HONE_RECORD_NONE,         0, 2,
+     "made by hone 0.0.1, which cannot be read: stored program:1:4: "                                                       },
+    {"other sizes",                       larger,        SOUND,            HONE_RECORD_NONE,         0, 0,
      "2 records under its name are for other sizes (parameter 1 is float32[32, 24] there and "
-     "float32[64, 24] here)"                                                                                              },
-    {"another kernel of the model",     summing,       IS_TODAYS,        HONE_RECORD_NONE,         0, 0, "no record of it"},
-    {"the next one is taken",           tuned,         FASTEST_IS_STALE, HONE_RECORD_EXACT,        1, 0,
-     "fastest record, unconfirmed; 1 better one is not used: stale, its trace makes another"                              },
-    {"the next one, other names",       renamed,       FASTEST_IS_STALE, HONE_RECORD_TRANSLATED,   1, 0,
-     "translated: it was tuned under other names of blocks; 1 better one is not used: "                                   },
-    {"none is left",                    tuned,         ALL_ARE_STALE,    HONE_RECORD_STALE,        2, 0,
-     "record 2 is not used: stale, its trace makes another program now; nor 1 other"                                      },
-    {"no such block",                   tuned,         NO_SUCH_BLOCK,    HONE_RECORD_STALE,        2, 0,
-     "record 2 is not used: step 1: b0 = sch.get_sblock(name=\"gone\""                                                    },
-    {"no such block of an earlier one", summing,       NO_SUCH_BLOCK,    HONE_RECORD_NONE,         0, 2,
-     "2 records under its name belong to an earlier program"                                                              },
-    {"one that did not build",          tuned,         FASTEST_REJECTED, HONE_RECORD_EXACT,        1, 0,
-     "1 better one is not used: the linker is gone"                                                                       },
-    {"another target",                  tuned,         FOR_OTHER_TARGET, HONE_RECORD_OTHER_TARGET, 0, 0,
-     "2 records, but for another target (llvm -num-threads=1)"                                                            },
+     "float32[64, 24] here)"                                                                                                },
+    {"another kernel of the model",       summing,       IS_TODAYS,        HONE_RECORD_NONE,         0, 0, "no record of it"},
+    {"the next one is taken",             tuned,         FASTEST_IS_STALE, HONE_RECORD_EXACT,        1, 0,
+     "fastest record, unconfirmed; 1 better one is not used: stale, its trace makes another"                                },
+    {"the next one, other names",         renamed,       FASTEST_IS_STALE, HONE_RECORD_TRANSLATED,   1, 0,
+     "translated: it was tuned under other names of blocks; 1 better one is not used: "                                     },
+    {"none is left",                      tuned,         ALL_ARE_STALE,    HONE_RECORD_STALE,        2, 0,
+     "record 2 is not used: stale, its trace makes another program now; nor 1 other"                                        },
+    {"no such block",                     tuned,         NO_SUCH_BLOCK,    HONE_RECORD_STALE,        2, 0,
+     "record 2 is not used: step 1: b0 = sch.get_sblock(name=\"gone\""                                                      },
+    {"no such block of an earlier one",   summing,       NO_SUCH_BLOCK,    HONE_RECORD_NONE,         0, 2,
+     "2 records under its name belong to an earlier program"                                                                },
+    {"one that did not build",            tuned,         FASTEST_REJECTED, HONE_RECORD_EXACT,        1, 0,
+     "1 better one is not used: the linker is gone"                                                                         },
+    {"another target",                    tuned,         FOR_OTHER_TARGET, HONE_RECORD_OTHER_TARGET, 0, 0,
+     "2 records, but for another target (num-threads is 1, here 2)"                                                         },
+    {"a target like it",                  tuned,         FOR_LIKE_TARGET,  HONE_RECORD_EXACT,        0, 0,
+     "fastest record, unconfirmed; it was made for a target that differs: num-cores is 9, here 1; "
+     "l3-cache is 4096, here 8388608"                                                                                       },
+    {"a target like it, other names",     renamed,       FOR_LIKE_TARGET,  HONE_RECORD_TRANSLATED,   0, 0,
+     "it was made for a target that differs: num-cores is 9"                                                                },
+    {"a target like it, another program", summing,       FOR_LIKE_TARGET,  HONE_RECORD_TRANSLATED,   0, 2,
+     "it was made for a target that differs: num-cores is 9"                                                                },
 };
 
 typedef struct setup {
@@ -179,7 +187,12 @@ static hone_status fill(setup *s, const hone_func *func, record_flaw flaw) {
                                  .hash_version = HONE_STRUCTURAL_VERSION,
                                  .name = "main",
                                  .program = flaw == UNREADABLE ? "def" : tuned};
-    hone_db_target target = {.hash = s->target, .text = "llvm -num-threads=1", .threads = 1};
+    hone_target made_for;
+    const char *text = flaw == FOR_LIKE_TARGET ? "llvm -num-cores=9 -num-threads=1 -l3-cache=4096"
+                                               : "llvm -num-threads=1";
+    HONE_TRY(hone_target_parse(text, &made_for));
+    s->target = hone_target_hash(&made_for);
+    hone_db_target target = {.hash = s->target, .text = text, .threads = 1};
     HONE_TRY(hone_db_begin_session(s->db, &session));
     HONE_TRY(hone_db_put_workload(s->db, &workload));
     HONE_TRY(hone_db_put_target(s->db, &target));
@@ -194,12 +207,13 @@ static hone_status choose(setup *s, const struct row *row, hone_record_choice *o
     HONE_TRY(hone_db_create_memory(&s->db));
     HONE_TRY(parse(tuned, &s->tuned, &func));
     HONE_TRY(parse(row->today, &s->today, &today));
-    s->target = (hone_hash128){1, 2};
     s->workload = hone_func_hash(func);
     if (row->flaw == OLD_IDENTITY || row->flaw == UNREADABLE) s->workload = (hone_hash128){7, 7};
     HONE_TRY(fill(s, func, row->flaw));
-    if (row->flaw == FOR_OTHER_TARGET) s->target.lo++;
-    HONE_TRY(hone_record_chooser_create(s->db, s->target, NULL, &s->chooser));
+    hone_target here;
+    HONE_TRY(hone_target_parse("llvm -num-threads=1", &here));
+    if (row->flaw == FOR_OTHER_TARGET) here.num_threads = 2;
+    HONE_TRY(hone_record_chooser_create(s->db, &here, NULL, &s->chooser));
     HONE_TRY(hone_record_chooser_note(s->chooser, hone_func_hash(today)));
     if (row->flaw == IS_TODAYS) HONE_TRY(hone_record_chooser_note(s->chooser, s->workload));
     if (row->flaw == FASTEST_REJECTED) {

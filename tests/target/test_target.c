@@ -155,6 +155,46 @@ static void knows_widths(void **state) {
     assert_false(hone_target_runs_here(&t));
 }
 
+/* Records are shared by targets with the same identity. */
+static void knows_what_identifies(void **state) {
+    static const struct pair {
+        const char *a, *b;
+        bool is_same;
+        const char *difference;
+    } pairs[] = {
+        {X86 "znver3 -l3-cache=1",                 X86 "znver3 -l3-cache=2",          true,  "l3-cache is 1, here 2"                           },
+        {X86 "znver3",                             X86 "znver2",                      true,  "mcpu is znver3, here znver2"                     },
+        {X86 "x86-64-v3 -mattr=+sse4a",            X86 "znver1",                      true,
+         "mcpu is x86-64-v3, here znver1; mattr is +sse4a, here none"                                                                          },
+        {X86 "znver3 -num-cores=8 -num-threads=2", X86 "znver3 -num-cores=2",         true,
+         "num-cores is 8, here 2"                                                                                                              },
+        {"llvm -mtriple=arm64-unknown-linux-gnu",  "llvm -mtriple=aarch64-linux-gnu", true,
+         "mtriple is aarch64-unknown-linux-gnu, here aarch64-linux-gnu"                                                                        },
+        {X86 "znver3",                             X86 "znver4",                      false, "mcpu is znver3, here znver4; vector-width is 256"},
+        {X86 "znver4",                             X86 "znver4 -vector-width=256",    false, "vector-width is 512, here 256"                   },
+        {X86 "znver3 -num-cores=2",                X86 "znver3 -num-cores=3",         false, "num-threads is 2, here 3"                        },
+        {X86 "znver3 -mattr=-fma",                 X86 "znver3",                      false, "mattr is -fma, here none"                        },
+        {X86 "znver3 -mattr=+adx",                 X86 "znver3 -mattr=-adx",          false, "mattr is +adx, here -adx"                        },
+        {ARM "cortex-a72",                         ARM "cortex-a76",                  false, "mcpu is cortex-a72, here cortex-a76"             },
+        {ARM "cortex-a57",                         ARM "cortex-a72",                  true,  "mcpu is cortex-a57, here cortex-a72"             },
+        {ARM "generic",                            X86 "generic",                     false, "mtriple is aarch64-linux-gnu, here x86_64"       },
+        {X86 "generic",                            "c -mtriple=x86_64-linux-gnu",     false, "the kind is llvm, here c"                        },
+        {"cuda -arch=sm_90",                       "nvidia/nvidia-h100",              false, "max_shared_memory_per_block is 49152"            },
+    };
+    (void)state;
+    for (size_t i = 0; i < HONE_COUNT(pairs); i++) {
+        hone_target a, b;
+        hone_str words = {0};
+        HONE_ASSERT_OK(hone_target_parse(pairs[i].a, &a));
+        HONE_ASSERT_OK(hone_target_parse(pairs[i].b, &b));
+        hone_target_print_differences(&a, &b, &words);
+        bool is_said = strstr(hone_str_text(&words), pairs[i].difference) != NULL;
+        bool is_same = hone_hash128_equal(hone_target_identity(&a), hone_target_identity(&b));
+        hone_str_deinit(&words);
+        if (is_same != pairs[i].is_same || !is_said) fail_msg("%s, %s", pairs[i].a, pairs[i].b);
+    }
+}
+
 /* What a name or a feature brings along, and what goes with one that is switched off. */
 static void knows_what_is_implied(void **state) {
     static const struct implied {
@@ -228,9 +268,9 @@ static void says_what_a_device_lacks(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(detects_this_machine),     cmocka_unit_test(every_name_parses),
-        cmocka_unit_test(knows_widths),             cmocka_unit_test(knows_what_is_implied),
-        cmocka_unit_test(says_what_a_device_lacks),
+        cmocka_unit_test(detects_this_machine),  cmocka_unit_test(every_name_parses),
+        cmocka_unit_test(knows_widths),          cmocka_unit_test(knows_what_identifies),
+        cmocka_unit_test(knows_what_is_implied), cmocka_unit_test(says_what_a_device_lacks),
         cmocka_unit_test(says_why_not_here),
     };
     int failed = HONE_RUN_ROWS("target/text", rows, check_row);
