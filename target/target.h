@@ -50,6 +50,10 @@ HONE_NODISCARD hone_status hone_target_detect(hone_target *out_target);
  * near miss, the one that was meant; *out_target is cleared then. */
 HONE_NODISCARD hone_status hone_target_parse(const char *text, hone_target *out_target);
 
+/* The same; *out_says_cores: the text gives a number of cores or threads, or is this machine. */
+HONE_NODISCARD hone_status hone_target_parse_cores(const char *text, hone_target *out_target,
+                                                   bool *out_says_cores);
+
 void hone_target_print(const hone_target *target, hone_str *out);
 void hone_target_print_json(const hone_target *target, hone_str *out); /* one line */
 

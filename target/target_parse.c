@@ -181,6 +181,7 @@ static hone_status finish(parse_state *state) {
         }
     }
     if (state->has_cores && !state->has_threads) t->num_threads = t->num_cores;
+    if (!state->has_cores && t->num_threads > t->num_cores) t->num_cores = t->num_threads;
     HONE_TRY(hone_target_check(t));
     return hone_target_check_names(t);
 }
@@ -246,6 +247,7 @@ static bool take_triple(hone_target *t, const char *word, size_t length) {
 static hone_status begin(parse_state *state, const char *word, size_t length) {
     hone_target *t = state->target;
     if (is_word(word, length, "host") || is_word(word, length, "native")) {
+        state->has_cores = true;
         return hone_target_detect(t);
     }
     for (int kind = 0; kind < HONE_TARGET_KIND_COUNT; kind++) {
@@ -255,7 +257,9 @@ static hone_status begin(parse_state *state, const char *word, size_t length) {
         }
     }
     for (const hone_target_name *name = hone_target_names(); name->name; name++) {
-        if (is_word(word, length, name->name)) return hone_target_parse(name->text, t);
+        if (is_word(word, length, name->name)) {
+            return hone_target_parse_cores(name->text, t, &state->has_cores);
+        }
     }
     return take_triple(t, word, length) ? HONE_OK : unknown_target(word, length);
 }
@@ -278,11 +282,19 @@ static hone_status parse(parse_state *state, const char *text) {
     return finish(state);
 }
 
-hone_status hone_target_parse(const char *text, hone_target *out_target) {
+hone_status hone_target_parse_cores(const char *text, hone_target *out_target,
+                                    bool *out_says_cores) {
     memset(out_target, 0, sizeof *out_target);
+    *out_says_cores = false;
     hone_target target;
     parse_state state = {.target = &target};
     HONE_TRY(parse(&state, text));
     *out_target = target;
+    *out_says_cores = state.has_cores || state.has_threads;
     return HONE_OK;
+}
+
+hone_status hone_target_parse(const char *text, hone_target *out_target) {
+    bool says_cores;
+    return hone_target_parse_cores(text, out_target, &says_cores);
 }

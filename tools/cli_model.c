@@ -218,28 +218,51 @@ done:
 }
 
 /* Reads the target in a file; its text may end with a newline. */
-static hone_status read_target_file(const char *path, hone_target *out_target) {
+static hone_status read_target_file(const char *path, hone_target *out_target,
+                                    bool *out_says_cores) {
     char *text = NULL;
     size_t count = 0;
     HONE_TRY(hone_fs_read(path, 1 << 16, &text, &count));
     while (count && strchr(" \t\r\n", text[count - 1]))
         text[--count] = '\0';
-    hone_status st = hone_target_parse(text, out_target);
+    hone_status st = hone_target_parse_cores(text, out_target, out_says_cores);
     hone_free(text);
     return hone_status_annotate(st, "%s", path);
 }
 
-hone_status hone_cli_parse_target(const char *text_or_null, int64_t threads,
-                                  hone_target *out_target) {
+hone_status hone_cli_parse_target_on(const hone_target *machine, const char *text_or_null,
+                                     int64_t threads, hone_target *out_target) {
+    bool says_cores;
     const char *text = text_or_null ? text_or_null : "host";
     const char *extension = hone_path_extension(text);
     bool is_file = strcmp(extension, ".json") == 0 || strcmp(extension, ".txt") == 0 ||
                    strncmp(text, "./", 2) == 0 || *text == '/';
     if (is_file && strchr(text, '{') == NULL) {
-        HONE_TRY(read_target_file(text, out_target));
+        HONE_TRY(read_target_file(text, out_target, &says_cores));
     } else {
-        HONE_TRY(hone_target_parse(text, out_target));
+        HONE_TRY(hone_target_parse_cores(text, out_target, &says_cores));
+    }
+    bool is_its_arch = strcmp(out_target->triple, machine->triple) == 0;
+    if (!says_cores && is_its_arch) {
+        out_target->num_threads = out_target->num_cores = machine->num_cores;
     }
     if (threads > 0) out_target->num_threads = (int32_t)threads;
+    bool is_free = !says_cores && !is_its_arch; /* nobody knows how many there are */
+    if (is_free && out_target->num_threads > out_target->num_cores) {
+        out_target->num_cores = out_target->num_threads;
+    }
     return hone_target_check(out_target);
+}
+
+hone_status hone_cli_parse_target(const char *text_or_null, int64_t threads,
+                                  hone_target *out_target) {
+    hone_target machine;
+    HONE_TRY(hone_target_detect(&machine));
+    return hone_cli_parse_target_on(&machine, text_or_null, threads, out_target);
+}
+
+void hone_cli_warn_of_threads(const hone_log *log, const hone_target *target) {
+    if (target->num_threads <= target->num_cores) return;
+    HONE_LOG(log, HONE_LOG_WARNING, "%d threads on %d cores wait for each other",
+             (int)target->num_threads, (int)target->num_cores);
 }

@@ -54,9 +54,16 @@ HONE_NODISCARD hone_status hone_cli_load_tasks(const char *path, const hone_cli_
                                                hone_task_list *out_tasks);
 
 /* "host" when text is NULL. With threads > 0 the target's number of threads is replaced. A path of
- * a file holding a target is read ("target.json"). */
+ * a file holding a target is read ("target.json"). What says nothing of cores or threads, and has
+ * this machine's triple, gets all of its cores. */
 HONE_NODISCARD hone_status hone_cli_parse_target(const char *text_or_null, int64_t threads,
                                                  hone_target *out_target);
+/* The same for a machine that is not this one. */
+HONE_NODISCARD hone_status hone_cli_parse_target_on(const hone_target *machine,
+                                                    const char *text_or_null, int64_t threads,
+                                                    hone_target *out_target);
+/* Says it when there are more threads than cores. */
+void hone_cli_warn_of_threads(const hone_log *log, const hone_target *target);
 
 /* The options of a verb whose struct has `const char *target` and `int64_t threads`, for it. */
 #define HONE_CLI_TARGET_OPTIONS(o)                                                                 \
@@ -67,7 +74,7 @@ HONE_NODISCARD hone_status hone_cli_parse_target(const char *text_or_null, int64
      .help = "for this target; default: host"},                                                    \
     {                                                                                              \
         .name = "threads", .value = "N", .kind = HONE_CLI_NUMBER, .to = &(o).threads,              \
-        .help = "for this number of threads", .min = 1, .max = 1024                                \
+        .help = "for this number of threads; default: all cores", .min = 1, .max = 1024            \
     }
 
 #endif

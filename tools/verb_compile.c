@@ -138,6 +138,7 @@ static hone_status read_options(compile_job *job) {
     if (o->no_schedule) HONE_TRY(hone_cli_refuse(job->cli, "db", "kernels without a schedule"));
     if (o->shapes.count == 0) HONE_TRY(hone_cli_refuse(job->cli, "exact", "sizes without --shape"));
     HONE_TRY(hone_cli_parse_target(o->target, o->threads, &options->target));
+    hone_cli_warn_of_threads(&job->cli->log, &options->target);
     HONE_TRY(read_weights_choice(o->weights, &options->weights));
     const char *emit = what_to_emit(o);
     if (!hone_compile_emit_parse(emit, &options->emit)) {
@@ -214,8 +215,8 @@ int hone_verb_compile(int argc, char **argv) {
          .value = "N",
          .kind = HONE_CLI_NUMBER,
          .to = &o.threads,
-         .help = "threads that the model runs on at most; records are of a number of threads",
-         .min = 1,
+         .help = "threads that the model runs on at most; records are of a number of threads; "
+                 "default: all cores", .min = 1,
          .max = 1024},
         HONE_CLI_PARAMS_OPTION(&o.params),
         {.name = "shape",

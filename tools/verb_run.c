@@ -46,6 +46,7 @@ static hone_status compile_to(hone_run_job *job, const hone_module *module, cons
                                     .weight_values = job->weights,
                                     .weight_count = job->params.count};
     HONE_TRY(hone_cli_parse_target(job->o->target, job->o->threads, &options.target));
+    hone_cli_warn_of_threads(&job->cli->log, &options.target);
     if (job->o->db && !job->o->no_schedule) {
         hone_db_options db_options = {.path = job->o->db, .mode = HONE_DB_READ};
         HONE_TRY(hone_db_open_sqlite(&db_options, &db));

@@ -208,6 +208,7 @@ static hone_status open_services(tune_run *run, const tune_options *o) {
     hone_builder_local_options builder = {.workers = (int32_t)o->builders,
                                           .unsandboxed = o->unsandboxed};
     HONE_TRY(open_runner(run, o));
+    hone_cli_warn_of_threads(&run->log, &run->target);
     HONE_TRY(hone_cli_open_db(o->db, HONE_DB_CREATE, &run->db));
     HONE_TRY(say_known_target(run));
     HONE_TRY(hone_scratch_open("hone-tuning", &run->work_dir));
