@@ -8,6 +8,7 @@
 #include "support/attributes.h"
 #include "support/fs.h"
 #include "support/strbuf.h"
+#include "tools/cli_model.h"
 
 hone_status hone_cli_open_db(const char *path, hone_db_mode mode, hone_db **out_db) {
     hone_db_options options = {.path = path, .mode = mode};
@@ -173,5 +174,42 @@ hone_status hone_cli_remove_db(const char *path) {
         st = hone_status_join(st, one);
         hone_str_deinit(&file);
     }
+    return st;
+}
+
+/* ---- a target by its hash ---- */
+
+typedef struct target_search {
+    const char *prefix;
+    hone_str text;
+    int64_t count;
+} target_search;
+
+static bool look_at_target(void *ctx, const hone_db_target *target) {
+    target_search *s = ctx;
+    char hash[HONE_HASH_HEX_BYTES];
+    hone_hash128_print(target->hash, hash);
+    if (strncmp(hash, s->prefix, strlen(s->prefix)) != 0) return true;
+    if (s->count++ == 0) hone_str_append(&s->text, target->text);
+    return true;
+}
+
+hone_status hone_cli_find_target(hone_db *db, const char *text, int64_t threads,
+                                 hone_target *out_target, bool *out_found) {
+    size_t length = strlen(text);
+    target_search s = {.prefix = text};
+    *out_found = false;
+    if (length < 4 || strspn(text, "0123456789abcdef") != length) return HONE_OK;
+    hone_status st = hone_db_targets(db, NULL, look_at_target, &s);
+    if (!st) st = hone_str_check(&s.text);
+    if (!st && s.count > 1) {
+        st = HONE_ERROR(HONE_CODE_INVALID, "%lld targets of the database begin with '%s'",
+                        (long long)s.count, text);
+    }
+    if (!st && s.count == 1) {
+        *out_found = true;
+        st = hone_cli_parse_target(hone_str_text(&s.text), threads, out_target);
+    }
+    hone_str_deinit(&s.text);
     return st;
 }

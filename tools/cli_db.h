@@ -19,6 +19,11 @@ HONE_NODISCARD hone_status hone_cli_known_tasks(hone_db *db, const hone_task_lis
                                                 const hone_target *target, hone_arena *arena,
                                                 hone_db_task **out_known);
 
+/* The target whose hash begins with a text of 4 digits or more; *out_found: there is one. INVALID:
+ * there are several. threads > 0 replaces its number of threads. */
+HONE_NODISCARD hone_status hone_cli_find_target(hone_db *db, const char *text, int64_t threads,
+                                                hone_target *out_target, bool *out_found);
+
 /* All rows of a kind, copied into arena. */
 typedef struct hone_db_rows {
     hone_arena *arena;

@@ -97,3 +97,18 @@ hone_status tune_farm_target(const tune_farm_options *o, const char *device_targ
     if (!o->target) return HONE_OK;
     return hone_cli_parse_target_on(&device, o->target, o->threads, out_target);
 }
+
+static bool goes_on(void) {
+    return false;
+}
+
+hone_status tune_farm_ask(const tune_farm_options *o, const hone_log *log, const char *wanted,
+                          int64_t threads, hone_target *out_target) {
+    hone_runner *runner = NULL;
+    const char *device_target = NULL;
+    HONE_TRY(tune_farm_connect(o, log, &runner));
+    hone_status st = tune_farm_wait(o, runner, log, goes_on, &device_target);
+    if (!st) st = tune_farm_target(device_target, wanted, threads, out_target);
+    hone_runner_release(runner);
+    return st;
+}

@@ -1,4 +1,5 @@
-/* tools/tune_farm.h - `hone tune --tracker`: the remote runner from the command line's options. */
+/* tools/tune_farm.h - `hone tune --tracker`: the remote runner from the command line's options;
+ * what its devices are, for `hone compile`. */
 #ifndef HONE_TOOLS_TUNE_FARM_H
 #define HONE_TOOLS_TUNE_FARM_H
 
@@ -35,5 +36,10 @@ HONE_NODISCARD hone_status tune_farm_wait(const tune_farm_options *options, hone
 /* The target to tune for: the device's, or the one that was asked for. */
 HONE_NODISCARD hone_status tune_farm_target(const tune_farm_options *options,
                                             const char *device_target, hone_target *out_target);
+
+/* The target of a device that is there now, for whoever measures nothing. */
+HONE_NODISCARD hone_status tune_farm_ask(const tune_farm_options *options, const hone_log *log,
+                                         const char *wanted, int64_t threads,
+                                         hone_target *out_target);
 
 #endif

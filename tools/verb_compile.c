@@ -7,10 +7,12 @@
 #include "support/progress.h"
 #include "tensorfile/tensorfile.h"
 #include "tools/cli.h"
+#include "tools/cli_db.h"
 #include "tools/cli_intrins.h"
 #include "tools/cli_model.h"
 #include "tools/cli_shapes.h"
 #include "tools/cli_tensors.h"
+#include "tools/tune_farm.h"
 #include "tools/verbs.h"
 
 typedef struct compile_options {
@@ -18,6 +20,7 @@ typedef struct compile_options {
     hone_cli_list shapes, intrins;
     int64_t threads;
     bool no_schedule, reschedule, exact, lines, unsandboxed;
+    tune_farm_options farm;
 } compile_options;
 
 /* What the verb opens. */
@@ -124,6 +127,28 @@ static hone_status open_db(compile_job *job) {
     return HONE_OK;
 }
 
+/* What is compiled for: the device of a farm, a target of the database, or what the text says. */
+static hone_status read_target(compile_job *job) {
+    const compile_options *o = job->o;
+    hone_target *target = &job->options.target;
+    tune_farm_options farm = o->farm;
+    bool is_found = false;
+    if (farm.device_key || farm.access.tracker) {
+        if (!tune_farm_is_wanted(&farm)) {
+            return HONE_ERROR(HONE_CODE_INVALID, "--device-key is a name of a farm: --tracker URL "
+                                                 "(or HONE_TRACKER) is missing");
+        }
+        HONE_TRY(tune_farm_ask(&farm, &job->cli->log, o->target, o->threads, target));
+    } else {
+        if (job->db && o->target) {
+            HONE_TRY(hone_cli_find_target(job->db, o->target, o->threads, target, &is_found));
+        }
+        if (!is_found) HONE_TRY(hone_cli_parse_target(o->target, o->threads, target));
+    }
+    hone_cli_warn_of_threads(&job->cli->log, target);
+    return HONE_OK;
+}
+
 static hone_status read_options(compile_job *job) {
     const compile_options *o = job->o;
     hone_compile_options *options = &job->options;
@@ -137,8 +162,8 @@ static hone_status read_options(compile_job *job) {
     options->unsandboxed = o->unsandboxed;
     if (o->no_schedule) HONE_TRY(hone_cli_refuse(job->cli, "db", "kernels without a schedule"));
     if (o->shapes.count == 0) HONE_TRY(hone_cli_refuse(job->cli, "exact", "sizes without --shape"));
-    HONE_TRY(hone_cli_parse_target(o->target, o->threads, &options->target));
-    hone_cli_warn_of_threads(&job->cli->log, &options->target);
+    HONE_TRY(open_db(job));
+    HONE_TRY(read_target(job));
     HONE_TRY(read_weights_choice(o->weights, &options->weights));
     const char *emit = what_to_emit(o);
     if (!hone_compile_emit_parse(emit, &options->emit)) {
@@ -153,7 +178,6 @@ static hone_status read_options(compile_job *job) {
     options->weight_count = job->params.count;
     HONE_TRY(hone_cli_read_intrins(job->cli, &job->o->intrins, &job->options.intrins));
     job->options.intrin_count = job->o->intrins.count;
-    HONE_TRY(open_db(job));
     if (!job->db || o->shapes.count > 0) return HONE_OK;
     return hone_cli_recorded_shapes(job->cli, job->db, &job->variants, &options->only_recorded);
 }
@@ -193,7 +217,7 @@ static hone_status run(hone_cli *cli, const compile_options *o) {
 }
 
 int hone_verb_compile(int argc, char **argv) {
-    compile_options o = {.weights = "auto"};
+    compile_options o = {.weights = "auto", .farm = {.no_device = "stop"}};
     const hone_cli_option options[] = {
         {.name = "output",
          .letter = 'o',
@@ -210,7 +234,9 @@ int hone_verb_compile(int argc, char **argv) {
          .value = "T",
          .kind = HONE_CLI_TEXT,
          .to = &o.target,
-         .help = "what to compile for; default: this machine"},
+         .help = "what to compile for, or the first digits of a target's hash in the database; "
+                 "default: this "
+                 "machine"},
         {.name = "threads",
          .value = "N",
          .kind = HONE_CLI_NUMBER,
@@ -219,6 +245,12 @@ int hone_verb_compile(int argc, char **argv) {
                  "default: all cores", .min = 1,
          .max = 1024},
         HONE_CLI_PARAMS_OPTION(&o.params),
+        HONE_FARM_ACCESS_OPTIONS(o.farm.access),
+        {.name = "device-key",
+         .value = "NAME",
+         .kind = HONE_CLI_TEXT,
+         .to = &o.farm.device_key,
+         .help = "for such a device of the farm, whose target is asked for"},
         {.name = "shape",
          .value = "N=1,64",
          .kind = HONE_CLI_LIST,
