@@ -43,7 +43,8 @@ typedef struct hone_target {
     int64_t registers_per_block;
 } hone_target;
 
-/* Detects this machine: cores in the affinity mask of the caller, all of them as threads. */
+/* Detects this machine: cores in the affinity mask of the caller, all of them as threads; where
+ * they differ the strongest one describes it. */
 HONE_NODISCARD hone_status hone_target_detect(hone_target *out_target);
 
 /* Reads any of the forms above. INVALID names the option that is unknown or out of range and, for a

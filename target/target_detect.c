@@ -12,47 +12,19 @@
 #include "target/cpu_info.h"
 #include "target/target_impl.h"
 
-static bool read_line(const char *path, char *line, size_t capacity) {
-    FILE *file = fopen(path, "r");
-    if (!file) return false;
-    bool ok = fgets(line, (int)capacity, file) != NULL;
-    fclose(file);
-    if (ok) line[strcspn(line, "\n")] = 0;
-    return ok;
-}
-
-static void detect_caches(hone_target *target) {
-    for (int index = 0; index < 8; index++) {
-        char path[128], level[16], type[32], size[32];
-        snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu0/cache/index%d/level", index);
-        if (!read_line(path, level, sizeof level)) break;
-        snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu0/cache/index%d/type", index);
-        if (!read_line(path, type, sizeof type) || strcmp(type, "Instruction") == 0) continue;
-        snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu0/cache/index%d/size", index);
-        if (!read_line(path, size, sizeof size)) continue;
-        char *end;
-        long long bytes = strtoll(size, &end, 10);
-        if (*end == 'K') bytes <<= 10;
-        if (*end == 'M') bytes <<= 20;
-        if (bytes <= 0) continue;
-        if (strcmp(level, "1") == 0) target->l1d_bytes = bytes;
-        if (strcmp(level, "2") == 0) target->l2_bytes = bytes;
-        if (strcmp(level, "3") == 0) target->l3_bytes = bytes;
-    }
-    char line[32];
-    if (read_line("/sys/devices/system/cpu/cpu0/cache/index0/coherency_line_size", line,
-                  sizeof line)) {
-        long bytes = strtol(line, NULL, 10);
-        if (bytes >= 16 && bytes <= 4096) target->cache_line_bytes = (int32_t)bytes;
-    }
-}
-
-static int32_t usable_cores(void) {
+/* The cores that this process may use, in their order; 0 when the system does not say. */
+static size_t usable_cores(int *cores, size_t capacity) {
     cpu_set_t set;
+    size_t count = 0;
     CPU_ZERO(&set);
-    if (sched_getaffinity(0, sizeof set, &set) == 0 && CPU_COUNT(&set) > 0) {
-        return (int32_t)CPU_COUNT(&set);
+    if (sched_getaffinity(0, sizeof set, &set) != 0) return 0;
+    for (int i = 0; i < CPU_SETSIZE && count < capacity; i++) {
+        if (CPU_ISSET(i, &set)) cores[count++] = i;
     }
+    return count;
+}
+
+static int32_t online_cores(void) {
     long online = sysconf(_SC_NPROCESSORS_ONLN);
     return online > 0 ? (int32_t)online : 1;
 }
@@ -61,7 +33,8 @@ static int32_t usable_cores(void) {
 
 #include <cpuid.h>
 
-static const char *cpu_name_here(uint64_t features) {
+static const char *cpu_name_here(int core, uint64_t features) {
+    (void)core; /* cores of one x86 CPU share a model */
     uint32_t a, b, c, d;
     char vendor[13] = {0};
     const char *name = NULL;
@@ -91,42 +64,18 @@ static const char *cpu_name_here(uint64_t features) {
 
 #else
 
-/* The value behind "key : value" for the first CPU in /proc/cpuinfo. */
-static bool cpuinfo_value(const char *key, char *value, size_t capacity) {
-    FILE *file = fopen("/proc/cpuinfo", "r");
-    if (!file) return false;
-    char line[512];
-    bool found = false;
-    while (!found && fgets(line, sizeof line, file)) {
-        size_t length = strlen(key);
-        if (strncmp(line, key, length) != 0) continue;
-        char *at = line + length;
-        at += strspn(at, " \t");
-        if (*at != ':') continue;
-        at += 1 + strspn(at + 1, " \t");
-        at[strcspn(at, "\n")] = 0;
-        snprintf(value, capacity, "%s", at);
-        found = true;
-    }
-    fclose(file);
-    return found;
-}
-
-static const char *cpu_name_here(uint64_t features) {
-    char value[64];
+static const char *cpu_name_here(int core, uint64_t features) {
     (void)features;
-    const char *name = cpuinfo_value("CPU part", value, sizeof value)
-                           ? cpu_arm_name_of_part(strtol(value, NULL, 0))
-                           : NULL;
+    const char *name = hone_target_arm_name("", core);
     return name ? name : "generic";
 }
 
 #endif
 
 /* A virtual machine may hide features that the cpu name implies, and a new CPU may have more. */
-static void detect_cpu(hone_target *target) {
+static void detect_cpu(int core, hone_target *target) {
     uint64_t here = cpu_features_here(), implied;
-    snprintf(target->cpu, sizeof target->cpu, "%s", cpu_name_here(here));
+    snprintf(target->cpu, sizeof target->cpu, "%s", cpu_name_here(core, here));
     hone_target_name_features(target, &implied);
     size_t used = 0;
     for (int i = 0; i < CPU_FEATURE_COUNT; i++) {
@@ -142,9 +91,12 @@ static void detect_cpu(hone_target *target) {
 
 hone_status hone_target_detect(hone_target *out_target) {
     hone_target_init(out_target, HONE_TARGET_LLVM);
-    detect_cpu(out_target);
-    detect_caches(out_target);
-    out_target->num_cores = usable_cores();
+    int cores[CPU_SETSIZE];
+    size_t count = usable_cores(cores, HONE_COUNT(cores));
+    int core = hone_target_strongest_core("", cores, count);
+    detect_cpu(core, out_target);
+    hone_target_detect_caches("", core, out_target);
+    out_target->num_cores = count ? (int32_t)count : online_cores();
     out_target->num_threads = out_target->num_cores;
     out_target->vector_bits = hone_target_default_vector_bits(out_target);
     return hone_target_check(out_target);

@@ -13,6 +13,13 @@ int32_t hone_target_default_vector_bits(const hone_target *target);
 void hone_target_name_features(const hone_target *target, uint64_t *out_features);
 /* With the differences applied; none for architectures that no code is made for. */
 uint64_t hone_target_features(const hone_target *target);
+/* Of the cores given, that of the highest capacity: the first where the system does not tell. Files
+ * are read under root ("" for this machine), here and below. */
+int hone_target_strongest_core(const char *root, const int *cores, size_t count);
+/* LLVM's name of an ARM core, or NULL. */
+const char *hone_target_arm_name(const char *root, int core);
+/* Sizes and line of a core's caches; what cannot be read stays. */
+void hone_target_detect_caches(const char *root, int core, hone_target *target);
 /* The architecture part of a triple, normalised: "x86_64", "aarch64", "nvptx64", … */
 const char *hone_target_arch(const hone_target *target);
 cpu_arch hone_target_cpu_arch(const hone_target *target);

@@ -31,6 +31,7 @@ static const char help[] =
     "  --insecure         no keys and no encryption; loopback addresses only\n"
     "  --name NAME        of this runner in the farm; default: of host and cache\n"
     "  --device-key NAME  what tuners ask for; default: the name of the CPU\n"
+    "  --target TARGET    corrects what is detected: 'host -mcpu=cortex-a76 -num-cores=2'\n"
     "  --slots N          trials at a time, default 1: timings share the machine\n"
     "  --cache DIR        where artifacts are kept; default: ~/.cache/hone/runner\n"
     "  --cache-size SIZE  at most so much of them, default 4G\n"
@@ -151,6 +152,7 @@ enum {
     OPTION_INSECURE,
     OPTION_NAME,
     OPTION_DEVICE_KEY,
+    OPTION_TARGET,
     OPTION_SLOTS,
     OPTION_CACHE,
     OPTION_CACHE_SIZE,
@@ -172,6 +174,7 @@ static const struct option options[] = {
     {"insecure",    no_argument,       NULL, OPTION_INSECURE   },
     {"name",        required_argument, NULL, OPTION_NAME       },
     {"device-key",  required_argument, NULL, OPTION_DEVICE_KEY },
+    {"target",      required_argument, NULL, OPTION_TARGET     },
     {"slots",       required_argument, NULL, OPTION_SLOTS      },
     {"cache",       required_argument, NULL, OPTION_CACHE      },
     {"cache-size",  required_argument, NULL, OPTION_CACHE_SIZE },
@@ -217,6 +220,9 @@ static const char *take(command *c, int choice, const char *value) {
     case OPTION_DEVICE_KEY:
         o->device_key = value;
         return is_name(value) ? NULL : "--device-key wants up to 63 characters without '/', not";
+    case OPTION_TARGET:
+        o->target = value;
+        return NULL;
     case OPTION_SLOTS:
         return read_slots(value, &o->slots) ? NULL : "--slots wants a number from 1 to 64, not";
     case OPTION_CACHE:

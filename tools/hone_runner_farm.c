@@ -99,8 +99,17 @@ static hone_status make_slot(serving *s) {
     return HONE_OK;
 }
 
+/* What is given corrects what is detected; through a launcher another machine may run the code. */
+static hone_status find_target(serving *s) {
+    const runner_farm_options *o = s->options;
+    if (!o->target) return hone_target_detect(&s->target);
+    HONE_TRY(hone_status_annotate(hone_target_parse(o->target, &s->target), "--target"));
+    return o->launcher[0] ? HONE_OK
+                          : hone_status_annotate(hone_target_check_here(&s->target), "--target");
+}
+
 static hone_status make_slots(serving *s) {
-    HONE_TRY(hone_target_detect(&s->target));
+    HONE_TRY(find_target(s));
     hone_target_print(&s->target, &s->target_text);
     HONE_TRY(hone_str_check(&s->target_text));
     if (s->options->quiet_path) {
