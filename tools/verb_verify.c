@@ -87,13 +87,16 @@ static hone_status answer_no(hone_cli *cli, hone_status st) {
     return put;
 }
 
-static hone_status verify(hone_cli *cli) {
+/* target_text NULL: no target is asked about. */
+static hone_status verify(hone_cli *cli, const char *target_text) {
     const char *path = cli->args[0];
     hone_module *module = NULL;
     char *source = NULL;
     size_t count = 0;
     hone_findings findings = {.arena = cli->arena};
+    hone_target target;
     hone_status st = HONE_OK;
+    if (target_text) HONE_TRY(hone_cli_parse_target(target_text, 0, &target));
     if (strcmp(path, "-") == 0) {
         /* Standard input can be read once only, and its lines are quoted. */
         HONE_TRY(hone_fs_read(path, (size_t)1 << 30, &source, &count));
@@ -110,6 +113,7 @@ static hone_status verify(hone_cli *cli) {
     }
     HONE_TRY_GOTO(st, hone_verify_module(module, &findings), done);
     HONE_TRY_GOTO(st, hone_verify_trial(module, &findings), done);
+    if (target_text) hone_verify_target(module, &target, &findings);
     if (findings.error_count) cli->exit_code = HONE_EXIT_NO;
     if (cli->json) {
         st = put_json(cli, &findings);
@@ -123,13 +127,23 @@ done:
 }
 
 int hone_verb_verify(int argc, char **argv) {
-    static const hone_cli_command command = {
+    const char *target = NULL;
+    const hone_cli_option options[] = {
+        {.name = "target",
+         .value = "TARGET",
+         .kind = HONE_CLI_TEXT,
+         .to = &target,
+         .help = "also whether it fits there: the threads and shared memory of a GPU"},
+        {0},
+    };
+    const hone_cli_command command = {
         .name = "verify",
-        .usage = "FILE",
+        .usage = "FILE [--target TARGET]",
         .summary =
             "Says whether a program is well formed, or every reason why not, with its place. "
             "Exit code 1: it is not.",
         .example = "hone verify tests/programs/matmul_relu_bad_axis.py",
+        .options = options,
         .min_args = 1,
         .max_args = 1,
         .reports = true,
@@ -137,5 +151,5 @@ int hone_verb_verify(int argc, char **argv) {
     hone_cli cli;
     int code;
     if (!hone_cli_begin(&cli, &command, argc, argv, &code)) return code;
-    return hone_cli_end(&cli, verify(&cli));
+    return hone_cli_end(&cli, verify(&cli, target));
 }
