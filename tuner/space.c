@@ -137,6 +137,11 @@ hone_status hone_space_generate(const hone_func *func, const hone_target *target
                                 hone_space *out_space) {
     assert(func && target && out_space);
     *out_space = (hone_space){0};
+    if (hone_target_is_gpu(target)) {
+        return HONE_ERROR(HONE_CODE_UNSUPPORTED,
+                          "sketches are made for CPUs, not for '%s'; --space FILE brings a space",
+                          hone_target_kind_name(target->kind));
+    }
     generation g = {.target = target};
     HONE_TRY(hone_schedule_create(func, &g.schedules[0]));
     g.schedules[0]->wants_reasons = false;
