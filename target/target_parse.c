@@ -223,7 +223,9 @@ static hone_status unknown_target(const char *word, size_t length) {
     while (names[count].name)
         count++;
     snprintf(text, sizeof text, "%.*s", (int)length, word);
+    static const char *const kinds[] = {"host", "native", "llvm", "cuda"};
     const char *meant = hone_name_suggest(text, names, count, sizeof *names);
+    if (!meant) meant = hone_name_suggest(text, kinds, HONE_COUNT(kinds), sizeof *kinds);
     return meant ? HONE_ERROR(HONE_CODE_INVALID, "target: unknown target '%s', did you mean '%s'?",
                               text, meant)
                  : HONE_ERROR(HONE_CODE_INVALID,

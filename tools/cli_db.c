@@ -213,3 +213,21 @@ hone_status hone_cli_find_target(hone_db *db, const char *text, int64_t threads,
     hone_str_deinit(&s.text);
     return st;
 }
+
+/* ---- a target in a column ---- */
+
+enum { SHORT_TARGET = 60 };
+
+const char *hone_cli_short_target(hone_arena *arena, const char *text) {
+    hone_target t;
+    if (strlen(text) <= SHORT_TARGET) return hone_arena_strdup(arena, text);
+    hone_status st = hone_target_parse(text, &t);
+    if (st || hone_target_is_gpu(&t)) {
+        hone_status_free(st);
+        return hone_arena_printf(arena, "%.*s...", SHORT_TARGET - 3, text);
+    }
+    return hone_arena_printf(arena, "%s (%.*s)%s, %d bits, %d threads, %d cores", t.cpu,
+                             (int)strcspn(t.triple, "-"), t.triple,
+                             t.features[0] ? " with -mattr" : "", (int)t.vector_bits,
+                             (int)t.num_threads, (int)t.num_cores);
+}

@@ -24,6 +24,10 @@ HONE_NODISCARD hone_status hone_cli_known_tasks(hone_db *db, const hone_task_lis
 HONE_NODISCARD hone_status hone_cli_find_target(hone_db *db, const char *text, int64_t threads,
                                                 hone_target *out_target, bool *out_found);
 
+/* A stored target in a column: its text, or where that is long "znver3 (x86_64), 256 bits, 2
+ * threads, 2 cores"; in arena. */
+const char *hone_cli_short_target(hone_arena *arena, const char *text);
+
 /* All rows of a kind, copied into arena. */
 typedef struct hone_db_rows {
     hone_arena *arena;

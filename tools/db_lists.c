@@ -69,7 +69,7 @@ static void put_task(hone_cli *cli, hone_table *table, const hone_db_rows *rows,
     hone_table_add(table, "%s", hone_text_of_ns(cli->arena, t->best_ns));
     hone_table_add(table, "%s", hone_text_of_gflops(cli->arena, t->flops, t->best_ns));
     hone_table_add(table, "%s", hone_text_of_age(cli->arena, t->last_wall_ns, hone_wall_time_ns()));
-    hone_table_add(table, "%s", t->target_text);
+    hone_table_add(table, "%s", hone_cli_short_target(cli->arena, t->target_text));
 }
 
 static hone_json *task_json(const hone_db_rows *rows, size_t i) {
@@ -110,11 +110,10 @@ int hone_db_verb_tasks(int argc, char **argv) {
 /* ---- targets ---- */
 
 static void put_target(hone_cli *cli, hone_table *table, const hone_db_rows *rows, size_t i) {
-    (void)cli;
     char hash[HONE_HASH_HEX_BYTES];
     hone_table_add(table, "%.8s", hone_hash128_print(rows->targets[i].hash, hash));
     hone_table_add(table, "%d", rows->targets[i].threads);
-    hone_table_add(table, "%s", rows->targets[i].text);
+    hone_table_add(table, "%s", hone_cli_short_target(cli->arena, rows->targets[i].text));
 }
 
 static hone_json *target_json(const hone_db_rows *rows, size_t i) {

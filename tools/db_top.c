@@ -44,7 +44,7 @@ static void put_trial(hone_cli *cli, hone_table *table, const hone_db_task *task
                    is_confirmed(trial) ? hone_text_of_ns(cli->arena, trial->confirmed_ns) : "no");
     hone_table_add(table, "%s", hone_text_of_age(cli->arena, trial->wall_ns, hone_wall_time_ns()));
     hone_table_add(table, "%d", trial->sketch);
-    hone_table_add(table, "%s", task->target_text);
+    hone_table_add(table, "%s", hone_cli_short_target(cli->arena, task->target_text));
 }
 
 static hone_json *trial_json(const hone_db_task *task, const hone_db_trial *trial) {

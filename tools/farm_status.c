@@ -5,6 +5,7 @@
 
 #include "support/clock.h"
 #include "tools/cli.h"
+#include "tools/cli_db.h"
 #include "tools/cli_table.h"
 #include "tools/farm_client.h"
 #include "tools/farm_verbs.h"
@@ -111,7 +112,7 @@ static void put_slots(hone_cli *cli, const hone_farm_status_table *t) {
         hone_table_add(&table, "%" PRIu64, s->lost);
         hone_table_add(&table, "%s", share_text(cli->arena, s));
         hone_table_add(&table, "%s", hone_duration_print(s->silent_ns, silent));
-        hone_table_add(&table, "%.60s", s->target);
+        hone_table_add(&table, "%s", hone_cli_short_target(cli->arena, s->target));
     }
     hone_table_print(&table, &cli->out);
     for (size_t i = 0; i < t->slots.count; i++) {
