@@ -23,13 +23,17 @@
 #include "support/fs.h"
 #include "support/hash.h"
 #include "support/strbuf.h"
+#include "target/target.h"
+
+#define TARGET_TEXT "llvm -mtriple=x86_64-linux-gnu -mcpu=x86-64-v3 -num-cores=1"
 
 enum { KERNELS = 60, SEED_TRIALS = 6000, READ = 500, FEATURES = 12 * 164 };
 
 typedef struct subject {
     char *path;
     hone_db *db;
-    hone_hash128 target;
+    hone_target parsed;
+    hone_hash128 target;              /* of it */
     hone_module *modules[2][KERNELS]; /* those that were tuned; others under the same names */
     const hone_func *funcs[2][KERNELS];
     hone_arena *arena;
@@ -128,12 +132,10 @@ static void make(subject *s, const char *dir, int64_t count) {
     snprintf(name, sizeof name, "%lld.db", (long long)count);
     *s = (subject){.path = hone_path_join(dir, name), .arena = hone_arena_create(1 << 16)};
     hone_db_options options = {.path = s->path, .mode = HONE_DB_CREATE};
-    hone_db_target target = {
-        .hash = {1, 2},
-          .text = "llvm", .threads = 1
-    };
+    hone_db_target target = {.text = TARGET_TEXT, .threads = 1};
     hone_db_session session = {.id = "s", .state = "done"};
-    s->target = target.hash;
+    bench_must(hone_target_parse(TARGET_TEXT, &s->parsed));
+    s->target = target.hash = hone_target_hash(&s->parsed);
     bench_must(hone_db_open_sqlite(&options, &s->db));
     bench_must(hone_db_put_target(s->db, &target));
     bench_must(hone_db_begin_session(s->db, &session));
@@ -176,7 +178,7 @@ static void ask_tasks(subject *s) {
 
 static void choose_all(subject *s, int kind) {
     hone_record_chooser *chooser = NULL;
-    bench_must(hone_record_chooser_create(s->db, s->target, NULL, &chooser));
+    bench_must(hone_record_chooser_create(s->db, &s->parsed, NULL, &chooser));
     for (int i = 0; i < KERNELS; i++) {
         hone_record_choice choice;
         bench_must(hone_record_choose(chooser, s->funcs[kind][i], s->arena, &choice));

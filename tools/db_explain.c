@@ -131,7 +131,8 @@ int hone_db_verb_explain(int argc, char **argv) {
     };
     const hone_cli_command command = {
         .name = "db explain",
-        .usage = "DB MODEL [--target TARGET] [--threads N] [--shape N=1,64] [--intrin NAME=FILE.py]",
+        .usage =
+            "DB MODEL [--target TARGET] [--threads N] [--shape N=1,64] [--intrin NAME=FILE.py]",
         .summary = "Which record each kernel of a model would get from `hone compile`, and why: "
                    "exact, translated (from other names, or from an earlier program), stale (its "
                    "trace makes another program now), other target, or none.",

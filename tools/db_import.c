@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "support/fs.h"
 #include "support/base64.h"
+#include "support/fs.h"
 #include "tools/cli.h"
 #include "tools/cli_db.h"
 #include "tools/db_jsonl.h"

@@ -102,13 +102,13 @@ static bool goes_on(void) {
     return false;
 }
 
-hone_status tune_farm_ask(const tune_farm_options *o, const hone_log *log, const char *wanted,
-                          int64_t threads, hone_target *out_target) {
+hone_status tune_farm_ask(const tune_farm_options *o, const hone_log *log,
+                          hone_target *out_target) {
     hone_runner *runner = NULL;
     const char *device_target = NULL;
     HONE_TRY(tune_farm_connect(o, log, &runner));
     hone_status st = tune_farm_wait(o, runner, log, goes_on, &device_target);
-    if (!st) st = tune_farm_target(device_target, wanted, threads, out_target);
+    if (!st) st = tune_farm_target(o, device_target, out_target);
     hone_runner_release(runner);
     return st;
 }

@@ -39,7 +39,6 @@ HONE_NODISCARD hone_status tune_farm_target(const tune_farm_options *options,
 
 /* The target of a device that is there now, for whoever measures nothing. */
 HONE_NODISCARD hone_status tune_farm_ask(const tune_farm_options *options, const hone_log *log,
-                                         const char *wanted, int64_t threads,
                                          hone_target *out_target);
 
 #endif

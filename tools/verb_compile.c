@@ -132,13 +132,15 @@ static hone_status read_target(compile_job *job) {
     const compile_options *o = job->o;
     hone_target *target = &job->options.target;
     tune_farm_options farm = o->farm;
+    farm.target = o->target;
+    farm.threads = o->threads;
     bool is_found = false;
     if (farm.device_key || farm.access.tracker) {
         if (!tune_farm_is_wanted(&farm)) {
             return HONE_ERROR(HONE_CODE_INVALID, "--device-key is a name of a farm: --tracker URL "
                                                  "(or HONE_TRACKER) is missing");
         }
-        HONE_TRY(tune_farm_ask(&farm, &job->cli->log, o->target, o->threads, target));
+        HONE_TRY(tune_farm_ask(&farm, &job->cli->log, target));
     } else {
         if (job->db && o->target) {
             HONE_TRY(hone_cli_find_target(job->db, o->target, o->threads, target, &is_found));
@@ -294,7 +296,7 @@ int hone_verb_compile(int argc, char **argv) {
          .help = "the one function to compile; default: main, else all"},
         HONE_CLI_INTRIN_OPTION(&o.intrins, "a tensor intrinsic that records use"),
         HONE_CLI_UNSANDBOXED_OPTION(&o.unsandboxed, "compilers"),
-        {0        },
+        {0               },
     };
     const hone_cli_command command = {
         .name = "compile",

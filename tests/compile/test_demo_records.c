@@ -124,7 +124,7 @@ static const struct model {
 };
 
 static bool take_target(void *ctx, const hone_db_target *target) {
-    *(hone_hash128 *)ctx = target->hash;
+    HONE_ASSERT_OK(hone_target_parse(target->text, ctx));
     return false;
 }
 
@@ -146,11 +146,11 @@ static void check_model(void **state) {
     hone_arena *arena = hone_arena_create(1 << 14);
     hone_module *module = NULL, *prepared = NULL;
     hone_record_chooser *chooser = NULL;
-    hone_hash128 target = {0};
+    hone_target target = {0};
     hone_status st = hone_db_targets(demo, NULL, take_target, &target);
     if (!st) st = hone_onnx_load(hone_test_source_path(model->path), NULL, &module);
     if (!st) st = hone_graph_prepare(module, NULL, &prepared);
-    if (!st) st = hone_record_chooser_create(demo, target, NULL, &chooser);
+    if (!st) st = hone_record_chooser_create(demo, &target, NULL, &chooser);
     if (!st) st = count_choices(chooser, prepared, arena, &counts);
     hone_record_chooser_destroy(chooser);
     hone_module_release(prepared);
