@@ -16,6 +16,7 @@ typedef struct explain_options {
     const char *target;
     hone_cli_list shapes, intrins;
     int64_t threads;
+    bool exact;
 } explain_options;
 
 static void put_row(hone_cli *cli, hone_table *table, const hone_compile_kernel *k) {
@@ -86,6 +87,8 @@ static hone_status explain(explaining *e, const explain_options *o) {
     HONE_TRY(hone_cli_read_intrins(e->cli, &o->intrins, &options->intrins));
     HONE_TRY(hone_dim_variants_parse(o->shapes.items, o->shapes.count, &e->variants));
     options->intrin_count = o->intrins.count;
+    options->exact = o->exact;
+    if (o->shapes.count == 0) HONE_TRY(hone_cli_refuse(e->cli, "exact", "sizes without --shape"));
     options->db = e->db;
     if (o->shapes.count == 0) {
         HONE_TRY(hone_cli_recorded_shapes(e->cli, e->db, &e->variants, &options->only_recorded));
@@ -126,13 +129,17 @@ int hone_db_verb_explain(int argc, char **argv) {
          .kind = HONE_CLI_LIST,
          .to = &o.shapes,
          .help = "numbers for a symbolic size; default: those of its tuning sessions"},
+        {.name = "exact",
+         .kind = HONE_CLI_SWITCH,
+         .to = &o.exact,
+         .help = "no general kernels beside those of --shape"},
         HONE_CLI_INTRIN_OPTION(&o.intrins, "a tensor intrinsic that records use"),
-        {0                                  },
+        {0                            },
     };
     const hone_cli_command command = {
         .name = "db explain",
-        .usage =
-            "DB MODEL [--target TARGET] [--threads N] [--shape N=1,64] [--intrin NAME=FILE.py]",
+        .usage = "DB MODEL [--target TARGET] [--threads N] [--shape N=1,64 [--exact]] [--intrin "
+                 "NAME=FILE.py]",
         .summary = "Which record each kernel of a model would get from `hone compile`, and why: "
                    "exact, translated (from other names, or from an earlier program), stale (its "
                    "trace makes another program now), other target, or none.",
