@@ -69,6 +69,7 @@ typedef struct db_sqlite {
     sqlite3 *sql;
     char *path;       /* owned; for messages */
     bool is_copy;     /* sql is a private copy of the file, brought up to date */
+    bool is_rescued;  /* its file is gone, what it held was saved */
     bool is_checking; /* messages about damage do not send people to 'hone db check' */
     sqlite3_stmt *stmts[DB_STMT_COUNT];
     double *samples; /* scratch of the row being visited, as is the next */

@@ -2,8 +2,10 @@
 #include <assert.h>
 #include <inttypes.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "database/db_sqlite_impl.h"
+#include "support/strbuf.h"
 
 /* ---- transactions ---- */
 
@@ -13,15 +15,41 @@ static hone_status run_plain(db_sqlite *db, db_stmt_id id, const char *doing) {
     return db_sqlite_run(db, stmt, doing);
 }
 
-/* What goes into a file without a name is lost when it is closed. */
-static hone_status check_place(const db_sqlite *db) {
+/* Copies what can still be read through the open file beside where it was. */
+static hone_status rescue(db_sqlite *db, const char *name) {
+    sqlite3_stmt *stmt = NULL;
+    int rc = sqlite3_prepare_v2(db->sql, "VACUUM INTO ?1", -1, &stmt, NULL);
+    if (rc == SQLITE_OK) rc = sqlite3_bind_text(stmt, 1, name, -1, SQLITE_TRANSIENT);
+    if (rc == SQLITE_OK) rc = sqlite3_step(stmt);
+    hone_status st = rc == SQLITE_DONE ? HONE_OK : db_sqlite_error(db, rc, "save what it holds");
+    sqlite3_finalize(stmt);
+    return st;
+}
+
+/* What goes into a file without a name is lost when it is closed: from here on nothing is written,
+ * and what was committed is saved once. */
+static hone_status leave_place(db_sqlite *db) {
+    hone_str name = {0};
+    hone_str_printf(&name, "%s.rescued-%ld", db->path, (long)getpid());
+    hone_status st = hone_str_check(&name);
+    if (!st && !db->is_rescued) st = rescue(db, name.data);
+    db->is_rescued |= !st;
+    if (!st) {
+        st = HONE_ERROR(HONE_CODE_IO,
+                        "%s: was removed, moved or replaced while it was in use; what it held is "
+                        "in %s",
+                        db->path, name.data);
+    } else {
+        st = hone_status_annotate(st, "removed, moved or replaced while it was in use");
+    }
+    hone_str_deinit(&name);
+    return st;
+}
+
+static hone_status check_place(db_sqlite *db) {
     int has_moved = 0;
     sqlite3_file_control(db->sql, "main", SQLITE_FCNTL_HAS_MOVED, &has_moved);
-    if (!has_moved) return HONE_OK;
-    return HONE_ERROR(HONE_CODE_IO,
-                      "%s: was removed, moved or replaced while it was in use; nothing more can be "
-                      "kept, and what was kept so far is where the file went",
-                      db->path);
+    return has_moved ? leave_place(db) : HONE_OK;
 }
 
 static hone_status begin(db_sqlite *db) {

@@ -57,13 +57,20 @@ static char *make_file(const char *name) {
 
 /* ---- a file that went away ---- */
 
-static void assert_lost(hone_db *db) {
+static void assert_lost(hone_db *db, const char *path, int64_t trials) {
+    char rescued[512];
+    hone_db_stats stats;
     hone_db_trial trial = sample_trial(1000, 5);
     hone_db_workload workload = sample_workload(3);
     HONE_ASSERT_ERROR(hone_db_commit_trial(db, &trial, NULL), HONE_CODE_IO, "removed, moved");
     HONE_ASSERT_CODE(hone_db_confirm(db, 1, 5, 1), HONE_CODE_IO);
     HONE_ASSERT_CODE(hone_db_put_workload(db, &workload), HONE_CODE_IO);
     HONE_ASSERT_CODE(hone_db_end_session(db, "s1", "done", 1), HONE_CODE_IO);
+    hone_db_release(db);
+    snprintf(rescued, sizeof rescued, "%s.rescued-%ld", path, (long)getpid());
+    db = open_db(rescued, HONE_DB_WRITE);
+    HONE_ASSERT_OK(hone_db_get_stats(db, &stats));
+    assert_int_equal(stats.trials, trials);
     hone_db_release(db);
 }
 
@@ -73,20 +80,20 @@ static void notices_that_its_file_is_gone(void **state) {
     hone_db *db = open_db(path, HONE_DB_WRITE);
     commit(db, 500);
     assert_int_equal(unlink(path), 0);
-    assert_lost(db);
+    assert_lost(db, path, TRIALS + 1);
     hone_free(path);
 
     path = make_file("replaced.db");
     db = open_db(path, HONE_DB_WRITE);
     hone_db_release(open_db(other, HONE_DB_CREATE));
     assert_int_equal(rename(other, path), 0);
-    assert_lost(db);
+    assert_lost(db, path, TRIALS);
     hone_free(path);
 
     path = make_file("moved.db");
     db = open_db(path, HONE_DB_WRITE);
     assert_int_equal(rename(path, other), 0);
-    assert_lost(db);
+    assert_lost(db, path, TRIALS);
     hone_free(path);
     hone_free(other);
 }
