@@ -12,7 +12,7 @@
 #include "support/vec.h"
 #include "tests/conformance/db_world.h"
 
-enum { ROUNDS = 12, PROPOSALS = 6 };
+enum { ROUNDS = 40, PROPOSALS = 6 };
 
 /* ---- random databases ---- */
 
