@@ -155,6 +155,11 @@ static bool has_native_half(const gen *g) {
     return hone_target_has_feature(g->target, "f16c");
 }
 
+/* Bits of half that are looked at become fabs and the like, which would be such calls, too. */
+LLVMTypeRef gen_stored_half(const gen *g) {
+    return has_native_half(g) ? g->f16 : g->i16;
+}
+
 LLVMValueRef gen_f16_to_f32(gen *g, LLVMValueRef half, unsigned lanes) {
     if (has_native_half(g)) {
         return LLVMBuildFPExt(g->builder, half, gen_vector(g->f32, lanes), "");
@@ -164,7 +169,7 @@ LLVMValueRef gen_f16_to_f32(gen *g, LLVMValueRef half, unsigned lanes) {
 }
 
 LLVMValueRef gen_f32_to_f16(gen *g, LLVMValueRef value, unsigned lanes) {
-    LLVMTypeRef type = gen_vector(g->f16, lanes);
+    LLVMTypeRef type = gen_vector(gen_stored_half(g), lanes);
     if (has_native_half(g)) return LLVMBuildFPTrunc(g->builder, value, type, "");
     LLVMValueRef bits = from_f32(g, layout_of(HONE_DTYPE_F16), value, lanes);
     return LLVMBuildBitCast(g->builder, bits, type, "");

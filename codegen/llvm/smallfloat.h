@@ -4,6 +4,7 @@
 
 #include "codegen/llvm/gen.h"
 
+LLVMTypeRef gen_stored_half(const gen *g); /* half, or i16 where that is better */
 LLVMValueRef gen_f16_to_f32(gen *g, LLVMValueRef half, unsigned lanes);
 LLVMValueRef gen_f32_to_f16(gen *g, LLVMValueRef value, unsigned lanes);
 /* bfloat16 and float8 are integers of their width. */

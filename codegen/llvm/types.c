@@ -43,7 +43,7 @@ LLVMTypeRef gen_storage_type(gen *g, hone_dtype dtype) {
     if (hone_dtype_is_bool(dtype))
         element = g->i8;
     else if (dtype.code == HONE_DTYPE_CODE_FLOAT && dtype.bits == 16)
-        element = g->f16;
+        element = gen_stored_half(g);
     else if (codegen_is_small_float(dtype))
         element = int_type(g, dtype.bits);
     else if (hone_dtype_is_integer(dtype))
