@@ -25,7 +25,9 @@ bool hone_fold_ints(hone_op op, int64_t x, int64_t y, int64_t *out) {
     case HONE_OP_FLOORDIV:
         return divides ? (*out = hone_floor_div(x, y), true) : false;
     case HONE_OP_FLOORMOD:
-        return divides ? (*out = x - hone_floor_div(x, y) * y, true) : false;
+        /* the product alone may be beyond int64: 1 // INT64_MIN is -1 */
+        if (divides) *out = (int64_t)((uint64_t)x - (uint64_t)hone_floor_div(x, y) * (uint64_t)y);
+        return divides;
     case HONE_OP_TRUNCDIV:
         return divides ? (*out = x / y, true) : false;
     case HONE_OP_TRUNCMOD:
