@@ -14,6 +14,7 @@ typedef struct resuming {
     hone_tuning *t;
     hone_tune_task *task;
     hone_map128 taken; /* uids */
+    int64_t count;     /* of them, without faults of machines */
     hone_status error;
 } resuming;
 
@@ -39,6 +40,7 @@ static hone_status take(resuming *r, const hone_db_trial *trial) {
     if (!hone_map128_put(&task->seen, trial->program, 0)) {
         return HONE_ERROR(HONE_CODE_NO_MEMORY, "resume");
     }
+    r->count++;
     bool is_ok = strcmp(trial->outcome, HONE_DB_OUTCOME_OK) == 0;
     hone_candidate candidate = {.sketch = trial->sketch, .program = trial->program};
     hone_trace trace;
@@ -107,8 +109,10 @@ static hone_status resume(hone_tuning *t, hone_tune_task *task) {
     resuming r = {.t = t, .task = task};
     int64_t share = MOST_READ / t->task_count;
     if (share < LEAST_READ) share = LEAST_READ;
-    hone_status st = task->known_trials > share ? read_some(&r, share)
-                                                : read_trials(&r, HONE_DB_ORDER_PROPOSAL, 0, NULL);
+    bool is_part = task->known_trials > share;
+    hone_status st =
+        is_part ? read_some(&r, share) : read_trials(&r, HONE_DB_ORDER_PROPOSAL, 0, NULL);
+    if (!is_part) task->known_trials = r.count; /* without the faults of machines */
     hone_map128_deinit(&r.taken);
     task->folded = task->failed = task->since_better = 0;
     task->shown_ns = task->best_ns;
