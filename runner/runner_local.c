@@ -166,7 +166,9 @@ static void on_death(runner_local *self, slot *s, const char *why);
 /* Gives a job to an idle slot; an executor that died while it was idle is replaced, and so is one
  * that has run what somebody else sent. */
 static void assign(runner_local *self, slot *s, job *j) {
-    if (!hone_hash128_equal(s->owner, j->request.owner)) hone_executor_process_end(&s->process);
+    bool is_anothers = !hone_hash128_equal(s->owner, j->request.owner);
+    bool is_unheld = s->process.fd >= 0 && hone_held_is_gone(&s->process.held);
+    if (is_anothers || is_unheld) hone_executor_process_end(&s->process);
     bool was_running = s->process.fd >= 0;
     s->job = j;
     s->is_at_gate = false;
