@@ -15,10 +15,10 @@ static void refuses_other_targets(void **state) {
     world_offer(f, HONE_FARM_BLOB_ARTIFACT, 1, 100);
     world_run_for(f, 10 * WORLD_MS);
     world_assign(f, (daemon_assignment){
-                        .token = 1, .trial = 1, .target = "riscv64-linux-gnu", .has_files = true});
+                        .token = 1, .trial = 1, .target = HONE_TEST_ELSEWHERE, .has_files = true});
     world_run_for(f, 10 * WORLD_MS);
     assert_non_null(
-        strstr(world_last(f, HONE_FARM_RETURNED)->u.returned.text, "riscv64-linux-gnu"));
+        strstr(world_last(f, HONE_FARM_RETURNED)->u.returned.text, HONE_TEST_ELSEWHERE));
     world_assign(f, (daemon_assignment){.token = 1, .trial = 2, .target = "?!", .has_files = true});
     world_run_for(f, 10 * WORLD_MS);
     world_expect_failure(f, HONE_FAILURE_LOAD_ERROR, "target");

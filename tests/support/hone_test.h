@@ -18,6 +18,13 @@
 #include "support/rng.h"
 #include "support/status.h"
 
+/* A machine that this one is not. */
+#ifdef __x86_64__
+#define HONE_TEST_ELSEWHERE "aarch64-linux-gnu"
+#else
+#define HONE_TEST_ELSEWHERE "x86_64-linux-gnu"
+#endif
+
 /* Runs `check` once per row; the first member of a row is its name, a `const char *`.
  * The row arrives as *state. Returns what main() should return. */
 #define HONE_RUN_ROWS(group, rows, check)                                                          \

@@ -105,7 +105,7 @@ def kill_and_resume():
            f"it began with {result['tasks'][0]['known_trials']} known trials, not {known}")
     expect(result["trials"] == 8, f"{result['trials']} trials were made, not 8")
     expect(count() == known + 8, f"{count()} trials in the database, not {known} + 8")
-    expect(states() == ["done", "running"], f"sessions are {states()}")
+    expect(states() == ["done", "killed"], f"sessions are {states()}")
 
 
 def interrupt():
