@@ -89,6 +89,7 @@ struct tracker_slot {
     hone_farm_lease evicted[TRACKER_LEASE_TRIALS];
     size_t evicted_count;
     tracker_repeat evicted_repeat;
+    uint64_t closed_token; /* a lease that something was taken from: nothing joins it any more */
     uint64_t done, failed, lost, erred;
     int64_t busy_ns, busy_since_ns;
 };

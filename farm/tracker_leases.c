@@ -74,6 +74,7 @@ void tracker_evict(hone_tracker *t, tracker_slot *slot, const hone_farm_lease *l
         slot->evicted_count--;
     }
     slot->evicted[slot->evicted_count++] = *lease;
+    slot->closed_token = lease->token;
     tracker_repeat_now(t, &slot->evicted_repeat);
 }
 
@@ -267,7 +268,8 @@ static hone_status end_stranded(hone_tracker *t, const tracker_class *class) {
 static bool may_join(const tracker_class *class, const tracker_lane *lane,
                      const tracker_slot *slot) {
     return lane->count && slot->trial_count < TRACKER_LEASE_TRIALS && !slot->errors &&
-           lane->head->token < slot->token && !is_shunned(class, lane, slot);
+           slot->token != slot->closed_token && lane->head->token < slot->token &&
+           !is_shunned(class, lane, slot);
 }
 
 /* Idle slots first, each to the tuner whose turn it is; then a second trial behind the first of
