@@ -33,43 +33,51 @@ static int64_t least_elements(const hone_buffer_info *buffer) {
 
 /* Numbers of 32 bits count the elements of most buffers, whatever loops run over them; where they
  * do not, places are computed in 64 bits. */
-static const hone_expr *widened(hone_ir *ir, const hone_buffer_info *buffer, const hone_expr *e) {
-    bool is_narrow = hone_dtype_is_int(e->dtype) && e->dtype.bits < 64;
-    if (!is_narrow || least_elements(buffer) <= INT32_MAX) return e;
-    return hone_expr_cast(ir, hone_dtype_with_lanes(HONE_DTYPE_I64, e->dtype.lanes), e);
+typedef struct layout {
+    hone_ir *ir;
+    const hone_buffer_info *buffer;
+    bool is_long;
+} layout;
+
+static layout layout_of(hone_ir *ir, const hone_buffer_info *buffer) {
+    return (layout){ir, buffer, least_elements(buffer) > INT32_MAX};
 }
 
-static const hone_expr *linear_index(hone_ir *ir, const hone_buffer_info *buffer,
-                                     const hone_expr *const *indices) {
+static const hone_expr *widened(const layout *l, const hone_expr *e) {
+    bool is_narrow = hone_dtype_is_int(e->dtype) && e->dtype.bits < 64;
+    if (!is_narrow || !l->is_long) return e;
+    return hone_expr_cast(l->ir, hone_dtype_with_lanes(HONE_DTYPE_I64, e->dtype.lanes), e);
+}
+
+static const hone_expr *linear_index(const layout *l, const hone_expr *const *indices) {
+    const hone_buffer_info *buffer = l->buffer;
+    hone_ir *ir = l->ir;
     if (buffer->rank == 0) {
         return buffer->elem_offset ? buffer->elem_offset : hone_expr_i32(ir, 0);
     }
     const hone_expr *sum = NULL;
     for (uint32_t d = 0; d < buffer->rank; d++) {
-        const hone_expr *index = widened(ir, buffer, indices[d]);
-        const hone_expr *factor =
-            widened(ir, buffer, buffer->strides ? buffer->strides[d] : buffer->shape[d]);
+        const hone_expr *index = widened(l, indices[d]);
         if (buffer->strides) {
-            const hone_expr *part = hone_expr_mul(ir, index, factor);
+            const hone_expr *part = hone_expr_mul(ir, index, widened(l, buffer->strides[d]));
             sum = sum ? hone_expr_add(ir, sum, part) : part;
         } else {
-            sum = sum ? hone_expr_add(ir, hone_expr_mul(ir, sum, factor), index) : index;
+            const hone_expr *rows =
+                sum ? hone_expr_mul(ir, sum, widened(l, buffer->shape[d])) : NULL;
+            sum = rows ? hone_expr_add(ir, rows, index) : index;
         }
     }
-    if (!buffer->elem_offset) return sum;
-    return hone_expr_add(ir, sum, widened(ir, buffer, buffer->elem_offset));
+    return buffer->elem_offset ? hone_expr_add(ir, sum, widened(l, buffer->elem_offset)) : sum;
 }
 
 /* Elements of the storage behind a buffer. */
-static const hone_expr *storage_extent(hone_ir *ir, const hone_buffer_info *buffer) {
-    if (buffer->rank == 0) return hone_expr_i32(ir, 1);
-    const hone_expr *product = widened(ir, buffer, buffer->shape[0]);
-    if (buffer->strides) {
-        return hone_expr_mul(ir, product, widened(ir, buffer, buffer->strides[0]));
-    }
-    for (uint32_t d = 1; d < buffer->rank; d++) {
-        product = hone_expr_mul(ir, product, widened(ir, buffer, buffer->shape[d]));
-    }
+static const hone_expr *storage_extent(const layout *l) {
+    const hone_buffer_info *buffer = l->buffer;
+    if (buffer->rank == 0) return hone_expr_i32(l->ir, 1);
+    const hone_expr *product = widened(l, buffer->shape[0]);
+    if (buffer->strides) return hone_expr_mul(l->ir, product, widened(l, buffer->strides[0]));
+    for (uint32_t d = 1; d < buffer->rank; d++)
+        product = hone_expr_mul(l->ir, product, widened(l, buffer->shape[d]));
     return product;
 }
 
@@ -80,7 +88,8 @@ static hone_buffer add_view(flattening *f, hone_buffer id) {
     hone_buffer_info view = func->buffers[id];
     const hone_expr **shape = hone_arena_alloc(func->arena, sizeof *shape);
     if (!shape) return HONE_NO_ID;
-    shape[0] = storage_extent(ir, &view);
+    const layout l = layout_of(ir, &view);
+    shape[0] = storage_extent(&l);
     if (shape[0]) shape[0] = hone_simplify_plain(ir, shape[0]);
     if (!shape[0]) return HONE_NO_ID;
     view.rank = 1;
@@ -106,7 +115,8 @@ static hone_buffer flat_of(flattening *f, hone_buffer id) {
 static const hone_expr *index_of(flattening *f, hone_buffer id, const hone_expr *const *indices) {
     const hone_buffer_info *buffer = &f->lower->func->buffers[id];
     if (is_flat(buffer)) return indices[0];
-    return linear_index(&f->lower->ir, buffer, indices);
+    const layout l = layout_of(&f->lower->ir, buffer);
+    return linear_index(&l, indices);
 }
 
 static const hone_expr *flatten_load(void *ctx, hone_ir *ir, const hone_expr *e) {
