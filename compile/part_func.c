@@ -247,7 +247,7 @@ static hone_status make_step(func_maker *m) {
     return hone_vec_push(&m->out->steps, step) ? HONE_OK : parts_no_memory();
 }
 
-static hone_status make(func_maker *m, part_entry *entry) {
+static hone_status make(func_maker *m, bool is_special, part_entry *entry) {
     HONE_TRY(hone_signature_of(m->func, m->p->arena, &m->signature));
     HONE_TRY(number_ports(m));
     HONE_TRY(find_values(m));
@@ -258,22 +258,10 @@ static hone_status make(func_maker *m, part_entry *entry) {
     HONE_TRY(make_step(m));
     m->out->workspace = part_value_const(m->out, 0);
     m->out->workspace_bytes = 0;
+    if (is_special) HONE_TRY(parts_guard(m->out, m->ports, m->input_count + m->output_count));
     HONE_TRY(parts_put_ports(entry, m->ports, m->input_count, m->ports + m->input_count,
                              m->output_count));
     return m->out->workspace < 0 ? parts_no_memory() : HONE_OK;
-}
-
-/* All sizes that are numbers here: what the entry as a whole fixes is checked anyway. */
-static hone_status make_guards(func_maker *m) {
-    for (uint32_t i = 0; i < m->input_count + m->output_count; i++) {
-        const part_port *port = &m->ports[i];
-        for (uint32_t d = 0; d < port->rank; d++) {
-            hone_mt_guard guard = {(int32_t)i, (int32_t)d, port->shape[d]};
-            if (port->shape[d] < 0) continue;
-            if (!hone_vec_push(&m->out->guards, guard)) return parts_no_memory();
-        }
-    }
-    return HONE_OK;
 }
 
 hone_status parts_add_func(parts *p, const hone_func *func, bool is_special, bool takes_weights,
@@ -281,6 +269,5 @@ hone_status parts_add_func(parts *p, const hone_func *func, bool is_special, boo
     if (!hone_vec_push(&entry->plans, (part_plan){.workspace = -1})) return parts_no_memory();
     func_maker m = {
         .p = p, .func = func, .takes_weights = takes_weights, .out = &hone_vec_last(&entry->plans)};
-    HONE_TRY(make(&m, entry));
-    return is_special ? make_guards(&m) : HONE_OK;
+    return make(&m, is_special, entry);
 }

@@ -165,24 +165,14 @@ static hone_status describe_ports(parts *p, const hone_plan *plan, const hone_pl
     return HONE_OK;
 }
 
-static hone_status describe_entry(parts *p, const hone_plan *plan, part_entry *entry) {
+static hone_status describe_entry(const maker *m, bool is_special, part_entry *entry) {
+    const hone_plan *plan = m->plan;
+    parts *p = m->p;
     part_port *inputs, *outputs;
     HONE_TRY(describe_ports(p, plan, plan->inputs, plan->input_count, &inputs));
     HONE_TRY(describe_ports(p, plan, plan->outputs, plan->output_count, &outputs));
+    if (is_special) HONE_TRY(parts_guard(m->out, inputs, plan->input_count));
     return parts_put_ports(entry, inputs, plan->input_count, outputs, plan->output_count);
-}
-
-/* All static dimensions of the plan's inputs: what the entry as a whole fixes is checked anyway. */
-static hone_status make_guards(maker *m) {
-    for (uint32_t i = 0; i < m->plan->input_count; i++) {
-        const hone_plan_tensor *tensor = &m->plan->tensors[m->plan->inputs[i].tensor];
-        for (uint32_t d = 0; d < tensor->rank; d++) {
-            if (!hone_expr_is_int(tensor->shape[d])) continue;
-            hone_mt_guard guard = {(int32_t)i, (int32_t)d, tensor->shape[d]->u.i};
-            if (!hone_vec_push(&m->out->guards, guard)) return parts_no_memory();
-        }
-    }
-    return HONE_OK;
 }
 
 hone_status parts_add_graph(parts *p, hone_module *module, const char *name,
@@ -196,6 +186,5 @@ hone_status parts_add_graph(parts *p, hone_module *module, const char *name,
     if (!hone_vec_push(&entry->plans, (part_plan){.workspace = -1})) return parts_no_memory();
     maker m = {.p = p, .plan = plan, .out = &hone_vec_last(&entry->plans)};
     HONE_TRY(make_plan(&m));
-    if (variant) HONE_TRY(make_guards(&m));
-    return describe_entry(p, plan, entry);
+    return describe_entry(&m, variant != NULL, entry);
 }

@@ -26,3 +26,14 @@ hone_status parts_put_ports(part_entry *entry, part_port *inputs, uint32_t input
     merge(entry->outputs, outputs, output_count);
     return HONE_OK;
 }
+
+hone_status parts_guard(part_plan *plan, const part_port *ports, uint32_t count) {
+    for (uint32_t i = 0; i < count; i++) {
+        for (uint32_t d = 0; d < ports[i].rank; d++) {
+            hone_mt_guard guard = {(int32_t)i, (int32_t)d, ports[i].shape[d]};
+            if (guard.wanted < 0) continue;
+            if (!hone_vec_push(&plan->guards, guard)) return parts_no_memory();
+        }
+    }
+    return HONE_OK;
+}

@@ -86,30 +86,43 @@ static bool is_wanted(const parts *p, const hone_module *module, const hone_memb
     return member->kind == HONE_MEMBER_FUNC && !has_graph(module);
 }
 
-/* Whether the database has a record of some kernel of a prepared module, be it a stale one or one
- * of an earlier program: these sizes were tuned. */
+/* Whether the database has a record of a kernel, be it a stale one or one of an earlier program:
+ * these sizes were tuned. */
+static hone_status is_recorded(parts *p, const hone_func *func, bool *out_is) {
+    hone_record_choice choice;
+    HONE_TRY(hone_record_choose(p->chooser, func, p->arena, &choice));
+    *out_is = choice.trial != NULL || choice.earlier > 0;
+    return HONE_OK;
+}
+
 static hone_status has_record(parts *p, const hone_module *prepared, bool *out_has) {
     *out_has = false;
     for (uint32_t i = 0; i < prepared->member_count && !*out_has; i++) {
-        hone_record_choice choice;
         if (prepared->members[i].kind != HONE_MEMBER_FUNC) continue;
-        HONE_TRY(hone_record_choose(p->chooser, prepared->members[i].func, p->arena, &choice));
-        *out_has = choice.trial != NULL || choice.earlier > 0;
+        HONE_TRY(is_recorded(p, prepared->members[i].func, out_has));
     }
+    return HONE_OK;
+}
+
+/* The module with the sizes of one choice; NULL where it has no sizes, or those of another model.
+ */
+static hone_status prepare_variant(parts *p, const hone_module *module,
+                                   const hone_dim_variant *variant, hone_module **out_module) {
+    *out_module = NULL;
+    if (variant->dim_count == 0) return HONE_OK;
+    hone_status st = prepare(p, module, variant, out_module);
+    if (!p->options->only_recorded || hone_status_code(st) != HONE_CODE_INVALID) return st;
+    hone_status_free(st);
+    *out_module = NULL;
     return HONE_OK;
 }
 
 static hone_status add_variant(parts *p, const hone_module *module, const char *name,
                                const hone_dim_variant *variant, size_t entry) {
     hone_module *prepared;
-    bool is_wanted_plan = true;
-    hone_status st = prepare(p, module, variant, &prepared);
-    if (p->options->only_recorded && hone_status_code(st) == HONE_CODE_INVALID) {
-        hone_status_free(st); /* sizes of another model */
-        return HONE_OK;
-    }
-    HONE_TRY(st);
-    if (p->options->only_recorded) HONE_TRY(has_record(p, prepared, &is_wanted_plan));
+    HONE_TRY(prepare_variant(p, module, variant, &prepared));
+    bool is_wanted_plan = prepared != NULL;
+    if (prepared && p->options->only_recorded) HONE_TRY(has_record(p, prepared, &is_wanted_plan));
     if (!is_wanted_plan) return HONE_OK;
     return parts_add_graph(p, prepared, name, variant, &p->entries.data[entry]);
 }
@@ -127,26 +140,11 @@ static hone_status collect_graph(parts *p, const hone_module *module, const char
     size_t at = p->entries.count - 1;
     const hone_dim_variants *variants = p->options->variants;
     hone_module *prepared;
-    for (size_t i = 0; variants && i < variants->count; i++) {
-        if (variants->items[i].dim_count == 0) continue;
+    for (size_t i = 0; variants && i < variants->count; i++)
         HONE_TRY(add_variant(p, module, name, &variants->items[i], at));
-    }
     if (p->options->exact && p->entries.data[at].plans.count > 0) return HONE_OK;
     HONE_TRY(prepare(p, module, NULL, &prepared));
     return parts_add_graph(p, prepared, name, NULL, &p->entries.data[at]);
-}
-
-/* Modules with the sizes of each choice, in the order of choices; NULL: those of another model. */
-static hone_status prepare_variants(parts *p, const hone_module *module, hone_module **out) {
-    const hone_dim_variants *variants = p->options->variants;
-    for (size_t i = 0; variants && i < variants->count; i++) {
-        if (variants->items[i].dim_count == 0) continue;
-        hone_status st = prepare(p, module, &variants->items[i], &out[i]);
-        bool is_other = p->options->only_recorded && hone_status_code(st) == HONE_CODE_INVALID;
-        if (!is_other) HONE_TRY(st);
-        hone_status_free(st);
-    }
-    return HONE_OK;
 }
 
 /* A plan for the sizes of one choice, where the function has such sizes. */
@@ -156,11 +154,9 @@ static hone_status add_special(parts *p, const hone_module *special, const hone_
     if (!member || member->kind != HONE_MEMBER_FUNC) return HONE_OK;
     hone_hash128 hash = hone_func_hash(member->func);
     if (hone_hash128_equal(hash, hone_func_hash(general))) return HONE_OK;
-    if (p->options->only_recorded) {
-        hone_record_choice choice;
-        HONE_TRY(hone_record_choose(p->chooser, member->func, p->arena, &choice));
-        if (!choice.trial && choice.earlier == 0) return HONE_OK;
-    }
+    bool is_wanted_plan = true;
+    if (p->options->only_recorded) HONE_TRY(is_recorded(p, member->func, &is_wanted_plan));
+    if (!is_wanted_plan) return HONE_OK;
     return parts_add_func(p, member->func, true, takes_weights, entry);
 }
 
@@ -176,12 +172,14 @@ static hone_status collect_func(parts *p, const hone_func *general, hone_module 
 
 /* PrimFuncs: a plan per choice of sizes, the general one last. */
 static hone_status collect_funcs(parts *p, const hone_module *module) {
-    size_t count = p->options->variants ? p->options->variants->count : 0;
+    const hone_dim_variants *variants = p->options->variants;
+    size_t count = variants ? variants->count : 0;
     hone_module **specials = hone_arena_zalloc(p->arena, (count + 1) * sizeof *specials);
     hone_module *general;
     if (!specials) return parts_no_memory();
     HONE_TRY(prepare(p, module, NULL, &general));
-    HONE_TRY(prepare_variants(p, module, specials));
+    for (size_t i = 0; i < count; i++)
+        HONE_TRY(prepare_variant(p, module, &variants->items[i], &specials[i]));
     for (uint32_t i = 0; i < general->member_count; i++) {
         const hone_member *member = &general->members[i];
         if (member->kind != HONE_MEMBER_FUNC || !is_wanted(p, module, member)) continue;

@@ -119,6 +119,10 @@ HONE_NODISCARD hone_status parts_put_ports(part_entry *entry, part_port *inputs,
                                            uint32_t input_count, part_port *outputs,
                                            uint32_t output_count);
 
+/* Makes it a plan for all sizes of these tensors that are numbers: what the entry as a whole fixes
+ * is checked anyway. Before they are put: an entry's become open where plans differ. */
+HONE_NODISCARD hone_status parts_guard(part_plan *plan, const part_port *ports, uint32_t count);
+
 /* part_func.c: a plan of an entry that is one PrimFunc. is_special: for its sizes alone.
  * takes_weights: parameters that have a value among options->weight_values are weights. */
 HONE_NODISCARD hone_status parts_add_func(parts *p, const hone_func *func, bool is_special,
