@@ -1,6 +1,5 @@
 #include "tuner/space_rule.h"
 
-#include <inttypes.h>
 #include <string.h>
 
 #include "support/hash.h"
@@ -157,20 +156,6 @@ hone_status hone_space_generate(const hone_func *func, const hone_target *target
 
 /* ---- a space of the user's ---- */
 
-/* Steps may name another function of the model than the task's. */
-static hone_status check_functions(const hone_trace *trace, const hone_func *func) {
-    for (uint32_t i = 0; i < trace->count; i++) {
-        const hone_inst *inst = &trace->insts[i];
-        const hone_value *name = inst->attr_count > 1 ? &inst->attrs[1] : NULL;
-        if (inst->kind != HONE_INST_GET_BLOCK || !name || name->kind != HONE_VALUE_STRING) continue;
-        if (strcmp(name->u.s, "main") == 0 || strcmp(name->u.s, func->name) == 0) continue;
-        return HONE_ERROR(HONE_CODE_INVALID,
-                          "step %" PRIu32 " looks in function '%s', the task is '%s'", i + 1,
-                          name->u.s, func->name);
-    }
-    return HONE_OK;
-}
-
 /* A draw may be refused; a space all of whose draws are is none. */
 static hone_status check_draws(const hone_trace *trace, hone_schedule *sch) {
     hone_status first = HONE_OK;
@@ -193,7 +178,6 @@ static hone_status check_draws(const hone_trace *trace, hone_schedule *sch) {
 
 static hone_status check_space(const hone_trace *trace, const hone_trace_context *context) {
     hone_schedule *sch;
-    HONE_TRY(check_functions(trace, context->func));
     HONE_TRY(hone_schedule_create(context->func, &sch));
     sch->intrins = context->intrins;
     sch->wants_reasons = true;

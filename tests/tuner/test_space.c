@@ -199,22 +199,22 @@ static const user_space user_spaces[] = {
      "def space(sch):\n"
      "    i, j, k = sch.get_loops(sch.get_block(\"C\"))\n"
      "    v = sch.sample_categorical([1, 2, 4], [0.3, 0.3, 0.4])\n"
-     "    sch.split(j, [None, v])\n",  HONE_CODE_OK,      NULL                   },
+     "    sch.split(j, [None, v])\n",  HONE_CODE_OK,      NULL                               },
     {"a step that is always refused",
      "def space(sch):\n"
      "    i, j, k = sch.get_loops(sch.get_block(\"C\"))\n"
-     "    sch.parallel(k)\n",          HONE_CODE_ILLEGAL, "step 3: sch.parallel" },
+     "    sch.parallel(k)\n",          HONE_CODE_ILLEGAL, "step 3: sch.parallel"             },
     {"a block that is not there",
      "def space(sch):\n"
      "    i, j, k = sch.get_loops(sch.get_block(\"D\"))\n"
-     "    sch.unroll(j)\n",            HONE_CODE_ILLEGAL, "no block is named 'D'"},
+     "    sch.unroll(j)\n",            HONE_CODE_ILLEGAL, "no block is named 'D'"            },
     {"one that nothing is made of",
      "def space(sch):\n"
-     "    b = sch.get_block(\"D\")\n", HONE_CODE_ILLEGAL, "no block is named 'D'"},
+     "    b = sch.get_block(\"D\")\n", HONE_CODE_ILLEGAL, "no block is named 'D'"            },
     {"a function that is not there",
      "def space(sch):\n"
      "    i, j, k = sch.get_loops(sch.get_block(\"C\", func_name=\"other\"))\n"
-     "    sch.unroll(j)\n",            HONE_CODE_INVALID, "function 'other'"     },
+     "    sch.unroll(j)\n",            HONE_CODE_ILLEGAL, "function 'matmul', not on 'other'"},
 };
 
 static void users_space_is_checked(void **state) {
