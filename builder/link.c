@@ -11,6 +11,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "builder/object.h"
 #include "builder/tool.h"
 #include "support/alloc.h"
 #include "support/attributes.h"
@@ -32,7 +33,8 @@ static hone_status open_object(const void *object, size_t count, int *out_fd) {
 typedef struct link_job {
     const hone_target *target;
     int object_fd;
-    bool has_libraries; /* names what it needs, nothing else; else whoever loads it has them */
+    bool has_libraries; /* names what it needs, nothing else; else whoever loads it has them, or
+                           there is nothing that it needs */
     bool keeps_symbols; /* and line tables */
 } link_job;
 
@@ -126,11 +128,13 @@ end:
 
 /* External functions that a program declares are looked up when it runs; whatever else is undefined
  * is an error here. A kernel for another machine is loaded by hone-runner, which has libm and tells
- * what is undefined: so the cross linker needs no libraries of that machine. */
+ * what is undefined: so the cross linker needs no libraries of that machine. Where nothing is
+ * undefined no library is read: their symbols take the linker twice as long as all else. */
 hone_status hone_link_shared(const hone_target *target, const void *object, size_t count,
                              bool keeps_symbols, const char *output_path) {
     link_job job = {.target = target,
-                    .has_libraries = hone_target_is_native_arch(target),
+                    .has_libraries = hone_target_is_native_arch(target) &&
+                                     hone_object_needs_symbols(object, count),
                     .keeps_symbols = keeps_symbols};
     HONE_TRY(open_object(object, count, &job.object_fd));
     hone_status st = link_all(&job, output_path);
