@@ -23,7 +23,8 @@ demo: setup
 check: setup
 	@scripts/check
 
-check-full: setup
+check-full:
+	@scripts/setup --full
 	@scripts/check --full
 
 check-peer: setup
