@@ -263,13 +263,34 @@ static void stop_build(builder_local *self, worker *w, hone_failure failure, con
     fail_job(self, j, failure, text);
 }
 
-static bool is_readable(const char *bytes, size_t count) {
+static bool read_failure(const char *bytes, size_t count, hone_failure *out_failure) {
     hone_build_result result;
     hone_arena *arena = hone_arena_create(4096);
     if (!arena) return false;
     hone_status st = hone_build_result_decode(bytes, count, arena, &result);
+    if (!st) *out_failure = result.failure;
     hone_arena_destroy(arena);
     return hone_status_consume(st) == HONE_CODE_OK;
+}
+
+/* Takes the bytes. */
+static void keep_reply(builder_local *self, worker *w, char *bytes, size_t count) {
+    job *j = w->job;
+    w->job = NULL;
+    hone_str_clear(&j->message);
+    hone_str_append_n(&j->message, bytes, count);
+    hone_free(bytes);
+    j->has_reply = !j->message.failed;
+    if (j->has_reply)
+        finish(self, j);
+    else
+        fail_job(self, j, HONE_FAILURE_MACHINE_ERROR, "out of memory");
+    w->builds++;
+    hone_held_idle(&w->held);
+    if (w->builds >= self->builds_per_worker ||
+        hone_held_resident_bytes(&w->held) > self->memory_bytes) {
+        end_worker(self, w);
+    }
 }
 
 static void receive(builder_local *self, worker *w) {
@@ -285,26 +306,15 @@ static void receive(builder_local *self, worker *w) {
         worker_died(self, w);
         return;
     }
-    job *j = w->job;
-    if (!is_readable(bytes, count)) { /* whoever talks nonsense is not asked again */
+    hone_failure failure;
+    if (!read_failure(bytes, count, &failure)) { /* whoever talks nonsense is not asked again */
         hone_free(bytes);
         stop_build(self, w, HONE_FAILURE_BUILD_ERROR, "the worker's answer cannot be read");
-        return;
-    }
-    w->job = NULL;
-    hone_str_clear(&j->message);
-    hone_str_append_n(&j->message, bytes, count);
-    hone_free(bytes);
-    j->has_reply = !j->message.failed;
-    if (j->has_reply)
-        finish(self, j);
-    else
-        fail_job(self, j, HONE_FAILURE_MACHINE_ERROR, "out of memory");
-    w->builds++;
-    hone_held_idle(&w->held);
-    if (w->builds >= self->builds_per_worker ||
-        hone_held_resident_bytes(&w->held) > self->memory_bytes) {
-        end_worker(self, w);
+    } else if (failure != HONE_FAILURE_NONE && hone_held_is_gone(&w->held)) {
+        hone_free(bytes); /* what it had started died with its warden, and it saw that first */
+        worker_died(self, w);
+    } else {
+        keep_reply(self, w, bytes, count);
     }
 }
 

@@ -43,11 +43,15 @@ static bool was_killed(const hone_proc *proc) {
 static hone_status check_end(const hone_proc *proc, int message_fd, const char *who,
                              bool is_trusted) {
     char text[MAX_MESSAGE];
+    hone_str end = {0};
     if (proc->term_signal == 0 && proc->exit_code == 0) return HONE_OK;
     HONE_TRY(read_message(message_fd, who, text, sizeof text));
     bool is_of_machine = is_trusted && (was_killed(proc) || blames_machine(text));
-    return HONE_ERROR(is_of_machine ? HONE_CODE_IO : HONE_CODE_INVALID, "%s: %s", who,
-                      text[0] || !was_killed(proc) ? text : "killed");
+    hone_proc_print_end(proc, &end);
+    hone_status st = HONE_ERROR(is_of_machine ? HONE_CODE_IO : HONE_CODE_INVALID, "%s: %s", who,
+                                text[0] ? text : hone_str_text(&end));
+    hone_str_deinit(&end);
+    return st;
 }
 
 static hone_status run(const hone_proc_options *options, int message_fd, const char *who,

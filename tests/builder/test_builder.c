@@ -1,5 +1,6 @@
 /* The builder: what every backend does, real workers, and workers that crash, hang and babble. */
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -9,10 +10,12 @@
 #include <unistd.h>
 
 #include "builder/builder.h"
+#include "measure/wire.h"
 #include "runtime/model/model_rt.h"
 #include "support/alloc.h"
 #include "support/clock.h"
 #include "support/fs.h"
+#include "support/proc.h"
 #include "tests/support/hone_test.h"
 
 static const char scale[] =
@@ -246,14 +249,31 @@ static const struct hostile_row {
     {"killed",      "read -r x <&3; kill -KILL $$",                                       "SIGKILL",       HONE_FAILURE_MACHINE_ERROR},
     {"ended",       "read -r x <&3; kill -TERM $$",                                       "SIGTERM",       HONE_FAILURE_MACHINE_ERROR},
     {"spin",        "while :; do :; done",                                                "CPU time",      HONE_FAILURE_BUILD_TIMEOUT},
+    {"unheld",      "read -r x <&3; exec 4>&-; cat ${0%/*}/reply >&3; kill -KILL $$",     "SIGKILL",
+     HONE_FAILURE_MACHINE_ERROR                                                                                                      },
     {"babble",      "printf 'xxxxxxxxxxxxxxxx' >&3; sleep 60",                            "died",          HONE_FAILURE_BUILD_ERROR  },
     {"bad message", "{ printf '\\003'; head -c 3 /dev/zero; printf abc; } >&3; sleep 60",
      "cannot be read",                                                                                     HONE_FAILURE_BUILD_ERROR  },
 };
 
+/* What a worker says whose compiler failed, for a script to send. */
+static void write_reply(void) {
+    const hone_build_result failed = {.failure = HONE_FAILURE_BUILD_ERROR, .message = "cc: killed"};
+    char path[128];
+    hone_str reply = {0};
+    snprintf(path, sizeof path, "%s/reply", dir);
+    int fd = open(path, O_CREAT | O_WRONLY | O_CLOEXEC, 0600);
+    assert_true(fd >= 0);
+    HONE_ASSERT_OK(hone_build_result_encode(&failed, &reply));
+    HONE_ASSERT_OK(hone_frame_write(fd, reply.data, reply.length, hone_clock_system(), INT64_MAX));
+    hone_str_deinit(&reply);
+    hone_fd_close(&fd);
+}
+
 static void survives(void **state) {
     const struct hostile_row *row = *state;
     char path[128];
+    write_reply();
     snprintf(path, sizeof path, "%s/fake-worker", dir);
     FILE *file = fopen(path, "w");
     assert_non_null(file);
