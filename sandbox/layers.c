@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "support/attributes.h"
+#include "support/proc.h"
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define UNDER_SANITIZER 1
@@ -122,16 +123,23 @@ int hone_layer_landlock(const hone_loader_dirs *toolchain) {
 
 /* ---- limits ---- */
 
-static hone_status limit(int resource, const char *what, uint64_t value) {
+static uint64_t lesser(uint64_t a, uint64_t b) {
+    return a < b ? a : b;
+}
+
+static hone_status limit_twice(int resource, const char *what, uint64_t soft, uint64_t hard) {
     struct rlimit now;
     if (getrlimit((__rlimit_resource_t)resource, &now)) now.rlim_max = RLIM_INFINITY;
-    if (value > now.rlim_max) value = now.rlim_max;
-    const struct rlimit wanted = {value, value};
+    const struct rlimit wanted = {lesser(soft, now.rlim_max), lesser(hard, now.rlim_max)};
     if (setrlimit((__rlimit_resource_t)resource, &wanted)) {
-        return HONE_ERROR(HONE_CODE_IO, "limiting %s to %llu: %s", what, (unsigned long long)value,
+        return HONE_ERROR(HONE_CODE_IO, "limiting %s to %llu: %s", what, (unsigned long long)soft,
                           strerror(errno));
     }
     return HONE_OK;
+}
+
+static hone_status limit(int resource, const char *what, uint64_t value) {
+    return limit_twice(resource, what, value, value);
 }
 
 hone_status hone_layer_limits(const hone_sandbox_options *options) {
@@ -145,7 +153,9 @@ hone_status hone_layer_limits(const hone_sandbox_options *options) {
         HONE_TRY(limit(RLIMIT_FSIZE, "file size", (uint64_t)options->file_bytes));
     }
     if (options->cpu_seconds > 0) {
-        HONE_TRY(limit(RLIMIT_CPU, "CPU time", (uint64_t)options->cpu_seconds));
+        uint64_t seconds = (uint64_t)options->cpu_seconds;
+        HONE_TRY(
+            limit_twice(RLIMIT_CPU, "CPU time", seconds, seconds + HONE_PROC_CPU_GRACE_SECONDS));
     }
     HONE_TRY(limit(RLIMIT_NOFILE, "open files", MAX_OPEN_FILES));
     HONE_TRY(limit(RLIMIT_MSGQUEUE, "message queues", 0));

@@ -116,14 +116,21 @@ static int spawn(const hone_proc_options *options, pid_t *out_pid) {
     return error;
 }
 
-/* The hard limit is the same number: the child cannot raise it. */
-static void set_limit(pid_t pid, int resource, int64_t value) {
-    struct rlimit limit = {.rlim_cur = (rlim_t)value, .rlim_max = (rlim_t)value};
+/* There is a hard limit: the child cannot raise it. */
+static void set_limit_twice(pid_t pid, int resource, int64_t soft, int64_t hard) {
+    struct rlimit limit = {.rlim_cur = (rlim_t)soft, .rlim_max = (rlim_t)hard};
     (void)prlimit(pid, (enum __rlimit_resource)resource, &limit, NULL);
 }
 
+static void set_limit(pid_t pid, int resource, int64_t value) {
+    set_limit_twice(pid, resource, value, value);
+}
+
 static void set_limits(pid_t pid, const hone_proc_options *options) {
-    if (options->cpu_seconds > 0) set_limit(pid, RLIMIT_CPU, options->cpu_seconds);
+    if (options->cpu_seconds > 0) {
+        set_limit_twice(pid, RLIMIT_CPU, options->cpu_seconds,
+                        options->cpu_seconds + HONE_PROC_CPU_GRACE_SECONDS);
+    }
     if (options->address_bytes > 0) set_limit(pid, RLIMIT_AS, options->address_bytes);
     if (options->file_bytes > 0) set_limit(pid, RLIMIT_FSIZE, options->file_bytes);
     if (options->open_files > 0) set_limit(pid, RLIMIT_NOFILE, options->open_files);
@@ -265,7 +272,8 @@ void hone_proc_print_end(const hone_proc *proc, hone_str *out) {
         hone_str_append(out, "running");
     } else if (proc->term_signal) {
         const char *name = sigabbrev_np(proc->term_signal);
-        hone_str_printf(out, "killed by %s%s", name ? "SIG" : "signal ", name ? name : "?");
+        hone_str_printf(out, "killed by %s%s%s", name ? "SIG" : "signal ", name ? name : "?",
+                        proc->term_signal == SIGXCPU ? " (its CPU time is used up)" : "");
     } else {
         hone_str_printf(out, "exit %d", proc->exit_code);
     }

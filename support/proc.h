@@ -24,6 +24,10 @@
 #include "support/status.h"
 #include "support/strbuf.h"
 
+/* Who has used up its CPU time gets SIGXCPU, and SIGKILL this much later: so its end is told from
+ * that of a process that somebody killed. */
+#define HONE_PROC_CPU_GRACE_SECONDS 1
+
 typedef struct hone_fd_map {
     int parent_fd; /* -1: /dev/null */
     int child_fd;
