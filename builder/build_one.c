@@ -165,8 +165,18 @@ static hone_status write_lines(build *b) {
     return st;
 }
 
+/* Under the name that was asked for: other programs may stand beside it. */
+static hone_status print_program(build *b) {
+    hone_attrs *attrs = &b->func->attrs;
+    if (b->request->entry) {
+        b->func->name = b->request->entry;
+        if (!hone_attrs_without(b->arena, attrs, "global_symbol", attrs)) return no_memory();
+    }
+    return hone_func_print(b->func, NULL, b->bytes);
+}
+
 static hone_status generate(build *b) {
-    if (wants(b, "program")) return hone_func_print(b->func, NULL, b->bytes);
+    if (wants(b, "program")) return print_program(b);
     hone_codegen_kernel kernel = {.func = b->lowered, .symbol = b->result->manifest.entry};
     if (wants(b, "c")) return hone_codegen_c(&kernel, 1, b->bytes);
     hone_codegen_options options = {.target = &b->target};

@@ -202,7 +202,7 @@ static hone_status submit(builds *b, size_t index) {
         .program = k->split ? k->rest : k->program,
         .trace = k->split ? NULL : k->trace,
         .target = p->target_text,
-        .entry = k->symbol,
+        .entry = p->options->emit == HONE_COMPILE_PROGRAM ? k->title : k->symbol,
         .emit = emit_name(p->options->emit),
         .lines_path = lines,
         .threads = p->options->target.num_threads,

@@ -28,6 +28,15 @@ uint64_t parts_constants_of(const part_plan *plan, const int32_t *args, uint32_t
     return bits;
 }
 
+/* A name that no other kernel's function has in one text: kernels of several sizes share theirs. */
+static const char *make_title(parts *p, const hone_func *func) {
+    const char *symbol = hone_attrs_string(&func->attrs, "global_symbol", func->name);
+    const char *stem = parts_identifier(p->arena, symbol), *title = stem;
+    for (unsigned i = 1; title && hone_strmap_find(&p->titles, title, NULL); i++)
+        title = hone_arena_printf(p->arena, "%s_%u", stem, i);
+    return title && hone_strmap_put(&p->titles, title, 1) ? title : NULL;
+}
+
 hone_status parts_add_kernel(parts *p, const hone_func *func, uint64_t constants,
                              uint32_t *out_index) {
     hone_hash128 hash = hone_func_hash(func);
@@ -49,8 +58,9 @@ hone_status parts_add_kernel(parts *p, const hone_func *func, uint64_t constants
     kernel.facts.name = hone_arena_strdup(p->arena, func->name);
     kernel.symbol = hone_arena_printf(p->arena, "hone_kernel_%u_%s", (unsigned)*out_index,
                                       parts_identifier(p->arena, func->name));
-    if (!kernel.facts.name || !kernel.symbol || !hone_vec_push(&p->kernels, kernel) ||
-        !hone_map128_put(&p->kernel_of, both, *out_index)) {
+    kernel.title = make_title(p, func);
+    if (!kernel.facts.name || !kernel.symbol || !kernel.title ||
+        !hone_vec_push(&p->kernels, kernel) || !hone_map128_put(&p->kernel_of, both, *out_index)) {
         return parts_no_memory();
     }
     return HONE_OK;
@@ -277,6 +287,7 @@ void parts_deinit(parts *p) {
     hone_vec_deinit(&p->weights);
     hone_vec_deinit(&p->packed);
     hone_map128_deinit(&p->kernel_of);
+    hone_strmap_deinit(&p->titles);
     hone_map128_deinit(&p->weight_of);
     hone_record_chooser_destroy(p->chooser);
     hone_tensor_intrins_destroy(p->intrins);

@@ -15,6 +15,7 @@ typedef struct part_kernel {
     const hone_func *func; /* of a prepared module */
     uint64_t constants;    /* bit i: buffer parameter i is a weight wherever it is called */
     const char *symbol;
+    const char *title;   /* what its function is called where kernels stand as one text */
     const char *program; /* text, for the builder */
     const char *trace;   /* JSON, or NULL */
     hone_hash128 made;   /* RECORD: what the trace made of it; the build must make the same */
@@ -83,6 +84,7 @@ typedef struct parts {
     hone_record_chooser *chooser; /* owned */
     HONE_VEC(part_kernel) kernels;
     hone_map128 kernel_of; /* hash of program and constants → index */
+    hone_strmap titles;    /* of kernels */
     HONE_VEC(part_entry) entries;
     HONE_VEC(part_weight) weights;
     HONE_VEC(hone_tensor *) packed; /* owned */

@@ -23,13 +23,13 @@ typedef struct hone_build_request {
     const char *func;        /* the function of the module; NULL = the only one */
     const char *trace;       /* JSON text; NULL = as it stands */
     const char *target;      /* canonical target text */
-    const char *entry;       /* symbol of the kernel */
+    const char *entry;       /* symbol of the kernel; of "program": its name in the text */
     const char *output_path; /* where the artifact goes; NULL = return its bytes */
     const char *lines_path;  /* absolute: the lowered program's text goes there, and the code gets a
                                 line table that names it; NULL = neither */
-    const char *emit;   /* "so" (also when NULL), "obj", "c", "llvm", "asm", "ptx", "program" */
-    int32_t threads;    /* of the target */
-    int64_t timeout_ns; /* of CPU time; 0 = 30 s */
+    const char *emit;        /* "so" (also when NULL), "obj", "c", "llvm", "asm", "program" */
+    int32_t threads;         /* of the target */
+    int64_t timeout_ns;      /* of CPU time; 0 = 30 s */
     size_t intrin_count;
     const hone_build_intrin *intrins;
 } hone_build_request;
