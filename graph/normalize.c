@@ -9,7 +9,7 @@
  *   reshape of a reshape                 → one reshape; of a constant → another constant
  *   reshape, astype, permute_dims that change nothing, aliases, dropout → the argument
  *   items of split                       → strided_slice
- *   linear, nn.dense                     → matmul with transpose_b, add
+ *   linear                               → matmul with transpose_b, add
  *   items of tuples that are written out → the item
  * needs: infer
  * keeps: everything else */
@@ -188,8 +188,7 @@ static hone_status normalize_bind(hone_rewrite *rw, const hone_gbind *bind, bool
     default:
         return HONE_OK;
     }
-    if (is_call(bind, "linear") || is_call(bind, "nn.dense"))
-        return normalize_linear(rw, bind, out_done);
+    if (is_call(bind, "linear")) return normalize_linear(rw, bind, out_done);
     if (is_call(bind, "concat") && bind->args[0].kind == HONE_GARG_TUPLE &&
         bind->args[0].count == 1) {
         return alias(rw, bind, &bind->args[0].u.items[0], out_done);

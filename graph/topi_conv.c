@@ -189,7 +189,8 @@ hone_status hone_topi_emit_pool(hone_topi *t) {
         t->result = pool_reduce(t, &w, data, "pool_max", HONE_TE_MAXIMUM);
         return HONE_OK;
     }
-    bool include_pad = hone_attrs_int(&t->bind->attrs, "count_include_pad", 0) != 0;
+    int64_t by_default = w.spatial != 2; /* as TVM's functions have it */
+    bool include_pad = hone_attrs_int(&t->bind->attrs, "count_include_pad", by_default) != 0;
     hone_buffer sum = pool_reduce(t, &w, data, "pool_sum", HONE_TE_SUM);
     t->result = pool_divide(t, &w, sum, include_pad);
     return HONE_OK;

@@ -146,6 +146,17 @@ static bool attr_value(script_parser *p, const script_value *v, hone_value *out)
     return script_to_value(p, v, out);
 }
 
+/* Attributes that are True or False; Python takes 1 and 0 for them. */
+static bool is_flag(const char *key) {
+    static const char *const flags[] = {"assume_inbound",    "center",   "ceil_mode",
+                                        "count_include_pad", "keepdims", "scale",
+                                        "training"};
+    for (size_t i = 0; i < HONE_COUNT(flags); i++) {
+        if (strcmp(flags[i], key) == 0) return true;
+    }
+    return false;
+}
+
 static bool set_attr(script_parser *p, operands *o, const char *key, const script_value *v) {
     hone_value value;
     key = script_strdup(p, key);
@@ -153,6 +164,8 @@ static bool set_attr(script_parser *p, operands *o, const char *key, const scrip
     bool is_natural = strcmp(key, "out_dtype") == 0 && value.kind == HONE_VALUE_STRING &&
                       strcmp(value.u.s, "void") == 0;
     if (is_natural) value = (hone_value){.kind = HONE_VALUE_NONE}; /* as TVM 0.27 says it */
+    bool is_truth = value.kind == HONE_VALUE_INT && (value.u.i == 0 || value.u.i == 1);
+    if (is_truth && is_flag(key)) value = HONE_VALUE_OF_BOOL(value.u.i != 0);
     return hone_attrs_with(p->arena, &o->attrs, key, value, &o->attrs) || script_no_memory(p);
 }
 
@@ -444,6 +457,27 @@ static bool call_match_cast(script_parser *p, const script_call *call, script_va
     return script_bind(p, call->at, &bind, info, out);
 }
 
+/* What older releases have for R.linear without a bias, and TVM 0.27 has no name for. */
+static bool call_dense(script_parser *p, const script_call *call, script_value *out) {
+    const script_value *data = NULL, *weight = NULL;
+    if (!script_need_arg(p, call, 0, "data", &data) ||
+        !script_need_arg(p, call, 1, "weight", &weight)) {
+        return false;
+    }
+    const script_value *dtype = script_arg(call, 2, "out_dtype");
+    script_value sides[] = {*data, {0}};
+    script_keyword word = {.name = "out_dtype"};
+    if (dtype) word.value = *dtype;
+    script_call turn = {.callee = "R.permute_dims", .at = call->at, .count = 1, .args = weight};
+    script_call product = {.callee = "R.matmul",
+                           .at = call->at,
+                           .count = 2,
+                           .args = sides,
+                           .keywords = &word,
+                           .keyword_count = dtype != NULL};
+    return call_operator(p, &turn, &sides[1]) && call_operator(p, &product, out);
+}
+
 static bool call_func_attr(script_parser *p, const script_call *call, script_value *out) {
     const script_value *v = NULL;
     hone_attrs attrs;
@@ -516,6 +550,7 @@ static const script_entry graph_calls[] = {
     {"R.tuple",        call_tuple          },
     {"R.TupleGetItem", call_tuple_get      },
     {"R.match_cast",   call_match_cast     },
+    {"R.nn.dense",     call_dense          },
     {"R.func_attr",    call_func_attr      },
     {"R.output",       call_output         },
     {"R.dataflow",     call_dataflow       },

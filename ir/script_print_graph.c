@@ -4,6 +4,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "ir/graph_op.h"
+
 /* ---- what is used ---- */
 
 typedef struct usage {
@@ -230,14 +232,48 @@ static void print_operand(printer *pr, const hone_garg *arg) {
     }
 }
 
+static bool is_product(const hone_gbind *bind) {
+    return bind->kind == HONE_GBIND_CALL && strcmp(bind->callee, "matmul") == 0;
+}
+
+/* transpose_a and transpose_b of matmul are our own: the rank of a turned operand, 0 where the
+ * attribute says nothing, -1 where the rank is not known and the attribute has to be printed. */
+static int32_t turned_rank(printer *pr, const hone_gbind *bind, uint32_t arg) {
+    static const char *const keys[] = {"transpose_a", "transpose_b"};
+    if (!is_product(bind) || arg > 1 || !hone_attrs_int(&bind->attrs, keys[arg], 0)) return 0;
+    const hone_sinfo *info = hone_garg_sinfo(pr->module, pr->graph, &bind->args[arg], pr->arena);
+    bool is_known = info && info->kind == HONE_SINFO_TENSOR && info->rank >= 0;
+    return !is_known ? -1 : info->rank > 1 ? info->rank : 0;
+}
+
+static void print_turned(printer *pr, const hone_garg *arg, int32_t rank) {
+    hone_str_append(pr->out, "R.permute_dims(");
+    print_operand(pr, arg);
+    hone_str_append(pr->out, ", axes=[");
+    for (int32_t i = 0; i + 2 < rank; i++)
+        hone_str_printf(pr->out, "%d, ", i);
+    hone_str_printf(pr->out, "%d, %d])", rank - 1, rank - 2);
+}
+
+/* Transpositions of matmul are said by its operands. */
+static bool is_said(printer *pr, const hone_gbind *bind, const hone_attr *attr) {
+    bool is_a = strcmp(attr->key, "transpose_a") == 0, is_b = strcmp(attr->key, "transpose_b") == 0;
+    return is_product(bind) && (is_a || is_b) && turned_rank(pr, bind, is_b) >= 0;
+}
+
 static void print_operator(printer *pr, const hone_gbind *bind, const hone_sinfo *info) {
     bool is_function = bind->kind == HONE_GBIND_CALL_FUNC;
     hone_str_printf(pr->out, "%s.%s(", is_function ? "cls" : "R", bind->callee);
     for (uint32_t i = 0; i < bind->arg_count; i++) {
+        int32_t rank = turned_rank(pr, bind, i);
         if (i) hone_str_append(pr->out, ", ");
-        print_operand(pr, &bind->args[i]);
+        if (rank > 0)
+            print_turned(pr, &bind->args[i], rank);
+        else
+            print_operand(pr, &bind->args[i]);
     }
     for (uint32_t i = 0; i < bind->attrs.count; i++) {
+        if (is_said(pr, bind, &bind->attrs.items[i])) continue;
         hone_str_printf(pr->out, "%s%s=", i || bind->arg_count ? ", " : "",
                         bind->attrs.items[i].key);
         print_attr_value(pr, &bind->attrs.items[i]);

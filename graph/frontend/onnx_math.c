@@ -412,8 +412,13 @@ static hone_status add_scaled(onnx_reader *r, hone_garg c, double beta, hone_gar
     return onnx_keeps_shape(r, &product, io_product, "C");
 }
 
-/* alpha * A' * B' + beta * C. The transposition stays on the product as an attribute; graph/
- * fold_transpose.c turns constant weights. */
+static hone_status transpose(onnx_reader *r, hone_garg *io_matrix) {
+    static const int64_t axes[] = {1, 0};
+    return onnx_emit_permute(r, *io_matrix, 2, axes, io_matrix);
+}
+
+/* alpha * A' * B' + beta * C. graph/fold_transpose.c turns constant weights, and makes
+ * transpositions part of the product. */
 static hone_status convert_gemm(onnx_reader *r, hone_garg *out) {
     double alpha, beta;
     int64_t trans_a, trans_b;
@@ -428,14 +433,15 @@ static hone_status convert_gemm(onnx_reader *r, hone_garg *out) {
         return HONE_ERROR(HONE_CODE_INVALID, "A and B must have 2 dimensions, have %d and %d",
                           a->rank, b->rank);
     }
-    hone_attr attrs[3];
+    hone_attr attrs[1];
     uint32_t count = 0;
     hone_dtype dtype = a->dtype;
     bool has_c = onnx_has_input(r, 2) && beta != 0;
-    if (trans_a) attrs[count++] = (hone_attr){"transpose_a", HONE_VALUE_OF_INT(1)};
-    if (trans_b) attrs[count++] = (hone_attr){"transpose_b", HONE_VALUE_OF_INT(1)};
+    hone_garg sides[] = {r->inputs[0], r->inputs[1]};
+    if (trans_a) HONE_TRY(transpose(r, &sides[0]));
+    if (trans_b) HONE_TRY(transpose(r, &sides[1]));
     if (has_c || alpha != 1) onnx_wide_product(r, dtype, attrs, &count);
-    HONE_TRY(onnx_emit(r, "matmul", 2, r->inputs, count, attrs, out));
+    HONE_TRY(onnx_emit(r, "matmul", 2, sides, count, attrs, out));
     if (alpha != 1) HONE_TRY(with_scalar(r, "multiply", *out, alpha, out));
     if (has_c) HONE_TRY(add_scaled(r, r->inputs[2], beta, out));
     return onnx_emit_cast(r, *out, dtype, out);
