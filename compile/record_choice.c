@@ -55,7 +55,6 @@ hone_status hone_record_chooser_create(hone_db *db, const hone_target *target,
 void hone_record_chooser_destroy(hone_record_chooser *chooser) {
     if (!chooser) return;
     recorded_programs_deinit(&chooser->programs);
-    hone_vec_deinit(&chooser->target.alikes);
     hone_map128_deinit(&chooser->todays);
     hone_vec_deinit(&chooser->rejected);
     hone_arena_destroy(chooser->arena);
@@ -174,8 +173,10 @@ static const char *rejection(const choosing *c, int64_t record) {
 
 static void use(choosing *c, const hone_db_trial *trial, hone_record_match match, const char *trace,
                 hone_hash128 program) {
+    const hone_db_alikes *alikes = &c->chooser->target.alikes;
     c->out->match = match;
     c->out->trial = trial;
+    c->out->target_difference = alikes->differences[hone_db_alikes_find(alikes, trial->target)];
     c->out->trace = trace;
     c->out->program = program;
 }
@@ -219,12 +220,16 @@ static bool rank(void *ctx, const hone_db_trial *trial) {
     return true;
 }
 
-/* Of one target: the one that v_best names, then the next best. */
-static hone_status rank_all(const choosing *c, const hone_hash128 *workload,
-                            const hone_hash128 *target, ranking *out) {
-    const hone_record_chooser *chooser = c->chooser;
+/* The records that serve, in the order that all use. */
+static hone_status rank_all(const choosing *c, const hone_hash128 *workload, ranking *out) {
+    const hone_db_alikes *alikes = &c->chooser->target.alikes;
+    hone_db_filter filter = {.workload = workload,
+                             .target = alikes->hashes,
+                             .target_count = alikes->count,
+                             .limit = MAX_TRIES,
+                             .order = HONE_DB_ORDER_BEST};
     *out = (ranking){0};
-    return hone_db_top_k(chooser->db, workload, target, MAX_TRIES, rank, out);
+    return hone_db_trials(c->chooser->db, &filter, rank, out);
 }
 
 static hone_status get(const choosing *c, int64_t record, const hone_db_trial **out_trial) {
@@ -238,9 +243,9 @@ static bool is_chosen(const choosing *c) {
 }
 
 /* The first of a ranking that fits; those before it are told in out->stale. */
-static hone_status choose_own(choosing *c, const hone_db_alike *target) {
+static hone_status choose_own(choosing *c) {
     ranking r;
-    HONE_TRY(rank_all(c, &c->hash, &target->hash, &r));
+    HONE_TRY(rank_all(c, &c->hash, &r));
     for (size_t i = 0; i < r.count; i++) {
         const hone_db_trial *trial;
         const char *trouble = rejection(c, r.records[i]);
@@ -257,10 +262,9 @@ static hone_status choose_own(choosing *c, const hone_db_alike *target) {
 }
 
 /* The first record of an earlier program whose trace is legal today. */
-static hone_status choose_earlier(choosing *c, const recorded_program *program,
-                                  const hone_db_alike *target) {
+static hone_status choose_earlier(choosing *c, const recorded_program *program) {
     ranking r;
-    HONE_TRY(rank_all(c, &program->hash, &target->hash, &r));
+    HONE_TRY(rank_all(c, &program->hash, &r));
     for (size_t i = 0; i < r.count; i++) {
         const hone_db_trial *trial;
         const char *trace, *trouble = rejection(c, r.records[i]);
@@ -271,19 +275,6 @@ static hone_status choose_earlier(choosing *c, const recorded_program *program,
         }
         if (trouble) continue;
         use(c, trial, HONE_RECORD_TRANSLATED, trace, made);
-        return HONE_OK;
-    }
-    return HONE_OK;
-}
-
-/* For each target that serves, the very one first; program NULL: the kernel's own records. */
-static hone_status choose_of_targets(choosing *c, const recorded_program *program) {
-    const hone_db_alikes *alikes = &c->chooser->target.alikes;
-    for (size_t i = 0; i < alikes->count; i++) {
-        const hone_db_alike *target = &alikes->data[i];
-        HONE_TRY(program ? choose_earlier(c, program, target) : choose_own(c, target));
-        if (!is_chosen(c)) continue;
-        c->out->target_difference = target->difference;
         return HONE_OK;
     }
     return HONE_OK;
@@ -354,7 +345,7 @@ static hone_status look_at_earlier(choosing *c) {
         HONE_TRY(note_earlier(c, program, &is_earlier));
         if (!is_earlier || is_chosen(c)) continue;
         if (is_kernel(c, program)) {
-            HONE_TRY(choose_of_targets(c, program));
+            HONE_TRY(choose_earlier(c, program));
             c->translation = "its program has got another identity since";
         } else if (!alike && recorded_loops_are_same(program->func, c->func)) {
             alike = program;
@@ -362,7 +353,7 @@ static hone_status look_at_earlier(choosing *c) {
     }
     if (!alike || is_chosen(c)) return HONE_OK;
     c->translation = "its program had the same loops; its time is that program's";
-    return choose_of_targets(c, alike);
+    return choose_earlier(c, alike);
 }
 
 /* ---- in words ---- */
@@ -447,7 +438,7 @@ hone_status hone_record_choose(hone_record_chooser *chooser, const hone_func *fu
             c.own = &chooser->programs.data[i];
         }
     }
-    if (c.own) HONE_TRY(choose_of_targets(&c, NULL));
+    if (c.own) HONE_TRY(choose_own(&c));
     if (!hone_func_is_symbolic(func)) HONE_TRY(look_at_earlier(&c));
     bool is_elsewhere = c.own && c.own->good_elsewhere > 0;
     if (out_choice->match == HONE_RECORD_NONE && is_elsewhere) {

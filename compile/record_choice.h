@@ -42,7 +42,7 @@ typedef struct hone_record_choice {
 
 typedef struct hone_record_chooser hone_record_chooser;
 
-/* Records for the target and, after them, for those like it (database/db_targets.h) serve.
+/* Records for the target and for those like it (database/db_targets.h) serve.
  * The database (NULL: no records) and the intrinsics (NULL: the built-in ones) must outlive it. */
 HONE_NODISCARD hone_status hone_record_chooser_create(hone_db *db, const hone_target *target,
                                                       const hone_tensor_intrins *intrins,

@@ -45,7 +45,7 @@ static bool add_task(void *ctx, const hone_db_task *task) {
     for (size_t i = 0; i < l->programs->count; i++) {
         recorded_program *program = &l->programs->data[i];
         if (!hone_hash128_equal(program->hash, task->workload)) continue;
-        if (hone_db_alikes_have(&l->target->alikes, task->target)) {
+        if (hone_db_alikes_find(&l->target->alikes, task->target) < l->target->alikes.count) {
             program->good += task->ok;
         } else if (task->ok > 0) {
             program->good_elsewhere += task->ok;
@@ -98,14 +98,13 @@ static bool note_version(void *ctx, const hone_db_session *session) {
 static hone_status find_maker(hone_db *db, const recorded_target *target, hone_arena *arena,
                               recorded_program *program) {
     maker m = {.arena = arena};
-    for (size_t i = 0; i < target->alikes.count && !m.session; i++) {
-        hone_db_filter filter = {.workload = &program->hash,
-                                 .target = &target->alikes.data[i].hash,
-                                 .outcome = HONE_DB_OUTCOME_OK,
-                                 .limit = 1,
-                                 .order = HONE_DB_ORDER_LATEST};
-        HONE_TRY(hone_db_trials(db, &filter, note_session, &m));
-    }
+    hone_db_filter filter = {.workload = &program->hash,
+                             .target = target->alikes.hashes,
+                             .target_count = target->alikes.count,
+                             .outcome = HONE_DB_OUTCOME_OK,
+                             .limit = 1,
+                             .order = HONE_DB_ORDER_LATEST};
+    HONE_TRY(hone_db_trials(db, &filter, note_session, &m));
     if (m.session) HONE_TRY(hone_db_sessions(db, m.session, note_version, &m));
     program->made_by = m.version;
     return m.failed ? no_memory() : HONE_OK;

@@ -179,7 +179,7 @@ hone_status hone_db_prune(hone_db *db, int64_t keep, int64_t *out_removed) {
 
 /* ---- reading trials ---- */
 
-/* Counts what a visit has seen of the first of two queries. */
+/* Counts what a visit has seen of several queries. */
 typedef struct counted_visit {
     hone_db_visit_trial visit;
     void *ctx;
@@ -194,24 +194,34 @@ static bool visit_counted(void *ctx, const hone_db_trial *trial) {
     return !c->stopped;
 }
 
-static hone_status query_best(hone_db *db, hone_db_query query, hone_db_visit_trial visit,
-                              void *ctx) {
-    counted_visit c = {.visit = visit, .ctx = ctx};
+/* Asks of one target after the other, until there are enough. */
+static hone_status query_targets(hone_db *db, hone_db_query query, counted_visit *c) {
+    const hone_hash128 *targets = query.filter.target;
+    size_t count = targets && query.filter.target_count ? query.filter.target_count : 1;
+    int64_t limit = query.filter.limit;
+    for (size_t i = 0; i < count && !c->stopped && !(limit > 0 && c->count == limit); i++) {
+        query.filter.target = targets ? &targets[i] : NULL;
+        query.filter.limit = limit > 0 ? limit - c->count : 0;
+        HONE_TRY(db->vt->query(db, &query, visit_counted, c));
+    }
+    return HONE_OK;
+}
+
+static hone_status query_best(hone_db *db, hone_db_query query, counted_visit *c) {
     query.filter.order = HONE_DB_ORDER_FASTEST;
     query.confirmed = HONE_DB_CONFIRMED_ONLY;
     query.by_confirmed = true;
-    HONE_TRY(db->vt->query(db, &query, visit_counted, &c));
-    if (c.stopped || (query.filter.limit > 0 && c.count == query.filter.limit)) return HONE_OK;
-    if (query.filter.limit > 0) query.filter.limit -= c.count;
+    HONE_TRY(query_targets(db, query, c));
     query.confirmed = HONE_DB_CONFIRMED_NOT;
     query.by_confirmed = false;
-    return db->vt->query(db, &query, visit, ctx);
+    return query_targets(db, query, c);
 }
 
 static hone_status query_any(hone_db *db, const hone_db_query *query, hone_db_visit_trial visit,
                              void *ctx) {
-    if (query->filter.order == HONE_DB_ORDER_BEST) return query_best(db, *query, visit, ctx);
-    return db->vt->query(db, query, visit, ctx);
+    counted_visit c = {.visit = visit, .ctx = ctx};
+    bool is_best = query->filter.order == HONE_DB_ORDER_BEST;
+    return is_best ? query_best(db, *query, &c) : query_targets(db, *query, &c);
 }
 
 hone_status hone_db_trials(hone_db *db, const hone_db_filter *filter, hone_db_visit_trial visit,
@@ -327,10 +337,12 @@ hone_status hone_db_get_trial(hone_db *db, const char *record_or_uid, hone_arena
     LOCKED(db, get_trial(db, record_or_uid, arena, out_trial));
 }
 
-hone_status hone_db_seen_programs(hone_db *db, const hone_hash128 *workload,
-                                  const hone_hash128 *target, hone_db_visit_hash visit, void *ctx) {
-    assert(db && workload && target && visit);
-    LOCKED(db, db->vt->seen_programs(db, workload, target, visit, ctx));
+hone_status hone_db_has_program(hone_db *db, const hone_hash128 *workload,
+                                const hone_hash128 *target, const hone_hash128 *program,
+                                int64_t last_record, bool *out_has) {
+    assert(db && workload && target && program && out_has);
+    *out_has = false;
+    LOCKED(db, db->vt->has_program(db, workload, target, program, last_record, out_has));
 }
 
 hone_status hone_db_last_proposal(hone_db *db, const char *session, const hone_hash128 *workload,

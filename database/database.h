@@ -202,6 +202,9 @@ typedef enum hone_db_order {
 /* Which trials; zeroed = all, in proposal order. Members that are NULL or 0 do not restrict. */
 typedef struct hone_db_filter {
     const hone_hash128 *workload, *target, *program;
+    size_t target_count; /* of those at `target`; 0 = 1. Times of different targets are not
+                            compared: what is of the first comes first, and so on; BEST: the
+                            confirmed ones of all targets, then the others */
     const char *session;
     const char *outcome; /* "ok", or a failure class */
     int64_t limit;       /* 0 = no limit */
@@ -232,12 +235,12 @@ HONE_NODISCARD hone_status hone_db_best(hone_db *db, const hone_hash128 *workloa
 HONE_NODISCARD hone_status hone_db_get_trial(hone_db *db, const char *record_or_uid,
                                              hone_arena *arena, const hone_db_trial **out_trial);
 
-/* The distinct program hashes that were tried for a task, and the largest proposal number of a
- * session's trials of it (-1 = none). */
-typedef bool (*hone_db_visit_hash)(void *ctx, const hone_hash128 *hash);
-HONE_NODISCARD hone_status hone_db_seen_programs(hone_db *db, const hone_hash128 *workload,
-                                                 const hone_hash128 *target,
-                                                 hone_db_visit_hash visit, void *ctx);
+/* Whether a program was tried for a task, in the records up to last_record. */
+HONE_NODISCARD hone_status hone_db_has_program(hone_db *db, const hone_hash128 *workload,
+                                               const hone_hash128 *target,
+                                               const hone_hash128 *program, int64_t last_record,
+                                               bool *out_has);
+/* The largest proposal number of a session's trials of a task; -1 = none. */
 HONE_NODISCARD hone_status hone_db_last_proposal(hone_db *db, const char *session,
                                                  const hone_hash128 *workload,
                                                  const hone_hash128 *target, int64_t *out_proposal);

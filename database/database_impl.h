@@ -49,8 +49,9 @@ typedef struct hone_db_vtable {
     /* The records whose uid begins with this lower-case hex prefix: 0, 1 or 2 (= several); the
      * first goes to out_record. */
     hone_status (*find_uid)(hone_db *self, const char *prefix, int *out_count, int64_t *out_record);
-    hone_status (*seen_programs)(hone_db *self, const hone_hash128 *workload,
-                                 const hone_hash128 *target, hone_db_visit_hash visit, void *ctx);
+    hone_status (*has_program)(hone_db *self, const hone_hash128 *workload,
+                               const hone_hash128 *target, const hone_hash128 *program,
+                               int64_t last_record, bool *out_has);
     hone_status (*last_proposal)(hone_db *self, const char *session, const hone_hash128 *workload,
                                  const hone_hash128 *target, int64_t *out_proposal);
     hone_status (*workloads)(hone_db *self, const hone_hash128 *hash, hone_db_visit_workload visit,

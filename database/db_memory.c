@@ -420,23 +420,16 @@ static hone_status find_uid(hone_db *base, const char *prefix, int *out_count,
     return HONE_OK;
 }
 
-static hone_status seen_programs(hone_db *base, const hone_hash128 *workload,
-                                 const hone_hash128 *target, hone_db_visit_hash visit, void *ctx) {
+static hone_status has_program(hone_db *base, const hone_hash128 *workload,
+                               const hone_hash128 *target, const hone_hash128 *program,
+                               int64_t last_record, bool *out_has) {
     db_memory *db = as_memory(base);
-    hone_map128 seen = {0};
-    hone_status st = HONE_OK;
-    for (size_t i = 0; i < db->trials.count; i++) {
+    for (size_t i = 0; i < db->trials.count && !*out_has; i++) {
         const hone_db_trial *trial = db->trials.data[i];
-        if (!of_task(trial, workload, target)) continue;
-        if (hone_map128_find(&seen, trial->program, NULL)) continue;
-        if (!hone_map128_put(&seen, trial->program, 1)) {
-            st = no_memory();
-            break;
-        }
-        if (!visit(ctx, &trial->program)) break;
+        *out_has = of_task(trial, workload, target) && trial->record <= last_record &&
+                   hone_hash128_equal(trial->program, *program);
     }
-    hone_map128_deinit(&seen);
-    return st;
+    return HONE_OK;
 }
 
 static hone_status last_proposal(hone_db *base, const char *session, const hone_hash128 *workload,
@@ -638,7 +631,7 @@ static const hone_db_vtable memory_vtable = {
     .prune = prune,
     .query = query_trials,
     .find_uid = find_uid,
-    .seen_programs = seen_programs,
+    .has_program = has_program,
     .last_proposal = last_proposal,
     .workloads = workloads,
     .targets = targets,

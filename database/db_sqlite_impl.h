@@ -46,7 +46,7 @@ typedef enum db_stmt_id {
     DB_STMT_SAMPLES,
     DB_STMT_FEATURE,
     DB_STMT_FIND_UID,
-    DB_STMT_SEEN,
+    DB_STMT_HAS_PROGRAM,
     DB_STMT_LAST_PROPOSAL,
     DB_STMT_WORKLOADS, /* all, as the next kinds; then one by its identity, one by its row */
     DB_STMT_WORKLOAD,
@@ -64,6 +64,13 @@ typedef enum db_stmt_id {
     DB_STMT_COUNT,
 } db_stmt_id;
 
+/* A query of trials that is kept prepared; which there are, the filters decide. */
+enum { DB_KEPT_QUERIES = 8 };
+typedef struct db_kept_query {
+    char *text; /* owned; NULL = none */
+    sqlite3_stmt *stmt;
+} db_kept_query;
+
 typedef struct db_sqlite {
     hone_db base; /* first: a db_sqlite * is an hone_db * */
     sqlite3 *sql;
@@ -72,6 +79,7 @@ typedef struct db_sqlite {
     bool is_rescued;  /* its file is gone, what it held was saved */
     bool is_checking; /* messages about damage do not send people to 'hone db check' */
     sqlite3_stmt *stmts[DB_STMT_COUNT];
+    db_kept_query queries[DB_KEPT_QUERIES]; /* the one that was used last first */
     double *samples; /* scratch of the row being visited, as is the next */
     float *features;
     size_t sample_capacity, feature_capacity;
@@ -142,9 +150,9 @@ hone_status db_sqlite_query(hone_db *base, const hone_db_query *query, hone_db_v
                             void *ctx);
 hone_status db_sqlite_find_uid(hone_db *base, const char *prefix, int *out_count,
                                int64_t *out_record);
-hone_status db_sqlite_seen_programs(hone_db *base, const hone_hash128 *workload,
-                                    const hone_hash128 *target, hone_db_visit_hash visit,
-                                    void *ctx);
+hone_status db_sqlite_has_program(hone_db *base, const hone_hash128 *workload,
+                                  const hone_hash128 *target, const hone_hash128 *program,
+                                  int64_t last_record, bool *out_has);
 hone_status db_sqlite_last_proposal(hone_db *base, const char *session,
                                     const hone_hash128 *workload, const hone_hash128 *target,
                                     int64_t *out_proposal);

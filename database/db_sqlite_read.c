@@ -50,7 +50,10 @@ static void append_order(hone_str *text, const hone_db_query *query) {
     if (query->by_confirmed) {
         hone_str_append(text, " ORDER BY t.confirmed_ns, t.id");
     } else if (query->filter.order == HONE_DB_ORDER_FASTEST) {
-        hone_str_append(text, " ORDER BY t.median_ns, t.id");
+        /* A program or a session has few records: theirs are found and sorted (+: no index for
+         * it), not looked for among all of the task. */
+        bool are_few = query->filter.program || query->filter.session;
+        hone_str_printf(text, " ORDER BY %st.median_ns, t.id", are_few ? "+" : "");
     } else if (query->filter.order == HONE_DB_ORDER_RECORD) {
         hone_str_append(text, " ORDER BY t.id");
     } else if (query->filter.order == HONE_DB_ORDER_LATEST) {
@@ -61,18 +64,46 @@ static void append_order(hone_str *text, const hone_db_query *query) {
     if (query->filter.limit > 0) hone_str_append(text, " LIMIT ?7");
 }
 
+/* Takes over the text. */
+static hone_status prepare_kept(db_sqlite *db, char *text, db_kept_query *out) {
+    *out = (db_kept_query){.text = text};
+    int rc = sqlite3_prepare_v3(db->sql, text, -1, SQLITE_PREPARE_PERSISTENT, &out->stmt, NULL);
+    if (rc == SQLITE_OK) return HONE_OK;
+    hone_free(text);
+    return db_sqlite_error(db, rc, "prepare a query");
+}
+
+/* Finds it among those that are kept, or makes it in the place of the one that was not used for the
+ * longest time, and puts it in front. */
+static hone_status keep_query(db_sqlite *db, char *text) {
+    db_kept_query *kept = db->queries, one;
+    int at = 0;
+    while (at < DB_KEPT_QUERIES - 1 && kept[at].text && strcmp(kept[at].text, text) != 0)
+        at++;
+    if (kept[at].text && strcmp(kept[at].text, text) == 0) {
+        one = kept[at];
+        hone_free(text);
+    } else {
+        HONE_TRY(prepare_kept(db, text, &one));
+        sqlite3_finalize(kept[at].stmt);
+        hone_free(kept[at].text);
+    }
+    memmove(&kept[1], &kept[0], (size_t)at * sizeof *kept);
+    kept[0] = one;
+    return HONE_OK;
+}
+
 static hone_status prepare_query(db_sqlite *db, const hone_db_query *query,
                                  sqlite3_stmt **out_stmt) {
-    *out_stmt = NULL;
     hone_str text = {0};
+    *out_stmt = NULL;
     hone_str_append(&text, trial_select);
     append_where(&text, query);
     append_order(&text, query);
-    hone_status st = hone_str_check(&text);
-    int rc = st ? SQLITE_OK : sqlite3_prepare_v2(db->sql, text.data, -1, out_stmt, NULL);
-    hone_str_deinit(&text);
-    if (st) return st;
-    if (rc != SQLITE_OK) return db_sqlite_error(db, rc, "prepare a query");
+    HONE_TRY(hone_str_check(&text));
+    HONE_TRY(keep_query(db, hone_str_take(&text)));
+    *out_stmt = db->queries[0].stmt;
+    sqlite3_clear_bindings(*out_stmt);
     return HONE_OK;
 }
 
@@ -214,7 +245,7 @@ hone_status db_sqlite_query(hone_db *base, const hone_db_query *query, hone_db_v
         go_on = visit(ctx, &trial);
     }
 done:
-    sqlite3_finalize(stmt);
+    sqlite3_reset(stmt);
     return st;
 }
 
@@ -280,21 +311,18 @@ static void cursor_close(cursor *c) {
     sqlite3_reset(c->stmt);
 }
 
-hone_status db_sqlite_seen_programs(hone_db *base, const hone_hash128 *workload,
-                                    const hone_hash128 *target, hone_db_visit_hash visit,
-                                    void *ctx) {
+hone_status db_sqlite_has_program(hone_db *base, const hone_hash128 *workload,
+                                  const hone_hash128 *target, const hone_hash128 *program,
+                                  int64_t last_record, bool *out_has) {
     cursor c;
-    HONE_TRY(cursor_open(&c, db_sqlite_of(base), DB_STMT_SEEN, "read program hashes"));
+    HONE_TRY(cursor_open(&c, db_sqlite_of(base), DB_STMT_HAS_PROGRAM, "look for a program"));
     HONE_TRY(cursor_bind(&c, 1, workload, NULL));
     HONE_TRY(cursor_bind(&c, 2, target, NULL));
-    for (;;) {
-        bool row = false;
-        hone_hash128 hash;
-        HONE_TRY(cursor_next(&c, &row));
-        if (!row) return HONE_OK;
-        HONE_TRY(cursor_hash(&c, 0, &hash));
-        if (!visit(ctx, &hash)) break;
-    }
+    HONE_TRY(cursor_bind(&c, 3, program, NULL));
+    int rc = SQLITE_OK;
+    db_bind_int(c.stmt, 4, last_record, &rc);
+    if (rc != SQLITE_OK) return db_sqlite_error(c.db, rc, c.doing);
+    HONE_TRY(cursor_next(&c, out_has));
     cursor_close(&c);
     return HONE_OK;
 }

@@ -5,6 +5,7 @@
 
 #include "database/db_sqlite_impl.h"
 #include "database/db_sqlite_schema.h"
+#include "support/alloc.h"
 
 #define WORKLOAD_ROWS "SELECT hash, hash_version, name, flops, args_json, program FROM workload"
 #define TARGET_ROWS "SELECT hash, threads, text FROM target"
@@ -79,9 +80,10 @@ static const char *const texts[DB_STMT_COUNT] = {
     [DB_STMT_FEATURE] =
         "SELECT version, row_count, column_count, data FROM feature WHERE trial_id = ?1",
     [DB_STMT_FIND_UID] = "SELECT id FROM trial WHERE uid >= ?1 AND uid < ?1 || 'g' LIMIT 2",
-    [DB_STMT_SEEN] = "SELECT DISTINCT program FROM trial"
-                     " WHERE workload_id = (SELECT id FROM workload WHERE hash = ?1)"
-                     " AND target_id = (SELECT id FROM target WHERE hash = ?2)",
+    [DB_STMT_HAS_PROGRAM] = "SELECT 1 FROM trial"
+                            " WHERE workload_id = (SELECT id FROM workload WHERE hash = ?1)"
+                            " AND target_id = (SELECT id FROM target WHERE hash = ?2)"
+                            " AND program = ?3 AND id <= ?4 LIMIT 1",
     [DB_STMT_LAST_PROPOSAL] = "SELECT max(proposal) FROM trial"
                               " WHERE session_id = (SELECT id FROM session WHERE uid = ?1)"
                               " AND workload_id = (SELECT id FROM workload WHERE hash = ?2)"
@@ -211,6 +213,11 @@ void db_sqlite_finalize_all(db_sqlite *db) {
     for (int i = 0; i < DB_STMT_COUNT; i++) {
         sqlite3_finalize(db->stmts[i]);
         db->stmts[i] = NULL;
+    }
+    for (int i = 0; i < DB_KEPT_QUERIES; i++) {
+        sqlite3_finalize(db->queries[i].stmt);
+        hone_free(db->queries[i].text);
+        db->queries[i] = (db_kept_query){0};
     }
 }
 

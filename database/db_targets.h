@@ -10,25 +10,20 @@
 #define HONE_DATABASE_DB_TARGETS_H
 
 #include "database/database.h"
-#include "support/vec.h"
 #include "target/target.h"
 
-typedef struct hone_db_alike {
-    hone_hash128 hash;
-    const char *difference; /* in words; NULL: the very target */
-} hone_db_alike;
+/* The target itself, then those like it: fewest differences first, then by hash. As `target` and
+ * `target_count` of a filter the hashes ask for all records that serve. */
+typedef struct hone_db_alikes {
+    size_t count;                   /* at least 1 */
+    const hone_hash128 *hashes;     /* in the arena, as all of it */
+    const char *const *differences; /* in words; NULL: the very target */
+    bool is_known;                  /* the very target is in the database */
+} hone_db_alikes;
 
-typedef HONE_VEC(hone_db_alike) hone_db_alikes;
-
-/* The target itself, known or not, then the others in the order they were put. The words live in
- * the arena, the list is the caller's (hone_vec_deinit). */
 HONE_NODISCARD hone_status hone_db_targets_alike(hone_db *db, const hone_target *target,
                                                  hone_arena *arena, hone_db_alikes *out);
-bool hone_db_alikes_have(const hone_db_alikes *alikes, hone_hash128 hash);
-
-/* Under which hash records of the target are kept: its own when the database knows it or none like
- * it, else that of the first that is like it. */
-HONE_NODISCARD hone_status hone_db_target_kept(hone_db *db, const hone_target *target,
-                                               hone_hash128 *out_hash);
+/* Where a target stands among them; out->count = it does not serve. */
+size_t hone_db_alikes_find(const hone_db_alikes *alikes, hone_hash128 hash);
 
 #endif

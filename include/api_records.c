@@ -39,19 +39,20 @@ void hone_records_close(hone_records *records) {
 /* ---- which records ---- */
 
 typedef struct scope {
-    hone_hash128 workload, target;
-    bool has_workload, has_target;
+    hone_hash128 workload;
+    hone_db_alikes targets; /* count 0 = all */
+    bool has_workload;
 } scope;
 
 static hone_status scope_init(hone_db *db, const char *workload, const char *target,
-                              scope *out_scope) {
-    *out_scope = (scope){.has_workload = workload != NULL, .has_target = target != NULL};
+                              hone_arena *arena, scope *out_scope) {
+    *out_scope = (scope){.has_workload = workload != NULL};
     if (workload && !hone_hash128_parse(workload, &out_scope->workload))
         return HONE_ERROR(HONE_CODE_INVALID, "'%s' is no hash of 32 digits", workload);
     if (target) {
         hone_target parsed;
         HONE_TRY(hone_target_parse(target, &parsed));
-        HONE_TRY(hone_db_target_kept(db, &parsed, &out_scope->target));
+        HONE_TRY(hone_db_targets_alike(db, &parsed, arena, &out_scope->targets));
     }
     return HONE_OK;
 }
@@ -133,23 +134,29 @@ static hone_status name_and_visit(hone_db *db, collected *c, hone_record_visit v
     return HONE_OK;
 }
 
+static hone_status top_of(hone_db *db, const scope *s, int64_t limit, collected *c,
+                          hone_record_visit visit, void *ctx) {
+    hone_db_filter filter = {.workload = s->has_workload ? &s->workload : NULL,
+                             .target = s->targets.hashes,
+                             .target_count = s->targets.count,
+                             .outcome = HONE_DB_OUTCOME_OK,
+                             .limit = limit,
+                             .order = HONE_DB_ORDER_BEST};
+    HONE_TRY(hone_db_trials(db, &filter, collect, c));
+    if (c->failed) return HONE_ERROR(HONE_CODE_NO_MEMORY, "records");
+    return name_and_visit(db, c, visit, ctx);
+}
+
 hone_error *hone_records_top(hone_records *records, const char *workload, const char *target,
                              size_t limit, hone_record_visit visit, void *ctx) {
     HONE_API_NEED(records);
     HONE_API_NEED(visit);
     scope s;
-    hone_status st = scope_init(records->db, workload, target, &s);
-    if (st) return hone_api_error(st);
     collected c = {.arena = hone_arena_create(1 << 14)};
     if (!c.arena) return hone_api_error(HONE_ERROR(HONE_CODE_NO_MEMORY, "records"));
-    hone_db_filter filter = {.workload = s.has_workload ? &s.workload : NULL,
-                             .target = s.has_target ? &s.target : NULL,
-                             .outcome = HONE_DB_OUTCOME_OK,
-                             .limit = limit > INT64_MAX ? 0 : (int64_t)limit,
-                             .order = HONE_DB_ORDER_BEST};
-    st = hone_db_trials(records->db, &filter, collect, &c);
-    if (!st && c.failed) st = HONE_ERROR(HONE_CODE_NO_MEMORY, "records");
-    if (!st) st = name_and_visit(records->db, &c, visit, ctx);
+    hone_status st = scope_init(records->db, workload, target, c.arena, &s);
+    int64_t most = limit > INT64_MAX ? 0 : (int64_t)limit;
+    if (!st) st = top_of(records->db, &s, most, &c, visit, ctx);
     hone_arena_destroy(c.arena);
     return hone_api_error(st);
 }
@@ -158,24 +165,11 @@ hone_error *hone_records_best(hone_records *records, const char *workload, const
                               hone_record_visit visit, void *ctx) {
     HONE_API_NEED(records);
     HONE_API_NEED(visit);
-    scope s;
-    hone_status st = scope_init(records->db, workload, target, &s);
-    if (!st && (!s.has_workload || !s.has_target))
-        st = HONE_ERROR(HONE_CODE_INVALID, "the best record is that of a workload and a target");
-    if (st) return hone_api_error(st);
-    collected c = {.arena = hone_arena_create(1 << 14)};
-    if (!c.arena) return hone_api_error(HONE_ERROR(HONE_CODE_NO_MEMORY, "records"));
-    const hone_db_trial *best = NULL;
-    st = hone_db_best(records->db, &s.workload, &s.target, c.arena, &best);
-    if (!st && best) {
-        (void)collect(&c, best);
-        if (c.failed)
-            st = HONE_ERROR(HONE_CODE_NO_MEMORY, "records");
-        else
-            st = name_and_visit(records->db, &c, visit, ctx);
+    if (!workload || !target) {
+        return hone_api_error(
+            HONE_ERROR(HONE_CODE_INVALID, "the best record is that of a workload and a target"));
     }
-    hone_arena_destroy(c.arena);
-    return hone_api_error(st);
+    return hone_records_top(records, workload, target, 1, visit, ctx);
 }
 
 /* ---- SQL ---- */

@@ -140,22 +140,40 @@ hone_status hone_cli_list_trials(hone_db *db, const hone_db_filter *filter, hone
     return listed(rows, hone_db_trials(db, filter, take_trial, rows));
 }
 
+/* Adds what is known for one target that serves; its place among the best (confirmed or not, then
+ * by target) says whether its best record is the one to use. */
+static void add_known(hone_db_task *known, size_t *io_best, const hone_db_task *row, size_t at,
+                      size_t targets) {
+    size_t place = at + (row->confirmed ? 0 : targets);
+    if (row->ok && place < *io_best) {
+        *io_best = place;
+        known->best_ns = row->best_ns;
+    }
+    known->trials += row->trials;
+    known->ok += row->ok;
+    known->failed += row->failed;
+    known->confirmed += row->confirmed;
+}
+
 hone_status hone_cli_known_tasks(hone_db *db, const hone_task_list *tasks,
                                  const hone_target *target, hone_arena *arena,
                                  hone_db_task **out_known) {
     *out_known = NULL;
     hone_db_rows rows = {.arena = arena};
+    hone_db_alikes alikes;
     HONE_TRY(hone_cli_list_tasks(db, &rows));
-    hone_hash128 target_hash;
-    HONE_TRY(hone_db_target_kept(db, target, &target_hash));
+    HONE_TRY(hone_db_targets_alike(db, target, arena, &alikes));
     hone_db_task *known = hone_arena_zalloc(arena, (tasks->count + 1) * sizeof *known);
     if (!known) return HONE_ERROR(HONE_CODE_NO_MEMORY, "rows of the database");
     for (uint32_t i = 0; i < tasks->count; i++) {
+        size_t best = SIZE_MAX;
         known[i].best_ns = NAN;
         for (size_t j = 0; j < rows.count; j++) {
-            if (hone_hash128_equal(rows.tasks[j].workload, tasks->items[i].hash) &&
-                hone_hash128_equal(rows.tasks[j].target, target_hash)) {
-                known[i] = rows.tasks[j];
+            const hone_db_task *row = &rows.tasks[j];
+            size_t at = hone_db_alikes_find(&alikes, row->target);
+            bool serves = at < alikes.count;
+            if (serves && hone_hash128_equal(row->workload, tasks->items[i].hash)) {
+                add_known(&known[i], &best, row, at, alikes.count);
             }
         }
     }

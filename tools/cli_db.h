@@ -13,8 +13,8 @@ HONE_NODISCARD hone_status hone_cli_open_db(const char *path, hone_db_mode mode,
 /* Ends a line about a merge: how many rows took news, when any did. */
 void hone_cli_put_news(hone_cli *cli, const hone_db_merge_counts *counts);
 
-/* What the database knows of each task on the target: one row per task, in arena; trials 0 where
- * it knows nothing. */
+/* What the database knows of each task on the target and those like it: one row per task, in arena,
+ * with the time of the record that a compilation would take; trials 0 where it knows nothing. */
 HONE_NODISCARD hone_status hone_cli_known_tasks(hone_db *db, const hone_task_list *tasks,
                                                 const hone_target *target, hone_arena *arena,
                                                 hone_db_task **out_known);

@@ -17,10 +17,8 @@ typedef struct top_options {
 } top_options;
 
 /* By name, or by the first digits of the workload's hash. */
-static bool is_wanted(const top_options *options, const hone_hash128 *target,
-                      const hone_db_task *task) {
+static bool is_wanted(const top_options *options, const hone_db_task *task) {
     char hash[HONE_HASH_HEX_BYTES];
-    if (target && !hone_hash128_equal(task->target, *target)) return false;
     if (options->threads && task->threads != options->threads) return false;
     if (!options->task || strcmp(options->task, task->name) == 0) return true;
     size_t length = strlen(options->task);
@@ -69,15 +67,22 @@ static hone_json *trial_json(const hone_db_task *task, const hone_db_trial *tria
     return NULL;
 }
 
-static hone_status top_of(hone_cli *cli, hone_db *db, const hone_db_task *task, int64_t k,
-                          hone_table *table, hone_json *json) {
+/* The task that a record is of: all that is known of its target. */
+static const hone_db_task *task_of(const hone_db_rows *tasks, const hone_db_trial *trial) {
+    size_t i = 0;
+    while (!hone_hash128_equal(tasks->tasks[i].workload, trial->workload) ||
+           !hone_hash128_equal(tasks->tasks[i].target, trial->target)) {
+        i++;
+    }
+    return &tasks->tasks[i];
+}
+
+static hone_status top_of(hone_cli *cli, hone_db *db, const hone_db_filter *filter,
+                          const hone_db_rows *tasks, hone_table *table, hone_json *json) {
     hone_db_rows rows = {.arena = cli->arena};
-    hone_db_filter filter = {.workload = &task->workload,
-                             .target = &task->target,
-                             .limit = k,
-                             .order = HONE_DB_ORDER_BEST};
-    HONE_TRY(hone_cli_list_trials(db, &filter, &rows));
+    HONE_TRY(hone_cli_list_trials(db, filter, &rows));
     for (size_t i = 0; i < rows.count; i++) {
+        const hone_db_task *task = task_of(tasks, &rows.trials[i]);
         put_trial(cli, table, task, &rows.trials[i]);
         if (!json || hone_json_append(json, trial_json(task, &rows.trials[i]))) continue;
         return HONE_ERROR(HONE_CODE_NO_MEMORY, "records");
@@ -85,21 +90,47 @@ static hone_status top_of(hone_cli *cli, hone_db *db, const hone_db_task *task, 
     return HONE_OK;
 }
 
-static hone_status top_on(hone_cli *cli, const top_options *options, hone_db *db,
-                          const hone_hash128 *target) {
-    hone_table table;
+/* Whether an earlier row has led to the records of all targets that serve. */
+static bool is_covered(const hone_db_rows *tasks, size_t at, const hone_db_alikes *alikes) {
+    for (size_t i = 0; i < at; i++) {
+        if (hone_hash128_equal(tasks->tasks[i].workload, tasks->tasks[at].workload) &&
+            hone_db_alikes_find(alikes, tasks->tasks[i].target) < alikes->count) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* alikes NULL: of each target for itself. */
+static hone_status top_of_all(hone_cli *cli, const top_options *options, hone_db *db,
+                              const hone_db_alikes *alikes, hone_table *table, hone_json *json) {
     hone_db_rows tasks = {.arena = cli->arena};
+    size_t found = 0;
+    HONE_TRY(hone_cli_list_tasks(db, &tasks));
+    for (size_t i = 0; i < tasks.count; i++) {
+        const hone_db_task *task = &tasks.tasks[i];
+        bool serves = !alikes || hone_db_alikes_find(alikes, task->target) < alikes->count;
+        if (!serves || !is_wanted(options, task)) continue;
+        found++;
+        if (alikes && is_covered(&tasks, i, alikes)) continue;
+        hone_db_filter filter = {.workload = &task->workload,
+                                 .target = alikes ? alikes->hashes : &task->target,
+                                 .target_count = alikes ? alikes->count : 1,
+                                 .limit = options->k,
+                                 .order = HONE_DB_ORDER_BEST};
+        HONE_TRY(top_of(cli, db, &filter, &tasks, table, json));
+    }
+    if (found == 0) cli->exit_code = HONE_EXIT_NO;
+    return HONE_OK;
+}
+
+static hone_status top_on(hone_cli *cli, const top_options *options, hone_db *db,
+                          const hone_db_alikes *alikes) {
+    hone_table table;
     hone_json *json = cli->json ? hone_json_make_array() : NULL;
     hone_table_init(&table, cli->arena,
                     "task|>threads|>record|>time|>GFLOPS|>spread|>confirmed|>age|>sketch|target");
-    size_t found = 0;
-    hone_status st = hone_cli_list_tasks(db, &tasks);
-    for (size_t i = 0; !st && i < tasks.count; i++) {
-        if (!is_wanted(options, target, &tasks.tasks[i])) continue;
-        found++;
-        st = top_of(cli, db, &tasks.tasks[i], options->k, &table, json);
-    }
-    if (!st && found == 0) cli->exit_code = HONE_EXIT_NO;
+    hone_status st = top_of_all(cli, options, db, alikes, &table, json);
     if (!st && json) return hone_cli_put_json(cli, json);
     if (!st) hone_table_print(&table, &cli->out);
     hone_json_destroy(json);
@@ -108,14 +139,15 @@ static hone_status top_on(hone_cli *cli, const top_options *options, hone_db *db
 
 static hone_status top(hone_cli *cli, const top_options *options) {
     hone_target target;
-    hone_hash128 hash = {0};
+    hone_db_alikes alikes;
     hone_db *db = NULL;
     if (options->target) {
         HONE_TRY(hone_cli_parse_target(options->target, options->threads, &target));
     }
     HONE_TRY(hone_cli_open_db(cli->args[0], HONE_DB_READ, &db));
-    hone_status st = options->target ? hone_db_target_kept(db, &target, &hash) : HONE_OK;
-    if (!st) st = top_on(cli, options, db, options->target ? &hash : NULL);
+    hone_status st = HONE_OK;
+    if (options->target) st = hone_db_targets_alike(db, &target, cli->arena, &alikes);
+    if (!st) st = top_on(cli, options, db, options->target ? &alikes : NULL);
     hone_db_release(db);
     return st;
 }
@@ -132,7 +164,7 @@ int hone_db_verb_top(int argc, char **argv) {
          .value = "TARGET",
          .kind = HONE_CLI_TEXT,
          .to = &o.target,
-         .help = "records for this target alone"},
+         .help = "records that serve this target: its own and those of targets like it"},
         {.name = "threads",
          .value = "N",
          .kind = HONE_CLI_NUMBER,

@@ -188,20 +188,15 @@ static hone_status open_runner(tune_run *run, const tune_options *o) {
     return open_local_runner(run, o, &run->runner);
 }
 
-/* Where the database knows the target under another description, records go on there. */
+/* A tune that is the first for its target begins with what the database has of those like it. */
 static hone_status say_known_target(tune_run *run) {
-    hone_hash128 kept;
-    hone_db_alikes alikes = {0};
-    HONE_TRY(hone_db_target_kept(run->db, &run->target, &kept));
-    hone_status st = hone_db_targets_alike(run->db, &run->target, run->cli->arena, &alikes);
-    for (size_t i = 0; i < alikes.count && !st; i++) {
-        if (!alikes.data[i].difference || !hone_hash128_equal(alikes.data[i].hash, kept)) continue;
-        HONE_LOG(&run->log, HONE_LOG_WARNING,
-                 "records go on under a target of the database that is like this one: %s",
-                 alikes.data[i].difference);
-    }
-    hone_vec_deinit(&alikes);
-    return st;
+    hone_db_alikes alikes;
+    HONE_TRY(hone_db_targets_alike(run->db, &run->target, run->cli->arena, &alikes));
+    if (alikes.is_known || alikes.count == 1) return HONE_OK;
+    HONE_LOG(&run->log, HONE_LOG_WARNING,
+             "the search begins with what the database has for a target that is like this one: %s",
+             alikes.differences[1]);
+    return HONE_OK;
 }
 
 static hone_status open_services(tune_run *run, const tune_options *o) {

@@ -127,32 +127,37 @@ static hone_status next_generation(pool *p) {
     return score(p, from);
 }
 
-static bool is_new(const hone_tune_task *task, const hone_candidate *candidate) {
-    uint64_t where = 0;
-    return !hone_map128_find(&task->seen, candidate->program, &where);
+typedef struct choice {
+    hone_tune_task *task;
+    hone_candidate *out;
+    uint32_t count;
+} choice;
+
+static hone_status take_if_new(choice *c, const hone_candidate *candidate) {
+    bool is_new;
+    HONE_TRY(hone_tune_task_note_program(c->task, candidate->program, &is_new));
+    if (is_new) c->out[c->count++] = *candidate;
+    return HONE_OK;
+}
+
+static hone_status take_best(choice *c, const pool *p, const hone_candidate **order,
+                             uint32_t count) {
+    for (uint32_t i = 0; i < p->count && c->count < count; i++)
+        HONE_TRY(take_if_new(c, order[i]));
+    return HONE_OK;
 }
 
 /* Takes the best unseen ones, and a random share from all over the pool. */
-static uint32_t choose(pool *p, const hone_candidate **order, uint32_t count, hone_candidate *out) {
-    uint32_t chosen = 0;
+static hone_status choose(pool *p, const hone_candidate **order, uint32_t count,
+                          hone_candidate *out, uint32_t *out_count) {
+    choice c = {.task = p->task, .out = out};
     uint32_t randoms = (uint32_t)(count * RANDOM_SHARE + hone_rng_uniform(&p->rng));
-    for (uint32_t i = 0; i < p->count && chosen + randoms < count; i++) {
-        if (!is_new(p->task, order[i])) continue;
-        if (!hone_map128_put(&p->task->seen, order[i]->program, 0)) break;
-        out[chosen++] = *order[i];
-    }
-    for (uint32_t i = 0; i < 8 * count && chosen < count && p->count; i++) {
-        const hone_candidate *c = order[hone_rng_below(&p->rng, p->count)];
-        if (!is_new(p->task, c)) continue;
-        if (!hone_map128_put(&p->task->seen, c->program, 0)) break;
-        out[chosen++] = *c;
-    }
-    for (uint32_t i = 0; i < p->count && chosen < count; i++) {
-        if (!is_new(p->task, order[i])) continue;
-        if (!hone_map128_put(&p->task->seen, order[i]->program, 0)) break;
-        out[chosen++] = *order[i];
-    }
-    return chosen;
+    HONE_TRY(take_best(&c, p, order, randoms < count ? count - randoms : 0));
+    for (uint32_t i = 0; i < 8 * count && c.count < count && p->count; i++)
+        HONE_TRY(take_if_new(&c, order[hone_rng_below(&p->rng, p->count)]));
+    HONE_TRY(take_best(&c, p, order, count));
+    *out_count = c.count;
+    return HONE_OK;
 }
 
 /* Copies what outlives the round. */
@@ -172,7 +177,7 @@ static hone_status run(pool *p, uint32_t generations, uint32_t count, hone_candi
         HONE_TRY(next_generation(p));
     const hone_candidate **order = ranked(p);
     if (!order) return HONE_ERROR(HONE_CODE_NO_MEMORY, "search");
-    *out_count = choose(p, order, count, out);
+    HONE_TRY(choose(p, order, count, out, out_count));
     for (uint32_t i = 0; i < *out_count; i++)
         HONE_TRY(settle(p->task, &out[i]));
     return HONE_OK;

@@ -9,11 +9,9 @@ enum { MAX_TRIES = 64 };
 
 static hone_status add_if_new(hone_tune_task *task, hone_candidate *c, bool again,
                               hone_candidate *out, uint32_t *io_count) {
-    uint64_t where = 0;
-    if (!again && hone_map128_find(&task->seen, c->program, &where)) return HONE_OK;
-    if (!hone_map128_put(&task->seen, c->program, 0)) {
-        return HONE_ERROR(HONE_CODE_NO_MEMORY, "search");
-    }
+    bool is_new;
+    HONE_TRY(hone_tune_task_note_program(task, c->program, &is_new));
+    if (!again && !is_new) return HONE_OK;
     HONE_TRY(hone_tune_task_trace(task, task->arena, &c->trace));
     out[(*io_count)++] = *c;
     return HONE_OK;

@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include "builder/build_intrins.h"
-#include "database/db_targets.h"
 #include "database/session_owner.h"
 #include "ir/structural.h"
 #include "support/alloc.h"
@@ -77,8 +76,7 @@ static hone_status register_tasks(hone_tuning *t) {
     hone_db_target target = {.hash = t->target_hash,
                              .text = hone_str_text(&t->target_text),
                              .threads = t->options->target.num_threads};
-    bool is_own = hone_hash128_equal(t->target_hash, hone_target_hash(&t->options->target));
-    if (is_own) HONE_TRY(hone_db_put_target(t->options->db, &target));
+    HONE_TRY(hone_db_put_target(t->options->db, &target));
     for (uint32_t i = 0; i < t->task_count; i++) {
         hone_tune_task *task = t->tasks[i];
         hone_db_workload workload = {.hash = task->task->hash,
@@ -146,7 +144,9 @@ static hone_status make_references(hone_tuning *t) {
 static hone_status set_up(hone_tuning *t, const hone_task_list *list) {
     hone_target_print(&t->options->target, &t->target_text);
     HONE_TRY(hone_str_check(&t->target_text));
-    HONE_TRY(hone_db_target_kept(t->options->db, &t->options->target, &t->target_hash));
+    t->target_hash = hone_target_hash(&t->options->target);
+    HONE_TRY(
+        hone_db_targets_alike(t->options->db, &t->options->target, t->result->arena, &t->alikes));
     HONE_TRY(hone_tuning_loop_init(t));
     HONE_TRY(make_model(t));
     HONE_TRY(hone_build_intrins_open(t->options->intrin_count, t->options->intrins, &t->intrins));

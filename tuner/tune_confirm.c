@@ -7,13 +7,17 @@
 /* The winner of many noisy measurements is partly lucky. The fastest records of a task, the one
  * that would be used now and what tuning had to beat are therefore built again and timed in turns,
  * forwards and backwards, all on one device, and the medians of these times decide: only like is
- * compared with like. Beside a space of the user's the fastest are those of the session. */
+ * compared with like. Beside a space of the user's the fastest are those of the session. What would
+ * be used may be a record of another target like this one: its time here becomes a record of its
+ * own, and the other stays what was measured there. */
 
 enum { FASTEST = 3, CONTENDERS = FASTEST + 2, TURNS = 6, DEVICES = 2 /* one after the other */ };
 
 typedef struct contender {
     int64_t record;
-    bool is_own; /* of those that this session is about */
+    bool is_own;       /* of those that this session is about */
+    bool is_elsewhere; /* the record is another target's */
+    int32_t sketch;
     hone_hash128 program;
     const char *trace;
     hone_build_result built;
@@ -42,7 +46,11 @@ static void add(confirming *c, const hone_db_trial *trial) {
         return;
     }
     c->items[c->count++] =
-        (contender){.record = trial->record, .program = trial->program, .trace = trace};
+        (contender){.record = trial->record,
+                    .is_elsewhere = !hone_hash128_equal(trial->target, c->t->target_hash),
+                    .sketch = trial->sketch,
+                    .program = trial->program,
+                    .trace = trace};
 }
 
 static bool add_fast(void *ctx, const hone_db_trial *trial) {
@@ -51,15 +59,40 @@ static bool add_fast(void *ctx, const hone_db_trial *trial) {
     return !c->error && c->count < FASTEST;
 }
 
-static bool add_before(void *ctx, const hone_db_trial *trial) {
+static bool add_one(void *ctx, const hone_db_trial *trial) {
     add(ctx, trial);
     return false;
+}
+
+/* What would be used now; of a record of another target the own one of its program, if any. */
+static hone_status add_used(confirming *c, const hone_db_filter *own) {
+    const hone_tuning *t = c->t;
+    hone_db *db = t->options->db;
+    hone_db_filter used = {.workload = own->workload,
+                           .target = t->alikes.hashes,
+                           .target_count = t->alikes.count,
+                           .order = HONE_DB_ORDER_BEST,
+                           .limit = 1};
+    uint32_t count = c->count;
+    HONE_TRY(hone_db_trials(db, &used, add_one, c));
+    if (c->error || c->count == count || !c->items[count].is_elsewhere) return c->error;
+    hone_hash128 program = c->items[count].program;
+    hone_db_filter same = {.workload = own->workload,
+                           .target = own->target,
+                           .program = &program,
+                           .order = HONE_DB_ORDER_FASTEST,
+                           .limit = 1};
+    bool is_there = false;
+    HONE_TRY(hone_db_has_program(db, own->workload, own->target, &program, INT64_MAX, &is_there));
+    if (!is_there) return HONE_OK;
+    c->count--;
+    HONE_TRY(hone_db_trials(db, &same, add_one, c));
+    return c->error;
 }
 
 static hone_status find_contenders(confirming *c) {
     const hone_tuning *t = c->t;
     hone_db *db = t->options->db;
-    const hone_db_trial *used = NULL;
     hone_db_filter fast = {.workload = &c->task->task->hash,
                            .target = &t->target_hash,
                            .session = c->task->has_own_space ? t->result->session : NULL,
@@ -72,11 +105,8 @@ static hone_status find_contenders(confirming *c) {
     HONE_TRY(hone_db_trials(db, &fast, add_fast, c));
     for (uint32_t i = 0; i < c->count; i++)
         c->items[i].is_own = true;
-    if (!c->error) HONE_TRY(hone_db_trials(db, &before, add_before, c));
-    if (c->error) return c->error;
-    HONE_TRY(hone_db_best(db, fast.workload, fast.target, c->arena, &used));
-    if (used) add(c, used);
-    return c->error;
+    if (!c->error) HONE_TRY(hone_db_trials(db, &before, add_one, c));
+    return c->error ? c->error : add_used(c, &fast);
 }
 
 static hone_status build_all(confirming *c) {
@@ -133,6 +163,30 @@ static hone_status time_on_one_device(confirming *c) {
     return HONE_OK;
 }
 
+/* A record of this target's, with the times of the confirmation as its samples. */
+static hone_status record_here(confirming *c, contender *item, double median_ns) {
+    hone_tuning *t = c->t;
+    hone_db_trial row = {.session = t->result->session,
+                         .workload = c->task->task->hash,
+                         .target = t->target_hash,
+                         .proposal = c->task->proposals++,
+                         .sketch = item->sketch,
+                         .trace = item->trace,
+                         .program = item->program,
+                         .outcome = HONE_DB_OUTCOME_OK,
+                         .median_ns = median_ns,
+                         .spread = NAN,
+                         .samples_ns = item->times,
+                         .sample_count = item->time_count,
+                         .max_error = NAN,
+                         .confirmed_ns = NAN,
+                         .predicted_score = NAN,
+                         .device = c->device[0] ? c->device : NULL,
+                         .wall_ns = hone_wall_time_ns()};
+    item->is_elsewhere = false;
+    return hone_db_commit_trial(t->options->db, &row, &item->record);
+}
+
 static hone_status record_all(confirming *c) {
     hone_tune_task *task = c->task;
     double best = NAN;
@@ -140,6 +194,7 @@ static hone_status record_all(confirming *c) {
         contender *item = &c->items[i];
         if (item->time_count < TURNS / 2) continue;
         double median = hone_stat_median(item->times, item->time_count);
+        if (item->is_elsewhere) HONE_TRY(record_here(c, item, median));
         HONE_TRY(hone_db_confirm(c->t->options->db, item->record, median, hone_wall_time_ns()));
         if (hone_hash128_equal(item->program, task->before)) task->before_ns = median;
         bool may_win = item->is_own || !task->has_own_space;

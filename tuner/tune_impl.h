@@ -2,6 +2,7 @@
 #ifndef HONE_TUNER_TUNE_IMPL_H
 #define HONE_TUNER_TUNE_IMPL_H
 
+#include "database/db_targets.h"
 #include "schedule/tensor_intrin.h"
 #include "support/clock.h"
 #include "support/quiet.h"
@@ -62,7 +63,8 @@ typedef struct hone_tuning {
     const hone_strategy *strategy;
     hone_tensor_intrins *intrins; /* owned; NULL: the built-in ones only */
     hone_str target_text;
-    hone_hash128 target_hash; /* of the database's: one like it when it knows that alone */
+    hone_hash128 target_hash;
+    hone_db_alikes alikes; /* targets whose records serve; in the result's arena */
     hone_tune_result *result;
     int64_t start_ns, deadline_ns; /* deadline INT64_MAX = none */
     uint64_t artifact_number;

@@ -190,7 +190,22 @@ hone_status hone_tune_task_trace(hone_tune_task *task, hone_arena *arena, const 
     return st;
 }
 
+hone_status hone_tune_task_note_program(hone_tune_task *task, hone_hash128 program,
+                                        bool *out_is_new) {
+    bool is_known = hone_map128_find(&task->seen, program, NULL);
+    if (!is_known && task->db) {
+        HONE_TRY(hone_db_has_program(task->db, &task->task->hash, &task->target_hash, &program,
+                                     task->last_record, &is_known));
+    }
+    *out_is_new = !is_known;
+    return hone_map128_put(&task->seen, program, 0) ? HONE_OK : no_memory();
+}
+
 /* ---- results ---- */
+
+bool hone_tune_task_is_elite(const hone_tune_task *task, double time_ns) {
+    return task->elite_count < HONE_ELITES || time_ns < task->elites[HONE_ELITES - 1].time_ns;
+}
 
 static void keep_elite(hone_tune_task *task, const hone_candidate *candidate, double time_ns) {
     bool is_default = candidate->sketch < 0;
@@ -206,6 +221,10 @@ static void keep_elite(hone_tune_task *task, const hone_candidate *candidate, do
     for (uint32_t i = end; i > at; i--)
         task->elites[i] = task->elites[i - 1];
     task->elites[at] = (hone_elite){sketch, decisions, time_ns};
+}
+
+void hone_tune_task_advise(hone_tune_task *task, const hone_candidate *candidate) {
+    keep_elite(task, candidate, INFINITY); /* its time is not one of this device */
 }
 
 void hone_tune_task_fold(hone_tune_task *task, const hone_candidate *candidate, double time_ns,

@@ -46,6 +46,9 @@ typedef struct hone_tune_task {
     hone_module *stored_module; /* owned; NULL = the database has the same text */
     const hone_func *stored;    /* the program under the names of the database; NULL = it is ours */
     hone_map128 seen;           /* hashes of programs that were proposed or are in the database */
+    hone_db *db;                /* asked for what is not there; NULL = all it has is there */
+    hone_hash128 target_hash;   /* of whose records it is asked */
+    int64_t last_record;        /* up to where */
     hone_elite elites[HONE_ELITES]; /* fastest first */
     uint32_t elite_count;
     const char *check_path; /* bundle, or NULL */
@@ -55,13 +58,14 @@ typedef struct hone_tune_task {
     bool is_confirmed; /* best_ns comes from the confirmation */
     int64_t proposals; /* made in this session */
     int64_t folded, failed;
-    int64_t known_trials;
-    int64_t since_better; /* folded trials since the last gain of 1 % */
-    bool is_exhausted;    /* the search finds nothing new */
-    bool is_left_out;     /* it cannot be checked: nothing is proposed */
-    bool has_before;      /* what tuning has to beat was proposed, or is known */
-    uint32_t batches;     /* proposed */
-    double *history;      /* best time after each batch that was folded */
+    int64_t known_trials;    /* that the database had: of all targets that serve */
+    int64_t known_elsewhere; /* of these, by others than the own */
+    int64_t since_better;    /* folded trials since the last gain of 1 % */
+    bool is_exhausted;       /* the search finds nothing new */
+    bool is_left_out;        /* it cannot be checked: nothing is proposed */
+    bool has_before;         /* what tuning has to beat was proposed, or is known */
+    uint32_t batches;        /* proposed */
+    double *history;         /* best time after each batch that was folded */
     uint32_t history_count, history_capacity;
     int64_t busy_ns;
 } hone_tune_task;
@@ -78,6 +82,9 @@ void hone_tune_task_destroy(hone_tune_task *task);
 HONE_NODISCARD hone_status hone_tune_task_replay(hone_tune_task *task, int32_t sketch,
                                                  const hone_decision *decisions, hone_rng rng,
                                                  hone_arena *arena, hone_candidate *out);
+/* Whether a program was not proposed or recorded before; from here on it is. */
+HONE_NODISCARD hone_status hone_tune_task_note_program(hone_tune_task *task, hone_hash128 program,
+                                                       bool *out_is_new);
 /* What tuning has to beat, as a candidate: the default schedule, or the program as it is written
  * where that carries a schedule or the space is the user's. */
 HONE_NODISCARD hone_status hone_tune_task_before(hone_tune_task *task, hone_arena *arena,
@@ -95,6 +102,10 @@ HONE_NODISCARD hone_status hone_tune_task_to_stored(const hone_tune_task *task, 
                                                     hone_arena *arena, const char **out_json);
 HONE_NODISCARD hone_status hone_tune_task_from_stored(const hone_tune_task *task, const char *json,
                                                       hone_arena *arena, const char **out_json);
+/* Whether a candidate with this time would become an elite. */
+bool hone_tune_task_is_elite(const hone_tune_task *task, double time_ns);
+/* Takes what was good on another device, in its order; it stands behind what is known of this. */
+void hone_tune_task_advise(hone_tune_task *task, const hone_candidate *candidate);
 /* Takes a result: elites, best, history. time NAN = failed. */
 void hone_tune_task_fold(hone_tune_task *task, const hone_candidate *candidate, double time_ns,
                          int64_t record);

@@ -62,11 +62,9 @@ static uint32_t batch_size(const hone_tuning *t) {
 static hone_status propose_before(hone_tune_task *task, hone_candidate *out, uint32_t *io_count) {
     task->has_before = true;
     HONE_TRY(hone_tune_task_before(task, task->arena, out));
-    uint64_t where = 0;
-    if (hone_map128_find(&task->seen, out->program, &where)) return HONE_OK;
-    if (!hone_map128_put(&task->seen, out->program, 0)) {
-        return HONE_ERROR(HONE_CODE_NO_MEMORY, "proposal");
-    }
+    bool is_new;
+    HONE_TRY(hone_tune_task_note_program(task, out->program, &is_new));
+    if (!is_new) return HONE_OK;
     out->score = NAN;
     HONE_TRY(hone_tune_task_trace(task, task->arena, &out->trace));
     ++*io_count;
@@ -98,8 +96,8 @@ static hone_status propose_for(hone_tuning *t, hone_tune_task *task) {
     if (count < size) {
         HONE_TRY(
             t->strategy->propose(task, t->model, rng, size - count, candidates + count, &more));
+        if (more == 0) task->is_exhausted = true;
     }
-    if (more == 0) task->is_exhausted = true;
     count += more;
     for (uint32_t i = 0; i < count; i++)
         enter(t, task, &candidates[i], i + 1 == count);

@@ -38,8 +38,9 @@ HONE_API void hone_records_close(hone_records *records);
 typedef int (*hone_record_visit)(void *ctx, const hone_record *record);
 
 /* The best correct records, best first: those whose time was confirmed, by that time, then the
- * others by their median; at most `limit` (0 = all). `workload` is a hash of 32
- * digits, `target` a target's text in any form ("host"); NULL does not restrict. */
+ * others by their median; at most `limit` (0 = all). `workload` is a hash of 32 digits; NULL does
+ * not restrict. `target` is a target's text in any form ("host"): its records and those of targets
+ * like it, whose times are not compared (docs/database.md); NULL: all, by their times. */
 HONE_API hone_error *hone_records_top(hone_records *records, const char *workload,
                                       const char *target, size_t limit, hone_record_visit visit,
                                       void *ctx);

@@ -58,7 +58,9 @@ typedef enum record_flaw {
     FASTEST_REJECTED,
     IS_TODAYS, /* the tuned program is a kernel of the model as well */
     FOR_OTHER_TARGET,
-    FOR_LIKE_TARGET, /* another L3, and cores */
+    FOR_LIKE_TARGET,   /* another L3, and cores */
+    LIKE_IS_FASTER,    /* one for such a target and, slower, one for the very target */
+    LIKE_IS_CONFIRMED, /* the same, and that one is */
 } record_flaw;
 
 static const struct row {
@@ -69,52 +71,56 @@ static const struct row {
     int64_t stale, earlier;
     const char *reason;
 } rows[] = {
-    {"the program that was tuned",        tuned,         SOUND,            HONE_RECORD_EXACT,        0, 0,
-     "fastest record, unconfirmed"                                                                                          },
-    {"other names",                       renamed,       SOUND,            HONE_RECORD_TRANSLATED,   0, 0,
-     "translated: it was tuned under other names"                                                                           },
-    {"another identity",                  tuned,         OLD_IDENTITY,     HONE_RECORD_TRANSLATED,   0, 2,
+    {"the program that was tuned",        tuned,         SOUND,             HONE_RECORD_EXACT,        0, 0,
+     "fastest record, unconfirmed"                                                                                           },
+    {"other names",                       renamed,       SOUND,             HONE_RECORD_TRANSLATED,   0, 0,
+     "translated: it was tuned under other names"                                                                            },
+    {"another identity",                  tuned,         OLD_IDENTITY,      HONE_RECORD_TRANSLATED,   0, 2,
      "translated: its program has got another identity since; 2 records under its name belong to "
-     "an earlier program, made by hone 0.0.1, the same but for its identity (00000000000000070000"                          },
-    {"another identity and names",        renamed_main1, OLD_IDENTITY,     HONE_RECORD_TRANSLATED,   0, 2,
-     "another identity since"                                                                                               },
-    {"other statements",                  summing,       SOUND,            HONE_RECORD_TRANSLATED,   0, 2,
+     "an earlier program, made by hone 0.0.1, the same but for its identity (00000000000000070000"                           },
+    {"another identity and names",        renamed_main1, OLD_IDENTITY,      HONE_RECORD_TRANSLATED,   0, 2,
+     "another identity since"                                                                                                },
+    {"other statements",                  summing,       SOUND,             HONE_RECORD_TRANSLATED,   0, 2,
      "translated: its program had the same loops; its time is that program's; 2 records under its "
-     "name belong to an earlier program, made by hone 0.0.1, at a store: stored value differs: "                            },
-    {"other statements, another name",    other_name,    SOUND,            HONE_RECORD_NONE,         0, 0,
-     "no record of it"                                                                                                      },
-    {"other blocks",                      two_blocks,    SOUND,            HONE_RECORD_NONE,         0, 2,
+     "name belong to an earlier program, made by hone 0.0.1, at a store: stored value differs: "                             },
+    {"other statements, another name",    other_name,    SOUND,             HONE_RECORD_NONE,         0, 0,
+     "no record of it"                                                                                                       },
+    {"other blocks",                      two_blocks,    SOUND,             HONE_RECORD_NONE,         0, 2,
      "no record of it; 2 records under its name belong to an earlier program, made by hone "
-     "0.0.1, "                                                                                                              },
-    {"other blocks, another identity",    two_blocks,    OLD_IDENTITY,     HONE_RECORD_NONE,         0, 2,
-     "belong to an earlier program"                                                                                         },
-    {"a text that is none",               tuned,         UNREADABLE,       HONE_RECORD_NONE,         0, 2,
-     "made by hone 0.0.1, which cannot be read: stored program:1:4: "                                                       },
-    {"other sizes",                       larger,        SOUND,            HONE_RECORD_NONE,         0, 0,
+     "0.0.1, "                                                                                                               },
+    {"other blocks, another identity",    two_blocks,    OLD_IDENTITY,      HONE_RECORD_NONE,         0, 2,
+     "belong to an earlier program"                                                                                          },
+    {"a text that is none",               tuned,         UNREADABLE,        HONE_RECORD_NONE,         0, 2,
+     "made by hone 0.0.1, which cannot be read: stored program:1:4: "                                                        },
+    {"other sizes",                       larger,        SOUND,             HONE_RECORD_NONE,         0, 0,
      "2 records under its name are for other sizes (parameter 1 is float32[32, 24] there and "
-     "float32[64, 24] here)"                                                                                                },
-    {"another kernel of the model",       summing,       IS_TODAYS,        HONE_RECORD_NONE,         0, 0, "no record of it"},
-    {"the next one is taken",             tuned,         FASTEST_IS_STALE, HONE_RECORD_EXACT,        1, 0,
-     "fastest record, unconfirmed; 1 better one is not used: stale, its trace makes another"                                },
-    {"the next one, other names",         renamed,       FASTEST_IS_STALE, HONE_RECORD_TRANSLATED,   1, 0,
-     "translated: it was tuned under other names of blocks; 1 better one is not used: "                                     },
-    {"none is left",                      tuned,         ALL_ARE_STALE,    HONE_RECORD_STALE,        2, 0,
-     "record 2 is not used: stale, its trace makes another program now; nor 1 other"                                        },
-    {"no such block",                     tuned,         NO_SUCH_BLOCK,    HONE_RECORD_STALE,        2, 0,
-     "record 2 is not used: step 1: b0 = sch.get_sblock(name=\"gone\""                                                      },
-    {"no such block of an earlier one",   summing,       NO_SUCH_BLOCK,    HONE_RECORD_NONE,         0, 2,
-     "2 records under its name belong to an earlier program"                                                                },
-    {"one that did not build",            tuned,         FASTEST_REJECTED, HONE_RECORD_EXACT,        1, 0,
-     "1 better one is not used: the linker is gone"                                                                         },
-    {"another target",                    tuned,         FOR_OTHER_TARGET, HONE_RECORD_OTHER_TARGET, 0, 0,
-     "2 records, but for another target (num-threads is 1, here 2)"                                                         },
-    {"a target like it",                  tuned,         FOR_LIKE_TARGET,  HONE_RECORD_EXACT,        0, 0,
+     "float32[64, 24] here)"                                                                                                 },
+    {"another kernel of the model",       summing,       IS_TODAYS,         HONE_RECORD_NONE,         0, 0, "no record of it"},
+    {"the next one is taken",             tuned,         FASTEST_IS_STALE,  HONE_RECORD_EXACT,        1, 0,
+     "fastest record, unconfirmed; 1 better one is not used: stale, its trace makes another"                                 },
+    {"the next one, other names",         renamed,       FASTEST_IS_STALE,  HONE_RECORD_TRANSLATED,   1, 0,
+     "translated: it was tuned under other names of blocks; 1 better one is not used: "                                      },
+    {"none is left",                      tuned,         ALL_ARE_STALE,     HONE_RECORD_STALE,        2, 0,
+     "record 2 is not used: stale, its trace makes another program now; nor 1 other"                                         },
+    {"no such block",                     tuned,         NO_SUCH_BLOCK,     HONE_RECORD_STALE,        2, 0,
+     "record 2 is not used: step 1: b0 = sch.get_sblock(name=\"gone\""                                                       },
+    {"no such block of an earlier one",   summing,       NO_SUCH_BLOCK,     HONE_RECORD_NONE,         0, 2,
+     "2 records under its name belong to an earlier program"                                                                 },
+    {"one that did not build",            tuned,         FASTEST_REJECTED,  HONE_RECORD_EXACT,        1, 0,
+     "1 better one is not used: the linker is gone"                                                                          },
+    {"another target",                    tuned,         FOR_OTHER_TARGET,  HONE_RECORD_OTHER_TARGET, 0, 0,
+     "2 records, but for another target (num-threads is 1, here 2)"                                                          },
+    {"a target like it",                  tuned,         FOR_LIKE_TARGET,   HONE_RECORD_EXACT,        0, 0,
      "fastest record, unconfirmed; it was made for a target that differs: num-cores is 9, here 1; "
-     "l3-cache is 4096, here 8388608"                                                                                       },
-    {"a target like it, other names",     renamed,       FOR_LIKE_TARGET,  HONE_RECORD_TRANSLATED,   0, 0,
-     "it was made for a target that differs: num-cores is 9"                                                                },
-    {"a target like it, another program", summing,       FOR_LIKE_TARGET,  HONE_RECORD_TRANSLATED,   0, 2,
-     "it was made for a target that differs: num-cores is 9"                                                                },
+     "l3-cache is 4096, here 8388608"                                                                                        },
+    {"a target like it is faster",        tuned,         LIKE_IS_FASTER,    HONE_RECORD_EXACT,        0, 0,
+     "fastest record, unconfirmed"                                                                                           },
+    {"a target like it was confirmed",    tuned,         LIKE_IS_CONFIRMED, HONE_RECORD_EXACT,        0, 0,
+     "fastest confirmed record; it was made for a target that differs: num-cores is 9, here 1"                               },
+    {"a target like it, other names",     renamed,       FOR_LIKE_TARGET,   HONE_RECORD_TRANSLATED,   0, 0,
+     "it was made for a target that differs: num-cores is 9"                                                                 },
+    {"a target like it, another program", summing,       FOR_LIKE_TARGET,   HONE_RECORD_TRANSLATED,   0, 2,
+     "it was made for a target that differs: num-cores is 9"                                                                 },
 };
 
 typedef struct setup {
@@ -163,7 +169,8 @@ static hone_status put_trial(setup *s, const hone_func *func, record_flaw flaw, 
                            .median_ns = 1000 - 100 * (double)proposal,
                            .spread = 0.01,
                            .max_error = 0,
-                           .confirmed_ns = NAN,
+                           .confirmed_ns =
+                               flaw == LIKE_IS_CONFIRMED && proposal ? 2000 : (double)NAN,
                            .predicted_score = NAN,
                            .wall_ns = 1};
     hone_str trace = {0};
@@ -180,6 +187,15 @@ static hone_status put_trial(setup *s, const hone_func *func, record_flaw flaw, 
     return st;
 }
 
+/* From here on records are for it. */
+static hone_status put_target(setup *s, const char *text) {
+    hone_target made_for;
+    HONE_TRY(hone_target_parse(text, &made_for));
+    s->target = hone_target_hash(&made_for);
+    hone_db_target target = {.hash = s->target, .text = text, .threads = 1};
+    return hone_db_put_target(s->db, &target);
+}
+
 static hone_status fill(setup *s, const hone_func *func, record_flaw flaw) {
     hone_db_session session = {
         .id = "s", .model = "m", .state = "done", .hone_version = "0.0.1", .command_line = ""};
@@ -187,16 +203,12 @@ static hone_status fill(setup *s, const hone_func *func, record_flaw flaw) {
                                  .hash_version = HONE_STRUCTURAL_VERSION,
                                  .name = "main",
                                  .program = flaw == UNREADABLE ? "def" : tuned};
-    hone_target made_for;
-    const char *text = flaw == FOR_LIKE_TARGET ? "llvm -num-cores=9 -num-threads=1 -l3-cache=4096"
-                                               : "llvm -num-threads=1";
-    HONE_TRY(hone_target_parse(text, &made_for));
-    s->target = hone_target_hash(&made_for);
-    hone_db_target target = {.hash = s->target, .text = text, .threads = 1};
+    static const char like[] = "llvm -num-cores=9 -num-threads=1 -l3-cache=4096";
     HONE_TRY(hone_db_begin_session(s->db, &session));
     HONE_TRY(hone_db_put_workload(s->db, &workload));
-    HONE_TRY(hone_db_put_target(s->db, &target));
+    HONE_TRY(put_target(s, flaw == FOR_LIKE_TARGET ? like : "llvm -num-threads=1"));
     HONE_TRY(put_trial(s, func, flaw, 0));
+    if (flaw == LIKE_IS_FASTER || flaw == LIKE_IS_CONFIRMED) HONE_TRY(put_target(s, like));
     return put_trial(s, func, flaw, 1);
 }
 
@@ -242,6 +254,12 @@ static hone_status check_trace(const setup *s, const hone_record_choice *choice)
     return is_same ? HONE_OK : HONE_ERROR(HONE_CODE_INVALID, "it makes another program");
 }
 
+static hone_status check_record(const struct row *row, const hone_record_choice *choice) {
+    int64_t want = row->flaw == LIKE_IS_FASTER ? 1 : row->flaw == LIKE_IS_CONFIRMED ? 2 : 0;
+    if (!want || choice->trial->record == want) return HONE_OK;
+    return HONE_ERROR(HONE_CODE_INVALID, "record %lld", (long long)choice->trial->record);
+}
+
 static hone_status check_facts(const struct row *row, const hone_record_choice *choice) {
     bool is_used = row->match >= HONE_RECORD_TRANSLATED;
     bool has_trial = is_used || row->match == HONE_RECORD_STALE;
@@ -262,6 +280,7 @@ static void check_row(void **state) {
     hone_record_choice choice;
     hone_status st = choose(&s, row, &choice);
     if (!st) st = check_facts(row, &choice);
+    if (!st) st = check_record(row, &choice);
     if (!st) st = check_trace(&s, &choice);
     tear_down(&s);
     HONE_ASSERT_OK(st);

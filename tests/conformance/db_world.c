@@ -38,9 +38,6 @@ bool db_see_trial(void *ctx, const hone_db_trial *trial) {
 bool db_count_any(void *ctx) {
     return ++*(int *)ctx > 0;
 }
-bool db_count_hash(void *ctx, const hone_hash128 *hash) {
-    return hash && db_count_any(ctx);
-}
 
 void db_world_commit(hone_db *db, int64_t proposal, double median_ns) {
     hone_db_trial trial = sample_trial(proposal, median_ns);

@@ -34,6 +34,5 @@ typedef struct db_seen {
 } db_seen;
 bool db_see_trial(void *ctx, const hone_db_trial *trial);
 bool db_count_any(void *ctx); /* ctx: an int */
-bool db_count_hash(void *ctx, const hone_hash128 *hash);
 
 #endif

@@ -234,6 +234,57 @@ static void best_prefers_the_confirmed(hone_db *db) {
     hone_arena_destroy(arena);
 }
 
+/* Times of different targets are not compared: only whether they were confirmed. */
+static void asks_of_several_targets(hone_db *db) {
+    static const struct {
+        int target;
+        double median_ns, confirmed_ns;
+    } rows[] = {
+        {1, 50, NAN},
+        {1, 40, NAN},
+        {2, 10, NAN},
+        {2, 20, 20 },
+        {1, 70, 70 },
+        {2, 15, 30 },
+    };
+    const struct {
+        int first;
+        hone_db_order order;
+        size_t limit;
+        int64_t want[6];
+    } asked[] = {
+        {1, HONE_DB_ORDER_BEST,    6, {4, 3, 5, 1, 0, 2}},
+        {2, HONE_DB_ORDER_BEST,    6, {3, 5, 4, 2, 1, 0}},
+        {1, HONE_DB_ORDER_BEST,    4, {4, 3, 5, 1}      },
+        {1, HONE_DB_ORDER_BEST,    1, {4}               },
+        {1, HONE_DB_ORDER_FASTEST, 4, {1, 0, 4, 2}      },
+        {2, HONE_DB_ORDER_LATEST,  4, {5, 3, 2, 4}      },
+    };
+    for (int i = 0; i < 6; i++) {
+        hone_db_trial trial = sample_trial(i, rows[i].median_ns);
+        trial.target = sample_target(rows[i].target).hash;
+        trial.confirmed_ns = rows[i].confirmed_ns;
+        HONE_ASSERT_OK(hone_db_commit_trial(db, &trial, NULL));
+    }
+    hone_hash128 workload = sample_workload(1).hash;
+    for (size_t i = 0; i < HONE_COUNT(asked); i++) {
+        hone_hash128 targets[] = {sample_target(asked[i].first).hash,
+                                  sample_target(3 - asked[i].first).hash};
+        hone_db_filter filter = {.workload = &workload,
+                                 .target = targets,
+                                 .target_count = 2,
+                                 .limit = (int64_t)asked[i].limit,
+                                 .order = asked[i].order};
+        db_seen seen = {0};
+        HONE_ASSERT_OK(hone_db_trials(db, &filter, db_see_trial, &seen));
+        assert_int_equal(seen.count, asked[i].limit);
+        assert_memory_equal(seen.proposal, asked[i].want, asked[i].limit * sizeof(int64_t));
+        seen = (db_seen){.stop_after = 1};
+        HONE_ASSERT_OK(hone_db_trials(db, &filter, db_see_trial, &seen));
+        assert_int_equal(seen.count, 1);
+    }
+}
+
 static void confirms_ok_records_only(hone_db *db) {
     hone_db_trial trial = sample_trial(0, NAN);
     int64_t record = 0;
@@ -304,9 +355,24 @@ static void remembers_programs_and_proposals(hone_db *db) {
     hone_db_trial twin = sample_trial(9, 5);
     twin.program = sample_trial(4, 5).program;
     HONE_ASSERT_OK(hone_db_commit_trial(db, &twin, NULL));
-    int seen = 0;
-    HONE_ASSERT_OK(hone_db_seen_programs(db, &workload, &target, db_count_hash, &seen));
-    assert_int_equal(seen, 2);
+    hone_hash128 other = sample_target(2).hash, unknown = {.lo = 1};
+    const struct {
+        const hone_hash128 *target, *program;
+        int64_t last_record;
+        bool has;
+    } rows[] = {
+        {&target, &twin.program, 3, true },
+        {&target, &twin.program, 1, true },
+        {&target, &twin.program, 0, false},
+        {&other,  &twin.program, 3, false},
+        {&target, &unknown,      3, false},
+    };
+    for (size_t i = 0; i < HONE_COUNT(rows); i++) {
+        bool has = !rows[i].has;
+        HONE_ASSERT_OK(hone_db_has_program(db, &workload, rows[i].target, rows[i].program,
+                                           rows[i].last_record, &has));
+        assert_int_equal(has, rows[i].has);
+    }
     HONE_ASSERT_OK(hone_db_last_proposal(db, "s1", &workload, &target, &last));
     assert_int_equal(last, 9);
     HONE_ASSERT_OK(hone_db_last_proposal(db, "s2", &workload, &target, &last));
@@ -322,6 +388,7 @@ int main(void) {
         DB_CASE(refolds_sessions_in_order),
         DB_CASE(gives_top_k),
         DB_CASE(best_prefers_the_confirmed),
+        DB_CASE(asks_of_several_targets),
         DB_CASE(confirms_ok_records_only),
         DB_CASE(refuses_what_refers_to_nothing),
         DB_CASE(refuses_bad_trials),
