@@ -192,9 +192,9 @@ typedef enum hone_db_order {
     HONE_DB_ORDER_PROPOSAL, /* by start of the session, its id, then proposal number: for re-folding
                              */
     HONE_DB_ORDER_BEST,     /* ok trials only: those that were confirmed, by confirmed_ns, then the
-                               others, by median_ns; then record. A first look that was lucky is
-                               not compared with a confirmation */
-    HONE_DB_ORDER_FASTEST,  /* ok trials only, by median_ns, then record: for whom to confirm */
+                               others, by median_ns; of equals the lower uid. A first look that was
+                               lucky is     not compared with a confirmation */
+    HONE_DB_ORDER_FASTEST,  /* ok trials only, by median_ns, then uid: for whom to confirm */
     HONE_DB_ORDER_RECORD,   /* by record: for reading all of a file */
     HONE_DB_ORDER_LATEST,   /* by record, latest first */
 } hone_db_order;

@@ -23,7 +23,7 @@ typedef struct hone_db_query {
     hone_db_filter filter;
     int64_t record; /* 0 = any */
     hone_db_confirmed confirmed;
-    bool by_confirmed; /* order by confirmed_ns, then record; overrides filter.order */
+    bool by_confirmed; /* order by confirmed_ns, then uid; overrides filter.order */
 } hone_db_query;       /* the order BEST is made of two of these by the dispatcher */
 
 typedef struct hone_db_vtable {

@@ -257,7 +257,7 @@ static int by_speed(const void *a, const void *b) {
     int order = hone_hash128_compare(x->workload, y->workload);
     if (!order) order = hone_hash128_compare(x->target, y->target);
     if (!order) order = (x->median_ns > y->median_ns) - (x->median_ns < y->median_ns);
-    return order ? order : (x->record > y->record) - (x->record < y->record);
+    return order ? order : hone_hash128_compare(x->uid, y->uid);
 }
 
 /* Puts the records of the `keep_count` fastest of each task into a map. */
@@ -334,7 +334,7 @@ static int compare_int(int64_t a, int64_t b) {
 static int by_time(const void *a, const void *b) {
     const sort_entry *x = a, *y = b;
     if (x->time != y->time) return x->time < y->time ? -1 : 1;
-    return compare_int(x->trial->record, y->trial->record);
+    return hone_hash128_compare(x->trial->uid, y->trial->uid);
 }
 
 static int by_record(const void *a, const void *b) {

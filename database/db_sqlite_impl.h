@@ -80,7 +80,7 @@ typedef struct db_sqlite {
     bool is_checking; /* messages about damage do not send people to 'hone db check' */
     sqlite3_stmt *stmts[DB_STMT_COUNT];
     db_kept_query queries[DB_KEPT_QUERIES]; /* the one that was used last first */
-    double *samples; /* scratch of the row being visited, as is the next */
+    double *samples;                        /* scratch of the row being visited, as is the next */
     float *features;
     size_t sample_capacity, feature_capacity;
 } db_sqlite;

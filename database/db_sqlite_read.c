@@ -48,12 +48,12 @@ static void append_where(hone_str *text, const hone_db_query *query) {
 
 static void append_order(hone_str *text, const hone_db_query *query) {
     if (query->by_confirmed) {
-        hone_str_append(text, " ORDER BY t.confirmed_ns, t.id");
+        hone_str_append(text, " ORDER BY t.confirmed_ns, t.uid");
     } else if (query->filter.order == HONE_DB_ORDER_FASTEST) {
         /* A program or a session has few records: theirs are found and sorted (+: no index for
          * it), not looked for among all of the task. */
         bool are_few = query->filter.program || query->filter.session;
-        hone_str_printf(text, " ORDER BY %st.median_ns, t.id", are_few ? "+" : "");
+        hone_str_printf(text, " ORDER BY %st.median_ns, t.uid", are_few ? "+" : "");
     } else if (query->filter.order == HONE_DB_ORDER_RECORD) {
         hone_str_append(text, " ORDER BY t.id");
     } else if (query->filter.order == HONE_DB_ORDER_LATEST) {

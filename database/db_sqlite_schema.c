@@ -160,7 +160,7 @@ static const char *const version_1[] = {
  * median_ns. What is asked often is counted when trials come and go. Each row has a checksum. */
 #define BEST_OF(column, order, rest)                                                               \
     "(SELECT " column " FROM trial WHERE workload_id = k.workload_id"                              \
-    " AND target_id = k.target_id AND " rest " ORDER BY " order ", id LIMIT 1)"
+    " AND target_id = k.target_id AND " rest " ORDER BY " order ", uid LIMIT 1)"
 
 static const char *const version_2[] = {
     "ALTER TABLE workload ADD COLUMN checksum INTEGER",

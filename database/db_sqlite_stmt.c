@@ -74,7 +74,7 @@ static const char *const texts[DB_STMT_COUNT] = {
     [DB_STMT_PRUNE] =
         "DELETE FROM trial WHERE confirmed_ns IS NULL AND sketch >= 0 AND id NOT IN"
         " (SELECT id FROM (SELECT id, row_number() OVER (PARTITION BY workload_id, target_id"
-        " ORDER BY median_ns, id) AS place FROM trial WHERE outcome = 'ok') WHERE place <= ?1)",
+        " ORDER BY median_ns, uid) AS place FROM trial WHERE outcome = 'ok') WHERE place <= ?1)",
     [DB_STMT_PRUNE_TASKS] = "INSERT OR REPLACE INTO task SELECT" DB_TASK_COUNTS,
     [DB_STMT_SAMPLES] = "SELECT ns FROM sample WHERE trial_id = ?1 ORDER BY number",
     [DB_STMT_FEATURE] =

@@ -133,6 +133,26 @@ static bool add_trial(void *ctx, const hone_db_trial *t) {
     return true;
 }
 
+/* The records of a task from the best to the worst: in a line, as their order is part of it. */
+static bool add_uid(void *ctx, const hone_db_trial *t) {
+    char uid[HONE_HASH_HEX_BYTES];
+    hone_str_printf(ctx, " %s", hone_hash128_print(t->uid, uid));
+    return true;
+}
+
+static void add_orders(hone_db *db, lines *l) {
+    static const hone_db_order orders[] = {HONE_DB_ORDER_BEST, HONE_DB_ORDER_FASTEST,
+                                           HONE_DB_ORDER_PROPOSAL};
+    hone_hash128 workload = sample_workload(1).hash, target = sample_target(1).hash;
+    for (int i = 0; i < 3; i++) {
+        hone_str line = {0};
+        hone_db_filter filter = {.workload = &workload, .target = &target, .order = orders[i]};
+        hone_str_printf(&line, "order %d", i);
+        HONE_ASSERT_OK(hone_db_trials(db, &filter, add_uid, &line));
+        add_line(l, &line);
+    }
+}
+
 static int by_text(const void *a, const void *b) {
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
@@ -150,6 +170,7 @@ static void describe(hone_db *db, hone_str *out) {
     HONE_ASSERT_OK(hone_db_sessions(db, NULL, add_session, &l));
     HONE_ASSERT_OK(hone_db_tasks(db, add_task, &l));
     HONE_ASSERT_OK(hone_db_trials(db, &all, add_trial, &l));
+    add_orders(db, &l);
     HONE_ASSERT_OK(hone_db_check(db, report_nothing, NULL));
     qsort(l.all.data, l.all.count, sizeof *l.all.data, by_text);
     for (size_t i = 0; i < l.all.count; i++) {

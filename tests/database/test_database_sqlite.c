@@ -731,10 +731,11 @@ static void best_view_agrees_with_best(void **state) {
     HONE_ASSERT_OK(open_db(path, HONE_DB_WRITE, &db));
     for (int i = 0; i < 60; i++) {
         int64_t record = 0, viewed = -1;
-        hone_db_trial trial = sample_trial(i, 1000 - 12 * i + (double)hone_rng_below(&rng, 60));
+        hone_db_trial trial =
+            sample_trial(i, 1000 - 12 * (double)(i / 3) + 6 * (double)hone_rng_below(&rng, 10));
         HONE_ASSERT_OK(hone_db_commit_trial(db, &trial, &record));
         if (hone_rng_below(&rng, 4) == 0) {
-            double confirmed_ns = trial.median_ns + (double)hone_rng_below(&rng, 100) - 30;
+            double confirmed_ns = trial.median_ns + 10 * (double)hone_rng_below(&rng, 10) - 30;
             HONE_ASSERT_OK(hone_db_confirm(db, record, confirmed_ns, SAMPLE_WALL_NS));
         }
         hone_arena *arena = hone_arena_create(4096);
