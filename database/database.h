@@ -351,7 +351,7 @@ typedef struct hone_db_recovery {
 } hone_db_recovery;
 
 /* Joins every row that can be read, and is what was written, into another database. The damaged
- * file stays as it is. INVALID when nothing tells that it is a database of Hone's. */
+ * file stays as it is. INVALID when nothing in it looks like a row of a database of Hone's. */
 HONE_NODISCARD hone_status hone_db_recover(const char *path, hone_db *into,
                                            hone_db_recovery *out_counts);
 

@@ -10,6 +10,7 @@
  *   db_sqlite_user.c    SQL that people type
  *   db_sqlite_check.c   looking through a whole file
  *   db_sqlite_recover.c salvaging what can be read of a damaged one
+ *   db_sqlite_pages.c   rows that nothing leads to any more
  */
 #ifndef HONE_DATABASE_DB_SQLITE_IMPL_H
 #define HONE_DATABASE_DB_SQLITE_IMPL_H
@@ -175,6 +176,18 @@ hone_status db_sqlite_stats(hone_db *base, hone_db_stats *out_stats);
 /* ---- db_sqlite_user.c ---- */
 hone_status db_sqlite_user_sql(hone_db *base, const char *sql, int64_t timeout_ns,
                                hone_db_visit_row visit, void *ctx);
+
+/* ---- db_sqlite_pages.c ---- */
+
+typedef struct db_found_rows {
+    int64_t rows;
+    bool has_sums; /* they were written with checksums */
+} db_found_rows;
+
+/* Puts what looks like a row of ours in any page of a file (and the log beside it, which is put
+ * into the file) into an empty database, under its number. Nothing in the file is relied on. */
+HONE_NODISCARD hone_status db_sqlite_find_rows(const char *copy, db_sqlite *into,
+                                               db_found_rows *out_found);
 
 /* ---- db_sqlite_check.c ---- */
 hone_status db_sqlite_check(hone_db *base, hone_db_report report, void *ctx);

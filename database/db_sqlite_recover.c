@@ -1,7 +1,9 @@
 /* database/db_sqlite_recover.c - salvages what can be read of a damaged file.
  *
  * Works on a private copy, row by row: a damaged page costs the rows on it, not those behind it.
- * What has a checksum must fit it; the rows go through a joiner into a sound database.
+ * Where that leaves something out, or the file cannot be opened at all, each page is looked at for
+ * itself, and what is found there put into a database of its own, which is read likewise. What has
+ * a checksum must fit it; the rows go through a joiner into a sound database.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -20,6 +22,8 @@ enum { PIECE_BYTES = 1 << 16, ROWS_PER_PAGE = 64 };
 
 typedef struct recovery {
     db_sqlite *db;
+    hone_db *into;
+    hone_db_stats before; /* of it */
     hone_db_joiner *joiner;
     hone_db_recovery *counts;
     int64_t pages;
@@ -97,8 +101,7 @@ static hone_status open_copy(recovery *r, const char *copy, const char *path) {
     HONE_TRY(db_sqlite_add_sums(db));
     if (!ask_number(db, "PRAGMA application_id", 0, &application) ||
         application != HONE_DB_APPLICATION_ID) {
-        return HONE_ERROR(HONE_CODE_INVALID,
-                          "%s: is not a Hone database, or its first page is lost", path);
+        return HONE_ERROR(HONE_CODE_INVALID, "%s: is not a Hone database", path);
     }
     ask_number(db, "PRAGMA user_version", 0, &version);
     ask_number(db, "PRAGMA page_count", 0, &r->pages);
@@ -235,24 +238,75 @@ static hone_status salvage(recovery *r) {
     return hone_status_join(st, hone_db_joiner_finish(r->joiner, &counts));
 }
 
-static hone_status recover_copy(recovery *r, const char *path, const char *copy) {
-    HONE_TRY(copy_database(path, copy));
-    HONE_TRY(open_copy(r, copy, path));
-    return salvage(r);
+/* ---- what nothing leads to ---- */
+
+static void close_copy(db_sqlite *db) {
+    db_sqlite_finalize_all(db);
+    sqlite3_close_v2(db->sql);
+    db->sql = NULL;
 }
 
-static hone_status recover_in(recovery *r, const char *path, const char *dir) {
-    char *copy = hone_path_join(dir, "copy.db");
-    if (!copy) return HONE_ERROR(HONE_CODE_NO_MEMORY, "%s", path);
-    hone_status st = recover_copy(r, path, copy);
+/* A copy of the file as it is, and what is found in its pages as the database to be read. */
+static hone_status find_rows(recovery *r, const char *path, char *copy, char *found) {
+    db_sqlite into = {.path = found};
+    db_found_rows rows = {0};
+    hone_db_options options = {.path = found, .mode = HONE_DB_CREATE};
+    HONE_TRY(copy_database(path, copy));
+    close_copy(r->db);
+    hone_status st = db_sqlite_connect(&into, &options);
+    r->db->sql = into.sql;
+    if (!st) st = db_sqlite_find_rows(copy, &into, &rows);
+    r->has_sums = rows.has_sums;
+    if (st || rows.rows) return st;
+    return HONE_ERROR(HONE_CODE_INVALID, "%s: is not a Hone database, or nothing is left of it",
+                      path);
+}
+
+static int64_t all_of(const hone_db_recovery *counts) {
+    return counts->workloads + counts->targets + counts->sessions + counts->trials;
+}
+
+/* Adds what is new in them to what was saved before. */
+static hone_status salvage_found(recovery *r) {
+    hone_db_recovery first = *r->counts, *sum = r->counts;
+    hone_db_stats stats;
+    *sum = (hone_db_recovery){0};
+    HONE_TRY(salvage(r));
+    HONE_TRY(hone_db_get_stats(r->into, &stats));
+    int64_t lost = all_of(&first) ? first.lost : sum->lost;
+    *sum = (hone_db_recovery){.workloads = stats.workloads - r->before.workloads,
+                              .targets = stats.targets - r->before.targets,
+                              .sessions = stats.sessions - r->before.sessions,
+                              .trials = stats.trials - r->before.trials,
+                              .partial = first.partial};
+    int64_t more = all_of(&first) ? all_of(sum) - all_of(&first) : 0;
+    sum->lost = lost > more ? lost - more : 0;
+    return HONE_OK;
+}
+
+static hone_status recover_copy(recovery *r, const char *path, const char *dir) {
+    char *copy = hone_path_join(dir, "copy.db"), *pages = hone_path_join(dir, "pages.db"),
+         *found = hone_path_join(dir, "found.db");
+    hone_status st = copy && pages && found ? HONE_OK : HONE_ERROR(HONE_CODE_NO_MEMORY, "%s", path);
+    if (!st) st = copy_database(path, copy);
+    if (!st) st = open_copy(r, copy, path);
+    if (!st) st = salvage(r);
+    bool is_unreadable = hone_status_code(st) == HONE_CODE_INVALID;
+    if (is_unreadable || (!st && r->counts->lost)) {
+        hone_status_free(st);
+        st = find_rows(r, path, pages, found);
+        if (!st) st = salvage_found(r);
+    }
     hone_free(copy);
+    hone_free(pages);
+    hone_free(found);
     return st;
 }
 
 hone_status hone_db_recover(const char *path, hone_db *into, hone_db_recovery *out_counts) {
     char *dir = NULL;
     db_sqlite db = {0};
-    recovery r = {.db = &db, .counts = out_counts};
+    recovery r = {.db = &db, .into = into, .counts = out_counts};
     *out_counts = (hone_db_recovery){0};
     if (!hone_fs_exists(path)) {
         return HONE_ERROR(HONE_CODE_NOT_FOUND, "%s: there is no such database", path);
@@ -261,10 +315,10 @@ hone_status hone_db_recover(const char *path, hone_db *into, hone_db_recovery *o
     hone_status st = db.path ? HONE_OK : HONE_ERROR(HONE_CODE_NO_MEMORY, "%s", path);
     if (!st) st = hone_fs_temp_dir("hone-recover", &dir);
     if (!st) st = hone_db_joiner_create(into, &r.joiner);
-    if (!st) st = recover_in(&r, path, dir);
+    if (!st) st = hone_db_get_stats(into, &r.before);
+    if (!st) st = recover_copy(&r, path, dir);
     hone_db_joiner_destroy(r.joiner);
-    db_sqlite_finalize_all(&db);
-    sqlite3_close_v2(db.sql);
+    close_copy(&db);
     if (dir) st = hone_status_join(st, hone_fs_remove_tree(dir));
     hone_free(db.samples);
     hone_free(db.features);

@@ -240,7 +240,7 @@ static void recovers_around_damage(void **state) {
         snprintf(name, sizeof name, "saved%d.db", i);
         memcpy(damaged, bytes, count);
         for (uint64_t k = 1 + hone_rng_below(&rng, 2); k > 0; k--) {
-            size_t page = 4 + hone_rng_below(&rng, pages - 4); /* not the schema */
+            size_t page = hone_rng_below(&rng, pages);
             for (size_t at = 0; at < PAGE; at++)
                 damaged[page * PAGE + at] = (char)hone_rng_next(&rng);
         }
@@ -255,6 +255,67 @@ static void recovers_around_damage(void **state) {
     hone_free(bytes);
     hone_free(bad);
     hone_free(path);
+}
+
+/* Writes over pages of a file, with noise or zeros. */
+static void spoil(const char *path, long first, long count, hone_rng *rng) {
+    char page[4096] = {0};
+    FILE *file = fopen(path, "r+b");
+    assert_true(file && fseek(file, first * 4096, SEEK_SET) == 0);
+    for (long i = 0; i < count; i++) {
+        for (size_t at = 0; rng && at < sizeof page; at++)
+            page[at] = (char)hone_rng_next(rng);
+        assert_int_equal(fwrite(page, sizeof page, 1, file), 1);
+    }
+    assert_int_equal(fclose(file), 0);
+}
+
+/* The schema, and what leads to the rows: none of it holds a row itself. */
+static void recovers_without_first_page(void **state) {
+    (void)state;
+    hone_rng rng = hone_test_rng(5);
+    for (int i = 0; i < 6; i++) {
+        char name[32];
+        snprintf(name, sizeof name, "headless%d.db", i);
+        char *path = make_file(name);
+        spoil(path, i / 2 ? 15 + i / 2 : 0, 1, i % 2 ? &rng : NULL); /* 16, 17: schema */
+        snprintf(name, sizeof name, "headless%d-saved.db", i);
+        hone_db_recovery r = recover(path, name);
+        assert_int_equal(r.trials, TRIALS);
+        assert_int_equal(r.workloads, 2);
+        assert_int_equal(r.sessions, 2);
+        assert_int_equal(r.lost, 0);
+        hone_free(path);
+    }
+}
+
+static void copy_of(const char *from, const char *to) {
+    char *bytes = NULL;
+    size_t count = 0;
+    HONE_ASSERT_OK(hone_fs_read(from, 1 << 24, &bytes, &count));
+    HONE_ASSERT_OK(hone_fs_write_atomic(to, bytes, count));
+    hone_free(bytes);
+}
+
+/* A killed writer leaves a log; what it committed there counts. */
+static void recovers_what_the_log_holds(void **state) {
+    (void)state;
+    char *path = make_file("logged.db"), *log = path_of("logged.db-wal");
+    char *killed = path_of("killed.db"), *killed_log = path_of("killed.db-wal");
+    hone_db *db = open_db(path, HONE_DB_WRITE);
+    for (int i = 0; i < 5; i++)
+        commit(db, TRIALS + i);
+    copy_of(path, killed);
+    copy_of(log, killed_log);
+    hone_db_release(db);
+    spoil(killed, 0, 1, NULL);
+    hone_db_recovery r = recover(killed, "killed-saved.db");
+    assert_int_equal(r.trials, TRIALS + 5);
+    assert_int_equal(r.lost, 0);
+    hone_free(path);
+    hone_free(log);
+    hone_free(killed);
+    hone_free(killed_log);
 }
 
 static void recovers_no_foreign_file(void **state) {
@@ -278,6 +339,8 @@ int main(void) {
         cmocka_unit_test(tells_owners_apart),
         cmocka_unit_test(recovers_what_is_sound),
         cmocka_unit_test(recovers_around_damage),
+        cmocka_unit_test(recovers_without_first_page),
+        cmocka_unit_test(recovers_what_the_log_holds),
         cmocka_unit_test(recovers_no_foreign_file),
     };
     hone_status st = hone_fs_temp_dir("hone-file", &dir);
