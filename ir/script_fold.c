@@ -5,7 +5,7 @@
  * TVM printed back and one written by hand come out equal; what must stay unfolded is written with
  * a name (T.Add(x, 0)). The printer asks here which form it needs.
  */
-#include "ir/script_impl.h"
+#include "ir/script_fold.h"
 
 #include <math.h>
 #include <string.h>

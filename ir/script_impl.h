@@ -11,6 +11,7 @@
 #define HONE_IR_SCRIPT_IMPL_H
 
 #include "ir/script.h"
+#include "ir/script_fold.h"
 #include "ir/script_lex.h"
 
 typedef enum script_kind {
@@ -308,17 +309,7 @@ bool script_to_region(script_parser *p, const script_value *v, hone_region *out_
 bool script_check_head(script_parser *p, uint32_t at, const hone_expr *e);
 const hone_expr *script_cast(script_parser *p, hone_dtype dtype, const hone_expr *e);
 
-/* ---- arithmetic as TVM's operators do it (script_fold.c) ---- */
-/* Applies the folds that TVM's `+` and friends apply (x + 0, 2 * 3, ...); NULL after an error. */
-const hone_expr *script_fold_binary(hone_ir *ir, hone_op op, const hone_expr *a,
-                                    const hone_expr *b);
-/* The result when the operator would not make a node over a and b themselves, else NULL. */
-const hone_expr *script_fold_try(hone_ir *ir, hone_op op, const hone_expr *a, const hone_expr *b);
-/* Brings operands to one dtype as TVM does. False when there is no common one. */
-bool script_unify(hone_ir *ir, const hone_expr **a, const hone_expr **b);
-const hone_expr *script_fold_cast(hone_ir *ir, hone_dtype dtype, const hone_expr *e);
-/* stop - start, with equal terms cancelled. */
-const hone_expr *script_extent_between(hone_ir *ir, const hone_expr *start, const hone_expr *stop);
+/* ---- operators of values (script_operator.c) ---- */
 /* A shift by a constant that the type has no bits for. */
 bool script_check_shift(script_parser *p, uint32_t at, const hone_expr *value, const hone_expr *by);
 bool script_binary_value(script_parser *p, uint32_t at, const char *op, const script_value *a,

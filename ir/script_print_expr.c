@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ir/script_impl.h"
+#include "ir/script_fold.h"
 #include "ir/script_print_impl.h"
 
 enum {
