@@ -15,6 +15,7 @@
 #include "bench/bench_util.h"
 #include "builder/builder.h"
 #include "ir/script.h"
+#include "ir/script_print.h"
 #include "support/alloc.h"
 #include "support/clock.h"
 #include "support/fs.h"

@@ -12,6 +12,7 @@
 #include "bench/bench_peer.h"
 #include "bench/bench_util.h"
 #include "ir/script.h"
+#include "ir/script_print.h"
 #include "support/alloc.h"
 #include "support/arena.h"
 #include "support/fs.h"

@@ -11,6 +11,7 @@
 #include "builder/link.h"
 #include "codegen/codegen.h"
 #include "ir/script.h"
+#include "ir/script_print.h"
 #include "ir/structural.h"
 #include "ir/verify.h"
 #include "lower/lower.h"

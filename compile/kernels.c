@@ -13,7 +13,7 @@
 
 #include "compile/parts.h"
 #include "graph/specialize.h"
-#include "ir/script.h"
+#include "ir/script_print.h"
 #include "ir/written_schedule.h"
 #include "schedule/defaults/default_schedule.h"
 #include "support/clock.h"

@@ -12,7 +12,7 @@
 
 #include "compile/parts.h"
 #include "ir/interp.h"
-#include "ir/script.h"
+#include "ir/script_print.h"
 #include "ir/structural.h"
 #include "lower/signature.h"
 #include "schedule/schedule.h"

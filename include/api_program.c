@@ -6,6 +6,7 @@
 #include "graph/module_parts.h"
 #include "include/api.h"
 #include "ir/script.h"
+#include "ir/script_print.h"
 #include "ir/structural.h"
 #include "ir/verify.h"
 #include "schedule/schedule.h"

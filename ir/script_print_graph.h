@@ -9,7 +9,5 @@ void print_sinfo(printer *pr, const hone_sinfo *info); /* NULL: an unknown objec
 void print_garg(printer *pr, const hone_garg *arg);
 void print_gargs(printer *pr, uint32_t count, const hone_garg *args);
 void print_garg_tuple(printer *pr, uint32_t count, const hone_garg *args);
-/* Too large for the text: such constants are kept beside it. */
-bool print_is_weight(const hone_tensor *tensor);
 
 #endif

@@ -6,7 +6,7 @@
 #ifndef HONE_IR_SCRIPT_PRINT_IMPL_H
 #define HONE_IR_SCRIPT_PRINT_IMPL_H
 
-#include "ir/script.h"
+#include "ir/script_print.h"
 #include "support/map.h"
 
 typedef struct printer {

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "ir/script_print_graph.h"
+#include "ir/script_weights.h"
 
 /* ---- sizes ---- */
 
@@ -139,8 +140,6 @@ void print_sinfo(printer *pr, const hone_sinfo *info) {
 
 /* ---- constants ---- */
 
-enum { MOST_NUMBERS = 16 }; /* longer ones stand beside the text */
-
 static void print_number(printer *pr, const hone_tensor *t, int64_t place) {
     if (hone_dtype_is_float(t->dtype)) {
         double value = hone_tensor_get_f64(t, place);
@@ -172,15 +171,10 @@ static void print_numbers(printer *pr, const hone_tensor *t, int32_t dim, int64_
     hone_str_append_char(pr->out, ']');
 }
 
-bool print_is_weight(const hone_tensor *t) {
-    int64_t count = hone_tensor_count(t);
-    return count > MOST_NUMBERS || count == 0 || t->dtype.lanes != 1;
-}
-
 static void print_constant(printer *pr, uint32_t index) {
     bool exists = pr->module && index < pr->module->constant_count;
     const hone_tensor *t = exists ? pr->module->constants[index] : NULL;
-    if (!t || print_is_weight(t)) {
+    if (!t || script_is_weight(t)) {
         hone_str_printf(pr->out, "metadata[\"relax.expr.Constant\"][%u]", index);
         return;
     }

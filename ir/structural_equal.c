@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "ir/canon_impl.h"
-#include "ir/script.h"
+#include "ir/script_print.h"
 #include "ir/structural.h"
 
 /* ---- words ---- */

@@ -1,6 +1,6 @@
 /* T.reads and T.writes against the shapes of buffers, and against what a block touches. */
 #include "ir/region.h"
-#include "ir/script.h"
+#include "ir/script_print.h"
 #include "ir/verify_impl.h"
 
 /* ---- as text ---- */

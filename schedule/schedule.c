@@ -7,7 +7,7 @@
 
 #include "ir/grow.h"
 #include "ir/region.h"
-#include "ir/script.h"
+#include "ir/script_print.h"
 #include "ir/verify.h"
 #include "support/alloc.h"
 

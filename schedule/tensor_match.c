@@ -3,7 +3,7 @@
 #include <stdarg.h>
 #include <string.h>
 
-#include "ir/script.h"
+#include "ir/script_print.h"
 
 /* Compares the body of a block with the description of a tensor intrinsic, side by side: the same
  * statements, the same operators, loops and axes one to one. Each buffer of the description gets a

@@ -8,6 +8,7 @@
 #include "graph/frontend/onnx_import.h"
 #include "graph/prepare.h"
 #include "ir/script.h"
+#include "ir/script_print.h"
 #include "ir/verify.h"
 #include "support/alloc.h"
 #include "support/fs.h"

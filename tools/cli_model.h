@@ -4,7 +4,7 @@
 
 #include "graph/graph_options.h"
 #include "graph/tasks.h"
-#include "ir/script.h"
+#include "ir/script_print.h"
 #include "target/target.h"
 #include "tools/cli.h"
 

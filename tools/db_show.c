@@ -5,6 +5,7 @@
 
 #include "costmodel/feature.h"
 #include "ir/script.h"
+#include "ir/script_print.h"
 #include "schedule/schedule.h"
 #include "schedule/tensor_intrin.h"
 #include "schedule/trace_parts.h"

@@ -5,7 +5,7 @@
 
 #include "compile/named_passes.h"
 #include "graph/prepare.h"
-#include "ir/script.h"
+#include "ir/script_print.h"
 #include "lower/lower.h"
 #include "tools/cli.h"
 #include "tools/cli_model.h"

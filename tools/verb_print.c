@@ -1,6 +1,6 @@
 /* tools/verb_print.c - `hone print`: canonical TVMScript of programs and models. */
 #include "graph/module_parts.h"
-#include "ir/script.h"
+#include "ir/script_print.h"
 #include "ir/structural.h"
 #include "tools/cli.h"
 #include "tools/cli_model.h"

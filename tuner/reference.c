@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "ir/interp.h"
-#include "ir/script.h"
+#include "ir/script_print.h"
 #include "measure/check_bundle.h"
 #include "support/alloc.h"
 #include "tuner/widen.h"

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "ir/grow.h"
-#include "ir/script.h"
+#include "ir/script_print.h"
 #include "ir/structural.h"
 #include "ir/written_schedule.h"
 #include "schedule/defaults/default_schedule.h"

@@ -9,7 +9,7 @@
 #include "builder/link.h"
 #include "codegen/codegen.h"
 #include "ir/interp.h"
-#include "ir/script.h"
+#include "ir/script_print.h"
 #include "lower/lower.h"
 #include "runtime/model/model_rt.h"
 #include "tests/support/annotate_loops.h"

@@ -8,6 +8,7 @@
 
 #include "ir/interp.h"
 #include "ir/script.h"
+#include "ir/script_print.h"
 #include "lower/lower.h"
 #include "tests/support/compiled.h"
 #include "tests/support/elsewhere.h"

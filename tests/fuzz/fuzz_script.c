@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "ir/script.h"
+#include "ir/script_print.h"
 #include "ir/structural.h"
 #include "ir/verify.h"
 

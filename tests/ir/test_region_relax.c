@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "ir/region.h"
-#include "ir/script.h"
+#include "ir/script_print.h"
 #include "tests/support/hone_test.h"
 #include "tests/support/program_text.h"
 

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "ir/script.h"
+#include "ir/script_print.h"
 #include "ir/structural.h"
 #include "tests/support/hone_test.h"
 

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "ir/interp.h"
-#include "ir/script.h"
+#include "ir/script_print.h"
 #include "lower/lower.h"
 #include "lower/signature.h"
 #include "tests/schedule/random_sequence.h"

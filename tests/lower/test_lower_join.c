@@ -2,7 +2,7 @@
  * on, and the program still means the same. */
 #include <string.h>
 
-#include "ir/script.h"
+#include "ir/script_print.h"
 #include "lower/lower.h"
 #include "tests/support/hone_test.h"
 #include "tests/support/program_text.h"

@@ -5,6 +5,7 @@
 
 #include "ir/interp.h"
 #include "ir/script.h"
+#include "ir/script_print.h"
 #include "lower/lower.h"
 #include "support/rng.h"
 #include "tests/support/hone_test.h"

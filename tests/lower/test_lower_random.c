@@ -2,7 +2,7 @@
 #include <stdio.h>
 
 #include "ir/interp.h"
-#include "ir/script.h"
+#include "ir/script_print.h"
 #include "lower/lower.h"
 #include "tests/support/annotate_loops.h"
 #include "tests/support/hone_test.h"

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "ir/script.h"
+#include "ir/script_print.h"
 #include "ir/structural.h"
 #include "ir/verify.h"
 #include "schedule/schedule.h"

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "ir/interp.h"
-#include "ir/script.h"
+#include "ir/script_print.h"
 #include "ir/structural.h"
 #include "ir/verify.h"
 #include "tests/schedule/trace_round_trip.h"

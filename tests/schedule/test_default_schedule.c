@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "ir/script.h"
+#include "ir/script_print.h"
 #include "ir/structural.h"
 #include "ir/verify.h"
 #include "schedule/defaults/default_schedule.h"

@@ -3,6 +3,7 @@
 #include "tests/support/hone_test.h"
 
 #include "ir/script.h"
+#include "ir/script_print.h"
 #include "ir/structural.h"
 #include "tests/schedule/random_steps.h"
 #include "tests/support/random_program.h"

@@ -5,6 +5,7 @@
 
 #include "codegen/codegen.h"
 #include "ir/script.h"
+#include "ir/script_print.h"
 #include "lower/lower.h"
 #include "tests/support/compiled.h"
 #include "tests/support/elsewhere.h"

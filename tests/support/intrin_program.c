@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "ir/script.h"
+#include "ir/script_print.h"
 #include "schedule/tensor_intrin.h"
 #include "tests/support/random_program.h"
 

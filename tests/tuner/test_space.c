@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "ir/script.h"
+#include "ir/script_print.h"
 #include "ir/structural.h"
 #include "ir/verify.h"
 #include "support/alloc.h"
