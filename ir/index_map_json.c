@@ -1,6 +1,6 @@
-/* ir/index_map_json.c - index maps as TVM keeps them in the JSON of traces: a graph of objects.
- (tvm_json.h). */
-#include "ir/index_map.h"
+/* ir/index_map_json.c - index maps as TVM keeps them in the JSON of traces: a graph of objects
+ * (tvm_json.h). */
+#include "ir/index_map_json.h"
 
 #include <stdio.h>
 #include <stdlib.h>

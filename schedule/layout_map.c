@@ -1,4 +1,5 @@
 #include "schedule/layout_map.h"
+#include "ir/index_map_parse.h"
 
 /* ---- the map itself ---- */
 

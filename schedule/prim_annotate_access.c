@@ -1,3 +1,4 @@
+#include "ir/index_map_parse.h"
 #include "ir/region.h"
 #include "schedule/layout_map.h"
 

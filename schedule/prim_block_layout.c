@@ -1,3 +1,4 @@
+#include "ir/index_map_parse.h"
 #include "ir/itermap.h"
 #include "schedule/layout_map.h"
 #include "schedule/move_domain.h"

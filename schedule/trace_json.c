@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "ir/index_map.h"
+#include "ir/index_map_json.h"
 #include "schedule/trace_args.h"
 #include "schedule/trace_records.h"
 #include "support/json.h"

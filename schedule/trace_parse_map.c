@@ -1,6 +1,7 @@
 #include <ctype.h>
 #include <string.h>
 
+#include "ir/index_map_parse.h"
 #include "schedule/trace_parse_impl.h"
 #include "support/strbuf.h"
 

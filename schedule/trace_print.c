@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ir/index_map_print.h"
 #include "schedule/trace_args.h"
 
 /* Traces as the Python that TVM prints. */

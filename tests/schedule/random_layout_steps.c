@@ -1,4 +1,4 @@
-#include "ir/index_map.h"
+#include "ir/index_map_parse.h"
 #include "tests/schedule/random_pick.h"
 
 /* Random steps by index maps: other layouts of buffers, other axes of blocks. The maps permute,
