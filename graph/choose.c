@@ -2,7 +2,7 @@
 
 #include "graph/graph_passes.h"
 #include "graph/rewrite.h"
-#include "ir/graph_infer_impl.h"
+#include "ir/graph_infer.h"
 
 /* Computes both branches of an if, and takes the elements of the right one:
  *   y = if c: then(x) else: else(x)   ⇒   a = then(x); b = else(x); y = where(c, a, b)

@@ -4,7 +4,7 @@
 #include "graph/graph_passes.h"
 #include "graph/rewrite.h"
 #include "graph/topi_build.h"
-#include "ir/graph_infer_impl.h"
+#include "ir/graph_infer.h"
 
 /* A batch norm with constant statistics right behind a convolution or matrix product with constant
  * weights (and maybe a constant bias) goes into those:

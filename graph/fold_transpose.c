@@ -2,7 +2,7 @@
 
 #include "graph/graph_passes.h"
 #include "graph/rewrite.h"
-#include "ir/graph_infer_impl.h"
+#include "ir/graph_infer.h"
 
 /* Transpositions before matrix products cost nothing:
  *   matmul(a, permute_dims(b)) of the last two dimensions → matmul(a, b, transpose_b)

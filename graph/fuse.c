@@ -4,7 +4,7 @@
 #include "graph/graph_passes.h"
 #include "graph/pattern.h"
 #include "ir/fit.h"
-#include "ir/graph_infer_impl.h"
+#include "ir/graph_infer.h"
 #include "ir/structural.h"
 #include "support/map.h"
 

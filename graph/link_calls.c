@@ -2,7 +2,7 @@
 
 #include "graph/graph_passes.h"
 #include "graph/unused.h"
-#include "ir/graph_infer_impl.h"
+#include "ir/graph_infer.h"
 #include "ir/module.h"
 
 /* Finds out who is called, so that later passes see one function with calls of programs:

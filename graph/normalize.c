@@ -2,7 +2,7 @@
 
 #include "graph/graph_passes.h"
 #include "graph/rewrite.h"
-#include "ir/graph_infer_impl.h"
+#include "ir/graph_infer.h"
 
 /* One way to say each thing, and nothing that does nothing:
  *   flatten, squeeze, expand_dims        → reshape

@@ -4,7 +4,7 @@
 
 #include "graph/plan_impl.h"
 #include "ir/fold.h"
-#include "ir/graph_infer_impl.h"
+#include "ir/graph_infer.h"
 #include "ir/grow.h"
 #include "support/alloc.h"
 

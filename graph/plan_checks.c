@@ -1,5 +1,5 @@
 #include "graph/plan_impl.h"
-#include "ir/graph_infer_impl.h"
+#include "ir/graph_infer.h"
 #include "ir/grow.h"
 #include "ir/size_needs.h"
 

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "graph/plan_impl.h"
-#include "ir/graph_infer_impl.h"
+#include "ir/graph_infer.h"
 
 /* Offsets in one workspace.
  *

@@ -9,7 +9,7 @@
 #ifndef HONE_GRAPH_TOPI_BUILD_H
 #define HONE_GRAPH_TOPI_BUILD_H
 
-#include "ir/graph_infer_impl.h"
+#include "ir/graph_infer.h"
 #include "ir/graph_op.h"
 #include "ir/te.h"
 

@@ -77,6 +77,8 @@ bool hone_arith_bind_sizes(hone_arith *arith, const hone_func *func);
 /* Conditions: push returns a mark for pop. A conjunction is split. */
 uint32_t hone_arith_push(hone_arith *arith, const hone_expr *fact);
 void hone_arith_pop(hone_arith *arith, uint32_t mark);
+/* A fact, or a bound of another variable, speaks of the variable. */
+bool hone_arith_speaks_of(const hone_arith *arith, hone_var var);
 
 /* ---- simplifier (ir/simplify.c) ---- */
 /* A canonical form: equal linear forms print equal; terms in a fixed order (by variable id, then

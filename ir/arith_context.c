@@ -267,3 +267,16 @@ void hone_arith_pop(hone_arith *arith, uint32_t mark) {
     }
     arith->fact_count = mark;
 }
+
+bool hone_arith_speaks_of(const hone_arith *arith, hone_var var) {
+    for (uint32_t f = 0; f < arith->fact_count; f++) {
+        if (hone_expr_uses_var(arith->facts[f].condition, var)) return true;
+    }
+    for (uint32_t v = 0; v < arith->count; v++) {
+        const hone_expr *min = arith->mins[v], *extent = arith->extents[v];
+        if ((min && hone_expr_uses_var(min, var)) || (extent && hone_expr_uses_var(extent, var))) {
+            return true;
+        }
+    }
+    return false;
+}

@@ -1,8 +1,9 @@
+#include "ir/graph_infer.h"
+
 #include <stdarg.h>
 #include <string.h>
 
 #include "ir/arith.h"
-#include "ir/graph_infer_impl.h"
 
 /* What an operator call gives, from what its arguments are: dispatch, and everything that is not
  * an operator. */

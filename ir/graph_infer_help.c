@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "ir/fold.h"
-#include "ir/graph_infer_impl.h"
+#include "ir/graph_infer.h"
 
 /* Helpers of shape inference: extents, axes, attributes, messages. */
 

@@ -1,6 +1,6 @@
 #include <string.h>
 
-#include "ir/graph_infer_impl.h"
+#include "ir/graph_infer.h"
 
 /* Shapes of elementwise operators, matrix products and reductions. */
 

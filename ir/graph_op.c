@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "ir/graph_infer_impl.h"
+#include "ir/graph_infer.h"
 
 static const hone_graph_op ops[] = {
 #define HONE_GRAPH_OP(name, args, attrs, pattern, rule)                                            \

@@ -9,8 +9,6 @@
 
 #include <string.h>
 
-#include "ir/arith_impl.h"
-
 /* The least number by which a relaxed loop is divided somewhere. */
 typedef struct digit_search {
     hone_arith *arith;
@@ -67,20 +65,6 @@ static const hone_expr *add_loops(hone_arith *arith, const digit_search *s, bool
     return hone_expr_add(ir, high, hone_expr_var(ir, dtype, first + 1));
 }
 
-/* What is known of the loop, and loops whose ends run with it, would be lost. */
-static bool has_facts(const hone_arith *arith, hone_var var) {
-    for (uint32_t f = 0; f < arith->fact_count; f++) {
-        if (hone_expr_uses_var(arith->facts[f].condition, var)) return true;
-    }
-    for (uint32_t v = 0; v < arith->count; v++) {
-        const hone_expr *min = arith->mins[v], *extent = arith->extents[v];
-        if ((min && hone_expr_uses_var(min, var)) || (extent && hone_expr_uses_var(extent, var))) {
-            return true;
-        }
-    }
-    return false;
-}
-
 bool region_split_digits(hone_arith *arith, uint32_t rank, region_access *io,
                          const hone_expr **io_predicate) {
     digit_search s = {.arith = arith, .access = io, .var = HONE_NO_ID};
@@ -91,7 +75,8 @@ bool region_split_digits(hone_arith *arith, uint32_t rank, region_access *io,
         if (!min) return false;
         hone_expr_walk(min, look_for_digit, &s);
     }
-    if (s.var == HONE_NO_ID || has_facts(arith, s.var)) return false;
+    /* what is known of the loop, and of those whose ends run with it, would be lost */
+    if (s.var == HONE_NO_ID || hone_arith_speaks_of(arith, s.var)) return false;
     uint32_t first = arith->count > io->relax_count ? arith->count : io->relax_count;
     bool *relax = hone_arena_zalloc(arith->ir.arena, (first + 2) * sizeof *relax);
     const hone_expr **map = hone_arena_alloc(arith->ir.arena, (io->map_count + 1) * sizeof *map);

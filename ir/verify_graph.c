@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "ir/fit.h"
-#include "ir/graph_infer_impl.h"
+#include "ir/graph_infer.h"
 #include "ir/verify_impl.h"
 
 typedef struct graph_verifier {

@@ -2,7 +2,7 @@
 #ifndef HONE_IR_VERIFY_IMPL_H
 #define HONE_IR_VERIFY_IMPL_H
 
-#include "ir/region_impl.h"
+#include "ir/region_facts.h"
 #include "ir/verify.h"
 #include "ir/verify_points.h"
 

@@ -1,10 +1,11 @@
-/* ir/graph_infer_impl.h - between the files of shape inference: rules and their helpers.
+/* ir/graph_infer.h - shape inference: rules and their helpers, for the files of the inference and
+ * for who makes operators and looks at their shapes (graph/).
  *
  * A rule gets the struct info of all arguments, known and of known shape, and makes that of the
  * result. Extents are int64 expressions; arithmetic on them folds constants.
  */
-#ifndef HONE_IR_GRAPH_INFER_IMPL_H
-#define HONE_IR_GRAPH_INFER_IMPL_H
+#ifndef HONE_IR_GRAPH_INFER_H
+#define HONE_IR_GRAPH_INFER_H
 
 #include "ir/graph_op.h"
 #include "support/tensor.h"
