@@ -11,8 +11,6 @@ HONE_NODISCARD hone_status sch_check_movable_store(hone_schedule *sch, hone_node
 /* The same where loops of known bounds may stand around the store, as in blocks that copy a box. */
 HONE_NODISCARD hone_status sch_check_movable_loops(hone_schedule *sch, hone_node_id block,
                                                    hone_node_id *out_store);
-/* The axes of a block, each over all of its domain; NULL when memory is short. */
-hone_iter *sch_whole_axes(hone_schedule *sch, const hone_block *block);
 /* Axes as functions of index values: values[axis variable]; the map of indices, over the given
  * ranges of the axes, must be bijective. The array has var_count entries, NULL where nothing is to
  * be replaced. */

@@ -1,7 +1,6 @@
 #include "schedule/instance_order.h"
 
 #include "ir/region.h"
-#include "schedule/inlining.h"
 
 typedef struct use_search {
     hone_var var;
@@ -81,6 +80,21 @@ hone_status sch_require_order(hone_schedule *sch, hone_node_id block, const hone
     return sch_refuse(sch, block,
                       "instances of %s may write the same element, and would change their order",
                       sch_block_name(sch, block));
+}
+
+hone_iter *sch_whole_axes(hone_schedule *sch, const hone_block *b) {
+    hone_iter *iters = hone_arena_alloc(sch->arena, (b->axis_count + 1) * sizeof *iters);
+    for (uint32_t a = 0; iters && a < b->axis_count; a++)
+        iters[a] = (hone_iter){b->axes[a].var, b->axes[a].dom};
+    return iters;
+}
+
+hone_status sch_values_now(hone_schedule *sch, hone_node_id block, const hone_axis *axis,
+                           const bool *marks, hone_interval *out) {
+    const hone_expr *value = sch_var(sch, axis->var);
+    if (!value) return sch_ir_error(sch);
+    return hone_values_relax(&sch->arith, sch->func, block, 1, &value, &axis->dom.extent, marks,
+                             sch->func->var_count, out, NULL);
 }
 
 hone_status sch_axes_box(hone_schedule *sch, hone_node_id id, hone_iter **out, bool *out_is_exact) {

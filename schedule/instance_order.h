@@ -1,5 +1,5 @@
-/* schedule/instance_order.h - where instances of a block write the same elements, the last one
- * counts: they must not change places. */
+/* schedule/instance_order.h - which instances of a block run where it stands; and where they write
+ * the same elements, the last one counts: they must not change places. */
 #ifndef HONE_SCHEDULE_INSTANCE_ORDER_H
 #define HONE_SCHEDULE_INSTANCE_ORDER_H
 
@@ -22,6 +22,12 @@ bool sch_meets_in_order(hone_schedule *sch, hone_node_id block, const hone_expr 
 HONE_NODISCARD hone_status sch_require_order(hone_schedule *sch, hone_node_id block,
                                              const hone_expr *const *then, sch_loop_chain loops);
 
+/* The axes of a block, each over all of its domain; NULL when memory is short. */
+hone_iter *sch_whole_axes(hone_schedule *sch, const hone_block *block);
+/* The values that an axis of a block takes in one run of the marked loops, where it stands. */
+HONE_NODISCARD hone_status sch_values_now(hone_schedule *sch, hone_node_id block,
+                                          const hone_axis *axis, const bool *marks,
+                                          hone_interval *out);
 /* The values that the axes of a block take in one run of its scope, as a box around them. exact
  * (may be NULL): each point of the box is met. */
 HONE_NODISCARD hone_status sch_axes_box(hone_schedule *sch, hone_node_id block, hone_iter **out,

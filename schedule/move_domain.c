@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "ir/region.h"
+#include "schedule/instance_order.h"
 #include "schedule/move_inverse.h"
 
 /* ---- boxes ---- */
@@ -624,14 +625,6 @@ static bool is_all_of(hone_schedule *sch, hone_interval now, hone_range axis) {
     return end && now.min && hone_prove_less_equal(&sch->arith, now.min, axis.min) &&
            hone_prove_less(&sch->arith, hone_expr_sub(&sch->ir, end, now.max),
                            constant(sch, end->dtype, 2));
-}
-
-hone_status sch_values_now(hone_schedule *sch, hone_node_id block, const hone_axis *axis,
-                           const bool *marks, hone_interval *out) {
-    const hone_expr *value = sch_var(sch, axis->var);
-    if (!value) return sch_ir_error(sch);
-    return hone_values_relax(&sch->arith, sch->func, block, 1, &value, &axis->dom.extent, marks,
-                             sch->func->var_count, out, NULL);
 }
 
 hone_status sch_keep_instances(hone_schedule *sch, hone_node_id id, sch_axis_domain *io) {

@@ -43,10 +43,6 @@ HONE_NODISCARD hone_status sch_solve_axes(hone_schedule *sch, hone_node_id block
                                           uint32_t box_count, const sch_box *boxes,
                                           sch_solve_for what, sch_axis_domain *out);
 
-/* The values that an axis of a block takes in one run of the marked loops, where it stands. */
-HONE_NODISCARD hone_status sch_values_now(hone_schedule *sch, hone_node_id block,
-                                          const hone_axis *axis, const bool *marks,
-                                          hone_interval *out);
 /* A block that does not run over all of its axes now (a copy of a box, a block in a run of another
  * one) shall not do so later: narrows domains to the values that its bindings can take where it
  * stands. */
