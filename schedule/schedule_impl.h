@@ -230,6 +230,13 @@ bool sch_has_own_part(hone_schedule *sch, hone_node_id a, hone_node_id b, hone_b
  * in each loop from this one to bottom (none where that is HONE_NO_ID). ILLEGAL names the two. */
 HONE_NODISCARD hone_status sch_require_own_outputs(hone_schedule *sch, hone_node_id loop,
                                                    hone_node_id bottom);
+/* Every block that touches a buffer that this block writes stands below the loop, and the buffer is
+ * local to the scope: lowering gives each iteration its own. No iteration goes on with what one
+ * before it made. */
+bool sch_is_private_below(hone_schedule *sch, hone_node_id block, hone_node_id loop);
+/* The iterations of the loop may run at once where others see what the block writes. ILLEGAL. */
+HONE_NODISCARD hone_status sch_require_at_once(hone_schedule *sch, hone_node_id block,
+                                               hone_node_id loop);
 /* Does a loop of the nest around the block run its iterations at once? */
 bool sch_is_in_concurrent_loop(const hone_schedule *sch, hone_node_id block);
 /* A block that goes from its loops to a place elsewhere reads there what iterations that run at
