@@ -16,6 +16,7 @@
 #include "builder/builder.h"
 #include "ir/script.h"
 #include "ir/script_print.h"
+#include "schedule/trace_apply.h"
 #include "support/alloc.h"
 #include "support/clock.h"
 #include "support/fs.h"

@@ -15,7 +15,7 @@
 #include "bench/bench_util.h"
 #include "ir/script.h"
 #include "schedule/defaults/default_schedule.h"
-#include "schedule/schedule.h"
+#include "schedule/primitives.h"
 #include "support/arena.h"
 
 enum { MAX_SAMPLES = 2001, MIN_SAMPLES = 7 };

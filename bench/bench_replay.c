@@ -13,6 +13,7 @@
 #include "bench/bench_util.h"
 #include "ir/script.h"
 #include "ir/script_print.h"
+#include "schedule/trace_apply.h"
 #include "support/alloc.h"
 #include "support/arena.h"
 #include "support/fs.h"

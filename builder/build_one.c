@@ -19,6 +19,8 @@
 #include "runtime/model/abi.h"
 #include "schedule/schedule.h"
 #include "schedule/tensor_intrin.h"
+#include "schedule/trace_apply.h"
+#include "schedule/trace_parse.h"
 #include "support/clock.h"
 #include "support/fs.h"
 

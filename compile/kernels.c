@@ -16,6 +16,7 @@
 #include "ir/script_print.h"
 #include "ir/written_schedule.h"
 #include "schedule/defaults/default_schedule.h"
+#include "schedule/trace_apply.h"
 #include "support/clock.h"
 
 #define BUILD_TIMEOUT_NS (300 * HONE_NS_PER_S)

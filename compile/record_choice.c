@@ -7,6 +7,8 @@
 #include "compile/recorded_programs.h"
 #include "graph/specialize.h"
 #include "ir/structural.h"
+#include "schedule/trace_apply.h"
+#include "schedule/trace_parse.h"
 #include "support/alloc.h"
 #include "support/map.h"
 

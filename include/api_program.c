@@ -10,6 +10,8 @@
 #include "ir/structural.h"
 #include "ir/verify.h"
 #include "schedule/schedule.h"
+#include "schedule/trace_apply.h"
+#include "schedule/trace_parse.h"
 #include "support/alloc.h"
 #include "support/fs.h"
 

@@ -5,6 +5,8 @@
 #include "include/api.h"
 #include "schedule/schedule.h"
 #include "schedule/tensor_intrin.h"
+#include "schedule/trace_apply.h"
+#include "schedule/trace_parse.h"
 #include "support/alloc.h"
 
 /* The text so far is the state: adding to it applies all of it anew, from the same seed, so that

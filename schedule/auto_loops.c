@@ -1,6 +1,7 @@
 #include "schedule/auto_loops.h"
 
 #include "schedule/loop_strides.h"
+#include "schedule/primitives.h"
 #include "schedule/schedule_impl.h"
 
 /* Parallel, vectorized and unrolled loops from the annotations of the root block.

@@ -1,4 +1,4 @@
-#include "schedule/schedule_impl.h"
+#include "schedule/primitive_impl.h"
 
 /* annotate, unannotate, add_unit_loop, enter_postproc. */
 

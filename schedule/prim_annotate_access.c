@@ -1,6 +1,7 @@
 #include "ir/index_map_parse.h"
 #include "ir/region.h"
 #include "schedule/layout_map.h"
+#include "schedule/primitive_impl.h"
 
 #include <string.h>
 

@@ -1,4 +1,4 @@
-#include "schedule/schedule_impl.h"
+#include "schedule/primitive_impl.h"
 
 /* set_axis_separator: says between which dimensions of a buffer its address is split, for memories
  * that are addressed by more than one number.

@@ -2,6 +2,7 @@
 #include "ir/itermap.h"
 #include "schedule/instance_order.h"
 #include "schedule/layout_map.h"
+#include "schedule/primitive_impl.h"
 
 /* transform_block_layout: runs a block over other axes, which a map makes of its own; loops of its
  * own, one for each new axis, take the place of those around it.

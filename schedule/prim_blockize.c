@@ -1,6 +1,7 @@
 #include "schedule/blockizing.h"
 
 #include "ir/region.h"
+#include "schedule/primitive_impl.h"
 
 /* blockize: makes one block of a nest of loops and the block in it, or of neighbouring nests.
  *

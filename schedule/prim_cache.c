@@ -1,4 +1,5 @@
 #include "schedule/caching.h"
+#include "schedule/primitive_impl.h"
 
 /* cache_read: makes a copy of what a block reads, in another scope, and lets it read the copy.
  * cache_write: lets a block write into a buffer of another scope and copies that out behind it.

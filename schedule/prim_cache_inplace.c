@@ -1,5 +1,6 @@
 #include "schedule/caching.h"
 #include "schedule/init_nest.h"
+#include "schedule/primitive_impl.h"
 
 /* cache_inplace: copies what a block reads and writes in place into a buffer of another scope in
  * front of each of its instances, and back behind it:

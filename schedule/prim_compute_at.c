@@ -2,7 +2,7 @@
 #include "schedule/instance_order.h"
 #include "schedule/move_domain.h"
 #include "schedule/partial_results.h"
-#include "schedule/schedule_impl.h"
+#include "schedule/primitive_impl.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 #include "ir/fold.h"
 #include "ir/region.h"
 #include "schedule/move_domain.h"
-#include "schedule/schedule_impl.h"
+#include "schedule/primitive_impl.h"
 
 /* read_at: copies what a block reads into another scope, once in each iteration of a loop around
  * it, by one block that holds the loops of the copy. write_at: the same for what it writes, behind.

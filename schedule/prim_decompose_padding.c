@@ -1,4 +1,4 @@
-#include "schedule/schedule_impl.h"
+#include "schedule/primitive_impl.h"
 
 #include <string.h>
 

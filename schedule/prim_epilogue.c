@@ -1,4 +1,5 @@
-#include "schedule/schedule_impl.h"
+#include "schedule/primitive_impl.h"
+#include "schedule/reducer.h"
 
 /* fuse_reduction_epilogue: lets a reduction begin with what a block behind it would add.
  *

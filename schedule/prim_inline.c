@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "schedule/instance_order.h"
+#include "schedule/primitive_impl.h"
 
 /* compute_inline: puts the body of a producer where its consumers load what it stores.
  *     B[i] = A[i] + 1;  C[i] = B[i] * 2   →   C[i] = (A[i] + 1) * 2

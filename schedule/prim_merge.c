@@ -1,4 +1,4 @@
-#include "schedule/schedule_impl.h"
+#include "schedule/primitive_impl.h"
 
 /* merge: joins loops beside each other, with the loops around them up to what they share, into one
  * nest; their bodies follow each other, in the order of the arguments, where the last one stood.

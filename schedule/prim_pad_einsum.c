@@ -1,6 +1,7 @@
 #include "ir/region.h"
 #include "schedule/einsum.h"
 #include "schedule/pad_zeros.h"
+#include "schedule/primitive_impl.h"
 
 /* pad_einsum: rounds the axes of a block up to multiples; what it reads is copied into larger
  * buffers first, with zeros around, and what it writes is copied out of one.

@@ -1,4 +1,5 @@
 #include "schedule/init_nest.h"
+#include "schedule/primitive_impl.h"
 
 #include <string.h>
 

@@ -1,3 +1,4 @@
+#include "schedule/primitive_impl.h"
 #include "schedule/reindexing.h"
 
 /* reindex: lets a block read (or write) a copy of a buffer that is laid out by the block's axes.

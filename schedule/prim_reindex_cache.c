@@ -2,6 +2,7 @@
 
 #include "schedule/layout_map.h"
 #include "schedule/layout_numbers.h"
+#include "schedule/primitive_impl.h"
 #include "schedule/reindexing.h"
 
 /* reindex_cache_read, reindex_cache_write: lets a block read (or write) a copy of a buffer in

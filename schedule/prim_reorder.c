@@ -1,4 +1,4 @@
-#include "schedule/schedule_impl.h"
+#include "schedule/primitive_impl.h"
 
 /* reorder: permutes loops of one nest. Loops in between that are not named keep their places.
  *

@@ -1,4 +1,4 @@
-#include "schedule/schedule_impl.h"
+#include "schedule/primitive_impl.h"
 
 /* reorder_block_iter_var: lists the axes of a block in another order; loops and body stay.
  *

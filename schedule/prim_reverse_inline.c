@@ -1,6 +1,7 @@
 #include "ir/region.h"
 #include "schedule/inlining.h"
 #include "schedule/instance_order.h"
+#include "schedule/primitive_impl.h"
 
 /* reverse_compute_inline: puts the body of a consumer behind the store of its only producer.
  *     B[i] = A[i] + 1;  C[i] = B[i] * 2   →   C[i] = (A[i] + 1) * 2    in the loops of B

@@ -1,5 +1,6 @@
 #include "ir/verify.h"
 #include "schedule/init_nest.h"
+#include "schedule/primitive_impl.h"
 #include "schedule/rfactor.h"
 
 /* rfactor: splits a reduction in two. The loop becomes a spatial axis of a first block that reduces

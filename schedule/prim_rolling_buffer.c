@@ -1,5 +1,5 @@
 #include "ir/region.h"
-#include "schedule/schedule_impl.h"
+#include "schedule/primitive_impl.h"
 
 /* rolling_buffer: a buffer that is made piece by piece in a loop keeps the last piece only, and
  * what two pieces share is not computed again.

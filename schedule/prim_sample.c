@@ -1,5 +1,5 @@
+#include "schedule/primitive_impl.h"
 #include "schedule/sample.h"
-#include "schedule/schedule_impl.h"
 
 #include <float.h>
 #include <string.h>

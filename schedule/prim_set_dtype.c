@@ -1,4 +1,4 @@
-#include "schedule/schedule_impl.h"
+#include "schedule/primitive_impl.h"
 
 /* unsafe_set_dtype: gives a buffer that a block writes another element type; what is stored is
  * converted to it, what is loaded is converted back. Unsafe: numbers lose digits or range.

@@ -1,4 +1,4 @@
-#include "schedule/schedule_impl.h"
+#include "schedule/primitive_impl.h"
 
 /* split: for i in n  →  for i_0 in f0: for i_1 in f1: …, with i = i_0 * (f1 * …) + i_1 * … + …
  *

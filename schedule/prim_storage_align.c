@@ -1,4 +1,4 @@
-#include "schedule/schedule_impl.h"
+#include "schedule/primitive_impl.h"
 
 /* storage_align: asks that the stride of a dimension of a buffer be factor * k + offset elements
  * (against bank conflicts), by the annotation "buffer_dim_align" on the block that writes it.

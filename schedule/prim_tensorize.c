@@ -1,4 +1,6 @@
-#include "schedule/tensor_intrin_impl.h"
+#include "schedule/primitive_impl.h"
+#include "schedule/tensor_intrin.h"
+#include "schedule/tensor_match.h"
 
 #include <string.h>
 

@@ -2,6 +2,7 @@
 
 #include "ir/region.h"
 #include "schedule/layout_padding.h"
+#include "schedule/primitive_impl.h"
 
 /* transform_layout: keeps a buffer in another layout; each access goes to the place that a map
  * gives it.

@@ -33,4 +33,15 @@ HONE_NODISCARD hone_status sch_reducer_fill(hone_schedule *sch, const sch_reduce
                                             uint32_t rank, const hone_expr *const *indices,
                                             const hone_expr *const *rhs, bool has_init);
 
+/* A reduction of one store: init buffer[…] = identity; buffer[…] = buffer[…] op rhs. */
+typedef struct sch_one_reduction {
+    hone_node_id init_store, store;
+    hone_op op; /* ADD, MUL, MIN, MAX */
+    const hone_expr *identity, *rhs;
+    hone_buffer buffer;
+} sch_one_reduction;
+/* ILLEGAL when the block has none, or its init is not the identity of the operation. */
+HONE_NODISCARD hone_status sch_match_one_reduction(hone_schedule *sch, hone_node_id block,
+                                                   sch_one_reduction *out);
+
 #endif

@@ -1,8 +1,5 @@
-/* schedule/schedule_impl.h - for the primitives only: what they share.
- *
- * A primitive is a public function hone_sch_x(sch, random variables, …) in a file of its own: it
- * resolves its variables to nodes, checks, changes the tree, and records. Checks come before the
- * first change, so a refusal leaves the program as it was.
+/* schedule/schedule_impl.h - what primitives ask of a schedule, and how they change and record.
+ * Inside of schedule/ only.
  */
 #ifndef HONE_SCHEDULE_SCHEDULE_IMPL_H
 #define HONE_SCHEDULE_SCHEDULE_IMPL_H
@@ -134,10 +131,6 @@ bool sch_has_allocs_below(const hone_schedule *sch, hone_node_id node);
 HONE_NODISCARD hone_status sch_begin_trial(hone_schedule *sch, hone_func **out_saved);
 void sch_take_back(hone_schedule *sch, hone_func *saved);
 HONE_NODISCARD hone_status sch_end_trial(hone_schedule *sch, hone_func *saved, hone_status st);
-/* A loop and factors as inputs of an instruction; out in the arena. */
-HONE_NODISCARD hone_status sch_factor_operands(hone_schedule *sch, hone_rv loop, uint32_t count,
-                                               const hone_factor *factors, hone_operand **out);
-
 /* ---- facts ---- */
 typedef enum sch_block_class {
     SCH_BLOCK_COMPLETE,  /* spatial only, the only writer of its outputs, reads none of them */
@@ -401,32 +394,8 @@ HONE_NODISCARD hone_status sch_redirect_accesses(hone_schedule *sch, hone_node_i
                                                  hone_buffer from, hone_buffer to,
                                                  const hone_range *box, bool writes_too);
 
-/* A reduction of one store: init buffer[…] = identity; buffer[…] = buffer[…] op rhs. */
-typedef struct sch_one_reduction {
-    hone_node_id init_store, store;
-    hone_op op; /* ADD, MUL, MIN, MAX */
-    const hone_expr *identity, *rhs;
-    hone_buffer buffer;
-} sch_one_reduction;
-/* ILLEGAL when the block has none, or its init is not the identity of the operation. */
-HONE_NODISCARD hone_status sch_match_one_reduction(hone_schedule *sch, hone_node_id block,
-                                                   sch_one_reduction *out);
 /* Records a step on one block that has no results. */
 HONE_NODISCARD hone_status sch_record_simple(hone_schedule *sch, hone_inst_kind kind, hone_rv block,
                                              uint32_t attr_count, const hone_value *attrs);
-
-/* The work of blockize on a loop, with its checks, not recorded. */
-HONE_NODISCARD hone_status sch_blockize_loop(hone_schedule *sch, hone_node_id loop,
-                                             bool preserve_unit_iters, hone_node_id *out_block);
-/* Could the loop be bound to a thread axis where it stands? Not asked: whether its iterations are
- * independent. */
-HONE_NODISCARD hone_status sch_check_thread_loop(hone_schedule *sch, hone_node_id loop,
-                                                 const char *tag);
-/* A trial run for compute-location sampling: would the step be accepted? Changes nothing. */
-bool sch_can_compute_at(hone_schedule *sch, hone_node_id block, hone_node_id loop);
-/* The work of compute_inline on a node, with its checks, not recorded. */
-HONE_NODISCARD hone_status sch_inline_block(hone_schedule *sch, hone_node_id block);
-HONE_NODISCARD hone_status sch_reverse_inline_block(hone_schedule *sch, hone_node_id block);
-bool sch_can_compute_inline(hone_schedule *sch, hone_node_id block);
 
 #endif

@@ -1,9 +1,8 @@
-/* schedule/tensor_intrin_impl.h - between the registry of tensor intrinsics, the writers of its
- * built-in texts, and tensorize. */
+/* schedule/tensor_intrin_impl.h - between the registry of tensor intrinsics and the writers of its
+ * built-in texts. */
 #ifndef HONE_SCHEDULE_TENSOR_INTRIN_IMPL_H
 #define HONE_SCHEDULE_TENSOR_INTRIN_IMPL_H
 
-#include "schedule/schedule_impl.h"
 #include "schedule/tensor_intrin.h"
 #include "support/strbuf.h"
 
@@ -48,17 +47,5 @@ void intrin_write_m16n8k8_init(const intrin_words *words, hone_str *out);
 void intrin_write_m16n8k8_load(const intrin_words *words, hone_str *out);
 void intrin_write_m16n8k8_store(const intrin_words *words, hone_str *out);
 void intrin_write_m16n8k8_sync(const intrin_words *words, hone_str *out);
-
-/* Where a buffer of a description lies in a program: at base (one index per dimension of buffer,
- * over the block's axes), its dimensions being the last ones there. */
-typedef struct tensor_place {
-    hone_buffer buffer; /* HONE_NO_ID: not met */
-    const hone_expr **base;
-} tensor_place;
-
-/* Is the body of the block what desc computes, on parts of the block's buffers? out: one place per
- * parameter of desc, in the arena. Else ILLEGAL with the first difference. */
-HONE_NODISCARD hone_status tensor_match(hone_schedule *sch, hone_node_id block, const char *name,
-                                        const hone_func *desc, tensor_place **out_places);
 
 #endif

@@ -1,4 +1,4 @@
-#include "schedule/tensor_intrin_impl.h"
+#include "schedule/tensor_match.h"
 
 #include <stdarg.h>
 #include <string.h>

@@ -1,8 +1,9 @@
 /* schedule/trace.h - a trace: the instructions that make a schedule, and the decisions of its
  * sampling instructions.
  *
- * A trace is text (TVM's JSON, or the Python that TVM prints), data (here), and a search space:
- * with its decisions removed, each sampling instruction draws anew.
+ * A trace is text (TVM's JSON, or the Python that TVM prints: trace_parse.h), data (here), what
+ * makes a schedule of a program (trace_apply.h), and a search space: with its decisions removed,
+ * each sampling instruction draws anew.
  *
  * Instructions are immutable; decisions stand beside them, one slot per instruction, so a candidate
  * of a search is (sketch trace, decisions). Random variables are numbered in order of creation, the
@@ -92,7 +93,6 @@ typedef struct hone_trace {
 } hone_trace;
 
 struct hone_func;
-struct hone_schedule;
 
 void hone_trace_init(hone_trace *trace, hone_arena *arena);
 /* A copy that owns everything (in arena). False when memory is short. */
@@ -117,24 +117,6 @@ bool hone_value_own(hone_arena *arena, hone_value *io);
 /* An operand that is a map: numbers[rv] is what a variable in it is called from now on (in arena).
  * False when memory is short. */
 bool hone_operand_renumber_map(hone_arena *arena, hone_operand *io, const hone_rv *numbers);
-
-/* ---- replay ---- */
-typedef struct hone_apply_options {
-    const hone_decision *decisions; /* one per instruction; NULL = those of the trace */
-    const bool *is_left_out;        /* one per instruction; NULL = all are applied */
-    bool resample;                  /* ignore decisions, draw anew */
-    bool skip_postproc;             /* stop at EnterPostproc */
-    hone_rv *out_rvs;     /* the schedule's variable for each of the trace's; may be NULL */
-    uint32_t *out_failed; /* where it stopped, index of the refused instruction; may be NULL */
-    /* called after each instruction (hone schedule --steps); may be NULL */
-    hone_status (*after_step)(void *ctx, struct hone_schedule *sch, uint32_t step);
-    void *ctx;
-} hone_apply_options;
-/* Applies to a schedule (freshly reset or not: variables of the trace are renumbered). A refused
- * step is ILLEGAL; the message starts with its number and its call as text ("step 7:
- * sch.split(l3, factors=[None, 5]): …") when sch->wants_reasons. */
-HONE_NODISCARD hone_status hone_trace_apply(const hone_trace *trace, struct hone_schedule *sch,
-                                            const hone_apply_options *options);
 
 /* ---- editing ---- */
 /* Drops pure instructions whose outputs nobody uses; optionally all from EnterPostproc on. */
@@ -161,21 +143,6 @@ typedef struct hone_trace_context {
     const struct hone_module *module;          /* whose functions steps may name; NULL: func only */
     struct hone_tensor_intrins *registered;    /* takes those that the text registers; NULL: none */
 } hone_trace_context;
-/* The Python that TVM prints: def apply_trace(sch) … or bare `b0 = sch.get_block(…)` lines; or what
- * people write (trace_parse.c says what is read of it). Errors with file:line:column and caret. */
-HONE_NODISCARD hone_status hone_trace_parse_script(hone_arena *arena,
-                                                   const hone_trace_context *context,
-                                                   const char *text, size_t length,
-                                                   const char *source_name, hone_trace *out_trace);
-/* The same without a program at hand. */
-HONE_NODISCARD hone_status hone_trace_parse_python(hone_arena *arena, const char *text,
-                                                   size_t length, const char *source_name,
-                                                   hone_trace *out_trace);
-/* How many results the last instruction of a trace gives, applied to the program (trace_count.c).
- * Errors: those of the steps; ILLEGAL also when decisions that are still open make the difference.
- */
-HONE_NODISCARD hone_status hone_trace_count_results(const hone_trace_context *context,
-                                                    const hone_trace *trace, uint32_t *out_count);
 HONE_NODISCARD hone_status hone_trace_print_python(const hone_trace *trace, hone_str *out);
 /* The same in the spelling of older documents (get_block). */
 HONE_NODISCARD hone_status hone_trace_print_classic(const hone_trace *trace, hone_str *out);
@@ -184,13 +151,6 @@ HONE_NODISCARD hone_status hone_inst_print_python(const hone_trace *trace, uint3
                                                   hone_str *out);
 HONE_NODISCARD hone_status hone_inst_print_classic(const hone_trace *trace, uint32_t index,
                                                    hone_str *out);
-/* Reads a file by its ending (.json, .py) or, for "-" and others, by its first character. A file of
- * TVM's tuning records gives the fastest one whose arguments are those of the program (context
- * NULL: of any); out_line (may be NULL): its line, or 0 where there is no choice. */
-HONE_NODISCARD hone_status hone_trace_load(hone_arena *arena, const char *path,
-                                           const hone_trace_context *context, size_t *out_line,
-                                           hone_trace *out_trace);
-
 const char *hone_inst_json_name(hone_inst_kind kind);
 bool hone_inst_is_pure(hone_inst_kind kind);
 bool hone_inst_is_sampling(hone_inst_kind kind);

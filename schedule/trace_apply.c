@@ -1,7 +1,10 @@
-#include "schedule/sample.h"
-#include "schedule/trace_apply_impl.h"
+#include "schedule/trace_apply.h"
 
 #include <string.h>
+
+#include "schedule/primitives.h"
+#include "schedule/sample.h"
+#include "schedule/trace_apply_impl.h"
 
 /* Replay: every instruction of a trace, on a schedule. The trace's variables are mapped to those
  * that the schedule makes. */

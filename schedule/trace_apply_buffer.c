@@ -1,3 +1,4 @@
+#include "schedule/primitives.h"
 #include "schedule/trace_apply_impl.h"
 
 /* Replay of the steps on one block that change how its buffers are kept and accessed. */

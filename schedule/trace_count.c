@@ -1,4 +1,5 @@
 #include "schedule/schedule.h"
+#include "schedule/trace_apply.h"
 #include "schedule/trace_parts.h"
 
 /* How long a list is that only the program knows: the trace is applied as far as it goes. */

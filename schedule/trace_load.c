@@ -1,6 +1,7 @@
 #include <string.h>
 
 #include "schedule/trace.h"
+#include "schedule/trace_parse.h"
 #include "schedule/trace_records.h"
 #include "support/alloc.h"
 #include "support/fs.h"

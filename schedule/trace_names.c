@@ -2,7 +2,8 @@
  * names: one tuned under other names is given those of the program at hand. */
 #include <string.h>
 
-#include "schedule/schedule.h"
+#include "ir/func.h"
+#include "schedule/trace.h"
 
 /* The name of the block that stands where `from` has the first one of this name; NULL = none. */
 static const char *name_in(const hone_func *from, const hone_func *to, const char *name) {

@@ -1,3 +1,5 @@
+#include "schedule/trace_parse.h"
+
 #include <string.h>
 
 #include "schedule/trace_parse_impl.h"

@@ -1,6 +1,7 @@
 #include <string.h>
 
 #include "ir/grow.h"
+#include "schedule/trace_apply.h"
 #include "schedule/trace_args.h"
 #include "schedule/trace_parse_impl.h"
 #include "support/nearest.h"

@@ -1,6 +1,7 @@
 #include <string.h>
 
 #include "schedule/schedule_impl.h"
+#include "schedule/trace_apply.h"
 #include "schedule/trace_parse_impl.h"
 #include "schedule/trace_parts.h"
 

@@ -8,6 +8,7 @@
 #include "ir/script_print.h"
 #include "schedule/schedule.h"
 #include "schedule/tensor_intrin.h"
+#include "schedule/trace_apply.h"
 #include "schedule/trace_parts.h"
 #include "support/clock.h"
 #include "tools/cli.h"

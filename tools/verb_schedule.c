@@ -7,6 +7,8 @@
 #include "schedule/schedule.h"
 #include "schedule/tensor_intrin.h"
 #include "schedule/trace.h"
+#include "schedule/trace_apply.h"
+#include "schedule/trace_parse.h"
 #include "schedule/trace_parts.h"
 #include "tools/cli.h"
 #include "tools/cli_intrins.h"

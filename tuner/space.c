@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "schedule/trace_apply.h"
+#include "schedule/trace_parse.h"
 #include "support/hash.h"
 
 /* Applies the rules. Rule after rule, each over all blocks from the root back to the first; a rule

@@ -1,3 +1,4 @@
+#include "schedule/primitives.h"
 #include "tuner/space_rule.h"
 
 /* Inlines what is not worth a loop nest of its own (schedule/nest_facts.h says what that is). The

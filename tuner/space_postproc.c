@@ -1,4 +1,5 @@
 #include "schedule/auto_loops.h"
+#include "schedule/primitives.h"
 #include "tuner/space.h"
 
 /* What every candidate goes through after its decisions: loops get their kinds, reductions are

@@ -8,6 +8,7 @@
 #include "ir/structural.h"
 #include "ir/written_schedule.h"
 #include "schedule/defaults/default_schedule.h"
+#include "schedule/trace_apply.h"
 #include "support/alloc.h"
 
 enum { ARENA_BLOCK_BYTES = 256 * 1024 };

@@ -7,6 +7,8 @@
 #include "compile/compile.h"
 #include "ir/script.h"
 #include "schedule/schedule.h"
+#include "schedule/trace_apply.h"
+#include "schedule/trace_parse.h"
 #include "support/fs.h"
 
 static const double plain_flops = 1e9; /* more of them take too long without a schedule */

@@ -1,4 +1,5 @@
 #include "schedule/defaults/default_impl.h"
+#include "schedule/primitives.h"
 
 /* Reductions of rows of about a vector: vectors go across the rows, a lane for each,
  * so that no lanes have to be added up, and each sum keeps its order. Rows are turned around in

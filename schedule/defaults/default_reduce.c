@@ -1,5 +1,6 @@
 #include "schedule/defaults/default_impl.h"
 #include "schedule/loop_strides.h"
+#include "schedule/primitives.h"
 
 /* Reductions along contiguous memory (the sum of a row) that no tile holds: lowering collects them
  * in vectors, tails included, where the loops that only reduce are annotated

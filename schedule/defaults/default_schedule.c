@@ -2,6 +2,7 @@
 
 #include "schedule/auto_loops.h"
 #include "schedule/defaults/default_impl.h"
+#include "schedule/primitives.h"
 
 /* The steps, each of which leaves out what is refused:
  *

@@ -2,6 +2,7 @@
 
 #include "schedule/defaults/default_impl.h"
 #include "schedule/loop_strides.h"
+#include "schedule/primitives.h"
 
 /* The loops of a block and how its accesses move along them. */
 

@@ -1,6 +1,7 @@
 #include "schedule/auto_loops.h"
 #include "schedule/defaults/default_impl.h"
 #include "schedule/loop_strides.h"
+#include "schedule/primitives.h"
 
 /* Dense layers, convolutions, pooling: the last axis of the output is contiguous in all that is
  * read, so it becomes vectors; some rows of them are held in registers while the reduction runs.

@@ -1,6 +1,7 @@
 #include <string.h>
 
 #include "schedule/defaults/default_impl.h"
+#include "schedule/primitives.h"
 
 /* Transposes and what computes on their way: the output is written along one loop (columns), an
  * input is read along another (rows). Square tiles of a register's width are turned in registers

@@ -7,7 +7,7 @@
 #include "graph/tasks.h"
 #include "ir/script.h"
 #include "ir/structural.h"
-#include "schedule/schedule.h"
+#include "schedule/primitives.h"
 #include "tests/compile/compile_fixture.h"
 #include "tests/support/hone_test.h"
 

@@ -6,6 +6,7 @@
 #include "compile/record_choice.h"
 #include "ir/script.h"
 #include "ir/structural.h"
+#include "schedule/primitives.h"
 #include "target/target.h"
 #include "tests/support/hone_test.h"
 

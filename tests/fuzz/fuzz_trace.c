@@ -6,6 +6,8 @@
 #include "ir/script.h"
 #include "ir/verify.h"
 #include "schedule/schedule.h"
+#include "schedule/trace_apply.h"
+#include "schedule/trace_parse.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count);
 

@@ -8,6 +8,8 @@
 #include "ir/script_print.h"
 #include "lower/lower.h"
 #include "schedule/schedule.h"
+#include "schedule/trace_apply.h"
+#include "schedule/trace_parse.h"
 #include "tests/support/hone_test.h"
 #include "tests/support/random_program.h"
 

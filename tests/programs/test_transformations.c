@@ -8,7 +8,9 @@
 #include "ir/script_print.h"
 #include "ir/structural.h"
 #include "ir/verify.h"
-#include "schedule/schedule.h"
+#include "schedule/primitives.h"
+#include "schedule/trace_apply.h"
+#include "schedule/trace_parse.h"
 #include "tests/support/hone_test.h"
 #include "tests/support/random_program.h"
 

@@ -1,4 +1,5 @@
 #include "ir/index_map.h"
+#include "schedule/primitives.h"
 #include "tests/schedule/random_pick.h"
 #include "tests/schedule/random_steps.h"
 

@@ -1,3 +1,4 @@
+#include "schedule/primitives.h"
 #include "tests/schedule/random_pick.h"
 #include "tests/schedule/random_steps.h"
 

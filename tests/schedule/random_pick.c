@@ -1,5 +1,7 @@
 #include "tests/schedule/random_pick.h"
 
+#include "schedule/primitives.h"
+
 /* Gets hold of a block by recorded steps, so that the trace can be replayed: from the root down.
  * Where the root's name is not its own, the variable is bound without a step. */
 static hone_rv name_block(hone_schedule *sch, hone_node_id block) {

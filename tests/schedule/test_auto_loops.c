@@ -8,6 +8,7 @@
 
 #include "ir/structural.h"
 #include "schedule/auto_loops.h"
+#include "schedule/trace_apply.h"
 #include "tests/support/program_text.h"
 
 #define ROOT(jobs, lanes, steps)                                                                   \

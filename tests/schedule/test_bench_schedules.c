@@ -10,6 +10,8 @@
 #include "ir/script.h"
 #include "ir/verify.h"
 #include "schedule/schedule.h"
+#include "schedule/trace_apply.h"
+#include "schedule/trace_parse.h"
 #include "support/arena.h"
 #include "support/fs.h"
 #include "tests/support/hone_test.h"

@@ -8,6 +8,7 @@
 #include "ir/structural.h"
 #include "ir/verify.h"
 #include "schedule/defaults/default_schedule.h"
+#include "schedule/primitives.h"
 #include "tests/support/program_text.h"
 #include "tests/support/random_program.h"
 #include "tests/support/workloads.h"

@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "schedule/schedule.h"
+#include "schedule/trace_apply.h"
+#include "schedule/trace_parse.h"
 #include "tests/support/program_text.h"
 
 static const char program[] = "from tvm.script import tir as T\n"

@@ -6,7 +6,9 @@
 #include <string.h>
 
 #include "ir/verify.h"
-#include "schedule/schedule.h"
+#include "schedule/primitives.h"
+#include "schedule/trace_apply.h"
+#include "schedule/trace_parse.h"
 #include "support/alloc.h"
 #include "tests/support/program_text.h"
 

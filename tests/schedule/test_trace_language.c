@@ -7,6 +7,8 @@
 #include <string.h>
 
 #include "schedule/schedule.h"
+#include "schedule/trace_apply.h"
+#include "schedule/trace_parse.h"
 #include "support/fs.h"
 #include "tests/support/program_text.h"
 

@@ -5,6 +5,9 @@
 #include "ir/script.h"
 #include "ir/script_print.h"
 #include "ir/structural.h"
+#include "schedule/primitives.h"
+#include "schedule/trace_apply.h"
+#include "schedule/trace_parse.h"
 #include "tests/schedule/random_steps.h"
 #include "tests/support/random_program.h"
 

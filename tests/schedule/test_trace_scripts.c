@@ -7,6 +7,8 @@
 
 #include "ir/structural.h"
 #include "schedule/schedule.h"
+#include "schedule/trace_apply.h"
+#include "schedule/trace_parse.h"
 #include "tests/support/program_text.h"
 
 /* What every text below must make, in steps. */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "ir/script_print.h"
+#include "schedule/primitives.h"
 #include "schedule/tensor_intrin.h"
 #include "tests/support/random_program.h"
 

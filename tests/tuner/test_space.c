@@ -8,6 +8,7 @@
 #include "ir/script_print.h"
 #include "ir/structural.h"
 #include "ir/verify.h"
+#include "schedule/trace_apply.h"
 #include "support/alloc.h"
 #include "support/fs.h"
 #include "tests/support/program_text.h"
