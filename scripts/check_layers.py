@@ -10,7 +10,7 @@ INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 
 
 def read_table(path):
-    rooms, floors, third, system = {}, {}, [], []
+    rooms, floors, subs, third, system = {}, {}, [], [], []
     with open(path, encoding="utf-8") as table:
         for line in table:
             words = line.split("#")[0].split()
@@ -19,6 +19,9 @@ def read_table(path):
             if words[0] == "room":
                 floors[words[2]] = int(words[1])
                 rooms[words[2]] = words[4:]
+            elif words[0] == "sub":
+                subs.append(words[1])
+                rooms[words[1]] = row_of_sub(path, rooms, subs, words[3:])
             elif words[0] == "third":
                 third.append((words[1], words[3:]))
             elif words[0] == "system":
@@ -27,9 +30,29 @@ def read_table(path):
                 sys.exit(f"{path}: unknown line: {line.strip()}")
     for room, names in rooms.items():
         for name in names:
-            if name != "*" and floors[name] >= floors[room]:
+            if room not in subs and name != "*" and floors[name] >= floors[room]:
                 sys.exit(f"{path}: {room} names {name}, which is not on a floor below it")
-    return rooms, floors, third, system
+    for sub in subs:
+        floors[sub] = floors[room_around(sub)]
+        rooms[room_around(sub)].append(sub)
+    return rooms, floors, subs, third, system
+
+
+def room_around(sub):
+    return sub.split("/")[0]
+
+
+def row_of_sub(path, rooms, subs, names):
+    """What its room may include, and those of its room whose rows stand before."""
+    sub = subs[-1]
+    room = room_around(sub)
+    if room not in rooms:
+        sys.exit(f"{path}: {sub} is in no room")
+    for name in names:
+        if f"{room}/{name}" not in subs[:-1]:
+            sys.exit(f"{path}: {sub} names {name}, whose row does not stand before it")
+    others = [r for r in rooms if room_around(r) != room] if rooms[room] == ["*"] else rooms[room]
+    return others + [f"{room}/{name}" for name in names]
 
 
 def closure(rooms, room):
@@ -50,15 +73,24 @@ def room_of(path, rooms):
     return max(found, key=len, default=None)
 
 
+def is_private_of_another(name, room):
+    """x_impl.h is for its own room; tests look inside."""
+    return (name.endswith("_impl.h") and room_around(name) != room_around(room)
+            and room_around(room) not in ("tests", "bench"))
+
+
 def matches(name, patterns):
     return any(fnmatch.fnmatchcase(name, p) for p in patterns)
 
 
 def check_file(path, table, allowed):
-    rooms, floors, third, system = table
+    rooms, floors, subs, third, system = table
     room = room_of(path, rooms)
     if room is None:
         yield 0, "is in no room of scripts/layers.txt"
+        return
+    if room not in subs and any(room_around(sub) == room for sub in subs):
+        yield 0, f"is in no sub-room of {room}/"
         return
     with open(path, encoding="utf-8") as source:
         for number, line in enumerate(source, 1):
@@ -82,6 +114,8 @@ def check_file(path, table, allowed):
                     yield number, f"{room} may not include {name}"
                 elif other != room and floors[other] == 9:
                     yield number, f"nobody includes {name}"
+                elif is_private_of_another(name, room):
+                    yield number, f"{name} is private to {room_around(name)}/"
 
 
 def main():
