@@ -10,7 +10,7 @@
 #include "tests/support/compiled.h"
 #include "tests/support/hone_test.h"
 
-enum { COUNT = 32 };
+enum { COUNT = 32, ROUNDS = 6, SPECIALS = 10 }; /* ROUNDS * COUNT pairs are all of them */
 
 /* A and B have 32 numbers of the type, C as many results, T 10 x 8 more. */
 static const struct row {
@@ -55,23 +55,29 @@ static const struct row {
 /* What B holds. */
 static const struct kind {
     const char *name;
-    bool is_extreme, may_be_zero, is_place;
+    bool is_extreme, may_be_zero, is_place,
+        is_paired; /* paired: each extreme of A with each of B */
 } kinds[] = {
-    {"extremes",          true,  false, false},
-    {"extremes and 0",    true,  true,  false},
-    {"places",            false, true,  true },
-    {"places and others", true,  true,  true },
+    {"extremes",          true,  false, false, false},
+    {"extremes and 0",    true,  true,  false, false},
+    {"pairs of extremes", true,  false, false, true },
+    {"places",            false, true,  true,  false},
+    {"places and others", true,  true,  true,  false},
 };
 
 static const char *const targets[] = {"host -num-threads=2", "llvm -mcpu=x86-64-v3 -num-threads=2",
                                       "c -num-threads=2"};
 
-static int64_t extreme(hone_rng *rng, unsigned bits) {
+static int64_t special(uint64_t index, unsigned bits) {
     int64_t most = (int64_t)((UINT64_C(1) << (bits - 1)) - 1);
-    const int64_t values[] = {most, -most - 1, -1, 1, 2, -7, most - 1, 1000, 31, 32};
-    uint64_t pick = hone_rng_below(rng, HONE_COUNT(values) + 4);
+    const int64_t values[SPECIALS] = {most, -most - 1, -1, 1, 2, -7, most - 1, 1000, 31, 32};
+    return values[index % SPECIALS];
+}
+
+static int64_t extreme(hone_rng *rng, unsigned bits) {
+    uint64_t pick = hone_rng_below(rng, SPECIALS + 4);
     int64_t any = (int64_t)hone_rng_next(rng) >> (64 - bits);
-    return pick < HONE_COUNT(values) ? values[pick] : any ? any : 3;
+    return pick < SPECIALS ? special(pick, bits) : any ? any : 3;
 }
 
 static int64_t number(hone_rng *rng, unsigned bits, const struct kind *kind) {
@@ -100,7 +106,7 @@ static hone_status parse(const char *type, const char *body, hone_module **out) 
 }
 
 static void fill(hone_tensor *const *args, const struct kind *kind, uint64_t seed) {
-    static const struct kind any = {"", true, true, false};
+    static const struct kind any = {"", true, true, false, false};
     hone_rng rng = hone_rng_from_seed(seed);
     unsigned bits = args[0]->dtype.bits;
     for (int t = 0; t < 4; t++) {
@@ -108,6 +114,11 @@ static void fill(hone_tensor *const *args, const struct kind *kind, uint64_t see
             int64_t value = t == 3 ? 0 : number(&rng, bits, t == 1 ? kind : &any);
             hone_tensor_set_i64(args[t], i, value);
         }
+    }
+    for (uint64_t i = 0; kind->is_paired && i < COUNT; i++) {
+        uint64_t pair = seed / HONE_COUNT(kinds) * COUNT + i;
+        hone_tensor_set_i64(args[0], (int64_t)i, special(pair / SPECIALS, bits));
+        hone_tensor_set_i64(args[1], (int64_t)i, special(pair, bits));
     }
 }
 
@@ -155,7 +166,7 @@ static hone_status check(const struct row *row, hone_dtype dtype, const char *ta
     HONE_TRY(test_compile(member->func, &target, &compiled));
     hone_status st = make_args(dtype, got);
     if (!st) st = make_args(dtype, want);
-    for (uint64_t i = 0; i < 6 * HONE_COUNT(kinds) && !st; i++) {
+    for (uint64_t i = 0; i < ROUNDS * HONE_COUNT(kinds) && !st; i++) {
         const struct kind *kind = &kinds[i % HONE_COUNT(kinds)];
         fill(got, kind, i);
         fill(want, kind, i);
