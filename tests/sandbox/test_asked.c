@@ -86,7 +86,7 @@ static int change_both(void) {
 /* What it started may be signalled and limited, by one number or as a group; nobody else may, and
  * nothing is raised. Numbers mean what they mean outside: there are no namespaces here. */
 static int reach_others(void) {
-    const struct rlimit less = {100, 100}, more = {1000000, 2000000};
+    const struct rlimit less = {100, 100}, more = {150, 200};
     pid_t child = fork();
     if (child == 0) _exit(poll(NULL, 0, 20000));
     if (setpgid(child, child) != 0 || write(STRANGER_FD, &child, sizeof child) != sizeof child)

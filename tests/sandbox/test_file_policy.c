@@ -43,8 +43,9 @@ static void make_file(const char *path, mode_t mode) {
 }
 
 static void make_files(void) {
-    static const char *const dirs[] = {"@/folder",         "@/folder/sub", "@/libs", "@/libs/deep",
-                                       "@/libs/folder.so", "@/folder2",    "@/own",  "@/own/sub"};
+    static const char *const dirs[] = {"@/folder",    "@/folder/sub",     "@/libs",
+                                       "@/libs/deep", "@/libs/folder.so", "@/folder2",
+                                       "@/own",       "@/own/sub",        "@/out.d"};
     static const char *const files[] = {
         "@/granted",           "@/granted2",       "@/granted.draft",  "@/out",
         "@/outside",           "@/lib.so",         "@/folder/file",    "@/folder/sub/file",
@@ -149,6 +150,7 @@ static const struct row {
     {"@/out.x1",                                      O_RDWR | O_CREAT | O_EXCL,         BOTH    },
     {"@/out.x1/../outside",                           O_RDWR,                            NEITHER },
     {"@/out.x/y",                                     O_RDWR | O_CREAT,                  NEITHER },
+    {"@/out.d/y",                                     O_RDWR | O_CREAT,                  NEITHER }, /* a folder there */
     {"@/out.link",                                    O_RDWR,                            NEITHER },
     {"@/out.link",                                    O_RDONLY,                          NEITHER },
     {"@/outside",                                     O_WRONLY,                          NEITHER },
@@ -345,6 +347,11 @@ static void what_is_made_is_plain(void **state) {
     assert_true(fd >= 0 && fstat(fd, &info) == 0);
     assert_int_equal(info.st_mode & 07000, 0);
     assert_true(fcntl(fd, F_GETFD) & FD_CLOEXEC);
+    assert_int_equal(hone_file_policy_change(policies[1], getpid(), HONE_FILE_CHMOD,
+                                             at("@/folder/made"), NULL, 06755),
+                     0);
+    assert_int_equal(fstat(fd, &info), 0);
+    assert_int_equal(info.st_mode & 07777, 0755);
     close(fd);
     hone_file_policy_revoke(policies[0]);
     hone_file_policy_revoke(policies[1]);
