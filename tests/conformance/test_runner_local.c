@@ -235,6 +235,21 @@ static void replaces_executors_of_wrong_results(void **state) {
     assert_int_equal(result.executor, first + 2);
 }
 
+/* So is what could not be loaded: an earlier candidate may have been in its way. Its process is as
+ * it was. */
+static void loads_again_in_a_fresh_executor(void **state) {
+    hone_run_request good = runner_fixture_request(&fixture, "ok");
+    hone_run_request bad = runner_fixture_request(&fixture, "no_such_name");
+    hone_run_result result;
+    run(*state, &good, &result, HONE_FAILURE_NONE, "");
+    uint32_t first = result.executor;
+    run(*state, &bad, &result, HONE_FAILURE_LOAD_ERROR, "no_such_name");
+    assert_true(result.retried);
+    assert_int_equal(result.executor, first + 1);
+    run(*state, &good, &result, HONE_FAILURE_NONE, "");
+    assert_int_equal(result.executor, first + 1);
+}
+
 /* What one tuner's candidate left behind is nothing that another one's meets. */
 static void owners_do_not_mix(void **state) {
     hone_run_request request = runner_fixture_request(&fixture, "ok");
@@ -383,6 +398,7 @@ int main(void) {
         LOCAL_TEST(accounts_for_its_time),
         LOCAL_TEST(keeps_healthy_executors),
         LOCAL_TEST(replaces_executors_of_wrong_results),
+        LOCAL_TEST(loads_again_in_a_fresh_executor),
         LOCAL_TEST(owners_do_not_mix),
         LOCAL_TEST(outlives_a_killed_executor),
         cmocka_unit_test(takes_the_gate),
