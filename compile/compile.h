@@ -121,10 +121,7 @@ const char *hone_compile_source_name(hone_compile_source source); /* "plain", "d
 /* "so", "a", "obj", "c", "llvm", "asm", "program"; false for others. */
 HONE_NODISCARD bool hone_compile_emit_parse(const char *text, hone_compile_emit *out_emit);
 
-/* The table of kernels that `hone compile` prints, alone and with what was written, and all of it
- * as JSON. */
-void hone_compile_kernels_print(const hone_compile_result *result, hone_str *out);
-void hone_compile_result_print(const hone_compile_result *result, hone_str *out);
+/* Which kernel came from where, and what was written, as JSON. */
 void hone_compile_result_print_json(const hone_compile_result *result, hone_str *out);
 
 #endif

@@ -1,4 +1,5 @@
-/* compile/compile_report.c - which kernel came from where, for people and programs. */
+/* compile/compile_report.c - words for what is compiled, and which kernel came from where as JSON.
+ */
 #include <math.h>
 #include <string.h>
 
@@ -20,55 +21,6 @@ bool hone_compile_emit_parse(const char *text, hone_compile_emit *out_emit) {
         return true;
     }
     return false;
-}
-
-static void print_time(double ns, hone_str *out) {
-    if (isnan(ns)) {
-        hone_str_printf(out, "%12s", "-");
-    } else if (ns < 1e6) {
-        hone_str_printf(out, "%9.2f us", ns / 1e3);
-    } else {
-        hone_str_printf(out, "%9.2f ms", ns / 1e6);
-    }
-}
-
-void hone_compile_kernels_print(const hone_compile_result *result, hone_str *out) {
-    int width = 6;
-    for (uint32_t i = 0; i < result->kernel_count; i++) {
-        int length = (int)strlen(result->kernels[i].name);
-        if (length > width) width = length;
-    }
-    hone_str_printf(out, "%-*s  calls  from      record          time  why\n", width, "kernel");
-    for (uint32_t i = 0; i < result->kernel_count; i++) {
-        const hone_compile_kernel *k = &result->kernels[i];
-        hone_str_printf(out, "%-*s  %5u  %-8s", width, k->name, k->calls, source_names[k->source]);
-        if (k->record) {
-            hone_str_printf(out, "  %6lld", (long long)k->record);
-        } else {
-            hone_str_printf(out, "  %6s", "-");
-        }
-        print_time(k->record_ns, out);
-        hone_str_printf(out, "  %s\n", k->reason ? k->reason : "");
-    }
-    hone_str_printf(out, "%u kernels: %u from records", result->kernel_count,
-                    result->counts[HONE_COMPILE_RECORD]);
-    if (result->translated > 0) hone_str_printf(out, " (%u translated)", result->translated);
-    hone_str_printf(out, ", %u with default schedules, %u plain",
-                    result->counts[HONE_COMPILE_DEFAULT], result->counts[HONE_COMPILE_PLAIN]);
-    if (result->counts[HONE_COMPILE_WRITTEN] > 0) {
-        hone_str_printf(out, ", %u as scheduled in the program",
-                        result->counts[HONE_COMPILE_WRITTEN]);
-    }
-    hone_str_append(out, "\n");
-}
-
-void hone_compile_result_print(const hone_compile_result *result, hone_str *out) {
-    hone_compile_kernels_print(result, out);
-    if (result->plan_count > 1) {
-        hone_str_printf(out, "%u plans: for special sizes and functions\n", result->plan_count);
-    }
-    for (uint32_t i = 0; i < result->file_count; i++)
-        hone_str_printf(out, "wrote %s\n", result->files[i]);
 }
 
 static void json_text(hone_str *out, const char *text) {

@@ -3,14 +3,15 @@
 
 #include <math.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "support/terminal.h"
 #include "support/utf8.h"
 
 #define HALF_LIFE_NS (10.0 * 1e9)
 #define TERMINAL_INTERVAL_NS (100 * HONE_NS_PER_MS)
 #define PLAIN_INTERVAL_NS (5 * HONE_NS_PER_S)
+enum { LEAST_NAME = 8 }; /* columns */
 
 void hone_progress_meter_init(hone_progress_meter *meter, int64_t now_ns) {
     *meter = (hone_progress_meter){.start_ns = now_ns, .last_ns = now_ns};
@@ -36,7 +37,7 @@ void hone_progress_meter_feed(hone_progress_meter *meter, int64_t now_ns,
     }
 }
 
-void hone_progress_print(const hone_progress_state *state, hone_str *out) {
+static void print_line(const hone_progress_state *state, size_t name_columns, hone_str *out) {
     char left[HONE_DURATION_BYTES];
     if (state->label) hone_str_printf(out, "%s  ", state->label);
     hone_str_printf(out, "%lld", (long long)state->done);
@@ -45,20 +46,29 @@ void hone_progress_print(const hone_progress_state *state, hone_str *out) {
                         (int)(100.0 * (double)state->done / (double)state->total));
     }
     if (state->rate > 0) hone_str_printf(out, "  %.3g/s", state->rate);
-    if (state->best) hone_str_printf(out, "  best %s", state->best);
+    if (state->best) hone_str_append(out, "  best ");
+    if (state->best && state->name) {
+        hone_utf8_append_short(out, state->name, name_columns);
+        hone_str_append(out, ": ");
+    }
+    if (state->best) hone_str_append(out, state->best);
     if (state->eta_ns >= 0) {
         hone_str_printf(out, "  %s left", hone_duration_print(state->eta_ns, left));
     }
     if (state->detail) hone_str_printf(out, "  %s", state->detail);
 }
 
-/* ---- renderer ---- */
-
-static int terminal_columns(FILE *out) {
-    struct winsize size;
-    if (ioctl(fileno(out), TIOCGWINSZ, &size) == 0 && size.ws_col > 0) return size.ws_col;
-    return 80;
+void hone_progress_print(const hone_progress_state *state, size_t columns, hone_str *out) {
+    size_t name = state->name ? hone_utf8_columns(state->name) : 0, start = out->length;
+    print_line(state, name, out);
+    size_t all = hone_utf8_columns(hone_str_text(out) + start);
+    if (!columns || all <= columns || name <= LEAST_NAME) return;
+    size_t over = all - columns;
+    hone_str_truncate(out, start);
+    print_line(state, over + LEAST_NAME < name ? name - over : LEAST_NAME, out);
 }
+
+/* ---- renderer ---- */
 
 void hone_progress_renderer_init(hone_progress_renderer *renderer, FILE *out,
                                  const hone_clock *clock) {
@@ -69,7 +79,6 @@ void hone_progress_renderer_init(hone_progress_renderer *renderer, FILE *out,
         .is_terminal = is_terminal,
         .interval_ns = is_terminal ? TERMINAL_INTERVAL_NS : PLAIN_INTERVAL_NS,
         .last_ns = -1,
-        .columns = is_terminal ? terminal_columns(out) : 0,
     };
 }
 
@@ -80,22 +89,22 @@ void hone_progress_renderer_clear(hone_progress_renderer *renderer) {
     renderer->is_drawn = false;
 }
 
-/* Cuts the line to the terminal, not within a UTF-8 sequence. */
-static void fit(hone_str *line, int columns) {
-    size_t most = columns > 1 ? (size_t)columns - 1 : 1;
-    if (line->length <= most) return;
-    while (most > 0 && ((unsigned char)line->data[most] & 0xc0) == 0x80)
-        most--;
-    hone_str_truncate(line, most);
+/* Columns of a line that does not wrap, 0 where no line does. */
+static size_t room_of(const hone_progress_renderer *renderer) {
+    if (!renderer->is_terminal) return 0;
+    int columns =
+        renderer->columns ? renderer->columns : hone_terminal_columns(fileno(renderer->out));
+    return columns > 2 ? (size_t)columns - 1 : 1;
 }
 
 static void draw(hone_progress_renderer *renderer) {
+    const char *line = hone_str_text(&renderer->line);
     if (renderer->is_terminal) {
-        fit(&renderer->line, renderer->columns);
-        fprintf(renderer->out, "\r%s\033[K", hone_str_text(&renderer->line));
+        int bytes = (int)hone_utf8_prefix(line, room_of(renderer));
+        fprintf(renderer->out, "\r%.*s\033[K", bytes, line);
         renderer->is_drawn = true;
     } else {
-        fprintf(renderer->out, "%s\n", hone_str_text(&renderer->line));
+        fprintf(renderer->out, "%s\n", line);
     }
     fflush(renderer->out);
     renderer->has_pending = false;
@@ -106,7 +115,7 @@ static void renderer_update(void *context, const hone_progress_state *state) {
     int64_t now = hone_clock_now(renderer->clock);
     hone_str text = {0};
     hone_str_clear(&renderer->line);
-    hone_progress_print(state, &text);
+    hone_progress_print(state, room_of(renderer), &text);
     hone_utf8_append_shown(&renderer->line, hone_str_text(&text), text.length, false);
     hone_str_deinit(&text);
     renderer->has_pending = true;

@@ -18,6 +18,7 @@ typedef struct hone_progress_state {
     int64_t done, total; /* total 0: unknown */
     double rate;         /* per second; 0: unknown */
     int64_t eta_ns;      /* time left; negative: unknown */
+    const char *name;    /* of what `best` is the best; may be NULL */
     const char *best;    /* "1.23 ms, 456 GFLOPS"; may be NULL */
     const char *detail;  /* what is going on just now; may be NULL */
 } hone_progress_state;
@@ -49,8 +50,9 @@ void hone_progress_meter_init(hone_progress_meter *meter, int64_t now_ns);
 void hone_progress_meter_feed(hone_progress_meter *meter, int64_t now_ns,
                               hone_progress_state *state);
 
-/* "tune  120/1000 (12%)  3.4/s  best 1.23 ms  4m 19s left  building". */
-void hone_progress_print(const hone_progress_state *state, hone_str *out);
+/* "tune  120/1000 (12%)  3.4/s  best mm: 1.23 ms  4m 19s left  building". For a line of so many
+ * columns (0: any number) the name is shortened, numbers are not. */
+void hone_progress_print(const hone_progress_state *state, size_t columns, hone_str *out);
 
 /* Writes progress to a stream. Clear it before other output to the same terminal. */
 typedef struct hone_progress_renderer {
@@ -60,7 +62,7 @@ typedef struct hone_progress_renderer {
     int64_t interval_ns; /* the least time between two writes */
     int64_t last_ns;
     bool is_drawn, has_pending;
-    int columns;
+    int columns;   /* of the terminal; 0: asked of `out` each time */
     hone_str line; /* the last state, as text */
 } hone_progress_renderer;
 

@@ -100,3 +100,31 @@ void hone_utf8_append_shown(hone_str *out, const char *text, size_t count, bool 
         }
     }
 }
+
+size_t hone_utf8_columns(const char *text) {
+    size_t columns = 0;
+    for (; *text; text++)
+        columns += ((unsigned char)*text & 0xC0) != 0x80;
+    return columns;
+}
+
+size_t hone_utf8_prefix(const char *text, size_t columns) {
+    size_t bytes = 0;
+    for (; text[bytes]; bytes++) {
+        bool begins = ((unsigned char)text[bytes] & 0xC0) != 0x80;
+        if (begins && columns-- == 0) break;
+    }
+    return bytes;
+}
+
+void hone_utf8_append_short(hone_str *out, const char *text, size_t columns) {
+    size_t all = hone_utf8_columns(text);
+    if (all <= columns) {
+        hone_str_append(out, text);
+        return;
+    }
+    size_t shown = columns > 2 ? columns - 2 : 1, right = shown / 2;
+    hone_str_append_n(out, text, hone_utf8_prefix(text, shown - right));
+    hone_str_append(out, "..");
+    hone_str_append(out, text + hone_utf8_prefix(text, all - right));
+}

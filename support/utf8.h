@@ -23,4 +23,11 @@ void hone_utf8_append_clean(hone_str *out, const char *text, size_t count);
  * characters become \x1b, \u202e; the ends of lines (\n, \r\n) and tabs too, unless keeps_lines. */
 void hone_utf8_append_shown(hone_str *out, const char *text, size_t count, bool keeps_lines);
 
+/* Columns that a text takes on a screen: characters, good enough for names. */
+size_t hone_utf8_columns(const char *text);
+/* Bytes of the first `columns` characters, or of all when there are fewer. */
+size_t hone_utf8_prefix(const char *text, size_t columns);
+/* Appends the text, without its middle when it takes more columns: "fused_con..d_relu". */
+void hone_utf8_append_short(hone_str *out, const char *text, size_t columns);
+
 #endif

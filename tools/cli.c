@@ -8,8 +8,10 @@
 
 #include "support/alloc.h"
 #include "support/fs.h"
+#include "support/terminal.h"
 #include "support/utf8.h"
 #include "tools/cli_impl.h"
+#include "tools/cli_table.h"
 
 /* ---- help ---- */
 
@@ -205,6 +207,10 @@ hone_status hone_cli_put_json(hone_cli *cli, hone_json *json) {
     hone_str_append_char(&cli->out, '\n');
     hone_json_destroy(json);
     return HONE_OK;
+}
+
+void hone_cli_put_table(hone_cli *cli, const hone_table *table) {
+    hone_table_print(table, (size_t)hone_terminal_columns(STDOUT_FILENO), &cli->out);
 }
 
 hone_status hone_cli_put_result(hone_cli *cli, const char *path, const hone_str *text) {

@@ -120,6 +120,11 @@ void hone_cli_print_error(hone_status st, int verbosity);
 /* Appends a JSON value to cli->out, indented, and destroys it; NO_MEMORY when json is NULL. */
 HONE_NODISCARD hone_status hone_cli_put_json(hone_cli *cli, hone_json *json);
 
+/* Appends a table (cli_table.h) to cli->out, as wide as the terminal that stdout is, if it is one.
+ */
+struct hone_table;
+void hone_cli_put_table(hone_cli *cli, const struct hone_table *table);
+
 /* Writes a result to the path of -o, or to cli->out when it is NULL or "-". */
 HONE_NODISCARD hone_status hone_cli_put_result(hone_cli *cli, const char *path,
                                                const hone_str *text);

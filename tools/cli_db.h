@@ -28,10 +28,18 @@ HONE_NODISCARD hone_status hone_cli_find_target(hone_db *db, const char *text, i
  * threads, 2 cores"; in arena. */
 const char *hone_cli_short_target(hone_arena *arena, const char *text);
 
+/* "4x6 6x8:float16 ?x8": the tensors of a kernel, element types that are not float32; in arena. */
+const char *hone_cli_text_of_shapes(hone_arena *arena, const hone_func *func);
+/* The same of a stored workload, "-" where its program is not to be read; in arena. */
+HONE_NODISCARD hone_status hone_cli_stored_shapes(hone_db *db, hone_arena *arena,
+                                                  const hone_hash128 *workload,
+                                                  const char **out_shapes);
+
 /* All rows of a kind, copied into arena. */
 typedef struct hone_db_rows {
     hone_arena *arena;
     hone_db_task *tasks;
+    const char **shapes; /* beside tasks, by hone_cli_list_task_shapes */
     hone_db_session *sessions;
     hone_db_target *targets;
     hone_db_workload *workloads;
@@ -42,6 +50,8 @@ typedef struct hone_db_rows {
 } hone_db_rows;
 
 HONE_NODISCARD hone_status hone_cli_list_tasks(hone_db *db, hone_db_rows *rows);
+/* After hone_cli_list_tasks: the shapes of each. */
+HONE_NODISCARD hone_status hone_cli_list_task_shapes(hone_db *db, hone_db_rows *rows);
 HONE_NODISCARD hone_status hone_cli_list_sessions(hone_db *db, hone_db_rows *rows);
 HONE_NODISCARD hone_status hone_cli_list_targets(hone_db *db, hone_db_rows *rows);
 HONE_NODISCARD hone_status hone_cli_list_workloads(hone_db *db, hone_db_rows *rows);

@@ -1,4 +1,4 @@
-/* tools/cli_table.c - columns of text, and numbers as people read them. */
+/* tools/cli_table.c - the cells of tables, and numbers as people read them. */
 #include "tools/cli_table.h"
 
 #include <math.h>
@@ -8,14 +8,6 @@
 
 #include "support/attributes.h"
 #include "support/utf8.h"
-
-/* Columns that a text takes on a screen: code points, good enough for names. */
-static size_t width_of(const char *text) {
-    size_t width = 0;
-    for (; *text; text++)
-        width += ((unsigned char)*text & 0xC0) != 0x80;
-    return width;
-}
 
 static void push(hone_table *table, const char *cell) {
     if (!cell) table->failed = true;
@@ -34,12 +26,20 @@ static void push(hone_table *table, const char *cell) {
     table->cells[table->count++] = cell;
 }
 
+void hone_table_add_column(hone_table *table, hone_column_kind kind, const char *name) {
+    push(table, hone_arena_printf(table->arena, "%c%s", (char)kind, name));
+    table->columns++;
+}
+
 void hone_table_init(hone_table *table, hone_arena *arena, const char *head) {
     *table = (hone_table){.arena = arena};
     while (*head) {
+        bool has_kind = strchr(">!#~", *head) != NULL;
+        hone_column_kind kind = has_kind ? (hone_column_kind)*head : HONE_COLUMN_NAME;
+        head += has_kind;
         size_t length = strcspn(head, "|");
-        push(table, hone_arena_strndup(arena, head, length));
-        table->columns++;
+        const char *name = hone_arena_strndup(arena, head, length);
+        hone_table_add_column(table, kind, name ? name : "");
         head += length + (head[length] == '|');
     }
 }
@@ -57,41 +57,6 @@ void hone_table_add(hone_table *table, const char *format, ...) {
                     : hone_arena_strdup(table->arena, hone_str_text(&shown)));
     hone_str_deinit(&shown);
     hone_str_deinit(&text);
-}
-
-static bool is_right(const hone_table *table, size_t column) {
-    return table->cells[column][0] == '>';
-}
-
-static const char *cell_at(const hone_table *table, size_t i) {
-    return i < table->columns && is_right(table, i) ? table->cells[i] + 1 : table->cells[i];
-}
-
-void hone_table_print(const hone_table *table, hone_str *out) {
-    size_t widths[HONE_TABLE_MOST_COLUMNS] = {0};
-    if (table->failed || table->columns > HONE_TABLE_MOST_COLUMNS) {
-        out->failed = true;
-        return;
-    }
-    for (size_t i = 0; i < table->count; i++) {
-        size_t width = width_of(cell_at(table, i)), column = i % table->columns;
-        if (width > widths[column]) widths[column] = width;
-    }
-    for (size_t i = 0; i < table->count; i++) {
-        size_t column = i % table->columns;
-        const char *cell = cell_at(table, i);
-        size_t blanks = widths[column] - width_of(cell);
-        bool is_last = column + 1 == table->columns;
-        if (column) hone_str_append(out, "  ");
-        if (is_right(table, column)) hone_str_append_repeat(out, ' ', blanks);
-        hone_str_append(out, cell);
-        if (!is_right(table, column) && !is_last) hone_str_append_repeat(out, ' ', blanks);
-        if (!is_last) continue;
-        while (out->length && out->data[out->length - 1] == ' ') {
-            hone_str_truncate(out, out->length - 1);
-        }
-        hone_str_append_char(out, '\n');
-    }
 }
 
 /* ---- numbers ---- */

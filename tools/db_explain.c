@@ -54,7 +54,7 @@ static hone_json *row_json(const hone_compile_kernel *k) {
 
 static hone_status put_all(hone_cli *cli, const hone_compile_result *result) {
     hone_table table;
-    hone_table_init(&table, cli->arena, "kernel|>calls|match|>record|>time|why");
+    hone_table_init(&table, cli->arena, "kernel|>calls|match|>record|>time|~why");
     hone_json *json = cli->json ? hone_json_make_array() : NULL;
     bool ok = true;
     for (uint32_t i = 0; i < result->kernel_count && ok; i++) {
@@ -64,7 +64,7 @@ static hone_status put_all(hone_cli *cli, const hone_compile_result *result) {
     if (json && ok) return hone_cli_put_json(cli, json);
     hone_json_destroy(json);
     if (!ok) return HONE_ERROR(HONE_CODE_NO_MEMORY, "explain");
-    hone_table_print(&table, &cli->out);
+    hone_cli_put_table(cli, &table);
     return hone_str_check(&cli->out);
 }
 

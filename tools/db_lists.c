@@ -37,7 +37,7 @@ static hone_status list(hone_cli *cli, const list_verb *verb) {
     hone_table_init(&table, cli->arena, verb->head);
     for (size_t i = 0; i < rows.count; i++)
         verb->put_row(cli, &table, &rows, i);
-    hone_table_print(&table, &cli->out);
+    hone_cli_put_table(cli, &table);
     return HONE_OK;
 }
 
@@ -57,6 +57,11 @@ static hone_json *finished(hone_json *json, bool ok) {
 
 /* ---- tasks ---- */
 
+static hone_status list_tasks(hone_db *db, hone_db_rows *rows) {
+    HONE_TRY(hone_cli_list_tasks(db, rows));
+    return hone_cli_list_task_shapes(db, rows);
+}
+
 static void put_task(hone_cli *cli, hone_table *table, const hone_db_rows *rows, size_t i) {
     const hone_db_task *t = &rows->tasks[i];
     char hash[HONE_HASH_HEX_BYTES];
@@ -69,6 +74,7 @@ static void put_task(hone_cli *cli, hone_table *table, const hone_db_rows *rows,
     hone_table_add(table, "%s", hone_text_of_ns(cli->arena, t->best_ns));
     hone_table_add(table, "%s", hone_text_of_gflops(cli->arena, t->flops, t->best_ns));
     hone_table_add(table, "%s", hone_text_of_age(cli->arena, t->last_wall_ns, hone_wall_time_ns()));
+    hone_table_add(table, "%s", rows->shapes[i]);
     hone_table_add(table, "%s", hone_cli_short_target(cli->arena, t->target_text));
 }
 
@@ -80,6 +86,7 @@ static hone_json *task_json(const hone_db_rows *rows, size_t i) {
     ok &= hone_json_set_text(json, "workload_hash", hone_hash128_print(t->workload, hash));
     ok &= hone_json_set_text(json, "target", t->target_text);
     ok &= hone_json_set_text(json, "target_hash", hone_hash128_print(t->target, hash));
+    ok &= hone_json_set_text(json, "shapes", rows->shapes[i]);
     ok &= hone_json_set_i64(json, "threads", t->threads);
     ok &= hone_json_set_f64(json, "flops", t->flops);
     ok &= hone_json_set_i64(json, "trials", t->trials);
@@ -99,8 +106,9 @@ int hone_db_verb_tasks(int argc, char **argv) {
                     .min_args = 1,
                     .max_args = 1,
                     .reports = true},
-        .get = hone_cli_list_tasks,
-        .head = "task|workload|>threads|>trials|>failed|>confirmed|>best|>GFLOPS|>last|target",
+        .get = list_tasks,
+        .head = "task|#workload|>threads|>trials|>failed|>confirmed|>best|>GFLOPS|>last|~shapes|~"
+                "target",
         .put_row = put_task,
         .make_json = task_json,
     };
@@ -135,7 +143,7 @@ int hone_db_verb_targets(int argc, char **argv) {
                     .max_args = 1,
                     .reports = true},
         .get = hone_cli_list_targets,
-        .head = "hash|>threads|target",
+        .head = "#hash|>threads|~target",
         .put_row = put_target,
         .make_json = target_json,
     };
@@ -183,7 +191,7 @@ int hone_db_verb_sessions(int argc, char **argv) {
                     .max_args = 1,
                     .reports = true},
         .get = hone_cli_list_sessions,
-        .head = "session|started|state|>took|model|command",
+        .head = "#session|!started|state|>took|model|~command",
         .put_row = put_session,
         .make_json = session_json,
     };
@@ -223,7 +231,7 @@ int hone_db_verb_failures(int argc, char **argv) {
                     .max_args = 1,
                     .reports = true},
         .get = hone_cli_list_failures,
-        .head = "class|task|>times|the latest message",
+        .head = "class|task|>times|~the latest message",
         .put_row = put_failure,
         .make_json = failure_json,
     };

@@ -90,18 +90,9 @@ static void put_json_row(sql_output *o, const hone_db_row *row) {
 }
 
 static void begin_table(sql_output *o, const hone_db_row *row) {
-    hone_str head = {0};
-    for (size_t i = 0; i < row->count; i++) {
-        hone_str_printf(&head, "%s%s", i ? "|" : "", row->names[i]);
-    }
-    hone_table_init(&o->table, o->cli->arena, hone_str_text(&head));
-    if (o->table.columns != row->count) {
-        /* A name with '|' in it, or none at all. */
-        o->table = (hone_table){.arena = o->cli->arena, .columns = row->count};
-        for (size_t i = 0; i < row->count; i++)
-            hone_table_add(&o->table, "%s", row->names[i]);
-    }
-    hone_str_deinit(&head);
+    hone_table_init(&o->table, o->cli->arena, "");
+    for (size_t i = 0; i < row->count; i++)
+        hone_table_add_column(&o->table, HONE_COLUMN_PROSE, row->names[i]);
 }
 
 static bool take_row(void *ctx, const hone_db_row *row) {
@@ -147,7 +138,7 @@ static hone_status sql(hone_cli *cli, bool csv, int64_t timeout_ns) {
         return st;
     }
     if (cli->json) return hone_cli_put_json(cli, o.json);
-    if (!o.csv) hone_table_print(&o.table, &cli->out);
+    if (!o.csv) hone_cli_put_table(cli, &o.table);
     return HONE_OK;
 }
 

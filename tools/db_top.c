@@ -129,10 +129,10 @@ static hone_status top_on(hone_cli *cli, const top_options *options, hone_db *db
     hone_table table;
     hone_json *json = cli->json ? hone_json_make_array() : NULL;
     hone_table_init(&table, cli->arena,
-                    "task|>threads|>record|>time|>GFLOPS|>spread|>confirmed|>age|>sketch|target");
+                    "task|>threads|>record|>time|>GFLOPS|>spread|>confirmed|>age|>sketch|~target");
     hone_status st = top_of_all(cli, options, db, alikes, &table, json);
     if (!st && json) return hone_cli_put_json(cli, json);
-    if (!st) hone_table_print(&table, &cli->out);
+    if (!st) hone_cli_put_table(cli, &table);
     hone_json_destroy(json);
     return st;
 }

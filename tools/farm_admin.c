@@ -242,14 +242,14 @@ static hone_status put_keys(hone_cli *cli, const hone_farm_key *keys, size_t cou
         return hone_cli_put_json(cli, NULL);
     }
     hone_table table;
-    hone_table_init(&table, cli->arena, "key|role|>connections|name");
+    hone_table_init(&table, cli->arena, "!key|role|>connections|name");
     for (size_t i = 0; i < count; i++) {
         hone_table_add(&table, "%s", keys[i].key);
         hone_table_add(&table, "%s", hone_farm_role_name(keys[i].role));
         hone_table_add(&table, "%u", keys[i].connections);
         hone_table_add(&table, "%s", keys[i].name);
     }
-    hone_table_print(&table, &cli->out);
+    hone_cli_put_table(cli, &table);
     return HONE_OK;
 }
 

@@ -97,7 +97,7 @@ static void put_slots(hone_cli *cli, const hone_farm_status_table *t) {
     hone_table table;
     hone_table_init(
         &table, cli->arena,
-        "device|key|state|tuner|>trials|>done|>failed|>erred|>lost|>busy|silent|target");
+        "device|key|state|tuner|>trials|>done|>failed|>erred|>lost|>busy|silent|~target");
     for (size_t i = 0; i < t->slots.count; i++) {
         const hone_farm_status_slot *s = &t->slots.items[i];
         char silent[HONE_DURATION_BYTES];
@@ -114,7 +114,7 @@ static void put_slots(hone_cli *cli, const hone_farm_status_table *t) {
         hone_table_add(&table, "%s", hone_duration_print(s->silent_ns, silent));
         hone_table_add(&table, "%s", hone_cli_short_target(cli->arena, s->target));
     }
-    hone_table_print(&table, &cli->out);
+    hone_cli_put_table(cli, &table);
     for (size_t i = 0; i < t->slots.count; i++) {
         const hone_farm_status_slot *s = &t->slots.items[i];
         if (!s->trouble[0]) continue;
@@ -135,7 +135,7 @@ static void put_tuners(hone_cli *cli, const hone_farm_status_table *t) {
         hone_table_add(&table, "%s", hone_duration_print(s->device_ns, device));
         hone_table_add(&table, "%s", hone_duration_print(s->silent_ns, silent));
     }
-    hone_table_print(&table, &cli->out);
+    hone_cli_put_table(cli, &table);
 }
 
 static void put_text(hone_cli *cli, const hone_farm_status_table *t) {

@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "support/clock.h"
+#include "tools/cli_db.h"
 #include "tools/cli_table.h"
 
 bool hone_tune_summary_has_best(const hone_tune_result *result) {
@@ -29,11 +30,22 @@ static void sum_up(const hone_tune_result *result, double *out_before, double *o
     }
 }
 
-static void print_tasks(hone_cli *cli, const hone_tune_result *result, double whole) {
+/* The tensors of a task. */
+static const char *shapes_of(hone_cli *cli, const hone_task_list *tasks,
+                             const hone_tune_task_result *task) {
+    for (uint32_t i = 0; i < tasks->count; i++) {
+        if (hone_hash128_equal(tasks->items[i].hash, task->workload))
+            return hone_cli_text_of_shapes(cli->arena, tasks->items[i].func);
+    }
+    return "-";
+}
+
+static void print_tasks(hone_cli *cli, const hone_task_list *tasks, const hone_tune_result *result,
+                        double whole) {
     hone_table table;
     hone_table_init(&table, cli->arena,
                     "task|>flops|>weight|>before|>best|>speed-up|>GFLOPS|>trials|>failed|>known|"
-                    ">seconds|>share");
+                    ">seconds|>share|~shapes");
     for (uint32_t i = 0; i < result->task_count; i++) {
         const hone_tune_task_result *task = &result->tasks[i];
         hone_table_add(&table, "%s", task->name);
@@ -50,8 +62,9 @@ static void print_tasks(hone_cli *cli, const hone_tune_result *result, double wh
         hone_table_add(&table, "%.1f", task->seconds);
         hone_table_add(&table, "%.1f%%",
                        whole > 0 ? 100 * whole_ns(task, task->best_ns) / whole : 0.0);
+        hone_table_add(&table, "%s", shapes_of(cli, tasks, task));
     }
-    hone_table_print(&table, &cli->out);
+    hone_cli_put_table(cli, &table);
 }
 
 static void print_times(hone_cli *cli, const hone_tune_result *result) {
@@ -77,10 +90,11 @@ static void print_quality(hone_cli *cli, const hone_costmodel_quality *quality) 
                     quality->trusted ? "used" : "not used: no better than chance");
 }
 
-hone_status hone_tune_summary_print(hone_cli *cli, const hone_tune_result *result) {
+hone_status hone_tune_summary_print(hone_cli *cli, const hone_task_list *tasks,
+                                    const hone_tune_result *result) {
     double before, best;
     sum_up(result, &before, &best);
-    print_tasks(cli, result, best);
+    print_tasks(cli, tasks, result, best);
     if (cli->quiet) return hone_str_check(&cli->out);
     hone_str_append(&cli->out, "\n");
     if (result->task_count > 1 && before > 0 && best > 0) {

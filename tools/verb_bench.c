@@ -227,7 +227,7 @@ static hone_status put_table(bench_job *job) {
         hone_table_add(&table, "%.3f", r.low);
         hone_table_add(&table, "%.3f", r.high);
     }
-    hone_table_print(&table, &job->cli->out);
+    hone_cli_put_table(job->cli, &table);
     hone_str_printf(&job->cli->out, "faster: than the first; %zu rounds in turns\n",
                     job->models[0].times_ns.count);
     return HONE_OK;

@@ -12,6 +12,7 @@
 #include "tools/cli_model.h"
 #include "tools/cli_shapes.h"
 #include "tools/cli_tensors.h"
+#include "tools/kernel_table.h"
 #include "tools/tune_farm.h"
 #include "tools/verbs.h"
 
@@ -184,6 +185,16 @@ static hone_status read_options(compile_job *job) {
     return hone_cli_recorded_shapes(job->cli, job->db, &job->variants, &options->only_recorded);
 }
 
+static void put_result(hone_cli *cli, const hone_compile_result *result) {
+    hone_cli_put_kernels(cli, result);
+    if (result->plan_count > 1) {
+        hone_str_printf(&cli->out, "%u plans: for special sizes and functions\n",
+                        result->plan_count);
+    }
+    for (uint32_t i = 0; i < result->file_count; i++)
+        hone_str_printf(&cli->out, "wrote %s\n", result->files[i]);
+}
+
 static hone_status compile(compile_job *job) {
     hone_cli *cli = job->cli;
     HONE_TRY(read_options(job));
@@ -200,7 +211,7 @@ static hone_status compile(compile_job *job) {
     if (cli->json) {
         hone_compile_result_print_json(&job->result, &cli->out);
     } else if (!cli->quiet) {
-        hone_compile_result_print(&job->result, &cli->out);
+        put_result(cli, &job->result);
     }
     return HONE_OK;
 }

@@ -33,13 +33,13 @@ static hone_status put_json(hone_cli *cli, const hone_checkup *checkup) {
 
 static void put_text(hone_cli *cli, const hone_checkup *checkup) {
     hone_table table;
-    hone_table_init(&table, cli->arena, "check||found");
+    hone_table_init(&table, cli->arena, "check||~found");
     for (size_t i = 0; i < checkup->count; i++) {
         hone_table_add(&table, "%s", checkup->items[i].check);
         hone_table_add(&table, "%s", levels[checkup->items[i].level]);
         hone_table_add(&table, "%s", checkup->items[i].found);
     }
-    hone_table_print(&table, &cli->out);
+    hone_cli_put_table(cli, &table);
     bool is_first = true;
     for (size_t i = 0; i < checkup->count; i++) {
         const hone_finding_line *line = &checkup->items[i];

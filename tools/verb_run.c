@@ -9,6 +9,7 @@
 #include "support/scratch.h"
 #include "tools/cli_model.h"
 #include "tools/cli_table.h"
+#include "tools/kernel_table.h"
 #include "tools/run_job.h"
 #include "tools/verbs.h"
 
@@ -54,7 +55,7 @@ static hone_status compile_to(hone_run_job *job, const hone_module *module, cons
     }
     hone_status st = hone_compile_module(module, &options, &result);
     bool is_told = job->o->time && !job->cli->quiet && !job->cli->json;
-    if (!st && is_told) hone_compile_kernels_print(&result, &job->cli->out);
+    if (!st && is_told) hone_cli_put_kernels(job->cli, &result);
     if (result.arena) hone_compile_result_deinit(&result);
     hone_db_release(db);
     return st;

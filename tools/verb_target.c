@@ -14,7 +14,7 @@ typedef struct target_options {
 static hone_status list_targets(hone_cli *cli) {
     hone_json *json = cli->json ? hone_json_make_array() : NULL;
     hone_table table;
-    hone_table_init(&table, cli->arena, "name|target|what it is");
+    hone_table_init(&table, cli->arena, "name|~target|~what it is");
     bool ok = true;
     for (const hone_target_name *name = hone_target_names(); name->name; name++) {
         hone_table_add(&table, "%s", name->name);
@@ -28,7 +28,7 @@ static hone_status list_targets(hone_cli *cli) {
         ok &= hone_json_append(json, item);
     }
     if (!cli->json) {
-        hone_table_print(&table, &cli->out);
+        hone_cli_put_table(cli, &table);
         return HONE_OK;
     }
     if (!ok) {

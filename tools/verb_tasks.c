@@ -27,6 +27,7 @@ static hone_status put_json(hone_cli *cli, const hone_task_list *tasks, const ho
         ok &= hone_json_set_i64(item, "weight", task->weight);
         ok &= hone_json_set_f64(item, "flops", task->flops);
         ok &= hone_json_set_f64(item, "bytes", task->bytes);
+        ok &= hone_json_set_text(item, "shapes", hone_cli_text_of_shapes(cli->arena, task->func));
         if (known) {
             ok &= hone_json_set_i64(item, "trials", known[i].trials);
             ok &= hone_json_set_i64(item, "failed", known[i].failed);
@@ -43,29 +44,12 @@ static hone_status put_json(hone_cli *cli, const hone_task_list *tasks, const ho
     return hone_cli_put_json(cli, json);
 }
 
-/* "4x6 6x8 4x8": the tensors of a kernel tell it from others of its name. */
-static const char *text_of_shapes(hone_cli *cli, const hone_func *func) {
-    hone_str text = {0};
-    for (uint32_t i = 0; i < func->param_count; i++) {
-        if (func->params[i].buffer == HONE_NO_ID) continue;
-        const hone_buffer_info *buffer = &func->buffers[func->params[i].buffer];
-        if (text.length) hone_str_append_char(&text, ' ');
-        if (!buffer->rank) hone_str_append_char(&text, '1');
-        for (uint32_t d = 0; d < buffer->rank; d++) {
-            hone_str_printf(&text, "%s%" PRId64, d ? "x" : "", hone_expr_const(buffer->shape[d]));
-        }
-    }
-    const char *copy = hone_arena_strdup(cli->arena, hone_str_text(&text));
-    hone_str_deinit(&text);
-    return copy ? copy : "";
-}
-
 static void put_table(hone_cli *cli, const hone_task_list *tasks, const hone_db_task *known) {
     hone_table table;
     char hash[HONE_HASH_HEX_BYTES];
     hone_table_init(&table, cli->arena,
-                    known ? "task|hash|>weight|>flops|>bytes|shapes|>trials|>best|>GFLOPS"
-                          : "task|hash|>weight|>flops|>bytes|shapes");
+                    known ? "task|#hash|>weight|>flops|>bytes|~shapes|>trials|>best|>GFLOPS"
+                          : "task|#hash|>weight|>flops|>bytes|~shapes");
     for (uint32_t i = 0; i < tasks->count; i++) {
         const hone_task *task = &tasks->items[i];
         hone_table_add(&table, "%s", task->name);
@@ -73,14 +57,14 @@ static void put_table(hone_cli *cli, const hone_task_list *tasks, const hone_db_
         hone_table_add(&table, "%" PRIu32, task->weight);
         hone_table_add(&table, "%s", hone_text_of_count(cli->arena, task->flops));
         hone_table_add(&table, "%s", hone_text_of_count(cli->arena, task->bytes));
-        hone_table_add(&table, "%s", text_of_shapes(cli, task->func));
+        hone_table_add(&table, "%s", hone_cli_text_of_shapes(cli->arena, task->func));
         if (!known) continue;
         double best = known[i].trials ? known[i].best_ns : NAN;
         hone_table_add(&table, "%" PRId64, known[i].trials);
         hone_table_add(&table, "%s", hone_text_of_ns(cli->arena, best));
         hone_table_add(&table, "%s", hone_text_of_gflops(cli->arena, task->flops, best));
     }
-    hone_table_print(&table, &cli->out);
+    hone_cli_put_table(cli, &table);
 }
 
 static hone_status tasks_verb(hone_cli *cli, const tasks_options *options) {

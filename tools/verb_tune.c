@@ -286,7 +286,7 @@ static hone_status tune_on(tune_run *run, tune_options *o) {
     HONE_TRY(open_services(run, o));
     HONE_TRY(tune(run, o, cache));
     HONE_TRY(run->cli->json ? hone_tune_summary_json(run->cli, &run->result)
-                            : hone_tune_summary_print(run->cli, &run->result));
+                            : hone_tune_summary_print(run->cli, &run->tasks, &run->result));
     if (!o->no_report) write_report(run, o);
     if (run->result.lost_devices) {
         run->cli->exit_code = HONE_EXIT_WORLD;

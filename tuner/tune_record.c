@@ -63,23 +63,21 @@ static hone_status commit(hone_tuning *t, hone_trial *trial, hone_failure failur
     return HONE_OK;
 }
 
-/* "dense: 12.3 us, 456 GFLOPS" of the task that was recorded last; NULL = nothing yet. */
+/* "12.3 us, 456 GFLOPS" of the task that was recorded last; NULL = nothing yet. */
 static const char *print_best(const hone_tune_task *task, char *out, size_t bytes) {
     if (!task) return NULL;
-    if (isnan(task->shown_ns)) {
-        snprintf(out, bytes, "%s: nothing yet", task->task->name);
-    } else {
-        snprintf(out, bytes, "%s: %.4g us, %.4g GFLOPS", task->task->name, task->shown_ns / 1e3,
-                 task->task->flops / task->shown_ns);
-    }
+    if (isnan(task->shown_ns)) return "nothing yet";
+    snprintf(out, bytes, "%.4g us, %.4g GFLOPS", task->shown_ns / 1e3,
+             task->task->flops / task->shown_ns);
     return out;
 }
 
 void hone_tuning_show(hone_tuning *t) {
-    char best[160];
+    char best[80];
     hone_progress_state state = {.label = "tune",
                                  .done = t->result->trials,
                                  .total = t->options->trials,
+                                 .name = t->last_task ? t->last_task->task->name : NULL,
                                  .best = print_best(t->last_task, best, sizeof best),
                                  .detail = hone_runner_note(t->options->runner),
                                  .eta_ns = -1};

@@ -11,22 +11,39 @@
 static const struct row {
     const char *want; /* names the test */
     hone_progress_state state;
+    size_t columns;
 } rows[] = {
-    {"5",                                                   {.done = 5, .eta_ns = -1}                              },
-    {"tune  5/20 (25%)",                                    {.label = "tune", .done = 5, .total = 20, .eta_ns = -1}},
+    {"5",                                                   {.done = 5, .eta_ns = -1},                               0},
+    {"tune  5/20 (25%)",                                    {.label = "tune", .done = 5, .total = 20, .eta_ns = -1}, 0},
     {"5/20 (25%)  3.4/s  best 1 ms  1m 05s left  building",
      {.done = 5,
       .total = 20,
       .rate = 3.4,
       .eta_ns = 65 * HONE_NS_PER_S,
       .best = "1 ms",
-      .detail = "building"}                                                                                        },
+      .detail = "building"},
+     0                                                                                                                },
+    {"5  best größe: 1 ms  1m 05s left",
+     {.done = 5, .eta_ns = 65 * HONE_NS_PER_S, .name = "größe", .best = "1 ms"},
+     0                                                                                                                },
+    {"5  best fused_conv2..mean_relu_1: 1 ms  1m 05s left",
+     {.done = 5,
+      .eta_ns = 65 * HONE_NS_PER_S,
+      .name = "fused_conv2d_add_multiply_clip_mean_relu_1",
+      .best = "1 ms"},
+     51                                                                                                               },
+    {"5  best fus..u_1: 1 ms  1m 05s left",                 /* numbers stay */
+     {.done = 5,
+      .eta_ns = 65 * HONE_NS_PER_S,
+      .name = "fused_conv2d_add_multiply_clip_mean_relu_1",
+      .best = "1 ms"},
+     10                                                                                                               },
 };
 
 static void prints(void **state) {
     const struct row *row = *state;
     hone_str text = {0};
-    hone_progress_print(&row->state, &text);
+    hone_progress_print(&row->state, row->columns, &text);
     assert_string_equal(text.data, row->want);
     hone_str_deinit(&text);
 }

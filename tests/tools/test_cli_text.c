@@ -149,13 +149,78 @@ static void aligns_columns(void **state) {
     hone_table_add(&table, "b");
     hone_table_add(&table, "%d", 12345678);
     hone_table_add(&table, "%s", "");
-    hone_table_print(&table, &out);
+    hone_table_print(&table, 0, &out);
     snprintf(got, sizeof got, "%s", hone_str_text(&out));
     hone_str_deinit(&out);
     hone_arena_destroy(arena);
     assert_string_equal(got, "name      count  last\n"
                              "größe         7  x\n"
                              "b      12345678\n");
+}
+
+/* The same table in less and less room. */
+static const struct width_row {
+    const char *name;
+    size_t width;
+    const char *want;
+} narrow[] = {
+    {"as wide as it is",        59,
+     "name                  hash        count  why\n"
+     "fused_add_multiply_1  0123456789      7  one two three four\n"},
+    {"names lose their middle", 52,
+     "name           hash        count  why\n"
+     "fused_..ply_1  0123456789      7  one two three four\n"       },
+    {"and hashes their end",    49,
+     "name          hash      count  why\n"
+     "fused..ply_1  01234567      7  one two three four\n"          },
+    {"columns follow below",    32,
+     "name           hash        count\n"
+     "fused_..ply_1  0123456789      7\n\n"
+     "name          why\n"
+     "fused..ply_1  one two three four\n"                           },
+    {"numbers are never cut",   10,
+     "name          hash\n"
+     "fused..ply_1  01234567\n\n"
+     "name          count\n"
+     "fused..ply_1      7\n\n"
+     "name          why\n"
+     "fused..ply_1  one two three four\n"                           },
+};
+
+static void fits(void **state) {
+    const struct width_row *row = *state;
+    hone_arena *arena = hone_arena_create(1024);
+    hone_table table;
+    hone_str out = {0};
+    char got[512];
+    hone_table_init(&table, arena, "name|#hash|>count|~why");
+    hone_table_add(&table, "fused_add_multiply_1");
+    hone_table_add(&table, "0123456789");
+    hone_table_add(&table, "%d", 7);
+    hone_table_add(&table, "one two three four");
+    hone_table_print(&table, row->width, &out);
+    snprintf(got, sizeof got, "%s", hone_str_text(&out));
+    hone_str_deinit(&out);
+    hone_arena_destroy(arena);
+    assert_string_equal(got, row->want);
+}
+
+static void prose_goes_on_below(void **state) {
+    (void)state;
+    hone_arena *arena = hone_arena_create(1024);
+    hone_table table;
+    hone_str out = {0};
+    char got[512];
+    hone_table_init(&table, arena, "~why|>n");
+    hone_table_add(&table, "größe one two three four five six seven");
+    hone_table_add(&table, "%d", 7);
+    hone_table_print(&table, 27, &out);
+    snprintf(got, sizeof got, "%s", hone_str_text(&out));
+    hone_str_deinit(&out);
+    hone_arena_destroy(arena);
+    assert_string_equal(got, "why                       n\n"
+                             "größe one two three four  7\n"
+                             "five six seven\n");
 }
 
 static const struct code_row {
@@ -191,12 +256,14 @@ static void has_a_row_for_every_code(void **state) {
 int main(void) {
     const struct CMUnitTest single[] = {
         cmocka_unit_test(aligns_columns),
+        cmocka_unit_test(prose_goes_on_below),
         cmocka_unit_test(has_a_row_for_every_code),
     };
     int failed = HONE_RUN_ROWS("tools/time", times, reads_times);
     failed += HONE_RUN_ROWS("tools/suggest", suggestions, suggests);
     failed += HONE_RUN_ROWS("tools/number", numbers, prints_numbers);
     failed += HONE_RUN_ROWS("tools/page", pages, escapes);
+    failed += HONE_RUN_ROWS("tools/narrow", narrow, fits);
     failed += HONE_RUN_ROWS("tools/exit_code", codes, maps_codes);
     return failed + cmocka_run_group_tests_name("tools/text", single, NULL, NULL);
 }
