@@ -323,6 +323,10 @@ hone_status hone_tensor_intrins_add_pair(hone_tensor_intrins *set, const char *n
     return HONE_OK;
 }
 
+const char *hone_tensor_intrins_name(const hone_tensor_intrins *set, size_t index) {
+    return index < set->count ? set->items[index].name : NULL;
+}
+
 static hone_status fail_unknown(const char *name) {
     const char *meant = NULL;
     size_t least = 3; /* edits */

@@ -36,6 +36,8 @@ HONE_NODISCARD hone_status hone_tensor_intrin_find(const hone_tensor_intrins *se
                                                    hone_module **out_module,
                                                    const hone_func **out_desc,
                                                    const hone_func **out_impl);
+/* Name i of the set, or NULL behind the last. */
+const char *hone_tensor_intrins_name(const hone_tensor_intrins *set, size_t index);
 /* Name i of the built-in ones, or NULL behind the last. */
 const char *hone_tensor_intrin_builtin(size_t index);
 

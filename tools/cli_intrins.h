@@ -9,6 +9,14 @@
 HONE_NODISCARD hone_status hone_cli_read_intrins(hone_cli *cli, const hone_cli_list *list,
                                                  const hone_build_intrin **out_intrins);
 
+/* Those that a schedule's text registers (TensorIntrin.register), read for this program, behind
+ * those of the list: new rows, in the arena of the cli. The errors are those of the text. */
+struct hone_func;
+HONE_NODISCARD hone_status hone_cli_add_registered(hone_cli *cli, const hone_cli_list *list,
+                                                   const char *path, const struct hone_func *func,
+                                                   const hone_build_intrin **io_intrins,
+                                                   size_t *io_count);
+
 /* The row of the option; what: the beginning of its help. */
 #define HONE_CLI_INTRIN_OPTION(list, what)                                                         \
     {                                                                                              \

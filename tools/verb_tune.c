@@ -42,7 +42,8 @@ typedef struct tune_run {
     hone_builder *builder;
     hone_runner *runner;
     const hone_build_intrin *intrins; /* in the arena of cli */
-    hone_runner *local_runner;        /* for references, when trials run elsewhere; or NULL */
+    size_t intrin_count;
+    hone_runner *local_runner; /* for references, when trials run elsewhere; or NULL */
     hone_target target, host;
     hone_scratch work_dir;
     hone_str quiet_path, command_line;
@@ -232,7 +233,7 @@ static hone_status tune(tune_run *run, const tune_options *o, hone_cache_state c
                                  .only_task = o->task,
                                  .space_path = o->space,
                                  .extern_path = o->extern_path,
-                                 .intrin_count = o->intrins.count,
+                                 .intrin_count = run->intrin_count,
                                  .intrins = run->intrins,
                                  .cache = cache,
                                  .work_dir = run->work_dir.path,
@@ -265,11 +266,28 @@ static void write_report(tune_run *run, const tune_options *o) {
     hone_str_deinit(&path);
 }
 
+/* What the text of a space registers, read for the first task that it is for: a space that is for
+ * none of them is refused with the reason. */
+static hone_status read_registered(tune_run *run, const tune_options *o) {
+    hone_status st = HONE_OK;
+    for (uint32_t i = 0; o->space && i < run->tasks.count; i++) {
+        const hone_task *task = &run->tasks.items[i];
+        if (o->task && strcmp(o->task, task->name) != 0) continue;
+        hone_status_free(st);
+        st = hone_cli_add_registered(run->cli, &o->intrins, o->space, task->func, &run->intrins,
+                                     &run->intrin_count);
+        if (!st) return HONE_OK;
+        st = hone_status_annotate(st, "%s: task '%s'", run->cli->args[0], task->name);
+    }
+    return st;
+}
+
 static hone_status tune_on(tune_run *run, tune_options *o) {
     hone_cache_state cache;
     HONE_TRY(check_options(o, &cache));
     if (!o->is_remote) HONE_TRY(check_local_target(o));
     HONE_TRY(hone_cli_read_intrins(run->cli, &o->intrins, &run->intrins));
+    run->intrin_count = o->intrins.count;
     HONE_TRY(hone_cli_load_tasks(run->cli->args[0], &o->shapes, &run->tasks));
     if (run->tasks.skipped) {
         hone_log_line(&run->cli->log, HONE_LOG_WARNING,
@@ -282,6 +300,7 @@ static hone_status tune_on(tune_run *run, tune_options *o) {
         hone_log_line(&run->cli->log, HONE_LOG_ERROR, "%s has no tuning tasks", run->cli->args[0]);
         return HONE_OK;
     }
+    HONE_TRY(read_registered(run, o));
     catch_interrupts();
     HONE_TRY(open_services(run, o));
     HONE_TRY(tune(run, o, cache));
