@@ -34,7 +34,7 @@ hone_status onnx_attr_int(const onnx_reader *r, const char *name, int64_t fallba
 
 hone_status onnx_attr_float(const onnx_reader *r, const char *name, double fallback, double *out) {
     const Onnx__AttributeProto *attr = onnx_attr(r, name);
-    *out = fallback;
+    *out = (double)(float)fallback; /* attributes are of float32, those that are left out, too */
     if (!attr) return HONE_OK;
     if (!has_type(attr, ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__FLOAT)) {
         return wrong_type(name, "a number");

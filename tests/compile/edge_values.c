@@ -37,7 +37,7 @@ OF_X(relu, maximum(x, 0))
 OF_X(leaky_relu, x > 0 ? x : x * 0.5)
 OF_X(elu_one, elu(x, 1))
 OF_X(selu, 1.05070102214813232421875 * elu(x, 1.67326319217681884765625))
-OF_X(hard_sigmoid_fifth, hard_sigmoid(x, 0.2, 0.5))
+OF_X(hard_sigmoid_fifth, hard_sigmoid(x, (double)0.2F, 0.5)) /* as attributes are */
 OF_X(hard_swish, x *hard_sigmoid(x, 1.0 / 6, 0.5))
 OF_X(softplus, isnan(x) ? x : maximum(x, 0) + log1p(exp(-fabs(x))))
 OF_X(softsign, x / (1 + fabs(x)))

@@ -68,6 +68,7 @@ static const struct {
     {"u8",   2,  HONE_DTYPE_INIT(UINT,   8,  1)},
     {"i32",  6,  HONE_DTYPE_INIT(INT,    32, 1)},
     {"i64",  7,  HONE_DTYPE_INIT(INT,    64, 1)},
+    {"u64",  13, HONE_DTYPE_INIT(UINT,   64, 1)},
     {"str",  8,  HONE_DTYPE_INIT(VOID,   0,  1)},
     {"bool", 9,  HONE_DTYPE_INIT(BOOL,   8,  1)},
     {"f16",  10, HONE_DTYPE_INIT(FLOAT,  16, 1)},
@@ -81,6 +82,16 @@ static size_t type_row(const char *name) {
     }
     fail_msg("no type '%s'", name);
     return 0;
+}
+
+void onnx_text_number(hone_tensor *tensor, int64_t index, const char *text) {
+    if (hone_dtype_is_float(tensor->dtype)) {
+        hone_tensor_set_f64(tensor, index, strtod(text, NULL));
+    } else if (hone_dtype_is_uint(tensor->dtype)) {
+        hone_tensor_set_i64(tensor, index, (int64_t)strtoull(text, NULL, 10));
+    } else {
+        hone_tensor_set_i64(tensor, index, strtoll(text, NULL, 10));
+    }
 }
 
 /* ---- statements ---- */
@@ -131,7 +142,7 @@ static void encode_const(char *rest, hone_str *graph) {
         for (int64_t i = 0; i < hone_tensor_count(tensor); i++) {
             char *item = next_item(&rest);
             assert_non_null(item);
-            hone_tensor_set_f64(tensor, i, strtod(item, NULL));
+            onnx_text_number(tensor, i, item);
         }
     }
     put_int(&proto, 2, types[row].type);

@@ -18,6 +18,8 @@
 
 /* The model's bytes. */
 void onnx_text_encode(const char *text, hone_str *out);
+/* Sets an element to a number of such a text: "nan" and "-inf", too; whole numbers are exact. */
+void onnx_text_number(hone_tensor *tensor, int64_t index, const char *text);
 /* Encodes and reads; source name "test.onnx". */
 hone_status onnx_text_load(const char *text, hone_module **out_module);
 
