@@ -205,51 +205,51 @@ static hone_status convert_identity(onnx_reader *r, hone_garg *out) {
 
 /* ---- activations ---- */
 
-static hone_status float_limit(onnx_reader *r, uint32_t input, const char *name, double fallback,
-                               hone_dtype dtype, hone_garg *out) {
-    double value = fallback;
-    const hone_tensor *constant = onnx_constant_of(r, &r->inputs[input]);
-    if (onnx_has_input(r, input) && constant) {
-        if (hone_tensor_count(constant) != 1) {
-            return HONE_ERROR(HONE_CODE_INVALID, "%s (input %u) must be a scalar", name, input);
-        }
+/* A limit that is known, as input or attribute; without one: what limits nothing. */
+static hone_status known_limit(onnx_reader *r, uint32_t input, hone_dtype dtype, hone_garg *out) {
+    static const char *const names[] = {"x", "min", "max"};
+    bool is_float = hone_dtype_is_float(dtype), is_low = input == 1;
+    double value = is_low ? -HUGE_VAL : HUGE_VAL;
+    int64_t whole = is_low ? hone_dtype_min_int(dtype) : hone_dtype_max_int(dtype);
+    const hone_tensor *constant =
+        onnx_has_input(r, input) ? onnx_constant_of(r, &r->inputs[input]) : NULL;
+    if (constant && hone_tensor_count(constant) != 1) {
+        return HONE_ERROR(HONE_CODE_INVALID, "%s (input %u) must be a scalar", names[input], input);
+    }
+    if (constant) {
         value = hone_tensor_get_f64(constant, 0);
+        whole = hone_tensor_get_i64(constant, 0);
     } else if (!onnx_has_input(r, input)) {
-        HONE_TRY(onnx_attr_float(r, name, fallback, &value));
+        HONE_TRY(onnx_attr_float(r, names[input], value, &value));
     }
-    bool is_float = hone_dtype_is_float(dtype);
-    const hone_expr *e = NULL;
-    if (is_float) {
-        e = hone_expr_float(&r->ir, dtype, value);
-    } else {
-        double low = (double)hone_dtype_min_int(dtype), high = (double)hone_dtype_max_int(dtype);
-        int64_t whole = !(value > low)    ? hone_dtype_min_int(dtype)
-                        : !(value < high) ? hone_dtype_max_int(dtype)
-                                          : (int64_t)value;
-        e = hone_expr_int(&r->ir, dtype, whole);
-    }
-    *out = (hone_garg){.kind = HONE_GARG_PRIM, .u.expr = e};
+    out->kind = HONE_GARG_PRIM;
+    out->u.expr =
+        is_float ? hone_expr_float(&r->ir, dtype, value) : hone_expr_int(&r->ir, dtype, whole);
     return hone_ir_finish(&r->ir);
 }
 
-static bool is_computed(const onnx_reader *r, uint32_t input) {
-    return onnx_has_input(r, input) && !onnx_constant_of(r, &r->inputs[input]);
+/* Limits that are computed, or that no number of a program can be (uint64), are operators of their
+ * own. */
+static bool is_operand(const onnx_reader *r, uint32_t input, hone_dtype dtype) {
+    return onnx_has_input(r, input) &&
+           (hone_dtype_equal(dtype, HONE_DTYPE_U64) || !onnx_constant_of(r, &r->inputs[input]));
 }
 
-/* min(max, max(x, min)), so that max holds where the limits cross; those that are computed are
- * operators of their own. */
+/* min(max, max(x, min)), so that max holds where the limits cross. */
 static hone_status convert_clip(onnx_reader *r, hone_garg *out) {
     const hone_sinfo *info;
-    bool is_low_computed = is_computed(r, 1), is_high_computed = is_computed(r, 2);
     hone_garg args[3] = {r->inputs[0]};
     HONE_TRY(onnx_input_info(r, 0, &info));
-    if (is_low_computed) HONE_TRY(onnx_emit2(r, "maximum", r->inputs[1], args[0], &args[0]));
-    if (!is_low_computed || !is_high_computed) {
-        HONE_TRY(float_limit(r, 1, "min", -HUGE_VAL, info->dtype, &args[1]));
-        HONE_TRY(float_limit(r, 2, "max", HUGE_VAL, info->dtype, &args[2]));
+    bool has_numbers = !hone_dtype_equal(info->dtype, HONE_DTYPE_U64);
+    bool is_low_operand = is_operand(r, 1, info->dtype),
+         is_high_operand = is_operand(r, 2, info->dtype);
+    if (is_low_operand) HONE_TRY(onnx_emit2(r, "maximum", r->inputs[1], args[0], &args[0]));
+    if (has_numbers && (!is_low_operand || !is_high_operand)) {
+        HONE_TRY(known_limit(r, 1, info->dtype, &args[1]));
+        HONE_TRY(known_limit(r, 2, info->dtype, &args[2]));
         HONE_TRY(onnx_emit(r, "clip", 3, args, 0, NULL, &args[0]));
     }
-    if (is_high_computed) HONE_TRY(onnx_emit2(r, "minimum", r->inputs[2], args[0], &args[0]));
+    if (is_high_operand) HONE_TRY(onnx_emit2(r, "minimum", r->inputs[2], args[0], &args[0]));
     *out = args[0];
     return onnx_keeps_shape(r, &r->inputs[0], out, "the limits");
 }

@@ -21,6 +21,17 @@ static const struct row {
         "input x f64 1,1\nconst o f64 1 = 1\nconst z f64 1 = 0\n"
         "node BatchNormalization x,o,z,z,z -> y",
         "1", "316.2277700111307"),
+    ROW("Clip of uint64 without a maximum",
+        "input x u64 2\nconst low u64 = 5\nnode Clip x,low -> y", "3,18446744073709551615",
+        "5,18446744073709551615"),
+    ROW("Clip of uint64 above 2^63",
+        "input x u64 2\nconst low u64 = 9223372036854775809\n"
+        "const high u64 = 18446744073709551614\nnode Clip x,low,high -> y",
+        "3,18446744073709551615", "9223372036854775809,18446744073709551614"),
+    ROW("Clip of int64 between numbers that no double is",
+        "input x i64 2\nconst low i64 = -9007199254740993\nconst high i64 = 9007199254740993\n"
+        "node Clip x,low,high -> y",
+        "-9223372036854775807,9223372036854775807", "-9007199254740993,9007199254740993"),
 };
 
 static hone_tensor *numbers(hone_dtype dtype, int32_t rank, const int64_t *shape,
