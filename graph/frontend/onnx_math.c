@@ -283,7 +283,9 @@ static hone_status convert_prelu(onnx_reader *r, hone_garg *out) {
     }
     HONE_TRY(onnx_emit2(r, "multiply", r->inputs[0], r->inputs[1], &scaled));
     HONE_TRY(onnx_keeps_shape(r, &r->inputs[0], &scaled, "the slope"));
-    return where_positive(r, r->inputs[0], scaled, out);
+    hone_garg args[3] = {{0}, scaled, r->inputs[0]}; /* a zero stays one, whatever the slope is */
+    HONE_TRY(with_scalar(r, "less", r->inputs[0], 0, &args[0]));
+    return onnx_emit(r, "where", 3, args, 0, NULL, out);
 }
 
 /* alpha * (exp(min(x, 0)) - 1) below zero: the exponent never overflows */

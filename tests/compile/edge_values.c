@@ -136,7 +136,7 @@ OF_BOTH(sum, x + y)
 OF_BOTH(difference, x - y)
 OF_BOTH(product, x *y)
 OF_BOTH(quotient, x / y)
-OF_BOTH(prelu, x > 0 ? x : x * y)
+OF_BOTH(prelu, x < 0 ? x * y : x)
 OF_BOTH(power, pow(x, y))
 
 const edge_element edge_binary[] = {

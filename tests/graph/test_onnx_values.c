@@ -32,6 +32,8 @@ static const struct row {
         "input x i64 2\nconst low i64 = -9007199254740993\nconst high i64 = 9007199254740993\n"
         "node Clip x,low,high -> y",
         "-9223372036854775807,9223372036854775807", "-9007199254740993,9007199254740993"),
+    ROW("PRelu of zero is zero, whatever the slope",
+        "input x f32 3\nconst s f32 1 = inf\nnode PRelu x,s -> y", "0,-1,nan", "0,-inf,nan"),
 };
 
 static hone_tensor *numbers(hone_dtype dtype, int32_t rank, const int64_t *shape,
