@@ -136,14 +136,24 @@ hone_status hone_topi_emit_take(hone_topi *t) {
     return HONE_OK;
 }
 
+/* What is padded with; a double does not have all whole numbers of 64 bits. */
+static const hone_expr *pad_number(hone_topi *t) {
+    hone_dtype dtype = t->infos[0]->dtype;
+    const hone_value *value = hone_attrs_find(&t->bind->attrs, "pad_value");
+    if (!value) return hone_topi_number(t, dtype, 0);
+    if (value->kind == HONE_VALUE_FLOAT) return hone_topi_number(t, dtype, value->u.f);
+    bool fits = hone_dtype_is_integer(dtype) && value->u.i >= hone_dtype_min_int(dtype) &&
+                value->u.i <= hone_dtype_max_int(dtype);
+    return fits ? hone_expr_int(&t->te->ir, dtype, value->u.i)
+                : hone_topi_number(t, dtype, (double)value->u.i);
+}
+
 hone_status hone_topi_emit_pad(hone_topi *t) {
     int64_t widths[2 * HONE_MAX_RANK], before[HONE_MAX_RANK], after[HONE_MAX_RANK];
     uint32_t rank = (uint32_t)t->infos[0]->rank;
     const char *mode = hone_attrs_string(&t->bind->attrs, "pad_mode", "constant");
     if (strcmp(mode, "constant") != 0) return hone_topi_unsupported(t, "pad_mode '%s'", mode);
     HONE_TRY(hone_graph_attr_ints(t->bind, "pad_width", 2 * rank, 0, widths));
-    const hone_value *value = hone_attrs_find(&t->bind->attrs, "pad_value");
-    double number = !value ? 0 : value->kind == HONE_VALUE_FLOAT ? value->u.f : (double)value->u.i;
     bool is_needed = false;
     for (uint32_t d = 0; d < rank; d++) {
         before[d] = widths[2 * d];
@@ -151,8 +161,7 @@ hone_status hone_topi_emit_pad(hone_topi *t) {
         is_needed |= before[d] || after[d];
     }
     if (is_needed) {
-        t->result =
-            hone_topi_padded(t, 0, before, after, hone_topi_number(t, t->infos[0]->dtype, number));
+        t->result = hone_topi_padded(t, 0, before, after, pad_number(t));
         return HONE_OK;
     }
     hone_te_stage s;

@@ -460,43 +460,69 @@ static hone_status convert_gather(onnx_reader *r, hone_garg *out) {
     return onnx_emit(r, "take", 2, args, 1, &attr, out);
 }
 
-static hone_status convert_pad(onnx_reader *r, hone_garg *out) {
-    const hone_sinfo *data;
-    char mode[64];
-    int64_t pads[2 * HONE_MAX_RANK], widths[2 * HONE_MAX_RANK];
-    uint32_t count;
-    double value;
-    HONE_TRY(onnx_input_info(r, 0, &data));
-    HONE_TRY(onnx_attr_text(r, "mode", "constant", mode));
-    HONE_TRY(onnx_attr_float(r, "value", 0, &value));
-    if (strcmp(mode, "constant") != 0) {
-        return HONE_ERROR(HONE_CODE_UNSUPPORTED,
-                          "attribute 'mode' has value '%s'; expected one of constant", mode);
-    }
+/* What is added in front of and behind each dimension, of all or of those that the axes name. */
+static hone_status pad_widths(onnx_reader *r, int32_t rank, int64_t *widths) {
+    int64_t pads[2 * HONE_MAX_RANK], axes[HONE_MAX_RANK];
+    uint32_t count, axis_count = (uint32_t)rank;
+    for (int32_t i = 0; i < rank; i++)
+        axes[i] = i;
     if (onnx_has_input(r, 1)) {
         HONE_TRY(onnx_const_ints(r, 1, "pads", 2 * HONE_MAX_RANK, pads, &count));
     } else {
         HONE_TRY(onnx_attr_ints(r, "pads", 2 * HONE_MAX_RANK, pads, &count));
     }
-    if (count != 2 * (uint32_t)data->rank) {
-        return HONE_ERROR(HONE_CODE_INVALID, "%u pads for %d dimensions", count, data->rank);
+    if (onnx_has_input(r, 3)) {
+        HONE_TRY(onnx_const_ints(r, 3, "axes", HONE_MAX_RANK, axes, &axis_count));
     }
-    if (onnx_has_input(r, 2)) {
-        const hone_tensor *constant = onnx_constant_of(r, &r->inputs[2]);
-        if (!constant || hone_tensor_count(constant) != 1) {
-            return HONE_ERROR(HONE_CODE_UNSUPPORTED,
-                              "the value (input 2) must be a constant scalar");
-        }
-        value = hone_tensor_get_f64(constant, 0);
+    if (count != 2 * axis_count) {
+        return HONE_ERROR(HONE_CODE_INVALID, "%u pads for %u dimensions", count, axis_count);
     }
-    for (int32_t i = 0; i < data->rank; i++) {
-        widths[2 * i] = pads[i];
-        widths[2 * i + 1] = pads[i + data->rank];
+    memset(widths, 0, 2 * (size_t)rank * sizeof *widths);
+    for (uint32_t i = 0; i < axis_count; i++) {
+        int32_t axis;
+        HONE_TRY(onnx_axis(r, axes[i], rank, &axis));
+        widths[2 * axis] = pads[i];
+        widths[2 * axis + 1] = pads[i + axis_count];
     }
+    return HONE_OK;
+}
+
+static hone_status pad_value(onnx_reader *r, hone_value *out) {
+    double number;
+    HONE_TRY(onnx_attr_float(r, "value", 0, &number));
+    *out = HONE_VALUE_OF_FLOAT(number);
+    if (!onnx_has_input(r, 2)) return HONE_OK;
+    const hone_tensor *constant = onnx_constant_of(r, &r->inputs[2]);
+    if (!constant || hone_tensor_count(constant) != 1) {
+        return HONE_ERROR(HONE_CODE_UNSUPPORTED, "the value (input 2) must be a constant scalar");
+    }
+    *out = HONE_VALUE_OF_FLOAT(hone_tensor_get_f64(constant, 0));
+    if (!hone_dtype_is_integer(constant->dtype)) return HONE_OK;
+    *out = HONE_VALUE_OF_INT(hone_tensor_get_i64(constant, 0));
+    if (hone_dtype_is_uint(constant->dtype) && out->u.i < 0) {
+        return HONE_ERROR(HONE_CODE_UNSUPPORTED,
+                          "a value (input 2) above 2^63 - 1 is not implemented");
+    }
+    return HONE_OK;
+}
+
+static hone_status convert_pad(onnx_reader *r, hone_garg *out) {
+    const hone_sinfo *data;
+    char mode[64];
+    int64_t widths[2 * HONE_MAX_RANK];
+    hone_value value;
+    HONE_TRY(onnx_input_info(r, 0, &data));
+    HONE_TRY(onnx_attr_text(r, "mode", "constant", mode));
+    if (strcmp(mode, "constant") != 0) {
+        return HONE_ERROR(HONE_CODE_UNSUPPORTED,
+                          "attribute 'mode' has value '%s'; expected one of constant", mode);
+    }
+    HONE_TRY(pad_widths(r, data->rank, widths));
+    HONE_TRY(pad_value(r, &value));
     hone_attr attrs[] = {
-        {"pad_width",        onnx_ints_value(r,     count, widths)},
+        {"pad_width",        onnx_ints_value(r,     2 * (uint32_t)data->rank, widths)},
         {"pad_mode",           onnx_text_value(r,                                "constant")},
-        {"pad_value",HONE_VALUE_OF_FLOAT(value)}
+        {"pad_value",value}
     };
     return onnx_emit(r, "nn.pad", 1, r->inputs, 3, attrs, out);
 }
@@ -550,6 +576,6 @@ const onnx_converter onnx_shape_converters[] = {
     {"Split",                convert_split, 1, 2, ONNX_MAX_OUTPUTS, "axis num_outputs split", NULL},
     {"Slice",                convert_slice, 1, 5, 1, "axes ends starts steps", NULL},
     {"Gather",             convert_gather, 2, 2, 1, "axis", NULL},
-    {"Pad",         convert_pad, 1, 3, 1, "mode pads value", NULL},
+    {"Pad",         convert_pad, 1, 4, 1, "mode pads value", NULL},
     {0               },
 };

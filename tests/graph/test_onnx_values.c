@@ -34,6 +34,14 @@ static const struct row {
         "-9223372036854775807,9223372036854775807", "-9007199254740993,9007199254740993"),
     ROW("PRelu of zero is zero, whatever the slope",
         "input x f32 3\nconst s f32 1 = inf\nnode PRelu x,s -> y", "0,-1,nan", "0,-inf,nan"),
+    ROW("Pad of some axes",
+        "opset 18\ninput x f32 1,2\nconst p i64 2 = 1,2\nconst a i64 1 = -1\n"
+        "node Pad x,p,,a -> y",
+        "3,4", "0,3,4,0,0"),
+    ROW("Pad with a number that no double is",
+        "input x i64 1\nconst p i64 2 = 1,0\nconst v i64 = 9007199254740993\n"
+        "node Pad x,p,v -> y",
+        "3", "9007199254740993,3"),
 };
 
 static hone_tensor *numbers(hone_dtype dtype, int32_t rank, const int64_t *shape,
