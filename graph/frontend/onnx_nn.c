@@ -187,6 +187,12 @@ static hone_status convert_pool(onnx_reader *r, hone_garg *out) {
     return onnx_emit(r, op, 1, r->inputs, HONE_COUNT(attrs), attrs, out);
 }
 
+static bool has_known_space(const hone_sinfo *data) {
+    for (int32_t i = 2; i < data->rank; i++)
+        if (!hone_expr_is_int(data->shape[i])) return false;
+    return true;
+}
+
 /* A mean or maximum over everything behind the channels. */
 static hone_status convert_global_pool(onnx_reader *r, hone_garg *out) {
     const hone_sinfo *data;
@@ -194,7 +200,8 @@ static hone_status convert_global_pool(onnx_reader *r, hone_garg *out) {
     bool is_mean = strcmp(r->node->op_type, "GlobalAveragePool") == 0;
     HONE_TRY(onnx_input_info(r, 0, &data));
     if (data->rank < 2) return HONE_ERROR(HONE_CODE_INVALID, "the data has no channels");
-    if (is_mean && data->rank >= 3 && data->rank <= MAX_SPATIAL + 2) {
+    bool is_pool = data->rank >= 3 && data->rank <= MAX_SPATIAL + 2 && has_known_space(data);
+    if (is_mean && is_pool) {
         const char *op;
         uint32_t spatial = (uint32_t)data->rank - 2;
         HONE_TRY(numbered(r, "nn.adaptive_avg_pool", spatial, &op));

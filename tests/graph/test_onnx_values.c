@@ -42,6 +42,8 @@ static const struct row {
         "input x i64 1\nconst p i64 2 = 1,0\nconst v i64 = 9007199254740993\n"
         "node Pad x,p,v -> y",
         "3", "9007199254740993,3"),
+    ROW("GlobalAveragePool of sizes that come later",
+        "input x f32 1,1,H,W\nnode GlobalAveragePool x -> y", "1,2,3,4,5,9", "4"),
 };
 
 static hone_tensor *numbers(hone_dtype dtype, int32_t rank, const int64_t *shape,
