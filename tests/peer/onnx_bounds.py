@@ -1,0 +1,147 @@
+"""How far two results of one model may be apart.
+
+What is moved, compared, chosen, or computed in whole numbers is the same; what is rounded once (sums
+and products of two floats) too. Functions and sums have room for a few units in the last place.
+Beyond that counts how the model answers to small changes: its float inputs and constants are moved by
+a few units (float16: one) at random, and where results move with them, they may be off by as much,
+times a factor: so what cancels, or stands near a step, is judged by itself. In graphs, what
+comes out of each function and sum is moved as well (noisy).
+"""
+import copy
+
+import numpy
+import onnx
+from onnx import helper
+
+from onnx_draw import Value
+
+EXACT = set("""Identity Dropout Reshape Flatten Squeeze Unsqueeze Transpose DepthToSpace SpaceToDepth
+Expand Concat Split Slice Gather Pad Constant ConstantOfShape Shape Size Where Relu Abs Neg Floor Ceil
+Round Sign Max Min Clip ThresholdedRelu Equal Less LessOrEqual Greater GreaterOrEqual And Or Xor Not
+Cast CastLike ArgMax ArgMin ReduceMax ReduceMin MaxPool GlobalMaxPool Add Sub Mul Div Sqrt""".split())
+UNITS = {"float16": 2.0**-10, "float32": 2.0**-23, "float64": 2.0**-52}
+FUNCTION_UNITS = {"float16": 1, "float32": 16, "float64": 64}
+# Their steps, in Hone or in onnxruntime, are right to some units of 1 rather than of the result.
+OF_ONE = set("Elu Selu Gelu Sigmoid Softplus Tanh HardSwish LogSoftmax".split())
+MOVES = 4    # how often the inputs are moved
+FACTOR = 16  # of what results move
+
+
+NOISE = "_noise"
+
+
+def noisy(graph):
+    """The graph with some units of noise behind each node that is not exact."""
+    made = copy.copy(graph)
+    made.nodes, made.inputs = [], list(graph.inputs)
+    for node in graph.nodes:
+        value = next(v for v in graph.made if v.name == node.output[0])
+        if node.op_type in EXACT or value.array.dtype.kind != "f":
+            made.nodes.append(node)
+            continue
+        size = numpy.abs(value.array)
+        size = size + size.mean() + (node.op_type in OF_ONE)  # terms may be larger than their sum
+        noise = numpy.asarray(2 * UNITS[value.dtype] * size)
+        made.inputs.append(Value(value.name + NOISE, noise.astype(value.dtype)))
+        exact = onnx.NodeProto()
+        exact.CopyFrom(node)
+        exact.output[0] += "_exact"
+        made.nodes += [exact, helper.make_node("Add", [exact.output[0], made.inputs[-1].name],
+                                               [value.name])]
+    return made
+
+
+class Moves:
+    """How far results move with the inputs; found out when somebody asks."""
+
+    def __init__(self, case, session_of, want):
+        self.case, self.session_of, self.want = case, session_of, want
+        self.found = None
+
+    def moved(self, name, array, rng):
+        if array.dtype.kind != "f":
+            return array
+        if name.endswith(NOISE):
+            return numpy.asarray(array * rng.choice((-1, 1), array.shape).astype(array.dtype))
+        unit = UNITS[array.dtype.name]
+        with numpy.errstate(all="ignore"):
+            factor = 1 + rng.choice((-2 * unit, 2 * unit), array.shape)
+            return numpy.asarray((array.astype("float64") * factor).astype(array.dtype))
+
+    def run(self):
+        rng = numpy.random.default_rng(self.case.seed)
+        case = self.case if self.case.op else noisy(self.case)
+        session = self.session_of(case, True)
+        feeds = self.feeds(case)
+        found = [numpy.zeros(w.shape) for w in self.want]
+        for _ in range(MOVES):
+            results = session.run(case.outputs, {k: self.moved(k, v, rng) for k, v in feeds.items()})
+            for most, one, want in zip(found, results, self.want):
+                one = numpy.asarray(one)
+                away = numpy.asarray(numpy.abs(one.astype("float64") - want.astype("float64")))
+                away[(one == want) | (numpy.isnan(one) & numpy.isnan(want))] = 0
+                away[numpy.isnan(away)] = numpy.inf
+                numpy.maximum(most, away, out=most)
+        return found
+
+    def overflows(self, number):
+        """Where sums of magnitudes leave the type: which partial sums do is a matter of order."""
+        feeds = {k: numpy.asarray(numpy.abs(numpy.where(numpy.isfinite(v), v, 0)))
+                 for k, v in self.feeds(self.case).items()}
+        session = self.session_of(self.case, True)
+        sums = numpy.asarray(session.run(self.case.outputs, feeds)[number])
+        return ~(sums <= 0.2 * numpy.finfo(sums.dtype).max)
+
+    def feeds(self, case):
+        """What can be given: inputs, and floats of the file."""
+        return {**case.feeds(), **{v.name: numpy.asarray(v.array) for v in case.constants
+                                   if v.array.dtype.kind == "f"}}
+
+    def of(self, number):
+        if self.found is None:
+            self.found = self.run()
+        return self.found[number]
+
+
+def same(got, want):
+    """The same numbers; of zeros the signs may differ."""
+    if want.dtype.kind != "f":
+        return got == want
+    return (got == want) | (numpy.isnan(got) & numpy.isnan(want))
+
+
+def scale_of(case):
+    """What the steps of OF_ONE are multiplied with."""
+    return max(1, *(abs(case.attribute(name, 1.7)) for name in ("alpha", "gamma"))) ** 2
+
+
+def within(got, want, bound):
+    a, b = got.astype("float64"), want.astype("float64")
+    return numpy.isfinite(a) & numpy.isfinite(b) & (numpy.abs(a - b) <= bound)
+
+
+def good_places(case, number, got, want, moves):
+    """Where an output is right."""
+    good = numpy.asarray(same(got, want))
+    if good.all():
+        return good
+    if want.dtype.kind == "f" and case.op not in EXACT:
+        unit = UNITS[want.dtype.name]
+        least = float(numpy.finfo(want.dtype).tiny)  # subnormal numbers may be taken as zero
+        bound = FUNCTION_UNITS[want.dtype.name] * unit * numpy.abs(want.astype("float64")) + least
+        if case.op in OF_ONE:
+            bound = bound + 4 * unit * scale_of(case)
+        good |= within(got, want, bound)
+        if good.all():
+            return good
+        bound = bound + FACTOR * moves.of(number)
+        good |= within(got, want, bound) | numpy.isinf(bound)
+    elif case.op is None:
+        good |= moves.of(number) > 0
+    return good
+
+
+def words(number, got, want, good):
+    place = tuple(int(x) for x in numpy.argwhere(~good)[0])
+    return (f"output {number}{list(place)} is {got[place]!r}, right is {want[place]!r}; "
+            f"{int((~good).sum())} of {good.size}")

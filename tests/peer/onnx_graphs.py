@@ -1,0 +1,133 @@
+"""Random graphs: 3 to 20 nodes over what was made before, with fan-out, constants that are shared,
+several outputs and symbolic sizes.
+
+A Graph is a case whose generators (onnx_operators.py) get earlier values where they ask for operands
+that fit. Each node is computed as soon as it is drawn: one that onnxruntime refuses, or that gives
+what is no number or too large, is taken back, so that graphs stay meaningful to their end.
+"""
+import numpy
+import onnxruntime
+
+import onnx_operators
+import onnx_reasons
+from onnx_draw import Case, Value, model_of
+
+# What changes at a step (a comparison, a rounding) makes other numbers of small differences.
+LARGEST, LOWEST_OPSET, HIGHEST_OPSET = 1e4, 11, 22
+LEFT_OUT = set("Constant ConstantOfShape Dropout Mod Pow Asin Acos Acosh Atanh Tan Log Reciprocal".split())
+
+
+class Graph(Case):
+    """A case of many nodes."""
+
+    def __init__(self, seed, opset):
+        super().__init__(seed, f"c{seed}_", opset)
+        self.made = []  # what nodes gave
+        self.uses = set()
+
+    # ---- operands among what is there ----
+
+    def earlier(self, fits):
+        found = [v for v in self.made[-8:] if fits(v)]
+        found += [v for v in self.inputs + self.constants if fits(v)]
+        return self.draw.one_of(found) if found and self.draw.chance(0.85) else None
+
+    def tensor(self, shape, dtype, constant=0.2):
+        """Of that very shape: a constant may be shared."""
+        found = self.earlier(lambda v: v.dtype == dtype and list(v.shape) == list(shape))
+        return found or super().tensor(shape, dtype, constant)
+
+    def data(self, low, high, dtype, most=600):
+        found = self.earlier(lambda v: v.dtype == dtype and low <= v.rank <= high and
+                             v.array.size <= most)
+        return found or super().data(low, high, dtype, most)
+
+    def holding(self, array, constant=0.2):
+        """Places and sizes stand in the file: else nothing would come behind them."""
+        is_place = numpy.asarray(array).dtype.kind in "iu" and numpy.ndim(array) < 2
+        return super().holding(array, 1 if is_place else constant)
+
+    def parameter(self, ints, dtype="int64"):
+        return self.constant(numpy.array(ints, dtype))
+
+    def own(self, value, array):
+        """Others have the operand as well."""
+        array = numpy.asarray(array).astype(value.dtype)
+        return value if (array == value.array).all() else self.constant(array)
+
+    def dtype(self, index=0):
+        types = self.types(index)
+        common = [v.dtype for v in self.made[-3:] if v.dtype in types]
+        if common and self.draw.chance(0.6):
+            return self.draw.one_of(common)
+        return "float32" if "float32" in types else self.draw.one_of(types)
+
+    # ---- growing ----
+
+    def computed(self, node):
+        """What the node gives, or None where it is not wanted."""
+        wanted = {name for name in node.input if name}
+        known = [v for v in self.inputs + self.constants + self.made if v.name in wanted]
+        alone = Case(self.seed, self.prefix, self.opset)
+        alone.nodes, alone.outputs = [node], list(node.output)
+        alone.inputs = [v for v in known if not v.is_constant]
+        alone.constants = [v for v in known if v.is_constant]
+        options = onnxruntime.SessionOptions()
+        options.log_severity_level, options.intra_op_num_threads = 4, 1
+        try:
+            session = onnxruntime.InferenceSession(model_of([alone]).SerializeToString(), options)
+            results = [numpy.asarray(x) for x in session.run(alone.outputs, alone.feeds())]
+        except Exception:  # pylint: disable=broad-except
+            return None
+        for result in results:
+            is_wanted = 0 < result.size <= 1500 and result.ndim <= 6
+            if is_wanted and result.dtype.kind != "b":
+                is_wanted = bool((numpy.abs(result.astype("float64")) <= LARGEST).all())
+            if not is_wanted:
+                return None
+        return results
+
+    def grow(self, op, schema):
+        """Adds a node; takes it back where it is not wanted."""
+        before = [list(x) for x in (self.nodes, self.inputs, self.constants, self.outputs)]
+        self.op, self.schema, self.flavour = op, schema, "plain"
+        onnx_operators.TABLE[op](self)
+        node = self.nodes[-1]
+        results = None if onnx_reasons.is_dilated_and_same(self) else self.computed(node)
+        self.op = None
+        if results is None:
+            self.nodes, self.inputs, self.constants, self.outputs = before
+            return
+        self.uses.update(node.input)
+        self.made += [Value(name, result) for name, result in zip(node.output, results)]
+
+    def finish(self):
+        """Outputs: what nobody uses, and now and then what somebody does."""
+        self.outputs = [v.name for v in self.made
+                        if v.name not in self.uses or self.draw.chance(0.1)]
+
+    def name(self, stem):
+        """Numbers are not used again when a node is taken back."""
+        self.next_number = getattr(self, "next_number", 0) + 1
+        return f"{self.prefix}{stem}{self.next_number}"
+
+
+def graph(seed, versions):
+    """The graph of a seed; versions: (schema, operator sets) by operator."""
+    made = Graph(seed, None)
+    made.opset = made.draw.between(LOWEST_OPSET, HIGHEST_OPSET)
+    operators = {}
+    for op, rows in versions.items():
+        for schema, low, high in rows:
+            if low <= made.opset <= high and op not in LEFT_OUT:
+                operators[op] = schema
+    names, wanted = sorted(operators), made.draw.between(3, 20)
+    for _ in range(4 * wanted):
+        if len(made.nodes) >= wanted:
+            break
+        op = made.draw.one_of(names)
+        made.grow(op, operators[op])
+    made.finish()
+    if made.draw.chance(0.25):
+        made.make_symbolic()
+    return made

@@ -1,0 +1,302 @@
+"""Random ONNX models in Hone and in onnxruntime, element by element.
+
+    python onnx_random.py [--count N] [--graphs N] [--seed S] [--part I/N] [--only OP] [--ways WAYS]
+                          [--out DIR] [--verbose]
+
+Single operators (onnx_operators.py) with attributes, types, ranks, broadcasting, versions and edge
+values at random, of every operator that Hone reads: it is asked which those are, and one that is
+not drawn here is a failure. And graphs of 3 to 20 nodes (onnx_graphs.py). Each is run interpreted,
+compiled as it is (plain) and under default schedules; what onnxruntime says without its
+optimisations is right, within the bounds of onnx_bounds.py, but for the reasons of onnx_reasons.py.
+What Hone refuses must be refused for a reason that stands there as well. Exit code 1: anything
+else; the model and its inputs are left in DIR.
+"""
+import argparse
+import collections
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+import numpy
+import onnx
+import onnxruntime
+from onnx import defs, helper
+
+import onnx_bounds
+import onnx_graphs
+import onnx_operators
+import onnx_reasons
+from hone_cli import FIRST_SEED, Hone
+from onnx_draw import FLAVOURS, NEWEST_OPSET, OLDEST_OPSET, Case, model_of
+
+WAYS = {"interpreted": ["--interpret", "--check"], "plain": ["--no-schedule"], "default": []}
+BATCH = 24  # models that are run as one
+OF_CASE = re.compile(r"'c(\d+)_")
+TIMEOUT_S = 240
+
+
+# ---- what there is to draw ----
+
+def operators_of(hone):
+    """What Hone reads: all operators of the standard but those that it says are not implemented."""
+    known = {s.name for s in defs.get_all_schemas() if s.domain == ""}
+    path = hone.path("operators.onnx")
+    while True:
+        nodes = [helper.make_node(name, [], ["y"]) for name in sorted(known)]
+        graph = helper.make_graph(nodes, "operators", [], [])
+        onnx.save(helper.make_model(graph), path)
+        found = re.search(r"not implemented \(in this model: (.*)\)", hone.run("print", path).err)
+        if not found:
+            return known
+        known -= {name.strip() for name in found.group(1).split(",")}
+
+
+def versions_of(op):
+    """(schema, operator sets that have it) of each version."""
+    history = sorted((s for s in defs.get_all_schemas_with_history()
+                      if s.domain == "" and s.name == op and not s.deprecated),
+                     key=lambda s: s.since_version)
+    ends = [s.since_version - 1 for s in history[1:]] + [NEWEST_OPSET]
+    for schema, end in zip(history, ends):
+        low, high = max(schema.since_version, OLDEST_OPSET), min(end, NEWEST_OPSET)
+        if low <= high:
+            yield schema, low, high
+
+
+class Drawer:
+    """Cases by seed; those of a seed are the same in every run."""
+
+    def __init__(self, operators):
+        self.operators = sorted(operators)
+        self.versions = {op: list(versions_of(op)) for op in self.operators}
+
+    def operator(self, seed):
+        case = Case(seed, f"c{seed}_")
+        case.op = self.operators[seed % len(self.operators)]
+        case.schema, low, high = case.draw.one_of(self.versions[case.op])
+        case.opset = case.draw.between(low, high)
+        case.flavour = case.draw.one_of(FLAVOURS)
+        onnx_operators.TABLE[case.op](case)
+        if case.draw.chance(0.12):
+            case.make_symbolic()
+        return case
+
+
+# ---- onnxruntime ----
+
+def session_of(case, overridable=False):
+    options = onnxruntime.SessionOptions()
+    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
+    options.log_severity_level = 4
+    options.intra_op_num_threads = 1
+    return onnxruntime.InferenceSession(model_of([case], overridable).SerializeToString(), options,
+                                        providers=["CPUExecutionProvider"])
+
+
+def expected(case):
+    """Its outputs, or why it refused."""
+    try:
+        return [numpy.asarray(x) for x in session_of(case).run(case.outputs, case.feeds())]
+    except Exception as error:  # pylint: disable=broad-except
+        return str(error).strip().replace("\n", " ")
+
+
+# ---- Hone ----
+
+class Way:
+    """One way of running many models at once."""
+
+    def __init__(self, hone, words):
+        self.hone, self.words = hone, words
+        self.results = {}  # seed -> {output: numbers}, or a Run that failed
+
+    def call(self, cases, folder):
+        path = os.path.join(folder, "model.onnx")
+        onnx.save(model_of(cases), path)
+        feeds = {k: v for case in cases for k, v in case.feeds().items()}
+        words = [path, "-q", "--out-dir", folder, *self.words]
+        for number, (name, array) in enumerate(feeds.items()):
+            numpy.save(os.path.join(folder, f"in{number}.npy"), array)
+            words += ["--in", f"{name}={folder}/in{number}.npy"]
+        return self.hone.run("run", *words, timeout=TIMEOUT_S)
+
+    def run(self, cases):
+        """Those that Hone refuses are taken out one by one; what fails otherwise is halved."""
+        while cases:
+            with tempfile.TemporaryDirectory(dir=self.hone.home.name) as folder:
+                try:
+                    done = self.call(cases, folder)
+                except subprocess.TimeoutExpired:
+                    done = None
+                if done:
+                    for case in cases:
+                        self.results[case.seed] = {
+                            name: numpy.load(os.path.join(folder, name + ".npy"))
+                            for name in case.outputs}
+                    return
+            named = done is not None and done.refused and OF_CASE.search(done.message)
+            guilty = int(named.group(1)) if named else cases[0].seed if len(cases) == 1 else None
+            if guilty is None:
+                self.run(cases[:len(cases) // 2])
+                cases = cases[len(cases) // 2:]
+                continue
+            self.results[guilty] = done
+            cases = [c for c in cases if c.seed != guilty]
+
+
+# ---- comparing ----
+
+class Report:
+    """Counts, and what is wrong."""
+
+    def __init__(self, out, is_verbose):
+        self.out, self.is_verbose = out, is_verbose
+        self.counts = collections.Counter()
+        self.reasons = collections.Counter()
+        self.of_operator = collections.defaultdict(collections.Counter)
+        self.wrong = 0
+
+    def count(self, case, verdict, reason=None):
+        self.counts[verdict] += 1
+        self.of_operator[case.op or "graph"][verdict] += 1
+        if reason:
+            self.reasons[verdict, reason] += 1
+
+    def keep(self, case, text):
+        """The model and its inputs, to be looked at."""
+        self.wrong += 1
+        folder = os.path.join(self.out, case.prefix.rstrip("_"))
+        os.makedirs(folder, exist_ok=True)
+        onnx.save(model_of([case]), os.path.join(folder, "model.onnx"))
+        for name, array in case.feeds().items():
+            numpy.save(os.path.join(folder, name + ".npy"), array)
+        print(f"seed {case.seed} ({case.op or 'graph'}, opset {case.opset}): {text}", flush=True)
+
+    def print(self, title):
+        print(f"{title}: " + ", ".join(f"{n} {what}" for what, n in sorted(self.counts.items())))
+        for (verdict, reason), n in sorted(self.reasons.items(), key=lambda x: (x[0][0], -x[1])):
+            print(f"  {verdict}: {n} x {reason}")
+        if self.is_verbose:
+            for op, counts in sorted(self.of_operator.items()):
+                print(f"  {op}: " + ", ".join(f"{n} {w}" for w, n in sorted(counts.items())))
+
+
+def refusal(done):
+    """(is it as it should be, in words)"""
+    if done is None:
+        return False, "hangs"
+    if not done.refused:
+        return False, f"exit code {done.code}: {done.message}"
+    reason = onnx_reasons.refusal(done.message)
+    return reason is not None, reason or f"refused: {done.message}"
+
+
+def compare(case, number, got, want, moves):
+    """(is it right or known, a reason)"""
+    if got.dtype != want.dtype or got.shape != want.shape:
+        reason = onnx_reasons.shape_difference(case)
+        words = f"{got.dtype}{list(got.shape)} where {want.dtype}{list(want.shape)} is right"
+        return reason is not None, reason or words
+    good = onnx_bounds.good_places(case, number, got, want, moves)
+    if good.all():
+        return True, None
+    reason = onnx_reasons.difference(case, number, got, want, good, moves)
+    return reason is not None, reason or onnx_bounds.words(number, got, want, good)
+
+
+def judge(case, want, got):
+    """(verdict, words) of one way; got: numbers by output, or a Run that failed."""
+    if not isinstance(got, dict):
+        is_known, words = refusal(got)
+        if not is_known and isinstance(want, str) and got is not None and got.refused:
+            return "refused by both", None
+        return ("refused by Hone" if is_known else "WRONG"), words
+    if isinstance(want, str):
+        return "refused by onnxruntime", onnx_reasons.of_onnxruntime(want)
+    moves = onnx_bounds.Moves(case, session_of, want)
+    known = set()
+    for number, (name, right) in enumerate(zip(case.outputs, want)):
+        is_known, words = compare(case, number, got[name], right, moves)
+        if not is_known:
+            return "WRONG", words
+        known.add(words)
+    known.discard(None)
+    return ("explained", min(known)) if known else ("agreed", None)
+
+
+ORDER = ("WRONG", "explained", "refused by Hone", "refused by both", "refused by onnxruntime",
+         "agreed")
+
+
+def examine(cases, hone, ways, report):
+    wants = {case.seed: expected(case) for case in cases}
+    runs = {}
+    for name in ways:
+        runs[name] = Way(hone, WAYS[name])
+        runs[name].run(cases)
+    for case in cases:
+        verdicts = {w: judge(case, wants[case.seed], r.results[case.seed]) for w, r in runs.items()}
+        kinds = {v[0] for v in verdicts.values()}
+        worst = min(verdicts.items(), key=lambda item: ORDER.index(item[1][0]))
+        if "refused by Hone" in kinds and len(kinds) > 1 and "WRONG" not in kinds:
+            report.keep(case, f"refused in some ways: { {w: v for w, v in verdicts.items()} }")
+            report.count(case, "WRONG")
+            continue
+        if worst[1][0] == "WRONG":
+            report.keep(case, f"{worst[0]}: {worst[1][1]}")
+        report.count(case, *worst[1])
+
+
+def examine_all(draw, seeds, hone, ways, report):
+    """In batches of one operator set each."""
+    waiting = collections.defaultdict(list)
+    for seed in seeds:
+        case = draw(seed)
+        waiting[case.opset].append(case)
+        if len(waiting[case.opset]) == BATCH:
+            examine(waiting.pop(case.opset), hone, ways, report)
+    for cases in waiting.values():
+        examine(cases, hone, ways, report)
+
+
+def seeds_of(options, count):
+    part, parts = (int(x) for x in options.part.split("/"))
+    return [s for s in range(options.seed, options.seed + count) if s % parts == part - 1]
+
+
+def parse():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--count", type=int, default=1000)
+    parser.add_argument("--graphs", type=int, default=200)
+    parser.add_argument("--seed", type=int, default=FIRST_SEED)
+    parser.add_argument("--part", default="1/1")
+    parser.add_argument("--only")
+    parser.add_argument("--ways", default=",".join(WAYS))
+    parser.add_argument("--out", default="build/check_peer/onnx")
+    parser.add_argument("--verbose", action="store_true")
+    return parser.parse_args()
+
+
+def main():
+    options = parse()
+    numpy.seterr(all="ignore")
+    hone, ways = Hone(), options.ways.split(",")
+    operators = operators_of(hone)
+    missing = operators - set(onnx_operators.TABLE)
+    for op in sorted(missing):
+        print(f"{op} is read by Hone, but not drawn here: add it to onnx_operators.py")
+    drawer = Drawer({options.only} if options.only else operators - missing)
+    singles = Report(options.out, options.verbose)
+    examine_all(drawer.operator, seeds_of(options, options.count), hone, ways, singles)
+    singles.print(f"single operators, {len(drawer.operators)} kinds")
+    graphs = Report(options.out, options.verbose)
+    examine_all(lambda seed: onnx_graphs.graph(seed, drawer.versions),
+                seeds_of(options, options.graphs), hone, ways, graphs)
+    graphs.print("graphs")
+    sys.exit(1 if missing or singles.wrong or graphs.wrong else 0)
+
+
+if __name__ == "__main__":
+    main()

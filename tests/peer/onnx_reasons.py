@@ -1,0 +1,212 @@
+"""Why Hone may refuse a model, and where it may differ from onnxruntime.
+
+REFUSALS are its messages for what is not implemented (graph/README.md, docs/numerics.md): a pattern
+each. DIFFERENCES hold for some operators and, of their results, for the places that a function
+finds; where it can be said what is right there, that is computed and compared.
+"""
+import re
+
+import numpy
+
+# What Hone says of models that it does not take.
+REFUSALS = {pattern: words for words, pattern in (
+    ("empty tensors", r"empty tensors are not implemented"),
+    ("an attribute that is not implemented", r"attribute '\w+' (= [01] )?is not implemented"),
+    ("Mod with fmod = 1", r"\(Mod\): attribute 'fmod' = 1 is not implemented"),
+    ("dropout in training mode", r"dropout in training mode is not implemented"),
+    ("pads other than constant", r"\(Pad\): attribute 'mode' has value '\w+'; expected one of constant"),
+    ("padding with more than 2^63", r"\(Pad\): a value \(input 2\) above 2\^63 - 1 is not implemented"),
+    ("pads below 0", r"'nn.pad' of .*: padding must be from 0 to"),
+    ("a further output", r"a further output of '\w+', is not implemented"),
+    ("what must be constant", r"\(input \d\) must be (a )?constant( scalar)?"),
+    ("sizes that must be known", r"must be constant and the axis known|the extent of axis \d must be "
+     r"known|the extent of axis \d is not known|needs known extents; give them with --shape|depends on "
+     r"a symbolic size; give it with --shape|a symbolic size is used as data; give its number with "
+     r"--shape|a kernel of unknown size|channels of unknown number|the number of channels of the data must "
+     r"be known"),
+    ("symbolic and other sizes", r"two symbolic extents are not known to be equal|the summed extents "
+     r"are not known to be equal"),
+    ("symbolic and other sizes", r"_size.* (dimension \d does not fit|argument \d must have a number for "
+     r"each channel|dimension \d of item \d differs from that of item 0)"),
+    ("functions of whole numbers", r"'(log|exp|sqrt|erf|mean)' of u?int\d+\[.*: wants a floating-point "
+     r"tensor"),
+)}
+
+
+def refusal(message):
+    for pattern, words in REFUSALS.items():
+        if re.search(pattern, message):
+            return words
+    return None
+
+
+def of_onnxruntime(message):
+    """Its refusals by kind."""
+    found = re.search(r"(NOT_IMPLEMENTED|INVALID_GRAPH|INVALID_ARGUMENT|RUNTIME_EXCEPTION|FAIL)", message)
+    return found.group(1) if found else message[:80]
+
+
+# ---- what a node was given ----
+
+def array_of(case, index):
+    """The numbers of an input; None where it is left out."""
+    names = case.nodes[-1].input
+    if index >= len(names) or not names[index]:
+        return None
+    return next(v.array for v in case.inputs + case.constants if v.name == names[index])
+
+
+def reduced_axes(case):
+    rank = array_of(case, 0).ndim
+    given = array_of(case, 1) if len(case.nodes[-1].input) > 1 else case.attribute("axes", ())
+    axes = tuple(int(a) % rank for a in given)
+    if axes:
+        return axes
+    return () if case.attribute("noop_with_empty_axes", 0) else tuple(range(rank))
+
+
+def is_whole(array):
+    return array.dtype.kind in "iu"
+
+
+def is_dilated_and_same(case):
+    """A pool that is padded for windows without their holes, in onnxruntime."""
+    return case.op in ("MaxPool", "AveragePool") and \
+        case.attribute("auto_pad", b"NOTSET").startswith(b"SAME") and \
+        any(d > 1 for d in case.attribute("dilations", ()))
+
+
+SAME_AND_DILATED = "SAME: onnxruntime leaves dilations of pools out of it"
+
+
+# ---- reasons: where they hold, of the places that differ ----
+
+def first_nan_counts(case, got, want):
+    data = array_of(case, 0)
+    find = numpy.argmax if case.op == "ArgMax" else numpy.argmin
+    right = find(data, axis=case.attribute("axis", 0), keepdims=bool(case.attribute("keepdims", 1)))
+    return (got == right) & numpy.isnan(data).any()
+
+
+def nan_is_kept(case, got, want):
+    return numpy.isnan(got) & numpy.isnan(array_of(case, 0)).any()
+
+
+def whole_numbers_wrap(case, got, want):
+    """Sums and products of whole numbers wrap around in their type; onnxruntime takes floats."""
+    data = array_of(case, 0)
+    if not is_whole(data):
+        return False
+    axes, keep = reduced_axes(case), bool(case.attribute("keepdims", 1))
+    terms = {"ReduceL1": numpy.abs, "ReduceSumSquare": numpy.square}.get(case.op, lambda x: x)(data)
+    gather = numpy.prod if case.op == "ReduceProd" else numpy.sum
+    right = gather(terms, axis=axes, keepdims=keep, dtype=data.dtype)
+    if case.op == "ReduceMean":
+        count = int(numpy.prod([data.shape[a] for a in axes]))
+        right = quotient(right, count)
+    return got == right
+
+
+def quotient(dividend, divisor):
+    """Rounded towards zero."""
+    sign = numpy.where(dividend < 0, -1, 1).astype("object")
+    return sign * (numpy.abs(dividend.astype("object")) // divisor)
+
+
+def no_limit_is_none(case, got, want):
+    is_finite_max = numpy.abs(want) == numpy.finfo(want.dtype).max
+    return numpy.isinf(got) & is_finite_max & (numpy.sign(got) == numpy.sign(want)) \
+        if got.dtype.kind == "f" else False
+
+
+def constants_of_float32(case, got, want):
+    if got.dtype != "float64":
+        return False
+    return numpy.abs(got - want) <= 1e-7 * numpy.abs(array_of(case, 0))
+
+
+def beyond_the_type(case, got, want):
+    """A power that the type does not have: the nearest number, 0 of NaN."""
+    if not is_whole(got):
+        return False
+    base, power = array_of(case, 0).astype("float64"), array_of(case, 1).astype("float64")
+    exact, info = numpy.power(base, power), numpy.iinfo(got.dtype)
+    return ~((exact >= info.min) & (exact < float(info.max)))
+
+
+def starts_below_all(case, got, want):
+    return (got == -numpy.inf) & (want == numpy.finfo(want.dtype).min) if got.dtype.kind == "f" \
+        else False
+
+
+def dilated_and_same(case, got, want):
+    return is_dilated_and_same(case)
+
+
+def folded_norm(case, got, want):
+    """onnxruntime takes scale and bias together: other infinities where numbers are near the end."""
+    x, scale, bias, mean, variance = (
+        numpy.asarray(array_of(case, i), "float64" if got.dtype == "float16" else got.dtype)
+        for i in range(5))
+    at = (-1,) + (1,) * (x.ndim - 2)
+    spread = numpy.sqrt(variance + numpy.float32(case.attribute("epsilon", 1e-5)))
+    right = (x - mean.reshape(at)) / spread.reshape(at) * scale.reshape(at) + bias.reshape(at)
+    is_end = ~(numpy.isfinite(got) & numpy.isfinite(want))
+    same = (numpy.isnan(got) & numpy.isnan(right)) | (got == right.astype(got.dtype))
+    return is_end & (same | numpy.isclose(got, right, 1e-3))
+
+
+def whole_row_is_nan(case, got, want):
+    """NaN, inf, or -inf alone make NaN of a row."""
+    data = array_of(case, 0)
+    axis = case.attribute("axis", 1 if case.opset < 13 else -1) % data.ndim
+    axes = tuple(range(axis, data.ndim)) if case.opset < 13 else (axis,)
+    spoils = (numpy.isnan(data) | (data == numpy.inf)).any(axis=axes, keepdims=True)
+    spoils |= (data == -numpy.inf).all(axis=axes, keepdims=True)
+    return numpy.isnan(got) & numpy.broadcast_to(spoils, data.shape)
+
+
+def squares_overflow(case, got, want):
+    """Of elements that a variance is made of."""
+    data = array_of(case, 0)
+    if data.dtype.kind != "f":
+        return False
+    first = 2 if case.op == "InstanceNormalization" else case.attribute("axis", -1) % data.ndim
+    finite = numpy.where(numpy.isfinite(data), numpy.abs(data.astype("float64")), 0)
+    largest = finite.max(axis=tuple(range(first, data.ndim)), keepdims=True)
+    return numpy.broadcast_to(largest > 0.1 * numpy.sqrt(float(numpy.finfo(data.dtype).max)), data.shape)
+
+
+DIFFERENCES = (
+    ("ArgMax ArgMin", first_nan_counts, "the first NaN is the greatest and the least"),
+    ("ReduceMax ReduceMin MaxPool GlobalMaxPool", nan_is_kept, "NaN is kept"),
+    ("ReduceSum ReduceL1 ReduceSumSquare ReduceProd ReduceMean", whole_numbers_wrap,
+     "sums and products of whole numbers wrap around"),
+    ("Clip", no_limit_is_none, "a limit that is left out limits nothing"),
+    ("Gelu", constants_of_float32, "onnxruntime's constants of Gelu are of float32"),
+    ("MaxPool GlobalMaxPool", starts_below_all, "a maximum of -inf alone is -inf"),
+    ("MaxPool AveragePool", dilated_and_same, SAME_AND_DILATED),
+    ("BatchNormalization", folded_norm, "onnxruntime takes scale and bias of a norm together"),
+    ("Softmax LogSoftmax", whole_row_is_nan, "NaN and inf make NaN of a row"),
+    ("LayerNormalization InstanceNormalization", squares_overflow, "squares beyond the type"),
+    ("Pow", beyond_the_type, "a power beyond its type"),
+)
+
+
+SUMS = set("""MatMul Gemm Conv ReduceSum ReduceMean ReduceL1 ReduceL2 ReduceSumSquare AveragePool
+GlobalAveragePool Sum Mean""".split())
+
+
+def difference(case, number, got, want, good, moves):
+    """The reason that explains all places that are not good."""
+    for ops, where, words in DIFFERENCES:
+        if case.op in ops.split() and (good | where(case, got, want)).all():
+            return words
+    if case.op in SUMS and want.dtype.kind == "f" and (good | moves.overflows(number)).all():
+        return "partial sums beyond the type"
+    return None
+
+
+def shape_difference(case):
+    """Where shapes may differ."""
+    return SAME_AND_DILATED if is_dilated_and_same(case) else None
