@@ -2,7 +2,7 @@
  *
  *     0   "HONEBNDL"                32  CBOR head (head_bytes)
  *     8   version, u32 LE           …   zeros up to a multiple of 64
- *     12  head_bytes, u32 LE        …   reference tensors, each at a multiple of 64
+ *     12  head_bytes, u32 LE        …   references and inputs, each at a multiple of 64
  *     16  hash of all from byte 32
  */
 #include "measure/check_bundle.h"
@@ -20,7 +20,7 @@
 #include "support/hash.h"
 
 #define MAGIC "HONEBNDL"
-#define VERSION 1
+#define VERSION 2
 #define FIXED_BYTES 32
 #define ALIGNMENT 64
 
@@ -39,8 +39,9 @@ enum {
     KEY_BOUND,
     KEY_DEVIATION,
     KEY_REFERENCE_MAX,
-    TENSOR_KEYS = KEY_REFERENCE_MAX
+    KEY_VALUES, /* offset */
 };
+#define NO_PLACE UINT64_MAX
 
 static size_t round_up(size_t value) {
     return (value + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
@@ -54,11 +55,15 @@ static bool has_output(const hone_check_tensor *t) {
     return t->role != HONE_ARG_IN;
 }
 
-/* Bytes of the reference; -1 when that is not sane. */
-static int64_t reference_bytes(const hone_check_tensor *t) {
-    int64_t each = (int64_t)hone_dtype_bytes(t->reference_dtype);
+/* Bytes of so many elements; -1 when that is not sane. */
+static int64_t bytes_of(const hone_check_tensor *t, hone_dtype dtype) {
+    int64_t each = (int64_t)hone_dtype_bytes(dtype);
     if (t->count < 0 || each < 1 || t->count > HONE_ARG_MAX_BYTES / each) return -1;
     return t->count * each;
+}
+
+static int64_t reference_bytes(const hone_check_tensor *t) {
+    return bytes_of(t, t->reference_dtype);
 }
 
 static hone_status check_tensor(const hone_check_tensor *t, size_t index) {
@@ -78,8 +83,41 @@ static hone_status check_tensor(const hone_check_tensor *t, size_t index) {
         st = HONE_ERROR(HONE_CODE_INVALID, "the error bound is %g", t->bound);
     } else if (has_input(t)) {
         st = hone_generator_check(&t->generator);
+        if (!st && bytes_of(t, t->dtype) < 0) {
+            st = HONE_ERROR(HONE_CODE_INVALID, "%lld elements are too many", (long long)t->count);
+        }
     }
     return hone_status_annotate(st, "check bundle: tensor %zu", index);
+}
+
+bool hone_check_bundle_is_complete(const hone_check_bundle *bundle) {
+    for (size_t i = 0; i < bundle->count; i++) {
+        const hone_check_tensor *t = &bundle->tensors[i];
+        if (has_output(t) && t->count && !t->reference) return false;
+    }
+    return true;
+}
+
+/* What stands behind the head: the reference of each tensor, then its values. */
+typedef struct part {
+    const void *data; /* NULL = there is none */
+    size_t bytes;
+} part;
+
+enum { PARTS = 2 };
+
+static void parts_of(const hone_check_tensor *t, part out[PARTS]) {
+    bool has_reference = has_output(t) && t->reference, has_values = has_input(t) && t->values;
+    out[0] = has_reference ? (part){t->reference, (size_t)reference_bytes(t)} : (part){0};
+    out[1] = has_values ? (part){t->values, (size_t)bytes_of(t, t->dtype)} : (part){0};
+}
+
+/* What older builds can read is written as they know it. */
+static uint32_t version_of(const hone_check_bundle *bundle) {
+    for (size_t i = 0; i < bundle->count; i++) {
+        if (has_input(&bundle->tensors[i]) && bundle->tensors[i].values) return 2;
+    }
+    return hone_check_bundle_is_complete(bundle) ? 1 : 2;
 }
 
 /* ---- writing ---- */
@@ -88,8 +126,12 @@ static void put_dtype(hone_str *out, hone_dtype dtype) {
     hone_cbor_put_text(out, HONE_DTYPE_NAME(dtype));
 }
 
+/* offset: of the first part, from the end of the head. */
 static void put_tensor(hone_str *head, const hone_check_tensor *t, size_t offset) {
-    hone_cbor_put_map(head, TENSOR_KEYS);
+    part parts[PARTS];
+    parts_of(t, parts);
+    bool has_place = !has_output(t) || parts[0].data || !t->count;
+    hone_cbor_put_map(head, 10 + (size_t)has_place + (parts[1].data != NULL));
     hone_cbor_put_uint(head, KEY_DTYPE);
     put_dtype(head, t->dtype);
     hone_cbor_put_uint(head, KEY_ROLE);
@@ -104,14 +146,19 @@ static void put_tensor(hone_str *head, const hone_check_tensor *t, size_t offset
     hone_cbor_put_double(head, t->generator.high);
     hone_cbor_put_uint(head, KEY_REFERENCE_DTYPE);
     put_dtype(head, t->reference_dtype);
-    hone_cbor_put_uint(head, KEY_OFFSET); /* from the first reference */
-    hone_cbor_put_uint(head, offset);
+    if (has_place) {
+        hone_cbor_put_uint(head, KEY_OFFSET);
+        hone_cbor_put_uint(head, offset);
+    }
     hone_cbor_put_uint(head, KEY_BOUND);
     hone_cbor_put_double(head, t->bound);
     hone_cbor_put_uint(head, KEY_DEVIATION);
     hone_cbor_put_double(head, t->plain_deviation);
     hone_cbor_put_uint(head, KEY_REFERENCE_MAX);
     hone_cbor_put_double(head, t->reference_max);
+    if (!parts[1].data) return;
+    hone_cbor_put_uint(head, KEY_VALUES);
+    hone_cbor_put_uint(head, offset + round_up(parts[0].bytes));
 }
 
 static void put_head(hone_str *head, const hone_check_bundle *bundle) {
@@ -123,8 +170,11 @@ static void put_head(hone_str *head, const hone_check_bundle *bundle) {
     size_t offset = 0;
     for (size_t i = 0; i < bundle->count; i++) {
         const hone_check_tensor *t = &bundle->tensors[i];
+        part parts[PARTS];
+        parts_of(t, parts);
         put_tensor(head, t, offset);
-        if (has_output(t)) offset += round_up((size_t)reference_bytes(t));
+        for (size_t k = 0; k < PARTS; k++)
+            offset += round_up(parts[k].bytes);
     }
     size_t used = FIXED_BYTES + head->length;
     hone_str_append_repeat(head, 0, round_up(used) - used);
@@ -146,34 +196,48 @@ static void store_hash(uint8_t *at, hone_hash128 hash) {
     }
 }
 
-static hone_hash128 hash_of(const hone_str *head, const hone_check_bundle *bundle) {
+/* All parts in order, with the zeros behind each. */
+static hone_status for_each_piece(const hone_check_bundle *bundle,
+                                  hone_status (*take)(void *ctx, const void *data, size_t bytes),
+                                  void *ctx) {
     static const uint8_t zeros[ALIGNMENT];
+    for (size_t i = 0; i < bundle->count; i++) {
+        part parts[PARTS];
+        parts_of(&bundle->tensors[i], parts);
+        for (size_t k = 0; k < PARTS; k++) {
+            if (!parts[k].bytes) continue;
+            HONE_TRY(take(ctx, parts[k].data, parts[k].bytes));
+            HONE_TRY(take(ctx, zeros, round_up(parts[k].bytes) - parts[k].bytes));
+        }
+    }
+    return HONE_OK;
+}
+
+static hone_status hash_piece(void *ctx, const void *data, size_t bytes) {
+    hone_hasher_bytes(ctx, data, bytes);
+    return HONE_OK;
+}
+
+static hone_status hash_of(const hone_str *head, const hone_check_bundle *bundle,
+                           hone_hash128 *out_hash) {
     hone_hasher hasher;
     hone_hasher_init(&hasher, 0);
     hone_hasher_bytes(&hasher, head->data, head->length);
-    for (size_t i = 0; i < bundle->count; i++) {
-        const hone_check_tensor *t = &bundle->tensors[i];
-        size_t bytes = has_output(t) ? (size_t)reference_bytes(t) : 0;
-        if (!bytes) continue;
-        hone_hasher_bytes(&hasher, t->reference, bytes);
-        hone_hasher_bytes(&hasher, zeros, round_up(bytes) - bytes);
-    }
-    return hone_hasher_finish(&hasher);
+    HONE_TRY(for_each_piece(bundle, hash_piece, &hasher));
+    *out_hash = hone_hasher_finish(&hasher);
+    return HONE_OK;
+}
+
+static hone_status write_piece(void *ctx, const void *data, size_t bytes) {
+    const int *fd = ctx;
+    return hone_fd_write_full(*fd, data, bytes);
 }
 
 static hone_status write_parts(int fd, const uint8_t *fixed, const hone_str *head,
                                const hone_check_bundle *bundle) {
-    static const uint8_t zeros[ALIGNMENT];
     HONE_TRY(hone_fd_write_full(fd, fixed, FIXED_BYTES));
     HONE_TRY(hone_fd_write_full(fd, head->data, head->length));
-    for (size_t i = 0; i < bundle->count; i++) {
-        const hone_check_tensor *t = &bundle->tensors[i];
-        size_t bytes = has_output(t) ? (size_t)reference_bytes(t) : 0;
-        if (!bytes) continue;
-        HONE_TRY(hone_fd_write_full(fd, t->reference, bytes));
-        HONE_TRY(hone_fd_write_full(fd, zeros, round_up(bytes) - bytes));
-    }
-    return HONE_OK;
+    return for_each_piece(bundle, write_piece, &fd);
 }
 
 static hone_status write_file(const char *path, const uint8_t *fixed, const hone_str *head,
@@ -191,20 +255,25 @@ hone_status hone_check_bundle_write(hone_check_bundle *bundle, const char *path)
         return HONE_ERROR(HONE_CODE_INVALID, "check bundle has %zu tensors, at most %d can be",
                           bundle->count, HONE_MANIFEST_MAX_ARGS);
     }
+    size_t with = 0, without = 0;
     for (size_t i = 0; i < bundle->count; i++) {
         const hone_check_tensor *t = &bundle->tensors[i];
         HONE_TRY(check_tensor(t, i));
-        if (has_output(t) && t->count && !t->reference) {
-            return HONE_ERROR(HONE_CODE_INVALID, "check bundle: tensor %zu has no reference", i);
+        if (!has_output(t) || !t->count) continue;
+        ++*(t->reference ? &with : &without);
+        if (with && without) {
+            return HONE_ERROR(HONE_CODE_INVALID,
+                              "check bundle: some outputs have no reference, others do");
         }
     }
     uint8_t fixed[FIXED_BYTES] = MAGIC;
     hone_str head = {0};
     put_head(&head, bundle);
     hone_status st = hone_str_check(&head);
+    hone_hash128 hash;
+    if (!st) st = hash_of(&head, bundle, &hash);
     if (!st) {
-        hone_hash128 hash = hash_of(&head, bundle);
-        store_u32(fixed + 8, VERSION);
+        store_u32(fixed + 8, version_of(bundle));
         store_u32(fixed + 12, (uint32_t)head.length);
         store_hash(fixed + 16, hash);
         hone_hash128_print(hash, bundle->id);
@@ -227,8 +296,10 @@ static hone_dtype get_dtype(hone_cbor_reader *reader) {
     return dtype;
 }
 
-static void get_tensor(hone_cbor_reader *reader, hone_check_tensor *t, uint64_t *out_offset) {
+/* places: where the parts are, NO_PLACE = there is none. */
+static void get_tensor(hone_cbor_reader *reader, hone_check_tensor *t, uint64_t places[PARTS]) {
     uint64_t kind = 0, role = 0;
+    places[0] = places[1] = NO_PLACE;
     size_t pairs = hone_cbor_get_map(reader);
     for (size_t i = 0; i < pairs && hone_cbor_reader_ok(reader); i++) {
         switch (hone_cbor_get_uint(reader)) {
@@ -254,7 +325,10 @@ static void get_tensor(hone_cbor_reader *reader, hone_check_tensor *t, uint64_t 
             t->reference_dtype = get_dtype(reader);
             break;
         case KEY_OFFSET:
-            *out_offset = hone_cbor_get_uint(reader);
+            places[0] = hone_cbor_get_uint(reader);
+            break;
+        case KEY_VALUES:
+            places[1] = hone_cbor_get_uint(reader);
             break;
         case KEY_BOUND:
             t->bound = hone_cbor_get_double(reader);
@@ -277,18 +351,31 @@ static void get_tensor(hone_cbor_reader *reader, hone_check_tensor *t, uint64_t 
     t->generator.kind = (hone_generator_kind)kind;
 }
 
-/* References lie from byte `base` on. */
-static hone_status place_tensor(const uint8_t *bytes, size_t byte_count, size_t base,
-                                uint64_t offset, size_t index, hone_check_tensor *t) {
-    HONE_TRY(check_tensor(t, index));
-    if (!has_output(t)) return HONE_OK;
-    uint64_t need = (uint64_t)reference_bytes(t), room = byte_count - base;
-    if (offset % ALIGNMENT || offset > room || need > room - offset) {
-        return HONE_ERROR(HONE_CODE_INVALID, "check bundle: tensor %zu lies outside of the file",
-                          index);
+/* The part at `place` from byte `base` on; NULL where there is none. */
+static hone_status find_part(const uint8_t *bytes, size_t byte_count, size_t base, uint64_t place,
+                             size_t part_bytes, const void **out_part) {
+    uint64_t room = byte_count - base;
+    if (place == NO_PLACE) return HONE_OK;
+    if (place % ALIGNMENT || place > room || part_bytes > room - place) {
+        return HONE_ERROR(HONE_CODE_INVALID, "it lies outside of the file");
     }
-    t->reference = bytes + base + offset;
+    *out_part = bytes + base + place;
     return HONE_OK;
+}
+
+static hone_status place_tensor(const uint8_t *bytes, size_t byte_count, size_t base,
+                                const uint64_t places[PARTS], size_t index, hone_check_tensor *t) {
+    HONE_TRY(check_tensor(t, index));
+    hone_status st = HONE_OK;
+    if (has_output(t)) {
+        st = find_part(bytes, byte_count, base, places[0], (size_t)reference_bytes(t),
+                       &t->reference);
+    }
+    if (!st && has_input(t)) {
+        st = find_part(bytes, byte_count, base, places[1], (size_t)bytes_of(t, t->dtype),
+                       &t->values);
+    }
+    return hone_status_annotate(st, "check bundle: tensor %zu", index);
 }
 
 static hone_status parse_tensors(hone_cbor_reader *reader, const uint8_t *bytes, size_t byte_count,
@@ -300,10 +387,10 @@ static hone_status parse_tensors(hone_cbor_reader *reader, const uint8_t *bytes,
     bundle->tensors = hone_calloc(count ? count : 1, sizeof *bundle->tensors);
     if (!bundle->tensors) return HONE_ERROR(HONE_CODE_NO_MEMORY, "check bundle");
     for (size_t i = 0; i < count && hone_cbor_reader_ok(reader); i++) {
-        uint64_t offset = 0;
-        get_tensor(reader, &bundle->tensors[i], &offset);
+        uint64_t places[PARTS];
+        get_tensor(reader, &bundle->tensors[i], places);
         HONE_TRY(hone_cbor_reader_check(reader, "check bundle", false));
-        HONE_TRY(place_tensor(bytes, byte_count, base, offset, i, &bundle->tensors[i]));
+        HONE_TRY(place_tensor(bytes, byte_count, base, places, i, &bundle->tensors[i]));
         bundle->count = i + 1;
     }
     return HONE_OK;
@@ -431,5 +518,9 @@ hone_status hone_check_bundle_fits(const hone_check_bundle *bundle, const hone_m
 
 hone_status hone_check_bundle_fill(const hone_check_bundle *bundle, size_t index, void *data) {
     const hone_check_tensor *t = &bundle->tensors[index];
+    if (t->values) {
+        memcpy(data, t->values, (size_t)bytes_of(t, t->dtype));
+        return HONE_OK;
+    }
     return hone_generate(&t->generator, bundle->seed, (uint32_t)index, t->dtype, t->count, data);
 }

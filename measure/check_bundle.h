@@ -1,10 +1,12 @@
-/* measure/check_bundle.h - what a workload's candidates are checked against: how to make the
- * inputs, the reference outputs, the error bounds. Made once per workload by the tuner, cached by
- * runners.
+/* measure/check_bundle.h - what a workload's candidates are checked against: the inputs or how to
+ * make them, the reference outputs, the error bounds. Made once per workload by the tuner, cached
+ * by runners.
  *
- * A bundle is a file: "HONEBNDL", format version, CBOR head, reference tensors at multiples of 64
- * bytes. Opening maps the file; the bundle points into the mapping until it is closed. Its identity
- * is the 128-bit hash of the whole file, as 32 hex digits.
+ * A bundle is a file: "HONEBNDL", format version, CBOR head, tensors at multiples of 64 bytes:
+ * references, and inputs that no generator makes. Opening maps the file; the bundle points into the
+ * mapping until it is closed. Its identity is the 128-bit hash of the whole file, as 32 hex digits.
+ * The format is 1 unless it holds inputs or lacks references: then it is 2, which older builds
+ * refuse.
  */
 #ifndef HONE_MEASURE_CHECK_BUNDLE_H
 #define HONE_MEASURE_CHECK_BUNDLE_H
@@ -25,8 +27,10 @@ typedef struct hone_check_tensor {
     hone_arg_role role;
     int64_t count;              /* elements */
     hone_generator generator;   /* IN and INOUT */
+    const void *values;         /* the same: `count` elements in place of those of the generator;
+                                   NULL = there are none */
     hone_dtype reference_dtype; /* OUT and INOUT: what `reference` holds */
-    const void *reference;      /* `count` elements; NULL for IN */
+    const void *reference;      /* `count` elements; NULL for IN, and where nothing is compared */
     double bound;               /* OUT and INOUT: hone_error_bound of this output */
     double plain_deviation;     /* what the bound was made from, for reports */
     double reference_max;
@@ -42,7 +46,7 @@ typedef struct hone_check_bundle {
 } hone_check_bundle;
 
 /* Writes a bundle to a temporary name and renames it to `path`; fills bundle->id. INVALID when
- * a tensor is not sane, IO. */
+ * a tensor is not sane, or not all or none of its outputs have references; IO. */
 HONE_NODISCARD hone_status hone_check_bundle_write(hone_check_bundle *bundle, const char *path);
 
 /* Maps and checks a bundle file; nothing in it is believed. INVALID: not a bundle or damaged;
@@ -52,6 +56,9 @@ HONE_NODISCARD hone_status hone_check_bundle_open(const char *path, hone_check_b
 HONE_NODISCARD hone_status hone_check_bundle_parse(const void *bytes, size_t byte_count,
                                                    hone_check_bundle *out_bundle);
 void hone_check_bundle_close(hone_check_bundle *bundle); /* {0} is allowed */
+
+/* Has every output a reference? Else the bundle says no more than what the inputs are. */
+bool hone_check_bundle_is_complete(const hone_check_bundle *bundle);
 
 /* INVALID with the reason unless the bundle's tensors are those of the manifest. */
 HONE_NODISCARD hone_status hone_check_bundle_fits(const hone_check_bundle *bundle,

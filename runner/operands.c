@@ -117,10 +117,10 @@ static hone_status make_buffer(hone_device *device, hone_operands *o, const hone
 static hone_status make(hone_device *device, const hone_run_request *request, hone_operands *o) {
     const hone_manifest *manifest = &request->manifest;
     size_t count = manifest->arg_count;
-    o->is_checked = request->check_path != NULL;
-    if (o->is_checked) {
+    if (request->check_path) {
         HONE_TRY(hone_check_bundle_open(request->check_path, &o->bundle));
         HONE_TRY(hone_check_bundle_fits(&o->bundle, manifest));
+        o->is_checked = hone_check_bundle_is_complete(&o->bundle);
     } else {
         HONE_TRY(make_up_bundle(request, &o->bundle));
     }

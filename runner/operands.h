@@ -14,7 +14,7 @@
 
 typedef struct hone_operands {
     hone_hash128 key;         /* of bundle file, arguments, seed */
-    bool is_checked;          /* there is a bundle */
+    bool is_checked;          /* there is a bundle, and references in it */
     hone_check_bundle bundle; /* made up from default generators when there is none */
     size_t count;
     hone_device_buffer **buffers; /* owned, like the next */

@@ -97,12 +97,21 @@ static const char *arg_name(const hone_run_request *request, size_t i) {
 
 /* ---- steps: each returns false when the trial is over ---- */
 
+/* A check bundle of a later format is one that this machine cannot use. */
+static hone_status get_operands(trial *t) {
+    hone_status st = hone_operands_get(t->bench->cache, t->request, &t->operands);
+    if (hone_status_code(st) != HONE_CODE_VERSION) return st;
+    hone_status later = HONE_ERROR(HONE_CODE_UNSUPPORTED, "%s", hone_status_message(st));
+    hone_status_free(st);
+    return later;
+}
+
 static bool prepare(trial *t) {
     const hone_run_request *r = t->request;
     const hone_device_artifact artifact = {r->artifact_path, r->artifact_bytes,
                                            r->artifact_byte_count, r->extern_path};
     hone_device *device = t->bench->options.device;
-    hone_status st = hone_operands_get(t->bench->cache, r, &t->operands);
+    hone_status st = get_operands(t);
     if (!st) st = hone_device_set_threads(device, r->threads > 0 ? r->threads : 1);
     if (!st) st = hone_device_load(device, &artifact, &r->manifest, &t->module);
     t->bench->operands = t->operands;

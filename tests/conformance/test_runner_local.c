@@ -1,5 +1,5 @@
 /* tests/conformance/test_runner_local.c - what the local runner does beyond the common suite:
- * outputs, roles, external functions, loading, isolation, early stops, accounting. */
+ * outputs, inputs, roles, external functions, loading, isolation, early stops, accounting. */
 #include <math.h>
 #include <signal.h>
 #include <stdio.h>
@@ -76,6 +76,54 @@ static void refills_what_is_in_and_out(void **state) {
     for (int i = 0; i < FIXTURE_COUNT; i++)
         assert_true(got[i] == c[i] + a[i]);
     hone_run_result_deinit(&result);
+}
+
+/* A bundle may hold the inputs themselves, and nothing to compare with. */
+static void takes_inputs_from_the_bundle(void **state) {
+    hone_run_request request = runner_fixture_request(&fixture, "ok");
+    hone_run_result result;
+    float given[FIXTURE_COUNT], c[FIXTURE_COUNT];
+    hone_generator g = hone_generator_default(HONE_DTYPE_F32);
+    for (int i = 0; i < FIXTURE_COUNT; i++)
+        given[i] = (float)(i * i);
+    hone_check_tensor tensors[2] = {
+        {.dtype = HONE_DTYPE_F32,
+         .role = HONE_ARG_IN,
+         .count = FIXTURE_COUNT,
+         .generator = g,
+         .values = given},
+        {.dtype = HONE_DTYPE_F32,
+         .role = HONE_ARG_OUT,
+         .count = FIXTURE_COUNT,
+         .reference_dtype = HONE_DTYPE_F32}
+    };
+    hone_check_bundle bundle = {.count = 2, .tensors = tensors};
+    char *path = hone_path_join(fixture.dir, "inputs.check");
+    HONE_ASSERT_OK(hone_check_bundle_write(&bundle, path));
+    request.check_path = path;
+    request.want_outputs = true;
+    run(*state, &request, &result, HONE_FAILURE_NONE, "");
+    assert_false(result.checked);
+    memcpy(c, result.outputs, sizeof c);
+    for (int i = 0; i < FIXTURE_COUNT; i++)
+        assert_true(c[i] == 2 * given[i] + 1);
+    hone_run_result_deinit(&result);
+    hone_free(path);
+}
+
+/* It says nothing of the candidate that this runner is too old for its bundle. */
+static void a_later_bundle_is_the_machines_fault(void **state) {
+    hone_run_request request = runner_fixture_request(&fixture, "ok");
+    hone_run_result result;
+    char *bytes = NULL, *path = hone_path_join(fixture.dir, "later.check");
+    size_t count = 0;
+    HONE_ASSERT_OK(hone_fs_read(fixture.bundle_path, 1 << 20, &bytes, &count));
+    bytes[8] = 99;
+    HONE_ASSERT_OK(hone_fs_write_atomic(path, bytes, count));
+    request.check_path = path;
+    run(*state, &request, &result, HONE_FAILURE_DEVICE_LOST, "check bundle has format 99");
+    hone_free(bytes);
+    hone_free(path);
 }
 
 static void passes_sizes(void **state) {
@@ -387,6 +435,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         LOCAL_TEST(gives_outputs),
         LOCAL_TEST(refills_what_is_in_and_out),
+        LOCAL_TEST(takes_inputs_from_the_bundle),
+        LOCAL_TEST(a_later_bundle_is_the_machines_fault),
         LOCAL_TEST(passes_sizes),
         LOCAL_TEST(finds_external_functions),
         LOCAL_TEST(says_why_it_cannot_load),

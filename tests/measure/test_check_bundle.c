@@ -88,6 +88,69 @@ static void comes_back_as_it_was(void **state) {
     hone_check_bundle_close(&back);
 }
 
+/* Inputs that no generator makes travel in the bundle. */
+static void values_travel(void **state) {
+    (void)state;
+    static const int32_t given[3] = {30, -2, 7};
+    static const uint16_t halves[10] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10};
+    hone_check_tensor tensors[3];
+    hone_check_bundle bundle, back;
+    make(tensors, &bundle);
+    tensors[0].values = halves;
+    tensors[2].values = given;
+    HONE_ASSERT_OK(hone_check_bundle_write(&bundle, path));
+    HONE_ASSERT_OK(hone_check_bundle_open(path, &back));
+    int32_t made[3];
+    uint16_t made_halves[10];
+    HONE_ASSERT_OK(hone_check_bundle_fill(&back, 2, made));
+    HONE_ASSERT_OK(hone_check_bundle_fill(&back, 0, made_halves));
+    assert_memory_equal(made, given, sizeof made);
+    assert_memory_equal(made_halves, halves, sizeof halves);
+    assert_memory_equal(back.tensors[1].reference, reference, sizeof reference);
+    assert_memory_equal(back.tensors[2].reference, whole, sizeof whole);
+    assert_int_equal((uintptr_t)back.tensors[2].values % 64, 0);
+    assert_true(hone_check_bundle_is_complete(&back));
+    hone_check_bundle_close(&back);
+}
+
+/* A bundle may say what the inputs are and no more. */
+static void references_may_lack(void **state) {
+    (void)state;
+    hone_check_tensor tensors[3];
+    hone_check_bundle bundle, back;
+    make(tensors, &bundle);
+    tensors[1].reference = tensors[2].reference = NULL;
+    HONE_ASSERT_OK(hone_check_bundle_write(&bundle, path));
+    HONE_ASSERT_OK(hone_check_bundle_open(path, &back));
+    assert_false(hone_check_bundle_is_complete(&back));
+    assert_null(back.tensors[1].reference);
+    hone_check_bundle_close(&back);
+}
+
+static uint32_t format_of(const hone_check_bundle *bundle) {
+    hone_check_bundle copy = *bundle;
+    char *bytes = NULL;
+    size_t count = 0;
+    HONE_ASSERT_OK(hone_check_bundle_write(&copy, path));
+    HONE_ASSERT_OK(hone_fs_read(path, 1 << 20, &bytes, &count));
+    uint32_t format = (uint8_t)bytes[8];
+    hone_free(bytes);
+    return format;
+}
+
+/* What older runners can read is written as they know it. */
+static void formats_are_as_old_as_they_can_be(void **state) {
+    (void)state;
+    hone_check_tensor tensors[3];
+    hone_check_bundle bundle;
+    make(tensors, &bundle);
+    assert_int_equal(format_of(&bundle), 1);
+    tensors[2].values = whole;
+    assert_int_equal(format_of(&bundle), 2);
+    tensors[2].values = tensors[1].reference = tensors[2].reference = NULL;
+    assert_int_equal(format_of(&bundle), 2);
+}
+
 static void fits_its_manifest_only(void **state) {
     (void)state;
     hone_check_tensor tensors[3];
@@ -153,6 +216,7 @@ static void damage_is_survived(void **state) {
     char *bytes = NULL;
     size_t count = 0;
     make(tensors, &bundle);
+    tensors[2].values = whole;
     HONE_ASSERT_OK(hone_check_bundle_write(&bundle, path));
     HONE_ASSERT_OK(hone_fs_read(path, 1 << 20, &bytes, &count));
     for (size_t i = 0; i < count; i++) {
@@ -186,6 +250,12 @@ static void damage_is_survived(void **state) {
             double sum = 0; /* what it says is there can be read */
             for (size_t t = 0; t < back.count; t++) {
                 const hone_check_tensor *tensor = &back.tensors[t];
+                if (tensor->values && tensor->count) {
+                    size_t each = hone_dtype_bytes(tensor->dtype);
+                    const char *at = tensor->values, *end = at + (size_t)tensor->count * each;
+                    assert_true(at >= copy && end <= copy + count);
+                    sum += ((const unsigned char *)end)[-1];
+                }
                 if (!tensor->reference || tensor->count == 0) continue;
                 sum += ((const unsigned char *)tensor->reference)[0];
                 size_t last = (size_t)tensor->count * hone_dtype_bytes(tensor->reference_dtype) - 1;
@@ -220,9 +290,15 @@ static void memory_may_run_out(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        BUNDLE_TEST(comes_back_as_it_was),    BUNDLE_TEST(fits_its_manifest_only),
-        BUNDLE_TEST(nonsense_is_not_written), BUNDLE_TEST(bad_files_are_told_apart),
-        BUNDLE_TEST(damage_is_survived),      BUNDLE_TEST(memory_may_run_out),
+        BUNDLE_TEST(comes_back_as_it_was),
+        BUNDLE_TEST(fits_its_manifest_only),
+        BUNDLE_TEST(nonsense_is_not_written),
+        BUNDLE_TEST(bad_files_are_told_apart),
+        BUNDLE_TEST(damage_is_survived),
+        BUNDLE_TEST(memory_may_run_out),
+        BUNDLE_TEST(values_travel),
+        BUNDLE_TEST(references_may_lack),
+        BUNDLE_TEST(formats_are_as_old_as_they_can_be),
     };
     return cmocka_run_group_tests_name("measure/check_bundle", tests, NULL, NULL);
 }
