@@ -13,17 +13,19 @@ enum { RUN_TIMEOUT_S = 60 };
 #define INTERPRETED_FLOPS 2e6 /* the interpreter checks the reference of smaller tasks */
 
 typedef struct making {
+    const hone_reference_options *options;
     hone_tune_task *task;
-    hone_builder *builder;
-    hone_runner *runner;
-    const char *target_text, *extern_path, *work_dir;
-    uint64_t seed;
     hone_arena *arena;
+    hone_build_result plain, wide; /* the program, and its f64 twin where it has one */
+    bool has_wide;
+    hone_made_inputs inputs;
+    bool is_about_inputs; /* what failed may do so for these inputs alone */
+    bool is_slow;         /* it did not come back: other inputs are not waited for */
 } making;
 
-/* One program, built plainly and run once for its outputs. */
+/* One program, run once for its outputs. */
 typedef struct plain_run {
-    hone_manifest manifest;
+    const hone_manifest *manifest;
     hone_run_result result;
 } plain_run;
 
@@ -48,54 +50,96 @@ static hone_status text_of(making *m, const hone_func *func, const char **out) {
     return st;
 }
 
-static hone_status build(making *m, const hone_func *func, const char *name,
+/* A file of this task, in the arena of the making. */
+static hone_status path_of(making *m, const char *suffix, const char **out_path) {
+    char hex[HONE_HASH_HEX_BYTES];
+    hone_hash128_print(m->task->task->hash, hex);
+    *out_path = hone_arena_printf(m->arena, "%s/%s%s", m->options->work_dir, hex, suffix);
+    return *out_path ? HONE_OK : HONE_ERROR(HONE_CODE_NO_MEMORY, "reference");
+}
+
+static hone_status build(making *m, const hone_func *func, const char *suffix,
                          hone_build_result *out) {
-    const char *program = NULL;
+    const char *program = NULL, *path;
     HONE_TRY(text_of(m, func, &program));
-    const char *path = hone_arena_printf(m->arena, "%s/%s.so", m->work_dir, name);
-    if (!program || !path) return HONE_ERROR(HONE_CODE_NO_MEMORY, "reference");
+    HONE_TRY(path_of(m, suffix, &path));
+    if (!program) return HONE_ERROR(HONE_CODE_NO_MEMORY, "reference");
     hone_build_request request = {.program = program,
-                                  .target = m->target_text,
+                                  .target = m->options->target_text,
                                   .entry = "kernel",
                                   .output_path = path,
                                   .threads = 1};
     hone_ticket ticket, got;
-    HONE_TRY(hone_builder_submit(m->builder, &request, &ticket));
-    HONE_TRY(hone_builder_next_result(m->builder, INT64_MAX, m->arena, &got, out));
+    HONE_TRY(hone_builder_submit(m->options->builder, &request, &ticket));
+    HONE_TRY(hone_builder_next_result(m->options->builder, INT64_MAX, m->arena, &got, out));
     HONE_TRY(check_machine(out->failure, out->message));
     return out->failure ? no_reference(hone_failure_name(out->failure), out->message) : HONE_OK;
 }
 
-static hone_status run(making *m, const hone_build_result *artifact, const char *check_path,
-                       hone_run_result *out) {
-    hone_run_request request = {.artifact_path = artifact->artifact_path,
-                                .manifest = artifact->manifest,
-                                .check_path = check_path,
-                                .extern_path = m->extern_path,
-                                .threads = 1,
-                                .timeout_ns = RUN_TIMEOUT_S * INT64_C(1000000000),
-                                .seed = m->seed,
-                                .want_outputs = true};
-    hone_ticket ticket, got;
-    HONE_TRY(hone_runner_submit(m->runner, &request, &ticket));
-    HONE_TRY(hone_runner_next_result(m->runner, INT64_MAX, &got, out));
-    if (!out->failure && out->outputs) return HONE_OK;
-    hone_status st = check_machine(out->failure, out->message);
-    if (!st) st = no_reference(hone_failure_name(out->failure), out->message);
-    hone_run_result_deinit(out);
-    return st;
+static hone_status build_both(making *m) {
+    HONE_TRY(build(m, m->task->task->func, "-plain.so", &m->plain));
+    hone_func *wide = NULL;
+    hone_status st = hone_func_widen(m->task->task->func, m->arena, &wide);
+    if (hone_status_code(st) == HONE_CODE_UNSUPPORTED) {
+        /* the plain program is the only reference there is: the interpreter still checks it */
+        hone_status_free(st);
+        return HONE_OK;
+    }
+    HONE_TRY(st);
+    m->has_wide = true;
+    return build(m, wide, "-wide.so", &m->wide);
 }
 
-static hone_status build_and_run(making *m, const hone_func *func, const char *suffix,
-                                 plain_run *out) {
-    char hex[HONE_HASH_HEX_BYTES];
-    hone_hash128_print(m->task->task->hash, hex);
-    const char *name = hone_arena_printf(m->arena, "%s-%s", hex, suffix);
-    hone_build_result artifact;
-    if (!name) return HONE_ERROR(HONE_CODE_NO_MEMORY, "reference");
-    HONE_TRY(build(m, func, name, &artifact));
-    out->manifest = artifact.manifest;
-    return run(m, &artifact, NULL, &out->result);
+/* ---- running ---- */
+
+static hone_check_tensor tensor_of(const making *m, const hone_arg *arg, size_t i) {
+    return (hone_check_tensor){.dtype = arg->dtype,
+                               .role = arg->role,
+                               .count = hone_arg_elements(arg),
+                               .generator = m->inputs.items[i].generator,
+                               .values = m->inputs.items[i].values,
+                               .reference_dtype = arg->dtype};
+}
+
+/* The bundle of a program's arguments, with nothing to compare with yet. */
+static hone_status begin_bundle(making *m, const hone_manifest *manifest, hone_check_bundle *out) {
+    size_t count = manifest->arg_count;
+    *out = (hone_check_bundle){.seed = m->options->seed, .count = count};
+    out->tensors = hone_arena_zalloc(m->arena, (count + 1) * sizeof *out->tensors);
+    if (!out->tensors) return HONE_ERROR(HONE_CODE_NO_MEMORY, "reference");
+    for (size_t i = 0; i < count; i++)
+        out->tensors[i] = tensor_of(m, &manifest->args[i], i);
+    return HONE_OK;
+}
+
+static hone_status write_inputs(making *m, const hone_manifest *manifest, const char **out_path) {
+    hone_check_bundle bundle;
+    HONE_TRY(begin_bundle(m, manifest, &bundle));
+    HONE_TRY(path_of(m, "-inputs" HONE_CHECK_BUNDLE_SUFFIX, out_path));
+    return hone_check_bundle_write(&bundle, *out_path);
+}
+
+static hone_status run(making *m, const hone_build_result *artifact, plain_run *out) {
+    hone_run_request request = {.artifact_path = artifact->artifact_path,
+                                .manifest = artifact->manifest,
+                                .extern_path = m->options->extern_path,
+                                .threads = 1,
+                                .timeout_ns = RUN_TIMEOUT_S * INT64_C(1000000000),
+                                .seed = m->options->seed,
+                                .want_outputs = true};
+    hone_ticket ticket, got;
+    hone_run_result *result = &out->result;
+    out->manifest = &artifact->manifest;
+    HONE_TRY(write_inputs(m, &artifact->manifest, &request.check_path));
+    HONE_TRY(hone_runner_submit(m->options->runner, &request, &ticket));
+    HONE_TRY(hone_runner_next_result(m->options->runner, INT64_MAX, &got, result));
+    if (!result->failure && result->outputs) return HONE_OK;
+    m->is_slow = result->failure == HONE_FAILURE_RUN_TIMEOUT;
+    m->is_about_inputs = m->is_slow || result->failure == HONE_FAILURE_RUN_CRASH;
+    hone_status st = check_machine(result->failure, result->message);
+    if (!st) st = no_reference(hone_failure_name(result->failure), result->message);
+    hone_run_result_deinit(result);
+    return st;
 }
 
 /* ---- the bundle ---- */
@@ -105,7 +149,7 @@ static bool is_output(const hone_arg *arg) {
 }
 
 /* Fills one output tensor of the bundle: reference data and bound. */
-static hone_status describe_output(const hone_arg *plain, const void *plain_data,
+static hone_status describe_output(making *m, const hone_arg *plain, const void *plain_data,
                                    const hone_arg *reference, const void *reference_data,
                                    hone_check_tensor *out) {
     out->reference_dtype = reference->dtype;
@@ -114,6 +158,7 @@ static hone_status describe_output(const hone_arg *plain, const void *plain_data
     HONE_TRY(hone_tensor_compare(plain->dtype, plain_data, reference->dtype, reference_data,
                                  out->count, INFINITY, &difference));
     if (isinf(difference.max_error)) {
+        m->is_about_inputs = true;
         return HONE_ERROR(HONE_CODE_UNSUPPORTED, "the plain program gives a NaN or infinity where "
                                                  "its f64 twin does not");
     }
@@ -125,20 +170,12 @@ static hone_status describe_output(const hone_arg *plain, const void *plain_data
 
 static hone_status fill_bundle(making *m, const plain_run *plain, const plain_run *reference,
                                hone_check_bundle *out) {
-    size_t count = plain->manifest.arg_count;
-    *out = (hone_check_bundle){.seed = m->seed, .count = count};
-    out->tensors = hone_arena_zalloc(m->arena, (count + 1) * sizeof *out->tensors);
-    if (!out->tensors) return HONE_ERROR(HONE_CODE_NO_MEMORY, "reference");
     const uint8_t *plain_at = plain->result.outputs, *reference_at = reference->result.outputs;
-    for (size_t i = 0; i < count; i++) {
-        const hone_arg *p = &plain->manifest.args[i], *r = &reference->manifest.args[i];
-        hone_check_tensor *t = &out->tensors[i];
-        *t = (hone_check_tensor){.dtype = p->dtype,
-                                 .role = p->role,
-                                 .count = hone_arg_elements(p),
-                                 .generator = hone_generator_default(p->dtype)};
+    HONE_TRY(begin_bundle(m, plain->manifest, out));
+    for (size_t i = 0; i < out->count; i++) {
+        const hone_arg *p = &plain->manifest->args[i], *r = &reference->manifest->args[i];
         if (!is_output(p)) continue;
-        HONE_TRY(describe_output(p, plain_at, r, reference_at, t));
+        HONE_TRY(describe_output(m, p, plain_at, r, reference_at, &out->tensors[i]));
         plain_at += hone_arg_bytes(p);
         reference_at += hone_arg_bytes(r);
     }
@@ -147,14 +184,13 @@ static hone_status fill_bundle(making *m, const plain_run *plain, const plain_ru
 
 /* ---- against the interpreter ---- */
 
-static hone_status make_args(making *m, const hone_manifest *manifest, hone_tensor **args) {
+static hone_status make_args(const hone_manifest *manifest, const hone_check_bundle *bundle,
+                             hone_tensor **args) {
     for (size_t i = 0; i < manifest->arg_count; i++) {
         const hone_arg *arg = &manifest->args[i];
         HONE_TRY(hone_tensor_create(arg->dtype, (int32_t)arg->rank, arg->shape, &args[i]));
         if (arg->role == HONE_ARG_OUT) continue;
-        hone_generator generator = hone_generator_default(arg->dtype);
-        HONE_TRY(hone_generate(&generator, m->seed, (uint32_t)i, arg->dtype, hone_arg_elements(arg),
-                               args[i]->data));
+        HONE_TRY(hone_check_bundle_fill(bundle, i, args[i]->data));
     }
     return HONE_OK;
 }
@@ -178,12 +214,13 @@ static hone_status compare_args(const hone_manifest *manifest, hone_tensor *cons
 
 static hone_status check_by_interpreter(making *m, const hone_manifest *manifest,
                                         const hone_check_bundle *bundle) {
-    if (m->task->task->flops > INTERPRETED_FLOPS || m->extern_path) return HONE_OK;
+    if (m->task->task->flops > INTERPRETED_FLOPS || m->options->extern_path) return HONE_OK;
     hone_tensor **args = hone_arena_zalloc(m->arena, (manifest->arg_count + 1) * sizeof *args);
     if (!args) return HONE_ERROR(HONE_CODE_NO_MEMORY, "reference");
     hone_interp_options options = {0};
-    hone_status st = make_args(m, manifest, args);
+    hone_status st = make_args(manifest, bundle, args);
     if (!st) st = hone_interp_func(m->task->task->func, args, manifest->arg_count, &options);
+    m->is_about_inputs = hone_status_code(st) == HONE_CODE_ILLEGAL;
     if (!st) st = compare_args(manifest, args, bundle);
     for (size_t i = 0; i < manifest->arg_count; i++)
         hone_tensor_destroy(args[i]);
@@ -192,49 +229,90 @@ static hone_status check_by_interpreter(making *m, const hone_manifest *manifest
 
 static hone_status write_bundle(making *m, const plain_run *plain, const plain_run *reference) {
     hone_check_bundle bundle;
+    const char *path;
     HONE_TRY(fill_bundle(m, plain, reference, &bundle));
-    HONE_TRY(check_by_interpreter(m, &plain->manifest, &bundle));
-    char hex[HONE_HASH_HEX_BYTES];
-    hone_hash128_print(m->task->task->hash, hex);
-    const char *path =
-        hone_arena_printf(m->task->arena, "%s/%s%s", m->work_dir, hex, HONE_CHECK_BUNDLE_SUFFIX);
+    HONE_TRY(check_by_interpreter(m, plain->manifest, &bundle));
+    HONE_TRY(path_of(m, HONE_CHECK_BUNDLE_SUFFIX, &path));
+    path = hone_arena_strdup(m->task->arena, path);
     if (!path) return HONE_ERROR(HONE_CODE_NO_MEMORY, "reference");
     HONE_TRY(hone_check_bundle_write(&bundle, path));
     m->task->check_path = path;
     return HONE_OK;
 }
 
-static hone_status make(making *m) {
-    plain_run plain, reference;
-    HONE_TRY(build_and_run(m, m->task->task->func, "plain", &plain));
-    hone_func *wide = NULL;
-    hone_status st = hone_func_widen(m->task->task->func, m->arena, &wide);
-    if (st && hone_status_code(st) == HONE_CODE_UNSUPPORTED) {
-        /* the plain program is the only reference there is: the interpreter still checks it */
-        hone_status_free(st);
-        st = write_bundle(m, &plain, &plain);
-    } else {
-        if (!st) st = build_and_run(m, wide, "wide", &reference);
-        if (!st) {
-            st = write_bundle(m, &plain, &reference);
-            hone_run_result_deinit(&reference.result);
-        }
-    }
+static hone_status run_both(making *m) {
+    plain_run plain, wide;
+    m->is_about_inputs = false;
+    HONE_TRY(run(m, &m->plain, &plain));
+    hone_status st = m->has_wide ? run(m, &m->wide, &wide) : HONE_OK;
+    if (!st) st = write_bundle(m, &plain, m->has_wide ? &wide : &plain);
+    if (m->has_wide) hone_run_result_deinit(&wide.result);
     hone_run_result_deinit(&plain.result);
     return st;
 }
 
-hone_status hone_make_reference(hone_tune_task *task, hone_builder *builder, hone_runner *runner,
-                                const char *target_text, const char *extern_path,
-                                const char *work_dir, uint64_t seed) {
-    making m = {.task = task,
-                .builder = builder,
-                .runner = runner,
-                .target_text = target_text,
-                .extern_path = extern_path,
-                .work_dir = work_dir,
-                .seed = seed,
-                .arena = hone_arena_create(64 * 1024)};
+/* ---- inputs that do not suit ---- */
+
+/* Those that were made up, as the program calls them. */
+static void list_inputs(const making *m, hone_str *out) {
+    const hone_manifest *manifest = &m->plain.manifest;
+    const hone_func *func = m->task->task->func;
+    for (size_t i = 0; i < manifest->arg_count; i++) {
+        const hone_arg *arg = &manifest->args[i];
+        if (arg->role == HONE_ARG_OUT || m->inputs.is_given[i]) continue;
+        hone_buffer buffer = func->params[m->inputs.params[i]].buffer;
+        hone_str_printf(out, "%s'%s:%s' %s[", out->length ? ", " : "", m->task->task->name,
+                        hone_func_buffer(func, buffer)->name, HONE_DTYPE_NAME(arg->dtype));
+        for (uint32_t d = 0; d < arg->rank; d++)
+            hone_str_printf(out, "%s%lld", d ? ", " : "", (long long)arg->shape[d]);
+        hone_str_append(out, "]");
+    }
+}
+
+/* Says how to go on. Takes and returns st. */
+static hone_status unsuited(const making *m, hone_status st) {
+    hone_str made = {0};
+    list_inputs(m, &made);
+    const char *problem = m->inputs.problem ? m->inputs.problem : "";
+    hone_status result =
+        HONE_ERROR(HONE_CODE_UNSUPPORTED, "%s do not suit it (%s%s%s)%s%s",
+                   made.length ? "made-up inputs" : "the inputs that --in gives",
+                   hone_status_message(st), *problem ? "; " : "", problem,
+                   made.length ? "; give them with --in NAME=FILE: " : "", hone_str_text(&made));
+    hone_str_deinit(&made);
+    hone_status_free(st);
+    return result;
+}
+
+/* One fill after the other until one suits; the first one's failure is told. */
+static hone_status try_fills(making *m) {
+    hone_status first = HONE_OK, st = HONE_OK;
+    for (uint32_t n = 0; !m->is_slow && hone_made_inputs_fill(&m->inputs, n, &st); n++) {
+        st = run_both(m);
+        if (!st || !m->is_about_inputs) {
+            hone_status_free(first);
+            return st;
+        }
+        if (first)
+            hone_status_free(st);
+        else
+            first = st;
+        st = HONE_OK;
+    }
+    return st ? hone_status_join(first, st) : unsuited(m, first);
+}
+
+static hone_status make(making *m) {
+    const hone_reference_options *o = m->options;
+    const hone_task *task = m->task->task;
+    HONE_TRY(build_both(m));
+    HONE_TRY(hone_made_inputs_derive(task->func, task->name, &m->plain.manifest, o->seed, o->given,
+                                     o->given_count, m->arena, &m->inputs));
+    return try_fills(m);
+}
+
+hone_status hone_make_reference(hone_tune_task *task, const hone_reference_options *options) {
+    making m = {.options = options, .task = task, .arena = hone_arena_create(64 * 1024)};
     if (!m.arena) return HONE_ERROR(HONE_CODE_NO_MEMORY, "reference");
     hone_status st = make(&m);
     hone_arena_destroy(m.arena);

@@ -114,13 +114,14 @@ static hone_status begin_session(hone_tuning *t) {
 static hone_status make_reference(hone_tuning *t, hone_tune_task *task, hone_runner *runner,
                                   const char *target) {
     const hone_tune_options *o = t->options;
-    hone_status st =
-        hone_make_reference(task, o->builder, runner, target, o->extern_path, o->work_dir, o->seed);
+    const hone_reference_options options = {o->builder,  runner,  target,   o->extern_path,
+                                            o->work_dir, o->seed, o->given, o->given_count};
+    hone_status st = hone_make_reference(task, &options);
     if (hone_status_code(st) != HONE_CODE_UNSUPPORTED) {
         return st ? of_model(t, hone_status_annotate(st, "task '%s'", task->task->name)) : HONE_OK;
     }
-    hone_log_line(o->log, HONE_LOG_WARNING, "task '%s' has no reference and is left out: %s",
-                  task->task->name, hone_status_message(st));
+    hone_log_line(o->log, HONE_LOG_WARNING, "task '%s' is left out: %s", task->task->name,
+                  hone_status_message(st));
     hone_status_free(st);
     task->is_exhausted = task->is_left_out = true;
     return HONE_OK;

@@ -24,6 +24,7 @@
 #include "support/log.h"
 #include "support/progress.h"
 #include "target/target.h"
+#include "tuner/made_inputs.h"
 #include "tuner/space.h"
 
 typedef enum hone_stop {
@@ -51,6 +52,8 @@ typedef struct hone_tune_options {
     const char *only_task;  /* NULL = all */
     const char *space_path; /* a trace of the user's as the space of every task; NULL = rules */
     const char *extern_path;
+    const hone_given_input *given; /* of which tasks have which inputs, else they are made up */
+    size_t given_count;
     size_t intrin_count; /* tensor intrinsics that the space may name */
     const hone_build_intrin *intrins;
     hone_cache_state cache;
