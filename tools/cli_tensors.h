@@ -59,6 +59,13 @@ HONE_NODISCARD hone_status hone_cli_assign_tensors(const hone_cli_want *wants, s
                                                    const char *option, const char *what,
                                                    size_t *out_index);
 
+/* INVALID: no want is called that; with what was meant, and the list. */
+HONE_NODISCARD hone_status hone_cli_unknown_input(const hone_cli_want *wants, size_t count,
+                                                  const char *name);
+/* An int4 is a byte in a file: int8 that fits it, uint8 for uint4. Others are left alone. */
+HONE_NODISCARD hone_status hone_cli_take_as_four_bits(const hone_cli_want *want,
+                                                      hone_tensor *tensor);
+
 /* INVALID when one of `shapes` ("N=4") gives several sizes, or a name that neither a dimension of
  * the wants nor one of more[] (names of sizes elsewhere) has. */
 HONE_NODISCARD hone_status hone_cli_check_sizes(const hone_cli_want *wants, size_t count,

@@ -21,12 +21,13 @@
 #include "tools/cli_model.h"
 #include "tools/report.h"
 #include "tools/tune_farm.h"
+#include "tools/tune_inputs.h"
 #include "tools/tune_summary.h"
 #include "tools/verbs.h"
 #include "tuner/tune.h"
 
 typedef struct tune_options {
-    hone_cli_list shapes, intrins;
+    hone_cli_list shapes, intrins, inputs;
     const char *db, *target, *task, *space, *strategy, *cost_model, *cache, *extern_path, *report;
     int64_t trials, time_ns, seed, threads, builders, look_ahead;
     bool has_trials, has_time, until_converged, no_report, unsandboxed;
@@ -38,6 +39,7 @@ typedef struct tune_options {
 typedef struct tune_run {
     hone_cli *cli;
     hone_task_list tasks;
+    hone_tune_inputs inputs;
     hone_db *db;
     hone_builder *builder;
     hone_runner *runner;
@@ -144,6 +146,9 @@ static void remember_command(tune_run *run, const tune_options *o) {
     for (size_t i = 0; i < o->shapes.count; i++) {
         hone_str_printf(text, " --shape %s", o->shapes.items[i]);
     }
+    for (size_t i = 0; i < o->inputs.count; i++) {
+        hone_str_printf(text, " --in %s", o->inputs.items[i]);
+    }
     if (o->is_remote) {
         hone_str_printf(text, " --tracker %s --device-key %s", o->farm.access.tracker,
                         hone_runner_remote_device_key(run->runner));
@@ -233,6 +238,8 @@ static hone_status tune(tune_run *run, const tune_options *o, hone_cache_state c
                                  .only_task = o->task,
                                  .space_path = o->space,
                                  .extern_path = o->extern_path,
+                                 .given = run->inputs.given,
+                                 .given_count = run->inputs.count,
                                  .intrin_count = run->intrin_count,
                                  .intrins = run->intrins,
                                  .cache = cache,
@@ -301,6 +308,7 @@ static hone_status tune_on(tune_run *run, tune_options *o) {
         return HONE_OK;
     }
     HONE_TRY(read_registered(run, o));
+    HONE_TRY(hone_tune_inputs_load(run->cli, &o->inputs, &run->tasks, o->task, &run->inputs));
     catch_interrupts();
     HONE_TRY(open_services(run, o));
     HONE_TRY(tune(run, o, cache));
@@ -330,6 +338,7 @@ static hone_status clean_up(tune_run *run) {
     hone_runner_release(run->local_runner);
     hone_builder_release(run->builder);
     hone_db_release(run->db);
+    hone_tune_inputs_deinit(&run->inputs);
     hone_task_list_deinit(&run->tasks);
     hone_progress_renderer_deinit(&run->renderer);
     hone_str_deinit(&run->quiet_path);
@@ -390,6 +399,8 @@ int hone_verb_tune(int argc, char **argv) {
         NUMBER_OPTION("builders", o.builders, 1, 256, "build processes; default: as many as cores"),
         OPTION("shape", "N=1,64", HONE_CLI_LIST, o.shapes,
                "numbers for a symbolic size; may be repeated", .was_given = NULL),
+        OPTION("in", "NAME=FILE", HONE_CLI_LIST, o.inputs,
+               "an input of a task, NAME or TASK:NAME; default: made up", .was_given = NULL),
         TEXT_OPTION("cache", "STATE", o.cache,
                     "of the arguments when timed: hot (default) or cold"),
         TEXT_OPTION("extern", "LIB.so", o.extern_path, "library with external functions"),

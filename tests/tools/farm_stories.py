@@ -81,8 +81,8 @@ def wait_for_devices(wanted):
     fail(f"{there} devices are there, not {wanted}")
 
 
-def tune(*args, db="t.db", trials=8, **more):
-    return start("tune", "a.py", "--db", db, "--threads", "1", "--trials", str(trials), "--json",
+def tune(*args, db="t.db", trials=8, program="a.py", **more):
+    return start("tune", program, "--db", db, "--threads", "1", "--trials", str(trials), "--json",
                  "--no-report", *args, **more)
 
 
@@ -173,7 +173,34 @@ def nobody_there():
     expect(process.returncode == 3 and "key" in err, f"exit {process.returncode}\n{err}")
 
 
-tune_stories.STORIES = {f.__name__: f for f in (like_at_home, comings_and_goings, nobody_there)}
+LOOKUP = """@T.prim_func
+def main(P: T.Buffer((33,), "int32"), I: T.Buffer((200,), "int32"), X: T.Buffer((200,), "float32"),
+         D: T.Buffer((33,), "float32"), Y: T.Buffer((32,), "float32")):
+    for i in range(32):
+        with T.block("Y"):
+            vi = T.axis.spatial(32, i)
+            T.reads(P[vi:vi + 2], I[0:200], X[0:200], D[0:33])
+            T.writes(Y[vi])
+            Y[vi] = D[vi + 1] - D[vi]
+            for k in range(P[vi], P[vi + 1]):
+                Y[vi] = Y[vi] + X[I[k]]
+"""
+
+
+def inputs_travel():
+    """Inputs that no generator makes, made up and given, reach the devices."""
+    open_farm("one")
+    with open("b.py", "w", encoding="utf-8") as file:
+        file.write(LOOKUP)
+    tune_stories.write_npy("d.npy", (33,))
+    for db, given in (("made.db", ()), ("given.db", ("--in", "D=d.npy"))):
+        finish(tune(*given, program="b.py", db=db), 0)
+        outcomes = rows(db, "SELECT DISTINCT outcome, device FROM v_trials")
+        expect(outcomes == [("ok", "one/0")], f"{db}: trials ended as {outcomes}")
+
+
+tune_stories.STORIES = {f.__name__: f for f in (like_at_home, comings_and_goings, nobody_there,
+                                                inputs_travel)}
 
 if __name__ == "__main__":
     try:
