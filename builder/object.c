@@ -8,7 +8,6 @@
 #include "builder/object.h"
 
 #include <elf.h>
-#include <endian.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -25,7 +24,8 @@ static bool read_entry(const object *o, uint64_t offset, uint64_t i, void *out, 
 }
 
 static bool read_header(const object *o, Elf64_Ehdr *out) {
-    const unsigned char order = BYTE_ORDER == LITTLE_ENDIAN ? ELFDATA2LSB : ELFDATA2MSB;
+    const unsigned char order =
+        __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? ELFDATA2LSB : ELFDATA2MSB;
     return read_entry(o, 0, 0, out, sizeof *out) && memcmp(out->e_ident, ELFMAG, SELFMAG) == 0 &&
            out->e_ident[EI_CLASS] == ELFCLASS64 && out->e_ident[EI_DATA] == order &&
            out->e_shentsize == sizeof(Elf64_Shdr);

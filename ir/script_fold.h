@@ -1,5 +1,5 @@
-/* ir/script_fold.h - arithmetic as TVM's operators do it, for the parser, and for the printer, which
- * writes an operator as such only where reading it makes the same node again.
+/* ir/script_fold.h - arithmetic as TVM's operators do it, for the parser, and for the printer,
+ * which writes an operator as such only where reading it makes the same node again.
  */
 #ifndef HONE_IR_SCRIPT_FOLD_H
 #define HONE_IR_SCRIPT_FOLD_H

@@ -1,7 +1,6 @@
 /* What is seen of an object: of one made here by hand, of each of its beginnings, with each of its
  * bytes spoilt, and of what the builder makes. */
 #include <elf.h>
-#include <endian.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,7 +31,8 @@ static small_object make_object(uint16_t last_section) {
     };
     memcpy(o.header.e_ident, ELFMAG, SELFMAG);
     o.header.e_ident[EI_CLASS] = ELFCLASS64;
-    o.header.e_ident[EI_DATA] = BYTE_ORDER == LITTLE_ENDIAN ? ELFDATA2LSB : ELFDATA2MSB;
+    o.header.e_ident[EI_DATA] =
+        __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? ELFDATA2LSB : ELFDATA2MSB;
     return o;
 }
 
