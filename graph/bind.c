@@ -262,24 +262,40 @@ static hone_status bind_graph_weights(hone_module *module, hone_graph_func *grap
 /* ---- the pass ---- */
 
 /* A name that nothing has is a slip of the user's. */
-static hone_status check_used(const char *what, size_t count, const bool *used,
-                              const char *(*name_of)(const hone_graph_options *, size_t),
-                              const hone_graph_options *options) {
-    for (size_t i = 0; i < count; i++) {
-        if (!used[i]) {
-            return HONE_ERROR(HONE_CODE_INVALID, "there is no %s '%s' in this module", what,
-                              name_of(options, i));
-        }
+static hone_status check_sizes(const hone_graph_options *options, const bool *used) {
+    for (size_t i = 0; i < options->dim_count; i++) {
+        if (used[i]) continue;
+        return HONE_ERROR(HONE_CODE_INVALID, "there is no size '%s' in this module",
+                          options->dims[i].name);
     }
     return HONE_OK;
 }
 
-static const char *dim_name(const hone_graph_options *options, size_t i) {
-    return options->dims[i].name;
+/* "'x', 'w'" */
+static void list_inputs(const hone_module *module, hone_str *out) {
+    for (uint32_t m = 0; m < module->member_count; m++) {
+        const hone_graph_func *graph = module->members[m].graph;
+        for (uint32_t i = 0; graph && i < graph->param_count; i++)
+            hone_str_printf(out, "%s'%s'", out->length ? ", " : "", graph->values[i].name);
+    }
 }
 
-static const char *weight_name(const hone_graph_options *options, size_t i) {
-    return options->weights[i].name;
+static hone_status check_weights(const hone_module *module, const hone_graph_options *options,
+                                 const bool *used) {
+    for (size_t i = 0; i < options->weight_count; i++) {
+        if (used[i]) continue;
+        hone_str inputs = {0};
+        list_inputs(module, &inputs);
+        bool has_inputs = inputs.length > 0;
+        hone_status st = HONE_ERROR(
+            HONE_CODE_INVALID,
+            "there is no parameter '%s' in this module%s%s; only inputs are given "
+            "values, constants of a model stay what they are",
+            options->weights[i].name, has_inputs ? ", there is " : "", hone_str_text(&inputs));
+        hone_str_deinit(&inputs);
+        return st;
+    }
+    return HONE_OK;
 }
 
 /* The reader of models may have bound it already, to the same number. */
@@ -312,7 +328,6 @@ hone_status hone_pass_bind(hone_module *module, const hone_graph_options *option
     for (size_t i = 0; i < options->dim_count; i++) {
         used[i] |= was_bound_before(module, &options->dims[i]);
     }
-    HONE_TRY(check_used("size", options->dim_count, used, dim_name, options));
-    return check_used("parameter", options->weight_count, used + options->dim_count, weight_name,
-                      options);
+    HONE_TRY(check_sizes(options, used));
+    return check_weights(module, options, used + options->dim_count);
 }
