@@ -26,7 +26,8 @@ HONE_NODISCARD hone_status hone_verify_module(const hone_module *module, hone_fi
 /* Runs the tensor programs of a module for a while on made-up inputs, when nothing was found in it
  * so far, and adds what goes wrong as a warning: it costs up to some 100 ms. */
 HONE_NODISCARD hone_status hone_verify_trial(const hone_module *module, hone_findings *out);
-/* What does not fit into a GPU: threads of a block, shared memory. CPUs have no such limits. */
+/* What does not fit into a GPU: threads of a block, shared memory; or is not for a CPU: loops bound
+ * to threads. A CPU has no other limits. */
 void hone_verify_target(const hone_module *module, const hone_target *target, hone_findings *out);
 /* The first error as a status (INVALID), or HONE_OK. */
 HONE_NODISCARD hone_status hone_check_func(const hone_func *func);

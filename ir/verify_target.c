@@ -1,4 +1,6 @@
-/* What a GPU has room for: threads of a block and shared memory, launch by launch. */
+/* What a GPU has room for: threads of a block and shared memory, launch by launch; a CPU has no
+ * threads that loops could be bound to, and no other limits: lowering makes vectors and buffers
+ * fit. */
 #include <assert.h>
 #include <string.h>
 
@@ -92,6 +94,13 @@ static void check_shared(const launch *l) {
             (long long)limit, is_narrowed ? ", unless lowering makes its buffers smaller" : ""));
 }
 
+static void refuse_threads(const launch *l) {
+    const hone_node *node = hone_func_node(l->func, l->root);
+    say(l, false,
+        hone_arena_printf(l->out->arena, "a loop is bound to '%s', which a CPU does not have",
+                          node->u.loop.thread_tag));
+}
+
 static void check_func(const hone_func *func, const hone_target *target, hone_findings *out) {
     launch l = {.func = func, .target = target, .out = out};
     hone_node_id next;
@@ -100,6 +109,10 @@ static void check_func(const hone_func *func, const hone_target *target, hone_fi
         next = is_root ? hone_tree_next_over(func, 0, n) : hone_tree_next(func, 0, n);
         if (!is_root) continue;
         l.root = n;
+        if (!hone_target_is_gpu(target)) {
+            refuse_threads(&l);
+            continue;
+        }
         check_threads(&l);
         check_shared(&l);
     }
@@ -107,7 +120,6 @@ static void check_func(const hone_func *func, const hone_target *target, hone_fi
 
 void hone_verify_target(const hone_module *module, const hone_target *target, hone_findings *out) {
     assert(module && target && out && out->arena);
-    if (!hone_target_is_gpu(target)) return;
     for (uint32_t i = 0; i < module->member_count; i++) {
         if (module->members[i].kind == HONE_MEMBER_FUNC) {
             check_func(module->members[i].func, target, out);

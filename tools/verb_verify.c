@@ -133,7 +133,9 @@ int hone_verb_verify(int argc, char **argv) {
          .value = "TARGET",
          .kind = HONE_CLI_TEXT,
          .to = &target,
-         .help = "also whether it fits there: the threads and shared memory of a GPU"},
+         .help =
+             "also whether it fits there: the threads and shared memory of a GPU, no loops over "
+             "threads for a CPU"},
         {0},
     };
     const hone_cli_command command = {
