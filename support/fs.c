@@ -81,7 +81,7 @@ static hone_status check_readable(int fd, const char *path, size_t *out_guess) {
     struct stat info;
     *out_guess = 0;
     if (fstat(fd, &info) != 0) return path_error(errno, path, "read");
-    if (S_ISDIR(info.st_mode)) return HONE_ERROR(HONE_CODE_IO, "%s: is a directory", path);
+    if (S_ISDIR(info.st_mode)) return HONE_ERROR(HONE_CODE_UNSUPPORTED, "%s: is a directory", path);
     if (S_ISREG(info.st_mode) && info.st_size > 0) *out_guess = (size_t)info.st_size + 1;
     return HONE_OK;
 }
@@ -98,6 +98,7 @@ hone_status hone_fs_read(const char *path, size_t max_bytes, char **out_bytes, s
     hone_str text = {0};
     *out_bytes = NULL;
     *out_count = 0;
+    if (!*path) return HONE_ERROR(HONE_CODE_NOT_FOUND, "the name of a file is empty");
     int fd = is_stdin ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0) return path_error(errno, path, "open");
     hone_status st = read_fd(fd, is_stdin ? "standard input" : path, max_bytes, &text);

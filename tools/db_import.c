@@ -256,6 +256,8 @@ static hone_status import_verb(hone_cli *cli) {
     const char *path = cli->args[1];
     hone_db *db = NULL;
     bool from_stdin = strcmp(path, "-") == 0;
+    if (!*path) return HONE_ERROR(HONE_CODE_NOT_FOUND, "the name of a file is empty");
+    if (hone_fs_is_dir(path)) return HONE_ERROR(HONE_CODE_INVALID, "%s: is a directory", path);
     FILE *file = from_stdin ? stdin : fopen(path, "re");
     if (!file) {
         hone_code code = errno == ENOENT ? HONE_CODE_NOT_FOUND : HONE_CODE_IO;

@@ -137,10 +137,8 @@ static hone_status read_target(compile_job *job) {
     farm.threads = o->threads;
     bool is_found = false;
     if (farm.device_key || farm.access.tracker) {
-        if (!tune_farm_is_wanted(&farm)) {
-            return HONE_ERROR(HONE_CODE_INVALID, "--device-key is a name of a farm: --tracker URL "
-                                                 "(or HONE_TRACKER) is missing");
-        }
+        (void)tune_farm_is_wanted(&farm); /* reads the environment, too */
+        HONE_TRY(tune_farm_check_key(&farm));
         HONE_TRY(tune_farm_ask(&farm, &job->cli->log, target));
     } else {
         if (job->db && o->target) {

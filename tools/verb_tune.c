@@ -99,6 +99,9 @@ static hone_status check_options(tune_options *o, hone_cache_state *out_cache) {
     if (o->extern_path && !hone_fs_exists(o->extern_path)) {
         return HONE_ERROR(HONE_CODE_NOT_FOUND, "%s: there is no such library", o->extern_path);
     }
+    if (o->extern_path && hone_fs_is_dir(o->extern_path)) {
+        return HONE_ERROR(HONE_CODE_INVALID, "%s: is a directory", o->extern_path);
+    }
     HONE_TRY(tune_farm_check(&o->farm));
     if (o->has_time && !o->time_ns) {
         return HONE_ERROR(HONE_CODE_INVALID, "option '--time' is 0, must be more");
