@@ -364,7 +364,7 @@ static bool is_store(const script_parser *p) {
         if (t->kind == SCRIPT_TOKEN_NEWLINE || t->kind == SCRIPT_TOKEN_END) return false;
         if (t->kind != SCRIPT_TOKEN_OP) continue;
         const char *text = p->source.text + t->start;
-        bool compares = t->length == 2 && memchr("=!<>", text[0], 4) != NULL;
+        bool compares = t->length == 2 && strchr("=!<>", text[0]) != NULL;
         bool assigns = text[t->length - 1] == '=' && !compares;
         if (!open && assigns) return true;
         if (text[0] == '(' || text[0] == '[' || text[0] == '{') open++;

@@ -332,13 +332,8 @@ static bool list_value(script_parser *p, const script_value *v, hone_value *out)
 /* Attribute names of both dialects are one: "tirx.noalias" is "tir.noalias". */
 static const char *attr_key(script_parser *p, const char *key) {
     if (strncmp(key, "tirx.", 5) == 0) {
-        char *copy = hone_arena_alloc(p->arena, strlen(key));
-        if (!copy) {
-            script_no_memory(p);
-            return NULL;
-        }
-        memcpy(copy, "tir.", 4);
-        memcpy(copy + 4, key + 5, strlen(key + 5) + 1);
+        const char *copy = hone_arena_printf(p->arena, "tir.%s", key + 5);
+        if (!copy) script_no_memory(p);
         return copy;
     }
     return script_strdup(p, key);

@@ -10,6 +10,9 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#ifdef HONE_ARENA_ASAN
+#include <sanitizer/asan_interface.h>
+#endif
 
 #include "support/alloc.h"
 
@@ -24,7 +27,6 @@ struct hone_arena_block {
 };
 
 #ifdef HONE_ARENA_ASAN
-void __asan_poison_memory_region(void const volatile *start, size_t bytes);
 static void poison(char *from, char *to) {
     __asan_poison_memory_region(from, (size_t)(to - from));
 }

@@ -159,7 +159,8 @@ hone_status hone_target_check_here(const hone_target *target) {
 
 hone_status hone_target_check_on(const hone_target *code, const hone_target *device) {
     uint64_t missing = hone_target_features(code) & ~hone_target_features(device);
-    if (code->kind != device->kind || strcmp(hone_target_arch(code), hone_target_arch(device))) {
+    if (code->kind != device->kind ||
+        strcmp(hone_target_arch(code), hone_target_arch(device)) != 0) {
         return HONE_ERROR(HONE_CODE_UNSUPPORTED, "code for %s does not run on %s", code->triple,
                           device->triple);
     }
