@@ -23,7 +23,7 @@ kernel=$(find "$packages/boot" -name 'vmlinuz-*' 2>/dev/null | sort | tail -n 1)
 [ -x "$packages/bin/busybox" ] || skip "no busybox in $packages"
 [ -x "$board/hone-runner" ] || skip "the runner for aarch64 was not built"
 
-cmake --build "$board" -j 2 --target hone-runner test_asked test_filter test_file_policy \
+cmake --build "$board" -j 2 --target hone-runner test_asked test_filter test_file_policy test_layers \
     test_runner_escapes test_runner_hostile test_runner_local test_runner_unruly
 rm -f "$board/tests/test_runner_libraries" # asks for OpenMP and BLAS of that machine
 
