@@ -61,6 +61,20 @@ static hone_status finish_bind(onnx_reader *r, hone_gbind *bind, hone_garg *out)
     return HONE_OK;
 }
 
+/* Loops over nothing leave what reductions and means divide by without a value. */
+static hone_status check_not_empty(const onnx_reader *r, const hone_garg *arg) {
+    const hone_sinfo *info = hone_garg_sinfo(r->module, r->graph, arg, r->arena);
+    bool is_tensor = info && info->kind == HONE_SINFO_TENSOR && info->shape;
+    for (int32_t i = 0; is_tensor && i < info->rank; i++) {
+        if (hone_expr_is_int_value(info->shape[i], 0)) {
+            return HONE_ERROR(HONE_CODE_UNSUPPORTED,
+                              "dimension %d of an input is 0: empty tensors are not implemented",
+                              i);
+        }
+    }
+    return HONE_OK;
+}
+
 hone_status onnx_emit(onnx_reader *r, const char *op, uint32_t arg_count, const hone_garg *args,
                       uint32_t attr_count, const hone_attr *attrs, hone_garg *out) {
     hone_attrs set = {0};
@@ -75,7 +89,9 @@ hone_status onnx_emit(onnx_reader *r, const char *op, uint32_t arg_count, const 
         bool is_shape_arg =
             i == 1 && (strcmp(op, "reshape") == 0 || strcmp(op, "broadcast_to") == 0);
         bool is_limit = i >= 1 && strcmp(op, "clip") == 0;
-        if (!is_shape_arg && !is_limit) HONE_TRY(onnx_as_tensor(r, &tensors[i]));
+        if (is_shape_arg || is_limit) continue;
+        HONE_TRY(onnx_as_tensor(r, &tensors[i]));
+        HONE_TRY(check_not_empty(r, &tensors[i]));
     }
     if (hone_graph_add_call(r->graph, op, arg_count, tensors, set, NULL) == HONE_NO_ID) {
         return no_memory();

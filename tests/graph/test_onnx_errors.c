@@ -56,6 +56,8 @@ static const struct row {
      "'add' of float32[2, 3] and float32[4]: extents 3 and 4 cannot be broadcast",                                                                           HONE_CODE_TYPE       },
     {"element types differ",        "input a f32 3\ninput b i32 3\nnode Add a,b -> y\noutput y",
      "element types differ",                                                                                                                                 HONE_CODE_TYPE       },
+    {"nothing to reduce",           VEC "const k i64 0 =\nnode ReduceMean k -> y\noutput y",
+     "dimension 0 of an input is 0: empty tensors are not implemented",                                                                                      HONE_CODE_UNSUPPORTED},
     {"strings",                     "input a str 3\nnode Identity a -> y\noutput y",                     "element type 8",
      HONE_CODE_UNSUPPORTED                                                                                                                                                        },
     {"dimension of zero",           "input a f32 0,3\nnode Relu a -> y\noutput y",                       "dimension 0 is 0",
