@@ -14,6 +14,7 @@ import onnx
 from onnx import helper
 
 from onnx_draw import Value
+from onnx_peer import session_of
 
 EXACT = set("""Identity Dropout Reshape Flatten Squeeze Unsqueeze Transpose DepthToSpace SpaceToDepth
 Expand Concat Split Slice Gather Pad Constant ConstantOfShape Shape Size Where Relu Abs Neg Floor Ceil
@@ -23,7 +24,7 @@ UNITS = {"float16": 2.0**-10, "float32": 2.0**-23, "float64": 2.0**-52}
 FUNCTION_UNITS = {"float16": 1, "float32": 16, "float64": 64}
 # Their steps, in Hone or in onnxruntime, are right to some units of 1 rather than of the result.
 OF_ONE = set("Elu Selu Gelu Sigmoid Softplus Tanh HardSwish LogSoftmax".split())
-MOVES = 4    # how often the inputs are moved
+MOVES = 10   # how often the inputs are moved
 FACTOR = 16  # of what results move
 
 
@@ -33,7 +34,7 @@ NOISE = "_noise"
 def noisy(graph):
     """The graph with some units of noise behind each node that is not exact."""
     made = copy.copy(graph)
-    made.nodes, made.inputs = [], list(graph.inputs)
+    made.nodes, made.inputs, made.sizes = [], list(graph.inputs), {}
     for node in graph.nodes:
         value = next(v for v in graph.made if v.name == node.output[0])
         if node.op_type in EXACT or value.array.dtype.kind != "f":
@@ -54,9 +55,8 @@ def noisy(graph):
 class Moves:
     """How far results move with the inputs; found out when somebody asks."""
 
-    def __init__(self, case, session_of, want):
-        self.case, self.session_of, self.want = case, session_of, want
-        self.found = None
+    def __init__(self, case, want):
+        self.case, self.want, self.found = case, want, None
 
     def moved(self, name, array, rng):
         if array.dtype.kind != "f":
@@ -71,7 +71,7 @@ class Moves:
     def run(self):
         rng = numpy.random.default_rng(self.case.seed)
         case = self.case if self.case.op else noisy(self.case)
-        session = self.session_of(case, True)
+        session = session_of(case, True)
         feeds = self.feeds(case)
         found = [numpy.zeros(w.shape) for w in self.want]
         for _ in range(MOVES):
@@ -88,7 +88,7 @@ class Moves:
         """Where sums of magnitudes leave the type: which partial sums do is a matter of order."""
         feeds = {k: numpy.asarray(numpy.abs(numpy.where(numpy.isfinite(v), v, 0)))
                  for k, v in self.feeds(self.case).items()}
-        session = self.session_of(self.case, True)
+        session = session_of(self.case, True)
         sums = numpy.asarray(session.run(self.case.outputs, feeds)[number])
         return ~(sums <= 0.2 * numpy.finfo(sums.dtype).max)
 

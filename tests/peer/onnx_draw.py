@@ -105,9 +105,12 @@ class Case:
         self.nodes, self.inputs, self.constants, self.outputs = [], [], [], []
         self.op, self.schema, self.flavour = None, None, "plain"
         self.sizes = {}  # of inputs: (name, dimension) -> symbol
-        self.notes = set()  # what generators say of a case, for reasons.py
 
     # ---- values ----
+
+    def values(self):
+        """What a node may be given."""
+        return self.inputs + self.constants
 
     def name(self, stem):
         return f"{self.prefix}{stem}{len(self.inputs) + len(self.constants) + len(self.nodes)}"

@@ -6,14 +6,14 @@ that fit. Each node is computed as soon as it is drawn: one that onnxruntime ref
 what is no number or too large, is taken back, so that graphs stay meaningful to their end.
 """
 import numpy
-import onnxruntime
 
 import onnx_operators
 import onnx_reasons
-from onnx_draw import Case, Value, model_of
+from onnx_draw import Case, Value
+from onnx_peer import expected
 
-# What changes at a step (a comparison, a rounding) makes other numbers of small differences.
 LARGEST, LOWEST_OPSET, HIGHEST_OPSET = 1e4, 11, 22
+# What makes nothing of values, and what has poles, where small differences become large ones.
 LEFT_OUT = set("Constant ConstantOfShape Dropout Mod Pow Asin Acos Acosh Atanh Tan Log Reciprocal".split())
 
 
@@ -22,14 +22,18 @@ class Graph(Case):
 
     def __init__(self, seed, opset):
         super().__init__(seed, f"c{seed}_", opset)
+        self.next_number = 0
         self.made = []  # what nodes gave
         self.uses = set()
+
+    def values(self):
+        return super().values() + self.made
 
     # ---- operands among what is there ----
 
     def earlier(self, fits):
         found = [v for v in self.made[-8:] if fits(v)]
-        found += [v for v in self.inputs + self.constants if fits(v)]
+        found += [v for v in super().values() if fits(v)]
         return self.draw.one_of(found) if found and self.draw.chance(0.85) else None
 
     def tensor(self, shape, dtype, constant=0.2):
@@ -67,17 +71,13 @@ class Graph(Case):
     def computed(self, node):
         """What the node gives, or None where it is not wanted."""
         wanted = {name for name in node.input if name}
-        known = [v for v in self.inputs + self.constants + self.made if v.name in wanted]
+        known = [v for v in self.values() if v.name in wanted]
         alone = Case(self.seed, self.prefix, self.opset)
         alone.nodes, alone.outputs = [node], list(node.output)
         alone.inputs = [v for v in known if not v.is_constant]
         alone.constants = [v for v in known if v.is_constant]
-        options = onnxruntime.SessionOptions()
-        options.log_severity_level, options.intra_op_num_threads = 4, 1
-        try:
-            session = onnxruntime.InferenceSession(model_of([alone]).SerializeToString(), options)
-            results = [numpy.asarray(x) for x in session.run(alone.outputs, alone.feeds())]
-        except Exception:  # pylint: disable=broad-except
+        results = expected(alone)
+        if isinstance(results, str):
             return None
         for result in results:
             is_wanted = 0 < result.size <= 1500 and result.ndim <= 6
@@ -93,7 +93,7 @@ class Graph(Case):
         self.op, self.schema, self.flavour = op, schema, "plain"
         onnx_operators.TABLE[op](self)
         node = self.nodes[-1]
-        results = None if onnx_reasons.is_dilated_and_same(self) else self.computed(node)
+        results = None if onnx_reasons.is_open(self) else self.computed(node)
         self.op = None
         if results is None:
             self.nodes, self.inputs, self.constants, self.outputs = before
@@ -108,7 +108,7 @@ class Graph(Case):
 
     def name(self, stem):
         """Numbers are not used again when a node is taken back."""
-        self.next_number = getattr(self, "next_number", 0) + 1
+        self.next_number += 1
         return f"{self.prefix}{stem}{self.next_number}"
 
 

@@ -6,8 +6,8 @@
 Single operators (onnx_operators.py) with attributes, types, ranks, broadcasting, versions and edge
 values at random, of every operator that Hone reads: it is asked which those are, and one that is
 not drawn here is a failure. And graphs of 3 to 20 nodes (onnx_graphs.py). Each is run interpreted,
-compiled as it is (plain) and under default schedules; what onnxruntime says without its
-optimisations is right, within the bounds of onnx_bounds.py, but for the reasons of onnx_reasons.py.
+compiled as it is (plain) and under default schedules; what onnxruntime says (onnx_peer.py)
+is right, within the bounds of onnx_bounds.py, but for the reasons of onnx_reasons.py.
 What Hone refuses must be refused for a reason that stands there as well. Exit code 1: anything
 else; the model and its inputs are left in DIR.
 """
@@ -21,7 +21,6 @@ import tempfile
 
 import numpy
 import onnx
-import onnxruntime
 from onnx import defs, helper
 
 import onnx_bounds
@@ -30,6 +29,7 @@ import onnx_operators
 import onnx_reasons
 from hone_cli import FIRST_SEED, Hone
 from onnx_draw import FLAVOURS, NEWEST_OPSET, OLDEST_OPSET, Case, model_of
+from onnx_peer import expected
 
 WAYS = {"interpreted": ["--interpret", "--check"], "plain": ["--no-schedule"], "default": []}
 BATCH = 24  # models that are run as one
@@ -82,25 +82,6 @@ class Drawer:
         if case.draw.chance(0.12):
             case.make_symbolic()
         return case
-
-
-# ---- onnxruntime ----
-
-def session_of(case, overridable=False):
-    options = onnxruntime.SessionOptions()
-    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
-    options.log_severity_level = 4
-    options.intra_op_num_threads = 1
-    return onnxruntime.InferenceSession(model_of([case], overridable).SerializeToString(), options,
-                                        providers=["CPUExecutionProvider"])
-
-
-def expected(case):
-    """Its outputs, or why it refused."""
-    try:
-        return [numpy.asarray(x) for x in session_of(case).run(case.outputs, case.feeds())]
-    except Exception as error:  # pylint: disable=broad-except
-        return str(error).strip().replace("\n", " ")
 
 
 # ---- Hone ----
@@ -215,7 +196,7 @@ def judge(case, want, got):
         return ("refused by Hone" if is_known else "WRONG"), words
     if isinstance(want, str):
         return "refused by onnxruntime", onnx_reasons.of_onnxruntime(want)
-    moves = onnx_bounds.Moves(case, session_of, want)
+    moves = onnx_bounds.Moves(case, want)
     known = set()
     for number, (name, right) in enumerate(zip(case.outputs, want)):
         is_known, words = compare(case, number, got[name], right, moves)
