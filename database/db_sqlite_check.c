@@ -44,6 +44,7 @@ static hone_status note_damage(findings *f, hone_status st) {
 static hone_status ask(db_sqlite *db, const char *text, findings *f,
                        void (*describe)(sqlite3_stmt *stmt, findings *f)) {
     sqlite3_stmt *stmt = NULL;
+    db->steps = 0;
     int rc = sqlite3_prepare_v2(db->sql, text, -1, &stmt, NULL);
     while (rc == SQLITE_OK || rc == SQLITE_ROW) {
         rc = sqlite3_step(stmt);

@@ -81,6 +81,7 @@ typedef struct db_sqlite {
     bool is_checking; /* messages about damage do not send people to 'hone db check' */
     sqlite3_stmt *stmts[DB_STMT_COUNT];
     db_kept_query queries[DB_KEPT_QUERIES]; /* the one that was used last first */
+    int64_t steps;                          /* of the statement that runs: db_sqlite_bound_steps */
     double *samples;                        /* scratch of the row being visited, as is the next */
     float *features;
     size_t sample_capacity, feature_capacity;
@@ -119,6 +120,10 @@ double db_column_real(sqlite3_stmt *stmt, int at);      /* NAN for NULL */
 /* INVALID when the text is no hash (a damaged file). */
 HONE_NODISCARD hone_status db_column_hash(const db_sqlite *db, sqlite3_stmt *stmt, int at,
                                           hone_hash128 *out_hash);
+
+/* Pages of a damaged file may lead in circles: a statement that takes far more steps than the file
+ * has rows is ended, and the file is said to be damaged. Of the connection that db->sql is now. */
+void db_sqlite_bound_steps(db_sqlite *db);
 
 /* ---- db_sqlite_open.c ---- */
 

@@ -112,9 +112,10 @@ static hone_status look_at_file(const char *path, hone_db_mode mode, file_facts 
 
 /* ---- connecting ---- */
 
-/* "file:/path%3Fx?immutable=1"; relative paths stay relative. */
+/* "file:///path%3Fx?immutable=1"; "file:./x" of a relative path, as ":memory:" is no file to SQLite
+ * and what follows two slashes no path. */
 static void append_uri(hone_str *uri, const char *path, const char *query) {
-    hone_str_append(uri, "file:");
+    hone_str_append(uri, *path == '/' ? "file://" : "file:./");
     for (const char *c = path; *c; c++) {
         if (strchr("?#%", *c)) {
             hone_str_printf(uri, "%%%02x", (unsigned)(unsigned char)*c);
@@ -183,6 +184,9 @@ static bool is_fresh(const identity *id) {
 static hone_status check_identity(const db_sqlite *db, const identity *id, hone_db_mode mode) {
     int latest = hone_db_schema_latest();
     if (is_fresh(id) && mode == HONE_DB_CREATE) return HONE_OK;
+    if (is_fresh(id)) { /* whoever began to make it was killed */
+        return HONE_ERROR(HONE_CODE_INVALID, "%s: is empty, not a Hone database", db->path);
+    }
     if (id->application != HONE_DB_APPLICATION_ID) {
         return HONE_ERROR(HONE_CODE_INVALID,
                           "%s: is an SQLite database, but not one of Hone's (application_id is "
@@ -314,6 +318,7 @@ static hone_status read_a_migrated_copy(db_sqlite *db, int64_t busy_ns) {
     db->sql = copy;
     db->is_copy = true;
     HONE_TRY(apply_settings(db, busy_ns));
+    db_sqlite_bound_steps(db);
     return migrate(db, HONE_DB_READ);
 }
 
@@ -328,6 +333,7 @@ static hone_status connect_reader(db_sqlite *db, const hone_db_options *options,
     HONE_TRY(apply_settings(db, options->busy_timeout_ns));
     HONE_TRY(read_identity_at_once(db, &id));
     HONE_TRY(check_identity(db, &id, HONE_DB_READ));
+    db_sqlite_bound_steps(db);
     if (options->check_always) HONE_TRY(quick_check(db));
     if (id.version == hone_db_schema_latest()) return HONE_OK;
     return read_a_migrated_copy(db, options->busy_timeout_ns);
@@ -343,6 +349,7 @@ hone_status db_sqlite_connect(db_sqlite *db, const hone_db_options *options) {
     HONE_TRY(apply_settings(db, options->busy_timeout_ns));
     HONE_TRY(read_identity_at_once(db, &id));
     HONE_TRY(check_identity(db, &id, options->mode));
+    db_sqlite_bound_steps(db);
     /* A log that was left behind means a crash, or another writer at work: a writer makes sure. */
     if (options->check_always || facts.has_log) HONE_TRY(quick_check(db));
     HONE_TRY(enable_log(db, options->busy_timeout_ns));

@@ -104,6 +104,7 @@ static hone_status prepare_query(db_sqlite *db, const hone_db_query *query,
     HONE_TRY(keep_query(db, hone_str_take(&text)));
     *out_stmt = db->queries[0].stmt;
     sqlite3_clear_bindings(*out_stmt);
+    db->steps = 0;
     return HONE_OK;
 }
 
@@ -188,18 +189,28 @@ static hone_status read_features(db_sqlite *db, hone_db_trial *trial) {
     return st;
 }
 
+/* A text that every row has. In a damaged one it may be NULL whatever the schema says. */
+static hone_status column_needed(const db_sqlite *db, sqlite3_stmt *stmt, int at,
+                                 const char **out_text) {
+    *out_text = db_column_text(stmt, at);
+    if (*out_text) return HONE_OK;
+    if (sqlite3_errcode(db->sql) == SQLITE_NOMEM) return HONE_ERROR(HONE_CODE_NO_MEMORY, "a row");
+    return HONE_ERROR(HONE_CODE_INVALID, "%s: a row has no %s%s", db->path,
+                      sqlite3_column_name(stmt, at), db_sqlite_damage_advice(db));
+}
+
 static hone_status read_trial(db_sqlite *db, sqlite3_stmt *stmt, const hone_db_filter *filter,
                               hone_db_trial *trial) {
     *trial = (hone_db_trial){0};
     trial->record = sqlite3_column_int64(stmt, 0);
     HONE_TRY(db_column_hash(db, stmt, 1, &trial->uid));
-    trial->session = db_column_text(stmt, 2);
+    HONE_TRY(column_needed(db, stmt, 2, &trial->session));
     HONE_TRY(db_column_hash(db, stmt, 3, &trial->workload));
     HONE_TRY(db_column_hash(db, stmt, 4, &trial->target));
     trial->proposal = sqlite3_column_int64(stmt, 5);
     trial->sketch = sqlite3_column_int(stmt, 6);
     HONE_TRY(db_column_hash(db, stmt, 7, &trial->program));
-    trial->outcome = db_column_text(stmt, 8);
+    HONE_TRY(column_needed(db, stmt, 8, &trial->outcome));
     trial->median_ns = db_column_real(stmt, 9);
     trial->spread = db_column_real(stmt, 10);
     trial->max_error = db_column_real(stmt, 11);
@@ -218,13 +229,22 @@ static hone_status read_trial(db_sqlite *db, sqlite3_stmt *stmt, const hone_db_f
     trial->drift = db_column_text(stmt, 22);
     trial->device = db_column_text(stmt, 23);
     trial->message = db_column_text(stmt, 24);
-    trial->trace = db_column_text(stmt, 25);
+    HONE_TRY(column_needed(db, stmt, 25, &trial->trace));
     trial->confirmed_at_ns = sqlite3_column_int64(stmt, 26);
-    if (!trial->session || !trial->outcome || !trial->trace) {
-        return HONE_ERROR(HONE_CODE_NO_MEMORY, "text of record %" PRId64, trial->record);
-    }
     if (filter->with_samples) HONE_TRY(read_samples(db, trial));
     if (filter->with_features) HONE_TRY(read_features(db, trial));
+    return HONE_OK;
+}
+
+/* Pages that lead in circles repeat themselves. */
+static hone_status check_order(const db_sqlite *db, const hone_db_query *query, int64_t *io_last,
+                               int64_t record) {
+    bool is_order = query->filter.order == HONE_DB_ORDER_RECORD && !query->by_confirmed;
+    if (is_order && *io_last && record <= *io_last) {
+        return HONE_ERROR(HONE_CODE_INVALID, "%s: record %" PRId64 " comes after %" PRId64 "%s",
+                          db->path, record, *io_last, db_sqlite_damage_advice(db));
+    }
+    *io_last = record;
     return HONE_OK;
 }
 
@@ -237,11 +257,13 @@ hone_status db_sqlite_query(hone_db *base, const hone_db_query *query, hone_db_v
     int rc = bind_query(stmt, query);
     if (rc != SQLITE_OK) st = db_sqlite_error(db, rc, "read trials");
     bool go_on = !st;
+    int64_t last = 0;
     while (go_on) {
         hone_db_trial trial;
         HONE_TRY_GOTO(st, db_sqlite_step(db, stmt, "read trials", &go_on), done);
         if (!go_on) break;
         HONE_TRY_GOTO(st, read_trial(db, stmt, &query->filter, &trial), done);
+        HONE_TRY_GOTO(st, check_order(db, query, &last, trial.record), done);
         go_on = visit(ctx, &trial);
     }
 done:
@@ -307,6 +329,12 @@ static hone_status cursor_hash(cursor *c, int at, hone_hash128 *out_hash) {
     return st;
 }
 
+static hone_status cursor_text(cursor *c, int at, const char **out_text) {
+    hone_status st = column_needed(c->db, c->stmt, at, out_text);
+    if (st) sqlite3_reset(c->stmt);
+    return st;
+}
+
 static void cursor_close(cursor *c) {
     sqlite3_reset(c->stmt);
 }
@@ -352,10 +380,10 @@ static hone_status visit_workloads(cursor *c, hone_db_visit_workload visit, void
         if (!row) return HONE_OK;
         HONE_TRY(cursor_hash(c, 0, &workload.hash));
         workload.hash_version = sqlite3_column_int(c->stmt, 1);
-        workload.name = db_column_text(c->stmt, 2);
+        HONE_TRY(cursor_text(c, 2, &workload.name));
         workload.flops = sqlite3_column_double(c->stmt, 3);
         workload.args_json = db_column_text(c->stmt, 4);
-        workload.program = db_column_text(c->stmt, 5);
+        HONE_TRY(cursor_text(c, 5, &workload.program));
         if (!visit(ctx, &workload)) break;
     }
     cursor_close(c);
@@ -386,7 +414,7 @@ static hone_status visit_targets(cursor *c, hone_db_visit_target visit, void *ct
         if (!row) return HONE_OK;
         HONE_TRY(cursor_hash(c, 0, &target.hash));
         target.threads = sqlite3_column_int(c->stmt, 1);
-        target.text = db_column_text(c->stmt, 2);
+        HONE_TRY(cursor_text(c, 2, &target.text));
         if (!visit(ctx, &target)) break;
     }
     cursor_close(c);
@@ -413,9 +441,12 @@ static hone_status visit_sessions(cursor *c, hone_db_visit_session visit, void *
         bool row = false;
         HONE_TRY(cursor_next(c, &row));
         if (!row) return HONE_OK;
+        const char *id, *state;
+        HONE_TRY(cursor_text(c, 0, &id));
+        HONE_TRY(cursor_text(c, 1, &state));
         hone_db_session session = {
-            .id = db_column_text(c->stmt, 0),
-            .state = db_column_text(c->stmt, 1),
+            .id = id,
+            .state = state,
             .started_ns = sqlite3_column_int64(c->stmt, 2),
             .ended_ns = sqlite3_column_int64(c->stmt, 3),
             .seed = (uint64_t)sqlite3_column_int64(c->stmt, 4),
@@ -460,8 +491,8 @@ hone_status db_sqlite_tasks(hone_db *base, hone_db_visit_task visit, void *ctx) 
         if (!row) return HONE_OK;
         HONE_TRY(cursor_hash(&c, 0, &task.workload));
         HONE_TRY(cursor_hash(&c, 1, &task.target));
-        task.name = db_column_text(c.stmt, 2);
-        task.target_text = db_column_text(c.stmt, 3);
+        HONE_TRY(cursor_text(&c, 2, &task.name));
+        HONE_TRY(cursor_text(&c, 3, &task.target_text));
         task.threads = sqlite3_column_int(c.stmt, 4);
         task.flops = sqlite3_column_double(c.stmt, 5);
         task.trials = sqlite3_column_int64(c.stmt, 6);
@@ -484,8 +515,8 @@ hone_status db_sqlite_failures(hone_db *base, hone_db_visit_failure visit, void 
         hone_db_failure_count failure = {0};
         HONE_TRY(cursor_next(&c, &row));
         if (!row) return HONE_OK;
-        failure.outcome = db_column_text(c.stmt, 0);
-        failure.workload_name = db_column_text(c.stmt, 1);
+        HONE_TRY(cursor_text(&c, 0, &failure.outcome));
+        HONE_TRY(cursor_text(&c, 1, &failure.workload_name));
         HONE_TRY(cursor_hash(&c, 2, &failure.workload));
         failure.count = sqlite3_column_int64(c.stmt, 3);
         failure.last_message = db_column_text(c.stmt, 4);

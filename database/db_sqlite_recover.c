@@ -16,9 +16,10 @@
 #include "database/db_sqlite_schema.h"
 #include "support/alloc.h"
 #include "support/fs.h"
+#include "support/json.h"
 #include "support/strbuf.h"
 
-enum { PIECE_BYTES = 1 << 16, ROWS_PER_PAGE = 64 };
+enum { PIECE_BYTES = 1 << 16 };
 
 typedef struct recovery {
     db_sqlite *db;
@@ -26,7 +27,6 @@ typedef struct recovery {
     hone_db_stats before; /* of it */
     hone_db_joiner *joiner;
     hone_db_recovery *counts;
-    int64_t pages;
     bool has_sums;
     bool took;          /* the row that was visited */
     hone_status status; /* of the database that is written */
@@ -79,12 +79,10 @@ static void add_columns(db_sqlite *db) {
         sqlite3_exec(db->sql, texts[i], NULL, NULL, NULL);
 }
 
-static bool ask_number(const db_sqlite *db, const char *text, int64_t row, int64_t *out_number) {
+static bool ask_number(const db_sqlite *db, const char *text, int64_t *out_number) {
     sqlite3_stmt *stmt = NULL;
     int rc = sqlite3_prepare_v2(db->sql, text, -1, &stmt, NULL);
-    if (rc == SQLITE_OK && sqlite3_bind_parameter_count(stmt)) sqlite3_bind_int64(stmt, 1, row);
-    bool found = rc == SQLITE_OK && sqlite3_step(stmt) == SQLITE_ROW &&
-                 sqlite3_column_type(stmt, 0) != SQLITE_NULL;
+    bool found = rc == SQLITE_OK && sqlite3_step(stmt) == SQLITE_ROW;
     if (found) *out_number = sqlite3_column_int64(stmt, 0);
     sqlite3_finalize(stmt);
     return found;
@@ -99,12 +97,12 @@ static hone_status open_copy(recovery *r, const char *copy, const char *path) {
     /* Takes files that are shorter than they say, and what of the schema can be read. */
     sqlite3_exec(db->sql, "PRAGMA writable_schema = ON", NULL, NULL, NULL);
     HONE_TRY(db_sqlite_add_sums(db));
-    if (!ask_number(db, "PRAGMA application_id", 0, &application) ||
+    db_sqlite_bound_steps(db);
+    if (!ask_number(db, "PRAGMA application_id", &application) ||
         application != HONE_DB_APPLICATION_ID) {
         return HONE_ERROR(HONE_CODE_INVALID, "%s: is not a Hone database", path);
     }
-    ask_number(db, "PRAGMA user_version", 0, &version);
-    ask_number(db, "PRAGMA page_count", 0, &r->pages);
+    ask_number(db, "PRAGMA user_version", &version);
     if (version > hone_db_schema_latest()) {
         return HONE_ERROR(HONE_CODE_VERSION, "%s: was written by a newer hone", path);
     }
@@ -144,6 +142,16 @@ static bool take_trial(void *ctx, const hone_db_trial *row) {
     return take(r, hone_db_join_trial(r->joiner, row));
 }
 
+/* Its checksum covers what is lost, so that nobody can tell whether the rest is what was written;
+ * at least its trace must be one. */
+static bool take_partial(void *ctx, const hone_db_trial *row) {
+    hone_json *trace = NULL;
+    hone_status st = hone_json_parse(row->trace, strlen(row->trace), &trace);
+    hone_json_destroy(trace);
+    if (!st) return take_trial(ctx, row);
+    return take(ctx, st);
+}
+
 static hone_status read_workload(recovery *r, int64_t row) {
     return db_sqlite_workload_at(&r->db->base, row, take_workload, r);
 }
@@ -166,68 +174,90 @@ static hone_status read_trial(recovery *r, int64_t row) {
     /* Its row alone, when its samples or features lie on a damaged page. */
     hone_status_free(st);
     query.filter = (hone_db_filter){0};
-    st = db_sqlite_query(&r->db->base, &query, take_trial, r);
+    st = db_sqlite_query(&r->db->base, &query, take_partial, r);
     r->counts->partial += !st && r->took;
     return st;
 }
 
 typedef struct table {
-    const char *count, *last, *sum; /* SQL; sum: 1 when the row is what was written */
+    const char *count, *rows, *sum; /* SQL; sum: 1 when the row is what was written */
     hone_status (*read)(recovery *r, int64_t row);
     size_t saved; /* offset of its count */
 } table;
 
+#define TABLE(name, sum, read)                                                                     \
+    {                                                                                              \
+        "SELECT count(*) FROM " #name, "SELECT id FROM " #name " NOT INDEXED",                     \
+            "SELECT checksum IS " sum " FROM " #name " WHERE id = ?1", read,                       \
+            offsetof(hone_db_recovery, name##s)                                                    \
+    }
+
 static const table tables[] = {
-    {"SELECT count(*) FROM workload",                   "SELECT max(id) FROM workload",
-     "SELECT checksum IS " DB_WORKLOAD_SUM " FROM workload WHERE id = ?1",          read_workload,
-     offsetof(hone_db_recovery,                          workloads)},
-    {                              "SELECT count(*) FROM target",                     "SELECT max(id) FROM target",
-     "SELECT checksum IS " DB_TARGET_SUM " FROM target WHERE id = ?1", read_target,
-     offsetof(hone_db_recovery,                targets)          },
-    { "SELECT count(*) FROM session",      "SELECT max(id) FROM session",
-     "SELECT checksum IS " DB_SESSION_SUM("state",                                                                  "ended_ns") " FROM session WHERE id = ?1",
-     read_session, offsetof(hone_db_recovery,           sessions)},
-    {   "SELECT count(*) FROM trial", "SELECT max(id) FROM trial",
-     "SELECT checksum IS " DB_TRIAL_SUM("confirmed_ns",
-     "confirmed_at_ns") " FROM trial WHERE id = ?1",
-     read_trial,     offsetof(hone_db_recovery,           trials)},
+    TABLE(workload, DB_WORKLOAD_SUM, read_workload),
+    TABLE(target, DB_TARGET_SUM, read_target),
+    TABLE(session, DB_SESSION_SUM("state", "ended_ns"), read_session),
+    TABLE(trial, DB_TRIAL_SUM("confirmed_ns", "confirmed_at_ns"), read_trial),
 };
 
-/* Takes one row; what cannot be read, or is not what was written, is lost. A row that is not there
- * is no loss, as far as one can tell. */
-static hone_status salvage_row(recovery *r, const table *t, int64_t row) {
-    int64_t *saved = (int64_t *)(void *)((char *)r->counts + t->saved);
-    int64_t is_sound = 1;
+static int64_t *saved_of(recovery *r, const table *t) {
+    return (int64_t *)(void *)((char *)r->counts + t->saved);
+}
+
+/* Whether a row is what was written, as far as one can tell. */
+static bool is_sound(sqlite3_stmt *sum, int64_t row) {
+    if (!sum) return true;
+    sqlite3_bind_int64(sum, 1, row);
+    bool is_other = sqlite3_step(sum) == SQLITE_ROW && sqlite3_column_int(sum, 0) == 0;
+    sqlite3_reset(sum);
+    return !is_other;
+}
+
+/* Takes one row; what cannot be read, or is not what was written, is lost. */
+static hone_status salvage_row(recovery *r, const table *t, sqlite3_stmt *sum, int64_t row) {
     r->took = false;
-    if (r->has_sums) ask_number(r->db, t->sum, row, &is_sound);
-    if (!is_sound) {
-        r->counts->lost++;
-        return HONE_OK;
-    }
-    hone_status st = t->read(r, row);
+    hone_status st = is_sound(sum, row) ? t->read(r, row) : HONE_OK;
     if (r->status) {
         hone_status_free(st);
         return r->status;
     }
     if (hone_status_code(st) == HONE_CODE_NO_MEMORY) return st;
-    *saved += r->took;
-    r->counts->lost += st != HONE_OK;
+    *saved_of(r, t) += r->took;
+    r->counts->lost += !r->took;
     hone_status_free(st);
     return HONE_OK;
 }
 
-static hone_status salvage_table(recovery *r, const table *t) {
-    int64_t last, before = r->counts->lost, count = 0;
-    int64_t *saved = (int64_t *)(void *)((char *)r->counts + t->saved);
-    if (!ask_number(r->db, t->last, 0, &last)) last = r->pages * ROWS_PER_PAGE;
-    for (int64_t row = 1; row <= last; row++)
-        HONE_TRY(salvage_row(r, t, row));
-    /* Probing beyond the end, or into a gap, says nothing; the index may know how many there were.
-     */
-    if (ask_number(r->db, t->count, 0, &count) && count > *saved) {
-        r->counts->lost = before + count - *saved;
+/* Up to where the table can be read. What lies behind that is found in its pages. */
+static hone_status salvage_rows(recovery *r, const table *t, sqlite3_stmt *rows,
+                                sqlite3_stmt *sum) {
+    int rc;
+    int64_t last = INT64_MIN;
+    while ((rc = sqlite3_step(rows)) == SQLITE_ROW && sqlite3_column_int64(rows, 0) > last) {
+        last = sqlite3_column_int64(rows, 0); /* pages that lead in circles repeat themselves */
+        HONE_TRY(salvage_row(r, t, sum, last));
     }
+    r->counts->lost += rc != SQLITE_DONE;
     return HONE_OK;
+}
+
+static hone_status salvage_table(recovery *r, const table *t) {
+    int64_t before = r->counts->lost, count = 0;
+    sqlite3_stmt *rows = NULL, *sum = NULL;
+    hone_status st = HONE_OK;
+    sqlite3_prepare_v2(r->db->sql, t->rows, -1, &rows, NULL);
+    if (r->has_sums) sqlite3_prepare_v2(r->db->sql, t->sum, -1, &sum, NULL);
+    if (rows && (sum || !r->has_sums)) {
+        st = salvage_rows(r, t, rows, sum);
+    } else {
+        r->counts->lost++; /* the whole table: how much that is, nobody can tell */
+    }
+    sqlite3_finalize(rows);
+    sqlite3_finalize(sum);
+    /* An index may know how many there were. */
+    if (ask_number(r->db, t->count, &count) && count - *saved_of(r, t) > r->counts->lost - before) {
+        r->counts->lost = before + count - *saved_of(r, t);
+    }
+    return st;
 }
 
 static hone_status salvage(recovery *r) {

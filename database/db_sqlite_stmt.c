@@ -2,10 +2,12 @@
 #include <assert.h>
 #include <math.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "database/db_sqlite_impl.h"
 #include "database/db_sqlite_schema.h"
 #include "support/alloc.h"
+#include "support/strbuf.h"
 
 #define WORKLOAD_ROWS "SELECT hash, hash_version, name, flops, args_json, program FROM workload"
 #define TARGET_ROWS "SELECT hash, threads, text FROM target"
@@ -120,6 +122,7 @@ static hone_code code_of(int rc) {
         return HONE_CODE_NO_MEMORY;
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
+    case SQLITE_PROTOCOL:
         return HONE_CODE_TIMEOUT;
     case SQLITE_IOERR:
     case SQLITE_FULL:
@@ -127,14 +130,16 @@ static hone_code code_of(int rc) {
     case SQLITE_READONLY:
     case SQLITE_PERM:
         return HONE_CODE_IO;
+    case SQLITE_INTERRUPT: /* it led in circles: db_sqlite_bound_steps */
+    case SQLITE_ERROR:     /* our statements are right: it is the schema that is not */
+    case SQLITE_MISMATCH:
+    case SQLITE_FORMAT:
     case SQLITE_CORRUPT:
     case SQLITE_NOTADB:
     case SQLITE_CONSTRAINT:
     case SQLITE_TOOBIG:
     case SQLITE_SCHEMA:
         return HONE_CODE_INVALID;
-    case SQLITE_INTERRUPT:
-        return HONE_CODE_CANCELLED;
     default:
         return HONE_CODE_INTERNAL;
     }
@@ -155,7 +160,12 @@ static const char *advice_of(const db_sqlite *db, int rc) {
         return "; is the disk full or gone? what was committed before is kept";
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
+    case SQLITE_PROTOCOL:
         return "; another process holds the database";
+    case SQLITE_INTERRUPT:
+    case SQLITE_ERROR:
+    case SQLITE_MISMATCH:
+    case SQLITE_FORMAT:
     case SQLITE_CORRUPT:
     case SQLITE_NOTADB:
         return db_sqlite_damage_advice(db);
@@ -174,7 +184,38 @@ hone_status db_sqlite_error(const db_sqlite *db, int rc, const char *doing) {
                       tell ? ": " : "", tell ? strerror(number) : "", advice_of(db, rc));
 }
 
+/* A page holds some ten rows, and some hundreds of samples; a row takes some hundreds of steps. */
+enum {
+    STEPS_BETWEEN_LOOKS = 100000,
+    LEAST_STEPS = 50000000,
+    STEPS_PER_PAGE = 20000,
+    PAGE_BYTES = 4096
+};
+
+static int64_t bytes_of(const char *path, const char *suffix) {
+    struct stat facts;
+    hone_str name = {0};
+    hone_str_printf(&name, "%s%s", path, suffix);
+    bool is_there = !name.failed && stat(name.data, &facts) == 0;
+    hone_str_deinit(&name);
+    return is_there ? (int64_t)facts.st_size : 0;
+}
+
+static int count_steps(void *ctx) {
+    db_sqlite *db = ctx;
+    db->steps += STEPS_BETWEEN_LOOKS;
+    if (db->steps <= LEAST_STEPS) return 0;
+    int64_t pages = (bytes_of(db->path, "") + bytes_of(db->path, "-wal")) / PAGE_BYTES;
+    return db->steps > LEAST_STEPS + STEPS_PER_PAGE * pages;
+}
+
+void db_sqlite_bound_steps(db_sqlite *db) {
+    db->steps = 0;
+    sqlite3_progress_handler(db->sql, STEPS_BETWEEN_LOOKS, count_steps, db);
+}
+
 hone_status db_sqlite_exec(db_sqlite *db, const char *text, const char *doing) {
+    db->steps = 0;
     int rc = sqlite3_exec(db->sql, text, NULL, NULL, NULL);
     return rc == SQLITE_OK ? HONE_OK : db_sqlite_error(db, rc, doing);
 }
@@ -187,6 +228,7 @@ hone_status db_sqlite_stmt(db_sqlite *db, db_stmt_id id, sqlite3_stmt **out_stmt
                                     &db->stmts[id], NULL);
         if (rc != SQLITE_OK) return db_sqlite_error(db, rc, "prepare a statement");
     }
+    db->steps = 0;
     sqlite3_reset(db->stmts[id]);
     sqlite3_clear_bindings(db->stmts[id]);
     *out_stmt = db->stmts[id];

@@ -1,6 +1,7 @@
 /* tests/database/test_database_sqlite.c - files that are not ours, damaged, unwritable or full;
  * SQL of people; the queries of docs/database.md. */
 #include <fcntl.h>
+#include <limits.h>
 #include <math.h>
 #include <signal.h>
 #include <sqlite3.h>
@@ -127,6 +128,41 @@ static void opens_odd_names(void **state) {
         hone_db_release(db);
         hone_free(path);
     }
+}
+
+/* What is no path to SQLite: a name of its own, and what follows two slashes. */
+static void opens_odd_places(void **state) {
+    (void)state;
+    char here[PATH_MAX], twice[PATH_MAX];
+    assert_non_null(getcwd(here, sizeof here));
+    assert_int_equal(chdir(dir), 0);
+    snprintf(twice, sizeof twice, "/%s/twice.db", dir);
+    const char *const names[] = {":memory:", "file::memory:?x=1", twice};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        hone_db *db = NULL;
+        HONE_ASSERT_OK(open_db(names[i], HONE_DB_CREATE, &db));
+        sample_fill(db);
+        hone_db_release(db);
+        assert_true(hone_fs_exists(names[i]));
+        HONE_ASSERT_OK(open_db(names[i], HONE_DB_READ, &db));
+        hone_db_release(db);
+    }
+    assert_int_equal(chdir(here), 0);
+}
+
+/* Whoever began to make it was killed. */
+static void says_that_nothing_is_there(void **state) {
+    (void)state;
+    char *path = path_of("begun.db");
+    sqlite3 *sql = NULL;
+    hone_db *db = NULL;
+    assert_int_equal(sqlite3_open(path, &sql), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(sql, "PRAGMA journal_mode = WAL", NULL, NULL, NULL), SQLITE_OK);
+    assert_int_equal(sqlite3_close(sql), SQLITE_OK);
+    HONE_ASSERT_ERROR(open_db(path, HONE_DB_READ, &db), HONE_CODE_INVALID, "is empty, not a Hone");
+    HONE_ASSERT_OK(open_db(path, HONE_DB_CREATE, &db));
+    hone_db_release(db);
+    hone_free(path);
 }
 
 static void readers_change_nothing(void **state) {
@@ -755,6 +791,8 @@ int main(void) {
         cmocka_unit_test(refuses_foreign_files),
         cmocka_unit_test(says_what_is_missing),
         cmocka_unit_test(opens_odd_names),
+        cmocka_unit_test(opens_odd_places),
+        cmocka_unit_test(says_that_nothing_is_there),
         cmocka_unit_test(readers_change_nothing),
         cmocka_unit_test(knows_network_file_systems),
         cmocka_unit_test(survives_truncation),
