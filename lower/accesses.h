@@ -31,12 +31,6 @@ const hone_expr *lower_element_number(hone_lower *lower, hone_arith *arith, hone
 /* New indices of an access, as many as the buffer has dimensions now, in the function's arena; NULL
  * when memory is short. */
 typedef const hone_expr **(*lower_index_map)(void *ctx, const hone_expr *const *indices);
-/* Where iterations of a parallel or vectorized loop around all accesses may store to the same
- * elements, and each reads within the box that it stores to: gives the buffer a dimension for them,
- * in front, for each such loop between its ALLOC node and the accesses. all: its accesses, none of
- * them opaque. */
-HONE_NODISCARD hone_status lower_part_iterations(hone_lower *lower, hone_node_id alloc,
-                                                 const lower_accesses *all);
 /* One more dimension in front of a buffer; its accesses are left to the caller. */
 HONE_NODISCARD hone_status lower_grow_buffer(hone_lower *lower, hone_buffer buffer,
                                              const hone_expr *extent);
@@ -46,11 +40,6 @@ const hone_expr **lower_with_first(hone_ir *ir, const hone_expr *first, uint32_t
 /* Maps the indices of every load and store of the buffer below root. */
 HONE_NODISCARD hone_status lower_map_accesses(hone_func *func, hone_node_id root,
                                               hone_buffer buffer, lower_index_map map, void *ctx);
-/* Is everything that is read below root written before it is, in the innermost place that holds all
- * accesses? all: accesses of the buffer below root, none of them opaque. */
-HONE_NODISCARD hone_status lower_is_fresh(hone_lower *lower, hone_buffer buffer,
-                                          const lower_accesses *all, hone_node_id root,
-                                          bool *out_is_fresh);
 /* Marks the variables that are bound below root: loops true in loops[], others (let) in others[];
  * both have func->var_count entries. Binds the loops in arith. */
 HONE_NODISCARD hone_status lower_mark_vars(const hone_func *func, hone_node_id root,

@@ -6,7 +6,7 @@
  * A condition is a sum below 0. Where all terms but those of the loop are multiples of a unit, it
  * is another one only when the rest of the sum passes a multiple of that unit. */
 #include "ir/fold.h"
-#include "lower/conditions.h"
+#include "lower/partitioning.h"
 
 /* Adds what coeff * term can be. */
 static void add_bound(hone_arith *arith, const hone_linear_term *t, lower_alike_sum *out) {

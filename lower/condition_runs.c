@@ -9,7 +9,7 @@
  * often, and copies multiply with the loops. ALL where nothing of weight would be left out, and
  * where sums are cut in two otherwise: conditions stand in the sums, or read what is in registers.
  */
-#include "lower/conditions.h"
+#include "lower/partitioning.h"
 
 typedef struct gatherer {
     const lower_conditions *c;

@@ -7,6 +7,8 @@
  * overlapping would change the program, the loop stays as it is. A loop that has stages of its own
  * keeps them, the buffer gets two copies at least. Views of all of the buffer, as T.Buffer(data=)
  * makes them, become the buffer first. */
+#include "lower/double_buffer.h"
+
 #include "lower/pipelined.h"
 
 static bool is_wish(const hone_node *node) {

@@ -15,7 +15,7 @@
  * conditions hold share a copy (alike.c). Allocations in the body are made for each copy, so that
  * each keeps its own in registers. What is left over (symbolic sizes, many iterations at an edge)
  * is lower_version's. */
-#include "lower/conditions.h"
+#include "lower/partitioning.h"
 
 enum {
     MAX_BODY_NODES = 250,

@@ -9,7 +9,7 @@
  * vectors everywhere but at the edges. At an edge that is the last tile of a parallel loop the loop
  * has its last value, and loops in it end where their work does: vectors of what is left. */
 #include "ir/fold.h"
-#include "lower/conditions.h"
+#include "lower/partitioning.h"
 
 enum {
     MAX_TILE_NODES = 400,

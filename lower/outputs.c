@@ -4,6 +4,7 @@
  * its indices says so; boxes that touch make larger ones. Where that does not show it, small
  * programs are run over numbers (filled_points.c). */
 #include "ir/itermap.h"
+#include "lower/lifetimes.h"
 #include "lower/plain_form.h"
 #include "support/tensor.h"
 

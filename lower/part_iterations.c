@@ -10,7 +10,7 @@
  * in an earlier iteration of a loop around it. Where iterations may store to the same elements and
  * look up where they read, one runs after the other. */
 #include "ir/itermap.h"
-#include "lower/accesses.h"
+#include "lower/lifetimes.h"
 #include "support/tensor.h"
 
 typedef struct parting {

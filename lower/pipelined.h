@@ -23,9 +23,6 @@ bool lower_is_alloc(const hone_func *func, const hone_node *node);
 /* An ATTR node with this key. */
 bool lower_is_attr(const hone_node *node, const char *key);
 
-/* Makes wishes of T.attr(…, "double_buffer_scope", …): see double_buffer.c. */
-HONE_NODISCARD hone_status lower_double_buffers(hone_lower *lower);
-
 /* Takes these annotations away; false when memory is short. */
 bool lower_drop_pipeline(hone_func *func, hone_attrs *attrs);
 

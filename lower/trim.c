@@ -4,7 +4,7 @@
  *
  * Only bounds change: conditions stay where they are, for the simplifier to see through. */
 #include "ir/fold.h"
-#include "lower/conditions.h"
+#include "lower/partitioning.h"
 
 typedef struct trimmer {
     lower_conditions *c;
