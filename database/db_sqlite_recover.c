@@ -29,6 +29,7 @@ typedef struct recovery {
     hone_db_recovery *counts;
     bool has_sums;
     bool took;          /* the row that was visited */
+    bool is_unsure;     /* its checksum cannot be had: samples or features cannot be read */
     hone_status status; /* of the database that is written */
 } recovery;
 
@@ -106,8 +107,8 @@ static hone_status open_copy(recovery *r, const char *copy, const char *path) {
     if (version > hone_db_schema_latest()) {
         return HONE_ERROR(HONE_CODE_VERSION, "%s: was written by a newer hone", path);
     }
-    r->has_sums = version >= 2;
-    if (!r->has_sums) add_columns(db);
+    add_columns(db);
+    r->has_sums = true; /* where there are any, whatever the version says: that may be damaged */
     return HONE_OK;
 }
 
@@ -169,8 +170,9 @@ static hone_status read_trial(recovery *r, int64_t row) {
         .filter = {.with_samples = true, .with_features = true},
           .record = row
     };
-    hone_status st = db_sqlite_query(&r->db->base, &query, take_trial, r);
-    if (!st) return HONE_OK;
+    hone_status st = HONE_OK;
+    if (!r->is_unsure) st = db_sqlite_query(&r->db->base, &query, take_trial, r);
+    if (!st && !r->is_unsure) return HONE_OK;
     /* Its row alone, when its samples or features lie on a damaged page. */
     hone_status_free(st);
     query.filter = (hone_db_filter){0};
@@ -180,14 +182,14 @@ static hone_status read_trial(recovery *r, int64_t row) {
 }
 
 typedef struct table {
-    const char *count, *rows, *sum; /* SQL; sum: 1 when the row is what was written */
+    const char *name, *count, *rows, *sum; /* SQL; sum: 1 when the row is what was written */
     hone_status (*read)(recovery *r, int64_t row);
     size_t saved; /* offset of its count */
 } table;
 
 #define TABLE(name, sum, read)                                                                     \
     {                                                                                              \
-        "SELECT count(*) FROM " #name, "SELECT id FROM " #name " NOT INDEXED",                     \
+#name, "SELECT count(*) FROM " #name, "SELECT id FROM " #name " NOT INDEXED",              \
             "SELECT checksum IS " sum " FROM " #name " WHERE id = ?1", read,                       \
             offsetof(hone_db_recovery, name##s)                                                    \
     }
@@ -203,11 +205,13 @@ static int64_t *saved_of(recovery *r, const table *t) {
     return (int64_t *)(void *)((char *)r->counts + t->saved);
 }
 
-/* Whether a row is what was written, as far as one can tell. */
-static bool is_sound(sqlite3_stmt *sum, int64_t row) {
+/* Whether a row is what was written; that its checksum cannot be had is noted. */
+static bool is_sound(recovery *r, sqlite3_stmt *sum, int64_t row) {
+    r->is_unsure = false;
     if (!sum) return true;
     sqlite3_bind_int64(sum, 1, row);
-    bool is_other = sqlite3_step(sum) == SQLITE_ROW && sqlite3_column_int(sum, 0) == 0;
+    r->is_unsure = sqlite3_step(sum) != SQLITE_ROW;
+    bool is_other = !r->is_unsure && sqlite3_column_int(sum, 0) == 0;
     sqlite3_reset(sum);
     return !is_other;
 }
@@ -215,7 +219,7 @@ static bool is_sound(sqlite3_stmt *sum, int64_t row) {
 /* Takes one row; what cannot be read, or is not what was written, is lost. */
 static hone_status salvage_row(recovery *r, const table *t, sqlite3_stmt *sum, int64_t row) {
     r->took = false;
-    hone_status st = is_sound(sum, row) ? t->read(r, row) : HONE_OK;
+    hone_status st = is_sound(r, sum, row) ? t->read(r, row) : HONE_OK;
     if (r->status) {
         hone_status_free(st);
         return r->status;
@@ -244,9 +248,12 @@ static hone_status salvage_table(recovery *r, const table *t) {
     int64_t before = r->counts->lost, count = 0;
     sqlite3_stmt *rows = NULL, *sum = NULL;
     hone_status st = HONE_OK;
+    bool has_sums =
+        r->has_sums && sqlite3_table_column_metadata(r->db->sql, "main", t->name, "checksum", NULL,
+                                                     NULL, NULL, NULL, NULL) == SQLITE_OK;
     sqlite3_prepare_v2(r->db->sql, t->rows, -1, &rows, NULL);
-    if (r->has_sums) sqlite3_prepare_v2(r->db->sql, t->sum, -1, &sum, NULL);
-    if (rows && (sum || !r->has_sums)) {
+    if (has_sums) sqlite3_prepare_v2(r->db->sql, t->sum, -1, &sum, NULL);
+    if (rows && (sum || !has_sums)) {
         st = salvage_rows(r, t, rows, sum);
     } else {
         r->counts->lost++; /* the whole table: how much that is, nobody can tell */

@@ -69,10 +69,10 @@ static hone_status recover(hone_cli *cli, const char *output) {
     if (!hone_fs_exists(cli->args[0])) {
         return HONE_ERROR(HONE_CODE_NOT_FOUND, "%s: there is no such database", cli->args[0]);
     }
-    HONE_TRY(hone_cli_open_db(output, HONE_DB_CREATE, &into));
-    hone_status st = hone_db_recover(cli->args[0], into, &counts);
+    hone_status st = hone_cli_open_db(output, HONE_DB_CREATE, &into);
+    if (!st) st = hone_db_recover(cli->args[0], into, &counts);
     hone_db_release(into);
-    if (st) return hone_status_join(st, hone_fs_remove_file(output));
+    if (st) return hone_status_join(st, hone_cli_remove_db(output));
     report_recovery(cli, &counts);
     return HONE_OK;
 }
@@ -125,8 +125,7 @@ static hone_status merge_one(hone_cli *cli, hone_db *into, const char *path) {
 static hone_status merge(hone_cli *cli) {
     hone_db *into = NULL;
     bool is_empty = !hone_fs_exists(cli->args[0]);
-    HONE_TRY(hone_cli_open_db(cli->args[0], HONE_DB_CREATE, &into));
-    hone_status st = HONE_OK;
+    hone_status st = hone_cli_open_db(cli->args[0], HONE_DB_CREATE, &into);
     for (int i = 1; i < cli->arg_count && !st; i++) {
         st = merge_one(cli, into, cli->args[i]);
         is_empty = is_empty && st;
