@@ -89,8 +89,9 @@ def check_file(path, table, allowed):
     if room is None:
         yield 0, "is in no room of scripts/layers.txt"
         return
-    if room not in subs and any(room_around(sub) == room for sub in subs):
-        yield 0, f"is in no sub-room of {room}/"
+    divided = {room_around(sub) for sub in subs}
+    if room_around(room) in divided and os.path.dirname(path) not in subs:
+        yield 0, f"is in no sub-room of {room_around(room)}/"
         return
     with open(path, encoding="utf-8") as source:
         for number, line in enumerate(source, 1):
