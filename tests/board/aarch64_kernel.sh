@@ -70,7 +70,7 @@ chmod +x "$root/init"
 
 "$machine" -M virt -cpu max,pauth-impdef=on -smp 2 -m 2048 -nographic -no-reboot -net none \
     -kernel "$kernel" -initrd "$board/initramfs.gz" \
-    -append "console=ttyAMA0 quiet panic=-1" </dev/null | tr -d '\r' >"$board/kernel.log"
+    -append "console=ttyAMA0 quiet panic=-1" </dev/null | sed -u 's/\r//g' >"$board/kernel.log"
 cat "$board/kernel.log"
 grep -q '^board: done$' "$board/kernel.log"
 grep -q 'held by filter, limits, user [0-9]*, namespaces, landlock' "$board/kernel.log"
