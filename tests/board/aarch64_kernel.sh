@@ -50,7 +50,10 @@ mount -t devtmpfs dev /dev
 ifconfig lo 127.0.0.1
 export HONE_TEST_BOARD=/board HONE_BUILD_DIR=/board HONE_SOURCE_DIR=/board XDG_CACHE_HOME=/tmp
 /board/hone-runner --tracker tcp://127.0.0.1:9 --insecure --quiet none 2>/tmp/said &
-sleep 3
+for _ in $(seq 120); do
+    grep -q 'held by' /tmp/said && break
+    sleep 1
+done
 kill $!
 grep 'held by' /tmp/said || cat /tmp/said
 for user in root somebody; do
