@@ -244,15 +244,32 @@ static hone_status match_sizes(splice *s, uint32_t param, const hone_sinfo *info
     return HONE_OK;
 }
 
+/* Extents that are computed of sizes (n - 2) are those of whoever reads the buffer, too. */
+static void note_sizes(splice *s, uint32_t param, const hone_sinfo *info) {
+    const hone_buffer_info *buffer = hone_func_buffer(s->from, s->from->params[param].buffer);
+    for (uint32_t d = 0; d < buffer->rank; d++) {
+        const hone_expr *e = buffer->shape[d];
+        bool is_computed = !hone_expr_is_int(e) && e->kind != HONE_EXPR_VAR;
+        for (uint32_t i = 0; is_computed && i < s->size_count; i++)
+            is_computed = !hone_expr_same(s->sizes_graph[i], info->shape[d]);
+        if (!is_computed || s->size_count == HONE_COUNT(s->sizes_graph)) continue;
+        s->sizes_graph[s->size_count] = info->shape[d];
+        s->sizes_kernel[s->size_count++] = map_expr(s, e);
+    }
+}
+
+/* What is known of the argument that parameter i gets. */
+static const hone_sinfo *argument_info(const splice *s, const hone_gbind *call, uint32_t i) {
+    return i < call->arg_count
+               ? hone_garg_sinfo(s->rw->module, s->rw->old, &call->args[i], s->ir.arena)
+               : s->rw->old->values[call->value].sinfo;
+}
+
 static hone_status map_vars(splice *s, const hone_gbind *call) {
     s->vars = hone_arena_zalloc(s->ir.arena, (s->from->var_count + 1) * sizeof *s->vars);
     if (!s->vars) return no_memory();
-    for (uint32_t i = 0; i < s->from->param_count; i++) {
-        const hone_sinfo *info = i < call->arg_count ? hone_garg_sinfo(s->rw->module, s->rw->old,
-                                                                       &call->args[i], s->ir.arena)
-                                                     : s->rw->old->values[call->value].sinfo;
-        HONE_TRY(match_sizes(s, i, info));
-    }
+    for (uint32_t i = 0; i < s->from->param_count; i++)
+        HONE_TRY(match_sizes(s, i, argument_info(s, call, i)));
     for (uint32_t i = 0; i < s->from->var_count; i++) {
         const hone_var_info *var = &s->from->vars[i];
         if (s->vars[i] || hone_dtype_is_handle(var->dtype)) continue;
@@ -261,6 +278,8 @@ static hone_status map_vars(splice *s, const hone_gbind *call) {
         s->to->vars[made].is_size = var->is_size;
         s->vars[i] = hone_expr_var(&s->ir, var->dtype, made);
     }
+    for (uint32_t i = 0; i < s->from->param_count; i++)
+        note_sizes(s, i, argument_info(s, call, i));
     return hone_ir_finish(&s->ir);
 }
 

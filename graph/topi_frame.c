@@ -30,9 +30,29 @@ static const hone_expr *new_size(hone_topi *t, sizes *s, const hone_expr *e, con
     return size;
 }
 
+/* An extent without the number that is added to it: that of n - 2 is n. */
+static const hone_expr *without_number(const hone_expr *e, int64_t *out_number) {
+    bool has_number =
+        e->kind == HONE_EXPR_BINARY && e->op == HONE_OP_ADD && hone_expr_is_int(e->args[1]);
+    *out_number = has_number ? e->args[1]->u.i : 0;
+    return has_number ? e->args[0] : e;
+}
+
+/* An extent that is away from a known one by a number: n - 2 beside a size that is n - 1. */
+static const hone_expr *near_size(hone_topi *t, const sizes *s, const hone_expr *e) {
+    int64_t number, known;
+    const hone_expr *base = without_number(e, &number);
+    for (uint32_t i = 0; i < s->count; i++) {
+        if (!hone_expr_same(without_number(s->graph[i], &known), base)) continue;
+        return hone_extent_add(&t->te->ir, s->kernel[i], number - known);
+    }
+    return NULL;
+}
+
 /* An expression over known sizes in terms of the kernel; NULL when a part is not known. */
 static const hone_expr *translate(hone_topi *t, const sizes *s, const hone_expr *e) {
     const hone_expr *known = find_size(s, e);
+    if (!known && !hone_expr_is_int(e)) known = near_size(t, s, e);
     if (known) return known;
     if (hone_expr_is_int(e)) return hone_te_int(t->te, e->u.i);
     if (e->kind != HONE_EXPR_BINARY) return NULL;

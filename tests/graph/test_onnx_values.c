@@ -44,6 +44,10 @@ static const struct row {
         "3", "9007199254740993,3"),
     ROW("GlobalAveragePool of sizes that come later",
         "input x f32 1,1,H,W\nnode GlobalAveragePool x -> y", "1,2,3,4,5,9", "4"),
+    ROW("a kernel that reads what has fewer places than sizes",
+        "input x f32 1,1,1,W\nconst k f32 1,1,1,2 = 1,1\nnode Conv x,k -> c\nnode Relu c -> d\n"
+        "node Conv d,k -> e\nnode Relu e -> y",
+        "1,2,3", "8"),
 };
 
 static hone_tensor *numbers(hone_dtype dtype, int32_t rank, const int64_t *shape,
