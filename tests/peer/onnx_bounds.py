@@ -40,10 +40,14 @@ def noisy(graph):
         if node.op_type in EXACT or value.array.dtype.kind != "f":
             made.nodes.append(node)
             continue
-        size = numpy.abs(value.array)
-        size = size + size.mean() + (node.op_type in OF_ONE)  # terms may be larger than their sum
+        # terms may be larger than their sum: as what is added to it
+        terms = max(numpy.abs(v.array).mean() for v in graph.values()
+                    if v.dtype == value.dtype and v.name in (*node.input, value.name))
+        size = numpy.abs(value.array) + terms + (node.op_type in OF_ONE)
         noise = numpy.asarray(2 * UNITS[value.dtype] * size)
         made.inputs.append(Value(value.name + NOISE, noise.astype(value.dtype)))
+        for d in range(value.rank):  # onnxruntime may infer other shapes than it computes
+            made.sizes[made.inputs[-1].name, d] = f"{made.inputs[-1].name}{d}"
         exact = onnx.NodeProto()
         exact.CopyFrom(node)
         exact.output[0] += "_exact"
